@@ -1,0 +1,149 @@
+# What is done with this tree. `make test` needs Go and Node.js, nothing else;
+# the checks that need more (a C compiler for the race detector) are under
+# `make check`, and .ci/run installs what they need.
+
+GO      ?= go
+NPM     ?= npm
+TOOL    := $(GO) tool -modfile=tools/go.mod
+SERVERS := testdata/servers
+READERS := testdata/consumers
+JUDGE   := testdata/conformance
+
+# Extra flags for go test, e.g.  make test TESTFLAGS='-count=1 -v'
+TESTFLAGS ?=
+# How often each pair of `make bench` is measured.
+ROUNDS    ?= 7
+# Which benchmarks and fuzz targets, and for how long each.
+BENCH     ?= .
+BENCHTIME ?= 1s
+FUZZ      ?= ^Fuzz
+FUZZTIME  ?= 20s
+
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.DEFAULT_GOAL := help
+
+## help: this list
+.PHONY: help
+help:
+	@sed -n 's/^## //p' $(MAKEFILE_LIST) | awk -F': ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+## build: both commands into bin/
+.PHONY: build
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/...
+
+## test: install the npm test servers, vet, unit and end-to-end tests
+# MCPTEST_REQUIRE_SERVERS turns "skip, the server is not installed" into a failure.
+.PHONY: test
+test: servers vet
+	@echo "==> go test ./... (unit and end-to-end; one line a package as it finishes)"
+	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -timeout 30m $(TESTFLAGS) ./...
+
+## check: test, then format, lint, generated files, race, cross-compiling
+.PHONY: check
+check: test fmt lint drift race cross
+
+## servers: the npm packages of the tests, from their lock files: real MCP servers, readers of the report formats
+.PHONY: servers
+servers: $(SERVERS)/node_modules/.installed $(READERS)/node_modules/.installed
+
+%/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
+	@command -v node >/dev/null && command -v $(NPM) >/dev/null || { echo "make: node and npm are needed for the end-to-end tests: install Node.js 20 or newer" >&2; exit 1; }
+	@node -e 'const v = +process.versions.node.split(".")[0]; if (v < 20) { console.error("make: Node.js " + process.version + " is too old for the test servers: 20 or newer is needed"); process.exit(1) }'
+	@echo "==> npm ci in $*"
+	cd $* && $(NPM) ci --loglevel=error
+	@touch $@
+
+## conformance: the official MCP conformance suite judges mcptest as a client and its mock as a server
+.PHONY: conformance
+conformance: $(JUDGE)/node_modules/.installed
+	$(GO) run ./internal/conformance
+
+$(JUDGE)/node_modules/.installed: $(JUDGE)/package.json $(JUDGE)/package-lock.json $(JUDGE)/.npmrc
+	@command -v $(NPM) >/dev/null || { echo "make: npm is needed to install the conformance suite" >&2; exit 1; }
+	@echo "==> npm ci in $(JUDGE)"
+	cd $(JUDGE) && $(NPM) ci --loglevel=error
+	@touch $@
+
+## browser: the HTML report in a real Chromium (needs one installed)
+.PHONY: browser
+browser: servers
+	MCPTEST_REQUIRE_SERVERS=1 MCPTEST_REQUIRE_BROWSER=1 $(GO) test -count=1 -run HTMLInABrowser -v ./internal/report
+
+## vet: go vet
+.PHONY: vet
+vet:
+	@echo "==> go vet ./..."
+	@$(GO) vet ./...
+
+## fmt: list the files that gofumpt would change; fails when there are any
+.PHONY: fmt
+fmt:
+	@echo "==> gofumpt"
+	@files=$$($(TOOL) gofumpt -l $$(git -c safe.directory='*' ls-files '*.go')) || exit 1; \
+	if [ -n "$$files" ]; then echo "not formatted (gofumpt -w FILE):" >&2; echo "$$files" >&2; exit 1; fi
+
+## lint: golangci-lint with .golangci.yml (its first build takes minutes)
+.PHONY: lint
+lint:
+	@echo "==> golangci-lint"
+	@$(TOOL) golangci-lint run ./...
+
+## generate: write the generated files anew
+.PHONY: generate
+generate:
+	$(GO) generate ./...
+
+## drift: fail when go.mod or a generated file is not what the code says
+.PHONY: drift
+drift:
+	@echo "==> go.mod"
+	@$(GO) mod tidy -diff
+	@echo "==> generated files"
+	@state() { git -c safe.directory='*' status --porcelain; git -c safe.directory='*' diff; }; \
+	before=$$(state) || exit 1; \
+	$(GO) generate ./... || exit 1; \
+	if [ "$$before" != "$$(state)" ]; then \
+		echo "go generate changed files (commit what it wrote):" >&2; \
+		git -c safe.directory='*' status --short >&2; exit 1; fi
+
+## race: unit and end-to-end tests under the race detector (needs a C compiler)
+.PHONY: race
+# Tests that hold a figure of time, or look at a page in a browser, are left to
+# `make test`: the detector makes everything several times slower. So are the
+# two packages whose tests run whole programs against limits of time.
+race: servers
+	@echo "==> go test -race, all packages but internal/cli and internal/aql"
+	MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -timeout 30m \
+		-skip '^(TestBigRunsRenderFast|TestHugeTexts|TestHTMLInABrowser)$$' $(TESTFLAGS) \
+		$$($(GO) list ./... | grep -v -e /internal/cli$$ -e /internal/aql$$)
+
+## cross: compile and vet for linux, darwin, windows on amd64 and arm64
+.PHONY: cross
+cross:
+	@set -e; for p in $(PLATFORMS); do \
+		echo "==> build and vet for $$p"; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/...; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./...; \
+	done
+
+## bench: what a test, a start, a load and memory cost, beside the least they can (docs/spec/performance.md)
+.PHONY: bench
+bench: servers
+	MCPTEST_BENCH=1 MCPTEST_BENCH_ROUNDS='$(ROUNDS)' MCPTEST_REQUIRE_SERVERS=1 $(GO) test -count=1 -timeout 30m -v -run '^TestCost$$' ./internal/bench
+
+## gobench: the Go benchmarks of the packages; BENCH=regexp BENCHTIME=3s
+.PHONY: gobench
+gobench:
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' -benchmem ./...
+
+## fuzz: each fuzz target for FUZZTIME (20s); FUZZ=regexp picks some
+.PHONY: fuzz
+fuzz:
+	@GO='$(GO)' tools/fuzz '$(FUZZ)' '$(FUZZTIME)'
+
+## clean: remove what a build and the npm install made
+.PHONY: clean
+clean:
+	rm -rf bin $(SERVERS)/node_modules $(READERS)/node_modules $(JUDGE)/node_modules

@@ -1,0 +1,131 @@
+package aql
+
+import (
+	"strconv"
+
+	"mcptest/internal/jsonv"
+)
+
+// The skeleton of a bundle: what its author writes, typed. Everything read
+// with o.Get here without a kind is a payload. Unknown members are ignored.
+
+func (r *reader) top(o jsonv.Value, e *Evidence) {
+	r.known(o, "", "implementation", "version", "spec_version", "expected_level", "expected_exit_code",
+		"introspection", "accepted_parameters", "parameter_tests", "error_tests", "round_trip_tests",
+		"update_preservation_tests", "endpoint_modes", "capabilities", "batch_example", "constraint_tests",
+		"semantic_tests", "x_live")
+	e.Implementation = r.text(o, "", "implementation", false)
+	e.Version = r.text(o, "", "version", false)
+	e.SpecVersion = r.text(o, "", "spec_version", false)
+	e.ExpectedLevel = r.integer(o, "", "expected_level", 1)
+	e.ExpectedExitCode = r.integer(o, "", "expected_exit_code", 0)
+
+	in, at := r.member(o, "", "introspection", jsonv.KindObject, false)
+	r.known(in, at, "operations_list", "types_list", "operation_details")
+	e.OperationsList, _ = in.Get("operations_list")
+	e.TypesList, _ = in.Get("types_list")
+	details, _ := r.member(in, at, "operation_details", jsonv.KindArray, false)
+	for _, d := range details.Elems() {
+		e.OperationDetails = append(e.OperationDetails, d)
+	}
+
+	acc, at := r.member(o, "", "accepted_parameters", jsonv.KindObject, false)
+	for _, m := range members(acc) {
+		e.Accepted = append(e.Accepted, Accepted{m.Key, r.texts(acc, at, m.Key)})
+	}
+	r.parameterTests(o, e)
+	r.list(o, "", "error_tests", jsonv.KindObject, func(c jsonv.Value, at string) {
+		e.ErrorTests = append(e.ErrorTests, ErrorCase{r.text(c, at, "name", true), r.texts(c, at, "must_mention"), c.Lookup("response"), c.Lookup("request"), r.integer(c, at, "x_call", 0)})
+	})
+	e.RoundTrips = r.fieldsCases(o, "round_trip_tests", "expected_fields")
+	e.Updates = r.fieldsCases(o, "update_preservation_tests", "preserved_fields")
+
+	e.EndpointModes = r.texts(o, "", "endpoint_modes")
+	caps, at := r.member(o, "", "capabilities", jsonv.KindObject, false)
+	r.known(caps, at, "field_selection", "batch_operations")
+	e.FieldSelection = r.flag(caps, at, "field_selection")
+	e.BatchOperations = r.flag(caps, at, "batch_operations")
+	e.BatchExample, _ = o.Get("batch_example")
+	r.list(o, "", "constraint_tests", jsonv.KindObject, func(c jsonv.Value, at string) {
+		e.Constraints = append(e.Constraints, ConstraintCase{r.text(c, at, "name", true), r.flag(c, at, "documented"), c.Lookup("response"), c.Lookup("request"), r.integer(c, at, "x_call", 0)})
+	})
+	r.list(o, "", "semantic_tests", jsonv.KindObject, func(c jsonv.Value, at string) {
+		e.Semantics = append(e.Semantics, r.semanticCase(c, at))
+	})
+	e.Live, _ = r.member(o, "", "x_live", jsonv.KindObject, false)
+}
+
+func (r *reader) parameterTests(o jsonv.Value, e *Evidence) {
+	tests, at := r.member(o, "", "parameter_tests", jsonv.KindObject, false)
+	r.known(tests, at, "missing_required", "unknown_parameter", "optional_defaults")
+	read := func(key string) (out []ParameterCase) {
+		r.list(tests, at, key, jsonv.KindObject, func(c jsonv.Value, at string) {
+			out = append(out, ParameterCase{r.text(c, at, "operation", true), r.text(c, at, "parameter", true), c.Lookup("response"), c.Lookup("request"), r.integer(c, at, "x_call", 0)})
+		})
+		return out
+	}
+	e.MissingRequired = read("missing_required")
+	e.UnknownParameter = read("unknown_parameter")
+	r.list(tests, at, "optional_defaults", jsonv.KindObject, func(c jsonv.Value, at string) {
+		e.OptionalDefaults = append(e.OptionalDefaults, DefaultCase{
+			Operation: r.text(c, at, "operation", true),
+			Parameter: r.text(c, at, "parameter", true),
+			Path:      r.text(c, at, "expected_value_path", true),
+			Expected:  c.Lookup("expected_value"),
+			Response:  c.Lookup("response"),
+			Request:   c.Lookup("request"),
+			Call:      r.integer(c, at, "x_call", 0),
+		})
+	})
+}
+
+func (r *reader) fieldsCases(o jsonv.Value, key, fields string) (out []FieldsCase) {
+	r.list(o, "", key, jsonv.KindObject, func(c jsonv.Value, at string) {
+		f := FieldsCase{Name: r.text(c, at, "name", true), ReadResponse: c.Lookup("read_response"), Call: r.integer(c, at, "x_call", 0)}
+		want, _ := r.member(c, at, fields, jsonv.KindObject, false)
+		for _, m := range members(want) {
+			f.Fields = append(f.Fields, Field{m.Key, m.Value})
+		}
+		out = append(out, f)
+	})
+	return out
+}
+
+func (r *reader) semanticCase(c jsonv.Value, at string) SemanticCase {
+	s := SemanticCase{Name: r.text(c, at, "name", true), ResponseText: c.Lookup("response_text")}
+	r.list(c, at, "tool_calls", jsonv.KindObject, func(t jsonv.Value, at string) {
+		// A model may call a tool that knows no operations.
+		op, _ := r.member(t, at, "operation", jsonv.KindString, false)
+		s.ToolCalls = append(s.ToolCalls, ToolCall{op.Text(), !op.IsAbsent(), t.Lookup("params")})
+	})
+	structural, p := r.member(c, at, "structural", jsonv.KindObject, false)
+	r.known(structural, p, "required_patterns")
+	s.RequiredPatterns = r.texts(structural, p, "required_patterns")
+	semantic, p := r.member(c, at, "semantic", jsonv.KindObject, false)
+	r.known(semantic, p, "phrase_groups", "expected_operations", "expected_parameters")
+	r.list(semantic, p, "phrase_groups", jsonv.KindArray, func(g jsonv.Value, at string) {
+		var group []string
+		r.elements(g, at, jsonv.KindString, func(v jsonv.Value, _ string) { group = append(group, v.Text()) })
+		s.PhraseGroups = append(s.PhraseGroups, group)
+	})
+	s.ExpectedOperations = r.texts(semantic, p, "expected_operations")
+	s.ExpectedParameters = r.texts(semantic, p, "expected_parameters")
+	s.Judge = r.judge(c, at)
+	return s
+}
+
+// judge reads x_judge, this tool's own record of a model's judgement.
+func (r *reader) judge(c jsonv.Value, at string) *Judge {
+	j, p := r.member(c, at, "x_judge", jsonv.KindObject, false)
+	if j.IsAbsent() {
+		return nil
+	}
+	out := &Judge{Kind: r.text(j, p, "kind", false), Model: r.text(j, p, "model", false), Reason: r.text(j, p, "reason", false), Rubric: r.text(j, p, "rubric", false), Votes: r.texts(j, p, "votes")}
+	out.Verdict = Verdict(r.text(j, p, "verdict", true))
+	switch out.Verdict {
+	case Understood, NotUnderstood, Unsure, "":
+	default:
+		r.errorf(j.Lookup("verdict"), p+"/verdict", "want understood, not_understood or unsure, got %s", strconv.Quote(string(out.Verdict)))
+	}
+	return out
+}

@@ -1,0 +1,231 @@
+package aql
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+func (x *ruling) errorForm() {
+	x.lacking = "error_tests is empty"
+	for i, c := range x.e.ErrorTests {
+		x.cases++
+		x.takes(x.errors[i], nil)
+		if succeeded(c.Response) {
+			x.breaks("error.produced", spot("error_tests").elem(i).member("response"), c.Response, "no error was produced")
+		}
+	}
+	x.observed = count(x.cases, "answer") + ", all of the documented form."
+}
+
+func (x *ruling) leaks() {
+	x.lacking = "error_tests is empty"
+	for i, c := range x.e.ErrorTests {
+		x.cases++
+		at := spot("error_tests").elem(i).member("response").member("error")
+		if x.set == Strict {
+			x.leaksStrict(c, at)
+			continue
+		}
+		if m := c.Response.Lookup("error", "message"); len(x.errors[i]) == 0 && leaksLikeReference(m.Text()) {
+			x.breaks("leaks.reference", at.member("message"), m, "%s", quoted(clip(m.Text(), 120)))
+		}
+	}
+}
+
+// leaksStrict looks at every text of a failure, of a JSON-RPC error too.
+func (x *ruling) leaksStrict(c ErrorCase, at *place) {
+	failure := c.Response.Lookup("error")
+	if failure.IsAbsent() && !succeeded(c.Response) {
+		failure = c.Response
+	}
+	seen := map[string]bool{}
+	everyText(failure, func(s string) {
+		if rule, part := leakIn(s, c.Request); rule != "" && !seen[rule+part] {
+			seen[rule+part] = true
+			x.breaks(rule, at, failure, "%s in %s", quoted(clip(strings.TrimSpace(part), 60)), quoted(clip(s, 120)))
+		}
+	})
+}
+
+func (x *ruling) actionable() {
+	x.lacking = "no error test says what the message must mention"
+	for i, c := range x.e.ErrorTests {
+		if len(c.MustMention) > 0 {
+			x.cases++
+		}
+		if !x.sound(x.errors[i]) {
+			continue
+		}
+		m := message(c.Response)
+		for _, part := range c.MustMention {
+			if !strings.Contains(m.Text(), part) {
+				x.breaks("actionable.mention", spot("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", quoted(clip(part, 60)))
+			}
+		}
+	}
+}
+
+func (x *ruling) createRead() {
+	x.fields("create-read", "round_trip_tests", x.e.RoundTrips)
+}
+
+func (x *ruling) update() {
+	x.fields("update", "update_preservation_tests", x.e.Updates)
+}
+
+// fields compares what was read back with what had to be there.
+func (x *ruling) fields(rules, key string, cases []FieldsCase) {
+	x.lacking = key + " holds no fields to compare"
+	compared := 0
+	for i, c := range cases {
+		if len(c.Fields) > 0 {
+			x.cases++
+		}
+		at := spot(key).elem(i).member("read_response")
+		if !succeeded(c.ReadResponse) {
+			x.breaks(rules+".read", at, c.ReadResponse, "the read of %s did not succeed", quoted(c.Name))
+		}
+		for _, f := range c.Fields {
+			compared++
+			got := walk(c.ReadResponse, f.Path)
+			says := func() string {
+				return fmt.Sprintf("%s: at %s want %s, got %s", c.Name, quoted(f.Path), brief(f.Value), brief(got))
+			}
+			if x.set == Reference && (got.IsAbsent() || stringify(got) != stringify(f.Value)) {
+				x.breaks(rules+".kept", at, c.ReadResponse, "%s", says())
+			}
+			if x.set == Strict && (got.IsAbsent() || !jsonv.Equal(got, f.Value)) {
+				x.breaks(rules+".equal", at, c.ReadResponse, "%s", says())
+			}
+		}
+	}
+	x.observed = count(compared, "field") + " compared, all kept."
+}
+
+// brief prints a value for a message.
+func brief(v jsonv.Value) string {
+	if v.IsAbsent() {
+		return "nothing"
+	}
+	return clip(v.String(), 80)
+}
+
+func (x *ruling) modes() {
+	x.cases++
+	for _, mode := range []string{"crude", "single"} {
+		if !slices.Contains(x.e.EndpointModes, mode) {
+			x.breaks("modes.both", spot("endpoint_modes"), jsonv.Value{}, "no %q", mode)
+		}
+	}
+	x.observed = "crude and single."
+}
+
+func (x *ruling) fieldSelection() {
+	x.cases++
+	if !x.e.FieldSelection {
+		x.breaks("fields.supported", spot("capabilities", "field_selection"), jsonv.Value{}, "not true")
+	}
+	x.observed = "Supported."
+}
+
+func (x *ruling) batch() {
+	x.cases++
+	at, answer := spot("batch_example"), x.e.BatchExample
+	if !x.e.BatchOperations {
+		x.breaks("batch.supported", spot("capabilities", "batch_operations"), jsonv.Value{}, "not true")
+	}
+	if answer.IsAbsent() {
+		x.breaks("batch.example", at, answer, "missing")
+		return
+	}
+	var p probe
+	resultShape{}.look(&p, at, answer, "")
+	for i := range p.found {
+		if f := &p.found[i]; f.Rule == "result.data" && f.At == "/batch_example/data" {
+			f.Rule = "batch.data"
+		}
+	}
+	x.takes(p.found, nil)
+	if x.set == Strict {
+		x.batchCounts(at, answer)
+	}
+	x.observed = count(answer.Lookup("results").Len(), "result") + " in the example."
+}
+
+// batchCounts checks that the parts of a batch's answer agree.
+func (x *ruling) batchCounts(at *place, answer jsonv.Value) {
+	results, summary := answer.Lookup("results"), answer.Lookup("summary")
+	if results.Kind() != jsonv.KindArray {
+		x.breaks("batch.results", at.member("results"), answer, "want a list, got %s", describe(results))
+		return
+	}
+	if sent, ok := x.e.Live.Lookup("batch_sent").Int64(); ok && isLive(x.e.Live) && int(sent) != results.Len() {
+		x.breaks("batch.results", at.member("results"), results, "%d operations were sent, and %s came back", sent, count(results.Len(), "result"))
+	}
+	good := 0
+	for i, r := range results.Elems() {
+		if index := r.Lookup("index"); index.Kind() != jsonv.KindNumber || number(index) != float64(i) {
+			x.breaks("batch.indices", at.member("results").elem(i).member("index"), r, "want %d, got %s", i, describe(index))
+		}
+		if succeeded(r.Lookup("result")) {
+			good++
+		}
+	}
+	if summary.Kind() != jsonv.KindObject {
+		x.breaks("batch.summary", at.member("summary"), answer, "want an object, got %s", describe(summary))
+		return
+	}
+	want := []int{results.Len(), good, results.Len() - good}
+	for i, key := range []string{"total", "succeeded", "failed"} {
+		if got := summary.Lookup(key); got.Kind() != jsonv.KindNumber || number(got) != float64(want[i]) {
+			x.breaks("batch.counts", at.member("summary").member(key), summary, "want %d, got %s", want[i], describe(got))
+		}
+	}
+}
+
+// holds says that a constraint was enforced with a message.
+func holds(c ConstraintCase) bool {
+	return refused(c.Response) && c.Response.Lookup("error", "message").Kind() == jsonv.KindString
+}
+
+func (x *ruling) enforced() {
+	x.lacking = "constraint_tests is empty"
+	for i, c := range x.e.Constraints {
+		x.cases++
+		at := spot("constraint_tests").elem(i).member("response")
+		switch {
+		case !refused(c.Response):
+			x.breaks("enforced.refused", at, c.Response, "%s: not refused", c.Name)
+		case !holds(c):
+			x.breaks("enforced.message", at.member("error").member("message"), c.Response, "%s: the message is %s", c.Name, describe(c.Response.Lookup("error", "message")))
+		}
+	}
+}
+
+func (x *ruling) disclosed() {
+	x.lacking = "no constraint was seen to be enforced"
+	for i, c := range x.e.Constraints {
+		if !holds(c) {
+			continue
+		}
+		x.cases++
+		if !c.Documented {
+			x.breaks("disclosed.documented", spot("constraint_tests").elem(i).member("documented"), c.Response, "%s: enforced, but not documented", c.Name)
+		}
+	}
+}
+
+// count prints a number of things: "1 case", "3 cases".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	if strings.HasSuffix(thing, "y") {
+		return strconv.Itoa(n) + " " + strings.TrimSuffix(thing, "y") + "ies"
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}

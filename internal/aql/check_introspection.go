@@ -1,0 +1,206 @@
+package aql
+
+import (
+	"iter"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// checks are the functions that look at the evidence for one row each, by
+// the test's id. The table is only read.
+var checks = map[string]func(*ruling){
+	"operations":   (*ruling).operations,
+	"types":        (*ruling).types,
+	"details":      (*ruling).detailPayloads,
+	"extensions":   (*ruling).extensions,
+	"completeness": (*ruling).completeness,
+	"required":     (*ruling).required,
+	"unknown":      (*ruling).unknown,
+	"defaults":     (*ruling).defaults,
+	"snake-case":   (*ruling).snakeCase,
+	"error-form":   (*ruling).errorForm,
+	"leaks":        (*ruling).leaks,
+	"actionable":   (*ruling).actionable,
+	"create-read":  (*ruling).createRead,
+	"update":       (*ruling).update,
+	"modes":        (*ruling).modes,
+	"fields":       (*ruling).fieldSelection,
+	"batch":        (*ruling).batch,
+	"enforced":     (*ruling).enforced,
+	"disclosed":    (*ruling).disclosed,
+}
+
+func (x *ruling) operations() {
+	x.list(x.e.OperationsList, "operations_list", operationList, "operations")
+	if x.cases > 0 && x.e.OperationsList.Lookup("data", "_protocol").IsAbsent() && len(x.found) == 0 {
+		x.breaks("operations.protocol-missing", spot("introspection", "operations_list", "data", "_protocol"), x.e.OperationsList.Lookup("data"), "missing")
+	}
+}
+
+func (x *ruling) types() {
+	x.list(x.e.TypesList, "types_list", typeList, "types")
+}
+
+// list looks at an introspection answer and at its data.
+func (x *ruling) list(answer jsonv.Value, key string, want *objectShape, rules string) {
+	at := spot("introspection", key)
+	x.cases++
+	if success, _ := answer.Get("success"); success.Kind() != jsonv.KindBool || !success.Bool() {
+		says := "success is " + describe(success)
+		if answer.Kind() != jsonv.KindObject {
+			says = "the answer is " + describe(answer)
+		}
+		x.breaks(rules+".answer", at, answer, "%s", says)
+		return
+	}
+	data, _ := answer.Get("data")
+	var p probe
+	want.look(&p, at.member("data"), data, rules+".data")
+	x.takes(p.found, nil)
+	x.observed = count(data.Lookup(rules).Len(), "entry") + ", all of the documented form."
+}
+
+// listedOperations yields the names of the operations in the list, with
+// their places.
+func listedOperations(e *Evidence) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for i, op := range e.OperationsList.Lookup("data", "operations").Elems() {
+			if name := op.Lookup("name"); name.Kind() == jsonv.KindString && !yield(name.Text(), i) {
+				return
+			}
+		}
+	}
+}
+
+// extension says that a finding is about a member of a detail that the
+// specification does not define there.
+func extension(f Finding) bool {
+	return strings.HasPrefix(f.Rule, "details.") && strings.HasSuffix(f.Rule, "members")
+}
+
+func (x *ruling) detailPayloads() {
+	x.lacking = "introspection.operation_details is empty"
+	x.cases = len(x.e.OperationDetails)
+	for _, found := range x.details {
+		x.takes(found, func(f Finding) bool { return x.set == Reference || !extension(f) })
+	}
+	if x.set == Strict {
+		x.detailNames()
+	}
+	x.observed = count(x.cases, "detail") + ", all of the documented form."
+}
+
+// detailNames compares the details with the list.
+func (x *ruling) detailNames() {
+	at := spot("introspection", "operation_details")
+	list := spot("introspection", "operations_list", "data", "operations")
+	detailed, listed := map[string]bool{}, map[string]bool{}
+	for i, d := range x.e.OperationDetails {
+		name := d.Lookup("name")
+		if name.Kind() != jsonv.KindString {
+			continue
+		}
+		if detailed[name.Text()] {
+			x.breaks("details.duplicate", at.elem(i), d, "a second detail of %s", quoted(name.Text()))
+		}
+		detailed[name.Text()] = true
+	}
+	for name, i := range listedOperations(x.e) {
+		op := x.e.OperationsList.Lookup("data", "operations").At(i)
+		if listed[name] {
+			x.breaks("details.duplicate", list.elem(i), op, "%s is listed twice", quoted(name))
+		} else if !detailed[name] && len(x.e.OperationDetails) > 0 {
+			x.breaks("details.missing", list.elem(i), op, "%s is listed but has no detail", quoted(name))
+		}
+		listed[name] = true
+	}
+	for i, d := range x.e.OperationDetails {
+		if name := d.Lookup("name"); name.Kind() == jsonv.KindString && !listed[name.Text()] {
+			x.breaks("details.unlisted", at.elem(i), d, "%s has a detail but is not listed", quoted(name.Text()))
+		}
+	}
+}
+
+func (x *ruling) extensions() {
+	x.lacking = "introspection.operation_details is empty"
+	x.cases = len(x.e.OperationDetails)
+	for _, found := range x.details {
+		x.takes(found, extension)
+	}
+	x.observed = "None."
+}
+
+// parameterList is what a detail says about its parameters: the values of
+// the list, whatever they are; nothing when there is no list.
+func parameterList(detail jsonv.Value) iter.Seq2[int, jsonv.Value] {
+	return func(yield func(int, jsonv.Value) bool) {
+		list := detail.Lookup("parameters")
+		if list.Kind() != jsonv.KindArray {
+			return
+		}
+		for i, p := range list.Elems() {
+			if !yield(i, p) {
+				return
+			}
+		}
+	}
+}
+
+func (x *ruling) completeness() {
+	x.lacking = "accepted_parameters is empty"
+	at := spot("introspection", "operation_details")
+	left := 0
+	for i, d := range x.e.OperationDetails {
+		sound, suffix := x.sound(x.details[i]), ""
+		if !sound {
+			suffix = "-invalid"
+		}
+		name := d.Lookup("name")
+		if !sound && (x.set == Reference || name.Kind() != jsonv.KindString || d.Lookup("parameters").Kind() != jsonv.KindArray) {
+			continue
+		}
+		if len(x.e.Accepted) == 0 && x.set == Strict {
+			continue
+		}
+		if x.set == Strict && x.skipped[name.Text()] {
+			left++
+			continue
+		}
+		x.cases++
+		x.compare(d, at.elem(i), suffix)
+	}
+	x.withoutDetail()
+	x.observed = count(x.cases, "operation") + " compared: accepted and documented parameters agree." + besides(left, "operation")
+}
+
+// compare holds what an operation was seen to accept against its detail.
+func (x *ruling) compare(d jsonv.Value, at *place, suffix string) {
+	name := d.Lookup("name").Text()
+	accepted, documented := map[string]bool{}, map[string]bool{}
+	for _, a := range x.accepted[name] {
+		accepted[a] = true
+	}
+	for k, p := range parameterList(d) {
+		if n := p.Lookup("name"); n.Kind() == jsonv.KindString {
+			documented[n.Text()] = true
+			if !accepted[n.Text()] && !x.passedOver("accuracy", name, n.Text()) {
+				x.breaks("completeness.unaccepted"+suffix, at.member("parameters").elem(k), p, "%s documents %s, which was not seen to be accepted", name, quoted(n.Text()))
+			}
+		}
+	}
+	for k, a := range x.accepted[name] {
+		if !documented[a] {
+			x.breaks("completeness.undocumented"+suffix, spot("accepted_parameters").member(name).elem(k), d, "%s accepts %s, which its detail does not list", name, quoted(a))
+		}
+	}
+}
+
+// withoutDetail finds operations that accept parameters and have no detail.
+func (x *ruling) withoutDetail() {
+	for _, a := range x.e.Accepted {
+		if len(a.Parameters) > 0 && !x.detailed[a.Operation] {
+			x.breaks("completeness.no-detail", spot("accepted_parameters").member(a.Operation), jsonv.Value{}, "%s accepts parameters and has no detail", quoted(a.Operation))
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package aql
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mcptest/internal/jsonv"
+)
+
+// refused says that an answer is a failure.
+func refused(answer jsonv.Value) bool {
+	s := answer.Lookup("success")
+	return s.Kind() == jsonv.KindBool && !s.Bool()
+}
+
+// succeeded says that an answer is a success.
+func succeeded(answer jsonv.Value) bool {
+	return answer.Lookup("success").Bool()
+}
+
+// message returns the message of a failure; a missing one is an empty text.
+func message(answer jsonv.Value) jsonv.Value {
+	m := answer.Lookup("error", "message")
+	if k := m.Kind(); k == jsonv.KindAbsent || k == jsonv.KindNull {
+		return jsonv.String("")
+	}
+	return m
+}
+
+// identity tells names apart as the keys of a JavaScript Map do.
+func identity(name jsonv.Value, i int) string {
+	switch name.Kind() {
+	case jsonv.KindArray, jsonv.KindObject:
+		return "#" + strconv.Itoa(i)
+	}
+	return name.Kind().String() + ":" + text(name)
+}
+
+func (x *ruling) required() {
+	x.lacking = "there are no operation details"
+	last := map[string]int{}
+	for i, d := range x.e.OperationDetails {
+		last[identity(d.Lookup("name"), i)] = i
+	}
+	demanded, left := false, 0
+	for i, d := range x.e.OperationDetails {
+		if last[identity(d.Lookup("name"), i)] != i {
+			continue
+		}
+		for k, p := range parameterList(d) {
+			if !truthy(p.Lookup("required")) {
+				continue
+			}
+			demanded = true
+			op, param := d.Lookup("name").Text(), p.Lookup("name").Text()
+			if len(x.missing[[2]string{op, param}]) == 0 && x.passedOver("required", op, param) {
+				left++
+				continue
+			}
+			at := spot("introspection", "operation_details").elem(i).member("parameters").elem(k)
+			x.requiredOne(d.Lookup("name"), p, at)
+		}
+	}
+	if len(x.e.OperationDetails) > 0 && !demanded {
+		x.moot = "no operation has a required parameter"
+	}
+	if left > 0 {
+		x.lacking = "the run could leave out none of the required parameters"
+		x.observed = count(x.cases, "parameter") + " left out, each refused by name." + besides(left, "further parameter")
+	}
+}
+
+// requiredOne looks at the cases of one required parameter.
+func (x *ruling) requiredOne(op, p jsonv.Value, at *place) {
+	x.cases++
+	name := p.Lookup("name")
+	var cases []int
+	if op.Kind() == jsonv.KindString && name.Kind() == jsonv.KindString {
+		cases = x.missing[[2]string{op.Text(), name.Text()}]
+	}
+	if len(cases) == 0 {
+		x.breaks("required.case", at, p, "%s requires %s, and no case leaves it out", text(op), quoted(clip(text(name), 60)))
+		return
+	}
+	here := func(i int) *place { return spot("parameter_tests", "missing_required").elem(i).member("response") }
+	x.refusal(x.e.MissingRequired[cases[0]], here(cases[0]))
+	if x.set == Reference {
+		return
+	}
+	for _, i := range cases[1:] {
+		more := &ruling{judgement: x.judgement, test: x.test}
+		more.refusal(x.e.MissingRequired[i], here(i))
+		if heaviest(more.found) == Fail {
+			x.breaks("required.repeated", here(i), x.e.MissingRequired[i].Response, "%s", more.found[0].Says)
+		}
+	}
+}
+
+// refusal looks at the answer to a call without a required parameter.
+func (x *ruling) refusal(c ParameterCase, at *place) {
+	if !refused(c.Response) {
+		x.breaks("required.refused", at, c.Response, "%s without %s is not refused", c.Operation, quoted(c.Parameter))
+		return
+	}
+	m := message(c.Response)
+	if x.set == Reference {
+		if !contains(m, c.Parameter) {
+			x.breaks("required.named", at.member("error"), c.Response, "the message does not contain %s", quoted(c.Parameter))
+		}
+		return
+	}
+	switch {
+	case names(m.Text(), c.Parameter):
+	case named(c.Response.Lookup("error", "details"), c.Parameter):
+		x.breaks("required.named-details", at.member("error"), c.Response, "only the details name %s", quoted(c.Parameter))
+	default:
+		x.breaks("required.named-word", at.member("error"), c.Response, "the message does not name %s", quoted(c.Parameter))
+	}
+	if code := c.Response.Lookup("error", "code"); code.Text() != "VALIDATION_MISSING_PARAM" {
+		x.breaks("required.code", at.member("error").member("code"), code, "the code is %s", describe(code))
+	}
+}
+
+// names says that a text has a name in it as a word of its own.
+func names(s, name string) bool {
+	if name == "" {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(s[from:], name)
+		if i < 0 {
+			return false
+		}
+		i += from
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		after, _ := utf8.DecodeRuneInString(s[i+len(name):])
+		if !wordRune(before) && !wordRune(after) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func wordRune(r rune) bool {
+	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// named says that one of the texts or keys inside a value names a name.
+func named(v jsonv.Value, name string) bool {
+	found := false
+	everyText(v, func(s string) { found = found || names(s, name) })
+	return found
+}
+
+// everyText calls use with every text inside a value, keys included.
+func everyText(v jsonv.Value, use func(string)) {
+	switch v.Kind() {
+	case jsonv.KindString:
+		use(v.Text())
+	case jsonv.KindArray:
+		for _, e := range v.Elems() {
+			everyText(e, use)
+		}
+	case jsonv.KindObject:
+		for k, e := range v.Members() {
+			use(k)
+			everyText(e, use)
+		}
+	}
+}
+
+func (x *ruling) unknown() {
+	x.lacking = "parameter_tests.unknown_parameter is empty"
+	for i, c := range x.e.UnknownParameter {
+		x.cases++
+		at := spot("parameter_tests", "unknown_parameter").elem(i).member("response")
+		if x.set == Strict {
+			x.unknownStrict(c, at)
+			continue
+		}
+		m := message(c.Response)
+		warnings := c.Response.Lookup("warnings")
+		switch {
+		case refused(c.Response) && truthy(m) && contains(m, c.Parameter):
+		case succeeded(c.Response) && warnings.Kind() == jsonv.KindArray && warnings.Len() > 0:
+		default:
+			x.breaks("unknown.explicit", at, c.Response, "%s with the unknown %s: neither a refusal with its name nor a warning", c.Operation, quoted(c.Parameter))
+		}
+	}
+}
+
+func (x *ruling) unknownStrict(c ParameterCase, at *place) {
+	registered := c.Response.Lookup("error", "code").Text() == "VALIDATION_UNKNOWN_PARAM"
+	inMessage := names(message(c.Response).Text(), c.Parameter)
+	switch {
+	case refused(c.Response) && registered && (inMessage || named(c.Response.Lookup("error", "details"), c.Parameter)):
+	case refused(c.Response) && inMessage:
+		code := c.Response.Lookup("error", "code")
+		x.breaks("unknown.lenient", at.member("error").member("code"), code, "%s is refused, but the code is %s", quoted(c.Parameter), describe(code))
+	case refused(c.Response) && registered:
+		x.breaks("unknown.lenient", at.member("error"), c.Response, "refused, but without naming %s", quoted(c.Parameter))
+	case succeeded(c.Response) && named(c.Response.Lookup("warnings"), c.Parameter):
+		x.breaks("unknown.lenient", at.member("warnings"), c.Response.Lookup("warnings"), "%s is only warned about", quoted(c.Parameter))
+	default:
+		x.breaks("unknown.silent", at, c.Response, "%s with the unknown %s: no refusal and no warning names it", c.Operation, quoted(c.Parameter))
+	}
+}
+
+func (x *ruling) defaults() {
+	x.lacking = "parameter_tests.optional_defaults is empty"
+	for i, c := range x.e.OptionalDefaults {
+		x.cases++
+		at := spot("parameter_tests", "optional_defaults").elem(i)
+		got := walk(c.Response, c.Path)
+		if !identical(got, c.Expected) {
+			x.breaks("defaults.observable", at, c.Response, "%s %s: at %s want %s, got %s", c.Operation, c.Parameter, quoted(c.Path), describe(c.Expected), describe(got))
+		}
+		if got.IsAbsent() || !jsonv.Equal(got, c.Expected) {
+			x.breaks("defaults.equal", at, c.Response, "%s %s: at %s want %s, got %s", c.Operation, c.Parameter, quoted(c.Path), describe(c.Expected), describe(got))
+		}
+	}
+	if x.cases == 0 && len(x.e.OperationDetails) > 0 && !documentsDefault(x.e) {
+		x.moot = "no parameter has a documented default"
+	}
+}
+
+func documentsDefault(e *Evidence) bool {
+	for _, d := range e.OperationDetails {
+		for _, p := range parameterList(d) {
+			if !p.Lookup("default").IsAbsent() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// camelCaseReserved is the operation for which the specification itself
+// prescribes parameter names that are not snake_case (D 8.6.3).
+const camelCaseReserved = "record_execution_step"
+
+func (x *ruling) snakeCase() {
+	x.lacking = "there are no operation details"
+	for i, d := range x.e.OperationDetails {
+		for k, p := range parameterList(d) {
+			x.cases++
+			name := text(p.Lookup("name"))
+			if snakeCase.MatchString(name) {
+				continue
+			}
+			rule := "snake-case.name"
+			if d.Lookup("name").Text() == camelCaseReserved {
+				rule = "snake-case.reserved"
+			}
+			at := spot("introspection", "operation_details").elem(i).member("parameters").elem(k)
+			x.breaks(rule, at, p, "%s is not snake_case", quoted(clip(name, 60)))
+		}
+	}
+	if len(x.e.OperationDetails) > 0 && x.cases == 0 {
+		x.moot = "no operation has a parameter"
+	}
+}

@@ -1,0 +1,175 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"mcptest/internal/jsonv"
+)
+
+// The endpoint modes.
+const (
+	ModeAll    = "all"    // semantic endpoints and the single one
+	ModeCrude  = "crude"  // one endpoint a category
+	ModeSingle = "single" // one endpoint for everything
+)
+
+// Modes lists the modes.
+func Modes() []string { return []string{ModeAll, ModeCrude, ModeSingle} }
+
+// Options say what kind of adapter is wanted.
+type Options struct {
+	Mode       string   // ModeAll when empty
+	Defects    []string // names of Defects
+	Operations int      // at least this many, by further collections; 0: no more than needed
+	// Log gets one JSON object a line for each call of an operation:
+	// {operation, category, tool, params}.
+	Log io.Writer
+	// State is a file that the library is kept in, so that it outlives the
+	// adapter; "" keeps it in memory.
+	State string
+	// Launch tells this start from others, for a defect that depends on it.
+	Launch string
+}
+
+// Adapter is a running adapter. It is safe for concurrent use.
+type Adapter struct {
+	o          Options
+	defects    map[string]bool
+	resources  []*resource
+	operations []*operation
+
+	mu    sync.Mutex
+	items map[string][]jsonv.Value // by the resource's name
+	gone  map[string]jsonv.Value   // deleted, by identifier
+	next  int
+	lists int // operation lists answered
+	calls int
+}
+
+// New returns an adapter with the library as it was when it opened, or as
+// Options.State has it.
+func New(o Options) (*Adapter, error) {
+	if o.Mode == "" {
+		o.Mode = ModeAll
+	}
+	if !slices.Contains(Modes(), o.Mode) {
+		return nil, fmt.Errorf("mode %q: want one of %s", o.Mode, strings.Join(Modes(), ", "))
+	}
+	a := &Adapter{o: o, defects: map[string]bool{}, items: map[string][]jsonv.Value{}, gone: map[string]jsonv.Value{}}
+	known := map[string]bool{}
+	for _, d := range Defects() {
+		known[d.Name] = true
+	}
+	for _, d := range o.Defects {
+		if !known[d] {
+			return nil, fmt.Errorf("there is no defect %q", d)
+		}
+		a.defects[d] = true
+	}
+	if a.is("semantic-only") {
+		a.o.Mode = ModeCrude
+	}
+	a.build(o.Operations)
+	for _, r := range a.resources {
+		for _, s := range r.seed {
+			a.insert(r, s)
+		}
+	}
+	return a, a.load()
+}
+
+func (a *Adapter) is(defect string) bool { return a.defects[defect] }
+
+// clock is the adapter's own time: it moves by a minute with every change,
+// so that the same calls get the same answers.
+func (a *Adapter) clock() string {
+	t := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC).Add(time.Duration(a.next) * time.Minute)
+	if a.is("dates-local") {
+		return t.Format("01/02/2006 15:04")
+	}
+	return t.Format(time.RFC3339)
+}
+
+// insert adds an item with what the adapter assigns.
+func (a *Adapter) insert(r *resource, v jsonv.Value) jsonv.Value {
+	a.next++
+	item := jsonv.Object(jsonv.Member{Key: "id", Value: jsonv.String(r.name + "_" + strconv.Itoa(a.next))})
+	for k, e := range v.Members() {
+		item = item.With(k, e)
+	}
+	item = item.With("created_at", jsonv.String(a.clock())).With("updated_at", jsonv.String(a.clock()))
+	a.items[r.name] = append(a.items[r.name], item)
+	return item
+}
+
+func (a *Adapter) index(r *resource, id string) int {
+	return slices.IndexFunc(a.items[r.name], func(v jsonv.Value) bool { return v.Lookup("id").Text() == id })
+}
+
+// state is what Options.State holds.
+type state struct {
+	Next  int                      `json:"next"`
+	Items map[string][]jsonv.Value `json:"items"`
+}
+
+func (a *Adapter) load() error {
+	if a.o.State == "" {
+		return nil
+	}
+	data, err := os.ReadFile(a.o.State)
+	if os.IsNotExist(err) {
+		return a.save()
+	}
+	if err != nil {
+		return fmt.Errorf("read the library: %w", err)
+	}
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil {
+		return fmt.Errorf("read the library %s: %w", a.o.State, err)
+	}
+	a.next, a.items = s.Next, s.Items
+	return nil
+}
+
+// save keeps the library; a file is replaced whole, so that a kill leaves
+// the old or the new one.
+func (a *Adapter) save() error {
+	if a.o.State == "" {
+		return nil
+	}
+	data, err := json.Marshal(state{a.next, a.items})
+	if err != nil {
+		return fmt.Errorf("keep the library: %w", err)
+	}
+	tmp := a.o.State + ".new"
+	if err := os.WriteFile(tmp, data, 0o666); err != nil {
+		return fmt.Errorf("keep the library: %w", err)
+	}
+	if err := os.Rename(tmp, a.o.State); err != nil {
+		return fmt.Errorf("keep the library: %w", err)
+	}
+	return nil
+}
+
+// record writes a call to the log before it has an effect.
+func (a *Adapter) record(op *operation, tool string, params jsonv.Value) {
+	if a.o.Log == nil {
+		return
+	}
+	line := jsonv.Object(
+		jsonv.Member{Key: "operation", Value: jsonv.String(op.name)},
+		jsonv.Member{Key: "category", Value: jsonv.String(op.category)},
+		jsonv.Member{Key: "tool", Value: jsonv.String(tool)},
+		jsonv.Member{Key: "params", Value: params},
+	)
+	_, _ = a.o.Log.Write(line.Append(nil))
+	_, _ = a.o.Log.Write([]byte("\n"))
+}

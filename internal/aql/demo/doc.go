@@ -1,0 +1,17 @@
+// Package demo is an MCP-AQL adapter for a small library: books, shelves and
+// as many further collections as asked for. It conforms at level 2, speaks
+// through semantic endpoints, the single endpoint or both, and has a table
+// of defects that can be switched on one by one.
+//
+// It is the adapter that mcpaql-conformance is tried out with, and the one
+// that its live tests are proved by: every defect says which rows of a
+// report it must change, and nothing else may change.
+//
+// Start reading at New and Defects. An Adapter is an mcp.Handler.
+//
+// Invariants:
+//   - without a defect every answer is a result in the sense of D 5.1;
+//   - every call is written to Options.Log before it has an effect, with the
+//     category of its operation, so that a log proves what a caller did;
+//   - the same calls get the same answers, except where a defect says so.
+package demo

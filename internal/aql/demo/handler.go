@@ -1,0 +1,142 @@
+package demo
+
+import (
+	"context"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+const singleTool = "mcp_aql"
+
+var categories = []string{"CREATE", "READ", "UPDATE", "DELETE", "EXECUTE"}
+
+func toolOf(category string) string { return singleTool + "_" + strings.ToLower(category) }
+
+// Handle answers one message of a client.
+func (a *Adapter) Handle(_ context.Context, req *mcp.Request) *mcp.Reply {
+	if req.Notification {
+		return nil
+	}
+	switch req.Method {
+	case "initialize":
+		params, _ := jsonv.Parse(req.Params)
+		version := params.Lookup("protocolVersion").Text()
+		if version == "" || !strings.HasPrefix(version, "202") {
+			version = "2025-06-18"
+		}
+		return reply(jsonv.Object(str("protocolVersion", version), member("capabilities", jsonv.Object(member("tools", jsonv.Object()))),
+			member("serverInfo", jsonv.Object(str("name", "demo-library"), str("version", "1.0.0")))))
+	case "ping":
+		return reply(jsonv.Object())
+	case "tools/list":
+		return reply(jsonv.Object(member("tools", jsonv.Array(a.tools()...))))
+	case "tools/call":
+		return a.callTool(req)
+	}
+	return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "Method not found"}}
+}
+
+func reply(v jsonv.Value) *mcp.Reply { return &mcp.Reply{Result: v.Append(nil)} }
+
+func (a *Adapter) callTool(req *mcp.Request) *mcp.Reply {
+	params, err := jsonv.Parse(req.Params)
+	tool := params.Lookup("name").Text()
+	if err != nil || !a.hasTool(tool) {
+		return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeInvalidParams, Message: "There is no tool " + tool}}
+	}
+	a.mu.Lock()
+	a.calls++
+	noisy := a.is("noise") && a.calls == 5
+	a.mu.Unlock()
+	if noisy {
+		_ = req.WriteRaw([]byte("the library is open\n"))
+	}
+	args := params.Lookup("arguments")
+	if a.is("bare-introspection") && args.Lookup("operation").Text() == "introspect" {
+		return a.bare(args)
+	}
+	env := a.answer(tool, args)
+	code := env.Lookup("error", "code").Text()
+	if a.is("rpc-errors") && code == "NOT_FOUND_OPERATION" {
+		return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeInternal, Message: env.Lookup("error", "message").Text()}}
+	}
+	failed := code != ""
+	result := jsonv.Object(member("content", jsonv.Array(jsonv.Object(str("type", "text"), str("text", env.String())))),
+		member("isError", jsonv.Bool(failed && a.is("flags-failures"))))
+	if a.is("structured-differs") {
+		result = result.With("structuredContent", jsonv.Object(member("success", jsonv.Bool(true)), member("data", jsonv.Null())))
+	}
+	return reply(result)
+}
+
+// bare is introspection in a dialect: no query, details inside the list.
+func (a *Adapter) bare(args jsonv.Value) *mcp.Reply {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	params := args.Lookup("params")
+	env := jsonv.Value{}
+	if _, asked := params.Get("query"); asked {
+		env = a.fail(refuse("VALIDATION_UNKNOWN_PARAM", "introspect takes no parameter 'query'."))
+	} else {
+		var list []jsonv.Value
+		for _, op := range a.operations {
+			list = append(list, a.detail(op))
+		}
+		env = success(jsonv.Object(member("operations", jsonv.Array(list...))), nil)
+	}
+	return reply(jsonv.Object(member("content", jsonv.Array(jsonv.Object(str("type", "text"), str("text", env.String())))), member("isError", jsonv.Bool(false))))
+}
+
+func (a *Adapter) hasTool(name string) bool {
+	for _, t := range a.tools() {
+		if t.Lookup("name").Text() == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *Adapter) tools() []jsonv.Value {
+	var out []jsonv.Value
+	if a.o.Mode != ModeSingle {
+		for _, c := range categories {
+			out = append(out, a.tool(toolOf(c), c))
+		}
+	}
+	if a.o.Mode != ModeCrude {
+		out = append(out, a.tool(singleTool, ""))
+	}
+	return out
+}
+
+func (a *Adapter) tool(name, category string) jsonv.Value {
+	var ops []string
+	for _, op := range a.operations {
+		if category == "" || op.category == category {
+			ops = append(ops, op.name)
+		}
+	}
+	if a.is("hidden-operation") && category == "READ" {
+		ops = append(ops, "peek_book")
+	}
+	doc := "The library's " + strings.ToLower(category) + " operations."
+	if category == "" {
+		doc = "Every operation of the library."
+	}
+	if !a.is("tool-silent") {
+		doc += " Call introspect with query operations to learn about them."
+	}
+	doc += " Supported operations: " + strings.Join(ops, ", ") + "."
+	schema := jsonv.Object(str("type", "object"), member("properties", jsonv.Object(
+		member("operation", jsonv.Object(str("type", "string"))), member("params", jsonv.Object(str("type", "object"))),
+		member("operations", jsonv.Object(str("type", "array"))))))
+	if !a.is("tool-schema") {
+		schema = schema.With("required", texts([]string{"operation"}))
+	}
+	readOnly := category == "READ" || category == "DELETE" && a.is("tool-hints")
+	destructive := !readOnly && category != "CREATE"
+	return jsonv.Object(str("name", name), str("description", doc), member("inputSchema", schema),
+		member("annotations", jsonv.Object(member("readOnlyHint", jsonv.Bool(readOnly)), member("destructiveHint", jsonv.Bool(destructive)))))
+}

@@ -1,0 +1,237 @@
+package demo
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// param describes a parameter, or a field of a resource.
+type param struct {
+	name, typ, doc string
+	required       bool
+	readOnly       bool // assigned by the adapter
+	enum           []string
+	min, max       float64 // a range when max > min
+	minLen, maxLen int     // lengths when maxLen > 0
+	pattern        string
+	format         string
+	def            jsonv.Value
+	items          string
+	deny           bool // documented, and refused all the same
+}
+
+// resource is one collection.
+type resource struct {
+	name, plural string
+	fields       []param
+	seed         []jsonv.Value
+}
+
+func (r *resource) typeName() string { return strings.ToUpper(r.name[:1]) + r.name[1:] }
+func (r *resource) key() string      { return r.name + "_id" }
+
+func (r *resource) field(name string) *param {
+	for i := range r.fields {
+		if r.fields[i].name == name {
+			return &r.fields[i]
+		}
+	}
+	return nil
+}
+
+// operation is one operation of the adapter.
+type operation struct {
+	name, category, verb, doc string
+	params                    []param
+	hidden                    []param // accepted, and not documented
+	returns                   [2]string
+	res                       *resource
+	example                   jsonv.Value
+}
+
+func (o *operation) param(name string) *param {
+	for _, list := range [][]param{o.params, o.hidden} {
+		for i := range list {
+			if list[i].name == name {
+				return &list[i]
+			}
+		}
+	}
+	return nil
+}
+
+var genres = []string{"novel", "poetry", "science", "travel"}
+
+func books() *resource {
+	return &resource{name: "book", plural: "books", fields: []param{
+		{name: "title", typ: "string", doc: "The title as printed.", required: true, minLen: 1, maxLen: 200},
+		{name: "author", typ: "string", doc: "Who wrote it."},
+		{name: "genre", typ: "Genre", doc: "Where it stands in the catalogue.", enum: genres},
+		{name: "pages", typ: "integer", doc: "The number of its pages.", min: 1, max: 10000},
+		{name: "isbn", typ: "string", doc: "Ten characters, the last one may be X.", pattern: "^[0-9]{9}[0-9X]$"},
+		{name: "published", typ: "string", doc: "The day it appeared.", format: "date"},
+		{name: "tags", typ: "array", doc: "Words to find it by.", items: "string"},
+		{name: "details", typ: "object", doc: "Whatever else is known of it, by name."},
+	}, seed: []jsonv.Value{
+		jsonv.From(map[string]any{"title": "The Long Shelf", "author": "A. Quill", "genre": "novel", "pages": 312}),
+		jsonv.From(map[string]any{"title": "Rain in Rows", "author": "B. Reed", "genre": "poetry", "pages": 64}),
+		jsonv.From(map[string]any{"title": "Small Machines", "author": "C. Cog", "genre": "science", "pages": 540}),
+	}}
+}
+
+func shelves() *resource {
+	return &resource{name: "shelf", plural: "shelves", fields: []param{
+		{name: "name", typ: "string", doc: "What is written on it.", required: true, minLen: 1, maxLen: 80},
+		{name: "room", typ: "string", doc: "Where it stands."},
+		{name: "capacity", typ: "integer", doc: "How many books it holds.", min: 1, max: 500},
+	}, seed: []jsonv.Value{
+		jsonv.From(map[string]any{"name": "North", "room": "hall", "capacity": 80}),
+		jsonv.From(map[string]any{"name": "South", "room": "hall", "capacity": 60}),
+	}}
+}
+
+// moreNouns name the collections that a widened adapter has.
+var moreNouns = []string{
+	"author", "member", "branch", "poster", "map", "record", "magazine", "film", "game", "puzzle", "globe", "lamp",
+	"desk", "chair", "card", "stamp", "letter", "atlas_page", "coin", "print",
+}
+
+func plural(noun string) string {
+	switch {
+	case strings.HasSuffix(noun, "ch"), strings.HasSuffix(noun, "s"):
+		return noun + "es"
+	}
+	return noun + "s"
+}
+
+func collection(noun string) *resource {
+	return &resource{name: noun, plural: plural(noun), fields: []param{
+		{name: "name", typ: "string", doc: "Its name.", required: true, minLen: 1, maxLen: 80},
+		{name: "note", typ: "string", doc: "A remark about it."},
+		{name: "size", typ: "integer", doc: "Its size in centimetres.", min: 1, max: 1000},
+	}, seed: []jsonv.Value{
+		jsonv.From(map[string]any{"name": "first " + noun, "size": 3}),
+		jsonv.From(map[string]any{"name": "second " + noun, "size": 5}),
+	}}
+}
+
+var serverFields = []param{
+	{name: "id", typ: "string", doc: "Assigned by the adapter, read-only.", readOnly: true, required: true},
+	{name: "created_at", typ: "string", format: "date-time", doc: "When it was added: assigned by the adapter, read-only.", readOnly: true, required: true},
+	{name: "updated_at", typ: "string", format: "date-time", doc: "When it was last changed: assigned by the adapter, read-only.", readOnly: true, required: true},
+}
+
+// addCollection adds the operations of a resource.
+func (a *Adapter) addCollection(r *resource) {
+	r.fields = append(r.fields, serverFields...)
+	a.resources = append(a.resources, r)
+	var writable []param
+	for _, f := range r.fields {
+		if !f.readOnly {
+			writable = append(writable, f)
+		}
+	}
+	id := param{name: r.key(), typ: "string", doc: "As list_" + r.plural + " gives it under id.", required: true}
+	fields := param{name: "fields", typ: "array", items: "string", doc: "Answer with these fields only."}
+	note := " id, created_at and updated_at are read-only."
+	if a.is("read-only-undisclosed") {
+		note = ""
+	}
+	get := []param{id}
+	if !a.is("no-field-selection") {
+		get = append(get, fields)
+	}
+	if a.is("camel-parameter") && r.name == "book" {
+		get = append(get, param{name: "withNotes", typ: "boolean", doc: "Has no effect."})
+	}
+	list, hidden := a.controls(r), []param(nil)
+	if a.is("accepts-undocumented") && r.name == "book" {
+		list, hidden = list[:1], list[1:]
+	}
+	update := []param{id, {name: "input", typ: "object", doc: "The fields to change, by name; null removes one." + note, required: true}}
+	if a.is("update-flat") {
+		update = []param{id}
+		for _, f := range writable {
+			f.required = false
+			update = append(update, f)
+		}
+	}
+	t := r.typeName()
+	a.operations = append(a.operations,
+		&operation{name: "create_" + r.name, category: "CREATE", verb: "create", doc: "Adds a " + r.name + " to the library.", params: writable, returns: [2]string{t, "object"}, res: r},
+		&operation{name: "get_" + r.name, category: "READ", verb: "get", doc: "Gives one " + r.name + " by its identifier.", params: get, returns: [2]string{t, "object"}, res: r},
+		&operation{
+			name: "list_" + r.plural, category: "READ", verb: "list", doc: "Lists the " + r.plural + ", oldest first.", params: list, hidden: hidden, returns: [2]string{t + "List", "object"}, res: r,
+			example: jsonv.From(map[string]any{"request": map[string]any{"operation": "list_" + r.plural, "params": map[string]any{"limit": 5}}, "description": "The first five."}),
+		},
+		&operation{name: "update_" + r.name, category: "UPDATE", verb: "update", doc: "Changes fields of a " + r.name + "." + note, params: update, returns: [2]string{t, "object"}, res: r},
+		&operation{name: "delete_" + r.name, category: "DELETE", verb: "delete", doc: "Removes a " + r.name + " for good.", params: []param{id}, returns: [2]string{"Removal", "object"}, res: r},
+	)
+}
+
+// controls are the parameters that all lists have in common.
+func (a *Adapter) controls(r *resource) []param {
+	limit := param{name: "limit", typ: "integer", doc: "How many to answer at most.", min: 1, max: 100, def: jsonv.Int(20)}
+	if a.is("controls-differ") && r.name == "shelf" {
+		limit.def = jsonv.Int(10)
+	}
+	if a.is("documents-wrong-type") && r.name == "shelf" {
+		limit = param{name: "limit", typ: "string", doc: "How many to answer at most."}
+	}
+	return []param{limit, {name: "offset", typ: "integer", doc: "How many to pass over.", min: 0, max: 100000, def: jsonv.Int(0)}}
+}
+
+// build makes the table of operations.
+func (a *Adapter) build(n int) {
+	a.operations = append(a.operations, &operation{
+		name: "introspect", category: "READ", verb: "introspect", doc: "Tells which operations and types there are.",
+		params: []param{
+			{name: "query", typ: "string", doc: "What to tell about.", required: true, enum: []string{"operations", "types"}},
+			{name: "name", typ: "string", doc: "Tell everything about this operation or type."},
+		}, returns: [2]string{"Introspection", "object"},
+	})
+	a.addCollection(books())
+	a.addCollection(shelves())
+	book := a.resources[0]
+	search := []param{{name: "text", typ: "string", doc: "Part of a title.", required: !a.is("requires-optional"), minLen: 1, maxLen: 100}, a.controls(book)[0]}
+	a.operations = append(a.operations,
+		&operation{name: "search_books", category: "READ", verb: "search", doc: "Finds books by a part of their title.", params: search, returns: [2]string{"BookList", "object"}, res: book},
+		&operation{name: "reindex_catalogue", category: "EXECUTE", verb: "execute", doc: "Sorts the catalogue anew; takes a while.", returns: [2]string{"Execution", "object"}})
+	if a.is("documents-refused") {
+		op := a.find("list_books")
+		op.params = append(op.params, param{name: "order", typ: "string", doc: "The field to sort by.", deny: true})
+	}
+	count := func(name string, r *resource) {
+		a.operations = append(a.operations, &operation{name: name, category: "READ", verb: "count", doc: "Counts the " + r.plural + ".", returns: [2]string{"Count", "object"}, res: r})
+	}
+	if a.is("camel-operation") {
+		count("countBooks", book)
+	}
+	if a.is("acts-on-read") {
+		count("open_catalogue", book)
+	}
+	if a.is("reserved-meaning") {
+		count("record_execution_step", book)
+	}
+	for i := 0; len(a.operations)+5 <= n; i++ {
+		noun := moreNouns[i%len(moreNouns)]
+		if round := i / len(moreNouns); round > 0 {
+			noun = fmt.Sprintf("%s_%c", noun, 'a'+round%26)
+		}
+		a.addCollection(collection(noun))
+	}
+	for i := 0; len(a.operations) < n && i < len(a.resources); i++ {
+		count("count_"+a.resources[i].plural, a.resources[i])
+	}
+}
+
+func (a *Adapter) find(name string) *operation {
+	for _, o := range a.operations {
+		if o.name == name {
+			return o
+		}
+	}
+	return nil
+}

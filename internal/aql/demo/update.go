@@ -1,0 +1,103 @@
+package demo
+
+import (
+	"slices"
+
+	"mcptest/internal/jsonv"
+)
+
+// update changes one item (D 4.5): nested objects are merged, lists
+// replaced, null removes.
+func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *failure) {
+	input := params.Lookup("input")
+	if a.is("update-flat") {
+		input = params.Without(r.key())
+	}
+	item := a.items[r.name][i]
+	changed := item
+	if a.is("update-replaces") {
+		changed = jsonv.Object()
+		for _, f := range serverFields {
+			changed = changed.With(f.name, item.Lookup(f.name))
+		}
+	}
+	for name, v := range input.Members() {
+		f := r.field(name)
+		switch {
+		case f == nil && a.is("update-unknown-field"):
+			continue
+		case f == nil:
+			return jsonv.Value{}, refuse("VALIDATION_UNKNOWN_FIELD", "A %s has no field '%s'.", r.name, name).with("unknown_fields", jsonv.Array(jsonv.String(name)))
+		case f.readOnly && a.is("read-only-silent"):
+			continue
+		case f.readOnly && !a.is("read-only-open"):
+			return jsonv.Value{}, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is read-only: the adapter assigns it.", name).with("param_name", jsonv.String(name))
+		}
+		if v.Kind() != jsonv.KindNull {
+			if no := a.checkValue(*f, name, v); no != nil {
+				return jsonv.Value{}, no
+			}
+		} else if f.required {
+			return jsonv.Value{}, refuse("VALIDATION_MISSING_PARAM", "The field '%s' can't be removed.", name).with("param_name", jsonv.String(name))
+		}
+		changed = a.merge(changed, name, v, !a.is("update-shallow"))
+	}
+	a.next++
+	changed = changed.With("updated_at", jsonv.String(a.clock()))
+	a.items[r.name][i] = changed
+	if a.save() != nil {
+		return jsonv.Value{}, refuse("INTERNAL_ERROR", "The library could not be kept.")
+	}
+	return changed, nil
+}
+
+func (a *Adapter) merge(into jsonv.Value, name string, v jsonv.Value, deep bool) jsonv.Value {
+	old := into.Lookup(name)
+	switch {
+	case v.Kind() == jsonv.KindNull && !a.is("update-keeps-null"):
+		return into.Without(name)
+	case v.Kind() == jsonv.KindObject && old.Kind() == jsonv.KindObject && deep:
+		for k, e := range v.Members() {
+			old = a.merge(old, k, e, true)
+		}
+		return into.With(name, old)
+	case v.Kind() == jsonv.KindArray && old.Kind() == jsonv.KindArray && a.is("update-appends"):
+		var all []jsonv.Value
+		for _, e := range old.Elems() {
+			all = append(all, e)
+		}
+		for _, e := range v.Elems() {
+			all = append(all, e)
+		}
+		return into.With(name, jsonv.Array(slices.Clip(all)...))
+	}
+	return into.With(name, v)
+}
+
+// batch runs several operations (OPS 7).
+func (a *Adapter) batch(tool string, list jsonv.Value) jsonv.Value {
+	if a.is("no-batch") {
+		return a.fail(refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: there are no batches here.").with("param_name", jsonv.String("operation")))
+	}
+	var results []jsonv.Value
+	good := 0
+	for i, one := range list.Elems() {
+		env, f := a.operate(tool, one)
+		if f != nil {
+			env = a.fail(f)
+		} else {
+			good++
+		}
+		results = append(results, jsonv.Object(member("index", jsonv.Int(int64(i))), member("operation", one.Lookup("operation")), member("result", env)))
+		if f != nil && a.is("batch-stops") {
+			break
+		}
+	}
+	total := len(results)
+	if a.is("batch-counts") {
+		total++
+	}
+	return jsonv.Object(member("success", jsonv.Bool(true)), member("data", jsonv.Null()), member("results", jsonv.Array(results...)),
+		member("summary", jsonv.Object(member("total", jsonv.Int(int64(total))), member("succeeded", jsonv.Int(int64(good))),
+			member("failed", jsonv.Int(int64(len(results)-good))))))
+}

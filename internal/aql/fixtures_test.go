@@ -1,0 +1,155 @@
+package aql_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/source"
+)
+
+var fixturesOnce = sync.OnceValues(aql.Fixtures)
+
+func fixtures(t testing.TB) []aql.Fixture {
+	t.Helper()
+	fs, err := fixturesOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fs
+}
+
+func readBundle(t testing.TB, name string, data []byte) *aql.Evidence {
+	t.Helper()
+	e, ds := aql.ReadEvidence(&source.File{Name: name, Data: data})
+	if len(ds) > 0 {
+		t.Fatalf("%s: %s", name, ds.Error())
+	}
+	return e
+}
+
+func base(t testing.TB, level int) []byte {
+	t.Helper()
+	return fixtures(t)[level-1].Data
+}
+
+// rows flattens a report to "category / test" -> result.
+func rows(r *aql.Report) map[string]aql.Result {
+	out := map[string]aql.Result{}
+	for _, c := range r.Categories {
+		for _, t := range c.Tests {
+			out[c.Name+" / "+t.Name] = t.Result
+		}
+	}
+	return out
+}
+
+func TestPassingFixturesPassBothRuleSets(t *testing.T) {
+	for _, f := range fixtures(t)[:2] {
+		for _, set := range []aql.RuleSet{aql.Reference, aql.Strict} {
+			r := aql.Evaluate(readBundle(t, f.Name, f.Data), aql.Options{Level: f.Level, Rules: set})
+			if r.ExitCode != 0 || r.Summary.Passed != r.Summary.Total || r.AchievedLevel != f.Level || !r.Complete || r.ConformanceLevel != f.Level {
+				t.Errorf("%s under %s:\n%s", f.Name, set, r.Text())
+			}
+		}
+	}
+}
+
+func TestEveryRuleHasAFixture(t *testing.T) {
+	have := map[string]bool{}
+	for _, f := range fixtures(t) {
+		if have[f.Name] {
+			t.Errorf("two fixtures are called %s", f.Name)
+		}
+		have[f.Name], have[f.Rule] = true, true
+	}
+	live := map[string]bool{} // proved by the defects of the demo adapter
+	for _, t := range aql.Tests() {
+		live[t.ID] = t.Live
+	}
+	for _, r := range aql.Rules() {
+		if !have[r.ID] && !live[r.Test] {
+			t.Errorf("rule %s has no fixture", r.ID)
+		}
+	}
+}
+
+// Each fixture breaks its rule and no other, and only the row of that rule
+// differs from the bundle it was made from.
+func TestFixtureFlipsExactlyItsRow(t *testing.T) {
+	rules := map[string]aql.Rule{}
+	for _, r := range aql.Rules() {
+		rules[r.ID] = r
+	}
+	for _, f := range fixtures(t)[2:] {
+		t.Run(f.Name, func(t *testing.T) {
+			rule, known := rules[f.Rule]
+			if !known {
+				t.Fatalf("no rule is called %s", f.Rule)
+			}
+			o := aql.Options{Level: f.Level, Rules: f.Rules}
+			before := aql.Evaluate(readBundle(t, "base", base(t, f.Level)), o)
+			after := aql.Evaluate(readBundle(t, f.Name, f.Data), o)
+			want := aql.Failed
+			if rule.Weight(f.Rules) == aql.Warn {
+				want = aql.Warned
+			}
+			changed := 0
+			for _, c := range aql.Compare(before, after).Rows {
+				if c.Change == aql.Same {
+					continue
+				}
+				// A rule about invalid details cannot be broken without one.
+				if c.Test == "Operation detail payloads validate" && strings.HasSuffix(f.Rule, "-invalid") {
+					continue
+				}
+				changed++
+				if c.After != want {
+					t.Errorf("%s / %s is %s, want %s", c.Category, c.Test, c.After, want)
+				}
+			}
+			if changed != 1 {
+				t.Errorf("%d rows changed:\n%s", changed, after.Text())
+			}
+			for _, c := range after.Categories {
+				for _, row := range c.Tests {
+					for _, found := range row.Findings {
+						if found.Rule != f.Rule && !strings.HasSuffix(f.Rule, "-invalid") {
+							t.Errorf("breaks %s too: %s: %s", found.Rule, found.At, found.Says)
+						}
+						if found.Line == 0 && found.Rule == f.Rule && !strings.HasPrefix(found.At, "/capabilities") &&
+							!slices.Contains([]string{"modes.both", "completeness.no-detail", "batch.example", "semantic.judge", "semantic.judge-unsure"}, found.Rule) {
+							t.Errorf("%s has no line", found.Rule)
+						}
+					}
+				}
+			}
+			if after.ExitCode != f.Exit {
+				t.Errorf("exit code %d, want %d", after.ExitCode, f.Exit)
+			}
+		})
+	}
+}
+
+func TestVerifyComparesExitCodes(t *testing.T) {
+	for _, f := range fixtures(t) {
+		if v := aql.Verify(&source.File{Name: f.Name, Data: f.Data}, f.Rules); !v.OK() {
+			t.Errorf("%s: expected %d, got %d (%s)", v.Name, v.Expected, v.Got, v.Problems.Error())
+		}
+	}
+	for bundle, want := range map[string]aql.Verified{
+		`{"expected_exit_code": 1}`: {Expected: 1, Got: 1},
+		`{}`:                        {Expected: 0, Got: 1},
+		`{"expected_exit_code": 3, "error_tests": 1}`:    {Expected: 3, Got: 3},
+		`{"expected_level": 4, "expected_exit_code": 1}`: {Expected: 1, Got: 3},
+		`not json`: {Expected: 0, Got: 3},
+		`{"expected_level": 2, "expected_exit_code": 1, "x": null}`: {Expected: 1, Got: 1},
+	} {
+		v := aql.Verify(&source.File{Name: "b.json", Data: []byte(bundle)}, aql.Reference)
+		if v.Expected != want.Expected || v.Got != want.Got {
+			t.Errorf("%s: expected %d, got %d; want %d, %d", bundle, v.Expected, v.Got, want.Expected, want.Got)
+		}
+	}
+}

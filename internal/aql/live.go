@@ -1,0 +1,283 @@
+package aql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// The modes of a live run: what it may call.
+const (
+	ModePlan  = "plan"  // nothing but tools/list and introspection
+	ModeSafe  = "safe"  // operations of risk 0
+	ModeWrite = "write" // and CREATE, UPDATE and DELETE of what the run itself created
+	ModeFull  = "full"  // and EXECUTE, and what is allowed by name
+)
+
+// Modes lists the modes of a live run.
+func Modes() []string { return []string{ModePlan, ModeSafe, ModeWrite, ModeFull} }
+
+// LiveOptions say how an adapter is looked at while it runs. Zero values are
+// the defaults named with each field.
+type LiveOptions struct {
+	// Dial starts a session with the adapter. It is called once, once more
+	// when the adapter dies, and once at the end to see that a new session
+	// starts afresh. variant is "" for the adapter as the user named it, or
+	// an endpoint mode ("single", "semantic", "crude") that a second launch
+	// should have; nil session and nil error mean that there is no such
+	// launch.
+	Dial func(ctx context.Context, variant string) (*mcp.Session, error)
+
+	Mode        string        // ModeSafe
+	Prefix      string        // of the tool names, where an adapter has several
+	Tool        string        // the tool that takes introspection; found by itself
+	Values      jsonv.Value   // operation → parameter → value; "*" stands for every operation
+	Allow, Deny []string      // globs of operation names
+	MaxCalls    int           // 2,000
+	Rate        float64       // calls a second; 0 is no limit
+	CallTimeout time.Duration // 30 s
+	Budget      time.Duration // of the whole run, 10 min
+	RunID       string        // letters and digits; marks what the run creates
+	Target      string        // how the adapter is shown, without secrets
+	Repeat      string        // the beginning of a command line that repeats a call, e.g. `mcpaql-conformance call --stdio "x"`
+	Program     string        // name and version of this program, for the bundle
+	Journal     Journal       // told of every create before it is sent; nil: nobody
+	Progress    func(Progress)
+	Asking      Asking // of models, for the semantic evaluation
+}
+
+// Journal is told what a run is about to create, so that a later clean-up
+// finds what a killed run left.
+type Journal interface {
+	// Intend is called before a create is sent.
+	Intend(operation, marker string) error
+	// Created and Deleted follow when the answers came.
+	Created(operation, parameter string, id jsonv.Value) error
+	Deleted(parameter string, id jsonv.Value) error
+}
+
+// Progress is how far a live run is.
+type Progress struct {
+	Phase       string
+	Done, Total int // operations
+	Calls       int
+	Elapsed     time.Duration
+}
+
+// NoAdapterError says that a server could not be looked at as an MCP-AQL
+// adapter at all.
+type NoAdapterError struct {
+	Reason string
+	Tools  []string // what tools/list named
+	Err    error
+}
+
+// Error says why in one line.
+func (e *NoAdapterError) Error() string {
+	s := e.Reason
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	if len(e.Tools) > 0 {
+		s += " (its tools: " + clip(strings.Join(e.Tools, ", "), 300) + ")"
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *NoAdapterError) Unwrap() error { return e.Err }
+
+// Marker is how names begin that a run gave to what it created.
+func Marker(runID string) string {
+	if runID == "" {
+		return markerPrefix
+	}
+	return markerPrefix + runID + "_"
+}
+
+const markerPrefix = "zz_conf_"
+
+// maxTimeouts is after how many calls without an answer an adapter is given
+// up: a run must end.
+const maxTimeouts = 4
+
+func (o LiveOptions) withDefaults() LiveOptions {
+	if o.Mode == "" {
+		o.Mode = ModeSafe
+	}
+	if o.MaxCalls <= 0 {
+		o.MaxCalls = 2000
+	}
+	if o.CallTimeout <= 0 {
+		o.CallTimeout = 30 * time.Second
+	}
+	if o.Budget <= 0 {
+		o.Budget = 10 * time.Minute
+	}
+	if o.RunID == "" {
+		o.RunID = "run"
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	return o
+}
+
+// Collect looks at a running adapter and returns the evidence, with x_live
+// filled in. What the adapter does wrong is evidence; an error means that
+// there was no adapter to look at (*NoAdapterError), or that the options
+// make no sense. When ctx ends early the evidence holds what was seen until
+// then, and what was created has been removed all the same.
+func Collect(ctx context.Context, o LiveOptions) (*Evidence, error) {
+	c := newCollector(o)
+	var cancel context.CancelFunc
+	c.ctx, cancel = mcp.WithLimit(ctx, "--budget", c.o.Budget)
+	defer cancel()
+	var err error
+	if c.s, err = c.o.Dial(c.ctx, ""); err != nil {
+		return nil, &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
+	}
+	if c.s == nil {
+		return nil, errors.New("no session was opened")
+	}
+	defer func() { c.s.Close(context.WithoutCancel(ctx)) }()
+	if err := c.discover(); err != nil {
+		return nil, err
+	}
+	if c.o.Mode != ModePlan {
+		c.probe()
+	}
+	c.finish()
+	return c.e, nil
+}
+
+func newCollector(o LiveOptions) *collector {
+	c := &collector{
+		o: o.withDefaults(), e: &Evidence{ExpectedLevel: levelOne}, started: time.Now(), types: map[string]*namedType{},
+		tests: map[string]*liveTest{}, harvest: map[string]map[string][]jsonv.Value{}, accepted: map[string]map[string]bool{},
+		maskedPaths: map[string]map[string]bool{}, created: map[string][]createdThing{}, first: map[string]reply{}, failures: map[string]bool{}, base: map[string]reply{}, skipped: map[string]string{},
+	}
+	for _, t := range Tests() {
+		if t.Live {
+			c.tests[t.ID] = &liveTest{id: t.ID}
+		}
+	}
+	return c
+}
+
+// probe runs every test that the mode allows, and removes what it created
+// whatever happens.
+func (c *collector) probe() {
+	defer c.cleanUp()
+	c.phase("reading lists", 0, len(c.ops))
+	c.harvestLists()
+	for i, op := range c.ops {
+		c.phase("probing "+op.name, i, len(c.ops))
+		c.probeOperation(op)
+	}
+	c.phase("requests", len(c.ops), len(c.ops))
+	c.probeRequests()
+	c.probeRouting()
+	c.probeLevel2()
+	c.phase("round trips", len(c.ops), len(c.ops))
+	c.roundTrips()
+	c.executions()
+	c.cleanUp()
+	c.probeConsistency()
+	c.probeSession()
+	c.semantics()
+}
+
+func (c *collector) phase(name string, done, total int) {
+	c.o.Progress(Progress{Phase: name, Done: done, Total: total, Calls: c.calls, Elapsed: time.Since(c.started)})
+}
+
+// collector is one live run.
+type collector struct {
+	o       LiveOptions
+	ctx     context.Context
+	e       *Evidence
+	s       *mcp.Session
+	started time.Time
+
+	calls      int // tools/call requests sent
+	timeouts   int
+	restarts   int
+	dead       string // why nothing is sent any more
+	last       time.Time
+	transcript []jsonv.Value
+	kept       int // bytes of the transcript
+
+	tools    []toolInfo
+	families map[string]string // category → tool
+	single   string
+	reader   string // the tool for introspection
+	bare     bool   // introspect takes no query
+	dialect  []string
+	modes    []string
+
+	ops         []*liveOp
+	types       map[string]*namedType
+	base        map[string]reply // the baseline of an operation
+	maskedPaths map[string]map[string]bool
+	harvest     map[string]map[string][]jsonv.Value // resource → key → values
+	accepted    map[string]map[string]bool
+	created     map[string][]createdThing
+	first       map[string]reply // what lists answered before anything else was called
+	lost        []*liveOp        // creates whose answer never came
+	cleaning    bool
+
+	semanticError string // why the semantic evaluation is not whole
+	cleaned       []jsonv.Value
+	leftovers     []jsonv.Value
+	batchSent     int // operations in the batch that was answered
+
+	skipped  map[string]string // operation → reason
+	untested []jsonv.Value
+	tests    map[string]*liveTest
+	failures map[string]bool // kinds of error tests already kept
+}
+
+// liveTest collects what a live-only row rests on.
+type liveTest struct {
+	id       string
+	cases    int
+	found    []jsonv.Value
+	moot     string
+	lacking  string
+	observed string
+}
+
+// maxLiveFindings bounds the findings of one row.
+const maxLiveFindings = 500
+
+// sees counts a case of a live-only row.
+func (c *collector) sees(test string) { c.tests[test].cases++ }
+
+// breaks files a finding of a live-only row, with the call that shows it.
+func (c *collector) breaks(rule string, r reply, format string, args ...any) {
+	t := c.tests[rulesByID[rule].Test]
+	if len(t.found) >= maxLiveFindings {
+		return
+	}
+	f := object{{Key: "rule", Value: jsonv.String(rule)}, {Key: "says", Value: jsonv.String(fmt.Sprintf(format, args...))}}
+	if r.n > 0 {
+		f.set("call", jsonv.Int(int64(r.n)))
+	}
+	t.found = append(t.found, f.value())
+}
+
+// leaves notes that a test did not look at a parameter, and why.
+func (c *collector) leaves(test, op, param, reason string) {
+	c.untested = append(c.untested, jsonv.Object(
+		jsonv.Member{Key: "test", Value: jsonv.String(test)},
+		jsonv.Member{Key: "operation", Value: jsonv.String(op)},
+		jsonv.Member{Key: "parameter", Value: jsonv.String(param)},
+		jsonv.Member{Key: "reason", Value: jsonv.String(reason)},
+	))
+}

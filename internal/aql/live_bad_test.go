@@ -1,0 +1,253 @@
+package aql_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/aql/demo"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// spoiled is the demo adapter with something in its way. spoil returns nil
+// to let the adapter answer.
+func spoiled(t *testing.T, o demo.Options, spoil func(n int, req *mcp.Request, answer func() *mcp.Reply) *mcp.Reply) mcp.Handler {
+	a, err := demo.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int64
+	return mcp.HandlerFunc(func(ctx context.Context, req *mcp.Request) *mcp.Reply {
+		answer := func() *mcp.Reply { return a.Handle(ctx, req) }
+		if req.Method != "tools/call" {
+			return answer()
+		}
+		if r := spoil(int(calls.Add(1)), req, answer); r != nil {
+			return r
+		}
+		return answer()
+	})
+}
+
+func textReply(s string) *mcp.Reply {
+	var b bytes.Buffer
+	b.WriteString(`{"content":[{"type":"text","text":`)
+	b.Write(jsonv.AppendString(nil, s))
+	b.WriteString(`}]}`)
+	return &mcp.Reply{Result: b.Bytes()}
+}
+
+// Whatever an adapter does, a run ends with rows and findings.
+func TestBadAdapters(t *testing.T) {
+	type spoil = func(n int, req *mcp.Request, answer func() *mcp.Reply) *mcp.Reply
+	huge := strings.Repeat("x", 3<<20)
+	for name, c := range map[string]struct {
+		spoil spoil
+		rows  []string // that must not be PASS
+		exit  int
+	}{
+		"text that is no JSON":   {func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply { return textReply("Hello!") }, []string{"operations", "types", "error-form"}, 1},
+		"no content":             {func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply { return &mcp.Reply{Result: []byte(`{}`)} }, []string{"operations", "error-form"}, 1},
+		"result of a wrong kind": {func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply { return &mcp.Reply{Result: []byte(`7`)} }, []string{"operations"}, 1},
+		"JSON-RPC errors only": {func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply {
+			return &mcp.Reply{Error: &mcp.RPCError{Code: -32603, Message: "at Object.run (/srv/app/src/x.js:3:4)"}}
+		}, []string{"operations", "error-form", "leaks", "envelopes"}, 1},
+		"JSON-RPC errors after introspection": {func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			if bytes.Contains(req.Params, []byte(`"introspect"`)) {
+				return nil
+			}
+			return &mcp.Reply{Error: &mcp.RPCError{Code: -32603, Message: "no"}}
+		}, []string{"accuracy", "envelopes"}, 1},
+		"huge answers": {func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			if bytes.Contains(req.Params, []byte(`"list_`)) {
+				return textReply(`{"success":true,"data":{"items":[{"id":"` + huge + `"}]}}`)
+			}
+			return nil
+		}, nil, 1},
+		"a flood of notifications": {func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			if n == 3 {
+				for range 3000 {
+					_ = req.Notify("notifications/message", []byte(`{"level":"info","data":"x"}`))
+				}
+			}
+			return nil
+		}, []string{"conduct"}, 0},
+		"requests to the client": {func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			if n%10 == 0 {
+				ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+				defer cancel()
+				_, _ = req.Ask(ctx, "sampling/createMessage", []byte(`{}`))
+			}
+			return nil
+		}, []string{"conduct"}, 0},
+		"another answer each time": {func() spoil {
+			r := rand.New(rand.NewPCG(1, 2))
+			var mu sync.Mutex
+			return func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+				mu.Lock()
+				defer mu.Unlock()
+				if bytes.Contains(req.Params, []byte(`"introspect"`)) && n < 30 {
+					return nil
+				}
+				return textReply([]string{
+					`{"success":true,"data":null}`, `[]`, `{"success":false,"error":null}`, `{"success":"no"}`, `null`,
+					`{"success":true,"data":[[[1]]],"warnings":5}`, "\x00", `{"success":false,"error":{"code":1,"message":[]}}`,
+				}[r.IntN(8)])
+			}
+		}(), []string{"accuracy"}, 1},
+		"introspection that lies": {func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			switch {
+			case bytes.Contains(req.Params, []byte(`"name":"list_books"`)):
+				return textReply(`{"success":true,"data":{"operation":{"name":"list_books","parameters":[{"name":"shape","type":"Circle<","required":true},{"name":"x","type":"integer","minimum":9,"maximum":2},{"name":"y","type":"string","pattern":"(","minLength":5,"maxLength":2}]}}}`)
+			case bytes.Contains(req.Params, []byte(`"name":"get_book"`)):
+				return textReply(`{"success":true,"data":{"operation":{"name":7,"parameters":{"a":1},"returns":null}}}`)
+			}
+			return nil
+		}, []string{"details"}, 1},
+		"dies in the middle": {func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			if n == 60 {
+				return &mcp.Reply{Raw: []byte("\x00bye")}
+			}
+			return nil
+		}, nil, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dial := dialer(t, func(string) mcp.Handler { return spoiled(t, demo.Options{}, c.spoil) })
+			o := aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite, CallTimeout: 3 * time.Second, Budget: 60 * time.Second}
+			e := collect(t, o)
+			r := judgeLive(e)
+			rows := rowsByID(r)
+			for _, id := range c.rows {
+				if rows[id].Result == aql.Pass {
+					t.Errorf("%s is PASS", id)
+				}
+			}
+			if c.exit >= 0 && (r.ExitCode == 1) != (c.exit == 1) {
+				t.Errorf("exit %d\n%s", r.ExitCode, r.Text())
+			}
+			if len(e.JSON().Append(nil)) > 64<<20 {
+				t.Error("the bundle is huge")
+			}
+		})
+	}
+}
+
+func TestNoAdapter(t *testing.T) {
+	none := dialer(t, func(string) mcp.Handler {
+		return mcp.HandlerFunc(func(ctx context.Context, req *mcp.Request) *mcp.Reply {
+			switch req.Method {
+			case "initialize":
+				return &mcp.Reply{Result: []byte(`{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x","version":"1"}}`)}
+			case "tools/list":
+				return &mcp.Reply{Result: []byte(`{"tools":[{"name":"echo"},{"name":"add"}],"nextCursor":"again"}`)}
+			}
+			return nil
+		})
+	})
+	_, err := aql.Collect(context.Background(), aql.LiveOptions{Dial: none})
+	var want *aql.NoAdapterError
+	if !errors.As(err, &want) || !strings.Contains(err.Error(), "echo, add") {
+		t.Errorf("%v", err)
+	}
+	_, err = aql.Collect(context.Background(), aql.LiveOptions{Dial: func(context.Context, string) (*mcp.Session, error) { return nil, errors.New("refused") }})
+	if !errors.As(err, &want) {
+		t.Errorf("%v", err)
+	}
+}
+
+// mortal serves until a call number, and then closes the connection.
+func mortal(t *testing.T, lives ...int) func(context.Context, string) (*mcp.Session, error) {
+	dials := 0
+	return func(ctx context.Context, variant string) (*mcp.Session, error) {
+		if variant != "" {
+			return nil, nil
+		}
+		last := 1 << 30
+		if dials < len(lives) {
+			last = lives[dials]
+		}
+		dials++
+		client, server := mcp.NewPipe()
+		h := spoiled(t, demo.Options{}, func(n int, _ *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			if n == last {
+				_ = server.Close()
+			}
+			return nil
+		})
+		go func() { _ = mcp.ServeStdio(context.Background(), server, server, h) }()
+		return mcp.Open(ctx, client, mcp.Options{ConnectTimeout: 5 * time.Second})
+	}
+}
+
+func TestDeadAdapterIsStartedOnce(t *testing.T) {
+	e := collect(t, aql.LiveOptions{Dial: mortal(t, 70), Mode: aql.ModeSafe})
+	r := judgeLive(e)
+	if rowsByID(r)["conduct"].Result != aql.Failed || r.ExitCode != 1 {
+		t.Errorf("a death is %s, exit %d", rowsByID(r)["conduct"].Result, r.ExitCode)
+	}
+	if calls, _ := e.Live.Lookup("calls").Int64(); calls < 100 || e.Live.Lookup("ended").Text() != "" {
+		t.Errorf("%d calls, ended: %q", calls, e.Live.Lookup("ended").Text())
+	}
+	e = collect(t, aql.LiveOptions{Dial: mortal(t, 70, 20, 20, 20), Mode: aql.ModeSafe})
+	if got := e.Live.Lookup("ended").Text(); got != "the adapter died twice" {
+		t.Errorf("ended: %q", got)
+	}
+	if r := judgeLive(e); r.ExitCode != 1 {
+		t.Errorf("exit %d", r.ExitCode)
+	}
+}
+
+func TestSilentAdapterIsGivenUp(t *testing.T) {
+	dial := dialer(t, func(string) mcp.Handler {
+		return spoiled(t, demo.Options{}, func(n int, _ *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			if n > 40 {
+				return &mcp.Reply{}
+			}
+			return nil
+		})
+	})
+	begin := time.Now()
+	e := collect(t, aql.LiveOptions{Dial: dial, CallTimeout: 100 * time.Millisecond})
+	if rowsByID(judgeLive(e))["conduct"].Result != aql.Failed || !strings.Contains(e.Live.Lookup("ended").Text(), "given up") {
+		t.Errorf("ended: %q", e.Live.Lookup("ended").Text())
+	}
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("took %s", took)
+	}
+}
+
+// A run that is ended early removes what it created all the same.
+func TestEndedRunCleansUp(t *testing.T) {
+	for _, at := range []int{40, 60, 90, 130, 180, 230} {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			state := t.TempDir() + "/library.json"
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			var calls atomic.Int64
+			dial := dialer(t, func(string) mcp.Handler {
+				return spoiled(t, demo.Options{State: state}, func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply {
+					if int(calls.Add(1)) == at {
+						cancel()
+					}
+					return nil
+				})
+			})
+			if _, err := aql.Collect(ctx, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite}); err != nil {
+				t.Fatal(err)
+			}
+			if left := markedIn(t, state); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}

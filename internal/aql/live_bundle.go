@@ -1,0 +1,177 @@
+package aql
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonv"
+)
+
+// finish fills in what the evidence says about the run itself.
+func (c *collector) finish() {
+	for _, op := range c.ops {
+		var names []string
+		for _, p := range op.params {
+			if c.accepted[op.name][p.name] {
+				names = append(names, p.name)
+			}
+		}
+		for _, name := range sortedKeys(c.accepted[op.name]) {
+			if op.param(name) == nil {
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 || c.base[op.name].ok() {
+			c.e.Accepted = append(c.e.Accepted, Accepted{op.name, names})
+		}
+	}
+	for _, t := range c.tests {
+		if t.cases == 0 && t.lacking == "" {
+			t.lacking = "mode " + c.o.Mode + " looked at nothing of the kind"
+		}
+	}
+	c.e.Live = c.live()
+}
+
+// live is the bundle's x_live object.
+func (c *collector) live() jsonv.Value {
+	var o, wire object
+	o.text("tool", c.o.Program)
+	o.text("started", c.started.UTC().Format(time.RFC3339))
+	o.text("finished", time.Now().UTC().Format(time.RFC3339))
+	o.text("target", c.o.Target)
+	o.text("repeat", c.o.Repeat)
+	wire.text("protocolVersion", c.s.Protocol())
+	wire.set("serverInfo", c.s.ServerInfo().Lookup("serverInfo"))
+	o.set("mcp", wire.value())
+	o.list("tools", each(c.tools, func(t toolInfo) jsonv.Value { return jsonv.String(t.name) }))
+	o.text("semantic_error", c.semanticError)
+	if m := c.o.Asking.Model; m != nil {
+		calls, tokens := m.Used()
+		o.set("model", jsonv.Object(textMember("name", m.Model()), jsonv.Member{Key: "calls", Value: jsonv.Int(int64(calls))}, jsonv.Member{Key: "tokens", Value: jsonv.Int(int64(tokens))}))
+	}
+	o.list("dialect", each(c.dialect, jsonv.String))
+	o.set("modes", textList(c.modes))
+	o.set("policy", jsonv.Object(textMember("mode", c.o.Mode), jsonv.Member{Key: "allow", Value: textList(c.o.Allow)},
+		jsonv.Member{Key: "deny", Value: textList(c.o.Deny)}, jsonv.Member{Key: "max_calls", Value: jsonv.Int(int64(c.o.MaxCalls))}))
+	o.text("run", c.o.RunID)
+	o.set("calls", jsonv.Int(int64(c.calls)))
+	o.text("ended", c.ending())
+	if c.batchSent > 0 {
+		o.set("batch_sent", jsonv.Int(int64(c.batchSent)))
+	}
+	var skipped []jsonv.Value
+	for _, op := range c.ops {
+		if reason := c.skipped[op.name]; reason != "" {
+			s := object{textMember("operation", op.name)}
+			word, detail, _ := strings.Cut(reason, ": ")
+			if word != notGeneratable {
+				word, detail = reason, ""
+			}
+			s.text("reason", word)
+			s.text("detail", detail)
+			skipped = append(skipped, s.value())
+		}
+	}
+	o.list("skipped", skipped)
+	o.list("untested", c.untested)
+	var volatile []string
+	for _, op := range c.ops {
+		for _, path := range sortedKeys(c.maskedPaths[op.name]) {
+			volatile = append(volatile, op.name+": "+path)
+		}
+	}
+	o.list("volatile_paths", each(volatile, jsonv.String))
+	o.list("cleanup", c.cleaned)
+	o.list("leftovers", c.leftovers)
+	var tests []jsonv.Value
+	for _, t := range Tests() {
+		if t.Live {
+			tests = append(tests, c.tests[t.ID].json())
+		}
+	}
+	o.list("tests", tests)
+	o.list("transcript", c.transcript)
+	return o.value()
+}
+
+// ending says why a run ended early, "" when it did not.
+func (c *collector) ending() string {
+	switch {
+	case c.dead != "":
+		return c.dead
+	case c.ctx.Err() != nil:
+		return "the run was ended early"
+	case c.calls >= c.o.MaxCalls:
+		return "the budget of calls was used up"
+	}
+	return ""
+}
+
+func (t *liveTest) json() jsonv.Value {
+	o := object{textMember("id", t.id), {Key: "cases", Value: jsonv.Int(int64(t.cases))}}
+	o.text("lacking", t.lacking)
+	o.text("moot", t.moot)
+	o.text("observed", t.observed)
+	o.list("findings", t.found)
+	return o.value()
+}
+
+// Plan is what a run does with one operation.
+type Plan struct {
+	Operation, Category, Tool string
+	Risk                      int
+	Reasons                   []string
+	Arguments                 jsonv.Value // of the call with the required parameters; absent when it is not called
+	Skipped                   string
+}
+
+// planned is the plan of a mode, see PlanLive.
+func (c *collector) planned(mode string) (plan []Plan, template jsonv.Value) {
+	c.o.Mode = mode
+	values := jsonv.Object()
+	for _, op := range c.ops {
+		p := Plan{Operation: op.name, Category: op.category, Tool: op.tool, Risk: op.risk, Reasons: slices.Clone(op.why)}
+		p.Skipped = c.barred(op)
+		args := jsonv.Object()
+		missing := jsonv.Object()
+		for _, q := range op.params {
+			if !q.required {
+				continue
+			}
+			v, err := c.planValue(op, q)
+			if err != nil {
+				missing = missing.With(q.name, jsonv.Null())
+				if p.Skipped == "" {
+					p.Skipped = notGeneratable + ": " + err.Error()
+				}
+				continue
+			}
+			args = args.With(q.name, v)
+		}
+		if missing.Len() > 0 {
+			values = values.With(op.name, missing)
+		}
+		if p.Skipped == "" {
+			p.Arguments = jsonv.Object(textMember("operation", op.name), jsonv.Member{Key: "params", Value: args})
+		}
+		plan = append(plan, p)
+	}
+	return plan, values
+}
+
+// planValue is a value for a required parameter, without calling anything:
+// what the run would look up stands there by name.
+func (c *collector) planValue(op *liveOp, p liveParam) (jsonv.Value, error) {
+	if v, ok := c.o.Values.Lookup(op.name).Get(p.name); ok {
+		return v, nil
+	}
+	if op.isIdentifier(p) {
+		if op.category == "READ" {
+			return jsonv.String("<one that the adapter lists>"), nil
+		}
+		return jsonv.String("<one that the run created>"), nil
+	}
+	return c.value(op, p, p.name)
+}

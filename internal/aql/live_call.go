@@ -1,0 +1,332 @@
+package aql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// Bounds of what a run keeps of the answers.
+const (
+	maxKeptAnswer     = 64 << 10
+	maxKeptTranscript = 16 << 20
+	maxEvidenceAnswer = 1 << 20
+	manyMessages      = 1000 // notifications during one call that are a flood
+)
+
+// reply is the answer to one call of an operation.
+type reply struct {
+	n      int // number in the transcript, from 1; 0 when nothing was sent
+	tool   string
+	args   jsonv.Value
+	env    jsonv.Value // the envelope, absent when there is none
+	raw    jsonv.Value // the tool's result, absent when there is none
+	rpc    *mcp.RPCError
+	cause  error
+	budget bool // not sent: the run has no calls or no time left, or the policy forbids it
+}
+
+func (r reply) ok() bool          { return succeeded(r.env) }
+func (r reply) refused() bool     { return refused(r.env) }
+func (r reply) sent() bool        { return r.n > 0 }
+func (r reply) code() string      { return r.env.Lookup("error", "code").Text() }
+func (r reply) data() jsonv.Value { return r.env.Lookup("data") }
+
+// message is the text of a failure, of a JSON-RPC error too.
+func (r reply) message() string {
+	switch e := r.env.Lookup("error"); {
+	case r.rpc != nil:
+		return r.rpc.Message
+	case e.Kind() == jsonv.KindString:
+		return e.Text()
+	}
+	return r.env.Lookup("error", "message").Text()
+}
+
+// documented says that a failure has a code of the registry's families.
+func (r reply) documented() bool {
+	code := r.code()
+	for _, family := range []string{"NOT_FOUND", "VALIDATION_", "PERMISSION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_REQUIRED", "TOKEN_", "INVALID_QUERY_TYPE"} {
+		if strings.HasPrefix(code, family) {
+			return true
+		}
+	}
+	return false
+}
+
+// unknownParameter says that an answer refuses a parameter, or warns of it,
+// as one that does not exist.
+func (r reply) unknownParameter(name string) bool {
+	if r.ok() {
+		return named(r.env.Lookup("warnings"), name)
+	}
+	m := strings.ToLower(r.message())
+	return r.code() == "VALIDATION_UNKNOWN_PARAM" || (strings.Contains(m, "unknown") || strings.Contains(m, "unexpected") || strings.Contains(m, "unrecogni")) && names(r.message(), name)
+}
+
+// response is the answer as evidence: the envelope, or what came instead.
+func (r reply) response() jsonv.Value {
+	v := r.env
+	switch {
+	case v.Kind() == jsonv.KindObject:
+	case r.rpc != nil:
+		v = jsonv.Object(jsonv.Member{Key: "jsonrpc_error", Value: jsonv.Object(
+			jsonv.Member{Key: "code", Value: jsonv.Int(r.rpc.Code)}, jsonv.Member{Key: "message", Value: jsonv.String(r.rpc.Message)})})
+	case r.cause != nil:
+		v = jsonv.Object(jsonv.Member{Key: "no_answer", Value: jsonv.String(r.cause.Error())})
+	case r.raw.IsAbsent():
+		v = jsonv.Null()
+	default:
+		v = r.raw
+	}
+	if size := len(v.Append(nil)); size > maxEvidenceAnswer {
+		cut := object{{Key: "x_truncated", Value: jsonv.Int(int64(size))}}
+		cut.set("success", v.Lookup("success"))
+		if s := v.Lookup("error"); !s.IsAbsent() && len(s.Append(nil)) < maxKeptAnswer {
+			cut.set("error", s)
+		}
+		return cut.value()
+	}
+	return v
+}
+
+// brief says in a few words what the answer was.
+func (r reply) brief() string {
+	switch {
+	case r.cause != nil:
+		return r.cause.Error()
+	case r.rpc != nil:
+		return "JSON-RPC error " + fmt.Sprint(r.rpc.Code) + ": " + clip(r.rpc.Message, 120)
+	case r.ok():
+		return "success"
+	case r.refused():
+		return strings.TrimSpace(r.code() + " " + quoted(clip(r.message(), 120)))
+	}
+	return "no result envelope"
+}
+
+var errOutOfBudget = errors.New("the run's budget is used up")
+
+// call sends an operation with its params.
+func (c *collector) call(op *liveOp, params jsonv.Value) reply {
+	return c.callOn(op.tool, op, params)
+}
+
+// callOn sends an operation to a certain tool.
+func (c *collector) callOn(tool string, op *liveOp, params jsonv.Value) reply {
+	return c.send(tool, jsonv.Object(
+		jsonv.Member{Key: "operation", Value: jsonv.String(op.name)},
+		jsonv.Member{Key: "params", Value: params},
+	))
+}
+
+// send calls a tool with arguments. It is the one place that sends calls: the
+// policy and the budgets are kept here, whatever a test asks for.
+func (c *collector) send(tool string, args jsonv.Value) reply {
+	r := reply{tool: tool, args: args}
+	if reason := c.forbidden(args); reason != "" {
+		r.budget, r.cause = true, errors.New(reason)
+		return r
+	}
+	return c.sendNow(c.ctx, r)
+}
+
+// sendNow calls a tool; it is also what the clean-up uses, with a context of
+// its own.
+func (c *collector) sendNow(ctx context.Context, r reply) reply {
+	switch {
+	case c.dead != "":
+		r.budget, r.cause = true, errors.New(c.dead)
+		return r
+	case ctx.Err() != nil || c.calls >= c.o.MaxCalls && !c.cleaning:
+		r.budget, r.cause = true, errOutOfBudget
+		return r
+	}
+	c.wait(ctx)
+	c.calls++
+	r.n = len(c.transcript) + 1
+	params := jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String(r.tool)})
+	if !r.args.IsAbsent() {
+		params = params.With("arguments", r.args)
+	}
+	callCtx, cancel := mcp.WithLimit(ctx, "--call-timeout", c.o.CallTimeout)
+	x := c.s.Do(callCtx, mcp.Call{Method: "tools/call", Params: params.Append(nil)})
+	cancel()
+	c.read(&r, x)
+	c.write(r, x)
+	c.watch(r, x)
+	return r
+}
+
+// wait keeps the rate.
+func (c *collector) wait(ctx context.Context) {
+	if c.o.Rate <= 0 {
+		return
+	}
+	next := c.last.Add(time.Duration(float64(time.Second) / c.o.Rate))
+	if d := time.Until(next); d > 0 {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+		}
+	}
+	c.last = time.Now()
+}
+
+// read finds the envelope in an answer: the first text block that is an
+// object with success, else structuredContent.
+func (c *collector) read(r *reply, x *mcp.Exchange) {
+	r.cause = x.Cause
+	if x.Cause != nil {
+		return
+	}
+	if r.rpc = x.RPCError(); r.rpc != nil {
+		return
+	}
+	v, err := jsonv.Parse(x.Result)
+	if err != nil {
+		r.cause = fmt.Errorf("the result cannot be read: %w", err)
+		return
+	}
+	r.raw = v
+	for _, block := range v.Lookup("content").Elems() {
+		if block.Lookup("type").Text() != "text" {
+			continue
+		}
+		if env, err := jsonv.Parse([]byte(block.Lookup("text").Text())); err == nil && !env.Lookup("success").IsAbsent() {
+			r.env = env
+			break
+		}
+	}
+	structured := v.Lookup("structuredContent")
+	switch {
+	case r.env.IsAbsent() && !structured.Lookup("success").IsAbsent():
+		r.env = structured
+	case !r.env.IsAbsent() && structured.Kind() == jsonv.KindObject && !jsonv.Equal(structured, r.env):
+		c.breaks("envelopes.same", *r, "structuredContent is not what the text says")
+	}
+	c.sees("envelopes")
+	c.checkFlag(*r)
+}
+
+// checkFlag looks at isError and at where a domain error stands (MCP 4.1,
+// 4.2).
+func (c *collector) checkFlag(r reply) {
+	if !r.env.IsAbsent() && r.raw.Lookup("isError").Bool() && (r.ok() || r.refused() && r.documented()) {
+		c.breaks("envelopes.is-error", r, "isError is true though the caller can act on the answer (%s)", r.brief())
+	}
+}
+
+// write adds a call to the transcript.
+func (c *collector) write(r reply, x *mcp.Exchange) {
+	o := object{{Key: "n", Value: jsonv.Int(int64(r.n))}, {Key: "tool", Value: jsonv.String(r.tool)}}
+	o.set("arguments", redactJSON(r.args))
+	o.set("ms", jsonv.Float(float64(x.Elapsed.Microseconds())/1000))
+	answer := redactJSON(r.response())
+	if size := len(answer.Append(nil)); size > maxKeptAnswer {
+		answer = jsonv.String(clip(answer.String(), 1000))
+		o.set("bytes", jsonv.Int(int64(size)))
+	}
+	if c.kept > maxKeptTranscript {
+		answer = jsonv.Value{}
+	}
+	o.set("answer", answer)
+	c.kept += len(answer.Append(nil)) + len(r.args.Append(nil))
+	c.transcript = append(c.transcript, o.value())
+}
+
+// watch files what the adapter does wrong beside its answers, and starts it
+// anew when it died.
+func (c *collector) watch(r reply, x *mcp.Exchange) {
+	c.sees("conduct")
+	if r.rpc != nil && r.rpc.Code != mcp.CodeInvalidParams {
+		c.breaks("envelopes.rpc", r, "answered with a JSON-RPC error instead of a result: %s", clip(r.rpc.Message, 120))
+	}
+	for _, v := range append(x.Violations, c.s.TakeViolations()...) {
+		c.breaks("conduct.wire", r, "%s: %s", v.Kind, v.Msg)
+	}
+	asked := 0
+	for _, m := range x.During {
+		if m.Kind == mcp.KindRequest && m.Method != "ping" {
+			asked++
+		}
+	}
+	if asked > 0 {
+		c.breaks("conduct.asks", r, "asks the client, which declared no such capability")
+	}
+	if n := len(x.During) + x.Dropped; n > manyMessages {
+		c.breaks("conduct.flood", r, "%d messages during one call", n)
+	}
+	var late *mcp.TimeoutError
+	if errors.As(r.cause, &late) && c.ctx.Err() == nil {
+		c.breaks("conduct.answers", r, "no answer within %s", c.o.CallTimeout)
+		if c.timeouts++; c.timeouts >= maxTimeouts {
+			c.dead = "the adapter was given up: too many calls had no answer"
+		}
+	}
+	if !c.s.Alive() {
+		c.restart(r)
+	}
+}
+
+// restart brings a dead adapter back, once.
+func (c *collector) restart(r reply) {
+	why := "the session ended"
+	if err := c.s.Err(); err != nil {
+		why = err.Error()
+	}
+	c.breaks("conduct.lives", r, "%s", clip(why, 200))
+	c.s.Close(context.WithoutCancel(c.ctx))
+	if c.restarts++; c.restarts > 1 {
+		c.dead = "the adapter died twice"
+		return
+	}
+	s, err := c.o.Dial(context.WithoutCancel(c.ctx), "")
+	if err != nil || s == nil {
+		c.dead = "the adapter died and could not be started again"
+		return
+	}
+	c.s = s
+}
+
+// secretWords are parts of keys whose values are never written down.
+var secretWords = []string{"password", "secret", "token", "authorization", "api_key", "apikey", "credential"}
+
+// redactJSON replaces the values of keys that hold secrets.
+func redactJSON(v jsonv.Value) jsonv.Value {
+	switch v.Kind() {
+	case jsonv.KindArray:
+		out := make([]jsonv.Value, 0, v.Len())
+		for _, e := range v.Elems() {
+			out = append(out, redactJSON(e))
+		}
+		return jsonv.Array(out...)
+	case jsonv.KindObject:
+		var out object
+		for k, e := range v.Members() {
+			if e.Kind() == jsonv.KindString && secretKey(k) {
+				e = jsonv.String("[redacted]")
+			}
+			out = append(out, jsonv.Member{Key: k, Value: redactJSON(e)})
+		}
+		return out.value()
+	}
+	return v
+}
+
+func secretKey(key string) bool {
+	low := strings.ToLower(key)
+	for _, w := range secretWords {
+		if strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}

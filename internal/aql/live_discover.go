@@ -1,0 +1,415 @@
+package aql
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// toolInfo is one MCP tool.
+type toolInfo struct {
+	name, description   string
+	annotations, schema jsonv.Value
+}
+
+// liveOp is one operation as the adapter describes it.
+type liveOp struct {
+	name, category, endpoint string
+	tool                     string // to call it with
+	info, detail             jsonv.Value
+	params                   []liveParam
+	verb, resource           string
+	risk                     int
+	why                      []string
+}
+
+// liveParam is one documented parameter.
+type liveParam struct {
+	name, typ, doc string
+	required       bool
+	sensitive      bool
+	v              jsonv.Value // the whole description
+}
+
+func (o *liveOp) param(name string) *liveParam {
+	for i := range o.params {
+		if o.params[i].name == name {
+			return &o.params[i]
+		}
+	}
+	return nil
+}
+
+// namedType is a type of the adapter's own.
+type namedType struct {
+	name, kind string
+	detail     jsonv.Value
+}
+
+const (
+	maxToolPages  = 50
+	maxOperations = 2000
+)
+
+var toolName = regexp.MustCompile(`^([a-z0-9_]+_)?mcp_aql(?:_([a-z0-9]+))?$`)
+
+// discover finds the tools, the operations and the types.
+func (c *collector) discover() error {
+	c.phase("tools", 0, 0)
+	if err := c.listTools(); err != nil {
+		return err
+	}
+	if err := c.assignTools(); err != nil {
+		return err
+	}
+	c.phase("introspection", 0, 0)
+	c.operationList()
+	if len(c.ops) == 0 {
+		c.e.Version = c.s.ServerInfo().Lookup("serverInfo", "version").Text()
+	}
+	c.typeList()
+	c.details()
+	for _, op := range c.ops {
+		c.assess(op)
+	}
+	for _, op := range c.ops {
+		if reason := c.barred(op); reason != "" && op.name != "introspect" {
+			c.skipped[op.name] = reason
+		}
+	}
+	c.checkTools()
+	c.checkOperations()
+	c.findModes()
+	return nil
+}
+
+func (c *collector) listTools() error {
+	var names []string
+	cursor := ""
+	for range maxToolPages {
+		params := jsonv.Object()
+		if cursor != "" {
+			params = params.With("cursor", jsonv.String(cursor))
+		}
+		ctx, cancel := mcp.WithLimit(c.ctx, "--call-timeout", c.o.CallTimeout)
+		x := c.s.Do(ctx, mcp.Call{Method: "tools/list", Params: params.Append(nil)})
+		cancel()
+		if x.Cause != nil {
+			return &NoAdapterError{Reason: "tools/list was not answered", Err: x.Cause}
+		}
+		if rpc := x.RPCError(); rpc != nil {
+			return &NoAdapterError{Reason: "tools/list was refused", Err: rpc}
+		}
+		v, err := jsonv.Parse(x.Result)
+		if err != nil {
+			return &NoAdapterError{Reason: "the answer to tools/list cannot be read", Err: err}
+		}
+		for _, t := range v.Lookup("tools").Elems() {
+			info := toolInfo{t.Lookup("name").Text(), t.Lookup("description").Text(), t.Lookup("annotations"), t.Lookup("inputSchema")}
+			if m := toolName.FindStringSubmatch(info.name); m != nil && (c.o.Prefix == "" || m[1] == c.o.Prefix) || info.name == c.o.Tool && info.name != "" {
+				c.tools = append(c.tools, info)
+			}
+			names = append(names, info.name)
+		}
+		next := v.Lookup("nextCursor").Text()
+		if next == "" || next == cursor {
+			break
+		}
+		cursor = next
+	}
+	if len(c.tools) == 0 {
+		return &NoAdapterError{Reason: "no tool is named like one of MCP-AQL (mcp_aql or mcp_aql_…); --tool names one", Tools: names}
+	}
+	return nil
+}
+
+func (c *collector) toolNamed(name string) *toolInfo {
+	for i := range c.tools {
+		if c.tools[i].name == name {
+			return &c.tools[i]
+		}
+	}
+	return nil
+}
+
+// assignTools sorts the tools into endpoints and chooses the one that takes
+// introspection.
+func (c *collector) assignTools() error {
+	c.families = map[string]string{}
+	prefixes := map[string]bool{}
+	for _, t := range c.tools {
+		m := toolName.FindStringSubmatch(t.name)
+		if m == nil {
+			continue
+		}
+		prefixes[m[1]] = true
+		if m[2] == "" {
+			c.single = t.name
+		} else {
+			c.families[strings.ToUpper(m[2])] = t.name
+		}
+	}
+	if len(prefixes) > 1 {
+		var list []string
+		for p := range prefixes {
+			list = append(list, quoted(p))
+		}
+		slices.Sort(list)
+		return &NoAdapterError{Reason: "there are tools of several adapters: --prefix chooses one of " + strings.Join(list, ", ")}
+	}
+	c.reader = c.families["READ"]
+	for _, t := range c.tools {
+		if c.reader == "" && strings.Contains(strings.ToLower(t.description), "introspect") && t.annotations.Lookup("readOnlyHint").Bool() {
+			c.reader = t.name
+		}
+	}
+	switch {
+	case c.o.Tool != "":
+		c.reader = c.o.Tool
+	case c.reader == "" && c.single != "":
+		c.reader = c.single
+	case c.reader == "":
+		c.reader = c.tools[0].name
+	}
+	return nil
+}
+
+// introspect asks the adapter about itself.
+func (c *collector) introspect(params ...jsonv.Member) reply {
+	return c.send(c.reader, jsonv.Object(
+		jsonv.Member{Key: "operation", Value: jsonv.String("introspect")},
+		jsonv.Member{Key: "params", Value: jsonv.Object(params...)},
+	))
+}
+
+func textMember(k, v string) jsonv.Member { return jsonv.Member{Key: k, Value: jsonv.String(v)} }
+
+func (c *collector) speaks(dialect string) {
+	if !slices.Contains(c.dialect, dialect) {
+		c.dialect = append(c.dialect, dialect)
+	}
+}
+
+// operationList asks for the operations, and falls back on what adapters
+// were seen to do instead; the row is judged by the first answer.
+func (c *collector) operationList() {
+	r := c.introspect(textMember("query", "operations"))
+	c.e.OperationsList = r.response()
+	list := r.data().Lookup("operations")
+	if list.Kind() != jsonv.KindArray {
+		if again := c.introspect(); again.ok() {
+			c.bare = true
+			c.speaks("introspect takes no query")
+			if list = again.data().Lookup("operations"); list.Kind() != jsonv.KindArray {
+				list = again.data()
+			}
+		}
+	}
+	proto := r.data().Lookup("_protocol")
+	c.e.SpecVersion = proto.Lookup("version").Text()
+	info := c.s.ServerInfo().Lookup("serverInfo")
+	c.e.Implementation, c.e.Version = info.Lookup("name").Text(), info.Lookup("version").Text()
+	seen := map[string]bool{}
+	for _, v := range list.Elems() {
+		op := c.readOperation(v)
+		if op.name == "" || seen[op.name] || len(c.ops) >= maxOperations {
+			continue
+		}
+		seen[op.name] = true
+		c.ops = append(c.ops, op)
+	}
+}
+
+func (c *collector) readOperation(v jsonv.Value) *liveOp {
+	op := &liveOp{name: v.Lookup("name").Text(), info: v}
+	for _, key := range []string{"element_name", "operation", "id"} {
+		if op.name == "" && v.Lookup(key).Text() != "" {
+			op.name = v.Lookup(key).Text()
+			c.speaks("operations are named by " + key)
+		}
+	}
+	if v.Kind() == jsonv.KindString {
+		op.name = v.Text()
+		c.speaks("the operation list holds names only")
+	}
+	op.endpoint = strings.ToUpper(v.Lookup("endpoint").Text())
+	op.category = strings.ToUpper(v.Lookup("semantic_category").Text())
+	if !slices.Contains(semanticCategories, op.category) {
+		op.category = op.endpoint
+		if slices.Contains(semanticCategories, op.category) {
+			c.speaks("the category is taken from the endpoint")
+		}
+	}
+	op.verb, op.resource = splitName(op.name)
+	c.route(op)
+	return op
+}
+
+// route chooses the tool that an operation is called with.
+func (c *collector) route(op *liveOp) {
+	switch tool := op.detail.Lookup("mcpTool").Text(); {
+	case c.families[op.category] != "":
+		op.tool = c.families[op.category]
+	case c.toolNamed(tool) != nil:
+		op.tool = tool
+	case c.families[op.endpoint] != "":
+		op.tool = c.families[op.endpoint]
+	case c.single != "":
+		op.tool = c.single
+	default:
+		op.tool = c.reader
+	}
+}
+
+func (c *collector) typeList() {
+	r := c.introspect(textMember("query", "types"))
+	c.e.TypesList = r.response()
+	for i, v := range r.data().Lookup("types").Elems() {
+		t := &namedType{name: v.Lookup("name").Text(), kind: v.Lookup("kind").Text(), detail: v}
+		if t.name == "" || i >= maxOperations {
+			continue
+		}
+		d := c.introspect(textMember("query", "types"), textMember("name", t.name))
+		if detail := d.data().Lookup("type"); detail.Kind() == jsonv.KindObject {
+			t.detail = detail
+		}
+		c.types[strings.ToLower(t.name)] = t
+		c.checkType(t, d)
+	}
+}
+
+// checkType holds a type's detail against its kind (INT 3.6).
+func (c *collector) checkType(t *namedType, r reply) {
+	if !r.sent() {
+		return
+	}
+	c.sees("consistency")
+	part := map[string]string{"enum": "values", "union": "members"}[t.kind]
+	if part == "" {
+		return
+	}
+	if list := t.detail.Lookup(part); list.Kind() != jsonv.KindArray || list.Len() == 0 {
+		c.breaks("consistency.type-detail", r, "the detail of the %s %s has no %s", t.kind, quoted(clip(t.name, 60)), part)
+	}
+}
+
+// details asks about every operation.
+func (c *collector) details() {
+	for i, op := range c.ops {
+		c.phase("introspection", i, len(c.ops))
+		var d jsonv.Value
+		if !c.bare {
+			r := c.introspect(textMember("query", "operations"), textMember("name", op.name))
+			d = r.data().Lookup("operation")
+			if d.Kind() != jsonv.KindObject && r.sent() && d.Kind() != jsonv.KindNull && !d.IsAbsent() {
+				c.e.OperationDetails = append(c.e.OperationDetails, d)
+			}
+		}
+		if d.Kind() != jsonv.KindObject && !op.info.Lookup("parameters").IsAbsent() {
+			d = op.info
+			c.speaks("details stand inside the operation list")
+		}
+		if d.Kind() != jsonv.KindObject {
+			continue
+		}
+		op.detail = d
+		c.e.OperationDetails = append(c.e.OperationDetails, d)
+		c.readDetail(op)
+	}
+}
+
+func (c *collector) readDetail(op *liveOp) {
+	if op.category == "" {
+		op.category = strings.ToUpper(op.detail.Lookup("semantic_category").Text())
+	}
+	c.route(op)
+	for _, p := range parameterList(op.detail) {
+		lp := liveParam{
+			name: p.Lookup("name").Text(), typ: p.Lookup("type").Text(), doc: p.Lookup("description").Text(),
+			required: p.Lookup("required").Bool(), sensitive: p.Lookup("sensitive").Bool(), v: p,
+		}
+		if lp.name != "" && op.param(lp.name) == nil {
+			op.params = append(op.params, lp)
+		}
+	}
+}
+
+// op finds an operation by its name; nil when it is not listed.
+func (c *collector) op(name string) *liveOp {
+	for _, op := range c.ops {
+		if op.name == name {
+			return op
+		}
+	}
+	return nil
+}
+
+// findModes says which endpoint modes the adapter has, starting it a second
+// time when it shows one only.
+func (c *collector) findModes() {
+	add := func(m string) {
+		if !slices.Contains(c.modes, m) {
+			c.modes = append(c.modes, m)
+		}
+	}
+	semantic := func(families map[string]string) string {
+		for f := range families {
+			if !slices.Contains(semanticCategories, f) {
+				return "semantic:custom"
+			}
+		}
+		return "semantic:crude"
+	}
+	if len(c.families) > 0 {
+		add(semantic(c.families))
+	}
+	if c.single != "" {
+		add("single")
+	}
+	if c.o.Mode == ModePlan {
+		return
+	}
+	for _, variant := range []string{"single", "semantic", "crude"} {
+		if c.single != "" && len(c.families) > 0 || (variant == "single") == (c.single != "") || c.dead != "" {
+			continue
+		}
+		if families, single, ok := c.otherLaunch(variant); ok && (len(families) > 0 && c.single != "" || single && len(c.families) > 0) {
+			if single {
+				add("single")
+			} else {
+				add(semantic(families))
+			}
+			break
+		}
+	}
+	for _, m := range c.modes {
+		if strings.HasPrefix(m, "semantic") {
+			m = "crude"
+		}
+		if !slices.Contains(c.e.EndpointModes, m) {
+			c.e.EndpointModes = append(c.e.EndpointModes, m)
+		}
+	}
+}
+
+// otherLaunch starts the adapter in another endpoint mode and sees whether
+// it answers there.
+func (c *collector) otherLaunch(variant string) (families map[string]string, single, ok bool) {
+	s, err := c.o.Dial(c.ctx, variant)
+	if err != nil || s == nil {
+		return nil, false, false
+	}
+	defer s.Close(c.ctx)
+	other := &collector{o: c.o, ctx: c.ctx, s: s, e: &Evidence{}, tests: map[string]*liveTest{}, started: c.started, restarts: 1}
+	for id := range c.tests {
+		other.tests[id] = &liveTest{id: id}
+	}
+	if other.listTools() != nil || other.assignTools() != nil {
+		return nil, false, false
+	}
+	r := other.introspect(textMember("query", "operations"))
+	return other.families, other.single != "", r.ok()
+}

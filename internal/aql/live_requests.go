@@ -1,0 +1,275 @@
+package aql
+
+import (
+	"context"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+const (
+	noOperation = "zz_no_such_operation"
+	noType      = "ZzNoSuchType"
+)
+
+// probeRequests sends requests that are wrong as a whole, all of them to the
+// tool that takes introspection: there is nothing they could change.
+func (c *collector) probeRequests() {
+	query := func(v jsonv.Value) jsonv.Value {
+		return jsonv.Object(textMember("operation", "introspect"), jsonv.Member{Key: "params", Value: jsonv.Object(jsonv.Member{Key: "query", Value: v})})
+	}
+	if !c.bare {
+		c.failed("introspect with a query that does not exist", c.send(c.reader, query(jsonv.String("zz_bad_query"))), "query")
+		c.failed("introspect with a number as query", c.send(c.reader, query(jsonv.Int(42))), "query")
+	}
+	c.failed("an unknown operation", c.send(c.reader, jsonv.Object(textMember("operation", noOperation), jsonv.Member{Key: "params", Value: jsonv.Object()})), noOperation)
+	c.failed("a request without operation", c.send(c.reader, jsonv.Object(jsonv.Member{Key: "params", Value: jsonv.Object()})), "operation")
+	c.failed("a number as operation", c.send(c.reader, jsonv.Object(jsonv.Member{Key: "operation", Value: jsonv.Int(42)})), "operation")
+	c.failed("a call without arguments", c.send(c.reader, jsonv.Value{}), "operation")
+	c.sees("request")
+	good := query(jsonv.String("operations"))
+	for _, key := range []string{"_meta", "_request_id"} {
+		v := jsonv.String("zz_conf")
+		if key == "_meta" {
+			v = jsonv.Object()
+		}
+		if r := c.send(c.reader, good.With(key, v)); r.sent() && !r.ok() && c.base["introspect"].ok() {
+			c.breaks("request.meta", r, "%s beside params is refused: %s", key, r.brief())
+		}
+	}
+	if r := c.send(c.reader, good.With("query", jsonv.String("types"))); r.ok() && r.data().Lookup("operations").IsAbsent() && !r.data().Lookup("types").IsAbsent() {
+		c.breaks("request.params-win", r, "a parameter beside params wins over the one inside")
+	}
+}
+
+// probeRouting sends operations to the endpoints of other categories.
+func (c *collector) probeRouting() {
+	t := c.tests["routing"]
+	if len(c.families) < 2 {
+		t.moot = "there is one endpoint only"
+		return
+	}
+	t.lacking = "no operation could be sent to another endpoint"
+	var reads *liveOp
+	for _, op := range c.ops {
+		if op.category == "READ" && op.name != "introspect" && c.skipped[op.name] == "" {
+			reads = op
+			break
+		}
+	}
+	if reads != nil {
+		for _, category := range semanticCategories {
+			if tool := c.families[category]; tool != "" && tool != reads.tool {
+				c.misroute(reads, tool, c.fresh(reads))
+			}
+		}
+	}
+	done := map[string]bool{}
+	for _, op := range c.ops {
+		params := c.withoutOne(op)
+		if op.category == "READ" || done[op.category] || c.skipped[op.name] != "" || params.IsAbsent() || op.tool == c.reader {
+			continue
+		}
+		done[op.category] = true
+		c.misroute(op, c.reader, params)
+	}
+}
+
+// withoutOne is an operation's parameters without a required one, so that
+// the call cannot have an effect; absent when there is none to leave out.
+func (c *collector) withoutOne(op *liveOp) jsonv.Value {
+	for _, p := range op.params {
+		if p.required {
+			return c.fresh(op).Without(p.name)
+		}
+	}
+	return jsonv.Value{}
+}
+
+func (c *collector) misroute(op *liveOp, tool string, params jsonv.Value) {
+	r := c.callOn(tool, op, params)
+	if !r.sent() {
+		return
+	}
+	c.sees("routing")
+	switch code := r.code(); {
+	case r.ok(), op.category != "READ" && code == "VALIDATION_MISSING_PARAM":
+		c.breaks("routing.refused", r, "%s takes %s, which belongs to %s", tool, op.name, op.tool)
+	case r.refused() && (code == "VALIDATION_ENDPOINT_MISMATCH" || code == "VALIDATION_WRONG_ENDPOINT" || names(r.message(), op.tool)):
+		c.failed(op.name+" on "+tool, r, op.tool)
+	default:
+		c.breaks("routing.named", r, "%s on %s is refused without a word about %s: %s", op.name, tool, op.tool, r.brief())
+		c.failed(op.name+" on "+tool, r, op.tool)
+	}
+}
+
+// probeLevel2 looks at field selection and batches.
+func (c *collector) probeLevel2() {
+	for _, op := range c.ops {
+		p := op.param("fields")
+		base := c.base[op.name]
+		if op.category != "READ" || p == nil || !base.ok() {
+			continue
+		}
+		one := sample(base.data())
+		keys := scalarKeys(one)
+		if len(keys) < 3 || one.Len() < 3 {
+			continue
+		}
+		want := keys[len(keys)-2:]
+		r := c.call(op, c.fresh(op).With("fields", textList(want)))
+		if !r.ok() {
+			continue
+		}
+		if c.e.FieldSelection = onlyFields(sample(r.data()), want); c.e.FieldSelection {
+			break
+		}
+	}
+	part := func(op, query string) jsonv.Value {
+		o := jsonv.Object(textMember("operation", op))
+		if query != "" {
+			o = o.With("params", jsonv.Object(textMember("query", query)))
+		}
+		return o
+	}
+	list := jsonv.Array(part("introspect", "operations"), part(noOperation, ""), part("introspect", "types"))
+	r := c.send(c.reader, jsonv.Object(jsonv.Member{Key: "operations", Value: list}))
+	if !r.ok() && names(r.message(), "operation") {
+		if again := c.send(c.reader, jsonv.Object(textMember("operation", "batch"), jsonv.Member{Key: "operations", Value: list})); again.ok() {
+			c.speaks("a batch needs operation: batch")
+			r = again
+		}
+	}
+	if r.ok() && r.env.Lookup("results").Kind() == jsonv.KindArray {
+		c.e.BatchOperations = true
+		c.e.BatchExample = r.response()
+		c.batchSent = list.Len()
+	}
+	proto := c.e.OperationsList.Lookup("data", "_protocol", "capabilities")
+	for name, seen := range map[string]bool{"batch": c.e.BatchOperations, "field_selection": c.e.FieldSelection} {
+		if flag := proto.Lookup(name); flag.Kind() == jsonv.KindBool && flag.Bool() != seen && c.o.Mode != ModePlan {
+			c.tests["tools"].cases++
+			c.breaks("tools.capability", r, "_protocol.capabilities.%s is %v, and it was seen to be %v", name, flag.Bool(), seen)
+		}
+	}
+}
+
+// onlyFields says that an object holds what was asked for and nothing but
+// identifiers beside it.
+func onlyFields(v jsonv.Value, want []string) bool {
+	if v.Kind() != jsonv.KindObject {
+		return false
+	}
+	for _, w := range want {
+		if _, ok := v.Get(w); !ok {
+			return false
+		}
+	}
+	for k := range v.Members() {
+		asked := k == "id" || strings.HasSuffix(k, "_id")
+		for _, w := range want {
+			asked = asked || k == w
+		}
+		if !asked {
+			return false
+		}
+	}
+	return true
+}
+
+// executions calls EXECUTE operations where the mode allows it.
+func (c *collector) executions() {
+	t := c.tests["execute"]
+	t.lacking = "the mode does not call EXECUTE operations"
+	any := false
+	for _, op := range c.ops {
+		if op.category != "EXECUTE" {
+			continue
+		}
+		any = true
+		base, done := c.base[op.name]
+		if !done || !base.ok() {
+			continue
+		}
+		c.sees("execute")
+		state := base.data()
+		if state.Lookup("execution_id").Kind() != jsonv.KindString || state.Lookup("status").Kind() != jsonv.KindString {
+			c.breaks("execute.state", base, "%s answers without execution_id and status", op.name)
+		}
+	}
+	if !any {
+		t.moot = "there is no EXECUTE operation"
+	}
+}
+
+// probeConsistency asks again what was asked at the beginning.
+func (c *collector) probeConsistency() {
+	if c.bare {
+		return
+	}
+	if r := c.introspect(textMember("query", "operations")); r.sent() {
+		c.sees("consistency")
+		if first := c.e.OperationsList; r.ok() && !jsonv.Equal(withoutVolatile(first), withoutVolatile(r.env)) {
+			c.breaks("consistency.repeat", r, "the operation list is not what it was at the beginning of the session")
+		}
+	}
+	for _, op := range c.ops {
+		before, known := c.first[op.name]
+		if !known || len(c.leftovers) > 0 {
+			continue
+		}
+		if r := c.send(op.tool, before.args); r.ok() && !c.alike(op, before, r) {
+			c.breaks("consistency.effects", r, "%s answers something else at the end of the run, though what the run created is gone again: something that only reads has an effect", op.name)
+		}
+	}
+	for _, q := range [][3]string{{"operations", noOperation, "operation"}, {"types", noType, "type"}} {
+		r := c.introspect(textMember("query", q[0]), textMember("name", q[1]))
+		if !r.sent() {
+			continue
+		}
+		c.sees("consistency")
+		if v, there := r.data().Get(q[2]); !r.ok() || !there || v.Kind() != jsonv.KindNull {
+			c.breaks("consistency.null", r, "asked for a %s that does not exist: want success with %s: null, got %s", q[2], q[2], r.brief())
+		}
+	}
+}
+
+// probeSession opens a second session and asks for the operations there.
+func (c *collector) probeSession() {
+	c.tests["session"].lacking = "no second session could be opened"
+	if c.dead != "" || c.ctx.Err() != nil {
+		return
+	}
+	s, err := c.o.Dial(c.ctx, "")
+	if err != nil || s == nil {
+		return
+	}
+	old := c.s
+	c.s = s
+	r := c.introspect(textMember("query", "operations"))
+	if c.s == s { // else it died and was replaced
+		c.s = old
+		s.Close(context.WithoutCancel(c.ctx))
+	}
+	if !r.sent() {
+		return
+	}
+	c.sees("session")
+	if !jsonv.Equal(sortedOperations(c.e.OperationsList), sortedOperations(r.response())) {
+		c.breaks("session.same", r, "the operation list of a new session is another one")
+	}
+}
+
+// sortedOperations is the list without regard to its order, which
+// consistency looks at.
+func sortedOperations(answer jsonv.Value) jsonv.Value {
+	var o object
+	seen := map[string]bool{}
+	for _, v := range answer.Lookup("data", "operations").Elems() {
+		if k := v.String(); !seen[k] {
+			seen[k] = true
+			o = append(o, jsonv.Member{Key: k, Value: jsonv.Null()})
+		}
+	}
+	return o.value()
+}

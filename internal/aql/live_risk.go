@@ -1,0 +1,156 @@
+package aql
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// What an operation may do is judged from several claims, and the worst one
+// counts: adapters were seen to declare operations as reading that open
+// programs or change their session.
+
+// The risks, as the danger levels of the specification count them.
+const (
+	riskRead    = 0
+	riskWrite   = 1
+	riskDelete  = 2
+	riskDanger  = 3
+	riskExtreme = 4
+)
+
+var (
+	actionVerbs = []string{
+		"open", "launch", "start", "stop", "send", "sync", "install", "setup", "configure", "auth", "login", "logout",
+		"connect", "activate", "deactivate", "submit", "publish", "deploy", "run", "execute", "trigger", "clear", "upload", "confirm", "approve",
+	}
+	dangerNames  = []string{"force_*", "*_permanently", "bulk_delete*", "override_*", "bypass_*", "*_without_backup", "purge_*"}
+	extremeNames = []string{"drop_*", "delete_all*", "truncate_*", "reset_*", "destroy_*", "wipe_*", "*_production"}
+)
+
+func matchesAny(name string, globs []string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool { ok, _ := path.Match(g, name); return ok })
+}
+
+// assess sets an operation's risk and the reasons for it.
+func (c *collector) assess(op *liveOp) {
+	raise := func(to int, why string) {
+		if to > op.risk {
+			op.risk = to
+		}
+		if to > 0 && why != "" {
+			op.why = append(op.why, why)
+		}
+	}
+	switch op.category {
+	case "READ":
+	case "CREATE", "UPDATE", "EXECUTE":
+		raise(riskWrite, "its category is "+op.category)
+	case "DELETE":
+		raise(riskDelete, "its category is DELETE")
+	default:
+		raise(riskDanger, "its category is not known")
+	}
+	p := op.detail.Lookup("permissions")
+	if p.Lookup("destructive").Bool() && op.category != "UPDATE" {
+		raise(riskDelete, "it declares itself destructive")
+	}
+	if ro := p.Lookup("readOnly"); ro.Kind() == jsonv.KindBool && !ro.Bool() {
+		raise(riskWrite, "it does not declare itself readOnly")
+	}
+	if t := c.toolNamed(op.tool); t != nil && op.tool != c.single && op.category == "READ" {
+		if h := t.annotations.Lookup("readOnlyHint"); h.Kind() == jsonv.KindBool && !h.Bool() {
+			raise(riskWrite, "its tool does not declare readOnlyHint")
+		}
+	}
+	if n, ok := op.detail.Lookup("danger", "level").Int64(); ok && n > 0 {
+		raise(int(min(n, riskExtreme)), "it declares a danger level")
+	}
+	name := strings.ToLower(op.name)
+	switch {
+	case matchesAny(name, extremeNames):
+		raise(riskExtreme, "its name says so")
+	case matchesAny(name, dangerNames):
+		raise(riskDanger, "its name says so")
+	}
+	verb, _, _ := strings.Cut(name, "_")
+	if op.category == "READ" && slices.Contains(actionVerbs, verb) {
+		raise(riskWrite, "it is named like an action")
+	}
+}
+
+// forbidden says why arguments may not be sent, or "". Arguments that name
+// no known operation are harmless: there is nothing they could run.
+func (c *collector) forbidden(args jsonv.Value) string {
+	for _, one := range args.Lookup("operations").Elems() {
+		if reason := c.forbidden(one); reason != "" {
+			return reason
+		}
+	}
+	op := c.op(args.Lookup("operation").Text())
+	if op == nil || op.name == "introspect" {
+		return ""
+	}
+	if reason := c.barred(op); reason != "" {
+		return reason
+	}
+	// What exists already is changed by nobody: an update or a delete names
+	// something of this run, or lacks its identifier.
+	if c.o.Mode == ModeWrite && (op.category == "UPDATE" || op.category == "DELETE") && !c.isOwn(op, args.Lookup("params")) {
+		return "it would touch what this run did not create"
+	}
+	return ""
+}
+
+// barred says why an operation may not be called at all, or "".
+func (c *collector) barred(op *liveOp) string {
+	named := matchesAny(op.name, c.o.Allow)
+	if matchesAny(op.name, c.o.Deny) {
+		return "denied by --deny-op"
+	}
+	why := strings.Join(op.why, ", ")
+	switch {
+	case op.risk == riskRead:
+		return ""
+	case c.o.Mode == ModeSafe || c.o.Mode == ModePlan:
+		return "mode " + c.o.Mode + " does not call it: " + why
+	case op.risk == riskExtreme && !slices.Contains(c.o.Allow, op.name):
+		return "only called when --allow-op names it: " + why
+	case op.risk >= riskDanger && !named:
+		return "only called when --allow-op matches it: " + why
+	case c.o.Mode == ModeFull:
+		return ""
+	case op.category == "EXECUTE":
+		return "mode write does not call it: " + why
+	case op.category == "READ" && !named:
+		return "mode write does not call it without --allow-op: " + why
+	case op.category == "CREATE" && c.remover(op) == nil && !named:
+		return "nothing deletes what it creates; --allow-op calls it all the same"
+	case op.category == "DELETE", op.category == "UPDATE":
+		if c.creator(op) == nil {
+			return "there is no operation that creates something of its own for it"
+		}
+	}
+	return ""
+}
+
+// isOwn says that a call touches only what this run created.
+func (c *collector) isOwn(op *liveOp, params jsonv.Value) bool {
+	id := op.idParam()
+	if id == nil {
+		return false
+	}
+	v, given := params.Get(id.name)
+	if !given {
+		// Without its identifier a delete may mean everything.
+		return op.category == "UPDATE" || slices.ContainsFunc(op.params, func(p liveParam) bool { return p.required && p.name != id.name })
+	}
+	for _, t := range c.created[op.resource] {
+		if jsonv.Equal(t.id, v) {
+			return true
+		}
+	}
+	return strings.HasPrefix(v.Text(), markerPrefix)
+}

@@ -1,0 +1,160 @@
+package aql
+
+import (
+	"fmt"
+
+	"mcptest/internal/jsonv"
+)
+
+// The rows that only a live run has. Their findings are made while the
+// adapter runs and stand in the bundle under x_live.tests, so that the
+// bundle gives the same report later.
+
+// liveTests are the rows, by category.
+var liveTests = []Test{
+	{ID: "accuracy", Name: "Introspection parameters work as documented", Category: Introspection, Section: "S 3.1, INT 8.1.3", About: "Every documented parameter is accepted with a value of its documented type, and nothing undocumented is asked for."},
+	{ID: "operation-names", Name: "Operation names use snake_case", Category: Introspection, Section: "D 8.5.2", About: "Operation names are lower-case words joined by underscores."},
+	{ID: "consistency", Name: "Introspection answers agree with each other", Category: Introspection, Section: "D 10.1, INT 8.2", About: "The list, the details, the types and the tools say the same, and say it again when asked again."},
+	{ID: "values", Name: "Types and ranges of parameters are enforced", Category: Parameters, Section: "OPS 5.4", About: "Values outside the documented type, enum, range, length or pattern are refused."},
+	{ID: "request", Name: "Members beside params are read as documented", Category: Parameters, Section: "D 4.2, 4.6.1", About: "Metadata beside params is let pass, and params wins over parameters beside it."},
+	{ID: "dates", Name: "Dates in answers follow ISO 8601", Category: Parameters, Section: "D 4.7.2", About: "Texts under keys that speak of a time are dates or times of ISO 8601."},
+	{ID: "conduct", Name: "The adapter keeps to the protocol and stays alive", Category: ErrorQuality, Section: "MCP 4.2", About: "Every call is answered, nothing but messages is on the wire, and the adapter does not end."},
+	{ID: "merge", Name: "Updates merge deeply", Category: RoundTrip, Section: "D 4.5.1, 4.5.2", About: "Nested objects are merged, lists are replaced, null removes."},
+	{ID: "input", Name: "Updates take an input object", Category: RoundTrip, Section: "D 4.5", About: "An update names its resource and carries the changes in input; unknown fields there are refused."},
+	{ID: "deleted", Name: "Deleted resources are gone", Category: RoundTrip, Section: "OPS 4", About: "What was deleted can no longer be read."},
+	{ID: "routing", Name: "Operations are refused on the wrong endpoint", Category: Routing, Section: "D 6.2, 10.1", About: "An endpoint takes the operations of its category and points to the right one otherwise."},
+	{ID: "tools", Name: "Tools are described as MCP-AQL asks", Category: Integration, Section: "MCP 2, 3.1, 6.5", About: "Names, descriptions, input schemas and annotations of the MCP tools."},
+	{ID: "envelopes", Name: "Domain errors are tool results", Category: Integration, Section: "MCP 4.1, 4.2", About: "Failures are results with success: false, not JSON-RPC errors, and isError is kept for what nobody can act on."},
+	{ID: "cross-cutting", Name: "Common parameters are alike in all READ operations", Category: Integration, Section: "S 2.2", About: "Query, filter, sort, fields and paging have one name, type and default."},
+	{ID: "execute", Name: "EXECUTE operations answer with a state", Category: Integration, Section: "D 8.4", About: "An execution has an identifier and a status."},
+	{ID: "session", Name: "A new session starts afresh", Category: Integration, Section: "D 2.3", About: "Another session gets the same introspection."},
+}
+
+// liveRules are the rules of those rows. They belong to the strict rule set:
+// the prototype runner has no such rows.
+var liveRules = []Rule{
+	{"accuracy.unknown", "accuracy", Must, "INT 8.1.2", Off, Fail, "No documented parameter is refused as unknown.", "Accept the parameter or take it out of the detail."},
+	{"accuracy.type", "accuracy", Must, "INT 8.1.2", Off, Fail, "A value of the documented type is no type error.", "Document the type that is really wanted."},
+	{"accuracy.missing", "accuracy", Must, "INT 8.1.7", Off, Fail, "A call with every parameter documented as required lacks none.", "Document the parameter as required."},
+	{"accuracy.failure", "accuracy", Must, "INT 8.1.3, ERR 4", Off, Fail, "A call by the documentation succeeds or fails for a documented reason: a result with a registered code.", "Catch the failure and answer with a code of the registry."},
+	{"operation-names.snake", "operation-names", Must, "D 8.5.2", Off, Fail, "An operation's name is snake_case.", "Rename the operation to lower-case words joined by underscores."},
+	{"consistency.category", "consistency", Must, "D 10.1", Off, Fail, "The list and the detail of an operation agree about its category and its endpoint.", "Make both from one table."},
+	{"consistency.tool", "consistency", Must, "D 10.1", Off, Fail, "A detail's mcpTool is a tool that is listed.", "Name the tool that takes the operation."},
+	{"consistency.reserved", "consistency", Must, "D 8.5.4", Off, Fail, "Reserved operation names keep their category.", "Rename the operation, or give it the category that the name is reserved for."},
+	{"consistency.repeat", "consistency", Should, "INT 8.2", Off, Warn, "The operation list is the same when asked for again in a session.", "Answer the list in a fixed order."},
+	{"consistency.null", "consistency", Should, "INT 4.3, 8.1.9", Off, Warn, "Asking for a name that does not exist succeeds with null.", "Answer {operation: null} or {type: null}."},
+	{"consistency.type-detail", "consistency", Should, "INT 3.6", Off, Warn, "The detail of an enum has values, that of a union members.", "Answer introspect {query: \"types\", name} with the values or members."},
+	{"consistency.hidden", "consistency", Should, "MCP 2.1", Off, Warn, "Operations that a tool's description or schema names are listed.", "List the operation or take it out of the description."},
+	{"consistency.introspect", "consistency", Should, "INT 8.2", Off, Warn, "introspect itself is listed.", "List introspect among the READ operations."},
+	{"consistency.action", "consistency", Should, "OPS 6", Off, Warn, "An operation declared READ is not named like an action.", "Declare it EXECUTE, or rename it; callers in a safe mode leave it out."},
+	{"consistency.effects", "consistency", Should, "OPS 6", Off, Warn, "Operations declared READ have no effect: lists answer at the end of a run what they answered at its beginning.", "Declare what has an effect as something else than READ. Somebody else may also have changed what is listed: run it again."},
+	{"values.type", "values", Must, "OPS 5.4, ERR 4.4", Off, Warn, "A value of another JSON type is refused.", "Check types and answer VALIDATION_INVALID_TYPE."},
+	{"values.enum", "values", Must, "OPS 5.4", Off, Warn, "A value outside the documented enum is refused.", "Refuse it and name the allowed values."},
+	{"values.range", "values", Must, "OPS 5.4", Off, Warn, "A number outside minimum and maximum is refused.", "Refuse it and name the range."},
+	{"values.length", "values", Must, "OPS 5.4", Off, Warn, "A text over maxLength is refused.", "Refuse it and name the length."},
+	{"values.pattern", "values", Must, "OPS 5.4", Off, Warn, "A text that misses the pattern is refused.", "Refuse it and say what it should look like."},
+	{"request.meta", "request", Must, "D 4.6.1", Off, Fail, "_meta and _request_id beside params are not refused.", "Let names that begin with an underscore pass beside params."},
+	{"request.params-win", "request", Should, "D 4.2", Off, Warn, "Where parameters beside params are taken at all, params wins.", "Read params last."},
+	{"dates.iso", "dates", Must, "D 4.7.2", Off, Fail, "Times in answers are written as ISO 8601.", "Write 2026-01-31 or 2026-01-31T12:00:00Z."},
+	{"conduct.lives", "conduct", Must, "MCP 4.2", Off, Fail, "The adapter does not end during a session.", "Catch what ended it; the finding has the request."},
+	{"conduct.answers", "conduct", Must, "MCP 4.2", Off, Fail, "Every call is answered in time.", "Answer, with a failure if need be."},
+	{"conduct.wire", "conduct", Should, "MCP 4.1", Off, Warn, "Nothing but well-formed messages is on the wire.", "Write logs to the standard error."},
+	{"conduct.asks", "conduct", Should, "MCP 4.1", Off, Warn, "The adapter asks nothing that the client did not declare.", "Look at the client's capabilities first."},
+	{"conduct.flood", "conduct", Should, "MCP 4.1", Off, Warn, "A call does not bring thousands of messages.", "Send progress at a rate that somebody can read."},
+	{"merge.nested", "merge", Must, "D 4.5.1", Off, Fail, "An update of one member of a nested object keeps the others.", "Merge objects at every level."},
+	{"merge.list", "merge", Must, "D 4.5.1", Off, Fail, "A list in an update replaces the list that was there.", "Replace lists whole."},
+	{"merge.null", "merge", Must, "D 4.5.2", Off, Fail, "null in an update removes the member.", "Remove the member; do not store null."},
+	{"merge.accepted", "merge", Must, "D 4.5.1", Off, Fail, "A partial object is accepted.", "Check only what the update mentions."},
+	{"input.documented", "input", Must, "D 4.5", Off, Warn, "UPDATE operations take their changes in input, an object. The specification disagrees with itself here.", "Take the identifier beside input, and the changes inside."},
+	{"input.required", "input", Must, "D 4.5.3", Off, Warn, "An update without input, or with something else than an object there, is refused.", "Answer VALIDATION_MISSING_PARAM or VALIDATION_INVALID_TYPE."},
+	{"input.unknown", "input", Should, "D 4.5.3.4", Off, Warn, "An unknown field of input is refused.", "Answer VALIDATION_UNKNOWN_FIELD."},
+	{"input.code", "input", Should, "D 4.5.3.4", Off, Warn, "An unknown field of input is refused with VALIDATION_UNKNOWN_FIELD.", "Use the registered code."},
+	{"deleted.gone", "deleted", Should, "OPS 4", Off, Warn, "Reading what was deleted is refused.", "Answer NOT_FOUND_RESOURCE."},
+	{"routing.refused", "routing", Must, "D 6.2, 10.1", Off, Fail, "An operation is refused by the endpoint of another category.", "Check the operation's category before anything else."},
+	{"routing.named", "routing", Should, "OPS 6.3", Off, Warn, "The refusal says which endpoint takes the operation.", "Answer VALIDATION_ENDPOINT_MISMATCH and name the tool."},
+	{"tools.name", "tools", Should, "MCP 6.4", Off, Warn, "Tools are called mcp_aql or mcp_aql_<endpoint>, with an optional prefix.", "Rename the tool."},
+	{"tools.description", "tools", Must, "MCP 2.1", Off, Warn, "Every tool's description mentions introspect.", "Say that introspect tells which operations there are."},
+	{"tools.schema", "tools", Must, "MCP 3.1", Off, Warn, "A tool's inputSchema asks for operation, a required string, and params, an object.", "Declare both properties and require operation."},
+	{"tools.annotations", "tools", Should, "MCP 2.3, EM 7.1", Off, Warn, "readOnlyHint and destructiveHint fit the endpoint.", "read: readOnly; create: neither; update, delete, execute and the single endpoint: destructive."},
+	{"tools.capability", "tools", Should, "INT 4.1", Off, Warn, "The capabilities in _protocol are those that the adapter was seen to have.", "Correct the flag."},
+	{"envelopes.rpc", "envelopes", Must, "MCP 4.2", Off, Warn, "A domain error is a tool result, not a JSON-RPC error.", "Answer a result with success: false."},
+	{"envelopes.is-error", "envelopes", Must, "MCP 4.1", Off, Warn, "isError is false on successes and on failures that the caller can act on.", "Keep isError for what cannot be recovered from."},
+	{"envelopes.same", "envelopes", Should, "MCP 4.1", Off, Warn, "structuredContent says the same as the text.", "Make both from one value, or leave one out."},
+	{"cross-cutting.alike", "cross-cutting", Should, "S 2.2", Off, Warn, "A parameter that several READ operations have in common has one type, one default and is required in all or none.", "Describe it once and use it everywhere."},
+	{"execute.state", "execute", Should, "D 8.4", Off, Warn, "An EXECUTE operation answers with execution_id and status.", "Answer both."},
+	{"session.same", "session", Should, "D 2.3", Off, Warn, "The operation list of a new session is that of the last one.", "Make the list independent of the session."},
+}
+
+// withLiveTests puts the live rows behind the other rows of their category.
+func withLiveTests(tests []Test) []Test {
+	var out []Test
+	for _, c := range Categories() {
+		for _, list := range [][]Test{tests, liveTests} {
+			for _, t := range list {
+				if t.Category == c.Name {
+					out = append(out, t)
+				}
+			}
+		}
+	}
+	for i := range out {
+		for _, t := range liveTests {
+			out[i].Live = out[i].Live || t.ID == out[i].ID
+		}
+	}
+	return out
+}
+
+// isLive says that evidence was collected by a live run of this program.
+func isLive(live jsonv.Value) bool { return live.Lookup("tests").Kind() == jsonv.KindArray }
+
+// observedLive takes a live row's findings from the bundle.
+func (x *ruling) observedLive() {
+	x.lacking = "the live run did not look at it"
+	at := spot("x_live", "tests")
+	for i, t := range x.e.Live.Lookup("tests").Elems() {
+		if t.Lookup("id").Text() != x.test.ID {
+			continue
+		}
+		n, _ := t.Lookup("cases").Int64()
+		x.cases = int(min(max(n, 0), 1<<30))
+		if s := t.Lookup("lacking").Text(); s != "" {
+			x.lacking = s
+		}
+		x.moot, x.observed = t.Lookup("moot").Text(), t.Lookup("observed").Text()
+		for k, f := range t.Lookup("findings").Elems() {
+			if rule := rulesByID[f.Lookup("rule").Text()]; rule != nil && rule.Test == x.test.ID {
+				x.breaks(rule.ID, at.elem(i).member("findings").elem(k), f, "%s", f.Lookup("says").Text())
+			}
+		}
+	}
+}
+
+// passedOver says that a live run left an operation, or one parameter for
+// one test, out; the report then speaks of it instead of holding it against
+// the adapter.
+func (j *judgement) passedOver(test, op, param string) bool {
+	return j.set == Strict && (j.skipped[op] || j.untested[[3]string{test, op, param}])
+}
+
+// readSkipped makes the index of what a live run left out.
+func (j *judgement) readSkipped() {
+	j.skipped, j.untested = map[string]bool{}, map[[3]string]bool{}
+	if !isLive(j.e.Live) {
+		return
+	}
+	for _, s := range j.e.Live.Lookup("skipped").Elems() {
+		j.skipped[s.Lookup("operation").Text()] = true
+	}
+	for _, s := range j.e.Live.Lookup("untested").Elems() {
+		j.untested[[3]string{s.Lookup("test").Text(), s.Lookup("operation").Text(), s.Lookup("parameter").Text()}] = true
+	}
+}
+
+// besides says how many things a live run left out.
+func besides(n int, what string) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %s could not be looked at in the run's mode or budget.", count(n, what))
+}

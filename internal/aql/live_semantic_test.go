@@ -1,0 +1,143 @@
+package aql_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/aql/demo"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/judge"
+)
+
+// model is a chat endpoint whose answers a function makes from the request.
+func model(t *testing.T, answer func(messages jsonv.Value) string) *judge.Client {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		data, _ := io.ReadAll(r.Body)
+		v, _ := jsonv.Parse(data)
+		io.WriteString(w, answer(v.Lookup("messages")))
+	}))
+	t.Cleanup(srv.Close)
+	return judge.New(judge.Options{URL: srv.URL, Model: "m1", Wait: func(context.Context, time.Duration) error { return nil }})
+}
+
+func saying(text string) string {
+	return fmt.Sprintf(`{"choices":[{"message":{"content":%s}}],"usage":{"prompt_tokens":10,"completion_tokens":5}}`, jsonv.String(text))
+}
+
+func calling(tool, args string) string {
+	return fmt.Sprintf(`{"choices":[{"message":{"content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":%s,"arguments":%s}}]}}]}`, jsonv.String(tool), jsonv.String(args))
+}
+
+// clever looks first, and then answers rightly.
+func clever(messages jsonv.Value) string {
+	question := messages.At(1).Lookup("content").Text()
+	asked := messages.Len() > 2
+	switch {
+	case strings.Contains(question, "create something") && !asked:
+		return calling("mcp_aql_read", `{"operation":"introspect","params":{"query":"operations"}}`)
+	case strings.Contains(question, "create something"):
+		return saying("create_book and create_shelf.")
+	case strings.Contains(question, "nothing but"):
+		return saying("I pass fields with id and title, author, genre, pages.")
+	case strings.Contains(question, "this error"):
+		return saying("The parameter title, query, book_id was missing; I add it.")
+	case !asked:
+		return calling("mcp_aql_read", `{"operation":"list_books","params":{}}`)
+	}
+	return saying("I used list_books.")
+}
+
+func TestSemanticEvaluation(t *testing.T) {
+	var log strings.Builder
+	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Log: &log}), Mode: aql.ModeSafe, Asking: aql.Asking{Model: model(t, clever)}})
+	if len(e.Semantics) != 4 {
+		t.Fatalf("%d semantic cases", len(e.Semantics))
+	}
+	r := judgeLive(e)
+	for _, c := range r.Categories {
+		if c.Name == aql.Semantic && (c.Result != aql.Pass || !strings.Contains(c.Note, "phrase rules")) {
+			t.Errorf("%s (%s)\n%s", c.Result, c.Note, r.Text())
+		}
+	}
+	e = collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Asking: aql.Asking{Model: model(t, func(jsonv.Value) string { return saying("No idea.") })}})
+	if got := categories(judgeLive(e))[aql.Semantic]; got != aql.Warned {
+		t.Errorf("a model without an idea: %s", got)
+	}
+}
+
+// A model may ask for anything; nothing but reading is done.
+func TestModelsCallsAreRehearsed(t *testing.T) {
+	var log strings.Builder
+	reckless := model(t, func(m jsonv.Value) string {
+		switch m.Len() {
+		case 2:
+			return calling("mcp_aql_delete", `{"operation":"delete_book","params":{"book_id":"book_1"}}`)
+		case 4:
+			return calling("mcp_aql", `{"operations":[{"operation":"create_book","params":{"title":"x"}}]}`)
+		}
+		return calling("rm", `{"path":"/"}`)
+	})
+	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Log: &log}), Asking: aql.Asking{Model: reckless}})
+	if strings.Contains(log.String(), `"category":"DELETE"`) || strings.Contains(log.String(), `"category":"CREATE"`) {
+		t.Errorf("carried out:\n%s", log.String())
+	}
+	if n := len(e.Semantics[0].ToolCalls); n != 6 {
+		t.Errorf("%d calls noted", n)
+	}
+}
+
+type memory struct {
+	sync.Mutex
+	m map[string]judge.Verdict
+}
+
+func (c *memory) Get(k string) (judge.Verdict, bool) {
+	c.Lock()
+	defer c.Unlock()
+	v, ok := c.m[k]
+	return v, ok
+}
+
+func (c *memory) Put(k string, v judge.Verdict) {
+	c.Lock()
+	defer c.Unlock()
+	c.m[k] = v
+}
+
+func TestJudgedAnswers(t *testing.T) {
+	asked := 0
+	judging := model(t, func(m jsonv.Value) string {
+		asked++
+		return saying(`{"verdict":"understood","reason":"it would work","quote":"idea"}`)
+	})
+	cache := &memory{m: map[string]judge.Verdict{}}
+	o := aql.LiveOptions{Dial: library(t, demo.Options{}), Asking: aql.Asking{Model: model(t, func(jsonv.Value) string { return saying("Some idea.") }), Judge: judging, Votes: 3, Cache: cache}}
+	e := collect(t, o)
+	if j := e.Semantics[0].Judge; j == nil || j.Verdict != aql.Understood || len(j.Votes) != 3 || j.Rubric != judge.RubricVersion {
+		t.Errorf("%+v", j)
+	}
+	before := asked
+	collect(t, o)
+	if asked != before || before != 12 {
+		t.Errorf("the judge was asked %d times, then %d", before, asked)
+	}
+}
+
+// A model that cannot be asked costs the semantic rows and nothing else.
+func TestModelOutOfReach(t *testing.T) {
+	for name, answer := range map[string]string{"no completion": `{}`, "not JSON": `{"choices":`} {
+		e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Asking: aql.Asking{Model: model(t, func(jsonv.Value) string { return answer })}})
+		r := judgeLive(e)
+		if got := categories(r)[aql.Semantic]; got != aql.Skipped || r.ExitCode != 0 || !strings.Contains(string(r.Text()), "not whole") {
+			t.Errorf("%s: %s, exit %d", name, got, r.ExitCode)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package aql_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/aql/demo"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/source"
+)
+
+// dialer serves a handler in-process, anew for every session.
+func dialer(t testing.TB, serve func(variant string) mcp.Handler) func(context.Context, string) (*mcp.Session, error) {
+	return func(ctx context.Context, variant string) (*mcp.Session, error) {
+		h := serve(variant)
+		if h == nil {
+			return nil, nil
+		}
+		client, server := mcp.NewPipe()
+		go func() {
+			_ = mcp.ServeStdio(context.Background(), server, server, h)
+			_ = server.Close()
+		}()
+		return mcp.Open(ctx, client, mcp.Options{ConnectTimeout: 5 * time.Second})
+	}
+}
+
+var launches = struct {
+	sync.Mutex
+	n int
+}{}
+
+func library(t testing.TB, o demo.Options) func(context.Context, string) (*mcp.Session, error) {
+	return dialer(t, func(variant string) mcp.Handler {
+		o := o
+		if variant != "" {
+			if variant == "semantic" {
+				return nil
+			}
+			o.Mode = variant
+		}
+		launches.Lock()
+		launches.n++
+		o.Launch = fmt.Sprint(launches.n)
+		launches.Unlock()
+		a, err := demo.New(o)
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		return a
+	})
+}
+
+// collect runs live against a dialer, and reads the bundle as it is written.
+func collect(t testing.TB, o aql.LiveOptions) *aql.Evidence {
+	t.Helper()
+	e, err := aql.Collect(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readBundle(t, "live.json", e.JSON().Indent("", " "))
+}
+
+func judgeLive(e *aql.Evidence) *aql.Report {
+	return aql.Evaluate(e, aql.Options{Level: 2, Rules: aql.Strict})
+}
+
+// rowsByID maps a report's rows to the ids of their tests.
+func rowsByID(r *aql.Report) map[string]aql.TestResult {
+	out := map[string]aql.TestResult{}
+	for _, c := range r.Categories {
+		for _, row := range c.Tests {
+			for _, known := range aql.Tests() {
+				if known.Category == c.Name && known.Name == row.Name {
+					out[known.ID] = row
+				}
+			}
+		}
+	}
+	return out
+}
+
+func TestConformantAdapter(t *testing.T) {
+	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: aql.ModeWrite})
+	for _, level := range []int{1, 2} {
+		r := aql.Evaluate(e, aql.Options{Level: level, Rules: aql.Strict})
+		for _, c := range r.Categories {
+			for _, row := range c.Tests {
+				if row.Result != aql.Pass && row.Name != "EXECUTE operations answer with a state" {
+					t.Errorf("level %d: %s: %s: %s", level, row.Result, row.Name, row.Detail)
+				}
+			}
+			if c.Result != aql.Pass && c.Name != aql.Semantic {
+				t.Errorf("level %d: %s is %s (%s)", level, c.Name, c.Result, c.Note)
+			}
+		}
+		if r.ExitCode != 0 || r.AchievedLevel != level || !r.Complete {
+			t.Errorf("level %d: exit %d, achieved %d, complete %v", level, r.ExitCode, r.AchievedLevel, r.Complete)
+		}
+	}
+	if n := e.Live.Lookup("leftovers").Len(); n != 0 {
+		t.Errorf("%d leftovers", n)
+	}
+	calls, _ := e.Live.Lookup("calls").Int64()
+	t.Logf("%d calls", calls)
+}
+
+func TestSafeModeCallsNothingAboveRiskZero(t *testing.T) {
+	var log bytes.Buffer
+	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Log: &log})})
+	for line := range strings.Lines(log.String()) {
+		v, err := jsonv.Parse([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := v.Lookup("category").Text(); got != "READ" {
+			t.Errorf("called %s", line)
+		}
+	}
+	if log.Len() == 0 {
+		t.Error("nothing was called at all")
+	}
+	r := judgeLive(e)
+	if got := categories(r)[aql.RoundTrip]; got != aql.Skipped {
+		t.Errorf("round trips are %s", got)
+	}
+	if r.Complete || r.AchievedLevel != 0 || r.ExitCode == 1 {
+		t.Errorf("complete %v, achieved %d, exit %d", r.Complete, r.AchievedLevel, r.ExitCode)
+	}
+	for id, row := range rowsByID(r) {
+		if row.Result == aql.Failed || row.Result == aql.Warned {
+			t.Errorf("%s: %s: %s", id, row.Result, row.Detail)
+		}
+	}
+	if r.Coverage.SkippedByPolicy != 7 || r.Coverage.Probed == 0 {
+		t.Errorf("coverage %+v", r.Coverage)
+	}
+}
+
+// Each defect changes its rows and no others.
+func TestDefectsFlipTheirRows(t *testing.T) {
+	before := rowsByID(judgeLive(collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: aql.ModeWrite})))
+	for _, d := range demo.Defects() {
+		t.Run(d.Name, func(t *testing.T) {
+			e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Defects: []string{d.Name}}), Mode: aql.ModeWrite})
+			want := map[string]bool{}
+			for _, id := range d.Rows {
+				want[id] = true
+			}
+			for id, row := range rowsByID(judgeLive(e)) {
+				switch changed := row.Result != before[id].Result; {
+				case changed && !want[id]:
+					t.Errorf("%s is %s: %s", id, row.Result, row.Detail)
+				case !changed && want[id]:
+					t.Errorf("%s is still %s", id, row.Result)
+				case changed && row.Result == aql.Skipped && row.Detail == "":
+					t.Errorf("%s is skipped without a reason", id)
+				}
+			}
+		})
+	}
+}
+
+func TestSeventyFiveOperations(t *testing.T) {
+	begin := time.Now()
+	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Operations: 75}), Mode: aql.ModeWrite, MaxCalls: 20000})
+	if r := judgeLive(e); r.AchievedLevel != 2 || r.Coverage.OperationsTotal != 75 {
+		t.Errorf("achieved %d, coverage %+v\n%s", r.AchievedLevel, r.Coverage, r.Text())
+	}
+	took := time.Since(begin)
+	calls, _ := e.Live.Lookup("calls").Int64()
+	t.Logf("%d calls, %s", calls, took)
+	if took > 60*time.Second {
+		t.Errorf("took %s", took)
+	}
+}
+
+var _ = source.File{}

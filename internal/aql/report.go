@@ -1,0 +1,155 @@
+package aql
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Report is what became of evidence. Its JSON form keeps the member names
+// and the order of the specification's report (S 6.1) and adds to its end.
+type Report struct {
+	Implementation   string
+	Version          string
+	SpecVersion      string
+	RequestedLevel   int
+	ConformanceLevel int // 0 when a MUST category failed, else the requested level
+	Summary          Summary
+	Categories       []CategoryResult
+	ExitCode         int
+
+	Rules RuleSet
+	// AchievedLevel is the level that the strict rules grant, whatever Rules
+	// is; -1 in a report of another tool, which does not say.
+	AchievedLevel int
+	// Complete says that every row of a MUST category rests on evidence.
+	Complete bool
+	Coverage Coverage
+	// Bundle is the file that was judged, as given; "" when there was none.
+	Bundle string
+}
+
+// Summary counts rows.
+type Summary struct{ Total, Passed, Warned, Failed, Skipped int }
+
+// CategoryResult is a category with its rows.
+type CategoryResult struct {
+	Name     string
+	Required bool
+	Result   Result
+	Tests    []TestResult
+	Note     string // why the result is not that of the rows; mostly ""
+}
+
+// TestResult is one row.
+type TestResult struct {
+	Name     string
+	Result   Result
+	Detail   string
+	Tiers    *TierResults // of semantic rows
+	Findings []Finding
+
+	test     string // id of the Test, "" when read from a report that names none
+	unproven bool   // SKIP for want of evidence
+}
+
+// TierResults are the verdicts of the two tiers of a semantic row.
+type TierResults struct{ Structural, Semantic Result }
+
+// Finding is one place in the evidence where a rule is broken.
+type Finding struct {
+	Rule         string
+	Weight       Weight
+	At           string // JSON pointer into the bundle
+	Line, Column int    // in the bundle; 0 when not known
+	Says         string
+	Exchange     *Exchange // the call that shows it, of a live run; nil when there is none
+
+	offset int
+}
+
+// Coverage says how much of the listed operations the evidence covers.
+type Coverage struct{ OperationsTotal, Probed, SkippedByPolicy, NotGeneratable int }
+
+// Claim is the sentence by which an implementation may state its level (S
+// 2.3), "" when it achieved none.
+func (r *Report) Claim() string {
+	if r.AchievedLevel < levelOne {
+		return ""
+	}
+	return fmt.Sprintf("MCP-AQL Level %d Conformant (specification %s)", r.AchievedLevel, orNotGiven(r.SpecVersion))
+}
+
+func orNotGiven(s string) string {
+	if s == "" {
+		return "(not given)"
+	}
+	return s
+}
+
+// maxGroups is how many different problems a row's detail tells.
+const maxGroups = 4
+
+// varying are the parts of a sentence that differ between findings of one
+// cause: quoted names, words with underscores, numbers.
+var varying = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\w*_\w*|\d+`)
+
+// cause is what findings of one cause say alike.
+func cause(says string) string { return varying.ReplaceAllString(says, "…") }
+
+// narrate tells findings in one line. Findings of one cause are told
+// once: one mistake made for every operation is one sentence.
+func narrate(found []Finding) string {
+	type group struct {
+		first Finding
+		n     int
+	}
+	var groups []*group
+	index := map[[2]string]*group{}
+	for _, f := range found {
+		key := [2]string{f.Rule, cause(f.Says)}
+		if g := index[key]; g != nil {
+			g.n++
+			continue
+		}
+		g := &group{f, 1}
+		index[key] = g
+		groups = append(groups, g)
+	}
+	var b strings.Builder
+	for i, g := range groups {
+		if i == maxGroups {
+			fmt.Fprintf(&b, "; and %d more", len(groups)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(g.first.At)
+		if g.first.Line > 1 { // a minified bundle is one line
+			fmt.Fprintf(&b, " (line %d)", g.first.Line)
+		}
+		b.WriteString(": " + g.first.Says)
+		if g.n > 1 {
+			fmt.Fprintf(&b, " (and %d alike)", g.n-1)
+		}
+		fmt.Fprintf(&b, " [%s]", g.first.Rule)
+	}
+	return b.String()
+}
+
+// Warns says whether a row or a category of the report warns, or rests on
+// less evidence than it should.
+func (r *Report) Warns() bool {
+	for _, c := range r.Categories {
+		if c.Result == Warned {
+			return true
+		}
+		for _, t := range c.Tests {
+			if t.Result == Warned || t.unproven {
+				return true
+			}
+		}
+	}
+	return false
+}

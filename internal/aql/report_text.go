@@ -1,0 +1,167 @@
+package aql
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Text returns the report in the plain layout: a heading, and per category
+// its rows with a line of detail each. Control characters of names and
+// details are left out, line breaks become blanks.
+func (r *Report) Text() []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Implementation: %s\n", orNotGiven(oneLine(r.Implementation)))
+	fmt.Fprintf(&b, "Spec version: %s\n", orNotGiven(oneLine(r.SpecVersion)))
+	fmt.Fprintf(&b, "Requested level: %d\n", r.RequestedLevel)
+	fmt.Fprintf(&b, "Conformance level: %d\n", r.ConformanceLevel)
+	fmt.Fprintf(&b, "Summary: %s\n", r.Summary)
+	for _, c := range r.Categories {
+		fmt.Fprintf(&b, "\n%s [%s] -> %s\n", oneLine(c.Name), c.requirement(), c.Result)
+		for _, t := range c.Tests {
+			fmt.Fprintf(&b, "  - %s: %s\n", t.Result, oneLine(t.Name))
+			if t.Detail != "" {
+				fmt.Fprintf(&b, "    %s\n", oneLine(t.Detail))
+			}
+			for _, line := range t.repeats() {
+				fmt.Fprintf(&b, "    repeat: %s\n", oneLine(line))
+			}
+			if t.Tiers != nil {
+				fmt.Fprintf(&b, "    Tier 1 (structural): %s; tier 2 (semantic): %s\n", t.Tiers.Structural, t.Tiers.Semantic)
+			}
+		}
+		if c.Note != "" {
+			fmt.Fprintf(&b, "  %s\n", oneLine(c.Note))
+		}
+	}
+	for i, line := range r.closing() {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(oneLine(line) + "\n")
+	}
+	return []byte(b.String())
+}
+
+// Markdown returns the report as a Markdown document. What comes from an
+// adapter or a bundle is escaped.
+func (r *Report) Markdown() []byte {
+	var b strings.Builder
+	b.WriteString("# MCP-AQL Conformance Report\n\n")
+	fmt.Fprintf(&b, "- Implementation: %s\n", codeSpan(orNotGiven(r.Implementation)))
+	fmt.Fprintf(&b, "- Spec version: %s\n", codeSpan(orNotGiven(r.SpecVersion)))
+	fmt.Fprintf(&b, "- Requested level: `%d`\n", r.RequestedLevel)
+	fmt.Fprintf(&b, "- Conformance level: `%d`\n", r.ConformanceLevel)
+	fmt.Fprintf(&b, "- Summary: %s\n", r.Summary)
+	for _, c := range r.Categories {
+		fmt.Fprintf(&b, "\n## %s\n\nRequirement: %s\n\nResult: %s\n\n", escapeMarkdown(c.Name), c.requirement(), c.Result)
+		for _, t := range c.Tests {
+			fmt.Fprintf(&b, "- %s: %s\n", t.Result, escapeMarkdown(t.Name))
+			if t.Detail != "" {
+				fmt.Fprintf(&b, "  %s\n", escapeMarkdown(t.Detail))
+			}
+			for _, line := range t.repeats() {
+				fmt.Fprintf(&b, "  %s\n", codeSpan(line))
+			}
+			if t.Tiers != nil {
+				fmt.Fprintf(&b, "  Tier 1 (structural): %s; tier 2 (semantic): %s\n", t.Tiers.Structural, t.Tiers.Semantic)
+			}
+		}
+		if c.Note != "" {
+			fmt.Fprintf(&b, "\n%s\n", escapeMarkdown(c.Note))
+		}
+	}
+	if lines := r.closing(); len(lines) > 0 {
+		b.WriteString("\n")
+		for _, line := range lines {
+			fmt.Fprintf(&b, "%s\n", escapeMarkdown(line))
+		}
+	}
+	return []byte(b.String())
+}
+
+// closing is what the report says below the rows. A report of another tool
+// says nothing there.
+func (r *Report) closing() []string {
+	if r.Rules == "" || r.AchievedLevel < 0 {
+		return nil
+	}
+	line := fmt.Sprintf("Rules: %s. Achieved level (strict rules): %d", r.Rules, r.AchievedLevel)
+	if !r.Complete {
+		line += ", evidence incomplete"
+	}
+	out := []string{line + "."}
+	if claim := r.Claim(); claim != "" {
+		out = append(out, claim)
+	}
+	return out
+}
+
+// String prints the counts in the words of the text layout.
+func (s Summary) String() string {
+	return fmt.Sprintf("%d passed, %d warned, %d failed, %d skipped", s.Passed, s.Warned, s.Failed, s.Skipped)
+}
+
+func (c CategoryResult) requirement() Requirement {
+	if c.Required {
+		return Must
+	}
+	return Should
+}
+
+// oneLine makes a foreign text fit for one line of a terminal: line breaks
+// and tabs become blanks, other control and formatting characters, and bytes
+// that are no text, go.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\r', r == '\t', r == '\u2028', r == '\u2029':
+			return ' '
+		case r == unicode.ReplacementChar, unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// escapeMarkdown makes a foreign text plain text in Markdown. An underscore
+// inside a word needs no escape there and gets none, so that names stay
+// searchable.
+func escapeMarkdown(s string) string {
+	s = oneLine(s)
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c == '_' && i > 0 && i+1 < len(s) && wordByte(s[i-1]) && wordByte(s[i+1]):
+		case c == '&' && i+1 < len(s) && (s[i+1] == '#' || wordByte(s[i+1])):
+			b.WriteString("&amp;")
+			continue
+		case c == '<':
+			b.WriteString("&lt;")
+			continue
+		case strings.IndexByte("\\`*_[~", c) >= 0:
+			b.WriteByte('\\')
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// codeSpan puts a foreign text between backticks, more of them than it holds
+// (CommonMark 6.1).
+func codeSpan(s string) string {
+	s = oneLine(s)
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || strings.TrimSpace(s) == "" {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}

@@ -1,0 +1,220 @@
+package aql
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// A shape says what a payload has to look like. Shapes are data: the
+// validators of the introspection answers and of results are built from the
+// few kinds below, and every part names the rule that it stands for.
+type shape interface {
+	look(p *probe, at *place, v jsonv.Value, rule string)
+}
+
+// probe collects what is wrong with one payload.
+type probe struct {
+	found []Finding
+}
+
+// place is where in the evidence a value stands, as a chain to the root; it
+// becomes text only when something is wrong there.
+type place struct {
+	up    *place
+	key   string
+	index int // used when key is not named
+	named bool
+	depth int
+}
+
+func (p *place) member(key string) *place {
+	return &place{up: p, key: key, named: true, depth: p.level() + 1}
+}
+func (p *place) elem(i int) *place { return &place{up: p, index: i, depth: p.level() + 1} }
+
+func (p *place) level() int {
+	if p == nil {
+		return 0
+	}
+	return p.depth
+}
+
+// pointer returns the place as a JSON pointer (RFC 6901).
+func (p *place) pointer() string {
+	tokens := make([]string, p.level())
+	for ; p != nil; p = p.up {
+		tokens[p.depth-1] = strconv.Itoa(p.index)
+		if p.named {
+			tokens[p.depth-1] = p.key
+		}
+	}
+	var b strings.Builder
+	for _, t := range tokens {
+		b.WriteString(jsonv.AppendPointer("", t))
+	}
+	return b.String()
+}
+
+// spot starts a chain at a fixed pointer, whose tokens are plain.
+func spot(tokens ...string) *place {
+	var p *place
+	for _, t := range tokens {
+		p = p.member(t)
+	}
+	return p
+}
+
+func (p *probe) add(rule string, at *place, v jsonv.Value, format string, args ...any) {
+	p.found = append(p.found, Finding{Rule: rule, At: at.pointer(), Says: fmt.Sprintf(format, args...), offset: v.Offset()})
+}
+
+// objectShape is an object with known members.
+type objectShape struct {
+	fields []fieldShape
+	// closed is the rule that a member broke that is not in fields, "" when
+	// others are free; special names rules for some of them.
+	closed  string
+	special map[string]string
+}
+
+type fieldShape struct {
+	name string
+	need bool
+	rule string
+	want shape
+}
+
+func need(name, rule string, want shape) fieldShape { return fieldShape{name, true, rule, want} }
+func may(name, rule string, want shape) fieldShape  { return fieldShape{name, false, rule, want} }
+
+func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
+	if v.Kind() != jsonv.KindObject {
+		p.add(rule, at, v, "want an object, got %s", describe(v))
+		return
+	}
+	for i := range s.fields {
+		f := &s.fields[i]
+		m, there := v.Get(f.name)
+		switch {
+		case there:
+			f.want.look(p, at.member(f.name), m, f.rule)
+		case f.need:
+			p.add(f.rule, at.member(f.name), v, "missing")
+		}
+	}
+	if s.closed == "" && s.special == nil {
+		return
+	}
+	for key, m := range v.Members() {
+		if slices.ContainsFunc(s.fields, func(f fieldShape) bool { return f.name == key }) {
+			continue
+		}
+		broken := s.closed
+		if r, ok := s.special[key]; ok {
+			broken = r
+		}
+		if broken != "" {
+			p.add(broken, at.member(key), m, "a member nobody defined")
+		}
+	}
+}
+
+// anyObject is an object of any members.
+type anyObject struct{}
+
+func (anyObject) look(p *probe, at *place, v jsonv.Value, rule string) {
+	if v.Kind() != jsonv.KindObject {
+		p.add(rule, at, v, "want an object, got %s", describe(v))
+	}
+}
+
+// anything is any JSON value.
+type anything struct{}
+
+func (anything) look(*probe, *place, jsonv.Value, string) {}
+
+// flag is true or false.
+type flag struct{}
+
+func (flag) look(p *probe, at *place, v jsonv.Value, rule string) {
+	if v.Kind() != jsonv.KindBool {
+		p.add(rule, at, v, "want true or false, got %s", describe(v))
+	}
+}
+
+// words is a text: any, or non-empty, or one of some, or of a pattern.
+type words struct {
+	filled bool
+	oneOf  []string
+	like   *regexp.Regexp
+	want   string // what like means, in words
+	is     func(string) bool
+	except map[string]string // rule of a value that is wrong in its own way
+}
+
+func (s words) look(p *probe, at *place, v jsonv.Value, rule string) {
+	t := v.Text()
+	switch {
+	case v.Kind() != jsonv.KindString:
+		p.add(rule, at, v, "want a text, got %s", describe(v))
+	case s.filled && t == "":
+		p.add(rule, at, v, "want a text that is not empty")
+	case s.oneOf != nil && !slices.Contains(s.oneOf, t):
+		if r, ok := s.except[t]; ok {
+			rule = r
+		}
+		p.add(rule, at, v, "want one of %s, got %s", strings.Join(s.oneOf, ", "), quoted(clip(t, 40)))
+	case s.like != nil && !s.like.MatchString(t), s.is != nil && !s.is(t):
+		p.add(rule, at, v, "want %s, got %s", s.want, quoted(clip(t, 40)))
+	}
+}
+
+// amount is a number, from min on.
+type amount struct {
+	whole bool
+	min   float64
+	free  bool // no minimum
+}
+
+func (s amount) look(p *probe, at *place, v jsonv.Value, rule string) {
+	want := "a number"
+	if s.whole {
+		want = "a whole number"
+	}
+	if !s.free {
+		want += " from " + formatNumber(s.min) + " up"
+	}
+	n := number(v)
+	if v.Kind() != jsonv.KindNumber || math.IsInf(n, 0) || s.whole && n != math.Trunc(n) || !s.free && n < s.min {
+		p.add(rule, at, v, "want %s, got %s", want, describe(v))
+	}
+}
+
+// sequence is a list; of is what each element looks like, nil for anything.
+// A broken element breaks rule, or elemRule when it is set.
+type sequence struct {
+	of       shape
+	elemRule string
+}
+
+func (s sequence) look(p *probe, at *place, v jsonv.Value, rule string) {
+	if v.Kind() != jsonv.KindArray {
+		p.add(rule, at, v, "want a list, got %s", describe(v))
+		return
+	}
+	if s.of == nil {
+		return
+	}
+	if s.elemRule != "" {
+		rule = s.elemRule
+	}
+	for i, e := range v.Elems() {
+		s.of.look(p, at.elem(i), e, rule)
+	}
+}

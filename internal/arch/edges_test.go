@@ -1,0 +1,223 @@
+package arch_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the arrows in .golangci.yml from the table")
+
+// all stands in a row for "may import every package of the module".
+const all = "*"
+
+// edges is the picture of ARCHITECTURE.md as a table: for each package, the
+// packages of ours that it may import. Data flows one way, so nothing may
+// import what stands to its right in
+//
+//	source → suite → plan → run → result → report
+//
+// (result is a vocabulary: run and report meet in it, and it knows neither).
+var edges = map[string][]string{
+	"internal/jsonv":  {},
+	"internal/proc":   {},
+	"internal/term":   {},
+	"internal/source": {"internal/jsonv"},
+	"internal/expect": {"internal/source", "internal/jsonv"},
+	"internal/mcp":    {"internal/jsonv", "internal/proc"},
+	"internal/auth":   {},
+	// suite reads expect's table of matchers for the published schema; it
+	// compiles nothing.
+	"internal/suite":  {"internal/source", "internal/jsonv", "internal/expect"},
+	"internal/plan":   {"internal/suite", "internal/expect", "internal/source", "internal/jsonv", "internal/proc"},
+	"internal/result": {"internal/jsonv", "internal/source"},
+	"internal/run": {
+		"internal/plan", "internal/suite", "internal/expect", "internal/mcp", "internal/proc",
+		"internal/auth", "internal/result", "internal/jsonv", "internal/source",
+	},
+	"internal/report": {"internal/result", "internal/jsonv", "internal/source", "internal/term"},
+	"internal/mock":   {"internal/mcp", "internal/source", "internal/jsonv"},
+	"internal/aql":    {"internal/mcp", "internal/judge", "internal/jsonv", "internal/source", "internal/result"},
+	// The demo adapter is a server; only the command line and tests run it.
+	"internal/aql/demo": {"internal/mcp", "internal/jsonv"},
+	"internal/judge":    {"internal/jsonv"},
+	// gen describes what the others define; cli asks it for explain.
+	"internal/gen": {"internal/suite", "internal/expect", "internal/mcp", "internal/report", "internal/jsonv", "internal/source"},
+	"internal/cli": {all},
+
+	"internal/arch":          {},
+	"internal/conformance":   {}, // runs the programs, and knows nothing of their insides
+	"internal/bench":         {}, // tests only
+	"schemas":                {},
+	"cmd/mcptest":            {"internal/cli"},
+	"cmd/mcpaql-conformance": {"internal/cli"},
+	".":                      {all}, // the public package, for Go tests
+}
+
+// testOnly marks a module that only _test.go files may import.
+const testOnly = "tests"
+
+// modules says where a third-party module may be used. One place each: a
+// library that two packages know is a library that is hard to replace.
+// A longer path wins over a shorter one.
+var modules = map[string][]string{
+	"go.yaml.in/yaml/v4":                     {"internal/source"},
+	"github.com/santhosh-tekuri/jsonschema":  {"internal/jsonv"},
+	"github.com/dlclark/regexp2":             {"internal/jsonv"},
+	"mvdan.cc/sh/v3":                         {"internal/proc"},
+	"github.com/aymanbagabas/go-udiff":       {"internal/expect", "internal/report"},
+	"github.com/charmbracelet":               {"internal/term"},
+	"github.com/clipperhouse/displaywidth":   {"internal/source", "internal/term"}, // how far a caret stands
+	"golang.org/x/term":                      {"internal/term"},
+	"golang.org/x/sys":                       {"internal/proc", "internal/term"},
+	"golang.org/x/text":                      {"internal/jsonv"}, // the schema library's message printer
+	"github.com/spf13":                       {"internal/cli"},
+	"github.com/modelcontextprotocol/go-sdk": {"internal/auth", testOnly}, // its packages auth and oauthex; the wire is ours
+	"golang.org/x/oauth2":                    {"internal/auth"},
+	"github.com/google/go-cmp":               {testOnly},
+	"github.com/rogpeppe/go-internal":        {testOnly},
+	"pgregory.net/rapid":                     {testOnly},
+	"go.uber.org/goleak":                     {testOnly},
+}
+
+func TestImportsFollowTheTable(t *testing.T) {
+	t.Parallel()
+	files := loadTree(t)
+	for _, p := range packages(files) {
+		if _, ok := edges[p]; !ok {
+			t.Errorf("package %s has no row in the table of edges: decide what it may import and add one", p)
+		}
+	}
+	for _, f := range files {
+		if f.external { // a test from outside is a user of the package and may use others
+			continue
+		}
+		for _, ip := range f.imports {
+			to, ok := ours(ip)
+			if !ok || slices.Contains(edges[f.pkg], all) || slices.Contains(edges[f.pkg], to) {
+				continue
+			}
+			t.Errorf("%s imports %s: %s may import %v", f.rel, to, f.pkg, edges[f.pkg])
+		}
+	}
+}
+
+func TestTableHasNoCycle(t *testing.T) {
+	t.Parallel()
+	state := map[string]int{} // 1: on the path, 2: done
+	var visit func(p string, trail []string)
+	visit = func(p string, trail []string) {
+		switch state[p] {
+		case 1:
+			t.Errorf("cycle in the table: %s", strings.Join(append(trail, p), " → "))
+			return
+		case 2:
+			return
+		}
+		state[p] = 1
+		for _, q := range edges[p] {
+			if q == all {
+				continue
+			}
+			if _, ok := edges[q]; !ok {
+				t.Errorf("the row of %s names %s, which has no row", p, q)
+			}
+			visit(q, append(trail, p))
+		}
+		state[p] = 2
+	}
+	for _, p := range slices.Sorted(maps.Keys(edges)) {
+		visit(p, nil)
+	}
+}
+
+func TestModulesStayInTheirRoom(t *testing.T) {
+	t.Parallel()
+	for _, f := range loadTree(t) {
+		for _, ip := range f.imports {
+			if _, our := ours(ip); our || !strings.Contains(strings.Split(ip, "/")[0], ".") {
+				continue // this module or the standard library
+			}
+			key, ok := longestPrefix(ip)
+			switch {
+			case !ok:
+				t.Errorf("%s imports %s: no row for it in the table of modules (docs/adr/0009-dependency-policy.md)", f.rel, ip)
+			case f.test || slices.Contains(modules[key], f.pkg):
+			case slices.Contains(modules[key], testOnly):
+				t.Errorf("%s imports %s, which only tests may use", f.rel, ip)
+			default:
+				t.Errorf("%s imports %s, which belongs to %v", f.rel, ip, modules[key])
+			}
+		}
+	}
+}
+
+func longestPrefix(importPath string) (string, bool) {
+	best := ""
+	for m := range modules {
+		if (importPath == m || strings.HasPrefix(importPath, m+"/")) && len(m) > len(best) {
+			best = m
+		}
+	}
+	return best, best != ""
+}
+
+const (
+	arrowsBegin = "      # arrows: begin (written by go test ./internal/arch -update)\n"
+	arrowsEnd   = "      # arrows: end\n"
+)
+
+// TestLinterKnowsTheArrows keeps the depguard section of .golangci.yml, which
+// shows a wrong import in the editor, equal to the table.
+func TestLinterKnowsTheArrows(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(repoRoot(t), ".golangci.yml")
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := bytes.Cut(data, []byte(arrowsBegin))
+	_, tail, ok2 := bytes.Cut(rest, []byte(arrowsEnd))
+	if !ok || !ok2 {
+		t.Fatalf("%s lacks the lines %q and %q", name, arrowsBegin, arrowsEnd)
+	}
+	want := slices.Concat(head, []byte(arrowsBegin), depguardRules(), []byte(arrowsEnd), tail)
+	if bytes.Equal(data, want) {
+		return
+	}
+	if !*update {
+		t.Fatal("the depguard rules in .golangci.yml differ from the table of edges: go test ./internal/arch -update")
+	}
+	if err := os.WriteFile(name, want, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// depguardRules writes one rule a package: every package of ours is denied,
+// the allowed ones are longer prefixes and win.
+func depguardRules() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "      rules:\n")
+	for _, p := range slices.Sorted(maps.Keys(edges)) {
+		if p == "." || slices.Contains(edges[p], all) {
+			continue
+		}
+		fmt.Fprintf(&b, "        %s:\n", strings.NewReplacer("/", "-").Replace(p))
+		fmt.Fprintf(&b, "          list-mode: lax\n")
+		fmt.Fprintf(&b, "          files: [\"**/%s/*.go\", \"!$test\"]\n", p)
+		fmt.Fprintf(&b, "          deny: [{pkg: %s, desc: \"see the table in internal/arch/edges_test.go\"}]\n", module)
+		if len(edges[p]) > 0 {
+			fmt.Fprintf(&b, "          allow:\n")
+			for _, q := range edges[p] {
+				fmt.Fprintf(&b, "            - %s/%s\n", module, q)
+			}
+		}
+	}
+	return b.Bytes()
+}

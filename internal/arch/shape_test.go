@@ -1,0 +1,309 @@
+package arch_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// Budgets. Above the soft one the test only says so; above the hard one it
+// fails, and the answer is to split, not to raise the number.
+const (
+	softFileLines, hardFileLines = 400, 600
+	softFuncLines, hardFuncLines = 60, 120
+	namesPer100Lines             = 1.5
+)
+
+func TestEveryPackageExplainsItself(t *testing.T) {
+	t.Parallel()
+	files := loadTree(t)
+	for _, p := range packages(files) {
+		name, atLeast := "doc.go", 80
+		if strings.HasPrefix(p, "cmd/") {
+			name, atLeast = "main.go", 20 // a command of one file carries its own comment
+		}
+		i := slices.IndexFunc(files, func(f goFile) bool { return f.pkg == p && f.rel == strings.TrimPrefix(p+"/"+name, "./") })
+		switch {
+		case i < 0:
+			t.Errorf("package %s has no %s", p, name)
+		case files[i].syntax.Doc == nil || len(files[i].syntax.Doc.Text()) < atLeast:
+			t.Errorf("%s: the package comment must say what the package is for, where to start, and what always holds", files[i].rel)
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	for _, f := range loadTree(t) {
+		if f.generated {
+			continue
+		}
+		switch {
+		case f.lines > hardFileLines && !f.test:
+			t.Errorf("%s has %d lines, the limit is %d", f.rel, f.lines, hardFileLines)
+		case f.lines > softFileLines:
+			t.Logf("%s has %d lines (aim: %d)", f.rel, f.lines, softFileLines)
+		}
+		for _, d := range f.syntax.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Body == nil || f.test {
+				continue
+			}
+			n := f.fset.Position(fn.End()).Line - f.fset.Position(fn.Pos()).Line + 1
+			switch {
+			case n > hardFuncLines:
+				t.Errorf("%s: func %s has %d lines, the limit is %d", f.rel, fn.Name.Name, n, hardFuncLines)
+			case n > softFuncLines:
+				t.Logf("%s: func %s has %d lines (aim: %d)", f.rel, fn.Name.Name, n, softFuncLines)
+			}
+		}
+	}
+}
+
+// TestDepth prints how much each package shows for what it does: exported
+// top-level functions and types (methods belong to their type) per 100 lines.
+func TestDepth(t *testing.T) {
+	t.Parallel()
+	type count struct{ lines, names, tests int }
+	counts := map[string]*count{}
+	for _, f := range loadTree(t) {
+		c := counts[f.pkg]
+		if c == nil {
+			c = &count{}
+			counts[f.pkg] = c
+		}
+		if f.test {
+			c.tests += f.lines
+			continue
+		}
+		c.lines += f.lines
+		c.names += exportedNames(f.syntax)
+	}
+	var names []string
+	for p := range counts {
+		names = append(names, p)
+	}
+	sort.Strings(names)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-26s %6s %6s %6s %9s\n", "package", "lines", "tests", "names", "per 100")
+	for _, p := range names {
+		c := counts[p]
+		if c.lines == 0 {
+			continue
+		}
+		per := 100 * float64(c.names) / float64(c.lines)
+		mark := ""
+		if per > namesPer100Lines && c.names > 5 {
+			mark = "  wide"
+		}
+		fmt.Fprintf(&b, "%-26s %6d %6d %6d %9.1f%s\n", p, c.lines, c.tests, c.names, per, mark)
+	}
+	t.Logf("exported functions and types (aim: at most %.1f in 100 lines)\n%s", namesPer100Lines, b.String())
+}
+
+func exportedNames(f *ast.File) int {
+	n := 0
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.IsExported() {
+				n++
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				if ts, ok := s.(*ast.TypeSpec); ok && ts.Name.IsExported() {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+func TestNothingHappensAtImport(t *testing.T) {
+	t.Parallel()
+	for _, f := range loadTree(t) {
+		for _, d := range f.syntax.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				t.Errorf("%s: func init: what a package offers stands in a table that can be read", f.rel)
+			}
+		}
+	}
+}
+
+// TestNoPackageState looks for package-level variables that code changes:
+// assigned, incremented, written by index, or of a type that exists to be
+// changed. Tables and compiled patterns, set once where they are declared,
+// are fine; flags and the like in tests are not looked at.
+func TestNoPackageState(t *testing.T) {
+	t.Parallel()
+	byPkg := map[string][]goFile{}
+	for _, f := range loadTree(t) {
+		if !f.test {
+			byPkg[f.pkg] = append(byPkg[f.pkg], f)
+		}
+	}
+	for _, files := range byPkg {
+		vars := map[string]bool{}
+		for _, f := range files {
+			for _, v := range packageVars(f.syntax) {
+				for _, n := range v.Names {
+					vars[n.Name] = true
+					if typ := changeableType(v.Type); typ != "" {
+						t.Errorf("%s: package-level %s %s is global state", f.rel, typ, n.Name)
+					}
+				}
+			}
+		}
+		for _, f := range files {
+			for _, d := range f.syntax.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok || fn.Body == nil {
+					continue
+				}
+				for _, w := range writes(fn) {
+					if vars[w.Name] {
+						t.Errorf("%s:%d: func %s changes the package-level variable %s",
+							f.rel, f.fset.Position(w.Pos()).Line, fn.Name.Name, w.Name)
+					}
+				}
+			}
+		}
+	}
+}
+
+func packageVars(f *ast.File) []*ast.ValueSpec {
+	var out []*ast.ValueSpec
+	for _, d := range f.Decls {
+		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
+			for _, s := range g.Specs {
+				out = append(out, s.(*ast.ValueSpec))
+			}
+		}
+	}
+	return out
+}
+
+// changeableType names types that have no use but to be changed. A sync.Pool
+// or a sync.Once value holds nothing that a reader could tell.
+func changeableType(e ast.Expr) string {
+	sel, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	pkg, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	name := pkg.Name + "." + sel.Sel.Name
+	if name == "sync.Mutex" || name == "sync.RWMutex" || name == "sync.Map" || pkg.Name == "atomic" {
+		return name
+	}
+	return ""
+}
+
+// writes returns the identifiers that fn assigns to and does not declare
+// itself, in whatever scope: a name that is both a local and a package-level
+// variable is taken for the local.
+func writes(fn *ast.FuncDecl) []*ast.Ident {
+	local := map[string]bool{}
+	var found []*ast.Ident
+	declare := func(l *ast.FieldList) {
+		if l == nil {
+			return
+		}
+		for _, f := range l.List {
+			for _, n := range f.Names {
+				local[n.Name] = true
+			}
+		}
+	}
+	write := func(e ast.Expr) {
+		if id := rootIdent(e); id != nil && id.Name != "_" {
+			found = append(found, id)
+		}
+	}
+	declare(fn.Recv)
+	declare(fn.Type.Params)
+	declare(fn.Type.Results)
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			declare(n.Type.Params)
+			declare(n.Type.Results)
+		case *ast.ValueSpec:
+			for _, id := range n.Names {
+				local[id.Name] = true
+			}
+		case *ast.AssignStmt:
+			for _, l := range n.Lhs {
+				if id, ok := l.(*ast.Ident); ok && n.Tok == token.DEFINE {
+					local[id.Name] = true
+				} else {
+					write(l)
+				}
+			}
+		case *ast.RangeStmt:
+			for _, e := range []ast.Expr{n.Key, n.Value} {
+				if id, ok := e.(*ast.Ident); ok {
+					local[id.Name] = true
+				}
+			}
+		case *ast.IncDecStmt:
+			write(n.X)
+		}
+		return true
+	})
+	return slices.DeleteFunc(found, func(id *ast.Ident) bool { return local[id.Name] })
+}
+
+func rootIdent(e ast.Expr) *ast.Ident {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
+}
+
+// TestWritesSeesWhatItShould keeps the heuristic above able to fail.
+func TestWritesSeesWhatItShould(t *testing.T) {
+	t.Parallel()
+	const src = `package p
+var table = map[string]int{}
+var n int
+func f(m map[string]int) { table["x"] = 1; n++; m["y"] = 2; q := 3; q++; n := n; _ = n }
+func g() { table.x.y = 1; (*table)[0] = 2 }
+`
+	file, err := parser.ParseFile(token.NewFileSet(), "p.go", src, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, d := range file.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			for _, id := range writes(fn) {
+				got = append(got, fn.Name.Name+":"+id.Name)
+			}
+		}
+	}
+	// n is also a local of f, so f:n is given the benefit of the doubt.
+	if want := []string{"f:table", "g:table", "g:table"}; !slices.Equal(got, want) {
+		t.Errorf("writes found %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,152 @@
+package arch_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// maxFile bounds a committed file: fixtures are small or they are generated.
+const maxFile = 1 << 20
+
+// committed lists the files of the tree as slash paths: what git tracks, or,
+// in an unpacked archive, everything that a build does not make.
+func committed(t *testing.T, root string) []string {
+	t.Helper()
+	// A CI machine often runs as another user than the owner of the clone.
+	cmd := exec.Command("git", "-c", "safe.directory=*", "ls-files", "-z")
+	cmd.Dir = root
+	if out, err := cmd.Output(); err == nil {
+		return strings.FieldsFunc(string(out), func(r rune) bool { return r == 0 })
+	}
+	var names []string
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			switch d.Name() {
+			case ".git", "node_modules", "bin", "dist":
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		rel, err := filepath.Rel(root, p)
+		names = append(names, filepath.ToSlash(rel))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+var (
+	downloadAddress = regexp.MustCompile(`://`)
+	conflictMarker  = regexp.MustCompile(`(?m)^(<{7}|>{7}) `)
+)
+
+func TestCommittedText(t *testing.T) {
+	t.Parallel()
+	root := repoRoot(t)
+	places := machinePaths(root)
+	for _, name := range committed(t, root) {
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if os.IsNotExist(err) {
+			continue // removed, and not yet committed
+		}
+		if err != nil {
+			t.Errorf("read %s: %v", name, err)
+			continue
+		}
+		if len(data) > maxFile {
+			t.Errorf("%s has %d bytes, the limit is %d: make it when it is needed", name, len(data), maxFile)
+		}
+		for _, p := range places {
+			if bytes.Contains(data, []byte(p)) {
+				t.Errorf("%s mentions %q, a path of this machine", name, p)
+			}
+		}
+		if strings.HasSuffix(name, "package-lock.json") && downloadAddress.Match(data) {
+			t.Errorf("%s holds an address: a lock file pins versions and hashes, and says nothing of where they come from", name)
+		}
+		if conflictMarker.Match(data) {
+			t.Errorf("%s holds a merge conflict", name)
+		}
+	}
+}
+
+// machinePaths are the paths that only exist where the tests happen to run:
+// the checkout, the folder round it and the home folder, where these are
+// long enough to be told from ordinary text.
+func machinePaths(root string) []string {
+	out := []string{root + string(filepath.Separator)}
+	if up := filepath.Dir(root); len(up) > 1 && up != os.TempDir() {
+		out = append(out, up+string(filepath.Separator))
+	}
+	if home, err := os.UserHomeDir(); err == nil && len(home) > 1 {
+		out = append(out, home+string(filepath.Separator))
+	}
+	return out
+}
+
+var (
+	mentioned = regexp.MustCompile("`((?:internal|cmd)/[a-z0-9-]+(?:/[a-z0-9-]+)?|schemas)`")
+	mdLink    = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
+)
+
+// TestArchitecturePageKnowsThePackages: the page names every package, and
+// none that is not there.
+func TestArchitecturePageKnowsThePackages(t *testing.T) {
+	t.Parallel()
+	root := repoRoot(t)
+	page, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := map[string]bool{}
+	for _, m := range mentioned.FindAllSubmatch(page, -1) {
+		named[string(m[1])] = true
+	}
+	there := map[string]bool{}
+	for _, p := range packages(loadTree(t)) {
+		there[p] = true
+		if p != "." && !named[p] {
+			t.Errorf("ARCHITECTURE.md does not name the package %s", p)
+		}
+	}
+	for p := range named {
+		if !there[p] {
+			t.Errorf("ARCHITECTURE.md names %s, which is not there", p)
+		}
+	}
+}
+
+// TestLinksLeadSomewhere checks the relative links of every committed page.
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	root := repoRoot(t)
+	for _, name := range committed(t, root) {
+		if !strings.HasSuffix(name, ".md") || strings.Contains(name, "testdata/") {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			continue // removed, and not yet committed
+		}
+		for _, m := range mdLink.FindAllSubmatch(data, -1) {
+			to := string(m[1])
+			if strings.Contains(to, ":") {
+				continue // another site
+			}
+			if _, err := os.Stat(filepath.Join(root, filepath.Dir(name), to)); err != nil {
+				t.Errorf("%s links to %s, which is not there", name, to)
+			}
+		}
+	}
+}

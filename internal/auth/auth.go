@@ -1,0 +1,161 @@
+package auth
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+)
+
+// The grants.
+const (
+	ClientCredentials = "client_credentials"
+	AuthorizationCode = "authorization_code"
+)
+
+// Config says how to get a token.
+type Config struct {
+	Grant             string // ClientCredentials or AuthorizationCode
+	Resource          string // address of the server under test
+	ClientID          string
+	ClientSecret      string
+	TokenEndpoint     string // ClientCredentials
+	Issuer            string // the authorization server; it must be the one that is found
+	ClientMetadataURL string // AuthorizationCode: identifies the client where the server takes such documents
+	Scopes            []string
+	RedirectPort      int // AuthorizationCode; 0: defaultPort
+	Headless          bool
+	TLS               *tls.Config
+	Secret            func(values ...string) // is told every token; may be nil
+}
+
+// Authorizer adds a token to requests and gets another one when a server asks
+// for it. It may be used by several goroutines at a time.
+type Authorizer struct {
+	grant  grant
+	secret func(...string)
+
+	mu      sync.Mutex // one login at a time
+	current string     // the access token last used
+}
+
+// grant is one way to a token.
+type grant interface {
+	// token returns the present token, refreshed when it has to be; nil when
+	// there is none yet.
+	token(ctx context.Context) (*oauth2.Token, error)
+	// renew gets a token for a request that was refused.
+	renew(ctx context.Context, resp *http.Response) error
+}
+
+// requestTime limits each request to an authorization server.
+const requestTime = 30 * time.Second
+
+// New checks the configuration. Nothing is sent before the first request.
+func New(c Config) (*Authorizer, error) {
+	client := &http.Client{Timeout: requestTime, CheckRedirect: sameOrigin, Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: c.TLS, ForceAttemptHTTP2: true, DisableKeepAlives: true,
+	}}
+	a := &Authorizer{secret: c.Secret}
+	if a.secret == nil {
+		a.secret = func(...string) {}
+	}
+	var err error
+	switch {
+	case c.Grant == ClientCredentials:
+		a.grant, err = newCredentials(c, client)
+	case c.Grant == AuthorizationCode && c.Headless:
+		a.grant, err = newCode(c, client)
+	default:
+		err = fmt.Errorf("the grant %s is not supported yet without headless: true", c.Grant)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("auth.oauth: %w", err)
+	}
+	return a, nil
+}
+
+// sameOrigin refuses redirects that leave the origin: what is posted holds
+// credentials.
+func sameOrigin(req *http.Request, via []*http.Request) error {
+	switch first := via[0].URL; {
+	case len(via) > 5:
+		return errors.New("more than 5 redirects")
+	case req.URL.Scheme != first.Scheme || req.URL.Host != first.Host:
+		return fmt.Errorf("%s://%s redirects to another origin, which is not followed", first.Scheme, first.Host)
+	}
+	return nil
+}
+
+// Authorize puts the token on a request, when there is one.
+func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	t, err := a.grant.token(ctx)
+	if err != nil {
+		return fmt.Errorf("get a token: %w", err)
+	}
+	if t != nil {
+		a.keep(t)
+		req.Header.Set("Authorization", t.Type()+" "+t.AccessToken)
+	}
+	return nil
+}
+
+// keep declares a token before it is used.
+func (a *Authorizer) keep(t *oauth2.Token) {
+	if t.AccessToken == a.current {
+		return
+	}
+	a.current = t.AccessToken
+	a.secret(t.AccessToken)
+	if t.RefreshToken != "" {
+		a.secret(t.RefreshToken)
+	}
+}
+
+// Challenged gets a token for a request that was answered with 401, or with
+// 403 because of its scopes. It reports whether to send the request again.
+func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (again bool, err error) {
+	if resp.StatusCode == http.StatusForbidden && !insufficientScope(resp) {
+		return false, nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, used, _ := strings.Cut(resp.Request.Header.Get("Authorization"), " "); a.current != "" && used != a.current {
+		return true, nil // another request has got a token meanwhile
+	}
+	if err := a.grant.renew(ctx, resp); err != nil {
+		return false, fmt.Errorf("log in: %w", err)
+	}
+	t, err := a.grant.token(ctx)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("get a token: %w", err)
+	case t != nil:
+		a.keep(t)
+	}
+	return true, nil
+}
+
+// insufficientScope reports whether a 403 asks for more scopes (RFC 6750,
+// section 3.1).
+func insufficientScope(resp *http.Response) bool {
+	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
+	if err != nil {
+		return false
+	}
+	for _, c := range challenges {
+		if c.Params["error"] == "insufficient_scope" {
+			return true
+		}
+	}
+	return false
+}

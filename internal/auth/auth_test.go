@@ -1,0 +1,225 @@
+package auth_test
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mcptest/internal/auth"
+)
+
+// get asks for an address as the transport does: a challenge is answered once.
+func get(t *testing.T, a *auth.Authorizer, address string) (status int, body string, err error) {
+	t.Helper()
+	for again := true; ; {
+		req, rerr := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if rerr != nil {
+			return 0, "", rerr
+		}
+		if err := a.Authorize(t.Context(), req); err != nil {
+			return 0, "", err
+		}
+		resp, rerr := http.DefaultTransport.RoundTrip(req)
+		if rerr != nil {
+			return 0, "", rerr
+		}
+		if (resp.StatusCode == 401 || resp.StatusCode == 403) && again {
+			if again, err = a.Challenged(t.Context(), resp); err != nil {
+				return resp.StatusCode, "", err
+			}
+			if again {
+				again = false
+				_ = resp.Body.Close()
+				continue
+			}
+		}
+		text, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		return resp.StatusCode, string(text), nil
+	}
+}
+
+// secrets collects what was declared.
+type secrets struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (s *secrets) add(v ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, v...)
+}
+
+func newAuthorizer(t *testing.T, c auth.Config) *auth.Authorizer {
+	t.Helper()
+	a, err := auth.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestHeadlessLogin(t *testing.T) {
+	t.Parallel()
+	s := newAuthority(t)
+	var seen secrets
+	a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true, Resource: s.URL + "/mcp", Secret: seen.add})
+	status, body, err := get(t, a, s.URL+"/mcp")
+	if err != nil || status != 200 || body != "read" {
+		t.Fatalf("HTTP %d %q, %v", status, body, err)
+	}
+	if !slices.Equal(seen.all, []string{"token-1", "refresh-token-1"}) {
+		t.Errorf("declared %q", seen.all)
+	}
+	// A step up keeps the scopes that were granted before.
+	if status, body, err = get(t, a, s.URL+"/write"); err != nil || status != 200 || !sameScopes(body, "read", "write") {
+		t.Errorf("step up: HTTP %d %q, %v", status, body, err)
+	}
+	if s.logins != 2 {
+		t.Errorf("%d logins, want 2", s.logins)
+	}
+}
+
+func TestScopesOfTheUser(t *testing.T) {
+	t.Parallel()
+	s := newAuthority(t)
+	a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true, Scopes: []string{"read", "mine"}})
+	if status, body, err := get(t, a, s.URL+"/mcp"); err != nil || status != 200 || !sameScopes(body, "mine", "read") {
+		t.Errorf("HTTP %d %q, %v", status, body, err)
+	}
+	if status, body, err := get(t, a, s.URL+"/write"); err != nil || status != 200 || !sameScopes(body, "mine", "read", "write") {
+		t.Errorf("step up: HTTP %d %q, %v", status, body, err)
+	}
+}
+
+func sameScopes(got string, want ...string) bool {
+	list := strings.Fields(got)
+	slices.Sort(list)
+	return slices.Equal(list, want)
+}
+
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	s := newAuthority(t)
+	s.short = true // within the ten seconds in which a token counts as expired
+	a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true})
+	for range 2 {
+		if status, body, err := get(t, a, s.URL+"/mcp"); err != nil || status != 200 || body != "read" {
+			t.Fatalf("HTTP %d %q, %v", status, body, err)
+		}
+	}
+	if s.logins != 1 || !slices.Contains(s.requests, "refresh_token") {
+		t.Errorf("%d logins, token requests %q", s.logins, s.requests)
+	}
+}
+
+func TestLoginOnceForManyRequests(t *testing.T) {
+	t.Parallel()
+	s := newAuthority(t)
+	a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if status, _, err := get(t, a, s.URL+"/mcp"); err != nil || status != 200 {
+				t.Errorf("HTTP %d, %v", status, err)
+			}
+		})
+	}
+	wg.Wait()
+	if s.logins != 1 {
+		t.Errorf("%d logins, want 1", s.logins)
+	}
+}
+
+func TestClientCredentials(t *testing.T) {
+	t.Parallel()
+	for _, by := range []string{"token_endpoint", "issuer"} {
+		s, trap := newAuthority(t), newAuthority(t)
+		s.issuer = trap.URL // the server under test points elsewhere
+		c := auth.Config{Grant: auth.ClientCredentials, Resource: s.URL + "/mcp", ClientID: "ci", ClientSecret: "correct-horse", Scopes: []string{"read"}}
+		if by == "issuer" {
+			c.Issuer = s.URL
+		} else {
+			c.TokenEndpoint = s.URL + "/token"
+		}
+		a := newAuthorizer(t, c)
+		for range 3 {
+			if status, body, err := get(t, a, s.URL+"/mcp"); err != nil || status != 200 || body != "read" {
+				t.Errorf("%s: HTTP %d %q, %v", by, status, body, err)
+			}
+		}
+		if len(trap.requests) > 0 || s.issued != 1 {
+			t.Errorf("%s: the trap got %q; %d tokens issued, want 1", by, trap.requests, s.issued)
+		}
+		// A token that is refused is replaced once, and no more than that.
+		s.lose = true
+		if status, _, err := get(t, a, s.URL+"/mcp"); err != nil || status != 401 || s.issued != 2 {
+			t.Errorf("%s: HTTP %d, %v, %d tokens issued", by, status, err, s.issued)
+		}
+	}
+}
+
+func TestSecretStaysWithItsIssuer(t *testing.T) {
+	t.Parallel()
+	s, trap := newAuthority(t), newAuthority(t)
+	s.issuer = trap.URL
+	a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true, ClientID: "ci", ClientSecret: "correct-horse", Issuer: s.URL})
+	if status, _, err := get(t, a, s.URL+"/mcp"); err == nil {
+		t.Errorf("HTTP %d and no error, though the issuer is another one", status)
+	}
+	if len(trap.requests) > 0 || trap.logins > 0 {
+		t.Errorf("the other issuer was asked: %q, %d logins", trap.requests, trap.logins)
+	}
+}
+
+func TestLoginsThatFail(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		set  func(*authority)
+		says string
+	}{
+		"a page":          {func(a *authority) { a.page = true }, "wants somebody to answer (HTTP 200)"},
+		"refused":         {func(a *authority) { a.refuse = true }, "refused the login: access_denied"},
+		"no end":          {func(a *authority) { a.forever = true }, "redirects more than 10 times"},
+		"no server there": {func(a *authority) { a.issuer = "http://127.0.0.1:1" }, "authorization server"},
+	} {
+		s := newAuthority(t)
+		tt.set(s)
+		a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true})
+		_, _, err := get(t, a, s.URL+"/mcp")
+		if err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: got %v, want %q in it", name, err, tt.says)
+		} else if strings.Contains(err.Error(), "state=") {
+			t.Errorf("%s: the state of the login is shown: %v", name, err)
+		}
+	}
+}
+
+func TestForbiddenIsNotAChallenge(t *testing.T) {
+	t.Parallel()
+	a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true})
+	again, err := a.Challenged(t.Context(), &http.Response{StatusCode: 403, Header: http.Header{}, Body: http.NoBody, Request: &http.Request{}})
+	if again || err != nil {
+		t.Errorf("again %v, %v", again, err)
+	}
+}
+
+func TestConfigurationsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	for says, c := range map[string]auth.Config{
+		"needs token_endpoint or issuer":   {Grant: auth.ClientCredentials, ClientID: "a", ClientSecret: "b"},
+		"needs client_id and a secret":     {Grant: auth.ClientCredentials, Issuer: "https://id.example.com"},
+		"with a client secret needs":       {Grant: auth.AuthorizationCode, Headless: true, ClientID: "a", ClientSecret: "b"},
+		"go with client_id":                {Grant: auth.AuthorizationCode, Headless: true, Issuer: "https://id.example.com"},
+		"not supported yet":                {Grant: "device_code", ClientID: "a"},
+		"authorization_code is not suppor": {Grant: auth.AuthorizationCode},
+	} {
+		if _, err := auth.New(c); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%+v: %v, want %q in it", c, err, says)
+		}
+	}
+}

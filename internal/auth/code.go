@@ -1,0 +1,163 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+)
+
+// code is the grant authorization_code with PKCE (MCP 2025-11-25,
+// authorization), logged in without a browser.
+type code struct {
+	handler *auth.AuthorizationCodeHandler
+	steps   int // logins so far
+}
+
+const (
+	defaultPort = 33418
+	maxHops     = 10      // redirects of a login
+	maxPage     = 1 << 20 // bytes read of a page on the way
+)
+
+func newCode(c Config, client *http.Client) (*code, error) {
+	if c.ClientSecret != "" && c.Issuer == "" {
+		return nil, errors.New("authorization_code with a client secret needs issuer: the server under test never chooses where the secret goes")
+	}
+	if c.ClientID == "" && (c.ClientSecret != "" || c.Issuer != "") {
+		return nil, errors.New("an issuer and a client secret go with client_id: a client that registers itself is nobody's yet")
+	}
+	port := c.RedirectPort
+	if port == 0 {
+		port = defaultPort
+	}
+	redirect := fmt.Sprintf("http://127.0.0.1:%d/callback", port)
+	g := &code{}
+	config := &auth.AuthorizationCodeHandlerConfig{
+		RedirectURL: redirect, Client: client, RequestRefreshToken: true,
+		ScopeFilter: func(found []string) []string { return g.scopes(c.Scopes, found) },
+		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			return headless(ctx, client, args.URL, redirect)
+		},
+	}
+	if c.ClientMetadataURL != "" {
+		config.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: c.ClientMetadataURL}
+	}
+	if c.ClientID != "" {
+		config.PreregisteredClient = &oauthex.ClientCredentials{ClientID: c.ClientID, Issuer: c.Issuer}
+		if c.ClientSecret != "" {
+			config.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: c.ClientSecret}
+		}
+	} else {
+		config.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+			ClientName: "mcptest", RedirectURIs: []string{redirect},
+			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+		}}
+	}
+	var err error
+	g.handler, err = auth.NewAuthorizationCodeHandler(config)
+	return g, err
+}
+
+// scopes are those to ask for: what the user wrote, or else what was found. A
+// later login is a step up and adds what the server asks for.
+func (g *code) scopes(written, found []string) []string {
+	if len(written) == 0 {
+		return found
+	}
+	out := slices.Clone(written)
+	if g.steps == 0 {
+		return out
+	}
+	for _, s := range found {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (g *code) token(ctx context.Context) (*oauth2.Token, error) {
+	source, err := g.handler.TokenSource(ctx)
+	if err != nil || source == nil {
+		return nil, err
+	}
+	return source.Token()
+}
+
+func (g *code) renew(ctx context.Context, resp *http.Response) error {
+	// The token source lives as long as the session, not as this request.
+	err := g.handler.Authorize(ctx, resp.Request, resp)
+	if err == nil {
+		g.steps++
+	}
+	return err
+}
+
+// headless follows the redirects of a login to the redirect address, as a user
+// does who agrees to everything without being asked.
+func headless(ctx context.Context, client *http.Client, start, redirect string) (*auth.AuthorizationResult, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, fmt.Errorf("keep cookies: %w", err)
+	}
+	browser := &http.Client{
+		Transport: client.Transport, Timeout: client.Timeout, Jar: jar,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	at := start
+	for range maxHops {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+		if err != nil {
+			return nil, fmt.Errorf("open the login: %w", err)
+		}
+		resp, err := browser.Do(req)
+		if err != nil {
+			return nil, fmt.Errorf("open the login: %w", bare(err))
+		}
+		_, _ = io.CopyN(io.Discard, resp.Body, maxPage)
+		_ = resp.Body.Close()
+		next, err := resp.Location()
+		if err != nil {
+			return nil, fmt.Errorf("the login at %s wants somebody to answer (HTTP %d): headless is for servers that redirect at once", req.URL.Host, resp.StatusCode)
+		}
+		if back := *next; back.Scheme+"://"+back.Host+back.Path == redirect {
+			return answer(next.Query())
+		}
+		if next.Scheme != "http" && next.Scheme != "https" {
+			return nil, fmt.Errorf("the login redirects to %s:, which is no web address", next.Scheme)
+		}
+		at = next.String()
+	}
+	return nil, fmt.Errorf("the login redirects more than %d times", maxHops)
+}
+
+// bare is an error of a request without its address, which holds the state of
+// the login.
+func bare(err error) error {
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		return ue.Err
+	}
+	return err
+}
+
+// answer reads the parameters of the redirect address (RFC 6749, section
+// 4.1.2; RFC 9207 for iss).
+func answer(q url.Values) (*auth.AuthorizationResult, error) {
+	if e := q.Get("error"); e != "" {
+		return nil, fmt.Errorf("the authorization server refused the login: %s %s", e, q.Get("error_description"))
+	}
+	if q.Get("code") == "" {
+		return nil, errors.New("the authorization server redirected without a code")
+	}
+	return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
+}

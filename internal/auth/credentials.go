@@ -1,0 +1,87 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+)
+
+// credentials is the grant client_credentials (RFC 6749, section 4.4): the
+// token is got before the first request, nobody has to be asked.
+type credentials struct {
+	c      Config
+	client *http.Client
+	config *clientcredentials.Config // nil until the token endpoint is known
+	source oauth2.TokenSource
+}
+
+func newCredentials(c Config, client *http.Client) (*credentials, error) {
+	switch {
+	case c.TokenEndpoint == "" && c.Issuer == "":
+		return nil, errors.New("client_credentials needs token_endpoint or issuer: the server under test never chooses where the secret goes")
+	case c.ClientID == "" || c.ClientSecret == "":
+		return nil, errors.New("client_credentials needs client_id and a secret")
+	}
+	return &credentials{c: c, client: client}, nil
+}
+
+func (g *credentials) token(ctx context.Context) (*oauth2.Token, error) {
+	if err := g.discover(ctx); err != nil {
+		return nil, err
+	}
+	if g.source == nil {
+		// Tokens outlive the request that needed them first; requestTime
+		// of the client bounds each one.
+		g.source = g.config.TokenSource(context.WithValue(context.WithoutCancel(ctx), oauth2.HTTPClient, g.client))
+	}
+	return g.source.Token()
+}
+
+// renew drops the token that was refused; the next request gets another.
+func (g *credentials) renew(context.Context, *http.Response) error {
+	g.source = nil
+	return nil
+}
+
+// discover settles the token endpoint and how to authenticate there.
+func (g *credentials) discover(ctx context.Context) error {
+	if g.config != nil {
+		return nil
+	}
+	config := &clientcredentials.Config{
+		ClientID: g.c.ClientID, ClientSecret: g.c.ClientSecret, TokenURL: g.c.TokenEndpoint, Scopes: g.c.Scopes,
+		EndpointParams: url.Values{"resource": {g.c.Resource}},
+	}
+	if g.c.TokenEndpoint == "" {
+		meta, err := auth.GetAuthServerMetadata(ctx, g.c.Issuer, g.client)
+		switch {
+		case err != nil:
+			return fmt.Errorf("ask the issuer %s for its endpoints: %w", g.c.Issuer, err)
+		case meta == nil || meta.TokenEndpoint == "":
+			return fmt.Errorf("the issuer %s does not say where it issues tokens: write token_endpoint", g.c.Issuer)
+		}
+		config.TokenURL = meta.TokenEndpoint
+		config.AuthStyle = authStyle(meta.TokenEndpointAuthMethodsSupported)
+	}
+	g.config = config
+	return nil
+}
+
+// authStyle is how the secret is sent: in a header unless only the body will
+// do (RFC 8414, token_endpoint_auth_methods_supported).
+func authStyle(methods []string) oauth2.AuthStyle {
+	switch {
+	case len(methods) == 0 || slices.Contains(methods, "client_secret_basic"):
+		return oauth2.AuthStyleInHeader
+	case slices.Contains(methods, "client_secret_post"):
+		return oauth2.AuthStyleInParams
+	}
+	return oauth2.AuthStyleAutoDetect
+}

@@ -1,0 +1,152 @@
+package auth_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// authority is an authorization server and the resource it protects, in one
+// process.
+type authority struct {
+	*httptest.Server
+	issuer  string // what the resource says; the server's own when empty
+	page    bool   // the login shows a page
+	refuse  bool   // the login ends with an error
+	forever bool   // the login redirects to itself
+	short   bool   // tokens live for a second
+	lose    bool   // the resource takes no token at all
+
+	mu       sync.Mutex
+	codes    map[string]url.Values // by code: what /authorize was asked
+	tokens   map[string]string     // access token: its scopes
+	issued   int
+	logins   int
+	requests []string // to the token endpoint: "grant secret"
+}
+
+func newAuthority(t *testing.T) *authority {
+	a := &authority{codes: map[string]url.Values{}, tokens: map[string]string{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/mcp", a.resource("read"))
+	mux.HandleFunc("/write", a.resource("write"))
+	mux.HandleFunc("/.well-known/oauth-protected-resource/", func(w http.ResponseWriter, r *http.Request) {
+		path := strings.TrimPrefix(r.URL.Path, "/.well-known/oauth-protected-resource")
+		issuer := a.issuer
+		if issuer == "" {
+			issuer = a.URL
+		}
+		reply(w, 200, map[string]any{"resource": a.URL + path, "authorization_servers": []string{issuer}})
+	})
+	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, 200, map[string]any{
+			"issuer": a.URL, "authorization_endpoint": a.URL + "/authorize", "token_endpoint": a.URL + "/token",
+			"registration_endpoint": a.URL + "/register", "response_types_supported": []string{"code"},
+			"code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"client_secret_basic", "none"},
+		})
+	})
+	mux.HandleFunc("/register", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, 201, map[string]any{"client_id": "registered", "redirect_uris": []string{"http://127.0.0.1:33418/callback"}, "token_endpoint_auth_method": "none"})
+	})
+	mux.HandleFunc("/authorize", a.authorize)
+	mux.HandleFunc("/token", a.token)
+	a.Server = httptest.NewServer(mux)
+	t.Cleanup(a.Close)
+	return a
+}
+
+func reply(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// resource answers 401 without a token and 403 without the scope.
+func (a *authority) resource(scope string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		a.mu.Lock()
+		granted, ok := a.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+		a.mu.Unlock()
+		meta := fmt.Sprintf("resource_metadata=%q", a.URL+"/.well-known/oauth-protected-resource"+r.URL.Path)
+		switch {
+		case !ok || a.lose:
+			w.Header().Set("WWW-Authenticate", `Bearer scope="read", `+meta)
+			w.WriteHeader(401)
+		case !slices.Contains(strings.Fields(granted), scope):
+			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="insufficient_scope", scope=%q, %s`, scope, meta))
+			w.WriteHeader(403)
+		default:
+			fmt.Fprint(w, granted)
+		}
+	}
+}
+
+func (a *authority) authorize(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.logins++
+	q := r.URL.Query()
+	back := url.Values{"state": {q.Get("state")}}
+	switch {
+	case a.page:
+		fmt.Fprint(w, "<form>who are you?</form>")
+		return
+	case a.forever:
+		http.Redirect(w, r, r.URL.String(), http.StatusFound)
+		return
+	case a.refuse:
+		back.Set("error", "access_denied")
+	default:
+		code := fmt.Sprintf("code-%d", a.logins)
+		a.codes[code] = q
+		back.Set("code", code)
+	}
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
+}
+
+// token checks PKCE (RFC 7636) and the resource (RFC 8707), and issues.
+func (a *authority) token(w http.ResponseWriter, r *http.Request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_ = r.ParseForm()
+	_, secret, _ := r.BasicAuth()
+	a.requests = append(a.requests, strings.TrimSpace(r.Form.Get("grant_type")+" "+secret))
+	scope := r.Form.Get("scope")
+	switch r.Form.Get("grant_type") {
+	case "authorization_code":
+		asked, ok := a.codes[r.Form.Get("code")]
+		sum := sha256.Sum256([]byte(r.Form.Get("code_verifier")))
+		if !ok || asked.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) || asked.Get("resource") != r.Form.Get("resource") {
+			reply(w, 400, map[string]any{"error": "invalid_grant"})
+			return
+		}
+		scope = asked.Get("scope")
+	case "client_credentials":
+		if secret != "correct-horse" {
+			reply(w, 401, map[string]any{"error": "invalid_client"})
+			return
+		}
+	case "refresh_token":
+		scope = "read"
+	}
+	if r.Form.Get("resource") == "" && r.Form.Get("grant_type") != "refresh_token" {
+		reply(w, 400, map[string]any{"error": "invalid_target"})
+		return
+	}
+	a.issued++
+	t := fmt.Sprintf("token-%d", a.issued)
+	a.tokens[t] = scope
+	expires := 3600
+	if a.short {
+		expires = 1
+	}
+	reply(w, 200, map[string]any{"access_token": t, "token_type": "Bearer", "expires_in": expires, "refresh_token": "refresh-" + t})
+}

@@ -1,0 +1,180 @@
+package bench_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// rounds of each measurement: MCPTEST_BENCH_ROUNDS, 7 without it.
+func rounds(tb testing.TB) int {
+	text := os.Getenv("MCPTEST_BENCH_ROUNDS")
+	if text == "" {
+		return 7
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		tb.Fatalf("MCPTEST_BENCH_ROUNDS=%s: want a number from 1", text)
+	}
+	return n
+}
+
+// TestCost prints the table and fails where something costs twice its aim or
+// more. It takes a minute or more and wants a quiet machine: MCPTEST_BENCH=1
+// asks for it.
+func TestCost(t *testing.T) {
+	if os.Getenv("MCPTEST_BENCH") != "1" {
+		t.Skip("MCPTEST_BENCH=1 is not set")
+	}
+	tl := buildTools(t)
+	n := rounds(t)
+	fmt.Printf("%d rounds; medians, the ratios with their quartiles\n", n)
+	fmt.Printf("%-58s %9s %9s %-4s %-18s  aim\n", "", "mcptest", "floor", "unit", " ratio")
+	for _, group := range [][]measurement{load(t, tl), perTest(t, tl), start(t, tl), memory(t, tl)} {
+		for _, m := range group {
+			m.rounds = n
+			for _, l := range m.take() {
+				fmt.Println(l)
+				if l.failed() {
+					t.Errorf("%s: twice its aim or more: %s", l.name, l)
+				}
+			}
+		}
+	}
+}
+
+// run is a whole run of ours; calls one of the floor.
+func (t *tools) run(tb testing.TB, path string) sample {
+	return t.cost(tb, t.mcptest, "run", "--no-progress", path)
+}
+
+func (t *tools) calls(tb testing.TB, n, window int, end, key string, server []string) sample {
+	return t.cost(tb, append([]string{t.floor, "call", strconv.Itoa(n), strconv.Itoa(window), end, key}, server...)...)
+}
+
+func load(tb testing.TB, t *tools) []measurement {
+	path := t.write(tb, "w1000.yml", written(1000, "", t.echo))
+	return []measurement{{
+		name:  "load 1,000 written tests (floor: the YAML library)",
+		parts: []part{{unit: "ms", aim: aim{most: 60}}},
+		ours:  func() []float64 { return []float64{timed(func() { loadSuite(tb, path) })} },
+		floor: func() []float64 { return []float64{timed(func() { loadYAML(tb, path) })} },
+	}}
+}
+
+// slope is what one more test costs: many less few, by how many they are more.
+func slope(few, many int, run func(n int) sample) []float64 {
+	a, b, n := run(few), run(many), float64(many-few)
+	return []float64{(b.Wall - a.Wall) / n, (b.CPU - a.CPU) / n, (b.Switches - a.Switches) / n}
+}
+
+func slopeParts(time aim) []part {
+	return []part{
+		{": time", "µs", time},
+		{": CPU time, the server's included", "µs", aim{}},
+		{": context switches, likewise", "", aim{}},
+	}
+}
+
+// server is one to measure against.
+type server struct {
+	name      string
+	argv      []string
+	prefix    string // what its echo puts before the text
+	few, many int
+	aim       aim
+}
+
+// perTest measures what one more test costs.
+func perTest(tb testing.TB, t *tools) []measurement {
+	var out []measurement
+	for _, s := range []server{
+		{name: "echo", argv: []string{t.echo}, few: 1000, many: 10_000, aim: aim{ratio: 2, slack: 4}},
+		{name: "go-sdk", argv: []string{t.sdk}, few: 200, many: 2000, aim: aim{ratio: 1.25}},
+	} {
+		for _, window := range []int{1, 8} {
+			paths := map[int]string{s.few: t.fromCases(tb, s.few, window, s.argv...), s.many: t.fromCases(tb, s.many, window, s.argv...)}
+			parts := slopeParts(s.aim)
+			if window > 1 {
+				parts = slopeParts(aim{})
+			}
+			out = append(out, measurement{
+				name: fmt.Sprintf("a test from cases:, %s, %d at once", s.name, window), parts: parts,
+				ours: func() []float64 {
+					return slope(s.few, s.many, func(n int) sample { return t.run(tb, paths[n]) })
+				},
+				floor: func() []float64 {
+					return slope(s.few, s.many, func(n int) sample { return t.calls(tb, n, window, "eof", "text", s.argv) })
+				},
+			})
+		}
+	}
+	paths := map[int]string{1: t.write(tb, "w1.yml", written(1, "", t.echo)), 1000: t.write(tb, "w1000.yml", written(1000, "", t.echo))}
+	return append(out, measurement{
+		name: "a written test with its load, echo", parts: slopeParts(aim{}),
+		ours: func() []float64 { return slope(1, 1000, func(n int) sample { return t.run(tb, paths[n]) }) },
+		floor: func() []float64 {
+			return slope(1, 1000, func(n int) sample { return t.calls(tb, n, 1, "eof", "text", []string{t.echo}) })
+		},
+	})
+}
+
+// start measures a program that starts a server, makes one test and ends.
+func start(tb testing.TB, t *tools) []measurement {
+	list := []server{
+		{name: "echo", argv: []string{t.echo}, aim: aim{over: 15}},
+		{name: "go-sdk", argv: []string{t.sdk}, aim: aim{over: 15}},
+	}
+	if t.everything != "" {
+		list = append(list, server{name: "server-everything", argv: []string{t.node, t.everything, "stdio"}, prefix: "Echo: ", aim: aim{ratio: 1.1}})
+	} else if os.Getenv("MCPTEST_REQUIRE_SERVERS") != "" {
+		tb.Error("server-everything is not installed: make servers")
+	}
+	times := func(s sample) []float64 { return []float64{s.Verdict / 1000, s.Wall / 1000, s.CPU / 1000} }
+	var out []measurement
+	for _, s := range list {
+		path := t.write(tb, "one-"+s.name+".yml", written(1, s.prefix, s.argv...))
+		m := measurement{
+			name:  "start and one test, " + s.name,
+			parts: []part{{": to the verdict", "ms", s.aim}, {": to the exit", "ms", s.aim}, {": CPU time", "ms", aim{}}},
+			ours:  func() []float64 { return times(t.run(tb, path)) },
+			floor: func() []float64 { return times(t.calls(tb, 1, 1, "eof", argument(s.prefix), s.argv)) },
+		}
+		out = append(out, m)
+		if s.prefix != "" {
+			m.name += ", floor ends it by SIGTERM at once"
+			m.parts = []part{m.parts[0], {": to the exit", "ms", aim{}}}
+			m.parts[0].aim = aim{}
+			m.floor = func() []float64 { return times(t.calls(tb, 1, 1, "term", argument(s.prefix), s.argv)) }
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// memory measures the peak of the resident set of the program.
+func memory(tb testing.TB, t *tools) []measurement {
+	peak := func(name, path string, most float64) measurement {
+		return measurement{
+			name: "peak memory, " + name, parts: []part{{unit: "MiB", aim: aim{most: most}}},
+			ours: func() []float64 { return []float64{t.run(tb, path).RSS / 1024} },
+		}
+	}
+	each := func(path string, n float64) []float64 {
+		s := t.run(tb, path)
+		return []float64{s.RSS / 1024, s.Wall / n}
+	}
+	thousand, big := t.fromCases(tb, 1000, 1, t.echo), t.fromCases(tb, 100_000, 1, t.echo)
+	return []measurement{
+		peak("20 written tests", t.write(tb, "w20.yml", written(20, "", t.echo)), 0),
+		peak("1,000 written tests", t.write(tb, "w1000.yml", written(1000, "", t.echo)), 0),
+		peak("10,000 tests from cases:", t.fromCases(tb, 10_000, 1, t.echo), 50),
+		{
+			name:  "100,000 tests from cases: (floor: 1,000 of them)",
+			parts: []part{{": peak memory", "MiB", aim{most: 60}}, {": time of a test", "µs", aim{ratio: 1.2}}},
+			ours:  func() []float64 { return each(big, 100_000) },
+			floor: func() []float64 { return each(thousand, 1000) },
+		},
+	}
+}

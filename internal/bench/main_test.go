@@ -1,0 +1,69 @@
+package bench_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// tools are the programs that are measured and measured with.
+type tools struct{ dir, mcptest, floor, echo, sdk, node, everything string }
+
+// buildTools builds them into a folder that goes with the test.
+func buildTools(tb testing.TB) *tools {
+	tb.Helper()
+	t := &tools{dir: tb.TempDir()}
+	t.mcptest = t.build(tb, "mcptest/cmd/mcptest")
+	t.floor = t.build(tb, "./testdata/floor")
+	t.echo = t.build(tb, "./testdata/echo")
+	t.sdk = t.build(tb, "./testdata/sdk")
+	t.node, _ = exec.LookPath("node")
+	script, err := filepath.Abs("../../testdata/servers/node_modules/@modelcontextprotocol/server-everything/dist/index.js")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := os.Stat(script); err == nil && t.node != "" {
+		t.everything = script
+	}
+	return t
+}
+
+// build builds one program. The version stamp is left out: it would ask a
+// repository that may belong to another user.
+func (t *tools) build(tb testing.TB, pkg string) string {
+	tb.Helper()
+	out := filepath.Join(t.dir, filepath.Base(pkg))
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", out, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		tb.Fatalf("build %s: %v\n%s", pkg, err, msg)
+	}
+	return out
+}
+
+// sample is what one run of a program cost.
+type sample struct {
+	Wall, Verdict, CPU float64 // microseconds; Verdict: until that of the first test was printed
+	RSS                float64 // KiB
+	Switches           float64 // context switches, the server's among them
+}
+
+// cost runs a command under the launcher.
+func (t *tools) cost(tb testing.TB, argv ...string) sample {
+	tb.Helper()
+	cmd := exec.Command(t.floor, append([]string{"measure", "✓ echo"}, argv...)...)
+	cmd.Dir = t.dir
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		tb.Fatalf("%v: %v\n%s", argv, err, &stderr)
+	}
+	var s sample
+	if err := json.Unmarshal(stdout.Bytes(), &s); err != nil {
+		tb.Fatalf("%v: %v\n%s", argv, err, &stdout)
+	}
+	return s
+}

@@ -1,0 +1,72 @@
+package bench_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// head is the beginning of a suite for one server. The revision is the floor's:
+// in 2026-07-28 each request repeats who is calling, which costs the server.
+func head(command []string, parallel int) string {
+	quoted := make([]string, len(command))
+	for i, c := range command {
+		quoted[i] = fmt.Sprintf("%q", c)
+	}
+	return fmt.Sprintf("servers:\n  s: {command: [%s], protocol: \"2025-11-25\"}\nrun_options: {parallel: %d}\n\ntools:\n", strings.Join(quoted, ", "), max(1, parallel))
+}
+
+// written is a suite of n tests that are written out. Echo is what the server
+// puts before the text.
+func written(n int, prefix string, command ...string) string {
+	var b strings.Builder
+	b.WriteString(head(command, 1))
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, `  - name: echo %d
+    tool: echo
+    args: {%s: "hello %d"}
+    expect:
+      - {target: text, matcher: {exact: "%shello %d"}}
+`, i, argument(prefix), i, prefix, i)
+	}
+	return b.String()
+}
+
+// argument is the name of the echo tool's argument: server-everything, which
+// answers "Echo: …", calls it message.
+func argument(prefix string) string {
+	if prefix != "" {
+		return "message"
+	}
+	return "text"
+}
+
+// fromCases is a suite of one test with n rows in a file beside it. Both what
+// is sent and what is expected change from row to row.
+func (t *tools) fromCases(tb testing.TB, n, parallel int, command ...string) (path string) {
+	tb.Helper()
+	var rows strings.Builder
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&rows, "{\"text\":\"hello %d\"}\n", i)
+	}
+	file := fmt.Sprintf("rows-%d.jsonl", n)
+	t.write(tb, file, rows.String())
+	return t.write(tb, fmt.Sprintf("cases-%d-%d-%s.yml", n, parallel, filepath.Base(command[0])), head(command, parallel)+`  - name: echo
+    cases: `+file+`
+    tool: echo
+    args: {text: "${case.text}"}
+    expect:
+      - {target: text, matcher: {exact: "${case.text}"}}
+`)
+}
+
+func (t *tools) write(tb testing.TB, name, text string) string {
+	tb.Helper()
+	path := filepath.Join(t.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,295 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/proc"
+	"mcptest/internal/run"
+	"mcptest/internal/source"
+	"mcptest/internal/term"
+)
+
+func aqlLiveCommands(format, output aqlFlag) []aqlCommand {
+	flags := append(aqlTargetFlags(),
+		aqlFlag{"mode", "", "one of " + strings.Join(aql.Modes(), ", "), "what may be called (default safe: only what reads)", oneOf(aql.Modes()...), false},
+		aqlFlag{"level", "l", "1 or 2", "conformance level to test (default 1)", oneOf("1", "2"), false},
+		output, format,
+		aqlFlag{"bundle", "", "a file", "write the evidence, for test and for later", anyValue, false},
+		aqlFlag{"values", "", "a JSON file", "values for parameters: {operation: {parameter: value}}, * for every operation", anyValue, false},
+		aqlFlag{"values-template", "", "a file, or -", "with --mode plan: write a file for --values with what no value was found for", anyValue, false},
+		many(aqlFlag{"allow-op", "", "a name with * and ?", "call operations that the mode would leave out (may be repeated)", anyValue, false}),
+		many(aqlFlag{"deny-op", "", "a name with * and ?", "never call these operations (may be repeated)", anyValue, false}),
+		aqlFlag{"max-calls", "", "a number", "calls at most, clean-up aside (default 2000)", number(1, 1_000_000), false},
+		aqlFlag{"rate", "", "a number", "calls a second at most", positive, false},
+		aqlFlag{"budget", "", "a duration such as 5m", "time for the whole run (default 10m)", duration, false},
+		aqlFlag{"prefix", "", "a name", "the prefix of the tools, where a server has several adapters", anyValue, false},
+		aqlFlag{"tool", "", "a name", "the tool that takes introspect", anyValue, false},
+		aqlFlag{"single-command", "", "a command line", "how to start the adapter with its single endpoint", anyValue, false},
+		aqlFlag{"single-url", "", "an address", "where the adapter's single endpoint is", anyValue, false},
+		aqlFlag{"journal", "", "a folder", "where the journal of what was created is kept (default in the user's cache folder)", anyValue, false},
+		aqlFlag{"clean", "", "", "test nothing: remove what killed runs in write mode left behind", nil, false},
+		aqlFlag{"fail-on", "", "warn", "exit with 2 when anything warned, in a MUST category too", oneOf("warn"), false},
+	)
+	flags = append(flags, modelFlags()...)
+	return []aqlCommand{
+		{"live", nil, "test a running adapter", "Looks at a running adapter and judges what it saw by the strict rules. In mode safe nothing is called but\n" +
+			"what reads; write creates, updates and deletes things of its own, marked zz_conf_, and removes them again.\n" +
+			"Exit code: 0 conformant at the level asked for, 1 a MUST category failed, 2 a SHOULD category warned,\n" +
+			"3 a mistake in the command line, or no adapter there, 130 interrupted.", flags, (*aqlCall).live},
+		{"call", []string{"tool", "[arguments-json]"}, "call one tool of an adapter", "Calls one tool with arguments, a JSON object, and prints the answer: it repeats a finding of live.\nNo policy holds it back.", aqlTargetFlags(), (*aqlCall).callTool},
+	}
+}
+
+func positive(s string) (string, error) {
+	if f, err := strconv.ParseFloat(s, 64); err != nil || !(f > 0) || f > 1e6 {
+		return "", fmt.Errorf("want a number above 0; got %q", s)
+	}
+	return s, nil
+}
+
+// withAdapter runs fn with a context that a signal ends and a keeper that
+// ends what was started.
+func (c *aqlCall) withAdapter(fn func(ctx context.Context, t *aqlTarget) int) int {
+	t, ok := c.target()
+	if !ok {
+		return aql.ExitConfig
+	}
+	w := newWorld(c.Streams, slog.New(slog.DiscardHandler))
+	ctx, stop := watchSignals(context.Background(), c.Err, w.kill)
+	defer stop()
+	t.keeper = w.ledger
+	defer w.sweep(context.Background())
+	code := fn(ctx, t)
+	var sig *run.Interrupted
+	if errors.As(context.Cause(ctx), &sig) {
+		return sig.Code
+	}
+	return code
+}
+
+// liveOptions reads the options of a live run; false after a mistake.
+func (c *aqlCall) liveOptions(t *aqlTarget) (aql.LiveOptions, bool) {
+	o := aql.LiveOptions{
+		Dial: t.dial, Mode: c.flags["mode"], Prefix: c.flags["prefix"], Tool: c.flags["tool"], Allow: c.all("allow-op"), Deny: c.all("deny-op"),
+		Target: t.shown(), Repeat: t.repeat(), Program: aqlName + " " + version(), RunID: newRunID(),
+	}
+	o.MaxCalls, _ = strconv.Atoi(c.flags["max-calls"])
+	o.Rate, _ = strconv.ParseFloat(c.flags["rate"], 64)
+	o.CallTimeout, _ = time.ParseDuration(c.flags["call-timeout"])
+	o.Budget, _ = time.ParseDuration(c.flags["budget"])
+	for _, glob := range append(o.Allow, o.Deny...) {
+		if _, err := filepath.Match(glob, "x"); err != nil {
+			c.problem("--allow-op, --deny-op: %q is no pattern", glob)
+			return o, false
+		}
+	}
+	if name, given := c.flags["values"]; given {
+		f := c.read(name)
+		if f == nil {
+			return o, false
+		}
+		v, err := jsonv.Parse(f.Data)
+		if err != nil || v.Kind() != jsonv.KindObject {
+			c.problem("--values: %s is not a JSON object {operation: {parameter: value}}", name)
+			return o, false
+		}
+		o.Values = v
+	}
+	return o, true
+}
+
+// newRunID names a run by six hexadecimal digits.
+func newRunID() string {
+	var b [3]byte
+	_, _ = rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+func (c *aqlCall) live() int {
+	return c.withAdapter(func(ctx context.Context, t *aqlTarget) int {
+		o, ok := c.liveOptions(t)
+		if !ok {
+			return aql.ExitConfig
+		}
+		dir := c.flags["journal"]
+		if dir == "" {
+			var err error
+			if dir, err = stateDir(); err != nil {
+				c.problem("%s; --journal names one", err)
+				return aql.ExitConfig
+			}
+		}
+		if o.Asking, ok = c.asking(dir); !ok {
+			return aql.ExitConfig
+		}
+		switch {
+		case c.flags["clean"] != "":
+			return c.liveClean(ctx, o, dir)
+		case o.Mode == aql.ModePlan:
+			return c.livePlan(ctx, o)
+		}
+		return c.liveRun(ctx, o, dir)
+	})
+}
+
+func (c *aqlCall) liveRun(ctx context.Context, o aql.LiveOptions, dir string) int {
+	j := newJournal(dir, o.Target, o.RunID)
+	o.Journal = j
+	status := term.NewStatus(c.Err, c.Env)
+	o.Progress = func(p aql.Progress) { status.Set(progressLine(p)) }
+	e, err := aql.Collect(ctx, o)
+	status.Clear()
+	if err != nil {
+		j.end(true)
+		return c.noAdapter(err)
+	}
+	left := e.Live.Lookup("leftovers")
+	j.end(left.Len() == 0)
+	data := append(e.JSON().Indent("", "  "), '\n')
+	name := c.flags["bundle"]
+	if name != "" {
+		if code := c.emit(name, data); code != 0 {
+			return code
+		}
+	} else {
+		name = "(live)"
+	}
+	// The report is made from the bundle's bytes, so that the bundle gives
+	// the same one later.
+	read, ds := aql.ReadEvidence(&source.File{Name: name, Path: name, Data: data})
+	if !c.diagnostics(ds) {
+		return aql.ExitConfig
+	}
+	opts := aql.Options{Level: 1, Rules: aql.Strict}
+	if c.flags["level"] == "2" {
+		opts.Level = 2
+	}
+	r := aql.Evaluate(read, opts)
+	for _, l := range left.Elems() {
+		c.problem("left behind: %s %s: %s", l.Lookup("operation").Text(), l.Lookup("id"), l.Lookup("reason").Text())
+	}
+	if why := e.Live.Lookup("ended").Text(); why != "" {
+		c.problem("the run is not complete: %s", why)
+	}
+	if c.flags["fail-on"] == "warn" && r.ExitCode == aql.ExitPassed && r.Warns() {
+		r.ExitCode = aql.ExitWarned
+	}
+	return max(c.print(r), r.ExitCode)
+}
+
+func progressLine(p aql.Progress) string {
+	s := p.Phase
+	if p.Total > 0 {
+		s += fmt.Sprintf(" · operation %d of %d", min(p.Done+1, p.Total), p.Total)
+	}
+	return fmt.Sprintf("%s · %d calls · %s", s, p.Calls, p.Elapsed.Round(time.Second))
+}
+
+// noAdapter says why there was nothing to test.
+func (c *aqlCall) noAdapter(err error) int {
+	c.problem("%s", err)
+	var open *mcp.OpenError
+	if errors.As(err, &open) {
+		for line := range strings.Lines(open.Detail()) {
+			c.problem("  %s", strings.TrimRight(line, "\n"))
+		}
+	}
+	var start *proc.StartError
+	if errors.As(err, &start) {
+		c.problem("  the command is started as it stands: write the words of a shell line, or bash -c '…'")
+	}
+	return aql.ExitConfig
+}
+
+func (c *aqlCall) livePlan(ctx context.Context, o aql.LiveOptions) int {
+	o.Mode = aql.ModeFull
+	plan, template, err := aql.PlanLive(ctx, o)
+	if err != nil {
+		return c.noAdapter(err)
+	}
+	var b strings.Builder
+	for _, p := range plan {
+		fmt.Fprintf(&b, "%-8s risk %d  %s", p.Category, p.Risk, p.Operation)
+		if len(p.Reasons) > 0 {
+			fmt.Fprintf(&b, "  (%s)", strings.Join(p.Reasons, ", "))
+		}
+		b.WriteByte('\n')
+		switch {
+		case p.Skipped != "":
+			fmt.Fprintf(&b, "         not called: %s\n", p.Skipped)
+		default:
+			fmt.Fprintf(&b, "         %s %s\n", p.Tool, p.Arguments)
+		}
+	}
+	fmt.Fprintf(&b, "Mode safe calls what has risk 0; write also creates, updates and deletes things of its own; full calls EXECUTE too.\n")
+	if name, given := c.flags["values-template"]; given {
+		if code := c.emit(name, append(template.Indent("", "  "), '\n')); code != 0 || name == "-" {
+			return code
+		}
+	}
+	return c.emit(c.flags["output"], []byte(b.String()))
+}
+
+func (c *aqlCall) liveClean(ctx context.Context, o aql.LiveOptions, dir string) int {
+	left, files, err := journals(dir, o.Target)
+	if err != nil {
+		c.problem("%s", err)
+		return aql.ExitConfig
+	}
+	if len(left) == 0 {
+		return c.emit("-", []byte("Nothing to clean up: no run of this adapter has a journal in "+dir+".\n"))
+	}
+	done, err := aql.CleanLive(ctx, o, left)
+	if err != nil {
+		return c.noAdapter(err)
+	}
+	var b strings.Builder
+	for _, s := range done.Removed {
+		fmt.Fprintf(&b, "removed: %s\n", s)
+	}
+	fmt.Fprintf(&b, "%d removed, %d left, of %d runs\n", len(done.Removed), len(done.Failed), len(left))
+	if len(done.Failed) > 0 {
+		for _, s := range done.Failed {
+			c.problem("left behind: %s", s)
+		}
+		return max(aql.ExitFailed, c.emit("-", []byte(b.String())))
+	}
+	for _, f := range files {
+		_ = os.Remove(f)
+	}
+	return c.emit("-", []byte(b.String()))
+}
+
+func (c *aqlCall) callTool() int {
+	var args jsonv.Value
+	if len(c.args) > 1 {
+		var err error
+		if args, err = jsonv.Parse([]byte(c.args[1])); err != nil {
+			c.problem("the arguments are not JSON: %s", err)
+			return aql.ExitConfig
+		}
+	}
+	return c.withAdapter(func(ctx context.Context, t *aqlTarget) int {
+		o := aql.LiveOptions{Dial: t.dial}
+		o.CallTimeout, _ = time.ParseDuration(c.flags["call-timeout"])
+		answer, took, err := aql.CallOnce(ctx, o, c.args[0], args)
+		if err != nil {
+			return c.noAdapter(err)
+		}
+		fmt.Fprintf(c.Err, "%s\n", took.Round(time.Millisecond))
+		return c.emit("-", append(answer.Indent("", "  "), '\n'))
+	})
+}

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/mcp"
+	"mcptest/internal/proc"
+)
+
+// aqlTargetFlags are the options that say which adapter is meant.
+func aqlTargetFlags() []aqlFlag {
+	return []aqlFlag{
+		{"stdio", "", "a command line, words as in a shell", "start the adapter with this command and speak over its standard input and output", anyValue, false},
+		{"url", "", "an http or https address", "speak with an adapter that runs at this address", anyValue, false},
+		many(aqlFlag{"env", "", "NAME=value", "add a variable to the environment of --stdio (may be repeated)", assignment, false}),
+		many(aqlFlag{"pass-env", "", "a name", "pass a variable of this environment on to --stdio (may be repeated)", anyValue, false}),
+		many(aqlFlag{"header", "", "Name: value", "send a header with every request to --url (may be repeated)", headerLine, false}),
+		{"bearer-env", "", "a name", "send the value of this variable as bearer token to --url", anyValue, false},
+		{"call-timeout", "", "a duration such as 30s", "time for one call (default 30s)", duration, false},
+	}
+}
+
+func assignment(s string) (string, error) {
+	if name, _, ok := strings.Cut(s, "="); !ok || name == "" {
+		return "", fmt.Errorf("want NAME=value; got %q", s)
+	}
+	return s, nil
+}
+
+func headerLine(s string) (string, error) {
+	if name, _, ok := strings.Cut(s, ":"); !ok || strings.TrimSpace(name) == "" {
+		return "", errors.New("want \"Name: value\"")
+	}
+	return s, nil
+}
+
+func duration(s string) (string, error) {
+	if d, err := time.ParseDuration(s); err != nil || d <= 0 {
+		return "", fmt.Errorf("want a duration such as 30s or 5m; got %q", s)
+	}
+	return s, nil
+}
+
+// passedEnv are the variables that a started adapter always gets: what
+// programs need to run at all, and nothing that could be a secret.
+var passedEnv = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TZ", "TERM",
+	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES",
+}
+
+// aqlTarget is the adapter of a command line.
+type aqlTarget struct {
+	argv, single []string
+	env          []string
+	url, urlOne  string
+	header       http.Header
+	keeper       proc.Keeper
+}
+
+// target reads the options; false after a mistake.
+func (c *aqlCall) target() (*aqlTarget, bool) {
+	t := &aqlTarget{url: c.flags["url"], urlOne: c.flags["single-url"], header: http.Header{}}
+	line, started := c.flags["stdio"]
+	if started == (t.url != "") {
+		c.problem("want either --stdio or --url")
+		return nil, false
+	}
+	ok := true
+	split := func(flag, line string) []string {
+		words, err := proc.Split(line)
+		if err != nil {
+			c.problem("--%s: %s", flag, err)
+			ok = false
+		}
+		var argv []string
+		for _, w := range words {
+			argv = append(argv, w.Text)
+		}
+		if len(argv) == 0 && err == nil {
+			c.problem("--%s: the command is empty", flag)
+			ok = false
+		}
+		return argv
+	}
+	if started {
+		t.argv = split("stdio", line)
+	}
+	if line, given := c.flags["single-command"]; given {
+		t.single = split("single-command", line)
+	}
+	pass := append(slices.Clone(passedEnv), c.all("pass-env")...)
+	for _, e := range c.Env {
+		name, _, _ := strings.Cut(e, "=")
+		if slices.ContainsFunc(pass, func(p string) bool { return strings.EqualFold(p, name) }) {
+			t.env = append(t.env, e)
+		}
+	}
+	t.env = append(t.env, c.all("env")...)
+	for _, h := range c.all("header") {
+		name, value, _ := strings.Cut(h, ":")
+		t.header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	if name, given := c.flags["bearer-env"]; given {
+		value := lookupEnv(c.Env, name)
+		if value == "" {
+			c.problem("--bearer-env: the variable %s is not set", name)
+			ok = false
+		}
+		t.header.Set("Authorization", "Bearer "+value)
+	}
+	return t, ok
+}
+
+// dial opens a session; a variant is another endpoint mode.
+func (t *aqlTarget) dial(ctx context.Context, variant string) (*mcp.Session, error) {
+	argv, address, env := t.argv, t.url, t.env
+	switch {
+	case variant == "":
+	case variant == "single" && t.single != nil:
+		argv = t.single
+	case variant == "single" && t.urlOne != "":
+		address = t.urlOne
+	case t.url != "" || t.single != nil:
+		return nil, nil
+	default:
+		env = append(slices.Clone(env), "MCP_AQL_ENDPOINT_MODE="+variant)
+	}
+	var tr mcp.Transport
+	var err error
+	if address != "" {
+		tr, err = mcp.NewHTTP(address, mcp.HTTPOptions{Header: t.header, UserAgent: aqlName})
+	} else {
+		tr, err = mcp.NewStdio(ctx, proc.Spec{Argv: argv, Env: env, Keeper: t.keeper}, mcp.StdioOptions{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return mcp.Open(ctx, tr, mcp.Options{Client: mcp.Implementation{Name: aqlName, Version: version()}})
+}
+
+// shown is the adapter without secrets: no environment, no headers, nothing
+// of an address that could be one.
+func (t *aqlTarget) shown() string {
+	if t.url == "" {
+		return strings.Join(quoteAll(t.argv), " ")
+	}
+	u, err := url.Parse(t.url)
+	if err != nil {
+		return "(an address)"
+	}
+	u.User, u.RawQuery = nil, ""
+	return u.String()
+}
+
+// repeat is how a command line begins that repeats one call.
+func (t *aqlTarget) repeat() string {
+	if t.url == "" {
+		return aqlName + " call --stdio " + quoteAll([]string{strings.Join(quoteAll(t.argv), " ")})[0]
+	}
+	return aqlName + " call --url " + quoteAll([]string{t.shown()})[0]
+}
+
+// stateDir is where journals of live runs are kept.
+func stateDir() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a folder for the journal: %w", err)
+	}
+	return dir + string(os.PathSeparator) + aqlName, nil
+}

@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/source"
+	"mcptest/internal/term"
+)
+
+func newCallCmd(s Streams) *cobra.Command {
+	var f targetFlags
+	var a argFlags
+	cmd := &cobra.Command{
+		Use:   "call TOOL" + targetUse,
+		Short: "Call one tool of a server",
+		Long: `Call one tool and show what comes back, and on standard error what comes meanwhile: progress, log messages,
+requests of the server (none of which is served here), and every breach of the protocol.
+
+Arguments: --arg name=value reads the value as a number, true, false, null or "text" where it is one, and as plain
+text otherwise; --arg name:=JSON takes any JSON; --args-json takes an object, @FILE or - for standard input.
+
+Exit codes: 0 when the tool answered, 1 when it answered with an error or the server failed, 2 for a mistake in the
+command line.`,
+		Example: `  mcptest call get-sum --arg a=2 --arg b=3 -- npx -y @modelcontextprotocol/server-everything
+  mcptest call search --arg query='open issues' --arg limit=5 --url http://localhost:8080/mcp
+  mcptest call create --args-json '{"item": {"id": 1}}' --server api --config suite.yaml --json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			own, argv, err := f.split(cmd, args, 1)
+			if err != nil {
+				return err
+			}
+			if len(own) == 0 {
+				return fail(exitInvalid, "call: want the name of a tool")
+			}
+			params, err := a.object(s, false)
+			if err != nil {
+				return err
+			}
+			return f.with(cmd, s, argv, func(ctx context.Context, l *look) error {
+				return l.call(ctx, own[0], params)
+			})
+		},
+	}
+	f.add(cmd)
+	a.add(cmd, true)
+	return cmd
+}
+
+// argFlags are the arguments of a tool or prompt.
+type argFlags struct {
+	args []string
+	json string
+}
+
+func (a *argFlags) add(cmd *cobra.Command, typed bool) {
+	if !typed {
+		cmd.Flags().StringArrayVarP(&a.args, "arg", "a", nil, "an argument: `name=value`")
+		return
+	}
+	cmd.Flags().StringArrayVarP(&a.args, "arg", "a", nil, "an argument: `name=value`, or name:=JSON")
+	cmd.Flags().StringVar(&a.json, "args-json", "", "all arguments as a JSON `object`, @FILE, or - for standard input")
+}
+
+// object puts the arguments together: --args-json first, then each --arg.
+func (a *argFlags) object(s Streams, onlyText bool) (jsonv.Value, error) {
+	out := jsonv.Object()
+	if a.json != "" {
+		var err error
+		if out, err = a.whole(s); err != nil {
+			return jsonv.Value{}, err
+		}
+	}
+	seen := map[string]bool{}
+	for _, arg := range a.args {
+		key, text, ok := strings.Cut(arg, "=")
+		raw := strings.HasSuffix(key, ":") && !onlyText
+		if raw {
+			key = strings.TrimSuffix(key, ":")
+		}
+		if !ok || key == "" {
+			return jsonv.Value{}, fail(exitInvalid, "--arg %s: want name=value", arg)
+		}
+		if seen[key] {
+			return jsonv.Value{}, fail(exitInvalid, "--arg: %s is given twice", key)
+		}
+		seen[key] = true
+		v, err := argValue(text, raw, onlyText)
+		if err != nil {
+			return jsonv.Value{}, fail(exitInvalid, "--arg %s: not JSON: %v", key, err)
+		}
+		out = out.With(key, v)
+	}
+	return out, nil
+}
+
+// argValue reads one value: any JSON when raw, else a JSON scalar or text.
+func argValue(text string, raw, onlyText bool) (jsonv.Value, error) {
+	if onlyText {
+		return jsonv.String(text), nil
+	}
+	v, err := jsonv.Parse([]byte(text))
+	switch {
+	case raw:
+		return v, err
+	case err != nil || v.Kind() == jsonv.KindObject || v.Kind() == jsonv.KindArray:
+		return jsonv.String(text), nil
+	}
+	return v, nil
+}
+
+func (a *argFlags) whole(s Streams) (jsonv.Value, error) {
+	data := []byte(a.json)
+	var err error
+	switch name, isFile := strings.CutPrefix(a.json, "@"); {
+	case a.json == "-":
+		data, err = io.ReadAll(io.LimitReader(s.In, source.MaxSize+1))
+	case isFile:
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return jsonv.Value{}, fail(exitInvalid, "--args-json: %v", err)
+	}
+	v, err := jsonv.Parse(data)
+	switch {
+	case err != nil:
+		return jsonv.Value{}, fail(exitInvalid, "--args-json: not JSON: %v", err)
+	case v.Kind() != jsonv.KindObject:
+		return jsonv.Value{}, fail(exitInvalid, "--args-json: want an object, got %s", v.Kind())
+	}
+	return v, nil
+}
+
+// call calls a tool and prints its answer.
+func (l *look) call(ctx context.Context, tool string, args jsonv.Value) error {
+	params := jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String(tool)}, jsonv.Member{Key: "arguments", Value: args})
+	stop := func() {}
+	if !l.f.json {
+		stop = l.followProgress(ctx)
+	}
+	x := l.do(ctx, "tools/call", params)
+	stop()
+	if l.f.json {
+		return l.callJSON(ctx, x)
+	}
+	l.meanwhile(x)
+	if err := exchangeError(x); err != nil {
+		var rpc *mcp.RPCError
+		if errors.As(err, &rpc) && rpc.Data != nil {
+			defer fmt.Fprintln(l.s.Err, "  data: "+l.text(string(rpc.Data)))
+		}
+		return l.failed(ctx, "tools/call "+tool, err)
+	}
+	res, err := jsonv.Parse(x.Result)
+	if err != nil {
+		return l.failed(ctx, "tools/call", fmt.Errorf("read the result: %w", err))
+	}
+	if err := l.printResult(res); err != nil {
+		return err
+	}
+	if res.Lookup("isError").Bool() {
+		return fail(exitFailed, "the tool answered with an error (isError)")
+	}
+	return nil
+}
+
+// printResult prints content block by block. Structured content is shown when
+// no text says the same.
+func (l *look) printResult(res jsonv.Value) error {
+	var b strings.Builder
+	structured, said := res.Lookup("structuredContent"), false
+	for _, c := range res.Lookup("content").Elems() {
+		b.WriteString(l.content(c))
+		if v, err := jsonv.Parse([]byte(c.Lookup("text").Text())); err == nil && jsonv.Equal(v, structured) {
+			said = true
+		}
+	}
+	if !structured.IsAbsent() && !said {
+		b.WriteString(l.palette.Paint(term.Faint, "[structured content]") + "\n" + l.jsonText("", structured) + "\n")
+	}
+	if b.Len() == 0 {
+		b.WriteString(l.note("no content"))
+	}
+	_, err := io.WriteString(l.s.Out, b.String())
+	return err
+}
+
+// followProgress shows progress as it comes, until stop is called.
+func (l *look) followProgress(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	mark := l.sess.Mark()
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			if _, err := l.sess.Wait(ctx, "notifications/progress", mark); err != nil {
+				return
+			}
+			from := mark
+			mark = l.sess.Mark()
+			for _, m := range l.sess.Messages(from) {
+				if m.Method == "notifications/progress" && m.Kind == mcp.KindNotification {
+					fmt.Fprintln(l.s.Err, l.text(progressText(m.Params)))
+				}
+			}
+		}
+	})
+	return func() { cancel(); wg.Wait() }
+}
+
+func progressText(params []byte) string {
+	v, err := jsonv.Parse(params)
+	if err != nil {
+		return "progress: " + mcp.Excerpt(params)
+	}
+	s := "progress: " + v.Lookup("progress").Short(20)
+	if t := v.Lookup("total"); !t.IsAbsent() {
+		s += " of " + t.Short(20)
+	}
+	if m := v.Lookup("message").Text(); m != "" {
+		s += ": " + m
+	}
+	return s
+}
+
+// meanwhile shows what came beside the answer; progress was shown already.
+func (l *look) meanwhile(x *mcp.Exchange) {
+	for _, m := range x.During {
+		switch {
+		case m.Kind == mcp.KindNotification && m.Method == "notifications/progress":
+		case m.Kind == mcp.KindNotification:
+			fmt.Fprintln(l.s.Err, l.text(fmt.Sprintf("notification %s: %s", m.Method, m.Params)))
+		case m.Kind == mcp.KindRequest:
+			fmt.Fprintln(l.s.Err, l.text(fmt.Sprintf("the server asked %s: %s", m.Method, m.Params)))
+		default:
+			fmt.Fprintln(l.s.Err, l.text(fmt.Sprintf("answered %s with %s", m.Method, m.Params)))
+		}
+	}
+	if x.Dropped > 0 {
+		fmt.Fprintf(l.s.Err, "%s more, which were not kept\n", plural(x.Dropped, "message"))
+	}
+}
+
+// callJSON prints everything about a call as one object.
+func (l *look) callJSON(ctx context.Context, x *mcp.Exchange) error {
+	var out []jsonv.Member
+	add := func(key string, v jsonv.Value) { out = append(out, jsonv.Member{Key: key, Value: v}) }
+	bad := exchangeError(x) != nil
+	if v, err := jsonv.Parse(x.Result); x.Result != nil && err == nil {
+		add("result", v)
+		bad = bad || v.Lookup("isError").Bool()
+	}
+	if v, err := jsonv.Parse(x.Error); x.Error != nil && err == nil {
+		add("error", v)
+	}
+	if x.Cause != nil {
+		add("cause", jsonv.String(x.Cause.Error()))
+	}
+	add("elapsed_ms", jsonv.Float(float64(x.Elapsed.Microseconds())/1000))
+	var during []jsonv.Value
+	for _, m := range x.During {
+		params, err := jsonv.Parse(m.Params)
+		if err != nil {
+			params = jsonv.Null()
+		}
+		during = append(during, jsonv.Object(jsonv.Member{Key: "kind", Value: jsonv.String(m.Kind.String())},
+			jsonv.Member{Key: "method", Value: jsonv.String(m.Method)}, jsonv.Member{Key: "params", Value: params}))
+	}
+	add("during", jsonv.Array(during...))
+	var violations []jsonv.Value
+	for _, v := range x.Violations {
+		violations = append(violations, jsonv.Object(jsonv.Member{Key: "kind", Value: jsonv.String(v.Kind)},
+			jsonv.Member{Key: "message", Value: jsonv.String(v.Msg)}, jsonv.Member{Key: "excerpt", Value: jsonv.String(v.Excerpt)}))
+	}
+	add("violations", jsonv.Array(violations...))
+	if err := l.printJSON(l.s.Out, jsonv.Object(out...)); err != nil {
+		return err
+	}
+	if x.Cause != nil {
+		return l.failed(ctx, "tools/call", x.Cause)
+	}
+	if bad {
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"mcptest/internal/run"
+)
+
+// The layers below MCP of a server with an address.
+
+// netTime limits each of these layers.
+const netTime = 10 * time.Second
+
+// certificateSoon is how long before its end a certificate is worth a warning.
+const certificateSoon = 14 * 24 * time.Hour
+
+// urlSteps are the steps for an address. Behind a proxy it is the proxy that
+// is found and connected to, and TLS is seen together with HTTP.
+func (d *doctor) urlSteps() []step {
+	u, err := url.Parse(d.server.URL)
+	if err != nil {
+		return []step{func(context.Context) bool { return d.found(layer{name: "dns", state: broken, message: err.Error()}) }}
+	}
+	n := &netCheck{doctor: d, url: u, via: u}
+	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err == nil && proxy != nil {
+		n.via, n.proxied = proxy, true
+	}
+	steps := []step{n.dns, n.tcp}
+	if u.Scheme == "https" && !n.proxied {
+		steps = append(steps, n.tls)
+	}
+	return append(append(steps, n.http, d.hello), d.sessionSteps()...)
+}
+
+type netCheck struct {
+	*doctor
+	url, via *url.URL
+	proxied  bool
+}
+
+// address is what is connected to.
+func (n *netCheck) address() (host, port string) {
+	host, port = n.via.Hostname(), n.via.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[n.via.Scheme]
+	}
+	return host, port
+}
+
+func (n *netCheck) dns(ctx context.Context) bool {
+	host, _ := n.address()
+	l := layer{name: "dns", state: fine}
+	if n.proxied {
+		l.details = []string{"through the proxy " + n.via.Redacted() + " (HTTP_PROXY, HTTPS_PROXY)"}
+	}
+	if net.ParseIP(host) != nil {
+		l.message = host + " is an address already"
+		return n.found(l)
+	}
+	ctx, cancel := context.WithTimeout(ctx, netTime)
+	defer cancel()
+	start := time.Now()
+	addrs, err := net.DefaultResolver.LookupHost(ctx, host)
+	l.took = time.Since(start)
+	if err != nil {
+		l.state, l.message = broken, "the name "+host+" is not found: "+dnsText(err)
+		l.hint = "is it spelled right, and is this machine on the network (VPN, /etc/hosts) that knows it?"
+		return n.found(l)
+	}
+	l.message = host + " is " + strings.Join(addrs[:min(len(addrs), 4)], ", ")
+	return n.found(l)
+}
+
+func dnsText(err error) string {
+	var de *net.DNSError
+	if errors.As(err, &de) {
+		return de.Err
+	}
+	return err.Error()
+}
+
+func (n *netCheck) tcp(ctx context.Context) bool {
+	host, port := n.address()
+	ctx, cancel := context.WithTimeout(ctx, netTime)
+	defer cancel()
+	start := time.Now()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
+	l := layer{name: "tcp", state: fine, took: time.Since(start)}
+	if err == nil {
+		l.message = "connected to " + conn.RemoteAddr().String()
+		_ = conn.Close()
+		return n.found(l)
+	}
+	l.state, l.message = broken, err.Error()
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		l.message = "connection refused by " + net.JoinHostPort(host, port)
+		l.hint = "nothing listens there: is the server started, and is this its port?"
+	case errors.Is(err, context.DeadlineExceeded):
+		l.message = fmt.Sprintf("no connection to %s within %s", net.JoinHostPort(host, port), spent(netTime))
+		l.hint = "a firewall that drops packets, or a machine that is down"
+	}
+	return n.found(l)
+}
+
+func (n *netCheck) tls(ctx context.Context) bool {
+	config, err := run.TLSConfig(n.server)
+	if err != nil {
+		return n.found(layer{name: "tls", state: broken, message: err.Error()})
+	}
+	if config == nil {
+		config = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	host, port := n.address()
+	ctx, cancel := context.WithTimeout(ctx, netTime)
+	defer cancel()
+	start := time.Now()
+	conn, err := (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
+	l := layer{name: "tls", state: fine, took: time.Since(start)}
+	if err != nil {
+		l.state = broken
+		l.message, l.hint = tlsText(err)
+		return n.found(l)
+	}
+	defer conn.Close()
+	c, ok := conn.(*tls.Conn)
+	if !ok {
+		return n.found(l)
+	}
+	state := c.ConnectionState()
+	l.message = tls.VersionName(state.Version)
+	if len(state.PeerCertificates) > 0 {
+		leaf := state.PeerCertificates[0]
+		l.message += fmt.Sprintf(", certificate of %s until %s", certName(leaf), leaf.NotAfter.UTC().Format("2006-01-02"))
+		if left := time.Until(leaf.NotAfter); left < certificateSoon {
+			l.state, l.hint = warning, fmt.Sprintf("the certificate ends in %.0f days", left.Hours()/24)
+		}
+	}
+	if config.InsecureSkipVerify {
+		l.state, l.hint = warning, "the certificate was not verified: that is what was asked for"
+	}
+	return n.found(l)
+}
+
+func certName(c *x509.Certificate) string {
+	if len(c.DNSNames) > 0 {
+		return c.DNSNames[0]
+	}
+	return c.Subject.CommonName
+}
+
+// tlsText says what went wrong, and what to do.
+func tlsText(err error) (message, hint string) {
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &unknown):
+		return "the certificate is signed by an authority that is not trusted here", "--ca-file FILE (tls.ca_file in a suite) names one to trust"
+	case errors.As(err, &host):
+		return "the certificate is for another name: " + host.Error(), "use the name that it is for"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the certificate is expired or not valid yet: " + invalid.Error(), "renew it, or mend the clock of this machine"
+	case errors.As(err, &record):
+		return "what answers does not speak TLS", "is it http:// and not https://?"
+	}
+	return err.Error(), ""
+}
+
+// http asks for the headers of the address. Whatever answers in HTTP is good
+// here: GET is not how MCP begins.
+func (n *netCheck) http(ctx context.Context) bool {
+	config, err := run.TLSConfig(n.server)
+	if err != nil {
+		return n.found(layer{name: "http", state: broken, message: err.Error()})
+	}
+	ctx, cancel := context.WithTimeout(ctx, netTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, n.server.URL, nil)
+	if err != nil {
+		return n.found(layer{name: "http", state: broken, message: err.Error()})
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	req.Header.Set("User-Agent", "mcptest/"+version())
+	for _, h := range n.server.Headers {
+		req.Header.Set(h.Name, h.Value)
+	}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: true}
+	defer transport.CloseIdleConnections()
+	start := time.Now()
+	resp, err := transport.RoundTrip(req)
+	l := layer{name: "http", state: fine, took: time.Since(start)}
+	if err != nil {
+		l.state = broken
+		l.message, l.hint = httpText(err)
+		return n.found(l)
+	}
+	defer resp.Body.Close()
+	l.message = fmt.Sprintf("%s, GET is answered with %d %s", resp.Proto, resp.StatusCode, http.StatusText(resp.StatusCode))
+	if server := resp.Header.Get("Server"); server != "" {
+		l.message += " by " + server
+	}
+	switch {
+	case resp.StatusCode >= 500:
+		l.state, l.hint = warning, "the server, or the proxy before it, is in trouble: look at its log"
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		l.state, l.hint = warning, "it redirects to "+resp.Header.Get("Location")+": write that address if it is the right one"
+	}
+	return n.found(l)
+}
+
+func httpText(err error) (message, hint string) {
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
+		return "the server speaks HTTP, not HTTPS", "write http:// in its address"
+	case strings.Contains(text, "malformed HTTP"):
+		return "what answers is no HTTP: " + text, "is this the right port? A server on HTTPS needs https://"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer within " + spent(netTime), "the server takes connections and does not serve them"
+	case strings.HasSuffix(text, "EOF"):
+		return "the connection was closed before an answer", ""
+	}
+	return text, ""
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"sync"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// The layer of tools' schemas: what a client, or the model behind it, will
+// stumble over.
+
+// maxLint bounds the lines of the layer.
+const maxLint = 30
+
+// remark is one thing to mend in a tool.
+type remark struct {
+	state condition
+	text  string
+}
+
+func (d *doctor) schemas(context.Context) bool {
+	if d.tools == nil {
+		return true // no tools, no schemas
+	}
+	begun := time.Now()
+	l := layer{name: "schemas", state: fine, message: plural(len(d.tools), "tool") + ", nothing to mend"}
+	bad, total := 0, 0
+	for _, t := range d.tools {
+		remarks := lintTool(t, d.sess.Era() == mcp.EraRequests)
+		if len(remarks) > 0 {
+			bad++
+		}
+		for _, r := range remarks {
+			l.state = worse(l.state, r.state)
+			if total++; total <= maxLint {
+				l.details = append(l.details, string(r.state)+": "+name(t, "name")+": "+r.text)
+			}
+		}
+	}
+	l.took = time.Since(begun)
+	if bad > 0 {
+		l.message = fmt.Sprintf("%d of %s have something to mend", bad, plural(len(d.tools), "tool"))
+	}
+	if total > maxLint {
+		l.details = append(l.details, fmt.Sprintf("and %d more", total-maxLint))
+	}
+	d.found(l)
+	return true
+}
+
+// goodName is what a tool's name should look like (MCP 2025-11-25, tools,
+// "Tool Names").
+//
+// Compiling it takes longer than most of a start, so it waits until it is needed.
+var goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`) })
+
+// lintTool lists what is wrong (broken) or unwise (warning) with a tool.
+// anyOutput: the outputSchema may describe any value (MCP 2026-07-28).
+func lintTool(t jsonv.Value, anyOutput bool) []remark {
+	var out []remark
+	say := func(state condition, format string, args ...any) {
+		out = append(out, remark{state, fmt.Sprintf(format, args...)})
+	}
+	switch n := t.Lookup("name"); {
+	case n.Kind() != jsonv.KindString:
+		say(broken, "the name is %s, want text", n.Kind())
+	case !goodName().MatchString(n.Text()):
+		say(warning, "the name should be 1 to 128 of A-Z a-z 0-9 _ - .")
+	}
+	if d := t.Lookup("description"); d.Kind() != jsonv.KindString || d.Text() == "" {
+		say(warning, "no description: a model has to guess what it is for")
+	}
+	in := t.Lookup("inputSchema")
+	if in.Kind() != jsonv.KindObject {
+		say(broken, "inputSchema is %s, want an object", in.Kind())
+	} else {
+		out = append(out, lintSchema("inputSchema", in, true)...)
+		out = append(out, lintRequired(in)...)
+	}
+	if o, ok := t.Get("outputSchema"); ok {
+		if o.Kind() != jsonv.KindObject {
+			say(broken, "outputSchema is %s, want an object", o.Kind())
+		} else {
+			out = append(out, lintSchema("outputSchema", o, !anyOutput)...)
+		}
+	}
+	return out
+}
+
+// lintSchema compiles a schema as a client does: nothing outside it is loaded.
+func lintSchema(key string, schema jsonv.Value, object bool) []remark {
+	var out []remark
+	if t := schema.Lookup("type"); object && t.Text() != "object" {
+		out = append(out, remark{broken, fmt.Sprintf("%s.type is %s, want \"object\"", key, t.Short(40))})
+	}
+	if _, err := jsonv.CompileSchema(schema, jsonv.SchemaOptions{DefaultDraft: "2020-12"}); err != nil {
+		var se *jsonv.SchemaError
+		if !errors.As(err, &se) {
+			return append(out, remark{broken, key + ": " + err.Error()})
+		}
+		for _, e := range append([]*jsonv.SchemaError{se}, se.Rest...) {
+			out = append(out, remark{broken, key + e.Pointer + ": " + e.Msg})
+		}
+	}
+	return out
+}
+
+// lintRequired finds required properties that the schema does not describe.
+func lintRequired(schema jsonv.Value) []remark {
+	props := schema.Lookup("properties")
+	if props.Kind() != jsonv.KindObject && !props.IsAbsent() {
+		return nil // no schema at all, which was said
+	}
+	var out []remark
+	for _, r := range schema.Lookup("required").Elems() {
+		if _, ok := props.Get(r.Text()); !ok && r.Kind() == jsonv.KindString {
+			out = append(out, remark{warning, fmt.Sprintf("inputSchema requires %q and does not describe it", r.Text())})
+		}
+	}
+	return out
+}

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/plan"
+	"mcptest/internal/proc"
+	"mcptest/internal/result"
+	"mcptest/internal/run"
+	"mcptest/internal/term"
+)
+
+type downFlags struct {
+	suiteFlags
+	noTeardown bool
+	logLevel   string
+}
+
+func newDownCmd(s Streams) *cobra.Command {
+	var f downFlags
+	cmd := &cobra.Command{
+		Use:   "down",
+		Short: "End what `mcptest run --setup-only` left running",
+		Long: `End the world that mcptest run --setup-only brought up in this folder: teardown and
+afterAll of its suites, the last first, then every process that is left (SIGTERM,
+two seconds, SIGKILL). A process id that belongs to another process by now is left
+alone. When nothing is up there is nothing to do, and the exit code is 0.
+
+Exit codes: 0 nothing is left, 1 a process could not be ended, 2 the suites can no
+longer be read (their processes are ended, teardown can be tried again).`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) },
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.noTeardown, "no-teardown", false, "end the processes only; run neither teardown nor afterAll")
+	fl.StringVar(&f.logLevel, "log-level", "warn", "error, warn, info or debug (every hook's and step's output)")
+	fl.StringVar(&f.color, "color", "auto", "colours: auto, always or never")
+	return cmd
+}
+
+func (f *downFlags) run(ctx context.Context, s Streams) error {
+	dir, err := filepath.Abs(upDir)
+	if err != nil {
+		return fail(exitInvalid, "find the current folder: %v", err)
+	}
+	st, err := readUpState(dir)
+	if err != nil {
+		return err
+	}
+	if st == nil {
+		fmt.Fprintf(s.Err, "mcptest: nothing is up here (looked for %s)\n", upPath(upDir))
+		return nil
+	}
+	redactor := result.NewRedactor()
+	log, closeLog, err := openLog(s.Err, f.logLevel, redactor)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	world := newWorld(s, log)
+	defer world.close()
+	ctx, stop := watchSignals(ctx, s.Err, world.kill)
+	defer stop()
+	code := exitPassed
+	if !f.noTeardown {
+		err := world.guarded(func() error {
+			p, err := f.plan(s, st, redactor)
+			if err != nil {
+				return err
+			}
+			rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: []result.Listener{phaseLines{s}}})
+			defer rec.Close()
+			code = run.Run(ctx, p, run.World{
+				Tool: result.Tool{Name: "mcptest", Version: version()}, Send: rec.Send, Secret: redactor.Add, Log: log,
+				Keeper: world.ledger, Sweep: world.sweep, Part: run.Down, Kept: st.Files,
+			})
+			return nil
+		})
+		if err != nil {
+			st.kill(s)
+			return err
+		}
+	}
+	alive := st.kill(s)
+	if code != exitPassed && code != exitFailed { // a signal: teardown may be unfinished
+		return &exitError{code: code}
+	}
+	if alive > 0 {
+		return fail(exitFailed, "%s could not be ended", plural(alive, "process"))
+	}
+	if err := st.remove(); err != nil {
+		return fail(exitInternal, "remove the state file: %v", err)
+	}
+	return nil
+}
+
+// plan reads the suites again, as they were read when they were brought up.
+func (f *downFlags) plan(s Streams, st *upState, redactor *result.Redactor) (*plan.Plan, error) {
+	f.envFiles, f.vars, f.allowOutside = st.EnvFiles, st.Vars, st.AllowOutside
+	var paths []string
+	for _, k := range st.Files {
+		paths = append(paths, shorter(k.File))
+	}
+	suites, diags, err := f.load(paths, s.Env)
+	if err != nil {
+		return nil, err
+	}
+	for _, su := range suites {
+		redactor.Add(su.Secrets...)
+	}
+	set := f.settings(s)
+	set.CI = false // no test is run
+	// None is selected: what is wanted are the files.
+	set.Names = map[string]bool{}
+	p, more := plan.Compile(suites, set)
+	if errs, _ := f.print(s, append(diags, more...)); errs > 0 || len(suites) < len(paths) {
+		return nil, fail(exitInvalid, "teardown was not run: the suites have changed; mend them and try again, or give up on it: mcptest down --no-teardown")
+	}
+	return p, nil
+}
+
+// shorter is a path relative to the current folder, where that is below it.
+func shorter(path string) string {
+	if wd, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return path
+}
+
+// kill ends the groups of the state file, names what it ended, and returns
+// how many processes still live.
+func (st *upState) kill(s Streams) (alive int) {
+	ctx, cancel := cleanupContext()
+	defer cancel()
+	for _, e := range (proc.Snapshot{Groups: st.Groups}).Kill(ctx, proc.Grace{}) {
+		for _, m := range e.Members {
+			fmt.Fprintf(s.Out, "ended pid %d %s (%s)\n", m.Pid, term.Escape(m.Command), e.How)
+		}
+		for _, m := range e.Alive {
+			fmt.Fprintf(s.Err, "mcptest: pid %d %s is still alive\n", m.Pid, term.Escape(m.Command))
+		}
+		alive += len(e.Alive)
+	}
+	return alive
+}
+
+// cleanupContext limits the ending of processes that another run started.
+func cleanupContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), 10*time.Second)
+}
+
+// phaseLines prints the phases of `mcptest down` as they end.
+type phaseLines struct{ s Streams }
+
+// Event prints one line for a phase or a finding.
+func (p phaseLines) Event(e result.Event, _ *result.Run) {
+	switch e := e.(type) {
+	case result.PhaseFinished:
+		ph := e.Phase
+		line := fmt.Sprintf("%s %s: %s", ph.Status, ph.Phase, ph.Name)
+		if ph.Message != "" {
+			line += ": " + ph.Message
+		}
+		fmt.Fprintln(p.s.Out, term.Escape(line))
+		if ph.Output != "" {
+			fmt.Fprintln(p.s.Out, term.EscapeLines(ph.Output))
+		}
+	case result.FindingSeen:
+		if e.Finding.Kind != "teardown" { // its phase says so already
+			fmt.Fprintln(p.s.Err, "mcptest: "+term.Escape(e.Finding.Message))
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mcptest/internal/plan"
+	"mcptest/internal/term"
+)
+
+// dryRun prints what would be run, in its order: brackets, servers, tests,
+// calls; and what that would cost. Nothing is started.
+func dryRun(w io.Writer, p *plan.Plan) error {
+	return masked(w, p, func(b *bufio.Writer) {
+		d := dryRunner{b: b, servers: map[string]bool{}}
+		file := -1
+		for i := range p.Len() {
+			if n := p.FileOf(i); n != file {
+				d.close(p, file)
+				file = n
+				d.open(p, i, n)
+			}
+			d.test(p.Case(i))
+		}
+		d.close(p, file)
+		d.total(p.Len())
+	})
+}
+
+// dryRunner counts what it shows.
+type dryRunner struct {
+	b                        *bufio.Writer
+	servers                  map[string]bool // by key
+	fresh                    int             // servers started once more for each test
+	calls, most, hooks, runs int
+	skipped                  int
+	execs                    bool
+}
+
+func (d *dryRunner) line(indent int, format string, args ...any) {
+	fmt.Fprintf(d.b, "%*s%s\n", indent, "", term.Escape(fmt.Sprintf(format, args...)))
+}
+
+func (d *dryRunner) open(p *plan.Plan, first, n int) {
+	f := p.Files[n]
+	d.line(0, "suite %s (%s)", f.Name, f.Path)
+	d.bracket(2, 1, 1, f.BeforeAll, f.Setup, nil)
+	seen := map[*plan.Server]bool{}
+	for i := first; i < p.Len() && p.FileOf(i) == n; i++ {
+		s := p.ServerOf(i)
+		if s == nil || seen[s] {
+			continue
+		}
+		seen[s] = true
+		target := strings.Join(s.Argv, " ")
+		if s.URL != "" {
+			target = s.URL
+		}
+		d.line(2, "server %s: %s", s.Name, target)
+	}
+}
+
+func (d *dryRunner) close(p *plan.Plan, n int) {
+	if n >= 0 {
+		f := p.Files[n]
+		d.bracket(2, 1, 1, nil, f.Teardown, f.AfterAll)
+	}
+}
+
+// bracket shows hooks and steps in the order in which they would run; times is
+// how often they run, most how often with retries.
+func (d *dryRunner) bracket(indent, times, most int, before []*plan.Hook, steps []*plan.Step, after []*plan.Hook) {
+	for _, h := range before {
+		d.line(indent, "%s %s", h.Phase, h.Command)
+	}
+	for _, s := range steps {
+		text := s.Phase + " " + s.Name
+		if s.Background {
+			text += " (in the background)"
+		}
+		if s.WaitFor != "" {
+			text += ", until " + s.WaitFor
+		}
+		d.line(indent, "%s", text)
+		if s.Call != nil {
+			d.calls += times
+			d.most += most
+		} else {
+			d.runs += times
+		}
+	}
+	for _, h := range after {
+		d.line(indent, "%s %s", h.Phase, h.Command)
+	}
+	d.hooks += times * (len(before) + len(after))
+}
+
+func (d *dryRunner) test(c *plan.Case) {
+	text := "test " + c.Name
+	if c.Server != nil {
+		text += " on " + c.Server.Name
+	}
+	if len(c.Tags) > 0 {
+		text += " [" + strings.Join(c.Tags, ", ") + "]"
+	}
+	if c.Skip != "" {
+		d.line(2, "%s: skipped: %s", text, c.Skip)
+		d.skipped++
+		return
+	}
+	text += ", timeout " + c.Timeout.String()
+	times, tries := 1, 1+c.Retries
+	if c.Repeat != nil {
+		times, tries = c.Repeat.Times, 1
+		text += fmt.Sprintf(", %d times (a share of %v must pass)", times, c.Repeat.Rate)
+	} else if c.Retries > 0 {
+		text += fmt.Sprintf(", up to %d tries", tries)
+	}
+	d.line(2, "%s", text)
+	if c.Server != nil && c.File.Options.RestartPolicy == plan.PerTest {
+		d.fresh += times
+	}
+	d.bracket(4, times, times*tries, c.File.BeforeEach, c.File.SetupPerTest, nil)
+	for _, op := range c.Ops {
+		d.line(4, "%s", dryOp(op, len(c.Ops) > 1, c.Server))
+		d.execs = d.execs || op.Tree != nil && op.Tree.Uses().Exec
+		if op.Server != nil {
+			d.servers[op.Server.Key] = true
+		}
+	}
+	d.execs = d.execs || c.Tree.Uses().Exec
+	d.bracket(4, times, times*tries, nil, nil, c.File.AfterEach)
+	d.calls += len(c.Ops) * times
+	d.most += len(c.Ops) * times * tries
+}
+
+func dryOp(op *plan.Op, flow bool, server *plan.Server) string {
+	text := op.Method + " " + string(op.Params)
+	switch {
+	case op.Raw != nil:
+		text = "raw bytes " + string(op.Raw)
+	case op.Fill != nil:
+		text = strings.TrimSpace(op.Method+" "+op.Subject) + " (with values of earlier steps)"
+	case op.MaybeMethod:
+		text += " (or the method " + op.Subject + ", when no tool is called so)"
+	case op.Notification:
+		text = "notification " + text
+	}
+	if flow && op.Server != nil && op.Server != server {
+		text += " on " + op.Server.Name
+	}
+	if op.CancelAfter > 0 {
+		text += ", cancelled after " + op.CancelAfter.String()
+	}
+	if op.Wait != nil {
+		text += ", then wait for " + op.Wait.Notification
+	}
+	return strings.TrimSpace(text)
+}
+
+// total says what a run would do.
+func (d *dryRunner) total(tests int) {
+	parts := []string{plural(tests-d.skipped, "test")}
+	calls := plural(d.calls, "call")
+	if d.most > d.calls {
+		calls += fmt.Sprintf(" (up to %d with retries)", d.most)
+	}
+	parts = append(parts, calls)
+	started := plural(len(d.servers), "server")
+	if d.fresh > 0 {
+		started += " (started afresh for each test)"
+	}
+	parts = append(parts, started)
+	if d.hooks > 0 {
+		parts = append(parts, plural(d.hooks, "hook"))
+	}
+	if d.runs > 0 {
+		parts = append(parts, plural(d.runs, "fixture program"))
+	}
+	if d.execs {
+		parts = append(parts, "programs of exec matchers")
+	}
+	d.line(0, "Nothing was started. A run would take: %s.", strings.Join(slices.Clip(parts), ", "))
+}

@@ -1,0 +1,54 @@
+package cli_test
+
+import (
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// everythingMain starts the server-everything of npm over HTTP, runs the
+// command it is given with the address in URL, and exits as that did.
+func everythingMain() {
+	kind := flag.String("kind", "streamableHttp", "streamableHttp or sse")
+	flag.Parse()
+	os.Exit(everything(*kind, flag.Args()))
+}
+
+func everything(kind string, argv []string) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 125
+	}
+	addr := l.Addr().(*net.TCPAddr)
+	_ = l.Close()
+	server := exec.Command("node", filepath.Join(os.Getenv("ROOT"), "testdata", "servers", "node_modules", "@modelcontextprotocol", "server-everything", "dist", "index.js"), kind)
+	server.Env = append(os.Environ(), fmt.Sprintf("PORT=%d", addr.Port))
+	if err := server.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 125
+	}
+	defer func() {
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	}()
+	for range 200 {
+		if c, err := net.Dial("tcp", addr.String()); err == nil {
+			_ = c.Close()
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	path := map[string]string{"streamableHttp": "/mcp", "sse": "/sse"}[kind]
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), "URL=http://"+addr.String()+path)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return max(1, cmd.ProcessState.ExitCode())
+	}
+	return 0
+}

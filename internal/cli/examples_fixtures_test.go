@@ -1,0 +1,94 @@
+package cli_test
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// fixtureExamples are the examples that need a folder, and what they need to
+// be installed.
+var fixtureExamples = []struct {
+	file  string
+	needs []string
+	ports []string // variables that name a port
+	tests int
+}{
+	{"hooks-context/sh.yml", []string{"sh"}, nil, 2},
+	{"hooks-context/node.yml", []string{"node"}, nil, 2},
+	{"hooks-context/python.yml", []string{"python3"}, nil, 2},
+	{"fixtures-reset/mcptest.yaml", []string{"node"}, nil, 4},
+	{"fixtures-stub/mcptest.yaml", []string{"node"}, []string{"STUB_PORT"}, 2},
+	{"fixtures-postgres/mcptest.yaml", []string{"go", "sh"}, []string{"ISSUES_PORT"}, 5},
+}
+
+// The examples of hooks and fixtures run as their readers would run them. In
+// CI nothing they can use may be missing.
+func TestFixtureExamples(t *testing.T) {
+	ci := os.Getenv("CI") == "true"
+	for _, ex := range fixtureExamples {
+		t.Run(filepath.Dir(ex.file)+"/"+filepath.Base(ex.file), func(t *testing.T) {
+			for _, tool := range ex.needs {
+				if _, err := exec.LookPath(tool); err != nil {
+					if ci {
+						t.Fatalf("%s is missing, and this is CI", tool)
+					}
+					t.Skipf("SKIPPED: %s is not installed, so %s was not run", tool, ex.file)
+				}
+			}
+			if ci && filepath.Dir(ex.file) == "fixtures-postgres" {
+				t.Setenv("ISSUES_REQUIRE_POSTGRES", "1")
+			}
+			for _, name := range ex.ports {
+				t.Setenv(name, freePort(t))
+			}
+			dir, err := filepath.Abs("../../examples")
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec, code, out := runExample(t, dir, ex.file)
+			if code != 0 || len(rec.Tests) != ex.tests {
+				t.Fatalf("exit %d, %d tests\n%s", code, len(rec.Tests), out)
+			}
+			for _, c := range rec.Tests {
+				if !slices.Contains([]string{"pass", "skip"}, c.Status) {
+					t.Errorf("%s: %s", c.Name, c.Status)
+				}
+				if c.Status == "skip" {
+					t.Logf("%s: skipped", c.Name)
+				}
+			}
+		})
+	}
+}
+
+// The database example runs without PostgreSQL too.
+func TestDatabaseExampleOnSQLite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a program")
+	}
+	t.Setenv("ISSUES_SQLITE", "1")
+	t.Setenv("ISSUES_PORT", freePort(t))
+	dir, err := filepath.Abs("../../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, code, out := runExample(t, dir, "fixtures-postgres/mcptest.yaml")
+	if code != 0 || len(rec.Tests) != 5 || rec.Tests[4].Status != "skip" {
+		t.Fatalf("exit %d\n%s", code, out)
+	}
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}

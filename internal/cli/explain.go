@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/gen"
+	"mcptest/internal/jsonv"
+	"mcptest/schemas"
+)
+
+func newExplainCmd(s Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain [word…]",
+		Short: "Tell what a key, matcher, target, violation, reporter or exit code is",
+		Long: `Tell what a word of a suite or of a report means, with an example: a key of a suite
+(timeout, or run_options.timeout for one of several), a matcher, a target or its
+root, a kind of protocol violation, a reporter, an exit code. Without a word, list
+what there is to ask about.`,
+		Example: `  mcptest explain contains
+  mcptest explain servers.timeout
+  mcptest explain 'result.items[*].id'
+  mcptest explain stray-output
+  mcptest explain 2`,
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			topics, err := topics()
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveError
+			}
+			var names []string
+			for _, t := range topics {
+				if !slices.Contains(names, t.Name) && !slices.Contains(args, t.Name) {
+					names = append(names, t.Name)
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return explain(s, args) },
+	}
+}
+
+// topics are what explain knows about.
+func topics() ([]gen.Topic, error) {
+	schema, err := jsonv.Parse(schemas.V1)
+	if err != nil {
+		return nil, fail(exitInternal, "read the schema: %v", err)
+	}
+	return gen.Topics(schema, exitCodes), nil
+}
+
+func explain(s Streams, words []string) error {
+	all, err := topics()
+	if err != nil {
+		return err
+	}
+	if len(words) == 0 {
+		_, err := s.Out.Write([]byte(overview(all)))
+		return err
+	}
+	var known []gen.Topic
+	var unknown []string
+	for _, word := range words {
+		found := gen.Find(all, word)
+		if len(found) == 0 {
+			hint := ""
+			if near := gen.Nearest(all, word); near != "" {
+				hint = fmt.Sprintf(" (did you mean %q?)", near)
+			}
+			unknown = append(unknown, fmt.Sprintf("nothing is called %q%s", word, hint))
+		}
+		known = append(known, found...)
+	}
+	if _, err := fmt.Fprint(s.Out, gen.Text(known)); err != nil {
+		return err
+	}
+	if len(unknown) > 0 {
+		return fail(exitInvalid, "%s; 'mcptest explain' lists what there is", strings.Join(unknown, ", "))
+	}
+	return nil
+}
+
+// overview lists the names of all topics, kind by kind.
+func overview(topics []gen.Topic) string {
+	const width = 90
+	var b strings.Builder
+	b.WriteString("mcptest explain WORD tells what one of these is.\n")
+	for _, kind := range []struct{ name, title string }{
+		{"key", "Keys of a suite"},
+		{"matcher", "Matchers"},
+		{"target root", "Roots of targets"},
+		{"violation", "Protocol violations"},
+		{"reporter", "Reporters"},
+		{"exit code", "Exit codes"},
+	} {
+		b.WriteString("\n" + kind.title + ":\n")
+		line := " "
+		for _, name := range gen.Names(topics, kind.name) {
+			if len(line)+1+len(name) > width {
+				b.WriteString(line + "\n")
+				line = " "
+			}
+			line += " " + name
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// smallHeap is the size in bytes below which garbage is not collected.
+const smallHeap = 16 << 20
+
+// usualGC and mostGC bound the growth of the heap between two collections, in
+// percent of what lives: Go's default, and what takes the runtime's minimum of
+// 4 MiB to smallHeap.
+const usualGC, mostGC = 100, 400
+
+// collectLate puts collections off until the heap has smallHeap or has doubled,
+// whichever is later. Reading a suite of a thousand tests leaves little garbage
+// and much that stays; running it leaves a few MiB that live, so that with Go's
+// default a collection would come every 4 MiB, that is every few hundred tests.
+// Large suites take no more memory than otherwise. GOGC in the environment is
+// left alone.
+func collectLate(env []string) {
+	if lookupEnv(env, "GOGC") != "" {
+		return
+	}
+	now := mostGC
+	debug.SetGCPercent(now)
+	// An object that nobody holds is found by the next collection.
+	var next func(*[16]byte)
+	next = func(*[16]byte) {
+		if p := growth(liveHeap()); p != now {
+			now = p
+			debug.SetGCPercent(p)
+		}
+		runtime.SetFinalizer(new([16]byte), next)
+	}
+	runtime.SetFinalizer(new([16]byte), next)
+}
+
+// growth is the percentage for a heap of which live bytes are in use, in steps
+// of 50: setting it stops the program for a moment.
+func growth(live uint64) int {
+	if live == 0 {
+		return mostGC
+	}
+	percent := (smallHeap*100/live - 100) / 50 * 50
+	if live >= smallHeap {
+		percent = 0
+	}
+	return int(min(max(percent, usualGC), mostGC))
+}
+
+// liveHeap is what the last collection left, in bytes.
+func liveHeap() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	if sample[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return sample[0].Value.Uint64()
+}

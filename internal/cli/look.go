@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+	"mcptest/internal/run"
+	"mcptest/internal/term"
+)
+
+// look is a session with one server, held by hand: what it says is masked and
+// escaped before it is shown.
+type look struct {
+	s        Streams
+	f        *targetFlags
+	world    *world
+	redactor *result.Redactor
+	palette  term.Palette
+	server   *plan.Server
+	sess     *mcp.Session
+	shown    int           // violations that were shown
+	dialled  mcp.Transport // made already, for the session to come
+	collect  bool          // violations go to seen and are not shown
+	seen     []mcp.Violation
+}
+
+// prepare resolves the target and makes what a session needs. The caller calls
+// end when it is done.
+func (f *targetFlags) prepare(cmd *cobra.Command, s Streams, argv []string) (ctx context.Context, l *look, end func(), err error) {
+	l = &look{s: s, f: f, redactor: result.NewRedactor()}
+	if l.palette, err = f.palette(s); err != nil {
+		return nil, nil, nil, err
+	}
+	if l.server, err = f.resolve(s, argv, l.redactor); err != nil {
+		return nil, nil, nil, err
+	}
+	log, closeLog, err := openLog(s.Err, "error", l.redactor)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	l.world = newWorld(s, log)
+	ctx, stop := watchSignals(background(cmd.Context()), s.Err, l.world.kill)
+	return ctx, l, func() {
+		l.close()
+		l.world.close()
+		stop()
+		closeLog()
+	}, nil
+}
+
+// with opens a session, calls fn, shows the violations, and ends everything
+// that was started.
+func (f *targetFlags) with(cmd *cobra.Command, s Streams, argv []string, fn func(context.Context, *look) error) error {
+	ctx, l, end, err := f.prepare(cmd, s, argv)
+	if err != nil {
+		return err
+	}
+	return l.world.guarded(func() error {
+		defer end()
+		if err := l.open(ctx); err != nil {
+			return l.failed(ctx, "", err)
+		}
+		err := fn(ctx, l)
+		l.violations(l.sess.Handshake().Violations)
+		l.violations(l.sess.TakeViolations())
+		return err
+	})
+}
+
+// open starts the server, or connects to it, and greets it.
+func (l *look) open(ctx context.Context) error {
+	sv := l.server
+	ctx, cancel := mcp.WithLimit(ctx, "connect_timeout", sv.ConnectTimeout)
+	defer cancel()
+	dial := func(ctx context.Context) (mcp.Transport, error) { return run.Dial(ctx, sv, l.dialOptions()) }
+	t, err := l.dialled, error(nil)
+	if l.dialled = nil; t == nil {
+		t, err = dial(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	l.sess, err = mcp.Open(ctx, t, mcp.Options{
+		Protocol: sv.Protocol, Redial: dial, Client: mcp.Implementation{Name: "mcptest", Version: version()}, ConnectTimeout: sv.ConnectTimeout,
+		Tolerate: func(kind string) bool { return sv.Tolerate[kind] },
+	})
+	return err
+}
+
+func (l *look) dialOptions() run.DialOptions {
+	return run.DialOptions{Keeper: l.world.ledger, UserAgent: "mcptest/" + version(), Secret: l.redactor.Add}
+}
+
+func (l *look) close() {
+	if l.dialled != nil {
+		ctx, cancel := cleanupContext()
+		defer cancel()
+		l.dialled.Close(ctx)
+	}
+	if l.sess != nil {
+		ctx, cancel := cleanupContext()
+		defer cancel()
+		l.sess.Close(ctx)
+		l.sess = nil
+	}
+}
+
+// do makes one request.
+func (l *look) do(ctx context.Context, method string, params jsonv.Value) *mcp.Exchange {
+	ctx, cancel := mcp.WithLimit(ctx, "timeout", l.server.Timeout)
+	defer cancel()
+	c := mcp.Call{Method: method, ProgressToken: method == "tools/call"}
+	if !params.IsAbsent() {
+		c.Params = params.Append(nil)
+	}
+	x := l.sess.Do(ctx, c)
+	l.violations(x.Violations)
+	return x
+}
+
+// result makes one request and wants its result.
+func (l *look) result(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
+	x := l.do(ctx, method, params)
+	if err := exchangeError(x); err != nil {
+		return jsonv.Value{}, err
+	}
+	v, err := jsonv.Parse(x.Result)
+	if err != nil {
+		return jsonv.Value{}, fmt.Errorf("read the result: %w", err)
+	}
+	return v, nil
+}
+
+// exchangeError is why there is no result, nil when there is one.
+func exchangeError(x *mcp.Exchange) error {
+	if x.Cause != nil {
+		return x.Cause
+	}
+	if e := x.RPCError(); e != nil {
+		return e
+	}
+	return nil
+}
+
+// failed is the error of a server that did not do what it was asked, with the
+// lines that help; a signal is one of its own kind.
+func (l *look) failed(ctx context.Context, what string, err error) error {
+	var sig *run.Interrupted
+	if errors.As(context.Cause(ctx), &sig) {
+		return &exitError{code: sig.Code, msg: sig.Error()}
+	}
+	msg := l.redactor.String(err.Error())
+	if first, rest, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(rest, first+": ") {
+		msg = rest // the phase and the request have one name
+	}
+	if what != "" && !strings.HasPrefix(msg, what) {
+		msg = what + ": " + msg
+	}
+	fmt.Fprintln(l.s.Err, "mcptest: "+term.Escape(msg))
+	for _, line := range l.detail(err) {
+		fmt.Fprintln(l.s.Err, "  "+term.Escape(line))
+	}
+	return &exitError{code: exitFailed}
+}
+
+// detail are the further lines that an error has to say, masked.
+func (l *look) detail(err error) []string {
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if d, ok := e.(interface{ Detail() string }); ok && d.Detail() != "" {
+			return strings.Split(strings.TrimRight(l.redactor.String(d.Detail()), "\n"), "\n")
+		}
+	}
+	return nil
+}
+
+// maxShown bounds the violations that are shown.
+const maxShown = 20
+
+// violations are shown on the error stream: looking by hand goes on after them.
+func (l *look) violations(list []mcp.Violation) {
+	if l.collect {
+		l.seen = append(l.seen, list...)
+		return
+	}
+	for _, v := range list {
+		if l.shown++; l.shown > maxShown {
+			if l.shown == maxShown+1 {
+				fmt.Fprintln(l.s.Err, "violation: and more, which are not shown")
+			}
+			continue
+		}
+		fmt.Fprintln(l.s.Err, "violation: "+l.text(violationText(v)))
+	}
+}
+
+func violationText(v mcp.Violation) string {
+	s := v.Kind + ": " + v.Msg
+	if v.Excerpt != "" {
+		s += ": " + v.Excerpt
+	}
+	if v.Tolerated {
+		s += " (tolerated)"
+	}
+	return s
+}
+
+// text masks and escapes one line.
+func (l *look) text(s string) string { return term.Escape(l.redactor.String(s)) }
+
+// block masks and escapes a text of several lines and indents it.
+func (l *look) block(indent, s string) string {
+	s = term.EscapeLines(l.redactor.String(strings.TrimRight(s, "\n")))
+	return indent + strings.ReplaceAll(s, "\n", "\n"+indent) + "\n"
+}
+
+// printJSON writes a value, secrets masked and what a terminal would hide or
+// obey written as \u escapes, which changes nothing for a reader of JSON.
+func (l *look) printJSON(w io.Writer, v jsonv.Value) error {
+	_, err := io.WriteString(w, l.jsonText("", v)+"\n")
+	return err
+}
+
+func (l *look) jsonText(prefix string, v jsonv.Value) string {
+	plain := v.Indent(prefix, "  ")
+	masked := l.redactor.Bytes(plain)
+	if jsonv.Valid(masked) != nil {
+		masked = l.maskLeaves(v).Indent(prefix, "  ")
+	}
+	return asciiSafe(string(masked))
+}
+
+// maskLeaves masks the scalars of a value one by one: a mask in place of a
+// number would not be JSON.
+func (l *look) maskLeaves(v jsonv.Value) jsonv.Value {
+	switch v.Kind() {
+	case jsonv.KindString:
+		return jsonv.String(l.redactor.String(v.Text()))
+	case jsonv.KindNumber:
+		if s := l.redactor.String(v.Literal()); s != v.Literal() {
+			return jsonv.String(s)
+		}
+	case jsonv.KindArray:
+		var out []jsonv.Value
+		for _, e := range v.Elems() {
+			out = append(out, l.maskLeaves(e))
+		}
+		return jsonv.Array(out...)
+	case jsonv.KindObject:
+		var out []jsonv.Member
+		for k, e := range v.Members() {
+			out = append(out, jsonv.Member{Key: l.redactor.String(k), Value: l.maskLeaves(e)})
+		}
+		return jsonv.Object(out...)
+	}
+	return v
+}
+
+// asciiSafe writes invisible characters of a JSON text as \u escapes. Outside
+// of strings JSON has none but line feeds.
+func asciiSafe(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == '\n' || r != utf8.RuneError && !term.Invisible(r):
+			b.WriteRune(r)
+		case r == utf8.RuneError:
+			b.WriteString(s[i : i+runeLen(s[i:])])
+		case r > 0xffff:
+			r -= 0x10000
+			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+func runeLen(s string) int {
+	_, n := utf8.DecodeRuneInString(s)
+	return n
+}

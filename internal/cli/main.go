@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mcptest/internal/proc"
+	"mcptest/internal/source"
+	"mcptest/internal/term"
+)
+
+// Exit codes of mcptest. Where several hold, the first of this list wins:
+// a signal (128 + its number), 2, 1, 3, 4, 7.
+const (
+	exitPassed   = 0
+	exitFailed   = 1 // a test failed, or a server could not be started or tested
+	exitInvalid  = 2 // invalid suite, flags or environment, or setup failed
+	exitReady    = 3 // --wait-for-ready ran out
+	exitInternal = 4 // our own failure, or a report could not be written
+	exitPolicy   = 5 // refused by policy
+	exitNothing  = 7 // no test selected
+)
+
+// guardianArg starts this program as the guardian of its own process groups.
+const guardianArg = "__guardian"
+
+// exitError ends a command with a code; the message may be empty.
+type exitError struct {
+	code int
+	msg  string
+}
+
+// Error returns the message.
+func (e *exitError) Error() string { return e.msg }
+
+func fail(code int, format string, args ...any) error {
+	return &exitError{code: code, msg: fmt.Sprintf(format, args...)}
+}
+
+// Main is the command line of mcptest, without the program's name. It returns
+// the exit code.
+func Main(args []string, s Streams) int {
+	if len(args) == 1 && args[0] == guardianArg {
+		proc.GuardianMain(s.In)
+		return exitPassed
+	}
+	root := newRoot(s)
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	cmd, err := root.ExecuteC()
+	if err == nil {
+		return exitPassed
+	}
+	var ee *exitError
+	if errors.As(err, &ee) {
+		if ee.msg != "" {
+			fmt.Fprintln(s.Err, "mcptest: "+term.Escape(ee.msg))
+		}
+		return ee.code
+	}
+	// What cobra itself refuses: unknown commands and flags, wrong arguments.
+	fmt.Fprintf(s.Err, "mcptest: %s\nRun '%s --help' for what it takes.\n", term.EscapeLines(err.Error()), cmd.CommandPath())
+	return exitInvalid
+}
+
+func newRoot(s Streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "mcptest",
+		Short: "Test MCP servers from YAML suites",
+		Long: `mcptest starts or connects to MCP servers, makes the calls a YAML suite lists,
+and judges what comes back: matchers, weighted scores, thresholds, metrics.
+It shows what a client hides: raw messages, stray output, wrong ids, leaked processes.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(nearFlag)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(newRunCmd(s), newDownCmd(s), newValidateCmd(s), newExplainCmd(s), newSchemaCmd(s), newReportCmd(s), newCompareCmd(s), newMockCmd(s),
+		newToolsCmd(s), newResourcesCmd(s), newPromptsCmd(s), newCallCmd(s), newDoctorCmd(s),
+		newVersionCmd(s), newCompletionCmd(s))
+	return root
+}
+
+// nearFlag adds the nearest flag's name to pflag's complaint about one it
+// does not know.
+func nearFlag(cmd *cobra.Command, err error) error {
+	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if near := source.Nearest(name, names); near != "" {
+		return fmt.Errorf("%w (did you mean --%s?)", err, near)
+	}
+	return err
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/report"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+func newReportCmd(s Streams) *cobra.Command {
+	var format, output, color string
+	var verbose bool
+	cmd := &cobra.Command{
+		Use:   "report FILE",
+		Short: "Write a saved record in another format",
+		Long: `Write a record that was saved with --reporter json=FILE or ndjson=FILE in another
+format: the same code as at the end of a run. FILE - is standard input.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			spec, err := report.ParseSpec(format)
+			if err != nil {
+				return fail(exitInvalid, "--format: %v", err)
+			}
+			if output != "" {
+				spec.Path = output
+			}
+			var in io.Reader = s.In
+			if args[0] != "-" {
+				file, err := os.Open(args[0])
+				if err != nil {
+					return fail(exitInvalid, "open record: %v", err)
+				}
+				defer file.Close()
+				in = file
+			}
+			run, err := result.Read(in)
+			if err != nil {
+				return fail(exitInvalid, "%s: %v", args[0], err)
+			}
+			defer run.Close()
+			if err := writeReport(s, spec, run, report.Options{Verbose: verbose}, color); err != nil {
+				return fail(exitInternal, "%v", err)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&format, "format", "f", "pretty", "format: "+formatNames())
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `file` instead of standard output")
+	cmd.Flags().StringVar(&color, "color", "auto", "colours: auto, always or never")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show exchanges and what passed")
+	return cmd
+}
+
+// writeReport writes one report to where it belongs.
+func writeReport(s Streams, spec report.Spec, run *result.Run, o report.Options, color string) error {
+	if spec.Path == "" {
+		profile, err := term.Detect(s.Out, s.Env, color)
+		if err != nil {
+			return err
+		}
+		o.Palette = term.NewPalette(profile)
+		if term.IsTerminal(s.Out) {
+			o.Width = term.Columns(s.Out, 80)
+		}
+	}
+	var sink *report.Sink
+	var err error
+	open := func() (temp string) {
+		if sink, err = report.OpenSink(spec.Path, s.Out); err != nil || sink.Temp() == "" {
+			return ""
+		}
+		temp, _ = filepath.Abs(sink.Temp())
+		return temp
+	}
+	if s.keepFile == nil {
+		open()
+	} else {
+		defer s.keepFile(open)()
+	}
+	if err != nil {
+		return err
+	}
+	if err := spec.Format.Write(sink, run, o); err != nil {
+		sink.Abort()
+		return err
+	}
+	return sink.Commit()
+}
+
+func formatNames() string {
+	names := ""
+	for i, f := range report.Formats {
+		if i > 0 {
+			names += ", "
+		}
+		names += f.Name
+	}
+	return names
+}

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"syscall"
+
+	"mcptest/internal/plan"
+	"mcptest/internal/report"
+	"mcptest/internal/result"
+	"mcptest/internal/suite"
+	"mcptest/internal/term"
+)
+
+// specs reads the --reporter flags; pretty without any.
+func (f *runFlags) specs() ([]report.Spec, error) {
+	if len(f.reporters) == 0 {
+		f.reporters = []string{"pretty"}
+	}
+	var out []report.Spec
+	stdout := ""
+	for _, r := range f.reporters {
+		spec, err := report.ParseSpec(r)
+		if err != nil {
+			return nil, fail(exitInvalid, "--reporter: %v", err)
+		}
+		if f.output != "" && spec.Path == "" && len(f.reporters) == 1 {
+			spec.Path = f.output
+		}
+		if spec.Path == "" {
+			if stdout != "" {
+				return nil, fail(exitInvalid, "--reporter: %s and %s would both write to standard output; give one a file: %s=FILE", stdout, r, r)
+			}
+			stdout = r
+		}
+		out = append(out, spec)
+	}
+	if f.output != "" && len(f.reporters) > 1 {
+		return nil, fail(exitInvalid, "--output is for a single reporter; write --reporter name=FILE")
+	}
+	return out, nil
+}
+
+// finish writes the reports; one that can't be written does not keep the
+// others back.
+func (f *runFlags) finish(s Streams, rec *result.Recorder, specs []report.Spec, logs liveLogs, code int) error {
+	record := rec.Run()
+	var msgs []string
+	told := func(what string, err error) {
+		if err != nil && !isBrokenPipe(err) {
+			msgs = append(msgs, what+": "+err.Error())
+		}
+	}
+	told("keep the results", rec.Err())
+	for i, spec := range specs {
+		what := "report " + spec.Format.Name
+		if log := logs[i]; log != nil {
+			told(what, log.close())
+			continue
+		}
+		o := report.Options{Verbose: f.verbose, Listed: spec.Format.Name == "pretty" && spec.Path == ""}
+		told(what, writeReport(s, spec, record, o, f.color))
+		if spec.Format.Name == "github" {
+			told("step summary", stepSummary(lookupEnv(s.Env, "GITHUB_STEP_SUMMARY"), record))
+		}
+	}
+	for _, m := range msgs {
+		fmt.Fprintln(s.Err, "mcptest: "+term.Escape(rec.Redactor().String(m)))
+	}
+	if len(msgs) > 0 && code == exitPassed {
+		code = exitInternal
+	}
+	if code == exitPassed {
+		return nil
+	}
+	return &exitError{code: code}
+}
+
+// liveLogs are the ndjson reports, by their place among the reports: they are
+// written while the run goes on.
+type liveLogs map[int]*liveLog
+
+// liveLog is one ndjson report.
+type liveLog struct {
+	*result.LogWriter
+	sink *report.Sink
+	err  error // of opening it
+}
+
+func (l *liveLog) close() error {
+	if l.sink == nil {
+		return l.err
+	}
+	return errors.Join(l.Err(), l.sink.Commit())
+}
+
+// openLogs opens the ndjson reports and returns their listeners. One that
+// can't be opened is told of at the end, like every report.
+func openLogs(s Streams, specs []report.Spec) (liveLogs, []result.Listener) {
+	logs := liveLogs{}
+	var listeners []result.Listener
+	for i, spec := range specs {
+		if spec.Format.Name != "ndjson" {
+			continue
+		}
+		sink, err := report.OpenLiveSink(spec.Path, s.Out)
+		if err != nil {
+			logs[i] = &liveLog{err: err}
+			continue
+		}
+		logs[i] = &liveLog{LogWriter: result.NewLogWriter(sink), sink: sink}
+		listeners = append(listeners, logs[i])
+	}
+	return logs, listeners
+}
+
+// stepSummary appends the run as Markdown to the file GitHub shows with a
+// step; "" is no file. Others may have written to it before us.
+func stepSummary(path string, r *result.Run) error {
+	if path == "" {
+		return nil
+	}
+	md, err := report.Find("md")
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	return errors.Join(md.Write(file, r, report.Options{}), file.Close())
+}
+
+// settling reads what decides over verdicts beside the suites. Mistakes in
+// the baseline are printed and end the command.
+func (f *runFlags) settling(s Streams, p *plan.Plan) (*settling, error) {
+	t := &settling{plan: p, noFlaky: f.failOnFlaky, outcome: map[string]map[string]bool{}, complete: p.Len() == p.Written()}
+	if f.baseline == "" {
+		return t, nil
+	}
+	b, diags, err := readBaseline(f.baseline)
+	if err != nil {
+		return nil, err
+	}
+	if errs, _ := f.print(s, diags); errs > 0 {
+		return nil, fail(exitInvalid, "%s in %s; nothing was run", plural(errs, "error"), f.baseline)
+	}
+	t.baseline = b
+	return t, nil
+}
+
+// namesToRun is the selection of --last-failed: nil, for every test, when
+// none is known to have failed.
+func (f *runFlags) namesToRun(s Streams, suites []*suite.Suite) map[string]bool {
+	if !f.lastFailed {
+		return nil
+	}
+	names := failedBefore(suites)
+	if names == nil {
+		fmt.Fprintln(s.Err, "mcptest: --last-failed: no test is known to have failed; all are run")
+	}
+	return names
+}
+
+// remember keeps what failed for --last-failed. In CI nobody would read it.
+func (f *runFlags) remember(s Streams, suites []*suite.Suite, log *slog.Logger) {
+	if lookupEnv(s.Env, "CI") != "" {
+		return
+	}
+	if err := f.settled.remember(suites); err != nil {
+		log.Debug("the failed tests were not remembered for --last-failed", "error", err)
+	}
+}
+
+// live is the listener that shows the run while it goes on.
+func (f *runFlags) live(s Streams, specs []report.Spec) (*report.Live, *term.Status) {
+	var status *term.Status
+	if !f.noProgress && f.logLevel != "debug" && lookupEnv(s.Env, "CI") == "" {
+		status = term.NewStatus(s.Err, s.Env)
+	}
+	o := report.LiveOptions{Out: s.Out, Status: status, InOrder: !term.IsTerminal(s.Out)}
+	if profile, err := term.Detect(s.Out, s.Env, f.color); err == nil {
+		o.Palette = term.NewPalette(profile)
+	}
+	if term.IsTerminal(s.Out) {
+		o.Width = term.Columns(s.Out, 80)
+	}
+	o.Quiet = !slices.ContainsFunc(specs, func(sp report.Spec) bool { return sp.Format.Name == "pretty" && sp.Path == "" })
+	return report.NewLive(o), status
+}
+
+func isBrokenPipe(err error) bool {
+	return errors.Is(err, syscall.EPIPE)
+}

@@ -1,0 +1,239 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/plan"
+	"mcptest/internal/report"
+	"mcptest/internal/result"
+	"mcptest/internal/run"
+	"mcptest/internal/suite"
+	"mcptest/internal/term"
+)
+
+// runFlags are the flags of `mcptest run`.
+type runFlags struct {
+	suiteFlags
+	filters, tags, skipTags, servers []string
+	reporters                        []string
+	output                           string
+	failFast, failOnFlaky            bool
+	parallel                         int
+	timeout                          time.Duration
+	retries                          int
+	list, dryRun                     bool
+	noProgress, verbose              bool
+	setupOnly                        bool
+	logLevel                         string
+	baseline                         string
+	lastFailed                       bool
+	settled                          *settling
+}
+
+func newRunCmd(s Streams) *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [paths…]",
+		Short: "Run suites",
+		Long: `Run suites: files, or folders in which mcptest.yaml, mcptest.yml and
+*.mcptest.yaml are looked for; ./mcptest.yaml or ./mcptest.yml without a path.
+
+Exit codes: 0 passed, 1 a test failed or a server could not be tested, 2 invalid
+suite, flags or environment or a failed setup, 4 a report could not be written,
+7 no test selected, 129, 130 and 143 interrupted by SIGHUP, SIGINT and SIGTERM.`,
+		Example: `  mcptest run
+  mcptest run examples/suite-composition.yml
+  mcptest run tests/ --tag smoke --reporter pretty --reporter json=run.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.run(cmd, args, s)
+		},
+	}
+	f.suiteFlags.add(cmd)
+	fl := cmd.Flags()
+	fl.StringArrayVarP(&f.filters, "filter", "k", nil, "run tests whose name holds this `text`, or matches re:REGEXP")
+	fl.StringSliceVar(&f.tags, "tag", nil, "run tests with one of these `tags`")
+	fl.StringSliceVar(&f.skipTags, "skip-tag", nil, "leave out tests with one of these `tags`")
+	fl.StringSliceVar(&f.servers, "server", nil, "run tests on these `servers` only")
+	fl.StringArrayVarP(&f.reporters, "reporter", "r", nil, "`name` or name=path; may be repeated: "+formatNames())
+	fl.StringVarP(&f.output, "output", "o", "", "write the (single) report to this `file`")
+	fl.BoolVar(&f.failFast, "fail-fast", false, "stop at the first failure")
+	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "exit 1 when a test passed only when it was retried")
+	fl.StringVar(&f.baseline, "baseline", "", "`file` of known failures: they are skipped, and entries that no longer fail make the run fail")
+	fl.BoolVar(&f.lastFailed, "last-failed", false, "run the tests that failed when they last ran; all when none is known")
+	fl.IntVarP(&f.parallel, "parallel", "p", 0, "calls in flight on each server (`n`)")
+	fl.DurationVar(&f.timeout, "timeout", 0, "limit for the calls of each test")
+	fl.IntVar(&f.retries, "retries", 0, "try a failed test again up to `n` times")
+	fl.BoolVar(&f.list, "list", false, "list the selected tests and stop")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would be run and stop")
+	fl.BoolVar(&f.noProgress, "no-progress", false, "no progress line")
+	fl.BoolVar(&f.setupOnly, "setup-only", false, "run beforeAll and setup, leave what they started running, and stop; mcptest down ends it")
+	fl.StringVar(&f.logLevel, "log-level", "warn", "what standard error is told beside the report: error, warn, info or debug (every hook's and step's output)")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show the exchanges, and what passed")
+	return cmd
+}
+
+func (f *runFlags) run(cmd *cobra.Command, args []string, s Streams) error {
+	specs, err := f.specs()
+	if err != nil {
+		return err
+	}
+	p, suites, err := f.plan(cmd, args, s)
+	if err != nil {
+		return err
+	}
+	if p.Len() == 0 && !f.setupOnly {
+		return fail(exitNothing, "no test selected: %s", f.selection(p))
+	}
+	switch {
+	case f.list:
+		return listTests(s.Out, p)
+	case f.dryRun:
+		return dryRun(s.Out, p)
+	}
+	if diags := plan.NotYet(p); diags.HasErrors() {
+		f.print(s, diags)
+		return fail(exitInvalid, "this version can't run what the suite asks for; nothing was run")
+	}
+	if f.settled, err = f.settling(s, p); err != nil {
+		return err
+	}
+	return f.execute(cmd.Context(), s, p, suites, specs, args)
+}
+
+// plan loads and compiles the suites; mistakes are printed and end the command.
+func (f *runFlags) plan(cmd *cobra.Command, args []string, s Streams) (*plan.Plan, []*suite.Suite, error) {
+	if f.parallel < 0 || cmd.Flags().Changed("parallel") && f.parallel == 0 {
+		return nil, nil, fail(exitInvalid, "--parallel: want a number from 1")
+	}
+	if f.retries < 0 || f.retries > 100 {
+		return nil, nil, fail(exitInvalid, "--retries: want a number from 0 to 100")
+	}
+	if cmd.Flags().Changed("timeout") && f.timeout <= 0 {
+		return nil, nil, fail(exitInvalid, "--timeout: want more than zero")
+	}
+	if _, err := term.Detect(io.Discard, s.Env, f.color); err != nil {
+		return nil, nil, fail(exitInvalid, "%v", err)
+	}
+	paths, err := f.paths(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	suites, diags, err := f.load(paths, s.Env)
+	if err != nil {
+		return nil, nil, err
+	}
+	set := f.settings(s)
+	set.Filters, set.Tags, set.SkipTags, set.Servers = f.filters, f.tags, f.skipTags, f.servers
+	set.Names = f.namesToRun(s, suites)
+	set.Timeout, set.Parallel, set.FailFast = f.timeout, f.parallel, f.failFast
+	if cmd.Flags().Changed("retries") {
+		set.Retries = &f.retries
+	}
+	p, more := plan.Compile(suites, set)
+	errs, _ := f.print(s, append(diags, more...))
+	if errs > 0 {
+		return nil, nil, fail(exitInvalid, "%s in %s; nothing was run", plural(errs, "error"), strings.Join(paths, ", "))
+	}
+	if err := f.knownServers(suites); err != nil {
+		return nil, nil, err
+	}
+	return p, suites, nil
+}
+
+// knownServers refuses a --server that no suite declares.
+func (f *runFlags) knownServers(suites []*suite.Suite) error {
+	for _, name := range f.servers {
+		if !slices.ContainsFunc(suites, func(s *suite.Suite) bool { return s.Server(name) != nil }) {
+			return fail(exitInvalid, "--server: no suite declares a server called %q", name)
+		}
+	}
+	return nil
+}
+
+// selection says what was looked for, when nothing was found.
+func (f *runFlags) selection(p *plan.Plan) string {
+	var parts []string
+	add := func(flag string, values []string) {
+		for _, v := range values {
+			parts = append(parts, flag+" "+v)
+		}
+	}
+	add("--filter", f.filters)
+	add("--tag", f.tags)
+	add("--skip-tag", f.skipTags)
+	add("--server", f.servers)
+	n := p.Written()
+	if n == 0 {
+		return "the suites hold no tests"
+	}
+	if n == 1 {
+		return "the only test does not match " + strings.Join(parts, " ")
+	}
+	return fmt.Sprintf("none of the %s matches %s", plural(n, "test"), strings.Join(parts, " "))
+}
+
+// execute runs the plan and writes the reports.
+func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites []*suite.Suite, specs []report.Spec, args []string) error {
+	redactor := result.NewRedactor()
+	for _, su := range suites {
+		redactor.Add(su.Secrets...)
+	}
+	log, closeLog, err := openLog(s.Err, f.logLevel, redactor)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	var up *upState
+	if f.setupOnly {
+		if up, err = newUpState(f); err != nil {
+			return err
+		}
+	}
+	world := newWorld(s, log)
+	defer world.close()
+	s.keepFile = world.keepFile
+	ctx, stop := watchSignals(ctx, s.Err, world.kill)
+	defer stop()
+
+	live, status := f.live(s, specs)
+	logs, listeners := openLogs(s, specs)
+	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: append(listeners, live)})
+	defer rec.Close()
+	w := run.World{
+		Tool: result.Tool{Name: "mcptest", Version: version()},
+		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: world.ledger, Live: status.Live(), Sweep: world.sweep,
+		Settle: f.settled.settle, Closing: f.settled.closing,
+		Command: "mcptest run " + strings.Join(quoteAll(args), " "),
+	}
+	if up != nil {
+		w.Part, w.LogDir = run.Up, up.dir
+		w.HandOver = func(files []run.Kept) error { return up.handOver(files, world) }
+	}
+	return world.guarded(func() error {
+		code := run.Run(ctx, p, w)
+		live.Close()
+		f.remember(s, suites, log)
+		if up != nil {
+			up.finish(s)
+		}
+		return f.finish(s, rec, specs, logs, code)
+	})
+}
+
+func quoteAll(args []string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = a
+		if strings.ContainsAny(a, " '\"$`\\&|;<>()*?[]#~!{}\n\t") {
+			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return out
+}

@@ -1,0 +1,67 @@
+package cli_test
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"mcptest/internal/cli"
+)
+
+// The scripts below testdata/script run both programs as their users do. The
+// test binary is linked under their names, so nothing has to be installed.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"mcptest": func() { os.Exit(cli.Main(os.Args[1:], cli.System())) },
+		"mcpaql-conformance": func() {
+			os.Exit(cli.AQLMain(os.Args[1:], cli.System()))
+		},
+		"sdkserver":   sdkServerMain,
+		"everything":  everythingMain,
+		"serving":     servingMain,
+		"soak-helper": soakHelper,
+	})
+}
+
+func TestScripts(t *testing.T) {
+	_, here, _, _ := runtime.Caller(0)
+	root := filepath.Join(filepath.Dir(here), "..", "..")
+	dirs, err := filepath.Glob("testdata/script/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range dirs {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			t.Parallel()
+			testscript.Run(t, testscript.Params{
+				Dir:                 dir,
+				RequireExplicitExec: true,
+				UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+				Setup: func(e *testscript.Env) error {
+					e.Setenv("ROOT", root)
+					e.Setenv("NO_COLOR", "1")
+					e.Setenv("CI", "")
+					return freePorts(e, "PORT1", "PORT2")
+				},
+			})
+		})
+	}
+}
+
+// freePorts puts loopback ports that nobody listens on into the environment.
+func freePorts(e *testscript.Env, names ...string) error {
+	for _, name := range names {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		defer l.Close() // after the last one, so that they differ
+		e.Setenv(name, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+	}
+	return nil
+}

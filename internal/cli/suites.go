@@ -1,0 +1,242 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+	"mcptest/internal/term"
+)
+
+// suiteFlags say which suites are read and how; run and validate share them.
+type suiteFlags struct {
+	configs      []string
+	envFiles     []string
+	vars         []string
+	allowOutside bool
+	color        string
+
+	secrets []string       // of the suites that were loaded
+	order   map[string]int // the files that were read, in the order they were named
+}
+
+func (f *suiteFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringArrayVarP(&f.configs, "config", "c", nil, "suite `file` (same as naming it as an argument)")
+	fl.StringArrayVar(&f.envFiles, "env-file", nil, "read variables from this `file` in place of .env")
+	fl.StringArrayVar(&f.vars, "var", nil, "set a variable: `name=value`")
+	fl.BoolVar(&f.allowOutside, "allow-outside", false, "let imports, cases and schemas leave the suite's directory")
+	fl.StringVar(&f.color, "color", "auto", "colours: auto, always or never")
+}
+
+// defaultSuites are looked for when no path is given.
+var defaultSuites = []string{"mcptest.yaml", "mcptest.yml"}
+
+// paths resolves arguments to suite files.
+func (f *suiteFlags) paths(args []string) ([]string, error) {
+	args = append(slices.Clone(f.configs), args...)
+	if len(args) == 0 {
+		for _, name := range defaultSuites {
+			if _, err := os.Stat(name); err == nil {
+				return []string{name}, nil
+			}
+		}
+		return nil, fail(exitInvalid, "no suite: looked for %s here; name a file or folder", strings.Join(defaultSuites, " and "))
+	}
+	var out []string
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		switch {
+		case err != nil:
+			abs, _ := filepath.Abs(arg)
+			return nil, fail(exitInvalid, "no such file or folder: %s (looked for %s)", arg, abs)
+		case !info.IsDir():
+			out = append(out, arg)
+		default:
+			found, err := suitesBelow(arg)
+			if err != nil {
+				return nil, fail(exitInvalid, "read folder %s: %v", arg, err)
+			}
+			if len(found) == 0 {
+				return nil, fail(exitInvalid, "no suite below %s: looked for mcptest.yaml, mcptest.yml, *.mcptest.yaml and *.mcptest.yml", arg)
+			}
+			out = append(out, found...)
+		}
+	}
+	return out, nil
+}
+
+// suitesBelow finds the suites of a folder, sorted by path.
+func suitesBelow(dir string) ([]string, error) {
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if path != dir && (name == "node_modules" || strings.HasPrefix(name, ".")) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if slices.Contains(defaultSuites, name) || strings.HasSuffix(name, ".mcptest.yaml") || strings.HasSuffix(name, ".mcptest.yml") {
+			out = append(out, path)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// load reads the suites; every mistake of all of them is in the diagnostics.
+func (f *suiteFlags) load(paths []string, env []string) ([]*suite.Suite, source.Diagnostics, error) {
+	collectLate(env)
+	vars := map[string]string{}
+	for _, kv := range f.vars {
+		k, v, ok := strings.Cut(kv, "=")
+		if !ok || k == "" {
+			return nil, nil, fail(exitInvalid, "--var %s: want name=value", kv)
+		}
+		vars[k] = v
+	}
+	var suites []*suite.Suite
+	var diags source.Diagnostics
+	seen := map[string]bool{}
+	for _, path := range paths {
+		abs, err := filepath.Abs(path)
+		if err == nil && seen[abs] {
+			continue
+		}
+		seen[abs] = true
+		f.note(abs)
+		s, ds := suite.Load(path, suite.Options{Env: env, EnvFiles: f.envFiles, Vars: vars, AllowOutside: f.allowOutside})
+		diags = append(diags, ds...)
+		if s != nil {
+			suites = append(suites, s)
+			f.secrets = append(f.secrets, s.Secrets...)
+			f.note(s.Files...)
+		}
+	}
+	return suites, append(diags, unusedVars(suites)...), nil
+}
+
+// note remembers the order in which files are to be reported.
+func (f *suiteFlags) note(paths ...string) {
+	if f.order == nil {
+		f.order = map[string]int{}
+	}
+	for _, p := range paths {
+		if _, known := f.order[p]; !known {
+			f.order[p] = len(f.order)
+		}
+	}
+}
+
+// print writes diagnostics, those of the suite named first first, secrets
+// masked.
+func (f *suiteFlags) print(s Streams, diags source.Diagnostics) (errors, warnings int) {
+	rank := func(d source.Diagnostic) int {
+		if d.Pos.File == nil {
+			return -1
+		}
+		if n, known := f.order[d.Pos.File.Path]; known {
+			return n
+		}
+		return len(f.order) // rows, .env
+	}
+	slices.SortStableFunc(diags, func(a, b source.Diagnostic) int { return cmp.Compare(rank(a), rank(b)) })
+	return printDiagnostics(s, f.color, diags, f.secrets...)
+}
+
+// unusedVars warns of names given by --var that no suite knows: a misspelt one
+// would change nothing.
+func unusedVars(suites []*suite.Suite) source.Diagnostics {
+	var diags source.Diagnostics
+	if len(suites) == 0 {
+		return nil
+	}
+	for _, name := range suites[0].UnusedVars {
+		var known []string
+		used := false
+		for _, s := range suites {
+			used = used || s.Partial || !slices.Contains(s.UnusedVars, name)
+			known = append(known, s.VarNames...)
+		}
+		if used {
+			continue
+		}
+		d := source.Diagnostic{Path: "--var", Severity: source.Warning, Code: "unused-var", Msg: fmt.Sprintf("no suite declares or uses a variable called %q", name)}
+		if near := source.Nearest(name, known); near != "" {
+			d.Hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		diags = append(diags, d)
+	}
+	return diags
+}
+
+// settings are the plan's settings that both commands share.
+func (f *suiteFlags) settings(s Streams) plan.Settings {
+	set := plan.Settings{Env: s.Env, AllowOutside: f.allowOutside, CI: lookupEnv(s.Env, "CI") == "true", Self: s.Self}
+	for _, k := range mcp.ViolationKinds {
+		set.ViolationKinds = append(set.ViolationKinds, k.Name)
+	}
+	set.ViolationKinds = append(set.ViolationKinds, "output-schema")
+	return set
+}
+
+// printDiagnostics writes them to the error stream, secrets masked, and says how
+// many there are of each severity.
+func printDiagnostics(s Streams, color string, diags source.Diagnostics, secrets ...string) (errors, warnings int) {
+	if len(diags) == 0 {
+		return 0, 0
+	}
+	diags.Sort()
+	profile, err := term.Detect(s.Err, s.Env, color)
+	style := source.Style{}
+	if err == nil && profile != term.None {
+		p := term.NewPalette(profile)
+		paint := func(st term.Style) func(string) string { return func(t string) string { return p.Paint(st, t) } }
+		style = source.Style{Error: paint(term.Bad), Warning: paint(term.Warn), Caret: paint(term.Bad), Hint: paint(term.Accent)}
+	}
+	redactor := result.NewRedactor()
+	redactor.Add(secrets...)
+	var text bytes.Buffer
+	diags.Print(&text, style)
+	_, _ = s.Err.Write(redactor.Bytes(text.Bytes()))
+	for _, d := range diags {
+		if d.Severity == source.Error {
+			errors++
+		} else {
+			warnings++
+		}
+	}
+	return errors, warnings
+}
+
+func lookupEnv(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return fmt.Sprintf("1 %s", word)
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}

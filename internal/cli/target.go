@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+	"mcptest/internal/term"
+)
+
+// targetFlags say which server a command by hand talks to: an address, a
+// command after --, or a server of a suite.
+type targetFlags struct {
+	suiteFlags
+	url            string
+	headers        []string
+	bearerEnv      string
+	caFile         string
+	insecure       bool
+	transport      string
+	protocol       string
+	server         string
+	timeout        time.Duration
+	connectTimeout time.Duration
+	json           bool
+}
+
+// targetUse is how a command that takes a server is called, behind its own
+// arguments.
+const targetUse = " (--url URL | --server NAME | -- command args…)"
+
+func (f *targetFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.url, "url", "", "server at this `address` (http or https)")
+	fl.StringArrayVarP(&f.headers, "header", "H", nil, "send this HTTP header, as in `'Name: value'`; no output shows the value")
+	fl.StringVar(&f.bearerEnv, "bearer-token-env", "", "send the bearer token that this environment `variable` holds")
+	fl.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in this PEM `file`, too")
+	fl.BoolVar(&f.insecure, "insecure", false, "don't verify the server's certificate")
+	fl.StringVar(&f.transport, "transport", "auto", "HTTP transport: auto, streamable-http or sse")
+	fl.StringVar(&f.protocol, "protocol", "auto", "protocol `revision` to speak, or auto")
+	fl.StringVar(&f.server, "server", "", "the server of this `name` in a suite (see --config)")
+	fl.DurationVar(&f.timeout, "timeout", plan.DefaultTimeout, "limit for each request")
+	fl.DurationVar(&f.connectTimeout, "connect-timeout", plan.DefaultConnectTimeout, "limit for start and handshake")
+	fl.BoolVar(&f.json, "json", false, "print JSON")
+	f.suiteFlags.add(cmd)
+}
+
+// split tells a command's own arguments from the server's command behind --.
+func (f *targetFlags) split(cmd *cobra.Command, args []string, limit int) (own, argv []string, err error) {
+	own = args
+	if n := cmd.ArgsLenAtDash(); n >= 0 {
+		own, argv = args[:n], args[n:]
+		if len(argv) == 0 {
+			return nil, nil, fail(exitInvalid, "nothing stands behind --: want the server's command and its arguments")
+		}
+	}
+	if len(own) > limit {
+		return nil, nil, fail(exitInvalid, "%s: don't know what to do with %q (a server's command stands behind --)", cmd.Name(), own[limit])
+	}
+	return own, argv, nil
+}
+
+// resolve makes the server's definition, and declares what no output may show.
+func (f *targetFlags) resolve(s Streams, argv []string, redactor *result.Redactor) (*plan.Server, error) {
+	given := 0
+	for _, b := range []bool{f.url != "", len(argv) > 0, f.server != "" || f.url == "" && len(argv) == 0 && len(f.configs) > 0} {
+		if b {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, fail(exitInvalid, "want exactly one server: --url URL, --server NAME of a suite, or -- command args…")
+	}
+	if f.timeout <= 0 || f.connectTimeout <= 0 {
+		return nil, fail(exitInvalid, "--timeout and --connect-timeout: want more than zero")
+	}
+	if !slices.Contains([]string{mcp.HTTPAuto, mcp.StreamableHTTP, mcp.HTTPSSE}, f.transport) {
+		return nil, fail(exitInvalid, "--transport: want auto, streamable-http or sse, got %q", f.transport)
+	}
+	if f.protocol != mcp.Auto && !slices.Contains(mcp.Revisions(), f.protocol) {
+		return nil, fail(exitInvalid, "--protocol: want auto or one of %s, got %q", strings.Join(mcp.Revisions(), ", "), f.protocol)
+	}
+	switch {
+	case f.url != "":
+		return f.remote(s, redactor)
+	case len(argv) > 0:
+		if f.httpOnly() {
+			return nil, fail(exitInvalid, "-H, --bearer-token-env, --ca-file, --insecure and --transport are for a server with --url")
+		}
+		return f.local(s, argv)
+	}
+	if f.httpOnly() {
+		return nil, fail(exitInvalid, "-H, --bearer-token-env, --ca-file, --insecure and --transport are for a server with --url; the suite says how to reach its own")
+	}
+	return f.ofSuite(s, redactor)
+}
+
+func (f *targetFlags) httpOnly() bool {
+	return len(f.headers) > 0 || f.bearerEnv != "" || f.caFile != "" || f.insecure || f.transport != mcp.HTTPAuto
+}
+
+// bare is a definition with the settings of the flags.
+func (f *targetFlags) bare() *plan.Server {
+	return &plan.Server{
+		Name: "server", Pos: source.Pos{File: &source.File{}}, Transport: f.transport, Protocol: f.protocol,
+		ConnectTimeout: f.connectTimeout, Timeout: f.timeout, Sessions: 1, Tolerate: map[string]bool{}, ValidateOutput: true,
+	}
+}
+
+// local is a server started by hand: in this folder, with this environment,
+// like any program a shell starts.
+func (f *targetFlags) local(s Streams, argv []string) (*plan.Server, error) {
+	if argv[0] == "" {
+		return nil, fail(exitInvalid, "the server's command is empty")
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, fail(exitInternal, "find the current folder: %v", err)
+	}
+	sv := f.bare()
+	sv.Argv, sv.Dir, sv.Env = slices.Clone(argv), dir, s.Env
+	if argv[0] == "mcptest" && s.Self != "" {
+		sv.Argv[0] = s.Self // as in a suite
+	}
+	return sv, nil
+}
+
+func (f *targetFlags) remote(s Streams, redactor *result.Redactor) (*plan.Server, error) {
+	sv := f.bare()
+	u, err := url.Parse(f.url)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil, fail(exitInvalid, "--url: %q is not an http or https address", redactor.String(f.url))
+	}
+	if password, ok := u.User.Password(); ok {
+		redactor.Add(password)
+	}
+	sv.URL = f.url
+	for _, h := range f.headers {
+		name, value, ok := strings.Cut(h, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !ok || !headerName(name) || strings.ContainsAny(value, "\r\n\x00") {
+			return nil, fail(exitInvalid, "-H: want 'Name: value', got something else (it is not shown: it may hold a secret)")
+		}
+		sv.Headers = append(sv.Headers, plan.Header{Name: http.CanonicalHeaderKey(name), Value: value})
+		redactor.Add(value)
+		if _, credential, ok := strings.Cut(value, " "); ok && strings.EqualFold(name, "Authorization") {
+			redactor.Add(credential)
+		}
+	}
+	if f.bearerEnv != "" {
+		token := lookupEnv(s.Env, f.bearerEnv)
+		if token == "" {
+			return nil, fail(exitInvalid, "--bearer-token-env: the environment variable %s is not set", f.bearerEnv)
+		}
+		redactor.Add(token)
+		sv.Headers = append(sv.Headers, plan.Header{Name: "Authorization", Value: "Bearer " + token})
+	}
+	if f.caFile != "" || f.insecure {
+		sv.TLS = &suite.TLS{CAFile: f.caFile, Insecure: f.insecure}
+	}
+	return sv, nil
+}
+
+func headerName(name string) bool {
+	return name != "" && strings.IndexFunc(name, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)
+	}) < 0
+}
+
+// ofSuite takes the definition from a suite: the server of that name, or the
+// default one.
+func (f *targetFlags) ofSuite(s Streams, redactor *result.Redactor) (*plan.Server, error) {
+	paths, err := f.paths(nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) != 1 {
+		return nil, fail(exitInvalid, "--config: want one suite file, got %d", len(paths))
+	}
+	suites, diags, err := f.load(paths, s.Env)
+	if err != nil {
+		return nil, err
+	}
+	for _, su := range suites {
+		redactor.Add(su.Secrets...)
+	}
+	set := f.settings(s)
+	set.CI, set.Names = false, map[string]bool{} // no test is run
+	p, more := plan.Compile(suites, set)
+	if errs, _ := printDiagnostics(s, f.color, append(diags, more...)); errs > 0 || len(p.Files) != 1 {
+		return nil, fail(exitInvalid, "%s in %s", plural(max(errs, 1), "error"), paths[0])
+	}
+	file := p.Files[0]
+	sv := file.Default
+	if f.server != "" {
+		sv = file.Server(f.server)
+	}
+	if sv == nil {
+		return nil, fail(exitInvalid, "%s", noServer(file, f.server, paths[0]))
+	}
+	out := *sv
+	if f.protocol != mcp.Auto {
+		out.Protocol = f.protocol
+	}
+	if out.Timeout == 0 {
+		out.Timeout = f.timeout
+	}
+	return &out, nil
+}
+
+func noServer(file *plan.File, name, path string) string {
+	var names []string
+	for _, sv := range file.Servers {
+		names = append(names, sv.Name)
+	}
+	switch near := source.Nearest(name, names); {
+	case len(names) == 0:
+		return path + " declares no server"
+	case name == "":
+		return path + " has no default server: say --server " + strings.Join(names, " or --server ")
+	case near != "":
+		return path + " declares no server called " + name + ": did you mean " + near + "?"
+	}
+	return path + " declares no server called " + name + "; it has " + strings.Join(names, ", ")
+}
+
+// where is the target for people: the address, or the command.
+func where(sv *plan.Server) string {
+	if sv.URL != "" {
+		return sv.URL
+	}
+	return strings.Join(quoteAll(sv.Argv), " ")
+}
+
+// palette is that of a stream.
+func (f *targetFlags) palette(s Streams) (term.Palette, error) {
+	profile, err := term.Detect(s.Out, s.Env, f.color)
+	if err != nil {
+		return term.Palette{}, fail(exitInvalid, "%v", err)
+	}
+	return term.NewPalette(profile), nil
+}
+
+// background is the context of commands that are run without one.
+func background(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}

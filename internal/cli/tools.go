@@ -1,0 +1,382 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/term"
+)
+
+// The commands that list what a server has: tools, resources, prompts.
+
+func newToolsCmd(s Streams) *cobra.Command {
+	var f targetFlags
+	cmd := &cobra.Command{
+		Use:   "tools [NAME]" + targetUse,
+		Short: "List a server's tools, or show one of them",
+		Long: `List the tools of a server with their arguments (* marks those that are required), or show everything
+about one of them.
+
+Exit codes: 0 when the server answered, 1 when it did not, 2 for a mistake in the command line.`,
+		Example: `  mcptest tools -- npx -y @modelcontextprotocol/server-everything
+  mcptest tools --url https://mcp.example.com/mcp -H 'Authorization: Bearer …'
+  mcptest tools search --server api --config suite.yaml`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			own, argv, err := f.split(cmd, args, 1)
+			if err != nil {
+				return err
+			}
+			return f.with(cmd, s, argv, func(ctx context.Context, l *look) error {
+				tools, err := l.list(ctx, "tools/list", "tools")
+				if err != nil {
+					return err
+				}
+				if len(own) == 1 {
+					return l.showTool(tools, own[0])
+				}
+				return l.showTools(tools)
+			})
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func newResourcesCmd(s Streams) *cobra.Command {
+	var f targetFlags
+	cmd := &cobra.Command{
+		Use:   "resources [URI]" + targetUse,
+		Short: "List a server's resources and templates, or read one of them",
+		Long: `List the resources of a server and its resource templates, or read one resource.
+
+Exit codes: 0 when the server answered, 1 when it did not, 2 for a mistake in the command line.`,
+		Example: `  mcptest resources -- npx -y @modelcontextprotocol/server-everything
+  mcptest resources file:///notes.txt --url http://localhost:8080/mcp`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			own, argv, err := f.split(cmd, args, 1)
+			if err != nil {
+				return err
+			}
+			return f.with(cmd, s, argv, func(ctx context.Context, l *look) error {
+				if len(own) == 1 {
+					return l.readResource(ctx, own[0])
+				}
+				return l.showResources(ctx)
+			})
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func newPromptsCmd(s Streams) *cobra.Command {
+	var f targetFlags
+	var a argFlags
+	cmd := &cobra.Command{
+		Use:   "prompts [NAME]" + targetUse,
+		Short: "List a server's prompts, or get one of them",
+		Long: `List the prompts of a server with their arguments (* marks those that are required), or get one prompt.
+The arguments of a prompt are text: --arg name=value.
+
+Exit codes: 0 when the server answered, 1 when it did not, 2 for a mistake in the command line.`,
+		Example: `  mcptest prompts -- npx -y @modelcontextprotocol/server-everything
+  mcptest prompts review --arg style=short --url http://localhost:8080/mcp`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			own, argv, err := f.split(cmd, args, 1)
+			if err != nil {
+				return err
+			}
+			params, err := a.object(s, true)
+			if err != nil {
+				return err
+			}
+			if len(own) == 0 && params.Len() > 0 {
+				return fail(exitInvalid, "--arg goes with the name of a prompt")
+			}
+			return f.with(cmd, s, argv, func(ctx context.Context, l *look) error {
+				if len(own) == 1 {
+					return l.getPrompt(ctx, own[0], params)
+				}
+				return l.showPrompts(ctx)
+			})
+		},
+	}
+	f.add(cmd)
+	a.add(cmd, false)
+	return cmd
+}
+
+// Bounds of a list.
+const (
+	maxListPages = 1_000
+	maxListItems = 100_000
+)
+
+// list reads every page of a list; its error was reported.
+func (l *look) list(ctx context.Context, method, key string) ([]jsonv.Value, error) {
+	items, err := l.pages(ctx, method, key)
+	if err != nil {
+		return nil, l.failed(ctx, method, err)
+	}
+	return items, nil
+}
+
+// pages reads every page of a list.
+func (l *look) pages(ctx context.Context, method, key string) ([]jsonv.Value, error) {
+	var out []jsonv.Value
+	seen := map[string]bool{}
+	var params jsonv.Value
+	for range maxListPages {
+		res, err := l.result(ctx, method, params)
+		if err != nil {
+			return nil, err
+		}
+		page, ok := res.Get(key)
+		if !ok || page.Kind() != jsonv.KindArray {
+			return nil, fmt.Errorf("the result has no list %s (it is %s)", key, page.Kind())
+		}
+		for _, item := range page.Elems() {
+			out = append(out, item)
+		}
+		cursor := res.Lookup("nextCursor")
+		if cursor.Kind() != jsonv.KindString {
+			return out, nil
+		}
+		if seen[cursor.Text()] {
+			return nil, fmt.Errorf("the cursor %s came twice: the list has no end", cursor.Short(80))
+		}
+		if len(out) > maxListItems {
+			break
+		}
+		seen[cursor.Text()] = true
+		params = jsonv.Object(jsonv.Member{Key: "cursor", Value: cursor})
+	}
+	return nil, fmt.Errorf("the list is too long: %d items and more to come", len(out))
+}
+
+// offers reports whether the server declares a capability; one that declares
+// nothing readable is asked anyway.
+func (l *look) offers(capability string) bool {
+	caps := l.sess.ServerInfo().Lookup("capabilities")
+	return caps.Kind() != jsonv.KindObject || !caps.Lookup(capability).IsAbsent()
+}
+
+func (l *look) showTools(tools []jsonv.Value) error {
+	if l.f.json {
+		return l.printJSON(l.s.Out, jsonv.Object(jsonv.Member{Key: "tools", Value: jsonv.Array(tools...)}))
+	}
+	rows := make([][]string, 0, len(tools))
+	for _, t := range tools {
+		rows = append(rows, []string{name(t, "name"), signature(t.Lookup("inputSchema")), firstLine(t)})
+	}
+	return l.table("tool", []string{"TOOL", "ARGUMENTS", "DESCRIPTION"}, rows)
+}
+
+func (l *look) showResources(ctx context.Context) error {
+	resources, err := l.list(ctx, "resources/list", "resources")
+	if err != nil {
+		return err
+	}
+	// Templates came later and many servers have none: that is no failure.
+	var templates []jsonv.Value
+	if x := l.do(ctx, "resources/templates/list", jsonv.Value{}); exchangeError(x) == nil {
+		if templates, err = l.list(ctx, "resources/templates/list", "resourceTemplates"); err != nil {
+			return err
+		}
+	}
+	if l.f.json {
+		return l.printJSON(l.s.Out, jsonv.Object(jsonv.Member{Key: "resources", Value: jsonv.Array(resources...)},
+			jsonv.Member{Key: "resourceTemplates", Value: jsonv.Array(templates...)}))
+	}
+	var rows [][]string
+	row := func(v jsonv.Value, key string) {
+		rows = append(rows, []string{name(v, key), name(v, "name"), v.Lookup("mimeType").Text(), firstLine(v)})
+	}
+	for _, r := range resources {
+		row(r, "uri")
+	}
+	for _, t := range templates {
+		row(t, "uriTemplate")
+	}
+	return l.table("resource", []string{"URI", "NAME", "TYPE", "DESCRIPTION"}, rows)
+}
+
+func (l *look) showPrompts(ctx context.Context) error {
+	prompts, err := l.list(ctx, "prompts/list", "prompts")
+	if err != nil {
+		return err
+	}
+	if l.f.json {
+		return l.printJSON(l.s.Out, jsonv.Object(jsonv.Member{Key: "prompts", Value: jsonv.Array(prompts...)}))
+	}
+	rows := make([][]string, 0, len(prompts))
+	for _, p := range prompts {
+		var args []string
+		for _, a := range p.Lookup("arguments").Elems() {
+			n := name(a, "name")
+			if a.Lookup("required").Bool() {
+				n += "*"
+			}
+			args = append(args, n)
+		}
+		rows = append(rows, []string{name(p, "name"), strings.Join(args, ", "), firstLine(p)})
+	}
+	return l.table("prompt", []string{"PROMPT", "ARGUMENTS", "DESCRIPTION"}, rows)
+}
+
+// name is a member that should be text.
+func name(v jsonv.Value, key string) string {
+	switch m := v.Lookup(key); m.Kind() {
+	case jsonv.KindString:
+		return m.Text()
+	case jsonv.KindAbsent:
+		return "(no " + key + ")"
+	default:
+		return m.Short(40)
+	}
+}
+
+// firstLine is the title or the beginning of the description.
+func firstLine(v jsonv.Value) string {
+	text := v.Lookup("description").Text()
+	if text == "" {
+		text = v.Lookup("title").Text()
+	}
+	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
+	if more {
+		line = strings.TrimSpace(line) + " …"
+	}
+	return line
+}
+
+// signature lists a schema's properties: name*: type for a required one.
+func signature(schema jsonv.Value) string {
+	required := map[string]bool{}
+	for _, r := range schema.Lookup("required").Elems() {
+		required[r.Text()] = true
+	}
+	var out []string
+	for key, prop := range schema.Lookup("properties").Members() {
+		if required[key] {
+			key += "*"
+		}
+		if t := typeOf(prop); t != "" {
+			key += ": " + t
+		}
+		out = append(out, key)
+	}
+	return strings.Join(out, ", ")
+}
+
+func typeOf(prop jsonv.Value) string {
+	t := prop.Lookup("type")
+	switch t.Kind() {
+	case jsonv.KindString:
+		if item := prop.Lookup("items").Lookup("type"); t.Text() == "array" && item.Kind() == jsonv.KindString {
+			return item.Text() + "[]"
+		}
+		return t.Text()
+	case jsonv.KindArray:
+		var names []string
+		for _, e := range t.Elems() {
+			names = append(names, e.Text())
+		}
+		return strings.Join(names, "|")
+	}
+	if !prop.Lookup("enum").IsAbsent() {
+		return "enum"
+	}
+	return ""
+}
+
+// longestCell bounds a cell of a table that is not the last one, in columns.
+const longestCell = 60
+
+// table prints rows below their headings; the last column gets what is left of
+// a terminal's width.
+func (l *look) table(what string, head []string, rows [][]string) error {
+	if len(rows) == 0 {
+		_, err := fmt.Fprintf(l.s.Out, "no %ss\n", what)
+		return err
+	}
+	widths := make([]int, len(head))
+	for i, h := range head {
+		widths[i] = len(h)
+	}
+	for _, r := range rows {
+		for i := range r {
+			r[i] = l.text(r[i])
+			if i < len(r)-1 {
+				r[i] = term.Truncate(r[i], longestCell)
+				widths[i] = max(widths[i], term.Width(r[i]))
+			}
+		}
+	}
+	left := term.Columns(l.s.Out, 0)
+	for _, w := range widths[:len(widths)-1] {
+		left -= w + 2
+	}
+	var b strings.Builder
+	line := func(cells []string, st term.Style) {
+		text := ""
+		for i, c := range cells {
+			if i == len(cells)-1 {
+				if left > 20 {
+					c = term.Truncate(c, left)
+				}
+				text += l.palette.Paint(st, c)
+				break
+			}
+			c = term.Pad(c, widths[i])
+			if i == 0 && st == term.Plain {
+				text += l.palette.Paint(term.Strong, c) + "  "
+				continue
+			}
+			text += l.palette.Paint(st, c) + "  "
+		}
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
+	line(head, term.Faint)
+	for _, r := range rows {
+		line(r, term.Plain)
+	}
+	_, err := io.WriteString(l.s.Out, b.String())
+	return err
+}
+
+// showTool prints one tool.
+func (l *look) showTool(tools []jsonv.Value, want string) error {
+	var names []string
+	for _, t := range tools {
+		names = append(names, name(t, "name"))
+		if name(t, "name") != want {
+			continue
+		}
+		if l.f.json {
+			return l.printJSON(l.s.Out, t)
+		}
+		var b strings.Builder
+		b.WriteString(l.palette.Paint(term.Strong, l.text(want)))
+		if title := t.Lookup("title").Text(); title != "" {
+			b.WriteString("  " + l.text(title))
+		}
+		b.WriteByte('\n')
+		if d := t.Lookup("description").Text(); d != "" {
+			b.WriteString(l.block("  ", d))
+		}
+		for key, v := range t.Members() {
+			if key == "name" || key == "title" || key == "description" {
+				continue
+			}
+			b.WriteString(l.palette.Paint(term.Faint, l.text(key)) + "\n  " + l.jsonText("  ", v) + "\n")
+		}
+		_, err := io.WriteString(l.s.Out, b.String())
+		return err
+	}
+	return fail(exitFailed, "the server has no tool called %s%s", l.redactor.String(want), nearest(want, names))
+}

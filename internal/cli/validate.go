@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/plan"
+	"mcptest/internal/term"
+)
+
+func newValidateCmd(s Streams) *cobra.Command {
+	var f suiteFlags
+	cmd := &cobra.Command{
+		Use:   "validate [paths…]",
+		Short: "Check suites without running anything",
+		Long: `Check suites without running anything: every mistake is listed with its place.
+Exit code 0 when there is none, 2 otherwise.`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if _, err := term.Detect(io.Discard, s.Env, f.color); err != nil {
+				return fail(exitInvalid, "%v", err)
+			}
+			paths, err := f.paths(args)
+			if err != nil {
+				return err
+			}
+			suites, diags, err := f.load(paths, s.Env)
+			if err != nil {
+				return err
+			}
+			set := f.settings(s)
+			set.CI = false
+			p, more := plan.Compile(suites, set)
+			errs, warns := f.print(s, append(diags, more...))
+			if errs > 0 {
+				return fail(exitInvalid, "%s, %s", plural(errs, "error"), plural(warns, "warning"))
+			}
+			_, err = fmt.Fprintf(s.Out, "%s, %s, no errors, %s\n", plural(len(suites), "suite"), plural(p.Len(), "test"), plural(warns, "warning"))
+			return err
+		},
+	}
+	f.add(cmd)
+	return cmd
+}

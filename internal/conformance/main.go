@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	var err error
+	switch {
+	case len(args) == 2 && args[0] == "client":
+		err = client(args[1])
+	case len(args) == 0:
+		err = judged()
+	default:
+		err = errors.New("want no arguments, or: client URL")
+	}
+	var exit *exec.ExitError
+	if err == nil {
+		return 0
+	}
+	if !errors.As(err, &exit) {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+	}
+	return 1
+}
+
+func judged() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	temp, err := os.MkdirTemp("", "conformance-")
+	if err != nil {
+		return fmt.Errorf("make a folder: %w", err)
+	}
+	defer os.RemoveAll(temp)
+	return (&judge{dir: filepath.Join("testdata", "conformance"), temp: temp}).all(ctx)
+}

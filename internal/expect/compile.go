@@ -1,0 +1,174 @@
+package expect
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"mcptest/internal/source"
+)
+
+// Compiler compiles what is expected. The zero value is ready.
+type Compiler struct {
+	// LoadSchema reads a JSON Schema that another one refers to. uri is
+	// absolute and without a fragment: relative references are resolved
+	// against the file: URL of the suite file, then of the schema file they
+	// stand in; from is the place of the matcher's schema. nil refuses every such reference.
+	LoadSchema func(from source.Pos, uri string) ([]byte, error)
+	// Schemas keeps compiled schemas for reuse; nil keeps none.
+	Schemas *SchemaCache
+}
+
+// compiler is one compilation: the mistakes go to d.
+type compiler struct {
+	Compiler
+	d    *source.Decoder
+	rows []Row
+}
+
+func newCompiler(o Compiler, d *source.Decoder) *compiler {
+	return &compiler{Compiler: o, d: d, rows: table[:]}
+}
+
+// errorf reports a mistake at a node.
+func (c *compiler) errorf(n *source.Node, path, hint, format string, args ...any) {
+	c.d.Errorf(n, path, format, args...).Hint = hint
+}
+
+// errorIn reports a mistake at a byte offset inside a scalar.
+func (c *compiler) errorIn(n *source.Node, offset int, path, hint, format string, args ...any) {
+	diag := c.d.Errorf(n, path, format, args...)
+	diag.Hint, diag.Pos = hint, n.In(offset)
+}
+
+// didYouMean is the end of a message about an unknown word.
+func didYouMean(word string, known []string) string {
+	if near := source.Nearest(word, known); near != "" {
+		return " (did you mean " + quote(near) + "?)"
+	}
+	return ""
+}
+
+// keys checks a map's keys and hands each known one to use. It reports
+// whether the node is a map with all required keys; what names the thing for
+// messages.
+func (c *compiler) keys(n *source.Node, path, what string, known, required []string, use func(key string, k, v *source.Node)) bool {
+	if n.Kind != source.KindMap {
+		c.errorf(n, path, "", "want %s, got %s", what, describe(n))
+		return false
+	}
+	for _, f := range n.Fields {
+		if slices.Contains(known, f.Key.Text) {
+			use(f.Key.Text, f.Key, f.Value)
+			continue
+		}
+		hint := ""
+		if row := c.row(f.Key.Text); row != nil && slices.Contains(known, "matcher") {
+			hint = "write matcher: {" + f.Key.Text + ": …}"
+		}
+		c.errorf(f.Key, path, hint, "unknown key %s%s", quoteKey(f.Key.Text), didYouMean(f.Key.Text, known))
+	}
+	complete := true
+	for _, key := range required {
+		if n.Get(key) == nil {
+			c.errorf(n, path, "", "missing key %s", quote(key))
+			complete = false
+		}
+	}
+	return complete
+}
+
+// text returns a node's text, or reports that it has none.
+func (c *compiler) text(n *source.Node, path, what string) (string, bool) {
+	if text, ok := n.AsText(); ok {
+		return text, true
+	}
+	hint := ""
+	if n.IsScalar() && n.Text != "" {
+		hint = "put it in quotes: " + quoteKey(n.Text)
+	}
+	c.errorf(n, path, hint, "want %s, got %s", what, describe(n))
+	return "", false
+}
+
+// list returns a node's items, or reports that it has none.
+func (c *compiler) list(n *source.Node, path, what string) ([]*source.Node, bool) {
+	if n.Kind != source.KindList {
+		c.errorf(n, path, "", "want a list of %s, got %s", what, describe(n))
+		return nil, false
+	}
+	if len(n.Items) == 0 {
+		c.errorf(n, path, "", "the list of %s is empty", what)
+		return nil, false
+	}
+	return n.Items, true
+}
+
+// number returns a node's number, which is finite.
+func (c *compiler) number(n *source.Node, path string) (float64, bool) {
+	n = n.Typed()
+	if n.Kind != source.KindInt && n.Kind != source.KindFloat {
+		c.errorf(n, path, "", "want a number, got %s", describe(n))
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(n.Text, 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		c.errorf(n, path, "", "the number %s is out of range", cutText(n.Text, shownKey))
+		return 0, false
+	}
+	return f, true
+}
+
+// weight returns a weight: a finite number of at least 0.
+func (c *compiler) weight(n *source.Node, path string) (float64, bool) {
+	w, ok := c.number(n, path)
+	if ok && w < 0 {
+		c.errorf(n, path, "a weight is 0 or more", "negative weight %s", n.Text)
+		return 0, false
+	}
+	return w, ok
+}
+
+// share returns a threshold between 0 and 1.
+func (c *compiler) share(n *source.Node, path string) (float64, bool) {
+	t, ok := c.number(n, path)
+	if ok && (t < 0 || t > 1) {
+		c.errorf(n, path, "", "the threshold %s is outside 0 to 1", cutText(n.Text, shownKey))
+		return 0, false
+	}
+	return t, ok
+}
+
+// yes returns a boolean.
+func (c *compiler) yes(n *source.Node, path string) (value, ok bool) {
+	n = n.Typed()
+	if n.Kind != source.KindBool {
+		c.errorf(n, path, "", "want true or false, got %s", describe(n))
+		return false, false
+	}
+	return n.Text == "true", true
+}
+
+// CompileThreshold compiles a test's threshold: a number from 0 to 1. It
+// returns nil when there is none or a mistake was reported to d.
+func CompileThreshold(n *source.Node, path string, d *source.Decoder) *float64 {
+	if n == nil {
+		return nil
+	}
+	if t, ok := newCompiler(Compiler{}, d).share(n, path); ok {
+		return &t
+	}
+	return nil
+}
+
+// index writes a list index behind a path.
+func index(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+
+// join writes a key behind a path.
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}

@@ -1,0 +1,62 @@
+package expect_test
+
+import (
+	"testing"
+
+	"mcptest/internal/expect"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// FuzzCompile: whatever is written, compiling reports and never panics, and
+// what compiles can judge.
+func FuzzCompile(f *testing.F) {
+	for _, row := range expect.Matchers() {
+		f.Add("expect: [{target: text, name: a, matcher: {"+row.Example+"}}]\nderivedMetrics: [{name: m, value: {weighted_sum: [{ref: a}]}}]", row.Passes)
+	}
+	f.Add("threshold: 0.5\nexpect: {assertions: [{assert-set: {assertions: [{target: 'result[*]', matcher: {not: {exact: 1}}}]}}], max_duration_ms: 3}", `[1]`)
+	f.Fuzz(func(t *testing.T, suite, res string) {
+		n, ds := source.Parse(&source.File{Name: "f.yaml", Data: []byte(suite)})
+		if ds.HasErrors() || n == nil {
+			return
+		}
+		var d source.Decoder
+		tr := expect.Merge(parts(n, "", &d), parts(n.Get("defaultTest"), "", &d))
+		tr.Check("", &d)
+		tr.Uses()
+		for _, diag := range d.Diagnostics() {
+			if diag.Msg == "" || len(diag.Msg) > 5000 {
+				t.Fatalf("%q", diag.Msg)
+			}
+		}
+		if d.Diagnostics().HasErrors() {
+			return
+		}
+		v, _ := jsonv.Parse([]byte(res))
+		for _, o := range []*expect.Observation{{Result: v}, {Error: v}, textResult(res)} {
+			if got := tr.Evaluate(t.Context(), o, nil); got.Pass != (got.Message == "") {
+				t.Fatalf("%+v", got)
+			}
+		}
+	})
+}
+
+func BenchmarkCompile(b *testing.B) {
+	for name, text := range map[string]string{
+		"simple": `[{target: result.isError, matcher: {exact: false}}, {target: text, matcher: {contains: rust}}]`,
+		"schema": `[{target: result, matcher: {schema: {type: object, required: [a], properties: {a: {type: string}}}}}]`,
+		"regex":  `[{target: text, matcher: {regex: '^\d+ items$'}}]`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			n := node(b, text)
+			b.ReportAllocs()
+			for b.Loop() {
+				var d source.Decoder
+				expect.CompileExpect(n, "expect", &d)
+				if d.Diagnostics().HasErrors() {
+					b.Fatal(d.Diagnostics())
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,222 @@
+package expect
+
+import (
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// Subject is what a matcher judges: the value a target selected.
+type Subject struct {
+	// Target is the target as written, for messages and exec matchers.
+	Target string
+	// Value is absent exactly when Miss is set.
+	Value jsonv.Value
+	// Miss says why there is no value.
+	Miss *Miss
+	// Present says whether the target itself has something, without
+	// fallbacks and defaults. It is what absent and exists judge.
+	Present bool
+	// Elsewhere names the place a fallback took the value from.
+	Elsewhere string
+
+	notes []string
+}
+
+// Eval selects the target's value. Where there is none, the value is absent
+// and the Miss says why.
+func (t *Target) Eval(o *Observation) (jsonv.Value, *Miss) {
+	s := t.subject(o)
+	return s.Value, s.Miss
+}
+
+// subject evaluates the target.
+func (t *Target) subject(o *Observation) Subject {
+	base, why := o.base(t.root.part)
+	if base.IsAbsent() {
+		return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: why}}
+	}
+	switch t.root.part {
+	case partResult:
+		return t.resultSubject(o, base)
+	case partError:
+		if !o.hasError() {
+			return t.noError(base)
+		}
+	case partHTTPHeaders:
+		if len(t.steps) > 0 && t.steps[0].kind == stepName {
+			return t.headerSubject(base)
+		}
+	}
+	return t.walk(base, t.steps, t.root.Name)
+}
+
+// noError is the subject of a target at error when there is none: null at the
+// root, nothing below it.
+func (t *Target) noError(null jsonv.Value) Subject {
+	if len(t.steps) == 0 {
+		return Subject{Target: t.src, Value: null}
+	}
+	return Subject{Target: t.src, Miss: &Miss{Target: t.src, Prefix: "error", why: "there is no error: the call returned a result"}}
+}
+
+// resultSubject adds what only result has: isError that reads false, and the
+// fallback into structuredContent and text.
+func (t *Target) resultSubject(o *Observation, result jsonv.Value) Subject {
+	if t.isErrorFlag() {
+		if _, has := result.Get(keyIsError); !has && result.Kind() == jsonv.KindObject {
+			s := t.walk(jsonv.Bool(false), t.steps[1:], "result.isError")
+			s.Present = false
+			return s
+		}
+	}
+	if !t.fallback {
+		return t.walk(result, t.steps, t.root.Name)
+	}
+	name := t.steps[0].name
+	if _, has := result.Get(name); has || result.Kind() != jsonv.KindObject {
+		return t.walk(result, t.steps, t.root.Name)
+	}
+	var looked []place
+	for i, object := range [...]jsonv.Value{result.Lookup(keyStructured), o.textJSON()} {
+		if object.IsAbsent() {
+			continue
+		}
+		prefix := [...]string{"result.structuredContent", "the text content's JSON"}[i]
+		if v, has := object.Get(name); has {
+			s := t.walk(v, t.steps[1:], prefix+keyPath(name))
+			s.Present, s.Elsewhere = false, prefix
+			return s
+		}
+		looked = append(looked, place{prefix, object})
+	}
+	s := t.walk(result, t.steps, t.root.Name)
+	if s.Miss != nil {
+		if t.steps[0].name == "structured" || t.steps[0].name == "text" || t.steps[0].name == "error" {
+			s.Miss.Near = name // a root of its own
+		}
+		s.Miss.lookElsewhere(name, looked)
+	}
+	return s
+}
+
+// headerSubject matches a header's name in any case.
+func (t *Target) headerSubject(headers jsonv.Value) Subject {
+	name := t.steps[0].name
+	for key, v := range headers.Members() {
+		if strings.EqualFold(key, name) {
+			return t.walk(v, t.steps[1:], t.root.Name+keyPath(key))
+		}
+	}
+	return t.walk(headers, t.steps, t.root.Name)
+}
+
+// walk follows steps from v, which stands at prefix.
+func (t *Target) walk(v jsonv.Value, steps []step, prefix string) Subject {
+	for i := range steps {
+		if steps[i].kind >= stepAll {
+			return t.walkPlural(v, steps, i, prefix)
+		}
+		next, ok := steps[i].follow(v)
+		if !ok {
+			return Subject{Target: t.src, Miss: newMiss(t.src, prefix+pathOf(steps[:i]), v, steps[i:])}
+		}
+		v = next
+	}
+	return Subject{Target: t.src, Value: v, Present: true}
+}
+
+// follow takes one step that selects at most one value.
+func (s *step) follow(v jsonv.Value) (jsonv.Value, bool) {
+	if s.kind == stepName {
+		return v.Get(s.name)
+	}
+	v = v.At(s.from)
+	return v, !v.IsAbsent()
+}
+
+// walkPlural follows the steps from the first one that selects several values
+// on. Elements that lack what a later step asks for are left out (RFC 9535
+// section 2.1.2); when all of them lack it, the target is missing.
+func (t *Target) walkPlural(v jsonv.Value, steps []step, i int, prefix string) Subject {
+	at := prefix + pathOf(steps[:i])
+	if !steps[i].selectsIn(v) {
+		return Subject{Target: t.src, Miss: newMiss(t.src, at, v, steps[i:])}
+	}
+	nodes := []jsonv.Value{v}
+	var dropped *Miss
+	droppedAt, lost, total := 0, 0, 0
+	for j := i; j < len(steps); j++ {
+		var next []jsonv.Value
+		for _, n := range nodes {
+			if before := len(next); steps[j].kind >= stepAll {
+				next = steps[j].appendAll(next, n)
+				if len(next) > before || steps[j].selectsIn(n) {
+					continue
+				}
+			} else if one, ok := steps[j].follow(n); ok {
+				next = append(next, one)
+				continue
+			}
+			if dropped == nil {
+				dropped, droppedAt, total = newMiss(t.src, at+pathOf(steps[i:j]), n, steps[j:]), j, len(nodes)
+			}
+			if droppedAt == j {
+				lost++
+			}
+		}
+		nodes = next
+	}
+	if len(nodes) == 0 && dropped != nil {
+		dropped.ofAll = lost
+		return Subject{Target: t.src, Miss: dropped}
+	}
+	s := Subject{Target: t.src, Value: jsonv.Array(nodes...), Present: len(nodes) > 0}
+	if dropped != nil {
+		s.notes = []string{countOf(lost, total) + " left out: " + dropped.Reason()}
+	}
+	return s
+}
+
+// selectsIn reports whether a step that selects several values has something
+// to select from in v, be it nothing.
+func (s *step) selectsIn(v jsonv.Value) bool {
+	return v.Kind() == jsonv.KindArray || s.kind == stepAll && v.Kind() == jsonv.KindObject
+}
+
+// appendAll appends what a step selects in v.
+func (s *step) appendAll(dst []jsonv.Value, v jsonv.Value) []jsonv.Value {
+	if s.kind == stepSlice {
+		from, to := s.bounds(v.Len())
+		for i := from; i < to; i++ {
+			dst = append(dst, v.At(i))
+		}
+		return dst
+	}
+	for _, e := range v.Elems() {
+		dst = append(dst, e)
+	}
+	for _, e := range v.Members() {
+		dst = append(dst, e)
+	}
+	return dst
+}
+
+// bounds returns the part of a list of n elements that a slice selects (RFC
+// 9535 section 2.3.4.2.2, step 1).
+func (s *step) bounds(n int) (from, to int) {
+	to = n
+	if s.has[0] {
+		from = s.from
+	}
+	if s.has[1] {
+		to = s.to
+	}
+	clamp := func(i int) int {
+		if i < 0 {
+			i += n
+		}
+		return min(max(i, 0), n)
+	}
+	return clamp(from), clamp(to)
+}

@@ -1,0 +1,268 @@
+package expect
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// Verdict is what a tree says about an observation.
+type Verdict struct {
+	Pass    bool
+	Message string // one line: why it failed
+	// Score is the combined score, set exactly when Scored.
+	Score *float64
+	// Scored is set when the test has a threshold. Without it the weights of
+	// Items mean nothing (those inside of sets do).
+	Scored  bool
+	Items   []ItemResult
+	Metrics []MetricResult
+	// Implicit is set when nothing was expected but that the call succeeds.
+	Implicit bool
+	Notes    []string // what the reader should know besides
+}
+
+// ItemResult is what came of one item.
+type ItemResult struct {
+	Pos             source.Pos
+	Name            string
+	Target, Matcher string // of an assertion
+	Pass, Set       bool
+	// Score is 1 or 0 (graded matchers: in between); of a set its internal
+	// weighted pass-fraction.
+	Score, Weight    float64
+	Threshold        *float64 // of a set
+	Message          string   // one line: why it failed, starting with the target
+	Expected, Actual string
+	Diff, Notes      []string
+	Items            []ItemResult // of a set
+}
+
+// MetricResult is the value of one derived metric.
+type MetricResult struct {
+	Pos       source.Pos
+	Name      string
+	Value     float64
+	Threshold *float64
+	Passed    *bool // set when there is a threshold
+	Notes     []string
+}
+
+// Evaluate judges an observation. A nil env has nothing.
+func (t *Tree) Evaluate(ctx context.Context, o *Observation, env *Env) Verdict {
+	if env == nil {
+		env = &Env{}
+	}
+	v := Verdict{Scored: t.Threshold != nil, Implicit: len(t.Items) == 0 && t.MaxDuration == nil}
+	v.Items = evaluateItems(ctx, t.Items, o, env)
+	var why []string
+	callFailed := o.failed()
+	if callFailed && !t.examinesErrors() {
+		msg := o.failure()
+		if len(t.Items) > 0 {
+			msg += ", and no assertion looks at error or result.isError"
+		}
+		why = append(why, msg)
+	}
+	// What the failed call makes fail besides is not worth a second reason.
+	if msg := t.judgeItems(&v, callFailed); msg != "" && len(why) == 0 {
+		why = append(why, msg)
+	}
+	if g := t.MaxDuration; g != nil && o.DurationMS > g.MaxMS+Tolerance {
+		took, limit := fmtPair(o.DurationMS, g.MaxMS)
+		why = append(why, "the call took "+took+" ms, more than max_duration_ms "+limit)
+	}
+	why = append(why, t.evaluateMetrics(&v)...)
+	v.Pass = len(why) == 0
+	v.Message = cutText(strings.Join(why, "; "), maxMessage)
+	return v
+}
+
+// examinesErrors reports whether some item looks at error or result.isError:
+// then a failed call is something the author thought of.
+func (t *Tree) examinesErrors() bool { return anyItem(t.Items, (*Assertion).examinesErrors) }
+
+func anyItem(items []Item, is func(*Assertion) bool) bool {
+	for i := range items {
+		if set := items[i].Set; set != nil && anyItem(set.Items, is) || set == nil && is(items[i].Assertion) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *Assertion) examinesErrors() bool {
+	if a.Target.looksAtError() {
+		return true
+	}
+	k, ok := a.Matcher.(*check)
+	return ok && k.namesIsError && a.Target.root.part == partResult && len(a.Target.steps) == 0
+}
+
+// judgeItems applies the threshold, or the rule that every item must pass, and
+// returns why that fails.
+func (t *Tree) judgeItems(v *Verdict, callFailed bool) string {
+	if t.Threshold == nil {
+		return failures(v.Items)
+	}
+	score := fraction(t.Items, v.Items)
+	if len(t.Items) == 0 {
+		score = unit(!callFailed)
+	}
+	v.Score = &score
+	if reaches(score, *t.Threshold) {
+		return ""
+	}
+	is, want := fmtPair(score, *t.Threshold)
+	msg := "the score " + is + " is below the threshold " + want
+	if first := failures(v.Items); first != "" {
+		msg += ": " + first
+	}
+	return msg
+}
+
+// failures sums up failing items in one line, "" when there is none.
+func failures(items []ItemResult) string {
+	failing, first := 0, ""
+	for i := range items {
+		if items[i].Pass {
+			continue
+		}
+		if failing++; failing == 1 {
+			first = items[i].Message
+			if items[i].Name != "" && !items[i].Set {
+				first = cutText(items[i].Name, shownKey) + ": " + first
+			}
+		}
+	}
+	if failing > 1 {
+		return strconv.Itoa(failing) + " of " + strconv.Itoa(len(items)) + " failed, the first: " + first
+	}
+	return first
+}
+
+func evaluateItems(ctx context.Context, items []Item, o *Observation, env *Env) []ItemResult {
+	if len(items) == 0 {
+		return nil
+	}
+	results := make([]ItemResult, len(items))
+	for i := range items {
+		r := &results[i]
+		r.Pos, r.Name, r.Weight = items[i].Pos, items[i].Name, items[i].Weight
+		if items[i].Set != nil {
+			items[i].Set.evaluate(ctx, o, env, r)
+		} else {
+			items[i].Assertion.evaluate(ctx, o, env, r)
+		}
+	}
+	return results
+}
+
+func (s *Set) evaluate(ctx context.Context, o *Observation, env *Env, r *ItemResult) {
+	r.Set, r.Threshold = true, &s.Threshold
+	r.Items = evaluateItems(ctx, s.Items, o, env)
+	r.Score = fraction(s.Items, r.Items)
+	r.Pass = reaches(r.Score, s.Threshold)
+	if r.Pass {
+		return
+	}
+	name := "the set"
+	if r.Name != "" {
+		name += " " + quoteKey(r.Name)
+	}
+	is, want := fmtPair(r.Score, s.Threshold)
+	r.Message = name + " scored " + is + ", below " + want + ": " + failures(r.Items)
+}
+
+func (a *Assertion) evaluate(ctx context.Context, o *Observation, env *Env, r *ItemResult) {
+	r.Target, r.Matcher = a.Target.src, a.MatcherName
+	s := a.Target.subject(o)
+	out := a.Matcher.Match(ctx, s, env)
+	r.Pass, r.Score, r.Notes = out.Pass, out.Score, out.Notes
+	if len(s.notes) > 0 {
+		r.Notes = append(r.Notes, s.notes...)
+	}
+	if out.Pass {
+		return
+	}
+	r.Expected, r.Actual, r.Diff = out.Expected, out.Actual, bound(out.Diff)
+	r.Message = a.Target.src + ": " + out.Msg
+	if a.Message != "" {
+		r.Message = oneLine(a.Message, maxLine) + ": " + r.Message
+	}
+	r.Message = cutText(r.Message, maxMessage)
+	if s.Elsewhere != "" && out.Actual != "nothing" {
+		r.Notes = append(r.Notes, "the value was found in "+s.Elsewhere)
+	}
+	a.noteErrorText(o, s, r)
+}
+
+// noteErrorText adds what the server said when a check of isError fails, or
+// something is missing from a flagged result: the flag alone helps nobody.
+func (a *Assertion) noteErrorText(o *Observation, s Subject, r *ItemResult) {
+	if !o.flagged() || !a.Target.isErrorFlag() && (s.Miss == nil || a.Target.root.part == partError) {
+		return
+	}
+	if text, _ := o.text(); text.Kind() == jsonv.KindString && text.Text() != "" {
+		r.Notes = append(r.Notes, "the server says: "+show(text, shownSaid))
+	}
+}
+
+// evaluateMetrics computes the metrics in order and returns why those with a
+// threshold fail.
+func (t *Tree) evaluateMetrics(v *Verdict) (why []string) {
+	if len(t.Metrics) == 0 {
+		return nil
+	}
+	v.Metrics = make([]MetricResult, len(t.Metrics))
+	for i := range t.Metrics {
+		m, r := &t.Metrics[i], &v.Metrics[i]
+		r.Pos, r.Name, r.Threshold = m.Pos, m.Name, m.Threshold
+		total := 0.0
+		for _, term := range m.Terms {
+			score, ok := lookupScore(term.Ref, v.Items, v.Metrics[:i])
+			if !ok {
+				note := t.unknownRef(term.Ref, i)
+				r.Notes = append(r.Notes, note)
+				v.Notes = append(v.Notes, "metric "+quoteKey(m.Name)+": "+note)
+			}
+			r.Value += score * term.Weight
+			total += term.Weight
+		}
+		if m.Average && total > 0 {
+			r.Value /= total
+		}
+		if m.Threshold == nil {
+			continue
+		}
+		pass := reaches(r.Value, *m.Threshold)
+		if r.Passed = &pass; !pass {
+			is, want := fmtPair(r.Value, *m.Threshold)
+			why = append(why, "the metric "+quoteKey(m.Name)+" is "+is+", below its threshold "+want)
+		}
+	}
+	return why
+}
+
+// lookupScore finds a named score among items, items of sets and metrics.
+func lookupScore(ref string, items []ItemResult, metrics []MetricResult) (float64, bool) {
+	for i := range items {
+		if items[i].Name == ref {
+			return items[i].Score, true
+		}
+		for j := range items[i].Items {
+			if items[i].Items[j].Name == ref {
+				return items[i].Items[j].Score, true
+			}
+		}
+	}
+	for i := range metrics {
+		if metrics[i].Name == ref {
+			return metrics[i].Value, true
+		}
+	}
+	return 0, false
+}

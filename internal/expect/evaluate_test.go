@@ -1,0 +1,194 @@
+package expect_test
+
+import (
+	"strings"
+	"testing"
+
+	"mcptest/internal/expect"
+	"mcptest/internal/jsonv"
+)
+
+func flagged(text string) *expect.Observation {
+	o := textResult(text)
+	o.Result = o.Result.With("isError", jsonv.Bool(true))
+	return o
+}
+
+func rpcError(t *testing.T) *expect.Observation {
+	return &expect.Observation{Error: value(t, `{"code": -32602, "message": "Invalid params"}`)}
+}
+
+func TestImplicitCheck(t *testing.T) {
+	for _, c := range []struct {
+		suite    string
+		o        *expect.Observation
+		pass     bool
+		implicit bool
+		message  string
+	}{
+		{"{}", textResult("hi"), true, true, ""},
+		{"expect: []", textResult("hi"), true, true, ""},
+		{"{}", flagged("disk full"), false, true, `the result has isError: true: "disk full"`},
+		{"{}", rpcError(t), false, true, `the call returned error -32602 "Invalid params"`},
+		{"{}", &expect.Observation{}, true, true, ""}, // a notification has no answer
+		{"expect: [{target: error, matcher: {absent: true}}]", &expect.Observation{Result: value(t, `{}`), Error: jsonv.Null()}, true, false, ""},
+		{"{}", result(t, `{"isError": "true"}`), true, true, ""},
+		{"expect: {max_duration_ms: 5}", textResult("hi"), true, false, ""},
+	} {
+		v := evaluate(t, c.suite, c.o)
+		if v.Pass != c.pass || v.Implicit != c.implicit || v.Message != c.message || v.Score != nil {
+			t.Errorf("%s: %+v", c.suite, v)
+		}
+	}
+	for pass, o := range map[bool]*expect.Observation{true: textResult("hi"), false: flagged("no")} {
+		v := evaluate(t, "threshold: 0.5", o)
+		if v.Pass != pass || (*v.Score == 1) != pass || (*v.Score == 0) == pass {
+			t.Errorf("%+v", v)
+		}
+	}
+	// A threshold of 0 does not excuse a failed call.
+	wantMatch(t, evaluate(t, "threshold: 0", flagged("no")), false, "isError: true")
+}
+
+func TestUnexaminedError(t *testing.T) {
+	const contains = "expect: [{target: text, matcher: {contains: full}}"
+	for _, c := range []struct {
+		suite string
+		o     *expect.Observation
+		pass  bool
+	}{
+		{contains + "]", flagged("disk full"), false},
+		{contains + ", {target: result.isError, matcher: {exact: true}}]", flagged("disk full"), true},
+		{contains + ", {assert-set: {assertions: [{target: result.isError, matcher: {exact: true}}]}}]", flagged("disk full"), true},
+		{"expect: [{target: result, matcher: {subset: {isError: true}}}]", flagged("x"), true},
+		{"expect: [{target: result, matcher: {subset: {content: []}}}]", flagged("x"), false},
+		{"expect: [{target: structured.isError, matcher: {absent: true}}]", flagged("x"), false},
+		{"expect: [{target: error.code, matcher: {exact: -32602}}]", rpcError(t), true},
+		{"expect: [{target: duration_ms, matcher: {lt: 9}}]", rpcError(t), false},
+		{"expect: [{target: error, matcher: {exact: null}}]", flagged("x"), true},
+	} {
+		v := evaluate(t, c.suite, c.o)
+		if v.Pass != c.pass {
+			t.Errorf("%s: %s", c.suite, v.Message)
+		}
+	}
+	v := evaluate(t, contains+"]\nthreshold: 0.1", flagged("disk full"))
+	wantMatch(t, v, false, `the result has isError: true: "disk full", and no assertion looks at error or result.isError`)
+	if *v.Score != 1 || !v.Items[0].Pass {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestErrorTextIsNoted(t *testing.T) {
+	v := evaluate(t, "expect: [{target: result.isError, matcher: {exact: false}}]", flagged("disk full"))
+	wantMatch(t, v, false, "result.isError: want false, got true")
+	if len(v.Items[0].Notes) != 1 || v.Items[0].Notes[0] != `the server says: "disk full"` {
+		t.Errorf("%q", v.Items[0].Notes)
+	}
+}
+
+func TestGate(t *testing.T) {
+	const suite = "threshold: 0.1\nexpect: {assertions: [{target: text, matcher: {contains: a}}], max_duration_ms: 20}"
+	for ms, pass := range map[float64]bool{5: true, 20: true, 20.0000000001: true, 20.01: false} {
+		o := textResult("a")
+		o.DurationMS = ms
+		v := evaluate(t, suite, o)
+		if v.Pass != pass || *v.Score != 1 {
+			t.Errorf("%v ms: %+v", ms, v)
+		}
+	}
+	o := textResult("a")
+	o.DurationMS = 20.01
+	wantMatch(t, evaluate(t, suite, o), false, "the call took 20.01 ms, more than max_duration_ms 20")
+}
+
+func TestAllItemsAreEvaluated(t *testing.T) {
+	v := evaluate(t, `
+expect:
+  - {target: text, matcher: {contains: x}, name: greets, message: the answer must greet}
+  - {target: text, matcher: {contains: a}, weight: 5}
+  - {target: result.nope, matcher: {exact: 1}}
+`, textResult("a"))
+	wantMatch(t, v, false, `2 of 3 failed, the first: greets: the answer must greet: text: does not contain "x": text "a"`)
+	if len(v.Items) != 3 || v.Items[2].Message != `result.nope: no key "nope" in result; it has content` || !v.Items[1].Pass || v.Items[1].Weight != 5 {
+		t.Errorf("%+v", v.Items)
+	}
+	for i, item := range v.Items {
+		if item.Pos.Line != i+3 || item.Pos.Col != 5 {
+			t.Errorf("item %d stands at %s", i, item.Pos)
+		}
+	}
+	if v.Items[0].Expected != `contains "x"` || v.Items[0].Actual != `"a"` || v.Items[0].Matcher != "contains" || v.Items[0].Target != "text" {
+		t.Errorf("%+v", v.Items[0])
+	}
+}
+
+func TestUses(t *testing.T) {
+	for target, want := range map[string]expect.Uses{
+		"result.x":       {Result: true},
+		"text":           {Result: true, Text: true},
+		"structured.a":   {Result: true, Structured: true},
+		"error.code":     {},
+		"notifications":  {Notifications: true},
+		"logs[0]":        {Logs: true},
+		"progress":       {Progress: true},
+		"requests":       {Requests: true},
+		"duration_ms":    {},
+		"response_bytes": {ResponseBytes: true},
+		"http.status":    {HTTP: true},
+		"http.headers.x": {HTTP: true},
+		"stderr":         {Stderr: true},
+		"server.x":       {Server: true},
+		"steps.x":        {Steps: true},
+	} {
+		flat := tree(t, "expect: [{target: '"+target+"', matcher: {exists: true}}]").Uses()
+		inSet := tree(t, "expect: [{assert-set: {assertions: [{target: '"+target+"', matcher: {exists: true}}]}}]").Uses()
+		if flat != want || inSet != want {
+			t.Errorf("%s: %+v %+v", target, flat, inSet)
+		}
+		exclusive := strings.Contains("notifications logs[0] progress requests stderr", target)
+		if flat.Exclusive() != exclusive {
+			t.Errorf("%s: exclusive %v", target, flat.Exclusive())
+		}
+	}
+	for _, matcher := range []string{"exec: [x]", "not: {exec: [x]}", "all-of: [{exists: true}, {each: {exec: [x]}}]"} {
+		if !tree(t, "expect: [{target: text, matcher: {"+matcher+"}}]").Uses().Exec {
+			t.Errorf("%s: Exec is not set", matcher)
+		}
+	}
+	a, b := expect.Uses{Logs: true}, expect.Uses{HTTP: true, Exec: true}
+	if got := a.Add(b); got != (expect.Uses{Logs: true, HTTP: true, Exec: true}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func BenchmarkEvaluate(b *testing.B) {
+	tr := tree(b, `
+expect:
+  - {target: result.isError, matcher: {exact: false}}
+  - {target: "result.content[0].text", matcher: {contains: rust}}
+`)
+	o := textResult("written in rust")
+	ctx := b.Context()
+	b.ReportAllocs()
+	for b.Loop() {
+		if v := tr.Evaluate(ctx, o, nil); !v.Pass {
+			b.Fatal(v.Message)
+		}
+	}
+}
+
+func BenchmarkEvaluateSchema(b *testing.B) {
+	tr := tree(b, `
+expect:
+  - {target: result, matcher: {schema: {type: object, required: [content], properties: {content: {type: array, items: {type: object}}}}}}
+`)
+	o := textResult("written in rust")
+	ctx := b.Context()
+	b.ReportAllocs()
+	for b.Loop() {
+		if v := tr.Evaluate(ctx, o, nil); !v.Pass {
+			b.Fatal(v.Message)
+		}
+	}
+}

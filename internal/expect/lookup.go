@@ -1,0 +1,124 @@
+package expect
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// row returns the table's row of a matcher, nil when there is none.
+func (c *compiler) row(name string) *Row {
+	for i := range c.rows {
+		if c.rows[i].Name == name || slices.Contains(c.rows[i].Aliases, name) {
+			return &c.rows[i]
+		}
+	}
+	return nil
+}
+
+// matcher compiles a map with one key, the matcher's name. It returns nil when
+// a mistake was reported.
+func (c *compiler) matcher(n *source.Node, path string) *check {
+	const hint = `a matcher is a map with one key: {contains: "rust"}`
+	if n.Kind != source.KindMap {
+		if row := c.row(n.Text); row != nil && n.Kind == source.KindString {
+			c.errorf(n, path, "for example: {"+row.Example+"}", "the matcher %s needs an argument", row.Name)
+			return nil
+		}
+		c.errorf(n, path, hint, "want a matcher, got %s", describe(n))
+		return nil
+	}
+	if len(n.Fields) == 0 {
+		c.errorf(n, path, hint, "the matcher is missing")
+		return nil
+	}
+	if len(n.Fields) > 1 {
+		names := make([]string, 0, len(n.Fields))
+		for _, f := range n.Fields[:min(len(n.Fields), maxKeysShown)] {
+			names = append(names, plainKey(f.Key.Text))
+		}
+		c.errorf(n.Fields[1].Key, path, "use all-of for several matchers on one target, or write several assertions",
+			"a matcher has one key, this one has %d: %s", len(n.Fields), strings.Join(names, ", "))
+	}
+	var first *check
+	for i, f := range n.Fields {
+		if k := c.named(f.Key, f.Value, path); i == 0 {
+			first = k
+		}
+	}
+	if len(n.Fields) > 1 {
+		return nil
+	}
+	return first
+}
+
+// named compiles one matcher by its name.
+func (c *compiler) named(key, arg *source.Node, path string) *check {
+	row := c.row(key.Text)
+	if row == nil {
+		c.unknownMatcher(key, path)
+		return nil
+	}
+	m := row.compile(c, arg, join(path, key.Text))
+	if m == nil {
+		return nil
+	}
+	value := arg.JSON()
+	_, names := value.Get(keyIsError)
+	return &check{
+		row: row, m: m,
+		desc:         row.Name + " " + show(value, shownInLine),
+		namesIsError: names,
+		execs:        runsPrograms(m),
+	}
+}
+
+func (c *compiler) unknownMatcher(key *source.Node, path string) {
+	name := key.Text
+	if name == "snapshot" {
+		c.errorf(key, path, "compare with exact, subset or schema until then", "the matcher snapshot is not available yet; the name is reserved")
+		return
+	}
+	names := make([]string, 0, len(c.rows)+len(c.rows)/4)
+	for i := range c.rows {
+		names = append(names, c.rows[i].Name)
+	}
+	near := misnomers[strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))]
+	if near == "" {
+		near = source.Nearest(strings.ReplaceAll(name, "_", "-"), names)
+	}
+	msg := "unknown matcher " + quoteKey(name)
+	if near != "" {
+		msg += " (did you mean " + quote(near) + "?)"
+	}
+	c.errorf(key, path, "the matchers are "+strings.Join(names, ", "), "%s", msg)
+}
+
+// misnomers are names that other test tools use for a matcher, without
+// hyphens and in lower case.
+var misnomers = map[string]string{
+	"equals": "exact", "equal": "exact", "eq": "exact", "is": "exact", "tobe": "exact", "toequal": "exact",
+	"matches": "regex", "match": "regex", "pattern": "regex", "regexp": "regex",
+	"jsonschema": "schema", "containsjson": "is-json", "isvalidjson": "is-json", "json": "is-json",
+	"in": "one-of", "enum": "one-of", "isin": "one-of",
+	"len": "length", "size": "length", "count": "length", "haslength": "length", "minlength": "length", "maxlength": "length",
+	"greaterthan": "gt", "lessthan": "lt", "min": "gte", "max": "lte", "range": "between", "closeto": "approx",
+	"similar": "levenshtein", "and": "all-of", "or": "any-of", "nor": "none-of", "every": "each", "all": "each", "some": "any",
+	"isempty": "empty", "present": "exists", "defined": "exists", "missing": "absent", "undefined": "absent",
+	"notcontains": "not", "notequals": "not", "ne": "not", "partial": "subset", "matchobject": "subset", "sameelements": "unordered",
+	"isa": "type", "istype": "type", "command": "exec", "script": "exec", "javascript": "exec", "python": "exec",
+	"prefix": "starts-with", "hasprefix": "starts-with", "suffix": "ends-with", "hassuffix": "ends-with",
+}
+
+// Matchers returns the table of matchers, sorted by name.
+func Matchers() []Row {
+	rows := slices.Clone(table[:])
+	for i := range rows {
+		// The table's schemas are parsed by its test; a mistake would leave
+		// the argument unconstrained.
+		rows[i].ArgSchema, _ = jsonv.Parse([]byte(rows[i].schema))
+	}
+	return rows
+}

@@ -1,0 +1,230 @@
+package expect
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+var rowContains = Row{
+	Name: "contains", Doc: "a text contains a part, a list an element, an object these members (deeply, others may be there)",
+	Example: `contains: rust`, Passes: `"written in rust"`, Fails: `"written in Rust"`,
+	schema: anySchema, compile: compileContains,
+}
+
+var rowIContains = Row{
+	Name: "icontains", Doc: "contains, ignoring case in texts",
+	Example: `icontains: RUST`, Passes: `"written in Rust"`, Fails: `"written in C"`,
+	schema: `{"type":["string","number","boolean","null"]}`, compile: compileIContains,
+}
+
+const nonEmptyList = `{"type":"array","minItems":1}`
+
+var rowContainsAll = Row{
+	Name: "contains-all", Aliases: []string{"contains_all"}, Doc: "contains every one of these",
+	Example: `contains-all: [rust, go]`, Passes: `"rust and go"`, Fails: `"rust and c"`,
+	schema: nonEmptyList, compile: compileContainsMany(false, true),
+}
+
+var rowContainsAny = Row{
+	Name: "contains-any", Aliases: []string{"contains_any"}, Doc: "contains at least one of these",
+	Example: `contains-any: [rust, go]`, Passes: `["c", "go"]`, Fails: `["c", "golang"]`,
+	schema: nonEmptyList, compile: compileContainsMany(false, false),
+}
+
+var rowIContainsAll = Row{
+	Name: "icontains-all", Aliases: []string{"icontains_all"}, Doc: "contains every one of these, ignoring case in texts",
+	Example: `icontains-all: [Rust, GO]`, Passes: `"rust and go"`, Fails: `"rust and c"`,
+	schema: nonEmptyList, compile: compileContainsMany(true, true),
+}
+
+var rowIContainsAny = Row{
+	Name: "icontains-any", Aliases: []string{"icontains_any"}, Doc: "contains at least one of these, ignoring case in texts",
+	Example: `icontains-any: [Rust, GO]`, Passes: `"go"`, Fails: `"c"`,
+	schema: nonEmptyList, compile: compileContainsMany(true, false),
+}
+
+func compileContains(c *compiler, n *source.Node, path string) Matcher {
+	if m := c.containee(n, path, false); m != nil {
+		return contains{*m}
+	}
+	return nil
+}
+
+func compileIContains(c *compiler, n *source.Node, path string) Matcher {
+	if !n.IsScalar() {
+		c.errorf(n, path, "use icontains-all or icontains-any for several", "want text, got %s", describe(n))
+		return nil
+	}
+	if m := c.containee(n, path, true); m != nil {
+		return contains{*m}
+	}
+	return nil
+}
+
+func compileContainsMany(fold, all bool) func(*compiler, *source.Node, string) Matcher {
+	return func(c *compiler, n *source.Node, path string) Matcher {
+		items, ok := c.list(n, path, "things to contain")
+		if !ok {
+			return nil
+		}
+		m := containsMany{all: all}
+		for i, item := range items {
+			if e := c.containee(item, index(path, i), fold); e != nil {
+				m.wants = append(m.wants, *e)
+			}
+		}
+		if len(m.wants) < len(items) {
+			return nil
+		}
+		return m
+	}
+}
+
+// containee is one thing to be contained.
+type containee struct {
+	value jsonv.Value
+	text  string // how a scalar is looked for in texts
+	fold  bool
+	isKey bool // a scalar: may be looked for in texts
+}
+
+func (c *compiler) containee(n *source.Node, path string, fold bool) *containee {
+	m := containee{value: n.JSON(), fold: fold, isKey: n.IsScalar() && n.Kind != source.KindNull, text: n.Text}
+	if n.Kind == source.KindNull && n.Text == "" {
+		c.errorf(n, path, `write "" for an empty text`, "the argument is missing")
+		return nil
+	}
+	if fold {
+		m.text = foldCase(m.text)
+	}
+	return &m
+}
+
+// in reports whether v contains m; ok is false when v is of a kind that
+// cannot contain it.
+func (m *containee) in(v jsonv.Value) (found, ok bool) {
+	switch v.Kind() {
+	case jsonv.KindString:
+		if !m.isKey {
+			return false, false
+		}
+		text := v.Text()
+		if m.fold {
+			text = foldCase(text)
+		}
+		return strings.Contains(text, m.text), true
+	case jsonv.KindArray:
+		for _, e := range v.Elems() {
+			if m.isElement(e) {
+				return true, true
+			}
+		}
+		return false, true
+	case jsonv.KindObject:
+		if m.value.Kind() != jsonv.KindObject {
+			return false, false
+		}
+		return isSubset(m.value, v), true
+	}
+	return false, false
+}
+
+// isElement reports whether a list's element is what is looked for.
+func (m *containee) isElement(e jsonv.Value) bool {
+	if m.fold && e.Kind() == jsonv.KindString && m.isKey {
+		return foldCase(e.Text()) == m.text
+	}
+	if m.value.Kind() == jsonv.KindObject {
+		return isSubset(m.value, e)
+	}
+	return jsonv.Equal(m.value, e)
+}
+
+// wants says what kinds of values may contain m.
+func (m *containee) wants() string {
+	switch {
+	case m.isKey:
+		return "a text or a list to look for " + show(m.value, shownKey) + " in"
+	case m.value.Kind() == jsonv.KindObject:
+		return "an object or a list of objects"
+	}
+	return "a list to look for " + show(m.value, shownKey) + " in"
+}
+
+func (m *containee) shown() string {
+	if m.fold {
+		return show(m.value, shownInLine) + " (in any case)"
+	}
+	return show(m.value, shownInLine)
+}
+
+type contains struct{ want containee }
+
+func (m contains) Match(_ context.Context, s Subject, _ *Env) Outcome {
+	found, ok := m.want.in(s.Value)
+	switch {
+	case found:
+		return passed
+	case !ok:
+		return unfit(m.want.wants(), s.Value)
+	case s.Value.Kind() == jsonv.KindObject:
+		o := subsetOutcome(m.want.value, s.Value)
+		o.Expected = "contains " + m.want.shown()
+		return o
+	}
+	return Outcome{
+		Msg:      "does not contain " + m.want.shown() + ": " + got(s.Value),
+		Expected: "contains " + m.want.shown(),
+		Notes:    m.want.nearMiss(s.Value),
+	}
+}
+
+// nearMiss points out a difference in case only.
+func (m *containee) nearMiss(v jsonv.Value) []string {
+	if m.fold || !m.isKey {
+		return nil
+	}
+	folded := containee{value: m.value, text: foldCase(m.text), fold: true, isKey: true}
+	if found, _ := folded.in(v); found {
+		return []string{"it does contain it in another case: icontains ignores case"}
+	}
+	return nil
+}
+
+type containsMany struct {
+	wants []containee
+	all   bool
+}
+
+func (m containsMany) Match(_ context.Context, s Subject, _ *Env) Outcome {
+	var lacking []string
+	lacks := 0
+	for i := range m.wants {
+		found, ok := m.wants[i].in(s.Value)
+		switch {
+		case !ok:
+			return unfit(m.wants[i].wants(), s.Value)
+		case found && !m.all:
+			return passed
+		case !found:
+			if lacks++; len(lacking) < maxKeysShown {
+				lacking = append(lacking, show(m.wants[i].value, shownKey))
+			}
+		}
+	}
+	if lacks == 0 {
+		return passed
+	}
+	if !m.all {
+		return Outcome{Msg: "contains none of " + orList(lacking) + ": " + got(s.Value)}
+	}
+	msg := "does not contain " + orList(lacking)
+	if lacks < len(m.wants) {
+		msg += fmt.Sprintf(" (but the other %d)", len(m.wants)-lacks)
+	}
+	return Outcome{Msg: msg + ": " + got(s.Value)}
+}

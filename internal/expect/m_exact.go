@@ -1,0 +1,88 @@
+package expect
+
+import (
+	"context"
+	"fmt"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+const anySchema = `true`
+
+var rowExact = Row{
+	Name: "exact", Doc: "the value is deeply equal; numbers compare by value, so 1 is 1.0",
+	Example: "exact: {id: 7, tags: [a, b]}", Passes: `{"tags":["a","b"],"id":7.0}`, Fails: `{"tags":["b","a"],"id":7}`,
+	schema: anySchema, compile: compileExact,
+}
+
+func compileExact(_ *compiler, n *source.Node, _ string) Matcher { return exactly{n.JSON()} }
+
+// exactly matches one value.
+type exactly struct{ want jsonv.Value }
+
+func (m exactly) Match(_ context.Context, s Subject, _ *Env) Outcome {
+	if jsonv.Equal(m.want, s.Value) {
+		return passed
+	}
+	o := Outcome{Expected: show(m.want, shownAlone), Actual: show(s.Value, shownAlone)}
+	o.Msg, o.Diff = difference(m.want, s.Value)
+	return o
+}
+
+// difference says in one line, and in detail where that helps, how a value
+// differs from what was wanted.
+func difference(want, v jsonv.Value) (msg string, lines []string) {
+	switch {
+	case want.Kind() != v.Kind():
+		return "want " + got(want) + ", got " + got(v), nil
+	case want.Kind() == jsonv.KindString:
+		return textDifference(want.Text(), v.Text())
+	case want.Kind() == jsonv.KindArray || want.Kind() == jsonv.KindObject:
+		changes := jsonv.Diff(want, v)
+		return changesMessage(changeLines(changes), len(changes))
+	}
+	return "want " + show(want, shownInLine) + ", got " + show(v, shownInLine), nil
+}
+
+// changeLines writes structural differences, one a line.
+func changeLines(changes []jsonv.Change) []string {
+	lines := make([]string, 0, min(len(changes), maxLines))
+	for _, ch := range changes[:min(len(changes), maxLines)] {
+		path := cutText(ch.Path, shownInLine)
+		if path == "" {
+			path = "the value"
+		}
+		switch ch.Kind {
+		case jsonv.Added:
+			lines = append(lines, path+": not expected, got "+show(ch.Got, shownKey))
+		case jsonv.Removed:
+			lines = append(lines, path+": missing, want "+show(ch.Want, shownKey))
+		default:
+			lines = append(lines, path+": "+wantGot(ch.Want, ch.Got))
+		}
+	}
+	return lines
+}
+
+// wantGot writes two different values side by side.
+func wantGot(want, v jsonv.Value) string {
+	if want.Kind() == jsonv.KindString && v.Kind() == jsonv.KindString {
+		return "want " + pairWindow(want.Text(), v.Text(), ", got ")
+	}
+	if want.Kind() != v.Kind() {
+		return "want " + shape(want) + ", got " + shape(v)
+	}
+	return "want " + show(want, shownKey) + ", got " + show(v, shownKey)
+}
+
+// changesMessage sums up lines of differences; n counts all of them.
+func changesMessage(lines []string, n int) (string, []string) {
+	if n == 1 {
+		return lines[0], nil
+	}
+	if more := n - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("… and %d more", more))
+	}
+	return fmt.Sprintf("%d differences, the first: %s", n, lines[0]), lines
+}

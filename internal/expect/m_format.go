@@ -1,0 +1,39 @@
+package expect
+
+import (
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+var rowFormat = Row{
+	Name: "format", Doc: "a text has this format: " + strings.Join(formatNames(), ", "),
+	Example: `format: date-time`, Passes: `"2026-11-05T09:30:00.5Z"`, Fails: `"2026-11-05 09:30"`,
+	schema: `{"enum":["` + strings.Join(formatNames(), `","`) + `"]}`, compile: compileFormat,
+}
+
+func compileFormat(c *compiler, n *source.Node, path string) Matcher {
+	name, ok := c.text(n, path, "the name of a format")
+	if !ok {
+		return nil
+	}
+	f := findFormat(name)
+	if f == nil {
+		c.errorf(n, path, "the formats are "+strings.Join(formatNames(), ", "), "unknown format %s%s", quoteKey(name), didYouMean(name, formatNames()))
+		return nil
+	}
+	return matchFunc(func(v jsonv.Value) Outcome {
+		if v.Kind() != jsonv.KindString {
+			return unfit("text in the format "+f.name, v)
+		}
+		text := v.Text()
+		if len(text) > maxFormatBytes {
+			return failed("want " + f.what + ", got a text of " + count(v.Len(), "character"))
+		}
+		if f.valid(text) {
+			return passed
+		}
+		return Outcome{Msg: "want " + f.what + ", got " + show(v, shownInLine), Expected: "format " + f.name}
+	})
+}

@@ -1,0 +1,287 @@
+package expect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+const yesSchema = `{"type":"boolean"}`
+
+var rowType = Row{
+	Name: "type", Doc: "the value has this JSON type, or one of these; integer is a number without fraction",
+	Example: `type: [integer, "null"]`, Passes: `3.0`, Fails: `3.5`,
+	schema:  `{"anyOf":[{"$ref":"#/$defs/json-type"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/json-type"}}]}`,
+	compile: compileType,
+}
+
+var rowLength = Row{
+	Name: "length", Doc: "a text has this many characters, a list elements, an object members: n, or {min, max}",
+	Example: `length: {min: 1, max: 3}`, Passes: `"äöü"`, Fails: `[]`,
+	schema:  `{"anyOf":[{"type":"integer","minimum":0},{"type":"object","minProperties":1,"additionalProperties":false,"properties":{"min":{"type":"integer","minimum":0},"max":{"type":"integer","minimum":0}}}]}`,
+	compile: compileLength,
+}
+
+var rowEmpty = Row{
+	Name: "empty", Doc: `the value is "", [], {} or null; false means that it is not`,
+	Example: `empty: true`, Passes: `[]`, Fails: `[0]`,
+	schema: yesSchema, compile: compileEmpty,
+}
+
+var rowExists = Row{
+	Name: "exists", Doc: "the target has something, be it null; fallbacks and defaults do not count",
+	Example: `exists: true`, Passes: `null`, Fails: ``,
+	schema: yesSchema, compile: compilePresence(true), transparent: true,
+}
+
+var rowAbsent = Row{
+	Name: "absent", Doc: "the target has nothing; null is something",
+	Example: `absent: true`, Passes: ``, Fails: `null`,
+	schema: yesSchema, compile: compilePresence(false), transparent: true,
+}
+
+var jsonTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null"}
+
+// typeMisnomers are other words for the JSON types.
+var typeMisnomers = map[string]string{
+	"text": "string", "str": "string", "int": "integer", "float": "number", "double": "number", "bool": "boolean",
+	"list": "array", "slice": "array", "map": "object", "dict": "object", "nil": "null", "none": "null",
+}
+
+func compileType(c *compiler, n *source.Node, path string) Matcher {
+	nodes := []*source.Node{n}
+	if n.Kind == source.KindList {
+		var ok bool
+		if nodes, ok = c.list(n, path, "types"); !ok {
+			return nil
+		}
+	}
+	var types []string
+	for i, t := range nodes {
+		at := path
+		if n.Kind == source.KindList {
+			at = index(path, i)
+		}
+		name := t.Text
+		if t.Kind == source.KindNull && t.Text != "" {
+			name = "null"
+		} else if t.Kind != source.KindString {
+			c.errorf(t, at, "the types are "+strings.Join(jsonTypes, ", "), "want the name of a type, got %s", describe(t))
+			continue
+		}
+		if !slices.Contains(jsonTypes, name) {
+			meant := didYouMean(name, jsonTypes)
+			if known := typeMisnomers[strings.ToLower(name)]; known != "" {
+				meant = " (did you mean " + quote(known) + "?)"
+			}
+			c.errorf(t, at, "the types are "+strings.Join(jsonTypes, ", "), "unknown type %s%s", quoteKey(name), meant)
+			continue
+		}
+		types = append(types, name)
+	}
+	if len(types) < len(nodes) {
+		return nil
+	}
+	return matchFunc(func(v jsonv.Value) Outcome {
+		for _, t := range types {
+			if hasType(v, t) {
+				return passed
+			}
+		}
+		return Outcome{Msg: "want the type " + orList(types) + ", got " + v.Kind().String() + " " + show(v, shownInLine), Expected: "type " + orList(types)}
+	})
+}
+
+func hasType(v jsonv.Value, name string) bool {
+	if name == "integer" {
+		return isInteger(v)
+	}
+	return v.Kind().String() == name
+}
+
+// isInteger reports whether a number has no fraction, by value: 1.0 and 1e2
+// are integers (JSON Schema 2020-12 validation, section 6.1.1).
+func isInteger(v jsonv.Value) bool {
+	if v.Kind() != jsonv.KindNumber {
+		return false
+	}
+	if _, ok := v.Int64(); ok {
+		return true
+	}
+	return integral(v.Literal())
+}
+
+// integral reports whether a number literal of any size is an integer.
+func integral(lit string) bool {
+	lit = strings.TrimPrefix(lit, "-")
+	mantissa, exp, _ := strings.Cut(strings.ReplaceAll(lit, "E", "e"), "e")
+	whole, frac, _ := strings.Cut(mantissa, ".")
+	frac = strings.TrimRight(frac, "0")
+	digits := strings.TrimLeft(whole+frac, "0")
+	if digits == "" {
+		return true // zero
+	}
+	shift, ok := smallInt(exp)
+	if !ok {
+		return !strings.HasPrefix(exp, "-")
+	}
+	if shift >= 0 {
+		return shift >= len(frac)
+	}
+	trailing := len(digits) - len(strings.TrimRight(digits, "0"))
+	return frac == "" && trailing >= -shift
+}
+
+// smallInt reads an exponent; false when it is huge.
+func smallInt(exp string) (int, bool) {
+	if exp == "" {
+		return 0, true
+	}
+	digits := strings.TrimLeft(strings.TrimLeft(exp, "+-"), "0")
+	if len(digits) > 9 {
+		return 0, false
+	}
+	n := 0
+	for _, d := range digits {
+		n = 10*n + int(d-'0')
+	}
+	if exp[0] == '-' {
+		n = -n
+	}
+	return n, true
+}
+
+// count returns a whole number between 0 and most.
+func (c *compiler) count(n *source.Node, path string, most int) (int, bool) {
+	f, ok := c.number(n, path)
+	if !ok {
+		return 0, false
+	}
+	if f != float64(int64(f)) || f < 0 || f > float64(most) {
+		span := fmt.Sprintf("from 0 to %d", most)
+		if most == maxLength {
+			span = "of 0 or more"
+		}
+		c.errorf(n, path, "", "want a whole number %s, got %s", span, cutText(n.Text, shownKey))
+		return 0, false
+	}
+	return int(f), true
+}
+
+const maxLength = 1 << 40
+
+func compileLength(c *compiler, n *source.Node, path string) Matcher {
+	m := lengthMatcher{min: 0, max: maxLength}
+	if n.Kind != source.KindMap {
+		want, ok := c.count(n, path, maxLength)
+		if !ok {
+			return nil
+		}
+		m.min, m.max = want, want
+		return matchFunc(m.match)
+	}
+	valid := true
+	c.keys(n, path, "", []string{"min", "max"}, nil, func(key string, _, v *source.Node) {
+		bound := &m.min
+		if key == "max" {
+			bound = &m.max
+		}
+		var ok bool
+		*bound, ok = c.count(v, join(path, key), maxLength)
+		valid = valid && ok
+	})
+	if len(n.Fields) == 0 {
+		c.errorf(n, path, "", "want a number, or a map with min or max")
+		return nil
+	}
+	if valid && m.min > m.max {
+		c.errorf(n.Fields[0].Key, path, "", "min %d is more than max %d", m.min, m.max)
+		return nil
+	}
+	if !valid {
+		return nil
+	}
+	return matchFunc(m.match)
+}
+
+type lengthMatcher struct{ min, max int }
+
+func (m lengthMatcher) match(v jsonv.Value) Outcome {
+	thing := ""
+	switch v.Kind() {
+	case jsonv.KindString:
+		thing = "character"
+	case jsonv.KindArray:
+		thing = "element"
+	case jsonv.KindObject:
+		thing = "member"
+	default:
+		return unfit("a text, list or object that has a length", v)
+	}
+	n := v.Len()
+	if m.min <= n && n <= m.max {
+		return passed
+	}
+	want := ""
+	switch {
+	case m.min == m.max:
+		want = count(m.min, thing)
+	case m.max == maxLength:
+		want = "at least " + count(m.min, thing)
+	case m.min == 0:
+		want = "at most " + count(m.max, thing)
+	default:
+		want = fmt.Sprintf("%d to %s", m.min, count(m.max, thing))
+	}
+	return Outcome{Msg: fmt.Sprintf("want %s, got %d: %s", want, n, show(v, shownInLine)), Expected: want}
+}
+
+func compileEmpty(c *compiler, n *source.Node, path string) Matcher {
+	want, ok := c.yes(n, path)
+	if !ok {
+		return nil
+	}
+	return matchFunc(func(v jsonv.Value) Outcome {
+		switch v.Kind() {
+		case jsonv.KindBool, jsonv.KindNumber:
+			return unfit("a text, list, object or null", v)
+		}
+		return wanted(want, v.Len() == 0, func(is bool) Outcome {
+			if is {
+				return failed("want something, got " + got(v))
+			}
+			return failed("want nothing in it, got " + got(v))
+		})
+	})
+}
+
+// presence judges whether a target has something.
+type presence struct{ want bool }
+
+func compilePresence(exists bool) func(*compiler, *source.Node, string) Matcher {
+	return func(c *compiler, n *source.Node, path string) Matcher {
+		yes, ok := c.yes(n, path)
+		if !ok {
+			return nil
+		}
+		return presence{want: yes == exists}
+	}
+}
+
+func (m presence) Match(_ context.Context, s Subject, _ *Env) Outcome {
+	switch {
+	case s.Present == m.want:
+		return passed
+	case s.Present:
+		return Outcome{Msg: "want nothing there, got " + got(s.Value), Expected: "nothing"}
+	case s.Miss != nil:
+		return Outcome{Msg: s.Miss.Reason(), Expected: "something", Actual: "nothing"}
+	case s.Elsewhere != "":
+		return Outcome{Msg: "the result itself does not have it; " + s.Elsewhere + " has", Expected: "something", Actual: "nothing"}
+	}
+	return Outcome{Msg: "want something there, got nothing", Expected: "something", Actual: "nothing"}
+}

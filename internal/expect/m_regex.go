@@ -1,0 +1,81 @@
+package expect
+
+import (
+	"errors"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+var rowRegex = Row{
+	Name: "regex", Doc: "a text has a match of this RE2 expression; (?i) ignores case, ^ and $ anchor it",
+	Example: `regex: '^v\d+\.\d+$'`, Passes: `"v1.25"`, Fails: `"version v1.25"`,
+	schema: `{"type":"string"}`, compile: compileRegex,
+}
+
+// maxRegexSubject is how much of a text one expression is matched against.
+const maxRegexSubject = 1 << 20
+
+func compileRegex(c *compiler, n *source.Node, path string) Matcher {
+	text, ok := c.text(n, path, "a regular expression")
+	if !ok {
+		return nil
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		c.regexError(n, path, err)
+		return nil
+	}
+	return matchFunc(func(v jsonv.Value) Outcome { return matchRegex(re, v) })
+}
+
+// regexError reports a bad expression at its offending part.
+func (c *compiler) regexError(n *source.Node, path string, err error) {
+	var bad *syntax.Error
+	if !errors.As(err, &bad) {
+		c.errorf(n, path, "", "bad regular expression: %s", oneLine(err.Error(), maxLine))
+		return
+	}
+	offset, msg := 0, bad.Code.String()
+	if i := strings.LastIndex(n.Text, bad.Expr); i > 0 && bad.Expr != "" && bad.Expr != n.Text {
+		offset = i
+	}
+	if bad.Expr != "" && bad.Expr != n.Text {
+		msg += ": " + cutText(bad.Expr, shownKey)
+	}
+	hint := ""
+	if bad.Code == syntax.ErrInvalidPerlOp || bad.Code == syntax.ErrInvalidEscape {
+		hint = "the syntax is RE2: it has no lookaround and no backreferences"
+	}
+	c.errorIn(n, offset, path, hint, "bad regular expression: %s", msg)
+}
+
+func matchRegex(re *regexp.Regexp, v jsonv.Value) Outcome {
+	if v.Kind() != jsonv.KindString {
+		return unfit("text", v)
+	}
+	text := v.Text()
+	if len(text) <= maxRegexSubject {
+		if re.MatchString(text) {
+			return passed
+		}
+		return Outcome{Msg: "no match of /" + cutText(re.String(), shownInLine) + "/ in " + got(v), Expected: "a match of /" + cutText(re.String(), maxLine) + "/"}
+	}
+	cut := maxRegexSubject
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	// A match that touches the cut might not be one in the whole text.
+	if loc := re.FindStringIndex(text[:cut]); loc != nil && loc[1] < cut {
+		return passed
+	}
+	return Outcome{
+		Unfit:    true,
+		Msg:      "no match of /" + cutText(re.String(), shownInLine) + "/ in the first 1 MiB, which is all that is searched: " + got(v),
+		Expected: "a match of /" + cutText(re.String(), maxLine) + "/",
+	}
+}

@@ -1,0 +1,239 @@
+package expect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+var rowSchema = Row{
+	Name: "schema", Doc: "the value fits a JSON Schema (2020-12 unless $schema says otherwise; format is asserted)",
+	Example: `schema: {type: object, required: [id], properties: {id: {type: integer}}}`, Passes: `{"id": 3}`, Fails: `{"id": "3"}`,
+	schema: `{"type":["object","boolean"]}`, compile: compileSchemaMatcher,
+}
+
+var rowIsJSON = Row{
+	Name: "is-json", Aliases: []string{"is_json"}, Doc: "a text is JSON; with a map as argument, JSON that fits this JSON Schema",
+	Example: `is-json: {type: object}`, Passes: `"{\"a\": 1}"`, Fails: `"[1]"`,
+	schema: `{"anyOf":[{"type":"boolean"},{"type":"object"}]}`, compile: compileIsJSON,
+}
+
+// schemaTime is how long one validation may take.
+const schemaTime = time.Second
+
+func compileSchemaMatcher(c *compiler, n *source.Node, path string) Matcher {
+	if m := c.schema(n, path); m != nil {
+		return m
+	}
+	return nil
+}
+
+func (c *compiler) schema(n *source.Node, path string) *schemaMatcher {
+	if n.Kind != source.KindMap && n.Kind != source.KindBool {
+		c.errorf(n, path, "for example: {type: object, required: [id]}", "want a JSON Schema, got %s", describe(n))
+		return nil
+	}
+	o := jsonv.SchemaOptions{AssertFormat: true, DefaultDraft: "2020-12"}
+	if load := c.LoadSchema; load != nil {
+		pos := n.Pos
+		o.Load = func(uri string) ([]byte, error) { return load(pos, uri) }
+		o.BaseURI = fileURI(pos)
+	}
+	doc := n.JSON()
+	text := doc.String()
+	s, err := c.Schemas.schemaOf(o.BaseURI+" "+text, func() (*jsonv.Schema, error) { return jsonv.CompileSchema(doc, o) })
+	if err == nil {
+		c.lintSchema(n, path, 0)
+		return &schemaMatcher{schema: s, lines: c.Schemas.linesOf(n, text)}
+	}
+	var bad *jsonv.SchemaError
+	if !errors.As(err, &bad) {
+		c.errorf(n, path, "", "bad JSON Schema: %s", oneLine(err.Error(), maxLine))
+		return nil
+	}
+	c.schemaError(n, path, bad)
+	for _, further := range bad.Rest {
+		c.schemaError(n, path, further)
+	}
+	return nil
+}
+
+// schemaError reports a fault of a schema at the keyword it is about.
+func (c *compiler) schemaError(n *source.Node, path string, bad *jsonv.SchemaError) {
+	where, key, at := n, n, path
+	if tokens, err := jsonv.ParsePointer(strings.TrimPrefix(bad.Pointer, "#")); err == nil {
+		where, key, at = follow(n, tokens, path)
+	}
+	diag := c.d.Errorf(where, at, "bad JSON Schema: %s", oneLine(bad.Msg, maxLine))
+	diag.Pos = key.Pos
+}
+
+// fileURI is the file: URL of the file that a place is in, which relative
+// references of a schema are resolved against.
+func fileURI(pos source.Pos) string {
+	if pos.File == nil || pos.File.Path == "" {
+		return ""
+	}
+	path := filepath.ToSlash(pos.File.Path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// follow walks a JSON Pointer's tokens through nodes as far as they lead. It
+// returns the last node, the node that names it (a map's key), and its path.
+func follow(n *source.Node, tokens []string, path string) (value, key *source.Node, at string) {
+	value, key, at = n, n, path
+	for _, token := range tokens {
+		switch value.Kind {
+		case source.KindMap:
+			i := fieldOf(value, token)
+			if i < 0 {
+				return value, key, at
+			}
+			key, value = value.Fields[i].Key, value.Fields[i].Value
+			at = jsonv.JoinKey(at, token)
+		case source.KindList:
+			var i int
+			if _, err := fmt.Sscanf(token, "%d", &i); err != nil || i < 0 || i >= len(value.Items) {
+				return value, key, at
+			}
+			value = value.Items[i]
+			key, at = value, index(at, i)
+		default:
+			return value, key, at
+		}
+	}
+	return value, key, at
+}
+
+func fieldOf(n *source.Node, key string) int {
+	for i := range n.Fields {
+		if n.Fields[i].Key.Text == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// schemaMatcher validates, and knows the suite's line of each keyword.
+type schemaMatcher struct {
+	schema *jsonv.Schema
+	lines  map[string]int // by JSON Pointer
+}
+
+func (m *schemaMatcher) Match(ctx context.Context, s Subject, _ *Env) Outcome {
+	return m.validate(ctx, s.Value)
+}
+
+func (m *schemaMatcher) validate(ctx context.Context, v jsonv.Value) Outcome {
+	ctx, cancel := context.WithTimeout(ctx, schemaTime)
+	defer cancel()
+	violations, err := m.schema.Validate(ctx, v)
+	if err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = errors.New("validating took more than 1 s")
+		}
+		return Outcome{Unfit: true, Msg: "the schema could not be checked: " + oneLine(err.Error(), maxLine)}
+	}
+	if len(violations) == 0 {
+		return passed
+	}
+	lines := make([]string, 0, min(len(violations), maxLines+1))
+	for _, v := range violations[:min(len(violations), maxLines)] {
+		lines = append(lines, m.line(v))
+	}
+	o := Outcome{Expected: "fits the schema", Msg: "does not fit the schema: " + lines[0]}
+	if len(violations) > 1 {
+		if more := len(violations) - len(lines); more > 0 {
+			lines = append(lines, fmt.Sprintf("… and %d more", more))
+		}
+		o.Msg = fmt.Sprintf("does not fit the schema in %d ways, the first: %s", len(violations), lines[0])
+		o.Diff = lines
+	}
+	return o
+}
+
+// line writes one violation: items[0].id: want integer, got string (line 14).
+func (m *schemaMatcher) line(v jsonv.Violation) string {
+	out := oneLine(v.Msg, maxLine)
+	if v.InstancePath != "" {
+		out = cutText(v.InstancePath, shownInLine) + ": " + out
+	}
+	if line := m.lines[strings.TrimPrefix(v.SchemaPointer, "#")]; line > 0 {
+		out += fmt.Sprintf(" (schema line %d)", line)
+	}
+	return out
+}
+
+func compileIsJSON(c *compiler, n *source.Node, path string) Matcher {
+	if n.Kind == source.KindBool {
+		return isJSON{want: n.Text == "true"}
+	}
+	if n.Kind != source.KindMap {
+		c.errorf(n, path, "", "want true or a JSON Schema, got %s", describe(n))
+		return nil
+	}
+	// {schema: …} says the same as … : schema is no keyword, and ignoring it
+	// would let everything pass.
+	if inner := n.Get("schema"); inner != nil && len(n.Fields) == 1 {
+		n, path = inner, join(path, "schema")
+	}
+	if m := c.schema(n, path); m != nil {
+		return isJSON{want: true, schema: m}
+	}
+	return nil
+}
+
+type isJSON struct {
+	want   bool
+	schema *schemaMatcher
+}
+
+func (m isJSON) Match(ctx context.Context, s Subject, _ *Env) Outcome {
+	if s.Value.Kind() != jsonv.KindString {
+		return unfit("text that is JSON", s.Value)
+	}
+	text := []byte(s.Value.Text())
+	if m.schema == nil {
+		err := jsonv.Valid(text)
+		return wanted(m.want, err == nil, func(is bool) Outcome {
+			if is {
+				return failed("is JSON: " + got(s.Value))
+			}
+			return failed(notJSON(text, err))
+		})
+	}
+	v, err := jsonv.Parse(text)
+	if err != nil {
+		return failed(notJSON(text, err))
+	}
+	return m.schema.validate(ctx, v)
+}
+
+// notJSON says where a text stops to be JSON.
+func notJSON(text []byte, err error) string {
+	var bad *jsonv.SyntaxError
+	if !errors.As(err, &bad) {
+		return "is not JSON: " + oneLine(err.Error(), maxLine)
+	}
+	line, col := jsonv.Position(text, bad.Offset)
+	return fmt.Sprintf("is not JSON: line %d, column %d: %s, at %s", line, col, oneLine(bad.Msg, maxLine), window(string(text), min(bad.Offset, len(text))))
+}
+
+// wanted judges a yes-or-no matcher whose argument may be false; fail gets to
+// know what the value is.
+func wanted(want, is bool, fail func(is bool) Outcome) Outcome {
+	if want == is {
+		return passed
+	}
+	return fail(is)
+}

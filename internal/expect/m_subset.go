@@ -1,0 +1,101 @@
+package expect
+
+import (
+	"fmt"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+var rowSubset = Row{
+	Name: "subset", Doc: "the value has at least this, deeply: objects may have more members, lists (compared by index) more elements",
+	Example: `subset: {user: {name: Ada}, tags: [a]}`, Passes: `{"user":{"name":"Ada","id":1},"tags":["a","b"]}`, Fails: `{"user":{"id":1},"tags":["a"]}`,
+	schema: anySchema, compile: compileSubset,
+}
+
+func compileSubset(_ *compiler, n *source.Node, _ string) Matcher {
+	want := n.JSON()
+	return matchFunc(func(v jsonv.Value) Outcome {
+		if isSubset(want, v) {
+			return passed
+		}
+		return subsetOutcome(want, v)
+	})
+}
+
+// isSubset reports whether v has at least want.
+func isSubset(want, v jsonv.Value) bool {
+	if want.Kind() != v.Kind() {
+		return false
+	}
+	switch want.Kind() {
+	case jsonv.KindObject:
+		for key, w := range want.Members() {
+			if g, ok := v.Get(key); !ok || !isSubset(w, g) {
+				return false
+			}
+		}
+		return true
+	case jsonv.KindArray:
+		if want.Len() > v.Len() {
+			return false
+		}
+		for i, w := range want.Elems() {
+			if !isSubset(w, v.At(i)) {
+				return false
+			}
+		}
+		return true
+	}
+	return jsonv.Equal(want, v)
+}
+
+// subsetOutcome says what v lacks of want.
+func subsetOutcome(want, v jsonv.Value) Outcome {
+	if want.Kind() != v.Kind() || want.Kind() < jsonv.KindArray {
+		msg, lines := difference(want, v)
+		return Outcome{Msg: msg, Diff: lines}
+	}
+	d := subsetDiff{}
+	d.compare("", want, v)
+	o := Outcome{Expected: "at least " + show(want, shownAlone)}
+	o.Msg, o.Diff = changesMessage(d.lines, d.n)
+	return o
+}
+
+// subsetDiff collects what is lacking.
+type subsetDiff struct {
+	lines []string
+	n     int
+}
+
+func (d *subsetDiff) add(path, format string, args ...any) {
+	if d.n++; len(d.lines) < maxLines {
+		if path == "" {
+			path = "the value"
+		}
+		d.lines = append(d.lines, cutText(path, shownInLine)+": "+fmt.Sprintf(format, args...))
+	}
+}
+
+func (d *subsetDiff) compare(path string, want, v jsonv.Value) {
+	switch {
+	case v.IsAbsent():
+		d.add(path, "missing, want %s", show(want, shownKey))
+	case want.Kind() == jsonv.KindObject && v.Kind() == jsonv.KindObject:
+		for key, w := range want.Members() {
+			g, ok := v.Get(key)
+			if at := jsonv.JoinKey(path, key); ok {
+				d.compare(at, w, g)
+			} else {
+				d.add(at, "missing, want %s%s", show(w, shownKey), didYouMean(key, someKeys(v)))
+			}
+		}
+	case want.Kind() == jsonv.KindArray && v.Kind() == jsonv.KindArray:
+		for i, w := range want.Elems() {
+			d.compare(jsonv.JoinIndex(path, i), w, v.At(i))
+		}
+	case !jsonv.Equal(want, v):
+		d.add(path, "%s", wantGot(want, v))
+	}
+}

@@ -1,0 +1,92 @@
+package expect
+
+import (
+	"fmt"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+var rowUnordered = Row{
+	Name: "unordered", Doc: "a list has exactly these elements, in any order",
+	Example: `unordered: [b, a, a]`, Passes: `["a", "b", "a"]`, Fails: `["a", "b", "b"]`,
+	schema: `{"type":"array"}`, compile: compileUnordered,
+}
+
+func compileUnordered(c *compiler, n *source.Node, path string) Matcher {
+	if n.Kind != source.KindList {
+		c.errorf(n, path, "", "want a list, got %s", describe(n))
+		return nil
+	}
+	want := n.JSON()
+	return matchFunc(func(v jsonv.Value) Outcome {
+		if v.Kind() != jsonv.KindArray {
+			return unfit("a list", v)
+		}
+		lacking, extra := multisetDiff(want, v)
+		if len(lacking) == 0 && len(extra) == 0 {
+			return passed
+		}
+		return unorderedOutcome(want, lacking, extra)
+	})
+}
+
+func unorderedOutcome(want jsonv.Value, lacking, extra []jsonv.Value) Outcome {
+	var lines []string
+	for _, v := range lacking[:min(len(lacking), maxLines)] {
+		lines = append(lines, "missing: "+show(v, shownInLine))
+	}
+	for _, v := range extra[:min(len(extra), maxLines)] {
+		lines = append(lines, "not expected: "+show(v, shownInLine))
+	}
+	n := len(lacking) + len(extra)
+	o := Outcome{Expected: "in any order " + show(want, shownAlone), Msg: lines[0]}
+	if n > 1 {
+		o.Msg = fmt.Sprintf("%d missing, %d not expected, the first: %s", len(lacking), len(extra), lines[0])
+		o.Diff = lines
+	}
+	return o
+}
+
+// multisetDiff returns the elements of want that have no partner in v, and
+// those of v without one. Equality being transitive, any pairing of equal
+// elements is a largest one; hashes only spare comparisons.
+func multisetDiff(want, v jsonv.Value) (lacking, extra []jsonv.Value) {
+	buckets := make(map[uint64][]jsonv.Value, v.Len())
+	var h hasher
+	h.init()
+	for _, e := range v.Elems() {
+		k := h.hash(e)
+		buckets[k] = append(buckets[k], e)
+	}
+	for _, w := range want.Elems() {
+		k := h.hash(w)
+		if !takeEqual(buckets, k, w) {
+			lacking = append(lacking, w)
+		}
+	}
+	if want.Len()-len(lacking) == v.Len() {
+		return lacking, nil
+	}
+	// What is left in the buckets has lost its order; take it from v.
+	for _, e := range v.Elems() {
+		if takeEqual(buckets, h.hash(e), e) {
+			extra = append(extra, e)
+		}
+	}
+	return lacking, extra
+}
+
+// takeEqual removes one element that equals w from a bucket.
+func takeEqual(buckets map[uint64][]jsonv.Value, k uint64, w jsonv.Value) bool {
+	bucket := buckets[k]
+	for i := range bucket {
+		if jsonv.Equal(bucket[i], w) {
+			last := len(bucket) - 1
+			bucket[i] = bucket[last]
+			buckets[k] = bucket[:last]
+			return true
+		}
+	}
+	return false
+}

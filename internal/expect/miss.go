@@ -1,0 +1,159 @@
+package expect
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// Miss says why a target selects nothing.
+type Miss struct {
+	Target string // as written
+	Prefix string // the deepest part of it that exists; "" when not even its root does
+	Near   string // what was probably meant; "" when nothing is near
+
+	why   string // in words, without the target
+	ofAll int    // how many elements of a list lack it, for targets with [*] or [a:b]
+}
+
+// place is somewhere else a key was looked for.
+type place struct {
+	name  string
+	value jsonv.Value
+}
+
+// String returns the whole message: the target, what is not there, what is
+// there instead, and what was probably meant.
+func (m *Miss) String() string { return m.Target + ": " + m.Reason() }
+
+// Reason is String without the target.
+func (m *Miss) Reason() string {
+	out := m.why
+	if m.ofAll > 1 {
+		out = "in none of " + strconv.Itoa(m.ofAll) + " elements; the first: " + out
+	}
+	if m.Near != "" {
+		out += " (did you mean " + quote(m.Near) + "?)"
+	}
+	return out
+}
+
+// newMiss describes that the first of steps leads nowhere from v at prefix.
+func newMiss(target, prefix string, v jsonv.Value, steps []step) *Miss {
+	m := &Miss{Target: target, Prefix: prefix}
+	s := steps[0]
+	switch {
+	case s.kind == stepName && v.Kind() == jsonv.KindObject:
+		m.why = fmt.Sprintf("no key %s in %s; it has %s", quoteKey(s.name), prefix, haveKeys(v))
+		m.Near = source.Nearest(s.name, someKeys(v))
+	case s.kind == stepIndex && v.Kind() == jsonv.KindArray:
+		m.why = fmt.Sprintf("no element %d in %s; it has %s", s.from, prefix, count(v.Len(), "element"))
+	default:
+		m.why = fmt.Sprintf("%s is %s, %s", prefix, shape(v), s.wants())
+		m.Near = instead(prefix, v, s)
+	}
+	return m
+}
+
+// wants says what a step needs to stand on, as the end of a sentence.
+func (s step) wants() string {
+	switch s.kind {
+	case stepName:
+		return "so it has no key " + quoteKey(s.name)
+	case stepIndex:
+		return "not a list with an element " + strconv.Itoa(s.from)
+	}
+	return "not a list"
+}
+
+// instead guesses the path that was meant when a step does not fit the kind
+// of the value: an element's key, or the only list in an object.
+func instead(prefix string, v jsonv.Value, s step) string {
+	if s.kind == stepName && v.Kind() == jsonv.KindArray {
+		if _, ok := v.At(0).Get(s.name); ok {
+			return prefix + "[0]" + s.String()
+		}
+		return ""
+	}
+	if s.kind != stepName && v.Kind() == jsonv.KindObject && v.Len() <= maxKeysSearched {
+		found := ""
+		for key, member := range v.Members() {
+			if member.Kind() == jsonv.KindArray {
+				if found != "" {
+					return ""
+				}
+				found = prefix + keyPath(key) + s.String()
+			}
+		}
+		return cutText(found, shownInLine)
+	}
+	return ""
+}
+
+// lookElsewhere adds the other places where the key was looked for.
+func (m *Miss) lookElsewhere(name string, looked []place) {
+	for _, p := range looked {
+		if p.value.Kind() != jsonv.KindObject {
+			m.why += fmt.Sprintf("; %s is %s", p.name, shape(p.value))
+			continue
+		}
+		m.why += fmt.Sprintf("; %s has %s", p.name, haveKeys(p.value))
+		if m.Near == "" {
+			m.Near = source.Nearest(name, someKeys(p.value))
+		}
+	}
+}
+
+// Limits of what is listed of a server's keys.
+const (
+	maxKeysShown    = 12
+	maxKeysSearched = 500
+)
+
+// someKeys returns the first keys of an object.
+func someKeys(v jsonv.Value) []string {
+	var keys []string
+	for key := range v.Members() {
+		if len(keys) == maxKeysSearched {
+			break
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// haveKeys lists an object's keys, shortened: type, text and 3 more.
+func haveKeys(v jsonv.Value) string {
+	if v.Kind() != jsonv.KindObject {
+		return "no keys: it is " + shape(v)
+	}
+	n := v.Len()
+	if n == 0 {
+		return "no keys"
+	}
+	var b strings.Builder
+	i := 0
+	for key := range v.Members() {
+		if i == maxKeysShown {
+			fmt.Fprintf(&b, " and %d more", n-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(plainKey(key))
+		i++
+	}
+	return b.String()
+}
+
+// plainKey shows a key without quotes where it reads well without them.
+func plainKey(key string) string {
+	if p := keyPath(key); p[0] == '.' && len(key) <= shownKey {
+		return key
+	}
+	return quoteKey(key)
+}

@@ -1,0 +1,236 @@
+package expect
+
+import (
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// Root is something a target can start with.
+type Root struct {
+	Name string
+	Doc  string
+	// Leaf says what the value is when nothing can follow it: "a number".
+	Leaf string
+	part part
+}
+
+// part is a part of an observation.
+type part uint8
+
+const (
+	partResult part = iota
+	partError
+	partText
+	partStructured
+	partNotifications
+	partLogs
+	partProgress
+	partRequests
+	partDuration
+	partBytes
+	partHTTPStatus
+	partHTTPHeaders
+	partStderr
+	partServer
+	partSteps
+)
+
+// roots is the table of roots, in the order in which they are explained.
+var roots = []Root{
+	{"result", "the call's JSON-RPC result as it came; result.isError reads false when it is absent, and a first key that the result does not have is looked up in structuredContent, then in text that is a JSON object", "", partResult},
+	{"error", "the JSON-RPC error (code, message, data); null when there is none", "", partError},
+	{"text", "all text blocks of the result, joined by newline", "text", partText},
+	{"structured", "the result's structuredContent", "", partStructured},
+	{"notifications", "the notifications the server sent during the call", "", partNotifications},
+	{"logs", "the log messages the server sent during the call", "", partLogs},
+	{"progress", "the progress notifications of the call", "", partProgress},
+	{"requests", "the requests the server sent during the call", "", partRequests},
+	{"duration_ms", "how long the call took, in milliseconds", "a number", partDuration},
+	{"response_bytes", "the size of the response, in bytes", "a number", partBytes},
+	{"http.status", "the response's HTTP status", "a number", partHTTPStatus},
+	{"http.headers", "the response's HTTP headers; their names match in any case", "", partHTTPHeaders},
+	{"stderr", "what the server wrote to standard error during the call", "text", partStderr},
+	{"server", "the server's answer to initialize or server/discover", "", partServer},
+	{"steps", "what the earlier steps of a flow captured, by name", "", partSteps},
+}
+
+// Roots returns the table of roots.
+func Roots() []Root { return append([]Root(nil), roots...) }
+
+func rootNames() []string {
+	names := make([]string, len(roots))
+	for i := range roots {
+		names[i] = roots[i].Name
+	}
+	return names
+}
+
+func rootsHint() string { return "a target starts with " + orList(rootNames()) }
+
+// Names of result members, MCP schema, CallToolResult and Result.
+const (
+	keyIsError    = "isError"
+	keyContent    = "content"
+	keyStructured = "structuredContent"
+)
+
+// protocolKey reports whether MCP defines the key for the result of a tool
+// call in some revision: such a key is never looked up anywhere else, since a
+// tool's own data could then stand in for what the protocol demands.
+func protocolKey(name string) bool {
+	switch name {
+	case keyContent, keyIsError, keyStructured, "_meta", "nextCursor", "resultType",
+		"inputRequests", "requestState", "task", "ttlMs", "cacheScope", "toolResult":
+		return true
+	}
+	return false
+}
+
+// derived holds what an observation computed once.
+type derived struct {
+	textDone, jsonDone bool
+	text, json         jsonv.Value
+	textNote           string
+}
+
+// base returns the root's value. Where there is none, the value is absent and
+// the string says why.
+func (o *Observation) base(p part) (jsonv.Value, string) {
+	switch p {
+	case partResult:
+		return o.result()
+	case partError:
+		if !o.hasError() {
+			return jsonv.Null(), ""
+		}
+		return o.Error, ""
+	case partText:
+		return o.text()
+	case partStructured:
+		return o.structured()
+	case partNotifications:
+		return jsonv.Array(o.Notifications...), ""
+	case partLogs:
+		return jsonv.Array(o.Logs...), ""
+	case partProgress:
+		return jsonv.Array(o.Progress...), ""
+	case partRequests:
+		return jsonv.Array(o.Requests...), ""
+	case partDuration:
+		return jsonv.Float(o.DurationMS), ""
+	case partBytes:
+		return jsonv.Int(int64(o.ResponseBytes)), ""
+	case partStderr:
+		return jsonv.String(strings.ToValidUTF8(o.Stderr, "\uFFFD")), ""
+	}
+	return o.outer(p)
+}
+
+// outer returns the parts that lie outside of the call's own answer.
+func (o *Observation) outer(p part) (jsonv.Value, string) {
+	const noHTTP = "there was no HTTP response"
+	switch p {
+	case partHTTPStatus:
+		if o.HTTPStatus == 0 {
+			return jsonv.Value{}, noHTTP
+		}
+		return jsonv.Int(int64(o.HTTPStatus)), ""
+	case partHTTPHeaders:
+		return o.HTTPHeaders, noHTTP
+	case partServer:
+		return o.Server, "the server's answer to initialize is not known"
+	}
+	return o.Steps, "the test has no earlier steps"
+}
+
+func (o *Observation) result() (jsonv.Value, string) {
+	switch {
+	case !o.Result.IsAbsent():
+		return o.Result, ""
+	case o.hasError():
+		return jsonv.Value{}, "there is no result: the call returned " + showError(o.Error)
+	}
+	return jsonv.Value{}, "there is no result"
+}
+
+func (o *Observation) structured() (jsonv.Value, string) {
+	r, why := o.result()
+	if r.IsAbsent() {
+		return r, why
+	}
+	if v, ok := r.Get(keyStructured); ok {
+		return v, ""
+	}
+	return jsonv.Value{}, "the result has no structuredContent; it has " + haveKeys(r)
+}
+
+// text joins the result's text blocks: content of tools, contents of
+// resources, messages of prompts.
+func (o *Observation) text() (jsonv.Value, string) {
+	if !o.cache.textDone {
+		o.cache.textDone = true
+		o.cache.text, o.cache.textNote = o.joinText()
+	}
+	return o.cache.text, o.cache.textNote
+}
+
+func (o *Observation) joinText() (jsonv.Value, string) {
+	r, why := o.result()
+	if r.IsAbsent() {
+		return r, why
+	}
+	var parts []string
+	add := func(block jsonv.Value) {
+		if kind := block.Lookup("type"); kind.Kind() == jsonv.KindString && kind.Text() != "text" {
+			return
+		}
+		if t := block.Lookup("text"); t.Kind() == jsonv.KindString {
+			parts = append(parts, t.Text())
+		}
+	}
+	found := false
+	for _, key := range []string{keyContent, "contents", "messages"} {
+		list, ok := r.Get(key)
+		if !ok || list.Kind() != jsonv.KindArray {
+			continue
+		}
+		found = true
+		for _, block := range list.Elems() {
+			if key == "messages" {
+				block = block.Lookup(keyContent)
+			}
+			add(block)
+		}
+		break
+	}
+	if !found {
+		return jsonv.Value{}, "the result has no content; it has " + haveKeys(r)
+	}
+	if len(parts) == 1 {
+		return jsonv.String(parts[0]), ""
+	}
+	return jsonv.String(strings.Join(parts, "\n")), ""
+}
+
+// textJSON returns the object that the result's only content block, a text
+// block, holds as JSON. It is absent when there is none.
+func (o *Observation) textJSON() jsonv.Value {
+	if o.cache.jsonDone {
+		return o.cache.json
+	}
+	o.cache.jsonDone = true
+	content := o.Result.Lookup(keyContent)
+	block := content.At(0)
+	if content.Kind() != jsonv.KindArray || content.Len() != 1 || block.Lookup("type").Text() != "text" {
+		return jsonv.Value{}
+	}
+	text := strings.TrimLeft(block.Lookup("text").Text(), " \t\r\n")
+	if !strings.HasPrefix(text, "{") {
+		return jsonv.Value{}
+	}
+	if v, err := jsonv.Parse([]byte(text)); err == nil && v.Kind() == jsonv.KindObject {
+		o.cache.json = v
+	}
+	return o.cache.json
+}

@@ -1,0 +1,92 @@
+package expect
+
+import (
+	"strconv"
+	"sync"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// SchemaCache keeps compiled JSON Schemas, so that a schema that many tests
+// use is compiled and held once. It belongs to one goroutine while compiling;
+// what was compiled with it may be used by several.
+type SchemaCache struct {
+	mu      sync.Mutex
+	schemas map[string]*jsonv.Schema
+	lines   map[placedSchema]map[string]int
+}
+
+// placedSchema is a schema at a place of a suite.
+type placedSchema struct {
+	pos  source.Pos
+	text string
+}
+
+// maxCached bounds what a cache holds of each kind; a suite with more
+// different schemas than this gains nothing from keeping them.
+const maxCached = 10_000
+
+// NewSchemaCache returns an empty cache.
+func NewSchemaCache() *SchemaCache {
+	return &SchemaCache{schemas: map[string]*jsonv.Schema{}, lines: map[placedSchema]map[string]int{}}
+}
+
+// schemaOf returns the compiled schema of a text, compiling it when it is new.
+// A nil cache keeps nothing.
+func (c *SchemaCache) schemaOf(key string, compile func() (*jsonv.Schema, error)) (*jsonv.Schema, error) {
+	if c == nil {
+		return compile()
+	}
+	c.mu.Lock()
+	s, ok := c.schemas[key]
+	c.mu.Unlock()
+	if ok {
+		return s, nil
+	}
+	s, err := compile()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil && len(c.schemas) < maxCached {
+		c.schemas[key] = s
+	}
+	return s, err
+}
+
+// linesOf returns the suite's line of each keyword of a schema.
+func (c *SchemaCache) linesOf(n *source.Node, text string) map[string]int {
+	lines := map[string]int{}
+	if c == nil {
+		indexLines(lines, n, "")
+		return lines
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := placedSchema{n.Pos, text}
+	if known, ok := c.lines[at]; ok {
+		return known
+	}
+	indexLines(lines, n, "")
+	if len(c.lines) < maxCached {
+		c.lines[at] = lines
+	}
+	return lines
+}
+
+// maxSchemaLines bounds the index of a large schema.
+const maxSchemaLines = 2000
+
+// indexLines adds the line of each keyword below pointer.
+func indexLines(lines map[string]int, n *source.Node, pointer string) {
+	for _, f := range n.Fields {
+		if len(lines) >= maxSchemaLines {
+			return
+		}
+		at := jsonv.AppendPointer(pointer, f.Key.Text)
+		lines[at] = f.Key.Pos.Line
+		indexLines(lines, f.Value, at)
+	}
+	for i, item := range n.Items {
+		indexLines(lines, item, jsonv.AppendPointer(pointer, strconv.Itoa(i)))
+	}
+}

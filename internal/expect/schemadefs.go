@@ -1,0 +1,73 @@
+package expect
+
+import (
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// SchemaDefs returns JSON Schema definitions (2020-12) of everything this
+// package compiles, as the members of a "$defs" object: matcher, assertion,
+// assert-set, expect, derived-metrics, threshold, and json-type, which they
+// need. References among them are "#/$defs/…".
+func SchemaDefs() jsonv.Value {
+	member := func(key string, v jsonv.Value) jsonv.Member { return jsonv.Member{Key: key, Value: v} }
+	return jsonv.Object(
+		// null stands here too: type: null is not always written in quotes.
+		member("json-type", fixed(`{"enum":["`+strings.Join(jsonTypes, `","`)+`",null]}`)),
+		member("matcher", matcherSchema()),
+		member("assertion", fixed(`{"type":"object","required":["target","matcher"],"additionalProperties":false,"properties":{
+			"target":{"type":"string","description":"what to look at: a path from one of the roots"},
+			"matcher":{"$ref":"#/$defs/matcher"},
+			"name":{"type":"string","minLength":1,"description":"what derived metrics call it"},
+			"weight":{"$ref":"#/$defs/weight"},
+			"message":{"type":"string","description":"said first when it fails"}}}`)),
+		member("assert-set", fixed(`{"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{
+			"assert-set":{"$ref":"#/$defs/assert-set-body"},"assert_set":{"$ref":"#/$defs/assert-set-body"}}}`)),
+		member("assert-set-body", fixed(`{"type":"object","required":["assertions"],"additionalProperties":false,"properties":{
+			"name":{"type":"string","minLength":1,"description":"what derived metrics call it"},
+			"threshold":{"$ref":"#/$defs/threshold","description":"the weighted pass-fraction needed, 0 to 1","default":1},
+			"weight":{"$ref":"#/$defs/weight"},
+			"assertions":{"description":"the assertions of the set","type":"array","minItems":1,"items":{"$ref":"#/$defs/assertion"}}}}`)),
+		member("weight", fixed(`{"type":"number","minimum":0,"description":"what it counts in a score; without a threshold every item must pass, whatever it weighs","default":1}`)),
+		member("threshold", fixed(`{"type":"number","minimum":0,"maximum":1}`)),
+		member("items", fixed(`{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/assertion"},{"$ref":"#/$defs/assert-set"}]}}`)),
+		member("expect", fixed(`{"anyOf":[{"$ref":"#/$defs/items"},{"type":"object","additionalProperties":false,"properties":{
+			"assertions":{"$ref":"#/$defs/items","description":"assertions and assert-sets"},
+			"max_duration_ms":{"type":"number","exclusiveMinimum":0,"description":"a gate on the call's time, outside of every score"}}}]}`)),
+		member("derived-metrics", fixed(`{"type":"array","items":{"type":"object","required":["name","value"],"additionalProperties":false,"properties":{
+			"name":{"type":"string","minLength":1,"description":"what reports and later metrics call it"},
+			"threshold":{"type":"number","description":"the test fails when the metric is below it"},
+			"value":{"description":"how it is computed: exactly one of weighted_sum and weighted_average","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{
+				"weighted_sum":{"$ref":"#/$defs/metric-terms","description":"each score times its weight, added up"},
+			"weighted_average":{"$ref":"#/$defs/metric-terms","description":"the weighted sum divided by the sum of the weights"}}}}}}`)),
+		member("metric-terms", fixed(`{"type":"array","minItems":1,"items":{"type":"object","required":["ref"],"additionalProperties":false,"properties":{
+			"ref":{"type":"string","minLength":1,"description":"the name of an assertion, a set or an earlier metric"},
+			"weight":{"$ref":"#/$defs/weight"}}}}`)),
+	)
+}
+
+// matcherSchema is the schema of a map with one matcher.
+func matcherSchema() jsonv.Value {
+	rows := Matchers()
+	props := make([]jsonv.Member, 0, len(rows))
+	for _, row := range rows {
+		described := jsonv.Object(
+			jsonv.Member{Key: "description", Value: jsonv.String(row.Doc + "; example: " + row.Example)},
+			jsonv.Member{Key: "allOf", Value: jsonv.Array(row.ArgSchema)},
+		)
+		props = append(props, jsonv.Member{Key: row.Name, Value: described})
+		for _, alias := range row.Aliases {
+			props = append(props, jsonv.Member{Key: alias, Value: fixed(`{"$ref":"#/$defs/matcher/properties/` + row.Name + `"}`)})
+		}
+	}
+	return fixed(`{"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false}`).
+		With("properties", jsonv.Object(props...))
+}
+
+// fixed parses a schema that is written in this file; a mistake shows as an
+// absent value in the tests.
+func fixed(text string) jsonv.Value {
+	v, _ := jsonv.Parse([]byte(text))
+	return v
+}

@@ -1,0 +1,209 @@
+package expect
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// How much of a value messages show, in characters. Together with the limits
+// on lines they bound a verdict's size, whatever the server sent.
+const (
+	shownKey    = 40   // one key, or a short literal
+	shownInLine = 120  // a value inside a sentence
+	shownSaid   = 400  // what the server says about its own failure
+	shownAlone  = 2000 // Expected and Actual
+	maxLine     = 240  // one line of a diff
+	maxMessage  = 1000 // one message, whatever was put together
+	maxLines    = 40   // lines of a diff
+)
+
+// show shows a value as JSON in at most about limit characters, and says how
+// long a text is that had to be cut.
+func show(v jsonv.Value, limit int) string {
+	out := v.Short(limit)
+	if v.Kind() == jsonv.KindString && strings.HasSuffix(out, "…") {
+		if n := v.Len(); n > limit {
+			return out + `" (` + strconv.Itoa(n) + " characters)"
+		}
+	}
+	return out
+}
+
+// got names a value's kind and shows it: text "abc", number 3, a list of 2
+// elements [1,2].
+func got(v jsonv.Value) string {
+	switch v.Kind() {
+	case jsonv.KindNull:
+		return "null"
+	case jsonv.KindArray, jsonv.KindObject:
+		return shape(v) + " " + show(v, shownInLine)
+	}
+	return kindWord(v.Kind()) + " " + show(v, shownInLine)
+}
+
+// shape says what a value is in a few words, without its content where that
+// may be long: text "abc", a list of 2 elements, an object with the keys a, b.
+func shape(v jsonv.Value) string {
+	switch v.Kind() {
+	case jsonv.KindArray:
+		if v.Len() == 0 {
+			return "an empty list"
+		}
+		return "a list of " + count(v.Len(), "element")
+	case jsonv.KindObject:
+		if v.Len() == 0 {
+			return "an empty object"
+		}
+		return "an object with " + haveKeys(v)
+	case jsonv.KindNull, jsonv.KindAbsent:
+		return kindWord(v.Kind())
+	}
+	return kindWord(v.Kind()) + " " + show(v, shownKey)
+}
+
+// kindWord is a kind in the words of messages.
+func kindWord(k jsonv.Kind) string {
+	switch k {
+	case jsonv.KindString:
+		return "text"
+	case jsonv.KindArray:
+		return "a list"
+	case jsonv.KindObject:
+		return "an object"
+	}
+	return k.String()
+}
+
+// describe says what a node is, for load errors: text "heavy", a list.
+func describe(n *source.Node) string {
+	switch n.Kind {
+	case source.KindNull:
+		if n.Text == "" {
+			return "nothing"
+		}
+		return "null"
+	case source.KindList:
+		return "a list"
+	case source.KindMap:
+		return "a map"
+	case source.KindString:
+		return "text " + quoteKey(n.Text)
+	}
+	return n.Kind.String() + " " + cutText(n.Text, shownKey)
+}
+
+// quote puts text in quotes, as JSON does.
+func quote(s string) string { return string(jsonv.AppendString(nil, s)) }
+
+// quoteKey is quote for a text of unknown length.
+func quoteKey(s string) string { return quote(cutText(s, shownKey)) }
+
+// cutText shortens text to at most limit characters.
+func cutText(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == limit {
+			return s[:i] + "…"
+		}
+		n++
+	}
+	return s
+}
+
+// count writes a number of things: 1 element, 2 elements.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+// countOf writes a share of elements: 1 of 3 elements.
+func countOf(n, total int) string { return fmt.Sprintf("%d of %s", n, count(total, "element")) }
+
+// orList joins words for a sentence: a, b or c.
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// bound cuts a list of lines and each of its lines.
+func bound(lines []string) []string {
+	more := len(lines) - maxLines
+	if more > 0 {
+		lines = lines[:maxLines]
+	}
+	for i, line := range lines {
+		lines[i] = cutText(strings.TrimRight(line, "\n"), maxLine)
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("… and %d more", more))
+	}
+	return lines
+}
+
+// oneLine makes text fit for a sentence: no line breaks, bounded.
+func oneLine(s string, limit int) string {
+	return cutText(strings.Join(strings.Fields(cutText(s, 4*limit)), " "), limit)
+}
+
+// fmtPair writes two different numbers with as many decimals as it takes to
+// tell them apart.
+func fmtPair(a, b float64) (string, string) {
+	for digits := 3; digits <= 12; digits++ {
+		x := strconv.FormatFloat(roundTo(a, digits), 'f', -1, 64)
+		if y := strconv.FormatFloat(roundTo(b, digits), 'f', -1, 64); x != y {
+			return x, y
+		}
+	}
+	return strconv.FormatFloat(a, 'g', -1, 64), strconv.FormatFloat(b, 'g', -1, 64)
+}
+
+func roundTo(f float64, digits int) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', digits, 64), 64)
+	if err != nil {
+		return f
+	}
+	return r
+}
+
+// window shows the part of a text around a byte offset, in quotes.
+func window(s string, at int) string {
+	const before, after = 24, 64
+	from, to := at, at
+	for n := 0; n < before && from > 0; n++ {
+		_, size := utf8.DecodeLastRuneInString(s[:from])
+		from -= size
+	}
+	for n := 0; n < after && to < len(s); n++ {
+		_, size := utf8.DecodeRuneInString(s[to:])
+		to += size
+	}
+	out := quote(s[from:to])
+	if from > 0 {
+		out = `"…` + out[1:]
+	}
+	if to < len(s) {
+		out = out[:len(out)-1] + `…"`
+	}
+	return out
+}
+
+// plural chooses between two forms of a word.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

@@ -1,0 +1,159 @@
+package expect
+
+import (
+	"strings"
+
+	"mcptest/internal/source"
+)
+
+// Target is a compiled path to what an assertion looks at: a root of
+// [Roots] followed by names, ["quoted"] names, [0], [-1], [*] and [a:b], with
+// the meaning RFC 9535 gives these forms.
+type Target struct {
+	src    string // as written
+	root   *Root
+	steps  []step
+	plural bool // has [*] or [a:b]: selects a list
+	// fallback allows a first key that the result does not have to be looked
+	// up in structuredContent and in text that is JSON.
+	fallback bool
+}
+
+// step is one segment of a path behind the root.
+type step struct {
+	kind     stepKind
+	name     string
+	from, to int     // index (from) or slice bounds
+	has      [2]bool // which slice bounds were written
+}
+
+type stepKind uint8
+
+const (
+	stepName stepKind = iota
+	stepIndex
+	stepAll
+	stepSlice
+)
+
+// String returns the target as it was written.
+func (t *Target) String() string { return t.src }
+
+// Root returns the name of the target's root: result, http.status, ….
+func (t *Target) Root() string { return t.root.Name }
+
+// CompileTarget compiles a target. It returns nil when a mistake was reported
+// to d.
+func CompileTarget(n *source.Node, path string, d *source.Decoder) *Target {
+	return newCompiler(Compiler{}, d).target(n, path)
+}
+
+func (c *compiler) target(n *source.Node, path string) *Target {
+	if n.Kind != source.KindString {
+		c.errorf(n, path, "a target is a path, such as result.content[0].text", "want a path, got %s", describe(n))
+		return nil
+	}
+	t, err := ParseTarget(n.Text)
+	if err != nil {
+		c.errorIn(n, err.Offset, path, err.Hint, "%s", err.Msg)
+		return nil
+	}
+	return t
+}
+
+// TargetError is a mistake in a target's text.
+type TargetError struct {
+	Offset    int // in bytes, of the offending part
+	Msg, Hint string
+}
+
+// Error returns the message.
+func (e *TargetError) Error() string { return e.Msg }
+
+// ParseTarget compiles a target from its text.
+func ParseTarget(text string) (*Target, *TargetError) {
+	p := pathParser{text: text}
+	steps, offsets, err := p.parse()
+	if err != nil {
+		return nil, err
+	}
+	t := &Target{src: text}
+	used, err := t.resolveRoot(steps, offsets)
+	if err != nil {
+		return nil, err
+	}
+	t.steps = steps[used:]
+	if t.root.Leaf != "" && len(t.steps) > 0 {
+		return nil, &TargetError{Offset: offsets[used], Msg: t.root.Name + " is " + t.root.Leaf + ": nothing can follow it"}
+	}
+	for _, s := range t.steps {
+		t.plural = t.plural || s.kind >= stepAll
+	}
+	t.fallback = t.root.part == partResult && len(t.steps) > 0 && t.steps[0].kind == stepName && !protocolKey(t.steps[0].name)
+	return t, nil
+}
+
+// resolveRoot sets the root from the first steps and returns how many it
+// took.
+func (t *Target) resolveRoot(steps []step, offsets []int) (int, *TargetError) {
+	first := steps[0]
+	if first.kind != stepName {
+		return 0, &TargetError{Offset: offsets[0], Msg: "a target starts with a name, not with " + first.String(), Hint: rootsHint()}
+	}
+	if first.name == "http" {
+		return t.resolveHTTP(steps, offsets)
+	}
+	for i := range roots {
+		if roots[i].Name == first.name {
+			t.root = &roots[i]
+			return 1, nil
+		}
+	}
+	e := &TargetError{Offset: offsets[0], Msg: "unknown root " + quote(first.name), Hint: rootsHint()}
+	if protocolKey(first.name) {
+		e.Msg += " (did you mean " + quote("result"+first.String()) + "?)"
+	} else if near := source.Nearest(first.name, rootNames()); near != "" {
+		e.Msg += " (did you mean " + quote(near) + "?)"
+	}
+	return 0, e
+}
+
+func (t *Target) resolveHTTP(steps []step, offsets []int) (int, *TargetError) {
+	if len(steps) < 2 || steps[1].kind != stepName {
+		return 0, &TargetError{Offset: offsets[0], Msg: "http alone is not a target", Hint: "write http.status or http.headers"}
+	}
+	for i := range roots {
+		if roots[i].Name == "http."+steps[1].name {
+			t.root = &roots[i]
+			return 2, nil
+		}
+	}
+	e := &TargetError{Offset: offsets[1], Msg: "http has no " + quote(steps[1].name), Hint: "write http.status or http.headers"}
+	if near := source.Nearest(steps[1].name, []string{"status", "headers"}); near != "" {
+		e.Msg += " (did you mean " + quote(near) + "?)"
+	}
+	return 0, e
+}
+
+// canonical returns the target with every segment in its shortest form.
+func (t *Target) canonical() string { return t.root.Name + pathOf(t.steps) }
+
+// looksAtError reports whether the target looks at the JSON-RPC error or at
+// the result's isError.
+func (t *Target) looksAtError() bool {
+	return t.root.part == partError || t.isErrorFlag()
+}
+
+// isErrorFlag reports whether the target is result.isError.
+func (t *Target) isErrorFlag() bool {
+	return t.root.part == partResult && len(t.steps) > 0 && t.steps[0].kind == stepName && t.steps[0].name == keyIsError
+}
+
+// pathOf writes steps as a path: .content[0]["odd key"].
+func pathOf(steps []step) string {
+	var b strings.Builder
+	for _, s := range steps {
+		b.WriteString(s.String())
+	}
+	return b.String()
+}

@@ -1,0 +1,158 @@
+package expect
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+)
+
+// Limits of a text diff: the work, not only the output, must not depend on
+// what a server sends.
+const (
+	maxDiffBytes = 64 << 10
+	maxDiffLines = 2000
+	diffContext  = 3
+)
+
+// textDifference says how two different texts differ: a unified diff when one
+// has several lines, else the place of the first difference.
+func textDifference(want, v string) (string, []string) {
+	if !strings.Contains(want, "\n") && !strings.Contains(v, "\n") {
+		return "want " + pairWindow(want, v, ", got "), nil
+	}
+	at := commonPrefix(want, v)
+	n := strings.Count(want[:at], "\n")
+	a, b := lineAt(want, at), lineAt(v, at)
+	return fmt.Sprintf("the texts differ from line %d on: want %s", n+1, pairWindow(a, b, ", got ")), unified(want, v)
+}
+
+// lineAt returns the line of a text that holds a byte offset.
+func lineAt(s string, at int) string {
+	from := strings.LastIndexByte(s[:at], '\n') + 1
+	if n := strings.IndexByte(s[from:], '\n'); n >= 0 {
+		return s[from : from+n]
+	}
+	return s[from:]
+}
+
+// pairWindow shows two texts, or the parts around their first difference when
+// they are long.
+func pairWindow(want, v, between string) string {
+	const whole = 80
+	if len(want) <= whole && len(v) <= whole {
+		return quote(want) + between + quote(v) + lookAlike(want, v)
+	}
+	at := commonPrefix(want, v)
+	out := window(want, at) + between + window(v, at)
+	if n := utf8.RuneCountInString(want[:at]); n > 0 {
+		out += fmt.Sprintf(" (character %d is the first to differ)", n+1)
+	}
+	return out
+}
+
+// lookAlike spells out where two texts begin to differ when that may not be
+// seen: letters of other scripts, combining marks, blanks that are none.
+func lookAlike(want, v string) string {
+	at := commonPrefix(want, v)
+	plain := func(s string) bool { return at == len(s) || s[at] < utf8.RuneSelf }
+	if plain(want) && plain(v) {
+		return ""
+	}
+	spelt := func(s string) string {
+		end := min(len(s), at+12)
+		for end < len(s) && !utf8.RuneStart(s[end]) {
+			end++
+		}
+		return strconv.QuoteToASCII(s[at:end])
+	}
+	return fmt.Sprintf(" (character %d on, spelt out: want %s, got %s)", utf8.RuneCountInString(want[:at])+1, spelt(want), spelt(v))
+}
+
+// commonPrefix returns how many bytes two texts have in common, whole
+// characters only.
+func commonPrefix(a, b string) int {
+	n := min(len(a), len(b))
+	i := 0
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	for i > 0 && i < len(a) && !utf8.RuneStart(a[i]) {
+		i--
+	}
+	return i
+}
+
+// unified returns the lines of a unified diff, without its file names.
+func unified(want, v string) []string {
+	if !strings.HasSuffix(want, "\n") && !strings.HasSuffix(v, "\n") {
+		want, v = want+"\n", v+"\n" // spares remarks on a missing one
+	}
+	want, v, skipped := trimCommon(want, v)
+	cut := len(want) > maxDiffBytes || len(v) > maxDiffBytes
+	want, v = firstLines(want), firstLines(v)
+	out, err := udiff.ToUnified("expected", "actual", want, udiff.Lines(want, v), diffContext)
+	if err != nil {
+		return nil
+	}
+	var lines []string
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "--- expected") || strings.HasPrefix(line, "+++ actual") {
+			continue
+		}
+		lines = append(lines, hunkAt(strings.TrimSuffix(line, "\n"), skipped))
+		if len(lines) > maxLines {
+			break
+		}
+	}
+	if cut {
+		lines = append(lines, "… the texts are longer; only their parts around the first difference were compared")
+	}
+	return lines
+}
+
+// hunkAt corrects a hunk's line numbers by the lines that were cut before it.
+func hunkAt(line string, skipped int) string {
+	var a, an, b, bn int
+	if !strings.HasPrefix(line, "@@ ") {
+		return line
+	}
+	if k, _ := fmt.Sscanf(line, "@@ -%d,%d +%d,%d @@", &a, &an, &b, &bn); k == 4 {
+		return fmt.Sprintf("@@ -%d,%d +%d,%d @@", a+skipped, an, b+skipped, bn)
+	}
+	return line
+}
+
+// trimCommon cuts the lines that both texts begin with, but for some context,
+// and returns how many those are.
+func trimCommon(want, v string) (string, string, int) {
+	at := strings.LastIndexByte(want[:commonPrefix(want, v)], '\n') + 1
+	for range diffContext {
+		if at > 0 {
+			at = strings.LastIndexByte(want[:at-1], '\n') + 1
+		}
+	}
+	return want[at:], v[at:], strings.Count(want[:at], "\n")
+}
+
+// firstLines cuts a text to what a diff looks at, at a line's end where there
+// is one.
+func firstLines(s string) string {
+	if len(s) > maxDiffBytes {
+		s = s[:maxDiffBytes]
+		if i := strings.LastIndexByte(s, '\n'); i > 0 {
+			s = s[:i+1]
+		}
+	}
+	n := 0
+	for i := range len(s) {
+		if s[i] == '\n' {
+			if n++; n == maxDiffLines {
+				return s[:i+1]
+			}
+		}
+	}
+	return s
+}

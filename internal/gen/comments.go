@@ -1,0 +1,57 @@
+package gen
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// readComments returns the comments of struct fields in a folder's Go files,
+// by "Type.Field".
+func readComments(dir string) (map[string]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read the language's structs: %w", err)
+	}
+	out := map[string]string{}
+	fset := token.NewFileSet()
+	for _, e := range entries {
+		if e.IsDir() || !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(fset, filepath.Join(dir, e.Name()), nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, fmt.Errorf("parse the language's structs: %w", err)
+		}
+		for _, decl := range file.Decls {
+			addComments(out, decl)
+		}
+	}
+	return out, nil
+}
+
+func addComments(out map[string]string, decl ast.Decl) {
+	gd, ok := decl.(*ast.GenDecl)
+	if !ok || gd.Tok != token.TYPE {
+		return
+	}
+	for _, spec := range gd.Specs {
+		ts := spec.(*ast.TypeSpec)
+		st, ok := ts.Type.(*ast.StructType)
+		if !ok {
+			continue
+		}
+		for _, f := range st.Fields.List {
+			text := strings.Join(strings.Fields(f.Doc.Text()), " ")
+			for _, name := range f.Names {
+				if text != "" {
+					out[ts.Name.Name+"."+name.Name] = text
+				}
+			}
+		}
+	}
+}

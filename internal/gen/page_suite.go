@@ -1,0 +1,125 @@
+package gen
+
+import (
+	"strings"
+)
+
+// section is one heading of the page about suites.
+type section struct {
+	title, intro string
+	defs         []string // the definitions whose keys it lists
+	common       bool     // only keys that all of them have
+}
+
+// sections are the headings, in the order of the page. Every definition is in
+// one of them: a test sees to it.
+var sections = []section{
+	{"A suite", "One YAML document. Unknown keys are errors everywhere.", []string{"suite"}, false},
+	{"A variable", "`variables.<name>` is a value, or a map that takes it from the environment:", []string{"suite variables entry"}, false},
+	{"A server", "`servers.<name>` has exactly one of `command` and `url`.", []string{"server"}, false},
+	{"A header", "`servers.<name>.headers.<name>` is a value, or a map:", []string{"server headers entry"}, false},
+	{"Authentication", "`servers.<name>.auth`", []string{"auth"}, false},
+	{"OAuth", "`servers.<name>.auth.oauth`", []string{"oauth"}, false},
+	{"TLS", "`servers.<name>.tls`", []string{"tls"}, false},
+	{"Any test", "The keys that tests of all blocks have. A test has one thing to invoke besides, or `steps`.", tests, true},
+	{"A test of `tools`", "A `tools/call`.", []string{"tools-test"}, false},
+	{"A test of `resources`", "A `resources/read`.", []string{"resources-test"}, false},
+	{"A test of `prompts`", "A `prompts/get`.", []string{"prompts-test"}, false},
+	{"A test of `protocol`", "Any request as it stands, or bytes: `method` or `raw`.", []string{"protocol-test"}, false},
+	{"A step of a flow", "`steps[]` of a test; it invokes one thing.", []string{"flow-step"}, false},
+	{"Repeating", "`repeat` of a test.", []string{"repeat"}, false},
+	{"Waiting for a notification", "`wait` of a test or step.", []string{"wait"}, false},
+	{"Answering the server", "`respond` of a server, test or step. A capability without a script is not declared.", []string{"respond"}, false},
+	{"A sampling answer", "One of `respond.sampling`: these keys, or a whole result, which has `content`.", []string{"sampling-answer"}, false},
+	{"An elicitation answer", "One of `respond.elicitation`.", []string{"elicitation-answer"}, false},
+	{"A root", "One of `respond.roots`.", []string{"root"}, false},
+	{"What is expected", "`expect` is a list of assertions and assert-sets, or a map:", []string{"expect"}, false},
+	{"An assertion", "One entry of `expect`. See [matchers](matchers.md) and [targets](targets.md).", []string{"assertion"}, false},
+	{"An assert-set", "`- assert-set:` with these keys is one entry of `expect`. Sets do not nest.", []string{"assert-set-body"}, false},
+	{"A derived metric", "One entry of `derivedMetrics`. Metrics are computed in the order in which they are declared.", []string{"derived-metrics entry"}, false},
+	{"The value of a metric", "`derivedMetrics[].value` has exactly one of these keys.", []string{"derived-metrics entry value"}, false},
+	{"A reference of a metric", "One entry of `weighted_sum` or `weighted_average`.", []string{"metric-terms entry"}, false},
+	{"The baseline of tests", "`defaultTest` is merged into every test that does not say `defaults: false`. Its items come after the test's own.", []string{"default-test"}, false},
+	{"Hooks", "`hooks`: each phase is one hook or a list.", []string{"hooks"}, false},
+	{"A hook", "A command as text, run for its effects and exit code, or a map:", []string{"hook"}, false},
+	{"A fixture step", "One entry of `setup`, `setup_per_test` or `teardown`: exactly one of `run` and `call`.", []string{"step", "teardown-step"}, false},
+	{"A tool call of a step", "`call` of a fixture step.", []string{"step-call"}, false},
+	{"Options of the run", "`run_options`", []string{"run-options"}, false},
+}
+
+var tests = []string{"tools-test", "resources-test", "prompts-test", "protocol-test"}
+
+// keysIn lists the keys of a section, each once.
+func keysIn(s section, keys []Key) []Key {
+	count := map[string]int{}
+	for _, k := range keys {
+		for _, def := range tests {
+			if k.Section == def {
+				count[k.Name+k.Doc]++
+			}
+		}
+	}
+	var out []Key
+	seen := map[string]bool{}
+	for _, k := range keys {
+		shared := count[k.Name+k.Doc] == len(tests)
+		isTest := strings.HasSuffix(k.Section, "-test") && k.Section != "default-test"
+		if seen[k.Name] || isTest && shared != s.common {
+			continue
+		}
+		for _, def := range s.defs {
+			if k.Section == def && !seen[k.Name] {
+				seen[k.Name] = true
+				out = append(out, k)
+			}
+		}
+	}
+	return out
+}
+
+func suitePage(keys []Key) []byte {
+	p := newPage("Suite files", "Every key of a suite. The same for one of them: `mcptest explain KEY`. Editors show this when the file begins with\n\n"+
+		"```yaml\n# yaml-language-server: $schema=./suite.schema.json\n```\n\n"+
+		"and `mcptest schema > suite.schema.json` was run.\n\n"+
+		"**Types.** A *duration* is a number with a unit: `500ms`, `30s`, `1m30s`. A *scalar* is text, a number, `true` or\n"+
+		"`false`. `null` counts as a key left out where a key may be left out.\n\n"+
+		"**Placeholders.** `${name}` in a value stands for a variable, else for an environment variable; `${name:-default}` has a\n"+
+		"default, `$${` is a literal `${`. A value that is exactly one `${name}` takes the variable's type, so a number may be\n"+
+		"written `\"${limit}\"`. `${case.x}` is a value of a `cases:` row, `${steps.x}` one that an earlier step captured,\n"+
+		"`${CONFIG_DIR}` the folder of the file. Hooks and keys of maps are not expanded, commands after they are split into words.")
+	p.printf("\n")
+	for _, s := range sections {
+		p.printf("\n- [%s](#%s)", s.title, anchor(s.title))
+	}
+	p.printf("\n")
+	for _, s := range sections {
+		p.printf("\n## %s\n\n%s\n", s.title, s.intro)
+		p.table("Key", "Type", "Default", "Meaning")
+		for _, k := range keysIn(s, keys) {
+			typ, def := k.Type, ""
+			if k.Required {
+				typ += "; required"
+			}
+			if k.Default != "" {
+				def = code(k.Default)
+			}
+			p.row(code(k.Name), typ, def, linked(k))
+		}
+	}
+	return p.bytes()
+}
+
+// anchor is how a heading is linked to.
+func anchor(title string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.NewReplacer("`", "", ".", "").Replace(title)), " ", "-")
+}
+
+// linked is a key's meaning, with a link where another page goes on.
+func linked(k Key) string {
+	for word, page := range map[string]string{"of violation": "violations", "matcher": "matchers", "target": "targets"} {
+		if strings.HasSuffix(k.Type, word) {
+			return prose(k.Doc) + " See [" + page + "](" + page + ".md)."
+		}
+	}
+	return prose(k.Doc)
+}

@@ -1,0 +1,250 @@
+package gen
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/expect"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/report"
+	"mcptest/internal/source"
+)
+
+// ExitCode is one row of a program's table of exit codes.
+type ExitCode struct {
+	Code int
+	Doc  string
+}
+
+// Topic is something that a user may write or meet, and ask about.
+type Topic struct {
+	Kind    string // key, matcher, target root, violation, exit code, reporter
+	Name    string
+	Aliases []string
+	Title   string // the line it is shown under
+	Facts   []string
+	Doc     string
+	Example string // YAML, or a command line
+	Passes  string // for matchers: a value, as JSON
+	Fails   string
+	Message string // what is said about the value that fails
+}
+
+// Topics returns everything there is to ask about, in the order of the
+// reference: keys, matchers, roots of targets, kinds of violations, exit codes,
+// reporters. schema is the published one.
+func Topics(schema jsonv.Value, codes []ExitCode) []Topic {
+	topics := keyTopics(Keys(schema))
+	for _, row := range expect.Matchers() {
+		topics = append(topics, matcherTopic(row))
+	}
+	for _, r := range expect.Roots() {
+		topics = append(topics, rootTopic(r))
+	}
+	for _, k := range Violations() {
+		topics = append(topics, Topic{
+			Kind: "violation", Name: k.Name, Title: "violation " + k.Name, Doc: k.Doc,
+			Facts:   []string{"a breach of the protocol: it fails the test it belongs to, or the run"},
+			Example: "servers:\n  api:\n    tolerate: [" + k.Name + "]   # a warning on this server",
+		})
+	}
+	for _, c := range codes {
+		name := strconv.Itoa(c.Code)
+		topics = append(topics, Topic{Kind: "exit code", Name: name, Title: "exit code " + name, Doc: sentence(c.Doc)})
+	}
+	for _, f := range report.Formats {
+		topics = append(topics, Topic{
+			Kind: "reporter", Name: f.Name, Title: "reporter " + f.Name, Doc: sentence(f.Doc),
+			Example: "mcptest run --reporter " + f.Name + "\nmcptest run --reporter " + f.Name + "=report" + f.Ext,
+		})
+	}
+	return topics
+}
+
+// keyTopics makes one topic of the keys that say the same in several places.
+func keyTopics(keys []Key) []Topic {
+	var out []Topic
+	index := map[string]int{}
+	for _, k := range keys {
+		same := k.Name + "\x00" + k.Doc + "\x00" + k.Type
+		if i, ok := index[same]; ok {
+			out[i].Facts[0] += ", " + k.Where
+			continue
+		}
+		index[same] = len(out)
+		t := Topic{Kind: "key", Name: k.Name, Title: "key " + k.Name, Doc: k.Doc, Facts: []string{"in: " + k.Where, "type: " + strings.ReplaceAll(k.Type, "`", "")}}
+		if k.Required {
+			t.Facts = append(t.Facts, "required")
+		}
+		if k.Default != "" {
+			t.Facts = append(t.Facts, "default: "+k.Default)
+		}
+		if !k.Example.IsAbsent() {
+			t.Example = block(k.Name, k.Example)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func rootTopic(r expect.Root) Topic {
+	t := Topic{Kind: "target root", Name: r.Name, Title: "target root " + r.Name, Doc: sentence(r.Doc)}
+	if r.Leaf != "" {
+		t.Facts = []string{"it is " + r.Leaf + ": nothing can follow it"}
+	}
+	if ex, ok := rootExamples[r.Name]; ok {
+		t.Example = "- target: " + ex[0] + "\n  matcher: {" + ex[1] + "}"
+	}
+	return t
+}
+
+// rootExamples are a target and a matcher for every root.
+var rootExamples = map[string][2]string{
+	"result":         {"result.content[0].text", "contains: rust"},
+	"error":          {"error.code", "exact: -32602"},
+	"text":           {"text", "regex: '^Found \\d+'"},
+	"structured":     {"structured.items[*].id", "contains: 7"},
+	"notifications":  {"notifications[*].method", "contains: notifications/tools/list_changed"},
+	"logs":           {"logs[-1].data", "contains: done"},
+	"progress":       {"progress", "length: {min: 1}"},
+	"requests":       {"requests[0].method", "exact: elicitation/create"},
+	"duration_ms":    {"duration_ms", "lt: 500"},
+	"response_bytes": {"response_bytes", "lte: 100000"},
+	"http.status":    {"http.status", "exact: 200"},
+	"http.headers":   {`http.headers["content-type"]`, "starts-with: application/json"},
+	"stderr":         {"stderr", "not: {contains: Traceback}"},
+	"server":         {"server.serverInfo.name", "exact: shop"},
+	"steps":          {"steps.id", "exists: true"},
+}
+
+func matcherTopic(row expect.Row) Topic {
+	return Topic{
+		Kind: "matcher", Name: row.Name, Aliases: row.Aliases, Title: "matcher " + row.Name, Doc: sentence(row.Doc),
+		Example: row.Example, Passes: shown(row.Passes), Fails: shown(row.Fails), Message: failure(row),
+	}
+}
+
+// shown is an example value; a target that has nothing is said in words.
+func shown(value string) string {
+	if value == "" {
+		return "a target that has nothing"
+	}
+	return value
+}
+
+// failure returns what the matcher says about the value that fails.
+func failure(row expect.Row) string {
+	text := "- target: structured.value\n  matcher: {" + row.Example + "}\n"
+	n, _ := source.Parse(&source.File{Name: "example", Data: []byte(text)})
+	var d source.Decoder
+	tree := expect.Merge(expect.Parts{Expect: expect.CompileExpect(n, "expect", &d)}, expect.Parts{})
+	if len(tree.Items) == 0 {
+		return ""
+	}
+	structured := jsonv.Object()
+	if v, err := jsonv.Parse([]byte(row.Fails)); err == nil {
+		structured = structured.With("value", v)
+	}
+	obs := &expect.Observation{Result: object(pair{"structuredContent", structured})}
+	env := &expect.Env{Exec: func(context.Context, []string, []byte) ([]byte, error) {
+		return []byte(`{"pass": false, "message": "\"bad\" is not good"}`), nil
+	}}
+	return tree.Evaluate(context.Background(), obs, env).Items[0].Message
+}
+
+// Find returns the topics that a user's word names: by name or alias, a key
+// also by the end of its place (run_options.timeout), a root also by a target
+// that starts with it.
+func Find(topics []Topic, word string) []Topic {
+	word = strings.TrimSpace(word)
+	if strings.HasPrefix(word, "$") || strings.ContainsAny(word, "[(") || strings.Contains(word, ".") {
+		if t, err := expect.ParseTarget(word); err == nil {
+			return filter(topics, func(t2 Topic) bool { return t2.Kind == "target root" && t2.Name == t.Root() })
+		}
+	}
+	if found := filter(topics, func(t Topic) bool { return t.Name == word || slices.Contains(t.Aliases, word) }); len(found) > 0 {
+		return found
+	}
+	return filter(topics, func(t Topic) bool {
+		if t.Kind != "key" {
+			return false
+		}
+		for _, where := range strings.Split(strings.TrimPrefix(t.Facts[0], "in: "), ", ") {
+			where = strings.NewReplacer("[]", "", ".<name>", "").Replace(where)
+			if where == word || strings.HasSuffix(where, "."+word) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func filter(topics []Topic, keep func(Topic) bool) []Topic {
+	var out []Topic
+	for _, t := range topics {
+		if keep(t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Names lists the names of the topics of a kind, each once.
+func Names(topics []Topic, kind string) []string {
+	var out []string
+	for _, t := range topics {
+		if t.Kind == kind && !slices.Contains(out, t.Name) {
+			out = append(out, t.Name)
+		}
+	}
+	return out
+}
+
+// Nearest returns the name that a misspelt word may have meant, "" when there
+// is none.
+func Nearest(topics []Topic, word string) string {
+	var names []string
+	for _, t := range topics {
+		names = append(append(names, t.Name), t.Aliases...)
+	}
+	return source.Nearest(word, names)
+}
+
+// Text writes topics for a terminal. A key that has its name in many places is
+// told in short.
+func Text(topics []Topic) string {
+	const many = 3
+	var b strings.Builder
+	short := len(filter(topics, func(t Topic) bool { return t.Kind == "key" })) > many
+	for i, t := range topics {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if short && t.Kind == "key" {
+			fmt.Fprintf(&b, "%s (%s)\n  %s\n", strings.TrimPrefix(t.Facts[0], "in: "), strings.Join(t.Facts[1:], "; "), t.Doc)
+			continue
+		}
+		t.write(&b)
+	}
+	return b.String()
+}
+
+func (t Topic) write(b *strings.Builder) {
+	b.WriteString(t.Title + "\n")
+	fmt.Fprintf(b, "  %s\n", t.Doc)
+	for _, f := range t.Facts {
+		fmt.Fprintf(b, "  %s\n", f)
+	}
+	if t.Example != "" {
+		fmt.Fprintf(b, "\n  example:\n    %s\n", strings.ReplaceAll(t.Example, "\n", "\n    "))
+	}
+	if t.Passes != "" {
+		fmt.Fprintf(b, "\n  passes on: %s\n  fails on:  %s\n", t.Passes, t.Fails)
+	}
+	if t.Message != "" {
+		fmt.Fprintf(b, "             %s\n", t.Message)
+	}
+}

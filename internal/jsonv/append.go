@@ -1,0 +1,135 @@
+package jsonv
+
+import (
+	"unicode/utf8"
+)
+
+// Append appends the value as compact JSON, members and number literals as
+// they were written. An absent value is written as null. The text is always
+// valid UTF-8: a lone surrogate is written as its \udXXX escape, a byte that is
+// not UTF-8 as \ufffd.
+func (v Value) Append(dst []byte) []byte {
+	switch v.kind {
+	case KindBool:
+		if v.b {
+			return append(dst, "true"...)
+		}
+		return append(dst, "false"...)
+	case KindNumber:
+		return append(dst, v.s...)
+	case KindString:
+		return AppendString(dst, v.s)
+	case KindArray:
+		dst = append(dst, '[')
+		for i, e := range v.Elems() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = e.Append(dst)
+		}
+		return append(dst, ']')
+	case KindObject:
+		dst = append(dst, '{')
+		for i := range v.c.len() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(AppendString(dst, v.c.keys[i]), ':')
+			dst = v.c.vals[i].Append(dst)
+		}
+		return append(dst, '}')
+	}
+	return append(dst, "null"...)
+}
+
+// Indent returns the value as JSON spread over lines, each line but the first
+// beginning with prefix and one indent for each level, as json.Indent has it.
+func (v Value) Indent(prefix, indent string) []byte {
+	return v.appendIndent(nil, "\n"+prefix, indent)
+}
+
+// appendIndent gets the line break with all the indentation of this level.
+func (v Value) appendIndent(dst []byte, line, indent string) []byte {
+	if v.c.len() == 0 {
+		return v.Append(dst)
+	}
+	open, end := byte('['), byte(']')
+	if v.kind == KindObject {
+		open, end = '{', '}'
+	}
+	inner := line + indent
+	dst = append(dst, open)
+	for i, e := range v.c.vals {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, inner...)
+		if v.kind == KindObject {
+			dst = append(AppendString(dst, v.c.keys[i]), ": "...)
+		}
+		dst = e.appendIndent(dst, inner, indent)
+	}
+	dst = append(dst, line...)
+	return append(dst, end)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// plainByte reports whether c stands for itself in a JSON string.
+func plainByte(c byte) bool { return c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf }
+
+// AppendString appends s as a JSON string in quotes. It escapes what RFC 8259
+// section 7 asks for and nothing else.
+func AppendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if plainByte(c) {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if r != utf8.RuneError || size > 1 {
+				i += size
+				continue
+			}
+			dst = append(dst, s[start:i]...)
+			if r, ok := surrogateAt(s[i:]); ok {
+				dst = appendEscape(dst, r)
+				i += 3
+			} else {
+				dst = append(dst, `\ufffd`...)
+				i++
+			}
+			start = i
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, '\\', 'b')
+		case '\f':
+			dst = append(dst, '\\', 'f')
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = appendEscape(dst, rune(c))
+		}
+		i++
+		start = i
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
+
+func appendEscape(dst []byte, r rune) []byte {
+	return append(dst, '\\', 'u', hexDigits[r>>12&0xF], hexDigits[r>>8&0xF], hexDigits[r>>4&0xF], hexDigits[r&0xF])
+}

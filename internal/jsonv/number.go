@@ -1,0 +1,86 @@
+package jsonv
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Number returns the JSON number written lit, kept as written. The error is a
+// *SyntaxError when lit is not a number literal of RFC 8259 section 6.
+func Number(lit string) (Value, error) {
+	end, err := scanNumber([]byte(lit), 0)
+	if err == nil && end != len(lit) {
+		err = syntaxError(end, "unexpected %s after the number", showByte([]byte(lit), end))
+	}
+	if err != nil {
+		return Value{}, err
+	}
+	return Value{kind: KindNumber, s: lit}, nil
+}
+
+// Float64 returns the nearest float64, an infinity when the number is out of
+// range, and 0 for every other kind.
+func (v Value) Float64() float64 {
+	if v.kind != KindNumber {
+		return 0
+	}
+	f, _ := strconv.ParseFloat(v.s, 64) // on a range error f is ±Inf
+	return f
+}
+
+// Int64 returns the number when it is an integer, however it is written (1.0,
+// 1e3), that fits; false otherwise.
+func (v Value) Int64() (int64, bool) {
+	if v.kind != KindNumber {
+		return 0, false
+	}
+	if len(v.s) <= 19 {
+		if i, err := strconv.ParseInt(v.s, 10, 64); err == nil {
+			return i, true
+		}
+	}
+	d := parseDecimal(v.s)
+	if d.zero() {
+		return 0, true
+	}
+	// An integer has its point at or behind its last digit; one of more than
+	// 19 digits cannot fit.
+	if d.bigPoint != "" || d.point < int64(len(d.digits)) || d.point > 19 {
+		return 0, false
+	}
+	lit := d.digits + strings.Repeat("0", int(d.point)-len(d.digits))
+	if d.neg {
+		lit = "-" + lit
+	}
+	i, err := strconv.ParseInt(lit, 10, 64)
+	return i, err == nil
+}
+
+// Compare orders two numbers by exact decimal value: -1, 0 or 1, and true; the
+// second result is false when one of them is not a number.
+func Compare(a, b Value) (int, bool) {
+	if a.kind != KindNumber || b.kind != KindNumber {
+		return 0, false
+	}
+	return compareLiterals(a.s, b.s), true
+}
+
+func compareLiterals(a, b string) int {
+	if a == b {
+		return 0
+	}
+	if len(a) <= 18 && len(b) <= 18 {
+		x, errX := strconv.ParseInt(a, 10, 64)
+		y, errY := strconv.ParseInt(b, 10, 64)
+		if errX == nil && errY == nil {
+			switch {
+			case x < y:
+				return -1
+			case x > y:
+				return 1
+			}
+			return 0
+		}
+	}
+	return parseDecimal(a).compare(parseDecimal(b))
+}

@@ -1,0 +1,116 @@
+package jsonv
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// ParsePointer splits a JSON Pointer (RFC 6901) into its unescaped tokens; the
+// pointer to the whole document has none.
+func ParsePointer(ptr string) ([]string, error) {
+	if ptr == "" {
+		return nil, nil
+	}
+	if ptr[0] != '/' {
+		return nil, fmt.Errorf("JSON pointer %q must begin with '/'", ptr)
+	}
+	tokens := strings.Split(ptr[1:], "/")
+	for i, t := range tokens {
+		for j := 0; j < len(t); j++ {
+			if t[j] == '~' && (j+1 == len(t) || t[j+1] != '0' && t[j+1] != '1') {
+				return nil, fmt.Errorf("JSON pointer %q: '~' must be followed by 0 or 1", ptr)
+			}
+		}
+		tokens[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
+	}
+	return tokens, nil
+}
+
+// AppendPointer returns ptr with one more token, escaped (RFC 6901 section 3).
+func AppendPointer(ptr, token string) string {
+	if strings.ContainsAny(token, "~/") {
+		token = strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
+	}
+	return ptr + "/" + token
+}
+
+// Pointer returns what an RFC 6901 pointer points to; false when there is
+// nothing or the pointer is malformed.
+func (v Value) Pointer(ptr string) (Value, bool) {
+	tokens, err := ParsePointer(ptr)
+	if err != nil {
+		return Value{}, false
+	}
+	for _, t := range tokens {
+		next, ok := v.step(t)
+		if !ok {
+			return Value{}, false
+		}
+		v = next
+	}
+	return v, !v.IsAbsent()
+}
+
+// step follows one pointer token.
+func (v Value) step(token string) (Value, bool) {
+	if v.kind != KindArray {
+		return v.Get(token)
+	}
+	i, ok := arrayIndex(token)
+	if !ok || i >= v.c.len() {
+		return Value{}, false
+	}
+	return v.c.vals[i], true
+}
+
+// arrayIndex reads a token as RFC 6901 section 4 allows: digits without
+// leading zeros.
+func arrayIndex(token string) (int, bool) {
+	if token == "" || len(token) > 9 || token[0] == '0' && len(token) > 1 {
+		return 0, false
+	}
+	for i := range len(token) {
+		if !isDigit(token[i]) {
+			return 0, false
+		}
+	}
+	i, err := strconv.Atoi(token)
+	return i, err == nil
+}
+
+// JoinKey returns a path as people write it with one more key: items.id, and
+// items["a key"] when the key is not a plain word.
+func JoinKey(path, key string) string {
+	if !plainKey(key) {
+		return path + "[" + string(AppendString(nil, key)) + "]"
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// JoinIndex returns a path as people write it with one more index: items[0].
+func JoinIndex(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+func plainKey(key string) bool {
+	for i, c := range key {
+		letter := c == '_' || c == '$' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return key != ""
+}
+
+// Position returns the line and column of a byte offset in data, both counted
+// from 1, the column in characters. An offset beyond the end is the end.
+func Position(data []byte, offset int) (line, col int) {
+	before := data[:max(0, min(offset, len(data)))]
+	line = 1 + bytes.Count(before, []byte("\n"))
+	before = before[bytes.LastIndexByte(before, '\n')+1:]
+	return line, 1 + utf8.RuneCount(before)
+}

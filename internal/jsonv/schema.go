@@ -1,0 +1,271 @@
+package jsonv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// The limits on a schema. MCP 2025-11-25 and later ask clients to bound the
+// depth of a schema, the number of its subschemas and the time of validation.
+const (
+	MaxSchemaDepth = 100    // arrays and objects inside one another
+	MaxSchemaNodes = 2000   // arrays, objects and booleans, as each may be a subschema
+	maxSchemaSize  = 50_000 // values of every kind, so enums of a few thousand strings are fine
+	maxSchemaLoads = 100    // documents loaded through SchemaOptions.Load
+)
+
+// maxNesting bounds (depth of the instance) × (subschemas), which is how deep
+// the validator may recurse.
+const maxNesting = 150_000
+
+// maxSteps bounds the subschema evaluations of one validation, for callers
+// whose context has no time limit.
+const maxSteps = 20_000_000
+
+// Schema is a compiled JSON Schema, safe for use by several goroutines;
+// validations with one Schema run one after another.
+type Schema struct {
+	compiled *jsonschema.Schema
+	sources  *sources
+	nodes    int
+	turn     chan struct{} // holds a token while a validation runs
+	guard    *guard        // belongs to who holds the turn
+}
+
+// SchemaOptions says how a schema is read; the zero value is right for schemas
+// that come from a server.
+type SchemaOptions struct {
+	// AssertFormat makes "format" an assertion in drafts that have it as an
+	// annotation (2019-09 and later).
+	AssertFormat bool
+	// DefaultDraft is the draft of schemas without $schema: "2020-12" (also
+	// meant by ""), "2019-09", "7", "6" or "4".
+	DefaultDraft string
+	// BaseURI is what relative references are resolved against before Load
+	// sees them, when the schema has no $id.
+	BaseURI string
+	// Load fetches the documents that references point to outside the schema.
+	// When nil every such reference is refused, as MCP demands of network ones.
+	// The metaschemas of json-schema.org are built in and never loaded.
+	Load func(uri string) ([]byte, error)
+}
+
+// SchemaError says what is wrong with a schema and where.
+type SchemaError struct {
+	Pointer string         // RFC 6901, to the value in the schema that is wrong
+	Msg     string         // want one of "array", "boolean", …, got "strin"
+	Rest    []*SchemaError // further faults found in the same pass
+}
+
+func (e *SchemaError) Error() string {
+	if e.Pointer == "" {
+		return "bad JSON Schema: " + e.Msg
+	}
+	return fmt.Sprintf("bad JSON Schema at %s: %s", e.Pointer, e.Msg)
+}
+
+// Violation is one way in which a value does not fit a schema.
+type Violation struct {
+	InstancePath  string // items[0].id; "" is the whole value
+	Keyword       string // the keyword that failed: "type", "required"; "" for a schema that is false
+	SchemaPointer string // to the keyword in the schema; with its URI in front, in another document
+	Msg           string // want type string, got number 3
+}
+
+// CompileSchema checks a schema against its metaschema and prepares it. The
+// error is a *SchemaError.
+func CompileSchema(doc Value, o SchemaOptions) (schema *Schema, err error) {
+	src := newSources(doc, o)
+	defer func() {
+		if r := recover(); r != nil { // a fault in the library must not end the run
+			schema, err = nil, &SchemaError{Msg: fmt.Sprintf("the schema cannot be compiled: %v", r)}
+		}
+	}()
+	if doc.kind != KindObject && doc.kind != KindBool {
+		return nil, &SchemaError{Msg: fmt.Sprintf("a schema is an object or a boolean, got %s", describe(doc))}
+	}
+	nodes, serr := checkSchemaSize(doc)
+	if serr != nil {
+		return nil, serr
+	}
+	draft, serr := draftNamed(o.DefaultDraft)
+	if serr != nil {
+		return nil, serr
+	}
+	g := &guard{}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(draft)
+	c.UseLoader(src)
+	c.UseRegexpEngine(newRegexEngine(g))
+	c.RegisterVocabulary(g.vocabulary())
+	c.AssertVocabs()
+	if o.AssertFormat {
+		c.AssertFormat()
+	}
+	if err := c.AddResource(src.root, toSchemaAny(doc)); err != nil {
+		return nil, &SchemaError{Msg: err.Error()}
+	}
+	compiled, err := c.Compile(src.root)
+	if err != nil {
+		return nil, src.explain(err)
+	}
+	return &Schema{
+		compiled: compiled,
+		sources:  src,
+		nodes:    nodes + src.loadedNodes,
+		turn:     make(chan struct{}, 1),
+		guard:    g,
+	}, nil
+}
+
+func draftNamed(name string) (*jsonschema.Draft, *SchemaError) {
+	switch name {
+	case "", "2020-12":
+		return jsonschema.Draft2020, nil
+	case "2019-09":
+		return jsonschema.Draft2019, nil
+	case "7", "draft-07":
+		return jsonschema.Draft7, nil
+	case "6", "draft-06":
+		return jsonschema.Draft6, nil
+	case "4", "draft-04":
+		return jsonschema.Draft4, nil
+	}
+	return nil, &SchemaError{Msg: fmt.Sprintf("unknown draft %q, want 2020-12, 2019-09, 7, 6 or 4", name)}
+}
+
+// checkSchemaSize counts the nodes of a schema and refuses one beyond the
+// limits.
+func checkSchemaSize(doc Value) (int, *SchemaError) {
+	nodes, size := 0, 0
+	var walk func(v Value, ptr string, depth int) *SchemaError
+	walk = func(v Value, ptr string, depth int) *SchemaError {
+		size++
+		if v.kind == KindObject || v.kind == KindArray || v.kind == KindBool {
+			nodes++
+		}
+		switch {
+		case nodes > MaxSchemaNodes:
+			return &SchemaError{Pointer: ptr, Msg: fmt.Sprintf("the schema has more than %d subschemas and lists", MaxSchemaNodes)}
+		case size > maxSchemaSize:
+			return &SchemaError{Pointer: ptr, Msg: fmt.Sprintf("the schema has more than %d values", maxSchemaSize)}
+		case v.c == nil:
+			return nil
+		case depth >= MaxSchemaDepth:
+			return &SchemaError{Pointer: ptr, Msg: fmt.Sprintf("the schema is nested more than %d levels deep", MaxSchemaDepth)}
+		}
+		for token, e := range v.children {
+			if err := walk(e, AppendPointer(ptr, token), depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := walk(doc, "", 0)
+	return nodes, err
+}
+
+// Validate returns every way in which v does not fit the schema, in the order
+// of v; none means it fits. At most 1000 are listed. The error is set when there
+// is no verdict: the time limit of ctx passed, a pattern took too long, the
+// schema refers to itself without end.
+func (s *Schema) Validate(ctx context.Context, v Value) ([]Violation, error) {
+	if v.kind == KindAbsent {
+		return []Violation{{Msg: "there is no value"}}, nil
+	}
+	if d := v.depth(); d*s.nodes > maxNesting {
+		return nil, fmt.Errorf("check against the schema: a value nested %d levels deep is too deep for a schema of %d nodes", d, s.nodes)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, tookTooLong(err)
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, tookTooLong(ctx.Err())
+	}
+	// The library cannot be interrupted from outside, so it runs on its own
+	// goroutine, which ends itself at the next step after ctx is done.
+	result := make(chan verdict, 1)
+	go s.run(ctx, v, result)
+	select {
+	case r := <-result:
+		if r.err != nil || r.failed == nil {
+			return nil, r.err
+		}
+		return s.sources.violations(r.failed, v)
+	case <-ctx.Done():
+		return nil, tookTooLong(ctx.Err())
+	}
+}
+
+func tookTooLong(err error) error {
+	return fmt.Errorf("check against the schema: took too long: %w", err)
+}
+
+type verdict struct {
+	failed *jsonschema.ValidationError
+	err    error
+}
+
+func (s *Schema) run(ctx context.Context, v Value, result chan<- verdict) {
+	s.guard.begin(ctx)
+	var out verdict
+	finished := false
+	defer func() {
+		if r := recover(); r != nil {
+			out = verdict{err: fmt.Errorf("check against the schema: the validator failed: %v", r)}
+		} else if s.guard.err != nil {
+			out = verdict{err: s.guard.err}
+		} else if !finished { // ended by the guard
+			out = verdict{err: tookTooLong(context.DeadlineExceeded)}
+		}
+		result <- out
+		<-s.turn
+	}()
+	err := s.compiled.Validate(toAny(v))
+	finished = true
+	if err != nil && !errors.As(err, &out.failed) {
+		out.err = fmt.Errorf("check against the schema: %w", err)
+	}
+}
+
+// guard watches over one validation from inside: the library calls it for
+// every subschema it evaluates and for every pattern.
+type guard struct {
+	ctx   context.Context
+	steps int
+	err   error
+}
+
+func (g *guard) begin(ctx context.Context) { *g = guard{ctx: ctx} }
+
+// vocabulary makes the guard part of every subschema. It has no keywords.
+func (g *guard) vocabulary() *jsonschema.Vocabulary {
+	return &jsonschema.Vocabulary{
+		URL: "urn:mcptest:guard",
+		Compile: func(*jsonschema.CompilerContext, map[string]any) (jsonschema.SchemaExt, error) {
+			return g, nil
+		},
+	}
+}
+
+// Validate implements jsonschema.SchemaExt. It ends the goroutine when the
+// time is up, as the library offers no other way out of a long validation.
+func (g *guard) Validate(*jsonschema.ValidatorContext, any) {
+	g.steps++
+	if g.steps > maxSteps {
+		g.err = fmt.Errorf("check against the schema: took more than %d steps", maxSteps)
+		runtime.Goexit()
+	}
+	if g.steps&0xFF == 0 {
+		if err := g.ctx.Err(); err != nil {
+			g.err = tookTooLong(err)
+			runtime.Goexit()
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package jsonv
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/dlclark/regexp2"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// matchTimeout bounds one match of the backtracking engine.
+const matchTimeout = 100 * time.Millisecond
+
+// newRegexEngine returns the engine for "pattern" and "patternProperties".
+// JSON Schema patterns are ECMA-262. RE2 runs most of them in linear time; those
+// it does not know (lookahead, backreferences, \u escapes) go to a
+// backtracking engine with a time limit.
+func newRegexEngine(g *guard) jsonschema.RegexpEngine {
+	known := map[string]jsonschema.Regexp{}
+	return func(pattern string) (jsonschema.Regexp, error) {
+		if re, ok := known[pattern]; ok {
+			return re, nil
+		}
+		re, err := compileRegex(pattern, g)
+		if err == nil {
+			known[pattern] = re
+		}
+		return re, err
+	}
+}
+
+func compileRegex(pattern string, g *guard) (jsonschema.Regexp, error) {
+	if re, err := regexp.Compile(pattern); err == nil {
+		return re, nil
+	}
+	re, err := regexp2.Compile(pattern, regexp2.ECMAScript|regexp2.Unicode)
+	if err != nil {
+		if re, err = regexp2.Compile(pattern, regexp2.ECMAScript); err != nil {
+			return nil, errors.New(regexFault(err))
+		}
+	}
+	re.MatchTimeout = matchTimeout
+	return &backtracking{re: re, pattern: pattern, guard: g}, nil
+}
+
+// backtracking is a pattern RE2 does not know.
+type backtracking struct {
+	re      *regexp2.Regexp
+	pattern string
+	guard   *guard
+}
+
+func (b *backtracking) String() string { return b.pattern }
+
+// MatchString tells the guard when there is no answer, so that the validation
+// ends in an error and not in a false verdict.
+func (b *backtracking) MatchString(s string) bool {
+	ok, err := b.re.MatchString(s)
+	if err != nil && b.guard.err == nil {
+		b.guard.err = fmt.Errorf("check against the schema: pattern %s took longer than %v on %s",
+			b.pattern, matchTimeout, String(s).Short(60))
+	}
+	return ok
+}
+
+// regexFault takes the reason out of the engine's message.
+func regexFault(err error) string {
+	const prefix = "error parsing regexp: "
+	msg := err.Error()
+	if len(msg) > len(prefix) && msg[:len(prefix)] == prefix {
+		return msg[len(prefix):]
+	}
+	return msg
+}

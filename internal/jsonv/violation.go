@@ -1,0 +1,217 @@
+package jsonv
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// maxViolations bounds the list of one validation.
+const maxViolations = 1000
+
+// reporter turns the library's tree of errors into a flat list in our words.
+type reporter struct {
+	sources *sources
+	root    Value // the instance
+	found   []finding
+	fault   error // the schema itself cannot be evaluated
+}
+
+// finding is a Violation with what sorting and merging need.
+type finding struct {
+	Violation
+	tokens []string // of the instance pointer
+	order  []int    // positions along tokens
+	miss   miss
+	wants  []string // what type, const and enum would accept
+	got    Value
+}
+
+// miss sorts findings by how surely they mean "this alternative was not meant".
+type miss uint8
+
+const (
+	missOther miss = iota
+	missType       // another type
+	missValue      // another value than the constants accepted
+)
+
+func (s *sources) violations(failed *jsonschema.ValidationError, v Value) ([]Violation, error) {
+	r := &reporter{sources: s, root: v}
+	r.report(failed)
+	if r.fault != nil {
+		return nil, r.fault
+	}
+	found := r.sorted()
+	out := make([]Violation, 0, len(found))
+	for _, f := range found {
+		if len(out) == 0 || out[len(out)-1] != f.Violation {
+			out = append(out, f.Violation)
+		}
+	}
+	return out, nil
+}
+
+// sorted puts the findings in the order of the instance; the library walks
+// maps, so its own order changes from run to run.
+func (r *reporter) sorted() []finding {
+	slices.SortStableFunc(r.found, func(a, b finding) int {
+		if c := slices.Compare(a.order, b.order); c != 0 {
+			return c
+		}
+		if c := strings.Compare(a.SchemaPointer, b.SchemaPointer); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Msg, b.Msg)
+	})
+	return r.found
+}
+
+// locate follows the library's tokens, in which lone surrogates are masked,
+// through the instance.
+func (r *reporter) locate(masked []string) (path string, v Value, tokens []string, order []int) {
+	v = r.root
+	for _, m := range masked {
+		at, token := -1, m
+		if v.kind == KindArray {
+			if i, ok := arrayIndex(m); ok && i < v.c.len() {
+				at = i
+			}
+			path += "[" + m + "]"
+		} else {
+			if at = v.c.find(m); at < 0 && v.kind == KindObject {
+				at = slices.IndexFunc(v.c.allKeys(), func(k string) bool { return maskSurrogates(k) == m })
+			}
+			if at >= 0 {
+				token = v.c.keys[at]
+			}
+			path = JoinKey(path, token)
+		}
+		tokens, order = append(tokens, token), append(order, at)
+		if at < 0 {
+			return path, Value{}, tokens, order
+		}
+		v = v.c.vals[at]
+	}
+	return path, v, tokens, order
+}
+
+func (c *container) allKeys() []string {
+	if c == nil {
+		return nil
+	}
+	return c.keys
+}
+
+// at begins a finding for an error: place, keyword and pointer, no message.
+func (r *reporter) at(e *jsonschema.ValidationError, extra ...string) finding {
+	var f finding
+	f.InstancePath, f.got, f.tokens, f.order = r.locate(append(slices.Clone(e.InstanceLocation), extra...))
+	_, _, f.SchemaPointer = r.sources.split(e.SchemaURL)
+	path := e.ErrorKind.KeywordPath()
+	if d, ok := e.ErrorKind.(*kind.Dependency); ok {
+		path = []string{"dependencies", d.Prop}
+	}
+	for i, token := range path {
+		if i == 0 {
+			f.Keyword = token
+		}
+		f.SchemaPointer = AppendPointer(f.SchemaPointer, token)
+	}
+	return f
+}
+
+func (r *reporter) add(f finding, format string, args ...any) {
+	if len(r.found) < maxViolations {
+		f.Msg = fmt.Sprintf(format, args...)
+		r.found = append(r.found, f)
+	}
+}
+
+func (r *reporter) reportAll(causes []*jsonschema.ValidationError) {
+	for _, c := range causes {
+		if len(r.found) < maxViolations {
+			r.report(c)
+		}
+	}
+}
+
+// report adds what one error and those below it say. Errors that only say
+// "see below" leave no trace of their own.
+func (r *reporter) report(e *jsonschema.ValidationError) {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
+		r.reportAll(e.Causes)
+	case *kind.AnyOf:
+		r.alternatives(e)
+	case *kind.OneOf:
+		if len(k.Subschemas) == 2 {
+			r.add(r.at(e), "fits alternatives %d and %d, want exactly one", k.Subschemas[0], k.Subschemas[1])
+			return
+		}
+		r.alternatives(e)
+	case *kind.RefCycle:
+		_, _, ptr := r.sources.split(k.URL)
+		r.fault = fmt.Errorf("check against the schema: %w",
+			&SchemaError{Pointer: ptr, Msg: "the schema refers to itself without end"})
+	case *kind.Required:
+		for _, name := range k.Missing {
+			r.add(r.at(e), "missing property %q", name)
+		}
+	case *kind.AdditionalProperties:
+		for _, name := range k.Properties {
+			r.add(r.at(e, name), "unexpected property %q", name)
+		}
+	case *kind.PropertyNames:
+		r.propertyName(e, k)
+	case *kind.Dependency:
+		r.dependent(e, k.Prop, k.Missing)
+	case *kind.DependentRequired:
+		r.dependent(e, k.Prop, k.Missing)
+	default:
+		f := r.at(e)
+		r.add(r.withWants(f, e), "%s", r.message(f, e))
+	}
+}
+
+func (r *reporter) dependent(e *jsonschema.ValidationError, because string, missing []string) {
+	for _, name := range missing {
+		r.add(r.at(e), "missing property %q, required because %q is there", name, because)
+	}
+}
+
+func (r *reporter) propertyName(e *jsonschema.ValidationError, k *kind.PropertyNames) {
+	f := r.at(e, k.Property)
+	f.Keyword = "propertyNames"
+	sub := &reporter{sources: r.sources, root: String(k.Property)}
+	sub.reportAll(e.Causes)
+	if r.fault = sub.fault; r.fault != nil {
+		return
+	}
+	reasons := make([]string, 0, len(sub.found))
+	for _, s := range sub.sorted() {
+		reasons = append(reasons, s.Msg)
+	}
+	r.add(f, "the name of property %q does not fit: %s", k.Property, strings.Join(reasons, "; "))
+}
+
+// withWants fills in what the keyword would have accepted, for merging
+// alternatives.
+func (r *reporter) withWants(f finding, e *jsonschema.ValidationError) finding {
+	switch k := e.ErrorKind.(type) {
+	case *kind.Type:
+		f.miss, f.wants = missType, k.Want
+	case *kind.Const:
+		f.miss = missValue
+		f.wants = []string{From(k.Want).Short(shortLimit)}
+	case *kind.Enum:
+		f.miss = missValue
+		for _, w := range k.Want {
+			f.wants = append(f.wants, From(w).Short(shortLimit))
+		}
+	}
+	return f
+}

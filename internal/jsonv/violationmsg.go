@@ -1,0 +1,155 @@
+package jsonv
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// shortLimit is how much of a value a message shows, in characters.
+const shortLimit = 60
+
+// maxWants is how many accepted values a message lists.
+const maxWants = 12
+
+// describe names a value with its type: number 3, object {"a":1}.
+func describe(v Value) string {
+	switch v.kind {
+	case KindAbsent, KindNull:
+		return v.kind.String()
+	}
+	return v.kind.String() + " " + v.Short(shortLimit)
+}
+
+// message says in a few words what one keyword wanted and what it got.
+func (r *reporter) message(f finding, e *jsonschema.ValidationError) string {
+	got := f.got.Short(shortLimit)
+	switch k := e.ErrorKind.(type) {
+	case *kind.FalseSchema:
+		return falseMessage(f)
+	case *kind.Type:
+		return wantType(k.Want, f.got)
+	case *kind.Const:
+		return wantValue([]string{From(k.Want).Short(shortLimit)}, f.got)
+	case *kind.Enum:
+		return wantValue(r.withWants(f, e).wants, f.got)
+	case *kind.Format:
+		if k.Want == "regex" {
+			return fmt.Sprintf("bad regular expression %s: %v", got, k.Err)
+		}
+		return fmt.Sprintf("want format %s, got %s", k.Want, got)
+	case *kind.Not:
+		return fmt.Sprintf(`fits the schema under "not", got %s`, got)
+	case *kind.Pattern:
+		return fmt.Sprintf("want text that matches %s, got %s", k.Want, got)
+	case *kind.Minimum:
+		return fmt.Sprintf("want at least %s, got %s", r.bound(e, k.Want, "minimum"), got)
+	case *kind.Maximum:
+		return fmt.Sprintf("want at most %s, got %s", r.bound(e, k.Want, "maximum"), got)
+	case *kind.ExclusiveMinimum:
+		return fmt.Sprintf("want more than %s, got %s", r.bound(e, k.Want, "exclusiveMinimum", "minimum"), got)
+	case *kind.ExclusiveMaximum:
+		return fmt.Sprintf("want less than %s, got %s", r.bound(e, k.Want, "exclusiveMaximum", "maximum"), got)
+	case *kind.MultipleOf:
+		return fmt.Sprintf("want a multiple of %s, got %s", r.bound(e, k.Want, "multipleOf"), got)
+	}
+	if msg, ok := countMessage(e.ErrorKind); ok {
+		return msg
+	}
+	return fmt.Sprintf("does not fit %q, got %s", f.Keyword, got)
+}
+
+// countMessage covers the keywords that count something.
+func countMessage(k jsonschema.ErrorKind) (string, bool) {
+	switch k := k.(type) {
+	case *kind.MinLength:
+		return fmt.Sprintf("want at least %s, got %d", plural(k.Want, "character"), k.Got), true
+	case *kind.MaxLength:
+		return fmt.Sprintf("want at most %s, got %d", plural(k.Want, "character"), k.Got), true
+	case *kind.MinItems:
+		return fmt.Sprintf("want at least %s, got %d", plural(k.Want, "item"), k.Got), true
+	case *kind.MaxItems:
+		return fmt.Sprintf("want at most %s, got %d", plural(k.Want, "item"), k.Got), true
+	case *kind.AdditionalItems:
+		return plural(k.Count, "item") + " too many", true
+	case *kind.MinProperties:
+		return fmt.Sprintf("want at least %s, got %d", properties(k.Want), k.Got), true
+	case *kind.MaxProperties:
+		return fmt.Sprintf("want at most %s, got %d", properties(k.Want), k.Got), true
+	case *kind.UniqueItems:
+		return fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1]), true
+	case *kind.Contains:
+		return `no item fits the schema under "contains"`, true
+	case *kind.MinContains:
+		return fmt.Sprintf(`want at least %s that fit "contains", got %d`, plural(k.Want, "item"), len(k.Got)), true
+	case *kind.MaxContains:
+		return fmt.Sprintf(`want at most %s that fit "contains", got %d`, plural(k.Want, "item"), len(k.Got)), true
+	}
+	return "", false
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func properties(n int) string {
+	if n == 1 {
+		return "1 property"
+	}
+	return fmt.Sprintf("%d properties", n)
+}
+
+// falseMessage is for a value that stands where the schema is false.
+func falseMessage(f finding) string {
+	if n := len(f.tokens); n > 0 {
+		last := f.tokens[n-1]
+		if strings.HasSuffix(f.InstancePath, "["+last+"]") {
+			return "unexpected item " + f.got.Short(shortLimit)
+		}
+		return fmt.Sprintf("unexpected property %q", last)
+	}
+	return "no value is allowed here, got " + describe(f.got)
+}
+
+func wantType(types []string, got Value) string {
+	return fmt.Sprintf("want type %s, got %s", orList(types), describe(got))
+}
+
+func wantValue(wants []string, got Value) string {
+	if len(wants) == 1 {
+		return fmt.Sprintf("want %s, got %s", wants[0], got.Short(shortLimit))
+	}
+	more := ""
+	if n := len(wants); n > maxWants {
+		wants, more = wants[:maxWants], fmt.Sprintf(", … (%d in all)", n)
+	}
+	return fmt.Sprintf("want one of %s%s, got %s", strings.Join(wants, ", "), more, got.Short(shortLimit))
+}
+
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// bound returns a limit as the schema writes it. Draft 4 has the number of an
+// exclusive limit under another keyword.
+func (r *reporter) bound(e *jsonschema.ValidationError, limit *big.Rat, keywords ...string) string {
+	for _, k := range keywords {
+		if v := r.sources.keyword(e.SchemaURL, k); v.kind == KindNumber {
+			return v.Short(shortLimit)
+		}
+	}
+	if limit.IsInt() {
+		return limit.Num().String()
+	}
+	f, _ := limit.Float64()
+	return Float(f).s
+}

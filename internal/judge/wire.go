@@ -1,0 +1,125 @@
+package judge
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+type object = map[string]any
+
+// openAIRequest is a chat completion with temperature 0 and a fixed seed.
+func openAIRequest(model, system string, turns []Message, tools []Tool) any {
+	messages := []any{object{"role": "system", "content": system}}
+	for _, t := range turns {
+		m := object{"role": t.Role, "content": t.Text}
+		if t.Role == "tool" {
+			m["tool_call_id"] = t.ID
+		}
+		var calls []any
+		for _, c := range t.Calls {
+			calls = append(calls, object{"id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": argumentText(c.Arguments)}})
+		}
+		if len(calls) > 0 {
+			m["tool_calls"] = calls
+		}
+		messages = append(messages, m)
+	}
+	req := object{"model": model, "messages": messages, "temperature": 0, "seed": 1, "max_tokens": answerTokens, "stream": false}
+	var list []any
+	for _, t := range tools {
+		list = append(list, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": schemaOf(t)}})
+	}
+	if len(list) > 0 {
+		req["tools"] = list
+	}
+	return req
+}
+
+func argumentText(v jsonv.Value) string {
+	if v.IsAbsent() {
+		return "{}"
+	}
+	return v.String()
+}
+
+func schemaOf(t Tool) json.RawMessage {
+	if t.Schema.Kind() != jsonv.KindObject {
+		return json.RawMessage(`{"type":"object"}`)
+	}
+	return t.Schema.Append(nil)
+}
+
+func openAIAnswer(v jsonv.Value) (Message, error) {
+	m := v.Lookup("choices").At(0).Lookup("message")
+	if m.Kind() != jsonv.KindObject {
+		return Message{}, errors.New("the model's answer has no choices")
+	}
+	out := Message{Role: "assistant", Text: m.Lookup("content").Text()}
+	if refusal := m.Lookup("refusal").Text(); out.Text == "" && refusal != "" {
+		out.Text = refusal
+	}
+	for _, c := range m.Lookup("tool_calls").Elems() {
+		args := c.Lookup("function", "arguments")
+		if args.Kind() == jsonv.KindString {
+			args, _ = jsonv.Parse([]byte(args.Text()))
+		}
+		out.Calls = append(out.Calls, Call{c.Lookup("id").Text(), c.Lookup("function", "name").Text(), args})
+	}
+	return out, nil
+}
+
+// anthropicRequest is a message with temperature 0.
+func anthropicRequest(model, system string, turns []Message, tools []Tool) any {
+	var messages []any
+	for _, t := range turns {
+		role := t.Role
+		var content []any
+		if t.Role == "tool" {
+			role = "user"
+			content = append(content, object{"type": "tool_result", "tool_use_id": t.ID, "content": t.Text})
+		} else if t.Text != "" || len(t.Calls) == 0 {
+			content = append(content, object{"type": "text", "text": t.Text})
+		}
+		for _, c := range t.Calls {
+			content = append(content, object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": json.RawMessage(argumentText(c.Arguments))})
+		}
+		// Answers to several calls of one turn are one message of the user.
+		if last := len(messages) - 1; t.Role == "tool" && last >= 0 && messages[last].(object)["role"] == "user" {
+			m := messages[last].(object)
+			m["content"] = append(m["content"].([]any), content...)
+			continue
+		}
+		messages = append(messages, object{"role": role, "content": content})
+	}
+	req := object{"model": model, "system": system, "messages": messages, "temperature": 0, "max_tokens": answerTokens}
+	var list []any
+	for _, t := range tools {
+		list = append(list, object{"name": t.Name, "description": t.Description, "input_schema": schemaOf(t)})
+	}
+	if len(list) > 0 {
+		req["tools"] = list
+	}
+	return req
+}
+
+func anthropicAnswer(v jsonv.Value) (Message, error) {
+	content := v.Lookup("content")
+	if content.Kind() != jsonv.KindArray {
+		return Message{}, errors.New("the model's answer has no content")
+	}
+	out := Message{Role: "assistant"}
+	var texts []string
+	for _, c := range content.Elems() {
+		switch c.Lookup("type").Text() {
+		case "text":
+			texts = append(texts, c.Lookup("text").Text())
+		case "tool_use":
+			out.Calls = append(out.Calls, Call{c.Lookup("id").Text(), c.Lookup("name").Text(), c.Lookup("input")})
+		}
+	}
+	out.Text = strings.Join(texts, "\n")
+	return out, nil
+}

@@ -1,0 +1,58 @@
+package mcp
+
+import (
+	"fmt"
+
+	"mcptest/internal/jsonv"
+)
+
+// batch reads an array of messages.
+func (s *Session) batch(raw []byte, f Frame) {
+	if err := jsonv.Valid(raw); err != nil {
+		switch {
+		case !f.Unterminated && s.in.pretty.opens(raw):
+			s.in.pretty.add(raw, f.Offset, f.At)
+		default:
+			s.broken(raw, f, err)
+		}
+		return
+	}
+	parts := elements(raw)
+	if !s.looksLikeBatch(parts) {
+		s.stray(raw, f)
+		s.settle("", nil)
+		return
+	}
+	if d := s.dialect.Load(); d == nil || !d.Batches {
+		s.flag(Batch, fmt.Sprintf("an array of %d messages", len(parts)), raw, f)
+	} else if len(parts) == 0 {
+		s.flag(Batch, "an empty batch", raw, f)
+	}
+	if k := s.rawWaiter(nil); k != nil && k.raw.batch {
+		s.settle(k.x.ID, k)
+		k.x.Response = raw
+		s.complete(k, f.At)
+		return
+	}
+	s.settle("", nil)
+	for _, part := range parts {
+		f.Raw = part
+		if len(part) == 0 || part[0] != '{' {
+			s.stray(part, f)
+			s.settle("", nil)
+			continue
+		}
+		_ = s.in.scan.scan(part) // valid, as the whole is
+		s.message(part, f)
+	}
+}
+
+// looksLikeBatch tells an array of messages from a list that was printed.
+func (s *Session) looksLikeBatch(parts [][]byte) bool {
+	for _, p := range parts {
+		if len(p) > 0 && p[0] == '{' {
+			return true
+		}
+	}
+	return len(parts) == 0
+}

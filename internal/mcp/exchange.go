@@ -1,0 +1,142 @@
+package mcp
+
+import (
+	"net/http"
+	"time"
+
+	"mcptest/internal/jsonv"
+)
+
+// Call is one request to the server, sent as it stands: nothing is checked.
+type Call struct {
+	Method        string
+	Params        []byte        // JSON text, usually an object; nil sends none
+	Answer        Answerer      // answers requests of the server during this call; nil: the session's
+	CancelAfter   time.Duration // give the call up after this time, as a client does; 0 never
+	ProgressToken bool          // ask for progress: adds _meta.progressToken unless Params has one
+	Header        http.Header   // HTTP only
+	LogLevel      string        // asks for log messages during this call; stateless revisions only
+
+	as     *Dialect    // sent as this revision has it; nil: the session's
+	mirror http.Header // Mcp-Param-* headers
+}
+
+// Exchange is what happened to one call. It is complete when it is returned
+// and never changes afterwards. Byte slices are not shared with anything that
+// changes.
+type Exchange struct {
+	Method       string
+	ID           string // the id as JSON text
+	Request      []byte // frame sent, nil when none was
+	Response     []byte // frame received, nil when none was
+	Result       []byte // sub-slice of Response, nil when absent
+	Error        []byte // sub-slice of Response, nil when absent (or null beside a result)
+	During       []Message
+	Dropped      int         // messages that came during the call and were not kept (Limits.During, DuringCount)
+	DroppedBytes int64       // their bytes
+	Violations   []Violation // that belong to this call, in order
+	Start        time.Time
+	Elapsed      time.Duration // from before the request was written until the answer was read
+	Cause        error         // why there is no usable answer; nil when there is one
+	HTTP         *HTTPInfo     // nil on stdio
+	Hops         []*Exchange   // the ones before this that belong to the same call, each with its own request and answer
+}
+
+// Cause is one of *TimeoutError, *CancelledError, *ClosedError, *SendError and
+// *ProtocolError; the last always comes with a violation.
+
+// Answered reports whether a response to the call was received and is usable.
+func (x *Exchange) Answered() bool { return x.Cause == nil && x.Response != nil }
+
+// RPCError returns the error member of the answer as far as it can be read,
+// nil when there is none.
+func (x *Exchange) RPCError() *RPCError {
+	if x.Error == nil {
+		return nil
+	}
+	return parseRPCError(x.Error)
+}
+
+// Parse reads the whole answer and returns it with the violations that only
+// show below its top level: duplicate keys and lone surrogates.
+func (x *Exchange) Parse(o jsonv.Options) (jsonv.Value, []Violation, error) {
+	v, notes, err := jsonv.ParseWith(x.Response, o)
+	var out []Violation
+	for _, n := range notes {
+		var kind, what string
+		switch n.Kind {
+		case jsonv.DuplicateKey:
+			if countSlash(n.Pointer) < 2 {
+				continue // seen by the session
+			}
+			kind, what = DuplicateKey, "the same key twice"
+		case jsonv.LoneSurrogate:
+			kind, what = LoneSurrogate, "half of a surrogate pair in a string"
+		default:
+			continue // invalid UTF-8 was seen by the session
+		}
+		out = append(out, Violation{
+			Kind: kind, Msg: what + " at " + n.Pointer, ID: x.ID,
+			Excerpt: Excerpt(x.Response[max(0, min(n.Offset-20, len(x.Response))):]),
+		})
+	}
+	return v, out, err
+}
+
+func countSlash(s string) (n int) {
+	for i := range len(s) {
+		if s[i] == '/' {
+			n++
+		}
+	}
+	return n
+}
+
+// call is a request in flight. It is pooled; what outlives it is the Exchange.
+type call struct {
+	id        int64
+	x         *Exchange
+	ready     chan struct{} // signalled once, after the exchange is complete
+	answer    Answerer
+	token     []byte // progress token as JSON text, nil when none was given
+	kept      int    // bytes of messages in x.During
+	raw       *rawCall
+	listening bool // a subscription: what comes on its stream is for everybody
+}
+
+func (s *Session) newCall(x *Exchange) *call {
+	k := s.calls.Get().(*call)
+	k.x = x
+	return k
+}
+
+// release gives back a call whose signal was taken, or that was never seen by
+// the reader.
+func (s *Session) release(k *call) {
+	*k = call{ready: k.ready}
+	s.calls.Put(k)
+}
+
+// keep lists a message with the call, within the limits.
+func (k *call) keep(m Message, l *Limits) {
+	x := k.x
+	if k.kept+len(m.Raw) > l.During || len(x.During) >= l.DuringCount {
+		x.Dropped++
+		x.DroppedBytes += int64(len(m.Raw))
+		return
+	}
+	k.kept += len(m.Raw)
+	x.During = append(x.During, m)
+}
+
+// maxCallViolations bounds Exchange.Violations.
+const maxCallViolations = 100
+
+func (x *Exchange) violate(v Violation) {
+	switch n := len(x.Violations); {
+	case n < maxCallViolations:
+		x.Violations = append(x.Violations, v)
+	case n == maxCallViolations:
+		x.Violations = append(x.Violations, Violation{Kind: Flood, Msg: "more violations of this call were not kept", ID: v.ID, At: v.At, Offset: v.Offset})
+	}
+}

@@ -1,0 +1,53 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// renew begins a new session after the server said that it lost the one the
+// call was made in (MCP 2025-11-25 transports, session management). The call
+// itself is not repeated. A server that loses two sessions in a row without an
+// answer between them gets no third.
+func (s *Session) renew(ctx context.Context, lost *SessionLostError) {
+	s.renewing.Lock()
+	defer s.renewing.Unlock()
+	t, ok := s.t.(*httpTransport)
+	if !ok {
+		return
+	}
+	t.mu.Lock()
+	current := t.session
+	t.mu.Unlock()
+	switch {
+	case current != lost.session:
+		lost.Renewed = true // somebody else's call has noticed it before
+		return
+	case s.renewals > 0 && s.good.Load() == s.renewedAt:
+		lost.Err = errors.New("the one before was lost at once, too")
+		return
+	}
+	ctx, cancel := WithLimit(context.WithoutCancel(ctx), "connect_timeout", s.o.ConnectTimeout)
+	defer cancel()
+	x := s.once(ctx, Call{Method: "initialize", Params: s.initializeParams(s.revision())})
+	switch {
+	case x.Cause != nil:
+		lost.Err = x.Cause
+		return
+	case x.Error != nil:
+		lost.Err = x.RPCError()
+		return
+	}
+	if got := textOf(memberOf(x.Result, "protocolVersion")); got != s.revision() {
+		lost.Err = fmt.Errorf("the server now answers with protocol revision %q", got)
+		return
+	}
+	if err := s.Notify(ctx, "notifications/initialized", nil); err != nil {
+		lost.Err = err
+		return
+	}
+	s.renewals++
+	s.renewedAt = s.good.Load()
+	lost.Renewed = true
+}

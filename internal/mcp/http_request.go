@@ -1,0 +1,169 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// httpRequest is a request that may have to be sent more than once.
+type httpRequest struct {
+	verb   string
+	url    *url.URL
+	header http.Header
+	body   []byte // nil for none
+
+	retries  int  // after 429 and 503
+	blindly  bool // also when the server does not say when
+	attempts int
+	tries    []HTTPTry
+}
+
+// HTTPTry is an attempt that was answered with 429 or 503 and repeated.
+type HTTPTry struct {
+	Status int
+	Wait   time.Duration // before the next one
+}
+
+// Bounds of repeating a request.
+const (
+	retryDefault = 2
+	retryPause   = time.Second      // when the server does not say
+	retryLongest = 30 * time.Second // a longer Retry-After is not waited for
+)
+
+// roundTrip sends a request, follows redirects within the origin, answers a
+// challenge once, and repeats it as the policy of 429 and 503 says.
+func (t *httpTransport) roundTrip(ctx context.Context, r *httpRequest) (*http.Response, error) {
+	challenged := false
+	for u, hops := r.url, 0; ; {
+		resp, err := t.once(ctx, r, u)
+		if err != nil {
+			return nil, err
+		}
+		switch s := resp.StatusCode; {
+		case s == 301 || s == 302 || s == 303 || s == 307 || s == 308:
+			next, err := redirected(r, u, resp, hops)
+			if err != nil || next == nil {
+				return resp, err
+			}
+			u, hops = next, hops+1
+			r.attempts--
+		case (s == 401 || s == 403) && t.o.Auth != nil && !challenged:
+			again, err := t.o.Auth.Challenged(ctx, resp)
+			if err != nil {
+				drain(resp.Body)
+				return nil, err
+			}
+			if !again {
+				return resp, nil
+			}
+			challenged = true
+			drain(resp.Body)
+		case s == 429 || s == 503:
+			if !r.again(ctx, resp) {
+				return resp, nil
+			}
+		default:
+			return resp, nil
+		}
+	}
+}
+
+// once sends the request as it stands.
+func (t *httpTransport) once(ctx context.Context, r *httpRequest, u *url.URL) (*http.Response, error) {
+	req := (&http.Request{
+		Method: r.verb, URL: u, Host: u.Host, Header: r.header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
+	if host := r.header.Get("Host"); host != "" {
+		req.Host = host
+	}
+	if r.body != nil {
+		body := r.body
+		req.ContentLength = int64(len(body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		req.Body, _ = req.GetBody()
+	}
+	if t.o.Auth != nil {
+		req.Header = r.header.Clone()
+		if err := t.o.Auth.Authorize(ctx, req); err != nil {
+			return nil, err
+		}
+	}
+	r.attempts++
+	return t.rt.RoundTrip(req)
+}
+
+// redirected returns where to send the request instead, nil to take the answer
+// as it is. Credentials never leave the origin, so no request does.
+func redirected(r *httpRequest, from *url.URL, resp *http.Response, hops int) (*url.URL, error) {
+	where := resp.Header.Get("Location")
+	if where == "" {
+		return nil, nil
+	}
+	next, err := from.Parse(where)
+	drain(resp.Body)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("HTTP %d redirects to %q, which is no address", resp.StatusCode, Excerpt([]byte(where)))
+	case next.Scheme != from.Scheme || !strings.EqualFold(next.Host, from.Host):
+		return nil, fmt.Errorf("HTTP %d redirects to another origin (%s://%s), which is not followed: write that address if it is the right one",
+			resp.StatusCode, next.Scheme, Excerpt([]byte(next.Host)))
+	case hops >= maxRedirects:
+		return nil, fmt.Errorf("more than %d redirects", maxRedirects)
+	case r.verb == http.MethodPost && resp.StatusCode < 307:
+		return nil, fmt.Errorf("HTTP %d redirects a POST, which would make it a GET (307 and 308 would not)", resp.StatusCode)
+	}
+	next.User = nil
+	return next, nil
+}
+
+// again decides whether a request that was refused for now is repeated, and
+// waits until then.
+func (r *httpRequest) again(ctx context.Context, resp *http.Response) bool {
+	wait, said := retryAfter(resp.Header.Get("Retry-After"), time.Now())
+	if len(r.tries) >= r.retries || !said && !r.blindly || wait > retryLongest {
+		return false
+	}
+	if !said {
+		wait = retryPause
+	}
+	if until, ok := ctx.Deadline(); ok && time.Until(until) < wait {
+		return false
+	}
+	r.tries = append(r.tries, HTTPTry{resp.StatusCode, wait})
+	drain(resp.Body)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return true // with an ended context the next attempt says why
+}
+
+// retryAfter reads seconds or a date (RFC 9110 section 10.2.3).
+func retryAfter(v string, now time.Time) (time.Duration, bool) {
+	v = strings.TrimSpace(v)
+	if n, err := strconv.ParseUint(v, 10, 31); err == nil {
+		return time.Duration(n) * time.Second, true
+	}
+	if at, err := http.ParseTime(v); err == nil {
+		return max(0, at.Sub(now)), true
+	}
+	return 0, false
+}
+
+// drain reads what little may be left of a body, so that the connection can be
+// used again, and closes it.
+func drain(b io.ReadCloser) {
+	_, _ = io.CopyN(io.Discard, b, drainBytes)
+	_ = b.Close()
+}

@@ -1,0 +1,199 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// demo is a handler with a tool of each kind.
+func demo(ctx context.Context, r *mcp.Request) *mcp.Reply {
+	switch r.Method {
+	case "initialize":
+		var p struct{ ProtocolVersion string }
+		_ = json.Unmarshal(r.Params, &p)
+		return &mcp.Reply{Result: []byte(`{"protocolVersion":"` + p.ProtocolVersion + `","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"demo","version":"1"}}`)}
+	case "logging/setLevel", "ping":
+		return &mcp.Reply{Result: []byte(`{}`)}
+	case "tools/list":
+		return &mcp.Reply{Result: []byte(`{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"ask","inputSchema":{"type":"object"}}]}`)}
+	case "tools/call":
+	default:
+		return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "Method not found"}}
+	}
+	text := "done"
+	switch name := between(string(r.Params), `"name":"`, `"`); {
+	case strings.Contains(string(r.Params), `"name":"ask"`):
+		_ = r.Notify("notifications/message", []byte(`{"level":"info","data":"before"}`))
+		for range 2 {
+			v, err := r.Ask(ctx, "elicitation/create", []byte(`{"mode":"form","message":"who?","requestedSchema":{"type":"object","properties":{}}}`))
+			if err != nil {
+				text = err.Error()
+				break
+			}
+			text = v.Lookup("action").Text()
+		}
+	case strings.Contains(string(r.Params), `"name":"change"`):
+		_ = r.Notify("notifications/tools/list_changed", nil)
+	case strings.Contains(string(r.Params), `"name":"hang"`):
+		<-ctx.Done()
+		return nil
+	default:
+		_ = name
+	}
+	return &mcp.Reply{Result: []byte(`{"content":[{"type":"text","text":"` + text + `"}]}`)}
+}
+
+func serveDemo(t testing.TB) string {
+	t.Helper()
+	s := mcp.NewHTTPServer(func() mcp.Handler { return mcp.HandlerFunc(demo) })
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() {
+		srv.CloseClientConnections()
+		s.Close()
+		srv.Close()
+	})
+	return srv.URL
+}
+
+// Our session against our server, each revision.
+func TestHTTPServerOwnClient(t *testing.T) {
+	for _, revision := range append([]string{mcp.Auto}, mcp.Revisions()...) {
+		t.Run(revision, func(t *testing.T) {
+			accept := func(_ context.Context, method string, _ []byte) ([]byte, *mcp.RPCError) {
+				return []byte(`{"action":"accept","content":{}}`), nil
+			}
+			s, err := openHTTP(t, serveDemo(t), mcp.HTTPOptions{}, mcp.Options{
+				Protocol: revision, Answer: accept,
+				Capabilities: jsonv.Object(jsonv.Member{Key: "elicitation", Value: jsonv.Object()}),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if revision != mcp.Auto && s.Protocol() != revision {
+				t.Error(s.Protocol())
+			}
+			call := func(name string) *mcp.Exchange {
+				x := s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"` + name + `"}`)})
+				if x.Cause != nil || len(x.Violations) > 0 {
+					t.Fatalf("%s: %v %v", name, x.Cause, x.Violations)
+				}
+				return x
+			}
+			call("echo")
+			x := call("ask")
+			if !strings.Contains(string(x.Result), "accept") || methods(x.During) != "notification notifications/message, "+
+				"request elicitation/create, answer elicitation/create, request elicitation/create, answer elicitation/create" {
+				t.Errorf("%s %s", x.Result, methods(x.During))
+			}
+			if x := s.Do(within(t, time.Second), mcp.Call{Method: "nope"}); x.RPCError() == nil || x.RPCError().Code != mcp.CodeMethodNotFound {
+				t.Errorf("%v %s", x.Cause, x.Response)
+			}
+			if s.Era() == mcp.EraRequests {
+				checkListen(t, s, call)
+			}
+			if v := s.TakeViolations(); len(v) > 0 {
+				t.Error(v)
+			}
+		})
+	}
+}
+
+// checkListen subscribes, has a change made, and waits for it.
+func checkListen(t *testing.T, s *mcp.Session, call func(string) *mcp.Exchange) {
+	x := s.Do(within(t, time.Second), mcp.Call{Method: "subscriptions/listen", Params: []byte(`{"notifications":{"toolsListChanged":true}}`)})
+	if x.Cause != nil || methods(x.During) != "notification notifications/subscriptions/acknowledged" {
+		t.Fatal(x.Cause, methods(x.During))
+	}
+	mark := s.Mark()
+	call("change")
+	m, err := s.Wait(within(t, time.Second), "notifications/tools/list_changed", mark)
+	if err != nil || !strings.Contains(string(m.Params), `"io.modelcontextprotocol/subscriptionId":`+x.ID) {
+		t.Error(err, string(m.Params))
+	}
+	if x := s.Do(within(t, time.Second), mcp.Call{Method: "subscriptions/listen", Params: []byte(`{"notifications":{}}`), CancelAfter: 50 * time.Millisecond}); len(x.During) != 1 {
+		t.Error(x.Cause, methods(x.During))
+	}
+}
+
+// The official SDK's client against our server.
+func TestHTTPServerSDKClient(t *testing.T) {
+	client := sdk.NewClient(&sdk.Implementation{Name: "c", Version: "1"}, &sdk.ClientOptions{
+		ElicitationHandler: func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+			return &sdk.ElicitResult{Action: "accept", Content: map[string]any{}}, nil
+		},
+	})
+	s, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: serveDemo(t)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tools, err := s.ListTools(t.Context(), nil)
+	if err != nil || len(tools.Tools) != 2 {
+		t.Fatal(tools, err)
+	}
+	for tool, want := range map[string]string{"echo": "done", "ask": "accept"} {
+		res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool})
+		if err != nil || res.Content[0].(*sdk.TextContent).Text != want {
+			t.Errorf("%s: %+v %v", tool, res, err)
+		}
+	}
+}
+
+// Our session against the official SDK's server over HTTP.
+func TestHTTPSDKServer(t *testing.T) {
+	server := sdkServer()
+	get := func(*http.Request) *sdk.Server { return server }
+	for name, h := range map[string]http.Handler{
+		"stateful":  sdk.NewStreamableHTTPHandler(get, nil),
+		"json":      sdk.NewStreamableHTTPHandler(get, &sdk.StreamableHTTPOptions{JSONResponse: true}),
+		"stateless": sdk.NewStreamableHTTPHandler(get, &sdk.StreamableHTTPOptions{Stateless: true}),
+		"sse":       sdk.NewSSEHandler(get, nil),
+	} {
+		for _, revision := range append([]string{mcp.Auto}, mcp.Revisions()...) {
+			t.Run(name+"/"+revision, func(t *testing.T) {
+				srv := httptest.NewServer(h)
+				defer srv.Close()
+				s, err := openHTTP(t, srv.URL, mcp.HTTPOptions{}, mcp.Options{Protocol: revision})
+				if revision == "2026-07-28" && name != "stateless" {
+					if err == nil {
+						t.Errorf("%s server speaks %s", name, s.Protocol())
+						s.Close(context.Background())
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close(context.Background())
+				for range 3 {
+					x := s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"echo","arguments":{"text":"a\nb"}}`)})
+					if x.Cause != nil || len(x.Violations) > 0 || !strings.Contains(string(x.Result), `a\nb`) {
+						t.Fatalf("%v %v %s", x.Cause, x.Violations, x.Response)
+					}
+				}
+				if v := s.TakeViolations(); len(v) > 0 {
+					t.Error(v)
+				}
+				want := revision
+				if revision == mcp.Auto {
+					if want = "2025-11-25"; name == "stateless" {
+						want = "2026-07-28"
+					}
+				}
+				if s.Protocol() != want {
+					t.Errorf("revision %s, want %s", s.Protocol(), want)
+				}
+			})
+		}
+	}
+}

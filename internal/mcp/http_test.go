@@ -1,0 +1,203 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"mcptest/internal/mcp"
+)
+
+// rpc is a message as a test server sees it.
+type rpc struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+}
+
+func readRPC(r *http.Request) rpc {
+	var m rpc
+	b, _ := io.ReadAll(r.Body)
+	_ = json.Unmarshal(b, &m)
+	return m
+}
+
+func answerJSON(w http.ResponseWriter, id json.RawMessage, result string) {
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
+}
+
+// web is a small Streamable HTTP server: it shakes hands, and call does the
+// rest.
+func web(t testing.TB, call func(w http.ResponseWriter, r *http.Request, m rpc)) *httptest.Server {
+	t.Helper()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		m := readRPC(r)
+		switch m.Method {
+		case "initialize":
+			w.Header().Set("Mcp-Session-Id", "s-1")
+			answerJSON(w, m.ID, helloResult)
+		case "notifications/initialized", "notifications/cancelled":
+			w.WriteHeader(http.StatusAccepted)
+		default:
+			call(w, r, m)
+		}
+	}))
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func openHTTP(t testing.TB, url string, o mcp.HTTPOptions, so mcp.Options) (*mcp.Session, error) {
+	t.Helper()
+	tr, err := mcp.NewHTTP(url, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mcp.Open(context.Background(), tr, so)
+	if err == nil {
+		t.Cleanup(func() { s.Close(context.Background()) })
+	}
+	return s, err
+}
+
+func mustOpen(t testing.TB, url string) *mcp.Session {
+	t.Helper()
+	s, err := openHTTP(t, url, mcp.HTTPOptions{}, mcp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestHTTPJSONAndHeaders(t *testing.T) {
+	var seen atomic.Pointer[http.Header]
+	var deleted atomic.Int32
+	inner := web(t, func(w http.ResponseWriter, r *http.Request, m rpc) {
+		h := r.Header.Clone()
+		seen.Store(&h)
+		answerJSON(w, m.ID, `{"ok":true}`)
+	})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodDelete && r.Header.Get("Mcp-Session-Id") == "s-1" {
+			deleted.Add(1)
+		}
+		inner.Config.Handler.ServeHTTP(w, r)
+	}))
+	defer srv.Close()
+	s, err := openHTTP(t, strings.Replace(srv.URL, "http://", "http://u:pw@", 1), mcp.HTTPOptions{Header: http.Header{"X-Key": {"k"}}, UserAgent: "ua/1"}, mcp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"a"}`), Header: http.Header{"X-Call": {"c"}}})
+	if x.Cause != nil || string(x.Result) != `{"ok":true}` || x.HTTP.Status != 200 || x.HTTP.Attempts != 1 || len(x.Violations) > 0 {
+		t.Fatalf("%+v", x)
+	}
+	for k, want := range map[string]string{
+		"Mcp-Session-Id": "s-1", "Mcp-Protocol-Version": "2025-11-25", "X-Key": "k", "X-Call": "c",
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "User-Agent": "ua/1", "Authorization": "Basic dTpwdw==",
+	} {
+		if got := seen.Load().Get(k); got != want {
+			t.Errorf("%s: %q, want %q", k, got, want)
+		}
+	}
+	if f := s.Facts(); f.Kind != "streamable-http" || strings.Contains(f.URL, "pw") {
+		t.Errorf("%+v", f)
+	}
+	s.Close(context.Background())
+	if deleted.Load() != 1 {
+		t.Errorf("DELETE sent %d times", deleted.Load())
+	}
+	if x := s.Do(context.Background(), mcp.Call{Method: "ping"}); !errors.As(x.Cause, new(*mcp.ClosedError)) {
+		t.Errorf("after Close: %v", x.Cause)
+	}
+}
+
+func TestHTTPEventStream(t *testing.T) {
+	srv := web(t, func(w http.ResponseWriter, r *http.Request, m rpc) {
+		w.Header().Set("Content-Type", "Text/Event-Stream; charset=utf-8")
+		io.WriteString(w, "\xef\xbb\xbf: hello\r\n\r\nid: 1\r\ndata:\r\n\r\n"+
+			"event: message\rdata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\rdata: \"params\":{\"level\":\"info\",\"data\":1}}\r\r"+
+			"event: other\ndata: not json\n\n")
+		w.(http.Flusher).Flush()
+		fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\n", m.ID)
+		w.(http.Flusher).Flush()
+		io.WriteString(w, "data: \"result\":{}}\n\n")
+	})
+	s := mustOpen(t, srv.URL)
+	for range 3 {
+		x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"a"}`)})
+		if x.Cause != nil || string(x.Result) != `{}` || len(x.Violations) > 0 || len(x.During) != 1 || x.During[0].Method != "notifications/message" {
+			t.Fatalf("%+v", x)
+		}
+	}
+	if v := s.TakeViolations(); len(v) > 0 {
+		t.Error(v)
+	}
+}
+
+func TestHTTPSessionLost(t *testing.T) {
+	var mu sync.Mutex
+	var initialised, calls int
+	valid := ""
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Method != http.MethodPost {
+			w.WriteHeader(405)
+			return
+		}
+		m := readRPC(r)
+		if m.Method == "initialize" {
+			initialised++
+			valid = fmt.Sprint("s-", initialised)
+			w.Header().Set("Mcp-Session-Id", valid)
+			answerJSON(w, m.ID, helloResult)
+			return
+		}
+		switch {
+		case r.Header.Get("Mcp-Session-Id") != valid:
+			http.Error(w, "session not found", 404)
+		case m.Method == "forget":
+			valid = "none"
+			fallthrough
+		default:
+			if m.ID == nil {
+				w.WriteHeader(202)
+				return
+			}
+			calls++
+			answerJSON(w, m.ID, `{}`)
+		}
+	}))
+	defer srv.Close()
+	s := mustOpen(t, srv.URL)
+	for range 2 {
+		if x := s.Do(within(t, time.Second), mcp.Call{Method: "forget"}); x.Cause != nil {
+			t.Fatal(x.Cause)
+		}
+		x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call"})
+		var lost *mcp.SessionLostError
+		if !errors.As(x.Cause, &lost) || !lost.Renewed || x.HTTP == nil || x.HTTP.Status != 404 {
+			t.Fatalf("%v %+v", x.Cause, x.HTTP)
+		}
+		if x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call"}); x.Cause != nil {
+			t.Fatal(x.Cause)
+		}
+	}
+	if initialised != 3 || calls != 4 {
+		t.Errorf("initialised %d times, %d calls", initialised, calls)
+	}
+}

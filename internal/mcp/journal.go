@@ -1,0 +1,207 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Bounds of a journal.
+const (
+	journalCount   = 1024
+	journalBytes   = 1 << 20
+	journalMethods = 64
+	journalLatest  = 64 << 10 // bytes of one message kept for its method
+)
+
+// journal keeps the latest messages of a session, whether a call was in flight
+// or not, and those who wait for one.
+type journal struct {
+	next    Mark
+	ring    []entry // oldest first
+	bytes   int
+	latest  map[string]entry // last notification of each method, should the ring have lost it
+	waiters []*waiter
+}
+
+type entry struct {
+	at  Mark
+	msg Message
+}
+
+type waiter struct {
+	method string
+	got    chan Message
+}
+
+func (j *journal) add(m Message) {
+	e := entry{j.next, m}
+	j.next++
+	j.ring = append(j.ring, e)
+	j.bytes += len(m.Raw)
+	drop := 0
+	for (len(j.ring)-drop > journalCount || j.bytes > journalBytes) && drop < len(j.ring)-1 {
+		j.bytes -= len(j.ring[drop].msg.Raw)
+		j.ring[drop] = entry{}
+		drop++
+	}
+	j.ring = j.ring[drop:]
+	if m.Kind != KindNotification {
+		return
+	}
+	if j.latest == nil {
+		j.latest = map[string]entry{}
+	}
+	if _, known := j.latest[m.Method]; len(m.Raw) <= journalLatest && (known || len(j.latest) < journalMethods) {
+		j.latest[m.Method] = e
+	}
+	left := j.waiters[:0]
+	for _, w := range j.waiters {
+		if w.method == m.Method {
+			w.got <- m
+		} else {
+			left = append(left, w)
+		}
+	}
+	clear(j.waiters[len(left):])
+	j.waiters = left
+}
+
+// find returns the first notification of a method after a mark.
+func (j *journal) find(method string, since Mark) (Message, bool) {
+	for _, e := range j.ring {
+		if e.at >= since && e.msg.Kind == KindNotification && e.msg.Method == method {
+			return e.msg, true
+		}
+	}
+	if e, ok := j.latest[method]; ok && e.at >= since {
+		return e.msg, true
+	}
+	return Message{}, false
+}
+
+// Mark returns the present place in the order of received messages.
+func (s *Session) Mark() Mark {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.journal.next
+}
+
+// Messages returns the messages received (and answers given) since a mark that
+// are still kept: the last 1,024 of them, 1 MiB at most.
+func (s *Session) Messages(since Mark) []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Message
+	for _, e := range s.journal.ring {
+		if e.at >= since {
+			out = append(out, e.msg)
+		}
+	}
+	return out
+}
+
+// Wait returns the first notification of a method that came after the mark,
+// waiting for it until ctx ends. The error is a *TimeoutError, a
+// *CancelledError or a *ClosedError.
+func (s *Session) Wait(ctx context.Context, method string, since Mark) (Message, error) {
+	s.mu.Lock()
+	if m, ok := s.journal.find(method, since); ok {
+		s.mu.Unlock()
+		return m, nil
+	}
+	if s.closed != nil {
+		defer s.mu.Unlock()
+		return Message{}, s.closed
+	}
+	w := &waiter{method: method, got: make(chan Message, 1)}
+	s.journal.waiters = append(s.journal.waiters, w)
+	s.mu.Unlock()
+	start := time.Now()
+	var err error
+	select {
+	case m := <-w.got:
+		return m, nil
+	case <-ctx.Done():
+		err = givenUp(ctx, &Exchange{Method: "waiting for " + method, Start: start}, false)
+	case <-s.ended:
+		err = s.Err()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, other := range s.journal.waiters {
+		if other == w {
+			s.journal.waiters = append(s.journal.waiters[:i], s.journal.waiters[i+1:]...)
+			return Message{}, err
+		}
+	}
+	return <-w.got, nil // it came in the same moment
+}
+
+// violationLog keeps the violations that belong to no call in flight.
+type violationLog struct {
+	limit   int
+	kept    []Violation
+	dropped map[string]int
+}
+
+func (l *violationLog) add(v Violation) {
+	if len(l.kept) < l.limit {
+		l.kept = append(l.kept, v)
+		return
+	}
+	if l.dropped == nil {
+		l.dropped = map[string]int{}
+	}
+	l.dropped[v.Kind]++
+}
+
+// TakeViolations returns the violations that belong to no [Exchange], in the
+// order they came, since the last time it was asked. One with an ID belongs to
+// that call and came after the call was over (a second answer). Beyond
+// Limits.Violations they are counted, in one violation of kind "flood" for
+// each kind.
+func (s *Session) TakeViolations() []Violation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &s.log
+	out := l.kept
+	for _, k := range ViolationKinds {
+		if n := l.dropped[k.Name]; n > 0 {
+			out = append(out, Violation{
+				Kind: Flood, At: time.Now(), Tolerated: s.tolerated(k.Name),
+				Msg: fmt.Sprintf("%d more of kind %s were not kept", n, k.Name),
+			})
+		}
+	}
+	l.kept, l.dropped = nil, nil
+	return out
+}
+
+// lateIDs remembers calls that were given up: their answers may still come.
+type lateIDs struct {
+	set   map[int64]struct{}
+	order []int64
+}
+
+// maxLate bounds how many are remembered.
+const maxLate = 4096
+
+func (l *lateIDs) add(id int64) {
+	if l.set == nil {
+		l.set = map[int64]struct{}{}
+	}
+	l.set[id] = struct{}{}
+	l.order = append(l.order, id)
+	if len(l.order) > maxLate {
+		delete(l.set, l.order[0])
+		l.order = l.order[1:]
+	}
+}
+
+// take reports whether id is one of them, once.
+func (l *lateIDs) take(id int64) bool {
+	_, ok := l.set[id]
+	delete(l.set, id)
+	return ok
+}

@@ -1,0 +1,266 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"mcptest/internal/jsonv"
+)
+
+// Keys of _meta (MCP 2026-07-28).
+const (
+	metaVersion      = "io.modelcontextprotocol/protocolVersion"
+	metaClient       = "io.modelcontextprotocol/clientInfo"
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaLogLevel     = "io.modelcontextprotocol/logLevel"
+	metaSubscription = "io.modelcontextprotocol/subscriptionId"
+	metaServer       = "io.modelcontextprotocol/serverInfo"
+)
+
+// maxRounds bounds how often one call is repeated with answers to what the
+// server asked.
+const maxRounds = 10
+
+// metaOf builds the members that each request of a stateless revision has in
+// its _meta.
+func (s *Session) metaOf(d *Dialect) jsonv.Value {
+	return jsonv.Object(
+		jsonv.Member{Key: metaVersion, Value: jsonv.String(d.Revision)},
+		jsonv.Member{Key: metaClient, Value: s.clientInfo()},
+		jsonv.Member{Key: metaCapabilities, Value: s.capabilities()},
+	)
+}
+
+// withMeta adds _meta to the params of a request. What the author wrote there
+// stays.
+func (s *Session) withMeta(d *Dialect, params []byte, logLevel string) []byte {
+	if params != nil && kindOf(trimSpace(params)) != jsonv.KindObject {
+		return params // sent as it stands
+	}
+	if logLevel == "" && !bytes.Contains(params, []byte(`"_meta"`)) {
+		return splice(params, `"_meta":`, s.metaText(d))
+	}
+	meta := s.metaOf(d)
+	if logLevel != "" {
+		meta = meta.With(metaLogLevel, jsonv.String(logLevel))
+	}
+	if params == nil {
+		params = []byte("{}")
+	}
+	v, err := jsonv.Parse(params)
+	if err != nil {
+		return params
+	}
+	own, ok := v.Get("_meta")
+	if ok && own.Kind() != jsonv.KindObject {
+		return params
+	}
+	for k, m := range own.Members() {
+		meta = meta.With(k, m)
+	}
+	return v.With("_meta", meta).Append(nil)
+}
+
+// metaText is metaOf as text, made once.
+func (s *Session) metaText(d *Dialect) []byte {
+	s.metaOnce.Do(func() { s.metaRaw = s.metaOf(d).Append(nil) })
+	return s.metaRaw
+}
+
+// splice puts a member at the beginning of an object.
+func splice(object []byte, key string, val []byte) []byte {
+	object = trimSpace(object)
+	rest := []byte("}")
+	if len(object) > 1 {
+		rest = trimSpace(object[1:])
+	}
+	out := make([]byte, 0, len(object)+len(key)+len(val)+3)
+	out = append(append(append(out, '{'), key...), val...)
+	if rest[0] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, rest...)
+}
+
+// rounds sends a request, and again with what the server asked for, until it
+// is answered (MCP 2026-07-28, multi round-trip requests). The exchanges
+// before the last are its Hops.
+func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
+	x := s.mirrored(ctx, c)
+	if x.Cause != nil || !bytes.Contains(x.Result, inputRequired) {
+		return x
+	}
+	answer := c.Answer
+	if answer == nil {
+		answer = s.o.Answer
+	}
+	var hops []*Exchange
+	for round := 0; ; round++ {
+		in, fault := inputOf(x)
+		if in == nil && fault == "" {
+			return gather(hops, x)
+		}
+		if fault == "" && !asksInput(c.Method) {
+			fault = "resultType is input_required, which an answer to " + c.Method + " must not be"
+		}
+		if fault != "" {
+			x.violate(Violation{Kind: BadResult, Msg: fault, Excerpt: Excerpt(x.Result), ID: x.ID, At: time.Now(), Tolerated: s.tolerated(BadResult)})
+			x.Cause = &ProtocolError{Method: c.Method, Kind: BadResult, Msg: fault}
+			return gather(hops, x)
+		}
+		if round == maxRounds {
+			x.Cause = &InputError{Method: c.Method, Msg: fmt.Sprintf("the server still asks for input after %d rounds", maxRounds)}
+			return gather(hops, x)
+		}
+		responses, err := s.inputs(ctx, in, x, answer, c.Method)
+		if err != nil {
+			x.Cause = err
+			return gather(hops, x)
+		}
+		hops = append(hops, x)
+		next := c
+		next.Params = retryParams(c.Params, responses, in.state)
+		x = s.mirrored(ctx, next)
+	}
+}
+
+var inputRequired = []byte(`"input_required"`)
+
+func asksInput(method string) bool {
+	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
+}
+
+// gather joins the exchanges of one call.
+func gather(hops []*Exchange, x *Exchange) *Exchange {
+	if len(hops) == 0 {
+		return x
+	}
+	var during []Message
+	var bad []Violation
+	for _, h := range hops {
+		during = append(during, h.During...)
+		bad = append(bad, h.Violations...)
+	}
+	x.During = append(during, x.During...)
+	x.Violations = append(bad, x.Violations...)
+	x.Elapsed = x.Start.Add(x.Elapsed).Sub(hops[0].Start)
+	x.Start = hops[0].Start
+	x.Hops = hops
+	return x
+}
+
+// input is what an input_required result asks for.
+type input struct {
+	keys     []string
+	requests map[string][]byte
+	state    []byte // requestState as JSON text, nil for none
+}
+
+// inputOf reads a result. Nil without a fault means that it is no request for
+// input.
+func inputOf(x *Exchange) (*input, string) {
+	if x.Cause != nil || x.Result == nil || string(memberOf(x.Result, "resultType")) != string(inputRequired) {
+		return nil, ""
+	}
+	in := &input{requests: map[string][]byte{}, state: memberOf(x.Result, "requestState")}
+	asked := memberOf(x.Result, "inputRequests")
+	switch {
+	case in.state == nil && asked == nil:
+		return nil, "an input_required result with neither inputRequests nor requestState"
+	case in.state != nil && kindOf(in.state) != jsonv.KindString:
+		return nil, "requestState is " + article(in.state) + ", not a string"
+	case asked != nil && kindOf(asked) != jsonv.KindObject:
+		return nil, "inputRequests is " + article(asked) + ", not an object"
+	case asked == nil:
+		return in, ""
+	}
+	fault := ""
+	_ = jsonv.EachMember(asked, func(k string, val []byte) error {
+		if _, twice := in.requests[k]; !twice {
+			in.keys = append(in.keys, k)
+		}
+		in.requests[k] = val
+		switch m := textOf(memberOf(val, "method")); m {
+		case "elicitation/create", "sampling/createMessage", "roots/list":
+		default:
+			fault = fmt.Sprintf("inputRequests.%s has the method %q, want elicitation/create, sampling/createMessage or roots/list", k, m)
+		}
+		return nil
+	})
+	return in, fault
+}
+
+// capabilityOf names what a client must declare to be asked a method.
+var capabilityOf = map[string]string{"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
+
+// inputs answers what the server asked, in its order, and records both with
+// the exchange.
+func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Answerer, call string) ([]byte, error) {
+	if len(in.keys) == 0 {
+		return nil, nil
+	}
+	out := []byte{'{'}
+	for i, key := range in.keys {
+		raw := in.requests[key]
+		method, params := textOf(memberOf(raw, "method")), memberOf(raw, "params")
+		at := time.Now()
+		x.During = append(x.During, Message{Frame: Frame{Dir: FromServer, At: at, Raw: raw, Stream: x.ID}, Kind: KindRequest, Method: method, Params: params})
+		if c := capabilityOf[method]; s.capabilities().Lookup(c).IsAbsent() {
+			x.violate(Violation{
+				Kind: BadMessage, ID: x.ID, At: at, Excerpt: Excerpt(raw), Tolerated: s.tolerated(BadMessage),
+				Msg: "the server asks " + method + ", though the client did not declare " + c,
+			})
+		}
+		var result []byte
+		var rpc *RPCError
+		if answer != nil {
+			result, rpc = answer(ctx, method, params)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil, givenUp(ctx, x, false)
+		case result == nil:
+			msg := "the server asks " + method + " and there is no answer to it"
+			if rpc != nil {
+				msg = "the server asks " + method + ": " + rpc.Message
+			}
+			return nil, &InputError{Method: call, Msg: msg}
+		}
+		x.During = append(x.During, Message{Frame: Frame{Dir: ToServer, At: time.Now(), Raw: result, Stream: x.ID}, Kind: KindAnswer, Method: method, Params: result})
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(jsonv.AppendString(out, key), ':')
+		out = append(out, result...)
+	}
+	return append(out, '}'), nil
+}
+
+// retryParams are the params of a call with what the server asked for. The
+// state goes back byte for byte, and only where there was one.
+func retryParams(params, responses, state []byte) []byte {
+	if bytes.Contains(params, []byte(`"inputResponses"`)) || bytes.Contains(params, []byte(`"requestState"`)) {
+		if v, err := jsonv.Parse(params); err == nil && v.Kind() == jsonv.KindObject {
+			params = v.Without("inputResponses").Without("requestState").Append(nil)
+		}
+	}
+	if state != nil {
+		params = splice(params, `"requestState":`, state)
+	}
+	if responses != nil {
+		params = splice(params, `"inputResponses":`, responses)
+	}
+	return params
+}
+
+// InputError ends a call for which the server wants something that nobody
+// gives.
+type InputError struct {
+	Method string
+	Msg    string
+}
+
+// Error returns the method and the message.
+func (e *InputError) Error() string { return e.Method + ": " + e.Msg }

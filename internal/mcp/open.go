@@ -1,0 +1,246 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonv"
+)
+
+// Implementation names a client or server, as in clientInfo and serverInfo.
+type Implementation struct {
+	Name    string
+	Title   string
+	Version string
+}
+
+// Options say how a session is opened.
+type Options struct {
+	// Protocol is "auto", a revision, which the server must then agree to, or ""
+	// for whichever revision the server answers initialize with.
+	Protocol string
+	// Era is what is known of the server from before; "auto" then does not ask.
+	Era Era
+	// Redial makes another connection, where asking for the era spoilt the first
+	// (a process that ended, or takes no initialize any more); nil: there is none.
+	Redial         func(ctx context.Context) (Transport, error)
+	Client         Implementation // who we say we are
+	Capabilities   jsonv.Value    // what we declare; absent declares none
+	Answer         Answerer       // answers requests of the server; nil: -32601 at once (ping always works)
+	ConnectTimeout time.Duration  // of the handshake, default 60s
+	Limits         Limits
+	Tolerate       func(kind string) bool // marks violations as tolerated; may be nil
+}
+
+// defaultConnectTimeout bounds the handshake.
+const defaultConnectTimeout = 60 * time.Second
+
+// Auto is the value of Options.Protocol that takes whichever revision the
+// server answers with, as long as we speak it.
+const Auto = "auto"
+
+// Open starts a session over t and shakes hands. On failure the transport is
+// closed and the error is an [*OpenError].
+func Open(ctx context.Context, t Transport, o Options) (*Session, error) {
+	if o.ConnectTimeout <= 0 {
+		o.ConnectTimeout = defaultConnectTimeout
+	}
+	if o.Client.Name == "" {
+		o.Client.Name = "mcptest"
+	}
+	s := newSession(t, o)
+	fail := func(phase string, cause error) (*Session, error) {
+		e := s.openError(phase, cause)
+		s.Close(context.WithoutCancel(ctx))
+		return nil, e
+	}
+	if o.Protocol != Auto && o.Protocol != "" {
+		if _, ok := dialectOf(o.Protocol); !ok {
+			return fail("protocol", fmt.Errorf("protocol revision %q is not spoken here (known: %s)", o.Protocol, strings.Join(Revisions(), ", ")))
+		}
+	}
+	if err := t.Start(s); err != nil {
+		return fail("start", err)
+	}
+	ctx, cancel := WithLimit(ctx, "connect_timeout", o.ConnectTimeout)
+	defer cancel()
+	d, phase, err := s.begins(ctx)
+	if errors.Is(err, errFresh) {
+		return s.again(ctx, err)
+	}
+	if err != nil {
+		return fail(phase, err)
+	}
+	s.dialect.Store(d)
+	if d.Stateless {
+		return s, nil
+	}
+	if err := s.Notify(ctx, "notifications/initialized", nil); err != nil {
+		return fail("initialize", err)
+	}
+	return s, nil
+}
+
+// begins opens the server in the way that is asked for.
+func (s *Session) begins(ctx context.Context) (*Dialect, string, error) {
+	switch d, _ := dialectOf(s.o.Protocol); {
+	case d != nil && d.Stateless:
+		return s.pinned(ctx, d)
+	case s.o.Protocol != Auto || s.o.Era == EraSession:
+		return s.handshake(ctx)
+	case s.o.Era == EraRequests:
+		return s.pinned(ctx, newestOf(EraRequests))
+	}
+	return s.detect(ctx)
+}
+
+// again opens the server over another connection, by initialize.
+func (s *Session) again(ctx context.Context, why error) (*Session, error) {
+	spoilt := s.openError("initialize", why)
+	s.Close(context.WithoutCancel(ctx))
+	t, err := s.o.Redial(ctx)
+	if err != nil {
+		spoilt.Cause = fmt.Errorf("%w; then: %w", why, err)
+		return nil, spoilt
+	}
+	o := s.o
+	o.Era, o.Redial = EraSession, nil
+	return Open(ctx, t, o)
+}
+
+// pins reports whether the server must agree to one revision.
+func (o *Options) pins() bool { return o.Protocol != "" && o.Protocol != Auto }
+
+// openError describes a failure before the transport is closed.
+func (s *Session) openError(phase string, cause error) *OpenError {
+	e := &OpenError{Phase: phase, Cause: cause}
+	var closed *ClosedError
+	if errors.As(cause, &closed) {
+		e.Exited, e.Exit, e.StderrTail, e.LastLine = closed.Exited, closed.Exit, closed.Stderr, closed.LastLine
+	} else {
+		s.mu.Lock()
+		e.LastLine = Excerpt(s.in.last)
+		s.mu.Unlock()
+		if tail := s.t.Facts().Stderr; tail != nil {
+			e.StderrTail = tail.Lines(stderrLines)
+		}
+	}
+	if s.hello != nil {
+		e.Violations = append(e.Violations, s.hello.Violations...)
+	}
+	e.Violations = append(e.Violations, s.TakeViolations()...)
+	return e
+}
+
+// handshake sends initialize and settles the revision (MCP 2025-11-25
+// lifecycle). With "auto" a server that refuses the newest revision and lists
+// those it has is asked once more.
+func (s *Session) handshake(ctx context.Context) (*Dialect, string, error) {
+	want := s.o.Protocol
+	if !s.o.pins() {
+		want = newestOf(EraSession).Revision
+	}
+	for again := false; ; again = true {
+		s.hello = s.Do(ctx, Call{Method: "initialize", Params: s.initializeParams(want)})
+		if s.hello.Cause != nil {
+			return nil, "initialize", s.hello.Cause
+		}
+		if s.hello.Error == nil {
+			break
+		}
+		rpc := s.hello.RPCError()
+		if other := commonRevision(rpc.Data); !s.o.pins() && !again && other != "" && other != want {
+			want = other
+			continue
+		}
+		return nil, "initialize", fmt.Errorf("the server refused initialize: %w", rpc)
+	}
+	v, err := jsonv.Parse(s.hello.Result)
+	if err != nil {
+		return nil, "initialize", fmt.Errorf("read the answer to initialize: %w", err)
+	}
+	s.server = v
+	got := v.Lookup("protocolVersion")
+	if got.Kind() != jsonv.KindString {
+		return nil, "initialize", errors.New("the answer to initialize has no protocolVersion")
+	}
+	d, ok := dialectOf(got.Text())
+	if s.o.pins() && got.Text() != want {
+		return nil, "protocol", fmt.Errorf("asked for protocol revision %s, the server answered with %q", want, got.Text())
+	}
+	if !ok || d.Stateless {
+		return nil, "protocol", fmt.Errorf("the server answered with protocol revision %q, which is not spoken here (known: %s)",
+			got.Text(), strings.Join(SessionRevisions(), ", "))
+	}
+	s.checkHello(v)
+	return d, "", nil
+}
+
+// checkHello notes members that an initialize result must have and has not.
+func (s *Session) checkHello(v jsonv.Value) {
+	for _, want := range []struct {
+		path []string
+		kind jsonv.Kind
+	}{
+		{[]string{"capabilities"}, jsonv.KindObject},
+		{[]string{"serverInfo"}, jsonv.KindObject},
+		{[]string{"serverInfo", "name"}, jsonv.KindString},
+		{[]string{"serverInfo", "version"}, jsonv.KindString},
+	} {
+		if got := v.Lookup(want.path...); got.Kind() != want.kind {
+			s.hello.violate(Violation{
+				Kind: BadResult, ID: s.hello.ID, At: time.Now(), Excerpt: Excerpt(s.hello.Result), Tolerated: s.tolerated(BadResult),
+				Msg: fmt.Sprintf("%s of the initialize result is %s, want %s", strings.Join(want.path, "."), got.Kind(), want.kind),
+			})
+			if len(want.path) == 1 && want.path[0] == "serverInfo" {
+				return
+			}
+		}
+	}
+}
+
+func (s *Session) initializeParams(revision string) []byte {
+	return jsonv.Object(
+		jsonv.Member{Key: "protocolVersion", Value: jsonv.String(revision)},
+		jsonv.Member{Key: "capabilities", Value: s.capabilities()},
+		jsonv.Member{Key: "clientInfo", Value: s.clientInfo()},
+	).Append(nil)
+}
+
+func (s *Session) clientInfo() jsonv.Value {
+	info := []jsonv.Member{{Key: "name", Value: jsonv.String(s.o.Client.Name)}}
+	if s.o.Client.Title != "" {
+		info = append(info, jsonv.Member{Key: "title", Value: jsonv.String(s.o.Client.Title)})
+	}
+	return jsonv.Object(append(info, jsonv.Member{Key: "version", Value: jsonv.String(s.o.Client.Version)})...)
+}
+
+func (s *Session) capabilities() jsonv.Value {
+	if s.o.Capabilities.IsAbsent() {
+		return jsonv.Object()
+	}
+	return s.o.Capabilities
+}
+
+// commonRevision finds the newest revision we speak in the data of an
+// "unsupported protocol version" error.
+func commonRevision(data []byte) string {
+	v, err := jsonv.Parse(data)
+	if err != nil {
+		return ""
+	}
+	var theirs []string
+	for _, e := range v.Lookup("supported").Elems() {
+		theirs = append(theirs, e.Text())
+	}
+	for _, r := range SessionRevisions() {
+		if slices.Contains(theirs, r) {
+			return r
+		}
+	}
+	return ""
+}

@@ -1,0 +1,75 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"time"
+)
+
+// rawCall is what is known of bytes that were sent as they stand.
+type rawCall struct {
+	stream string // what the transport calls it
+	id     []byte // the id they seem to carry, nil when none
+	batch  bool
+}
+
+// SendRaw sends bytes as they stand, as one line (a trailing line end of raw
+// is not doubled), and waits for the first frame in answer: one that carries
+// the id that raw seems to have, or else one that no other call waits for. A
+// JSON-RPC error with the id null is a regular answer to bytes that can't be
+// read.
+func (s *Session) SendRaw(ctx context.Context, raw []byte) *Exchange {
+	raw = bytes.Clone(bytes.TrimSuffix(bytes.TrimSuffix(raw, []byte("\n")), []byte("\r")))
+	x := &Exchange{Method: "raw", Request: raw}
+	k := s.newCall(x)
+	k.raw = &rawCall{batch: len(trimSpace(raw)) > 0 && trimSpace(raw)[0] == '['}
+	sc := newScanner()
+	if sc.scan(raw) == nil {
+		if sc.has&hasID != 0 {
+			k.raw.id = bytes.Clone(sc.id)
+			x.ID = string(sc.id)
+		}
+		if m := textOf(sc.method); m != "" {
+			x.Method = m
+		}
+	}
+	s.mu.Lock()
+	if s.closed != nil || s.closing {
+		defer s.mu.Unlock()
+		x.Cause = s.closedErr()
+		s.release(k)
+		return x
+	}
+	x.Start = time.Now()
+	k.raw.stream = "raw:" + idText(s.lastRaw.Add(1))
+	s.raws = append(s.raws, k)
+	s.mu.Unlock()
+	out := Outgoing{Raw: raw, Method: textOf(sc.method), ID: x.ID, Protocol: s.revision(), Stream: k.raw.stream}
+	if err := s.t.Send(ctx, out); err != nil {
+		s.notSent(ctx, k, err)
+	} else {
+		s.answered(ctx, k, 0)
+	}
+	s.release(k)
+	return x
+}
+
+// rawWaiter finds the raw call that waits for an id; with no id, the oldest.
+func (s *Session) rawWaiter(id []byte) *call {
+	for _, k := range s.raws {
+		if id == nil || k.raw.id != nil && bytes.Equal(k.raw.id, id) {
+			return k
+		}
+	}
+	return nil
+}
+
+// anyRaw finds the raw call that takes an answer nobody else waits for.
+func (s *Session) anyRaw() *call {
+	if len(s.raws) == 0 {
+		return nil
+	}
+	return s.raws[0]
+}
+
+func now() time.Time { return time.Now() }

@@ -1,0 +1,261 @@
+package mcp
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"mcptest/internal/jsonv"
+)
+
+// message reads one valid JSON object whose members stand in s.in.scan.
+func (s *Session) message(raw []byte, f Frame) {
+	e := &s.in.scan.envelope
+	if e.has&^hasVersion == 0 || e.has&(hasMethod|hasResult|hasError|hasID) == 0 {
+		s.stray(raw, f)
+		s.settle("", nil)
+		return
+	}
+	if e.has&hasVersion == 0 {
+		s.flag(BadJSONRPC, `the message has no "jsonrpc" member`, raw, f)
+	} else if string(e.version) != `"2.0"` {
+		s.flag(BadJSONRPC, `"jsonrpc" is `+Excerpt(e.version)+`, not "2.0"`, raw, f)
+	}
+	if e.twice != 0 {
+		s.flag(DuplicateKey, "the message has "+memberNames(e.twice)+" twice", raw, f)
+	}
+	switch {
+	case e.has&hasMethod == 0:
+		s.response(raw, e, f)
+	case e.response() && s.answers(e):
+		s.flag(BadMessage, `an answer with a "method" member`, raw, f)
+		s.response(raw, e, f)
+	case e.has&hasID != 0:
+		s.request(raw, e, f)
+	default:
+		s.notification(raw, e, f)
+	}
+}
+
+// answers reports whether the id is that of a call in flight.
+func (s *Session) answers(e *envelope) bool {
+	n, ok := ownID(e.id)
+	return ok && s.pending[n] != nil
+}
+
+// response files an answer with its call, or says why there is none.
+func (s *Session) response(raw []byte, e *envelope, f Frame) {
+	if k := s.rawWaiter(e.id); k != nil {
+		s.answer(k, raw, e, f)
+		return
+	}
+	if n, ok := ownID(e.id); ok {
+		if k := s.pending[n]; k != nil {
+			s.answer(k, raw, e, f)
+			return
+		}
+		s.noCall(n, raw, e, f)
+		return
+	}
+	if k := s.anyRaw(); k != nil {
+		s.answer(k, raw, e, f)
+		return
+	}
+	s.oddID(raw, e, f)
+}
+
+// noCall deals with an answer to an id that could be ours and waits no more.
+func (s *Session) noCall(n int64, raw []byte, e *envelope, f Frame) {
+	switch {
+	case s.late.take(n):
+		// The call was given up: an answer that crossed that is no violation.
+	case n <= s.lastID.Load():
+		s.flag(DuplicateID, "a second answer to id "+idText(n), raw, f)
+	case s.anyRaw() != nil:
+		s.answer(s.anyRaw(), raw, e, f)
+		return
+	case s.lastID.Load() == 0:
+		s.flag(EarlyAnswer, "an answer to id "+idText(n)+" before any request was sent", raw, f)
+	default:
+		s.flag(UnknownID, "an answer to id "+idText(n)+", which was never sent", raw, f)
+	}
+	id := ""
+	var k *call
+	if n <= s.lastID.Load() {
+		id, k = idText(n), s.justDone(n)
+	}
+	s.settle(id, k)
+}
+
+// justDone finds a call that is complete while its caller does not know yet.
+func (s *Session) justDone(n int64) *call {
+	for _, k := range s.woken {
+		if k.raw == nil && k.id == n {
+			return k
+		}
+	}
+	return nil
+}
+
+// oddID deals with an answer whose id is none that we write.
+func (s *Session) oddID(raw []byte, e *envelope, f Frame) {
+	var k *call
+	n, ok := evidentID(e.id)
+	if ok {
+		k = s.pending[n]
+	}
+	kind, msg := UnknownID, "an answer to id "+Excerpt(e.id)+", which was never sent"
+	switch t := kindOf(e.id); {
+	case s.lastID.Load() == 0:
+		kind, msg = EarlyAnswer, "an answer before any request was sent"
+	case e.has&hasID == 0:
+		kind, msg = MissingID, "an answer without an id"
+	case t == jsonv.KindNull:
+		kind, msg = NullID, "an answer with the id null"
+	case ok && n <= s.lastID.Load():
+		kind, msg = IDType, fmt.Sprintf("the id is %s, the request had %d", Excerpt(e.id), n)
+	case t == jsonv.KindNumber && bytes.ContainsAny(e.id, ".eE"), t != jsonv.KindNumber && t != jsonv.KindString:
+		kind, msg = IDType, "the id is "+Excerpt(e.id)+", not a string or an integer"
+	}
+	s.flag(kind, msg, raw, f)
+	if k != nil {
+		s.answer(k, raw, e, f)
+		return
+	}
+	if kind == MissingID || kind == NullID {
+		s.orphan(raw, f)
+	}
+	id := ""
+	if ok && kind == IDType && n <= s.lastID.Load() {
+		id, k = idText(n), s.justDone(n)
+		s.late.take(n)
+	}
+	s.settle(id, k)
+}
+
+// orphanGrace is how long an answer without an id waits for a better one.
+const orphanGrace = 500 * time.Millisecond
+
+// orphan remembers an answer that names no call. When exactly one call is in
+// flight and gets no other answer within a grace, this one was meant for it:
+// better that than to wait for the timeout.
+func (s *Session) orphan(raw []byte, f Frame) {
+	if len(s.pending) != 1 || s.in.early != nil {
+		return
+	}
+	var id int64
+	for id = range s.pending {
+	}
+	s.in.early = time.AfterFunc(orphanGrace, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.in.early = nil
+		k := s.pending[id]
+		if k == nil || s.in.scan.scan(raw) != nil {
+			return
+		}
+		s.answer(k, raw, &s.in.scan.envelope, f)
+		s.wake()
+	})
+}
+
+// answer completes a call.
+func (s *Session) answer(k *call, raw []byte, e *envelope, f Frame) {
+	x := k.x
+	x.Response = raw
+	if e.has&hasResult != 0 {
+		x.Result = e.result
+	}
+	if e.has&hasError != 0 && kindOf(e.err) != jsonv.KindNull {
+		x.Error = e.err
+		if e.has&hasResult != 0 && kindOf(e.result) == jsonv.KindNull {
+			x.Result = nil
+		}
+	}
+	s.checkAnswer(x, e, f)
+	s.settle(x.ID, k)
+	s.complete(k, f.At)
+}
+
+// checkAnswer notes what is wrong with the result and the error of an answer.
+func (s *Session) checkAnswer(x *Exchange, e *envelope, f Frame) {
+	switch both := hasResult | hasError; e.has & both {
+	case both:
+		s.flag(ResultAndError, resultAndError(e), x.Response, f)
+	case 0:
+		s.flag(NoResult, "an answer with neither a result nor an error", x.Response, f)
+		x.Cause = &ProtocolError{x.Method, NoResult, "the answer has neither a result nor an error"}
+		return
+	}
+	if x.Error != nil {
+		if msg := errorFault(x.Error); msg != "" {
+			s.flag(BadError, msg, x.Error, f)
+		}
+	} else if e.has&hasResult == 0 {
+		s.flag(BadError, `"error" is null`, x.Response, f)
+		x.Cause = &ProtocolError{x.Method, BadError, "the answer's error is null and it has no result"}
+	}
+	if x.Result == nil {
+		return
+	}
+	if kindOf(x.Result) != jsonv.KindObject {
+		s.flag(BadResult, "the result is "+article(x.Result)+", not an object", x.Result, f)
+		return
+	}
+	if bytes.Contains(x.Result, resultTypeKey) {
+		if t := memberOf(x.Result, "resultType"); t != nil && !knownResultType(t) {
+			s.flag(ResultType, "resultType is "+Excerpt(t), x.Result, f)
+		}
+	}
+}
+
+func resultAndError(e *envelope) string {
+	switch {
+	case kindOf(e.err) == jsonv.KindNull:
+		return `"error": null beside a result`
+	case kindOf(e.result) == jsonv.KindNull:
+		return `"result": null beside an error`
+	}
+	return "an answer with both a result and an error"
+}
+
+// errorFault says what is wrong with an error member (JSON-RPC 2.0 section 5.1).
+func errorFault(raw []byte) string {
+	if kindOf(raw) != jsonv.KindObject {
+		return "the error is " + article(raw) + ", not an object"
+	}
+	var code, message []byte
+	_ = jsonv.EachMember(raw, func(k string, val []byte) error {
+		switch k {
+		case "code":
+			code = val
+		case "message":
+			message = val
+		}
+		return nil
+	})
+	switch {
+	case code == nil:
+		return "the error has no code"
+	case !isInteger(code):
+		return "the error's code is " + Excerpt(code) + ", not an integer"
+	case message == nil:
+		return "the error has no message"
+	case kindOf(message) != jsonv.KindString:
+		return "the error's message is " + article(message) + ", not a string"
+	}
+	return ""
+}
+
+var resultTypeKey = []byte(`"resultType"`)
+
+// knownResultType reports whether some revision defines the value. An unknown
+// one must be treated as invalid (MCP 2026-07-28); no revision before gives the
+// member another meaning, so the check holds for all of them.
+func knownResultType(raw []byte) bool {
+	switch string(raw) {
+	case `"complete"`, `"input_required"`, `"task"`:
+		return true
+	}
+	return false
+}

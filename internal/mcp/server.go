@@ -1,0 +1,264 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"mcptest/internal/jsonv"
+)
+
+// Handler is the behaviour of a server. Requests are handled each on its own
+// goroutine; notifications one after the other, in order, before anything that
+// came later, so a handler must not block in them.
+type Handler interface {
+	// Handle answers a request. Nil, or a reply for a notification, sends nothing.
+	Handle(ctx context.Context, req *Request) *Reply
+}
+
+// HandlerFunc is a function as a [Handler].
+type HandlerFunc func(ctx context.Context, req *Request) *Reply
+
+// Handle calls f.
+func (f HandlerFunc) Handle(ctx context.Context, req *Request) *Reply { return f(ctx, req) }
+
+// Request is one request or notification of a client, as a server sees it.
+type Request struct {
+	Method       string
+	ID           []byte // JSON text, nil for a notification
+	Params       []byte // JSON text, nil when absent
+	Raw          []byte // the whole frame
+	Notification bool
+
+	conn link
+}
+
+// Reply answers a request. Exactly one of Result, Error and Raw is used, in
+// the order Raw, Error, Result; a reply with none of them sends nothing.
+type Reply struct {
+	Result []byte // JSON text
+	Error  *RPCError
+	Raw    []byte // bytes put on the wire as they stand, line ends included
+}
+
+// Notify sends a notification to the client.
+func (r *Request) Notify(method string, params []byte) error {
+	return r.conn.notify(appendNotification(nil, method, params))
+}
+
+// WriteRaw puts bytes on the wire as they stand, nothing added.
+func (r *Request) WriteRaw(b []byte) error { return r.conn.writeRaw(b) }
+
+// Ask sends a request to the client and waits for its answer. The error is an
+// *RPCError when the client answered with one.
+func (r *Request) Ask(ctx context.Context, method string, params []byte) (jsonv.Value, error) {
+	return r.conn.ask(ctx, method, params)
+}
+
+// conn is the server's end of a connection.
+type conn struct {
+	ctx  context.Context
+	h    Handler
+	out  *lineWriter
+	scan *scanner
+	wg   sync.WaitGroup
+	asks asks
+
+	mu      sync.Mutex
+	running map[string]context.CancelFunc
+}
+
+type asked struct {
+	result []byte
+	err    *RPCError
+}
+
+// errHangUp ends Ask when the client is gone.
+var errHangUp = errors.New("the client closed the connection")
+
+// ServeStdio serves one client over r and w, newline-delimited, until r ends
+// or ctx does. At the end of r requests that are being handled are finished and
+// answered first. ctx does not interrupt a blocked read of r: close it for that.
+func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c := &conn{ctx: ctx, h: h, out: newLineWriter(w), scan: newScanner(), running: map[string]context.CancelFunc{}}
+	lines := newLineReader(r, Limits{}.withDefaults().Message, 1<<40)
+	var err error
+	for err == nil && ctx.Err() == nil {
+		err = lines.read(c)
+	}
+	c.asks.hangUp()
+	c.wg.Wait()
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
+		return nil
+	}
+	if err == nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("read from the client: %w", err)
+}
+
+// Frame takes one line from the client.
+func (c *conn) Frame(f Frame) (kept bool) {
+	cl := clean(f.Raw)
+	if len(cl.raw) == 0 {
+		return false
+	}
+	raw := append([]byte(nil), cl.raw...)
+	if raw[0] == '[' {
+		c.batch(raw)
+		return false
+	}
+	c.one(raw, c.reply)
+	return false
+}
+
+// Long refuses a message that is too long.
+func (c *conn) Long(l Long) {
+	if l.Done {
+		c.refuse(CodeInvalidRequest, "message over "+byteSize(int64(l.Limit)))
+	}
+}
+
+func (c *conn) refuse(code int64, msg string) {
+	raw, _ := appendResponse(nil, []byte("null"), nil, &RPCError{Code: code, Message: msg})
+	_ = c.send(c.ctx, raw)
+}
+
+// reply writes a reply frame, nil for none. A client that is gone needs none.
+func (c *conn) reply(frame []byte) {
+	if len(frame) > 0 {
+		_ = c.write(c.ctx, frame)
+	}
+}
+
+// one reads one message. For a request answer gets the whole reply, line end
+// included, or nil when there is none.
+func (c *conn) one(raw []byte, answer func([]byte)) {
+	if err := c.scan.scan(raw); err != nil {
+		if jsonv.Valid(raw) == nil {
+			c.refuse(CodeInvalidRequest, "Invalid Request")
+		} else {
+			c.refuse(CodeParse, "Parse error: "+syntaxText(err))
+		}
+		return
+	}
+	e := c.scan.envelope
+	if e.has&hasMethod == 0 {
+		c.asks.answered(&e)
+		return
+	}
+	method := textOf(e.method)
+	id := e.id
+	if kindOf(e.method) != jsonv.KindString || e.has&hasID != 0 && kindOf(id) != jsonv.KindString && kindOf(id) != jsonv.KindNumber {
+		c.refuse(CodeInvalidRequest, "Invalid Request")
+		return
+	}
+	req := &Request{Method: method, ID: id, Params: e.params, Raw: raw, Notification: e.has&hasID == 0, conn: c}
+	if req.Notification {
+		if method == "notifications/cancelled" {
+			c.cancel(string(memberOf(e.params, "requestId")))
+		}
+		c.h.Handle(c.ctx, req)
+		return
+	}
+	ctx, cancel := context.WithCancel(c.ctx)
+	c.mu.Lock()
+	c.running[string(id)] = cancel
+	c.mu.Unlock()
+	c.wg.Add(1)
+	go func() {
+		defer c.wg.Done()
+		defer cancel()
+		reply := c.h.Handle(ctx, req)
+		c.mu.Lock()
+		delete(c.running, string(id))
+		c.mu.Unlock()
+		answer(reply.frame(id))
+	}()
+}
+
+// frame is what a reply puts on the wire.
+func (r *Reply) frame(id []byte) []byte {
+	switch {
+	case r == nil:
+		return nil
+	case r.Raw != nil:
+		return r.Raw
+	case r.Error == nil && r.Result == nil:
+		return nil
+	}
+	raw, _ := appendResponse(nil, id, r.Result, r.Error)
+	return append(raw, '\n')
+}
+
+// batch handles an array of messages and answers with one (MCP 2025-03-26).
+func (c *conn) batch(raw []byte) {
+	if err := jsonv.Valid(raw); err != nil {
+		c.refuse(CodeParse, "Parse error: "+syntaxText(err))
+		return
+	}
+	parts := elements(raw)
+	if len(parts) == 0 {
+		c.refuse(CodeInvalidRequest, "Invalid Request: empty batch")
+		return
+	}
+	b := &batchReply{open: len(parts)}
+	for _, part := range parts {
+		if c.scan.scan(part) != nil || c.scan.has&hasID == 0 || c.scan.has&hasMethod == 0 {
+			b.open--
+		}
+	}
+	b.flush = c.reply
+	for _, part := range parts {
+		c.one(part, b.add)
+	}
+}
+
+// batchReply collects the answers of one batch.
+type batchReply struct {
+	mu    sync.Mutex
+	open  int
+	buf   []byte
+	flush func([]byte)
+}
+
+func (b *batchReply) add(reply []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if reply = trimSpace(reply); len(reply) > 0 {
+		sep := byte(',')
+		if b.buf == nil {
+			sep = '['
+		}
+		b.buf = append(append(b.buf, sep), reply...)
+	}
+	if b.open--; b.open == 0 && b.buf != nil {
+		b.flush(append(b.buf, ']', '\n'))
+	}
+}
+
+// cancel ends the context of a request that the client gave up.
+func (c *conn) cancel(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cancel := c.running[id]; cancel != nil {
+		cancel()
+	}
+}
+
+func (c *conn) ask(ctx context.Context, method string, params []byte) (jsonv.Value, error) {
+	return c.asks.ask(ctx, method, params, c.send)
+}
+
+func (c *conn) notify(raw []byte) error { return c.send(c.ctx, raw) }
+
+func (c *conn) writeRaw(b []byte) error { return c.write(c.ctx, b) }
+
+func (c *conn) send(ctx context.Context, raw []byte) error { return c.out.line(ctx, raw) }
+
+// write puts bytes on the wire, nothing added.
+func (c *conn) write(ctx context.Context, b []byte) error { return c.out.bytes(ctx, b, false) }

@@ -1,0 +1,432 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/proc"
+)
+
+// Session is one connection to a server that has been opened with [Open]. Its
+// methods may be used by several goroutines at a time.
+type Session struct {
+	t     Transport
+	await Awaiter // nil when the transport can't borrow the caller's goroutine
+	o     Options
+	lim   Limits
+
+	ctx  context.Context // ends with the session: the server's requests run under it
+	stop context.CancelFunc
+	wg   sync.WaitGroup // goroutines that answer the server
+
+	dialect atomic.Pointer[Dialect] // nil until the handshake is over
+	hello   *Exchange               // the handshake
+	calls   sync.Pool               // of *call
+	server  jsonv.Value
+
+	mu      sync.Mutex
+	lastID  atomic.Int64 // the last id given; read without mu
+	lastRaw atomic.Int64
+	pending map[int64]*call
+	raws    []*call
+	late    lateIDs
+	woken   []*call // complete, to be signalled by Flush
+	asked   map[string]context.CancelFunc
+	closing bool
+	closed  *ClosedError
+	ended   chan struct{}
+
+	tools    toolTable
+	metaOnce sync.Once
+	metaRaw  []byte
+
+	renewing  sync.Mutex   // see renew
+	good      atomic.Int64 // answers over HTTP
+	renewals  int
+	renewedAt int64
+
+	in      inbound
+	journal journal
+	log     violationLog
+}
+
+func newSession(t Transport, o Options) *Session {
+	s := &Session{
+		t: t, o: o, lim: o.Limits.withDefaults(), pending: map[int64]*call{},
+		asked: map[string]context.CancelFunc{}, ended: make(chan struct{}),
+	}
+	s.await, _ = t.(Awaiter)
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.in.scan = newScanner()
+	s.log.limit = s.lim.Violations
+	s.calls.New = func() any { return &call{ready: make(chan struct{}, 1)} }
+	return s
+}
+
+// Protocol returns the revision both sides agreed on.
+func (s *Session) Protocol() string { return s.revision() }
+
+// Dialect returns the row of the revision both sides agreed on.
+func (s *Session) Dialect() Dialect { return *s.dialect.Load() }
+
+// revision is what was agreed on, "" before that.
+func (s *Session) revision() string {
+	if d := s.dialect.Load(); d != nil {
+		return d.Revision
+	}
+	return ""
+}
+
+// ServerInfo returns the whole result of the handshake.
+func (s *Session) ServerInfo() jsonv.Value { return s.server }
+
+// Handshake returns the exchange the session began with.
+func (s *Session) Handshake() *Exchange { return s.hello }
+
+// Stderr returns what the server wrote on standard error; nil over HTTP.
+func (s *Session) Stderr() *proc.Tail { return s.t.Facts().Stderr }
+
+// Facts says what is at the other end.
+func (s *Session) Facts() Facts { return s.t.Facts() }
+
+// Alive reports whether calls can still be answered.
+func (s *Session) Alive() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed == nil && !s.closing
+}
+
+// Done is closed when the session has ended.
+func (s *Session) Done() <-chan struct{} { return s.ended }
+
+// Err returns why the session ended, a *ClosedError; nil while it lives.
+func (s *Session) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed == nil {
+		return nil
+	}
+	return s.closed
+}
+
+// Do sends a request and waits for its answer, for the end of ctx, or for the
+// end of the session. It always returns an exchange.
+func (s *Session) Do(ctx context.Context, c Call) *Exchange {
+	d := s.dialect.Load()
+	if d != nil && d.Stateless {
+		return s.stateless(ctx, c, d)
+	}
+	x := s.once(ctx, c)
+	var lost *SessionLostError
+	if x.Cause == nil {
+		s.good.Add(1)
+		if c.Method == "tools/list" && !s.isStdio() {
+			s.learn(x, d)
+		}
+	} else if errors.As(x.Cause, &lost) {
+		s.renew(ctx, lost)
+	}
+	return x
+}
+
+// once sends a request and waits.
+func (s *Session) once(ctx context.Context, c Call) *Exchange {
+	x := &Exchange{Method: c.Method}
+	k, err := s.begin(&c, x)
+	if err != nil {
+		x.Cause = err
+		return x
+	}
+	s.finish(ctx, c, k, x)
+	return x
+}
+
+// stateless sends a request of a stateless revision.
+func (s *Session) stateless(ctx context.Context, c Call, d *Dialect) *Exchange {
+	if c.Method == methodListen && c.CancelAfter == 0 {
+		return s.listen(ctx, c)
+	}
+	x := s.rounds(ctx, c)
+	if c.Method == "tools/list" && x.Result != nil && !s.isStdio() {
+		s.learn(x, d)
+	}
+	return x
+}
+
+// finish sends a call that was begun and waits for its end.
+func (s *Session) finish(ctx context.Context, c Call, k *call, x *Exchange) {
+	revision := s.revision()
+	if c.as != nil {
+		revision = c.as.Revision
+	}
+	out := Outgoing{
+		Raw: x.Request, Method: c.Method, ID: x.ID, Params: c.Params, Header: c.Header, Protocol: revision, CancelAfter: c.CancelAfter,
+		Mirror: c.mirror, Idempotent: s.idempotent(&c),
+	}
+	if ctx.Err() != nil { // nobody waits: the server must not begin
+		s.giveUp(k, givenUp(ctx, x, false), false)
+	} else if err := s.t.Send(ctx, out); err != nil {
+		s.notSent(ctx, k, err)
+	} else {
+		s.answered(ctx, k, c.CancelAfter)
+	}
+	s.release(k)
+}
+
+// idempotent reports whether a call may be sent twice.
+func (s *Session) idempotent(c *Call) bool {
+	if c.Method != "tools/call" {
+		return true
+	}
+	if s.isStdio() {
+		return false
+	}
+	s.tools.mu.Lock()
+	defer s.tools.mu.Unlock()
+	return len(s.tools.idempotent) > 0 && s.tools.idempotent[textOf(memberOf(c.Params, "name"))]
+}
+
+// begin numbers a call, builds its frame and registers it.
+func (s *Session) begin(c *Call, x *Exchange) (*call, error) {
+	k := s.newCall(x)
+	k.answer = c.Answer
+	k.id = s.lastID.Add(1)
+	x.ID = strconv.FormatInt(k.id, 10)
+	d := c.as
+	if d == nil {
+		d = s.dialect.Load()
+	}
+	if d != nil && d.Stateless {
+		sent := *c
+		sent.Params = s.withMeta(d, c.Params, c.LogLevel)
+		c = &sent
+	}
+	x.Request, k.token = appendRequest(x.ID, c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed != nil || s.closing {
+		s.release(k)
+		return nil, s.closedErr()
+	}
+	if k.token != nil {
+		s.in.tokens.add(string(k.token))
+	}
+	x.Start = time.Now()
+	s.pending[k.id] = k
+	return k, nil
+}
+
+// closedErr is the cause of a call on a session that is over. The caller holds mu.
+func (s *Session) closedErr() error {
+	if s.closed != nil {
+		return s.closed
+	}
+	return &ClosedError{Reason: "the session was closed", Ours: true}
+}
+
+// answered waits until the call is complete, and completes it with its cause
+// when the wait is given up.
+func (s *Session) answered(ctx context.Context, k *call, cancelAfter time.Duration) {
+	until, _ := ctx.Deadline()
+	var cancel <-chan time.Time
+	if cancelAfter > 0 {
+		if at := k.x.Start.Add(cancelAfter); until.IsZero() || at.Before(until) {
+			until = at
+		}
+		t := time.NewTimer(time.Until(k.x.Start.Add(cancelAfter)))
+		defer t.Stop()
+		cancel = t.C
+	}
+	if s.await != nil && ctx.Err() == nil && s.await.Await(k.ready, until) {
+		return
+	}
+	select {
+	case <-k.ready:
+	case <-ctx.Done():
+		s.giveUp(k, givenUp(ctx, k.x, false), true)
+	case <-cancel:
+		s.giveUp(k, &CancelledError{Method: k.x.Method, After: time.Since(k.x.Start)}, true)
+	}
+}
+
+// givenUp is the cause of a call whose context ended.
+func givenUp(ctx context.Context, x *Exchange, sending bool) error {
+	after, cause := time.Since(x.Start), context.Cause(ctx)
+	var limit *Limit
+	if errors.As(cause, &limit) {
+		// The limit may have begun before this request: it covers the whole.
+		return &TimeoutError{Method: x.Method, After: max(after, limit.For), Limit: limit.Error(), Sending: sending}
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &TimeoutError{Method: x.Method, After: after, Sending: sending}
+	}
+	return &CancelledError{Method: x.Method, After: after, Cause: cause}
+}
+
+// giveUp completes a call with cause unless its answer was faster, and tells
+// the server when it may still be working on it.
+func (s *Session) giveUp(k *call, cause error, tell bool) {
+	s.mu.Lock()
+	if !s.isWaiting(k) {
+		s.mu.Unlock()
+		<-k.ready
+		return
+	}
+	s.in.flushPretty(s)
+	s.forget(k)
+	if k.raw == nil {
+		s.late.add(k.id)
+	}
+	k.x.Cause = cause
+	k.x.Elapsed = time.Since(k.x.Start)
+	s.mu.Unlock()
+	// A client must not cancel initialize (MCP 2025-11-25 cancellation).
+	if tell && k.raw == nil && k.x.Method != "initialize" && k.x.Method != methodDiscover {
+		s.cancel(k.x.ID, cause)
+	}
+}
+
+// cancelTime is how long a call that is given up waits for the notification of
+// that to be written.
+const cancelTime = 250 * time.Millisecond
+
+func (s *Session) cancel(id string, cause error) {
+	ctx, stop := context.WithTimeout(s.ctx, cancelTime)
+	defer stop()
+	params := append([]byte(`{"requestId":`), id...)
+	params = append(params, `,"reason":`...)
+	params = append(jsonv.AppendString(params, cause.Error()), '}')
+	_ = s.Notify(ctx, "notifications/cancelled", params)
+}
+
+// isWaiting reports whether a call has no answer yet. The caller holds mu.
+func (s *Session) isWaiting(k *call) bool {
+	if k.raw != nil {
+		return slices.Contains(s.raws, k)
+	}
+	return s.pending[k.id] == k
+}
+
+// forget takes a call out of those in flight. The caller holds mu.
+func (s *Session) forget(k *call) {
+	if k.raw == nil {
+		delete(s.pending, k.id)
+		return
+	}
+	if i := slices.Index(s.raws, k); i >= 0 {
+		s.raws = slices.Delete(s.raws, i, i+1)
+	}
+}
+
+// notSent completes a call whose request could not be written.
+func (s *Session) notSent(ctx context.Context, k *call, err error) {
+	var full *notReadError
+	if errors.As(err, &full) && ctx.Err() != nil {
+		s.giveUp(k, givenUp(ctx, k.x, true), false)
+		return
+	}
+	if errors.As(err, new(*BrokenError)) {
+		// The server most likely died: its end says more than a broken pipe.
+		wait := time.NewTimer(exitWait + exitWait/2)
+		defer wait.Stop()
+		select {
+		case <-k.ready:
+			return
+		case <-ctx.Done():
+			s.giveUp(k, givenUp(ctx, k.x, true), false)
+			return
+		case <-wait.C:
+		}
+		why := &ClosedError{Reason: "the server closed its standard input", Err: err}
+		if tail := s.Stderr(); tail != nil {
+			why.Stderr = tail.Lines(stderrLines)
+		}
+		s.End(why)
+		<-k.ready
+		return
+	}
+	s.giveUp(k, &SendError{Method: k.x.Method, Err: err}, false)
+}
+
+// Notify sends a notification. Params may be nil.
+func (s *Session) Notify(ctx context.Context, method string, params []byte) error {
+	s.mu.Lock()
+	if s.closed != nil || s.closing {
+		defer s.mu.Unlock()
+		return s.closedErr()
+	}
+	s.mu.Unlock()
+	out := Outgoing{Raw: appendNotification(nil, method, params), Method: method, Params: params, Protocol: s.revision()}
+	if err := s.t.Send(ctx, out); err != nil {
+		return &SendError{Method: method, Err: err}
+	}
+	return nil
+}
+
+// Close ends the session: calls in flight end with a *ClosedError, the
+// server's requests are given up, the transport is closed. It returns what
+// became of the process. It may be called more than once.
+func (s *Session) Close(ctx context.Context) proc.Stopped {
+	s.mu.Lock()
+	s.closing = true
+	if s.closed == nil {
+		s.finishAll(&ClosedError{Reason: "the session was closed", Ours: true, InFlight: s.inFlight()})
+		s.wake()
+	}
+	s.mu.Unlock()
+	s.stop()
+	stopped := s.t.Close(ctx)
+	s.wg.Wait()
+	return stopped
+}
+
+// inFlight lists the calls in flight, oldest first. The caller holds mu.
+func (s *Session) inFlight() []InFlight {
+	ids := make([]int64, 0, len(s.pending))
+	for id := range s.pending {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	out := make([]InFlight, 0, len(ids)+len(s.raws))
+	for _, id := range ids {
+		out = append(out, InFlight{s.pending[id].x.Method, idText(id)})
+	}
+	for _, k := range s.raws {
+		out = append(out, InFlight{"raw", k.x.ID})
+	}
+	return out
+}
+
+// finishAll completes every call in flight without an answer. The caller holds mu.
+func (s *Session) finishAll(why *ClosedError) {
+	now := time.Now()
+	end := func(k *call) {
+		k.x.Cause = why
+		k.x.Elapsed = now.Sub(k.x.Start)
+		s.woken = append(s.woken, k)
+	}
+	for id, k := range s.pending {
+		delete(s.pending, id)
+		s.late.add(id) // its answer may be on the way
+		end(k)
+	}
+	for _, k := range s.raws {
+		end(k)
+	}
+	s.raws = nil
+}
+
+// wake signals the calls that are complete. The caller holds mu.
+func (s *Session) wake() {
+	for i, k := range s.woken {
+		s.woken[i] = nil
+		k.ready <- struct{}{}
+	}
+	s.woken = s.woken[:0]
+}

@@ -1,0 +1,175 @@
+package mcp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/proc"
+)
+
+// Transport moves frames and knows nothing of JSON-RPC ids. It is used by one
+// [Session].
+type Transport interface {
+	// Start begins delivery to sink. It is called once, before the first Send.
+	Start(sink Sink) error
+	// Send hands one message to the server. It returns when the message is
+	// written (stdio) or accepted for sending (HTTP, which then reports a
+	// failure of the exchange with Sink.Fail). It never blocks longer than ctx;
+	// a message that was written in part is completed in the background, so
+	// the stream stays intact.
+	Send(ctx context.Context, out Outgoing) error
+	// Close ends the connection, and the process behind it if there is one.
+	// After it returned nothing is delivered any more.
+	Close(ctx context.Context) proc.Stopped
+	// Facts says what is at the other end.
+	Facts() Facts
+}
+
+// BrokenError is what Send returns when nothing can be sent any more. The end
+// of the other direction, with the reason, usually follows.
+type BrokenError struct{ Err error }
+
+// Error returns the transport's error.
+func (e *BrokenError) Error() string { return "the server's input is closed: " + e.Err.Error() }
+
+// Unwrap returns the transport's error.
+func (e *BrokenError) Unwrap() error { return e.Err }
+
+// Awaiter is a [Transport] that can use the goroutine of a waiting caller to
+// read, which saves the hand-off between a reader and the caller.
+type Awaiter interface {
+	// Await delivers frames on the calling goroutine until done is signalled
+	// (then it consumes the signal and returns true) or until waiting by other
+	// means is better: another goroutine reads already, the deadline until is
+	// reached, or a short while has passed. The zero until means none.
+	Await(done <-chan struct{}, until time.Time) bool
+}
+
+// Outgoing is one message on its way to the server.
+type Outgoing struct {
+	Raw      []byte      // without a delimiter; not kept after Send returned
+	Method   string      // empty for an answer and for raw bytes
+	ID       string      // the id as JSON text; empty for notifications
+	Params   []byte      // sub-slice of Raw, for headers that repeat parts of it
+	Protocol string      // revision agreed on; empty before that
+	Header   http.Header // headers of this call, nil for none
+	Stream   string      // what Sink calls this exchange; "" is ID for requests, and nothing awaited for the rest
+
+	CancelAfter time.Duration // the caller gives up after this time; 0 never
+	Idempotent  bool          // sending it twice does no harm
+	Mirror      http.Header   // Mcp-Param-* headers
+}
+
+// Name returns what an Mcp-Name header says of the message: params.name of
+// tools/call and prompts/get, params.uri of resources/read.
+func (o Outgoing) Name() string {
+	key := "name"
+	switch o.Method {
+	case "tools/call", "prompts/get":
+	case "resources/read":
+		key = "uri"
+	default:
+		return ""
+	}
+	var name string
+	_ = jsonv.EachMember(o.Params, func(k string, val []byte) error {
+		if k == key {
+			name = textOf(val)
+		}
+		return nil
+	})
+	return name
+}
+
+// Sink takes what a transport receives. [Session] implements it. A transport
+// calls it from one goroutine at a time for frames of one stream.
+type Sink interface {
+	// Frame takes one frame. It reports whether it kept f.Raw, in which case
+	// the transport must not use that memory again.
+	Frame(f Frame) (kept bool)
+	// Long reports a message over the size limit, twice: when the limit is
+	// passed and (Done) when its end was found.
+	Long(l Long)
+	// Fail ends the call id: no answer will come for it. An HTTP transport
+	// reports a refused or broken exchange with it.
+	Fail(id string, err error, info *HTTPInfo)
+	// HTTP gives what is known of the exchange of call id.
+	HTTP(id string, info *HTTPInfo)
+	// Pending reports whether a call waits for its answer.
+	Pending(id string) bool
+	// Violate files what the transport itself sees wrong, with the call id or,
+	// when that is empty or over, with the session.
+	Violate(id string, v Violation)
+	// Flush is called when everything that has arrived was delivered. Callers
+	// whose answers came are woken then, not earlier, so that a second answer
+	// in the same breath is still seen by them.
+	Flush()
+	// Waiting returns how many calls are in flight, and how many are answered
+	// and will be woken by Flush.
+	Waiting() (calls, answered int)
+	// End says that nothing will come any more. The session fills in LastLine
+	// and InFlight.
+	End(why *ClosedError)
+}
+
+// Long describes a message over the size limit.
+type Long struct {
+	At     time.Time
+	Offset int64  // of its first byte
+	Size   int64  // bytes seen so far
+	Head   []byte // its beginning, at most the limit; only when !Done
+	Tail   []byte // its last bytes; only when Done
+	Limit  int
+	Done   bool
+}
+
+// Facts says what is at the other end of a transport.
+type Facts struct {
+	Kind    string   // "stdio", "streamable-http", "sse", "in-process"
+	Command []string // stdio
+	URL     string   // HTTP
+	Pid     int      // stdio
+	Stderr  *proc.Tail
+	Process *proc.Process
+}
+
+// HTTPInfo is what is worth knowing of one HTTP exchange.
+type HTTPInfo struct {
+	Status      int
+	Header      http.Header
+	ContentType string
+	Body        []byte // the first 2 KiB, when it was no answer
+	URL         string
+	SessionID   string
+	Attempts    int
+	Tries       []HTTPTry // refused for now and sent again
+}
+
+// Limits bound what a session keeps and accepts. Zero fields are defaults.
+type Limits struct {
+	Message     int   // bytes of one message, default 16 MiB
+	Drain       int64 // bytes of one over-long message that are skipped before the session is given up, default 1 GiB
+	During      int   // bytes of messages kept for one call, default 4 MiB
+	DuringCount int   // messages kept for one call, default 10,000
+	Violations  int   // violations kept between two TakeViolations, default 1,000
+	Requests    int   // requests of the server answered at the same time, default 64
+}
+
+func (l Limits) withDefaults() Limits {
+	def := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	def(&l.Message, 16<<20)
+	def(&l.During, 4<<20)
+	def(&l.DuringCount, 10_000)
+	def(&l.Violations, 1_000)
+	def(&l.Requests, 64)
+	if l.Drain <= 0 {
+		l.Drain = 1 << 30
+	}
+	return l
+}

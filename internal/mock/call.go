@@ -1,0 +1,193 @@
+package mock
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// schemaTime bounds the check of one call's arguments.
+const schemaTime = time.Second
+
+func (s *Session) callTool(ctx context.Context, sc *scope) *mcp.Reply {
+	name := sc.params.Lookup("name").Text()
+	at := slices.IndexFunc(s.server.m.tools, func(t *tool) bool { return t.name == name })
+	if at < 0 {
+		return failure(mcp.CodeInvalidParams, "Unknown tool: %s", name)
+	}
+	t := s.server.m.tools[at]
+	sc.args = sc.params.Lookup("arguments")
+	switch sc.args.Kind() {
+	case jsonv.KindObject:
+	case jsonv.KindAbsent, jsonv.KindNull: // SDKs write null for no arguments
+		sc.args = jsonv.Object()
+	default:
+		return failure(mcp.CodeInvalidParams, "arguments must be an object, got %s", sc.args.Kind())
+	}
+	if bad := t.check(ctx, sc.args); bad != "" {
+		return toolFailure("Invalid arguments for tool %s: %s", name, bad)
+	}
+	sc.calls = s.server.world.called(t)
+	return s.play(ctx, sc, t.response, toolAnswer)
+}
+
+// check says what is wrong with arguments, "" for nothing.
+func (t *tool) check(ctx context.Context, args jsonv.Value) string {
+	if t.schema == nil {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, schemaTime)
+	defer cancel()
+	found, err := t.schema.Validate(ctx, args)
+	if err != nil {
+		return err.Error()
+	}
+	var all []string
+	for _, v := range found {
+		if v.InstancePath != "" {
+			all = append(all, v.InstancePath+": "+v.Msg)
+		} else {
+			all = append(all, v.Msg)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcp.Reply {
+	name := sc.params.Lookup("name").Text()
+	at := slices.IndexFunc(s.server.m.prompts, func(p *prompt) bool { return p.name == name })
+	if at < 0 {
+		return failure(mcp.CodeInvalidParams, "Unknown prompt: %s", name)
+	}
+	p := s.server.m.prompts[at]
+	if sc.args = sc.params.Lookup("arguments"); sc.args.IsAbsent() || sc.args.Kind() == jsonv.KindNull {
+		sc.args = jsonv.Object()
+	}
+	for _, arg := range p.required {
+		if _, ok := sc.args.Get(arg); !ok {
+			return failure(mcp.CodeInvalidParams, "Missing required argument of prompt %s: %s", name, arg)
+		}
+	}
+	for arg, v := range sc.args.Members() {
+		if v.Kind() != jsonv.KindString {
+			return failure(mcp.CodeInvalidParams, "Argument %s of prompt %s must be a string, got %s", arg, name, v.Kind())
+		}
+	}
+	sc.calls = s.server.world.called(p)
+	return s.play(ctx, sc, p.response, p.answer)
+}
+
+// find returns how a URI is read: as a resource, or by a template with its
+// variables.
+func (m *Manifest) find(uri string) (found, bool) {
+	for _, r := range m.resources {
+		if r.uri == uri {
+			return found{key: r, read: r.read}, true
+		}
+	}
+	for _, t := range m.templates {
+		if vars, ok := t.match(uri); ok {
+			return found{key: t, read: t.read, vars: vars}, true
+		}
+	}
+	return found{}, false
+}
+
+type found struct {
+	key  any
+	read reading
+	vars jsonv.Value
+}
+
+func (s *Session) readResource(ctx context.Context, sc *scope) *mcp.Reply {
+	uri := sc.params.Lookup("uri")
+	if uri.Kind() != jsonv.KindString {
+		return failure(mcp.CodeInvalidParams, "uri is missing")
+	}
+	f, ok := s.server.m.find(uri.Text())
+	if !ok {
+		return notFound(uri.Text())
+	}
+	sc.uri, sc.vars, sc.calls = uri, f.vars, s.server.world.called(f.key)
+	r := f.read.response
+	if r == nil {
+		r = &response{text: f.read.text}
+	}
+	return s.play(ctx, sc, r, f.read.answer)
+}
+
+// contents is what a reading answers for a text of a response, or by itself.
+func (r reading) answer(sc *scope, res *response) jsonv.Value {
+	members := []jsonv.Member{{Key: "uri", Value: sc.uri}, {Key: "mimeType", Value: r.mime}}
+	switch {
+	case r.blob != nil:
+		members = append(members, jsonv.Member{Key: "blob", Value: jsonv.String(r.blob.text(sc))})
+	case res.text != nil:
+		members = append(members, jsonv.Member{Key: "text", Value: jsonv.String(res.text.text(sc))})
+	default:
+		return jsonv.Object(jsonv.Member{Key: "contents", Value: jsonv.Array()})
+	}
+	return jsonv.Object(jsonv.Member{Key: "contents", Value: jsonv.Array(jsonv.Object(members...))})
+}
+
+// answer is the result of prompts/get.
+func (p *prompt) answer(sc *scope, r *response) jsonv.Value {
+	messages := r.messages.eval(sc)
+	if r.text != nil {
+		messages = jsonv.Array(userMessage(textBlock(r.text)).eval(sc))
+	}
+	if messages.IsAbsent() {
+		messages = jsonv.Array()
+	}
+	return jsonv.Object(
+		jsonv.Member{Key: "description", Value: p.description},
+		jsonv.Member{Key: "messages", Value: messages},
+		jsonv.Member{Key: "_meta", Value: r.meta.eval(sc)})
+}
+
+// toolAnswer is the result of tools/call. A structured answer without any
+// content gets its JSON as a text block, as MCP advises for old clients.
+func toolAnswer(sc *scope, r *response) jsonv.Value {
+	structured := r.structured.eval(sc)
+	content := r.content.eval(sc)
+	switch {
+	case r.text != nil:
+		content = jsonv.Array(textBlock(r.text).eval(sc))
+	case !content.IsAbsent():
+	case !structured.IsAbsent():
+		content = jsonv.Array(textBlock(literal(structured)).eval(sc))
+	default:
+		content = jsonv.Array()
+	}
+	isError := r.isError.eval(sc)
+	if isError.Kind() == jsonv.KindString {
+		isError = jsonv.Bool(isError.Text() == "true")
+	}
+	return jsonv.Object(
+		jsonv.Member{Key: "content", Value: content},
+		jsonv.Member{Key: "structuredContent", Value: structured},
+		jsonv.Member{Key: "isError", Value: isError},
+		jsonv.Member{Key: "_meta", Value: r.meta.eval(sc)})
+}
+
+// methodAnswer is the result of a method that the manifest answers itself:
+// its structured part as the whole result, or what a tool would answer.
+func methodAnswer(sc *scope, r *response) jsonv.Value {
+	if r.text == nil && r.content == nil && r.structured == nil {
+		return jsonv.Object()
+	}
+	return toolAnswer(sc, r)
+}
+
+// unfit says that no response is for this request.
+func unfit(sc *scope) string {
+	if sc.args.IsAbsent() {
+		return fmt.Sprintf("the mock has no response that fits this %s", sc.req.Method)
+	}
+	return fmt.Sprintf("the mock has no response that fits the arguments %s", sc.args.Short(200))
+}

@@ -1,0 +1,113 @@
+package mock_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/mock"
+)
+
+// open makes a session of ours with a manifest, in process.
+func open(t *testing.T, m *mock.Manifest) (*mcp.Session, *mock.Server) {
+	t.Helper()
+	client, end := mcp.NewPipe()
+	server := mock.New(m, mock.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = server.ServeStdio(ctx, end, end)
+		end.Close()
+	}()
+	s, err := mcp.Open(ctx, client, mcp.Options{ConnectTimeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Close(ctx)
+		cancel()
+		<-done
+	})
+	return s, server
+}
+
+// Every kind of violation has a tool of the evil preset that commits it, under
+// its name, and the session reports it.
+func TestEvilIsFoundOut(t *testing.T) {
+	t.Parallel()
+	m := preset(t, "evil")
+	// Cannot be committed by a tool: it is over before the first call.
+	exempt := []string{mcp.EarlyAnswer}
+	// Ended by the process, so the pipe breaks.
+	dying := []string{mcp.PartialLine}
+	for _, kind := range mcp.ViolationKinds {
+		if slices.Contains(exempt, kind.Name) || !slices.Contains(wireKinds, kind.Name) {
+			continue
+		}
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			s, server := open(t, m)
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			defer cancel()
+			x := s.Do(ctx, mcp.Call{Method: "tools/call", Params: []byte(`{"name":"` + kind.Name + `"}`)})
+			var timeout *mcp.TimeoutError
+			if errors.As(x.Cause, &timeout) && kind.Name != mcp.Oversize {
+				t.Fatalf("no answer: %v", x.Cause)
+			}
+			if slices.Contains(dying, kind.Name) {
+				<-server.Exited()
+			}
+			var seen []string
+			if x.Answered() {
+				_, inside, _ := x.Parse(jsonv.Options{})
+				x.Violations = append(x.Violations, inside...)
+			}
+			for range 100 {
+				for _, v := range append(x.Violations, s.TakeViolations()...) {
+					seen = append(seen, v.Kind)
+				}
+				x.Violations = nil
+				if slices.Contains(seen, kind.Name) {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			t.Errorf("the session reports %q, want %s", seen, kind.Name)
+		})
+	}
+}
+
+// wireKinds are the kinds that a session finds by itself on a stream of lines;
+// others need the runner (output-schema) or another transport.
+var wireKinds = []string{
+	mcp.StrayOutput, mcp.BadJSON, mcp.PrettyJSON, mcp.PartialLine, mcp.Oversize, mcp.InvalidUTF8, mcp.LoneSurrogate, mcp.BOM,
+	mcp.NULByte, mcp.DuplicateKey, mcp.Batch, mcp.BadJSONRPC, mcp.BadMessage, mcp.Echo, mcp.UnknownID, mcp.DuplicateID,
+	mcp.IDType, mcp.MissingID, mcp.NullID, mcp.ResultAndError, mcp.NoResult, mcp.BadError, mcp.BadResult, mcp.ResultType,
+	mcp.ProgressToken, mcp.Flood,
+}
+
+// A server that behaves is not accused of anything.
+func TestGoodPresetsHaveNoViolations(t *testing.T) {
+	t.Parallel()
+	for name, tools := range map[string][]string{
+		"echo":       {`{"name":"count"}`, `{"name":"refuse"}`, `{"name":"nope"}`, `{"name":"structured","arguments":{}}`},
+		"everything": {`{"name":"test_log_levels"}`, `{"name":"test_list_changed"}`, `{"name":"test_multiple_content_types"}`, `{"name":"test_sampling","arguments":{"prompt":"x"}}`},
+		"evil":       {`{"name":"good"}`},
+	} {
+		s, _ := open(t, preset(t, name))
+		for _, params := range tools {
+			x := s.Do(context.Background(), mcp.Call{Method: "tools/call", Params: []byte(params), ProgressToken: true})
+			if x.Cause != nil || len(x.Violations) > 0 {
+				t.Errorf("%s %s: %v %v", name, params, x.Cause, x.Violations)
+			}
+		}
+		if v := s.TakeViolations(); len(v) > 0 {
+			t.Errorf("%s: %v", name, v)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package mock
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcptest/internal/source"
+)
+
+// Fault is a way to misbehave that needs no manifest. It concerns the requests
+// that do work: tools/call, resources/read, prompts/get. The zero value is no
+// fault.
+type Fault struct {
+	Hang    bool          // they are never answered; everything else is
+	Wedged  bool          // from the first of them on nothing is answered, and the end of input is ignored
+	Slow    time.Duration // each is answered so much later
+	Recover int           // the first so many fail
+}
+
+// faultKinds are the forms of --fault.
+var faultKinds = []struct{ form, doc string }{
+	{"none", "no fault"},
+	{"hang", "calls are never answered; handshake, lists and ping are"},
+	{"wedged", "from the first call on nothing is answered, and the process ignores the end of its input"},
+	{"slow:<ms>", "every call takes so many milliseconds longer"},
+	{"recover-after:<n>", "the first n calls fail with a JSON-RPC error"},
+}
+
+// FaultKinds lists the forms of a fault with a description each.
+func FaultKinds() [][2]string {
+	var out [][2]string
+	for _, k := range faultKinds {
+		out = append(out, [2]string{k.form, k.doc})
+	}
+	return out
+}
+
+// ParseFault reads none, hang, wedged, slow:<ms> or recover-after:<n>. The
+// error says what is wrong and, where a word is near, what was meant.
+func ParseFault(text string) (Fault, error) {
+	kind, arg, hasArg := strings.Cut(text, ":")
+	var words []string
+	for _, k := range faultKinds {
+		word, _, _ := strings.Cut(k.form, ":")
+		words = append(words, word)
+	}
+	if !contains(words, kind) {
+		near := source.Nearest(kind, words)
+		if near != "" {
+			return Fault{}, fmt.Errorf("unknown fault %q (did you mean %q?)", text, near)
+		}
+		return Fault{}, fmt.Errorf("unknown fault %q: want %s", text, forms())
+	}
+	switch kind {
+	case "slow", "recover-after":
+		n, err := strconv.Atoi(arg)
+		if !hasArg || err != nil || n < 0 {
+			return Fault{}, fmt.Errorf("fault %q: want %s with a whole number behind the colon, such as %s:200", text, kind, kind)
+		}
+		if kind == "recover-after" {
+			return Fault{Recover: n}, nil
+		}
+		d := time.Duration(n) * time.Millisecond
+		if n > int(maxDelay/time.Millisecond) {
+			return Fault{}, fmt.Errorf("fault %q: want at most %d ms", text, maxDelay/time.Millisecond)
+		}
+		return Fault{Slow: d}, nil
+	}
+	if hasArg {
+		return Fault{}, fmt.Errorf("fault %q: %s takes no number", text, kind)
+	}
+	return Fault{Hang: kind == "hang", Wedged: kind == "wedged"}, nil
+}
+
+func forms() string {
+	var all []string
+	for _, k := range faultKinds {
+		all = append(all, k.form)
+	}
+	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
+}
+
+func decodeFault(n *source.Node, path string, d *source.Decoder) Fault {
+	var text string
+	d.Decode(n, path, &text)
+	f, err := ParseFault(text)
+	if err != nil && n.Kind == source.KindString {
+		d.Errorf(n, path, "%v", err)
+	}
+	return f
+}

@@ -1,0 +1,170 @@
+package mock
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// codeNotFound is MCP's code for a resource that does not exist, up to
+// revision 2025-11-25.
+const codeNotFound = -32002
+
+// Handle implements [mcp.Handler].
+func (s *Session) Handle(ctx context.Context, req *mcp.Request) *mcp.Reply {
+	if req.Notification {
+		return nil
+	}
+	if s.isWedged() {
+		return nil
+	}
+	sc := &scope{req: req, sess: s, asks: jsonv.Object()}
+	if req.Params != nil {
+		sc.params = parsed(req.Params)
+		if sc.params.Kind() != jsonv.KindObject {
+			return failure(mcp.CodeInvalidParams, "params must be an object, got %s", sc.params.Kind())
+		}
+	}
+	sc.token = sc.params.Lookup("_meta", "progressToken")
+	if r := s.server.m.methods[req.Method]; r != nil {
+		sc.calls = s.server.world.called(r)
+		return s.play(ctx, sc, r, methodAnswer)
+	}
+	switch req.Method {
+	case "tools/call", "resources/read", "prompts/get":
+		return s.work(ctx, sc)
+	}
+	return s.housekeeping(sc)
+}
+
+// work handles the requests that faults concern.
+func (s *Session) work(ctx context.Context, sc *scope) *mcp.Reply {
+	f := s.server.fault
+	switch {
+	case f.Hang:
+		return s.hang(ctx)
+	case f.Wedged:
+		s.mu.Lock()
+		s.wedged = true
+		s.mu.Unlock()
+		return nil
+	case f.Slow > 0:
+		if !sleep(ctx, f.Slow) {
+			return nil
+		}
+	case f.Recover > 0:
+		if nth, yes := s.server.world.failing(f.Recover); yes {
+			return failure(mcp.CodeInternal, "not ready yet: call %d of %d that fail (fault recover-after:%d)", nth, f.Recover, f.Recover)
+		}
+	}
+	switch sc.req.Method {
+	case "tools/call":
+		return s.callTool(ctx, sc)
+	case "prompts/get":
+		return s.getPrompt(ctx, sc)
+	}
+	return s.readResource(ctx, sc)
+}
+
+func (s *Session) housekeeping(sc *scope) *mcp.Reply {
+	m := s.server.m
+	switch sc.req.Method {
+	case "initialize":
+		return answer(s.initialize(sc.params))
+	case "ping":
+		return answer(jsonv.Object())
+	case "tools/list":
+		return list(m, sc, "tools", m.tools, func(t *tool) jsonv.Value { return t.listed })
+	case "resources/list":
+		return list(m, sc, "resources", m.resources, func(r *resource) jsonv.Value { return r.listed })
+	case "resources/templates/list":
+		return list(m, sc, "resourceTemplates", m.templates, func(t *resourceTemplate) jsonv.Value { return t.listed })
+	case "prompts/list":
+		return list(m, sc, "prompts", m.prompts, func(p *prompt) jsonv.Value { return p.listed })
+	case "completion/complete":
+		return m.complete(sc)
+	case "logging/setLevel":
+		return s.setLevel(sc)
+	case "resources/subscribe", "resources/unsubscribe":
+		return s.subscribe(sc)
+	}
+	return failure(mcp.CodeMethodNotFound, "Method not found: %s", sc.req.Method)
+}
+
+// hang waits until nobody wants the answer any more.
+func (s *Session) hang(ctx context.Context) *mcp.Reply {
+	select {
+	case <-ctx.Done():
+	case <-s.gone:
+	}
+	return nil
+}
+
+// sleep reports whether the time passed before ctx was done.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func answer(result jsonv.Value) *mcp.Reply { return &mcp.Reply{Result: result.Append(nil)} }
+
+func failure(code int64, format string, args ...any) *mcp.Reply {
+	return &mcp.Reply{Error: &mcp.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
+}
+
+// toolFailure is a result with isError, which is how a tool's own failures are
+// told to the model.
+func toolFailure(format string, args ...any) *mcp.Reply {
+	block := jsonv.Object(
+		jsonv.Member{Key: "type", Value: jsonv.String("text")},
+		jsonv.Member{Key: "text", Value: jsonv.String(fmt.Sprintf(format, args...))})
+	return answer(jsonv.Object(
+		jsonv.Member{Key: "content", Value: jsonv.Array(block)},
+		jsonv.Member{Key: "isError", Value: jsonv.Bool(true)}))
+}
+
+func (s *Session) setLevel(sc *scope) *mcp.Reply {
+	level := sc.params.Lookup("level").Text()
+	for i, l := range logLevels {
+		if l == level {
+			s.mu.Lock()
+			s.level = i
+			s.mu.Unlock()
+			return answer(jsonv.Object())
+		}
+	}
+	return failure(mcp.CodeInvalidParams, "unknown log level %q", level)
+}
+
+func (s *Session) subscribe(sc *scope) *mcp.Reply {
+	uri := sc.params.Lookup("uri")
+	if uri.Kind() != jsonv.KindString {
+		return failure(mcp.CodeInvalidParams, "uri is missing")
+	}
+	if _, ok := s.server.m.find(uri.Text()); !ok {
+		return notFound(uri.Text())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sc.req.Method == "resources/subscribe" {
+		s.subscribed[uri.Text()] = true
+	} else {
+		delete(s.subscribed, uri.Text())
+	}
+	return answer(jsonv.Object())
+}
+
+func notFound(uri string) *mcp.Reply {
+	r := failure(codeNotFound, "Resource not found: %s", uri)
+	r.Error.Data = jsonv.Object(jsonv.Member{Key: "uri", Value: jsonv.String(uri)}).Append(nil)
+	return r
+}

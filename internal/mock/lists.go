@@ -1,0 +1,91 @@
+package mock
+
+import (
+	"encoding/base64"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// list answers a list request, page by page where the manifest says so. A
+// cursor names the place of the next entry, written so that nobody takes it
+// for a number.
+func list[T any](m *Manifest, sc *scope, key string, all []T, listed func(T) jsonv.Value) *mcp.Reply {
+	start, end := 0, len(all)
+	if c := sc.params.Lookup("cursor"); !c.IsAbsent() && c.Kind() != jsonv.KindNull {
+		at, ok := place(c.Text(), key)
+		if !ok || at >= len(all) {
+			return failure(mcp.CodeInvalidParams, "Invalid cursor: %s", c)
+		}
+		start = at
+	}
+	next := jsonv.Value{}
+	if m.pageSize > 0 && start+m.pageSize < end {
+		end = start + m.pageSize
+		next = jsonv.String(cursor(end, key))
+	}
+	entries := make([]jsonv.Value, 0, end-start)
+	for _, e := range all[start:end] {
+		entries = append(entries, listed(e))
+	}
+	return answer(jsonv.Object(
+		jsonv.Member{Key: key, Value: jsonv.Array(entries...)},
+		jsonv.Member{Key: "nextCursor", Value: next}))
+}
+
+func cursor(at int, key string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(key + ":" + strconv.Itoa(at)))
+}
+
+func place(cursor, key string) (int, bool) {
+	data, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil {
+		return 0, false
+	}
+	rest, ok := strings.CutPrefix(string(data), key+":")
+	at, err := strconv.Atoi(rest)
+	return at, ok && err == nil && at >= 0
+}
+
+// maxCompletions is MCP's limit for one answer.
+const maxCompletions = 100
+
+// complete answers completion/complete with the values that start with what
+// was typed, upper and lower case being the same.
+func (m *Manifest) complete(sc *scope) *mcp.Reply {
+	ref, name := sc.params.Lookup("ref"), sc.params.Lookup("argument", "name").Text()
+	var values map[string][]string
+	switch kind := ref.Lookup("type").Text(); kind {
+	case "ref/prompt":
+		i := slices.IndexFunc(m.prompts, func(p *prompt) bool { return p.name == ref.Lookup("name").Text() })
+		if i < 0 {
+			return failure(mcp.CodeInvalidParams, "Unknown prompt: %s", ref.Lookup("name").Text())
+		}
+		values = m.prompts[i].complete
+	case "ref/resource":
+		uri := ref.Lookup("uri").Text()
+		if i := slices.IndexFunc(m.templates, func(t *resourceTemplate) bool { return t.uri == uri }); i >= 0 {
+			values = m.templates[i].complete
+		} else if _, ok := m.find(uri); !ok {
+			return failure(mcp.CodeInvalidParams, "Unknown resource: %s", uri)
+		}
+	default:
+		return failure(mcp.CodeInvalidParams, "unknown type of reference %q", kind)
+	}
+	typed := strings.ToLower(sc.params.Lookup("argument", "value").Text())
+	var fit []jsonv.Value
+	for _, v := range values[name] {
+		if strings.HasPrefix(strings.ToLower(v), typed) {
+			fit = append(fit, jsonv.String(v))
+		}
+	}
+	total := len(fit)
+	fit = fit[:min(total, maxCompletions)]
+	return answer(jsonv.Object(jsonv.Member{Key: "completion", Value: jsonv.Object(
+		jsonv.Member{Key: "values", Value: jsonv.Array(fit...)},
+		jsonv.Member{Key: "total", Value: jsonv.Int(int64(total))},
+		jsonv.Member{Key: "hasMore", Value: jsonv.Bool(total > len(fit))})}))
+}

@@ -1,0 +1,232 @@
+package mock
+
+import (
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/source"
+)
+
+// Manifest describes a server. It is immutable; [Load] and [Preset] make it.
+type Manifest struct {
+	Name, Title, Version string
+	Instructions         string
+	Fault                Fault
+
+	banner       *rawBytes
+	protocols    []string // revisions, newest first
+	capabilities jsonv.Value
+	pageSize     int
+	state        jsonv.Value
+	tools        []*tool
+	resources    []*resource
+	templates    []*resourceTemplate
+	prompts      []*prompt
+	methods      map[string]*response
+}
+
+// Load reads a manifest, or a captured answer to tools/list, from YAML or
+// JSON. The manifest is nil when there are errors; all of them are reported.
+func Load(f *source.File) (*Manifest, source.Diagnostics) {
+	n, ds := source.Parse(f)
+	if ds.HasErrors() || n == nil {
+		return nil, ds
+	}
+	var d source.Decoder
+	m := decodeDocument(n, &d)
+	ds.Add(d.Diagnostics()...)
+	ds.Sort()
+	if ds.HasErrors() {
+		return nil, ds
+	}
+	return m, ds
+}
+
+func decodeDocument(n *source.Node, d *source.Decoder) *Manifest {
+	n = snakeKeys(n, "", d)
+	if tools := capturedTools(n); tools != nil {
+		return captured(tools, d)
+	}
+	var doc struct {
+		// The server.
+		MockServer *source.Node `yaml:"mock_server"`
+	}
+	if n.Kind == source.KindMap && n.Get("mock_server") == nil {
+		diag := d.Errorf(n, "", "missing key %q", "mock_server")
+		diag.Code = "missing-key"
+		diag.Hint = "a manifest is one map mock_server: {name, tools, resources, prompts}; a captured tools/list answer is taken as it is"
+		return nil
+	}
+	d.Decode(n, "", &doc)
+	if doc.MockServer == nil {
+		return nil
+	}
+	m := &Manifest{}
+	m.decode(doc.MockServer, "mock_server", d)
+	return m
+}
+
+// manifestKeys are the keys of mock_server.
+type manifestKeys struct {
+	// The server's name.
+	Name string `yaml:"name,required"`
+	// Its name for people.
+	Title string `yaml:"title"`
+	// Its version; 1.0.0 when left out.
+	Version string `yaml:"version"`
+	// Instructions for the client's model.
+	Instructions string `yaml:"instructions"`
+	// Protocol revisions the server speaks; all when left out.
+	Protocols *source.Node `yaml:"protocols"`
+	// Capabilities in place of those that follow from the rest of the manifest.
+	Capabilities *source.Node `yaml:"capabilities"`
+	// Entries on one page of a list; everything on one page when left out.
+	PageSize *int `yaml:"page_size"`
+	// The state at the start.
+	State *source.Node `yaml:"state"`
+	// A fault to serve with, as --fault has it.
+	Fault *source.Node `yaml:"fault"`
+	// Bytes written before anything else.
+	Banner *source.Node `yaml:"banner"`
+	// Tools.
+	Tools []*source.Node `yaml:"tools"`
+	// Resources.
+	Resources []*source.Node `yaml:"resources"`
+	// Resource templates.
+	ResourceTemplates []*source.Node `yaml:"resource_templates"`
+	// Prompts.
+	Prompts []*source.Node `yaml:"prompts"`
+	// Answers to other methods, or in place of the server's own.
+	Methods source.Map[*source.Node] `yaml:"methods"`
+}
+
+func (m *Manifest) decode(n *source.Node, path string, d *source.Decoder) {
+	n = snakeKeys(n, path, d)
+	var k manifestKeys
+	d.Decode(n, path, &k)
+	m.Name, m.Title, m.Version, m.Instructions = k.Name, k.Title, k.Version, k.Instructions
+	if m.Version == "" {
+		m.Version = "1.0.0"
+	}
+	m.protocols = protocols(k.Protocols, path+".protocols", d)
+	m.capabilities = object(k.Capabilities, path+".capabilities", d)
+	m.state = object(k.State, path+".state", d)
+	if k.PageSize != nil {
+		if m.pageSize = *k.PageSize; m.pageSize < 1 {
+			d.Errorf(n.Get("page_size"), path+".page_size", "want at least 1, got %d", m.pageSize)
+		}
+	}
+	if k.Fault != nil {
+		m.Fault = decodeFault(k.Fault, path+".fault", d)
+	}
+	if k.Banner != nil {
+		m.banner = compiler{d: d}.rawBytes(k.Banner, path+".banner")
+	}
+	m.decodeLists(k, path, d)
+	for _, e := range k.Methods.Entries {
+		if m.methods == nil {
+			m.methods = map[string]*response{}
+		}
+		c := compiler{d: d, roots: []string{"params", "state", "ask", "calls", "client", "id", "request"}}
+		m.methods[e.Key] = c.response(e.Value, source.PathKey(path+".methods", e.Key), 0)
+	}
+}
+
+func (m *Manifest) decodeLists(k manifestKeys, path string, d *source.Decoder) {
+	seen := names{d: d, at: map[string]source.Pos{}}
+	for i, n := range k.Tools {
+		at := source.PathIndex(path+".tools", i)
+		t := decodeTool(n, at, d)
+		seen.add(n, at, "tool", "name", t.name)
+		m.tools = append(m.tools, t)
+	}
+	for i, n := range k.Resources {
+		at := source.PathIndex(path+".resources", i)
+		r := decodeResource(n, at, d)
+		seen.add(n, at, "resource", "uri", r.uri)
+		m.resources = append(m.resources, r)
+	}
+	for i, n := range k.ResourceTemplates {
+		at := source.PathIndex(path+".resource_templates", i)
+		t := decodeTemplate(n, at, d)
+		seen.add(n, at, "resource template", "uri_template", t.uri)
+		m.templates = append(m.templates, t)
+	}
+	for i, n := range k.Prompts {
+		at := source.PathIndex(path+".prompts", i)
+		p := decodePrompt(n, at, d)
+		seen.add(n, at, "prompt", "name", p.name)
+		m.prompts = append(m.prompts, p)
+	}
+}
+
+// names finds entries that have the same name.
+type names struct {
+	d  *source.Decoder
+	at map[string]source.Pos
+}
+
+func (s names) add(n *source.Node, path, what, key, name string) {
+	if name == "" {
+		if v := n.Get(key); v != nil && v.Kind == source.KindString {
+			s.d.Errorf(v, source.PathKey(path, key), "%s is empty", key)
+		}
+		return
+	}
+	first, taken := s.at[what+" "+name]
+	if !taken {
+		s.at[what+" "+name] = n.Pos
+		return
+	}
+	d := s.d.Errorf(n, path, "a second %s %q", what, name)
+	d.Related = append(d.Related, source.Related{Pos: first, Msg: "the first one"})
+}
+
+// object reads a node that has to be a map; absent when there is none.
+func object(n *source.Node, path string, d *source.Decoder) jsonv.Value {
+	switch {
+	case n == nil:
+		return jsonv.Value{}
+	case n.Kind != source.KindMap:
+		d.WrongType(n, path, "a map")
+		return jsonv.Value{}
+	}
+	return n.JSON()
+}
+
+func protocols(n *source.Node, path string, d *source.Decoder) []string {
+	known := mcp.Revisions()
+	if n == nil {
+		return known
+	}
+	var want []string
+	d.Decode(n, path, &want)
+	var out []string
+	for _, r := range known { // newest first, however they are written
+		for _, w := range want {
+			if w == r {
+				out = append(out, r)
+			}
+		}
+	}
+	for i, w := range want {
+		if !contains(known, w) && i < len(n.Items) {
+			diag := d.Errorf(n.Items[i], source.PathIndex(path, i), "unknown protocol revision %q", w)
+			diag.Hint = "known: " + strings.Join(known, ", ")
+		}
+	}
+	if len(out) == 0 {
+		return known
+	}
+	return out
+}
+
+func contains(list []string, s string) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,210 @@
+package mock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// errStop ends a response without an answer: the client gave the request up,
+// or the process is about to end.
+var errStop = errors.New("no answer")
+
+// play runs the steps of the response that fits and builds its answer; result
+// makes the result of a plain one.
+func (s *Session) play(ctx context.Context, sc *scope, r *response, result func(*scope, *response) jsonv.Value) *mcp.Reply {
+	r = r.choose(sc)
+	if r == nil {
+		if sc.req.Method == "tools/call" {
+			return toolFailure("%s", unfit(sc))
+		}
+		return failure(mcp.CodeInternal, "%s", unfit(sc))
+	}
+	for _, st := range r.steps {
+		err := s.step(ctx, sc, st)
+		switch {
+		case errors.Is(err, errStop) || ctx.Err() != nil:
+			return nil
+		case err != nil && sc.req.Method == "tools/call":
+			return toolFailure("%v", err)
+		case err != nil:
+			return failure(mcp.CodeInternal, "%v", err)
+		}
+	}
+	switch {
+	case r.raw != nil:
+		return &mcp.Reply{Raw: r.raw.bytes(sc)}
+	case r.err != nil:
+		e := &mcp.RPCError{Code: r.err.code, Message: r.err.message.text(sc)}
+		if data := r.err.data.eval(sc); !data.IsAbsent() {
+			e.Data = data.Append(nil)
+		}
+		return &mcp.Reply{Error: e}
+	case r.result != nil:
+		return answer(orNull(r.result.eval(sc)))
+	}
+	return answer(result(sc, r))
+}
+
+func orNull(v jsonv.Value) jsonv.Value {
+	if v.IsAbsent() {
+		return jsonv.Null()
+	}
+	return v
+}
+
+// step does one thing. Its error is told to the client, errStop is not.
+func (s *Session) step(ctx context.Context, sc *scope, st *step) error {
+	switch {
+	case st.delay != nil:
+		return s.pause(ctx, sc, st.delay)
+	case st.log != nil:
+		return s.log(sc, st.log)
+	case st.progress != nil:
+		return progress(sc, st.progress)
+	case st.notify != nil:
+		return notify(sc, st.notify.method, st.notify.params)
+	case st.ask != nil:
+		return s.ask(ctx, sc, st.ask)
+	case st.set != nil || st.push != nil:
+		s.assign(sc, st)
+	case st.updated != nil:
+		return s.updated(sc, st.updated.text(sc))
+	case st.write != nil:
+		return lost(sc.req.WriteRaw(st.write.bytes(sc)))
+	case st.stderr != nil:
+		s.server.logLine(st.stderr.text(sc))
+	case st.exit != nil:
+		s.server.exit(*st.exit)
+		return errStop
+	case st.hang:
+		s.hang(ctx)
+		return errStop
+	}
+	return nil
+}
+
+// lost turns a failed write into errStop: the client is gone.
+func lost(err error) error {
+	if err != nil {
+		return errStop
+	}
+	return nil
+}
+
+func (s *Session) pause(ctx context.Context, sc *scope, p *pause) error {
+	d, err := p.of(sc)
+	if err == nil && !sleep(ctx, d) {
+		return errStop
+	}
+	return err
+}
+
+func (s *Session) log(sc *scope, l *logMessage) error {
+	s.mu.Lock()
+	wanted := s.level
+	s.mu.Unlock()
+	for i, level := range logLevels {
+		if level == l.level && i < wanted {
+			return nil
+		}
+	}
+	logger := jsonv.Value{}
+	if l.logger != "" {
+		logger = jsonv.String(l.logger)
+	}
+	params := jsonv.Object(
+		jsonv.Member{Key: "level", Value: jsonv.String(l.level)},
+		jsonv.Member{Key: "logger", Value: logger},
+		jsonv.Member{Key: "data", Value: orNull(l.data.eval(sc))})
+	return lost(sc.req.Notify("notifications/message", params.Append(nil)))
+}
+
+// progress is sent only to a client that gave a token.
+func progress(sc *scope, t *template) error {
+	if sc.token.IsAbsent() {
+		return nil
+	}
+	members := []jsonv.Member{{Key: "progressToken", Value: sc.token}}
+	for key, v := range t.eval(sc).Members() {
+		members = append(members, jsonv.Member{Key: key, Value: v})
+	}
+	return lost(sc.req.Notify("notifications/progress", jsonv.Object(members...).Append(nil)))
+}
+
+func notify(sc *scope, method string, params *template) error {
+	var raw []byte
+	if params != nil {
+		raw = orNull(params.eval(sc)).Append(nil)
+	}
+	return lost(sc.req.Notify(method, raw))
+}
+
+func (s *Session) updated(sc *scope, uri string) error {
+	s.mu.Lock()
+	wanted := s.subscribed[uri]
+	s.mu.Unlock()
+	if !wanted {
+		return nil
+	}
+	params := jsonv.Object(jsonv.Member{Key: "uri", Value: jsonv.String(uri)})
+	return lost(sc.req.Notify("notifications/resources/updated", params.Append(nil)))
+}
+
+// ask sends a request to the client, if it said that it can answer such.
+func (s *Session) ask(ctx context.Context, sc *scope, q *question) error {
+	if !s.declared(q.needs) {
+		return fmt.Errorf("the client does not support %s", q.needs)
+	}
+	var params []byte
+	if q.params != nil {
+		params = q.params.eval(sc).Append(nil)
+	}
+	got, err := sc.req.Ask(ctx, q.method, params)
+	if ctx.Err() != nil {
+		return errStop
+	}
+	if err != nil {
+		return fmt.Errorf("%s failed: %w", q.method, err)
+	}
+	sc.asks = sc.asks.With(q.as, got)
+	return nil
+}
+
+// assign changes the state. The values are worked out while nobody else can
+// change it, so that a counter counts every call.
+func (s *Session) assign(sc *scope, st *step) {
+	s.server.world.change(func(now jsonv.Value) jsonv.Value {
+		defer func() { sc.held = nil }()
+		for _, a := range append(st.set, st.push...) {
+			sc.held = &now
+			keys := make([]string, len(a.keys))
+			for i, k := range a.keys {
+				keys[i] = k.text(sc)
+			}
+			v := a.to.eval(sc)
+			if st.push != nil {
+				v = pushed(now.Lookup(keys...), v)
+			}
+			now = put(now, keys, v)
+		}
+		return now
+	})
+}
+
+// maxPushed bounds a list of the state.
+const maxPushed = 100_000
+
+func pushed(list, v jsonv.Value) jsonv.Value {
+	items := make([]jsonv.Value, 0, list.Len()+1)
+	for _, item := range list.Elems() {
+		items = append(items, item)
+	}
+	if len(items) >= maxPushed {
+		items = items[1:]
+	}
+	return jsonv.Array(append(items, v)...)
+}

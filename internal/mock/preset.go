@@ -1,0 +1,43 @@
+package mock
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"mcptest/internal/source"
+)
+
+//go:embed presets/*.yaml
+var presetFiles embed.FS
+
+// Presets lists the names of the built-in manifests.
+func Presets() []string { return []string{"echo", "everything", "evil"} }
+
+// PresetFile returns the text of a built-in manifest: an example to start from.
+func PresetFile(name string) (*source.File, error) {
+	if !contains(Presets(), name) {
+		if near := source.Nearest(name, Presets()); near != "" {
+			return nil, fmt.Errorf("unknown preset %q (did you mean %q?)", name, near)
+		}
+		return nil, fmt.Errorf("unknown preset %q: want %s", name, strings.Join(Presets(), ", "))
+	}
+	data, err := presetFiles.ReadFile("presets/" + name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("read preset %s: %w", name, err)
+	}
+	return &source.File{Name: "preset " + name, Data: data}, nil
+}
+
+// Preset returns a built-in manifest.
+func Preset(name string) (*Manifest, error) {
+	f, err := PresetFile(name)
+	if err != nil {
+		return nil, err
+	}
+	m, ds := Load(f)
+	if m == nil {
+		return nil, fmt.Errorf("load preset %s: %w", name, ds.Err())
+	}
+	return m, nil
+}

@@ -1,0 +1,117 @@
+package mock
+
+import (
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// prompt is one prompt: how it is listed and what it answers.
+type prompt struct {
+	name        string
+	listed      jsonv.Value
+	description jsonv.Value
+	required    []string
+	complete    map[string][]string
+	response    *response
+}
+
+// promptKeys are the keys of a prompt.
+type promptKeys struct {
+	// The prompt's name.
+	Name string `yaml:"name,required"`
+	// Its name for people.
+	Title *source.Node `yaml:"title"`
+	// What it is for.
+	Description *source.Node `yaml:"description"`
+	// Its arguments.
+	Arguments []promptArgument `yaml:"arguments"`
+	// Icons.
+	Icons *source.Node `yaml:"icons"`
+	// The _meta of the listed prompt.
+	Meta *source.Node `yaml:"meta"`
+	// One message of the user.
+	Text *source.Node `yaml:"text"`
+	// The messages.
+	Messages *source.Node `yaml:"messages"`
+	// What getting it does and answers, where text and messages are not enough.
+	Response *source.Node `yaml:"response"`
+}
+
+// promptArgument is one argument of a prompt.
+type promptArgument struct {
+	// The argument's name.
+	Name string `yaml:"name,required"`
+	// Its name for people.
+	Title *source.Node `yaml:"title"`
+	// What it is.
+	Description *source.Node `yaml:"description"`
+	// Whether it must be given.
+	Required *bool `yaml:"required"`
+	// Values that complete it.
+	Complete []string `yaml:"complete"`
+}
+
+func decodePrompt(n *source.Node, path string, d *source.Decoder) *prompt {
+	n = snakeKeys(n, path, d)
+	var k promptKeys
+	d.Decode(n, path, &k)
+	p := &prompt{name: k.Name, description: k.Description.JSON(), complete: map[string][]string{}}
+	var args []jsonv.Value
+	known := []string{}
+	for _, a := range k.Arguments {
+		required := jsonv.Value{}
+		if a.Required != nil {
+			required = jsonv.Bool(*a.Required)
+		}
+		if required.Bool() {
+			p.required = append(p.required, a.Name)
+		}
+		if a.Complete != nil {
+			p.complete[a.Name] = a.Complete
+		}
+		known = append(known, a.Name)
+		args = append(args, jsonv.Object(
+			jsonv.Member{Key: "name", Value: jsonv.String(a.Name)},
+			jsonv.Member{Key: "title", Value: a.Title.JSON()},
+			jsonv.Member{Key: "description", Value: a.Description.JSON()},
+			jsonv.Member{Key: "required", Value: required}))
+	}
+	list := jsonv.Value{}
+	if args != nil {
+		list = jsonv.Array(args...)
+	}
+	p.listed = jsonv.Object(
+		jsonv.Member{Key: "name", Value: jsonv.String(k.Name)},
+		jsonv.Member{Key: "title", Value: k.Title.JSON()},
+		jsonv.Member{Key: "description", Value: p.description},
+		jsonv.Member{Key: "arguments", Value: list},
+		jsonv.Member{Key: "icons", Value: k.Icons.JSON()},
+		jsonv.Member{Key: "_meta", Value: k.Meta.JSON()})
+	c := compiler{d: d, roots: toolRoots, args: known}
+	p.response = k.answer(n, path, c)
+	return p
+}
+
+func (k promptKeys) answer(n *source.Node, path string, c compiler) *response {
+	count := 0
+	r := &response{}
+	if k.Text != nil {
+		r.text = c.compile(k.Text, path+".text")
+		count++
+	}
+	if k.Messages != nil {
+		r.messages = c.messages(k.Messages, path+".messages")
+		count++
+	}
+	if k.Response != nil {
+		r = c.response(k.Response, path+".response", 0)
+		if r.content != nil || r.structured != nil {
+			c.d.Errorf(k.Response, path+".response", "a prompt answers text or messages, not content")
+		}
+		count++
+	}
+	if count != 1 && n.Kind == source.KindMap {
+		c.d.Errorf(n, path, "want exactly one of text, messages and response")
+	}
+	return r
+}

@@ -1,0 +1,183 @@
+package mock
+
+import (
+	"io"
+	"sync"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// Options are what a Server needs beside its manifest.
+type Options struct {
+	Fault  Fault     // replaces the manifest's unless it is the zero value
+	Stderr io.Writer // for stderr steps; nil: they go nowhere
+}
+
+// Server serves a manifest. Its sessions share the state, the call counts and
+// the sequences.
+type Server struct {
+	m     *Manifest
+	fault Fault
+	world *world
+
+	mu     sync.Mutex // guards stderr
+	stderr io.Writer
+
+	exitOnce sync.Once
+	exited   chan struct{} // closed by an exit step
+	exitCode int           // valid once exited is closed
+}
+
+// New makes a server.
+func New(m *Manifest, o Options) *Server {
+	s := &Server{m: m, fault: o.Fault, world: newWorld(m.state), stderr: o.Stderr, exited: make(chan struct{})}
+	if s.fault == (Fault{}) {
+		s.fault = m.Fault
+	}
+	return s
+}
+
+// Exited is closed when a response said that the process ends; ExitCode is
+// valid then.
+func (s *Server) Exited() <-chan struct{} { return s.exited }
+
+// ExitCode returns the code of the exit step that closed [Server.Exited].
+func (s *Server) ExitCode() int { return s.exitCode }
+
+func (s *Server) exit(code int) {
+	s.exitOnce.Do(func() {
+		s.exitCode = code
+		close(s.exited)
+	})
+}
+
+func (s *Server) logLine(text string) {
+	if s.stderr == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = io.WriteString(s.stderr, text+"\n")
+}
+
+// Session is a server as one client sees it: an [mcp.Handler] for one
+// connection.
+type Session struct {
+	server *Server
+
+	gone     chan struct{} // closed when the client hung up
+	goneOnce sync.Once
+
+	mu         sync.Mutex
+	protocol   string
+	client     jsonv.Value // params of initialize
+	level      int         // index in logLevels; messages below are not sent
+	subscribed map[string]bool
+	wedged     bool
+}
+
+// Session returns the handler for one new connection.
+func (s *Server) Session() *Session {
+	return &Session{server: s, gone: make(chan struct{}), subscribed: map[string]bool{}}
+}
+
+// HangUp tells the session that its client will send nothing more. Answers
+// that would never come are given up, so that the connection can end.
+func (s *Session) HangUp() { s.goneOnce.Do(func() { close(s.gone) }) }
+
+// clientValue is ${client}.
+func (s *Session) clientValue() jsonv.Value {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	info := s.client.Lookup("clientInfo")
+	return jsonv.Object(
+		jsonv.Member{Key: "name", Value: info.Lookup("name")},
+		jsonv.Member{Key: "version", Value: info.Lookup("version")},
+		jsonv.Member{Key: "protocol", Value: jsonv.String(s.protocol)},
+		jsonv.Member{Key: "capabilities", Value: s.client.Lookup("capabilities")},
+	)
+}
+
+// declared reports whether the client declared a capability.
+func (s *Session) declared(capability string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.client.Lookup("capabilities").Get(capability)
+	return ok
+}
+
+func (s *Session) isWedged() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wedged
+}
+
+// initialize agrees on a revision: the client's if the server speaks it, else
+// the server's newest (MCP 2025-11-25, lifecycle).
+func (s *Session) initialize(params jsonv.Value) jsonv.Value {
+	m := s.server.m
+	protocol := params.Lookup("protocolVersion").Text()
+	if !contains(m.protocols, protocol) {
+		protocol = m.protocols[0]
+	}
+	s.mu.Lock()
+	s.protocol, s.client = protocol, params
+	s.mu.Unlock()
+	optional := func(text string) jsonv.Value {
+		if text == "" {
+			return jsonv.Value{}
+		}
+		return jsonv.String(text)
+	}
+	return jsonv.Object(
+		jsonv.Member{Key: "protocolVersion", Value: jsonv.String(protocol)},
+		jsonv.Member{Key: "capabilities", Value: m.offered()},
+		jsonv.Member{Key: "serverInfo", Value: jsonv.Object(
+			jsonv.Member{Key: "name", Value: jsonv.String(m.Name)},
+			jsonv.Member{Key: "title", Value: optional(m.Title)},
+			jsonv.Member{Key: "version", Value: jsonv.String(m.Version)})},
+		jsonv.Member{Key: "instructions", Value: optional(m.Instructions)},
+	)
+}
+
+// offered are the capabilities that follow from what the manifest has, or
+// those it states.
+func (m *Manifest) offered() jsonv.Value {
+	if !m.capabilities.IsAbsent() {
+		return m.capabilities
+	}
+	changes := jsonv.Object(jsonv.Member{Key: "listChanged", Value: jsonv.Bool(true)})
+	out := []jsonv.Member{{Key: "logging", Value: jsonv.Object()}}
+	if len(m.tools) > 0 {
+		out = append(out, jsonv.Member{Key: "tools", Value: changes})
+	}
+	if len(m.resources)+len(m.templates) > 0 {
+		out = append(out, jsonv.Member{Key: "resources", Value: jsonv.Object(
+			jsonv.Member{Key: "subscribe", Value: jsonv.Bool(true)},
+			jsonv.Member{Key: "listChanged", Value: jsonv.Bool(true)})})
+	}
+	if len(m.prompts) > 0 {
+		out = append(out, jsonv.Member{Key: "prompts", Value: changes})
+	}
+	if m.completes() {
+		out = append(out, jsonv.Member{Key: "completions", Value: jsonv.Object()})
+	}
+	return jsonv.Object(out...)
+}
+
+func (m *Manifest) completes() bool {
+	for _, p := range m.prompts {
+		if len(p.complete) > 0 {
+			return true
+		}
+	}
+	for _, t := range m.templates {
+		if len(t.complete) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+var _ mcp.Handler = (*Session)(nil)

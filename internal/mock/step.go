@@ -1,0 +1,351 @@
+package mock
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// step is one thing that happens before an answer. Exactly one field is set.
+type step struct {
+	delay    *pause
+	log      *logMessage
+	progress *template
+	notify   *notification
+	ask      *question
+	set      []assignment
+	push     []assignment
+	updated  *template
+	write    *rawBytes
+	stderr   *template
+	exit     *int
+	hang     bool
+}
+
+// pause is a time to wait: fixed, or a text with placeholders.
+type pause struct {
+	fixed time.Duration
+	text  *template
+}
+
+type logMessage struct {
+	level, logger string
+	data          *template
+}
+
+type notification struct {
+	method string
+	params *template // nil for none
+}
+
+// question is a request to the client. Its answer is ${ask.<as>}.
+type question struct {
+	as, method, needs string // needs: the capability the client must have declared
+	params            *template
+}
+
+// assignment sets the state at keys, which may have placeholders.
+type assignment struct {
+	keys []*template
+	to   *template
+}
+
+// stepKeys are the keys of a step.
+type stepKeys struct {
+	// Wait so long.
+	Delay *source.Node `yaml:"delay"`
+	// Send a log message: text, or {level, logger, data}.
+	Log *source.Node `yaml:"log"`
+	// Report progress if the client asked for it: a number, or {progress, total, message}.
+	Progress *source.Node `yaml:"progress"`
+	// Send a notification: {method, params}.
+	Notify *source.Node `yaml:"notify"`
+	// Ask the client: {as, sampling | elicitation | roots}.
+	Ask *source.Node `yaml:"ask"`
+	// Set members of the state.
+	Set *source.Node `yaml:"set"`
+	// Append to lists of the state.
+	Push *source.Node `yaml:"push"`
+	// Tell subscribers that the resource of this uri changed.
+	Updated *source.Node `yaml:"updated"`
+	// Put bytes on the wire as they stand.
+	Write *source.Node `yaml:"write"`
+	// Write a line to standard error.
+	Stderr *source.Node `yaml:"stderr"`
+	// End the process with this exit code.
+	Exit *int `yaml:"exit"`
+	// Never answer.
+	Hang bool `yaml:"hang"`
+}
+
+func (c compiler) steps(n *source.Node, path string) []*step {
+	if n.Kind != source.KindList {
+		c.d.WrongType(n, path, "a list of steps")
+		return nil
+	}
+	out := make([]*step, 0, len(n.Items))
+	for i, item := range n.Items {
+		out = append(out, c.step(item, source.PathIndex(path, i)))
+	}
+	return out
+}
+
+func (c compiler) step(n *source.Node, path string) *step {
+	s := &step{}
+	var k stepKeys
+	c.d.Decode(n, path, &k)
+	if n.Kind != source.KindMap {
+		return s
+	}
+	if len(n.Fields) != 1 {
+		var names []string
+		for _, f := range source.Fields(typeOfStepKeys) {
+			names = append(names, f.Name)
+		}
+		c.d.Errorf(n, path, "a step does exactly one thing").Hint = "one of " + strings.Join(names, ", ")
+		return s
+	}
+	at := func(key string) string { return path + "." + key }
+	s.exit, s.hang = k.Exit, k.Hang
+	switch {
+	case k.Delay != nil:
+		s.delay = c.duration(k.Delay, at("delay"))
+	case k.Log != nil:
+		s.log = c.log(k.Log, at("log"))
+	case k.Progress != nil:
+		s.progress = c.progress(k.Progress, at("progress"))
+	case k.Notify != nil:
+		s.notify = c.notify(k.Notify, at("notify"))
+	case k.Ask != nil:
+		s.ask = c.ask(k.Ask, at("ask"))
+	case k.Set != nil:
+		s.set = c.assignments(k.Set, at("set"))
+	case k.Push != nil:
+		s.push = c.assignments(k.Push, at("push"))
+	case k.Updated != nil:
+		s.updated = c.compile(k.Updated, at("updated"))
+	case k.Write != nil:
+		s.write = c.rawBytes(k.Write, at("write"))
+	case k.Stderr != nil:
+		s.stderr = c.compile(k.Stderr, at("stderr"))
+	}
+	return s
+}
+
+// maxDelay bounds a pause.
+const maxDelay = 10 * time.Minute
+
+func (c compiler) duration(n *source.Node, path string) *pause {
+	if n.Kind == source.KindString {
+		if t := c.compile(n, path); !t.static {
+			return &pause{text: t}
+		}
+	}
+	p := &pause{}
+	c.d.Decode(n, path, &p.fixed)
+	if p.fixed > maxDelay {
+		c.d.Errorf(n, path, "want at most %s, got %s", maxDelay, n.Text)
+	}
+	return p
+}
+
+// logLevels are the levels of MCP, least severe first (RFC 5424).
+var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+func (c compiler) log(n *source.Node, path string) *logMessage {
+	if n.IsScalar() {
+		return &logMessage{level: "info", data: c.compile(n, path)}
+	}
+	var m struct {
+		Level  string       `yaml:"level" enum:"debug|info|notice|warning|error|critical|alert|emergency"`
+		Logger string       `yaml:"logger"`
+		Data   *source.Node `yaml:"data,required"`
+	}
+	c.d.Decode(n, path, &m)
+	if m.Level == "" {
+		m.Level = "info"
+	}
+	return &logMessage{level: m.Level, logger: m.Logger, data: c.compile(m.Data, path+".data")}
+}
+
+func (c compiler) progress(n *source.Node, path string) *template {
+	if n.IsScalar() {
+		if n.Kind != source.KindInt && n.Kind != source.KindFloat && !strings.Contains(n.Text, "${") {
+			c.d.WrongType(n, path, "a number or a map")
+		}
+		t := &template{kind: source.KindMap, keys: []string{"progress"}, static: true}
+		return t.with(c.compile(n, path)).settle()
+	}
+	var m struct {
+		Progress *source.Node `yaml:"progress,required"`
+		Total    *source.Node `yaml:"total"`
+		Message  *source.Node `yaml:"message"`
+	}
+	c.d.Decode(n, path, &m)
+	return c.compile(n, path)
+}
+
+func (c compiler) notify(n *source.Node, path string) *notification {
+	var m struct {
+		Method string       `yaml:"method,required"`
+		Params *source.Node `yaml:"params"`
+	}
+	if n.Kind == source.KindString {
+		return &notification{method: n.Text}
+	}
+	c.d.Decode(n, path, &m)
+	out := &notification{method: m.Method}
+	if m.Params != nil {
+		out.params = c.compile(m.Params, path+".params")
+	}
+	return out
+}
+
+// askKeys are the keys of an ask.
+type askKeys struct {
+	// The name of the answer: ${ask.NAME}; without it, the kind.
+	As string `yaml:"as"`
+	// sampling/createMessage: its params, or the text of one user message.
+	Sampling *source.Node `yaml:"sampling"`
+	// elicitation/create: its params, or just the message.
+	Elicitation *source.Node `yaml:"elicitation"`
+	// roots/list.
+	Roots *source.Node `yaml:"roots"`
+}
+
+func (k askKeys) kind() string {
+	switch {
+	case k.Sampling != nil:
+		return "sampling"
+	case k.Elicitation != nil:
+		return "elicitation"
+	}
+	return "roots"
+}
+
+// askNames lists the names of the asks in a list of steps.
+func askNames(n *source.Node) []string {
+	names := []string{}
+	for _, item := range n.Items {
+		ask := item.Get("ask")
+		if ask == nil {
+			continue
+		}
+		if ask.Kind == source.KindString {
+			names = append(names, ask.Text)
+		}
+		if as := ask.Get("as"); as != nil {
+			names = append(names, as.Text)
+			continue
+		}
+		for _, kind := range []string{"sampling", "elicitation", "roots"} {
+			if ask.Get(kind) != nil {
+				names = append(names, kind)
+			}
+		}
+	}
+	return names
+}
+
+func (c compiler) ask(n *source.Node, path string) *question {
+	if n.Kind == source.KindString && n.Text == "roots" {
+		return &question{as: "roots", method: "roots/list", needs: "roots"}
+	}
+	var k askKeys
+	c.d.Decode(n, path, &k)
+	if count := len(slices.DeleteFunc([]*source.Node{k.Sampling, k.Elicitation, k.Roots}, func(n *source.Node) bool { return n == nil })); count != 1 {
+		c.d.Errorf(n, path, "want exactly one of sampling, elicitation and roots")
+		return nil
+	}
+	q := &question{as: k.As, needs: k.kind()}
+	if q.as == "" {
+		q.as = q.needs
+	}
+	switch q.needs {
+	case "sampling":
+		q.method, q.params = "sampling/createMessage", c.sampling(k.Sampling, path+".sampling")
+	case "elicitation":
+		q.method, q.params = "elicitation/create", c.elicitation(k.Elicitation, path+".elicitation")
+	default:
+		q.method = "roots/list"
+	}
+	return q
+}
+
+// samplingTokens is the maxTokens of a request written as a text.
+const samplingTokens = 100
+
+func (c compiler) sampling(n *source.Node, path string) *template {
+	if n.Kind == source.KindMap {
+		return c.compile(n, path)
+	}
+	messages := (&template{kind: source.KindList, static: true}).with(userMessage(textBlock(c.compile(n, path)))).settle()
+	t := &template{kind: source.KindMap, keys: []string{"messages", "maxTokens"}, static: true}
+	return t.with(messages).with(literal(jsonv.Int(samplingTokens))).settle()
+}
+
+func (c compiler) elicitation(n *source.Node, path string) *template {
+	if n.Kind == source.KindMap {
+		return c.compile(n, path)
+	}
+	schema := jsonv.Object(jsonv.Member{Key: "type", Value: jsonv.String("object")}, jsonv.Member{Key: "properties", Value: jsonv.Object()})
+	t := &template{kind: source.KindMap, keys: []string{"message", "requestedSchema"}, static: true}
+	return t.with(c.compile(n, path)).with(literal(schema)).settle()
+}
+
+// assignments reads {path: value}. A dot in a path goes one level down:
+// notes.${args.id} sets a member of notes.
+func (c compiler) assignments(n *source.Node, path string) []assignment {
+	if n.Kind != source.KindMap {
+		c.d.WrongType(n, path, "a map of names of the state")
+		return nil
+	}
+	var out []assignment
+	for _, f := range n.Fields {
+		at := source.PathKey(path, f.Key.Text)
+		a := assignment{to: c.compile(f.Value, at)}
+		for _, key := range splitKeys(f.Key.Text) {
+			if key == "" {
+				c.d.Errorf(f.Key, at, "a name is empty")
+			}
+			k := f.Key.WithText(key)
+			a.keys = append(a.keys, c.compile(k, at))
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// splitKeys splits at dots outside ${…}.
+func splitKeys(text string) []string {
+	var out []string
+	start, open := 0, false
+	for i := range len(text) {
+		switch {
+		case strings.HasPrefix(text[i:], "${"):
+			open = true
+		case text[i] == '}':
+			open = false
+		case text[i] == '.' && !open:
+			out, start = append(out, text[start:i]), i+1
+		}
+	}
+	return append(out, text[start:])
+}
+
+// of returns how long to wait.
+func (p *pause) of(s *scope) (time.Duration, error) {
+	if p.text == nil {
+		return min(p.fixed, maxDelay), nil
+	}
+	text := p.text.text(s)
+	d, err := source.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("delay %q: %w", text, err)
+	}
+	return min(max(d, 0), maxDelay), nil
+}

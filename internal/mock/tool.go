@@ -1,0 +1,145 @@
+package mock
+
+import (
+	"errors"
+	"reflect"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+var typeOfStepKeys = reflect.TypeFor[stepKeys]()
+
+// tool is one tool: how it is listed and what it answers.
+type tool struct {
+	name     string
+	listed   jsonv.Value
+	schema   *jsonv.Schema // nil: arguments are not checked
+	response *response
+}
+
+// toolKeys are the keys of a tool.
+type toolKeys struct {
+	// The tool's name.
+	Name string `yaml:"name,required"`
+	// Its name for people.
+	Title *source.Node `yaml:"title"`
+	// What it does.
+	Description *source.Node `yaml:"description"`
+	// JSON Schema of its arguments; any object when left out.
+	InputSchema *source.Node `yaml:"input_schema"`
+	// JSON Schema of its structuredContent.
+	OutputSchema *source.Node `yaml:"output_schema"`
+	// Hints such as readOnlyHint.
+	Annotations *source.Node `yaml:"annotations"`
+	// Icons.
+	Icons *source.Node `yaml:"icons"`
+	// The _meta of the listed tool.
+	Meta *source.Node `yaml:"meta"`
+	// false: arguments are not checked against the input schema.
+	Validate *bool `yaml:"validate"`
+	// What it answers.
+	Response *source.Node `yaml:"response,required"`
+}
+
+// toolRoots are what placeholders of a tool may refer to.
+var toolRoots = []string{"args", "state", "ask", "calls", "client", "id", "params", "request"}
+
+func decodeTool(n *source.Node, path string, d *source.Decoder) *tool {
+	n = snakeKeys(n, path, d)
+	var k toolKeys
+	d.Decode(n, path, &k)
+	t := &tool{name: k.Name}
+	schema := jsonv.Object(jsonv.Member{Key: "type", Value: jsonv.String("object")})
+	if k.InputSchema != nil {
+		schema = k.InputSchema.JSON()
+		if k.Validate == nil || *k.Validate {
+			t.schema = compileSchema(k.InputSchema, path+".input_schema", d)
+		}
+	}
+	if k.OutputSchema != nil && (k.Validate == nil || *k.Validate) {
+		compileSchema(k.OutputSchema, path+".output_schema", d)
+	}
+	t.listed = jsonv.Object(
+		jsonv.Member{Key: "name", Value: jsonv.String(k.Name)},
+		jsonv.Member{Key: "title", Value: k.Title.JSON()},
+		jsonv.Member{Key: "description", Value: k.Description.JSON()},
+		jsonv.Member{Key: "inputSchema", Value: schema},
+		jsonv.Member{Key: "outputSchema", Value: k.OutputSchema.JSON()},
+		jsonv.Member{Key: "annotations", Value: k.Annotations.JSON()},
+		jsonv.Member{Key: "icons", Value: k.Icons.JSON()},
+		jsonv.Member{Key: "_meta", Value: k.Meta.JSON()},
+	)
+	if k.Response != nil {
+		c := compiler{d: d, roots: toolRoots, args: declaredArgs(schema)}
+		t.response = c.response(k.Response, path+".response", 0)
+		if r := t.response; r.messages != nil {
+			d.Errorf(k.Response, path+".response", "messages is a prompt's answer, a tool has content")
+		}
+	}
+	return t
+}
+
+// compileSchema compiles a schema, nil when it has mistakes.
+func compileSchema(n *source.Node, path string, d *source.Decoder) *jsonv.Schema {
+	s, err := jsonv.CompileSchema(n.JSON(), jsonv.SchemaOptions{})
+	if err == nil {
+		return s
+	}
+	at, msg := n, err.Error()
+	var se *jsonv.SchemaError
+	if errors.As(err, &se) {
+		msg = se.Msg
+		tokens, perr := jsonv.ParsePointer(se.Pointer)
+		for _, token := range tokens {
+			if perr != nil {
+				break
+			}
+			next := below(at, token)
+			if next == nil {
+				break
+			}
+			if at.Kind == source.KindMap {
+				path = source.PathKey(path, token)
+			} else {
+				path += "[" + token + "]"
+			}
+			at = next
+		}
+	}
+	d.Errorf(at, path, "this is no valid JSON Schema: %s", msg).Hint = "validate: false on the tool lists the schema as it is and checks nothing"
+	return nil
+}
+
+func below(n *source.Node, token string) *source.Node {
+	if n.Kind == source.KindMap {
+		return n.Get(token)
+	}
+	for i, item := range n.Items {
+		if source.PathIndex("", i) == "["+token+"]" {
+			return item
+		}
+	}
+	return nil
+}
+
+// declaredArgs lists the arguments that a schema names, nil when it says
+// nothing about names or allows others expressly.
+func declaredArgs(schema jsonv.Value) []string {
+	props, ok := schema.Get("properties")
+	if !ok || props.Kind() != jsonv.KindObject {
+		return nil
+	}
+	for _, key := range []string{"patternProperties", "allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if"} {
+		if _, ok := schema.Get(key); ok {
+			return nil
+		}
+	}
+	if more, ok := schema.Get("additionalProperties"); ok && (more.Kind() != jsonv.KindBool || more.Bool()) {
+		return nil
+	}
+	if names := props.Keys(); names != nil {
+		return names
+	}
+	return []string{}
+}

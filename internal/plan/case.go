@@ -1,0 +1,313 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"mcptest/internal/expect"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+)
+
+// entry wraps suite.Entry for what plan does with it.
+type entry struct{ suite.Entry }
+
+// built is one entry compiled for one row.
+type built struct {
+	out     *Case // on the first of the servers
+	test    *suite.Test
+	servers []*Server
+}
+
+// build compiles one entry for one row (absent when it has no cases). In a
+// flow, values of earlier steps are not known yet: see flow.go.
+func (c *compiler) build(e entry, row jsonv.Value) built {
+	b := suite.Bindings{Case: row}
+	if steps := e.Node.Get("steps"); steps != nil && len(suite.Placeholders(e.Node, "steps.")) > 0 {
+		return c.sampled(e, b, func(b *suite.Bindings, n *source.Node) { b.AnySteps = n })
+	}
+	return c.buildWith(e, b)
+}
+
+func (c *compiler) buildWith(e entry, b suite.Bindings) built {
+	before := c.errors()
+	n := e.expand(b, c.dec)
+	st := suite.DecodeTest(e.Block, n, e.Path, c.dec)
+	out := &Case{
+		Name: st.Name, Pos: e.Node.Pos, Block: e.Block, Tags: c.tags(st), Skip: skipReason(st),
+		Respond: st.Respond, LogLevel: st.LogLevel, Flow: n.Get("steps") != nil, File: c.file, Row: b.Case,
+	}
+	servers := c.serversOf(st, n)
+	c.limits(st, out)
+	if st.Repeat != nil {
+		out.Repeat = &Repeat{Times: st.Repeat.Times, Rate: 1}
+		if st.Repeat.PassRate != nil {
+			out.Repeat.Rate = *st.Repeat.PassRate
+		}
+	}
+	if len(servers) > 0 {
+		out.Server = servers[0]
+	}
+	c.ops(st, out, e, b)
+	if len(servers) == 0 && out.Flow && len(out.Ops) > 0 && out.Ops[0].Server != nil {
+		// Every step names its server; the test belongs to the first.
+		servers, out.Server = []*Server{out.Ops[0].Server}, out.Ops[0].Server
+	}
+	out.Tree = c.tree(st)
+	out.listens = c.listens(out)
+	c.place(out, out.Server)
+	if c.errors() == before && len(out.Ops) == 0 {
+		report(c.dec, n.Pos, e.Path, "nothing to invoke", "")
+	}
+	return built{out: out, test: st, servers: servers}
+}
+
+// errors counts the mistakes found so far.
+func (c *compiler) errors() int { return len(c.dec.Diagnostics()) }
+
+// expand fills in the entry's placeholders. Only a flow's steps and what it
+// expects may use the values of steps.
+func (e entry) expand(b suite.Bindings, d *source.Decoder) *source.Node {
+	if e.Node.Kind != source.KindMap {
+		return e.Node
+	}
+	out := *e.Node
+	out.Fields = make([]source.Field, len(e.Node.Fields))
+	for i, f := range e.Node.Fields {
+		path := source.PathKey(e.Path, f.Key.Text)
+		fb := b
+		switch f.Key.Text {
+		case "steps", "expect":
+		case "cases":
+			f.Value = &source.Node{Pos: f.Value.Pos, Kind: source.KindList} // read already
+		default:
+			fb.AnySteps = nil
+		}
+		out.Fields[i] = source.Field{Key: f.Key, Value: e.Scope.Expand(f.Value, path, fb, d)}
+	}
+	return &out
+}
+
+// call fills the placeholders of an invocation's parts from the written node,
+// for a test that is not a flow.
+func (e entry) call(call *suite.Invocation, b suite.Bindings, d *source.Decoder) {
+	get := func(key string) *source.Node {
+		return e.Scope.Expand(e.Node.Get(key), source.PathKey(e.Path, key), b, d)
+	}
+	text := func(key string, into *string) {
+		n := get(key)
+		if n == nil {
+			return
+		}
+		if text, ok := n.AsText(); !ok {
+			d.WrongType(n, source.PathKey(e.Path, key), "text")
+		} else if *into = text; text == "" {
+			d.Errorf(n, source.PathKey(e.Path, key), "%s is empty", key)
+		}
+	}
+	text("tool", &call.Tool)
+	text("uri", &call.URI)
+	text("prompt", &call.Prompt)
+	text("method", &call.Method)
+	if call.Args != nil {
+		if call.Args = get("args"); call.Args.Kind != source.KindMap {
+			d.WrongType(call.Args, e.Path+".args", "a map of arguments")
+		}
+	}
+	if call.Params != nil {
+		call.Params = get("params")
+	}
+	if call.Raw != nil {
+		if call.Raw = get("raw"); !call.Raw.IsScalar() {
+			d.WrongType(call.Raw, e.Path+".raw", "text, the bytes to send")
+		}
+	}
+}
+
+func (c *compiler) tags(st *suite.Test) []string {
+	tags := st.Tags
+	if dt := c.suite.DefaultTest; dt != nil && st.UsesDefaults() {
+		for _, t := range dt.Tags {
+			if !contains(tags, t) {
+				tags = append(tags[:len(tags):len(tags)], t)
+			}
+		}
+	}
+	return tags
+}
+
+func skipReason(st *suite.Test) string {
+	if st.Skip == nil || !st.Skip.Set {
+		return ""
+	}
+	return orString(st.Skip.Text, "skipped by the suite")
+}
+
+// serversOf resolves the servers a test runs on.
+func (c *compiler) serversOf(st *suite.Test, n *source.Node) []*Server {
+	names := st.Server
+	path := st.Path + ".server"
+	if len(names.Items) == 0 && c.suite.DefaultTest != nil && st.UsesDefaults() {
+		names = c.suite.DefaultTest.Server
+		path = "defaultTest.server"
+	}
+	if len(names.Items) == 0 {
+		if c.file.Default != nil {
+			return []*Server{c.file.Default}
+		}
+		if len(c.file.Servers) > 1 && c.suite.DefaultServer == "" && n.Kind == source.KindMap && !stepsHaveServers(st) && !c.suite.Partial {
+			report(c.dec, n.Pos, st.Path, "names no server, and there is no default_server",
+				fmt.Sprintf("add server: to the test (%s), or default_server: to the suite", c.serverNames()))
+		}
+		return nil
+	}
+	var out []*Server
+	seen := map[string]bool{}
+	for i, name := range names.Items {
+		at := path
+		if names.List {
+			at = source.PathIndex(path, i)
+		}
+		sv := c.file.Server(name.Text)
+		switch {
+		case name.Text == "": // reported by the decoder
+		case sv == nil:
+			c.unknownServer(name.Pos, at, name.Text)
+		case seen[name.Text]:
+			report(c.dec, name.Pos, at, fmt.Sprintf("%q stands twice in the list", name.Text), "")
+		default:
+			seen[name.Text] = true
+			out = append(out, sv)
+		}
+	}
+	return out
+}
+
+func (c *compiler) serverNames() string {
+	var names []string
+	for _, s := range c.file.Servers {
+		names = append(names, s.Name)
+	}
+	if len(names) > 12 {
+		names = append(names[:12], "…")
+	}
+	return strings.Join(names, ", ")
+}
+
+func stepsHaveServers(st *suite.Test) bool {
+	for _, s := range st.Steps {
+		if s == nil || s.Server == "" {
+			return false
+		}
+	}
+	return len(st.Steps) > 0
+}
+
+// limits fills in timeout and retries: flag, test, defaultTest, then (for the
+// timeout, see place) server, run_options.
+func (c *compiler) limits(st *suite.Test, out *Case) {
+	dt := c.suite.DefaultTest
+	if dt != nil && !st.UsesDefaults() {
+		dt = nil
+	}
+	switch {
+	case c.set.Timeout > 0:
+		out.limit = c.set.Timeout
+	case st.Timeout != nil:
+		out.limit = *st.Timeout
+	case dt != nil && dt.Timeout != nil:
+		out.limit = *dt.Timeout
+	}
+	switch {
+	case c.set.Retries != nil:
+		out.Retries = *c.set.Retries
+	case st.Retries != nil:
+		out.Retries = *st.Retries
+	case dt != nil && dt.Retries != nil:
+		out.Retries = *dt.Retries
+	case c.suite.Options.Retries != nil:
+		out.Retries = *c.suite.Options.Retries
+	}
+	if st.Repeat != nil {
+		out.Retries = 0
+	}
+}
+
+// place puts a case on a server (nil: each of its steps names one) and fills
+// in what depends on it.
+func (c *compiler) place(out *Case, sv *Server) {
+	out.Server = sv
+	switch {
+	case out.limit > 0:
+		out.Timeout = out.limit
+	case sv != nil && sv.Timeout > 0:
+		out.Timeout = sv.Timeout
+	default:
+		out.Timeout = orDuration(c.suite.Options.Timeout, DefaultTimeout)
+	}
+	out.Exclusive = out.listens || sv != nil && sv.Respond != nil
+	for _, op := range out.Ops {
+		out.Exclusive = out.Exclusive || op.Server != nil && op.Server.Respond != nil
+	}
+	out.Alone = out.Exclusive || c.file.Options.Whole
+}
+
+// tree merges the test's items with the baseline.
+func (c *compiler) tree(st *suite.Test) *expect.Tree {
+	own := expect.Parts{Threshold: st.Threshold}
+	if st.Expect != nil {
+		own.Expect = c.expectations(st.Expect, st.Path+".expect")
+	}
+	return c.merged(st, own, true)
+}
+
+// merged is tree for items that are compiled already.
+func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.Tree {
+	if st.DerivedMetrics != nil {
+		own.Metrics = expect.CompileMetrics(st.DerivedMetrics, st.Path+".derivedMetrics", c.dec)
+	}
+	var base expect.Parts
+	if st.UsesDefaults() {
+		base = c.base
+	}
+	tree := expect.Merge(own, base)
+	if check {
+		tree.Check(st.Path, c.dec)
+	}
+	return tree
+}
+
+// listens reports whether a case needs its sessions alone, whatever its
+// servers are: it has a bracket, scripts the client's side, or looks at what
+// can't be told apart between calls in flight.
+func (c *compiler) listens(out *Case) bool {
+	if c.file.Serial || out.Respond != nil || out.LogLevel != "" || c.file.Options.RestartPolicy == PerTest {
+		return true
+	}
+	if out.Tree.Uses().Exclusive() {
+		return true
+	}
+	for _, op := range out.Ops {
+		if op.Wait != nil || op.CancelAfter > 0 || op.Respond != nil || op.Raw != nil {
+			return true
+		}
+		if op.Tree != nil && op.Tree.Uses().Exclusive() {
+			return true
+		}
+		for _, cp := range op.Capture {
+			if cp.Target != nil && cp.Target.Uses().Exclusive() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func orDuration(d *time.Duration, otherwise time.Duration) time.Duration {
+	if d == nil {
+		return otherwise
+	}
+	return *d
+}

@@ -1,0 +1,208 @@
+package plan_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/plan"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+)
+
+// planOf compiles a suite and files beside it.
+func planOf(t *testing.T, set plan.Settings, text string, files ...string) *plan.Plan {
+	t.Helper()
+	dir := t.TempDir()
+	files = append(files, "suite.yaml", text)
+	for i := 0; i < len(files); i += 2 {
+		if err := os.WriteFile(filepath.Join(dir, files[i]), []byte(files[i+1]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, diags := suite.Load(filepath.Join(dir, "suite.yaml"), suite.Options{Env: set.Env, BaseDir: dir})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	p, diags := plan.Compile([]*suite.Suite{s}, set)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	return p
+}
+
+const twoServers = `servers:
+  a: {command: [x], timeout: 7s}
+  b: {command: [y], respond: {roots: []}}
+default_server: a
+run_options: {timeout: 8s}
+`
+
+// A case has the limits and rights of the server it is on, also when the test
+// was written for several.
+func TestCasesOnSeveralServers(t *testing.T) {
+	p := planOf(t, plan.Settings{}, twoServers+`tools:
+  - {name: t, tool: x, server: [a, b]}
+  - name: flow
+    server: [b, a]
+    steps: [{tool: x}, {tool: y, server: b}, {tool: z}]
+`)
+	var got []string
+	for i := range p.Len() {
+		c := p.Case(i)
+		line := fmt.Sprintf("%s: %s %v exclusive=%v", c.Name, c.Server.Name, c.Timeout, c.Exclusive)
+		for _, op := range c.Ops {
+			line += " " + op.Subject + "@" + op.Server.Name
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"t @a: a 7s exclusive=false x@a",
+		"t @b: b 8s exclusive=true x@b",
+		"flow @b: b 8s exclusive=true x@b y@b z@b",
+		"flow @a: a 7s exclusive=true x@a y@b z@a",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A flow whose steps all name their server belongs to the first of them.
+func TestFlowWithoutAServerOfItsOwn(t *testing.T) {
+	p := planOf(t, plan.Settings{}, `servers: {a: {command: [x]}, b: {command: [y]}}
+tools:
+  - {name: flow, steps: [{tool: x, server: b}, {tool: y, server: a}]}
+`)
+	if c := p.Case(0); c.Server == nil || c.Server.Name != "b" || p.ServerOf(0) != c.Server {
+		t.Errorf("%v", c.Server)
+	}
+}
+
+// Values that steps captured are put in once: what they hold is text.
+func TestFilledSteps(t *testing.T) {
+	p := planOf(t, plan.Settings{Env: []string{"OUT=secret"}}, twoServers+`tools:
+  - name: flow
+    server: [b, a]
+    cases: [{v: "$${OUT}"}]
+    steps:
+      - {tool: x, capture: {id: text, n: text}}
+      - {tool: y, args: {a: "${steps.id}", b: "${case.v} ${steps.id} $${OUT} ${OUT}", n: "${steps.n}"}, timeout: "${steps.n}s"}
+    expect: [{target: text, matcher: {length: "${steps.n}"}}]
+`)
+	for i, server := range []string{"b", "a"} {
+		c := p.Case(i)
+		steps := jsonv.Object(
+			jsonv.Member{Key: "id", Value: jsonv.String("${OUT} ${steps.n}")}, jsonv.Member{Key: "n", Value: jsonv.Int(3)})
+		op, diags := c.Ops[1].Fill(steps)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		want := `{"name":"y","arguments":{"a":"${OUT} ${steps.n}","b":"${OUT} ${OUT} ${steps.n} ${OUT} secret","n":3}}`
+		if string(op.Params) != want || op.Timeout.String() != "3s" || op.Server.Name != server {
+			t.Errorf("%s, %v, %s", op.Params, op.Timeout, op.Server.Name)
+		}
+		if tree, diags := c.FillTree(steps); diags.HasErrors() || len(tree.Items) != 1 {
+			t.Errorf("%v", diags)
+		}
+		bad := steps.With("n", jsonv.String("many"))
+		if _, diags := c.Ops[1].Fill(bad); !strings.Contains(diags.Error(), `got text "manys"`) {
+			t.Errorf("%v", diags)
+		}
+		if _, diags := c.FillTree(bad); !strings.Contains(diags.Error(), "suite.yaml:") {
+			t.Errorf("%v", diags)
+		}
+	}
+}
+
+// Cases are built while a run goes on, from several goroutines.
+func TestCasesAreBuiltSideBySide(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("v,re,s\n")
+	for i := range 50 {
+		fmt.Fprintf(&rows, "%d,^%d,%s\n", i, i, []string{"a", "b"}[i%2])
+	}
+	p := planOf(t, plan.Settings{}, twoServers+`tools:
+  - {name: quick, tool: x, cases: rows.csv, args: {v: "${case.v}"}, expect: [{target: text, matcher: {regex: "${case.re}"}}, {target: result, matcher: {schema: {type: object}}}]}
+  - {name: whole, tool: x, cases: rows.csv, server: "${case.s}", expect: [{target: result, matcher: {schema: {minProperties: "${case.v}"}}}]}
+  - {name: flow, cases: rows.csv, steps: [{tool: x, capture: {id: text}}, {tool: y, args: {a: "${steps.id}${case.v}"}}]}
+`, "rows.csv", rows.String())
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range p.Len() {
+				c := p.Case(i)
+				for _, op := range c.Ops {
+					if op.Fill != nil {
+						if _, diags := op.Fill(jsonv.Object(jsonv.Member{Key: "id", Value: jsonv.String("x")})); diags.HasErrors() {
+							t.Error(diags)
+						}
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Of a written test nothing is kept that is not needed to run it.
+func TestEntriesAreTakenOver(t *testing.T) {
+	s, diags := suite.Load("testdata/rich/suite.yaml", suite.Options{})
+	if diags.HasErrors() || len(s.Entries) == 0 {
+		t.Fatal(diags)
+	}
+	plan.Compile([]*suite.Suite{s}, plan.Settings{ViolationKinds: violationKinds})
+	if s.Entries != nil {
+		t.Errorf("%d entries", len(s.Entries))
+	}
+}
+
+// Equal definitions share a server, wherever they are written.
+func TestServerKeys(t *testing.T) {
+	key := func(text string) string {
+		return planOf(t, plan.Settings{Env: []string{"T=0123456789", "PATH=/bin"}}, text+"\ntools: [{name: n, tool: t}]\n").Files[0].Servers[0].Key
+	}
+	base := `servers: {a: {url: "http://127.0.0.1/", auth: {bearer_token_env: T}, tls: {insecure: true}}}`
+	if key(base) != key("\n# elsewhere\n"+base) {
+		t.Error("the place of a definition makes a difference")
+	}
+	if n := len(key(base)); n > 2000 {
+		t.Errorf("a key of %d bytes", n)
+	}
+	for _, other := range []string{
+		`servers: {b: {url: "http://127.0.0.1/", auth: {bearer_token_env: T}, tls: {insecure: true}}}`,
+		`servers: {a: {url: "http://127.0.0.1/", auth: {bearer_token_env: T}, tls: {insecure: false}}}`,
+		`servers: {a: {url: "http://127.0.0.1/", tls: {insecure: true}}}`,
+		`servers: {a: {url: "http://127.0.0.1/x", auth: {bearer_token_env: T}, tls: {insecure: true}}}`,
+	} {
+		if key(base) == key(other) {
+			t.Errorf("not told apart: %s", other)
+		}
+	}
+}
+
+func TestNotYet(t *testing.T) {
+	notYet := func(p *plan.Plan) source.Diagnostics {
+		return plan.Pending(p, "cwd", "not yet", func(s *plan.Server) bool { return strings.HasSuffix(s.Dir, "later") })
+	}
+	const servers = "servers: {now: {command: [x]}, later: {command: [x], cwd: later}}\ndefault_server: now\n"
+	if ds := notYet(planOf(t, plan.Settings{}, servers+"tools: [{name: n, tool: x}]")); len(ds) > 0 {
+		t.Errorf("nothing needs it: %v", ds)
+	}
+	for _, tests := range []string{
+		"tools: [{name: n, tool: x, server: later}]",
+		"tools: [{name: n, tool: x, server: [now, later]}]",
+		"tools: [{name: n, tool: x, server: \"${case.s}\", cases: [{s: now}, {s: later}]}]",
+		"tools: [{name: n, steps: [{tool: x}, {tool: x, server: later}]}]",
+		"tools: [{name: n, tool: x}]\nteardown: [{call: {tool: x, server: later}}]",
+	} {
+		ds := notYet(planOf(t, plan.Settings{}, servers+tests))
+		if len(ds) != 1 || ds[0].Path != "servers.later.cwd" || ds[0].Pos.Line != 1 {
+			t.Errorf("%s: %v", tests, ds)
+		}
+	}
+}

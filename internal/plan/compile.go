@@ -1,0 +1,188 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+
+	"mcptest/internal/expect"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+)
+
+// Settings are the choices made outside the suites: flags and environment.
+type Settings struct {
+	Filters  []string // substring of the name, or "re:" and a regular expression; any may match
+	Tags     []string // a test needs one of them
+	SkipTags []string // a test with one of them is left out
+	Servers  []string // only tests on these servers
+	// Names selects by exact case name (--last-failed); nil: all.
+	Names map[string]bool
+
+	Timeout      time.Duration // 0: not set
+	Retries      *int
+	Parallel     int // 0: not set
+	FailFast     bool
+	Env          []string // the process environment
+	AllowOutside bool
+	CI           bool // refuse `only`
+	// Self is the path of this program: a command that begins with the word
+	// mcptest starts it, whatever PATH says.
+	Self string
+	// ViolationKinds are the names that `tolerate:` knows.
+	ViolationKinds []string
+}
+
+// compiler compiles one file.
+type compiler struct {
+	set   Settings
+	suite *suite.Suite
+	file  *File
+	dec   *source.Decoder
+	base  expect.Parts // what defaultTest adds to every test
+	// schemas are compiled once, however many rows and tests use them.
+	schemas *expect.SchemaCache
+	// probe is a decoder for trying things out, kept while nothing was wrong:
+	// a new one has to look at the types again.
+	probe *source.Decoder
+}
+
+// Compile compiles the suites for one run. The diagnostics hold every mistake
+// of every suite; with an error among them the plan must not be run. The
+// suites are taken over: their Entries, which hold the tests as written, are
+// gone afterwards, so that a large suite is not kept twice.
+func Compile(suites []*suite.Suite, set Settings) (*Plan, source.Diagnostics) {
+	p := &Plan{}
+	var diags source.Diagnostics
+	sel, ds := newSelector(set)
+	diags = append(diags, ds...)
+	schemas := expect.NewSchemaCache()
+	for _, s := range suites {
+		c := &compiler{set: set, suite: s, dec: new(source.Decoder), schemas: schemas}
+		f := c.compile()
+		diags = append(diags, c.dec.Diagnostics()...)
+		c.dec, c.probe, s.Entries = nil, nil, nil
+		p.Files = append(p.Files, f)
+		p.written += f.cases
+	}
+	if diags.HasErrors() {
+		return p, diags
+	}
+	for _, f := range p.Files {
+		sel.anyOnly = sel.anyOnly || f.only
+	}
+	p.refs = make([]ref, 0, sel.most(p))
+	for i, f := range p.Files {
+		p.refs = sel.selectFrom(p.refs, i, f)
+	}
+	return p, diags
+}
+
+func (c *compiler) compile() *File {
+	s := c.suite
+	f := &File{Suite: s, Name: s.Name, Path: s.File.Name, Dir: s.Dir}
+	c.file = f
+	f.HookEnv = hookEnv(c.set.Env, s)
+	for _, sv := range s.Servers {
+		f.Servers = append(f.Servers, c.server(sv))
+	}
+	f.Default = f.Server(s.DefaultServer)
+	c.options()
+	c.fixtures()
+	c.defaults()
+	f.Serial = len(f.BeforeEach)+len(f.AfterEach)+len(f.SetupPerTest) > 0
+	names := newNameCheck(f, c.dec)
+	for _, e := range s.Entries {
+		t := c.template(e)
+		t.first = f.cases
+		f.templates = append(f.templates, t)
+		f.cases += t.count()
+		names.add(t)
+		c.checkOnly(t)
+		t.settle()
+	}
+	return f
+}
+
+// checkOnly notes a test that says only:, and refuses it in CI.
+func (c *compiler) checkOnly(t *template) {
+	for row := range t.rowCount() {
+		if !t.onlyAt(row) {
+			if t.meta == nil {
+				return
+			}
+			continue
+		}
+		c.file.only = true
+		if pos := t.only; c.set.CI {
+			if pos.IsZero() {
+				pos = t.pos
+			}
+			c.dec.Add(source.Diagnostic{
+				Pos: pos, Path: t.entry.Path + ".only", Code: "only",
+				Msg: "only: is refused in CI, where it would leave the other tests out unseen", Hint: "remove it",
+			})
+		}
+		return
+	}
+}
+
+func (c *compiler) options() {
+	o := c.suite.Options
+	f := c.file
+	f.Options = Options{Parallel: 1, RestartPolicy: PerRun, FailFast: c.set.FailFast}
+	if o.Parallel != nil {
+		f.Options.Parallel = o.Parallel.N
+		f.Options.Whole = !o.Parallel.Auto && o.Parallel.N == 1
+	}
+	if c.set.Parallel > 0 && !f.Options.Whole {
+		f.Options.Parallel = c.set.Parallel
+	}
+	if o.RestartPolicy != "" {
+		f.Options.RestartPolicy = o.RestartPolicy
+	}
+	if o.FailFast != nil {
+		f.Options.FailFast = f.Options.FailFast || *o.FailFast
+	}
+}
+
+// defaults compiles defaultTest once; its items are shared by every test.
+func (c *compiler) defaults() {
+	dt := c.suite.DefaultTest
+	if dt == nil {
+		return
+	}
+	if dt.Expect != nil {
+		c.base.Expect = c.expectations(dt.Expect, "defaultTest.expect")
+	}
+	if dt.DerivedMetrics != nil {
+		c.base.Metrics = expect.CompileMetrics(dt.DerivedMetrics, "defaultTest.derivedMetrics", c.dec)
+	}
+	c.base.Threshold = dt.Threshold
+	if len(c.suite.Entries) > 0 {
+		return // the tests that use the names report them
+	}
+	for _, name := range dt.Server.Items {
+		if name.Text != "" && c.file.Server(name.Text) == nil {
+			c.unknownServer(name.Pos, "defaultTest.server", name.Text)
+		}
+	}
+}
+
+// unknownServer reports a server's name that no file declares.
+func (c *compiler) unknownServer(pos source.Pos, path, name string) {
+	if c.suite.Partial {
+		return // it may stand in what could not be read
+	}
+	var names []string
+	for _, s := range c.file.Servers {
+		names = append(names, s.Name)
+	}
+	hint := "declared servers: " + c.serverNames()
+	if near := source.Nearest(name, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	if len(names) == 0 {
+		hint = "declare it under servers:"
+	}
+	report(c.dec, pos, path, fmt.Sprintf("no server is called %q", name), hint)
+}

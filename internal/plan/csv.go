@@ -1,0 +1,224 @@
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// csvRows reads a CSV file (RFC 4180) whose first line names the columns. A
+// reader of our own, because encoding/csv does not tell whether a field was
+// quoted: an unquoted field is a JSON scalar where it is one, a quoted one is
+// text.
+func (c *compiler) csvRows(r *rows, file *source.File) {
+	r.text, r.file = file.Data, file
+	p := csvParser{data: file.Data}
+	if bytes.HasPrefix(p.data, []byte("\ufeff")) {
+		p.at = len("\ufeff")
+	}
+	var header []string
+	for bad := 0; !p.done() && bad < maxBadRows; {
+		if p.blank() {
+			continue
+		}
+		start := p.at
+		if header == nil {
+			var msg string
+			if header, msg = p.header(); msg != "" {
+				report(c.dec, file.At(p.at), "", msg, "the first line names the columns")
+				return
+			}
+			r.csv, r.named = header, slices.Index(header, "name")
+			continue
+		}
+		fields, msg := p.skip()
+		switch {
+		case msg != "":
+			report(c.dec, file.At(p.at), "", msg, "")
+			return
+		case fields != len(header):
+			report(c.dec, file.At(start), "", fmt.Sprintf("the number of fields is %d, but the first line names %d columns", fields, len(header)), "")
+			bad++
+		default:
+			r.spans = append(r.spans, span{uint32(start), uint32(p.end)})
+		}
+	}
+}
+
+// csvField parses one field of a record that is known to be right.
+func csvField(text []byte, column int) jsonv.Value {
+	p := csvParser{data: text}
+	for ; ; column-- {
+		start := p.at
+		p.field()
+		if column == 0 {
+			field := string(text[start:p.at])
+			return csvValue(field, strings.HasPrefix(field, `"`))
+		}
+		p.at++
+	}
+}
+
+// csvRow parses one record that is known to be right.
+func csvRow(text []byte, header []string) jsonv.Value {
+	p := csvParser{data: text}
+	row := make([]jsonv.Member, 0, len(header))
+	whole := string(text) // one copy for all fields
+	for {
+		start := p.at
+		quoted := p.at < len(p.data) && p.data[p.at] == '"'
+		p.field()
+		field := whole[start:p.at]
+		if len(row) < len(header) {
+			row = append(row, jsonv.Member{Key: header[len(row)], Value: csvValue(field, quoted)})
+		}
+		if p.done() || p.data[p.at] != ',' {
+			return jsonv.Object(row...)
+		}
+		p.at++
+	}
+}
+
+func csvValue(field string, quoted bool) jsonv.Value {
+	if quoted {
+		return jsonv.String(unquoteCSV(field))
+	}
+	if mayBeScalar(field) {
+		if v, err := jsonv.Parse([]byte(field)); err == nil {
+			return v
+		}
+	}
+	return jsonv.String(field)
+}
+
+// mayBeScalar tells by its first letter whether a field can be a JSON number,
+// boolean or null.
+func mayBeScalar(field string) bool {
+	s := strings.TrimLeft(field, " \t")
+	if s == "" {
+		return false
+	}
+	switch c := s[0]; c {
+	case '-', 't', 'f', 'n':
+		return true
+	default:
+		return c >= '0' && c <= '9'
+	}
+}
+
+func unquoteCSV(field string) string {
+	return strings.ReplaceAll(field[1:len(field)-1], `""`, `"`)
+}
+
+// csvParser walks over records without building anything.
+type csvParser struct {
+	data    []byte
+	at, end int // end: of the last record, without its line break
+}
+
+func (p *csvParser) done() bool { return p.at >= len(p.data) }
+
+// blank skips an empty line.
+func (p *csvParser) blank() bool {
+	if c := p.data[p.at]; c != '\n' && c != '\r' {
+		return false
+	}
+	p.newline()
+	return true
+}
+
+func (p *csvParser) newline() {
+	if p.at < len(p.data) && p.data[p.at] == '\r' {
+		p.at++
+	}
+	if p.at < len(p.data) && p.data[p.at] == '\n' {
+		p.at++
+	}
+}
+
+// skip walks over one record and counts its fields; msg says what is wrong at
+// p.at.
+func (p *csvParser) skip() (fields int, msg string) {
+	for {
+		if msg = p.field(); msg != "" {
+			return fields, msg
+		}
+		fields++
+		if p.done() || p.data[p.at] != ',' {
+			p.end = p.at
+			p.newline()
+			return fields, ""
+		}
+		p.at++
+	}
+}
+
+func (p *csvParser) header() (names []string, msg string) {
+	for {
+		start := p.at
+		if msg = p.field(); msg != "" {
+			return nil, msg
+		}
+		name := string(p.data[start:p.at])
+		if strings.HasPrefix(name, `"`) {
+			name = unquoteCSV(name)
+		}
+		name = strings.TrimSpace(name)
+		if name == "" || slices.Contains(names, name) {
+			p.at = start
+			if name == "" {
+				return nil, fmt.Sprintf("column %d has no name", len(names)+1)
+			}
+			return nil, fmt.Sprintf("two columns are called %q", name)
+		}
+		names = append(names, name)
+		if p.done() || p.data[p.at] != ',' {
+			p.newline()
+			return names, ""
+		}
+		p.at++
+	}
+}
+
+// field walks over one field; a mistake leaves p.at where it is.
+func (p *csvParser) field() (msg string) {
+	if p.done() || p.data[p.at] != '"' {
+		for i := p.at; i < len(p.data); i++ {
+			switch p.data[i] {
+			case ',', '\r', '\n':
+				p.at = i
+				return ""
+			case '"':
+				p.at = i
+				return "a quote inside a field that does not begin with one"
+			}
+		}
+		p.at = len(p.data)
+		return ""
+	}
+	for i := p.at + 1; ; {
+		end := bytes.IndexByte(p.data[i:], '"')
+		if end < 0 {
+			return "a quoted field does not end"
+		}
+		i += end + 1
+		if i == len(p.data) {
+			p.at = i
+			return ""
+		}
+		switch p.data[i] {
+		case '"':
+			i++
+		case ',', '\r', '\n':
+			p.at = i
+			return ""
+		default:
+			p.at = i
+			return "text behind the closing quote of a field"
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package plan_test
+
+import (
+	"encoding/csv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/plan"
+)
+
+func TestCSVTypes(t *testing.T) {
+	for field, want := range map[string]string{
+		"abc": `"abc"`, "": `""`, `""`: `""`, "5": "5", `"5"`: `"5"`, "-1.50": "-1.50", "1e3": "1e3", "007": `"007"`, "+1": `"+1"`, ".5": `".5"`,
+		"true": "true", "false": "false", "True": `"True"`, "null": "null", `"null"`: `"null"`, "nul": `"nul"`, "NaN": `"NaN"`,
+		" 5": "5", " x ": `" x "`, "[1]": `"[1]"`, "{}": `"{}"`, `"a""b"`: `"a\"b"`, "\"a\nb\"": `"a\nb"`, `"a,b"`: `"a,b"`, "é": `"é"`, "1 2": `"1 2"`,
+		"0x10": `"0x10"`, "1_000": `"1_000"`, "-": `"-"`, "truex": `"truex"`, "99999999999999999999": "99999999999999999999",
+	} {
+		for _, text := range []string{"a,b\n" + field + ",x\n", "a,b\r\n" + field + ",x", "\ufeffb,a\nx," + field + "\n"} {
+			rows, diags := plan.ReadCSV(text)
+			if len(rows) != 1 || len(diags) > 0 {
+				t.Errorf("%q: %v, %v", text, rows, diags)
+				continue
+			}
+			if got, _ := rows[0].Get("a"); got.String() != want {
+				t.Errorf("%q: got %s, want %s", text, got, want)
+			}
+		}
+	}
+}
+
+// What another reader of RFC 4180 reads is read here, field by field.
+func TestCSVAgreesWithAnotherReader(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		columns := rapid.IntRange(1, 4).Draw(t, "columns")
+		header := []string{"a", "b c", "d.e", "f"}[:columns]
+		records := rapid.SliceOfN(rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("ab1,\"\n é0.-")), 0, 6, -1), columns, columns), 0, 6).Draw(t, "records")
+		var b strings.Builder
+		w := csv.NewWriter(&b)
+		w.UseCRLF = rapid.Bool().Draw(t, "crlf")
+		if err := w.Write(header); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.WriteAll(records); err != nil {
+			t.Fatal(err)
+		}
+		var kept [][]string
+		for _, r := range records {
+			if columns == 1 && r[0] == "" && !strings.Contains(b.String(), `""`) {
+				continue // an empty line
+			}
+			kept = append(kept, r)
+		}
+		rows, diags := plan.ReadCSV(b.String())
+		if len(diags) > 0 {
+			t.Fatalf("%q: %v", b.String(), diags)
+		}
+		if columns == 1 {
+			return // an empty field alone is an empty line or a quoted one, as the writer likes
+		}
+		if len(rows) != len(kept) {
+			t.Fatalf("%q: %d rows, want %d", b.String(), len(rows), len(kept))
+		}
+		for i, r := range kept {
+			for j, field := range r {
+				got, _ := rows[i].Get(header[j])
+				text := got.Text()
+				if got.Kind() != jsonv.KindString {
+					text = got.String()
+					field = strings.TrimSpace(field)
+				}
+				if w.UseCRLF {
+					text = strings.ReplaceAll(text, "\r\n", "\n")
+				}
+				if text != field {
+					t.Fatalf("%q: row %d, column %d: got %q, want %q", b.String(), i, j, text, field)
+				}
+			}
+		}
+	})
+}
+
+func FuzzCSV(f *testing.F) {
+	for _, s := range []string{"a,b\n1,2\n", "a\n\"x\"\n", "\ufeffa,b\r\n\r\n1,\"x\ny\"", "a,,b\n", "\"", "a\n1,2\n", "a,b\n,\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		rows, diags := plan.ReadCSV(text)
+		for _, r := range rows {
+			if r.Kind() != jsonv.KindObject || r.Len() == 0 {
+				t.Fatalf("%q: %v", text, r)
+			}
+		}
+		if len(rows) == 0 && len(diags) == 0 && strings.Count(strings.TrimSpace(text), "\n") > 2 && !strings.ContainsAny(text, "\"\r\ufeff") {
+			lines := strings.Split(strings.Trim(text, "\n"), "\n")
+			if full := strings.TrimSpace(strings.Join(lines[1:], "")); full != "" {
+				t.Fatalf("%q: nothing was read and nothing said", text)
+			}
+		}
+	})
+}

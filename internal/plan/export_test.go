@@ -1,0 +1,24 @@
+package plan
+
+import (
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+)
+
+// ReadCSV returns the rows of a CSV text.
+func ReadCSV(text string) ([]jsonv.Value, source.Diagnostics) {
+	c := &compiler{dec: new(source.Decoder), suite: &suite.Suite{}}
+	r := &rows{}
+	c.csvRows(r, &source.File{Name: "rows.csv", Data: []byte(text)})
+	var out []jsonv.Value
+	for i := range r.len() {
+		out = append(out, r.at(i))
+	}
+	return out, c.dec.Diagnostics()
+}
+
+// Pending is NotYet with one key of the test's own choice.
+func Pending(p *Plan, key, msg string, uses func(*Server) bool) source.Diagnostics {
+	return p.pending([]pending{{key, msg, uses}})
+}

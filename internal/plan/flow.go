@@ -1,0 +1,192 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"mcptest/internal/expect"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+)
+
+// What ${steps.…} stands for is known when the run is there. Until then a flow
+// is compiled with samples in its place: a mistake is one when it is found
+// with a sample of every type, so that `timeout: ${steps.t}` is right and a
+// misspelt key beside it is not.
+
+// samples are values of every type that a captured value may have.
+func samples() []*source.Node {
+	return []*source.Node{
+		{Kind: source.KindString, Text: "1s", Quoted: true},
+		{Kind: source.KindInt, Text: "1"},
+		{Kind: source.KindBool, Text: "true"},
+		{Kind: source.KindMap},
+		{Kind: source.KindList},
+		{Text: "null"},
+	}
+}
+
+// sampled compiles a test some of whose values are not known; put puts a sample
+// in their place.
+func (c *compiler) sampled(e entry, b suite.Bindings, put func(*suite.Bindings, *source.Node)) built {
+	var best built
+	var found source.Diagnostics // with the best sample
+	common := map[source.Pos]int{}
+	listens := false
+	list := samples()
+	for i, sample := range list {
+		cc := *c
+		cc.dec = c.takeProbe()
+		put(&b, sample)
+		got := cc.buildWith(e, b)
+		ds := cc.dec.Diagnostics()
+		if len(ds) == 0 {
+			c.probe = cc.dec
+		}
+		for pos := range errorPlaces(ds) {
+			common[pos]++
+		}
+		if i == 0 || len(errorPlaces(ds)) < len(errorPlaces(found)) {
+			best, found = got, ds
+		}
+		listens = listens || got.out.listens
+		if !ds.HasErrors() {
+			break
+		}
+	}
+	if listens {
+		best.out.listens = true
+		c.place(best.out, best.out.Server)
+	}
+	for _, d := range found {
+		if d.Severity != source.Error || common[d.Pos] == len(list) {
+			c.dec.Add(d)
+		}
+	}
+	return best
+}
+
+// takeProbe returns a decoder without diagnostics.
+func (c *compiler) takeProbe() *source.Decoder {
+	probe := c.probe
+	if probe == nil {
+		probe = new(source.Decoder)
+	}
+	c.probe = nil
+	return probe
+}
+
+func errorPlaces(ds source.Diagnostics) map[source.Pos]bool {
+	out := map[source.Pos]bool{}
+	for _, d := range ds {
+		if d.Severity == source.Error {
+			out[d.Pos] = true
+		}
+	}
+	return out
+}
+
+// flowOps compiles the steps of a flow.
+func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b suite.Bindings) {
+	decoded, written := st.Node.Get("steps"), e.Node.Get("steps")
+	captured := map[string]bool{}
+	for i, s := range st.Steps {
+		if s == nil {
+			continue
+		}
+		c.checkCaptured(written.Items[i], s.Path, captured)
+		op := c.step(s, decoded.Items[i], out.Server)
+		if len(suite.Placeholders(written.Items[i], "steps.")) > 0 {
+			op.Fill = c.fillStep(e, s.Path, written.Items[i], b.Case, out.Server)
+		}
+		for _, cp := range s.Capture.Entries {
+			captured[cp.Key] = true
+		}
+		out.Ops = append(out.Ops, op)
+	}
+	if ex := e.Node.Get("expect"); len(suite.Placeholders(ex, "steps.")) > 0 {
+		c.checkCaptured(ex, st.Path+".expect", captured)
+		out.FillTree = c.fillTree(e, st, ex, b.Case)
+	}
+}
+
+// checkCaptured reports values of steps that no step before captures.
+func (c *compiler) checkCaptured(n *source.Node, path string, captured map[string]bool) {
+	for _, p := range suite.Placeholders(n, "steps.") {
+		name := firstName(p.Member)
+		if captured[name] || captured[p.Member] {
+			continue
+		}
+		hint := nearOr(name, slices.Sorted(maps.Keys(captured)))
+		report(c.dec, p.Node.In(p.Offset), path, fmt.Sprintf("no earlier step captures %q", name), hint)
+	}
+}
+
+// step compiles one step of a flow.
+func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
+	if s.Server != "" {
+		if server = c.file.Server(s.Server); server == nil {
+			pos := n.Pos
+			if k := n.Get("server"); k != nil {
+				pos = k.Pos
+			}
+			c.unknownServer(pos, s.Path+".server", s.Server)
+		}
+	}
+	op := c.op(blockOf(s.Invocation), s.Invocation, s.Path, server, n)
+	op.pinned = s.Server != ""
+	op.Name = s.Name
+	op.Timeout = orDuration(s.Timeout, 0)
+	op.CancelAfter, op.Wait = orDuration(s.CancelAfter, 0), wait(s.Wait)
+	op.Respond = s.Respond
+	if s.Expect != nil {
+		ex := c.expectations(s.Expect, s.Path+".expect")
+		op.Tree = expect.Merge(expect.Parts{Expect: ex}, expect.Parts{})
+		op.Tree.Check(s.Path, c.dec)
+	}
+	for _, cp := range s.Capture.Entries {
+		path := source.PathKey(s.Path+".capture", cp.Key)
+		if cp.Value == nil {
+			continue
+		}
+		op.Capture = append(op.Capture, Capture{Name: cp.Key, Pos: cp.Value.Pos, Target: expect.CompileTarget(cp.Value, path, c.dec)})
+	}
+	return op
+}
+
+// fillStep completes a step from what was written, so that every placeholder
+// in it is replaced once, whatever the values hold.
+func (c *compiler) fillStep(e entry, path string, written *source.Node, row jsonv.Value, server *Server) func(jsonv.Value) (*Op, source.Diagnostics) {
+	return func(steps jsonv.Value) (*Op, source.Diagnostics) {
+		cc := *c
+		cc.dec = new(source.Decoder)
+		filled := e.Scope.Expand(written, path, suite.Bindings{Case: row, Steps: steps}, cc.dec)
+		s := suite.DecodeStep(filled, path, cc.dec)
+		out := cc.step(s, filled, server)
+		ds := cc.dec.Diagnostics()
+		if ds.HasErrors() {
+			return nil, ds
+		}
+		return out, nil
+	}
+}
+
+// fillTree completes what a flow expects of its last step.
+func (c *compiler) fillTree(e entry, st *suite.Test, written *source.Node, row jsonv.Value) func(jsonv.Value) (*expect.Tree, source.Diagnostics) {
+	test := *st
+	test.Node, test.Steps = nil, nil
+	return func(steps jsonv.Value) (*expect.Tree, source.Diagnostics) {
+		cc := *c
+		cc.dec = new(source.Decoder)
+		test := test
+		test.Expect = e.Scope.Expand(written, st.Path+".expect", suite.Bindings{Case: row, Steps: steps}, cc.dec)
+		tree := cc.tree(&test)
+		ds := cc.dec.Diagnostics()
+		if ds.HasErrors() {
+			return nil, ds
+		}
+		return tree, nil
+	}
+}

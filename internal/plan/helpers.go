@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/proc"
+	"mcptest/internal/source"
+)
+
+// report adds an error at a place that need not be a whole node.
+func report(d *source.Decoder, pos source.Pos, path, msg, hint string) {
+	d.Add(source.Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint})
+}
+
+// nearOr is a hint: the nearest name, or all of them.
+func nearOr(word string, names []string) string {
+	if near := source.Nearest(word, names); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "known: " + strings.Join(names, ", ")
+}
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }
+
+func hasSlash(s string) bool { return strings.Contains(s, "/") }
+
+func orString(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// firstName is the part of a dotted name before its first dot or bracket.
+func firstName(s string) string {
+	if i := strings.IndexAny(s, ".["); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+func asSplit(err error, into **proc.SplitError) bool { return errors.As(err, into) }
+
+func asSyntax(err error) (*jsonv.SyntaxError, bool) {
+	var se *jsonv.SyntaxError
+	ok := errors.As(err, &se)
+	return se, ok
+}

@@ -1,0 +1,261 @@
+package plan
+
+import (
+	"time"
+
+	"mcptest/internal/expect"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+)
+
+// Plan is what a run executes.
+type Plan struct {
+	Files   []*File
+	refs    []ref
+	written int
+}
+
+// Len returns the number of selected cases.
+func (p *Plan) Len() int { return len(p.refs) }
+
+// Written is the number of cases before any was left out.
+func (p *Plan) Written() int { return p.written }
+
+// Case builds the i-th case. It may be called from several goroutines.
+func (p *Plan) Case(i int) *Case {
+	r := p.refs[i]
+	f := p.Files[r.file]
+	c := f.templates[r.template].build(int(r.row), int(r.server))
+	c.Index, c.File = i, f
+	return c
+}
+
+// Name is the i-th case's name, without building the case.
+func (p *Plan) Name(i int) string {
+	r := p.refs[i]
+	return p.Files[r.file].templates[r.template].caseName(int(r.row), int(r.server))
+}
+
+// FileOf returns the index in Files of the i-th case.
+func (p *Plan) FileOf(i int) int { return int(p.refs[i].file) }
+
+// ServerOf returns the server of the i-th case without building it; nil for
+// a case that has none.
+func (p *Plan) ServerOf(i int) *Server {
+	r := p.refs[i]
+	return p.Files[r.file].templates[r.template].serverAt(int(r.row), int(r.server))
+}
+
+// ref is one expanded case: which row of which template on which of its
+// servers. It is kept small because there may be very many.
+type ref struct {
+	file, template, row int32
+	server              int32
+}
+
+// File is one suite file of the run.
+type File struct {
+	Suite   *suite.Suite
+	Name    string // the suite's name
+	Path    string // as shown
+	Dir     string // absolute
+	Servers []*Server
+	Default *Server // nil when there is none
+
+	BeforeAll, AfterAll, BeforeEach, AfterEach []*Hook
+	Setup, SetupPerTest, Teardown              []*Step
+
+	Options Options
+	// HookEnv is the environment of hooks and steps: the process's, .env
+	// for unset names, then the suite's env.
+	HookEnv []string
+	// Serial is set when a per-test hook or fixture makes the file run one
+	// case at a time, in file order.
+	Serial bool
+
+	templates []*template
+	cases     int  // of all templates
+	only      bool // a test says only:
+}
+
+// Server returns the file's server of that name, or nil.
+func (f *File) Server(name string) *Server {
+	for _, s := range f.Servers {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// Options are a file's run options with every default filled in.
+type Options struct {
+	Parallel      int  // calls in flight per server
+	Whole         bool // parallel: false, the whole file one at a time
+	RestartPolicy string
+	FailFast      bool
+}
+
+// The restart policies.
+const (
+	PerRun  = "per_run"
+	PerFile = "per_file"
+	PerTest = "per_test"
+)
+
+// Server is a server entry, ready to be started or connected to.
+type Server struct {
+	Name string
+	Pos  source.Pos
+	// Key is equal for entries whose resolved definition is equal: they may
+	// share a process or session.
+	Key string
+
+	Argv []string // nil for a server with a URL
+	Dir  string
+	Env  []string
+
+	URL       string
+	Headers   []Header
+	Auth      *suite.Auth
+	TLS       *suite.TLS
+	Transport string // auto, streamable-http, sse
+	RetryHTTP *int   // nil: the default policy of 429 and 503
+	// ClientSecret is the value of auth.oauth.client_secret_env.
+	ClientSecret string
+
+	Protocol       string // auto or a revision
+	ConnectTimeout time.Duration
+	Timeout        time.Duration // 0: not set
+	WaitForReady   string
+	Sessions       int
+	Tolerate       map[string]bool
+	ValidateOutput bool
+	Respond        *suite.Respond
+
+	def *suite.Server // for positions
+}
+
+// Header is one HTTP header to send.
+type Header struct{ Name, Value string }
+
+// Case is one test to run, with nothing optional left.
+type Case struct {
+	Index  int
+	File   *File
+	Name   string
+	Pos    source.Pos
+	Block  suite.Block
+	Tags   []string
+	Server *Server // of the first op; nil when it could not be resolved
+
+	Ops  []*Op
+	Tree *expect.Tree // judges the last op
+
+	Timeout  time.Duration
+	Retries  int
+	Repeat   *Repeat
+	Skip     string // reason; empty: run it
+	Respond  *suite.Respond
+	LogLevel string
+	// Flow is set when the test was written with steps.
+	Flow bool
+	// Exclusive: nothing else may be in flight on the case's servers.
+	Exclusive bool
+	// Alone: a violation that carries no request's id fails this case. The
+	// plan decides it, never a flag, so that verdicts don't change with
+	// the number of calls in flight.
+	Alone bool
+	// Row is the row of `cases:`, absent when there is none.
+	Row jsonv.Value
+	// FillTree completes Tree when the flow's own expect uses values of its
+	// steps; nil when there are none.
+	FillTree func(steps jsonv.Value) (*expect.Tree, source.Diagnostics)
+
+	limit   time.Duration // the timeout, when it does not depend on the server
+	listens bool          // Exclusive, whatever the server is
+}
+
+// Repeat says how often a case is run and which share must pass.
+type Repeat struct {
+	Times int
+	Rate  float64
+}
+
+// Op is one request of a case.
+type Op struct {
+	Name   string  // of a flow's step
+	Server *Server // of this request
+	pinned bool    // the step names its server
+	Pos    source.Pos
+
+	Method string
+	Params []byte // a JSON value as sent, nil for none
+	// Subject is the tool, resource or prompt, for display and HTTP headers.
+	Subject string
+	// MaybeMethod: the tool's name has a slash; unless the server lists
+	// such a tool, Subject is sent as a method with Args as its params.
+	MaybeMethod  bool
+	Args         []byte
+	Raw          []byte // literal bytes in place of a request
+	Notification bool
+
+	Tree    *expect.Tree // a flow step's own items; nil otherwise
+	Capture []Capture
+	Respond *suite.Respond
+
+	Timeout     time.Duration // 0: the case's
+	CancelAfter time.Duration
+	Wait        *Wait
+
+	// Fill completes an op whose values come from earlier steps; nil when
+	// there are none. The result is a new Op.
+	Fill func(steps jsonv.Value) (*Op, source.Diagnostics)
+}
+
+// Capture keeps a value of an answer.
+type Capture struct {
+	Name   string
+	Target *expect.Target
+	Pos    source.Pos
+}
+
+// Wait waits for a notification.
+type Wait struct {
+	Notification string
+	Timeout      time.Duration // 0: the case's
+}
+
+// Hook is one hook, split into words.
+type Hook struct {
+	Phase   string
+	Command string // as written
+	Argv    []string
+	Context bool
+	Timeout time.Duration
+	Pos     source.Pos
+}
+
+// Step is one fixture step.
+type Step struct {
+	Phase          string
+	Name           string
+	Argv           []string
+	Call           *Op
+	Background     bool
+	WaitFor        string
+	Timeout        time.Duration
+	CaptureFailure string
+	Always         *bool
+	Env            []string
+	Dir            string
+	Pos            source.Pos
+}
+
+// Defaults of the language.
+const (
+	DefaultTimeout        = 30 * time.Second
+	DefaultConnectTimeout = 60 * time.Second
+	DefaultStepTimeout    = 60 * time.Second
+)

@@ -1,0 +1,230 @@
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+)
+
+// rows are the rows of `cases:`. They are kept as text and parsed when
+// wanted, so that 100,000 rows cost little more than their bytes: those of a
+// CSV or JSON Lines file are cut out of it, others are written as JSON.
+type rows struct {
+	text   []byte
+	spans  []span
+	csv    []string     // the columns, when text is CSV
+	named  int          // the column called name, -1 for none
+	file   *source.File // when text is the file's
+	places []source.Pos // of rows that are not cut out of a file
+}
+
+// span is where a row stands in text.
+type span struct{ start, end uint32 }
+
+func (r *rows) len() int { return len(r.spans) }
+
+// at parses one row.
+func (r *rows) at(i int) jsonv.Value {
+	text := r.text[r.spans[i].start:r.spans[i].end]
+	if r.csv != nil {
+		return csvRow(text, r.csv)
+	}
+	v, err := jsonv.Parse(text)
+	if err != nil {
+		return jsonv.Object() // the text was parsed before
+	}
+	return v
+}
+
+// pos is where a row was written.
+func (r *rows) pos(i int) source.Pos {
+	switch {
+	case r.file != nil:
+		return r.file.At(int(r.spans[i].start))
+	case i < len(r.places):
+		return r.places[i]
+	}
+	return source.Pos{}
+}
+
+func (r *rows) addJSON(v jsonv.Value, pos source.Pos) {
+	start := len(r.text)
+	r.text = v.Append(r.text)
+	r.spans = append(r.spans, span{uint32(start), uint32(len(r.text))})
+	r.places = append(r.places, pos)
+}
+
+// label names a row: its name, or its number from 1.
+func (r *rows) label(i int) string {
+	if r.csv == nil {
+		return rowLabel(i, r.at(i))
+	}
+	if r.named < 0 {
+		return rowLabel(i, jsonv.Value{})
+	}
+	field := csvField(r.text[r.spans[i].start:r.spans[i].end], r.named)
+	return rowLabel(i, jsonv.Object(jsonv.Member{Key: "name", Value: field}))
+}
+
+// rowLabel is label for a row that is parsed.
+func rowLabel(i int, v jsonv.Value) string {
+	if name, ok := v.Get("name"); ok {
+		switch name.Kind() {
+		case jsonv.KindString:
+			if s := strings.TrimSpace(name.Text()); s != "" {
+				return s
+			}
+		case jsonv.KindNumber:
+			return name.Literal()
+		case jsonv.KindBool:
+			return name.String()
+		}
+	}
+	return strconv.Itoa(i + 1)
+}
+
+// rows reads `cases:`: a list of maps, or the path of a file.
+func (c *compiler) rows(n *source.Node, e entry) *rows {
+	r := &rows{}
+	path := e.Path + ".cases"
+	before := c.errors()
+	written := n
+	n = e.Scope.Expand(n, path, suite.Bindings{}, c.dec)
+	switch text, isText := n.AsText(); {
+	case n.Kind == source.KindList:
+		c.listRows(r, n, path)
+	case isText && text != "":
+		c.fileRows(r, n, written, path)
+	default:
+		c.dec.WrongType(n, path, "a list of maps, or the path of a CSV, JSON Lines or YAML file")
+		return r
+	}
+	if r.len() == 0 && c.errors() == before {
+		c.dec.Errorf(n, path, "there is no row: the test would never run")
+	}
+	return r
+}
+
+func (c *compiler) listRows(r *rows, n *source.Node, path string) {
+	for i, item := range n.Items {
+		if item.Kind != source.KindMap {
+			c.dec.WrongType(item, source.PathIndex(path, i), "a row: a map of values")
+			continue
+		}
+		r.addJSON(item.JSON(), item.Pos)
+	}
+}
+
+func (c *compiler) fileRows(r *rows, n, written *source.Node, path string) {
+	name := filepath.FromSlash(n.Text)
+	if !filepath.IsAbs(name) && written.Pos.File != nil {
+		name = filepath.Join(filepath.Dir(written.Pos.File.Path), name)
+	}
+	if !c.set.AllowOutside && !suite.Inside(c.suite.Dir, name) {
+		report(c.dec, n.Pos, path, n.Text+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
+		return
+	}
+	ext := strings.ToLower(filepath.Ext(name))
+	switch ext {
+	case ".csv", ".jsonl", ".ndjson", ".yaml", ".yml", ".json":
+	default:
+		report(c.dec, n.Pos, path, "can't tell what "+n.Text+" holds", "use a .csv, .jsonl, .ndjson, .yaml, .yml or .json file")
+		return
+	}
+	file, diags := source.Read(name, c.shown(written, n.Text))
+	if file == nil {
+		for _, d := range diags {
+			d.Pos, d.Path, d.Msg = n.Pos, path, "can't read "+n.Text+": "+d.Msg
+			d.Hint = orString(d.Hint, "looked for "+name)
+			c.dec.Add(d)
+		}
+		return
+	}
+	switch ext {
+	case ".csv":
+		if c.textFile(file) {
+			c.csvRows(r, file)
+		}
+	case ".jsonl", ".ndjson":
+		if c.textFile(file) {
+			c.jsonRows(r, file)
+		}
+	default:
+		root, diags := source.Parse(file)
+		c.dec.Add(diags...)
+		if root == nil {
+			return
+		}
+		if root.Kind != source.KindList {
+			c.dec.WrongType(root, "", "a list of maps")
+			return
+		}
+		c.listRows(r, root, "")
+	}
+}
+
+// shown is a row file's name in messages: beside the suite it stands beside.
+func (c *compiler) shown(n *source.Node, name string) string {
+	if n.Pos.File == nil || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.ToSlash(filepath.Join(filepath.Dir(n.Pos.File.Name), name))
+}
+
+// textFile reports whether a file is UTF-8, and where it is not.
+func (c *compiler) textFile(file *source.File) bool {
+	if utf8.Valid(file.Data) {
+		return true
+	}
+	for i := 0; i < len(file.Data); {
+		r, size := utf8.DecodeRune(file.Data[i:])
+		if r == utf8.RuneError && size <= 1 {
+			d := source.Errorf(file.At(i), "", "the file is not UTF-8")
+			d.Code, d.Hint = "encoding", "save it as UTF-8"
+			c.dec.Add(d)
+			break
+		}
+		i += size
+	}
+	return false
+}
+
+// jsonRows reads JSON Lines: one object a line, blank lines left out.
+func (c *compiler) jsonRows(r *rows, file *source.File) {
+	r.text, r.file = file.Data, file
+	bad, start := 0, 0
+	for line := range bytes.Lines(file.Data) {
+		at := start
+		start += len(line)
+		text := bytes.TrimLeft(bytes.TrimPrefix(line, []byte("\ufeff")), " \t")
+		at += len(line) - len(text)
+		text = bytes.TrimRight(text, " \t\r\n")
+		if len(text) == 0 {
+			continue
+		}
+		v, err := jsonv.Parse(text)
+		switch {
+		case bad >= maxBadRows:
+			return
+		case err != nil:
+			pos, msg := at, err.Error()
+			if se, ok := asSyntax(err); ok {
+				pos, msg = pos+se.Offset, "not JSON: "+se.Msg
+			}
+			report(c.dec, file.At(pos), "", msg, "each line is one JSON object")
+			bad++
+		case v.Kind() != jsonv.KindObject:
+			report(c.dec, file.At(at), "", fmt.Sprintf("want an object, got %s", v.Kind()), "each line is one JSON object")
+			bad++
+		default:
+			r.spans = append(r.spans, span{uint32(at), uint32(at + len(text))})
+		}
+	}
+}

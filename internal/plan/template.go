@@ -1,0 +1,299 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+)
+
+// template is one written test: it builds a case for each of its rows and
+// servers.
+type template struct {
+	c     *compiler
+	entry entry // its node is dropped where nothing has to be built from it
+	pos   source.Pos
+	name  string     // as written, for tests whose rows don't change it
+	namer source.Pos // of the name
+	only  source.Pos // of only:, zero when the test does not say so
+
+	proto   *Case       // the case of the first row on the first server
+	test    *suite.Test // of the first row; nil where the entry's node is
+	servers []*Server   // of every row, unless rows say it themselves
+	tags    []string
+
+	rows   *rows // nil: no cases
+	varies varies
+	expect *rowExpect // set when rows change what is expected
+	meta   []rowMeta  // set when rows change what cases are selected by
+	sets   metaSets
+	// first is the ordinal of the template's first case in its file.
+	first int
+}
+
+// varies says which parts of a test mention its row.
+type varies struct {
+	name, subject, args, expect bool
+	// all: a part that has no quicker way than to build the whole test.
+	all bool
+}
+
+func (v varies) any() bool { return v.name || v.subject || v.args || v.expect || v.all }
+
+// rowMeta is what has to be known of a row without building its case.
+type rowMeta struct {
+	servers, tags uint32 // in metaSets
+	only          bool
+}
+
+// metaSets holds each different list once.
+type metaSets struct {
+	servers [][]*Server
+	tags    [][]string
+	known   map[string]uint32
+}
+
+func (t *template) rowCount() int {
+	if t.rows == nil {
+		return 1
+	}
+	return t.rows.len()
+}
+
+// serversAt returns the servers of a row; empty when it has none.
+func (t *template) serversAt(row int) []*Server {
+	if t.meta != nil {
+		return t.sets.servers[t.meta[row].servers]
+	}
+	return t.servers
+}
+
+// serverCount is how many cases a row makes.
+func (t *template) serverCount(row int) int { return max(1, len(t.serversAt(row))) }
+
+func (t *template) serverAt(row, i int) *Server {
+	if list := t.serversAt(row); i < len(list) {
+		return list[i]
+	}
+	return nil
+}
+
+func (t *template) tagsAt(row int) []string {
+	if t.meta != nil {
+		return t.sets.tags[t.meta[row].tags]
+	}
+	return t.tags
+}
+
+func (t *template) onlyAt(row int) bool {
+	if t.meta != nil {
+		return t.meta[row].only
+	}
+	return !t.only.IsZero()
+}
+
+// count is the number of the template's cases.
+func (t *template) count() int {
+	if t.meta == nil {
+		return t.rowCount() * max(1, len(t.servers))
+	}
+	n := 0
+	for row := range t.rowCount() {
+		n += t.serverCount(row)
+	}
+	return n
+}
+
+// template compiles one entry, and looks at every row of it to find the
+// mistakes that only its values make.
+func (c *compiler) template(se suite.Entry) *template {
+	e := entry{se}
+	t := &template{c: c, entry: e, pos: e.Node.Pos, namer: e.Node.Pos}
+	if n := e.Node.Get("name"); n != nil {
+		t.namer = n.Pos
+	}
+	before := c.errors()
+	var row jsonv.Value
+	if n := e.Node.Get("cases"); n != nil {
+		t.rows = c.rows(n, e)
+		if t.rows.len() > 0 {
+			row = t.rows.at(0)
+		}
+		t.dependence()
+	}
+	var b built
+	if t.rows != nil && t.rows.len() == 0 {
+		// The rows could not be read; what does not depend on them is looked at.
+		b = c.sampled(e, suite.Bindings{}, func(b *suite.Bindings, n *source.Node) { b.AnyCase, b.AnySteps = n, n })
+	} else {
+		b = c.build(e, row)
+	}
+	t.proto, t.test, t.servers, t.tags, t.name = b.out, b.test, b.servers, b.out.Tags, b.test.Name
+	if b.test.Only {
+		t.only = e.Node.Get("only").Pos
+	}
+	if t.varies.expect && !t.varies.all && t.rows.len() > 0 {
+		t.expect = c.rowExpect(e, b.test)
+	}
+	if c.errors() == before && t.rows != nil {
+		t.checkRows()
+	}
+	return t
+}
+
+// dependence notes which parts of the test mention its row.
+func (t *template) dependence() {
+	flow := t.entry.Node.Get("steps") != nil
+	for _, f := range t.entry.Node.Fields {
+		if len(suite.Placeholders(f.Value, "case.")) == 0 {
+			continue
+		}
+		switch f.Key.Text {
+		case "name":
+			t.varies.name = true
+		case "tool", "uri", "prompt", "method", "raw":
+			t.varies.subject = true
+		case "args", "params":
+			t.varies.args = true
+			t.varies.subject = t.varies.subject || suite.Whole(f.Value)
+		case "expect":
+			t.varies.expect = true
+			t.varies.all = t.varies.all || flow
+		default:
+			t.varies.all = true
+		}
+	}
+}
+
+// settle drops what is not needed any more once every mistake was looked for.
+func (t *template) settle() {
+	if !t.varies.any() {
+		t.entry.Node, t.test = nil, nil
+	} else {
+		t.test.Node = nil
+	}
+}
+
+// caseName is a case's full name: "name [row] @server".
+func (t *template) caseName(row, server int) string {
+	name := t.name
+	switch {
+	case t.varies.name:
+		b := suite.Bindings{Case: t.rows.at(row)}
+		n := t.entry.Scope.Expand(t.entry.Node.Get("name"), t.entry.Path+".name", b, new(source.Decoder))
+		name, _ = n.AsText()
+	case t.rows != nil:
+		name += " [" + t.rows.label(row) + "]"
+	}
+	if list := t.serversAt(row); len(list) > 1 {
+		name += " @" + list[server].Name
+	}
+	return name
+}
+
+// row parses a row; absent when the test has no cases.
+func (t *template) row(i int) jsonv.Value {
+	if t.rows == nil {
+		return jsonv.Value{}
+	}
+	return t.rows.at(i)
+}
+
+// build makes the case of one row on one server.
+func (t *template) build(row, server int) *Case {
+	v := t.row(row)
+	c := t.buildRow(v, new(source.Decoder))
+	if sv := t.serverAt(row, server); sv != nil && sv != c.Server {
+		c.moveTo(sv, t.c)
+	}
+	c.Name = t.caseName(row, server)
+	return c
+}
+
+// buildRow makes the case of one row on its first server; mistakes go to dec.
+func (t *template) buildRow(v jsonv.Value, dec *source.Decoder) *Case {
+	c := *t.proto
+	c.Row = v
+	if !t.varies.any() {
+		return &c
+	}
+	cc := *t.c
+	cc.dec, cc.probe = dec, nil
+	if t.varies.all {
+		return cc.build(t.entry, v).out
+	}
+	if t.varies.subject || t.varies.args {
+		call := t.test.Call
+		t.entry.call(&call, suite.Bindings{Case: v}, dec)
+		op := cc.op(t.entry.Block, call, t.entry.Path, c.Server, t.entry.Node)
+		op.CancelAfter, op.Wait = c.Ops[0].CancelAfter, c.Ops[0].Wait
+		c.Ops = []*Op{op}
+	}
+	if t.varies.expect {
+		c.Tree = t.expect.tree(&cc, v)
+	}
+	return &c
+}
+
+// moveTo puts a case on another of its test's servers: whatever names no
+// server of its own goes there.
+func (out *Case) moveTo(to *Server, c *compiler) {
+	from := out.Server
+	out.Ops = slices.Clone(out.Ops)
+	for i, op := range out.Ops {
+		if op.Server != from || op.pinned {
+			continue
+		}
+		moved := *op
+		moved.Server = to
+		if op.Fill != nil {
+			moved.Fill = func(steps jsonv.Value) (*Op, source.Diagnostics) {
+				filled, ds := op.Fill(steps)
+				if filled != nil {
+					filled.Server = to
+				}
+				return filled, ds
+			}
+		}
+		out.Ops[i] = &moved
+	}
+	c.place(out, to)
+}
+
+// maxBadRows is how many rows with mistakes are shown; nobody reads on.
+const maxBadRows = 20
+
+// checkRows looks at every row but the first, which was the template's.
+func (t *template) checkRows() {
+	if !t.varies.any() {
+		return
+	}
+	check := t.newRowCheck()
+	dec := new(source.Decoder)
+	bad, seen := 0, 0
+	for i := range t.rows.len() {
+		if bad >= maxBadRows {
+			break
+		}
+		check.row(i, t.rows.at(i), dec)
+		all := dec.Diagnostics()
+		if len(all) == seen {
+			continue
+		}
+		for _, d := range all[seen:] {
+			d.Path += fmt.Sprintf(" (row %d of cases)", i+1)
+			if pos := t.rows.pos(i); pos.File != nil {
+				d.Related = append(slices.Clip(d.Related), source.Related{Pos: pos, Msg: "the row"})
+			}
+			if d.Severity == source.Error {
+				bad++
+			} else if i > 0 {
+				continue // said once, for the first row
+			}
+			t.c.dec.Add(d)
+		}
+		seen = len(all)
+	}
+}

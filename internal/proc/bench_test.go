@@ -1,0 +1,53 @@
+//go:build linux
+
+package proc_test
+
+import (
+	"os/exec"
+	"testing"
+
+	"mcptest/internal/proc"
+)
+
+// The cost of a start and a polite stop, by hand and by us.
+
+func BenchmarkByHand(b *testing.B) {
+	for b.Loop() {
+		cmd := exec.Command("cat")
+		in, _ := cmd.StdinPipe()
+		cmd.StdoutPipe()
+		cmd.StderrPipe()
+		if err := cmd.Start(); err != nil {
+			b.Fatal(err)
+		}
+		in.Close()
+		cmd.Wait()
+	}
+}
+
+func BenchmarkStartStop(b *testing.B) {
+	b.Run("alone", func(b *testing.B) { startStop(b, nil) })
+	g, err := proc.StartGuardian(exe(), "helper", "guardian")
+	if err != nil {
+		b.Fatal(err)
+	}
+	led := proc.NewLedger(g, nil)
+	defer led.Close(bg, short)
+	b.Run("guarded", func(b *testing.B) { startStop(b, led) })
+}
+
+func startStop(b *testing.B, k proc.Keeper) {
+	for b.Loop() {
+		p, err := proc.Start(bg, proc.Spec{Argv: []string{"cat"}, PipeStdin: true, PipeStdout: true, Keeper: k})
+		if err != nil {
+			b.Fatal(err)
+		}
+		p.Stop(bg, proc.Grace{})
+	}
+}
+
+func BenchmarkSplit(b *testing.B) {
+	for b.Loop() {
+		proc.Split(`npx -y "@modelcontextprotocol/server-everything" --port ${port} 'a b'`)
+	}
+}

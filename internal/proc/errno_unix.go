@@ -1,0 +1,7 @@
+//go:build unix
+
+package proc
+
+import "syscall"
+
+var errNoExec error = syscall.ENOEXEC

@@ -1,0 +1,162 @@
+package proc
+
+import (
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+const needsGuardian = false // the job objects end with the runner's handles
+
+var errNoExec error = windows.ERROR_BAD_EXE_FORMAT
+
+func sessionAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+}
+
+// group is a job object that holds the process and what it starts.
+type group struct {
+	ref Ref
+	mu  sync.Mutex
+	job windows.Handle // 0 = none could be made, or closed
+}
+
+func newGroup(_ *exec.Cmd, ref Ref) *group {
+	g := &group{ref: ref}
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return g
+	}
+	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(ref.Pid))
+	if err != nil {
+		windows.CloseHandle(job)
+		return g
+	}
+	defer windows.CloseHandle(h)
+	if setKillOnClose(job, true) != nil || windows.AssignProcessToJobObject(job, h) != nil {
+		windows.CloseHandle(job)
+		return g
+	}
+	g.job = job
+	return g
+}
+
+func setKillOnClose(job windows.Handle, on bool) error {
+	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	if on {
+		info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	}
+	_, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	return err
+}
+
+func (g *group) term() { termGroup(g.ref) }
+
+// termGroup sends CTRL_BREAK, which reaches programs on the same console only.
+func termGroup(ref Ref) {
+	if ref.Pid > 0 && sameGroup(ref) {
+		windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(ref.Pid))
+	}
+}
+
+func (g *group) kill() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job != 0 {
+		windows.TerminateJobObject(g.job, 1)
+		return
+	}
+	killGroup(g.ref)
+}
+
+// pids lists the processes in the job.
+func (g *group) pids() []int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job == 0 {
+		return nil
+	}
+	const most = 1024
+	var list struct {
+		Assigned, InList uint32
+		Pids             [most]uintptr
+	}
+	err := windows.QueryInformationJobObject(g.job, windows.JobObjectBasicProcessIdList, uintptr(unsafe.Pointer(&list)), uint32(unsafe.Sizeof(list)), nil)
+	if err != nil && err != windows.ERROR_MORE_DATA {
+		return nil
+	}
+	var out []int
+	for _, p := range list.Pids[:min(list.InList, most)] {
+		out = append(out, int(p))
+	}
+	return out
+}
+
+func (g *group) alive() bool { return len(g.pids()) > 0 }
+
+func (g *group) goneWithin(d time.Duration) bool {
+	return backoff(d, func() bool { return !g.alive() })
+}
+
+func (g *group) members() []Leftover {
+	names := map[int]string{}
+	for _, p := range processes() {
+		names[p.Pid] = p.Command
+	}
+	var list []procInfo
+	for _, pid := range g.pids() {
+		list = append(list, procInfo{Pid: pid, Command: names[pid]})
+	}
+	return leftovers(list)
+}
+
+// release lets the processes live on when the handle is closed.
+func (g *group) release() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job != 0 {
+		setKillOnClose(g.job, false)
+		windows.CloseHandle(g.job)
+		g.job = 0
+	}
+}
+
+func (g *group) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job != 0 {
+		windows.CloseHandle(g.job)
+		g.job = 0
+	}
+}
+
+// killGroup ends a process that is not in a job of ours, and its descendants.
+func killGroup(ref Ref) {
+	for _, m := range groupMembers(ref) {
+		h, err := windows.OpenProcess(windows.PROCESS_TERMINATE, false, uint32(m.Pid))
+		if err != nil {
+			continue
+		}
+		windows.TerminateProcess(h, 1)
+		windows.CloseHandle(h)
+	}
+}
+
+func sameGroup(ref Ref) bool {
+	now := startTime(ref.Pid)
+	return now == "" || ref.Start == "" || now == ref.Start
+}
+
+func signalName(*os.ProcessState) string { return "" }
+
+func ignoreSignals() {}
+
+// interruptRead closes the pipe: a wait on it can't be ended otherwise here.
+func interruptRead(f *os.File) { f.Close() }
+
+func readNow(*os.File, []byte) (int, bool) { return 0, false }

@@ -1,0 +1,153 @@
+package proc
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Guardian is a second process that outlives the runner by a moment: it reads
+// the names of the living groups from a pipe and kills them when the pipe
+// closes without a goodbye, that is when the runner was killed. A nil Guardian
+// does nothing.
+type Guardian struct {
+	mu   sync.Mutex
+	cmd  *exec.Cmd
+	pipe *os.File
+	err  error
+	gone chan struct{}
+	mark string // in the environment of all that is to be killed
+}
+
+// StartGuardian starts exe with args, which must end up in GuardianMain with
+// its standard input. It runs in a session of its own, in the root directory,
+// without an environment, and holds none of the runner's files. Where the
+// system ends the groups by itself (Windows) nothing is started.
+func StartGuardian(exe string, args ...string) (*Guardian, error) {
+	if !needsGuardian {
+		return nil, nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("open the guardian's pipe: %w", err)
+	}
+	defer r.Close()
+	cmd := &exec.Cmd{Path: exe, Args: append([]string{exe}, args...), Dir: "/", Env: []string{}, Stdin: r, SysProcAttr: sessionAttr()}
+	if err := cmd.Start(); err != nil {
+		w.Close()
+		return nil, fmt.Errorf("start the guardian: %w", err)
+	}
+	g := &Guardian{cmd: cmd, pipe: w, gone: make(chan struct{}), mark: newMark()}
+	g.send("mark " + g.mark + "\n")
+	go func() {
+		_ = cmd.Wait()
+		close(g.gone)
+	}()
+	return g, nil
+}
+
+// Add names a group to be killed when the runner dies.
+func (g *Guardian) Add(ref Ref) { g.tell("add", ref) }
+
+// Remove forgets a group.
+func (g *Guardian) Remove(ref Ref) { g.tell("del", ref) }
+
+func (g *Guardian) tell(verb string, ref Ref) {
+	g.send(fmt.Sprintf("%s %d %s\n", verb, ref.Pid, ref.Start))
+}
+
+// send writes one line; a guardian that does not read must not hang the runner.
+func (g *Guardian) send(line string) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err != nil {
+		return
+	}
+	g.pipe.SetWriteDeadline(time.Now().Add(time.Second))
+	if _, err := io.WriteString(g.pipe, line); err != nil {
+		g.err = fmt.Errorf("tell the guardian: %w", err)
+	}
+}
+
+// Err tells why the guardian can no longer be relied on; nil while it can.
+func (g *Guardian) Err() error {
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.err
+}
+
+// Close says goodbye: the guardian ends at once and kills nothing. It is not
+// waited for any longer than it takes to end it: after a short run it may still
+// be starting.
+func (g *Guardian) Close() error {
+	if g == nil {
+		return nil
+	}
+	g.send("bye\n")
+	g.cmd.Process.Kill()
+	g.pipe.Close()
+	<-g.gone
+	return g.Err()
+}
+
+func (g *Guardian) ref() Ref {
+	if g == nil {
+		return Ref{}
+	}
+	return Ref{Pid: g.cmd.Process.Pid, Start: startTime(g.cmd.Process.Pid)}
+}
+
+// GuardianMain is what the guardian process runs, with its standard input: it
+// returns after a goodbye, or after it has killed all groups it was told of
+// because the input ended without one.
+func GuardianMain(r io.Reader) {
+	ignoreSignals()
+	mark := ""
+	let := map[int]bool{} // groups that ended or were released
+	groups := map[string]Ref{}
+	files := map[string]bool{} // quoted
+	in := bufio.NewScanner(r)
+	for in.Scan() {
+		verb, rest, _ := strings.Cut(in.Text(), " ")
+		num, start, _ := strings.Cut(rest, " ")
+		pid, err := strconv.Atoi(num)
+		switch {
+		case verb == "bye":
+			return
+		case verb == "mark":
+			mark = rest
+		case verb == "file":
+			files[rest] = true
+		case verb == "kept":
+			delete(files, rest)
+		case err != nil:
+		case verb == "add":
+			groups[rest] = Ref{Pid: pid, Start: start}
+			delete(let, pid)
+		case verb == "del":
+			delete(groups, rest)
+			let[pid] = true
+		}
+	}
+	for _, ref := range groups {
+		killGroup(ref)
+	}
+	for quoted := range files {
+		if path, err := strconv.Unquote(quoted); err == nil {
+			os.Remove(path)
+		}
+	}
+	killMarked(mark, let)
+}

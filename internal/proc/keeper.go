@@ -1,0 +1,147 @@
+package proc
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+)
+
+// Ledger is the Keeper of a run: it knows the groups that live, passes their
+// names to a guardian, and ends in Close what is still there. One Ledger
+// serves a whole run; every Spec carries it as its Keeper. A nil *Ledger keeps
+// nothing.
+type Ledger struct {
+	guardian *Guardian
+	reaper   *Reaper
+
+	mu   sync.Mutex
+	seq  int
+	live map[int]entry
+	over bool // KillAll was called
+}
+
+type entry struct {
+	ref Ref
+	seq int
+}
+
+// NewLedger returns an empty Ledger. Both arguments may be nil.
+func NewLedger(g *Guardian, r *Reaper) *Ledger {
+	r.own(g.ref())
+	return &Ledger{guardian: g, reaper: r, live: map[int]entry{}}
+}
+
+// Add is part of Keeper.
+func (l *Ledger) Add(ref Ref) {
+	if l == nil {
+		return
+	}
+	l.reaper.own(ref)
+	l.mu.Lock()
+	l.seq++
+	l.live[ref.Pid] = entry{ref, l.seq}
+	over := l.over
+	l.mu.Unlock()
+	l.guardian.Add(ref)
+	if over { // its start was under way
+		killGroup(ref)
+	}
+}
+
+// Mark is part of Marker: what the guardian looks for.
+func (l *Ledger) Mark() string {
+	if l == nil || l.guardian == nil {
+		return ""
+	}
+	return l.guardian.mark
+}
+
+// Remove is part of Keeper.
+func (l *Ledger) Remove(ref Ref) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	if e, ok := l.live[ref.Pid]; ok && e.ref.Start == ref.Start {
+		delete(l.live, ref.Pid)
+	}
+	l.mu.Unlock()
+	l.guardian.Remove(ref)
+	l.reaper.disown(ref)
+}
+
+// Live lists the groups that have not ended, in the order they were started.
+func (l *Ledger) Live() []Ref {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []entry
+	for _, e := range l.live {
+		list = append(list, e)
+	}
+	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.seq, b.seq) })
+	out := make([]Ref, len(list))
+	for i, e := range list {
+		out[i] = e.ref
+	}
+	return out
+}
+
+// Refuse is part of Refuser.
+func (l *Ledger) Refuse() error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return errors.New("everything is being killed")
+	}
+	return nil
+}
+
+// KillAll sends SIGKILL to every group and every adopted process and waits for
+// nothing: the answer to a second Ctrl-C. Nothing can be started afterwards.
+func (l *Ledger) KillAll() {
+	l.mu.Lock()
+	l.over = true
+	l.mu.Unlock()
+	for _, ref := range l.Live() {
+		killGroup(ref)
+	}
+	l.reaper.kill()
+}
+
+// Sweep ends what still lives: first the groups (SIGTERM, g.Term, SIGKILL, the
+// youngest first), then processes that left their group and were adopted. It
+// returns what had to be ended. The guardian watches on.
+func (l *Ledger) Sweep(ctx context.Context, g Grace) []Leftover {
+	live := l.Live()
+	slices.Reverse(live)
+	var left []Leftover
+	for _, e := range endGroups(ctx, live, g.withDefaults().Term) {
+		left = append(left, e.Members...)
+		l.Remove(e.Ref)
+	}
+	return append(left, l.reaper.Sweep(ctx)...)
+}
+
+// Close is Sweep, and the end of adopting and of the guardian.
+func (l *Ledger) Close(ctx context.Context, g Grace) []Leftover {
+	left := l.Sweep(ctx, g)
+	l.reaper.Close()
+	l.guardian.Close()
+	return left
+}
+
+// KeepFile names a file that the guardian removes when the runner dies before
+// drop is called: one that is being written and has no name of its own yet.
+func (l *Ledger) KeepFile(path string) (drop func()) {
+	if l == nil {
+		return func() {}
+	}
+	l.guardian.send("file " + strconv.Quote(path) + "\n")
+	return func() { l.guardian.send("kept " + strconv.Quote(path) + "\n") }
+}

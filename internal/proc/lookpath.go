@@ -1,0 +1,241 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// StartError says why a program could not be started: what was looked for, and
+// where.
+type StartError struct {
+	Name    string   // of the Spec
+	Program string   // as written, Argv[0]
+	Dir     string   // working directory, absolute; "" = the runner's own
+	Looked  []string // the places that were looked at
+	Msg     string   // "not found in PATH"
+	Hint    string   // what to do about it; "" = nothing to say
+	Err     error
+}
+
+func (e *StartError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cannot start %q: %s", e.Program, e.Msg)
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	return b.String()
+}
+
+func (e *StartError) Unwrap() error { return e.Err }
+
+// command resolves the program and makes the exec.Cmd.
+func command(s Spec) (*exec.Cmd, error) {
+	fail := &StartError{Name: s.Name}
+	if len(s.Argv) == 0 || s.Argv[0] == "" {
+		fail.Msg = "no program is named"
+		return nil, fail
+	}
+	fail.Program = s.Argv[0]
+	for _, text := range slices.Concat(s.Argv, s.Env, []string{s.Dir}) {
+		if strings.IndexByte(text, 0) >= 0 {
+			fail.Msg = "an argument, an environment variable or the directory holds a NUL byte"
+			return nil, fail
+		}
+	}
+	for _, e := range s.Env {
+		if strings.IndexByte(e, '=') <= 0 && runtime.GOOS != "windows" {
+			fail.Msg = fmt.Sprintf("environment entry %q is not NAME=value", e)
+			return nil, fail
+		}
+	}
+	dir, err := workDir(s.Dir)
+	if err != nil {
+		fail.Dir, fail.Msg = s.Dir, "its working directory "+err.Error()
+		return nil, fail
+	}
+	fail.Dir = dir
+	env := s.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	path := find(fail, dir, env)
+	if path == "" {
+		return nil, fail
+	}
+	return &exec.Cmd{Path: path, Args: slices.Clone(s.Argv), Dir: dir, Env: withPWD(env, dir), SysProcAttr: sessionAttr()}, nil
+}
+
+// workDir returns the directory as an absolute path, "" for the runner's own.
+func workDir(dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	st, err := os.Stat(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("%s does not exist", abs)
+	case err != nil:
+		return "", fmt.Errorf("cannot be used: %w", err)
+	case !st.IsDir():
+		return "", fmt.Errorf("%s is not a directory", abs)
+	}
+	return abs, nil
+}
+
+// withPWD keeps PWD true in an environment that has one.
+func withPWD(env []string, dir string) []string {
+	if dir == "" || runtime.GOOS == "windows" {
+		return env
+	}
+	out := slices.Clone(env)
+	for i, e := range out {
+		if strings.HasPrefix(e, "PWD=") {
+			out[i] = "PWD=" + dir
+		}
+	}
+	return out
+}
+
+// find looks for the program; on failure it fills in fail and returns "".
+func find(fail *StartError, dir string, env []string) string {
+	name := fail.Program
+	if name == filepath.Base(name) && name != "." && name != ".." {
+		return findInPath(fail, dir, env)
+	}
+	full := name
+	if !filepath.IsAbs(name) {
+		full = filepath.Join(orCwd(dir), name)
+	}
+	fail.Looked = []string{full}
+	path, err := exec.LookPath(full)
+	if err == nil {
+		return path
+	}
+	fail.Msg, fail.Hint = whyNot(full)
+	return ""
+}
+
+func orCwd(dir string) string {
+	if dir != "" {
+		return dir
+	}
+	wd, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	return wd
+}
+
+func findInPath(fail *StartError, dir string, env []string) string {
+	list, found := "", false
+	for _, e := range env { // the last one counts, as in os/exec
+		k, v, _ := strings.Cut(e, "=")
+		if k == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(k, "PATH") {
+			list, found = v, true
+		}
+	}
+	denied := ""
+	for _, d := range filepath.SplitList(list) {
+		if !filepath.IsAbs(d) {
+			d = filepath.Join(orCwd(dir), d)
+		}
+		full := filepath.Join(d, fail.Program)
+		path, err := exec.LookPath(full)
+		if err == nil {
+			return path
+		}
+		if errors.Is(err, fs.ErrPermission) && denied == "" {
+			denied = full
+		}
+		fail.Looked = append(fail.Looked, d)
+	}
+	switch {
+	case denied != "":
+		fail.Msg, fail.Hint = whyNot(denied)
+	case !found || list == "":
+		fail.Msg = "it has no PATH to look in"
+		fail.Hint = "its environment sets no PATH"
+	default:
+		fail.Msg = "not found in PATH (" + strings.Join(fail.Looked, string(filepath.ListSeparator)) + ")"
+		fail.Hint = hintFor(fail.Program, dir)
+	}
+	return ""
+}
+
+// shellOnly are the commands that exist only inside a shell and that people
+// write in hooks.
+var shellOnly = []string{"cd", "export", "source", ".", "alias", "eval", "exec", "set", "ulimit", "umask", "unset", "trap"}
+
+func hintFor(program, dir string) string {
+	if slices.Contains(shellOnly, program) {
+		return fmt.Sprintf("%s is a command of the shell, not a program; write bash -c '%s …'", program, program)
+	}
+	if st, err := os.Stat(filepath.Join(orCwd(dir), program)); err == nil && !st.IsDir() {
+		return fmt.Sprintf("there is a file of that name in %s; write ./%s", orCwd(dir), program)
+	}
+	return ""
+}
+
+// whyNot explains why the file at path can't be executed.
+func whyNot(path string) (msg, hint string) {
+	st, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no file " + path, ""
+	case err != nil:
+		return err.Error(), ""
+	case st.IsDir():
+		return path + " is a directory", ""
+	}
+	return path + " is not executable", "chmod +x " + path
+}
+
+// spawnError explains why the system refused to start a file that is there.
+func spawnError(s Spec, cmd *exec.Cmd, err error) *StartError {
+	e := &StartError{Name: s.Name, Program: s.Argv[0], Dir: cmd.Dir, Looked: []string{cmd.Path}, Msg: "the system refused " + cmd.Path, Err: err}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		e.Err = errno
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.Err = nil
+		e.Msg = cmd.Path + " is there, but the program that should run it is not"
+		if line := interpreter(cmd.Path); line != "" {
+			e.Msg += ": " + line
+			e.Hint = "correct the first line of the file"
+		}
+	case errors.Is(err, errNoExec):
+		e.Msg, e.Err = cmd.Path+" is neither a program for this system nor a script with a #! line", nil
+		e.Hint = "begin the script with a line such as #!/bin/sh"
+	}
+	return e
+}
+
+// interpreter is the program a script names on its first line.
+func interpreter(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	buf := make([]byte, 256)
+	n, _ := f.Read(buf)
+	line, _, _ := strings.Cut(string(buf[:n]), "\n")
+	if rest, ok := strings.CutPrefix(line, "#!"); ok {
+		return strings.TrimSuffix(strings.TrimSpace(rest), "\r")
+	}
+	return ""
+}

@@ -1,0 +1,48 @@
+package proc
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// markName is the variable that all processes of a run carry.
+const markName = "MCPTEST_RUN"
+
+// newMark returns a mark that no other run has.
+func newMark() string {
+	return fmt.Sprintf("%s=%d-%x", markName, os.Getpid(), rand.Uint64())
+}
+
+// killMarked ends every process that carries the mark: those that left their
+// group and session, and those whose start was under way when the runner died,
+// which nobody else knows of. It goes on until several looks have found none.
+// Groups in let are let live: they were released.
+func killMarked(mark string, let map[int]bool) {
+	if mark == "" {
+		return
+	}
+	self := os.Getpid()
+	for look, quiet := 0, 0; look < 100 && quiet < 3; look++ {
+		quiet++
+		for _, p := range processes() {
+			if !p.Zombie && p.Pid != self && !let[p.Pgrp] && !let[p.Session] && hasMark(p.Pid, mark) {
+				quiet = 0
+				syscall.Kill(p.Pid, syscall.SIGKILL)
+			}
+		}
+		time.Sleep(15 * time.Millisecond) // a start may not have got to its exec yet
+	}
+}
+
+// hasMark tells whether a process was started with the mark in its
+// environment. What it did to its environment since does not show.
+func hasMark(pid int, mark string) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(kv []byte) bool { return string(kv) == mark })
+}

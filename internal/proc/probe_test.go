@@ -1,0 +1,236 @@
+//go:build linux
+
+package proc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"mcptest/internal/proc"
+)
+
+func TestParseProbe(t *testing.T) {
+	good := map[string]proc.ProbeKind{
+		"tcp://localhost:80":         proc.ProbeTCP,
+		"tcp://[::1]:8080":           proc.ProbeTCP,
+		"http://localhost:80/health": proc.ProbeHTTP,
+		"https://example.com":        proc.ProbeHTTP,
+		"/healthz?full=1":            proc.ProbePath,
+		"/":                          proc.ProbePath,
+		"log:/ready to (accept|go)/": proc.ProbeLog,
+		`log:/a\/b/`:                 proc.ProbeLog,
+	}
+	for in, kind := range good {
+		p, err := proc.ParseProbe(in)
+		if err != nil || p.Kind() != kind || p.String() != in {
+			t.Errorf("%q: %v %v", in, p.Kind(), err)
+		}
+		if want := kind == proc.ProbeTCP || kind == proc.ProbeHTTP; p.Absolute() != want {
+			t.Errorf("%q: absolute %v", in, p.Absolute())
+		}
+	}
+	bad := map[string]string{
+		"":                 "not a probe",
+		"localhost:80":     "not a probe",
+		"ftp://x":          "not a probe",
+		"tcp://localhost":  "not tcp://host:port",
+		"tcp://:80":        "not tcp://host:port",
+		"tcp://h:0":        "not a port",
+		"tcp://h:http":     "not a port",
+		"tcp://h:70000":    "not a port",
+		"tcp://h:80/x":     "not a port",
+		"http://":          "not a URL",
+		"http://%zz/":      "not a URL",
+		"//host/path":      "not a path",
+		"log:ready":        "log:/regex/",
+		"log://":           "log:/regex/",
+		"log:/(/":          "regular expression",
+		"log:/(?=x)/":      "regular expression",
+		"HTTP://localhost": "not a probe",
+	}
+	for in, want := range bad {
+		_, err := proc.ParseProbe(in)
+		var pe *proc.ProbeError
+		if !errors.As(err, &pe) || !strings.Contains(pe.Msg, want) || pe.Hint == "" {
+			t.Errorf("%q: got %v, want %q", in, err, want)
+		}
+	}
+}
+
+func probe(t *testing.T, s string) proc.Probe {
+	t.Helper()
+	p, err := proc.ParseProbe(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func soon(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(bg, d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestProbeTCP(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	p := probe(t, "tcp://"+addr)
+	if err := p.Check(bg); err != nil {
+		t.Error(err)
+	}
+	l.Close()
+	if p.Check(bg) == nil {
+		t.Error("ready without a listener")
+	}
+	err = p.Wait(soon(t, 60*time.Millisecond), proc.Watch{})
+	var nr *proc.NotReadyError
+	if !errors.As(err, &nr) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("got %v", err)
+	}
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		if l, err = net.Listen("tcp", addr); err == nil {
+			time.Sleep(time.Second)
+			l.Close()
+		}
+	}()
+	if err := p.Wait(soon(t, 5*time.Second), proc.Watch{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestProbeHTTP(t *testing.T) {
+	hits := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var code int
+		if _, err := fmt.Sscanf(r.URL.Path, "/status/%d", &code); err == nil {
+			if code/100 == 3 {
+				w.Header().Set("Location", "http://127.0.0.1:1/elsewhere")
+			}
+			w.WriteHeader(code)
+			return
+		}
+		if hits++; hits < 4 {
+			http.Error(w, "not yet", http.StatusServiceUnavailable)
+		}
+	}))
+	defer srv.Close()
+	for code, ready := range map[int]bool{200: true, 204: true, 302: true, 399: true, 400: false, 404: false, 503: false} {
+		err := probe(t, fmt.Sprintf("%s/status/%d", srv.URL, code)).Check(bg)
+		if (err == nil) != ready {
+			t.Errorf("%d: %v", code, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), fmt.Sprint(code)) {
+			t.Errorf("the message hides the status: %v", err)
+		}
+	}
+	p, err := probe(t, "/up").At(srv.URL + "/mcp?x=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(soon(t, 5*time.Second), proc.Watch{}); err != nil || hits != 4 {
+		t.Errorf("%v after %d looks", err, hits)
+	}
+	if _, err := probe(t, "/up").At("npx server"); err == nil {
+		t.Error("a command is no origin")
+	}
+	if err := probe(t, "/up").Wait(bg, proc.Watch{}); err == nil {
+		t.Error("a path without an origin")
+	}
+}
+
+// A server that takes the connection and says nothing must not outlast ctx.
+func TestProbeSilentServer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	within(t, time.Second, func() {
+		err = probe(t, "http://"+l.Addr().String()).Wait(soon(t, 100*time.Millisecond), proc.Watch{})
+	})
+	if err == nil {
+		t.Error("ready?")
+	}
+}
+
+func TestProbeEndsWithTheProcess(t *testing.T) {
+	for _, s := range []string{"tcp://127.0.0.1:1", "http://127.0.0.1:1/", "log:/never/"} {
+		p := start(t, proc.Spec{Name: "db", Argv: argv("exit", "4")})
+		var err error
+		within(t, 2*time.Second, func() { err = probe(t, s).Wait(soon(t, 20*time.Second), proc.Watch{Process: p}) })
+		var died *proc.DiedError
+		if !errors.As(err, &died) || died.Exit.Code != 4 || !strings.Contains(err.Error(), "db ended (exit status 4) before "+s) || !strings.HasSuffix(err.Error(), "out\nerr") {
+			t.Errorf("%s: got %v", s, err)
+		}
+	}
+	// a look that hangs ends with the process too
+	l, _ := net.Listen("tcp", "127.0.0.1:0")
+	defer l.Close()
+	p := start(t, proc.Spec{Argv: argv("exit", "4")})
+	within(t, 2*time.Second, func() {
+		if err := probe(t, "http://"+l.Addr().String()).Wait(bg, proc.Watch{Process: p}); err == nil {
+			t.Error("ready?")
+		}
+	})
+}
+
+func TestProbeLog(t *testing.T) {
+	p := start(t, proc.Spec{Argv: argv("ticker")})
+	if err := probe(t, "log:/^tick 3$/").Wait(soon(t, 5*time.Second), proc.Watch{Process: p}); err != nil {
+		t.Fatal(err)
+	}
+	if err := probe(t, "log:/^tick 0$/").Check(bg, p.Output()); err != nil {
+		t.Error(err)
+	}
+	// the match passed while the program ended
+	q := start(t, proc.Spec{Argv: argv("exit", "0")})
+	if err := probe(t, "log:/^err$/").Wait(soon(t, 5*time.Second), proc.Watch{Process: q}); err != nil {
+		t.Error(err)
+	}
+	if err := probe(t, "log:/x/").Wait(bg, proc.Watch{}); err == nil {
+		t.Error("no log, no answer")
+	}
+	var nr *proc.NotReadyError
+	if err := probe(t, "log:/never/").Wait(soon(t, 50*time.Millisecond), proc.Watch{Process: p}); !errors.As(err, &nr) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A line that passes between two looks and is dropped at once is still seen;
+// so is a prompt without a line end.
+func TestProbeLogInAFlood(t *testing.T) {
+	for _, text := range []string{"now ready\n", "now ready"} {
+		tail := proc.NewTail(128)
+		done := make(chan error, 1)
+		go func() {
+			done <- probe(t, "log:/now ready/").Wait(soon(t, 5*time.Second), proc.Watch{Logs: []*proc.Tail{tail}})
+		}()
+		time.Sleep(30 * time.Millisecond)
+		noise := strings.Repeat("noise\n", 1000)
+		tail.Write([]byte(noise + "now rea"))
+		tail.Write([]byte(strings.TrimPrefix(text, "now rea")))
+		if strings.HasSuffix(text, "\n") {
+			tail.Write([]byte(noise))
+		}
+		if err := <-done; err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	long := proc.NewTail(0)
+	long.Write([]byte(strings.Repeat("x", 200_000) + "ready\n"))
+	if err := probe(t, "log:/x+ready$/").Check(bg, long); err != nil {
+		t.Error(err)
+	}
+}

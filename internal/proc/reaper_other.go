@@ -1,0 +1,22 @@
+//go:build !linux
+
+package proc
+
+import "context"
+
+// Reaper adopts orphans on Linux; here it does nothing.
+type Reaper struct{}
+
+// Adopt returns nil: only Linux lets a process adopt orphans.
+func Adopt() (*Reaper, error) { return nil, nil }
+
+// Sweep finds nothing here.
+func (r *Reaper) Sweep(context.Context) []Leftover { return nil }
+
+// Close does nothing.
+func (r *Reaper) Close() error { return nil }
+
+func (r *Reaper) own(Ref)             {}
+func (r *Reaper) disown(Ref)          {}
+func (r *Reaper) kill()               {}
+func (r *Reaper) release([]Ref) []Ref { return nil }

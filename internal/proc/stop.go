@@ -1,0 +1,161 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+const (
+	// settleTime is what the rest of a group gets to end by itself after its
+	// leader; only what is there after it counts as left over.
+	settleTime = 100 * time.Millisecond
+	// killTime bounds the wait for processes that got SIGKILL: one that hangs
+	// in the kernel must not hang the runner.
+	killTime = 5 * time.Second
+)
+
+// Stop ends the process and its group: close standard input, wait, SIGTERM to
+// the group, wait, SIGKILL to the group, reap it, and SIGKILL to whatever of
+// the group is left. Each wait ends at once when the process ends. When ctx is
+// done the remaining waits are skipped. A second call returns what the first
+// found.
+func (p *Process) Stop(ctx context.Context, g Grace) Stopped {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped != nil {
+		return *p.stopped
+	}
+	if p.released {
+		return Stopped{Name: p.Name(), Pid: p.Pid(), Exit: p.Exit()}
+	}
+	start := time.Now()
+	st := Stopped{Name: p.Name(), Pid: p.Pid()}
+	st.How = p.end(ctx, g.withDefaults())
+	st.Forced = st.How == ByKill
+	st.Leftovers = p.sweep()
+	p.finish()
+	st.Exit, st.Took = p.Exit(), time.Since(start)
+	p.stopped = &st
+	return st
+}
+
+// end walks through the polite steps until the process has ended.
+func (p *Process) end(ctx context.Context, g Grace) How {
+	select {
+	case <-p.exited:
+		return ByItself
+	default:
+	}
+	if p.spec.PipeStdin {
+		p.stdin.Close()
+		if waitFor(ctx, p.exited, g.Stdin) {
+			return ByEOF
+		}
+	}
+	if g.Term > 0 {
+		p.group.term()
+		if waitFor(ctx, p.exited, g.Term) {
+			return ByTerm
+		}
+	}
+	p.group.kill()
+	waitFor(context.WithoutCancel(ctx), p.exited, killTime)
+	return ByKill
+}
+
+// waitFor waits for ch for at most d; it tells whether it was closed.
+func waitFor(ctx context.Context, ch <-chan struct{}, d time.Duration) bool {
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-ch:
+			return true
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+// sweep kills what is left of the group after its leader has ended, and names
+// what did not end by itself.
+func (p *Process) sweep() []Leftover {
+	select {
+	case <-p.exited:
+	default:
+		return nil // it could not be killed: there is no "after"
+	}
+	if !p.group.alive() {
+		return nil
+	}
+	if p.group.goneWithin(settleTime) {
+		return nil
+	}
+	left := p.group.members()
+	p.group.kill()
+	p.group.goneWithin(time.Second)
+	return left
+}
+
+// finish waits for the last output, ends the reading and tells the keeper.
+func (p *Process) finish() {
+	waitFor(context.Background(), p.done, 2*WaitDelay)
+	for _, st := range p.streams {
+		st.giveUp()
+	}
+	select {
+	case <-p.exited:
+		p.group.close()
+		p.forget()
+	default: // it could not be killed: the keeper goes on knowing it
+	}
+}
+
+func (p *Process) forget() {
+	p.keepOnce.Do(func() {
+		if p.spec.Keeper != nil {
+			p.spec.Keeper.Remove(p.ref)
+		}
+	})
+}
+
+var errReleased = errors.New("the process was released or has been stopped")
+
+// Release hands the group over to somebody else, for example a state file made
+// from the Ref it returns: the end of the context, of the runner and of its
+// Keeper no longer ends it. It needs Spec.LogFile to go on writing when the
+// runner is gone; standard input, when it is a pipe, ends with the runner.
+func (p *Process) Release() (Ref, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped != nil || p.released {
+		return Ref{}, errReleased
+	}
+	p.released = true
+	p.detach()
+	p.group.release()
+	p.forget()
+	return p.ref, nil
+}
+
+// backoff polls try with growing pauses until it is true or d is over.
+func backoff(d time.Duration, try func() bool) bool {
+	deadline := time.Now().Add(d)
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		if try() {
+			return true
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return false
+		}
+		time.Sleep(min(pause, left))
+	}
+}

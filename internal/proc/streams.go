@@ -1,0 +1,197 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+var errRunning = errors.New("the process still runs")
+
+// stdinPipe is the owner's end of standard input.
+type stdinPipe struct {
+	f    *os.File
+	once sync.Once
+}
+
+func (s *stdinPipe) Write(p []byte) (int, error) { return s.f.Write(p) }
+
+// SetWriteDeadline bounds how long a Write waits for the reader.
+func (s *stdinPipe) SetWriteDeadline(t time.Time) error { return s.f.SetWriteDeadline(t) }
+
+// Close ends the input. It also ends a Write that waits for the reader.
+func (s *stdinPipe) Close() error {
+	s.once.Do(func() { s.f.Close() })
+	return nil
+}
+
+func (s *stdinPipe) copyFrom(r io.Reader) {
+	_, _ = io.Copy(s.f, r) // a program need not read its input: the error says nothing
+	s.Close()
+}
+
+// stream reads one captured output until its end.
+type stream struct {
+	f     *os.File
+	tail  *Tail
+	lines *lines
+	log   bool // a file that is followed, not a pipe
+	ended chan struct{}
+}
+
+func newStream(f *os.File, tail *Tail, onLine func(string)) *stream {
+	st := &stream{f: f, tail: tail, ended: make(chan struct{})}
+	if onLine != nil {
+		st.lines = &lines{emit: func(l []byte) { onLine(string(l)) }}
+	}
+	return st
+}
+
+// pump drains the stream. Its goroutine ends at the end of the pipe or when
+// the file is closed.
+func (st *stream) pump(exited <-chan struct{}) {
+	defer close(st.ended)
+	defer st.f.Close()
+	buf := make([]byte, 4<<10)
+	for last := false; ; {
+		n, err := st.f.Read(buf)
+		if n > 0 {
+			_, _ = st.tail.Write(buf[:n])
+			if st.lines != nil {
+				st.lines.feed(buf[:n])
+			}
+		}
+		if n == len(buf) && n < 32<<10 {
+			buf = make([]byte, 32<<10) // most programs write little
+		}
+		if st.log && errors.Is(err, io.EOF) && !last {
+			last = st.idle(exited)
+			continue
+		}
+		if err != nil {
+			break
+		}
+	}
+	if st.lines != nil {
+		st.lines.flush()
+	}
+}
+
+// logPoll is how often a log file is looked at for more.
+const logPoll = 25 * time.Millisecond
+
+// idle waits for more in a followed file; it tells whether the writer is gone.
+func (st *stream) idle(exited <-chan struct{}) bool {
+	timer := time.NewTimer(logPoll)
+	defer timer.Stop()
+	select {
+	case <-exited:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// giveUp ends the reading of a stream that somebody else holds open.
+func (st *stream) giveUp() {
+	st.f.Close()
+	waitFor(context.Background(), st.ended, WaitDelay) // its line callback may hang
+}
+
+// openLog lets the program write to a file and follows it.
+func (p *Process) openLog(files *startFiles) error {
+	if p.spec.PipeStdout {
+		return errors.New("LogFile and PipeStdout exclude each other")
+	}
+	name := p.spec.LogFile
+	w, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the log file: %w", err)
+	}
+	files.child = append(files.child, w)
+	r, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("follow the log file: %w", err)
+	}
+	files.own = append(files.own, r)
+	if _, err := r.Seek(0, io.SeekEnd); err != nil {
+		return fmt.Errorf("follow the log file: %w", err)
+	}
+	p.cmd.Stdout, p.cmd.Stderr = w, w
+	p.out = NewTail(p.spec.OutputLimit)
+	p.err = p.out
+	st := newStream(r, p.out, p.spec.OnStderr)
+	st.log = true
+	p.streams = []*stream{st}
+	return nil
+}
+
+// wire is standard output as the owner reads it. After expire it hands over
+// what is in the pipe and then ends, whoever still holds the other end.
+type wire struct {
+	f     *os.File
+	over  bool          // the reader has seen the end; its own
+	ended chan struct{} // closed then
+
+	mu      sync.Mutex
+	expired bool
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if w.over {
+		return 0, io.EOF
+	}
+	n, err := w.f.Read(p)
+	if err == nil {
+		return n, nil
+	}
+	w.mu.Lock()
+	expired := w.expired
+	w.mu.Unlock()
+	if !expired && errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, err // the reader's own deadline: nothing has ended
+	}
+	if expired && !errors.Is(err, io.EOF) {
+		if n, ok := readNow(w.f, p); ok {
+			return n, nil
+		}
+		err = io.EOF
+	}
+	w.finish()
+	if !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("read the output of the process: %w", err)
+	}
+	return n, err
+}
+
+// SetReadDeadline lets the reader look up from a read at a time of its own.
+func (w *wire) SetReadDeadline(t time.Time) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.expired {
+		return nil
+	}
+	return w.f.SetReadDeadline(t)
+}
+
+// finish is called by the reader when it has seen the end.
+func (w *wire) finish() {
+	w.over = true
+	w.f.Close()
+	close(w.ended)
+}
+
+// expire makes a Read that waits return; see readNow for what is still there.
+func (w *wire) expire() {
+	w.mu.Lock()
+	w.expired = true
+	w.mu.Unlock()
+	interruptRead(w.f)
+}

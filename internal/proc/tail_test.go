@@ -1,0 +1,134 @@
+package proc_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"mcptest/internal/proc"
+
+	"pgregory.net/rapid"
+)
+
+func TestTailKeepsHeadAndEnd(t *testing.T) {
+	tail := proc.NewTail(40)
+	var all strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&all, "line %02d\n", i)
+		fmt.Fprintf(tail, "line %02d\n", i)
+	}
+	got := tail.String()
+	if want := "line 00\nli\n[120 bytes left out]\nne 16\nline 17\nline 18\nline 19\n"; got != want {
+		t.Errorf("got %q, want about %q", got, want)
+	}
+	if tail.Total() != int64(all.Len()) || tail.Dropped() != int64(all.Len()-40) {
+		t.Errorf("total %d dropped %d", tail.Total(), tail.Dropped())
+	}
+	if l := tail.Lines(2); !slices.Equal(l, []string{"line 18", "line 19"}) {
+		t.Errorf("lines %q", l)
+	}
+}
+
+func TestTailLines(t *testing.T) {
+	tests := map[string][]string{
+		"":              nil,
+		"a":             {"a"},
+		"a\nb":          {"a", "b"},
+		"a\r\nb\r\n":    {"a", "b"},
+		"\n":            nil,
+		"a\n\nb\n":      {"a", "", "b"},
+		"1\n2\n3\n4\n5": {"3", "4", "5"},
+	}
+	for in, want := range tests {
+		tail := proc.NewTail(0)
+		tail.Write([]byte(in))
+		if got := tail.Lines(3); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestTailSince(t *testing.T) {
+	tail := proc.NewTail(0)
+	tail.Write([]byte("before\n"))
+	m := tail.Mark()
+	if got := tail.Since(m); got != "" {
+		t.Errorf("nothing came, got %q", got)
+	}
+	tail.Write([]byte("during\n"))
+	if got := tail.Since(m); got != "during\n" {
+		t.Errorf("got %q", got)
+	}
+	if got := tail.Since(tail.Mark() + 5); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// For any writes, any limit and any mark: what Since returns is the stream
+// from the mark on, with one gap at most that it counts right.
+func TestTailIsTheStreamWithAGap(t *testing.T) {
+	gap := regexp.MustCompile(`\n?\[(\d+) bytes left out\]\n`)
+	rapid.Check(t, func(rt *rapid.T) {
+		limit := rapid.Int64Range(1, 200).Draw(rt, "limit")
+		tail := proc.NewTail(limit)
+		var all strings.Builder
+		mark, at := proc.Mark(0), 0
+		for range rapid.IntRange(0, 20).Draw(rt, "writes") {
+			p := rapid.StringMatching(`[a-z\n]{0,60}`).Draw(rt, "p")
+			if rapid.Bool().Draw(rt, "mark here") {
+				mark, at = tail.Mark(), all.Len()
+			}
+			tail.Write([]byte(p))
+			all.WriteString(p)
+		}
+		want, got := all.String()[at:], tail.Since(mark)
+		if int64(len(tail.Bytes())) > limit || tail.Total() != int64(all.Len()) {
+			rt.Fatalf("keeps %d of %d, limit %d", len(tail.Bytes()), tail.Total(), limit)
+		}
+		loc := gap.FindStringSubmatchIndex(got)
+		if loc == nil {
+			if got != want {
+				rt.Fatalf("got %q, want %q", got, want)
+			}
+			return
+		}
+		var lost int
+		fmt.Sscan(got[loc[2]:loc[3]], &lost)
+		head, end := strings.TrimSuffix(got[:loc[0]], "\n"), got[loc[1]:]
+		kept := len(want) - lost - len(end)
+		if !strings.HasPrefix(want, head) || !strings.HasSuffix(want, end) || kept < len(head) || kept > len(head)+1 {
+			rt.Fatalf("got %q of %q", got, want)
+		}
+	})
+}
+
+func TestTailChangedAndRace(t *testing.T) {
+	tail := proc.NewTail(100)
+	ch := tail.Changed()
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 200 {
+				tail.Write([]byte("some text\n"))
+				_ = tail.Lines(3)
+				_ = tail.Since(tail.Mark() - 20)
+			}
+		})
+	}
+	<-ch
+	all.Wait()
+	if tail.Total() != 8000 {
+		t.Errorf("total %d", tail.Total())
+	}
+}
+
+func BenchmarkTailFlood(b *testing.B) {
+	tail, p := proc.NewTail(0), make([]byte, 32<<10)
+	b.SetBytes(int64(len(p)))
+	for b.Loop() {
+		tail.Write(p)
+	}
+}

@@ -1,0 +1,107 @@
+package proc
+
+import (
+	"bytes"
+	"regexp"
+	"sync"
+)
+
+// maxLine bounds the line that is held back until its end comes.
+const maxLine = 64 << 10
+
+// lines cuts a stream into lines; the part after the last line end is held
+// until more comes. A line over maxLine comes in pieces.
+type lines struct {
+	rest []byte
+	emit func(line []byte)
+}
+
+func (l *lines) feed(p []byte) {
+	for {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			break
+		}
+		if len(l.rest) > 0 {
+			l.rest = append(l.rest, p[:i]...)
+			l.emit(bytes.TrimSuffix(l.rest, []byte("\r")))
+			l.rest = l.rest[:0]
+		} else {
+			l.emit(bytes.TrimSuffix(p[:i], []byte("\r")))
+		}
+		p = p[i+1:]
+	}
+	for len(l.rest)+len(p) > maxLine {
+		n := maxLine - len(l.rest)
+		l.rest = append(l.rest, p[:n]...)
+		l.emit(l.rest)
+		l.rest, p = l.rest[:0], p[n:]
+	}
+	l.rest = append(l.rest, p...)
+}
+
+func (l *lines) flush() {
+	if len(l.rest) > 0 {
+		l.emit(bytes.TrimSuffix(l.rest, []byte("\r")))
+		l.rest = nil
+	}
+}
+
+// lineMatch looks for an expression in each line of a stream as it passes, so
+// that a flood between two looks can't hide a match.
+type lineMatch struct {
+	re    *regexp.Regexp
+	lines lines
+	once  *sync.Once
+	found chan struct{}
+	hit   bool
+}
+
+// watch looks for re in what t keeps and in what comes; found is closed once,
+// guarded by once, on the first match. The returned func ends it.
+func (t *Tail) watch(re *regexp.Regexp, once *sync.Once, found chan struct{}) *lineMatch {
+	m := &lineMatch{re: re, once: once, found: found}
+	m.lines.emit = m.try
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m.feed(t.head)
+	if t.dropped() > 0 {
+		m.lines.flush()
+	}
+	m.feed(t.end())
+	t.watchers = append(t.watchers, m)
+	return m
+}
+
+func (t *Tail) unwatch(m *lineMatch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, w := range t.watchers {
+		if w == m {
+			t.watchers = append(t.watchers[:i:i], t.watchers[i+1:]...)
+			return
+		}
+	}
+}
+
+// tryRest looks at the unfinished last line, such as a prompt.
+func (t *Tail) tryRest(m *lineMatch) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(m.lines.rest) > 0 {
+		m.try(m.lines.rest)
+	}
+}
+
+func (m *lineMatch) feed(p []byte) {
+	if !m.hit {
+		m.lines.feed(p)
+	}
+}
+
+func (m *lineMatch) try(line []byte) {
+	if !m.hit && m.re.Match(line) {
+		m.hit = true
+		m.once.Do(func() { close(m.found) })
+	}
+}

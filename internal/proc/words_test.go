@@ -1,0 +1,261 @@
+package proc_test
+
+import (
+	"errors"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"mcptest/internal/proc"
+
+	"github.com/google/go-cmp/cmp"
+	"mvdan.cc/sh/v3/syntax"
+	"pgregory.net/rapid"
+)
+
+func texts(words []proc.Word) []string {
+	out := []string{}
+	for _, w := range words {
+		out = append(out, w.Text)
+	}
+	return out
+}
+
+func TestSplit(t *testing.T) {
+	tests := map[string][]string{
+		"":                           {},
+		"  \t\n ":                    {},
+		"# comment":                  {},
+		"npm ci":                     {"npm", "ci"},
+		"  a   b\t c \n":             {"a", "b", "c"},
+		"\n\n a b # rest | not >":    {"a", "b"},
+		"a#b c# '#d'":                {"a#b", "c#", "#d"},
+		`a 'b c' "d e" f\ g`:         {"a", "b c", "d e", "f g"},
+		`'' "" a''b`:                 {"", "", "ab"},
+		`'a'"b"c\d`:                  {"abcd"},
+		`"a\"b\\c\$d\e" '\n'`:        {`a"b\c$d\e`, `\n`},
+		"a\\\nb \"c\\\nd\" 'e\\\nf'": {"ab", "cd", "e\\\nf"},
+		"a \\\n b":                   {"a", "b"},
+		"'a\nb'":                     {"a\nb"},
+		`a\`:                         {`a\`},
+		`echo \| '&&' ">" \;`:        {"echo", "|", "&&", ">", ";"},
+		"a = b A=1":                  {"a", "=", "b", "A=1"},
+		"echo ! { } if then":         {"echo", "!", "{", "}", "if", "then"},
+		"./x --a=b=c -d":             {"./x", "--a=b=c", "-d"},
+		"ünï 日本 'é ü'":               {"ünï", "日本", "é ü"},
+		"a\rb":                       {"a\rb"},
+
+		"echo $HOME ${HOME} $$ $":          {"echo", "$HOME", "${HOME}", "$$", "$"},
+		"curl ${steps.x}/${a.b.c} ${x}":    {"curl", "${steps.x}/${a.b.c}", "${x}"},
+		"a ${x:-two words} 'b ${c}'":       {"a", "${x:-two words}", "b ${c}"},
+		`a "${x:-it's}" ${y:-"z"}`:         {"a", "${x:-it's}", `${y:-"z"}`},
+		"a ${x:-${y:-z z}}q":               {"a", "${x:-${y:-z z}}q"},
+		"a $${x y} \"$${z}\"":              {"a", "$${x y}", "$${z}"},
+		"a ${x|y;z>(}":                     {"a", "${x|y;z>(}"},
+		"echo $(date +%s | sort) `a; b`":   {"echo", "$(date +%s | sort)", "`a; b`"},
+		`echo "$(echo "a ) b" ')' \))" x`:  {"echo", `$(echo "a ) b" ')' \))`, "x"},
+		"echo $((1 + (2))) x":              {"echo", "$((1 + (2)))", "x"},
+		"ls ~ ~/x a~ *.go a? [ab] [ x ] {": {"ls", "~", "~/x", "a~", "*.go", "a?", "[ab]", "[", "x", "]", "{"},
+		"echo {a,b} {1..3} {x} $'a' a$":    {"echo", "{a,b}", "{1..3}", "{x}", "$a", "a$"},
+		"bash -c 'cd x && ./run > log'":    {"bash", "-c", "cd x && ./run > log"},
+	}
+	for in, want := range tests {
+		words, err := proc.Split(in)
+		if err != nil {
+			t.Errorf("%q: %v", in, err)
+			continue
+		}
+		if diff := cmp.Diff(want, texts(words)); diff != "" {
+			t.Errorf("%q:\n%s", in, diff)
+		}
+	}
+}
+
+func TestSplitErrors(t *testing.T) {
+	const shell = "bash -c '…'"
+	tests := []struct {
+		in, msg, hint string
+		offset        int
+	}{
+		{"a | b", "| is an operator", shell, 2},
+		{"a|b", "| is an operator", shell, 1},
+		{"a || b", "|| is an operator", shell, 2},
+		{"a && b", "&& is an operator", shell, 2},
+		{"a &", "& is an operator", shell, 2},
+		{"a; b", "; is an operator", shell, 1},
+		{"a > b", "> is an operator", shell, 2},
+		{"a 2>&1", ">& is an operator", shell, 3},
+		{"a >> b", ">> is an operator", shell, 2},
+		{"a <<EOF", "<< is an operator", shell, 2},
+		{"(a)", "( is an operator", shell, 0},
+		{"é )", ") is an operator", shell, 3},
+		{"a\nb", "a new line begins another command", shell, 1},
+		{"a # x\nb", "a new line", shell, 5},
+		{"! a", "! is a word of the shell", shell, 0},
+		{" if true", "if is a word of the shell", shell, 1},
+		{"{ a", "{ is a word", shell, 0},
+		{"A=1 b", "A= before the program", "env A=…", 0},
+		{"a 'b", "the quote ' is not closed", "", 2},
+		{`a "b\"`, `the quote " is not closed`, "", 2},
+		{"a ${b", "${ is not closed by }", "single quotes", 2},
+		{"a $${b", "$${ is not closed by }", "single quotes", 2},
+		{`"$(a`, "$( is not closed by )", "single quotes", 1},
+		{"`a", "` is not closed by `", "single quotes", 0},
+		{`$(a "b)`, "$( is not closed", "single quotes", 0},
+		{"a\x00b", "NUL", "", 1},
+	}
+	for _, tt := range tests {
+		words, err := proc.Split(tt.in)
+		var se *proc.SplitError
+		if !errors.As(err, &se) || words != nil {
+			t.Errorf("%q: %v, %v", tt.in, texts(words), err)
+			continue
+		}
+		if !strings.HasPrefix(se.Msg, tt.msg) && !strings.Contains(se.Msg, "NUL") || se.Offset != tt.offset || !strings.Contains(se.Hint, tt.hint) {
+			t.Errorf("%q: %v, hint %q; want %d: %s, %s", tt.in, se, se.Hint, tt.offset, tt.msg, tt.hint)
+		}
+	}
+	// quoted, they are names like any other
+	for _, in := range []string{`'!' a`, `"if"`, `'A=1' b`, `\{ a`} {
+		if _, err := proc.Split(in); err != nil {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+}
+
+func TestSplitExpansions(t *testing.T) {
+	in := "x ~/a *.go ${v} \"$HOME\" '$no' \\$no `d` $(e f) {a,b} $'q' [a-z]? $1"
+	words, err := proc.Split(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []proc.Expansion
+	for _, w := range words {
+		got = append(got, w.Expands...)
+		if w.Literal() != (len(w.Expands) == 0) {
+			t.Error("Literal lies")
+		}
+	}
+	at := func(s string) int { return strings.Index(in, s) }
+	want := []proc.Expansion{
+		{Kind: proc.Tilde, Offset: 2, Text: "~"},
+		{Kind: proc.Glob, Offset: at("*"), Text: "*"},
+		{Kind: proc.Braced, Offset: at("${v}"), Text: "${v}"},
+		{Kind: proc.Parameter, Offset: at("$HOME"), Text: "$HOME"},
+		{Kind: proc.Substitution, Offset: at("`d`"), Text: "`d`"},
+		{Kind: proc.Substitution, Offset: at("$(e"), Text: "$(e f)"},
+		{Kind: proc.Braces, Offset: at("{a,b}"), Text: "{a,b}"},
+		{Kind: proc.AnsiQuote, Offset: at("$'q"), Text: "$'"},
+		{Kind: proc.Glob, Offset: at("[a-z]"), Text: "[a-z]"},
+		{Kind: proc.Glob, Offset: at("]?") + 1, Text: "?"},
+		{Kind: proc.Parameter, Offset: at("$1"), Text: "$1"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWordPositions(t *testing.T) {
+	in := `ab  c"d e"\f${x} g`
+	words, _ := proc.Split(in)
+	w := words[1]
+	if w.Offset != 4 || w.End != 16 || !w.Quoted || words[0].Quoted {
+		t.Errorf("got %+v", w)
+	}
+	for i := range len(w.Text) {
+		if in[w.At(i)] != w.Text[i] {
+			t.Errorf("byte %d %q is at %d %q", i, w.Text[i], w.At(i), in[w.At(i)])
+		}
+	}
+}
+
+// What is quoted by the rules of the shell comes back as it was.
+func TestSplitUndoesQuoting(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		want := rapid.SliceOfN(rapid.String().Filter(func(s string) bool { return !strings.Contains(s, "\x00") }), 1, 5).Draw(rt, "words")
+		var b strings.Builder
+		for _, w := range want {
+			if rapid.Bool().Draw(rt, "single") {
+				b.WriteString("'" + strings.ReplaceAll(w, "'", `'\''`) + "' ")
+			} else {
+				b.WriteString(`"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`, "$", `\$`, "`", "\\`").Replace(w) + "\"\t")
+			}
+		}
+		got, err := proc.Split(b.String())
+		if err != nil || !slices.Equal(texts(got), want) {
+			rt.Fatalf("%q: got %q, %v, want %q", b.String(), texts(got), err, want)
+		}
+	})
+}
+
+// FuzzSplit compares with the shell of the system, and with an independent
+// parser of the shell language, wherever nothing is expanded.
+func FuzzSplit(f *testing.F) {
+	for _, s := range []string{
+		"a b", "'a b' \"c\\\"d\" e\\ f", "a\\\nb", "a # c", "a \\", "'\\'", "\"\\a\\\\\"", "a\n\nb", "x 'y\nz'", "\\\n", "a\\\n#b", "a |b",
+		"${a b} $(c d) `e`", "a=b c", "$${x}", "~ * [a] {b,c}", "\"${x\"", "é\xff\r\v", "a''#b", "\\#a", "$'x'", "a\\\n\\\n b",
+	} {
+		f.Add(s)
+	}
+	sh, _ := exec.LookPath("sh")
+	f.Fuzz(func(t *testing.T, line string) {
+		words, err := proc.Split(line)
+		if err != nil {
+			var se *proc.SplitError
+			if !errors.As(err, &se) || se.Offset < 0 || se.Offset > len(line) || words != nil {
+				t.Fatalf("%q: bad error %v", line, err)
+			}
+			return
+		}
+		plain := len(words) > 0
+		end := 0
+		for _, w := range words {
+			if w.Offset < end || w.End <= w.Offset || w.End > len(line) {
+				t.Fatalf("%q: bad place %+v", line, w)
+			}
+			end = w.End
+			plain = plain && w.Literal() && !strings.Contains(line, "${")
+			for i := range len(w.Text) {
+				if line[w.At(i)] != w.Text[i] {
+					t.Fatalf("%q: byte %d of %+v is elsewhere", line, i, w)
+				}
+			}
+		}
+		if !plain || strings.Contains(line[:words[0].Offset], "\n") {
+			return
+		}
+		want := texts(words)
+		if sh != "" {
+			cmd := exec.Command(sh, "-c", "printf '%s\\000' "+line)
+			cmd.Env = []string{"LC_ALL=C"}
+			out, err := cmd.Output()
+			got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+			if err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%q: we say %q, sh says %q (%v)", line, want, got, err)
+			}
+		}
+		compareWithParser(t, line, want)
+	})
+}
+
+// compareWithParser counts words as the other parser sees them.
+func compareWithParser(t *testing.T, line string, want []string) {
+	if strings.ContainsAny(line, "\r\\\v\f{") || !isASCII(line) {
+		return // it treats carriage returns and escapes its own way
+	}
+	n := 0
+	for _, err := range syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).WordsSeq(strings.NewReader(line)) {
+		if err != nil {
+			t.Fatalf("%q: we say %q, the parser says %v", line, want, err)
+		}
+		n++
+	}
+	if n != len(want) {
+		t.Fatalf("%q: we say %q, the parser says %d words", line, want, n)
+	}
+}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r > 126 || r < 32 && r != '\n' && r != '\t' })
+}

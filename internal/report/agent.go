@@ -1,0 +1,217 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// How much the agent format tells: enough to fix a cause, not to drown in it.
+const (
+	agentFailures = 25
+	agentAsserts  = 5
+	agentDiff     = 8
+	agentText     = 200
+	agentStderr   = 4
+	agentSame     = 3
+)
+
+// writeAgent writes the report for a program that reads text: the verdict in
+// the first line, then what failed, each fact behind its key. A cause that
+// many tests share is told once.
+func writeAgent(w io.Writer, r *result.Run, o Options) error {
+	p := newPrinter(w, r, Options{Verbose: o.Verbose})
+	p.line(0, agentVerdict(r))
+	for i := range r.Phases {
+		if ph := &r.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
+			p.line(0, "FAIL ", term.Escape(ph.Phase), " ", term.Escape(ph.Name))
+			p.fact("at", place(ph.File, ph.Line, 0))
+			p.fact("cause", oneLine(ph.Message, agentText))
+			p.lastLines("output", ph.Output)
+		}
+	}
+	told := map[string]*shared{}
+	var causes []*shared
+	shown, more := 0, 0
+	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+		if err != nil {
+			return err
+		}
+		if shown == agentFailures && !o.Verbose {
+			more++
+			continue
+		}
+		head := strings.ToUpper(string(c.Status)) + " " + term.Escape(c.Name)
+		cause := sameCause(c)
+		if s := told[cause]; s != nil {
+			if s.others++; s.others <= agentSame {
+				p.line(0, head, " (cause as for ", s.name, ")")
+			}
+			continue
+		}
+		if cause != "" {
+			s := &shared{name: term.Escape(c.Name)}
+			told[cause], causes = s, append(causes, s)
+		}
+		shown++
+		p.line(0, head)
+		p.agentCase(c)
+	}
+	for _, s := range causes {
+		if n := s.others - agentSame; n > 0 {
+			p.line(0, fmt.Sprintf("MORE %d with the cause of %s", n, s.name))
+		}
+	}
+	if more > 0 {
+		p.line(0, fmt.Sprintf("MORE %d failures not shown", more))
+	}
+	for _, f := range r.Findings {
+		if f.Severity == "error" {
+			p.line(0, "FINDING ", colon(term.Escape(f.Kind)), " ", oneLine(f.Message, agentText))
+			p.fact("server", term.Escape(f.Server))
+			p.fact("excerpt", oneLine(f.Excerpt, agentText))
+		}
+	}
+	for _, n := range r.Notes {
+		p.line(0, "NOTE ", oneLine(n, agentText))
+	}
+	return p.flush()
+}
+
+// shared is a cause that several tests have.
+type shared struct {
+	name   string // of the first, which was explained
+	others int
+}
+
+func agentVerdict(r *result.Run) string {
+	s := r.Summary
+	word := "fail"
+	if r.ExitCode == 0 {
+		word = "pass"
+	}
+	var parts []string
+	add := func(n int, text string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, text))
+		}
+	}
+	add(s.Failed, "failed")
+	add(s.Errored, plural(s.Errored, "error"))
+	add(s.Skipped, "skipped")
+	add(s.Flaky, "flaky")
+	add(failedPhases(r), plural(failedPhases(r), "hook or step")+" failed")
+	add(errorFindings(r), plural(errorFindings(r), "finding"))
+	if r.Interrupted != "" {
+		parts = append(parts, "interrupted by "+term.Escape(r.Interrupted))
+	}
+	text := fmt.Sprintf("VERDICT %s %d/%d passed", word, s.Passed, s.Total)
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return text
+}
+
+// fact writes one `key: text` line, nothing for an empty text.
+func (p *printer) fact(key, text string) {
+	if text != "" {
+		p.line(2, key, ": ", text)
+	}
+}
+
+func (p *printer) agentCase(c *result.Case) {
+	failed := failing(c.Assertions)
+	line := c.Line
+	if len(failed) > 0 && failed[0].Line > 0 && failed[0].File == "" {
+		line = failed[0].Line
+	}
+	p.fact("at", place(c.File, line, 0))
+	if len(failed) == 0 || c.Status == result.Error {
+		p.fact("cause", oneLine(c.Message, agentText))
+	}
+	left := agentAsserts
+	p.agentAssertions(failed, &left)
+	if c.Score != nil && c.Threshold != nil {
+		p.fact("score", number(*c.Score)+", needs "+number(*c.Threshold))
+	}
+	for _, m := range c.DerivedMetrics {
+		if m.Passed != nil && !*m.Passed && m.Threshold != nil {
+			p.fact("metric", fmt.Sprintf("%s %s, needs %s", term.Escape(m.Name), number(m.Value), number(*m.Threshold)))
+		}
+	}
+	for _, v := range c.Violations {
+		if !v.Tolerated {
+			p.fact("violation", term.Escape(v.Kind)+": "+oneLine(v.Message, agentText))
+			p.fact("excerpt", oneLine(v.Excerpt, agentText))
+		}
+	}
+	for i := range c.Phases {
+		if ph := &c.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
+			p.fact("phase", term.Escape(ph.Phase)+" "+term.Escape(ph.Name)+": "+oneLine(ph.Message, agentText))
+			p.lastLines("output", ph.Output)
+		}
+	}
+	p.lastLines("stderr", p.stderr(c))
+	p.fact("repro", repro(c))
+}
+
+func (p *printer) agentAssertions(failed []result.Assertion, left *int) {
+	for i := range failed {
+		a := &failed[i]
+		if a.Set && len(a.Assertions) > 0 {
+			p.fact("set", label(a)+p.weighed(a))
+			p.agentAssertions(failing(a.Assertions), left)
+			continue
+		}
+		if *left == 0 {
+			p.fact("assert", fmt.Sprintf("… %d more", len(failed)-i))
+			return
+		}
+		*left--
+		p.fact("assert", label(a)+": "+agentReason(a))
+		if len(a.Diff) == 0 {
+			continue
+		}
+		n := 0
+		for _, l := range a.Diff {
+			if !strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "+") {
+				continue
+			}
+			if n++; n > agentDiff {
+				p.line(4, "…")
+				break
+			}
+			p.line(4, oneLine(l, agentText))
+		}
+	}
+}
+
+// agentReason says what was wanted and what came, by the message when there
+// is one.
+func agentReason(a *result.Assertion) string {
+	message, values := wording(a)
+	if message != "" && !values {
+		return oneLine(message, agentText)
+	}
+	if tells(a) || message == "" {
+		message = ""
+	} else {
+		message = oneLine(message, agentText) + "; "
+	}
+	return message + "expected " + oneLine(a.Expected, agentText) + ", got " + oneLine(a.Actual, agentText)
+}
+
+// lastLines writes the end of a text, one fact a line.
+func (p *printer) lastLines(key, text string) {
+	text = strings.TrimRight(text, "\r\n ")
+	if text == "" {
+		return
+	}
+	lines := strings.Split(text, "\n")
+	for _, l := range lines[max(0, len(lines)-agentStderr):] {
+		p.fact(key, oneLine(l, agentText))
+	}
+}

@@ -1,0 +1,101 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mcptest/internal/report"
+	"mcptest/internal/result"
+)
+
+// chromium finds a browser. Without one the test is skipped; with
+// MCPTEST_REQUIRE_BROWSER it fails.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); name != "" && err == nil {
+			return path
+		}
+	}
+	const missing = "NOT TESTED: no Chromium is installed, so nobody has looked at the HTML report (apt-get install chromium, or set CHROMIUM to one)"
+	if os.Getenv("MCPTEST_REQUIRE_BROWSER") != "" {
+		t.Fatal(missing)
+	}
+	t.Skip(missing)
+	return ""
+}
+
+// TestHTMLInABrowser opens the page of every recorded run, and one of 5,000
+// tests, in Chromium: nothing hostile is live, nothing is asked for, search,
+// filters, links, copying and the keyboard work, it can be read without
+// JavaScript, and axe finds nothing in either theme. MCPTEST_SCREENSHOTS
+// names a folder for pictures.
+func TestHTMLInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	path, dir := chromium(t), consumers(t)
+	type onePage struct {
+		Name    string `json:"name"`
+		File    string `json:"file"`
+		Tests   int    `json:"tests"`
+		Failed  int    `json:"failed"`
+		Audit   bool   `json:"audit"`
+		LimitMS int    `json:"limitMs,omitempty"`
+	}
+	job := struct {
+		Chromium string    `json:"chromium"`
+		Pages    []onePage `json:"pages"`
+		Shots    string    `json:"shots,omitempty"`
+	}{Chromium: path, Shots: os.Getenv("MCPTEST_SCREENSHOTS")}
+	tmp := t.TempDir()
+	add := func(name string, r *result.Run, limit int) {
+		file := filepath.Join(tmp, name+".html")
+		if err := os.WriteFile(file, render(t, "html", r, report.Options{}), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		job.Pages = append(job.Pages, onePage{name, file, r.Summary.Total, r.Summary.Failed, strings.Contains("failures parallel http setup", name), limit})
+	}
+	for _, name := range names() {
+		add(name, open(t, name), 0)
+	}
+	add("big", many(t, 5000), 4000) // the aim is 2 s on a machine that does nothing else; twice that is a fault
+	in, err := json.Marshal(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", "browser.mjs")
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(in)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	var found []struct {
+		Name     string   `json:"name"`
+		Problems []string `json:"problems"`
+		MS       float64  `json:"ms"`
+	}
+	if err := json.Unmarshal(out, &found); err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != len(job.Pages) {
+		t.Fatalf("%d of %d pages were opened", len(found), len(job.Pages))
+	}
+	for _, f := range found {
+		t.Logf("%-12s opened in %.0f ms", f.Name, f.MS)
+		for _, p := range f.Problems {
+			t.Errorf("%s: %s", f.Name, p)
+		}
+	}
+}

@@ -1,0 +1,287 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// Change is how one test differs between two runs.
+type Change struct {
+	Name        string        `json:"name"`
+	File        string        `json:"file"`
+	Before      result.Status `json:"before,omitempty"` // absent: the test is new
+	After       result.Status `json:"after,omitempty"`  // absent: the test is gone
+	Message     string        `json:"message,omitempty"`
+	BeforeMS    float64       `json:"before_ms,omitempty"`
+	AfterMS     float64       `json:"after_ms,omitempty"`
+	BeforeScore *float64      `json:"before_score,omitempty"`
+	AfterScore  *float64      `json:"after_score,omitempty"`
+}
+
+// MetricChange is how the mean of a metric differs.
+type MetricChange struct {
+	Name   string   `json:"name"`
+	Before *float64 `json:"before,omitempty"`
+	After  *float64 `json:"after,omitempty"`
+}
+
+// Comparison is what differs between two runs. A test is the same when file
+// and name are, and the n-th of a name when there are several.
+type Comparison struct {
+	Schema       string         `json:"schema"` // "mcptest.comparison/v1"
+	Before       result.Summary `json:"before"`
+	After        result.Summary `json:"after"`
+	NewlyFailing []Change       `json:"newly_failing"` // passed, were skipped or did not exist, and do not pass now
+	Fixed        []Change       `json:"fixed"`         // did not pass, and pass now
+	StillFailing []Change       `json:"still_failing"`
+	Slower       []Change       `json:"slower"`
+	Faster       []Change       `json:"faster"`
+	Scores       []Change       `json:"scores"`
+	Skipped      []Change       `json:"skipped"` // ran before, and are skipped now
+	Added        []Change       `json:"added"`   // new, and do not fail
+	Removed      []Change       `json:"removed"`
+	Metrics      []MetricChange `json:"metrics"`
+	Regression   bool           `json:"regression"`
+}
+
+// CompareOptions say from where on a difference counts.
+type CompareOptions struct {
+	Slower float64 // factor from which a test counts as slower; 0: 1.5
+	MS     float64 // and the least difference in milliseconds; 0: 50
+	Score  float64 // least change of a score; 0: 0.01
+}
+
+// earlier is what is kept of a test of the older run.
+type earlier struct {
+	status result.Status
+	ms     float64
+	score  *float64
+	seen   bool
+	change Change
+}
+
+type testKey struct {
+	file, name string
+	n          int
+}
+
+// Compare compares two runs.
+func Compare(before, after *result.Run, o CompareOptions) (*Comparison, error) {
+	o = o.withDefaults()
+	c := &Comparison{Schema: "mcptest.comparison/v1", Before: before.Summary, After: after.Summary}
+	for _, list := range []*[]Change{&c.NewlyFailing, &c.Fixed, &c.StillFailing, &c.Slower, &c.Faster, &c.Scores, &c.Skipped, &c.Added, &c.Removed} {
+		*list = []Change{}
+	}
+	old := map[testKey]*earlier{}
+	var order []testKey
+	count := map[[2]string]int{}
+	for t, err := range result.Select(before.Cases) {
+		if err != nil {
+			return nil, err
+		}
+		count[[2]string{t.File, t.Name}]++
+		k := testKey{t.File, t.Name, count[[2]string{t.File, t.Name}]}
+		old[k] = &earlier{status: t.Status, ms: t.DurationMS, score: t.Score, change: Change{Name: t.Name, File: t.File, Before: t.Status, BeforeMS: t.DurationMS}}
+		order = append(order, k)
+	}
+	clear(count)
+	for t, err := range result.Select(after.Cases) {
+		if err != nil {
+			return nil, err
+		}
+		count[[2]string{t.File, t.Name}]++
+		c.test(old[testKey{t.File, t.Name, count[[2]string{t.File, t.Name}]}], t, o)
+	}
+	for _, k := range order {
+		if !old[k].seen {
+			c.Removed = append(c.Removed, old[k].change)
+		}
+	}
+	c.metrics(before, after)
+	c.Regression = len(c.NewlyFailing) > 0
+	return c, nil
+}
+
+func (o CompareOptions) withDefaults() CompareOptions {
+	if o.Slower == 0 {
+		o.Slower = 1.5
+	}
+	if o.MS == 0 {
+		o.MS = 50
+	}
+	if o.Score == 0 {
+		o.Score = 0.01
+	}
+	return o
+}
+
+func (c *Comparison) test(was *earlier, t *result.Case, o CompareOptions) {
+	ch := Change{Name: t.Name, File: t.File, After: t.Status, AfterMS: t.DurationMS, AfterScore: t.Score}
+	if broke(t.Status) {
+		ch.Message = t.Message
+	}
+	if was == nil {
+		if broke(t.Status) {
+			c.NewlyFailing = append(c.NewlyFailing, ch)
+		} else {
+			c.Added = append(c.Added, ch)
+		}
+		return
+	}
+	was.seen = true
+	ch.Before, ch.BeforeMS, ch.BeforeScore = was.status, was.ms, was.score
+	switch {
+	case broke(t.Status) && broke(was.status):
+		c.StillFailing = append(c.StillFailing, ch)
+	case broke(t.Status):
+		c.NewlyFailing = append(c.NewlyFailing, ch)
+	case t.Status == result.Pass && broke(was.status):
+		c.Fixed = append(c.Fixed, ch)
+	case t.Status == result.Skip && was.status != result.Skip:
+		c.Skipped = append(c.Skipped, ch)
+	}
+	if t.Status == result.Pass && was.status == result.Pass {
+		switch d := t.DurationMS - was.ms; {
+		case d >= o.MS && t.DurationMS >= o.Slower*was.ms:
+			c.Slower = append(c.Slower, ch)
+		case -d >= o.MS && was.ms >= o.Slower*t.DurationMS:
+			c.Faster = append(c.Faster, ch)
+		}
+	}
+	if was.score != nil && t.Score != nil && math.Abs(*was.score-*t.Score) >= o.Score-1e-12 {
+		c.Scores = append(c.Scores, ch)
+	}
+}
+
+func (c *Comparison) metrics(before, after *result.Run) {
+	c.Metrics = []MetricChange{}
+	at := map[string]int{}
+	for _, m := range before.Rollups {
+		at[m.Name] = len(c.Metrics)
+		mean := m.Mean
+		c.Metrics = append(c.Metrics, MetricChange{Name: m.Name, Before: &mean})
+	}
+	for _, m := range after.Rollups {
+		mean := m.Mean
+		if i, ok := at[m.Name]; ok {
+			c.Metrics[i].After = &mean
+			continue
+		}
+		c.Metrics = append(c.Metrics, MetricChange{Name: m.Name, After: &mean})
+	}
+}
+
+// WriteText writes a comparison for people.
+func (c *Comparison) WriteText(w io.Writer, o Options) error {
+	p := newPrinter(w, &result.Run{}, o)
+	status := func(ch *Change) string {
+		return orElse(string(ch.Before), "new") + " → " + orElse(string(ch.After), "gone")
+	}
+	times := func(ch *Change) string {
+		return fmt.Sprintf("%s → %s (%.1f×)", duration(ch.BeforeMS), duration(ch.AfterMS), ch.AfterMS/max(ch.BeforeMS, 0.001))
+	}
+	p.changes("Newly failing", term.Bad, "✗ ", c.NewlyFailing, status)
+	p.changes("Fixed", term.Good, "✓ ", c.Fixed, status)
+	p.changes("Slower", term.Warn, "▲ ", c.Slower, times)
+	p.changes("Faster", term.Good, "▼ ", c.Faster, times)
+	p.changes("Changed scores", term.Warn, "~ ", c.Scores, func(ch *Change) string {
+		return fmt.Sprintf("%s → %s (%+.3f)", number(*ch.BeforeScore), number(*ch.AfterScore), *ch.AfterScore-*ch.BeforeScore)
+	})
+	p.changes("No longer run", term.Faint, "- ", c.Skipped, status)
+	p.changes("Removed", term.Faint, "- ", c.Removed, status)
+	p.metricTable(c.Metrics)
+	p.blank()
+	p.table2(c)
+	word, st := "NO REGRESSION", term.Good
+	if c.Regression {
+		word, st = "REGRESSION", term.Bad
+	}
+	p.blank()
+	p.line(0, p.paint(st, word), fmt.Sprintf("  %d newly failing, %d fixed, %d still failing, %d slower, %s", len(c.NewlyFailing), len(c.Fixed), len(c.StillFailing), len(c.Slower), count(len(c.Scores), "changed score")))
+	return p.flush()
+}
+
+func (p *printer) changes(title string, st term.Style, mark string, list []Change, says func(*Change) string) {
+	if len(list) == 0 {
+		return
+	}
+	p.heading(fmt.Sprintf("%s (%d)", title, len(list)))
+	width := 0
+	for i := range list {
+		width = max(width, min(60, term.Width(term.Escape(list[i].Name))))
+	}
+	for i := range list {
+		ch := &list[i]
+		if i == mostFailures && !p.Verbose {
+			p.line(2, p.faint(fmt.Sprintf("… and %d more", len(list)-i)))
+			return
+		}
+		p.line(2, p.paint(st, mark), term.Pad(term.Escape(ch.Name), width), "  ", says(ch), p.faint("  "+term.Escape(ch.File)))
+		if ch.Message != "" {
+			p.line(6, p.faint(oneLine(ch.Message, longest)))
+		}
+	}
+}
+
+func (p *printer) metricTable(list []MetricChange) {
+	if len(list) == 0 {
+		return
+	}
+	p.heading("Metric rollups")
+	width := 0
+	for _, m := range list {
+		width = max(width, term.Width(term.Escape(m.Name)))
+	}
+	for _, m := range list {
+		value := func(v *float64) string {
+			if v == nil {
+				return "–"
+			}
+			return number(*v)
+		}
+		change := ""
+		if m.Before != nil && m.After != nil {
+			change = fmt.Sprintf(" (%+.3f)", *m.After-*m.Before)
+		}
+		p.line(2, term.Pad(term.Escape(m.Name), width), "  mean ", value(m.Before), " → ", value(m.After), p.faint(change))
+	}
+}
+
+// table2 writes the counts of both runs.
+func (p *printer) table2(c *Comparison) {
+	p.line(2, p.faint("             before    after"))
+	row := func(name string, a, b int) {
+		p.line(2, term.Pad(name, 10), term.PadLeft(fmt.Sprint(a), 9), term.PadLeft(fmt.Sprint(b), 9))
+	}
+	row("tests", c.Before.Total, c.After.Total)
+	row("passed", c.Before.Passed, c.After.Passed)
+	row("failed", c.Before.Failed, c.After.Failed)
+	row("errors", c.Before.Errored, c.After.Errored)
+	row("skipped", c.Before.Skipped, c.After.Skipped)
+}
+
+// WriteJSON writes a comparison as JSON.
+func (c *Comparison) WriteJSON(w io.Writer) error {
+	bw := bufio.NewWriter(w)
+	o := out{w: bw}
+	safe := *c
+	for _, list := range []*[]Change{&safe.NewlyFailing, &safe.Fixed, &safe.StillFailing, &safe.Slower, &safe.Faster, &safe.Scores, &safe.Skipped, &safe.Added, &safe.Removed} {
+		clean := make([]Change, len(*list))
+		for i, ch := range *list {
+			ch.Name, ch.File, ch.Message = term.Escape(ch.Name), term.Escape(ch.File), term.Escape(ch.Message)
+			clean[i] = ch
+		}
+		*list = clean
+	}
+	o.json(safe)
+	o.put("\n")
+	if o.err != nil {
+		return o.err
+	}
+	return bw.Flush()
+}

@@ -1,0 +1,72 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"mcptest/internal/report"
+	"mcptest/internal/result"
+)
+
+func TestCompare(t *testing.T) {
+	run := func(cases ...*result.Case) *result.Run {
+		for i, c := range cases {
+			c.Index, c.File = i, "s.yaml"
+		}
+		return &result.Run{Schema: result.Schema, Cases: result.Slice(cases)}
+	}
+	before := run(
+		&result.Case{Name: "breaks", Status: result.Pass}, &result.Case{Name: "mended", Status: result.Error}, &result.Case{Name: "bad", Status: result.Fail},
+		&result.Case{Name: "slow", Status: result.Pass, DurationMS: 100}, &result.Case{Name: "a bit", Status: result.Pass, DurationMS: 1}, &result.Case{Name: "quick", Status: result.Pass, DurationMS: 300},
+		&result.Case{Name: "scored", Status: result.Pass, Score: float(0.9)}, &result.Case{Name: "gone", Status: result.Pass}, &result.Case{Name: "left out", Status: result.Pass},
+		&result.Case{Name: "twin", Status: result.Pass}, &result.Case{Name: "twin", Status: result.Fail},
+	)
+	after := run(
+		&result.Case{Name: "breaks", Status: result.Fail, Message: "want \x1b[31m1"}, &result.Case{Name: "mended", Status: result.Pass}, &result.Case{Name: "bad", Status: result.Error},
+		&result.Case{Name: "slow", Status: result.Pass, DurationMS: 200}, &result.Case{Name: "a bit", Status: result.Pass, DurationMS: 30}, &result.Case{Name: "quick", Status: result.Pass, DurationMS: 30},
+		&result.Case{Name: "scored", Status: result.Pass, Score: float(0.7)}, &result.Case{Name: "left out", Status: result.Skip},
+		&result.Case{Name: "twin", Status: result.Pass}, &result.Case{Name: "twin", Status: result.Fail},
+		&result.Case{Name: "new and bad", Status: result.Fail}, &result.Case{Name: "new", Status: result.Pass},
+	)
+	c, err := report.Compare(before, after, report.CompareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(list []report.Change) string {
+		var out []string
+		for _, ch := range list {
+			out = append(out, ch.Name)
+		}
+		return strings.Join(out, ", ")
+	}
+	for _, row := range []struct{ what, got, want string }{
+		{"newly failing", names(c.NewlyFailing), "breaks, new and bad"},
+		{"fixed", names(c.Fixed), "mended"},
+		{"still failing", names(c.StillFailing), "bad, twin"},
+		{"slower", names(c.Slower), "slow"},
+		{"faster", names(c.Faster), "quick"},
+		{"scores", names(c.Scores), "scored"},
+		{"skipped", names(c.Skipped), "left out"},
+		{"added", names(c.Added), "new"},
+		{"removed", names(c.Removed), "gone"},
+	} {
+		if row.got != row.want {
+			t.Errorf("%s: got %q, want %q", row.what, row.got, row.want)
+		}
+	}
+	if !c.Regression {
+		t.Error("no regression")
+	}
+	var text, js bytes.Buffer
+	if err := c.WriteText(&text, report.Options{}); err != nil || strings.Contains(text.String(), "\x1b") {
+		t.Errorf("%v: %q", err, text.String())
+	}
+	if err := c.WriteJSON(&js); err != nil || !json.Valid(js.Bytes()) {
+		t.Errorf("%v: %s", err, js.String())
+	}
+	if same, err := report.Compare(before, before, report.CompareOptions{}); err != nil || same.Regression {
+		t.Errorf("a run against itself: %+v, %v", same, err)
+	}
+}

@@ -1,0 +1,133 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"mcptest/internal/report"
+	"mcptest/internal/result"
+)
+
+// consumers is the folder of the readers from npm. Without them the test is
+// skipped; with MCPTEST_REQUIRE_SERVERS it fails.
+func consumers(t *testing.T) string {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	dir := filepath.Join(filepath.Dir(here), "..", "..", "testdata", "consumers")
+	missing := ""
+	if _, err := exec.LookPath("node"); err != nil {
+		missing = "node is not installed"
+	} else if _, err := os.Stat(filepath.Join(dir, "node_modules", "ajv")); err != nil {
+		missing = "the packages of testdata/consumers are not installed: make servers"
+	}
+	switch {
+	case missing == "":
+	case os.Getenv("MCPTEST_REQUIRE_SERVERS") != "":
+		t.Fatal(missing)
+	default:
+		t.Skip(missing)
+	}
+	return dir
+}
+
+// want is what a reader must find in a report.
+type want struct {
+	Total   int    `json:"total"`
+	Failed  int    `json:"failed"`
+	Errored int    `json:"errored"`
+	Skipped int    `json:"skipped"`
+	Beside  int    `json:"beside"` // failed hooks, steps and findings
+	Schema  string `json:"schema"`
+}
+
+func wanted(r *result.Run, dir string) want {
+	w := want{
+		Total: r.Summary.Total, Failed: r.Summary.Failed, Errored: r.Summary.Errored, Skipped: r.Summary.Skipped,
+		Schema: filepath.Join(dir, "..", "..", "schemas", "run-v1.json"),
+	}
+	for _, ph := range r.Phases {
+		// A clean-up that failed turns no report red.
+		cleanUp := ph.Phase == "teardown" || ph.Phase == "afterAll" || ph.Phase == "afterEach"
+		if (ph.Status == result.Fail || ph.Status == result.Error) && !cleanUp {
+			w.Beside++
+		}
+	}
+	for _, f := range r.Findings {
+		if f.Severity == "error" {
+			w.Beside++
+		}
+	}
+	return w
+}
+
+// job is a report to be read, and what must be found in it.
+type job struct {
+	Format string `json:"format"`
+	File   string `json:"file"`
+	Want   want   `json:"want"`
+}
+
+// verdict is what the readers say of a report.
+type verdict struct {
+	File     string   `json:"file"`
+	Problems []string `json:"problems"`
+}
+
+// readAll has reports read by the programs of the folder.
+func readAll(t *testing.T, dir string, jobs []job) (found []verdict) {
+	t.Helper()
+	in, err := json.Marshal(jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", "check.mjs")
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(in)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	if err := json.Unmarshal(out, &found); err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != len(jobs) {
+		t.Fatalf("%d of %d reports were read", len(found), len(jobs))
+	}
+	return found
+}
+
+// TestIndependentReaders gives every recorded run in every machine format,
+// the hostile one among them, to parsers and validators that are not ours.
+func TestIndependentReaders(t *testing.T) {
+	dir := consumers(t)
+	var jobs []job
+	tmp := t.TempDir()
+	for _, name := range names() {
+		r := open(t, name)
+		for _, format := range []string{"json", "ndjson", "junit", "tap", "md", "sarif", "gitlab", "otlp", "html"} {
+			file := filepath.Join(tmp, name+"."+format)
+			if err := os.WriteFile(file, render(t, format, r, report.Options{}), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			jobs = append(jobs, job{format, file, wanted(r, dir)})
+		}
+	}
+	found := readAll(t, dir, jobs)
+	for _, f := range found {
+		for _, p := range f.Problems {
+			t.Errorf("%s: %s", filepath.Base(f.File), p)
+		}
+	}
+	t.Logf("%d reports read", len(found))
+}

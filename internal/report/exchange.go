@@ -1,0 +1,71 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// exchanges writes the frames: all of them when verbose, and otherwise the
+// one that got no answer.
+func (p *printer) exchanges(c *result.Case) {
+	for i := range c.Exchanges {
+		x := &c.Exchanges[i]
+		if !p.Verbose && (c.Status != result.Error || x.Error == "") {
+			continue
+		}
+		p.exchange(3, x)
+	}
+}
+
+func (p *printer) exchange(indent int, x *result.Exchange) {
+	title := "exchange  "
+	if x.Step != "" {
+		title += term.Escape(x.Step) + "  "
+	}
+	title += term.Escape(x.Method)
+	if x.HTTP != nil {
+		title += fmt.Sprintf("  HTTP %d", x.HTTP.Status)
+		if x.HTTP.Attempts > 1 {
+			title += fmt.Sprintf(" after %d attempts", x.HTTP.Attempts)
+		}
+	}
+	p.line(indent, p.faint(title+"  ("+duration(x.DurationMS)+")"))
+	p.frame(indent, "→ ", x.Request)
+	for _, m := range x.During {
+		arrow := "← "
+		if m.Dir == "to-server" {
+			arrow = "→ "
+		}
+		p.frame(indent, arrow, m.Raw)
+	}
+	if x.Response != "" {
+		p.frame(indent, "← ", x.Response)
+	}
+	if x.Error != "" {
+		p.line(indent, p.paint(term.Broken, "✗ "), oneLine(x.Error, longest))
+	}
+}
+
+// frame writes a frame behind an arrow, indented when it is JSON and verbose.
+func (p *printer) frame(indent int, arrow, raw string) {
+	if !p.Verbose {
+		p.line(indent, p.faint(arrow), oneLine(raw, excerptMax))
+		return
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(raw), "", "  ") != nil || b.Len() < 100 {
+		p.line(indent, p.faint(arrow), term.Escape(raw))
+		return
+	}
+	for i, l := range strings.Split(term.EscapeLines(b.String()), "\n") {
+		if i > 0 {
+			arrow = "  "
+		}
+		p.line(indent, p.faint(arrow), l)
+	}
+}

@@ -1,0 +1,379 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// How much of a failure is shown when the report is not verbose.
+const (
+	diffLines   = 30
+	stderrLines = 20
+	valueLines  = 12
+
+	excerptMax = 240
+)
+
+// failure explains why one case did not pass.
+func (p *printer) failure(n int, c *result.Case) {
+	st, _ := verdictStyle(c.Status)
+	p.blank()
+	p.line(0, p.paint(term.Strong, fmt.Sprintf("%d) ", n)), p.paint(st, strings.ToUpper(string(c.Status))), "  ", p.paint(term.Strong, term.Escape(c.Name)))
+	p.why(c)
+}
+
+// why explains a case below its name.
+func (p *printer) why(c *result.Case) {
+	st, _ := verdictStyle(c.Status)
+	p.line(3, p.faint(p.whereabouts(c)))
+	p.blank()
+	if c.Message != "" {
+		p.message(3, st, c.Message)
+	}
+	for _, a := range c.Attempts {
+		if len(c.Attempts) > 1 {
+			p.line(3, p.glyph(a.Status), " ", p.faint("try, "+duration(a.DurationMS)), "  ", oneLine(a.Message, longest))
+		}
+	}
+	failed := failing(c.Assertions)
+	for i := range failed {
+		p.assertion(3, c, &failed[i], alone(c, failed))
+	}
+	p.scores(c)
+	p.others(c, len(failed))
+	p.violations(c)
+	for i := range c.Phases {
+		if ph := &c.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
+			p.phase(3, ph)
+		}
+	}
+	if text := p.stderr(c); text != "" {
+		p.line(3, p.faint("server stderr"))
+		p.block(3, text, stderrLines, true)
+	}
+	p.exchanges(c)
+	if s := repro(c); s != "" {
+		p.line(3, p.faint("repro  "), p.paint(term.Accent, s))
+	}
+}
+
+// stderr is what the server wrote during the case; for a case that got no
+// answer from a server that could not be started, what it wrote then.
+func (p *printer) stderr(c *result.Case) string {
+	text := c.Stderr
+	for i := range p.run.Servers {
+		s := &p.run.Servers[i]
+		if s.Name != c.Server || s.Stderr == "" {
+			continue
+		}
+		if text == "" && c.Status == result.Error {
+			text = s.Stderr
+		}
+		if strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(s.Stderr)) {
+			if p.told == nil {
+				p.told = map[*result.Server]bool{}
+			}
+			p.told[s] = true
+		}
+	}
+	return text
+}
+
+// whereabouts says what was called where.
+func (p *printer) whereabouts(c *result.Case) string {
+	parts := []string{place(c.File, c.Line, 0)}
+	if c.Server != "" {
+		parts = append(parts, "server "+term.Escape(c.Server))
+	}
+	if c.Call != "" {
+		parts = append(parts, term.Escape(c.Call))
+	}
+	if c.DurationMS > 0 {
+		parts = append(parts, duration(c.DurationMS))
+	}
+	if c.AfterRestart {
+		parts = append(parts, "after a restart of the server")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// message writes a message of one line or more in a colour.
+func (p *printer) message(indent int, st term.Style, text string) {
+	text = strings.Trim(term.EscapeLines(text), "\n ")
+	for i, l := range strings.Split(text, "\n") {
+		if i > 0 {
+			l = "│ " + l
+		}
+		p.line(indent, p.paint(st, p.fit(l, indent)))
+	}
+}
+
+// failing returns the assertions that failed, at the top level.
+func failing(as []result.Assertion) (out []result.Assertion) {
+	for _, a := range as {
+		if !a.Pass {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// alone reports whether the case's message says what its only failed
+// assertion says, so that it need not be said twice.
+func alone(c *result.Case, failed []result.Assertion) bool {
+	if len(failed) != 1 || failed[0].Set || c.Message == "" {
+		return false
+	}
+	m := failed[0].Message
+	return m != "" && strings.Contains(c.Message, m)
+}
+
+// assertion explains a failed assertion or set.
+func (p *printer) assertion(indent int, c *result.Case, a *result.Assertion, said bool) {
+	message, values := wording(a)
+	if !said {
+		p.line(indent, p.paint(term.Bad, "✗ "), label(a), p.weighed(a))
+		indent += 2
+		if message != "" && (!values || len(a.Diff) > 0 || !tells(a)) {
+			p.message(indent, term.Bad, message)
+		}
+	}
+	switch {
+	case len(a.Diff) > 0:
+		p.diff(indent, a.Diff)
+	case values:
+		p.value(indent, "expected  ", term.Good, a.Expected)
+		p.value(indent, "actual    ", term.Bad, a.Actual)
+	}
+	for _, n := range a.Notes {
+		p.line(indent, p.faint("note: "), oneLine(n, longest))
+	}
+	file := a.File
+	if file == "" {
+		file = c.File
+	}
+	if a.Line > 0 {
+		p.sourceLine(indent, file, a.Line, a.Column, a.Source)
+	}
+	for _, inner := range a.Assertions {
+		if !inner.Pass {
+			p.assertion(indent, c, &inner, false)
+		}
+	}
+	if n := len(a.Assertions) - len(failing(a.Assertions)); n > 0 {
+		p.line(indent, p.faint(fmt.Sprintf("✓ %s of the set passed", count(n, "assertion"))))
+	}
+}
+
+// sayable is the length up to which a message with two values in it is
+// easier to read than the values in two lines.
+const sayable = 80
+
+// wording returns what an assertion says: its message without the target,
+// which the label has, and whether the expected and actual values have to be
+// shown as well.
+func wording(a *result.Assertion) (message string, values bool) {
+	message = strings.TrimPrefix(a.Message, a.Target+": ")
+	switch {
+	case a.Expected == "" && a.Actual == "":
+		return message, false
+	case message == "":
+		return message, true
+	case a.Actual == "" || a.Actual == "nothing":
+		return message, a.Actual == "" && !strings.Contains(message, a.Expected)
+	case !strings.Contains(message, a.Actual):
+		return message, true
+	}
+	return message, tells(a) && len(message) > sayable
+}
+
+// tells reports whether the message holds both values.
+func tells(a *result.Assertion) bool {
+	return a.Expected != "" && a.Actual != "" && strings.Contains(a.Message, a.Expected) && strings.Contains(a.Message, a.Actual)
+}
+
+// label names an assertion as the suite does.
+func label(a *result.Assertion) string {
+	var parts []string
+	if a.Name != "" {
+		parts = append(parts, term.Escape(a.Name)+":")
+	}
+	switch {
+	case a.Set:
+		parts = append(parts, "assert-set")
+	case a.Target != "":
+		parts = append(parts, term.Escape(a.Target))
+	}
+	if a.Matcher != "" {
+		parts = append(parts, term.Escape(a.Matcher))
+	}
+	return strings.TrimSuffix(strings.Join(parts, " "), ":")
+}
+
+// weighed adds score, threshold and weight, where they count.
+func (p *printer) weighed(a *result.Assertion) string {
+	var parts []string
+	if a.Score != nil && (a.Set || a.Threshold != nil) {
+		text := "score " + number(*a.Score)
+		if a.Threshold != nil {
+			text += ", needs " + number(*a.Threshold)
+		}
+		parts = append(parts, text)
+	}
+	if a.Weight != nil {
+		parts = append(parts, "weight "+number(*a.Weight))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return p.faint("  (" + strings.Join(parts, ", ") + ")")
+}
+
+func (p *printer) value(indent int, name string, st term.Style, text string) {
+	if text == "" {
+		return
+	}
+	if !strings.Contains(strings.TrimRight(text, "\n"), "\n") {
+		p.line(indent, p.faint(name), p.paint(st, p.fit(term.Escape(text), indent)))
+		return
+	}
+	p.line(indent, p.faint(strings.TrimSpace(name)))
+	p.block(indent, text, valueLines, false)
+}
+
+func (p *printer) diff(indent int, lines []string) {
+	p.line(indent, p.paint(term.Good, "- expected"), "  ", p.paint(term.Bad, "+ actual"))
+	cut := 0
+	if len(lines) > diffLines && !p.Verbose {
+		cut = len(lines) - diffLines
+		lines = lines[:diffLines]
+	}
+	for _, l := range lines {
+		st := term.Faint
+		switch {
+		case strings.HasPrefix(l, "-"):
+			st = term.Good
+		case strings.HasPrefix(l, "+"):
+			st = term.Bad
+		}
+		p.line(indent, p.faint("│ "), p.paint(st, p.fit(term.Escape(l), indent)))
+	}
+	if cut > 0 {
+		p.line(indent, p.faint(fmt.Sprintf("│ … %s more", count(cut, "line"))))
+	}
+}
+
+// sourceLine writes the place in the suite, its line and a caret under the
+// column.
+func (p *printer) sourceLine(indent int, file string, line, column int, source string) {
+	if file == "" || line == 0 {
+		return
+	}
+	p.line(indent, p.paint(term.Accent, place(file, line, column)))
+	if strings.TrimSpace(source) == "" {
+		return
+	}
+	number := fmt.Sprint(line)
+	source = strings.ReplaceAll(source, "\t", " ") // a tab is one column
+	head, rest := splitAt(source, column)
+	text := strings.TrimLeft(source, " ")
+	p.line(indent, p.faint(number+" │ "), p.fit(term.Escape(strings.TrimRight(text, "\r\n ")), indent))
+	if column > 0 && rest != "" {
+		before := term.Escape(head[min(len(head), len(source)-len(text)):])
+		p.line(indent, p.faint(strings.Repeat(" ", len(number))+" │ "), strings.Repeat(" ", term.Width(before)), p.paint(term.Bad, "^"))
+	}
+}
+
+// splitAt cuts a line before a column, counted in runes from 1.
+func splitAt(s string, column int) (head, rest string) {
+	at := 0
+	for n := 1; n < column && at < len(s); n++ {
+		_, size := utf8.DecodeRuneInString(s[at:])
+		at += size
+	}
+	return s[:at], s[at:]
+}
+
+// scores explains a combined score and metrics that gate.
+func (p *printer) scores(c *result.Case) {
+	if c.Score != nil && c.Threshold != nil {
+		st := term.Good
+		if *c.Score < *c.Threshold-1e-9 {
+			st = term.Bad
+		}
+		p.line(3, p.faint("score  "), p.paint(st, number(*c.Score)), p.faint(", needs "+number(*c.Threshold)))
+	}
+	for _, m := range c.DerivedMetrics {
+		st, needs := term.Plain, ""
+		if m.Passed != nil && !*m.Passed {
+			st = term.Bad
+		}
+		if m.Threshold != nil {
+			needs = ", needs " + number(*m.Threshold)
+		}
+		p.line(3, p.faint("metric "), term.Escape(m.Name), " ", p.paint(st, number(m.Value)), p.faint(needs))
+		for _, n := range m.Notes {
+			p.line(5, p.faint("note: "), oneLine(n, longest))
+		}
+	}
+}
+
+// others counts the assertions that passed, or lists them when verbose.
+func (p *printer) others(c *result.Case, failed int) {
+	passed := len(c.Assertions) - failed
+	if passed == 0 {
+		return
+	}
+	if !p.Verbose {
+		noun := "assertion"
+		if failed > 0 {
+			noun = "other assertion"
+		}
+		p.line(3, p.faint("✓ "+count(passed, noun)+" passed"))
+		return
+	}
+	for _, a := range c.Assertions {
+		if a.Pass {
+			p.line(3, p.paint(term.Good, "✓ "), p.faint(label(&a)), p.weighed(&a))
+		}
+	}
+}
+
+func (p *printer) violations(c *result.Case) {
+	for _, v := range c.Violations {
+		st, word := term.Bad, "violation  "
+		if v.Tolerated {
+			st, word = term.Warn, "tolerated  "
+		}
+		at := ""
+		if v.Offset > 0 {
+			at = p.faint(fmt.Sprintf(" (at byte %d of the server's output)", v.Offset))
+		}
+		p.line(3, p.faint(word), p.paint(st, term.Escape(v.Kind)), "  ", oneLine(v.Message, longest), at)
+		if v.Excerpt != "" {
+			p.line(5, p.faint("│ "), oneLine(v.Excerpt, excerptMax))
+		}
+	}
+}
+
+// phase explains a hook or a fixture step that failed.
+func (p *printer) phase(indent int, ph *result.Phase) {
+	p.line(indent, p.glyph(ph.Status), " ", p.paint(term.Strong, term.Escape(ph.Phase)), ": ", term.Escape(ph.Name), p.took(ph.DurationMS))
+	indent += 2
+	if ph.Message != "" {
+		st, _ := verdictStyle(ph.Status)
+		p.message(indent, st, ph.Message)
+	}
+	p.sourceLine(indent, ph.File, ph.Line, 0, ph.Source)
+	if ph.Output != "" {
+		p.line(indent, p.faint("output"))
+		p.block(indent, ph.Output, stderrLines, true)
+	}
+}
+
+// repro is the command that runs the case alone.
+func repro(c *result.Case) string { return term.Escape(c.Repro) }

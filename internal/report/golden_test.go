@@ -1,0 +1,107 @@
+package report_test
+
+import (
+	"bytes"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mcptest/internal/report"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+var update = flag.Bool("update", false, "write the recorded streams and the goldens anew")
+
+func names() []string { return slices.Sorted(maps.Keys(scenarios)) }
+
+// golden compares got with a file, or writes it with -update.
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), string(got)); d != "" {
+		t.Errorf("%s (-want +got):\n%s", path, d)
+	}
+}
+
+func logPath(name string) string { return filepath.Join("testdata", "logs", name+".ndjson") }
+
+// open folds a recorded stream into its record.
+func open(t testing.TB, name string) *result.Run {
+	t.Helper()
+	f, err := os.Open(logPath(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := result.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func render(t testing.TB, format string, r *result.Run, o report.Options) []byte {
+	t.Helper()
+	f, err := report.Find(format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := f.Write(&b, r, o); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestRecordedStreams: the streams are what a recorder writes for the runs of
+// scenarios_test.go.
+func TestRecordedStreams(t *testing.T) {
+	for _, name := range names() {
+		var b bytes.Buffer
+		log := result.NewLogWriter(&b)
+		rec := result.NewRecorder(result.RecorderOptions{Listeners: []result.Listener{log}})
+		for _, e := range scenarios[name]() {
+			rec.Send(e)
+		}
+		rec.Close()
+		if rec.Err() != nil || log.Err() != nil {
+			t.Fatal(rec.Err(), log.Err())
+		}
+		golden(t, logPath(name), b.Bytes())
+	}
+}
+
+// TestGoldens: every format of every recorded stream, plus the variants of
+// pretty.
+func TestGoldens(t *testing.T) {
+	for _, name := range names() {
+		t.Run(name, func(t *testing.T) {
+			r := open(t, name)
+			for _, f := range report.Formats {
+				golden(t, filepath.Join("testdata", "golden", name+"."+f.Name+f.Ext), render(t, f.Name, r, report.Options{}))
+			}
+			golden(t, filepath.Join("testdata", "golden", name+".pretty-verbose.txt"), render(t, "pretty", r, report.Options{Verbose: true}))
+		})
+	}
+	golden(t, filepath.Join("testdata", "golden", "failures.pretty-colour.txt"),
+		render(t, "pretty", open(t, "failures"), report.Options{Palette: term.NewPalette(term.Colour), Width: 100}))
+}

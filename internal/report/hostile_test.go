@@ -1,0 +1,196 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"mcptest/internal/report"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// ownCommand is a command as the github format writes it: a known word, and
+// properties in which nothing is left that could end them.
+var ownCommand = regexp.MustCompile(`^::(error|warning|notice) ?(file=[^:,\n]*(,|::))?(line=\d+(,|::))?(col=\d+(,|::))?(title=[^:,\n]*::)?[^\r\n]*\n$`)
+
+// TestNothingHostileIsLive puts the hostile record through every format and
+// looks for what must never be in an output.
+func TestNothingHostileIsLive(t *testing.T) {
+	r := open(t, "hostile")
+	for _, f := range report.Formats {
+		for _, o := range []report.Options{{}, {Verbose: true}, {Width: 40}, {Listed: true}} {
+			out := string(render(t, f.Name, r, o))
+			name := fmt.Sprintf("%s %+v", f.Name, o)
+			if !utf8.ValidString(out) {
+				t.Errorf("%s: not UTF-8", name)
+			}
+			for i, c := range out {
+				if c != '\n' && term.Invisible(c) {
+					t.Errorf("%s: %U in %q", name, c, out[max(0, i-20):min(len(out), i+20)])
+					break
+				}
+			}
+			for line := range strings.Lines(out) {
+				trimmed := strings.TrimSpace(line)
+				command := strings.HasPrefix(trimmed, "::")
+				if f.Name == "github" && command { // its own commands are what it is for
+					command = !ownCommand.MatchString(line)
+				}
+				if command || strings.Contains(line, "##[") || strings.Contains(line, "##vso[") {
+					t.Errorf("%s: a CI command: %q", name, line)
+				}
+				if f.Ext == ".txt" && strings.HasPrefix(line, "PASSED") || strings.Contains(".txt .tap .md", f.Ext) && strings.HasPrefix(line, "VERDICT pass") {
+					t.Errorf("%s: a forged verdict: %q", name, line)
+				}
+			}
+			for _, s := range seededSecrets {
+				for _, part := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("\n /:@?= ", r) }) {
+					if len(part) >= 8 && strings.ContainsAny(part, "0123456789") && strings.Contains(out, part) {
+						t.Errorf("%s: the secret %q is there", name, part)
+					}
+				}
+			}
+		}
+	}
+	if out := render(t, "json", r, report.Options{}); !json.Valid(out) {
+		t.Error("json: not valid")
+	}
+	for line := range bytes.Lines(render(t, "ndjson", r, report.Options{})) {
+		if !json.Valid(line) {
+			t.Errorf("ndjson: not valid: %s", line)
+		}
+	}
+}
+
+// TestColourOnlyWhenAsked: without a palette there is no escape sequence, and
+// with one the text is the same.
+func TestColourOnlyWhenAsked(t *testing.T) {
+	for _, name := range names() {
+		r := open(t, name)
+		for _, format := range []string{"pretty", "minimal", "agent"} {
+			plain := string(render(t, format, r, report.Options{}))
+			if strings.Contains(plain, "\x1b") {
+				t.Errorf("%s %s: colour in plain text", name, format)
+			}
+			for _, p := range []term.Profile{term.Bold, term.Colour} {
+				painted := string(render(t, format, r, report.Options{Palette: term.NewPalette(p)}))
+				if format != "agent" && !strings.Contains(painted, "\x1b[") {
+					t.Errorf("%s %s: no colour", name, format)
+				}
+				if got := strip(painted); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(plain), " ") {
+					t.Errorf("%s %s: the text depends on colour", name, format)
+				}
+			}
+		}
+	}
+}
+
+func strip(s string) string {
+	var b strings.Builder
+	for {
+		head, rest, ok := strings.Cut(s, "\x1b[")
+		b.WriteString(head)
+		if !ok {
+			return b.String()
+		}
+		_, s, _ = strings.Cut(rest, "m")
+	}
+}
+
+// many is a record of n tests, every tenth of which failed.
+func many(t testing.TB, n int) *result.Run {
+	rec := result.NewRecorder(result.RecorderOptions{})
+	t.Cleanup(func() { rec.Close() })
+	rec.Send(result.RunStarted{Total: n, Suites: []result.Suite{{Name: "big", File: "big.yaml"}}})
+	for i := range n {
+		c := &result.Case{
+			Index: i, Name: fmt.Sprintf("case %d", i), Status: result.Pass, DurationMS: 1, File: "big.yaml", Line: i + 1, Suite: "big", Server: "s",
+			Assertions: []result.Assertion{passed("result.content[0].text", "exact"), passed("result.isError", "exact")},
+			Exchanges:  call("echo", `{"text":"hello"}`, `{"content":[{"type":"text","text":"hello"}]}`),
+		}
+		if i%10 == 0 {
+			c.Status, c.Message = result.Fail, fmt.Sprintf("want %d, got %d", i, i+1)
+			c.Assertions[0] = result.Assertion{Target: "result.content[0].text", Matcher: "exact", Message: c.Message, Line: i + 3, Column: 3, Source: "  - {target: a}"}
+		}
+		rec.Send(result.CaseFinished{Case: c})
+	}
+	rec.Send(result.RunFinished{DurationMS: 1000, ExitCode: 1})
+	return rec.Run()
+}
+
+// TestBigRunsRenderFast holds every format to two seconds and 200 MB for
+// 10,000 tests, with room in time for a busy machine. The memory is what is
+// live while a report is written, looked at every megabyte of it.
+func TestBigRunsRenderFast(t *testing.T) {
+	r := many(t, 10_000)
+	for _, f := range report.Formats {
+		w := &watcher{}
+		start := time.Now()
+		if err := f.Write(w, r, report.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(start)
+		t.Logf("%-8s %9d bytes in %v, heap up to %d MB", f.Name, w.size, took.Round(time.Millisecond), w.heap>>20)
+		if took > 4*time.Second {
+			t.Errorf("%s took %v", f.Name, took)
+		}
+		if w.heap > 200<<20 {
+			t.Errorf("%s: %d MB of heap", f.Name, w.heap>>20)
+		}
+	}
+}
+
+// watcher counts what is written and looks at the heap meanwhile.
+type watcher struct {
+	size, looked int
+	heap         uint64
+}
+
+func (w *watcher) Write(p []byte) (int, error) {
+	w.size += len(p)
+	if w.looked == 0 || w.size-w.looked > 1<<20 {
+		w.looked = w.size
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		w.heap = max(w.heap, m.HeapAlloc)
+	}
+	return len(p), nil
+}
+
+func TestManyFailuresEndWithASummary(t *testing.T) {
+	out := string(render(t, "pretty", many(t, 2000), report.Options{}))
+	if !strings.Contains(out, "… and 100 more failures, not shown here") {
+		t.Error("the limit is not told")
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if want := "FAILED  1800 passed, 200 failed of 2000 tests · 1.00 s"; lines[len(lines)-1] != want {
+		t.Errorf("got %q", lines[len(lines)-1])
+	}
+}
+
+// TestWriteErrors: a format tells when its output can't be written.
+func TestWriteErrors(t *testing.T) {
+	for _, f := range report.Formats {
+		if err := f.Write(closedPipe{}, open(t, "hostile"), report.Options{}); err == nil {
+			t.Errorf("%s: no error", f.Name)
+		}
+	}
+}
+
+// TestEmptyRuns: a record with nothing in it is no reason to fail.
+func TestEmptyRuns(t *testing.T) {
+	for _, f := range report.Formats {
+		for _, r := range []*result.Run{{}, {ExitCode: 7, Cases: result.Slice{}}} {
+			if out := render(t, f.Name, r, report.Options{}); len(out) == 0 {
+				t.Errorf("%s: nothing written", f.Name)
+			}
+		}
+	}
+}

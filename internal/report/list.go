@@ -1,0 +1,212 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// The list of tests: one line each, under the name of their suite.
+
+// suiteTitle is the heading under which a case is listed.
+func (p *printer) suiteTitle(c *result.Case, suites []result.Suite) string {
+	name, file := c.Suite, c.File
+	for _, s := range suites {
+		if s.Name == c.Suite {
+			file = s.File
+		}
+	}
+	switch {
+	case name == "" && file == "":
+		return ""
+	case name == "" || name == file:
+		return p.paint(term.Strong, term.Escape(file))
+	case file == "":
+		return p.paint(term.Strong, term.Escape(name))
+	}
+	return p.paint(term.Strong, term.Escape(name)) + p.faint("  "+term.Escape(file))
+}
+
+// listCase writes the line of a case, and the reason below it when it did
+// not pass.
+func (p *printer) listCase(c *result.Case) {
+	name := term.Escape(c.Name)
+	if c.Status == result.Skip {
+		reason := ""
+		if c.Message != "" {
+			reason = "  skipped: " + oneLine(c.Message, p.across(14+term.Width(name)))
+		}
+		p.line(2, p.glyph(c.Status), " ", p.faint(name+reason))
+		return
+	}
+	again := ""
+	if c.Status != result.Pass && c.Message != "" && c.Message == p.reason {
+		again = p.faint("  as above")
+	}
+	p.line(2, p.glyph(c.Status), " ", name, p.took(c.DurationMS), p.remarks(c), again)
+	if c.Status != result.Pass && c.Message != "" && again == "" {
+		st, _ := verdictStyle(c.Status)
+		p.line(6, p.paint(st, oneLine(c.Message, p.across(6))))
+	}
+	p.reason = c.Message
+	for _, w := range c.Warnings {
+		p.line(6, p.paint(term.Warn, "warning: "), oneLine(w, p.across(15)))
+	}
+}
+
+// across is how many cells a line of the list has behind an indentation. The
+// list is for looking over; what is cut here is told in full below.
+func (p *printer) across(indent int) int {
+	if p.Width > indent+20 && !p.Verbose {
+		return p.Width - indent
+	}
+	return longest
+}
+
+// took writes a duration in brackets; a slow one stands out, and what was
+// never begun has none.
+func (p *printer) took(ms float64) string {
+	if ms == 0 {
+		return ""
+	}
+	text := " (" + duration(ms) + ")"
+	if ms >= 1000 {
+		return p.paint(term.Warn, text)
+	}
+	return p.faint(text)
+}
+
+// remarks are what a reader of a green line must not overlook.
+func (p *printer) remarks(c *result.Case) string {
+	var parts []string
+	add := func(st term.Style, format string, args ...any) {
+		parts = append(parts, p.paint(st, fmt.Sprintf(format, args...)))
+	}
+	if c.Flaky {
+		add(term.Warn, "flaky: passed on try %d of %d", passedOn(c), len(c.Attempts))
+	} else if len(c.Attempts) > 1 {
+		add(term.Faint, "%d tries", len(c.Attempts))
+	}
+	if r := c.Repeat; r != nil {
+		add(term.Faint, "%d of %d runs passed, %s%% needed", r.Passed, r.Times, number(r.Rate*100))
+	}
+	if c.Score != nil {
+		text := "score " + number(*c.Score)
+		if c.Threshold != nil {
+			text += " (needs " + number(*c.Threshold) + ")"
+		}
+		add(term.Faint, "%s", text)
+	}
+	for _, m := range c.DerivedMetrics {
+		add(term.Faint, "%s %s", term.Escape(m.Name), number(m.Value))
+	}
+	if c.AfterRestart {
+		add(term.Warn, "after a restart of the server")
+	}
+	if n := tolerated(c); n > 0 && c.Status == result.Pass {
+		add(term.Warn, "%s tolerated", count(n, "violation"))
+	}
+	if c.Implicit && c.Status == result.Pass {
+		add(term.Faint, "it returned; nothing else was checked")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "  " + strings.Join(parts, p.faint(", "))
+}
+
+// passedOn is the number of the try that passed.
+func passedOn(c *result.Case) int {
+	for i, a := range c.Attempts {
+		if a.Status == result.Pass {
+			return i + 1
+		}
+	}
+	return len(c.Attempts)
+}
+
+func tolerated(c *result.Case) (n int) {
+	for _, v := range c.Violations {
+		if v.Tolerated {
+			n++
+		}
+	}
+	return n
+}
+
+// listPhase writes the line of a hook or a fixture step.
+func (p *printer) listPhase(ph *result.Phase) {
+	p.line(2, p.glyph(ph.Status), " ", p.faint(term.Escape(ph.Phase)+": "), term.Escape(ph.Name), p.took(ph.DurationMS))
+	if ph.Status != result.Pass && ph.Message != "" {
+		st, _ := verdictStyle(ph.Status)
+		p.line(6, p.paint(st, oneLine(ph.Message, longest)))
+	}
+	for _, w := range ph.Warnings {
+		p.line(6, p.paint(term.Warn, "warning: "), oneLine(w, longest))
+	}
+}
+
+// before reports whether a phase runs before the tests of its file.
+func before(ph *result.Phase) bool { return ph.Phase == "beforeAll" || ph.Phase == "setup" }
+
+// list writes all tests of a record under their suites, the phases of a file
+// round its tests.
+func (p *printer) list(r *result.Run) error {
+	written := make([]bool, len(r.Phases))
+	phases := func(wanted func(*result.Phase) bool) {
+		for i := range r.Phases {
+			if !written[i] && wanted(&r.Phases[i]) {
+				written[i] = true
+				p.listPhase(&r.Phases[i])
+			}
+		}
+	}
+	first, current, file := true, "", ""
+	if r.Cases != nil {
+		for c, err := range r.Cases.All() {
+			if err != nil {
+				return err
+			}
+			if key := c.Suite + "\x00" + suiteFile(c, r.Suites); first || key != current {
+				phases(func(ph *result.Phase) bool { return !first && !before(ph) && ph.File == file })
+				p.blank()
+				if title := p.suiteTitle(c, r.Suites); title != "" {
+					p.line(0, title)
+				}
+				current, file = key, suiteFile(c, r.Suites)
+				phases(func(ph *result.Phase) bool {
+					return before(ph) && (ph.File == file || first && !ofSuite(ph, r.Suites))
+				})
+				first = false
+			}
+			p.listCase(c)
+		}
+	}
+	if first && len(r.Phases) > 0 {
+		p.blank()
+	}
+	phases(func(*result.Phase) bool { return true })
+	return p.err
+}
+
+// suiteFile is the file of the suite a case belongs to: its own may be one
+// that the suite imports.
+func suiteFile(c *result.Case, suites []result.Suite) string {
+	for _, s := range suites {
+		if s.Name == c.Suite {
+			return s.File
+		}
+	}
+	return c.File
+}
+
+func ofSuite(ph *result.Phase, suites []result.Suite) bool {
+	for _, s := range suites {
+		if s.File == ph.File {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,257 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// writeMatrix writes tests by servers: a row for each test, a column for each
+// server, and below them what a server has in sum. Tests of a list of servers
+// share a row; without lists there is one column a server that is used.
+func writeMatrix(w io.Writer, r *result.Run, o Options) error {
+	m := &matrix{printer: newPrinter(w, r, o), column: map[string]int{}}
+	if err := m.read(); err != nil {
+		return err
+	}
+	m.measure()
+	m.banner(r)
+	m.failedPhases(r)
+	m.blank()
+	m.header()
+	for i := range m.rows {
+		m.row(&m.rows[i])
+	}
+	m.sums()
+	m.blank()
+	m.line(0, m.faint("✓ passed  ✗ failed  ! no answer  - skipped  · not run on this server"))
+	if m.differ > 0 {
+		m.line(0, m.paint(term.Warn, fmt.Sprintf("≠ the servers differ in %s", count(m.differ, "test"))))
+	}
+	m.line(0, m.summary(r))
+	return m.flush()
+}
+
+type matrix struct {
+	*printer
+	servers []matrixServer
+	column  map[string]int // server → place in servers
+	rows    []matrixRow
+	name    int   // cells of the first column
+	widths  []int // cells of the others
+	differ  int
+}
+
+// matrixServer is a column and its sums.
+type matrixServer struct {
+	name           string
+	passed, total  int
+	score          float64
+	scores         int
+	ms             float64
+	metrics        map[string]*result.Rollup
+	metricsInOrder []string
+}
+
+// matrixRow is a test, or the title of a suite when it has no cells.
+type matrixRow struct {
+	name  string
+	cells []matrixCell
+}
+
+type matrixCell struct {
+	status result.Status // "" for a test that is not run on this server
+	score  *float64
+}
+
+func (m *matrix) read() error {
+	if m.run.Cases == nil {
+		return nil
+	}
+	rows := map[string]int{}
+	title := ""
+	for c, err := range m.run.Cases.All() {
+		if err != nil {
+			return err
+		}
+		suite := orElse(c.Suite, suiteFile(c, m.run.Suites))
+		if suite != title || len(m.rows) == 0 {
+			title = suite
+			m.rows = append(m.rows, matrixRow{name: suite})
+			clear(rows)
+		}
+		name := strings.TrimSuffix(c.Name, " @"+c.Server)
+		i, ok := rows[name]
+		if !ok {
+			i = len(m.rows)
+			rows[name] = i
+			m.rows = append(m.rows, matrixRow{name: name, cells: []matrixCell{}})
+		}
+		m.add(&m.rows[i], c)
+	}
+	return nil
+}
+
+func (m *matrix) add(row *matrixRow, c *result.Case) {
+	at, ok := m.column[c.Server]
+	if !ok {
+		at = len(m.servers)
+		m.column[c.Server] = at
+		m.servers = append(m.servers, matrixServer{name: c.Server, metrics: map[string]*result.Rollup{}})
+	}
+	for len(row.cells) <= at {
+		row.cells = append(row.cells, matrixCell{})
+	}
+	if have := &row.cells[at]; have.status == "" || broke(c.Status) {
+		have.status, have.score = c.Status, c.Score
+	}
+	s := &m.servers[at]
+	s.ms += c.DurationMS
+	if c.Status != result.Skip {
+		s.total++
+	}
+	if c.Status == result.Pass {
+		s.passed++
+	}
+	if c.Score != nil {
+		s.score += *c.Score
+		s.scores++
+	}
+	for _, v := range c.DerivedMetrics {
+		if s.metrics[v.Name] == nil {
+			s.metrics[v.Name] = &result.Rollup{Name: v.Name}
+			s.metricsInOrder = append(s.metricsInOrder, v.Name)
+		}
+		roll := s.metrics[v.Name]
+		roll.Mean = (roll.Mean*float64(roll.Count) + v.Value) / float64(roll.Count+1)
+		roll.Count++
+	}
+}
+
+const (
+	matrixNameMost   = 60
+	matrixServerMost = 24
+)
+
+func (m *matrix) measure() {
+	m.name = 8
+	for i := range m.rows {
+		m.name = max(m.name, min(matrixNameMost, term.Width(term.Escape(m.rows[i].name))+2))
+	}
+	for i := range m.servers {
+		m.widths = append(m.widths, max(8, min(matrixServerMost, term.Width(m.serverName(i)))))
+	}
+}
+
+func (m *matrix) serverName(i int) string {
+	return term.Escape(orElse(m.servers[i].name, "(no server)"))
+}
+
+// write writes a line of the table; paint colours a cell after it was padded.
+func (m *matrix) write(name string, cells []string, paint func(i int, s string) string) {
+	text := name
+	for i, c := range cells {
+		text += "  " + paint(i, term.Pad(term.Truncate(c, m.widths[i]), m.widths[i]))
+	}
+	m.line(0, text)
+}
+
+func (m *matrix) fitName(s string) string {
+	return term.Pad(term.Truncate(term.Escape(s), m.name), m.name)
+}
+
+func (m *matrix) header() {
+	var cells []string
+	for i := range m.servers {
+		cells = append(cells, m.serverName(i))
+	}
+	m.write(m.fitName(""), cells, func(_ int, s string) string { return m.paint(term.Strong, s) })
+}
+
+func (m *matrix) row(row *matrixRow) {
+	if row.cells == nil {
+		if row.name != "" {
+			m.line(0, m.paint(term.Strong, oneLine(row.name, longest)))
+		}
+		return
+	}
+	var cells []string
+	seen := map[result.Status]bool{}
+	for i := range m.servers {
+		var c matrixCell
+		if i < len(row.cells) {
+			c = row.cells[i]
+		}
+		if c.status == "" {
+			cells = append(cells, "·")
+			continue
+		}
+		seen[c.status] = true
+		_, mark := verdictStyle(c.status)
+		if c.score != nil {
+			mark += " " + number(*c.score)
+		}
+		cells = append(cells, mark)
+	}
+	delete(seen, result.Skip)
+	if len(seen) > 1 {
+		m.differ++
+		cells[len(cells)-1] = term.Pad(cells[len(cells)-1], m.widths[len(cells)-1]-2) + " ≠"
+	}
+	m.write(m.fitName("  "+row.name), cells, func(i int, s string) string {
+		if i < len(row.cells) && row.cells[i].status != "" {
+			st, _ := verdictStyle(row.cells[i].status)
+			return m.paint(st, s)
+		}
+		return m.faint(s)
+	})
+}
+
+// sums writes what each server has in sum.
+func (m *matrix) sums() {
+	if len(m.servers) == 0 {
+		return
+	}
+	m.blank()
+	line := func(name string, value func(s *matrixServer) string) {
+		var cells []string
+		some := false
+		for i := range m.servers {
+			v := value(&m.servers[i])
+			some = some || v != ""
+			cells = append(cells, v)
+		}
+		if some {
+			m.write(m.fitName(name), cells, func(_ int, s string) string { return s })
+		}
+	}
+	line("passed", func(s *matrixServer) string { return fmt.Sprintf("%d/%d", s.passed, s.total) })
+	line("score, mean", func(s *matrixServer) string {
+		if s.scores == 0 {
+			return ""
+		}
+		return number(s.score / float64(s.scores))
+	})
+	var names []string
+	known := map[string]bool{}
+	for i := range m.servers {
+		for _, n := range m.servers[i].metricsInOrder {
+			if !known[n] {
+				known[n] = true
+				names = append(names, n)
+			}
+		}
+	}
+	for _, n := range names {
+		line("metric "+n+", mean", func(s *matrixServer) string {
+			if v := s.metrics[n]; v != nil {
+				return number(v.Mean)
+			}
+			return ""
+		})
+	}
+	line("time in calls", func(s *matrixServer) string { return duration(s.ms) })
+}

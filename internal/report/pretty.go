@@ -1,0 +1,312 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// writePretty writes the report for people: the list of tests (unless a Live
+// has shown it), then what went wrong, then the summary in the last line.
+func writePretty(w io.Writer, r *result.Run, o Options) error {
+	p := newPrinter(w, r, o)
+	if !o.Listed {
+		p.banner(r)
+		if err := p.list(r); err != nil {
+			return err
+		}
+	}
+	p.failedPhases(r)
+	if err := p.failures(r); err != nil {
+		return err
+	}
+	p.findings(r)
+	p.servers(r)
+	p.rollups(r)
+	for _, n := range r.Notes {
+		p.blank()
+		p.line(0, p.paint(term.Warn, "note: "), oneLine(n, longest))
+	}
+	p.blank()
+	p.line(0, p.summary(r))
+	return p.flush()
+}
+
+func (p *printer) banner(r *result.Run) {
+	parts := []string{strings.TrimSpace(term.Escape(r.Tool.Name) + " " + term.Escape(r.Tool.Version))}
+	if n := len(r.Suites); n > 1 {
+		parts = append(parts, count(n, "suite"))
+	}
+	parts = append(parts, count(r.Summary.Total, "test"))
+	if r.Parallel > 1 {
+		parts = append(parts, fmt.Sprintf("%d calls in flight per server", r.Parallel))
+	}
+	p.line(0, p.faint(strings.Join(parts, " · ")))
+}
+
+// failedPhases comes first: a setup that failed is why everything below did.
+func (p *printer) failedPhases(r *result.Run) {
+	first := true
+	for i := range r.Phases {
+		ph := &r.Phases[i]
+		if ph.Status != result.Fail && ph.Status != result.Error {
+			continue
+		}
+		if first {
+			p.heading("Setup, hooks and teardown")
+			first = false
+		}
+		p.blank()
+		p.phase(0, ph)
+	}
+}
+
+// Many failures are told in groups and up to a limit, so that the summary of
+// a run in which everything broke can be found.
+const (
+	mostFailures = 100
+	mostNames    = 10
+)
+
+// group is a failure with those that have the same cause.
+type group struct {
+	first *result.Case
+	names []string // of the others, the first few
+	more  int      // others beyond names
+}
+
+// failures explains the cases that did not pass. Those that got no answer, or
+// were not called at all, for one and the same reason are told together.
+func (p *printer) failures(r *result.Run) error {
+	var groups []*group
+	known := map[string]*group{}
+	dropped := 0
+	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+		if err != nil {
+			return err
+		}
+		cause := sameCause(c)
+		if g := known[cause]; cause != "" && g != nil {
+			if len(g.names) < mostNames {
+				g.names = append(g.names, c.Name)
+			} else {
+				g.more++
+			}
+			continue
+		}
+		if len(groups) == mostFailures && !p.Verbose {
+			dropped++
+			continue
+		}
+		g := &group{first: c}
+		groups = append(groups, g)
+		if cause != "" {
+			known[cause] = g
+		}
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	p.heading("Failures")
+	for i, g := range groups {
+		p.failure(i+1, g.first)
+		p.sameWay(g)
+	}
+	if dropped > 0 {
+		p.blank()
+		p.line(0, p.paint(term.Warn, fmt.Sprintf("… and %s, not shown here: see the list of tests, or ask for verbose output", count(dropped, "more failure"))))
+	}
+	return p.err
+}
+
+// sameCause is what failures for one reason have in common, "" for a case
+// that has a reason of its own.
+func sameCause(c *result.Case) string {
+	if c.Message == "" || len(failing(c.Assertions)) > 0 || len(c.Violations) > 0 || c.Score != nil {
+		return ""
+	}
+	return string(c.Status) + "\x00" + c.Server + "\x00" + c.Message
+}
+
+func (p *printer) sameWay(g *group) {
+	if len(g.names) == 0 {
+		return
+	}
+	p.line(3, p.faint("and for the same reason:"))
+	for _, n := range g.names {
+		p.line(5, p.glyph(g.first.Status), " ", term.Escape(n))
+	}
+	if g.more > 0 {
+		p.line(5, p.faint(fmt.Sprintf("… and %d more", g.more)))
+	}
+}
+
+// findings lists what belongs to no test.
+func (p *printer) findings(r *result.Run) {
+	if len(r.Findings) == 0 {
+		return
+	}
+	p.heading("Findings outside the tests")
+	for _, f := range r.Findings {
+		st, mark := term.Bad, "✗ "
+		switch f.Severity {
+		case "warning":
+			st, mark = term.Warn, "! "
+		case "info":
+			st, mark = term.Faint, "- "
+		}
+		server := ""
+		if f.Server != "" {
+			server = p.faint("server " + term.Escape(f.Server) + ": ")
+		}
+		p.line(2, p.paint(st, mark+term.Escape(f.Kind)), "  ", server, oneLine(f.Message, longest))
+		if f.Excerpt != "" {
+			p.line(4, p.faint("│ "), oneLine(f.Excerpt, excerptMax))
+		}
+		if f.File != "" {
+			p.line(4, p.paint(term.Accent, place(f.File, f.Line, 0)))
+		}
+	}
+}
+
+// servers lists the servers when verbose; otherwise those of which a reader
+// has to know something.
+func (p *printer) servers(r *result.Run) {
+	first := true
+	for i := range r.Servers {
+		s := &r.Servers[i]
+		if !p.Verbose && !s.Insecure && (s.Stderr == "" || p.told[s]) {
+			continue
+		}
+		if first {
+			p.heading("Servers")
+			first = false
+		}
+		p.server(s)
+	}
+}
+
+func (p *printer) server(s *result.Server) {
+	parts := []string{term.Escape(s.Transport)}
+	add := func(text string) {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if s.ServerInfo != nil {
+		add(strings.TrimSpace(term.Escape(s.ServerInfo.Name) + " " + term.Escape(s.ServerInfo.Version)))
+	}
+	add(term.Escape(s.Protocol))
+	if s.StartMS > 0 {
+		add("started in " + duration(s.StartMS))
+	}
+	if s.Starts > 1 {
+		add(fmt.Sprintf("%d starts", s.Starts))
+	}
+	add(term.Escape(s.Exit))
+	p.line(2, p.paint(term.Strong, term.Escape(s.Name)), "  ", oneLine(s.Target, longest), p.faint("  "+strings.Join(parts, " · ")))
+	if s.Insecure {
+		p.line(4, p.paint(term.Warn, "its TLS certificate was not verified (insecure: true)"))
+	}
+	if len(s.Tolerated) > 0 {
+		p.line(4, p.faint("tolerated: "+term.Escape(strings.Join(s.Tolerated, ", "))))
+	}
+	if s.Stderr != "" && !p.told[s] {
+		p.line(4, p.faint("stderr"))
+		p.block(4, s.Stderr, stderrLines, true)
+	}
+}
+
+// rollups writes the table of metrics over the run.
+func (p *printer) rollups(r *result.Run) {
+	if len(r.Rollups) == 0 {
+		return
+	}
+	p.heading("Metric rollups")
+	width := 0
+	for _, m := range r.Rollups {
+		width = max(width, term.Width(term.Escape(m.Name)))
+	}
+	for _, m := range r.Rollups {
+		p.line(2, term.Pad(term.Escape(m.Name), width), "  mean ", p.paint(term.Strong, term.Pad(number(m.Mean), 6)),
+			p.faint(fmt.Sprintf("  over %s", count(m.Count, "test"))))
+	}
+}
+
+// summary is the last line: the verdict, then the counts.
+func (p *printer) summary(r *result.Run) string {
+	word, st := verdict(r)
+	s := r.Summary
+	parts := []string{p.counted(term.Good, s.Passed, "passed")}
+	add := func(st term.Style, n int, text string) {
+		if n > 0 {
+			parts = append(parts, p.counted(st, n, text))
+		}
+	}
+	add(term.Bad, s.Failed, "failed")
+	add(term.Broken, s.Errored, plural(s.Errored, "error"))
+	add(term.Faint, s.Skipped, "skipped")
+	text := p.paint(st, word) + "  " + strings.Join(parts, ", ") + " of " + count(s.Total, "test")
+	extra := func(st term.Style, n int, noun string) {
+		if n > 0 {
+			text += p.faint(" · ") + p.paint(st, fmt.Sprintf("%d %s", n, noun))
+		}
+	}
+	broken := failedPhases(r)
+	extra(term.Bad, broken, plural(broken, "hook or step")+" failed")
+	extra(term.Warn, s.Flaky, "flaky")
+	extra(term.Bad, errorFindings(r), plural(errorFindings(r), "finding"))
+	extra(term.Warn, s.Warnings, plural(s.Warnings, "warning"))
+	return text + p.faint(" · "+duration(r.DurationMS))
+}
+
+func (p *printer) counted(st term.Style, n int, word string) string {
+	text := fmt.Sprintf("%d %s", n, word)
+	if n == 0 {
+		return text
+	}
+	return p.paint(st, text)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// failedPhases counts the hooks and steps outside the tests that failed.
+func failedPhases(r *result.Run) (n int) {
+	for i := range r.Phases {
+		if st := r.Phases[i].Status; st == result.Fail || st == result.Error {
+			n++
+		}
+	}
+	return n
+}
+
+func errorFindings(r *result.Run) (n int) {
+	for _, f := range r.Findings {
+		if f.Severity == "error" {
+			n++
+		}
+	}
+	return n
+}
+
+// verdict is the run's outcome in one word. It follows the exit code, so that
+// text and code can't disagree.
+func verdict(r *result.Run) (string, term.Style) {
+	switch {
+	case r.Interrupted != "":
+		return "INTERRUPTED (" + term.Escape(r.Interrupted) + ")", term.Bad
+	case r.ExitCode == 0:
+		return "PASSED", term.Good
+	case r.ExitCode == 7:
+		return "NO TESTS", term.Warn
+	}
+	return "FAILED", term.Bad
+}

@@ -1,0 +1,255 @@
+package report
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/url"
+	"strings"
+
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// The parts of SARIF 2.1.0 (OASIS) that are written. Names and structure are
+// the standard's.
+type (
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifRule struct {
+		ID               string    `json:"id"`
+		ShortDescription sarifText `json:"shortDescription"`
+	}
+	sarifResult struct {
+		RuleID              string            `json:"ruleId"`
+		RuleIndex           int               `json:"ruleIndex"`
+		Level               string            `json:"level"`
+		Message             sarifText         `json:"message"`
+		Locations           []sarifLocation   `json:"locations,omitempty"`
+		PartialFingerprints map[string]string `json:"partialFingerprints,omitempty"`
+		Properties          map[string]any    `json:"properties,omitempty"`
+	}
+	sarifLocation struct {
+		PhysicalLocation sarifPhysical `json:"physicalLocation"`
+	}
+	sarifPhysical struct {
+		ArtifactLocation sarifArtifact `json:"artifactLocation"`
+		Region           *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifArtifact struct {
+		URI       string `json:"uri"`
+		URIBaseID string `json:"uriBaseId,omitempty"`
+	}
+	sarifRegion struct {
+		StartLine   int        `json:"startLine"`
+		StartColumn int        `json:"startColumn,omitempty"`
+		Snippet     *sarifText `json:"snippet,omitempty"`
+	}
+	sarifInvocation struct {
+		CommandLine         string         `json:"commandLine,omitempty"`
+		StartTimeUTC        string         `json:"startTimeUtc,omitempty"`
+		ExitCode            int            `json:"exitCode"`
+		ExitSignalName      string         `json:"exitSignalName,omitempty"`
+		ExecutionSuccessful bool           `json:"executionSuccessful"`
+		Notifications       []sarifNotice  `json:"toolExecutionNotifications,omitempty"`
+		Properties          map[string]any `json:"properties,omitempty"`
+	}
+	sarifNotice struct {
+		Level   string    `json:"level"`
+		Message sarifText `json:"message"`
+	}
+)
+
+// writeSARIF writes SARIF 2.1.0: a result for each failed assertion on its
+// line of the suite, for each violation of the protocol, and for what failed
+// beside the tests. Hooks, metrics and counts are properties of the
+// invocation.
+func writeSARIF(w io.Writer, r *result.Run, _ Options) error {
+	bw := bufio.NewWriter(w)
+	s := &sarif{gitlab: gitlab{out: out{w: bw}}, rules: map[string]int{}}
+	x := newExplainer(r)
+	// The results name rules by their place in a list that is written before
+	// them, so the failures are read twice.
+	s.dry = true
+	if err := s.results(r, x); err != nil {
+		return err
+	}
+	s.dry = false
+	s.put("{\n\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n\"version\": \"2.1.0\",\n\"runs\": [{\n\"tool\": {\"driver\": ")
+	s.json(map[string]any{"name": term.Escape(orElse(r.Tool.Name, "mcptest")), "version": term.Escape(orElse(r.Tool.Version, "0")), "rules": s.list})
+	s.put("},\n\"columnKind\": \"unicodeCodePoints\",\n\"invocations\": [")
+	s.json(invocation(r))
+	s.put("],\n\"results\": [")
+	s.n = 0
+	if err := s.results(r, x); err != nil {
+		return err
+	}
+	s.put("\n]\n}]\n}\n")
+	if s.err != nil {
+		return s.err
+	}
+	return bw.Flush()
+}
+
+type sarif struct {
+	gitlab
+	dry   bool // only collect the rules
+	rules map[string]int
+	list  []sarifRule
+}
+
+func (s *sarif) results(r *result.Run, x *explainer) error {
+	if s.list == nil {
+		s.list = []sarifRule{}
+	}
+	for _, e := range extras(r, x) {
+		s.result(e.kind, e.kind, level(e.status), orElse(e.message, e.name)+" ("+e.name+")", e.file, e.line, 0, "", e.kind+"\x00"+e.name, map[string]any{"server": term.Escape(e.server)})
+	}
+	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+		if err != nil {
+			return err
+		}
+		s.testCase(c)
+		if s.err != nil {
+			return s.err
+		}
+	}
+	return nil
+}
+
+func (s *sarif) testCase(c *result.Case) {
+	props := map[string]any{"test": term.Escape(c.Name), "status": string(c.Status), "durationMs": c.DurationMS}
+	if c.Server != "" {
+		props["server"] = term.Escape(c.Server)
+	}
+	if c.Score != nil {
+		props["score"] = *c.Score
+	}
+	if c.Repro != "" {
+		props["repro"] = term.Escape(c.Repro)
+	}
+	identity := c.File + "\x00" + c.Name
+	told := false
+	for _, a := range failing(c.Assertions) {
+		told = true
+		file := orElse(a.File, c.File)
+		line, column := a.Line, a.Column
+		if line == 0 {
+			line, column = c.Line, c.Column
+		}
+		s.result("assertion/"+orElse(a.Matcher, "set"), "an assertion did not hold", level(c.Status),
+			c.Name+": "+label(&a)+": "+agentReason(&a), file, line, column, a.Source, identity+"\x00"+a.Target+"\x00"+a.Matcher, props)
+	}
+	for _, v := range c.Violations {
+		if !v.Tolerated {
+			told = true
+			s.result("violation/"+v.Kind, "the server broke the protocol", "error", c.Name+": "+v.Message, c.File, c.Line, c.Column, c.Source, identity+"\x00"+v.Kind, props)
+		}
+	}
+	if !told {
+		rule, says := "test-failed", "a test failed"
+		if c.Status == result.Error {
+			rule, says = "test-error", "no answer was obtained"
+		}
+		s.result(rule, says, level(c.Status), c.Name+": "+reason(c), c.File, c.Line, c.Column, c.Source, identity, props)
+	}
+}
+
+func level(s result.Status) string {
+	if broke(s) {
+		return "error"
+	}
+	return "note"
+}
+
+func (s *sarif) result(rule, says, level, text, file string, line, column int, source, identity string, props map[string]any) {
+	id := ""
+	for i, part := range strings.SplitN(rule, "/", 2) {
+		if i > 0 {
+			id += "/"
+		}
+		id += slug(part)
+	}
+	if s.dry {
+		if _, ok := s.rules[id]; !ok {
+			s.rules[id] = len(s.list)
+			s.list = append(s.list, sarifRule{id, sarifText{says}})
+		}
+		return
+	}
+	sum := sha256.Sum256([]byte(id + "\x00" + identity))
+	res := sarifResult{
+		RuleID: id, RuleIndex: s.rules[id], Level: level, Message: sarifText{oneLine(text, 4*longest)},
+		PartialFingerprints: map[string]string{"mcptestIdentity/v1": hex.EncodeToString(sum[:16])}, Properties: props,
+	}
+	if file != "" {
+		loc := sarifLocation{sarifPhysical{ArtifactLocation: artifact(file)}}
+		if line > 0 {
+			loc.PhysicalLocation.Region = &sarifRegion{StartLine: line, StartColumn: max(column, 0)}
+			if source != "" {
+				loc.PhysicalLocation.Region.Snippet = &sarifText{oneLine(source, longest)}
+			}
+		}
+		res.Locations = []sarifLocation{loc}
+	}
+	s.item(res)
+}
+
+// artifact is a file as a URI, relative to the sources unless it is absolute.
+func artifact(file string) sarifArtifact {
+	file = strings.ReplaceAll(file, `\`, "/")
+	u := url.URL{Path: term.Escape(file)}
+	switch {
+	case strings.HasPrefix(file, "/"):
+		u.Scheme = "file"
+		return sarifArtifact{URI: u.String()}
+	case len(file) > 2 && file[1] == ':': // a drive
+		u.Scheme, u.Path = "file", "/"+u.Path
+		return sarifArtifact{URI: u.String()}
+	}
+	return sarifArtifact{URI: u.EscapedPath(), URIBaseID: "%SRCROOT%"}
+}
+
+func invocation(r *result.Run) sarifInvocation {
+	inv := sarifInvocation{
+		CommandLine: term.Escape(r.Command), ExitCode: r.ExitCode, ExitSignalName: term.Escape(r.Interrupted),
+		ExecutionSuccessful: r.ExitCode == 0 || r.ExitCode == 1,
+		Properties:          map[string]any{"durationMs": r.DurationMS, "tests": r.Summary.Total, "passed": r.Summary.Passed, "skipped": r.Summary.Skipped},
+	}
+	if !r.Started.IsZero() {
+		inv.StartTimeUTC = r.Started.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	for _, n := range r.Notes {
+		inv.Notifications = append(inv.Notifications, sarifNotice{"note", sarifText{oneLine(n, longest)}})
+	}
+	for _, f := range r.Findings {
+		if f.Severity != "error" {
+			inv.Notifications = append(inv.Notifications, sarifNotice{"warning", sarifText{oneLine(f.Kind+": "+f.Message, longest)}})
+		}
+	}
+	var phases []any
+	for i := range r.Phases {
+		ph := &r.Phases[i]
+		phases = append(phases, map[string]any{"phase": term.Escape(ph.Phase), "name": term.Escape(ph.Name), "status": string(ph.Status), "durationMs": ph.DurationMS})
+	}
+	if phases != nil {
+		inv.Properties["phases"] = phases
+	}
+	metrics := map[string]any{}
+	for _, m := range r.Rollups {
+		metrics[term.Escape(m.Name)] = map[string]any{"mean": m.Mean, "count": m.Count}
+	}
+	if len(metrics) > 0 {
+		inv.Properties["metricRollups"] = metrics
+	}
+	return inv
+}
+
+func orElse(s, other string) string {
+	if s != "" {
+		return s
+	}
+	return other
+}

@@ -1,0 +1,232 @@
+package report
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Spec is one report that was asked for.
+type Spec struct {
+	Format Format
+	Path   string // "": standard output
+}
+
+// ParseSpec reads `name` or `name=path`; the path "-" is standard output.
+func ParseSpec(s string) (Spec, error) {
+	name, path, has := strings.Cut(s, "=")
+	f, err := Find(strings.TrimSpace(name))
+	if err != nil {
+		return Spec{}, err
+	}
+	if has && path == "" {
+		return Spec{}, fmt.Errorf("reporter %q: no path after the equals sign", s)
+	}
+	if path == "-" {
+		path = ""
+	}
+	return Spec{f, path}, nil
+}
+
+// ParseSpecs reads several, and refuses two that would write to the same
+// place.
+func ParseSpecs(args []string) ([]Spec, error) {
+	var out []Spec
+	taken := map[string]string{}
+	for _, arg := range args {
+		s, err := ParseSpec(arg)
+		if err != nil {
+			return nil, err
+		}
+		place := s.Path
+		if abs, err := filepath.Abs(place); err == nil && place != "" {
+			place = abs
+		}
+		if other, ok := taken[place]; ok {
+			if s.Path == "" {
+				return nil, fmt.Errorf("reporters %q and %q both write to standard output: give one a file, as in %s=report%s", other, s.Format.Name, s.Format.Name, s.Format.Ext)
+			}
+			return nil, fmt.Errorf("reporters %q and %q both write to %s", other, s.Format.Name, s.Path)
+		}
+		taken[place] = s.Format.Name
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// Sink is where one report goes. What is written to a file appears under its
+// name as a whole when Commit is called, or not at all: it goes to a
+// temporary file in the same folder, which is synced and renamed. A symbolic
+// link is refused, because the rename would replace it and writing through it
+// would change a file nobody named. Devices and pipes are written directly.
+//
+// Every error names the path.
+type Sink struct {
+	path   string // "" for standard output
+	buf    *bufio.Writer
+	file   *os.File // nil for standard output
+	temp   string   // name of the temporary file, "" when written directly
+	live   bool
+	err    error
+	closed bool
+}
+
+// OpenLiveSink opens a sink for a report that is read while it grows, and
+// that is worth having when the program is killed: it is written to its own
+// name at once, piece by piece, and not as a whole at the end.
+func OpenLiveSink(path string, stdout io.Writer) (*Sink, error) {
+	s := &Sink{path: path, live: true}
+	if path == "" || path == "-" {
+		s.path, s.buf = "", bufio.NewWriterSize(stdout, 64<<10)
+		return s, nil
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		err = errors.New("it is a symbolic link; name the file itself, or - for standard output")
+	case err == nil && info.IsDir():
+		err = errors.New("it is a directory")
+	default:
+		s.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	}
+	if err != nil {
+		return nil, s.wrap(err)
+	}
+	s.buf = bufio.NewWriterSize(s.file, 64<<10)
+	return s, nil
+}
+
+// OpenSink opens a sink for path, "" or "-" meaning stdout. Problems of the
+// folder show here, before a run has cost time.
+func OpenSink(path string, stdout io.Writer) (*Sink, error) {
+	if path == "" || path == "-" {
+		return &Sink{buf: bufio.NewWriterSize(stdout, 64<<10)}, nil
+	}
+	s := &Sink{path: path}
+	if err := s.open(); err != nil {
+		return nil, s.wrap(err)
+	}
+	s.buf = bufio.NewWriterSize(s.file, 64<<10)
+	return s, nil
+}
+
+// Temp is the name of the file that is written until Commit; empty when there
+// is none. Whoever may be killed before has to see to it.
+func (s *Sink) Temp() string { return s.temp }
+
+func (s *Sink) open() (err error) {
+	mode := fs.FileMode(0o666)
+	switch info, err := os.Lstat(s.path); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case info.Mode()&fs.ModeSymlink != 0:
+		return errors.New("it is a symbolic link; name the file itself, or - for standard output")
+	case info.IsDir():
+		return errors.New("it is a directory")
+	case !info.Mode().IsRegular():
+		s.file, err = os.OpenFile(s.path, os.O_WRONLY, 0)
+		return err
+	default:
+		mode = info.Mode().Perm()
+	}
+	dir, base := filepath.Split(s.path)
+	for range 100 {
+		s.temp = filepath.Join(dir, fmt.Sprintf(".%s.%s.tmp", base, suffix()))
+		s.file, err = os.OpenFile(s.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return err
+}
+
+func (s *Sink) wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	name := s.path
+	if name == "" {
+		name = "standard output"
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) { // its path is the temporary file's
+		err = pe.Err
+	}
+	return fmt.Errorf("write the report %s: %w", name, err)
+}
+
+// Write adds to the report.
+func (s *Sink) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.buf.Write(p)
+	if err != nil {
+		s.err = s.wrap(err)
+	}
+	if s.live {
+		return n, s.Flush()
+	}
+	return n, s.err
+}
+
+// Flush passes on what is buffered, for reports that are read while they
+// grow.
+func (s *Sink) Flush() error {
+	if s.err == nil {
+		s.err = s.wrap(s.buf.Flush())
+	}
+	return s.err
+}
+
+// Commit makes the report appear under its name. It returns the first error
+// of the sink; after an error nothing is left behind.
+func (s *Sink) Commit() error {
+	if s.closed {
+		return s.err
+	}
+	if s.Flush() != nil {
+		s.Abort()
+		return s.err
+	}
+	s.closed = true
+	if s.file == nil {
+		return nil
+	}
+	var err error
+	if s.temp != "" {
+		err = s.file.Sync()
+	}
+	err = errors.Join(err, s.file.Close())
+	if err == nil && s.temp != "" {
+		err = os.Rename(s.temp, s.path)
+	}
+	if err != nil {
+		s.err = s.wrap(err)
+		if s.temp != "" {
+			os.Remove(s.temp)
+		}
+	}
+	return s.err
+}
+
+// Abort drops what was written to a file. It does nothing after Commit.
+func (s *Sink) Abort() {
+	if s.closed {
+		return
+	}
+	s.closed = true
+	if s.file == nil {
+		return
+	}
+	s.file.Close()
+	if s.temp != "" {
+		os.Remove(s.temp)
+	}
+}

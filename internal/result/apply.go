@@ -1,0 +1,159 @@
+package result
+
+import (
+	"cmp"
+	"io"
+	"slices"
+)
+
+// fold is what a Run needs to know while events still come in.
+type fold struct {
+	seen    map[string]int // server key → place in Run.Servers
+	metrics map[string][]reported
+}
+
+// reported is the value of a metric in one case. The values are kept until
+// the end, so that the mean is summed in plan order and does not depend on
+// the order in which parallel cases ended.
+type reported struct {
+	index, place int32
+	value        float64
+}
+
+// Apply folds one event into the record. The cases themselves are not kept
+// here but counted: storing them is up to the Recorder.
+func (r *Run) Apply(e Event) {
+	switch e := e.(type) {
+	case RunStarted:
+		r.Schema = Schema
+		r.Tool, r.Suites, r.Started = e.Tool, e.Suites, e.Started
+		r.Parallel, r.Command = e.Parallel, e.Command
+	case ServerUp:
+		r.server(e.Server, true)
+	case ServerDown:
+		r.server(e.Server, false)
+	case PhaseFinished:
+		r.Phases = append(r.Phases, e.Phase)
+		r.Summary.Warnings += len(e.Phase.Warnings)
+	case CaseFinished:
+		r.count(e.Case)
+	case FindingSeen:
+		r.Findings = append(r.Findings, e.Finding)
+		if e.Finding.Severity == "warning" {
+			r.Summary.Warnings++
+		}
+	case Noted:
+		r.Notes = append(r.Notes, e.Note)
+	case RunFinished:
+		r.DurationMS, r.ExitCode, r.Interrupted = e.DurationMS, e.ExitCode, e.Interrupted
+		r.finish()
+	}
+}
+
+func (r *Run) count(c *Case) {
+	s := &r.Summary
+	s.Total++
+	switch c.Status {
+	case Pass:
+		s.Passed++
+	case Fail:
+		s.Failed++
+	case Skip:
+		s.Skipped++
+	default:
+		s.Errored++
+	}
+	if c.Flaky {
+		s.Flaky++
+	}
+	s.Warnings += len(c.Warnings)
+	for i := range c.Phases {
+		s.Warnings += len(c.Phases[i].Warnings)
+	}
+	for i, m := range c.DerivedMetrics {
+		if r.fold.metrics == nil {
+			r.fold.metrics = map[string][]reported{}
+		}
+		r.fold.metrics[m.Name] = append(r.fold.metrics[m.Name], reported{int32(c.Index), int32(i), m.Value})
+	}
+}
+
+// server merges what an event says about a server into its entry. What a
+// later event leaves out stays as it was.
+func (r *Run) server(s Server, up bool) {
+	key := s.File + "\x00" + s.Name
+	i, ok := r.fold.seen[key]
+	if !ok {
+		if r.fold.seen == nil {
+			r.fold.seen = map[string]int{}
+		}
+		i = len(r.Servers)
+		r.fold.seen[key] = i
+		r.Servers = append(r.Servers, Server{Name: s.Name, File: s.File})
+	}
+	have := &r.Servers[i]
+	switch {
+	case s.Starts > 0:
+		have.Starts = s.Starts
+	case up:
+		have.Starts++
+	}
+	have.Transport = cmp.Or(s.Transport, have.Transport)
+	have.Target = cmp.Or(s.Target, have.Target)
+	have.Protocol = cmp.Or(s.Protocol, have.Protocol)
+	have.ServerInfo = cmp.Or(s.ServerInfo, have.ServerInfo)
+	have.StartMS = cmp.Or(have.StartMS, s.StartMS) // the first start is the one to compare
+	have.Exit = cmp.Or(s.Exit, have.Exit)
+	have.Stderr = cmp.Or(s.Stderr, have.Stderr)
+	have.Insecure = have.Insecure || s.Insecure
+	if len(s.Tolerated) > 0 {
+		have.Tolerated = s.Tolerated
+	}
+}
+
+// finish computes what needs every case, and puts in a fixed order what
+// parallel servers report in any order.
+func (r *Run) finish() {
+	r.Rollups = rollups(r.fold.metrics)
+	slices.SortStableFunc(r.Servers, func(a, b Server) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Name, b.Name))
+	})
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return cmp.Compare(a.Server, b.Server) })
+	r.fold = fold{}
+}
+
+// rollups lists the metrics in the order in which the plan first has them.
+func rollups(metrics map[string][]reported) []Rollup {
+	type entry struct {
+		Rollup
+		first reported
+	}
+	var all []entry
+	for name, values := range metrics {
+		slices.SortFunc(values, func(a, b reported) int {
+			return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.place, b.place))
+		})
+		sum := 0.0
+		for _, v := range values {
+			sum += v.value
+		}
+		all = append(all, entry{Rollup{Name: name, Mean: finite(sum / float64(len(values))), Count: len(values)}, values[0]})
+	}
+	slices.SortFunc(all, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.first.index, b.first.index), cmp.Compare(a.first.place, b.first.place), cmp.Compare(a.Name, b.Name))
+	})
+	var out []Rollup
+	for _, e := range all {
+		out = append(out, e.Rollup)
+	}
+	return out
+}
+
+// Close releases what holds the cases (a Spool's file). The record must not
+// be read afterwards.
+func (r *Run) Close() error {
+	if c, ok := r.Cases.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package result
+
+// Case is the outcome of one test: one expanded entry of a suite.
+type Case struct {
+	Index  int    `json:"-"` // place in the plan, from 0
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+	// DurationMS is the time of the call or calls, without hooks.
+	DurationMS float64 `json:"duration_ms"`
+	StartMS    float64 `json:"start_ms"` // since the run began
+	File       string  `json:"file"`
+	Line       int     `json:"line"`
+	Column     int     `json:"column,omitempty"`
+	// Source is the suite's line Line, kept so that a stored record can
+	// still show it.
+	Source string   `json:"source,omitempty"`
+	Suite  string   `json:"suite,omitempty"`
+	Block  string   `json:"block,omitempty"` // tools, resources, prompts, protocol
+	Server string   `json:"server,omitempty"`
+	Call   string   `json:"call,omitempty"` // what was invoked: "tools/call echo"
+	Tags   []string `json:"tags,omitempty"`
+
+	// Message says in one line why the case did not pass, or why it was
+	// skipped.
+	Message    string      `json:"message,omitempty"`
+	Assertions []Assertion `json:"assertions"`
+	// Implicit is set when nothing was asserted: the call returned, and no
+	// more was looked at.
+	Implicit       bool     `json:"implicit,omitempty"`
+	Score          *float64 `json:"score,omitempty"`
+	Threshold      *float64 `json:"threshold,omitempty"`
+	DerivedMetrics []Metric `json:"derived_metrics,omitempty"`
+
+	Flaky    bool      `json:"flaky,omitempty"`
+	Attempts []Attempt `json:"attempts,omitempty"` // every try, when there was more than one
+	Repeat   *Repeat   `json:"repeat,omitempty"`
+	// KnownFailure is set when the case failed as a baseline expects; its
+	// status is then Skip.
+	KnownFailure *KnownFailure `json:"known_failure,omitempty"`
+	AfterRestart bool          `json:"after_restart,omitempty"`
+	Violations   []Violation   `json:"violations,omitempty"`
+	Warnings     []string      `json:"warnings,omitempty"`
+	Phases       []Phase       `json:"phases,omitempty"` // beforeEach, setup_per_test, afterEach
+	Exchanges    []Exchange    `json:"exchanges,omitempty"`
+	Stderr       string        `json:"stderr,omitempty"` // what the server wrote during the case, when it did not pass
+	Repro        string        `json:"repro,omitempty"`
+}
+
+// Assertion is the outcome of one assertion or assert-set.
+type Assertion struct {
+	Name    string `json:"name,omitempty"`
+	Set     bool   `json:"set,omitempty"`
+	Target  string `json:"target,omitempty"`
+	Matcher string `json:"matcher,omitempty"`
+	Pass    bool   `json:"pass"`
+	// Score and Weight are present only where they count: in a test with a
+	// threshold or a metric, and inside sets.
+	Score     *float64 `json:"score,omitempty"`
+	Weight    *float64 `json:"weight,omitempty"`
+	Threshold *float64 `json:"threshold,omitempty"`
+	Message   string   `json:"message,omitempty"`
+	Expected  string   `json:"expected,omitempty"`
+	Actual    string   `json:"actual,omitempty"`
+	// Diff holds the lines of a comparison. Those of a text start with ' ',
+	// '-' (expected) or '+' (actual). Those of a structure are plain: each
+	// names a path and says in words what is other there.
+	Diff       []string    `json:"diff,omitempty"`
+	Notes      []string    `json:"notes,omitempty"`
+	File       string      `json:"file,omitempty"` // when it is not the case's file
+	Line       int         `json:"line,omitempty"`
+	Column     int         `json:"column,omitempty"`
+	Source     string      `json:"source,omitempty"` // the suite's line, on failure
+	Assertions []Assertion `json:"assertions,omitempty"`
+}
+
+// Metric is the value of one derived metric of a case.
+type Metric struct {
+	Name      string   `json:"name"`
+	Value     float64  `json:"value"`
+	Threshold *float64 `json:"threshold,omitempty"`
+	Passed    *bool    `json:"passed,omitempty"`
+	Notes     []string `json:"notes,omitempty"`
+}
+
+// Attempt is one try of a case with retries.
+type Attempt struct {
+	Status     Status  `json:"status"`
+	DurationMS float64 `json:"duration_ms"`
+	Message    string  `json:"message,omitempty"`
+}
+
+// Repeat sums up the executions of a case with repeat.
+type Repeat struct {
+	Times  int     `json:"times"`
+	Passed int     `json:"passed"`
+	Rate   float64 `json:"rate"` // required share, 0 to 1
+}
+
+// KnownFailure is what a case did that a baseline expects to fail.
+type KnownFailure struct {
+	Status Status `json:"status"` // fail or error
+	Reason string `json:"reason,omitempty"`
+}
+
+// Violation is a breach of the protocol seen during the case.
+type Violation struct {
+	Kind      string `json:"kind"` // a name of mcp.ViolationKinds
+	Message   string `json:"message"`
+	Excerpt   string `json:"excerpt,omitempty"` // the offending bytes, escaped, at most 200
+	Offset    int64  `json:"offset,omitempty"`  // in the server's output stream
+	Tolerated bool   `json:"tolerated,omitempty"`
+}
+
+// Exchange is one request of a case with everything that came back.
+type Exchange struct {
+	Step       string        `json:"step,omitempty"` // name of the flow's step
+	Method     string        `json:"method,omitempty"`
+	Request    string        `json:"request"`            // the frame as sent, shortened on pass
+	Response   string        `json:"response,omitempty"` // the frame as received, shortened on pass
+	During     []Message     `json:"during,omitempty"`
+	DurationMS float64       `json:"duration_ms"`
+	HTTP       *HTTPExchange `json:"http,omitempty"`
+	Error      string        `json:"error,omitempty"` // why there was no answer
+	Truncated  bool          `json:"truncated,omitempty"`
+}
+
+// Message is a notification, a request of the server, or our answer to one.
+type Message struct {
+	Dir string  `json:"dir"` // "from-server" or "to-server"
+	MS  float64 `json:"ms"`  // since the request was sent
+	Raw string  `json:"raw"`
+}
+
+// HTTPExchange is what HTTP adds to an exchange.
+type HTTPExchange struct {
+	Status   int               `json:"status"`
+	Headers  map[string]string `json:"headers,omitempty"`
+	Attempts int               `json:"attempts,omitempty"`
+}

@@ -1,0 +1,275 @@
+package result
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// cleaner makes one event fit for the record: secrets are masked, bytes that
+// are not UTF-8 are made visible, long texts are cut, times are rounded to
+// microseconds. It changes structs in place and copies slices and maps that
+// may be shared with the plan.
+type cleaner struct {
+	t      *table
+	limits Limits
+	frame  int // limit for the frames of the case at hand
+}
+
+// clean returns the event as it goes into the record.
+func clean(e Event, r *Redactor, l Limits) Event {
+	k := cleaner{t: r.table.Load(), limits: l}
+	switch e := e.(type) {
+	case RunStarted:
+		k.text(&e.Tool.Name, &e.Tool.Version, &e.Command)
+		e.Suites = slices.Clone(e.Suites)
+		for i := range e.Suites {
+			k.text(&e.Suites[i].Name, &e.Suites[i].File)
+		}
+		e.Started = e.Started.UTC().Round(0)
+		return e
+	case ServerUp:
+		k.server(&e.Server)
+		return e
+	case ServerDown:
+		k.server(&e.Server)
+		return e
+	case PhaseFinished:
+		k.phase(&e.Phase)
+		return e
+	case CaseStarted:
+		k.text(&e.Name)
+		return e
+	case CaseFinished:
+		k.testCase(e.Case)
+		return e
+	case FindingSeen:
+		f := &e.Finding
+		k.text(&f.Kind, &f.Severity, &f.Server, &f.Message, &f.Excerpt, &f.File)
+		return e
+	case Noted:
+		k.text(&e.Note)
+		return e
+	case RunFinished:
+		k.text(&e.Interrupted)
+		k.ms(&e.DurationMS)
+		return e
+	}
+	return e
+}
+
+// text cleans fields. No text is longer than the limit: a server may put ten
+// megabytes into a message as well as into an answer.
+func (k *cleaner) text(fields ...*string) {
+	for _, f := range fields {
+		if *f != "" {
+			*f, _ = shorten(visible(k.t.mask(*f)), k.limits.Text)
+		}
+	}
+}
+
+// tail is text for fields of which the end says most.
+func (k *cleaner) tail(f *string) {
+	if *f != "" {
+		*f = shortenHead(visible(k.t.mask(*f)), k.limits.Text)
+	}
+}
+
+// list cleans strings of a slice that others may hold too.
+func (k *cleaner) list(p *[]string) {
+	copied := false
+	for i, s := range *p {
+		clean := s
+		k.text(&clean)
+		if clean == s {
+			continue
+		}
+		if !copied {
+			*p, copied = slices.Clone(*p), true
+		}
+		(*p)[i] = clean
+	}
+}
+
+// ms rounds a time in milliseconds to whole microseconds: more digits are
+// noise and make the record long.
+func (k *cleaner) ms(p *float64) { *p = finite(math.Round(*p*1000) / 1000) }
+
+func (k *cleaner) server(s *Server) {
+	k.text(&s.Name, &s.File, &s.Transport, &s.Target, &s.Protocol, &s.Exit)
+	k.tail(&s.Stderr)
+	k.list(&s.Tolerated)
+	k.ms(&s.StartMS)
+	if s.ServerInfo != nil {
+		info := *s.ServerInfo
+		k.text(&info.Name, &info.Version)
+		s.ServerInfo = &info
+	}
+}
+
+func (k *cleaner) phase(p *Phase) {
+	k.text(&p.Phase, &p.Name, &p.Kind, &p.Message, &p.File, &p.Source)
+	p.Status = known(p.Status)
+	k.tail(&p.Output)
+	k.list(&p.Warnings)
+	k.ms(&p.StartMS)
+	k.ms(&p.DurationMS)
+}
+
+func (k *cleaner) testCase(c *Case) {
+	k.frame = k.limits.FailFrame
+	if c.Status == Pass {
+		k.frame = k.limits.PassFrame
+	}
+	c.Status = known(c.Status)
+	k.text(&c.Name, &c.File, &c.Source, &c.Suite, &c.Block, &c.Server, &c.Call, &c.Message, &c.Repro)
+	k.tail(&c.Stderr)
+	if f := c.KnownFailure; f != nil { // its reason comes from a file that is shared by cases
+		f = &KnownFailure{known(f.Status), f.Reason}
+		k.text(&f.Reason)
+		c.KnownFailure = f
+	}
+	k.ms(&c.DurationMS)
+	k.ms(&c.StartMS)
+	k.list(&c.Tags)
+	k.list(&c.Warnings)
+	k.assertions(c.Assertions)
+	for i := range c.DerivedMetrics {
+		m := &c.DerivedMetrics[i]
+		k.text(&m.Name)
+		k.list(&m.Notes)
+		m.Value = finite(m.Value)
+	}
+	for i := range c.Attempts {
+		a := &c.Attempts[i]
+		a.Status = known(a.Status)
+		k.text(&a.Message)
+		k.ms(&a.DurationMS)
+	}
+	for i := range c.Violations {
+		v := &c.Violations[i]
+		k.text(&v.Kind, &v.Message, &v.Excerpt)
+	}
+	for i := range c.Phases {
+		k.phase(&c.Phases[i])
+	}
+	for i := range c.Exchanges {
+		k.exchange(&c.Exchanges[i])
+	}
+}
+
+// known returns s if it is one of the four verdicts; anything else is a fault
+// of the program and must not pass for a success.
+func known(s Status) Status {
+	switch s {
+	case Pass, Fail, Error, Skip:
+		return s
+	}
+	return Error
+}
+
+func (k *cleaner) assertions(as []Assertion) {
+	for i := range as {
+		a := &as[i]
+		k.text(&a.Name, &a.Target, &a.Matcher, &a.Message, &a.File, &a.Source)
+		k.text(&a.Expected, &a.Actual)
+		k.list(&a.Diff)
+		k.list(&a.Notes)
+		k.assertions(a.Assertions)
+	}
+}
+
+func (k *cleaner) exchange(x *Exchange) {
+	k.text(&x.Step, &x.Method, &x.Error)
+	k.ms(&x.DurationMS)
+	cut := k.cutFrame(&x.Request)
+	cut = k.cutFrame(&x.Response) || cut
+	for i := range x.During {
+		m := &x.During[i]
+		k.text(&m.Dir)
+		k.ms(&m.MS)
+		cut = k.cutFrame(&m.Raw) || cut
+	}
+	x.Truncated = x.Truncated || cut
+	if x.HTTP == nil || len(x.HTTP.Headers) == 0 {
+		return
+	}
+	x.HTTP.Headers = maps.Clone(x.HTTP.Headers)
+	for name, value := range x.HTTP.Headers {
+		if SecretName(name) {
+			value = Mask
+		}
+		clean := name
+		k.text(&clean, &value)
+		if clean != name {
+			delete(x.HTTP.Headers, name)
+		}
+		x.HTTP.Headers[clean] = value
+	}
+}
+
+func (k *cleaner) cutFrame(p *string) (cut bool) {
+	if *p == "" {
+		return false
+	}
+	*p, cut = shorten(visible(k.t.mask(*p)), k.frame)
+	return cut
+}
+
+// shorten cuts s to at most limit bytes and says how much went.
+func shorten(s string, limit int) (string, bool) {
+	if len(s) <= limit {
+		return s, false
+	}
+	n := limit
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return fmt.Sprintf("%s… (%d of %d bytes)", s[:n], n, len(s)), true
+}
+
+// shortenHead cuts the beginning of s.
+func shortenHead(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	n := len(s) - limit
+	for n < len(s) && !utf8.RuneStart(s[n]) {
+		n++
+	}
+	return fmt.Sprintf("(the last %d of %d bytes) …%s", len(s)-n, len(s), s[n:])
+}
+
+// visible returns s with the bytes that are not UTF-8 written as \xff, and
+// halves of surrogate pairs (which are not UTF-8 either) as \ud800. A record
+// is UTF-8 text, and nothing a server sent is lost by that.
+func visible(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r != utf8.RuneError || n > 1:
+			b.WriteString(s[i : i+n])
+		case surrogate(s[i:]):
+			fmt.Fprintf(&b, `\u%04x`, rune(s[i]&0x0f)<<12|rune(s[i+1]&0x3f)<<6|rune(s[i+2]&0x3f))
+			n = 3
+		default:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// surrogate reports whether s starts with the three bytes that UTF-8 would
+// have for half a surrogate pair.
+func surrogate(s string) bool {
+	return len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 && s[1] <= 0xbf && s[2]&0xc0 == 0x80
+}

@@ -1,0 +1,65 @@
+package result
+
+import "time"
+
+// Event is one finished fact about a run. Events are sent by package run in
+// the order in which things ended.
+type Event interface{ event() }
+
+// RunStarted opens the stream.
+type RunStarted struct {
+	Tool     Tool      `json:"tool"`
+	Suites   []Suite   `json:"suites"`
+	Started  time.Time `json:"started"`
+	Total    int       `json:"total"` // planned cases
+	Parallel int       `json:"parallel"`
+	Command  string    `json:"command,omitempty"`
+}
+
+// ServerUp says that a server answered its handshake (or needed none).
+type ServerUp struct{ Server Server }
+
+// ServerDown says that a server ended or was stopped.
+type ServerDown struct{ Server Server }
+
+// PhaseFinished carries a hook or fixture step outside the cases.
+type PhaseFinished struct{ Phase Phase }
+
+// CaseStarted says that a case is being worked on (for live displays only;
+// it changes nothing in the record).
+type CaseStarted struct {
+	Index int
+	Name  string
+}
+
+// CaseFinished carries a whole case. There is exactly one per planned case.
+type CaseFinished struct{ Case *Case }
+
+// FindingSeen carries a finding.
+type FindingSeen struct{ Finding Finding }
+
+// Noted carries a note about the whole run.
+type Noted struct{ Note string }
+
+// RunFinished closes the stream.
+type RunFinished struct {
+	DurationMS  float64
+	ExitCode    int
+	Interrupted string
+}
+
+func (RunStarted) event()    {}
+func (ServerUp) event()      {}
+func (ServerDown) event()    {}
+func (PhaseFinished) event() {}
+func (CaseStarted) event()   {}
+func (CaseFinished) event()  {}
+func (FindingSeen) event()   {}
+func (Noted) event()         {}
+func (RunFinished) event()   {}
+
+// Listener is told of every event after it was folded. It is never called
+// concurrently, so it must not block for long.
+type Listener interface {
+	Event(e Event, r *Run)
+}

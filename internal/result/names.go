@@ -1,0 +1,80 @@
+package result
+
+import "strings"
+
+// certainty says how much a name tells about its value.
+type certainty uint8
+
+const (
+	no      certainty = iota
+	perhaps           // "key", "tokens": a credential when it is long enough to be one
+	sure
+)
+
+// words are the words that make a name the name of a credential.
+var words = map[string]certainty{
+	"token": sure, "secret": sure, "secrets": sure, "password": sure, "passwords": sure,
+	"passwd": sure, "passphrase": sure, "pwd": sure, "credential": sure, "credentials": sure,
+	"apikey": sure, "apikeys": sure, "accesskey": sure, "secretkey": sure, "privatekey": sure,
+	"authtoken": sure, "accesstoken": sure, "refreshtoken": sure, "authorization": sure,
+	"signature": sure, "sig": sure, "jwt": sure, "bearer": sure, "cookie": sure, "cookies": sure,
+	"auth": perhaps, "key": perhaps, "keys": perhaps, "tokens": perhaps, "pat": perhaps,
+}
+
+// qualifiers make a key out of "key": an API key and not a primary one.
+var qualifiers = map[string]bool{
+	"api": true, "access": true, "private": true, "secret": true, "signing": true,
+	"encryption": true, "auth": true, "master": true, "account": true, "storage": true,
+}
+
+// SecretName reports whether the name of a variable, header or parameter says
+// that its value is a credential. Names are read by whole words, separated by
+// anything that is no letter or digit or by a change of case: AUTH is in
+// PROXY_AUTH and in proxyAuth, not in AUTHOR.
+func SecretName(name string) bool { return credential(name) != no }
+
+func credential(name string) certainty {
+	found, qualified := no, false
+	for w := range splitWords(name) {
+		w = strings.ToLower(w)
+		found = max(found, words[w])
+		qualified = qualified || qualifiers[w]
+	}
+	if found == perhaps && qualified && name != "" && !strings.EqualFold(name, "auth") {
+		return sure
+	}
+	return found
+}
+
+// splitWords yields the words of an identifier: API_KEY, api-key, apiKey and
+// APIKey all give two.
+func splitWords(name string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		start := 0
+		emit := func(end int) bool {
+			ok := end <= start || yield(name[start:end])
+			start = end
+			return ok
+		}
+		for i := range len(name) {
+			c := name[i]
+			if !alnum(c) {
+				if !emit(i) {
+					return
+				}
+				start = i + 1
+				continue
+			}
+			if i == start {
+				continue
+			}
+			upper := c-'A' < 26
+			wasUpper := name[i-1]-'A' < 26
+			nextLower := i+1 < len(name) && name[i+1]-'a' < 26
+			if upper && (!wasUpper || nextLower) && !emit(i) {
+				return
+			}
+		}
+		emit(len(name))
+	}
+}

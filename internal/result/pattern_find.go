@@ -1,0 +1,295 @@
+package result
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+)
+
+// token is a prefix followed by characters of one class.
+type token struct {
+	chars    func(byte) bool
+	min, max int  // how many; max 0: no limit
+	bounded  bool // the prefix does not begin inside a word
+	random   bool // must look like chance, not like a name
+}
+
+func (t token) find(s string, i, j int) (start, end int) {
+	if t.bounded && !boundary(s, i) {
+		return 0, 0
+	}
+	end = span(s, j, t.chars)
+	n := end - j
+	switch {
+	case n < 4, n < t.min && !cut(s, end), t.max > 0 && n > t.max:
+		return 0, 0
+	case t.random && n >= t.min && !random(s[j:end]):
+		return 0, 0
+	}
+	return i, end
+}
+
+// random reports whether s looks drawn by chance: somewhere twelve letters
+// and digits follow each other, and it has both. Names made of words and
+// dashes do not.
+func random(s string) bool {
+	run, longest, letters, digits := 0, 0, false, false
+	for i := range len(s) {
+		c := s[i]
+		if !alnum(c) {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+		digits = digits || c <= '9'
+		letters = letters || c > '9'
+	}
+	return longest >= 12 && letters && digits
+}
+
+// privateKey finds a PEM block around its "BEGIN ", to the end of the text
+// when the block was cut.
+func privateKey(s string, i, j int) (start, end int) {
+	if !strings.HasSuffix(s[:i], "-----") {
+		return 0, 0
+	}
+	label, _, ok := strings.Cut(s[j:min(len(s), j+64)], "-----")
+	if !ok || !strings.Contains(label, "PRIVATE KEY") {
+		return 0, 0
+	}
+	start = i - len("-----")
+	for start > 0 && s[start-1] == '-' {
+		start--
+	}
+	const footer = "-----END "
+	k := strings.Index(s[j:], footer)
+	if k < 0 {
+		return start, len(s)
+	}
+	end = j + k + len(footer)
+	if k = strings.Index(s[end:], "-----"); k < 0 || k > 64 {
+		return start, end
+	}
+	return start, end + k + len("-----")
+}
+
+// slackToken finds xoxb-…, xoxp-… and their kin.
+func slackToken(s string, i, j int) (start, end int) {
+	if j+2 > len(s) || strings.IndexByte("abeoprs", s[j]) < 0 {
+		return 0, 0
+	}
+	k := j + 1
+	if s[k] == '.' { // xoxe.xoxp-…
+		return 0, 0
+	}
+	if s[k] != '-' {
+		return 0, 0
+	}
+	return token{chars: wordDash, min: 10}.find(s, i, k+1)
+}
+
+// webToken finds a signed or encrypted JSON Web Token: two or four dots.
+func webToken(s string, i, j int) (start, end int) {
+	end = span(s, j, wordDash)
+	parts := 1
+	for parts < 5 && end < len(s) && s[end] == '.' {
+		next := span(s, end+1, wordDash)
+		if next-end < 8 && next < len(s) && parts < 2 {
+			break
+		}
+		end = next
+		parts++
+	}
+	if end-i < 20 || parts < 3 && !(parts == 2 && cut(s, end)) {
+		return 0, 0
+	}
+	return i, end
+}
+
+// bearer finds the token after the scheme. Prose ("bearer authentication is
+// required") goes on with a word: a token has a digit, or is long.
+func bearer(s string, _, j int) (start, end int) {
+	j = span(s, j, func(c byte) bool { return c == ' ' })
+	end = span(s, j, tokenChar)
+	v := strings.TrimRight(s[j:end], ".")
+	if len(v) < MinSecret || len(v) < 24 && !strings.ContainsAny(v, "0123456789") {
+		return 0, 0
+	}
+	return j, j + len(v)
+}
+
+// basic finds base64 of "user:password" after the scheme.
+func basic(s string, _, j int) (start, end int) {
+	j = span(s, j, func(c byte) bool { return c == ' ' })
+	end = span(s, j, func(c byte) bool { return base64Char(c) || c == '=' })
+	text := strings.TrimRight(s[j:end], "=")
+	enc := base64.RawStdEncoding
+	if strings.ContainsAny(text, "-_") {
+		enc = base64.RawURLEncoding
+	}
+	b, err := enc.DecodeString(text)
+	if err != nil || !utf8.Valid(b) || !strings.Contains(string(b), ":") {
+		return 0, 0
+	}
+	return j, end
+}
+
+// authorization finds the credentials of a header line or member of that
+// name, and keeps the scheme.
+func authorization(s string, i, j int) (start, end int) {
+	start, end = named{value: headerChar, min: MinSecret}.find(s, i, j)
+	if end == 0 {
+		return 0, 0
+	}
+	scheme, rest, ok := strings.Cut(s[start:end], " ")
+	switch {
+	case ok && schemes[strings.ToLower(scheme)] && len(rest) >= 4:
+		return start + len(scheme) + 1, end
+	case !ok && (len(scheme) >= 16 || strings.ContainsAny(scheme, "0123456789")):
+		return start, end
+	}
+	return 0, 0
+}
+
+// schemes are the authentication schemes that are followed by credentials.
+var schemes = map[string]bool{
+	"bearer": true, "basic": true, "digest": true, "token": true, "dpop": true,
+	"negotiate": true, "apikey": true, "aws4-hmac-sha256": true,
+}
+
+// named finds the value of a header, member or form field by its name: what
+// follows after quotes, blanks and a colon or an equals sign.
+type named struct {
+	before []string // the name's possible beginnings, in lower case; nil: nothing
+	value  func(byte) bool
+	min    int
+}
+
+func (n named) find(s string, i, j int) (start, end int) {
+	if n.before != nil && !n.begins(s[:i]) {
+		return 0, 0
+	}
+	k := skip(s, j, `"'\`, 3)
+	k = skip(s, k, " ", 2)
+	if k >= len(s) || s[k] != ':' && s[k] != '=' {
+		return 0, 0
+	}
+	k = skip(s, k+1, " ", 4)
+	k = skip(s, k, `["'\`, 4)
+	if k > 0 && strings.HasPrefix(s[k-1:], Mask) {
+		return 0, 0
+	}
+	end = span(s, k, n.value)
+	for end > k && s[end-1] == ' ' {
+		end--
+	}
+	if end-k < n.min || s[k] == '{' {
+		return 0, 0
+	}
+	return k, end
+}
+
+func (n named) begins(s string) bool {
+	for _, b := range n.before {
+		if len(s) >= len(b) && strings.EqualFold(s[len(s)-len(b):], b) {
+			return true
+		}
+	}
+	return false
+}
+
+func skip(s string, i int, chars string, most int) int {
+	for most > 0 && i < len(s) && strings.IndexByte(chars, s[i]) >= 0 {
+		i++
+		most--
+	}
+	return i
+}
+
+// userinfo finds what stands before the @ of a URL's authority (RFC 3986
+// section 3.2.1). A short name without a password is left: git@host.
+func userinfo(s string, _, j int) (start, end int) {
+	stop := j + span(s[j:min(len(s), j+512)], 0, authorityChar)
+	at := strings.LastIndexByte(s[j:stop], '@')
+	if at <= 0 {
+		return 0, 0
+	}
+	info := s[j : j+at]
+	if !strings.Contains(info, ":") && len(info) < MinSecret {
+		return 0, 0
+	}
+	return j, j + at
+}
+
+// query finds the value of a parameter that is named like a credential.
+func query(s string, _, j int) (start, end int) {
+	if strings.HasPrefix(s[j:], "amp;") {
+		j += len("amp;")
+	}
+	k := span(s[:min(len(s), j+64)], j, nameChar)
+	if k == j || k >= len(s) || s[k] != '=' {
+		return 0, 0
+	}
+	end = span(s, k+1, queryChar)
+	if end == k+1 {
+		return 0, 0
+	}
+	switch credential(s[j:k]) {
+	case sure:
+		return k + 1, end
+	case perhaps:
+		if end-k > MinSecret {
+			return k + 1, end
+		}
+	}
+	return 0, 0
+}
+
+// boundary reports whether a word may begin at i: at the start, after a
+// character that belongs to no word, or after an escape sequence.
+func boundary(s string, i int) bool {
+	if i == 0 || !alnum(s[i-1]) && s[i-1] != '-' && s[i-1] != '_' {
+		return true
+	}
+	if i >= 2 && s[i-2] == '\\' && strings.IndexByte("nrtbf", s[i-1]) >= 0 {
+		return true
+	}
+	if i >= 3 && s[i-3] == '%' && hexDigit(s[i-2]) && hexDigit(s[i-1]) {
+		return true
+	}
+	return i >= 6 && s[i-6] == '\\' && s[i-5] == 'u' && hexDigit(s[i-4]) && hexDigit(s[i-1])
+}
+
+// span returns the end of the run of bytes of a class that starts at i.
+func span(s string, i int, class func(byte) bool) int {
+	for i < len(s) && class(s[i]) {
+		i++
+	}
+	return i
+}
+
+func alnum(c byte) bool {
+	return c-'0' < 10 || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+func hexDigit(c byte) bool {
+	return c-'0' < 10 || c|0x20 >= 'a' && c|0x20 <= 'f'
+}
+
+func upperDigit(c byte) bool { return c-'0' < 10 || c-'A' < 26 }
+func word(c byte) bool       { return alnum(c) || c == '_' }
+func wordDash(c byte) bool   { return alnum(c) || c == '_' || c == '-' }
+func urlPath(c byte) bool    { return wordDash(c) || c == '/' }
+func nameChar(c byte) bool   { return wordDash(c) || c == '.' || c == '~' || c == '%' }
+func base64Char(c byte) bool { return wordDash(c) || c == '+' || c == '/' }
+
+// tokenChar is the alphabet of RFC 6750 section 2.1 (b64token).
+func tokenChar(c byte) bool {
+	return base64Char(c) || c == '.' || c == '~' || c == '='
+}
+
+func authorityChar(c byte) bool { return c > ' ' && strings.IndexByte("/?#\"'<>\\`", c) < 0 }
+func queryChar(c byte) bool     { return c > ' ' && strings.IndexByte("&#;\"'<>\\`)", c) < 0 }
+func valueChar(c byte) bool     { return c > ' ' && strings.IndexByte("&,;\"'<>\\`}", c) < 0 }
+func headerChar(c byte) bool    { return c >= ' ' && strings.IndexByte("\"'\\`", c) < 0 }

@@ -1,0 +1,120 @@
+package result
+
+import (
+	"fmt"
+	"math"
+	"sync"
+)
+
+// Recorder is the one door through which events get into a record. Send may
+// be called from any goroutine; the calls are taken one after another.
+type Recorder struct {
+	mu        sync.Mutex
+	redactor  *Redactor
+	limits    Limits
+	spool     *Spool
+	run       *Run
+	listeners []Listener
+	err       error
+}
+
+// RecorderOptions are the parts of a Recorder. The zero value works.
+type RecorderOptions struct {
+	Redactor  *Redactor // nil: NewRedactor()
+	Spool     *Spool    // nil: NewSpool("")
+	Limits    Limits    // zero fields: the defaults
+	Listeners []Listener
+}
+
+// Limits say how many bytes of a frame are kept in the record. Frames are
+// cut after they were redacted, at a rune boundary, and the exchange is
+// marked as truncated. Zero means the default, a negative number no limit.
+type Limits struct {
+	PassFrame int // request, response or message of a case that passed; default 2 KiB
+	FailFrame int // the same of any other case; default 256 KiB
+	Text      int // any other text; default 64 KiB
+}
+
+// NewRecorder returns a recorder with an empty record.
+func NewRecorder(o RecorderOptions) *Recorder {
+	if o.Redactor == nil {
+		o.Redactor = NewRedactor()
+	}
+	if o.Spool == nil {
+		o.Spool = NewSpool("")
+	}
+	return &Recorder{
+		redactor:  o.Redactor,
+		limits:    o.Limits.withDefaults(),
+		spool:     o.Spool,
+		run:       &Run{Schema: Schema, Cases: o.Spool},
+		listeners: o.Listeners,
+	}
+}
+
+// Send takes an event: what it holds is redacted and shortened in place,
+// folded into the record, stored, and shown to the listeners in the order of
+// RecorderOptions. The event, a *Case in it included, belongs to the recorder
+// from then on.
+func (r *Recorder) Send(e Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e = clean(e, r.redactor, r.limits)
+	switch e := e.(type) {
+	case CaseFinished:
+		if err := r.spool.Put(e.Case); err != nil {
+			r.fail(err) // a second case of one index: the first one stands
+			return
+		}
+	case RunFinished:
+		if err := r.spool.Err(); err != nil {
+			r.apply(clean(Noted{"the results were kept in memory: " + err.Error()}, r.redactor, r.limits))
+		}
+	}
+	r.apply(e)
+}
+
+func (r *Recorder) apply(e Event) {
+	r.run.Apply(e)
+	for _, l := range r.listeners {
+		l.Event(e, r.run)
+	}
+}
+
+// Run returns the record. It is complete after RunFinished was sent, and must
+// not be read before that by anyone but a listener.
+func (r *Recorder) Run() *Run { return r.run }
+
+// Redactor returns the redactor, to which secrets may be added at any time.
+func (r *Recorder) Redactor() *Redactor { return r.redactor }
+
+// Err returns the first fault in what was sent, nil when there was none.
+func (r *Recorder) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// Close releases the stored cases. The record must not be read afterwards.
+func (r *Recorder) Close() error { return r.spool.Close() }
+
+func (r *Recorder) fail(err error) {
+	if r.err == nil {
+		r.err = fmt.Errorf("record an event: %w", err)
+	}
+}
+
+func (l Limits) withDefaults() Limits {
+	set := func(p *int, n int) {
+		switch {
+		case *p == 0:
+			*p = n
+		case *p < 0:
+			*p = math.MaxInt
+		}
+	}
+	set(&l.PassFrame, 2<<10)
+	set(&l.FailFrame, 256<<10)
+	set(&l.Text, 64<<10)
+	return l
+}

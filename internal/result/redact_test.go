@@ -1,0 +1,236 @@
+package result_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"mcptest/internal/result"
+)
+
+// The secrets of these tests are made up, and put together here so that no
+// scanner of repositories takes them for real ones.
+var (
+	pem  = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIEowIBAAKCAQEAx7\nq0JbC2v9\n-----END RSA " + "PRIVATE KEY-----"
+	aws  = "AKIA" + "Q3EGVZ5TTJXWN6KD"
+	gh   = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+	ghp  = "github_pat_" + "11ABCDEFG0abcdefghijkl_mnopqrstuvwxyz"
+	gl   = "glpat-" + "xYz12_AbC-34dEfGhI5j"
+	slk  = "xoxb-" + "123456789012-1234567890123-AbCdEfGh"
+	goog = "AIza" + "SyA1234567890abcdefghijklmnopqrstuv"
+	oai  = "sk-" + "proj-abc123DEF456ghi789JKL012mno345"
+	anth = "sk-" + "ant-api03-Zx9Yw8Vu7Ts6Rq5Po4Nm3Lk2-Ji1Hg0_AA"
+	jwt  = "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0NTY3ODkwIn0." + "dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+)
+
+func TestPatterns(t *testing.T) {
+	r := result.NewRedactor()
+	for _, tc := range []struct{ name, in, want string }{
+		{"pem", "key:\n" + pem + "\nend", "key:\n[redacted]\nend"},
+		{"pem in JSON", `{"k":"` + strings.ReplaceAll(pem, "\n", `\n`) + `"}`, `{"k":"[redacted]"}`},
+		{"pem cut", pem[:60], "[redacted]"},
+		{"certificate", "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----", ""},
+		{"aws", "id=" + aws + ",", "id=[redacted],"},
+		{"aws too long", aws + "X", ""},
+		{"aws secret", `aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY`, `aws_secret_access_key = [redacted]`},
+		{"aws secret camel", `"SecretAccessKey":"wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"`, `"SecretAccessKey":"[redacted]"`},
+		{"github", "token " + gh + ".", "token [redacted]."},
+		{"github after an escaped line end", `{"t":"a\n` + gh + `"}`, `{"t":"a\n[redacted]"}`},
+		{"github fine-grained", ghp, "[redacted]"},
+		{"github cut", "ghp_16C7e4…", "[redacted]…"},
+		{"gitlab", "<" + gl + ">", "<[redacted]>"},
+		{"slack", slk + " and " + slk, "[redacted] and [redacted]"},
+		{"slack hook", "https://hooks.slack.com/services/T000/B000/abcdEFGHijkl", "https://[redacted]"},
+		{"google", goog, "[redacted]"},
+		{"openai", oai, "[redacted]"},
+		{"anthropic", anth, "[redacted]"},
+		{"openai after escape", `\n` + oai, `\n[redacted]`},
+		{"no sk- in a word", "disk-usage-of-partition-1234567890abc, task-1234567890123456789012", ""},
+		{"no sk- of words", "sk-learn-a-very-long-name-of-a-thing-2", ""},
+		{"jwt", "t=" + jwt + ";", "t=[redacted];"},
+		{"cursor is no jwt", `"nextCursor":"eyJwYWdlIjoyLCJvZmZzZXQiOjEwMH0"`, ""},
+		{"bearer", "Authorization: Bearer abcdef0123456789", "Authorization: Bearer [redacted]"},
+		{"bearer in JSON", `{"authorization":"bearer abc.def-123"}`, `{"authorization":"bearer [redacted]"}`},
+		{"bearer prose", "use bearer authentication for this, Bearer token required", ""},
+		{"basic", "Basic " + base64.StdEncoding.EncodeToString([]byte("user:pass")), "Basic [redacted]"},
+		{"basic prose", "Basic arithmetic is BASIC English", ""},
+		{"digest", `Authorization: Digest username=x`, `Authorization: Digest [redacted]`},
+		{"authorization prose", `authorization: required for this endpoint; {"authorization":{"type":"object"}}`, ""},
+		{"cookie", "Cookie: a=b; c=d\nX: 1", "Cookie: [redacted]\nX: 1"},
+		{"set-cookie", "set-cookie: sid=31d4d96e407aad42; Path=/", "set-cookie: [redacted]"},
+		{"api key header", "X-API-Key: 0123456789abcdef", "X-API-Key: [redacted]"},
+		{"oauth", `{"access_token":"2YotnFZFEjr1zCsicMWpAA","token_type":"x","refresh_token":"tGzv3JOkF0XG5Qx2TlKWIA"}`, `{"access_token":"[redacted]","token_type":"x","refresh_token":"[redacted]"}`},
+		{"oauth form", "client_id=a&client_secret=s3cr3t&x=1", "client_id=a&client_secret=[redacted]&x=1"},
+		{"double escaped", `{"text":"{\"access_token\":\"2YotnFZFEjr1zCsicMWpAA\"}"}`, `{"text":"{\"access_token\":\"[redacted]\"}"}`},
+		{"page token stays", `{"next_page_token":"abcdefghijkl","token_count":12345678}`, ""},
+		{"userinfo", "postgres://bob:hunter2@db:5432/x", "postgres://[redacted]@db:5432/x"},
+		{"userinfo token", "https://0123456789abcdef@github.com/a/b", "https://[redacted]@github.com/a/b"},
+		{"userinfo plain", "ssh://git@github.com/a/b and http://a.b/x@y", ""},
+		{"query", "GET /x?token=abc&page=2&api_key=k#frag", "GET /x?token=[redacted]&page=2&api_key=[redacted]#frag"},
+		{"query html", "?a=1&amp;password=p&amp;b=2", "?a=1&amp;password=[redacted]&amp;b=2"},
+		{"query json", `http://h/?a=1\u0026sig=zzz\u0026b=2`, `http://h/?a=1\u0026sig=[redacted]\u0026b=2`},
+		{"fragment", "http://h/cb#access_token=abc&state=1", "http://h/cb#access_token=[redacted]&state=1"},
+		{"query key", "?key=0123456789abcdef&sort_key=name&author=bob&max_tokens=100", "?key=[redacted]&sort_key=name&author=bob&max_tokens=100"},
+		{"text", "The quick brown fox: https://example.org/a?b=c&d=e#f, see section 3 -- or ask. Base64: aGVsbG8gd29ybGQ=", ""},
+	} {
+		want := tc.want
+		if want == "" {
+			want = tc.in
+		}
+		got := r.String(tc.in)
+		if got != want {
+			t.Errorf("%s: got  %q\n\twant %q", tc.name, got, want)
+		}
+		if again := r.String(got); again != got {
+			t.Errorf("%s: not stable: %q", tc.name, again)
+		}
+	}
+}
+
+func TestDeclared(t *testing.T) {
+	r := result.NewRedactor()
+	const secret = `p@ss "wörd"/1+<x>`
+	r.Add(secret, "short", "other-secret", "first line of a long secret\nsecond line of a long secret\n")
+	js, _ := json.Marshal(secret)
+	js2, _ := json.Marshal(string(js))
+	for _, in := range []string{
+		secret, string(js), string(js2), url.QueryEscape(secret), url.PathEscape(secret), strings.ToLower(url.QueryEscape("other-secret")),
+		base64.StdEncoding.EncodeToString([]byte(secret)), base64.URLEncoding.EncodeToString([]byte("x" + secret)),
+		base64.StdEncoding.EncodeToString([]byte("ab" + secret + "cd")), "second line of a long secret", "first line of a long secret",
+		"other-se…", "…other-s",
+	} {
+		got := r.String("<<" + in)
+		if !strings.HasPrefix(got, "<<") || !strings.Contains(got, result.Mask) {
+			t.Errorf("%q: got %q", in, got)
+		}
+	}
+	for in, want := range map[string]string{
+		"short":                     "[redacted]",
+		"shortbread is short":       "shortbread is short",
+		`{"a":"short","short":"b"}`: `{"a":"[redacted]","short":"b"}`,
+		`{\"a\":\"short\"}`:         `{\"a\":\"[redacted]\"}`,
+		"another-secretary":         "an[redacted]ary",
+		"other-seat":                "other-seat",
+		"other-secretother-secret":  "[redacted]",
+	} {
+		if got := r.String(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestSecretName(t *testing.T) {
+	for _, n := range []string{"TOKEN", "GITHUB_TOKEN", "apiKey", "X-API-Key", "client_secret", "Authorization", "AUTH", "proxyAuth", "DB_PASSWORD", "accessToken", "SSHKey", "set-cookie", "AWS_SECRET_ACCESS_KEY", "key", "APIKey"} {
+		if !result.SecretName(n) {
+			t.Errorf("%s is the name of a secret", n)
+		}
+	}
+	for _, n := range []string{"AUTHOR", "author_name", "MONKEY", "keyboard", "tokenizer", "PATH", "secretary", "mcp-session-id", "", "PASSENGER", "content-type", "keystone"} {
+		if result.SecretName(n) {
+			t.Errorf("%s is not the name of a secret", n)
+		}
+	}
+}
+
+// TestDeclaredNeverSurvives: whatever stands around a declared secret, in
+// whatever form, it is gone, and redacting again changes nothing.
+func TestDeclaredNeverSurvives(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		secret := rapid.StringMatching(`[A-Za-z0-9!"#$%&'()*+,/:;<=>?@\\^_{|}~é-]{8,20}`).Draw(t, "secret")
+		if strings.Contains(result.Mask, secret) {
+			t.Skip()
+		}
+		r := result.NewRedactor()
+		r.Add(secret)
+		before, after := rapid.String().Draw(t, "before"), rapid.String().Draw(t, "after")
+		js, _ := json.Marshal(secret)
+		encode := base64.StdEncoding.EncodeToString
+		for _, in := range []string{
+			before + secret + after,
+			before + string(js[1:len(js)-1]) + after,
+			before + url.QueryEscape(secret) + after,
+		} {
+			if got := r.String(in); strings.Contains(got, secret) || len(got) == len(in) && got == in {
+				t.Fatalf("%q: still there: %q", in, got)
+			}
+		}
+		in := encode([]byte(before + secret + after))
+		if got := r.String(in); got == in {
+			t.Fatalf("base64 %q of %q: nothing masked", in, before+secret+after)
+		}
+		once := r.String(before + secret + after)
+		if twice := r.String(once); twice != once {
+			t.Fatalf("not stable: %q, then %q", once, twice)
+		}
+	})
+}
+
+func FuzzRedactor(f *testing.F) {
+	for _, s := range []string{pem, aws, gh, slk, oai, jwt, "Bearer abcdef0123456789", "https://a:b@c/?token=x&y=\\u0026sig=1", "-----BEGIN ", "Cookie: a", "xox", "&amp;", "eyJ...", `x-api-key":"['abcdefgh`} {
+		f.Add(s)
+	}
+	r := result.NewRedactor()
+	r.Add("declared secret", "tiny")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := r.String(s)
+		if strings.Contains(got, "declared secret") {
+			t.Fatalf("still there: %q", got)
+		}
+	})
+}
+
+func TestRedactingWriter(t *testing.T) {
+	r := result.NewRedactor()
+	r.Add("declared-secret")
+	var b bytes.Buffer
+	w := r.Writer(&b)
+	for _, part := range []string{"a decl", "ared-secret b\n", "x\n" + pem[:50], pem[50:] + "\nafter\n", "last decla", "red-secret"} {
+		if n, err := w.Write([]byte(part)); n != len(part) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.String(), "a [redacted] b\nx\n[redacted]\nafter\nlast [redacted]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestSecretsMayJoin: what was clean before a secret was declared is masked
+// after.
+func TestSecretsMayJoin(t *testing.T) {
+	r := result.NewRedactor()
+	const text = "session 0123abcd4567"
+	if got := r.String(text); got != text {
+		t.Fatalf("got %q", got)
+	}
+	r.Add("0123abcd4567")
+	if got := r.String(text); got != "session [redacted]" {
+		t.Errorf("got %q", got)
+	}
+}
+
+var cleanText = strings.Repeat(`{"jsonrpc":"2.0","id":12,"result":{"content":[{"type":"text","text":"The quick brown fox jumps over the lazy dog; because of the second author, basic cookies are based on reality."}],"isError":false}}`+"\n", 5000)
+
+func BenchmarkRedactClean(b *testing.B) {
+	for _, n := range []int{0, 20} {
+		b.Run(map[int]string{0: "patterns", 20: "20declared"}[n], func(b *testing.B) {
+			r := result.NewRedactor()
+			for i := range n {
+				r.Add(strings.Repeat(string(rune('a'+i)), 4) + "-secret-value-" + string(rune('z'-i)))
+			}
+			b.SetBytes(int64(len(cleanText)))
+			for b.Loop() {
+				if r.String(cleanText) != cleanText {
+					b.Fatal("changed")
+				}
+			}
+		})
+	}
+}

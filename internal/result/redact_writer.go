@@ -1,0 +1,67 @@
+package result
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+)
+
+// Writer returns a writer that redacts what passes through it, for debug logs
+// and other streams that are no events. Text is held back until its line is
+// complete, a private key until its end; Close writes what is left. It does
+// not close w. It is safe for concurrent use.
+func (r *Redactor) Writer(w io.Writer) io.WriteCloser { return &redactingWriter{r: r, w: w} }
+
+type redactingWriter struct {
+	mu   sync.Mutex
+	r    *Redactor
+	w    io.Writer
+	held []byte
+}
+
+// maxHeld bounds what is held back for a line or a key that does not end.
+const maxHeld = 1 << 20
+
+func (w *redactingWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held = append(w.held, p...)
+	end := bytes.LastIndexByte(w.held, '\n') + 1
+	if key := openKey(w.held[:end]); key >= 0 {
+		end = key
+	}
+	if len(w.held) > maxHeld {
+		end = len(w.held)
+	}
+	if end == 0 {
+		return len(p), nil
+	}
+	out := w.r.String(string(w.held[:end]))
+	w.held = append(w.held[:0], w.held[end:]...)
+	if _, err := io.WriteString(w.w, out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// openKey returns where a private key begins that does not end in b, or -1.
+func openKey(b []byte) int {
+	s := string(b)
+	i := strings.LastIndex(s, "-----BEGIN ")
+	if i < 0 || !strings.Contains(s[i:min(len(s), i+80)], "PRIVATE KEY") || strings.Contains(s[i:], "-----END ") {
+		return -1
+	}
+	return i
+}
+
+func (w *redactingWriter) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.held) == 0 {
+		return nil
+	}
+	_, err := io.WriteString(w.w, w.r.String(string(w.held)))
+	w.held = nil
+	return err
+}

@@ -1,0 +1,163 @@
+package result
+
+import (
+	"iter"
+	"time"
+)
+
+// Schema names the JSON form of a Run.
+const Schema = "mcptest.run/v1"
+
+// Status is the verdict of a case or of a phase.
+type Status string
+
+// The four verdicts. Error means that no answer was obtained (a server that
+// could not be started, a timeout, a crash, a broken transport); everything
+// that was answered and found wanting is Fail.
+const (
+	Pass  Status = "pass"
+	Fail  Status = "fail"
+	Error Status = "error"
+	Skip  Status = "skip"
+)
+
+// Run is the record of one run. Cases are kept apart, because they may be
+// many: see Cases.
+type Run struct {
+	Schema     string    `json:"schema"`
+	Tool       Tool      `json:"tool"`
+	Suites     []Suite   `json:"suites,omitempty"`
+	Started    time.Time `json:"started"`
+	DurationMS float64   `json:"duration_ms"`
+	// ExitCode is what the program that made the record ended with, but for
+	// reports that could not be written.
+	ExitCode int `json:"exit_code"`
+	// Interrupted is the name of the signal that ended the run ("SIGINT").
+	Interrupted string `json:"interrupted,omitempty"`
+	// Parallel is the number of calls in flight per server, 1 when serial.
+	Parallel int `json:"parallel,omitempty"`
+	// Command is the command line to repeat the run, quoted for a shell.
+	Command string `json:"command,omitempty"`
+
+	Summary  Summary   `json:"summary"`
+	Cases    Cases     `json:"-"` // "tests" in the JSON form
+	Phases   []Phase   `json:"phases,omitempty"`
+	Rollups  []Rollup  `json:"metric_rollups,omitempty"`
+	Findings []Finding `json:"findings,omitempty"`
+	Servers  []Server  `json:"servers"`
+	// Notes are things to know about the whole run ("an empty shard").
+	Notes []string `json:"notes,omitempty"`
+
+	fold fold // working state of Apply
+}
+
+// Tool is the program that made the record.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Suite is one suite file of the run.
+type Suite struct {
+	Name string `json:"name"`
+	File string `json:"file"`
+}
+
+// Summary counts the cases of a run.
+type Summary struct {
+	Total   int `json:"total"`
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Errored int `json:"errored"`
+	Skipped int `json:"skipped"`
+	Flaky   int `json:"flaky,omitempty"`
+	// Warnings counts warnings of all cases, phases and findings.
+	Warnings int `json:"warnings,omitempty"`
+}
+
+// Rollup is one derived metric over all the cases that reported it.
+type Rollup struct {
+	Name  string  `json:"name"`
+	Mean  float64 `json:"mean"`
+	Count int     `json:"count"`
+}
+
+// Finding is something seen during the run that belongs to no single case:
+// a protocol violation outside every call, a process left behind, a server
+// that crashed between calls, a warning of the loader.
+type Finding struct {
+	// Kind is a violation kind of package mcp, or "leftover-process",
+	// "server-restarted", "teardown", "load-warning", …
+	Kind     string `json:"kind"`
+	Severity string `json:"severity"` // "error" makes the run fail, "warning" and "info" do not
+	Server   string `json:"server,omitempty"`
+	Message  string `json:"message"`
+	Excerpt  string `json:"excerpt,omitempty"`
+	File     string `json:"file,omitempty"`
+	Line     int    `json:"line,omitempty"`
+}
+
+// Server is one server entry that the run used.
+type Server struct {
+	Name       string   `json:"name"`
+	File       string   `json:"file,omitempty"`
+	Transport  string   `json:"transport"` // "stdio", "streamable-http", "sse", "in-process"
+	Target     string   `json:"target"`    // command line or URL, redacted
+	Protocol   string   `json:"protocol,omitempty"`
+	ServerInfo *Info    `json:"server_info,omitempty"`
+	StartMS    float64  `json:"start_ms,omitempty"` // spawn to the end of the handshake
+	Starts     int      `json:"starts,omitempty"`
+	Exit       string   `json:"exit,omitempty"`
+	Stderr     string   `json:"stderr,omitempty"` // its last lines, when something went wrong
+	Insecure   bool     `json:"insecure,omitempty"`
+	Tolerated  []string `json:"tolerated,omitempty"`
+}
+
+// Info is how a server names itself.
+type Info struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+}
+
+// Phase is a hook or a fixture step outside the cases, or inside one.
+type Phase struct {
+	// Phase is beforeAll, setup, beforeEach, setup_per_test, afterEach,
+	// teardown or afterAll.
+	Phase  string `json:"phase"`
+	Name   string `json:"name"` // the step's name, or its command line
+	Status Status `json:"status"`
+	// Kind is command, context, call or background.
+	Kind       string   `json:"kind,omitempty"`
+	StartMS    float64  `json:"start_ms"` // since the run began
+	DurationMS float64  `json:"duration_ms"`
+	Message    string   `json:"message,omitempty"`
+	Output     string   `json:"output,omitempty"` // tail of what it printed, on failure
+	Warnings   []string `json:"warnings,omitempty"`
+	File       string   `json:"file,omitempty"`
+	Line       int      `json:"line,omitempty"`
+	Source     string   `json:"source,omitempty"`
+}
+
+// Cases is a sequence of cases in plan order. It may be read several times;
+// the *Case given to the loop body is valid until the next step only.
+type Cases interface {
+	Len() int
+	All() iter.Seq2[*Case, error]
+}
+
+// Slice is Cases kept in memory.
+type Slice []*Case
+
+// Len returns the number of cases.
+func (s Slice) Len() int { return len(s) }
+
+// All yields the cases in order.
+func (s Slice) All() iter.Seq2[*Case, error] {
+	return func(yield func(*Case, error) bool) {
+		for _, c := range s {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package run
+
+import (
+	"context"
+	"sync"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+	"mcptest/internal/suite"
+)
+
+// capabilities are what the client declares: what the suite scripts, and no
+// more, because a server may wait for an answer to whatever is declared.
+type capabilities struct{ sampling, elicitation, roots bool }
+
+func (c capabilities) key() string {
+	b := []byte("---")
+	if c.sampling {
+		b[0] = 's'
+	}
+	if c.elicitation {
+		b[1] = 'e'
+	}
+	if c.roots {
+		b[2] = 'r'
+	}
+	return string(b)
+}
+
+// JSON returns MCP's ClientCapabilities.
+func (c capabilities) JSON() jsonv.Value {
+	var ms []jsonv.Member
+	if c.roots {
+		ms = append(ms, jsonv.Member{Key: "roots", Value: jsonv.Object()})
+	}
+	if c.sampling {
+		ms = append(ms, jsonv.Member{Key: "sampling", Value: jsonv.Object()})
+	}
+	if c.elicitation {
+		ms = append(ms, jsonv.Member{Key: "elicitation", Value: jsonv.Object()})
+	}
+	return jsonv.Object(ms...)
+}
+
+// capabilitiesOf unites what scripts need.
+func capabilitiesOf(scripts ...*suite.Respond) capabilities {
+	var c capabilities
+	for _, r := range scripts {
+		if r == nil {
+			continue
+		}
+		c.sampling = c.sampling || len(r.Sampling.List) > 0
+		c.elicitation = c.elicitation || len(r.Elicitation.List) > 0
+		c.roots = c.roots || r.HasRoots
+	}
+	return c
+}
+
+// caseCapabilities are those of the session a case uses on a server: the
+// server's script, the case's, and its steps' on that server.
+func caseCapabilities(c *plan.Case, s *plan.Server) capabilities {
+	if c.Respond == nil && s.Respond == nil && !c.Flow {
+		return capabilities{}
+	}
+	scripts := []*suite.Respond{s.Respond, c.Respond}
+	for _, op := range c.Ops {
+		if op.Server == s {
+			scripts = append(scripts, op.Respond)
+		}
+	}
+	return capabilitiesOf(scripts...)
+}
+
+// script answers the server's requests during one case. Ordered answers are
+// used one after another across all its calls.
+type script struct {
+	mu       sync.Mutex
+	sampling []suite.SamplingAnswer
+	elicit   []suite.ElicitationAnswer
+	roots    []suite.Root
+	hasRoots bool
+	// An answer that is not a list serves every request.
+	sampleEach, elicitEach bool
+}
+
+// newScript takes each kind of answer from the first script that has it.
+func newScript(scripts ...*suite.Respond) *script {
+	s := &script{}
+	for _, r := range scripts {
+		if r == nil {
+			continue
+		}
+		if s.sampling == nil && len(r.Sampling.List) > 0 {
+			s.sampling, s.sampleEach = r.Sampling.List, !r.Sampling.Ordered
+		}
+		if s.elicit == nil && len(r.Elicitation.List) > 0 {
+			s.elicit, s.elicitEach = r.Elicitation.List, !r.Elicitation.Ordered
+		}
+		if !s.hasRoots && r.HasRoots {
+			s.roots, s.hasRoots = r.Roots, true
+		}
+	}
+	return s
+}
+
+// answer is the mcp.Answerer of the script.
+func (s *script) answer(_ context.Context, method string, params []byte) ([]byte, *mcp.RPCError) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch method {
+	case "sampling/createMessage":
+		if a, ok := nextAnswer(&s.sampling, s.sampleEach); ok {
+			return a.JSON().Append(nil), nil
+		}
+	case "elicitation/create":
+		if a, ok := nextAnswer(&s.elicit, s.elicitEach); ok {
+			v, _ := jsonv.Parse(params)
+			return a.JSON(v).Append(nil), nil
+		}
+	case "roots/list":
+		if s.hasRoots {
+			return rootsJSON(s.roots).Append(nil), nil
+		}
+	}
+	return nil, &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "the suite has no (further) answer to " + method}
+}
+
+func nextAnswer[T any](list *[]T, each bool) (T, bool) {
+	var zero T
+	if len(*list) == 0 {
+		return zero, false
+	}
+	a := (*list)[0]
+	if !each {
+		*list = (*list)[1:]
+	}
+	return a, true
+}
+
+func rootsJSON(roots []suite.Root) jsonv.Value {
+	list := make([]jsonv.Value, len(roots))
+	for i, r := range roots {
+		ms := []jsonv.Member{{Key: "uri", Value: jsonv.String(r.URI)}}
+		if r.Name != "" {
+			ms = append(ms, jsonv.Member{Key: "name", Value: jsonv.String(r.Name)})
+		}
+		list[i] = jsonv.Object(ms...)
+	}
+	return jsonv.Object(jsonv.Member{Key: "roots", Value: jsonv.Array(list...)})
+}

@@ -1,0 +1,110 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"mcptest/internal/plan"
+	"mcptest/internal/proc"
+	"mcptest/internal/result"
+	"mcptest/internal/source"
+)
+
+// background are the background steps of a bracket, in order of start.
+type background struct {
+	steps []bgStep
+}
+
+type bgStep struct {
+	step *plan.Step
+	p    *proc.Process
+	// failed: it was never ready, and its step has said so.
+	failed bool
+	// early: it had ended when the tests were over.
+	early bool
+}
+
+// testsOver notes which steps have ended by now: what ends later may have been
+// ended by teardown.
+func (b *background) testsOver() {
+	for i := range b.steps {
+		select {
+		case <-b.steps[i].p.Exited():
+			b.steps[i].early = !b.steps[i].failed
+		default:
+		}
+	}
+}
+
+// stepWarning is something that came to light when a background step was
+// stopped.
+type stepWarning struct {
+	kind    string
+	step    *plan.Step
+	message string
+	excerpt string
+}
+
+func (w stepWarning) finding() result.Finding {
+	return result.Finding{Kind: w.kind, Severity: "warning", File: fileName(w.step.Pos), Line: w.step.Pos.Line, Message: w.message, Excerpt: w.excerpt}
+}
+
+// stop ends the background steps, the last started first. One that ended while
+// the tests ran is a warning, and so is what one left running.
+func (b *background) stop(ctx context.Context, r *runner) []stepWarning {
+	var out []stepWarning
+	for len(b.steps) > 0 {
+		s := b.steps[len(b.steps)-1]
+		b.steps = b.steps[:len(b.steps)-1]
+		if s.early {
+			w := stepWarning{
+				kind: "background-ended", step: s.step,
+				message: fmt.Sprintf("background step %q ended before the tests did: %s", s.step.Name, s.p.Exit()),
+			}
+			if s.step.CaptureFailure == "" {
+				w.excerpt = strings.Join(lastOutput(s.p), "\n")
+			}
+			out = append(out, w)
+		}
+		st := s.p.Stop(ctx, r.w.Grace)
+		for _, l := range st.Leftovers {
+			out = append(out, stepWarning{
+				kind: "leftover-process", step: s.step,
+				message: fmt.Sprintf("background step %q %s", s.step.Name, leftWarning(l)),
+			})
+		}
+		if st.Forced {
+			out = append(out, stepWarning{
+				kind: "forced-stop", step: s.step,
+				message: fmt.Sprintf("background step %q did not end on SIGTERM; it was killed", s.step.Name),
+			})
+		}
+		r.logBackground(s, st)
+	}
+	return out
+}
+
+// lastOutput is the end of what a background step wrote, standard error last.
+func lastOutput(p *proc.Process) []string {
+	out := p.Output().Lines(20)
+	if p.Stderr() != p.Output() {
+		out = append(out, p.Stderr().Lines(20)...)
+	}
+	return out
+}
+
+// release hands the background steps over to whoever ends them later.
+func (b *background) release() {
+	for _, s := range b.steps {
+		_, _ = s.p.Release() // it has ended meanwhile: there is nothing to hand over
+	}
+	b.steps = nil
+}
+
+func fileName(pos source.Pos) string {
+	if pos.File == nil {
+		return ""
+	}
+	return pos.File.Name
+}

@@ -1,0 +1,209 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+)
+
+// fill puts in what is known of a case before it is run.
+func (f *fileRun) fill(c *plan.Case, out *result.Case) {
+	*out = result.Case{
+		Index: c.Index, Name: c.Name, File: f.file.Path, Line: c.Pos.Line, Column: c.Pos.Col,
+		Suite: f.file.Name, Block: string(c.Block), Tags: c.Tags, StartMS: f.since(f.start),
+	}
+	if c.Pos.File != nil {
+		out.File = c.Pos.File.Name
+		out.Source = strings.TrimRight(c.Pos.File.Line(c.Pos.Line), "\r\n")
+	}
+	if c.Server != nil {
+		out.Server = c.Server.Name
+	}
+	if len(c.Ops) == 1 {
+		out.Call = callName(c.Ops[0])
+	} else {
+		out.Call = fmt.Sprintf("%d steps", len(c.Ops))
+	}
+}
+
+func callName(op *plan.Op) string {
+	switch {
+	case op.Raw != nil:
+		return "raw bytes"
+	case op.Subject != "":
+		return op.Method + " " + op.Subject
+	}
+	return op.Method
+}
+
+// runCase runs a case with its retries or repetitions into out.
+func (f *fileRun) runCase(ctx context.Context, c *plan.Case, out *result.Case) {
+	if c.Repeat != nil {
+		f.repeat(ctx, c, out)
+	} else {
+		f.retry(ctx, c, out)
+	}
+	if out.Status == result.Fail || out.Status == result.Error {
+		out.Repro = repro(f.file, c)
+	}
+}
+
+// retry runs a case until it passes, at most once more than its retries. A
+// pass after a failure is flaky. A try that was kept from beginning leaves the
+// one before it standing.
+func (f *fileRun) retry(ctx context.Context, c *plan.Case, out *result.Case) {
+	blank := *out
+	for try := 0; ; try++ {
+		before := *out
+		*out = blank
+		if !f.attempt(ctx, c, out) && try > 0 {
+			*out = before
+			return
+		}
+		if c.Retries > 0 {
+			out.Attempts = append(before.Attempts, attemptOf(out))
+		}
+		out.Warnings = append(carried(before.Warnings, try), out.Warnings...)
+		failed := out.Status == result.Fail || out.Status == result.Error
+		_, stopped := f.halted(ctx)
+		if !failed || try >= c.Retries || stopped {
+			out.Flaky = out.Status == result.Pass && try > 0
+			if len(out.Attempts) == 1 {
+				out.Attempts = nil
+			}
+			return
+		}
+	}
+}
+
+// carried are the warnings of earlier tries, each with the number of its try.
+func carried(list []string, tries int) []string {
+	out := make([]string, len(list))
+	for i, w := range list {
+		if !strings.HasPrefix(w, "try ") {
+			w = fmt.Sprintf("try %d: %s", tries, w)
+		}
+		out[i] = w
+	}
+	return out
+}
+
+// repeat runs a case several times and wants a share of passes. The details
+// shown are those of the first run that failed, or of the last one.
+func (f *fileRun) repeat(ctx context.Context, c *plan.Case, out *result.Case) {
+	blank := *out
+	var shown *result.Case
+	rep := &result.Repeat{Times: c.Repeat.Times, Rate: c.Repeat.Rate}
+	var attempts []result.Attempt
+	for range c.Repeat.Times {
+		one := blank
+		if !f.attempt(ctx, c, &one) && shown != nil {
+			break
+		}
+		attempts = append(attempts, attemptOf(&one))
+		if one.Status == result.Pass {
+			rep.Passed++
+		}
+		if shown == nil || shown.Status == result.Pass {
+			shown = &one
+		}
+		if ctx.Err() != nil || one.Status == result.Skip {
+			break
+		}
+	}
+	*out = *shown
+	out.Repeat, out.Attempts = rep, attempts
+	if out.Status == result.Skip {
+		return
+	}
+	if len(attempts) < rep.Times {
+		if out.Status == result.Pass {
+			out.Status, out.Message = result.Skip, interruptedReason
+		}
+		return
+	}
+	rate := float64(rep.Passed) / float64(rep.Times)
+	// Inclusive, with the tolerance all thresholds have.
+	if rate+1e-9 >= rep.Rate {
+		out.Status, out.Message = result.Pass, ""
+		return
+	}
+	if out.Status == result.Pass {
+		out.Status = result.Fail
+	}
+	out.Message = fmt.Sprintf("%d of %d runs passed, wanted a share of %v: %s", rep.Passed, rep.Times, rep.Rate, out.Message)
+}
+
+func attemptOf(out *result.Case) result.Attempt {
+	return result.Attempt{Status: out.Status, DurationMS: out.DurationMS, Message: out.Message}
+}
+
+// attempt runs a case once, inside its bracket. It returns false when the run
+// was halted while the case waited for its servers.
+func (f *fileRun) attempt(ctx context.Context, c *plan.Case, out *result.Case) bool {
+	out.StartMS = f.since(f.start)
+	l := f.lease(c)
+	defer l.release()
+	if reason, stopped := f.halted(ctx); stopped {
+		out.Status, out.Message = result.Skip, reason
+		return false
+	}
+	a := &attempt{fileRun: f, c: c, out: out, lease: l, script: f.scriptOf(c)}
+	if f.file.Serial {
+		a.bracket(ctx)
+		return true
+	}
+	a.guard(func() { a.calls(ctx) })
+	a.recycle()
+	return true
+}
+
+func (f *fileRun) scriptOf(c *plan.Case) *script {
+	if c.Respond == nil && (c.Server == nil || c.Server.Respond == nil) {
+		return nil
+	}
+	s := c.Respond
+	if c.Server != nil {
+		return newScript(s, c.Server.Respond)
+	}
+	return newScript(s)
+}
+
+// repro is a shell line that runs one case again.
+func repro(f *plan.File, c *plan.Case) string {
+	return "mcptest run " + quote(f.Path) + " --filter " + quote("re:^"+pattern(c.Name)+"$")
+}
+
+// pattern matches a name exactly. What a terminal does not show, or would act
+// on, is written as RE2 writes it, so the line survives being printed.
+func pattern(name string) string {
+	var b strings.Builder
+	for _, r := range regexp.QuoteMeta(name) {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\x{%x}`, r)
+		}
+	}
+	return b.String()
+}
+
+// quote puts s between single quotes for a POSIX shell, if it needs them.
+func quote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,@%+=", r)
+	}
+	if s != "" && strings.TrimFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// elapsed adds a duration to the case's time.
+func (a *attempt) elapsed(d time.Duration) { a.out.DurationMS += ms(d) }

@@ -1,0 +1,225 @@
+package run_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+	"mcptest/internal/run"
+)
+
+const oneTest = `
+tools:
+  - {name: one, tool: ok, args: {label: call one}}
+`
+
+// inBubble runs suites in simulated time.
+func inBubble(t *testing.T, ctx func() context.Context, change func(*run.World), texts ...string) outcome {
+	t.Helper()
+	p := compile(t, t.TempDir(), texts...)
+	var out outcome
+	synctest.Test(t, func(*testing.T) { out = new(sim).run(ctx(), p, change) })
+	return out
+}
+
+func phases(list []result.Phase) []string {
+	var out []string
+	for _, p := range list {
+		out = append(out, strings.TrimSpace(string(p.Status)+" "+p.Phase+" "+p.Message))
+	}
+	return out
+}
+
+// A hook over its time is named with its limit, in time that nobody waits for.
+func TestHookLimits(t *testing.T) {
+	out := inBubble(t, context.Background, nil, `
+servers: {s: {command: [sim]}}
+hooks:
+  afterAll:
+    - act x 1ms hang
+    - {command: act x 1ms hang, mode: context, timeout: 2m}
+`+oneTest, `
+servers: {s: {command: [sim]}}
+hooks:
+  timeout: 90s
+  afterAll: act x 1ms hang
+tools:
+  - {name: two, tool: ok}
+`)
+	want := []string{
+		"fail afterAll timed out after 1m0s (limit: hook timeout 1m)",
+		"fail afterAll timed out after 2m0s (limit: hook timeout 2m)",
+		"fail afterAll timed out after 1m30s (limit: hook timeout 1m30s)",
+	}
+	if diff := cmp.Diff(want, phases(out.phase)); diff != "" {
+		t.Error(diff)
+	}
+	if out.code != 0 || out.took != 270*time.Second {
+		t.Errorf("exit %d after %v", out.code, out.took)
+	}
+}
+
+// After a signal all clean-up shares ten seconds; nobody gets more than half
+// of what is left, and a step that may be left out is when it gets short.
+func TestCleanupSharesTenSeconds(t *testing.T) {
+	out := inBubble(t, func() context.Context { return signalled(time.Minute) }, nil, `
+servers: {s: {command: [sim]}}
+hooks:
+  afterAll: [act after1 1ms hang, act after2 1ms hang]
+teardown:
+  - {run: [act, t1, 1ms, deaf]}
+  - {run: [act, t2, 1ms, ok]}
+  - {run: [act, t3, 1ms, hang], always: true}
+  - {run: [act, t4, 1ms, hang], always: true}
+tools:
+  - {name: one, tool: hang, args: {label: call one}, timeout: 1h}
+  - {name: two, tool: ok, args: {label: call two}}
+`)
+	want := []string{
+		"fail teardown timed out after 5.5s (limit: clean-up after SIGINT 5s)",
+		"skip teardown an earlier teardown step failed",
+		"fail teardown timed out after 2.3s (limit: clean-up after SIGINT 2.3s)",
+		"fail teardown timed out after 1.1s (limit: clean-up after SIGINT 1.1s)",
+		"fail afterAll timed out after 563ms (limit: clean-up after SIGINT 600ms)",
+		"fail afterAll timed out after 281ms (limit: clean-up after SIGINT 300ms)",
+	}
+	if diff := cmp.Diff(want, phases(out.phase)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"call one", "t1", "t3", "t4", "after1", "after2"}, out.log); diff != "" {
+		t.Error(diff)
+	}
+	if out.code != 130 || out.took > 70*time.Second {
+		t.Errorf("exit %d after %v", out.code, out.took)
+	}
+	for _, c := range out.cases {
+		if c.Status != result.Skip || c.Message != "interrupted" {
+			t.Errorf("%s: %s %s", c.Name, c.Status, c.Message)
+		}
+	}
+}
+
+// The clock also starts for a clean-up that is under way when the signal comes.
+func TestSignalDuringCleanup(t *testing.T) {
+	out := inBubble(t, func() context.Context { return signalled(30 * time.Second) }, nil, `
+servers: {s: {command: [sim]}}
+hooks:
+  afterAll: act after 1s ok
+teardown:
+  - {run: [act, t1, 1ms, hang], timeout: 10m}
+  - {run: [act, t2, 1s, ok], always: true}
+  - {run: [act, t3, 1s, ok]}
+`+oneTest)
+	want := []string{
+		"fail teardown timed out after 35s (limit: clean-up after SIGINT 5s)",
+		"pass teardown",
+		"skip teardown an earlier teardown step failed",
+		"pass afterAll",
+	}
+	if diff := cmp.Diff(want, phases(out.phase)); diff != "" {
+		t.Error(diff)
+	}
+	if out.code != 130 || out.cases[0].Status != result.Pass {
+		t.Errorf("exit %d, %s", out.code, out.cases[0].Status)
+	}
+}
+
+// When less than two seconds are left, only always: true is still begun.
+func TestShortGrace(t *testing.T) {
+	out := inBubble(t, func() context.Context { return signalled(time.Minute) }, nil, `
+servers: {s: {command: [sim]}}
+setup_per_test:
+  - {run: [act, each, 1ms, ok]}
+hooks:
+  afterEach: [act e 1ms hang, act e 1ms hang, act e 1ms hang]
+teardown:
+  - {run: [act, unset, 1ms, ok]}
+  - {run: [act, always, 1ms, ok], always: true}
+tools:
+  - {name: one, tool: hang, args: {label: call one}, timeout: 1h}
+`)
+	want := []string{
+		"skip teardown 1.3s after SIGINT are left for clean-up",
+		"pass teardown",
+	}
+	if diff := cmp.Diff(want, phases(out.phase)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A cancelled context that no signal ended is an interruption as well.
+func TestCancelled(t *testing.T) {
+	out := inBubble(t, func() context.Context {
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(time.Second, cancel)
+		return ctx
+	}, nil, `
+servers: {s: {command: [sim]}}
+setup:
+  - {run: [act, s, 1m, ok]}
+teardown:
+  - {run: [act, t, 1s, ok]}
+`+oneTest)
+	want := []string{"skip setup context canceled", "pass teardown"}
+	if diff := cmp.Diff(want, phases(out.phase)); diff != "" {
+		t.Error(diff)
+	}
+	if out.code != run.ExitCancelled || out.cases[0].Message != "interrupted" {
+		t.Errorf("exit %d, %q", out.code, out.cases[0].Message)
+	}
+}
+
+// A fault of ours ends the hook, step or test it happens in, and nothing else:
+// what was begun is ended.
+func TestFaultsOfOurs(t *testing.T) {
+	for _, tt := range []struct {
+		name, suite string
+		code        int
+		log         string
+		status      result.Status
+	}{
+		{"beforeAll", `
+hooks: {beforeAll: act b 1ms panic, afterAll: act a 1ms ok}
+`, 1, "b a", result.Fail},
+		{"setup", `
+hooks: {afterAll: act a 1ms ok}
+setup: [{run: [act, s, 1ms, panic]}]
+teardown: [{run: [act, t, 1ms, ok]}]
+`, 2, "s t a", result.Skip},
+		{"beforeEach", `
+hooks: {beforeEach: act b 1ms panic, afterEach: act e 1ms ok, afterAll: act a 1ms ok}
+`, 1, "b e a", result.Fail},
+		{"afterEach", `
+hooks: {afterEach: [act e1 1ms panic, act e2 1ms ok], afterAll: act a 1ms ok}
+`, 4, "call one e1 e2 a", result.Pass},
+		{"teardown", `
+teardown: [{run: [act, t1, 1ms, panic]}, {run: [act, t2, 1ms, ok], always: true}]
+hooks: {afterAll: act a 1ms ok}
+`, 4, "call one t1 t2 a", result.Pass},
+		{"afterAll", `
+hooks: {afterAll: [act a1 1ms panic, act a2 1ms ok]}
+`, 4, "call one a1 a2", result.Pass},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out := inBubble(t, context.Background, nil, "servers: {s: {command: [sim]}}\n"+strings.TrimLeft(tt.suite, "\n")+oneTest)
+			if got := strings.Join(out.log, " "); got != tt.log || out.code != tt.code || out.cases[0].Status != tt.status {
+				t.Errorf("exit %d, %s, log %q", out.code, out.cases[0].Status, got)
+			}
+		})
+	}
+	t.Run("dial", func(t *testing.T) {
+		out := inBubble(t, context.Background, func(w *run.World) {
+			w.Dial = func(context.Context, *plan.Server, run.DialOptions) (mcp.Transport, error) { panic("dial") }
+		}, "servers: {s: {command: [sim]}}\nhooks: {afterEach: act e 1ms ok}\n"+oneTest)
+		if out.code != 1 || out.cases[0].Status != result.Error || out.cases[0].Message != "internal error: dial" || out.log[0] != "e" {
+			t.Errorf("exit %d, %s %s, log %q", out.code, out.cases[0].Status, out.cases[0].Message, out.log)
+		}
+	})
+}

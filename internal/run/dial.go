@@ -1,0 +1,68 @@
+package run
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"mcptest/internal/auth"
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+)
+
+// dialHTTP makes the transport of a server with an address.
+func dialHTTP(s *plan.Server, o DialOptions) (mcp.Transport, error) {
+	h := mcp.HTTPOptions{Kind: s.Transport, Header: http.Header{}, Limits: o.Limits, Retries: s.RetryHTTP, UserAgent: o.UserAgent}
+	for _, kv := range s.Headers {
+		h.Header.Add(kv.Name, kv.Value)
+	}
+	var err error
+	if h.TLS, err = TLSConfig(s); err != nil {
+		return nil, err
+	}
+	if s.Auth != nil && s.Auth.OAuth != nil {
+		if h.Auth, err = oauth(s, o, h.TLS); err != nil {
+			return nil, err
+		}
+	}
+	return mcp.NewHTTP(s.URL, h)
+}
+
+// oauth makes what gets tokens for a server.
+func oauth(s *plan.Server, o DialOptions, trust *tls.Config) (*auth.Authorizer, error) {
+	c := s.Auth.OAuth
+	port := 0
+	if c.RedirectPort != nil {
+		port = *c.RedirectPort
+	}
+	return auth.New(auth.Config{
+		Grant: c.Grant, Resource: s.URL, ClientID: c.ClientID, ClientSecret: s.ClientSecret, TokenEndpoint: c.TokenEndpoint, Issuer: c.Issuer,
+		ClientMetadataURL: c.ClientMetadataURL, Scopes: strings.Fields(c.Scope), RedirectPort: port, Headless: c.Headless,
+		TLS: trust, Secret: o.Secret,
+	})
+}
+
+// TLSConfig is how to trust a server; nil for the system's defaults.
+func TLSConfig(s *plan.Server) (*tls.Config, error) {
+	if s.TLS == nil {
+		return nil, nil
+	}
+	c := &tls.Config{InsecureSkipVerify: s.TLS.Insecure, MinVersion: tls.VersionTLS12}
+	if s.TLS.CAFile == "" {
+		return c, nil
+	}
+	pem, err := os.ReadFile(s.TLS.CAFile)
+	if err != nil {
+		return nil, fmt.Errorf("read tls.ca_file: %w", err)
+	}
+	if c.RootCAs, err = x509.SystemCertPool(); err != nil {
+		c.RootCAs = x509.NewCertPool()
+	}
+	if !c.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("tls.ca_file %s holds no certificate", s.TLS.CAFile)
+	}
+	return c, nil
+}

@@ -1,0 +1,272 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+	"mcptest/internal/proc"
+	"mcptest/internal/result"
+)
+
+// entry is one server definition in use: its sessions and what is known of
+// its tools.
+type entry struct {
+	r    *runner
+	def  *plan.Server
+	caps capabilities
+	file *plan.File
+	// gate is held shared by cases, and alone by exclusive ones.
+	gate  sync.RWMutex
+	slots []*slot
+	tools *toolIndex
+
+	mu     sync.Mutex
+	next   int
+	era    mcp.Era // known from an earlier session
+	starts int
+	closed bool // guarded by the pool's lock
+}
+
+// slot is one session of an entry, opened when it is first needed.
+type slot struct {
+	entry *entry
+	index int
+
+	mu        sync.Mutex
+	sess      *mcp.Session
+	err       error // why it can't be opened (again)
+	restarted bool
+	started   time.Time
+	info      result.Server
+	past      []ending // sessions that ended before
+}
+
+// ending is what is reported of a session that is over.
+type ending struct {
+	server   result.Server
+	findings []result.Finding
+}
+
+// pick chooses the slot of the next case.
+func (e *entry) pick() *slot {
+	if len(e.slots) == 1 {
+		return e.slots[0]
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.next++
+	return e.slots[e.next%len(e.slots)]
+}
+
+// session returns the slot's session, opening it when there is none. A server
+// that died is started again once.
+func (s *slot) session(ctx context.Context) (*mcp.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sess != nil && s.sess.Alive() {
+		return s.sess, nil
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	if s.sess != nil {
+		why := s.sess.Err()
+		s.past = append(s.past, s.close(ctx))
+		if s.restarted {
+			s.err = fmt.Errorf("the server died again after it had been restarted once: %w", why)
+			return nil, s.err
+		}
+		s.restarted = true
+		s.entry.r.finding(result.Finding{
+			Kind: "server-restarted", Severity: "warning", Server: s.entry.def.Name,
+			Message: "the server died and was restarted: " + errText(why),
+		})
+	}
+	if err := s.open(ctx); err != nil {
+		if ctx.Err() == nil {
+			s.err = err
+		}
+		return nil, err
+	}
+	return s.sess, nil
+}
+
+// open starts the server and greets it. The caller holds the lock.
+func (s *slot) open(ctx context.Context) error {
+	e := s.entry
+	s.started = time.Now()
+	e.mu.Lock()
+	e.starts++
+	starts := e.starts
+	e.mu.Unlock()
+	s.info = serverRecord(e.def)
+	s.info.Starts = starts
+	sess, err := s.connect(ctx)
+	if err != nil {
+		return s.failed(err)
+	}
+	s.sess = sess
+	e.mu.Lock()
+	e.era = sess.Era()
+	e.mu.Unlock()
+	s.info.StartMS = ms(time.Since(s.started))
+	s.info.Protocol = sess.Protocol()
+	s.info.ServerInfo = infoOf(sess)
+	e.r.w.Send(result.ServerUp{Server: s.info})
+	e.tools.fetch(e, sess)
+	return nil
+}
+
+// failed reports a server that could not be started.
+func (s *slot) failed(err error) error {
+	var oe *mcp.OpenError
+	if errors.As(err, &oe) {
+		s.info.Exit = oe.Error()
+		s.info.Stderr = strings.Join(oe.StderrTail, "\n")
+		for _, v := range oe.Violations {
+			s.entry.r.finding(result.Finding{Kind: v.Kind, Severity: "warning", Server: s.entry.def.Name, Message: v.Msg, Excerpt: v.Excerpt})
+		}
+	} else {
+		s.info.Exit = err.Error()
+	}
+	s.entry.r.w.Send(result.ServerDown{Server: s.info})
+	return err
+}
+
+func (e *entry) dial(ctx context.Context) (mcp.Transport, error) {
+	o := DialOptions{
+		Keeper: e.r.w.Keeper, Secret: e.r.w.Secret, Limits: e.r.w.Limits, Grace: e.r.w.Grace,
+		UserAgent: e.r.w.Tool.Name + "/" + e.r.w.Tool.Version,
+	}
+	if e.r.w.Dial != nil {
+		return e.r.w.Dial(ctx, e.def, o)
+	}
+	return Dial(ctx, e.def, o)
+}
+
+// Dial opens the transport of a server.
+func Dial(ctx context.Context, s *plan.Server, o DialOptions) (mcp.Transport, error) {
+	if s.Argv == nil {
+		return dialHTTP(s, o)
+	}
+	spec := proc.Spec{Name: s.Name, Argv: s.Argv, Dir: s.Dir, Env: s.Env, Keeper: o.Keeper}
+	// The process must outlive the handshake's deadline.
+	return mcp.NewStdio(context.WithoutCancel(ctx), spec, mcp.StdioOptions{Limits: o.Limits, Grace: o.Grace})
+}
+
+// close ends the slot's session. The caller holds the lock.
+func (s *slot) close(ctx context.Context) ending {
+	sess := s.sess
+	s.sess = nil
+	dead := sess.Err()
+	stopped := sess.Close(ctx)
+	end := ending{server: s.info}
+	if stopped.Pid != 0 {
+		end.server.Exit = stopped.Exit.String()
+	}
+	if dead != nil {
+		end.server.Exit = dead.Error()
+		if t := sess.Stderr(); t != nil {
+			end.server.Stderr = strings.Join(t.Lines(20), "\n")
+		}
+	}
+	end.findings = s.entry.violations(sess)
+	for _, l := range stopped.Leftovers {
+		end.findings = append(end.findings, result.Finding{
+			Kind: "leftover-process", Severity: "warning", Server: s.entry.def.Name,
+			Message: fmt.Sprintf("the server left a process running: pid %d %s (ended now)", l.Pid, l.Command),
+		})
+	}
+	if stopped.Forced {
+		end.findings = append(end.findings, result.Finding{
+			Kind: "forced-stop", Severity: "warning", Server: s.entry.def.Name,
+			Message: "the server ended neither when its input was closed nor on SIGTERM; it was killed",
+		})
+	}
+	return end
+}
+
+// recycle ends the slot's session; the next one is opened as the first was.
+func (s *slot) recycle(ctx context.Context) []ending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ends := s.past
+	s.past = nil
+	if s.sess != nil {
+		ends = append(ends, s.close(ctx))
+	}
+	s.err, s.restarted = nil, false
+	return ends
+}
+
+// violations are those of a session that belong to no call.
+func (e *entry) violations(sess *mcp.Session) []result.Finding {
+	return e.findings(sess.TakeViolations())
+}
+
+// findings are violations as facts about the run.
+func (e *entry) findings(list []mcp.Violation) []result.Finding {
+	var out []result.Finding
+	for _, v := range list {
+		f := result.Finding{Kind: v.Kind, Severity: "error", Server: e.def.Name, Message: v.Msg, Excerpt: v.Excerpt}
+		if v.Tolerated || e.def.Tolerate[v.Kind] {
+			f.Severity = "warning"
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// close ends every session of the entry.
+func (e *entry) close(ctx context.Context) []ending {
+	e.tools.stop()
+	var out []ending
+	for _, s := range e.slots {
+		s.mu.Lock()
+		out = append(out, s.past...)
+		if s.sess != nil {
+			out = append(out, s.close(ctx))
+		}
+		s.past, s.err = nil, errors.New("the run is over")
+		s.mu.Unlock()
+	}
+	<-e.tools.done
+	return out
+}
+
+func serverRecord(s *plan.Server) result.Server {
+	out := result.Server{Name: s.Name, File: s.Pos.File.Name, Transport: "stdio", Target: strings.Join(s.Argv, " ")}
+	if s.URL != "" {
+		out.Transport, out.Target = "streamable-http", s.URL
+		if s.Transport == "sse" {
+			out.Transport = "sse"
+		}
+		out.Insecure = s.TLS != nil && s.TLS.Insecure
+	}
+	out.Tolerated = append(out.Tolerated, sortedKeys(s.Tolerate)...)
+	return out
+}
+
+func infoOf(sess *mcp.Session) *result.Info {
+	info := sess.ServerInfo().Lookup("serverInfo")
+	if sess.Era() == mcp.EraRequests {
+		info = sess.ServerInfo().Lookup("_meta", "io.modelcontextprotocol/serverInfo")
+	}
+	if info.Lookup("name").IsAbsent() {
+		return nil
+	}
+	return &result.Info{Name: info.Lookup("name").Text(), Version: info.Lookup("version").Text()}
+}
+
+func errText(err error) string {
+	if err == nil {
+		return "no reason is known"
+	}
+	return err.Error()
+}

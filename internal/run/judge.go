@@ -1,0 +1,163 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"mcptest/internal/expect"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+	"mcptest/internal/proc"
+	"mcptest/internal/result"
+	"mcptest/internal/source"
+)
+
+// judge evaluates the case's own tree on the last call.
+func (a *attempt) judge(ctx context.Context) {
+	tree := a.c.Tree
+	if a.c.FillTree != nil {
+		filled, diags := a.c.FillTree(a.steps)
+		if diags.HasErrors() {
+			a.fail(result.Fail, "what is expected could not be filled in with the values of the steps: "+diags[0].Msg)
+			return
+		}
+		tree = filled
+	}
+	v := tree.Evaluate(context.WithoutCancel(ctx), &a.obs, a.env())
+	a.out.Implicit = v.Implicit && len(a.out.Assertions) == 0
+	if a.out.Implicit && a.obs.Result.IsAbsent() && a.obs.Error.IsAbsent() && !a.silent() {
+		a.fail(result.Fail, "nothing came back, and the test says nothing else that it expects")
+		return
+	}
+	a.out.Assertions = append(a.out.Assertions, a.assertions(v.Items, v.Scored || len(v.Metrics) > 0)...)
+	if v.Scored {
+		a.out.Score, a.out.Threshold = v.Score, tree.Threshold
+	}
+	for _, m := range v.Metrics {
+		a.out.DerivedMetrics = append(a.out.DerivedMetrics, result.Metric{
+			Name: m.Name, Value: m.Value, Threshold: m.Threshold, Passed: m.Passed, Notes: m.Notes,
+		})
+	}
+	a.out.Warnings = append(a.out.Warnings, v.Notes...)
+	if !v.Pass {
+		a.fail(result.Fail, v.Message)
+	}
+}
+
+// judgeStep judges one step of a flow and keeps its captures. A step must
+// pass before the next one is made.
+func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int, _ *mcp.Exchange) bool {
+	last := i == len(a.c.Ops)-1
+	if op.Tree != nil {
+		v := op.Tree.Evaluate(context.WithoutCancel(ctx), &a.obs, a.env())
+		items := a.assertions(v.Items, false)
+		for j := range items {
+			items[j].Name = strings.TrimSpace(stepName(op, i) + " " + items[j].Name)
+		}
+		a.out.Assertions = append(a.out.Assertions, items...)
+		if !v.Pass {
+			a.fail(result.Fail, stepName(op, i)+": "+v.Message)
+			return false
+		}
+	} else if !last {
+		implicit := expect.Merge(expect.Parts{}, expect.Parts{})
+		if v := implicit.Evaluate(ctx, &a.obs, nil); !v.Pass {
+			a.failStep(op, i, op.Pos, v.Message)
+			return false
+		}
+	}
+	for _, cp := range op.Capture {
+		val, miss := cp.Target.Eval(&a.obs)
+		if miss != nil {
+			a.failStep(op, i, cp.Pos, fmt.Sprintf("capture %s: %s", cp.Name, miss))
+			return false
+		}
+		a.steps = a.steps.With(cp.Name, val)
+	}
+	return true
+}
+
+// silent reports whether the last call was made to get no answer: a
+// notification, or a call that the suite itself gives up.
+func (a *attempt) silent() bool {
+	op := a.c.Ops[len(a.c.Ops)-1]
+	return op.Notification || op.CancelAfter > 0
+}
+
+// failStep fails a case at one of its steps, and says where that is written.
+func (a *attempt) failStep(op *plan.Op, i int, pos source.Pos, msg string) {
+	a.fail(result.Fail, stepName(op, i)+": "+msg)
+	r := result.Assertion{Name: stepName(op, i), Message: msg, Line: pos.Line, Column: pos.Col}
+	r.File, r.Source = a.place(pos, false)
+	a.out.Assertions = append(a.out.Assertions, r)
+}
+
+// env is what matchers may touch.
+func (a *attempt) env() *expect.Env {
+	return &expect.Env{Dir: a.file.Dir, Exec: a.exec}
+}
+
+// exec runs a program of the suite for the exec matcher.
+func (a *attempt) exec(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
+	r := proc.Run(ctx, proc.Spec{Argv: argv, Dir: a.file.Dir, Env: a.file.HookEnv, Stdin: bytes.NewReader(stdin), Keeper: a.w.Keeper})
+	if err := r.Err(); err != nil {
+		if tail := strings.Join(r.Stderr.Lines(3), "; "); tail != "" {
+			return nil, fmt.Errorf("%w: %s", err, tail)
+		}
+		return nil, err
+	}
+	return r.Stdout.Bytes(), nil
+}
+
+// assertions turns verdicts into their record.
+func (a *attempt) assertions(items []expect.ItemResult, scored bool) []result.Assertion {
+	out := make([]result.Assertion, 0, len(items))
+	for i := range items {
+		it := &items[i]
+		r := result.Assertion{
+			Name: it.Name, Set: it.Set, Target: it.Target, Matcher: it.Matcher, Pass: it.Pass,
+			Message: it.Message, Expected: it.Expected, Actual: it.Actual, Diff: it.Diff, Notes: it.Notes,
+			Threshold: it.Threshold, Line: it.Pos.Line, Column: it.Pos.Col,
+		}
+		if scored || it.Set {
+			score := it.Score
+			r.Score = &score
+		}
+		if scored {
+			weight := it.Weight
+			r.Weight = &weight
+		}
+		r.File, r.Source = a.place(it.Pos, it.Pass)
+		if it.Set {
+			r.Assertions = a.assertions(it.Items, true)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// place is the file of an assertion, when it is not the case's, and its line
+// when it failed.
+func (a *attempt) place(pos source.Pos, pass bool) (file, line string) {
+	if pos.File == nil {
+		return "", ""
+	}
+	if pos.File.Name != a.out.File {
+		file = pos.File.Name
+	}
+	if !pass {
+		line = strings.TrimRight(pos.File.Line(pos.Line), "\r\n")
+	}
+	return file, line
+}
+
+func headersJSON(h map[string][]string) jsonv.Value {
+	var ms []jsonv.Member
+	for _, k := range sortedKeys(h) {
+		ms = append(ms, jsonv.Member{Key: k, Value: jsonv.String(strings.Join(h[k], ", "))})
+	}
+	return jsonv.Object(ms...)
+}

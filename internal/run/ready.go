@@ -1,0 +1,84 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"mcptest/internal/mcp"
+	"mcptest/internal/proc"
+)
+
+// readyPause is the time between two attempts to reach a server.
+const readyPause = 200 * time.Millisecond
+
+// connect opens a session, waiting for the server first where the suite says
+// so: for a time, in which a server with an address is tried again until it is
+// there, or until a probe succeeds.
+func (s *slot) connect(ctx context.Context) (*mcp.Session, error) {
+	e := s.entry
+	wait, err := time.ParseDuration(e.def.WaitForReady)
+	if e.def.WaitForReady == "" || err == nil && e.def.URL == "" {
+		// A process is there once it was started: what is left is the handshake.
+		return s.greet(ctx, e.def.ConnectTimeout+wait, proc.Probe{})
+	}
+	if err != nil {
+		p, err := proc.ParseProbe(e.def.WaitForReady)
+		if err != nil {
+			return nil, fmt.Errorf("wait_for_ready: %w", err)
+		}
+		return s.greet(ctx, e.def.ConnectTimeout, p)
+	}
+	for until := time.Now().Add(wait); ; {
+		sess, err := s.greet(ctx, e.def.ConnectTimeout, proc.Probe{})
+		if err == nil || ctx.Err() != nil || !comingUp(err) {
+			return sess, err
+		}
+		if time.Now().Add(readyPause).After(until) {
+			return nil, fmt.Errorf("not ready after %s (limit: wait_for_ready %s): %w", wait, e.def.WaitForReady, err)
+		}
+		select {
+		case <-time.After(readyPause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// comingUp reports whether a failure is that of a server which may still be
+// starting: nobody listens, or a proxy before it says so.
+func comingUp(err error) bool {
+	var he *mcp.HTTPError
+	if errors.As(err, &he) {
+		return he.Info.Status == http.StatusNotFound || he.Info.Status >= 500
+	}
+	var ce *mcp.ConnectError
+	return errors.As(err, &ce) && ce.Info == nil
+}
+
+// greet dials, waits for the probe, and shakes hands, all within the limit.
+func (s *slot) greet(ctx context.Context, limit time.Duration, p proc.Probe) (*mcp.Session, error) {
+	e := s.entry
+	ctx, cancel := mcp.WithLimit(ctx, "connect_timeout", limit)
+	defer cancel()
+	t, err := e.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p.Kind() != 0 {
+		if err := p.Wait(ctx, proc.Watch{Process: t.Facts().Process}); err != nil {
+			t.Close(context.WithoutCancel(ctx))
+			return nil, fmt.Errorf("wait_for_ready: %w", err)
+		}
+	}
+	e.mu.Lock()
+	era := e.era
+	e.mu.Unlock()
+	return mcp.Open(ctx, t, mcp.Options{
+		Protocol: e.def.Protocol, Client: mcp.Implementation{Name: e.r.w.Tool.Name, Version: e.r.w.Tool.Version},
+		Capabilities: e.caps.JSON(), ConnectTimeout: limit, Limits: e.r.w.Limits,
+		Era: era, Redial: e.dial,
+		Tolerate: func(kind string) bool { return e.def.Tolerate[kind] },
+	})
+}

@@ -1,0 +1,133 @@
+package run
+
+import (
+	"encoding/base64"
+	"fmt"
+
+	"mcptest/internal/jsonv"
+)
+
+// resultFaults says what a result lacks or has wrong of what MCP requires of
+// the method's answer (server/tools, server/resources, server/prompts of
+// every revision). What a revision may add (further block types, further
+// members) is no fault.
+func resultFaults(method, protocol string, res jsonv.Value) []string {
+	s := &shape{}
+	if t := res.Lookup("resultType"); !t.IsAbsent() && t.Text() != "complete" {
+		return nil // another kind of answer
+	}
+	switch method {
+	case "tools/call":
+		s.toolResult(protocol, res)
+	case "resources/read":
+		s.each(res, "contents", func(at string, v jsonv.Value) { s.contents(at, v) })
+	case "prompts/get":
+		s.each(res, "messages", func(at string, v jsonv.Value) {
+			if role := v.Lookup("role").Text(); role != "user" && role != "assistant" {
+				s.fault("%s.role is %s, not user or assistant", at, v.Lookup("role").Short(40))
+			}
+			s.block(at+".content", v.Lookup("content"))
+		})
+	}
+	return s.faults
+}
+
+// shape collects faults, a few at most.
+type shape struct{ faults []string }
+
+const maxFaults = 5
+
+func (s *shape) fault(format string, args ...any) {
+	if len(s.faults) < maxFaults {
+		s.faults = append(s.faults, fmt.Sprintf(format, args...))
+	}
+}
+
+func (s *shape) toolResult(protocol string, res jsonv.Value) {
+	if e := res.Lookup("isError"); !e.IsAbsent() && e.Kind() != jsonv.KindBool {
+		s.fault("isError is %s, not a boolean", e.Short(40))
+	}
+	structured, has := res.Get("structuredContent")
+	if has && structured.Kind() != jsonv.KindObject && protocol < "2026-07-28" {
+		s.fault("structuredContent is %s, not an object", article(structured.Kind()))
+	}
+	if _, ok := res.Get("content"); !ok && has {
+		return
+	}
+	s.each(res, "content", s.block)
+}
+
+// each looks at the items of a list that must be there.
+func (s *shape) each(res jsonv.Value, key string, item func(at string, v jsonv.Value)) {
+	list, ok := res.Get(key)
+	switch {
+	case !ok:
+		s.fault("the result has no %s", key)
+	case list.Kind() != jsonv.KindArray:
+		s.fault("%s is %s, not an array", key, article(list.Kind()))
+	default:
+		for i, v := range list.Elems() {
+			at := jsonv.JoinIndex(key, i)
+			if v.Kind() != jsonv.KindObject {
+				s.fault("%s is %s, not an object", at, article(v.Kind()))
+				continue
+			}
+			item(at, v)
+		}
+	}
+}
+
+// block checks a content block.
+func (s *shape) block(at string, v jsonv.Value) {
+	if v.Kind() != jsonv.KindObject {
+		s.fault("%s is %s, not an object", at, article(v.Kind()))
+		return
+	}
+	typ := v.Lookup("type")
+	if typ.Kind() != jsonv.KindString {
+		s.fault("%s.type is %s, not a string", at, article(typ.Kind()))
+		return
+	}
+	switch typ.Text() {
+	case "text":
+		s.text(at, v, "text")
+	case "image", "audio":
+		s.text(at, v, "mimeType")
+		s.base64(at, v, "data")
+	case "resource":
+		s.contents(at+".resource", v.Lookup("resource"))
+	case "resource_link":
+		s.text(at, v, "uri")
+	}
+}
+
+// contents checks what a resource holds.
+func (s *shape) contents(at string, v jsonv.Value) {
+	if v.Kind() != jsonv.KindObject {
+		s.fault("%s is %s, not an object", at, article(v.Kind()))
+		return
+	}
+	s.text(at, v, "uri")
+	if _, ok := v.Get("blob"); ok {
+		s.base64(at, v, "blob")
+		return
+	}
+	s.text(at, v, "text")
+}
+
+func (s *shape) text(at string, v jsonv.Value, key string) {
+	if m := v.Lookup(key); m.Kind() != jsonv.KindString {
+		s.fault("%s.%s is %s, not a string", at, key, article(m.Kind()))
+	}
+}
+
+func (s *shape) base64(at string, v jsonv.Value, key string) {
+	m := v.Lookup(key)
+	if m.Kind() != jsonv.KindString {
+		s.fault("%s.%s is %s, not a string", at, key, article(m.Kind()))
+		return
+	}
+	if _, err := base64.StdEncoding.DecodeString(m.Text()); err != nil {
+		s.fault("%s.%s is not base64", at, key)
+	}
+}

@@ -1,0 +1,251 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+	"mcptest/internal/proc"
+	"mcptest/internal/result"
+	"mcptest/internal/run"
+	"mcptest/internal/suite"
+)
+
+// The simulated world: programs are words that say what they do, servers live
+// in the process, and time is the bubble's. A program's argument vector is
+//
+//	act LABEL DURATION END
+//
+// where END is ok, fail, hang, deaf (hangs and needs SIGKILL), skip, patch,
+// garbage, missing or panic.
+type sim struct {
+	mu  sync.Mutex
+	log []string // what happened, in order
+	// calls in flight by label, and which were seen together
+	inFlight map[string]int
+	together map[string]bool
+}
+
+// enter notes a call in flight and with which others it is; leave ends it.
+func (s *sim) enter(label string) (leave func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.inFlight == nil {
+		s.inFlight, s.together = map[string]int{}, map[string]bool{}
+	}
+	for other, n := range s.inFlight {
+		if n > 0 {
+			s.together[label+"+"+other], s.together[other+"+"+label] = true, true
+		}
+	}
+	s.inFlight[label]++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.inFlight[label]--
+	}
+}
+
+func (s *sim) note(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = append(s.log, fmt.Sprintf(format, args...))
+}
+
+func (s *sim) entries() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.log)
+}
+
+// exec is run.World's Exec.
+func (s *sim) exec(ctx context.Context, spec proc.Spec) proc.Result {
+	r := proc.Result{Name: spec.Name, Stdout: proc.NewTail(1 << 16), Stderr: proc.NewTail(1 << 16)}
+	began := time.Now()
+	label, end := spec.Argv[1], spec.Argv[3]
+	d, err := time.ParseDuration(spec.Argv[2])
+	if err != nil {
+		panic(err)
+	}
+	s.note("%s", label) // the runner has begun it, whether it comes to be started or not
+	if ctx.Err() != nil {
+		r.Cause = context.Cause(ctx)
+		return r
+	}
+	switch end {
+	case "panic":
+		panic("a fault of ours in " + label)
+	case "missing":
+		r.StartErr = errors.New("cannot start it")
+		return r
+	case "hang", "deaf":
+		d = 1000 * time.Hour
+	}
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+		r.Cause = context.Cause(ctx)
+		r.Exit = proc.Exit{Code: -1, Signal: "terminated"}
+		if end == "deaf" {
+			time.Sleep(500 * time.Millisecond)
+			r.Forced = true
+		}
+	}
+	r.Duration = time.Since(began)
+	if r.Cause != nil {
+		return r
+	}
+	switch end {
+	case "fail":
+		r.Exit.Code = 1
+	case "skip":
+		fmt.Fprint(r.Stdout, `{"skip": {"reason": "no creds"}}`)
+	case "patch":
+		fmt.Fprintf(r.Stdout, `{"env": {"FROM": %q}}`, label)
+	case "garbage":
+		fmt.Fprint(r.Stdout, `done`)
+	}
+	return r
+}
+
+// dial is run.World's Dial: a server with the tools ok, fail, slow (a tenth of
+// a second), hang and crash.
+func (s *sim) dial(ctx context.Context, sv *plan.Server, _ run.DialOptions) (mcp.Transport, error) {
+	if sv.Argv[0] == "unstartable" {
+		return nil, errors.New("cannot start the server")
+	}
+	client, server := mcp.NewPipe()
+	go func() {
+		defer server.Close()
+		_ = mcp.ServeStdio(context.WithoutCancel(ctx), server, server, mcp.HandlerFunc(func(ctx context.Context, req *mcp.Request) *mcp.Reply {
+			return s.handle(ctx, req, server)
+		}))
+	}()
+	return client, nil
+}
+
+func (s *sim) handle(ctx context.Context, req *mcp.Request, conn io.Closer) *mcp.Reply {
+	switch req.Method {
+	case "initialize":
+		return &mcp.Reply{Result: []byte(`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"sim","version":"1"}}`)}
+	case "tools/call":
+	default:
+		if req.Notification {
+			return nil
+		}
+		return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "no"}}
+	}
+	params, err := jsonv.Parse(req.Params)
+	if err != nil {
+		panic(err)
+	}
+	label := params.Lookup("arguments", "label").Text()
+	s.note("%s", label)
+	defer s.enter(label)()
+	tool := params.Lookup("name").Text()
+	switch tool {
+	case "slow":
+		time.Sleep(100 * time.Millisecond)
+	case "hang":
+		<-ctx.Done()
+		return nil
+	case "crash":
+		conn.Close()
+		return nil
+	}
+	return &mcp.Reply{Result: []byte(fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"isError":%t}`, tool, tool == "fail"))}
+}
+
+// outcome is what came of a simulated run.
+type outcome struct {
+	code  int
+	took  time.Duration
+	log   []string
+	cases []*result.Case
+	phase []result.Phase
+	find  []result.Finding
+	ended int // RunFinished events
+	debug string
+}
+
+// run executes suites, each a YAML text, under the simulated world. Change may
+// adjust the world.
+func (s *sim) run(ctx context.Context, p *plan.Plan, change func(*run.World)) outcome {
+	var out outcome
+	var mu sync.Mutex
+	var debug strings.Builder
+	w := run.World{
+		Tool: result.Tool{Name: "mcptest"},
+		Send: func(e result.Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			switch e := e.(type) {
+			case result.CaseFinished:
+				out.cases = append(out.cases, e.Case)
+			case result.PhaseFinished:
+				out.phase = append(out.phase, e.Phase)
+			case result.FindingSeen:
+				out.find = append(out.find, e.Finding)
+			case result.RunFinished:
+				out.ended++
+			}
+		},
+		Log:  slog.New(slog.NewTextHandler(&debug, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Dial: s.dial, Exec: s.exec, Keeper: noKeeper{},
+	}
+	if change != nil {
+		change(&w)
+	}
+	began := time.Now()
+	out.code = run.Run(ctx, p, w)
+	out.took, out.log, out.debug = time.Since(began), s.entries(), debug.String()
+	slices.SortFunc(out.cases, func(a, b *result.Case) int { return a.Index - b.Index })
+	return out
+}
+
+type noKeeper struct{}
+
+func (noKeeper) Add(proc.Ref)    {}
+func (noKeeper) Remove(proc.Ref) {}
+
+// compile loads and compiles suites written as text, in a folder of the test.
+func compile(t testing.TB, dir string, texts ...string) *plan.Plan {
+	t.Helper()
+	var suites []*suite.Suite
+	for i, text := range texts {
+		path := filepath.Join(dir, "f"+strconv.Itoa(i)+".yml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, diags := suite.Load(path, suite.Options{Env: os.Environ(), BaseDir: dir})
+		if diags.HasErrors() {
+			t.Fatalf("%v\n%s", diags, text)
+		}
+		suites = append(suites, s)
+	}
+	p, diags := plan.Compile(suites, plan.Settings{Env: os.Environ()})
+	if diags.HasErrors() {
+		t.Fatalf("%v\n%s", diags, strings.Join(texts, "\n---\n"))
+	}
+	return p
+}
+
+// signalled returns a context that is interrupted after d.
+func signalled(d time.Duration) context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	time.AfterFunc(d, func() { cancel(&run.Interrupted{Signal: "SIGINT", Code: 130}) })
+	return ctx
+}

@@ -1,0 +1,86 @@
+package source_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"mcptest/internal/source"
+)
+
+// bigSuite writes a suite of n tests that looks like one people write, about
+// 350 bytes a test.
+func bigSuite(n int) string {
+	var b strings.Builder
+	b.WriteString("name: big\nservers:\n  api:\n    command: [node, server.js]\n    timeout: 30s\ntools:\n")
+	for i := range n {
+		fmt.Fprintf(&b, `  # test number %[1]d
+  - name: "adds %[1]d and two"
+    tool: add
+    tags: [fast]
+    args:
+      a: %[1]d
+      b: 2
+      note: some text that is plain, with a comma
+      list: [1, 2, 3]
+    timeout: 30s
+    expect:
+      - target: result.content[0].text
+        matcher:
+          contains: "the sum is"
+      - target: result.isError
+        matcher:
+          equals: false
+`, i)
+	}
+	return b.String()
+}
+
+func BenchmarkLoad1000Tests(b *testing.B) {
+	text := []byte(bigSuite(1000))
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		var s sample
+		if ds := load(&source.File{Name: "suite.yaml", Data: text}, &s); len(ds) > 0 {
+			b.Fatal(ds.Error())
+		}
+	}
+}
+
+func BenchmarkDecode1000Tests(b *testing.B) {
+	n, ds := parse(bigSuite(1000))
+	if len(ds) > 0 {
+		b.Fatal(ds.Error())
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var s sample
+		if ds := source.Decode(n, &s); len(ds) > 0 {
+			b.Fatal(ds.Error())
+		}
+	}
+}
+
+// TestLoadIsFast catches a load that has become slow in kind, not in degree:
+// the figure to hold is 60 ms, and machines that run tests are busy.
+func TestLoadIsFast(t *testing.T) {
+	f := file(bigSuite(1000))
+	best := time.Hour
+	for range 5 {
+		start := time.Now()
+		var s sample
+		if ds := load(f, &s); len(ds) > 0 {
+			t.Fatal(ds.Error())
+		}
+		if len(s.Tools) != 1000 {
+			t.Fatalf("%d tests", len(s.Tools))
+		}
+		best = min(best, time.Since(start))
+	}
+	t.Logf("%d KB in %v", len(f.Data)>>10, best)
+	if best > 600*time.Millisecond {
+		t.Errorf("a suite of 1000 tests takes %v to load", best)
+	}
+}

@@ -1,0 +1,316 @@
+package source
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonv"
+)
+
+// Decode fills the struct that into points to from a node, strictly, and
+// returns every mistake it found, sorted. What has no mistake is filled in
+// even when other parts have some.
+//
+// Fields say their key with a tag and are otherwise left alone:
+//
+//	Pos     source.Pos                          // the node's position; embedded or not
+//	Name    string        `yaml:"name,required"`
+//	Mode    string        `yaml:"mode" enum:"fast|slow"`
+//	Timeout time.Duration `yaml:"timeout"`      // "30s", "1m30s"
+//	Weight  *float64      `yaml:"weight"`       // nil: not given, or null
+//	Env     source.Map[string] `yaml:"env"`     // in written order, with positions
+//	Args    jsonv.Value   `yaml:"args"`         // any value
+//	Raw     *source.Node  `yaml:"raw"`          // any value, with its positions
+//	Common                `yaml:",inline"`      // a struct whose keys stand among these
+//
+// Further types: bool, the int and uint types, float64, structs, pointers,
+// slices, map[string]T, and whatever has DecodeNode. null is a mistake but for
+// pointers, *Node, jsonv.Value and DecodeNode.
+func Decode(n *Node, into any) Diagnostics {
+	var d Decoder
+	d.Decode(n, "", into)
+	ds := d.Diagnostics()
+	ds.Sort()
+	return ds
+}
+
+// An Unmarshaler decodes itself; it is how one key takes a string or a list.
+// It reports mistakes to d and decodes parts of itself with d.Decode.
+type Unmarshaler interface {
+	DecodeNode(n *Node, path string, d *Decoder)
+}
+
+// A Decoder collects the mistakes of one decoding. The zero value is ready.
+type Decoder struct {
+	found  collector
+	layout map[reflect.Type]*layout
+	uses   []*use // aliases that lead to what is being decoded
+	depth  int
+}
+
+// Diagnostics returns what was found so far, in the order of finding.
+func (d *Decoder) Diagnostics() Diagnostics { return d.found.all() }
+
+// Errorf reports a mistake at a node. The result may be given a Hint, Code or
+// Related; it is valid until the next report.
+func (d *Decoder) Errorf(n *Node, path, format string, args ...any) *Diagnostic {
+	return d.report(n, path, Error, format, args)
+}
+
+// Warnf is Errorf for what is allowed but probably not meant.
+func (d *Decoder) Warnf(n *Node, path, format string, args ...any) *Diagnostic {
+	return d.report(n, path, Warning, format, args)
+}
+
+func (d *Decoder) report(n *Node, path string, sev Severity, format string, args []any) *Diagnostic {
+	if n != nil && n.broken() {
+		return new(Diagnostic)
+	}
+	var pos Pos
+	if n != nil {
+		pos = n.Pos
+	}
+	if d.found.full() {
+		return d.found.drop(pos, sev)
+	}
+	diag := Diagnostic{Pos: pos, Path: path, Msg: fmt.Sprintf(format, args...), Severity: sev}
+	uses := d.uses
+	if n != nil && n.via != nil && (len(uses) == 0 || uses[len(uses)-1] != n.via) {
+		uses = append(slices.Clip(uses), n.via)
+	}
+	for i := len(uses) - 1; i >= 0 && len(diag.Related) < maxRelated; i-- {
+		diag.Related = append(diag.Related, Related{Pos: uses[i].pos, Msg: "used through the alias here"})
+	}
+	return d.found.add(diag)
+}
+
+// Add reports finished diagnostics.
+func (d *Decoder) Add(ds ...Diagnostic) {
+	for _, diag := range ds {
+		d.found.add(diag)
+	}
+}
+
+// Decode fills what into points to from a node, and reports mistakes to d.
+// path is where the node stands in the document. A nil node changes nothing.
+func (d *Decoder) Decode(n *Node, path string, into any) {
+	v := reflect.ValueOf(into)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		d.unsupported(n, path, reflect.TypeOf(into))
+		return
+	}
+	d.value(n, path, v.Elem())
+}
+
+var (
+	durationType    = reflect.TypeFor[time.Duration]()
+	jsonType        = reflect.TypeFor[jsonv.Value]()
+	nodeType        = reflect.TypeFor[Node]()
+	posType         = reflect.TypeFor[Pos]()
+	unmarshalerType = reflect.TypeFor[Unmarshaler]()
+)
+
+// maxDecodeDepth stops an Unmarshaler that decodes itself without end.
+const maxDecodeDepth = 4 * MaxDepth
+
+func (d *Decoder) value(n *Node, path string, v reflect.Value) {
+	if n == nil || n.broken() || d.depth > maxDecodeDepth {
+		return
+	}
+	d.depth++
+	defer func() { d.depth-- }()
+	if n.via != nil && (len(d.uses) == 0 || d.uses[len(d.uses)-1] != n.via) {
+		d.uses = append(d.uses, n.via)
+		defer func() { d.uses = d.uses[:len(d.uses)-1] }()
+	}
+	t := v.Type()
+	if t.Kind() != reflect.Pointer && v.CanAddr() && reflect.PointerTo(t).Implements(unmarshalerType) {
+		v.Addr().Interface().(Unmarshaler).DecodeNode(n, path, d)
+		return
+	}
+	switch t {
+	case durationType:
+		d.duration(n, path, v)
+		return
+	case jsonType:
+		v.Set(reflect.ValueOf(n.JSON()))
+		return
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		d.pointer(n, path, v)
+	case reflect.Struct:
+		d.structure(n, path, v)
+	case reflect.Slice:
+		d.slice(n, path, v)
+	case reflect.Map:
+		d.dict(n, path, v)
+	default:
+		d.scalar(n, path, v)
+	}
+}
+
+func (d *Decoder) pointer(n *Node, path string, v reflect.Value) {
+	t := v.Type()
+	switch {
+	case t.Elem() == nodeType:
+		v.Set(reflect.ValueOf(n))
+	case n.Kind == KindNull && !t.Implements(unmarshalerType):
+		v.SetZero()
+	default:
+		into := reflect.New(t.Elem())
+		d.value(n, path, into.Elem())
+		v.Set(into)
+	}
+}
+
+func (d *Decoder) slice(n *Node, path string, v reflect.Value) {
+	if n.Kind != KindList {
+		diag := d.wrongType(n, path, "a list")
+		if n.Kind != KindNull && n.Kind != KindMap {
+			diag.Hint = "a list of one is written [" + hintText(n) + "]"
+		}
+		return
+	}
+	out := reflect.MakeSlice(v.Type(), len(n.Items), len(n.Items))
+	for i, item := range n.Items {
+		d.value(item, PathIndex(path, i), out.Index(i))
+	}
+	v.Set(out)
+}
+
+func (d *Decoder) dict(n *Node, path string, v reflect.Value) {
+	t := v.Type()
+	if t.Key().Kind() != reflect.String {
+		d.unsupported(n, path, t)
+		return
+	}
+	if n.Kind != KindMap {
+		d.wrongType(n, path, "a map")
+		return
+	}
+	out := reflect.MakeMapWithSize(t, len(n.Fields))
+	for _, f := range n.Fields {
+		val := reflect.New(t.Elem()).Elem()
+		d.value(f.Value, PathKey(path, f.Key.Text), val)
+		out.SetMapIndex(reflect.ValueOf(f.Key.Text).Convert(t.Key()), val)
+	}
+	v.Set(out)
+}
+
+func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
+	l := d.layoutOf(v.Type())
+	for _, index := range l.pos {
+		v.FieldByIndex(index).Set(reflect.ValueOf(n.Pos))
+	}
+	if n.Kind != KindMap {
+		d.wrongType(n, path, "a map")
+		return
+	}
+	var seen uint64
+	var more map[int]bool // keys beyond the 64th
+	for _, f := range n.Fields {
+		at, ok := l.byName[f.Key.Text]
+		if !ok {
+			d.unknownKey(f.Key, path, l.names)
+			continue
+		}
+		if at < 64 {
+			seen |= 1 << at
+		} else {
+			if more == nil {
+				more = map[int]bool{}
+			}
+			more[at] = true
+		}
+		key := &l.fields[at]
+		into := v.FieldByIndex(key.index)
+		if key.text && key.enum == nil && f.Value.Kind == KindString && f.Value.via == nil {
+			into.SetString(f.Value.Text) // the most common field by far: no path is built for it
+			continue
+		}
+		below := PathKey(path, f.Key.Text)
+		before := len(d.found.diags)
+		d.value(f.Value, below, into)
+		if key.enum != nil && len(d.found.diags) == before {
+			d.enum(f.Value, below, into, key.enum)
+		}
+	}
+	for at := range l.fields {
+		if l.fields[at].required && seen&(1<<at) == 0 && !more[at] {
+			d.Errorf(n, path, "missing key %q", l.fields[at].name).Code = "missing-key"
+		}
+	}
+}
+
+// unknownKey reports a key that no field has, with the nearest name, or with
+// all names when there are few enough to read.
+func (d *Decoder) unknownKey(key *Node, path string, names []string) {
+	diag := d.Errorf(key, path, "unknown key %s", quote(shorten(key.Text)))
+	diag.Code = "unknown-key"
+	if d.found.full() {
+		return // looking for near names is the costly part
+	}
+	if near := Nearest(key.Text, names); near != "" {
+		diag.Msg += fmt.Sprintf(" (did you mean %q?)", near)
+		return
+	}
+	const readable = 20
+	if len(names) > 0 && len(names) <= readable {
+		diag.Hint = "known keys: " + strings.Join(names, ", ")
+	}
+}
+
+// UnknownKey reports a key of a map that is not among names, in the words
+// that Decode uses. It is for Unmarshalers that look at maps themselves.
+func (d *Decoder) UnknownKey(key *Node, path string, names []string) {
+	d.unknownKey(key, path, names)
+}
+
+func (d *Decoder) enum(n *Node, path string, v reflect.Value, allowed []string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			d.enum(n, path, v.Elem(), allowed)
+		}
+	case reflect.Slice:
+		for i := range min(v.Len(), len(n.Items)) {
+			d.enum(n.Items[i], PathIndex(path, i), v.Index(i), allowed)
+		}
+	case reflect.String:
+		got := v.String()
+		if slices.Contains(allowed, got) {
+			return
+		}
+		diag := d.Errorf(n, path, "want %s, got %s", orList(allowed), quote(shorten(got)))
+		diag.Code = "enum"
+		if near := Nearest(got, allowed); near != "" {
+			diag.Msg += fmt.Sprintf(" (did you mean %q?)", near)
+		}
+	}
+}
+
+// orList writes "a", "b" or "c".
+func orList(words []string) string {
+	var b strings.Builder
+	for i, w := range words {
+		switch {
+		case i == 0:
+		case i == len(words)-1:
+			b.WriteString(" or ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(quote(w))
+	}
+	return b.String()
+}
+
+// unsupported is a mistake in our program, shown rather than hidden: the
+// types that are decoded are fixed, so any test that decodes one finds it.
+func (d *Decoder) unsupported(n *Node, path string, t reflect.Type) {
+	d.Errorf(n, path, "internal error: can't decode into %v", t).Code = "internal"
+}

@@ -1,0 +1,106 @@
+package source
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// A FieldInfo describes one key of a struct that Decode fills, for whoever
+// writes schemas and reference pages.
+type FieldInfo struct {
+	Name     string // the key
+	Required bool
+	Type     reflect.Type
+	GoName   string
+	Doc      string   // of the tag doc:"…"
+	Enum     []string // of the tag enum:"a|b", nil without one
+}
+
+// Fields returns the keys of a struct type (or a pointer to one) in the order
+// of its fields, those of inlined structs at their place. It is nil for other
+// types.
+func Fields(t reflect.Type) []FieldInfo {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == nil || t.Kind() != reflect.Struct {
+		return nil
+	}
+	l := newLayout(t)
+	out := make([]FieldInfo, 0, len(l.fields))
+	for _, f := range l.fields {
+		sf := t.FieldByIndex(f.index)
+		out = append(out, FieldInfo{
+			Name: f.name, Required: f.required, Type: sf.Type, GoName: sf.Name,
+			Doc: sf.Tag.Get("doc"), Enum: slices.Clone(f.enum),
+		})
+	}
+	return out
+}
+
+// layout is what the tags of a struct type say, read once per Decoder.
+type layout struct {
+	fields []layoutField
+	byName map[string]int
+	names  []string
+	pos    [][]int // fields that take the node's position
+}
+
+type layoutField struct {
+	name     string
+	index    []int
+	required bool
+	enum     []string
+	text     bool // a string that decodes as it stands
+}
+
+func (d *Decoder) layoutOf(t reflect.Type) *layout {
+	if l := d.layout[t]; l != nil {
+		return l
+	}
+	if d.layout == nil {
+		d.layout = map[reflect.Type]*layout{}
+	}
+	l := newLayout(t)
+	d.layout[t] = l
+	return l
+}
+
+func newLayout(t reflect.Type) *layout {
+	l := &layout{byName: map[string]int{}}
+	l.add(t, nil)
+	return l
+}
+
+func (l *layout) add(t reflect.Type, index []int) {
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		at := append(slices.Clip(index), i)
+		if sf.Name == "Pos" && sf.Type == posType {
+			l.pos = append(l.pos, at)
+			continue
+		}
+		tag, tagged := sf.Tag.Lookup("yaml")
+		if !tagged || tag == "-" || !sf.IsExported() && !sf.Anonymous {
+			continue
+		}
+		name, rest, _ := strings.Cut(tag, ",")
+		options := strings.Split(rest, ",")
+		if slices.Contains(options, "inline") && sf.Type.Kind() == reflect.Struct {
+			l.add(sf.Type, at)
+			continue
+		}
+		if _, taken := l.byName[name]; taken || name == "" {
+			continue // the outer field wins, as in Go
+		}
+		f := layoutField{name: name, index: at, required: slices.Contains(options, "required")}
+		f.text = sf.Type.Kind() == reflect.String && !reflect.PointerTo(sf.Type).Implements(unmarshalerType)
+		if enum := sf.Tag.Get("enum"); enum != "" {
+			f.enum = strings.Split(enum, "|")
+		}
+		l.byName[name] = len(l.fields)
+		l.fields = append(l.fields, f)
+		l.names = append(l.names, name)
+	}
+}

@@ -1,0 +1,77 @@
+package source
+
+import "mcptest/internal/jsonv"
+
+// JSON returns the value as JSON: maps keep their order, numbers their
+// digits. A nil node is an absent value.
+func (n *Node) JSON() jsonv.Value {
+	if n == nil {
+		return jsonv.Value{}
+	}
+	switch n.Kind {
+	case KindBool:
+		return jsonv.Bool(n.Text == "true")
+	case KindInt, KindFloat:
+		if v, err := jsonv.Number(n.Text); err == nil {
+			return v
+		}
+		return jsonv.String(n.Text)
+	case KindString:
+		return jsonv.String(n.Text)
+	case KindList:
+		items := make([]jsonv.Value, len(n.Items))
+		for i, item := range n.Items {
+			items[i] = item.JSON()
+		}
+		return jsonv.Array(items...)
+	case KindMap:
+		members := make([]jsonv.Member, len(n.Fields))
+		for i, f := range n.Fields {
+			members[i] = jsonv.Member{Key: f.Key.Text, Value: f.Value.JSON()}
+		}
+		return jsonv.Object(members...)
+	}
+	return jsonv.Null()
+}
+
+// FromJSON returns the value as nodes that all stand at pos. An absent value
+// is a nil node. Where an object names a key twice the last one counts.
+func FromJSON(v jsonv.Value, pos Pos) *Node {
+	n := &Node{Pos: pos}
+	switch v.Kind() {
+	case jsonv.KindAbsent:
+		return nil
+	case jsonv.KindNull:
+		n.Text = "null"
+	case jsonv.KindBool:
+		n.Kind, n.Text = KindBool, "false"
+		if v.Bool() {
+			n.Text = "true"
+		}
+	case jsonv.KindNumber:
+		n.Kind, n.Text = KindInt, v.Literal()
+		if isFloatLiteral(n.Text) {
+			n.Kind = KindFloat
+		}
+	case jsonv.KindString:
+		n.Kind, n.Text, n.Quoted = KindString, v.Text(), true
+	case jsonv.KindArray:
+		n.Kind, n.Items = KindList, make([]*Node, 0, v.Len())
+		for _, item := range v.Elems() {
+			n.Items = append(n.Items, FromJSON(item, pos))
+		}
+	case jsonv.KindObject:
+		n.Kind, n.Fields = KindMap, make([]Field, 0, v.Len())
+		at := make(map[string]int, v.Len())
+		for key, val := range v.Members() {
+			f := Field{Key: &Node{Pos: pos, Kind: KindString, Text: key, Quoted: true}, Value: FromJSON(val, pos)}
+			if i, seen := at[key]; seen {
+				n.Fields[i] = f
+				continue
+			}
+			at[key] = len(n.Fields)
+			n.Fields = append(n.Fields, f)
+		}
+	}
+	return n
+}

@@ -1,0 +1,55 @@
+package source
+
+import "reflect"
+
+// Map is a map that keeps the order in which it was written.
+type Map[T any] struct {
+	Entries []Entry[T]
+}
+
+// Entry is one key of a Map. Pos is the place of the key.
+type Entry[T any] struct {
+	Key   string
+	Pos   Pos
+	Value T
+}
+
+// Get returns the value of a key.
+func (m Map[T]) Get(key string) (T, bool) {
+	for _, e := range m.Entries {
+		if e.Key == key {
+			return e.Value, true
+		}
+	}
+	var none T
+	return none, false
+}
+
+// Len returns the number of entries.
+func (m Map[T]) Len() int { return len(m.Entries) }
+
+// Keys returns the keys in order.
+func (m Map[T]) Keys() []string {
+	keys := make([]string, len(m.Entries))
+	for i, e := range m.Entries {
+		keys[i] = e.Key
+	}
+	return keys
+}
+
+// ElemType returns T, for whoever describes the type by reflection.
+func (m Map[T]) ElemType() reflect.Type { return reflect.TypeFor[T]() }
+
+// DecodeNode implements Unmarshaler.
+func (m *Map[T]) DecodeNode(n *Node, path string, d *Decoder) {
+	if n.Kind != KindMap {
+		d.wrongType(n, path, "a map")
+		return
+	}
+	m.Entries = make([]Entry[T], len(n.Fields))
+	for i, f := range n.Fields {
+		e := &m.Entries[i]
+		e.Key, e.Pos = f.Key.Text, f.Key.Pos
+		d.Decode(f.Value, PathKey(path, f.Key.Text), &e.Value)
+	}
+}

@@ -1,0 +1,89 @@
+package source
+
+import "unicode/utf8"
+
+// maxNearest is the longest word that is compared: nobody misspells longer
+// ones, and the comparison takes time in proportion to the square.
+const maxNearest = 64
+
+// Nearest returns the candidate that word is most likely a misspelling of, or
+// "" when none is near: one edit for words of up to four letters, two up to
+// eight, three beyond. An edit inserts, deletes or replaces a letter or swaps
+// two neighbours (the optimal string alignment distance); a different case of
+// the whole word always counts as near. Of equally near candidates the first
+// one wins.
+func Nearest(word string, candidates []string) string {
+	if word == "" || utf8.RuneCountInString(word) > maxNearest {
+		return ""
+	}
+	from := []rune(word)
+	best, bestDistance := "", limit(len(from))+1
+	for _, c := range candidates {
+		if c == "" || len(c) > 4*maxNearest {
+			continue
+		}
+		to := []rune(c)
+		if abs(len(to)-len(from)) >= bestDistance {
+			continue
+		}
+		d := distance(from, to, false)
+		if folded := distance(from, to, true); folded == 0 && d > 0 {
+			d = min(d, 1)
+		} else {
+			d = min(d, folded+1)
+		}
+		// A short word's edits must leave most of it standing.
+		if d < bestDistance && d < max(len(from), len(to)) {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+func limit(letters int) int {
+	switch {
+	case letters <= 4:
+		return 1
+	case letters <= 8:
+		return 2
+	}
+	return 3
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// distance counts edits between a and b over three rows of the usual table.
+func distance(a, b []rune, fold bool) int {
+	before, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	same := func(x, y rune) bool { return x == y || fold && lower(x) == lower(y) }
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := 1
+			if same(a[i-1], b[j-1]) {
+				change = 0
+			}
+			d := min(prev[j]+1, cur[j-1]+1, prev[j-1]+change)
+			if i > 1 && j > 1 && same(a[i-1], b[j-2]) && same(a[i-2], b[j-1]) {
+				d = min(d, before[j-2]+1)
+			}
+			cur[j] = d
+		}
+		before, prev, cur = prev, cur, before
+	}
+	return prev[len(b)]
+}
+
+// lower folds what keys differ in: ASCII case, and _ for -.
+func lower(r rune) rune {
+	switch {
+	case 'A' <= r && r <= 'Z':
+		return r + 'a' - 'A'
+	case r == '_':
+		return '-'
+	}
+	return r
+}

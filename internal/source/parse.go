@@ -1,0 +1,223 @@
+package source
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	yaml "go.yaml.in/yaml/v4"
+)
+
+// Limits of one document. They stop a file that would cost more than it could
+// be worth, long before it hurts; no hand-written suite comes near them.
+const (
+	MaxSize  = 10 << 20  // bytes of a file
+	MaxDepth = 100       // lists and maps inside each other
+	MaxNodes = 1_000_000 // values, keys, comments, anchors and tags, counted from above
+
+	// Values that aliases repeat, counted as if they were written out: up to
+	// maxAliasFree is always fine, then no more than maxAliasRatio times what
+	// is really written, and never more than maxAliasNodes.
+	maxAliasFree  = 10_000
+	maxAliasRatio = 100
+	maxAliasNodes = 1_000_000
+)
+
+// Parse reads the one YAML document of a file. The node is nil when the
+// diagnostics say that there is none to be had; a node may come together with
+// errors (duplicate keys, say), so that a reader can go on and find more.
+//
+// Accepted: UTF-8 with or without a byte order mark, LF, CR LF or CR. The
+// first syntax error ends the parse; every other kind of mistake is found in
+// the same pass.
+func Parse(f *File) (*Node, Diagnostics) {
+	if d, bad := checkBytes(f); bad {
+		return nil, Diagnostics{d}
+	}
+	text := bytes.TrimPrefix(f.Data, utf8BOM)
+	if d, bad := checkNodes(f, text); bad {
+		return nil, Diagnostics{d}
+	}
+	loader, err := yaml.NewLoader(bytes.NewReader(text), yaml.WithPlugin(depthLimit{}))
+	if err != nil {
+		return nil, Diagnostics{errorAt(Pos{File: f}, "can't read YAML: %v", err)}
+	}
+	var doc yaml.Node
+	if err := load(loader, &doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, Diagnostics{emptyFile(f, text)}
+		}
+		return nil, Diagnostics{syntaxError(f, err)}
+	}
+	if isEmptyDocument(&doc) {
+		return nil, Diagnostics{emptyFile(f, text)}
+	}
+	c := newConverter(f, text)
+	root := c.document(&doc)
+	c.secondDocument(loader)
+	ds := c.found.all()
+	ds.Sort()
+	return root, ds
+}
+
+// load reads the next document. A panic of the YAML library would be a
+// mistake of the library; it becomes an error about the file, because a tool
+// that reads other people's files must not fall over one of them.
+func load(l *yaml.Loader, into *yaml.Node) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	return l.Load(into)
+}
+
+// depthLimit makes the YAML library stop at our depth, while scanning.
+type depthLimit struct{}
+
+var errTooDeep = fmt.Errorf("nested more than %d deep", MaxDepth)
+
+func (depthLimit) CheckDepth(depth int, _ *yaml.DepthContext) error {
+	if depth > MaxDepth {
+		return errTooDeep
+	}
+	return nil
+}
+
+// CheckAlias is for values the library builds; it builds none for us.
+func (depthLimit) CheckAlias(int, int) error { return nil }
+
+// isEmptyDocument reports a document marker with nothing behind it.
+func isEmptyDocument(doc *yaml.Node) bool {
+	if len(doc.Content) == 0 {
+		return true
+	}
+	n := doc.Content[0]
+	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Anchor == "" &&
+		n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0
+}
+
+func emptyFile(f *File, text []byte) Diagnostic {
+	what := "the file is empty"
+	if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 {
+		what = "the file has no content, only comments"
+		if bytes.Contains(text, []byte("---")) {
+			what = "the document is empty"
+		}
+	}
+	d := errorAt(Pos{File: f, Line: 1, Col: 1}, "%s", what)
+	d.Code = "empty"
+	return d
+}
+
+// checkBytes refuses what is not text in UTF-8, with the place of the first
+// bad byte. It runs before anything else looks at the data.
+func checkBytes(f *File) (Diagnostic, bool) {
+	if len(f.Data) > MaxSize {
+		return tooLarge(f, int64(len(f.Data))), true
+	}
+	if d, bad := checkEncoding(f); bad {
+		return d, true
+	}
+	data := f.Data
+	for i := 0; i < len(data); {
+		c := data[i]
+		if c < utf8.RuneSelf {
+			if c < ' ' && c != '\t' && c != '\n' && c != '\r' {
+				return badControl(f, i, rune(c)), true
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(data[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			d := errorAt(f.At(i), "not UTF-8: byte 0x%02X", c)
+			d.Code, d.Hint = "encoding", "save the file as UTF-8"
+			return d, true
+		case r < 0xA0 || r == 0x2028 || r == 0x2029 || r == 0xFFFE || r == 0xFFFF:
+			return badControl(f, i, r), true
+		case r == 0xFEFF && i > 0:
+			d := errorAt(f.At(i), "a byte order mark inside the text")
+			d.Code, d.Hint = "encoding", "delete it, or write \"\\uFEFF\" in double quotes if it is meant"
+			return d, true
+		}
+		i += size
+	}
+	return Diagnostic{}, false
+}
+
+// badControl reports a character that YAML forbids, or (U+0085, U+2028,
+// U+2029) that YAML 1.1 readers take for a line break and YAML 1.2 readers
+// don't, so that it would silently change.
+func badControl(f *File, offset int, r rune) Diagnostic {
+	d := errorAt(f.At(offset), "a control character (U+%04X) in the text", r)
+	d.Code = "encoding"
+	switch {
+	case r == 0:
+		d.Msg = "a NUL byte: this is not a text file"
+	case r > 0xFF:
+		d.Msg = fmt.Sprintf("an invisible character (U+%04X) in the text", r)
+		fallthrough
+	case r == 0x85:
+		d.Hint = fmt.Sprintf(`write "\u%04X" in double quotes if it is meant`, r)
+	default:
+		d.Hint = fmt.Sprintf(`write "\x%02X" in double quotes if it is meant`, r)
+	}
+	return d
+}
+
+// checkEncoding names the encodings that editors produce by accident.
+func checkEncoding(f *File) (Diagnostic, bool) {
+	name := ""
+	switch data := f.Data; {
+	case bytes.HasPrefix(data, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(data, []byte("\x00\x00\xfe\xff")):
+		name = "UTF-32"
+	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
+		name = "UTF-16"
+	case len(data) >= 4 && (data[0] == 0) != (data[1] == 0) && data[0]+data[1] == data[0]|data[1] &&
+		(data[0] == 0) == (data[2] == 0) && (data[1] == 0) == (data[3] == 0):
+		name = "UTF-16"
+	}
+	if name == "" {
+		return Diagnostic{}, false
+	}
+	d := errorAt(Pos{File: f, Line: 1, Col: 1}, "the file is encoded in %s, not UTF-8", name)
+	d.Code, d.Hint = "encoding", "save the file as UTF-8"
+	return d, true
+}
+
+// checkNodes bounds the number of nodes from above by counting what can begin
+// one, so that a file of nothing but commas is refused before a tree of a
+// gigabyte is built for it.
+func checkNodes(f *File, text []byte) (Diagnostic, bool) {
+	count := 0
+	for i, c := range text {
+		switch c {
+		case ',', '[', '{':
+			count++
+		case '-', '?', ':':
+			if i+1 == len(text) || isBlank(text[i+1]) || c == ':' && text[i-min(i, 1)] == '"' {
+				count++
+			}
+		case '#', '!', '&', '*':
+			if i == 0 || isBlank(text[i-1]) {
+				count++
+			}
+		}
+	}
+	if count <= MaxNodes {
+		return Diagnostic{}, false
+	}
+	d := errorAt(Pos{File: f}, "the file has too many values: the limit is %d", MaxNodes)
+	d.Code, d.Hint = "too-large", "split it, or move data into files that tests read"
+	return d, true
+}
+
+func tooLarge(f *File, size int64) Diagnostic {
+	d := errorAt(Pos{File: f}, "the file is too large: %d MiB, the limit is %d MiB", (size+1<<20-1)>>20, MaxSize>>20)
+	d.Code, d.Hint = "too-large", "split it, or move data into files that tests read"
+	return d
+}

@@ -1,0 +1,301 @@
+package source
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// Style says how [Diagnostics.Print] decorates its parts. Each function gets
+// the finished text of a part and returns it with colour; nil leaves it
+// plain. The zero Style is plain text of ordinary width.
+type Style struct {
+	Pos     func(string) string // file:line:col
+	Error   func(string) string // the word "error"
+	Warning func(string) string // the word "warning"
+	Path    func(string) string
+	Source  func(string) string // the line of the file
+	Caret   func(string) string
+	Hint    func(string) string // the word "hint"
+	Width   int                 // columns for a source line, 0 = 100
+}
+
+func paint(f func(string) string, s string) string {
+	if f == nil || s == "" {
+		return s
+	}
+	return f(s)
+}
+
+const (
+	defaultWidth = 100
+	minWidth     = 20
+	shownTab     = "→   " // visible, since a tab where spaces belong is a common mistake
+	margin       = "    "
+)
+
+// Print writes every diagnostic with its source line, a caret below the
+// place, its hint and its related places. Control characters from the file or
+// a message are written as escapes. The error is w's.
+func (ds Diagnostics) Print(w io.Writer, style Style) error {
+	p := printer{style: style, width: defaultWidth}
+	if style.Width > 0 {
+		p.width = max(style.Width, minWidth)
+	}
+	for _, d := range ds {
+		p.diagnostic(d)
+		if p.b.Len() > 1<<16 {
+			if err := p.flush(w); err != nil {
+				return err
+			}
+		}
+	}
+	return p.flush(w)
+}
+
+type printer struct {
+	b     strings.Builder
+	style Style
+	width int
+	long  map[place][]int // see columnOffset
+}
+
+// place is a line of a file.
+type place struct {
+	file *File
+	line int
+}
+
+const (
+	longLine   = 4096
+	markedEach = 1024
+)
+
+// columnOffset returns the byte offset of a column in a line. Lines of
+// megabytes exist, and so do files with a thousand mistakes on one: the
+// offset of every so many columns is kept for those.
+func (p *printer) columnOffset(pos Pos, line []byte) int {
+	col, at := pos.Col-1, 0
+	if len(line) > longLine {
+		where := place{pos.File, pos.Line}
+		marks, ok := p.long[where]
+		if !ok {
+			if p.long == nil {
+				p.long = map[place][]int{}
+			}
+			marks = markColumns(line)
+			p.long[where] = marks
+		}
+		mark := min(col/markedEach, len(marks)-1)
+		at = marks[mark]
+		col -= mark * markedEach
+	}
+	for ; col > 0 && at < len(line); col-- {
+		_, size := utf8.DecodeRune(line[at:])
+		at += size
+	}
+	return at
+}
+
+func markColumns(line []byte) []int {
+	marks := make([]int, 0, 1+len(line)/markedEach)
+	for at, col := 0, 0; at < len(line); col++ {
+		if col%markedEach == 0 {
+			marks = append(marks, at)
+		}
+		_, size := utf8.DecodeRune(line[at:])
+		at += size
+	}
+	return marks
+}
+
+func (p *printer) flush(w io.Writer) error {
+	if p.b.Len() == 0 {
+		return nil
+	}
+	_, err := io.WriteString(w, p.b.String())
+	p.b.Reset()
+	if err != nil {
+		return fmt.Errorf("write diagnostics: %w", err)
+	}
+	return nil
+}
+
+func (p *printer) diagnostic(d Diagnostic) {
+	p.at(d.Pos)
+	word := paint(p.style.Error, "error")
+	if d.Severity == Warning {
+		word = paint(p.style.Warning, "warning")
+	}
+	p.b.WriteString(word + ": ")
+	if d.Path != "" {
+		p.b.WriteString(paint(p.style.Path, printable(d.Path)) + ": ")
+	}
+	p.text(d.Msg, margin)
+	p.excerpt(d.Pos, margin)
+	if d.Hint != "" {
+		p.b.WriteString("  " + paint(p.style.Hint, "hint") + ": ")
+		p.text(d.Hint, margin+margin)
+	}
+	for _, r := range d.Related {
+		p.b.WriteString("  ")
+		p.at(r.Pos)
+		p.text(r.Msg, margin+margin)
+		p.excerpt(r.Pos, margin+"  ")
+	}
+}
+
+func (p *printer) at(pos Pos) {
+	if s := pos.String(); s != "" {
+		p.b.WriteString(paint(p.style.Pos, printable(s)) + ": ")
+	}
+}
+
+// text writes a message; its own line breaks are kept and indented, so that
+// no part of it can pass for a line of ours.
+func (p *printer) text(s, indent string) {
+	for i, line := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
+		if i > 0 {
+			p.b.WriteString(indent)
+		}
+		p.b.WriteString(printable(strings.TrimSuffix(line, "\r")))
+		p.b.WriteByte('\n')
+	}
+}
+
+// excerpt writes the line and the caret, and nothing when there is no line.
+func (p *printer) excerpt(pos Pos, indent string) {
+	if pos.File == nil || pos.Line < 1 || pos.Col < 1 {
+		return
+	}
+	line := pos.File.line(pos.Line)
+	if len(line) == 0 {
+		return
+	}
+	text, caret := cut(line, p.columnOffset(pos, line), p.width)
+	p.b.WriteString(indent + paint(p.style.Source, text) + "\n")
+	p.b.WriteString(indent + strings.Repeat(" ", caret) + paint(p.style.Caret, "^") + "\n")
+}
+
+// cut makes a line fit to be shown: at most width columns wide around the
+// byte at, with … where it was cut and everything printable. It returns
+// the display column (from 0) of the caret.
+func cut(line []byte, at, width int) (text string, caret int) {
+	// A rune is shown in one column or more, so that no more than width runes
+	// on either side can matter; a line of megabytes costs nothing.
+	start, end := window(line, at, width)
+	left, right := expand(line[start:at]), expand(line[at:end])
+	cutLeft, cutRight := start > 0, end < len(line) // already by the window
+	right = strings.TrimRight(right, " ")
+	// The place gets at least a third of the width behind it.
+	room := width - min(displaywidth.String(right), width/3)
+	if cutLeft || displaywidth.String(left) > room {
+		left = "…" + lastColumns(left, room-1)
+	}
+	caret = displaywidth.String(left)
+	if room := width - caret; cutRight || displaywidth.String(right) > room {
+		right = displaywidth.TruncateString(right, max(room-1, 0), "")
+		right += "…"
+	}
+	return left + right, caret
+}
+
+// window returns the bytes of at most width runes before and after an offset.
+func window(line []byte, at, width int) (start, end int) {
+	start, end = at, at
+	for n := 0; n < width && start > 0; n++ {
+		_, size := utf8.DecodeLastRune(line[:start])
+		start -= size
+	}
+	for n := 0; n < width && end < len(line); n++ {
+		_, size := utf8.DecodeRune(line[end:])
+		end += size
+	}
+	return start, end
+}
+
+// lastColumns returns the end of s that is at most width columns wide.
+func lastColumns(s string, width int) string {
+	total := displaywidth.String(s)
+	g := displaywidth.StringGraphemes(s)
+	for total > width && g.Next() {
+		total -= g.Width()
+		s = s[len(g.Value()):]
+	}
+	return s
+}
+
+// expand makes a piece of a source line printable, tabs as an arrow.
+func expand(b []byte) string { return escape(string(b), shownTab) }
+
+// printable returns s with everything written as an escape that could move
+// the cursor, change colours, reorder or hide text on a terminal: control
+// characters, invalid UTF-8, and format characters such as direction
+// overrides. Joiners, which emoji and several scripts need, stay.
+func printable(s string) string { return escape(s, `\t`) }
+
+func escape(s, tab string) string {
+	clean := true
+	for _, r := range s {
+		if !isPrintable(r) || r == utf8.RuneError {
+			clean = false
+			break
+		}
+	}
+	if clean {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && invalidAt(s, i):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case isPrintable(r):
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(tab)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return b.String()
+}
+
+func invalidAt(s string, i int) bool {
+	_, size := utf8.DecodeRuneInString(s[i:])
+	return size == 1
+}
+
+const (
+	zeroWidthNonJoiner = 0x200C
+	zeroWidthJoiner    = 0x200D
+)
+
+func isPrintable(r rune) bool {
+	switch {
+	case r < 0x7F:
+		return r >= ' '
+	case r == zeroWidthNonJoiner, r == zeroWidthJoiner:
+		return true
+	case r == 0x2028, r == 0x2029:
+		return false
+	}
+	return !unicode.In(r, unicode.Cc, unicode.Cf)
+}
+
+// quote puts user text in double quotes for a message; what it does with
+// control characters printable would do later anyway.
+func quote(s string) string { return strconv.Quote(s) }

@@ -1,0 +1,146 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// A File is the text that positions point into. Name, Path and Data are set
+// by whoever made it and not changed afterwards; use it by pointer.
+type File struct {
+	Name string // as shown in messages
+	Path string // absolute; empty for text that has no file
+	Data []byte
+
+	once   sync.Once
+	starts []int // byte offset of each line's first byte
+}
+
+var utf8BOM = []byte("\xef\xbb\xbf")
+
+// lineStarts finds the lines once. A line ends at LF, CR LF or a lone CR, as
+// in YAML 1.2.2 section 5.4. The first line starts behind a byte order mark.
+func (f *File) lineStarts() []int {
+	f.once.Do(func() {
+		first := 0
+		if bytes.HasPrefix(f.Data, utf8BOM) {
+			first = len(utf8BOM)
+		}
+		starts := make([]int, 1, 1+bytes.Count(f.Data, []byte{'\n'}))
+		starts[0] = first
+		for i := first; i < len(f.Data); i++ {
+			c := f.Data[i]
+			if c == '\n' || c == '\r' && (i+1 == len(f.Data) || f.Data[i+1] != '\n') {
+				starts = append(starts, i+1)
+			}
+		}
+		f.starts = starts
+	})
+	return f.starts
+}
+
+// Line returns line n (from 1) without its line break, or "" when there is
+// no such line.
+func (f *File) Line(n int) string {
+	return string(f.line(n))
+}
+
+func (f *File) line(n int) []byte {
+	if f == nil {
+		return nil
+	}
+	starts := f.lineStarts()
+	if n < 1 || n > len(starts) {
+		return nil
+	}
+	end := len(f.Data)
+	if n < len(starts) {
+		end = starts[n]
+	}
+	return bytes.TrimRight(f.Data[starts[n-1]:end], "\r\n")
+}
+
+// Lines returns the number of lines; text after the last line break counts
+// as a line, even when it is empty.
+func (f *File) Lines() int { return len(f.lineStarts()) }
+
+// At returns the position of a byte offset. Offsets outside the data are
+// moved to its nearest end.
+func (f *File) At(offset int) Pos {
+	starts := f.lineStarts()
+	offset = min(max(offset, starts[0]), len(f.Data))
+	i, found := slices.BinarySearch(starts, offset)
+	if !found {
+		i--
+	}
+	return Pos{File: f, Line: i + 1, Col: utf8.RuneCount(f.Data[starts[i]:offset]) + 1}
+}
+
+// offset is the inverse of At: the byte offset of a line and column, or -1
+// when the file has no such place. The column just behind a line's last
+// character is a place.
+func (f *File) offset(line, col int) int {
+	if f == nil || col < 1 {
+		return -1
+	}
+	text := f.line(line)
+	if text == nil && (line < 1 || line > f.Lines()) {
+		return -1
+	}
+	at := 0
+	for n := col - 1; n > 0; n-- {
+		if at >= len(text) {
+			return -1
+		}
+		_, size := utf8.DecodeRune(text[at:])
+		at += size
+	}
+	return f.lineStarts()[line-1] + at
+}
+
+// A Pos is a place in a file. Line and Col count from 1, Col in code points.
+// The zero Pos means that the place is not known; a Pos with a File only
+// means the file as a whole.
+type Pos struct {
+	File *File
+	Line int
+	Col  int
+}
+
+// IsZero reports whether nothing is known about the place.
+func (p Pos) IsZero() bool { return p == Pos{} }
+
+// String returns file:line:col, as much of it as is known.
+func (p Pos) String() string {
+	var b strings.Builder
+	if p.File != nil {
+		b.WriteString(p.File.Name)
+	}
+	if p.Line > 0 {
+		if b.Len() > 0 {
+			b.WriteByte(':')
+		}
+		b.WriteString(strconv.Itoa(p.Line))
+		if p.Col > 0 {
+			b.WriteByte(':')
+			b.WriteString(strconv.Itoa(p.Col))
+		}
+	}
+	return b.String()
+}
+
+// compareIn orders two places of the same file.
+func (p Pos) compareIn(q Pos) int {
+	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
+}
+
+// errorAt makes an error without a path, which is what Parse reports.
+func errorAt(pos Pos, format string, args ...any) Diagnostic {
+	return Diagnostic{Pos: pos, Msg: fmt.Sprintf(format, args...)}
+}

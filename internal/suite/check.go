@@ -1,0 +1,243 @@
+package suite
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"mcptest/internal/source"
+)
+
+// check finds what can only be seen in the whole.
+func (l *loader) check() {
+	s, root := l.suite, l.docs[0].root
+	servers := root.Get("servers")
+	switch {
+	case len(s.Servers) > 0 || s.Partial:
+	case servers == nil:
+		d := l.dec.Errorf(root, "", `missing key "servers": a suite needs at least one server`)
+		d.Code = "missing-key"
+	case servers.Kind == source.KindMap && len(servers.Fields) == 0:
+		l.dec.Errorf(servers, "servers", "a suite needs at least one server")
+	}
+	for _, sv := range s.Servers {
+		l.checkServer(sv)
+	}
+	for _, e := range s.Env {
+		l.credential(e.Name, e.Value)
+	}
+	if n := root.Get("default_server"); n != nil && n.Kind == source.KindString && n.Text == "" {
+		l.dec.Errorf(n, "default_server", "the name is empty")
+	}
+	if s.DefaultServer != "" && s.Server(s.DefaultServer) == nil && !s.Partial {
+		report(l.dec, s.DefaultPos, "default_server", fmt.Sprintf("no server is called %q", s.DefaultServer), l.nearServer(s.DefaultServer))
+	}
+	if s.DefaultServer == "" && len(s.Servers) == 1 {
+		s.DefaultServer = s.Servers[0].Name
+	}
+	l.checkDefaults()
+	l.checkOptions()
+}
+
+func (l *loader) checkDefaults() {
+	dt := l.suite.DefaultTest
+	if dt == nil || dt.node == nil {
+		return
+	}
+	checkUnit(dt.node, "defaultTest", "threshold", dt.Threshold, l.dec)
+	checkCount(dt.node, "defaultTest", "retries", dt.Retries, 0, maxRetries, l.dec)
+	checkPositive(dt.node, "defaultTest", "timeout", dt.Timeout, l.dec)
+	checkTags(dt.node, "defaultTest", dt.Tags, l.dec)
+}
+
+func (l *loader) checkOptions() {
+	o := l.suite.Options
+	checkCount(o.node, "run_options", "retries", o.Retries, 0, maxRetries, l.dec)
+	checkPositive(o.node, "run_options", "timeout", o.Timeout, l.dec)
+}
+
+func (l *loader) checkServer(sv *Server) {
+	path := source.PathKey("servers", sv.Name)
+	switch {
+	case sv.Command == nil && sv.URL == "" && l.reported(path):
+		// A misspelt key says more than the one that is missing for it.
+	case sv.Command == nil && !sv.Has("url"):
+		report(l.dec, sv.Pos, path, "needs command: (a program to start) or url: (a server to connect to)", "")
+	case sv.Command == nil && sv.URL == "":
+		report(l.dec, sv.KeyPos("url"), path+".url", "the address is empty", "")
+	case sv.Command != nil && sv.Has("url"):
+		report(l.dec, sv.KeyPos("url"), path, "has both command: and url:; exactly one is wanted", "")
+	}
+	checkPositive(sv.node, path, "timeout", sv.Timeout, l.dec)
+	checkPositive(sv.node, path, "connect_timeout", sv.ConnectTimeout, l.dec)
+	checkCount(sv.node, path, "sessions", sv.Sessions, 1, 256, l.dec)
+	checkCount(sv.node, path, "retry_http", sv.RetryHTTP, 0, 100, l.dec)
+	for _, e := range sv.Env.Entries {
+		checkEnvName(l.dec, e.Pos, source.PathKey(path+".env", e.Key), e.Key, string(e.Value))
+		l.credential(e.Key, string(e.Value))
+	}
+	if sv.InheritEnv != nil {
+		n := sv.node.Get("inherit_env")
+		for i, name := range sv.InheritEnv.Names {
+			if _, ok := n.Items[i].AsText(); !ok {
+				continue
+			}
+			checkEnvName(l.dec, n.Items[i].Pos, source.PathIndex(path+".inherit_env", i), name, "")
+		}
+	}
+	l.headers(sv, path)
+	if sv.Auth != nil {
+		l.auth(sv, path+".auth")
+	}
+}
+
+// headers resolves and checks a server's HTTP headers.
+func (l *loader) headers(sv *Server, path string) {
+	seen := map[string]source.Pos{}
+	for i := range sv.Headers.Entries {
+		e := &sv.Headers.Entries[i]
+		at := source.PathKey(path+".headers", e.Key)
+		name := http.CanonicalHeaderKey(e.Key)
+		if old, twice := seen[name]; twice {
+			l.dec.Add(source.Diagnostic{
+				Pos: e.Pos, Path: at, Msg: fmt.Sprintf("the header %s is given twice: case does not matter", name),
+				Related: []source.Related{{Pos: old, Msg: "first given here"}},
+			})
+		}
+		seen[name] = e.Pos
+		if !isToken(e.Key) {
+			report(l.dec, e.Pos, at, fmt.Sprintf("%q is not the name of an HTTP header", e.Key), "")
+		}
+		l.header(e.Key, &e.Value, at)
+		if strings.ContainsAny(e.Value.Value, "\r\n\x00") {
+			report(l.dec, e.Value.Pos, at, "a header's value can't have line breaks", "")
+		}
+	}
+	if pos, ok := seen["Authorization"]; ok && sv.Auth != nil {
+		report(l.dec, pos, path+".headers", "an Authorization header and auth: exclude each other", "remove one of them")
+	}
+}
+
+// isToken reports whether s is a token of RFC 9110 section 5.6.2.
+func isToken(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	}) < 0
+}
+
+func (l *loader) header(key string, h *Header, path string) {
+	if h.Env == "" {
+		if SecretName(key) || strings.EqualFold(key, "cookie") {
+			value := h.Value
+			if scheme, token, ok := strings.Cut(value, " "); ok && (strings.EqualFold(scheme, "bearer") || strings.EqualFold(scheme, "basic")) {
+				value = strings.TrimSpace(token)
+			}
+			l.addSecret(value, h.Pos, path)
+		}
+		return
+	}
+	v, ok := l.env.get(h.Env)
+	if !ok {
+		report(l.dec, h.Pos, path, h.Env+" is not set in the environment", "")
+		return
+	}
+	l.addSecret(v, h.Pos, path)
+	h.Value = v
+}
+
+// auth checks the rules of each way to authenticate, and takes note of the
+// secrets.
+func (l *loader) auth(sv *Server, path string) {
+	a := sv.Auth
+	switch {
+	case a.BearerTokenEnv != "" && a.OAuth != nil:
+		report(l.dec, a.Pos, path, "has both bearer_token_env: and oauth:; exactly one is wanted", "")
+	case a.BearerTokenEnv == "" && a.OAuth == nil && !l.reported(path):
+		report(l.dec, a.Pos, path, "needs bearer_token_env: or oauth:", "")
+	}
+	l.secretFromEnv(a.BearerTokenEnv, a.Pos, path+".bearer_token_env")
+	if a.OAuth != nil {
+		l.oauth(a.OAuth, sv.node.Get("auth").Get("oauth"), path+".oauth")
+	}
+}
+
+func (l *loader) secretFromEnv(name string, pos source.Pos, path string) {
+	if name == "" {
+		return
+	}
+	v, ok := l.env.get(name)
+	switch {
+	case !ok:
+		report(l.dec, pos, path, name+" is not set in the environment", "")
+	case v == "":
+		report(l.dec, pos, path, name+" is empty", "")
+	}
+	l.addSecret(v, pos, path)
+}
+
+// oauthKeys says which keys a grant must have and which it knows.
+var oauthKeys = map[string]struct{ needs, knows []string }{
+	"client_credentials": {
+		needs: []string{"client_id", "client_secret_env"},
+		knows: []string{"token_endpoint", "issuer", "scope"},
+	},
+	"authorization_code": {
+		knows: []string{"issuer", "client_id", "client_secret_env", "client_metadata_url", "scope", "redirect_port", "headless"},
+	},
+	"device_code": {
+		needs: []string{"client_id"},
+		knows: []string{"issuer", "client_secret_env", "scope"},
+	},
+}
+
+func (l *loader) oauth(o *OAuth, n *source.Node, path string) {
+	l.secretFromEnv(o.ClientSecretEnv, o.Pos, path+".client_secret_env")
+	rules, ok := oauthKeys[o.Grant]
+	if !ok || n == nil {
+		return // reported by the decoder
+	}
+	for _, key := range rules.needs {
+		if n.Get(key) == nil {
+			report(l.dec, o.Pos, path, fmt.Sprintf("the grant %s needs %s:", o.Grant, key), "")
+		}
+	}
+	if o.Grant == "client_credentials" && o.TokenEndpoint == "" && o.Issuer == "" {
+		report(l.dec, o.Pos, path, "the grant client_credentials needs token_endpoint: or issuer:",
+			"the server under test never chooses where the secret goes")
+	}
+	for _, f := range n.Fields {
+		if key := f.Key.Text; key != "grant" && !slices.Contains(rules.needs, key) && !slices.Contains(rules.knows, key) && isOAuthKey(key) {
+			report(l.dec, f.Key.Pos, path, fmt.Sprintf("%s: does not go with the grant %s", key, o.Grant), "")
+		}
+	}
+	checkCount(n, path, "redirect_port", o.RedirectPort, 1, 65535, l.dec)
+}
+
+// isOAuthKey tells keys of another grant from unknown ones, which the decoder
+// reports.
+func isOAuthKey(key string) bool {
+	return key == "redirect_port" || key == "headless" || key == "client_metadata_url" || key == "token_endpoint" ||
+		key == "issuer" || key == "client_id" || key == "client_secret_env" || key == "scope"
+}
+
+// reported tells whether a mistake was found at or below a path.
+func (l *loader) reported(path string) bool {
+	return slices.ContainsFunc(l.dec.Diagnostics(), func(d source.Diagnostic) bool {
+		return d.Severity == source.Error && (d.Path == path || strings.HasPrefix(d.Path, path+".") || strings.HasPrefix(d.Path, path+"["))
+	})
+}
+
+func (l *loader) nearServer(name string) string {
+	var names []string
+	for _, sv := range l.suite.Servers {
+		names = append(names, sv.Name)
+	}
+	if near := source.Nearest(name, names); near != "" {
+		return fmt.Sprintf("did you mean %q?", near)
+	}
+	if len(names) == 0 {
+		return "declare it under servers:"
+	}
+	return "declared servers: " + strings.Join(capped(names, 12), ", ")
+}

@@ -1,0 +1,220 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/source"
+)
+
+// maxRetries bounds how often a test is tried again.
+const maxRetries = 100
+
+// checker finds what a test's keys say together.
+type checker struct{ d *source.Decoder }
+
+// subject is the key of each block that says what to invoke.
+var subject = map[Block][]string{
+	Tools: {"tool"}, Resources: {"uri"}, Prompts: {"prompt"}, Protocol: {"method", "raw"},
+}
+
+// subjects are those of all blocks: a step may use any of them.
+var subjects = []string{"tool", "uri", "prompt", "method", "raw"}
+
+// goesWith says which subjects a key of an invocation belongs to.
+var goesWith = map[string][]string{
+	"args": {"tool", "prompt"}, "params": {"method"}, "notification": {"method"},
+}
+
+func (c checker) test(t *Test, n *source.Node) {
+	if n.Get("steps") == nil {
+		c.invocation(n, t.Path, subject[t.Block], t.Call, true)
+		c.timing(n, t.Path, t.Call, t.CancelAfter, t.Wait)
+	} else {
+		c.flow(t, n)
+	}
+	c.common(t, n)
+}
+
+// flow checks a test with steps.
+func (c checker) flow(t *Test, n *source.Node) {
+	for _, key := range append(slices.Clone(subject[t.Block]), "args", "params", "notification", "wait", "cancel_after") {
+		if v := n.Get(key); v != nil {
+			c.d.Errorf(v, t.Path+"."+key, "%s: goes into one of the steps when a test has steps:", key)
+		}
+	}
+	list := n.Get("steps")
+	if list.Kind == source.KindList && len(list.Items) == 0 {
+		c.d.Errorf(list, t.Path+".steps", "a flow needs at least one step")
+	}
+	captures := map[string]source.Pos{}
+	for i, s := range t.Steps {
+		path := source.PathIndex(t.Path+".steps", i)
+		if s == nil {
+			c.d.WrongType(list.Items[i], path, "a step: a map of keys (tool, expect, …)")
+			continue
+		}
+		s.Path = path
+		if list.Items[i].Kind == source.KindMap {
+			c.step(s, list.Items[i], captures)
+		}
+	}
+}
+
+func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Pos) {
+	c.invocation(n, s.Path, subjects, s.Invocation, false)
+	c.timing(n, s.Path, s.Invocation, s.CancelAfter, s.Wait)
+	checkPositive(n, s.Path, "timeout", s.Timeout, c.d)
+	if v := n.Get("server"); v != nil && v.Kind == source.KindString && v.Text == "" {
+		c.d.Errorf(v, s.Path+".server", "the name is empty")
+	}
+	for _, e := range s.Capture.Entries {
+		path := source.PathKey(s.Path+".capture", e.Key)
+		switch first, twice := captures[e.Key]; {
+		case strings.TrimSpace(e.Key) == "":
+			report(c.d, e.Pos, path, "a captured value needs a name", "")
+		case twice:
+			c.d.Add(source.Diagnostic{
+				Pos: e.Pos, Path: path, Msg: fmt.Sprintf("%q is captured twice in this flow", e.Key),
+				Related: []source.Related{{Pos: first, Msg: "first captured here"}},
+			})
+		default:
+			captures[e.Key] = e.Pos
+		}
+	}
+}
+
+// invocation checks that exactly one thing is invoked, and that the keys
+// beside it belong to it.
+func (c checker) invocation(n *source.Node, path string, known []string, call Invocation, orSteps bool) {
+	var has []string
+	for _, key := range known {
+		if n.Get(key) != nil {
+			has = append(has, key)
+		}
+	}
+	switch {
+	case len(has) == 0:
+		msg := "missing key " + quotedOr(known) + ": what to invoke"
+		if orSteps {
+			msg += " (or steps: for a flow)"
+		}
+		c.d.Errorf(n, path, "%s", msg).Code = "missing-key"
+	case len(has) > 1:
+		c.d.Errorf(n.Get(has[1]), path, "has %s; exactly one is wanted", strings.Join(colons(has), " and "))
+	default:
+		for _, key := range []string{"args", "params", "notification"} {
+			if v := n.Get(key); v != nil && slices.Contains(known, goesWith[key][0]) && !slices.Contains(goesWith[key], has[0]) {
+				c.d.Errorf(v, path+"."+key, "%s: goes with %s, not with %s:", key, strings.Join(colons(goesWith[key]), " and "), has[0])
+			}
+		}
+	}
+	if call.Args != nil && call.Args.Kind != source.KindMap {
+		c.d.WrongType(call.Args, path+".args", "a map of arguments")
+	}
+	if call.Raw != nil {
+		if _, ok := call.Raw.AsText(); !ok {
+			c.d.WrongType(call.Raw, path+".raw", "text, the bytes to send").Hint = "put it in quotes, or behind raw: |"
+		}
+	}
+	for _, key := range known {
+		if v := n.Get(key); v != nil && key != "raw" && v.Kind == source.KindString && v.Text == "" {
+			c.d.Errorf(v, path+"."+key, "%s is empty", key)
+		}
+	}
+}
+
+// timing checks cancel_after and wait.
+func (c checker) timing(n *source.Node, path string, call Invocation, cancel *time.Duration, wait *Wait) {
+	checkPositive(n, path, "cancel_after", cancel, c.d)
+	if cancel != nil && (call.Raw != nil || call.Notification) {
+		what := "raw:"
+		if call.Raw == nil {
+			what = "a notification"
+		}
+		c.d.Errorf(n.Get("cancel_after"), path+".cancel_after", "there is no call to cancel: %s has no request of ours", what)
+	}
+	if wait == nil {
+		return
+	}
+	w := n.Get("wait")
+	checkPositive(w, path+".wait", "timeout", wait.Timeout, c.d)
+	if v := w.Get("notification"); v != nil && v.Kind == source.KindString && v.Text == "" {
+		c.d.Errorf(v, path+".wait.notification", "the method is empty")
+	}
+}
+
+func (c checker) common(t *Test, n *source.Node) {
+	if v := n.Get("name"); v != nil && v.IsScalar() && v.Kind != source.KindNull && strings.TrimSpace(v.Text) == "" {
+		c.d.Errorf(v, t.Path+".name", "the name is empty")
+	}
+	checkUnit(n, t.Path, "threshold", t.Threshold, c.d)
+	checkCount(n, t.Path, "retries", t.Retries, 0, maxRetries, c.d)
+	checkPositive(n, t.Path, "timeout", t.Timeout, c.d)
+	checkTags(n, t.Path, t.Tags, c.d)
+	if r := n.Get("repeat"); t.Repeat != nil && r.Kind == source.KindMap {
+		checkCount(r, t.Path+".repeat", "times", &t.Repeat.Times, 1, 100_000, c.d)
+		checkUnit(r, t.Path+".repeat", "pass_rate", t.Repeat.PassRate, c.d)
+		if t.Retries != nil && *t.Retries > 0 {
+			c.d.Errorf(r, t.Path+".repeat", "repeat and retries exclude each other: one wants a share of passes, the other the first pass")
+		}
+	}
+	if t.Transform != nil {
+		report(c.d, t.Transform.Pos, t.Path+".transform", "transform is reserved for a later version", "remove it")
+	}
+}
+
+func checkTags(n *source.Node, path string, tags []string, d *source.Decoder) {
+	list := n.Get("tags")
+	for i, tag := range tags {
+		if strings.TrimSpace(tag) == "" && list != nil && i < len(list.Items) && list.Items[i].Kind == source.KindString {
+			d.Errorf(list.Items[i], source.PathIndex(path+".tags", i), "the tag is empty")
+		}
+	}
+}
+
+func checkUnit(n *source.Node, path, key string, v *float64, d *source.Decoder) {
+	if at := n.Get(key); v != nil && at != nil && !(*v >= 0 && *v <= 1) {
+		d.Errorf(at, path+"."+key, "want a number from 0 to 1, got %v", *v).Code = "range"
+	}
+}
+
+func checkCount(n *source.Node, path, key string, v *int, lo, hi int, d *source.Decoder) {
+	at := n.Get(key)
+	if v == nil || at == nil || *v >= lo && *v <= hi {
+		return
+	}
+	if k := at.Typed().Kind; *v == 0 && k != source.KindInt {
+		return // it is no number, which has been reported
+	}
+	d.Errorf(at, path+"."+key, "want a number from %d to %d, got %d", lo, hi, *v).Code = "range"
+}
+
+func checkPositive(n *source.Node, path, key string, v *time.Duration, d *source.Decoder) {
+	if at := n.Get(key); v != nil && at != nil && *v <= 0 && at.Kind == source.KindString {
+		if _, err := source.ParseDuration(at.Text); err == nil {
+			d.Errorf(at, path+"."+key, "want more than zero").Code = "range"
+		}
+	}
+}
+
+func quotedOr(words []string) string {
+	q := slices.Clone(words)
+	for i := range q {
+		q[i] = `"` + q[i] + `"`
+	}
+	if len(q) < 3 {
+		return strings.Join(q, " or ")
+	}
+	return strings.Join(q[:len(q)-1], ", ") + " or " + q[len(q)-1]
+}
+
+func colons(words []string) []string {
+	out := slices.Clone(words)
+	for i := range out {
+		out[i] += ":"
+	}
+	return out
+}

@@ -1,0 +1,100 @@
+package suite
+
+import (
+	"mcptest/internal/source"
+)
+
+// One struct a block, so that each has its own set of keys; the generated
+// schema reads them too.
+type (
+	toolsEntry struct {
+		Pos    source.Pos
+		Common `yaml:",inline"`
+		// The tool to call; a name with a slash that is no tool of the server is sent as a method.
+		Tool string `yaml:"tool"`
+		// The tool's arguments.
+		Args *source.Node `yaml:"args"`
+		// A flow: invocations one after another, in place of one call.
+		Steps []*FlowStep `yaml:"steps"`
+	}
+	resourcesEntry struct {
+		Pos    source.Pos
+		Common `yaml:",inline"`
+		// The resource to read.
+		URI string `yaml:"uri"`
+		// A flow: invocations one after another, in place of one call.
+		Steps []*FlowStep `yaml:"steps"`
+	}
+	promptsEntry struct {
+		Pos    source.Pos
+		Common `yaml:",inline"`
+		// The prompt to get.
+		Prompt string `yaml:"prompt"`
+		// The prompt's arguments.
+		Args *source.Node `yaml:"args"`
+		// A flow: invocations one after another, in place of one call.
+		Steps []*FlowStep `yaml:"steps"`
+	}
+	protocolEntry struct {
+		Pos    source.Pos
+		Common `yaml:",inline"`
+		// The JSON-RPC method to send.
+		Method string `yaml:"method"`
+		// Its params, as they stand.
+		Params *source.Node `yaml:"params"`
+		// Send a notification: no answer is waited for.
+		Notification bool `yaml:"notification"`
+		// Literal bytes to send in place of a request.
+		Raw *source.Node `yaml:"raw"`
+		// A flow: invocations one after another, in place of one call.
+		Steps []*FlowStep `yaml:"steps"`
+	}
+)
+
+// DecodeTest decodes one test whose placeholders have been expanded.
+func DecodeTest(block Block, n *source.Node, path string, d *source.Decoder) *Test {
+	t := &Test{Pos: n.Pos, Block: block, Path: path, Node: n}
+	if n.Kind != source.KindMap {
+		d.WrongType(n, path, "a test: a map of keys (name, expect, …)")
+		return t
+	}
+	switch block {
+	case Tools:
+		var e toolsEntry
+		d.Decode(n, path, &e)
+		t.Common, t.Steps = e.Common, e.Steps
+		t.Call = Invocation{Tool: e.Tool, Args: e.Args}
+	case Resources:
+		var e resourcesEntry
+		d.Decode(n, path, &e)
+		t.Common, t.Steps = e.Common, e.Steps
+		t.Call = Invocation{URI: e.URI}
+	case Prompts:
+		var e promptsEntry
+		d.Decode(n, path, &e)
+		t.Common, t.Steps = e.Common, e.Steps
+		t.Call = Invocation{Prompt: e.Prompt, Args: e.Args}
+	case Protocol:
+		var e protocolEntry
+		d.Decode(n, path, &e)
+		t.Common, t.Steps = e.Common, e.Steps
+		t.Call = Invocation{Method: e.Method, Params: e.Params, Notification: e.Notification, Raw: e.Raw}
+	}
+	c := checker{d: d}
+	c.test(t, n)
+	return t
+}
+
+// UsesDefaults reports whether defaultTest applies to the test.
+func (t *Test) UsesDefaults() bool { return t.Defaults == nil || *t.Defaults }
+
+// DecodeStep decodes one step of a flow whose placeholders have been expanded.
+func DecodeStep(n *source.Node, path string, d *source.Decoder) *FlowStep {
+	s := new(FlowStep)
+	d.Decode(n, path, s)
+	s.Path = path
+	if n.Kind == source.KindMap {
+		checker{d: d}.step(s, n, map[string]source.Pos{})
+	}
+	return s
+}

@@ -1,0 +1,53 @@
+package suite
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/source"
+)
+
+// ShowTemplate writes the parts of a template: literals in quotes,
+// placeholders as name or name=default.
+func ShowTemplate(text string) (string, error) {
+	parts, bad := splitTemplate(text)
+	if bad != nil {
+		return "", fmt.Errorf("%d: %s", bad.offset, bad.msg)
+	}
+	return showParts(parts), nil
+}
+
+func showParts(parts []part) string {
+	var out []string
+	for _, p := range parts {
+		switch {
+		case p.name == "":
+			out = append(out, fmt.Sprintf("%q", p.text))
+		case p.hasDef:
+			out = append(out, p.name+"=("+showParts(p.def)+")")
+		default:
+			out = append(out, p.name)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// TemplateOffsets returns the spelling of each placeholder and where it
+// stands, defaults included.
+func TemplateOffsets(text string) (spellings []string, offsets []int) {
+	parts, bad := splitTemplate(text)
+	if bad != nil {
+		return nil, nil
+	}
+	names(parts, func(p part) {
+		spellings, offsets = append(spellings, p.text), append(offsets, p.offset)
+	})
+	return spellings, offsets
+}
+
+// ParseEnv parses the text of a .env file.
+func ParseEnv(text string) ([]Var, source.Diagnostics) {
+	p := envParser{file: &source.File{Name: ".env"}, text: text, line: 1}
+	vars := p.parse()
+	return vars, p.diags
+}

@@ -1,0 +1,229 @@
+package suite
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcptest/internal/source"
+)
+
+// rootOnly are the keys that an imported file may not have.
+var rootOnly = []string{"name", "default_server", "defaultTest", "run_options"}
+
+// decode expands and decodes everything of one file but its tests.
+func (l *loader) decode(d *loadedDoc) {
+	fields := make([]source.Field, 0, len(d.root.Fields))
+	for _, f := range d.root.Fields {
+		switch key := f.Key.Text; key {
+		case "tools", "resources", "prompts", "protocol":
+			d.blocks = append(d.blocks, f)
+			if f.Value.Kind != source.KindList {
+				break
+			}
+			// The schema is the decoder's; the tests themselves come later.
+			empty := *f.Value
+			empty.Items = nil
+			f.Value = &empty
+		case "variables":
+			// Resolved already.
+		case "hooks":
+			f.Value = l.expandHooks(d, f.Value)
+		case "servers":
+			f.Value = l.expandServers(d, f.Value)
+		default:
+			f.Value = d.scope.Expand(f.Value, key, Bindings{}, l.dec)
+		}
+		fields = append(fields, f)
+	}
+	root := *d.root
+	root.Fields = fields
+	d.filled = &root
+	l.dec.Decode(&root, "", &d.doc)
+
+	if d != l.docs[0] {
+		for _, f := range d.root.Fields {
+			if slices.Contains(rootOnly, f.Key.Text) {
+				report(l.dec, f.Key.Pos, f.Key.Text, f.Key.Text+" belongs to the suite that is run, not to a file it imports",
+					"move it to "+l.docs[0].file.Name)
+			}
+		}
+	}
+}
+
+// scriptValues warns of values that become code: a placeholder in the script of
+// a shell's -c.
+func (l *loader) scriptValues(argv *source.Node, path string) {
+	for i, item := range items(argv) {
+		if i == 0 || argv.Items[i-1].Text != "-c" {
+			continue
+		}
+		found := false
+		scanPlaceholders(item, func(_ *source.Node, _ part) { found = true })
+		if found {
+			l.dec.Add(source.Diagnostic{
+				Pos: item.Pos, Path: source.PathIndex(path, i), Severity: source.Warning, Code: "script-value",
+				Msg: "a value is put into a shell script as text", Hint: "pass it by env: and write \"$NAME\" in the script",
+			})
+		}
+	}
+}
+
+// expandServers interpolates servers but for a command written as a string,
+// which is split into words first.
+func (l *loader) expandServers(d *loadedDoc, n *source.Node) *source.Node {
+	return eachField(n, func(f source.Field) *source.Node {
+		path := source.PathKey("servers", f.Key.Text)
+		return eachField(f.Value, func(sf source.Field) *source.Node {
+			if sf.Key.Text == "command" && sf.Value.IsScalar() {
+				return sf.Value
+			}
+			if sf.Key.Text == "command" {
+				l.scriptValues(sf.Value, source.PathKey(path, "command"))
+			}
+			return d.scope.Expand(sf.Value, source.PathKey(path, sf.Key.Text), Bindings{}, l.dec)
+		})
+	})
+}
+
+// expandHooks interpolates what is no command: those are split into words
+// first.
+func (l *loader) expandHooks(d *loadedDoc, n *source.Node) *source.Node {
+	hook := func(n *source.Node, path string) *source.Node {
+		return eachField(n, func(f source.Field) *source.Node {
+			if f.Key.Text == "command" {
+				return f.Value
+			}
+			return d.scope.Expand(f.Value, source.PathKey(path, f.Key.Text), Bindings{}, l.dec)
+		})
+	}
+	return eachField(n, func(f source.Field) *source.Node {
+		path := source.PathKey("hooks", f.Key.Text)
+		switch {
+		case f.Key.Text == "timeout":
+			return d.scope.Expand(f.Value, path, Bindings{}, l.dec)
+		case f.Value.Kind == source.KindList:
+			out := *f.Value
+			out.Items = slices.Clone(f.Value.Items)
+			for i, item := range out.Items {
+				out.Items[i] = hook(item, source.PathIndex(path, i))
+			}
+			return &out
+		}
+		return hook(f.Value, path)
+	})
+}
+
+// eachField returns a map with its values replaced; other nodes stay.
+func eachField(n *source.Node, fn func(f source.Field) *source.Node) *source.Node {
+	if n == nil || n.Kind != source.KindMap {
+		return n
+	}
+	out := *n
+	out.Fields = slices.Clone(n.Fields)
+	for i, f := range out.Fields {
+		out.Fields[i].Value = fn(f)
+	}
+	return &out
+}
+
+// merge puts the documents together: lists append, root first; maps merge by
+// key and a clash is an error naming both places.
+func (l *loader) merge() {
+	s, root := l.suite, &l.docs[0].doc
+	s.Name = root.Name
+	if s.Name == "" {
+		base := filepath.Base(l.docs[0].file.Path)
+		s.Name = strings.TrimSuffix(strings.TrimSuffix(base, filepath.Ext(base)), ".mcptest")
+	}
+	s.DefaultServer = root.DefaultServer
+	if n := l.docs[0].root.Get("default_server"); n != nil {
+		s.DefaultPos = n.Pos
+	}
+	s.DefaultTest, s.Options = root.DefaultTest, root.RunOptions
+	if s.DefaultTest != nil {
+		s.DefaultTest.node = l.docs[0].filled.Get("defaultTest")
+	}
+	s.Options.node = l.docs[0].filled.Get("run_options")
+	s.Hooks.Pos = root.Hooks.Pos
+	servers, env := map[string]source.Pos{}, map[string]source.Pos{}
+	for _, d := range l.docs {
+		l.servers(d, servers)
+		for _, e := range d.doc.Env.Entries {
+			path := source.PathKey("env", e.Key)
+			if old, ok := env[e.Key]; ok {
+				l.clash("environment variable", e.Key, path, e.Pos, old)
+				continue
+			}
+			env[e.Key] = e.Pos
+			checkEnvName(l.dec, e.Pos, path, e.Key, string(e.Value))
+			s.Env = append(s.Env, Var{Name: e.Key, Value: string(e.Value), Pos: e.Pos})
+		}
+		checkPositive(d.filled.Get("hooks"), "hooks", "timeout", d.doc.Hooks.Timeout, l.dec)
+		s.Hooks.BeforeAll = append(s.Hooks.BeforeAll, hooks(d, d.doc.Hooks.BeforeAll)...)
+		s.Hooks.AfterAll = append(s.Hooks.AfterAll, hooks(d, d.doc.Hooks.AfterAll)...)
+		s.Hooks.BeforeEach = append(s.Hooks.BeforeEach, hooks(d, d.doc.Hooks.BeforeEach)...)
+		s.Hooks.AfterEach = append(s.Hooks.AfterEach, hooks(d, d.doc.Hooks.AfterEach)...)
+		s.Setup = append(s.Setup, steps(d, d.doc.Setup)...)
+		s.SetupPerTest = append(s.SetupPerTest, steps(d, d.doc.SetupPerTest)...)
+		s.Teardown = append(s.Teardown, steps(d, d.doc.Teardown)...)
+		l.entries(d)
+	}
+}
+
+func (l *loader) servers(d *loadedDoc, seen map[string]source.Pos) {
+	written := d.filled.Get("servers")
+	for _, e := range d.doc.Servers.Entries {
+		path := source.PathKey("servers", e.Key)
+		if old, ok := seen[e.Key]; ok {
+			l.clash("server", e.Key, path, e.Pos, old)
+			continue
+		}
+		seen[e.Key] = e.Pos
+		sv := e.Value
+		if sv == nil {
+			l.dec.WrongType(written.Get(e.Key), path, "a server: a map with command: or url:")
+			l.suite.Partial = true
+			continue
+		}
+		if strings.TrimSpace(e.Key) == "" {
+			report(l.dec, e.Pos, path, "a server needs a name", "")
+		}
+		sv.Name, sv.File, sv.Scope, sv.node = e.Key, d.file, d.scope, written.Get(e.Key)
+		l.suite.Servers = append(l.suite.Servers, sv)
+	}
+}
+
+// hooks gives a file's hooks its scope and its limit.
+func hooks(d *loadedDoc, list HookList) HookList {
+	for _, h := range list {
+		h.Scope = d.scope
+		if limit := d.doc.Hooks.Timeout; h.Timeout == nil && limit != nil && *limit > 0 {
+			h.Timeout = limit
+		}
+	}
+	return list
+}
+
+func steps(d *loadedDoc, list []*Step) []*Step {
+	out := list[:0:0]
+	for _, st := range list {
+		if st != nil {
+			st.Scope = d.scope
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+// entries collects a file's tests, block by block as written.
+func (l *loader) entries(d *loadedDoc) {
+	for _, f := range d.blocks {
+		for i, n := range items(f.Value) {
+			l.suite.Entries = append(l.suite.Entries, Entry{
+				Block: Block(f.Key.Text), Node: n, Path: fmt.Sprintf("%s[%d]", f.Key.Text, i), Scope: d.scope,
+			})
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package suite
+
+import (
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// SamplingAnswer answers sampling/createMessage: {text: …}, or a whole
+// result, sent as it stands.
+type SamplingAnswer struct {
+	Pos    source.Pos
+	Text   string
+	Model  string
+	Result jsonv.Value // absent when Text is used
+}
+
+// samplingText is the short form of an answer.
+type samplingText struct {
+	// The text the model is said to have written.
+	Text string `yaml:"text,required"`
+	// The name of the model; mcptest when left out.
+	Model string `yaml:"model"`
+}
+
+// DecodeNode reads {text, model?} or a result that has content.
+func (a *SamplingAnswer) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	a.Pos = n.Pos
+	if n.Kind == source.KindMap && n.Get("content") != nil {
+		a.Result = n.JSON()
+		if k := n.Get("text"); k != nil {
+			d.Errorf(k, path, "has both text: (the short form) and content: (a whole result)")
+		}
+		return
+	}
+	var m samplingText
+	d.Decode(n, path, &m)
+	a.Text, a.Model = m.Text, m.Model
+}
+
+// JSON returns the result to send, as MCP's CreateMessageResult.
+func (a SamplingAnswer) JSON() jsonv.Value {
+	if !a.Result.IsAbsent() {
+		return a.Result
+	}
+	model := a.Model
+	if model == "" {
+		model = "mcptest"
+	}
+	return jsonv.Object(
+		jsonv.Member{Key: "role", Value: jsonv.String("assistant")},
+		jsonv.Member{Key: "content", Value: jsonv.Object(
+			jsonv.Member{Key: "type", Value: jsonv.String("text")},
+			jsonv.Member{Key: "text", Value: jsonv.String(a.Text)})},
+		jsonv.Member{Key: "model", Value: jsonv.String(model)},
+		jsonv.Member{Key: "stopReason", Value: jsonv.String("endTurn")},
+	)
+}
+
+// ElicitationAnswer answers elicitation/create.
+type ElicitationAnswer struct {
+	Pos source.Pos
+	// accept, decline or cancel.
+	Action string
+	// Content is the form's content; absent when there is none.
+	Content jsonv.Value
+	// Defaults is set by `content: defaults`: the schema's defaults are filled in.
+	Defaults bool
+}
+
+// elicitationKeys has the tags of an elicitation's answer.
+type elicitationKeys struct {
+	// What the user is said to have done: accept, decline or cancel.
+	Action string `yaml:"action,required" enum:"accept|decline|cancel"`
+	// The values of the form, or the word defaults for those of its schema; with action accept only.
+	Content *source.Node `yaml:"content"`
+}
+
+// DecodeNode reads {action, content?}.
+func (a *ElicitationAnswer) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	a.Pos = n.Pos
+	var m elicitationKeys
+	d.Decode(n, path, &m)
+	a.Action = m.Action
+	switch c := m.Content; {
+	case c == nil:
+	case c.Kind == source.KindMap:
+		a.Content = c.JSON()
+	case c.Kind == source.KindString && c.Text == "defaults":
+		a.Defaults = true
+	default:
+		d.WrongType(c, path+".content", "a map of values or the word defaults")
+	}
+	if m.Content != nil && m.Action != "" && m.Action != "accept" {
+		d.Errorf(m.Content, path+".content", "content goes with action accept only, not %s", m.Action)
+	}
+}
+
+// JSON returns the result to send for a request with these params, as MCP's
+// ElicitResult.
+func (a ElicitationAnswer) JSON(params jsonv.Value) jsonv.Value {
+	out := []jsonv.Member{{Key: "action", Value: jsonv.String(a.Action)}}
+	switch {
+	case a.Defaults:
+		out = append(out, jsonv.Member{Key: "content", Value: schemaDefaults(params.Lookup("requestedSchema"))})
+	case !a.Content.IsAbsent():
+		out = append(out, jsonv.Member{Key: "content", Value: a.Content})
+	}
+	return jsonv.Object(out...)
+}
+
+// schemaDefaults collects the defaults of an elicitation's properties
+// (MCP 2025-11-25, SEP-1034).
+func schemaDefaults(schema jsonv.Value) jsonv.Value {
+	var out []jsonv.Member
+	for name, prop := range schema.Lookup("properties").Members() {
+		if v, ok := prop.Get("default"); ok {
+			out = append(out, jsonv.Member{Key: name, Value: v})
+		}
+	}
+	return jsonv.Object(out...)
+}

@@ -1,0 +1,216 @@
+package suite
+
+import (
+	"time"
+
+	"mcptest/internal/source"
+)
+
+// Server is one entry of `servers:`: exactly one of Command and URL.
+type Server struct {
+	Pos   source.Pos
+	Name  string       // its key
+	File  *source.File // the file it is written in; relative paths start there
+	Scope *Scope
+	// node is what was written, for the positions of keys.
+	node *source.Node
+
+	// The program and its arguments: a list, or a string split by POSIX rules. Started directly, never by a shell.
+	Command *source.Node `yaml:"command"`
+	// The address of a server that speaks HTTP.
+	URL string `yaml:"url"`
+	// Environment of the process, on top of the suite's.
+	Env source.Map[scalar] `yaml:"env"`
+	// Working directory; the suite's directory when left out.
+	Cwd string `yaml:"cwd"`
+	// HTTP headers: a value, or {env: NAME}, which is secret.
+	Headers source.Map[Header] `yaml:"headers"`
+	// How to authenticate over HTTP.
+	Auth *Auth `yaml:"auth"`
+	// Wait until the server answers: a duration, or a URL to probe.
+	WaitForReady string `yaml:"wait_for_ready"`
+	// Limit for a call on this server.
+	Timeout *time.Duration `yaml:"timeout"`
+	// Limit for start and handshake; 60s when left out.
+	ConnectTimeout *time.Duration `yaml:"connect_timeout"`
+	// The protocol revision to speak, or auto.
+	Protocol string `yaml:"protocol" enum:"auto|2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28"`
+	// The HTTP transport.
+	Transport string `yaml:"transport" enum:"auto|streamable-http|sse"`
+	// TLS settings.
+	TLS *TLS `yaml:"tls"`
+	// Sessions opened side by side; 1 when left out.
+	Sessions *int `yaml:"sessions"`
+	// Kinds of protocol violations that are warnings on this server.
+	Tolerate []Text `yaml:"tolerate"`
+	// What the process inherits of our environment: minimal, all, or a list of names.
+	InheritEnv *InheritEnv `yaml:"inherit_env"`
+	// Answers to requests of the server, for every test on it.
+	Respond *Respond `yaml:"respond"`
+	// Check structuredContent against the tool's outputSchema; true when left out.
+	ValidateOutput *bool `yaml:"validate_output"`
+	// How often a call is sent again after HTTP 429 or 503.
+	RetryHTTP *int `yaml:"retry_http"`
+}
+
+// KeyPos returns the position of one of the server's keys, or the server's own.
+func (s *Server) KeyPos(key string) source.Pos {
+	if v := s.node.Get(key); v != nil {
+		return v.Pos
+	}
+	return s.Pos
+}
+
+// Has reports whether a key is written.
+func (s *Server) Has(key string) bool { return s.node.Get(key) != nil }
+
+// Header is a header value or the name of an environment variable.
+type Header struct {
+	Pos   source.Pos
+	Value string
+	Env   string
+}
+
+// headerEnv is a header written as a map.
+type headerEnv struct {
+	// The environment variable that holds the value, which no output shows.
+	Env string `yaml:"env,required"`
+}
+
+// DecodeNode reads text or {env: NAME}.
+func (h *Header) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	h.Pos = n.Pos
+	if n.Kind != source.KindMap {
+		var s scalar
+		d.Decode(n, path, &s)
+		h.Value = string(s)
+		return
+	}
+	var m headerEnv
+	d.Decode(n, path, &m)
+	h.Env = m.Env
+}
+
+// Auth says how to authenticate.
+type Auth struct {
+	Pos source.Pos
+	// The environment variable that holds a bearer token.
+	BearerTokenEnv string `yaml:"bearer_token_env"`
+	// OAuth settings.
+	OAuth *OAuth `yaml:"oauth"`
+}
+
+// OAuth holds the settings of one grant.
+type OAuth struct {
+	Pos source.Pos
+	// client_credentials, authorization_code or device_code.
+	Grant string `yaml:"grant,required" enum:"client_credentials|authorization_code|device_code"`
+	// The client's identifier.
+	ClientID string `yaml:"client_id"`
+	// The environment variable that holds the client's secret.
+	ClientSecretEnv string `yaml:"client_secret_env"`
+	// Where tokens are issued; a server under test never chooses where the secret goes.
+	TokenEndpoint string `yaml:"token_endpoint"`
+	// The authorization server.
+	Issuer string `yaml:"issuer"`
+	// URL of a client ID metadata document.
+	ClientMetadataURL string `yaml:"client_metadata_url"`
+	// Scopes to ask for.
+	Scope string `yaml:"scope"`
+	// Loopback port of the redirect.
+	RedirectPort *int `yaml:"redirect_port"`
+	// Follow the redirects without a browser, for test servers.
+	Headless bool `yaml:"headless"`
+}
+
+// TLS holds a server's TLS settings.
+type TLS struct {
+	Pos source.Pos
+	// A PEM file with certificate authorities to trust.
+	CAFile string `yaml:"ca_file"`
+	// Don't verify the certificate; shown in every report.
+	Insecure bool `yaml:"insecure"`
+}
+
+// InheritEnv says which of our environment's names a server gets.
+type InheritEnv struct {
+	Pos   source.Pos
+	All   bool
+	Names []string // beside the minimal set
+}
+
+// DecodeNode reads minimal, all or a list of names.
+func (e *InheritEnv) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	e.Pos = n.Pos
+	switch {
+	case n.Kind == source.KindList:
+		d.Decode(n, path, &e.Names)
+	case n.Kind == source.KindString && n.Text == "all":
+		e.All = true
+	case n.Kind == source.KindString && n.Text == "minimal":
+	default:
+		d.WrongType(n, path, "minimal, all or a list of names")
+	}
+}
+
+// Respond scripts the client's side of a session.
+type Respond struct {
+	Pos source.Pos
+	// Answers to sampling/createMessage: one, or a list used in order.
+	Sampling Answers[SamplingAnswer] `yaml:"sampling"`
+	// Answers to elicitation/create: one, or a list used in order.
+	Elicitation Answers[ElicitationAnswer] `yaml:"elicitation"`
+	// The roots of roots/list.
+	Roots []Root `yaml:"roots"`
+	// HasRoots tells an empty list from none.
+	HasRoots bool
+}
+
+// respondKeys has the tags of Respond; decoding notes whether roots was there.
+type respondKeys struct {
+	Pos         source.Pos
+	Sampling    Answers[SamplingAnswer]    `yaml:"sampling"`
+	Elicitation Answers[ElicitationAnswer] `yaml:"elicitation"`
+	Roots       []Root                     `yaml:"roots"`
+}
+
+// DecodeNode reads the three keys.
+func (r *Respond) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	var k respondKeys
+	d.Decode(n, path, &k)
+	*r = Respond{Pos: k.Pos, Sampling: k.Sampling, Elicitation: k.Elicitation, Roots: k.Roots}
+	r.HasRoots = n.Kind == source.KindMap && n.Get("roots") != nil
+	if n.Kind == source.KindMap && len(n.Fields) == 0 {
+		d.Errorf(n, path, "scripts nothing: want sampling:, elicitation: or roots:")
+	}
+}
+
+// Answers is one answer for every request, or a list used in order.
+type Answers[T any] struct {
+	Pos     source.Pos
+	List    []T
+	Ordered bool // written as a list: each is used once
+}
+
+// DecodeNode reads one answer or a list of them.
+func (a *Answers[T]) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	a.Pos = n.Pos
+	if n.Kind == source.KindList {
+		a.Ordered = true
+		d.Decode(n, path, &a.List)
+		if len(n.Items) == 0 {
+			d.Errorf(n, path, "the list of answers is empty")
+		}
+		return
+	}
+	a.List = make([]T, 1)
+	d.Decode(n, path, &a.List[0])
+}
+
+// Root is one root of roots/list.
+type Root struct {
+	// A file: URI.
+	URI string `yaml:"uri,required"`
+	// A name for people.
+	Name string `yaml:"name"`
+}

@@ -1,0 +1,171 @@
+package suite
+
+import (
+	"time"
+
+	"mcptest/internal/source"
+)
+
+// Suite is one suite file with everything it imports.
+type Suite struct {
+	Name  string
+	File  *source.File // the root file
+	Dir   string       // absolute directory of the root file
+	Files []string     // every file read, absolute, root first
+
+	Servers       []*Server
+	DefaultServer string
+	DefaultPos    source.Pos
+	Env           []Var // suite-level environment, in order
+	DefaultTest   *Defaults
+	Entries       []Entry // every test, in file order; imports follow the root
+	Hooks         Hooks
+	Setup         []*Step
+	SetupPerTest  []*Step
+	Teardown      []*Step
+	Options       RunOptions
+
+	// Variables are the resolved `variables:`, for context hooks.
+	Variables []Variable
+	// Secrets are values that no output may show.
+	Secrets []string
+	// DotEnv is what .env (or --env-file) holds, in order; values that the
+	// real environment overrides included.
+	DotEnv []Var
+	// Partial is set when a file or server could not be read: names that seem
+	// to be missing may be declared there.
+	Partial bool
+	// UnusedVars are names given by --var that the suite neither declares nor
+	// uses; VarNames are those it declares.
+	UnusedVars, VarNames []string
+}
+
+// Server returns the server of that name, or nil.
+func (s *Suite) Server(name string) *Server {
+	for _, sv := range s.Servers {
+		if sv.Name == name {
+			return sv
+		}
+	}
+	return nil
+}
+
+// Var is one environment entry.
+type Var struct {
+	Name, Value string
+	Pos         source.Pos
+}
+
+// Entry is one test, not yet interpolated.
+type Entry struct {
+	Block Block
+	Node  *source.Node
+	Path  string // "tools[2]"
+	Scope *Scope // names that `${…}` may use in this file
+}
+
+// Block names the list a test stands in.
+type Block string
+
+// The four blocks. They share one entry shape and differ in what they
+// invoke.
+const (
+	Tools     Block = "tools"
+	Resources Block = "resources"
+	Prompts   Block = "prompts"
+	Protocol  Block = "protocol"
+)
+
+// document is the shape of one suite file.
+type document struct {
+	Pos source.Pos
+	// A name for reports and hooks; the file name without its extension when left out.
+	Name string `yaml:"name"`
+	// The MCP servers under test, by name.
+	Servers source.Map[*Server] `yaml:"servers"`
+	// The server of tests that name none; the only declared server is the default without saying so.
+	DefaultServer string `yaml:"default_server"`
+	// Other suite files merged into this one, relative to this file.
+	Imports []string `yaml:"imports"`
+	// Values for ${name}.
+	Variables source.Map[*variableDecl] `yaml:"variables"`
+	// Environment passed to servers, hooks and fixture steps alike.
+	Env source.Map[scalar] `yaml:"env"`
+	// A baseline merged into every test.
+	DefaultTest *Defaults `yaml:"defaultTest"`
+	// Tests that call a tool.
+	Tools []*source.Node `yaml:"tools"`
+	// Tests that read a resource.
+	Resources []*source.Node `yaml:"resources"`
+	// Tests that get a prompt.
+	Prompts []*source.Node `yaml:"prompts"`
+	// Tests that send any request, or raw bytes.
+	Protocol []*source.Node `yaml:"protocol"`
+	// Programs run around the run and around each test.
+	Hooks Hooks `yaml:"hooks"`
+	// Steps that run once before any test of the file.
+	Setup []*Step `yaml:"setup"`
+	// Steps that run before every test.
+	SetupPerTest []*Step `yaml:"setup_per_test"`
+	// Steps that run once after all tests of the file.
+	Teardown []*Step `yaml:"teardown"`
+	// How the tests are run.
+	RunOptions RunOptions `yaml:"run_options"`
+}
+
+// RunOptions say how the tests of a file are run.
+type RunOptions struct {
+	Pos source.Pos
+	// Calls in flight per server: auto (one at a time, in file order), false (the whole file one at a time), or a number, which promises that the tests are independent.
+	Parallel *Parallel `yaml:"parallel"`
+	// When a server is started afresh: per_run, per_file or per_test.
+	RestartPolicy string `yaml:"restart_policy" enum:"per_run|per_file|per_test"`
+	// Limit for the call or calls of a test; 30s when left out.
+	Timeout *time.Duration `yaml:"timeout"`
+	// How often a failed test is tried again.
+	Retries *int `yaml:"retries"`
+	// Stop at the first failure.
+	FailFast *bool `yaml:"fail_fast"`
+
+	node *source.Node // what was written
+}
+
+// Parallel is `auto`, `false` or a number of calls in flight.
+type Parallel struct {
+	Pos  source.Pos
+	Auto bool
+	N    int // 1 for false
+}
+
+// DecodeNode reads auto, false or a number.
+func (p *Parallel) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	p.Pos, n = n.Pos, n.Typed()
+	switch {
+	case n.Kind == source.KindString && n.Text == "auto":
+		p.Auto, p.N = true, 1
+	case n.Kind == source.KindBool && n.Text == "false":
+		p.N = 1
+	case n.Kind == source.KindInt:
+		d.Decode(n, path, &p.N)
+		if p.N < 1 || p.N > 1024 {
+			d.Errorf(n, path, "want auto, false or a number from 1 to 1024, got %s", n.Text)
+			p.N = 1
+		}
+	default:
+		d.WrongType(n, path, "auto, false or a number of calls in flight")
+		p.N = 1
+	}
+}
+
+// scalar is a string, number or boolean kept as its text.
+type scalar string
+
+// DecodeNode takes any scalar but null.
+func (s *scalar) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	switch n.Kind {
+	case source.KindString, source.KindInt, source.KindFloat, source.KindBool:
+		*s = scalar(n.Text)
+	default:
+		d.WrongType(n, path, "text, a number or a boolean")
+	}
+}

@@ -1,0 +1,199 @@
+package suite
+
+import (
+	"strings"
+	"time"
+
+	"mcptest/internal/source"
+)
+
+// Defaults is `defaultTest`: a baseline merged into every test.
+type Defaults struct {
+	Pos source.Pos
+	// Assertions appended to each test's own.
+	Expect *source.Node `yaml:"expect"`
+	// The threshold of tests that have none.
+	Threshold *float64 `yaml:"threshold"`
+	// The time limit of tests that have none.
+	Timeout *time.Duration `yaml:"timeout"`
+	// The retries of tests that have none.
+	Retries *int `yaml:"retries"`
+	// Tags every test has besides its own.
+	Tags []string `yaml:"tags"`
+	// The server or servers of tests that name none.
+	Server Names `yaml:"server"`
+	// Metrics that follow each test's own, by name.
+	DerivedMetrics *source.Node `yaml:"derivedMetrics"`
+
+	node *source.Node // what was written
+}
+
+// Test is one test as written, after interpolation.
+type Test struct {
+	Pos   source.Pos
+	Block Block
+	Path  string
+	Node  *source.Node
+	Common
+	Call  Invocation // the zero value when Steps is used
+	Steps []*FlowStep
+}
+
+// Common are the keys every test has.
+type Common struct {
+	// The test's name, unique in the suite.
+	Name string `yaml:"name,required"`
+	// The server, or a list: the test then runs once on each.
+	Server Names `yaml:"server"`
+	// Assertions and assert-sets, or {assertions, max_duration_ms}.
+	Expect *source.Node `yaml:"expect"`
+	// The combined score needed to pass, 0 to 1; without it every item must pass.
+	Threshold *float64 `yaml:"threshold"`
+	// Named weighted aggregations over the scores of named items.
+	DerivedMetrics *source.Node `yaml:"derivedMetrics"`
+	// Words to select tests by.
+	Tags []string `yaml:"tags"`
+	// Limit for the test's call or calls.
+	Timeout *time.Duration `yaml:"timeout"`
+	// How often a failed test is tried again.
+	Retries *int `yaml:"retries"`
+	// The reason why this test is not run.
+	Skip *Reason `yaml:"skip"`
+	// Run only the tests that say so; refused in CI.
+	Only bool `yaml:"only"`
+	// Run the test several times and want a share of passes.
+	Repeat *Repeat `yaml:"repeat"`
+	// Run the test once for each row: a list of maps, or a CSV, JSON Lines or YAML file.
+	Cases *source.Node `yaml:"cases"`
+	// false keeps the test out of defaultTest.
+	Defaults *bool `yaml:"defaults"`
+	// Answers to requests of the server during this test.
+	Respond *Respond `yaml:"respond"`
+	// Cancel the call after this time.
+	CancelAfter *time.Duration `yaml:"cancel_after"`
+	// Wait for a notification after the call.
+	Wait *Wait `yaml:"wait"`
+	// Set the server's log level before the call.
+	LogLevel string `yaml:"log_level" enum:"debug|info|notice|warning|error|critical|alert|emergency"`
+	// Reserved for a later version.
+	Transform *source.Node `yaml:"transform"`
+}
+
+// Repeat runs a test several times.
+type Repeat struct {
+	Pos source.Pos
+	// How many times.
+	Times int `yaml:"times,required"`
+	// The share of passes needed, 0 to 1; 1 when left out.
+	PassRate *float64 `yaml:"pass_rate"`
+}
+
+// Wait waits for a notification after a call.
+type Wait struct {
+	Pos source.Pos
+	// The notification's method.
+	Notification string `yaml:"notification,required"`
+	// How long to wait; the test's limit when left out.
+	Timeout *time.Duration `yaml:"timeout"`
+}
+
+// Invocation is one thing to invoke. Which keys may be used depends on the
+// block; a flow's step may use any one of them.
+type Invocation struct {
+	// The tool to call; a name with a slash that is no tool of the server is sent as a method.
+	Tool string `yaml:"tool"`
+	// The tool's or prompt's arguments.
+	Args *source.Node `yaml:"args"`
+	// The resource to read.
+	URI string `yaml:"uri"`
+	// The prompt to get.
+	Prompt string `yaml:"prompt"`
+	// The JSON-RPC method to send.
+	Method string `yaml:"method"`
+	// Its params, as they stand.
+	Params *source.Node `yaml:"params"`
+	// Send a notification: no answer is waited for.
+	Notification bool `yaml:"notification"`
+	// Literal bytes to send in place of a request.
+	Raw *source.Node `yaml:"raw"`
+}
+
+// FlowStep is one step of a flow.
+type FlowStep struct {
+	Pos  source.Pos
+	Path string
+	// The step's name, for reports and the steps target.
+	Name string `yaml:"name"`
+	// The server, when it isn't the test's.
+	Server     string `yaml:"server"`
+	Invocation `yaml:",inline"`
+	// What this step must answer.
+	Expect *source.Node `yaml:"expect"`
+	// Values to keep: name → target. Later steps use them as ${steps.name}.
+	Capture source.Map[*source.Node] `yaml:"capture"`
+	// Answers to requests of the server during this step.
+	Respond *Respond `yaml:"respond"`
+	// Limit for this step's call.
+	Timeout *time.Duration `yaml:"timeout"`
+	// Cancel the call after this time.
+	CancelAfter *time.Duration `yaml:"cancel_after"`
+	// Wait for a notification after the call.
+	Wait *Wait `yaml:"wait"`
+}
+
+// Names is one name or a list of names.
+type Names struct {
+	Pos   source.Pos
+	Items []Text
+	List  bool // written as a list
+}
+
+// DecodeNode reads a name or a list of names.
+func (s *Names) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	s.Pos = n.Pos
+	if n.Kind == source.KindList {
+		s.List = true
+		d.Decode(n, path, &s.Items)
+		if len(n.Items) == 0 {
+			d.Errorf(n, path, "want a server's name or a list of names, got an empty list")
+		}
+		for i, item := range n.Items {
+			notEmpty(item, source.PathIndex(path, i), d)
+		}
+		return
+	}
+	s.Items = make([]Text, 1)
+	d.Decode(n, path, &s.Items[0])
+	notEmpty(n, path, d)
+}
+
+// notEmpty refuses a server's name without characters, which would pass for
+// no name at all.
+func notEmpty(n *source.Node, path string, d *source.Decoder) {
+	if n.Kind == source.KindString && n.Text == "" {
+		d.Errorf(n, path, "a server's name is empty")
+	}
+}
+
+// Reason is the text of `skip:`; `skip: true` has none to give, and false
+// skips nothing.
+type Reason struct {
+	Set  bool
+	Text string
+}
+
+// DecodeNode reads a reason, or true.
+func (r *Reason) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	switch n = n.Typed(); n.Kind {
+	case source.KindString:
+		r.Set, r.Text = true, n.Text
+		if strings.TrimSpace(n.Text) == "" {
+			d.Errorf(n, path, "the reason is empty")
+		}
+	case source.KindBool:
+		r.Set = n.Text == "true"
+		r.Text = "skipped by the suite"
+	default:
+		d.WrongType(n, path, "a reason (text)")
+	}
+}

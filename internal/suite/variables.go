@@ -1,0 +1,273 @@
+package suite
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"mcptest/internal/source"
+)
+
+// minSecret is the length from which a secret is masked wherever it stands; a
+// shorter one is masked only where it is the whole value.
+const minSecret = 8
+
+// variableDecl is one entry of `variables:`: a scalar, or a map that takes it
+// from the environment.
+type variableDecl struct {
+	Pos   source.Pos
+	Node  *source.Node
+	Value *source.Node
+	From  *fromEnv
+
+	key   source.Pos
+	state resolveState
+}
+
+type resolveState uint8
+
+const (
+	unresolved resolveState = iota
+	resolving
+	resolvedVariable
+)
+
+type fromEnv struct {
+	// The environment variable to read.
+	FromEnv string `yaml:"from_env,required"`
+	// The value when it is not set.
+	Default *source.Node `yaml:"default"`
+	// Mask the value in every output.
+	Secret bool `yaml:"secret"`
+}
+
+// DecodeNode reads a scalar or {from_env, default, secret}.
+func (v *variableDecl) DecodeNode(n *source.Node, path string, d *source.Decoder) {
+	v.Pos, v.Node = n.Pos, n
+	switch n.Kind {
+	case source.KindMap:
+		v.From = new(fromEnv)
+		d.Decode(n, path, v.From)
+		if k := n.Get("from_env"); k != nil && k.Kind == source.KindString && k.Text == "" {
+			d.Errorf(k, path+".from_env", "the name of the environment variable is empty")
+		}
+		if def := v.From.Default; def != nil && !def.IsScalar() {
+			d.WrongType(def, path+".default", "a scalar")
+		}
+	case source.KindList:
+		d.Errorf(n, path, "want a scalar or {from_env, default, secret}, got a list")
+	default:
+		v.Value = n
+	}
+}
+
+// Variable is one resolved variable.
+type Variable struct {
+	Name   string
+	Value  *source.Node
+	Secret bool
+}
+
+// reservedNames are taken by ${…} itself.
+var reservedNames = []string{"CONFIG_DIR", "case", "steps"}
+
+// declare notes the variables of a document; a name declared twice is a
+// mistake.
+func (l *loader) declare(d *loadedDoc) {
+	n := d.root.Get("variables")
+	if n == nil || n.Kind != source.KindMap {
+		return // decode reports it
+	}
+	for _, f := range n.Fields {
+		name := f.Key.Text
+		path := source.PathKey("variables", name)
+		if old, ok := l.decls[name]; ok {
+			l.clash("variable", name, path, f.Key.Pos, old.key)
+			continue
+		}
+		if !isName(name) || strings.Contains(name, ".") {
+			report(l.dec, f.Key.Pos, path, fmt.Sprintf("%q can't be a variable's name", name),
+				"use letters, digits, - and _, beginning with a letter or _")
+			continue
+		}
+		if slices.Contains(reservedNames, name) {
+			report(l.dec, f.Key.Pos, path, fmt.Sprintf("%q can't be a variable's name: ${%s…} means something else", name, name), "")
+			continue
+		}
+		v := &variableDecl{key: f.Key.Pos}
+		// The decoder of the whole document reports this entry's mistakes.
+		v.DecodeNode(f.Value, path, new(source.Decoder))
+		l.decls[name] = v
+	}
+}
+
+// resolveVariables fills the table that `${name}` reads. A variable's own text
+// may use other variables, the environment and CONFIG_DIR.
+func (l *loader) resolveVariables() {
+	for _, name := range slices.Sorted(maps.Keys(l.decls)) {
+		l.variable(name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.decls)) {
+		if v := l.vars[name]; v != nil {
+			from := l.decls[name].From
+			l.suite.Variables = append(l.suite.Variables, Variable{Name: name, Value: v, Secret: from != nil && from.Secret})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.opts.Vars)) {
+		if _, ok := l.decls[name]; ok {
+			continue
+		}
+		value := flagValue(l.opts.Vars[name])
+		l.vars[name] = value
+		l.suite.Variables = append(l.suite.Variables, Variable{Name: name, Value: value})
+		l.credential(name, value.Text)
+	}
+}
+
+// variable resolves a variable the first time it is asked for.
+func (l *loader) variable(name string) (*source.Node, bool) {
+	v, declared := l.decls[name]
+	if !declared {
+		value, ok := l.vars[name] // from --var
+		return value, ok
+	}
+	switch v.state {
+	case resolvedVariable:
+		return l.vars[name], true
+	case resolving:
+		report(l.dec, v.key, source.PathKey("variables", name), fmt.Sprintf("the variable %q needs its own value", name), "")
+		return nil, true
+	}
+	v.state = resolving
+	value, from := l.valueOf(name, v)
+	v.state = resolvedVariable
+	l.vars[name] = value
+	if value == nil {
+		return nil, true
+	}
+	if v.From != nil && v.From.Secret {
+		l.addSecret(value.Text, v.Pos, source.PathKey("variables", name))
+	} else {
+		l.credential(name, value.Text)
+		l.credential(from, value.Text)
+	}
+	return value, true
+}
+
+// valueOf is the value of a declared variable, nil when it has none; from is
+// the environment variable it came from. What comes from outside the file is
+// taken as it is, never expanded.
+func (l *loader) valueOf(name string, v *variableDecl) (value *source.Node, from string) {
+	path := source.PathKey("variables", name)
+	if text, ok := l.opts.Vars[name]; ok {
+		value = flagValue(text)
+		value.Pos = v.Pos
+		return value, ""
+	}
+	value = v.Value
+	if v.From != nil {
+		if v.From.FromEnv == "" {
+			return nil, "" // reported by the decoder
+		}
+		if text, ok := l.env.get(v.From.FromEnv); ok {
+			return placed(v.Node, text), v.From.FromEnv
+		}
+		if value = v.From.Default; value == nil {
+			report(l.dec, v.Pos, path, v.From.FromEnv+" is not set in the environment and has no default", "set it, or add default:")
+			return nil, ""
+		}
+		path += ".default"
+	}
+	if value == nil || !value.IsScalar() {
+		return nil, ""
+	}
+	scope := &Scope{variable: l.variable, env: l.env.get, names: l.names}
+	if v.Pos.File != nil {
+		scope.dir = filepath.Dir(v.Pos.File.Path)
+	}
+	return scope.Expand(value, path, Bindings{}, l.dec), ""
+}
+
+// credential notes a value as secret when its name says that it is one.
+func (l *loader) credential(name, value string) {
+	if name != "" && len(value) >= minSecret && SecretName(name) {
+		l.suite.Secrets = append(l.suite.Secrets, value)
+	}
+}
+
+func (l *loader) addSecret(value string, pos source.Pos, path string) {
+	if value == "" {
+		return
+	}
+	l.suite.Secrets = append(l.suite.Secrets, value)
+	if len(value) < minSecret {
+		l.dec.Add(source.Diagnostic{
+			Pos: pos, Path: path, Severity: source.Warning, Code: "short-secret",
+			Msg: fmt.Sprintf("a secret under %d characters is masked only where it is the whole value", minSecret),
+		})
+	}
+}
+
+// flagValue reads the value of --var: a number, boolean or null as YAML has
+// them, everything else as text.
+func flagValue(text string) *source.Node {
+	n, diags := source.Parse(&source.File{Name: "--var", Data: []byte(text)})
+	if n == nil || len(diags) > 0 || !n.IsScalar() {
+		return &source.Node{Kind: source.KindString, Text: text, Quoted: true}
+	}
+	out := *n
+	out.Pos = source.Pos{}
+	return &out
+}
+
+// usedNames notes which names the suite's placeholders use, and takes the
+// values of credentials among them for secrets.
+func (l *loader) usedNames() {
+	used := map[string]bool{}
+	for _, d := range l.docs {
+		scanPlaceholders(d.root, func(_ *source.Node, p part) { used[p.name] = true })
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		if text, ok := l.env.get(name); ok {
+			l.credential(name, text)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.opts.Vars)) {
+		if _, declared := l.decls[name]; !declared && !used[name] {
+			l.suite.UnusedVars = append(l.suite.UnusedVars, name)
+		}
+	}
+	l.suite.VarNames = slices.Sorted(maps.Keys(l.decls))
+}
+
+// names lists what ${…} may be.
+func (l *loader) names() []string {
+	out := l.env.names()
+	for name := range l.decls {
+		out = append(out, name)
+	}
+	for name := range l.opts.Vars {
+		out = append(out, name)
+	}
+	sort.Strings(out)
+	return append(slices.Compact(out), "CONFIG_DIR")
+}
+
+// secretWords mark an environment entry or header as a credential.
+var secretWords = []string{"TOKEN", "SECRET", "KEY", "APIKEY", "PASSWORD", "PASSWD", "AUTH", "AUTHORIZATION", "CREDENTIAL", "CREDENTIALS"}
+
+// SecretName reports whether a name says that its value is a credential. It
+// looks at whole words: AUTH is not in AUTHOR.
+func SecretName(name string) bool {
+	for _, w := range strings.FieldsFunc(strings.ToUpper(name), func(r rune) bool {
+		return r == '_' || r == '-' || r == '.'
+	}) {
+		if slices.Contains(secretWords, w) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,11 @@
+// Package schemas holds the published JSON Schemas. v1.json is generated from
+// the structs of package suite and the matcher table of package expect
+// (go generate ./...); a test fails when it is out of date.
+package schemas
+
+import _ "embed"
+
+// V1 is the JSON Schema (2020-12) of a suite file.
+//
+//go:embed v1.json
+var V1 []byte

@@ -1,0 +1,118 @@
+// Opens HTML reports in a real Chromium and tries what a reader does. Standard
+// input: {"chromium", "pages": [{"name", "file", "tests", "failed", "audit", "limitMs"}], "shots"}.
+// Standard output: [{"name", "problems": [...], "ms"}].
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import puppeteer from 'puppeteer-core';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const job = JSON.parse(readFileSync(0, 'utf8'));
+const browser = await puppeteer.launch({ executablePath: job.chromium, headless: true, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+const out = [];
+// Whatever hangs ends here, and the test says so.
+setTimeout(() => { browser.process().kill('SIGKILL'); process.stderr.write('timed out after: ' + JSON.stringify(out.at(-1) ?? 'nothing')); process.exit(1); }, 220000).unref();
+
+async function open(one, bad, { theme = 'light', js = true } = {}) {
+  const page = await browser.newPage();
+  await page.setViewport({ width: 1280, height: 900 });
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+  await page.setJavaScriptEnabled(js);
+  page.on('console', (m) => bad(`console: ${m.text()}`));
+  page.on('pageerror', (e) => bad(`script: ${e.message}`));
+  page.on('dialog', async (d) => { bad(`a dialog: ${d.message()}`); await d.dismiss(); });
+  page.on('request', (r) => { if (!r.url().startsWith('file:') || !r.isNavigationRequest()) bad(`asks for ${r.url()}`); });
+  const from = performance.now();
+  await page.goto(pathToFileURL(one.file).href, { waitUntil: 'load' });
+  // Frames are only handed out to pages with scripts.
+  if (js) await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  return { page, ms: performance.now() - from };
+}
+
+const shown = (page) => page.$$eval('#tests ~ .suite .t', (all) => all.filter((t) => t.checkVisibility()).length);
+
+async function audit(page, bad, what) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice'] }));
+  for (const v of found.violations) bad(`accessibility, ${what}: ${v.id}: ${v.nodes.slice(0, 2).map((n) => n.html.slice(0, 160) + ' ' + (n.any[0]?.message ?? '')).join(' | ')}`);
+}
+
+async function use(one, page, bad) {
+  const all = await shown(page);
+  if (all !== one.tests) bad(`${all} tests are shown, want ${one.tests}`);
+  if (!one.failed) return;
+  await page.click('.chips button[data-w=fail]');
+  if ((await shown(page)) !== one.failed) bad(`the filter shows ${await shown(page)}, want ${one.failed}`);
+  if ((await page.$eval('#shown', (e) => e.textContent)) !== (one.failed === one.tests ? '' : `${one.failed} of ${one.tests} shown`)) bad('the count of what is shown is wrong');
+  await page.click('.chips button[data-w=fail]');
+  await page.keyboard.press('/');
+  if ((await page.evaluate(() => document.activeElement.id)) !== 'search') bad('/ does not lead to the search');
+  await page.keyboard.type('no such test at all');
+  await new Promise((done) => setTimeout(done, 200));
+  if ((await shown(page)) !== 0 || !(await page.$eval('#empty', (e) => e.checkVisibility()))) bad('the search hides nothing');
+  await page.keyboard.press('Escape');
+  if ((await shown(page)) !== one.tests) bad('Escape does not end the search');
+  // A link from the list of failures opens its test.
+  await page.$eval('.why a[href^="#t"]', (a) => a.click());
+  if (!(await page.evaluate(() => document.querySelector(location.hash)?.open))) bad('a failure link does not open its test');
+  // A test is folded and unfolded by the keyboard.
+  const before = await page.$eval('.t', (t) => { t.querySelector('summary').focus(); return t.open; });
+  await page.keyboard.press('Enter');
+  if ((await page.$eval('.t', (t) => t.open)) === before) bad('Enter does not unfold a test');
+  if (await page.$('.repro button')) {
+    await page.$eval('.repro button', (b) => b.click());
+    await page.waitForFunction(() => document.querySelector('.repro button').textContent === 'Copied', { timeout: 2000 }).catch(() => bad('Copy does not copy'));
+  }
+  const theme = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await page.$eval('#theme', (b) => b.click());
+  if ((await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === theme) bad('the theme does not change');
+}
+
+async function harmless(page, bad) {
+  const found = await page.evaluate(() => ({
+    scripts: document.scripts.length,
+    alien: [...document.querySelectorAll('img,iframe,object,embed,form,link,base,video,audio')].map((e) => e.outerHTML.slice(0, 80)),
+    links: [...document.querySelectorAll('a')].filter((a) => !/^#[a-z0-9]+$/.test(a.getAttribute('href'))).map((a) => a.outerHTML.slice(0, 80)),
+    handlers: [...document.querySelectorAll('*')].filter((e) => [...e.attributes].some((a) => /^on/i.test(a.name) || a.name === 'style')).length,
+    csp: document.querySelector('meta[http-equiv]').content,
+  }));
+  if (found.scripts !== 1) bad(`${found.scripts} scripts`);
+  for (const e of [...found.alien, ...found.links]) bad(`live markup: ${e}`);
+  if (found.handlers) bad('inline handlers or styles');
+  if (!/^default-src 'none'; style-src 'sha256-[^' ]+'; script-src 'sha256-[^' ]+'; base-uri 'none'; form-action 'none'$/.test(found.csp)) bad(`policy: ${found.csp}`);
+}
+
+for (const one of job.pages) {
+  const problems = [];
+  const bad = (p) => problems.push(p);
+  let ms = 0;
+  try {
+    let first = await open(one, bad);
+    // A busy machine gets another chance; a slow page does not get faster.
+    for (let n = 0; one.limitMs && first.ms > one.limitMs && n < 2; n++) {
+      await first.page.close();
+      first = await open(one, bad);
+    }
+    ms = first.ms;
+    if (one.limitMs && ms > one.limitMs) bad(`opened in ${Math.round(ms)} ms, limit ${one.limitMs}`);
+    await harmless(first.page, bad);
+    if (one.audit) await audit(first.page, bad, 'light');
+    if (job.shots) await first.page.screenshot({ path: `${job.shots}/${one.name}-light.png`, fullPage: !one.limitMs });
+    await use(one, first.page, bad);
+    await first.page.close();
+    if (one.limitMs) { out.push({ name: one.name, problems, ms }); continue; }
+    const dark = await open(one, bad, { theme: 'dark' });
+    if (one.audit) await audit(dark.page, bad, 'dark');
+    if (job.shots) await dark.page.screenshot({ path: `${job.shots}/${one.name}-dark.png`, fullPage: true });
+    await dark.page.close();
+    const still = await open(one, bad, { js: false });
+    if ((await shown(still.page)) !== one.tests) bad('tests are missing without JavaScript');
+    if (await still.page.$eval('.tools', (t) => t.checkVisibility())) bad('controls that need JavaScript are shown without it');
+    await still.page.close();
+  } catch (e) {
+    bad(e.stack);
+  }
+  out.push({ name: one.name, problems, ms });
+}
+await browser.close();
+process.stdout.write(JSON.stringify(out));
