@@ -1,0 +1,174 @@
+package aql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonv"
+)
+
+// What a run created is known by identifier, and is gone when the run ends.
+
+// createdThing is something that the run created.
+type createdThing struct{ id jsonv.Value }
+
+var errNoResource = errors.New("nothing of this run is there to name")
+
+// intend tells the journal of a create before it is sent.
+func (c *collector) intend(op *liveOp) error {
+	if c.o.Journal == nil {
+		return nil
+	}
+	if err := c.o.Journal.Intend(op.name, Marker(c.o.RunID)); err != nil {
+		return fmt.Errorf("the journal cannot be kept, so nothing is created: %w", err)
+	}
+	return nil
+}
+
+// keepCreated notes what a create made, so that it is removed again.
+func (c *collector) keepCreated(op *liveOp, params jsonv.Value, r reply) {
+	id := c.createdID(op, params, r)
+	if id.IsAbsent() {
+		c.leftovers = append(c.leftovers, jsonv.Object(textMember("operation", op.name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(r.n))},
+			textMember("reason", "the answer does not say what was created")))
+		return
+	}
+	c.created[op.resource] = append(c.created[op.resource], createdThing{id})
+	if c.o.Journal != nil {
+		_ = c.o.Journal.Created(op.name, c.idKey(op), id)
+	}
+}
+
+// idKey is the parameter by which the resource of an operation is deleted.
+func (c *collector) idKey(op *liveOp) string {
+	if d := c.partner("delete", "DELETE", op.resource); d != nil && d.idParam() != nil {
+		return d.idParam().name
+	}
+	return "id"
+}
+
+// createdID finds the identifier in the answer to a create.
+func (c *collector) createdID(op *liveOp, params jsonv.Value, r reply) jsonv.Value {
+	key := c.idKey(op)
+	data := r.data()
+	for _, at := range []jsonv.Value{data, data.Lookup(op.resource), data.Lookup("item"), params} {
+		for _, k := range []string{key, "id", op.resource + "_id"} {
+			if v := at.Lookup(k); v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindNumber {
+				return v
+			}
+		}
+	}
+	if data.Kind() == jsonv.KindString || data.Kind() == jsonv.KindNumber {
+		return data
+	}
+	return jsonv.Value{}
+}
+
+// own returns the identifier of something that this run created, creating it
+// when there is nothing yet.
+func (c *collector) own(op *liveOp, p liveParam) (jsonv.Value, error) {
+	resource := op.resource
+	for res, things := range c.created {
+		if len(things) > 0 && sameResource(res, resource) && c.fits(p, things[len(things)-1].id) == "" {
+			return things[len(things)-1].id, nil
+		}
+	}
+	create := c.creator(op)
+	if create == nil || c.barred(create) != "" {
+		return jsonv.Value{}, errNoResource
+	}
+	params, why := c.params(create)
+	if why != "" {
+		return jsonv.Value{}, errors.New(why)
+	}
+	r := c.attempt(create, params)
+	if things := c.created[create.resource]; r.ok() && len(things) > 0 {
+		return things[len(things)-1].id, nil
+	}
+	return jsonv.Value{}, errNoResource
+}
+
+func (c *collector) forget(op *liveOp, id jsonv.Value) {
+	for res, things := range c.created {
+		if !sameResource(res, op.resource) {
+			continue
+		}
+		c.created[res] = slices.DeleteFunc(things, func(t createdThing) bool { return jsonv.Equal(t.id, id) })
+	}
+	if c.o.Journal != nil {
+		_ = c.o.Journal.Deleted(c.idKey(op), id)
+	}
+}
+
+// cleanUpTime is how long the clean-up of a run that was ended may take.
+const cleanUpTime = 30 * time.Second
+
+// cleanUp removes what the run created, latest first. It works after the
+// run's own context ended.
+func (c *collector) cleanUp() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), cleanUpTime)
+	defer cancel()
+	own := c.ctx
+	c.ctx, c.cleaning = ctx, true
+	defer func() { c.ctx, c.cleaning = own, false }()
+	for _, op := range c.lost {
+		// Something may have been created that nobody was told of: it has
+		// the run's marker.
+		if remove := c.remover(op); remove != nil {
+			for _, item := range c.marked(op, []Left{{RunID: c.o.RunID}}) {
+				c.created[op.resource] = append(c.created[op.resource], createdThing{id: c.itemID(op, remove, item)})
+			}
+		}
+	}
+	c.lost = nil
+	for i := len(c.ops) - 1; i >= 0; i-- {
+		op := c.ops[i]
+		things := c.created[op.resource]
+		if op.category != "CREATE" || len(things) == 0 {
+			continue
+		}
+		remove := c.remover(op)
+		for k := len(things) - 1; k >= 0; k-- {
+			c.removeOne(ctx, op, remove, things[k])
+		}
+		delete(c.created, op.resource)
+	}
+}
+
+func (c *collector) removeOne(ctx context.Context, op, remove *liveOp, t createdThing) {
+	note := object{textMember("operation", op.name), {Key: "id", Value: t.id}}
+	if remove == nil {
+		note.set("reason", jsonv.String("there is no operation that deletes it"))
+		c.leftovers = append(c.leftovers, note.value())
+		return
+	}
+	params := jsonv.Object()
+	for _, p := range remove.params {
+		if p.required && p.name != remove.idParam().name {
+			if v, err := c.value(remove, p, p.name); err == nil {
+				params = params.With(p.name, v)
+			}
+		}
+	}
+	var r reply
+	for try := range 3 {
+		r = c.sendNow(ctx, reply{tool: remove.tool, args: jsonv.Object(textMember("operation", remove.name),
+			jsonv.Member{Key: "params", Value: params.With(remove.idParam().name, t.id)})})
+		if r.ok() || strings.HasPrefix(r.code(), "NOT_FOUND") || r.budget || try == 2 {
+			break
+		}
+	}
+	if r.ok() || strings.HasPrefix(r.code(), "NOT_FOUND") {
+		c.cleaned = append(c.cleaned, note.value())
+		if c.o.Journal != nil {
+			_ = c.o.Journal.Deleted(remove.idParam().name, t.id)
+		}
+		return
+	}
+	note.set("reason", jsonv.String(r.brief()))
+	c.leftovers = append(c.leftovers, note.value())
+}

@@ -1,0 +1,90 @@
+package aql
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// Values that the documentation does not allow.
+
+// wrongValues sends values that the documented type, enum or range does not
+// allow.
+func (c *collector) wrongValues(op *liveOp) {
+	for _, p := range op.params {
+		if op.isIdentifier(p) && op.category != "READ" {
+			continue
+		}
+		for _, w := range c.wrong(p) {
+			r := c.attempt(op, c.fresh(op).With(p.name, w.value))
+			if !r.sent() {
+				continue
+			}
+			c.sees("values")
+			if r.ok() {
+				c.breaks(w.rule, r, "%s takes %s for %s, which wants %s", op.name, brief(w.value), quoted(p.name), w.wants)
+				continue
+			}
+			if strings.HasPrefix(r.code(), "NOT_FOUND") {
+				continue // looked for before it was looked at
+			}
+			if r.unknownParameter(p.name) || r.code() == "VALIDATION_MISSING_PARAM" && !names(r.message(), p.name) {
+				continue // refused for another reason, which accuracy tells of
+			}
+			c.failed(fmt.Sprintf("%s with a wrong %s (%s)", op.name, p.name, strings.TrimPrefix(w.rule, "values.")), r, w.mention...)
+		}
+	}
+}
+
+// wrongValue is a value that a parameter does not take.
+type wrongValue struct {
+	rule, wants string
+	value       jsonv.Value
+	mention     []string
+}
+
+func (c *collector) wrong(p liveParam) (out []wrongValue) {
+	other := map[string]jsonv.Value{
+		"string": jsonv.Int(42), "integer": jsonv.String("zz_not_a_number"), "number": jsonv.String("zz_not_a_number"),
+		"boolean": jsonv.String("zz_not_a_boolean"), "array": jsonv.Int(42), "object": jsonv.Int(42),
+	}
+	kind := c.jsonKind(p)
+	if v, ok := other[kind]; ok {
+		out = append(out, wrongValue{"values.type", p.typ, v, []string{p.name, p.typ}})
+		if kind == "integer" {
+			if n, err := makeNumber(p, true); err == nil {
+				out = append(out, wrongValue{"values.type", p.typ, jsonv.String(n.Literal()), []string{p.name, p.typ}})
+			}
+		}
+	}
+	allowed := p.v.Lookup("enum")
+	if n := c.types[parseType(p.typ).name]; allowed.Len() == 0 && n != nil && n.kind == "enum" {
+		allowed = n.detail.Lookup("values")
+	}
+	if first := enumValue(allowed.At(0)); first.Kind() == jsonv.KindString && kind == "string" {
+		return append(out, wrongValue{"values.enum", "one of " + brief(allowed), jsonv.String("zz_not_in_the_enum"), []string{first.Text()}})
+	}
+	low, high := bounds(p)
+	if whole := kind == "integer"; whole || kind == "number" {
+		if !math.IsInf(low, 0) && math.Abs(low) < 1<<50 {
+			out = append(out, wrongValue{"values.range", "at least " + formatNumber(low), jsonv.Int(int64(low) - 1), []string{p.name}})
+		}
+		if !math.IsInf(high, 0) && math.Abs(high) < 1<<50 {
+			out = append(out, wrongValue{"values.range", "at most " + formatNumber(high), jsonv.Int(int64(high) + 1), []string{p.name}})
+		}
+	}
+	if kind != "string" {
+		return out
+	}
+	if _, most := lengths(p); most < 100_000 {
+		out = append(out, wrongValue{"values.length", fmt.Sprintf("at most %d characters", most), jsonv.String(strings.Repeat("z", most+1)), []string{p.name}})
+	}
+	if pattern := p.v.Lookup("pattern").Text(); pattern != "" {
+		if miss := "\u00a7 zz !"; c.fits(p, jsonv.String(miss)) != "" {
+			out = append(out, wrongValue{"values.pattern", "a text like " + clip(pattern, 60), jsonv.String(miss), []string{p.name}})
+		}
+	}
+	return out
+}
