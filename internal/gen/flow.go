@@ -42,7 +42,8 @@ func flow(v jsonv.Value) string {
 func block(key string, v jsonv.Value) string {
 	line := key + ": " + flow(v)
 	const short = 80
-	if len(line) <= short || v.Len() == 0 {
+	nested := v.Kind() == jsonv.KindArray || v.Kind() == jsonv.KindObject
+	if len(line) <= short || !nested || v.Len() == 0 {
 		return line
 	}
 	var b strings.Builder

@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"strings"
 	"testing"
 	"unicode"
 
@@ -49,6 +50,15 @@ func TestFlowIsYAML(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLongText: a text too long for a line stays on it, whole.
+func TestLongText(t *testing.T) {
+	want := strings.Repeat("word: ", 40)
+	n, diags := source.Parse(&source.File{Name: "long", Data: []byte(block("v", jsonv.String(want)))})
+	if n == nil || diags.HasErrors() || n.JSON().Lookup("v").Text() != want {
+		t.Errorf("reads as %s (%v)", n.JSON(), diags)
+	}
 }
 
 // TestPretty: the written schema is the schema.
