@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/proc"
 )
 
 // Exchange is the call that shows a finding of a live run.
@@ -110,20 +111,12 @@ func (e *Evidence) exchange(n int) *Exchange {
 	}
 	x := &Exchange{Tool: t.Lookup("tool").Text(), Arguments: t.Lookup("arguments"), Answer: t.Lookup("answer"), MS: t.Lookup("ms").Float64()}
 	if begin := e.Live.Lookup("repeat").Text(); begin != "" {
-		x.Repeat = begin + " " + shellQuote(x.Tool)
+		x.Repeat = begin + " " + proc.Quote(x.Tool)
 		if !x.Arguments.IsAbsent() {
-			x.Repeat += " " + shellQuote(x.Arguments.String())
+			x.Repeat += " " + proc.Quote(x.Arguments.String())
 		}
 	}
 	return x
-}
-
-// shellQuote makes a text one word of a POSIX shell.
-func shellQuote(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !wordRune(r) && !strings.ContainsRune("-./:=@%+,", r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 func (x *Exchange) json() jsonv.Value {

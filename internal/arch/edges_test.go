@@ -43,7 +43,7 @@ var edges = map[string][]string{
 	},
 	"internal/report": {"internal/result", "internal/jsonv", "internal/source", "internal/term"},
 	"internal/mock":   {"internal/mcp", "internal/source", "internal/jsonv"},
-	"internal/aql":    {"internal/mcp", "internal/judge", "internal/jsonv", "internal/source", "internal/result"},
+	"internal/aql":    {"internal/mcp", "internal/judge", "internal/proc", "internal/jsonv", "internal/source", "internal/result"},
 	// The demo adapter is a server; only the command line and tests run it.
 	"internal/aql/demo": {"internal/mcp", "internal/jsonv"},
 	"internal/judge":    {"internal/jsonv"},

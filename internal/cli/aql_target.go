@@ -150,7 +150,7 @@ func (t *aqlTarget) dial(ctx context.Context, variant string) (*mcp.Session, err
 // of an address that could be one.
 func (t *aqlTarget) shown() string {
 	if t.url == "" {
-		return strings.Join(quoteAll(t.argv), " ")
+		return proc.QuoteAll(t.argv)
 	}
 	u, err := url.Parse(t.url)
 	if err != nil {
@@ -163,9 +163,9 @@ func (t *aqlTarget) shown() string {
 // repeat is how a command line begins that repeats one call.
 func (t *aqlTarget) repeat() string {
 	if t.url == "" {
-		return aqlName + " call --stdio " + quoteAll([]string{strings.Join(quoteAll(t.argv), " ")})[0]
+		return aqlName + " call --stdio " + proc.Quote(proc.QuoteAll(t.argv))
 	}
-	return aqlName + " call --url " + quoteAll([]string{t.shown()})[0]
+	return aqlName + " call --url " + proc.Quote(t.shown())
 }
 
 // stateDir is where journals of live runs are kept.

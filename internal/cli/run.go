@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/plan"
+	"mcptest/internal/proc"
 	"mcptest/internal/report"
 	"mcptest/internal/result"
 	"mcptest/internal/run"
@@ -25,7 +26,7 @@ type runFlags struct {
 	reporters                        []string
 	output                           string
 	failFast, failOnFlaky            bool
-	parallel                         int
+	parallel                         parallelFlag
 	timeout                          time.Duration
 	retries                          int
 	list, dryRun                     bool
@@ -67,7 +68,7 @@ suite, flags or environment or a failed setup, 4 a report could not be written,
 	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "exit 1 when a test passed only when it was retried")
 	fl.StringVar(&f.baseline, "baseline", "", "`file` of known failures: they are skipped, and entries that no longer fail make the run fail")
 	fl.BoolVar(&f.lastFailed, "last-failed", false, "run the tests that failed when they last ran; all when none is known")
-	fl.IntVarP(&f.parallel, "parallel", "p", 0, "calls in flight on each server (`n`)")
+	fl.VarP(&f.parallel, "parallel", "p", "calls in flight on each server: `n` from 1 to 1024, or auto")
 	fl.DurationVar(&f.timeout, "timeout", 0, "limit for the calls of each test")
 	fl.IntVar(&f.retries, "retries", 0, "try a failed test again up to `n` times")
 	fl.BoolVar(&f.list, "list", false, "list the selected tests and stop")
@@ -109,9 +110,6 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s Streams) error {
 
 // plan loads and compiles the suites; mistakes are printed and end the command.
 func (f *runFlags) plan(cmd *cobra.Command, args []string, s Streams) (*plan.Plan, []*suite.Suite, error) {
-	if f.parallel < 0 || cmd.Flags().Changed("parallel") && f.parallel == 0 {
-		return nil, nil, fail(exitInvalid, "--parallel: want a number from 1")
-	}
 	if f.retries < 0 || f.retries > 100 {
 		return nil, nil, fail(exitInvalid, "--retries: want a number from 0 to 100")
 	}
@@ -132,7 +130,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s Streams) (*plan.Pla
 	set := f.settings(s)
 	set.Filters, set.Tags, set.SkipTags, set.Servers = f.filters, f.tags, f.skipTags, f.servers
 	set.Names = f.namesToRun(s, suites)
-	set.Timeout, set.Parallel, set.FailFast = f.timeout, f.parallel, f.failFast
+	set.Timeout, set.Parallel, set.FailFast = f.timeout, int(f.parallel), f.failFast
 	if cmd.Flags().Changed("retries") {
 		set.Retries = &f.retries
 	}
@@ -149,9 +147,17 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s Streams) (*plan.Pla
 
 // knownServers refuses a --server that no suite declares.
 func (f *runFlags) knownServers(suites []*suite.Suite) error {
+	var known []string
+	for _, s := range suites {
+		for _, sv := range s.Servers {
+			if !slices.Contains(known, sv.Name) {
+				known = append(known, sv.Name)
+			}
+		}
+	}
 	for _, name := range f.servers {
-		if !slices.ContainsFunc(suites, func(s *suite.Suite) bool { return s.Server(name) != nil }) {
-			return fail(exitInvalid, "--server: no suite declares a server called %q", name)
+		if !slices.Contains(known, name) {
+			return fail(exitInvalid, "--server: no suite declares a server called %q; there is %s", name, quoted(known))
 		}
 	}
 	return nil
@@ -210,7 +216,7 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 		Tool: result.Tool{Name: "mcptest", Version: version()},
 		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: world.ledger, Live: status.Live(), Sweep: world.sweep,
 		Settle: f.settled.settle, Closing: f.settled.closing,
-		Command: "mcptest run " + strings.Join(quoteAll(args), " "),
+		Command: "mcptest run " + proc.QuoteAll(args),
 	}
 	if up != nil {
 		w.Part, w.LogDir = run.Up, up.dir
@@ -225,15 +231,4 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 		}
 		return f.finish(s, rec, specs, logs, code)
 	})
-}
-
-func quoteAll(args []string) []string {
-	out := make([]string, len(args))
-	for i, a := range args {
-		out[i] = a
-		if strings.ContainsAny(a, " '\"$`\\&|;<>()*?[]#~!{}\n\t") {
-			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-	}
-	return out
 }

@@ -13,6 +13,7 @@ import (
 
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
+	"mcptest/internal/proc"
 	"mcptest/internal/result"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
@@ -240,7 +241,7 @@ func where(sv *plan.Server) string {
 	if sv.URL != "" {
 		return sv.URL
 	}
-	return strings.Join(quoteAll(sv.Argv), " ")
+	return proc.QuoteAll(sv.Argv)
 }
 
 // palette is that of a stream.

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"mcptest/internal/plan"
+	"mcptest/internal/proc"
 	"mcptest/internal/result"
 )
 
@@ -177,7 +178,7 @@ func (f *fileRun) scriptOf(c *plan.Case) *script {
 
 // repro is a shell line that runs one case again.
 func repro(f *plan.File, c *plan.Case) string {
-	return "mcptest run " + quote(f.Path) + " --filter " + quote("re:^"+pattern(c.Name)+"$")
+	return "mcptest run " + proc.Quote(f.Path) + " --filter " + proc.Quote("re:^"+pattern(c.Name)+"$")
 }
 
 // pattern matches a name exactly. What a terminal does not show, or would act
@@ -192,17 +193,6 @@ func pattern(name string) string {
 		}
 	}
 	return b.String()
-}
-
-// quote puts s between single quotes for a POSIX shell, if it needs them.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:,@%+=", r)
-	}
-	if s != "" && strings.TrimFunc(s, plain) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // elapsed adds a duration to the case's time.

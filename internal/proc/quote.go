@@ -1,0 +1,25 @@
+package proc
+
+import "strings"
+
+// Quote writes one word so that Split, and a POSIX shell, read it back as the
+// same single word: as it is where that is safe, in single quotes otherwise.
+func Quote(word string) string {
+	special := func(r rune) bool {
+		letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+		return !letter && !strings.ContainsRune("-_./:,@%+=", r)
+	}
+	if word != "" && !strings.ContainsFunc(word, special) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// QuoteAll writes words as one command line, a space between them.
+func QuoteAll(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = Quote(w)
+	}
+	return strings.Join(out, " ")
+}
