@@ -247,7 +247,7 @@ func (x *ruling) snakeCase() {
 		for k, p := range parameterList(d) {
 			x.cases++
 			name := text(p.Lookup("name"))
-			if snakeCase.MatchString(name) {
+			if snakeCase().MatchString(name) {
 				continue
 			}
 			rule := "snake-case.name"

@@ -305,7 +305,7 @@ type ruling struct {
 
 // breaks adds a finding, unless the rule set does not have the rule.
 func (x *ruling) breaks(rule string, at *place, v jsonv.Value, format string, args ...any) {
-	if w := rulesByID[rule].Weight(x.set); w != Off {
+	if w := rulesByID()[rule].Weight(x.set); w != Off {
 		x.found = append(x.found, Finding{Rule: rule, Weight: w, At: at.pointer(), Says: fmt.Sprintf(format, args...), offset: v.Offset()})
 	}
 }
@@ -313,7 +313,7 @@ func (x *ruling) breaks(rule string, at *place, v jsonv.Value, format string, ar
 // takes adds what a shape found, if keep says so.
 func (x *ruling) takes(found []Finding, keep func(Finding) bool) {
 	for _, f := range found {
-		if f.Weight = rulesByID[f.Rule].Weight(x.set); f.Weight != Off && (keep == nil || keep(f)) {
+		if f.Weight = rulesByID()[f.Rule].Weight(x.set); f.Weight != Off && (keep == nil || keep(f)) {
 			x.found = append(x.found, f)
 		}
 	}
@@ -321,7 +321,7 @@ func (x *ruling) takes(found []Finding, keep func(Finding) bool) {
 
 // sound says that a payload's findings do not make it invalid.
 func (j *judgement) sound(found []Finding) bool {
-	return !slices.ContainsFunc(found, func(f Finding) bool { return rulesByID[f.Rule].Weight(j.set) == Fail })
+	return !slices.ContainsFunc(found, func(f Finding) bool { return rulesByID()[f.Rule].Weight(j.set) == Fail })
 }
 
 func (x *ruling) result() TestResult {

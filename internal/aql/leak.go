@@ -3,6 +3,7 @@ package aql
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"mcptest/internal/jsonv"
@@ -71,7 +72,7 @@ type leakPattern struct {
 	re   *regexp.Regexp
 }
 
-var leakPatterns = func() (out []leakPattern) {
+var leakPatterns = sync.OnceValue(func() (out []leakPattern) {
 	for _, group := range []struct {
 		rule     string
 		patterns []string
@@ -99,13 +100,13 @@ var leakPatterns = func() (out []leakPattern) {
 		}
 	}
 	return out
-}()
+})
 
 // leakIn returns the first rule that a text breaks and the offending part,
 // or "". What only repeats a part of the request is no leak.
 func leakIn(s string, request jsonv.Value) (rule, part string) {
 	best := len(s)
-	for _, p := range leakPatterns {
+	for _, p := range leakPatterns() {
 		for _, at := range p.re.FindAllStringIndex(s, -1) {
 			if at[0] <= best && (rule == "" || at[0] < best || p.rule < rule) && !repeats(request, s[at[0]:at[1]]) {
 				best, rule, part = at[0], p.rule, s[at[0]:at[1]]

@@ -261,7 +261,7 @@ func (c *collector) sees(test string) { c.tests[test].cases++ }
 
 // breaks files a finding of a live-only row, with the call that shows it.
 func (c *collector) breaks(rule string, r reply, format string, args ...any) {
-	t := c.tests[rulesByID[rule].Test]
+	t := c.tests[rulesByID()[rule].Test]
 	if len(t.found) >= maxLiveFindings {
 		return
 	}

@@ -1,7 +1,6 @@
 package aql
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +10,7 @@ import (
 
 // Fields that nobody may change.
 
-var readOnlyWords = regexp.MustCompile(`(?i)read-?\s?only|immutable|server-assigned|cannot be (changed|updated|modified)`)
+var readOnlyWords = pattern(`(?i)read-?\s?only|immutable|server-assigned|cannot be (changed|updated|modified)`)
 
 // readOnly tries to change what the adapter assigned.
 func (c *collector) readOnly(y *cycle) {
@@ -19,7 +18,7 @@ func (c *collector) readOnly(y *cycle) {
 	_, thing := y.place(before.env)
 	tried := 0
 	for name, v := range thing.Members() {
-		if tried == 2 || y.create.param(name) != nil || v.Kind() != jsonv.KindString || bookkeeping.MatchString(name) || jsonv.Equal(v, y.id) {
+		if tried == 2 || y.create.param(name) != nil || v.Kind() != jsonv.KindString || bookkeeping().MatchString(name) || jsonv.Equal(v, y.id) {
 			continue
 		}
 		tried++
@@ -44,9 +43,9 @@ func (c *collector) readOnly(y *cycle) {
 
 // disclosed says that introspection calls a field read-only.
 func (c *collector) disclosed(y *cycle, name string) bool {
-	said := func(text string) bool { return readOnlyWords.MatchString(text) && names(text, name) }
+	said := func(text string) bool { return readOnlyWords().MatchString(text) && names(text, name) }
 	if said(y.update.detail.Lookup("description").Text()) || slices.ContainsFunc(y.update.params, func(p liveParam) bool {
-		return said(p.doc) || p.name == name && readOnlyWords.MatchString(p.doc)
+		return said(p.doc) || p.name == name && readOnlyWords().MatchString(p.doc)
 	}) {
 		return true
 	}
@@ -55,7 +54,7 @@ func (c *collector) disclosed(y *cycle, name string) bool {
 		return false
 	}
 	for _, f := range t.detail.Lookup("fields").Elems() {
-		if f.Lookup("name").Text() == name && readOnlyWords.MatchString(f.Lookup("description").Text()) {
+		if f.Lookup("name").Text() == name && readOnlyWords().MatchString(f.Lookup("description").Text()) {
 			return true
 		}
 	}

@@ -1,7 +1,6 @@
 package aql
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ const (
 	maxOperations = 2000
 )
 
-var toolName = regexp.MustCompile(`^([a-z0-9_]+_)?mcp_aql(?:_([a-z0-9]+))?$`)
+var toolName = pattern(`^([a-z0-9_]+_)?mcp_aql(?:_([a-z0-9]+))?$`)
 
 // discover finds the tools, the operations and the types.
 func (c *collector) discover() error {
@@ -109,7 +108,7 @@ func (c *collector) listTools() error {
 		}
 		for _, t := range v.Lookup("tools").Elems() {
 			info := toolInfo{t.Lookup("name").Text(), t.Lookup("description").Text(), t.Lookup("annotations"), t.Lookup("inputSchema")}
-			if m := toolName.FindStringSubmatch(info.name); m != nil && (c.o.Prefix == "" || m[1] == c.o.Prefix) || info.name == c.o.Tool && info.name != "" {
+			if m := toolName().FindStringSubmatch(info.name); m != nil && (c.o.Prefix == "" || m[1] == c.o.Prefix) || info.name == c.o.Tool && info.name != "" {
 				c.tools = append(c.tools, info)
 			}
 			names = append(names, info.name)
@@ -141,7 +140,7 @@ func (c *collector) assignTools() error {
 	c.families = map[string]string{}
 	prefixes := map[string]bool{}
 	for _, t := range c.tools {
-		m := toolName.FindStringSubmatch(t.name)
+		m := toolName().FindStringSubmatch(t.name)
 		if m == nil {
 			continue
 		}

@@ -1,7 +1,6 @@
 package aql
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 // Some parts of an answer differ each time: they are found by asking twice,
 // and left out of every comparison.
 
-var volatileKey = regexp.MustCompile(`(?i)^(_meta|request_?id|(start|end|next)_?cursor|etag)$|timestamp|duration|elapsed`)
+var volatileKey = pattern(`(?i)^(_meta|request_?id|(start|end|next)_?cursor|etag)$|timestamp|duration|elapsed`)
 
 func (c *collector) findVolatile(op *liveOp, a, b reply) {
 	if !a.ok() || !b.ok() {
@@ -47,7 +46,7 @@ func withoutVolatile(v jsonv.Value) jsonv.Value {
 	case jsonv.KindObject:
 		var out object
 		for k, e := range v.Members() {
-			if !volatileKey.MatchString(k) {
+			if !volatileKey().MatchString(k) {
 				out = append(out, jsonv.Member{Key: k, Value: withoutVolatile(e)})
 			}
 		}
@@ -57,7 +56,7 @@ func withoutVolatile(v jsonv.Value) jsonv.Value {
 }
 
 // isoDate is what D 4.7.2 asks of dates: ISO 8601.
-var isoDate = regexp.MustCompile(`^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)?)?$`)
+var isoDate = pattern(`^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)?)?$`)
 
 // checkDates looks at every text of an answer whose key speaks of a time.
 func (c *collector) checkDates(op *liveOp, r reply) {
@@ -75,7 +74,7 @@ func (c *collector) checkDates(op *liveOp, r reply) {
 		for k, e := range v.Members() {
 			if e.Kind() == jsonv.KindString && (strings.HasSuffix(k, "_at") || strings.HasSuffix(k, "_date") || strings.HasSuffix(k, "timestamp")) {
 				c.sees("dates")
-				if key := op.name + " " + k; !isoDate.MatchString(e.Text()) && !c.failures[key] {
+				if key := op.name + " " + k; !isoDate().MatchString(e.Text()) && !c.failures[key] {
 					c.failures[key] = true
 					c.breaks("dates.iso", r, "%s answers %s for %s", op.name, quoted(clip(e.Text(), 40)), quoted(k))
 				}

@@ -123,7 +123,7 @@ func (x *ruling) observedLive() {
 		}
 		x.moot, x.observed = t.Lookup("moot").Text(), t.Lookup("observed").Text()
 		for k, f := range t.Lookup("findings").Elems() {
-			if rule := rulesByID[f.Lookup("rule").Text()]; rule != nil && rule.Test == x.test.ID {
+			if rule := rulesByID()[f.Lookup("rule").Text()]; rule != nil && rule.Test == x.test.ID {
 				x.breaks(rule.ID, at.elem(i).member("findings").elem(k), f, "%s", f.Lookup("says").Text())
 			}
 		}

@@ -1,7 +1,6 @@
 package aql
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,14 +9,14 @@ import (
 
 // What can be seen without calling an operation: tools, names, categories.
 
-var supported = regexp.MustCompile(`(?i)supported operations:\s*([A-Za-z0-9_,\s]+)`)
+var supported = pattern(`(?i)supported operations:\s*([A-Za-z0-9_,\s]+)`)
 
 // checkTools holds the tools against MCP 2 and 6.
 func (c *collector) checkTools() {
 	var none reply
 	for _, t := range c.tools {
 		c.sees("tools")
-		if toolName.FindString(t.name) == "" {
+		if toolName().FindString(t.name) == "" {
 			c.breaks("tools.name", none, "%s is not named like an MCP-AQL tool", quoted(t.name))
 		}
 		if !strings.Contains(strings.ToLower(t.description), "introspect") {
@@ -61,9 +60,9 @@ func (c *collector) checkHints(t toolInfo) {
 // hidden finds operations that a tool names and the list does not (MCP 2.1).
 func (c *collector) hidden(t toolInfo) {
 	var mentioned []string
-	if m := supported.FindStringSubmatch(t.description); m != nil {
+	if m := supported().FindStringSubmatch(t.description); m != nil {
 		for _, name := range strings.Split(m[1], ",") {
-			if name = strings.TrimSpace(name); snakeCase.MatchString(name) {
+			if name = strings.TrimSpace(name); snakeCase().MatchString(name) {
 				mentioned = append(mentioned, name)
 			}
 		}
@@ -92,7 +91,7 @@ func (c *collector) checkOperations() {
 	for _, op := range c.ops {
 		c.sees("operation-names")
 		c.sees("consistency")
-		if !snakeCase.MatchString(op.name) {
+		if !snakeCase().MatchString(op.name) {
 			c.breaks("operation-names.snake", none, "%s is not snake_case", quoted(clip(op.name, 60)))
 		}
 		if want := reservedOperations[op.name]; want != "" && op.category != want {

@@ -1,7 +1,6 @@
 package aql
 
 import (
-	"regexp"
 	"strings"
 
 	"mcptest/internal/jsonv"
@@ -9,7 +8,7 @@ import (
 
 // What an update may and may not touch.
 
-var bookkeeping = regexp.MustCompile(`(?i)^(updated|modified|last_|version|etag|revision)`)
+var bookkeeping = pattern(`(?i)^(updated|modified|last_|version|etag|revision)`)
 
 // send an update with some input, as the operation documents it.
 func (c *collector) change(y *cycle, input jsonv.Value) reply {
@@ -52,7 +51,7 @@ func (c *collector) updates(y *cycle) {
 	f := FieldsCase{Name: y.update.name + " of " + target, ReadResponse: after.response(), Call: after.n}
 	f.Fields = append(f.Fields, Field{prefix + "." + target, value})
 	for k, v := range thing.Members() {
-		if k != target && jsonv.Equal(v, again.Lookup(k)) && !bookkeeping.MatchString(k) && !volatileKey.MatchString(k) && !strings.Contains(k, ".") && !secretKey(k) {
+		if k != target && jsonv.Equal(v, again.Lookup(k)) && !bookkeeping().MatchString(k) && !volatileKey().MatchString(k) && !strings.Contains(k, ".") && !secretKey(k) {
 			f.Fields = append(f.Fields, Field{prefix + "." + k, v})
 		}
 	}

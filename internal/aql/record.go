@@ -93,7 +93,7 @@ func (r *Report) asCase(c CategoryResult, t TestResult) *result.Case {
 			continue
 		}
 		a := result.Assertion{Name: f.Rule, Target: f.At, Message: f.Says, Line: f.Line, Column: f.Column}
-		if rule, ok := rulesByID[f.Rule]; ok {
+		if rule, ok := rulesByID()[f.Rule]; ok {
 			a.Expected = rule.Says
 			a.Notes = []string{string(rule.Requirement) + ", " + rule.Section, rule.Fix}
 		}

@@ -2,7 +2,6 @@ package aql
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -92,10 +91,10 @@ const maxGroups = 4
 
 // varying are the parts of a sentence that differ between findings of one
 // cause: quoted names, words with underscores, numbers.
-var varying = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\w*_\w*|\d+`)
+var varying = pattern(`"(?:[^"\\]|\\.)*"|\w*_\w*|\d+`)
 
 // cause is what findings of one cause say alike.
-func cause(says string) string { return varying.ReplaceAllString(says, "…") }
+func cause(says string) string { return varying().ReplaceAllString(says, "…") }
 
 // narrate tells findings in one line. Findings of one cause are told
 // once: one mistake made for every operation is one sentence.

@@ -3,6 +3,7 @@ package aql
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // RuleSet chooses how strictly evidence is judged.
@@ -66,15 +67,15 @@ func Rules() []Rule {
 		errorRules, resultRules, roundTripRules, level2Rules, constraintRules, semanticRules, liveRules)
 }
 
-// rulesByID is the index of Rules, made once and only read.
-var rulesByID = func() map[string]*Rule {
+// rulesByID is the index of Rules, made when it is first asked for.
+var rulesByID = sync.OnceValue(func() map[string]*Rule {
 	all := Rules()
 	m := make(map[string]*Rule, len(all))
 	for i := range all {
 		m[all[i].ID] = &all[i]
 	}
 	return m
-}()
+})
 
 // Documents gives the short names that sections are cited by.
 func Documents() [][2]string {
@@ -181,11 +182,11 @@ func Tests() []Test {
 	})
 }
 
-// testsByID is the index of Tests, made once and only read.
-var testsByID = func() map[string]Test {
+// testsByID is the index of Tests, made when it is first asked for.
+var testsByID = sync.OnceValue(func() map[string]Test {
 	m := map[string]Test{}
 	for _, t := range Tests() {
 		m[t.ID] = t
 	}
 	return m
-}()
+})

@@ -7,9 +7,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"mcptest/internal/jsonv"
 )
+
+// pattern compiles a regular expression when it is first asked for: most
+// starts of the programs need none of them.
+func pattern(s string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}
 
 // A shape says what a payload has to look like. Shapes are data: the
 // validators of the introspection answers and of results are built from the
@@ -152,7 +159,7 @@ func (flag) look(p *probe, at *place, v jsonv.Value, rule string) {
 type words struct {
 	filled bool
 	oneOf  []string
-	like   *regexp.Regexp
+	like   func() *regexp.Regexp
 	want   string // what like means, in words
 	is     func(string) bool
 	except map[string]string // rule of a value that is wrong in its own way
@@ -170,7 +177,7 @@ func (s words) look(p *probe, at *place, v jsonv.Value, rule string) {
 			rule = r
 		}
 		p.add(rule, at, v, "want one of %s, got %s", strings.Join(s.oneOf, ", "), quoted(clip(t, 40)))
-	case s.like != nil && !s.like.MatchString(t), s.is != nil && !s.is(t):
+	case s.like != nil && !s.like().MatchString(t), s.is != nil && !s.is(t):
 		p.add(rule, at, v, "want %s, got %s", s.want, quoted(clip(t, 40)))
 	}
 }

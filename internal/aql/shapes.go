@@ -1,7 +1,6 @@
 package aql
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -12,11 +11,11 @@ var (
 	semanticCategories = []string{"CREATE", "READ", "UPDATE", "DELETE", "EXECUTE"}
 	typeKinds          = []string{"enum", "object", "scalar", "union"}
 
-	protocolVersion = regexp.MustCompile(`^\d+\.\d+\.\d+(-[a-zA-Z0-9.-]+)?$`)
-	errorCode       = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
-	snakeCase       = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-	timeOfDay       = regexp.MustCompile(`^(\d\d):(\d\d):(\d\d(?:\.\d+)?)([zZ]|([+-])(\d\d)(?::?(\d\d))?)$`)
-	calendarDate    = regexp.MustCompile(`^(\d\d\d\d)-(\d\d)-(\d\d)$`)
+	protocolVersion = pattern(`^\d+\.\d+\.\d+(-[a-zA-Z0-9.-]+)?$`)
+	errorCode       = pattern(`^[A-Z][A-Z0-9_]*$`)
+	snakeCase       = pattern(`^[a-z][a-z0-9_]*$`)
+	timeOfDay       = pattern(`^(\d\d):(\d\d):(\d\d(?:\.\d+)?)([zZ]|([+-])(\d\d)(?::?(\d\d))?)$`)
+	calendarDate    = pattern(`^(\d\d\d\d)-(\d\d)-(\d\d)$`)
 )
 
 var (
@@ -237,7 +236,7 @@ func isDateTime(s string) bool {
 }
 
 func isDate(s string) bool {
-	m := calendarDate.FindStringSubmatch(s)
+	m := calendarDate().FindStringSubmatch(s)
 	if m == nil {
 		return false
 	}
@@ -253,7 +252,7 @@ func isDate(s string) bool {
 }
 
 func isTime(s string) bool {
-	m := timeOfDay.FindStringSubmatch(s)
+	m := timeOfDay().FindStringSubmatch(s)
 	if m == nil {
 		return false
 	}
