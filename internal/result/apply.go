@@ -27,7 +27,7 @@ func (r *Run) Apply(e Event) {
 	case RunStarted:
 		r.Schema = Schema
 		r.Tool, r.Suites, r.Started = e.Tool, e.Suites, e.Started
-		r.Parallel, r.Command = e.Parallel, e.Command
+		r.Parallel, r.Command, r.Shard = e.Parallel, e.Command, e.Shard
 	case ServerUp:
 		r.server(e.Server, true)
 	case ServerDown:

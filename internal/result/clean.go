@@ -25,6 +25,9 @@ func clean(e Event, r *Redactor, l Limits) Event {
 	switch e := e.(type) {
 	case RunStarted:
 		k.text(&e.Tool.Name, &e.Tool.Version, &e.Command)
+		if e.Shard != nil {
+			k.text(&e.Shard.Digest)
+		}
 		e.Suites = slices.Clone(e.Suites)
 		for i := range e.Suites {
 			k.text(&e.Suites[i].Name, &e.Suites[i].File)

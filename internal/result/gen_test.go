@@ -150,6 +150,9 @@ func drawEvents(t *rapid.T) []result.Event {
 		Started: time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "started"), 123456789).In(time.FixedZone("x", 3600)),
 		Total:   n, Parallel: rapid.IntRange(0, 4).Draw(t, "parallel"), Command: s("command"),
 	}}
+	if rapid.Bool().Draw(t, "sharded") {
+		events[0] = shardOf(events[0].(result.RunStarted), rapid.IntRange(1, 3).Draw(t, "shard"))
+	}
 	other := func() {
 		switch rapid.IntRange(0, 6).Draw(t, "other") {
 		case 0:
@@ -175,6 +178,15 @@ func drawEvents(t *rapid.T) []result.Event {
 	}
 	other()
 	return append(events, result.RunFinished{DurationMS: millis.Draw(t, "duration"), ExitCode: rapid.IntRange(0, 7).Draw(t, "exit"), Interrupted: s("signal")})
+}
+
+// shardOf makes the begin of a run that of a shard of three.
+func shardOf(e result.RunStarted, index int) result.RunStarted {
+	e.Shard = &result.Shard{Index: index, Total: 3, Tests: 3 * e.Total, Digest: "d1", Places: []int{}}
+	for i := range e.Total {
+		e.Shard.Places = append(e.Shard.Places, 3*i+index-1)
+	}
+	return e
 }
 
 func count(n int) []int {

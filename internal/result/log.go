@@ -113,7 +113,7 @@ func WriteLog(w io.Writer, r *Run) error {
 	l := NewLogWriter(bw)
 	send := func(e Event) { l.Event(e, nil) }
 	total := r.Summary.Total
-	send(RunStarted{r.Tool, r.Suites, r.Started, total, r.Parallel, r.Command})
+	send(RunStarted{r.Tool, r.Suites, r.Started, total, r.Parallel, r.Command, r.Shard})
 	for _, s := range r.Servers {
 		send(ServerDown{s})
 	}

@@ -53,7 +53,7 @@ func (s *splitter) record(r *Run, spool *Spool) error {
 	fields := map[string]any{
 		"schema": &r.Schema, "tool": &r.Tool, "suites": &r.Suites, "started": &r.Started,
 		"duration_ms": &r.DurationMS, "exit_code": &r.ExitCode, "interrupted": &r.Interrupted,
-		"parallel": &r.Parallel, "command": &r.Command, "summary": &r.Summary, "phases": &r.Phases,
+		"parallel": &r.Parallel, "command": &r.Command, "shard": &r.Shard, "summary": &r.Summary, "phases": &r.Phases,
 		"metric_rollups": &r.Rollups, "findings": &r.Findings, "servers": &r.Servers, "notes": &r.Notes,
 	}
 	counted := Run{}

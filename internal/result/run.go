@@ -38,6 +38,8 @@ type Run struct {
 	Parallel int `json:"parallel,omitempty"`
 	// Command is the command line to repeat the run, quoted for a shell.
 	Command string `json:"command,omitempty"`
+	// Shard says which part of a run this is; nil: all of it.
+	Shard *Shard `json:"shard,omitempty"`
 
 	Summary  Summary   `json:"summary"`
 	Cases    Cases     `json:"-"` // "tests" in the JSON form
@@ -61,6 +63,19 @@ type Tool struct {
 type Suite struct {
 	Name string `json:"name"`
 	File string `json:"file"`
+}
+
+// Shard is one of the parts that a run was split into.
+type Shard struct {
+	Index int `json:"index"` // from 1
+	Total int `json:"total"`
+	// Tests is the number of tests of all shards together.
+	Tests int `json:"tests"`
+	// Digest is equal for shards of the same files and selection.
+	Digest string `json:"digest"`
+	// Places are where the tests stand among those of all shards, from 0,
+	// ascending: one for each test of this record.
+	Places []int `json:"places"`
 }
 
 // Summary counts the cases of a run.

@@ -41,6 +41,8 @@ type World struct {
 	Keeper proc.Keeper
 	// Command repeats the run, for reports.
 	Command string
+	// Shard says which part of a larger run the plan is; nil: it is all.
+	Shard *result.Shard
 	// Grace is how long a server or background step has to end politely;
 	// zero: inputGrace, then proc's default for SIGTERM.
 	Grace proc.Grace
@@ -167,8 +169,8 @@ func Run(ctx context.Context, p *plan.Plan, w World) int {
 	return r.finish(ctx)
 }
 
-// files are the plan's files that have a case to run; for a part of a run
-// without cases all of them.
+// files are the plan's files that have a case to run; where no case is wanted,
+// because only the brackets are run, all of them.
 func (r *runner) files() []*fileRun {
 	var out []*fileRun
 	first := 0
@@ -177,7 +179,7 @@ func (r *runner) files() []*fileRun {
 		for end < r.plan.Len() && r.plan.FileOf(end) == i {
 			end++
 		}
-		if end > first || r.plan.Len() == 0 {
+		if end > first || r.plan.Len() == 0 && r.w.Part != Whole {
 			out = append(out, &fileRun{runner: r, file: f, index: i, first: first, end: end})
 		}
 		first = end
@@ -186,7 +188,7 @@ func (r *runner) files() []*fileRun {
 }
 
 func (r *runner) begin() {
-	e := result.RunStarted{Tool: r.w.Tool, Started: r.start, Total: r.plan.Len(), Parallel: 1, Command: r.w.Command}
+	e := result.RunStarted{Tool: r.w.Tool, Started: r.start, Total: r.plan.Len(), Parallel: 1, Command: r.w.Command, Shard: r.w.Shard}
 	if r.w.Part == Down {
 		e.Total = 0
 	}
