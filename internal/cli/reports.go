@@ -167,7 +167,7 @@ func (f *runFlags) namesToRun(s Streams, suites []*suite.Suite) map[string]bool 
 
 // remember keeps what failed for --last-failed. In CI nobody would read it.
 func (f *runFlags) remember(s Streams, suites []*suite.Suite, log *slog.Logger) {
-	if lookupEnv(s.Env, "CI") != "" {
+	if inCI(s.Env) {
 		return
 	}
 	if err := f.settled.remember(suites); err != nil {
@@ -178,7 +178,7 @@ func (f *runFlags) remember(s Streams, suites []*suite.Suite, log *slog.Logger) 
 // live is the listener that shows the run while it goes on.
 func (f *runFlags) live(s Streams, specs []report.Spec) (*report.Live, *term.Status) {
 	var status *term.Status
-	if !f.noProgress && f.logLevel != "debug" && lookupEnv(s.Env, "CI") == "" {
+	if !f.noProgress && f.logLevel != "debug" && !inCI(s.Env) {
 		status = term.NewStatus(s.Err, s.Env)
 	}
 	o := report.LiveOptions{Out: s.Out, Status: status, InOrder: !term.IsTerminal(s.Out)}

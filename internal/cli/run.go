@@ -157,7 +157,7 @@ func (f *runFlags) knownServers(suites []*suite.Suite) error {
 	}
 	for _, name := range f.servers {
 		if !slices.Contains(known, name) {
-			return fail(exitInvalid, "--server: no suite declares a server called %q; there is %s", name, quoted(known))
+			return fail(exitInvalid, "--server: no suite declares a server called %q; there is %s", name, strings.Join(known, ", "))
 		}
 	}
 	return nil

@@ -21,8 +21,9 @@ const overtime = 30 * time.Second
 
 // watchSignals cancels the context at the first SIGINT, SIGTERM or SIGHUP and
 // calls kill at the second one, or when the run takes too long to end; kill
-// must end the process. stop ends the watch; signals have no effect from then
-// on, for the process is about to end.
+// must end the process. SIGQUIT (Ctrl-\) is such a second signal at once. stop
+// ends the watch; signals have no effect from then on, for the process is about
+// to end.
 //
 // A SIGHUP that was ignored when we were started (nohup) stays ignored. A
 // write to a closed pipe is an error from now on and no longer a signal; the
@@ -30,7 +31,7 @@ const overtime = 30 * time.Second
 func watchSignals(ctx context.Context, stderr io.Writer, kill func(code int)) (out context.Context, stop func()) {
 	out, cancel := context.WithCancelCause(ctx)
 	ch := make(chan os.Signal, 4)
-	want := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	want := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
 	if !signal.Ignored(syscall.SIGHUP) {
 		want = append(want, syscall.SIGHUP)
 	}
@@ -46,7 +47,7 @@ func watchSignals(ctx context.Context, stderr io.Writer, kill func(code int)) (o
 		for {
 			select {
 			case sig := <-ch:
-				first := code == 0
+				first := code == 0 && sig != syscall.SIGQUIT
 				var name string
 				name, code = signalName(sig)
 				if !first {
@@ -85,6 +86,8 @@ func signalName(sig os.Signal) (string, int) {
 		return "SIGINT", 130
 	case syscall.SIGHUP:
 		return "SIGHUP", 129
+	case syscall.SIGQUIT:
+		return "SIGQUIT", 131
 	default:
 		return "SIGTERM", 143
 	}

@@ -188,7 +188,7 @@ func unusedVars(suites []*suite.Suite) source.Diagnostics {
 
 // settings are the plan's settings that both commands share.
 func (f *suiteFlags) settings(s Streams) plan.Settings {
-	set := plan.Settings{Env: s.Env, AllowOutside: f.allowOutside, CI: lookupEnv(s.Env, "CI") == "true", Self: s.Self}
+	set := plan.Settings{Env: s.Env, AllowOutside: f.allowOutside, CI: inCI(s.Env), Self: s.Self}
 	for _, k := range mcp.ViolationKinds {
 		set.ViolationKinds = append(set.ViolationKinds, k.Name)
 	}
@@ -223,6 +223,16 @@ func printDiagnostics(s Streams, color string, diags source.Diagnostics, secrets
 		}
 	}
 	return errors, warnings
+}
+
+// inCI reports whether the environment is one of continuous integration: CI is
+// set, and to something else than a no.
+func inCI(env []string) bool {
+	switch strings.ToLower(lookupEnv(env, "CI")) {
+	case "", "0", "false", "no", "off":
+		return false
+	}
+	return true
 }
 
 func lookupEnv(env []string, name string) string {
