@@ -47,7 +47,11 @@ func rowsReply(rows int) []byte {
 }
 
 func replies() map[string][]byte {
-	return map[string][]byte{"tools": toolsReply(50), "text": textReply(500), "rows": rowsReply(500)}
+	return map[string][]byte{
+		"tools": toolsReply(50), "text": textReply(500), "rows": rowsReply(500),
+		"row":  []byte(`{"text":"hello 4711"}`),
+		"echo": []byte(`{"jsonrpc":"2.0","id":4711,"result":{"content":[{"type":"text","text":"hello 4711"}]}}`),
+	}
 }
 
 func BenchmarkParse(b *testing.B) {

@@ -37,7 +37,8 @@ func Parse(data []byte) (Value, error) {
 // worth telling: see Note.
 func ParseWith(data []byte, o Options) (Value, []Note, error) {
 	o = o.withDefaults()
-	p := &parser{data: data, src: string(data), maxDepth: o.MaxDepth, maxNodes: o.MaxNodes}
+	p := newParser(data, o)
+	defer p.release()
 	v, i, err := p.value(skipSpace(data, 0), 0)
 	if err != nil {
 		return Value{}, nil, err
@@ -268,7 +269,8 @@ func hex4(s string) rune {
 	return rune(hexDigit(s[0])<<12 | hexDigit(s[1])<<8 | hexDigit(s[2])<<4 | hexDigit(s[3]))
 }
 
-// slab hands out pieces of large allocations that double in size.
+// slab hands out pieces of large allocations that double in size, from next
+// on.
 type slab[T any] struct {
 	free []T
 	next int
@@ -278,8 +280,8 @@ const slabFirst, slabLast = 16, 1024
 
 func (s *slab[T]) take(n int) []T {
 	if len(s.free) < n {
-		s.next = min(max(2*s.next, slabFirst), slabLast)
 		s.free = make([]T, max(n, s.next))
+		s.next = min(2*s.next, slabLast)
 	}
 	out := s.free[:n:n]
 	s.free = s.free[n:]
