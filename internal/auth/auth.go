@@ -18,11 +18,12 @@ import (
 const (
 	ClientCredentials = "client_credentials"
 	AuthorizationCode = "authorization_code"
+	DeviceCode        = "device_code"
 )
 
 // Config says how to get a token.
 type Config struct {
-	Grant             string // ClientCredentials or AuthorizationCode
+	Grant             string // one of the grants above
 	Resource          string // address of the server under test
 	ClientID          string
 	ClientSecret      string
@@ -30,9 +31,12 @@ type Config struct {
 	Issuer            string // the authorization server; it must be the one that is found
 	ClientMetadataURL string // AuthorizationCode: identifies the client where the server takes such documents
 	Scopes            []string
-	RedirectPort      int // AuthorizationCode; 0: defaultPort
+	RedirectPort      int // AuthorizationCode; 0: defaultPort when Headless, else any free one
 	Headless          bool
+	Store             *Store // where the logins of people are kept; not with Headless and ClientCredentials
+	LoginCommand      string // what to run when somebody has to log in
 	TLS               *tls.Config
+	Transport         http.RoundTripper      // to authorization servers; nil: over the network
 	Secret            func(values ...string) // is told every token; may be nil
 }
 
@@ -60,9 +64,7 @@ const requestTime = 30 * time.Second
 
 // New checks the configuration. Nothing is sent before the first request.
 func New(c Config) (*Authorizer, error) {
-	client := &http.Client{Timeout: requestTime, CheckRedirect: sameOrigin, Transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, TLSClientConfig: c.TLS, ForceAttemptHTTP2: true, DisableKeepAlives: true,
-	}}
+	client := newClient(c)
 	a := &Authorizer{secret: c.Secret}
 	if a.secret == nil {
 		a.secret = func(...string) {}
@@ -73,13 +75,25 @@ func New(c Config) (*Authorizer, error) {
 		a.grant, err = newCredentials(c, client)
 	case c.Grant == AuthorizationCode && c.Headless:
 		a.grant, err = newCode(c, client)
+	case c.Grant == AuthorizationCode || c.Grant == DeviceCode:
+		a.grant, err = newStored(c, client)
 	default:
-		err = fmt.Errorf("the grant %s is not supported yet without headless: true", c.Grant)
+		err = fmt.Errorf("the grant %q is not known", c.Grant)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("auth.oauth: %w", err)
 	}
 	return a, nil
+}
+
+// newClient is what authorization servers are talked to with.
+func newClient(c Config) *http.Client {
+	if c.Transport == nil {
+		c.Transport = &http.Transport{
+			Proxy: http.ProxyFromEnvironment, TLSClientConfig: c.TLS, ForceAttemptHTTP2: true, DisableKeepAlives: true,
+		}
+	}
+	return &http.Client{Timeout: requestTime, CheckRedirect: sameOrigin, Transport: c.Transport}
 }
 
 // sameOrigin refuses redirects that leave the origin: what is posted holds
@@ -100,13 +114,22 @@ func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
 	defer a.mu.Unlock()
 	t, err := a.grant.token(ctx)
 	if err != nil {
-		return fmt.Errorf("get a token: %w", err)
+		return explain("get a token", err)
 	}
 	if t != nil {
 		a.keep(t)
 		req.Header.Set("Authorization", t.Type()+" "+t.AccessToken)
 	}
 	return nil
+}
+
+// explain says what was being done, where the error does not say it better.
+func explain(doing string, err error) error {
+	var login *LoginError
+	if errors.As(err, &login) {
+		return login
+	}
+	return fmt.Errorf("%s: %w", doing, err)
 }
 
 // keep declares a token before it is used.
@@ -133,12 +156,12 @@ func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (again
 		return true, nil // another request has got a token meanwhile
 	}
 	if err := a.grant.renew(ctx, resp); err != nil {
-		return false, fmt.Errorf("log in: %w", err)
+		return false, explain("log in", err)
 	}
 	t, err := a.grant.token(ctx)
 	switch {
 	case err != nil:
-		return false, fmt.Errorf("get a token: %w", err)
+		return false, explain("get a token", err)
 	case t != nil:
 		a.keep(t)
 	}

@@ -215,8 +215,9 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		"needs client_id and a secret":     {Grant: auth.ClientCredentials, Issuer: "https://id.example.com"},
 		"with a client secret needs":       {Grant: auth.AuthorizationCode, Headless: true, ClientID: "a", ClientSecret: "b"},
 		"go with client_id":                {Grant: auth.AuthorizationCode, Headless: true, Issuer: "https://id.example.com"},
-		"not supported yet":                {Grant: "device_code", ClientID: "a"},
-		"authorization_code is not suppor": {Grant: auth.AuthorizationCode},
+		"is not known":                     {Grant: "password", ClientID: "a"},
+		"no place for tokens":              {Grant: auth.AuthorizationCode},
+		"device_code with a client secret": {Grant: auth.DeviceCode, ClientID: "a", ClientSecret: "b"},
 	} {
 		if _, err := auth.New(c); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v, want %q in it", c, err, says)

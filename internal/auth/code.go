@@ -29,11 +29,8 @@ const (
 )
 
 func newCode(c Config, client *http.Client) (*code, error) {
-	if c.ClientSecret != "" && c.Issuer == "" {
-		return nil, errors.New("authorization_code with a client secret needs issuer: the server under test never chooses where the secret goes")
-	}
-	if c.ClientID == "" && (c.ClientSecret != "" || c.Issuer != "") {
-		return nil, errors.New("an issuer and a client secret go with client_id: a client that registers itself is nobody's yet")
+	if err := checkClient(c); err != nil {
+		return nil, err
 	}
 	port := c.RedirectPort
 	if port == 0 {
@@ -41,30 +38,46 @@ func newCode(c Config, client *http.Client) (*code, error) {
 	}
 	redirect := fmt.Sprintf("http://127.0.0.1:%d/callback", port)
 	g := &code{}
-	config := &auth.AuthorizationCodeHandlerConfig{
-		RedirectURL: redirect, Client: client, RequestRefreshToken: true,
-		ScopeFilter: func(found []string) []string { return g.scopes(c.Scopes, found) },
-		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			return headless(ctx, client, args.URL, redirect)
-		},
-	}
-	if c.ClientMetadataURL != "" {
-		config.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: c.ClientMetadataURL}
-	}
-	if c.ClientID != "" {
-		config.PreregisteredClient = &oauthex.ClientCredentials{ClientID: c.ClientID, Issuer: c.Issuer}
-		if c.ClientSecret != "" {
-			config.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: c.ClientSecret}
-		}
-	} else {
-		config.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "mcptest", RedirectURIs: []string{redirect},
-			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
-		}}
+	config := handlerConfig(c, client, redirect)
+	config.ScopeFilter = func(found []string) []string { return g.scopes(c.Scopes, found) }
+	config.AuthorizationCodeFetcher = func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+		return headless(ctx, client, args.URL, redirect)
 	}
 	var err error
 	g.handler, err = auth.NewAuthorizationCodeHandler(config)
 	return g, err
+}
+
+// checkClient refuses what could send a secret to the wrong place.
+func checkClient(c Config) error {
+	if c.ClientSecret != "" && c.Issuer == "" {
+		return fmt.Errorf("%s with a client secret needs issuer: the server under test never chooses where the secret goes", c.Grant)
+	}
+	if c.ClientID == "" && (c.ClientSecret != "" || c.Issuer != "" && c.Headless) {
+		return errors.New("an issuer and a client secret go with client_id: a client that registers itself is nobody's yet")
+	}
+	return nil
+}
+
+// handlerConfig is the login by redirects as the SDK does it, without the parts
+// that tell a person from a headless run.
+func handlerConfig(c Config, client *http.Client, redirect string) *auth.AuthorizationCodeHandlerConfig {
+	config := &auth.AuthorizationCodeHandlerConfig{RedirectURL: redirect, Client: client, RequestRefreshToken: true}
+	if c.ClientMetadataURL != "" {
+		config.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: c.ClientMetadataURL}
+	}
+	if c.ClientID == "" {
+		config.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
+			ClientName: "mcptest", RedirectURIs: []string{redirect},
+			GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
+		}}
+		return config
+	}
+	config.PreregisteredClient = &oauthex.ClientCredentials{ClientID: c.ClientID, Issuer: c.Issuer}
+	if c.ClientSecret != "" {
+		config.PreregisteredClient.ClientSecretAuth = &oauthex.ClientSecretAuth{ClientSecret: c.ClientSecret}
+	}
+	return config
 }
 
 // scopes are those to ask for: what the user wrote, or else what was found. A

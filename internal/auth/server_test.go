@@ -12,19 +12,24 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // authority is an authorization server and the resource it protects, in one
 // process.
 type authority struct {
 	*httptest.Server
-	issuer  string // what the resource says; the server's own when empty
-	page    bool   // the login shows a page
-	refuse  bool   // the login ends with an error
-	forever bool   // the login redirects to itself
-	short   bool   // tokens live for a second
-	lose    bool   // the resource takes no token at all
+	issuer  string   // what the resource says; the server's own when empty
+	page    bool     // the login shows a page
+	refuse  bool     // the login ends with an error
+	forever bool     // the login redirects to itself
+	short   bool     // tokens live for a second
+	lose    bool     // the resource takes no token at all
+	ended   bool     // refresh tokens are taken no more
+	polls   []string // what each question of the device grant is answered with, the last one over and over
 
+	refresh  map[string]string // refresh token that is good: its scopes
+	pollsAt  []time.Time
 	mu       sync.Mutex
 	codes    map[string]url.Values // by code: what /authorize was asked
 	tokens   map[string]string     // access token: its scopes
@@ -34,7 +39,14 @@ type authority struct {
 }
 
 func newAuthority(t *testing.T) *authority {
-	a := &authority{codes: map[string]url.Values{}, tokens: map[string]string{}}
+	mux, a := newAuthorityMux()
+	a.Server = httptest.NewServer(mux)
+	t.Cleanup(a.Close)
+	return a
+}
+
+func newAuthorityMux() (*http.ServeMux, *authority) {
+	a := &authority{codes: map[string]url.Values{}, tokens: map[string]string{}, refresh: map[string]string{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", a.resource("read"))
 	mux.HandleFunc("/write", a.resource("write"))
@@ -49,7 +61,8 @@ func newAuthority(t *testing.T) *authority {
 	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 200, map[string]any{
 			"issuer": a.URL, "authorization_endpoint": a.URL + "/authorize", "token_endpoint": a.URL + "/token",
-			"registration_endpoint": a.URL + "/register", "response_types_supported": []string{"code"},
+			"device_authorization_endpoint": a.URL + "/device",
+			"registration_endpoint":         a.URL + "/register", "response_types_supported": []string{"code"},
 			"code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"client_secret_basic", "none"},
 		})
 	})
@@ -58,9 +71,17 @@ func newAuthority(t *testing.T) *authority {
 	})
 	mux.HandleFunc("/authorize", a.authorize)
 	mux.HandleFunc("/token", a.token)
-	a.Server = httptest.NewServer(mux)
-	t.Cleanup(a.Close)
-	return a
+	mux.HandleFunc("POST /device", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("client_id") == "" || r.FormValue("resource") == "" {
+			reply(w, 400, map[string]any{"error": "invalid_request"})
+			return
+		}
+		reply(w, 200, map[string]any{
+			"device_code": "the-device-code", "user_code": "WDJB-MJHT", "verification_uri": a.URL + "/enter",
+			"verification_uri_complete": a.URL + "/enter?code=WDJB-MJHT", "expires_in": 60, "interval": 1,
+		})
+	})
+	return mux, a
 }
 
 func reply(w http.ResponseWriter, status int, v any) {
@@ -135,7 +156,22 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	case "refresh_token":
-		scope = "read"
+		var ok bool
+		if scope, ok = a.refresh[r.Form.Get("refresh_token")]; !ok || a.ended {
+			reply(w, 400, map[string]any{"error": "invalid_grant", "error_description": "the refresh token has expired"})
+			return
+		}
+		delete(a.refresh, r.Form.Get("refresh_token")) // each is good once
+	case "urn:ietf:params:oauth:grant-type:device_code":
+		a.pollsAt = append(a.pollsAt, time.Now())
+		answer := a.polls[0]
+		if len(a.polls) > 1 {
+			a.polls = a.polls[1:]
+		}
+		if answer != "" || r.Form.Get("device_code") != "the-device-code" {
+			reply(w, 400, map[string]any{"error": answer})
+			return
+		}
 	}
 	if r.Form.Get("resource") == "" && r.Form.Get("grant_type") != "refresh_token" {
 		reply(w, 400, map[string]any{"error": "invalid_target"})
@@ -148,5 +184,6 @@ func (a *authority) token(w http.ResponseWriter, r *http.Request) {
 	if a.short {
 		expires = 1
 	}
+	a.refresh["refresh-"+t] = scope
 	reply(w, 200, map[string]any{"access_token": t, "token_type": "Bearer", "expires_in": expires, "refresh_token": "refresh-" + t})
 }

@@ -1,0 +1,103 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+)
+
+// comeback listens on this machine for the redirect that ends a login (RFC 8252,
+// section 7.3).
+type comeback struct {
+	address string
+	server  *http.Server
+	answers chan url.Values
+	states  chan string // the state that the next answer must have
+}
+
+// listenBack listens on a loopback port, any free one for 0.
+func listenBack(ctx context.Context, port int) (*comeback, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("listen for the end of the login: %w", err)
+	}
+	c := &comeback{
+		address: fmt.Sprintf("http://%s/callback", l.Addr()),
+		answers: make(chan url.Values, 1), states: make(chan string, 1),
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /callback", c.callback)
+	c.server = &http.Server{Handler: mux, ReadHeaderTimeout: requestTime, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { _ = c.server.Serve(l) }()
+	return c, nil
+}
+
+// callback takes the answer of the login that is waited for. Anybody can send a
+// request to this port, so one with another state changes nothing.
+func (c *comeback) callback(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Referrer-Policy", "no-referrer")
+	q := r.URL.Query()
+	select {
+	case state := <-c.states:
+		if q.Get("state") != state {
+			c.states <- state
+			break
+		}
+		text := "You are logged in. This window can be closed."
+		if e := q.Get("error"); e != "" {
+			text = "The login was refused: " + e + ". The terminal says more."
+		}
+		page(w, http.StatusOK, text)
+		if f, ok := w.(http.Flusher); ok {
+			f.Flush()
+		}
+		c.answers <- q
+		return
+	default:
+	}
+	page(w, http.StatusBadRequest, "This is not the login that mcptest waits for.")
+}
+
+func page(w http.ResponseWriter, status int, text string) {
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, "<!doctype html><title>mcptest</title><p>%s</p>\n", html.EscapeString(text))
+}
+
+// wait hands the address of the login over and waits for its end.
+func (c *comeback) wait(ctx context.Context, start string, open func(string)) (*auth.AuthorizationResult, error) {
+	u, err := url.Parse(start)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, errors.New("the address of the login is no web address")
+	}
+	c.states <- u.Query().Get("state")
+	open(start)
+	select {
+	case q := <-c.answers:
+		return answer(q)
+	case <-ctx.Done():
+		return nil, fmt.Errorf("nobody has logged in: %w", context.Cause(ctx))
+	}
+}
+
+// close lets the last page be read and stops listening.
+func (c *comeback) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if c.server.Shutdown(ctx) != nil {
+		_ = c.server.Close()
+	}
+}

@@ -1,0 +1,259 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Login is what is kept of one login of a person: the tokens, and what it takes
+// to refresh them. Only one Login of a server, an issuer and a client is kept.
+type Login struct {
+	Server string `json:"server"` // address of the server under test, as ServerKey has it
+	Issuer string `json:"issuer"`
+	Client string `json:"client,omitempty"` // as the user named it; "" for one that registered itself
+
+	Resource      string   `json:"resource"` // what the token is for (RFC 8707)
+	ClientID      string   `json:"client_id"`
+	ClientSecret  string   `json:"client_secret,omitempty"` // of a client that registered itself; no other is kept
+	TokenEndpoint string   `json:"token_endpoint"`
+	InHeader      bool     `json:"secret_in_header,omitempty"` // how the secret is sent
+	Scopes        []string `json:"scopes,omitempty"`
+
+	AccessToken  string    `json:"access_token"`
+	TokenType    string    `json:"token_type,omitempty"`
+	RefreshToken string    `json:"refresh_token,omitempty"`
+	Expiry       time.Time `json:"expiry,omitzero"` // of the access token; zero: not said
+	Obtained     time.Time `json:"obtained"`
+}
+
+// Query says which login is looked for. An empty Client or Issuer fits any.
+type Query struct{ Server, Issuer, Client string }
+
+func (q Query) fits(l Login) bool {
+	return l.Server == ServerKey(q.Server) && (q.Issuer == "" || sameIssuer(q.Issuer, l.Issuer)) && (q.Client == "" || q.Client == l.Client)
+}
+
+// ServerKey is an address without what does not tell servers apart: user
+// information, fragment, the case of the host, a default port.
+func ServerKey(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	u.User, u.Fragment, u.RawFragment = nil, "", ""
+	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if port := u.Port(); port == "443" && u.Scheme == "https" || port == "80" && u.Scheme == "http" {
+		u.Host = strings.TrimSuffix(u.Host, ":"+port)
+	}
+	if u.Path == "/" {
+		u.Path = ""
+	}
+	return u.String()
+}
+
+func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
+
+// Store is the file that keeps logins: JSON that only its owner may read,
+// replaced as a whole, changed by one process at a time.
+type Store struct{ path string }
+
+// OpenStore names the file. It need not exist.
+func OpenStore(path string) *Store { return &Store{path: path} }
+
+// DefaultStore is where logins are kept unless the user says otherwise.
+func DefaultStore() (string, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("find the folder for settings: %w", err)
+	}
+	return filepath.Join(dir, "mcptest", "tokens.json"), nil
+}
+
+// Path returns the file's name.
+func (s *Store) Path() string { return s.path }
+
+const storeSchema = "mcptest.tokens/v1"
+
+// contents is the file.
+type contents struct {
+	Schema string  `json:"schema"`
+	Logins []Login `json:"logins"`
+}
+
+// maxStore bounds the file.
+const maxStore = 16 << 20
+
+// List returns every login, the latest of each server first.
+func (s *Store) List() ([]Login, error) {
+	info, err := os.Stat(s.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the tokens: %w", err)
+	case !info.Mode().IsRegular() || info.Size() > maxStore:
+		return nil, fmt.Errorf("%s is no file of tokens", s.path)
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		return nil, fmt.Errorf("%s may be read by others (mode %04o), so it is not used: chmod 600 it, and log in again if somebody may have read it",
+			s.path, info.Mode().Perm())
+	}
+	data, err := os.ReadFile(s.path)
+	if err != nil {
+		return nil, fmt.Errorf("read the tokens: %w", err)
+	}
+	var c contents
+	// The text of a JSON error may quote the file, so it is not passed on.
+	if json.Unmarshal(data, &c) != nil || c.Schema != storeSchema {
+		return nil, fmt.Errorf("%s is no file of tokens of this version: remove it and log in again", s.path)
+	}
+	slices.SortStableFunc(c.Logins, func(a, b Login) int {
+		return cmp.Or(cmp.Compare(a.Server, b.Server), b.Obtained.Compare(a.Obtained))
+	})
+	return c.Logins, nil
+}
+
+// Find returns the login that fits, nil when there is none. Of several the one
+// of a client that registered itself wins, then the latest.
+func (s *Store) Find(q Query) (*Login, error) {
+	all, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	return find(all, q), nil
+}
+
+func find(all []Login, q Query) *Login {
+	var best *Login
+	for i := range all {
+		if q.fits(all[i]) && (best == nil || best.Client != "" && all[i].Client == "") {
+			best = &all[i]
+		}
+	}
+	return best
+}
+
+// Put keeps a login in place of an earlier one of the same server, issuer and
+// client.
+func (s *Store) Put(ctx context.Context, l Login) error {
+	l.Server = ServerKey(l.Server)
+	return s.update(ctx, func(all []Login) ([]Login, error) { return replace(all, l), nil })
+}
+
+func replace(all []Login, l Login) []Login {
+	same := func(o Login) bool {
+		return o.Server == l.Server && sameIssuer(o.Issuer, l.Issuer) && o.Client == l.Client
+	}
+	return append(slices.DeleteFunc(all, same), l)
+}
+
+// Remove forgets the logins that fit and returns them.
+func (s *Store) Remove(ctx context.Context, fits func(Login) bool) (gone []Login, err error) {
+	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	err = s.update(ctx, func(all []Login) ([]Login, error) {
+		gone = nil
+		return slices.DeleteFunc(all, func(l Login) bool {
+			if !fits(l) {
+				return false
+			}
+			gone = append(gone, l)
+			return true
+		}), nil
+	})
+	return gone, err
+}
+
+// lockTime is how long another process may hold the file: a refresh within.
+const lockTime = requestTime + 10*time.Second
+
+// update changes the file while no other process does. When change fails
+// nothing is written.
+func (s *Store) update(ctx context.Context, change func([]Login) ([]Login, error)) error {
+	dir := filepath.Dir(s.path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("keep the tokens: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	unlock, err := lock(ctx, s.path+".lock")
+	if err != nil {
+		return fmt.Errorf("keep the tokens: %w", err)
+	}
+	defer unlock()
+	all, err := s.List()
+	if err != nil {
+		return err
+	}
+	if all, err = change(all); err != nil {
+		return err
+	}
+	return s.write(dir, all)
+}
+
+// write replaces the file in one step.
+func (s *Store) write(dir string, all []Login) (err error) {
+	data, err := json.MarshalIndent(contents{storeSchema, all}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("keep the tokens: %w", err)
+	}
+	tmp, err := os.CreateTemp(dir, ".tokens-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("keep the tokens: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = tmp.Close()
+			_ = os.Remove(tmp.Name())
+			err = fmt.Errorf("keep the tokens: %w", err)
+		}
+	}()
+	if _, err = tmp.Write(append(data, '\n')); err != nil {
+		return err
+	}
+	if err = tmp.Sync(); err != nil {
+		return err
+	}
+	if err = tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), s.path)
+}
+
+// lockPause is the time between two attempts to get the lock.
+const lockPause = 20 * time.Millisecond
+
+// lock waits until this process alone holds the file, which stays empty.
+func lock(ctx context.Context, path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		held, err := tryLock(f)
+		if held {
+			return func() { _ = f.Close() }, nil // which unlocks
+		}
+		if err != nil {
+			_ = f.Close()
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		select {
+		case <-time.After(lockPause):
+		case <-ctx.Done():
+			_ = f.Close()
+			return nil, fmt.Errorf("another process holds %s", path)
+		}
+	}
+}

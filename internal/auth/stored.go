@@ -1,0 +1,235 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+)
+
+// LoginError says that a person has to log in.
+type LoginError struct {
+	Server  string
+	Why     string // "there is no token for it yet"
+	Command string // "mcptest login https://…"
+}
+
+// Error names the command that helps.
+func (e *LoginError) Error() string {
+	return fmt.Sprintf("somebody has to log in to %s: %s; run: %s", e.Server, e.Why, e.Command)
+}
+
+// stored uses the tokens of an earlier login, and refreshes them. It never asks
+// anybody.
+type stored struct {
+	c      Config
+	client *http.Client
+	login  *Login // as it was read last
+}
+
+func newStored(c Config, client *http.Client) (*stored, error) {
+	if err := checkClient(c); err != nil {
+		return nil, err
+	}
+	if c.Store == nil {
+		return nil, errors.New("there is no place for tokens")
+	}
+	if c.LoginCommand == "" {
+		c.LoginCommand = "mcptest login " + c.Resource
+	}
+	return &stored{c: c, client: client}, nil
+}
+
+func (g *stored) query() Query {
+	return Query{Server: g.c.Resource, Issuer: g.c.Issuer, Client: clientKey(g.c)}
+}
+
+// clientKey is how the user named the client.
+func clientKey(c Config) string {
+	if c.ClientID != "" {
+		return c.ClientID
+	}
+	return c.ClientMetadataURL
+}
+
+func (g *stored) need(format string, args ...any) error {
+	return &LoginError{Server: ServerKey(g.c.Resource), Why: fmt.Sprintf(format, args...), Command: g.c.LoginCommand}
+}
+
+// expirySlack is how long before its end a token counts as expired.
+const expirySlack = 10 * time.Second
+
+func (l *Login) expired() bool {
+	return !l.Expiry.IsZero() && time.Until(l.Expiry) < expirySlack
+}
+
+func (l *Login) token() *oauth2.Token {
+	return &oauth2.Token{AccessToken: l.AccessToken, TokenType: l.TokenType, RefreshToken: l.RefreshToken, Expiry: l.Expiry}
+}
+
+func (g *stored) token(ctx context.Context) (*oauth2.Token, error) {
+	if g.login == nil {
+		var err error
+		if g.login, err = g.c.Store.Find(g.query()); err != nil {
+			return nil, err
+		}
+		if g.login == nil {
+			return nil, g.need("there is no token for it yet")
+		}
+	}
+	if g.login.expired() {
+		if err := g.refresh(ctx, g.login.AccessToken); err != nil {
+			return nil, err
+		}
+	}
+	return g.login.token(), nil
+}
+
+// renew replaces a token that the server refused. More scopes are a person's to
+// grant.
+func (g *stored) renew(ctx context.Context, resp *http.Response) error {
+	if resp.StatusCode == http.StatusForbidden {
+		want := ""
+		if challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate")); err == nil {
+			for _, c := range challenges {
+				want = strings.TrimSpace(want + " " + c.Params["scope"])
+			}
+		}
+		if want == "" {
+			return g.need("the server wants more scopes than were granted, and does not say which")
+		}
+		err := &LoginError{Server: ServerKey(g.c.Resource), Why: fmt.Sprintf("the server wants the scope %q, which the token has not", want), Command: g.c.LoginCommand}
+		err.Command += fmt.Sprintf(" --scope '%s'", strings.Join(union(g.granted(), strings.Fields(want)), " "))
+		return err
+	}
+	_, used, _ := strings.Cut(resp.Request.Header.Get("Authorization"), " ")
+	return g.refresh(ctx, used)
+}
+
+func (g *stored) granted() []string {
+	if g.login == nil {
+		return nil
+	}
+	return g.login.Scopes
+}
+
+func union(a, b []string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, s := range append(append([]string{}, a...), b...) {
+		if !seen[s] {
+			seen[s] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// refresh gets a token in place of one that no longer serves, with the file
+// locked: of two processes one refreshes, and the other finds what it got. A
+// refresh that has begun is completed, because the authorization server may
+// take each refresh token only once.
+func (g *stored) refresh(ctx context.Context, used string) error {
+	ctx = context.WithoutCancel(ctx)
+	return g.c.Store.update(ctx, func(all []Login) ([]Login, error) {
+		l := find(all, g.query())
+		switch {
+		case l == nil:
+			return nil, g.need("its token is gone from %s", g.c.Store.Path())
+		case l.AccessToken != used && !l.expired():
+			g.login = l // somebody else has refreshed it
+			return all, nil
+		case l.RefreshToken == "":
+			return nil, g.need("the token has run out or is not accepted any more, and it can't be refreshed")
+		}
+		next := *l
+		if err := g.exchange(ctx, &next); err != nil {
+			return nil, err
+		}
+		g.login = &next
+		return replace(all, next), nil
+	})
+}
+
+// exchange trades the refresh token (RFC 6749, section 6). The package oauth2
+// leaves out the resource, which MCP wants on every token request, so the grant
+// is spelt out here.
+func (g *stored) exchange(ctx context.Context, l *Login) error {
+	g.secrets(l)
+	secret := l.ClientSecret
+	if secret == "" {
+		secret = g.c.ClientSecret
+	}
+	style := oauth2.AuthStyleInParams
+	if l.InHeader && secret != "" {
+		style = oauth2.AuthStyleInHeader
+	}
+	config := &clientcredentials.Config{
+		ClientID: l.ClientID, ClientSecret: secret, TokenURL: l.TokenEndpoint, AuthStyle: style,
+		EndpointParams: url.Values{"grant_type": {"refresh_token"}, "refresh_token": {l.RefreshToken}, "resource": {l.Resource}},
+	}
+	t, err := config.Token(context.WithValue(ctx, oauth2.HTTPClient, g.client))
+	var refused *oauth2.RetrieveError
+	switch {
+	case errors.As(err, &refused) && refused.ErrorCode == "invalid_grant":
+		return g.need("the login has run out (%s)", plainError(refused))
+	case errors.As(err, &refused):
+		return fmt.Errorf("refresh the token: %s", plainError(refused))
+	case err != nil:
+		return fmt.Errorf("refresh the token: %w", err)
+	}
+	l.take(t)
+	g.secrets(l)
+	return nil
+}
+
+// secrets declares what a login holds before any of it is sent.
+func (g *stored) secrets(l *Login) {
+	if g.c.Secret != nil {
+		g.c.Secret(l.secrets()...)
+	}
+}
+
+func (l *Login) secrets() []string {
+	var out []string
+	for _, s := range []string{l.AccessToken, l.RefreshToken, l.ClientSecret} {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// take notes a new token. A refresh token stays when no other came with it.
+func (l *Login) take(t *oauth2.Token) {
+	l.AccessToken, l.TokenType, l.Expiry, l.Obtained = t.AccessToken, t.TokenType, t.Expiry.UTC().Truncate(time.Second), time.Now().UTC().Truncate(time.Second)
+	if t.Expiry.IsZero() {
+		l.Expiry = time.Time{}
+	}
+	if t.RefreshToken != "" {
+		l.RefreshToken = t.RefreshToken
+	}
+	if scope, ok := t.Extra("scope").(string); ok && scope != "" {
+		l.Scopes = strings.Fields(scope)
+	}
+}
+
+// plainError is what an authorization server said, without the body of its
+// answer, which may repeat what was sent.
+func plainError(e *oauth2.RetrieveError) string {
+	s := e.ErrorCode
+	if s == "" && e.Response != nil {
+		return fmt.Sprintf("the authorization server answered with HTTP %d", e.Response.StatusCode)
+	}
+	if e.ErrorDescription != "" {
+		s += ": " + e.ErrorDescription
+	}
+	return s
+}
