@@ -1,0 +1,353 @@
+package result
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Note says in one line which part of a run a shard is.
+func (s *Shard) Note() string {
+	if len(s.Places) == 0 {
+		return fmt.Sprintf("shard %d of %d has no test: the %s in the others", s.Index, s.Total, are(s.Tests))
+	}
+	return fmt.Sprintf("shard %d of %d: %d of %d tests", s.Index, s.Total, len(s.Places), s.Tests)
+}
+
+func are(tests int) string {
+	if tests == 1 {
+		return "only test is"
+	}
+	return strconv.Itoa(tests) + " tests are"
+}
+
+// Part is the record of one shard.
+type Part struct {
+	Name string // for messages: the file it was read from
+	Run  *Run
+}
+
+// Merge puts the records of all shards of one run together, as if it had been
+// one run: cases in plan order, counts and roll-ups computed anew, the exit
+// code that of the shard that ended worst. Times count from the start of the
+// shard that began first, by the clocks of the machines.
+//
+// The error names every part that does not fit: a shard that is missing, there
+// twice, unfinished, of other suites, or no shard at all. The parts are only
+// read; close the Run when done.
+func Merge(parts []Part) (*Run, error) {
+	if len(parts) == 0 {
+		return nil, errors.New("no records to put together")
+	}
+	parts = slices.Clone(parts)
+	if err := fit(parts); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(a.Run.Shard.Index, b.Run.Shard.Index) })
+	m := merger{run: &Run{Schema: Schema}, spool: NewSpool(""), parts: parts}
+	m.run.Cases = m.spool
+	if err := m.merge(); err != nil {
+		m.spool.Close()
+		return nil, err
+	}
+	return m.run, nil
+}
+
+// fit reports what keeps the parts from being the shards of one run.
+func fit(parts []Part) error {
+	var errs []error
+	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	first := parts[0]
+	have := map[int]string{}
+	for _, p := range parts {
+		s := p.Run.Shard
+		switch {
+		case s == nil:
+			add("%s is no shard: it holds a whole run (shards are written by runs with --shard)", p.Name)
+			continue
+		case s.Index < 1 || s.Index > s.Total || s.Total > maxCases || s.Tests < 0 || s.Tests > maxCases:
+			add("%s is damaged: it is shard %d of %d, with %d tests", p.Name, s.Index, s.Total, s.Tests)
+			continue
+		case first.Run.Shard == nil:
+			first = p
+		}
+		if err := alike(first, p); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if other, twice := have[s.Index]; twice {
+			add("shard %d of %d is there twice: %s and %s", s.Index, s.Total, other, p.Name)
+			continue
+		}
+		have[s.Index] = p.Name
+		if n := p.Run.Summary.Total; n != len(s.Places) {
+			add("%s holds %d of its %d tests: its run did not come to an end", p.Name, n, len(s.Places))
+		}
+	}
+	if len(errs) == 0 {
+		if missing := lacking(have, first.Run.Shard.Total); missing != "" {
+			add("%s", missing)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// alike reports what keeps two shards from being of the same run.
+func alike(a, b Part) error {
+	x, y := a.Run.Shard, b.Run.Shard
+	switch {
+	case !slices.Equal(a.Run.Suites, b.Run.Suites):
+		return fmt.Errorf("%s and %s are of different suites: %s, and %s", a.Name, b.Name, files(a.Run), files(b.Run))
+	case x.Total != y.Total:
+		return fmt.Errorf("%s is one of %d shards, %s one of %d", a.Name, x.Total, b.Name, y.Total)
+	case x.Digest != y.Digest || x.Tests != y.Tests:
+		return fmt.Errorf("%s and %s are of different suites: the files have the same names, but their text or the selected tests differ", a.Name, b.Name)
+	}
+	return nil
+}
+
+func files(r *Run) string {
+	var out []string
+	for _, s := range r.Suites {
+		out = append(out, s.File)
+	}
+	if len(out) == 0 {
+		return "none"
+	}
+	return strings.Join(out, ", ")
+}
+
+// lacking says which shards are not there; "" when all are.
+func lacking(have map[int]string, total int) string {
+	var out []string
+	for i := 1; i <= total; i++ {
+		if _, ok := have[i]; !ok {
+			out = append(out, strconv.Itoa(i))
+		}
+	}
+	switch n := len(out); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return fmt.Sprintf("shard %s of %d is missing", out[0], total)
+	case n > 12:
+		out = append(out[:12], "…")
+	}
+	return fmt.Sprintf("shards of %d are missing: %s", total, strings.Join(out, ", "))
+}
+
+// merger is the state of one Merge.
+type merger struct {
+	run   *Run
+	spool *Spool
+	parts []Part
+	began time.Time // of the first shard
+	owner []int32   // place → number of its part, from 1
+	flaky []string
+}
+
+func (m *merger) merge() error {
+	first := m.parts[0].Run
+	m.owner = make([]int32, first.Shard.Tests)
+	m.began = first.Started
+	parallel := 0
+	for _, p := range m.parts {
+		if p.Run.Started.Before(m.began) {
+			m.began = p.Run.Started
+		}
+		parallel = max(parallel, p.Run.Parallel)
+	}
+	m.run.Apply(RunStarted{Tool: first.Tool, Suites: first.Suites, Started: m.began, Total: first.Shard.Tests, Parallel: parallel, Command: first.Command})
+	for n, p := range m.parts {
+		if err := m.cases(n, p); err != nil {
+			return err
+		}
+	}
+	for at, n := range m.owner {
+		if n == 0 {
+			return fmt.Errorf("test %d of %d is in none of the records: %s", at+1, len(m.owner), splitDiffers)
+		}
+	}
+	m.servers()
+	m.phases()
+	m.findings()
+	m.notes()
+	end := RunFinished{}
+	for _, p := range m.parts {
+		end.DurationMS = max(end.DurationMS, m.late(p)+p.Run.DurationMS)
+		end.ExitCode = worse(end.ExitCode, p.Run.ExitCode)
+		end.Interrupted = cmp.Or(end.Interrupted, p.Run.Interrupted)
+	}
+	m.run.Apply(end)
+	return nil
+}
+
+const splitDiffers = "the shards were not split by the same recorded times; give each of them the same .mcptest folder"
+
+// late is how long after the first shard a part began, in milliseconds.
+func (m *merger) late(p Part) float64 {
+	return float64(p.Run.Started.Sub(m.began).Microseconds()) / 1000
+}
+
+// cases takes over the cases of one part.
+func (m *merger) cases(n int, p Part) error {
+	shard, late, next := p.Run.Shard, m.late(p), 0
+	for c, err := range p.Run.Cases.All() {
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+		if next >= len(shard.Places) {
+			return fmt.Errorf("%s is damaged: it holds more tests than it says", p.Name)
+		}
+		at := shard.Places[next]
+		next++
+		if at < 0 || at >= len(m.owner) {
+			return fmt.Errorf("%s is damaged: test %q has the place %d of %d", p.Name, c.Name, at, len(m.owner))
+		}
+		if o := m.owner[at]; o != 0 {
+			return fmt.Errorf("test %q is in %s and in %s: %s", c.Name, m.parts[o-1].Name, p.Name, splitDiffers)
+		}
+		m.owner[at] = int32(n + 1)
+		c.Index = at
+		c.StartMS += late
+		for i := range c.Phases {
+			c.Phases[i].StartMS += late
+		}
+		if c.Flaky {
+			m.flaky = append(m.flaky, c.Name)
+		}
+		if err := m.spool.Put(c); err != nil {
+			return err
+		}
+		m.run.Apply(CaseFinished{c})
+	}
+	return nil
+}
+
+// servers folds the servers of all parts; a server was started as often as
+// all shards started it.
+func (m *merger) servers() {
+	starts := map[[2]string]int{}
+	for _, p := range m.parts {
+		for _, s := range p.Run.Servers {
+			key := [2]string{s.File, s.Name}
+			starts[key] += s.Starts
+			s.Starts = starts[key]
+			m.run.Apply(ServerDown{s})
+		}
+	}
+}
+
+// phases takes over hooks and steps in the order of the clock.
+func (m *merger) phases() {
+	var all []Phase
+	for _, p := range m.parts {
+		for _, ph := range p.Run.Phases {
+			ph.StartMS += m.late(p)
+			all = append(all, ph)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Phase) int { return cmp.Compare(a.StartMS, b.StartMS) })
+	for _, ph := range all {
+		m.run.Apply(PhaseFinished{ph})
+	}
+}
+
+// findings takes over findings. What every shard says of the suites is said
+// once, and flaky tests are counted together.
+func (m *merger) findings() {
+	said := map[Finding]int{} // how often one shard said it at most
+	gated := false            // a shard was to fail on flaky tests
+	for _, p := range m.parts {
+		here := map[Finding]int{}
+		for _, f := range p.Run.Findings {
+			if f.Kind == flakyKind {
+				gated = true
+				continue
+			}
+			if here[f]++; here[f] > said[f] {
+				said[f] = here[f]
+				m.run.Apply(FindingSeen{f})
+			}
+		}
+	}
+	if gated {
+		m.run.Apply(FindingSeen{FlakyFinding(m.flaky)})
+	}
+}
+
+func (m *merger) notes() {
+	var notes, versions []string
+	add := func(list *[]string, text string) {
+		if !slices.Contains(*list, text) {
+			*list = append(*list, text)
+		}
+	}
+	for _, p := range m.parts {
+		add(&versions, p.Run.Tool.Version)
+		for _, n := range p.Run.Notes {
+			if n != p.Run.Shard.Note() {
+				add(&notes, n)
+			}
+		}
+	}
+	if n := len(m.parts); n == 1 {
+		notes = append(notes, "put together from 1 shard")
+	} else {
+		notes = append(notes, fmt.Sprintf("put together from %d shards", n))
+	}
+	if len(versions) > 1 {
+		notes = append(notes, "the shards were run by different versions: "+strings.Join(versions, ", "))
+	}
+	if err := m.spool.Err(); err != nil {
+		notes = append(notes, "the results were kept in memory: "+err.Error())
+	}
+	for _, n := range notes {
+		m.run.Apply(Noted{n})
+	}
+}
+
+// worse returns the exit code that wins when both hold: a signal, then 2, 1,
+// 3, 4, then the others.
+func worse(a, b int) int {
+	rank := func(code int) int {
+		if code > 128 {
+			return 0
+		}
+		if i := slices.Index([]int{2, 1, 3, 4}, code); i >= 0 {
+			return 1 + i
+		}
+		if code != 0 {
+			return 5
+		}
+		return 6
+	}
+	if rank(b) < rank(a) {
+		return b
+	}
+	return a
+}
+
+// flakyKind is the kind of FlakyFinding.
+const flakyKind = "flaky"
+
+// FlakyFinding makes a run fail because of tests that passed only when they
+// were tried again.
+func FlakyFinding(names []string) Finding {
+	total, more := len(names), ""
+	if total > 10 {
+		names, more = names[:10], fmt.Sprintf(" and %d more", total-10)
+	}
+	tests := "1 test"
+	if total != 1 {
+		tests = strconv.Itoa(total) + " tests"
+	}
+	return Finding{
+		Kind: flakyKind, Severity: "error",
+		Message: fmt.Sprintf("%s passed only when tried again (--fail-on-flaky): %s%s", tests, strings.Join(names, ", "), more),
+	}
+}
