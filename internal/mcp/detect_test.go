@@ -121,7 +121,7 @@ func TestDetectEra(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.slow && testing.Short() {
-				t.Skip()
+				t.Skip("waits for a time limit of its own: not with -short")
 			}
 			t.Parallel()
 			fresh := 0
@@ -159,7 +159,7 @@ func TestDetectEra(t *testing.T) {
 // and is no fault if it comes after.
 func TestDetectLate(t *testing.T) {
 	if testing.Short() {
-		t.Skip()
+		t.Skip("waits for a time limit of its own: not with -short")
 	}
 	for _, order := range []string{"discover", "initialize"} {
 		t.Run(order+" first", func(t *testing.T) {

@@ -185,7 +185,10 @@ type OpenError struct {
 
 // Error returns the cause with its phase in one line; Detail has the rest.
 func (e *OpenError) Error() string {
-	s := e.Phase + ": " + e.Cause.Error()
+	s := e.Cause.Error()
+	if !strings.HasPrefix(s, e.Phase) { // many causes name their request themselves
+		s = e.Phase + ": " + s
+	}
 	if e.Exited && !errors.As(e.Cause, new(*ClosedError)) {
 		s += " (" + e.Exit.String() + ")"
 	}

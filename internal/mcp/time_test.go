@@ -88,7 +88,7 @@ func TestConnectTimeout(t *testing.T) {
 		if !errors.As(err, &open) || open.Phase != "initialize" || time.Since(start) < time.Minute {
 			t.Fatalf("%v after %s", err, time.Since(start))
 		}
-		if want := "initialize: initialize timed out after 1m (limit: connect_timeout 1m)"; err.Error() != want {
+		if want := "initialize timed out after 1m (limit: connect_timeout 1m)"; err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
 		if d := open.Detail(); !strings.Contains(d, "stray-output at byte 0: a line that is not JSON: Loading model...") {

@@ -212,10 +212,11 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 	}
 	var seen uint64
 	var more map[int]bool // keys beyond the 64th
+	var meant []string    // names that an unknown key was close to
 	for _, f := range n.Fields {
 		at, ok := l.byName[f.Key.Text]
 		if !ok {
-			d.unknownKey(f.Key, path, l.names)
+			meant = append(meant, d.unknownKey(f.Key, path, l.names))
 			continue
 		}
 		if at < 64 {
@@ -240,28 +241,31 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		}
 	}
 	for at := range l.fields {
-		if l.fields[at].required && seen&(1<<at) == 0 && !more[at] {
-			d.Errorf(n, path, "missing key %q", l.fields[at].name).Code = "missing-key"
+		// A misspelt key says more than the one that is missing for it.
+		if f := &l.fields[at]; f.required && seen&(1<<at) == 0 && !more[at] && !slices.Contains(meant, f.name) {
+			d.Errorf(n, path, "missing key %q", f.name).Code = "missing-key"
 		}
 	}
 }
 
 // unknownKey reports a key that no field has, with the nearest name, or with
-// all names when there are few enough to read.
-func (d *Decoder) unknownKey(key *Node, path string, names []string) {
+// all names when there are few enough to read. It returns the near name, "" when
+// there is none.
+func (d *Decoder) unknownKey(key *Node, path string, names []string) string {
 	diag := d.Errorf(key, path, "unknown key %s", quote(shorten(key.Text)))
 	diag.Code = "unknown-key"
 	if d.found.full() {
-		return // looking for near names is the costly part
+		return "" // looking for near names is the costly part
 	}
 	if near := Nearest(key.Text, names); near != "" {
 		diag.Msg += fmt.Sprintf(" (did you mean %q?)", near)
-		return
+		return near
 	}
 	const readable = 20
 	if len(names) > 0 && len(names) <= readable {
 		diag.Hint = "known keys: " + strings.Join(names, ", ")
 	}
+	return ""
 }
 
 // UnknownKey reports a key of a map that is not among names, in the words
