@@ -111,13 +111,13 @@ drift:
 ## race: unit and end-to-end tests under the race detector (needs a C compiler)
 .PHONY: race
 # Tests that hold a figure of time, or look at a page in a browser, are left to
-# `make test`: the detector makes everything several times slower. So are the
-# two packages whose tests run whole programs against limits of time.
+# `make test`: the detector makes everything several times slower. So is the
+# package whose tests run whole programs against limits of time.
 race: servers
-	@echo "==> go test -race, all packages but internal/cli and internal/aql"
+	@echo "==> go test -race, all packages but internal/cli"
 	MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -timeout 30m \
 		-skip '^(TestBigRunsRenderFast|TestHugeTexts|TestHTMLInABrowser)$$' $(TESTFLAGS) \
-		$$($(GO) list ./... | grep -v -e /internal/cli$$ -e /internal/aql$$)
+		$$($(GO) list ./... | grep -v /internal/cli$$)
 
 ## cross: compile and vet for linux, darwin, windows on amd64 and arm64
 .PHONY: cross

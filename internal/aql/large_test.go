@@ -19,7 +19,10 @@ func TestLargeBundles(t *testing.T) {
 		}
 		return strings.Join(parts, ",")
 	}
-	const n = 20_000
+	n := 20_000
+	if raceEnabled {
+		n = 2_000 // what is looked for is a square, which the detector does not make
+	}
 	for name, bundle := range map[string]string{
 		"findings": `{"error_tests":[` + repeat(n, `{"name":"e%d","response":{"success":false,"error":{"code":"nope"}}}`) + `]}`,
 		"parameters": `{"introspection":{"operation_details":[{"name":"o","parameters":[` + repeat(n, `{"name":"p%d","required":true}`) +
@@ -37,7 +40,7 @@ func TestLargeBundles(t *testing.T) {
 				aql.Evaluate(e, aql.Options{Level: 2, Rules: set}).JSON()
 			}
 		}
-		if took := time.Since(start); took > 20*time.Second {
+		if took := time.Since(start); took > 20*time.Second && !raceEnabled {
 			t.Errorf("%s: %s", name, took)
 		} else {
 			t.Logf("%s: %s", name, took.Round(time.Millisecond))

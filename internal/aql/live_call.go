@@ -154,6 +154,11 @@ func (c *collector) sendNow(ctx context.Context, r reply) reply {
 	if !r.args.IsAbsent() {
 		params = params.With("arguments", r.args)
 	}
+	if op := c.op(r.args.Lookup("operation").Text()); op != nil && op.category == "CREATE" {
+		var done func()
+		ctx, done = lasting(ctx)
+		defer done()
+	}
 	callCtx, cancel := mcp.WithLimit(ctx, "--call-timeout", c.o.CallTimeout)
 	x := c.s.Do(callCtx, mcp.Call{Method: "tools/call", Params: params.Append(nil)})
 	cancel()
@@ -163,13 +168,42 @@ func (c *collector) sendNow(ctx context.Context, r reply) reply {
 	return r
 }
 
+// lastingTime is how long a create is waited for after the run was ended.
+const lastingTime = 5 * time.Second
+
+// lasting is a context that outlives its parent for a while: a create in
+// flight is not given up with the run, because its answer says what there is
+// to remove.
+func lasting(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() {
+		t := time.NewTimer(lastingTime)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
 // wait keeps the rate.
 func (c *collector) wait(ctx context.Context) {
 	if c.o.Rate <= 0 {
 		return
 	}
 	next := c.last.Add(time.Duration(float64(time.Second) / c.o.Rate))
-	if d := time.Until(next); d > 0 {
+	pause(ctx, time.Until(next))
+	c.last = time.Now()
+}
+
+// pause waits, and returns false when the context ended before.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d > 0 {
 		t := time.NewTimer(d)
 		defer t.Stop()
 		select {
@@ -177,7 +211,7 @@ func (c *collector) wait(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
-	c.last = time.Now()
+	return ctx.Err() == nil
 }
 
 // read finds the envelope in an answer: the first text block that is an

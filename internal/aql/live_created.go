@@ -115,16 +115,7 @@ func (c *collector) cleanUp() {
 	own := c.ctx
 	c.ctx, c.cleaning = ctx, true
 	defer func() { c.ctx, c.cleaning = own, false }()
-	for _, op := range c.lost {
-		// Something may have been created that nobody was told of: it has
-		// the run's marker.
-		if remove := c.remover(op); remove != nil {
-			for _, item := range c.marked(op, []Left{{RunID: c.o.RunID}}) {
-				c.created[op.resource] = append(c.created[op.resource], createdThing{id: c.itemID(op, remove, item)})
-			}
-		}
-	}
-	c.lost = nil
+	c.findLost()
 	for i := len(c.ops) - 1; i >= 0; i-- {
 		op := c.ops[i]
 		things := c.created[op.resource]
@@ -136,6 +127,43 @@ func (c *collector) cleanUp() {
 			c.removeOne(ctx, op, remove, things[k])
 		}
 		delete(c.created, op.resource)
+	}
+}
+
+// findLost looks for what creates made whose answers never came: it has the
+// run's marker. An adapter may still be at work on it, so it is looked for
+// more than once.
+func (c *collector) findLost() {
+	lost := map[*liveOp]int{}
+	for _, op := range c.lost {
+		lost[op]++
+	}
+	c.lost = nil
+	for _, op := range c.ops {
+		remove := c.remover(op)
+		if lost[op] == 0 || remove == nil {
+			continue
+		}
+		known := map[string]bool{}
+		for _, t := range c.created[op.resource] {
+			known[t.id.String()] = true
+		}
+		found := 0
+		for _, d := range []time.Duration{0, 200 * time.Millisecond, time.Second, 3 * time.Second} {
+			if !pause(c.ctx, d) {
+				return
+			}
+			for _, item := range c.marked(op, []Left{{RunID: c.o.RunID}}) {
+				if id := c.itemID(op, remove, item); !known[id.String()] {
+					known[id.String()] = true
+					c.created[op.resource] = append(c.created[op.resource], createdThing{id})
+					found++
+				}
+			}
+			if found >= lost[op] || c.dead != "" {
+				break
+			}
+		}
 	}
 }
 

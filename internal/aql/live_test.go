@@ -178,7 +178,7 @@ func TestSeventyFiveOperations(t *testing.T) {
 	took := time.Since(begin)
 	calls, _ := e.Live.Lookup("calls").Int64()
 	t.Logf("%d calls, %s", calls, took)
-	if took > 60*time.Second {
+	if took > 60*time.Second && !raceEnabled {
 		t.Errorf("took %s", took)
 	}
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package aql_test
+
+const raceEnabled = false
