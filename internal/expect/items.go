@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
 
@@ -166,6 +167,37 @@ func (c *compiler) assertion(n *source.Node, path string) *Item {
 	}
 	item.Assertion = &a
 	return &item
+}
+
+// Exactly returns an assertion that wants another value; nil unless the
+// matcher is exact.
+func (a *Assertion) Exactly(want jsonv.Value) *Assertion {
+	k, ok := a.Matcher.(*check)
+	if !ok {
+		return nil
+	}
+	if _, ok = k.m.(exactly); !ok {
+		return nil
+	}
+	made := &struct { // in one piece
+		Assertion
+		check
+	}{Assertion: *a, check: check{row: k.row, m: exactly{want}}}
+	_, made.check.namesIsError = want.Get(keyIsError)
+	made.Assertion.Matcher = &made.check
+	return &made.Assertion
+}
+
+// Rematched returns an assertion with another matcher, which n is; nil when a
+// mistake was reported to d. path is the assertion's.
+func (o Compiler) Rematched(a *Assertion, n *source.Node, path string, d *source.Decoder) *Assertion {
+	k := newCompiler(o, d).matcher(n, join(path, "matcher"))
+	if k == nil {
+		return nil
+	}
+	out := *a
+	out.Matcher, out.MatcherName = k, k.row.Name
+	return &out
 }
 
 // set compiles {assert-set: {name, threshold, weight, assertions}}.

@@ -68,8 +68,7 @@ func (c *compiler) named(key, arg *source.Node, path string) *check {
 	value := arg.JSON()
 	_, names := value.Get(keyIsError)
 	return &check{
-		row: row, m: m,
-		desc:         row.Name + " " + show(value, shownInLine),
+		row: row, m: m, shown: row.Name + " " + show(value, shownInLine),
 		namesIsError: names,
 		execs:        runsPrograms(m),
 	}

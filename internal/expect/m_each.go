@@ -92,7 +92,7 @@ func (m elements) everyOutcome(failing []string, fails, unfits, total int) Outco
 	return o
 }
 
-func (m elements) words() string { return "passes " + m.desc }
+func (m elements) words() string { return "passes " + m.desc() }
 
 // members yields an object's members or a list's elements with their paths.
 func members(v jsonv.Value) iter.Seq2[string, jsonv.Value] {

@@ -51,18 +51,26 @@ type Row struct {
 
 // check is a compiled matcher with its name and argument.
 type check struct {
-	row  *Row
-	desc string // contains "rust"
-	m    Matcher
+	row   *Row
+	m     Matcher
+	shown string // desc, "" when it is made on demand
 	// argument has an isError key, for matchers that look at a whole result.
 	namesIsError bool
 	execs        bool
 }
 
+// desc is the matcher as messages show it: contains "rust".
+func (k *check) desc() string {
+	if m, ok := k.m.(exactly); ok && k.shown == "" {
+		return k.row.Name + " " + show(m.want, shownInLine)
+	}
+	return k.shown
+}
+
 // Match judges a value and completes what the matcher left out.
 func (k *check) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	if s.Miss != nil && !k.row.transparent {
-		return Outcome{Unfit: true, Msg: s.Miss.Reason(), Expected: k.desc, Actual: "nothing"}
+		return Outcome{Unfit: true, Msg: s.Miss.Reason(), Expected: k.desc(), Actual: "nothing"}
 	}
 	o := k.m.Match(ctx, s, env)
 	if o.Pass {
@@ -72,7 +80,7 @@ func (k *check) Match(ctx context.Context, s Subject, env *Env) Outcome {
 		return o
 	}
 	if o.Expected == "" {
-		o.Expected = k.desc
+		o.Expected = k.desc()
 	}
 	if o.Actual == "" {
 		o.Actual = show(s.Value, shownAlone)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
@@ -50,7 +49,7 @@ func (r *rowCheck) row(i int, v jsonv.Value, dec *source.Decoder) {
 		call := t.test.Call
 		t.entry.call(&call, suite.Bindings{Case: v}, dec)
 	}
-	if t.varies.expect {
+	if t.varies.expect && !t.expect.fits(v) {
 		t.expect.tree(&r.c, v)
 	}
 }
@@ -64,6 +63,9 @@ func (r *rowCheck) lacks(v jsonv.Value) bool {
 }
 
 func (r *rowCheck) name(v jsonv.Value) {
+	if text, ok := r.t.filled.nameOf(v); ok && strings.TrimSpace(text) != "" {
+		return
+	}
 	e, path := r.t.entry, r.t.entry.Path+".name"
 	n := e.Scope.Expand(e.Node.Get("name"), path, suite.Bindings{Case: v}, r.c.dec)
 	if text, ok := n.AsText(); !ok {
@@ -99,81 +101,4 @@ func (s *metaSets) index(key string, next int) (at uint32, isNew bool) {
 	}
 	s.known[key] = uint32(next)
 	return uint32(next), true
-}
-
-// rowExpect compiles what a test expects of one row: what does not mention
-// the row is compiled once.
-type rowExpect struct {
-	c     *compiler
-	entry entry
-	test  *suite.Test
-	node  *source.Node // as written
-	path  string
-	list  *source.Node // of the assertions
-	fixed []expect.Item
-	vary  []int // in list, those that mention the row
-	gate  *expect.Gate
-	// whole: more than single items mention the row.
-	whole bool
-	// check: the merged tree can be wrong although its items are right.
-	check bool
-}
-
-func (c *compiler) rowExpect(e entry, test *suite.Test) *rowExpect {
-	r := &rowExpect{c: c, entry: e, test: test, node: e.Node.Get("expect"), path: e.Path + ".expect"}
-	r.list = r.node
-	if r.node.Kind == source.KindMap {
-		r.list = r.node.Get("assertions")
-	}
-	own := expect.Parts{Expect: c.expectations(test.Expect, r.path), Threshold: test.Threshold}
-	r.fixed, r.gate = own.Expect.Items, own.Expect.MaxDuration
-	r.check = test.Threshold != nil || c.base.Threshold != nil || test.DerivedMetrics != nil || len(c.base.Metrics) > 0
-	if r.list == nil || r.list.Kind != source.KindList || len(r.fixed) != len(r.list.Items) {
-		r.whole = true
-		return r
-	}
-	for i, item := range r.list.Items {
-		if len(suite.Placeholders(item, "case.")) > 0 {
-			r.vary = append(r.vary, i)
-		}
-	}
-	if r.node != r.list {
-		for _, f := range r.node.Fields {
-			r.whole = r.whole || f.Key.Text != "assertions" && len(suite.Placeholders(f.Value, "case.")) > 0
-		}
-	}
-	return r
-}
-
-// tree compiles the tree of one row; mistakes go to the compiler's decoder.
-func (r *rowExpect) tree(c *compiler, v jsonv.Value) *expect.Tree {
-	test := *r.test
-	b := suite.Bindings{Case: v}
-	if !r.whole {
-		if items, ok := r.items(c, b); ok {
-			own := expect.Parts{Expect: expect.Expect{Items: items, MaxDuration: r.gate}, Threshold: test.Threshold}
-			return c.merged(&test, own, r.check)
-		}
-	}
-	test.Expect = r.entry.Scope.Expand(r.node, r.path, b, c.dec)
-	return c.tree(&test)
-}
-
-// items compiles the items that mention the row. It fails when one of them
-// has a mistake, without reporting it.
-func (r *rowExpect) items(c *compiler, b suite.Bindings) ([]expect.Item, bool) {
-	cc := *c
-	cc.dec = new(source.Decoder)
-	items := slices.Clone(r.fixed)
-	for _, i := range r.vary {
-		item := r.entry.Scope.Expand(r.list.Items[i], r.path, b, cc.dec)
-		one := source.Node{Pos: r.list.Pos, Kind: source.KindList, Items: []*source.Node{item}}
-		ex := cc.expectations(&one, r.path)
-		if len(cc.dec.Diagnostics()) > 0 || len(ex.Items) != 1 {
-			return nil, false
-		}
-		ex.Items[0].Path = r.fixed[i].Path
-		items[i] = ex.Items[0]
-	}
-	return items, true
 }

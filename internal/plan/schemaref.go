@@ -15,10 +15,21 @@ import (
 // expectations compiles an `expect:` value. A schema in it may refer to files
 // below the suite's directory by a relative path; nothing else is ever read.
 func (c *compiler) expectations(n *source.Node, path string) expect.Expect {
-	ec := expect.Compiler{Schemas: c.schemas, LoadSchema: func(_ source.Pos, uri string) ([]byte, error) {
+	return c.expecter(n).Expect(n, path, c.dec)
+}
+
+// rematched is an assertion with another matcher, which n is; ok is false
+// after a mistake.
+func (c *compiler) rematched(a *expect.Assertion, n *source.Node, path string) (out *expect.Assertion, ok bool) {
+	out = c.expecter(n).Rematched(a, n, path, c.dec)
+	return out, out != nil
+}
+
+// expecter compiles what a node expects.
+func (c *compiler) expecter(n *source.Node) expect.Compiler {
+	return expect.Compiler{Schemas: c.schemas, LoadSchema: func(_ source.Pos, uri string) ([]byte, error) {
 		return c.schemaFile(n, uri)
 	}}
-	return ec.Expect(n, path, c.dec)
 }
 
 func (c *compiler) schemaFile(in *source.Node, uri string) ([]byte, error) {

@@ -27,7 +27,8 @@ type template struct {
 	rows   *rows // nil: no cases
 	varies varies
 	expect *rowExpect // set when rows change what is expected
-	meta   []rowMeta  // set when rows change what cases are selected by
+	filled rowFillings
+	meta   []rowMeta // set when rows change what cases are selected by
 	sets   metaSets
 	// first is the ordinal of the template's first case in its file.
 	first int
@@ -138,6 +139,7 @@ func (c *compiler) template(se suite.Entry) *template {
 		t.expect = c.rowExpect(e, b.test)
 	}
 	if c.errors() == before && t.rows != nil {
+		t.fillings()
 		t.checkRows()
 	}
 	return t
@@ -178,14 +180,28 @@ func (t *template) settle() {
 
 // caseName is a case's full name: "name [row] @server".
 func (t *template) caseName(row, server int) string {
+	var v jsonv.Value
+	if t.varies.name {
+		v = t.rows.at(row)
+	}
+	return t.nameWith(v, row, server)
+}
+
+// nameWith is caseName for a row that is parsed; v may be absent when the
+// name as written does not mention the row.
+func (t *template) nameWith(v jsonv.Value, row, server int) string {
 	name := t.name
 	switch {
 	case t.varies.name:
-		b := suite.Bindings{Case: t.rows.at(row)}
-		n := t.entry.Scope.Expand(t.entry.Node.Get("name"), t.entry.Path+".name", b, new(source.Decoder))
-		name, _ = n.AsText()
-	case t.rows != nil:
+		var ok bool
+		if name, ok = t.filled.nameOf(v); !ok {
+			n := t.entry.Scope.Expand(t.entry.Node.Get("name"), t.entry.Path+".name", suite.Bindings{Case: v}, new(source.Decoder))
+			name, _ = n.AsText()
+		}
+	case t.rows != nil && v.IsAbsent():
 		name += " [" + t.rows.label(row) + "]"
+	case t.rows != nil:
+		name += " [" + rowLabel(row, v) + "]"
 	}
 	if list := t.serversAt(row); len(list) > 1 {
 		name += " @" + list[server].Name
@@ -204,37 +220,50 @@ func (t *template) row(i int) jsonv.Value {
 // build makes the case of one row on one server.
 func (t *template) build(row, server int) *Case {
 	v := t.row(row)
-	c := t.buildRow(v, new(source.Decoder))
+	c := t.buildRow(v)
 	if sv := t.serverAt(row, server); sv != nil && sv != c.Server {
 		c.moveTo(sv, t.c)
 	}
-	c.Name = t.caseName(row, server)
+	c.Name = t.nameWith(v, row, server)
 	return c
 }
 
-// buildRow makes the case of one row on its first server; mistakes go to dec.
-func (t *template) buildRow(v jsonv.Value, dec *source.Decoder) *Case {
-	c := *t.proto
-	c.Row = v
+// buildRow makes the case of one row on its first server. Mistakes were
+// reported when the rows were checked.
+func (t *template) buildRow(v jsonv.Value) *Case {
 	if !t.varies.any() {
+		c := *t.proto
+		c.Row = v
 		return &c
 	}
 	cc := *t.c
-	cc.dec, cc.probe = dec, nil
+	cc.dec, cc.probe = new(source.Decoder), nil
 	if t.varies.all {
 		return cc.build(t.entry, v).out
 	}
+	made := &struct { // in one piece
+		Case
+		op  Op
+		ops [1]*Op
+	}{Case: *t.proto}
+	c := &made.Case
+	c.Row = v
 	if t.varies.subject || t.varies.args {
-		call := t.test.Call
-		t.entry.call(&call, suite.Bindings{Case: v}, dec)
-		op := cc.op(t.entry.Block, call, t.entry.Path, c.Server, t.entry.Node)
-		op.CancelAfter, op.Wait = c.Ops[0].CancelAfter, c.Ops[0].Wait
-		c.Ops = []*Op{op}
+		var ok bool
+		if made.op, ok = t.filled.op(t.proto.Ops[0], v); !ok {
+			call := t.test.Call
+			t.entry.call(&call, suite.Bindings{Case: v}, cc.dec)
+			op := cc.op(t.entry.Block, call, t.entry.Path, c.Server, t.entry.Node)
+			op.CancelAfter, op.Wait = t.proto.Ops[0].CancelAfter, t.proto.Ops[0].Wait
+			made.op = *op
+		}
+		made.ops[0] = &made.op
+		c.Ops = made.ops[:]
 	}
 	if t.varies.expect {
 		c.Tree = t.expect.tree(&cc, v)
 	}
-	return &c
+	return c
 }
 
 // moveTo puts a case on another of its test's servers: whatever names no

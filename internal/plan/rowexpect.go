@@ -1,0 +1,152 @@
+package plan
+
+import (
+	"slices"
+
+	"mcptest/internal/expect"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+)
+
+// rowExpect compiles what a test expects of one row: what does not mention
+// the row is compiled once.
+type rowExpect struct {
+	c     *compiler
+	entry entry
+	test  *suite.Test
+	node  *source.Node // as written
+	path  string
+	list  *source.Node // of the assertions
+	fixed []expect.Item
+	vary  []rowItem
+	gate  *expect.Gate
+	// proto is the tree of the first row, with the items of the baseline.
+	proto *expect.Tree
+	// whole: more than single items mention the row.
+	whole bool
+	// check: the merged tree can be wrong although its items are right.
+	check bool
+}
+
+// rowItem is an item that mentions the row.
+type rowItem struct {
+	at int // in the list
+	// matcher is set when nothing but the matcher mentions the row.
+	matcher *source.Node
+	// exact is set when that is `exact:` with a text or a single value.
+	exact *filling
+}
+
+func (c *compiler) rowExpect(e entry, test *suite.Test) *rowExpect {
+	r := &rowExpect{c: c, entry: e, test: test, node: e.Node.Get("expect"), path: e.Path + ".expect"}
+	r.list = r.node
+	if r.node.Kind == source.KindMap {
+		r.list = r.node.Get("assertions")
+	}
+	own := expect.Parts{Expect: c.expectations(test.Expect, r.path), Threshold: test.Threshold}
+	r.fixed, r.gate = own.Expect.Items, own.Expect.MaxDuration
+	r.check = test.Threshold != nil || c.base.Threshold != nil || test.DerivedMetrics != nil || len(c.base.Metrics) > 0
+	if r.list == nil || r.list.Kind != source.KindList || len(r.fixed) != len(r.list.Items) {
+		r.whole = true
+		return r
+	}
+	for i, item := range r.list.Items {
+		if len(suite.Placeholders(item, "case.")) > 0 {
+			r.vary = append(r.vary, newRowItem(e, i, item, &r.fixed[i]))
+		}
+	}
+	r.proto = expect.Merge(own, c.base)
+	if r.node != r.list {
+		for _, f := range r.node.Fields {
+			r.whole = r.whole || f.Key.Text != "assertions" && len(suite.Placeholders(f.Value, "case.")) > 0
+		}
+	}
+	return r
+}
+
+func newRowItem(e entry, at int, n *source.Node, first *expect.Item) rowItem {
+	r := rowItem{at: at}
+	if first.Assertion == nil {
+		return r
+	}
+	for _, f := range n.Fields {
+		if f.Key.Text == "matcher" {
+			r.matcher = f.Value
+		} else if len(suite.Placeholders(f.Value, "case.")) > 0 {
+			return rowItem{at: at}
+		}
+	}
+	if r.matcher == nil || r.matcher.Kind != source.KindMap || len(r.matcher.Fields) != 1 || r.matcher.Fields[0].Key.Text != "exact" {
+		return r
+	}
+	if f := newFilling(e, r.matcher.Fields[0].Value); f != nil && f.scalar() {
+		r.exact = f
+	}
+	return r
+}
+
+// fits reports whether a row surely has no mistake, without compiling anything.
+func (r *rowExpect) fits(v jsonv.Value) bool {
+	return !r.whole && !r.check && !slices.ContainsFunc(r.vary, func(i rowItem) bool { return i.exact == nil || !i.exact.fits(v) })
+}
+
+// tree compiles the tree of one row; mistakes go to the compiler's decoder.
+func (r *rowExpect) tree(c *compiler, v jsonv.Value) *expect.Tree {
+	test := *r.test
+	b := suite.Bindings{Case: v}
+	if !r.whole {
+		if items, ok := r.items(c, b); ok {
+			if !r.check {
+				tree := *r.proto
+				tree.Items = items
+				return &tree
+			}
+			own := expect.Parts{Expect: expect.Expect{Items: items[:len(r.fixed)], MaxDuration: r.gate}, Threshold: test.Threshold}
+			return c.merged(&test, own, true)
+		}
+	}
+	test.Expect = r.entry.Scope.Expand(r.node, r.path, b, c.dec)
+	return c.tree(&test)
+}
+
+// items are the items of one row's tree, those of the baseline at the end. It
+// fails when one that mentions the row has a mistake, without reporting it.
+func (r *rowExpect) items(c *compiler, b suite.Bindings) ([]expect.Item, bool) {
+	items := slices.Clone(r.proto.Items)
+	for i := range r.vary {
+		at := r.vary[i].at
+		item, ok := r.item(c, &r.vary[i], b)
+		if !ok {
+			return nil, false
+		}
+		item.Path = r.fixed[at].Path
+		items[at] = item
+	}
+	return items, true
+}
+
+// item compiles one item for a row.
+func (r *rowExpect) item(c *compiler, vary *rowItem, b suite.Bindings) (expect.Item, bool) {
+	item := r.fixed[vary.at]
+	if vary.exact != nil {
+		v, ok := vary.exact.value(b.Case)
+		item.Assertion = item.Assertion.Exactly(v)
+		return item, ok && item.Assertion != nil
+	}
+	cc := *c
+	cc.dec = new(source.Decoder)
+	if vary.matcher != nil {
+		n := r.entry.Scope.Expand(vary.matcher, item.Path, b, cc.dec)
+		a, ok := cc.rematched(item.Assertion, n, item.Path)
+		item.Assertion = a
+		return item, ok && len(cc.dec.Diagnostics()) == 0
+	}
+	n := r.entry.Scope.Expand(r.list.Items[vary.at], r.path, b, cc.dec)
+	one := source.Node{Pos: r.list.Pos, Kind: source.KindList, Items: []*source.Node{n}}
+	ex := cc.expectations(&one, r.path)
+	if len(cc.dec.Diagnostics()) > 0 || len(ex.Items) != 1 {
+		return item, false
+	}
+	return ex.Items[0], true
+}
