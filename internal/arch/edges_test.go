@@ -28,18 +28,19 @@ var edges = map[string][]string{
 	"internal/jsonv":  {},
 	"internal/proc":   {},
 	"internal/term":   {},
+	"internal/secret": {"internal/jsonv"},
 	"internal/source": {"internal/jsonv"},
 	"internal/expect": {"internal/source", "internal/jsonv"},
 	"internal/mcp":    {"internal/jsonv", "internal/proc"},
 	"internal/auth":   {},
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
-	"internal/suite":  {"internal/source", "internal/jsonv", "internal/expect"},
+	"internal/suite":  {"internal/source", "internal/jsonv", "internal/expect", "internal/secret"},
 	"internal/plan":   {"internal/suite", "internal/expect", "internal/source", "internal/jsonv", "internal/proc"},
-	"internal/result": {"internal/jsonv", "internal/source"},
+	"internal/result": {"internal/jsonv", "internal/source", "internal/secret"},
 	"internal/run": {
 		"internal/plan", "internal/suite", "internal/expect", "internal/mcp", "internal/proc",
-		"internal/auth", "internal/result", "internal/jsonv", "internal/source",
+		"internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/report": {"internal/result", "internal/jsonv", "internal/source", "internal/term"},
 	"internal/mock":   {"internal/mcp", "internal/source", "internal/jsonv"},

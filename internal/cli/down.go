@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
 	"mcptest/internal/run"
+	"mcptest/internal/secret"
 	"mcptest/internal/term"
 )
 
@@ -57,7 +58,7 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 		fmt.Fprintf(s.Err, "mcptest: nothing is up here (looked for %s)\n", upPath(upDir))
 		return nil
 	}
-	redactor := result.NewRedactor()
+	redactor := secret.NewRedactor()
 	log, closeLog, err := openLog(s.Err, f.logLevel, redactor)
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 }
 
 // plan reads the suites again, as they were read when they were brought up.
-func (f *downFlags) plan(s Streams, st *upState, redactor *result.Redactor) (*plan.Plan, error) {
+func (f *downFlags) plan(s Streams, st *upState, redactor *secret.Redactor) (*plan.Plan, error) {
 	f.envFiles, f.vars, f.allowOutside = st.EnvFiles, st.Vars, st.AllowOutside
 	var paths []string
 	for _, k := range st.Files {

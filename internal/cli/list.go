@@ -6,12 +6,13 @@ import (
 
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
+	"mcptest/internal/secret"
 	"mcptest/internal/term"
 )
 
 // masked hides the secrets of a plan's suites in what fn writes.
 func masked(w io.Writer, p *plan.Plan, fn func(b *bufio.Writer)) error {
-	redactor := result.NewRedactor()
+	redactor := secret.NewRedactor()
 	for _, f := range p.Files {
 		redactor.Add(f.Suite.Secrets...)
 	}

@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
 	"mcptest/internal/run"
+	"mcptest/internal/secret"
 	"mcptest/internal/term"
 )
 
@@ -24,7 +25,7 @@ type look struct {
 	s        Streams
 	f        *targetFlags
 	world    *world
-	redactor *result.Redactor
+	redactor *secret.Redactor
 	palette  term.Palette
 	server   *plan.Server
 	sess     *mcp.Session
@@ -37,7 +38,7 @@ type look struct {
 // prepare resolves the target and makes what a session needs. The caller calls
 // end when it is done.
 func (f *targetFlags) prepare(cmd *cobra.Command, s Streams, argv []string) (ctx context.Context, l *look, end func(), err error) {
-	l = &look{s: s, f: f, redactor: result.NewRedactor()}
+	l = &look{s: s, f: f, redactor: secret.NewRedactor()}
 	if l.palette, err = f.palette(s); err != nil {
 		return nil, nil, nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/report"
 	"mcptest/internal/result"
 	"mcptest/internal/run"
+	"mcptest/internal/secret"
 	"mcptest/internal/suite"
 	"mcptest/internal/term"
 )
@@ -36,6 +37,7 @@ type runFlags struct {
 	baseline                         string
 	lastFailed                       bool
 	settled                          *settling
+	tokenFile                        string
 }
 
 func newRunCmd(s Streams) *cobra.Command {
@@ -76,6 +78,7 @@ suite, flags or environment or a failed setup, 4 a report could not be written,
 	fl.BoolVar(&f.noProgress, "no-progress", false, "no progress line")
 	fl.BoolVar(&f.setupOnly, "setup-only", false, "run beforeAll and setup, leave what they started running, and stop; mcptest down ends it")
 	fl.StringVar(&f.logLevel, "log-level", "warn", "what standard error is told beside the report: error, warn, info or debug (every hook's and step's output)")
+	addTokenFile(cmd, &f.tokenFile)
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show the exchanges, and what passed")
 	return cmd
 }
@@ -98,9 +101,11 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s Streams) error {
 	case f.dryRun:
 		return dryRun(s.Out, p)
 	}
-	if diags := plan.NotYet(p); diags.HasErrors() {
-		f.print(s, diags)
-		return fail(exitInvalid, "this version can't run what the suite asks for; nothing was run")
+	if f.tokenFile, err = tokenPath(f.tokenFile, s); err != nil {
+		return err
+	}
+	if err := f.needLogins(s, p, f.tokenFile); err != nil {
+		return err
 	}
 	if f.settled, err = f.settling(s, p); err != nil {
 		return err
@@ -187,7 +192,7 @@ func (f *runFlags) selection(p *plan.Plan) string {
 
 // execute runs the plan and writes the reports.
 func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites []*suite.Suite, specs []report.Spec, args []string) error {
-	redactor := result.NewRedactor()
+	redactor := secret.NewRedactor()
 	for _, su := range suites {
 		redactor.Add(su.Secrets...)
 	}
@@ -215,6 +220,7 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 	w := run.World{
 		Tool: result.Tool{Name: "mcptest", Version: version()},
 		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: world.ledger, Live: status.Live(), Sweep: world.sweep,
+		Tokens: f.tokenFile,
 		Settle: f.settled.settle, Closing: f.settled.closing,
 		Command: "mcptest run " + proc.QuoteAll(args),
 	}

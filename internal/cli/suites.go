@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
+	"mcptest/internal/secret"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 	"mcptest/internal/term"
@@ -210,7 +211,7 @@ func printDiagnostics(s Streams, color string, diags source.Diagnostics, secrets
 		paint := func(st term.Style) func(string) string { return func(t string) string { return p.Paint(st, t) } }
 		style = source.Style{Error: paint(term.Bad), Warning: paint(term.Warn), Caret: paint(term.Bad), Hint: paint(term.Accent)}
 	}
-	redactor := result.NewRedactor()
+	redactor := secret.NewRedactor()
 	redactor.Add(secrets...)
 	var text bytes.Buffer
 	diags.Print(&text, style)

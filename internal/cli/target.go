@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
+	"mcptest/internal/secret"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 	"mcptest/internal/term"
@@ -73,7 +74,7 @@ func (f *targetFlags) split(cmd *cobra.Command, args []string, limit int) (own, 
 }
 
 // resolve makes the server's definition, and declares what no output may show.
-func (f *targetFlags) resolve(s Streams, argv []string, redactor *result.Redactor) (*plan.Server, error) {
+func (f *targetFlags) resolve(s Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
 	given := 0
 	for _, b := range []bool{f.url != "", len(argv) > 0, f.server != "" || f.url == "" && len(argv) == 0 && len(f.configs) > 0} {
 		if b {
@@ -137,7 +138,7 @@ func (f *targetFlags) local(s Streams, argv []string) (*plan.Server, error) {
 	return sv, nil
 }
 
-func (f *targetFlags) remote(s Streams, redactor *result.Redactor) (*plan.Server, error) {
+func (f *targetFlags) remote(s Streams, redactor *secret.Redactor) (*plan.Server, error) {
 	sv := f.bare()
 	u, err := url.Parse(f.url)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -181,7 +182,7 @@ func headerName(name string) bool {
 
 // ofSuite takes the definition from a suite: the server of that name, or the
 // default one.
-func (f *targetFlags) ofSuite(s Streams, redactor *result.Redactor) (*plan.Server, error) {
+func (f *targetFlags) ofSuite(s Streams, redactor *secret.Redactor) (*plan.Server, error) {
 	paths, err := f.paths(nil)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
+	"mcptest/internal/secret"
 	"mcptest/internal/term"
 )
 
@@ -112,7 +113,7 @@ var logLevels = map[string]slog.Level{
 
 // openLog returns the log of a run, on standard error and through the
 // redactor.
-func openLog(w io.Writer, level string, redactor *result.Redactor) (*slog.Logger, func(), error) {
+func openLog(w io.Writer, level string, redactor *secret.Redactor) (*slog.Logger, func(), error) {
 	lv, ok := logLevels[level]
 	if !ok {
 		return nil, nil, fail(exitInvalid, "--log-level: want error, warn, info or debug, got %q", level)

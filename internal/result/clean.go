@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"mcptest/internal/secret"
 )
 
 // cleaner makes one event fit for the record: secrets are masked, bytes that
@@ -14,14 +16,14 @@ import (
 // microseconds. It changes structs in place and copies slices and maps that
 // may be shared with the plan.
 type cleaner struct {
-	t      *table
-	limits Limits
-	frame  int // limit for the frames of the case at hand
+	secrets *secret.Redactor
+	limits  Limits
+	frame   int // limit for the frames of the case at hand
 }
 
 // clean returns the event as it goes into the record.
-func clean(e Event, r *Redactor, l Limits) Event {
-	k := cleaner{t: r.table.Load(), limits: l}
+func clean(e Event, r *secret.Redactor, l Limits) Event {
+	k := cleaner{secrets: r, limits: l}
 	switch e := e.(type) {
 	case RunStarted:
 		k.text(&e.Tool.Name, &e.Tool.Version, &e.Command)
@@ -69,7 +71,7 @@ func clean(e Event, r *Redactor, l Limits) Event {
 func (k *cleaner) text(fields ...*string) {
 	for _, f := range fields {
 		if *f != "" {
-			*f, _ = shorten(visible(k.t.mask(*f)), k.limits.Text)
+			*f, _ = shorten(visible(k.secrets.String(*f)), k.limits.Text)
 		}
 	}
 }
@@ -77,7 +79,7 @@ func (k *cleaner) text(fields ...*string) {
 // tail is text for fields of which the end says most.
 func (k *cleaner) tail(f *string) {
 	if *f != "" {
-		*f = shortenHead(visible(k.t.mask(*f)), k.limits.Text)
+		*f = shortenHead(visible(k.secrets.String(*f)), k.limits.Text)
 	}
 }
 
@@ -202,8 +204,8 @@ func (k *cleaner) exchange(x *Exchange) {
 	}
 	x.HTTP.Headers = maps.Clone(x.HTTP.Headers)
 	for name, value := range x.HTTP.Headers {
-		if SecretName(name) {
-			value = Mask
+		if secret.Name(name) {
+			value = secret.Mask
 		}
 		clean := name
 		k.text(&clean, &value)
@@ -218,7 +220,7 @@ func (k *cleaner) cutFrame(p *string) (cut bool) {
 	if *p == "" {
 		return false
 	}
-	*p, cut = shorten(visible(k.t.mask(*p)), k.frame)
+	*p, cut = shorten(visible(k.secrets.String(*p)), k.frame)
 	return cut
 }
 

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"mcptest/internal/secret"
 )
 
 // Recorder is the one door through which events get into a record. Send may
 // be called from any goroutine; the calls are taken one after another.
 type Recorder struct {
 	mu        sync.Mutex
-	redactor  *Redactor
+	redactor  *secret.Redactor
 	limits    Limits
 	spool     *Spool
 	run       *Run
@@ -20,9 +22,9 @@ type Recorder struct {
 
 // RecorderOptions are the parts of a Recorder. The zero value works.
 type RecorderOptions struct {
-	Redactor  *Redactor // nil: NewRedactor()
-	Spool     *Spool    // nil: NewSpool("")
-	Limits    Limits    // zero fields: the defaults
+	Redactor  *secret.Redactor // nil: secret.NewRedactor()
+	Spool     *Spool           // nil: NewSpool("")
+	Limits    Limits           // zero fields: the defaults
 	Listeners []Listener
 }
 
@@ -38,7 +40,7 @@ type Limits struct {
 // NewRecorder returns a recorder with an empty record.
 func NewRecorder(o RecorderOptions) *Recorder {
 	if o.Redactor == nil {
-		o.Redactor = NewRedactor()
+		o.Redactor = secret.NewRedactor()
 	}
 	if o.Spool == nil {
 		o.Spool = NewSpool("")
@@ -86,7 +88,7 @@ func (r *Recorder) apply(e Event) {
 func (r *Recorder) Run() *Run { return r.run }
 
 // Redactor returns the redactor, to which secrets may be added at any time.
-func (r *Recorder) Redactor() *Redactor { return r.redactor }
+func (r *Recorder) Redactor() *secret.Redactor { return r.redactor }
 
 // Err returns the first fault in what was sent, nil when there was none.
 func (r *Recorder) Err() error {

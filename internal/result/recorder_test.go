@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mcptest/internal/result"
+	"mcptest/internal/secret"
 )
 
 const planted = "planted-secret-0123"
@@ -68,7 +69,7 @@ func everyEvent() []result.Event {
 
 // TestNoSecretGetsPast fills every string of every event with a secret.
 func TestNoSecretGetsPast(t *testing.T) {
-	red := result.NewRedactor()
+	red := secret.NewRedactor()
 	red.Add(planted)
 	log, rec := record(t, everyEvent(), result.RecorderOptions{Redactor: red})
 	for name, out := range map[string]string{"log": log, "record": rec} {
@@ -79,7 +80,7 @@ func TestNoSecretGetsPast(t *testing.T) {
 			t.Errorf("%s: bytes that are not UTF-8 are not shown", name)
 		}
 	}
-	if n := strings.Count(rec, result.Mask); n < 60 {
+	if n := strings.Count(rec, secret.Mask); n < 60 {
 		t.Errorf("only %d masks in the record; is everything filled?", n)
 	}
 }
@@ -90,7 +91,7 @@ func TestHeadersAreMaskedByName(t *testing.T) {
 	rec := result.NewRecorder(result.RecorderOptions{})
 	defer rec.Close()
 	rec.Send(result.CaseFinished{Case: c})
-	want := map[string]string{"Authorization": result.Mask, "content-type": "text/plain", "X-Api-Key": result.Mask}
+	want := map[string]string{"Authorization": secret.Mask, "content-type": "text/plain", "X-Api-Key": secret.Mask}
 	if d := cmp.Diff(want, c.Exchanges[0].HTTP.Headers); d != "" {
 		t.Error(d)
 	}
@@ -102,7 +103,7 @@ func TestHeadersAreMaskedByName(t *testing.T) {
 // TestCutAfterRedaction: a secret that the limit would cut in two is masked
 // before.
 func TestCutAfterRedaction(t *testing.T) {
-	red := result.NewRedactor()
+	red := secret.NewRedactor()
 	red.Add(planted)
 	frame := strings.Repeat("x", 90) + planted + strings.Repeat("é", 50)
 	c := &result.Case{Status: result.Pass, Stderr: frame, Exchanges: []result.Exchange{{Request: frame}}}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/result"
+	"mcptest/internal/secret"
 	"mcptest/internal/source"
 )
 
@@ -59,7 +59,7 @@ func (f *fileRun) secrets(p patch) {
 	var look func(v jsonv.Value)
 	look = func(v jsonv.Value) {
 		for name, val := range v.Members() {
-			if val.Kind() == jsonv.KindString && val.Text() != "" && result.SecretName(name) {
+			if val.Kind() == jsonv.KindString && val.Text() != "" && secret.Name(name) {
 				found = append(found, val.Text())
 			}
 			look(val)

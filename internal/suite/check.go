@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/secret"
 	"mcptest/internal/source"
 )
 
@@ -128,7 +129,7 @@ func isToken(s string) bool {
 
 func (l *loader) header(key string, h *Header, path string) {
 	if h.Env == "" {
-		if SecretName(key) || strings.EqualFold(key, "cookie") {
+		if secret.Name(key) {
 			value := h.Value
 			if scheme, token, ok := strings.Cut(value, " "); ok && (strings.EqualFold(scheme, "bearer") || strings.EqualFold(scheme, "basic")) {
 				value = strings.TrimSpace(token)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcptest/internal/secret"
 	"mcptest/internal/source"
 )
 
@@ -64,7 +65,7 @@ func Load(path string, o Options) (*Suite, source.Diagnostics) {
 	l.suite.DotEnv = l.readDotEnv(dir, o.EnvFiles)
 	l.env = newEnviron(o.Env, l.suite.DotEnv)
 	for _, v := range l.suite.DotEnv {
-		if len(v.Value) >= minSecret {
+		if len(v.Value) >= secret.MinLength {
 			l.suite.Secrets = append(l.suite.Secrets, v.Value)
 		}
 	}

@@ -119,17 +119,6 @@ env: {SUITE_TOKEN: token-of-suite}
 	}
 }
 
-func TestSecretName(t *testing.T) {
-	for name, want := range map[string]bool{
-		"API_KEY": true, "github-token": true, "PASSWORD": true, "x.secret": true, "Authorization": true,
-		"AUTHOR": false, "KEYBOARD": false, "MONKEY": false, "TOKENS_PER_SECOND": false, "": false, "PATH": false,
-	} {
-		if suite.SecretName(name) != want {
-			t.Errorf("%q: want %v", name, want)
-		}
-	}
-}
-
 func TestDotEnvMayBeAFolder(t *testing.T) {
 	load(t, suite.Options{}, map[string]string{"s.yml": oneServer, ".env/bin/activate": "x"})
 }

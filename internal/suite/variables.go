@@ -8,12 +8,9 @@ import (
 	"sort"
 	"strings"
 
+	"mcptest/internal/secret"
 	"mcptest/internal/source"
 )
-
-// minSecret is the length from which a secret is masked wherever it stands; a
-// shorter one is masked only where it is the whole value.
-const minSecret = 8
 
 // variableDecl is one entry of `variables:`: a scalar, or a map that takes it
 // from the environment.
@@ -193,7 +190,7 @@ func (l *loader) valueOf(name string, v *variableDecl) (value *source.Node, from
 
 // credential notes a value as secret when its name says that it is one.
 func (l *loader) credential(name, value string) {
-	if name != "" && len(value) >= minSecret && SecretName(name) {
+	if name != "" && len(value) >= secret.MinLength && secret.Name(name) {
 		l.suite.Secrets = append(l.suite.Secrets, value)
 	}
 }
@@ -203,10 +200,10 @@ func (l *loader) addSecret(value string, pos source.Pos, path string) {
 		return
 	}
 	l.suite.Secrets = append(l.suite.Secrets, value)
-	if len(value) < minSecret {
+	if len(value) < secret.MinLength {
 		l.dec.Add(source.Diagnostic{
 			Pos: pos, Path: path, Severity: source.Warning, Code: "short-secret",
-			Msg: fmt.Sprintf("a secret under %d characters is masked only where it is the whole value", minSecret),
+			Msg: fmt.Sprintf("a secret under %d characters is masked only where it is the whole value", secret.MinLength),
 		})
 	}
 }
@@ -254,20 +251,4 @@ func (l *loader) names() []string {
 	}
 	sort.Strings(out)
 	return append(slices.Compact(out), "CONFIG_DIR")
-}
-
-// secretWords mark an environment entry or header as a credential.
-var secretWords = []string{"TOKEN", "SECRET", "KEY", "APIKEY", "PASSWORD", "PASSWD", "AUTH", "AUTHORIZATION", "CREDENTIAL", "CREDENTIALS"}
-
-// SecretName reports whether a name says that its value is a credential. It
-// looks at whole words: AUTH is not in AUTHOR.
-func SecretName(name string) bool {
-	for _, w := range strings.FieldsFunc(strings.ToUpper(name), func(r rune) bool {
-		return r == '_' || r == '-' || r == '.'
-	}) {
-		if slices.Contains(secretWords, w) {
-			return true
-		}
-	}
-	return false
 }

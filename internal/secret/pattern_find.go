@@ -1,4 +1,4 @@
-package result
+package secret
 
 import (
 	"encoding/base64"
@@ -113,7 +113,7 @@ func bearer(s string, _, j int) (start, end int) {
 	j = span(s, j, func(c byte) bool { return c == ' ' })
 	end = span(s, j, tokenChar)
 	v := strings.TrimRight(s[j:end], ".")
-	if len(v) < MinSecret || len(v) < 24 && !strings.ContainsAny(v, "0123456789") {
+	if len(v) < MinLength || len(v) < 24 && !strings.ContainsAny(v, "0123456789") {
 		return 0, 0
 	}
 	return j, j + len(v)
@@ -138,7 +138,7 @@ func basic(s string, _, j int) (start, end int) {
 // authorization finds the credentials of a header line or member of that
 // name, and keeps the scheme.
 func authorization(s string, i, j int) (start, end int) {
-	start, end = named{value: headerChar, min: MinSecret}.find(s, i, j)
+	start, end = named{value: headerChar, min: MinLength}.find(s, i, j)
 	if end == 0 {
 		return 0, 0
 	}
@@ -216,7 +216,7 @@ func userinfo(s string, _, j int) (start, end int) {
 		return 0, 0
 	}
 	info := s[j : j+at]
-	if !strings.Contains(info, ":") && len(info) < MinSecret {
+	if !strings.Contains(info, ":") && len(info) < MinLength {
 		return 0, 0
 	}
 	return j, j + at
@@ -239,7 +239,7 @@ func query(s string, _, j int) (start, end int) {
 	case sure:
 		return k + 1, end
 	case perhaps:
-		if end-k > MinSecret {
+		if end-k > MinLength {
 			return k + 1, end
 		}
 	}

@@ -1,4 +1,4 @@
-package result
+package secret
 
 import (
 	"encoding/base64"
@@ -9,14 +9,16 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"mcptest/internal/jsonv"
 )
 
 // Mask stands where a secret was.
 const Mask = "[redacted]"
 
-// MinSecret is the length in bytes from which a declared secret is masked
+// MinLength is the length in bytes from which a declared secret is masked
 // anywhere in a text. A shorter one would tear holes into innocent words.
-const MinSecret = 8
+const MinLength = 8
 
 // Redactor masks secrets in text: values that were declared, and values whose
 // form gives them away (see patterns.go). It is safe for concurrent use, and
@@ -39,7 +41,7 @@ func NewRedactor() *Redactor {
 	return r
 }
 
-// Add declares secrets. A value of fewer than MinSecret bytes is masked only
+// Add declares secrets. A value of fewer than MinLength bytes is masked only
 // where it is the whole value: the whole of a field, or of a string in JSON.
 // Of a value of several lines, each long line counts as a secret as well.
 func (r *Redactor) Add(values ...string) {
@@ -68,7 +70,7 @@ func (r *Redactor) add(v string) {
 		return
 	}
 	for line := range strings.Lines(v) {
-		if line = strings.TrimSpace(line); len(line) >= 2*MinSecret && !strings.HasPrefix(line, "-----") {
+		if line = strings.TrimSpace(line); len(line) >= 2*MinLength && !strings.HasPrefix(line, "-----") {
 			r.declared[line] = true
 		}
 	}
@@ -122,7 +124,7 @@ func compile(declared []string) *table {
 		t.enter(p)
 	}
 	for _, v := range declared {
-		if len(v) < MinSecret {
+		if len(v) < MinLength {
 			t.addShort(v)
 			continue
 		}
@@ -208,7 +210,7 @@ func (t *table) addShort(v string) {
 
 func key3(s string) uint32 { return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 }
 
-// forms lists the ways in which a declared value of at least MinSecret bytes
+// forms lists the ways in which a declared value of at least MinLength bytes
 // may be written.
 func forms(v string) []form {
 	once := jsonInner(v)
@@ -220,7 +222,7 @@ func forms(v string) []form {
 	var out []form
 	seen := map[string]bool{}
 	add := func(s string, k formKind) {
-		if len(s) >= MinSecret && !seen[s] {
+		if len(s) >= MinLength && !seen[s] {
 			seen[s] = true
 			out = append(out, form{s, k})
 		}
@@ -251,7 +253,7 @@ func base64Core(enc *base64.Encoding, v string, shift int) string {
 // jsonInner returns v as it is inside a JSON string, with the characters of
 // HTML left as they are.
 func jsonInner(v string) string {
-	s := string(appendString(nil, v))
+	s := string(jsonv.AppendString(nil, v))
 	return s[1 : len(s)-1]
 }
 
@@ -278,7 +280,7 @@ func lowerHex(s string) string {
 
 // mask returns s with the secrets replaced.
 func (t *table) mask(s string) string {
-	if t.short != nil && len(s) < MinSecret+2 && t.short[strings.TrimSpace(s)] {
+	if t.short != nil && len(s) < MinLength+2 && t.short[strings.TrimSpace(s)] {
 		return Mask
 	}
 	var out []byte
@@ -373,7 +375,7 @@ func matchForms(s string, i int, fs []form) (start, end int) {
 			return start, end
 		case n == len(f.text):
 			return i, i + n
-		case n >= MinSecret-2 && f.kind != formQuoted && cut(s, i+n):
+		case n >= MinLength-2 && f.kind != formQuoted && cut(s, i+n):
 			return i, i + n
 		}
 	}

@@ -1,4 +1,4 @@
-package result
+package secret
 
 // pattern is a kind of secret that its form gives away. The prefix is where
 // the search stops; find then looks at the text around it.

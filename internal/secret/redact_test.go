@@ -1,4 +1,4 @@
-package result_test
+package secret_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"mcptest/internal/result"
+	"mcptest/internal/secret"
 )
 
 // The secrets of these tests are made up, and put together here so that no
@@ -29,7 +29,7 @@ var (
 )
 
 func TestPatterns(t *testing.T) {
-	r := result.NewRedactor()
+	r := secret.NewRedactor()
 	for _, tc := range []struct{ name, in, want string }{
 		{"pem", "key:\n" + pem + "\nend", "key:\n[redacted]\nend"},
 		{"pem in JSON", `{"k":"` + strings.ReplaceAll(pem, "\n", `\n`) + `"}`, `{"k":"[redacted]"}`},
@@ -93,19 +93,19 @@ func TestPatterns(t *testing.T) {
 }
 
 func TestDeclared(t *testing.T) {
-	r := result.NewRedactor()
-	const secret = `p@ss "wörd"/1+<x>`
-	r.Add(secret, "short", "other-secret", "first line of a long secret\nsecond line of a long secret\n")
-	js, _ := json.Marshal(secret)
+	r := secret.NewRedactor()
+	const value = `p@ss "wörd"/1+<x>`
+	r.Add(value, "short", "other-secret", "first line of a long secret\nsecond line of a long secret\n")
+	js, _ := json.Marshal(value)
 	js2, _ := json.Marshal(string(js))
 	for _, in := range []string{
-		secret, string(js), string(js2), url.QueryEscape(secret), url.PathEscape(secret), strings.ToLower(url.QueryEscape("other-secret")),
-		base64.StdEncoding.EncodeToString([]byte(secret)), base64.URLEncoding.EncodeToString([]byte("x" + secret)),
-		base64.StdEncoding.EncodeToString([]byte("ab" + secret + "cd")), "second line of a long secret", "first line of a long secret",
+		value, string(js), string(js2), url.QueryEscape(value), url.PathEscape(value), strings.ToLower(url.QueryEscape("other-secret")),
+		base64.StdEncoding.EncodeToString([]byte(value)), base64.URLEncoding.EncodeToString([]byte("x" + value)),
+		base64.StdEncoding.EncodeToString([]byte("ab" + value + "cd")), "second line of a long secret", "first line of a long secret",
 		"other-se…", "…other-s",
 	} {
 		got := r.String("<<" + in)
-		if !strings.HasPrefix(got, "<<") || !strings.Contains(got, result.Mask) {
+		if !strings.HasPrefix(got, "<<") || !strings.Contains(got, secret.Mask) {
 			t.Errorf("%q: got %q", in, got)
 		}
 	}
@@ -124,14 +124,14 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-func TestSecretName(t *testing.T) {
+func TestName(t *testing.T) {
 	for _, n := range []string{"TOKEN", "GITHUB_TOKEN", "apiKey", "X-API-Key", "client_secret", "Authorization", "AUTH", "proxyAuth", "DB_PASSWORD", "accessToken", "SSHKey", "set-cookie", "AWS_SECRET_ACCESS_KEY", "key", "APIKey"} {
-		if !result.SecretName(n) {
+		if !secret.Name(n) {
 			t.Errorf("%s is the name of a secret", n)
 		}
 	}
-	for _, n := range []string{"AUTHOR", "author_name", "MONKEY", "keyboard", "tokenizer", "PATH", "secretary", "mcp-session-id", "", "PASSENGER", "content-type", "keystone"} {
-		if result.SecretName(n) {
+	for _, n := range []string{"AUTHOR", "author_name", "MONKEY", "keyboard", "tokenizer", "PATH", "secretary", "mcp-session-id", "", "PASSENGER", "content-type", "keystone", "TOKENS_PER_SECOND"} {
+		if secret.Name(n) {
 			t.Errorf("%s is not the name of a secret", n)
 		}
 	}
@@ -141,29 +141,29 @@ func TestSecretName(t *testing.T) {
 // whatever form, it is gone, and redacting again changes nothing.
 func TestDeclaredNeverSurvives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		secret := rapid.StringMatching(`[A-Za-z0-9!"#$%&'()*+,/:;<=>?@\\^_{|}~é-]{8,20}`).Draw(t, "secret")
-		if strings.Contains(result.Mask, secret) {
+		value := rapid.StringMatching(`[A-Za-z0-9!"#$%&'()*+,/:;<=>?@\\^_{|}~é-]{8,20}`).Draw(t, "secret")
+		if strings.Contains(secret.Mask, value) {
 			t.Skip()
 		}
-		r := result.NewRedactor()
-		r.Add(secret)
+		r := secret.NewRedactor()
+		r.Add(value)
 		before, after := rapid.String().Draw(t, "before"), rapid.String().Draw(t, "after")
-		js, _ := json.Marshal(secret)
+		js, _ := json.Marshal(value)
 		encode := base64.StdEncoding.EncodeToString
 		for _, in := range []string{
-			before + secret + after,
+			before + value + after,
 			before + string(js[1:len(js)-1]) + after,
-			before + url.QueryEscape(secret) + after,
+			before + url.QueryEscape(value) + after,
 		} {
-			if got := r.String(in); strings.Contains(got, secret) || len(got) == len(in) && got == in {
+			if got := r.String(in); strings.Contains(got, value) || len(got) == len(in) && got == in {
 				t.Fatalf("%q: still there: %q", in, got)
 			}
 		}
-		in := encode([]byte(before + secret + after))
+		in := encode([]byte(before + value + after))
 		if got := r.String(in); got == in {
-			t.Fatalf("base64 %q of %q: nothing masked", in, before+secret+after)
+			t.Fatalf("base64 %q of %q: nothing masked", in, before+value+after)
 		}
-		once := r.String(before + secret + after)
+		once := r.String(before + value + after)
 		if twice := r.String(once); twice != once {
 			t.Fatalf("not stable: %q, then %q", once, twice)
 		}
@@ -174,7 +174,7 @@ func FuzzRedactor(f *testing.F) {
 	for _, s := range []string{pem, aws, gh, slk, oai, jwt, "Bearer abcdef0123456789", "https://a:b@c/?token=x&y=\\u0026sig=1", "-----BEGIN ", "Cookie: a", "xox", "&amp;", "eyJ...", `x-api-key":"['abcdefgh`} {
 		f.Add(s)
 	}
-	r := result.NewRedactor()
+	r := secret.NewRedactor()
 	r.Add("declared secret", "tiny")
 	f.Fuzz(func(t *testing.T, s string) {
 		got := r.String(s)
@@ -185,7 +185,7 @@ func FuzzRedactor(f *testing.F) {
 }
 
 func TestRedactingWriter(t *testing.T) {
-	r := result.NewRedactor()
+	r := secret.NewRedactor()
 	r.Add("declared-secret")
 	var b bytes.Buffer
 	w := r.Writer(&b)
@@ -205,7 +205,7 @@ func TestRedactingWriter(t *testing.T) {
 // TestSecretsMayJoin: what was clean before a secret was declared is masked
 // after.
 func TestSecretsMayJoin(t *testing.T) {
-	r := result.NewRedactor()
+	r := secret.NewRedactor()
 	const text = "session 0123abcd4567"
 	if got := r.String(text); got != text {
 		t.Fatalf("got %q", got)
@@ -221,7 +221,7 @@ var cleanText = strings.Repeat(`{"jsonrpc":"2.0","id":12,"result":{"content":[{"
 func BenchmarkRedactClean(b *testing.B) {
 	for _, n := range []int{0, 20} {
 		b.Run(map[int]string{0: "patterns", 20: "20declared"}[n], func(b *testing.B) {
-			r := result.NewRedactor()
+			r := secret.NewRedactor()
 			for i := range n {
 				r.Add(strings.Repeat(string(rune('a'+i)), 4) + "-secret-value-" + string(rune('z'-i)))
 			}

@@ -1,4 +1,4 @@
-package result
+package secret
 
 import "strings"
 
@@ -18,8 +18,12 @@ var words = map[string]certainty{
 	"apikey": sure, "apikeys": sure, "accesskey": sure, "secretkey": sure, "privatekey": sure,
 	"authtoken": sure, "accesstoken": sure, "refreshtoken": sure, "authorization": sure,
 	"signature": sure, "sig": sure, "jwt": sure, "bearer": sure, "cookie": sure, "cookies": sure,
-	"auth": perhaps, "key": perhaps, "keys": perhaps, "tokens": perhaps, "pat": perhaps,
+	"auth": perhaps, "key": perhaps, "pat": perhaps,
 }
+
+// counted are words that name credentials at the end of a name; before that
+// they are what something is counted by (TOKENS_PER_SECOND).
+var counted = map[string]certainty{"keys": perhaps, "tokens": perhaps}
 
 // qualifiers make a key out of "key": an API key and not a primary one.
 var qualifiers = map[string]bool{
@@ -27,19 +31,21 @@ var qualifiers = map[string]bool{
 	"encryption": true, "auth": true, "master": true, "account": true, "storage": true,
 }
 
-// SecretName reports whether the name of a variable, header or parameter says
+// Name reports whether the name of a variable, header or parameter says
 // that its value is a credential. Names are read by whole words, separated by
 // anything that is no letter or digit or by a change of case: AUTH is in
 // PROXY_AUTH and in proxyAuth, not in AUTHOR.
-func SecretName(name string) bool { return credential(name) != no }
+func Name(name string) bool { return credential(name) != no }
 
 func credential(name string) certainty {
-	found, qualified := no, false
+	found, last, qualified := no, no, false
 	for w := range splitWords(name) {
 		w = strings.ToLower(w)
 		found = max(found, words[w])
+		last = counted[w]
 		qualified = qualified || qualifiers[w]
 	}
+	found = max(found, last)
 	if found == perhaps && qualified && name != "" && !strings.EqualFold(name, "auth") {
 		return sure
 	}
