@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"mcptest/internal/plan"
-	"mcptest/internal/result"
 	"mcptest/internal/secret"
 	"mcptest/internal/term"
 )

@@ -13,7 +13,6 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
-	"mcptest/internal/result"
 	"mcptest/internal/run"
 	"mcptest/internal/secret"
 	"mcptest/internal/term"

@@ -14,7 +14,6 @@ import (
 
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
-	"mcptest/internal/result"
 	"mcptest/internal/secret"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"mcptest/internal/proc"
-	"mcptest/internal/result"
 	"mcptest/internal/secret"
 	"mcptest/internal/term"
 )
