@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"syscall"
+	"time"
 
 	"mcptest/internal/plan"
 	"mcptest/internal/report"
@@ -189,8 +190,12 @@ func (f *runFlags) live(s Streams, specs []report.Spec) (*report.Live, *term.Sta
 		o.Width = term.Columns(s.Out, 80)
 	}
 	o.Quiet = !slices.ContainsFunc(specs, func(sp report.Spec) bool { return sp.Format.Name == "pretty" && sp.Path == "" })
+	o.Gather = gather
 	return report.NewLive(o), status
 }
+
+// gather is how long the line of a finished test may wait for the next one.
+const gather = 20 * time.Millisecond
 
 func isBrokenPipe(err error) bool {
 	return errors.Is(err, syscall.EPIPE)

@@ -29,6 +29,10 @@ type LiveOptions struct {
 	Quiet   bool             // list nothing, only keep the progress line
 	Verbose bool             // as in Options
 	Now     func() time.Time // nil: time.Now
+	// Gather is how long a finished test may wait for others to be written
+	// together with; one that ends that long after the last is written at
+	// once. 0: each is.
+	Gather time.Duration
 }
 
 // Live is the Listener that shows a run while it goes on: every finished test
@@ -58,6 +62,10 @@ type Live struct {
 	next   int           // index of the next case, when in order
 	held   map[int]ready // cases that ended early, when in order
 	slow   slowest
+
+	gathered []byte    // not written yet
+	wrote    time.Time // when something was
+	later    *time.Timer
 }
 
 // task is a case that is being worked on.
@@ -134,6 +142,7 @@ func (l *Live) Event(e result.Event, r *result.Run) {
 	case result.RunFinished:
 		l.finished = true
 		l.release(true)
+		l.flush()
 	}
 	l.mu.Unlock()
 	if _, ok := e.(result.RunFinished); ok {
@@ -215,13 +224,40 @@ func (l *Live) take() string {
 	return text
 }
 
-func (l *Live) write() { l.print(l.take()) }
+// write shows what the printer wrote at once. It does not count as a test: the
+// first of those is never held back.
+func (l *Live) write() {
+	l.gathered = append(l.gathered, l.take()...)
+	wrote := l.wrote
+	l.flush()
+	l.wrote = wrote
+}
 
+// print writes the text of a test, now or together with those that follow: with
+// fast servers a write for each costs more than judging it.
 func (l *Live) print(text string) {
-	if l.err != nil || text == "" {
-		return
+	l.gathered = append(l.gathered, text...)
+	if wait := l.o.Gather - l.o.Now().Sub(l.wrote); wait <= 0 {
+		l.flush()
+	} else if l.later == nil {
+		l.later = time.AfterFunc(wait, func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.flush()
+		})
 	}
-	l.err = l.o.Status.Print(l.o.Out, text)
+}
+
+// flush writes what was gathered. The caller holds mu.
+func (l *Live) flush() {
+	if l.later != nil {
+		l.later.Stop()
+		l.later = nil
+	}
+	if l.err == nil && len(l.gathered) > 0 {
+		l.err = l.o.Status.Print(l.o.Out, string(l.gathered))
+	}
+	l.gathered, l.wrote = l.gathered[:0], l.o.Now()
 }
 
 // Err returns the first error of writing, after which nothing is listed.
@@ -240,6 +276,9 @@ func (l *Live) Close() {
 	}
 	close(l.stop)
 	l.done.Wait()
+	l.mu.Lock()
+	l.flush()
+	l.mu.Unlock()
 	l.o.Status.Clear()
 }
 

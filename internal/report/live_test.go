@@ -85,6 +85,61 @@ func TestLiveOrder(t *testing.T) {
 	}
 }
 
+// writes counts the writes to it.
+type writes struct {
+	n    int
+	text strings.Builder
+}
+
+func (w *writes) Write(p []byte) (int, error) {
+	w.n++
+	return w.text.Write(p)
+}
+
+// TestLiveGathersTests: the first test is written at once, those that follow
+// within the time together, and nothing is left behind at the end.
+func TestLiveGathersTests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w writes
+		l := report.NewLive(report.LiveOptions{Out: &w, Gather: 20 * time.Millisecond})
+		defer l.Close()
+		r := &result.Run{}
+		seen := func(when, names string, n int) {
+			t.Helper()
+			got := ""
+			for l := range strings.Lines(w.text.String()) {
+				if _, n, ok := strings.Cut(l, "✓ n"); ok {
+					got += n[:1]
+				}
+			}
+			if got != names || w.n != n {
+				t.Errorf("%s: got %q in %d writes, want %q in %d", when, got, w.n, names, n)
+			}
+		}
+		end := func(names string) {
+			for _, c := range names {
+				l.Event(result.CaseFinished{Case: &result.Case{Name: "n" + string(c), Status: result.Pass}}, r)
+			}
+		}
+		l.Event(result.RunStarted{Total: 7, Tool: result.Tool{Name: "mcptest"}}, r)
+		end("0")
+		seen("the first", "0", 2)
+		end("123")
+		seen("at once", "0", 2)
+		time.Sleep(21 * time.Millisecond)
+		seen("later", "0123", 3)
+		time.Sleep(21 * time.Millisecond)
+		end("4")
+		seen("alone", "01234", 4)
+		end("5")
+		l.Event(result.PhaseFinished{Phase: result.Phase{Phase: "teardown", Name: "x", Status: result.Pass}}, r)
+		seen("before a phase", "012345", 5)
+		end("6")
+		l.Event(result.RunFinished{}, r)
+		seen("at the end", "0123456", 6)
+	})
+}
+
 // TestLiveHoldsBackUntilItsTurn: in order, a case is listed at once when all
 // before it have been.
 func TestLiveHoldsBackUntilItsTurn(t *testing.T) {
