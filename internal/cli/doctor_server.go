@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/auth"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/proc"
@@ -62,6 +63,9 @@ func (d *doctor) hello(ctx context.Context) bool {
 // credentials says what was sent to be let in.
 func (d *doctor) credentials() string {
 	if a := d.server.Auth; a != nil && a.OAuth != nil {
+		if d.server.NeedsLogin() {
+			return "let in with the token of a login"
+		}
 		return "OAuth, " + a.OAuth.Grant + ": let in"
 	}
 	for _, h := range d.server.Headers {
@@ -88,10 +92,13 @@ func (d *doctor) serverName() string {
 func (d *doctor) noSession(err error, took time.Duration) bool {
 	l := layer{name: "handshake", state: broken, took: took, message: err.Error(), details: d.rawDetail(err)}
 	var he *mcp.HTTPError
+	var login *auth.LoginError
 	var oe *mcp.OpenError
 	var closed *mcp.ClosedError
 	var timeout *mcp.TimeoutError
 	switch {
+	case errors.As(err, &login):
+		l.name, l.message, l.hint = "auth", login.Why, "run: "+login.Command
 	case errors.As(err, &he) && (he.Info.Status == http.StatusUnauthorized || he.Info.Status == http.StatusForbidden):
 		l.name = "auth"
 		d.challenge(&l, he.Info)
@@ -122,7 +129,7 @@ func (d *doctor) challenge(l *layer, info *mcp.HTTPInfo) {
 	case sent:
 		l.hint = "the credentials that were sent are not accepted: expired, or meant for another server?"
 	default:
-		l.hint = "-H 'Authorization: Bearer …' or --bearer-token-env NAME (in a suite auth.bearer_token_env, or auth.oauth)"
+		l.hint = "mcptest login " + proc.Quote(auth.ServerKey(d.server.URL)) + ", where people log in; or --bearer-token-env NAME (in a suite auth.bearer_token_env, or auth.oauth)"
 	}
 	if c := info.Header.Get("WWW-Authenticate"); c != "" {
 		l.details = append(l.details, "WWW-Authenticate: "+c)

@@ -69,6 +69,7 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 	ctx, stop := watchSignals(ctx, s.Err, world.kill)
 	defer stop()
 	code := exitPassed
+	tokens, _ := tokenPath("", s) // without one only what needs a login fails
 	if !f.noTeardown {
 		err := world.guarded(func() error {
 			p, err := f.plan(s, st, redactor)
@@ -79,7 +80,7 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 			defer rec.Close()
 			code = run.Run(ctx, p, run.World{
 				Tool: result.Tool{Name: "mcptest", Version: version()}, Send: rec.Send, Secret: redactor.Add, Log: log,
-				Keeper: world.ledger, Sweep: world.sweep, Part: run.Down, Kept: st.Files,
+				Keeper: world.ledger, Sweep: world.sweep, Part: run.Down, Kept: st.Files, Tokens: tokens,
 			})
 			return nil
 		})

@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/auth"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
+	"mcptest/internal/proc"
 	"mcptest/internal/run"
 	"mcptest/internal/secret"
 	"mcptest/internal/term"
@@ -98,7 +102,7 @@ func (l *look) open(ctx context.Context) error {
 }
 
 func (l *look) dialOptions() run.DialOptions {
-	return run.DialOptions{Keeper: l.world.ledger, UserAgent: "mcptest/" + version(), Secret: l.redactor.Add}
+	return run.DialOptions{Keeper: l.world.ledger, UserAgent: "mcptest/" + version(), Secret: l.redactor.Add, Tokens: l.f.tokenFile}
 }
 
 func (l *look) close() {
@@ -170,6 +174,9 @@ func (l *look) failed(ctx context.Context, what string, err error) error {
 	for _, line := range l.detail(err) {
 		fmt.Fprintln(l.s.Err, "  "+term.Escape(line))
 	}
+	if hint := l.loginHint(err); hint != "" {
+		fmt.Fprintln(l.s.Err, "  hint: "+term.Escape(hint))
+	}
 	return &exitError{code: exitFailed}
 }
 
@@ -181,6 +188,17 @@ func (l *look) detail(err error) []string {
 		}
 	}
 	return nil
+}
+
+// loginHint says how to be let in, when the server refused a request without
+// credentials.
+func (l *look) loginHint(err error) string {
+	var he *mcp.HTTPError
+	if !errors.As(err, &he) || he.Info.Status != http.StatusUnauthorized || l.server.Auth != nil ||
+		slices.ContainsFunc(l.server.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
+		return ""
+	}
+	return "mcptest login " + proc.Quote(auth.ServerKey(l.server.URL)) + " logs in; --bearer-token-env NAME sends a token you have"
 }
 
 // maxShown bounds the violations that are shown.

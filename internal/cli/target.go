@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/auth"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
@@ -35,6 +37,7 @@ type targetFlags struct {
 	timeout        time.Duration
 	connectTimeout time.Duration
 	json           bool
+	tokenFile      string
 }
 
 // targetUse is how a command that takes a server is called, behind its own
@@ -54,6 +57,7 @@ func (f *targetFlags) add(cmd *cobra.Command) {
 	fl.DurationVar(&f.timeout, "timeout", plan.DefaultTimeout, "limit for each request")
 	fl.DurationVar(&f.connectTimeout, "connect-timeout", plan.DefaultConnectTimeout, "limit for start and handshake")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
+	addTokenFile(cmd, &f.tokenFile)
 	f.suiteFlags.add(cmd)
 }
 
@@ -74,6 +78,9 @@ func (f *targetFlags) split(cmd *cobra.Command, args []string, limit int) (own, 
 
 // resolve makes the server's definition, and declares what no output may show.
 func (f *targetFlags) resolve(s Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
+	if path, err := tokenPath(f.tokenFile, s); err == nil || f.tokenFile != "" {
+		f.tokenFile = path
+	}
 	given := 0
 	for _, b := range []bool{f.url != "", len(argv) > 0, f.server != "" || f.url == "" && len(argv) == 0 && len(f.configs) > 0} {
 		if b {
@@ -167,10 +174,28 @@ func (f *targetFlags) remote(s Streams, redactor *secret.Redactor) (*plan.Server
 		redactor.Add(token)
 		sv.Headers = append(sv.Headers, plan.Header{Name: "Authorization", Value: "Bearer " + token})
 	}
+	if !slices.ContainsFunc(sv.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) && u.User == nil {
+		f.loggedIn(s, sv)
+	}
 	if f.caFile != "" || f.insecure {
 		sv.TLS = &suite.TLS{CAFile: f.caFile, Insecure: f.insecure}
 	}
 	return sv, nil
+}
+
+// loggedIn uses the token of an earlier login to this address, when there is
+// one.
+func (f *targetFlags) loggedIn(s Streams, sv *plan.Server) {
+	if f.tokenFile == "" {
+		return
+	}
+	l, err := auth.OpenStore(f.tokenFile).Find(auth.Query{Server: sv.URL})
+	switch {
+	case err != nil:
+		fmt.Fprintln(s.Err, "mcptest: warning: "+term.Escape(err.Error()))
+	case l != nil:
+		sv.Auth = &suite.Auth{OAuth: &suite.OAuth{Grant: auth.AuthorizationCode}}
+	}
 }
 
 func headerName(name string) bool {
@@ -209,6 +234,11 @@ func (f *targetFlags) ofSuite(s Streams, redactor *secret.Redactor) (*plan.Serve
 	}
 	if sv == nil {
 		return nil, fail(exitInvalid, "%s", noServer(file, f.server, paths[0]))
+	}
+	if f.tokenFile != "" && sv.NeedsLogin() {
+		if why := noToken(f.tokenFile)(sv); why != "" {
+			return nil, fail(exitInvalid, "%s; run: %s", why, sv.LoginCommand())
+		}
 	}
 	out := *sv
 	if f.protocol != mcp.Auto {

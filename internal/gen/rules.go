@@ -61,7 +61,7 @@ var structRules = map[string]string{
 			"anyOf":[{"required":["token_endpoint"],"properties":{"token_endpoint":{"minLength":1}}},{"required":["issuer"],"properties":{"issuer":{"minLength":1}}}],
 			"properties":{"client_metadata_url":{"not":{}},"redirect_port":{"not":{}},"headless":{"not":{}}}}},
 		{"if":{"properties":{"grant":{"const":"authorization_code"}}},"then":{"properties":{"token_endpoint":{"not":{}}}}},
-		{"if":{"properties":{"grant":{"const":"device_code"}}},"then":{"required":["client_id"],"properties":{
+		{"if":{"properties":{"grant":{"const":"device_code"}}},"then":{"properties":{
 			"token_endpoint":{"not":{}},"client_metadata_url":{"not":{}},"redirect_port":{"not":{}},"headless":{"not":{}}}}}]}`,
 	"respond":        `{"minProperties":1}`,
 	"tools-test":     testRules(`{"required":["tool"]}`, `"tool":{"not":{}},"args":{"not":{}}`),

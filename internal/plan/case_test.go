@@ -185,12 +185,12 @@ func TestServerKeys(t *testing.T) {
 	}
 }
 
-func TestNotYet(t *testing.T) {
-	notYet := func(p *plan.Plan) source.Diagnostics {
-		return plan.Pending(p, "cwd", "not yet", func(s *plan.Server) bool { return strings.HasSuffix(s.Dir, "later") })
+func TestNeedLogin(t *testing.T) {
+	needLogin := func(p *plan.Plan) source.Diagnostics {
+		return plan.NeedLogin(p, func(s *plan.Server) string { return "no token for " + s.Name })
 	}
-	const servers = "servers: {now: {command: [x]}, later: {command: [x], cwd: later}}\ndefault_server: now\n"
-	if ds := notYet(planOf(t, plan.Settings{}, servers+"tools: [{name: n, tool: x}]")); len(ds) > 0 {
+	const servers = "servers: {now: {command: [x]}, later: {url: \"http://127.0.0.1/\", auth: {oauth: {grant: device_code}}}}\ndefault_server: now\n"
+	if ds := needLogin(planOf(t, plan.Settings{}, servers+"tools: [{name: n, tool: x}]")); len(ds) > 0 {
 		t.Errorf("nothing needs it: %v", ds)
 	}
 	for _, tests := range []string{
@@ -200,8 +200,8 @@ func TestNotYet(t *testing.T) {
 		"tools: [{name: n, steps: [{tool: x}, {tool: x, server: later}]}]",
 		"tools: [{name: n, tool: x}]\nteardown: [{call: {tool: x, server: later}}]",
 	} {
-		ds := notYet(planOf(t, plan.Settings{}, servers+tests))
-		if len(ds) != 1 || ds[0].Path != "servers.later.cwd" || ds[0].Pos.Line != 1 {
+		ds := needLogin(planOf(t, plan.Settings{}, servers+tests))
+		if len(ds) != 1 || ds[0].Path != "servers.later.auth" || !strings.HasPrefix(ds[0].Hint, "run: mcptest login later") || !strings.HasSuffix(ds[0].Hint, " --device") || ds[0].Pos.Line != 1 {
 			t.Errorf("%s: %v", tests, ds)
 		}
 	}

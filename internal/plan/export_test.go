@@ -17,8 +17,3 @@ func ReadCSV(text string) ([]jsonv.Value, source.Diagnostics) {
 	}
 	return out, c.dec.Diagnostics()
 }
-
-// Pending is NotYet with one key of the test's own choice.
-func Pending(p *Plan, key, msg string, uses func(*Server) bool) source.Diagnostics {
-	return p.pending([]pending{{key, msg, uses}})
-}

@@ -24,25 +24,30 @@ func dialHTTP(s *plan.Server, o DialOptions) (mcp.Transport, error) {
 		return nil, err
 	}
 	if s.Auth != nil && s.Auth.OAuth != nil {
-		if h.Auth, err = oauth(s, o, h.TLS); err != nil {
+		c := OAuth(s)
+		c.TLS, c.Secret = h.TLS, o.Secret
+		if o.Tokens != "" {
+			c.Store = auth.OpenStore(o.Tokens)
+		}
+		if h.Auth, err = auth.New(c); err != nil {
 			return nil, err
 		}
 	}
 	return mcp.NewHTTP(s.URL, h)
 }
 
-// oauth makes what gets tokens for a server.
-func oauth(s *plan.Server, o DialOptions, trust *tls.Config) (*auth.Authorizer, error) {
+// OAuth says how to get a token for a server that has auth.oauth.
+func OAuth(s *plan.Server) auth.Config {
 	c := s.Auth.OAuth
 	port := 0
 	if c.RedirectPort != nil {
 		port = *c.RedirectPort
 	}
-	return auth.New(auth.Config{
+	return auth.Config{
 		Grant: c.Grant, Resource: s.URL, ClientID: c.ClientID, ClientSecret: s.ClientSecret, TokenEndpoint: c.TokenEndpoint, Issuer: c.Issuer,
 		ClientMetadataURL: c.ClientMetadataURL, Scopes: strings.Fields(c.Scope), RedirectPort: port, Headless: c.Headless,
-		TLS: trust, Secret: o.Secret,
-	})
+		LoginCommand: s.LoginCommand(),
+	}
 }
 
 // TLSConfig is how to trust a server; nil for the system's defaults.

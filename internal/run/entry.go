@@ -141,7 +141,7 @@ func (s *slot) failed(err error) error {
 
 func (e *entry) dial(ctx context.Context) (mcp.Transport, error) {
 	o := DialOptions{
-		Keeper: e.r.w.Keeper, Secret: e.r.w.Secret, Limits: e.r.w.Limits, Grace: e.r.w.Grace,
+		Keeper: e.r.w.Keeper, Secret: e.r.w.Secret, Limits: e.r.w.Limits, Grace: e.r.w.Grace, Tokens: e.r.w.Tokens,
 		UserAgent: e.r.w.Tool.Name + "/" + e.r.w.Tool.Version,
 	}
 	if e.r.w.Dial != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"mcptest/internal/auth"
 	"mcptest/internal/mcp"
 	"mcptest/internal/proc"
 )
@@ -52,6 +53,10 @@ func comingUp(err error) bool {
 	var he *mcp.HTTPError
 	if errors.As(err, &he) {
 		return he.Info.Status == http.StatusNotFound || he.Info.Status >= 500
+	}
+	var login *auth.LoginError
+	if errors.As(err, &login) {
+		return false
 	}
 	var ce *mcp.ConnectError
 	return errors.As(err, &ce) && ce.Info == nil

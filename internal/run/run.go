@@ -46,6 +46,8 @@ type World struct {
 	// Grace is how long a server or background step has to end politely;
 	// zero: inputGrace, then proc's default for SIGTERM.
 	Grace proc.Grace
+	// Tokens is the file in which logins of people are kept.
+	Tokens string
 	// Limits of the wire; zero fields are defaults.
 	Limits mcp.Limits
 	// Live asks for CaseStarted events.
@@ -90,6 +92,7 @@ type DialOptions struct {
 	Grace  proc.Grace
 
 	UserAgent string // HTTP
+	Tokens    string // the file in which logins of people are kept
 	// Secret is told what no output may show (OAuth tokens); nil: nobody.
 	Secret func(values ...string)
 }

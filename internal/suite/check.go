@@ -177,51 +177,6 @@ func (l *loader) secretFromEnv(name string, pos source.Pos, path string) {
 	l.addSecret(v, pos, path)
 }
 
-// oauthKeys says which keys a grant must have and which it knows.
-var oauthKeys = map[string]struct{ needs, knows []string }{
-	"client_credentials": {
-		needs: []string{"client_id", "client_secret_env"},
-		knows: []string{"token_endpoint", "issuer", "scope"},
-	},
-	"authorization_code": {
-		knows: []string{"issuer", "client_id", "client_secret_env", "client_metadata_url", "scope", "redirect_port", "headless"},
-	},
-	"device_code": {
-		needs: []string{"client_id"},
-		knows: []string{"issuer", "client_secret_env", "scope"},
-	},
-}
-
-func (l *loader) oauth(o *OAuth, n *source.Node, path string) {
-	l.secretFromEnv(o.ClientSecretEnv, o.Pos, path+".client_secret_env")
-	rules, ok := oauthKeys[o.Grant]
-	if !ok || n == nil {
-		return // reported by the decoder
-	}
-	for _, key := range rules.needs {
-		if n.Get(key) == nil {
-			report(l.dec, o.Pos, path, fmt.Sprintf("the grant %s needs %s:", o.Grant, key), "")
-		}
-	}
-	if o.Grant == "client_credentials" && o.TokenEndpoint == "" && o.Issuer == "" {
-		report(l.dec, o.Pos, path, "the grant client_credentials needs token_endpoint: or issuer:",
-			"the server under test never chooses where the secret goes")
-	}
-	for _, f := range n.Fields {
-		if key := f.Key.Text; key != "grant" && !slices.Contains(rules.needs, key) && !slices.Contains(rules.knows, key) && isOAuthKey(key) {
-			report(l.dec, f.Key.Pos, path, fmt.Sprintf("%s: does not go with the grant %s", key, o.Grant), "")
-		}
-	}
-	checkCount(n, path, "redirect_port", o.RedirectPort, 1, 65535, l.dec)
-}
-
-// isOAuthKey tells keys of another grant from unknown ones, which the decoder
-// reports.
-func isOAuthKey(key string) bool {
-	return key == "redirect_port" || key == "headless" || key == "client_metadata_url" || key == "token_endpoint" ||
-		key == "issuer" || key == "client_id" || key == "client_secret_env" || key == "scope"
-}
-
 // reported tells whether a mistake was found at or below a path.
 func (l *loader) reported(path string) bool {
 	return slices.ContainsFunc(l.dec.Diagnostics(), func(d source.Diagnostic) bool {

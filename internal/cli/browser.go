@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"os/exec"
+	"runtime"
+	"strings"
+)
+
+// openBrowser shows an address in the user's browser: the one that BROWSER
+// names, or the system's. It reports whether there is one to ask.
+func openBrowser(s Streams, address string) bool {
+	var argv []string
+	switch named := strings.Fields(lookupEnv(s.Env, "BROWSER")); {
+	case len(named) > 0:
+		argv = named
+	case runtime.GOOS == "windows":
+		argv = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	case runtime.GOOS == "darwin":
+		argv = []string{"open"}
+	case lookupEnv(s.Env, "DISPLAY") == "" && lookupEnv(s.Env, "WAYLAND_DISPLAY") == "":
+		return false // nothing to show a window on
+	default:
+		argv = []string{"xdg-open"}
+	}
+	cmd := exec.Command(argv[0], append(argv[1:], address)...)
+	cmd.Env = s.Env
+	if err := cmd.Start(); err != nil {
+		return false
+	}
+	go func() { _ = cmd.Wait() }() // it may live as long as it likes
+	return true
+}

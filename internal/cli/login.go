@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/auth"
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+	"mcptest/internal/run"
+	"mcptest/internal/secret"
+	"mcptest/internal/suite"
+	"mcptest/internal/term"
+)
+
+// loginFlags are the flags of `mcptest login`.
+type loginFlags struct {
+	suiteFlags
+	device, noBrowser, list, json bool
+	clientID, secretEnv, issuer   string
+	metadataURL, scope            string
+	port                          int
+	caFile                        string
+	insecure                      bool
+	timeout                       time.Duration
+	tokenFile                     string
+}
+
+// loginTime is how long a person may take.
+const loginTime = 10 * time.Minute
+
+func newLoginCmd(s Streams) *cobra.Command {
+	var f loginFlags
+	cmd := &cobra.Command{
+		Use:   "login (SERVER | URL)",
+		Short: "Log in to a server behind OAuth, for later runs",
+		Long: `Log in to a server that wants OAuth, and keep the tokens for later commands: run and the commands that look at a
+server use them and refresh them, and never ask anybody. SERVER is one of a suite (see --config).
+
+A browser is opened, and comes back to a port of this machine when the login is done. --no-browser only prints the
+address. --device shows a short code in place of that, to be entered in a browser of any machine.
+
+The tokens are kept in one file that only you may read; no output shows them.
+
+Exit codes: 0 logged in, 1 not, 2 for a mistake in the command line, 130 when interrupted.`,
+		Example: `  mcptest login https://mcp.example.com/mcp
+  mcptest login api --config suite.yaml --device
+  mcptest login --list`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.list {
+				return f.listLogins(s, args)
+			}
+			return f.run(cmd.Context(), s, args)
+		},
+	}
+	f.suiteFlags.add(cmd)
+	fl := cmd.Flags()
+	fl.BoolVar(&f.device, "device", false, "log in with a code that is entered in a browser of any machine (RFC 8628)")
+	fl.BoolVar(&f.noBrowser, "no-browser", false, "print the address and open no browser")
+	fl.BoolVar(&f.list, "list", false, "list the logins that are kept, without their tokens")
+	fl.BoolVar(&f.json, "json", false, "with --list: print JSON")
+	fl.StringVar(&f.clientID, "client-id", "", "the client's `id`; left out, the client registers itself")
+	fl.StringVar(&f.secretEnv, "client-secret-env", "", "the environment `variable` that holds the client's secret; needs --issuer")
+	fl.StringVar(&f.issuer, "issuer", "", "the authorization server's `address`; another one is refused")
+	fl.StringVar(&f.metadataURL, "client-metadata-url", "", "`address` of a client ID metadata document")
+	fl.StringVar(&f.scope, "scope", "", "`scopes` to ask for, in place of what the server suggests")
+	fl.IntVar(&f.port, "redirect-port", 0, "`port` on 127.0.0.1 that the browser comes back to; any free one when left out")
+	fl.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in this PEM `file`, too")
+	fl.BoolVar(&f.insecure, "insecure", false, "don't verify the servers' certificates")
+	fl.DurationVar(&f.timeout, "timeout", loginTime, "how long to wait for somebody to log in")
+	addTokenFile(cmd, &f.tokenFile)
+	return cmd
+}
+
+func (f *loginFlags) run(ctx context.Context, s Streams, args []string) error {
+	if len(args) == 0 {
+		return fail(exitInvalid, "login: want the address of a server, or the name of one of a suite")
+	}
+	if f.timeout <= 0 {
+		return fail(exitInvalid, "--timeout: want more than zero")
+	}
+	redactor := secret.NewRedactor()
+	c, err := f.config(s, args[0], redactor)
+	if err != nil {
+		return err
+	}
+	path, err := tokenPath(f.tokenFile, s)
+	if err != nil {
+		return err
+	}
+	c.Store, c.Secret = auth.OpenStore(path), redactor.Add
+	if _, err := c.Store.List(); err != nil {
+		return fail(exitInvalid, "%v", err)
+	}
+	ctx, stop := watchSignals(background(ctx), s.Err, s.Exit)
+	defer stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("%s are over (limit: --timeout)", f.timeout))
+	defer cancel()
+	login, err := auth.LogIn(ctx, c, f.person(s))
+	var sig *run.Interrupted
+	switch {
+	case errors.As(context.Cause(ctx), &sig):
+		return &exitError{code: sig.Code, msg: sig.Error()}
+	case err != nil:
+		return fail(exitFailed, "login: %s", redactor.String(err.Error()))
+	}
+	_, err = fmt.Fprintf(s.Out, "logged in to %s%s\nThe tokens are kept in %s\n", term.Escape(login.Server), term.Escape(granted(login)), path)
+	return err
+}
+
+func granted(l auth.Login) string {
+	s := ", at " + l.Issuer
+	if len(l.Scopes) > 0 {
+		s += ", scopes " + strings.Join(l.Scopes, " ")
+	}
+	return s
+}
+
+// person shows on the error stream what a login needs somebody to do.
+func (f *loginFlags) person(s Streams) auth.Person {
+	return auth.Person{
+		Open: func(address string) {
+			if !f.noBrowser && openBrowser(s, address) {
+				fmt.Fprintf(s.Err, "A browser was opened to log in. If there is none, open this address:\n\n  %s\n\n", term.Escape(address))
+				return
+			}
+			fmt.Fprintf(s.Err, "Open this address in a browser of this machine to log in:\n\n  %s\n\n", term.Escape(address))
+		},
+		Enter: func(code, address, complete string, ends time.Time) {
+			fmt.Fprintf(s.Err, "Open this address in any browser:\n\n  %s\n\nand enter the code:\n\n  %s\n\n", term.Escape(address), term.Escape(code))
+			if complete != "" {
+				fmt.Fprintf(s.Err, "or open this one, which holds the code:\n\n  %s\n\n", term.Escape(complete))
+			}
+			if !ends.IsZero() {
+				fmt.Fprintf(s.Err, "The code is good for %s.\n", time.Until(ends).Round(time.Second))
+			}
+		},
+	}
+}
+
+// config says how to log in: as the suite has it, and as the flags have it.
+func (f *loginFlags) config(s Streams, target string, redactor *secret.Redactor) (auth.Config, error) {
+	sv, err := f.server(s, target, redactor)
+	if err != nil {
+		return auth.Config{}, err
+	}
+	c := run.OAuth(sv)
+	if f.device {
+		c.Grant = auth.DeviceCode
+	}
+	for _, o := range []struct {
+		to    *string
+		value string
+	}{{&c.ClientID, f.clientID}, {&c.Issuer, f.issuer}, {&c.ClientMetadataURL, f.metadataURL}} {
+		if o.value != "" {
+			*o.to = o.value
+		}
+	}
+	if f.scope != "" {
+		c.Scopes = strings.Fields(f.scope)
+	}
+	if f.port != 0 {
+		c.RedirectPort = f.port
+	}
+	if f.secretEnv != "" {
+		if c.ClientSecret = lookupEnv(s.Env, f.secretEnv); c.ClientSecret == "" {
+			return auth.Config{}, fail(exitInvalid, "--client-secret-env: the environment variable %s is not set", f.secretEnv)
+		}
+	}
+	redactor.Add(c.ClientSecret)
+	switch {
+	case f.port < 0 || f.port > 65535:
+		return auth.Config{}, fail(exitInvalid, "--redirect-port: want a number from 1 to 65535")
+	case c.ClientSecret != "" && (c.Issuer == "" || c.ClientID == ""):
+		return auth.Config{}, fail(exitInvalid, "a client's secret needs its id and --issuer: the server never chooses where the secret goes")
+	}
+	if c.TLS, err = run.TLSConfig(sv); err != nil {
+		return auth.Config{}, fail(exitInvalid, "%v", err)
+	}
+	return c, nil
+}
+
+// server is the one to log in to.
+func (f *loginFlags) server(s Streams, target string, redactor *secret.Redactor) (*plan.Server, error) {
+	if strings.Contains(target, "://") {
+		u, err := url.Parse(target)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+			return nil, fail(exitInvalid, "login: %q is not an http or https address", redactor.String(target))
+		}
+		u.User = nil
+		sv := &plan.Server{URL: u.String(), Auth: &suite.Auth{OAuth: &suite.OAuth{Grant: auth.AuthorizationCode}}}
+		if f.caFile != "" || f.insecure {
+			sv.TLS = &suite.TLS{CAFile: f.caFile, Insecure: f.insecure}
+		}
+		return sv, nil
+	}
+	if f.caFile != "" || f.insecure {
+		return nil, fail(exitInvalid, "--ca-file and --insecure are for an address; the suite says how to reach its own servers")
+	}
+	t := targetFlags{suiteFlags: f.suiteFlags, server: target, protocol: mcp.Auto}
+	sv, err := t.ofSuite(s, redactor)
+	switch {
+	case err != nil:
+		return nil, err
+	case sv.URL == "":
+		return nil, fail(exitInvalid, "%s is started by the suite: nobody logs in to it", target)
+	case !sv.NeedsLogin():
+		return nil, fail(exitInvalid, "%s needs no login of a person: its auth has no oauth with grant authorization_code or device_code", target)
+	}
+	return sv, nil
+}
