@@ -106,6 +106,7 @@ func TestLiveGathersTests(t *testing.T) {
 		r := &result.Run{}
 		seen := func(when, names string, n int) {
 			t.Helper()
+			synctest.Wait()
 			got := ""
 			for l := range strings.Lines(w.text.String()) {
 				if _, n, ok := strings.Cut(l, "✓ n"); ok {
