@@ -58,6 +58,7 @@ func (c *compiler) keys(n *source.Node, path, what string, known, required []str
 		c.errorf(n, path, "", "want %s, got %s", what, describe(n))
 		return false
 	}
+	var meant []string // known keys that an unknown one was close to
 	for _, f := range n.Fields {
 		if slices.Contains(known, f.Key.Text) {
 			use(f.Key.Text, f.Key, f.Value)
@@ -68,12 +69,16 @@ func (c *compiler) keys(n *source.Node, path, what string, known, required []str
 			hint = "write matcher: {" + f.Key.Text + ": …}"
 		}
 		c.errorf(f.Key, path, hint, "unknown key %s%s", quoteKey(f.Key.Text), didYouMean(f.Key.Text, known))
+		meant = append(meant, source.Nearest(f.Key.Text, known))
 	}
 	complete := true
 	for _, key := range required {
-		if n.Get(key) == nil {
+		if n.Get(key) != nil {
+			continue
+		}
+		complete = false
+		if !slices.Contains(meant, key) { // a misspelt key says more than the one that is missing for it
 			c.errorf(n, path, "", "missing key %s", quote(key))
-			complete = false
 		}
 	}
 	return complete
