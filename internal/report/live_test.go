@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,11 +88,14 @@ func TestLiveOrder(t *testing.T) {
 
 // writes counts the writes to it.
 type writes struct {
+	mu   sync.Mutex
 	n    int
 	text strings.Builder
 }
 
 func (w *writes) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.n++
 	return w.text.Write(p)
 }
@@ -106,7 +110,8 @@ func TestLiveGathersTests(t *testing.T) {
 		r := &result.Run{}
 		seen := func(when, names string, n int) {
 			t.Helper()
-			synctest.Wait()
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			got := ""
 			for l := range strings.Lines(w.text.String()) {
 				if _, n, ok := strings.Cut(l, "✓ n"); ok {
