@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 		"everything":  everythingMain,
 		"serving":     servingMain,
 		"soak-helper": soakHelper,
+		"oauthserver": oauthServerMain,
+		"browser":     browserMain,
 	})
 }
 
