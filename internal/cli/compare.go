@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/report"
@@ -36,7 +34,7 @@ a new one included; --fail-on adds slower tests and lower scores.`,
 			}
 			runs := [2]*result.Run{}
 			for i, path := range args {
-				run, err := readRecord(path)
+				run, err := readRecord(s.In, path)
 				if err != nil {
 					return err
 				}
@@ -77,19 +75,6 @@ a new one included; --fail-on adds slower tests and lower scores.`,
 	fl.Float64Var(&o.Score, "score", 0, "least `change` of a score that is told (default 0.01)")
 	fl.BoolVarP(&verbose, "verbose", "v", false, "list every change")
 	return cmd
-}
-
-func readRecord(path string) (*result.Run, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fail(exitInvalid, "open record: %v", err)
-	}
-	defer file.Close()
-	run, err := result.Read(file)
-	if err != nil {
-		return nil, fail(exitInvalid, "%s: %v", path, err)
-	}
-	return run, nil
 }
 
 func writeComparison(s Streams, c *report.Comparison, format, output, color string, verbose bool) error {

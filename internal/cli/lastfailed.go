@@ -92,12 +92,14 @@ func (t *settling) remember(suites []*suite.Suite) error {
 		if len(now) == 0 {
 			delete(st.Failed, base)
 		}
-		errs = append(errs, st.write(dir))
+		errs = append(errs, writeState(dir, "last-failed.json", st))
 	}
 	return errors.Join(errs...)
 }
 
-func (st lastFailed) write(dir string) error {
+// writeState writes what the next run is to know into a file of the folder
+// beside the suites, whole or not at all.
+func writeState(dir, name string, st any) error {
 	folder := filepath.Join(dir, hereDir)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -113,7 +115,7 @@ func (st lastFailed) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	sink, err := report.OpenSink(lastFailedPath(dir), nil)
+	sink, err := report.OpenSink(filepath.Join(folder, name), nil)
 	if err != nil {
 		return err
 	}

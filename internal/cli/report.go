@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -29,18 +27,9 @@ format: the same code as at the end of a run. FILE - is standard input.`,
 			if output != "" {
 				spec.Path = output
 			}
-			var in io.Reader = s.In
-			if args[0] != "-" {
-				file, err := os.Open(args[0])
-				if err != nil {
-					return fail(exitInvalid, "open record: %v", err)
-				}
-				defer file.Close()
-				in = file
-			}
-			run, err := result.Read(in)
+			run, err := readRecord(s.In, args[0])
 			if err != nil {
-				return fail(exitInvalid, "%s: %v", args[0], err)
+				return err
 			}
 			defer run.Close()
 			if err := writeReport(s, spec, run, report.Options{Verbose: verbose}, color); err != nil {
@@ -49,6 +38,7 @@ format: the same code as at the end of a run. FILE - is standard input.`,
 			return nil
 		},
 	}
+	cmd.AddCommand(newMergeCmd(s))
 	cmd.Flags().StringVarP(&format, "format", "f", "pretty", "format: "+formatNames())
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `file` instead of standard output")
 	cmd.Flags().StringVar(&color, "color", "auto", "colours: auto, always or never")

@@ -21,26 +21,32 @@ func (f *runFlags) specs() ([]report.Spec, error) {
 	if len(f.reporters) == 0 {
 		f.reporters = []string{"pretty"}
 	}
+	return reportSpecs("--reporter", f.reporters, f.output)
+}
+
+// reportSpecs reads the values of a flag that names reports; output is where
+// a single one goes that has no file of its own.
+func reportSpecs(flag string, names []string, output string) ([]report.Spec, error) {
 	var out []report.Spec
 	stdout := ""
-	for _, r := range f.reporters {
+	for _, r := range names {
 		spec, err := report.ParseSpec(r)
 		if err != nil {
-			return nil, fail(exitInvalid, "--reporter: %v", err)
+			return nil, fail(exitInvalid, "%s: %v", flag, err)
 		}
-		if f.output != "" && spec.Path == "" && len(f.reporters) == 1 {
-			spec.Path = f.output
+		if output != "" && spec.Path == "" && len(names) == 1 {
+			spec.Path = output
 		}
 		if spec.Path == "" {
 			if stdout != "" {
-				return nil, fail(exitInvalid, "--reporter: %s and %s would both write to standard output; give one a file: %s=FILE", stdout, r, r)
+				return nil, fail(exitInvalid, "%s: %s and %s would both write to standard output; give one a file: %s=FILE", flag, stdout, r, r)
 			}
 			stdout = r
 		}
 		out = append(out, spec)
 	}
-	if f.output != "" && len(f.reporters) > 1 {
-		return nil, fail(exitInvalid, "--output is for a single reporter; write --reporter name=FILE")
+	if output != "" && len(names) > 1 {
+		return nil, fail(exitInvalid, "--output is for a single report; write %s name=FILE", flag)
 	}
 	return out, nil
 }

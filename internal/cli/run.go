@@ -36,8 +36,10 @@ type runFlags struct {
 	logLevel                         string
 	baseline                         string
 	lastFailed                       bool
+	shard                            string
 	settled                          *settling
 	tokenFile                        string
+	part                             *result.Shard // nil: all of the plan
 }
 
 func newRunCmd(s Streams) *cobra.Command {
@@ -70,6 +72,7 @@ suite, flags or environment or a failed setup, 4 a report could not be written,
 	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "exit 1 when a test passed only when it was retried")
 	fl.StringVar(&f.baseline, "baseline", "", "`file` of known failures: they are skipped, and entries that no longer fail make the run fail")
 	fl.BoolVar(&f.lastFailed, "last-failed", false, "run the tests that failed when they last ran; all when none is known")
+	fl.StringVar(&f.shard, "shard", "", "run the `i/n`-th part of the tests; mcptest report merge puts the records together")
 	fl.VarP(&f.parallel, "parallel", "p", "calls in flight on each server: `n` from 1 to 1024, or auto")
 	fl.DurationVar(&f.timeout, "timeout", 0, "limit for the calls of each test")
 	fl.IntVar(&f.retries, "retries", 0, "try a failed test again up to `n` times")
@@ -94,6 +97,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s Streams) error {
 	}
 	if p.Len() == 0 && !f.setupOnly {
 		return fail(exitNothing, "no test selected: %s", f.selection(p))
+	}
+	if f.part, err = f.split(s, p, suites); err != nil {
+		return err
 	}
 	switch {
 	case f.list:
@@ -215,14 +221,15 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 
 	live, status := f.live(s, specs)
 	logs, listeners := openLogs(s, specs)
-	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: append(listeners, live)})
+	times := stopwatch{}
+	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: append(listeners, live, times)})
 	defer rec.Close()
 	w := run.World{
 		Tool: result.Tool{Name: "mcptest", Version: version()},
 		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: world.ledger, Live: status.Live(), Sweep: world.sweep,
 		Tokens: f.tokenFile,
 		Settle: f.settled.settle, Closing: f.settled.closing,
-		Command: "mcptest run " + proc.QuoteAll(args),
+		Command: "mcptest run " + proc.QuoteAll(args), Shard: f.part,
 	}
 	if up != nil {
 		w.Part, w.LogDir = run.Up, up.dir
@@ -232,6 +239,7 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 		code := run.Run(ctx, p, w)
 		live.Close()
 		f.remember(s, suites, log)
+		f.rememberTimes(s, times, suites, log)
 		if up != nil {
 			up.finish(s)
 		}

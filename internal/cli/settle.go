@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"strings"
 	"sync"
 
 	"mcptest/internal/plan"
@@ -47,15 +45,7 @@ func (t *settling) closing() []result.Finding {
 	defer t.mu.Unlock()
 	var out []result.Finding
 	if t.noFlaky && len(t.flaky) > 0 {
-		names := t.flaky
-		more := ""
-		if len(names) > 10 {
-			names, more = names[:10], fmt.Sprintf(" and %d more", len(t.flaky)-10)
-		}
-		out = append(out, result.Finding{
-			Kind: "flaky", Severity: "error",
-			Message: fmt.Sprintf("%s passed only when tried again (--fail-on-flaky): %s%s", plural(len(t.flaky), "test"), strings.Join(names, ", "), more),
-		})
+		out = append(out, result.FlakyFinding(t.flaky))
 	}
 	if t.baseline != nil {
 		out = append(out, t.baseline.stale(t.complete)...)

@@ -200,6 +200,9 @@ func (r *runner) begin() {
 		e.Parallel = max(e.Parallel, f.Options.Parallel)
 	}
 	r.w.Send(e)
+	if e.Shard != nil {
+		r.w.Send(result.Noted{Note: e.Shard.Note()})
+	}
 }
 
 func (r *runner) finish(ctx context.Context) int {

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+	"mcptest/internal/suite"
+)
+
+// shardPick says which part of a run is wanted. The zero value is all of it.
+type shardPick struct {
+	index, total int    // from 1
+	from         string // the variables it was read from; "" is the flag
+	warning      string // variables that say something, but not enough
+}
+
+// shardVars are the pairs of variables by which an engine says which part of
+// a job this is. The first pair that is there counts.
+var shardVars = []struct {
+	index, total string
+	base         int // what the first index is
+}{
+	{"MCPTEST_SHARD_INDEX", "MCPTEST_SHARD_TOTAL", 0}, // for engines that set no variables, as GitHub
+	{"TEST_SHARD_INDEX", "TEST_TOTAL_SHARDS", 0},      // Bazel
+	{"JOB_COMPLETION_INDEX", "MCPTEST_SHARD_TOTAL", 0},
+	{"CI_NODE_INDEX", "CI_NODE_TOTAL", 1}, // GitLab
+}
+
+// readShard reads --shard, then the variables. 1 of 1 is no shard, unless the
+// flag asks for it: a record that is to be merged must say that it is one.
+func readShard(flag string, env []string) (shardPick, error) {
+	if flag != "" {
+		i, n, _ := strings.Cut(flag, "/")
+		index, err := strconv.Atoi(i)
+		total, err2 := strconv.Atoi(n)
+		if err != nil || err2 != nil || !(1 <= index && index <= total) || total > plan.MaxShards {
+			return shardPick{}, fail(exitInvalid, "--shard %s: want i/n, such as 2/4 for the second of four shards, with n up to %d", flag, plan.MaxShards)
+		}
+		return shardPick{index: index, total: total}, nil
+	}
+	for _, v := range shardVars {
+		i, n := lookupEnv(env, v.index), lookupEnv(env, v.total)
+		switch {
+		case i == "":
+			continue
+		case n == "" && v.index == "JOB_COMPLETION_INDEX":
+			return shardPick{warning: "JOB_COMPLETION_INDEX is set, but not how many shards there are; all tests are run (set MCPTEST_SHARD_TOTAL to the Job's completions)"}, nil
+		case v.index == "CI_NODE_INDEX" && strings.HasSuffix(lookupEnv(env, "CI_JOB_NAME"), "]"):
+			// parallel: matrix sets them too, for jobs that are to run everything.
+			return shardPick{}, nil
+		}
+		index, err := strconv.Atoi(i)
+		total, err2 := strconv.Atoi(n)
+		index += 1 - v.base
+		if err != nil || err2 != nil || !(1 <= index && index <= total) || total > plan.MaxShards {
+			return shardPick{}, fail(exitInvalid, "%s=%s and %s=%s are no shard: want an index from %d and a total up to %d; --shard i/n overrules them", v.index, i, v.total, n, v.base, plan.MaxShards)
+		}
+		if total == 1 && v.index == "CI_NODE_INDEX" {
+			return shardPick{}, nil // GitLab sets it for every job
+		}
+		return shardPick{index: index, total: total, from: v.index + " and " + v.total}, nil
+	}
+	return shardPick{}, nil
+}
+
+// split keeps the part of the plan that this shard is, and returns what the
+// record says of it; nil when the plan is run as a whole.
+func (f *runFlags) split(s Streams, p *plan.Plan, suites []*suite.Suite) (*result.Shard, error) {
+	pick, err := readShard(f.shard, s.Env)
+	if err != nil {
+		return nil, err
+	}
+	if pick.warning != "" {
+		fmt.Fprintln(s.Err, "mcptest: warning: "+pick.warning)
+	}
+	if pick.total == 0 || f.setupOnly {
+		return nil, nil
+	}
+	if pick.from != "" {
+		fmt.Fprintf(s.Err, "mcptest: shard %d of %d, from %s\n", pick.index, pick.total, pick.from)
+	}
+	if err := advertise(s.Env); err != nil {
+		return nil, fail(exitInvalid, "TEST_SHARD_STATUS_FILE: %v", err)
+	}
+	digest, err := digestOf(p, suites)
+	if err != nil {
+		return nil, fail(exitInvalid, "read the suites again: %v", err)
+	}
+	out := &result.Shard{Index: pick.index, Total: pick.total, Tests: p.Len(), Digest: digest}
+	out.Places = p.Shard(pick.index, pick.total, recordedCosts(suites))
+	if out.Places == nil {
+		out.Places = []int{}
+	}
+	return out, nil
+}
+
+// advertise touches the file by which Bazel learns that a test program knows
+// of shards.
+func advertise(env []string) error {
+	path := lookupEnv(env, "TEST_SHARD_STATUS_FILE")
+	if path == "" {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// digestOf is equal for plans of the same files and selection, whatever the
+// folder they lie in.
+func digestOf(p *plan.Plan, suites []*suite.Suite) (string, error) {
+	h := sha256.New()
+	for _, su := range suites {
+		for _, path := range su.Files {
+			if err := digestFile(h, path); err != nil {
+				return "", err
+			}
+		}
+	}
+	for i := range p.Len() {
+		fmt.Fprintf(h, "%d %q\n", p.FileOf(i), p.Name(i))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
+
+func digestFile(h io.Writer, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	one := sha256.New()
+	if _, err := io.Copy(one, file); err != nil {
+		return err
+	}
+	_, err = h.Write(one.Sum(nil))
+	return err
+}
