@@ -1,6 +1,7 @@
 package aql_test
 
 import (
+	"encoding/json"
 	"os"
 	"regexp"
 	"testing"
@@ -16,4 +17,20 @@ func markedIn(t *testing.T, state string) []string {
 		t.Fatal(err)
 	}
 	return markedName.FindAllString(string(data), -1)
+}
+
+// itemsIn is what a library's file holds.
+func itemsIn(t *testing.T, state string) (items map[string][]map[string]any) {
+	t.Helper()
+	data, err := os.ReadFile(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Items map[string][]map[string]any `json:"items"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Items
 }

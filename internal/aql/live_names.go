@@ -25,12 +25,35 @@ func splitName(name string) (verb, resource string) {
 	if !ok {
 		return "", name
 	}
-	for v, words := range verbs {
-		if slices.Contains(words, word) {
-			return v, rest
-		}
+	if v := verbOf(word); v != "" {
+		return v, rest
 	}
 	return word, rest
+}
+
+// verbOf finds the verb that a word stands for, "" when it is none of ours.
+func verbOf(word string) string {
+	for v, words := range verbs {
+		if slices.Contains(words, word) {
+			return v
+		}
+	}
+	return ""
+}
+
+// firstWord is the first word of a name however it is written: delete_book,
+// delete-book, deleteBook.
+func firstWord(name string) string {
+	end := strings.IndexFunc(name, func(r rune) bool { return !('a' <= r && r <= 'z' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z') })
+	if end >= 0 {
+		name = name[:end]
+	}
+	for i := 1; i < len(name); i++ {
+		if 'a' <= name[i-1] && name[i-1] <= 'z' && 'A' <= name[i] && name[i] <= 'Z' {
+			name = name[:i]
+		}
+	}
+	return strings.ToLower(name)
 }
 
 // sameResource compares resource names, in the plural or not.
@@ -212,6 +235,8 @@ func (c *collector) required(op *liveOp, p liveParam) (jsonv.Value, error) {
 	}
 	switch {
 	case op.isIdentifier(p) && (op.category == "UPDATE" || op.category == "DELETE"):
+		return c.own(op, p)
+	case op.isIdentifier(p) && op.category == "EXECUTE" && c.creator(op) != nil:
 		return c.own(op, p)
 	case op.isIdentifier(p):
 		if v, ok := c.harvested(op, p); ok {

@@ -44,14 +44,10 @@ func (c *collector) assess(op *liveOp) {
 			op.why = append(op.why, why)
 		}
 	}
-	switch op.category {
-	case "READ":
-	case "CREATE", "UPDATE", "EXECUTE":
-		raise(riskWrite, "its category is "+op.category)
-	case "DELETE":
-		raise(riskDelete, "its category is DELETE")
-	default:
-		raise(riskDanger, "its category is not known")
+	for i, category := range op.categories() {
+		if risk := categoryRisk(category); i == 0 || risk > op.risk {
+			raise(risk, "its category is "+orNotKnown(category))
+		}
 	}
 	p := op.detail.Lookup("permissions")
 	if p.Lookup("destructive").Bool() && op.category != "UPDATE" {
@@ -64,9 +60,12 @@ func (c *collector) assess(op *liveOp) {
 		if h := t.annotations.Lookup("readOnlyHint"); h.Kind() == jsonv.KindBool && !h.Bool() {
 			raise(riskWrite, "its tool does not declare readOnlyHint")
 		}
+		if t.annotations.Lookup("destructiveHint").Bool() {
+			raise(riskDelete, "its tool declares destructiveHint")
+		}
 	}
-	if n, ok := op.detail.Lookup("danger", "level").Int64(); ok && n > 0 {
-		raise(int(min(n, riskExtreme)), "it declares a danger level")
+	if n := dangerLevel(op); n > 0 {
+		raise(n, "it declares a danger level")
 	}
 	name := strings.ToLower(op.name)
 	switch {
@@ -75,10 +74,72 @@ func (c *collector) assess(op *liveOp) {
 	case matchesAny(name, dangerNames):
 		raise(riskDanger, "its name says so")
 	}
-	verb, _, _ := strings.Cut(name, "_")
-	if op.category == "READ" && slices.Contains(actionVerbs, verb) {
-		raise(riskWrite, "it is named like an action")
+	if risk := op.actsByName(); risk > 0 {
+		raise(risk, "it is named like an action")
 	}
+}
+
+// categories are those that an operation gives itself, in the list and in its
+// detail: where they differ, the worst one counts.
+func (o *liveOp) categories() []string {
+	out := []string{o.category}
+	for _, v := range []jsonv.Value{o.info, o.detail} {
+		for _, key := range []string{"semantic_category", "endpoint"} {
+			if c := strings.ToUpper(v.Lookup(key).Text()); slices.Contains(semanticCategories, c) && !slices.Contains(out, c) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+func categoryRisk(category string) int {
+	switch category {
+	case "READ":
+		return riskRead
+	case "CREATE", "UPDATE", "EXECUTE":
+		return riskWrite
+	case "DELETE":
+		return riskDelete
+	}
+	return riskDanger
+}
+
+func orNotKnown(category string) string {
+	if category == "" {
+		return "not known"
+	}
+	return category
+}
+
+// dangerLevel is the level that a detail declares, by number or by name (DL
+// 2.1); 0 when it declares none.
+func dangerLevel(op *liveOp) int {
+	v := op.detail.Lookup("danger", "level")
+	if v.IsAbsent() {
+		v = op.detail.Lookup("danger_level")
+	}
+	if n, ok := v.Int64(); ok {
+		return int(max(0, min(n, riskExtreme)))
+	}
+	return max(0, slices.Index([]string{"safe", "moderate", "destructive", "dangerous", "forbidden"}, strings.ToLower(v.Text())))
+}
+
+// actsByName is the risk of an operation that is declared READ and named like
+// something else, 0 for any other.
+func (o *liveOp) actsByName() int {
+	if o.category != "READ" {
+		return riskRead
+	}
+	word := firstWord(o.name)
+	verb := verbOf(word)
+	switch {
+	case verb == "delete", slices.Contains([]string{"erase", "drop", "destroy", "purge", "wipe", "truncate"}, word):
+		return riskDelete
+	case verb == "create", verb == "update", slices.Contains(actionVerbs, word):
+		return riskWrite
+	}
+	return riskRead
 }
 
 // forbidden says why arguments may not be sent, or "". Arguments that name
@@ -98,7 +159,7 @@ func (c *collector) forbidden(args jsonv.Value) string {
 	}
 	// What exists already is changed by nobody: an update or a delete names
 	// something of this run, or lacks its identifier.
-	if c.o.Mode == ModeWrite && (op.category == "UPDATE" || op.category == "DELETE") && !c.isOwn(op, args.Lookup("params")) {
+	if (op.category == "UPDATE" || op.category == "DELETE") && !c.isOwn(op, args.Lookup("params")) {
 		return "it would touch what this run did not create"
 	}
 	return ""
@@ -120,18 +181,17 @@ func (c *collector) barred(op *liveOp) string {
 		return "only called when --allow-op names it: " + why
 	case op.risk >= riskDanger && !named:
 		return "only called when --allow-op matches it: " + why
-	case c.o.Mode == ModeFull:
-		return ""
-	case op.category == "EXECUTE":
-		return "mode write does not call it: " + why
 	case op.category == "READ" && !named:
-		return "mode write does not call it without --allow-op: " + why
+		return "mode " + c.o.Mode + " does not call it without --allow-op: " + why
 	case op.category == "CREATE" && c.remover(op) == nil && !named:
 		return "nothing deletes what it creates; --allow-op calls it all the same"
-	case op.category == "DELETE", op.category == "UPDATE":
-		if c.creator(op) == nil {
-			return "there is no operation that creates something of its own for it"
+	case op.category == "DELETE" && c.creator(op) == nil, op.category == "UPDATE" && c.creator(op) == nil:
+		if id := op.idParam(); c.o.Mode == ModeFull && id != nil && !c.o.Values.Lookup(op.name, id.name).IsAbsent() {
+			return ""
 		}
+		return "there is no operation that creates something of its own for it"
+	case op.category == "EXECUTE" && c.o.Mode != ModeFull:
+		return "mode write does not call it: " + why
 	}
 	return ""
 }
@@ -151,6 +211,9 @@ func (c *collector) isOwn(op *liveOp, params jsonv.Value) bool {
 		if jsonv.Equal(t.id, v) {
 			return true
 		}
+	}
+	if named, ok := c.o.Values.Lookup(op.name).Get(id.name); ok && c.o.Mode == ModeFull && jsonv.Equal(named, v) {
+		return true // the user's own word
 	}
 	return strings.HasPrefix(v.Text(), markerPrefix)
 }

@@ -97,8 +97,7 @@ func (c *collector) checkOperations() {
 		if want := reservedOperations[op.name]; want != "" && op.category != want {
 			c.breaks("consistency.reserved", none, "%s is reserved for %s and listed as %s", op.name, want, op.category)
 		}
-		verb, _, _ := strings.Cut(op.name, "_")
-		if op.category == "READ" && slices.Contains(actionVerbs, verb) {
+		if op.actsByName() > 0 {
 			c.breaks("consistency.action", none, "%s is declared READ and named like an action", op.name)
 		}
 		if op.detail.IsAbsent() || c.bare {

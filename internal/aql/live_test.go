@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
-	"mcptest/internal/source"
 )
 
 // dialer serves a handler in-process, anew for every session.
@@ -116,18 +118,7 @@ func TestConformantAdapter(t *testing.T) {
 func TestSafeModeCallsNothingAboveRiskZero(t *testing.T) {
 	var log bytes.Buffer
 	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Log: &log})})
-	for line := range strings.Lines(log.String()) {
-		v, err := jsonv.Parse([]byte(line))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := v.Lookup("category").Text(); got != "READ" {
-			t.Errorf("called %s", line)
-		}
-	}
-	if log.Len() == 0 {
-		t.Error("nothing was called at all")
-	}
+	onlyReads(t, log.String())
 	r := judgeLive(e)
 	if got := categories(r)[aql.RoundTrip]; got != aql.Skipped {
 		t.Errorf("round trips are %s", got)
@@ -142,6 +133,65 @@ func TestSafeModeCallsNothingAboveRiskZero(t *testing.T) {
 	}
 	if r.Coverage.SkippedByPolicy != 7 || r.Coverage.Probed == 0 {
 		t.Errorf("coverage %+v", r.Coverage)
+	}
+}
+
+// onlyReads holds an adapter's own log against the promise of safe mode: what
+// was called does nothing but read, whatever it is declared to be.
+func onlyReads(t *testing.T, log string) {
+	t.Helper()
+	for line := range strings.Lines(log) {
+		v, err := jsonv.Parse([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := v.Lookup("does").Text(); got != "read" {
+			t.Errorf("called %s", line)
+		}
+	}
+	if log == "" {
+		t.Error("nothing was called at all")
+	}
+}
+
+// An adapter that is wrong about itself is not harmed either.
+func TestSafeModeReadsOnlyWhateverIsDeclared(t *testing.T) {
+	for _, mode := range []string{demo.ModeAll, demo.ModeSingle} {
+		for _, d := range demo.Defects() {
+			t.Run(mode+" "+d.Name, func(t *testing.T) {
+				var log bytes.Buffer
+				collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Log: &log, Mode: mode, Defects: []string{d.Name}})})
+				onlyReads(t, log.String())
+			})
+		}
+	}
+}
+
+// What existed before a run is as it was after it, in every mode.
+func TestNothingOfOthersIsTouched(t *testing.T) {
+	for _, mode := range []string{aql.ModeWrite, aql.ModeFull} {
+		for _, d := range append(demo.Defects(), demo.Defect{}) {
+			aboutItself := d.Name == "" || slices.Contains(d.Rows, "consistency")
+			if d.Name == "reading-writes" || mode == aql.ModeFull && !aboutItself {
+				continue
+			}
+			t.Run(mode+" "+d.Name, func(t *testing.T) {
+				t.Parallel()
+				state := t.TempDir() + "/library.json"
+				o := demo.Options{State: state}
+				if d.Name != "" {
+					o.Defects = []string{d.Name}
+				}
+				if _, err := demo.New(o); err != nil { // writes the file
+					t.Fatal(err)
+				}
+				before := itemsIn(t, state)
+				collect(t, aql.LiveOptions{Dial: library(t, o), Mode: mode})
+				if diff := cmp.Diff(before, itemsIn(t, state)); diff != "" {
+					t.Error(diff)
+				}
+			})
+		}
 	}
 }
 
@@ -182,5 +232,3 @@ func TestSeventyFiveOperations(t *testing.T) {
 		t.Errorf("took %s", took)
 	}
 }
-
-var _ = source.File{}

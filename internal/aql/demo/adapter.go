@@ -30,7 +30,9 @@ type Options struct {
 	Defects    []string // names of Defects
 	Operations int      // at least this many, by further collections; 0: no more than needed
 	// Log gets one JSON object a line for each call of an operation:
-	// {operation, category, tool, params}.
+	// {operation, category, does, tool, params}. does is what the operation
+	// really is, whatever a defect lets it declare: read, create, update,
+	// delete or execute.
 	Log io.Writer
 	// State is a file that the library is kept in, so that it outlives the
 	// adapter; "" keeps it in memory.
@@ -167,6 +169,7 @@ func (a *Adapter) record(op *operation, tool string, params jsonv.Value) {
 	line := jsonv.Object(
 		jsonv.Member{Key: "operation", Value: jsonv.String(op.name)},
 		jsonv.Member{Key: "category", Value: jsonv.String(op.category)},
+		jsonv.Member{Key: "does", Value: jsonv.String(op.does())},
 		jsonv.Member{Key: "tool", Value: jsonv.String(tool)},
 		jsonv.Member{Key: "params", Value: params},
 	)

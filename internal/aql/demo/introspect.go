@@ -45,6 +45,9 @@ func (a *Adapter) operationList() jsonv.Value {
 		if a.is("list-bad-category") && op.name == "search_books" {
 			category = "QUERY"
 		}
+		if a.is("delete-lists-read") && op.name == "delete_shelf" {
+			category = "READ"
+		}
 		if a.is("launch-differs") && op.name == "search_books" {
 			doc += " (" + a.o.Launch + ")"
 		}

@@ -41,6 +41,15 @@ func (r *resource) field(name string) *param {
 	return nil
 }
 
+// does is what the operation really is.
+func (o *operation) does() string {
+	switch o.verb {
+	case "create", "update", "delete", "execute":
+		return o.verb
+	}
+	return "read"
+}
+
 // operation is one operation of the adapter.
 type operation struct {
 	name, category, verb, doc string
@@ -194,6 +203,12 @@ func (a *Adapter) build(n int) {
 	})
 	a.addCollection(books())
 	a.addCollection(shelves())
+	if a.is("delete-says-read") {
+		a.find("delete_shelf").category = "READ"
+	}
+	if a.is("update-says-read") {
+		a.find("update_shelf").category = "READ"
+	}
 	book := a.resources[0]
 	search := []param{{name: "text", typ: "string", doc: "Part of a title.", required: !a.is("requires-optional"), minLen: 1, maxLen: 100}, a.controls(book)[0]}
 	a.operations = append(a.operations,
