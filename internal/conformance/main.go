@@ -22,11 +22,10 @@ func run(args []string) int {
 	default:
 		err = errors.New("want no arguments, or: client URL")
 	}
-	var exit *exec.ExitError
 	if err == nil {
 		return 0
 	}
-	if !errors.As(err, &exit) {
+	if len(args) == 0 || !errors.As(err, new(*exec.ExitError)) { // mcptest has said itself why it failed
 		fmt.Fprintln(os.Stderr, "conformance:", err)
 	}
 	return 1

@@ -22,26 +22,33 @@ type HTTPServer struct {
 	handler func() Handler
 	ctx     context.Context
 	stop    context.CancelFunc
-	wg      sync.WaitGroup
+	free    *stateless // nil when the handler speaks no revision without sessions
+	session bool       // the handler speaks revisions with sessions
 
-	mu        sync.Mutex
-	sessions  map[string]*webSession
-	waiting   map[string]*webCall // suspended calls by requestState
-	listeners map[*listener]struct{}
+	mu       sync.Mutex
+	sessions map[string]*webSession
 }
 
 // NewHTTPServer makes a server. handler is called for each session, and for
 // each stateless request; the handlers share what they want to share.
 func NewHTTPServer(handler func() Handler) *HTTPServer {
-	s := &HTTPServer{handler: handler, sessions: map[string]*webSession{}, waiting: map[string]*webCall{}, listeners: map[*listener]struct{}{}}
+	s := &HTTPServer{handler: handler, sessions: map[string]*webSession{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	revisions := Revisions()
+	if sp, ok := handler().(Speaker); ok {
+		revisions = sp.Revisions()
+	}
+	s.free = newStateless(s.ctx, handler, revisions)
+	s.session = s.free == nil || len(s.free.own()) < len(revisions)
 	return s
 }
 
 // Close ends every session and request.
 func (s *HTTPServer) Close() {
 	s.stop()
-	s.wg.Wait()
+	if s.free != nil {
+		s.free.wg.Wait()
+	}
 }
 
 // webSession is one session that began with initialize.
@@ -67,7 +74,7 @@ func (s *HTTPServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodPost:
 		s.post(w, r)
-	case known && d.Stateless, r.Method != http.MethodGet && r.Method != http.MethodDelete:
+	case known && d.Stateless && s.free != nil, !s.session, r.Method != http.MethodGet && r.Method != http.MethodDelete:
 		w.Header().Set("Allow", "POST")
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	default:
@@ -161,9 +168,9 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	req := &Request{Method: method, ID: e.id, Params: e.params, Raw: raw, Notification: e.has&hasID == 0}
-	meta := memberOf(e.params, "_meta")
-	if d, ok := dialectOf(r.Header.Get("Mcp-Protocol-Version")); ok && d.Stateless || memberOf(meta, metaVersion) != nil {
-		s.modern(w, r, req, meta)
+	d, ok := dialectOf(r.Header.Get("Mcp-Protocol-Version"))
+	if s.free != nil && (!s.session || ok && d.Stateless || memberOf(memberOf(e.params, "_meta"), metaVersion) != nil) {
+		s.modern(w, r, req)
 		return
 	}
 	if method == "initialize" && !req.Notification {
@@ -219,7 +226,10 @@ func (s *HTTPServer) serve(w http.ResponseWriter, r *http.Request, sess *webSess
 	sess.mu.Unlock()
 	out := &eventOut{w: w}
 	req.conn = &webLink{out: out, asks: &sess.asks}
-	reply := sess.handler.Handle(ctx, req)
+	var reply *Reply
+	if admits(sess.handler, req) {
+		reply = sess.handler.Handle(ctx, req)
+	}
 	sess.mu.Lock()
 	delete(sess.running, id)
 	sess.mu.Unlock()

@@ -10,53 +10,6 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Handler is the behaviour of a server. Requests are handled each on its own
-// goroutine; notifications one after the other, in order, before anything that
-// came later, so a handler must not block in them.
-type Handler interface {
-	// Handle answers a request. Nil, or a reply for a notification, sends nothing.
-	Handle(ctx context.Context, req *Request) *Reply
-}
-
-// HandlerFunc is a function as a [Handler].
-type HandlerFunc func(ctx context.Context, req *Request) *Reply
-
-// Handle calls f.
-func (f HandlerFunc) Handle(ctx context.Context, req *Request) *Reply { return f(ctx, req) }
-
-// Request is one request or notification of a client, as a server sees it.
-type Request struct {
-	Method       string
-	ID           []byte // JSON text, nil for a notification
-	Params       []byte // JSON text, nil when absent
-	Raw          []byte // the whole frame
-	Notification bool
-
-	conn link
-}
-
-// Reply answers a request. Exactly one of Result, Error and Raw is used, in
-// the order Raw, Error, Result; a reply with none of them sends nothing.
-type Reply struct {
-	Result []byte // JSON text
-	Error  *RPCError
-	Raw    []byte // bytes put on the wire as they stand, line ends included
-}
-
-// Notify sends a notification to the client.
-func (r *Request) Notify(method string, params []byte) error {
-	return r.conn.notify(appendNotification(nil, method, params))
-}
-
-// WriteRaw puts bytes on the wire as they stand, nothing added.
-func (r *Request) WriteRaw(b []byte) error { return r.conn.writeRaw(b) }
-
-// Ask sends a request to the client and waits for its answer. The error is an
-// *RPCError when the client answered with one.
-func (r *Request) Ask(ctx context.Context, method string, params []byte) (jsonv.Value, error) {
-	return r.conn.ask(ctx, method, params)
-}
-
 // conn is the server's end of a connection.
 type conn struct {
 	ctx  context.Context
@@ -65,14 +18,10 @@ type conn struct {
 	scan *scanner
 	wg   sync.WaitGroup
 	asks asks
+	free *stateless // serves what belongs to no session, nil when h speaks no such revision
 
 	mu      sync.Mutex
 	running map[string]context.CancelFunc
-}
-
-type asked struct {
-	result []byte
-	err    *RPCError
 }
 
 // errHangUp ends Ask when the client is gone.
@@ -81,17 +30,28 @@ var errHangUp = errors.New("the client closed the connection")
 // ServeStdio serves one client over r and w, newline-delimited, until r ends
 // or ctx does. At the end of r requests that are being handled are finished and
 // answered first. ctx does not interrupt a blocked read of r: close it for that.
+// A message of a stateless revision is served as such when h is a [Speaker] of
+// one; everything else belongs to the session.
 func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c := &conn{ctx: ctx, h: h, out: newLineWriter(w), scan: newScanner(), running: map[string]context.CancelFunc{}}
+	if sp, ok := h.(Speaker); ok {
+		c.free = newStateless(ctx, func() Handler { return h }, sp.Revisions())
+	}
 	lines := newLineReader(r, Limits{}.withDefaults().Message, 1<<40)
 	var err error
 	for err == nil && ctx.Err() == nil {
 		err = lines.read(c)
 	}
 	c.asks.hangUp()
+	if c.free != nil {
+		c.free.hangUp()
+	}
 	c.wg.Wait()
+	if c.free != nil {
+		c.free.wg.Wait()
+	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
 		return nil
 	}
@@ -165,35 +125,60 @@ func (c *conn) one(raw []byte, answer func([]byte)) {
 		c.h.Handle(c.ctx, req)
 		return
 	}
-	ctx, cancel := context.WithCancel(c.ctx)
-	c.mu.Lock()
-	c.running[string(id)] = cancel
-	c.mu.Unlock()
-	c.wg.Add(1)
-	go func() {
-		defer c.wg.Done()
-		defer cancel()
-		reply := c.h.Handle(ctx, req)
-		c.mu.Lock()
-		delete(c.running, string(id))
-		c.mu.Unlock()
-		answer(reply.frame(id))
-	}()
+	if !admits(c.h, req) {
+		answer(nil)
+		return
+	}
+	c.run(req, answer)
 }
 
-// frame is what a reply puts on the wire.
-func (r *Reply) frame(id []byte) []byte {
-	switch {
-	case r == nil:
-		return nil
-	case r.Raw != nil:
-		return r.Raw
-	case r.Error == nil && r.Result == nil:
-		return nil
+// run handles a request on its own goroutine.
+func (c *conn) run(req *Request, answer func([]byte)) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	id := string(req.ID)
+	c.mu.Lock()
+	c.running[id] = cancel
+	c.mu.Unlock()
+	forget := func() {
+		c.mu.Lock()
+		delete(c.running, id)
+		c.mu.Unlock()
 	}
-	raw, _ := appendResponse(nil, id, r.Result, r.Error)
-	return append(raw, '\n')
+	out := &lineOut{c: c, answer: answer, before: forget}
+	sub := c.free.subscribes(out, req) // here: what comes later may cause a change
+	c.wg.Go(func() {
+		defer cancel()
+		switch {
+		case sub != nil:
+			c.free.listen(ctx, sub)
+			return
+		case c.free.takes(req):
+			c.free.serve(ctx, out, req)
+			return
+		}
+		reply := c.h.Handle(ctx, req)
+		forget()
+		answer(reply.frame(req.ID))
+	})
 }
+
+// lineOut is what goes out for one stateless request over stdio.
+type lineOut struct {
+	c      *conn
+	answer func([]byte)
+	before func() // called before the answer
+}
+
+func (o *lineOut) event(raw []byte) error { return o.c.send(o.c.ctx, raw) }
+
+func (o *lineOut) raw(b []byte) error { return o.c.write(o.c.ctx, b) }
+
+func (o *lineOut) last(frame []byte, _ int) {
+	o.before()
+	o.answer(frame)
+}
+
+func (o *lineOut) end() { o.last(nil, 0) }
 
 // batch handles an array of messages and answers with one (MCP 2025-03-26).
 func (c *conn) batch(raw []byte) {
@@ -250,8 +235,8 @@ func (c *conn) cancel(id string) {
 	}
 }
 
-func (c *conn) ask(ctx context.Context, method string, params []byte) (jsonv.Value, error) {
-	return c.asks.ask(ctx, method, params, c.send)
+func (c *conn) askAll(ctx context.Context, qs []Question) ([]jsonv.Value, error) {
+	return c.asks.askAll(ctx, qs, c.send)
 }
 
 func (c *conn) notify(raw []byte) error { return c.send(c.ctx, raw) }

@@ -63,13 +63,16 @@ type Outgoing struct {
 }
 
 // Name returns what an Mcp-Name header says of the message: params.name of
-// tools/call and prompts/get, params.uri of resources/read.
+// tools/call and prompts/get, params.uri of resources/read, params.taskId of
+// what is asked about a task.
 func (o Outgoing) Name() string {
 	key := "name"
 	switch o.Method {
 	case "tools/call", "prompts/get":
 	case "resources/read":
 		key = "uri"
+	case "tasks/get", "tasks/update", "tasks/cancel":
+		key = "taskId"
 	default:
 		return ""
 	}
@@ -155,7 +158,15 @@ type Limits struct {
 	DuringCount int   // messages kept for one call, default 10,000
 	Violations  int   // violations kept between two TakeViolations, default 1,000
 	Requests    int   // requests of the server answered at the same time, default 64
+	Redirects   int   // HTTP redirects followed, default 5; below zero none
+	Rounds      int   // repetitions of one call with input the server asked for, default 10
+	Items       int   // entries of one list (tools/list and the like), default 10,000
+	Pages       int   // pages of one list, default 1,000
+	Stderr      int   // bytes of a process's standard error that are kept, a quarter of them from its beginning, default 64 KiB
 }
+
+// WithDefaults fills in what is zero.
+func (l Limits) WithDefaults() Limits { return l.withDefaults() }
 
 func (l Limits) withDefaults() Limits {
 	def := func(v *int, d int) {
@@ -168,6 +179,13 @@ func (l Limits) withDefaults() Limits {
 	def(&l.DuringCount, 10_000)
 	def(&l.Violations, 1_000)
 	def(&l.Requests, 64)
+	def(&l.Rounds, 10)
+	def(&l.Items, 10_000)
+	def(&l.Pages, 1_000)
+	def(&l.Stderr, proc.DefaultTailLimit)
+	if l.Redirects == 0 {
+		l.Redirects = 5
+	}
 	if l.Drain <= 0 {
 		l.Drain = 1 << 30
 	}

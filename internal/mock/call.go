@@ -16,11 +16,10 @@ const schemaTime = time.Second
 
 func (s *Session) callTool(ctx context.Context, sc *scope) *mcp.Reply {
 	name := sc.params.Lookup("name").Text()
-	at := slices.IndexFunc(s.server.m.tools, func(t *tool) bool { return t.name == name })
-	if at < 0 {
+	t := s.server.m.tool(name)
+	if t == nil {
 		return failure(mcp.CodeInvalidParams, "Unknown tool: %s", name)
 	}
-	t := s.server.m.tools[at]
 	sc.args = sc.params.Lookup("arguments")
 	switch sc.args.Kind() {
 	case jsonv.KindObject:
@@ -111,7 +110,7 @@ func (s *Session) readResource(ctx context.Context, sc *scope) *mcp.Reply {
 	}
 	f, ok := s.server.m.find(uri.Text())
 	if !ok {
-		return notFound(uri.Text())
+		return notFound(sc, uri.Text())
 	}
 	sc.uri, sc.vars, sc.calls = uri, f.vars, s.server.world.called(f.key)
 	r := f.read.response

@@ -9,16 +9,28 @@ import (
 	"mcptest/internal/mcp"
 )
 
-// codeNotFound is MCP's code for a resource that does not exist, up to
-// revision 2025-11-25.
+// codeNotFound is MCP's code for a resource that does not exist, in sessions.
 const codeNotFound = -32002
+
+// Admit implements [mcp.Admitter]: with the fault wedged nothing is answered from
+// the first request that does work on, however fast what came before it or
+// later is handled.
+func (s *Session) Admit(req *mcp.Request) bool {
+	srv := s.server
+	if srv.fault.Wedged && works(req.Method) && srv.m.methods[req.Method] == nil {
+		srv.wedged.Store(true)
+	}
+	return !srv.wedged.Load()
+}
+
+// works reports whether faults concern the method.
+func works(method string) bool {
+	return method == "tools/call" || method == "resources/read" || method == "prompts/get"
+}
 
 // Handle implements [mcp.Handler].
 func (s *Session) Handle(ctx context.Context, req *mcp.Request) *mcp.Reply {
 	if req.Notification {
-		return nil
-	}
-	if s.isWedged() {
 		return nil
 	}
 	sc := &scope{req: req, sess: s, asks: jsonv.Object()}
@@ -33,8 +45,7 @@ func (s *Session) Handle(ctx context.Context, req *mcp.Request) *mcp.Reply {
 		sc.calls = s.server.world.called(r)
 		return s.play(ctx, sc, r, methodAnswer)
 	}
-	switch req.Method {
-	case "tools/call", "resources/read", "prompts/get":
+	if works(req.Method) {
 		return s.work(ctx, sc)
 	}
 	return s.housekeeping(sc)
@@ -46,11 +57,6 @@ func (s *Session) work(ctx context.Context, sc *scope) *mcp.Reply {
 	switch {
 	case f.Hang:
 		return s.hang(ctx)
-	case f.Wedged:
-		s.mu.Lock()
-		s.wedged = true
-		s.mu.Unlock()
-		return nil
 	case f.Slow > 0:
 		if !sleep(ctx, f.Slow) {
 			return nil
@@ -73,7 +79,7 @@ func (s *Session) housekeeping(sc *scope) *mcp.Reply {
 	m := s.server.m
 	switch sc.req.Method {
 	case "initialize":
-		return answer(s.initialize(sc.params))
+		return answer(s.initialize(sc))
 	case "ping":
 		return answer(jsonv.Object())
 	case "tools/list":
@@ -151,7 +157,7 @@ func (s *Session) subscribe(sc *scope) *mcp.Reply {
 		return failure(mcp.CodeInvalidParams, "uri is missing")
 	}
 	if _, ok := s.server.m.find(uri.Text()); !ok {
-		return notFound(uri.Text())
+		return notFound(sc, uri.Text())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,8 +169,12 @@ func (s *Session) subscribe(sc *scope) *mcp.Reply {
 	return answer(jsonv.Object())
 }
 
-func notFound(uri string) *mcp.Reply {
-	r := failure(codeNotFound, "Resource not found: %s", uri)
+func notFound(sc *scope, uri string) *mcp.Reply {
+	code := int64(codeNotFound)
+	if sc.req.Caller != nil {
+		code = mcp.CodeInvalidParams
+	}
+	r := failure(code, "Resource not found: %s", uri)
 	r.Error.Data = jsonv.Object(jsonv.Member{Key: "uri", Value: jsonv.String(uri)}).Append(nil)
 	return r
 }

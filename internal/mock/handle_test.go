@@ -3,6 +3,7 @@ package mock_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -177,9 +178,21 @@ func TestFaults(t *testing.T) {
 		t.Parallel()
 		w := connect(t, m, fault("wedged"), "{}")
 		w.call("ping", "")
+		// What came before the call is answered however late it is handled, what
+		// came behind it never: in the order of the wire, not of the goroutines.
+		for i := range 50 {
+			w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"before %d","method":"ping"}`, i))
+		}
 		w.send(call)
-		w.send(`{"jsonrpc":"2.0","id":"b","method":"ping"}`)
+		for i := range 50 {
+			w.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"b %d","method":"ping"}`, i))
+		}
 		w.in.Close()
+		for range 50 {
+			if l, _ := w.read(); !strings.Contains(l, `"id":"before `) {
+				t.Fatalf("want the answers to what came before the call, got %s", l)
+			}
+		}
 		select {
 		case l := <-w.lines:
 			t.Errorf("the wedged server said %s", l)

@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"slices"
 	"strings"
 
 	"mcptest/internal/jsonv"
@@ -220,6 +221,21 @@ func protocols(n *source.Node, path string, d *source.Decoder) []string {
 		return known
 	}
 	return out
+}
+
+// sessionProtocols are the revisions of the manifest that have sessions.
+func (m *Manifest) sessionProtocols() []string {
+	sessions := mcp.SessionRevisions()
+	return slices.DeleteFunc(slices.Clone(m.protocols), func(r string) bool { return !contains(sessions, r) })
+}
+
+// tool returns the tool of that name, nil for none.
+func (m *Manifest) tool(name string) *tool {
+	at := slices.IndexFunc(m.tools, func(t *tool) bool { return t.name == name })
+	if at < 0 {
+		return nil
+	}
+	return m.tools[at]
 }
 
 func contains(list []string, s string) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -25,9 +26,12 @@ func (s *Session) play(ctx context.Context, sc *scope, r *response, result func(
 	}
 	for _, st := range r.steps {
 		err := s.step(ctx, sc, st)
+		var rpc *mcp.RPCError
 		switch {
 		case errors.Is(err, errStop) || ctx.Err() != nil:
 			return nil
+		case sc.req.Caller != nil && errors.As(err, &rpc) && rpc.Code == mcp.CodeMissingCapability:
+			return &mcp.Reply{Error: rpc}
 		case err != nil && sc.req.Method == "tools/call":
 			return toolFailure("%v", err)
 		case err != nil:
@@ -104,13 +108,8 @@ func (s *Session) pause(ctx context.Context, sc *scope, p *pause) error {
 }
 
 func (s *Session) log(sc *scope, l *logMessage) error {
-	s.mu.Lock()
-	wanted := s.level
-	s.mu.Unlock()
-	for i, level := range logLevels {
-		if level == l.level && i < wanted {
-			return nil
-		}
+	if slices.Index(logLevels, l.level) < sc.level() {
+		return nil
 	}
 	logger := jsonv.Value{}
 	if l.logger != "" {
@@ -144,33 +143,47 @@ func notify(sc *scope, method string, params *template) error {
 }
 
 func (s *Session) updated(sc *scope, uri string) error {
-	s.mu.Lock()
-	wanted := s.subscribed[uri]
-	s.mu.Unlock()
-	if !wanted {
-		return nil
+	if sc.req.Caller == nil { // else the connection knows who listens
+		s.mu.Lock()
+		wanted := s.subscribed[uri]
+		s.mu.Unlock()
+		if !wanted {
+			return nil
+		}
 	}
 	params := jsonv.Object(jsonv.Member{Key: "uri", Value: jsonv.String(uri)})
 	return lost(sc.req.Notify("notifications/resources/updated", params.Append(nil)))
 }
 
-// ask sends a request to the client, if it said that it can answer such.
-func (s *Session) ask(ctx context.Context, sc *scope, q *question) error {
-	if !s.declared(q.needs) {
-		return fmt.Errorf("the client does not support %s", q.needs)
+// ask puts questions to the client, if it said that it can answer such.
+func (s *Session) ask(ctx context.Context, sc *scope, asks []*question) error {
+	var questions []mcp.Question
+	for _, q := range asks {
+		if !sc.declared(q.needs) {
+			if q.optional {
+				continue
+			}
+			if sc.req.Caller == nil {
+				return fmt.Errorf("the client does not support %s", q.needs)
+			}
+		}
+		one := mcp.Question{Key: q.as, Method: q.method}
+		if q.params != nil {
+			one.Params = q.params.eval(sc).Append(nil)
+		}
+		questions = append(questions, one)
 	}
-	var params []byte
-	if q.params != nil {
-		params = q.params.eval(sc).Append(nil)
-	}
-	got, err := sc.req.Ask(ctx, q.method, params)
+	got, err := sc.req.AskAll(ctx, questions)
 	if ctx.Err() != nil {
 		return errStop
 	}
 	if err != nil {
-		return fmt.Errorf("%s failed: %w", q.method, err)
+		return err
 	}
-	sc.asks = sc.asks.With(q.as, got)
+	for i, q := range questions {
+		sc.asks = sc.asks.With(q.Key, got[i])
+	}
+	sc.token = parsed(sc.req.Params).Lookup("_meta", "progressToken")
 	return nil
 }
 

@@ -288,7 +288,7 @@ func (w *condition) holds(s *scope) bool {
 		}
 	}
 	for _, name := range w.client {
-		if !s.sess.declared(name) {
+		if !s.declared(name) {
 			return false
 		}
 	}

@@ -1,6 +1,8 @@
 package mock
 
 import (
+	"slices"
+
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 )
@@ -38,7 +40,7 @@ func (s *scope) root(name string) jsonv.Value {
 	case "calls":
 		return jsonv.Int(int64(s.calls))
 	case "client":
-		return s.sess.clientValue()
+		return s.client()
 	case "params":
 		return s.params
 	case "id":
@@ -56,4 +58,48 @@ func parsed(raw []byte) jsonv.Value {
 		return jsonv.Value{}
 	}
 	return v
+}
+
+// client is ${client}.
+func (s *scope) client() jsonv.Value {
+	info, capabilities, protocol := s.clientInfo()
+	return jsonv.Object(
+		jsonv.Member{Key: "name", Value: info.Lookup("name")},
+		jsonv.Member{Key: "version", Value: info.Lookup("version")},
+		jsonv.Member{Key: "protocol", Value: jsonv.String(protocol)},
+		jsonv.Member{Key: "capabilities", Value: capabilities},
+	)
+}
+
+// clientInfo is what the client says of itself: with the request, or when the
+// session began.
+func (s *scope) clientInfo() (info, capabilities jsonv.Value, protocol string) {
+	if c := s.req.Caller; c != nil {
+		return c.Client, c.Capabilities, c.Revision
+	}
+	s.sess.mu.Lock()
+	defer s.sess.mu.Unlock()
+	return s.sess.client.Lookup("clientInfo"), s.sess.client.Lookup("capabilities"), s.sess.protocol
+}
+
+// declared reports whether the client declared a capability.
+func (s *scope) declared(capability string) bool {
+	_, capabilities, _ := s.clientInfo()
+	_, ok := capabilities.Get(capability)
+	return ok
+}
+
+// level is the index of the least severe log message that the client wants;
+// none is that of no message at all.
+func (s *scope) level() int {
+	if c := s.req.Caller; c != nil {
+		at := slices.Index(logLevels, c.LogLevel)
+		if at < 0 {
+			at = len(logLevels)
+		}
+		return at
+	}
+	s.sess.mu.Lock()
+	defer s.sess.mu.Unlock()
+	return s.sess.level
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	wiremcp "mcptest/internal/mcp"
 	"mcptest/internal/mock"
 )
 
@@ -50,10 +52,39 @@ func (s *sdk) waitFor(t *testing.T, what string, ok func() bool) {
 	t.Errorf("%s did not come: %+v %+v %+v", what, s.logs, s.progress, s.updated)
 }
 
-func connectSDK(t *testing.T, m *mock.Manifest) *sdk {
+// road is a way to a server: how the bytes go, and the revision the client asks for.
+type road struct{ transport, revision string }
+
+// stateless reports whether the revision has no sessions.
+func (r road) stateless() bool { return !slices.Contains(wiremcp.SessionRevisions(), r.revision) }
+
+// everyRoad runs a test over each transport at each revision.
+func everyRoad(t *testing.T, test func(t *testing.T, r road)) {
+	t.Parallel()
+	for _, transport := range []string{"stdio", "http"} {
+		for _, revision := range wiremcp.Revisions() {
+			t.Run(transport+"/"+revision, func(t *testing.T) {
+				t.Parallel()
+				test(t, road{transport, revision})
+			})
+		}
+	}
+}
+
+// open serves a manifest and returns the SDK's way to it.
+func (r road) open(t *testing.T, ctx context.Context, m *mock.Manifest) mcp.Transport {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	s := &sdk{ctx: ctx}
+	if r.transport == "http" {
+		server := mock.New(m, mock.Options{})
+		web := wiremcp.NewHTTPServer(func() wiremcp.Handler { return server.Session() })
+		srv := httptest.NewServer(web)
+		t.Cleanup(func() {
+			srv.CloseClientConnections()
+			web.Close()
+			srv.Close()
+		})
+		return &mcp.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: srv.Client()}
+	}
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	done := make(chan struct{})
@@ -63,7 +94,49 @@ func connectSDK(t *testing.T, m *mock.Manifest) *sdk {
 		outW.Close()
 		inR.Close()
 	}()
-	client := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, &mcp.ClientOptions{
+	t.Cleanup(func() {
+		inW.Close()
+		<-done
+		outR.Close()
+	})
+	return &mcp.IOTransport{Reader: outR, Writer: inW}
+}
+
+// connectSDK is the SDK's client at the newest revision over stdio.
+func connectSDK(t *testing.T, m *mock.Manifest) *sdk {
+	t.Helper()
+	return road{"stdio", wiremcp.Revisions()[0]}.dial(t, m)
+}
+
+// connect opens a session of exactly the revision.
+func (r road) connect(t *testing.T, m *mock.Manifest) *sdk {
+	t.Helper()
+	s := r.dial(t, m)
+	if got := s.InitializeResult().ProtocolVersion; got != r.revision {
+		t.Fatalf("the SDK speaks %s", got)
+	}
+	return s
+}
+
+func (r road) dial(t *testing.T, m *mock.Manifest) *sdk {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	s := &sdk{ctx: ctx}
+	transport := r.open(t, ctx, m)
+	client := mcp.NewClient(&mcp.Implementation{Name: "sdk", Version: "1"}, s.options())
+	client.AddRoots(&mcp.Root{URI: "file:///r", Name: "r"})
+	session, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: r.revision})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	s.ClientSession = session
+	return s
+}
+
+func (s *sdk) options() *mcp.ClientOptions {
+	return &mcp.ClientOptions{
 		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
 			s.note(func() { s.logs = append(s.logs, fmt.Sprintf("%s %v", r.Params.Level, r.Params.Data)) })
 		},
@@ -80,29 +153,22 @@ func connectSDK(t *testing.T, m *mock.Manifest) *sdk {
 		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			schema, _ := json.Marshal(r.Params.RequestedSchema)
 			s.note(func() { s.asked = append(s.asked, r.Params.Message+" "+string(schema)) })
-			if strings.Contains(string(schema), "untitledSingle") {
-				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"untitledSingle": "option1"}}, nil
+			content := map[string]any{}
+			for part, given := range map[string]map[string]any{
+				`"untitledSingle"`: {"untitledSingle": "option1"},
+				`"username"`:       {"username": "ada", "email": "a@b.c"},
+				`{"name":{"type"`:  {"name": "Alice"},
+				`"color"`:          {"color": "blue"},
+				`"context"`:        {"context": "tests"},
+				`"ok"`:             {"ok": true},
+			} {
+				if strings.Contains(string(schema), part) && !strings.Contains(string(schema), "default") {
+					content = given
+				}
 			}
-			if strings.Contains(string(schema), "username") {
-				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"username": "ada", "email": "a@b.c"}}, nil
-			}
-			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{}}, nil
+			return &mcp.ElicitResult{Action: "accept", Content: content}, nil
 		},
-	})
-	client.AddRoots(&mcp.Root{URI: "file:///r", Name: "r"})
-	session, err := client.Connect(ctx, &mcp.IOTransport{Reader: outR, Writer: inW}, nil)
-	if err != nil {
-		t.Fatal(err)
 	}
-	s.ClientSession = session
-	t.Cleanup(func() {
-		session.Close()
-		inW.Close()
-		cancel()
-		<-done
-		outR.Close()
-	})
-	return s
 }
 
 func preset(t *testing.T, name string) *mock.Manifest {
@@ -148,9 +214,10 @@ func (s *sdk) call(t *testing.T, name string, args map[string]any) string {
 	return strings.Join(parts, "; ")
 }
 
-func TestEverythingTools(t *testing.T) {
-	t.Parallel()
-	s := connectSDK(t, preset(t, "everything"))
+func TestEverythingTools(t *testing.T) { everyRoad(t, everythingTools) }
+
+func everythingTools(t *testing.T, r road) {
+	s := r.connect(t, preset(t, "everything"))
 	for _, c := range []struct {
 		tool string
 		args map[string]any
@@ -171,6 +238,13 @@ func TestEverythingTools(t *testing.T) {
 		{"test_elicitation_sep1034_defaults", nil, `text Elicitation completed: action=accept, content={"age":30,"name":"John Doe","score":95.5,"status":"active","verified":true}`},
 		{"test_elicitation_sep1330_enums", nil, `text Elicitation completed: action=accept, content={"untitledSingle":"option1"}`},
 		{"test_roots", nil, `text [{"name":"r","uri":"file:///r"}]`},
+		{"test_input_required_result_elicitation", nil, "text Hello, Alice!"},
+		{"test_input_required_result_sampling", nil, "text about What is the capital of France?"},
+		{"test_input_required_result_list_roots", nil, `text [{"name":"r","uri":"file:///r"}]`},
+		{"test_input_required_result_request_state", nil, "text state-ok: accept"},
+		{"test_input_required_result_multiple_inputs", nil, `text about Generate a greeting Alice, [{"name":"r","uri":"file:///r"}]`},
+		{"test_input_required_result_multi_round", nil, "text Alice likes blue"},
+		{"test_streaming_elicitation", nil, "text confirmed: true"},
 		{"add_numbers", map[string]any{"a": 5, "b": 3}, "text The sum of 5 and 3 is 8"},
 		{"counter", nil, `text {"counter":1}; structured {"counter":1}`},
 		{"counter", map[string]any{"by": 5}, `text {"counter":6}; structured {"counter":6}`},
@@ -185,13 +259,22 @@ func TestEverythingTools(t *testing.T) {
 	}
 }
 
-func TestEverythingDuringCalls(t *testing.T) {
-	t.Parallel()
-	s := connectSDK(t, preset(t, "everything"))
-	if err := s.SetLoggingLevel(s.ctx, &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
-		t.Fatal(err)
+func TestEverythingDuringCalls(t *testing.T) { everyRoad(t, everythingDuringCalls) }
+
+func everythingDuringCalls(t *testing.T, r road) {
+	s := r.connect(t, preset(t, "everything"))
+	if r.stateless() {
+		p := &mcp.CallToolParams{Name: "test_tool_with_logging"}
+		p.Meta = mcp.Meta{mcp.MetaKeyLogLevel: "info"}
+		if _, err := s.CallTool(s.ctx, p); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		if err := s.SetLoggingLevel(s.ctx, &mcp.SetLoggingLevelParams{Level: "info"}); err != nil {
+			t.Fatal(err)
+		}
+		s.call(t, "test_tool_with_logging", nil)
 	}
-	s.call(t, "test_tool_with_logging", nil)
 	s.waitFor(t, "the log", func() bool {
 		return slices.Equal(s.logs, []string{"info Tool execution started", "info Tool processing data", "info Tool execution completed"})
 	})
@@ -207,9 +290,10 @@ func TestEverythingDuringCalls(t *testing.T) {
 	s.waitFor(t, "the update", func() bool { return slices.Equal(s.updated, []string{"test://watched-resource"}) })
 }
 
-func TestEverythingResourcesAndPrompts(t *testing.T) {
-	t.Parallel()
-	s := connectSDK(t, preset(t, "everything"))
+func TestEverythingResourcesAndPrompts(t *testing.T) { everyRoad(t, everythingResourcesAndPrompts) }
+
+func everythingResourcesAndPrompts(t *testing.T, r road) {
+	s := r.connect(t, preset(t, "everything"))
 	for uri, want := range map[string]string{
 		"test://static-text":       "text/plain This is the content of the static text resource.",
 		"test://template/123/data": `application/json {"id":"123","templateTest":true,"data":"Data for ID: 123"}`,
@@ -239,6 +323,7 @@ func TestEverythingResourcesAndPrompts(t *testing.T) {
 		{"test_prompt_with_arguments", map[string]string{"arg1": "hello", "arg2": "world"}, "user Prompt with arguments: arg1='hello', arg2='world'"},
 		{"test_prompt_with_embedded_resource", map[string]string{"resourceUri": "test://x"}, "user resource test://x; user Please process the embedded resource above."},
 		{"test_prompt_with_image", nil, "user image image/png; user Please analyze the image above."},
+		{"test_input_required_result_prompt", nil, "user Use this context: tests"},
 		{"test_conversation", nil, "user Tell me about tea.; assistant What would you like to know?; user Everything."},
 	} {
 		res, err := s.GetPrompt(s.ctx, &mcp.GetPromptParams{Name: c.name, Arguments: c.args})

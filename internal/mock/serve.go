@@ -31,7 +31,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 		return s.exitCode, nil
 	default:
 	}
-	if err == nil && sess.isWedged() {
+	if err == nil && s.wedged.Load() {
 		select {
 		case <-ctx.Done():
 		case <-s.exited:

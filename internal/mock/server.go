@@ -2,7 +2,9 @@ package mock
 
 import (
 	"io"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -23,6 +25,8 @@ type Server struct {
 
 	mu     sync.Mutex // guards stderr
 	stderr io.Writer
+
+	wedged atomic.Bool // by the fault of that name: nothing is answered any more
 
 	exitOnce sync.Once
 	exited   chan struct{} // closed by an exit step
@@ -74,7 +78,6 @@ type Session struct {
 	client     jsonv.Value // params of initialize
 	level      int         // index in logLevels; messages below are not sent
 	subscribed map[string]bool
-	wedged     bool
 }
 
 // Session returns the handler for one new connection.
@@ -86,44 +89,31 @@ func (s *Server) Session() *Session {
 // that would never come are given up, so that the connection can end.
 func (s *Session) HangUp() { s.goneOnce.Do(func() { close(s.gone) }) }
 
-// clientValue is ${client}.
-func (s *Session) clientValue() jsonv.Value {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	info := s.client.Lookup("clientInfo")
-	return jsonv.Object(
-		jsonv.Member{Key: "name", Value: info.Lookup("name")},
-		jsonv.Member{Key: "version", Value: info.Lookup("version")},
-		jsonv.Member{Key: "protocol", Value: jsonv.String(s.protocol)},
-		jsonv.Member{Key: "capabilities", Value: s.client.Lookup("capabilities")},
-	)
-}
+// Revisions lists the protocol revisions that the manifest speaks, newest first.
+func (s *Session) Revisions() []string { return slices.Clone(s.server.m.protocols) }
 
-// declared reports whether the client declared a capability.
-func (s *Session) declared(capability string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.client.Lookup("capabilities").Get(capability)
-	return ok
-}
-
-func (s *Session) isWedged() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.wedged
+// InputSchema returns the input schema of a tool, absent when there is none.
+func (s *Session) InputSchema(name string) jsonv.Value {
+	t := s.server.m.tool(name)
+	if t == nil {
+		return jsonv.Value{}
+	}
+	return t.listed.Lookup("inputSchema")
 }
 
 // initialize agrees on a revision: the client's if the server speaks it, else
-// the server's newest (MCP 2025-11-25, lifecycle).
-func (s *Session) initialize(params jsonv.Value) jsonv.Value {
-	m := s.server.m
+// the server's newest that has sessions (MCP 2025-11-25, lifecycle).
+func (s *Session) initialize(sc *scope) jsonv.Value {
+	m, params := s.server.m, sc.params
 	protocol := params.Lookup("protocolVersion").Text()
-	if !contains(m.protocols, protocol) {
-		protocol = m.protocols[0]
+	if spoken := m.sessionProtocols(); !contains(spoken, protocol) && len(spoken) > 0 {
+		protocol = spoken[0]
 	}
-	s.mu.Lock()
-	s.protocol, s.client = protocol, params
-	s.mu.Unlock()
+	if sc.req.Caller == nil {
+		s.mu.Lock()
+		s.protocol, s.client = protocol, params
+		s.mu.Unlock()
+	}
 	optional := func(text string) jsonv.Value {
 		if text == "" {
 			return jsonv.Value{}
@@ -180,4 +170,8 @@ func (m *Manifest) completes() bool {
 	return false
 }
 
-var _ mcp.Handler = (*Session)(nil)
+var (
+	_ mcp.Speaker  = (*Session)(nil)
+	_ mcp.Schemer  = (*Session)(nil)
+	_ mcp.Admitter = (*Session)(nil)
+)

@@ -2,11 +2,9 @@ package mock
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
 
@@ -16,7 +14,7 @@ type step struct {
 	log      *logMessage
 	progress *template
 	notify   *notification
-	ask      *question
+	ask      []*question
 	set      []assignment
 	push     []assignment
 	updated  *template
@@ -45,6 +43,7 @@ type notification struct {
 // question is a request to the client. Its answer is ${ask.<as>}.
 type question struct {
 	as, method, needs string // needs: the capability the client must have declared
+	optional          bool   // not asked of a client that did not
 	params            *template
 }
 
@@ -64,7 +63,7 @@ type stepKeys struct {
 	Progress *source.Node `yaml:"progress"`
 	// Send a notification: {method, params}.
 	Notify *source.Node `yaml:"notify"`
-	// Ask the client: {as, sampling | elicitation | roots}.
+	// Ask the client: {as, sampling | elicitation | roots, optional}, or a list of such that are asked at once.
 	Ask *source.Node `yaml:"ask"`
 	// Set members of the state.
 	Set *source.Node `yaml:"set"`
@@ -121,7 +120,7 @@ func (c compiler) step(n *source.Node, path string) *step {
 	case k.Notify != nil:
 		s.notify = c.notify(k.Notify, at("notify"))
 	case k.Ask != nil:
-		s.ask = c.ask(k.Ask, at("ask"))
+		s.ask = c.asksOf(k.Ask, at("ask"))
 	case k.Set != nil:
 		s.set = c.assignments(k.Set, at("set"))
 	case k.Push != nil:
@@ -203,98 +202,6 @@ func (c compiler) notify(n *source.Node, path string) *notification {
 		out.params = c.compile(m.Params, path+".params")
 	}
 	return out
-}
-
-// askKeys are the keys of an ask.
-type askKeys struct {
-	// The name of the answer: ${ask.NAME}; without it, the kind.
-	As string `yaml:"as"`
-	// sampling/createMessage: its params, or the text of one user message.
-	Sampling *source.Node `yaml:"sampling"`
-	// elicitation/create: its params, or just the message.
-	Elicitation *source.Node `yaml:"elicitation"`
-	// roots/list.
-	Roots *source.Node `yaml:"roots"`
-}
-
-func (k askKeys) kind() string {
-	switch {
-	case k.Sampling != nil:
-		return "sampling"
-	case k.Elicitation != nil:
-		return "elicitation"
-	}
-	return "roots"
-}
-
-// askNames lists the names of the asks in a list of steps.
-func askNames(n *source.Node) []string {
-	names := []string{}
-	for _, item := range n.Items {
-		ask := item.Get("ask")
-		if ask == nil {
-			continue
-		}
-		if ask.Kind == source.KindString {
-			names = append(names, ask.Text)
-		}
-		if as := ask.Get("as"); as != nil {
-			names = append(names, as.Text)
-			continue
-		}
-		for _, kind := range []string{"sampling", "elicitation", "roots"} {
-			if ask.Get(kind) != nil {
-				names = append(names, kind)
-			}
-		}
-	}
-	return names
-}
-
-func (c compiler) ask(n *source.Node, path string) *question {
-	if n.Kind == source.KindString && n.Text == "roots" {
-		return &question{as: "roots", method: "roots/list", needs: "roots"}
-	}
-	var k askKeys
-	c.d.Decode(n, path, &k)
-	if count := len(slices.DeleteFunc([]*source.Node{k.Sampling, k.Elicitation, k.Roots}, func(n *source.Node) bool { return n == nil })); count != 1 {
-		c.d.Errorf(n, path, "want exactly one of sampling, elicitation and roots")
-		return nil
-	}
-	q := &question{as: k.As, needs: k.kind()}
-	if q.as == "" {
-		q.as = q.needs
-	}
-	switch q.needs {
-	case "sampling":
-		q.method, q.params = "sampling/createMessage", c.sampling(k.Sampling, path+".sampling")
-	case "elicitation":
-		q.method, q.params = "elicitation/create", c.elicitation(k.Elicitation, path+".elicitation")
-	default:
-		q.method = "roots/list"
-	}
-	return q
-}
-
-// samplingTokens is the maxTokens of a request written as a text.
-const samplingTokens = 100
-
-func (c compiler) sampling(n *source.Node, path string) *template {
-	if n.Kind == source.KindMap {
-		return c.compile(n, path)
-	}
-	messages := (&template{kind: source.KindList, static: true}).with(userMessage(textBlock(c.compile(n, path)))).settle()
-	t := &template{kind: source.KindMap, keys: []string{"messages", "maxTokens"}, static: true}
-	return t.with(messages).with(literal(jsonv.Int(samplingTokens))).settle()
-}
-
-func (c compiler) elicitation(n *source.Node, path string) *template {
-	if n.Kind == source.KindMap {
-		return c.compile(n, path)
-	}
-	schema := jsonv.Object(jsonv.Member{Key: "type", Value: jsonv.String("object")}, jsonv.Member{Key: "properties", Value: jsonv.Object()})
-	t := &template{kind: source.KindMap, keys: []string{"message", "requestedSchema"}, static: true}
-	return t.with(c.compile(n, path)).with(literal(schema)).settle()
 }
 
 // assignments reads {path: value}. A dot in a path goes one level down:

@@ -1,0 +1,100 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"mcptest/internal/jsonv"
+)
+
+// listener is one open subscription.
+type listener struct {
+	id     []byte
+	filter jsonv.Value
+	out    outlet
+	over   chan struct{} // closed when the client is gone
+
+	mu sync.Mutex // held until the acknowledgement is sent, and while a change is
+}
+
+// listened maps notifications to what a subscription calls them.
+var listened = map[string]string{
+	"notifications/tools/list_changed":     "toolsListChanged",
+	"notifications/prompts/list_changed":   "promptsListChanged",
+	"notifications/resources/list_changed": "resourcesListChanged",
+}
+
+// subscribe begins a subscription: changes that happen from now on belong to
+// it. They wait for its acknowledgement, which listen sends.
+func (s *stateless) subscribe(out outlet, req *Request) *listener {
+	p, _ := jsonv.Parse(req.Params)
+	l := &listener{id: req.ID, filter: p.Lookup("notifications"), out: out, over: make(chan struct{})}
+	l.mu.Lock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listeners[l] = struct{}{}
+	if s.gone {
+		close(l.over)
+	}
+	return l
+}
+
+// listen serves a subscription until the client gives it up.
+func (s *stateless) listen(ctx context.Context, l *listener) {
+	ack := jsonv.Object(jsonv.Member{Key: "notifications", Value: l.filter}).Append(nil)
+	_ = l.out.event(appendNotification(nil, acknowledged, l.tagged(ack)))
+	l.mu.Unlock()
+	select {
+	case <-ctx.Done():
+	case <-s.ctx.Done():
+	case <-l.over:
+	}
+	s.mu.Lock()
+	delete(s.listeners, l)
+	s.mu.Unlock()
+	l.out.end()
+}
+
+// tagged adds the subscription's id.
+func (l *listener) tagged(params []byte) []byte {
+	v, err := jsonv.Parse(params)
+	id, err2 := jsonv.Parse(l.id)
+	if err != nil || err2 != nil || v.Kind() != jsonv.KindObject {
+		v = jsonv.Object()
+	}
+	m, _ := v.Get("_meta")
+	if m.Kind() != jsonv.KindObject {
+		m = jsonv.Object()
+	}
+	return v.With("_meta", m.With(metaSubscription, id)).Append(nil)
+}
+
+// publish sends a change to those who asked for it.
+func (s *stateless) publish(method string, raw []byte) {
+	s.mu.Lock()
+	var to []*listener
+	for l := range s.listeners {
+		if l.wants(method, raw) {
+			to = append(to, l)
+		}
+	}
+	s.mu.Unlock()
+	for _, l := range to {
+		l.mu.Lock()
+		_ = l.out.event(appendNotification(nil, method, l.tagged(memberOf(raw, "params"))))
+		l.mu.Unlock()
+	}
+}
+
+func (l *listener) wants(method string, raw []byte) bool {
+	if name := listened[method]; name != "" {
+		return l.filter.Lookup(name).Bool()
+	}
+	uri := textOf(memberOf(memberOf(raw, "params"), "uri"))
+	var uris []string
+	for _, e := range l.filter.Lookup("resourceSubscriptions").Elems() {
+		uris = append(uris, e.Text())
+	}
+	return slices.Contains(uris, uri)
+}

@@ -1,0 +1,143 @@
+package mock
+
+import (
+	"slices"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// askKeys are the keys of an ask.
+type askKeys struct {
+	// The name of the answer: ${ask.NAME}; without it, the kind.
+	As string `yaml:"as"`
+	// sampling/createMessage: its params, or the text of one user message.
+	Sampling *source.Node `yaml:"sampling"`
+	// elicitation/create: its params, or just the message.
+	Elicitation *source.Node `yaml:"elicitation"`
+	// roots/list.
+	Roots *source.Node `yaml:"roots"`
+	// true: a client that did not declare that it can be asked is not; ${ask.NAME} is absent then.
+	Optional bool `yaml:"optional"`
+}
+
+func (k askKeys) kind() string {
+	switch {
+	case k.Sampling != nil:
+		return "sampling"
+	case k.Elicitation != nil:
+		return "elicitation"
+	}
+	return "roots"
+}
+
+// askNames lists the names of the asks in a list of steps.
+func askNames(n *source.Node) []string {
+	names := []string{}
+	for _, item := range n.Items {
+		ask := item.Get("ask")
+		for _, one := range eachAsk(ask) {
+			names = append(names, askName(one))
+		}
+	}
+	return names
+}
+
+// eachAsk are the asks of a step: one, or a list.
+func eachAsk(n *source.Node) []*source.Node {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == source.KindList:
+		return n.Items
+	}
+	return []*source.Node{n}
+}
+
+// askName is the name of an answer: as it is given, else the kind of the ask.
+func askName(ask *source.Node) string {
+	if ask.Kind == source.KindString {
+		return ask.Text
+	}
+	if as := ask.Get("as"); as != nil {
+		return as.Text
+	}
+	for _, kind := range []string{"sampling", "elicitation", "roots"} {
+		if ask.Get(kind) != nil {
+			return kind
+		}
+	}
+	return ""
+}
+
+// asksOf compiles one ask or a list of them, each with a name of its own.
+func (c compiler) asksOf(n *source.Node, path string) []*question {
+	if n.Kind == source.KindList && len(n.Items) == 0 {
+		c.d.Errorf(n, path, "an empty list asks nothing")
+		return nil
+	}
+	var out []*question
+	seen := map[string]bool{}
+	for i, item := range eachAsk(n) {
+		at := path
+		if n.Kind == source.KindList {
+			at = source.PathIndex(path, i)
+		}
+		q := c.ask(item, at)
+		if q == nil {
+			continue
+		}
+		if seen[q.as] {
+			c.d.Errorf(item, at, "a second ask %q in one list", q.as).Hint = "as: NAME gives each answer a name of its own"
+		}
+		seen[q.as] = true
+		out = append(out, q)
+	}
+	return out
+}
+
+func (c compiler) ask(n *source.Node, path string) *question {
+	if n.Kind == source.KindString && n.Text == "roots" {
+		return &question{as: "roots", method: "roots/list", needs: "roots"}
+	}
+	var k askKeys
+	c.d.Decode(n, path, &k)
+	if count := len(slices.DeleteFunc([]*source.Node{k.Sampling, k.Elicitation, k.Roots}, func(n *source.Node) bool { return n == nil })); count != 1 {
+		c.d.Errorf(n, path, "want exactly one of sampling, elicitation and roots")
+		return nil
+	}
+	q := &question{as: k.As, needs: k.kind(), optional: k.Optional}
+	if q.as == "" {
+		q.as = q.needs
+	}
+	switch q.needs {
+	case "sampling":
+		q.method, q.params = "sampling/createMessage", c.sampling(k.Sampling, path+".sampling")
+	case "elicitation":
+		q.method, q.params = "elicitation/create", c.elicitation(k.Elicitation, path+".elicitation")
+	default:
+		q.method = "roots/list"
+	}
+	return q
+}
+
+// samplingTokens is the maxTokens of a request written as a text.
+const samplingTokens = 100
+
+func (c compiler) sampling(n *source.Node, path string) *template {
+	if n.Kind == source.KindMap {
+		return c.compile(n, path)
+	}
+	messages := (&template{kind: source.KindList, static: true}).with(userMessage(textBlock(c.compile(n, path)))).settle()
+	t := &template{kind: source.KindMap, keys: []string{"messages", "maxTokens"}, static: true}
+	return t.with(messages).with(literal(jsonv.Int(samplingTokens))).settle()
+}
+
+func (c compiler) elicitation(n *source.Node, path string) *template {
+	if n.Kind == source.KindMap {
+		return c.compile(n, path)
+	}
+	schema := jsonv.Object(jsonv.Member{Key: "type", Value: jsonv.String("object")}, jsonv.Member{Key: "properties", Value: jsonv.Object()})
+	t := &template{kind: source.KindMap, keys: []string{"message", "requestedSchema"}, static: true}
+	return t.with(c.compile(n, path)).with(literal(schema)).settle()
+}
