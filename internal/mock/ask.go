@@ -37,7 +37,9 @@ func askNames(n *source.Node) []string {
 	for _, item := range n.Items {
 		ask := item.Get("ask")
 		for _, one := range eachAsk(ask) {
-			names = append(names, askName(one))
+			if name := askName(one); !contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	return names

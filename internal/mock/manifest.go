@@ -45,6 +45,9 @@ func Load(f *source.File) (*Manifest, source.Diagnostics) {
 }
 
 func decodeDocument(n *source.Node, d *source.Decoder) *Manifest {
+	if refuseSuite(n, d) {
+		return nil
+	}
 	n = snakeKeys(n, "", d)
 	if tools := capturedTools(n); tools != nil {
 		return captured(tools, d)
