@@ -27,28 +27,29 @@ func (f *runFlags) specs() ([]report.Spec, error) {
 // reportSpecs reads the values of a flag that names reports; output is where
 // a single one goes that has no file of its own.
 func reportSpecs(flag string, names []string, output string) ([]report.Spec, error) {
-	var out []report.Spec
-	stdout := ""
-	for _, r := range names {
-		spec, err := report.ParseSpec(r)
-		if err != nil {
-			return nil, fail(exitInvalid, "%s: %v", flag, err)
-		}
-		if output != "" && spec.Path == "" && len(names) == 1 {
-			spec.Path = output
-		}
-		if spec.Path == "" {
-			if stdout != "" {
-				return nil, fail(exitInvalid, "%s: %s and %s would both write to standard output; give one a file: %s=FILE", flag, stdout, r, r)
-			}
-			stdout = r
-		}
-		out = append(out, spec)
-	}
 	if output != "" && len(names) > 1 {
 		return nil, fail(exitInvalid, "--output is for a single report; write %s name=FILE", flag)
 	}
-	return out, nil
+	specs, err := report.ParseSpecs(names)
+	if err != nil {
+		return nil, fail(exitInvalid, "%s: %v", flag, err)
+	}
+	if output != "" && specs[0].Path == "" {
+		specs[0].Path = output
+	}
+	return specs, nil
+}
+
+// spare refuses a report that would take the place of a suite's own file.
+func spare(specs []report.Spec, suites []*suite.Suite) error {
+	for _, spec := range specs {
+		for _, su := range suites {
+			if spec.Path != "" && slices.Contains(su.Files, report.Place(spec.Path)) {
+				return fail(exitInvalid, "--reporter: %s would replace the suite %s; nothing was run", spec.Format.Name, spec.Path)
+			}
+		}
+	}
+	return nil
 }
 
 // finish writes the reports; one that can't be written does not keep the

@@ -95,6 +95,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s Streams) error {
 	if err != nil {
 		return err
 	}
+	if err := spare(specs, suites); err != nil {
+		return err
+	}
 	if p.Len() == 0 && !f.setupOnly {
 		return fail(exitNothing, "no test selected: %s", f.selection(p))
 	}

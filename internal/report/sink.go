@@ -27,7 +27,7 @@ func ParseSpec(s string) (Spec, error) {
 	if has && path == "" {
 		return Spec{}, fmt.Errorf("reporter %q: no path after the equals sign", s)
 	}
-	if path == "-" {
+	if path == "-" || path == "/dev/stdout" {
 		path = ""
 	}
 	return Spec{f, path}, nil
@@ -43,10 +43,11 @@ func ParseSpecs(args []string) ([]Spec, error) {
 		if err != nil {
 			return nil, err
 		}
-		place := s.Path
-		if abs, err := filepath.Abs(place); err == nil && place != "" {
-			place = abs
+		if direct, _, err := target(s.Path); err == nil && direct {
+			out = append(out, s) // a device or a pipe takes what several write
+			continue
 		}
+		place := Place(s.Path)
 		if other, ok := taken[place]; ok {
 			if s.Path == "" {
 				return nil, fmt.Errorf("reporters %q and %q both write to standard output: give one a file, as in %s=report%s", other, s.Format.Name, s.Format.Name, s.Format.Ext)
@@ -59,11 +60,28 @@ func ParseSpecs(args []string) ([]Spec, error) {
 	return out, nil
 }
 
+// Place is the file that a path leads to, whatever name it was given by; ""
+// stays "". Two paths of one place name one file.
+func Place(path string) string {
+	if path == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	dir, base := filepath.Split(path)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return filepath.Join(real, base)
+	}
+	return path
+}
+
 // Sink is where one report goes. What is written to a file appears under its
 // name as a whole when Commit is called, or not at all: it goes to a
 // temporary file in the same folder, which is synced and renamed. A symbolic
-// link is refused, because the rename would replace it and writing through it
-// would change a file nobody named. Devices and pipes are written directly.
+// link to a file is refused, because the rename would replace it and writing
+// through it would change a file nobody named. Devices and pipes are written
+// directly, and so is what this process has open already (/dev/stderr).
 //
 // Every error names the path.
 type Sink struct {
@@ -85,12 +103,11 @@ func OpenLiveSink(path string, stdout io.Writer) (*Sink, error) {
 		s.path, s.buf = "", bufio.NewWriterSize(stdout, 64<<10)
 		return s, nil
 	}
-	info, err := os.Lstat(path)
+	direct, _, err := target(path)
 	switch {
-	case err == nil && info.Mode()&fs.ModeSymlink != 0:
-		err = errors.New("it is a symbolic link; name the file itself, or - for standard output")
-	case err == nil && info.IsDir():
-		err = errors.New("it is a directory")
+	case err != nil:
+	case direct:
+		s.file, err = openDirect(path)
 	default:
 		s.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	}
@@ -119,21 +136,54 @@ func OpenSink(path string, stdout io.Writer) (*Sink, error) {
 // is none. Whoever may be killed before has to see to it.
 func (s *Sink) Temp() string { return s.temp }
 
-func (s *Sink) open() (err error) {
-	mode := fs.FileMode(0o666)
-	switch info, err := os.Lstat(s.path); {
+// target looks at what is to be written: whether it is written directly, and
+// with which mode it is made anew otherwise.
+func target(path string) (direct bool, mode fs.FileMode, err error) {
+	info, err := os.Lstat(path)
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		return false, 0o666, nil
 	case err != nil:
-		return err
-	case info.Mode()&fs.ModeSymlink != 0:
-		return errors.New("it is a symbolic link; name the file itself, or - for standard output")
+		return false, 0, err
+	case opened(path):
+		return true, 0, nil
+	}
+	link := info.Mode()&fs.ModeSymlink != 0
+	if link {
+		if to, err := os.Stat(path); err == nil {
+			info = to
+		}
+	}
+	switch {
 	case info.IsDir():
-		return errors.New("it is a directory")
-	case !info.Mode().IsRegular():
-		s.file, err = os.OpenFile(s.path, os.O_WRONLY, 0)
+		return false, 0, errors.New("it is a directory")
+	case !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
+		return true, 0, nil
+	case link:
+		return false, 0, errors.New("it is a symbolic link; name the file itself, or - for standard output")
+	}
+	return false, info.Mode().Perm(), nil
+}
+
+// opened reports whether a path is the name of a file this process has open.
+func opened(path string) bool {
+	return path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
+}
+
+// openDirect opens a device or a pipe. What stands in a file that somebody
+// else writes to stays.
+func openDirect(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+}
+
+func (s *Sink) open() error {
+	direct, mode, err := target(s.path)
+	if err != nil {
 		return err
-	default:
-		mode = info.Mode().Perm()
+	}
+	if direct {
+		s.file, err = openDirect(s.path)
+		return err
 	}
 	dir, base := filepath.Split(s.path)
 	for range 100 {

@@ -26,6 +26,7 @@ func TestParseSpecs(t *testing.T) {
 		{[]string{"json="}, "", "no path after the equals sign"},
 		{[]string{"pretty", "json"}, "", `reporters "pretty" and "json" both write to standard output: give one a file, as in json=report.json`},
 		{[]string{"agent=x", "json=./x"}, "", `reporters "agent" and "json" both write to ./x`},
+		{[]string{"agent=-", "json=/dev/stdout"}, "", `reporters "agent" and "json" both write to standard output`},
 	} {
 		specs, err := report.ParseSpecs(tc.args)
 		var got []string
