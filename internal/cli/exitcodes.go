@@ -11,7 +11,7 @@ var exitCodes = []gen.ExitCode{
 	{Code: exitPassed, Doc: "everything passed; an empty shard of a selection that is not empty, too"},
 	{Code: exitFailed, Doc: "a test failed, or a server could not be started or tested"},
 	{Code: exitInvalid, Doc: "an invalid suite, flag or environment, or a failed setup; with an invalid suite nothing was started"},
-	{Code: exitReady, Doc: "a server was not ready in time (wait_for_ready)"},
+	{Code: exitReady, Doc: "a server was waited for (--wait-for-ready, wait_for_ready) in vain, and nothing else failed"},
 	{Code: exitInternal, Doc: "a failure of the program itself, or a report that could not be written"},
 	{Code: exitPolicy, Doc: "refused by policy"},
 	{Code: 6, Doc: "reserved"},

@@ -81,8 +81,16 @@ func (f *targetFlags) with(cmd *cobra.Command, s Streams, argv []string, fn func
 	})
 }
 
-// open starts the server, or connects to it, and greets it.
+// open starts the server, or connects to it, and greets it; one that is not up
+// yet is waited for as --wait-for-ready says.
 func (l *look) open(ctx context.Context) error {
+	if l.f.waitForReady > 0 && l.server.URL != "" {
+		return run.Retry(ctx, l.f.waitForReady, l.greet)
+	}
+	return l.greet(ctx)
+}
+
+func (l *look) greet(ctx context.Context) error {
 	sv := l.server
 	ctx, cancel := mcp.WithLimit(ctx, "connect_timeout", sv.ConnectTimeout)
 	defer cancel()
@@ -96,13 +104,14 @@ func (l *look) open(ctx context.Context) error {
 	}
 	l.sess, err = mcp.Open(ctx, t, mcp.Options{
 		Protocol: sv.Protocol, Redial: dial, Client: mcp.Implementation{Name: "mcptest", Version: version()}, ConnectTimeout: sv.ConnectTimeout,
+		Limits:   l.f.limits.mcp(),
 		Tolerate: func(kind string) bool { return sv.Tolerate[kind] },
 	})
 	return err
 }
 
 func (l *look) dialOptions() run.DialOptions {
-	return run.DialOptions{Keeper: l.world.ledger, UserAgent: "mcptest/" + version(), Secret: l.redactor.Add, Tokens: l.f.tokenFile}
+	return run.DialOptions{Keeper: l.world.ledger, UserAgent: "mcptest/" + version(), Secret: l.redactor.Add, Tokens: l.f.tokenFile, Limits: l.f.limits.mcp()}
 }
 
 func (l *look) close() {
@@ -176,6 +185,10 @@ func (l *look) failed(ctx context.Context, what string, err error) error {
 	}
 	if hint := l.loginHint(err); hint != "" {
 		fmt.Fprintln(l.s.Err, "  hint: "+term.Escape(hint))
+	}
+	var late *run.NotReadyError
+	if errors.As(err, &late) {
+		return &exitError{code: exitReady}
 	}
 	return &exitError{code: exitFailed}
 }

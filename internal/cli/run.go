@@ -39,6 +39,8 @@ type runFlags struct {
 	shard                            string
 	settled                          *settling
 	tokenFile                        string
+	waitForReady                     time.Duration
+	limits                           limitFlags
 	part                             *result.Shard // nil: all of the plan
 }
 
@@ -51,7 +53,8 @@ func newRunCmd(s Streams) *cobra.Command {
 *.mcptest.yaml are looked for; ./mcptest.yaml or ./mcptest.yml without a path.
 
 Exit codes: 0 passed, 1 a test failed or a server could not be tested, 2 invalid
-suite, flags or environment or a failed setup, 4 a report could not be written,
+suite, flags or environment or a failed setup, 3 a server was not ready in time,
+4 a report could not be written,
 7 no test selected, 129, 130 and 143 interrupted by SIGHUP, SIGINT and SIGTERM.`,
 		Example: `  mcptest run
   mcptest run examples/suite-composition.yml
@@ -81,7 +84,9 @@ suite, flags or environment or a failed setup, 4 a report could not be written,
 	fl.BoolVar(&f.noProgress, "no-progress", false, "no progress line")
 	fl.BoolVar(&f.setupOnly, "setup-only", false, "run beforeAll and setup, leave what they started running, and stop; mcptest down ends it")
 	fl.StringVar(&f.logLevel, "log-level", "warn", "what standard error is told beside the report: error, warn, info or debug (every hook's and step's output)")
+	fl.DurationVar(&f.waitForReady, "wait-for-ready", 0, "wait this long for servers that are not up yet; exit 3 when one never is")
 	addTokenFile(cmd, &f.tokenFile)
+	f.limits.add(cmd)
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show the exchanges, and what passed")
 	return cmd
 }
@@ -130,6 +135,12 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s Streams) (*plan.Pla
 	if cmd.Flags().Changed("timeout") && f.timeout <= 0 {
 		return nil, nil, fail(exitInvalid, "--timeout: want more than zero")
 	}
+	if cmd.Flags().Changed("wait-for-ready") && f.waitForReady <= 0 {
+		return nil, nil, fail(exitInvalid, "--wait-for-ready: want more than zero")
+	}
+	if err := f.limits.check(); err != nil {
+		return nil, nil, err
+	}
 	if _, err := term.Detect(io.Discard, s.Env, f.color); err != nil {
 		return nil, nil, fail(exitInvalid, "%v", err)
 	}
@@ -144,6 +155,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s Streams) (*plan.Pla
 	set := f.settings(s)
 	set.Filters, set.Tags, set.SkipTags, set.Servers = f.filters, f.tags, f.skipTags, f.servers
 	set.Names = f.namesToRun(s, suites)
+	set.WaitForReady = f.waitForReady
 	set.Timeout, set.Parallel, set.FailFast = f.timeout, int(f.parallel), f.failFast
 	if cmd.Flags().Changed("retries") {
 		set.Retries = &f.retries
@@ -230,7 +242,7 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 	w := run.World{
 		Tool: result.Tool{Name: "mcptest", Version: version()},
 		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: world.ledger, Live: status.Live(), Sweep: world.sweep,
-		Tokens: f.tokenFile,
+		Tokens: f.tokenFile, Limits: f.limits.mcp(),
 		Settle: f.settled.settle, Closing: f.settled.closing,
 		Command: "mcptest run " + proc.QuoteAll(args), Shard: f.part,
 	}

@@ -38,6 +38,8 @@ type targetFlags struct {
 	connectTimeout time.Duration
 	json           bool
 	tokenFile      string
+	waitForReady   time.Duration
+	limits         limitFlags
 }
 
 // targetUse is how a command that takes a server is called, behind its own
@@ -57,6 +59,8 @@ func (f *targetFlags) add(cmd *cobra.Command) {
 	fl.DurationVar(&f.timeout, "timeout", plan.DefaultTimeout, "limit for each request")
 	fl.DurationVar(&f.connectTimeout, "connect-timeout", plan.DefaultConnectTimeout, "limit for start and handshake")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
+	fl.DurationVar(&f.waitForReady, "wait-for-ready", 0, "wait this long for a server that is not up yet; exit 3 when it never is")
+	f.limits.add(cmd)
 	addTokenFile(cmd, &f.tokenFile)
 	f.suiteFlags.add(cmd)
 }
@@ -92,6 +96,12 @@ func (f *targetFlags) resolve(s Streams, argv []string, redactor *secret.Redacto
 	}
 	if f.timeout <= 0 || f.connectTimeout <= 0 {
 		return nil, fail(exitInvalid, "--timeout and --connect-timeout: want more than zero")
+	}
+	if f.waitForReady < 0 {
+		return nil, fail(exitInvalid, "--wait-for-ready: want more than zero")
+	}
+	if err := f.limits.check(); err != nil {
+		return nil, err
 	}
 	if !slices.Contains([]string{mcp.HTTPAuto, mcp.StreamableHTTP, mcp.HTTPSSE}, f.transport) {
 		return nil, fail(exitInvalid, "--transport: want auto, streamable-http or sse, got %q", f.transport)

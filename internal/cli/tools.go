@@ -111,12 +111,6 @@ Exit codes: 0 when the server answered, 1 when it did not, 2 for a mistake in th
 	return cmd
 }
 
-// Bounds of a list.
-const (
-	maxListPages = 1_000
-	maxListItems = 100_000
-)
-
 // list reads every page of a list; its error was reported.
 func (l *look) list(ctx context.Context, method, key string) ([]jsonv.Value, error) {
 	items, err := l.pages(ctx, method, key)
@@ -131,7 +125,8 @@ func (l *look) pages(ctx context.Context, method, key string) ([]jsonv.Value, er
 	var out []jsonv.Value
 	seen := map[string]bool{}
 	var params jsonv.Value
-	for range maxListPages {
+	limits := l.f.limits.mcp().WithDefaults()
+	for range limits.Pages {
 		res, err := l.result(ctx, method, params)
 		if err != nil {
 			return nil, err
@@ -150,13 +145,13 @@ func (l *look) pages(ctx context.Context, method, key string) ([]jsonv.Value, er
 		if seen[cursor.Text()] {
 			return nil, fmt.Errorf("the cursor %s came twice: the list has no end", cursor.Short(80))
 		}
-		if len(out) > maxListItems {
+		if len(out) >= limits.Items {
 			break
 		}
 		seen[cursor.Text()] = true
 		params = jsonv.Object(jsonv.Member{Key: "cursor", Value: cursor})
 	}
-	return nil, fmt.Errorf("the list is too long: %d items and more to come", len(out))
+	return nil, fmt.Errorf("the list is too long: %d items and more to come (limits: --max-list-items %d, --max-list-pages %d)", len(out), limits.Items, limits.Pages)
 }
 
 // offers reports whether the server declares a capability; one that declares

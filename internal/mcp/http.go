@@ -49,7 +49,6 @@ type Authorizer interface {
 
 // Bounds of HTTP.
 const (
-	maxRedirects   = 5
 	bodyExcerpt    = 2 << 10
 	maxIdleConns   = 64
 	drainTime      = 500 * time.Millisecond // for the rest of a stream after its answer

@@ -49,7 +49,7 @@ func (t *httpTransport) roundTrip(ctx context.Context, r *httpRequest) (*http.Re
 		}
 		switch s := resp.StatusCode; {
 		case s == 301 || s == 302 || s == 303 || s == 307 || s == 308:
-			next, err := redirected(r, u, resp, hops)
+			next, err := redirected(r, u, resp, hops, t.lim.Redirects)
 			if err != nil || next == nil {
 				return resp, err
 			}
@@ -103,7 +103,7 @@ func (t *httpTransport) once(ctx context.Context, r *httpRequest, u *url.URL) (*
 
 // redirected returns where to send the request instead, nil to take the answer
 // as it is. Credentials never leave the origin, so no request does.
-func redirected(r *httpRequest, from *url.URL, resp *http.Response, hops int) (*url.URL, error) {
+func redirected(r *httpRequest, from *url.URL, resp *http.Response, hops, limit int) (*url.URL, error) {
 	where := resp.Header.Get("Location")
 	if where == "" {
 		return nil, nil
@@ -116,8 +116,10 @@ func redirected(r *httpRequest, from *url.URL, resp *http.Response, hops int) (*
 	case next.Scheme != from.Scheme || !strings.EqualFold(next.Host, from.Host):
 		return nil, fmt.Errorf("HTTP %d redirects to another origin (%s://%s), which is not followed: write that address if it is the right one",
 			resp.StatusCode, next.Scheme, Excerpt([]byte(next.Host)))
-	case hops >= maxRedirects:
-		return nil, fmt.Errorf("more than %d redirects", maxRedirects)
+	case limit < 0:
+		return nil, fmt.Errorf("HTTP %d redirects to %s, and no redirects are followed", resp.StatusCode, Excerpt([]byte(where)))
+	case hops >= limit:
+		return nil, fmt.Errorf("more than %d redirects", limit)
 	case r.verb == http.MethodPost && resp.StatusCode < 307:
 		return nil, fmt.Errorf("HTTP %d redirects a POST, which would make it a GET (307 and 308 would not)", resp.StatusCode)
 	}

@@ -19,10 +19,6 @@ const (
 	metaServer       = "io.modelcontextprotocol/serverInfo"
 )
 
-// maxRounds bounds how often one call is repeated with answers to what the
-// server asked.
-const maxRounds = 10
-
 // metaOf builds the members that each request of a stateless revision has in
 // its _meta.
 func (s *Session) metaOf(d *Dialect) jsonv.Value {
@@ -110,8 +106,8 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 			x.Cause = &ProtocolError{Method: c.Method, Kind: BadResult, Msg: fault}
 			return gather(hops, x)
 		}
-		if round == maxRounds {
-			x.Cause = &InputError{Method: c.Method, Msg: fmt.Sprintf("the server still asks for input after %d rounds", maxRounds)}
+		if round == s.lim.Rounds {
+			x.Cause = &InputError{Method: c.Method, Msg: fmt.Sprintf("the server still asks for input after %d rounds", round)}
 			return gather(hops, x)
 		}
 		responses, err := s.inputs(ctx, in, x, answer, c.Method)

@@ -19,6 +19,7 @@ type Settings struct {
 	Names map[string]bool
 
 	Timeout      time.Duration // 0: not set
+	WaitForReady time.Duration // in place of what servers say; 0: not set
 	Retries      *int
 	Parallel     int // 0: not set
 	FailFast     bool

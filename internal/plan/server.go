@@ -50,6 +50,13 @@ func (c *compiler) server(sv *suite.Server) *Server {
 	}
 	out.RetryHTTP = sv.RetryHTTP
 	c.waitForReady(sv, path)
+	if wait := c.set.WaitForReady; wait > 0 {
+		if strings.Contains(sv.WaitForReady, "://") {
+			out.ConnectTimeout = max(out.ConnectTimeout, wait) // the limit of a probe
+		} else {
+			out.WaitForReady = wait.String()
+		}
+	}
 	c.bearer(sv, out)
 	if sv.Auth != nil && sv.Auth.OAuth != nil {
 		out.ClientSecret, _ = c.envValue(sv.Auth.OAuth.ClientSecretEnv)

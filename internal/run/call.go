@@ -55,6 +55,9 @@ func (a *attempt) open(ctx context.Context) bool {
 		}
 		if err != nil {
 			a.fail(result.Error, fmt.Sprintf("server %q: %v", e.def.Name, err))
+			if waitedInVain(err) {
+				a.late.Store(a.out.Index, true)
+			}
 			var oe *mcp.OpenError
 			if errors.As(err, &oe) {
 				a.out.Stderr = strings.Join(oe.StderrTail, "\n")

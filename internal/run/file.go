@@ -179,7 +179,11 @@ func (f *fileRun) conclude(i int, fn func(c *plan.Case, out *result.Case)) {
 	f.counts[statusIndex(out.Status)].Add(1)
 	switch out.Status {
 	case result.Fail, result.Error:
-		f.failed.Store(true)
+		if _, late := f.late.LoadAndDelete(i); late && out.Status == result.Error {
+			f.unready.Store(true)
+		} else {
+			f.failed.Store(true)
+		}
 		if f.file.Options.FailFast {
 			f.halt(fmt.Sprintf("not run: fail-fast after %q", out.Name))
 		}

@@ -32,19 +32,51 @@ func (s *slot) connect(ctx context.Context) (*mcp.Session, error) {
 		}
 		return s.greet(ctx, e.def.ConnectTimeout, p)
 	}
+	var sess *mcp.Session
+	err = Retry(ctx, wait, func(ctx context.Context) (err error) {
+		sess, err = s.greet(ctx, e.def.ConnectTimeout, proc.Probe{})
+		return err
+	})
+	return sess, err
+}
+
+// NotReadyError says that a server was waited for in vain.
+type NotReadyError struct {
+	Waited time.Duration
+	Err    error // of the last attempt
+}
+
+// Error says how long, and what the last attempt found.
+func (e *NotReadyError) Error() string {
+	return fmt.Sprintf("not ready after %s (limit: wait_for_ready %s): %v", e.Waited, e.Waited, e.Err)
+}
+
+// Unwrap returns the last attempt's error.
+func (e *NotReadyError) Unwrap() error { return e.Err }
+
+// Retry calls open again while its error is that of a server which may still be
+// starting, for the time given.
+func Retry(ctx context.Context, wait time.Duration, open func(context.Context) error) error {
 	for until := time.Now().Add(wait); ; {
-		sess, err := s.greet(ctx, e.def.ConnectTimeout, proc.Probe{})
+		err := open(ctx)
 		if err == nil || ctx.Err() != nil || !comingUp(err) {
-			return sess, err
+			return err
 		}
 		if time.Now().Add(readyPause).After(until) {
-			return nil, fmt.Errorf("not ready after %s (limit: wait_for_ready %s): %w", wait, e.def.WaitForReady, err)
+			return &NotReadyError{Waited: wait, Err: err}
 		}
 		select {
 		case <-time.After(readyPause):
 		case <-ctx.Done():
 		}
 	}
+}
+
+// waitedInVain tells a server that was waited for in vain from one that failed.
+func waitedInVain(err error) bool {
+	var late *NotReadyError
+	var probe *proc.NotReadyError
+	return errors.As(err, &late) || errors.As(err, &probe)
 }
 
 // comingUp reports whether a failure is that of a server which may still be

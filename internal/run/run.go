@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -130,6 +131,8 @@ type runner struct {
 	failed      atomic.Bool // a case or a beforeAll failed, or a case could not be tested
 	setupFailed atomic.Bool
 	badFinding  atomic.Bool
+	unready     atomic.Bool            // a case could not be tested because its server was not ready in time
+	late        sync.Map               // the index of each such case until it is concluded
 	internal    atomic.Bool            // a fault of ours
 	stopped     atomic.Pointer[string] // why no further case is started
 	findings    findings
@@ -225,6 +228,8 @@ func (r *runner) finish(ctx context.Context) int {
 		e.ExitCode = ExitInvalid
 	case r.failed.Load() || r.badFinding.Load():
 		e.ExitCode = ExitFailed
+	case r.unready.Load():
+		e.ExitCode = ExitReady
 	case r.internal.Load():
 		e.ExitCode = ExitFault
 	}
