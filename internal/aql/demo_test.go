@@ -36,7 +36,15 @@ func TestPageOfDefectsIsCurrent(t *testing.T) {
 			t.Errorf("%s is there twice or changes nothing", d.Name)
 		}
 		seen[d.Name] = true
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Name, d.Doc, strings.Join(rows, "; "))
+		doc := d.Doc
+		if d.Feature != "" {
+			doc += " (with `" + d.Feature + "`)"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Name, doc, strings.Join(rows, "; "))
+	}
+	b.WriteString("\n## Features\n\nThe library can have more, with `--with NAME`, and conforms with it all the same. The defects of a feature bring it\nalong.\n\n| feature | what it is |\n|---|---|\n")
+	for _, f := range demo.Features() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", f.Name, f.Doc)
 	}
 	golden(t, "../../docs/reference/mcpaql-defects.md", []byte(b.String()))
 }

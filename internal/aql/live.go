@@ -46,9 +46,11 @@ type LiveOptions struct {
 	Target      string        // how the adapter is shown, without secrets
 	Repeat      string        // the beginning of a command line that repeats a call, e.g. `mcpaql-conformance call --stdio "x"`
 	Program     string        // name and version of this program, for the bundle
+	Confirm     bool          // send back the tokens that an adapter asks to be confirmed with
 	Journal     Journal       // told of every create before it is sent; nil: nobody
 	Progress    func(Progress)
-	Asking      Asking // of models, for the semantic evaluation
+	Secrets     []string // never written down, see [Mask]
+	Asking      Asking   // of models, for the semantic evaluation
 }
 
 // Journal is told what a run is about to create, so that a later clean-up
@@ -102,9 +104,12 @@ func Marker(runID string) string {
 
 const markerPrefix = "zz_conf_"
 
-// maxTimeouts is after how many calls without an answer an adapter is given
-// up: a run must end.
-const maxTimeouts = 4
+// After so many calls without an answer, one after the other, an adapter is
+// given up, and an operation after fewer: a run must end.
+const (
+	maxTimeouts = 4
+	maxSilent   = 2
+)
 
 func (o LiveOptions) withDefaults() LiveOptions {
 	if o.Mode == "" {
@@ -160,7 +165,7 @@ func newCollector(o LiveOptions) *collector {
 	c := &collector{
 		o: o.withDefaults(), e: &Evidence{ExpectedLevel: levelOne}, started: time.Now(), types: map[string]*namedType{},
 		tests: map[string]*liveTest{}, harvest: map[string]map[string][]jsonv.Value{}, accepted: map[string]map[string]bool{},
-		maskedPaths: map[string]map[string]bool{}, created: map[string][]createdThing{}, first: map[string]reply{}, failures: map[string]bool{}, base: map[string]reply{}, skipped: map[string]string{},
+		maskedPaths: map[string]map[string]bool{}, sensitive: map[string]bool{}, poison: map[string]string{}, gates: map[string]bool{}, silent: map[string]int{}, created: map[string][]createdThing{}, first: map[string]reply{}, failures: map[string]bool{}, base: map[string]reply{}, skipped: map[string]string{},
 	}
 	for _, t := range Tests() {
 		if t.Live {
@@ -205,8 +210,12 @@ type collector struct {
 	s       *mcp.Session
 	started time.Time
 
-	calls      int // tools/call requests sent
-	timeouts   int
+	calls      int               // tools/call requests sent
+	timeouts   int               // one after the other
+	silent     map[string]int    // operation → calls without an answer
+	poison     map[string]string // operation → why it is called no more
+	waited     time.Duration     // for an adapter that limits the rate
+	sensitive  map[string]bool   // names of parameters that are never written down
 	restarts   int
 	dead       string // why nothing is sent any more
 	last       time.Time
@@ -235,7 +244,10 @@ type collector struct {
 	semanticError string // why the semantic evaluation is not whole
 	cleaned       []jsonv.Value
 	leftovers     []jsonv.Value
-	batchSent     int // operations in the batch that was answered
+	gated         bool            // an operation asked for a confirmation
+	gates         map[string]bool // operations that did, and got it
+	tokenKey      string          // the parameter that a token is sent in
+	batchSent     int             // operations in the batch that was answered
 
 	skipped  map[string]string // operation → reason
 	untested []jsonv.Value

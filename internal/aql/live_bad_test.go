@@ -293,3 +293,109 @@ func TestLateCreatesAreRemoved(t *testing.T) {
 		})
 	}
 }
+
+// An adapter that limits the rate is waited for, within bounds.
+func TestRateLimits(t *testing.T) {
+	limited := func(after string, every int) func(context.Context, string) (*mcp.Session, error) {
+		var refused atomic.Bool
+		return dialer(t, func(string) mcp.Handler {
+			return spoiled(t, demo.Options{}, func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+				if n%every != 0 || refused.Swap(true) {
+					refused.Store(false)
+					return nil
+				}
+				return textReply(`{"success":false,"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Too many calls: wait.","details":{"retry_after_seconds":` + after + `}}}`)
+			})
+		})
+	}
+	r := judgeLive(collect(t, aql.LiveOptions{Dial: limited("0.001", 7), Mode: aql.ModeWrite}))
+	for id, row := range rowsByID(r) {
+		if row.Result == aql.Failed || row.Result == aql.Warned && id != "modes" {
+			t.Errorf("%s: %s: %s", id, row.Result, row.Detail)
+		}
+	}
+	begin := time.Now()
+	e := collect(t, aql.LiveOptions{Dial: limited("3600", 40), Mode: aql.ModeWrite})
+	if took := time.Since(begin); took > 30*time.Second {
+		t.Errorf("waited %s", took)
+	}
+	for id, row := range rowsByID(judgeLive(e)) {
+		if row.Result == aql.Failed {
+			t.Errorf("not waited for: %s: %s: %s", id, row.Result, row.Detail)
+		}
+	}
+	if left := e.Live.Lookup("leftovers"); left.Len() > 0 {
+		t.Errorf("left: %s", left)
+	}
+}
+
+// One operation that hangs, or ends the adapter, costs its own rows and not
+// the run.
+func TestOneBadOperation(t *testing.T) {
+	hangs := dialer(t, func(string) mcp.Handler {
+		return spoiled(t, demo.Options{}, func(_ int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			if bytes.Contains(req.Params, []byte(`"operation":"search_books"`)) {
+				return &mcp.Reply{}
+			}
+			return nil
+		})
+	})
+	deadly := func(ctx context.Context, variant string) (*mcp.Session, error) {
+		if variant != "" {
+			return nil, nil
+		}
+		client, server := mcp.NewPipe()
+		h := spoiled(t, demo.Options{}, func(_ int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			if bytes.Contains(req.Params, []byte(`"operation":"search_books"`)) {
+				_ = server.Close()
+			}
+			return nil
+		})
+		go func() { _ = mcp.ServeStdio(context.Background(), server, server, h) }()
+		return mcp.Open(ctx, client, mcp.Options{ConnectTimeout: 5 * time.Second})
+	}
+	for name, dial := range map[string]func(context.Context, string) (*mcp.Session, error){"hangs": hangs, "ends the adapter": deadly} {
+		t.Run(name, func(t *testing.T) {
+			e := collect(t, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite, CallTimeout: 300 * time.Millisecond})
+			rows := rowsByID(judgeLive(e))
+			if rows["conduct"].Result != aql.Failed || e.Live.Lookup("ended").Text() != "" {
+				t.Errorf("conduct is %s, ended %q", rows["conduct"].Result, e.Live.Lookup("ended").Text())
+			}
+			for _, id := range []string{"create-read", "update", "deleted", "routing"} {
+				if rows[id].Result != aql.Pass {
+					t.Errorf("%s: %s: %s", id, rows[id].Result, rows[id].Detail)
+				}
+			}
+		})
+	}
+}
+
+// What is secret is in no part of a bundle.
+func TestSecretsAreNotKept(t *testing.T) {
+	const secret, pin = "wx-90210-hunter", "4711-0815"
+	dial := dialer(t, func(string) mcp.Handler {
+		return spoiled(t, demo.Options{}, func(_ int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			switch {
+			case bytes.Contains(req.Params, []byte(`"name":"search_books"`)):
+				return textReply(`{"success":true,"data":{"operation":{"name":"search_books","semantic_category":"READ","endpoint":"READ","mcpTool":"mcp_aql_read","description":"Finds.","permissions":{"readOnly":true,"destructive":false},"parameters":[{"name":"pin","type":"string","required":true,"sensitive":true}],"returns":{"name":"BookList","kind":"object"}}}}`)
+			case bytes.Contains(req.Params, []byte(`"operation":"search_books"`)):
+				return textReply(`{"success":false,"error":{"code":"VALIDATION_INVALID_VALUE","message":"Bearer ` + secret + ` may not.","details":{"pin":"` + pin + `","access_token":"abcdef"}}}`)
+			}
+			return nil
+		})
+	})
+	values, _ := jsonv.Parse([]byte(`{"search_books":{"pin":"` + pin + `"}}`))
+	e, err := aql.Collect(context.Background(), aql.LiveOptions{Dial: dial, Values: values, Secrets: []string{secret}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bundle := string(aql.Mask(e.JSON(), []string{secret}).Append(nil))
+	for _, word := range []string{secret, pin, "abcdef"} {
+		if strings.Contains(bundle, word) {
+			t.Errorf("the bundle holds %s", word)
+		}
+	}
+	if !strings.Contains(bundle, "[redacted]") {
+		t.Error("nothing was redacted: the test proves nothing")
+	}
+}

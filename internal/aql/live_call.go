@@ -21,19 +21,20 @@ const (
 
 // reply is the answer to one call of an operation.
 type reply struct {
-	n      int // number in the transcript, from 1; 0 when nothing was sent
-	tool   string
-	args   jsonv.Value
-	env    jsonv.Value // the envelope, absent when there is none
-	raw    jsonv.Value // the tool's result, absent when there is none
-	rpc    *mcp.RPCError
-	cause  error
-	budget bool // not sent: the run has no calls or no time left, or the policy forbids it
+	n       int // number in the transcript, from 1; 0 when nothing was sent
+	tool    string
+	args    jsonv.Value
+	env     jsonv.Value // the envelope, absent when there is none
+	raw     jsonv.Value // the tool's result, absent when there is none
+	rpc     *mcp.RPCError
+	cause   error
+	limited bool // the adapter limits the rate, and waiting did not help
+	budget  bool // not sent: the run has no calls or no time left, or the policy forbids it
 }
 
 func (r reply) ok() bool          { return succeeded(r.env) }
 func (r reply) refused() bool     { return refused(r.env) }
-func (r reply) sent() bool        { return r.n > 0 }
+func (r reply) sent() bool        { return r.n > 0 && !r.limited }
 func (r reply) code() string      { return r.env.Lookup("error", "code").Text() }
 func (r reply) data() jsonv.Value { return r.env.Lookup("data") }
 
@@ -133,11 +134,17 @@ func (c *collector) send(tool string, args jsonv.Value) reply {
 		r.budget, r.cause = true, errors.New(reason)
 		return r
 	}
-	return c.sendNow(c.ctx, r)
+	return c.exchange(c.ctx, r)
 }
 
-// sendNow calls a tool; it is also what the clean-up uses, with a context of
-// its own.
+// exchange calls a tool until there is an answer that counts: it waits where
+// the adapter limits the rate, and confirms what it may. The clean-up uses
+// it too, with a context of its own.
+func (c *collector) exchange(ctx context.Context, r reply) reply {
+	return c.confirmed(ctx, c.unlimited(ctx, c.sendNow(ctx, r)))
+}
+
+// sendNow calls a tool once.
 func (c *collector) sendNow(ctx context.Context, r reply) reply {
 	switch {
 	case c.dead != "":
@@ -261,9 +268,9 @@ func (c *collector) checkFlag(r reply) {
 // write adds a call to the transcript.
 func (c *collector) write(r reply, x *mcp.Exchange) {
 	o := object{{Key: "n", Value: jsonv.Int(int64(r.n))}, {Key: "tool", Value: jsonv.String(r.tool)}}
-	o.set("arguments", redactJSON(r.args))
+	o.set("arguments", c.redact(r.args))
 	o.set("ms", jsonv.Float(float64(x.Elapsed.Microseconds())/1000))
-	answer := redactJSON(r.response())
+	answer := c.noted(r)
 	if size := len(answer.Append(nil)); size > maxKeptAnswer {
 		answer = jsonv.String(clip(answer.String(), 1000))
 		o.set("bytes", jsonv.Int(int64(size)))
@@ -298,14 +305,22 @@ func (c *collector) watch(r reply, x *mcp.Exchange) {
 	if n := len(x.During) + x.Dropped; n > manyMessages {
 		c.breaks("conduct.flood", r, "%d messages during one call", n)
 	}
+	name := r.args.Lookup("operation").Text()
 	var late *mcp.TimeoutError
-	if errors.As(r.cause, &late) && c.ctx.Err() == nil {
+	switch {
+	case errors.As(r.cause, &late) && c.ctx.Err() == nil:
 		c.breaks("conduct.answers", r, "no answer within %s", c.o.CallTimeout)
+		if c.silent[name]++; c.silent[name] >= maxSilent {
+			c.poison[name] = "it did not answer"
+		}
 		if c.timeouts++; c.timeouts >= maxTimeouts {
 			c.dead = "the adapter was given up: too many calls had no answer"
 		}
+	case r.cause == nil:
+		c.timeouts = 0
 	}
 	if !c.s.Alive() {
+		c.poison[name] = "the adapter ended when it was called"
 		c.restart(r)
 	}
 }
@@ -328,39 +343,4 @@ func (c *collector) restart(r reply) {
 		return
 	}
 	c.s = s
-}
-
-// secretWords are parts of keys whose values are never written down.
-var secretWords = []string{"password", "secret", "token", "authorization", "api_key", "apikey", "credential"}
-
-// redactJSON replaces the values of keys that hold secrets.
-func redactJSON(v jsonv.Value) jsonv.Value {
-	switch v.Kind() {
-	case jsonv.KindArray:
-		out := make([]jsonv.Value, 0, v.Len())
-		for _, e := range v.Elems() {
-			out = append(out, redactJSON(e))
-		}
-		return jsonv.Array(out...)
-	case jsonv.KindObject:
-		var out object
-		for k, e := range v.Members() {
-			if e.Kind() == jsonv.KindString && secretKey(k) {
-				e = jsonv.String("[redacted]")
-			}
-			out = append(out, jsonv.Member{Key: k, Value: redactJSON(e)})
-		}
-		return out.value()
-	}
-	return v
-}
-
-func secretKey(key string) bool {
-	low := strings.ToLower(key)
-	for _, w := range secretWords {
-		if strings.Contains(low, w) {
-			return true
-		}
-	}
-	return false
 }

@@ -1,10 +1,14 @@
 package aql_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"regexp"
+	"slices"
 	"testing"
+
+	"mcptest/internal/aql"
 )
 
 var markedName = regexp.MustCompile(`"(id|name|title)":"[^"]*zz_conf_[^"]*"`)
@@ -19,8 +23,9 @@ func markedIn(t *testing.T, state string) []string {
 	return markedName.FindAllString(string(data), -1)
 }
 
-// itemsIn is what a library's file holds.
-func itemsIn(t *testing.T, state string) (items map[string][]map[string]any) {
+// itemsIn is what a library's file holds, without what runs created, of which
+// it returns the number.
+func itemsIn(t *testing.T, state string) (items map[string][]map[string]any, marked int) {
 	t.Helper()
 	data, err := os.ReadFile(state)
 	if err != nil {
@@ -32,5 +37,15 @@ func itemsIn(t *testing.T, state string) (items map[string][]map[string]any) {
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
 	}
-	return file.Items
+	for name, list := range file.Items {
+		file.Items[name] = slices.DeleteFunc(list, func(item map[string]any) bool {
+			text, _ := json.Marshal(item)
+			ours := bytes.Contains(text, []byte(aql.Marker("")))
+			if ours {
+				marked++
+			}
+			return ours
+		})
+	}
+	return file.Items, marked
 }

@@ -30,14 +30,14 @@ func (c *collector) readOnly(y *cycle) {
 		if !r.sent() {
 			continue
 		}
-		response := r.response()
+		response := c.noted(r)
 		if r.ok() {
 			_, now := y.place(c.readBack(y).env)
 			if jsonv.Equal(now.Lookup(name), v) {
 				response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
 			}
 		}
-		c.e.Constraints = append(c.e.Constraints, ConstraintCase{Name: y.update.name + " of the read-only " + name, Documented: c.disclosed(y, name), Response: response, Request: redactJSON(r.args), Call: r.n})
+		c.e.Constraints = append(c.e.Constraints, ConstraintCase{Name: y.update.name + " of the read-only " + name, Documented: c.disclosed(y, name), Response: response, Request: c.redact(r.args), Call: r.n})
 	}
 }
 

@@ -184,7 +184,7 @@ func (c *collector) removeOne(ctx context.Context, op, remove *liveOp, t created
 	}
 	var r reply
 	for try := range 3 {
-		r = c.sendNow(ctx, reply{tool: remove.tool, args: jsonv.Object(textMember("operation", remove.name),
+		r = c.exchange(ctx, reply{tool: remove.tool, args: jsonv.Object(textMember("operation", remove.name),
 			jsonv.Member{Key: "params", Value: params.With(remove.idParam().name, t.id)})})
 		if r.ok() || strings.HasPrefix(r.code(), "NOT_FOUND") || r.budget || try == 2 {
 			break

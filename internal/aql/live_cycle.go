@@ -103,7 +103,7 @@ func (y *cycle) place(env jsonv.Value) (prefix string, thing jsonv.Value) {
 
 func (c *collector) compareCreated(y *cycle) {
 	prefix, _ := y.place(y.read.env)
-	f := FieldsCase{Name: y.create.name + " then " + y.get.name, ReadResponse: y.read.response(), Call: y.read.n}
+	f := FieldsCase{Name: y.create.name + " then " + y.get.name, ReadResponse: c.noted(y.read), Call: y.read.n}
 	for name, v := range y.params.Members() {
 		if p := y.create.param(name); p.sensitive || secretKey(name) || strings.Contains(name, ".") {
 			continue

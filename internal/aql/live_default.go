@@ -24,7 +24,7 @@ func (c *collector) defaults(op *liveOp, base reply) {
 		}
 		same := c.alike(op, base, r)
 		path := echo(base.env, p.name, "", 4)
-		response := base.response()
+		response := c.noted(base)
 		want := def
 		switch {
 		case path != "" && (same == jsonv.Equal(walk(base.env, path), def)):
@@ -35,7 +35,7 @@ func (c *collector) defaults(op *liveOp, base reply) {
 			c.leaves("defaults", op.name, p.name, "consistent, but not observable")
 			continue
 		}
-		c.e.OptionalDefaults = append(c.e.OptionalDefaults, DefaultCase{Operation: op.name, Parameter: p.name, Path: path, Expected: want, Response: response, Request: redactJSON(base.args), Call: base.n})
+		c.e.OptionalDefaults = append(c.e.OptionalDefaults, DefaultCase{Operation: op.name, Parameter: p.name, Path: path, Expected: want, Response: response, Request: c.redact(base.args), Call: base.n})
 	}
 }
 

@@ -330,6 +330,9 @@ func (c *collector) readDetail(op *liveOp) {
 			name: p.Lookup("name").Text(), typ: p.Lookup("type").Text(), doc: p.Lookup("description").Text(),
 			required: p.Lookup("required").Bool(), sensitive: p.Lookup("sensitive").Bool(), v: p,
 		}
+		if lp.sensitive {
+			c.sensitive[lp.name] = true
+		}
 		if lp.name != "" && op.param(lp.name) == nil {
 			op.params = append(op.params, lp)
 		}

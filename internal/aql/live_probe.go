@@ -33,15 +33,21 @@ func (c *collector) probeOperation(op *liveOp) {
 		c.skipped[op.name] = base.cause.Error()
 		return
 	}
-	if base.code() == "CONFIRMATION_REQUIRED" {
-		c.skipped[op.name] = "it asks for a confirmation"
+	if base.code() == confirmationRequired {
+		c.skipped[op.name] = "it asks for a confirmation, which --confirm gives"
 		return
+	}
+	for _, key := range tokenParameters() {
+		c.gates[op.name] = c.gates[op.name] || !base.args.Lookup("params", key).IsAbsent()
 	}
 	c.base[op.name] = base
 	c.accuracy(op, params, base)
 	c.missing(op)
 	c.unknownParameters(op, base)
 	c.wrongValues(op)
+	if c.gates[op.name] {
+		c.probeConfirmation(op)
+	}
 	if op.category == "READ" {
 		c.undocumented(op, base)
 		c.defaults(op, base)
@@ -200,7 +206,7 @@ func (c *collector) missing(op *liveOp) {
 			c.leaves("required", op.name, p.name, "another identifier was not found")
 			continue
 		}
-		c.e.MissingRequired = append(c.e.MissingRequired, ParameterCase{Operation: op.name, Parameter: p.name, Response: r.response(), Request: redactJSON(r.args), Call: r.n})
+		c.e.MissingRequired = append(c.e.MissingRequired, ParameterCase{Operation: op.name, Parameter: p.name, Response: c.noted(r), Request: c.redact(r.args), Call: r.n})
 		if !r.ok() {
 			c.failed(op.name+" without "+p.name, r, p.name)
 		}
@@ -212,7 +218,7 @@ func (c *collector) failed(name string, r reply, mention ...string) {
 	if !r.sent() {
 		return
 	}
-	c.e.ErrorTests = append(c.e.ErrorTests, ErrorCase{Name: name, MustMention: mention, Response: r.response(), Request: redactJSON(r.args), Call: r.n})
+	c.e.ErrorTests = append(c.e.ErrorTests, ErrorCase{Name: name, MustMention: mention, Response: c.noted(r), Request: c.redact(r.args), Call: r.n})
 }
 
 // unknownParameters adds a parameter that does not exist.
@@ -226,7 +232,7 @@ func (c *collector) unknownParameters(op *liveOp, base reply) {
 		if !r.sent() {
 			return
 		}
-		c.e.UnknownParameter = append(c.e.UnknownParameter, ParameterCase{Operation: op.name, Parameter: name, Response: r.response(), Request: redactJSON(r.args), Call: r.n})
+		c.e.UnknownParameter = append(c.e.UnknownParameter, ParameterCase{Operation: op.name, Parameter: name, Response: c.noted(r), Request: c.redact(r.args), Call: r.n})
 		if !r.ok() {
 			c.failed(op.name+" with the unknown "+name, r, name)
 		}

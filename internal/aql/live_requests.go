@@ -142,7 +142,7 @@ func (c *collector) probeLevel2() {
 	}
 	if r.ok() && r.env.Lookup("results").Kind() == jsonv.KindArray {
 		c.e.BatchOperations = true
-		c.e.BatchExample = r.response()
+		c.e.BatchExample = c.noted(r)
 		c.batchSent = list.Len()
 	}
 	proto := c.e.OperationsList.Lookup("data", "_protocol", "capabilities")
@@ -236,10 +236,12 @@ func (c *collector) probeConsistency() {
 
 // probeSession opens a second session and asks for the operations there.
 func (c *collector) probeSession() {
+	c.confirmationRow()
 	c.tests["session"].lacking = "no second session could be opened"
 	if c.dead != "" || c.ctx.Err() != nil {
 		return
 	}
+	unused := c.pendingConfirmation()
 	s, err := c.o.Dial(c.ctx, "")
 	if err != nil || s == nil {
 		return
@@ -247,6 +249,11 @@ func (c *collector) probeSession() {
 	old := c.s
 	c.s = s
 	r := c.introspect(textMember("query", "operations"))
+	if unused != nil && c.s == s {
+		if again := c.attemptArgs(unused.op, unused.args); again.ok() {
+			c.breaks("session.token", again, "%s takes a token of the session before", unused.op.name)
+		}
+	}
 	if c.s == s { // else it died and was replaced
 		c.s = old
 		s.Close(context.WithoutCancel(c.ctx))

@@ -157,6 +157,9 @@ func (c *collector) forbidden(args jsonv.Value) string {
 	if reason := c.barred(op); reason != "" {
 		return reason
 	}
+	if reason := c.poison[op.name]; reason != "" {
+		return reason
+	}
 	// What exists already is changed by nobody: an update or a delete names
 	// something of this run, or lacks its identifier.
 	if (op.category == "UPDATE" || op.category == "DELETE") && !c.isOwn(op, args.Lookup("params")) {

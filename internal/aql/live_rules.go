@@ -27,7 +27,8 @@ var liveTests = []Test{
 	{ID: "envelopes", Name: "Domain errors are tool results", Category: Integration, Section: "MCP 4.1, 4.2", About: "Failures are results with success: false, not JSON-RPC errors, and isError is kept for what nobody can act on."},
 	{ID: "cross-cutting", Name: "Common parameters are alike in all READ operations", Category: Integration, Section: "S 2.2", About: "Query, filter, sort, fields and paging have one name, type and default."},
 	{ID: "execute", Name: "EXECUTE operations answer with a state", Category: Integration, Section: "D 8.4", About: "An execution has an identifier and a status."},
-	{ID: "session", Name: "A new session starts afresh", Category: Integration, Section: "D 2.3", About: "Another session gets the same introspection."},
+	{ID: "confirmation", Name: "Confirmation tokens are good for one call", Category: Integration, Section: "CT 2 to 5", About: "What has to be confirmed is confirmed by a token of the documented form, for the call it was given for, once."},
+	{ID: "session", Name: "A new session starts afresh", Category: Integration, Section: "D 2.3", About: "Another session gets the same introspection, and takes no token of the one before."},
 }
 
 // liveRules are the rules of those rows. They belong to the strict rule set:
@@ -82,6 +83,13 @@ var liveRules = []Rule{
 	{"envelopes.same", "envelopes", Should, "MCP 4.1", Off, Warn, "structuredContent says the same as the text.", "Make both from one value, or leave one out."},
 	{"cross-cutting.alike", "cross-cutting", Should, "S 2.2", Off, Warn, "A parameter that several READ operations have in common has one type, one default and is required in all or none.", "Describe it once and use it everywhere."},
 	{"execute.state", "execute", Should, "D 8.4", Off, Warn, "An EXECUTE operation answers with execution_id and status.", "Answer both."},
+	{"confirmation.token", "confirmation", Should, "CT 2.2", Off, Warn, "A token is conf_ or quota_continue_ and 1 to 64 letters, digits, underscores and hyphens.", "Answer CONFIRMATION_REQUIRED with details.confirmation_token."},
+	{"confirmation.expires", "confirmation", Must, "CT 5.1", Off, Warn, "A token has an expires_at in the future.", "Answer details.expires_at beside the token, such as 2026-05-01T10:00:00Z."},
+	{"confirmation.works", "confirmation", Must, "CT 1.3, OPS 7.5.3", Off, Warn, "The same call with the token as confirmation_token is carried out.", "Take confirmation_token beside the other parameters."},
+	{"confirmation.unknown", "confirmation", Must, "CT 4.1", Off, Warn, "A token that was never given is refused.", "Answer TOKEN_INVALID."},
+	{"confirmation.scope", "confirmation", Must, "CT 3.2, 4.1", Off, Warn, "The token of a call is refused for another one.", "Bind the token to the operation and its parameters, and answer TOKEN_SCOPE_MISMATCH."},
+	{"confirmation.once", "confirmation", Should, "CT 5.2", Off, Warn, "A token is refused the second time.", "Mark it as used before the operation runs, and answer TOKEN_ALREADY_USED."},
+	{"session.token", "session", Must, "D 2.3.3", Off, Warn, "A token that was not used is refused in the next session, unless the adapter keeps tokens on purpose.", "Forget tokens when the session ends."},
 	{"session.same", "session", Should, "D 2.3", Off, Warn, "The operation list of a new session is that of the last one.", "Make the list independent of the session."},
 }
 

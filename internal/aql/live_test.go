@@ -92,11 +92,13 @@ func rowsByID(r *aql.Report) map[string]aql.TestResult {
 
 func TestConformantAdapter(t *testing.T) {
 	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: aql.ModeWrite})
+	// What the adapter does not have, or the mode does not call.
+	optional := map[string]bool{"EXECUTE operations answer with a state": true, "Confirmation tokens are good for one call": true}
 	for _, level := range []int{1, 2} {
 		r := aql.Evaluate(e, aql.Options{Level: level, Rules: aql.Strict})
 		for _, c := range r.Categories {
 			for _, row := range c.Tests {
-				if row.Result != aql.Pass && row.Name != "EXECUTE operations answer with a state" {
+				if row.Result != aql.Pass && !optional[row.Name] {
 					t.Errorf("level %d: %s: %s: %s", level, row.Result, row.Name, row.Detail)
 				}
 			}
@@ -171,8 +173,9 @@ func TestSafeModeReadsOnlyWhateverIsDeclared(t *testing.T) {
 func TestNothingOfOthersIsTouched(t *testing.T) {
 	for _, mode := range []string{aql.ModeWrite, aql.ModeFull} {
 		for _, d := range append(demo.Defects(), demo.Defect{}) {
-			aboutItself := d.Name == "" || slices.Contains(d.Rows, "consistency")
-			if d.Name == "reading-writes" || mode == aql.ModeFull && !aboutItself {
+			telling := []string{"consistency", "confirmation", "deleted", "routing", "required"}
+			aboutItself := d.Name == "" || slices.ContainsFunc(d.Rows, func(row string) bool { return slices.Contains(telling, row) })
+			if d.Name == "reading-writes" || !aboutItself {
 				continue
 			}
 			t.Run(mode+" "+d.Name, func(t *testing.T) {
@@ -185,28 +188,56 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 				if _, err := demo.New(o); err != nil { // writes the file
 					t.Fatal(err)
 				}
-				before := itemsIn(t, state)
-				collect(t, aql.LiveOptions{Dial: library(t, o), Mode: mode})
-				if diff := cmp.Diff(before, itemsIn(t, state)); diff != "" {
+				before, _ := itemsIn(t, state)
+				e := collect(t, aql.LiveOptions{Dial: library(t, o), Mode: mode})
+				after, ours := itemsIn(t, state)
+				if diff := cmp.Diff(before, after); diff != "" {
 					t.Error(diff)
+				}
+				if left := e.Live.Lookup("leftovers"); left.Len() != ours {
+					t.Errorf("%d things are left, and the run tells of %s", ours, left)
 				}
 			})
 		}
 	}
 }
 
+// shared serves one library to every session, as an adapter over HTTP does.
+func shared(t testing.TB, o demo.Options) func(context.Context, string) (*mcp.Session, error) {
+	a, err := demo.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dialer(t, func(variant string) mcp.Handler {
+		if variant != "" {
+			return nil
+		}
+		return a.NewSession()
+	})
+}
+
 // Each defect changes its rows and no others.
 func TestDefectsFlipTheirRows(t *testing.T) {
-	before := rowsByID(judgeLive(collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: aql.ModeWrite})))
+	look := func(t *testing.T, feature string, defects ...string) map[string]aql.TestResult {
+		o := demo.Options{Defects: defects}
+		dial := library
+		if feature != "" {
+			o.Features, dial = []string{feature}, shared
+		}
+		return rowsByID(judgeLive(collect(t, aql.LiveOptions{Dial: dial(t, o), Mode: aql.ModeWrite, Confirm: feature == "confirm"})))
+	}
+	before := map[string]map[string]aql.TestResult{}
 	for _, d := range demo.Defects() {
+		if before[d.Feature] == nil {
+			before[d.Feature] = look(t, d.Feature)
+		}
 		t.Run(d.Name, func(t *testing.T) {
-			e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Defects: []string{d.Name}}), Mode: aql.ModeWrite})
 			want := map[string]bool{}
 			for _, id := range d.Rows {
 				want[id] = true
 			}
-			for id, row := range rowsByID(judgeLive(e)) {
-				switch changed := row.Result != before[id].Result; {
+			for id, row := range look(t, d.Feature, d.Name) {
+				switch changed := row.Result != before[d.Feature][id].Result; {
 				case changed && !want[id]:
 					t.Errorf("%s is %s: %s", id, row.Result, row.Detail)
 				case !changed && want[id]:
@@ -216,6 +247,38 @@ func TestDefectsFlipTheirRows(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A library with any of the features conforms too.
+func TestFeaturesConform(t *testing.T) {
+	for _, f := range demo.Features() {
+		for _, confirm := range []bool{true, false} {
+			if !confirm && f.Name != "confirm" {
+				continue
+			}
+			t.Run(fmt.Sprint(f.Name, " ", confirm), func(t *testing.T) {
+				state := t.TempDir() + "/library.json"
+				o := demo.Options{Features: []string{f.Name}, State: state}
+				if _, err := demo.New(o); err != nil { // writes the file
+					t.Fatal(err)
+				}
+				before, _ := itemsIn(t, state)
+				e := collect(t, aql.LiveOptions{Dial: shared(t, o), Mode: aql.ModeWrite, Confirm: confirm})
+				for id, row := range rowsByID(judgeLive(e)) {
+					if row.Result == aql.Failed || row.Result == aql.Warned && id != "modes" || row.Result == aql.Skipped && f.Name == "confirm" && confirm && id == "confirmation" {
+						t.Errorf("%s: %s: %s", id, row.Result, row.Detail)
+					}
+				}
+				after, ours := itemsIn(t, state)
+				if diff := cmp.Diff(before, after); diff != "" || ours > 0 {
+					t.Errorf("%d left\n%s", ours, diff)
+				}
+				if left := e.Live.Lookup("leftovers"); left.Len() > 0 {
+					t.Errorf("left behind: %s", left)
+				}
+			})
+		}
 	}
 }
 

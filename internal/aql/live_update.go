@@ -48,7 +48,7 @@ func (c *collector) updates(y *cycle) {
 	}
 	after := c.readBack(y)
 	prefix, _ := y.place(after.env)
-	f := FieldsCase{Name: y.update.name + " of " + target, ReadResponse: after.response(), Call: after.n}
+	f := FieldsCase{Name: y.update.name + " of " + target, ReadResponse: c.noted(after), Call: after.n}
 	f.Fields = append(f.Fields, Field{prefix + "." + target, value})
 	for k, v := range thing.Members() {
 		if k != target && jsonv.Equal(v, again.Lookup(k)) && !bookkeeping().MatchString(k) && !volatileKey().MatchString(k) && !strings.Contains(k, ".") && !secretKey(k) {

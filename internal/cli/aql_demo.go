@@ -23,12 +23,17 @@ func aqlDemoCommand() aqlCommand {
 	for _, d := range demo.Defects() {
 		names = append(names, d.Name)
 	}
+	var features []string
+	for _, f := range demo.Features() {
+		features = append(features, f.Name)
+	}
 	return aqlCommand{
 		"demo-adapter", nil, "serve an MCP-AQL adapter to try things out with",
 		"Serves a small library as an MCP-AQL adapter on standard input and output, or over HTTP. It conforms at level 2;\n" +
 			"defects can be switched on one by one. It is a server: give it to live --stdio, or its URL to live --url.",
 		[]aqlFlag{
 			many(aqlFlag{"defect", "", "one of " + strings.Join(names, ", "), "do one thing wrong (may be repeated)", oneOf(names...), false}),
+			many(aqlFlag{"with", "", "one of " + strings.Join(features, ", "), "give the library more than conformance needs (may be repeated)", oneOf(features...), false}),
 			{"mode", "", "one of " + strings.Join(demo.Modes(), ", "), "endpoint modes (default all, or what MCP_AQL_ENDPOINT_MODE says)", oneOf(demo.Modes()...), false},
 			{"operations", "", "a number up to " + strconv.Itoa(maxDemoOperations), "widen the adapter to this many operations", number(1, maxDemoOperations), false},
 			{"log", "", "a file", "append every call of an operation to this file, a JSON object a line", anyValue, false},
@@ -52,7 +57,7 @@ func number(from, to int) func(string) (string, error) {
 
 func (c *aqlCall) demoAdapter() int {
 	o := demo.Options{
-		Mode: c.flags["mode"], Defects: c.all("defect"), State: c.flags["state"],
+		Mode: c.flags["mode"], Defects: c.all("defect"), Features: c.all("with"), State: c.flags["state"],
 		Launch: time.Now().Format(time.RFC3339Nano),
 	}
 	for _, e := range c.Env {
@@ -92,7 +97,7 @@ func (c *aqlCall) demoAdapter() int {
 func (c *aqlCall) demoHTTP(a *demo.Adapter, addr string) int {
 	ctx, stop := watchSignals(context.Background(), c.Err, c.Exit)
 	defer stop()
-	srv := mcp.NewHTTPServer(func() mcp.Handler { return a })
+	srv := mcp.NewHTTPServer(a.NewSession)
 	defer srv.Close()
 	err := srv.ListenHTTP(ctx, addr, func(url string) { fmt.Fprintln(c.Err, url) })
 	if err != nil && ctx.Err() == nil {

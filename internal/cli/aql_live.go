@@ -35,6 +35,7 @@ func aqlLiveCommands(format, output aqlFlag) []aqlCommand {
 		aqlFlag{"max-calls", "", "a number", "calls at most, clean-up aside (default 2000)", number(1, 1_000_000), false},
 		aqlFlag{"rate", "", "a number", "calls a second at most", positive, false},
 		aqlFlag{"budget", "", "a duration such as 5m", "time for the whole run (default 10m)", duration, false},
+		aqlFlag{"confirm", "", "", "in mode write and full: give the confirmations that operations ask for", nil, false},
 		aqlFlag{"prefix", "", "a name", "the prefix of the tools, where a server has several adapters", anyValue, false},
 		aqlFlag{"tool", "", "a name", "the tool that takes introspect", anyValue, false},
 		aqlFlag{"single-command", "", "a command line", "how to start the adapter with its single endpoint", anyValue, false},
@@ -86,6 +87,7 @@ func (c *aqlCall) liveOptions(t *aqlTarget) (aql.LiveOptions, bool) {
 		Dial: t.dial, Mode: c.flags["mode"], Prefix: c.flags["prefix"], Tool: c.flags["tool"], Allow: c.all("allow-op"), Deny: c.all("deny-op"),
 		Target: t.shown(), Repeat: t.repeat(), Program: aqlName + " " + version(), RunID: newRunID(),
 	}
+	o.Confirm, o.Secrets = c.flags["confirm"] != "", t.secrets
 	o.MaxCalls, _ = strconv.Atoi(c.flags["max-calls"])
 	o.Rate, _ = strconv.ParseFloat(c.flags["rate"], 64)
 	o.CallTimeout, _ = time.ParseDuration(c.flags["call-timeout"])
@@ -156,9 +158,11 @@ func (c *aqlCall) liveRun(ctx context.Context, o aql.LiveOptions, dir string) in
 		j.end(true)
 		return c.noAdapter(err)
 	}
-	left := e.Live.Lookup("leftovers")
+	bundle := aql.Mask(e.JSON(), o.Secrets)
+	live := bundle.Lookup("x_live")
+	left := live.Lookup("leftovers")
 	j.end(left.Len() == 0)
-	data := append(e.JSON().Indent("", "  "), '\n')
+	data := append(bundle.Indent("", "  "), '\n')
 	name := c.flags["bundle"]
 	if name != "" {
 		if code := c.emit(name, data); code != 0 {
@@ -181,7 +185,7 @@ func (c *aqlCall) liveRun(ctx context.Context, o aql.LiveOptions, dir string) in
 	for _, l := range left.Elems() {
 		c.problem("left behind: %s %s: %s", l.Lookup("operation").Text(), l.Lookup("id"), l.Lookup("reason").Text())
 	}
-	if why := e.Live.Lookup("ended").Text(); why != "" {
+	if why := live.Lookup("ended").Text(); why != "" {
 		c.problem("the run is not complete: %s", why)
 	}
 	if c.flags["fail-on"] == "warn" && r.ExitCode == aql.ExitPassed && r.Warns() {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/aql"
 	"mcptest/internal/mcp"
 	"mcptest/internal/proc"
 )
@@ -63,6 +64,7 @@ type aqlTarget struct {
 	url, urlOne  string
 	header       http.Header
 	keeper       proc.Keeper
+	secrets      []string // of headers and of the environment
 }
 
 // target reads the options; false after a mistake.
@@ -104,9 +106,11 @@ func (c *aqlCall) target() (*aqlTarget, bool) {
 		}
 	}
 	t.env = append(t.env, c.all("env")...)
+	t.secrets = c.secretValues()
 	for _, h := range c.all("header") {
 		name, value, _ := strings.Cut(h, ":")
 		t.header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+		t.secrets = append(t.secrets, strings.TrimSpace(value))
 	}
 	if name, given := c.flags["bearer-env"]; given {
 		value := lookupEnv(c.Env, name)
@@ -115,8 +119,26 @@ func (c *aqlCall) target() (*aqlTarget, bool) {
 			ok = false
 		}
 		t.header.Set("Authorization", "Bearer "+value)
+		t.secrets = append(t.secrets, value)
 	}
 	return t, ok
+}
+
+// secretValues are the values of --env whose names sound like secrets, and
+// of every --pass-env: what is in the environment already has no other reason
+// to be named.
+func (c *aqlCall) secretValues() (values []string) {
+	for _, e := range c.all("env") {
+		if name, value, _ := strings.Cut(e, "="); aql.SecretName(name) {
+			values = append(values, value)
+		}
+	}
+	for _, name := range c.all("pass-env") {
+		if v := lookupEnv(c.Env, name); v != "" && !slices.ContainsFunc(passedEnv, func(p string) bool { return strings.EqualFold(p, name) }) {
+			values = append(values, v)
+		}
+	}
+	return values
 }
 
 // dial opens a session; a variant is another endpoint mode.

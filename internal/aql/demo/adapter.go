@@ -37,14 +37,33 @@ type Options struct {
 	// State is a file that the library is kept in, so that it outlives the
 	// adapter; "" keeps it in memory.
 	State string
+	// Features are what the library has beside what conformance needs; see
+	// Features.
+	Features []string
 	// Launch tells this start from others, for a defect that depends on it.
 	Launch string
 }
+
+// Features lists what can be added to the library.
+func Features() []Feature {
+	return []Feature{
+		{"confirm", "Deleting anything and changing a shelf has to be confirmed with a token."},
+		{"kinds", "A collection of things of several kinds, told apart by a parameter of each operation."},
+		{"charter", "A resource that there is at most one of."},
+		{"loans", "A collection that can be listed, and not asked for one of its things."},
+		{"keys", "A collection whose things are known by their name alone."},
+	}
+}
+
+// Feature is something that can be added to the library.
+type Feature struct{ Name, Doc string }
 
 // Adapter is a running adapter. It is safe for concurrent use.
 type Adapter struct {
 	o          Options
 	defects    map[string]bool
+	features   map[string]bool
+	own        *session // of a client that is alone
 	resources  []*resource
 	operations []*operation
 
@@ -65,7 +84,7 @@ func New(o Options) (*Adapter, error) {
 	if !slices.Contains(Modes(), o.Mode) {
 		return nil, fmt.Errorf("mode %q: want one of %s", o.Mode, strings.Join(Modes(), ", "))
 	}
-	a := &Adapter{o: o, defects: map[string]bool{}, items: map[string][]jsonv.Value{}, gone: map[string]jsonv.Value{}}
+	a := &Adapter{o: o, defects: map[string]bool{}, features: map[string]bool{}, own: newSession(), items: map[string][]jsonv.Value{}, gone: map[string]jsonv.Value{}}
 	known := map[string]bool{}
 	for _, d := range Defects() {
 		known[d.Name] = true
@@ -75,6 +94,12 @@ func New(o Options) (*Adapter, error) {
 			return nil, fmt.Errorf("there is no defect %q", d)
 		}
 		a.defects[d] = true
+	}
+	for _, f := range Features() {
+		a.features[f.Name] = slices.Contains(o.Features, f.Name)
+		for _, d := range Defects() {
+			a.features[f.Name] = a.features[f.Name] || a.defects[d.Name] && d.Feature == f.Name
+		}
 	}
 	if a.is("semantic-only") {
 		a.o.Mode = ModeCrude
@@ -88,7 +113,8 @@ func New(o Options) (*Adapter, error) {
 	return a, a.load()
 }
 
-func (a *Adapter) is(defect string) bool { return a.defects[defect] }
+func (a *Adapter) is(defect string) bool   { return a.defects[defect] }
+func (a *Adapter) has(feature string) bool { return a.features[feature] }
 
 // clock is the adapter's own time: it moves by a minute with every change,
 // so that the same calls get the same answers.

@@ -38,11 +38,11 @@ func (a *Adapter) fail(f *failure) jsonv.Value {
 }
 
 // answer takes the arguments of one tool call and returns the envelope.
-func (a *Adapter) answer(tool string, args jsonv.Value) jsonv.Value {
+func (a *Adapter) answer(s *session, tool string, args jsonv.Value) jsonv.Value {
 	if list := args.Lookup("operations"); list.Kind() == jsonv.KindArray && args.Lookup("operation").IsAbsent() {
-		return a.batch(tool, list)
+		return a.batch(s, tool, list)
 	}
-	env, f := a.operate(tool, args)
+	env, f := a.operate(s, tool, args)
 	if f != nil {
 		return a.fail(f)
 	}
@@ -50,7 +50,7 @@ func (a *Adapter) answer(tool string, args jsonv.Value) jsonv.Value {
 }
 
 // operate runs one operation.
-func (a *Adapter) operate(tool string, args jsonv.Value) (jsonv.Value, *failure) {
+func (a *Adapter) operate(s *session, tool string, args jsonv.Value) (jsonv.Value, *failure) {
 	name := args.Lookup("operation")
 	switch name.Kind() {
 	case jsonv.KindString:
@@ -86,12 +86,19 @@ func (a *Adapter) operate(tool string, args jsonv.Value) (jsonv.Value, *failure)
 			}
 		}
 	}
-	warnings, f := a.checkParams(op, params)
+	checked := params
+	if a.gated(op) {
+		checked = params.Without("confirmation_token")
+	}
+	warnings, f := a.checkParams(op, checked)
 	if f != nil {
 		return jsonv.Value{}, f
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if params, f = a.confirm(s, op, params); f != nil {
+		return jsonv.Value{}, f
+	}
 	a.record(op, tool, params)
 	data, f := a.run(op, params)
 	if f != nil {

@@ -4,6 +4,8 @@ package demo
 type Defect struct {
 	Name string
 	Doc  string
+	// Feature is what the library has to have for it, "" for nothing.
+	Feature string
 	// Rows are the ids of the tests whose rows the defect changes in a report
 	// of level 2 in write mode.
 	Rows []string
@@ -11,7 +13,8 @@ type Defect struct {
 
 // Defects returns the table of defects.
 func Defects() []Defect {
-	d := func(name, doc string, rows ...string) Defect { return Defect{name, doc, rows} }
+	d := func(name, doc string, rows ...string) Defect { return Defect{Name: name, Doc: doc, Rows: rows} }
+	with := func(feature string, d Defect) Defect { d.Feature = feature; return d }
 	return []Defect{
 		d("list-extra-member", "Entries of the operation list carry a member that is not defined.", "operations"),
 		d("list-no-description", "One entry of the operation list has no description.", "operations"),
@@ -94,6 +97,13 @@ func Defects() []Defect {
 		d("dates-local", "created_at is written in a local form.", "dates"),
 		d("controls-differ", "The limit of one READ operation has another default.", "cross-cutting"),
 		d("noise", "A line that is no message stands on the standard output.", "conduct"),
+		with("confirm", d("confirm-bare", "A confirmation is asked for without a token.", "confirmation", "deleted")),
+		with("confirm", d("confirm-form", "A token is a number, and does not say when it expires.", "confirmation")),
+		with("confirm", d("confirm-deaf", "The token is not taken.", "confirmation", "deleted")),
+		with("confirm", d("confirm-anything", "Any token is taken.", "confirmation", "session")),
+		with("confirm", d("confirm-anywhere", "A token is taken for other calls than the one it was given for.", "confirmation")),
+		with("confirm", d("confirm-reused", "A token is taken more than once.", "confirmation")),
+		with("confirm", d("confirm-outlives", "A token is taken in the next session.", "session")),
 		d("launch-differs", "The operation list is another one after each start.", "session"),
 	}
 }

@@ -14,8 +14,16 @@ var categories = []string{"CREATE", "READ", "UPDATE", "DELETE", "EXECUTE"}
 
 func toolOf(category string) string { return singleTool + "_" + strings.ToLower(category) }
 
-// Handle answers one message of a client.
-func (a *Adapter) Handle(_ context.Context, req *mcp.Request) *mcp.Reply {
+// NewSession returns a handler for one more client of the same library.
+func (a *Adapter) NewSession() mcp.Handler {
+	s := newSession()
+	return mcp.HandlerFunc(func(_ context.Context, req *mcp.Request) *mcp.Reply { return a.handle(s, req) })
+}
+
+// Handle answers one message of a client that is alone.
+func (a *Adapter) Handle(_ context.Context, req *mcp.Request) *mcp.Reply { return a.handle(a.own, req) }
+
+func (a *Adapter) handle(s *session, req *mcp.Request) *mcp.Reply {
 	if req.Notification {
 		return nil
 	}
@@ -33,14 +41,14 @@ func (a *Adapter) Handle(_ context.Context, req *mcp.Request) *mcp.Reply {
 	case "tools/list":
 		return reply(jsonv.Object(member("tools", jsonv.Array(a.tools()...))))
 	case "tools/call":
-		return a.callTool(req)
+		return a.callTool(s, req)
 	}
 	return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "Method not found"}}
 }
 
 func reply(v jsonv.Value) *mcp.Reply { return &mcp.Reply{Result: v.Append(nil)} }
 
-func (a *Adapter) callTool(req *mcp.Request) *mcp.Reply {
+func (a *Adapter) callTool(s *session, req *mcp.Request) *mcp.Reply {
 	params, err := jsonv.Parse(req.Params)
 	tool := params.Lookup("name").Text()
 	if err != nil || !a.hasTool(tool) {
@@ -57,7 +65,7 @@ func (a *Adapter) callTool(req *mcp.Request) *mcp.Reply {
 	if a.is("bare-introspection") && args.Lookup("operation").Text() == "introspect" {
 		return a.bare(args)
 	}
-	env := a.answer(tool, args)
+	env := a.answer(s, tool, args)
 	code := env.Lookup("error", "code").Text()
 	if a.is("rpc-errors") && code == "NOT_FOUND_OPERATION" {
 		return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeInternal, Message: env.Lookup("error", "message").Text()}}

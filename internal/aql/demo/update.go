@@ -75,14 +75,14 @@ func (a *Adapter) merge(into jsonv.Value, name string, v jsonv.Value, deep bool)
 }
 
 // batch runs several operations (OPS 7).
-func (a *Adapter) batch(tool string, list jsonv.Value) jsonv.Value {
+func (a *Adapter) batch(s *session, tool string, list jsonv.Value) jsonv.Value {
 	if a.is("no-batch") {
 		return a.fail(refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: there are no batches here.").with("param_name", jsonv.String("operation")))
 	}
 	var results []jsonv.Value
 	good := 0
 	for i, one := range list.Elems() {
-		env, f := a.operate(tool, one)
+		env, f := a.operate(s, tool, one)
 		if f != nil {
 			env = a.fail(f)
 		} else {

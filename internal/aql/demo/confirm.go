@@ -1,0 +1,77 @@
+package demo
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"mcptest/internal/jsonv"
+)
+
+// session is what belongs to one client: the tokens that it was given.
+type session struct{ tokens map[string]*token }
+
+func newSession() *session { return &session{map[string]*token{}} }
+
+// token confirms one call.
+type token struct {
+	call string // operation and parameters
+	used bool
+}
+
+// tokenTime is how long a token is good for.
+const tokenTime = 5 * time.Minute
+
+// confirm asks for a confirmation of what cannot be undone, and looks at the
+// token of a call that brings one. It returns the parameters without it.
+func (a *Adapter) confirm(s *session, op *operation, params jsonv.Value) (jsonv.Value, *failure) {
+	if !a.gated(op) {
+		return params, nil
+	}
+	given, there := params.Get("confirmation_token")
+	params = params.Without("confirmation_token")
+	call := op.name + " " + params.String()
+	if !there || a.is("confirm-deaf") {
+		return params, a.askFor(s, op, call)
+	}
+	t := s.tokens[given.Text()]
+	if a.is("confirm-outlives") && t == nil {
+		t = a.own.tokens[given.Text()]
+	}
+	switch {
+	case t == nil && !a.is("confirm-anything"):
+		return params, refuse("TOKEN_INVALID", "This token is not known: ask again to get one.")
+	case t == nil:
+	case t.call != call && !a.is("confirm-anywhere"):
+		return params, refuse("TOKEN_SCOPE_MISMATCH", "This token confirms another call.")
+	case t.used && !a.is("confirm-reused"):
+		return params, refuse("TOKEN_ALREADY_USED", "This token was used: ask again to get another one.")
+	default:
+		t.used = true
+	}
+	return params, nil
+}
+
+func (a *Adapter) gated(op *operation) bool {
+	return a.has("confirm") && (op.verb == "delete" || op.name == "update_shelf")
+}
+
+func (a *Adapter) askFor(s *session, op *operation, call string) *failure {
+	var b [16]byte
+	_, _ = rand.Read(b[:])
+	name := "conf_" + hex.EncodeToString(b[:])
+	if a.is("confirm-form") {
+		name = strconv.Itoa(len(s.tokens) + 1)
+	}
+	t := &token{call: call}
+	s.tokens[name], a.own.tokens[name] = t, t
+	f := refuse("CONFIRMATION_REQUIRED", "%s has to be confirmed: call it again with the confirmation_token of the details.", op.name).with("operation", jsonv.String(op.name))
+	if !a.is("confirm-bare") {
+		f.with("confirmation_token", jsonv.String(name))
+	}
+	if !a.is("confirm-form") {
+		f.with("expires_at", jsonv.String(time.Now().UTC().Add(tokenTime).Format(time.RFC3339)))
+	}
+	return f
+}
