@@ -82,11 +82,14 @@ type Metric struct {
 	Notes     []string `json:"notes,omitempty"`
 }
 
-// Attempt is one try of a case with retries.
+// Attempt is one try of a case with retries, or one run of a case with repeat.
 type Attempt struct {
 	Status     Status  `json:"status"`
 	DurationMS float64 `json:"duration_ms"`
 	Message    string  `json:"message,omitempty"`
+	// Phases are its hooks and steps; the case itself has those of the try
+	// that it shows.
+	Phases []Phase `json:"phases,omitempty"`
 }
 
 // Repeat sums up the executions of a case with repeat.

@@ -153,6 +153,9 @@ func (k *cleaner) testCase(c *Case) {
 		a.Status = known(a.Status)
 		k.text(&a.Message)
 		k.ms(&a.DurationMS)
+		for j := range a.Phases {
+			k.phase(&a.Phases[j])
+		}
 	}
 	for i := range c.Violations {
 		v := &c.Violations[i]

@@ -179,6 +179,8 @@ func decodeAttempt(d *scanner, a *Attempt) {
 			a.DurationMS = d.float()
 		case "message":
 			a.Message = d.str()
+		case "phases":
+			a.Phases = items(d, decodePhase)
 		default:
 			d.skip()
 		}

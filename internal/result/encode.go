@@ -105,6 +105,7 @@ func appendAttempt(dst []byte, a *Attempt) []byte {
 	dst = str(append(dst, '{'), "status", string(a.Status))
 	dst = num(dst, "duration_ms", a.DurationMS)
 	dst = optStr(dst, "message", a.Message)
+	dst = list(dst, "phases", a.Phases, appendPhase)
 	return shut(dst, '}')
 }
 

@@ -217,6 +217,11 @@ func (m *merger) cases(n int, p Part) error {
 		for i := range c.Phases {
 			c.Phases[i].StartMS += late
 		}
+		for i := range c.Attempts {
+			for j := range c.Attempts[i].Phases {
+				c.Attempts[i].Phases[j].StartMS += late
+			}
+		}
 		if c.Flaky {
 			m.flaky = append(m.flaky, c.Name)
 		}

@@ -56,74 +56,76 @@ func (f *fileRun) runCase(ctx context.Context, c *plan.Case, out *result.Case) {
 }
 
 // retry runs a case until it passes, at most once more than its retries. A
-// pass after a failure is flaky. A try that was kept from beginning leaves the
-// one before it standing.
+// pass after a failure is flaky. A try that was kept from beginning, that a
+// hook skipped or that a signal ended, says nothing of what the one before it
+// found: that stands.
 func (f *fileRun) retry(ctx context.Context, c *plan.Case, out *result.Case) {
 	blank := *out
+	all := tries{word: "try"}
 	for try := 0; ; try++ {
 		before := *out
 		*out = blank
 		if !f.attempt(ctx, c, out) && try > 0 {
 			*out = before
+			all.settle(out, try-1)
 			return
 		}
-		if c.Retries > 0 {
-			out.Attempts = append(before.Attempts, attemptOf(out))
-		}
-		out.Warnings = append(carried(before.Warnings, try), out.Warnings...)
+		all.add(out)
 		failed := out.Status == result.Fail || out.Status == result.Error
 		_, stopped := f.halted(ctx)
-		if !failed || try >= c.Retries || stopped {
+		switch {
+		case try > 0 && out.Status == result.Skip:
+			*out = before
+			all.settle(out, try-1)
+		case !failed || try >= c.Retries || stopped:
 			out.Flaky = out.Status == result.Pass && try > 0
-			if len(out.Attempts) == 1 {
-				out.Attempts = nil
-			}
-			return
+			all.settle(out, try)
+		default:
+			continue
 		}
-	}
-}
-
-// carried are the warnings of earlier tries, each with the number of its try.
-func carried(list []string, tries int) []string {
-	out := make([]string, len(list))
-	for i, w := range list {
-		if !strings.HasPrefix(w, "try ") {
-			w = fmt.Sprintf("try %d: %s", tries, w)
+		if len(out.Attempts) == 1 {
+			out.Attempts = nil
 		}
-		out[i] = w
+		return
 	}
-	return out
 }
 
 // repeat runs a case several times and wants a share of passes. The details
-// shown are those of the first run that failed, or of the last one.
+// shown are those of the first run that failed, or of the last one. A run that
+// a hook skips ends it: the case is a failure when one before it failed, and
+// is skipped otherwise, for the share is not known.
 func (f *fileRun) repeat(ctx context.Context, c *plan.Case, out *result.Case) {
 	blank := *out
 	var shown *result.Case
+	at := 0
+	all := tries{word: "run"}
 	rep := &result.Repeat{Times: c.Repeat.Times, Rate: c.Repeat.Rate}
-	var attempts []result.Attempt
-	for range c.Repeat.Times {
+	for i := range c.Repeat.Times {
 		one := blank
 		if !f.attempt(ctx, c, &one) && shown != nil {
 			break
 		}
-		attempts = append(attempts, attemptOf(&one))
+		all.add(&one)
 		if one.Status == result.Pass {
 			rep.Passed++
 		}
 		if shown == nil || shown.Status == result.Pass {
-			shown = &one
+			shown, at = &one, i
 		}
 		if ctx.Err() != nil || one.Status == result.Skip {
 			break
 		}
 	}
 	*out = *shown
-	out.Repeat, out.Attempts = rep, attempts
+	out.Repeat = rep
+	all.settle(out, at)
 	if out.Status == result.Skip {
+		if rep.Passed > 0 {
+			out.Message = fmt.Sprintf("%s (run %d of %d; those before it passed)", out.Message, at+1, rep.Times)
+		}
 		return
 	}
-	if len(attempts) < rep.Times {
+	if len(all.done) < rep.Times {
 		if out.Status == result.Pass {
 			out.Status, out.Message = result.Skip, interruptedReason
 		}
@@ -139,10 +141,6 @@ func (f *fileRun) repeat(ctx context.Context, c *plan.Case, out *result.Case) {
 		out.Status = result.Fail
 	}
 	out.Message = fmt.Sprintf("%d of %d runs passed, wanted a share of %v: %s", rep.Passed, rep.Times, rep.Rate, out.Message)
-}
-
-func attemptOf(out *result.Case) result.Attempt {
-	return result.Attempt{Status: out.Status, DurationMS: out.DurationMS, Message: out.Message}
 }
 
 // attempt runs a case once, inside its bracket. It returns false when the run
