@@ -57,6 +57,11 @@ func (d *doctor) hello(ctx context.Context) bool {
 	if took > 5*time.Second {
 		l.state, l.hint = warning, "that is slow: every session begins with it"
 	}
+	if died := d.sess.Restarted(); died != nil {
+		l.state = warning
+		l.details = append(l.details, run.Died(died, d.sess.Protocol()))
+		l.hint = "a server answers a request it does not know with the error -32601, and lives on"
+	}
 	return d.found(l)
 }
 

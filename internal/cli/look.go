@@ -74,6 +74,9 @@ func (f *targetFlags) with(cmd *cobra.Command, s Streams, argv []string, fn func
 		if err := l.open(ctx); err != nil {
 			return l.failed(ctx, "", err)
 		}
+		if died := l.sess.Restarted(); died != nil {
+			fmt.Fprintln(s.Err, "warning: "+l.text(run.Died(died, l.sess.Protocol())))
+		}
 		err := fn(ctx, l)
 		l.violations(l.sess.Handshake().Violations)
 		l.violations(l.sess.TakeViolations())

@@ -34,6 +34,8 @@ type Options struct {
 	ConnectTimeout time.Duration  // of the handshake, default 60s
 	Limits         Limits
 	Tolerate       func(kind string) bool // marks violations as tolerated; may be nil
+
+	spoilt error // why there is another connection
 }
 
 // defaultConnectTimeout bounds the handshake.
@@ -108,8 +110,19 @@ func (s *Session) again(ctx context.Context, why error) (*Session, error) {
 		return nil, spoilt
 	}
 	o := s.o
-	o.Era, o.Redial = EraSession, nil
+	o.Era, o.Redial, o.spoilt = EraSession, nil, why
 	return Open(ctx, t, o)
+}
+
+// Restarted says of what the server's first process died, when that was of
+// being asked which era it is of; nil when it lived. A client that asks has to
+// start such a server twice.
+func (s *Session) Restarted() *ClosedError {
+	var died *ClosedError
+	if errors.As(s.o.spoilt, &died) {
+		return died
+	}
+	return nil
 }
 
 // pins reports whether the server must agree to one revision.

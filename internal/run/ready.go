@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/auth"
 	"mcptest/internal/mcp"
 	"mcptest/internal/proc"
+	"mcptest/internal/result"
 )
 
 // readyPause is the time between two attempts to reach a server.
@@ -94,6 +95,12 @@ func comingUp(err error) bool {
 	return errors.As(err, &ce) && ce.Info == nil
 }
 
+// Died says that a server had to be started twice, because the question which
+// era it is of ended it.
+func Died(why *mcp.ClosedError, protocol string) string {
+	return fmt.Sprintf("server/discover, which asks a server for its protocol revisions, ended it, and it was started again: %v; protocol: %s spares it the question", why, protocol)
+}
+
 // greet dials, waits for the probe, and shakes hands, all within the limit.
 func (s *slot) greet(ctx context.Context, limit time.Duration, p proc.Probe) (*mcp.Session, error) {
 	e := s.entry
@@ -112,10 +119,17 @@ func (s *slot) greet(ctx context.Context, limit time.Duration, p proc.Probe) (*m
 	e.mu.Lock()
 	era := e.era
 	e.mu.Unlock()
-	return mcp.Open(ctx, t, mcp.Options{
+	sess, err := mcp.Open(ctx, t, mcp.Options{
 		Protocol: e.def.Protocol, Client: mcp.Implementation{Name: e.r.w.Tool.Name, Version: e.r.w.Tool.Version},
 		Capabilities: e.caps.JSON(), ConnectTimeout: limit, Limits: e.r.w.Limits,
 		Era: era, Redial: e.dial,
 		Tolerate: func(kind string) bool { return e.def.Tolerate[kind] },
 	})
+	if err != nil {
+		return nil, err
+	}
+	if died := sess.Restarted(); died != nil {
+		e.r.finding(result.Finding{Kind: "server-restarted", Severity: "warning", Server: e.def.Name, Message: Died(died, sess.Protocol())})
+	}
+	return sess, nil
 }
