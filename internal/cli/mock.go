@@ -53,6 +53,7 @@ A suite uses it like any other server, with nothing installed:
 				ctx = context.Background()
 			}
 			server := mock.New(m, mock.Options{Fault: f, Stderr: s.Err})
+			defer server.Close()
 			if http != "" {
 				return serveMockHTTP(ctx, s, server, http)
 			}

@@ -147,6 +147,14 @@ func (j *judge) side(ctx context.Context, revision, side string, required []stri
 	}
 	j.bad += len(complaints)
 	fmt.Printf("%s %s: %d of %d required scenarios pass, %d known gaps, %d checks\n", revision, side, passed, len(required), open, total(checked))
+	if more := beyond[revision+" "+side]; more != nil {
+		passed, _, complaints := compare(more, checked, func(string) string { return "" })
+		for _, c := range complaints {
+			fmt.Printf("FAIL %s %s (not required) %s\n", revision, side, c)
+		}
+		j.bad += len(complaints)
+		fmt.Printf("%s %s: %d of %d scenarios beyond that pass\n", revision, side, passed, len(more))
+	}
 	return nil
 }
 

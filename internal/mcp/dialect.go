@@ -12,6 +12,7 @@ type Dialect struct {
 	Elicitation bool // the server may ask elicitation/create
 	Cancel, // notifications/cancelled is how a call is given up on stdio
 	VersionHeader, // each HTTP request has an MCP-Protocol-Version header
+	Tasks, // a client may ask for a call as a task; later revisions have an extension for it
 	Stateless bool // no session: each request says who asks, and for which revision
 }
 
@@ -27,7 +28,7 @@ const (
 // dialects holds every revision this package speaks, newest first.
 var dialects = []Dialect{
 	{Revision: "2026-07-28", Handshake: Discover, Structured: true, Elicitation: true, Cancel: true, VersionHeader: true, Stateless: true},
-	{Revision: "2025-11-25", Structured: true, Elicitation: true, Cancel: true, VersionHeader: true},
+	{Revision: "2025-11-25", Structured: true, Elicitation: true, Cancel: true, VersionHeader: true, Tasks: true},
 	{Revision: "2025-06-18", Structured: true, Elicitation: true, Cancel: true, VersionHeader: true},
 	{Revision: "2025-03-26", Batches: true, Cancel: true},
 	{Revision: "2024-11-05", Cancel: true},

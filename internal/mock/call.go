@@ -31,8 +31,34 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcp.Reply {
 	if bad := t.check(ctx, sc.args); bad != "" {
 		return toolFailure("Invalid arguments for tool %s: %s", name, bad)
 	}
+	asTask, refused := sc.wantsTask(t)
+	if refused != nil {
+		return refused
+	}
 	sc.calls = s.server.world.called(t)
+	if asTask {
+		return s.playTask(ctx, sc, t)
+	}
 	return s.play(ctx, sc, t.response, toolAnswer)
+}
+
+// playTask runs the response up to where it becomes a task, and the rest in the
+// background.
+func (s *Session) playTask(ctx context.Context, sc *scope, t *tool) *mcp.Reply {
+	r := t.response.choose(sc)
+	if r == nil {
+		return s.missing(sc)
+	}
+	at := max(0, slices.IndexFunc(r.steps, func(st *step) bool { return st.task }))
+	if bad, ended := s.steps(ctx, sc, r.steps[:at]); ended {
+		return bad
+	}
+	return s.detach(sc, t.task, func(ctx context.Context, sc *scope) *mcp.Reply {
+		if bad, ended := s.steps(ctx, sc, r.steps[at:]); ended {
+			return bad
+		}
+		return r.reply(sc, toolAnswer)
+	})
 }
 
 // check says what is wrong with arguments, "" for nothing.

@@ -48,6 +48,9 @@ func (s *Session) Handle(ctx context.Context, req *mcp.Request) *mcp.Reply {
 	if works(req.Method) {
 		return s.work(ctx, sc)
 	}
+	if r := s.aboutTasks(ctx, sc); r != nil || ctx.Err() != nil {
+		return r
+	}
 	return s.housekeeping(sc)
 }
 
@@ -83,7 +86,11 @@ func (s *Session) housekeeping(sc *scope) *mcp.Reply {
 	case "ping":
 		return answer(jsonv.Object())
 	case "tools/list":
-		return list(m, sc, "tools", m.tools, func(t *tool) jsonv.Value { return t.listed })
+		listed := func(t *tool) jsonv.Value { return t.listed }
+		if sc.req.Caller == nil && sc.knowsTasks() {
+			listed = (*tool).inSession
+		}
+		return list(m, sc, "tools", m.tools, listed)
 	case "resources/list":
 		return list(m, sc, "resources", m.resources, func(r *resource) jsonv.Value { return r.listed })
 	case "resources/templates/list":

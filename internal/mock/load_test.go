@@ -66,6 +66,7 @@ func TestLoadMistakes(t *testing.T) {
 		{"unknown argument", tool("input_schema: {type: object, properties: {city: {}}}\n    response: '${args.ctiy} ${args.zzz}'")},
 		{"arguments nobody declared", tool("input_schema: {type: object, properties: {}, additionalProperties: true}\n    response: '${args.x}'")},
 		{"asks", tool("response: {steps: [{ask: [{roots: {}}, {roots: {}}]}, {ask: []}, {ask: [{as: a, sampling: x}, roots]}], text: '${ask.a} ${ask.roots} ${ask.b}'}")},
+		{"tasks", tool("task: never\n    response: x") + "\n  - {name: u, task: {ttl: 0s, pol: 1s}, response: x}\n  - {name: v, response: {steps: [{task: true}]}}\n  - {name: w, task: required, response: {steps: [{task: true}]}}"},
 		{"unknown ask", tool("response: {steps: [{ask: {as: who, sampling: x}}], text: '${ask.how}'}")},
 		{"ask of another response", tool("response: '${ask.x}'")},
 		{"two answers", tool("response: {text: x, error: y, raw: z}")},

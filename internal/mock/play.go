@@ -19,25 +19,44 @@ var errStop = errors.New("no answer")
 func (s *Session) play(ctx context.Context, sc *scope, r *response, result func(*scope, *response) jsonv.Value) *mcp.Reply {
 	r = r.choose(sc)
 	if r == nil {
-		if sc.req.Method == "tools/call" {
-			return toolFailure("%s", unfit(sc))
-		}
-		return failure(mcp.CodeInternal, "%s", unfit(sc))
+		return s.missing(sc)
 	}
-	for _, st := range r.steps {
+	if bad, ended := s.steps(ctx, sc, r.steps); ended {
+		return bad
+	}
+	return r.reply(sc, result)
+}
+
+// missing answers a request that no response fits.
+func (s *Session) missing(sc *scope) *mcp.Reply {
+	if sc.req.Method == "tools/call" {
+		return toolFailure("%s", unfit(sc))
+	}
+	return failure(mcp.CodeInternal, "%s", unfit(sc))
+}
+
+// steps does one thing after the other. ended says that nothing follows, and
+// what the answer is then, nil for none.
+func (s *Session) steps(ctx context.Context, sc *scope, steps []*step) (reply *mcp.Reply, ended bool) {
+	for _, st := range steps {
 		err := s.step(ctx, sc, st)
 		var rpc *mcp.RPCError
 		switch {
 		case errors.Is(err, errStop) || ctx.Err() != nil:
-			return nil
+			return nil, true
 		case sc.req.Caller != nil && errors.As(err, &rpc) && rpc.Code == mcp.CodeMissingCapability:
-			return &mcp.Reply{Error: rpc}
+			return &mcp.Reply{Error: rpc}, true
 		case err != nil && sc.req.Method == "tools/call":
-			return toolFailure("%v", err)
+			return toolFailure("%v", err), true
 		case err != nil:
-			return failure(mcp.CodeInternal, "%v", err)
+			return failure(mcp.CodeInternal, "%v", err), true
 		}
 	}
+	return nil, false
+}
+
+// reply builds the answer of a response; result makes the result of a plain one.
+func (r *response) reply(sc *scope, result func(*scope, *response) jsonv.Value) *mcp.Reply {
 	switch {
 	case r.raw != nil:
 		return &mcp.Reply{Raw: r.raw.bytes(sc)}
@@ -78,7 +97,7 @@ func (s *Session) step(ctx context.Context, sc *scope, st *step) error {
 	case st.updated != nil:
 		return s.updated(sc, st.updated.text(sc))
 	case st.write != nil:
-		return lost(sc.req.WriteRaw(st.write.bytes(sc)))
+		return lost(sc, sc.req.WriteRaw(st.write.bytes(sc)))
 	case st.stderr != nil:
 		s.server.logLine(st.stderr.text(sc))
 	case st.exit != nil:
@@ -91,9 +110,10 @@ func (s *Session) step(ctx context.Context, sc *scope, st *step) error {
 	return nil
 }
 
-// lost turns a failed write into errStop: the client is gone.
-func lost(err error) error {
-	if err != nil {
+// lost turns a failed write into errStop: the client is gone. That of a task may
+// be, too: it was answered.
+func lost(sc *scope, err error) error {
+	if err != nil && sc.task == nil {
 		return errStop
 	}
 	return nil
@@ -119,7 +139,7 @@ func (s *Session) log(sc *scope, l *logMessage) error {
 		jsonv.Member{Key: "level", Value: jsonv.String(l.level)},
 		jsonv.Member{Key: "logger", Value: logger},
 		jsonv.Member{Key: "data", Value: orNull(l.data.eval(sc))})
-	return lost(sc.req.Notify("notifications/message", params.Append(nil)))
+	return lost(sc, sc.req.Notify("notifications/message", params.Append(nil)))
 }
 
 // progress is sent only to a client that gave a token.
@@ -131,7 +151,7 @@ func progress(sc *scope, t *template) error {
 	for key, v := range t.eval(sc).Members() {
 		members = append(members, jsonv.Member{Key: key, Value: v})
 	}
-	return lost(sc.req.Notify("notifications/progress", jsonv.Object(members...).Append(nil)))
+	return lost(sc, sc.req.Notify("notifications/progress", jsonv.Object(members...).Append(nil)))
 }
 
 func notify(sc *scope, method string, params *template) error {
@@ -139,7 +159,7 @@ func notify(sc *scope, method string, params *template) error {
 	if params != nil {
 		raw = orNull(params.eval(sc)).Append(nil)
 	}
-	return lost(sc.req.Notify(method, raw))
+	return lost(sc, sc.req.Notify(method, raw))
 }
 
 func (s *Session) updated(sc *scope, uri string) error {
@@ -152,7 +172,7 @@ func (s *Session) updated(sc *scope, uri string) error {
 		}
 	}
 	params := jsonv.Object(jsonv.Member{Key: "uri", Value: jsonv.String(uri)})
-	return lost(sc.req.Notify("notifications/resources/updated", params.Append(nil)))
+	return lost(sc, sc.req.Notify("notifications/resources/updated", params.Append(nil)))
 }
 
 // ask puts questions to the client, if it said that it can answer such.
@@ -163,7 +183,7 @@ func (s *Session) ask(ctx context.Context, sc *scope, asks []*question) error {
 			if q.optional {
 				continue
 			}
-			if sc.req.Caller == nil {
+			if sc.req.Caller == nil || sc.task != nil {
 				return fmt.Errorf("the client does not support %s", q.needs)
 			}
 		}
@@ -173,7 +193,11 @@ func (s *Session) ask(ctx context.Context, sc *scope, asks []*question) error {
 		}
 		questions = append(questions, one)
 	}
-	got, err := sc.req.AskAll(ctx, questions)
+	askAll := sc.req.AskAll
+	if sc.task != nil {
+		askAll = sc.task.ask
+	}
+	got, err := askAll(ctx, questions)
 	if ctx.Err() != nil {
 		return errStop
 	}
@@ -183,7 +207,9 @@ func (s *Session) ask(ctx context.Context, sc *scope, asks []*question) error {
 	for i, q := range questions {
 		sc.asks = sc.asks.With(q.Key, got[i])
 	}
-	sc.token = parsed(sc.req.Params).Lookup("_meta", "progressToken")
+	if sc.task == nil {
+		sc.token = parsed(sc.req.Params).Lookup("_meta", "progressToken")
+	}
 	return nil
 }
 

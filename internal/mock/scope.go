@@ -20,6 +20,7 @@ type scope struct {
 	token  jsonv.Value // of progress; absent when the client wants none
 
 	held *jsonv.Value // the state while a set step has it
+	task *task        // that the call has become, nil for none
 }
 
 func (s *scope) root(name string) jsonv.Value {

@@ -82,6 +82,7 @@ func (r road) open(t *testing.T, ctx context.Context, m *mock.Manifest) mcp.Tran
 			srv.CloseClientConnections()
 			web.Close()
 			srv.Close()
+			server.Close()
 		})
 		return &mcp.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: srv.Client()}
 	}

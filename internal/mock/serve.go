@@ -12,6 +12,7 @@ import (
 // exit step a read of in may still be blocked: the process is meant to end.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (exitCode int, err error) {
 	sess := s.Session()
+	defer s.Close()
 	if s.m.banner != nil {
 		if _, err := out.Write(s.m.banner.bytes(&scope{sess: sess, req: &mcp.Request{}})); err != nil {
 			return 1, err

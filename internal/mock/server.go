@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"context"
 	"io"
 	"slices"
 	"sync"
@@ -22,6 +23,11 @@ type Server struct {
 	m     *Manifest
 	fault Fault
 	world *world
+	tasks tasks
+
+	ctx  context.Context // of the tasks
+	stop context.CancelFunc
+	wg   sync.WaitGroup // of the tasks
 
 	mu     sync.Mutex // guards stderr
 	stderr io.Writer
@@ -39,7 +45,14 @@ func New(m *Manifest, o Options) *Server {
 	if s.fault == (Fault{}) {
 		s.fault = m.Fault
 	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
+}
+
+// Close ends the tasks that are still going.
+func (s *Server) Close() {
+	s.stop()
+	s.wg.Wait()
 }
 
 // Exited is closed when a response said that the process ends; ExitCode is
@@ -122,7 +135,7 @@ func (s *Session) initialize(sc *scope) jsonv.Value {
 	}
 	return jsonv.Object(
 		jsonv.Member{Key: "protocolVersion", Value: jsonv.String(protocol)},
-		jsonv.Member{Key: "capabilities", Value: m.offered()},
+		jsonv.Member{Key: "capabilities", Value: m.offered(sc)},
 		jsonv.Member{Key: "serverInfo", Value: jsonv.Object(
 			jsonv.Member{Key: "name", Value: jsonv.String(m.Name)},
 			jsonv.Member{Key: "title", Value: optional(m.Title)},
@@ -133,7 +146,7 @@ func (s *Session) initialize(sc *scope) jsonv.Value {
 
 // offered are the capabilities that follow from what the manifest has, or
 // those it states.
-func (m *Manifest) offered() jsonv.Value {
+func (m *Manifest) offered(sc *scope) jsonv.Value {
 	if !m.capabilities.IsAbsent() {
 		return m.capabilities
 	}
@@ -153,7 +166,20 @@ func (m *Manifest) offered() jsonv.Value {
 	if m.completes() {
 		out = append(out, jsonv.Member{Key: "completions", Value: jsonv.Object()})
 	}
+	switch none := jsonv.Object(); {
+	case !m.hasTasks():
+	case sc.req.Caller != nil:
+		out = append(out, jsonv.Member{Key: "extensions", Value: jsonv.Object(jsonv.Member{Key: tasksExtension, Value: none})})
+	case sc.knowsTasks():
+		calls := jsonv.Object(jsonv.Member{Key: "tools", Value: jsonv.Object(jsonv.Member{Key: "call", Value: none})})
+		out = append(out, jsonv.Member{Key: "tasks", Value: jsonv.Object(
+			jsonv.Member{Key: "list", Value: none}, jsonv.Member{Key: "cancel", Value: none}, jsonv.Member{Key: "requests", Value: calls})})
+	}
 	return jsonv.Object(out...)
+}
+
+func (m *Manifest) hasTasks() bool {
+	return slices.ContainsFunc(m.tools, func(t *tool) bool { return t.task != nil })
 }
 
 func (m *Manifest) completes() bool {

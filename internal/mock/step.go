@@ -22,6 +22,7 @@ type step struct {
 	stderr   *template
 	exit     *int
 	hang     bool
+	task     bool // from here on the call is a task
 }
 
 // pause is a time to wait: fixed, or a text with placeholders.
@@ -79,6 +80,8 @@ type stepKeys struct {
 	Exit *int `yaml:"exit"`
 	// Never answer.
 	Hang bool `yaml:"hang"`
+	// true: become a task here, not at the start; in a tool with task:.
+	Task bool `yaml:"task"`
 }
 
 func (c compiler) steps(n *source.Node, path string) []*step {
@@ -109,8 +112,10 @@ func (c compiler) step(n *source.Node, path string) *step {
 		return s
 	}
 	at := func(key string) string { return path + "." + key }
-	s.exit, s.hang = k.Exit, k.Hang
+	s.exit, s.hang, s.task = k.Exit, k.Hang, k.Task
 	switch {
+	case k.Task && !c.tasks:
+		c.d.Errorf(n, at("task"), "only a tool becomes a task, and this one has no task:").Hint = "task: optional on the tool lets it answer as a task"
 	case k.Delay != nil:
 		s.delay = c.duration(k.Delay, at("delay"))
 	case k.Log != nil:

@@ -54,6 +54,7 @@ type compiler struct {
 	asks  []string
 	args  []string // declared arguments; nil: any name is fine
 	vars  []string // variables of a resource template
+	tasks bool     // the response may be that of a task
 }
 
 // with returns a compiler that also knows these asks.

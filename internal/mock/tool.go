@@ -15,7 +15,20 @@ type tool struct {
 	name     string
 	listed   jsonv.Value
 	schema   *jsonv.Schema // nil: arguments are not checked
+	task     *taskSupport  // nil: it is never a task
 	response *response
+}
+
+// inSession is how a session that knows tasks lists the tool.
+func (t *tool) inSession() jsonv.Value {
+	if t.task == nil {
+		return t.listed
+	}
+	support := "optional"
+	if t.task.required {
+		support = "required"
+	}
+	return t.listed.With("execution", jsonv.Object(jsonv.Member{Key: "taskSupport", Value: jsonv.String(support)}))
 }
 
 // toolKeys are the keys of a tool.
@@ -38,6 +51,8 @@ type toolKeys struct {
 	Meta *source.Node `yaml:"meta"`
 	// false: arguments are not checked against the input schema.
 	Validate *bool `yaml:"validate"`
+	// Answer as a task: optional, required, or {support, ttl, poll}.
+	Task *source.Node `yaml:"task"`
 	// What it answers.
 	Response *source.Node `yaml:"response,required"`
 }
@@ -70,8 +85,11 @@ func decodeTool(n *source.Node, path string, d *source.Decoder) *tool {
 		jsonv.Member{Key: "icons", Value: k.Icons.JSON()},
 		jsonv.Member{Key: "_meta", Value: k.Meta.JSON()},
 	)
+	if k.Task != nil {
+		t.task = decodeTask(k.Task, path+".task", d)
+	}
 	if k.Response != nil {
-		c := compiler{d: d, roots: toolRoots, args: declaredArgs(schema)}
+		c := compiler{d: d, roots: toolRoots, args: declaredArgs(schema), tasks: k.Task != nil}
 		t.response = c.response(k.Response, path+".response", 0)
 		if r := t.response; r.messages != nil {
 			d.Errorf(k.Response, path+".response", "messages is a prompt's answer, a tool has content")

@@ -1,0 +1,222 @@
+package mock
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/source"
+)
+
+// taskSupport says how a tool answers as a task: not at once, but with the name
+// of something that is asked for until it is done.
+type taskSupport struct {
+	required  bool // it answers in no other way
+	ttl, poll time.Duration
+}
+
+const (
+	taskTTL  = 5 * time.Minute
+	taskPoll = 100 * time.Millisecond
+	// maxTasks bounds the tasks that are kept.
+	maxTasks = 1000
+)
+
+// decodeTask reads `task: optional`, or a map that says more.
+func decodeTask(n *source.Node, path string, d *source.Decoder) *taskSupport {
+	var m struct {
+		// optional: clients that know tasks get one, others wait; required: nobody else is served.
+		Support string `yaml:"support" enum:"optional|required"`
+		// How long the task is kept.
+		TTL time.Duration `yaml:"ttl"`
+		// How often clients should ask for it.
+		Poll time.Duration `yaml:"poll"`
+	}
+	m.TTL, m.Poll = taskTTL, taskPoll
+	switch {
+	case n.Kind != source.KindString:
+		d.Decode(n, path, &m)
+	case n.Text != "optional" && n.Text != "required":
+		d.Errorf(n, path, "want optional, required or a map, got %q", n.Text)
+	default:
+		m.Support = n.Text
+	}
+	if m.TTL < time.Millisecond || m.Poll < time.Millisecond {
+		d.Errorf(n, path, "ttl and poll are at least 1ms")
+	}
+	return &taskSupport{required: m.Support == "required", ttl: m.TTL, poll: m.Poll}
+}
+
+// Statuses of a task.
+const (
+	working   = "working"
+	needInput = "input_required"
+	completed = "completed"
+	failed    = "failed"
+	cancelled = "cancelled"
+)
+
+// task is one call that is answered later.
+type task struct {
+	id      string
+	support *taskSupport
+	created time.Time
+	stop    context.CancelFunc
+
+	mu      sync.Mutex
+	status  string
+	updated time.Time
+	reply   *mcp.Reply // of the tool, once it is done
+	open    []mcp.Question
+	answers map[string]jsonv.Value
+	changed chan struct{} // closed and replaced at every change
+}
+
+// tasks are those of a server, oldest first.
+type tasks struct {
+	mu   sync.Mutex
+	last int
+	all  []*task
+}
+
+// begin makes a task. Those whose time is over are dropped, and the oldest
+// where there are too many.
+func (ts *tasks) begin(support *taskSupport, stop context.CancelFunc) *task {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	now := time.Now()
+	ts.all = slices.DeleteFunc(ts.all, func(t *task) bool { return now.Sub(t.created) > t.support.ttl })
+	if len(ts.all) >= maxTasks {
+		ts.all[0].cancel()
+		ts.all = slices.Delete(ts.all, 0, 1)
+	}
+	ts.last++
+	t := &task{
+		id: fmt.Sprintf("task-%d", ts.last), support: support, created: now, updated: now, stop: stop,
+		status: working, answers: map[string]jsonv.Value{}, changed: make(chan struct{}),
+	}
+	ts.all = append(ts.all, t)
+	return t
+}
+
+// find returns the task of that name, nil for none.
+func (ts *tasks) find(id string) *task {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for _, t := range ts.all {
+		if t.id == id && time.Since(t.created) <= t.support.ttl {
+			return t
+		}
+	}
+	return nil
+}
+
+func (ts *tasks) list() []*task {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	return slices.Clone(ts.all)
+}
+
+// change changes the task unless it is over, and wakes those who wait.
+func (t *task) change(fn func()) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over() {
+		return false
+	}
+	fn()
+	t.updated = time.Now()
+	close(t.changed)
+	t.changed = make(chan struct{})
+	return true
+}
+
+// over reports whether nothing changes any more. The caller holds mu.
+func (t *task) over() bool {
+	return t.status == completed || t.status == failed || t.status == cancelled
+}
+
+// finish keeps what the tool answered. Without an answer the task goes on for ever.
+func (t *task) finish(reply *mcp.Reply) {
+	if reply == nil {
+		return
+	}
+	if reply.Raw != nil {
+		reply = failure(mcp.CodeInternal, "raw bytes are no answer of a task")
+	}
+	t.change(func() {
+		t.reply, t.open, t.status = reply, nil, completed
+		if reply.Error != nil {
+			t.status = failed
+		}
+	})
+}
+
+// cancel ends the task and reports whether it was still going.
+func (t *task) cancel() bool {
+	t.stop()
+	return t.change(func() { t.status, t.open = cancelled, nil })
+}
+
+// ask puts questions to the client and waits until all of them are answered.
+func (t *task) ask(ctx context.Context, qs []mcp.Question) ([]jsonv.Value, error) {
+	t.change(func() { t.status, t.open = needInput, qs })
+	for {
+		t.mu.Lock()
+		changed, left := t.changed, len(t.open)
+		t.mu.Unlock()
+		if left == 0 {
+			break
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := make([]jsonv.Value, len(qs))
+	for i, q := range qs {
+		out[i] = t.answers[q.Key]
+	}
+	return out, nil
+}
+
+// answer takes answers to what is open; others are ignored. The task goes on
+// when none is left.
+func (t *task) answer(given jsonv.Value) {
+	t.change(func() {
+		t.open = slices.DeleteFunc(slices.Clone(t.open), func(q mcp.Question) bool {
+			v, ok := given.Get(q.Key)
+			if ok {
+				t.answers[q.Key] = v
+			}
+			return ok
+		})
+		if len(t.open) == 0 {
+			t.status = working
+		}
+	})
+}
+
+// pending waits until the task is over or asks something, and returns what.
+func (t *task) pending(ctx context.Context) ([]mcp.Question, error) {
+	for {
+		t.mu.Lock()
+		changed, open, over := t.changed, t.open, t.over()
+		t.mu.Unlock()
+		if over || len(open) > 0 {
+			return open, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, errStop
+		}
+	}
+}

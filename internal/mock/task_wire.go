@@ -1,0 +1,271 @@
+package mock
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+const (
+	// tasksExtension is what stateless revisions call tasks.
+	tasksExtension = "io.modelcontextprotocol/tasks"
+	// relatedTask is the key of _meta that names a task in a session.
+	relatedTask = "io.modelcontextprotocol/related-task"
+)
+
+// knowsTasks reports whether the client can be answered with a task: in a
+// session its revision decides, else what it declares.
+func (sc *scope) knowsTasks() bool {
+	if c := sc.req.Caller; c != nil {
+		return !c.Capabilities.Lookup("extensions", tasksExtension).IsAbsent()
+	}
+	_, _, protocol := sc.clientInfo()
+	return slices.ContainsFunc(mcp.Dialects(), func(d mcp.Dialect) bool { return d.Revision == protocol && d.Tasks })
+}
+
+// wantsTask decides whether a call is answered with a task. A session's client
+// asks for it with params.task, else the server decides.
+func (sc *scope) wantsTask(t *tool) (bool, *mcp.Reply) {
+	if sc.req.Caller != nil {
+		switch {
+		case t.task == nil:
+			return false, nil
+		case t.task.required && !sc.knowsTasks():
+			return false, needsTasks()
+		}
+		return sc.knowsTasks(), nil
+	}
+	if !sc.knowsTasks() {
+		return false, nil
+	}
+	asked := sc.params.Lookup("task").Kind() == jsonv.KindObject
+	switch {
+	case t.task == nil && asked:
+		return false, failure(mcp.CodeMethodNotFound, "Tool %s does not support tasks", t.name)
+	case t.task != nil && t.task.required && !asked:
+		return false, failure(mcp.CodeMethodNotFound, "Tool %s must be called as a task", t.name)
+	}
+	return asked, nil
+}
+
+// needsTasks refuses a client that did not declare the extension.
+func needsTasks() *mcp.Reply {
+	r := failure(mcp.CodeMissingCapability, "the client does not support %s", tasksExtension)
+	r.Error.Data = jsonv.Object(jsonv.Member{Key: "requiredCapabilities", Value: jsonv.Object(
+		jsonv.Member{Key: "extensions", Value: jsonv.Object(jsonv.Member{Key: tasksExtension, Value: jsonv.Object()})})}).Append(nil)
+	return r
+}
+
+// detach goes on with a call in the background and answers with its task.
+func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.Context, sc *scope) *mcp.Reply) *mcp.Reply {
+	srv := s.server
+	ctx, stop := context.WithCancel(srv.ctx)
+	if asked := sc.params.Lookup("task", "ttl"); sc.req.Caller == nil && asked.Kind() == jsonv.KindNumber {
+		if ms, ok := asked.Int64(); ok && ms > 0 {
+			own := *support
+			own.ttl = min(own.ttl, time.Duration(ms)*time.Millisecond)
+			support = &own
+		}
+	}
+	t := srv.tasks.begin(support, stop)
+	own := *sc
+	own.task = t
+	srv.wg.Go(func() {
+		defer stop()
+		t.finish(rest(ctx, &own))
+	})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if sc.req.Caller == nil {
+		return answer(jsonv.Object(jsonv.Member{Key: "task", Value: t.session()}))
+	}
+	return answer(jsonv.Object(append([]jsonv.Member{{Key: "resultType", Value: jsonv.String("task")}}, t.stateless()...)...))
+}
+
+func stamp(t time.Time) jsonv.Value { return jsonv.String(t.UTC().Format("2006-01-02T15:04:05.000Z")) }
+
+// stateless are the members of a task in revisions without sessions. The caller
+// holds mu.
+func (t *task) stateless() []jsonv.Member {
+	return []jsonv.Member{
+		{Key: "taskId", Value: jsonv.String(t.id)},
+		{Key: "status", Value: jsonv.String(t.status)},
+		{Key: "createdAt", Value: stamp(t.created)},
+		{Key: "lastUpdatedAt", Value: stamp(t.updated)},
+		{Key: "ttlMs", Value: jsonv.Int(t.support.ttl.Milliseconds())},
+		{Key: "pollIntervalMs", Value: jsonv.Int(t.support.poll.Milliseconds())},
+	}
+}
+
+// session is a task in a session, where a tool's own failure is one of the task.
+// The caller holds mu.
+func (t *task) session() jsonv.Value {
+	status := t.status
+	if status == completed && parsed(t.reply.Result).Lookup("isError").Bool() {
+		status = failed
+	}
+	return jsonv.Object(
+		jsonv.Member{Key: "taskId", Value: jsonv.String(t.id)},
+		jsonv.Member{Key: "status", Value: jsonv.String(status)},
+		jsonv.Member{Key: "createdAt", Value: stamp(t.created)},
+		jsonv.Member{Key: "lastUpdatedAt", Value: stamp(t.updated)},
+		jsonv.Member{Key: "ttl", Value: jsonv.Int(t.support.ttl.Milliseconds())},
+		jsonv.Member{Key: "pollInterval", Value: jsonv.Int(t.support.poll.Milliseconds())})
+}
+
+// detail are the members of an answer to tasks/get without a session: the task,
+// and what it asks or came to.
+func (t *task) detail() jsonv.Value {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := t.stateless()
+	switch {
+	case t.status == needInput:
+		var open []jsonv.Member
+		for _, q := range t.open {
+			params := jsonv.Object()
+			if q.Params != nil {
+				params = parsed(q.Params)
+			}
+			open = append(open, jsonv.Member{Key: q.Key, Value: jsonv.Object(
+				jsonv.Member{Key: "method", Value: jsonv.String(q.Method)},
+				jsonv.Member{Key: "params", Value: params})})
+		}
+		out = append(out, jsonv.Member{Key: "inputRequests", Value: jsonv.Object(open...)})
+	case t.status == completed:
+		out = append(out, jsonv.Member{Key: "result", Value: parsed(t.reply.Result)})
+	case t.status == failed:
+		e := t.reply.Error
+		out = append(out, jsonv.Member{Key: "error", Value: jsonv.Object(
+			jsonv.Member{Key: "code", Value: jsonv.Int(e.Code)},
+			jsonv.Member{Key: "message", Value: jsonv.String(e.Message)},
+			jsonv.Member{Key: "data", Value: parsed(e.Data)})})
+	}
+	return jsonv.Object(out...)
+}
+
+// aboutTasks answers the methods of tasks, nil for a method that the client's
+// revision does not have.
+func (s *Session) aboutTasks(ctx context.Context, sc *scope) *mcp.Reply {
+	verb, ok := strings.CutPrefix(sc.req.Method, "tasks/")
+	if !ok || !s.server.m.hasTasks() {
+		return nil
+	}
+	stateless := sc.req.Caller != nil
+	switch {
+	case stateless && verb != "get" && verb != "update" && verb != "cancel":
+		return nil
+	case !stateless && (verb != "get" && verb != "result" && verb != "list" && verb != "cancel" || !sc.knowsTasks()):
+		return nil
+	case stateless && !sc.knowsTasks():
+		return needsTasks()
+	case verb == "list":
+		return list(s.server.m, sc, "tasks", s.server.tasks.list(), func(t *task) jsonv.Value {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			return t.session()
+		})
+	}
+	id := sc.params.Lookup("taskId").Text()
+	t := s.server.tasks.find(id)
+	if t == nil {
+		return failure(mcp.CodeInvalidParams, "Unknown task: %s", id)
+	}
+	if stateless {
+		return t.modern(verb, sc)
+	}
+	return t.legacy(ctx, verb, sc)
+}
+
+// modern answers a method of tasks without a session.
+func (t *task) modern(verb string, sc *scope) *mcp.Reply {
+	switch verb {
+	case "update":
+		given := sc.params.Lookup("inputResponses")
+		if given.Kind() != jsonv.KindObject {
+			return failure(mcp.CodeInvalidParams, "inputResponses must be an object, got %s", given.Kind())
+		}
+		t.answer(given)
+	case "cancel":
+		t.cancel()
+	default:
+		return answer(t.detail())
+	}
+	return answer(jsonv.Object())
+}
+
+// legacy answers a method of tasks in a session.
+func (t *task) legacy(ctx context.Context, verb string, sc *scope) *mcp.Reply {
+	switch verb {
+	case "cancel":
+		if !t.cancel() {
+			return failure(mcp.CodeInvalidParams, "Task %s is over already", t.id)
+		}
+	case "result":
+		return t.result(ctx, sc)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return answer(t.session())
+}
+
+// result waits for the end of a task and answers as its tool did. What the task
+// asks on the way is asked of the client here.
+func (t *task) result(ctx context.Context, sc *scope) *mcp.Reply {
+	related := jsonv.Object(jsonv.Member{Key: relatedTask, Value: jsonv.Object(jsonv.Member{Key: "taskId", Value: jsonv.String(t.id)})})
+	for {
+		open, err := t.pending(ctx)
+		switch {
+		case err != nil:
+			return nil
+		case len(open) == 0:
+			return t.outcome(related)
+		}
+		qs := slices.Clone(open)
+		for i, q := range qs {
+			params := jsonv.Object()
+			if q.Params != nil {
+				params = parsed(q.Params)
+			}
+			qs[i].Params = params.With("_meta", related).Append(nil)
+		}
+		got, err := sc.req.AskAll(ctx, qs)
+		var rpc *mcp.RPCError
+		switch {
+		case errors.As(err, &rpc):
+			t.stop()
+			t.finish(toolFailure("%v", err))
+			continue
+		case err != nil:
+			return nil
+		}
+		given := make([]jsonv.Member, len(qs))
+		for i, q := range qs {
+			given[i] = jsonv.Member{Key: q.Key, Value: got[i]}
+		}
+		t.answer(jsonv.Object(given...))
+	}
+}
+
+// outcome is what the tool of a task that is over answered.
+func (t *task) outcome(related jsonv.Value) *mcp.Reply {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.reply == nil:
+		return failure(mcp.CodeInvalidParams, "Task %s was cancelled", t.id)
+	case t.reply.Error != nil:
+		return t.reply
+	}
+	v := parsed(t.reply.Result)
+	meta := v.Lookup("_meta")
+	if meta.Kind() != jsonv.KindObject {
+		meta = jsonv.Object()
+	}
+	return answer(v.With("_meta", meta.With(relatedTask, related.Lookup(relatedTask))))
+}
