@@ -48,6 +48,7 @@ var edges = map[string][]string{
 	// The demo adapter is a server; only the command line and tests run it.
 	"internal/aql/demo": {"internal/mcp", "internal/jsonv"},
 	"internal/judge":    {"internal/jsonv"},
+	"internal/draft":    {"internal/jsonv"},
 	// gen describes what the others define; cli asks it for explain.
 	"internal/gen": {"internal/suite", "internal/expect", "internal/mcp", "internal/report", "internal/jsonv", "internal/source"},
 	"internal/cli": {all},

@@ -97,19 +97,27 @@ func (t *settling) remember(suites []*suite.Suite) error {
 	return errors.Join(errs...)
 }
 
-// writeState writes what the next run is to know into a file of the folder
-// beside the suites, whole or not at all.
-func writeState(dir, name string, st any) error {
+// stateFolder makes the folder beside the suites of dir in which commands keep
+// what others are to know.
+func stateFolder(dir string) (string, error) {
 	folder := filepath.Join(dir, hereDir)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
+		return "", err
 	}
 	// What is in here is nobody's to commit.
 	ignore := filepath.Join(folder, ".gitignore")
 	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
-		if err := os.WriteFile(ignore, []byte("*\n"), 0o600); err != nil {
-			return err
-		}
+		return folder, os.WriteFile(ignore, []byte("*\n"), 0o600)
+	}
+	return folder, nil
+}
+
+// writeState writes what the next run is to know into a file of the folder
+// beside the suites, whole or not at all.
+func writeState(dir, name string, st any) error {
+	folder, err := stateFolder(dir)
+	if err != nil {
+		return err
 	}
 	data, err := json.MarshalIndent(st, "", "  ")
 	if err != nil {

@@ -82,7 +82,7 @@ It shows what a client hides: raw messages, stray output, wrong ids, leaked proc
 	}
 	root.SetFlagErrorFunc(nearFlag)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newRunCmd(s), newDownCmd(s), newValidateCmd(s), newExplainCmd(s), newSchemaCmd(s), newReportCmd(s), newCompareCmd(s), newMockCmd(s),
+	root.AddCommand(newRunCmd(s), newDownCmd(s), newValidateCmd(s), newInitCmd(s), newExplainCmd(s), newSchemaCmd(s), newReportCmd(s), newCompareCmd(s), newMockCmd(s),
 		newLoginCmd(s), newLogoutCmd(s),
 		newToolsCmd(s), newResourcesCmd(s), newPromptsCmd(s), newCallCmd(s), newDoctorCmd(s),
 		newVersionCmd(s), newCompletionCmd(s))

@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"mcptest/internal/draft"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// notReadOnly is why most skipped tests are skipped.
+const notReadOnly = "the tool is not annotated read-only, so it was not called"
+
+// maxTried is how many resources and prompts become tests.
+const maxTried = 5
+
+// observe makes every request of the suite, in a session of its own. The first
+// time it finds out which requests there are, and makes them twice: what counts
+// calls counts from the beginning in each session.
+func (i *initializer) observe(ctx context.Context) error {
+	if err := i.open(ctx); err != nil {
+		return i.failed(ctx, "", err)
+	}
+	defer i.close()
+	if i.suite.From == "" {
+		if err := i.discover(ctx); err != nil {
+			return err
+		}
+		if err := i.tryAll(ctx); err != nil {
+			return err
+		}
+	}
+	return i.tryAll(ctx)
+}
+
+// tryAll makes every request once.
+func (i *initializer) tryAll(ctx context.Context) error {
+	for _, t := range i.suite.Tests {
+		if t.Skip != "" {
+			continue
+		}
+		if a, why := i.try(ctx, t); why != "" {
+			t.Skip = why
+		} else {
+			t.Answers = append(t.Answers, a)
+		}
+		if err := ctx.Err(); err != nil {
+			return i.failed(ctx, "", err)
+		}
+	}
+	return nil
+}
+
+// discover lists what the server has.
+func (i *initializer) discover(ctx context.Context) error {
+	d := doctor{look: i.look}
+	i.suite.From = oneLineName(i.redactor.String(d.serverName()))
+	i.suite.Mask = i.redactor.String
+	if i.f.name == "server" {
+		if who, _, _ := strings.Cut(i.suite.From, " "); i.sess.ServerInfo().Lookup("serverInfo", "name").Text() != "" {
+			i.suite.Name, i.suite.Server.Name = shortName(who), shortName(who)
+		}
+	}
+	if i.offers("tools") {
+		tools, err := i.list(ctx, "tools/list", "tools")
+		if err != nil {
+			return err
+		}
+		i.suite.Tests = append(i.suite.Tests, &draft.Test{Block: "protocol", Subject: "tools/list", List: "tools"})
+		if err := i.tools(tools); err != nil {
+			return err
+		}
+	}
+	return i.others(ctx)
+}
+
+func (i *initializer) tools(tools []jsonv.Value) error {
+	unknown := slices.Clone(i.f.call)
+	for _, tool := range tools {
+		n := tool.Lookup("name").Text()
+		if n == "" {
+			continue
+		}
+		t := &draft.Test{Block: "tools", Subject: n, Args: draft.Arguments(tool.Lookup("inputSchema"))}
+		asked := slices.Contains(i.f.call, n)
+		unknown = slices.DeleteFunc(unknown, func(u string) bool { return u == n })
+		if !asked && !tool.Lookup("annotations", "readOnlyHint").Bool() {
+			t.Skip = notReadOnly
+		}
+		i.suite.Tests = append(i.suite.Tests, t)
+	}
+	if len(unknown) > 0 {
+		var names []string
+		for _, tool := range tools {
+			names = append(names, name(tool, "name"))
+		}
+		return fail(exitInvalid, "--call: the server has no tool called %s%s", unknown[0], nearest(unknown[0], names))
+	}
+	return nil
+}
+
+// others finds resources, and prompts that need no arguments: reading them
+// changes nothing.
+func (i *initializer) others(ctx context.Context) error {
+	if i.offers("resources") {
+		resources, err := i.pages(ctx, "resources/list", "resources")
+		if err == nil {
+			for _, r := range resources[:min(len(resources), maxTried)] {
+				if uri := r.Lookup("uri").Text(); uri != "" {
+					i.suite.Tests = append(i.suite.Tests, &draft.Test{Block: "resources", Subject: uri})
+				}
+			}
+		}
+	}
+	if !i.offers("prompts") {
+		return nil
+	}
+	prompts, err := i.pages(ctx, "prompts/list", "prompts")
+	if err != nil {
+		return nil //nolint:nilerr // a server that has no prompts may say so in this way
+	}
+	n := 0
+	for _, p := range prompts {
+		needs := false
+		for _, a := range p.Lookup("arguments").Elems() {
+			needs = needs || a.Lookup("required").Bool()
+		}
+		if called := p.Lookup("name").Text(); called != "" && !needs && n < maxTried {
+			n++
+			i.suite.Tests = append(i.suite.Tests, &draft.Test{Block: "prompts", Subject: called})
+		}
+	}
+	return nil
+}
+
+// try makes the request of a test. Why is not empty when there was no answer
+// that a test could be made of.
+func (i *initializer) try(ctx context.Context, t *draft.Test) (a draft.Answer, why string) {
+	method, params := t.Subject, jsonv.Value{}
+	named := func(key string) jsonv.Value {
+		return jsonv.Object(jsonv.Member{Key: key, Value: jsonv.String(t.Subject)})
+	}
+	switch t.Block {
+	case "tools":
+		method, params = "tools/call", named("name").With("arguments", t.Args)
+	case "resources":
+		method, params = "resources/read", named("uri")
+	case "prompts":
+		method, params = "prompts/get", named("name")
+	}
+	x := i.do(ctx, method, params)
+	var late *mcp.TimeoutError
+	switch {
+	case errors.As(x.Cause, &late):
+		return a, fmt.Sprintf("it gave no answer within %s when it was tried (--timeout gives it more)", i.f.timeout)
+	case x.Cause != nil:
+		return a, "it gave no answer when it was tried: " + x.Cause.Error()
+	}
+	if e := x.RPCError(); e != nil {
+		return draft.Answer{Code: jsonv.Int(int64(e.Code)), Reason: e.Message}, ""
+	}
+	v, err := jsonv.Parse(x.Result)
+	if err != nil {
+		return a, fmt.Sprintf("the answer can't be read: %v", err)
+	}
+	for _, block := range v.Lookup("content").Elems() {
+		if a.Reason == "" {
+			a.Reason = block.Lookup("text").Text()
+		}
+	}
+	a.Result = v
+	return a, ""
+}
+
+// shortName makes a name for the suite and the server out of what the server
+// calls itself: the last part, in letters that need no quotes.
+func shortName(called string) string {
+	called = called[strings.LastIndexByte(called, '/')+1:]
+	out := strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {
+			return r
+		}
+		return -1
+	}, called)
+	if out = strings.Trim(out, "-_"); out == "" {
+		return "server"
+	}
+	return out
+}
+
+func oneLineName(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,51 @@
+package cli_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// A suite that init writes for a real server passes, twice.
+func TestInitOnRealServers(t *testing.T) {
+	modules, err := filepath.Abs("../../testdata/servers/node_modules/@modelcontextprotocol")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for server, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"server-everything": {nil, `\b1[0-9] passed`},
+		"server-filesystem": {[]string{"."}, `\b11 passed, 4 skipped`},
+		"server-memory":     {nil, `\b5 passed, 6 skipped`},
+	} {
+		t.Run(server, func(t *testing.T) {
+			t.Parallel()
+			needServers(t)
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "note.txt"), []byte("hello\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			mcptest := func(args ...string) []byte {
+				cmd := exec.Command("mcptest", args...)
+				cmd.Dir = dir
+				cmd.Env = append(os.Environ(), "CI=", "NO_COLOR=1", "MEMORY_FILE_PATH="+filepath.Join(dir, "memory.json"))
+				out, err := cmd.CombinedOutput()
+				if err != nil {
+					text, _ := os.ReadFile(filepath.Join(dir, "mcptest.yaml"))
+					t.Fatalf("mcptest %v: %v\n%s\n%s", args, err, out, text)
+				}
+				return out
+			}
+			mcptest(append([]string{"init", "--timeout", "3s", "--env", "MEMORY_FILE_PATH", "--", "node", filepath.Join(modules, server, "dist", "index.js")}, c.args...)...)
+			for range 2 {
+				if out := mcptest("run"); !regexp.MustCompile(c.want).Match(out) {
+					t.Errorf("want %s:\n%s", c.want, out)
+				}
+			}
+		})
+	}
+}

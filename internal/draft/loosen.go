@@ -1,0 +1,261 @@
+package draft
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// assertion is one line below expect.
+type assertion struct {
+	target  string
+	matcher string      // its name
+	value   jsonv.Value // its argument
+	note    string      // why it is loose; "": it is what was answered
+}
+
+// Bounds of what is expected.
+const (
+	maxExact      = 400 // bytes of a value that is expected as a whole
+	maxAssertions = 12  // of one test
+)
+
+// expect makes the assertions of a test. They hold for every answer.
+func (s *Suite) expect(t *Test) []assertion {
+	l := loosener{suite: s}
+	switch {
+	case len(t.Answers) == 0:
+	case t.List != "":
+		l.list(t)
+	case !t.all(func(a Answer) bool { return a.refused() == t.Answers[0].refused() }):
+		l.add("result.isError", "type", jsonv.String("boolean"), "it was refused once and not another time")
+	case t.Answers[0].refused():
+		l.refusal(t)
+	case t.Block == "tools":
+		l.tool(t)
+	case t.Block == "resources":
+		l.value("result.contents", t.values(func(a Answer) jsonv.Value { return a.Result.Lookup("contents") }))
+	case t.Block == "prompts":
+		l.value("result.messages", t.values(func(a Answer) jsonv.Value { return a.Result.Lookup("messages") }))
+	}
+	return l.out
+}
+
+// loosener collects the assertions of one test.
+type loosener struct {
+	suite *Suite
+	out   []assertion
+}
+
+func (l *loosener) add(target, matcher string, v jsonv.Value, note string) {
+	if len(l.out) < maxAssertions {
+		l.out = append(l.out, assertion{target, matcher, v, note})
+	}
+}
+
+// list expects the names of a list, in any order. A list of several pages may
+// be cut elsewhere the next time.
+func (l *loosener) list(t *Test) {
+	var names [][]jsonv.Value
+	paged := false
+	for _, a := range t.Answers {
+		var one []jsonv.Value
+		for _, e := range a.Result.Lookup(t.List).Elems() {
+			if n := e.Lookup("name"); n.Kind() == jsonv.KindString && l.writable(n) {
+				one = append(one, n)
+			}
+		}
+		paged = paged || !a.Result.Lookup("nextCursor").IsAbsent() || len(one) != a.Result.Lookup(t.List).Len()
+		names = append(names, one)
+	}
+	target := "result." + t.List
+	for _, other := range names[1:] {
+		if !jsonv.Equal(jsonv.Array(names[0]...), jsonv.Array(other...)) {
+			l.add(target, "type", jsonv.String("array"), "it changes")
+			return
+		}
+	}
+	if paged || len(names[0]) == 0 {
+		l.add(target, "type", jsonv.String("array"), "")
+		return
+	}
+	l.add(target+"[*].name", "unordered", jsonv.Array(names[0]...), "")
+}
+
+func (l *loosener) refusal(t *Test) {
+	if t.all(func(a Answer) bool { return !a.Result.IsAbsent() }) {
+		l.add("result.isError", "exact", jsonv.Bool(true), "")
+		return
+	}
+	codes := t.values(func(a Answer) jsonv.Value { return a.Code })
+	if same(codes) && codes[0].Kind() == jsonv.KindNumber {
+		l.add("error.code", "exact", codes[0], "")
+		return
+	}
+	l.add("error", "exists", jsonv.Bool(true), "it is refused in several ways")
+}
+
+// tool looks at what is most worth it: the structured content, else the text,
+// else each block of the content.
+func (l *loosener) tool(t *Test) {
+	if t.all(func(a Answer) bool { return !a.Result.Lookup("structuredContent").IsAbsent() }) {
+		l.value("structured", t.values(func(a Answer) jsonv.Value { return a.Result.Lookup("structuredContent") }))
+		return
+	}
+	contents := t.values(func(a Answer) jsonv.Value { return a.Result.Lookup("content") })
+	texts := make([]string, len(contents))
+	for i, c := range contents {
+		var ok bool
+		if texts[i], ok = onlyText(c); !ok {
+			l.value("result.content", contents)
+			return
+		}
+	}
+	l.text("text", texts)
+}
+
+// onlyText joins the text blocks of a content that has no others.
+func onlyText(content jsonv.Value) (string, bool) {
+	var parts []string
+	for _, block := range content.Elems() {
+		if block.Lookup("type").Text() != "text" {
+			return "", false
+		}
+		parts = append(parts, block.Lookup("text").Text())
+	}
+	return strings.Join(parts, "\n"), len(parts) > 0
+}
+
+// value expects what is the same in all values as it is, and of what differs
+// its kind. Large values are taken apart.
+func (l *loosener) value(target string, values []jsonv.Value) {
+	v := values[0]
+	if alike, there := kinds(values); !alike {
+		if there {
+			l.add(target, "exists", jsonv.Bool(true), "it is of another kind each time")
+		}
+		return
+	}
+	switch v.Kind() {
+	case jsonv.KindAbsent:
+		return
+	case jsonv.KindString:
+		texts := make([]string, len(values))
+		for i := range values {
+			texts[i] = values[i].Text()
+		}
+		l.text(target, texts)
+		return
+	case jsonv.KindObject, jsonv.KindArray:
+		if same(values) && len(v.String()) <= maxExact && l.steady(v, "") {
+			l.add(target, "exact", v, "")
+			return
+		}
+		l.parts(target, values)
+		return
+	}
+	if same(values) && l.steady(v, lastKey(target)) {
+		l.add(target, "exact", v, "")
+		return
+	}
+	l.add(target, "type", jsonv.String(v.Kind().String()), "it changes")
+}
+
+// kinds reports whether all values are of one kind, and whether each is there
+// and not null.
+func kinds(values []jsonv.Value) (alike, there bool) {
+	alike, there = true, true
+	for _, v := range values {
+		alike = alike && v.Kind() == values[0].Kind()
+		there = there && v.Kind() != jsonv.KindAbsent && v.Kind() != jsonv.KindNull
+	}
+	return alike, there
+}
+
+// parts takes objects and lists apart.
+func (l *loosener) parts(target string, values []jsonv.Value) {
+	v := values[0]
+	at := func(of func(jsonv.Value) jsonv.Value) []jsonv.Value {
+		out := make([]jsonv.Value, len(values))
+		for i := range values {
+			out[i] = of(values[i])
+		}
+		return out
+	}
+	if v.Kind() == jsonv.KindObject {
+		if v.Len() == 0 {
+			l.add(target, "type", jsonv.String("object"), "it changes")
+		}
+		for key := range v.Members() {
+			if l.writable(jsonv.String(key)) {
+				l.value(member(target, key), at(func(o jsonv.Value) jsonv.Value { return o.Lookup(key) }))
+			}
+		}
+		return
+	}
+	n := v.Len()
+	for _, other := range values {
+		if other.Len() != n {
+			l.add(target, "type", jsonv.String("array"), "its length changes")
+			return
+		}
+	}
+	l.add(target, "length", jsonv.Int(int64(n)), "")
+	for i := range min(n, 3) {
+		l.value(target+"["+strconv.Itoa(i)+"]", at(func(a jsonv.Value) jsonv.Value { return a.At(i) }))
+	}
+}
+
+var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func member(target, key string) string {
+	if plainKey.MatchString(key) {
+		return target + "." + key
+	}
+	return target + "[" + string(jsonv.AppendString(nil, key)) + "]"
+}
+
+// lastKey is the name of the member that a target ends with.
+func lastKey(target string) string {
+	return target[strings.LastIndexByte(target, '.')+1:]
+}
+
+func same(values []jsonv.Value) bool {
+	for _, v := range values[1:] {
+		if !jsonv.Equal(values[0], v) {
+			return false
+		}
+	}
+	return true
+}
+
+// changing names members whose numbers are other ones the next time.
+var changing = regexp.MustCompile(`(?i)(^|_|-)(id|pid|port|time|timestamp|date|duration|elapsed|uptime|latency|ms|age|seed|nonce|random)$|(At|Time|Timestamp|Date|Ms|Id|ID)$`)
+
+// steady reports whether a value may be expected as it is: nothing in it is
+// secret, of this machine, or looks like a time or an id.
+func (l *loosener) steady(v jsonv.Value, key string) bool {
+	switch v.Kind() {
+	case jsonv.KindString:
+		return l.writable(v) && !volatile.MatchString(v.Text())
+	case jsonv.KindNumber:
+		return l.writable(v) && !changing.MatchString(key) && !epoch.MatchString(v.Literal())
+	case jsonv.KindArray:
+		for _, e := range v.Elems() {
+			if !l.steady(e, key) {
+				return false
+			}
+		}
+	case jsonv.KindObject:
+		seen := map[string]bool{}
+		for k, e := range v.Members() {
+			if seen[k] || !l.writable(jsonv.String(k)) || !l.steady(e, k) {
+				return false
+			}
+			seen[k] = true
+		}
+	}
+	return true
+}

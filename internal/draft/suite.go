@@ -1,0 +1,77 @@
+package draft
+
+import "mcptest/internal/jsonv"
+
+// Suite is what is going to be written.
+type Suite struct {
+	Name   string
+	From   string // the server's name and version, for the heading
+	Server Server
+	Tests  []*Test
+	// Mask hides secrets in a text; nil: there are none.
+	Mask func(string) string
+	// Local are texts that mean this machine: its folders and its name.
+	Local []string
+}
+
+// Server is the server entry of the suite. Command, URL and Cwd are written as
+// they are: ${NAME} in them is a placeholder.
+type Server struct {
+	Name    string
+	Command []string // or URL
+	URL     string
+	Cwd     string
+	// Env are variables of the environment that the server gets, Headers the
+	// HTTP headers whose value one holds, by header name.
+	Env     []string
+	Headers [][2]string
+	// Bearer is the variable that holds a bearer token.
+	Bearer    string
+	Transport string
+	Protocol  string
+	CAFile    string
+	Insecure  bool
+	Tolerate  []string
+}
+
+// Test is one request with what was answered to it, each time it was made.
+type Test struct {
+	Block   string // tools, resources, prompts, protocol
+	Subject string // the tool, URI, prompt or method
+	Args    jsonv.Value
+	// List is the member of the result that is a list of named things, whose
+	// names are expected whatever else is in it.
+	List    string
+	Answers []Answer
+	// Skip says why the test is not run; nothing is then expected.
+	Skip string
+}
+
+// Answer is what came back once.
+type Answer struct {
+	Result jsonv.Value // absent when there was none
+	Code   jsonv.Value // of a JSON-RPC error
+	Reason string      // what a refusal said
+}
+
+// refused reports whether the server did not do what it was asked.
+func (a Answer) refused() bool { return a.Result.IsAbsent() || a.Result.Lookup("isError").Bool() }
+
+// values returns one part of every answer.
+func (t *Test) values(of func(Answer) jsonv.Value) []jsonv.Value {
+	out := make([]jsonv.Value, len(t.Answers))
+	for i, a := range t.Answers {
+		out[i] = of(a)
+	}
+	return out
+}
+
+// all reports whether something holds for every answer.
+func (t *Test) all(holds func(Answer) bool) bool {
+	for _, a := range t.Answers {
+		if !holds(a) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,194 @@
+package draft
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mcptest/internal/jsonv"
+)
+
+// volatile finds what is another one the next time, though two calls in a row
+// may have given the same: times, dates, ids, digests, numbers of seconds.
+var volatile = regexp.MustCompile(strings.Join([]string{
+	`\d{4}-\d{2}-\d{2}`,
+	`(?i:\b(` + days + `,? )?(\d{1,2} )?` + months + `\.? \d{1,2}(,? \d{4})?\b)`,
+	`(?i:\b` + days + `,? (\d{1,2} )?` + months + `\b( \d{4})?)`,
+	`\b\d{1,2}:\d{2}(:\d{2})?(?i: ?[ap]m)?\b`,
+	`(?i:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-)`,
+	`(?i:\b[0-9a-f]{16,}\b)`,
+	`\b1[0-9]{9}([0-9]{3})?\b`,
+	`\b\d+(\.\d+)? ?(ms|µs|ns|secs?|seconds|milliseconds)\b`,
+}, "|"))
+
+const (
+	days   = `(mon|tues?|wed(nes)?|thu(rs)?|fri|sat(ur)?|sun)(day)?`
+	months = `(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?)`
+)
+
+// epoch is a number of seconds or milliseconds since 1970.
+var epoch = regexp.MustCompile(`^1[0-9]{9}([0-9]{3})?(\.[0-9]+)?$`)
+
+// maxPattern bounds a text that is matched word by word.
+const maxPattern = 300
+
+// text expects texts: as they are when they are the same and short, by a
+// pattern when some of their words differ, else by how they begin.
+func (l *loosener) text(target string, texts []string) {
+	first := texts[0]
+	for _, other := range texts {
+		if other == "" {
+			if first != other || !sameTexts(texts) {
+				l.add(target, "type", jsonv.String("string"), "it changes")
+				return
+			}
+			l.add(target, "exact", jsonv.String(""), "")
+			return
+		}
+	}
+	stable := sameTexts(texts)
+	if stable && len(first) <= maxExact && l.steady(jsonv.String(first), "") {
+		l.add(target, "exact", jsonv.String(first), "")
+		return
+	}
+	if p, ok := l.pattern(texts); ok {
+		l.add(target, "regex", jsonv.String(p), "the words that change, or mean this machine, match anything")
+		return
+	}
+	note := "it changes"
+	if stable {
+		note = "it is long"
+	}
+	if begin := l.beginning(texts); begin != "" {
+		l.add(target, "starts-with", jsonv.String(begin), note)
+		return
+	}
+	if stable {
+		note = "it is not written down: it means this machine, or holds a secret"
+	}
+	l.add(target, "length", jsonv.Object(jsonv.Member{Key: "min", Value: jsonv.Int(1)}), note)
+}
+
+func sameTexts(texts []string) bool {
+	for _, t := range texts {
+		if t != texts[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// word finds words and what stands between them.
+var word = regexp.MustCompile(`\s+|\S+`)
+
+// pattern is a regular expression in which the words that differ, or are not
+// steady, are left open; false when the texts have little in common.
+func (l *loosener) pattern(texts []string) (string, bool) {
+	var split [][]string
+	loose := volatile.FindAllStringIndex(texts[0], -1)
+	for _, t := range texts {
+		if len(t) > maxPattern || !utf8.ValidString(t) || l.secret(t) {
+			return "", false
+		}
+		split = append(split, word.FindAllString(t, -1))
+	}
+	var b strings.Builder
+	b.WriteString(`\A`)
+	kept, open, at := 0, 0, 0
+	for i, w := range split[0] {
+		here := at
+		at += len(w)
+		blank := strings.TrimSpace(w) == ""
+		differs := false
+		for _, other := range split {
+			if len(other) != len(split[0]) {
+				return "", false
+			}
+			differs = differs || other[i] != w
+		}
+		switch {
+		case differs && blank:
+			return "", false
+		case differs || !blank && (!l.steadyWord(w) || overlaps(loose, here, at)):
+			b.WriteString(`\S+`)
+			open++
+		default:
+			b.WriteString(regexp.QuoteMeta(w))
+			if !blank {
+				kept++
+			}
+		}
+	}
+	b.WriteString(`\z`)
+	return b.String(), kept > 0 && kept >= open
+}
+
+// overlaps reports whether one of the spans has a byte from start to end.
+func overlaps(spans [][]int, start, end int) bool {
+	for _, s := range spans {
+		if s[0] < end && start < s[1] {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *loosener) steadyWord(w string) bool {
+	return l.steady(jsonv.String(w), "") && !digits.MatchString(w)
+}
+
+// digits is a word that holds a long number: in a text that has changing words
+// it is likely to be one.
+var digits = regexp.MustCompile(`\d{5,}`)
+
+// beginning is how all texts begin, up to the end of a word, when that is
+// steady and long enough to say something.
+func (l *loosener) beginning(texts []string) string {
+	begin := texts[0]
+	for _, t := range texts[1:] {
+		n := 0
+		for n < len(begin) && n < len(t) && begin[n] == t[n] {
+			n++
+		}
+		begin = begin[:n]
+	}
+	if len(begin) > 120 {
+		begin = begin[:120]
+	}
+	if at := volatile.FindStringIndex(begin); at != nil {
+		begin = begin[:at[0]]
+	}
+	if cut := strings.LastIndexFunc(begin, unicode.IsSpace); begin != texts[0] && (cut > 40 || !sameTexts(texts)) {
+		begin = begin[:max(cut, 0)]
+	}
+	for begin != "" && !utf8.ValidString(begin) { // cut inside a character
+		begin = begin[:len(begin)-1]
+	}
+	begin = strings.TrimRightFunc(begin, unicode.IsSpace)
+	if len(begin) < 4 || !utf8.ValidString(begin) || !l.steady(jsonv.String(begin), "") {
+		return ""
+	}
+	return begin
+}
+
+// writable reports whether a scalar may stand in the suite.
+func (l *loosener) writable(v jsonv.Value) bool {
+	s := v.Text()
+	if v.Kind() == jsonv.KindNumber {
+		s = v.Literal()
+	}
+	return !l.secret(s) && !l.local(s) && utf8.ValidString(s)
+}
+
+func (l *loosener) secret(s string) bool { return l.suite.Mask != nil && l.suite.Mask(s) != s }
+
+// local reports whether a text means this machine.
+func (l *loosener) local(s string) bool {
+	for _, place := range l.suite.Local {
+		if place != "" && strings.Contains(s, place) {
+			return true
+		}
+	}
+	return false
+}

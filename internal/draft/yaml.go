@@ -1,0 +1,299 @@
+package draft
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mcptest/internal/jsonv"
+)
+
+// YAML writes the suite.
+func (s *Suite) YAML() []byte {
+	w := &writer{suite: s}
+	w.heading()
+	w.server()
+	for _, block := range []string{"protocol", "tools", "resources", "prompts"} {
+		w.block(block)
+	}
+	return w.b.Bytes()
+}
+
+type writer struct {
+	suite *Suite
+	b     bytes.Buffer
+}
+
+func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
+
+func (w *writer) heading() {
+	w.line("# A first suite, written from what %s answered.", cmp.Or(comment(w.suite.From), "the server"))
+	w.line("#")
+	w.line("# \"review\" marks what was seen, not specified: keep it when it is right, and say what is right when it is not.")
+	w.line("# Arguments were made up from the tools' schemas; better ones make better tests.")
+	w.line("name: %s", literal(w.suite.Name))
+	w.line("")
+}
+
+func (w *writer) server() {
+	sv := w.suite.Server
+	if len(sv.Env) > 0 {
+		w.line("variables:")
+		for _, name := range sv.Env {
+			w.line("  %s: {from_env: %s, secret: true}", quote(name), quote(name))
+		}
+		w.line("")
+	}
+	w.line("servers:")
+	w.line("  %s:", quote(sv.Name))
+	if sv.URL != "" {
+		w.line("    url: %s", quote(sv.URL))
+	} else {
+		words := make([]string, len(sv.Command))
+		for i, word := range sv.Command {
+			words[i] = quote(word)
+		}
+		w.line("    command: [%s]", strings.Join(words, ", "))
+	}
+	text := func(key, value string) {
+		if value != "" {
+			w.line("    %s: %s", key, quote(value))
+		}
+	}
+	text("cwd", sv.Cwd)
+	text("transport", sv.Transport)
+	text("protocol", sv.Protocol)
+	w.access()
+	if len(sv.Tolerate) > 0 {
+		w.line("    # review: the server breaks the protocol; without this line its tests fail")
+		w.line("    tolerate: [%s]", strings.Join(sv.Tolerate, ", "))
+	}
+	w.line("")
+}
+
+// access writes how the server is let know who is asking.
+func (w *writer) access() {
+	sv := w.suite.Server
+	if sv.Bearer != "" {
+		w.line("    auth: {bearer_token_env: %s}", quote(sv.Bearer))
+	}
+	if len(sv.Headers) > 0 {
+		w.line("    headers:")
+		for _, h := range sv.Headers {
+			w.line("      %s: {env: %s}", quote(h[0]), quote(h[1]))
+		}
+	}
+	if sv.CAFile != "" || sv.Insecure {
+		w.line("    tls:")
+		if sv.CAFile != "" {
+			w.line("      ca_file: %s", quote(sv.CAFile))
+		}
+		if sv.Insecure {
+			w.line("      insecure: true")
+		}
+	}
+	// Only variables that a command is not built of are for the server.
+	var env []string
+	for _, name := range sv.Env {
+		if sv.URL == "" && !strings.Contains(strings.Join(sv.Command, " "), "${"+name+"}") {
+			env = append(env, name)
+		}
+	}
+	if len(env) > 0 {
+		w.line("    env:")
+		for _, name := range env {
+			w.line("      %s: \"${%s}\"", quote(name), name)
+		}
+	}
+}
+
+func (w *writer) block(name string) {
+	first := true
+	names := w.suite.Names()
+	for i, t := range w.suite.Tests {
+		if t.Block != name {
+			continue
+		}
+		if first {
+			w.line("%s:", name)
+		}
+		first = false
+		w.test(t, names[i])
+	}
+}
+
+// keys are what names the subject of a test, by block.
+var keys = map[string][2]string{
+	"tools": {"tool", "args"}, "resources": {"uri", ""}, "prompts": {"prompt", "args"}, "protocol": {"method", "params"},
+}
+
+func (w *writer) test(t *Test, name string) {
+	key := keys[t.Block]
+	w.line("  - name: %s", literal(name))
+	w.line("    %s: %s", key[0], literal(t.Subject))
+	if key[1] != "" && t.Args.Len() > 0 {
+		w.line("    %s: %s", key[1], w.suite.mask(flow(t.Args)))
+	}
+	if t.Skip != "" {
+		w.line("    skip: %s", literal(oneLine(w.suite.mask(t.Skip))))
+		w.line("")
+		return
+	}
+	if reason := w.reason(t); reason != "" {
+		w.line("    # review: these arguments were refused: %s", reason)
+	}
+	items := w.suite.expect(t)
+	if len(items) > 0 {
+		w.line("    expect:")
+	}
+	for _, a := range items {
+		w.line("      # review%s", prefix(": ", a.note))
+		w.line("      - {target: %s, matcher: {%s: %s}}", literal(a.target), a.matcher, flow(a.value))
+	}
+	w.line("")
+}
+
+func prefix(p, s string) string {
+	if s == "" {
+		return ""
+	}
+	return p + s
+}
+
+// reason is what a refusal said, when every answer was one.
+func (w *writer) reason(t *Test) string {
+	if len(t.Answers) == 0 || t.List != "" || !t.all(Answer.refused) {
+		return ""
+	}
+	return cmp.Or(comment(w.suite.mask(t.Answers[0].Reason)), "without a word")
+}
+
+// Names are the names of the tests, in the order of Tests. Each is there once.
+func (s *Suite) Names() []string {
+	out := make([]string, len(s.Tests))
+	taken := map[string]bool{}
+	for i, t := range s.Tests {
+		name := s.name(t)
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s (%d)", s.name(t), n)
+		}
+		taken[name] = true
+		out[i] = name
+	}
+	return out
+}
+
+func (s *Suite) name(t *Test) string {
+	name := oneLine(s.mask(t.Subject))
+	switch {
+	case t.List != "":
+		return "the " + t.List + " that there are"
+	case t.Skip != "":
+		return cmp.Or(name, "a nameless one")
+	case len(t.Answers) > 0 && t.all(Answer.refused):
+		return name + " refuses"
+	}
+	return name + " answers"
+}
+
+func (s *Suite) mask(text string) string {
+	if s.Mask == nil {
+		return text
+	}
+	return s.Mask(text)
+}
+
+// maxComment bounds what is quoted from a server in a comment, in characters.
+const maxComment = 160
+
+// comment makes a text fit for the rest of a line behind #.
+func comment(s string) string {
+	s = oneLine(s)
+	if utf8.RuneCountInString(s) > maxComment {
+		s = string([]rune(s)[:maxComment]) + "…"
+	}
+	return s
+}
+
+// oneLine drops what can't stand in a line of text.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// plain is a text that YAML reads as a text without quotes, at any place.
+var plain = regexp.MustCompile(`^[A-Za-z_./@]([A-Za-z0-9_./@ -]*[A-Za-z0-9_./@-])?$`)
+
+// words that are no texts without quotes, in one version of YAML or another.
+var reserved = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|y|n|null|\.inf|\.nan|\.)$`)
+
+// literal writes a text that is to stay what it is, whatever placeholders it
+// looks like.
+func literal(s string) string { return quote(strings.ReplaceAll(s, "${", "$${")) }
+
+// quote writes a text as a YAML scalar.
+func quote(s string) string {
+	if plain.MatchString(s) && !reserved.MatchString(s) {
+		return s
+	}
+	return quoted(s)
+}
+
+func quoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// flow writes a value in YAML's flow style. Its texts are texts, whatever
+// placeholders they look like.
+func flow(v jsonv.Value) string {
+	switch v.Kind() {
+	case jsonv.KindString:
+		return literal(v.Text())
+	case jsonv.KindArray:
+		var out []string
+		for _, e := range v.Elems() {
+			out = append(out, flow(e))
+		}
+		return "[" + strings.Join(out, ", ") + "]"
+	case jsonv.KindObject:
+		var out []string
+		for k, e := range v.Members() {
+			out = append(out, quote(k)+": "+flow(e)) // keys have no placeholders
+		}
+		return "{" + strings.Join(out, ", ") + "}"
+	case jsonv.KindAbsent:
+		return "null"
+	}
+	return v.String()
+}
