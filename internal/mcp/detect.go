@@ -109,7 +109,7 @@ func (s *Session) race(ctx context.Context, probe <-chan *Exchange) (*Dialect, s
 				s.helloOf(x)
 				return d, "", nil
 			}
-			s.forgive()
+			s.forgive(x)
 		case <-stuck:
 			return nil, "initialize", errFresh
 		}
@@ -141,9 +141,14 @@ func (s *Session) probed(ctx context.Context, x *Exchange) (*Dialect, string, er
 	case x.Result != nil && errors.Is(err, errLegacyOnly) && s.isStdio():
 		return nil, "initialize", s.fresh(err)
 	}
-	s.forgive()
+	var none *noCommonError
+	errors.As(err, &none)
+	s.forgive(x)
 	d, phase, err := s.handshake(ctx)
 	if err != nil && ctx.Err() == nil && phase == "initialize" {
+		if none != nil {
+			return nil, "protocol", fmt.Errorf("%w; and %w", none, err)
+		}
 		err = s.fresh(err)
 	}
 	return d, phase, err
@@ -164,14 +169,17 @@ func (s *Session) isStdio() bool {
 }
 
 // forgive drops what an answer to the probe did wrong: a server that does not
-// know the question owes it nothing.
-func (s *Session) forgive() {
+// know the question owes it nothing. An answer to an id that nobody sent is
+// taken for the probe's only when the probe got no other.
+func (s *Session) forgive(probe *Exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log.kept = slices.DeleteFunc(s.log.kept, func(v Violation) bool {
 		switch v.Kind {
-		case NullID, MissingID, IDType, UnknownID, BadError:
+		case NullID, MissingID, IDType, BadError:
 			return true
+		case UnknownID:
+			return probe.Response == nil
 		}
 		return false
 	})
@@ -192,6 +200,13 @@ func (s *Session) discover(ctx context.Context, d *Dialect) *Exchange {
 const methodDiscover = "server/discover"
 
 var errLegacyOnly = errors.New("server/discover lists only revisions that begin with initialize")
+
+// noCommonError is an answer that lists no revision that is spoken here.
+type noCommonError struct{ list string }
+
+func (e *noCommonError) Error() string {
+	return "server/discover lists the protocol revisions " + e.list + ", none of which is spoken here (known: " + strings.Join(Revisions(), ", ") + ")"
+}
 
 // unsupportedError is an answer that only a server of the era of requests gives.
 type unsupportedError struct {
@@ -225,6 +240,9 @@ func (s *Session) modernOf(x *Exchange) (*Dialect, error) {
 	}
 	if d := common(list, EraRequests); d != nil {
 		return d, nil
+	}
+	if common(list, EraSession) == nil {
+		return nil, &noCommonError{Excerpt(list.Append(nil))}
 	}
 	return nil, errLegacyOnly
 }

@@ -258,6 +258,8 @@ func (f *fault) serve() int {
 		switch {
 		case bytes.Contains(line, []byte(`"method":"initialize"`)):
 			s.write(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"%s","capabilities":{},"serverInfo":{"name":"f","version":"1"}}}`+"\n", id, proto)
+		case bytes.Contains(line, []byte(`"method":"ping"`)):
+			s.write(`{"jsonrpc":"2.0","id":%s,"result":{}}`+"\n", id)
 		case !bytes.Contains(line, []byte(`"method":"tools/call"`)):
 		case n > 0:
 			s.write(s.answer(id))

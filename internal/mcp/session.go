@@ -39,6 +39,7 @@ type Session struct {
 	woken   []*call // complete, to be signalled by Flush
 	asked   map[string]context.CancelFunc
 	closing bool
+	silent  bool // a call timed out, and nothing has come since
 	closed  *ClosedError
 	ended   chan struct{}
 
@@ -285,6 +286,7 @@ func (s *Session) giveUp(k *call, cause error, tell bool) {
 	}
 	k.x.Cause = cause
 	k.x.Elapsed = time.Since(k.x.Start)
+	s.silent = s.silent || errors.As(cause, new(*TimeoutError))
 	s.mu.Unlock()
 	// A client must not cancel initialize (MCP 2025-11-25 cancellation).
 	if tell && k.raw == nil && k.x.Method != "initialize" && k.x.Method != methodDiscover {

@@ -69,24 +69,19 @@ func (e *entry) pick() *slot {
 func (s *slot) session(ctx context.Context) (*mcp.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var stuck error
 	if s.sess != nil && s.sess.Alive() {
-		return s.sess, nil
+		if stuck = s.sess.Stuck(ctx); stuck == nil && s.sess.Alive() {
+			return s.sess, nil
+		}
 	}
 	if s.err != nil {
 		return nil, s.err
 	}
 	if s.sess != nil {
-		why := s.sess.Err()
-		s.past = append(s.past, s.close(ctx))
-		if s.restarted {
-			s.err = fmt.Errorf("the server died again after it had been restarted once: %w", why)
-			return nil, s.err
+		if err := s.retire(ctx, stuck); err != nil {
+			return nil, err
 		}
-		s.restarted = true
-		s.entry.r.finding(result.Finding{
-			Kind: "server-restarted", Severity: "warning", Server: s.entry.def.Name,
-			Message: "the server died and was restarted: " + errText(why),
-		})
 	}
 	if err := s.open(ctx); err != nil {
 		if ctx.Err() == nil {
@@ -95,6 +90,37 @@ func (s *slot) session(ctx context.Context) (*mcp.Session, error) {
 		return nil, err
 	}
 	return s.sess, nil
+}
+
+// retire ends a session that is dead, or stuck for the given reason, so that
+// another can take its place; once, then it is an error. The caller holds the
+// lock.
+func (s *slot) retire(ctx context.Context, stuck error) error {
+	why, verb := stuck, "hung"
+	if stuck == nil {
+		why, verb = s.sess.Err(), "died"
+	}
+	s.past = append(s.past, s.close(ctx))
+	if s.restarted {
+		s.err = fmt.Errorf("the server %s again after it had been restarted once: %w", verb, why)
+		return s.err
+	}
+	s.restarted = true
+	f := result.Finding{
+		Kind: "server-restarted", Severity: "warning", Server: s.entry.def.Name,
+		Message: "the server " + verb + " and was restarted: " + errText(why),
+	}
+	if crashedBetween(why) {
+		f.Severity = "error" // no test has it as its own
+	}
+	s.entry.r.finding(f)
+	return nil
+}
+
+// crashedBetween reports whether a server crashed while no call was in flight.
+func crashedBetween(why error) bool {
+	var c *mcp.ClosedError
+	return errors.As(why, &c) && c.Exited && len(c.InFlight) == 0 && (c.Exit.Code != 0 || c.Exit.Signal != "")
 }
 
 // open starts the server and greets it. The caller holds the lock.
@@ -119,6 +145,9 @@ func (s *slot) open(ctx context.Context) error {
 	s.info.Protocol = sess.Protocol()
 	s.info.ServerInfo = infoOf(sess)
 	e.r.w.Send(result.ServerUp{Server: s.info})
+	for _, f := range e.findings(sess.Handshake().Violations) {
+		e.r.finding(f) // no test made that exchange
+	}
 	e.tools.fetch(e, sess)
 	return nil
 }
@@ -155,7 +184,7 @@ func Dial(ctx context.Context, s *plan.Server, o DialOptions) (mcp.Transport, er
 	if s.Argv == nil {
 		return dialHTTP(s, o)
 	}
-	spec := proc.Spec{Name: s.Name, Argv: s.Argv, Dir: s.Dir, Env: s.Env, Keeper: o.Keeper}
+	spec := proc.Spec{Name: s.Name, Argv: s.Argv, Dir: s.Dir, Env: s.Env, Keeper: o.Keeper, OutputLimit: int64(o.Limits.Stderr)}
 	// The process must outlive the handshake's deadline.
 	return mcp.NewStdio(context.WithoutCancel(ctx), spec, mcp.StdioOptions{Limits: o.Limits, Grace: o.Grace})
 }

@@ -12,12 +12,6 @@ import (
 	"mcptest/internal/result"
 )
 
-// Limits of a tool list.
-const (
-	maxTools     = 10_000
-	maxToolPages = 1_000
-)
-
 // schemaTime is how long one validation against an outputSchema may take.
 const schemaTime = time.Second
 
@@ -59,7 +53,7 @@ func (t *toolIndex) fetch(e *entry, sess *mcp.Session) {
 			defer close(t.done)
 			ctx, cancel := mcp.WithLimit(t.ctx, "connect_timeout", e.def.ConnectTimeout)
 			defer cancel()
-			if fault := e.r.protect(func() { t.schemas, t.err = listTools(ctx, sess) }); fault != "" {
+			if fault := e.r.protect(func() { t.schemas, t.err = listTools(ctx, e, sess) }); fault != "" {
 				t.err = errors.New(fault)
 			}
 			dropped := sess.Dropped()
@@ -124,27 +118,39 @@ func (o *outputSchema) compiled() (*jsonv.Schema, error) {
 	return o.s, o.err
 }
 
-// listTools reads every page of tools/list.
-func listTools(ctx context.Context, sess *mcp.Session) (map[string]*outputSchema, error) {
+// listTools reads every page of tools/list. What is wrong with the exchanges
+// is reported of the run: no test made them.
+func listTools(ctx context.Context, e *entry, sess *mcp.Session) (map[string]*outputSchema, error) {
 	out := map[string]*outputSchema{}
 	seen := map[string]bool{}
 	var params []byte
-	for range maxToolPages {
+	limits := e.r.w.Limits.WithDefaults()
+	for range limits.Pages {
 		x := sess.Do(ctx, mcp.Call{Method: "tools/list", Params: params})
+		for _, f := range e.findings(x.Violations) {
+			e.r.finding(f)
+		}
 		if x.Cause != nil {
 			return nil, x.Cause
 		}
-		if e := x.RPCError(); e != nil {
-			return nil, e
+		if err := x.RPCError(); err != nil {
+			return nil, err
 		}
 		res, err := jsonv.Parse(x.Result)
 		if err != nil {
 			return nil, fmt.Errorf("read tools/list: %w", err)
 		}
-		for _, tool := range res.Lookup("tools").Elems() {
+		tools := res.Lookup("tools")
+		if tools.Kind() != jsonv.KindArray {
+			return nil, fmt.Errorf("tools of the result of tools/list is %s, want a list", tools.Kind())
+		}
+		for _, tool := range tools.Elems() {
 			name, ok := tool.Get("name")
-			if !ok || len(out) >= maxTools {
+			if !ok {
 				continue
+			}
+			if len(out) >= limits.Items {
+				return out, fmt.Errorf("tools/list has more than %d tools (limit: --max-list-items); the rest was not read", limits.Items)
 			}
 			var schema *outputSchema
 			if doc, ok := tool.Get("outputSchema"); ok && doc.Kind() == jsonv.KindObject {
@@ -162,5 +168,5 @@ func listTools(ctx context.Context, sess *mcp.Session) (map[string]*outputSchema
 		seen[cursor.Text()] = true
 		params = jsonv.Object(jsonv.Member{Key: "cursor", Value: cursor}).Append(nil)
 	}
-	return out, fmt.Errorf("tools/list has more than %d pages", maxToolPages)
+	return out, fmt.Errorf("tools/list has more than %d pages (limit: --max-list-pages)", limits.Pages)
 }
