@@ -20,11 +20,15 @@ import (
 func newCallCmd(s Streams) *cobra.Command {
 	var f targetFlags
 	var a argFlags
+	var e elicitFlag
 	cmd := &cobra.Command{
 		Use:   "call TOOL" + targetUse,
 		Short: "Call one tool of a server",
 		Long: `Call one tool and show what comes back, and on standard error what comes meanwhile: progress, log messages,
-requests of the server (none of which is served here), and every breach of the protocol.
+requests of the server, and every breach of the protocol.
+
+A server that asks the user something (elicitation) is answered with --elicit, and declined without it. Sampling and
+roots are not declared and refused; a suite's respond: can serve them.
 
 Arguments: --arg name=value reads the value as a number, true, false, null or "text" where it is one, and as plain
 text otherwise; --arg name:=JSON takes any JSON; --args-json takes an object, @FILE or - for standard input.
@@ -46,13 +50,17 @@ command line.`,
 			if err != nil {
 				return err
 			}
+			if err := e.check(); err != nil {
+				return err
+			}
 			return f.with(cmd, s, argv, func(ctx context.Context, l *look) error {
 				return l.call(ctx, own[0], params)
-			})
+			}, e.serve)
 		},
 	}
 	f.add(cmd)
 	a.add(cmd, true)
+	cmd.Flags().StringVar(&e.json, "elicit", "", "accept every elicitation of the server with this JSON `object`")
 	return cmd
 }
 
@@ -153,6 +161,7 @@ func (l *look) call(ctx context.Context, tool string, args jsonv.Value) error {
 		return l.callJSON(ctx, x)
 	}
 	l.meanwhile(x)
+	l.refused(x)
 	if err := exchangeError(x); err != nil {
 		var rpc *mcp.RPCError
 		if errors.As(err, &rpc) && rpc.Data != nil {

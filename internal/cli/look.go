@@ -36,6 +36,8 @@ type look struct {
 	dialled  mcp.Transport // made already, for the session to come
 	collect  bool          // violations go to seen and are not shown
 	seen     []mcp.Violation
+	caps     jsonv.Value  // what is declared; absent: nothing
+	answer   mcp.Answerer // nil: requests of the server are refused
 }
 
 // prepare resolves the target and makes what a session needs. The caller calls
@@ -62,12 +64,15 @@ func (f *targetFlags) prepare(cmd *cobra.Command, s Streams, argv []string) (ctx
 	}, nil
 }
 
-// with opens a session, calls fn, shows the violations, and ends everything
+// with opens a session as opts say, calls fn, shows the violations, and ends everything
 // that was started.
-func (f *targetFlags) with(cmd *cobra.Command, s Streams, argv []string, fn func(context.Context, *look) error) error {
+func (f *targetFlags) with(cmd *cobra.Command, s Streams, argv []string, fn func(context.Context, *look) error, opts ...func(*look)) error {
 	ctx, l, end, err := f.prepare(cmd, s, argv)
 	if err != nil {
 		return err
+	}
+	for _, o := range opts {
+		o(l)
 	}
 	return l.world.guarded(func() error {
 		defer end()
@@ -107,7 +112,7 @@ func (l *look) greet(ctx context.Context) error {
 	}
 	l.sess, err = mcp.Open(ctx, t, mcp.Options{
 		Protocol: sv.Protocol, Redial: dial, Client: mcp.Implementation{Name: "mcptest", Version: version()}, ConnectTimeout: sv.ConnectTimeout,
-		Limits:   l.f.limits.mcp(),
+		Limits:   l.f.limits.mcp(), Capabilities: l.caps, Answer: l.answer,
 		Tolerate: func(kind string) bool { return sv.Tolerate[kind] },
 	})
 	return err

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// elicitFlag says how `call` answers a server that asks the user something.
+type elicitFlag struct {
+	json    string
+	content jsonv.Value
+}
+
+func (e *elicitFlag) check() error {
+	if e.json == "" {
+		return nil
+	}
+	v, err := jsonv.Parse([]byte(e.json))
+	switch {
+	case err != nil:
+		return fail(exitInvalid, "--elicit: not JSON: %v", err)
+	case v.Kind() != jsonv.KindObject:
+		return fail(exitInvalid, "--elicit: want an object, got %s", v.Kind())
+	}
+	e.content = v
+	return nil
+}
+
+// serve declares elicitation and answers it.
+func (e *elicitFlag) serve(l *look) {
+	l.caps = jsonv.Object(jsonv.Member{Key: "elicitation", Value: jsonv.Object()})
+	l.answer = func(_ context.Context, method string, _ []byte) ([]byte, *mcp.RPCError) {
+		switch {
+		case method != "elicitation/create":
+			return nil, nil // not declared, so not known
+		case e.json == "":
+			return []byte(`{"action":"decline"}`), nil
+		}
+		return jsonv.Object(jsonv.Member{Key: "action", Value: jsonv.String("accept")}, jsonv.Member{Key: "content", Value: e.content}).Append(nil), nil
+	}
+}
+
+// refused says what would have served the requests of a server that were
+// declined or refused.
+func (l *look) refused(x *mcp.Exchange) {
+	told := map[string]bool{}
+	for _, m := range x.During {
+		if told[m.Method] || m.Kind != mcp.KindAnswer {
+			continue
+		}
+		switch answer, err := jsonv.Parse(m.Params); {
+		case err != nil:
+			continue
+		case m.Method == "elicitation/create" && answer.Lookup("action").Text() == "decline":
+			fmt.Fprintln(l.s.Err, "hint: --elicit '{…}' accepts what the server asks the user, with that content")
+		case m.Method == "sampling/createMessage" || m.Method == "roots/list":
+			fmt.Fprintln(l.s.Err, "hint: "+m.Method+" was refused; respond: in a suite can serve it")
+		default:
+			continue
+		}
+		told[m.Method] = true
+	}
+}
