@@ -51,8 +51,9 @@ func (s *shape) toolResult(protocol string, res jsonv.Value) {
 	if has && structured.Kind() != jsonv.KindObject && protocol < "2026-07-28" {
 		s.fault("structuredContent is %s, not an object", article(structured.Kind()))
 	}
-	if _, ok := res.Get("content"); !ok && has {
-		return
+	_, ok := res.Get("content")
+	if task := res.Lookup("task", "taskId"); !ok && (has || task.Kind() == jsonv.KindString) {
+		return // a call that was asked for as a task is answered with the task
 	}
 	s.each(res, "content", s.block)
 }

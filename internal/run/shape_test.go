@@ -11,6 +11,8 @@ func TestResultFaults(t *testing.T) {
 	for _, tt := range []struct{ method, protocol, result, want string }{
 		{"tools/call", "2025-11-25", `{"content":[]}`, ""},
 		{"tools/call", "2025-11-25", `{"structuredContent":{}}`, ""},
+		{"tools/call", "2025-11-25", `{"task":{"taskId":"t","status":"working"}}`, ""},
+		{"tools/call", "2025-11-25", `{"task":{}}`, "the result has no content"},
 		{"tools/call", "2025-11-25", `{"content":[{"type":"text","text":""},{"type":"hologram"}]}`, ""},
 		{"tools/call", "2025-11-25", `{"content":[{"type":"resource_link","uri":"a:b","name":"n"}]}`, ""},
 		{"tools/call", "2025-11-25", `{"content":[{"type":"resource","resource":{"uri":"a:b","blob":"aGk="}}]}`, ""},
