@@ -48,32 +48,6 @@ func random(s string) bool {
 	return longest >= 12 && letters && digits
 }
 
-// privateKey finds a PEM block around its "BEGIN ", to the end of the text
-// when the block was cut.
-func privateKey(s string, i, j int) (start, end int) {
-	if !strings.HasSuffix(s[:i], "-----") {
-		return 0, 0
-	}
-	label, _, ok := strings.Cut(s[j:min(len(s), j+64)], "-----")
-	if !ok || !strings.Contains(label, "PRIVATE KEY") {
-		return 0, 0
-	}
-	start = i - len("-----")
-	for start > 0 && s[start-1] == '-' {
-		start--
-	}
-	const footer = "-----END "
-	k := strings.Index(s[j:], footer)
-	if k < 0 {
-		return start, len(s)
-	}
-	end = j + k + len(footer)
-	if k = strings.Index(s[end:], "-----"); k < 0 || k > 64 {
-		return start, end
-	}
-	return start, end + k + len("-----")
-}
-
 // slackToken finds xoxb-…, xoxp-… and their kin.
 func slackToken(s string, i, j int) (start, end int) {
 	if j+2 > len(s) || strings.IndexByte("abeoprs", s[j]) < 0 {
@@ -138,13 +112,13 @@ func basic(s string, _, j int) (start, end int) {
 // authorization finds the credentials of a header line or member of that
 // name, and keeps the scheme.
 func authorization(s string, i, j int) (start, end int) {
-	start, end = named{value: headerChar, min: MinLength}.find(s, i, j)
-	if end == 0 {
+	start, end, _ = value(s, j, headerChar)
+	if end-start < MinLength {
 		return 0, 0
 	}
 	scheme, rest, ok := strings.Cut(s[start:end], " ")
 	switch {
-	case ok && schemes[strings.ToLower(scheme)] && len(rest) >= 4:
+	case ok && schemes[strings.ToLower(scheme)] && len(rest) >= 4 && rest != Mask:
 		return start + len(scheme) + 1, end
 	case !ok && (len(scheme) >= 16 || strings.ContainsAny(scheme, "0123456789")):
 		return start, end
@@ -152,51 +126,29 @@ func authorization(s string, i, j int) (start, end int) {
 	return 0, 0
 }
 
+// cookie finds what a Cookie or Set-Cookie header holds: pairs, of which the
+// first one begins at once.
+func cookie(s string, i, j int) (start, end int) {
+	start, end, quote := value(s, j, headerChar)
+	if end <= start {
+		return 0, 0
+	}
+	name := span(s[:end], start, cookieChar)
+	if name == start || name == end || s[name] != '=' {
+		return 0, 0
+	}
+	if quote == 0 && name+1 >= end-1 { // a="b c": the quotes belong to the cookie
+		if from, to, quote := value(s, name, headerChar); quote > 0 && to > from {
+			end = span(s, min(to+quote, len(s)), headerChar)
+		}
+	}
+	return start, end
+}
+
 // schemes are the authentication schemes that are followed by credentials.
 var schemes = map[string]bool{
 	"bearer": true, "basic": true, "digest": true, "token": true, "dpop": true,
 	"negotiate": true, "apikey": true, "aws4-hmac-sha256": true,
-}
-
-// named finds the value of a header, member or form field by its name: what
-// follows after quotes, blanks and a colon or an equals sign.
-type named struct {
-	before []string // the name's possible beginnings, in lower case; nil: nothing
-	value  func(byte) bool
-	min    int
-}
-
-func (n named) find(s string, i, j int) (start, end int) {
-	if n.before != nil && !n.begins(s[:i]) {
-		return 0, 0
-	}
-	k := skip(s, j, `"'\`, 3)
-	k = skip(s, k, " ", 2)
-	if k >= len(s) || s[k] != ':' && s[k] != '=' {
-		return 0, 0
-	}
-	k = skip(s, k+1, " ", 4)
-	k = skip(s, k, `["'\`, 4)
-	if k > 0 && strings.HasPrefix(s[k-1:], Mask) {
-		return 0, 0
-	}
-	end = span(s, k, n.value)
-	for end > k && s[end-1] == ' ' {
-		end--
-	}
-	if end-k < n.min || s[k] == '{' {
-		return 0, 0
-	}
-	return k, end
-}
-
-func (n named) begins(s string) bool {
-	for _, b := range n.before {
-		if len(s) >= len(b) && strings.EqualFold(s[len(s)-len(b):], b) {
-			return true
-		}
-	}
-	return false
 }
 
 func skip(s string, i int, chars string, most int) int {
@@ -292,4 +244,5 @@ func tokenChar(c byte) bool {
 func authorityChar(c byte) bool { return c > ' ' && strings.IndexByte("/?#\"'<>\\`", c) < 0 }
 func queryChar(c byte) bool     { return c > ' ' && strings.IndexByte("&#;\"'<>\\`)", c) < 0 }
 func valueChar(c byte) bool     { return c > ' ' && strings.IndexByte("&,;\"'<>\\`}", c) < 0 }
+func cookieChar(c byte) bool    { return c > ' ' && strings.IndexByte("=;,\"'\\`", c) < 0 }
 func headerChar(c byte) bool    { return c >= ' ' && strings.IndexByte("\"'\\`", c) < 0 }

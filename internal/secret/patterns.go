@@ -5,6 +5,7 @@ package secret
 type pattern struct {
 	prefix string // at least one byte; what follows a shorter one than three is free
 	fold   bool   // the prefix is in lower case, and upper case is the same
+	named  bool   // found by a name, which does not stand where the value is shown alone
 	// find is given the place i of the prefix and the place j after it, and
 	// returns the secret's place, an empty one when there is none.
 	find func(s string, i, j int) (start, end int)
@@ -31,6 +32,7 @@ func (p *pattern) at(s string, i int) bool {
 var patterns = []pattern{
 	// Private keys in PEM (RFC 7468), with real or escaped line ends.
 	{prefix: "BEGIN ", find: privateKey},
+	{prefix: "END ", find: privateKeyEnd},
 	// Amazon: access key ids; the secret half is found by its name below.
 	{prefix: "AKIA", find: token{chars: upperDigit, min: 16, max: 16, bounded: true}.find},
 	{prefix: "ASIA", find: token{chars: upperDigit, min: 16, max: 16, bounded: true}.find},
@@ -74,18 +76,25 @@ var patterns = []pattern{
 	{prefix: "bearer ", fold: true, find: bearer},
 	{prefix: "bearer%20", fold: true, find: bearer},
 	{prefix: "basic ", fold: true, find: basic},
-	{prefix: "authorization", fold: true, find: authorization},
-	{prefix: "cookie", fold: true, find: named{value: headerChar, min: 1}.find},
+	{prefix: "authorization", fold: true, named: true, find: authorization},
+	{prefix: "cookie", fold: true, named: true, find: cookie},
 	// URLs: userinfo, and credentials in the query or the fragment.
 	{prefix: "://", find: userinfo},
 	{prefix: "?", find: query},
 	{prefix: "&", find: query},
 	{prefix: "#", find: query},
-	{prefix: `\u0026`, find: query},
-	// Members and form fields of OAuth and AWS answers.
-	{prefix: "_token", fold: true, find: named{before: []string{"access", "refresh", "id", "auth", "session", "private"}, value: valueChar, min: 8}.find},
-	{prefix: "_secret", fold: true, find: named{before: []string{"client"}, value: valueChar, min: 8}.find},
-	{prefix: "_access_key", fold: true, find: named{before: []string{"secret"}, value: valueChar, min: 8}.find},
-	{prefix: "tAccessKey", find: named{before: []string{"secre"}, value: valueChar, min: 8}.find},
-	{prefix: "-api-key", fold: true, find: named{before: []string{"x"}, value: valueChar, min: 8}.find},
+	// Members, variables and flags that are named like credentials. The prefix
+	// is the part of the name that is rare in prose.
+	{prefix: "oken", fold: true, named: true, find: named},
+	{prefix: "sswor", fold: true, named: true, find: named},
+	{prefix: "sswd", fold: true, named: true, find: named},
+	{prefix: "sphra", fold: true, named: true, find: named},
+	{prefix: "pwd", fold: true, named: true, find: named},
+	{prefix: "cret", fold: true, named: true, find: named},
+	{prefix: "redenti", fold: true, named: true, find: named},
+	{prefix: "apikey", fold: true, named: true, find: named},
+	{prefix: "_key", fold: true, named: true, find: named},
+	{prefix: "-key", fold: true, named: true, find: named},
+	{prefix: "sskey", fold: true, named: true, find: named},
+	{prefix: "tekey", fold: true, named: true, find: named},
 }

@@ -28,7 +28,7 @@ func (w *redactingWriter) Write(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	w.held = append(w.held, p...)
 	end := bytes.LastIndexByte(w.held, '\n') + 1
-	if key := openKey(w.held[:end]); key >= 0 {
+	if key := openKey(string(w.held[:end])); key >= 0 {
 		end = key
 	}
 	if len(w.held) > maxHeld {
@@ -45,9 +45,8 @@ func (w *redactingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// openKey returns where a private key begins that does not end in b, or -1.
-func openKey(b []byte) int {
-	s := string(b)
+// openKey returns where a private key begins that does not end in s, or -1.
+func openKey(s string) int {
 	i := strings.LastIndex(s, "-----BEGIN ")
 	if i < 0 || !strings.Contains(s[i:min(len(s), i+80)], "PRIVATE KEY") || strings.Contains(s[i:], "-----END ") {
 		return -1

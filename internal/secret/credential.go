@@ -1,0 +1,281 @@
+package secret
+
+import "strings"
+
+// What stands after the name of a credential is one: {"password":"…"},
+// API_KEY=…, --token …. How certain that is depends on the name, and on how
+// name and value are written.
+
+// weight says what a value must be like to be masked after a name.
+type weight uint8
+
+const (
+	weightNone   weight = iota
+	weightToken         // must look drawn by chance: "token" names much else
+	weightIssued        // long enough: access_token, session_token
+	weightAny           // whatever it is but a word of a description: password
+)
+
+// about are words of names that belong to what is said about a credential, and
+// to marks that are none.
+var about = map[string]bool{
+	"page": true, "next": true, "prev": true, "previous": true, "cursor": true, "continuation": true, "sync": true,
+	"progress": true, "count": true, "counts": true, "total": true, "limit": true, "max": true, "min": true, "usage": true,
+	"type": true, "kind": true, "format": true, "length": true, "size": true, "expires": true, "expiry": true,
+	"expiration": true, "expired": true, "ttl": true, "url": true, "uri": true, "endpoint": true, "file": true,
+	"path": true, "dir": true, "name": true, "names": true, "hint": true, "required": true, "enabled": true, "supported": true,
+	"methods": true, "method": true, "algorithm": true, "alg": true, "policy": true, "status": true, "scope": true,
+	"scopes": true, "issuer": true, "version": true, "env": true, "field": true, "help": true, "description": true,
+	"valid": true, "invalid": true, "error": true, "present": true, "provided": true, "strength": true,
+}
+
+// nameWeights are the words that make a name the name of a credential here.
+// Those of headers with a form of their own are patterns.
+var nameWeights = map[string]weight{
+	"token": weightToken, "tokens": weightToken, "jwt": weightToken,
+	"password": weightAny, "passwords": weightAny, "passwd": weightAny, "passphrase": weightAny, "pwd": weightAny,
+	"secret": weightAny, "secrets": weightAny, "credential": weightAny, "credentials": weightAny,
+	"apikey": weightAny, "secretkey": weightAny, "privatekey": weightAny, "accesskey": weightAny,
+	"authtoken": weightIssued, "accesstoken": weightIssued, "refreshtoken": weightIssued,
+}
+
+// issued are the words before "token" that say that it gives access.
+var issued = map[string]bool{
+	"access": true, "refresh": true, "id": true, "auth": true, "session": true, "private": true,
+	"api": true, "bearer": true, "bot": true, "github": true, "gitlab": true, "slack": true, "npm": true,
+}
+
+// nameWeight weighs a name as [Name] does, but leaves out names that only tell
+// something about a credential: token_type, next_page_token, password_file.
+func nameWeight(name string) weight {
+	w, key, qualified, given := weightNone, false, false, false
+	last := ""
+	for word := range splitWords(name) {
+		word = strings.ToLower(word)
+		if about[word] {
+			return weightNone
+		}
+		w = max(w, nameWeights[word])
+		key = key || word == "key" || word == "keys"
+		qualified = qualified || keyWords[word]
+		given = given || issued[word]
+		last = word
+	}
+	switch {
+	case last == "id" || last == "ids" || last == "at" || last == "in":
+		return weightNone // access_key_id, token_expires_in
+	case key && w < weightAny:
+		if qualified {
+			return weightAny
+		}
+		return weightNone // token_key, key
+	case w == weightToken && given:
+		return weightIssued
+	}
+	return w
+}
+
+// keyWords make a secret of a key.
+var keyWords = map[string]bool{
+	"api": true, "access": true, "private": true, "secret": true, "signing": true, "encryption": true, "auth": true, "master": true,
+}
+
+// Holds reports whether a member, argument or variable of this name holds a
+// credential. It is stricter than [Name]: next_page_token and token_type hold
+// none.
+func Holds(name string) bool {
+	return nameWeight(name) != weightNone || strings.EqualFold(name, "authorization") ||
+		strings.EqualFold(name, "cookie") || strings.EqualFold(name, "set-cookie")
+}
+
+// maxName bounds how far a name is read around the word that was found, and
+// maxValue how far a value in quotes is.
+const (
+	maxName  = 64
+	maxValue = 16 << 10
+)
+
+// named finds the value after the name around s[i:j].
+func named(s string, i, j int) (start, end int) {
+	a := i
+	for a > 0 && i-a < maxName && wordDash(s[a-1]) {
+		a--
+	}
+	if a > 0 && s[a-1] == '\\' && a < i && strings.IndexByte("nrtbf", s[a]) >= 0 {
+		a++ // the letter of an escaped line end
+	}
+	b := span(s[:min(len(s), j+maxName)], j, wordDash)
+	name := s[a:b]
+	flag := strings.HasPrefix(name, "--")
+	w := nameWeight(name)
+	if w == weightNone {
+		return 0, 0
+	}
+	start, end, quote := value(s, b, valueChar)
+	if end == 0 && flag {
+		if start, end, quote = argument(s, b); end == 0 || s[start] == '-' {
+			return 0, 0
+		}
+		if placeholder(s[start:end]) || end-start < 3 {
+			return 0, 0
+		}
+		return start, end
+	}
+	switch {
+	case end-start < 3:
+		return 0, 0
+	case quote > 0 && !w.quoted(s[start:end], name):
+		return 0, 0
+	case quote == 0 && !w.bare(s[start:end], name, s[b]):
+		return 0, 0
+	}
+	return start, end
+}
+
+// value finds what stands after a name that ends at k: after quotes, a colon
+// or an equals sign and blanks, within quotes or as long as the class holds.
+// quote is the length of the quote, 0 when there is none. All is 0 when there
+// is no value, or when it is masked already.
+func value(s string, k int, class func(byte) bool) (start, end, quote int) {
+	k = skip(s, k, `"'\`, 4)
+	k = skip(s, k, " ", 2)
+	if k >= len(s) || s[k] != ':' && s[k] != '=' {
+		return 0, 0, 0
+	}
+	k = skip(s, k+1, " ", 4)
+	if strings.HasPrefix(s[k:], Mask) {
+		return 0, 0, 0
+	}
+	k = skip(s, k, "[", 1)
+	return content(s, k, class)
+}
+
+// argument finds the word after a flag that ends at k, in a command line or a
+// list of words.
+func argument(s string, k int) (start, end, quote int) {
+	j := skip(s, k, `"'\`, 4)
+	next := skip(s, skip(s, j, ",", 1), " ", 4)
+	if next == j || strings.HasPrefix(s[next:], Mask) {
+		return 0, 0, 0
+	}
+	return content(s, next, valueChar)
+}
+
+// content finds what is quoted at k, or the run of a class.
+func content(s string, k int, class func(byte) bool) (start, end, quote int) {
+	open := span(s, k, func(c byte) bool { return c == '\\' })
+	if open < len(s) && open-k < 8 && (s[open] == '"' || s[open] == '\'' || s[open] == '`') {
+		start = open + 1
+		end = closing(s[:min(len(s), start+maxValue)], start, s[open], open-k)
+		if strings.HasPrefix(s[start:], Mask) {
+			return 0, 0, 0
+		}
+		return start, end, start - k
+	}
+	end = span(s, k, class)
+	for end > k && s[end-1] == ' ' {
+		end--
+	}
+	if end == k || s[k] == '{' {
+		return 0, 0, 0
+	}
+	return k, end, 0
+}
+
+// closing returns where the content of a quote ends that was opened after n
+// backslashes: at the next one of its kind that is not escaped itself.
+func closing(s string, i int, quote byte, n int) int {
+	slashes := 0
+	for ; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			slashes++
+			continue
+		case quote:
+			if slashes%(2*(n+1)) == n {
+				return i - n
+			}
+		}
+		slashes = 0
+	}
+	return len(s)
+}
+
+// quoted judges a value in quotes.
+func (w weight) quoted(v, name string) bool {
+	if placeholder(v) || strings.EqualFold(v, name) {
+		return false
+	}
+	switch w {
+	case weightAny:
+		return !prose(v)
+	case weightIssued:
+		return len(v) >= MinLength && strings.IndexByte(v, ' ') < 0
+	}
+	return chance(v)
+}
+
+// bare judges a value without quotes after a name and the byte that follows
+// the name: in code and prose, much stands there that is none.
+func (w weight) bare(v, name string, after byte) bool {
+	if placeholder(v) || after == '"' || after == '\'' || after == '\\' || strings.ContainsAny(v, "()[]<>$") {
+		return false
+	}
+	shouted := after == '=' && strings.ToUpper(name) == name
+	flag := after == '=' && strings.HasPrefix(name, "-")
+	switch {
+	case w == weightAny && (shouted || flag):
+		return true
+	case w == weightAny:
+		return strings.ContainsAny(v, "0123456789") || strings.ContainsAny(v, "!@#%^*")
+	case w == weightIssued:
+		return len(v) >= MinLength && (shouted || flag || strings.ContainsAny(v, "0123456789"))
+	}
+	return (shouted || flag) && len(v) >= MinLength || chance(v)
+}
+
+// placeholder reports whether v stands for a value, or says what it is like.
+func placeholder(v string) bool {
+	for _, p := range []string{"${", "$(", "{{", "<", "%s", "%v", "***", "…", "[red"} {
+		if strings.HasPrefix(v, p) {
+			return true
+		}
+	}
+	v = strings.TrimPrefix(v, "$")
+	switch strings.ToLower(v) {
+	case "string", "text", "number", "integer", "boolean", "object", "array", "null", "none", "nil", "true", "false",
+		"undefined", "required", "optional", "password", "secret", "token", "api_key", "apikey", "credential", "credentials",
+		"redacted", "hidden", "masked", "unset", "empty", "invalid", "valid", "missing", "wrong", "expired", "unknown",
+		"yes", "no", "not", "want", "got", "nothing", "value", "inherit", "basic", "bearer", "env", "file":
+		return true
+	}
+	return v == strings.ToUpper(v) && span(v, 0, func(c byte) bool { return c-'A' < 26 || c == '_' || c == '-' }) == len(v)
+}
+
+// prose reports whether v reads like a sentence.
+func prose(v string) bool {
+	return strings.Count(strings.TrimSpace(v), " ") >= 2 && !strings.ContainsAny(v, "0123456789") ||
+		span(v, 0, func(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || strings.IndexByte(" .,'", c) >= 0 }) == len(v) && strings.Contains(v, " ")
+}
+
+// chance reports whether v looks drawn by chance rather than like a word, a
+// number, a date or a sentence.
+func chance(v string) bool {
+	if len(v) < MinLength || strings.IndexByte(v, ' ') >= 0 {
+		return false
+	}
+	letters, digits, marks := 0, 0, 0
+	for i := range len(v) {
+		switch c := v[i]; {
+		case c-'0' < 10:
+			digits++
+		case alnum(c) || c >= 0x80:
+			letters++
+		case strings.IndexByte("!@#%^&*+=$~", c) >= 0:
+			marks++
+		case strings.IndexByte("(){}[]<>", c) >= 0:
+			return false
+		}
+	}
+	return letters > 0 && (digits > 0 || marks > 0)
+}

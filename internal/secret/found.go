@@ -1,0 +1,55 @@
+package secret
+
+import "strings"
+
+// Found is what a [Redactor] recognised without being told: the rest of a
+// case must not show it either, though it may stand there without the name or
+// the form that gave it away.
+type Found struct {
+	// Named are the values of members and headers with the names of
+	// credentials, Seen those with a form of their own.
+	Named, Seen []string
+}
+
+// Empty reports whether nothing was found.
+func (f *Found) Empty() bool { return len(f.Named) == 0 && len(f.Seen) == 0 }
+
+// All are the values to mask besides.
+func (f *Found) All() []string { return append(f.Named[:len(f.Named):len(f.Named)], f.Seen...) }
+
+// Name adds the value of a name that holds a credential. Words that stand
+// for no value, or too often for another one, are left out.
+func (f *Found) Name(v string) { f.note(place{value: v, named: true}) }
+
+func (f *Found) note(p place) {
+	v := strings.TrimSpace(p.value)
+	if strings.Contains(v, Mask) {
+		return
+	}
+	if !p.named {
+		f.Seen = appendPieces(f.Seen, v, keyLine, "\n\r \\\",'+")
+		if len(v) >= MinLength && len(v) < maxName*maxName {
+			f.Seen = append(f.Seen, v)
+		}
+		return
+	}
+	switch {
+	case chance(v):
+		f.Named = append(f.Named, v)
+	case len(v) >= 4 && len(v) < MinLength && strings.ContainsAny(v, "0123456789"):
+		f.Seen = append(f.Seen, v)
+	case strings.ContainsAny(v, " =;"):
+		f.Seen = append(f.Seen, v)
+		f.Named = appendPieces(f.Named, v, MinLength, " =;,\"")
+	}
+}
+
+// appendPieces adds the pieces of v of some length that look drawn by chance.
+func appendPieces(list []string, v string, least int, separators string) []string {
+	for piece := range strings.FieldsFuncSeq(v, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+		if len(piece) >= least && len(piece) < len(v) && chance(piece) {
+			list = append(list, piece)
+		}
+	}
+	return list
+}

@@ -1,0 +1,148 @@
+package secret
+
+import "strings"
+
+// privateKey finds a PEM block (RFC 7468) by its "BEGIN ". Where the end is
+// missing, the block goes as far as the text looks like a key: it was cut.
+func privateKey(s string, i, j int) (start, end int) {
+	if !strings.HasSuffix(s[:i], "-----") {
+		return 0, 0
+	}
+	label, _, ok := strings.Cut(s[j:min(len(s), j+64)], "-----")
+	if !ok || !strings.Contains(label, "PRIVATE KEY") {
+		return 0, 0
+	}
+	start = dashesBefore(s, i)
+	j += len(label) + len("-----")
+	const (
+		footer  = "-----END "
+		longest = 16 << 10 // of a key; beyond that, what looks like its lines is masked
+	)
+	k := strings.Index(s[j:min(len(s), j+longest)], footer)
+	if k < 0 {
+		return start, keyTextAfter(s, j)
+	}
+	end = j + k + len(footer)
+	if k = strings.Index(s[end:], "-----"); k < 0 || k > 64 {
+		return start, end
+	}
+	return start, end + k + len("-----")
+}
+
+// privateKeyEnd finds a PEM block by its "END ", of which the beginning was
+// cut away.
+func privateKeyEnd(s string, i, j int) (start, end int) {
+	if !strings.HasSuffix(s[:i], "-----") {
+		return 0, 0
+	}
+	label, _, ok := strings.Cut(s[j:min(len(s), j+64)], "-----")
+	if !ok || !strings.Contains(label, "PRIVATE KEY") {
+		return 0, 0
+	}
+	dashes := dashesBefore(s, i)
+	if start = keyTextBefore(s, dashes); start == dashes {
+		return 0, 0
+	}
+	return start, j + len(label) + len("-----")
+}
+
+func dashesBefore(s string, i int) int {
+	for i > 0 && s[i-1] == '-' {
+		i--
+	}
+	return i
+}
+
+// Lines of a key are 64 characters of base64, but for the last one. Between
+// two there is a line end, real or escaped, and at most a mark of a diff or of
+// a list.
+const (
+	fullLine = 40
+	keyLine  = 16
+	maxGap   = 12
+)
+
+// KeyLine reports whether a line may belong to a private key in PEM.
+func KeyLine(line string) bool {
+	line = strings.TrimSpace(line)
+	n := span(line, 0, keyChar)
+	return n > 0 && n == len(line) || n >= keyLine
+}
+
+// OpensKey reports whether a private key in PEM begins in s and does not end
+// there.
+func OpensKey(s string) bool { return openKey(s) >= 0 }
+
+// ClosesKey reports whether s has the last line of a private key in PEM.
+func ClosesKey(s string) bool {
+	_, rest, ok := strings.Cut(s, "-----END ")
+	return ok && strings.Contains(rest[:min(len(rest), 64)], "PRIVATE KEY")
+}
+
+func keyChar(c byte) bool { return alnum(c) || c == '+' || c == '/' || c == '=' }
+
+// keyTextAfter returns the end of what looks like the lines of a key from i on.
+func keyTextAfter(s string, i int) int {
+	end, last, stop := i, false, len(strings.TrimRight(s, "\r\n"))
+	for {
+		j := i
+		for j < len(s) && !keyChar(s[j]) && s[j] != '-' || j < len(s) && s[j] == '-' && !strings.HasPrefix(s[j:], "--") {
+			if j++; j-i > maxGap {
+				return end
+			}
+		}
+		k := span(s, j, keyChar)
+		n := k - j
+		switch {
+		case n == 0:
+			return end
+		case n >= keyLine, n >= 4 && cut(s[:stop], min(k, stop)), header(s[j:k]):
+			if end, last = k, n >= fullLine; k >= stop {
+				return len(s)
+			}
+		case last && n > 2:
+			return k
+		case n > 2:
+			return end
+		}
+		i = k
+	}
+}
+
+// header reports whether w is a word of the encryption headers of a key.
+func header(w string) bool {
+	switch w {
+	case "Proc", "Type", "4", "ENCRYPTED", "DEK", "Info", "AES", "128", "192", "256", "CBC", "DES", "EDE3":
+		return true
+	}
+	return false
+}
+
+// keyTextBefore returns the start of what looks like the lines of a key before
+// end; end itself when nothing does.
+func keyTextBefore(s string, end int) int {
+	start, i, full := end, end, false
+	for {
+		j := i
+		for j > 0 && !keyChar(s[j-1]) && i-j < maxGap {
+			j--
+		}
+		k := j
+		for k > 0 && keyChar(s[k-1]) {
+			k--
+		}
+		n := j - k
+		if n == 0 || n > 2 && n < keyLine && start != end && k > 0 {
+			break
+		}
+		if n > 2 {
+			start = k
+			full = full || n >= keyLine || k == 0
+		}
+		i = k
+	}
+	if !full {
+		return end
+	}
+	return start
+}
