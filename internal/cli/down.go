@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,8 +35,13 @@ afterAll of its suites, the last first, then every process that is left (SIGTERM
 two seconds, SIGKILL). A process id that belongs to another process by now is left
 alone. When nothing is up there is nothing to do, and the exit code is 0.
 
-Exit codes: 0 nothing is left, 1 a process could not be ended, 2 the suites can no
-longer be read (their processes are ended, teardown can be tried again).`,
+On Linux that includes what its programs started since, also outside of their
+process groups. Variables of the environment that the suites read have the values
+they had when the world was brought up.
+
+Exit codes: 0 nothing is left, 1 a process could not be ended (it is named), 2 the
+suites can no longer be read (their processes are ended, teardown can be tried
+again) or another mcptest is at work on this world.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) },
 	}
@@ -50,14 +57,16 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 	if err != nil {
 		return fail(exitInvalid, "find the current folder: %v", err)
 	}
-	st, err := readUpState(dir)
-	if err != nil {
-		return err
-	}
-	if st == nil {
+	st, err := openUpState(dir)
+	if errors.Is(err, errNothingUp) {
 		fmt.Fprintf(s.Err, "mcptest: nothing is up here (looked for %s)\n", upPath(upDir))
 		return nil
 	}
+	if err != nil {
+		return err
+	}
+	defer st.lock.release()
+	s.Env = st.environ(s.Env)
 	redactor := secret.NewRedactor()
 	log, closeLog, err := openLog(s.Err, f.logLevel, redactor)
 	if err != nil {
@@ -69,6 +78,7 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 	ctx, stop := watchSignals(ctx, s.Err, world.kill)
 	defer stop()
 	code := exitPassed
+	open := 0 // hooks and steps that did not pass
 	tokens, _ := tokenPath("", s) // without one only what needs a login fails
 	if !f.noTeardown {
 		err := world.guarded(func() error {
@@ -76,7 +86,7 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 			if err != nil {
 				return err
 			}
-			rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: []result.Listener{phaseLines{s}}})
+			rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: []result.Listener{phaseLines{s, &open}}})
 			defer rec.Close()
 			code = run.Run(ctx, p, run.World{
 				Tool: result.Tool{Name: "mcptest", Version: version()}, Send: rec.Send, Secret: redactor.Add, Log: log,
@@ -90,16 +100,31 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 		}
 	}
 	alive := st.kill(s)
-	if code != exitPassed && code != exitFailed { // a signal: teardown may be unfinished
+	signalled := code != exitPassed && code != exitFailed
+	switch {
+	case alive > 0:
+		fmt.Fprintf(s.Err, "mcptest: %s could not be ended; what is up is still written down here: end it and run mcptest down --no-teardown\n", processes(alive))
+	case signalled && open > 0:
+		fmt.Fprintf(s.Err, "mcptest: teardown is not complete: run mcptest down again, or mcptest down --no-teardown to give up on it\n")
+	default:
+		if err := st.remove(); err != nil {
+			return fail(exitInternal, "remove the state file: %v", err)
+		}
+	}
+	if signalled {
 		return &exitError{code: code}
 	}
 	if alive > 0 {
-		return fail(exitFailed, "%s could not be ended", plural(alive, "process"))
-	}
-	if err := st.remove(); err != nil {
-		return fail(exitInternal, "remove the state file: %v", err)
+		return &exitError{code: exitFailed}
 	}
 	return nil
+}
+
+func processes(n int) string {
+	if n == 1 {
+		return "1 process"
+	}
+	return fmt.Sprintf("%d processes", n)
 }
 
 // plan reads the suites again, as they were read when they were brought up.
@@ -142,8 +167,11 @@ func shorter(path string) string {
 func (st *upState) kill(s Streams) (alive int) {
 	ctx, cancel := cleanupContext()
 	defer cancel()
-	for _, e := range (proc.Snapshot{Groups: st.Groups}).Kill(ctx, proc.Grace{}) {
+	for _, e := range st.Kill(ctx, proc.Grace{}) {
 		for _, m := range e.Members {
+			if slices.ContainsFunc(e.Alive, func(a proc.Leftover) bool { return a.Pid == m.Pid }) {
+				continue
+			}
 			fmt.Fprintf(s.Out, "ended pid %d %s (%s)\n", m.Pid, term.Escape(m.Command), e.How)
 		}
 		for _, m := range e.Alive {
@@ -160,13 +188,19 @@ func cleanupContext() (context.Context, context.CancelFunc) {
 }
 
 // phaseLines prints the phases of `mcptest down` as they end.
-type phaseLines struct{ s Streams }
+type phaseLines struct {
+	s    Streams
+	open *int // counts the phases that did not pass
+}
 
 // Event prints one line for a phase or a finding.
 func (p phaseLines) Event(e result.Event, _ *result.Run) {
 	switch e := e.(type) {
 	case result.PhaseFinished:
 		ph := e.Phase
+		if ph.Status != result.Pass {
+			*p.open++
+		}
 		line := fmt.Sprintf("%s %s: %s", ph.Status, ph.Phase, ph.Name)
 		if ph.Message != "" {
 			line += ": " + ph.Message

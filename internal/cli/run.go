@@ -103,7 +103,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s Streams) error {
 	if err := spare(specs, suites); err != nil {
 		return err
 	}
-	if p.Len() == 0 && !f.setupOnly {
+	if p.Len() == 0 && (!f.setupOnly || f.selects()) {
 		return fail(exitNothing, "no test selected: %s", f.selection(p))
 	}
 	if f.part, err = f.split(s, p, suites); err != nil {
@@ -189,6 +189,11 @@ func (f *runFlags) knownServers(suites []*suite.Suite) error {
 	return nil
 }
 
+// selects reports whether a flag chooses among the tests.
+func (f *runFlags) selects() bool {
+	return len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers) > 0
+}
+
 // selection says what was looked for, when nothing was found.
 func (f *runFlags) selection(p *plan.Plan) string {
 	var parts []string
@@ -224,7 +229,7 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 	defer closeLog()
 	var up *upState
 	if f.setupOnly {
-		if up, err = newUpState(f); err != nil {
+		if up, err = newUpState(f, suites); err != nil {
 			return err
 		}
 	}
@@ -248,7 +253,8 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 	}
 	if up != nil {
 		w.Part, w.LogDir = run.Up, up.dir
-		w.HandOver = func(files []run.Kept) error { return up.handOver(files, world) }
+		dropDir := world.keepDir(up.dir)
+		w.HandOver = func(files []run.Kept) error { return up.handOver(files, world, dropDir) }
 	}
 	return world.guarded(func() error {
 		code := run.Run(ctx, p, w)

@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"mcptest/internal/proc"
 	"mcptest/internal/run"
+	"mcptest/internal/suite"
 	"mcptest/internal/term"
 )
 
@@ -35,35 +39,46 @@ type upState struct {
 	EnvFiles     []string   `json:"env_files,omitempty"`
 	Vars         []string   `json:"vars,omitempty"`
 	AllowOutside bool       `json:"allow_outside,omitempty"`
-	// Groups are process groups with their start times.
-	Groups []proc.Ref `json:"groups"`
+	// Env are the variables of the environment, or of .env, that the suites
+	// read, with their values; Unset are those they asked for and that were
+	// not set. Teardown must find the world that setup made.
+	Env   map[string]string `json:"env,omitempty"`
+	Unset []string          `json:"unset,omitempty"`
+	// Groups are process groups with their start times, and the mark that all
+	// their processes carry.
+	proc.Snapshot
 
 	dir    string // absolute
+	lock   *upLock
 	handed bool
 }
 
 func upPath(dir string) string { return filepath.Join(dir, "state.json") }
 
-// newUpState makes the folder. A world that is up already must be ended first.
-func newUpState(f *runFlags) (*upState, error) {
+// newUpState makes the folder and takes its lock, which it has until finish. A
+// world that is up already must be ended first.
+func newUpState(f *runFlags, suites []*suite.Suite) (*upState, error) {
 	dir, err := filepath.Abs(upDir)
 	if err != nil {
 		return nil, fail(exitInvalid, "find the current folder: %v", err)
 	}
+	lock, err := lockUp(dir, "mcptest run --setup-only", func() error { return makeUpDir(dir) })
+	if err != nil {
+		return nil, err
+	}
 	if _, err := os.Stat(upPath(dir)); err == nil {
+		lock.release()
 		return nil, fail(exitInvalid, "a world is up here already (%s): end it with: mcptest down", upPath(upDir))
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fail(exitInvalid, "make the folder for --setup-only: %v", err)
+	st := &upState{Schema: upSchema, Started: time.Now().UTC(), Vars: f.vars, AllowOutside: f.allowOutside, dir: dir, lock: lock}
+	st.sweepLogs()
+	for _, su := range suites {
+		st.remember(su)
 	}
-	// What is in here is nobody's to commit.
-	if err := os.WriteFile(filepath.Join(filepath.Dir(dir), ".gitignore"), []byte("*\n"), 0o600); err != nil {
-		return nil, fail(exitInvalid, "make the folder for --setup-only: %v", err)
-	}
-	st := &upState{Schema: upSchema, Started: time.Now().UTC(), Vars: f.vars, AllowOutside: f.allowOutside, dir: dir}
 	for _, file := range f.envFiles {
 		abs, err := filepath.Abs(file)
 		if err != nil {
+			lock.release()
 			return nil, fail(exitInvalid, "--env-file: %v", err)
 		}
 		st.EnvFiles = append(st.EnvFiles, abs)
@@ -71,17 +86,63 @@ func newUpState(f *runFlags) (*upState, error) {
 	return st, nil
 }
 
+func makeUpDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	// What is in here is nobody's to commit.
+	return os.WriteFile(filepath.Join(filepath.Dir(dir), ".gitignore"), []byte("*\n"), 0o600)
+}
+
+// remember keeps what a suite took from the environment.
+func (st *upState) remember(su *suite.Suite) {
+	for _, v := range su.EnvRead {
+		if st.Env == nil {
+			st.Env = map[string]string{}
+		}
+		st.Env[v.Name] = v.Value
+	}
+	for _, name := range su.EnvMissing {
+		if !slices.Contains(st.Unset, name) {
+			st.Unset = append(st.Unset, name)
+		}
+	}
+}
+
+// environ is env as it was for the suites' variables when the world was brought
+// up.
+func (st *upState) environ(env []string) []string {
+	out := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		_, known := st.Env[name]
+		return known || slices.Contains(st.Unset, name)
+	})
+	for _, name := range slices.Sorted(maps.Keys(st.Env)) {
+		out = append(out, name+"="+st.Env[name])
+	}
+	return out
+}
+
+// sweepLogs removes what a run that was killed left in the folder.
+func (st *upState) sweepLogs() {
+	for _, pattern := range []string{"step-*.log", "state-*.json"} {
+		list, _ := filepath.Glob(filepath.Join(st.dir, pattern))
+		for _, name := range list {
+			_ = os.Remove(name)
+		}
+	}
+}
+
 // handOver writes the state file and lets go of every process. When it can't
 // be written the processes are ended.
-func (st *upState) handOver(files []run.Kept, w *world) error {
-	snap := w.ledger.Release()
-	st.Files, st.Groups = files, snap.Groups
+func (st *upState) handOver(files []run.Kept, w *world, dropDir func()) error {
+	st.Files, st.Snapshot = files, w.ledger.Snapshot()
 	if err := st.write(); err != nil {
-		ctx, cancel := cleanupContext()
-		defer cancel()
-		snap.Kill(ctx, proc.Grace{})
 		return fmt.Errorf("write the state file: %w", err)
 	}
+	// Whoever is killed from here on leaves a world that is written down.
+	dropDir()
+	w.ledger.Release()
 	st.handed = true
 	return nil
 }
@@ -103,8 +164,10 @@ func (st *upState) write() error {
 	return os.Rename(tmp.Name(), upPath(st.dir))
 }
 
-// finish tells what is up, or removes the folder when nothing is.
+// finish tells what is up, or removes the folder when nothing is, and gives the
+// lock back.
 func (st *upState) finish(s Streams) {
+	defer st.lock.release()
 	if !st.handed {
 		_ = st.remove()
 		return
@@ -117,31 +180,46 @@ func (st *upState) finish(s Streams) {
 
 // remove takes the folder away, and the one above when nothing else is in it.
 func (st *upState) remove() error {
-	if err := os.RemoveAll(st.dir); err != nil {
-		return err
+	err := proc.RemoveDir(st.dir)
+	if err != nil {
+		st.lock.release() // where an open file can't be removed
+		err = proc.RemoveDir(st.dir)
 	}
-	above := filepath.Dir(st.dir)
-	if left, err := os.ReadDir(above); err == nil && len(left) == 1 && left[0].Name() == ".gitignore" {
-		return os.RemoveAll(above)
-	}
-	return nil
+	return err
 }
 
-// readUpState reads the state file of the folder; nil when there is none.
-func readUpState(dir string) (*upState, error) {
-	data, err := os.ReadFile(upPath(dir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+// openUpState reads the state file of the folder under its lock, which the
+// caller gives back. With no world up the error is errNothingUp; what a killed
+// --setup-only left in the folder is removed then.
+func openUpState(dir string) (*upState, error) {
+	lock, err := lockUp(dir, "mcptest down", nil)
 	if err != nil {
-		return nil, fail(exitInvalid, "read the state file: %v", err)
+		return nil, err
 	}
-	st := &upState{dir: dir}
-	if err := json.Unmarshal(data, st); err != nil {
-		return nil, fail(exitInvalid, "%s is no state file: %v; end the processes it names by hand and remove it", upPath(dir), err)
-	}
-	if st.Schema != upSchema {
-		return nil, fail(exitInvalid, "%s is of another version (%q); end the processes it names by hand and remove it", upPath(dir), st.Schema)
+	st := &upState{dir: dir, lock: lock}
+	if err := st.read(); err != nil {
+		if errors.Is(err, errNothingUp) {
+			_ = st.remove()
+		}
+		lock.release()
+		return nil, err
 	}
 	return st, nil
+}
+
+func (st *upState) read() error {
+	data, err := os.ReadFile(upPath(st.dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return errNothingUp
+	}
+	if err != nil {
+		return fail(exitInvalid, "read the state file: %v", err)
+	}
+	if err := json.Unmarshal(data, st); err != nil {
+		return fail(exitInvalid, "%s is no state file: %v; end the processes it names by hand and remove it", upPath(st.dir), err)
+	}
+	if st.Schema != upSchema {
+		return fail(exitInvalid, "%s is of another version (%q); end the processes it names by hand and remove it", upPath(st.dir), st.Schema)
+	}
+	return nil
 }

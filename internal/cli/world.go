@@ -22,7 +22,7 @@ type world struct {
 	ledger *proc.Ledger
 
 	mu    sync.Mutex
-	temps map[string]bool // files that must not outlive us unfinished
+	temps map[string]bool // files that must not outlive us unfinished; true: folders
 }
 
 // newWorld starts the guardian and makes this process adopt orphans. Both are
@@ -61,8 +61,12 @@ func (w *world) kill(code int) {
 	// opened may be a pipe that nobody reads.
 	for range 20 {
 		if w.mu.TryLock() {
-			for path := range w.temps {
-				_ = os.Remove(path)
+			for path, dir := range w.temps {
+				if dir {
+					_ = proc.RemoveDir(path)
+				} else {
+					_ = os.Remove(path)
+				}
 			}
 			break // the lock is kept: nothing more is opened
 		}
@@ -83,8 +87,23 @@ func (w *world) keepFile(open func() (path string)) (drop func()) {
 	if w.temps == nil {
 		w.temps = map[string]bool{}
 	}
+	w.temps[path] = false
+	return w.dropper(path, w.ledger.KeepFile(path))
+}
+
+// keepDir has a folder removed should this program be killed before drop is
+// called, as keepFile does.
+func (w *world) keepDir(path string) (drop func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.temps == nil {
+		w.temps = map[string]bool{}
+	}
 	w.temps[path] = true
-	forget := w.ledger.KeepFile(path)
+	return w.dropper(path, w.ledger.KeepDir(path))
+}
+
+func (w *world) dropper(path string, forget func()) func() {
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()

@@ -36,6 +36,19 @@ func termGroup(ref Ref) {
 	syscall.Kill(-ref.Pid, syscall.SIGCONT)
 }
 
+// termOne asks a process to end that has left its group.
+func termOne(p procInfo) { signalOne(p, syscall.SIGTERM) }
+
+func killOne(p procInfo) { signalOne(p, syscall.SIGKILL) }
+
+// signalOne signals a process if it is still the one that was found.
+func signalOne(p procInfo, sig syscall.Signal) {
+	if p.Pid > 1 && startTime(p.Pid) == p.Start {
+		syscall.Kill(p.Pid, sig)
+		syscall.Kill(p.Pid, syscall.SIGCONT)
+	}
+}
+
 func (g *group) kill() { killGroup(g.ref) }
 
 // alive tells cheaply whether the group has members, zombies included.

@@ -138,12 +138,26 @@ func (g *group) close() {
 // killGroup ends a process that is not in a job of ours, and its descendants.
 func killGroup(ref Ref) {
 	for _, m := range groupMembers(ref) {
-		h, err := windows.OpenProcess(windows.PROCESS_TERMINATE, false, uint32(m.Pid))
-		if err != nil {
-			continue
-		}
-		windows.TerminateProcess(h, 1)
-		windows.CloseHandle(h)
+		terminate(m.Pid)
+	}
+}
+
+func terminate(pid int) {
+	h, err := windows.OpenProcess(windows.PROCESS_TERMINATE, false, uint32(pid))
+	if err != nil {
+		return
+	}
+	windows.TerminateProcess(h, 1)
+	windows.CloseHandle(h)
+}
+
+// termOne does nothing: only a group has a polite signal here.
+func termOne(procInfo) {}
+
+// killOne ends a process if it is still the one that was found.
+func killOne(p procInfo) {
+	if startTime(p.Pid) == p.Start {
+		terminate(p.Pid)
 	}
 }
 

@@ -117,7 +117,7 @@ func GuardianMain(r io.Reader) {
 	mark := ""
 	let := map[int]bool{} // groups that ended or were released
 	groups := map[string]Ref{}
-	files := map[string]bool{} // quoted
+	files := map[string]func(string) error{} // by quoted path: how it is removed
 	in := bufio.NewScanner(r)
 	for in.Scan() {
 		verb, rest, _ := strings.Cut(in.Text(), " ")
@@ -129,7 +129,9 @@ func GuardianMain(r io.Reader) {
 		case verb == "mark":
 			mark = rest
 		case verb == "file":
-			files[rest] = true
+			files[rest] = os.Remove
+		case verb == "dir":
+			files[rest] = RemoveDir
 		case verb == "kept":
 			delete(files, rest)
 		case err != nil:
@@ -144,10 +146,10 @@ func GuardianMain(r io.Reader) {
 	for _, ref := range groups {
 		killGroup(ref)
 	}
-	for quoted := range files {
+	killMarked(mark, let)
+	for quoted, remove := range files { // now that nobody writes there
 		if path, err := strconv.Unquote(quoted); err == nil {
-			os.Remove(path)
+			_ = remove(path)
 		}
 	}
-	killMarked(mark, let)
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -138,10 +140,29 @@ func (l *Ledger) Close(ctx context.Context, g Grace) []Leftover {
 
 // KeepFile names a file that the guardian removes when the runner dies before
 // drop is called: one that is being written and has no name of its own yet.
-func (l *Ledger) KeepFile(path string) (drop func()) {
+func (l *Ledger) KeepFile(path string) (drop func()) { return l.keep("file", path) }
+
+// KeepDir is KeepFile for a folder, which is removed as RemoveDir does.
+func (l *Ledger) KeepDir(path string) (drop func()) { return l.keep("dir", path) }
+
+func (l *Ledger) keep(what, path string) (drop func()) {
 	if l == nil {
 		return func() {}
 	}
-	l.guardian.send("file " + strconv.Quote(path) + "\n")
-	return func() { l.guardian.send("kept " + strconv.Quote(path) + "\n") }
+	quoted := strconv.Quote(path)
+	l.guardian.send(what + " " + quoted + "\n")
+	return func() { l.guardian.send("kept " + quoted + "\n") }
+}
+
+// RemoveDir removes a folder with all that is in it, and the one above when
+// nothing is left there but a .gitignore.
+func RemoveDir(dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	above := filepath.Dir(dir)
+	if left, err := os.ReadDir(above); err == nil && len(left) == 1 && left[0].Name() == ".gitignore" {
+		return os.RemoveAll(above)
+	}
+	return nil
 }

@@ -40,6 +40,43 @@ func killMarked(mark string, let map[int]bool) {
 	}
 }
 
+// strays lists the living processes that carry the mark, as groups to be ended:
+// each once, with what descends from it. Those in skip are left out, and so
+// are this process and those it descends from.
+func strays(mark string, skip map[int]bool) []Ref {
+	if mark == "" {
+		return nil
+	}
+	table := processes()
+	byPid := map[int]procInfo{}
+	for _, p := range table {
+		byPid[p.Pid] = p
+	}
+	ours := map[int]bool{}
+	for pid := os.Getpid(); pid > 0 && !ours[pid]; pid = byPid[pid].Ppid {
+		ours[pid] = true
+	}
+	marked := map[int]bool{}
+	for _, p := range table {
+		marked[p.Pid] = !p.Zombie && !ours[p.Pid] && !skip[p.Pid] && hasMark(p.Pid, mark)
+	}
+	covered := map[int]bool{}
+	var out []Ref
+	for _, leaders := range []bool{true, false} {
+		for _, p := range table {
+			if !marked[p.Pid] || marked[p.Ppid] || covered[p.Pid] || (p.Pgrp == p.Pid) != leaders {
+				continue
+			}
+			ref := Ref{Name: commandLine(p.Pid), Pid: p.Pid, Start: p.Start}
+			for _, m := range membersIn(table, ref) {
+				covered[m.Pid] = true
+			}
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
 // hasMark tells whether a process was started with the mark in its
 // environment. What it did to its environment since does not show.
 func hasMark(pid int, mark string) bool {

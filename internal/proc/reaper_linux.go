@@ -209,26 +209,34 @@ func (r *Reaper) Sweep(ctx context.Context) []Leftover {
 	return out
 }
 
-// release lets live what was adopted and lists what is not in one of the groups.
-func (r *Reaper) release(groups []Ref) []Ref {
+// strays lists what was adopted, lives and is not in one of the groups.
+func (r *Reaper) strays(groups []Ref) []Ref {
 	if r == nil {
 		return nil
 	}
 	var out []Ref
 	for _, p := range r.adopted() {
-		if p.Zombie {
-			continue
-		}
-		r.mu.Lock()
-		r.let[p.Pid] = true
-		r.mu.Unlock()
-		if slices.ContainsFunc(groups, func(g Ref) bool { return g.Pid == p.Session || g.Pid == p.Pgrp }) {
+		if p.Zombie || slices.ContainsFunc(groups, func(g Ref) bool { return g.Pid == p.Session || g.Pid == p.Pgrp }) {
 			continue
 		}
 		cmd := commandLine(p.Pid)
 		out = append(out, Ref{Name: cmd, Pid: p.Pid, Start: p.Start, Argv: []string{cmd}})
 	}
 	return out
+}
+
+// release lets live what was adopted.
+func (r *Reaper) release() {
+	if r == nil {
+		return
+	}
+	for _, p := range r.adopted() {
+		if !p.Zombie {
+			r.mu.Lock()
+			r.let[p.Pid] = true
+			r.mu.Unlock()
+		}
+	}
 }
 
 // Close gives up adopting. What was adopted stays our child.

@@ -19,4 +19,5 @@ func (r *Reaper) Close() error { return nil }
 func (r *Reaper) own(Ref)             {}
 func (r *Reaper) disown(Ref)          {}
 func (r *Reaper) kill()               {}
-func (r *Reaper) release([]Ref) []Ref { return nil }
+func (r *Reaper) strays([]Ref) []Ref { return nil }
+func (r *Reaper) release()           {}

@@ -9,15 +9,39 @@ import (
 // into a state file and ended later by another runner.
 type Snapshot struct {
 	Groups []Ref `json:"groups"`
+	// Mark is what every process of the run carries in its environment, as
+	// NAME=value; "" where the system does not show the environment of others.
+	Mark string `json:"mark,omitempty"`
 }
 
-// Kill ends the groups, the youngest first: SIGTERM, g.Term, SIGKILL. A group
-// whose process id belongs to another process by now (its start time differs,
-// or the system was booted again) is left alone.
+// strayLooks bounds how often what carries the mark is looked for: a process
+// may fork while it is being ended.
+const strayLooks = 5
+
+// Kill ends the groups, the youngest first: SIGTERM, g.Term, SIGKILL; then, in
+// the same way, what carries the mark, which has left the groups or was started
+// after the snapshot was taken. A group whose process id belongs to another
+// process by now (its start time differs, or the system was booted again) is
+// left alone.
 func (s Snapshot) Kill(ctx context.Context, g Grace) []Ended {
 	groups := slices.Clone(s.Groups)
 	slices.Reverse(groups)
-	return endGroups(ctx, groups, g.withDefaults().Term)
+	term := g.withDefaults().Term
+	out := endGroups(ctx, groups, term)
+	stuck := map[int]bool{}
+	for range strayLooks {
+		for _, e := range out {
+			for _, m := range e.Alive {
+				stuck[m.Pid] = true
+			}
+		}
+		more := strays(s.Mark, stuck)
+		if len(more) == 0 {
+			break
+		}
+		out = append(out, endGroups(ctx, more, term)...)
+	}
+	return out
 }
 
 // Alive lists the groups of the snapshot that still have processes.
@@ -31,17 +55,27 @@ func (s Snapshot) Alive() []Ref {
 	return out
 }
 
-// Release hands over everything that lives: the groups, and the processes that
-// left their group and were adopted. Close ends none of them afterwards, nor
-// does the guardian. Call Process.Release too where a Process exists.
-func (l *Ledger) Release() Snapshot {
-	var s Snapshot
+// Snapshot names everything that lives: the groups, and the processes that left
+// their group and were adopted.
+func (l *Ledger) Snapshot() Snapshot {
+	s := Snapshot{Mark: l.Mark()}
 	for _, ref := range l.Live() {
 		if len(groupMembers(ref)) > 0 {
 			s.Groups = append(s.Groups, ref)
 		}
+	}
+	s.Groups = append(s.Groups, l.reaper.strays(s.Groups)...)
+	return s
+}
+
+// Release hands over everything that lives, and returns what Snapshot would
+// have. Close ends none of it afterwards, nor does the guardian. Call
+// Process.Release too where a Process exists.
+func (l *Ledger) Release() Snapshot {
+	s := l.Snapshot()
+	for _, ref := range l.Live() {
 		l.Remove(ref)
 	}
-	s.Groups = append(s.Groups, l.reaper.release(s.Groups)...)
+	l.reaper.release()
 	return s
 }

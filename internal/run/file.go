@@ -27,6 +27,7 @@ type fileRun struct {
 	background background
 	warming    sync.WaitGroup // servers that are started early
 	stopWarm   context.CancelFunc
+	backwards  bool // files are ended the last first
 
 	counts [4]atomic.Int32 // cases by order of the four statuses
 }

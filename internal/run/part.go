@@ -37,12 +37,14 @@ func (r *runner) up(ctx context.Context) {
 	}
 	if !ok || ctx.Err() != nil || r.w.HandOver == nil {
 		for i := len(begun) - 1; i >= 0; i-- {
+			begun[i].backwards = true
 			begun[i].finish(ctx)
 		}
 		return
 	}
 	// The servers that setup called end with us: their pipes are ours.
-	r.pool.closeAll(r.clean.ctx)
+	// Should they not be wanted after all, teardown may call them again.
+	r.pool.recycle(r.clean.ctx, r.pool.order)
 	var kept []Kept
 	for _, f := range begun {
 		kept = append(kept, Kept{File: f.file.Suite.File.Path, Env: orNull(f.patch.env), Vars: orNull(f.patch.vars)})
@@ -50,6 +52,7 @@ func (r *runner) up(ctx context.Context) {
 	if err := r.w.HandOver(kept); err != nil {
 		r.finding(result.Finding{Kind: "hand-over", Severity: "error", Message: "the world could not be left running: " + err.Error()})
 		for i := len(begun) - 1; i >= 0; i-- {
+			begun[i].backwards = true
 			begun[i].finish(ctx)
 		}
 		return
@@ -65,7 +68,7 @@ func (r *runner) down(ctx context.Context) {
 	files := r.files()
 	for i := len(files) - 1; i >= 0; i-- {
 		f := files[i]
-		f.begun, f.setupBegun = true, true
+		f.begun, f.setupBegun, f.backwards = true, true, true
 		for _, k := range r.w.Kept {
 			if k.File == f.file.Suite.File.Path {
 				f.patch = patch{env: orAbsent(k.Env), vars: orAbsent(k.Vars)}

@@ -82,29 +82,36 @@ func (f *fileRun) warm(ctx context.Context) {
 	}
 }
 
-// closeAfter ends the servers that no later file uses: their fixtures are
-// about to go.
+// closeAfter ends the servers that no file still to be ended uses: their
+// fixtures are about to go.
 func (p *pool) closeAfter(ctx context.Context, f *fileRun) {
-	later := map[string]bool{}
-	for i := f.end; i < f.plan.Len(); i++ {
-		// The files that follow, each by its first case.
-		next := f.plan.Files[f.plan.FileOf(i)]
-		for i+1 < f.plan.Len() && f.plan.Files[f.plan.FileOf(i+1)] == next {
-			i++
-		}
+	still := map[string]bool{}
+	for _, next := range f.pending() {
 		if next.Options.RestartPolicy != plan.PerRun {
 			continue
 		}
 		for _, s := range next.Servers {
-			later[s.Key] = true
+			still[s.Key] = true
 		}
 	}
 	p.close(ctx, func(e *entry) bool {
 		if e.file.Options.RestartPolicy != plan.PerRun {
 			return e.file == f.file
 		}
-		return !later[e.def.Key]
+		return !still[e.def.Key]
 	})
+}
+
+// pending are the files whose end comes after that of f: those that follow, or
+// those before it where files are ended the last first.
+func (f *fileRun) pending() []*plan.File {
+	var out []*plan.File
+	for _, g := range f.files() {
+		if f.backwards && g.index < f.index || !f.backwards && g.index > f.index {
+			out = append(out, g.file)
+		}
+	}
+	return out
 }
 
 // recycle ends the sessions of entries and lets new ones be opened.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -216,10 +217,11 @@ func (p *envParser) quoted(quote byte) (string, bool) {
 // environ looks names up in the real environment, then in .env.
 type environ struct {
 	real, dotenv map[string]string
+	asked        map[string]bool // by name; nil once the suite is loaded
 }
 
 func newEnviron(env []string, dotenv []Var) *environ {
-	e := &environ{real: make(map[string]string, len(env)), dotenv: make(map[string]string, len(dotenv))}
+	e := &environ{real: make(map[string]string, len(env)), dotenv: make(map[string]string, len(dotenv)), asked: map[string]bool{}}
 	for _, kv := range env {
 		if k, v, ok := strings.Cut(kv, "="); ok && k != "" {
 			e.real[foldName(k)] = v
@@ -241,11 +243,29 @@ func foldName(name string) string {
 
 func (e *environ) get(name string) (string, bool) {
 	name = foldName(name)
+	if e.asked != nil {
+		e.asked[name] = true
+	}
 	if v, ok := e.real[name]; ok {
 		return v, true
 	}
 	v, ok := e.dotenv[name]
 	return v, ok
+}
+
+// settle lists what was asked for so far, and lists no more: tests are
+// expanded by several goroutines.
+func (e *environ) settle() (read []Var, missing []string) {
+	asked := e.asked
+	e.asked = nil
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		if value, ok := e.get(name); ok {
+			read = append(read, Var{Name: name, Value: value})
+		} else {
+			missing = append(missing, name)
+		}
+	}
+	return read, missing
 }
 
 func (e *environ) names() []string {

@@ -82,6 +82,7 @@ func Load(path string, o Options) (*Suite, source.Diagnostics) {
 	l.merge()
 	l.check()
 	ds := l.dec.Diagnostics()
+	l.suite.EnvRead, l.suite.EnvMissing = l.env.settle()
 	l.forget()
 	return l.suite, ds
 }

@@ -32,6 +32,10 @@ type Suite struct {
 	// DotEnv is what .env (or --env-file) holds, in order; values that the
 	// real environment overrides included.
 	DotEnv []Var
+	// EnvRead are the variables of the environment and of .env that the files
+	// took values from, by name; EnvMissing are those they asked for in vain.
+	EnvRead    []Var
+	EnvMissing []string
 	// Partial is set when a file or server could not be read: names that seem
 	// to be missing may be declared there.
 	Partial bool
