@@ -221,7 +221,7 @@ func (c *openRound) present() (outlet, error) {
 // to those who listen for them.
 func (c *openRound) notify(raw []byte) error {
 	method := textOf(memberOf(raw, "method"))
-	if _, ok := listened[method]; ok || method == "notifications/resources/updated" {
+	if isListened(method) {
 		c.s.publish(method, raw)
 		return nil
 	}

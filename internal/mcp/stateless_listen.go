@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"mcptest/internal/jsonv"
@@ -23,6 +22,18 @@ var listened = map[string]string{
 	"notifications/tools/list_changed":     "toolsListChanged",
 	"notifications/prompts/list_changed":   "promptsListChanged",
 	"notifications/resources/list_changed": "resourcesListChanged",
+}
+
+// listenedOne maps notifications about one thing to the list of a subscription
+// that names such things, and the member of theirs that names it.
+var listenedOne = map[string]struct{ list, member string }{
+	"notifications/resources/updated": {"resourceSubscriptions", "uri"},
+	"notifications/tasks":             {"taskIds", "taskId"},
+}
+
+func isListened(method string) bool {
+	_, one := listenedOne[method]
+	return one || listened[method] != ""
 }
 
 // subscribe begins a subscription: changes that happen from now on belong to
@@ -91,10 +102,12 @@ func (l *listener) wants(method string, raw []byte) bool {
 	if name := listened[method]; name != "" {
 		return l.filter.Lookup(name).Bool()
 	}
-	uri := textOf(memberOf(memberOf(raw, "params"), "uri"))
-	var uris []string
-	for _, e := range l.filter.Lookup("resourceSubscriptions").Elems() {
-		uris = append(uris, e.Text())
+	one := listenedOne[method]
+	name := textOf(memberOf(memberOf(raw, "params"), one.member))
+	for _, e := range l.filter.Lookup(one.list).Elems() {
+		if e.Text() == name {
+			return true
+		}
 	}
-	return slices.Contains(uris, uri)
+	return false
 }

@@ -66,7 +66,9 @@ type task struct {
 	support *taskSupport
 	created time.Time
 	stop    context.CancelFunc
+	tell    func(t *task) // tells the client that the status changed
 
+	telling sync.Mutex // keeps what is told in order; taken before mu
 	mu      sync.Mutex
 	status  string
 	updated time.Time
@@ -85,18 +87,19 @@ type tasks struct {
 
 // begin makes a task. Those whose time is over are dropped, and the oldest
 // where there are too many.
-func (ts *tasks) begin(support *taskSupport, stop context.CancelFunc) *task {
+func (ts *tasks) begin(support *taskSupport, stop context.CancelFunc, tell func(*task)) *task {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	now := time.Now()
-	ts.all = slices.DeleteFunc(ts.all, func(t *task) bool { return now.Sub(t.created) > t.support.ttl })
+	gone := func(t *task) bool { return now.Sub(t.created) > t.support.ttl }
 	if len(ts.all) >= maxTasks {
-		ts.all[0].cancel()
+		ts.all[0].stop()
 		ts.all = slices.Delete(ts.all, 0, 1)
 	}
+	ts.all = slices.DeleteFunc(ts.all, gone)
 	ts.last++
 	t := &task{
-		id: fmt.Sprintf("task-%d", ts.last), support: support, created: now, updated: now, stop: stop,
+		id: fmt.Sprintf("task-%d", ts.last), support: support, created: now, updated: now, stop: stop, tell: tell,
 		status: working, answers: map[string]jsonv.Value{}, changed: make(chan struct{}),
 	}
 	ts.all = append(ts.all, t)
@@ -121,17 +124,26 @@ func (ts *tasks) list() []*task {
 	return slices.Clone(ts.all)
 }
 
-// change changes the task unless it is over, and wakes those who wait.
+// change changes the task unless it is over, wakes those who wait, and tells the
+// client of a new status.
 func (t *task) change(fn func()) bool {
+	t.telling.Lock()
+	defer t.telling.Unlock()
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.over() {
+		t.mu.Unlock()
 		return false
 	}
+	before := t.status
 	fn()
 	t.updated = time.Now()
 	close(t.changed)
 	t.changed = make(chan struct{})
+	news := t.status != before
+	t.mu.Unlock()
+	if news {
+		t.tell(t)
+	}
 	return true
 }
 

@@ -72,7 +72,7 @@ func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.
 			support = &own
 		}
 	}
-	t := srv.tasks.begin(support, stop)
+	t := srv.tasks.begin(support, stop, sc.tellOf)
 	own := *sc
 	own.task = t
 	srv.wg.Go(func() {
@@ -85,6 +85,19 @@ func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.
 		return answer(jsonv.Object(jsonv.Member{Key: "task", Value: t.session()}))
 	}
 	return answer(jsonv.Object(append([]jsonv.Member{{Key: "resultType", Value: jsonv.String("task")}}, t.stateless()...)...))
+}
+
+// tellOf sends the status of a task to its client: to a session, or to those who
+// listen for it. Nobody has to hear it.
+func (sc *scope) tellOf(t *task) {
+	if sc.req.Caller != nil {
+		_ = sc.req.Notify("notifications/tasks", t.detail().Append(nil))
+		return
+	}
+	t.mu.Lock()
+	now := t.session()
+	t.mu.Unlock()
+	_ = sc.req.Notify("notifications/tasks/status", now.Append(nil))
 }
 
 func stamp(t time.Time) jsonv.Value { return jsonv.String(t.UTC().Format("2006-01-02T15:04:05.000Z")) }
