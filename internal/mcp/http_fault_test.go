@@ -191,6 +191,9 @@ func TestHTTPFaults(t *testing.T) {
 		{name: "event over the limit", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			sse(w, event(`"`+strings.Repeat("x", 2<<20)))
 		}, cause: "over the limit of 1 MiB", kind: mcp.Oversize},
+		{name: "event over the limit that is not ended", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+			sse(w, `data: "`+strings.Repeat("x", 2<<20))
+		}, cause: "over the limit of 1 MiB", kind: mcp.Oversize},
 		{name: "event of endless lines", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			for range 64 {

@@ -30,7 +30,6 @@ const lastKept = 512
 func (s *Session) Frame(f Frame) (kept bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.silent = false
 	s.in.stream = f.Stream
 	c := clean(f.Raw)
 	if len(c.raw) == 0 {

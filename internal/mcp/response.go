@@ -11,6 +11,7 @@ import (
 // message reads one valid JSON object whose members stand in s.in.scan.
 func (s *Session) message(raw []byte, f Frame) {
 	e := &s.in.scan.envelope
+	s.silent = false
 	if e.has&^hasVersion == 0 || e.has&(hasMethod|hasResult|hasError|hasID) == 0 {
 		s.stray(raw, f)
 		s.settle("", nil)

@@ -39,7 +39,7 @@ type Session struct {
 	woken   []*call // complete, to be signalled by Flush
 	asked   map[string]context.CancelFunc
 	closing bool
-	silent  bool // a call timed out, and nothing has come since
+	silent  bool // a call timed out, and no message has come since
 	closed  *ClosedError
 	ended   chan struct{}
 

@@ -81,6 +81,15 @@ func (p *sseParser) feed(b []byte, emit func(sseEvent)) {
 	p.own()
 }
 
+// unfinished is the size of the event that has been begun when that is over
+// the limit already, else 0.
+func (p *sseParser) unfinished() int64 {
+	if p.over > 0 || p.dropped > 0 && bytes.HasPrefix(p.line, []byte("data")) {
+		return p.over + int64(len(p.line)) + p.dropped
+	}
+	return 0
+}
+
 // hold keeps a piece of a line that is not complete.
 func (p *sseParser) hold(seg []byte) {
 	room := max(0, p.limit+len("data: ")+len(utf8BOM)-len(p.line))
