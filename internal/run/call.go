@@ -4,114 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
-	"mcptest/internal/proc"
 	"mcptest/internal/result"
 )
-
-// attempt is one execution of a case.
-type attempt struct {
-	*fileRun
-	c      *plan.Case
-	out    *result.Case
-	lease  *lease
-	script *script
-
-	steps    jsonv.Value // captured values of a flow
-	sessions map[*entry]*mcp.Session
-	marks    map[*mcp.Session]proc.Mark
-	obs      expect.Observation // of the last call
-	problems []string           // violations and the like that fail the case
-}
-
-// calls opens the sessions, makes the calls, and judges what came back.
-func (a *attempt) calls(ctx context.Context) {
-	if !a.open(ctx) {
-		return
-	}
-	a.ops(ctx)
-	a.settle()
-}
-
-// open gets the session of every server of the case before the case's time
-// begins to run.
-func (a *attempt) open(ctx context.Context) bool {
-	if a.sessions == nil {
-		a.sessions = map[*entry]*mcp.Session{}
-		a.marks = map[*mcp.Session]proc.Mark{}
-	}
-	for _, e := range a.lease.entries {
-		s := a.slot(e)
-		sess, err := s.session(ctx)
-		if err != nil && givenUp(ctx) {
-			a.fail(result.Skip, interruptedReason)
-			return false
-		}
-		if err != nil {
-			a.fail(result.Error, fmt.Sprintf("server %q: %v", e.def.Name, err))
-			if waitedInVain(err) {
-				a.late.Store(a.out.Index, true)
-			}
-			var oe *mcp.OpenError
-			if errors.As(err, &oe) {
-				a.out.Stderr = strings.Join(oe.StderrTail, "\n")
-				a.noise(oe)
-			}
-			var closed *mcp.ClosedError
-			if errors.As(err, &closed) && a.out.Stderr == "" {
-				a.out.Stderr = strings.Join(closed.Stderr, "\n")
-			}
-			return false
-		}
-		a.out.AfterRestart = a.out.AfterRestart || s.wasRestarted()
-		a.sessions[e] = sess
-		if t := sess.Stderr(); t != nil {
-			a.marks[sess] = t.Mark()
-		}
-		if a.c.Alone {
-			// What came before is not this case's.
-			for _, f := range e.violations(sess) {
-				a.finding(f)
-			}
-		}
-	}
-	return true
-}
-
-// noise lists what a server that never came up wrote to its standard output:
-// often that says why (a question of a package manager, a banner).
-func (a *attempt) noise(oe *mcp.OpenError) {
-	for i, v := range oe.Violations {
-		if i == 3 {
-			break
-		}
-		a.out.Violations = append(a.out.Violations, result.Violation{Kind: v.Kind, Message: v.Msg, Excerpt: v.Excerpt, Offset: v.Offset, Tolerated: v.Tolerated})
-	}
-	if len(oe.Violations) > 0 && oe.Violations[0].Excerpt != "" {
-		a.out.Message += "; before that it wrote " + oe.Violations[0].Excerpt
-	}
-}
-
-// slot is the session the case uses: in a file with brackets always the first,
-// which is the one that fixtures call.
-func (a *attempt) slot(e *entry) *slot {
-	if a.file.Serial {
-		return e.slots[0]
-	}
-	return e.pick()
-}
-
-func (s *slot) wasRestarted() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.restarted
-}
 
 // ops makes the case's calls one after another and judges them. The case's
 // time limit covers all of them together.
@@ -258,43 +157,6 @@ func (a *attempt) usesProgress(op *plan.Op) bool {
 	return a.c.Exclusive && (a.c.Tree.Uses().Progress || op.Tree != nil && op.Tree.Uses().Progress)
 }
 
-// answered turns a missing answer into the case's verdict.
-func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bool {
-	if x.Cause == nil {
-		return true
-	}
-	if givenUp(ctx) {
-		a.fail(result.Skip, interruptedReason)
-		return false
-	}
-	var cancelled *mcp.CancelledError
-	if errors.As(x.Cause, &cancelled) && op.CancelAfter > 0 && cancelled.Cause == nil {
-		return true // the suite asked for it; the observation has neither result nor error
-	}
-	if op.Raw != nil && (errors.As(x.Cause, new(*mcp.TimeoutError)) || errors.As(x.Cause, new(*mcp.HTTPError))) {
-		return true // silence, or a status, is an answer to raw bytes
-	}
-	var unanswered *mcp.InputError
-	if errors.As(x.Cause, &unanswered) {
-		a.fail(result.Fail, unanswered.Error())
-		return false
-	}
-	var pe *mcp.ProtocolError
-	if errors.As(x.Cause, &pe) {
-		a.fail(result.Fail, pe.Error())
-		return false
-	}
-	a.fail(result.Error, x.Cause.Error())
-	var closed *mcp.ClosedError
-	if errors.As(x.Cause, &closed) {
-		a.out.Stderr = strings.Join(closed.Stderr, "\n")
-		if closed.LastLine != "" {
-			a.out.Warnings = append(a.out.Warnings, "last line of the server's output: "+closed.LastLine)
-		}
-	}
-	return false
-}
-
 // wait waits for a notification after the call.
 func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark mcp.Mark, x *mcp.Exchange) ([]mcp.Message, bool) {
 	if op.Wait.Timeout > 0 {
@@ -323,88 +185,4 @@ func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark
 		}
 	}
 	return after, true
-}
-
-// violations fail the case, but for those the server is allowed.
-func (a *attempt) violations(e *entry, list []mcp.Violation) {
-	for _, v := range list {
-		tolerated := v.Tolerated || e.def.Tolerate[v.Kind]
-		a.out.Violations = append(a.out.Violations, result.Violation{
-			Kind: v.Kind, Message: v.Msg, Excerpt: v.Excerpt, Offset: v.Offset, Tolerated: tolerated,
-		})
-		if tolerated {
-			a.out.Warnings = append(a.out.Warnings, "tolerated: "+v.Kind+": "+v.Msg)
-			continue
-		}
-		a.problems = append(a.problems, v.Kind+": "+v.Msg)
-	}
-}
-
-// fail sets the verdict unless a worse one stands.
-func (a *attempt) fail(status result.Status, msg string) {
-	if a.out.Status == result.Error || a.out.Status == result.Skip {
-		return
-	}
-	if a.out.Status == "" || status == result.Error || status == result.Skip {
-		a.out.Status, a.out.Message = status, oneLine(msg)
-	}
-}
-
-// settle ends the case: violations that belong to nobody else, what the
-// server wrote on stderr, and a pass where nothing spoke against it.
-func (a *attempt) settle() {
-	for _, e := range a.lease.entries {
-		sess := a.sessions[e]
-		if sess == nil {
-			continue
-		}
-		if a.c.Alone {
-			a.violations(e, sess.TakeViolations())
-		} else {
-			for _, f := range e.violations(sess) {
-				a.finding(f)
-			}
-		}
-	}
-	if len(a.problems) > 0 && a.out.Status != result.Skip {
-		msg := "protocol violation: " + a.problems[0]
-		if n := len(a.problems) - 1; n > 0 {
-			msg += fmt.Sprintf(" (and %d more)", n)
-		}
-		if a.out.Status == result.Pass || a.out.Status == "" {
-			a.out.Status, a.out.Message = result.Fail, oneLine(msg)
-		}
-	}
-	if a.out.Status == "" {
-		a.out.Status = result.Pass
-	}
-	if a.out.Status != result.Pass && a.out.Stderr == "" {
-		a.out.Stderr = a.stderr()
-	}
-}
-
-// stderr is what the case's servers wrote there since it began.
-func (a *attempt) stderr() string {
-	var b strings.Builder
-	for _, e := range a.lease.entries {
-		if sess := a.sessions[e]; sess != nil && sess.Stderr() != nil {
-			b.WriteString(sess.Stderr().Since(a.marks[sess]))
-		}
-	}
-	return lastLines(b.String(), 20)
-}
-
-func lastLines(s string, n int) string {
-	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
-	if len(lines) > n {
-		lines = lines[len(lines)-n:]
-	}
-	return strings.Join(lines, "\n")
-}
-
-func oneLine(s string) string {
-	if i := strings.IndexByte(s, '\n'); i >= 0 {
-		return strings.TrimSpace(s[:i])
-	}
-	return s
 }

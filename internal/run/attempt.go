@@ -1,0 +1,113 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mcptest/internal/expect"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+	"mcptest/internal/proc"
+	"mcptest/internal/result"
+)
+
+// attempt is one execution of a case.
+type attempt struct {
+	*fileRun
+	c      *plan.Case
+	out    *result.Case
+	lease  *lease
+	script *script
+
+	steps    jsonv.Value // captured values of a flow
+	sessions map[*entry]*mcp.Session
+	marks    map[*mcp.Session]proc.Mark
+	obs      expect.Observation // of the last call
+	problems []string           // violations and the like that fail the case
+}
+
+// calls opens the sessions, makes the calls, and judges what came back.
+func (a *attempt) calls(ctx context.Context) {
+	if !a.open(ctx) {
+		return
+	}
+	a.ops(ctx)
+	a.settle()
+}
+
+// open gets the session of every server of the case before the case's time
+// begins to run.
+func (a *attempt) open(ctx context.Context) bool {
+	if a.sessions == nil {
+		a.sessions = map[*entry]*mcp.Session{}
+		a.marks = map[*mcp.Session]proc.Mark{}
+	}
+	for _, e := range a.lease.entries {
+		s := a.slot(e)
+		sess, err := s.session(ctx)
+		if err != nil && givenUp(ctx) {
+			a.fail(result.Skip, interruptedReason)
+			return false
+		}
+		if err != nil {
+			a.fail(result.Error, fmt.Sprintf("server %q: %v", e.def.Name, err))
+			if waitedInVain(err) {
+				a.late.Store(a.out.Index, true)
+			}
+			var oe *mcp.OpenError
+			if errors.As(err, &oe) {
+				a.out.Stderr = strings.Join(oe.StderrTail, "\n")
+				a.noise(oe)
+			}
+			var closed *mcp.ClosedError
+			if errors.As(err, &closed) && a.out.Stderr == "" {
+				a.out.Stderr = strings.Join(closed.Stderr, "\n")
+			}
+			return false
+		}
+		a.out.AfterRestart = a.out.AfterRestart || s.wasRestarted()
+		a.sessions[e] = sess
+		if t := sess.Stderr(); t != nil {
+			a.marks[sess] = t.Mark()
+		}
+		if a.c.Alone {
+			// What came before is not this case's.
+			for _, f := range e.violations(sess) {
+				a.finding(f)
+			}
+		}
+	}
+	return true
+}
+
+// noise lists what a server that never came up wrote to its standard output:
+// often that says why (a question of a package manager, a banner).
+func (a *attempt) noise(oe *mcp.OpenError) {
+	for i, v := range oe.Violations {
+		if i == 3 {
+			break
+		}
+		a.out.Violations = append(a.out.Violations, result.Violation{Kind: v.Kind, Message: v.Msg, Excerpt: v.Excerpt, Offset: v.Offset, Tolerated: v.Tolerated})
+	}
+	if len(oe.Violations) > 0 && oe.Violations[0].Excerpt != "" {
+		a.out.Message += "; before that it wrote " + oe.Violations[0].Excerpt
+	}
+}
+
+// slot is the session the case uses: in a file with brackets always the first,
+// which is the one that fixtures call.
+func (a *attempt) slot(e *entry) *slot {
+	if a.file.Serial {
+		return e.slots[0]
+	}
+	return e.pick()
+}
+
+func (s *slot) wasRestarted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.restarted
+}
