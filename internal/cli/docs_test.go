@@ -18,7 +18,7 @@ func TestSuitesInDocs(t *testing.T) {
 	docs := filepath.Join("..", "..", "docs")
 	for _, page := range []string{
 		"spec/hooks.md", "spec/fixtures.md", "spec/order.md",
-		"guides/fixtures.md", "guides/test-isolation.md", "guides/containers.md",
+		"guides/fixtures.md", "guides/test-isolation.md", "guides/containers.md", "guides/mock.md",
 	} {
 		t.Run(page, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(docs, page))

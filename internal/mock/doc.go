@@ -15,7 +15,8 @@
 //   - A Manifest is immutable and shared. What changes while serving (state,
 //     call counts, sequences) belongs to the Server; what belongs to one client
 //     (its capabilities, log level, subscriptions) belongs to the Session.
-//   - The same requests in the same order get the same answers: no clock, no
+//   - The same requests in the same order get the same answers, but for the times
+//     of tasks and the states of requests for input: no clock otherwise, no
 //     random numbers. Delays take time and change nothing else.
 //   - Every mistake in a manifest is found by Load, with its position. A
 //     manifest that loads cannot make the server panic, whatever a client sends.

@@ -105,6 +105,25 @@ func TestLoadMistakes(t *testing.T) {
 	same(t, golden, got.String(), string(want))
 }
 
+// The manifests of the guide are such.
+func TestManifestsOfTheGuide(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../docs/guides/mock.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, block := range strings.Split(string(data), "```yaml\n")[1:] {
+		if text, _, _ := strings.Cut(block, "```"); strings.HasPrefix(text, "mock_server:") {
+			found++
+			same(t, "mistakes", mistakes(text), "")
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d manifests", found)
+	}
+}
+
 // The manifest in the examples' README is one.
 func TestManifestOfTheReadme(t *testing.T) {
 	t.Parallel()
