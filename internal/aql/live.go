@@ -37,6 +37,7 @@ type LiveOptions struct {
 	Prefix      string        // of the tool names, where an adapter has several
 	Tool        string        // the tool that takes introspection; found by itself
 	Values      jsonv.Value   // operation → parameter → value; "*" stands for every operation
+	AppendOnly  []string      // operation:field of what an update must not change
 	Allow, Deny []string      // globs of operation names
 	MaxCalls    int           // 2,000
 	Rate        float64       // calls a second; 0 is no limit
@@ -59,7 +60,9 @@ type Journal interface {
 	// Intend is called before a create is sent.
 	Intend(operation, marker string) error
 	// Created and Deleted follow when the answers came.
-	Created(operation, parameter string, id jsonv.Value) error
+	// id is absent for a resource that there is at most one of; with is an
+	// object of what else names the thing.
+	Created(operation, parameter string, id, with jsonv.Value) error
 	Deleted(parameter string, id jsonv.Value) error
 }
 
@@ -189,6 +192,8 @@ func (c *collector) probe() {
 	c.probeRequests()
 	c.probeRouting()
 	c.probeLevel2()
+	c.presets()
+	c.pagination()
 	c.phase("round trips", len(c.ops), len(c.ops))
 	c.roundTrips()
 	c.executions()

@@ -46,6 +46,9 @@ func itemsIn(t *testing.T, state string) (items map[string][]map[string]any, mar
 			}
 			return ours
 		})
+		if len(file.Items[name]) == 0 {
+			delete(file.Items, name)
+		}
 	}
 	return file.Items, marked
 }

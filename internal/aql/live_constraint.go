@@ -1,6 +1,7 @@
 package aql
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ func (c *collector) readOnly(y *cycle) {
 	_, thing := y.place(before.env)
 	tried := 0
 	for name, v := range thing.Members() {
-		if tried == 2 || y.create.param(name) != nil || v.Kind() != jsonv.KindString || bookkeeping().MatchString(name) || jsonv.Equal(v, y.id) {
+		if tried == 2 || y.create.param(name) != nil || v.Kind() != jsonv.KindString || bookkeeping().MatchString(name) || jsonv.Equal(v, y.thing.id) {
 			continue
 		}
 		tried++
@@ -49,7 +50,7 @@ func (c *collector) disclosed(y *cycle, name string) bool {
 	}) {
 		return true
 	}
-	t := c.types[strings.ToLower(y.get.detail.Lookup("returns", "name").Text())]
+	t := c.resourceType(y)
 	if t == nil {
 		return false
 	}
@@ -59,4 +60,76 @@ func (c *collector) disclosed(y *cycle, name string) bool {
 		}
 	}
 	return false
+}
+
+var appendOnlyWords = pattern(`(?i)append[- _]?only|immutable log`)
+
+// appendOnly tries to change what may only be added to: fields that the
+// documentation calls so, and those that the user names.
+func (c *collector) appendOnly(y *cycle) {
+	t := c.tests["append-only"]
+	_, thing := y.place(c.readBack(y).env)
+	for name, v := range thing.Members() {
+		documented := c.saidOf(y, name, appendOnlyWords)
+		if !documented && !slices.Contains(c.o.AppendOnly, y.update.name+":"+name) || v.Kind() == jsonv.KindNull {
+			continue
+		}
+		other := jsonv.String(Marker(c.o.RunID) + "rewritten")
+		if v.Kind() != jsonv.KindString {
+			other = jsonv.Array()
+		}
+		r := c.change(y, jsonv.Object(jsonv.Member{Key: name, Value: other}))
+		if !r.sent() {
+			continue
+		}
+		c.sees("append-only")
+		t.moot = ""
+		response := c.noted(r)
+		if r.ok() {
+			_, now := y.place(c.readBack(y).env)
+			if kept := jsonv.Equal(now.Lookup(name), v); kept {
+				response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
+				c.breaks("append-only.silent", r, "%s takes a change of the append-only %s, and leaves it as it was", y.update.name, quoted(clip(name, 60)))
+			} else {
+				c.breaks("append-only.refused", r, "%s changes the append-only %s", y.update.name, quoted(clip(name, 60)))
+			}
+		} else if !appendOnlyWords().MatchString(r.message()) {
+			c.breaks("append-only.says", r, "%s refuses to change %s and does not say that it is append-only: %s", y.update.name, quoted(clip(name, 60)), r.brief())
+		}
+		c.e.Constraints = append(c.e.Constraints, ConstraintCase{Name: y.update.name + " of the append-only " + name, Documented: documented, Response: response, Request: c.redact(r.args), Call: r.n})
+	}
+}
+
+// saidOf says that the documentation of a field has certain words.
+func (c *collector) saidOf(y *cycle, name string, words func() *regexp.Regexp) bool {
+	for _, op := range []*liveOp{y.create, y.update} {
+		if p := op.param(name); p != nil && words().MatchString(p.doc) {
+			return true
+		}
+		if text := op.detail.Lookup("description").Text(); words().MatchString(text) && names(text, name) {
+			return true
+		}
+	}
+	if t := c.resourceType(y); t != nil {
+		for _, f := range t.detail.Lookup("fields").Elems() {
+			if f.Lookup("name").Text() == name && words().MatchString(f.Lookup("description").Text()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// resourceType is the type of the resource, as the operations that answer it
+// name it; nil when none of them does.
+func (c *collector) resourceType(y *cycle) *namedType {
+	for _, op := range []*liveOp{y.get, y.create, y.update} {
+		if op == nil {
+			continue
+		}
+		if t := c.types[strings.ToLower(op.detail.Lookup("returns", "name").Text())]; t != nil && t.detail.Lookup("fields").Len() > 0 {
+			return t
+		}
+	}
+	return nil
 }

@@ -13,8 +13,26 @@ import (
 
 // What a run created is known by identifier, and is gone when the run ends.
 
-// createdThing is something that the run created.
-type createdThing struct{ id jsonv.Value }
+// createdThing is something that the run created: its identifier, absent
+// where there is at most one, and what else names it.
+type createdThing struct{ id, with jsonv.Value }
+
+func (t createdThing) equal(o createdThing) bool {
+	return jsonv.Equal(t.id, o.id) && t.with.Len() == o.with.Len() && (t.with.Len() == 0 || jsonv.Equal(t.with, o.with))
+}
+
+// naming adds what names a thing to parameters of an operation.
+func (t createdThing) naming(op *liveOp, params jsonv.Value) jsonv.Value {
+	for name, v := range t.with.Members() {
+		if op.param(name) != nil {
+			params = params.With(name, v)
+		}
+	}
+	if id := op.idParam(); id != nil && !t.id.IsAbsent() {
+		params = params.With(id.name, t.id)
+	}
+	return params
+}
 
 var errNoResource = errors.New("nothing of this run is there to name")
 
@@ -31,16 +49,47 @@ func (c *collector) intend(op *liveOp) error {
 
 // keepCreated notes what a create made, so that it is removed again.
 func (c *collector) keepCreated(op *liveOp, params jsonv.Value, r reply) {
-	id := c.createdID(op, params, r)
-	if id.IsAbsent() {
-		c.leftovers = append(c.leftovers, jsonv.Object(textMember("operation", op.name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(r.n))},
-			textMember("reason", "the answer does not say what was created")))
+	remove := c.remover(op)
+	thing := createdThing{with: c.with(op, remove, params)}
+	if !c.atMostOne(op) {
+		if thing.id = c.createdID(op, params, r); thing.id.IsAbsent() {
+			thing.id = c.onlyNew(op, remove)
+		}
+		if thing.id.IsAbsent() {
+			c.leftovers = append(c.leftovers, jsonv.Object(textMember("operation", op.name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(r.n))},
+				textMember("reason", "the answer does not say what was created")))
+			return
+		}
+	}
+	if slices.ContainsFunc(c.created[op.resource], thing.equal) {
 		return
 	}
-	c.created[op.resource] = append(c.created[op.resource], createdThing{id})
+	c.created[op.resource] = append(c.created[op.resource], thing)
 	if c.o.Journal != nil {
-		_ = c.o.Journal.Created(op.name, c.idKey(op), id)
+		_ = c.o.Journal.Created(op.name, c.idKey(op), thing.id, thing.with)
 	}
+}
+
+// onlyNew looks in the resource's list for the one marked thing that the run
+// does not know yet.
+func (c *collector) onlyNew(op, remove *liveOp) jsonv.Value {
+	if remove == nil {
+		return jsonv.Value{}
+	}
+	known := map[string]bool{}
+	for _, t := range c.created[op.resource] {
+		known[t.id.String()] = true
+	}
+	var fresh []jsonv.Value
+	for _, t := range c.marked(op, []Left{{RunID: c.o.RunID}}) {
+		if !t.id.IsAbsent() && !known[t.id.String()] {
+			fresh = append(fresh, t.id)
+		}
+	}
+	if len(fresh) != 1 {
+		return jsonv.Value{}
+	}
+	return fresh[0]
 }
 
 // idKey is the parameter by which the resource of an operation is deleted.
@@ -71,33 +120,49 @@ func (c *collector) createdID(op *liveOp, params jsonv.Value, r reply) jsonv.Val
 // own returns the identifier of something that this run created, creating it
 // when there is nothing yet.
 func (c *collector) own(op *liveOp, p liveParam) (jsonv.Value, error) {
-	resource := op.resource
-	for res, things := range c.created {
-		if len(things) > 0 && sameResource(res, resource) && c.fits(p, things[len(things)-1].id) == "" {
-			return things[len(things)-1].id, nil
+	t, err := c.ownThing(op, func(t createdThing) bool { return c.fits(p, t.id) == "" })
+	return t.id, err
+}
+
+func (c *collector) ownThing(op *liveOp, fits func(createdThing) bool) (createdThing, error) {
+	for _, other := range c.ops {
+		things := c.created[other.resource]
+		if !sameResource(other.resource, op.resource) {
+			continue
+		}
+		for i := len(things) - 1; i >= 0; i-- {
+			if fits(things[i]) && c.common(op, things[i]) {
+				return things[i], nil
+			}
 		}
 	}
 	create := c.creator(op)
 	if create == nil || c.barred(create) != "" {
-		return jsonv.Value{}, errNoResource
+		return createdThing{}, errNoResource
 	}
 	params, why := c.params(create)
 	if why != "" {
-		return jsonv.Value{}, errors.New(why)
+		return createdThing{}, errors.New(why)
 	}
 	r := c.attempt(create, params)
 	if things := c.created[create.resource]; r.ok() && len(things) > 0 {
-		return things[len(things)-1].id, nil
+		return things[len(things)-1], nil
 	}
-	return jsonv.Value{}, errNoResource
+	if !r.sent() && r.cause != nil {
+		return createdThing{}, r.cause
+	}
+	return createdThing{}, errNoResource
 }
 
-func (c *collector) forget(op *liveOp, id jsonv.Value) {
+func (c *collector) forget(op *liveOp, params jsonv.Value) {
+	var id jsonv.Value
+	if p := op.idParam(); p != nil {
+		id = params.Lookup(p.name)
+	}
 	for res, things := range c.created {
-		if !sameResource(res, op.resource) {
-			continue
+		if sameResource(res, op.resource) {
+			c.created[res] = slices.DeleteFunc(things, func(t createdThing) bool { return jsonv.Equal(t.id, id) })
 		}
-		c.created[res] = slices.DeleteFunc(things, func(t createdThing) bool { return jsonv.Equal(t.id, id) })
 	}
 	if c.o.Journal != nil {
 		_ = c.o.Journal.Deleted(c.idKey(op), id)
@@ -140,35 +205,27 @@ func (c *collector) findLost() {
 	}
 	c.lost = nil
 	for _, op := range c.ops {
-		remove := c.remover(op)
-		if lost[op] == 0 || remove == nil {
+		if lost[op] == 0 || c.remover(op) == nil {
 			continue
-		}
-		known := map[string]bool{}
-		for _, t := range c.created[op.resource] {
-			known[t.id.String()] = true
 		}
 		found := 0
 		for _, d := range []time.Duration{0, 200 * time.Millisecond, time.Second, 3 * time.Second} {
-			if !pause(c.ctx, d) {
-				return
+			if found >= lost[op] || c.dead != "" || !pause(c.ctx, d) {
+				break
 			}
-			for _, item := range c.marked(op, []Left{{RunID: c.o.RunID}}) {
-				if id := c.itemID(op, remove, item); !known[id.String()] {
-					known[id.String()] = true
-					c.created[op.resource] = append(c.created[op.resource], createdThing{id})
+			for _, t := range c.marked(op, []Left{{RunID: c.o.RunID}}) {
+				if !slices.ContainsFunc(c.created[op.resource], t.equal) {
+					c.created[op.resource] = append(c.created[op.resource], t)
 					found++
 				}
-			}
-			if found >= lost[op] || c.dead != "" {
-				break
 			}
 		}
 	}
 }
 
 func (c *collector) removeOne(ctx context.Context, op, remove *liveOp, t createdThing) {
-	note := object{textMember("operation", op.name), {Key: "id", Value: t.id}}
+	note := object{textMember("operation", op.name)}
+	note.set("id", t.id)
 	if remove == nil {
 		note.set("reason", jsonv.String("there is no operation that deletes it"))
 		c.leftovers = append(c.leftovers, note.value())
@@ -176,16 +233,16 @@ func (c *collector) removeOne(ctx context.Context, op, remove *liveOp, t created
 	}
 	params := jsonv.Object()
 	for _, p := range remove.params {
-		if p.required && p.name != remove.idParam().name {
+		if p.required && !remove.isIdentifier(p) {
 			if v, err := c.value(remove, p, p.name); err == nil {
 				params = params.With(p.name, v)
 			}
 		}
 	}
+	params = t.naming(remove, params)
 	var r reply
 	for try := range 3 {
-		r = c.exchange(ctx, reply{tool: remove.tool, args: jsonv.Object(textMember("operation", remove.name),
-			jsonv.Member{Key: "params", Value: params.With(remove.idParam().name, t.id)})})
+		r = c.exchange(ctx, reply{tool: remove.tool, args: jsonv.Object(textMember("operation", remove.name), jsonv.Member{Key: "params", Value: params})})
 		if r.ok() || strings.HasPrefix(r.code(), "NOT_FOUND") || r.budget || try == 2 {
 			break
 		}
@@ -193,7 +250,7 @@ func (c *collector) removeOne(ctx context.Context, op, remove *liveOp, t created
 	if r.ok() || strings.HasPrefix(r.code(), "NOT_FOUND") {
 		c.cleaned = append(c.cleaned, note.value())
 		if c.o.Journal != nil {
-			_ = c.o.Journal.Deleted(remove.idParam().name, t.id)
+			_ = c.o.Journal.Deleted(c.idKey(remove), t.id)
 		}
 		return
 	}

@@ -1,6 +1,7 @@
 package aql
 
 import (
+	"slices"
 	"strings"
 
 	"mcptest/internal/jsonv"
@@ -11,12 +12,16 @@ func (c *collector) roundTrips() {
 	for _, id := range []string{"merge", "input", "deleted"} {
 		c.tests[id].lacking = "nothing could be created, read and updated"
 	}
+	c.tests["append-only"].moot = "nothing is documented as append-only"
 	n := 0
 	for _, op := range c.ops {
-		if op.category == "CREATE" && op.verb == "create" && c.skipped[op.name] == "" {
-			c.roundTrip(op)
-			n++
+		if op.category != "CREATE" || op.verb != "create" || c.skipped[op.name] != "" {
+			continue
 		}
+		for _, kind := range c.kinds(op, c.remover(op)) {
+			c.roundTrip(op, kind)
+		}
+		n++
 	}
 	if n == 0 {
 		c.tests["merge"].lacking += " in mode " + c.o.Mode
@@ -25,15 +30,34 @@ func (c *collector) roundTrips() {
 
 // cycle is one thing on its way through the operations.
 type cycle struct {
-	create, get, update, remove *liveOp
+	create, get, update, remove *liveOp // get is nil where only a list tells
+	list                        *liveOp
 	params                      jsonv.Value
-	id                          jsonv.Value
+	thing                       createdThing
 	read                        reply
 }
 
-func (c *collector) roundTrip(create *liveOp) {
+// cycleOf finds the operations of a resource; nil when nothing reads it.
+func (c *collector) cycleOf(create *liveOp) *cycle {
+	callable := func(op *liveOp) bool { return op != nil && c.skipped[op.name] == "" }
 	y := &cycle{create: create, get: c.partner("get", "READ", create.resource), update: c.partner("update", "UPDATE", create.resource), remove: c.remover(create)}
-	if y.get == nil || y.get.idParam() == nil || c.skipped[y.get.name] != "" {
+	if c.atMostOne(create) {
+		y.get = c.exact("get", "READ", create.resource)
+	} else if y.get != nil && y.get.idParam() == nil {
+		y.get = nil
+	}
+	if !callable(y.get) {
+		y.get, y.list = nil, c.partner("list", "READ", create.resource)
+	}
+	if y.get == nil && !callable(y.list) {
+		return nil
+	}
+	return y
+}
+
+func (c *collector) roundTrip(create *liveOp, kind jsonv.Value) {
+	y := c.cycleOf(create)
+	if y == nil {
 		c.leaves("create-read", create.name, "", "there is no operation that reads what it creates")
 		return
 	}
@@ -48,15 +72,24 @@ func (c *collector) roundTrip(create *liveOp) {
 			return
 		}
 	}
+	for name, v := range kind.Members() {
+		y.params = y.params.With(name, v)
+	}
 	made := c.attempt(create, y.params)
+	if strings.HasPrefix(made.code(), "CONFLICT") && c.clear(create, y.remove) {
+		made = c.attempt(create, y.params)
+	}
 	things := c.created[create.resource]
 	if !made.ok() || len(things) == 0 {
-		if made.sent() {
+		switch {
+		case made.sent():
 			c.leaves("create-read", create.name, "", "it did not succeed with every documented parameter: "+made.brief())
+		case made.cause != nil:
+			c.leaves("create-read", create.name, "", made.cause.Error())
 		}
 		return
 	}
-	y.id = things[len(things)-1].id
+	y.thing = things[len(things)-1]
 	y.read = c.readBack(y)
 	c.compareCreated(y)
 	if y.update != nil && c.skipped[y.update.name] == "" && y.read.ok() {
@@ -65,6 +98,19 @@ func (c *collector) roundTrip(create *liveOp) {
 	if y.remove != nil && c.skipped[y.remove.name] == "" {
 		c.removes(y)
 	}
+}
+
+// clear removes what the run made of a resource before, where there can be
+// only one of it; false when there is nothing to remove.
+func (c *collector) clear(create, remove *liveOp) bool {
+	things := slices.Clone(c.created[create.resource])
+	if remove == nil {
+		return false
+	}
+	for _, t := range things {
+		c.attempt(remove, t.naming(remove, c.fresh(remove)))
+	}
+	return len(things) > 0
 }
 
 // filled makes a value that shows: an object gets members, a list an
@@ -85,14 +131,34 @@ func (c *collector) freeObject(p liveParam) bool {
 	return basicKind(parseType(p.typ).name) == "object" && p.v.Lookup("properties").IsAbsent()
 }
 
+// readBack reads the thing: by its own operation, or the page of the list
+// that it stands on.
 func (c *collector) readBack(y *cycle) reply {
-	params := c.fresh(y.get).With(y.get.idParam().name, y.id)
-	return c.call(y.get, params)
+	if y.get != nil {
+		return c.call(y.get, y.thing.naming(y.get, c.fresh(y.get)))
+	}
+	var last reply
+	c.pages(y.list, y.thing.naming(y.list, c.fresh(y.list)), func(r reply) bool {
+		last = r
+		_, thing := y.place(r.env)
+		return thing.IsAbsent()
+	})
+	return last
 }
 
 // place finds where an answer holds a resource.
 func (y *cycle) place(env jsonv.Value) (prefix string, thing jsonv.Value) {
 	data := env.Lookup("data")
+	if y.get == nil {
+		return locate(data, "data", 2*listDepth, func(v jsonv.Value) bool {
+			for _, key := range []string{"id", y.create.resource + "_id", "name", "key", "slug"} {
+				if id, ok := v.Get(key); ok && jsonv.Equal(id, y.thing.id) {
+					return true
+				}
+			}
+			return false
+		})
+	}
 	for _, at := range []string{y.create.resource, "item", "resource", "result"} {
 		if v := data.Lookup(at); v.Kind() == jsonv.KindObject {
 			return "data." + at, v
@@ -101,9 +167,20 @@ func (y *cycle) place(env jsonv.Value) (prefix string, thing jsonv.Value) {
 	return "data", data
 }
 
+// reader names the operation that the thing is read with.
+func (y *cycle) reader() string {
+	if y.get != nil {
+		return y.get.name
+	}
+	return y.list.name
+}
+
 func (c *collector) compareCreated(y *cycle) {
 	prefix, _ := y.place(y.read.env)
-	f := FieldsCase{Name: y.create.name + " then " + y.get.name, ReadResponse: c.noted(y.read), Call: y.read.n}
+	if prefix == "" {
+		prefix = "data" // where nothing is, so that the row says so
+	}
+	f := FieldsCase{Name: y.create.name + " then " + y.reader(), ReadResponse: c.noted(y.read), Call: y.read.n}
 	for name, v := range y.params.Members() {
 		if p := y.create.param(name); p.sensitive || secretKey(name) || strings.Contains(name, ".") {
 			continue
@@ -115,14 +192,14 @@ func (c *collector) compareCreated(y *cycle) {
 
 // removes deletes the thing and reads it again.
 func (c *collector) removes(y *cycle) {
-	params := c.fresh(y.remove).With(y.remove.idParam().name, y.id)
+	params := y.thing.naming(y.remove, c.fresh(y.remove))
 	r := c.attempt(y.remove, params)
 	if !r.ok() {
 		return
 	}
 	c.sees("deleted")
 	back := c.readBack(y)
-	if back.ok() && back.data().Kind() != jsonv.KindNull {
-		c.breaks("deleted.gone", back, "%s still answers what %s removed", y.get.name, y.remove.name)
+	if _, still := y.place(back.env); back.ok() && still.Kind() == jsonv.KindObject {
+		c.breaks("deleted.gone", back, "%s still answers what %s removed", y.reader(), y.remove.name)
 	}
 }

@@ -93,7 +93,12 @@ func (c *collector) creator(op *liveOp) *liveOp { return c.partner("create", "CR
 
 func (c *collector) remover(op *liveOp) *liveOp {
 	d := c.partner("delete", "DELETE", op.resource)
-	if d == nil || d.idParam() == nil || matchesAny(d.name, c.o.Deny) || d.risk > riskDelete && !matchesAny(d.name, c.o.Allow) {
+	if c.atMostOne(op) {
+		d = c.exact("delete", "DELETE", op.resource)
+	} else if d != nil && d.idParam() == nil {
+		d = nil
+	}
+	if d == nil || matchesAny(d.name, c.o.Deny) || d.risk > riskDelete && !matchesAny(d.name, c.o.Allow) {
 		return nil
 	}
 	return d
@@ -216,6 +221,11 @@ func (c *collector) harvested(op *liveOp, p liveParam) (jsonv.Value, bool) {
 // the way.
 func (c *collector) params(op *liveOp) (out jsonv.Value, why string) {
 	out = jsonv.Object()
+	if (op.category == "UPDATE" || op.category == "DELETE") && c.atMostOne(op) {
+		if _, err := c.ownThing(op, func(createdThing) bool { return true }); err != nil {
+			return out, err.Error()
+		}
+	}
 	for _, p := range op.params {
 		if !p.required {
 			continue

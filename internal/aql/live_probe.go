@@ -1,6 +1,7 @@
 package aql
 
 import (
+	"errors"
 	"strings"
 
 	"mcptest/internal/jsonv"
@@ -65,6 +66,9 @@ func (c *collector) attempt(op *liveOp, params jsonv.Value) reply {
 
 func (c *collector) attemptArgs(op *liveOp, args jsonv.Value) reply {
 	if op.category == "CREATE" && c.forbidden(args) == "" {
+		if reason := c.occupied(op); reason != "" {
+			return reply{budget: true, cause: errors.New(reason)}
+		}
 		if reason := c.intend(op); reason != nil {
 			return reply{budget: true, cause: reason}
 		}
@@ -78,9 +82,7 @@ func (c *collector) attemptArgs(op *liveOp, args jsonv.Value) reply {
 		c.lost = append(c.lost, op)
 	}
 	if r.ok() && op.category == "DELETE" {
-		if id := op.idParam(); id != nil {
-			c.forget(op, args.Lookup("params", id.name))
-		}
+		c.forget(op, args.Lookup("params"))
 	}
 	return r
 }
@@ -109,9 +111,15 @@ func (c *collector) accuracy(op *liveOp, params jsonv.Value, base reply) {
 			c.leaves("accuracy", op.name, p.name, err.Error())
 			continue
 		}
-		r := c.attempt(op, c.fresh(op).With(p.name, v))
-		c.judgeDocumented(op, r, jsonv.Object(jsonv.Member{Key: p.name, Value: v}))
-		if r.ok() {
+		params, ok := c.companions(op, p, c.fresh(op).With(p.name, v), base)
+		if !ok {
+			c.leaves("accuracy", op.name, p.name, "no answer gave a cursor for it")
+			c.accept(op, p.name)
+			continue
+		}
+		r := c.attempt(op, params)
+		c.judgeDocumented(op, r, jsonv.Object(jsonv.Member{Key: p.name, Value: params.Lookup(p.name)}))
+		if r.ok() && !op.alone(p) {
 			all = all.With(p.name, v)
 			optional++
 		}

@@ -203,7 +203,7 @@ func (c *collector) barred(op *liveOp) string {
 func (c *collector) isOwn(op *liveOp, params jsonv.Value) bool {
 	id := op.idParam()
 	if id == nil {
-		return false
+		return c.atMostOne(op) && len(c.created[op.resource]) > 0
 	}
 	v, given := params.Get(id.name)
 	if !given {

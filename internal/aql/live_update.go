@@ -12,7 +12,7 @@ var bookkeeping = pattern(`(?i)^(updated|modified|last_|version|etag|revision)`)
 
 // send an update with some input, as the operation documents it.
 func (c *collector) change(y *cycle, input jsonv.Value) reply {
-	params := jsonv.Object(jsonv.Member{Key: y.update.idParam().name, Value: y.id})
+	params := y.thing.naming(y.update, jsonv.Object())
 	if y.update.param("input") != nil {
 		return c.attempt(y.update, params.With("input", input))
 	}
@@ -23,7 +23,7 @@ func (c *collector) change(y *cycle, input jsonv.Value) reply {
 }
 
 func (c *collector) updates(y *cycle) {
-	if y.update.idParam() == nil {
+	if y.update.idParam() == nil && !c.atMostOne(y.create) {
 		return
 	}
 	c.tests["input"].lacking = ""
@@ -31,6 +31,7 @@ func (c *collector) updates(y *cycle) {
 	if y.update.param("input") == nil {
 		c.breaks("input.documented", reply{}, "%s takes its fields beside the identifier; D 4.5 asks for an object called input", y.update.name)
 	}
+	c.appendOnly(y)
 	before := c.readBack(y)
 	_, thing := y.place(before.env)
 	_, again := y.place(c.readBack(y).env)
@@ -82,7 +83,7 @@ func (c *collector) inputContract(y *cycle) {
 	if y.update.param("input") == nil {
 		return
 	}
-	id := jsonv.Object(jsonv.Member{Key: y.update.idParam().name, Value: y.id})
+	id := y.thing.naming(y.update, jsonv.Object())
 	for _, bad := range []struct {
 		what   string
 		params jsonv.Value

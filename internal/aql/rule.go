@@ -88,6 +88,7 @@ func Documents() [][2]string {
 		{"WA", "Warnings"},
 		{"EM", "Endpoint Modes"},
 		{"FS", "Field Selection"},
+		{"PG", "Cursor-Based Pagination"},
 		{"CQ", "Collection Querying"},
 		{"CT", "Confirmation Tokens"},
 		{"MCP", "MCP Integration"},

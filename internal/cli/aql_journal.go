@@ -27,6 +27,7 @@ type journalLine struct {
 	Deleted   string      `json:"deleted,omitempty"` // parameter
 	Parameter string      `json:"parameter,omitempty"`
 	ID        jsonv.Value `json:"id,omitzero"`
+	With      jsonv.Value `json:"with,omitzero"` // what else names it
 }
 
 // journal is the journal of one run; the file is made with its first line.
@@ -72,8 +73,8 @@ func (j *journal) Intend(operation, marker string) error {
 }
 
 // Created notes what a create made.
-func (j *journal) Created(operation, parameter string, id jsonv.Value) error {
-	return j.write(journalLine{Created: operation, Parameter: parameter, ID: id})
+func (j *journal) Created(operation, parameter string, id, with jsonv.Value) error {
+	return j.write(journalLine{Created: operation, Parameter: parameter, ID: id, With: with})
 }
 
 // Deleted notes what was removed.
@@ -130,7 +131,7 @@ func readJournal(data, target string) (aql.Left, bool) {
 		case l.Run != "":
 			left.RunID, ours = l.Run, l.Target == target
 		case l.Created != "":
-			made = append(made, aql.LeftID{Operation: l.Created, ID: l.ID})
+			made = append(made, aql.LeftID{Operation: l.Created, ID: l.ID, With: l.With})
 		case l.Deleted != "":
 			gone[l.ID.String()] = true
 		}

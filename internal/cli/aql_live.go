@@ -32,6 +32,7 @@ func aqlLiveCommands(format, output aqlFlag) []aqlCommand {
 		aqlFlag{"values-template", "", "a file, or -", "with --mode plan: write a file for --values with what no value was found for", anyValue, false},
 		many(aqlFlag{"allow-op", "", "a name with * and ?", "call operations that the mode would leave out (may be repeated)", anyValue, false}),
 		many(aqlFlag{"deny-op", "", "a name with * and ?", "never call these operations (may be repeated)", anyValue, false}),
+		many(aqlFlag{"append-only", "", "operation:field", "a field that this update must not change (may be repeated)", updateField, false}),
 		aqlFlag{"max-calls", "", "a number", "calls at most, clean-up aside (default 2000)", number(1, 1_000_000), false},
 		aqlFlag{"rate", "", "a number", "calls a second at most", positive, false},
 		aqlFlag{"budget", "", "a duration such as 5m", "time for the whole run (default 10m)", duration, false},
@@ -52,6 +53,13 @@ func aqlLiveCommands(format, output aqlFlag) []aqlCommand {
 			"3 a mistake in the command line, or no adapter there, 130 interrupted.", flags, (*aqlCall).live},
 		{"call", []string{"tool", "[arguments-json]"}, "call one tool of an adapter", "Calls one tool with arguments, a JSON object, and prints the answer: it repeats a finding of live.\nNo policy holds it back.", aqlTargetFlags(), (*aqlCall).callTool},
 	}
+}
+
+func updateField(s string) (string, error) {
+	if op, field, ok := strings.Cut(s, ":"); !ok || op == "" || field == "" {
+		return "", fmt.Errorf("want operation:field, such as update_log:entries; got %q", s)
+	}
+	return s, nil
 }
 
 func positive(s string) (string, error) {
@@ -84,7 +92,7 @@ func (c *aqlCall) withAdapter(fn func(ctx context.Context, t *aqlTarget) int) in
 // liveOptions reads the options of a live run; false after a mistake.
 func (c *aqlCall) liveOptions(t *aqlTarget) (aql.LiveOptions, bool) {
 	o := aql.LiveOptions{
-		Dial: t.dial, Mode: c.flags["mode"], Prefix: c.flags["prefix"], Tool: c.flags["tool"], Allow: c.all("allow-op"), Deny: c.all("deny-op"),
+		Dial: t.dial, Mode: c.flags["mode"], Prefix: c.flags["prefix"], Tool: c.flags["tool"], Allow: c.all("allow-op"), Deny: c.all("deny-op"), AppendOnly: c.all("append-only"),
 		Target: t.shown(), Repeat: t.repeat(), Program: aqlName + " " + version(), RunID: newRunID(),
 	}
 	o.Confirm, o.Secrets = c.flags["confirm"] != "", t.secrets

@@ -44,20 +44,6 @@ type Options struct {
 	Launch string
 }
 
-// Features lists what can be added to the library.
-func Features() []Feature {
-	return []Feature{
-		{"confirm", "Deleting anything and changing a shelf has to be confirmed with a token."},
-		{"kinds", "A collection of things of several kinds, told apart by a parameter of each operation."},
-		{"charter", "A resource that there is at most one of."},
-		{"loans", "A collection that can be listed, and not asked for one of its things."},
-		{"keys", "A collection whose things are known by their name alone."},
-	}
-}
-
-// Feature is something that can be added to the library.
-type Feature struct{ Name, Doc string }
-
 // Adapter is a running adapter. It is safe for concurrent use.
 type Adapter struct {
 	o          Options
@@ -113,7 +99,8 @@ func New(o Options) (*Adapter, error) {
 	return a, a.load()
 }
 
-func (a *Adapter) is(defect string) bool   { return a.defects[defect] }
+func (a *Adapter) is(defect string) bool { return a.defects[defect] }
+
 func (a *Adapter) has(feature string) bool { return a.features[feature] }
 
 // clock is the adapter's own time: it moves by a minute with every change,
@@ -129,7 +116,10 @@ func (a *Adapter) clock() string {
 // insert adds an item with what the adapter assigns.
 func (a *Adapter) insert(r *resource, v jsonv.Value) jsonv.Value {
 	a.next++
-	item := jsonv.Object(jsonv.Member{Key: "id", Value: jsonv.String(r.name + "_" + strconv.Itoa(a.next))})
+	item := jsonv.Object()
+	if !r.byName {
+		item = item.With("id", jsonv.String(r.name+"_"+strconv.Itoa(a.next)))
+	}
 	for k, e := range v.Members() {
 		item = item.With(k, e)
 	}
@@ -138,8 +128,16 @@ func (a *Adapter) insert(r *resource, v jsonv.Value) jsonv.Value {
 	return item
 }
 
-func (a *Adapter) index(r *resource, id string) int {
-	return slices.IndexFunc(a.items[r.name], func(v jsonv.Value) bool { return v.Lookup("id").Text() == id })
+// index finds the item that parameters name, -1 when there is none.
+func (a *Adapter) index(r *resource, params jsonv.Value) int {
+	key := "id"
+	if r.byName {
+		key = "name"
+	}
+	return slices.IndexFunc(a.items[r.name], func(v jsonv.Value) bool {
+		return (r.one || v.Lookup(key).Text() == params.Lookup(r.key()).Text()) &&
+			(r.kind == "" || jsonv.Equal(v.Lookup(r.kind), params.Lookup(r.kind)))
+	})
 }
 
 // state is what Options.State holds.

@@ -133,14 +133,17 @@ func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure)
 	case "list", "search":
 		return a.list(op, params)
 	}
-	id := params.Lookup(r.key()).Text()
-	if _, given := params.Get(r.key()); !given {
-		id = a.items[r.name][0].Lookup("id").Text()
+	if _, given := params.Get(r.key()); !given && !r.one { // a defect let it pass
+		params = params.With(r.key(), a.items[r.name][0].Lookup("id"))
 	}
-	i := a.index(r, id)
+	id := params.Lookup(r.key()).Text()
+	i := a.index(r, params)
 	if i < 0 {
 		if v, ok := a.gone[id]; ok && op.verb == "get" && a.is("delete-keeps") {
 			return v, nil
+		}
+		if r.one && op.verb == "get" {
+			return jsonv.Null(), nil
 		}
 		return jsonv.Value{}, a.missing(r, id)
 	}
@@ -153,6 +156,9 @@ func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure)
 		a.items[r.name] = slices.Delete(a.items[r.name], i, i+1)
 		if a.save() != nil {
 			return jsonv.Value{}, refuse("INTERNAL_ERROR", "The library could not be kept.")
+		}
+		if r.one {
+			return jsonv.Object(member("deleted", jsonv.Bool(true))), nil
 		}
 		return jsonv.Object(str("id", id), member("deleted", jsonv.Bool(true))), nil
 	}
@@ -180,8 +186,18 @@ func (a *Adapter) missing(r *resource, id string) *failure {
 
 func (a *Adapter) create(r *resource, params jsonv.Value) (jsonv.Value, *failure) {
 	switch {
+	case r.one && len(a.items[r.name]) > 0, r.byName && a.index(r, params) >= 0:
+		return jsonv.Value{}, refuse("CONFLICT_ALREADY_EXISTS", "There is such a %s already: update it, or delete it first.", r.name)
 	case a.is("create-drops"):
 		params = params.Without("author")
+	case a.is("kinds-drop") && params.Lookup("kind").Text() == "map":
+		params = params.Without("note")
+	case a.is("charter-drops"):
+		params = params.Without("text")
+	case a.is("loans-drop"):
+		params = params.Without("until")
+	case a.is("keys-drop"):
+		params = params.Without("colour")
 	case a.is("create-changes"):
 		if t := params.Lookup("title"); t.Kind() == jsonv.KindString {
 			params = params.With("title", jsonv.String(strings.ToUpper(t.Text())))
@@ -191,23 +207,10 @@ func (a *Adapter) create(r *resource, params jsonv.Value) (jsonv.Value, *failure
 	if a.save() != nil {
 		return jsonv.Value{}, refuse("INTERNAL_ERROR", "The library could not be kept.")
 	}
+	if r.byName {
+		return jsonv.Object(member("created", jsonv.Bool(true))), nil
+	}
 	return v, nil
-}
-
-func (a *Adapter) selectFields(r *resource, item, fields jsonv.Value) (jsonv.Value, *failure) {
-	if fields.IsAbsent() || a.is("fields-ignored") {
-		return item, nil
-	}
-	var out []jsonv.Member
-	for _, f := range fields.Elems() {
-		if r.field(f.Text()) == nil {
-			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter 'fields' names '%s', which no %s has.", f.Text(), r.name).with("param_name", jsonv.String("fields"))
-		}
-		if v, ok := item.Get(f.Text()); ok {
-			out = append(out, member(f.Text(), v))
-		}
-	}
-	return jsonv.Object(out...), nil
 }
 
 func (a *Adapter) list(op *operation, params jsonv.Value) (jsonv.Value, *failure) {
@@ -229,12 +232,23 @@ func (a *Adapter) list(op *operation, params jsonv.Value) (jsonv.Value, *failure
 	}
 	var found []jsonv.Value
 	for _, v := range a.items[op.res.name] {
+		if kind := op.res.kind; kind != "" && !jsonv.Equal(v.Lookup(kind), params.Lookup(kind)) {
+			continue
+		}
 		if text := params.Lookup("text"); text.IsAbsent() || strings.Contains(strings.ToLower(v.Lookup("title").Text()), strings.ToLower(text.Text())) {
 			found = append(found, v)
 		}
 	}
+	if op.name == "list_books" && (!params.Lookup("first").IsAbsent() || !params.Lookup("last").IsAbsent() || !params.Lookup("after").IsAbsent() || !params.Lookup("before").IsAbsent()) {
+		return a.byCursor(found, params)
+	}
 	page := found[min(max(int(offset), 0), len(found)):]
 	page = page[:min(max(int(limit), 0), len(page))]
+	if op.name == "list_books" && !a.is("page-info") {
+		from := min(max(int(offset), 0), len(found))
+		return jsonv.Object(member("items", jsonv.Array(page...)), member("total", jsonv.Int(int64(len(found)))),
+			member("applied", jsonv.Object(member("limit", jsonv.Int(limit)), member("offset", jsonv.Int(offset)))), member("pageInfo", a.pageInfo(found, from, from+len(page)))), nil
+	}
 	return jsonv.Object(member("items", jsonv.Array(page...)), member("total", jsonv.Int(int64(len(found)))),
 		member("applied", jsonv.Object(member("limit", jsonv.Int(limit)), member("offset", jsonv.Int(offset))))), nil
 }

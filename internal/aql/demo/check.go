@@ -110,7 +110,7 @@ func (a *Adapter) checkValue(p param, name string, v jsonv.Value) *failure {
 		return refuse("VALIDATION_INVALID_TYPE", "The parameter '%s' wants %s, got %s.", name, withArticle(p.typ), v.Kind()).
 			with("param_name", jsonv.String(name)).with("expected", jsonv.String(typ)).with("actual", jsonv.String(v.Kind().String()))
 	}
-	if p.items == "string" {
+	if p.items == "string" || strings.HasSuffix(p.typ, "string[]") {
 		for _, e := range v.Elems() {
 			if e.Kind() != jsonv.KindString {
 				return refuse("VALIDATION_INVALID_TYPE", "The parameter '%s' wants an array of string, got %s in it.", name, e.Kind()).with("param_name", jsonv.String(name))
@@ -134,6 +134,8 @@ func isA(typ string, v jsonv.Value) bool {
 		return v.Kind() == jsonv.KindBool
 	case "array":
 		return v.Kind() == jsonv.KindArray
+	case "string | string[]":
+		return v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindArray
 	}
 	return v.Kind() == jsonv.KindObject
 }
@@ -143,6 +145,7 @@ func (a *Adapter) outside(p param, v jsonv.Value) string {
 	n := v.Float64()
 	s := v.Text()
 	switch {
+	case p.name == "first" && n > p.max, p.name == "last" && n > p.max: // clamped
 	case p.max > p.min && v.Kind() == jsonv.KindNumber && (n < p.min || n > p.max || math.IsNaN(n)) && !a.is("range-open"):
 		return fmt.Sprintf("a number from %g to %g", p.min, p.max)
 	case p.maxLen > 0 && (utf8.RuneCountInString(s) < p.minLen || utf8.RuneCountInString(s) > p.maxLen):

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/jsonv"
@@ -12,6 +13,7 @@ type param struct {
 	name, typ, doc string
 	required       bool
 	readOnly       bool // assigned by the adapter
+	appendOnly     bool // not changed by an update
 	enum           []string
 	min, max       float64 // a range when max > min
 	minLen, maxLen int     // lengths when maxLen > 0
@@ -27,10 +29,20 @@ type resource struct {
 	name, plural string
 	fields       []param
 	seed         []jsonv.Value
+
+	one    bool   // there is at most one
+	unread bool   // listed, and not asked for by itself
+	byName bool   // known by its name alone
+	kind   string // the parameter that every operation requires, "" for none
 }
 
 func (r *resource) typeName() string { return strings.ToUpper(r.name[:1]) + r.name[1:] }
-func (r *resource) key() string      { return r.name + "_id" }
+func (r *resource) key() string {
+	if r.byName {
+		return "name"
+	}
+	return r.name + "_id"
+}
 
 func (r *resource) field(name string) *param {
 	for i := range r.fields {
@@ -83,8 +95,9 @@ func books() *resource {
 		{name: "published", typ: "string", doc: "The day it appeared.", format: "date"},
 		{name: "tags", typ: "array", doc: "Words to find it by.", items: "string"},
 		{name: "details", typ: "object", doc: "Whatever else is known of it, by name."},
+		{name: "remarks", typ: "string", doc: "What was noted when it came: append-only, an update is refused.", appendOnly: true},
 	}, seed: []jsonv.Value{
-		jsonv.From(map[string]any{"title": "The Long Shelf", "author": "A. Quill", "genre": "novel", "pages": 312}),
+		jsonv.From(map[string]any{"title": "The Long Shelf", "author": "A. Quill", "genre": "novel", "pages": 312, "details": map[string]any{"language": "en", "binding": "cloth"}}),
 		jsonv.From(map[string]any{"title": "Rain in Rows", "author": "B. Reed", "genre": "poetry", "pages": 64}),
 		jsonv.From(map[string]any{"title": "Small Machines", "author": "C. Cog", "genre": "science", "pages": 540}),
 	}}
@@ -134,7 +147,10 @@ var serverFields = []param{
 
 // addCollection adds the operations of a resource.
 func (a *Adapter) addCollection(r *resource) {
-	r.fields = append(r.fields, serverFields...)
+	if !r.byName {
+		r.fields = append([]param{serverFields[0]}, r.fields...)
+	}
+	r.fields = append(r.fields, serverFields[1:]...)
 	a.resources = append(a.resources, r)
 	var writable []param
 	for _, f := range r.fields {
@@ -142,42 +158,85 @@ func (a *Adapter) addCollection(r *resource) {
 			writable = append(writable, f)
 		}
 	}
-	id := param{name: r.key(), typ: "string", doc: "As list_" + r.plural + " gives it under id.", required: true}
-	fields := param{name: "fields", typ: "array", items: "string", doc: "Answer with these fields only."}
 	note := " id, created_at and updated_at are read-only."
+	if r.byName {
+		note = " created_at and updated_at are read-only."
+	}
 	if a.is("read-only-undisclosed") {
 		note = ""
 	}
-	get := []param{id}
+	named := a.naming(r)
+	get := slices.Clone(named)
 	if !a.is("no-field-selection") {
-		get = append(get, fields)
+		get = append(get, param{name: "fields", typ: "string | string[]", doc: "Answer with these fields only: a list of names, which may be paths such as details.language, or one of minimal, standard and full."})
 	}
 	if a.is("camel-parameter") && r.name == "book" {
 		get = append(get, param{name: "withNotes", typ: "boolean", doc: "Has no effect."})
 	}
 	list, hidden := a.controls(r), []param(nil)
 	if a.is("accepts-undocumented") && r.name == "book" {
-		list, hidden = list[:1], list[1:]
+		list, hidden = list[:1:1], list[1:]
 	}
-	update := []param{id, {name: "input", typ: "object", doc: "The fields to change, by name; null removes one." + note, required: true}}
+	if r.name == "book" {
+		list = append(list, cursors()...)
+	}
+	if r.kind != "" {
+		list = append([]param{*r.field(r.kind)}, list...)
+	}
+	update := append(slices.Clone(named), param{name: "input", typ: "object", doc: "The fields to change, by name; null removes one." + note, required: true})
 	if a.is("update-flat") {
-		update = []param{id}
+		update = slices.Clone(named)
 		for _, f := range writable {
 			f.required = false
-			update = append(update, f)
+			if !r.byName || f.name != "name" {
+				update = append(update, f)
+			}
 		}
 	}
 	t := r.typeName()
-	a.operations = append(a.operations,
-		&operation{name: "create_" + r.name, category: "CREATE", verb: "create", doc: "Adds a " + r.name + " to the library.", params: writable, returns: [2]string{t, "object"}, res: r},
-		&operation{name: "get_" + r.name, category: "READ", verb: "get", doc: "Gives one " + r.name + " by its identifier.", params: get, returns: [2]string{t, "object"}, res: r},
-		&operation{
-			name: "list_" + r.plural, category: "READ", verb: "list", doc: "Lists the " + r.plural + ", oldest first.", params: list, hidden: hidden, returns: [2]string{t + "List", "object"}, res: r,
+	add := func(o *operation) {
+		o.res = r
+		a.operations = append(a.operations, o)
+	}
+	add(&operation{name: "create_" + r.name, category: "CREATE", verb: "create", doc: "Adds a " + r.name + " to the library.", params: writable, returns: [2]string{t, "object"}})
+	if !r.unread {
+		add(&operation{name: "get_" + r.name, category: "READ", verb: "get", doc: "Gives one " + r.name + ".", params: get, returns: [2]string{t, "object"}})
+	}
+	if !r.one {
+		add(&operation{
+			name: "list_" + r.plural, category: "READ", verb: "list", doc: "Lists the " + r.plural + ", oldest first.", params: list, hidden: hidden, returns: [2]string{t + "List", "object"},
 			example: jsonv.From(map[string]any{"request": map[string]any{"operation": "list_" + r.plural, "params": map[string]any{"limit": 5}}, "description": "The first five."}),
-		},
-		&operation{name: "update_" + r.name, category: "UPDATE", verb: "update", doc: "Changes fields of a " + r.name + "." + note, params: update, returns: [2]string{t, "object"}, res: r},
-		&operation{name: "delete_" + r.name, category: "DELETE", verb: "delete", doc: "Removes a " + r.name + " for good.", params: []param{id}, returns: [2]string{"Removal", "object"}, res: r},
-	)
+		})
+	}
+	if !r.unread {
+		add(&operation{name: "update_" + r.name, category: "UPDATE", verb: "update", doc: "Changes fields of a " + r.name + "." + note, params: update, returns: [2]string{t, "object"}})
+	}
+	add(&operation{name: "delete_" + r.name, category: "DELETE", verb: "delete", doc: "Removes a " + r.name + " for good.", params: named, returns: [2]string{"Removal", "object"}})
+}
+
+// naming are the parameters that say which one of a resource is meant.
+func (a *Adapter) naming(r *resource) (out []param) {
+	if r.kind != "" {
+		out = append(out, *r.field(r.kind))
+	}
+	switch {
+	case r.one:
+	case r.byName:
+		out = append(out, param{name: "name", typ: "string", doc: "As it was created.", required: true})
+	default:
+		out = append(out, param{name: r.key(), typ: "string", doc: "As list_" + r.plural + " gives it under id.", required: true})
+	}
+	return out
+}
+
+// cursors are the parameters of paging by cursors (PG 2.1).
+func cursors() []param {
+	return []param{
+		{name: "first", typ: "integer", doc: "How many to answer from the beginning, or after a cursor; more than 100 are taken for 100.", min: 1, max: 100},
+		{name: "after", typ: "string", doc: "A cursor: answer what comes after it; wants first."},
+		{name: "last", typ: "integer", doc: "How many to answer from the end, or before a cursor; more than 100 are taken for 100.", min: 1, max: 100},
+		{name: "before", typ: "string", doc: "A cursor: answer what comes before it; wants last."},
+	}
 }
 
 // controls are the parameters that all lists have in common.
@@ -230,6 +289,7 @@ func (a *Adapter) build(n int) {
 	if a.is("reserved-meaning") {
 		count("record_execution_step", book)
 	}
+	a.addFeatures()
 	for i := 0; len(a.operations)+5 <= n; i++ {
 		noun := moreNouns[i%len(moreNouns)]
 		if round := i / len(moreNouns); round > 0 {

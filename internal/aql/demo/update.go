@@ -11,7 +11,7 @@ import (
 func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *failure) {
 	input := params.Lookup("input")
 	if a.is("update-flat") {
-		input = params.Without(r.key())
+		input = params.Without(r.key()).Without(r.kind)
 	}
 	item := a.items[r.name][i]
 	changed := item
@@ -28,6 +28,12 @@ func (a *Adapter) update(r *resource, i int, params jsonv.Value) (jsonv.Value, *
 			continue
 		case f == nil:
 			return jsonv.Value{}, refuse("VALIDATION_UNKNOWN_FIELD", "A %s has no field '%s'.", r.name, name).with("unknown_fields", jsonv.Array(jsonv.String(name)))
+		case f.appendOnly && a.is("append-only-vague"):
+			return jsonv.Value{}, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is not taken.", name).with("param_name", jsonv.String(name))
+		case f.appendOnly && !a.is("append-only-open"):
+			return jsonv.Value{}, refuse("VALIDATION_READ_ONLY_FIELD", "The field '%s' is append-only: an update can't change it.", name).with("param_name", jsonv.String(name))
+		case r.byName && name == "name" || name == r.kind && r.kind != "":
+			return jsonv.Value{}, refuse("VALIDATION_UNKNOWN_FIELD", "The field '%s' names the %s and can't be changed.", name, r.name).with("unknown_fields", jsonv.Array(jsonv.String(name)))
 		case f.readOnly && a.is("read-only-silent"):
 			continue
 		case f.readOnly && !a.is("read-only-open"):

@@ -1,0 +1,137 @@
+package aql
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// Left is what a run created and is not known to have removed.
+type Left struct {
+	RunID string
+	IDs   []LeftID
+}
+
+// LeftID names one thing by the parameter that deletes it.
+type LeftID struct {
+	Operation string      // that created it
+	ID        jsonv.Value // absent for a resource that there is at most one of
+	With      jsonv.Value // what else names it, an object
+}
+
+// Cleaned is what became of a clean-up.
+type Cleaned struct {
+	Removed []string // "delete_book book_4"
+	Failed  []string // with the reason
+}
+
+// CleanLive removes what earlier runs left behind: what carries their
+// marker in one of its texts, found through the adapter's list operations,
+// and what their journals name. Nothing else is touched.
+func CleanLive(ctx context.Context, o LiveOptions, left []Left) (Cleaned, error) {
+	o.Mode = ModeWrite
+	c, end, err := open(ctx, o)
+	if err != nil {
+		return Cleaned{}, err
+	}
+	defer end()
+	var out Cleaned
+	for _, create := range c.ops {
+		remove := c.remover(create)
+		if create.category != "CREATE" || create.verb != "create" || remove == nil {
+			continue
+		}
+		var seen []createdThing
+		drop := func(t createdThing) {
+			if slices.ContainsFunc(seen, t.equal) {
+				return
+			}
+			seen = append(seen, t)
+			before := len(c.leftovers)
+			c.removeOne(c.ctx, create, remove, t)
+			name := strings.TrimSpace(remove.name + " " + text(t.id))
+			if len(c.leftovers) > before {
+				out.Failed = append(out.Failed, name+": "+c.leftovers[before].Lookup("reason").Text())
+			} else {
+				out.Removed = append(out.Removed, name)
+			}
+		}
+		for _, t := range c.marked(create, left) {
+			drop(t)
+		}
+		for _, l := range left {
+			for _, id := range l.IDs {
+				if id.Operation == create.name && !id.ID.IsAbsent() {
+					drop(createdThing{id.ID, id.With})
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+func (c *collector) itemID(create, remove *liveOp, item jsonv.Value) jsonv.Value {
+	for _, key := range []string{c.idKey(remove), "id", create.resource + "_id"} {
+		if v, ok := item.Get(key); ok {
+			return v
+		}
+	}
+	return jsonv.Value{}
+}
+
+// marked reads a resource's list, of every kind and page by page, and returns
+// what carries the marker of one of the runs.
+func (c *collector) marked(create *liveOp, left []Left) (found []createdThing) {
+	remove := c.remover(create)
+	if remove == nil {
+		return nil
+	}
+	if c.atMostOne(create) {
+		if r := c.call(c.exact("get", "READ", create.resource), jsonv.Object()); r.ok() && carries(r.data(), left) {
+			found = append(found, createdThing{})
+		}
+		return found
+	}
+	list := c.partner("list", "READ", create.resource)
+	if list == nil || c.barred(list) != "" {
+		return nil
+	}
+	params, why := c.params(list)
+	if why != "" {
+		return nil
+	}
+	for _, kind := range c.kinds(create, remove) {
+		thing := createdThing{with: kind}
+		c.pages(list, thing.naming(list, params), func(r reply) bool {
+			for _, item := range items(r.data(), listDepth) {
+				if !carries(item, left) {
+					continue
+				}
+				with := kind
+				for name := range kind.Members() {
+					if v, ok := item.Get(name); ok {
+						with = with.With(name, v)
+					}
+				}
+				found = append(found, createdThing{c.itemID(create, remove, item), with})
+			}
+			return true
+		})
+		if thing.with.Len() == 0 || list.param(c.discriminators(create, remove)[0]) == nil {
+			break
+		}
+	}
+	return found
+}
+
+func carries(item jsonv.Value, left []Left) bool {
+	hit := false
+	everyText(item, func(s string) {
+		for _, l := range left {
+			hit = hit || l.RunID != "" && strings.HasPrefix(s, Marker(l.RunID))
+		}
+	})
+	return hit
+}
