@@ -2,7 +2,6 @@ package result
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -19,11 +18,15 @@ type cleaner struct {
 	secrets *secret.Redactor
 	limits  Limits
 	frame   int // limit for the frames of the case at hand
+	// inKey says of which servers the last excerpt was a line of a private
+	// key: each line that is printed is an excerpt of its own.
+	inKey map[string]bool
+	// shown are values of credentials as messages of this case show them.
+	shown []string
 }
 
 // clean returns the event as it goes into the record.
-func clean(e Event, r *secret.Redactor, l Limits) Event {
-	k := cleaner{secrets: r, limits: l}
+func (k cleaner) clean(e Event) Event {
 	switch e := e.(type) {
 	case RunStarted:
 		k.text(&e.Tool.Name, &e.Tool.Version, &e.Command)
@@ -53,7 +56,8 @@ func clean(e Event, r *secret.Redactor, l Limits) Event {
 		return e
 	case FindingSeen:
 		f := &e.Finding
-		k.text(&f.Kind, &f.Severity, &f.Server, &f.Message, &f.Excerpt, &f.File)
+		k.excerpt(f.Server, &f.Excerpt)
+		k.text(&f.Kind, &f.Severity, &f.Server, &f.Message, &f.File)
 		return e
 	case Noted:
 		k.text(&e.Note)
@@ -79,7 +83,7 @@ func (k *cleaner) text(fields ...*string) {
 // tail is text for fields of which the end says most.
 func (k *cleaner) tail(f *string) {
 	if *f != "" {
-		*f = shortenHead(visible(k.secrets.String(*f)), k.limits.Text)
+		*f = shortenHead(visible(cutText(k.secrets, *f)), k.limits.Text)
 	}
 }
 
@@ -130,6 +134,16 @@ func (k *cleaner) testCase(c *Case) {
 		k.frame = k.limits.PassFrame
 	}
 	c.Status = known(c.Status)
+	// First what came over the wire: what is found there must not be shown
+	// by the rest of the case either.
+	k.exchanges(c)
+	k.assertions(c.Assertions)
+	for _, shown := range k.shown {
+		c.Message = unshown(c.Message, shown)
+		for i := range c.Attempts {
+			c.Attempts[i].Message = unshown(c.Attempts[i].Message, shown)
+		}
+	}
 	k.text(&c.Name, &c.File, &c.Source, &c.Suite, &c.Block, &c.Server, &c.Call, &c.Message, &c.Repro)
 	k.tail(&c.Stderr)
 	if f := c.KnownFailure; f != nil { // its reason comes from a file that is shared by cases
@@ -141,7 +155,6 @@ func (k *cleaner) testCase(c *Case) {
 	k.ms(&c.StartMS)
 	k.list(&c.Tags)
 	k.list(&c.Warnings)
-	k.assertions(c.Assertions)
 	for i := range c.DerivedMetrics {
 		m := &c.DerivedMetrics[i]
 		k.text(&m.Name)
@@ -159,13 +172,11 @@ func (k *cleaner) testCase(c *Case) {
 	}
 	for i := range c.Violations {
 		v := &c.Violations[i]
-		k.text(&v.Kind, &v.Message, &v.Excerpt)
+		k.excerpt(c.Server, &v.Excerpt)
+		k.text(&v.Kind, &v.Message)
 	}
 	for i := range c.Phases {
 		k.phase(&c.Phases[i])
-	}
-	for i := range c.Exchanges {
-		k.exchange(&c.Exchanges[i])
 	}
 }
 
@@ -177,54 +188,6 @@ func known(s Status) Status {
 		return s
 	}
 	return Error
-}
-
-func (k *cleaner) assertions(as []Assertion) {
-	for i := range as {
-		a := &as[i]
-		k.text(&a.Name, &a.Target, &a.Matcher, &a.Message, &a.File, &a.Source)
-		k.text(&a.Expected, &a.Actual)
-		k.list(&a.Diff)
-		k.list(&a.Notes)
-		k.assertions(a.Assertions)
-	}
-}
-
-func (k *cleaner) exchange(x *Exchange) {
-	k.text(&x.Step, &x.Method, &x.Error)
-	k.ms(&x.DurationMS)
-	cut := k.cutFrame(&x.Request)
-	cut = k.cutFrame(&x.Response) || cut
-	for i := range x.During {
-		m := &x.During[i]
-		k.text(&m.Dir)
-		k.ms(&m.MS)
-		cut = k.cutFrame(&m.Raw) || cut
-	}
-	x.Truncated = x.Truncated || cut
-	if x.HTTP == nil || len(x.HTTP.Headers) == 0 {
-		return
-	}
-	x.HTTP.Headers = maps.Clone(x.HTTP.Headers)
-	for name, value := range x.HTTP.Headers {
-		if secret.Name(name) {
-			value = secret.Mask
-		}
-		clean := name
-		k.text(&clean, &value)
-		if clean != name {
-			delete(x.HTTP.Headers, name)
-		}
-		x.HTTP.Headers[clean] = value
-	}
-}
-
-func (k *cleaner) cutFrame(p *string) (cut bool) {
-	if *p == "" {
-		return false
-	}
-	*p, cut = shorten(visible(k.secrets.String(*p)), k.frame)
-	return cut
 }
 
 // shorten cuts s to at most limit bytes and says how much went.

@@ -17,6 +17,7 @@ type Recorder struct {
 	spool     *Spool
 	run       *Run
 	listeners []Listener
+	inKey     map[string]bool // see cleaner
 	err       error
 }
 
@@ -51,7 +52,12 @@ func NewRecorder(o RecorderOptions) *Recorder {
 		spool:     o.Spool,
 		run:       &Run{Schema: Schema, Cases: o.Spool},
 		listeners: o.Listeners,
+		inKey:     map[string]bool{},
 	}
+}
+
+func (r *Recorder) clean(e Event) Event {
+	return cleaner{secrets: r.redactor, limits: r.limits, inKey: r.inKey}.clean(e)
 }
 
 // Send takes an event: what it holds is redacted and shortened in place,
@@ -61,7 +67,7 @@ func NewRecorder(o RecorderOptions) *Recorder {
 func (r *Recorder) Send(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e = clean(e, r.redactor, r.limits)
+	e = r.clean(e)
 	switch e := e.(type) {
 	case CaseFinished:
 		if err := r.spool.Put(e.Case); err != nil {
@@ -70,7 +76,7 @@ func (r *Recorder) Send(e Event) {
 		}
 	case RunFinished:
 		if err := r.spool.Err(); err != nil {
-			r.apply(clean(Noted{"the results were kept in memory: " + err.Error()}, r.redactor, r.limits))
+			r.apply(r.clean(Noted{"the results were kept in memory: " + err.Error()}))
 		}
 	}
 	r.apply(e)

@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
+	"mcptest/internal/secret"
 	"mcptest/internal/source"
 )
 
@@ -75,9 +76,22 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int, _ *mcp.Exch
 			a.failStep(op, i, cp.Pos, fmt.Sprintf("capture %s: %s", cp.Name, miss))
 			return false
 		}
+		a.keepSecret(cp, val)
 		a.steps = a.steps.With(cp.Name, val)
 	}
 	return true
+}
+
+// keepSecret keeps a captured value out of all reports when its name, or the
+// name it had in the answer, is that of a credential.
+func (a *attempt) keepSecret(cp plan.Capture, val jsonv.Value) {
+	const least = 4 // below that it is hardly one, and stands for much else
+	if a.w.Secret == nil || val.Kind() != jsonv.KindString || len(val.Text()) < least {
+		return
+	}
+	if secret.Holds(cp.Name) || secret.HoldsAt(cp.Target.String()) {
+		a.w.Secret(val.Text())
+	}
 }
 
 // silent reports whether the last call was made to get no answer: a

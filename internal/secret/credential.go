@@ -88,6 +88,16 @@ func Holds(name string) bool {
 		strings.EqualFold(name, "cookie") || strings.EqualFold(name, "set-cookie")
 }
 
+// HoldsAt is Holds for the last key of a path: structured.access_token,
+// http.headers["set-cookie"].
+func HoldsAt(path string) bool {
+	path = strings.TrimRight(path, "]'\"")
+	if i := strings.LastIndexAny(path, ".['\""); i >= 0 {
+		path = path[i+1:]
+	}
+	return path != "" && Holds(path)
+}
+
 // maxName bounds how far a name is read around the word that was found, and
 // maxValue how far a value in quotes is.
 const (

@@ -26,30 +26,46 @@ func (f *Found) note(p place) {
 	if strings.Contains(v, Mask) {
 		return
 	}
-	if !p.named {
-		f.Seen = appendPieces(f.Seen, v, keyLine, "\n\r \\\",'+")
-		if len(v) >= MinLength && len(v) < maxName*maxName {
+	f.add(v, p.named)
+	if strings.IndexByte(v, '\\') >= 0 { // as it is shown once it was read
+		f.add(strings.TrimSpace(unescaped(v, false).text), p.named)
+	}
+}
+
+func (f *Found) add(v string, named bool) {
+	if !named {
+		f.Seen = appendPieces(f.Seen, v, "\n\r \\\",':@")
+		if len(v) >= MinLength && len(v) < maxSeen {
 			f.Seen = append(f.Seen, v)
 		}
 		return
 	}
 	switch {
-	case chance(v):
+	case learnable(v):
 		f.Named = append(f.Named, v)
 	case len(v) >= 4 && len(v) < MinLength && strings.ContainsAny(v, "0123456789"):
 		f.Seen = append(f.Seen, v)
 	case strings.ContainsAny(v, " =;"):
 		f.Seen = append(f.Seen, v)
-		f.Named = appendPieces(f.Named, v, MinLength, " =;,\"")
+		f.Named = appendPieces(f.Named, v, " =;,\"\\")
 	}
 }
 
-// appendPieces adds the pieces of v of some length that look drawn by chance.
-func appendPieces(list []string, v string, least int, separators string) []string {
+// maxSeen is the length up to which a value is looked for as a whole.
+const maxSeen = 4 << 10
+
+// appendPieces adds the pieces of v that look drawn by chance.
+func appendPieces(list []string, v, separators string) []string {
 	for piece := range strings.FieldsFuncSeq(v, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
-		if len(piece) >= least && len(piece) < len(v) && chance(piece) {
+		if len(piece) < len(v) && chance(piece) {
 			list = append(list, piece)
 		}
 	}
 	return list
+}
+
+// learnable reports whether the value of a name is one that will hardly stand
+// for anything else.
+func learnable(v string) bool {
+	return chance(v) || len(v) >= 2*MinLength && strings.IndexByte(v, ' ') < 0 && strings.ToLower(v) != v && strings.ToUpper(v) != v
 }

@@ -77,7 +77,7 @@ func (r *Redactor) Add(values ...string) {
 // others would tear holes into innocent texts. It stops after a few thousand.
 func (r *Redactor) Learn(values ...string) {
 	for _, v := range values {
-		if !chance(v) {
+		if !learnable(v) {
 			continue
 		}
 		r.mu.Lock()

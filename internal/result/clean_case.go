@@ -1,0 +1,189 @@
+package result
+
+import (
+	"maps"
+	"strings"
+
+	"mcptest/internal/secret"
+)
+
+// exchanges cleans what came over the wire. A credential that is recognised
+// there by its name or its form is masked in all of the case, where it may
+// stand alone: in a message, a diff, the request of the next step. What has
+// the name of a credential joins the secrets of the run.
+func (k *cleaner) exchanges(c *Case) {
+	var found secret.Found
+	for i := range c.Exchanges {
+		x := &c.Exchanges[i]
+		k.ms(&x.DurationMS)
+		for _, p := range frames(x) {
+			*p = k.secrets.Collect(*p, &found)
+		}
+		if x.HTTP != nil && len(x.HTTP.Headers) > 0 {
+			x.HTTP.Headers = k.headers(x.HTTP.Headers, &found)
+		}
+	}
+	k.credentials(c.Assertions, &found)
+	if !found.Empty() {
+		k.secrets.Learn(found.Named...)
+		k.secrets = k.secrets.With(found.All()...)
+	}
+	for i := range c.Exchanges {
+		x := &c.Exchanges[i]
+		k.text(&x.Step, &x.Method, &x.Error)
+		cut := false
+		for _, p := range frames(x) {
+			if !found.Empty() {
+				*p = k.secrets.String(*p)
+			}
+			shorter, was := shorten(visible(*p), k.frame)
+			*p, cut = shorter, cut || was
+		}
+		x.Truncated = x.Truncated || cut
+		for i := range x.During {
+			k.text(&x.During[i].Dir)
+			k.ms(&x.During[i].MS)
+		}
+		if x.HTTP != nil {
+			for name, value := range x.HTTP.Headers {
+				k.text(&value)
+				x.HTTP.Headers[name] = value
+			}
+		}
+	}
+}
+
+// frames are the texts of an exchange as they were on the wire.
+func frames(x *Exchange) []*string {
+	all := make([]*string, 0, 2+len(x.During))
+	all = append(all, &x.Request, &x.Response)
+	for i := range x.During {
+		all = append(all, &x.During[i].Raw)
+	}
+	return all
+}
+
+// headers returns a copy in which the headers with names of credentials are
+// masked.
+func (k *cleaner) headers(all map[string]string, found *secret.Found) map[string]string {
+	out := maps.Clone(all)
+	for name, value := range all {
+		if secret.Name(name) {
+			found.Name(value)
+			value = secret.Mask
+		} else {
+			value = k.secrets.Collect(value, found)
+		}
+		clean := name
+		k.text(&clean)
+		if clean != name {
+			delete(out, name)
+		}
+		out[clean] = value
+	}
+	return out
+}
+
+// credentials notes the values of assertions that look at a credential.
+func (k *cleaner) credentials(as []Assertion, found *secret.Found) {
+	for i := range as {
+		a := &as[i]
+		if v, ok := quoted(a.Actual); ok && secret.HoldsAt(a.Target) {
+			found.Name(v)
+		}
+		k.credentials(a.Assertions, found)
+	}
+}
+
+// quoted returns the content of a text in quotes.
+func quoted(s string) (string, bool) {
+	if len(s) < 3 || s[0] != '"' || s[len(s)-1] != '"' {
+		return "", false
+	}
+	return s[1 : len(s)-1], true
+}
+
+func (k *cleaner) assertions(as []Assertion) {
+	for i := range as {
+		a := &as[i]
+		if !a.Set && a.Actual != "" && secret.HoldsAt(a.Target) {
+			k.shown = append(k.shown, a.Actual)
+			a.Message = unshown(a.Message, a.Actual)
+			a.Actual = secret.Mask
+		}
+		for j, line := range a.Diff {
+			a.Diff[j] = lineWithoutCredential(line)
+		}
+		k.text(&a.Name, &a.Target, &a.Matcher, &a.Message, &a.File, &a.Source)
+		k.text(&a.Expected, &a.Actual)
+		a.Diff = k.secrets.Lines(a.Diff)
+		k.list(&a.Diff)
+		k.list(&a.Notes)
+		k.assertions(a.Assertions)
+	}
+}
+
+// unshown returns text with a shown value masked, its quotes kept. A short
+// value without quotes is left: it may be a number that stands for much else.
+func unshown(text, shown string) string {
+	if _, ok := quoted(shown); ok {
+		return strings.ReplaceAll(text, shown, `"`+secret.Mask+`"`)
+	}
+	if len(shown) < secret.MinLength {
+		return text
+	}
+	return strings.ReplaceAll(text, shown, secret.Mask)
+}
+
+// lineWithoutCredential masks the value that a line of a structure's diff
+// shows of a credential: password: want "a", got "b".
+func lineWithoutCredential(line string) string {
+	path, rest, ok := strings.Cut(line, ": ")
+	if !ok || !secret.HoldsAt(path) {
+		return line
+	}
+	at := strings.Index(rest, "got \"")
+	if at < 0 {
+		return line
+	}
+	at += len("got ")
+	return path + ": " + rest[:at] + `"` + secret.Mask + `"`
+}
+
+// excerpt cleans a piece of what a server wrote. It may begin and end
+// anywhere, within a private key too.
+func (k *cleaner) excerpt(server string, f *string) {
+	if *f == "" {
+		return
+	}
+	open := k.inKey[server]
+	switch {
+	case open && (secret.ClosesKey(*f) || secret.KeyLine(*f)):
+		k.inKey[server] = !secret.ClosesKey(*f)
+		*f = secret.Mask
+		return
+	case secret.OpensKey(*f):
+		k.inKey[server] = true
+	case open:
+		k.inKey[server] = false
+	}
+	*f, _ = shorten(visible(k.secrets.Cut(*f)), k.limits.Text)
+}
+
+// leftOut ends the line that stands where the middle of a long output was
+// dropped.
+const leftOut = " bytes left out]\n"
+
+// cutText masks the secrets of an output of which the beginning, or a part in
+// the middle, may be missing.
+func cutText(r *secret.Redactor, s string) string {
+	head, end, ok := strings.Cut(s, leftOut)
+	if !ok {
+		return r.Cut(s)
+	}
+	head, mark := head[:strings.LastIndexByte(head, '\n')+1], head[strings.LastIndexByte(head, '\n')+1:]
+	if head == "" {
+		return mark + leftOut + r.Cut(end)
+	}
+	return r.Cut(strings.TrimSuffix(head, "\n")) + "\n" + mark + leftOut + r.Cut(end)
+}
