@@ -21,16 +21,20 @@ fails newly, what was fixed, what got slower, whose score changed.
 
 Exit codes: 0 no regression, 1 a regression, 2 a record that can't be read,
 4 the comparison could not be written. A regression is a test that fails newly,
-a new one included; --fail-on adds slower tests and lower scores.`,
+a new one included, and a later record that is not whole: cut off, interrupted,
+without a test. --fail-on adds slower tests and lower scores.`,
 		Example: `  mcptest compare main.json branch.json
   mcptest compare old.json new.json --fail-on slower,scores --slower 2`,
 		Args: cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if format != "text" && format != "json" {
 				return fail(exitInvalid, "--format: want text or json, got %q", format)
 			}
-			if o.Slower != 0 && o.Slower < 1 {
+			if cmd.Flags().Changed("slower") && o.Slower < 1 {
 				return fail(exitInvalid, "--slower: want a factor from 1")
+			}
+			if args[0] == "-" && args[1] == "-" {
+				return fail(exitInvalid, "only one of the records can come from standard input")
 			}
 			runs := [2]*result.Run{}
 			for i, path := range args {

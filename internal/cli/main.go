@@ -48,6 +48,7 @@ func Main(args []string, s Streams) int {
 		proc.GuardianMain(s.In)
 		return exitPassed
 	}
+	s.args = args
 	root := newRoot(s)
 	root.SetArgs(args)
 	root.SetIn(s.In)

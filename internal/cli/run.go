@@ -124,7 +124,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s Streams) error {
 	if f.settled, err = f.settling(s, p); err != nil {
 		return err
 	}
-	return f.execute(cmd.Context(), s, p, suites, specs, args)
+	return f.execute(cmd.Context(), s, p, suites, specs)
 }
 
 // plan loads and compiles the suites; mistakes are printed and end the command.
@@ -194,8 +194,8 @@ func (f *runFlags) selects() bool {
 	return len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers) > 0
 }
 
-// selection says what was looked for, when nothing was found.
-func (f *runFlags) selection(p *plan.Plan) string {
+// chosen are the flags that select tests, as they were written.
+func (f *runFlags) chosen() string {
 	var parts []string
 	add := func(flag string, values []string) {
 		for _, v := range values {
@@ -206,18 +206,43 @@ func (f *runFlags) selection(p *plan.Plan) string {
 	add("--tag", f.tags)
 	add("--skip-tag", f.skipTags)
 	add("--server", f.servers)
+	if f.lastFailed {
+		parts = append(parts, "--last-failed")
+	}
+	return strings.Join(parts, " ")
+}
+
+// selected says that not all tests of the suites were run, so that the report
+// of a part does not look like one of the whole.
+func (f *runFlags) selected(p *plan.Plan) []string {
+	have, all := p.Len(), p.Written()
+	if f.part != nil {
+		have = f.part.Tests
+	}
+	if have == all {
+		return nil
+	}
+	why := f.chosen()
+	if why == "" {
+		why = "only: in the suite"
+	}
+	return []string{fmt.Sprintf("%d of %s selected: %s", have, plural(all, "test"), why)}
+}
+
+// selection says what was looked for, when nothing was found.
+func (f *runFlags) selection(p *plan.Plan) string {
 	n := p.Written()
 	if n == 0 {
 		return "the suites hold no tests"
 	}
 	if n == 1 {
-		return "the only test does not match " + strings.Join(parts, " ")
+		return "the only test does not match " + f.chosen()
 	}
-	return fmt.Sprintf("none of the %s matches %s", plural(n, "test"), strings.Join(parts, " "))
+	return fmt.Sprintf("none of the %s matches %s", plural(n, "test"), f.chosen())
 }
 
 // execute runs the plan and writes the reports.
-func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites []*suite.Suite, specs []report.Spec, args []string) error {
+func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites []*suite.Suite, specs []report.Spec) error {
 	redactor := secret.NewRedactor()
 	for _, su := range suites {
 		redactor.Add(su.Secrets...)
@@ -249,7 +274,8 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: world.ledger, Live: status.Live(), Sweep: world.sweep,
 		Tokens: f.tokenFile, Limits: f.limits.mcp(),
 		Settle: f.settled.settle, Closing: f.settled.closing,
-		Command: "mcptest run " + proc.QuoteAll(args), Shard: f.part,
+		Command: "mcptest " + proc.QuoteAll(s.args), Dir: repositoryDir(s.Env), Shard: f.part,
+		Notes: f.selected(p),
 	}
 	if up != nil {
 		w.Part, w.LogDir = run.Up, up.dir

@@ -19,6 +19,8 @@ type Streams struct {
 	// Exit ends the process at once, after a second signal.
 	Exit func(code int)
 
+	args []string // the command line, without the program's name
+
 	// keepFile runs open and has the file it names removed should this program
 	// be killed before drop
 	// is called; nil: nobody does.

@@ -103,7 +103,7 @@ func agentVerdict(r *result.Run) string {
 	add(s.Errored, plural(s.Errored, "error"))
 	add(s.Skipped, "skipped")
 	add(s.Flaky, "flaky")
-	add(failedPhases(r), plural(failedPhases(r), "hook or step")+" failed")
+	add(failedPhases(r), hooksOrSteps(failedPhases(r))+" failed")
 	add(errorFindings(r), plural(errorFindings(r), "finding"))
 	if r.Interrupted != "" {
 		parts = append(parts, "interrupted by "+term.Escape(r.Interrupted))

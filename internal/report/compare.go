@@ -31,7 +31,8 @@ type MetricChange struct {
 }
 
 // Comparison is what differs between two runs. A test is the same when file
-// and name are, and the n-th of a name when there are several.
+// and name are, and the n-th of a name when there are several. A file may be
+// called otherwise by a run that was started in another folder.
 type Comparison struct {
 	Schema       string         `json:"schema"` // "mcptest.comparison/v1"
 	Before       result.Summary `json:"before"`
@@ -46,7 +47,11 @@ type Comparison struct {
 	Added        []Change       `json:"added"`   // new, and do not fail
 	Removed      []Change       `json:"removed"`
 	Metrics      []MetricChange `json:"metrics"`
-	Regression   bool           `json:"regression"`
+	// Incomplete says why the later record is no verdict on the whole: it was
+	// cut off, its run was interrupted, or it holds no test. That counts as a
+	// regression.
+	Incomplete string `json:"incomplete,omitempty"`
+	Regression bool   `json:"regression"`
 }
 
 // CompareOptions say from where on a difference counts.
@@ -90,12 +95,14 @@ func Compare(before, after *result.Run, o CompareOptions) (*Comparison, error) {
 		order = append(order, k)
 	}
 	clear(count)
+	names := renamed(before, after)
 	for t, err := range result.Select(after.Cases) {
 		if err != nil {
 			return nil, err
 		}
-		count[[2]string{t.File, t.Name}]++
-		c.test(old[testKey{t.File, t.Name, count[[2]string{t.File, t.Name}]}], t, o)
+		file := orElse(names[t.File], t.File)
+		count[[2]string{file, t.Name}]++
+		c.test(old[testKey{file, t.Name, count[[2]string{file, t.Name}]}], t, o)
 	}
 	for _, k := range order {
 		if !old[k].seen {
@@ -103,7 +110,11 @@ func Compare(before, after *result.Run, o CompareOptions) (*Comparison, error) {
 		}
 	}
 	c.metrics(before, after)
-	c.Regression = len(c.NewlyFailing) > 0
+	c.Incomplete = after.Unfinished()
+	if c.Incomplete == "" && after.Summary.Total == 0 && before.Summary.Total > 0 {
+		c.Incomplete = "it holds no test"
+	}
+	c.Regression = len(c.NewlyFailing) > 0 || c.Incomplete != ""
 	return c, nil
 }
 
@@ -202,6 +213,9 @@ func (c *Comparison) WriteText(w io.Writer, o Options) error {
 		word, st = "REGRESSION", term.Bad
 	}
 	p.blank()
+	if c.Incomplete != "" {
+		p.line(0, p.paint(term.Bad, "The later record is not the whole of a run: "), term.Escape(c.Incomplete))
+	}
 	p.line(0, p.paint(st, word), fmt.Sprintf("  %d newly failing, %d fixed, %d still failing, %d slower, %s", len(c.NewlyFailing), len(c.Fixed), len(c.StillFailing), len(c.Slower), count(len(c.Scores), "changed score")))
 	return p.flush()
 }

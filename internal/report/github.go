@@ -19,7 +19,7 @@ const githubMost = 50
 // GitHub decodes it, so that text of a server can't end it or begin another.
 func writeGitHub(w io.Writer, r *result.Run, o Options) error {
 	bw := bufio.NewWriter(w)
-	g := &github{out: out{w: bw}}
+	g := &github{out: out{w: bw}, dir: r.Dir}
 	x := newExplainer(r)
 	for _, e := range extras(r, x) {
 		g.annotate("error", e.kind, e.file, e.line, 0, e.message)
@@ -56,7 +56,8 @@ func writeGitHub(w io.Writer, r *result.Run, o Options) error {
 
 type github struct {
 	out
-	n int
+	n   int
+	dir string // of the paths, in the repository
 }
 
 // warnings annotates flaky tests and what is only a warning of the run.
@@ -94,7 +95,7 @@ func (g *github) annotate(level, title, file string, line, column int, text stri
 			props = append(props, name+"="+commandProperty.Replace(oneLine(value, longest)))
 		}
 	}
-	add("file", file)
+	add("file", inRepository(g.dir, file))
 	if file != "" {
 		add("line", fmt.Sprint(line))
 		add("col", fmt.Sprint(column))

@@ -37,7 +37,7 @@ type codeLines struct {
 // that did not pass and for what failed beside the tests, on the suite's line.
 func writeGitLab(w io.Writer, r *result.Run, _ Options) error {
 	bw := bufio.NewWriter(w)
-	g := &gitlab{out: out{w: bw}, seen: map[string]int{}}
+	g := &gitlab{out: out{w: bw}, seen: map[string]int{}, dir: r.Dir}
 	g.put("[")
 	for _, e := range extras(r, newExplainer(r)) {
 		severity := "major"
@@ -72,6 +72,7 @@ type gitlab struct {
 	out
 	n    int
 	seen map[string]int
+	dir  string // of the paths, in the repository
 }
 
 // entry adds an issue. The fingerprint is what GitLab tells old issues from
@@ -83,7 +84,7 @@ func (g *gitlab) entry(check, text, severity, file string, line int, identity st
 	sum := sha256.Sum256([]byte(check + "\x00" + identity))
 	issue := codeIssue{
 		Description: oneLine(text, longest), CheckName: term.Escape(check), Fingerprint: hex.EncodeToString(sum[:16]),
-		Severity: severity, Location: codeLocation{slashed(file), codeLines{max(line, 1)}},
+		Severity: severity, Location: codeLocation{slashed(inRepository(g.dir, file)), codeLines{max(line, 1)}},
 	}
 	g.item(issue)
 }

@@ -151,7 +151,7 @@ func (p *page) tiles() {
 		tile("fail", n, plural(n, "finding"))
 	}
 	if n := failedPhases(p.run); n > 0 {
-		tile("fail", n, plural(n, "hook or step")+" failed")
+		tile("fail", n, hooksOrSteps(n)+" failed")
 	}
 	if s.Warnings > 0 {
 		tile("warnn", s.Warnings, plural(s.Warnings, "warning"))

@@ -256,7 +256,7 @@ func (p *printer) summary(r *result.Run) string {
 		}
 	}
 	broken := failedPhases(r)
-	extra(term.Bad, broken, plural(broken, "hook or step")+" failed")
+	extra(term.Bad, broken, hooksOrSteps(broken)+" failed")
 	extra(term.Warn, s.Flaky, "flaky")
 	extra(term.Bad, errorFindings(r), plural(errorFindings(r), "finding"))
 	extra(term.Warn, s.Warnings, plural(s.Warnings, "warning"))
@@ -276,6 +276,13 @@ func plural(n int, noun string) string {
 		return noun
 	}
 	return noun + "s"
+}
+
+func hooksOrSteps(n int) string {
+	if n == 1 {
+		return "hook or step"
+	}
+	return "hooks or steps"
 }
 
 // failedPhases counts the hooks and steps outside the tests that failed.

@@ -68,7 +68,7 @@ type (
 // invocation.
 func writeSARIF(w io.Writer, r *result.Run, _ Options) error {
 	bw := bufio.NewWriter(w)
-	s := &sarif{gitlab: gitlab{out: out{w: bw}}, rules: map[string]int{}}
+	s := &sarif{gitlab: gitlab{out: out{w: bw}, dir: r.Dir}, rules: map[string]int{}}
 	x := newExplainer(r)
 	// The results name rules by their place in a list that is written before
 	// them, so the failures are read twice.
@@ -185,7 +185,7 @@ func (s *sarif) result(rule, says, level, text, file string, line, column int, s
 		PartialFingerprints: map[string]string{"mcptestIdentity/v1": hex.EncodeToString(sum[:16])}, Properties: props,
 	}
 	if file != "" {
-		loc := sarifLocation{sarifPhysical{ArtifactLocation: artifact(file)}}
+		loc := sarifLocation{sarifPhysical{ArtifactLocation: artifact(inRepository(s.dir, file))}}
 		if line > 0 {
 			loc.PhysicalLocation.Region = &sarifRegion{StartLine: line, StartColumn: max(column, 0)}
 			if source != "" {

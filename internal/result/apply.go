@@ -27,7 +27,7 @@ func (r *Run) Apply(e Event) {
 	case RunStarted:
 		r.Schema = Schema
 		r.Tool, r.Suites, r.Started = e.Tool, e.Suites, e.Started
-		r.Parallel, r.Command, r.Shard = e.Parallel, e.Command, e.Shard
+		r.Parallel, r.Command, r.Dir, r.Shard = e.Parallel, e.Command, e.Dir, e.Shard
 	case ServerUp:
 		r.server(e.Server, true)
 	case ServerDown:
@@ -50,8 +50,8 @@ func (r *Run) Apply(e Event) {
 	}
 }
 
-func (r *Run) count(c *Case) {
-	s := &r.Summary
+// add counts a case.
+func (s *Summary) add(c *Case) {
 	s.Total++
 	switch c.Status {
 	case Pass:
@@ -70,6 +70,10 @@ func (r *Run) count(c *Case) {
 	for i := range c.Phases {
 		s.Warnings += len(c.Phases[i].Warnings)
 	}
+}
+
+func (r *Run) count(c *Case) {
+	r.Summary.add(c)
 	for i, m := range c.DerivedMetrics {
 		if r.fold.metrics == nil {
 			r.fold.metrics = map[string][]reported{}

@@ -29,7 +29,7 @@ type cleaner struct {
 func (k cleaner) clean(e Event) Event {
 	switch e := e.(type) {
 	case RunStarted:
-		k.text(&e.Tool.Name, &e.Tool.Version, &e.Command)
+		k.text(&e.Tool.Name, &e.Tool.Version, &e.Command, &e.Dir)
 		if e.Shard != nil {
 			k.text(&e.Shard.Digest)
 		}

@@ -14,6 +14,7 @@ type RunStarted struct {
 	Total    int       `json:"total"` // planned cases
 	Parallel int       `json:"parallel"`
 	Command  string    `json:"command,omitempty"`
+	Dir      string    `json:"dir,omitempty"`
 	Shard    *Shard    `json:"shard,omitempty"`
 }
 

@@ -62,6 +62,7 @@ func (r *Run) members() []member {
 		{"interrupted", r.Interrupted, r.Interrupted == ""},
 		{"parallel", r.Parallel, r.Parallel == 0},
 		{"command", r.Command, r.Command == ""},
+		{"dir", r.Dir, r.Dir == ""},
 		{"shard", r.Shard, r.Shard == nil},
 		{"summary", r.Summary, false},
 		{"tests", nil, false},

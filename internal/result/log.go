@@ -14,18 +14,17 @@ import (
 // The names of the events in a log. Members a program does not know are to be
 // skipped, and so are events it does not know.
 const (
-	evRunStarted    = "run_started"
-	evServerUp      = "server_up"
-	evServerDown    = "server_down"
-	evPhase         = "phase_finished"
-	evTestStarted   = "test_started"
-	evTestFinished  = "test_finished"
-	evFinding       = "finding"
-	evNote          = "note"
-	evRunFinished   = "run_finished"
-	eventHead       = `{"event":"`
-	maxLine         = maxCase
-	unfinishedTests = "the log ends before the run does: it has %d of %d tests"
+	evRunStarted   = "run_started"
+	evServerUp     = "server_up"
+	evServerDown   = "server_down"
+	evPhase        = "phase_finished"
+	evTestStarted  = "test_started"
+	evTestFinished = "test_finished"
+	evFinding      = "finding"
+	evNote         = "note"
+	evRunFinished  = "run_finished"
+	eventHead      = `{"event":"`
+	maxLine        = maxCase
 )
 
 // appendEvent appends an event as one line of JSON without the line feed. A
@@ -113,7 +112,7 @@ func WriteLog(w io.Writer, r *Run) error {
 	l := NewLogWriter(bw)
 	send := func(e Event) { l.Event(e, nil) }
 	total := r.Summary.Total
-	send(RunStarted{r.Tool, r.Suites, r.Started, total, r.Parallel, r.Command, r.Shard})
+	send(RunStarted{r.Tool, r.Suites, r.Started, total, r.Parallel, r.Command, r.Dir, r.Shard})
 	for _, s := range r.Servers {
 		send(ServerDown{s})
 	}
@@ -143,8 +142,9 @@ func WriteLog(w io.Writer, r *Run) error {
 
 // Fold reads an ndjson log and folds its events into a record: the one that
 // was made by the run that wrote the log. Errors say the line. A log that
-// ends before the run does gives the record so far, with a note and the exit
-// code 1. Close the Run when done.
+// ends before the run does gives the record so far, with a finding that says
+// so and the exit code 1; one that ends in order and has lost a test is
+// refused. Close the Run when done.
 func Fold(log io.Reader) (*Run, error) {
 	f := folder{spool: NewSpool("")}
 	f.run = &Run{Schema: Schema, Cases: f.spool}
@@ -185,9 +185,15 @@ func (f *folder) read(log io.Reader) error {
 	if !f.started {
 		return errors.New("no run_started event: this is no log of a run")
 	}
+	have := f.run.Summary.Total
+	if f.ended && have != f.planned {
+		return fmt.Errorf("the log is damaged: it announces %d tests, and it holds %d", f.planned, have)
+	}
 	if !f.ended {
-		note := fmt.Sprintf(unfinishedTests, f.run.Summary.Total, f.planned)
-		f.run.Apply(Noted{note})
+		f.run.Apply(FindingSeen{Finding{
+			Kind: Incomplete, Severity: "error",
+			Message: fmt.Sprintf("the record ends before the run does: it has %d of %d tests", have, f.planned),
+		}})
 		f.run.Apply(RunFinished{ExitCode: 1})
 	}
 	return nil

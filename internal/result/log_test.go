@@ -123,8 +123,14 @@ func TestFoldOfCutLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if r.Summary.Total != 1 || r.ExitCode != 1 || len(r.Notes) != 1 || r.Notes[0] != "the log ends before the run does: it has 1 of 3 tests" {
-		t.Errorf("got %+v, exit %d, notes %q", r.Summary, r.ExitCode, r.Notes)
+	const want = "the record ends before the run does: it has 1 of 3 tests"
+	if r.Summary.Total != 1 || r.ExitCode != 1 || len(r.Findings) != 1 || r.Findings[0].Message != want || r.Unfinished() != want {
+		t.Errorf("got %+v, exit %d, findings %v", r.Summary, r.ExitCode, r.Findings)
+	}
+
+	_, err = result.Fold(strings.NewReader(strings.Join(append(lines[:1:1], lines[2:]...), "")))
+	if err == nil || err.Error() != "the log is damaged: it announces 3 tests, and it holds 2" {
+		t.Errorf("a log with a hole: %v", err)
 	}
 }
 
@@ -155,7 +161,7 @@ func TestFoldFaults(t *testing.T) {
 		})
 	}
 	// Events and members of a later version are no faults.
-	r, err := result.Fold(strings.NewReader(start + `{"event":"cost_seen","cost":3}` + "\n" + `{"event":"run_finished","exit_code":0,"new":[1]}` + "\n"))
+	r, err := result.Fold(strings.NewReader(start + `{"event":"cost_seen","cost":3}` + "\n" + `{"event":"test_finished","index":0,"test":{"name":"a","status":"pass","new":{}}}` + "\n" + `{"event":"run_finished","exit_code":0,"new":[1]}` + "\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

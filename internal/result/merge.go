@@ -161,7 +161,7 @@ func (m *merger) merge() error {
 		}
 		parallel = max(parallel, p.Run.Parallel)
 	}
-	m.run.Apply(RunStarted{Tool: first.Tool, Suites: first.Suites, Started: m.began, Total: first.Shard.Tests, Parallel: parallel, Command: first.Command})
+	m.run.Apply(RunStarted{Tool: first.Tool, Suites: first.Suites, Started: m.began, Total: first.Shard.Tests, Parallel: parallel, Command: first.Command, Dir: first.Dir})
 	for n, p := range m.parts {
 		if err := m.cases(n, p); err != nil {
 			return err

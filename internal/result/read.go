@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Read reads a record in either form: the JSON of WriteJSON or the log of a
@@ -53,15 +54,17 @@ func (s *splitter) record(r *Run, spool *Spool) error {
 	fields := map[string]any{
 		"schema": &r.Schema, "tool": &r.Tool, "suites": &r.Suites, "started": &r.Started,
 		"duration_ms": &r.DurationMS, "exit_code": &r.ExitCode, "interrupted": &r.Interrupted,
-		"parallel": &r.Parallel, "command": &r.Command, "shard": &r.Shard, "summary": &r.Summary, "phases": &r.Phases,
+		"parallel": &r.Parallel, "command": &r.Command, "dir": &r.Dir, "shard": &r.Shard, "summary": &r.Summary, "phases": &r.Phases,
 		"metric_rollups": &r.Rollups, "findings": &r.Findings, "servers": &r.Servers, "notes": &r.Notes,
 	}
 	counted := Run{}
+	missing := []string{"schema", "tool", "started", "duration_ms", "exit_code", "summary", "tests", "servers"}
 	err := s.sequence('}', func() error {
 		name, err := s.memberName()
 		if err != nil {
 			return err
 		}
+		missing = slices.DeleteFunc(missing, func(m string) bool { return m == name })
 		if name == "tests" {
 			return s.tests(&counted, spool)
 		}
@@ -76,8 +79,30 @@ func (s *splitter) record(r *Run, spool *Spool) error {
 	if c, err := s.next(); err != io.EOF {
 		return s.errorf(s.line, "%q after the end of the record", c)
 	}
-	if have, want := counted.Summary.Total, r.Summary.Total; have != want {
-		return fmt.Errorf("the record is damaged: its summary counts %d tests, and it holds %d", want, have)
+	if err := sameCounts(r.Summary, counted.Summary); err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("the record is damaged: it has no %q", missing[0])
+	}
+	return nil
+}
+
+// sameCounts compares what a record's summary says with what was counted.
+func sameCounts(said, counted Summary) error {
+	for _, c := range []struct {
+		what       string
+		said, have int
+	}{
+		{"tests", said.Total, counted.Total},
+		{"passed", said.Passed, counted.Passed},
+		{"failed", said.Failed, counted.Failed},
+		{"errored", said.Errored, counted.Errored},
+		{"skipped", said.Skipped, counted.Skipped},
+	} {
+		if c.said != c.have {
+			return fmt.Errorf("the record is damaged: its summary counts %d %s, and it holds %d", c.said, c.what, c.have)
+		}
 	}
 	return nil
 }
@@ -144,7 +169,7 @@ func (s *splitter) tests(counted *Run, spool *Spool) error {
 			line += bytes.Count(raw[:min(d.err.offset, len(raw))], []byte("\n"))
 			return s.errorf(line, "test %d: %s", c.Index+1, d.err.msg)
 		}
-		counted.Summary.Total++
+		counted.Summary.add(c)
 		return spool.Put(c)
 	})
 }

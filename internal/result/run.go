@@ -38,6 +38,9 @@ type Run struct {
 	Parallel int `json:"parallel,omitempty"`
 	// Command is the command line to repeat the run, quoted for a shell.
 	Command string `json:"command,omitempty"`
+	// Dir is the folder that paths are relative to, as seen from the root of
+	// the repository, with slashes; empty when it is the root, or not known.
+	Dir string `json:"dir,omitempty"`
 	// Shard says which part of a run this is; nil: all of it.
 	Shard *Shard `json:"shard,omitempty"`
 
@@ -110,6 +113,26 @@ type Finding struct {
 	Excerpt  string `json:"excerpt,omitempty"`
 	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
+}
+
+// Kinds of findings that say that not all of a run is in its record.
+const (
+	Incomplete = "incomplete-record" // the record itself was cut off
+	Stopped    = "interrupted"       // a signal ended the run
+)
+
+// Unfinished returns why the record does not hold the verdicts of a whole
+// run; "" when it does.
+func (r *Run) Unfinished() string {
+	for _, f := range r.Findings {
+		if f.Kind == Incomplete || f.Kind == Stopped {
+			return f.Message
+		}
+	}
+	if r.Interrupted != "" {
+		return "the run was interrupted by " + r.Interrupted
+	}
+	return ""
 }
 
 // Server is one server entry that the run used.

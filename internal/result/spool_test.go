@@ -184,6 +184,8 @@ func TestReadJSONFaults(t *testing.T) {
 		"tests object": {strings.Replace(fmt.Sprintf(head, ``), "[\n    \n  ]", "{}", 1), `line 4: "tests": want a list`},
 		"summary type": {strings.Replace(fmt.Sprintf(head, ``), `"total": 1`, `"total": "1"`, 1), "line 3: summary.total: a string is of no use here"},
 		"wrong count":  {fmt.Sprintf(head, ``), "the record is damaged: its summary counts 1 tests, and it holds 0"},
+		"wrong sum":    {fmt.Sprintf(head, `{"status":"fail"}`), "the record is damaged: its summary counts 1 passed, and it holds 0"},
+		"no tool":      {strings.Replace(fmt.Sprintf(head, ``), `"total": 1, "passed": 1`, `"total": 0`, 1), `the record is damaged: it has no "tool"`},
 		"after":        {fmt.Sprintf(head, `{"status":"pass"}`) + "x", `line 9: 'x' after the end of the record`},
 		"bad field":    {"{\"schema\": \"mcptest.run/v1\",\n\"suites\": [\n{,}]}", "line 3: suites: invalid character"},
 		"no comma":     {"{\"schema\": \"mcptest.run/v1\"\n\"suites\": []}", "line 2: want a comma or '}'"},

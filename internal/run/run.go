@@ -56,6 +56,10 @@ type World struct {
 	// Sweep ends what is left at the very end and names it; nil: nothing is.
 	Sweep func(ctx context.Context) []proc.Leftover
 
+	// Dir is Run.Dir of the record.
+	Dir string
+	// Notes go into the record first.
+	Notes []string
 	// Part is what of the plan is run; the zero value: all of it.
 	Part Part
 	// LogDir is the folder for the logs of background steps. With Up it is
@@ -194,8 +198,8 @@ func (r *runner) files() []*fileRun {
 }
 
 func (r *runner) begin() {
-	e := result.RunStarted{Tool: r.w.Tool, Started: r.start, Total: r.plan.Len(), Parallel: 1, Command: r.w.Command, Shard: r.w.Shard}
-	if r.w.Part == Down {
+	e := result.RunStarted{Tool: r.w.Tool, Started: r.start, Total: r.plan.Len(), Parallel: 1, Command: r.w.Command, Dir: r.w.Dir, Shard: r.w.Shard}
+	if r.w.Part != Whole {
 		e.Total = 0
 	}
 	for _, f := range r.plan.Files {
@@ -203,6 +207,9 @@ func (r *runner) begin() {
 		e.Parallel = max(e.Parallel, f.Options.Parallel)
 	}
 	r.w.Send(e)
+	for _, note := range r.w.Notes {
+		r.w.Send(result.Noted{Note: note})
+	}
 	if e.Shard != nil {
 		r.w.Send(result.Noted{Note: e.Shard.Note()})
 	}
@@ -222,6 +229,9 @@ func (r *runner) finish(ctx context.Context) int {
 	switch {
 	case errors.As(context.Cause(ctx), &in):
 		e.ExitCode, e.Interrupted = in.Code, in.Signal
+		r.w.Send(result.FindingSeen{Finding: result.Finding{
+			Kind: result.Stopped, Severity: "error", Message: in.Signal + " ended the run: tests that had not begun were not run",
+		}})
 	case ctx.Err() != nil:
 		e.ExitCode, e.Interrupted = ExitCancelled, "cancelled"
 	case r.setupFailed.Load():
