@@ -78,7 +78,7 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 	ctx, stop := watchSignals(ctx, s.Err, world.kill)
 	defer stop()
 	code := exitPassed
-	open := 0 // hooks and steps that did not pass
+	open := 0                     // hooks and steps that did not pass
 	tokens, _ := tokenPath("", s) // without one only what needs a login fails
 	if !f.noTeardown {
 		err := world.guarded(func() error {

@@ -277,6 +277,7 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 		Command: "mcptest " + proc.QuoteAll(s.args), Dir: repositoryDir(s.Env), Shard: f.part,
 		Notes: f.selected(p),
 	}
+	w.UpHere = worldIsUp()
 	if up != nil {
 		w.Part, w.LogDir = run.Up, up.dir
 		dropDir := world.keepDir(up.dir)

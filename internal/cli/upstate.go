@@ -55,6 +55,12 @@ type upState struct {
 
 func upPath(dir string) string { return filepath.Join(dir, "state.json") }
 
+// worldIsUp tells whether the current folder has a world that was left running.
+func worldIsUp() bool {
+	_, err := os.Stat(upPath(upDir))
+	return err == nil
+}
+
 // newUpState makes the folder and takes its lock, which it has until finish. A
 // world that is up already must be ended first.
 func newUpState(f *runFlags, suites []*suite.Suite) (*upState, error) {

@@ -23,6 +23,10 @@ type Ledger struct {
 	seq  int
 	live map[int]entry
 	over bool // KillAll was called
+	// names are those of all that was started, in order; numbers are their
+	// places, from 1.
+	names   []string
+	numbers map[string]int
 }
 
 type entry struct {
@@ -33,7 +37,7 @@ type entry struct {
 // NewLedger returns an empty Ledger. Both arguments may be nil.
 func NewLedger(g *Guardian, r *Reaper) *Ledger {
 	r.own(g.ref())
-	return &Ledger{guardian: g, reaper: r, live: map[int]entry{}}
+	return &Ledger{guardian: g, reaper: r, live: map[int]entry{}, numbers: map[string]int{}}
 }
 
 // Add is part of Keeper.
@@ -53,12 +57,48 @@ func (l *Ledger) Add(ref Ref) {
 	}
 }
 
-// Mark is part of Marker: what the guardian looks for.
-func (l *Ledger) Mark() string {
+// Mark is part of Marker: what the guardian looks for, with a number behind it
+// that stands for the name.
+func (l *Ledger) Mark(name string) string {
+	mark := l.runMark()
+	if mark == "" {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, known := l.numbers[name]
+	if !known {
+		l.names = append(l.names, name)
+		n = len(l.names)
+		l.numbers[name] = n
+	}
+	return mark + "." + strconv.Itoa(n)
+}
+
+// runMark is what the marks of all that is kept begin with.
+func (l *Ledger) runMark() string {
 	if l == nil || l.guardian == nil {
 		return ""
 	}
 	return l.guardian.mark
+}
+
+// nameOf is the name of the Spec that a marked process came from, or "".
+func (l *Ledger) nameOf(pid int) string {
+	mark := l.runMark()
+	if mark == "" {
+		return ""
+	}
+	n, err := strconv.Atoi(markBehind(pid, mark+"."))
+	if err != nil {
+		return ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n < 1 || n > len(l.names) {
+		return ""
+	}
+	return l.names[n-1]
 }
 
 // Remove is part of Keeper.
@@ -127,7 +167,7 @@ func (l *Ledger) Sweep(ctx context.Context, g Grace) []Leftover {
 		left = append(left, e.Members...)
 		l.Remove(e.Ref)
 	}
-	return append(left, l.reaper.Sweep(ctx)...)
+	return append(left, l.reaper.sweep(l.nameOf)...)
 }
 
 // Close is Sweep, and the end of adopting and of the guardian.

@@ -214,8 +214,12 @@ func spawnError(s Spec, cmd *exec.Cmd, err error) *StartError {
 		e.Err = nil
 		e.Msg = cmd.Path + " is there, but the program that should run it is not"
 		if line := interpreter(cmd.Path); line != "" {
-			e.Msg += ": " + line
+			e.Msg += ": " + strings.TrimSuffix(line, "\r")
 			e.Hint = "correct the first line of the file"
+			if strings.HasSuffix(line, "\r") {
+				e.Msg += `\r: the file has Windows line endings`
+				e.Hint = "save it with plain line feeds: sed -i 's/\\r$//' " + s.Argv[0]
+			}
 		}
 	case errors.Is(err, errNoExec):
 		e.Msg, e.Err = cmd.Path+" is neither a program for this system nor a script with a #! line", nil
@@ -224,7 +228,8 @@ func spawnError(s Spec, cmd *exec.Cmd, err error) *StartError {
 	return e
 }
 
-// interpreter is the program a script names on its first line.
+// interpreter is what a script names on its first line, a carriage return at
+// its end included.
 func interpreter(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -235,7 +240,7 @@ func interpreter(path string) string {
 	n, _ := f.Read(buf)
 	line, _, _ := strings.Cut(string(buf[:n]), "\n")
 	if rest, ok := strings.CutPrefix(line, "#!"); ok {
-		return strings.TrimSuffix(strings.TrimSpace(rest), "\r")
+		return strings.TrimLeft(rest, " \t")
 	}
 	return ""
 }

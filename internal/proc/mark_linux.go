@@ -78,8 +78,29 @@ func strays(mark string, skip map[int]bool) []Ref {
 }
 
 // hasMark tells whether a process was started with the mark in its
-// environment. What it did to its environment since does not show.
+// environment, alone or with the number of a name behind it. What it did to its
+// environment since does not show.
 func hasMark(pid int, mark string) bool {
+	return slices.ContainsFunc(environ(pid), func(kv []byte) bool {
+		rest, ok := bytes.CutPrefix(kv, []byte(mark))
+		return ok && (len(rest) == 0 || rest[0] == '.')
+	})
+}
+
+// markBehind is what follows prefix in the mark of a process, or "".
+func markBehind(pid int, prefix string) string {
+	for _, kv := range environ(pid) {
+		if rest, ok := bytes.CutPrefix(kv, []byte(prefix)); ok {
+			return string(rest)
+		}
+	}
+	return ""
+}
+
+func environ(pid int) [][]byte {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(kv []byte) bool { return string(kv) == mark })
+	if err != nil {
+		return nil
+	}
+	return bytes.Split(env, []byte{0})
 }

@@ -2,9 +2,11 @@ package proc
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -31,6 +33,9 @@ type Probe struct {
 	addr string         // tcp
 	url  string         // http
 	re   *regexp.Regexp // log
+
+	tls    *tls.Config // http; nil: the system's authorities
+	header http.Header // http
 }
 
 // ProbeError says why a text is not a probe.
@@ -112,6 +117,14 @@ func (p Probe) At(origin string) (Probe, error) {
 	return p, nil
 }
 
+// With returns the probe with what its requests need: how to trust the server
+// (nil: as the system does), and headers. It changes nothing for a probe that
+// makes no HTTP request.
+func (p Probe) With(trust *tls.Config, header http.Header) Probe {
+	p.tls, p.header = trust, header
+	return p
+}
+
 // Watch is what a Probe looks at while it waits.
 type Watch struct {
 	// Process ends the waiting when it ends; nil = there is none.
@@ -182,7 +195,7 @@ func (p Probe) Check(ctx context.Context, logs ...*Tail) error {
 	case ProbeTCP:
 		return checkTCP(ctx, p.addr)
 	case ProbeHTTP:
-		return checkHTTP(ctx, p.url)
+		return p.checkHTTP(ctx)
 	case ProbeLog:
 		w := p.follow(logs)
 		defer w.close()
@@ -203,8 +216,8 @@ const (
 )
 
 // Wait looks again and again, with pauses that grow from 10 ms to 500 ms, until
-// the probe is ready (nil), ctx is done (*NotReadyError) or the process of w
-// has ended (*DiedError).
+// the probe is ready (nil), ctx is done (*NotReadyError), the process of w has
+// ended (*DiedError), or the output that a log probe reads has (*OverError).
 func (p Probe) Wait(ctx context.Context, w Watch) error {
 	if p.kind == ProbeLog {
 		return p.waitLog(ctx, w)
@@ -230,7 +243,9 @@ func (p Probe) Wait(ctx context.Context, w Watch) error {
 		if err == nil {
 			return nil
 		}
-		if ctx.Err() == nil || last == nil {
+		// A look that was cut short before it found anything out says less than
+		// the one before it.
+		if ctx.Err() == nil || last == nil || !errors.Is(err, errSilent) {
 			last = err
 		}
 		timer := time.NewTimer(pause)
@@ -254,6 +269,23 @@ func (w Watch) dead(p Probe) error {
 	}
 	e.Lines = e.Lines[max(0, len(e.Lines)-20):]
 	return e
+}
+
+// OverError says that a log probe looked in vain at output that has ended.
+type OverError struct{ Probe string }
+
+func (e *OverError) Error() string {
+	return fmt.Sprintf("no line of its output matches %s, and its output has ended", e.Probe)
+}
+
+// over tells whether nothing more can come of any of the logs.
+func (w *logWatch) over() bool {
+	for _, t := range w.logs {
+		if !t.Over() {
+			return false
+		}
+	}
+	return true
 }
 
 // logWatch looks for a line in several logs.
@@ -291,6 +323,15 @@ func (w *logWatch) ready() bool {
 	}
 }
 
+// ended is the error for output that has ended: of a program that has ended as
+// well, or of one that closed it.
+func (w Watch) ended(ctx context.Context, p Probe) error {
+	if w.Process != nil && waitFor(ctx, w.Process.done, WaitDelay) {
+		return w.dead(p)
+	}
+	return &OverError{Probe: p.raw}
+}
+
 // waitLog waits for a line; whole lines are seen as they come, an unfinished
 // one at the next look.
 func (p Probe) waitLog(ctx context.Context, w Watch) error {
@@ -302,8 +343,12 @@ func (p Probe) waitLog(ctx context.Context, w Watch) error {
 	f := p.follow(logs)
 	defer f.close()
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
+		over := f.over() // before: what comes in between is seen
 		if f.ready() {
 			return nil
+		}
+		if over {
+			return w.ended(ctx, p)
 		}
 		timer := time.NewTimer(pause)
 		select {

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -163,6 +165,92 @@ func TestProbeSilentServer(t *testing.T) {
 	if err == nil {
 		t.Error("ready?")
 	}
+}
+
+// The status decides: an answer that is a stream without an end is an answer.
+func TestProbeReadsNoBody(t *testing.T) {
+	over := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.(http.Flusher).Flush()
+		select {
+		case <-r.Context().Done():
+		case <-over:
+		}
+	}))
+	defer srv.Close()
+	defer close(over)
+	within(t, 5*time.Second, func() {
+		if err := probe(t, srv.URL).Check(soon(t, 20*time.Second)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The reason that is told is the last that was found: a port that refused at
+// first, and then took a connection that it never answers.
+func TestProbeTellsTheLatestReason(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	opened := make(chan net.Listener, 1)
+	go func() {
+		time.Sleep(100 * time.Millisecond)
+		l, _ := net.Listen("tcp", addr)
+		opened <- l
+	}()
+	err = probe(t, "http://"+addr+"/health").Wait(soon(t, time.Second), proc.Watch{})
+	l = <-opened
+	if l == nil {
+		t.Skip("the port was taken meanwhile")
+	}
+	defer l.Close()
+	if err == nil || !strings.Contains(err.Error(), "accepts connections, but no answer came") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestProbeWith(t *testing.T) {
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Key") != "k" {
+			w.WriteHeader(http.StatusForbidden)
+		}
+	}))
+	defer srv.Close()
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	p := probe(t, srv.URL)
+	if err := p.Check(bg); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("got %v", err)
+	}
+	trust := srv.Client().Transport.(*http.Transport).TLSClientConfig
+	if err := p.With(trust, nil).Check(bg); err == nil || !strings.Contains(err.Error(), "403") {
+		t.Errorf("got %v", err)
+	}
+	if err := p.With(trust, http.Header{"X-Key": {"k"}}).Check(bg); err != nil {
+		t.Error(err)
+	}
+}
+
+// What has ended says nothing more: nobody waits for it.
+func TestProbeLogThatHasEnded(t *testing.T) {
+	over := &proc.OverError{}
+	r := proc.Run(bg, proc.Spec{Argv: argv("exit", "0")})
+	within(t, 3*time.Second, func() {
+		err := probe(t, "log:/ready/").Wait(soon(t, 30*time.Second), proc.Watch{Logs: []*proc.Tail{r.Stdout, r.Stderr}})
+		if !errors.As(err, &over) {
+			t.Errorf("got %v", err)
+		}
+	})
+	mute := start(t, proc.Spec{Argv: []string{"/bin/sh", "-c", "exec >&- 2>&-; exec sleep 30"}})
+	within(t, 5*time.Second, func() {
+		err := probe(t, "log:/ready/").Wait(soon(t, 30*time.Second), proc.Watch{Process: mute})
+		if !errors.As(err, &over) {
+			t.Errorf("got %v", err)
+		}
+	})
 }
 
 func TestProbeEndsWithTheProcess(t *testing.T) {

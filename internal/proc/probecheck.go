@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"sync/atomic"
 	"time"
 )
 
@@ -25,32 +26,46 @@ func checkTCP(ctx context.Context, addr string) error {
 }
 
 // checkHTTP asks once. 200-399 is ready, so a redirect is an answer and is
-// never followed, to wherever it points. No proxy is used.
-func checkHTTP(ctx context.Context, target string) error {
+// never followed, to wherever it points; the body, which may be a stream
+// without an end, is not read. No proxy is used.
+func (p Probe) checkHTTP(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	var connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url, nil)
 	if err != nil {
 		return fmt.Errorf("make the request: %w", err)
 	}
 	req.Header.Set("Accept", "*/*")
+	for name, values := range p.header {
+		req.Header[name] = values
+	}
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host
+	}
 	client := http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true},
+		Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: p.tls},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return short(err)
+		if err = short(err); errors.Is(err, errSilent) && connected.Load() {
+			err = errMute
+		}
+		return err
 	}
-	defer res.Body.Close()
-	_, _ = io.CopyN(io.Discard, res.Body, 4<<10)
+	res.Body.Close()
 	if res.StatusCode < 200 || res.StatusCode > 399 {
 		return fmt.Errorf("it answers HTTP %s", res.Status)
 	}
 	return nil
 }
 
-var errSilent = errors.New("no answer")
+var (
+	errSilent = errors.New("no answer")
+	errMute   = errors.New("it accepts connections, but no answer came")
+)
 
 // short drops the parts of a network error that repeat the address.
 func short(err error) error {

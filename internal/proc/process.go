@@ -68,8 +68,10 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 			return nil, &StartError{Name: s.Name, Program: cmd.Path, Dir: cmd.Dir, Msg: err.Error()}
 		}
 	}
-	if m, ok := s.Keeper.(Marker); ok && m.Mark() != "" {
-		cmd.Env = append(cmd.Environ(), m.Mark())
+	if m, ok := s.Keeper.(Marker); ok {
+		if mark := m.Mark(s.Name); mark != "" {
+			cmd.Env = append(cmd.Environ(), mark)
+		}
 	}
 	if err := cmd.Start(); err != nil {
 		files.closeAll()

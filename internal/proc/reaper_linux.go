@@ -184,7 +184,12 @@ func descendants(table []procInfo, in map[int]bool) []int {
 // Sweep kills the processes that were adopted and still live, names them, and
 // reaps them. Killing one can bring us its children: it goes on until there
 // are none, for killTime at most.
-func (r *Reaper) Sweep(ctx context.Context) []Leftover {
+func (r *Reaper) Sweep(context.Context) []Leftover {
+	return r.sweep(func(int) string { return "" })
+}
+
+// sweep is Sweep, with what knows the name of what a process came from.
+func (r *Reaper) sweep(nameOf func(pid int) string) []Leftover {
 	if r == nil {
 		return nil
 	}
@@ -200,7 +205,9 @@ func (r *Reaper) Sweep(ctx context.Context) []Leftover {
 			rest++
 			if !seen[p.Pid] {
 				seen[p.Pid] = true
-				out = append(out, leftovers([]procInfo{p})...)
+				left := leftovers([]procInfo{p})[0]
+				left.Of = nameOf(p.Pid)
+				out = append(out, left)
 			}
 			syscall.Kill(p.Pid, syscall.SIGKILL)
 		}

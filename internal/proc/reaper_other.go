@@ -13,11 +13,13 @@ func Adopt() (*Reaper, error) { return nil, nil }
 // Sweep finds nothing here.
 func (r *Reaper) Sweep(context.Context) []Leftover { return nil }
 
+func (r *Reaper) sweep(func(int) string) []Leftover { return nil }
+
 // Close does nothing.
 func (r *Reaper) Close() error { return nil }
 
-func (r *Reaper) own(Ref)             {}
-func (r *Reaper) disown(Ref)          {}
-func (r *Reaper) kill()               {}
+func (r *Reaper) own(Ref)            {}
+func (r *Reaper) disown(Ref)         {}
+func (r *Reaper) kill()              {}
 func (r *Reaper) strays([]Ref) []Ref { return nil }
 func (r *Reaper) release()           {}

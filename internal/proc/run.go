@@ -20,7 +20,10 @@ type Result struct {
 	// Forced: it did not end by SIGTERM when its time was over.
 	Forced    bool
 	Leftovers []Leftover
-	Duration  time.Duration
+	// Held: what it left running holds its output open, so that the end of it
+	// was waited for, for WaitDelay.
+	Held     bool
+	Duration time.Duration
 }
 
 // Err is nil when the program ran and exited with status 0.
@@ -77,6 +80,7 @@ func Run(ctx context.Context, s Spec) Result {
 	}
 	if r.Cause == nil && s.Linger && p.group.alive() && len(p.group.members()) > 0 {
 		<-p.Done() // its output is read on until the group ends
+		r.Held = !p.out.Over() || !p.err.Over()
 	} else {
 		st := p.Stop(context.WithoutCancel(ctx), Grace{Term: runTerm})
 		r.Leftovers, r.Forced = st.Leftovers, st.Forced

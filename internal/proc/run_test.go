@@ -174,6 +174,7 @@ func TestStartErrors(t *testing.T) {
 	}
 	plain := write("plain.sh", "#!/bin/sh\n", 0o644)
 	write("bad", "#!/no/such/interpreter -x\n", 0o755)
+	write("crlf", "#!/bin/sh\r\necho hi\r\n", 0o755)
 	write("text", "just text\n", 0o755)
 	write("ok", "#!/bin/sh\nexit 0\n", 0o755)
 	path := []string{"PATH=/nowhere:" + dir}
@@ -190,6 +191,7 @@ func TestStartErrors(t *testing.T) {
 		{"not executable in PATH", proc.Spec{Argv: []string{"plain.sh"}, Env: path}, `plain.sh is not executable`, "chmod +x " + plain},
 		{"directory", proc.Spec{Argv: []string{dir}}, `is a directory`, ""},
 		{"interpreter", proc.Spec{Argv: []string{"./bad"}, Dir: dir}, `/no/such/interpreter -x`, "first line"},
+		{"Windows line endings", proc.Spec{Argv: []string{"./crlf"}, Dir: dir}, `/bin/sh\r: the file has Windows line endings`, "sed -i"},
 		{"no script", proc.Spec{Argv: []string{"./text"}, Dir: dir}, `neither a program`, "#!/bin/sh"},
 		{"working directory", proc.Spec{Argv: []string{"ls"}, Dir: dir + "/nosuch"}, `its working directory ` + dir + `/nosuch does not exist`, ""},
 		{"working file", proc.Spec{Argv: []string{"ls"}, Dir: plain}, `is not a directory`, ""},

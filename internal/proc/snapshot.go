@@ -58,7 +58,7 @@ func (s Snapshot) Alive() []Ref {
 // Snapshot names everything that lives: the groups, and the processes that left
 // their group and were adopted.
 func (l *Ledger) Snapshot() Snapshot {
-	s := Snapshot{Mark: l.Mark()}
+	s := Snapshot{Mark: l.runMark()}
 	for _, ref := range l.Live() {
 		if len(groupMembers(ref)) > 0 {
 			s.Groups = append(s.Groups, ref)

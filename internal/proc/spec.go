@@ -67,9 +67,9 @@ type Keeper interface {
 }
 
 // Marker is a Keeper that puts a mark, NAME=value, into the environment of all
-// it keeps, so that a guardian finds also those that left their group. ""
-// = no mark.
-type Marker interface{ Mark() string }
+// it keeps, so that a guardian finds also those that left their group, and that
+// says which Spec they came from. "" = no mark.
+type Marker interface{ Mark(name string) string }
 
 // Refuser is a Keeper that refuses to keep more, once everything it kept is
 // being killed: then nothing is started.

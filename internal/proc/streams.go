@@ -79,6 +79,7 @@ func (st *stream) pump(exited <-chan struct{}) {
 	if st.lines != nil {
 		st.lines.flush()
 	}
+	st.tail.finish()
 }
 
 // logPoll is how often a log file is looked at for more.

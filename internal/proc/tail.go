@@ -19,6 +19,7 @@ type Tail struct {
 	at       int    // where the next byte goes once the ring is full
 	total    int64
 	changed  chan struct{}
+	over     bool // nothing more will come
 	watchers []*lineMatch
 }
 
@@ -84,6 +85,20 @@ func appendWithin(b, p []byte, most int) []byte {
 		b = append(make([]byte, 0, min(max(2*cap(b), need), most)), b...)
 	}
 	return append(b, p...)
+}
+
+// finish notes that nothing more will come.
+func (t *Tail) finish() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = true
+}
+
+// Over tells whether the stream has ended, as far as its reader knows.
+func (t *Tail) Over() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.over
 }
 
 // Total is the number of bytes that came.

@@ -1,9 +1,9 @@
 package run
 
 import (
-	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
@@ -52,7 +52,7 @@ func (w stepWarning) finding() result.Finding {
 
 // stop ends the background steps, the last started first. One that ended while
 // the tests ran is a warning, and so is what one left running.
-func (b *background) stop(ctx context.Context, r *runner) []stepWarning {
+func (b *background) stop(r *runner) []stepWarning {
 	var out []stepWarning
 	for len(b.steps) > 0 {
 		s := b.steps[len(b.steps)-1]
@@ -67,7 +67,11 @@ func (b *background) stop(ctx context.Context, r *runner) []stepWarning {
 			}
 			out = append(out, w)
 		}
-		st := s.p.Stop(ctx, r.w.Grace)
+		stop, cancel := r.clean.part(len(b.steps) + 1)
+		began := time.Now()
+		st := s.p.Stop(stop, r.w.Grace)
+		cut := stop.Err() != nil
+		cancel()
 		for _, l := range st.Leftovers {
 			out = append(out, stepWarning{
 				kind: "leftover-process", step: s.step,
@@ -75,10 +79,12 @@ func (b *background) stop(ctx context.Context, r *runner) []stepWarning {
 			})
 		}
 		if st.Forced {
-			out = append(out, stepWarning{
-				kind: "forced-stop", step: s.step,
-				message: fmt.Sprintf("background step %q did not end on SIGTERM; it was killed", s.step.Name),
-			})
+			w := stepWarning{kind: "forced-stop", step: s.step}
+			w.message = fmt.Sprintf("background step %q did not end on SIGTERM; it was killed", s.step.Name)
+			if cut {
+				w.message = fmt.Sprintf("background step %q was killed: the %v that clean-up after %s had left for it were over", s.step.Name, round(time.Since(began)), signalOf(r.clean.run))
+			}
+			out = append(out, w)
 		}
 		r.logBackground(s, st)
 	}

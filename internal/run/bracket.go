@@ -38,7 +38,7 @@ func (a *attempt) bracket(ctx context.Context) {
 	}
 	a.recycle()
 	a.guard(func() {
-		for _, w := range bg.stop(a.clean.ctx, a.runner) {
+		for _, w := range bg.stop(a.runner) {
 			a.out.Warnings = append(a.out.Warnings, w.message)
 		}
 	})

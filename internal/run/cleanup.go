@@ -13,9 +13,16 @@ import (
 // cleanupTime is what all clean-up together may take after a signal.
 const cleanupTime = 10 * time.Second
 
+// stopTime is the end of that time, which no hook or step may use: servers and
+// background steps are stopped in it, and may want to remove what they made.
+const stopTime = 2500 * time.Millisecond
+
 // shortTime: with less than this left after a signal, only teardown steps
 // with `always: true` are still begun.
 const shortTime = 2 * time.Second
+
+// cleanupLimit begins the name of the limit that clean-up has.
+const cleanupLimit = "clean-up after "
 
 // cleanup is the time in which what was begun is ended. The end of the run's
 // context does not cut it short: it starts a clock, whatever is being ended
@@ -51,16 +58,32 @@ func (c *cleanup) start() {
 	})
 }
 
-// left is what remains of the shared time; limited is false while nobody has
-// asked the run to end.
+// left is what remains of the shared time for hooks and steps; limited is false
+// while nobody has asked the run to end.
 func (c *cleanup) left() (d time.Duration, limited bool) {
+	d, limited = c.all()
+	return d - stopTime, limited
+}
+
+// all is what remains of the whole shared time.
+func (c *cleanup) all() (d time.Duration, limited bool) {
 	if c.run.Err() == nil {
-		return 0, false
+		return stopTime, false
 	}
 	c.start()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return time.Until(c.end), true
+}
+
+// part bounds the stop of the first of n background steps: from a signal on by
+// its part of what is left then.
+func (c *cleanup) part(n int) (context.Context, context.CancelFunc) {
+	left, limited := c.all()
+	if !limited {
+		return context.WithCancel(c.ctx)
+	}
+	return context.WithTimeout(c.ctx, left/time.Duration(n))
 }
 
 // limit bounds one hook or step of clean-up: by its own setting, and from a
@@ -73,10 +96,11 @@ func (c *cleanup) limit(name string, d time.Duration) (context.Context, context.
 	var timer *time.Timer
 	unhook := context.AfterFunc(c.run, func() {
 		left, _ := c.left()
+		left = max(left, 0)
 		mu.Lock()
 		defer mu.Unlock()
 		timer = time.AfterFunc(left/2, func() {
-			cancel(&mcp.Limit{Name: "clean-up after " + signalOf(c.run), For: (left / 2).Round(100 * time.Millisecond)})
+			cancel(&mcp.Limit{Name: cleanupLimit + signalOf(c.run), For: round(left / 2)})
 		})
 	})
 	return ctx, func() {

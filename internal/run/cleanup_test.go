@@ -83,12 +83,12 @@ tools:
   - {name: two, tool: ok, args: {label: call two}}
 `)
 	want := []string{
-		"fail teardown timed out after 5.5s (limit: clean-up after SIGINT 5s)",
+		"fail teardown stopped after 4.3s (its share of the clean-up after SIGINT: 3.8s)",
 		"skip teardown an earlier teardown step failed",
-		"fail teardown timed out after 2.3s (limit: clean-up after SIGINT 2.3s)",
-		"fail teardown timed out after 1.1s (limit: clean-up after SIGINT 1.1s)",
-		"fail afterAll timed out after 563ms (limit: clean-up after SIGINT 600ms)",
-		"fail afterAll timed out after 281ms (limit: clean-up after SIGINT 300ms)",
+		"fail teardown stopped after 1.6s (its share of the clean-up after SIGINT: 1.6s)",
+		"fail teardown stopped after 813ms (its share of the clean-up after SIGINT: 813ms)",
+		"fail afterAll stopped after 406ms (its share of the clean-up after SIGINT: 406ms)",
+		"fail afterAll stopped after 203ms (its share of the clean-up after SIGINT: 203ms)",
 	}
 	if diff := cmp.Diff(want, phases(out.phase)); diff != "" {
 		t.Error(diff)
@@ -118,7 +118,7 @@ teardown:
   - {run: [act, t3, 1s, ok]}
 `+oneTest)
 	want := []string{
-		"fail teardown timed out after 35s (limit: clean-up after SIGINT 5s)",
+		"fail teardown stopped after 33.8s (its share of the clean-up after SIGINT: 3.8s)",
 		"pass teardown",
 		"skip teardown an earlier teardown step failed",
 		"pass afterAll",
@@ -146,7 +146,7 @@ tools:
   - {name: one, tool: hang, args: {label: call one}, timeout: 1h}
 `)
 	want := []string{
-		"skip teardown 1.3s after SIGINT are left for clean-up",
+		"skip teardown 900ms after SIGINT are left for clean-up",
 		"pass teardown",
 	}
 	if diff := cmp.Diff(want, phases(out.phase)); diff != "" {

@@ -100,9 +100,14 @@ func (f *fileRun) finish(ctx context.Context) {
 	if f.begun {
 		f.protect(func() { f.hooksAfterAll(ctx) })
 	}
-	f.protect(func() { f.pool.closeAfter(f.clean.ctx, f) })
 	f.protect(func() {
-		for _, w := range f.background.stop(f.clean.ctx, f.runner) {
+		// After a signal servers leave time to the background steps.
+		ctx, cancel := f.clean.part(min(2, len(f.background.steps)+1))
+		defer cancel()
+		f.pool.closeAfter(ctx, f)
+	})
+	f.protect(func() {
+		for _, w := range f.background.stop(f.runner) {
 			f.finding(w.finding())
 		}
 	})

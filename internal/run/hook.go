@@ -110,7 +110,7 @@ func (f *fileRun) oneHook(ctx context.Context, h *plan.Hook, call hookCall, p pa
 // hook runs one hook's program and reads its answer.
 func (f *fileRun) hook(ctx context.Context, h *plan.Hook, call hookCall, p patch, ph *result.Phase) (hookAnswer, error) {
 	spec := proc.Spec{
-		Name: h.Argv[0], Argv: h.Argv, Dir: f.file.Dir, Keeper: f.w.Keeper, Linger: true,
+		Name: fmt.Sprintf("%s hook %q", call.phase, h.Command), Argv: h.Argv, Dir: f.file.Dir, Keeper: f.w.Keeper, Linger: true,
 		Env: withEnv(withEnv(f.file.HookEnv, []string{"MCPTEST_HOOK_PHASE=" + call.phase}), p.environ()),
 	}
 	if h.Context {
@@ -144,6 +144,10 @@ func (f *fileRun) exec(ctx context.Context, spec proc.Spec, ph *result.Phase) pr
 	for _, l := range r.Leftovers {
 		ph.Warnings = append(ph.Warnings, leftWarning(l))
 	}
+	if r.Held {
+		ph.Warnings = append(ph.Warnings, fmt.Sprintf("a process it left running holds its output open, which was waited for (%v): "+
+			"make it a background step, or send its output elsewhere (>/dev/null 2>&1)", proc.WaitDelay))
+	}
 	return r
 }
 
@@ -157,6 +161,9 @@ func programError(r proc.Result) error {
 	var limit *mcp.Limit
 	var in *Interrupted
 	switch {
+	case errors.As(r.Cause, &limit) && strings.HasPrefix(limit.Name, cleanupLimit):
+		// It may have run before the signal came, and ends after its time.
+		return fmt.Errorf("stopped after %v (its share of the %s: %v)", round(r.Duration), limit.Name, limit.For)
 	case errors.As(r.Cause, &limit):
 		return fmt.Errorf("timed out after %v (limit: %w)", round(r.Duration), limit)
 	case errors.As(r.Cause, &in):

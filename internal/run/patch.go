@@ -163,6 +163,9 @@ func checkEnv(v jsonv.Value) error {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(scalarText(val), "\x00") {
 			return fmt.Errorf("env: %q can't be an environment entry", name)
 		}
+		if name == "MCPTEST_HOOK_PHASE" || name == "MCPTEST_RUN" {
+			return fmt.Errorf("env: %s is set by mcptest for each program and can't be handed over", name)
+		}
 	}
 	return nil
 }

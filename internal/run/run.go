@@ -69,6 +69,8 @@ type World struct {
 	// is up: whoever takes over ends the groups that the Keeper knows. With
 	// an error the world is ended here after all.
 	HandOver func(files []Kept) error
+	// UpHere says that an earlier run's world is up in the current folder.
+	UpHere bool
 	// Kept is, for Down, what an earlier run with Up handed over, a file each.
 	Kept []Kept
 }
@@ -204,7 +206,9 @@ func (r *runner) begin() {
 	}
 	for _, f := range r.plan.Files {
 		e.Suites = append(e.Suites, result.Suite{Name: f.Name, File: f.Path})
-		e.Parallel = max(e.Parallel, f.Options.Parallel)
+		if !f.Serial && !f.Options.Whole {
+			e.Parallel = max(e.Parallel, f.Options.Parallel)
+		}
 	}
 	r.w.Send(e)
 	for _, note := range r.w.Notes {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"time"
@@ -164,7 +165,7 @@ func (f *fileRun) stepProgram(ctx context.Context, s *plan.Step, bg *background,
 
 func (f *fileRun) stepSpec(s *plan.Step) proc.Spec {
 	env := withEnv(withEnv(f.file.HookEnv, s.Env), f.patch.environ())
-	return proc.Spec{Name: s.Name, Argv: s.Argv, Dir: s.Dir, Env: env, Keeper: f.w.Keeper, Linger: true}
+	return proc.Spec{Name: fmt.Sprintf("%s step %q", s.Phase, s.Name), Argv: s.Argv, Dir: s.Dir, Env: env, Keeper: f.w.Keeper, Linger: true}
 }
 
 // backgroundStep starts a program and waits until its probe is ready.
@@ -175,7 +176,11 @@ func (f *fileRun) backgroundStep(ctx context.Context, s *plan.Step, bg *backgrou
 	}
 	// A bare path stands for the server under test, which may be up already.
 	if probe.Absolute() && !strings.HasPrefix(s.WaitFor, "/") && probe.Check(ctx) == nil {
-		return "", fmt.Errorf("%s answers already, before the step was started: something else owns the port", s.WaitFor)
+		err := fmt.Errorf("%s answers already, before the step was started: something else owns the port", s.WaitFor)
+		if f.w.UpHere {
+			err = fmt.Errorf("%w; a world that --setup-only left running is up in this folder, mcptest down ends it", err)
+		}
+		return "", err
 	}
 	spec := f.stepSpec(s)
 	if f.w.LogDir != "" {
@@ -196,6 +201,9 @@ func (f *fileRun) backgroundStep(ctx context.Context, s *plan.Step, bg *backgrou
 		// Ready or not: a step that has ended serves no test.
 		<-p.Done()
 		err = fmt.Errorf("it ended before %s was ready: %s", s.WaitFor, p.Exit())
+		if p.Exit().Success() {
+			err = fmt.Errorf("%w; a program that starts a service and returns is no background step: leave out background: true", err)
+		}
 	default:
 	}
 	if err != nil {
@@ -226,8 +234,17 @@ func (f *fileRun) probe(s *plan.Step) (proc.Probe, error) {
 	if err != nil {
 		return p, err
 	}
-	if f.file.Default != nil && f.file.Default.URL != "" {
-		return p.At(f.file.Default.URL)
+	if d := f.file.Default; p.Kind() == proc.ProbePath && d != nil && d.URL != "" {
+		trust, err := TLSConfig(d)
+		if err != nil {
+			return p, err
+		}
+		header := http.Header{}
+		for _, kv := range d.Headers {
+			header.Add(kv.Name, kv.Value)
+		}
+		p, err = p.At(d.URL)
+		return p.With(trust, header), err
 	}
 	return p, nil
 }
