@@ -67,6 +67,9 @@ type httpTransport struct {
 	rt   *http.Transport
 	sink Sink
 	base http.Header // sent with every POST
+	// Made once, for every request.
+	address string
+	proto   *http.Request
 
 	ctx  context.Context // ends with the transport
 	stop context.CancelFunc
@@ -74,6 +77,7 @@ type httpTransport struct {
 
 	mu       sync.Mutex
 	session  string // Mcp-Session-Id, "" for none
+	usual    *usualHeaders
 	protocol string // of the last initialised message, for GET and DELETE
 	stream   context.CancelFunc
 	old      *endpointStream // non-nil: HTTP+SSE
@@ -107,6 +111,8 @@ func NewHTTP(address string, o HTTPOptions) (Transport, error) {
 	for k, v := range o.Header {
 		t.base[http.CanonicalHeaderKey(k)] = v
 	}
+	t.address = t.url.String()
+	t.proto = &http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 	t.rt = &http.Transport{
 		Proxy:                  proxyOf(t.url),
 		DialContext:            (&net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}).DialContext,
@@ -139,7 +145,7 @@ func (t *httpTransport) Start(sink Sink) error {
 func (t *httpTransport) Facts() Facts {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := Facts{Kind: StreamableHTTP, URL: t.url.String()}
+	f := Facts{Kind: StreamableHTTP, URL: t.address}
 	if t.old != nil || t.o.Kind == HTTPSSE {
 		f.Kind = HTTPSSE
 	}
@@ -203,8 +209,34 @@ func (t *httpTransport) requestContext(ctx context.Context, cancelAfter time.Dur
 	return rctx, detach, cancel
 }
 
-// headers are those of one message.
+// usualHeaders are those of every message of a session that has none of its
+// own. Nobody changes them.
+type usualHeaders struct {
+	session, protocol string
+	header            http.Header
+}
+
+// headers are those of one message. They may be shared: who changes them takes
+// a copy.
 func (t *httpTransport) headers(out *Outgoing) http.Header {
+	d, _ := dialectOf(out.Protocol)
+	if out.Header != nil || out.Mirror != nil || out.Method == "initialize" || d != nil && d.Stateless {
+		return t.build(out)
+	}
+	t.mu.Lock()
+	u, session := t.usual, t.session
+	t.mu.Unlock()
+	if u == nil || u.session != session || u.protocol != out.Protocol {
+		u = &usualHeaders{session, out.Protocol, t.build(out)}
+		t.mu.Lock()
+		t.usual = u
+		t.mu.Unlock()
+	}
+	return u.header
+}
+
+// build makes the headers of one message.
+func (t *httpTransport) build(out *Outgoing) http.Header {
 	h := make(http.Header, len(t.base)+len(out.Header)+8)
 	h["Content-Type"] = jsonType
 	h["Accept"] = acceptBoth

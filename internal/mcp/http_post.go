@@ -50,7 +50,7 @@ func (x *httpExchange) run() error {
 	}
 	x.info = &HTTPInfo{
 		Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"),
-		URL: t.url.String(), SessionID: session, Attempts: r.attempts, Tries: r.tries,
+		URL: t.address, SessionID: session, Attempts: r.attempts, Tries: r.tries,
 	}
 	if x.out.Stream == "" {
 		return x.accepted(resp)
@@ -89,7 +89,7 @@ func (x *httpExchange) broken(err error) error {
 	if x.ctx.Err() != nil && x.t.ctx.Err() == nil {
 		return errGivenUp // given up: nobody reads this
 	}
-	return &ConnectError{Method: x.out.Method, URL: x.t.url.String(), Err: err, Info: x.info}
+	return &ConnectError{Method: x.out.Method, URL: x.t.address, Err: err, Info: x.info}
 }
 
 // accepted reads the response to a notification or an answer of ours.
@@ -132,14 +132,15 @@ func (x *httpExchange) whole(resp *http.Response, json bool, session string) err
 	if n := resp.ContentLength; n > 0 && n <= limit {
 		b.Grow(int(n) + bytes.MinRead)
 	}
-	n, err := b.ReadFrom(io.LimitReader(resp.Body, limit+1))
+	rest := io.LimitedReader{R: resp.Body, N: limit + 1}
+	n, err := b.ReadFrom(&rest)
 	if err != nil && n <= limit {
 		x.info.Body = bytes.Clone(b.Bytes()[:min(b.Len(), bodyExcerpt)])
 		if x.ctx.Err() != nil && x.t.ctx.Err() == nil {
 			return errGivenUp
 		}
 		return &ConnectError{
-			Method: x.out.Method, URL: x.t.url.String(), Info: x.info,
+			Method: x.out.Method, URL: x.t.address, Info: x.info,
 			Err: fmt.Errorf("the connection broke in the body of the answer, after %s: %w", byteSize(n), err),
 		}
 	}

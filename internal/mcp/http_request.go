@@ -78,18 +78,15 @@ func (t *httpTransport) roundTrip(ctx context.Context, r *httpRequest) (*http.Re
 
 // once sends the request as it stands.
 func (t *httpTransport) once(ctx context.Context, r *httpRequest, u *url.URL) (*http.Response, error) {
-	req := (&http.Request{
-		Method: r.verb, URL: u, Host: u.Host, Header: r.header,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}).WithContext(ctx)
+	req := t.proto.WithContext(ctx)
+	req.Method, req.URL, req.Host, req.Header = r.verb, u, u.Host, r.header
 	if host := r.header.Get("Host"); host != "" {
 		req.Host = host
 	}
 	if r.body != nil {
-		body := r.body
-		req.ContentLength = int64(len(body))
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-		req.Body, _ = req.GetBody()
+		req.ContentLength = int64(len(r.body))
+		req.GetBody = r.open
+		req.Body, _ = r.open()
 	}
 	if t.o.Auth != nil {
 		req.Header = r.header.Clone()
@@ -99,6 +96,12 @@ func (t *httpTransport) once(ctx context.Context, r *httpRequest, u *url.URL) (*
 	}
 	r.attempts++
 	return t.rt.RoundTrip(req)
+}
+
+// open returns the body from its beginning. It is a reader that net/http knows
+// to be in memory: with any other it sends header and body in two writes.
+func (r *httpRequest) open() (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(r.body)), nil
 }
 
 // redirected returns where to send the request instead, nil to take the answer

@@ -1,11 +1,13 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -199,5 +201,68 @@ func TestHTTPSessionLost(t *testing.T) {
 	}
 	if initialised != 3 || calls != 4 {
 		t.Errorf("initialised %d times, %d calls", initialised, calls)
+	}
+}
+
+// A request goes out in one write: net/http sends a body that it does not know
+// to be in memory behind its header, in a write of its own, which costs a fifth
+// of a call.
+func TestOneWrite(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	first := make(chan string, 1)
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		b := make([]byte, 64<<10)
+		n, _ := c.Read(b)
+		first <- string(b[:n])
+	}()
+	tr, err := mcp.NewHTTP("http://"+l.Addr().String(), mcp.HTTPOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = mcp.Open(within(t, 10*time.Second), tr, mcp.Options{Protocol: "2025-11-25"})
+	if got := <-first; !strings.Contains(got, "POST / HTTP/1.1") || !strings.Contains(got, `"method":"initialize"`) {
+		t.Errorf("the first write is %q, want header and body", got)
+	}
+}
+
+// The objects that a call makes, beside those of a bare client that posts the
+// same: the Exchange with what is kept of it, a context, little else.
+func TestAllocationsOfACall(t *testing.T) {
+	srv := web(t, func(w http.ResponseWriter, _ *http.Request, m rpc) {
+		answerJSON(w, m.ID, `{"content":[{"type":"text","text":"hello"}]}`)
+	})
+	s := mustOpen(t, srv.URL)
+	c := &http.Client{Transport: &http.Transport{}}
+	defer c.CloseIdleConnections()
+	params := []byte(`{"name":"echo","arguments":{"text":"hello"}}`)
+	ours := testing.AllocsPerRun(200, func() {
+		if x := s.Do(context.Background(), mcp.Call{Method: "tools/call", Params: params}); x.Cause != nil {
+			t.Fatal(x.Cause)
+		}
+	})
+	bare := testing.AllocsPerRun(200, func() {
+		body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`, 7, params)
+		req, _ := http.NewRequestWithContext(context.Background(), http.MethodPost, srv.URL, bytes.NewReader(body))
+		req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Session-Id": {"s-1"}, "Mcp-Protocol-Version": {"2025-11-25"}}
+		resp, err := c.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+	})
+	t.Logf("%.0f objects a call, a bare client makes %.0f", ours, bare)
+	if ours > bare+15 {
+		t.Errorf("%.0f objects a call, a bare client makes %.0f: want 15 more at most", ours, bare)
 	}
 }
