@@ -102,10 +102,10 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s Streams) error {
 	if err = errors.Join(err, temp.Close()); err != nil {
 		return fail(exitInternal, "write %s: %v", temp.Name(), err)
 	}
-	target := targetFlags{
-		server: su.Server.Name, transport: mcp.HTTPAuto, protocol: mcp.Auto, timeout: f.timeout, connectTimeout: f.connectTimeout,
-		suiteFlags: suiteFlags{configs: []string{temp.Name()}, color: f.color},
-	}
+	var target targetFlags
+	target.add(&cobra.Command{}) // the defaults of every flag
+	target.configs, target.server, target.color = []string{temp.Name()}, su.Server.Name, f.color
+	target.timeout, target.connectTimeout = f.timeout, f.connectTimeout
 	ctx, l, end, err := target.prepare(cmd, s, nil)
 	if err != nil {
 		return err
