@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // Spec is one report that was asked for.
@@ -173,8 +175,24 @@ func opened(path string) bool {
 // openDirect opens a device or a pipe. What stands in a file that somebody
 // else writes to stays.
 func openDirect(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	info, err := os.Stat(path)
+	if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
+		return os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	}
+	// Opening a pipe waits until somebody reads from it, for ever if need be.
+	for end := time.Now().Add(readerTime); ; time.Sleep(20 * time.Millisecond) {
+		file, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if err == nil || !errors.Is(err, syscall.ENXIO) {
+			return file, err
+		}
+		if time.Now().After(end) {
+			return nil, errors.New("nobody reads from this pipe")
+		}
+	}
 }
+
+// readerTime is how long a pipe may be without a reader.
+const readerTime = 2 * time.Second
 
 func (s *Sink) open() error {
 	direct, mode, err := target(s.path)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // Read reads a file that is to be shown under name. The size is looked at
@@ -31,13 +32,11 @@ func Read(path, name string) (*File, Diagnostics) {
 	case info.Size() > MaxSize:
 		return nil, Diagnostics{tooLarge(f, info.Size())}
 	}
-	in, err := os.Open(path)
-	if err != nil {
-		return nil, Diagnostics{unreadable(name, err)}
+	if info.Mode()&fs.ModeNamedPipe != 0 {
+		f.Data, err = readPipe(path)
+	} else {
+		f.Data, err = readFile(path, info.Size())
 	}
-	defer in.Close()
-	// The file may have grown since, and a pipe has no size.
-	f.Data, err = readUpTo(in, info.Size(), MaxSize+1)
 	if err != nil {
 		return nil, Diagnostics{unreadable(name, err)}
 	}
@@ -45,6 +44,44 @@ func Read(path, name string) (*File, Diagnostics) {
 		return nil, Diagnostics{tooLarge(&File{Name: f.Name, Path: f.Path}, int64(len(f.Data)))}
 	}
 	return f, nil
+}
+
+// readFile reads a regular file, which may have grown since it was looked at.
+func readFile(path string, size int64) ([]byte, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return readUpTo(in, size, MaxSize+1)
+}
+
+// writerTime is how long a pipe may take to give all that it has.
+const writerTime = 10 * time.Second
+
+var errNoWriter = errors.New("nobody writes to this pipe")
+
+// readPipe reads a named pipe without waiting for ever for somebody who writes
+// to it, as opening one usually does. Until then it reads as empty.
+func readPipe(path string) ([]byte, error) {
+	in, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	end := time.Now().Add(writerTime)
+	_ = in.SetReadDeadline(end)
+	for time.Now().Before(end) {
+		data, err := readUpTo(in, 0, MaxSize+1)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
+		if len(data) > 0 || err != nil {
+			return data, err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return nil, errNoWriter
 }
 
 // readUpTo reads at most limit bytes into a slice that is large enough from the
