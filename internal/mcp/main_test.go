@@ -24,6 +24,8 @@ func serve(name string) int {
 	switch name {
 	case "sdk":
 		serveSDK()
+	case "http":
+		floorHTTP()
 	case "floor":
 		floorServer()
 	default:

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -168,7 +169,10 @@ func TestReadersEnd(t *testing.T) {
 		if !deadlines {
 			tr = mcp.NewStream(noDeadline{downR}, noDeadlineW{upW}, mcp.Limits{})
 		}
-		downW.WriteString(`{"jsonrpc":"2.0","id":1,"result":` + helloResult + "}\nhalf a line")
+		go func() { // not before the request: an answer to nothing is none
+			_, _ = bufio.NewReader(upR).ReadString('\n')
+			_, _ = downW.WriteString(`{"jsonrpc":"2.0","id":1,"result":` + helloResult + "}\nhalf a line")
+		}()
 		s, err := mcp.Open(t.Context(), tr, mcp.Options{})
 		if err != nil {
 			t.Fatal(err)
