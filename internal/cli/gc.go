@@ -7,17 +7,18 @@ import (
 )
 
 // smallHeap is the size in bytes below which garbage is not collected.
-const smallHeap = 16 << 20
+const smallHeap = 10 << 20
 
 // usualGC and mostGC bound the growth of the heap between two collections, in
 // percent of what lives: Go's default, and what takes the runtime's minimum of
 // 4 MiB to smallHeap.
-const usualGC, mostGC = 100, 400
+const usualGC, mostGC = 100, 250
 
 // collectLate puts collections off until the heap has smallHeap or has doubled,
 // whichever is later. Reading a suite of a thousand tests leaves little garbage
 // and much that stays; running it leaves a few MiB that live, so that with Go's
 // default a collection would come every 4 MiB, that is every few hundred tests.
+// More than smallHeap saves no time that can be measured, and costs memory.
 // Large suites take no more memory than otherwise. GOGC in the environment is
 // left alone.
 func collectLate(env []string) {

@@ -11,7 +11,7 @@ func TestGrowthOfTheHeap(t *testing.T) {
 		live uint64
 		want int
 	}{
-		{0, 400}, {1 << 20, 400}, {4 << 20, 300}, {5 << 20, 200}, {8 << 20, 100}, {16 << 20, 100}, {1 << 40, 100},
+		{0, 250}, {1 << 20, 250}, {3 << 20, 200}, {4 << 20, 150}, {5 << 20, 100}, {8 << 20, 100}, {16 << 20, 100}, {1 << 40, 100},
 	} {
 		if got := growth(tc.live); got != tc.want {
 			t.Errorf("growth(%d MiB) = %d, want %d", tc.live>>20, got, tc.want)
