@@ -238,7 +238,11 @@ func (f *runFlags) selection(p *plan.Plan) string {
 	if n == 1 {
 		return "the only test does not match " + f.chosen()
 	}
-	return fmt.Sprintf("none of the %s matches %s", plural(n, "test"), f.chosen())
+	word := "matches"
+	if len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers) > 0 && f.lastFailed {
+		word = "matches all of"
+	}
+	return fmt.Sprintf("none of the %s %s %s", plural(n, "test"), word, f.chosen())
 }
 
 // execute runs the plan and writes the reports.

@@ -1,6 +1,9 @@
 package expect
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestLookAlike(t *testing.T) {
 	for _, tt := range []struct{ want, got, msg string }{
@@ -11,6 +14,24 @@ func TestLookAlike(t *testing.T) {
 	} {
 		if got := pairWindow(tt.want, tt.got, ", got "); got != tt.msg {
 			t.Errorf("%s\nwant %s", got, tt.msg)
+		}
+	}
+}
+
+// A diff says how much of it is not shown, and that the texts go on.
+func TestUnifiedCounts(t *testing.T) {
+	lines := func(n int) string { return strings.Repeat("x\n", n) }
+	for _, c := range []struct {
+		want, got, last string
+		n               int
+	}{
+		{"a\nb\n", lines(10), "+x", 13},
+		{"a\nb\n", lines(100), "… 64 lines of the diff not shown", maxLines},
+		{"a\nb\n", lines(500_000), "… 1964 lines of the diff are not shown, and the texts go on: only their parts around the first difference were compared", maxLines},
+	} {
+		out := unified(c.want, c.got)
+		if len(out) != c.n || out[len(out)-1] != c.last {
+			t.Errorf("%d lines, the last is %q", len(out), out[len(out)-1])
 		}
 	}
 }

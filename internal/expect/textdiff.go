@@ -91,24 +91,32 @@ func unified(want, v string) []string {
 		want, v = want+"\n", v+"\n" // spares remarks on a missing one
 	}
 	want, v, skipped := trimCommon(want, v)
-	cut := len(want) > maxDiffBytes || len(v) > maxDiffBytes
+	whole := len(want) + len(v)
 	want, v = firstLines(want), firstLines(v)
+	cut := len(want)+len(v) < whole
 	out, err := udiff.ToUnified("expected", "actual", want, udiff.Lines(want, v), diffContext)
 	if err != nil {
 		return nil
 	}
 	var lines []string
+	rest := 0
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, "--- expected") || strings.HasPrefix(line, "+++ actual") {
 			continue
 		}
-		lines = append(lines, hunkAt(strings.TrimSuffix(line, "\n"), skipped))
-		if len(lines) > maxLines {
-			break
+		if len(lines) == maxLines-1 { // the last one is for what is not shown
+			rest++
+			continue
 		}
+		lines = append(lines, hunkAt(strings.TrimSuffix(line, "\n"), skipped))
 	}
-	if cut {
+	switch {
+	case cut && rest > 0:
+		lines = append(lines, fmt.Sprintf("… %s of the diff are not shown, and the texts go on: only their parts around the first difference were compared", count(rest, "line")))
+	case cut:
 		lines = append(lines, "… the texts are longer; only their parts around the first difference were compared")
+	case rest > 0:
+		lines = append(lines, fmt.Sprintf("… %s of the diff not shown", count(rest, "line")))
 	}
 	return lines
 }

@@ -70,7 +70,7 @@ func (p *printer) stderr(c *result.Case) string {
 		if s.Name != c.Server || s.Stderr == "" {
 			continue
 		}
-		if text == "" && c.Status == result.Error {
+		if text == "" && c.Status == result.Error && len(c.Exchanges) == 0 {
 			text = s.Stderr
 		}
 		if strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(s.Stderr)) {
@@ -247,8 +247,11 @@ func (p *printer) value(indent int, name string, st term.Style, text string) {
 
 func (p *printer) diff(indent int, lines []string) {
 	p.line(indent, p.paint(term.Good, "- expected"), "  ", p.paint(term.Bad, "+ actual"))
-	cut := 0
+	cut, rest := 0, ""
 	if len(lines) > diffLines && !p.Verbose {
+		if last := lines[len(lines)-1]; strings.HasPrefix(last, "…") {
+			rest, lines = last, lines[:len(lines)-1] // what the record itself leaves out
+		}
 		cut = len(lines) - diffLines
 		lines = lines[:diffLines]
 	}
@@ -264,6 +267,9 @@ func (p *printer) diff(indent int, lines []string) {
 	}
 	if cut > 0 {
 		p.line(indent, p.faint(fmt.Sprintf("│ … %s more", count(cut, "line"))))
+	}
+	if rest != "" {
+		p.line(indent, p.faint("│ "+term.Escape(rest)))
 	}
 }
 
