@@ -289,6 +289,11 @@ func FuzzServe(f *testing.F) {
 			f.Add(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`)
 		}
 	}
+	for _, method := range []string{"server/discover", "subscriptions/listen", "tools/call", "tasks/get", "tasks/update"} {
+		for _, params := range []string{`"name":"free"`, `"name":"free","inputResponses":{"a":{}},"requestState":"x"`, `"taskId":"task-1"`, `"notifications":{"taskIds":["a"]}`} {
+			f.Add(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `,` + meta(`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`) + `}}`)
+		}
+	}
 	m := load(f, shelf)
 	f.Fuzz(func(t *testing.T, in string) {
 		var out bytes.Buffer
