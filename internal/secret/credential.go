@@ -98,6 +98,25 @@ func HoldsAt(path string) bool {
 	return path != "" && Holds(path)
 }
 
+// Arguments returns the values of the flags of a command line that are named
+// like credentials: of --password=a and of --api-key b.
+func Arguments(words []string) []string {
+	var out []string
+	for i, word := range words {
+		name, v, ok := strings.Cut(word, "=")
+		if !strings.HasPrefix(name, "-") || nameWeight(strings.TrimLeft(name, "-")) == weightNone {
+			continue
+		}
+		if !ok && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
+			v = words[i+1]
+		}
+		if v != "" && !placeholder(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // maxName bounds how far a name is read around the word that was found, and
 // maxValue how far a value in quotes is.
 const (
@@ -115,6 +134,9 @@ func named(s string, i, j int) (start, end int) {
 		a++ // the letter of an escaped line end
 	}
 	b := span(s[:min(len(s), j+maxName)], j, wordDash)
+	if b == len(s) || i-a == maxName || b-j == maxName || strings.IndexByte("\"'\\`:= ,", s[b]) < 0 {
+		return 0, 0
+	}
 	name := s[a:b]
 	flag := strings.HasPrefix(name, "--")
 	w := nameWeight(name)
@@ -262,10 +284,15 @@ func placeholder(v string) bool {
 	return v == strings.ToUpper(v) && span(v, 0, func(c byte) bool { return c-'A' < 26 || c == '_' || c == '-' }) == len(v)
 }
 
-// prose reports whether v reads like a sentence.
+// prose reports whether v reads like a sentence: "must have 8 characters".
 func prose(v string) bool {
-	return strings.Count(strings.TrimSpace(v), " ") >= 2 && !strings.ContainsAny(v, "0123456789") ||
-		span(v, 0, func(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || strings.IndexByte(" .,'", c) >= 0 }) == len(v) && strings.Contains(v, " ")
+	words, letters := strings.Count(strings.TrimSpace(v), " ")+1, 0
+	for i := range len(v) {
+		if c := v[i]; c|0x20 >= 'a' && c|0x20 <= 'z' || strings.IndexByte(" .,'", c) >= 0 {
+			letters++
+		}
+	}
+	return words > 2 && 4*letters > 3*len(v) || words == 2 && letters == len(v)
 }
 
 // chance reports whether v looks drawn by chance rather than like a word, a

@@ -18,9 +18,13 @@ func privateKey(s string, i, j int) (start, end int) {
 		footer  = "-----END "
 		longest = 16 << 10 // of a key; beyond that, what looks like its lines is masked
 	)
+	after := keyTextAfter(s, j)
+	if after == j {
+		return start, j // it is only spoken of
+	}
 	k := strings.Index(s[j:min(len(s), j+longest)], footer)
 	if k < 0 {
-		return start, keyTextAfter(s, j)
+		return start, after
 	}
 	end = j + k + len(footer)
 	if k = strings.Index(s[end:], "-----"); k < 0 || k > 64 {

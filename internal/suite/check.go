@@ -87,9 +87,31 @@ func (l *loader) checkServer(sv *Server) {
 			checkEnvName(l.dec, n.Items[i].Pos, source.PathIndex(path+".inherit_env", i), name, "")
 		}
 	}
+	l.arguments(sv.Command)
 	l.headers(sv, path)
 	if sv.Auth != nil {
 		l.auth(sv, path+".auth")
+	}
+}
+
+// arguments notes the credentials on a server's command line.
+func (l *loader) arguments(n *source.Node) {
+	if n == nil {
+		return
+	}
+	var words []string
+	for _, item := range n.Items {
+		words = append(words, item.Text)
+	}
+	if n.IsScalar() { // roughly: package plan splits it as it is to be split
+		for _, word := range strings.Fields(n.Text) {
+			words = append(words, strings.Trim(word, "'\""))
+		}
+	}
+	for _, v := range secret.Arguments(words) {
+		if len(v) >= secret.MinLength {
+			l.suite.Secrets = append(l.suite.Secrets, v)
+		}
 	}
 }
 

@@ -101,18 +101,21 @@ servers:
     url: http://127.0.0.1/
     headers: {X-One: {env: HEADER}, Authorization: "Bearer inline-token", X-Mode: not-a-secret}
   bearer: {url: "http://127.0.0.1/", auth: {bearer_token_env: BEARER}}
+  words: {command: [x, --api-key, argument-one, --password=argument-two, --token-file, path-of-a-file, --token, --verbose]}
+  line: {command: "x --client-secret 'argument-three' --secret=<placeholder>"}
 env: {SUITE_TOKEN: token-of-suite}
 `,
 	})
 	for _, want := range []string{
 		"declared-value", "used-in-placeholder", "from-dot-env", "written-in-suite", "key-of-server", "header-value", "inline-token",
 		"bearer-value", "token-of-suite", "given-by-flag",
+		"argument-one", "argument-two", "argument-three",
 	} {
 		if !slices.Contains(s.Secrets, want) {
 			t.Errorf("%q is no secret", want)
 		}
 	}
-	for _, not := range []string{"never-mentioned", "somebody-known", "not-a-secret", "x", ""} {
+	for _, not := range []string{"never-mentioned", "somebody-known", "not-a-secret", "x", "", "path-of-a-file", "--verbose", "<placeholder>"} {
 		if slices.Contains(s.Secrets, not) {
 			t.Errorf("%q is a secret", not)
 		}

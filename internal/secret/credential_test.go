@@ -1,0 +1,115 @@
+package secret_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"mcptest/internal/secret"
+)
+
+// TestNamedCredentials: values under names of credentials, as languages and
+// formats write them, and texts that only look like it.
+func TestNamedCredentials(t *testing.T) {
+	r := secret.NewRedactor()
+	for _, tc := range []struct{ in, want string }{
+		{`{"password":"hunter2"}`, `{"password":"[redacted]"}`},
+		{`{"password": "with1 \"quotes\" \\"}`, `{"password": "[redacted]"}`},
+		{`{"text":"{\"apiKey\": \"jsonApiKeyZZ12\", \"n\": 1}"}`, `{"text":"{\"apiKey\": \"[redacted]\", \"n\": 1}"}`},
+		{`{"text":"{\"p\":\"{\\\"password\\\":\\\"hunter2\\\"}\"}"}`, `{"text":"{\"p\":\"{\\\"password\\\":\\\"[redacted]\\\"}\"}"}`},
+		{`{'db_password': 'it\'s 1', 'b': 2}`, `{'db_password': '[redacted]', 'b': 2}`},
+		{`{"token":"argTok778899","access_token":"abcdefgh"}`, `{"token":"[redacted]","access_token":"[redacted]"}`},
+		{`"X-Api-Key": ["abcdef0123"]`, `"X-Api-Key": ["[redacted]"]`},
+		{"DB_PASSWORD=swordfish\nPATH=/bin", "DB_PASSWORD=[redacted]\nPATH=/bin"},
+		{`{"env":"A=1\nAPI_TOKEN=abcdefgh1\n"}`, `{"env":"A=1\nAPI_TOKEN=[redacted]\n"}`},
+		{"password: hunter2", "password: [redacted]"},
+		{"srv --api-key argvKey1 --password=argvPw --port 80", "srv --api-key [redacted] --password=[redacted] --port 80"},
+		{`["srv", "--api-key", "argvKey1", "x"]`, `["srv", "--api-key", "[redacted]", "x"]`},
+		{`client_secret='cs9988'`, `client_secret='[redacted]'`},
+		{`"SecretAccessKey" : "a/b+c1234"`, `"SecretAccessKey" : "[redacted]"`},
+		{`{"password":"cut0f`, `{"password":"[redacted]`},
+	} {
+		if got := r.String(tc.in); got != tc.want {
+			t.Errorf("%s:\n got %s\nwant %s", tc.in, got, tc.want)
+		}
+	}
+	for _, in := range []string{
+		`{"type":"object","properties":{"password":{"type":"string"}},"required":["password","token"]}`,
+		`{"password":"The user's password"}`, `{"errors":{"password":"is too short (minimum is 8 characters)"}}`, `{"password":"string","token":"required"}`, `{"password":null,"secret":true,"token":12}`,
+		`{"progressToken":"abc12345def","nextPageToken":"eyJwIjoxMjM0fQ","token_type":"bearer","tokenCount":17}`,
+		`{"token":"hello","logprob":-0.1}`, `{"key":"uploads/2024/a1b2c3d4.png"}`, `{"secret_name":"db-creds-1","password_file":"/run/s1"}`,
+		`Unexpected token 'a', "abc123" is not valid JSON`, "password = getPassword1()", "token=None, secret=${SECRET}", "--token TOKEN --password <password1>",
+		`password: want "x", got nothing`, "the secret of success: patience", "use --token-file path1 --password", "tokens: 1500, max_tokens: 4096",
+		"monkey=abc123, keyboard: qwerty12", `{"algorithm":"RS256","signature":"func f(a1 int) string"}`, `{"token_endpoint":"https://as1.example/token"}`,
+		"C:\\Users\\bob\\n1\\u0031", `\d+\.\w{3}\/[a-z]%20&amp;`,
+	} {
+		if got := r.String(in); got != in {
+			t.Errorf("over-masked:\n got %s\nfrom %s", got, in)
+		}
+	}
+}
+
+func TestHolds(t *testing.T) {
+	for _, path := range []string{"structured.access_token", "structured.user.password", `http.headers["Set-Cookie"]`, "http.headers.Authorization", "token", "structured['x-api-key']", "apiKeys", "a.clientSecret"} {
+		if !secret.HoldsAt(path) {
+			t.Errorf("%s holds a credential", path)
+		}
+	}
+	for _, path := range []string{"text", "structured.next_page_token", "structured.token_type", "structured.keys", "access_token.expires", "tokens_used_total", "author", "", "a.token[0].x"} {
+		if secret.HoldsAt(path) {
+			t.Errorf("%s holds no credential", path)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	const full = "aB3/aB3/aB3/aB3/aB3/aB3/aB3/aB3/aB3/aB3/aB3/aB3/aB3/aB3/aB3/aB3/"
+	in := []string{"@@ -1 +1,5 @@", "-x", "+-----BEGIN PRIVATE " + "KEY-----", "+" + full, "+" + full[:40], "+AB==", "+-----END PRIVATE KEY-----", "+bye"}
+	got := secret.NewRedactor().Lines(in)
+	want := []string{in[0], in[1], "+[redacted]", "+[redacted]", "+[redacted]", "+[redacted]", "+[redacted]", "+bye"}
+	if strings.ReplaceAll(got[2], "[redacted]", "") != "+" || !slices.Equal(got[3:], want[3:]) || !slices.Equal(got[:2], want[:2]) {
+		t.Errorf("got %q", got)
+	}
+	if in[3] != "+"+full {
+		t.Error("the lines were changed")
+	}
+	clean := []string{"+a", " b"}
+	if got := secret.NewRedactor().Lines(clean); &got[0] != &clean[0] {
+		t.Error("clean lines were copied")
+	}
+}
+
+// TestParts: what a message shows of a long text may begin and end within a
+// declared secret.
+func TestParts(t *testing.T) {
+	r := secret.NewRedactor()
+	r.Add("first-0123456789-last")
+	for in, want := range map[string]string{
+		`got "…0123456789-last or"`:                  `got "…[redacted] or"`,
+		`got "…0123456789…"`:                         `got "…[redacted]…"`,
+		`got "…0123456789 or"`:                       `got "…0123456789 or"`,
+		`got "…first-0123456789-last"`:               `got "…[redacted]"`,
+		"FIRST-0123456789-LAST":                      "[redacted]",
+		"66697273742d303132333435363738392d6c617374": "[redacted]",
+	} {
+		if got := r.String(in); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+	if got := r.Cut("89-last x"); got != "[redacted] x" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestHostileTexts: no text makes looking for secrets slow.
+func TestHostileTexts(t *testing.T) {
+	r := secret.NewRedactor()
+	r.Add("declared-secret-value")
+	for _, unit := range []string{`\`, `\\u00`, "&", "%", "%2", "&#", "token=", `password:"`, "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----\nab", "…", "oken", `\"token\":\"`, "--api-key ", "Cookie: a=\""} {
+		in := strings.Repeat(unit, 1<<19/len(unit)) // what is quadratic does not end here
+		got := r.String(in + "declared-secret-value")
+		if strings.Contains(got, "declared") {
+			t.Errorf("after many %q, a secret is still there", unit)
+		}
+	}
+}
