@@ -40,6 +40,9 @@ func TestPageOfDefectsIsCurrent(t *testing.T) {
 		if d.Feature != "" {
 			doc += " (with `" + d.Feature + "`)"
 		}
+		if d.Feature == "stress" {
+			doc = d.Doc + " (in a run with `--stress`)"
+		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", d.Name, doc, strings.Join(rows, "; "))
 	}
 	b.WriteString("\n## Features\n\nThe library can have more, with `--with NAME`, and conforms with it all the same. The defects of a feature bring it\nalong.\n\n| feature | what it is |\n|---|---|\n")

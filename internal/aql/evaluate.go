@@ -45,6 +45,10 @@ type Options struct {
 	// write. Under Strict a MUST category that could not be looked at is then
 	// SKIP instead of FAIL. Evidence whose x_live says so has it too.
 	Safe bool
+	// Normative lets what the normative document calls a MUST fail under
+	// Strict where it only warns otherwise, because another document, or a
+	// passage of its own, says something else.
+	Normative bool
 }
 
 // Evaluate judges evidence. It is pure: the same evidence and options give
@@ -70,7 +74,8 @@ func Evaluate(e *Evidence, o Options) *Report {
 		SpecVersion:    e.SpecVersion,
 		RequestedLevel: o.Level,
 		Rules:          o.Rules,
-		Complete:       complete(strict),
+		Normative:      o.Normative && o.Rules == Strict,
+		Complete:       complete(strict) && !e.Live.Lookup("partial").Bool(),
 		Coverage:       coverage(e),
 		Categories:     all,
 		Summary:        summarise(all),
@@ -192,10 +197,12 @@ func coverage(e *Evidence) Coverage {
 
 // judgement is one pass over the evidence under one rule set.
 type judgement struct {
-	e       *Evidence
-	set     RuleSet
-	details [][]Finding // what is wrong with each operation detail
-	errors  [][]Finding // what is wrong with the answer of each error test
+	e   *Evidence
+	set RuleSet
+
+	normative bool
+	details   [][]Finding // what is wrong with each operation detail
+	errors    [][]Finding // what is wrong with the answer of each error test
 	// Indices of the evidence, so that large bundles take time in
 	// proportion to their size.
 	missing  map[[2]string][]int // cases of MissingRequired by operation and parameter
@@ -207,7 +214,7 @@ type judgement struct {
 
 // judge makes the rows of every category of the level.
 func judge(e *Evidence, o Options) []CategoryResult {
-	j := &judgement{e: e, set: o.Rules, missing: map[[2]string][]int{}, accepted: map[string][]string{}, detailed: map[string]bool{}}
+	j := &judgement{e: e, set: o.Rules, normative: o.Normative, missing: map[[2]string][]int{}, accepted: map[string][]string{}, detailed: map[string]bool{}}
 	j.readSkipped()
 	for i, c := range e.MissingRequired {
 		key := [2]string{c.Operation, c.Parameter}
@@ -305,7 +312,7 @@ type ruling struct {
 
 // breaks adds a finding, unless the rule set does not have the rule.
 func (x *ruling) breaks(rule string, at *place, v jsonv.Value, format string, args ...any) {
-	if w := rulesByID()[rule].Weight(x.set); w != Off {
+	if w := x.weight(rule); w != Off {
 		x.found = append(x.found, Finding{Rule: rule, Weight: w, At: at.pointer(), Says: fmt.Sprintf(format, args...), offset: v.Offset()})
 	}
 }
@@ -313,7 +320,7 @@ func (x *ruling) breaks(rule string, at *place, v jsonv.Value, format string, ar
 // takes adds what a shape found, if keep says so.
 func (x *ruling) takes(found []Finding, keep func(Finding) bool) {
 	for _, f := range found {
-		if f.Weight = rulesByID()[f.Rule].Weight(x.set); f.Weight != Off && (keep == nil || keep(f)) {
+		if f.Weight = x.weight(f.Rule); f.Weight != Off && (keep == nil || keep(f)) {
 			x.found = append(x.found, f)
 		}
 	}
@@ -321,7 +328,17 @@ func (x *ruling) takes(found []Finding, keep func(Finding) bool) {
 
 // sound says that a payload's findings do not make it invalid.
 func (j *judgement) sound(found []Finding) bool {
-	return !slices.ContainsFunc(found, func(f Finding) bool { return rulesByID()[f.Rule].Weight(j.set) == Fail })
+	return !slices.ContainsFunc(found, func(f Finding) bool { return j.weight(f.Rule) == Fail })
+}
+
+// weight is what breaking a rule costs in this judgement.
+func (j *judgement) weight(rule string) Weight {
+	r := rulesByID()[rule]
+	w := r.Weight(j.set)
+	if j.normative && j.set == Strict && w == Warn && r.Requirement == Must && r.normative() {
+		return Fail
+	}
+	return w
 }
 
 func (x *ruling) result() TestResult {

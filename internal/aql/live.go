@@ -50,6 +50,8 @@ type LiveOptions struct {
 	Confirm     bool          // send back the tokens that an adapter asks to be confirmed with
 	Journal     Journal       // told of every create before it is sent; nil: nobody
 	Progress    func(Progress)
+	Stress      bool     // send requests over the limits of size
+	Probed      bool     // leave operations that were not called out of the bundle's details
 	Secrets     []string // never written down, see [Mask]
 	Asking      Asking   // of models, for the semantic evaluation
 }
@@ -190,6 +192,7 @@ func (c *collector) probe() {
 	}
 	c.phase("requests", len(c.ops), len(c.ops))
 	c.probeRequests()
+	c.stress()
 	c.probeRouting()
 	c.probeLevel2()
 	c.presets()

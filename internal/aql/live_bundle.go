@@ -32,6 +32,30 @@ func (c *collector) finish() {
 		}
 	}
 	c.e.Live = c.live()
+	if c.o.Probed {
+		c.keepProbed()
+	}
+}
+
+// keepProbed takes the details of operations that were not called out of the
+// evidence: the prototype's rules want to see every required parameter of
+// every detail left out once.
+func (c *collector) keepProbed() {
+	called := map[string]bool{}
+	for _, m := range c.e.MissingRequired {
+		called[m.Operation] = true
+	}
+	untested := map[string]bool{}
+	for _, u := range c.untested {
+		if u.Lookup("test").Text() == "required" {
+			untested[u.Lookup("operation").Text()] = true
+		}
+	}
+	c.e.OperationDetails = slices.DeleteFunc(c.e.OperationDetails, func(d jsonv.Value) bool {
+		op := c.op(d.Lookup("name").Text())
+		return op != nil && (c.skipped[op.name] != "" || untested[op.name] || !called[op.name] && !op.bare())
+	})
+	c.e.Live = c.e.Live.With("partial", jsonv.Bool(true))
 }
 
 // live is the bundle's x_live object.

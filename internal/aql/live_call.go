@@ -268,7 +268,11 @@ func (c *collector) checkFlag(r reply) {
 // write adds a call to the transcript.
 func (c *collector) write(r reply, x *mcp.Exchange) {
 	o := object{{Key: "n", Value: jsonv.Int(int64(r.n))}, {Key: "tool", Value: jsonv.String(r.tool)}}
-	o.set("arguments", c.redact(r.args))
+	args := c.redact(r.args)
+	if size := len(args.Append(nil)); size > maxKeptAnswer {
+		args = jsonv.Object(textMember("operation", r.operation()), jsonv.Member{Key: "x_bytes", Value: jsonv.Int(int64(size))})
+	}
+	o.set("arguments", args)
 	o.set("ms", jsonv.Float(float64(x.Elapsed.Microseconds())/1000))
 	answer := c.noted(r)
 	if size := len(answer.Append(nil)); size > maxKeptAnswer {
@@ -279,7 +283,7 @@ func (c *collector) write(r reply, x *mcp.Exchange) {
 		answer = jsonv.Value{}
 	}
 	o.set("answer", answer)
-	c.kept += len(answer.Append(nil)) + len(r.args.Append(nil))
+	c.kept += len(answer.Append(nil)) + len(args.Append(nil))
 	c.transcript = append(c.transcript, o.value())
 }
 

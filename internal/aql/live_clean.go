@@ -37,6 +37,7 @@ func CleanLive(ctx context.Context, o LiveOptions, left []Left) (Cleaned, error)
 		return Cleaned{}, err
 	}
 	defer end()
+	c.cleaning = true
 	var out Cleaned
 	for _, create := range c.ops {
 		remove := c.remover(create)

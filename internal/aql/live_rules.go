@@ -17,6 +17,7 @@ var liveTests = []Test{
 	{ID: "consistency", Name: "Introspection answers agree with each other", Category: Introspection, Section: "D 10.1, INT 8.2", About: "The list, the details, the types and the tools say the same, and say it again when asked again."},
 	{ID: "values", Name: "Types and ranges of parameters are enforced", Category: Parameters, Section: "OPS 5.4", About: "Values outside the documented type, enum, range, length or pattern are refused."},
 	{ID: "request", Name: "Members beside params are read as documented", Category: Parameters, Section: "D 4.2, 4.6.1", About: "Metadata beside params is let pass, and params wins over parameters beside it."},
+	{ID: "limits", Name: "Limits of size are enforced", Category: Parameters, Section: "D 4.7.5", About: "With --stress only: requests over the limits of text, list and depth are refused."},
 	{ID: "dates", Name: "Dates in answers follow ISO 8601", Category: Parameters, Section: "D 4.7.2", About: "Texts under keys that speak of a time are dates or times of ISO 8601."},
 	{ID: "conduct", Name: "The adapter keeps to the protocol and stays alive", Category: ErrorQuality, Section: "MCP 4.2", About: "Every call is answered, nothing but messages is on the wire, and the adapter does not end."},
 	{ID: "merge", Name: "Updates merge deeply", Category: RoundTrip, Section: "D 4.5.1, 4.5.2", About: "Nested objects are merged, lists are replaced, null removes."},
@@ -59,6 +60,9 @@ var liveRules = []Rule{
 	{"values.pattern", "values", Must, "OPS 5.4", Off, Warn, "A text that misses the pattern is refused.", "Refuse it and say what it should look like."},
 	{"request.meta", "request", Must, "D 4.6.1", Off, Fail, "_meta and _request_id beside params are not refused.", "Let names that begin with an underscore pass beside params."},
 	{"request.params-win", "request", Should, "D 4.2", Off, Warn, "Where parameters beside params are taken at all, params wins.", "Read params last."},
+	{"limits.enforced", "limits", Must, "D 4.7.5", Off, Fail, "A request over a limit is refused.", "Look at the size before anything else."},
+	{"limits.code", "limits", Must, "D 4.7.5", Off, Warn, "The refusal has the code VALIDATION_PAYLOAD_TOO_LARGE.", "Use the registered code, and say in details which limit it was."},
+	{"limits.documented", "limits", Should, "D 4.7.5", Off, Warn, "The limits stand in _protocol.limits.", "Add max_string_length, max_array_elements and max_nesting_depth to _protocol.limits."},
 	{"dates.iso", "dates", Must, "D 4.7.2", Off, Fail, "Times in answers are written as ISO 8601.", "Write 2026-01-31 or 2026-01-31T12:00:00Z."},
 	{"conduct.lives", "conduct", Must, "MCP 4.2", Off, Fail, "The adapter does not end during a session.", "Catch what ended it; the finding has the request."},
 	{"conduct.answers", "conduct", Must, "MCP 4.2", Off, Fail, "Every call is answered in time.", "Answer, with a failure if need be."},
@@ -103,7 +107,7 @@ var liveRules = []Rule{
 	{"confirmation.unknown", "confirmation", Must, "CT 4.1", Off, Warn, "A token that was never given is refused.", "Answer TOKEN_INVALID."},
 	{"confirmation.scope", "confirmation", Must, "CT 3.2, 4.1", Off, Warn, "The token of a call is refused for another one.", "Bind the token to the operation and its parameters, and answer TOKEN_SCOPE_MISMATCH."},
 	{"confirmation.once", "confirmation", Should, "CT 5.2", Off, Warn, "A token is refused the second time.", "Mark it as used before the operation runs, and answer TOKEN_ALREADY_USED."},
-	{"session.token", "session", Must, "D 2.3.3", Off, Warn, "A token that was not used is refused in the next session, unless the adapter keeps tokens on purpose.", "Forget tokens when the session ends."},
+	{"session.token", "session", Should, "D 2.3.3", Off, Warn, "A token that was not used is refused in the next session, unless the adapter keeps tokens on purpose.", "Forget tokens when the session ends."},
 	{"session.same", "session", Should, "D 2.3", Off, Warn, "The operation list of a new session is that of the last one.", "Make the list independent of the session."},
 }
 

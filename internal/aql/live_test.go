@@ -93,7 +93,7 @@ func rowsByID(r *aql.Report) map[string]aql.TestResult {
 func TestConformantAdapter(t *testing.T) {
 	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: aql.ModeWrite})
 	// What the adapter does not have, or the mode does not call.
-	optional := map[string]bool{"EXECUTE operations answer with a state": true, "Confirmation tokens are good for one call": true}
+	optional := map[string]bool{"EXECUTE operations answer with a state": true, "Confirmation tokens are good for one call": true, "Limits of size are enforced": true}
 	for _, level := range []int{1, 2} {
 		r := aql.Evaluate(e, aql.Options{Level: level, Rules: aql.Strict})
 		for _, c := range r.Categories {
@@ -221,10 +221,10 @@ func TestDefectsFlipTheirRows(t *testing.T) {
 	look := func(t *testing.T, feature string, defects ...string) map[string]aql.TestResult {
 		o := demo.Options{Defects: defects}
 		dial := library
-		if feature != "" {
+		if feature != "" && feature != "stress" {
 			o.Features, dial = []string{feature}, shared
 		}
-		return rowsByID(judgeLive(collect(t, aql.LiveOptions{Dial: dial(t, o), Mode: aql.ModeWrite, Confirm: feature == "confirm"})))
+		return rowsByID(judgeLive(collect(t, aql.LiveOptions{Dial: dial(t, o), Mode: aql.ModeWrite, Confirm: feature == "confirm", Stress: feature == "stress"})))
 	}
 	before := map[string]map[string]aql.TestResult{}
 	for _, d := range demo.Defects() {
@@ -293,5 +293,45 @@ func TestSeventyFiveOperations(t *testing.T) {
 	t.Logf("%d calls, %s", calls, took)
 	if took > 60*time.Second && !raceEnabled {
 		t.Errorf("took %s", took)
+	}
+}
+
+// What the normative document demands fails when the user says so.
+func TestNormative(t *testing.T) {
+	for defect, id := range map[string]string{"update-flat": "input", "unknown-warned": "unknown", "limits-code": ""} {
+		e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Defects: []string{defect}}), Mode: aql.ModeWrite})
+		mild := aql.Evaluate(e, aql.Options{Level: 2, Rules: aql.Strict})
+		hard := aql.Evaluate(e, aql.Options{Level: 2, Rules: aql.Strict, Normative: true})
+		if id == "" { // a run that shows nothing
+			if hard.ExitCode != 0 {
+				t.Errorf("%s: exit %d\n%s", defect, hard.ExitCode, hard.Text())
+			}
+			continue
+		}
+		if got := rowsByID(mild)[id].Result; got != aql.Warned {
+			t.Errorf("%s: %s is %s", defect, id, got)
+		}
+		if got := rowsByID(hard)[id].Result; got != aql.Failed || hard.ExitCode != 1 || !hard.Normative {
+			t.Errorf("%s: %s is %s, exit %d, normative %v", defect, id, got, hard.ExitCode, hard.Normative)
+		}
+	}
+}
+
+// A bundle of what was called alone passes the prototype's rules, and claims
+// nothing about the rest.
+func TestProbedBundle(t *testing.T) {
+	for _, probed := range []bool{false, true} {
+		e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Probed: probed})
+		r := aql.Evaluate(e, aql.Options{Level: 1, Rules: aql.Reference})
+		if want := aql.Failed; !probed && rowsByID(r)["required"].Result != want {
+			t.Errorf("whole bundle: required is %s", rowsByID(r)["required"].Result)
+		}
+		if probed && r.ExitCode == 1 {
+			t.Errorf("exit %d\n%s", r.ExitCode, r.Text())
+		}
+		strict := aql.Evaluate(e, aql.Options{Level: 1, Rules: aql.Strict})
+		if strict.ExitCode == 1 || strict.Complete || strict.AchievedLevel != 0 {
+			t.Errorf("probed %v: exit %d, complete %v, achieved %d", probed, strict.ExitCode, strict.Complete, strict.AchievedLevel)
+		}
 	}
 }

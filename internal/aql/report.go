@@ -17,7 +17,8 @@ type Report struct {
 	Categories       []CategoryResult
 	ExitCode         int
 
-	Rules RuleSet
+	Normative bool // see [Options]
+	Rules     RuleSet
 	// AchievedLevel is the level that the strict rules grant, whatever Rules
 	// is; -1 in a report of another tool, which does not say.
 	AchievedLevel int

@@ -26,6 +26,9 @@ func (r *Report) JSON() []byte {
 		{Key: "exitCode", Value: num(r.ExitCode)},
 	}
 	o.text("rules", string(r.Rules))
+	if r.Normative {
+		o.set("normative", jsonv.Bool(true))
+	}
 	if r.AchievedLevel >= 0 {
 		o.set("achievedLevel", num(r.AchievedLevel))
 		o.set("complete", jsonv.Bool(r.Complete))

@@ -42,6 +42,7 @@ func (r *reader) report(o jsonv.Value, out *Report) {
 		out.Categories = append(out.Categories, r.category(c, at))
 	})
 	out.Rules = RuleSet(r.text(o, "", "rules", false))
+	out.Normative = r.flag(o, "", "normative")
 	out.AchievedLevel = r.integer(o, "", "achievedLevel", -1)
 	out.Complete = r.flag(o, "", "complete")
 	out.Bundle = r.text(o, "", "bundle", false)

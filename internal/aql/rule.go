@@ -60,6 +60,11 @@ func (r *Rule) Weight(s RuleSet) Weight {
 	return r.Reference
 }
 
+// normative says that the normative document itself asks for it.
+func (r *Rule) normative() bool {
+	return strings.HasPrefix(r.Section, "D ") || strings.Contains(r.Section, ", D ")
+}
+
 // Rules returns every rule, in the order of the report's rows. The slice is
 // the caller's.
 func Rules() []Rule {

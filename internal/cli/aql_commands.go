@@ -45,7 +45,7 @@ func aqlCommands() []aqlCommand {
 			output, format,
 			{"tier", "", "one of " + strings.Join(aql.Tiers(), ", "), "tiers of the semantic evaluation (default both)", oneOf(aql.Tiers()...), false},
 			{"category", "c", "one of " + strings.Join(categoryNames(), ", "), "report this category only", oneOf(categoryNames()...), false},
-			rules,
+			rules, normativeFlag(),
 			{"fail-on", "", "warn", "exit with 2 when anything warned, in a MUST category too", oneOf("warn"), false},
 		}, (*aqlCall).test},
 		{"report", []string{"results-file"}, "lay out a JSON report anew", "Lays out a JSON report (made by test --format json) in another format.", []aqlFlag{format, output}, (*aqlCall).report},
@@ -81,6 +81,10 @@ func (c *aqlCall) test() int {
 	}
 	if o.Rules == "" && !e.Live.IsAbsent() {
 		o.Rules = aql.Strict
+	}
+	if o.Normative = c.flags["normative"] != ""; o.Normative && o.Rules != aql.Strict {
+		c.problem("--normative belongs to the strict rules: add --rules strict")
+		return aql.ExitConfig
 	}
 	r := aql.Evaluate(e, o)
 	if c.flags["fail-on"] == "warn" && r.ExitCode == aql.ExitPassed && r.Warns() {

@@ -37,6 +37,9 @@ func aqlLiveCommands(format, output aqlFlag) []aqlCommand {
 		aqlFlag{"rate", "", "a number", "calls a second at most", positive, false},
 		aqlFlag{"budget", "", "a duration such as 5m", "time for the whole run (default 10m)", duration, false},
 		aqlFlag{"confirm", "", "", "in mode write and full: give the confirmations that operations ask for", nil, false},
+		aqlFlag{"stress", "", "", "also send requests over the limits of size", nil, false},
+		aqlFlag{"bundle-scope", "", "all or probed", "probed: leave operations that were not called out of the bundle, for the reference rules (default all)", oneOf("all", "probed"), false},
+		normativeFlag(),
 		aqlFlag{"prefix", "", "a name", "the prefix of the tools, where a server has several adapters", anyValue, false},
 		aqlFlag{"tool", "", "a name", "the tool that takes introspect", anyValue, false},
 		aqlFlag{"single-command", "", "a command line", "how to start the adapter with its single endpoint", anyValue, false},
@@ -53,6 +56,11 @@ func aqlLiveCommands(format, output aqlFlag) []aqlCommand {
 			"3 a mistake in the command line, or no adapter there, 130 interrupted.", flags, (*aqlCall).live},
 		{"call", []string{"tool", "[arguments-json]"}, "call one tool of an adapter", "Calls one tool with arguments, a JSON object, and prints the answer: it repeats a finding of live.\nNo policy holds it back.", aqlTargetFlags(), (*aqlCall).callTool},
 	}
+}
+
+// normativeFlag is an option of all that judge by the strict rules.
+func normativeFlag() aqlFlag {
+	return aqlFlag{"normative", "", "", "strict rules: what the normative document calls a MUST fails, where documents disagree too", nil, false}
 }
 
 func updateField(s string) (string, error) {
@@ -76,6 +84,7 @@ func (c *aqlCall) withAdapter(fn func(ctx context.Context, t *aqlTarget) int) in
 	if !ok {
 		return aql.ExitConfig
 	}
+	defer t.end()
 	w := newWorld(c.Streams, slog.New(slog.DiscardHandler))
 	ctx, stop := watchSignals(context.Background(), c.Err, w.kill)
 	defer stop()
@@ -95,6 +104,7 @@ func (c *aqlCall) liveOptions(t *aqlTarget) (aql.LiveOptions, bool) {
 		Dial: t.dial, Mode: c.flags["mode"], Prefix: c.flags["prefix"], Tool: c.flags["tool"], Allow: c.all("allow-op"), Deny: c.all("deny-op"), AppendOnly: c.all("append-only"),
 		Target: t.shown(), Repeat: t.repeat(), Program: aqlName + " " + version(), RunID: newRunID(),
 	}
+	o.Stress, o.Probed = c.flags["stress"] != "", c.flags["bundle-scope"] == "probed"
 	o.Confirm, o.Secrets = c.flags["confirm"] != "", t.secrets
 	o.MaxCalls, _ = strconv.Atoi(c.flags["max-calls"])
 	o.Rate, _ = strconv.ParseFloat(c.flags["rate"], 64)
@@ -185,7 +195,7 @@ func (c *aqlCall) liveRun(ctx context.Context, o aql.LiveOptions, dir string) in
 	if !c.diagnostics(ds) {
 		return aql.ExitConfig
 	}
-	opts := aql.Options{Level: 1, Rules: aql.Strict}
+	opts := aql.Options{Level: 1, Rules: aql.Strict, Normative: c.flags["normative"] != ""}
 	if c.flags["level"] == "2" {
 		opts.Level = 2
 	}

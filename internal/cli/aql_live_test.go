@@ -3,7 +3,6 @@ package cli_test
 import (
 	"bufio"
 	"bytes"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"mcptest/internal/aql"
 	"mcptest/internal/jsonv"
@@ -69,7 +67,7 @@ func TestLiveAgainstTheDemoAdapter(t *testing.T) {
 	n := 0
 	for line := range strings.Lines(string(data)) {
 		n++
-		if v, err := jsonv.Parse([]byte(line)); err != nil || v.Lookup("category").Text() != "READ" {
+		if v, err := jsonv.Parse([]byte(line)); err != nil || v.Lookup("does").Text() != "read" {
 			t.Errorf("safe mode called %s", line)
 		}
 	}
@@ -118,47 +116,6 @@ func TestLiveMistakes(t *testing.T) {
 			t.Errorf("%v: exit %d, %q", c.args, r.code, r.err)
 		}
 	}
-}
-
-// A run that is killed at any moment leaves nothing marked that live --clean
-// does not find.
-func TestKilledRunIsCleanedUp(t *testing.T) {
-	prog := conformance(t)
-	r := rand.New(rand.NewPCG(7, 7))
-	found := 0
-	for range 12 {
-		dir := t.TempDir()
-		state := filepath.Join(dir, "library.json")
-		target := prog + " demo-adapter --operations 40 --state " + state
-		cmd := exec.Command(prog, "live", "--stdio", target, "--mode", "write", "--rate", "2000", "--journal", filepath.Join(dir, "journal"))
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(100+r.IntN(500)) * time.Millisecond)
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		time.Sleep(50 * time.Millisecond) // the adapter ends by itself
-		before := markedThings(state)
-		found += before
-		if out, errs, code := runProgram(t, prog, "live", "--stdio", target, "--clean", "--journal", filepath.Join(dir, "journal")); code != 0 {
-			t.Errorf("exit %d\n%s%s", code, out, errs)
-		}
-		if n := markedThings(state); n > 0 {
-			t.Errorf("%d of %d marked things are left", n, before)
-		}
-		if left, _ := filepath.Glob(filepath.Join(dir, "journal", "*")); len(left) > 0 {
-			t.Errorf("journals are left: %v", left)
-		}
-	}
-	if found == 0 {
-		t.Error("no kill left anything: the test proves nothing")
-	}
-	t.Logf("%d things found and removed", found)
-}
-
-func markedThings(state string) int {
-	data, _ := os.ReadFile(state)
-	return strings.Count(string(data), `"zz_conf_`)
 }
 
 // The same adapter over HTTP gets the same rows.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,7 @@ func aqlTargetFlags() []aqlFlag {
 		many(aqlFlag{"pass-env", "", "a name", "pass a variable of this environment on to --stdio (may be repeated)", anyValue, false}),
 		many(aqlFlag{"header", "", "Name: value", "send a header with every request to --url (may be repeated)", headerLine, false}),
 		{"bearer-env", "", "a name", "send the value of this variable as bearer token to --url", anyValue, false},
+		{"isolate-home", "", "", "start --stdio in an empty folder that is also its home, and remove it afterwards", nil, false},
 		{"call-timeout", "", "a duration such as 30s", "time for one call (default 30s)", duration, false},
 	}
 }
@@ -65,6 +67,7 @@ type aqlTarget struct {
 	header       http.Header
 	keeper       proc.Keeper
 	secrets      []string // of headers and of the environment
+	home         string   // a folder of its own, "" for none
 }
 
 // target reads the options; false after a mistake.
@@ -105,6 +108,12 @@ func (c *aqlCall) target() (*aqlTarget, bool) {
 			t.env = append(t.env, e)
 		}
 	}
+	if c.flags["isolate-home"] != "" {
+		if err := t.isolate(); err != nil {
+			c.problem("--isolate-home: %s", err)
+			return nil, false
+		}
+	}
 	t.env = append(t.env, c.all("env")...)
 	t.secrets = c.secretValues()
 	for _, h := range c.all("header") {
@@ -122,6 +131,44 @@ func (c *aqlCall) target() (*aqlTarget, bool) {
 		t.secrets = append(t.secrets, value)
 	}
 	return t, ok
+}
+
+// isolate gives the adapter an empty folder as home and working directory.
+// Words of its command that name files here keep their meaning.
+func (t *aqlTarget) isolate() error {
+	if t.argv == nil {
+		return errors.New("only an adapter that --stdio starts has a home")
+	}
+	dir, err := os.MkdirTemp("", aqlName+"-")
+	if err != nil {
+		return fmt.Errorf("make a folder: %w", err)
+	}
+	t.home = dir
+	for _, argv := range [][]string{t.argv, t.single} {
+		for i, word := range argv {
+			if _, err := os.Lstat(word); err != nil || filepath.IsAbs(word) || i == 0 && !strings.ContainsAny(word, `/\`) {
+				continue
+			}
+			if argv[i], err = filepath.Abs(word); err != nil {
+				return fmt.Errorf("find %s: %w", word, err)
+			}
+		}
+	}
+	for _, name := range []string{
+		"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+		"APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP",
+	} {
+		t.env = slices.DeleteFunc(t.env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
+		t.env = append(t.env, name+"="+dir)
+	}
+	return nil
+}
+
+// end removes what was made for the adapter.
+func (t *aqlTarget) end() {
+	if t.home != "" {
+		_ = os.RemoveAll(t.home)
+	}
 }
 
 // secretValues are the values of --env whose names sound like secrets, and
@@ -160,7 +207,7 @@ func (t *aqlTarget) dial(ctx context.Context, variant string) (*mcp.Session, err
 	if address != "" {
 		tr, err = mcp.NewHTTP(address, mcp.HTTPOptions{Header: t.header, UserAgent: aqlName})
 	} else {
-		tr, err = mcp.NewStdio(ctx, proc.Spec{Argv: argv, Env: env, Keeper: t.keeper}, mcp.StdioOptions{})
+		tr, err = mcp.NewStdio(ctx, proc.Spec{Argv: argv, Dir: t.home, Env: env, Keeper: t.keeper}, mcp.StdioOptions{})
 	}
 	if err != nil {
 		return nil, err

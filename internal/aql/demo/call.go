@@ -51,11 +51,18 @@ func (a *Adapter) answer(s *session, tool string, args jsonv.Value) jsonv.Value 
 
 // operate runs one operation.
 func (a *Adapter) operate(s *session, tool string, args jsonv.Value) (jsonv.Value, *failure) {
+	if why := tooLarge(args, 1); why != "" && !a.is("limits-open") {
+		code := "VALIDATION_PAYLOAD_TOO_LARGE"
+		if a.is("limits-code") {
+			code = "VALIDATION_INVALID_VALUE"
+		}
+		return jsonv.Value{}, refuse(code, "The request is too large: %s.", why)
+	}
 	name := args.Lookup("operation")
 	switch name.Kind() {
 	case jsonv.KindString:
 	case jsonv.KindAbsent:
-		return jsonv.Value{}, refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: name one that introspect lists.").with("param_name", jsonv.String("operation"))
+		return jsonv.Value{}, refuse("VALIDATION_MISSING_PARAM", "The parameter 'operation' is missing: name one of those introspect lists.").with("param_name", jsonv.String("operation"))
 	default:
 		return jsonv.Value{}, refuse("VALIDATION_INVALID_TYPE", "The parameter 'operation' wants a string, got %s.", name.Kind()).with("param_name", jsonv.String("operation"))
 	}
@@ -172,7 +179,7 @@ func (a *Adapter) run(op *operation, params jsonv.Value) (jsonv.Value, *failure)
 
 // missing refuses an identifier that nothing has.
 func (a *Adapter) missing(r *resource, id string) *failure {
-	f := refuse("NOT_FOUND_RESOURCE", "No %s has the %s '%s': list_%s shows those that exist.", r.name, r.key(), id, r.plural)
+	f := refuse("NOT_FOUND_RESOURCE", "No %s has the %s '%s': list_%s shows those there are.", r.name, r.key(), id, r.plural)
 	switch {
 	case a.is("leaks-stack"):
 		f.message += "\n    at Library.find (/srv/library/src/store.js:41:13)"

@@ -4,7 +4,8 @@ package demo
 type Defect struct {
 	Name string
 	Doc  string
-	// Feature is what the library has to have for it, "" for nothing.
+	// Feature is what the library has to have for it, or "stress" for what
+	// only --stress shows; "" for nothing.
 	Feature string
 	// Rows are the ids of the tests whose rows the defect changes in a report
 	// of level 2 in write mode.
@@ -94,6 +95,8 @@ func Defects() []Defect {
 		d("update-says-read", "update_shelf is declared READ in every place.", "consistency"),
 		d("delete-lists-read", "delete_shelf is READ in the list and DELETE in its detail.", "consistency"),
 		d("reading-writes", "get_book counts how often a book was read, and lists show it.", "consistency"),
+		with("stress", d("limits-open", "Requests may be as large as they like.", "limits")),
+		with("stress", d("limits-code", "Too large a request is refused with a code of another kind.", "limits")),
 		d("dates-local", "created_at is written in a local form.", "dates"),
 		d("controls-differ", "The limit of one READ operation has another default.", "cross-cutting"),
 		d("noise", "A line that is no message stands on the standard output.", "conduct"),

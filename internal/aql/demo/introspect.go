@@ -76,7 +76,8 @@ func (a *Adapter) operationList() jsonv.Value {
 	data := jsonv.Object(member("operations", jsonv.Array(list...)))
 	if !a.is("no-protocol") {
 		flags := jsonv.Object(member("batch", jsonv.Bool(!a.is("no-batch"))), member("field_selection", jsonv.Bool(!a.is("no-field-selection"))))
-		data = data.With("_protocol", jsonv.Object(str("version", protocolVersion), str("conformance", "level-2"), str("mode", mode), member("capabilities", flags)))
+		data = data.With("_protocol", jsonv.Object(str("version", protocolVersion), str("conformance", "level-2"), str("mode", mode), member("capabilities", flags),
+			member("limits", jsonv.Object(member("max_string_length", jsonv.Int(maxString)), member("max_array_elements", jsonv.Int(maxElements)), member("max_nesting_depth", jsonv.Int(maxDepth))))))
 	}
 	return data
 }

@@ -29,7 +29,7 @@ func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, 
 		at := indexOf(all, params.Lookup(name).Text())
 		switch {
 		case at < 0:
-			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter '%s' wants a cursor that a pageInfo gave.", name).with("param_name", jsonv.String(name))
+			return jsonv.Value{}, refuse("VALIDATION_INVALID_VALUE", "The parameter '%s' wants a cursor from a pageInfo.", name).with("param_name", jsonv.String(name))
 		case name == "after":
 			from = at + 1
 		default:
