@@ -44,7 +44,7 @@ var edges = map[string][]string{
 	},
 	"internal/report": {"internal/result", "internal/jsonv", "internal/source", "internal/term"},
 	"internal/mock":   {"internal/mcp", "internal/source", "internal/jsonv"},
-	"internal/aql":    {"internal/mcp", "internal/judge", "internal/proc", "internal/jsonv", "internal/source", "internal/result"},
+	"internal/aql":    {"internal/mcp", "internal/judge", "internal/proc", "internal/jsonv", "internal/source", "internal/result", "internal/secret"},
 	// The demo adapter is a server; only the command line and tests run it.
 	"internal/aql/demo": {"internal/mcp", "internal/jsonv"},
 	"internal/judge":    {"internal/jsonv"},
@@ -56,6 +56,7 @@ var edges = map[string][]string{
 	"internal/arch":          {},
 	"internal/conformance":   {}, // runs the programs, and knows nothing of their insides
 	"internal/bench":         {}, // tests only
+	"internal/faults":        {}, // tests only
 	"schemas":                {},
 	"cmd/mcptest":            {"internal/cli"},
 	"cmd/mcpaql-conformance": {"internal/cli"},
