@@ -189,7 +189,7 @@ func (f *runFlags) live(s Streams, specs []report.Spec) (*report.Live, *term.Sta
 	if !f.noProgress && f.logLevel != "debug" && !inCI(s.Env) {
 		status = term.NewStatus(s.Err, s.Env)
 	}
-	o := report.LiveOptions{Out: s.Out, Status: status, InOrder: !term.IsTerminal(s.Out)}
+	o := report.LiveOptions{Out: s.Out, Status: status, InOrder: !term.IsTerminal(s.Out), Verbose: f.verbose}
 	if profile, err := term.Detect(s.Out, s.Env, f.color); err == nil {
 		o.Palette = term.NewPalette(profile)
 	}

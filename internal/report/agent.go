@@ -27,7 +27,8 @@ func writeAgent(w io.Writer, r *result.Run, o Options) error {
 	p.line(0, agentVerdict(r))
 	for i := range r.Phases {
 		if ph := &r.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
-			p.line(0, "FAIL ", term.Escape(ph.Phase), " ", term.Escape(ph.Name))
+			_, word := phaseWord(ph)
+			p.line(0, word, " ", term.Escape(ph.Phase), " ", term.Escape(ph.Name))
 			p.fact("at", place(ph.File, ph.Line, 0))
 			p.fact("cause", oneLine(ph.Message, agentText))
 			p.lastLines("output", ph.Output)
@@ -74,6 +75,12 @@ func writeAgent(w io.Writer, r *result.Run, o Options) error {
 			p.fact("server", term.Escape(f.Server))
 			p.fact("excerpt", oneLine(f.Excerpt, agentText))
 		}
+	}
+	if err := p.warned(r, func(w *warned) {
+		p.line(0, "WARN ", oneLine(w.told(), 2*agentText))
+		p.fact("at", place(w.file, w.line, 0))
+	}); err != nil {
+		return err
 	}
 	for _, n := range r.Notes {
 		p.line(0, "NOTE ", oneLine(n, agentText))

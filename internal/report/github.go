@@ -63,8 +63,21 @@ type github struct {
 // warnings annotates flaky tests and what is only a warning of the run.
 func (g *github) warnings(r *result.Run) error {
 	for _, f := range r.Findings {
-		if f.Severity == "warning" && g.n < githubMost {
+		if ofPhase(f) && g.n < githubMost {
 			g.annotate("warning", f.Kind, f.File, f.Line, 0, f.Message)
+		}
+	}
+	list, err := warnings(r)
+	if err != nil {
+		return err
+	}
+	for _, w := range list {
+		if g.n < githubMost {
+			text := w.text
+			if w.more > 0 {
+				text += fmt.Sprintf(" (and %s)", count(w.more, "more test"))
+			}
+			g.annotate("warning", w.name, w.file, w.line, 0, text)
 		}
 	}
 	if r.Summary.Flaky == 0 {

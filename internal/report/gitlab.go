@@ -33,8 +33,12 @@ type codeLines struct {
 	Begin int `json:"begin"`
 }
 
+// gitlabWarned bounds the warnings among the entries.
+const gitlabWarned = 200
+
 // writeGitLab writes a GitLab Code Quality report: one entry for each test
-// that did not pass and for what failed beside the tests, on the suite's line.
+// that did not pass and for what failed beside the tests, on the suite's line,
+// and one of the least severity for each warning.
 func writeGitLab(w io.Writer, r *result.Run, _ Options) error {
 	bw := bufio.NewWriter(w)
 	g := &gitlab{out: out{w: bw}, seen: map[string]int{}, dir: r.Dir}
@@ -60,6 +64,17 @@ func writeGitLab(w io.Writer, r *result.Run, _ Options) error {
 		}
 		file, line, _ := spot(c)
 		g.entry(check, c.Name+": "+reason(c), severity, file, line, c.File+"\x00"+c.Name)
+	}
+	list, err := warnings(r)
+	if err != nil {
+		return err
+	}
+	for _, w := range list[:min(len(list), gitlabWarned)] {
+		file := w.file
+		if file == "" && len(r.Suites) > 0 {
+			file = r.Suites[0].File
+		}
+		g.entry("mcptest/warning", w.told(), "info", file, w.line, w.name+"\x00"+w.text)
 	}
 	g.put("\n]\n")
 	if g.err != nil {

@@ -122,7 +122,12 @@ func (j *junit) properties(indent string, props [][2]string) {
 		return
 	}
 	j.put(indent, "<properties>\n")
+	seen := map[string]int{}
 	for _, p := range props {
+		// Readers keep properties by name. Tags and warnings are lists.
+		if seen[p[0]]++; seen[p[0]] > 1 && strings.HasPrefix(p[0], "phase:") {
+			p[0] = fmt.Sprintf("%s #%d", p[0], seen[p[0]])
+		}
 		j.put(indent, `  <property name="`, attr(p[0]), `" value="`, attr(p[1]), "\"/>\n")
 	}
 	j.put(indent, "</properties>\n")

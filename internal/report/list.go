@@ -18,6 +18,21 @@ func (p *printer) suiteTitle(c *result.Case, suites []result.Suite) string {
 			file = s.File
 		}
 	}
+	return p.titleOf(name, file)
+}
+
+// fileTitle is the heading that a phase outside the tests belongs under; ""
+// when its file is that of no suite, but one that suites import.
+func (p *printer) fileTitle(ph *result.Phase, suites []result.Suite) string {
+	for _, s := range suites {
+		if s.File == ph.File {
+			return p.titleOf(s.Name, s.File)
+		}
+	}
+	return ""
+}
+
+func (p *printer) titleOf(name, file string) string {
 	switch {
 	case name == "" && file == "":
 		return ""
@@ -53,6 +68,28 @@ func (p *printer) listCase(c *result.Case) {
 	p.reason = c.Message
 	for _, w := range c.Warnings {
 		p.line(6, p.paint(term.Warn, "warning: "), oneLine(w, p.across(15)))
+	}
+	if !p.Verbose {
+		return
+	}
+	for i, a := range c.Attempts {
+		for j := range a.Phases {
+			p.casePhase(&a.Phases[j], fmt.Sprintf("try %d, ", i+1))
+		}
+	}
+	for i := range c.Phases {
+		p.casePhase(&c.Phases[i], "")
+	}
+}
+
+// casePhase writes the line of a hook or step of a test, and what one that
+// failed wrote.
+func (p *printer) casePhase(ph *result.Phase, of string) {
+	p.line(6, p.glyph(ph.Status), " ", p.faint(of+term.Escape(ph.Phase)+": "), term.Escape(ph.Name), p.took(ph.DurationMS))
+	if text := strings.TrimSpace(ph.Output); text != "" {
+		for line := range strings.SplitSeq(text, "\n") {
+			p.line(8, p.faint("│ "), oneLine(line, longest))
+		}
 	}
 }
 

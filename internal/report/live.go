@@ -212,6 +212,11 @@ func (l *Live) phase(ph *result.Phase) {
 	if l.o.Quiet {
 		return
 	}
+	// A phase of another file stands below that file's heading.
+	if title := l.p.fileTitle(ph, l.suites); title != "" && (!l.listed || title != l.title) {
+		l.release(false)
+		l.list(ready{title: title})
+	}
 	l.p.listPhase(ph)
 	l.write()
 }

@@ -36,6 +36,11 @@ func writeMatrix(w io.Writer, r *result.Run, o Options) error {
 			m.line(0, m.paint(term.Bad, "FINDING  "), term.Escape(f.Kind), ": ", oneLine(f.Message, longest))
 		}
 	}
+	if err := m.warned(r, func(w *warned) {
+		m.line(0, m.paint(term.Warn, "WARN  "), oneLine(w.told(), longest))
+	}); err != nil {
+		return err
+	}
 	m.line(0, m.summary(r))
 	return m.flush()
 }

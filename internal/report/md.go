@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"mcptest/internal/result"
@@ -197,6 +198,7 @@ func (m *markdown) beside() {
 			m.put("#### ", statusIcon[ph.Status], " ", code(ph.Phase+": "+ph.Name), "\n\n", fenced(m.x.phase(ph)), "\n")
 		}
 	}
+	m.warnings()
 	if len(m.run.Findings) == 0 {
 		return
 	}
@@ -211,6 +213,32 @@ func (m *markdown) beside() {
 			icon = "🔵"
 		}
 		m.row(icon, cell(f.Kind), cell(f.Server), strings.TrimSpace(cell(f.Message)+" "+cell(f.Excerpt)))
+	}
+	m.put("\n")
+}
+
+// warnings lists what tests warn of, equal warnings once.
+func (m *markdown) warnings() {
+	list, err := warnings(m.run)
+	if err != nil {
+		m.err = err
+		return
+	}
+	list = slices.DeleteFunc(list, func(w *warned) bool { return !w.test })
+	if len(list) == 0 {
+		return
+	}
+	m.put("### Warnings of tests\n\n")
+	m.table("Test", "Tests:", "Warning")
+	most := len(list)
+	if !m.Verbose {
+		most = min(most, mostWarned)
+	}
+	for _, w := range list[:most] {
+		m.row(cell(w.name), fmt.Sprint(w.more+1), cell(w.text))
+	}
+	if more := len(list) - most; more > 0 {
+		m.put(fmt.Sprintf("\n… and %s not shown here.\n", count(more, "more warning")))
 	}
 	m.put("\n")
 }
@@ -245,10 +273,18 @@ func (m *markdown) phases() {
 		return
 	}
 	m.put("### Setup, hooks and teardown\n\n")
-	m.table("", "Phase", "Step", "Time:", "Message")
+	if len(m.run.Suites) < 2 {
+		m.table("", "Phase", "Step", "Time:", "Message")
+	} else {
+		m.table("", "File", "Phase", "Step", "Time:", "Message")
+	}
 	for i := range m.run.Phases {
 		ph := &m.run.Phases[i]
-		m.row(statusIcon[ph.Status], cell(ph.Phase), cell(ph.Name), duration(ph.DurationMS), cell(ph.Message))
+		cells := []string{statusIcon[ph.Status], cell(ph.Phase), cell(ph.Name), duration(ph.DurationMS), cell(ph.Message)}
+		if len(m.run.Suites) > 1 {
+			cells = slices.Insert(cells, 1, cell(ph.File))
+		}
+		m.row(cells...)
 	}
 	m.put("\n")
 }

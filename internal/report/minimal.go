@@ -8,8 +8,8 @@ import (
 	"mcptest/internal/term"
 )
 
-// writeMinimal writes one line for everything that made the run fail, and the
-// summary.
+// writeMinimal writes one line for everything that made the run fail, one for
+// each warning, and the summary.
 func writeMinimal(w io.Writer, r *result.Run, o Options) error {
 	p := newPrinter(w, r, o)
 	entry := func(st term.Style, word string, parts ...string) {
@@ -23,7 +23,8 @@ func writeMinimal(w io.Writer, r *result.Run, o Options) error {
 	}
 	for i := range r.Phases {
 		if ph := &r.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
-			entry(term.Bad, strings.ToUpper(string(ph.Status)), colon(place(ph.File, ph.Line, 0)), colon(term.Escape(ph.Phase+" "+ph.Name)), oneLine(ph.Message, longest))
+			st, word := phaseWord(ph)
+			entry(st, word, colon(place(ph.File, ph.Line, 0)), colon(term.Escape(ph.Phase+" "+ph.Name)), oneLine(ph.Message, longest))
 		}
 	}
 	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
@@ -41,6 +42,11 @@ func writeMinimal(w io.Writer, r *result.Run, o Options) error {
 		if f.Severity == "error" {
 			entry(term.Bad, "FINDING", colon(term.Escape(f.Kind)), colon(term.Escape(f.Server)), oneLine(f.Message, longest))
 		}
+	}
+	if err := p.warned(r, func(w *warned) {
+		entry(term.Warn, "WARN", colon(place(w.file, w.line, 0)), oneLine(w.told(), longest))
+	}); err != nil {
+		return err
 	}
 	p.line(0, p.summary(r))
 	return p.flush()

@@ -146,11 +146,15 @@ func (p *printer) sameWay(g *group) {
 
 // findings lists what belongs to no test.
 func (p *printer) findings(r *result.Run) {
-	if len(r.Findings) == 0 {
-		return
-	}
-	p.heading("Findings outside the tests")
+	first := true
 	for _, f := range r.Findings {
+		if ofPhase(f) {
+			continue // told with its hook or step
+		}
+		if first {
+			p.heading("Findings outside the tests")
+			first = false
+		}
 		st, mark := term.Bad, "✗ "
 		switch f.Severity {
 		case "warning":

@@ -80,7 +80,17 @@ func writeSARIF(w io.Writer, r *result.Run, _ Options) error {
 	s.put("{\n\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n\"version\": \"2.1.0\",\n\"runs\": [{\n\"tool\": {\"driver\": ")
 	s.json(map[string]any{"name": term.Escape(orElse(r.Tool.Name, "mcptest")), "version": term.Escape(orElse(r.Tool.Version, "0")), "rules": s.list})
 	s.put("},\n\"columnKind\": \"unicodeCodePoints\",\n\"invocations\": [")
-	s.json(invocation(r))
+	inv := invocation(r)
+	list, err := warnings(r)
+	if err != nil {
+		return err
+	}
+	for _, w := range list[:min(len(list), gitlabWarned)] {
+		if w.test {
+			inv.Notifications = append(inv.Notifications, sarifNotice{"warning", sarifText{oneLine(w.told(), longest)}})
+		}
+	}
+	s.json(inv)
 	s.put("],\n\"results\": [")
 	s.n = 0
 	if err := s.results(r, x); err != nil {

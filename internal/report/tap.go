@@ -31,6 +31,9 @@ func writeTAP(w io.Writer, r *result.Run, _ Options) error {
 	for i := range r.Phases {
 		if ph := &r.Phases[i]; !broke(ph.Status) || !before(ph) {
 			line := fmt.Sprintf("%s: %s %s (%s)", ph.Phase, ph.Status, ph.Name, duration(ph.DurationMS))
+			if len(r.Suites) > 1 {
+				line += " of " + ph.File
+			}
 			if broke(ph.Status) {
 				line += ": " + ph.Message
 			}
@@ -155,6 +158,14 @@ func caseFacts(c *result.Case) (facts []fact) {
 	}
 	if len(c.Warnings) > 0 {
 		add("warnings", texts(c.Warnings))
+	}
+	var phases []string
+	for i := range c.Phases {
+		ph := &c.Phases[i]
+		phases = append(phases, fmt.Sprintf("%s: %s %s (%s)", ph.Phase, ph.Status, ph.Name, duration(ph.DurationMS)))
+	}
+	if phases != nil {
+		add("phases", texts(phases))
 	}
 	if len(facts) == 0 {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
@@ -77,9 +78,18 @@ func (a *attempt) afterEach(own patch) {
 	a.phases(after.phases...)
 	for _, p := range after.phases {
 		if p.Status == result.Fail {
-			a.out.Warnings = append(a.out.Warnings, fmt.Sprintf("afterEach hook %q failed: %s", p.Name, p.Message))
+			a.out.Warnings = append(a.out.Warnings, fmt.Sprintf("afterEach hook %q failed: %s%s", p.Name, p.Message, lastLine(p.Output)))
 		}
 	}
+}
+
+// lastLine is the end of what a hook wrote, for a message of one line.
+func lastLine(output string) string {
+	output = strings.TrimSpace(output)
+	if output == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (it wrote %q)", output[strings.LastIndexByte(output, '\n')+1:])
 }
 
 // phases adds to the case's phases. What they warn of is the case's, where

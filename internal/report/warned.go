@@ -1,0 +1,96 @@
+package report
+
+import (
+	"fmt"
+
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// warned is something that was warned of: by tests, of which the first is
+// named, or by the run.
+type warned struct {
+	text string
+	name string // of the first test; the kind of a finding
+	file string
+	line int
+	test bool // a test warns of it, not the run
+	more int  // further tests that warn of the same
+}
+
+// ofPhase reports whether a finding says that a hook or step outside the tests
+// failed, which its phase says too.
+func ofPhase(f result.Finding) bool {
+	return f.Severity == "warning" && (f.Kind == "teardown" || f.Kind == "afterAll")
+}
+
+// mostWarned bounds the warnings that a short format tells.
+const mostWarned = 20
+
+// told is the warning in one line.
+func (w *warned) told() string {
+	text := w.name + ": " + w.text
+	if w.more > 0 {
+		text += fmt.Sprintf(" (and %s)", count(w.more, "more test"))
+	}
+	return text
+}
+
+// warnings gathers what a reader has to know though it changed no verdict: the
+// warnings of tests, equal ones once, and those of the run that are not about
+// a hook or step outside the tests, which formats show as such. A record
+// without warnings is not read through for them.
+func warnings(r *result.Run) (list []*warned, err error) {
+	for _, f := range r.Findings {
+		if f.Severity == "warning" && !ofPhase(f) {
+			list = append(list, &warned{text: f.Message, name: f.Kind, file: f.File, line: f.Line})
+		}
+	}
+	if r.Summary.Warnings == 0 || r.Cases == nil {
+		return list, nil
+	}
+	known := map[string]*warned{}
+	for c, err := range r.Cases.All() {
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range c.Warnings {
+			if w := known[text]; w != nil {
+				w.more++
+				continue
+			}
+			w := &warned{text: text, name: c.Name, file: c.File, line: c.Line, test: true}
+			known[text] = w
+			list = append(list, w)
+		}
+	}
+	return list, nil
+}
+
+// warned writes a line for each warning, up to a limit.
+func (p *printer) warned(r *result.Run, write func(w *warned)) error {
+	list, err := warnings(r)
+	if err != nil {
+		return err
+	}
+	for i, w := range list {
+		if i == mostWarned && !p.Verbose {
+			p.line(0, p.paint(term.Warn, "MORE"), fmt.Sprintf(" %s not shown", count(len(list)-i, "warning")))
+			break
+		}
+		write(w)
+	}
+	return p.err
+}
+
+// phaseWord is how a failed hook or step is called: what runs after the tests
+// changes no verdict.
+func phaseWord(ph *result.Phase) (st term.Style, word string) {
+	switch {
+	case !before(ph):
+		return term.Warn, "WARN"
+	case ph.Status == result.Error:
+		return term.Bad, "ERROR"
+	}
+	return term.Bad, "FAIL"
+}
