@@ -90,7 +90,7 @@ type server struct {
 func perTest(tb testing.TB, t *tools) []measurement {
 	var out []measurement
 	for _, s := range []server{
-		{name: "echo", argv: []string{t.echo}, few: 1000, many: 10_000, aim: aim{ratio: 2, slack: 4}},
+		{name: "echo", argv: []string{t.echo}, few: 1000, many: 10_000, aim: aim{ratio: 2, slack: 1.5}},
 		{name: "go-sdk", argv: []string{t.sdk}, few: 200, many: 2000, aim: aim{ratio: 1.25}},
 	} {
 		for _, window := range []int{1, 8} {
