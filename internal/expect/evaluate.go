@@ -59,7 +59,7 @@ func (t *Tree) Evaluate(ctx context.Context, o *Observation, env *Env) Verdict {
 	v := Verdict{Scored: t.Threshold != nil, Implicit: len(t.Items) == 0 && t.MaxDuration == nil}
 	v.Items = evaluateItems(ctx, t.Items, o, env)
 	var why []string
-	callFailed := o.failed()
+	callFailed := o.failed() && !env.Examined
 	if callFailed && !t.examinesErrors() {
 		msg := o.failure()
 		if len(t.Items) > 0 {

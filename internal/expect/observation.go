@@ -38,6 +38,9 @@ type Env struct {
 	Exec func(ctx context.Context, argv []string, stdin []byte) (stdout []byte, err error)
 	// Now is the clock; nil means that nothing asks for the time.
 	Now func() time.Time
+	// Examined says that other items, which passed, looked at the error of
+	// this call: those of the step of a flow that made it.
+	Examined bool
 }
 
 // failure describes the failure of the call itself: a JSON-RPC error or

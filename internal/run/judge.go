@@ -27,7 +27,11 @@ func (a *attempt) judge(ctx context.Context) {
 		}
 		tree = filled
 	}
-	v := tree.Evaluate(context.WithoutCancel(ctx), &a.obs, a.env())
+	env := a.env()
+	// The step's own items had to pass before: a failed call they let pass is
+	// one that they looked at.
+	env.Examined = a.c.Ops[len(a.c.Ops)-1].Tree != nil
+	v := tree.Evaluate(context.WithoutCancel(ctx), &a.obs, env)
 	a.out.Implicit = v.Implicit && len(a.out.Assertions) == 0
 	if a.out.Implicit && a.obs.Result.IsAbsent() && a.obs.Error.IsAbsent() && !a.silent() {
 		a.fail(result.Fail, "nothing came back, and the test says nothing else that it expects")
