@@ -13,6 +13,9 @@ JUDGE   := testdata/conformance
 TESTFLAGS ?=
 # How often each pair of `make bench` is measured.
 ROUNDS    ?= 7
+# How many random runs `make soak` makes, and from which seed (default: the clock).
+SOAK_RUNS ?= 1000
+SOAK_SEED ?=
 # Which benchmarks and fuzz targets, and for how long each.
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -137,6 +140,17 @@ bench: servers
 .PHONY: gobench
 gobench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' -benchmem ./...
+
+## faults: the built program on every fault of docs/spec/faults.md
+.PHONY: faults
+faults:
+	MCPTEST_FAULTS=1 $(GO) test -count=1 -timeout 20m ./internal/faults -run '^Test(Faults|Page|Table)$$'
+
+## soak: SOAK_RUNS random runs (1000) with faults, signals, restarts and parallelism, and as many interrupted ones; SOAK_SEED=n repeats some
+.PHONY: soak
+soak:
+	MCPTEST_SOAK='$(SOAK_RUNS)' MCPTEST_SOAK_SEED='$(SOAK_SEED)' $(GO) test -count=1 -timeout 4h -v -run '^TestSoak$$' ./internal/faults
+	MCPTEST_SOAK='$(SOAK_RUNS)' MCPTEST_SOAK_SEED='$(SOAK_SEED)' $(GO) test -count=1 -timeout 4h -v -run '^TestInterruptedRunsLeaveNothing$$' ./internal/cli
 
 ## fuzz: each fuzz target for FUZZTIME (20s); FUZZ=regexp picks some
 .PHONY: fuzz

@@ -1,0 +1,68 @@
+//go:build linux
+
+package faults_test
+
+import (
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/spec/faults.md from the table")
+
+// program is the mcptest that is tried, self the misbehaving server. Both are
+// set once, before any test.
+var program, self string
+
+// TestMain is a misbehaving server when it is called as one.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "--fault" {
+		serveFault(os.Args[2])
+		return
+	}
+	flag.Parse()
+	os.Exit(runTests(m))
+}
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "faults")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if self, err = os.Executable(); err != nil {
+		panic(err)
+	}
+	if program = os.Getenv("MCPTEST_PROGRAM"); program == "" {
+		program = filepath.Join(dir, "mcptest")
+		// Without the version stamp, which would ask a repository that may
+		// belong to another user.
+		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", program, "mcptest/cmd/mcptest")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if msg, err := cmd.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "build mcptest: %v\n%s", err, msg)
+			return 1
+		}
+	}
+	return m.Run()
+}
+
+// serveFault is the server of one row, until its input ends.
+func serveFault(id string) {
+	r := rowOf(id)
+	switch {
+	case r == nil:
+		fmt.Fprintf(os.Stderr, "no fault is called %q\n", id)
+		os.Exit(9)
+	case r.http != nil:
+		srv := httptest.NewServer(r.http.handler())
+		fmt.Println(srv.URL)
+		select {}
+	default:
+		newStdio(r).serve()
+	}
+}

@@ -1,0 +1,126 @@
+//go:build linux
+
+package faults_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// messageRows are JSON-RPC messages that are wrong: ids, members, requests of
+// the server.
+func messageRows() []row {
+	noise := func(id, what, say, kind string, says ...string) row {
+		return row{id: "message/" + id, what: what, stdio: talk{say: say}, exit: 1, tests: "pass pass", says: append(says, kind)}
+	}
+	own := func(id, what, say, kind string, says ...string) row {
+		return row{id: "message/" + id, what: what, stdio: talk{say: say}, exit: 1, tests: "fail pass", says: append(says, kind)}
+	}
+	odd := func(id, what, say string) row {
+		return row{id: "message/odd-" + id, what: "odd: " + what, stdio: talk{say: say}, tests: "pass pass"}
+	}
+	rest := `,"result":` + goodResult + "}\n"
+	asks := func(id, method string) string {
+		return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `"}` + "\n"
+	}
+	return []row{
+		own("id-text", "the id comes back as text", `{"jsonrpc":"2.0","id":"$ID"`+rest, "id-type"),
+		own("id-float", "the id comes back as 3.0", `{"jsonrpc":"2.0","id":$ID.0`+rest, "id-type"),
+		own("id-list", "the id comes back in a list", `{"jsonrpc":"2.0","id":[$ID]`+rest, "id-type"),
+		noise("id-null", "an answer with the id null besides", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`+"\n$OK", "null-id"),
+		{id: "message/id-null-only", what: "the only answer has the id null", stdio: talk{act: later(`{"jsonrpc":"2.0","id":null` + rest)}, exit: 1, tests: "pass pass", says: []string{"null-id"}},
+		{id: "message/id-missing", what: "the only answer has no id", stdio: talk{act: later(`{"jsonrpc":"2.0"` + rest)}, exit: 1, tests: "pass pass", says: []string{"missing-id"}},
+		noise("id-unknown", "an answer to an id that was never sent", `{"jsonrpc":"2.0","id":999`+rest+"$OK", "unknown-id", "999"),
+		noise("id-huge", "an answer to an id of 40 digits", `{"jsonrpc":"2.0","id":1234567890123456789012345678901234567890`+rest+"$OK", "unknown-id"),
+		noise("id-old", "a second answer to an old request", `{"jsonrpc":"2.0","id":1`+rest+"$OK", "duplicate-id"),
+		own("answered-twice", "the call is answered twice", "$OK$OK", "duplicate-id"),
+		{id: "message/wrong-id-only", what: "the only answer has an id that was never sent", stdio: talk{say: `{"jsonrpc":"2.0","id":4711` + rest}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"unknown-id", "(limit: timeout 500ms)"}},
+		{id: "message/answered-early", what: "an answer before its request", stdio: talk{at: "start", say: `{"jsonrpc":"2.0","id":3` + rest}, exit: 1, tests: "pass pass", says: []string{"answer to id 3"}},
+		own("no-version", "an answer without \"jsonrpc\"", `{"id":$ID`+rest, "bad-jsonrpc"),
+		own("version-1", "an answer with \"jsonrpc\": \"1.0\"", `{"jsonrpc":"1.0","id":$ID`+rest, "bad-jsonrpc"),
+		own("result-and-error", "an answer with a result and an error", `{"jsonrpc":"2.0","id":$ID,"error":{"code":1,"message":"m"}`+rest, "result-and-error"),
+		own("result-and-null-error", "an answer with a result and the error null", `{"jsonrpc":"2.0","id":$ID,"error":null`+rest, "result-and-error"),
+		own("neither", "an answer with neither", `{"jsonrpc":"2.0","id":$ID}`+"\n", "no-result", "neither a result nor an error"),
+		own("error-null", "an error that is null", `{"jsonrpc":"2.0","id":$ID,"error":null}`+"\n", "bad-error", "error is null"),
+		own("error-text", "an error that is a text", `{"jsonrpc":"2.0","id":$ID,"error":"boom"}`+"\n", "bad-error", "boom"),
+		own("error-no-code", "an error without a code", `{"jsonrpc":"2.0","id":$ID,"error":{"message":"m"}}`+"\n", "bad-error"),
+		own("error-text-code", "an error whose code is a text", `{"jsonrpc":"2.0","id":$ID,"error":{"code":"E1","message":"m"}}`+"\n", "bad-error"),
+		own("error-no-message", "an error without a message", `{"jsonrpc":"2.0","id":$ID,"error":{"code":1}}`+"\n", "bad-error"),
+		{id: "message/error", what: "a correct error", stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"no such thing"}}` + "\n"}, exit: 1, tests: "fail pass", says: []string{"-32602", "no such thing"}},
+		{id: "message/error-unlooked-at", what: "an error that no assertion looks at", stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"no such thing"}}` + "\n"}, test: "expect: [{target: duration_ms, matcher: {lt: 60000}}]",
+			exit: 1, tests: "fail pass", says: []string{"no such thing"}},
+		own("with-method", "an answer that is a request, too", `{"jsonrpc":"2.0","id":$ID,"method":"tools/call"`+rest, "bad-message"),
+		{id: "message/echo", what: "the server sends our request back", stdio: talk{act: func(s *stdio) { s.write(string(s.line)) }}, exit: 1, tests: "fail pass", says: []string{"sent the request itself back"}},
+		noise("method-number", "a notification whose method is a number", `{"jsonrpc":"2.0","method":7}`+"\n$OK", "bad-message"),
+		noise("params-list", "a notification whose params are a list", `{"jsonrpc":"2.0","method":"notifications/message","params":[1]}`+"\n$OK", "bad-message"),
+		noise("progress-of-nobody", "progress of a request that does not exist", `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zz","progress":1}}`+"\n$OK", "progress-token"),
+		noise("request-null-id", "a request of the server with the id null", asks("null", "ping")+"$OK", "bad-message"),
+		{id: "message/odd-ping", what: "odd: the server pings during a call, and waits for the answer", stdio: talk{act: askAndGoOn("ping")}, server: "validate_output: false", tests: "pass pass"},
+		odd("logs", "the server logs during a call", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`+"\n$OK"),
+		odd("list-changed", "the server says that its tools changed", `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`+"\n$OK"),
+		odd("unknown-notification", "a notification nobody knows", `{"jsonrpc":"2.0","method":"notifications/vendor/x","params":{}}`+"\n$OK"),
+		odd("own-ids", "a request of the server with our own id", asks("$ID", "ping")+"$OK"),
+		{id: "message/odd-out-of-order", what: "odd: two calls in flight are answered in the other order", stdio: talk{act: func(s *stdio) {
+			id := s.id
+			if s.next() { // the second call: it goes first
+				var m struct{ ID json.RawMessage }
+				_ = json.Unmarshal(s.line, &m)
+				s.write(answer(string(m.ID), goodResult))
+			}
+			s.write(answer(id, goodResult))
+		}}, server: "validate_output: false", more: "run_options: {parallel: 2}\n", tests: "pass pass"},
+		{id: "message/asks-unscripted", what: "the server asks for a sampling that no suite scripts, and goes on without", stdio: talk{act: askAndGoOn("sampling/createMessage")}, server: "validate_output: false", tests: "pass pass", after: recorded("sampling/createMessage", "-32601")},
+		{id: "message/asks-unknown", what: "the server sends a request nobody knows, and goes on without", stdio: talk{act: askAndGoOn("vendor/secret")}, server: "validate_output: false", tests: "pass pass", after: recorded("vendor/secret", "-32601")},
+		{id: "message/endless-asking", what: "the server sends 20,000 requests during a call", stdio: talk{act: func(s *stdio) {
+			id := s.id
+			for i := range 20000 { // and reads no answer
+				s.write(asks(fmt.Sprintf("\"q%d\"", i), "roots/list"))
+			}
+			s.write(answer(id, goodResult))
+		}}, exit: 1, tests: "pass pass", says: []string{"flood", "requests of the server at once"}, within: 8 * time.Second},
+	}
+}
+
+// askAndGoOn sends a request, waits for its answer, and answers the call.
+func askAndGoOn(method string) func(*stdio) {
+	return func(s *stdio) {
+		id := s.id
+		s.write(`{"jsonrpc":"2.0","id":"q1","method":"` + method + `","params":{}}` + "\n")
+		for s.next() {
+			if bytes.Contains(s.line, []byte(`"q1"`)) {
+				s.write(answer(id, goodResult))
+				return
+			}
+		}
+	}
+}
+
+// later says something when the call is the only one in flight: the list of
+// tools is asked for beside the first call.
+func later(say string) func(*stdio) {
+	return func(s *stdio) {
+		go func() {
+			time.Sleep(300 * time.Millisecond)
+			s.write(say)
+		}()
+	}
+}
+
+// recorded checks that the record holds texts.
+func recorded(texts ...string) func(*trial) {
+	return func(t *trial) {
+		raw, err := os.ReadFile(filepath.Join(t.dir, "run.json"))
+		if err != nil {
+			t.tb.Error(err)
+		}
+		for _, text := range texts {
+			if !bytes.Contains(raw, []byte(text)) {
+				t.tb.Errorf("the record lacks %q", text)
+			}
+		}
+	}
+}
