@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/aql"
 	"mcptest/internal/mcp"
 	"mcptest/internal/proc"
+	"mcptest/internal/secret"
 )
 
 // aqlTargetFlags are the options that say which adapter is meant.
@@ -176,7 +176,7 @@ func (t *aqlTarget) end() {
 // to be named.
 func (c *aqlCall) secretValues() (values []string) {
 	for _, e := range c.all("env") {
-		if name, value, _ := strings.Cut(e, "="); aql.SecretName(name) {
+		if name, value, _ := strings.Cut(e, "="); secret.Name(name) {
 			values = append(values, value)
 		}
 	}
