@@ -159,6 +159,10 @@ func TestNoAdapter(t *testing.T) {
 	if !errors.As(err, &want) || !strings.Contains(err.Error(), "echo, add") {
 		t.Errorf("%v", err)
 	}
+	_, err = aql.Collect(context.Background(), aql.LiveOptions{Dial: none, Tool: "ecco"})
+	if !errors.As(err, &want) || !strings.Contains(err.Error(), `no tool "ecco"`) {
+		t.Errorf("%v", err)
+	}
 	_, err = aql.Collect(context.Background(), aql.LiveOptions{Dial: func(context.Context, string) (*mcp.Session, error) { return nil, errors.New("refused") }})
 	if !errors.As(err, &want) {
 		t.Errorf("%v", err)

@@ -119,6 +119,9 @@ func (c *collector) listTools() error {
 		}
 		cursor = next
 	}
+	if c.o.Tool != "" && c.toolNamed(c.o.Tool) == nil {
+		return &NoAdapterError{Reason: "there is no tool " + quoted(c.o.Tool), Tools: names}
+	}
 	if len(c.tools) == 0 {
 		return &NoAdapterError{Reason: "no tool is named like one of MCP-AQL (mcp_aql or mcp_aql_…); --tool names one", Tools: names}
 	}

@@ -229,7 +229,7 @@ func (c *collector) probeConsistency() {
 		}
 		c.sees("consistency")
 		if v, there := r.data().Get(q[2]); !r.ok() || !there || v.Kind() != jsonv.KindNull {
-			c.breaks("consistency.null", r, "asked for a %s that does not exist: want success with %s: null, got %s", q[2], q[2], r.brief())
+			c.breaks("consistency.null", r, "asked for an unknown %s: want success with %s: null, got %s", q[2], q[2], r.brief())
 		}
 	}
 }
