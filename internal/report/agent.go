@@ -69,7 +69,7 @@ func writeAgent(w io.Writer, r *result.Run, o Options) error {
 	if more > 0 {
 		p.line(0, fmt.Sprintf("MORE %d failures not shown", more))
 	}
-	for _, f := range r.Findings {
+	for _, f := range folded(r.Findings) {
 		if f.Severity == "error" {
 			p.line(0, "FINDING ", colon(term.Escape(f.Kind)), " ", oneLine(f.Message, agentText))
 			p.fact("server", term.Escape(f.Server))

@@ -68,7 +68,7 @@ func extras(r *result.Run, x *explainer) (out []extra) {
 			out = append(out, extra{kind: ph.Phase, name: ph.Name, status: ph.Status, message: ph.Message, text: x.phase(ph), file: ph.File, line: ph.Line, ms: ph.DurationMS})
 		}
 	}
-	for _, f := range r.Findings {
+	for _, f := range folded(r.Findings) {
 		if f.Severity != "error" {
 			continue
 		}

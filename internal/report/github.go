@@ -62,7 +62,7 @@ type github struct {
 
 // warnings annotates flaky tests and what is only a warning of the run.
 func (g *github) warnings(r *result.Run) error {
-	for _, f := range r.Findings {
+	for _, f := range folded(r.Findings) {
 		if ofPhase(f) && g.n < githubMost {
 			g.annotate("warning", f.Kind, f.File, f.Line, 0, f.Message)
 		}

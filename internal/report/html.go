@@ -232,7 +232,7 @@ func (p *page) findings() {
 		return
 	}
 	p.put("<section aria-labelledby=\"findings\">\n<h2 id=\"findings\">Findings outside the tests</h2>\n<div class=\"card scroll\"><table>\n<thead><tr><th scope=\"col\">Severity</th><th scope=\"col\">Kind</th><th scope=\"col\">Server</th><th scope=\"col\">What was seen</th></tr></thead>\n<tbody>\n")
-	for _, f := range p.run.Findings {
+	for _, f := range folded(p.run.Findings) {
 		class := map[string]string{"error": "msg-fail", "warning": "n-warn"}[f.Severity]
 		p.put(`<tr><td class="`, class, `">`, esc(f.Severity), "</td><td>", esc(f.Kind), "</td><td>", esc(f.Server), "</td><td>", html.EscapeString(oneLine(f.Message, 4*longest)))
 		if f.Excerpt != "" {

@@ -31,7 +31,7 @@ func writeMatrix(w io.Writer, r *result.Run, o Options) error {
 	if m.differ > 0 {
 		m.line(0, m.paint(term.Warn, fmt.Sprintf("≠ the servers differ in %s", count(m.differ, "test"))))
 	}
-	for _, f := range r.Findings {
+	for _, f := range folded(r.Findings) {
 		if f.Severity == "error" {
 			m.line(0, m.paint(term.Bad, "FINDING  "), term.Escape(f.Kind), ": ", oneLine(f.Message, longest))
 		}

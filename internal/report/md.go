@@ -204,7 +204,7 @@ func (m *markdown) beside() {
 	}
 	m.put("### Findings outside the tests\n\n")
 	m.table("", "Kind", "Server", "What was seen")
-	for _, f := range m.run.Findings {
+	for _, f := range folded(m.run.Findings) {
 		icon := "❌"
 		switch f.Severity {
 		case "warning":

@@ -38,7 +38,7 @@ func writeMinimal(w io.Writer, r *result.Run, o Options) error {
 		}
 		entry(st, strings.ToUpper(string(c.Status)), colon(place(c.File, line, 0)), colon(term.Escape(c.Name)), oneLine(c.Message, longest))
 	}
-	for _, f := range r.Findings {
+	for _, f := range folded(r.Findings) {
 		if f.Severity == "error" {
 			entry(term.Bad, "FINDING", colon(term.Escape(f.Kind)), colon(term.Escape(f.Server)), oneLine(f.Message, longest))
 		}

@@ -147,7 +147,7 @@ func (p *printer) sameWay(g *group) {
 // findings lists what belongs to no test.
 func (p *printer) findings(r *result.Run) {
 	first := true
-	for _, f := range r.Findings {
+	for _, f := range folded(r.Findings) {
 		if ofPhase(f) {
 			continue // told with its hook or step
 		}
