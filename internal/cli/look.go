@@ -112,7 +112,7 @@ func (l *look) greet(ctx context.Context) error {
 	}
 	l.sess, err = mcp.Open(ctx, t, mcp.Options{
 		Protocol: sv.Protocol, Redial: dial, Client: mcp.Implementation{Name: "mcptest", Version: version()}, ConnectTimeout: sv.ConnectTimeout,
-		Limits:   l.f.limits.mcp(), Capabilities: l.caps, Answer: l.answer,
+		Limits: l.f.limits.mcp(), Capabilities: l.caps, Answer: l.answer,
 		Tolerate: func(kind string) bool { return sv.Tolerate[kind] },
 	})
 	return err

@@ -31,7 +31,7 @@ type oauthServer struct {
 // URL, and exits as that did. Tokens are called canary-…, so that a test can
 // look for them.
 func oauthServerMain() {
-	s := &oauthServer{codes: map[string]string{}, access: map[string]string{}, refresh: map[string]string{}}
+	s := &oauthServer{codes: map[string]string{}, access: map[string]string{"ready-made-token": "read"}, refresh: map[string]string{}}
 	flag.IntVar(&s.polls, "polls", 0, "answers of the device grant that come too early")
 	flag.BoolVar(&s.short, "short", false, "the first token runs out at once")
 	flag.BoolVar(&s.deny, "deny", false, "nobody is logged in")
