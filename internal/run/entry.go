@@ -196,6 +196,10 @@ func (s *slot) close(ctx context.Context) ending {
 	dead := sess.Err()
 	stopped := sess.Close(ctx)
 	end := ending{server: s.info}
+	// Which session was opened first is chance; how many there were is not.
+	s.entry.mu.Lock()
+	end.server.Starts = s.entry.starts
+	s.entry.mu.Unlock()
 	if stopped.Pid != 0 {
 		end.server.Exit = stopped.Exit.String()
 	}
