@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/gen"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/result"
 	"mcptest/schemas"
 )
 
@@ -48,7 +49,14 @@ func topics() ([]gen.Topic, error) {
 	if err != nil {
 		return nil, fail(exitInternal, "read the schema: %v", err)
 	}
-	return gen.Topics(schema, exitCodes), nil
+	all := gen.Topics(schema, exitCodes)
+	for _, k := range result.FindingKinds {
+		all = append(all, gen.Topic{
+			Kind: "finding", Name: k.Name, Title: "finding " + k.Name, Doc: k.Doc + ".",
+			Facts: []string{"something seen during the run that belongs to no single test; mcptest run lists it behind the tests"},
+		})
+	}
+	return all, nil
 }
 
 func explain(s Streams, words []string) error {
@@ -93,6 +101,7 @@ func overview(topics []gen.Topic) string {
 		{"target root", "Roots of targets"},
 		{"violation", "Protocol violations"},
 		{"reporter", "Reporters"},
+		{"finding", "Findings outside the tests"},
 		{"exit code", "Exit codes"},
 	} {
 		b.WriteString("\n" + kind.title + ":\n")

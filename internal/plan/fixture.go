@@ -81,7 +81,8 @@ func stepName(st *Step) string {
 
 func (c *compiler) runStep(st *Step, s *suite.Step) {
 	st.Argv = c.self(suite.Texts(s.Run))
-	if len(st.Argv) == 0 || st.Argv[0] == "" {
+	// What is no list of text has been reported as such.
+	if n := s.Node().Get("run"); n.Kind == source.KindList && (len(n.Items) == 0 || n.Items[0].Kind == source.KindString && len(st.Argv) > 0 && st.Argv[0] == "") {
 		report(c.dec, s.KeyPos("run"), s.Path+".run", "the command is empty", "")
 	}
 	st.Dir = c.dir(s.Cwd, s.Pos.File, c.suite.Dir)

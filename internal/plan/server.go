@@ -237,7 +237,7 @@ func (c *compiler) words(n *source.Node, scope *suite.Scope, path, hint string) 
 			})
 		}
 	}
-	if i := slices.Index(out, "-c"); i > 0 && i+1 < len(words) && strings.Contains(words[i+1].Text, "${") {
+	if i := suite.ScriptAt(out); i > 0 && i < len(words) && strings.Contains(words[i].Text, "${") {
 		c.dec.Add(source.Diagnostic{
 			Pos: n.Pos, Path: path, Severity: source.Warning, Code: "script-value",
 			Msg: "a value is put into a shell script as text", Hint: "pass it by env: and write \"$NAME\" in the script",

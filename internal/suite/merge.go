@@ -32,6 +32,13 @@ func (l *loader) decode(d *loadedDoc) {
 			f.Value = l.expandHooks(d, f.Value)
 		case "servers":
 			f.Value = l.expandServers(d, f.Value)
+		case "setup", "setup_per_test", "teardown":
+			for i, step := range items(f.Value) {
+				if run := step.Get("run"); run != nil {
+					l.scriptValues(run, source.PathKey(source.PathIndex(key, i), "run"))
+				}
+			}
+			f.Value = d.scope.Expand(f.Value, key, Bindings{}, l.dec)
 		default:
 			f.Value = d.scope.Expand(f.Value, key, Bindings{}, l.dec)
 		}
@@ -52,11 +59,31 @@ func (l *loader) decode(d *loadedDoc) {
 	}
 }
 
+// ScriptAt is the place of the script among the words of a command: behind -c,
+// which a shell also takes together with others of its options (-lc, -xc). -1:
+// there is none.
+func ScriptAt(words []string) int {
+	shells := []string{"sh", "ash", "bash", "dash", "ksh", "zsh"}
+	for i := 1; i+1 < len(words); i++ {
+		flag := words[i]
+		joined := len(flag) > 2 && flag[0] == '-' && flag[1] != '-' && strings.HasSuffix(flag, "c") &&
+			slices.Contains(shells, filepath.Base(words[0]))
+		if flag == "-c" || joined {
+			return i + 1
+		}
+	}
+	return -1
+}
+
 // scriptValues warns of values that become code: a placeholder in the script of
 // a shell's -c.
 func (l *loader) scriptValues(argv *source.Node, path string) {
+	var words []string
+	for _, item := range items(argv) {
+		words = append(words, item.Text)
+	}
 	for i, item := range items(argv) {
-		if i == 0 || argv.Items[i-1].Text != "-c" {
+		if i != ScriptAt(words) {
 			continue
 		}
 		found := false
