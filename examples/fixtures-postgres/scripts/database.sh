@@ -13,7 +13,14 @@ if [ "$(id -u)" = 0 ]; then
 	as="setpriv --reuid=$user --regid=$user --init-groups --"
 	base=/tmp
 fi
+# A run that was killed leaves its data: no trap runs then. Whoever made a folder
+# wrote down its process id; it is over when that process is gone.
+for old in "$base"/mcptest-pg.*/; do
+	owner=$(cat "$old/owner" 2>/dev/null) || continue
+	kill -0 "$owner" 2>/dev/null || rm -rf "$old"
+done
 data=$(mktemp -d "$base/mcptest-pg.XXXXXX")
+echo $$ >"$data/owner"
 pg=
 cleanup() {
 	[ -z "$pg" ] || { kill -INT "$pg" 2>/dev/null || :; wait "$pg" || :; }
