@@ -37,6 +37,9 @@ type sseParser struct {
 	afterCR bool // the last byte was CR: a LF that follows belongs to it
 }
 
+// maxEventType is how much of an event's type is kept.
+const maxEventType = 256
+
 // maxEventID bounds an id that we would have to send back in a header.
 const maxEventID = 4 << 10
 
@@ -122,7 +125,7 @@ func (p *sseParser) field(line []byte, dropped int64, emit func(sseEvent)) {
 	case "data":
 		p.addData(value, dropped)
 	case "event":
-		p.typ = string(value[:min(len(value), 256)])
+		p.typ = string(value[:min(len(value), maxEventType, p.limit)])
 	case "id":
 		if dropped == 0 && len(value) <= maxEventID && headerSafe(value) {
 			p.id, p.hasID = string(value), true
