@@ -202,7 +202,9 @@ func TestProbeTellsTheLatestReason(t *testing.T) {
 		l, _ := net.Listen("tcp", addr)
 		opened <- l
 	}()
-	err = probe(t, "http://"+addr+"/health").Wait(soon(t, time.Second), proc.Watch{})
+	ctx, cancel := context.WithTimeoutCause(bg, time.Second, errors.New("some limit"))
+	defer cancel()
+	err = probe(t, "http://"+addr+"/health").Wait(ctx, proc.Watch{})
 	l = <-opened
 	if l == nil {
 		t.Skip("the port was taken meanwhile")

@@ -20,7 +20,7 @@ func checkTCP(ctx context.Context, addr string) error {
 	d := net.Dialer{Timeout: checkLimit}
 	conn, err := d.DialContext(ctx, "tcp", addr)
 	if err != nil {
-		return short(err)
+		return short(ctx, err)
 	}
 	return conn.Close()
 }
@@ -50,7 +50,7 @@ func (p Probe) checkHTTP(ctx context.Context) error {
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		if err = short(err); errors.Is(err, errSilent) && connected.Load() {
+		if err = short(ctx, err); errors.Is(err, errSilent) && connected.Load() {
 			err = errMute
 		}
 		return err
@@ -68,8 +68,8 @@ var (
 )
 
 // short drops the parts of a network error that repeat the address.
-func short(err error) error {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+func short(ctx context.Context, err error) error {
+	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return errSilent
 	}
 	var ue *url.Error
