@@ -8,6 +8,7 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 SERVERS := testdata/servers
 READERS := testdata/consumers
 JUDGE   := testdata/conformance
+PEERS   := testdata/peers
 
 # Extra flags for go test, e.g.  make test TESTFLAGS='-count=1 -v'
 TESTFLAGS ?=
@@ -136,6 +137,11 @@ cross:
 bench: servers
 	MCPTEST_BENCH=1 MCPTEST_BENCH_ROUNDS='$(ROUNDS)' MCPTEST_REQUIRE_SERVERS=1 $(GO) test -count=1 -timeout 30m -v -run '^TestCost$$' ./internal/bench
 
+## bench-peers: the same suites with other runners (Linux on x86-64; 500 MB from npm); WRITE=1 puts the table into the README
+.PHONY: bench-peers
+bench-peers: servers $(PEERS)/node_modules/.installed
+	MCPTEST_BENCH_PEERS='$(if $(WRITE),write,print)' MCPTEST_BENCH_ROUNDS='$(ROUNDS)' $(GO) test -count=1 -timeout 60m -v -run '^TestPeers$$' ./internal/bench
+
 ## gobench: the Go benchmarks of the packages; BENCH=regexp BENCHTIME=3s
 .PHONY: gobench
 gobench:
@@ -160,4 +166,4 @@ fuzz:
 ## clean: remove what a build and the npm install made
 .PHONY: clean
 clean:
-	rm -rf bin $(SERVERS)/node_modules $(READERS)/node_modules $(JUDGE)/node_modules
+	rm -rf bin $(SERVERS)/node_modules $(READERS)/node_modules $(JUDGE)/node_modules $(PEERS)/node_modules

