@@ -85,8 +85,9 @@ func (s *soak) pick(list ...string) string { return list[s.rnd.IntN(len(list))] 
 // fault picks a fault of a server over standard input and output that needs
 // nothing else of its row.
 func (s *soak) fault(families ...string) string {
+	rows := table()
 	for {
-		r := &table()[s.rnd.IntN(len(table()))]
+		r := &rows[s.rnd.IntN(len(rows))]
 		family, _, _ := strings.Cut(r.id, "/")
 		if slices.Contains(families, family) && r.http == nil && r.suite == "" && r.server == "" && r.files == nil && (r.stdio.say != "" || r.stdio.act != nil) {
 			return r.id
@@ -127,6 +128,9 @@ func (s *soak) one(t *testing.T) *trial {
 		maybe(`setup: [{run: [sh, -c, "`+s.pick("trap '' TERM; sleep 300", "sleep 300 & sleep 300", "exit 3", "sleep 0.1")+`"], background: true}]`) +
 		maybe(`teardown: [{run: [sh, -c, "`+s.pick("true", "sleep 300", "exit 1")+`"], timeout: 500ms}]`)
 	s.end = s.pick("nothing", "nothing", "nothing", "INT", "TERM", "HUP", "KILL", "INT INT")
+	if slices.Contains(names, "process/child-of-a-new-group") || slices.Contains(names, "process/daemon") {
+		s.end = "nothing" // who left its server's group outlives a runner that is killed: docs/rough-edges.md
+	}
 	r := &row{id: "soak", files: map[string]string{"s.yml": s.write(names, extra)}, within: 100 * time.Second, during: s.interrupt,
 		args: []string{"run", "s.yml", "--reporter", "pretty", "--reporter", "json=../run.json"}}
 	tr := newTrial(t, r)
@@ -212,7 +216,7 @@ func (s *soak) sameAtAnyParallelism(t *testing.T) {
 		tr.start()
 		tr.checkOutput()
 		tr.checkLeft()
-		got := []string{masked(tr.out.String())}
+		var got []string // not standard output: it says "as above" where two messages that hold ids are equal by chance
 		for _, name := range []string{"r.xml", "r.tap", "r.md", "r.json"} {
 			b, err := os.ReadFile(filepath.Join(tr.dir, name))
 			if err != nil {
@@ -234,15 +238,22 @@ func (s *soak) sameAtAnyParallelism(t *testing.T) {
 }
 
 var (
-	times = regexp.MustCompile(`\(?\b\d+(\.\d+)? ?(ms|s)\b\)?|"[a-z_]*_ms": ?[\d.e+-]+|"(started_at|at|started|finished|ended_at)": ?"[^"]*"|time(stamp)?="[^"]*"|"run_id": ?"[^"]*"`)
+	times = regexp.MustCompile(`\(?\b\d+(\.\d+)? ?(ms|s)\b\)?|\b[a-z_]*_ms"?: ?[\d.e+-]+|"(started_at|at|started|finished|ended_at)": ?"[^"]*"|time(stamp)?="[^"]*"|"run_id": ?"[^"]*"|\d{4}-\d\d-\d\d[T ][\d:.]+( UTC|Z)?`)
 	// Ids and places in the stream follow the order in which calls are made.
-	ids     = regexp.MustCompile(`(\\?"id\\?": ?\\?"?)\d+|(\\?&#34;id\\?&#34;:(\\?&#34;)?)\d+|(\bid |had |at byte |"id": ?"|"offset": ?|response_bytes": ?)\d+|is "\d+"`)
-	folders = regexp.MustCompile(`/tmp/[^" ]*/work`)
+	ids = regexp.MustCompile(`"id": ?"?\d+|(\bid |had |at byte |"offset": ?|response_bytes": ?|at: )\d+|is "\d+"`)
+	// How many calls were asked for is part of some reports.
+	asked = regexp.MustCompile(` · \d calls in flight per server|--parallel",? ?"?\d|--parallel \d|"parallel": ?\d`)
+	place = regexp.MustCompile(`/tmp/[^" ]*/work`)
+	quote = strings.NewReplacer("&quot;", `"`, "&#34;", `"`, `\"`, `"`)
 )
 
 // masked takes out of a report what two runs need not share.
 func masked(text string) string {
-	return folders.ReplaceAllString(ids.ReplaceAllString(times.ReplaceAllString(text, "T"), "N"), "DIR")
+	text = asked.ReplaceAllString(quote.Replace(text), "")
+	for _, m := range []*regexp.Regexp{times, ids, place} {
+		text = m.ReplaceAllString(text, "…")
+	}
+	return text
 }
 
 // difference is the first line in which two texts differ, of each.

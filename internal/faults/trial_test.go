@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ type trial struct {
 	out, err bytes.Buffer
 	took     time.Duration
 	state    *os.ProcessState
-	hits     int64 // for the rows' own counting
+	seen     atomic.Int64 // the program's peak memory so far, in KiB
 }
 
 func newTrial(tb testing.TB, r *row) *trial {
@@ -161,17 +162,41 @@ func (t *trial) start() {
 	}
 	// Far over the limit it hangs: the trace shows where.
 	watchdog := time.AfterFunc(t.r.lasts()+30*time.Second, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
+	done := make(chan struct{})
+	go t.watch(cmd.Process.Pid, done)
 	_ = cmd.Wait()
+	close(done)
 	t.took = time.Since(start)
 	watchdog.Stop()
 	t.state = cmd.ProcessState
 }
 
-// peak is the most memory that the program, or a child it waited for, had, in
-// MiB. (The kernel counts what this process had when it started the program,
-// too, so that this is an upper bound.)
+// peak is the most memory that the program had, in MiB. What the kernel tells
+// at the end counts its children, and what this process had when it started
+// the program; where that is too much, what was seen meanwhile counts.
 func (t *trial) peak() int {
-	return int(t.state.SysUsage().(*syscall.Rusage).Maxrss >> 10)
+	atEnd := int(t.state.SysUsage().(*syscall.Rusage).Maxrss >> 10)
+	if seen := int(t.seen.Load() >> 10); seen > 0 {
+		return min(atEnd, seen)
+	}
+	return atEnd
+}
+
+// watch looks at the program's peak until done is closed.
+func (t *trial) watch(pid int, done <-chan struct{}) {
+	for {
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if _, rest, ok := bytes.Cut(status, []byte("VmHWM:")); ok {
+			if kb, err := strconv.ParseInt(string(bytes.Fields(rest)[0]), 10, 64); err == nil {
+				t.seen.Store(max(kb, t.seen.Load()))
+			}
+		}
+		select {
+		case <-done:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 func (t *trial) checkEnd() {
