@@ -229,6 +229,25 @@ func (f *runFlags) selected(p *plan.Plan) []string {
 	return []string{fmt.Sprintf("%d of %s selected: %s", have, plural(all, "test"), why)}
 }
 
+// again are the flags without which a test would not be the same when it is
+// run alone.
+func (f *runFlags) again() []string {
+	var out []string
+	for _, v := range f.vars {
+		out = append(out, "--var", v)
+	}
+	for _, file := range f.envFiles {
+		out = append(out, "--env-file", file)
+	}
+	if f.allowOutside {
+		out = append(out, "--allow-outside")
+	}
+	if f.timeout > 0 {
+		out = append(out, "--timeout", f.timeout.String())
+	}
+	return out
+}
+
 // selection says what was looked for, when nothing was found.
 func (f *runFlags) selection(p *plan.Plan) string {
 	n := p.Written()
@@ -279,7 +298,7 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 		Tokens: f.tokenFile, Limits: f.limits.mcp(),
 		Settle: f.settled.settle, Closing: f.settled.closing,
 		Command: "mcptest " + proc.QuoteAll(s.args), Dir: repositoryDir(s.Env), Shard: f.part,
-		Notes: f.selected(p),
+		Notes: f.selected(p), Again: f.again(),
 	}
 	w.UpHere = worldIsUp()
 	if up != nil {

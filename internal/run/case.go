@@ -51,7 +51,7 @@ func (f *fileRun) runCase(ctx context.Context, c *plan.Case, out *result.Case) {
 		f.retry(ctx, c, out)
 	}
 	if out.Status == result.Fail || out.Status == result.Error {
-		out.Repro = repro(f.file, c)
+		out.Repro = repro(f.file, c, f.w.Again)
 	}
 }
 
@@ -175,8 +175,16 @@ func (f *fileRun) scriptOf(c *plan.Case) *script {
 }
 
 // repro is a shell line that runs one case again.
-func repro(f *plan.File, c *plan.Case) string {
-	return "mcptest run " + proc.Quote(f.Path) + " --filter " + proc.Quote("re:^"+pattern(c.Name)+"$")
+func repro(f *plan.File, c *plan.Case, again []string) string {
+	return "mcptest run " + proc.Quote(f.Path) + " --filter " + proc.Quote("re:^"+pattern(c.Name)+"$") + suffix(again)
+}
+
+// suffix is what is added to a command line.
+func suffix(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return " " + proc.QuoteAll(args)
 }
 
 // pattern matches a name exactly. What a terminal does not show, or would act

@@ -60,6 +60,9 @@ type World struct {
 	Dir string
 	// Notes go into the record first.
 	Notes []string
+	// Again are the flags that a line which repeats a test needs beside the
+	// test's name.
+	Again []string
 	// Part is what of the plan is run; the zero value: all of it.
 	Part Part
 	// LogDir is the folder for the logs of background steps. With Up it is
