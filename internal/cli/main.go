@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mcptest/internal/proc"
+	"mcptest/internal/secret"
 	"mcptest/internal/source"
 	"mcptest/internal/term"
 )
@@ -61,14 +62,18 @@ func Main(args []string, s Streams) int {
 	var ee *exitError
 	if errors.As(err, &ee) {
 		if ee.msg != "" {
-			fmt.Fprintln(s.Err, "mcptest: "+term.Escape(ee.msg))
+			fmt.Fprintln(s.Err, "mcptest: "+term.Escape(shown(ee.msg)))
 		}
 		return ee.code
 	}
 	// What cobra itself refuses: unknown commands and flags, wrong arguments.
-	fmt.Fprintf(s.Err, "mcptest: %s\nRun '%s --help' for what it takes.\n", term.EscapeLines(err.Error()), cmd.CommandPath())
+	fmt.Fprintf(s.Err, "mcptest: %s\nRun '%s --help' for what it takes.\n", term.EscapeLines(shown(err.Error())), cmd.CommandPath())
 	return exitInvalid
 }
+
+// shown is a message without what looks like a secret: it may repeat what a
+// flag was given.
+func shown(msg string) string { return secret.NewRedactor().String(msg) }
 
 func newRoot(s Streams) *cobra.Command {
 	root := &cobra.Command{
