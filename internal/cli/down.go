@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,35 +78,47 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 	defer world.close()
 	ctx, stop := watchSignals(ctx, s.Err, world.kill)
 	defer stop()
-	code := exitPassed
-	open := 0                     // hooks and steps that did not pass
-	tokens, _ := tokenPath("", s) // without one only what needs a login fails
+	code, open := exitPassed, 0
 	if !f.noTeardown {
-		err := world.guarded(func() error {
-			p, err := f.plan(s, st, redactor)
-			if err != nil {
-				return err
-			}
-			rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: []result.Listener{phaseLines{s, &open}}})
-			defer rec.Close()
-			code = run.Run(ctx, p, run.World{
-				Tool: result.Tool{Name: "mcptest", Version: version()}, Send: rec.Send, Secret: redactor.Add, Log: log,
-				Keeper: world.ledger, Sweep: world.sweep, Part: run.Down, Kept: st.Files, Tokens: tokens,
-			})
-			return nil
+		err := world.guarded(func() (err error) {
+			code, open, err = f.teardown(ctx, s, st, world, log, redactor)
+			return err
 		})
 		if err != nil {
 			st.kill(s)
 			return err
 		}
 	}
+	return f.settle(s, st, code, open)
+}
+
+// teardown runs teardown and afterAll; open is the number of hooks and steps
+// that did not pass.
+func (f *downFlags) teardown(ctx context.Context, s Streams, st *upState, w *world, log *slog.Logger, redactor *secret.Redactor) (code, open int, err error) {
+	p, err := f.plan(s, st, redactor)
+	if err != nil {
+		return 0, 0, err
+	}
+	tokens, _ := tokenPath("", s) // without one only what needs a login fails
+	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: []result.Listener{phaseLines{s, &open}}})
+	defer rec.Close()
+	code = run.Run(ctx, p, run.World{
+		Tool: result.Tool{Name: "mcptest", Version: version()}, Send: rec.Send, Secret: redactor.Add, Log: log,
+		Keeper: w.ledger, Sweep: w.sweep, Part: run.Down, Kept: st.Files, Tokens: tokens,
+	})
+	return code, open, nil
+}
+
+// settle ends the processes and, when that is all done, forgets the world. A
+// signal may have cut teardown short.
+func (f *downFlags) settle(s Streams, st *upState, code, open int) error {
 	alive := st.kill(s)
 	signalled := code != exitPassed && code != exitFailed
 	switch {
 	case alive > 0:
 		fmt.Fprintf(s.Err, "mcptest: %s could not be ended; what is up is still written down here: end it and run mcptest down --no-teardown\n", processes(alive))
 	case signalled && open > 0:
-		fmt.Fprintf(s.Err, "mcptest: teardown is not complete: run mcptest down again, or mcptest down --no-teardown to give up on it\n")
+		fmt.Fprintln(s.Err, "mcptest: teardown is not complete: run mcptest down again, or mcptest down --no-teardown to give up on it")
 	default:
 		if err := st.remove(); err != nil {
 			return fail(exitInternal, "remove the state file: %v", err)
