@@ -145,7 +145,7 @@ func named(s string, i, j int) (start, end int) {
 	}
 	start, end, quote := value(s, b, valueChar)
 	if end == 0 && flag {
-		if start, end, quote = argument(s, b); end == 0 || s[start] == '-' {
+		if start, end = argument(s, b); end == 0 || s[start] == '-' {
 			return 0, 0
 		}
 		if placeholder(s[start:end]) || end-start < 3 {
@@ -184,13 +184,14 @@ func value(s string, k int, class func(byte) bool) (start, end, quote int) {
 
 // argument finds the word after a flag that ends at k, in a command line or a
 // list of words.
-func argument(s string, k int) (start, end, quote int) {
+func argument(s string, k int) (start, end int) {
 	j := skip(s, k, `"'\`, 4)
 	next := skip(s, skip(s, j, ",", 1), " ", 4)
 	if next == j || strings.HasPrefix(s[next:], Mask) {
-		return 0, 0, 0
+		return 0, 0
 	}
-	return content(s, next, valueChar)
+	start, end, _ = content(s, next, valueChar)
+	return start, end
 }
 
 // content finds what is quoted at k, or the run of a class.
