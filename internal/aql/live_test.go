@@ -159,7 +159,10 @@ func onlyReads(t *testing.T, log string) {
 // An adapter that is wrong about itself is not harmed either.
 func TestSafeModeReadsOnlyWhateverIsDeclared(t *testing.T) {
 	for _, mode := range []string{demo.ModeAll, demo.ModeSingle} {
-		for _, d := range demo.Defects() {
+		for i, d := range demo.Defects() {
+			if raceEnabled && i%8 != 0 {
+				continue // what is looked for is no race
+			}
 			t.Run(mode+" "+d.Name, func(t *testing.T) {
 				var log bytes.Buffer
 				collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Log: &log, Mode: mode, Defects: []string{d.Name}})})
@@ -175,7 +178,7 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 		for _, d := range append(demo.Defects(), demo.Defect{}) {
 			telling := []string{"consistency", "confirmation", "deleted", "routing", "required"}
 			aboutItself := d.Name == "" || slices.ContainsFunc(d.Rows, func(row string) bool { return slices.Contains(telling, row) })
-			if d.Name == "reading-writes" || !aboutItself {
+			if d.Name == "reading-writes" || !aboutItself || raceEnabled && d.Name != "" {
 				continue
 			}
 			t.Run(mode+" "+d.Name, func(t *testing.T) {
@@ -230,6 +233,9 @@ func TestDefectsFlipTheirRows(t *testing.T) {
 	for _, d := range demo.Defects() {
 		if before[d.Feature] == nil {
 			before[d.Feature] = look(t, d.Feature)
+		}
+		if raceEnabled && len(d.Name)%3 != 0 {
+			continue
 		}
 		t.Run(d.Name, func(t *testing.T) {
 			want := map[string]bool{}
