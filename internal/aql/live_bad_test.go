@@ -256,48 +256,6 @@ func TestEndedRunCleansUp(t *testing.T) {
 	}
 }
 
-// A create that is still at work when the run ends, or when its call is given
-// up, is found all the same.
-func TestLateCreatesAreRemoved(t *testing.T) {
-	for name, c := range map[string]struct {
-		timeout time.Duration
-		ends    bool
-	}{
-		"the run is ended meanwhile": {5 * time.Second, true},
-		"the call is given up":       {100 * time.Millisecond, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			state := t.TempDir() + "/library.json"
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			var creates atomic.Int64
-			dial := dialer(t, func(string) mcp.Handler {
-				return spoiled(t, demo.Options{State: state}, func(_ int, req *mcp.Request, answer func() *mcp.Reply) *mcp.Reply {
-					if bytes.Contains(req.Params, []byte(`"create_book"`)) && creates.Add(1) == 2 {
-						if c.ends {
-							cancel()
-						}
-						time.Sleep(400 * time.Millisecond)
-						return answer()
-					}
-					return nil
-				})
-			})
-			e, err := aql.Collect(ctx, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite, CallTimeout: c.timeout})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if creates.Load() < 2 {
-				t.Fatal("nothing was created: the test proves nothing")
-			}
-			if left := markedIn(t, state); len(left) > 0 {
-				t.Errorf("left: %v, cleaned %s", left, e.Live.Lookup("cleanup"))
-			}
-		})
-	}
-}
-
 // An adapter that limits the rate is waited for, within bounds.
 func TestRateLimits(t *testing.T) {
 	limited := func(after string, every int) func(context.Context, string) (*mcp.Session, error) {
