@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,10 +62,12 @@ func (i *initializer) discover(ctx context.Context) error {
 	d := doctor{look: i.look}
 	i.suite.From = oneLineName(i.redactor.String(d.serverName()))
 	i.suite.Mask = i.redactor.String
-	if i.f.name == "server" {
-		if who, _, _ := strings.Cut(i.suite.From, " "); i.sess.ServerInfo().Lookup("serverInfo", "name").Text() != "" {
-			i.suite.Name, i.suite.Server.Name = shortName(who), shortName(who)
-		}
+	// A server without a session says its name beside the result.
+	info := i.sess.ServerInfo()
+	called := cmp.Or(info.Lookup("serverInfo", "name").Text(), info.Lookup("_meta", "io.modelcontextprotocol/serverInfo", "name").Text())
+	if i.f.name == "server" && called != "" {
+		called = shortName(i.redactor.String(called))
+		i.suite.Name, i.suite.Server.Name = called, called
 	}
 	if i.offers("tools") {
 		tools, err := i.list(ctx, "tools/list", "tools")

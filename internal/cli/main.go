@@ -86,6 +86,8 @@ It shows what a client hides: raw messages, stray output, wrong ids, leaked proc
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(nearFlag)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(newRunCmd(s), newDownCmd(s), newValidateCmd(s), newInitCmd(s), newExplainCmd(s), newSchemaCmd(s), newReportCmd(s), newCompareCmd(s), newMockCmd(s),

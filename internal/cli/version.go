@@ -25,13 +25,20 @@ func version() string {
 	return "devel"
 }
 
+// versionLine is what `version` and --version print.
+func versionLine() string {
+	return fmt.Sprintf("mcptest %s %s/%s %s", version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
 func newVersionCmd(s Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Long: `Print the version, the platform and the Go version the program was built with. The version is that of the module
+when it was built from a tagged one, otherwise devel and the revision it was built from. --version does the same.`,
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(s.Out, "mcptest %s %s/%s %s\n", version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			_, err := fmt.Fprintln(s.Out, versionLine())
 			return err
 		},
 	}

@@ -156,8 +156,9 @@ func failure(row expect.Row) string {
 }
 
 // Find returns the topics that a user's word names: by name or alias, a key
-// also by the end of its place (run_options.timeout), a root also by a target
-// that starts with it.
+// also by the end of its place (run_options.timeout) or in snake case, a root
+// also by a target that starts with it, a matcher also by a key of its argument
+// (tolerance).
 func Find(topics []Topic, word string) []Topic {
 	word = strings.TrimSpace(word)
 	if strings.HasPrefix(word, "$") || strings.ContainsAny(word, "[(") || strings.Contains(word, ".") {
@@ -168,6 +169,19 @@ func Find(topics []Topic, word string) []Topic {
 	if found := filter(topics, func(t Topic) bool { return t.Name == word || slices.Contains(t.Aliases, word) }); len(found) > 0 {
 		return found
 	}
+	if found := placed(topics, word); len(found) > 0 {
+		return found
+	}
+	if kebab := strings.ReplaceAll(word, "_", "-"); kebab != word {
+		return Find(topics, kebab)
+	}
+	return filter(topics, func(t Topic) bool {
+		return t.Kind == "matcher" && (strings.Contains(t.Example, "{"+word+": ") || strings.Contains(t.Example, ", "+word+": "))
+	})
+}
+
+// placed returns the keys whose place ends with a word.
+func placed(topics []Topic, word string) []Topic {
 	return filter(topics, func(t Topic) bool {
 		if t.Kind != "key" {
 			return false

@@ -1,0 +1,122 @@
+package cli_test
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mcptest/internal/cli"
+	"mcptest/internal/expect"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/report"
+	"mcptest/schemas"
+)
+
+// schemaKeys collects the names of all properties of a schema; true for those
+// of the arguments of matchers. Keys that are reserved allow no value.
+func schemaKeys(v jsonv.Value, ofMatcher bool, into map[string]bool) {
+	for name, prop := range v.Lookup("properties").Members() {
+		if not := prop.Lookup("not"); not.Kind() != jsonv.KindObject || not.Len() > 0 {
+			already, ok := into[name]
+			into[name] = ofMatcher && (already || !ok)
+		}
+	}
+	for name, m := range v.Members() {
+		schemaKeys(m, ofMatcher || name == "matcher", into)
+	}
+	for _, e := range v.Elems() {
+		schemaKeys(e, ofMatcher, into)
+	}
+}
+
+// explain says something about every word that a user can write in a suite or
+// meet in a report, and what it says is more than the word.
+func TestExplainKnowsEveryWord(t *testing.T) {
+	schema, err := jsonv.Parse(schemas.V1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	matchers := map[string]bool{}
+	for _, m := range expect.Matchers() {
+		matchers[m.Name] = true
+		for _, a := range m.Aliases {
+			matchers[a] = true
+		}
+	}
+	keys := map[string]bool{}
+	schemaKeys(schema, false, keys)
+	titles := map[string]string{} // word → a line that its explanation begins with
+	for k, ofMatcher := range keys {
+		switch {
+		case matchers[k]:
+		case ofMatcher:
+			titles[k] = "matcher "
+		default:
+			titles[k] = "key " + strings.ReplaceAll(k, "assert_set", "assert-set")
+		}
+	}
+	for _, m := range expect.Matchers() {
+		titles[m.Name] = "matcher " + m.Name
+	}
+	for _, r := range expect.Roots() {
+		titles[r.Name] = "target root " + r.Name
+	}
+	for _, k := range mcp.ViolationKinds {
+		titles[k.Name] = "violation " + k.Name
+	}
+	titles["output-schema"] = "violation output-schema"
+	for _, f := range report.Formats {
+		titles[f.Name] = "reporter " + f.Name
+	}
+	for _, c := range exitCodesInCode(t) {
+		titles[c] = "exit code " + c
+	}
+	if len(titles) < 150 {
+		t.Fatalf("only %d words", len(titles))
+	}
+	for word, title := range titles {
+		var out, errs bytes.Buffer
+		code := cli.Main([]string{"explain", word}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+		head := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(title) + `$`)
+		if title == "matcher " {
+			head = regexp.MustCompile(`(?m)^matcher \S+$`)
+		}
+		if name, key := strings.CutPrefix(title, "key "); key { // or a line for each of its places
+			head = regexp.MustCompile(head.String() + `|(?m)^(\S+\.)?` + regexp.QuoteMeta(name) + ` \(type: `)
+		}
+		at := head.FindStringIndex(out.String())
+		if code != 0 || at == nil {
+			t.Errorf("explain %s: exit code %d, no %q: %.200s%s", word, code, title, out.String(), errs.String())
+			continue
+		}
+		if text := strings.TrimSpace(out.String()[at[1]:]); len(text) < 10 {
+			t.Errorf("explain %s says nothing: %q", word, out.String())
+		}
+	}
+}
+
+// exitCodesInCode are the exit codes that the program's own constants name,
+// and those of the signals it ends in order on.
+func exitCodesInCode(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile("main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := map[string]bool{"129": true, "130": true, "131": true, "143": true}
+	for _, m := range regexp.MustCompile(`(?m)^\texit[A-Z]\w+\s+= (\d+)`).FindAllStringSubmatch(string(text), -1) {
+		if _, err := strconv.Atoi(m[1]); err == nil {
+			codes[m[1]] = true
+		}
+	}
+	if len(codes) < 8 {
+		t.Fatalf("found only the exit codes %v", codes)
+	}
+	return slices.Sorted(maps.Keys(codes))
+}
