@@ -1,14 +1,11 @@
 package judge
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"strconv"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -30,7 +27,7 @@ type Options struct {
 	Model     string
 	Key       string        // sent as the API wants it; "" sends none
 	MaxCalls  int           // 200 requests, retries included
-	MaxTokens int           // 200,000, as the endpoint counts them
+	MaxTokens int           // 200,000, as the endpoint counts them; estimated where it does not
 	Timeout   time.Duration // of one request, 60 s
 	Wait      func(ctx context.Context, d time.Duration) error
 	HTTP      *http.Client
@@ -43,14 +40,16 @@ type Client struct {
 	mu     sync.Mutex
 	calls  int
 	tokens int
+	left   map[string]bool // optional parameters that the endpoint does not take
 }
 
-// Bounds of one exchange.
-const (
-	maxAnswerBytes = 4 << 20
-	maxTries       = 4
-	maxWait        = 20 * time.Second
-	answerTokens   = 1024
+// Why a question has no answer although the endpoint can be reached. Another
+// question may fare better.
+var (
+	// ErrRefused says that the model, or a filter before it, refused.
+	ErrRefused = errors.New("the model refused to answer")
+	// ErrUnusable says that an answer came that is no turn of a conversation.
+	ErrUnusable = errors.New("the model's answer cannot be used")
 )
 
 // ErrCap says that the caps on calls or tokens are reached.
@@ -59,12 +58,22 @@ var ErrCap = errors.New("the cap on model calls or tokens is reached")
 // StatusError is an answer of the endpoint that is no completion.
 type StatusError struct {
 	Status int
-	Body   string // its beginning
+	Body   string // its beginning, one line
 }
 
 // Error names the status and what the endpoint said.
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("the model's endpoint answered %d %s: %s", e.Status, http.StatusText(e.Status), e.Body)
+	s := strings.TrimSpace(fmt.Sprintf("the model's endpoint answered %d %s", e.Status, http.StatusText(e.Status)))
+	if e.Body != "" {
+		s += ": " + e.Body
+	}
+	switch {
+	case e.Status == http.StatusNotFound:
+		s += " (is the address right, and the model there?)"
+	case e.Status >= 300 && e.Status < 400:
+		s += " (redirects are not followed, so that the key stays where it was meant to go: give the final address)"
+	}
+	return s
 }
 
 // New returns a client.
@@ -81,28 +90,48 @@ func New(o Options) *Client {
 	if o.Timeout <= 0 {
 		o.Timeout = time.Minute
 	}
-	if o.HTTP == nil {
-		o.HTTP = &http.Client{}
+	h := http.Client{}
+	if o.HTTP != nil {
+		h = *o.HTTP
 	}
+	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	o.HTTP = &h
 	if o.Wait == nil {
-		o.Wait = func(ctx context.Context, d time.Duration) error {
-			t := time.NewTimer(d)
-			defer t.Stop()
-			select {
-			case <-t.C:
-				return nil
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
+		o.Wait = pause
 	}
-	return &Client{o: o}
+	return &Client{o: o, left: map[string]bool{}}
 }
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// CheckURL says what is wrong with an endpoint's address; nil for a good one.
+func CheckURL(address string) error {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return errors.New("it is no address")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return errors.New("want an http or https address such as http://localhost:11434/v1")
+	}
+	return nil
+}
+
+// Kind is "model".
+func (c *Client) Kind() string { return "model" }
 
 // Model returns the model's name.
 func (c *Client) Model() string { return c.o.Model }
 
-// Used returns the requests sent and the tokens that the endpoint counted.
+// Used returns the requests sent and the tokens they took.
 func (c *Client) Used() (calls, tokens int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,122 +158,39 @@ type Message struct {
 	ID    string // of a tool's answer: the call it answers
 }
 
-// Chat sends a conversation and returns the model's turn.
+// Chat sends a conversation and returns the model's turn. The model is asked
+// to be as repeatable as it can: temperature 0 and a fixed seed.
 func (c *Client) Chat(ctx context.Context, system string, turns []Message, tools []Tool) (Message, error) {
-	path, body := "/chat/completions", openAIRequest(c.o.Model, system, turns, tools)
+	return c.chat(ctx, system, turns, tools, draw{seed: 1})
+}
+
+// draw is how a model chooses its words.
+type draw struct {
+	seed        int
+	temperature float64
+}
+
+func (c *Client) chat(ctx context.Context, system string, turns []Message, tools []Tool, d draw) (Message, error) {
+	path, body, read := "chat/completions", openAIRequest(c.o.Model, system, turns, tools, d), openAIAnswer
 	if c.o.API == Anthropic {
-		path, body = "/v1/messages", anthropicRequest(c.o.Model, system, turns, tools)
+		path, body, read = "v1/messages", anthropicRequest(c.o.Model, system, turns, tools, d), anthropicAnswer
 	}
-	data, err := c.post(ctx, path, body)
+	data, err := c.post(ctx, c.address(path), body)
 	if err != nil {
 		return Message{}, err
 	}
-	if c.o.API == Anthropic {
-		return anthropicAnswer(data)
-	}
-	return openAIAnswer(data)
+	return read(data)
 }
 
-// post sends a request, again when the endpoint refuses it for now.
-func (c *Client) post(ctx context.Context, path string, body any) (jsonv.Value, error) {
-	data, err := json.Marshal(body)
+// address is the endpoint's address with a path below it. Its query, which
+// some endpoints need, stays.
+func (c *Client) address(path string) string {
+	u, err := url.Parse(c.o.URL)
 	if err != nil {
-		return jsonv.Value{}, fmt.Errorf("encode the request: %w", err)
+		return c.o.URL
 	}
-	var last error
-	for try := range maxTries {
-		if !c.spend() {
-			return jsonv.Value{}, ErrCap
-		}
-		v, wait, err := c.once(ctx, path, data)
-		if err == nil {
-			c.count(v.Lookup("usage"))
-			return v, nil
-		}
-		if last = err; wait < 0 || ctx.Err() != nil || try == maxTries-1 {
-			break
-		}
-		if wait == 0 {
-			wait = time.Second << try
-		}
-		if err := c.o.Wait(ctx, min(wait, maxWait)); err != nil {
-			return jsonv.Value{}, err
-		}
+	if strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v1") {
+		path = strings.TrimPrefix(path, "v1/")
 	}
-	return jsonv.Value{}, last
-}
-
-func (c *Client) spend() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.calls >= c.o.MaxCalls || c.tokens >= c.o.MaxTokens {
-		return false
-	}
-	c.calls++
-	return true
-}
-
-func (c *Client) count(usage jsonv.Value) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, key := range []string{"prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"} {
-		n, _ := usage.Lookup(key).Int64()
-		c.tokens += int(min(max(n, 0), 1<<30))
-	}
-}
-
-// once sends a request. wait is negative when trying again is of no use.
-func (c *Client) once(ctx context.Context, path string, data []byte) (v jsonv.Value, wait time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(c.o.URL, "/")+path, bytes.NewReader(data))
-	if err != nil {
-		return v, -1, fmt.Errorf("the model's address: %w", err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	switch {
-	case c.o.API == Anthropic:
-		req.Header.Set("anthropic-version", "2023-06-01")
-		if c.o.Key != "" {
-			req.Header.Set("x-api-key", c.o.Key)
-		}
-	case c.o.Key != "":
-		req.Header.Set("Authorization", "Bearer "+c.o.Key)
-	}
-	resp, err := c.o.HTTP.Do(req)
-	if err != nil {
-		return v, 0, fmt.Errorf("ask the model: %w", err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswerBytes+1))
-	if err != nil {
-		return v, 0, fmt.Errorf("read the model's answer: %w", err)
-	}
-	if len(body) > maxAnswerBytes {
-		return v, -1, errors.New("the model's answer is over 4 MiB")
-	}
-	if resp.StatusCode != http.StatusOK {
-		wait = -1
-		if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500 {
-			n, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
-			wait = time.Duration(max(n, 0)) * time.Second
-		}
-		return v, wait, &StatusError{resp.StatusCode, c.shown(string(body))}
-	}
-	if v, err = jsonv.Parse(body); err != nil {
-		return v, 0, fmt.Errorf("the model's answer is not JSON: %w", err)
-	}
-	return v, 0, nil
-}
-
-// shown is the beginning of what an endpoint said, without the key.
-func (c *Client) shown(s string) string {
-	if c.o.Key != "" {
-		s = strings.ReplaceAll(s, c.o.Key, "[key]")
-	}
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > 300 {
-		s = string(r[:300]) + "…"
-	}
-	return s
+	return u.JoinPath(path).String()
 }

@@ -1,15 +1,18 @@
-// Package judge talks to language models: it puts questions to one that may
-// call tools, and has one judge an answer. It speaks two wire forms, that of
-// OpenAI's chat completions, which Ollama and others share, and that of
-// Anthropic's messages.
+// Package judge puts questions to language models and has answers judged, by
+// a model or by a program. It speaks two wire forms, that of OpenAI's chat
+// completions, which Ollama and others share, and that of Anthropic's
+// messages.
 //
-// Start reading at Client, Client.Chat and Client.Judge.
+// Start reading at Judge, then Client.Chat and Program.
 //
 // Invariants:
 //   - nothing is sent once the caps on calls and tokens are reached;
 //   - a refusal for now (429, 5xx, a broken connection) is tried again a few
-//     times, waiting as the endpoint asks; anything else is an error at once;
-//   - an answer to be judged is data: it stands between markers that it
-//     cannot contain, and a verdict counts only when its quotation is in it;
-//   - the key is in no error and in no record.
+//     times, waiting as the endpoint asks but 20 s at most; anything else is
+//     an error at once; redirects are not followed;
+//   - what is judged is data: one line of JSON between markers that it cannot
+//     contain; what a judge says counts only as one JSON object of the form
+//     asked for, and a model's only with a quotation of what it judges;
+//   - no verdict is ever made up: a judge that fails is an error;
+//   - the key is in no error, no answer and no record.
 package judge

@@ -2,7 +2,7 @@ package judge
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
 	"strings"
 
 	"mcptest/internal/jsonv"
@@ -10,8 +10,8 @@ import (
 
 type object = map[string]any
 
-// openAIRequest is a chat completion with temperature 0 and a fixed seed.
-func openAIRequest(model, system string, turns []Message, tools []Tool) any {
+// openAIRequest is a chat completion.
+func openAIRequest(model, system string, turns []Message, tools []Tool, d draw) object {
 	messages := []any{object{"role": "system", "content": system}}
 	for _, t := range turns {
 		m := object{"role": t.Role, "content": t.Text}
@@ -27,7 +27,7 @@ func openAIRequest(model, system string, turns []Message, tools []Tool) any {
 		}
 		messages = append(messages, m)
 	}
-	req := object{"model": model, "messages": messages, "temperature": 0, "seed": 1, "max_tokens": answerTokens, "stream": false}
+	req := object{"model": model, "messages": messages, "temperature": d.temperature, "seed": d.seed, "max_tokens": answerTokens, "stream": false}
 	var list []any
 	for _, t := range tools {
 		list = append(list, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": schemaOf(t)}})
@@ -53,13 +53,17 @@ func schemaOf(t Tool) json.RawMessage {
 }
 
 func openAIAnswer(v jsonv.Value) (Message, error) {
-	m := v.Lookup("choices").At(0).Lookup("message")
+	choice := v.Lookup("choices").At(0)
+	m := choice.Lookup("message")
 	if m.Kind() != jsonv.KindObject {
-		return Message{}, errors.New("the model's answer has no choices")
+		return Message{}, without("choices", v)
 	}
 	out := Message{Role: "assistant", Text: m.Lookup("content").Text()}
-	if refusal := m.Lookup("refusal").Text(); out.Text == "" && refusal != "" {
-		out.Text = refusal
+	for _, part := range m.Lookup("content").Elems() {
+		out.Text += part.Lookup("text").Text()
+	}
+	if refusal := m.Lookup("refusal").Text(); refusal != "" {
+		return Message{}, refused(refusal)
 	}
 	for _, c := range m.Lookup("tool_calls").Elems() {
 		args := c.Lookup("function", "arguments")
@@ -68,11 +72,50 @@ func openAIAnswer(v jsonv.Value) (Message, error) {
 		}
 		out.Calls = append(out.Calls, Call{c.Lookup("id").Text(), c.Lookup("function", "name").Text(), args})
 	}
+	switch choice.Lookup("finish_reason").Text() {
+	case "content_filter":
+		return Message{}, refused("a filter held the answer back")
+	case "length":
+		return out, cutOff(out)
+	}
 	return out, nil
 }
 
-// anthropicRequest is a message with temperature 0.
-func anthropicRequest(model, system string, turns []Message, tools []Tool) any {
+// without says that an answer lacks what it is there for, and what it says
+// instead.
+func without(key string, v jsonv.Value) error {
+	why := v.Lookup("error", "message").Text()
+	if why == "" {
+		why = v.Lookup("error").Text()
+	}
+	if why != "" {
+		return fmt.Errorf("%w: it is an error: %s", ErrUnusable, clip(why))
+	}
+	return fmt.Errorf("%w: it has no %s", ErrUnusable, key)
+}
+
+func refused(why string) error { return fmt.Errorf("%w: %s", ErrRefused, clip(why)) }
+
+// cutOff is the error of an answer that ended at the bound of its length
+// before it said anything.
+func cutOff(m Message) error {
+	if strings.TrimSpace(m.Text) == "" && len(m.Calls) == 0 {
+		return fmt.Errorf("%w: it was cut off at %d tokens before it said anything", ErrUnusable, answerTokens)
+	}
+	return nil
+}
+
+// clip is the beginning of a foreign text, one line.
+func clip(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > shownRunes {
+		return string(r[:shownRunes]) + "…"
+	}
+	return s
+}
+
+// anthropicRequest is a message. The wire form has no seed.
+func anthropicRequest(model, system string, turns []Message, tools []Tool, d draw) object {
 	var messages []any
 	for _, t := range turns {
 		role := t.Role
@@ -94,7 +137,7 @@ func anthropicRequest(model, system string, turns []Message, tools []Tool) any {
 		}
 		messages = append(messages, object{"role": role, "content": content})
 	}
-	req := object{"model": model, "system": system, "messages": messages, "temperature": 0, "max_tokens": answerTokens}
+	req := object{"model": model, "system": system, "messages": messages, "temperature": d.temperature, "max_tokens": answerTokens}
 	var list []any
 	for _, t := range tools {
 		list = append(list, object{"name": t.Name, "description": t.Description, "input_schema": schemaOf(t)})
@@ -108,7 +151,7 @@ func anthropicRequest(model, system string, turns []Message, tools []Tool) any {
 func anthropicAnswer(v jsonv.Value) (Message, error) {
 	content := v.Lookup("content")
 	if content.Kind() != jsonv.KindArray {
-		return Message{}, errors.New("the model's answer has no content")
+		return Message{}, without("content", v)
 	}
 	out := Message{Role: "assistant"}
 	var texts []string
@@ -121,5 +164,11 @@ func anthropicAnswer(v jsonv.Value) (Message, error) {
 		}
 	}
 	out.Text = strings.Join(texts, "\n")
+	switch v.Lookup("stop_reason").Text() {
+	case "refusal":
+		return Message{}, refused(out.Text)
+	case "max_tokens":
+		return out, cutOff(out)
+	}
 	return out, nil
 }

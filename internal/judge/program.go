@@ -1,0 +1,95 @@
+package judge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Bounds of one judgement of a program.
+const (
+	programTime   = 2 * time.Minute // it may well ask a model itself
+	programOutput = 1 << 20
+)
+
+// Program is a judge that is a program of the user's. For every vote it is
+// started anew, reads one JSON object on its standard input
+//
+//	{"rubric": "2", "vote": 1, "votes": 3, "question": "…", "facts": "…", "answer": "…", "calls": [{"operation": "…", "params": {…}}]}
+//
+// and writes one on its standard output:
+//
+//	{"verdict": "understood" | "not_understood" | "unsure", "reason": "…", "quote": "…"}
+//
+// reason and quote may be left out; a quote has to be in the answer or the
+// calls. Anything else, and an exit code other than 0, is an error.
+type Program struct {
+	Argv []string
+	// Run runs the program with a text on its standard input and returns what
+	// it wrote.
+	Run func(ctx context.Context, argv []string, stdin []byte) ([]byte, error)
+	// Timeout bounds one vote: 2 min.
+	Timeout time.Duration
+	// Shown is the program and its arguments as they may be written down.
+	Shown string
+}
+
+// Kind is "program".
+func (p *Program) Kind() string { return "program" }
+
+// Model names the program.
+func (p *Program) Model() string { return p.Shown }
+
+// Key is "": nobody knows when a program changes its mind.
+func (p *Program) Key(Case, int) string { return "" }
+
+// programCase is what a program reads.
+type programCase struct {
+	Rubric string `json:"rubric"`
+	Vote   int    `json:"vote"`
+	Votes  int    `json:"votes"`
+	casing
+}
+
+// Judge runs the program once for each vote.
+func (p *Program) Judge(ctx context.Context, k Case, votes int) (Verdict, error) {
+	return poll(votes, func(n int) (string, string, error) {
+		c := programCase{RubricVersion, n, max(votes, 1), casing{k.Question, k.Facts, k.Answer, json.RawMessage("[]")}}
+		if json.Valid([]byte(k.Calls)) {
+			c.Calls = json.RawMessage(k.Calls)
+		}
+		in, err := json.Marshal(c)
+		if err != nil {
+			return "", "", fmt.Errorf("encode the case: %w", err)
+		}
+		return p.vote(ctx, append(in, '\n'), k)
+	})
+}
+
+func (p *Program) vote(ctx context.Context, in []byte, k Case) (verdict, reason string, err error) {
+	limit := p.Timeout
+	if limit <= 0 {
+		limit = programTime
+	}
+	timed, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	out, err := p.Run(timed, p.Argv, in)
+	switch {
+	case ctx.Err() != nil:
+		return "", "", context.Cause(ctx)
+	case errors.Is(timed.Err(), context.DeadlineExceeded):
+		return "", "", fmt.Errorf("the program gave no verdict within %s", limit)
+	case err != nil:
+		return "", "", fmt.Errorf("the program gave no verdict: %w", err)
+	case len(out) > programOutput:
+		return "", "", errors.New("the program wrote more than 1 MiB")
+	}
+	verdict, reason, err = readVerdict(strings.TrimSpace(string(out)), k, false)
+	if err != nil {
+		return "", "", fmt.Errorf("%w: what the program wrote was refused: %w", ErrNoVerdict, err)
+	}
+	return verdict, reason, nil
+}
