@@ -128,9 +128,6 @@ func (s *soak) one(t *testing.T) *trial {
 		maybe(`setup: [{run: [sh, -c, "`+s.pick("trap '' TERM; sleep 300", "sleep 300 & sleep 300", "exit 3", "sleep 0.1")+`"], background: true}]`) +
 		maybe(`teardown: [{run: [sh, -c, "`+s.pick("true", "sleep 300", "exit 1")+`"], timeout: 500ms}]`)
 	s.end = s.pick("nothing", "nothing", "nothing", "INT", "TERM", "HUP", "KILL", "INT INT")
-	if slices.Contains(names, "process/child-of-a-new-group") || slices.Contains(names, "process/daemon") {
-		s.end = "nothing" // who left its server's group outlives a runner that is killed: docs/rough-edges.md
-	}
 	r := &row{id: "soak", files: map[string]string{"s.yml": s.write(names, extra)}, within: 100 * time.Second, during: s.interrupt,
 		args: []string{"run", "s.yml", "--reporter", "pretty", "--reporter", "json=../run.json"}}
 	tr := newTrial(t, r)

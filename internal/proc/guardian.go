@@ -55,8 +55,12 @@ func StartGuardian(exe string, args ...string) (*Guardian, error) {
 // Add names a group to be killed when the runner dies.
 func (g *Guardian) Add(ref Ref) { g.tell("add", ref) }
 
-// Remove forgets a group.
+// Remove forgets a group that has ended. Processes that left it may live; the
+// mark finds them.
 func (g *Guardian) Remove(ref Ref) { g.tell("del", ref) }
+
+// LetGo forgets a group that is to live on, with all that left it.
+func (g *Guardian) LetGo(ref Ref) { g.tell("let", ref) }
 
 func (g *Guardian) tell(verb string, ref Ref) {
 	g.send(fmt.Sprintf("%s %d %s\n", verb, ref.Pid, ref.Start))
@@ -115,7 +119,7 @@ func (g *Guardian) ref() Ref {
 func GuardianMain(r io.Reader) {
 	ignoreSignals()
 	mark := ""
-	let := map[int]bool{} // groups that ended or were released
+	let := map[int]bool{} // groups that were released
 	groups := map[string]Ref{}
 	files := map[string]func(string) error{} // by quoted path: how it is removed
 	in := bufio.NewScanner(r)
@@ -139,6 +143,8 @@ func GuardianMain(r io.Reader) {
 			groups[rest] = Ref{Pid: pid, Start: start}
 			delete(let, pid)
 		case verb == "del":
+			delete(groups, rest)
+		case verb == "let":
 			delete(groups, rest)
 			let[pid] = true
 		}

@@ -82,6 +82,13 @@ var helpers = map[string]func(args []string){
 		check(c.Start())
 		fmt.Println("daemon", c.Process.Pid)
 	},
+	"apart": func([]string) { // leaves a child in a group of its own, in the same session, and ends with its input
+		c := self("sleep")
+		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		check(c.Start())
+		fmt.Println("apart", c.Process.Pid)
+		io.Copy(io.Discard, os.Stdin)
+	},
 	"ticker": func([]string) {
 		for i := 0; ; i++ {
 			fmt.Println("tick", i)

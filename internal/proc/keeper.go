@@ -102,7 +102,12 @@ func (l *Ledger) nameOf(pid int) string {
 }
 
 // Remove is part of Keeper.
-func (l *Ledger) Remove(ref Ref) {
+func (l *Ledger) Remove(ref Ref) { l.remove(ref, (*Guardian).Remove) }
+
+// LetGo is part of Releaser.
+func (l *Ledger) LetGo(ref Ref) { l.remove(ref, (*Guardian).LetGo) }
+
+func (l *Ledger) remove(ref Ref, tell func(*Guardian, Ref)) {
 	if l == nil {
 		return
 	}
@@ -111,7 +116,7 @@ func (l *Ledger) Remove(ref Ref) {
 		delete(l.live, ref.Pid)
 	}
 	l.mu.Unlock()
-	l.guardian.Remove(ref)
+	tell(l.guardian, ref)
 	l.reaper.disown(ref)
 }
 

@@ -45,6 +45,15 @@ func runner(a []string) {
 	if len(a) > 0 && a[0] == "daemon" {
 		fmt.Print(proc.Run(bg, proc.Spec{Argv: argv("daemon"), Keeper: led, Linger: true}).Stdout)
 	}
+	if len(a) > 0 && a[0] == "apart" {
+		p, err := proc.Start(bg, proc.Spec{Argv: argv("apart"), PipeStdin: true, Keeper: led})
+		check(err)
+		for !strings.Contains(p.Output().String(), "\n") {
+			time.Sleep(time.Millisecond)
+		}
+		fmt.Print(p.Output().String())
+		p.Stop(bg, short)
+	}
 	if len(a) > 0 && a[0] == "release" {
 		_, err := four.Release()
 		check(err)
@@ -107,6 +116,21 @@ func TestGuardianFindsDaemons(t *testing.T) {
 	}
 	cmd.Process.Signal(syscall.SIGKILL)
 	eventually(t, "the guardian kills", func() bool { return !alive(daemon) })
+	eventually(t, "the guardian ends", func() bool { return len(survivors()) == 0 })
+}
+
+// A child that left its group is found when that group has ended before.
+func TestGuardianFindsWhoLeftAGroupThatEnded(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux shows the environment of other processes")
+	}
+	cmd, out := startRunner(t, "apart")
+	apart := pidIn(t, out, "apart")
+	if !alive(apart) {
+		t.Fatal("the child should be alive")
+	}
+	cmd.Process.Signal(syscall.SIGKILL)
+	eventually(t, "the guardian kills", func() bool { return !alive(apart) })
 	eventually(t, "the guardian ends", func() bool { return len(survivors()) == 0 })
 }
 

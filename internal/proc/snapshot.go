@@ -73,8 +73,8 @@ func (l *Ledger) Snapshot() Snapshot {
 // Process.Release too where a Process exists.
 func (l *Ledger) Release() Snapshot {
 	s := l.Snapshot()
-	for _, ref := range l.Live() {
-		l.Remove(ref)
+	for _, ref := range append(l.Live(), s.Groups...) {
+		l.LetGo(ref)
 	}
 	l.reaper.release()
 	return s

@@ -66,6 +66,10 @@ type Keeper interface {
 	Remove(Ref)
 }
 
+// Releaser is a Keeper that wants to know when a group is removed because it
+// was released: what belongs to it is to live on, also what left the group.
+type Releaser interface{ LetGo(Ref) }
+
 // Marker is a Keeper that puts a mark, NAME=value, into the environment of all
 // it keeps, so that a guardian finds also those that left their group, and that
 // says which Spec they came from. "" = no mark.

@@ -126,6 +126,14 @@ func (p *Process) forget() {
 	})
 }
 
+// letGo tells the keeper that the group is not to be ended.
+func (p *Process) letGo() {
+	if r, ok := p.spec.Keeper.(Releaser); ok {
+		p.keepOnce.Do(func() { r.LetGo(p.ref) })
+	}
+	p.forget()
+}
+
 var errReleased = errors.New("the process was released or has been stopped")
 
 // Release hands the group over to somebody else, for example a state file made
@@ -141,7 +149,7 @@ func (p *Process) Release() (Ref, error) {
 	p.released = true
 	p.detach()
 	p.group.release()
-	p.forget()
+	p.letGo()
 	return p.ref, nil
 }
 
