@@ -93,10 +93,10 @@ func (c *collector) checkToken(r reply) string {
 // probeConfirmation sees what the tokens of an operation are worth. It is
 // called for operations that the run may confirm.
 func (c *collector) probeConfirmation(op *liveOp) {
-	ask := func(params jsonv.Value) (string, reply) {
+	ask := func(params jsonv.Value) string {
 		r := c.sendNow(c.ctx, reply{tool: op.tool, args: jsonv.Object(textMember("operation", op.name), jsonv.Member{Key: "params", Value: params})})
 		token, _ := r.token()
-		return token, r
+		return token
 	}
 	with := func(params jsonv.Value, token string) reply {
 		return c.attempt(op, params.With(c.tokenKey, jsonv.String(token)))
@@ -111,7 +111,7 @@ func (c *collector) probeConfirmation(op *liveOp) {
 	} else {
 		c.failed(op.name+" with a token that was never given", r)
 	}
-	token, r := ask(params)
+	token := ask(params)
 	if token == "" {
 		return
 	}
@@ -120,14 +120,14 @@ func (c *collector) probeConfirmation(op *liveOp) {
 			c.breaks("confirmation.scope", r, "%s takes the token of another call", op.name)
 		}
 	}
-	if token, r = ask(params); token == "" {
+	if token = ask(params); token == "" {
 		return
 	}
 	args := params
-	if r = with(args, token); !r.ok() {
+	if r := with(args, token); !r.ok() {
 		return
 	}
-	if r = with(args, token); r.ok() {
+	if r := with(args, token); r.ok() {
 		c.breaks("confirmation.once", r, "%s takes a token twice", op.name)
 	}
 }

@@ -66,9 +66,9 @@ func httpRows() []row {
 			v.Header().Set("Content-Encoding", "gzip")
 			v.json(200, "not gzip at all, really")
 		}, "gzip"),
-		lost("other-origin", "a redirect to another origin", func(v *visit) { http.Redirect(v, v.r, "http://other.invalid/x", 307) }, "redirects to another origin (http://other.invalid)"),
-		lost("redirect-to-get", "a redirect that would make the call a GET", func(v *visit) { http.Redirect(v, v.r, "/x", 302) }, "redirect"),
-		lost("redirect-loop", "redirects without an end", func(v *visit) { http.Redirect(v, v.r, "/mcp", 307) }, "more than 5 redirects"),
+		lost("other-origin", "a redirect to another origin", func(v *visit) { http.Redirect(v, v.r, "http://other.invalid/x", http.StatusTemporaryRedirect) }, "redirects to another origin (http://other.invalid)"),
+		lost("redirect-to-get", "a redirect that would make the call a GET", func(v *visit) { http.Redirect(v, v.r, "/x", http.StatusFound) }, "redirect"),
+		lost("redirect-loop", "redirects without an end", func(v *visit) { http.Redirect(v, v.r, "/mcp", http.StatusTemporaryRedirect) }, "more than 5 redirects"),
 		lost("redirect-nowhere", "a redirect without an address", func(v *visit) { v.WriteHeader(307) }, "307"),
 		{id: "http/hang", what: "a call is never answered", http: &web{call: (*visit).hang}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"(limit: timeout 500ms)"}},
 		{id: "http/hang-in-body", what: "the answer stops in the middle", http: &web{call: func(v *visit) { v.json(200, `{"jsonrpc":`); v.Flush(); v.hang() }}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"(limit: timeout 500ms)"}},
@@ -100,7 +100,7 @@ func httpRows() []row {
 		}),
 		odd("same-origin-redirect", "a redirect within the origin", func(v *visit) {
 			if v.r.URL.Path != "/new" {
-				http.Redirect(v, v.r, "/new", 307)
+				http.Redirect(v, v.r, "/new", http.StatusTemporaryRedirect)
 				return
 			}
 			v.ok()
