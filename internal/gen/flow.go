@@ -56,7 +56,7 @@ func appendBlock(b *strings.Builder, v jsonv.Value, indent string) {
 	if v.Kind() == jsonv.KindArray {
 		for _, item := range v.Elems() {
 			first := indent + "- "
-			if item.Kind() != jsonv.KindObject {
+			if item.Kind() != jsonv.KindObject || item.Len() == 0 {
 				b.WriteString(first + flow(item) + "\n")
 				continue
 			}

@@ -113,3 +113,23 @@ func TestHostileTexts(t *testing.T) {
 		}
 	}
 }
+
+// A whole PEM block is a key, however short; two lines that are only spoken of
+// are none.
+func TestShortKey(t *testing.T) {
+	const begin, end = "-----BEGIN PRIVATE " + "KEY-----", "-----END PRIVATE " + "KEY-----"
+	r := secret.NewRedactor()
+	for in, want := range map[string]string{
+		"a " + begin + "\nMIIEvQIBADANBg\n" + end + " b":   "a [redacted] b",
+		"a " + begin + "\r\nMIIE\r\nvQ==\r\n" + end + " b": "a [redacted] b",
+		`{"k":"` + begin + `\nMIIEvQIB\n` + end + `"}`:     `{"k":"[redacted]"}`,
+	} {
+		if got := r.String(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+	spoken := "it goes from " + begin + " to " + end + " in the file"
+	if got := r.String(spoken); !strings.Contains(got, " to ") || !strings.Contains(got, "in the file") {
+		t.Errorf("got %q", got)
+	}
+}

@@ -19,10 +19,10 @@ func privateKey(s string, i, j int) (start, end int) {
 		longest = 16 << 10 // of a key; beyond that, what looks like its lines is masked
 	)
 	after := keyTextAfter(s, j)
-	if after == j {
+	k := strings.Index(s[j:min(len(s), j+longest)], footer)
+	if after == j && (k < 0 || !onlyKey(s[j:j+k])) {
 		return start, j // it is only spoken of
 	}
-	k := strings.Index(s[j:min(len(s), j+longest)], footer)
 	if k < 0 {
 		return start, after
 	}
@@ -48,6 +48,17 @@ func privateKeyEnd(s string, i, j int) (start, end int) {
 		return 0, 0
 	}
 	return start, j + len(label) + len("-----")
+}
+
+// onlyKey reports whether what stands between the two lines of a PEM block is
+// nothing but a key, of any length: no sentence.
+func onlyKey(s string) bool {
+	if s == "" || !strings.ContainsRune("\r\n\\", rune(s[0])) {
+		return false // a block has lines
+	}
+	s = strings.TrimRight(strings.NewReplacer("\r", "", "\n", "", `\r`, "", `\n`, "", `\`, "").Replace(s), "-")
+	s = strings.TrimSpace(s)
+	return s != "" && span(s, 0, keyChar) == len(s)
 }
 
 func dashesBefore(s string, i int) int {
