@@ -110,7 +110,8 @@ func (r *reader) semanticCase(c jsonv.Value, at string) SemanticCase {
 	})
 	s.ExpectedOperations = r.texts(semantic, p, "expected_operations")
 	s.ExpectedParameters = r.texts(semantic, p, "expected_parameters")
-	s.Judge = r.judge(c, at)
+	s.Question, s.Facts = r.text(c, at, "x_question", false), r.text(c, at, "x_facts", false)
+	s.Judge, s.Unjudged = r.judge(c, at), r.text(c, at, "x_unjudged", false)
 	return s
 }
 
@@ -120,7 +121,7 @@ func (r *reader) judge(c jsonv.Value, at string) *Judge {
 	if j.IsAbsent() {
 		return nil
 	}
-	out := &Judge{Kind: r.text(j, p, "kind", false), Model: r.text(j, p, "model", false), Reason: r.text(j, p, "reason", false), Rubric: r.text(j, p, "rubric", false), Votes: r.texts(j, p, "votes")}
+	out := &Judge{Kind: r.text(j, p, "kind", false), Model: r.text(j, p, "model", false), Reason: r.text(j, p, "reason", false), Rubric: r.text(j, p, "rubric", false), Votes: r.texts(j, p, "votes"), Key: r.text(j, p, "key", false)}
 	out.Verdict = Verdict(r.text(j, p, "verdict", true))
 	switch out.Verdict {
 	case Understood, NotUnderstood, Unsure, "":

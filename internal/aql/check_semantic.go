@@ -1,6 +1,8 @@
 package aql
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -20,28 +22,124 @@ func (j *judgement) semantics(tier Tier) []TestResult {
 		r := x.result()
 		r.Name = c.Name
 		r.Tiers = &TierResults{Structural: tierResult(r, "semantic.pattern", true), Semantic: tierResult(r, "semantic.pattern", false)}
+		if j.undecided(c) {
+			undecide(&r, c.Unjudged)
+		}
 		out = append(out, r)
+	}
+	if j.set != Strict {
+		return out
+	}
+	for _, u := range j.e.Live.Lookup("unasked").Elems() {
+		out = append(out, TestResult{
+			Name: u.Lookup("name").Text(), test: "semantic", Result: Skipped, Detail: "Not asked: " + sentence(u.Lookup("reason").Text()),
+			Tiers: &TierResults{Structural: Skipped, Semantic: Skipped},
+		})
 	}
 	return out
 }
 
-// semanticNote says what the rows of a live run rest on.
-func semanticNote(e *Evidence) string {
-	judged := 0
+// undecided reports whether a judge was asked for in vain. Then nothing else
+// decides: the phrases are for who asks no judge.
+func (j *judgement) undecided(c SemanticCase) bool { return j.set == Strict && c.Unjudged != "" }
+
+// undecide makes a row one that was not decided. What is known without the
+// judge is told and not counted.
+func undecide(r *TestResult, why string) {
+	known := ""
+	if len(r.Findings) > 0 {
+		known = " Known without the judge: " + r.Detail
+	}
+	r.Result, r.Findings, r.Tiers.Semantic = Skipped, nil, Skipped
+	r.Detail = "Not judged: " + sentence(why) + known
+}
+
+// sentence ends a text with a full stop.
+func sentence(s string) string {
+	if s == "" {
+		return "no reason is given."
+	}
+	if strings.ContainsAny(s[len(s)-1:], ".!?") || strings.HasSuffix(s, "…") {
+		return s
+	}
+	return s + "."
+}
+
+// semanticNote says what the semantic rows rest on: who was asked, who
+// judged, what is missing, and how often the tiers disagree.
+func semanticNote(e *Evidence, rows []TestResult) string {
+	unasked := e.Live.Lookup("unasked").Len()
+	if len(e.Semantics)+unasked == 0 {
+		if isLive(e.Live) && e.Live.Lookup("model").IsAbsent() {
+			return "no model was asked"
+		}
+		return ""
+	}
+	phrases, unjudged, judges := 0, 0, []string{}
 	for _, c := range e.Semantics {
-		if c.Judge != nil {
-			judged++
+		switch {
+		case c.Unjudged != "":
+			unjudged++
+		case c.Judge == nil:
+			phrases++
+		default:
+			if by := c.Judge.by(); !slices.Contains(judges, by) {
+				judges = append(judges, by)
+			}
 		}
 	}
-	switch why := e.Live.Lookup("semantic_error").Text(); {
-	case why != "":
-		return "not whole: " + clip(why, 300)
-	case e.Live.Lookup("model").IsAbsent():
-		return "no model was asked"
-	case judged == 0:
-		return "no judge was asked: the phrase rules decide tier 2"
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if unasked > 0 {
+		add("not whole: %s not asked", were(unasked, "question"))
 	}
-	return ""
+	if unjudged > 0 {
+		add("not whole: %s not judged", were(unjudged, "answer"))
+	}
+	switch {
+	case phrases == 0:
+	case len(judges) > 0:
+		add("the phrase rules decide tier 2 of %s that no judge was asked about", count(phrases, "answer"))
+	default:
+		add("no judge was asked: the phrase rules decide tier 2")
+	}
+	if len(judges) > 0 {
+		add("tier 2 is judged by %s", strings.Join(judges, " and "))
+	}
+	if n := disagreements(rows); n > 0 {
+		add("the tiers disagree on %s", count(n, "answer"))
+	}
+	return clip(strings.Join(parts, "; "), 600)
+}
+
+// by names a judge.
+func (j *Judge) by() string {
+	s := strings.TrimSpace(j.Kind + " " + clip(j.Model, 100))
+	if s == "" {
+		s = "somebody unnamed"
+	}
+	if n := len(j.Votes); n > 1 {
+		s += fmt.Sprintf(" (%d votes)", n)
+	}
+	return s
+}
+
+func were(n int, what string) string {
+	if n == 1 {
+		return "1 " + what + " was"
+	}
+	return fmt.Sprintf("%d %ss were", n, what)
+}
+
+// disagreements counts the answers that one tier takes and the other does
+// not.
+func disagreements(rows []TestResult) (n int) {
+	for _, r := range rows {
+		if r.Tiers != nil && r.Result != Skipped && (r.Tiers.Structural == Pass) != (r.Tiers.Semantic == Pass) {
+			n++
+		}
+	}
+	return n
 }
 
 // tierResult is the verdict of one tier: of the findings of a rule, or of
@@ -64,7 +162,7 @@ func tierResult(r TestResult, rule string, only bool) Result {
 }
 
 func (x *ruling) semantic(c SemanticCase, at *place) {
-	if len(c.RequiredPatterns)+len(c.PhraseGroups)+len(c.ExpectedOperations)+len(c.ExpectedParameters) > 0 || c.Judge != nil {
+	if len(c.RequiredPatterns)+len(c.PhraseGroups)+len(c.ExpectedOperations)+len(c.ExpectedParameters) > 0 || c.Judge != nil || c.Unjudged != "" {
 		x.cases = 1
 	}
 	answer := ""
@@ -84,9 +182,11 @@ func (x *ruling) semantic(c SemanticCase, at *place) {
 			x.breaks("semantic.pattern", at.member("structural").member("required_patterns").elem(i), c.ResponseText, "%s does not occur in the answer", quoted(clip(p, 60)))
 		}
 	}
-	if c.Judge != nil && x.set == Strict {
+	switch {
+	case x.undecided(c):
+	case c.Judge != nil && x.set == Strict:
 		x.judged(c.Judge, at.member("x_judge"))
-	} else {
+	default:
 		x.phrases(c, at.member("semantic").member("phrase_groups"), occurs)
 	}
 	x.calls(c, at.member("semantic"), occurs)

@@ -248,8 +248,8 @@ func judge(e *Evidence, o Options) []CategoryResult {
 			r.Tests = j.rows(c.Name)
 		}
 		j.rollUp(&r, o)
-		if c.Name == Semantic && isLive(e.Live) && o.Tier != Tier1 {
-			r.Note = semanticNote(e)
+		if c.Name == Semantic && o.Rules == Strict && o.Tier != Tier1 {
+			r.Note = semanticNote(e, r.Tests)
 		}
 		out = append(out, r)
 	}

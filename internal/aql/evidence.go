@@ -114,6 +114,8 @@ type ConstraintCase struct {
 // SemanticCase is a model's answer to a question about the adapter.
 type SemanticCase struct {
 	Name         string
+	Question     string // as it was put; "" when not recorded
+	Facts        string // what is right, as the introspection has it; "" when not recorded
 	ResponseText jsonv.Value
 	ToolCalls    []ToolCall
 
@@ -125,6 +127,9 @@ type SemanticCase struct {
 	// Judge is a recorded verdict that replaces the phrase groups under the
 	// strict rules; nil when there is none.
 	Judge *Judge
+	// Unjudged says why a judge that was asked for gave no verdict. Under the
+	// strict rules the case is then not decided.
+	Unjudged string
 }
 
 // ToolCall is one call a model made.
@@ -152,6 +157,7 @@ type Judge struct {
 	Reason  string
 	Rubric  string   // version of what the judge was told
 	Votes   []string // the verdict of each vote
+	Key     string   // of what was judged, empty for a program
 }
 
 // JSON returns the evidence as a bundle. Empty parts are left out.
@@ -257,6 +263,8 @@ func (c ConstraintCase) json() jsonv.Value {
 func (c SemanticCase) json() jsonv.Value {
 	var b, structural, semantic object
 	b.set("name", jsonv.String(c.Name))
+	b.text("x_question", c.Question)
+	b.text("x_facts", c.Facts)
 	b.set("response_text", c.ResponseText)
 	b.list("tool_calls", each(c.ToolCalls, func(t ToolCall) jsonv.Value {
 		var o object
@@ -282,8 +290,10 @@ func (c SemanticCase) json() jsonv.Value {
 		if len(c.Judge.Votes) > 0 {
 			j.set("votes", textList(c.Judge.Votes))
 		}
+		j.text("key", c.Judge.Key)
 		b.set("x_judge", j.value())
 	}
+	b.text("x_unjudged", c.Unjudged)
 	return b.value()
 }
 

@@ -249,7 +249,7 @@ type collector struct {
 	lost        []*liveOp        // creates whose answer never came
 	cleaning    bool
 
-	semanticError string // why the semantic evaluation is not whole
+	unasked       []jsonv.Value // questions that the model was not asked, with the reason
 	cleaned       []jsonv.Value
 	leftovers     []jsonv.Value
 	gated         bool            // an operation asked for a confirmation

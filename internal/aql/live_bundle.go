@@ -70,10 +70,13 @@ func (c *collector) live() jsonv.Value {
 	wire.set("serverInfo", c.s.ServerInfo().Lookup("serverInfo"))
 	o.set("mcp", wire.value())
 	o.list("tools", each(c.tools, func(t toolInfo) jsonv.Value { return jsonv.String(t.name) }))
-	o.text("semantic_error", c.semanticError)
+	o.list("unasked", c.unasked)
 	if m := c.o.Asking.Model; m != nil {
 		calls, tokens := m.Used()
 		o.set("model", jsonv.Object(textMember("name", m.Model()), jsonv.Member{Key: "calls", Value: jsonv.Int(int64(calls))}, jsonv.Member{Key: "tokens", Value: jsonv.Int(int64(tokens))}))
+	}
+	if j := c.o.Asking.Judge; j != nil {
+		o.set("judge", judgeNote(j))
 	}
 	o.list("dialect", each(c.dialect, jsonv.String))
 	o.set("modes", textList(c.modes))

@@ -2,10 +2,8 @@ package aql
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"mcptest/internal/jsonv"
 	llm "mcptest/internal/judge"
@@ -15,15 +13,16 @@ import (
 // model that sees nothing but the adapter's tools; tier 1 looks for patterns
 // in its answers; tier 2 holds its calls against the introspection and has
 // its answers judged. The questions, and what is right, come from
-// introspection. Everything stands in the bundle, so that the tiers can be
-// gone through again without a model.
+// introspection. Everything stands in the bundle, so that the answers can be
+// judged again, and the tiers gone through again, without the adapter.
 
-// Asking is how a live run asks models. The zero value asks none.
+// Asking is how models are asked. The zero value asks none.
 type Asking struct {
 	Model *llm.Client // answers the questions; nil: no semantic evaluation
-	Judge *llm.Client // judges the answers; nil: the phrases decide
+	Judge llm.Judge   // judges the answers; nil: the phrases decide
 	Votes int         // of the judge, 1
 	Cache JudgeCache  // of verdicts; may be nil
+	Again bool        // ask the judge about what it has judged before, too
 }
 
 // JudgeCache keeps verdicts by the key of what was judged.
@@ -32,99 +31,84 @@ type JudgeCache interface {
 	Put(key string, v llm.Verdict)
 }
 
-// maxTurns is how often a model may call tools for one question.
-const maxTurns = 6
+// Bounds of one question.
+const (
+	maxTurns     = 6  // how often a model may call tools
+	maxTurnCalls = 10 // calls of one turn that are looked at
+)
 
 const semanticSystem = "You use an adapter through its tools. Find out what it can do before you answer. Answer in a few plain sentences that name the operations and parameters you would use."
 
-// scenario is one question with what is right.
-type scenario struct {
-	SemanticCase
-	question, facts string
-}
-
-// scenarios makes the questions of the four families (S 5.3): discovery,
-// field selection, understanding an error, choosing an operation.
-func (c *collector) scenarios() (out []scenario) {
-	var creates []string
-	for _, op := range c.ops {
-		if op.category == "CREATE" {
-			creates = append(creates, op.name)
-		}
-	}
-	if len(creates) > 0 {
-		s := scenario{question: "Which operations of this adapter create something? Name all of them.", facts: "The CREATE operations are " + strings.Join(creates, ", ") + "."}
-		s.Name = "Discovery: what can be created"
-		s.RequiredPatterns, s.ExpectedOperations = creates[:1], []string{"introspect"}
-		for _, name := range creates[:min(len(creates), 3)] {
-			s.PhraseGroups = append(s.PhraseGroups, []string{name})
-		}
-		out = append(out, s)
-	}
-	for _, op := range c.ops {
-		if keys := scalarKeys(sample(c.base[op.name].data())); op.category == "READ" && op.param("fields") != nil && len(keys) > 1 {
-			s := scenario{
-				question: fmt.Sprintf("You need nothing but %s and %s of what %s answers. How do you ask for just these?", keys[0], keys[1], op.name),
-				facts:    op.name + " takes the parameter fields: " + op.param("fields").doc,
-			}
-			s.Name, s.RequiredPatterns, s.ExpectedParameters = "Field selection: "+op.name, []string{"fields"}, []string{"fields"}
-			s.PhraseGroups = [][]string{{keys[0]}, {keys[1]}}
-			out = append(out, s)
-			break
-		}
-	}
-	for _, m := range c.e.MissingRequired {
-		if text := message(m.Response).Text(); m.Operation != "introspect" && refused(m.Response) && text != "" {
-			s := scenario{
-				question: fmt.Sprintf("You called %s and got this error: %s\nWhat was wrong, and what do you do?", m.Operation, clip(text, 500)),
-				facts:    fmt.Sprintf("The required parameter %s of %s was missing; the call is to be repeated with it.", m.Parameter, m.Operation),
-			}
-			s.Name, s.RequiredPatterns = "Error understanding: "+m.Operation, []string{m.Parameter}
-			s.PhraseGroups = [][]string{{m.Parameter}, {"missing", "required", "add", "include", "provide", "supply", "with", "without"}}
-			out = append(out, s)
-			break
-		}
-	}
-	for _, op := range c.ops {
-		description := op.detail.Lookup("description").Text()
-		if op.verb == "list" && op.category == "READ" && description != "" && c.skipped[op.name] == "" {
-			s := scenario{
-				question: "Do this with the adapter's tools, then say which operation you used: " + clip(strings.ReplaceAll(description, op.name, "it"), 300),
-				facts:    "The operation for it is " + op.name + ".",
-			}
-			s.Name, s.ExpectedOperations, s.RequiredPatterns = "Operation selection: "+op.name, []string{op.name}, []string{op.name}
-			s.PhraseGroups = [][]string{{op.name}}
-			out = append(out, s)
-			break
-		}
-	}
-	return out
-}
-
 // semantics puts the questions and has the answers judged.
 func (c *collector) semantics() {
-	if c.o.Asking.Model == nil || c.dead != "" || c.ctx.Err() != nil {
+	if c.o.Asking.Model == nil {
 		return
 	}
 	var tools []llm.Tool
 	for _, t := range c.tools {
 		tools = append(tools, llm.Tool{Name: t.name, Description: t.description, Schema: t.schema})
 	}
+	var p patience
 	for _, s := range c.scenarios() {
 		c.phase("asking the model: "+s.Name, len(c.ops), len(c.ops))
-		if err := c.askModel(&s, tools); err != nil {
-			c.semanticError = err.Error()
-			return // what was not asked is no evidence
+		err := p.over()
+		if err == nil {
+			err = p.saw(c.askModel(&s, tools))
 		}
-		c.haveJudged(&s)
-		c.e.Semantics = append(c.e.Semantics, s.SemanticCase)
+		if err != nil { // what was not asked is no evidence
+			c.unasked = append(c.unasked, jsonv.Object(textMember("name", s.Name), textMember("reason", clip(err.Error(), 500))))
+			continue
+		}
+		c.e.Semantics = append(c.e.Semantics, s)
 	}
+	c.phase("asking the judge", len(c.ops), len(c.ops))
+	JudgeAnswers(c.ctx, c.e, c.o.Asking)
 }
 
+// patience is how long a model or a judge that fails is asked on: one
+// failure may be the question's, two in a row are not.
+type patience struct {
+	row  int
+	last error
+}
+
+// saw takes note of an outcome, and returns it.
+func (p *patience) saw(err error) error {
+	if err == nil || errors.Is(err, llm.ErrRefused) || errors.Is(err, llm.ErrNoVerdict) {
+		p.row = 0
+		return err
+	}
+	p.row++
+	p.last = err
+	if errors.Is(err, llm.ErrCap) || errors.Is(err, context.Canceled) || errors.Is(err, errGivenUp) {
+		p.row = maxInRow
+	}
+	return err
+}
+
+// over says why nothing more is asked; nil when it is.
+func (p *patience) over() error {
+	if p.row >= maxInRow {
+		return p.last
+	}
+	return nil
+}
+
+const maxInRow = 2
+
+// errGivenUp says that there is nobody to ask about any more.
+var errGivenUp = errors.New("the adapter is not there any more")
+
 // askModel lets the model call tools until it answers.
-func (c *collector) askModel(s *scenario, tools []llm.Tool) error {
-	turns := []llm.Message{{Role: "user", Text: s.question}}
+func (c *collector) askModel(s *SemanticCase, tools []llm.Tool) error {
+	turns := []llm.Message{{Role: "user", Text: s.Question}}
 	for range maxTurns {
+		switch {
+		case c.ctx.Err() != nil:
+			return context.Cause(c.ctx)
+		case c.dead != "":
+			return fmt.Errorf("%w: %s", errGivenUp, c.dead)
+		}
 		m, err := c.o.Asking.Model.Chat(c.ctx, semanticSystem, turns, tools)
 		if err != nil {
 			return err
@@ -134,13 +118,11 @@ func (c *collector) askModel(s *scenario, tools []llm.Tool) error {
 			return nil
 		}
 		turns = append(turns, m)
-		for _, call := range m.Calls[:min(len(m.Calls), 10)] {
-			op := call.Arguments.Lookup("operation")
-			s.ToolCalls = append(s.ToolCalls, ToolCall{op.Text(), op.Kind() == jsonv.KindString, redactJSON(call.Arguments.Lookup("params"))})
-		}
 		for i, call := range m.Calls {
 			text := "too many calls at once"
-			if i < 10 {
+			if i < maxTurnCalls {
+				op := call.Arguments.Lookup("operation")
+				s.ToolCalls = append(s.ToolCalls, ToolCall{op.Text(), op.Kind() == jsonv.KindString, c.redact(call.Arguments.Lookup("params"))})
 				text = c.rehearse(call)
 			}
 			turns = append(turns, llm.Message{Role: "tool", ID: call.ID, Text: text})
@@ -149,62 +131,46 @@ func (c *collector) askModel(s *scenario, tools []llm.Tool) error {
 	return nil
 }
 
-// rehearse answers a model's call: what only reads is done, everything else
-// is noted and left undone, whatever the run's mode.
+// rehearse answers a model's call: what is documented and only reads is done,
+// everything else is noted and left undone, whatever the run's mode.
 func (c *collector) rehearse(call llm.Call) string {
 	if c.toolNamed(call.Name) == nil {
 		return "there is no such tool"
 	}
-	one := func(args jsonv.Value) bool {
-		op := c.op(args.Lookup("operation").Text())
-		return op == nil || op.name == "introspect" || op.risk == riskRead
+	parts := []jsonv.Value{call.Arguments}
+	if batch := call.Arguments.Lookup("operations"); !batch.IsAbsent() {
+		parts = nil
+		for _, part := range batch.Elems() {
+			parts = append(parts, part)
+		}
+		if _, both := call.Arguments.Get("operation"); both {
+			parts = append(parts, call.Arguments)
+		}
 	}
-	reads := one(call.Arguments)
-	for _, part := range call.Arguments.Lookup("operations").Elems() {
-		reads = reads && one(part)
-	}
-	if !reads {
-		return `{"success":false,"error":{"code":"PERMISSION_DENIED","message":"This is a rehearsal: the call was noted and not carried out."}}`
+	for _, part := range parts {
+		name := part.Lookup("operation")
+		op := c.op(name.Text())
+		switch {
+		case name.Kind() != jsonv.KindString || op == nil && name.Text() != "introspect":
+			return `{"success":false,"error":{"code":"NOT_FOUND_OPERATION","message":"The introspection lists no such operation."}}`
+		case op != nil && (op.risk != riskRead || c.barred(op) != ""), smuggled(op, part.Lookup("params")):
+			return `{"success":false,"error":{"code":"PERMISSION_DENIED","message":"This is a rehearsal: the call was noted and not carried out."}}`
+		}
 	}
 	r := c.send(call.Name, call.Arguments)
-	return clip(r.response().String(), 20_000)
+	if r.budget {
+		return "the call was not sent: " + r.cause.Error()
+	}
+	return clip(c.noted(r).String(), 20_000)
 }
 
-// haveJudged stores a judge's verdict with a case. A judge that cannot be
-// asked leaves the phrases to decide.
-func (c *collector) haveJudged(s *scenario) {
-	a := c.o.Asking
-	if a.Judge == nil {
-		return
-	}
-	calls, _ := json.Marshal(each(s.ToolCalls, func(t ToolCall) jsonv.Value {
-		return jsonv.Object(textMember("operation", t.Operation), jsonv.Member{Key: "params", Value: orNull(t.Params)})
-	}))
-	k := llm.Case{Question: s.question, Facts: s.facts, Answer: s.ResponseText.Text(), Calls: string(calls)}
-	votes := max(a.Votes, 1)
-	key := a.Judge.Key(k, votes)
-	v, known := llm.Verdict{}, false
-	if a.Cache != nil {
-		v, known = a.Cache.Get(key)
-	}
-	if !known {
-		var err error
-		if v, err = a.Judge.Judge(c.ctx, k, votes); err != nil {
-			if !errors.Is(err, context.Canceled) {
-				c.semanticError = "the judge: " + err.Error()
-			}
-			return
-		}
-		if a.Cache != nil {
-			a.Cache.Put(key, v)
+// smuggled reports whether parameters name an operation of their own, which a
+// careless adapter may take for the one that is meant.
+func smuggled(op *liveOp, params jsonv.Value) bool {
+	for _, key := range []string{"operation", "operations"} {
+		if _, has := params.Get(key); has && (op == nil || op.param(key) == nil) {
+			return true
 		}
 	}
-	s.Judge = &Judge{Kind: "model", Model: a.Judge.Model(), Verdict: Verdict(v.Verdict), Reason: v.Reason, Rubric: llm.RubricVersion, Votes: v.Votes}
-}
-
-func orNull(v jsonv.Value) jsonv.Value {
-	if v.IsAbsent() {
-		return jsonv.Null()
-	}
-	return v
+	return false
 }

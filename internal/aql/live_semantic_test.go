@@ -131,13 +131,74 @@ func TestJudgedAnswers(t *testing.T) {
 	}
 }
 
-// A model that cannot be asked costs the semantic rows and nothing else.
+// semanticRows are the rows of the semantic category.
+func semanticRows(r *aql.Report) (rows []aql.TestResult, c aql.CategoryResult) {
+	for _, c := range r.Categories {
+		if c.Name == aql.Semantic {
+			return c.Tests, c
+		}
+	}
+	return nil, c
+}
+
+// A model that cannot be asked costs the semantic rows and nothing else, and
+// each row says why.
 func TestModelOutOfReach(t *testing.T) {
-	for name, answer := range map[string]string{"no completion": `{}`, "not JSON": `{"choices":`} {
+	for answer, want := range map[string]string{`{}`: "no choices", `{"choices":`: "not JSON", `{"choices":[{"message":{"refusal":"I would rather not."}}]}`: "I would rather not."} {
 		e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Asking: aql.Asking{Model: model(t, func(jsonv.Value) string { return answer })}})
 		r := judgeLive(e)
-		if got := categories(r)[aql.Semantic]; got != aql.Skipped || r.ExitCode != 0 || !strings.Contains(string(r.Text()), "not whole") {
-			t.Errorf("%s: %s, exit %d", name, got, r.ExitCode)
+		rows, c := semanticRows(r)
+		if c.Result != aql.Skipped || r.ExitCode != 0 || len(rows) != 4 || !strings.Contains(c.Note, "not whole: 4 questions were not asked") {
+			t.Errorf("%s: %s (%s), %d rows, exit %d", answer, c.Result, c.Note, len(rows), r.ExitCode)
+		}
+		for _, row := range rows {
+			if row.Result != aql.Skipped || !strings.HasPrefix(row.Detail, "Not asked: ") || !strings.Contains(row.Detail, want) {
+				t.Errorf("%s: %s: %s", answer, row.Name, row.Detail)
+			}
+		}
+	}
+}
+
+// A cap on calls ends the questions cleanly: what was answered counts, the
+// rest is skipped.
+func TestModelCalls(t *testing.T) {
+	calls := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls++
+		data, _ := io.ReadAll(r.Body)
+		v, _ := jsonv.Parse(data)
+		io.WriteString(w, clever(v.Lookup("messages")))
+	}))
+	t.Cleanup(srv.Close)
+	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Asking: aql.Asking{Model: judge.New(judge.Options{URL: srv.URL, MaxCalls: 3})}})
+	rows, c := semanticRows(judgeLive(e))
+	if calls != 3 || len(rows) != 4 || rows[0].Result != aql.Pass || rows[3].Result != aql.Skipped || !strings.Contains(rows[3].Detail, "the cap on model calls or tokens is reached") {
+		t.Errorf("%d calls, %s (%s): %+v", calls, c.Result, c.Note, rows)
+	}
+}
+
+// What the introspection does not list, what --deny-op names and what hides
+// an operation among parameters never reaches the adapter.
+func TestModelsCallsStayWithinThePolicy(t *testing.T) {
+	for name, args := range map[string]string{
+		"undocumented":      `{"operation":"zz_drop_everything","params":{}}`,
+		"denied":            `{"operation":"list_books","params":{"title":"zz_seen"}}`,
+		"smuggled":          `{"operation":"introspect","params":{"query":"zz_seen","operation":"delete_book"}}`,
+		"batch and single":  `{"operation":"delete_book","operations":[{"operation":"introspect","params":{"query":"zz_seen"}}]}`,
+		"no operation":      `{"params":{"query":"zz_seen"}}`,
+		"not a name":        `{"operation":["delete_book"],"params":{"query":"zz_seen"}}`,
+		"introspect denied": `[{"operation":"introspect","params":{"query":"zz_seen"}}]`,
+	} {
+		var log strings.Builder
+		m := model(t, func(m jsonv.Value) string {
+			if m.Len() == 2 {
+				return calling("mcp_aql", args)
+			}
+			return saying("done")
+		})
+		e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Log: &log}), Deny: []string{"list_*"}, Asking: aql.Asking{Model: m}})
+		if len(e.Semantics) == 0 || strings.Contains(e.Live.Lookup("transcript").String(), "zz_drop_everything") || strings.Contains(e.Live.Lookup("transcript").String(), "zz_seen") {
+			t.Errorf("%s: the call was sent", name)
 		}
 	}
 }
