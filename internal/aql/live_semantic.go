@@ -23,6 +23,8 @@ type Asking struct {
 	Votes int         // of the judge, 1
 	Cache JudgeCache  // of verdicts; may be nil
 	Again bool        // ask the judge about what it has judged before, too
+	// Progress is told the name of each answer before it is judged; may be nil.
+	Progress func(name string)
 }
 
 // JudgeCache keeps verdicts by the key of what was judged.
@@ -61,8 +63,9 @@ func (c *collector) semantics() {
 		}
 		c.e.Semantics = append(c.e.Semantics, s)
 	}
-	c.phase("asking the judge", len(c.ops), len(c.ops))
-	JudgeAnswers(c.ctx, c.e, c.o.Asking)
+	a := c.o.Asking
+	a.Progress = func(name string) { c.phase("asking the judge: "+name, len(c.ops), len(c.ops)) }
+	JudgeAnswers(c.ctx, c.e, a)
 }
 
 // patience is how long a model or a judge that fails is asked on: one

@@ -29,6 +29,9 @@ func JudgeAnswers(ctx context.Context, e *Evidence, o Asking) (done Judged) {
 	var p patience
 	for i := range e.Semantics {
 		s := &e.Semantics[i]
+		if o.Progress != nil {
+			o.Progress(s.Name)
+		}
 		k, votes := judgeCase(s), max(o.Votes, 1)
 		key := o.Judge.Key(k, votes)
 		if !o.Again && s.judgedBy(o, key, votes) {

@@ -40,14 +40,15 @@ func aqlCommands() []aqlCommand {
 	return append(live[:1:1], []aqlCommand{
 		{"test", []string{"bundle-file"}, "judge an evidence bundle", "Judges an evidence bundle (- reads it from the standard input).\n" +
 			"Exit code: 0 conformant at the level asked for, 1 a MUST category failed, 2 a SHOULD category warned,\n" +
-			"3 a mistake in the command line or in the bundle.", []aqlFlag{
+			"3 a mistake in the command line or in the bundle.", append([]aqlFlag{
 			{"level", "l", "1 or 2", "conformance level to test (default 1)", oneOf("1", "2"), false},
 			output, format,
 			{"tier", "", "one of " + strings.Join(aql.Tiers(), ", "), "tiers of the semantic evaluation (default both)", oneOf(aql.Tiers()...), false},
 			{"category", "c", "one of " + strings.Join(categoryNames(), ", "), "report this category only", oneOf(categoryNames()...), false},
 			rules, normativeFlag(),
 			{"fail-on", "", "warn", "exit with 2 when anything warned, in a MUST category too", oneOf("warn"), false},
-		}, (*aqlCall).test},
+			judgeBundleFlag(),
+		}, judgeFlags()...), (*aqlCall).test},
 		{"report", []string{"results-file"}, "lay out a JSON report anew", "Lays out a JSON report (made by test --format json) in another format.", []aqlFlag{format, output}, (*aqlCall).report},
 		{"verify-fixtures", []string{"[folder]"}, "check bundles against their expected exit codes", "Judges every *.json bundle of a folder at its expected_level (default 1) and compares the exit code with\n" +
 			"its expected_exit_code (default 0). Without a folder, the program's own fixtures. Exit code 1 on a difference.", []aqlFlag{
@@ -86,11 +87,14 @@ func (c *aqlCall) test() int {
 		c.problem("--normative belongs to the strict rules: add --rules strict")
 		return aql.ExitConfig
 	}
+	if code := c.judgeBundle(f, e, o); code != 0 {
+		return code
+	}
 	r := aql.Evaluate(e, o)
 	if c.flags["fail-on"] == "warn" && r.ExitCode == aql.ExitPassed && r.Warns() {
 		r.ExitCode = aql.ExitWarned
 	}
-	return max(c.print(r), r.ExitCode)
+	return max(c.print(r), r.ExitCode, c.judged(e))
 }
 
 // print writes a report in the format and to the place asked for.

@@ -152,9 +152,11 @@ func (c *aqlCall) live() int {
 				return aql.ExitConfig
 			}
 		}
-		if o.Asking, ok = c.asking(dir); !ok {
+		var keys []string
+		if o.Asking, keys, ok = c.asking(dir, t.keeper); !ok {
 			return aql.ExitConfig
 		}
+		o.Secrets = append(o.Secrets, keys...)
 		switch {
 		case c.flags["clean"] != "":
 			return c.liveClean(ctx, o, dir)
@@ -209,7 +211,7 @@ func (c *aqlCall) liveRun(ctx context.Context, o aql.LiveOptions, dir string) in
 	if c.flags["fail-on"] == "warn" && r.ExitCode == aql.ExitPassed && r.Warns() {
 		r.ExitCode = aql.ExitWarned
 	}
-	return max(c.print(r), r.ExitCode)
+	return max(c.print(r), r.ExitCode, c.judged(read))
 }
 
 func progressLine(p aql.Progress) string {

@@ -1,90 +1,178 @@
 package cli
 
 import (
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"mcptest/internal/aql"
 	"mcptest/internal/judge"
+	"mcptest/internal/proc"
+	"mcptest/internal/secret"
 )
 
 // localModels is where a model on this machine usually answers.
 const localModels = "http://localhost:11434/v1"
 
-// modelFlags are the options of the semantic evaluation.
+// Who judges, as --judge has it.
+const (
+	judgePhrases = "phrases"
+	judgeModel   = "model"
+	judgeExec    = "exec:"
+)
+
+// modelFlags are the options of the model that a live run asks.
 func modelFlags() []aqlFlag {
-	return []aqlFlag{
+	return append([]aqlFlag{
 		{"model", "", "a model's name", "ask this model whether it understands the adapter (level 2); without it the semantic rows are SKIP", anyValue, false},
-		{"model-url", "", "an address", "where the model answers (default " + localModels + ", or Anthropic's with --model-api anthropic)", anyValue, false},
+		{"model-url", "", "an address", "where the model answers (default " + localModels + ", or Anthropic's with --model-api anthropic)", modelAddress, false},
 		{"model-api", "", "openai or anthropic", "the wire form, openai for every compatible endpoint (default openai)", oneOf(judge.OpenAI, judge.Anthropic), false},
 		{"model-key-env", "", "a name", "send the value of this variable as the key", anyValue, false},
-		{"judge", "", "phrases or model", "who judges the answers: the phrase rules, or the model too (default phrases)", oneOf("phrases", "model"), false},
-		{"judge-model", "", "a model's name", "the model that judges (default that of --model)", anyValue, false},
+	}, judgeFlags()...)
+}
+
+// judgeFlags are the options of the judge, which test has too.
+func judgeFlags() []aqlFlag {
+	return []aqlFlag{
+		{"judge", "", "phrases, model or exec:COMMAND", "who judges the answers: the phrase rules, a model, or a program that reads and writes JSON (default phrases; test: the verdicts in the bundle)", judgeKind, false},
+		{"judge-model", "", "a model's name", "the model that judges (live: default that of --model)", anyValue, false},
+		{"judge-url", "", "an address", "where it answers (default as for --model)", modelAddress, false},
+		{"judge-api", "", "openai or anthropic", "its wire form (default as for --model)", oneOf(judge.OpenAI, judge.Anthropic), false},
+		{"judge-key-env", "", "a name", "send it the value of this variable as the key (default that of --model-key-env, unless --judge-url or --judge-api is given)", anyValue, false},
 		{"judge-votes", "", "a number up to 9", "how often the judge is asked; the majority decides (default 1)", number(1, 9), false},
+		{"rejudge", "", "", "ask the judge about what it has judged before, too", nil, false},
+		{"require-judge", "", "", "exit with 3 when a question was not asked or an answer not judged", nil, false},
 		{"max-model-calls", "", "a number", "requests to each model at most (default 200)", number(1, 100_000), false},
 		{"max-tokens", "", "a number", "tokens of each model at most, as the endpoint counts them (default 200000)", number(1, 100_000_000), false},
 	}
 }
 
-// asking reads the options; false after a mistake.
-func (c *aqlCall) asking(cacheDir string) (aql.Asking, bool) {
-	var a aql.Asking
+func modelAddress(s string) (string, error) { return s, judge.CheckURL(s) }
+
+// judgeKind accepts phrases, model and exec:COMMAND.
+func judgeKind(s string) (string, error) {
+	if line, program := strings.CutPrefix(s, judgeExec); program {
+		words, err := proc.Split(line)
+		if err == nil && len(words) == 0 {
+			_, err = anyValue("")
+		}
+		return s, err
+	}
+	return oneOf(judgePhrases, judgeModel, judgeExec+"COMMAND")(s)
+}
+
+// asking reads the options of a live run; false after a mistake.
+func (c *aqlCall) asking(cacheDir string, keeper proc.Keeper) (a aql.Asking, keys []string, ok bool) {
 	name, given := c.flags["model"]
 	if !given {
 		for _, f := range modelFlags()[1:] {
 			if _, set := c.flags[f.long]; set {
 				c.problem("--%s needs --model", f.long)
-				return a, false
+				return a, nil, false
 			}
 		}
-		return a, true
+		return a, nil, true
 	}
-	o := judge.Options{API: c.flags["model-api"], URL: c.flags["model-url"], Model: name}
+	if _, kept := c.flags["bundle"]; !kept && c.flags["level"] != "2" && c.flags["clean"] == "" && c.flags["mode"] != aql.ModePlan {
+		c.problem("--model: level 1 has no semantic rows: add --level 2, or --bundle to keep the answers")
+		return a, nil, false
+	}
+	o, ok := c.endpoint("model", judge.Options{})
+	if !ok {
+		return a, nil, false
+	}
+	o.Model = name
+	a.Model = judge.New(o)
+	if c.flags["judge"] == "" {
+		c.flags["judge"] = judgePhrases
+	}
+	ok = c.judging(&a, o, cacheDir, keeper, &keys)
+	return a, append(keys, o.Key), ok
+}
+
+// endpoint reads where a model is: the options --PREFIX-url and so on, with
+// those of another model to begin with.
+func (c *aqlCall) endpoint(prefix string, o judge.Options) (judge.Options, bool) {
+	address, moved := c.flags[prefix+"-url"]
+	api, other := c.flags[prefix+"-api"]
+	if moved || other {
+		o.Key = "" // it is not for somebody else
+	}
+	if other && api != o.API {
+		o.API, o.URL = api, ""
+	}
+	if moved {
+		o.URL = address
+	}
 	if o.URL == "" {
 		o.URL = localModels
 		if o.API == judge.Anthropic {
 			o.URL = "https://api.anthropic.com"
 		}
 	}
-	if key, given := c.flags["model-key-env"]; given {
-		if o.Key = lookupEnv(c.Env, key); o.Key == "" {
-			c.problem("--model-key-env: the variable %s is not set", key)
-			return a, false
+	if name, given := c.flags[prefix+"-key-env"]; given {
+		if o.Key = strings.TrimSpace(lookupEnv(c.Env, name)); o.Key == "" {
+			c.problem("--%s-key-env: the variable %s is not set", prefix, name)
+			return o, false
 		}
 	}
 	o.MaxCalls, _ = strconv.Atoi(c.flags["max-model-calls"])
 	o.MaxTokens, _ = strconv.Atoi(c.flags["max-tokens"])
-	a.Model = judge.New(o)
-	if c.flags["judge"] == "model" {
+	return o, true
+}
+
+// judging reads the options of the judge; false after a mistake. o is the
+// model that was asked, if there is one.
+func (c *aqlCall) judging(a *aql.Asking, o judge.Options, cacheDir string, keeper proc.Keeper, keys *[]string) bool {
+	who := c.flags["judge"]
+	if !c.judgeFits(who) {
+		return false
+	}
+	a.Votes, _ = strconv.Atoi(c.flags["judge-votes"])
+	a.Again = c.flags["rejudge"] != ""
+	if cacheDir != "" {
+		a.Cache = verdictCache(filepath.Join(cacheDir, "verdicts"))
+	}
+	switch line, program := strings.CutPrefix(who, judgeExec); {
+	case program:
+		words, _ := proc.Split(line) // judgeKind has tried it
+		var argv []string
+		for _, w := range words {
+			argv = append(argv, w.Text)
+		}
+		a.Judge = &judge.Program{Argv: argv, Shown: secret.NewRedactor().String(proc.QuoteAll(argv)), Run: c.judgeProgram(keeper)}
+	case who == judgeModel:
+		o, ok := c.endpoint("judge", o)
 		if name, given := c.flags["judge-model"]; given {
 			o.Model = name
 		}
+		if ok && o.Model == "" {
+			c.problem("--judge model needs --judge-model")
+			ok = false
+		}
+		if !ok {
+			return false
+		}
 		a.Judge = judge.New(o)
-		a.Votes, _ = strconv.Atoi(c.flags["judge-votes"])
-		a.Cache = verdictCache(filepath.Join(cacheDir, "verdicts"))
+		*keys = append(*keys, o.Key)
 	}
-	return a, true
+	return true
 }
 
-// verdictCache is a folder with one file a verdict. What cannot be read or
-// written is judged again.
-type verdictCache string
-
-func (d verdictCache) file(key string) string { return filepath.Join(string(d), key+".json") }
-
-// Get reads a verdict.
-func (d verdictCache) Get(key string) (judge.Verdict, bool) {
-	var v judge.Verdict
-	data, err := os.ReadFile(d.file(key))
-	return v, err == nil && json.Unmarshal(data, &v) == nil && v.Verdict != ""
-}
-
-// Put writes a verdict.
-func (d verdictCache) Put(key string, v judge.Verdict) {
-	data, err := json.Marshal(v)
-	if err == nil && os.MkdirAll(string(d), 0o700) == nil {
-		_ = writeWhole(d.file(key), data)
+// judgeFits reports whether the options beside --judge belong to it.
+func (c *aqlCall) judgeFits(who string) bool {
+	ok := true
+	for _, name := range []string{"judge-model", "judge-url", "judge-api", "judge-key-env"} {
+		if _, set := c.flags[name]; set && who != judgeModel {
+			c.problem("--%s needs --judge model", name)
+			ok = false
+		}
 	}
+	for _, name := range []string{"judge-votes", "rejudge"} {
+		if _, set := c.flags[name]; set && (who == judgePhrases || who == "") {
+			c.problem("--%s needs --judge model or --judge exec:COMMAND", name)
+			ok = false
+		}
+	}
+	return ok
 }
