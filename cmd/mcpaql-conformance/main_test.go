@@ -60,7 +60,7 @@ func recipe(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	text := strings.ReplaceAll(string(guide), "\r\n", "\n")
-	m := regexp.MustCompile("(?s)<!-- recipe: generated adapter -->\n```yaml\n.*?run: \\|\n(.*?)```").FindStringSubmatch(text)
+	m := regexp.MustCompile("(?s)<!-- recipe: generated adapter -->\n(?:<!--[^\n]*-->\n)?```yaml\n.*?run: \\|\n(.*?)```").FindStringSubmatch(text)
 	if m == nil {
 		t.Fatal("the guide has no recipe for generated adapters")
 	}

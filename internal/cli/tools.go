@@ -126,6 +126,9 @@ func (l *look) pages(ctx context.Context, method, key string) ([]jsonv.Value, er
 	seen := map[string]bool{}
 	var params jsonv.Value
 	limits := l.f.limits.mcp().WithDefaults()
+	tooLong := func(more string) error {
+		return fmt.Errorf("the list is too long: %d items%s (limits: --max-list-items %d, --max-list-pages %d)", len(out), more, limits.Items, limits.Pages)
+	}
 	for range limits.Pages {
 		res, err := l.result(ctx, method, params)
 		if err != nil {
@@ -139,19 +142,22 @@ func (l *look) pages(ctx context.Context, method, key string) ([]jsonv.Value, er
 			out = append(out, item)
 		}
 		cursor := res.Lookup("nextCursor")
-		if cursor.Kind() != jsonv.KindString {
+		switch more := cursor.Kind() == jsonv.KindString; {
+		case len(out) > limits.Items:
+			return nil, tooLong("")
+		case !more:
 			return out, nil
 		}
 		if seen[cursor.Text()] {
 			return nil, fmt.Errorf("the cursor %s came twice: the list has no end", cursor.Short(80))
 		}
-		if len(out) >= limits.Items {
+		if len(out) == limits.Items {
 			break
 		}
 		seen[cursor.Text()] = true
 		params = jsonv.Object(jsonv.Member{Key: "cursor", Value: cursor})
 	}
-	return nil, fmt.Errorf("the list is too long: %d items and more to come (limits: --max-list-items %d, --max-list-pages %d)", len(out), limits.Items, limits.Pages)
+	return nil, tooLong(" and more to come")
 }
 
 // offers reports whether the server declares a capability; one that declares
