@@ -61,7 +61,11 @@ func aqlProgram() gen.Program {
 	for _, cmd := range aqlCommands() {
 		c := gen.Command{Name: cmd.name, Synopsis: aqlName + " " + cmd.synopsis(), Short: cmd.summary, Long: cmd.about}
 		for _, f := range cmd.flags {
-			c.Flags = append(c.Flags, gen.Flag{Name: f.long, Letter: f.short, Value: strings.ToUpper(f.long), Doc: f.summary + "; " + f.value})
+			flag := gen.Flag{Name: f.long, Letter: f.short, Doc: f.summary}
+			if f.check != nil { // it takes a value
+				flag.Value, flag.Doc = strings.ToUpper(f.long), f.summary+"; "+f.value
+			}
+			c.Flags = append(c.Flags, flag)
 		}
 		p.Commands = append(p.Commands, c)
 	}
