@@ -13,10 +13,8 @@ import (
 
 const redacted = secret.Mask
 
-// redactJSON replaces the texts under keys that hold secrets.
-func redactJSON(v jsonv.Value) jsonv.Value { return redactKeys(v, nil) }
-
-// redactKeys also replaces whatever stands under the keys of a set.
+// redactKeys replaces the texts under keys that hold secrets, and whatever
+// stands under the keys of a set.
 func redactKeys(v jsonv.Value, sensitive map[string]bool) jsonv.Value {
 	switch v.Kind() {
 	case jsonv.KindArray:
