@@ -26,6 +26,7 @@ type attempt struct {
 	sessions map[*entry]*mcp.Session
 	marks    map[*mcp.Session]proc.Mark
 	obs      expect.Observation // of the last call
+	hint     string             // what to add to a message when that call failed
 	problems []string           // violations and the like that fail the case
 }
 

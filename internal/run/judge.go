@@ -48,7 +48,7 @@ func (a *attempt) judge(ctx context.Context) {
 	}
 	a.out.Warnings = append(a.out.Warnings, v.Notes...)
 	if !v.Pass {
-		a.fail(result.Fail, v.Message)
+		a.fail(result.Fail, v.Message+a.hint)
 	}
 }
 
@@ -64,13 +64,13 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int, _ *mcp.Exch
 		}
 		a.out.Assertions = append(a.out.Assertions, items...)
 		if !v.Pass {
-			a.fail(result.Fail, stepName(op, i)+": "+v.Message)
+			a.fail(result.Fail, stepName(op, i)+": "+v.Message+a.hint)
 			return false
 		}
 	} else if !last {
 		implicit := expect.Merge(expect.Parts{}, expect.Parts{})
 		if v := implicit.Evaluate(ctx, &a.obs, nil); !v.Pass {
-			a.failStep(op, i, op.Pos, v.Message)
+			a.failStep(op, i, op.Pos, v.Message+a.hint)
 			return false
 		}
 	}

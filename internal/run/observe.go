@@ -56,6 +56,10 @@ func (a *attempt) observe(ctx context.Context, e *entry, sess *mcp.Session, op *
 		method = x.Method // the name of a tool, or sent as a method
 	}
 	a.outputSchema(ctx, e, sess.Protocol(), method, op.Subject, &o)
+	a.hint = ""
+	if method == "tools/call" && (!o.Error.IsAbsent() || o.Result.Lookup("isError").Bool()) {
+		a.hint = e.tools.unlisted(ctx, op.Subject)
+	}
 }
 
 // outputSchema checks structuredContent against what the tool promised.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/result"
+	"mcptest/internal/source"
 )
 
 // schemaTime is how long one validation against an outputSchema may take.
@@ -99,6 +101,19 @@ func (t *toolIndex) has(ctx context.Context, name string) (has, known bool) {
 	default:
 		return false, false
 	}
+}
+
+// unlisted says, for the message of a call that failed, that the server lists
+// no tool of a name; "" when it does, or when there is no list.
+func (t *toolIndex) unlisted(ctx context.Context, name string) string {
+	if has, known := t.has(ctx, name); has || !known {
+		return ""
+	}
+	hint := "; the server lists no tool " + strconv.Quote(name)
+	if near := source.Nearest(name, sortedKeys(t.schemas)); near != "" {
+		hint += " (did you mean " + strconv.Quote(near) + "?)"
+	}
+	return hint
 }
 
 // schema returns what a tool promises to answer, nil for nothing.
