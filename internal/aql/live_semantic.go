@@ -35,8 +35,9 @@ type JudgeCache interface {
 
 // Bounds of one question.
 const (
-	maxTurns     = 6  // how often a model may call tools
-	maxTurnCalls = 10 // calls of one turn that are looked at
+	maxTurns     = 6        // how often a model may call tools
+	maxTurnCalls = 10       // calls of one turn; the rest is taken for not made
+	maxArguments = 64 << 10 // bytes of a call's arguments
 )
 
 const semanticSystem = "You use an adapter through its tools. Find out what it can do before you answer. Answer in a few plain sentences that name the operations and parameters you would use."
@@ -120,15 +121,17 @@ func (c *collector) askModel(s *SemanticCase, tools []llm.Tool) error {
 		if len(m.Calls) == 0 {
 			return nil
 		}
-		turns = append(turns, m)
+		m.Calls = m.Calls[:min(len(m.Calls), maxTurnCalls)]
 		for i, call := range m.Calls {
-			text := "too many calls at once"
-			if i < maxTurnCalls {
-				op := call.Arguments.Lookup("operation")
-				s.ToolCalls = append(s.ToolCalls, ToolCall{op.Text(), op.Kind() == jsonv.KindString, c.redact(call.Arguments.Lookup("params"))})
-				text = c.rehearse(call)
+			if len(call.Arguments.Append(nil)) > maxArguments {
+				m.Calls[i].Arguments = jsonv.Value{}
 			}
-			turns = append(turns, llm.Message{Role: "tool", ID: call.ID, Text: text})
+		}
+		turns = append(turns, m)
+		for _, call := range m.Calls {
+			op := call.Arguments.Lookup("operation")
+			s.ToolCalls = append(s.ToolCalls, ToolCall{op.Text(), op.Kind() == jsonv.KindString, c.redact(call.Arguments.Lookup("params"))})
+			turns = append(turns, llm.Message{Role: "tool", ID: call.ID, Text: c.rehearse(call)})
 		}
 	}
 	return nil

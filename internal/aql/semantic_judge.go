@@ -82,15 +82,26 @@ func (s *SemanticCase) judgedBy(o Asking, key string, votes int) bool {
 	return len(j.Votes) == votes
 }
 
+// What of an answer and of a call's parameters a judge gets to see, in
+// characters.
+const (
+	judgedAnswer = 20_000
+	judgedParams = 2000
+)
+
 // judgeCase is what a judge gets to see. A bundle that says neither question
 // nor facts, such as one written by hand, has them made from what it expects.
 func judgeCase(s *SemanticCase) llm.Case {
-	calls, _ := json.Marshal(each(s.ToolCalls, func(t ToolCall) jsonv.Value {
-		return jsonv.Object(textMember("operation", t.Operation), jsonv.Member{Key: "params", Value: orNull(t.Params)})
+	calls, _ := json.Marshal(each(s.ToolCalls[:min(len(s.ToolCalls), maxTurns*maxTurnCalls)], func(t ToolCall) jsonv.Value {
+		params := orNull(t.Params)
+		if text := params.String(); len(text) > judgedParams {
+			params = jsonv.String(clip(text, judgedParams))
+		}
+		return jsonv.Object(textMember("operation", clip(t.Operation, 200)), jsonv.Member{Key: "params", Value: params})
 	}))
 	k := llm.Case{Question: s.Question, Facts: s.Facts, Calls: string(calls)}
 	if !s.ResponseText.IsAbsent() {
-		k.Answer = text(s.ResponseText)
+		k.Answer = clip(text(s.ResponseText), judgedAnswer)
 	}
 	if k.Question == "" {
 		k.Question = s.Name

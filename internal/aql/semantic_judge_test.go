@@ -243,3 +243,41 @@ func jsonvParse(t *testing.T, data []byte) jsonv.Value {
 	}
 	return v
 }
+
+// What a model floods a run with is bounded before it is kept, sent on or
+// judged.
+func TestFloods(t *testing.T) {
+	calls := strings.Repeat(`{"id":"c","type":"function","function":{"name":"mcp_aql_read","arguments":"{\"operation\":\"introspect\",\"params\":{\"query\":\"types\"}}"}},`, 3000)
+	long := `{"id":"l","function":{"name":"mcp_aql_read","arguments":` + jsonv.String(`{"operation":"introspect","params":{"query":"`+strings.Repeat("x", 200_000)+`"}}`).String() + `}}`
+	biggest := 0
+	m := model(t, func(m jsonv.Value) string {
+		biggest = max(biggest, m.Len())
+		if m.Len() > 2 {
+			return saying(strings.Repeat("word ", 100_000))
+		}
+		return `{"choices":[{"message":{"tool_calls":[` + long + "," + strings.TrimSuffix(calls, ",") + `]}}],"usage":{"prompt_tokens":1}}`
+	})
+	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Asking: aql.Asking{Model: m}})
+	for i, s := range e.Semantics {
+		if n := len(s.ToolCalls); n != 10 || len(s.ResponseText.Text()) > 21_000 {
+			t.Errorf("case %d: %d calls, an answer of %d bytes", i, n, len(s.ResponseText.Text()))
+		}
+		e.Semantics[i].ToolCalls[0].Params = jsonv.String(strings.Repeat("y", 1<<20))
+		e.Semantics[i].ResponseText = jsonv.String(strings.Repeat("z", 1<<20))
+	}
+	if biggest != 2+1+10 {
+		t.Errorf("%d messages were sent back", biggest)
+	}
+	if strings.Contains(e.Live.Lookup("transcript").String(), strings.Repeat("x", 1000)) {
+		t.Error("the flood reached the adapter")
+	}
+	j := &scripted{name: "p", say: func(_ int, k judge.Case) (string, error) {
+		if n := len(k.Answer) + len(k.Calls); n > 30_000 {
+			t.Errorf("a judge gets %d bytes", n)
+		}
+		return judge.Unsure, nil
+	}}
+	if done := aql.JudgeAnswers(context.Background(), e, aql.Asking{Judge: j}); done.Asked != 4 {
+		t.Errorf("%+v", done)
+	}
+}

@@ -106,6 +106,10 @@ func (c *aqlCall) writeJudged(f *source.File, e *aql.Evidence) int {
 	if !given {
 		return 0
 	}
+	if out := c.flags["output"]; name == "-" && (out == "" || out == "-") {
+		c.problem("--bundle and the report cannot both go to the standard output: add --output FILE")
+		return aql.ExitConfig
+	}
 	bundle, err := jsonv.Parse(f.Data)
 	if err == nil {
 		bundle, err = aql.WithVerdicts(bundle, e)
