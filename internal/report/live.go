@@ -66,6 +66,7 @@ type Live struct {
 	gathered []byte    // not written yet
 	wrote    time.Time // when something was
 	later    *time.Timer
+	reason   string // of the case that was listed last
 }
 
 // task is a case that is being worked on.
@@ -75,7 +76,12 @@ type task struct {
 }
 
 // ready is the text of a case that waits for those before it.
-type ready struct{ title, text string }
+type ready struct {
+	title, text string
+	again       string // the text when the case before it failed for the same reason
+	reason      string // for which it failed
+	skipped     bool   // it has a reason of its own, and leaves the one above in force
+}
 
 // slowest is the slowest test so far.
 type slowest struct {
@@ -165,14 +171,20 @@ func (l *Live) testCase(c *result.Case) {
 	if l.o.Quiet {
 		return
 	}
-	title := l.p.suiteTitle(c, l.suites)
+	t := ready{title: l.p.suiteTitle(c, l.suites), reason: c.Message, skipped: c.Status == result.Skip}
+	l.p.reason = ""
 	l.p.listCase(c)
-	text := l.take()
+	t.text = l.take()
+	if c.Status != result.Pass && c.Message != "" {
+		l.p.reason = c.Message
+		l.p.listCase(c)
+		t.again = l.take()
+	}
 	if !l.o.InOrder {
-		l.list(ready{title, text})
+		l.list(t)
 		return
 	}
-	l.held[c.Index] = ready{title, text}
+	l.held[c.Index] = t
 	l.release(false)
 }
 
@@ -197,6 +209,12 @@ func (l *Live) release(all bool) {
 
 func (l *Live) list(t ready) {
 	text := t.text
+	if t.again != "" && !t.skipped && t.reason == l.reason {
+		text = t.again
+	}
+	if !t.skipped && text != "" {
+		l.reason = t.reason
+	}
 	if !l.listed || t.title != l.title {
 		l.listed, l.title = true, t.title
 		head := "\n"
