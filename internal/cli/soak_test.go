@@ -46,6 +46,7 @@ func soakRuns(t *testing.T) (runs int, seed uint64) {
 // moment in a random way, leave no process, no file and no port behind, say so
 // with the right exit code, and have torn down what was set up.
 func TestInterruptedRunsLeaveNothing(t *testing.T) {
+	hearHangup()
 	runs, seed := soakRuns(t)
 	exits := map[string]int{}
 	for i := range runs {

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 func runTests(m *testing.M) int {
+	hearHangup()
 	dir, err := os.MkdirTemp("", "faults")
 	if err != nil {
 		panic(err)
