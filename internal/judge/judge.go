@@ -75,7 +75,8 @@ func (c *Client) Judge(ctx context.Context, k Case, votes int) (Verdict, error) 
 
 // poll asks for every vote. A verdict needs more than half of the votes that
 // were asked for; votes that differ are unsure. A vote that cannot be had
-// ends the poll, unless the judge merely answered badly.
+// ends the poll, unless the judge merely answered badly; what it cannot change
+// any more stands.
 func poll(votes int, ask func(n int) (verdict, reason string, err error)) (Verdict, error) {
 	votes = max(votes, 1)
 	var out Verdict
@@ -83,12 +84,12 @@ func poll(votes int, ask func(n int) (verdict, reason string, err error)) (Verdi
 	var last error
 	for n := range votes {
 		verdict, reason, err := ask(n + 1)
-		switch {
-		case errors.Is(err, ErrNoVerdict):
+		if err != nil {
 			last = err
-			continue
-		case err != nil:
-			return Verdict{}, err
+			if errors.Is(err, ErrNoVerdict) {
+				continue
+			}
+			break
 		}
 		out.Votes = append(out.Votes, verdict)
 		if count[verdict]++; reasons[verdict] == "" {

@@ -78,7 +78,7 @@ func TestVotes(t *testing.T) {
 func TestVotesCutShort(t *testing.T) {
 	k := judge.Case{Answer: "I would call list_books first."}
 	for name, o := range map[string]judge.Options{"a cap": {MaxCalls: 1}, "a failure": {}} {
-		client, _ := serve(t, o, func(n int, w http.ResponseWriter, _ jsonv.Value) {
+		client, e := serve(t, o, func(n int, w http.ResponseWriter, _ jsonv.Value) {
 			if n > 1 {
 				w.WriteHeader(401)
 				return
@@ -88,6 +88,19 @@ func TestVotesCutShort(t *testing.T) {
 		if v, err := client.Judge(context.Background(), k, 3); err == nil || v.Verdict != "" {
 			t.Errorf("%s: %+v, %v", name, v, err)
 		}
+		if n := len(e.bodies); n > 2 {
+			t.Errorf("%s: asked %d times", name, n)
+		}
+	}
+}
+
+// A majority that no further vote can change stands, whatever becomes of the
+// votes behind it.
+func TestSettledVotes(t *testing.T) {
+	client, e := serve(t, judge.Options{MaxCalls: 3}, func(_ int, w http.ResponseWriter, _ jsonv.Value) { say(w, yes) })
+	v, err := client.Judge(context.Background(), judge.Case{Answer: "I would call list_books first."}, 5)
+	if err != nil || v.Verdict != judge.Understood || len(v.Votes) != 3 || len(e.bodies) != 3 {
+		t.Errorf("%+v, %v", v, err)
 	}
 }
 
