@@ -249,13 +249,13 @@ type collector struct {
 	lost        []*liveOp        // creates whose answer never came
 	cleaning    bool
 
-	unasked       []jsonv.Value // questions that the model was not asked, with the reason
-	cleaned       []jsonv.Value
-	leftovers     []jsonv.Value
-	gated         bool            // an operation asked for a confirmation
-	gates         map[string]bool // operations that did, and got it
-	tokenKey      string          // the parameter that a token is sent in
-	batchSent     int             // operations in the batch that was answered
+	unasked   []jsonv.Value // questions that the model was not asked, with the reason
+	cleaned   []jsonv.Value
+	leftovers []jsonv.Value
+	gated     bool            // an operation asked for a confirmation
+	gates     map[string]bool // operations that did, and got it
+	tokenKey  string          // the parameter that a token is sent in
+	batchSent int             // operations in the batch that was answered
 
 	skipped  map[string]string // operation → reason
 	untested []jsonv.Value
