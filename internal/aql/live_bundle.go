@@ -70,14 +70,7 @@ func (c *collector) live() jsonv.Value {
 	wire.set("serverInfo", c.s.ServerInfo().Lookup("serverInfo"))
 	o.set("mcp", wire.value())
 	o.list("tools", each(c.tools, func(t toolInfo) jsonv.Value { return jsonv.String(t.name) }))
-	o.list("unasked", c.unasked)
-	if m := c.o.Asking.Model; m != nil {
-		calls, tokens := m.Used()
-		o.set("model", jsonv.Object(textMember("name", m.Model()), jsonv.Member{Key: "calls", Value: jsonv.Int(int64(calls))}, jsonv.Member{Key: "tokens", Value: jsonv.Int(int64(tokens))}))
-	}
-	if j := c.o.Asking.Judge; j != nil {
-		o.set("judge", judgeNote(j))
-	}
+	c.asked(&o)
 	o.list("dialect", each(c.dialect, jsonv.String))
 	o.set("modes", textList(c.modes))
 	o.set("policy", jsonv.Object(textMember("mode", c.o.Mode), jsonv.Member{Key: "allow", Value: textList(c.o.Allow)},
@@ -121,6 +114,18 @@ func (c *collector) live() jsonv.Value {
 	o.list("tests", tests)
 	o.list("transcript", c.transcript)
 	return o.value()
+}
+
+// asked notes which models were asked, and what they were not asked.
+func (c *collector) asked(o *object) {
+	o.list("unasked", c.unasked)
+	if m := c.o.Asking.Model; m != nil {
+		calls, tokens := m.Used()
+		o.set("model", jsonv.Object(textMember("name", m.Model()), jsonv.Member{Key: "calls", Value: jsonv.Int(int64(calls))}, jsonv.Member{Key: "tokens", Value: jsonv.Int(int64(tokens))}))
+	}
+	if j := c.o.Asking.Judge; j != nil {
+		o.set("judge", judgeNote(j))
+	}
 }
 
 // ending says why a run ended early, "" when it did not.
