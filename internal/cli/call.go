@@ -33,8 +33,10 @@ roots are not declared and refused; a suite's respond: can serve them.
 Arguments: --arg name=value reads the value as a number, true, false, null or "text" where it is one, and as plain
 text otherwise; --arg name:=JSON takes any JSON; --args-json takes an object, @FILE or - for standard input.
 
-Exit codes: 0 when the tool answered, 1 when it answered with an error or the server failed, 2 for a mistake in the
-command line.`,
+Every check of a test of run is made: the answer is held against the tool's outputSchema, too.
+
+Exit codes: 0 when the tool answered, 1 when it answered with an error, or the server failed or broke the protocol, 2 for a
+mistake in the command line.`,
 		Example: `  mcptest call get-sum --arg a=2 --arg b=3 -- npx -y @modelcontextprotocol/server-everything
   mcptest call search --arg query='open issues' --arg limit=5 --url http://localhost:8080/mcp
   mcptest call create --args-json '{"item": {"id": 1}}' --server api --config suite.yaml --json`,
@@ -157,10 +159,12 @@ func (l *look) call(ctx context.Context, tool string, args jsonv.Value) error {
 	}
 	x := l.do(ctx, "tools/call", params)
 	stop()
+	warnings := l.checked(ctx, tool, x)
 	if l.f.json {
-		return l.callJSON(ctx, x)
+		return l.callJSON(ctx, x, warnings)
 	}
 	l.meanwhile(x)
+	l.warn(warnings)
 	l.refused(x)
 	if err := exchangeError(x); err != nil {
 		var rpc *mcp.RPCError
@@ -179,7 +183,7 @@ func (l *look) call(ctx context.Context, tool string, args jsonv.Value) error {
 	if res.Lookup("isError").Bool() {
 		return fail(exitFailed, "the tool answered with an error (isError)")
 	}
-	return nil
+	return l.broke()
 }
 
 // printResult prints content block by block. Structured content is shown when
@@ -259,7 +263,7 @@ func (l *look) meanwhile(x *mcp.Exchange) {
 }
 
 // callJSON prints everything about a call as one object.
-func (l *look) callJSON(ctx context.Context, x *mcp.Exchange) error {
+func (l *look) callJSON(ctx context.Context, x *mcp.Exchange, warnings []string) error {
 	var out []jsonv.Member
 	add := func(key string, v jsonv.Value) { out = append(out, jsonv.Member{Key: key, Value: v}) }
 	bad := exchangeError(x) != nil
@@ -287,9 +291,15 @@ func (l *look) callJSON(ctx context.Context, x *mcp.Exchange) error {
 	var violations []jsonv.Value
 	for _, v := range x.Violations {
 		violations = append(violations, jsonv.Object(jsonv.Member{Key: "kind", Value: jsonv.String(v.Kind)},
-			jsonv.Member{Key: "message", Value: jsonv.String(v.Msg)}, jsonv.Member{Key: "excerpt", Value: jsonv.String(v.Excerpt)}))
+			jsonv.Member{Key: "message", Value: jsonv.String(v.Msg)}, jsonv.Member{Key: "excerpt", Value: jsonv.String(v.Excerpt)},
+			jsonv.Member{Key: "tolerated", Value: jsonv.Bool(v.Tolerated)}))
 	}
 	add("violations", jsonv.Array(violations...))
+	var warned []jsonv.Value
+	for _, w := range warnings {
+		warned = append(warned, jsonv.String(w))
+	}
+	add("warnings", jsonv.Array(warned...))
 	if err := l.printJSON(l.s.Out, jsonv.Object(out...)); err != nil {
 		return err
 	}
@@ -299,5 +309,5 @@ func (l *look) callJSON(ctx context.Context, x *mcp.Exchange) error {
 	if bad {
 		return &exitError{code: exitFailed}
 	}
-	return nil
+	return l.broke()
 }

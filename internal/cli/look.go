@@ -33,6 +33,8 @@ type look struct {
 	server   *plan.Server
 	sess     *mcp.Session
 	shown    int           // violations that were shown
+	breach   bool          // one of them is not tolerated
+	greeted  bool          // those of the handshake were shown
 	dialled  mcp.Transport // made already, for the session to come
 	collect  bool          // violations go to seen and are not shown
 	seen     []mcp.Violation
@@ -83,10 +85,18 @@ func (f *targetFlags) with(cmd *cobra.Command, s Streams, argv []string, fn func
 			fmt.Fprintln(s.Err, "warning: "+l.text(run.Died(died, l.sess.Protocol())))
 		}
 		err := fn(ctx, l)
-		l.violations(l.sess.Handshake().Violations)
-		l.violations(l.sess.TakeViolations())
+		l.remaining()
 		return err
 	})
+}
+
+// remaining shows the violations that belong to no call.
+func (l *look) remaining() {
+	if !l.greeted {
+		l.greeted = true
+		l.violations(l.sess.Handshake().Violations)
+	}
+	l.violations(l.sess.TakeViolations())
 }
 
 // open starts the server, or connects to it, and greets it; one that is not up
@@ -232,6 +242,7 @@ func (l *look) violations(list []mcp.Violation) {
 		return
 	}
 	for _, v := range list {
+		l.breach = l.breach || !v.Tolerated
 		if l.shown++; l.shown > maxShown {
 			if l.shown == maxShown+1 {
 				fmt.Fprintln(l.s.Err, "violation: and more, which are not shown")

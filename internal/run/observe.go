@@ -86,14 +86,19 @@ func (e *entry) checkOutput(ctx context.Context, method, tool string, res jsonv.
 	if !e.def.ValidateOutput || method != "tools/call" || res.IsAbsent() || res.Lookup("isError").Bool() {
 		return nil, nil
 	}
-	broken := func(excerpt, format string, args ...any) []mcp.Violation {
-		return []mcp.Violation{{Kind: "output-schema", Msg: fmt.Sprintf(format, args...), Excerpt: excerpt}}
-	}
 	out := e.tools.schema(ctx, tool)
 	if out == nil {
 		return nil, nil
 	}
-	schema, err := out.compiled()
+	return out.check(ctx, tool, res)
+}
+
+// check holds the result of a tool against the schema.
+func (o *outputSchema) check(ctx context.Context, tool string, res jsonv.Value) (bad []mcp.Violation, warnings []string) {
+	broken := func(excerpt, format string, args ...any) []mcp.Violation {
+		return []mcp.Violation{{Kind: "output-schema", Msg: fmt.Sprintf(format, args...), Excerpt: excerpt}}
+	}
+	schema, err := o.compiled()
 	if err != nil {
 		return nil, []string{fmt.Sprintf("the outputSchema of %s is not a valid schema: %v", tool, err)}
 	}
