@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -141,7 +142,7 @@ func (o LiveOptions) withDefaults() LiveOptions {
 // Collect looks at a running adapter and returns the evidence, with x_live
 // filled in. What the adapter does wrong is evidence; an error means that
 // there was no adapter to look at (*NoAdapterError), or that the options
-// make no sense. When ctx ends early the evidence holds what was seen until
+// make no sense, or, with evidence, a *BrokenRunError. When ctx ends early the evidence holds what was seen until
 // then, and what was created has been removed all the same.
 func Collect(ctx context.Context, o LiveOptions) (*Evidence, error) {
 	c := newCollector(o)
@@ -156,14 +157,43 @@ func Collect(ctx context.Context, o LiveOptions) (*Evidence, error) {
 		return nil, errors.New("no session was opened")
 	}
 	defer func() { c.s.Close(context.WithoutCancel(ctx)) }()
-	if err := c.discover(); err != nil {
+	var broken *BrokenRunError
+	err = guarded(c.discover)
+	if errors.As(err, &broken) {
+		c.dead = broken.Error()
+	} else if err != nil {
 		return nil, err
 	}
-	if c.o.Mode != ModePlan {
-		c.probe()
+	if c.o.Mode != ModePlan && broken == nil {
+		err = guarded(func() error { c.probe(); return nil })
+		if errors.As(err, &broken) {
+			c.dead = broken.Error()
+		}
 	}
 	c.finish()
-	return c.e, nil
+	return c.e, err
+}
+
+// BrokenRunError says that this program failed in the middle of a run. The
+// evidence beside it holds what was seen until then.
+type BrokenRunError struct {
+	Value any    // what was panicked with
+	Stack string // where
+}
+
+// Error says that it is not the adapter's fault.
+func (e *BrokenRunError) Error() string {
+	return fmt.Sprintf("the run was ended by a mistake in this program, not in the adapter: %v", e.Value)
+}
+
+// guarded runs a part of a run and turns a panic into a *BrokenRunError.
+func guarded(part func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &BrokenRunError{Value: v, Stack: string(debug.Stack())}
+		}
+	}()
+	return part()
 }
 
 func newCollector(o LiveOptions) *collector {

@@ -63,10 +63,8 @@ func (c *collector) otherLaunch(variant string) (families map[string]string, sin
 		return nil, false, false
 	}
 	defer s.Close(c.ctx)
-	other := &collector{o: c.o, ctx: c.ctx, s: s, e: &Evidence{}, tests: map[string]*liveTest{}, started: c.started, restarts: 1}
-	for id := range c.tests {
-		other.tests[id] = &liveTest{id: id}
-	}
+	other := newCollector(c.o)
+	other.ctx, other.s, other.restarts = c.ctx, s, 1
 	if other.listTools() != nil || other.assignTools() != nil {
 		return nil, false, false
 	}

@@ -53,7 +53,7 @@ func aqlLiveCommands(format, output aqlFlag) []aqlCommand {
 		{"live", nil, "test a running adapter", "Looks at a running adapter and judges what it saw by the strict rules. In mode safe nothing is called but\n" +
 			"what reads; write creates, updates and deletes things of its own, marked zz_conf_, and removes them again.\n" +
 			"Exit code: 0 conformant at the level asked for, 1 a MUST category failed, 2 a SHOULD category warned,\n" +
-			"3 a mistake in the command line, or no adapter there, 130 interrupted.", flags, (*aqlCall).live},
+			"3 a mistake in the command line or of this program, or no adapter there, 130 interrupted.", flags, (*aqlCall).live},
 		{"call", []string{"tool", "[arguments-json]"}, "call one tool of an adapter", "Calls one tool with arguments, a JSON object, and prints the answer: it repeats a finding of live.\nNo policy holds it back.", aqlTargetFlags(), (*aqlCall).callTool},
 	}
 }
@@ -174,7 +174,11 @@ func (c *aqlCall) liveRun(ctx context.Context, o aql.LiveOptions, dir string) in
 	o.Progress = func(p aql.Progress) { status.Set(progressLine(p)) }
 	e, err := aql.Collect(ctx, o)
 	status.Clear()
-	if err != nil {
+	var broken *aql.BrokenRunError
+	if errors.As(err, &broken) {
+		c.problem("%s", broken)
+		c.problem("%s", broken.Stack)
+	} else if err != nil {
 		j.end(true)
 		return c.noAdapter(err)
 	}
@@ -211,7 +215,11 @@ func (c *aqlCall) liveRun(ctx context.Context, o aql.LiveOptions, dir string) in
 	if c.flags["fail-on"] == "warn" && r.ExitCode == aql.ExitPassed && r.Warns() {
 		r.ExitCode = aql.ExitWarned
 	}
-	return max(c.print(r), r.ExitCode, c.judged(read))
+	code := max(c.print(r), r.ExitCode, c.judged(read))
+	if broken != nil {
+		code = aql.ExitConfig
+	}
+	return code
 }
 
 func progressLine(p aql.Progress) string {

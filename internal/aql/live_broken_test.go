@@ -1,0 +1,60 @@
+package aql_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/aql/demo"
+	"mcptest/internal/mcp"
+)
+
+// An adapter that is silent in its other endpoint mode costs that mode only.
+func TestSecondLaunchThatHangs(t *testing.T) {
+	dial := dialer(t, func(variant string) mcp.Handler {
+		return spoiled(t, demo.Options{Mode: "crude"}, func(_ int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			if variant != "" {
+				time.Sleep(300 * time.Millisecond)
+			}
+			return nil
+		})
+	})
+	e := collect(t, aql.LiveOptions{Dial: dial, CallTimeout: 150 * time.Millisecond})
+	if len(e.OperationDetails) == 0 {
+		t.Error("nothing was looked at")
+	}
+}
+
+// A mistake of this program in the middle of a run loses nothing of what was
+// seen, and what was created is removed.
+func TestPanicKeepsTheEvidence(t *testing.T) {
+	state := t.TempDir() + "/library.json"
+	for _, phase := range []string{"introspection", "requests", "round trips"} {
+		e, err := aql.Collect(context.Background(), aql.LiveOptions{
+			Dial: library(t, demo.Options{State: state}), Mode: aql.ModeWrite,
+			Progress: func(p aql.Progress) {
+				if p.Phase == phase {
+					panic("planted")
+				}
+			},
+		})
+		var broken *aql.BrokenRunError
+		if !errors.As(err, &broken) || broken.Value != "planted" || e == nil {
+			t.Fatalf("%s: %v", phase, err)
+		}
+		if ended := e.Live.Lookup("ended").Text(); ended != broken.Error() {
+			t.Errorf("%s: ended %q", phase, ended)
+		}
+		if phase != "introspection" && !bytes.Contains(e.JSON().Append(nil), []byte("create_book")) {
+			t.Errorf("%s: the evidence is lost", phase)
+		}
+		if phase == "round trips" {
+			if left := markedIn(t, state); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		}
+	}
+}
