@@ -115,6 +115,7 @@ func httpRows() []row {
 			}
 		}),
 		{id: "http/error-in-200", what: "a JSON-RPC error with HTTP 200", http: &web{call: func(v *visit) { v.json(200, refusal(v.id, -32603, "no luck")) }}, exit: 1, tests: "fail pass", says: []string{"-32603", "no luck"}},
+		{id: "http/result-in-500", what: "a result with HTTP 500", http: &web{call: func(v *visit) { v.json(500, v.good()) }}, exit: 1, tests: "error pass", says: []string{"HTTP 500", "can't hold a result"}},
 		{id: "http/error-in-500", what: "a JSON-RPC error with HTTP 500", http: &web{call: func(v *visit) { v.json(500, refusal(v.id, -32603, "no luck")) }}, exit: 1, tests: "fail pass", says: []string{"-32603", "no luck"}},
 		{id: "http/odd-modern", what: "odd: a server of revision 2026-07-28", http: &web{modern: true}, tests: "pass pass"},
 	}

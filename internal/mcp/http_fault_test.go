@@ -78,6 +78,20 @@ func TestHTTPFaults(t *testing.T) {
 			w.WriteHeader(500)
 			io.WriteString(w, refused(string(m.ID), -32603, ""))
 		}},
+		{name: "500 with a result", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(500)
+			io.WriteString(w, result(string(m.ID), "{}"))
+		}, cause: "HTTP 500 Internal Server Error (application/json): an answer of this status can't hold a result: {"},
+		{name: "404 with a result", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+			w.WriteHeader(404)
+			io.WriteString(w, result(string(m.ID), "{}"))
+		}, cause: "HTTP 404 Not Found (text/plain; charset=utf-8): an answer of this status can't hold a result: {"},
+		{name: "401 with a result for another", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(401)
+			io.WriteString(w, result("99", "{}"))
+		}, cause: "HTTP 401 Unauthorized (application/json)"},
 		{name: "odd: 201", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(201)

@@ -164,6 +164,10 @@ func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 	good, call := ok(x.info.Status), x.out.ID != ""
 	answers := len(raw) > 0 && raw[0] == '{' && call && bytes.Equal(memberOf(raw, "id"), []byte(x.out.ID))
 	switch {
+	case !good && answers && memberOf(raw, "result") != nil && memberOf(raw, "error") == nil:
+		// A client that believes the status never sees this result.
+		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
+		return x.refuse("an answer of this status can't hold a result", nil)
 	case json && (good || answers || x.out.Method == "" || !call), answers:
 	case !good && x.info.Status == http.StatusNotFound && session != "" && x.out.Method != "initialize":
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
