@@ -42,7 +42,7 @@ type httpExchange struct {
 func (x *httpExchange) run() error {
 	t := x.t
 	r := &httpRequest{verb: http.MethodPost, url: t.url, header: t.headers(x.out), body: x.out.Raw}
-	r.retries, r.blindly = t.retries(x.out)
+	t.mayRepeat(r, x.out)
 	session := r.header.Get("Mcp-Session-Id")
 	resp, err := t.roundTrip(x.ctx, r)
 	if err != nil {
@@ -73,15 +73,17 @@ func (x *httpExchange) run() error {
 	return x.whole(resp, isJSON(media), session)
 }
 
-// retries is the policy of 429 and 503 for a message.
-func (t *httpTransport) retries(out *Outgoing) (n int, blindly bool) {
+// mayRepeat sets the policy of 429 and 503 for a message.
+func (t *httpTransport) mayRepeat(r *httpRequest, out *Outgoing) {
 	switch {
 	case t.o.Retries != nil:
-		return *t.o.Retries, true
-	case out.Method == "tools/call" && !out.Idempotent:
-		return 0, false
+		r.retries, r.blindly = *t.o.Retries, true
+	case out.Method == "tools/call" && out.Idempotent == nil:
+	case out.Method == "tools/call":
+		r.retries, r.asks = retryDefault, out
+	default:
+		r.retries = retryDefault
 	}
-	return retryDefault, false
 }
 
 // broken explains a request without a response.

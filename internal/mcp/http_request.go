@@ -19,8 +19,9 @@ type httpRequest struct {
 	header http.Header
 	body   []byte // nil for none
 
-	retries  int  // after 429 and 503
-	blindly  bool // also when the server does not say when
+	retries  int       // after 429 and 503
+	blindly  bool      // also when the server does not say when
+	asks     *Outgoing // non-nil: only when this call is one that may be sent twice
 	attempts int
 	tries    []HTTPTry
 }
@@ -143,6 +144,10 @@ func (r *httpRequest) again(ctx context.Context, resp *http.Response) bool {
 	if until, ok := ctx.Deadline(); ok && time.Until(until) < wait {
 		return false
 	}
+	if r.asks != nil && !r.asks.Idempotent(ctx, r.asks.Params) {
+		return false
+	}
+	r.asks = nil
 	r.tries = append(r.tries, HTTPTry{resp.StatusCode, wait})
 	drain(resp.Body)
 	timer := time.NewTimer(wait)

@@ -100,7 +100,7 @@ func (t *httpTransport) postOld(ctx context.Context, s *endpointStream, out Outg
 	defer cancel()
 	defer detach()
 	r := &httpRequest{verb: http.MethodPost, url: s.post, header: t.headers(&out), body: out.Raw}
-	r.retries, r.blindly = t.retries(&out)
+	t.mayRepeat(r, &out)
 	resp, err := t.roundTrip(rctx, r)
 	if err != nil {
 		if ctx.Err() != nil {

@@ -56,7 +56,7 @@ func (s *Session) learn(x *Exchange, d *Dialect) {
 	}
 	for _, tool := range v.Lookup("tools").Elems() {
 		name := tool.Lookup("name").Text()
-		if name == "" || len(t.headers) >= maxKnownTools {
+		if name == "" || len(t.idempotent) >= maxKnownTools {
 			continue
 		}
 		t.idempotent[name] = tool.Lookup("annotations", "idempotentHint").Bool()

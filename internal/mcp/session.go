@@ -44,6 +44,7 @@ type Session struct {
 	ended   chan struct{}
 
 	tools    toolTable
+	repeats  func(context.Context, []byte) bool // s.idempotent, made once
 	metaOnce sync.Once
 	metaRaw  []byte
 
@@ -66,6 +67,7 @@ func newSession(t Transport, o Options) *Session {
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.in.scan = newScanner()
 	s.log.limit = s.lim.Violations
+	s.repeats = s.idempotent
 	s.calls.New = func() any { return &call{ready: make(chan struct{}, 1)} }
 	return s
 }
@@ -168,7 +170,7 @@ func (s *Session) finish(ctx context.Context, c Call, k *call, x *Exchange) {
 	}
 	out := Outgoing{
 		Raw: x.Request, Method: c.Method, ID: x.ID, Params: c.Params, Header: c.Header, Protocol: revision, CancelAfter: c.CancelAfter,
-		Mirror: c.mirror, Idempotent: s.idempotent(&c),
+		Mirror: c.mirror, Idempotent: s.repeats,
 	}
 	if ctx.Err() != nil { // nobody waits: the server must not begin
 		s.giveUp(k, givenUp(ctx, x, false), false)
@@ -178,19 +180,6 @@ func (s *Session) finish(ctx context.Context, c Call, k *call, x *Exchange) {
 		s.answered(ctx, k, c.CancelAfter)
 	}
 	s.release(k)
-}
-
-// idempotent reports whether a call may be sent twice.
-func (s *Session) idempotent(c *Call) bool {
-	if c.Method != "tools/call" {
-		return true
-	}
-	if s.isStdio() {
-		return false
-	}
-	s.tools.mu.Lock()
-	defer s.tools.mu.Unlock()
-	return len(s.tools.idempotent) > 0 && s.tools.idempotent[textOf(memberOf(c.Params, "name"))]
 }
 
 // begin numbers a call, builds its frame and registers it.

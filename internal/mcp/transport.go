@@ -58,8 +58,10 @@ type Outgoing struct {
 	Stream   string      // what Sink calls this exchange; "" is ID for requests, and nothing awaited for the rest
 
 	CancelAfter time.Duration // the caller gives up after this time; 0 never
-	Idempotent  bool          // sending it twice does no harm
 	Mirror      http.Header   // Mcp-Param-* headers
+	// Idempotent reports whether a tools/call with these params may be sent
+	// twice. It may ask the server; nil: it may not.
+	Idempotent func(ctx context.Context, params []byte) bool
 }
 
 // Name returns what an Mcp-Name header says of the message: params.name of
