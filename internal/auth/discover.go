@@ -20,6 +20,7 @@ type protection struct {
 	resource string   // what to ask a token for (RFC 8707)
 	issuers  []string // its authorization servers; never empty
 	scopes   []string // it suggests these
+	guessed  bool     // it has no metadata
 }
 
 // protectionOf reads the protected resource metadata of a server (RFC 9728):
@@ -64,7 +65,7 @@ func protectionOf(ctx context.Context, client *http.Client, server string, refus
 		}
 		return out, nil
 	}
-	out.resource, out.issuers = resource, []string{origin}
+	out.resource, out.issuers, out.guessed = resource, []string{origin}, true
 	return out, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -41,6 +42,9 @@ func LogIn(ctx context.Context, c Config, p Person) (Login, error) {
 	if err != nil {
 		return Login{}, err
 	}
+	if guard.guessed && !refusal.asked {
+		return Login{}, refusal.noNeed()
+	}
 	if c.Grant == AuthorizationCode {
 		guard.issuers = guard.issuers[:1] // the one that the SDK takes
 	}
@@ -58,6 +62,7 @@ func LogIn(ctx context.Context, c Config, p Person) (Login, error) {
 		err = fmt.Errorf("nobody has to log in for the grant %s", c.Grant)
 	}
 	if err != nil {
+		err = plainly(err)
 		if refusal.asked {
 			return Login{}, err
 		}
@@ -73,6 +78,37 @@ type refusal struct {
 	*http.Response
 	asked  bool // it was one
 	status int
+}
+
+// noNeed is the error of a server that neither asked for a login nor says who
+// would give one.
+func (r *refusal) noNeed() error {
+	if r.status >= 200 && r.status < 300 {
+		return fmt.Errorf("the server needs no login: it answered a request without credentials with HTTP %d; nothing is to be done", r.status)
+	}
+	return fmt.Errorf("the server asks for no login: it answered a request without credentials with HTTP %d, where 401 asks for one; is the address right?", r.status)
+}
+
+// plainly says in words what a client's library says of an answer that is not
+// what an authorization server gives.
+func plainly(err error) error {
+	s := err.Error()
+	for _, step := range []struct{ said, means string }{
+		{"failed to register client: ", "the authorization server let no client register itself (--client-id names one that is registered)"},
+		{"failed to get authorization server metadata: ", "the authorization server's metadata can't be used (RFC 8414)"},
+	} {
+		rest, ok := strings.CutPrefix(s, step.said)
+		if !ok {
+			continue
+		}
+		for _, inner := range []string{"failed to decode registration error response: ", "failed to decode successful registration response: "} {
+			if strings.HasPrefix(rest, inner) {
+				rest = "its answer is not what RFC 7591 has"
+			}
+		}
+		return fmt.Errorf("%s: %s", step.means, strings.TrimPrefix(rest, "registration failed with status "))
+	}
+	return err
 }
 
 // knock sends the first request of a session without credentials, to be told

@@ -40,8 +40,9 @@ func newLoginCmd(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login (SERVER | URL)",
 		Short: "Log in to a server behind OAuth, for later runs",
-		Long: `Log in to a server that wants OAuth, and keep the tokens for later commands: run and the commands that look at a
-server use them and refresh them, and never ask anybody. SERVER is one of a suite (see --config).
+		Long: `Log in to a server that wants OAuth, and keep the tokens for later commands, which refresh them and never ask
+anybody: the commands that look at a server by its address, and run for servers whose suite says
+auth: {oauth: {grant: authorization_code}}. SERVER is one of a suite (see --config).
 
 A browser is opened, and comes back to a port of this machine when the login is done. --no-browser only prints the
 address. --device shows a short code in place of that, to be entered in a browser of any machine.

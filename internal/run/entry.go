@@ -135,7 +135,7 @@ func (s *slot) open(ctx context.Context) error {
 	s.info.Starts = starts
 	sess, err := s.connect(ctx)
 	if err != nil {
-		return s.failed(err)
+		return s.failed(letIn(e.def, e.r.w.Tokens, err))
 	}
 	s.sess = sess
 	e.mu.Lock()
