@@ -277,6 +277,7 @@ type collector struct {
 	created     map[string][]createdThing
 	first       map[string]reply // what lists answered before anything else was called
 	lost        []*liveOp        // creates whose answer never came
+	doubtful    []doubtfulThing  // creates whose thing could not be read
 	cleaning    bool
 
 	unasked   []jsonv.Value // questions that the model was not asked, with the reason

@@ -30,11 +30,14 @@ type reply struct {
 	cause   error
 	limited bool // the adapter limits the rate, and waiting did not help
 	budget  bool // not sent: the run has no calls or no time left, or the policy forbids it
+	cut     bool // given up by the run, which was ended meanwhile
+	silent  bool // no answer came
 }
 
 func (r reply) ok() bool          { return succeeded(r.env) }
 func (r reply) refused() bool     { return refused(r.env) }
-func (r reply) sent() bool        { return r.n > 0 && !r.limited }
+func (r reply) sent() bool        { return r.n > 0 && !r.limited && !r.cut }
+func (r reply) heard() bool       { return r.sent() && !r.silent }
 func (r reply) code() string      { return r.env.Lookup("error", "code").Text() }
 func (r reply) data() jsonv.Value { return r.env.Lookup("data") }
 
@@ -161,6 +164,7 @@ func (c *collector) sendNow(ctx context.Context, r reply) reply {
 	if !r.args.IsAbsent() {
 		params = params.With("arguments", r.args)
 	}
+	parent := ctx
 	if op := c.op(r.args.Lookup("operation").Text()); op != nil && op.category == "CREATE" {
 		var done func()
 		ctx, done = lasting(ctx)
@@ -169,6 +173,8 @@ func (c *collector) sendNow(ctx context.Context, r reply) reply {
 	callCtx, cancel := mcp.WithLimit(ctx, "--call-timeout", c.o.CallTimeout)
 	x := c.s.Do(callCtx, mcp.Call{Method: "tools/call", Params: params.Append(nil)})
 	cancel()
+	r.silent = x.Cause != nil
+	r.cut = r.silent && parent.Err() != nil
 	c.read(&r, x)
 	c.write(r, x)
 	c.watch(r, x)

@@ -64,13 +64,34 @@ func CleanLive(ctx context.Context, o LiveOptions, left []Left) (Cleaned, error)
 		}
 		for _, l := range left {
 			for _, id := range l.IDs {
-				if id.Operation == create.name && !id.ID.IsAbsent() {
-					drop(createdThing{id.ID, id.With})
+				if id.Operation != create.name || id.ID.IsAbsent() {
+					continue
+				}
+				t := createdThing{id.ID, id.With}
+				if c.stillMarked(create, t, left) {
+					drop(t)
+				} else if !slices.ContainsFunc(seen, t.equal) {
+					out.Failed = append(out.Failed, strings.TrimSpace(remove.name+" "+text(t.id))+": it does not carry the mark of a run, so it is left alone")
 				}
 			}
 		}
 	}
 	return out, nil
+}
+
+// stillMarked says that what a journal names is still what the run made: an
+// adapter may have given the identifier to something else since. What cannot
+// be read is only removed when its identifier is marked, or it is gone.
+func (c *collector) stillMarked(create *liveOp, t createdThing, left []Left) bool {
+	if carries(t.id, left) {
+		return true
+	}
+	get := c.partner("get", "READ", create.resource)
+	if get == nil || get.idParam() == nil || c.barred(get) != "" {
+		return false
+	}
+	r := c.call(get, t.naming(get, c.fresh(get)))
+	return r.ok() && carries(r.data(), left) || strings.HasPrefix(r.code(), "NOT_FOUND")
 }
 
 func (c *collector) itemID(create, remove *liveOp, item jsonv.Value) jsonv.Value {
@@ -131,7 +152,8 @@ func carries(item jsonv.Value, left []Left) bool {
 	hit := false
 	everyText(item, func(s string) {
 		for _, l := range left {
-			hit = hit || l.RunID != "" && strings.HasPrefix(s, Marker(l.RunID))
+			mark := Marker(l.RunID)
+			hit = hit || l.RunID != "" && len(s) >= len(mark) && strings.EqualFold(s[:len(mark)], mark) // an adapter may change the case
 		}
 	})
 	return hit

@@ -47,29 +47,6 @@ func (c *collector) intend(op *liveOp) error {
 	return nil
 }
 
-// keepCreated notes what a create made, so that it is removed again.
-func (c *collector) keepCreated(op *liveOp, params jsonv.Value, r reply) {
-	remove := c.remover(op)
-	thing := createdThing{with: c.with(op, remove, params)}
-	if !c.atMostOne(op) {
-		if thing.id = c.createdID(op, params, r); thing.id.IsAbsent() {
-			thing.id = c.onlyNew(op, remove)
-		}
-		if thing.id.IsAbsent() {
-			c.leftovers = append(c.leftovers, jsonv.Object(textMember("operation", op.name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(r.n))},
-				textMember("reason", "the answer does not say what was created")))
-			return
-		}
-	}
-	if slices.ContainsFunc(c.created[op.resource], thing.equal) {
-		return
-	}
-	c.created[op.resource] = append(c.created[op.resource], thing)
-	if c.o.Journal != nil {
-		_ = c.o.Journal.Created(op.name, c.idKey(op), thing.id, thing.with)
-	}
-}
-
 // onlyNew looks in the resource's list for the one marked thing that the run
 // does not know yet.
 func (c *collector) onlyNew(op, remove *liveOp) jsonv.Value {
@@ -98,23 +75,6 @@ func (c *collector) idKey(op *liveOp) string {
 		return d.idParam().name
 	}
 	return "id"
-}
-
-// createdID finds the identifier in the answer to a create.
-func (c *collector) createdID(op *liveOp, params jsonv.Value, r reply) jsonv.Value {
-	key := c.idKey(op)
-	data := r.data()
-	for _, at := range []jsonv.Value{data, data.Lookup(op.resource), data.Lookup("item"), params} {
-		for _, k := range []string{key, "id", op.resource + "_id"} {
-			if v := at.Lookup(k); v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindNumber {
-				return v
-			}
-		}
-	}
-	if data.Kind() == jsonv.KindString || data.Kind() == jsonv.KindNumber {
-		return data
-	}
-	return jsonv.Value{}
 }
 
 // own returns the identifier of something that this run created, creating it
@@ -180,6 +140,7 @@ func (c *collector) cleanUp() {
 	own := c.ctx
 	c.ctx, c.cleaning = ctx, true
 	defer func() { c.ctx, c.cleaning = own, false }()
+	c.findDoubtful()
 	c.findLost()
 	for i := len(c.ops) - 1; i >= 0; i-- {
 		op := c.ops[i]

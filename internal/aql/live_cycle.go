@@ -82,6 +82,8 @@ func (c *collector) roundTrip(create *liveOp, kind jsonv.Value) {
 	things := c.created[create.resource]
 	if !made.ok() || len(things) == 0 {
 		switch {
+		case made.ok() && y.get != nil:
+			c.compareClaimed(y, made)
 		case made.sent():
 			c.leaves("create-read", create.name, "", "it did not succeed with every documented parameter: "+made.brief())
 		case made.cause != nil:
@@ -173,6 +175,20 @@ func (y *cycle) reader() string {
 		return y.get.name
 	}
 	return y.list.name
+}
+
+// compareClaimed reads what the answer to a create names when that is not
+// the run's own, and does nothing else to it.
+func (c *collector) compareClaimed(y *cycle, made reply) {
+	ids := c.namedIDs(y.create, y.params, made)
+	if len(ids) == 0 {
+		c.leaves("create-read", y.create.name, "", "the answer does not say what was created")
+		return
+	}
+	y.thing = createdThing{id: ids[0], with: c.with(y.create, y.remove, y.params)}
+	if y.read = c.readBack(y); y.read.heard() {
+		c.compareCreated(y)
+	}
 }
 
 func (c *collector) compareCreated(y *cycle) {

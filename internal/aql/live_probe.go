@@ -78,7 +78,7 @@ func (c *collector) attemptArgs(op *liveOp, args jsonv.Value) reply {
 	if r.ok() && op.category == "CREATE" {
 		c.keepCreated(op, args.Lookup("params"), r)
 	}
-	if op.category == "CREATE" && r.sent() && r.cause != nil {
+	if op.category == "CREATE" && r.n > 0 && r.cause != nil {
 		c.lost = append(c.lost, op)
 	}
 	if r.ok() && op.category == "DELETE" {

@@ -51,6 +51,7 @@ var liveRules = []Rule{
 	{"consistency.type-detail", "consistency", Should, "INT 3.6", Off, Warn, "The detail of an enum has values, that of a union members.", "Answer introspect {query: \"types\", name} with the values or members."},
 	{"consistency.hidden", "consistency", Should, "MCP 2.1", Off, Warn, "Operations that a tool's description or schema names are listed.", "List the operation or take it out of the description."},
 	{"consistency.introspect", "consistency", Should, "INT 8.2", Off, Warn, "introspect itself is listed.", "List introspect among the READ operations."},
+	{"consistency.created", "consistency", Should, "OPS 4", Off, Warn, "The answer to a create names what was created, which then holds what was sent.", "Answer the new thing with its identifier, and refuse what exists already with CONFLICT_DUPLICATE_RESOURCE."},
 	{"consistency.action", "consistency", Should, "OPS 6", Off, Warn, "An operation declared READ is not named like an action.", "Declare it EXECUTE, or rename it; callers in a safe mode leave it out."},
 	{"consistency.effects", "consistency", Should, "OPS 6", Off, Warn, "Operations declared READ have no effect: lists answer at the end of a run what they answered at its beginning.", "Declare what has an effect as something else than READ. Somebody else may also have changed what is listed: run it again."},
 	{"values.type", "values", Must, "OPS 5.4, ERR 4.4", Off, Warn, "A value of another JSON type is refused.", "Check types and answer VALIDATION_INVALID_TYPE."},
