@@ -200,7 +200,7 @@ func newCollector(o LiveOptions) *collector {
 	c := &collector{
 		o: o.withDefaults(), e: &Evidence{ExpectedLevel: levelOne}, started: time.Now(), types: map[string]*namedType{},
 		tests: map[string]*liveTest{}, harvest: map[string]map[string][]jsonv.Value{}, accepted: map[string]map[string]bool{},
-		maskedPaths: map[string]map[string]bool{}, sensitive: map[string]bool{}, poison: map[string]string{}, gates: map[string]bool{}, silent: map[string]int{}, created: map[string][]createdThing{}, first: map[string]reply{}, failures: map[string]bool{}, base: map[string]reply{}, skipped: map[string]string{},
+		maskedPaths: map[string]map[string]bool{}, sensitive: map[string]bool{}, poison: map[string]string{}, gates: map[string]bool{}, silent: map[string]int{}, created: map[string][]createdThing{}, first: map[string]reply{}, short: map[string]string{}, failures: map[string]bool{}, base: map[string]reply{}, skipped: map[string]string{},
 	}
 	for _, t := range Tests() {
 		if t.Live {
@@ -230,6 +230,7 @@ func (c *collector) probe() {
 	c.phase("round trips", len(c.ops), len(c.ops))
 	c.roundTrips()
 	c.executions()
+	c.cutRoundTrips()
 	c.cleanUp()
 	c.probeConsistency()
 	c.probeSession()
@@ -279,6 +280,8 @@ type collector struct {
 	lost        []*liveOp        // creates whose answer never came
 	doubtful    []doubtfulThing  // creates whose thing could not be read
 	cleaning    bool
+	exhausted   bool              // a call was not sent because MaxCalls were
+	short       map[string]string // row → why the run had no time to look at all of it
 
 	unasked   []jsonv.Value // questions that the model was not asked, with the reason
 	cleaned   []jsonv.Value

@@ -1,11 +1,15 @@
 package aql
 
 import (
+	"context"
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
 )
 
 // finish fills in what the evidence says about the run itself.
@@ -96,6 +100,13 @@ func (c *collector) live() jsonv.Value {
 	}
 	o.list("skipped", skipped)
 	o.list("untested", c.untested)
+	var short object
+	for _, id := range sortedKeys(c.short) {
+		short.text(id, c.short[id])
+	}
+	if len(short) > 0 {
+		o.set("cut_short", short.value())
+	}
 	var volatile []string
 	for _, op := range c.ops {
 		for _, path := range sortedKeys(c.maskedPaths[op.name]) {
@@ -134,11 +145,33 @@ func (c *collector) ending() string {
 	case c.dead != "":
 		return c.dead
 	case c.ctx.Err() != nil:
+		var limit *mcp.Limit
+		if errors.As(context.Cause(c.ctx), &limit) {
+			return "the run's time is used up (--budget " + c.o.Budget.String() + ")"
+		}
 		return "the run was ended early"
-	case c.calls >= c.o.MaxCalls:
-		return "the budget of calls was used up"
+	case c.exhausted:
+		return "the run's calls are used up (--max-calls " + strconv.Itoa(c.o.MaxCalls) + ")"
 	}
 	return ""
+}
+
+// endedBefore is why something was not looked at.
+func (c *collector) endedBefore() string {
+	if why := c.ending(); why != "" {
+		return why
+	}
+	return "the run ended before"
+}
+
+// cutsShort notes that the run ended before it had looked at all that rows
+// need: what they lack is then nothing that the adapter did.
+func (c *collector) cutsShort(tests ...string) {
+	for _, id := range tests {
+		if c.short[id] == "" {
+			c.short[id] = c.endedBefore()
+		}
+	}
 }
 
 func (t *liveTest) json() jsonv.Value {

@@ -153,7 +153,11 @@ func (c *collector) sendNow(ctx context.Context, r reply) reply {
 	case c.dead != "":
 		r.budget, r.cause = true, errors.New(c.dead)
 		return r
-	case ctx.Err() != nil || c.calls >= c.o.MaxCalls && !c.cleaning:
+	case ctx.Err() == nil && c.calls >= c.o.MaxCalls && !c.cleaning:
+		c.exhausted = true
+		r.budget, r.cause = true, errOutOfBudget
+		return r
+	case ctx.Err() != nil:
 		r.budget, r.cause = true, errOutOfBudget
 		return r
 	}

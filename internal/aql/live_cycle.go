@@ -28,6 +28,14 @@ func (c *collector) roundTrips() {
 	}
 }
 
+// cutRoundTrips excuses the rows of round trips when the run ended before
+// they were done.
+func (c *collector) cutRoundTrips() {
+	if c.ending() != "" {
+		c.cutsShort("create-read", "update", "merge", "input", "deleted")
+	}
+}
+
 // cycle is one thing on its way through the operations.
 type cycle struct {
 	create, get, update, remove *liveOp // get is nil where only a list tells

@@ -199,7 +199,11 @@ func (c *collector) speaks(dialect string) {
 // were seen to do instead; the row is judged by the first answer.
 func (c *collector) operationList() {
 	r := c.introspect(textMember("query", "operations"))
-	c.e.OperationsList = r.response()
+	if r.sent() {
+		c.e.OperationsList = r.response()
+	} else {
+		c.cutsShort("operations", "types", "details", "completeness", "snake-case")
+	}
 	list := r.data().Lookup("operations")
 	if list.Kind() != jsonv.KindArray {
 		if again := c.introspect(); again.ok() {
@@ -268,7 +272,11 @@ func (c *collector) route(op *liveOp) {
 
 func (c *collector) typeList() {
 	r := c.introspect(textMember("query", "types"))
-	c.e.TypesList = r.response()
+	if r.sent() {
+		c.e.TypesList = r.response()
+	} else {
+		c.cutsShort("types")
+	}
 	for i, v := range r.data().Lookup("types").Elems() {
 		t := &namedType{name: v.Lookup("name").Text(), kind: v.Lookup("kind").Text(), detail: v}
 		if t.name == "" || i >= maxOperations {
@@ -306,6 +314,12 @@ func (c *collector) details() {
 		if !c.bare {
 			r := c.introspect(textMember("query", "operations"), textMember("name", op.name))
 			d = r.data().Lookup("operation")
+			if !r.sent() {
+				c.cutsShort("details", "completeness")
+				if op.info.Lookup("parameters").IsAbsent() {
+					c.skipped[op.name] = c.endedBefore()
+				}
+			}
 			if d.Kind() != jsonv.KindObject && r.sent() && d.Kind() != jsonv.KindNull && !d.IsAbsent() {
 				c.e.OperationDetails = append(c.e.OperationDetails, d)
 			}

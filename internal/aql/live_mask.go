@@ -86,7 +86,7 @@ func (c *collector) checkDates(op *liveOp, r reply) {
 }
 
 // sortedKeys lists a set in order.
-func sortedKeys(m map[string]bool) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	var out []string
 	for k := range m {
 		out = append(out, k)

@@ -29,6 +29,11 @@ func (c *collector) findModes() {
 	if c.single != "" {
 		add("single")
 	}
+	defer func() {
+		if c.ending() != "" {
+			c.cutsShort("modes")
+		}
+	}()
 	if c.o.Mode == ModePlan {
 		return
 	}

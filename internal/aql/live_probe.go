@@ -20,7 +20,7 @@ func (c *collector) probeOperation(op *liveOp) {
 	}
 	if c.skipped[op.name] != "" || c.ctx.Err() != nil || c.dead != "" {
 		if c.skipped[op.name] == "" {
-			c.skipped[op.name] = "the run ended before"
+			c.skipped[op.name] = c.endedBefore()
 		}
 		return
 	}
@@ -30,6 +30,12 @@ func (c *collector) probeOperation(op *liveOp) {
 		return
 	}
 	base := c.attempt(op, params)
+	if base.silent && base.sent() || c.poison[op.name] != "" {
+		c.sees("accuracy")
+		c.breaks("accuracy.failure", base, "%s gives no answer", op.name)
+		c.skipped[op.name] = notGeneratable + ": it gives no answer"
+		return
+	}
 	if !base.sent() {
 		c.skipped[op.name] = base.cause.Error()
 		return
@@ -118,6 +124,10 @@ func (c *collector) accuracy(op *liveOp, params jsonv.Value, base reply) {
 			continue
 		}
 		r := c.attempt(op, params)
+		if !r.heard() {
+			c.leaves("accuracy", op.name, p.name, r.cause.Error())
+			continue
+		}
 		c.judgeDocumented(op, r, jsonv.Object(jsonv.Member{Key: p.name, Value: params.Lookup(p.name)}))
 		if r.ok() && !op.alone(p) {
 			all = all.With(p.name, v)
@@ -168,7 +178,7 @@ func (c *collector) judgeDocumented(op *liveOp, r reply, params jsonv.Value) {
 		return
 	}
 	c.sees("accuracy")
-	accepted := true
+	accepted := !r.silent
 	for name := range params.Members() {
 		if r.unknownParameter(name) && (r.ok() || names(r.message(), name)) {
 			c.breaks("accuracy.unknown", r, "%s documents %s and refuses it as unknown: %s", op.name, quoted(name), r.brief())
@@ -182,6 +192,8 @@ func (c *collector) judgeDocumented(op *liveOp, r reply, params jsonv.Value) {
 	}
 	switch code := r.code(); {
 	case r.ok() || !accepted:
+	case r.silent:
+		c.breaks("accuracy.failure", r, "%s gives no answer", op.name)
 	case !r.refused() || !r.documented():
 		c.failed(op.name+" by its documentation", r)
 		c.breaks("accuracy.failure", r, "%s fails for a reason that is no documented one: %s", op.name, r.brief())
@@ -206,7 +218,7 @@ func (c *collector) missing(op *liveOp) {
 			continue
 		}
 		r := c.attempt(op, c.fresh(op).Without(p.name))
-		if !r.sent() {
+		if !r.heard() {
 			c.leaves("required", op.name, p.name, r.cause.Error())
 			continue
 		}
@@ -223,7 +235,7 @@ func (c *collector) missing(op *liveOp) {
 
 // failed keeps a failure as an error test.
 func (c *collector) failed(name string, r reply, mention ...string) {
-	if !r.sent() {
+	if !r.heard() {
 		return
 	}
 	c.e.ErrorTests = append(c.e.ErrorTests, ErrorCase{Name: name, MustMention: mention, Response: c.noted(r), Request: c.redact(r.args), Call: r.n})
@@ -237,7 +249,8 @@ func (c *collector) unknownParameters(op *liveOp, base reply) {
 	}
 	try := func(name string, args func(params jsonv.Value) jsonv.Value) {
 		r := c.attemptArgs(op, args(c.fresh(op)))
-		if !r.sent() {
+		if !r.heard() {
+			c.leaves("unknown", op.name, name, r.cause.Error())
 			return
 		}
 		c.e.UnknownParameter = append(c.e.UnknownParameter, ParameterCase{Operation: op.name, Parameter: name, Response: c.noted(r), Request: c.redact(r.args), Call: r.n})

@@ -88,7 +88,7 @@ func (c *collector) withoutOne(op *liveOp) jsonv.Value {
 
 func (c *collector) misroute(op *liveOp, tool string, params jsonv.Value) {
 	r := c.callOn(tool, op, params)
-	if !r.sent() {
+	if !r.heard() {
 		return
 	}
 	c.sees("routing")
@@ -118,6 +118,9 @@ func (c *collector) probeLevel2() {
 		}
 		want := keys[len(keys)-2:]
 		r := c.call(op, c.fresh(op).With("fields", textList(want)))
+		if !r.sent() {
+			c.cutsShort("fields")
+		}
 		if !r.ok() {
 			continue
 		}
@@ -132,8 +135,14 @@ func (c *collector) probeLevel2() {
 		}
 		return o
 	}
+	if c.ending() != "" {
+		c.cutsShort("fields")
+	}
 	list := jsonv.Array(part("introspect", "operations"), part(noOperation, ""), part("introspect", "types"))
 	r := c.send(c.reader, jsonv.Object(jsonv.Member{Key: "operations", Value: list}))
+	if !r.sent() {
+		c.cutsShort("batch")
+	}
 	if !r.ok() && names(r.message(), "operation") {
 		if again := c.send(c.reader, jsonv.Object(textMember("operation", "batch"), jsonv.Member{Key: "operations", Value: list})); again.ok() {
 			c.speaks("a batch needs operation: batch")
@@ -147,6 +156,9 @@ func (c *collector) probeLevel2() {
 	}
 	proto := c.e.OperationsList.Lookup("data", "_protocol", "capabilities")
 	for name, seen := range map[string]bool{"batch": c.e.BatchOperations, "field_selection": c.e.FieldSelection} {
+		if c.short["batch"] != "" || name == "field_selection" && c.short["fields"] != "" {
+			continue
+		}
 		if flag := proto.Lookup(name); flag.Kind() == jsonv.KindBool && flag.Bool() != seen && c.o.Mode != ModePlan {
 			c.tests["tools"].cases++
 			c.breaks("tools.capability", r, "_protocol.capabilities.%s is %v, and it was seen to be %v", name, flag.Bool(), seen)

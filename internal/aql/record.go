@@ -58,7 +58,7 @@ func (r *Report) title() string {
 
 func (r *Report) levels() string {
 	level := func(n int) string { return string(rune('0' + n%10)) }
-	return "requested level " + level(r.RequestedLevel) + ", conformance level " + level(r.ConformanceLevel)
+	return "requested level " + level(r.RequestedLevel) + ", conformance level " + r.level()
 }
 
 func (r *Report) asCase(c CategoryResult, t TestResult) *result.Case {

@@ -27,6 +27,11 @@ type Report struct {
 	Coverage Coverage
 	// Bundle is the file that was judged, as given; "" when there was none.
 	Bundle string
+	// Ended says why the live run ended early, "" when it did not.
+	Ended string
+	// Leftovers are what the live run created and could not remove, each with
+	// the reason.
+	Leftovers []string
 }
 
 // Summary counts rows.

@@ -40,6 +40,8 @@ func (r *Report) JSON() []byte {
 		))
 	}
 	o.text("bundle", r.Bundle)
+	o.text("ended", r.Ended)
+	o.list("leftovers", each(r.Leftovers, jsonv.String))
 	return append(o.value().Indent("", "  "), '\n')
 }
 

@@ -46,6 +46,8 @@ func (r *reader) report(o jsonv.Value, out *Report) {
 	out.AchievedLevel = r.integer(o, "", "achievedLevel", -1)
 	out.Complete = r.flag(o, "", "complete")
 	out.Bundle = r.text(o, "", "bundle", false)
+	out.Ended = r.text(o, "", "ended", false)
+	r.list(o, "", "leftovers", jsonv.KindString, func(l jsonv.Value, _ string) { out.Leftovers = append(out.Leftovers, l.Text()) })
 	cov, at := r.member(o, "", "coverage", jsonv.KindObject, false)
 	out.Coverage = Coverage{r.integer(cov, at, "operations_total", 0), r.integer(cov, at, "probed", 0), r.integer(cov, at, "skipped_by_policy", 0), r.integer(cov, at, "not_generatable", 0)}
 }

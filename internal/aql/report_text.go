@@ -2,6 +2,7 @@ package aql
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -14,7 +15,7 @@ func (r *Report) Text() []byte {
 	fmt.Fprintf(&b, "Implementation: %s\n", orNotGiven(oneLine(r.Implementation)))
 	fmt.Fprintf(&b, "Spec version: %s\n", orNotGiven(oneLine(r.SpecVersion)))
 	fmt.Fprintf(&b, "Requested level: %d\n", r.RequestedLevel)
-	fmt.Fprintf(&b, "Conformance level: %d\n", r.ConformanceLevel)
+	fmt.Fprintf(&b, "Conformance level: %s\n", r.level())
 	fmt.Fprintf(&b, "Summary: %s\n", r.Summary)
 	for _, c := range r.Categories {
 		fmt.Fprintf(&b, "\n%s [%s] -> %s\n", oneLine(c.Name), c.requirement(), c.Result)
@@ -51,7 +52,7 @@ func (r *Report) Markdown() []byte {
 	fmt.Fprintf(&b, "- Implementation: %s\n", codeSpan(orNotGiven(r.Implementation)))
 	fmt.Fprintf(&b, "- Spec version: %s\n", codeSpan(orNotGiven(r.SpecVersion)))
 	fmt.Fprintf(&b, "- Requested level: `%d`\n", r.RequestedLevel)
-	fmt.Fprintf(&b, "- Conformance level: `%d`\n", r.ConformanceLevel)
+	fmt.Fprintf(&b, "- Conformance level: `%s`\n", r.level())
 	fmt.Fprintf(&b, "- Summary: %s\n", r.Summary)
 	for _, c := range r.Categories {
 		fmt.Fprintf(&b, "\n## %s\n\nRequirement: %s\n\nResult: %s\n\n", escapeMarkdown(c.Name), c.requirement(), c.Result)
@@ -80,6 +81,15 @@ func (r *Report) Markdown() []byte {
 	return []byte(b.String())
 }
 
+// level is the conformance level for people: strict rules show none while
+// rows lack evidence, whatever did not fail.
+func (r *Report) level() string {
+	if r.Rules == Strict && r.ConformanceLevel > 0 && !r.Complete {
+		return fmt.Sprintf("not shown (no MUST failed at level %d, and evidence is missing)", r.ConformanceLevel)
+	}
+	return strconv.Itoa(r.ConformanceLevel)
+}
+
 // closing is what the report says below the rows. A report of another tool
 // says nothing there.
 func (r *Report) closing() []string {
@@ -91,6 +101,12 @@ func (r *Report) closing() []string {
 		line += ", evidence incomplete"
 	}
 	out := []string{line + "."}
+	if r.Ended != "" {
+		out = append(out, "The run is not complete: "+r.Ended+". What it did not look at is SKIP.")
+	}
+	for _, l := range r.Leftovers {
+		out = append(out, "Left behind: "+l)
+	}
 	if claim := r.Claim(); claim != "" {
 		out = append(out, claim)
 	}

@@ -207,7 +207,7 @@ func (c *aqlCall) liveRun(ctx context.Context, o aql.LiveOptions, dir string) in
 	}
 	r := aql.Evaluate(read, opts)
 	for _, l := range left.Elems() {
-		c.problem("left behind: %s %s: %s", l.Lookup("operation").Text(), l.Lookup("id"), l.Lookup("reason").Text())
+		c.problem("left behind: %s", aql.Leftover(l))
 	}
 	if why := live.Lookup("ended").Text(); why != "" {
 		c.problem("the run is not complete: %s", why)

@@ -1,0 +1,144 @@
+package aql_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/aql/demo"
+	"mcptest/internal/mcp"
+)
+
+// A run that its own limits end holds nothing against a conformant adapter.
+func TestOwnLimitsAreNoFailures(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 8, 20, 40, 90, 150, 400} {
+		for _, mode := range []string{aql.ModeSafe, aql.ModeWrite} {
+			e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: mode, MaxCalls: n})
+			noneFails(t, fmt.Sprint(mode, " ", n), e)
+			if n == 1 && !strings.Contains(e.Live.Lookup("ended").Text(), "--max-calls 1") {
+				t.Errorf("ended: %s", e.Live.Lookup("ended"))
+			}
+		}
+	}
+	slow := func(string) mcp.Handler {
+		return spoiled(t, demo.Options{}, func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply {
+			time.Sleep(3 * time.Millisecond)
+			return nil
+		})
+	}
+	for _, budget := range []time.Duration{30 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		e, err := aql.Collect(ctx, aql.LiveOptions{Dial: dialer(t, slow), Mode: aql.ModeWrite, Budget: budget})
+		cancel()
+		if err != nil { // the budget ended before there was an adapter
+			continue
+		}
+		noneFails(t, budget.String(), readBundle(t, "live.json", e.JSON().Indent("", " ")))
+		if !strings.Contains(e.Live.Lookup("ended").Text(), "--budget "+budget.String()) {
+			t.Errorf("ended: %s", e.Live.Lookup("ended"))
+		}
+	}
+	for _, after := range []int64{2, 30, 120} {
+		ctx, cancel := context.WithCancel(context.Background())
+		dial := dialer(t, func(string) mcp.Handler {
+			return spoiled(t, demo.Options{}, func(n int, _ *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+				if int64(n) == after {
+					cancel()
+					time.Sleep(50 * time.Millisecond)
+				}
+				return nil
+			})
+		})
+		e, err := aql.Collect(ctx, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite})
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+		noneFails(t, fmt.Sprint("ended in call ", after), readBundle(t, "live.json", e.JSON().Indent("", " ")))
+	}
+}
+
+func noneFails(t *testing.T, what string, e *aql.Evidence) {
+	t.Helper()
+	for _, level := range []int{1, 2} {
+		r := aql.Evaluate(e, aql.Options{Level: level, Rules: aql.Strict})
+		for _, c := range r.Categories {
+			for _, row := range c.Tests {
+				if row.Result == aql.Failed || row.Result == aql.Warned {
+					t.Errorf("%s: level %d: %s %s: %s", what, level, row.Result, row.Name, row.Detail)
+				}
+			}
+			if c.Result == aql.Failed {
+				t.Errorf("%s: level %d: %s is %s: %s", what, level, c.Name, c.Result, c.Note)
+			}
+		}
+		if r.ExitCode != 0 {
+			t.Errorf("%s: level %d: exit %d", what, level, r.ExitCode)
+		}
+		if out := string(r.Text()); !r.Complete && strings.Contains(out, fmt.Sprintf("Conformance level: %d\n", level)) {
+			t.Errorf("%s: the report claims level %d on incomplete evidence", what, level)
+		}
+	}
+}
+
+// An adapter that has nothing to create is not held to round trips.
+func TestNothingToCreate(t *testing.T) {
+	dial := dialer(t, func(variant string) mcp.Handler {
+		return spoiled(t, demo.Options{}, func(_ int, req *mcp.Request, answer func() *mcp.Reply) *mcp.Reply {
+			r := answer()
+			if !bytes.Contains(req.Params, []byte(`"query":"operations"`)) || bytes.Contains(req.Params, []byte(`"name":"create`)) {
+				return r
+			}
+			r.Result = withoutCreates(r.Result)
+			return r
+		})
+	})
+	r := judgeLive(collect(t, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite}))
+	if got := categories(r)[aql.RoundTrip]; got != aql.Skipped {
+		t.Errorf("round trips are %s", got)
+	}
+}
+
+// withoutCreates takes the operations that create out of a list.
+func withoutCreates(result []byte) []byte {
+	s := string(result)
+	for {
+		i := strings.Index(s, `{\"name\":\"create_`)
+		if i < 0 {
+			return []byte(s)
+		}
+		end := i + strings.Index(s[i:], "}") + 1
+		if end < len(s) && s[end] == ',' {
+			end++
+		}
+		s = s[:i] + s[end:]
+	}
+}
+
+// A hang is told as no answer, and not as a wrong one.
+func TestHangsAreNoAnswers(t *testing.T) {
+	dial := dialer(t, func(variant string) mcp.Handler {
+		if variant != "" {
+			return nil
+		}
+		return spoiled(t, demo.Options{}, func(_ int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			if bytes.Contains(req.Params, []byte(`"operation":"get_book"`)) {
+				time.Sleep(300 * time.Millisecond)
+			}
+			return nil
+		})
+	})
+	rows := rowsByID(judgeLive(collect(t, aql.LiveOptions{Dial: dial, CallTimeout: 150 * time.Millisecond})))
+	for id, row := range rows {
+		if want := id == "conduct" || id == "accuracy"; row.Result == aql.Failed != want {
+			t.Errorf("%s is %s: %s", id, row.Result, row.Detail)
+		}
+	}
+	if s := rows["accuracy"].Detail; !strings.Contains(s, "get_book gives no answer") {
+		t.Error(s)
+	}
+}
