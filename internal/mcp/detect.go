@@ -190,6 +190,11 @@ func (s *Session) helloOf(x *Exchange) {
 	v, _ := jsonv.Parse(x.Result)
 	s.hello, s.server = x, v
 	s.checkDiscover(v)
+	// Who the server is stands in the _meta here. It is to be found where the
+	// answer to initialize has it, so that one suite can ask servers of both eras.
+	if who := v.Lookup("_meta", metaServer); v.Kind() == jsonv.KindObject && v.Lookup("serverInfo").IsAbsent() && !who.IsAbsent() {
+		s.server = v.With("serverInfo", who)
+	}
 }
 
 // discover sends server/discover as a revision has it.
@@ -285,12 +290,12 @@ func (s *Session) pinned(ctx context.Context, d *Dialect) (*Dialect, string, err
 	}
 	s.hello = x
 	switch {
-	case x.Cause != nil:
+	case x.Cause != nil && !deniesRequest(x.Cause):
 		return nil, methodDiscover, x.Cause
 	case err != nil:
-		return nil, "protocol", fmt.Errorf("the server does not speak protocol revision %s: %w", d.Revision, err)
+		return nil, "protocol", s.unspoken(ctx, d, x, err)
 	case got != d:
-		return nil, "protocol", fmt.Errorf("the server does not list protocol revision %s", d.Revision)
+		return nil, "protocol", s.unspoken(ctx, d, x, errors.New("it is not in the answer to server/discover"))
 	}
 	s.helloOf(x)
 	return d, "", nil

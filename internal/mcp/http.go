@@ -168,9 +168,7 @@ func (t *httpTransport) Send(ctx context.Context, out Outgoing) error {
 	if err == nil && old == nil {
 		err = t.post(ctx, out)
 		if out.Method == "initialize" && t.o.Kind == HTTPAuto && notStreamable(err) {
-			if s, e := t.connectOld(ctx); e == nil {
-				old, err = s, nil
-			}
+			old, err = t.fallBack(ctx, err)
 		}
 	}
 	if err == nil && old != nil {

@@ -165,6 +165,7 @@ func infoOf(err error) *HTTPInfo {
 	var ce *ConnectError
 	var se *StreamError
 	var le *SessionLostError
+	var ee *EndpointError
 	switch {
 	case errors.As(err, &he):
 		return he.Info
@@ -174,6 +175,8 @@ func infoOf(err error) *HTTPInfo {
 		return se.Info
 	case errors.As(err, &le):
 		return le.Info
+	case errors.As(err, &ee):
+		return ee.Info
 	}
 	return nil
 }

@@ -30,14 +30,17 @@ func (t *httpTransport) connectOld(ctx context.Context) (*endpointStream, error)
 	}
 	s := &endpointStream{info: &HTTPInfo{Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"), URL: t.url.String()}}
 	p := newSSEParser(t.lim.Message)
-	if err := s.await(t, resp.Body, p); err != nil {
+	late := lateness(ctx, cancel)
+	err = s.await(t, resp.Body, p, late)
+	late.stop()
+	if err != nil {
 		detach()
 		cancel()
 		_ = resp.Body.Close()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, err
+		return nil, &EndpointError{Err: err, Info: s.info}
 	}
 	detach()
 	t.mu.Lock()
@@ -54,9 +57,10 @@ func (t *httpTransport) connectOld(ctx context.Context) (*endpointStream, error)
 }
 
 // await reads until the endpoint event.
-func (s *endpointStream) await(t *httpTransport, body io.Reader, p *sseParser) error {
+func (s *endpointStream) await(t *httpTransport, body io.Reader, p *sseParser, late *deadline) error {
 	buf := make([]byte, eventBuffer)
 	var wrong error
+	others := 0
 	for s.post == nil && wrong == nil {
 		n, err := body.Read(buf)
 		at := time.Now()
@@ -66,10 +70,12 @@ func (s *endpointStream) await(t *httpTransport, body io.Reader, p *sseParser) e
 				t.event(ev, nil, at, nil)
 			case wrong == nil && ev.Type == "endpoint":
 				s.post, wrong = endpoint(t.url, string(ev.Data))
+			case ev.Type != "endpoint":
+				others++
 			}
 		})
 		if err != nil && s.post == nil && wrong == nil {
-			return &StreamError{Method: "GET", Err: fmt.Errorf("no endpoint event came: %w", err), Info: s.info}
+			return late.explain(others, err)
 		}
 	}
 	return wrong

@@ -369,7 +369,9 @@ func (s *Session) End(why *ClosedError) {
 	if s.in.early != nil {
 		s.in.early.Stop()
 	}
-	why.LastLine = Excerpt(s.in.last)
+	if s.isStdio() {
+		why.LastLine = Excerpt(s.in.last)
+	}
 	why.InFlight = s.inFlight()
 	if s.closing {
 		why.Ours, why.Reason = true, "the session was closed"

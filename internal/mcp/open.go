@@ -135,9 +135,7 @@ func (s *Session) openError(phase string, cause error) *OpenError {
 	if errors.As(cause, &closed) {
 		e.Exited, e.Exit, e.StderrTail, e.LastLine = closed.Exited, closed.Exit, closed.Stderr, closed.LastLine
 	} else {
-		s.mu.Lock()
-		e.LastLine = Excerpt(s.in.last)
-		s.mu.Unlock()
+		e.LastLine = s.lastLine()
 		if tail := s.t.Facts().Stderr; tail != nil {
 			e.StderrTail = tail.Lines(stderrLines)
 		}
@@ -147,6 +145,17 @@ func (s *Session) openError(phase string, cause error) *OpenError {
 	}
 	e.Violations = append(e.Violations, s.TakeViolations()...)
 	return e
+}
+
+// lastLine is the last line of the server's standard output, "" where it has
+// none of its own (HTTP).
+func (s *Session) lastLine() string {
+	if !s.isStdio() {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Excerpt(s.in.last)
 }
 
 // handshake sends initialize and settles the revision (MCP 2025-11-25
@@ -160,7 +169,7 @@ func (s *Session) handshake(ctx context.Context) (*Dialect, string, error) {
 	for again := false; ; again = true {
 		s.hello = s.Do(ctx, Call{Method: "initialize", Params: s.initializeParams(want)})
 		if s.hello.Cause != nil {
-			return nil, "initialize", s.hello.Cause
+			return s.refusedInitialize(ctx, s.hello.Cause)
 		}
 		if s.hello.Error == nil {
 			break
@@ -170,7 +179,7 @@ func (s *Session) handshake(ctx context.Context) (*Dialect, string, error) {
 			want = other
 			continue
 		}
-		return nil, "initialize", fmt.Errorf("the server refused initialize: %w", rpc)
+		return s.refusedInitialize(ctx, fmt.Errorf("the server refused initialize: %w", rpc))
 	}
 	v, err := jsonv.Parse(s.hello.Result)
 	if err != nil {

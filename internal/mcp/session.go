@@ -86,7 +86,8 @@ func (s *Session) revision() string {
 	return ""
 }
 
-// ServerInfo returns the whole result of the handshake.
+// ServerInfo returns the whole result of the handshake. That of server/discover
+// has its serverInfo at the top, too, where the result of initialize has it.
 func (s *Session) ServerInfo() jsonv.Value { return s.server }
 
 // Handshake returns the exchange the session began with.
