@@ -87,7 +87,7 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	fl.DurationVar(&f.waitForReady, "wait-for-ready", 0, "wait this long for servers that are not up yet; exit 3 when one never is")
 	addTokenFile(cmd, &f.tokenFile)
 	f.limits.add(cmd)
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show the exchanges, and what passed")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show the exchanges of every test, and what passed")
 	return cmd
 }
 

@@ -23,18 +23,7 @@ func (p *printer) exchanges(c *result.Case) {
 }
 
 func (p *printer) exchange(indent int, x *result.Exchange) {
-	title := "exchange  "
-	if x.Step != "" {
-		title += term.Escape(x.Step) + "  "
-	}
-	title += term.Escape(x.Method)
-	if x.HTTP != nil {
-		title += fmt.Sprintf("  HTTP %d", x.HTTP.Status)
-		if x.HTTP.Attempts > 1 {
-			title += fmt.Sprintf(" after %d attempts", x.HTTP.Attempts)
-		}
-	}
-	p.line(indent, p.faint(title+"  ("+duration(x.DurationMS)+")"))
+	p.line(indent, p.faint(exchangeTitle(x)))
 	p.frame(indent, "→ ", x.Request)
 	for _, m := range x.During {
 		arrow := "← "
@@ -49,6 +38,22 @@ func (p *printer) exchange(indent int, x *result.Exchange) {
 	if x.Error != "" {
 		p.line(indent, p.paint(term.Broken, "✗ "), oneLine(x.Error, longest))
 	}
+}
+
+// exchangeTitle is what was asked, how HTTP answered, and how long it took.
+func exchangeTitle(x *result.Exchange) string {
+	title := "exchange  "
+	if x.Step != "" {
+		title += term.Escape(x.Step) + "  "
+	}
+	title += term.Escape(x.Method)
+	if x.HTTP != nil {
+		title += fmt.Sprintf("  HTTP %d", x.HTTP.Status)
+		if x.HTTP.Attempts > 1 {
+			title += fmt.Sprintf(" after %d attempts", x.HTTP.Attempts)
+		}
+	}
+	return title + "  (" + duration(x.DurationMS) + ")"
 }
 
 // frame writes a frame behind an arrow, indented when it is JSON and verbose.

@@ -80,6 +80,7 @@ func (p *printer) listCase(c *result.Case) {
 	for i := range c.Phases {
 		p.casePhase(&c.Phases[i], "")
 	}
+	p.passed(c)
 }
 
 // casePhase writes the line of a hook or step of a test, and what one that
@@ -141,6 +142,9 @@ func (p *printer) remarks(c *result.Case) string {
 	}
 	if c.AfterRestart {
 		add(term.Warn, "after a restart of the server")
+	}
+	if n := resent(c); n > 0 {
+		add(term.Warn, "sent again %s: HTTP 429 or 503", times(n))
 	}
 	if n := tolerated(c); n > 0 && c.Status == result.Pass {
 		add(term.Warn, "%s tolerated", count(n, "violation"))
