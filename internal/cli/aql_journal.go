@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"mcptest/internal/aql"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/proc"
 )
 
 // A journal is a file of JSON lines, one for each thing a live run is about
@@ -30,7 +32,7 @@ type journalLine struct {
 	With      jsonv.Value `json:"with,omitzero"` // what else names it
 }
 
-// journal is the journal of one run; the file is made with its first line.
+// journal is the journal of one run. The file is locked while the run goes.
 type journal struct {
 	name  string
 	first journalLine
@@ -41,19 +43,26 @@ func newJournal(dir, target, run string) *journal {
 	return &journal{name: filepath.Join(dir, run+".jsonl"), first: journalLine{Target: target, Run: run}}
 }
 
+// open makes the file and takes its lock, which says that the run is going.
+func (j *journal) open() error {
+	if err := os.MkdirAll(filepath.Dir(j.name), 0o700); err != nil {
+		return fmt.Errorf("make the folder for the journal: %w", err)
+	}
+	f, err := os.OpenFile(j.name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the journal: %w", err)
+	}
+	j.f = f
+	// Where a file system has no locks, the run goes on without.
+	_, _ = proc.TryLock(f)
+	return j.write(j.first)
+}
+
 // write appends a line and has it on the disk before it returns: the process
 // may be killed in the next moment.
 func (j *journal) write(l journalLine) error {
 	if j.f == nil {
-		if err := os.MkdirAll(filepath.Dir(j.name), 0o700); err != nil {
-			return fmt.Errorf("make the folder for the journal: %w", err)
-		}
-		f, err := os.OpenFile(j.name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			return fmt.Errorf("open the journal: %w", err)
-		}
-		j.f = f
-		if err := j.write(j.first); err != nil {
+		if err := j.open(); err != nil {
 			return err
 		}
 	}
@@ -93,26 +102,65 @@ func (j *journal) end(clean bool) {
 	}
 }
 
-// journals reads the journals of a folder that belong to a target. Lines
-// that were cut short by a kill are passed over.
-func journals(dir, target string) (left []aql.Left, files []string, err error) {
+// foundJournals are the journals of a folder, sorted by whose they are.
+type foundJournals struct {
+	left   []aql.Left
+	files  []string // of left
+	going  []string // of runs that have not ended
+	odd    []string // that are no journals
+	others int      // of other adapters
+	locks  []*os.File
+}
+
+// close gives the locks up.
+func (j *foundJournals) close() {
+	for _, f := range j.locks {
+		_ = f.Close()
+	}
+}
+
+// journals reads the journals of a folder and takes the locks of those that
+// belong to a target. Lines that were cut short by a kill are passed over.
+func journals(dir, target string) (*foundJournals, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 	if err != nil {
-		return nil, nil, fmt.Errorf("look for journals: %w", err)
+		return nil, fmt.Errorf("look for journals: %w", err)
 	}
+	found := &foundJournals{}
 	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			return nil, nil, fmt.Errorf("read the journal: %w", err)
-		}
-		if l, ok := readJournal(string(data), target); ok {
-			left, files = append(left, l), append(files, name)
+		if err := found.add(name, target); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			found.close()
+			return nil, fmt.Errorf("read the journal: %w", err)
 		}
 	}
-	return left, files, nil
+	return found, nil
+}
+
+func (j *foundJournals) add(name, target string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	held, err := proc.TryLock(f)
+	going := err == nil && !held
+	data, err := io.ReadAll(f)
+	if err != nil {
+		_ = f.Close()
+		return err
+	}
+	l, ours := readJournal(string(data), target)
+	switch {
+	case l.RunID == "":
+		j.odd = append(j.odd, name)
+	case !ours:
+		j.others++
+	case going:
+		j.going = append(j.going, l.RunID)
+	default:
+		j.left, j.files, j.locks = append(j.left, l), append(j.files, name), append(j.locks, f)
+		return nil
+	}
+	return f.Close()
 }
 
 func readJournal(data, target string) (aql.Left, bool) {

@@ -170,6 +170,12 @@ func (c *aqlCall) live() int {
 func (c *aqlCall) liveRun(ctx context.Context, o aql.LiveOptions, dir string) int {
 	j := newJournal(dir, o.Target, o.RunID)
 	o.Journal = j
+	if o.Mode == aql.ModeWrite || o.Mode == aql.ModeFull {
+		if err := j.open(); err != nil {
+			c.problem("--journal: %s; without it nothing is created, so nothing was tested. --journal names another folder", err)
+			return aql.ExitConfig
+		}
+	}
 	status := term.NewStatus(c.Err, c.Env)
 	o.Progress = func(p aql.Progress) { status.Set(progressLine(p)) }
 	e, err := aql.Collect(ctx, o)
@@ -276,13 +282,29 @@ func (c *aqlCall) livePlan(ctx context.Context, o aql.LiveOptions) int {
 }
 
 func (c *aqlCall) liveClean(ctx context.Context, o aql.LiveOptions, dir string) int {
-	left, files, err := journals(dir, o.Target)
+	if info, err := os.Stat(dir); c.flags["journal"] != "" && (err != nil || !info.IsDir()) {
+		c.problem("--journal: %s is no folder: name the one that the run was given", dir)
+		return aql.ExitConfig
+	}
+	found, err := journals(dir, o.Target)
 	if err != nil {
 		c.problem("%s", err)
 		return aql.ExitConfig
 	}
+	defer found.close()
+	for _, run := range found.going {
+		c.problem("run %s is still going: what it created is left alone", run)
+	}
+	for _, name := range found.odd {
+		c.problem("%s is no journal of a live run: it is passed over", name)
+	}
+	left, files := found.left, found.files
 	if len(left) == 0 {
-		return c.emit("-", []byte("Nothing to clean up: no run of this adapter has a journal in "+dir+".\n"))
+		says := "Nothing to clean up: no run of this adapter that has ended has a journal in " + dir
+		if found.others > 0 {
+			says += fmt.Sprintf(" (journals of other adapters: %d)", found.others)
+		}
+		return c.emit("-", []byte(says+".\n"))
 	}
 	done, err := aql.CleanLive(ctx, o, left)
 	if err != nil {
@@ -292,13 +314,14 @@ func (c *aqlCall) liveClean(ctx context.Context, o aql.LiveOptions, dir string) 
 	for _, s := range done.Removed {
 		fmt.Fprintf(&b, "removed: %s\n", s)
 	}
-	fmt.Fprintf(&b, "%d removed, %d left, of %d runs\n", len(done.Removed), len(done.Failed), len(left))
+	fmt.Fprintf(&b, "%d removed, %d left; journals of runs that ended: %d\n", len(done.Removed), len(done.Failed), len(left))
 	if len(done.Failed) > 0 {
 		for _, s := range done.Failed {
 			c.problem("left behind: %s", s)
 		}
 		return max(aql.ExitFailed, c.emit("-", []byte(b.String())))
 	}
+	found.close() // a file that is open cannot be removed everywhere
 	for _, f := range files {
 		_ = os.Remove(f)
 	}
