@@ -3,14 +3,11 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"mcptest/internal/proc"
 	"mcptest/internal/secret"
-	"mcptest/internal/source"
 	"mcptest/internal/term"
 )
 
@@ -67,7 +64,7 @@ func Main(args []string, s Streams) int {
 		return ee.code
 	}
 	// What cobra itself refuses: unknown commands and flags, wrong arguments.
-	fmt.Fprintf(s.Err, "mcptest: %s\nRun '%s --help' for what it takes.\n", term.EscapeLines(shown(err.Error())), cmd.CommandPath())
+	fmt.Fprintf(s.Err, "mcptest: %s\nRun '%s --help' for what it takes.\n", term.EscapeLines(shown(argWords(err.Error()))), cmd.CommandPath())
 	return exitInvalid
 }
 
@@ -88,26 +85,12 @@ It shows what a client hides: raw messages, stray output, wrong ids, leaked proc
 	}
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetFlagErrorFunc(nearFlag)
+	root.SetFlagErrorFunc(flagWords)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(newRunCmd(s), newDownCmd(s), newValidateCmd(s), newInitCmd(s), newExplainCmd(s), newSchemaCmd(s), newReportCmd(s), newCompareCmd(s), newMockCmd(s),
 		newLoginCmd(s), newLogoutCmd(s),
 		newToolsCmd(s), newResourcesCmd(s), newPromptsCmd(s), newCallCmd(s), newDoctorCmd(s),
 		newVersionCmd(s), newCompletionCmd(s))
+	completeFlags(root)
 	return root
-}
-
-// nearFlag adds the nearest flag's name to pflag's complaint about one it
-// does not know.
-func nearFlag(cmd *cobra.Command, err error) error {
-	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
-	if !ok {
-		return err
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	if near := source.Nearest(name, names); near != "" {
-		return fmt.Errorf("%w (did you mean --%s?)", err, near)
-	}
-	return err
 }

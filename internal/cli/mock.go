@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -55,6 +57,9 @@ A suite uses it like any other server, with nothing installed:
 			server := mock.New(m, mock.Options{Fault: f, Stderr: s.Err})
 			defer server.Close()
 			if http != "" {
+				if !listenable(http) {
+					return fail(exitInvalid, "--http: want a port from 0 to 65535, or host:port, got %q", http)
+				}
 				return serveMockHTTP(ctx, s, server, http)
 			}
 			return serveMock(ctx, s, server)
@@ -121,6 +126,16 @@ func mockManifest(s Streams, from, preset string) (*mock.Manifest, error) {
 		return nil, fail(exitInvalid, "%s in the manifest %s", plural(max(errs, 1), "mistake"), from)
 	}
 	return m, nil
+}
+
+// listenable reports whether an address ends with a port, or is one.
+func listenable(addr string) bool {
+	port := addr
+	if _, p, err := net.SplitHostPort(addr); err == nil {
+		port = p
+	}
+	n, err := strconv.Atoi(port)
+	return err == nil && n >= 0 && n <= 65535
 }
 
 // serveMockHTTP serves until it is stopped, or a response ends the process.

@@ -161,9 +161,10 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s Streams) (*plan.Pla
 		set.Retries = &f.retries
 	}
 	p, more := plan.Compile(suites, set)
-	errs, _ := f.print(s, append(diags, more...))
+	diags = append(diags, more...)
+	errs, _ := f.print(s, diags)
 	if errs > 0 {
-		return nil, nil, fail(exitInvalid, "%s in %s; nothing was run", plural(errs, "error"), strings.Join(paths, ", "))
+		return nil, nil, fail(exitInvalid, "%s in %s; nothing was run", plural(errs, "error"), blame(diags, strings.Join(paths, ", ")))
 	}
 	if err := f.knownServers(suites); err != nil {
 		return nil, nil, err

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/mcp"
+	"mcptest/internal/mock"
+	"mcptest/internal/report"
+)
+
+// completeFlags tells the shell what the flags of all commands take, where that
+// is one of a few words.
+func completeFlags(root *cobra.Command) {
+	var reporters []string
+	for _, f := range report.Formats {
+		reporters = append(reporters, f.Name)
+	}
+	words := map[string][]string{
+		"protocol":  append([]string{mcp.Auto}, mcp.Revisions()...),
+		"transport": {mcp.HTTPAuto, mcp.StreamableHTTP, mcp.HTTPSSE},
+		"color":     {"auto", "always", "never"},
+		"preset":    mock.Presets(),
+		"fault":     {"none", "hang", "wedged", "slow:", "recover-after:"},
+		"log-level": {"error", "warn", "info", "debug"},
+		"parallel":  {"auto"},
+		"fail-on":   {"slower", "scores"},
+	}
+	for _, cmd := range root.Commands() {
+		completeFlags(cmd)
+		for name, list := range words {
+			if cmd.Flags().Lookup(name) != nil {
+				_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
+			}
+		}
+		if cmd.Flags().Lookup("reporter") != nil {
+			_ = cmd.RegisterFlagCompletionFunc("reporter", func(_ *cobra.Command, _ []string, given string) ([]string, cobra.ShellCompDirective) {
+				if strings.Contains(given, "=") {
+					return nil, cobra.ShellCompDirectiveDefault // the path behind it
+				}
+				return reporters, cobra.ShellCompDirectiveNoFileComp
+			})
+		}
+	}
+}
