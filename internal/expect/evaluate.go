@@ -38,7 +38,10 @@ type ItemResult struct {
 	Message          string   // one line: why it failed, starting with the target
 	Expected, Actual string
 	Diff, Notes      []string
-	Items            []ItemResult // of a set
+	// Unseen says what an assertion that passed did not look at: elements that
+	// were left out, a list without any.
+	Unseen []string
+	Items  []ItemResult // of a set
 }
 
 // MetricResult is the value of one derived metric.
@@ -186,6 +189,7 @@ func (a *Assertion) evaluate(ctx context.Context, o *Observation, env *Env, r *I
 		r.Notes = append(r.Notes, s.notes...)
 	}
 	if out.Pass {
+		r.Unseen = out.Unseen
 		return
 	}
 	r.Expected, r.Actual, r.Diff = out.Expected, out.Actual, bound(out.Diff)

@@ -99,12 +99,15 @@ func (m combined) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	var failing []Outcome
 	var passing []*check
 	unfits := 0
-	var notes []string
+	var notes, unseen []string
+	seen := false // by a part that passed
 	for _, k := range m.parts {
 		o := k.Match(ctx, s, env)
 		notes = append(notes, o.Notes...)
 		if o.Pass {
 			passing = append(passing, k)
+			unseen = append(unseen, o.Unseen...)
+			seen = seen || len(o.Unseen) == 0
 			continue
 		}
 		if o.Unfit {
@@ -121,8 +124,11 @@ func (m combined) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	default:
 		o = m.none(failing, passing, unfits, s)
 	}
-	if !o.Pass {
+	switch {
+	case !o.Pass:
 		o.Notes = notes
+	case m.how == allOf, m.how == anyOf && !seen:
+		o.Unseen = unseen
 	}
 	return o
 }

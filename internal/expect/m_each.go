@@ -12,7 +12,7 @@ import (
 const matcherRef = `{"$ref":"#/$defs/matcher"}`
 
 var rowEach = Row{
-	Name: "each", Doc: "every element of a list (or member of an object) passes this matcher; an empty one passes, with a note",
+	Name: "each", Doc: "every element of a list (or member of an object) passes this matcher; an empty one passes, with a warning",
 	Example: `each: {gt: 0}`, Passes: `[1, 2]`, Fails: `[1, 0]`,
 	schema: matcherRef, compile: compileElements(true),
 }
@@ -43,7 +43,7 @@ func (m elements) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	if kind != jsonv.KindArray && kind != jsonv.KindObject {
 		return unfit("a list", s.Value)
 	}
-	var failing []string
+	var failing, unseen []string
 	fails, unfits, total := 0, 0, 0
 	for path, e := range members(s.Value) {
 		total++
@@ -52,6 +52,9 @@ func (m elements) Match(ctx context.Context, s Subject, env *Env) Outcome {
 			return passed
 		}
 		if o.Pass {
+			if len(o.Unseen) > 0 && len(unseen) < maxLines {
+				unseen = append(unseen, path+": "+o.Unseen[0])
+			}
 			continue
 		}
 		if o.Unfit {
@@ -62,7 +65,11 @@ func (m elements) Match(ctx context.Context, s Subject, env *Env) Outcome {
 		}
 	}
 	if m.every {
-		return m.everyOutcome(failing, fails, unfits, total)
+		o := m.everyOutcome(failing, fails, unfits, total)
+		if o.Pass {
+			o.Unseen = append(append(unseen, s.notes...), o.Notes...)
+		}
+		return o
 	}
 	o := Outcome{Expected: "an element that " + m.words(), Unfit: unfits > 0, Diff: failing}
 	o.Msg = fmt.Sprintf("none of %s %s", count(total, "element"), m.words())

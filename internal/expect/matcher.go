@@ -27,6 +27,7 @@ type Outcome struct {
 	Expected, Actual string
 	Diff             []string // lines of a text diff (' ', '-', '+'), or one line for each difference
 	Notes            []string // what the reader should know besides
+	Unseen           []string // what a value that passed left nothing to look at
 
 	graded bool
 }

@@ -51,7 +51,7 @@ var roots = []Root{
 	{"http.status", "the response's HTTP status", "a number", partHTTPStatus},
 	{"http.headers", "the response's HTTP headers; their names match in any case", "", partHTTPHeaders},
 	{"stderr", "what the server wrote to standard error during the call", "text", partStderr},
-	{"server", "the server's answer to initialize or server/discover", "", partServer},
+	{"server", "the server's answer to initialize or server/discover; server.serverInfo works for both", "", partServer},
 	{"steps", "what the earlier steps of a flow captured, by name", "", partSteps},
 }
 
@@ -189,10 +189,13 @@ func (o *Observation) joinText() (jsonv.Value, string) {
 			parts = append(parts, t.Text())
 		}
 	}
-	found := false
+	found, odd := false, ""
 	for _, key := range []string{keyContent, "contents", "messages"} {
 		list, ok := r.Get(key)
 		if !ok || list.Kind() != jsonv.KindArray {
+			if ok && odd == "" {
+				odd = "the result's " + key + " is " + got(list) + ", not a list"
+			}
 			continue
 		}
 		found = true
@@ -203,6 +206,9 @@ func (o *Observation) joinText() (jsonv.Value, string) {
 			add(block)
 		}
 		break
+	}
+	if !found && odd != "" {
+		return jsonv.Value{}, odd
 	}
 	if !found {
 		return jsonv.Value{}, "the result has no content; it has " + haveKeys(r)

@@ -257,6 +257,9 @@ func TestText(t *testing.T) {
 			t.Errorf("%s: %s %s", res, got, miss)
 		}
 	}
+	if _, miss := eval(t, "text", result(t, `{"content": "x"}`)); miss != `text: the result's content is text "x", not a list` {
+		t.Error(miss)
+	}
 	if _, miss := eval(t, "text", result(t, `{"tools": []}`)); miss != "text: the result has no content; it has tools" {
 		t.Error(miss)
 	}

@@ -22,18 +22,20 @@ type endpointStream struct {
 func (t *httpTransport) connectOld(ctx context.Context) (*endpointStream, error) {
 	sctx, cancel := context.WithCancel(t.ctx)
 	detach := context.AfterFunc(ctx, cancel)
+	late := lateness(ctx, cancel)
+	defer late.stop()
 	resp, err := t.events(sctx, t.url, "")
 	if err != nil {
 		detach()
 		cancel()
+		if late.over.Load() && ctx.Err() == nil {
+			err = &EndpointError{Err: late.explain(0, err)}
+		}
 		return nil, err
 	}
 	s := &endpointStream{info: &HTTPInfo{Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"), URL: t.url.String()}}
 	p := newSSEParser(t.lim.Message)
-	late := lateness(ctx, cancel)
-	err = s.await(t, resp.Body, p, late)
-	late.stop()
-	if err != nil {
+	if err := s.await(t, resp.Body, p, late); err != nil {
 		detach()
 		cancel()
 		_ = resp.Body.Close()

@@ -78,6 +78,7 @@ func TestEndpointFaults(t *testing.T) {
 	for _, c := range []struct{ name, stream, want string }{
 		{"other origin", "event: endpoint\ndata: http://192.0.2.1/mcp\n\n", "the endpoint event names another origin: http://192.0.2.1"},
 		{"none", ": hello\n\n", "no endpoint event came within "},
+		{"no answer", "hang", "no endpoint event came within "},
 		{"empty", "event: endpoint\ndata: \n\n", "no endpoint event came within "},
 		{"message first", event(result("1", "{}")), "no endpoint event came (1 event of another type did) within "},
 		{"ends", event("x") + "\x00", "no endpoint event came (1 event of another type did) before it ended"},
@@ -88,6 +89,10 @@ func TestEndpointFaults(t *testing.T) {
 				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if r.Method == http.MethodPost {
 						http.NotFound(w, r)
+						return
+					}
+					if c.stream == "hang" {
+						<-r.Context().Done()
 						return
 					}
 					text, ends := strings.CutSuffix(c.stream, "\x00")

@@ -47,6 +47,7 @@ func (a *attempt) judge(ctx context.Context) {
 		})
 	}
 	a.out.Warnings = append(a.out.Warnings, v.Notes...)
+	a.unseen("", v.Items)
 	if !v.Pass {
 		a.fail(result.Fail, v.Message+a.hint)
 	}
@@ -63,6 +64,7 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int, _ *mcp.Exch
 			items[j].Name = strings.TrimSpace(stepName(op, i) + " " + items[j].Name)
 		}
 		a.out.Assertions = append(a.out.Assertions, items...)
+		a.unseen(stepName(op, i)+": ", v.Items)
 		if !v.Pass {
 			a.fail(result.Fail, stepName(op, i)+": "+v.Message+a.hint)
 			return false
@@ -84,6 +86,17 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int, _ *mcp.Exch
 		a.steps = a.steps.With(cp.Name, val)
 	}
 	return true
+}
+
+// unseen warns of assertions that passed without looking at all of their
+// values.
+func (a *attempt) unseen(before string, items []expect.ItemResult) {
+	for i := range items {
+		for _, text := range items[i].Unseen {
+			a.out.Warnings = append(a.out.Warnings, before+items[i].Target+": "+text)
+		}
+		a.unseen(before, items[i].Items)
+	}
 }
 
 // keepSecret keeps a captured value out of all reports when its name, or the
