@@ -54,9 +54,10 @@ func oauthServerMain() {
 		})
 	})
 	mux.HandleFunc("POST /token", s.token)
-	srv := httptest.NewServer(mux)
+	srv := httptest.NewUnstartedServer(mux)
+	s.url = "http://" + srv.Listener.Addr().String()
+	srv.Start()
 	defer srv.Close()
-	s.url = srv.URL
 	cmd := exec.Command(flag.Arg(0), flag.Args()[1:]...)
 	cmd.Env = append(os.Environ(), "URL="+srv.URL+"/mcp", "ISSUER="+srv.URL, "BROWSER=browser")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

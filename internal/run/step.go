@@ -200,7 +200,11 @@ func (f *fileRun) backgroundStep(ctx context.Context, s *plan.Step, bg *backgrou
 	case <-p.Exited():
 		// Ready or not: a step that has ended serves no test.
 		<-p.Done()
-		err = fmt.Errorf("it ended before %s was ready: %s", s.WaitFor, p.Exit())
+		if err == nil {
+			err = fmt.Errorf("it ended as soon as %s was ready: %s", s.WaitFor, p.Exit())
+		} else {
+			err = fmt.Errorf("it ended before %s was ready: %s", s.WaitFor, p.Exit())
+		}
 		if p.Exit().Success() {
 			err = fmt.Errorf("%w; a program that starts a service and returns is no background step: leave out background: true", err)
 		}
