@@ -129,6 +129,7 @@ type Server struct {
 	ConnectTimeout time.Duration
 	Timeout        time.Duration // 0: not set
 	WaitForReady   string
+	ProbeTime      time.Duration // of a probe in WaitForReady; 0: within ConnectTimeout
 	Sessions       int
 	Tolerate       map[string]bool
 	ValidateOutput bool

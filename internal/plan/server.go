@@ -52,7 +52,7 @@ func (c *compiler) server(sv *suite.Server) *Server {
 	c.waitForReady(sv, path)
 	if wait := c.set.WaitForReady; wait > 0 {
 		if strings.Contains(sv.WaitForReady, "://") {
-			out.ConnectTimeout = max(out.ConnectTimeout, wait) // the limit of a probe
+			out.ProbeTime = wait
 		} else {
 			out.WaitForReady = wait.String()
 		}

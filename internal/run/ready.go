@@ -43,28 +43,37 @@ func (s *slot) connect(ctx context.Context) (*mcp.Session, error) {
 
 // NotReadyError says that a server was waited for in vain.
 type NotReadyError struct {
-	Waited time.Duration
-	Err    error // of the last attempt
+	Limit  time.Duration // of wait_for_ready
+	Waited time.Duration // longer than the limit when one attempt took longer
+	Err    error         // of the last attempt
 }
 
 // Error says how long, and what the last attempt found.
 func (e *NotReadyError) Error() string {
-	return fmt.Sprintf("not ready after %s (limit: wait_for_ready %s): %v", e.Waited, e.Waited, e.Err)
+	return fmt.Sprintf("not ready after %s (limit: wait_for_ready %s): %v", e.Waited, e.Limit, e.Err)
 }
 
 // Unwrap returns the last attempt's error.
 func (e *NotReadyError) Unwrap() error { return e.Err }
 
 // Retry calls open again while its error is that of a server which may still be
-// starting, for the time given.
+// starting, for the time given. After an attempt to which nothing was answered
+// the next ones have no longer than what is left of it.
 func Retry(ctx context.Context, wait time.Duration, open func(context.Context) error) error {
-	for until := time.Now().Add(wait); ; {
-		err := open(ctx)
-		if err == nil || ctx.Err() != nil || !comingUp(err) {
+	began := time.Now()
+	until := began.Add(wait)
+	for hung := false; ; {
+		err := attemptUntil(ctx, until, hung, open)
+		if err == nil || ctx.Err() != nil || !comingUp(err) && !hangs(err) {
 			return err
 		}
+		hung = hangs(err)
 		if time.Now().Add(readyPause).After(until) {
-			return &NotReadyError{Waited: wait, Err: err}
+			late := &NotReadyError{Limit: wait, Waited: wait, Err: err}
+			if hung {
+				late.Waited = max(wait, time.Since(began).Round(10*time.Millisecond))
+			}
+			return late
 		}
 		select {
 		case <-time.After(readyPause):
@@ -72,6 +81,19 @@ func Retry(ctx context.Context, wait time.Duration, open func(context.Context) e
 		}
 	}
 }
+
+func attemptUntil(ctx context.Context, until time.Time, bound bool, open func(context.Context) error) error {
+	if bound {
+		var cancel context.CancelFunc
+		ctx, cancel = mcp.WithLimit(ctx, "wait_for_ready", time.Until(until).Round(time.Millisecond))
+		defer cancel()
+	}
+	return open(ctx)
+}
+
+// hangs reports whether a failure is that of a server which took the connection
+// and answered nothing.
+func hangs(err error) bool { return errors.As(err, new(*mcp.TimeoutError)) }
 
 // waitedInVain tells a server that was waited for in vain from one that failed.
 func waitedInVain(err error) bool {
@@ -101,21 +123,42 @@ func Died(why *mcp.ClosedError, protocol string) string {
 	return fmt.Sprintf("server/discover, which asks a server for its protocol revisions, ended it, and it was started again: %v; protocol: %s spares it the question", why, protocol)
 }
 
+// probe waits until a probe succeeds: as long as the flag says, else within
+// what ctx has.
+func probe(ctx context.Context, flag time.Duration, p proc.Probe, process *proc.Process) error {
+	if flag > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = mcp.WithLimit(ctx, "--wait-for-ready", flag)
+		defer cancel()
+	}
+	err := p.Wait(ctx, proc.Watch{Process: process})
+	var late *proc.NotReadyError
+	var limit *mcp.Limit
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &late) && errors.As(late.Cause, &limit):
+		return fmt.Errorf("wait_for_ready (limit: %v): %w", limit, err)
+	}
+	return fmt.Errorf("wait_for_ready: %w", err)
+}
+
 // greet dials, waits for the probe, and shakes hands, all within the limit.
 func (s *slot) greet(ctx context.Context, limit time.Duration, p proc.Probe) (*mcp.Session, error) {
 	e := s.entry
-	ctx, cancel := mcp.WithLimit(ctx, "connect_timeout", limit)
+	whole, cancel := mcp.WithLimit(ctx, "connect_timeout", limit+e.def.ProbeTime)
 	defer cancel()
-	t, err := e.dial(ctx)
+	t, err := e.dial(whole)
 	if err != nil {
 		return nil, err
 	}
 	if p.Kind() != 0 {
-		if err := p.Wait(ctx, proc.Watch{Process: t.Facts().Process}); err != nil {
+		if err := probe(whole, e.def.ProbeTime, p, t.Facts().Process); err != nil {
 			t.Close(context.WithoutCancel(ctx))
-			return nil, fmt.Errorf("wait_for_ready: %w", err)
+			return nil, err
 		}
 	}
+	ctx = whole
 	e.mu.Lock()
 	era := e.era
 	e.mu.Unlock()
