@@ -74,7 +74,6 @@ func (x *ruling) required() {
 
 // requiredOne looks at the cases of one required parameter.
 func (x *ruling) requiredOne(op, p jsonv.Value, at *place) {
-	x.cases++
 	name := p.Lookup("name")
 	var cases []int
 	if op.Kind() == jsonv.KindString && name.Kind() == jsonv.KindString {
@@ -84,6 +83,7 @@ func (x *ruling) requiredOne(op, p jsonv.Value, at *place) {
 		x.breaks("required.case", at, p, "%s requires %s, and no case leaves it out", text(op), quoted(clip(text(name), 60)))
 		return
 	}
+	x.cases++
 	here := func(i int) *place { return spot("parameter_tests", "missing_required").elem(i).member("response") }
 	x.refusal(x.e.MissingRequired[cases[0]], here(cases[0]))
 	if x.set == Reference {
@@ -173,7 +173,12 @@ func everyText(v jsonv.Value, use func(string)) {
 
 func (x *ruling) unknown() {
 	x.lacking = "parameter_tests.unknown_parameter is empty"
+	irrelevantCases := 0
 	for i, c := range x.e.UnknownParameter {
+		if x.set == Strict && (!x.knows(c.Operation) || !x.documents(c.Operation, c.Parameter).IsAbsent()) {
+			irrelevantCases++
+			continue
+		}
 		x.cases++
 		at := spot("parameter_tests", "unknown_parameter").elem(i).member("response")
 		if x.set == Strict {
@@ -188,6 +193,9 @@ func (x *ruling) unknown() {
 		default:
 			x.breaks("unknown.explicit", at, c.Response, "%s with the unknown %s: neither a refusal with its name nor a warning", c.Operation, quoted(c.Parameter))
 		}
+	}
+	if irrelevantCases > 0 {
+		x.lacking = "parameter_tests.unknown_parameter holds no case that counts" + irrelevant(irrelevantCases, "the parameter is documented, or nothing lists the operation")
 	}
 }
 
@@ -210,16 +218,29 @@ func (x *ruling) unknownStrict(c ParameterCase, at *place) {
 
 func (x *ruling) defaults() {
 	x.lacking = "parameter_tests.optional_defaults is empty"
+	irrelevantCases := 0
 	for i, c := range x.e.OptionalDefaults {
+		documented := x.documents(c.Operation, c.Parameter).Lookup("default")
+		beside := documented.IsAbsent() && x.detailed[c.Operation] || !x.knows(c.Operation)
+		if x.set == Strict && (beside || refused(c.Response)) {
+			irrelevantCases++
+			continue
+		}
 		x.cases++
 		at := spot("parameter_tests", "optional_defaults").elem(i)
 		got := walk(c.Response, c.Path)
+		if x.set == Strict && !documented.IsAbsent() && c.Path != defaultEquivalent && jsonv.Equal(got, c.Expected) && !jsonv.Equal(got, documented) {
+			x.breaks("defaults.equal", at, c.Response, "%s %s: documented is %s, and at %s is %s", c.Operation, c.Parameter, describe(documented), quoted(c.Path), describe(got))
+		}
 		if !identical(got, c.Expected) {
 			x.breaks("defaults.observable", at, c.Response, "%s %s: at %s want %s, got %s", c.Operation, c.Parameter, quoted(c.Path), describe(c.Expected), describe(got))
 		}
 		if got.IsAbsent() || !jsonv.Equal(got, c.Expected) {
 			x.breaks("defaults.equal", at, c.Response, "%s %s: at %s want %s, got %s", c.Operation, c.Parameter, quoted(c.Path), describe(c.Expected), describe(got))
 		}
+	}
+	if irrelevantCases > 0 {
+		x.lacking = "parameter_tests.optional_defaults holds no case that counts" + irrelevant(irrelevantCases, "no default is documented, or the call did not succeed")
 	}
 	if x.cases == 0 && len(x.e.OperationDetails) > 0 && !documentsDefault(x.e) {
 		x.moot = "no parameter has a documented default"

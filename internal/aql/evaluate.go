@@ -403,6 +403,7 @@ func (x *ruling) result() TestResult {
 	t := TestResult{Name: x.test.Name, test: x.test.ID, Result: Pass, Findings: x.found}
 	x.locate(t.Findings)
 	x.e.exchanges(t.Findings)
+	t.unproven = x.set == Strict && x.cases == 0 && x.moot == ""
 	switch heaviest(x.found) {
 	case Fail:
 		t.Result = Failed
@@ -415,7 +416,7 @@ func (x *ruling) result() TestResult {
 	case x.set == Strict && x.moot != "":
 		t.Result, t.Detail = Skipped, "Not applicable: "+x.moot+"."
 	case x.set == Strict && x.cases == 0:
-		t.Result, t.unproven = Skipped, true
+		t.Result = Skipped
 		t.Detail = "No evidence: " + x.lacking + "."
 	case x.cases == 0:
 		t.Detail = "Nothing in the bundle speaks against it: " + x.lacking + "."

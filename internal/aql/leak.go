@@ -92,6 +92,8 @@ var leakPatterns = sync.OnceValue(func() (out []leakPattern) {
 			`\b(java|javax|org)\.[\w.]+Exception\b`, `Cannot read propert(y|ies) of`, `is not a function`,
 			`\b(ECONNREFUSED|ENOENT|EACCES)\b`, `\bfetch failed\b`, `\bSQLSTATE\b`, `\bSQLITE_[A-Z]+\b`, `\bORA-\d{5}\b`,
 			`syntax error at or near`, `You have an error in your SQL syntax`, `no such (table|column):`,
+			`\b(Operational|Integrity|Programming|Interface|Database)Error\b`, `\b(Key|Value|Attribute|Index|Name|Assertion|ZeroDivision|ModuleNotFound|Unicode\w+)Error:`,
+			`<class '`, `\bSystem\.[\w.]*Exception\b`, `Object reference not set`, `undefined (method|local variable)\b`, `\bNoMethodError\b`, `\bNilClass\b`, `NullPointerException`,
 			`duplicate key value violates unique constraint`, `violates foreign key constraint`, `\bpq: `, `\bpsycopg2?\.`,
 		}},
 	} {

@@ -29,7 +29,7 @@ func (c *collector) defaults(op *liveOp, base reply) {
 		switch {
 		case path != "" && (same == jsonv.Equal(walk(base.env, path), def)):
 		case !same || c.observable(op, p, def, base):
-			path, want = "_conformance.default_equivalent", jsonv.Bool(true)
+			path, want = defaultEquivalent, jsonv.Bool(true)
 			response = response.With("_conformance", jsonv.Object(jsonv.Member{Key: "default_equivalent", Value: jsonv.Bool(same)}))
 		default:
 			c.leaves("defaults", op.name, p.name, "consistent, but not observable")
