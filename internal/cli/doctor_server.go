@@ -33,7 +33,7 @@ func (d *doctor) start(ctx context.Context) bool {
 	var se *proc.StartError
 	switch {
 	case errors.As(err, &se):
-		return d.found(layer{name: "command", state: broken, message: se.Error(), hint: se.Hint})
+		return d.found(layer{name: "command", state: broken, message: strings.TrimSuffix(se.Error(), "; "+se.Hint), hint: se.Hint})
 	case err != nil:
 		return d.found(layer{name: "start", state: broken, message: err.Error(), details: d.rawDetail(err)})
 	}

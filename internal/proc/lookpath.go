@@ -31,6 +31,9 @@ func (e *StartError) Error() string {
 	if e.Err != nil {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
+	if e.Hint != "" {
+		b.WriteString("; " + e.Hint)
+	}
 	return b.String()
 }
 
@@ -124,6 +127,9 @@ func find(fail *StartError, dir string, env []string) string {
 		return path
 	}
 	fail.Msg, fail.Hint = whyNot(full)
+	if strings.HasPrefix(name, "~") {
+		fail.Hint = "~ means a home folder to a shell only; write the path out, or ${HOME} in a suite"
+	}
 	return ""
 }
 
@@ -168,8 +174,10 @@ func findInPath(fail *StartError, dir string, env []string) string {
 		fail.Msg = "it has no PATH to look in"
 		fail.Hint = "its environment sets no PATH"
 	default:
-		fail.Msg = "not found in PATH (" + strings.Join(fail.Looked, string(filepath.ListSeparator)) + ")"
-		fail.Hint = hintFor(fail.Program, dir)
+		fail.Msg = "not found in PATH"
+		if fail.Hint = hintFor(fail.Program, dir); fail.Hint == "" {
+			fail.Msg += " (" + strings.Join(fail.Looked, string(filepath.ListSeparator)) + ")"
+		}
 	}
 	return ""
 }
@@ -179,6 +187,9 @@ func findInPath(fail *StartError, dir string, env []string) string {
 var shellOnly = []string{"cd", "export", "source", ".", "alias", "eval", "exec", "set", "ulimit", "umask", "unset", "trap"}
 
 func hintFor(program, dir string) string {
+	if first, rest, ok := strings.Cut(program, " "); ok {
+		return fmt.Sprintf("it is looked for as one word, blanks and all; as a list, each argument is an item of its own: [%s]", strings.Join(append([]string{first}, strings.Fields(rest)...), ", "))
+	}
 	if slices.Contains(shellOnly, program) {
 		return fmt.Sprintf("%s is a command of the shell, not a program; write bash -c '%s …'", program, program)
 	}

@@ -216,7 +216,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 	for _, f := range n.Fields {
 		at, ok := l.byName[f.Key.Text]
 		if !ok {
-			meant = append(meant, d.unknownKey(f.Key, path, l.names))
+			meant = append(meant, d.unknownKey(f.Key, path, l.names, advice(v, f.Key.Text)))
 			continue
 		}
 		if at < 64 {
@@ -248,12 +248,28 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 	}
 }
 
-// unknownKey reports a key that no field has, with the nearest name, or with
-// all names when there are few enough to read. It returns the near name, "" when
-// there is none.
-func (d *Decoder) unknownKey(key *Node, path string, names []string) string {
+// KeyAdviser is a type of a map that knows what people mean who write a key it
+// has not: the hint to give, "" for none.
+type KeyAdviser interface{ AdviseKey(key string) string }
+
+func advice(v reflect.Value, key string) string {
+	if v.CanAddr() {
+		if a, ok := v.Addr().Interface().(KeyAdviser); ok {
+			return a.AdviseKey(key)
+		}
+	}
+	return ""
+}
+
+// unknownKey reports a key that no field has, with a hint that is known, with
+// the nearest name, or with all names when there are few enough to read. It
+// returns the near name, "" when there is none.
+func (d *Decoder) unknownKey(key *Node, path string, names []string, hint string) string {
 	diag := d.Errorf(key, path, "unknown key %s", quote(shorten(key.Text)))
 	diag.Code = "unknown-key"
+	if diag.Hint = hint; hint != "" {
+		return ""
+	}
 	if d.found.full() {
 		return "" // looking for near names is the costly part
 	}
@@ -271,7 +287,7 @@ func (d *Decoder) unknownKey(key *Node, path string, names []string) string {
 // UnknownKey reports a key of a map that is not among names, in the words
 // that Decode uses. It is for Unmarshalers that look at maps themselves.
 func (d *Decoder) UnknownKey(key *Node, path string, names []string) {
-	d.unknownKey(key, path, names)
+	d.unknownKey(key, path, names, "")
 }
 
 func (d *Decoder) enum(n *Node, path string, v reflect.Value, allowed []string) {
