@@ -281,6 +281,9 @@ func common(list jsonv.Value, era Era) *Dialect {
 
 // pinned opens a server of the era of requests without asking which it is of.
 func (s *Session) pinned(ctx context.Context, d *Dialect) (*Dialect, string, error) {
+	if h, ok := s.t.(*httpTransport); ok && h.o.Kind == HTTPSSE {
+		return nil, "protocol", fmt.Errorf("protocol revision %s is not spoken over HTTP+SSE: leave out the revision or the transport", d.Revision)
+	}
 	x := s.discover(ctx, d)
 	got, err := s.modernOf(x)
 	var refused *unsupportedError

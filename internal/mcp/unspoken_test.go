@@ -72,6 +72,14 @@ func TestPinNamesBoth(t *testing.T) {
 	}
 }
 
+// HTTP+SSE is a session: a revision without sessions can't be pinned over it.
+func TestPinOverSSE(t *testing.T) {
+	_, err := openHTTP(t, "http://127.0.0.1:1/", mcp.HTTPOptions{Kind: mcp.HTTPSSE}, mcp.Options{Protocol: "2026-07-28"})
+	if err == nil || !strings.Contains(err.Error(), "protocol revision 2026-07-28 is not spoken over HTTP+SSE") {
+		t.Error(err)
+	}
+}
+
 // What is wrong with an event stream that names no endpoint is told, also where
 // it was only tried because Streamable HTTP was refused.
 func TestEndpointFaults(t *testing.T) {

@@ -41,6 +41,7 @@ func (c *compiler) server(sv *suite.Server) *Server {
 			report(c.dec, sv.KeyPos("url"), path+".url", "an address of a server has no fragment", "remove #"+u.Fragment)
 		}
 		c.refuse(sv, path, "command", "cwd", "env", "inherit_env")
+		c.transport(sv, path)
 	}
 	for _, h := range sv.Headers.Entries {
 		out.Headers = append(out.Headers, Header{Name: h.Key, Value: h.Value.Value})
@@ -118,6 +119,18 @@ func (c *compiler) caFile(sv *suite.Server, out *Server, path string) {
 		report(c.dec, t.Pos, path+".tls.ca_file", sv.TLS.CAFile+" holds no certificate", "it wants PEM text: -----BEGIN CERTIFICATE-----")
 	}
 	out.TLS = &t
+}
+
+// firstWithoutSessions is the first revision that HTTP+SSE can't carry: that
+// transport is a session.
+const firstWithoutSessions = "2026-07-28"
+
+// transport reports a transport that does not go with the pinned revision.
+func (c *compiler) transport(sv *suite.Server, path string) {
+	if sv.Transport == "sse" && sv.Protocol != "auto" && sv.Protocol >= firstWithoutSessions {
+		report(c.dec, sv.KeyPos("transport"), path+".transport", "protocol "+sv.Protocol+" is not spoken over HTTP+SSE",
+			"write transport: streamable-http, or leave out protocol: or transport:")
+	}
 }
 
 // refuse reports keys that a server of the other kind has.
