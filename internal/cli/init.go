@@ -94,6 +94,9 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s Streams) error {
 	// The server is reached as the suite will reach it, so a suite is written
 	// that has nothing but the server.
 	temp, err := os.CreateTemp(filepath.Dir(f.output), ".mcptest-init-*.yaml")
+	if errors.Is(err, fs.ErrNotExist) {
+		return fail(exitInvalid, "there is no folder %s to write %s in", filepath.Dir(f.output), f.output)
+	}
 	if err != nil {
 		return fail(exitInvalid, "write beside %s: %v", f.output, err)
 	}
@@ -222,6 +225,9 @@ func (i *initializer) tell(passed int) {
 	}
 	if len(i.f.secretNames) > 0 {
 		out("  What was secret in the command line is not written: set %s before a run.", strings.Join(i.f.secretNames, ", "))
+	}
+	for _, o := range i.suite.Omitted {
+		fmt.Fprintln(i.s.Err, term.Escape("left out: "+o))
 	}
 	next := "mcptest run"
 	if !slices.Contains(defaultSuites, filepath.Clean(i.f.output)) {

@@ -113,11 +113,17 @@ func (i *initializer) others(ctx context.Context) error {
 	if i.offers("resources") {
 		resources, err := i.pages(ctx, "resources/list", "resources")
 		if err == nil {
-			for _, r := range resources[:min(len(resources), maxTried)] {
+			some := min(len(resources), maxTried)
+			for _, r := range resources[:some] {
 				if uri := r.Lookup("uri").Text(); uri != "" {
 					i.suite.Tests = append(i.suite.Tests, &draft.Test{Block: "resources", Subject: uri})
 				}
 			}
+			var more []string
+			for _, r := range resources[some:] {
+				more = append(more, name(r, "uri"))
+			}
+			i.omit("resources after the fifth", more)
 		}
 	}
 	if !i.offers("prompts") {
@@ -128,17 +134,41 @@ func (i *initializer) others(ctx context.Context) error {
 		return nil //nolint:nilerr // a server that has no prompts may say so in this way
 	}
 	n := 0
+	var wanting, more []string
 	for _, p := range prompts {
 		needs := false
 		for _, a := range p.Lookup("arguments").Elems() {
 			needs = needs || a.Lookup("required").Bool()
 		}
-		if called := p.Lookup("name").Text(); called != "" && !needs && n < maxTried {
+		switch called := p.Lookup("name").Text(); {
+		case called == "":
+		case needs:
+			wanting = append(wanting, called)
+		case n == maxTried:
+			more = append(more, called)
+		default:
 			n++
 			i.suite.Tests = append(i.suite.Tests, &draft.Test{Block: "prompts", Subject: called})
 		}
 	}
+	i.omit("prompts that require arguments", wanting)
+	i.omit("prompts after the fifth", more)
 	return nil
+}
+
+// maxNamed is how many of the things that no test looks at are named.
+const maxNamed = 10
+
+// omit notes what no test looks at.
+func (i *initializer) omit(what string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	text := what + ": " + strings.Join(names[:min(len(names), maxNamed)], ", ")
+	if more := len(names) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	i.suite.Omitted = append(i.suite.Omitted, i.redactor.String(text))
 }
 
 // try makes the request of a test. Why is not empty when there was no answer

@@ -8,6 +8,8 @@ type Suite struct {
 	From   string // the server's name and version, for the heading
 	Server Server
 	Tests  []*Test
+	// Omitted says what the server has and no test looks at, a sentence each.
+	Omitted []string
 	// Mask hides secrets in a text; nil: there are none.
 	Mask func(string) string
 	// Local are texts that mean this machine: its folders and its name.

@@ -20,6 +20,12 @@ func (s *Suite) YAML() []byte {
 	for _, block := range []string{"protocol", "tools", "resources", "prompts"} {
 		w.block(block)
 	}
+	if len(s.Omitted) > 0 {
+		w.line("# Left out, for you to write:")
+	}
+	for _, o := range s.Omitted {
+		w.line("# - %s", oneLine(o))
+	}
 	return w.b.Bytes()
 }
 
