@@ -280,6 +280,7 @@ type collector struct {
 	lost        []*liveOp        // creates whose answer never came
 	doubtful    []doubtfulThing  // creates whose thing could not be read
 	cleaning    bool
+	notices     []string          // what is odd about the options
 	exhausted   bool              // a call was not sent because MaxCalls were
 	short       map[string]string // row → why the run had no time to look at all of it
 

@@ -99,6 +99,7 @@ func (c *collector) live() jsonv.Value {
 		}
 	}
 	o.list("skipped", skipped)
+	o.list("notices", each(c.notices, jsonv.String))
 	o.list("untested", c.untested)
 	var short object
 	for _, id := range sortedKeys(c.short) {

@@ -79,6 +79,9 @@ func (c *collector) discover() error {
 			c.skipped[op.name] = reason
 		}
 	}
+	if err := c.checkNames(); err != nil {
+		return err
+	}
 	c.checkTools()
 	c.checkOperations()
 	c.findModes()

@@ -41,21 +41,6 @@ func verbOf(word string) string {
 	return ""
 }
 
-// firstWord is the first word of a name however it is written: delete_book,
-// delete-book, deleteBook.
-func firstWord(name string) string {
-	end := strings.IndexFunc(name, func(r rune) bool { return !('a' <= r && r <= 'z' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z') })
-	if end >= 0 {
-		name = name[:end]
-	}
-	for i := 1; i < len(name); i++ {
-		if 'a' <= name[i-1] && name[i-1] <= 'z' && 'A' <= name[i] && name[i] <= 'Z' {
-			name = name[:i]
-		}
-	}
-	return strings.ToLower(name)
-}
-
 // sameResource compares resource names, in the plural or not.
 func sameResource(a, b string) bool {
 	if a == b {

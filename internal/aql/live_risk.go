@@ -22,10 +22,6 @@ const (
 )
 
 var (
-	actionVerbs = []string{
-		"open", "launch", "start", "stop", "send", "sync", "install", "setup", "configure", "auth", "login", "logout",
-		"connect", "activate", "deactivate", "submit", "publish", "deploy", "run", "execute", "trigger", "clear", "upload", "confirm", "approve",
-	}
 	dangerNames  = []string{"force_*", "*_permanently", "bulk_delete*", "override_*", "bypass_*", "*_without_backup", "purge_*"}
 	extremeNames = []string{"drop_*", "delete_all*", "truncate_*", "reset_*", "destroy_*", "wipe_*", "*_production"}
 )
@@ -123,23 +119,6 @@ func dangerLevel(op *liveOp) int {
 		return int(max(0, min(n, riskExtreme)))
 	}
 	return max(0, slices.Index([]string{"safe", "moderate", "destructive", "dangerous", "forbidden"}, strings.ToLower(v.Text())))
-}
-
-// actsByName is the risk of an operation that is declared READ and named like
-// something else, 0 for any other.
-func (o *liveOp) actsByName() int {
-	if o.category != "READ" {
-		return riskRead
-	}
-	word := firstWord(o.name)
-	verb := verbOf(word)
-	switch {
-	case verb == "delete", slices.Contains([]string{"erase", "drop", "destroy", "purge", "wipe", "truncate"}, word):
-		return riskDelete
-	case verb == "create", verb == "update", slices.Contains(actionVerbs, word):
-		return riskWrite
-	}
-	return riskRead
 }
 
 // forbidden says why arguments may not be sent, or "". Arguments that name

@@ -42,8 +42,27 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 			run.Notes = append(run.Notes, c.Name+": "+c.Note)
 		}
 	}
+	if n := len(r.Leftovers); n > 0 && len(cases) > 0 {
+		// Formats that print no notes print a case's warnings.
+		k := cases[lastOf(cases, RoundTrip)]
+		for _, l := range r.Leftovers {
+			k.Warnings = append(k.Warnings, "left behind: "+l)
+		}
+		run.Summary.Warnings += n
+	}
 	run.Cases = cases
 	return run
+}
+
+// lastOf is the last case of a category, or the last one of all.
+func lastOf(cases result.Slice, category string) int {
+	at := len(cases) - 1
+	for i, k := range cases {
+		if k.Block == category {
+			at = i
+		}
+	}
+	return at
 }
 
 // maxShownExchanges is how many calls behind a row the record carries.

@@ -57,7 +57,7 @@ func TestStrictLooksAtWhatCounts(t *testing.T) {
 		"an empty batch": {func(e *aql.Evidence) {
 			e.BatchExample = jsonv.From(map[string]any{"success": true, "data": nil, "results": []any{}, "summary": map[string]any{"total": 0, "succeeded": 0, "failed": 0}})
 		}, "batch", aql.Failed},
-		"modes by their other name": {func(e *aql.Evidence) { e.EndpointModes = []string{"semantic", "single"} }, "modes", aql.Pass},
+		"modes by their other name":      {func(e *aql.Evidence) { e.EndpointModes = []string{"semantic", "single"} }, "modes", aql.Pass},
 		"no required parameter left out": {func(e *aql.Evidence) { e.MissingRequired = nil }, "required", aql.Failed},
 		"nothing to mention": {func(e *aql.Evidence) {
 			for i := range e.ErrorTests {

@@ -126,6 +126,12 @@ func (c *aqlCall) liveOptions(t *aqlTarget) (aql.LiveOptions, bool) {
 			c.problem("--values: %s is not a JSON object {operation: {parameter: value}}", name)
 			return o, false
 		}
+		for op, params := range v.Members() {
+			if params.Kind() != jsonv.KindObject {
+				c.problem("--values: %s: want an object {parameter: value} for %q", name, op)
+				return o, false
+			}
+		}
 		o.Values = v
 	}
 	return o, true
@@ -214,6 +220,9 @@ func (c *aqlCall) liveRun(ctx context.Context, o aql.LiveOptions, dir string) in
 	r := aql.Evaluate(read, opts)
 	for _, l := range left.Elems() {
 		c.problem("left behind: %s", aql.Leftover(l))
+	}
+	for _, n := range live.Lookup("notices").Elems() {
+		c.problem("%s", n.Text())
 	}
 	if why := live.Lookup("ended").Text(); why != "" {
 		c.problem("the run is not complete: %s", why)
