@@ -3,6 +3,7 @@ package term
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -80,8 +81,8 @@ func escape(s string, lines bool) string {
 			i++
 			continue
 		}
-		blank = false
 		r, n := utf8.DecodeRuneInString(s[i:])
+		blank = blank && unicode.IsSpace(r) && !Invisible(r) // a runner trims more than ASCII
 		switch {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, `\x%02x`, c)

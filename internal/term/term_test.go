@@ -70,6 +70,7 @@ func TestEscape(t *testing.T) {
 		"::error::x":                         `\x3a:error::x`,
 		"  ::error::x":                       `  \x3a:error::x`,
 		"std::vector":                        "std::vector",
+		"\u00a0\u3000::error::x":             "\u00a0\u3000\\x3a:error::x",
 		"x ##[error] ##vso[task] # ##":       `x \x23#[error] \x23#vso[task] # ##`,
 		`back\slash`:                         `back\slash`,
 		"\u2028\u2029\u3164\u115f":           `\u2028\u2029\u3164\u115f`,
