@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -59,6 +60,9 @@ func topics() ([]gen.Topic, error) {
 	return all, nil
 }
 
+// indices are the places in lists that a path has.
+var indices = regexp.MustCompile(`\[\d*\]`)
+
 func explain(s Streams, words []string) error {
 	all, err := topics()
 	if err != nil {
@@ -72,6 +76,9 @@ func explain(s Streams, words []string) error {
 	var unknown []string
 	for _, word := range words {
 		found := gen.Find(all, word)
+		if len(found) == 0 { // a path as a message has it
+			found = gen.Find(all, indices.ReplaceAllString(word, ""))
+		}
 		if len(found) == 0 {
 			hint := ""
 			if near := gen.Nearest(all, word); near != "" {

@@ -48,7 +48,8 @@ func (c *compiler) regexError(n *source.Node, path string, err error) {
 		msg += ": " + cutText(bad.Expr, shownKey)
 	}
 	hint := ""
-	if bad.Code == syntax.ErrInvalidPerlOp || bad.Code == syntax.ErrInvalidEscape {
+	if bad.Code == syntax.ErrInvalidPerlOp || bad.Code == syntax.ErrInvalidEscape ||
+		strings.HasPrefix(bad.Expr, "(?<=") || strings.HasPrefix(bad.Expr, "(?<!") {
 		hint = "the syntax is RE2: it has no lookaround and no backreferences"
 	}
 	c.errorIn(n, offset, path, hint, "bad regular expression: %s", msg)
