@@ -51,6 +51,9 @@ func (x *ruling) list(answer jsonv.Value, key string, want *objectShape, rules s
 		if answer.Kind() != jsonv.KindObject {
 			says = "the answer is " + describe(answer)
 		}
+		if x.set == Strict && !answer.Lookup("no_answer").IsAbsent() {
+			says = "no answer came: " + clip(answer.Lookup("no_answer").Text(), 120)
+		}
 		x.breaks(rules+".answer", at, answer, "%s", says)
 		return
 	}
