@@ -138,7 +138,7 @@ func probe(ctx context.Context, flag time.Duration, p proc.Probe, process *proc.
 	case err == nil:
 		return nil
 	case errors.As(err, &late) && errors.As(late.Cause, &limit):
-		return fmt.Errorf("wait_for_ready (limit: %v): %w", limit, err)
+		return fmt.Errorf("wait_for_ready (limit: %s): %w", limit.Error(), err)
 	}
 	return fmt.Errorf("wait_for_ready: %w", err)
 }
