@@ -3,7 +3,6 @@ package aql
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"mcptest/internal/jsonv"
 )
@@ -99,24 +98,6 @@ func Evaluate(e *Evidence, o Options) *Report {
 	}
 	r.ExitCode = exitCode(r.Categories)
 	return r
-}
-
-// Leftover tells of one entry of x_live.leftovers.
-func Leftover(l jsonv.Value) string {
-	s := l.Lookup("operation").Text()
-	switch id, call := l.Lookup("id"), l.Lookup("call"); {
-	case !id.IsAbsent():
-		s += " " + text(id)
-	case !call.IsAbsent():
-		s += ", call " + text(call)
-	}
-	return s + ": " + l.Lookup("reason").Text()
-}
-
-// collectedSafely reads the policy of a live run.
-func collectedSafely(live jsonv.Value) bool {
-	policy := live.Lookup("policy")
-	return policy.Text() == "safe" || policy.Lookup("mode").Text() == "safe"
 }
 
 // The exit codes of the command line (S 7.4).
@@ -318,25 +299,6 @@ func (j *judgement) rollUp(c *CategoryResult, o Options) {
 	}
 }
 
-// excused says that a live run could not look at a category, through nothing
-// that the adapter did wrong: it was cut short, or there is nothing that it
-// may create.
-func (j *judgement) excused(category string) bool {
-	if !isLive(j.e.Live) {
-		return false
-	}
-	if j.e.Live.Lookup("ended").Text() != "" {
-		return true
-	}
-	for _, op := range j.e.OperationsList.Lookup("data", "operations").Elems() {
-		creates := strings.EqualFold(op.Lookup("semantic_category").Text(), "CREATE") || strings.EqualFold(op.Lookup("endpoint").Text(), "CREATE")
-		if creates && !j.skipped[op.Lookup("name").Text()] {
-			return false
-		}
-	}
-	return category == RoundTrip
-}
-
 // ruling is the work on one row.
 type ruling struct {
 	*judgement
@@ -377,25 +339,6 @@ func (j *judgement) weight(rule string) Weight {
 		return Fail
 	}
 	return w
-}
-
-// absences are the rules that are broken by what the evidence does not hold.
-// A run that had no time to look has nothing to say about them.
-var absences = map[string]bool{
-	"operations.answer": true, "types.answer": true, "details.missing": true, "completeness.unaccepted": true, "completeness.no-detail": true,
-	"required.case": true, "modes.both": true, "fields.supported": true, "batch.supported": true, "batch.example": true,
-}
-
-// excuse takes out of a row what it lacks because its run was cut short.
-func (x *ruling) excuse() {
-	why := x.e.Live.Lookup("cut_short", x.test.ID).Text()
-	if why == "" || x.set != Strict || !isLive(x.e.Live) {
-		return
-	}
-	x.found = slices.DeleteFunc(x.found, func(f Finding) bool { return absences[f.Rule] })
-	if len(x.found) == 0 {
-		x.cases, x.moot, x.lacking = 0, "", "not looked at, "+why
-	}
 }
 
 func (x *ruling) result() TestResult {
