@@ -25,8 +25,10 @@ func httpRows() []row {
 		return row{id: "http/odd-" + id, what: "odd: " + what, http: &web{call: call}, tests: "pass pass"}
 	}
 	down := func(id, what, url string, says ...string) row {
-		return row{id: "http/" + id, what: what, suite: "servers: {s: {url: \"" + url + "\", connect_timeout: 5s}}\ntools: [{name: one, tool: t}, {name: two, tool: t}]\n",
-			exit: 1, tests: "error error", says: says, within: 7 * time.Second}
+		return row{
+			id: "http/" + id, what: what, suite: "servers: {s: {url: \"" + url + "\", connect_timeout: 5s}}\ntools: [{name: one, tool: t}, {name: two, tool: t}]\n",
+			exit: 1, tests: "error error", says: says, within: 7 * time.Second,
+		}
 	}
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 	rows := []row{

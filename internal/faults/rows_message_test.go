@@ -51,8 +51,10 @@ func messageRows() []row {
 		own("error-text-code", "an error whose code is a text", `{"jsonrpc":"2.0","id":$ID,"error":{"code":"E1","message":"m"}}`+"\n", "bad-error"),
 		own("error-no-message", "an error without a message", `{"jsonrpc":"2.0","id":$ID,"error":{"code":1}}`+"\n", "bad-error"),
 		{id: "message/error", what: "a correct error", stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"no such thing"}}` + "\n"}, exit: 1, tests: "fail pass", says: []string{"-32602", "no such thing"}},
-		{id: "message/error-unlooked-at", what: "an error that no assertion looks at", stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"no such thing"}}` + "\n"}, test: "expect: [{target: duration_ms, matcher: {lt: 60000}}]",
-			exit: 1, tests: "fail pass", says: []string{"no such thing"}},
+		{
+			id: "message/error-unlooked-at", what: "an error that no assertion looks at", stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"no such thing"}}` + "\n"}, test: "expect: [{target: duration_ms, matcher: {lt: 60000}}]",
+			exit: 1, tests: "fail pass", says: []string{"no such thing"},
+		},
 		own("with-method", "an answer that is a request, too", `{"jsonrpc":"2.0","id":$ID,"method":"tools/call"`+rest, "bad-message"),
 		{id: "message/echo", what: "the server sends our request back", stdio: talk{act: func(s *stdio) { s.write(string(s.line)) }}, exit: 1, tests: "fail pass", says: []string{"sent the request itself back"}},
 		noise("method-number", "a notification whose method is a number", `{"jsonrpc":"2.0","method":7}`+"\n$OK", "bad-message"),

@@ -21,8 +21,10 @@ func processRows() []row {
 		return row{id: "process/" + id, what: what, stdio: talk{at: at, act: act}, tests: "pass pass", within: 6 * time.Second}
 	}
 	stuck := func(id, what string, act func(*stdio), within time.Duration) row {
-		return row{id: "process/" + id, what: what, stdio: talk{act: act}, test: "timeout: 500ms", exit: 1, tests: "error pass",
-			says: []string{"(limit: timeout 500ms)"}, within: within}
+		return row{
+			id: "process/" + id, what: what, stdio: talk{act: act}, test: "timeout: 500ms", exit: 1, tests: "error pass",
+			says: []string{"(limit: timeout 500ms)"}, within: within,
+		}
 	}
 	ok := func(act func(*stdio)) func(*stdio) {
 		return func(s *stdio) { s.ok(); act(s) }
@@ -37,10 +39,14 @@ func processRows() []row {
 		died("sigpipe", "the server ends of a broken pipe", killSelf(syscall.SIGPIPE), "signal: broken pipe"),
 		died("half-an-answer", "the server ends in the middle of its answer", func(s *stdio) { s.write(`{"jsonrpc":"2.0","id":` + s.id + `,"resu`); os.Exit(1) }, "exit status 1", "partial-line"),
 		died("closes-output", "the server closes its output during a call and lives on", func(*stdio) { os.Stdout.Close(); hang(nil) }, "closed its standard output"),
-		{id: "process/always-dies", what: "the server dies of every call", stdio: talk{at: "tools/call", act: exitWith(5, "no\n")}, exit: 1, tests: "error error error error error error error error error error", says: []string{"exit status 5"},
-			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"]}}\ntools:\n" + numbered(10), within: 6 * time.Second},
-		{id: "process/dies-between", what: "the server dies between two calls", stdio: talk{act: ok(func(*stdio) { time.Sleep(20 * time.Millisecond); os.Exit(6) })},
-			more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", exit: 1, tests: "pass pass", says: []string{"exit status 6", "died and was restarted"}},
+		{
+			id: "process/always-dies", what: "the server dies of every call", stdio: talk{at: "tools/call", act: exitWith(5, "no\n")}, exit: 1, tests: "error error error error error error error error error error", says: []string{"exit status 5"},
+			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"]}}\ntools:\n" + numbered(10), within: 6 * time.Second,
+		},
+		{
+			id: "process/dies-between", what: "the server dies between two calls", stdio: talk{act: ok(func(*stdio) { time.Sleep(20 * time.Millisecond); os.Exit(6) })},
+			more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", exit: 1, tests: "pass pass", says: []string{"exit status 6", "died and was restarted"},
+		},
 		stuck("hangs", "a call is never answered", func(*stdio) {}, 2500*time.Millisecond),
 		stuck("hangs-deaf", "the server reads and writes no more", hang, 5*time.Second),
 		stuck("stopped", "the server stops itself (SIGSTOP)", func(*stdio) { syscall.Kill(os.Getpid(), syscall.SIGSTOP) }, 6*time.Second),
@@ -50,17 +56,25 @@ func processRows() []row {
 		}, 5*time.Second),
 		stuck("hangs-on-sigterm", "the server hangs and ignores SIGTERM", func(*stdio) { signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP); hang(nil) }, 6*time.Second),
 		stuck("answers-late", "the answer comes after the limit", func(s *stdio) { time.Sleep(time.Second); s.ok() }, 4*time.Second),
-		{id: "process/reads-nothing", what: "the server reads no more, and a call is larger than the pipe", stdio: talk{at: "notifications/initialized", act: hang},
+		{
+			id: "process/reads-nothing", what: "the server reads no more, and a call is larger than the pipe", stdio: talk{at: "notifications/initialized", act: hang},
 			test: "timeout: 1s", suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"], validate_output: false}}\ntools:\n  - {name: one, tool: t, timeout: 1s, args: {text: " + strings.Repeat("x", 300000) + "}}\n",
-			exit: 1, tests: "error", says: []string{"timeout 1s"}, within: 6 * time.Second},
+			exit: 1, tests: "error", says: []string{"timeout 1s"}, within: 6 * time.Second,
+		},
 
-		{id: "process/odd-answer-then-exit", what: "odd: the server answers and ends with status 0; the next call gets a new one", stdio: talk{act: ok(exitWith(0, ""))},
-			more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", tests: "pass pass", says: []string{"died and was restarted", "exit status 0"}},
-		{id: "process/odd-exit-after-last", what: "odd: the server crashes after its last answer", stdio: talk{act: ok(exitWith(6, ""))},
-			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"], validate_output: false}}\ntools: [{name: one, tool: t, args: {fault: true}}]\n", tests: "pass"},
+		{
+			id: "process/odd-answer-then-exit", what: "odd: the server answers and ends with status 0; the next call gets a new one", stdio: talk{act: ok(exitWith(0, ""))},
+			more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", tests: "pass pass", says: []string{"died and was restarted", "exit status 0"},
+		},
+		{
+			id: "process/odd-exit-after-last", what: "odd: the server crashes after its last answer", stdio: talk{act: ok(exitWith(6, ""))},
+			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"], validate_output: false}}\ntools: [{name: one, tool: t, args: {fault: true}}]\n", tests: "pass",
+		},
 		fine("odd-crash-at-the-end", "odd: the server crashes when its input ends", "end", exitWith(7, "segfault in atexit\n")),
-		{id: "process/odd-closes-input", what: "odd: the server closes its input after an answer, and gets a successor", stdio: talk{act: ok(func(*stdio) { os.Stdin.Close(); hang(nil) })},
-			server: "validate_output: false", more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", exit: 1, tests: "pass error", says: []string{"the server closed its standard input"}, within: 6 * time.Second},
+		{
+			id: "process/odd-closes-input", what: "odd: the server closes its input after an answer, and gets a successor", stdio: talk{act: ok(func(*stdio) { os.Stdin.Close(); hang(nil) })},
+			server: "validate_output: false", more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", exit: 1, tests: "pass error", says: []string{"the server closed its standard input"}, within: 6 * time.Second,
+		},
 		fine("deaf-to-end-of-input", "the server lives on when its input ends", "end", hang),
 		fine("deaf-to-sigterm", "the server ignores the end of its input, and SIGTERM", "start", func(s *stdio) {
 			signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
@@ -74,8 +88,10 @@ func processRows() []row {
 		}),
 		{id: "process/noise-at-the-end", what: "the server writes to standard output when its input ends", stdio: talk{at: "end", say: "goodbye\n"}, exit: 1, tests: "pass pass", says: []string{"stray-output", "goodbye"}},
 		fine("child-holds-pipes", "a child of the server holds its pipes open after it ended", "", ok(child("sleep 300"))),
-		{id: "process/child-holds-pipes-of-dead", what: "a child holds the pipes of a server that ended", stdio: talk{act: ok(func(s *stdio) { child("sleep 300")(s); os.Exit(0) })},
-			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"], validate_output: false}}\ntools: [{name: one, tool: t, args: {fault: true}}]\n", tests: "pass", says: []string{"sleep 300"}, within: 5 * time.Second},
+		{
+			id: "process/child-holds-pipes-of-dead", what: "a child holds the pipes of a server that ended", stdio: talk{act: ok(func(s *stdio) { child("sleep 300")(s); os.Exit(0) })},
+			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"], validate_output: false}}\ntools: [{name: one, tool: t, args: {fault: true}}]\n", tests: "pass", says: []string{"sleep 300"}, within: 5 * time.Second,
+		},
 		fine("deaf-child", "a child of the server ignores SIGTERM", "", ok(child("trap '' TERM INT HUP; while :; do sleep 300; done"))),
 		fine("many-children", "the server leaves fifty children", "", ok(child("for i in 1 2 3 4 5 6 7 8 9 10; do (sleep 300 & sleep 300 & sleep 300 & sleep 300 & sleep 300) & done"))),
 		fine("child-of-a-new-group", "a child of the server in a process group of its own", "", ok(func(*stdio) {

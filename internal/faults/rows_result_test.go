@@ -10,8 +10,10 @@ func resultRows() []row {
 		return row{id: "result/" + id, what: what, stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"result":` + result + "}\n"}, exit: 1, tests: tests, says: says}
 	}
 	schema := func(id, what, schema, result, tests string, says ...string) row {
-		r := row{id: "result/" + id, what: what, stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":`+schema+`,"inputSchema"`, 1),
-			say: `{"jsonrpc":"2.0","id":$ID,"result":` + result + "}\n"}, exit: 1, tests: tests, says: says}
+		r := row{id: "result/" + id, what: what, stdio: talk{
+			tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":`+schema+`,"inputSchema"`, 1),
+			say:   `{"jsonrpc":"2.0","id":$ID,"result":` + result + "}\n",
+		}, exit: 1, tests: tests, says: says}
 		r.suite = "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"]}}\ntools: [{name: one, tool: t, args: {fault: true}}]\n"
 		return r
 	}
@@ -39,13 +41,21 @@ func resultRows() []row {
 
 		schema("schema-broken", "structured content that does not fit the tool's schema", `{"type":"object","properties":{"n":{"type":"string"}}}`, both, "fail", "output-schema", "n"),
 		schema("schema-missing", "no structured content though the tool promises it", `{"type":"object"}`, goodResult, "fail", "output-schema"),
-		{id: "result/schema-invalid", what: "the tool's output schema is no schema", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"type":"nonsense"},"inputSchema"`, 1), say: `{"jsonrpc":"2.0","id":$ID,"result":` + both + "}\n"},
-			test: "tags: [x]", exit: 0, tests: "pass pass", says: []string{"schema"}},
-		{id: "result/schema-network-ref", what: "the tool's output schema refers to an address on the network", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"$ref":"http://127.0.0.1:9/schema.json"},"inputSchema"`, 1), say: `{"jsonrpc":"2.0","id":$ID,"result":` + both + "}\n"},
-			test: "tags: [x]", exit: 0, tests: "pass pass", says: []string{"127.0.0.1:9"}, never: []string{"connection refused"}},
-		{id: "result/schema-slow", what: "the tool's output schema takes exponential time to check", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"type":"object","properties":{"s":{"type":"string","pattern":"^(a+)+$"}}},"inputSchema"`, 1),
-			say: `{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"structuredContent":{"s":"` + strings.Repeat("a", 40) + `!"}}}` + "\n"},
-			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"]}}\ntools: [{name: one, tool: t, args: {fault: true}}]\n", exit: 1, tests: "fail", says: []string{"output-schema"}},
+		{
+			id: "result/schema-invalid", what: "the tool's output schema is no schema", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"type":"nonsense"},"inputSchema"`, 1), say: `{"jsonrpc":"2.0","id":$ID,"result":` + both + "}\n"},
+			test: "tags: [x]", exit: 0, tests: "pass pass", says: []string{"schema"},
+		},
+		{
+			id: "result/schema-network-ref", what: "the tool's output schema refers to an address on the network", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"$ref":"http://127.0.0.1:9/schema.json"},"inputSchema"`, 1), say: `{"jsonrpc":"2.0","id":$ID,"result":` + both + "}\n"},
+			test: "tags: [x]", exit: 0, tests: "pass pass", says: []string{"127.0.0.1:9"}, never: []string{"connection refused"},
+		},
+		{
+			id: "result/schema-slow", what: "the tool's output schema takes exponential time to check", stdio: talk{
+				tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"type":"object","properties":{"s":{"type":"string","pattern":"^(a+)+$"}}},"inputSchema"`, 1),
+				say:   `{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"structuredContent":{"s":"` + strings.Repeat("a", 40) + `!"}}}` + "\n",
+			},
+			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"]}}\ntools: [{name: one, tool: t, args: {fault: true}}]\n", exit: 1, tests: "fail", says: []string{"output-schema"},
+		},
 
 		list("refused", "tools/list is answered with an error", ``, 0),
 		list("no-tools", "the result of tools/list has no tools", `{}`, 0, "tool-list"),

@@ -111,12 +111,14 @@ func stdoutGone(c *exec.Cmd, t *trial) {
 // waits to be run.
 func signalRows() []row {
 	at := func(id, what string, exit int, within time.Duration, sigs ...syscall.Signal) row {
-		return row{id: "signal/" + id, what: what, stdio: talk{act: func(*stdio) {}}, more: "setup: [{run: [touch, begun]}]\nteardown: [{run: [sh, -c, \"echo down >> torn\"]}]\n",
+		return row{
+			id: "signal/" + id, what: what, stdio: talk{act: func(*stdio) {}}, more: "setup: [{run: [touch, begun]}]\nteardown: [{run: [sh, -c, \"echo down >> torn\"]}]\n",
 			exit: exit, tests: "skip skip", says: []string{"interrupted"}, within: within, leaves: []string{"begun", "torn"}, during: send(sigs...), after: func(t *trial) {
 				if _, err := os.Stat(filepath.Join(t.work, "torn")); err != nil && len(sigs) == 1 && sigs[0] != syscall.SIGKILL {
 					t.tb.Error("teardown was not run")
 				}
-			}}
+			},
+		}
 	}
 	rows := []row{
 		at("int", "SIGINT during a call", 130, 4*time.Second, syscall.SIGINT),

@@ -33,27 +33,33 @@ func textRows() []row {
 		{"long-line", "a line of 100,000 letters", strings.Repeat("w", 100000)},
 		{"many-lines", "10,000 lines", strings.Repeat("l\n", 10000)},
 	} {
-		rows = append(rows, row{id: "text/" + h.id, what: h.what + " in everything a server says", stdio: talk{act: func(s *stdio) {
-			q, _ := json.Marshal(h.text)
-			os.Stderr.WriteString(h.text + "\n")
-			s.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":` + string(q) + "}}\n")
-			s.write(`{"jsonrpc":"2.0","id":` + s.id + `,"error":{"code":-32000,"message":` + string(q) + `,"data":` + string(q) + "}}\n")
-		}}, exit: 1, tests: "fail pass", args: []string{"run", "s.yml", "--reporter", "junit=../r.xml", "--reporter", "html=../r.html", "--reporter", "md=../r.md", "--reporter", "tap=../r.tap",
-			"--reporter", "github=../r.github", "--reporter", "sarif=../r.sarif", "--reporter", "agent=../r.agent", "--reporter", "minimal=../r.minimal", "--reporter", "gitlab=../r.gitlab", "--reporter", "matrix=../r.matrix"},
-			says: []string{"-32000"}, after: reportsFit})
+		rows = append(rows, row{
+			id: "text/" + h.id, what: h.what + " in everything a server says", stdio: talk{act: func(s *stdio) {
+				q, _ := json.Marshal(h.text)
+				os.Stderr.WriteString(h.text + "\n")
+				s.write(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":` + string(q) + "}}\n")
+				s.write(`{"jsonrpc":"2.0","id":` + s.id + `,"error":{"code":-32000,"message":` + string(q) + `,"data":` + string(q) + "}}\n")
+			}}, exit: 1, tests: "fail pass", args: []string{
+				"run", "s.yml", "--reporter", "junit=../r.xml", "--reporter", "html=../r.html", "--reporter", "md=../r.md", "--reporter", "tap=../r.tap",
+				"--reporter", "github=../r.github", "--reporter", "sarif=../r.sarif", "--reporter", "agent=../r.agent", "--reporter", "minimal=../r.minimal", "--reporter", "gitlab=../r.gitlab", "--reporter", "matrix=../r.matrix",
+			},
+			says: []string{"-32000"}, after: reportsFit,
+		})
 	}
-	rows = append(rows, row{id: "text/secret", what: "the server says a secret of the suite", stdio: talk{act: func(s *stdio) {
-		secret := os.Getenv("API_TOKEN")
-		os.Stderr.WriteString("token " + secret + "\n")
-		s.write(refusal(s.id, -32000, "bad token "+secret))
-	}}, server: "env: {API_TOKEN: canary-4711-canary}", exit: 1, tests: "fail pass", args: []string{"run", "s.yml", "--reporter", "junit=../r.xml", "--reporter", "html=../r.html", "--reporter", "md=../r.md"},
+	rows = append(rows, row{
+		id: "text/secret", what: "the server says a secret of the suite", stdio: talk{act: func(s *stdio) {
+			secret := os.Getenv("API_TOKEN")
+			os.Stderr.WriteString("token " + secret + "\n")
+			s.write(refusal(s.id, -32000, "bad token "+secret))
+		}}, server: "env: {API_TOKEN: canary-4711-canary}", exit: 1, tests: "fail pass", args: []string{"run", "s.yml", "--reporter", "junit=../r.xml", "--reporter", "html=../r.html", "--reporter", "md=../r.md"},
 		says: []string{"bad token"}, never: []string{"canary-4711"}, after: func(t *trial) {
 			for _, name := range t.list(".") {
 				if b, err := os.ReadFile(filepath.Join(t.dir, name)); err == nil && name != "work/s.yml" && strings.Contains(string(b), "canary-4711") {
 					t.tb.Errorf("%s holds the secret", name)
 				}
 			}
-		}})
+		},
+	})
 	return rows
 }
 

@@ -128,8 +128,10 @@ func (s *soak) one(t *testing.T) *trial {
 		maybe(`setup: [{run: [sh, -c, "`+s.pick("trap '' TERM; sleep 300", "sleep 300 & sleep 300", "exit 3", "sleep 0.1")+`"], background: true}]`) +
 		maybe(`teardown: [{run: [sh, -c, "`+s.pick("true", "sleep 300", "exit 1")+`"], timeout: 500ms}]`)
 	s.end = s.pick("nothing", "nothing", "nothing", "INT", "TERM", "HUP", "KILL", "INT INT")
-	r := &row{id: "soak", files: map[string]string{"s.yml": s.write(names, extra)}, within: 100 * time.Second, during: s.interrupt,
-		args: []string{"run", "s.yml", "--reporter", "pretty", "--reporter", "json=../run.json"}}
+	r := &row{
+		id: "soak", files: map[string]string{"s.yml": s.write(names, extra)}, within: 100 * time.Second, during: s.interrupt,
+		args: []string{"run", "s.yml", "--reporter", "pretty", "--reporter", "json=../run.json"},
+	}
 	tr := newTrial(t, r)
 	tr.start()
 	s.judge(tr)
@@ -207,8 +209,10 @@ func (s *soak) sameAtAnyParallelism(t *testing.T) {
 	text = regexp.MustCompile(`timeout: 400ms`).ReplaceAllString(text, "timeout: 20s")
 	var first []string
 	for _, n := range []string{"1", "3", "8"} {
-		r := &row{id: "soak", files: map[string]string{"s.yml": text}, within: 60 * time.Second,
-			args: []string{"run", "s.yml", "--parallel", n, "--reporter", "pretty", "--reporter", "junit=../r.xml", "--reporter", "tap=../r.tap", "--reporter", "md=../r.md", "--reporter", "json=../r.json"}}
+		r := &row{
+			id: "soak", files: map[string]string{"s.yml": text}, within: 60 * time.Second,
+			args: []string{"run", "s.yml", "--parallel", n, "--reporter", "pretty", "--reporter", "junit=../r.xml", "--reporter", "tap=../r.tap", "--reporter", "md=../r.md", "--reporter", "json=../r.json"},
+		}
 		tr := newTrial(t, r)
 		tr.start()
 		tr.checkOutput()
