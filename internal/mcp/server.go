@@ -145,7 +145,7 @@ func (c *conn) run(req *Request, answer func([]byte)) {
 		c.mu.Unlock()
 	}
 	out := &lineOut{c: c, answer: answer, before: forget}
-	sub := c.free.subscribes(out, req) // here: what comes later may cause a change
+	sub := c.free.subscribes(ctx, out, req) // here: what comes later may cause a change
 	c.wg.Go(func() {
 		defer cancel()
 		switch {

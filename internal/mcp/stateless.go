@@ -105,14 +105,14 @@ func (s *stateless) unsupported(version string) refused {
 
 // subscribes begins the subscription that a message asks for, nil when it asks
 // for none or is not as it has to be.
-func (s *stateless) subscribes(out outlet, req *Request) *listener {
+func (s *stateless) subscribes(ctx context.Context, out outlet, req *Request) *listener {
 	if req.Method != methodListen || !s.takes(req) {
 		return nil
 	}
 	if _, bad := s.callerOf(req); bad.err != nil {
 		return nil
 	}
-	return s.subscribe(out, req)
+	return s.subscribe(ctx, out, req)
 }
 
 // serve handles one request. It returns when the request is answered, or when
@@ -127,7 +127,7 @@ func (s *stateless) serve(ctx context.Context, out outlet, req *Request) {
 		refuse(http.StatusNotFound, CodeMethodNotFound, "Method not found: %s", req.Method).tell(out, req.ID)
 		return
 	case req.Method == methodListen:
-		s.listen(ctx, s.subscribe(out, req))
+		s.listen(ctx, s.subscribe(ctx, out, req))
 		return
 	}
 	own := *req

@@ -13,6 +13,7 @@ type listener struct {
 	filter jsonv.Value
 	out    outlet
 	over   chan struct{} // closed when the client is gone
+	gone   func() bool   // the client has given it up
 
 	mu sync.Mutex // held until the acknowledgement is sent, and while a change is
 }
@@ -38,9 +39,9 @@ func isListened(method string) bool {
 
 // subscribe begins a subscription: changes that happen from now on belong to
 // it. They wait for its acknowledgement, which listen sends.
-func (s *stateless) subscribe(out outlet, req *Request) *listener {
+func (s *stateless) subscribe(ctx context.Context, out outlet, req *Request) *listener {
 	p, _ := jsonv.Parse(req.Params)
-	l := &listener{id: req.ID, filter: p.Lookup("notifications"), out: out, over: make(chan struct{})}
+	l := &listener{id: req.ID, filter: p.Lookup("notifications"), out: out, over: make(chan struct{}), gone: func() bool { return ctx.Err() != nil }}
 	l.mu.Lock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +87,7 @@ func (s *stateless) publish(method string, raw []byte) {
 	s.mu.Lock()
 	var to []*listener
 	for l := range s.listeners {
-		if l.wants(method, raw) {
+		if !l.gone() && l.wants(method, raw) {
 			to = append(to, l)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -173,8 +174,9 @@ func TestStatelessListenAndCancel(t *testing.T) {
 	t.Parallel()
 	c := serveLines(t, mcp.Revisions()...)
 	change := func() { c.send("2", "tools/call", `{"name":"change",`+modernMeta+`}`) }
-	for range 20 { // whatever comes behind a subscription belongs to it
-		c.send("1", "subscriptions/listen", `{"notifications":{"toolsListChanged":true},`+modernMeta+`}`)
+	for i := range 20 { // whatever comes behind a subscription belongs to it
+		id := strconv.Itoa(100 + i)
+		c.send(id, "subscriptions/listen", `{"notifications":{"toolsListChanged":true},`+modernMeta+`}`)
 		change()
 		seen := map[string]bool{}
 		for len(seen) < 3 {
@@ -182,7 +184,7 @@ func TestStatelessListenAndCancel(t *testing.T) {
 			switch {
 			case strings.Contains(l, `"notifications/subscriptions/acknowledged"`):
 				seen["ack"] = true
-			case strings.Contains(l, `"notifications/tools/list_changed"`) && strings.Contains(l, `"io.modelcontextprotocol/subscriptionId":1`):
+			case strings.Contains(l, `"notifications/tools/list_changed"`) && strings.Contains(l, `"io.modelcontextprotocol/subscriptionId":`+id):
 				if !seen["ack"] {
 					t.Error("a change before the acknowledgement")
 				}
@@ -193,7 +195,7 @@ func TestStatelessListenAndCancel(t *testing.T) {
 				t.Fatalf("got %s", l)
 			}
 		}
-		io.WriteString(c.in, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`+"\n")
+		io.WriteString(c.in, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`+"\n")
 	}
 	c.send("3", "tools/call", `{"name":"hang",`+modernMeta+`}`)
 	io.WriteString(c.in, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`+"\n")
