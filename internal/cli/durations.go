@@ -21,7 +21,7 @@ const (
 	durationsFile   = "durations.json"
 	// maxTimed is how many tests of a suite are remembered. Very many tests
 	// are balanced by their number.
-	maxTimed = 10_000
+	maxTimed = 1_000
 )
 
 // durations is what the file beside the suites of a folder holds: how long
