@@ -383,3 +383,19 @@ func (f *fault) checkSession(t *testing.T, seen []mcp.Violation) {
 		t.Errorf("violations of the session (-want +got):\n%s%v", d, seen)
 	}
 }
+
+// TestLastAnswer: whoever has an answer that came with the end of the stream
+// finds a session that has ended, so that the next call gets another one.
+func TestLastAnswer(t *testing.T) {
+	for range 20 {
+		s, err := mcp.Open(t.Context(), start(t, "answer-without-newline", mcp.Limits{}), mcp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := s.Do(t.Context(), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"t"}`)})
+		if s.Alive() || x.Cause != nil {
+			t.Errorf("alive %v, cause %v", s.Alive(), x.Cause)
+		}
+		s.Close(context.Background())
+	}
+}

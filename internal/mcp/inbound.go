@@ -363,6 +363,7 @@ func (s *Session) End(why *ClosedError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed != nil {
+		s.wake()
 		return
 	}
 	s.in.flushPretty(s)

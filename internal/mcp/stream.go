@@ -170,11 +170,10 @@ func (s *stream) Await(done <-chan struct{}, until time.Time) bool {
 		s.setRead(last)
 	}
 	for {
-		ok := s.readOnce()
-		s.sink.Flush()
-		if !ok {
+		if !s.readOnce() {
 			return false
 		}
+		s.sink.Flush()
 		select {
 		case <-done:
 			s.vacate()
@@ -210,7 +209,6 @@ func (s *stream) background() {
 		}
 		s.sink.Flush()
 	}
-	s.sink.Flush()
 }
 
 // vacate puts the role down.
@@ -249,7 +247,9 @@ func (s *stream) setRead(t time.Time) {
 }
 
 // readOnce reads once and delivers. At the end of the stream it returns false;
-// the role is gone then for good.
+// the role is gone then for good. What was answered by the last read is not
+// flushed but told with the end: whoever has that answer must not find a
+// session that looks alive.
 func (s *stream) readOnce() bool {
 	err := s.lines.read(s.sink)
 	if err != nil && isTimeout(err) && !s.isClosing() {
