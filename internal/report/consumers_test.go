@@ -45,6 +45,7 @@ type want struct {
 	Errored int    `json:"errored"`
 	Skipped int    `json:"skipped"`
 	Beside  int    `json:"beside"` // failed hooks, steps and findings
+	Bail    string `json:"bail"` // what a run that was given up says of it
 	Schema  string `json:"schema"`
 }
 
@@ -52,6 +53,9 @@ func wanted(r *result.Run, dir string) want {
 	w := want{
 		Total: r.Summary.Total, Failed: r.Summary.Failed, Errored: r.Summary.Errored, Skipped: r.Summary.Skipped,
 		Schema: filepath.Join(dir, "..", "..", "schemas", "run-v1.json"),
+	}
+	if r.Interrupted != "" {
+		w.Bail = "interrupted (" + r.Interrupted + ")"
 	}
 	for _, ph := range r.Phases {
 		// A clean-up that failed turns no report red.

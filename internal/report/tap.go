@@ -12,7 +12,8 @@ import (
 )
 
 // writeTAP writes the Test Anything Protocol, version 14. What made the run
-// fail beside its tests is a test point too; those come last.
+// fail beside its tests is a test point too; those come last. A run that was
+// given up ends with Bail out!.
 func writeTAP(w io.Writer, r *result.Run, _ Options) error {
 	bw := bufio.NewWriter(w)
 	t := &tap{out: out{w: bw}}
@@ -54,6 +55,9 @@ func writeTAP(w io.Writer, r *result.Run, _ Options) error {
 	}
 	p := newPrinter(nil, r, Options{})
 	t.put("# ", p.summary(r), "\n")
+	if r.Interrupted != "" { // a reader takes no notice of what follows, so it comes last
+		t.put("Bail out! ", oneLine("interrupted ("+r.Interrupted+")", longest), "\n")
+	}
 	if t.err != nil {
 		return t.err
 	}

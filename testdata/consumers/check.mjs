@@ -40,15 +40,17 @@ const checks = {
     const result = await new Promise((done) => {
       const p = new TapParser({ strict: true }, done);
       p.on('extra', (line) => bad(`not TAP: ${JSON.stringify(line)}`));
-      p.on('bailout', (why) => bad(`bails out: ${why}`));
       p.end(text);
     });
+    const why = result.bailout || '';
+    if (why !== want.bail) bad(`bails out with ${JSON.stringify(why)}, want ${JSON.stringify(want.bail)}`);
+    if (want.bail && !text.trimEnd().endsWith(`Bail out! ${want.bail}`)) bad('something follows Bail out!');
     for (const f of result.failures) if (f.tapError) bad(`TAP error: ${f.tapError}`);
     const total = want.total + want.beside;
     if (result.count !== total) bad(`tap-parser counts ${result.count}, want ${total}`);
     if (result.fail !== want.failed + want.errored + want.beside) bad(`tap-parser sees ${result.fail} that failed`);
     if (result.skip !== want.skipped && total > 0) bad(`tap-parser sees ${result.skip} skipped, want ${want.skipped}`);
-    if (total > 0 && result.ok !== (result.fail === 0)) bad('verdict and counts differ');
+    if (total > 0 && result.ok !== (result.fail === 0 && !want.bail)) bad('verdict and counts differ');
   },
 
   md(text, _file, _want, bad) {
