@@ -79,7 +79,8 @@ func (i *initializer) discover(ctx context.Context) error {
 			return err
 		}
 	}
-	return i.others(ctx)
+	i.others(ctx)
+	return nil
 }
 
 func (i *initializer) tools(tools []jsonv.Value) error {
@@ -98,44 +99,43 @@ func (i *initializer) tools(tools []jsonv.Value) error {
 		i.suite.Tests = append(i.suite.Tests, t)
 	}
 	if len(unknown) > 0 {
-		var names []string
-		for _, tool := range tools {
-			names = append(names, name(tool, "name"))
-		}
-		return fail(exitInvalid, "--call: the server has no tool called %s%s", unknown[0], nearest(unknown[0], names))
+		return fail(exitInvalid, "--call: the server has no tool called %s%s", unknown[0], nearest(unknown[0], named(tools, "name")))
 	}
 	return nil
 }
 
 // others finds resources, and prompts that need no arguments: reading them
-// changes nothing.
-func (i *initializer) others(ctx context.Context) error {
+// changes nothing. A list that is refused is taken for an empty one: a server
+// that has none may say so in this way.
+func (i *initializer) others(ctx context.Context) {
 	if i.offers("resources") {
-		resources, err := i.pages(ctx, "resources/list", "resources")
-		if err == nil {
-			some := min(len(resources), maxTried)
-			for _, r := range resources[:some] {
-				if uri := r.Lookup("uri").Text(); uri != "" {
-					i.suite.Tests = append(i.suite.Tests, &draft.Test{Block: "resources", Subject: uri})
-				}
-			}
-			var more []string
-			for _, r := range resources[some:] {
-				more = append(more, name(r, "uri"))
-			}
-			i.omit("resources after the fifth", more)
+		resources, _ := i.pages(ctx, "resources/list", "resources")
+		i.resources(resources)
+	}
+	if i.offers("prompts") {
+		prompts, _ := i.pages(ctx, "prompts/list", "prompts")
+		i.prompts(prompts)
+	}
+	if i.offers("resources") {
+		templates, _ := i.pages(ctx, "resources/templates/list", "resourceTemplates")
+		i.omit("resource templates, whose values are yours to choose", named(templates, "uriTemplate"))
+	}
+}
+
+func (i *initializer) resources(list []jsonv.Value) {
+	some := min(len(list), maxTried)
+	for _, r := range list[:some] {
+		if uri := r.Lookup("uri").Text(); uri != "" {
+			i.suite.Tests = append(i.suite.Tests, &draft.Test{Block: "resources", Subject: uri})
 		}
 	}
-	if !i.offers("prompts") {
-		return nil
-	}
-	prompts, err := i.pages(ctx, "prompts/list", "prompts")
-	if err != nil {
-		return nil //nolint:nilerr // a server that has no prompts may say so in this way
-	}
+	i.omit("resources after the fifth", named(list[some:], "uri"))
+}
+
+func (i *initializer) prompts(list []jsonv.Value) {
 	n := 0
 	var wanting, more []string
-	for _, p := range prompts {
+	for _, p := range list {
 		needs := false
 		for _, a := range p.Lookup("arguments").Elems() {
 			needs = needs || a.Lookup("required").Bool()
@@ -153,7 +153,14 @@ func (i *initializer) others(ctx context.Context) error {
 	}
 	i.omit("prompts that require arguments", wanting)
 	i.omit("prompts after the fifth", more)
-	return nil
+}
+
+// named are the names that the entries of a list have under key.
+func named(list []jsonv.Value, key string) (names []string) {
+	for _, v := range list {
+		names = append(names, name(v, key))
+	}
+	return names
 }
 
 // maxNamed is how many of the things that no test looks at are named.

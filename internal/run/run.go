@@ -237,7 +237,7 @@ func (r *runner) finish(ctx context.Context) int {
 	case errors.As(context.Cause(ctx), &in):
 		e.ExitCode, e.Interrupted = in.Code, in.Signal
 		r.w.Send(result.FindingSeen{Finding: result.Finding{
-			Kind: result.Stopped, Severity: "error", Message: in.Signal + " ended the run: tests that had not begun were not run",
+			Kind: result.Stopped, Severity: "error", Message: in.Signal + " ended the run: tests that were running were given up, the rest was not begun",
 		}})
 	case ctx.Err() != nil:
 		e.ExitCode, e.Interrupted = ExitCancelled, "cancelled"
