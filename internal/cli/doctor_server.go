@@ -114,6 +114,7 @@ func (d *doctor) noSession(err error, took time.Duration) bool {
 	case errors.As(err, &closed) && d.server.URL == "":
 		l.hint = "start it by hand and see what it says; does it lack an argument or a variable of the environment?"
 	case errors.As(err, &timeout):
+		l.took = timeout.After // without the time it took to end the program
 		l.hint = "is this an MCP server, and does it speak on standard output? --connect-timeout gives it more time"
 		if d.server.URL != "" {
 			l.hint = "is this the address of an MCP server? --connect-timeout gives it more time"

@@ -45,7 +45,7 @@ type want struct {
 	Errored int    `json:"errored"`
 	Skipped int    `json:"skipped"`
 	Beside  int    `json:"beside"` // failed hooks, steps and findings
-	Bail    string `json:"bail"` // what a run that was given up says of it
+	Bail    string `json:"bail"`   // what a run that was given up says of it
 	Schema  string `json:"schema"`
 }
 
