@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ type peer struct {
 	env   func(dir string) []string
 	// says is what the output of a run that passed has.
 	says func(n int) string
+	// last is what tells how the last test went; nil is says.
+	last func(n int) string
 }
 
 // job is one suite.
@@ -32,6 +35,9 @@ type job struct {
 	argv   []string
 	wrong  bool
 }
+
+// revision is what all of them ask the server for.
+const revision = "2025-11-25"
 
 // want is what the i-th call should be answered with.
 func (j job) want(i int) string {
@@ -54,7 +60,7 @@ func ourselves(t *tools, parallel int) peer {
 		suite: func(tb testing.TB, dir string, j job) {
 			var b strings.Builder
 			quoted, _ := json.Marshal(j.argv)
-			fmt.Fprintf(&b, "servers: {s: {command: %s}}\ntools:\n", quoted)
+			fmt.Fprintf(&b, "servers: {s: {command: %s, protocol: %q}}\ntools:\n", quoted, revision)
 			for i := 1; i <= j.n; i++ {
 				fmt.Fprintf(&b, "  - {name: echo %d, tool: echo, args: %s, expect: [{target: text, matcher: {exact: %q}}]}\n", i, j.args(i), j.want(i))
 			}
@@ -64,6 +70,7 @@ func ourselves(t *tools, parallel int) peer {
 			return []string{t.mcptest, "run", "--no-progress", fmt.Sprintf("--parallel=%d", parallel), filepath.Join(dir, "suite.yaml")}
 		},
 		says: func(n int) string { return fmt.Sprintf("%d passed of %d", n, n) },
+		last: func(n int) string { return fmt.Sprintf("✓ echo %d ", n) },
 	}
 }
 
@@ -169,9 +176,13 @@ func promptfooSuite(tb testing.TB, dir string, j job) {
 	})
 }
 
+// took is what a run took: until it had told how the last test went, and until
+// it was over.
+type took struct{ verdict, exit time.Duration }
+
 // run runs the suite in dir; it returns how long that took, what was printed,
 // and whether the program says that all passed.
-func (p *peer) run(tb testing.TB, dir string, j job) (took time.Duration, out string, passed bool) {
+func (p *peer) run(tb testing.TB, dir string, j job) (t took, out string, passed bool) {
 	tb.Helper()
 	argv := p.argv(dir, j)
 	cmd := exec.Command(argv[0], argv[1:]...)
@@ -179,13 +190,37 @@ func (p *peer) run(tb testing.TB, dir string, j job) (took time.Duration, out st
 	if p.env != nil {
 		cmd.Env = append(cmd.Env, p.env(dir)...)
 	}
-	start := time.Now()
-	text, err := cmd.CombinedOutput()
-	took = time.Since(start)
+	last := p.last
+	if last == nil {
+		last = p.says
+	}
+	w := &watcher{mark: []byte(last(j.n)), start: time.Now()}
+	cmd.Stdout, cmd.Stderr = w, w // the same one: os/exec then writes from one goroutine
+	err := cmd.Run()
+	t = took{verdict: w.seen, exit: time.Since(w.start)}
 	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		tb.Fatalf("%s: %v", p.name, err)
 	}
-	return took, string(text), err == nil && strings.Contains(string(text), p.says(j.n))
+	out = w.text.String()
+	return t, out, err == nil && w.seen > 0 && strings.Contains(out, p.says(j.n))
+}
+
+// watcher keeps what is written and notes when it had mark.
+type watcher struct {
+	mark  []byte
+	start time.Time
+	text  bytes.Buffer
+	seen  time.Duration
+}
+
+func (w *watcher) Write(b []byte) (int, error) {
+	now := time.Since(w.start)
+	from := max(0, w.text.Len()-len(w.mark))
+	w.text.Write(b)
+	if w.seen == 0 && bytes.Contains(w.text.Bytes()[from:], w.mark) {
+		w.seen = now
+	}
+	return len(b), nil
 }
 
 func version(tb testing.TB, modules, name string) string {

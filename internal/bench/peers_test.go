@@ -39,9 +39,9 @@ func TestPeers(t *testing.T) {
 		{"server-everything", job{n: 1, prefix: "Echo: ", argv: []string{tl.node, tl.everything, "stdio"}}},
 		{"server-everything", job{n: 20, prefix: "Echo: ", argv: []string{tl.node, tl.everything, "stdio"}}},
 	} {
-		medians, ratios := compare(t, all, k.job, n)
-		lines = append(lines, row(k.n, k.server, medians, ratios))
-		fmt.Print(lines[len(lines)-1])
+		verdict, exit := compare(t, all, k.job, n)
+		lines = append(lines, row(k.n, k.server, "last verdict", verdict), row(k.n, k.server, "exit", exit))
+		fmt.Print(strings.Join(lines[len(lines)-2:], ""))
 	}
 	table := tableHead(all) + strings.Join(lines, "")
 	fmt.Print("\n" + table)
@@ -73,35 +73,42 @@ func proveIt(t *testing.T, tl *tools, p *peer) {
 	}
 }
 
-// compare runs one suite with every program, alternately, and returns the
-// median of each in milliseconds, and of each but the first the median of the
-// ratios of the rounds: the first to it.
-func compare(t *testing.T, all []peer, j job, rounds int) (medians, ratios []float64) {
+// figures are the median of each program, in milliseconds, and the medians of
+// the ratios of the rounds: one test at a time to each, eight at a time to each.
+type figures struct{ medians, one, eight []float64 }
+
+// compare runs one suite with every program, alternately.
+func compare(t *testing.T, all []peer, j job, rounds int) (verdict, exit figures) {
 	t.Helper()
-	times := make([][]float64, len(all))
+	verdicts, exits := make([][]float64, len(all)), make([][]float64, len(all))
 	dirs := make([]string, len(all))
 	for i := range all {
 		dirs[i] = t.TempDir()
 		all[i].suite(t, dirs[i], j)
 	}
 	for r := range rounds {
-		order := make([]int, len(all))
-		for i := range order {
-			order[i] = (i + r) % len(all)
-		}
-		for _, i := range order {
-			times[i] = append(times[i], passing(t, &all[i], dirs[i], j))
+		for i := range all {
+			i = (i + r) % len(all)
+			took := passing(t, &all[i], dirs[i], j)
+			verdicts[i] = append(verdicts[i], took.verdict.Seconds()*1000)
+			exits[i] = append(exits[i], took.exit.Seconds()*1000)
 		}
 	}
-	for i := range all {
-		medians = append(medians, spreadOf(times[i]).mid)
-		var of []float64
-		for r := range rounds {
-			of = append(of, times[0][r]/times[i][r])
+	return figuresOf(verdicts), figuresOf(exits)
+}
+
+// figuresOf takes the times of each program in each round.
+func figuresOf(times [][]float64) figures {
+	var f figures
+	for i := range times {
+		f.medians = append(f.medians, spreadOf(times[i]).mid)
+		var one, eight []float64
+		for r := range times[i] {
+			one, eight = append(one, times[0][r]/times[i][r]), append(eight, times[1][r]/times[i][r])
 		}
-		ratios = append(ratios, spreadOf(of).mid)
+		f.one, f.eight = append(f.one, spreadOf(one).mid), append(f.eight, spreadOf(eight).mid)
 	}
-	return medians, ratios
+	return f
 }
 
 // tries is how often a run may fail: some peers give up on a server that takes
@@ -109,13 +116,13 @@ func compare(t *testing.T, all []peer, j job, rounds int) (medians, ratios []flo
 // count.
 const tries = 3
 
-// passing is the time of a run that passes, in milliseconds.
-func passing(t *testing.T, p *peer, dir string, j job) float64 {
+// passing is what a run that passes took.
+func passing(t *testing.T, p *peer, dir string, j job) took {
 	t.Helper()
 	for try := 1; ; try++ {
 		took, out, passed := p.run(t, dir, j)
 		if passed {
-			return float64(took.Microseconds()) / 1000
+			return took
 		}
 		fmt.Printf("%s failed in a measured run of %d tests on %s (try %d of %d):\n%s\n", p.name, j.n, j.argv, try, tries, out)
 		if try == tries {
@@ -126,21 +133,21 @@ func passing(t *testing.T, p *peer, dir string, j job) float64 {
 
 // tableHead is the head of the table in Markdown.
 func tableHead(all []peer) string {
-	names := []string{"tests", "server"}
+	names := []string{"tests", "server", "until"}
 	for i := range all {
 		names = append(names, all[i].name)
 	}
-	names = append(names, "mcptest / fastest peer")
+	names = append(names, "mcptest / fastest peer", "mcptest --parallel 8 / fastest peer")
 	return "| " + strings.Join(names, " | ") + " |\n|" + strings.Repeat("--:|", len(names)) + "\n"
 }
 
-// row is a line of the table: the first two columns are ours.
-func row(n int, server string, medians, ratios []float64) string {
-	cells := []string{strconv.Itoa(n), server}
-	for _, m := range medians {
+// row is a line of the table: the first two programs are ours.
+func row(n int, server, until string, f figures) string {
+	cells := []string{strconv.Itoa(n), server, until}
+	for _, m := range f.medians {
 		cells = append(cells, duration(m))
 	}
-	cells = append(cells, fmt.Sprintf("%.2f", slices.Max(ratios[2:])))
+	cells = append(cells, fmt.Sprintf("%.2f", slices.Max(f.one[2:])), fmt.Sprintf("%.2f", slices.Max(f.eight[2:])))
 	return "| " + strings.Join(cells, " | ") + " |\n"
 }
 
@@ -219,7 +226,9 @@ func tableLike() string {
 		n      int
 		server string
 	}{{1, "go-sdk"}, {20, "go-sdk"}, {1000, "go-sdk"}, {1, "server-everything"}, {20, "server-everything"}} {
-		like += row(k.n, k.server, make([]float64, len(names)), make([]float64, len(names)))
+		none := make([]float64, len(names))
+		zero := figures{none, none, none}
+		like += row(k.n, k.server, "last verdict", zero) + row(k.n, k.server, "exit", zero)
 	}
 	return like
 }
@@ -233,7 +242,7 @@ func form(table string) string {
 		for c, cell := range cells {
 			words := strings.Fields(cell)
 			for w := range words {
-				if _, err := strconv.ParseFloat(strings.Trim(words[w], "|"), 64); err == nil && (c > 1 || i == 0) {
+				if _, err := strconv.ParseFloat(strings.Trim(words[w], "|"), 64); err == nil && (c > 2 || i == 0) {
 					words[w] = "N"
 				} else if i == 0 && w > 0 && strings.Count(words[w], ".") == 2 {
 					words[w] = "N" // a version
