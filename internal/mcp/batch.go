@@ -34,7 +34,7 @@ func (s *Session) batch(raw []byte, f Frame) {
 		s.complete(k, f.At)
 		return
 	}
-	s.settle("", nil)
+	s.settle(s.answeredBy(parts))
 	for _, part := range parts {
 		f.Raw = part
 		if len(part) == 0 || part[0] != '{' {
@@ -45,6 +45,22 @@ func (s *Session) batch(raw []byte, f Frame) {
 		_ = s.in.scan.scan(part) // valid, as the whole is
 		s.message(part, f)
 	}
+}
+
+// answeredBy finds the call in flight that the first answer of a batch is for.
+func (s *Session) answeredBy(parts [][]byte) (string, *call) {
+	if len(s.in.found) == 0 {
+		return "", nil
+	}
+	for _, p := range parts {
+		if len(p) == 0 || p[0] != '{' {
+			continue
+		}
+		if id, k := s.meant(p, p); k != nil {
+			return id, k
+		}
+	}
+	return "", nil
 }
 
 // looksLikeBatch tells an array of messages from a list that was printed.

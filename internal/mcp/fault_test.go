@@ -175,10 +175,11 @@ var faults = []fault{
 		s.write(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"t"}}`+"\n", id)
 	}, call: mcp.Echo, cause: "sent the request itself back"},
 
-	{name: "batch", say: `[{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":$ID,"result":{}}]` + "\n", session: mcp.Batch, result: "{}", during: "notifications/x"},
+	{name: "batch", say: `[{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":$ID,"result":{}}]` + "\n", call: mcp.Batch, result: "{}", during: "notifications/x"},
+	{name: "batch-for-nobody", say: `[{"jsonrpc":"2.0","method":"notifications/x"}]` + "\n$OK", session: mcp.Batch, result: "good", during: "notifications/x"},
 	{name: "batch-allowed", proto: "2025-03-26", say: `[{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":$ID,"result":{}}]` + "\n", result: "{}", during: "notifications/x"},
 	{name: "batch-empty", say: "[]\n$OK", session: mcp.Batch, result: "good"},
-	{name: "batch-pretty", proto: "2025-03-26", say: "[\n{\"jsonrpc\":\"2.0\",\n\"id\":$ID,\"result\":{}}\n]\n", session: mcp.PrettyJSON, result: "{}"},
+	{name: "batch-pretty", proto: "2025-03-26", say: "[\n{\"jsonrpc\":\"2.0\",\n\"id\":$ID,\"result\":{}}\n]\n", call: mcp.PrettyJSON, result: "{}"},
 
 	{name: "method-number", say: `{"jsonrpc":"2.0","method":7}` + "\n$OK", session: mcp.BadMessage, result: "good"},
 	{name: "params-list", say: `{"jsonrpc":"2.0","method":"notifications/message","params":[1]}` + "\n$OK", session: mcp.BadMessage, result: "good", during: "notifications/message"},
