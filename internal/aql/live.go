@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -55,6 +56,15 @@ type LiveOptions struct {
 	Probed      bool     // leave operations that were not called out of the bundle's details
 	Secrets     []string // never written down, see [Mask]
 	Asking      Asking   // of models, for the semantic evaluation
+
+	// Record gets everything that passes between the run and the adapter, as
+	// JSON lines; Recorded goes along with it, see Recording.Options. The run
+	// then has no model.
+	Record   io.Writer
+	Recorded map[string][]string
+	// Replay answers instead of an adapter: Dial is not called, nothing waits.
+	// Mode and the other options must be those of the recorded run.
+	Replay *Recording
 }
 
 // Journal is told what a run is about to create, so that a later clean-up
@@ -142,15 +152,30 @@ func (o LiveOptions) withDefaults() LiveOptions {
 // Collect looks at a running adapter and returns the evidence, with x_live
 // filled in. What the adapter does wrong is evidence; an error means that
 // there was no adapter to look at (*NoAdapterError), or that the options
-// make no sense, or, with evidence, a *BrokenRunError. When ctx ends early the evidence holds what was seen until
+// make no sense, or, with evidence, a *BrokenRunError. A *RecordingError says
+// that the recording is of another run, a *RecordError, with evidence, that it
+// could not be written. When ctx ends early the evidence holds what was seen until
 // then, and what was created has been removed all the same.
 func Collect(ctx context.Context, o LiveOptions) (*Evidence, error) {
 	c := newCollector(o)
-	var cancel context.CancelFunc
-	c.ctx, cancel = mcp.WithLimit(ctx, "--budget", c.o.Budget)
+	c.tape = newTape(c.o, c.started)
+	c.started = c.tape.now()
+	e, err := c.collect(ctx)
+	if taped := c.tape.close(); taped != nil {
+		if o.Replay != nil {
+			return nil, taped
+		}
+		err = errors.Join(err, &RecordError{taped})
+	}
+	return e, err
+}
+
+func (c *collector) collect(ctx context.Context) (*Evidence, error) {
+	limited, cancel := mcp.WithLimit(ctx, "--budget", c.o.Budget)
 	defer cancel()
+	c.ctx = c.tape.bound(limited)
 	var err error
-	if c.s, err = c.o.Dial(c.ctx, ""); err != nil {
+	if c.s, err = c.tape.dial(c.ctx, ""); err != nil {
 		return nil, &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
 	}
 	if c.s == nil {
@@ -164,6 +189,7 @@ func Collect(ctx context.Context, o LiveOptions) (*Evidence, error) {
 	} else if err != nil {
 		return nil, err
 	}
+	c.tape.knows(c.sensitive, c.o.Values)
 	if c.o.Mode != ModePlan && broken == nil {
 		err = guarded(func() error { c.probe(); return nil })
 		if errors.As(err, &broken) {
@@ -173,6 +199,15 @@ func Collect(ctx context.Context, o LiveOptions) (*Evidence, error) {
 	c.finish()
 	return c.e, err
 }
+
+// RecordError says that a run could not be recorded.
+type RecordError struct{ Err error }
+
+// Error says why.
+func (e *RecordError) Error() string { return "the run could not be recorded: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *RecordError) Unwrap() error { return e.Err }
 
 // BrokenRunError says that this program failed in the middle of a run. The
 // evidence beside it holds what was seen until then.
@@ -202,6 +237,7 @@ func newCollector(o LiveOptions) *collector {
 		tests: map[string]*liveTest{}, harvest: map[string]map[string][]jsonv.Value{}, accepted: map[string]map[string]bool{},
 		maskedPaths: map[string]map[string]bool{}, sensitive: map[string]bool{}, poison: map[string]string{}, gates: map[string]bool{}, silent: map[string]int{}, created: map[string][]createdThing{}, first: map[string]reply{}, short: map[string]string{}, failures: map[string]bool{}, base: map[string]reply{}, skipped: map[string]string{},
 	}
+	c.tape = straight{c.o}
 	for _, t := range Tests() {
 		if t.Live {
 			c.tests[t.ID] = &liveTest{id: t.ID}
@@ -238,7 +274,7 @@ func (c *collector) probe() {
 }
 
 func (c *collector) phase(name string, done, total int) {
-	c.o.Progress(Progress{Phase: name, Done: done, Total: total, Calls: c.calls, Elapsed: time.Since(c.started)})
+	c.o.Progress(Progress{Phase: name, Done: done, Total: total, Calls: c.calls, Elapsed: c.tape.now().Sub(c.started)})
 }
 
 // collector is one live run.
@@ -246,7 +282,8 @@ type collector struct {
 	o       LiveOptions
 	ctx     context.Context
 	e       *Evidence
-	s       *mcp.Session
+	tape    tape
+	s       liveSession
 	started time.Time
 
 	calls      int               // tools/call requests sent

@@ -67,7 +67,7 @@ func (c *collector) live() jsonv.Value {
 	var o, wire object
 	o.text("tool", c.o.Program)
 	o.text("started", c.started.UTC().Format(time.RFC3339))
-	o.text("finished", time.Now().UTC().Format(time.RFC3339))
+	o.text("finished", c.tape.now().UTC().Format(time.RFC3339))
 	o.text("target", c.o.Target)
 	o.text("repeat", c.o.Repeat)
 	wire.text("protocolVersion", c.s.Protocol())

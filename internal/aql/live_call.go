@@ -214,7 +214,7 @@ func (c *collector) wait(ctx context.Context) {
 		return
 	}
 	next := c.last.Add(time.Duration(float64(time.Second) / c.o.Rate))
-	pause(ctx, time.Until(next))
+	c.tape.pause(ctx, time.Until(next))
 	c.last = time.Now()
 }
 
@@ -351,7 +351,7 @@ func (c *collector) restart(r reply) {
 		c.dead = "the adapter died twice"
 		return
 	}
-	s, err := c.o.Dial(context.WithoutCancel(c.ctx), "")
+	s, err := c.tape.dial(context.WithoutCancel(c.ctx), "")
 	if err != nil || s == nil {
 		c.dead = "the adapter died and could not be started again"
 		return

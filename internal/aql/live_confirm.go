@@ -84,7 +84,7 @@ func (c *collector) checkToken(r reply) string {
 	case token == "":
 	case err != nil:
 		c.breaks("confirmation.expires", r, "the token of %s has no expires_at that is a date and time", r.operation())
-	case at.Before(time.Now().Add(-time.Minute)):
+	case at.Before(c.tape.now().Add(-time.Minute)):
 		c.breaks("confirmation.expires", r, "the token of %s expired before it was given", r.operation())
 	}
 	return token

@@ -137,6 +137,7 @@ const cleanUpTime = 30 * time.Second
 func (c *collector) cleanUp() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), cleanUpTime)
 	defer cancel()
+	ctx = c.tape.bound(ctx)
 	own := c.ctx
 	c.ctx, c.cleaning = ctx, true
 	defer func() { c.ctx, c.cleaning = own, false }()
@@ -171,7 +172,7 @@ func (c *collector) findLost() {
 		}
 		found := 0
 		for _, d := range []time.Duration{0, 200 * time.Millisecond, time.Second, 3 * time.Second} {
-			if found >= lost[op] || c.dead != "" || !pause(c.ctx, d) {
+			if found >= lost[op] || c.dead != "" || !c.tape.pause(c.ctx, d) {
 				break
 			}
 			for _, t := range c.marked(op, []Left{{RunID: c.o.RunID}}) {

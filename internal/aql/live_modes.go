@@ -63,13 +63,13 @@ func (c *collector) findModes() {
 // otherLaunch starts the adapter in another endpoint mode and sees whether
 // it answers there.
 func (c *collector) otherLaunch(variant string) (families map[string]string, single, ok bool) {
-	s, err := c.o.Dial(c.ctx, variant)
+	s, err := c.tape.dial(c.ctx, variant)
 	if err != nil || s == nil {
 		return nil, false, false
 	}
 	defer s.Close(c.ctx)
 	other := newCollector(c.o)
-	other.ctx, other.s, other.restarts = c.ctx, s, 1
+	other.tape, other.ctx, other.s, other.restarts = c.tape, c.ctx, s, 1
 	if other.listTools() != nil || other.assignTools() != nil {
 		return nil, false, false
 	}

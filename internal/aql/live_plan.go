@@ -14,7 +14,7 @@ func open(ctx context.Context, o LiveOptions) (*collector, func(), error) {
 	var cancel context.CancelFunc
 	c.ctx, cancel = mcp.WithLimit(ctx, "--budget", c.o.Budget)
 	var err error
-	if c.s, err = c.o.Dial(c.ctx, ""); err != nil {
+	if c.s, err = c.tape.dial(c.ctx, ""); err != nil {
 		cancel()
 		return nil, nil, &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
 	}
@@ -51,7 +51,7 @@ func CallOnce(ctx context.Context, o LiveOptions, tool string, args jsonv.Value)
 	c := newCollector(o)
 	c.ctx = ctx
 	var err error
-	if c.s, err = c.o.Dial(ctx, ""); err != nil {
+	if c.s, err = c.tape.dial(ctx, ""); err != nil {
 		return jsonv.Value{}, 0, &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
 	}
 	defer func() { c.s.Close(context.WithoutCancel(ctx)) }()

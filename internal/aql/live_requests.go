@@ -254,7 +254,7 @@ func (c *collector) probeSession() {
 		return
 	}
 	unused := c.pendingConfirmation()
-	s, err := c.o.Dial(c.ctx, "")
+	s, err := c.tape.dial(c.ctx, "")
 	if err != nil || s == nil {
 		return
 	}

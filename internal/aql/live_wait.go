@@ -24,7 +24,7 @@ func (c *collector) unlimited(ctx context.Context, r reply) reply {
 		return r
 	}
 	d := r.retryAfter()
-	if d <= maxRateWait && c.waited+d <= maxRateWaits && pause(ctx, d) {
+	if d <= maxRateWait && c.waited+d <= maxRateWaits && c.tape.pause(ctx, d) {
 		c.waited += d
 		r = c.sendNow(ctx, reply{tool: r.tool, args: r.args})
 	}

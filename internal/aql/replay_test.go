@@ -1,0 +1,282 @@
+package aql_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/aql/demo"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/source"
+)
+
+// recorded is a run, its recording, and what a bundle of it is.
+type recorded struct {
+	o      aql.LiveOptions
+	tape   []byte
+	bundle string
+}
+
+// record runs live and keeps what passed.
+func record(t testing.TB, ctx context.Context, o aql.LiveOptions) recorded {
+	t.Helper()
+	var tape bytes.Buffer
+	o.Record, o.RunID, o.Target, o.Repeat = &tape, "a1b2c3", "the adapter", "call it"
+	e, err := aql.Collect(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recorded{o, tape.Bytes(), aql.Mask(e.JSON(), o.Secrets).String()}
+}
+
+// replay plays a recording back.
+func (r recorded) replay(t testing.TB) (string, error) {
+	t.Helper()
+	rec, err := aql.ReadRecording(&source.File{Name: "run.jsonl", Data: r.tape})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := r.o
+	o.Record, o.Replay, o.Secrets = nil, rec, nil
+	o.RunID, o.Target, o.Repeat, o.Values = rec.RunID, rec.Target, rec.Repeat, rec.Values
+	o.Dial = func(context.Context, string) (*mcp.Session, error) {
+		t.Error("a replay started the adapter")
+		return nil, errors.New("no")
+	}
+	e, err := aql.Collect(context.Background(), o)
+	if err != nil {
+		return "", err
+	}
+	return aql.Mask(e.JSON(), nil).String(), nil
+}
+
+// again wants the same bundle, to the byte.
+func (r recorded) again(t testing.TB) {
+	t.Helper()
+	got, err := r.replay(t)
+	if err != nil {
+		t.Errorf("%v", err)
+	} else if got != r.bundle {
+		t.Errorf("another bundle:\n%s", cmp.Diff(indented(r.bundle), indented(got)))
+	}
+}
+
+func indented(s string) string {
+	v, _ := jsonv.Parse([]byte(s))
+	return string(v.Indent("", " "))
+}
+
+func TestReplayGivesTheSameBundle(t *testing.T) {
+	for _, mode := range []string{aql.ModeSafe, aql.ModeWrite, aql.ModeFull} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			record(t, context.Background(), aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: mode, Confirm: true}).again(t)
+		})
+	}
+	var features []string
+	for _, f := range demo.Features() {
+		features = append(features, f.Name)
+	}
+	t.Run("features", func(t *testing.T) {
+		t.Parallel()
+		record(t, context.Background(), aql.LiveOptions{Dial: library(t, demo.Options{Features: features}), Mode: aql.ModeFull, Confirm: true}).again(t)
+	})
+	for i, d := range demo.Defects() {
+		if i%4 != 0 && d.Feature == "" {
+			continue
+		}
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
+			o := demo.Options{Defects: []string{d.Name}}
+			live := aql.LiveOptions{Mode: aql.ModeWrite, Stress: d.Feature == "stress", Confirm: d.Feature == "confirm"}
+			if d.Feature != "" && d.Feature != "stress" {
+				o.Features = []string{d.Feature}
+			}
+			live.Dial = library(t, o)
+			record(t, context.Background(), live).again(t)
+		})
+	}
+}
+
+// Deaths, restarts, hangs, waits and ends are played back at once.
+func TestReplayOfTrouble(t *testing.T) {
+	hangs := func(after int) func(context.Context, string) (*mcp.Session, error) {
+		return dialer(t, func(string) mcp.Handler {
+			return spoiled(t, demo.Options{}, func(n int, _ *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+				if n > after && n%20 == 0 || n > after+100 {
+					return &mcp.Reply{}
+				}
+				return nil
+			})
+		})
+	}
+	limited := dialer(t, func(string) mcp.Handler {
+		return spoiled(t, demo.Options{}, func(n int, _ *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			if n != 30 {
+				return nil
+			}
+			return textReply(`{"success":false,"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Wait.","details":{"retry_after_seconds":0.3}}}`)
+		})
+	})
+	always := func(reply *mcp.Reply) func(context.Context, string) (*mcp.Session, error) {
+		return dialer(t, func(string) mcp.Handler {
+			return spoiled(t, demo.Options{}, func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply { return reply })
+		})
+	}
+	flood := dialer(t, func(string) mcp.Handler {
+		return spoiled(t, demo.Options{}, func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			for range 2000 / n {
+				_ = req.Notify("notifications/message", []byte(`{"level":"info","data":"x"}`))
+			}
+			return nil
+		})
+	})
+	for name, o := range map[string]aql.LiveOptions{
+		"one death":      {Dial: mortal(t, 70)},
+		"two deaths":     {Dial: mortal(t, 70, 20, 20)},
+		"hangs":          {Dial: hangs(40), CallTimeout: 300 * time.Millisecond},
+		"limits":         {Dial: limited},
+		"floods":         {Dial: flood},
+		"calls used up":  {Dial: library(t, demo.Options{}), MaxCalls: 50},
+		"time used up":   {Dial: hangs(60), CallTimeout: 20 * time.Second, Budget: 700 * time.Millisecond},
+		"a rate":         {Dial: library(t, demo.Options{}), Rate: 1000},
+		"no JSON":        {Dial: always(textReply("Hello!"))},
+		"another result": {Dial: always(&mcp.Reply{Result: []byte(`{"a":1,"a":2}`)})},
+		"errors":         {Dial: always(&mcp.Reply{Error: &mcp.RPCError{Code: -32603, Message: "no"}})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o.Mode = aql.ModeWrite
+			r := record(t, context.Background(), o)
+			begin := time.Now()
+			r.again(t)
+			if took := time.Since(begin); took > 20*time.Second {
+				t.Errorf("the replay took %s", took)
+			}
+		})
+	}
+}
+
+// A run that was interrupted ends in the same place again.
+func TestReplayOfAnInterruptedRun(t *testing.T) {
+	for _, at := range []int{1, 2, 5, 40, 60, 90, 130, 180, 230} {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancelCause(context.Background())
+			defer cancel(nil)
+			var calls atomic.Int64
+			dial := dialer(t, func(string) mcp.Handler {
+				return spoiled(t, demo.Options{}, func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply {
+					if int(calls.Add(1)) == at {
+						cancel(errors.New("interrupted"))
+					}
+					return nil
+				})
+			})
+			r := record(t, ctx, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite})
+			if !strings.Contains(r.bundle, `"ended":`) {
+				t.Error("the run was not ended: the test proves nothing")
+			}
+			r.again(t)
+		})
+	}
+}
+
+// What is secret is in no recording, and the run is the same without it.
+func TestSecretsAreNotRecorded(t *testing.T) {
+	const secret, pin, token, other = "wx-90210-hunter", "4711-0815", "conf_Ab12Cd34Ef56", "tok-1234-abcd"
+	dial := dialer(t, func(string) mcp.Handler {
+		return spoiled(t, demo.Options{Features: []string{"confirm"}}, func(_ int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			switch {
+			case bytes.Contains(req.Params, []byte(`"name":"search_books"`)):
+				return textReply(`{"success":true,"data":{"operation":{"name":"search_books","semantic_category":"READ","endpoint":"READ","mcpTool":"mcp_aql_read","description":"Finds.","permissions":{"readOnly":true,"destructive":false},"parameters":[{"name":"pin","type":"string","required":true,"sensitive":true,"maxLength":9}],"returns":{"name":"BookList","kind":"object"}}}}`)
+			case bytes.Contains(req.Params, []byte(`"operation":"search_books"`)) && bytes.Contains(req.Params, []byte(pin)):
+				return textReply(`{"success":true,"data":{"pin":"` + pin + `","access_token":"` + other + `","confirmation_token":"` + token + `","as":"` + secret + `"}}`)
+			case bytes.Contains(req.Params, []byte(`"operation":"search_books"`)):
+				return textReply(`{"success":false,"error":{"code":"VALIDATION_INVALID_VALUE","message":"Bearer ` + secret + ` may not.","details":{"pin":"` + pin + `","access_token":"abcdef"}}}`)
+			}
+			return nil
+		})
+	})
+	values, _ := jsonv.Parse([]byte(`{"search_books":{"pin":"` + pin + `"}}`))
+	r := record(t, context.Background(), aql.LiveOptions{Dial: dial, Mode: aql.ModeFull, Confirm: true, Values: values, Secrets: []string{secret}})
+	for _, word := range []string{secret, pin, token, token[5:], other, "abcdef"} {
+		if bytes.Contains(r.tape, []byte(word)) {
+			t.Errorf("the recording holds %s", word)
+		}
+	}
+	if !strings.Contains(r.bundle, "search_books") {
+		t.Error("nothing was called: the test proves nothing")
+	}
+	r.again(t)
+}
+
+// A recording answers nothing but what was asked when it was made.
+func TestReplayOfSomethingElse(t *testing.T) {
+	r := record(t, context.Background(), aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: aql.ModeSafe})
+	lines := bytes.SplitAfter(r.tape, []byte("\n"))
+	without := func(i int) []byte {
+		return bytes.Join(append(append([][]byte{}, lines[:i]...), lines[i+1:]...), nil)
+	}
+	for name, c := range map[string]struct {
+		change func(o *aql.LiveOptions)
+		tape   []byte
+		want   string
+	}{
+		"another mode":          {func(o *aql.LiveOptions) { o.Mode = aql.ModeWrite }, r.tape, "the recording has no answer to create_"},
+		"a line is missing":     {nil, without(20), "run.jsonl:21: the recording has no answer to"},
+		"a line is there twice": {nil, bytes.Replace(r.tape, lines[20], append(append([]byte{}, lines[20]...), lines[20]...), 1), "run.jsonl:22:"},
+		"fewer calls":           {func(o *aql.LiveOptions) { o.MaxCalls = 10 }, r.tape, "record the run again"},
+		"cut short":             {nil, bytes.Join(lines[:50], nil), "run.jsonl:50: the recording is not complete"},
+		"half a line":           {nil, r.tape[:len(r.tape)-30], "the line cannot be read"},
+		"another version":       {nil, bytes.Replace(r.tape, []byte(`"version":1`), []byte(`"version":9`), 1), "run.jsonl:1: the recording has version 9"},
+		"a bundle":              {nil, []byte(r.bundle), "run.jsonl:1: this is no recording of a live run"},
+		"nothing":               {nil, nil, "run.jsonl: the file is empty"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec, err := aql.ReadRecording(&source.File{Name: "run.jsonl", Data: c.tape})
+			if err == nil {
+				o := aql.LiveOptions{Replay: rec, RunID: rec.RunID, Mode: aql.ModeSafe}
+				if c.change != nil {
+					c.change(&o)
+				}
+				var e *aql.Evidence
+				if e, err = aql.Collect(context.Background(), o); e != nil {
+					t.Error("there is evidence all the same")
+				}
+			}
+			var wrong *aql.RecordingError
+			if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %s", err, c.want)
+			}
+		})
+	}
+}
+
+// brokenFile takes some bytes and no more.
+type brokenFile struct{ left int }
+
+func (f *brokenFile) Write(p []byte) (int, error) {
+	if f.left -= len(p); f.left < 0 {
+		return 0, errors.New("no space left on device")
+	}
+	return len(p), nil
+}
+
+// A recording that cannot be written does not cost the evidence.
+func TestRecordingThatCannotBeWritten(t *testing.T) {
+	e, err := aql.Collect(context.Background(), aql.LiveOptions{Dial: library(t, demo.Options{}), Record: &brokenFile{10_000}})
+	var wrong *aql.RecordError
+	if e == nil || !errors.As(err, &wrong) || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("%v", err)
+	}
+}
