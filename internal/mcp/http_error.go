@@ -40,6 +40,9 @@ func (e *HTTPError) Error() string {
 	case len(e.Info.Body) > 0:
 		b.WriteString(": " + Excerpt(e.Info.Body))
 	}
+	if e.Info.NotAgain != "" {
+		b.WriteString(" (not sent again: " + e.Info.NotAgain + ")")
+	}
 	if e.Info.Attempts > 1 {
 		fmt.Fprintf(&b, " (attempt %d)", e.Info.Attempts)
 	}

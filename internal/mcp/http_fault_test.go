@@ -1,18 +1,14 @@
 package mcp_test
 
 import (
-	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,7 +112,28 @@ func TestHTTPFaults(t *testing.T) {
 			w.WriteHeader(400)
 			io.WriteString(w, refused("null", -32000, ""))
 		}, cause: "HTTP 400 Bad Request (application/json): no (code -32000)"},
-		{name: "429 without a time", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { w.WriteHeader(429) }, cause: "HTTP 429 Too Many Requests"},
+		{name: "429 without a time", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { w.WriteHeader(429) }, cause: "HTTP 429 Too Many Requests (not sent again: no Retry-After says when)"},
+		{name: "429 for a day", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+			w.Header().Set("Retry-After", "86400")
+			w.WriteHeader(429)
+		}, cause: "(not sent again: Retry-After asks for 24h0m0s, and 30s is the most that is waited)"},
+		{name: "503 for longer than the call has", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+			w.Header().Set("Retry-After", "25")
+			w.WriteHeader(503)
+		}, cause: "(not sent again: Retry-After asks for 25s, longer than the call's time limit)"},
+		{name: "brotli, which nobody asked for", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Encoding", "br")
+			io.WriteString(w, "\x1bL\x00")
+		}, cause: `HTTP 200 OK (application/json): the body has the content encoding "br", which is not read: only gzip is`},
+		{name: "deflate on a stream", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+			w.Header().Set("Content-Encoding", "deflate")
+			sse(w, "x\x9c")
+		}, cause: `the body has the content encoding "deflate"`},
+		{name: "odd: identity", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+			w.Header().Set("Content-Encoding", "identity")
+			answerJSON(w, m.ID, "{}")
+		}},
 		{name: "202 to a request", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { w.WriteHeader(202) }, cause: "the request was accepted and not answered"},
 		{name: "204", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { w.WriteHeader(204) }, cause: "the request was accepted and not answered"},
 		{name: "empty body", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
@@ -260,167 +277,6 @@ func TestHTTPFaults(t *testing.T) {
 	}
 }
 
-func TestHTTPNobodyThere(t *testing.T) {
-	_, err := openHTTP(t, "http://127.0.0.1:1/mcp", mcp.HTTPOptions{}, mcp.Options{Protocol: mcp.Auto})
-	if err == nil || !strings.Contains(err.Error(), "connection refused") {
-		t.Error(err)
-	}
-	srv := httptest.NewTLSServer(http.NotFoundHandler())
-	defer srv.Close()
-	if _, err = openHTTP(t, srv.URL, mcp.HTTPOptions{}, mcp.Options{Protocol: mcp.Auto}); err == nil || !strings.Contains(err.Error(), "tls.ca_file") {
-		t.Error(err)
-	}
-	if _, err = mcp.NewHTTP("ftp://x", mcp.HTTPOptions{}); err == nil {
-		t.Error("ftp is no address")
-	}
-}
-
-// A stream that ends too early is taken up where it ended, after the time the
-// server wants.
-func TestHTTPResume(t *testing.T) {
-	var gets atomic.Int32
-	var began time.Time
-	var gap atomic.Int64
-	inner := web(t, func(w http.ResponseWriter, r *http.Request, m rpc) {
-		sse(w, "id: a1\nretry: 500\ndata:\n\n")
-		began = time.Now()
-	})
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet || r.Header.Get("Last-Event-Id") == "" {
-			inner.Config.Handler.ServeHTTP(w, r)
-			return
-		}
-		if gets.Add(1) == 1 {
-			gap.Store(int64(time.Since(began)))
-		}
-		if id := r.Header.Get("Last-Event-Id"); id != "a1" && id != "a2" {
-			t.Errorf("Last-Event-ID %q", id)
-		}
-		if gets.Load() == 1 {
-			sse(w, "id: a2\nretry: 10\ndata: "+`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`+"\n\n")
-			return
-		}
-		sse(w, event(result("2", "{}")))
-	}))
-	defer srv.Close()
-	s := mustOpen(t, srv.URL)
-	x := s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call"})
-	if x.Cause != nil || len(x.During) != 1 || gets.Load() != 2 {
-		t.Fatalf("%v, %d messages, %d GETs", x.Cause, len(x.During), gets.Load())
-	}
-	if d := time.Duration(gap.Load()); d < 450*time.Millisecond || d > 700*time.Millisecond {
-		t.Errorf("resumed after %s, want 500ms", d)
-	}
-}
-
-// The server asks on its own stream, and on that of a call.
-func TestHTTPServerRequests(t *testing.T) {
-	answers := make(chan string, 4)
-	ready := make(chan struct{})
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet {
-			sse(w, event(`{"jsonrpc":"2.0","id":"s1","method":"roots/list"}`))
-			close(ready)
-			<-r.Context().Done()
-			return
-		}
-		if r.Method == http.MethodDelete {
-			return
-		}
-		b, _ := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(b))
-		m := readRPC(r)
-		switch {
-		case m.Method == "initialize":
-			w.Header().Set("Mcp-Session-Id", "s")
-			answerJSON(w, m.ID, helloResult)
-		case m.Method == "":
-			answers <- string(b)
-			w.WriteHeader(202)
-		case m.ID == nil:
-			w.WriteHeader(202)
-		default:
-			sse(w, event(`{"jsonrpc":"2.0","id":77,"method":"elicitation/create","params":{}}`))
-			<-answers
-			sse(w, event(result(string(m.ID), "{}")))
-		}
-	}))
-	defer srv.Close()
-	s, err := openHTTP(t, srv.URL, mcp.HTTPOptions{}, mcp.Options{Answer: func(_ context.Context, method string, _ []byte) ([]byte, *mcp.RPCError) {
-		return []byte(`{"for":"` + method + `"}`), nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close(context.Background())
-	<-ready
-	if got := <-answers; got != `{"jsonrpc":"2.0","id":"s1","result":{"for":"roots/list"}}` {
-		t.Error(got)
-	}
-	x := s.Do(within(t, 2*time.Second), mcp.Call{Method: "tools/call"})
-	if x.Cause != nil || methods(x.During) != "request elicitation/create, answer elicitation/create" {
-		t.Error(x.Cause, methods(x.During))
-	}
-}
-
-func TestHTTPRetry(t *testing.T) {
-	var n, lists atomic.Int32
-	srv := web(t, func(w http.ResponseWriter, r *http.Request, m rpc) {
-		if m.Method == "tools/list" && strings.Contains(string(m.Params), "second") {
-			answerJSON(w, m.ID, `{"tools":[{"name":"safe","annotations":{"idempotentHint":true}}]}`)
-			return
-		}
-		if m.Method == "tools/list" {
-			lists.Add(1)
-			answerJSON(w, m.ID, `{"tools":[{"name":"other"}],"nextCursor":"second"}`)
-			return
-		}
-		if n.Add(1)%2 == 1 {
-			w.Header().Set("Retry-After", "0")
-			w.WriteHeader(503)
-			return
-		}
-		answerJSON(w, m.ID, `{}`)
-	})
-	do := func(s *mcp.Session, method, params string) (*mcp.Exchange, int) {
-		n.Store(0)
-		x := s.Do(within(t, time.Second), mcp.Call{Method: method, Params: []byte(params)})
-		return x, int(n.Load())
-	}
-	s := mustOpen(t, srv.URL)
-	if x, sent := do(s, "resources/read", `{}`); x.Cause != nil || sent != 2 || x.HTTP.Attempts != 2 || len(x.HTTP.Tries) != 1 || x.HTTP.Tries[0].Status != 503 {
-		t.Errorf("%v %d %+v", x.Cause, sent, x.HTTP)
-	}
-	// Nobody listed the tools: the session does, when it has to know.
-	for range 2 {
-		if x, sent := do(s, "tools/call", `{"name":"safe"}`); x.Cause != nil || sent != 2 {
-			t.Errorf("a tool with idempotentHint was called %d times: %v", sent, x.Cause)
-		}
-	}
-	for _, name := range []string{"other", "unknown"} {
-		if x, sent := do(s, "tools/call", `{"name":"`+name+`"}`); x.Cause == nil || sent != 1 {
-			t.Errorf("tool %s was called %d times: %v", name, sent, x.Cause)
-		}
-	}
-	if lists.Load() != 1 {
-		t.Errorf("the tools were listed %d times", lists.Load())
-	}
-	one, none := 1, 0
-	s, err := openHTTP(t, srv.URL, mcp.HTTPOptions{Retries: &one}, mcp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if x, sent := do(s, "tools/call", `{"name":"a"}`); x.Cause != nil || sent != 2 {
-		t.Errorf("retry_http 1: %d times: %v", sent, x.Cause)
-	}
-	if s, err = openHTTP(t, srv.URL, mcp.HTTPOptions{Retries: &none}, mcp.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if x, sent := do(s, "resources/read", `{}`); x.Cause == nil || sent != 1 {
-		t.Errorf("retry_http 0: %d times: %v", sent, x.Cause)
-	}
-}
-
 // Hostile sizes cost no memory.
 func TestHTTPMemory(t *testing.T) {
 	srv := web(t, func(w http.ResponseWriter, r *http.Request, m rpc) {
@@ -447,44 +303,4 @@ func TestHTTPMemory(t *testing.T) {
 	if grown := (after.TotalAlloc - before.TotalAlloc) >> 20; grown > 64 {
 		t.Errorf("%d MiB were allocated", grown)
 	}
-}
-
-func TestHTTPCancel(t *testing.T) {
-	told := make(chan string, 1)
-	gone := make(chan struct{}, 2)
-	hang := func(w http.ResponseWriter, r *http.Request, m rpc) {
-		sse(w, ":\n\n")
-		<-r.Context().Done()
-		gone <- struct{}{}
-	}
-	inner := web(t, hang)
-	legacy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, _ := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(bytes.NewReader(b))
-		if strings.Contains(string(b), "notifications/cancelled") {
-			told <- string(b)
-		}
-		inner.Config.Handler.ServeHTTP(w, r)
-	}))
-	defer legacy.Close()
-	s := mustOpen(t, legacy.URL)
-	x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call", CancelAfter: 30 * time.Millisecond})
-	if !errors.As(x.Cause, new(*mcp.CancelledError)) {
-		t.Error(x.Cause)
-	}
-	if got := <-told; !strings.Contains(got, `"requestId":`+x.ID) {
-		t.Error(got)
-	}
-	<-gone
-	s = openModern(t, modernWeb(t, func(w http.ResponseWriter, r *http.Request, m rpc) {
-		if m.Method != "tools/call" {
-			t.Errorf("%s was sent", m.Method)
-		}
-		hang(w, r, m)
-	}).URL, mcp.Options{})
-	x = s.Do(within(t, time.Second), mcp.Call{Method: "tools/call", CancelAfter: 30 * time.Millisecond})
-	if !errors.As(x.Cause, new(*mcp.CancelledError)) {
-		t.Error(x.Cause)
-	}
-	<-gone // the stream was closed, which is how such a server is told
 }

@@ -17,6 +17,7 @@ import (
 func (t *httpTransport) post(ctx context.Context, out Outgoing) error {
 	rctx, detach, cancel := t.requestContext(ctx, out.CancelAfter)
 	x := &httpExchange{t: t, out: &out, ctx: rctx, cancel: cancel, release: detach}
+	x.until, _ = ctx.Deadline()
 	err := x.run()
 	if !x.handedOver {
 		detach()
@@ -30,6 +31,7 @@ type httpExchange struct {
 	t       *httpTransport
 	out     *Outgoing
 	ctx     context.Context
+	until   time.Time // the caller's limit, zero for none
 	cancel  context.CancelFunc
 	release func() bool // the caller's context no longer ends this one
 	info    *HTTPInfo
@@ -41,7 +43,7 @@ type httpExchange struct {
 
 func (x *httpExchange) run() error {
 	t := x.t
-	r := &httpRequest{verb: http.MethodPost, url: t.url, header: t.headers(x.out), body: x.out.Raw}
+	r := &httpRequest{verb: http.MethodPost, url: t.url, header: t.headers(x.out), body: x.out.Raw, until: x.until}
 	t.mayRepeat(r, x.out)
 	session := r.header.Get("Mcp-Session-Id")
 	resp, err := t.roundTrip(x.ctx, r)
@@ -50,7 +52,7 @@ func (x *httpExchange) run() error {
 	}
 	x.info = &HTTPInfo{
 		Status: resp.StatusCode, Header: resp.Header, ContentType: resp.Header.Get("Content-Type"),
-		URL: t.address, SessionID: session, Attempts: r.attempts, Tries: r.tries,
+		URL: t.address, SessionID: session, Attempts: r.attempts, Tries: r.tries, NotAgain: r.notAgain,
 	}
 	if x.out.Stream == "" {
 		return x.accepted(resp)
@@ -63,7 +65,11 @@ func (x *httpExchange) run() error {
 		}
 	}
 	media := mediaType(x.info.ContentType)
-	switch {
+	switch coding := resp.Header.Get("Content-Encoding"); {
+	case coding != "" && !strings.EqualFold(coding, "identity"):
+		// net/http has taken off what it asked for itself.
+		drain(resp.Body)
+		return x.refuse(fmt.Sprintf("the body has the content encoding %s, which is not read: only gzip is, and only where no Accept-Encoding is set", quoteType(coding)), nil)
 	case media == "text/event-stream" && ok(resp.StatusCode):
 		return x.stream(resp.Body)
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:

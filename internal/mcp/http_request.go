@@ -22,8 +22,10 @@ type httpRequest struct {
 	retries  int       // after 429 and 503
 	blindly  bool      // also when the server does not say when
 	asks     *Outgoing // non-nil: only when this call is one that may be sent twice
+	until    time.Time // the caller's limit; zero when the context knows it
 	attempts int
 	tries    []HTTPTry
+	notAgain string // why a refusal was the last answer
 }
 
 // HTTPTry is an attempt that was answered with 429 or 503 and repeated.
@@ -134,17 +136,14 @@ func redirected(r *httpRequest, from *url.URL, resp *http.Response, hops, limit 
 // again decides whether a request that was refused for now is repeated, and
 // waits until then.
 func (r *httpRequest) again(ctx context.Context, resp *http.Response) bool {
-	wait, said := retryAfter(resp.Header.Get("Retry-After"), time.Now())
-	if len(r.tries) >= r.retries || !said && !r.blindly || wait > retryLongest {
+	if len(r.tries) >= r.retries {
 		return false
 	}
+	wait, said := retryAfter(resp.Header.Get("Retry-After"), time.Now())
 	if !said {
 		wait = retryPause
 	}
-	if until, ok := ctx.Deadline(); ok && time.Until(until) < wait {
-		return false
-	}
-	if r.asks != nil && !r.asks.Idempotent(ctx, r.asks.Params) {
+	if r.notAgain = r.unwise(ctx, wait, said); r.notAgain != "" {
 		return false
 	}
 	r.asks = nil
@@ -157,6 +156,25 @@ func (r *httpRequest) again(ctx context.Context, resp *http.Response) bool {
 	case <-ctx.Done():
 	}
 	return true // with an ended context the next attempt says why
+}
+
+// unwise is why a request is not repeated after a pause, "" when it is.
+func (r *httpRequest) unwise(ctx context.Context, wait time.Duration, said bool) string {
+	until := r.until
+	if until.IsZero() {
+		until, _ = ctx.Deadline()
+	}
+	switch {
+	case !said && !r.blindly:
+		return "no Retry-After says when"
+	case wait > retryLongest:
+		return fmt.Sprintf("Retry-After asks for %s, and %s is the most that is waited", wait.Round(time.Second), retryLongest)
+	case !until.IsZero() && time.Until(until) < wait:
+		return fmt.Sprintf("Retry-After asks for %s, longer than the call's time limit", wait.Round(time.Second))
+	case r.asks != nil && !r.asks.Idempotent(ctx, r.asks.Params):
+		return "the tool has no idempotentHint; retry_http repeats any call"
+	}
+	return ""
 }
 
 // retryAfter reads seconds or a date (RFC 9110 section 10.2.3).

@@ -150,6 +150,7 @@ type HTTPInfo struct {
 	SessionID   string
 	Attempts    int
 	Tries       []HTTPTry // refused for now and sent again
+	NotAgain    string    // why a 429 or 503 was the last answer, where that is worth a word
 }
 
 // Limits bound what a session keeps and accepts. Zero fields are defaults.
