@@ -65,7 +65,7 @@ func (c *compiler) buildWith(e entry, b suite.Bindings) built {
 }
 
 // errors counts the mistakes found so far.
-func (c *compiler) errors() int { return len(c.dec.Diagnostics()) }
+func (c *compiler) errors() int { return c.dec.Count() }
 
 // expand fills in the entry's placeholders. Only a flow's steps and what it
 // expects may use the values of steps.

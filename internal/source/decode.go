@@ -54,6 +54,10 @@ type Decoder struct {
 // Diagnostics returns what was found so far, in the order of finding.
 func (d *Decoder) Diagnostics() Diagnostics { return d.found.all() }
 
+// Count is how many mistakes and warnings were reported so far, those that
+// there was no room for among them. Asking costs nothing.
+func (d *Decoder) Count() int { return len(d.found.diags) + d.found.dropped }
+
 // Errorf reports a mistake at a node. The result may be given a Hint, Code or
 // Related; it is valid until the next report.
 func (d *Decoder) Errorf(n *Node, path, format string, args ...any) *Diagnostic {

@@ -218,6 +218,17 @@ func walk(n *source.Node, fn func(*source.Node)) {
 	}
 }
 
+// TestCount: what is not kept counts, too.
+func TestCount(t *testing.T) {
+	var d source.Decoder
+	for range 10_005 {
+		d.Errorf(nil, "a", "wrong")
+	}
+	if kept := len(d.Diagnostics()); d.Count() != 10_005 || kept != 10_001 {
+		t.Errorf("%d counted, %d kept", d.Count(), kept)
+	}
+}
+
 // TestDiagnosticsAreBounded: a file of nothing but mistakes ends in a count.
 func TestDiagnosticsAreBounded(t *testing.T) {
 	_, ds := parse(strings.Repeat("a: 1\n", 30_000))
