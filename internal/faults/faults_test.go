@@ -27,12 +27,12 @@ func lanes(t *testing.T) int {
 }
 
 // Every fault of the table comes to the verdict, the message, the time and the
-// memory that its row promises. A row that took too long is measured again by
-// itself at the end, because it may have waited for its neighbours.
+// memory that its row promises. A row that failed or took too long beside its
+// neighbours is tried again by itself at the end, and counts there.
 func TestFaults(t *testing.T) {
 	free := make(chan struct{}, lanes(t))
 	var mu sync.Mutex
-	var late []row
+	var doubts []doubt
 	var peak int
 	all := os.Getenv("MCPTEST_FAULTS") != ""
 	if !all {
@@ -47,29 +47,54 @@ func TestFaults(t *testing.T) {
 				t.Parallel()
 				free <- struct{}{}
 				defer func() { <-free }()
-				tr := try(t, &r)
+				a := &attempt{TB: t}
+				tr := try(a, &r)
 				mu.Lock()
 				defer mu.Unlock()
-				if tr.took > r.lasts() {
-					late = append(late, r)
+				if a.Failed() || tr.took > r.lasts() {
+					doubts = append(doubts, doubt{r, a})
 				}
 				peak = max(peak, tr.peak())
 			})
 		}
 	})
-	for _, r := range late {
-		t.Run("again/"+r.id, func(t *testing.T) {
-			if tr := try(t, &r); tr.took > r.lasts() {
-				t.Errorf("it took %s, at most %s are allowed", tr.took.Round(time.Millisecond), r.lasts())
-			}
-		})
+	for _, d := range doubts {
+		t.Run("again/"+d.row.id, d.settle)
 	}
-	t.Logf("%d rows, %d of them measured twice, at most %d MiB", len(table()), len(late), peak)
+	t.Logf("%d rows, %d of them measured again, at most %d MiB", len(table()), len(doubts), peak)
+}
+
+// doubt is a row that did not do what it promises, beside others.
+type doubt struct {
+	row   row
+	first *attempt
+}
+
+// settle tries the row twice by itself. It must pass both times, and be in time
+// once; where the machine does something else besides, it has more time.
+func (d doubt) settle(t *testing.T) {
+	var took []string
+	inTime := false
+	for range 2 {
+		tr := try(t, &d.row)
+		took = append(took, fmt.Sprintf("%s of %s", tr.took.Round(time.Millisecond), tr.allowed().Round(time.Millisecond)))
+		if inTime = inTime || tr.took <= tr.allowed(); inTime && !d.first.Failed() {
+			break
+		}
+	}
+	switch {
+	case !inTime:
+		t.Errorf("it took longer than it may: %s", strings.Join(took, ", "))
+	case t.Failed():
+		t.Logf("beside others: %s", d.first)
+	case d.first.Failed():
+		flaky(t, "fault "+d.row.id, d.first)
+	}
 }
 
 // try runs the program on a row. MCPTEST_FAULTS_SHOW names a folder that gets
 // what each row printed.
-func try(t *testing.T, r *row) *trial {
+func try(t testing.TB, r *row) *trial {
 	tr := newTrial(t, r)
 	tr.run()
 	text := fmt.Sprintf("%s\n%s: %s, %s, %d MiB\n--- stdout\n%s--- stderr\n%s", r.id, r.what, tr.state, tr.took.Round(time.Millisecond), tr.peak(),

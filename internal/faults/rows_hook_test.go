@@ -71,7 +71,7 @@ func fixtureRows() []row {
 		step("teardown-hangs", "a step of teardown hangs", `teardown: [{run: [sleep, "300"], timeout: 500ms}]`, "pass pass", 0, "500ms"),
 		step("floods", "a step writes 100 MB", `setup: [{run: [head, -c, "100000000", /dev/zero]}]`, "pass pass", 0),
 		{id: "fixture/port-owned", what: "something else owns the port of a background step", suite: echoServer + `setup: [{run: [sleep, "300"], background: true, wait_for: "tcp://127.0.0.1:$PORT"}]` + "\n", setup: plainOnPort, exit: 2, tests: "skip skip", says: []string{"127.0.0.1:$PORT"}},
-		{id: "fixture/probe-500", what: "the probe answers HTTP 404 for ever", suite: echoServer + `setup: [{run: ["true"], wait_for: "http://127.0.0.1:$PORT/health", timeout: 700ms}]` + "\n", setup: plainOnPort, exit: 2, tests: "skip skip", says: []string{"404", "700ms"}, within: 5 * time.Second},
+		{id: "fixture/probe-500", what: "the probe answers HTTP 404 for ever", suite: echoServer + `setup: [{run: ["true"], wait_for: "http://127.0.0.1:$PORT/health", timeout: 2s}]` + "\n", setup: plainOnPort, exit: 2, tests: "skip skip", says: []string{"404", "timeout 2s"}, within: 5 * time.Second},
 	}
 }
 

@@ -89,7 +89,7 @@ func processRows() []row {
 		{id: "process/noise-at-the-end", what: "the server writes to standard output when its input ends", stdio: talk{at: "end", say: "goodbye\n"}, exit: 1, tests: "pass pass", says: []string{"stray-output", "goodbye"}},
 		fine("child-holds-pipes", "a child of the server holds its pipes open after it ended", "", ok(child("sleep 300"))),
 		{
-			id: "process/child-holds-pipes-of-dead", what: "a child holds the pipes of a server that ended", stdio: talk{act: ok(func(s *stdio) { child("sleep 300")(s); os.Exit(0) })},
+			id: "process/child-holds-pipes-of-dead", what: "a child holds the pipes of a server that ended", stdio: talk{act: func(s *stdio) { child("sleep 300")(s); s.ok(); os.Exit(0) }},
 			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"], validate_output: false}}\ntools: [{name: one, tool: t, args: {fault: true}}]\n", tests: "pass", says: []string{"sleep 300"}, within: 5 * time.Second,
 		},
 		fine("deaf-child", "a child of the server ignores SIGTERM", "", ok(child("trap '' TERM INT HUP; while :; do sleep 300; done"))),

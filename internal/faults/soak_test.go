@@ -20,9 +20,10 @@ import (
 // TestSoak makes random runs: random servers with random faults, hooks,
 // fixtures, restarts and parallelism, ended in random ways. Whatever happens
 // every test has one verdict, and nothing is left. MCPTEST_SOAK says how many,
-// MCPTEST_SOAK_SEED from which seed.
+// MCPTEST_SOAK_SEED from which seed. A run that goes wrong is repeated twice by
+// itself, and counts there.
 func TestSoak(t *testing.T) {
-	runs, seed := 3, uint64(time.Now().UnixNano())
+	runs, from := 3, uint64(time.Now().UnixNano())
 	if v := os.Getenv("MCPTEST_SOAK"); v != "" {
 		n, err := strconv.Atoi(v)
 		if err != nil {
@@ -35,28 +36,29 @@ func TestSoak(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		seed = n
+		from = n
 	}
 	ends, peaks, equal := map[string]int{}, []int{}, 0
 	for i := range runs {
-		s := &soak{rnd: rand.New(rand.NewPCG(seed+uint64(i), 7)), seed: seed + uint64(i)}
-		ok := t.Run(fmt.Sprintf("seed %d", s.seed), func(t *testing.T) {
-			if i%5 == 4 {
-				s.sameAtAnyParallelism(t)
+		seed := from + uint64(i)
+		once := func(tb testing.TB) {
+			s := &soak{rnd: rand.New(rand.NewPCG(seed, 7))}
+			if seed%5 == 4 {
+				s.sameAtAnyParallelism(tb)
 				equal++
 				return
 			}
-			tr := s.one(t)
+			tr := s.one(tb)
 			ends[s.end+": "+tr.state.String()]++
 			peaks = append(peaks, tr.peak())
-		})
-		if !ok {
-			t.Fatalf("run %d of %d: repeat it with MCPTEST_SOAK=1 MCPTEST_SOAK_SEED=%d", i+1, runs, s.seed)
+		}
+		if ok := t.Run(fmt.Sprintf("seed %d", seed), twiceMore(fmt.Sprintf("soak seed %d", seed), once)); !ok {
+			t.Fatalf("run %d of %d: repeat it with MCPTEST_SOAK=1 MCPTEST_SOAK_SEED=%d", i+1, runs, seed)
 		}
 	}
 	early := slices.Max(append([]int{0}, peaks[:len(peaks)/2]...))
 	late := slices.Max(append([]int{0}, peaks[len(peaks)/2:]...))
-	t.Logf("%d runs from seed %d; peak memory %d MiB in the first half, %d MiB in the second; %d suites compared at three parallelisms", runs, seed, early, late, equal)
+	t.Logf("%d runs from seed %d; peak memory %d MiB in the first half, %d MiB in the second; %d suites compared at three parallelisms", runs, from, early, late, equal)
 	for _, k := range slices.Sorted(mapKeys(ends)) {
 		t.Logf("%5d  %s", ends[k], k)
 	}
@@ -75,7 +77,6 @@ func mapKeys(m map[string]int) func(func(string) bool) {
 // soak is one random run.
 type soak struct {
 	rnd   *rand.Rand
-	seed  uint64
 	end   string
 	tests int
 }
@@ -111,7 +112,7 @@ func (s *soak) write(names []string, extra string) string {
 }
 
 // one makes a run and ends it somehow.
-func (s *soak) one(t *testing.T) *trial {
+func (s *soak) one(t testing.TB) *trial {
 	s.tests = 2 + s.rnd.IntN(12)
 	var names []string
 	for range 1 + s.rnd.IntN(3) {
@@ -199,7 +200,7 @@ func (s *soak) checkRecord(t *trial) {
 
 // sameAtAnyParallelism runs one suite with 1, 3 and 8 calls at once: reports
 // are equal but for times. Its servers answer wrongly, and name the call.
-func (s *soak) sameAtAnyParallelism(t *testing.T) {
+func (s *soak) sameAtAnyParallelism(t testing.TB) {
 	s.tests = 20 + s.rnd.IntN(60)
 	var names []string
 	for range 1 + s.rnd.IntN(3) {

@@ -35,6 +35,7 @@ type trial struct {
 	took     time.Duration
 	state    *os.ProcessState
 	seen     atomic.Int64 // the program's peak memory so far, in KiB
+	crowd    crowd
 }
 
 func newTrial(tb testing.TB, r *row) *trial {
@@ -182,9 +183,11 @@ func (t *trial) peak() int {
 	return atEnd
 }
 
-// watch looks at the program's peak until done is closed.
+// watch looks at the program's peak, and at who else is running, until done is
+// closed.
 func (t *trial) watch(pid int, done <-chan struct{}) {
 	for {
+		t.crowd.look()
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 		if _, rest, ok := bytes.Cut(status, []byte("VmHWM:")); ok {
 			if kb, err := strconv.ParseInt(string(bytes.Fields(rest)[0]), 10, 64); err == nil {
