@@ -11,8 +11,8 @@ import (
 )
 
 // completeFlags tells the shell what the flags of all commands take, where that
-// is one of a few words.
-func completeFlags(root *cobra.Command) {
+// is one of a few words or stands in a suite.
+func completeFlags(s Streams, root *cobra.Command) {
 	var reporters []string
 	for _, f := range report.Formats {
 		reporters = append(reporters, f.Name)
@@ -28,7 +28,8 @@ func completeFlags(root *cobra.Command) {
 		"fail-on":   {"slower", "scores"},
 	}
 	for _, cmd := range root.Commands() {
-		completeFlags(cmd)
+		completeFlags(s, cmd)
+		completeSuite(s, cmd)
 		for name, list := range words {
 			if cmd.Flags().Lookup(name) != nil {
 				_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))

@@ -91,6 +91,6 @@ It shows what a client hides: raw messages, stray output, wrong ids, leaked proc
 		newLoginCmd(s), newLogoutCmd(s),
 		newToolsCmd(s), newResourcesCmd(s), newPromptsCmd(s), newCallCmd(s), newDoctorCmd(s),
 		newVersionCmd(s), newCompletionCmd(s))
-	completeFlags(root)
+	completeFlags(s, root)
 	return root
 }

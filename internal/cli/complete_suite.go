@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/plan"
+	"mcptest/internal/suite"
+)
+
+// completion is what cobra asks when the shell asks for words.
+type completion = func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective)
+
+// filesOf offers files by the ends of their names, and folders.
+func filesOf(endings ...string) completion {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return endings, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// completeSuite tells the shell what the arguments and flags of a command take
+// that reads suites or records: their files, and the names that stand in the
+// suites which the command line names so far.
+func completeSuite(s Streams, cmd *cobra.Command) {
+	suites, records := filesOf("yaml", "yml"), filesOf("json", "ndjson")
+	flag := func(name string, c completion) {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, c)
+		}
+	}
+	servers := namesOf(s, serverNames)
+	switch cmd.Name() {
+	case "run", "validate":
+		cmd.ValidArgsFunction = suites
+	case "report", "merge", "compare":
+		cmd.ValidArgsFunction = records
+	case "login", "logout":
+		cmd.ValidArgsFunction = servers
+	}
+	flag("config", suites)
+	flag("baseline", records)
+	flag("server", servers)
+	flag("tag", namesOf(s, tagNames))
+	flag("skip-tag", namesOf(s, tagNames))
+}
+
+// namesOf offers names that stand in suites, also behind a comma. A suite with
+// mistakes offers what can be read of it, and nothing is said of them.
+func namesOf(s Streams, of func(s Streams, f *suiteFlags, suites []*suite.Suite) map[string]bool) completion {
+	return func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
+		const plain = cobra.ShellCompDirectiveNoFileComp
+		var f suiteFlags
+		fl := cmd.Flags()
+		f.configs, _ = fl.GetStringArray("config")
+		f.envFiles, _ = fl.GetStringArray("env-file")
+		f.vars, _ = fl.GetStringArray("var")
+		f.allowOutside, _ = fl.GetBool("allow-outside")
+		if cmd.Name() != "run" {
+			args = nil // they are no suites
+		}
+		paths, err := f.paths(args)
+		if err != nil {
+			return nil, plain
+		}
+		suites, _, err := f.load(paths, s.Env)
+		if err != nil {
+			return nil, plain
+		}
+		head := given[:strings.LastIndexByte(given, ',')+1]
+		var out []string
+		for _, name := range slices.Sorted(maps.Keys(of(s, &f, suites))) {
+			if !slices.Contains(strings.Split(head, ","), name) {
+				out = append(out, head+name)
+			}
+		}
+		return out, plain
+	}
+}
+
+func serverNames(_ Streams, _ *suiteFlags, suites []*suite.Suite) map[string]bool {
+	names := map[string]bool{}
+	for _, su := range suites {
+		for _, sv := range su.Servers {
+			names[sv.Name] = true
+		}
+	}
+	return names
+}
+
+// tagsLooked bounds the tests whose tags are offered: the shell waits.
+const tagsLooked = 2000
+
+func tagNames(s Streams, f *suiteFlags, suites []*suite.Suite) map[string]bool {
+	names := map[string]bool{}
+	p, _ := plan.Compile(suites, f.settings(s))
+	for i := range min(p.Len(), tagsLooked) {
+		for _, tag := range p.Case(i).Tags {
+			names[tag] = true
+		}
+	}
+	return names
+}
