@@ -82,7 +82,8 @@ func suitePage(keys []Key) []byte {
 		"```yaml\n# yaml-language-server: $schema=./suite.schema.json\n```\n\n"+
 		"and `mcptest schema > suite.schema.json` was run.\n\n"+
 		"**Types.** A *duration* is a number with a unit: `500ms`, `30s`, `1m30s`. A *scalar* is text, a number, `true` or\n"+
-		"`false`. `null` counts as a key left out where a key may be left out.\n\n"+
+		"`false`. `null`, also from a variable or a row, counts as a key left out for what has a default elsewhere: durations,\n"+
+		"thresholds, counts, switches. Where text, a list or a map is wanted it is a mistake.\n\n"+
 		"**Placeholders.** `${name}` in a value stands for a variable, else for an environment variable; `${name:-default}` has a\n"+
 		"default, `$${` is a literal `${`. A value that is exactly one `${name}` takes the variable's type, so a number may be\n"+
 		"written `\"${limit}\"`. `${case.x}` is a value of a `cases:` row, `${steps.x}` one that an earlier step captured,\n"+
