@@ -57,6 +57,7 @@ var edges = map[string][]string{
 	"internal/conformance":   {}, // runs the programs, and knows nothing of their insides
 	"internal/bench":         {}, // tests only
 	"internal/faults":        {}, // tests only
+	"internal/flaky":         {}, // for tests
 	"schemas":                {},
 	"cmd/mcptest":            {"internal/cli"},
 	"cmd/mcpaql-conformance": {"internal/cli"},

