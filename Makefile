@@ -10,6 +10,12 @@ READERS := testdata/consumers
 JUDGE   := testdata/conformance
 PEERS   := testdata/peers
 
+# npm ci, three times at most: what fails is mostly the network.
+NPM_CI  := n=1; until $(NPM) ci --loglevel=error; do [ $$n -lt 3 ] || exit 1; echo "make: npm ci failed (try $$n of 3), again in 10 s" >&2; n=$$((n + 1)); sleep 10; done
+# Before a test that is random: prints what passed only when it was tried again
+# (internal/flaky), and adds it to the file that MCPTEST_FLAKY names.
+FLAKY   := notes=$$(mktemp) && trap 'cat "$$notes"; [ -z "$$MCPTEST_FLAKY" ] || cat "$$notes" >>"$$MCPTEST_FLAKY"; rm -f "$$notes"' EXIT && MCPTEST_FLAKY="$$notes"
+
 # Extra flags for go test, e.g.  make test TESTFLAGS='-count=1 -v'
 TESTFLAGS ?=
 # How often each pair of `make bench` is measured.
@@ -56,7 +62,7 @@ servers: $(SERVERS)/node_modules/.installed $(READERS)/node_modules/.installed
 	@command -v node >/dev/null && command -v $(NPM) >/dev/null || { echo "make: node and npm are needed for the end-to-end tests: install Node.js 20 or newer" >&2; exit 1; }
 	@node -e 'const v = +process.versions.node.split(".")[0]; if (v < 20) { console.error("make: Node.js " + process.version + " is too old for the test servers: 20 or newer is needed"); process.exit(1) }'
 	@echo "==> npm ci in $*"
-	cd $* && $(NPM) ci --loglevel=error
+	@cd $* && $(NPM_CI)
 	@touch $@
 
 ## conformance: the official MCP conformance suite judges mcptest as a client and its mock as a server
@@ -67,7 +73,7 @@ conformance: $(JUDGE)/node_modules/.installed
 $(JUDGE)/node_modules/.installed: $(JUDGE)/package.json $(JUDGE)/package-lock.json $(JUDGE)/.npmrc
 	@command -v $(NPM) >/dev/null || { echo "make: npm is needed to install the conformance suite" >&2; exit 1; }
 	@echo "==> npm ci in $(JUDGE)"
-	cd $(JUDGE) && $(NPM) ci --loglevel=error
+	@cd $(JUDGE) && $(NPM_CI)
 	@touch $@
 
 ## browser: the HTML report in a real Chromium (needs one installed)
@@ -150,13 +156,13 @@ gobench:
 ## faults: the built program on every fault of docs/spec/faults.md
 .PHONY: faults
 faults:
-	MCPTEST_FAULTS=1 $(GO) test -count=1 -timeout 20m ./internal/faults -run '^Test(Faults|Page|Table)$$'
+	@$(FLAKY) MCPTEST_FAULTS=1 $(GO) test -count=1 -timeout 20m ./internal/faults -run '^Test(Faults|Page|Table)$$'
 
 ## soak: SOAK_RUNS random runs (1000) with faults, signals, restarts and parallelism, and as many interrupted ones; SOAK_SEED=n repeats some
 .PHONY: soak
 soak:
-	MCPTEST_SOAK='$(SOAK_RUNS)' MCPTEST_SOAK_SEED='$(SOAK_SEED)' $(GO) test -count=1 -timeout 4h -v -run '^TestSoak$$' ./internal/faults
-	MCPTEST_SOAK='$(SOAK_RUNS)' MCPTEST_SOAK_SEED='$(SOAK_SEED)' $(GO) test -count=1 -timeout 4h -v -run '^TestInterruptedRunsLeaveNothing$$' ./internal/cli
+	@$(FLAKY) MCPTEST_SOAK='$(SOAK_RUNS)' MCPTEST_SOAK_SEED='$(SOAK_SEED)' $(GO) test -count=1 -timeout 4h -v -run '^TestSoak$$' ./internal/faults
+	@$(FLAKY) MCPTEST_SOAK='$(SOAK_RUNS)' MCPTEST_SOAK_SEED='$(SOAK_SEED)' $(GO) test -count=1 -timeout 4h -v -run '^TestInterruptedRunsLeaveNothing$$' ./internal/cli
 
 ## fuzz: each fuzz target for FUZZTIME (20s); FUZZ=regexp picks some
 .PHONY: fuzz
