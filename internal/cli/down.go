@@ -42,7 +42,8 @@ they had when the world was brought up.
 
 Exit codes: 0 nothing is left, 1 a process could not be ended (it is named), 2 the
 suites can no longer be read (their processes are ended, teardown can be tried
-again) or another mcptest is at work on this world.`,
+again), the state file can't (its processes are ended) or another mcptest is at
+work on this world.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) },
 	}
@@ -79,7 +80,7 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 	ctx, stop := watchSignals(ctx, s.Err, world.kill)
 	defer stop()
 	code, open := exitPassed, 0
-	if !f.noTeardown {
+	if !f.noTeardown && st.damage == nil {
 		err := world.guarded(func() (err error) {
 			code, open, err = f.teardown(ctx, s, st, world, log, redactor)
 			return err
@@ -89,7 +90,10 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 			return err
 		}
 	}
-	return f.settle(s, st, code, open)
+	if err := f.settle(s, st, code, open); err != nil || st.damage == nil || f.noTeardown {
+		return err
+	}
+	return fail(exitInvalid, "%s can't be used (%v): its processes are ended, and teardown and afterAll were not run", upPath(upDir), st.damage)
 }
 
 // teardown runs teardown and afterAll; open is the number of hooks and steps

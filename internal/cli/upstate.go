@@ -51,9 +51,14 @@ type upState struct {
 	dir    string // absolute
 	lock   *upLock
 	handed bool
+	damage error // why the state file can't be used; only the snapshot is known then
 }
 
 func upPath(dir string) string { return filepath.Join(dir, "state.json") }
+
+// processesPath is where the processes alone are written down a second time,
+// for a state file that was damaged or is of another version.
+func processesPath(dir string) string { return filepath.Join(dir, "processes.json") }
 
 // worldIsUp tells whether the current folder has a world that was left running.
 func worldIsUp() bool {
@@ -131,7 +136,7 @@ func (st *upState) environ(env []string) []string {
 
 // sweepLogs removes what a run that was killed left in the folder.
 func (st *upState) sweepLogs() {
-	for _, pattern := range []string{"step-*.log", "state-*.json"} {
+	for _, pattern := range []string{"step-*.log", "new-*.json", "processes.json"} {
 		list, _ := filepath.Glob(filepath.Join(st.dir, pattern))
 		for _, name := range list {
 			_ = os.Remove(name)
@@ -154,11 +159,20 @@ func (st *upState) handOver(files []run.Kept, w *world, dropDir func()) error {
 }
 
 func (st *upState) write() error {
-	data, err := json.MarshalIndent(st, "", "  ")
+	if err := writePrivate(processesPath(st.dir), st.Snapshot); err != nil {
+		return err
+	}
+	return writePrivate(upPath(st.dir), st)
+}
+
+// writePrivate writes a value as a JSON file that only its owner can read, all of
+// it or nothing.
+func writePrivate(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(st.dir, "state-*.json")
+	tmp, err := os.CreateTemp(filepath.Dir(path), "new-*.json")
 	if err != nil {
 		return err
 	}
@@ -167,7 +181,7 @@ func (st *upState) write() error {
 	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
 		return err
 	}
-	return os.Rename(tmp.Name(), upPath(st.dir))
+	return os.Rename(tmp.Name(), path)
 }
 
 // finish tells what is up, or removes the folder when nothing is, and gives the
@@ -221,11 +235,30 @@ func (st *upState) read() error {
 	if err != nil {
 		return fail(exitInvalid, "read the state file: %v", err)
 	}
-	if err := json.Unmarshal(data, st); err != nil {
-		return fail(exitInvalid, "%s is no state file: %v; end the processes it names by hand and remove it", upPath(st.dir), err)
+	whole := *st
+	if st.damage = json.Unmarshal(data, &whole); st.damage == nil && whole.Schema != upSchema {
+		st.damage = fmt.Errorf("it is of another version (%q)", whole.Schema)
 	}
-	if st.Schema != upSchema {
-		return fail(exitInvalid, "%s is of another version (%q); end the processes it names by hand and remove it", upPath(st.dir), st.Schema)
+	if st.damage != nil {
+		return st.rescue()
+	}
+	*st = whole
+	return nil
+}
+
+// rescue reads what is needed to end the processes when the state file can't be
+// used.
+func (st *upState) rescue() error {
+	data, err := os.ReadFile(processesPath(st.dir))
+	if err == nil {
+		err = json.Unmarshal(data, &st.Snapshot)
+	}
+	if err == nil && len(st.Groups) == 0 && st.Mark == "" {
+		err = errors.New("it names no process")
+	}
+	if err != nil {
+		return fail(exitInvalid, "%s can't be used (%v), nor can %s (%v): end what it left running by hand (on Linux `grep -lz ^MCPTEST_RUN= /proc/[0-9]*/environ` names the processes of every run), then remove the folder %s",
+			upPath(upDir), st.damage, processesPath(upDir), err, upDir)
 	}
 	return nil
 }
