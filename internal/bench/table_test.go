@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -21,18 +22,18 @@ type measurement struct {
 // part is one line of the table.
 type part struct {
 	name, unit string
-	aim        aim
+	aim, gate  limits
 }
 
-// aim is what a line should stay within: met or missed by its median. CI fails
-// at twice of it, by the better quartile, because noise only adds.
-type aim struct {
+// limits of a line. As its aim they are what it should stay within: met or
+// missed by its median. As its gate they are what CI fails at, by the better
+// quartile, because noise only adds; it fails when all of those that are set
+// are passed. A floor that is quick by chance makes a large ratio, and a busy
+// machine a large difference; only a regression makes both.
+type limits struct {
 	ratio float64 // ours / floor
 	over  float64 // ours - floor, in the line's unit
 	most  float64 // ours, in the line's unit
-	// slack multiplies what CI lets pass, where the aim is known to be missed
-	// (docs/spec/performance.md says why); 0 is 1.
-	slack float64
 }
 
 // line is a part that was measured.
@@ -81,25 +82,54 @@ func (m measurement) take() []line {
 	return out
 }
 
-// worst is how far the line is from its aims: 1 is just there; 0 without any.
-func (l line) worst(of func(spread) float64) float64 {
-	out := 0.0
+// gate takes the measurement, prints its lines, and returns those that fail: a
+// line beyond its gate is measured again, and then once more, and fails when it
+// is beyond it each time.
+func (m measurement) gate(out io.Writer) []line {
+	var failing []line
+	for try := range 3 {
+		var still []line
+		for i, l := range m.take() {
+			fmt.Fprintln(out, l)
+			before := slices.ContainsFunc(failing, func(f line) bool { return f.name == l.name })
+			if (try == 0 || before) && l.failed() {
+				still = append(still, l)
+			} else if before {
+				fmt.Fprintf(out, "FLAKY figure %s: beyond its gate at first, and not when measured again\n", m.name+m.parts[i].name)
+			}
+		}
+		if failing = still; len(failing) == 0 {
+			break
+		}
+	}
+	return failing
+}
+
+// beyond tells how far a figure of the line is beyond each of the limits that
+// are set: 1 is just there.
+func (l line) beyond(of func(spread) float64, at limits) []float64 {
+	var out []float64
 	for _, a := range []struct {
 		got  spread
 		want float64
-	}{{l.ratio, l.aim.ratio}, {l.diff, l.aim.over}, {l.ours, l.aim.most}} {
+	}{{l.ratio, at.ratio}, {l.diff, at.over}, {l.ours, at.most}} {
 		if a.want > 0 {
-			out = max(out, of(a.got)/a.want)
+			out = append(out, of(a.got)/a.want)
 		}
 	}
 	return out
 }
 
-// met tells whether the line is within its aim; failed, whether CI fails.
-func (l line) met() bool { return l.worst(func(s spread) float64 { return s.mid }) <= 1 }
+// met tells whether the line is within its aim; failed, whether it is beyond
+// its gate.
+func (l line) met() bool {
+	far := l.beyond(func(s spread) float64 { return s.mid }, l.aim)
+	return len(far) == 0 || slices.Max(far) <= 1
+}
 
 func (l line) failed() bool {
-	return l.worst(func(s spread) float64 { return s.low }) >= 2*max(1, l.aim.slack)
+	far := l.beyond(func(s spread) float64 { return s.low }, l.gate)
+	return len(far) > 0 && slices.Min(far) >= 1
 }
 
 func (l line) String() string {
@@ -121,9 +151,9 @@ func (l line) String() string {
 		aims = append(aims, fmt.Sprintf("≤ %g %s", l.aim.most, l.unit))
 	}
 	switch {
-	case len(aims) == 0:
 	case l.failed():
 		aims = append(aims, "FAILED")
+	case len(aims) == 0:
 	case l.met():
 		aims = append(aims, "met")
 	default:
@@ -161,28 +191,59 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-func TestAimOfALine(t *testing.T) {
+func TestAimAndGateOfALine(t *testing.T) {
 	t.Parallel()
 	fixed := func(v float64) func() []float64 { return func() []float64 { return []float64{v} } }
 	for _, tc := range []struct {
-		aim         aim
+		limits      limits
 		met, failed bool
 	}{
-		{aim{}, true, false},
-		{aim{ratio: 3}, true, false},
-		{aim{ratio: 2}, false, false},
-		{aim{ratio: 1.5}, false, true},
-		{aim{ratio: 1.5, slack: 2}, false, false},
-		{aim{ratio: .5, slack: 2}, false, true},
-		{aim{over: 40}, true, false},
-		{aim{over: 10}, false, true},
-		{aim{most: 15}, false, true},
-		{aim{ratio: 3, most: 60}, true, false},
-		{aim{ratio: 3, most: 20}, false, false},
+		{limits{}, true, false},
+		{limits{ratio: 3}, true, true}, // just there
+		{limits{ratio: 3.1}, true, false},
+		{limits{ratio: 2}, false, true},
+		{limits{over: 40}, true, false},
+		{limits{over: 10}, false, true},
+		{limits{most: 31}, true, false},
+		{limits{most: 15}, false, true},
+		{limits{ratio: 3.1, most: 60}, true, false},
+		{limits{ratio: 2, most: 60}, false, false}, // one alone is missed, and does not fail
+		{limits{ratio: 4, over: 10}, false, false},
+		{limits{ratio: 2, over: 10}, false, true},
 	} {
-		l := measurement{rounds: 3, ours: fixed(30), floor: fixed(10), parts: []part{{aim: tc.aim}}}.take()[0]
+		l := measurement{rounds: 3, ours: fixed(30), floor: fixed(10), parts: []part{{aim: tc.limits, gate: tc.limits}}}.take()[0]
 		if l.met() != tc.met || l.failed() != tc.failed {
-			t.Errorf("30 beside 10, %+v: met %v, failed %v, want %v, %v", tc.aim, l.met(), l.failed(), tc.met, tc.failed)
+			t.Errorf("30 beside 10, %+v: met %v, failed %v, want %v, %v", tc.limits, l.met(), l.failed(), tc.met, tc.failed)
+		}
+		if strings.HasSuffix(l.String(), "FAILED") != tc.failed {
+			t.Errorf("%+v: %s", tc.limits, l)
+		}
+	}
+}
+
+// What is beyond its gate is measured again, twice at most, and fails when it
+// is there each time.
+func TestMeasuredAgain(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		took         []float64 // first part: all beyond the gate of 10 but what is less
+		failed       bool
+		measurements int
+	}{
+		{[]float64{9}, false, 1}, {[]float64{20, 9}, false, 2}, {[]float64{20, 20, 9}, false, 3}, {[]float64{20, 20, 20}, true, 3},
+	} {
+		n := 0
+		m := measurement{rounds: 1, parts: []part{{name: "a", gate: limits{most: 10}}, {name: "b"}}, ours: func() []float64 {
+			n++
+			return []float64{tc.took[n-1], 1}
+		}}
+		var out strings.Builder
+		failed := m.gate(&out)
+		if (len(failed) > 0) != tc.failed || n != tc.measurements {
+			t.Errorf("%v: failed %v after %d measurements", tc.took, failed, n)
+		}
+		if got := strings.Count(out.String(), "FAILED"); tc.failed && got != 3 || strings.Contains(out.String(), "FLAKY") != (!tc.failed && n > 1) {
+			t.Errorf("%v: printed\n%s", tc.took, &out)
 		}
 	}
 }
