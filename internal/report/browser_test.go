@@ -71,7 +71,7 @@ func TestHTMLInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", "browser.mjs")
 	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(in)

@@ -2,16 +2,20 @@
 // input: {"chromium", "pages": [{"name", "file", "tests", "failed", "audit", "limitMs"}], "shots"}.
 // Standard output: [{"name", "problems": [...], "ms"}].
 import { readFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import puppeteer from 'puppeteer-core';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const job = JSON.parse(readFileSync(0, 'utf8'));
-const browser = await puppeteer.launch({ executablePath: job.chromium, headless: true, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+// On a machine that does more than this everything takes longer.
+const busy = () => Math.max(1, loadavg()[0] / availableParallelism());
+const patience = 120000;
+const browser = await puppeteer.launch({ timeout: patience, protocolTimeout: 2 * patience, executablePath: job.chromium, headless: true, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
 const out = [];
 // Whatever hangs ends here, and the test says so.
-setTimeout(() => { browser.process().kill('SIGKILL'); process.stderr.write('timed out after: ' + JSON.stringify(out.at(-1) ?? 'nothing')); process.exit(1); }, 220000).unref();
+setTimeout(() => { browser.process().kill('SIGKILL'); process.stderr.write('timed out after: ' + JSON.stringify(out.at(-1) ?? 'nothing')); process.exit(1); }, 560000).unref();
 
 async function open(one, bad, { theme = 'light', js = true } = {}) {
   const page = await browser.newPage();
@@ -23,7 +27,7 @@ async function open(one, bad, { theme = 'light', js = true } = {}) {
   page.on('dialog', async (d) => { bad(`a dialog: ${d.message()}`); await d.dismiss(); });
   page.on('request', (r) => { if (!r.url().startsWith('file:') || !r.isNavigationRequest()) bad(`asks for ${r.url()}`); });
   const from = performance.now();
-  await page.goto(pathToFileURL(one.file).href, { waitUntil: 'load' });
+  await page.goto(pathToFileURL(one.file).href, { waitUntil: 'load', timeout: patience });
   // Frames are only handed out to pages with scripts.
   if (js) await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   return { page, ms: performance.now() - from };
@@ -48,8 +52,8 @@ async function use(one, page, bad) {
   await page.keyboard.press('/');
   if ((await page.evaluate(() => document.activeElement.id)) !== 'search') bad('/ does not lead to the search');
   await page.keyboard.type('no such test at all');
-  await new Promise((done) => setTimeout(done, 200));
-  if ((await shown(page)) !== 0 || !(await page.$eval('#empty', (e) => e.checkVisibility()))) bad('the search hides nothing');
+  await page.waitForFunction(() => document.querySelector('#empty').checkVisibility(), { timeout: 20000 }).catch(() => bad('the search does not say that nothing is left'));
+  if ((await shown(page)) !== 0) bad('the search hides nothing');
   await page.keyboard.press('Escape');
   if ((await shown(page)) !== one.tests) bad('Escape does not end the search');
   // A link from the list of failures opens its test.
@@ -60,8 +64,13 @@ async function use(one, page, bad) {
   await page.keyboard.press('Enter');
   if ((await page.$eval('.t', (t) => t.open)) === before) bad('Enter does not unfold a test');
   if (await page.$('.repro button')) {
-    await page.$eval('.repro button', (b) => b.click());
-    await page.waitForFunction(() => document.querySelector('.repro button').textContent === 'Copied', { timeout: 2000 }).catch(() => bad('Copy does not copy'));
+    const copied = await page.evaluate(() => new Promise((done) => { // the word stands for a second and a half
+      const b = document.querySelector('.repro button');
+      new MutationObserver(() => { if (b.textContent === 'Copied') done(true); }).observe(b, { childList: true, characterData: true, subtree: true });
+      setTimeout(() => done(false), 20000);
+      b.click();
+    }));
+    if (!copied) bad('Copy does not copy');
   }
   const theme = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await page.$eval('#theme', (b) => b.click());
@@ -89,12 +98,12 @@ for (const one of job.pages) {
   try {
     let first = await open(one, bad);
     // A busy machine gets another chance; a slow page does not get faster.
-    for (let n = 0; one.limitMs && first.ms > one.limitMs && n < 2; n++) {
+    for (let n = 0; one.limitMs && first.ms > one.limitMs * busy() && n < 2; n++) {
       await first.page.close();
       first = await open(one, bad);
     }
     ms = first.ms;
-    if (one.limitMs && ms > one.limitMs) bad(`opened in ${Math.round(ms)} ms, limit ${one.limitMs}`);
+    if (one.limitMs && ms > one.limitMs * busy()) bad(`opened in ${Math.round(ms)} ms, limit ${Math.round(one.limitMs * busy())}`);
     await harmless(first.page, bad);
     if (one.audit) await audit(first.page, bad, 'light');
     if (job.shots) await first.page.screenshot({ path: `${job.shots}/${one.name}-light.png`, fullPage: !one.limitMs });
