@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
 	"mcptest/internal/source"
+	"mcptest/internal/vigil"
 )
 
 // aqlName is the program whose command line is here.
@@ -28,8 +29,8 @@ const maxAQLFile = 256 << 20
 // name. It returns the exit code: 0 passed, 1 a MUST category failed, 2 a
 // SHOULD category warned, 3 a mistake in the command line or in a file.
 func AQLMain(args []string, streams Streams) int {
-	if len(args) == 1 && args[0] == guardianArg {
-		proc.GuardianMain(streams.In)
+	if len(args) == 1 && args[0] == vigil.Arg {
+		proc.GuardianMain(vigil.Told(streams.In))
 		return aql.ExitPassed
 	}
 	c := &aqlCall{Streams: streams}

@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/proc"
 	"mcptest/internal/secret"
 	"mcptest/internal/term"
+	"mcptest/internal/vigil"
 )
 
 // Exit codes of mcptest. Where several hold, the first of this list wins:
@@ -22,9 +23,6 @@ const (
 	exitPolicy   = 5 // refused by policy
 	exitNothing  = 7 // no test selected
 )
-
-// guardianArg starts this program as the guardian of its own process groups.
-const guardianArg = "__guardian"
 
 // exitError ends a command with a code; the message may be empty.
 type exitError struct {
@@ -42,8 +40,8 @@ func fail(code int, format string, args ...any) error {
 // Main is the command line of mcptest, without the program's name. It returns
 // the exit code.
 func Main(args []string, s Streams) int {
-	if len(args) == 1 && args[0] == guardianArg {
-		proc.GuardianMain(s.In)
+	if len(args) == 1 && args[0] == vigil.Arg {
+		proc.GuardianMain(vigil.Told(s.In))
 		return exitPassed
 	}
 	s.args = args

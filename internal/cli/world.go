@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/proc"
 	"mcptest/internal/secret"
 	"mcptest/internal/term"
+	"mcptest/internal/vigil"
 )
 
 // world holds what outlives no run: the guardian, the reaper, the ledger of
@@ -32,7 +33,7 @@ func newWorld(s Streams, log *slog.Logger) *world {
 	var guardian *proc.Guardian
 	if s.Self != "" {
 		var err error
-		if guardian, err = proc.StartGuardian(s.Self, guardianArg); err != nil {
+		if guardian, err = proc.StartGuardian(s.Self, vigil.Arg); err != nil {
 			log.Warn("no guardian: if this program is killed, what it started lives on", "error", err)
 		}
 	}

@@ -1,0 +1,31 @@
+package cli_test
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"mcptest/internal/vigil"
+)
+
+// TestGuardianComesFirst holds the order in which packages are initialised: a
+// guardian that has nothing to do goes before those that take long.
+func TestGuardianComesFirst(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no guardian here")
+	}
+	cmd := exec.Command(os.Args[0], vigil.Arg)
+	cmd.Env = []string{"GODEBUG=inittrace=1"}
+	cmd.Stdin = strings.NewReader("mark x\nbye\n")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "init os @") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, late := range []string{"jsonschema", "net/http", "crypto/x509", "yaml", "mcptest/"} {
+		if strings.Contains(string(out), late) {
+			t.Errorf("%s was initialised first:\n%s", late, out)
+		}
+	}
+}

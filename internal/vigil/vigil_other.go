@@ -1,0 +1,7 @@
+//go:build !unix
+
+package vigil
+
+const waits = false
+
+func ignoreSignals() {}
