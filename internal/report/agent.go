@@ -34,36 +34,36 @@ func writeAgent(w io.Writer, r *result.Run, o Options) error {
 			p.lastLines("output", ph.Output)
 		}
 	}
-	told := map[string]*shared{}
-	var causes []*shared
+	all := causes{verbose: o.Verbose}
+	var shared []*cause
+	told := map[*cause]bool{}
 	shown, more := 0, 0
 	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
 		if err != nil {
 			return err
 		}
-		if shown == agentFailures && !o.Verbose {
-			more++
-			continue
-		}
+		why, explain := all.of(c)
 		head := strings.ToUpper(string(c.Status)) + " " + term.Escape(c.Name)
-		cause := sameCause(c)
-		if s := told[cause]; s != nil {
-			if s.others++; s.others <= agentSame {
-				p.line(0, head, " (cause as for ", s.name, ")")
+		switch {
+		case !explain && told[why]:
+			if why.others <= agentSame {
+				p.sameCause(head, c, why)
 			}
 			continue
-		}
-		if cause != "" {
-			s := &shared{name: term.Escape(c.Name)}
-			told[cause], causes = s, append(causes, s)
+		case shown == agentFailures && !o.Verbose:
+			more++
+			continue
+		case why != nil && !told[why]:
+			told[why] = true
+			shared = append(shared, why)
 		}
 		shown++
 		p.line(0, head)
 		p.agentCase(c)
 	}
-	for _, s := range causes {
+	for _, s := range shared {
 		if n := s.others - agentSame; n > 0 {
-			p.line(0, fmt.Sprintf("MORE %d with the cause of %s", n, s.name))
+			p.line(0, fmt.Sprintf("MORE %d with the cause of %s", n, term.Escape(s.last)))
 		}
 	}
 	if more > 0 {
@@ -88,10 +88,13 @@ func writeAgent(w io.Writer, r *result.Run, o Options) error {
 	return p.flush()
 }
 
-// shared is a cause that several tests have.
-type shared struct {
-	name   string // of the first, which was explained
-	others int
+// sameCause names a failure whose cause was told, with what differs in a row.
+func (p *printer) sameCause(head string, c *result.Case, why *cause) {
+	text := head + " (cause as for " + term.Escape(why.last) + ")"
+	if why.rows {
+		text += ": " + oneLine(reason(c), agentText)
+	}
+	p.line(0, text)
 }
 
 func agentVerdict(r *result.Run) string {

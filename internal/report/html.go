@@ -127,8 +127,31 @@ func (p *page) banner() {
 	}
 	p.put("</div><button type=\"button\" id=\"theme\" class=\"js-only\">Light / dark</button></div>\n")
 	p.tiles()
+	p.contents()
 	p.put("</header>\n")
 }
+
+// contents links to the sections that are there, so that nobody has to get past
+// a long list of failures to see a chart.
+func (p *page) contents() {
+	p.put("<nav aria-label=\"On this page\"><ul>\n")
+	link := func(there bool, id, name string) {
+		if there {
+			p.put(`<li><a href="#`, id, `">`, name, "</a></li>\n")
+		}
+	}
+	link(p.hasFailures(), "why", "What failed")
+	link(len(p.run.Findings) > 0, "findings", "Findings")
+	link(p.hasCharts(), "overview", "Charts")
+	link(true, "tests", "Tests")
+	link(len(p.run.Phases) > 0, "phases", "Hooks and steps")
+	link(len(p.run.Servers) > 0, "servers", "Servers")
+	p.put("</ul></nav>\n")
+}
+
+func (p *page) hasFailures() bool { return len(p.stats.failures) > 0 || failedPhases(p.run) > 0 }
+
+func (p *page) hasCharts() bool { return len(p.stats.bars) > 0 || len(p.stats.metrics) > 0 }
 
 func (p *page) tiles() {
 	s := p.run.Summary
@@ -177,7 +200,7 @@ func (p *page) tiles() {
 
 // failures lists why the run failed, each with a link to its test.
 func (p *page) failures() {
-	if len(p.stats.failures) == 0 && failedPhases(p.run) == 0 {
+	if !p.hasFailures() {
 		return
 	}
 	p.put("<section aria-labelledby=\"why\">\n<h2 id=\"why\">What failed</h2>\n<ul class=\"why card\">\n")
@@ -192,7 +215,7 @@ func (p *page) failures() {
 		p.put("<li>", mark(f.status), fmt.Sprintf(`<a href="#t%d">`, f.index), esc(f.name), "</a>")
 		at := f.at
 		if f.others > 0 {
-			at += fmt.Sprintf(" · and %s for the same reason", count(f.others, "other test"))
+			at += " · and " + f.alike()
 		}
 		p.because(f.status, f.message, at)
 		p.put("</li>\n")
@@ -201,6 +224,14 @@ func (p *page) failures() {
 		p.put("<li><span></span><span>… and ", count(n, "more failure"), " in the list of tests</span></li>\n")
 	}
 	p.put("</ul>\n</section>\n")
+}
+
+// alike says how many more failed like this one.
+func (f *failureLink) alike() string {
+	if f.rows {
+		return count(f.others, "other row") + " in the same way"
+	}
+	return count(f.others, "other test") + " for the same reason"
 }
 
 func (p *page) because(st result.Status, message, at string) {

@@ -14,7 +14,7 @@ import (
 
 // charts writes the drawings: inline SVG, styled by the page's style sheet.
 func (p *page) charts() {
-	if len(p.stats.bars) == 0 && len(p.stats.metrics) == 0 {
+	if !p.hasCharts() {
 		return
 	}
 	p.put("<section aria-labelledby=\"overview\">\n<h2 id=\"overview\">Overview</h2>\n<div class=\"grid\">\n")

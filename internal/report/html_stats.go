@@ -51,6 +51,7 @@ type failureLink struct {
 	name, message, at string
 	status            result.Status
 	others            int
+	rows              bool // the others are rows of the same test
 }
 
 const (
@@ -66,7 +67,7 @@ func survey(r *result.Run) (*stats, error) {
 	}
 	servers := map[string]int{}
 	metrics := map[string]*metricRow{}
-	causes := map[string]int{}
+	all, links := causes{}, map[*cause]int{}
 	few := r.Cases.Len() <= namedBars
 	for c, err := range r.Cases.All() {
 		if err != nil {
@@ -89,7 +90,7 @@ func survey(r *result.Run) (*stats, error) {
 			}
 		}
 		if broke(c.Status) {
-			s.fail(c, causes)
+			s.fail(c, &all, links)
 		}
 	}
 	for _, m := range r.Rollups {
@@ -121,9 +122,9 @@ func (s *stats) time(c *result.Case, servers map[string]int, few bool) {
 	}
 }
 
-func (s *stats) fail(c *result.Case, causes map[string]int) {
-	cause := sameCause(c)
-	if i, ok := causes[cause]; ok && cause != "" {
+func (s *stats) fail(c *result.Case, all *causes, links map[*cause]int) {
+	why, explain := all.of(c)
+	if i, ok := links[why]; ok && !explain {
 		s.failures[i].others++
 		return
 	}
@@ -131,9 +132,9 @@ func (s *stats) fail(c *result.Case, causes map[string]int) {
 		s.dropped++
 		return
 	}
-	if cause != "" {
-		causes[cause] = len(s.failures)
+	if why != nil {
+		links[why] = len(s.failures)
 	}
 	file, line, column := spot(c)
-	s.failures = append(s.failures, failureLink{index: c.Index, name: c.Name, message: reason(c), at: place(file, line, column), status: c.Status})
+	s.failures = append(s.failures, failureLink{index: c.Index, name: c.Name, message: reason(c), at: place(file, line, column), status: c.Status, rows: why != nil && why.rows})
 }

@@ -142,28 +142,26 @@ func (m *markdown) row(cells ...string) {
 
 func (m *markdown) failures() error {
 	n, more := 0, 0
-	told := map[string]int{}
+	all, shown := causes{verbose: m.Verbose}, map[*cause]bool{}
 	var same []string
 	for c, err := range result.Select(m.run.Cases, result.Fail, result.Error) {
 		if err != nil {
 			return err
 		}
-		cause := sameCause(c)
-		if _, ok := told[cause]; cause != "" && ok {
-			if told[cause]++; told[cause] <= mostNames {
-				same = append(same, c.Name)
-			} else {
-				more++
+		why, explain := all.of(c)
+		if !explain && shown[why] && why.others <= mostNames {
+			text := code(c.Name)
+			if why.rows {
+				text += "  \n  " + code(reason(c))
 			}
+			same = append(same, text)
 			continue
 		}
-		if n == mdFailures && !m.Verbose {
+		if !explain || n == mdFailures && !m.Verbose {
 			more++
 			continue
 		}
-		if cause != "" {
-			told[cause] = 0
-		}
+		shown[why] = true
 		if n++; n == 1 {
 			m.put("### Failures\n\n")
 		}
@@ -171,8 +169,8 @@ func (m *markdown) failures() error {
 	}
 	if len(same) > 0 {
 		m.put("Failed for a reason told above:\n\n")
-		for _, s := range same {
-			m.put("- ", code(s), "\n")
+		for _, text := range same {
+			m.put("- ", text, "\n")
 		}
 		m.put("\n")
 	}

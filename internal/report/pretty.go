@@ -73,25 +73,26 @@ const (
 
 // group is a failure with those that have the same cause.
 type group struct {
-	first *result.Case
-	names []string // of the others, the first few
-	more  int      // others beyond names
+	first  *result.Case
+	others []*result.Case // the first few
+	more   int            // others beyond these
+	rows   bool           // they are rows of one test
 }
 
-// failures explains the cases that did not pass. Those that got no answer, or
-// were not called at all, for one and the same reason are told together.
+// failures explains the cases that did not pass. Those that have a cause in
+// common are told together.
 func (p *printer) failures(r *result.Run) error {
 	var groups []*group
-	known := map[string]*group{}
+	known, all := map[*cause]*group{}, causes{verbose: p.Verbose}
 	dropped := 0
 	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
 		if err != nil {
 			return err
 		}
-		cause := sameCause(c)
-		if g := known[cause]; cause != "" && g != nil {
-			if len(g.names) < mostNames {
-				g.names = append(g.names, c.Name)
+		why, explain := all.of(c)
+		if g := known[why]; !explain && g != nil {
+			if len(g.others) < mostNames {
+				g.others = append(g.others, c)
 			} else {
 				g.more++
 			}
@@ -103,8 +104,9 @@ func (p *printer) failures(r *result.Run) error {
 		}
 		g := &group{first: c}
 		groups = append(groups, g)
-		if cause != "" {
-			known[cause] = g
+		if why != nil {
+			g.rows = why.rows
+			known[why] = g
 		}
 	}
 	if len(groups) == 0 {
@@ -122,22 +124,22 @@ func (p *printer) failures(r *result.Run) error {
 	return p.err
 }
 
-// sameCause is what failures for one reason have in common, "" for a case
-// that has a reason of its own.
-func sameCause(c *result.Case) string {
-	if c.Message == "" || len(failing(c.Assertions)) > 0 || len(c.Violations) > 0 || c.Score != nil {
-		return ""
-	}
-	return string(c.Status) + "\x00" + c.Server + "\x00" + c.Message
-}
-
+// sameWay lists those that are not explained. What differs in rows is said.
 func (p *printer) sameWay(g *group) {
-	if len(g.names) == 0 {
+	if len(g.others) == 0 {
 		return
 	}
-	p.line(3, p.faint("and for the same reason:"))
-	for _, n := range g.names {
-		p.line(5, p.glyph(g.first.Status), " ", term.Escape(n))
+	if g.rows {
+		p.line(3, p.faint("and in the same way, with other values:"))
+	} else {
+		p.line(3, p.faint("and for the same reason:"))
+	}
+	for _, c := range g.others {
+		text := term.Escape(c.Name)
+		if g.rows {
+			text += "  " + p.faint(oneLine(reason(c), longest))
+		}
+		p.line(5, p.glyph(c.Status), " ", text)
 	}
 	if g.more > 0 {
 		p.line(5, p.faint(fmt.Sprintf("… and %d more", g.more)))
