@@ -225,7 +225,7 @@ func TestSilentAdapterIsGivenUp(t *testing.T) {
 	if rowsByID(judgeLive(e))["conduct"].Result != aql.Failed || !strings.Contains(e.Live.Lookup("ended").Text(), "given up") {
 		t.Errorf("ended: %q", e.Live.Lookup("ended").Text())
 	}
-	if took := time.Since(begin); took > 10*time.Second && !raceEnabled {
+	if took := time.Since(begin); took > 60*time.Second && !raceEnabled {
 		t.Errorf("took %s", took)
 	}
 }

@@ -206,7 +206,7 @@ func TestSlowPatternIsAnError(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "took longer than 100ms") {
 		t.Errorf("%v", err)
 	}
-	if d := time.Since(start); d > 3*time.Second {
+	if d := time.Since(start); d > 20*time.Second {
 		t.Errorf("took %v", d)
 	}
 	if got := validate(t, s, `"aaa"`); got != nil {
@@ -342,11 +342,11 @@ func TestTimeLimit(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	if d := time.Since(start); d > 2*time.Second {
+	if d := time.Since(start); d > 20*time.Second {
 		t.Errorf("took %v", d)
 	}
 	// The runaway validation has ended itself, so the schema can be used again.
-	ctx, cancel = context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel = context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if found, err := s.Validate(ctx, jsonv.Int(1)); err != nil || found != nil {
 		t.Errorf("afterwards: %v %v", found, err)

@@ -203,12 +203,16 @@ func TestFaults(t *testing.T) {
 	})
 	t.Run("slow", func(t *testing.T) {
 		t.Parallel()
-		w := connect(t, m, fault("slow:60"), "{}")
+		w := connect(t, m, fault("slow:300"), "{}")
+		fast := time.Hour // the quickest of five, where the machine is busy
+		for range 5 {
+			start := time.Now()
+			w.call("ping", "")
+			fast = min(fast, time.Since(start))
+		}
 		start := time.Now()
-		w.call("ping", "")
-		fast := time.Since(start)
 		same(t, "answer", w.tool("t", "{}"), text("ok"))
-		if d := time.Since(start); d < 60*time.Millisecond || fast > 50*time.Millisecond {
+		if d := time.Since(start); d < 300*time.Millisecond || fast > 250*time.Millisecond {
 			t.Errorf("ping took %v, the call %v", fast, d)
 		}
 	})
