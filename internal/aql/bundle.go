@@ -1,7 +1,9 @@
 package aql
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"mcptest/internal/jsonv"
 )
@@ -10,7 +12,7 @@ import (
 // with o.Get here without a kind is a payload. Unknown members are ignored.
 
 func (r *reader) top(o jsonv.Value, e *Evidence) {
-	r.known(o, "", "implementation", "version", "spec_version", "expected_level", "expected_exit_code",
+	r.known(o, "", "implementation", "version", "spec_version", "expected_level", "expected_exit_code", "expected_rules",
 		"introspection", "accepted_parameters", "parameter_tests", "error_tests", "round_trip_tests",
 		"update_preservation_tests", "endpoint_modes", "capabilities", "batch_example", "constraint_tests",
 		"semantic_tests", "x_live")
@@ -19,6 +21,7 @@ func (r *reader) top(o jsonv.Value, e *Evidence) {
 	e.SpecVersion = r.text(o, "", "spec_version", false)
 	e.ExpectedLevel = r.integer(o, "", "expected_level", 1)
 	e.ExpectedExitCode = r.integer(o, "", "expected_exit_code", 0)
+	e.ExpectedRules = r.ruleSet(o)
 
 	in, at := r.member(o, "", "introspection", jsonv.KindObject, false)
 	r.known(in, at, "operations_list", "types_list", "operation_details")
@@ -53,6 +56,16 @@ func (r *reader) top(o jsonv.Value, e *Evidence) {
 		e.Semantics = append(e.Semantics, r.semanticCase(c, at))
 	})
 	e.Live, _ = r.member(o, "", "x_live", jsonv.KindObject, false)
+}
+
+// ruleSet reads expected_rules.
+func (r *reader) ruleSet(o jsonv.Value) RuleSet {
+	name := r.text(o, "", "expected_rules", false)
+	if name != "" && !slices.Contains(RuleSets(), name) {
+		r.errorf(o.Lookup("expected_rules"), "/expected_rules", "want one of %s, got %s", strings.Join(RuleSets(), ", "), quoted(clip(name, 40)))
+		return ""
+	}
+	return RuleSet(name)
 }
 
 func (r *reader) parameterTests(o jsonv.Value, e *Evidence) {

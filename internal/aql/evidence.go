@@ -22,6 +22,7 @@ type Evidence struct {
 	// with: level 1 and exit code 0 unless the bundle says otherwise.
 	ExpectedLevel    int
 	ExpectedExitCode int
+	ExpectedRules    RuleSet // "" when the bundle does not say
 
 	EndpointModes   []string
 	FieldSelection  bool
@@ -172,6 +173,7 @@ func (e *Evidence) JSON() jsonv.Value {
 	if e.ExpectedExitCode != 0 {
 		b.set("expected_exit_code", jsonv.Int(int64(e.ExpectedExitCode)))
 	}
+	b.text("expected_rules", string(e.ExpectedRules))
 	b.set("introspection", e.introspectionJSON())
 	var acc object
 	for _, a := range e.Accepted {

@@ -88,6 +88,9 @@ func changedFixture(bases map[string]jsonv.Value, c jsonv.Value) (Fixture, error
 	if f.Exit != 0 {
 		bundle = bundle.With("expected_exit_code", jsonv.Int(exit))
 	}
+	if f.Rules == Strict {
+		bundle = bundle.With("expected_rules", jsonv.String(string(Strict)))
+	}
 	f.Data = append(bundle.Indent("", "  "), '\n')
 	return f, nil
 }
@@ -133,8 +136,9 @@ type Verified struct {
 // OK says that the fixture did what it says it does.
 func (v Verified) OK() bool { return v.Expected == v.Got }
 
-// Verify judges a bundle the way it asks for (expected_level) and compares
-// the exit code with the one it expects (expected_exit_code).
+// Verify judges a bundle the way it asks for (expected_level, expected_rules)
+// and compares the exit code with the one it expects (expected_exit_code).
+// Rules, unless "", are taken instead of those that it asks for.
 func Verify(f *source.File, rules RuleSet) Verified {
 	e, ds := ReadEvidence(f)
 	v := Verified{Name: f.Name, Expected: e.ExpectedExitCode}
@@ -144,6 +148,12 @@ func Verify(f *source.File, rules RuleSet) Verified {
 	if ds.HasErrors() {
 		v.Got, v.Problems = ExitConfig, ds
 		return v
+	}
+	if rules == "" {
+		rules = e.ExpectedRules
+	}
+	if rules == "" && isLive(e.Live) {
+		rules = Strict
 	}
 	v.Got = Evaluate(e, Options{Level: e.ExpectedLevel, Rules: rules}).ExitCode
 	return v

@@ -11,6 +11,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/source"
 )
 
 // The modes of a live run: what it may call.
@@ -65,6 +66,11 @@ type LiveOptions struct {
 	// Replay answers instead of an adapter: Dial is not called, nothing waits.
 	// Mode and the other options must be those of the recorded run.
 	Replay *Recording
+
+	// ValuesFile is the file that Values came from, nil when there is none.
+	// Warn is told of what is odd about them, with the place; it may be nil.
+	ValuesFile *source.File
+	Warn       func(source.Diagnostic)
 }
 
 // Journal is told what a run is about to create, so that a later clean-up

@@ -58,21 +58,6 @@ func (c *collector) checkNames() error {
 			c.notices = append(c.notices, (&UnknownNameError{"--allow-op", glob, source.Nearest(glob, all)}).Error())
 		}
 	}
-	for name, params := range c.o.Values.Members() {
-		op := c.op(name)
-		switch {
-		case name == "*":
-			continue
-		case op == nil:
-			c.notices = append(c.notices, (&UnknownNameError{"--values", name, source.Nearest(name, all)}).Error())
-			continue
-		}
-		for param := range params.Members() {
-			if op.detail.IsAbsent() || op.param(param) != nil {
-				continue
-			}
-			c.notices = append(c.notices, fmt.Sprintf("--values: %s documents no parameter %q", name, param))
-		}
-	}
+	c.checkValues(all)
 	return nil
 }

@@ -2,16 +2,12 @@ package cli
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"mcptest/internal/aql"
 	"mcptest/internal/report"
-	"mcptest/internal/source"
 )
 
 // aqlOwnFormats are the layouts of the specification's report.
@@ -50,8 +46,9 @@ func aqlCommands() []aqlCommand {
 			judgeBundleFlag(),
 		}, judgeFlags()...), (*aqlCall).test},
 		{"report", []string{"results-file"}, "lay out a JSON report anew", "Lays out a JSON report (made by test --format json) in another format.", []aqlFlag{format, output}, (*aqlCall).report},
-		{"verify-fixtures", []string{"[folder]"}, "check bundles against their expected exit codes", "Judges every *.json bundle of a folder at its expected_level (default 1) and compares the exit code with\n" +
-			"its expected_exit_code (default 0). Without a folder, the program's own fixtures. Exit code 1 on a difference.", []aqlFlag{
+		{"verify-fixtures", []string{"[folder]"}, "check bundles against their expected exit codes", "Judges every *.json bundle of a folder, and of those in it, at its expected_level (default 1) by its expected_rules\n" +
+			"(default reference, and strict for a bundle of a live run) and compares the exit code with its expected_exit_code\n" +
+			"(default 0). Without a folder, the program's own fixtures. Exit code 1 on a difference.", []aqlFlag{
 			rules,
 			{"write", "", "a folder", "also write the program's own fixtures there, a folder per rule set", anyValue, false},
 		}, (*aqlCall).verifyFixtures},
@@ -91,10 +88,25 @@ func (c *aqlCall) test() int {
 		return code
 	}
 	r := aql.Evaluate(e, o)
+	c.rowless(r, o)
 	if c.flags["fail-on"] == "warn" && r.ExitCode == aql.ExitPassed && r.Warns() {
 		r.ExitCode = aql.ExitWarned
 	}
 	return max(c.print(r), r.ExitCode, c.judged(e))
+}
+
+// rowless says why a report on one category has no row.
+func (c *aqlCall) rowless(r *aql.Report, o aql.Options) {
+	if o.Category == "" || slices.ContainsFunc(r.Categories, func(k aql.CategoryResult) bool { return len(k.Tests) > 0 }) {
+		return
+	}
+	why := "only a bundle of a live run, judged by the strict rules, has rows there"
+	for _, k := range aql.Categories() {
+		if k.Name == o.Category && k.Level > o.Level {
+			why = fmt.Sprintf("it belongs to level %d: add --level %d", k.Level, k.Level)
+		}
+	}
+	c.problem("--category: the report has no row: %s: %s", o.Category, why)
 }
 
 // print writes a report in the format and to the place asked for.
@@ -158,7 +170,7 @@ func (c *aqlCall) badge() int {
 	}
 	svg, wanted := c.flags["svg"]
 	if wanted {
-		if code := c.emit(svg, r.BadgeSVG()); code != 0 || svg == "-" {
+		if code := c.emitTo("svg", svg, r.BadgeSVG()); code != 0 || svg == "-" {
 			return code
 		}
 	}
@@ -215,90 +227,4 @@ func (c *aqlCall) printHelp() int {
 	fmt.Fprintf(&b, "\nExit codes: 0 passed, 1 failed, 2 warned, 3 a mistake in the command line or a file.\n")
 	fmt.Fprintf(&b, "More on a command: %s help <command>\n", aqlName)
 	return c.emit("-", []byte(b.String()))
-}
-
-func (c *aqlCall) verifyFixtures() int {
-	rows, ok := c.fixtures()
-	if !ok {
-		return aql.ExitConfig
-	}
-	var b strings.Builder
-	code := aql.ExitPassed
-	for _, v := range rows {
-		verdict := "PASS"
-		if !v.OK() {
-			verdict, code = "FAIL", aql.ExitFailed
-			c.diagnostics(v.Problems)
-		}
-		fmt.Fprintf(&b, "%s %s -> expected %d, got %d\n", verdict, v.Name, v.Expected, v.Got)
-	}
-	return max(code, c.emit("-", []byte(b.String())))
-}
-
-// fixtures judges the bundles that the command line asks for.
-func (c *aqlCall) fixtures() ([]aql.Verified, bool) {
-	if dir, ok := c.flags["write"]; ok && !c.writeFixtures(dir) {
-		return nil, false
-	}
-	if len(c.args) > 0 {
-		return c.folder(c.args[0])
-	}
-	own, err := aql.Fixtures()
-	if err != nil {
-		c.problem("cannot make the fixtures: %s", err)
-		return nil, false
-	}
-	var rows []aql.Verified
-	for _, f := range own {
-		rules := f.Rules
-		if r, ok := c.flags["rules"]; ok {
-			rules = aql.RuleSet(r)
-		}
-		rows = append(rows, aql.Verify(&source.File{Name: f.Name, Data: f.Data}, rules))
-	}
-	return rows, true
-}
-
-func (c *aqlCall) folder(dir string) ([]aql.Verified, bool) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		c.problem("cannot read the folder %s: %s", dir, reason(err))
-		return nil, false
-	}
-	rules := aql.RuleSet(c.flags["rules"])
-	var rows []aql.Verified
-	for _, entry := range entries {
-		if entry.IsDir() || !strings.EqualFold(filepath.Ext(entry.Name()), ".json") {
-			continue
-		}
-		f := c.read(filepath.Join(dir, entry.Name()))
-		if f == nil {
-			return nil, false
-		}
-		v := aql.Verify(f, rules)
-		v.Name = entry.Name()
-		rows = append(rows, v)
-	}
-	if len(rows) == 0 {
-		c.problem("there is no *.json bundle in %s", dir)
-	}
-	return rows, len(rows) > 0
-}
-
-// writeFixtures writes the program's own fixtures, a folder for each rule
-// set: verify-fixtures judges a folder by one of them.
-func (c *aqlCall) writeFixtures(dir string) bool {
-	own, err := aql.Fixtures()
-	for _, rules := range aql.RuleSets() {
-		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, rules), 0o777))
-	}
-	for _, f := range own {
-		if err == nil {
-			err = writeWhole(filepath.Join(dir, string(f.Rules), f.Name), f.Data)
-		}
-	}
-	if err != nil {
-		c.problem("--write: cannot write to %s: %s", dir, reason(err))
-	}
-	return err == nil
 }

@@ -106,8 +106,7 @@ func (c *aqlCall) writeJudged(f *source.File, e *aql.Evidence) int {
 	if !given {
 		return 0
 	}
-	if out := c.flags["output"]; name == "-" && (out == "" || out == "-") {
-		c.problem("--bundle and the report cannot both go to the standard output: add --output FILE")
+	if !c.oneStdout() {
 		return aql.ExitConfig
 	}
 	bundle, err := jsonv.Parse(f.Data)
@@ -118,7 +117,7 @@ func (c *aqlCall) writeJudged(f *source.File, e *aql.Evidence) int {
 		c.problem("--bundle: %s", err)
 		return aql.ExitConfig
 	}
-	return c.emit(name, append(bundle.Indent("", "  "), '\n'))
+	return c.emitTo("bundle", name, append(bundle.Indent("", "  "), '\n'))
 }
 
 // judged is the exit code of --require-judge.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ func aqlLiveCommands(format, output aqlFlag) []aqlCommand {
 		aqlFlag{"clean", "", "", "test nothing: remove what killed runs in write mode left behind", nil, false},
 		aqlFlag{"fail-on", "", "warn", "exit with 2 when anything warned, in a MUST category too", oneOf("warn"), false},
 	)
-	flags = append(flags, modelFlags()...)
+	flags = append(append(flags, recordFlags()...), modelFlags()...)
 	return []aqlCommand{
 		{"live", nil, "test a running adapter", "Looks at a running adapter and judges what it saw by the strict rules. In mode safe nothing is called but\n" +
 			"what reads; write creates, updates and deletes things of its own, marked zz_conf_, and removes them again.\n" +
@@ -116,23 +117,8 @@ func (c *aqlCall) liveOptions(t *aqlTarget) (aql.LiveOptions, bool) {
 			return o, false
 		}
 	}
-	if name, given := c.flags["values"]; given {
-		f := c.read(name)
-		if f == nil {
-			return o, false
-		}
-		v, err := jsonv.Parse(f.Data)
-		if err != nil || v.Kind() != jsonv.KindObject {
-			c.problem("--values: %s is not a JSON object {operation: {parameter: value}}", name)
-			return o, false
-		}
-		for op, params := range v.Members() {
-			if params.Kind() != jsonv.KindObject {
-				c.problem("--values: %s: want an object {parameter: value} for %q", name, op)
-				return o, false
-			}
-		}
-		o.Values = v
+	if !c.openValues(&o) {
+		return o, false
 	}
 	return o, true
 }
@@ -145,6 +131,12 @@ func newRunID() string {
 }
 
 func (c *aqlCall) live() int {
+	if _, given := c.flags["replay"]; given {
+		return c.replay()
+	}
+	if !c.recordFits() || !c.writable() {
+		return aql.ExitConfig
+	}
 	return c.withAdapter(func(ctx context.Context, t *aqlTarget) int {
 		o, ok := c.liveOptions(t)
 		if !ok {
@@ -174,6 +166,13 @@ func (c *aqlCall) live() int {
 }
 
 func (c *aqlCall) liveRun(ctx context.Context, o aql.LiveOptions, dir string) int {
+	tape, ok := c.startRecording()
+	if !ok {
+		return aql.ExitConfig
+	}
+	if tape != nil {
+		o.Record, o.Recorded = tape, c.recordedOptions()
+	}
 	j := newJournal(dir, o.Target, o.RunID)
 	o.Journal = j
 	if o.Mode == aql.ModeWrite || o.Mode == aql.ModeFull {
@@ -182,26 +181,35 @@ func (c *aqlCall) liveRun(ctx context.Context, o aql.LiveOptions, dir string) in
 			return aql.ExitConfig
 		}
 	}
+	var odd source.Diagnostics
+	o.Warn = func(d source.Diagnostic) { odd.Add(d) }
 	status := term.NewStatus(c.Err, c.Env)
 	o.Progress = func(p aql.Progress) { status.Set(progressLine(p)) }
 	e, err := aql.Collect(ctx, o)
 	status.Clear()
+	j.end(e == nil || e.Live.Lookup("leftovers").Len() == 0)
+	code := c.wasRecorded(tape, err)
+	return max(code, c.liveReport(o, e, err, odd))
+}
+
+// liveReport makes the report of what was collected. Err is why there is no
+// evidence, or beside evidence what went wrong.
+func (c *aqlCall) liveReport(o aql.LiveOptions, e *aql.Evidence, err error, odd source.Diagnostics) int {
+	if e == nil {
+		return c.noAdapter(err)
+	}
+	least := 0
 	var broken *aql.BrokenRunError
 	if errors.As(err, &broken) {
 		c.problem("%s", broken)
 		c.problem("%s", broken.Stack)
-	} else if err != nil {
-		j.end(true)
-		return c.noAdapter(err)
+		least = aql.ExitConfig
 	}
 	bundle := aql.Mask(e.JSON(), o.Secrets)
-	live := bundle.Lookup("x_live")
-	left := live.Lookup("leftovers")
-	j.end(left.Len() == 0)
 	data := append(bundle.Indent("", "  "), '\n')
 	name := c.flags["bundle"]
 	if name != "" {
-		if code := c.emit(name, data); code != 0 {
+		if code := c.emitTo("bundle", name, data); code != 0 {
 			return code
 		}
 	} else {
@@ -218,23 +226,27 @@ func (c *aqlCall) liveRun(ctx context.Context, o aql.LiveOptions, dir string) in
 		opts.Level = 2
 	}
 	r := aql.Evaluate(read, opts)
-	for _, l := range left.Elems() {
+	c.aside(bundle.Lookup("x_live"), odd)
+	if c.flags["fail-on"] == "warn" && r.ExitCode == aql.ExitPassed && r.Warns() {
+		r.ExitCode = aql.ExitWarned
+	}
+	return max(least, c.print(r), r.ExitCode, c.judged(read))
+}
+
+// aside tells on the standard error what a report may be read without.
+func (c *aqlCall) aside(live jsonv.Value, odd source.Diagnostics) {
+	for _, l := range live.Lookup("leftovers").Elems() {
 		c.problem("left behind: %s", aql.Leftover(l))
 	}
+	c.explained(odd)
 	for _, n := range live.Lookup("notices").Elems() {
-		c.problem("%s", n.Text())
+		if !slices.ContainsFunc(odd, func(d source.Diagnostic) bool { return d.Msg == n.Text() }) {
+			c.problem("%s", n.Text())
+		}
 	}
 	if why := live.Lookup("ended").Text(); why != "" {
 		c.problem("the run is not complete: %s", why)
 	}
-	if c.flags["fail-on"] == "warn" && r.ExitCode == aql.ExitPassed && r.Warns() {
-		r.ExitCode = aql.ExitWarned
-	}
-	code := max(c.print(r), r.ExitCode, c.judged(read))
-	if broken != nil {
-		code = aql.ExitConfig
-	}
-	return code
 }
 
 func progressLine(p aql.Progress) string {
@@ -283,7 +295,7 @@ func (c *aqlCall) livePlan(ctx context.Context, o aql.LiveOptions) int {
 	}
 	fmt.Fprintf(&b, "Mode safe calls what has risk 0; write also creates, updates and deletes things of its own; full calls EXECUTE too.\n")
 	if name, given := c.flags["values-template"]; given {
-		if code := c.emit(name, append(template.Indent("", "  "), '\n')); code != 0 || name == "-" {
+		if code := c.emitTo("values-template", name, append(template.Indent("", "  "), '\n')); code != 0 || name == "-" {
 			return code
 		}
 	}

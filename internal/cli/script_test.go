@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 // The scripts below testdata/script run both programs as their users do. The
 // test binary is linked under their names, so nothing has to be installed.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(withCache{m}, map[string]func(){
 		"mcptest": func() { os.Exit(cli.Main(os.Args[1:], cli.System())) },
 		"mcpaql-conformance": func() {
 			os.Exit(cli.AQLMain(os.Args[1:], cli.System()))
@@ -28,6 +29,29 @@ func TestMain(m *testing.M) {
 		"oauthserver": oauthServerMain,
 		"browser":     browserMain,
 	})
+}
+
+// withCache runs the tests with a cache folder of their own: live runs keep
+// journals there. That of the Go command stays.
+type withCache struct{ m *testing.M }
+
+func (w withCache) Run() int {
+	if user, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
+		if err := os.Setenv("GOCACHE", filepath.Join(user, "go-build")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	dir, err := os.MkdirTemp("", "mcptest-cache-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = os.Setenv("XDG_CACHE_HOME", dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return w.m.Run()
 }
 
 func TestScripts(t *testing.T) {
