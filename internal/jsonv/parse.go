@@ -136,9 +136,25 @@ func (p *parser) array(i, depth int) (*container, int, *SyntaxError) {
 		return nil, i, unexpected(p.data, i, "',' or ']'")
 	}
 	c := p.boxes.one()
-	c.vals = p.vals.copy(p.valStack[base:])
-	p.valStack = p.valStack[:base]
+	c.vals = p.popVals(base)
 	return c, i + 1, nil
+}
+
+// largeStack is how many values are handed over with the stack, not copied.
+const largeStack = 1 << 14
+
+// popVals takes the values from base on off the stack. Where they are most of
+// a large stack they keep it, and the few below them move: a copy would double
+// what a long list takes.
+func (p *parser) popVals(base int) []Value {
+	if n := len(p.valStack) - base; n < largeStack || n < 8*base {
+		out := p.vals.copy(p.valStack[base:])
+		p.valStack = p.valStack[:base]
+		return out
+	}
+	out := p.valStack[base:len(p.valStack):len(p.valStack)]
+	p.valStack = append(make([]Value, 0, base+slabFirst), p.valStack[:base]...)
+	return out
 }
 
 // object reads the object that opens at i.
@@ -180,9 +196,8 @@ func (p *parser) object(i, depth int) (*container, int, *SyntaxError) {
 	}
 	n := len(p.valStack) - base
 	c := p.boxes.one()
-	c.vals = p.vals.copy(p.valStack[base:])
+	c.vals = p.popVals(base)
 	c.keys = p.keys.copy(p.keyStack[len(p.keyStack)-n:])
-	p.valStack = p.valStack[:base]
 	p.keyStack = p.keyStack[:len(p.keyStack)-n]
 	p.finishObject(c, open, marks)
 	return c, i + 1, nil
