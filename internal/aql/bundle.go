@@ -55,7 +55,7 @@ func (r *reader) top(o jsonv.Value, e *Evidence) {
 	r.list(o, "", "semantic_tests", jsonv.KindObject, func(c jsonv.Value, at string) {
 		e.Semantics = append(e.Semantics, r.semanticCase(c, at))
 	})
-	e.Live, _ = r.member(o, "", "x_live", jsonv.KindObject, false)
+	e.Live = r.live(o)
 }
 
 // ruleSet reads expected_rules.

@@ -154,7 +154,7 @@ func parameterList(detail jsonv.Value) iter.Seq2[int, jsonv.Value] {
 func (x *ruling) completeness() {
 	x.lacking = "accepted_parameters is empty"
 	at := spot("introspection", "operation_details")
-	left := 0
+	var left []string
 	for i, d := range x.e.OperationDetails {
 		sound, suffix := x.sound(x.details[i]), ""
 		if !sound {
@@ -167,19 +167,19 @@ func (x *ruling) completeness() {
 		if len(x.e.Accepted) == 0 && x.set == Strict {
 			continue
 		}
-		if x.set == Strict && x.skipped[name.Text()] {
-			left++
+		if x.set == Strict && x.skips(name.Text()) {
+			x.lackOf(x.test.ID, name.Text(), "", name.Text(), &left)
 			continue
 		}
 		x.cases++
-		x.compare(d, at.elem(i), suffix)
+		x.compare(d, at.elem(i), suffix, &left)
 	}
 	x.withoutDetail()
-	x.observed = count(x.cases, "operation") + " compared: accepted and documented parameters agree." + besides(left, "operation")
+	x.observed = count(x.cases, "operation") + " compared: accepted and documented parameters agree." + besides(left)
 }
 
 // compare holds what an operation was seen to accept against its detail.
-func (x *ruling) compare(d jsonv.Value, at *place, suffix string) {
+func (x *ruling) compare(d jsonv.Value, at *place, suffix string, left *[]string) {
 	name := d.Lookup("name").Text()
 	accepted, documented := map[string]bool{}, map[string]bool{}
 	for _, a := range x.accepted[name] {
@@ -188,7 +188,11 @@ func (x *ruling) compare(d jsonv.Value, at *place, suffix string) {
 	for k, p := range parameterList(d) {
 		if n := p.Lookup("name"); n.Kind() == jsonv.KindString {
 			documented[n.Text()] = true
-			if !accepted[n.Text()] && !x.passedOver("accuracy", name, n.Text()) {
+			switch {
+			case accepted[n.Text()]:
+			case x.passedOver("accuracy", name, n.Text()):
+				x.lackOf("accuracy", name, n.Text(), name+" "+n.Text(), left)
+			default:
 				x.breaks("completeness.unaccepted"+suffix, at.member("parameters").elem(k), p, "%s documents %s, which was not seen to be accepted", name, quoted(n.Text()))
 			}
 		}

@@ -1,6 +1,7 @@
 package aql
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -44,7 +45,8 @@ func (x *ruling) required() {
 	for i, d := range x.e.OperationDetails {
 		last[identity(d.Lookup("name"), i)] = i
 	}
-	demanded, left := false, 0
+	demanded := false
+	var left []string
 	for i, d := range x.e.OperationDetails {
 		if last[identity(d.Lookup("name"), i)] != i {
 			continue
@@ -56,7 +58,7 @@ func (x *ruling) required() {
 			demanded = true
 			op, param := d.Lookup("name").Text(), p.Lookup("name").Text()
 			if len(x.missing[[2]string{op, param}]) == 0 && x.passedOver("required", op, param) {
-				left++
+				x.lack(op, param, &left)
 				continue
 			}
 			at := spot("introspection", "operation_details").elem(i).member("parameters").elem(k)
@@ -66,9 +68,9 @@ func (x *ruling) required() {
 	if len(x.e.OperationDetails) > 0 && !demanded {
 		x.moot = "no operation has a required parameter"
 	}
-	if left > 0 {
+	if len(left)+len(x.gaps) > 0 {
 		x.lacking = "the run could leave out none of the required parameters"
-		x.observed = count(x.cases, "parameter") + " left out, each refused by name." + besides(left, "further parameter")
+		x.observed = count(x.cases, "parameter") + " left out, each refused by name." + besides(left)
 	}
 }
 
@@ -174,12 +176,14 @@ func everyText(v jsonv.Value, use func(string)) {
 func (x *ruling) unknown() {
 	x.lacking = "parameter_tests.unknown_parameter is empty"
 	irrelevantCases := 0
+	tried := map[string]bool{}
 	for i, c := range x.e.UnknownParameter {
 		if x.set == Strict && (!x.knows(c.Operation) || !x.documents(c.Operation, c.Parameter).IsAbsent()) {
 			irrelevantCases++
 			continue
 		}
 		x.cases++
+		tried[c.Operation] = true
 		at := spot("parameter_tests", "unknown_parameter").elem(i).member("response")
 		if x.set == Strict {
 			x.unknownStrict(c, at)
@@ -197,6 +201,33 @@ func (x *ruling) unknown() {
 	if irrelevantCases > 0 {
 		x.lacking = "parameter_tests.unknown_parameter holds no case that counts" + irrelevant(irrelevantCases, "the parameter is documented, or nothing lists the operation")
 	}
+	if x.set == Strict {
+		x.untried(tried)
+	}
+}
+
+// untried finds the operations that no case of an unknown parameter is about.
+func (x *ruling) untried(tried map[string]bool) {
+	var left []string
+	seen, all := map[string]bool{}, 0
+	look := func(op string) {
+		if op == "" || seen[op] {
+			return
+		}
+		if seen[op] = true; x.callable(op) {
+			all++
+		}
+		if !tried[op] {
+			x.lackOf(x.test.ID, op, probeName, op, &left)
+		}
+	}
+	for name := range listedOperations(x.e) {
+		look(name)
+	}
+	for _, d := range x.e.OperationDetails {
+		look(d.Lookup("name").Text())
+	}
+	x.observed = fmt.Sprintf("%s, of %d of %s.", count(x.cases, "case"), len(tried), count(all, "operation")) + besides(left)
 }
 
 func (x *ruling) unknownStrict(c ParameterCase, at *place) {

@@ -40,6 +40,9 @@ func TestPageOfDefectsIsCurrent(t *testing.T) {
 		if d.Feature != "" {
 			doc += " (with `" + d.Feature + "`)"
 		}
+		if d.Feature == "executions" {
+			doc = d.Doc + " (with `executions`, in `--mode full`)"
+		}
 		if d.Feature == "stress" {
 			doc = d.Doc + " (in a run with `--stress`)"
 		}

@@ -90,9 +90,13 @@ func rowKeys(r *Report) (out []rowKey) {
 			out = append(out, rowKey{c.Name, t.Name, n[k]})
 		}
 	}
+	for _, x := range r.NotApplicable {
+		out = append(out, rowKey{x.Category, x.Test, 1})
+	}
 	return out
 }
 
+// rowIndex takes a row that does not apply for one that was skipped.
 func rowIndex(r *Report) map[rowKey]TestResult {
 	out, i := map[rowKey]TestResult{}, 0
 	keys := rowKeys(r)
@@ -101,6 +105,10 @@ func rowIndex(r *Report) map[rowKey]TestResult {
 			out[keys[i]] = t
 			i++
 		}
+	}
+	for _, x := range r.NotApplicable {
+		out[keys[i]] = TestResult{Name: x.Test, Result: Skipped, Detail: x.Reason}
+		i++
 	}
 	return out
 }

@@ -22,10 +22,11 @@
 //     is a diagnostic with line, column and JSON pointer; a payload (what the
 //     adapter answered) may be any JSON, and only ever changes a verdict;
 //   - every problem of a bundle is reported at once;
-//   - a report has the same rows for the same level and tier, whatever the
-//     evidence holds;
-//   - under Strict, taking a part of the evidence away never turns a FAIL
-//     into a PASS.
+//   - a report has the rows of the specification for its level and tier,
+//     whatever the evidence holds; a row that only live runs have, and that
+//     does not apply, is named beside them;
+//   - under Strict, taking away the evidence that a row rests on never turns
+//     its FAIL into a PASS.
 //
 // The rules are written from the MCP-AQL specification's documents
 // (CC BY 4.0, https://mcpaql.com). This is an independent implementation: it

@@ -1,7 +1,6 @@
 package aql
 
 import (
-	"fmt"
 	"slices"
 
 	"mcptest/internal/jsonv"
@@ -61,12 +60,12 @@ func Evaluate(e *Evidence, o Options) *Report {
 		o.Rules = Reference
 	}
 	o.Safe = o.Safe || collectedSafely(e.Live)
-	all := judge(e, o)
+	all, beside := judge(e, o)
 	strict := all
 	if o.Rules != Strict {
 		o := o
 		o.Rules = Strict
-		strict = judge(e, o)
+		strict, _ = judge(e, o)
 	}
 	r := &Report{
 		Implementation: e.Implementation,
@@ -79,6 +78,7 @@ func Evaluate(e *Evidence, o Options) *Report {
 		Coverage:       coverage(e),
 		Categories:     all,
 		Summary:        summarise(all),
+		NotApplicable:  beside,
 	}
 	if e.File != nil {
 		r.Bundle = e.File.Name
@@ -94,6 +94,7 @@ func Evaluate(e *Evidence, o Options) *Report {
 	}
 	r.AchievedLevel = achieved(strict, o.Level, r.Complete)
 	if o.Category != "" {
+		r.NotApplicable = slices.DeleteFunc(r.NotApplicable, func(n Inapplicable) bool { return n.Category != o.Category })
 		r.Categories = slices.DeleteFunc(slices.Clone(all), func(c CategoryResult) bool { return c.Name != o.Category })
 	}
 	r.ExitCode = exitCode(r.Categories)
@@ -140,11 +141,12 @@ func summarise(cs []CategoryResult) (s Summary) {
 	return s
 }
 
-// complete says whether every row of a MUST category rests on something.
+// complete says whether every row of a MUST category rests on something, and
+// those that promise it on something for each operation and parameter.
 func complete(strict []CategoryResult) bool {
 	for _, c := range strict {
 		for _, t := range c.Tests {
-			if c.Required && t.unproven {
+			if c.Required && (t.unproven || len(t.Missing) > 0) {
 				return false
 			}
 		}
@@ -160,7 +162,7 @@ func achieved(strict []CategoryResult, level int, complete bool) int {
 	got := level
 	for _, c := range strict {
 		switch {
-		case c.Required && c.Result != Pass && c.Result != Warned:
+		case c.Required && len(c.Tests) > 0 && c.Result != Pass && c.Result != Warned:
 			return 0
 		case c.Name == Level2 && slices.ContainsFunc(c.Tests, func(t TestResult) bool { return t.Result == Failed || t.unproven }):
 			got = levelOne
@@ -207,15 +209,22 @@ type judgement struct {
 	// proportion to their size.
 	missing  map[[2]string][]int // cases of MissingRequired by operation and parameter
 	accepted map[string][]string
-	detailed map[string]bool    // operations that have a detail
-	skipped  map[string]bool    // operations that a live run left out
-	untested map[[3]string]bool // test, operation and parameter that it left out
+	detailed map[string]bool // operations that have a detail
+	listed   map[string]bool
+	// described is what details say, by operation and parameter.
+	described map[[2]string]jsonv.Value
+	skipped   map[string]string   // operations that a live run left out, with the reason
+	untested  map[[3]string]spare // test, operation and parameter that it left out
+	clean     cleanTexts          // of leaks
+	beside    []Inapplicable
 }
 
-// judge makes the rows of every category of the level.
-func judge(e *Evidence, o Options) []CategoryResult {
-	j := &judgement{e: e, set: o.Rules, normative: o.Normative, missing: map[[2]string][]int{}, accepted: map[string][]string{}, detailed: map[string]bool{}}
+// judge makes the rows of every category of the level, and tells of those
+// that do not apply.
+func judge(e *Evidence, o Options) ([]CategoryResult, []Inapplicable) {
+	j := &judgement{e: e, set: o.Rules, normative: o.Normative, missing: map[[2]string][]int{}, accepted: map[string][]string{}, clean: cleanTexts{}}
 	j.readSkipped()
+	j.indexNames()
 	for i, c := range e.MissingRequired {
 		key := [2]string{c.Operation, c.Parameter}
 		j.missing[key] = append(j.missing[key], i)
@@ -224,9 +233,6 @@ func judge(e *Evidence, o Options) []CategoryResult {
 		j.accepted[a.Operation] = a.Parameters
 	}
 	for i, d := range e.OperationDetails {
-		if name := d.Lookup("name"); name.Kind() == jsonv.KindString {
-			j.detailed[name.Text()] = true
-		}
 		var p probe
 		operationDetail.look(&p, spot("introspection", "operation_details").elem(i), d, "details.object")
 		j.details = append(j.details, p.found)
@@ -253,7 +259,7 @@ func judge(e *Evidence, o Options) []CategoryResult {
 		}
 		out = append(out, r)
 	}
-	return out
+	return out, j.beside
 }
 
 func (j *judgement) rows(category string) (out []TestResult) {
@@ -267,7 +273,12 @@ func (j *judgement) rows(category string) (out []TestResult) {
 		} else {
 			checks[t.ID](x)
 		}
-		out = append(out, x.result())
+		row := x.result()
+		if t.Live && x.moot != "" && row.Result == Skipped {
+			j.beside = append(j.beside, Inapplicable{category, t.Name, x.moot})
+			continue
+		}
+		out = append(out, row)
 	}
 	return out
 }
@@ -278,10 +289,14 @@ func (j *judgement) rollUp(c *CategoryResult, o Options) {
 		return slices.ContainsFunc(c.Tests, func(t TestResult) bool { return t.Result == r })
 	}
 	unproven := slices.ContainsFunc(c.Tests, func(t TestResult) bool { return t.unproven })
+	gaps := slices.ContainsFunc(c.Tests, func(t TestResult) bool { return len(t.Missing) > 0 })
 	onlySkipped := !has(Pass) && !has(Warned) && !has(Failed)
 	switch {
 	case len(c.Tests) == 0:
 		c.Result = Skipped
+		if slices.ContainsFunc(j.beside, func(n Inapplicable) bool { return n.Category == c.Name }) {
+			c.Note = "none of its rows applies"
+		}
 	case has(Failed) && c.Required:
 		c.Result = Failed
 	case has(Failed):
@@ -294,105 +309,9 @@ func (j *judgement) rollUp(c *CategoryResult, o Options) {
 		c.Result = Warned
 	case unproven && c.Required && j.set == Strict:
 		c.Result, c.Note = Warned, "partly demonstrated: some rows rest on no evidence"
+	case gaps && c.Required && j.set == Strict:
+		c.Result, c.Note = Warned, "partly demonstrated: some rows lack cases of operations or parameters"
 	default:
 		c.Result = Pass
 	}
-}
-
-// ruling is the work on one row.
-type ruling struct {
-	*judgement
-	test     Test
-	cases    int // what was looked at
-	found    []Finding
-	moot     string // why the row does not apply to this implementation
-	lacking  string // what evidence the row would need
-	observed string // what to say when all is well; made from cases when empty
-}
-
-// breaks adds a finding, unless the rule set does not have the rule.
-func (x *ruling) breaks(rule string, at *place, v jsonv.Value, format string, args ...any) {
-	if w := x.weight(rule); w != Off {
-		x.found = append(x.found, Finding{Rule: rule, Weight: w, At: at.pointer(), Says: fmt.Sprintf(format, args...), offset: v.Offset()})
-	}
-}
-
-// takes adds what a shape found, if keep says so.
-func (x *ruling) takes(found []Finding, keep func(Finding) bool) {
-	for _, f := range found {
-		if f.Weight = x.weight(f.Rule); f.Weight != Off && (keep == nil || keep(f)) {
-			x.found = append(x.found, f)
-		}
-	}
-}
-
-// sound says that a payload's findings do not make it invalid.
-func (j *judgement) sound(found []Finding) bool {
-	return !slices.ContainsFunc(found, func(f Finding) bool { return j.weight(f.Rule) == Fail })
-}
-
-// weight is what breaking a rule costs in this judgement.
-func (j *judgement) weight(rule string) Weight {
-	r := rulesByID()[rule]
-	w := r.Weight(j.set)
-	if j.normative && j.set == Strict && w == Warn && r.Requirement == Must && r.normative() {
-		return Fail
-	}
-	return w
-}
-
-func (x *ruling) result() TestResult {
-	x.excuse()
-	t := TestResult{Name: x.test.Name, test: x.test.ID, Result: Pass, Findings: x.found}
-	x.locate(t.Findings)
-	x.e.exchanges(t.Findings)
-	t.unproven = x.set == Strict && x.cases == 0 && x.moot == ""
-	switch heaviest(x.found) {
-	case Fail:
-		t.Result = Failed
-	case Warn:
-		t.Result = Warned
-	}
-	switch {
-	case len(x.found) > 0:
-		t.Detail = narrate(x.found)
-	case x.set == Strict && x.moot != "":
-		t.Result, t.Detail = Skipped, "Not applicable: "+x.moot+"."
-	case x.set == Strict && x.cases == 0:
-		t.Result = Skipped
-		t.Detail = "No evidence: " + x.lacking + "."
-	case x.cases == 0:
-		t.Detail = "Nothing in the bundle speaks against it: " + x.lacking + "."
-	case x.observed != "":
-		t.Detail = x.observed
-	default:
-		t.Detail = fmt.Sprintf("%s looked at, nothing to object to.", count(x.cases, "case"))
-	}
-	return t
-}
-
-// locate gives findings the line and column of what they are about.
-func (x *ruling) locate(found []Finding) {
-	if x.e.File == nil {
-		return
-	}
-	order := make([]*Finding, 0, len(found))
-	for i := range found {
-		if found[i].offset >= 0 {
-			order = append(order, &found[i])
-		}
-	}
-	slices.SortStableFunc(order, func(a, b *Finding) int { return a.offset - b.offset })
-	l := locator{file: x.e.File}
-	for _, f := range order {
-		pos := l.at(f.offset)
-		f.Line, f.Column = pos.Line, pos.Col
-	}
-}
-
-func heaviest(found []Finding) (w Weight) {
-	for _, f := range found {
-		w = max(w, f.Weight)
-	}
-	return w
 }

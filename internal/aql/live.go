@@ -45,6 +45,7 @@ type LiveOptions struct {
 	MaxCalls    int           // 2,000
 	Rate        float64       // calls a second; 0 is no limit
 	CallTimeout time.Duration // 30 s
+	Follow      time.Duration // how long an execution is followed to its end, 30 s
 	Budget      time.Duration // of the whole run, 10 min
 	RunID       string        // letters and digits; marks what the run creates
 	Target      string        // how the adapter is shown, without secrets
@@ -142,6 +143,9 @@ func (o LiveOptions) withDefaults() LiveOptions {
 	}
 	if o.CallTimeout <= 0 {
 		o.CallTimeout = 30 * time.Second
+	}
+	if o.Follow <= 0 {
+		o.Follow = 30 * time.Second
 	}
 	if o.Budget <= 0 {
 		o.Budget = 10 * time.Minute
@@ -322,6 +326,7 @@ type collector struct {
 	first       map[string]reply // what lists answered before anything else was called
 	lost        []*liveOp        // creates whose answer never came
 	doubtful    []doubtfulThing  // creates whose thing could not be read
+	executing   []*execution     // what EXECUTE operations started
 	cleaning    bool
 	notices     []string          // what is odd about the options
 	exhausted   bool              // a call was not sent because MaxCalls were
@@ -371,11 +376,17 @@ func (c *collector) breaks(rule string, r reply, format string, args ...any) {
 }
 
 // leaves notes that a test did not look at a parameter, and why.
-func (c *collector) leaves(test, op, param, reason string) {
-	c.untested = append(c.untested, jsonv.Object(
-		jsonv.Member{Key: "test", Value: jsonv.String(test)},
-		jsonv.Member{Key: "operation", Value: jsonv.String(op)},
-		jsonv.Member{Key: "parameter", Value: jsonv.String(param)},
-		jsonv.Member{Key: "reason", Value: jsonv.String(reason)},
-	))
+func (c *collector) leaves(test, op, param, reason string) { c.leave(test, op, param, reason, false) }
+
+// leavesUnsent is leaves because of a call that was not sent or not answered.
+func (c *collector) leavesUnsent(test, op, param string, r reply) {
+	c.leave(test, op, param, r.cause.Error(), r.barred)
+}
+
+func (c *collector) leave(test, op, param, reason string, policy bool) {
+	o := object{textMember("test", test), textMember("operation", op), textMember("parameter", param), textMember("reason", reason)}
+	if policy {
+		o.set("policy", jsonv.Bool(true))
+	}
+	c.untested = append(c.untested, o.value())
 }

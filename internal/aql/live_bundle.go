@@ -233,6 +233,9 @@ func (c *collector) planValue(op *liveOp, p liveParam) (jsonv.Value, error) {
 	if v, ok := c.o.Values.Lookup(op.name).Get(p.name); ok {
 		return v, nil
 	}
+	if x := op.executionParam(); x != nil && x.name == p.name {
+		return jsonv.String("<one that the run started>"), nil
+	}
 	if op.isIdentifier(p) {
 		if op.category == "READ" {
 			return jsonv.String("<one that the adapter lists>"), nil

@@ -30,6 +30,7 @@ type reply struct {
 	cause   error
 	limited bool // the adapter limits the rate, and waiting did not help
 	budget  bool // not sent: the run has no calls or no time left, or the policy forbids it
+	barred  bool // not sent: the policy forbids it
 	cut     bool // given up by the run, which was ended meanwhile
 	silent  bool // no answer came
 }
@@ -135,6 +136,7 @@ func (c *collector) send(tool string, args jsonv.Value) reply {
 	r := reply{tool: tool, args: args}
 	if reason := c.forbidden(args); reason != "" {
 		r.budget, r.cause = true, errors.New(reason)
+		r.barred = c.poison[r.operation()] != reason
 		return r
 	}
 	return c.exchange(c.ctx, r)
@@ -180,6 +182,7 @@ func (c *collector) sendNow(ctx context.Context, r reply) reply {
 	r.silent = x.Cause != nil
 	r.cut = r.silent && parent.Err() != nil
 	c.read(&r, x)
+	c.track(r)
 	c.write(r, x)
 	c.watch(r, x)
 	return r

@@ -160,7 +160,7 @@ func (c *collector) confirmationRow() {
 	case !c.gated:
 		t.moot = "no operation asked for a confirmation"
 	default:
-		t.moot = "operations ask for a confirmation, and --confirm was not given"
+		t.lacking = "operations ask for a confirmation, and --confirm was not given"
 	}
 }
 

@@ -141,6 +141,7 @@ func (c *collector) cleanUp() {
 	own := c.ctx
 	c.ctx, c.cleaning = ctx, true
 	defer func() { c.ctx, c.cleaning = own, false }()
+	c.endExecutions()
 	c.findDoubtful()
 	c.findLost()
 	for i := len(c.ops) - 1; i >= 0; i-- {

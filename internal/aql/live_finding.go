@@ -68,6 +68,9 @@ func (e *Evidence) callBehind(at string) int {
 	case "introspection":
 		return e.introspectionCall(parts, index(2))
 	case "x_live":
+		if len(parts) >= 3 && parts[1] == "transcript" {
+			return index(2) + 1
+		}
 		if len(parts) >= 5 && parts[1] == "tests" {
 			n, _ := e.Live.Lookup("tests").At(index(2)).Lookup("findings").At(index(4)).Lookup("call").Int64()
 			return int(n)

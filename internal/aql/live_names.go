@@ -228,6 +228,11 @@ func (c *collector) required(op *liveOp, p liveParam) (jsonv.Value, error) {
 	if v, ok := c.o.Values.Lookup(op.name).Get(p.name); ok {
 		return v, nil
 	}
+	if x := op.executionParam(); x != nil && x.name == p.name {
+		if v, err := c.someExecution(op); err == nil || op.category != "READ" {
+			return v, err
+		}
+	}
 	switch {
 	case op.isIdentifier(p) && (op.category == "UPDATE" || op.category == "DELETE"):
 		return c.own(op, p)

@@ -38,6 +38,9 @@ func (c *collector) probeOperation(op *liveOp) {
 	}
 	if !base.sent() {
 		c.skipped[op.name] = base.cause.Error()
+		if why := c.ending(); why != "" && !base.barred {
+			c.skipped[op.name] = why
+		}
 		return
 	}
 	if base.code() == confirmationRequired {
@@ -71,9 +74,9 @@ func (c *collector) attempt(op *liveOp, params jsonv.Value) reply {
 }
 
 func (c *collector) attemptArgs(op *liveOp, args jsonv.Value) reply {
-	if op.category == "CREATE" && c.forbidden(args) == "" {
+	if op.creates() && c.forbidden(args) == "" {
 		if reason := c.occupied(op); reason != "" {
-			return reply{budget: true, cause: errors.New(reason)}
+			return reply{budget: true, barred: true, cause: errors.New(reason)}
 		}
 		if reason := c.intend(op); reason != nil {
 			return reply{budget: true, cause: reason}
@@ -81,10 +84,10 @@ func (c *collector) attemptArgs(op *liveOp, args jsonv.Value) reply {
 	}
 	r := c.send(op.tool, args)
 	c.checkDates(op, r)
-	if r.ok() && op.category == "CREATE" {
+	if r.ok() && op.creates() {
 		c.keepCreated(op, args.Lookup("params"), r)
 	}
-	if op.category == "CREATE" && r.n > 0 && r.cause != nil {
+	if op.creates() && r.n > 0 && r.cause != nil {
 		c.lost = append(c.lost, op)
 	}
 	if r.ok() && op.category == "DELETE" {
@@ -125,7 +128,7 @@ func (c *collector) accuracy(op *liveOp, params jsonv.Value, base reply) {
 		}
 		r := c.attempt(op, params)
 		if !r.heard() {
-			c.leaves("accuracy", op.name, p.name, r.cause.Error())
+			c.leavesUnsent("accuracy", op.name, p.name, r)
 			continue
 		}
 		c.judgeDocumented(op, r, jsonv.Object(jsonv.Member{Key: p.name, Value: params.Lookup(p.name)}))
@@ -219,7 +222,7 @@ func (c *collector) missing(op *liveOp) {
 		}
 		r := c.attempt(op, c.fresh(op).Without(p.name))
 		if !r.heard() {
-			c.leaves("required", op.name, p.name, r.cause.Error())
+			c.leavesUnsent("required", op.name, p.name, r)
 			continue
 		}
 		if strings.HasPrefix(r.code(), "NOT_FOUND") && !names(r.message(), p.name) {
@@ -243,14 +246,18 @@ func (c *collector) failed(name string, r reply, mention ...string) {
 
 // unknownParameters adds a parameter that does not exist.
 func (c *collector) unknownParameters(op *liveOp, base reply) {
-	if !base.ok() && !strings.HasPrefix(base.code(), "VALIDATION_") {
+	if !base.ok() && !base.documented() {
 		c.leaves("unknown", op.name, probeName, "a call without it does not succeed")
 		return
 	}
 	try := func(name string, args func(params jsonv.Value) jsonv.Value) {
 		r := c.attemptArgs(op, args(c.fresh(op)))
 		if !r.heard() {
-			c.leaves("unknown", op.name, name, r.cause.Error())
+			c.leavesUnsent("unknown", op.name, name, r)
+			return
+		}
+		if !r.ok() && r.code() == base.code() && !named(r.env.Lookup("error"), name) {
+			c.leaves("unknown", op.name, name, "it is refused for another reason: "+r.brief())
 			return
 		}
 		c.e.UnknownParameter = append(c.e.UnknownParameter, ParameterCase{Operation: op.name, Parameter: name, Response: c.noted(r), Request: c.redact(r.args), Call: r.n})

@@ -189,31 +189,6 @@ func onlyFields(v jsonv.Value, want []string) bool {
 	return true
 }
 
-// executions calls EXECUTE operations where the mode allows it.
-func (c *collector) executions() {
-	t := c.tests["execute"]
-	t.lacking = "the mode does not call EXECUTE operations"
-	any := false
-	for _, op := range c.ops {
-		if op.category != "EXECUTE" {
-			continue
-		}
-		any = true
-		base, done := c.base[op.name]
-		if !done || !base.ok() {
-			continue
-		}
-		c.sees("execute")
-		state := base.data()
-		if state.Lookup("execution_id").Kind() != jsonv.KindString || state.Lookup("status").Kind() != jsonv.KindString {
-			c.breaks("execute.state", base, "%s answers without execution_id and status", op.name)
-		}
-	}
-	if !any {
-		t.moot = "there is no EXECUTE operation"
-	}
-}
-
 // probeConsistency asks again what was asked at the beginning.
 func (c *collector) probeConsistency() {
 	if c.bare {

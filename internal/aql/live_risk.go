@@ -144,6 +144,9 @@ func (c *collector) forbidden(args jsonv.Value) string {
 	if (op.category == "UPDATE" || op.category == "DELETE") && !c.isOwn(op, args.Lookup("params")) {
 		return "it would touch what this run did not create"
 	}
+	if op.controls() && !c.ownsExecution(op, args.Lookup("params")) {
+		return "it would touch what this run did not start"
+	}
 	return ""
 }
 
@@ -165,6 +168,7 @@ func (c *collector) barred(op *liveOp) string {
 		return "only called when --allow-op matches it: " + why
 	case op.category == "READ" && !named:
 		return "mode " + c.o.Mode + " does not call it without --allow-op: " + why
+	case op.name == stepOperation && c.o.Mode == ModeFull:
 	case op.category == "CREATE" && c.remover(op) == nil && !named:
 		return "nothing deletes what it creates; --allow-op calls it all the same"
 	case op.category == "DELETE" && c.creator(op) == nil, op.category == "UPDATE" && c.creator(op) == nil:

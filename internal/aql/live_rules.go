@@ -1,8 +1,6 @@
 package aql
 
 import (
-	"fmt"
-
 	"mcptest/internal/jsonv"
 )
 
@@ -30,7 +28,10 @@ var liveTests = []Test{
 	{ID: "presets", Name: "Field presets and paths answer what they name", Category: Integration, Section: "FS 2.4, 3.1, 5.1", About: "fields takes minimal, standard and full, each with what the smaller one has, and paths into nested objects."},
 	{ID: "pagination", Name: "Pages follow each other by cursors", Category: Integration, Section: "PG 2.3, 3.2", About: "A page has a pageInfo that is true, its cursor leads to the next page, and mixed directions are refused."},
 	{ID: "cross-cutting", Name: "Common parameters are alike in all READ operations", Category: Integration, Section: "S 2.2", About: "Query, filter, sort, fields and paging have one name, type and default."},
-	{ID: "execute", Name: "EXECUTE operations answer with a state", Category: Integration, Section: "D 8.4", About: "An execution has an identifier and a status."},
+	{ID: "execute", Name: "EXECUTE operations answer with a state", Category: Integration, Section: "D 8.4.3, 8.4.4", About: "An execution has an identifier, and a status that is a core state or documented."},
+	{ID: "execution-end", Name: "Executions end, and stay as they ended", Category: Integration, Section: "D 8.4.2", About: "What an EXECUTE operation started is followed to its end. Nothing changes its state then, and no step or abort is taken any more."},
+	{ID: "execution-abort", Name: "An abort ends an execution", Category: Integration, Section: "D 8.4.2, 8.4.4", About: "What is going on can be aborted, and is cancelled then."},
+	{ID: "execution-steps", Name: "Execution steps are answered with a directive", Category: Integration, Section: "D 8.6, 8.7.1", About: "Where the execution safety loop is advertised, a recorded step is answered with continue and factors."},
 	{ID: "confirmation", Name: "Confirmation tokens are good for one call", Category: Integration, Section: "CT 2 to 5", About: "What has to be confirmed is confirmed by a token of the documented form, for the call it was given for, once."},
 	{ID: "session", Name: "A new session starts afresh", Category: Integration, Section: "D 2.3", About: "Another session gets the same introspection, and takes no token of the one before."},
 }
@@ -101,7 +102,15 @@ var liveRules = []Rule{
 	{"append-only.silent", "append-only", Should, "S 3.5", Off, Warn, "An update of what is append-only is refused, not ignored.", "Answer an error instead of success."},
 	{"append-only.says", "append-only", Should, "S 3.5", Off, Warn, "The refusal says that the data is append-only.", "Write \"append-only\" into the message, and what adds to it."},
 	{"cross-cutting.alike", "cross-cutting", Should, "S 2.2", Off, Warn, "A parameter that several READ operations have in common has one type, one default and is required in all or none.", "Describe it once and use it everywhere."},
-	{"execute.state", "execute", Should, "D 8.4", Off, Warn, "An EXECUTE operation answers with execution_id and status.", "Answer both."},
+	{"execute.state", "execute", Should, "D 8.4.3", Off, Warn, "An EXECUTE operation answers with execution_id and status.", "Answer both."},
+	{"execute.status", "execute", Must, "D 8.4.3, 8.4.4", Off, Warn, "A status is pending, running, completed, failed or cancelled, or one that lifecycle.states of the operation documents.", "Use the core states, or list your own under lifecycle.states."},
+	{"execution-end.readable", "execution-end", Should, "D 8.4.3", Off, Warn, "The state of an execution can be read by the execution_id that was answered.", "Answer the state for as long as the execution is known."},
+	{"execution-end.final", "execution-end", Must, "D 8.4.2", Off, Fail, "completed, failed and cancelled are final, but for a retry of what failed.", "Change no state after the end; a further run is another execution."},
+	{"execution-end.closed", "execution-end", Should, "D 8.4.2", Off, Warn, "A step or an abort of an execution that ended is refused.", "Look at the state first, and answer with a conflict."},
+	{"execution-abort.accepted", "execution-abort", Must, "D 8.4.4", Off, Fail, "What is pending or running can be cancelled.", "Support the way to cancelled from every state that is not final, or document supports_cancel: false."},
+	{"execution-abort.ends", "execution-abort", Must, "D 8.4.2, 8.4.4", Off, Fail, "An abort that succeeds leads to cancelled.", "Stop the work before answering, or refuse the abort."},
+	{"execution-steps.listed", "execution-steps", Must, "D 8.6.3", Off, Fail, "An adapter that advertises execution_safety_loop lists record_execution_step.", "List the operation, or advertise nothing."},
+	{"execution-steps.directive", "execution-steps", Must, "D 8.7.1", Off, Fail, "A recorded step is answered with continue, true or false, and factors, a list of texts.", "Answer both with every step."},
 	{"confirmation.token", "confirmation", Should, "CT 2.2", Off, Warn, "A token is conf_ or quota_continue_ and 1 to 64 letters, digits, underscores and hyphens.", "Answer CONFIRMATION_REQUIRED with details.confirmation_token."},
 	{"confirmation.expires", "confirmation", Must, "CT 5.1", Off, Warn, "A token has an expires_at in the future.", "Answer details.expires_at beside the token, such as 2026-05-01T10:00:00Z."},
 	{"confirmation.works", "confirmation", Must, "CT 1.3, OPS 7.5.3", Off, Warn, "The same call with the token as confirmation_token is carried out.", "Take confirmation_token beside the other parameters."},
@@ -155,33 +164,4 @@ func (x *ruling) observedLive() {
 			}
 		}
 	}
-}
-
-// passedOver says that a live run left an operation, or one parameter for
-// one test, out; the report then speaks of it instead of holding it against
-// the adapter.
-func (j *judgement) passedOver(test, op, param string) bool {
-	return j.set == Strict && (j.skipped[op] || j.untested[[3]string{test, op, param}])
-}
-
-// readSkipped makes the index of what a live run left out.
-func (j *judgement) readSkipped() {
-	j.skipped, j.untested = map[string]bool{}, map[[3]string]bool{}
-	if !isLive(j.e.Live) {
-		return
-	}
-	for _, s := range j.e.Live.Lookup("skipped").Elems() {
-		j.skipped[s.Lookup("operation").Text()] = true
-	}
-	for _, s := range j.e.Live.Lookup("untested").Elems() {
-		j.untested[[3]string{s.Lookup("test").Text(), s.Lookup("operation").Text(), s.Lookup("parameter").Text()}] = true
-	}
-}
-
-// besides says how many things a live run left out.
-func besides(n int, what string) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" %s could not be looked at in the run's mode or budget.", count(n, what))
 }

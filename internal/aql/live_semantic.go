@@ -141,7 +141,10 @@ func (c *collector) askModel(s *SemanticCase, tools []llm.Tool) error {
 // everything else is noted and left undone, whatever the run's mode.
 func (c *collector) rehearse(call llm.Call) string {
 	if c.toolNamed(call.Name) == nil {
-		return "there is no such tool"
+		return rehearsed("NOT_FOUND_OPERATION", "There is no such tool.")
+	}
+	if call.Arguments.Kind() != jsonv.KindObject {
+		return rehearsed("VALIDATION_INVALID_TYPE", "The arguments of the call have to be one JSON object, and they are none, or too long.")
 	}
 	parts := []jsonv.Value{call.Arguments}
 	if batch := call.Arguments.Lookup("operations"); !batch.IsAbsent() {
@@ -157,10 +160,12 @@ func (c *collector) rehearse(call llm.Call) string {
 		name := part.Lookup("operation")
 		op := c.op(name.Text())
 		switch {
-		case name.Kind() != jsonv.KindString || op == nil && name.Text() != "introspect":
-			return `{"success":false,"error":{"code":"NOT_FOUND_OPERATION","message":"The introspection lists no such operation."}}`
+		case name.Kind() != jsonv.KindString:
+			return rehearsed("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
+		case op == nil && name.Text() != "introspect":
+			return rehearsed("NOT_FOUND_OPERATION", "The introspection lists no such operation.")
 		case op != nil && (op.risk != riskRead || c.barred(op) != ""), smuggled(op, part.Lookup("params")):
-			return `{"success":false,"error":{"code":"PERMISSION_DENIED","message":"This is a rehearsal: the call was noted and not carried out."}}`
+			return rehearsed("PERMISSION_DENIED", "This is a rehearsal: the call was noted and not carried out.")
 		}
 	}
 	r := c.send(call.Name, call.Arguments)
@@ -168,6 +173,12 @@ func (c *collector) rehearse(call llm.Call) string {
 		return "the call was not sent: " + r.cause.Error()
 	}
 	return clip(c.noted(r).String(), 20_000)
+}
+
+// rehearsed is what a model is told whose call was not sent.
+func rehearsed(code, message string) string {
+	return jsonv.Object(jsonv.Member{Key: "success", Value: jsonv.Bool(false)},
+		jsonv.Member{Key: "error", Value: jsonv.Object(textMember("code", code), textMember("message", message))}).String()
 }
 
 // smuggled reports whether parameters name an operation of their own, which a

@@ -94,6 +94,54 @@ func TestModelsCallsAreRehearsed(t *testing.T) {
 	}
 }
 
+// What is sent back to a model whose call was malformed says what was wrong
+// with it, word for word, and nothing of it reaches the adapter.
+func TestMalformedCallsAreAnswered(t *testing.T) {
+	const (
+		noObject = `{"success":false,"error":{"code":"VALIDATION_INVALID_TYPE","message":"The arguments of the call have to be one JSON object, and they are none, or too long."}}`
+		noName   = `{"success":false,"error":{"code":"VALIDATION_MISSING_PARAM","message":"The arguments of the call have to name an operation, a text."}}`
+		noOp     = `{"success":false,"error":{"code":"NOT_FOUND_OPERATION","message":"The introspection lists no such operation."}}`
+		noTool   = `{"success":false,"error":{"code":"NOT_FOUND_OPERATION","message":"There is no such tool."}}`
+		noEffect = `{"success":false,"error":{"code":"PERMISSION_DENIED","message":"This is a rehearsal: the call was noted and not carried out."}}`
+	)
+	for _, x := range []struct{ tool, args, echo, want string }{
+		{"mcp_aql_read", `{"operation":"list_books"`, `{}`, noObject},
+		{"mcp_aql_read", ``, `{}`, noObject},
+		{"mcp_aql_read", `["list_books"]`, `{}`, noObject},
+		{"mcp_aql_read", `{"params":"` + strings.Repeat("x", 70_000) + `"}`, `{}`, noObject},
+		{"mcp_aql_read", `{"op":"list_books"}`, `{"op":"list_books"}`, noName},
+		{"mcp_aql_read", `{"operation":7}`, `{"operation":7}`, noName},
+		{"mcp_aql_read", `{"operation":"zap"}`, `{"operation":"zap"}`, noOp},
+		{"rm", `{}`, `{}`, noTool},
+		{"mcp_aql_delete", `{"operation":"delete_book"}`, `{"operation":"delete_book"}`, noEffect},
+	} {
+		var mu sync.Mutex
+		told, echoed := "", ""
+		m := model(t, func(messages jsonv.Value) string {
+			if messages.Len() == 2 {
+				return calling(x.tool, x.args)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			told = messages.At(3).Lookup("content").Text()
+			echoed = messages.At(2).Lookup("tool_calls").At(0).Lookup("function", "arguments").Text()
+			return saying("I see.")
+		})
+		var log strings.Builder
+		collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Log: &log}), MaxCalls: 60, Asking: aql.Asking{Model: m}})
+		mu.Lock()
+		if told != x.want || echoed != x.echo {
+			t.Errorf("%s %s: told %s\nand its call stands there as %s", x.tool, clipText(x.args), told, clipText(echoed))
+		}
+		mu.Unlock()
+		if strings.Contains(log.String(), "zap") || strings.Contains(log.String(), `"category":"DELETE"`) {
+			t.Errorf("%s was carried out", clipText(x.args))
+		}
+	}
+}
+
+func clipText(s string) string { return s[:min(len(s), 80)] }
+
 type memory struct {
 	sync.Mutex
 	m map[string]judge.Verdict

@@ -87,23 +87,39 @@ func rowsByID(r *aql.Report) map[string]aql.TestResult {
 			}
 		}
 	}
+	for _, n := range r.NotApplicable {
+		for _, known := range aql.Tests() {
+			if known.Category == n.Category && known.Name == n.Test {
+				out[known.ID] = aql.TestResult{Name: n.Test, Result: aql.Skipped, Detail: n.Reason}
+			}
+		}
+	}
 	return out
 }
 
 func TestConformantAdapter(t *testing.T) {
 	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: aql.ModeWrite})
-	// What the adapter does not have, or the mode does not call.
-	optional := map[string]bool{"EXECUTE operations answer with a state": true, "Confirmation tokens are good for one call": true, "Limits of size are enforced": true}
 	for _, level := range []int{1, 2} {
 		r := aql.Evaluate(e, aql.Options{Level: level, Rules: aql.Strict})
 		for _, c := range r.Categories {
 			for _, row := range c.Tests {
-				if row.Result != aql.Pass && !optional[row.Name] {
+				skipped := row.Result == aql.Skipped && row.Name == "EXECUTE operations answer with a state"
+				if row.Result != aql.Pass && !skipped || len(row.Missing) > 0 {
 					t.Errorf("level %d: %s: %s: %s", level, row.Result, row.Name, row.Detail)
 				}
 			}
-			if c.Result != aql.Pass && c.Name != aql.Semantic {
+			if c.Result != aql.Pass && (c.Name != aql.Semantic || c.Result != aql.Skipped) {
 				t.Errorf("level %d: %s is %s (%s)", level, c.Name, c.Result, c.Note)
+			}
+		}
+		if r.Summary.Skipped != 1 || r.Summary.Failed+r.Summary.Warned > 0 || len(r.NotApplicable) == 0 {
+			t.Errorf("level %d: %s, and %v does not apply", level, r.Summary, r.NotApplicable)
+		}
+		for _, text := range []string{string(r.Text()), string(r.Markdown()), string(r.JSON())} {
+			for _, n := range r.NotApplicable {
+				if !strings.Contains(text, n.Test) || !strings.Contains(text, n.Reason) {
+					t.Errorf("level %d: %s is not told:\n%s", level, n.Test, text)
+				}
 			}
 		}
 		if r.ExitCode != 0 || r.AchievedLevel != level || !r.Complete {
@@ -227,7 +243,11 @@ func TestDefectsFlipTheirRows(t *testing.T) {
 		if feature != "" && feature != "stress" {
 			o.Features, dial = []string{feature}, shared
 		}
-		return rowsByID(judgeLive(collect(t, aql.LiveOptions{Dial: dial(t, o), Mode: aql.ModeWrite, Confirm: feature == "confirm", Stress: feature == "stress"})))
+		mode := aql.ModeWrite
+		if feature == "executions" {
+			mode = aql.ModeFull
+		}
+		return rowsByID(judgeLive(collect(t, aql.LiveOptions{Dial: dial(t, o), Mode: mode, Confirm: feature == "confirm", Stress: feature == "stress", Follow: 100 * time.Millisecond})))
 	}
 	before := map[string]map[string]aql.TestResult{}
 	for _, d := range demo.Defects() {
@@ -338,6 +358,24 @@ func TestProbedBundle(t *testing.T) {
 		strict := aql.Evaluate(e, aql.Options{Level: 1, Rules: aql.Strict})
 		if strict.ExitCode == 1 || strict.Complete || strict.AchievedLevel != 0 {
 			t.Errorf("probed %v: exit %d, complete %v, achieved %d", probed, strict.ExitCode, strict.Complete, strict.AchievedLevel)
+		}
+	}
+}
+
+// A run in full mode ends what it started, and tells of what it cannot end.
+func TestExecutionsAreEnded(t *testing.T) {
+	for defect, want := range map[string]string{"": "", "execution-endless": "", "abort-refused": "it could not be aborted: PERMISSION_DENIED"} {
+		o := demo.Options{Features: []string{"executions"}}
+		if defect != "" {
+			o.Defects = []string{defect}
+		}
+		e := collect(t, aql.LiveOptions{Dial: shared(t, o), Mode: aql.ModeFull, Follow: 100 * time.Millisecond})
+		left := e.Live.Lookup("leftovers")
+		if (left.Len() > 0) != (want != "") || !strings.Contains(left.String(), want) {
+			t.Errorf("%q: left behind: %s", defect, left)
+		}
+		if r := judgeLive(e); want == "" && (r.AchievedLevel == 0 || !r.Complete) {
+			t.Errorf("%q: achieved %d, complete %v\n%s", defect, r.AchievedLevel, r.Complete, r.Text())
 		}
 	}
 }

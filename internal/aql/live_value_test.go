@@ -161,3 +161,51 @@ func FuzzMatching(f *testing.F) {
 		_ = fmt.Sprint(parseType(pattern))
 	})
 }
+
+// What goes on is ended by nobody who did not start it, in no mode.
+func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
+	run := liveParam{name: "execution_id", typ: "string", required: true}
+	task := liveParam{name: "task_id", typ: "string", required: true}
+	hint := liveParam{name: "nextActionHint", typ: "string", required: true}
+	ops := []*liveOp{
+		{name: "execute_job", category: "EXECUTE", verb: "execute", resource: "job", params: []liveParam{{name: "job_id", typ: "string", required: true}}, risk: riskWrite},
+		{name: "abort_execution", category: "EXECUTE", verb: "abort", resource: "execution", params: []liveParam{run}, risk: riskWrite},
+		{name: "cancel_task", category: "EXECUTE", verb: "cancel", resource: "task", params: []liveParam{task}, risk: riskWrite},
+		{name: stepOperation, category: "CREATE", verb: "record", resource: "execution_step", params: []liveParam{run, hint}, risk: riskWrite},
+	}
+	c := &collector{
+		o: LiveOptions{Mode: ModeFull, Values: jsonv.From(map[string]any{"cancel_task": map[string]any{"task_id": "named"}})}, ops: ops, created: map[string][]createdThing{},
+		harvest:   map[string]map[string][]jsonv.Value{"task": {"id": {jsonv.String("yours")}}},
+		executing: []*execution{{id: jsonv.String("mine"), starts: ops[0]}},
+	}
+	for _, x := range []struct {
+		op, params string
+		ok         bool
+	}{
+		{"execute_job", `{"job_id":"any"}`, true},
+		{"abort_execution", `{"execution_id":"mine"}`, true},
+		{"abort_execution", `{"execution_id":"yours"}`, false},
+		{"abort_execution", `{"execution_id":42}`, false},
+		{"abort_execution", `{}`, false},
+		{"cancel_task", `{"task_id":"yours"}`, false},
+		{"cancel_task", `{"task_id":"named"}`, true},
+		{"cancel_task", `{}`, false},
+		{stepOperation, `{"execution_id":"mine","nextActionHint":"x"}`, true},
+		{stepOperation, `{"execution_id":"yours","nextActionHint":"x"}`, false},
+		{stepOperation, `{"nextActionHint":"x"}`, true}, // refused, as the hint is for nothing
+	} {
+		p, _ := jsonv.Parse([]byte(x.params))
+		why := c.forbidden(jsonv.Object(textMember("operation", x.op), jsonv.Member{Key: "params", Value: p}))
+		if (why == "") != x.ok {
+			t.Errorf("%s %s: %q", x.op, x.params, why)
+		}
+	}
+	for _, mode := range []string{ModeSafe, ModeWrite} {
+		c.o.Mode = mode
+		for _, op := range ops {
+			if c.barred(op) == "" {
+				t.Errorf("mode %s calls %s", mode, op.name)
+			}
+		}
+	}
+}

@@ -49,8 +49,31 @@ func TestMistakesHaveLineColumnAndPointer(t *testing.T) {
 		`{"semantic_tests":[{"name":"n","x_judge":{"verdict":"maybe"}}]}`: {
 			`b.json:1:53: error: /semantic_tests/0/x_judge/verdict: want understood, not_understood or unsure, got "maybe"`,
 		},
-		`{"error_test":[]}`:           {`b.json:1:15: warning: /error_test: unknown key "error_test" (did you mean "error_tests"?)`},
-		`{"version":1,"version":"2"}`: {`b.json:1:14: warning: /version: duplicate key`},
+		"{\"x_live\":{\"tests\":5,\n\"skipped\":\"x\"}}": {
+			`b.json:1:20: error: /x_live/tests: want a list, got a number (5)`,
+			`b.json:2:11: error: /x_live/skipped: want a list, got a text ("x")`,
+		},
+		"{\"x_live\":{\"tests\":[null,5,{\"cases\":\"1\",\"findings\":[7,{\"rule\":1}]}],\n\"ended\":1,\"untested\":[1],\"cut_short\":{\"a\":2},\"policy\":3,\"transcript\":[\"x\"]}}": {
+			`b.json:1:21: error: /x_live/tests/0: want an object, got null`,
+			`b.json:1:26: error: /x_live/tests/1: want an object, got a number (5)`,
+			`b.json:1:28: error: /x_live/tests/2: missing key "id"`,
+			`b.json:1:37: error: /x_live/tests/2/cases: want a number, got a text ("1")`,
+			`b.json:1:53: error: /x_live/tests/2/findings/0: want an object, got a number (7)`,
+			`b.json:1:55: error: /x_live/tests/2/findings/1: missing key "says"`,
+			`b.json:1:63: error: /x_live/tests/2/findings/1/rule: want a text, got a number (1)`,
+			`b.json:2:9: error: /x_live/ended: want a text, got a number (1)`,
+			`b.json:2:23: error: /x_live/untested/0: want an object, got a number (1)`,
+			`b.json:2:43: error: /x_live/cut_short/a: want a text, got a number (2)`,
+			`b.json:2:55: error: /x_live/policy: want an object, got a number (3)`,
+			`b.json:2:71: error: /x_live/transcript/0: want an object, got a text ("x")`,
+		},
+		`{"x_live":{"tests":[{"id":"acuracy","findings":[{"rule":"leaks.path","says":"x"}]}]}}`: {
+			`b.json:1:27: warning: /x_live/tests/0/id: no row of a live report is called "acuracy", so this counts for nothing`,
+			`b.json:1:57: warning: /x_live/tests/0/findings/0/rule: "leaks.path" is no rule of this row, so this counts for nothing`,
+		},
+		`{"x_live":{"policy":"safe","tests":[]}}`: nil,
+		`{"error_test":[]}`:                       {`b.json:1:15: warning: /error_test: unknown key "error_test" (did you mean "error_tests"?)`},
+		`{"version":1,"version":"2"}`:             {`b.json:1:14: warning: /version: duplicate key`},
 	} {
 		_, ds := read(bundle)
 		got := lines(ds)

@@ -19,7 +19,7 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 		ExitCode: r.ExitCode,
 		Parallel: 1,
 		Servers:  []result.Server{},
-		Notes:    append([]string{"Conformance: " + r.levels()}, r.closing()...),
+		Notes:    append([]string{"Conformance: " + r.levelsInOneLine()}, r.closing()...),
 	}
 	var cases result.Slice
 	for _, c := range r.Categories {
@@ -75,9 +75,12 @@ func (r *Report) title() string {
 	return strings.TrimSpace(r.Implementation + " " + r.Version)
 }
 
-func (r *Report) levels() string {
-	level := func(n int) string { return string(rune('0' + n%10)) }
-	return "requested level " + level(r.RequestedLevel) + ", conformance level " + r.level()
+func (r *Report) levelsInOneLine() string {
+	var parts []string
+	for _, l := range r.levels() {
+		parts = append(parts, strings.ToLower(l[0])+" "+l[1])
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (r *Report) asCase(c CategoryResult, t TestResult) *result.Case {

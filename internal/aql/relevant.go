@@ -14,79 +14,36 @@ import (
 // knows says that an operation is listed or has a detail. Where nothing is
 // listed at all, nothing can be said against it.
 func (j *judgement) knows(op string) bool {
-	if j.detailed[op] {
-		return true
-	}
-	empty := true
-	for name := range listedOperations(j.e) {
-		if empty = false; name == op {
-			return true
-		}
-	}
-	return empty && len(j.detailed) == 0
+	return j.detailed[op] || j.listed[op] || len(j.detailed) == 0 && len(j.listed) == 0
 }
 
 // documents returns what the detail of an operation says of a parameter,
 // absent when it says nothing.
-func (j *judgement) documents(op, param string) jsonv.Value {
+func (j *judgement) documents(op, param string) jsonv.Value { return j.described[[2]string{op, param}] }
+
+// indexNames makes the indices of what is listed and documented.
+func (j *judgement) indexNames() {
+	j.detailed, j.listed, j.described = map[string]bool{}, map[string]bool{}, map[[2]string]jsonv.Value{}
+	for name := range listedOperations(j.e) {
+		j.listed[name] = true
+	}
 	for _, d := range j.e.OperationDetails {
-		if d.Lookup("name").Text() != op {
-			continue
+		name := d.Lookup("name")
+		if name.Kind() == jsonv.KindString {
+			j.detailed[name.Text()] = true
 		}
 		for _, p := range parameterList(d) {
-			if p.Lookup("name").Text() == param {
-				return p
+			key := [2]string{name.Text(), p.Lookup("name").Text()}
+			if _, known := j.described[key]; !known {
+				j.described[key] = p
 			}
 		}
 	}
-	return jsonv.Value{}
 }
 
 // defaultEquivalent is where a live run writes that an answer is the same with
 // and without the documented default.
 const defaultEquivalent = "_conformance.default_equivalent"
-
-// failure is a failure in the evidence, wherever it stands.
-type failure struct {
-	at                *place
-	response, request jsonv.Value
-	provoked          bool // by a call that was meant to fail
-}
-
-// otherFailures are the failures that are not among the error tests.
-func (j *judgement) otherFailures() (out []failure) {
-	told := map[int]bool{}
-	for _, c := range j.e.ErrorTests {
-		told[c.Call] = c.Call > 0
-	}
-	add := func(at *place, response, request jsonv.Value, call int, provoked bool) {
-		if refused(response) && !told[call] {
-			out = append(out, failure{at, response, request, provoked})
-		}
-	}
-	for i, c := range j.e.MissingRequired {
-		add(spot("parameter_tests", "missing_required").elem(i).member("response"), c.Response, c.Request, c.Call, true)
-	}
-	for i, c := range j.e.UnknownParameter {
-		add(spot("parameter_tests", "unknown_parameter").elem(i).member("response"), c.Response, c.Request, c.Call, true)
-	}
-	for i, c := range j.e.OptionalDefaults {
-		add(spot("parameter_tests", "optional_defaults").elem(i).member("response"), c.Response, c.Request, c.Call, false)
-	}
-	for i, c := range j.e.RoundTrips {
-		add(spot("round_trip_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, c.Call, false)
-	}
-	for i, c := range j.e.Updates {
-		add(spot("update_preservation_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, c.Call, false)
-	}
-	for i, c := range j.e.Constraints {
-		add(spot("constraint_tests").elem(i).member("response"), c.Response, c.Request, c.Call, holds(c))
-	}
-	for i, r := range j.e.BatchExample.Lookup("results").Elems() {
-		add(spot("batch_example", "results").elem(i).member("result"), r.Lookup("result"), jsonv.Value{}, 0, false)
-	}
-	return out
-}
 
 // comparable says that a field is one of what was read, and not of the
 // envelope around it.

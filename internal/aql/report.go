@@ -27,6 +27,9 @@ type Report struct {
 	Coverage Coverage
 	// Bundle is the file that was judged, as given; "" when there was none.
 	Bundle string
+	// NotApplicable are the rows of live runs that have nothing to look at in
+	// this adapter, or were not asked for. They are not among the rows.
+	NotApplicable []Inapplicable
 	// Ended says why the live run ended early, "" when it did not.
 	Ended string
 	// Leftovers are what the live run created and could not remove, each with
@@ -53,10 +56,16 @@ type TestResult struct {
 	Detail   string
 	Tiers    *TierResults // of semantic rows
 	Findings []Finding
+	// Missing names the operations and parameters that the row promises to
+	// look at and rests on no case of.
+	Missing []string
 
 	test     string // id of the Test, "" when read from a report that names none
 	unproven bool   // SKIP for want of evidence
 }
+
+// Inapplicable is a row that a report does not have, and why.
+type Inapplicable struct{ Category, Test, Reason string }
 
 // TierResults are the verdicts of the two tiers of a semantic row.
 type TierResults struct{ Structural, Semantic Result }
@@ -151,7 +160,7 @@ func (r *Report) Warns() bool {
 			return true
 		}
 		for _, t := range c.Tests {
-			if t.Result == Warned || t.unproven {
+			if t.Result == Warned || t.unproven || len(t.Missing) > 0 {
 				return true
 			}
 		}

@@ -39,6 +39,7 @@ func (r *Report) JSON() []byte {
 			jsonv.Member{Key: "not_generatable", Value: num(r.Coverage.NotGeneratable)},
 		))
 	}
+	o.list("notApplicable", each(r.NotApplicable, Inapplicable.json))
 	o.text("bundle", r.Bundle)
 	o.text("ended", r.Ended)
 	o.list("leftovers", each(r.Leftovers, jsonv.String))
@@ -56,6 +57,10 @@ func (c CategoryResult) json() jsonv.Value {
 	return o.value()
 }
 
+func (n Inapplicable) json() jsonv.Value {
+	return jsonv.Object(textMember("category", n.Category), textMember("name", n.Test), textMember("reason", n.Reason))
+}
+
 func (t TestResult) json() jsonv.Value {
 	o := object{
 		{Key: "name", Value: jsonv.String(t.Name)},
@@ -68,6 +73,7 @@ func (t TestResult) json() jsonv.Value {
 			jsonv.Member{Key: "semantic", Value: jsonv.String(string(t.Tiers.Semantic))},
 		))
 	}
+	o.list("missing", each(t.Missing, jsonv.String))
 	o.list("findings", each(t.Findings, Finding.json))
 	return o.value()
 }

@@ -45,6 +45,9 @@ func (r *reader) report(o jsonv.Value, out *Report) {
 	out.Normative = r.flag(o, "", "normative")
 	out.AchievedLevel = r.integer(o, "", "achievedLevel", -1)
 	out.Complete = r.flag(o, "", "complete")
+	r.list(o, "", "notApplicable", jsonv.KindObject, func(n jsonv.Value, at string) {
+		out.NotApplicable = append(out.NotApplicable, Inapplicable{r.text(n, at, "category", true), r.text(n, at, "name", true), r.text(n, at, "reason", false)})
+	})
 	out.Bundle = r.text(o, "", "bundle", false)
 	out.Ended = r.text(o, "", "ended", false)
 	r.list(o, "", "leftovers", jsonv.KindString, func(l jsonv.Value, _ string) { out.Leftovers = append(out.Leftovers, l.Text()) })
@@ -84,6 +87,7 @@ func (r *reader) testResult(t jsonv.Value, at, category string) TestResult {
 	if tiers, p := r.member(t, at, "tiers", jsonv.KindObject, false); !tiers.IsAbsent() {
 		out.Tiers = &TierResults{Result(r.text(tiers, p, "structural", false)), Result(r.text(tiers, p, "semantic", false))}
 	}
+	out.Missing = r.texts(t, at, "missing")
 	r.list(t, at, "findings", jsonv.KindObject, func(f jsonv.Value, at string) {
 		g := Finding{Rule: r.text(f, at, "rule", true), At: r.text(f, at, "at", false), Says: r.text(f, at, "says", false), Weight: Fail, offset: -1}
 		if r.text(f, at, "weight", false) == "WARN" {

@@ -14,8 +14,9 @@ func (r *Report) Text() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Implementation: %s\n", orNotGiven(oneLine(r.Implementation)))
 	fmt.Fprintf(&b, "Spec version: %s\n", orNotGiven(oneLine(r.SpecVersion)))
-	fmt.Fprintf(&b, "Requested level: %d\n", r.RequestedLevel)
-	fmt.Fprintf(&b, "Conformance level: %s\n", r.level())
+	for _, l := range r.levels() {
+		fmt.Fprintf(&b, "%s: %s\n", l[0], l[1])
+	}
 	fmt.Fprintf(&b, "Summary: %s\n", r.Summary)
 	for _, c := range r.Categories {
 		fmt.Fprintf(&b, "\n%s [%s] -> %s\n", oneLine(c.Name), c.requirement(), c.Result)
@@ -51,8 +52,9 @@ func (r *Report) Markdown() []byte {
 	b.WriteString("# MCP-AQL Conformance Report\n\n")
 	fmt.Fprintf(&b, "- Implementation: %s\n", codeSpan(orNotGiven(r.Implementation)))
 	fmt.Fprintf(&b, "- Spec version: %s\n", codeSpan(orNotGiven(r.SpecVersion)))
-	fmt.Fprintf(&b, "- Requested level: `%d`\n", r.RequestedLevel)
-	fmt.Fprintf(&b, "- Conformance level: `%s`\n", r.level())
+	for _, l := range r.levels() {
+		fmt.Fprintf(&b, "- %s: `%s`\n", l[0], l[1])
+	}
 	fmt.Fprintf(&b, "- Summary: %s\n", r.Summary)
 	for _, c := range r.Categories {
 		fmt.Fprintf(&b, "\n## %s\n\nRequirement: %s\n\nResult: %s\n\n", escapeMarkdown(c.Name), c.requirement(), c.Result)
@@ -81,13 +83,26 @@ func (r *Report) Markdown() []byte {
 	return []byte(b.String())
 }
 
-// level is the conformance level for people: strict rules show none while
-// rows lack evidence, whatever did not fail.
-func (r *Report) level() string {
-	if r.Rules == Strict && r.ConformanceLevel > 0 && !r.Complete {
-		return fmt.Sprintf("not shown (no MUST failed at level %d, and evidence is missing)", r.ConformanceLevel)
+// levels are the lines about levels. The strict report begins with the level
+// that was achieved, which is 0 as long as evidence is missing; what did not
+// fail at the requested level is no level by itself. The reference layout is
+// the specification's.
+func (r *Report) levels() [][2]string {
+	requested := [2]string{"Requested level", strconv.Itoa(r.RequestedLevel)}
+	if r.Rules != Strict || r.AchievedLevel < 0 {
+		return [][2]string{requested, {"Conformance level", strconv.Itoa(r.ConformanceLevel)}}
 	}
-	return strconv.Itoa(r.ConformanceLevel)
+	achieved := strconv.Itoa(r.AchievedLevel)
+	switch {
+	case r.AchievedLevel >= r.RequestedLevel:
+	case r.ConformanceLevel == 0:
+		achieved += " (a MUST category failed)"
+	case !r.Complete:
+		achieved += " (evidence is missing)"
+	case r.AchievedLevel > 0:
+		achieved += fmt.Sprintf(" (not every row of level %d passed)", r.RequestedLevel)
+	}
+	return [][2]string{{"Achieved level", achieved}, requested}
 }
 
 // closing is what the report says below the rows. A report of another tool
@@ -101,6 +116,13 @@ func (r *Report) closing() []string {
 		line += ", evidence incomplete"
 	}
 	out := []string{line + "."}
+	if len(r.NotApplicable) > 0 {
+		var rows []string
+		for _, n := range r.NotApplicable {
+			rows = append(rows, fmt.Sprintf("%s (%s)", n.Test, n.Reason))
+		}
+		out = append(out, fmt.Sprintf("Not applicable or not asked for, %s: %s.", count(len(rows), "row"), strings.Join(rows, "; ")))
+	}
 	if r.Ended != "" {
 		out = append(out, "The run is not complete: "+r.Ended+". What it did not look at is SKIP.")
 	}

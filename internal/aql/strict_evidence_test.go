@@ -1,10 +1,14 @@
 package aql_test
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"mcptest/internal/aql"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
 )
 
 // What a bundle holds beside the point is no evidence, and a leak is one
@@ -28,6 +32,16 @@ func TestStrictLooksAtWhatCounts(t *testing.T) {
 		"form of a parameter test": {func(e *aql.Evidence) {
 			m := &e.MissingRequired[0]
 			m.Response = leak("VALIDATION_MISSING_PARAM", m.Parameter).With("extra", jsonv.Int(1))
+		}, "error-form", aql.Failed},
+		"form of a read": {func(e *aql.Evidence) {
+			e.RoundTrips[0].ReadResponse = e.RoundTrips[0].ReadResponse.With("extra", jsonv.Int(1))
+		}, "error-form", aql.Failed},
+		"form of an answer without a default": {func(e *aql.Evidence) {
+			d := &e.OptionalDefaults[0]
+			d.Response = d.Response.With("warnings", jsonv.String("none"))
+		}, "error-form", aql.Failed},
+		"form of an introspection answer": {func(e *aql.Evidence) {
+			e.TypesList = e.TypesList.With("count", jsonv.Int(2))
 		}, "error-form", aql.Failed},
 		"another default than documented": {func(e *aql.Evidence) {
 			d := &e.OptionalDefaults[0]
@@ -92,5 +106,74 @@ func TestStrictLooksAtWhatCounts(t *testing.T) {
 		if got := rowsByID(aql.Evaluate(e, aql.Options{Rules: aql.Strict}))["leaks"].Result; got != aql.Failed {
 			t.Errorf("%s: %s", s, got)
 		}
+	}
+}
+
+// One case does not speak for every operation: what has none is named, and
+// the evidence is not complete. The reference rules count cases alone.
+func TestEveryOperationNeedsItsCase(t *testing.T) {
+	e := evidence(t)
+	e.UnknownParameter = e.UnknownParameter[:1] // of list_beds
+	r := aql.Evaluate(e, aql.Options{Level: 2, Rules: aql.Strict})
+	row := rowsByID(r)["unknown"]
+	if want := []string{"show_bed", "sow_seed"}; row.Result != aql.Pass || !slices.Equal(row.Missing, want) {
+		t.Errorf("%s, missing %q", row.Result, row.Missing)
+	}
+	if want := "1 case, of 1 of 3 operations. No case: show_bed, sow_seed."; row.Detail != want {
+		t.Errorf("%s", row.Detail)
+	}
+	if r.Complete || r.AchievedLevel != 0 || r.ExitCode != 0 || categories(r)[aql.Parameters] != aql.Warned {
+		t.Errorf("complete %v, achieved %d, exit %d, %s", r.Complete, r.AchievedLevel, r.ExitCode, categories(r)[aql.Parameters])
+	}
+	again, ds := aql.ReadReport(&source.File{Name: "r.json", Data: r.JSON()})
+	if len(ds) > 0 || !slices.Equal(rowsByID(again)["unknown"].Missing, row.Missing) {
+		t.Errorf("read back: %v %q", ds, rowsByID(again)["unknown"].Missing)
+	}
+	reference := aql.Evaluate(e, aql.Options{Level: 2})
+	if got := rowsByID(reference)["unknown"]; got.Result != aql.Pass || len(got.Missing) > 0 || reference.ConformanceLevel != 2 {
+		t.Errorf("reference: %s %q", got.Result, got.Missing)
+	}
+	if len(evidence(t).UnknownParameter) != 3 || !aql.Evaluate(evidence(t), aql.Options{Level: 2, Rules: aql.Strict}).Complete {
+		t.Error("the whole evidence is not complete")
+	}
+}
+
+// A live run names what it could have called and has no case of; what the
+// policy forbade is told, and is no gap.
+func TestLiveGaps(t *testing.T) {
+	gap := func(policy string) *aql.Report {
+		e := evidence(t)
+		last := e.MissingRequired[len(e.MissingRequired)-1]
+		e.MissingRequired = slices.DeleteFunc(e.MissingRequired, func(c aql.ParameterCase) bool {
+			return c.Operation == last.Operation && c.Parameter == last.Parameter
+		})
+		live := fmt.Sprintf(`{"tests":[],"policy":{"mode":"write"},"untested":[{"test":"required","operation":%q,"parameter":%q,"reason":"so"%s}]}`, last.Operation, last.Parameter, policy)
+		e.Live, _ = jsonv.Parse([]byte(live))
+		return aql.Evaluate(e, aql.Options{Level: 1, Rules: aql.Strict})
+	}
+	row := rowsByID(gap(""))["required"]
+	if row.Result != aql.Pass || len(row.Missing) != 1 || gap("").Complete {
+		t.Errorf("%s, missing %q, complete %v", row.Result, row.Missing, gap("").Complete)
+	}
+	row = rowsByID(gap(`,"policy":true`))["required"]
+	if len(row.Missing) != 0 || !strings.Contains(row.Detail, "Left out by the run's mode, or for want of a value: ") {
+		t.Errorf("missing %q: %s", row.Missing, row.Detail)
+	}
+}
+
+// One cause in many answers of one operation is one finding.
+func TestFormsAreGrouped(t *testing.T) {
+	e := evidence(t)
+	var calls []string
+	for i := range 50 {
+		calls = append(calls, fmt.Sprintf(`{"tool":"mcp_aql_read","arguments":{"operation":"%s"},"answer":{"success":true,"data":null,"page":%d}}`, []string{"list_beds", "show_bed"}[i%2], i))
+	}
+	e.Live, _ = jsonv.Parse([]byte(`{"tests":[],"transcript":[` + strings.Join(calls, ",") + `,{"answer":{"no_answer":"gone"}},{"answer":{"jsonrpc_error":{"code":-32603,"message":"x"}}},{"answer":"…","bytes":99999}]}`))
+	row := rowsByID(aql.Evaluate(e, aql.Options{Level: 1, Rules: aql.Strict}))["error-form"]
+	if len(row.Findings) != 2 || row.Result != aql.Failed {
+		t.Fatalf("%s, %d findings: %s", row.Result, len(row.Findings), row.Detail)
+	}
+	if f := row.Findings[0]; f.Says != "list_beds answers: a member nobody defined (and 24 more answers)" || f.At != "/x_live/transcript/0/answer/page" || f.Exchange == nil {
+		t.Errorf("%+v", f)
 	}
 }

@@ -38,8 +38,10 @@ func openAIRequest(model, system string, turns []Message, tools []Tool, d draw) 
 	return req
 }
 
+// argumentText is what a call's arguments stand as in the conversation:
+// endpoints refuse any that are no object.
 func argumentText(v jsonv.Value) string {
-	if v.IsAbsent() {
+	if v.Kind() != jsonv.KindObject {
 		return "{}"
 	}
 	return v.String()

@@ -56,9 +56,11 @@ type Adapter struct {
 	mu    sync.Mutex
 	items map[string][]jsonv.Value // by the resource's name
 	gone  map[string]jsonv.Value   // deleted, by identifier
-	next  int
-	lists int // operation lists answered
-	calls int
+
+	executions []*execution
+	next       int
+	lists      int // operation lists answered
+	calls      int
 }
 
 // New returns an adapter with the library as it was when it opened, or as

@@ -10,6 +10,7 @@ func Features() []Feature {
 		{"charter", "A resource that there is at most one of."},
 		{"loans", "A collection that can be listed, and not asked for one of its things."},
 		{"keys", "A collection whose things are known by their name alone."},
+		{"executions", "Sorting the catalogue goes on after the call: its state can be read, steps recorded, and it can be aborted."},
 	}
 }
 
@@ -18,6 +19,9 @@ type Feature struct{ Name, Doc string }
 
 // addFeatures adds the collections of the features that are wanted.
 func (a *Adapter) addFeatures() {
+	if a.has("executions") {
+		a.addExecutions()
+	}
 	if a.has("kinds") {
 		a.addCollection(&resource{name: "item", plural: "items", kind: "kind", fields: []param{
 			{name: "kind", typ: "string", doc: "What sort of thing it is.", required: true, enum: []string{"film", "game", "map"}},

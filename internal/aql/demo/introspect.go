@@ -76,6 +76,9 @@ func (a *Adapter) operationList() jsonv.Value {
 	data := jsonv.Object(member("operations", jsonv.Array(list...)))
 	if !a.is("no-protocol") {
 		flags := jsonv.Object(member("batch", jsonv.Bool(!a.is("no-batch"))), member("field_selection", jsonv.Bool(!a.is("no-field-selection"))))
+		if a.has("executions") {
+			flags = flags.With("execution_safety_loop", jsonv.Bool(true))
+		}
 		data = data.With("_protocol", jsonv.Object(str("version", protocolVersion), str("conformance", "level-2"), str("mode", mode), member("capabilities", flags),
 			member("limits", jsonv.Object(member("max_string_length", jsonv.Int(maxString)), member("max_array_elements", jsonv.Int(maxElements)), member("max_nesting_depth", jsonv.Int(maxDepth))))))
 	}
@@ -101,6 +104,9 @@ func (a *Adapter) detail(op *operation) jsonv.Value {
 		member("permissions", jsonv.Object(member("readOnly", jsonv.Bool(op.category == "READ")), member("destructive", jsonv.Bool(op.category == "UPDATE" || op.category == "DELETE")))),
 		member("parameters", jsonv.Array(params...)),
 		member("returns", jsonv.Object(str("name", op.returns[0]), str("kind", op.returns[1]))))
+	if a.has("executions") && op.verb == "execute" {
+		v = v.With("lifecycle", jsonv.Object(member("states", texts([]string{pending, running, completed, "failed", cancelled})), member("supports_cancel", jsonv.Bool(true)), member("supports_retry", jsonv.Bool(false))))
+	}
 	if !op.example.IsAbsent() {
 		v = v.With("examples", jsonv.Array(op.example))
 	}
@@ -167,6 +173,7 @@ func (a *Adapter) types() []typeInfo {
 		typeInfo{name: "Count", kind: "object", doc: "A number of things.", fields: []param{{name: "count", typ: "integer", required: true, doc: "How many."}}},
 		typeInfo{name: "Removal", kind: "object", doc: "What was removed.", fields: []param{{name: "id", typ: "string", required: true, doc: "Its identifier."}, {name: "deleted", typ: "boolean", required: true, doc: "True."}}},
 		typeInfo{name: "Execution", kind: "object", doc: "A piece of work.", fields: []param{{name: "execution_id", typ: "string", required: true, doc: "Its identifier."}, {name: "status", typ: "string", required: true, doc: "How far it is."}}},
+		typeInfo{name: "Directive", kind: "object", doc: "Whether to go on.", fields: []param{{name: "continue", typ: "boolean", required: true, doc: "True to go on."}, {name: "factors", typ: "string[]", required: true, doc: "What was considered."}}},
 		typeInfo{name: "Introspection", kind: "object", doc: "What introspect answers."},
 	)
 }

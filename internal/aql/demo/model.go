@@ -58,6 +58,8 @@ func (o *operation) does() string {
 	switch o.verb {
 	case "create", "update", "delete", "execute":
 		return o.verb
+	case "abort", "complete", "step":
+		return "execute"
 	}
 	return "read"
 }

@@ -1,0 +1,131 @@
+package aql
+
+import (
+	"fmt"
+
+	"mcptest/internal/jsonv"
+)
+
+// Two rows are about answers whatever they were given to: every answer has
+// the documented form, and no failure speaks of the program behind it. So
+// they look at all that the evidence holds, wherever it stands.
+
+// answer is an answer in the evidence that is none of the error tests.
+type answer struct {
+	at                *place
+	response, request jsonv.Value
+	operation         string
+}
+
+// otherAnswers are the answers that are not among the error tests: those of
+// the other tests, and every further one of a live run's transcript. What is
+// told elsewhere is left out: that no answer came, or a JSON-RPC error in the
+// place of one.
+func (j *judgement) otherAnswers() (out []answer) {
+	told := map[int]bool{}
+	for _, c := range j.e.ErrorTests {
+		told[c.Call] = true
+	}
+	add := func(at *place, response, request jsonv.Value, op string, call int) {
+		if call > 0 && told[call] || response.IsAbsent() {
+			return
+		}
+		told[call] = true
+		out = append(out, answer{at, response, request, op})
+	}
+	if !isLive(j.e.Live) { // else they stand in the transcript
+		add(spot("introspection", "operations_list"), j.e.OperationsList, jsonv.Value{}, "introspect", 0)
+		add(spot("introspection", "types_list"), j.e.TypesList, jsonv.Value{}, "introspect", 0)
+	}
+	for i, c := range j.e.MissingRequired {
+		add(spot("parameter_tests", "missing_required").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
+	}
+	for i, c := range j.e.UnknownParameter {
+		add(spot("parameter_tests", "unknown_parameter").elem(i).member("response"), c.Response, c.Request, c.Operation, c.Call)
+	}
+	for i, c := range j.e.OptionalDefaults {
+		add(spot("parameter_tests", "optional_defaults").elem(i).member("response"), withoutNote(c.Response), c.Request, c.Operation, c.Call)
+	}
+	for i, c := range j.e.RoundTrips {
+		add(spot("round_trip_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
+	}
+	for i, c := range j.e.Updates {
+		add(spot("update_preservation_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
+	}
+	for i, c := range j.e.Constraints {
+		if refused(c.Response) && !holds(c) {
+			continue // its own row tells
+		}
+		add(spot("constraint_tests").elem(i).member("response"), withoutNote(c.Response), c.Request, "", c.Call)
+	}
+	for i, c := range j.e.Live.Lookup("transcript").Elems() {
+		args := c.Lookup("arguments")
+		if c.Lookup("bytes").IsAbsent() { // else the answer was too long to be kept
+			add(spot("x_live", "transcript").elem(i).member("answer"), c.Lookup("answer"), args, args.Lookup("operation").Text(), i+1)
+		}
+	}
+	return out
+}
+
+// withoutNote is an answer without what a live run writes into its copy.
+func withoutNote(response jsonv.Value) jsonv.Value {
+	for _, key := range []string{"_conformance", "x_note"} {
+		response = response.Without(key)
+	}
+	return response
+}
+
+// whole says that an answer was kept as it came, and is one at all.
+func (a answer) whole() bool {
+	for _, key := range []string{"no_answer", "jsonrpc_error", "x_truncated"} {
+		if !a.response.Lookup(key).IsAbsent() {
+			return false
+		}
+	}
+	return true
+}
+
+// failed says that an answer is a failure, or a JSON-RPC error.
+func (a answer) failed() bool {
+	return refused(a.response) || !a.response.Lookup("jsonrpc_error").IsAbsent()
+}
+
+// batch says that an answer is to a batch, whose form is a row of its own.
+func (a answer) batch() bool {
+	return !a.request.Lookup("operations").IsAbsent() || !a.response.Lookup("results").IsAbsent()
+}
+
+// otherForms holds the other answers against the form of results, and says
+// how many there were. What is wrong with many answers of one operation for
+// one cause is one finding.
+func (x *ruling) otherForms() int {
+	n := 0
+	first, more := map[[3]string]int{}, map[int]int{}
+	for _, a := range x.otherAnswers() {
+		if !a.whole() || a.batch() {
+			continue
+		}
+		n++
+		var p probe
+		resultShape{}.look(&p, a.at, a.response, "")
+		for _, f := range p.found {
+			key := [3]string{f.Rule, cause(f.Says), a.operation}
+			if i, seen := first[key]; seen {
+				more[i]++
+				continue
+			}
+			before := len(x.found)
+			x.takes([]Finding{f}, nil)
+			if len(x.found) > before {
+				first[key] = before
+				if a.operation != "" {
+					x.found[before].Says = a.operation + " answers: " + f.Says
+				}
+			}
+		}
+	}
+	for i, n := range more {
+		x.found[i].Says += fmt.Sprintf(" (and %s)", count(n, "more answer"))
+	}
+	return n
+}
