@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 )
 
@@ -16,7 +17,7 @@ type limitFlags struct {
 	message, skip, kept, stderr sizeFlag
 	keptCount, requests         int
 	redirects, rounds           int
-	items, pages                int
+	items, pages, values        int
 }
 
 func (f *limitFlags) add(cmd *cobra.Command) {
@@ -24,6 +25,7 @@ func (f *limitFlags) add(cmd *cobra.Command) {
 	d := mcp.Limits{}.WithDefaults()
 	f.message, f.skip, f.kept, f.stderr = sizeFlag(d.Message), sizeFlag(d.Drain), sizeFlag(d.During), sizeFlag(d.Stderr)
 	fl.Var(&f.message, "max-message-size", "`size` of one message of a server, or HTTP body after decompression")
+	fl.IntVar(&f.values, "max-values", d.Values, "JSON values in one message of a server, at every depth")
 	fl.Var(&f.skip, "max-skip-size", "`size` of a message over that limit that is skipped before the session is given up")
 	fl.Var(&f.kept, "max-kept-size", "`size` of the messages that are kept beside the answer of one call")
 	fl.IntVar(&f.keptCount, "max-kept-messages", d.DuringCount, "messages that are kept beside the answer of one call")
@@ -51,18 +53,19 @@ func (f *limitFlags) check() error {
 		}
 	}
 	for _, n := range []struct {
-		name         string
-		value, least int
+		name               string
+		value, least, most int
 	}{
-		{"max-kept-messages", f.keptCount, 1},
-		{"max-server-requests", f.requests, 1},
-		{"max-redirects", f.redirects, 0},
-		{"max-input-rounds", f.rounds, 1},
-		{"max-list-items", f.items, 1},
-		{"max-list-pages", f.pages, 1},
+		{"max-values", f.values, 100, jsonv.DefaultMaxNodes},
+		{"max-kept-messages", f.keptCount, 1, 1_000_000},
+		{"max-server-requests", f.requests, 1, 1_000_000},
+		{"max-redirects", f.redirects, 0, 1_000_000},
+		{"max-input-rounds", f.rounds, 1, 1_000_000},
+		{"max-list-items", f.items, 1, 1_000_000},
+		{"max-list-pages", f.pages, 1, 1_000_000},
 	} {
-		if n.value < n.least || n.value > 1_000_000 {
-			return fail(exitInvalid, "--%s: want a number from %d to 1000000, got %d", n.name, n.least, n.value)
+		if n.value < n.least || n.value > n.most {
+			return fail(exitInvalid, "--%s: want a number from %d to %d, got %d", n.name, n.least, n.most, n.value)
 		}
 	}
 	return nil
@@ -71,7 +74,7 @@ func (f *limitFlags) check() error {
 // mcp are the limits as the wire takes them.
 func (f *limitFlags) mcp() mcp.Limits {
 	l := mcp.Limits{
-		Message: int(f.message), Drain: int64(f.skip), During: int(f.kept), DuringCount: f.keptCount, Requests: f.requests,
+		Message: int(f.message), Values: f.values, Drain: int64(f.skip), During: int(f.kept), DuringCount: f.keptCount, Requests: f.requests,
 		Redirects: f.redirects, Rounds: f.rounds, Items: f.items, Pages: f.pages, Stderr: int(f.stderr),
 	}
 	if l.Redirects == 0 {

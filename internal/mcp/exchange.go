@@ -42,8 +42,8 @@ type Exchange struct {
 	Hops         []*Exchange   // the ones before this that belong to the same call, each with its own request and answer
 }
 
-// Cause is one of *TimeoutError, *CancelledError, *ClosedError, *SendError and
-// *ProtocolError; the last always comes with a violation.
+// Cause is one of *TimeoutError, *CancelledError, *ClosedError, *SendError,
+// *ValuesError and *ProtocolError; the last always comes with a violation.
 
 // Answered reports whether a response to the call was received and is usable.
 func (x *Exchange) Answered() bool { return x.Cause == nil && x.Response != nil }
@@ -120,7 +120,7 @@ func (s *Session) release(k *call) {
 // keep lists a message with the call, within the limits.
 func (k *call) keep(m Message, l *Limits) {
 	x := k.x
-	if k.kept+len(m.Raw) > l.During || len(x.During) >= l.DuringCount {
+	if k.kept+len(m.Raw) > l.During || len(x.During) >= l.DuringCount || l.tooMany(m.Raw) {
 		x.Dropped++
 		x.DroppedBytes += int64(len(m.Raw))
 		return

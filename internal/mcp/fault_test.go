@@ -71,6 +71,14 @@ type fault struct {
 var faults = []fault{
 	{name: "none", say: "$OK", result: "good"},
 	{name: "crlf", say: `{"jsonrpc":"2.0","id":$ID,"result":{}}` + "\r\n", result: "{}"},
+	{
+		name: "many-values", say: `{"jsonrpc":"2.0","id":$ID,"result":{"list":[` + strings.Repeat("[],", 99) + `0]}}` + "\n",
+		limits: mcp.Limits{Values: 100}, cause: "more than 100 JSON values (limit: --max-values 100)",
+	},
+	{
+		name: "many-values-in-a-notification", limits: mcp.Limits{Values: 100}, result: "good",
+		say: `{"jsonrpc":"2.0","method":"notifications/x","params":{"list":[` + strings.Repeat("[],", 99) + "0]}}\n$OK",
+	},
 	{name: "blank-lines", say: "\n\r\n  \n$OK\n\n", result: "good"},
 	{name: "spaces-around", say: " \t" + `{"jsonrpc":"2.0","id":$ID,"result":{}}` + "  \n", result: "{}"},
 	{name: "chunked", act: func(s *faulty, id string) {

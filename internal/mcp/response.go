@@ -164,6 +164,12 @@ func (s *Session) orphan(raw []byte, f Frame) {
 func (s *Session) answer(k *call, raw []byte, e *envelope, f Frame) {
 	x := k.x
 	x.Response = raw
+	if s.lim.tooMany(raw) {
+		x.Cause = &ValuesError{Method: x.Method, Limit: s.lim.Values}
+		s.settle(x.ID, k)
+		s.complete(k, f.At)
+		return
+	}
 	if e.has&hasResult != 0 {
 		x.Result = e.result
 	}

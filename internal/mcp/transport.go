@@ -156,6 +156,7 @@ type HTTPInfo struct {
 // Limits bound what a session keeps and accepts. Zero fields are defaults.
 type Limits struct {
 	Message     int   // bytes of one message, default 16 MiB
+	Values      int   // JSON values in one message, default 1,000,000
 	Drain       int64 // bytes of one over-long message that are skipped before the session is given up, default 1 GiB
 	During      int   // bytes of messages kept for one call, default 4 MiB
 	DuringCount int   // messages kept for one call, default 10,000
@@ -178,6 +179,7 @@ func (l Limits) withDefaults() Limits {
 		}
 	}
 	def(&l.Message, 16<<20)
+	def(&l.Values, 1_000_000)
 	def(&l.During, 4<<20)
 	def(&l.DuringCount, 10_000)
 	def(&l.Violations, 1_000)

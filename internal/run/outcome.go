@@ -37,6 +37,10 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 		a.fail(result.Fail, pe.Error())
 		return false
 	}
+	if errors.As(x.Cause, new(*mcp.ValuesError)) {
+		a.fail(result.Fail, x.Cause.Error())
+		return false
+	}
 	a.fail(result.Error, x.Cause.Error())
 	var closed *mcp.ClosedError
 	if errors.As(x.Cause, &closed) {
