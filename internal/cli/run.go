@@ -115,10 +115,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s Streams) error {
 	case f.dryRun:
 		return dryRun(s.Out, p)
 	}
-	if f.tokenFile, err = tokenPath(f.tokenFile, s); err != nil {
-		return err
-	}
-	if err := f.needLogins(s, p, f.tokenFile); err != nil {
+	var lost error
+	f.tokenFile, lost = tokenPath(f.tokenFile, s)
+	if err := f.needLogins(s, p, f.tokenFile, lost); err != nil {
 		return err
 	}
 	if f.settled, err = f.settling(s, p); err != nil {

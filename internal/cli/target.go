@@ -38,6 +38,7 @@ type targetFlags struct {
 	connectTimeout time.Duration
 	json           bool
 	tokenFile      string
+	lost           error // why there is no tokenFile
 	waitForReady   time.Duration
 	limits         limitFlags
 }
@@ -82,9 +83,7 @@ func (f *targetFlags) split(cmd *cobra.Command, args []string, limit int) (own, 
 
 // resolve makes the server's definition, and declares what no output may show.
 func (f *targetFlags) resolve(s Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
-	if path, err := tokenPath(f.tokenFile, s); err == nil || f.tokenFile != "" {
-		f.tokenFile = path
-	}
+	f.tokenFile, f.lost = tokenPath(f.tokenFile, s)
 	given := 0
 	for _, b := range []bool{f.url != "", len(argv) > 0, f.server != "" || f.url == "" && len(argv) == 0 && len(f.configs) > 0} {
 		if b {
@@ -245,8 +244,8 @@ func (f *targetFlags) ofSuite(s Streams, redactor *secret.Redactor) (*plan.Serve
 	if sv == nil {
 		return nil, fail(exitInvalid, "%s", noServer(file, f.server, paths[0]))
 	}
-	if f.tokenFile != "" && sv.NeedsLogin() {
-		if why := noToken(f.tokenFile)(sv); why != "" {
+	if (f.tokenFile != "" || f.lost != nil) && sv.NeedsLogin() {
+		if why := noToken(f.tokenFile, f.lost)(sv); why != "" {
 			return nil, fail(exitInvalid, "%s; run: %s", why, sv.LoginCommand())
 		}
 	}

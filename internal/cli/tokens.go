@@ -33,16 +33,20 @@ func tokenPath(flag string, s Streams) (string, error) {
 	}
 	path, err := auth.DefaultStore()
 	if err != nil {
-		return "", fail(exitInvalid, "%v: say --token-file", err)
+		return "", fail(exitInvalid, "%v: say --token-file or set %s", err, tokenFileEnv)
 	}
 	return path, nil
 }
 
 // noToken says why a server that a person has to log in to can't be used, ""
-// when it can.
-func noToken(path string) func(*plan.Server) string {
+// when it can. lost is why there is no file of tokens: who needs no login
+// needs none, and may well be somebody without a home (cron, a container).
+func noToken(path string, lost error) func(*plan.Server) string {
 	store := auth.OpenStore(path)
 	return func(sv *plan.Server) string {
+		if lost != nil {
+			return "no login can be looked up: " + lost.Error()
+		}
 		c := run.OAuth(sv)
 		client := c.ClientID
 		if client == "" {
@@ -59,8 +63,8 @@ func noToken(path string) func(*plan.Server) string {
 }
 
 // needLogins refuses a run that lacks a login: a broken environment.
-func (f *suiteFlags) needLogins(s Streams, p *plan.Plan, tokens string) error {
-	if diags := plan.NeedLogin(p, noToken(tokens)); diags.HasErrors() {
+func (f *suiteFlags) needLogins(s Streams, p *plan.Plan, tokens string, lost error) error {
+	if diags := plan.NeedLogin(p, noToken(tokens, lost)); diags.HasErrors() {
 		f.print(s, diags)
 		return fail(exitInvalid, "a login is missing; nothing was run")
 	}
