@@ -209,10 +209,8 @@ func (s *Session) checkAnswer(x *Exchange, e *envelope, f Frame) {
 		s.flag(BadResult, "the result is "+article(x.Result)+", not an object", x.Result, f)
 		return
 	}
-	if bytes.Contains(x.Result, resultTypeKey) {
-		if t := memberOf(x.Result, "resultType"); t != nil && !knownResultType(t) {
-			s.flag(ResultType, "resultType is "+Excerpt(t), x.Result, f)
-		}
+	if msg := s.resultTypeFault(x); msg != "" {
+		s.flag(ResultType, msg, x.Result, f)
 	}
 }
 
@@ -252,17 +250,4 @@ func errorFault(raw []byte) string {
 		return "the error's message is " + article(message) + ", not a string"
 	}
 	return ""
-}
-
-var resultTypeKey = []byte(`"resultType"`)
-
-// knownResultType reports whether some revision defines the value. An unknown
-// one must be treated as invalid (MCP 2026-07-28); no revision before gives the
-// member another meaning, so the check holds for all of them.
-func knownResultType(raw []byte) bool {
-	switch string(raw) {
-	case `"complete"`, `"input_required"`, `"task"`:
-		return true
-	}
-	return false
 }

@@ -1,0 +1,57 @@
+package mcp
+
+import (
+	"bytes"
+	"fmt"
+
+	"mcptest/internal/jsonv"
+)
+
+// extTasks is the extension that has calls answered with a task.
+const extTasks = "io.modelcontextprotocol/tasks"
+
+var resultTypeKey = []byte(`"resultType"`)
+
+// resultTypeFault says what is wrong with the resultType of an answer, "" for
+// nothing. A value that is not known, or of something that this client did not
+// declare, must be treated as invalid (MCP 2026-07-28). No revision before
+// gives the member another meaning, so the check holds for all of them.
+func (s *Session) resultTypeFault(x *Exchange) string {
+	if !bytes.Contains(x.Result, resultTypeKey) {
+		return ""
+	}
+	t := memberOf(x.Result, "resultType")
+	switch string(t) {
+	case "", `"complete"`:
+		return ""
+	case `"input_required"`:
+		if d := s.dialect.Load(); d != nil && !d.Stateless {
+			return fmt.Sprintf("resultType is %s, which protocol revision %s does not have", Excerpt(t), d.Revision)
+		}
+		return ""
+	case `"task"`:
+		if s.knowsTasks(x) {
+			return ""
+		}
+		return `resultType is "task", and the request did not declare that the client knows tasks`
+	}
+	return "resultType is " + Excerpt(t)
+}
+
+// knowsTasks reports whether the server may answer with a task.
+func (s *Session) knowsTasks(x *Exchange) bool {
+	own := s.capabilities()
+	return x.AsksTask() || !own.Lookup("extensions", extTasks).IsAbsent() || !own.Lookup("tasks").IsAbsent()
+}
+
+// AsksTask reports whether the request asks for a task (params.task of
+// 2025-11-25), or declares that its sender knows them (the extension of
+// 2026-07-28).
+func (x *Exchange) AsksTask() bool {
+	params := memberOf(x.Request, "params")
+	if kindOf(memberOf(params, "task")) == jsonv.KindObject {
+		return true
+	}
+	declared := memberOf(memberOf(memberOf(params, "_meta"), metaCapabilities), "extensions")
+	return memberOf(declared, extTasks) != nil
+}
