@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -61,7 +62,9 @@ func topics() ([]gen.Topic, error) {
 }
 
 // indices are the places in lists that a path has.
-var indices = regexp.MustCompile(`\[\d*\]`)
+var indices = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[\d*\]`)
+})
 
 func explain(s Streams, words []string) error {
 	all, err := topics()
@@ -77,7 +80,7 @@ func explain(s Streams, words []string) error {
 	for _, word := range words {
 		found := gen.Find(all, word)
 		if len(found) == 0 { // a path as a message has it
-			found = gen.Find(all, indices.ReplaceAllString(word, ""))
+			found = gen.Find(all, indices().ReplaceAllString(word, ""))
 		}
 		if len(found) == 0 {
 			hint := ""

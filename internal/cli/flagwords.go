@@ -51,23 +51,23 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 
 // countWords is what cobra says of how many arguments a command was given.
 var countWords = []struct {
-	said *regexp.Regexp
+	said string // a regular expression
 	mean string
 }{
-	{regexp.MustCompile(`^accepts 1 arg\(s\), received (\d+)$`), "want one argument, got $1"},
-	{regexp.MustCompile(`^accepts (\d+) arg\(s\), received (\d+)$`), "want $1 arguments, got $2"},
-	{regexp.MustCompile(`^requires at least 1 arg\(s\), only received 0$`), "want at least one argument"},
-	{regexp.MustCompile(`^requires at least (\d+) arg\(s\), only received (\d+)$`), "want at least $1 arguments, got $2"},
-	{regexp.MustCompile(`^accepts at most 1 arg\(s\), received (\d+)$`), "want at most one argument, got $1"},
-	{regexp.MustCompile(`^accepts at most (\d+) arg\(s\), received (\d+)$`), "want at most $1 arguments, got $2"},
-	{regexp.MustCompile(`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`), "want $1 to $2 arguments, got $3"},
+	{`^accepts 1 arg\(s\), received (\d+)$`, "want one argument, got $1"},
+	{`^accepts (\d+) arg\(s\), received (\d+)$`, "want $1 arguments, got $2"},
+	{`^requires at least 1 arg\(s\), only received 0$`, "want at least one argument"},
+	{`^requires at least (\d+) arg\(s\), only received (\d+)$`, "want at least $1 arguments, got $2"},
+	{`^accepts at most 1 arg\(s\), received (\d+)$`, "want at most one argument, got $1"},
+	{`^accepts at most (\d+) arg\(s\), received (\d+)$`, "want at most $1 arguments, got $2"},
+	{`^accepts between (\d+) and (\d+) arg\(s\), received (\d+)$`, "want $1 to $2 arguments, got $3"},
 }
 
 // argWords says it plainly; another message stays as it is.
 func argWords(msg string) string {
 	for _, w := range countWords {
-		if w.said.MatchString(msg) {
-			return w.said.ReplaceAllString(msg, w.mean)
+		if said := regexp.MustCompile(w.said); said.MatchString(msg) {
+			return said.ReplaceAllString(msg, w.mean)
 		}
 	}
 	return msg

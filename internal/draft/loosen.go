@@ -1,7 +1,6 @@
 package draft
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -208,10 +207,10 @@ func (l *loosener) parts(target string, values []jsonv.Value) {
 	}
 }
 
-var plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var plainKey = once(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func member(target, key string) string {
-	if plainKey.MatchString(key) {
+	if plainKey().MatchString(key) {
 		return target + "." + key
 	}
 	return target + "[" + string(jsonv.AppendString(nil, key)) + "]"
@@ -232,16 +231,16 @@ func same(values []jsonv.Value) bool {
 }
 
 // changing names members whose numbers are other ones the next time.
-var changing = regexp.MustCompile(`(?i)(^|_|-)(id|pid|port|time|timestamp|date|duration|elapsed|uptime|latency|ms|age|seed|nonce|random)$|(At|Time|Timestamp|Date|Ms|Id|ID)$`)
+var changing = once(`(?i)(^|_|-)(id|pid|port|time|timestamp|date|duration|elapsed|uptime|latency|ms|age|seed|nonce|random)$|(At|Time|Timestamp|Date|Ms|Id|ID)$`)
 
 // steady reports whether a value may be expected as it is: nothing in it is
 // secret, of this machine, or looks like a time or an id.
 func (l *loosener) steady(v jsonv.Value, key string) bool {
 	switch v.Kind() {
 	case jsonv.KindString:
-		return l.writable(v) && !volatile.MatchString(v.Text())
+		return l.writable(v) && !volatile().MatchString(v.Text())
 	case jsonv.KindNumber:
-		return l.writable(v) && !changing.MatchString(key) && !epoch.MatchString(v.Literal())
+		return l.writable(v) && !changing().MatchString(key) && !epoch().MatchString(v.Literal())
 	case jsonv.KindArray:
 		for _, e := range v.Elems() {
 			if !l.steady(e, key) {

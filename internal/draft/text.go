@@ -3,15 +3,22 @@ package draft
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"mcptest/internal/jsonv"
 )
 
+// once is a pattern that is compiled when it is first used: most commands
+// never draft a suite.
+func once(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
 // volatile finds what is another one the next time, though two calls in a row
 // may have given the same: times, dates, ids, digests, numbers of seconds.
-var volatile = regexp.MustCompile(strings.Join([]string{
+var volatile = once(strings.Join([]string{
 	`\d{4}-\d{2}-\d{2}`,
 	`(?i:\b(` + days + `,? )?(\d{1,2} )?` + months + `\.? \d{1,2}(,? \d{4})?\b)`,
 	`(?i:\b` + days + `,? (\d{1,2} )?` + months + `\b( \d{4})?)`,
@@ -28,7 +35,7 @@ const (
 )
 
 // epoch is a number of seconds or milliseconds since 1970.
-var epoch = regexp.MustCompile(`^1[0-9]{9}([0-9]{3})?(\.[0-9]+)?$`)
+var epoch = once(`^1[0-9]{9}([0-9]{3})?(\.[0-9]+)?$`)
 
 // maxPattern bounds a text that is matched word by word.
 const maxPattern = 300
@@ -80,18 +87,18 @@ func sameTexts(texts []string) bool {
 }
 
 // word finds words and what stands between them.
-var word = regexp.MustCompile(`\s+|\S+`)
+var word = once(`\s+|\S+`)
 
 // pattern is a regular expression in which the words that differ, or are not
 // steady, are left open; false when the texts have little in common.
 func (l *loosener) pattern(texts []string) (string, bool) {
 	var split [][]string
-	loose := volatile.FindAllStringIndex(texts[0], -1)
+	loose := volatile().FindAllStringIndex(texts[0], -1)
 	for _, t := range texts {
 		if len(t) > maxPattern || !utf8.ValidString(t) || l.secret(t) {
 			return "", false
 		}
-		split = append(split, word.FindAllString(t, -1))
+		split = append(split, word().FindAllString(t, -1))
 	}
 	var b strings.Builder
 	b.WriteString(`\A`)
@@ -135,12 +142,12 @@ func overlaps(spans [][]int, start, end int) bool {
 }
 
 func (l *loosener) steadyWord(w string) bool {
-	return l.steady(jsonv.String(w), "") && !digits.MatchString(w)
+	return l.steady(jsonv.String(w), "") && !digits().MatchString(w)
 }
 
 // digits is a word that holds a long number: in a text that has changing words
 // it is likely to be one.
-var digits = regexp.MustCompile(`\d{5,}`)
+var digits = once(`\d{5,}`)
 
 // beginning is how all texts begin, up to the end of a word, when that is
 // steady and long enough to say something.
@@ -156,7 +163,7 @@ func (l *loosener) beginning(texts []string) string {
 	if len(begin) > 120 {
 		begin = begin[:120]
 	}
-	if at := volatile.FindStringIndex(begin); at != nil {
+	if at := volatile().FindStringIndex(begin); at != nil {
 		begin = begin[:at[0]]
 	}
 	if cut := strings.LastIndexFunc(begin, unicode.IsSpace); begin != texts[0] && (cut > 40 || !sameTexts(texts)) {

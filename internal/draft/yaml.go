@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -237,10 +236,10 @@ func oneLine(s string) string {
 }
 
 // plain is a text that YAML reads as a text without quotes, at any place.
-var plain = regexp.MustCompile(`^[A-Za-z_./@]([A-Za-z0-9_./@ -]*[A-Za-z0-9_./@-])?$`)
+var plain = once(`^[A-Za-z_./@]([A-Za-z0-9_./@ -]*[A-Za-z0-9_./@-])?$`)
 
 // words that are no texts without quotes, in one version of YAML or another.
-var reserved = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|y|n|null|\.inf|\.nan|\.)$`)
+var reserved = once(`(?i)^(true|false|yes|no|on|off|y|n|null|\.inf|\.nan|\.)$`)
 
 // literal writes a text that is to stay what it is, whatever placeholders it
 // looks like.
@@ -248,7 +247,7 @@ func literal(s string) string { return quote(strings.ReplaceAll(s, "${", "$${"))
 
 // quote writes a text as a YAML scalar.
 func quote(s string) string {
-	if plain.MatchString(s) && !reserved.MatchString(s) {
+	if plain().MatchString(s) && !reserved().MatchString(s) {
 		return s
 	}
 	return quoted(s)

@@ -3,13 +3,16 @@ package gen
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"mcptest/internal/jsonv"
 )
 
 // plainText is text that YAML reads as text without quotes, in a list or map
 // written on one line too.
-var plainText = regexp.MustCompile(`^[0-9]+(ms|s|m|h)$|^[A-Za-z_./$][A-Za-z0-9_./$()*+<>=@^~-]*( [A-Za-z0-9_./$()*+<>=@^~-]+)*$`)
+var plainText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9]+(ms|s|m|h)$|^[A-Za-z_./$][A-Za-z0-9_./$()*+<>=@^~-]*( [A-Za-z0-9_./$()*+<>=@^~-]+)*$`)
+})
 
 // reserved are words that YAML does not read as text.
 var reserved = map[string]bool{"null": true, "true": true, "false": true, "yes": true, "no": true, "on": true, "off": true}
@@ -30,7 +33,7 @@ func flow(v jsonv.Value) string {
 		}
 		return "{" + strings.Join(items, ", ") + "}"
 	case jsonv.KindString:
-		if text := v.Text(); plainText.MatchString(text) && !reserved[strings.ToLower(text)] && !strings.HasPrefix(text, ".") {
+		if text := v.Text(); plainText().MatchString(text) && !reserved[strings.ToLower(text)] && !strings.HasPrefix(text, ".") {
 			return text
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
@@ -71,14 +72,16 @@ func (p *page) table(heads ...string) {
 
 // markup is what would not stand in Markdown as it is written: placeholders and
 // maps, <names>, patterns with a star.
-var markup = regexp.MustCompile(`\$?\{[^{}]*\}+|\S*<[^<>]+>[^\s,;.]*|\S*\*[^\s,;]*`)
+var markup = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$?\{[^{}]*\}+|\S*<[^<>]+>[^\s,;.]*|\S*\*[^\s,;]*`)
+})
 
 // prose makes a doc line safe for Markdown: what looks like markup is code.
 func prose(s string) string {
 	if strings.Contains(s, "`") {
 		return s
 	}
-	return markup.ReplaceAllStringFunc(s, code)
+	return markup().ReplaceAllStringFunc(s, code)
 }
 
 func matchersPage() []byte {
