@@ -119,7 +119,7 @@ func TestIndependentReaders(t *testing.T) {
 	tmp := t.TempDir()
 	for _, name := range names() {
 		r := open(t, name)
-		for _, format := range []string{"json", "ndjson", "junit", "tap", "md", "sarif", "gitlab", "otlp", "html"} {
+		for _, format := range []string{"json", "ndjson", "junit", "tap", "md", "sarif", "gitlab", "github", "otlp", "html"} {
 			file := filepath.Join(tmp, name+"."+format)
 			if err := os.WriteFile(file, render(t, format, r, report.Options{}), 0o666); err != nil {
 				t.Fatal(err)

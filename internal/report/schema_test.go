@@ -117,6 +117,7 @@ func TestReadersNotice(t *testing.T) {
 		"md":     func(s string) string { return s + "\n[link](https://example.com) <b>\n" },
 		"sarif":  func(s string) string { return strings.Replace(s, `"level":"error"`, `"level":"fatal"`, 1) },
 		"gitlab": func(s string) string { return strings.Replace(s, `"major"`, `"grave"`, 1) },
+		"github": func(s string) string { return strings.Replace(s, ",line=", ",row=", 1) },
 		"otlp":   func(s string) string { return strings.Replace(s, `"kind":1`, `"kindd":1`, 1) },
 		"html":   func(s string) string { return strings.Replace(s, "</main>", "</man>", 1) },
 	}

@@ -17,6 +17,31 @@ import { HtmlValidate } from 'html-validate';
 
 const require = createRequire(import.meta.url);
 
+// What docs.gitlab.com ("Code Quality report format") asks of a report.
+const codeQuality = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['description', 'check_name', 'fingerprint', 'severity', 'location'],
+    additionalProperties: false,
+    properties: {
+      description: { type: 'string', minLength: 1 },
+      check_name: { type: 'string', minLength: 1 },
+      fingerprint: { type: 'string', minLength: 1 },
+      severity: { enum: ['info', 'minor', 'major', 'critical', 'blocker'] },
+      location: {
+        type: 'object',
+        required: ['path', 'lines'],
+        additionalProperties: false,
+        properties: {
+          path: { type: 'string', minLength: 1, not: { pattern: '^\\.?/' } }, // of the repository
+          lines: { type: 'object', required: ['begin'], additionalProperties: false, properties: { begin: { type: 'integer', minimum: 1 } } },
+        },
+      },
+    },
+  },
+};
+
 const checks = {
   async junit(text, file, want, bad) {
     const one = await parseJUnit(text);
@@ -83,17 +108,49 @@ const checks = {
 
   gitlab(text, _file, want, bad) {
     const list = JSON.parse(text);
+    const valid = new Ajv({ allErrors: true }).compile(codeQuality);
+    if (!valid(list)) for (const e of valid.errors.slice(0, 5)) bad(`schema: ${e.instancePath} ${e.message}`);
     const wrong = list.filter((e) => e.severity !== 'info'); // warnings are only told
     if (wrong.length !== want.failed + want.errored + want.beside) bad(`${wrong.length} entries`);
-    const seen = new Set();
-    for (const e of list) {
-      for (const k of ['description', 'check_name', 'fingerprint']) if (typeof e[k] !== 'string' || !e[k]) bad(`no ${k}`);
-      if (!['info', 'minor', 'major', 'critical', 'blocker'].includes(e.severity)) bad(`severity ${e.severity}`);
-      if (!e.location?.path || e.location.path.startsWith('./') || e.location.path.startsWith('/')) bad(`path ${e.location?.path}`);
-      if (!Number.isInteger(e.location?.lines?.begin)) bad('no line');
-      if (seen.has(e.fingerprint)) bad('a fingerprint twice');
-      seen.add(e.fingerprint);
+    if (list.length - wrong.length > 200) bad(`${list.length - wrong.length} entries of the severity info`);
+    if (new Set(list.map((e) => e.fingerprint)).size !== list.length) bad('a fingerprint twice');
+  },
+
+  // Reads what the runner reads: "::name key=value,key=value::text" at the
+  // beginning of a line, %25 %0D %0A decoded, %3A %2C besides in values
+  // (docs.github.com, "Workflow commands for GitHub Actions").
+  github(text, _file, want, bad) {
+    const decode = (s) => s.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%25', '%');
+    let errors = 0;
+    for (const line of text.trimEnd().split('\n')) {
+      if (/[\x00-\x08\x0b-\x1f]/.test(line)) bad(`a control character: ${JSON.stringify(line.slice(0, 100))}`);
+      if (!line.trimStart().startsWith('::')) {
+        if (/##\[|::[a-z-]+::/.test(line)) bad(`a command inside a line: ${line.slice(0, 100)}`);
+        continue;
+      }
+      const m = /^::([a-z-]+)(?: ([^:]*))?::(.*)$/.exec(line);
+      if (!m) { bad(`no command: ${line.slice(0, 100)}`); continue; }
+      const [, name, props, data] = m;
+      if (!['error', 'warning', 'notice'].includes(name)) bad(`the command ${name}`);
+      if (name === 'error') errors++;
+      if (!decode(data).trim()) bad('an annotation without a text');
+      if (/%(?!25|0D|0A)/.test(data)) bad(`an escape that nobody decodes: ${data.slice(0, 100)}`);
+      const given = new Map();
+      for (const p of props ? props.split(',') : []) {
+        const at = p.indexOf('=');
+        if (at < 1) bad(`the property ${p}`);
+        const key = p.slice(0, at);
+        if (given.has(key)) bad(`${key} twice`);
+        given.set(key, decode(p.slice(at + 1)));
+      }
+      for (const [key, value] of given) {
+        if (!['title', 'file', 'line', 'endLine', 'col', 'endColumn'].includes(key)) bad(`the property ${key}`);
+        if (['line', 'endLine', 'col', 'endColumn'].includes(key) && !/^[1-9][0-9]*$/.test(value)) bad(`${key}=${value}`);
+        if (key === 'file' && (value.startsWith('/') || value.startsWith('./'))) bad(`file=${value}`);
+      }
+      if (given.has('line') && !given.has('file')) bad('a line without a file');
     }
+    if (errors !== Math.min(50, want.failed + want.errored + want.beside)) bad(`${errors} errors`);
   },
 
   otlp(text, _file, _want, bad) {
