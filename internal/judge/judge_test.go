@@ -148,11 +148,11 @@ func TestFailures(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			say(w, "ok")
 		}, 1, ""},
-		"dripping": {judge.Options{Timeout: 60 * time.Millisecond}, func(_ int, w http.ResponseWriter) {
-			for range 10 {
+		"dripping": {judge.Options{Timeout: time.Second}, func(_ int, w http.ResponseWriter) {
+			for range 30 {
 				io.WriteString(w, " ")
 				w.(http.Flusher).Flush()
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(100 * time.Millisecond)
 			}
 			say(w, "ok")
 		}, 2, "deadline"},

@@ -147,7 +147,7 @@ var faults = []fault{
 	{name: "id-zero", say: `{"jsonrpc":"2.0","id":0,"result":{}}` + "\n$OK", session: mcp.UnknownID, result: "good"},
 	{name: "id-negative", say: `{"jsonrpc":"2.0","id":-2,"result":{}}` + "\n$OK", session: mcp.UnknownID, result: "good"},
 	{name: "id-huge", say: `{"jsonrpc":"2.0","id":99999999999999999999999,"result":{}}` + "\n$OK", session: mcp.UnknownID, result: "good"},
-	{name: "id-of-initialize", say: `{"jsonrpc":"2.0","id":1,"result":{}}` + "\n$OK", session: mcp.DuplicateID, result: "good"},
+	{name: "id-of-initialize", say: `{"jsonrpc":"2.0","id":` + mcp.ID(1) + `,"result":{}}` + "\n$OK", session: mcp.DuplicateID, result: "good"},
 	{name: "duplicate-at-once", say: "$OK$OK", call: mcp.DuplicateID, result: "good"},
 	{name: "duplicate-as-string", say: `$OK{"jsonrpc":"2.0","id":"$ID","result":{}}` + "\n", call: mcp.IDType, result: "good"},
 	{name: "duplicate-later", act: func(s *faulty, id string) {
@@ -218,7 +218,7 @@ var faults = []fault{
 	{name: "exit-3", act: func(*faulty, string) {
 		fmt.Fprintln(os.Stderr, "cannot open database")
 		os.Exit(3)
-	}, cause: "the server exited (exit status 3) while tools/call (id 2) was in flight", dead: true},
+	}, cause: "the server exited (exit status 3) while tools/call (id " + mcp.ID(2) + ") was in flight", dead: true},
 	{name: "exit-0", act: func(*faulty, string) { os.Exit(0) }, cause: "exit status 0", dead: true},
 	{name: "panic", act: func(*faulty, string) { panic("boom") }, cause: "exit status 2", dead: true},
 	{name: "partial-line-id", act: func(s *faulty, id string) { s.write(`{"jsonrpc":"2.0","id":%s,"resu`, id); os.Exit(1) }, call: mcp.PartialLine, cause: "exit status 1", dead: true},

@@ -36,7 +36,7 @@ func TestHTTPResume(t *testing.T) {
 			sse(w, "id: a2\nretry: 10\ndata: "+`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`+"\n\n")
 			return
 		}
-		sse(w, event(result("2", "{}")))
+		sse(w, event(result(mcp.ID(2), "{}")))
 	}))
 	defer srv.Close()
 	s := mustOpen(t, srv.URL)

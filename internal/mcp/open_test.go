@@ -70,7 +70,7 @@ var openFaults = []openFault{
 		}
 		fmt.Println("Usage: server")
 		os.Exit(2)
-	}, want: []string{"initialize: the server exited (exit status 2) while initialize (id 1) was in flight", "stray-output", "last line on stdout: Usage: server", "  line 29\n", "  line 10\n"}, notWant: "line 9\n"},
+	}, want: []string{"initialize: the server exited (exit status 2) while initialize (id " + mcp.ID(1) + ") was in flight", "stray-output", "last line on stdout: Usage: server", "  line 29\n", "  line 10\n"}, notWant: "line 9\n"},
 	{name: "open-killed", act: func(*faulty) { p, _ := os.FindProcess(os.Getpid()); p.Kill(); time.Sleep(time.Hour) }, want: []string{"signal: killed"}},
 	{name: "open-silent", act: func(*faulty) { time.Sleep(time.Hour) }, timeout: 100 * time.Millisecond, want: []string{"initialize timed out after ", "(limit: connect_timeout 100ms)"}},
 	{name: "open-junk", act: func(s *faulty) {
@@ -202,7 +202,7 @@ func TestInitializeParams(t *testing.T) {
 		Client:       mcp.Implementation{Name: "n", Title: "t", Version: "v"},
 		Capabilities: jsonv.Object(jsonv.Member{Key: "roots", Value: jsonv.Object()}),
 	})
-	want := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"n","title":"t","version":"v"}}}` + "\n"
+	want := `{"jsonrpc":"2.0","id":` + mcp.ID(1) + `,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{}},"clientInfo":{"name":"n","title":"t","version":"v"}}}` + "\n"
 	if g := <-got; g != want {
 		t.Errorf("sent %s", g)
 	}

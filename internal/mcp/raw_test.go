@@ -114,8 +114,8 @@ func TestDeafServer(t *testing.T) {
 	})
 	big := []byte(`{"x":"` + strings.Repeat("x", 4<<20) + `"}`)
 	start := time.Now()
-	x := s.Do(within(t, 150*time.Millisecond), mcp.Call{Method: "tools/call", Params: big})
-	if x.Cause == nil || !strings.Contains(x.Cause.Error(), "(limit: timeout 150ms); the server does not read its input") {
+	x := s.Do(within(t, 2*time.Second), mcp.Call{Method: "tools/call", Params: big})
+	if x.Cause == nil || !strings.Contains(x.Cause.Error(), "(limit: timeout 2s); the server does not read its input") {
 		t.Error(x.Cause)
 	}
 	if d := time.Since(start); d > 10*time.Second {

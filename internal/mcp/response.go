@@ -70,19 +70,19 @@ func (s *Session) noCall(n int64, raw []byte, e *envelope, f Frame) {
 	switch {
 	case s.late.take(n):
 		// The call was given up: an answer that crossed that is no violation.
-	case n <= s.lastID.Load():
+	case s.gave(n):
 		s.flag(DuplicateID, "a second answer to id "+idText(n), raw, f)
 	case s.anyRaw() != nil:
 		s.answer(s.anyRaw(), raw, e, f)
 		return
-	case s.lastID.Load() == 0:
+	case s.sent.Load() == 0:
 		s.flag(EarlyAnswer, "an answer to id "+idText(n)+" before any request was sent", raw, f)
 	default:
 		s.flag(UnknownID, "an answer to id "+idText(n)+", which was never sent", raw, f)
 	}
 	id := ""
 	var k *call
-	if n <= s.lastID.Load() {
+	if s.gave(n) {
 		id, k = idText(n), s.justDone(n)
 	}
 	s.settle(id, k)
@@ -107,13 +107,13 @@ func (s *Session) oddID(raw []byte, e *envelope, f Frame) {
 	}
 	kind, msg := UnknownID, "an answer to id "+Excerpt(e.id)+", which was never sent"
 	switch t := kindOf(e.id); {
-	case s.lastID.Load() == 0:
+	case s.sent.Load() == 0:
 		kind, msg = EarlyAnswer, "an answer before any request was sent"
 	case e.has&hasID == 0:
 		kind, msg = MissingID, "an answer without an id"
 	case t == jsonv.KindNull:
 		kind, msg = NullID, "an answer with the id null"
-	case ok && n <= s.lastID.Load():
+	case ok && s.gave(n):
 		kind, msg = IDType, fmt.Sprintf("the id is %s, the request had %d", Excerpt(e.id), n)
 	case t == jsonv.KindNumber && bytes.ContainsAny(e.id, ".eE"), t != jsonv.KindNumber && t != jsonv.KindString:
 		kind, msg = IDType, "the id is "+Excerpt(e.id)+", not a string or an integer"
@@ -127,7 +127,7 @@ func (s *Session) oddID(raw []byte, e *envelope, f Frame) {
 		s.orphan(raw, f)
 	}
 	id := ""
-	if ok && kind == IDType && n <= s.lastID.Load() {
+	if ok && kind == IDType && s.gave(n) {
 		id, k = idText(n), s.justDone(n)
 		s.late.take(n)
 	}

@@ -31,7 +31,7 @@ type Session struct {
 	server  jsonv.Value
 
 	mu      sync.Mutex
-	lastID  atomic.Int64 // the last id given; read without mu
+	sent    atomic.Int64 // requests that were given an id; read without mu
 	lastRaw atomic.Int64
 	pending map[int64]*call
 	raws    []*call
@@ -187,7 +187,7 @@ func (s *Session) finish(ctx context.Context, c Call, k *call, x *Exchange) {
 func (s *Session) begin(c *Call, x *Exchange) (*call, error) {
 	k := s.newCall(x)
 	k.answer = c.Answer
-	k.id = s.lastID.Add(1)
+	k.id = idAt(s.sent.Add(1))
 	x.ID = strconv.FormatInt(k.id, 10)
 	d := c.as
 	if d == nil {

@@ -37,6 +37,16 @@ func TestEarlyAnswer(t *testing.T) {
 	}
 }
 
+// ourIDs has the digits 1 and 2 stand for the ids of the first two requests.
+func ourIDs(in []byte) []byte {
+	for n, key := range []string{`1`, `2`} {
+		for _, before := range []string{`"id":`, `"id":"`, `"id":[`, `Token":"`} {
+			in = bytes.ReplaceAll(in, []byte(before+key), []byte(before+ID(int64(n+1))))
+		}
+	}
+	return in
+}
+
 // waiting puts a call in flight without sending it.
 func waiting(s *Session, method string) *call {
 	k, err := s.begin(&Call{Method: method, ProgressToken: true}, &Exchange{Method: method})
@@ -58,6 +68,7 @@ func FuzzSession(f *testing.F) {
 		f.Add([]byte(s), uint8(5))
 	}
 	f.Fuzz(func(t *testing.T, in []byte, limit uint8) {
+		in = ourIDs(in)
 		s := newSession(&inert{}, Options{Limits: Limits{Violations: 50, DuringCount: 20, Requests: 4}})
 		if limit%2 == 0 {
 			s.dialect.Store(&dialects[3])
@@ -202,5 +213,28 @@ func TestWriterCompletesLines(t *testing.T) {
 	}
 	if out.String() != "first\nsecond\n" {
 		t.Errorf("%q", out.String())
+	}
+}
+
+// No two requests have the same id, and none can be had by counting or from
+// the one before it.
+func TestIDs(t *testing.T) {
+	s := newSession(&inert{}, Options{})
+	steps := map[int64]int{}
+	for n := int64(1); n <= 100_000; n++ {
+		s.sent.Store(n)
+		id := idAt(n)
+		if id <= idAt(n-1) || id <= 1000 {
+			t.Fatalf("id %d of request %d", id, n)
+		}
+		if !s.gave(id) || s.gave(id+1) || s.gave(id-1) || s.gave(idAt(n+1)) || s.gave(n) && n < 1000 {
+			t.Fatalf("id %d of request %d is not told from its neighbours", id, n)
+		}
+		steps[id-idAt(n-1)]++
+	}
+	for step, times := range steps {
+		if times > 200 {
+			t.Errorf("%d ids are %d more than the one before", times, step)
+		}
 	}
 }

@@ -20,7 +20,7 @@ func TestTimeout(t *testing.T) {
 			got = append(got, p.read())
 			p.write(`{"jsonrpc":"2.0","id":` + idOf([]byte(call)) + `,"result":{}}`)
 			call = p.read()
-			p.write(`{"jsonrpc":"2.0","id":`+idOf([]byte(call))+`,"result":{}}`, `{"jsonrpc":"2.0","id":2,"result":{}}`)
+			p.write(`{"jsonrpc":"2.0","id":`+idOf([]byte(call))+`,"result":{}}`, `{"jsonrpc":"2.0","id":`+mcp.ID(2)+`,"result":{}}`)
 			close(seen)
 			p.read()
 		})
@@ -41,11 +41,11 @@ func TestTimeout(t *testing.T) {
 		}
 		<-seen
 		synctest.Wait()
-		if want := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"tools/call timed out after 3s (limit: timeout 3s)"}}`; got[0] != want {
+		if want := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + mcp.ID(2) + `,"reason":"tools/call timed out after 3s (limit: timeout 3s)"}}`; got[0] != want {
 			t.Errorf("sent %s", got[0])
 		}
 		// The first late answer is none; the same once more is a second answer.
-		if vs := s.TakeViolations(); kinds(vs) != mcp.DuplicateID || vs[0].ID != "2" {
+		if vs := s.TakeViolations(); kinds(vs) != mcp.DuplicateID || vs[0].ID != mcp.ID(2) {
 			t.Error(vs)
 		}
 	})
@@ -169,7 +169,7 @@ func TestAnswererEndsWithClose(t *testing.T) {
 		synctest.Wait()
 		s.Close(t.Context())
 		x := <-done
-		if !ended || x.Cause == nil || x.Cause.Error() != "the session was closed while tools/call (id 2) was in flight" {
+		if !ended || x.Cause == nil || x.Cause.Error() != "the session was closed while tools/call (id "+mcp.ID(2)+") was in flight" {
 			t.Errorf("ended %t, cause %v", ended, x.Cause)
 		}
 		if methods(x.During) != "request roots/list" {
