@@ -20,11 +20,16 @@ func CheckCall(ctx context.Context, protocol, tool string, promised jsonv.Value,
 	if err != nil {
 		return bad, []string{"the answer could not be read: " + err.Error()}
 	}
+	if odd := oddStatus(x); odd != "" {
+		warnings = append(warnings, odd)
+	}
 	res := v.Lookup("result")
 	if res.IsAbsent() {
-		return bad, nil
+		return bad, warnings
 	}
-	for _, msg := range resultFaults("tools/call", protocol, res) {
+	form := shapeOf("tools/call", protocol, res, x.AsksTask())
+	warnings = append(warnings, form.odd...)
+	for _, msg := range form.faults {
 		bad = append(bad, mcp.Violation{Kind: mcp.BadResult, Msg: msg, Excerpt: res.Short(200)})
 	}
 	if at := contradiction(res); at != "" {

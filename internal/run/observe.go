@@ -55,24 +55,31 @@ func (a *attempt) observe(ctx context.Context, e *entry, sess *mcp.Session, op *
 	if op.MaybeMethod {
 		method = x.Method // the name of a tool, or sent as a method
 	}
-	a.outputSchema(ctx, e, sess.Protocol(), method, op.Subject, &o)
+	a.wellFormed(ctx, e, sess.Protocol(), method, op.Subject, x)
 	a.hint = ""
 	if method == "tools/call" && (!o.Error.IsAbsent() || o.Result.Lookup("isError").Bool()) {
 		a.hint = e.tools.unlisted(ctx, op.Subject)
 	}
 }
 
-// outputSchema checks structuredContent against what the tool promised.
-func (a *attempt) outputSchema(ctx context.Context, e *entry, protocol, method, subject string, o *expect.Observation) {
-	if o.Result.IsAbsent() {
+// wellFormed holds a result against what the protocol requires of it, and its
+// structuredContent against what the tool promised.
+func (a *attempt) wellFormed(ctx context.Context, e *entry, protocol, method, subject string, x *mcp.Exchange) {
+	if odd := oddStatus(x); odd != "" {
+		a.out.Warnings = append(a.out.Warnings, odd)
+	}
+	res := a.obs.Result
+	if res.IsAbsent() {
 		return
 	}
-	bad, warnings := e.checkOutput(ctx, method, subject, o.Result)
-	for _, msg := range resultFaults(method, protocol, o.Result) {
-		a.violations(e, []mcp.Violation{{Kind: "bad-result", Msg: msg, Excerpt: o.Result.Short(200)}})
+	bad, warnings := e.checkOutput(ctx, method, subject, res)
+	form := shapeOf(method, protocol, res, x.AsksTask())
+	for _, msg := range form.faults {
+		a.violations(e, []mcp.Violation{{Kind: mcp.BadResult, Msg: msg, Excerpt: res.Short(200)}})
 	}
+	a.out.Warnings = append(a.out.Warnings, form.odd...)
 	if method == "tools/call" {
-		if at := contradiction(o.Result); at != "" {
+		if at := contradiction(res); at != "" {
 			warnings = append(warnings, fmt.Sprintf("the text content and structuredContent contradict each other at %s", at))
 		}
 	}

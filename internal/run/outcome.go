@@ -60,7 +60,11 @@ func (a *attempt) violations(e *entry, list []mcp.Violation) {
 			Kind: v.Kind, Message: v.Msg, Excerpt: v.Excerpt, Offset: v.Offset, Tolerated: tolerated,
 		})
 		if tolerated {
-			a.out.Warnings = append(a.out.Warnings, "tolerated: "+v.Kind+": "+v.Msg)
+			told := "tolerated: " + v.Kind + ": " + v.Msg
+			if v.Excerpt != "" {
+				told += ": " + v.Excerpt
+			}
+			a.out.Warnings = append(a.out.Warnings, told)
 			continue
 		}
 		a.problems = append(a.problems, v.Kind+": "+v.Msg)

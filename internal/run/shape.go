@@ -7,18 +7,20 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// resultFaults says what a result lacks or has wrong of what MCP requires of
-// the method's answer (server/tools, server/resources, server/prompts of
-// every revision). What a revision may add (further block types, further
-// members) is no fault.
-func resultFaults(method, protocol string, res jsonv.Value) []string {
-	s := &shape{}
+// shapeOf says what a result lacks or has wrong of what MCP requires of the
+// method's answer (server/tools, server/resources, server/prompts of every
+// revision). What a revision may add (further block types, further members)
+// is no fault. A task is an answer only to a request that knows tasks.
+func shapeOf(method, protocol string, res jsonv.Value, task bool) *shape {
+	s := &shape{protocol: protocol}
+	s.meta("_meta", res)
 	if t := res.Lookup("resultType"); !t.IsAbsent() && t.Text() != "complete" {
-		return nil // another kind of answer
+		return s // another kind of answer
 	}
+	s.caching(method, res)
 	switch method {
 	case "tools/call":
-		s.toolResult(protocol, res)
+		s.toolResult(res, task)
 	case "resources/read":
 		s.each(res, "contents", func(at string, v jsonv.Value) { s.contents(at, v) })
 	case "prompts/get":
@@ -29,11 +31,15 @@ func resultFaults(method, protocol string, res jsonv.Value) []string {
 			s.block(at+".content", v.Lookup("content"))
 		})
 	}
-	return s.faults
+	return s
 }
 
-// shape collects faults, a few at most.
-type shape struct{ faults []string }
+// shape collects what is wrong with a result, a few of each at most.
+type shape struct {
+	protocol string
+	faults   []string // an answer that is not well-formed
+	odd      []string // what a client can go on without
+}
 
 const maxFaults = 5
 
@@ -43,16 +49,15 @@ func (s *shape) fault(format string, args ...any) {
 	}
 }
 
-func (s *shape) toolResult(protocol string, res jsonv.Value) {
+func (s *shape) toolResult(res jsonv.Value, task bool) {
 	if e := res.Lookup("isError"); !e.IsAbsent() && e.Kind() != jsonv.KindBool {
 		s.fault("isError is %s, not a boolean", e.Short(40))
 	}
 	structured, has := res.Get("structuredContent")
-	if has && structured.Kind() != jsonv.KindObject && protocol < "2026-07-28" {
+	if has && structured.Kind() != jsonv.KindObject && s.protocol < caches {
 		s.fault("structuredContent is %s, not an object", article(structured.Kind()))
 	}
-	_, ok := res.Get("content")
-	if task := res.Lookup("task", "taskId"); !ok && (has || task.Kind() == jsonv.KindString) {
+	if _, ok := res.Get("content"); !ok && task && res.Lookup("task", "taskId").Kind() == jsonv.KindString {
 		return // a call that was asked for as a task is answered with the task
 	}
 	s.each(res, "content", s.block)
@@ -89,6 +94,8 @@ func (s *shape) block(at string, v jsonv.Value) {
 		s.fault("%s.type is %s, not a string", at, article(typ.Kind()))
 		return
 	}
+	s.meta(at+"._meta", v)
+	s.annotations(at, v)
 	switch typ.Text() {
 	case "text":
 		s.text(at, v, "text")
@@ -99,6 +106,8 @@ func (s *shape) block(at string, v jsonv.Value) {
 		s.contents(at+".resource", v.Lookup("resource"))
 	case "resource_link":
 		s.text(at, v, "uri")
+	default:
+		s.oddity("%s.type is %s, which no revision of the protocol defines", at, typ.Short(40))
 	}
 }
 
@@ -108,6 +117,7 @@ func (s *shape) contents(at string, v jsonv.Value) {
 		s.fault("%s is %s, not an object", at, article(v.Kind()))
 		return
 	}
+	s.meta(at+"._meta", v)
 	s.text(at, v, "uri")
 	if _, ok := v.Get("blob"); ok {
 		s.base64(at, v, "blob")

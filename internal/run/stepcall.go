@@ -55,7 +55,12 @@ func (f *fileRun) callStep(ctx context.Context, s *plan.Step, a *attempt, ph *re
 		return fmt.Errorf("the tool answered isError: true: %s", res.Lookup("content").At(0).Lookup("text").Short(300))
 	}
 	bad, warnings := e.checkOutput(ctx, call.Method, s.Call.Subject, res)
+	form := shapeOf(call.Method, sess.Protocol(), res, x.AsksTask())
+	for _, msg := range form.faults {
+		bad = append(bad, mcp.Violation{Kind: mcp.BadResult, Msg: msg, Excerpt: res.Short(200)})
+	}
 	f.stepViolations(s, e, bad)
+	ph.Warnings = append(ph.Warnings, form.odd...)
 	ph.Warnings = append(ph.Warnings, warnings...)
 	return nil
 }
