@@ -125,7 +125,7 @@ func (x *ruling) otherForms() int {
 		}
 	}
 	for i, n := range more {
-		x.found[i].Says += fmt.Sprintf(" (and %s)", count(n, "more answer"))
+		x.found[i].Says += fmt.Sprintf(", in %s", count(n+1, "answer"))
 	}
 	return n
 }

@@ -233,7 +233,7 @@ func (c *collector) planValue(op *liveOp, p liveParam) (jsonv.Value, error) {
 	if v, ok := c.o.Values.Lookup(op.name).Get(p.name); ok {
 		return v, nil
 	}
-	if x := op.executionParam(); x != nil && x.name == p.name {
+	if x := op.executionParam(); x != nil && x.name == p.name && (c.o.Mode == ModeFull || op.category != "READ") {
 		return jsonv.String("<one that the run started>"), nil
 	}
 	if op.isIdentifier(p) {

@@ -157,6 +157,8 @@ func (c *collector) confirmationRow() {
 	t := c.tests["confirmation"]
 	switch {
 	case t.cases > 0:
+	case c.o.Mode == ModeSafe:
+		t.lacking = "mode safe calls nothing that has to be confirmed"
 	case !c.gated:
 		t.moot = "no operation asked for a confirmation"
 	default:

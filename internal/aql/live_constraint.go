@@ -68,12 +68,16 @@ var appendOnlyWords = pattern(`(?i)append[- _]?only|immutable log`)
 // documentation calls so, and those that the user names.
 func (c *collector) appendOnly(y *cycle) {
 	t := c.tests["append-only"]
+	if t.lacking == nothingUpdated {
+		t.moot = "nothing is documented as append-only"
+	}
 	_, thing := y.place(c.readBack(y).env)
 	for name, v := range thing.Members() {
 		documented := c.saidOf(y, name, appendOnlyWords)
 		if !documented && !slices.Contains(c.o.AppendOnly, y.update.name+":"+name) || v.Kind() == jsonv.KindNull {
 			continue
 		}
+		t.moot, t.lacking = "", "no update of what is append-only was answered"
 		other := jsonv.String(Marker(c.o.RunID) + "rewritten")
 		if v.Kind() != jsonv.KindString {
 			other = jsonv.Array()
@@ -83,7 +87,6 @@ func (c *collector) appendOnly(y *cycle) {
 			continue
 		}
 		c.sees("append-only")
-		t.moot = ""
 		response := c.noted(r)
 		if r.ok() {
 			_, now := y.place(c.readBack(y).env)

@@ -7,12 +7,15 @@ import (
 	"mcptest/internal/jsonv"
 )
 
+// nothingUpdated is why no field was tried that may only be added to.
+const nothingUpdated = "nothing could be created and updated"
+
 // roundTrips creates, reads, updates and deletes one thing of each kind.
 func (c *collector) roundTrips() {
 	for _, id := range []string{"merge", "input", "deleted"} {
 		c.tests[id].lacking = "nothing could be created, read and updated"
 	}
-	c.tests["append-only"].moot = "nothing is documented as append-only"
+	c.tests["append-only"].lacking = nothingUpdated
 	n := 0
 	for _, op := range c.ops {
 		if op.category != "CREATE" || op.verb != "create" || c.skipped[op.name] != "" {

@@ -173,7 +173,7 @@ func TestFormsAreGrouped(t *testing.T) {
 	if len(row.Findings) != 2 || row.Result != aql.Failed {
 		t.Fatalf("%s, %d findings: %s", row.Result, len(row.Findings), row.Detail)
 	}
-	if f := row.Findings[0]; f.Says != "list_beds answers: a member nobody defined (and 24 more answers)" || f.At != "/x_live/transcript/0/answer/page" || f.Exchange == nil {
+	if f := row.Findings[0]; f.Says != "list_beds answers: a member nobody defined, in 25 answers" || f.At != "/x_live/transcript/0/answer/page" || f.Exchange == nil {
 		t.Errorf("%+v", f)
 	}
 }
