@@ -25,18 +25,43 @@ func collectLate(env []string) {
 	if lookupEnv(env, "GOGC") != "" {
 		return
 	}
-	now := mostGC
+	now, limit := mostGC, int64(usualMemory)
 	debug.SetGCPercent(now)
+	limited := lookupEnv(env, "GOMEMLIMIT") == ""
+	if limited {
+		debug.SetMemoryLimit(limit)
+	}
 	// An object that nobody holds is found by the next collection.
 	var next func(*[16]byte)
 	next = func(*[16]byte) {
-		if p := growth(liveHeap()); p != now {
+		live := liveHeap()
+		if p := growth(live); p != now {
 			now = p
 			debug.SetGCPercent(p)
+		}
+		if m := memory(live); limited && m != limit {
+			limit = m
+			debug.SetMemoryLimit(m)
 		}
 		runtime.SetFinalizer(new([16]byte), next)
 	}
 	runtime.SetFinalizer(new([16]byte), next)
+}
+
+// usualMemory is how much the program takes before garbage is collected more
+// often than the growth of the heap asks for, in bytes: a few large answers of a
+// server would else take it to twice of what they need.
+const usualMemory = 160 << 20
+
+// memory is that bound for a heap of which live bytes are in use. A run that
+// needs more gets it, in steps of 64 MiB.
+func memory(live uint64) int64 {
+	const step = 64 << 20
+	need := int64(live) + int64(live)/2
+	if need <= usualMemory {
+		return usualMemory
+	}
+	return (need + step - 1) / step * step
 }
 
 // growth is the percentage for a heap of which live bytes are in use, in steps

@@ -26,3 +26,13 @@ func TestLiveHeapIsKnown(t *testing.T) {
 		t.Error("the runtime does not tell how much of the heap lives")
 	}
 }
+
+// TestMemory: the bound is the usual one until the program needs more, and
+// always leaves room to grow.
+func TestMemory(t *testing.T) {
+	for live, want := range map[uint64]int64{0: usualMemory, 100 << 20: usualMemory, 120 << 20: 192 << 20, 1 << 30: 1536 << 20} {
+		if got := memory(live); got != want {
+			t.Errorf("%d MiB live: %d MiB, want %d", live>>20, got>>20, want>>20)
+		}
+	}
+}

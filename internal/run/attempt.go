@@ -28,6 +28,7 @@ type attempt struct {
 	obs      expect.Observation // of the last call
 	hint     string             // what to add to a message when that call failed
 	problems []string           // violations and the like that fail the case
+	leave    func()             // gives back the room that the last call's tree takes; nil: none
 }
 
 // calls opens the sessions, makes the calls, and judges what came back.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
@@ -21,6 +22,7 @@ func (a *attempt) ops(ctx context.Context) {
 		return
 	}
 	a.steps = jsonv.Object()
+	defer a.forget()
 	for i, op := range a.c.Ops {
 		last := i == len(a.c.Ops)-1
 		if op.Fill != nil {
@@ -75,6 +77,7 @@ func stepName(op *plan.Op, i int) string {
 // call makes one call and observes it. It returns false when there was no
 // answer, which ends the case.
 func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, bool) {
+	a.forget()
 	e := a.fileRun.entryOf(a.c, op)
 	sess := a.sessions[e]
 	if op.Timeout > 0 {
@@ -104,9 +107,19 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 	}
 	a.out.Exchanges = append(a.out.Exchanges, rec)
 	if ok {
+		a.leave = a.room.take(treeBytes(x, waited))
 		a.observe(ctx, e, sess, op, x, waited)
 	}
 	return x, ok
+}
+
+// forget lets go of what the last call brought, once it was judged.
+func (a *attempt) forget() {
+	a.obs = expect.Observation{}
+	if a.leave != nil {
+		a.leave()
+		a.leave = nil
+	}
 }
 
 // send puts the op on the wire.

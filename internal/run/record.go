@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"time"
+	"unsafe"
 
 	"mcptest/internal/mcp"
 	"mcptest/internal/result"
@@ -12,7 +13,7 @@ import (
 // exchangeRecord is the record of one exchange.
 func exchangeRecord(x *mcp.Exchange, step string) result.Exchange {
 	out := result.Exchange{
-		Step: step, Method: x.Method, Request: string(x.Request), Response: string(x.Response), DurationMS: ms(x.Elapsed),
+		Step: step, Method: x.Method, Request: string(x.Request), Response: same(x.Response), DurationMS: ms(x.Elapsed),
 	}
 	for _, m := range x.During {
 		out.During = append(out.During, messageRecord(m, x.Start))
@@ -33,7 +34,16 @@ func exchangeRecord(x *mcp.Exchange, step string) result.Exchange {
 }
 
 func messageRecord(m mcp.Message, start time.Time) result.Message {
-	return result.Message{Dir: m.Dir.String(), MS: ms(m.At.Sub(start)), Raw: string(m.Raw)}
+	return result.Message{Dir: m.Dir.String(), MS: ms(m.At.Sub(start)), Raw: same(m.Raw)}
+}
+
+// same is the text of a frame. A large one is not copied: a frame of an
+// exchange never changes.
+func same(frame []byte) string {
+	if len(frame) < smallAnswer {
+		return string(frame)
+	}
+	return unsafe.String(unsafe.SliceData(frame), len(frame))
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

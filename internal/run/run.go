@@ -88,13 +88,6 @@ const (
 	Down       // teardown and afterAll of what Up left
 )
 
-// inputGrace is how long a server gets to end by itself after its input was
-// closed, before SIGTERM says it plainly. Well-behaved servers take a few
-// milliseconds; one that does not watch its input is not waited for in vain,
-// because the run's result comes after its end. What it does on SIGTERM has all
-// of proc's time.
-const inputGrace = 150 * time.Millisecond
-
 // DialOptions are what a transport needs beside the server's definition.
 type DialOptions struct {
 	Keeper proc.Keeper
@@ -136,6 +129,7 @@ type runner struct {
 	start time.Time
 	pool  *pool
 	clean *cleanup
+	room  room // for the trees of large answers
 
 	failed      atomic.Bool // a case or a beforeAll failed, or a case could not be tested
 	setupFailed atomic.Bool
@@ -158,9 +152,6 @@ func Run(ctx context.Context, p *plan.Plan, w World) int {
 	}
 	if w.Exec == nil {
 		r.w.Exec = proc.Run
-	}
-	if w.Grace.Stdin == 0 {
-		r.w.Grace.Stdin = inputGrace
 	}
 	if w.Keeper == nil {
 		own := proc.NewLedger(nil, nil)
