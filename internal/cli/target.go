@@ -115,6 +115,7 @@ func (f *targetFlags) resolve(s Streams, argv []string, redactor *secret.Redacto
 		if f.httpOnly() {
 			return nil, fail(exitInvalid, "-H, --bearer-token-env, --ca-file, --insecure and --transport are for a server with --url")
 		}
+		redactor.Add(suite.Inherited(s.Env)...)
 		return f.local(s, argv)
 	}
 	if f.httpOnly() {

@@ -16,7 +16,7 @@ var words = map[string]certainty{
 	"token": sure, "secret": sure, "secrets": sure, "password": sure, "passwords": sure,
 	"passwd": sure, "passphrase": sure, "pwd": sure, "credential": sure, "credentials": sure,
 	"apikey": sure, "apikeys": sure, "accesskey": sure, "secretkey": sure, "privatekey": sure,
-	"authtoken": sure, "accesstoken": sure, "refreshtoken": sure, "authorization": sure,
+	"pgpassword": sure, "authtoken": sure, "accesstoken": sure, "refreshtoken": sure, "authorization": sure,
 	"signature": sure, "sig": sure, "jwt": sure, "bearer": sure, "cookie": sure, "cookies": sure,
 	"auth": perhaps, "key": perhaps, "pat": perhaps,
 }

@@ -64,6 +64,7 @@ func Load(path string, o Options) (*Suite, source.Diagnostics) {
 	l.suite = &Suite{Dir: dir}
 	l.suite.DotEnv = l.readDotEnv(dir, o.EnvFiles)
 	l.env = newEnviron(o.Env, l.suite.DotEnv)
+	l.suite.Secrets = append(l.suite.Secrets, Inherited(o.Env)...)
 	for _, v := range l.suite.DotEnv {
 		if len(v.Value) >= secret.MinLength {
 			l.suite.Secrets = append(l.suite.Secrets, v.Value)

@@ -84,11 +84,12 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// Values that are credentials by declaration, by name, or because they came
-// from .env are secrets; others are not.
+// Values that are credentials by declaration, by name (whether the suite
+// mentions it or a program just inherits it), or because they came from .env
+// are secrets; others are not.
 func TestSecrets(t *testing.T) {
 	s := load(t, suite.Options{Env: []string{
-		"DECLARED=declared-value", "API_TOKEN=used-in-placeholder", "UNUSED_TOKEN=never-mentioned", "AUTHOR=somebody-known", "HEADER=header-value", "BEARER=bearer-value",
+		"DECLARED=declared-value", "API_TOKEN=used-in-placeholder", "UNUSED_TOKEN=never-mentioned", "UNUSED_PASSWORD=postgres", "AUTHOR=somebody-known", "HEADER=header-value", "BEARER=bearer-value",
 	}, Vars: map[string]string{"DB_PASSWORD": "given-by-flag"}}, map[string]string{
 		".env": "ANY=from-dot-env\nSHORT=x\n",
 		"s.yml": `variables:
@@ -108,14 +109,14 @@ env: {SUITE_TOKEN: token-of-suite}
 	})
 	for _, want := range []string{
 		"declared-value", "used-in-placeholder", "from-dot-env", "written-in-suite", "key-of-server", "header-value", "inline-token",
-		"bearer-value", "token-of-suite", "given-by-flag",
+		"bearer-value", "token-of-suite", "given-by-flag", "never-mentioned",
 		"argument-one", "argument-two", "argument-three",
 	} {
 		if !slices.Contains(s.Secrets, want) {
 			t.Errorf("%q is no secret", want)
 		}
 	}
-	for _, not := range []string{"never-mentioned", "somebody-known", "not-a-secret", "x", "", "path-of-a-file", "--verbose", "<placeholder>"} {
+	for _, not := range []string{"postgres", "somebody-known", "not-a-secret", "x", "", "path-of-a-file", "--verbose", "<placeholder>"} {
 		if slices.Contains(s.Secrets, not) {
 			t.Errorf("%q is a secret", not)
 		}

@@ -1,0 +1,41 @@
+package suite
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcptest/internal/secret"
+)
+
+// Inherited are the secrets among the entries of an environment, each
+// NAME=value. Hooks and steps are given all of it, and servers what they
+// inherit; what any of them prints of it is not to be shown.
+func Inherited(env []string) []string {
+	var out []string
+	for _, kv := range env {
+		if name, v, ok := strings.Cut(kv, "="); ok && secret.Inherited(name, v) && !onDisk(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// onDisk reports whether v names a file, or would in a folder that is there:
+// SSH_AUTH_SOCK holds a path. A secret that begins with a slash does not begin
+// with a folder's name.
+func onDisk(v string) bool {
+	v = strings.TrimSpace(v)
+	if !filepath.IsAbs(v) {
+		return false
+	}
+	if _, err := os.Lstat(v); err == nil {
+		return true
+	}
+	top, _, below := strings.Cut(strings.TrimLeft(filepath.ToSlash(v), "/"), "/")
+	if filepath.VolumeName(v) != "" || !below {
+		return false
+	}
+	info, err := os.Stat("/" + top)
+	return err == nil && info.IsDir()
+}
