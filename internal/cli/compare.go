@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/report"
@@ -8,11 +10,16 @@ import (
 	"mcptest/internal/term"
 )
 
+// compareFlags are the flags of `mcptest compare`.
+type compareFlags struct {
+	report.CompareOptions
+	format, output, color string
+	failOn                []string
+	verbose               bool
+}
+
 func newCompareCmd(s Streams) *cobra.Command {
-	var format, output, color string
-	var failOn []string
-	var o report.CompareOptions
-	var verbose bool
+	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare OLD NEW",
 		Short: "Compare two saved records",
@@ -27,58 +34,68 @@ without a test. --fail-on adds slower tests and lower scores.`,
   mcptest compare old.json new.json --fail-on slower,scores --slower 2`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if format != "text" && format != "json" {
-				return fail(exitInvalid, "--format: want text or json, got %q", format)
-			}
-			if cmd.Flags().Changed("slower") && o.Slower < 1 {
+			if cmd.Flags().Changed("slower") && f.Slower < 1 {
 				return fail(exitInvalid, "--slower: want a factor from 1")
 			}
-			if args[0] == "-" && args[1] == "-" {
-				return fail(exitInvalid, "only one of the records can come from standard input")
-			}
-			runs := [2]*result.Run{}
-			for i, path := range args {
-				run, err := readRecord(s.In, path)
-				if err != nil {
-					return err
-				}
-				defer run.Close()
-				runs[i] = run
-			}
-			c, err := report.Compare(runs[0], runs[1], o)
-			if err != nil {
-				return fail(exitInternal, "%v", err)
-			}
-			for _, what := range failOn {
-				switch what {
-				case "slower":
-					c.Regression = c.Regression || len(c.Slower) > 0
-				case "scores":
-					for _, ch := range c.Scores {
-						c.Regression = c.Regression || *ch.AfterScore < *ch.BeforeScore
-					}
-				default:
-					return fail(exitInvalid, "--fail-on: want slower or scores, got %q", what)
-				}
-			}
-			if err := writeComparison(s, c, format, output, color, verbose); err != nil {
-				return err
-			}
-			if c.Regression {
-				return &exitError{code: exitFailed}
-			}
-			return nil
+			return f.run(s, args)
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&format, "format", "f", "text", "format: text or json")
-	fl.StringVarP(&output, "output", "o", "", "write to this `file` instead of standard output")
-	fl.StringVar(&color, "color", "auto", "colours: auto, always or never")
-	fl.StringSliceVar(&failOn, "fail-on", nil, "count these as regressions too: `slower`, scores")
-	fl.Float64Var(&o.Slower, "slower", 0, "`factor` from which a test is slower (default 1.5, and at least 50 ms)")
-	fl.Float64Var(&o.Score, "score", 0, "least `change` of a score that is told (default 0.01)")
-	fl.BoolVarP(&verbose, "verbose", "v", false, "list every change")
+	fl.StringVarP(&f.format, "format", "f", "text", "format: text or json")
+	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
+	fl.StringVar(&f.color, "color", "auto", "colours: auto, always or never")
+	fl.StringSliceVar(&f.failOn, "fail-on", nil, "count these as regressions too: `slower`, scores")
+	fl.Float64Var(&f.Slower, "slower", 0, "`factor` from which a test is slower (default 1.5, and at least 50 ms)")
+	fl.Float64Var(&f.Score, "score", 0, "least `change` of a score that is told (default 0.01)")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "list every change")
 	return cmd
+}
+
+func (f *compareFlags) run(s Streams, args []string) error {
+	if f.format != "text" && f.format != "json" {
+		return fail(exitInvalid, "--format: want text or json, got %q", f.format)
+	}
+	for _, what := range f.failOn {
+		if what != "slower" && what != "scores" {
+			return fail(exitInvalid, "--fail-on: want slower or scores, got %q", what)
+		}
+	}
+	if args[0] == "-" && args[1] == "-" {
+		return fail(exitInvalid, "only one of the records can come from standard input")
+	}
+	runs := [2]*result.Run{}
+	for i, path := range args {
+		run, err := readRecord(s.In, path)
+		if err != nil {
+			return err
+		}
+		defer run.Close()
+		runs[i] = run
+	}
+	c, err := report.Compare(runs[0], runs[1], f.CompareOptions)
+	if err != nil {
+		return fail(exitInternal, "%v", err)
+	}
+	f.judge(c)
+	if err := writeComparison(s, c, f.format, f.output, f.color, f.verbose); err != nil {
+		return err
+	}
+	if c.Regression {
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+// judge adds what --fail-on counts as a regression.
+func (f *compareFlags) judge(c *report.Comparison) {
+	if slices.Contains(f.failOn, "slower") && len(c.Slower) > 0 {
+		c.Regression = true
+	}
+	if slices.Contains(f.failOn, "scores") {
+		for _, ch := range c.Scores {
+			c.Regression = c.Regression || *ch.AfterScore < *ch.BeforeScore
+		}
+	}
 }
 
 func writeComparison(s Streams, c *report.Comparison, format, output, color string, verbose bool) error {

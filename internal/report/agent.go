@@ -25,49 +25,9 @@ const (
 func writeAgent(w io.Writer, r *result.Run, o Options) error {
 	p := newPrinter(w, r, Options{Verbose: o.Verbose})
 	p.line(0, agentVerdict(r))
-	for i := range r.Phases {
-		if ph := &r.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
-			_, word := phaseWord(ph)
-			p.line(0, word, " ", term.Escape(ph.Phase), " ", term.Escape(ph.Name))
-			p.fact("at", place(ph.File, ph.Line, 0))
-			p.fact("cause", oneLine(ph.Message, agentText))
-			p.lastLines("output", ph.Output)
-		}
-	}
-	all := causes{verbose: o.Verbose}
-	var shared []*cause
-	told := map[*cause]bool{}
-	shown, more := 0, 0
-	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
-		if err != nil {
-			return err
-		}
-		why, explain := all.of(c)
-		head := strings.ToUpper(string(c.Status)) + " " + term.Escape(c.Name)
-		switch {
-		case !explain && told[why]:
-			if why.others <= agentSame {
-				p.sameCause(head, c, why)
-			}
-			continue
-		case shown == agentFailures && !o.Verbose:
-			more++
-			continue
-		case why != nil && !told[why]:
-			told[why] = true
-			shared = append(shared, why)
-		}
-		shown++
-		p.line(0, head)
-		p.agentCase(c)
-	}
-	for _, s := range shared {
-		if n := s.others - agentSame; n > 0 {
-			p.line(0, fmt.Sprintf("MORE %d with the cause of %s", n, term.Escape(s.last)))
-		}
-	}
-	if more > 0 {
-		p.line(0, fmt.Sprintf("MORE %d failures not shown", more))
+	p.agentPhases(r)
+	if err := p.agentTests(r); err != nil {
+		return err
 	}
 	for _, f := range folded(r.Findings) {
 		if f.Severity == "error" {
@@ -86,6 +46,59 @@ func writeAgent(w io.Writer, r *result.Run, o Options) error {
 		p.line(0, "NOTE ", oneLine(n, agentText))
 	}
 	return p.flush()
+}
+
+// agentPhases tells the hooks and steps that failed.
+func (p *printer) agentPhases(r *result.Run) {
+	for i := range r.Phases {
+		if ph := &r.Phases[i]; broke(ph.Status) {
+			_, word := phaseWord(ph)
+			p.line(0, word, " ", term.Escape(ph.Phase), " ", term.Escape(ph.Name))
+			p.fact("at", place(ph.File, ph.Line, 0))
+			p.fact("cause", oneLine(ph.Message, agentText))
+			p.lastLines("output", ph.Output)
+		}
+	}
+}
+
+// agentTests tells the tests that did not pass, a cause that they share once.
+func (p *printer) agentTests(r *result.Run) error {
+	all := causes{verbose: p.Verbose}
+	var shared []*cause
+	told := map[*cause]bool{}
+	shown, more := 0, 0
+	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+		if err != nil {
+			return err
+		}
+		why, explain := all.of(c)
+		head := strings.ToUpper(string(c.Status)) + " " + term.Escape(c.Name)
+		switch {
+		case !explain && told[why]:
+			if why.others <= agentSame {
+				p.sameCause(head, c, why)
+			}
+			continue
+		case shown == agentFailures && !p.Verbose:
+			more++
+			continue
+		case why != nil && !told[why]:
+			told[why] = true
+			shared = append(shared, why)
+		}
+		shown++
+		p.line(0, head)
+		p.agentCase(c)
+	}
+	for _, s := range shared {
+		if n := s.others - agentSame; n > 0 {
+			p.line(0, fmt.Sprintf("MORE %d with the cause of %s", n, term.Escape(s.last)))
+		}
+	}
+	if more > 0 {
+		p.line(0, fmt.Sprintf("MORE %d failures not shown", more))
+	}
+	return p.err
 }
 
 // sameCause names a failure whose cause was told, with what differs in a row.
