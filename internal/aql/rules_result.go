@@ -28,6 +28,7 @@ var resultRules = []Rule{
 	{"result.summary-failed", "error-form", Must, "OPS 7.3", Fail, Fail, "summary.failed is a whole number from 0 up.", "Count the operations that failed."},
 	{"result.failure-members", "error-form", Must, "D 5.1", Fail, Fail, "A failure has no members beside error, confirmation and the deprecation notice; no data.", "Put the member into error.details."},
 	{"result.failure-meta", "error-form", Should, "D 5.1, OPS 3.4", Fail, Warn, "A failure has no _meta. One document allows it, the normative one does not.", "Leave _meta out of failures."},
+	{"result.metadata", "error-form", Should, "OPS 3.4, D 10.3", Fail, Warn, "A result has no metadata of its own beside _meta: no further member that begins with an underscore. One document allows it, the normative form names none.", "Put it into _meta, or into data."},
 	{"result.error", "error-form", Must, "D 5.1", Fail, Fail, "A failure has an error, an object.", "Answer error: {code, message}, not a text."},
 	{"result.error-members", "error-form", Must, "D 5.1", Fail, Fail, "An error holds code, message and details and nothing else.", "Put the member into error.details."},
 	{"result.error-code", "error-form", Must, "ERR 3.1", Fail, Fail, "An error has a code of capitals, digits and underscores.", "Use a code of the registry, such as VALIDATION_INVALID_TYPE."},

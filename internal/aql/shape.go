@@ -88,6 +88,9 @@ type objectShape struct {
 	// others are free; special names rules for some of them.
 	closed  string
 	special map[string]string
+	// metadata is the rule that a further member breaks whose name begins
+	// with an underscore, "" when it is like any other.
+	metadata string
 }
 
 type fieldShape struct {
@@ -123,6 +126,9 @@ func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 			continue
 		}
 		broken := s.closed
+		if s.metadata != "" && strings.HasPrefix(key, "_") {
+			broken = s.metadata
+		}
 		if r, ok := s.special[key]; ok {
 			broken = r
 		}

@@ -163,7 +163,7 @@ func (resultShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 
 // successResult is a function because results hold results.
 func successResult() *objectShape {
-	return &objectShape{closed: "result.success-members", special: map[string]string{
+	return &objectShape{closed: "result.success-members", metadata: "result.metadata", special: map[string]string{
 		"halted_at": "result.batch-members", "pending_operations": "result.batch-members",
 	}, fields: []fieldShape{
 		need("success", "result.success", flag{}),
@@ -196,8 +196,9 @@ var resultMeta = &objectShape{fields: []fieldShape{
 }}
 
 var failureResult = &objectShape{
-	closed:  "result.failure-members",
-	special: map[string]string{"_meta": "result.failure-meta"},
+	closed:   "result.failure-members",
+	metadata: "result.metadata",
+	special:  map[string]string{"_meta": "result.failure-meta"},
 	fields: []fieldShape{
 		need("success", "result.success", flag{}),
 		need("error", "result.error", &objectShape{closed: "result.error-members", fields: []fieldShape{
