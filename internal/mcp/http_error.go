@@ -137,7 +137,7 @@ func events(n int) string {
 }
 
 // SessionLostError ends a call to which the server answered that it does not
-// know the session (HTTP 404). The session begins anew; the call is not
+// know the session (HTTP 404, or 400 that says so). The session begins anew; the call is not
 // repeated, because it may have been carried out.
 type SessionLostError struct {
 	Method  string
@@ -149,7 +149,10 @@ type SessionLostError struct {
 
 // Error says what became of the session and of the call.
 func (e *SessionLostError) Error() string {
-	s := e.Method + ": the server has lost the session (HTTP 404)"
+	s := fmt.Sprintf("%s: the server has lost the session (HTTP %d)", e.Method, e.Info.Status)
+	if e.Info.Status != http.StatusNotFound {
+		s = fmt.Sprintf("%s: the server has lost the session (HTTP %d: %s)", e.Method, e.Info.Status, Excerpt(e.Info.Body))
+	}
 	switch {
 	case e.Err != nil:
 		return s + " and a new one could not be begun: " + e.Err.Error()

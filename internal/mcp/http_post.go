@@ -176,10 +176,10 @@ func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 		// A client that believes the status never sees this result.
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
 		return x.refuse("an answer of this status can't hold a result", nil)
-	case json && (good || answers || x.out.Method == "" || !call), answers:
-	case !good && x.info.Status == http.StatusNotFound && session != "" && x.out.Method != "initialize":
+	case session != "" && x.out.Method != "" && x.out.Method != "initialize" && losesSession(x.info.Status, raw):
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
 		return &SessionLostError{Method: x.out.Method, Info: x.info, session: session}
+	case json && (good || answers || x.out.Method == "" || !call), answers:
 	default:
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
 		note := ""

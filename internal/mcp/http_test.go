@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -147,60 +146,6 @@ func TestHTTPEventStream(t *testing.T) {
 	}
 	if v := s.TakeViolations(); len(v) > 0 {
 		t.Error(v)
-	}
-}
-
-func TestHTTPSessionLost(t *testing.T) {
-	var mu sync.Mutex
-	var initialised, calls int
-	valid := ""
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		if r.Method != http.MethodPost {
-			w.WriteHeader(405)
-			return
-		}
-		m := readRPC(r)
-		if m.Method == "initialize" {
-			initialised++
-			valid = fmt.Sprint("s-", initialised)
-			w.Header().Set("Mcp-Session-Id", valid)
-			answerJSON(w, m.ID, helloResult)
-			return
-		}
-		switch {
-		case r.Header.Get("Mcp-Session-Id") != valid:
-			http.Error(w, "session not found", 404)
-		case m.Method == "forget":
-			valid = "none"
-			fallthrough
-		default:
-			if m.ID == nil {
-				w.WriteHeader(202)
-				return
-			}
-			calls++
-			answerJSON(w, m.ID, `{}`)
-		}
-	}))
-	defer srv.Close()
-	s := mustOpen(t, srv.URL)
-	for range 2 {
-		if x := s.Do(within(t, time.Second), mcp.Call{Method: "forget"}); x.Cause != nil {
-			t.Fatal(x.Cause)
-		}
-		x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call"})
-		var lost *mcp.SessionLostError
-		if !errors.As(x.Cause, &lost) || !lost.Renewed || x.HTTP == nil || x.HTTP.Status != 404 {
-			t.Fatalf("%v %+v", x.Cause, x.HTTP)
-		}
-		if x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call"}); x.Cause != nil {
-			t.Fatal(x.Cause)
-		}
-	}
-	if initialised != 3 || calls != 4 {
-		t.Errorf("initialised %d times, %d calls", initialised, calls)
 	}
 }
 

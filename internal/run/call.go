@@ -93,6 +93,7 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 		step = stepName(op, i)
 	}
 	a.violations(e, x.Violations)
+	e.sessionLost(x)
 	ok := a.answered(ctx, op, x)
 	var waited []mcp.Message
 	if ok && op.Wait != nil {

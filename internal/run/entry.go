@@ -243,6 +243,15 @@ func (e *entry) violations(sess *mcp.Session) []result.Finding {
 	return e.findings(sess.TakeViolations())
 }
 
+// sessionLost reports that a server over HTTP forgot its session, and what
+// became of it: other tests than the one that noticed may depend on it.
+func (e *entry) sessionLost(x *mcp.Exchange) {
+	var lost *mcp.SessionLostError
+	if errors.As(x.Cause, &lost) {
+		e.r.finding(result.Finding{Kind: "session-lost", Severity: "warning", Server: e.def.Name, Message: lost.Error()})
+	}
+}
+
 // findings are violations as facts about the run.
 func (e *entry) findings(list []mcp.Violation) []result.Finding {
 	var out []result.Finding
