@@ -18,6 +18,17 @@ func everythingMain() {
 	os.Exit(everything(*kind, flag.Args()))
 }
 
+// listens waits until something accepts connections at the address.
+func listens(addr string, wait time.Duration) bool {
+	for end := time.Now().Add(wait); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if c, err := net.Dial("tcp", addr); err == nil {
+			_ = c.Close()
+			return true
+		}
+	}
+	return false
+}
+
 func everything(kind string, argv []string) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -36,12 +47,9 @@ func everything(kind string, argv []string) int {
 		_ = server.Process.Kill()
 		_ = server.Wait()
 	}()
-	for range 200 {
-		if c, err := net.Dial("tcp", addr.String()); err == nil {
-			_ = c.Close()
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
+	if !listens(addr.String(), 2*time.Minute) {
+		fmt.Fprintf(os.Stderr, "server-everything does not listen on %s\n", addr)
+		return 125
 	}
 	path := map[string]string{"streamableHttp": "/mcp", "sse": "/sse"}[kind]
 	cmd := exec.Command(argv[0], argv[1:]...)

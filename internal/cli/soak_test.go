@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -197,7 +198,7 @@ func (s *soak) run(t testing.TB) string {
 	go func() { waited <- cmd.Wait() }()
 	select {
 	case <-waited:
-	case <-time.After(40 * time.Second):
+	case <-time.After(patience()):
 		_ = cmd.Process.Signal(syscall.SIGQUIT)
 		<-waited
 		t.Errorf("%s after %v: the run hangs\n%s", s.end, s.after, stderr.String())
@@ -215,6 +216,17 @@ func (s *soak) run(t testing.TB) string {
 		}
 	}
 	return s.end + ": " + state.String()
+}
+
+// patience is how long a run may take before it is said to hang: 40 s where
+// the machine has a processor for each program that wants one, and up to five
+// times that where it is as short of them.
+func patience() time.Duration {
+	var load float64
+	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
+		_, _ = fmt.Sscan(string(b), &load)
+	}
+	return time.Duration(float64(40*time.Second) * min(5, max(1, load/float64(runtime.NumCPU()))))
 }
 
 func (s *soak) interrupt(p *os.Process, stdout *os.File) {
