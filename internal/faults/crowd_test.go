@@ -4,6 +4,7 @@ package faults_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -57,6 +58,16 @@ func (c *crowd) slower(processors int) float64 {
 // wanted the processors.
 func (t *trial) allowed() time.Duration {
 	return time.Duration(float64(t.r.lasts()) * t.crowd.slower(runtime.NumCPU()))
+}
+
+// hangs is the time after which a run is said to hang: half a minute over its
+// limit, and up to five times that where the machine was busy before.
+func (t *trial) hangs() time.Duration {
+	var load float64
+	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
+		_, _ = fmt.Sscan(string(b), &load)
+	}
+	return time.Duration(float64(t.r.lasts()+30*time.Second) * min(5, max(1, load/float64(runtime.NumCPU()))))
 }
 
 func TestCrowd(t *testing.T) {

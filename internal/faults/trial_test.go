@@ -162,7 +162,7 @@ func (t *trial) start() {
 		t.r.during(cmd.Process, t)
 	}
 	// Far over the limit it hangs: the trace shows where.
-	watchdog := time.AfterFunc(t.r.lasts()+30*time.Second, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
+	watchdog := time.AfterFunc(t.hangs(), func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
 	done := make(chan struct{})
 	go t.watch(cmd.Process.Pid, done)
 	_ = cmd.Wait()
