@@ -286,6 +286,9 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 	s.keepFile = world.keepFile
 	ctx, stop := watchSignals(ctx, s.Err, world.kill)
 	defer stop()
+	var unwatch func()
+	s.Out, unwatch = watchOutput(ctx, s.Out, unreadTime, world.kill)
+	defer unwatch()
 
 	live, status := f.live(s, specs)
 	logs, listeners := openLogs(s, specs)

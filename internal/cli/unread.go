@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"mcptest/internal/run"
+	"mcptest/internal/term"
+)
+
+// unreadTime is how long after a signal one write to standard output may take.
+// While nobody reads it no test can end, and no clean-up be told of.
+const unreadTime = 6 * time.Second
+
+// output is a writer that knows since when it has been writing.
+type output struct {
+	to    io.Writer
+	since atomic.Int64 // UnixNano at which the write in progress began; 0: there is none
+}
+
+// Write passes p on.
+func (o *output) Write(p []byte) (int, error) {
+	o.since.Store(time.Now().UnixNano())
+	defer o.since.Store(0)
+	return o.to.Write(p)
+}
+
+// watchOutput returns what stands for out, and ends the process by kill when
+// a write to it hangs for as long as limit after ctx was interrupted. A terminal
+// is left as it is: whoever stopped it can start it again. stop ends the watch.
+func watchOutput(ctx context.Context, out io.Writer, limit time.Duration, kill func(code int)) (watched io.Writer, stop func()) {
+	if term.IsTerminal(out) {
+		return out, func() {}
+	}
+	o := &output{to: out}
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-done:
+			return
+		}
+		var by *run.Interrupted
+		if !errors.As(context.Cause(ctx), &by) {
+			return
+		}
+		signalled := time.Now().UnixNano()
+		tick := time.NewTicker(limit / 20)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case now := <-tick.C:
+				since := o.since.Load()
+				if since != 0 && now.UnixNano()-max(since, signalled) >= int64(limit) {
+					kill(by.Code)
+					return
+				}
+			}
+		}
+	}()
+	return o, func() { close(done) }
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"mcptest/internal/run"
+)
+
+// TestOutputThatNobodyReads: after a signal a write that hangs ends the
+// program with the code of the signal, and before it nothing does.
+func TestOutputThatNobodyReads(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	killed := make(chan int, 1)
+	r, w := io.Pipe()
+	defer r.Close()
+	out, stop := watchOutput(ctx, w, 40*time.Millisecond, func(code int) { killed <- code })
+	defer stop()
+	go func() { _, _ = out.Write([]byte("unread")) }()
+	select {
+	case <-killed:
+		t.Fatal("killed without a signal")
+	case <-time.After(200 * time.Millisecond):
+	}
+	cancel(&run.Interrupted{Signal: "SIGTERM", Code: 143})
+	select {
+	case code := <-killed:
+		if code != 143 {
+			t.Errorf("exit code %d, want 143", code)
+		}
+	case <-time.After(time.Minute):
+		t.Error("nothing ended the program")
+	}
+}
+
+// TestOutputThatIsRead: what is read is never the reason to end.
+func TestOutputThatIsRead(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	var b bytes.Buffer
+	out, stop := watchOutput(ctx, &b, time.Nanosecond*20, func(int) { t.Error("killed") })
+	if _, err := out.Write([]byte("read")); err != nil || b.String() != "read" {
+		t.Errorf("got %q, %v", b.String(), err)
+	}
+	cancel(&run.Interrupted{Code: 130})
+	time.Sleep(20 * time.Millisecond)
+	stop()
+}
