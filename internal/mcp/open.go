@@ -81,11 +81,17 @@ func Open(ctx context.Context, t Transport, o Options) (*Session, error) {
 	if d.Stateless {
 		return s, nil
 	}
-	if err := s.Notify(ctx, "notifications/initialized", nil); err != nil {
+	if err := s.Notify(ctx, methodInitialized, nil); err != nil {
+		var limit *Limit
+		if errors.As(context.Cause(ctx), &limit) {
+			err = &TimeoutError{Method: methodInitialized, After: limit.For, Limit: limit.Error()}
+		}
 		return fail("initialize", err)
 	}
 	return s, nil
 }
+
+const methodInitialized = "notifications/initialized"
 
 // begins opens the server in the way that is asked for.
 func (s *Session) begins(ctx context.Context) (*Dialect, string, error) {
@@ -111,7 +117,31 @@ func (s *Session) again(ctx context.Context, why error) (*Session, error) {
 	}
 	o := s.o
 	o.Era, o.Redial, o.spoilt = EraSession, nil, why
-	return Open(ctx, t, o)
+	fresh, err := Open(ctx, t, o)
+	var failed *OpenError
+	if errors.As(err, &failed) {
+		failed.recall(spoilt)
+	}
+	return fresh, err
+}
+
+// recall adds what was seen of the server over the first connection to the
+// error of the second, where that has nothing of its own to show: the second
+// has less time left, too little for a server that starts slowly.
+func (e *OpenError) recall(first *OpenError) {
+	if len(e.Violations) == 0 {
+		e.Violations = first.Violations
+	}
+	if e.LastLine == "" {
+		e.LastLine = first.LastLine
+	}
+	if len(e.StderrTail) == 0 {
+		e.StderrTail = first.StderrTail
+	}
+	var closed *ClosedError
+	if errors.As(e.Cause, new(*TimeoutError)) && errors.As(first.Cause, &closed) {
+		e.Cause = fmt.Errorf("%w; when it was started first, %v", e.Cause, closed) //nolint:errorlint // one cause
+	}
 }
 
 // Restarted says of what the server's first process died, when that was of

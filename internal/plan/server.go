@@ -213,6 +213,20 @@ func (c *compiler) argv(n *source.Node, scope *suite.Scope, path string) []strin
 	return nil
 }
 
+// shellScript is the place of a shell's script among the words of a command, -1
+// where there is none.
+func shellScript(words []proc.Word) int {
+	texts := make([]string, len(words))
+	for i, w := range words {
+		texts[i] = w.Text
+	}
+	switch filepath.Base(texts[0]) {
+	case "sh", "ash", "bash", "dash", "ksh", "zsh":
+		return suite.ScriptAt(texts)
+	}
+	return -1
+}
+
 // words splits a command string and then fills in its placeholders, so that a
 // value never changes the number of words.
 func (c *compiler) words(n *source.Node, scope *suite.Scope, path, hint string) []string {
@@ -234,14 +248,15 @@ func (c *compiler) words(n *source.Node, scope *suite.Scope, path, hint string) 
 		return nil
 	}
 	out := make([]string, len(words))
+	script := shellScript(words)
 	for i, w := range words {
 		word := n.WithText(w.Text)
 		if v := scope.Expand(word, path, suite.Bindings{}, c.dec); v.IsScalar() {
 			out[i] = v.Text
 		}
 		for _, e := range w.Expands {
-			if e.Kind == proc.Braced {
-				continue // ours
+			if e.Kind == proc.Braced || i == script {
+				continue // ours, or the shell's
 			}
 			c.dec.Add(source.Diagnostic{
 				Pos: n.In(e.Offset), Path: path, Severity: source.Warning, Code: "not-expanded",

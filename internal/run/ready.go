@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"mcptest/internal/auth"
@@ -117,10 +118,15 @@ func comingUp(err error) bool {
 	return errors.As(err, &ce) && ce.Info == nil
 }
 
-// Died says that a server had to be started twice, because the question which
-// era it is of ended it.
+// Died says that a server had to be started twice, because it ended while it
+// was asked which era it is of. Only one that ended with the question in
+// flight may have ended because of it, and even that is not known.
 func Died(why *mcp.ClosedError, protocol string) string {
-	return fmt.Sprintf("server/discover, which asks a server for its protocol revisions, ended it, and it was started again: %v; protocol: %s spares it the question", why, protocol)
+	msg := fmt.Sprintf("it was started twice, because it ended when it was asked for its protocol revisions (server/discover): %v", why)
+	if n := len(why.Stderr); n > 0 {
+		msg += "; end of stderr: " + mcp.Excerpt([]byte(strings.Join(why.Stderr[max(0, n-3):], " | ")))
+	}
+	return msg + "; if the question is what ends it, protocol: " + protocol + " spares it that"
 }
 
 // probe waits until a probe succeeds: as long as the flag says, else within
