@@ -245,7 +245,7 @@ func newCollector(o LiveOptions) *collector {
 	c := &collector{
 		o: o.withDefaults(), e: &Evidence{ExpectedLevel: levelOne}, started: time.Now(), types: map[string]*namedType{},
 		tests: map[string]*liveTest{}, harvest: map[string]map[string][]jsonv.Value{}, accepted: map[string]map[string]bool{},
-		maskedPaths: map[string]map[string]bool{}, sensitive: map[string]bool{}, poison: map[string]string{}, gates: map[string]bool{}, silent: map[string]int{}, created: map[string][]createdThing{}, first: map[string]reply{}, short: map[string]string{}, failures: map[string]bool{}, base: map[string]reply{}, skipped: map[string]string{},
+		maskedPaths: map[string]map[string]bool{}, sensitive: map[string]bool{}, poison: map[string]string{}, gates: map[string]bool{}, silent: map[string]int{}, created: map[string][]createdThing{}, first: map[string]reply{}, older: map[string]map[string]bool{}, stays: map[string]string{}, short: map[string]string{}, failures: map[string]bool{}, base: map[string]reply{}, skipped: map[string]string{},
 	}
 	c.tape = straight{c.o}
 	for _, t := range Tests() {
@@ -323,10 +323,12 @@ type collector struct {
 	harvest     map[string]map[string][]jsonv.Value // resource → key → values
 	accepted    map[string]map[string]bool
 	created     map[string][]createdThing
-	first       map[string]reply // what lists answered before anything else was called
-	lost        []*liveOp        // creates whose answer never came
-	doubtful    []doubtfulThing  // creates whose thing could not be read
-	executing   []*execution     // what EXECUTE operations started
+	older       map[string]map[string]bool // resource → identifiers of what was there before
+	stays       map[string]string          // resource → why nothing of it can be removed
+	first       map[string]reply           // what lists answered before anything else was called
+	lost        []*liveOp                  // creates whose answer never came
+	doubtful    []doubtfulThing            // creates whose thing could not be read
+	executing   []*execution               // what EXECUTE operations started
 	cleaning    bool
 	notices     []string          // what is odd about the options
 	exhausted   bool              // a call was not sent because MaxCalls were

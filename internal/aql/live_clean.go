@@ -116,35 +116,20 @@ func (c *collector) marked(create *liveOp, left []Left) (found []createdThing) {
 		}
 		return found
 	}
-	list := c.partner("list", "READ", create.resource)
-	if list == nil || c.barred(list) != "" {
-		return nil
-	}
-	params, why := c.params(list)
-	if why != "" {
-		return nil
-	}
-	for _, kind := range c.kinds(create, remove) {
-		thing := createdThing{with: kind}
-		c.pages(list, thing.naming(list, params), func(r reply) bool {
-			for _, item := range items(r.data(), listDepth) {
-				if !carries(item, left) {
-					continue
-				}
-				with := kind
-				for name := range kind.Members() {
-					if v, ok := item.Get(name); ok {
-						with = with.With(name, v)
-					}
-				}
-				found = append(found, createdThing{c.itemID(create, remove, item), with})
+	c.everyPage(create, remove, maxPages, func(kind jsonv.Value, r reply) {
+		for _, item := range items(r.data(), listDepth) {
+			if !carries(item, left) {
+				continue
 			}
-			return true
-		})
-		if thing.with.Len() == 0 || list.param(c.discriminators(create, remove)[0]) == nil {
-			break
+			with := kind
+			for name := range kind.Members() {
+				if v, ok := item.Get(name); ok {
+					with = with.With(name, v)
+				}
+			}
+			found = append(found, createdThing{c.itemID(create, remove, item), with})
 		}
-	}
+	})
 	return found
 }
 

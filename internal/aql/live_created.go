@@ -59,7 +59,7 @@ func (c *collector) onlyNew(op, remove *liveOp) jsonv.Value {
 	}
 	var fresh []jsonv.Value
 	for _, t := range c.marked(op, []Left{{RunID: c.o.RunID}}) {
-		if !t.id.IsAbsent() && !known[t.id.String()] {
+		if !t.id.IsAbsent() && !known[t.id.String()] && !c.knownBefore(op, t.id) {
 			fresh = append(fresh, t.id)
 		}
 	}
@@ -177,7 +177,7 @@ func (c *collector) findLost() {
 				break
 			}
 			for _, t := range c.marked(op, []Left{{RunID: c.o.RunID}}) {
-				if !slices.ContainsFunc(c.created[op.resource], t.equal) {
+				if !slices.ContainsFunc(c.created[op.resource], t.equal) && !c.knownBefore(op, t.id) {
 					c.created[op.resource] = append(c.created[op.resource], t)
 					found++
 				}
@@ -217,6 +217,7 @@ func (c *collector) removeOne(ctx context.Context, op, remove *liveOp, t created
 		}
 		return
 	}
+	c.refusedDelete(remove, r)
 	note.set("reason", jsonv.String(r.brief()))
 	c.leftovers = append(c.leftovers, note.value())
 }

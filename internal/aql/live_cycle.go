@@ -222,6 +222,7 @@ func (c *collector) removes(y *cycle) {
 	params := y.thing.naming(y.remove, c.fresh(y.remove))
 	r := c.attempt(y.remove, params)
 	if !r.ok() {
+		c.refusedDelete(y.remove, r)
 		return
 	}
 	c.sees("deleted")

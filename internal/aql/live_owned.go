@@ -132,6 +132,9 @@ func (c *collector) knownBefore(op *liveOp, id jsonv.Value) bool {
 	if id.IsAbsent() {
 		return false
 	}
+	if c.older[op.resource][id.String()] {
+		return true
+	}
 	for _, lister := range c.ops {
 		first, known := c.first[lister.name]
 		if !known || !sameResource(lister.resource, op.resource) {

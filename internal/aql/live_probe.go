@@ -78,6 +78,7 @@ func (c *collector) attemptArgs(op *liveOp, args jsonv.Value) reply {
 		if reason := c.occupied(op); reason != "" {
 			return reply{budget: true, barred: true, cause: errors.New(reason)}
 		}
+		c.survey(op)
 		if reason := c.intend(op); reason != nil {
 			return reply{budget: true, cause: reason}
 		}
@@ -89,6 +90,9 @@ func (c *collector) attemptArgs(op *liveOp, args jsonv.Value) reply {
 	}
 	if op.creates() && r.n > 0 && r.cause != nil {
 		c.lost = append(c.lost, op)
+	}
+	if op.category == "DELETE" && r.denied() {
+		c.refusedDelete(op, r)
 	}
 	if r.ok() && op.category == "DELETE" {
 		c.forget(op, args.Lookup("params"))

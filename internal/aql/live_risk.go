@@ -171,6 +171,8 @@ func (c *collector) barred(op *liveOp) string {
 	case op.name == stepOperation && c.o.Mode == ModeFull:
 	case op.category == "CREATE" && c.remover(op) == nil && !named:
 		return "nothing deletes what it creates; --allow-op calls it all the same"
+	case op.category == "CREATE" && !named && c.staying(op) != "":
+		return c.staying(op)
 	case op.category == "DELETE" && c.creator(op) == nil, op.category == "UPDATE" && c.creator(op) == nil:
 		if id := op.idParam(); c.o.Mode == ModeFull && id != nil && !c.o.Values.Lookup(op.name, id.name).IsAbsent() {
 			return ""

@@ -232,7 +232,7 @@ func TestReplayOfSomethingElse(t *testing.T) {
 		tape   []byte
 		want   string
 	}{
-		"another mode":          {func(o *aql.LiveOptions) { o.Mode = aql.ModeWrite }, r.tape, "the recording has no answer to create_"},
+		"another mode":          {func(o *aql.LiveOptions) { o.Mode = aql.ModeWrite }, r.tape, "the recording has no answer to"},
 		"a line is missing":     {nil, without(20), "run.jsonl:21: the recording has no answer to"},
 		"a line is there twice": {nil, bytes.Replace(r.tape, lines[20], append(append([]byte{}, lines[20]...), lines[20]...), 1), "run.jsonl:22:"},
 		"fewer calls":           {func(o *aql.LiveOptions) { o.MaxCalls = 10 }, r.tape, "record the run again"},
