@@ -11,8 +11,9 @@ import (
 	"mcptest/internal/term"
 )
 
-// unreadTime is how long after a signal one write to standard output may take.
-// While nobody reads it no test can end, and no clean-up be told of.
+// unreadTime is how long after a signal standard output may be stuck: from then
+// on one write may take a third of it. While nobody reads what is written no test
+// can end, and no clean-up be told of.
 const unreadTime = 6 * time.Second
 
 // output is a writer that knows since when it has been writing.
@@ -29,7 +30,7 @@ func (o *output) Write(p []byte) (int, error) {
 }
 
 // watchOutput returns what stands for out, and ends the process by kill when
-// a write to it hangs for as long as limit after ctx was interrupted. A terminal
+// a write to it hangs when limit has passed since ctx was interrupted. A terminal
 // is left as it is: whoever stopped it can start it again. stop ends the watch.
 func watchOutput(ctx context.Context, out io.Writer, limit time.Duration, kill func(code int)) (watched io.Writer, stop func()) {
 	if term.IsTerminal(out) {
@@ -56,7 +57,7 @@ func watchOutput(ctx context.Context, out io.Writer, limit time.Duration, kill f
 				return
 			case now := <-tick.C:
 				since := o.since.Load()
-				if since != 0 && now.UnixNano()-max(since, signalled) >= int64(limit) {
+				if at := now.UnixNano(); since != 0 && at-signalled >= int64(limit) && at-since >= int64(limit)/3 {
 					kill(by.Code)
 					return
 				}
