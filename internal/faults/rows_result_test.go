@@ -58,10 +58,10 @@ func resultRows() []row {
 		},
 
 		list("refused", "tools/list is answered with an error", ``, 0),
-		list("no-tools", "the result of tools/list has no tools", `{}`, 0, "tool-list"),
-		list("text", "tools is a text", `{"tools":"none"}`, 0, "tool-list"),
+		list("no-tools", "the result of tools/list has no tools", `{}`, 1, "tool-list", "no tools"),
+		list("text", "tools is a text", `{"tools":"none"}`, 1, "tool-list", "not an array"),
 		list("same-cursor", "tools/list gives the same cursor again and again", strings.TrimSuffix(goodTools, "}")+`,"nextCursor":"x"}`, 0, "cursor", "twice"),
-		list("odd-nameless", "odd: a tool without a name", `{"tools":[{"inputSchema":{}},{"name":"t","inputSchema":{"type":"object"}}]}`, 0),
+		list("nameless", "a tool without a name", `{"tools":[{"inputSchema":{}},{"name":"t","inputSchema":{"type":"object"}}]}`, 1, "bad-result", "name"),
 		list("result-null", "the result of tools/list is null", `null`, 1, "bad-result"),
 	}
 }

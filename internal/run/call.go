@@ -86,6 +86,9 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 		defer cancel()
 	}
 	mark := sess.Mark()
+	if a.mustNotCall(ctx, sess, e, op) {
+		return nil, false
+	}
 	x := a.send(ctx, sess, e, op)
 	a.elapsed(x.Elapsed)
 	step := ""
@@ -121,6 +124,19 @@ func (a *attempt) forget() {
 		a.leave()
 		a.leave = nil
 	}
+}
+
+// mustNotCall fails a test whose tool a client has to drop from the list.
+func (a *attempt) mustNotCall(ctx context.Context, sess *mcp.Session, e *entry, op *plan.Op) bool {
+	if op.Method != "tools/call" || sess.Era() != mcp.EraRequests || sess.Stderr() != nil {
+		return false
+	}
+	e.tools.wait(ctx)
+	why := e.tools.unusable(op.Subject)
+	if why != "" {
+		a.fail(result.Fail, fmt.Sprintf("tool %s was not called: a client must drop it: %s", op.Subject, why))
+	}
+	return why != ""
 }
 
 // send puts the op on the wire.

@@ -79,6 +79,9 @@ func (a *attempt) wellFormed(ctx context.Context, e *entry, protocol, method, su
 	}
 	a.out.Warnings = append(a.out.Warnings, form.odd...)
 	if method == "tools/call" {
+		if fault := e.tools.fault(ctx, subject); fault != "" {
+			bad = append(bad, mcp.Violation{Kind: mcp.BadResult, Msg: "the tool in tools/list: " + fault})
+		}
 		if at := contradiction(res); at != "" {
 			warnings = append(warnings, fmt.Sprintf("the text content and structuredContent contradict each other at %s", at))
 		}

@@ -27,6 +27,8 @@ type toolIndex struct {
 
 	err     error
 	schemas map[string]*outputSchema // every tool; nil for one without a schema
+	faults  map[string]string        // of tools that are not as the protocol has them
+	dropped map[string]string        // tools that a client must not use, and why
 }
 
 // outputSchema is compiled when it is first needed.
@@ -55,15 +57,15 @@ func (t *toolIndex) fetch(e *entry, sess *mcp.Session) {
 			defer close(t.done)
 			ctx, cancel := mcp.WithLimit(t.ctx, "connect_timeout", e.def.ConnectTimeout)
 			defer cancel()
-			if fault := e.r.protect(func() { t.schemas, t.err = listTools(ctx, e, sess) }); fault != "" {
+			if fault := e.r.protect(func() { t.schemas, t.err = t.list(ctx, e, sess) }); fault != "" {
 				t.err = errors.New(fault)
 			}
-			dropped := sess.Dropped()
-			for _, name := range sortedKeys(dropped) {
+			t.dropped = sess.Dropped()
+			for _, name := range sortedKeys(t.dropped) {
 				delete(t.schemas, name)
 				e.r.finding(result.Finding{
 					Kind: "tool-header", Severity: "warning", Server: e.def.Name,
-					Message: fmt.Sprintf("tool %s was dropped: %s", name, dropped[name]),
+					Message: fmt.Sprintf("tool %s was dropped: %s", name, t.dropped[name]),
 				})
 			}
 			if t.err != nil && t.ctx.Err() == nil && e.def.ValidateOutput {
@@ -133,10 +135,11 @@ func (o *outputSchema) compiled() (*jsonv.Schema, error) {
 	return o.s, o.err
 }
 
-// listTools reads every page of tools/list. What is wrong with the exchanges
+// list reads every page of tools/list. What is wrong with the exchanges
 // is reported of the run: no test made them.
-func listTools(ctx context.Context, e *entry, sess *mcp.Session) (map[string]*outputSchema, error) {
+func (t *toolIndex) list(ctx context.Context, e *entry, sess *mcp.Session) (map[string]*outputSchema, error) {
 	out := map[string]*outputSchema{}
+	t.faults = map[string]string{}
 	seen := map[string]bool{}
 	var params []byte
 	limits := e.r.w.Limits.WithDefaults()
@@ -156,12 +159,28 @@ func listTools(ctx context.Context, e *entry, sess *mcp.Session) (map[string]*ou
 			return nil, fmt.Errorf("read tools/list: %w", err)
 		}
 		tools := res.Lookup("tools")
+		for _, msg := range pageFaults(res) {
+			e.listFault(msg)
+		}
 		if tools.Kind() != jsonv.KindArray {
 			return nil, fmt.Errorf("tools of the result of tools/list is %s, want a list", tools.Kind())
 		}
+		page := map[string]bool{} // a page that comes again is another fault
 		for _, tool := range tools.Elems() {
-			name, ok := tool.Get("name")
-			if !ok {
+			name := tool.Lookup("name")
+			fault := toolFault(tool)
+			if page[name.Text()] && fault == "" {
+				fault = "it is listed twice"
+			}
+			page[name.Text()] = true
+			if fault != "" {
+				if name.Kind() == jsonv.KindString {
+					t.faults[name.Text()] = fault
+					fault = "tool " + name.Short(80) + ": " + fault
+				}
+				e.listFault(fault)
+			}
+			if name.Kind() != jsonv.KindString {
 				continue
 			}
 			if len(out) >= limits.Items {
