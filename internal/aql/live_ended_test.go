@@ -127,12 +127,12 @@ func TestHangsAreNoAnswers(t *testing.T) {
 		}
 		return spoiled(t, demo.Options{}, func(_ int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
 			if bytes.Contains(req.Params, []byte(`"operation":"get_book"`)) {
-				time.Sleep(300 * time.Millisecond)
+				time.Sleep(2 * time.Second)
 			}
 			return nil
 		})
 	})
-	rows := rowsByID(judgeLive(collect(t, aql.LiveOptions{Dial: dial, CallTimeout: 150 * time.Millisecond})))
+	rows := rowsByID(judgeLive(collect(t, aql.LiveOptions{Dial: dial, CallTimeout: time.Second})))
 	for id, row := range rows {
 		if want := id == "conduct" || id == "accuracy"; row.Result == aql.Failed != want {
 			t.Errorf("%s is %s: %s", id, row.Result, row.Detail)
