@@ -21,7 +21,7 @@ func (t *answering) Start(sink Sink) error {
 }
 
 func (t *answering) Close(context.Context) proc.Stopped {
-	t.sink.Frame(Frame{Dir: FromServer, Raw: []byte(`{"jsonrpc":"2.0","id":`+ID(1)+`,"result":{}}`), At: time.Now()})
+	t.sink.Frame(Frame{Dir: FromServer, Raw: []byte(`{"jsonrpc":"2.0","id":` + ID(1) + `,"result":{}}`), At: time.Now()})
 	t.sink.Flush()
 	return proc.Stopped{}
 }

@@ -104,6 +104,8 @@ type ClosedError struct {
 	InFlight []InFlight // requests that were waiting, oldest first
 	Err      error      // the transport's error, if that is what ended it
 	Ours     bool       // we closed it
+
+	unread []byte // what the process left unread of its input, where that is known
 }
 
 // InFlight names a request that waits for its answer.

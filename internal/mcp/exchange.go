@@ -38,6 +38,7 @@ type Exchange struct {
 	Start        time.Time
 	Elapsed      time.Duration // from before the request was written until the answer was read
 	Cause        error         // why there is no usable answer; nil when there is one
+	Unread       bool          // the session had ended before the server read the request: it may be sent to another
 	HTTP         *HTTPInfo     // nil on stdio
 	Hops         []*Exchange   // the ones before this that belong to the same call, each with its own request and answer
 }

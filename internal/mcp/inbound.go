@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -358,6 +359,15 @@ func (s *Session) Violate(id string, v Violation) {
 	s.log.add(v)
 }
 
+// leftUnread marks the requests in flight that the process had not read when it
+// ended. The caller holds mu.
+func (s *Session) leftUnread(why *ClosedError) {
+	lines := bytes.Split(why.unread, []byte("\n"))
+	for _, k := range s.pending {
+		k.x.Unread = slices.ContainsFunc(lines, func(l []byte) bool { return bytes.Equal(l, k.x.Request) })
+	}
+}
+
 // End implements [Sink].
 func (s *Session) End(why *ClosedError) {
 	s.mu.Lock()
@@ -374,6 +384,7 @@ func (s *Session) End(why *ClosedError) {
 		why.LastLine = Excerpt(s.in.last)
 	}
 	why.InFlight = s.inFlight()
+	s.leftUnread(why)
 	if s.closing {
 		why.Ours, why.Reason = true, "the session was closed"
 	}

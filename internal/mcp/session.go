@@ -144,7 +144,7 @@ func (s *Session) once(ctx context.Context, c Call) *Exchange {
 	x := &Exchange{Method: c.Method}
 	k, err := s.begin(&c, x)
 	if err != nil {
-		x.Cause = err
+		x.Cause, x.Unread = err, true
 		return x
 	}
 	s.finish(ctx, c, k, x)
@@ -316,6 +316,10 @@ func (s *Session) forget(k *call) {
 	}
 }
 
+// atomicWrite is the size, in bytes, below which a write to a pipe that fails
+// has written nothing (POSIX: PIPE_BUF; 4096 on Linux, 512 elsewhere).
+const atomicWrite = 512
+
 // notSent completes a call whose request could not be written.
 func (s *Session) notSent(ctx context.Context, k *call, err error) {
 	var full *notReadError
@@ -329,6 +333,10 @@ func (s *Session) notSent(ctx context.Context, k *call, err error) {
 		defer wait.Stop()
 		select {
 		case <-k.ready:
+			var closed *ClosedError
+			if errors.As(k.x.Cause, &closed) && closed.Exited && len(k.x.Request) < atomicWrite {
+				k.x.Unread = true
+			}
 			return
 		case <-ctx.Done():
 			s.giveUp(k, givenUp(ctx, k.x, true), false)
@@ -361,12 +369,23 @@ func (s *Session) Notify(ctx context.Context, method string, params []byte) erro
 	return nil
 }
 
+// Hasten has Close send SIGTERM to the server's process soon after its input
+// ended: nobody expects it to end by itself.
+func (s *Session) Hasten() {
+	if t, ok := s.t.(interface{ hasten() }); ok {
+		t.hasten()
+	}
+}
+
 // Close ends the session: calls in flight end with a *ClosedError, the
 // server's requests are given up, the transport is closed. It returns what
 // became of the process. It may be called more than once.
 func (s *Session) Close(ctx context.Context) proc.Stopped {
 	s.mu.Lock()
 	s.closing = true
+	if s.silent {
+		s.Hasten() // it has not answered: it is not waited for in vain
+	}
 	if s.closed == nil {
 		s.finishAll(&ClosedError{Reason: "the session was closed", Ours: true, InFlight: s.inFlight()})
 		s.wake()

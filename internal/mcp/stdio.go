@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"mcptest/internal/proc"
@@ -19,6 +20,9 @@ const (
 	stuckWait = 2 * proc.WaitDelay
 	// stderrLines is how much of standard error a cause of death quotes.
 	stderrLines = 20
+	// hastyGrace is how long a server that was hastened gets between the end of
+	// its input and SIGTERM.
+	hastyGrace = 150 * time.Millisecond
 )
 
 // StdioOptions are what a stdio transport needs beside the process.
@@ -33,6 +37,7 @@ type stdio struct {
 	*stream
 	p     *proc.Process
 	grace proc.Grace
+	hasty atomic.Bool
 }
 
 // NewStdio starts a server process and returns the transport over its standard
@@ -69,19 +74,26 @@ func (t *stdio) cause(err error) *ClosedError {
 	}
 	select {
 	case <-t.p.Exited():
-		c.Reason, c.Exited, c.Exit = "the server exited", true, t.p.Exit()
+		c.Reason, c.Exited, c.Exit, c.unread = "the server exited", true, t.p.Exit(), t.p.Unread()
 	default:
 	}
 	c.Stderr = t.p.Stderr().Lines(stderrLines)
 	return c
 }
 
+// hasten implements [Session.Hasten].
+func (t *stdio) hasten() { t.hasty.Store(true) }
+
 // Close stops the process with proc's stop protocol: end of input, a grace,
 // SIGTERM to the group, a grace, SIGKILL.
 func (t *stdio) Close(ctx context.Context) proc.Stopped {
 	t.closeWrite()
 	t.hurry()
-	stopped := t.p.Stop(ctx, t.grace)
+	grace := t.grace
+	if t.hasty.Load() && (grace.Stdin == 0 || grace.Stdin > hastyGrace) {
+		grace.Stdin = hastyGrace
+	}
+	stopped := t.p.Stop(ctx, grace)
 	t.awaitEnd(context.WithoutCancel(ctx), stuckWait)
 	return stopped
 }

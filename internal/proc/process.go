@@ -21,6 +21,7 @@ type Process struct {
 	group *group
 
 	stdin   *stdinPipe // nil without a pipe
+	unread  []byte     // set before done is closed
 	wire    *wire      // nil when stdout is captured
 	out     *Tail      // nil when stdout is a pipe for the owner
 	err     *Tail
@@ -155,6 +156,18 @@ func (p *Process) open(files *startFiles) error {
 	return nil
 }
 
+// Unread is what the process had not read of its standard input when it ended,
+// 1 MiB at most. It is known on Linux, from when Done is closed, unless another
+// process of its group lived on.
+func (p *Process) Unread() []byte {
+	select {
+	case <-p.done:
+		return p.unread
+	default:
+		return nil
+	}
+}
+
 // wait reaps the process, then lets its output come in for WaitDelay at most.
 func (p *Process) wait() {
 	state, err := p.cmd.Process.Wait()
@@ -162,6 +175,9 @@ func (p *Process) wait() {
 	close(p.exited)
 	p.detach()
 	if p.stdin != nil {
+		if !p.group.alive() {
+			p.unread = p.stdin.rest() // before it is gone; nobody else will read it
+		}
 		p.stdin.Close()
 	}
 	p.drain()

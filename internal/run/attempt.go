@@ -85,6 +85,29 @@ func (a *attempt) open(ctx context.Context) bool {
 	return true
 }
 
+// tooLate reports whether a server ended, for reasons of its own, before it read
+// the request: that end is not this case's. In a file with brackets it is, for
+// what the fixtures did to the process is gone with it.
+func (a *attempt) tooLate(x *mcp.Exchange) bool {
+	var closed *mcp.ClosedError
+	return x.Unread && !a.file.Serial && errors.As(x.Cause, &closed) && !closed.Ours
+}
+
+// reopen gets another session in the place of one that has ended. It returns
+// false when there is none.
+func (a *attempt) reopen(ctx context.Context, e *entry) bool {
+	sess, err := a.slot(e).session(ctx)
+	if err != nil {
+		return false
+	}
+	a.out.AfterRestart = true
+	a.sessions[e] = sess
+	if t := sess.Stderr(); t != nil {
+		a.marks[sess] = t.Mark()
+	}
+	return true
+}
+
 // noise lists what a server that never came up wrote to its standard output:
 // often that says why (a question of a package manager, a banner).
 func (a *attempt) noise(oe *mcp.OpenError) {

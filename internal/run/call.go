@@ -90,6 +90,11 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 		return nil, false
 	}
 	x := a.send(ctx, sess, e, op)
+	if i == 0 && a.tooLate(x) && a.reopen(ctx, e) {
+		sess = a.sessions[e]
+		mark = sess.Mark()
+		x = a.send(ctx, sess, e, op)
+	}
 	a.elapsed(x.Elapsed)
 	step := ""
 	if a.c.Flow {

@@ -30,6 +30,7 @@ type entry struct {
 	next   int
 	era    mcp.Era // known from an earlier session
 	starts int
+	deaf   bool // a session of it did not end when its input was closed
 	closed bool // guarded by the pool's lock
 }
 
@@ -194,11 +195,15 @@ func (s *slot) close(ctx context.Context) ending {
 	sess := s.sess
 	s.sess = nil
 	dead := sess.Err()
+	if s.entry.hasty() {
+		sess.Hasten()
+	}
 	stopped := sess.Close(ctx)
 	end := ending{server: s.info}
 	// Which session was opened first is chance; how many there were is not.
 	s.entry.mu.Lock()
 	end.server.Starts = s.entry.starts
+	s.entry.deaf = s.entry.deaf || stopped.How == proc.ByTerm || stopped.How == proc.ByKill
 	s.entry.mu.Unlock()
 	if stopped.Pid != 0 {
 		end.server.Exit = stopped.Exit.String()
@@ -223,6 +228,14 @@ func (s *slot) close(ctx context.Context) ending {
 		})
 	}
 	return end
+}
+
+// hasty reports whether the server is not given the time to end by itself when
+// its input is closed: after a signal, and when it did not make use of it before.
+func (e *entry) hasty() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.deaf || e.r.clean.run.Err() != nil
 }
 
 // recycle ends the slot's session; the next one is opened as the first was.

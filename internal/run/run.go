@@ -45,7 +45,7 @@ type World struct {
 	// Shard says which part of a larger run the plan is; nil: it is all.
 	Shard *result.Shard
 	// Grace is how long a server or background step has to end politely;
-	// zero: inputGrace, then proc's default for SIGTERM.
+	// zero: proc's defaults.
 	Grace proc.Grace
 	// Tokens is the file in which logins of people are kept.
 	Tokens string
