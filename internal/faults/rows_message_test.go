@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 )
 
@@ -36,9 +37,14 @@ func messageRows() []row {
 		{id: "message/id-missing", what: "the only answer has no id", stdio: talk{act: later(`{"jsonrpc":"2.0"` + rest)}, exit: 1, tests: "pass pass", says: []string{"missing-id"}},
 		noise("id-unknown", "an answer to an id that was never sent", `{"jsonrpc":"2.0","id":999`+rest+"$OK", "unknown-id", "999"),
 		noise("id-huge", "an answer to an id of 40 digits", `{"jsonrpc":"2.0","id":1234567890123456789012345678901234567890`+rest+"$OK", "unknown-id"),
-		noise("id-old", "a second answer to an old request", `{"jsonrpc":"2.0","id":1`+rest+"$OK", "duplicate-id"),
+		noise("id-old", "a second answer to an old request", `{"jsonrpc":"2.0","id":$OLD`+rest+"$OK", "duplicate-id"),
 		own("answered-twice", "the call is answered twice", "$OK$OK", "duplicate-id"),
 		{id: "message/wrong-id-only", what: "the only answer has an id that was never sent", stdio: talk{say: `{"jsonrpc":"2.0","id":4711` + rest}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"unknown-id", "(limit: timeout 500ms)"}},
+		{id: "message/counts-for-itself", what: "the server does not look at ids, and counts its answers", stdio: talk{say: `{"jsonrpc":"2.0","id":3` + rest}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"unknown-id", "answer to id 3"}},
+		{id: "message/answered-ahead", what: "the server answers the next request, too, before it was sent", stdio: talk{act: func(s *stdio) {
+			n, _ := strconv.Atoi(s.id)
+			s.write(answer(s.id, goodResult) + answer(strconv.Itoa(n+1), goodResult))
+		}}, exit: 1, tests: "pass pass", says: []string{"unknown-id"}},
 		{id: "message/answered-early", what: "an answer before its request", stdio: talk{at: "start", say: `{"jsonrpc":"2.0","id":3` + rest}, exit: 1, tests: "pass pass", says: []string{"answer to id 3"}},
 		own("no-version", "an answer without \"jsonrpc\"", `{"id":$ID`+rest, "bad-jsonrpc"),
 		own("version-1", "an answer with \"jsonrpc\": \"1.0\"", `{"jsonrpc":"1.0","id":$ID`+rest, "bad-jsonrpc"),
@@ -68,10 +74,14 @@ func messageRows() []row {
 		odd("own-ids", "a request of the server with our own id", asks("$ID", "ping")+"$OK"),
 		{id: "message/odd-out-of-order", what: "odd: two calls in flight are answered in the other order", stdio: talk{act: func(s *stdio) {
 			id := s.id
-			if s.next() { // the second call: it goes first
-				var m struct{ ID json.RawMessage }
+			if s.next() { // what was sent next goes first
+				var m struct {
+					ID     json.RawMessage
+					Method string
+				}
 				_ = json.Unmarshal(s.line, &m)
-				s.write(answer(string(m.ID), goodResult))
+				s.id = string(m.ID)
+				s.behave(m.Method)
 			}
 			s.write(answer(id, goodResult))
 		}}, server: "validate_output: false", more: "run_options: {parallel: 2}\n", tests: "pass pass"},

@@ -61,7 +61,10 @@ func processRows() []row {
 			test: "timeout: 1s", suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"], validate_output: false}}\ntools:\n  - {name: one, tool: t, timeout: 1s, args: {text: " + strings.Repeat("x", 300000) + "}}\n",
 			exit: 1, tests: "error", says: []string{"timeout 1s"}, within: 6 * time.Second,
 		},
-
+		{
+			id: "process/odd-exit-at-once", what: "odd: the server answers and ends at once; the next call, which it never read, gets a new one", stdio: talk{act: ok(exitWith(0, ""))},
+			tests: "pass pass", says: []string{"died and was restarted", "exit status 0"},
+		},
 		{
 			id: "process/odd-answer-then-exit", what: "odd: the server answers and ends with status 0; the next call gets a new one", stdio: talk{act: ok(exitWith(0, ""))},
 			more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", tests: "pass pass", says: []string{"died and was restarted", "exit status 0"},

@@ -29,6 +29,7 @@ type stdio struct {
 	in   *bufio.Reader
 	line []byte // the request
 	id   string // its id, raw
+	old  string // the id of initialize
 }
 
 const (
@@ -75,7 +76,7 @@ func (s *stdio) serve() {
 
 func (s *stdio) misbehave() {
 	if s.say != "" {
-		s.write(strings.NewReplacer("$ID", s.id, "$OK", answer(s.id, goodResult)).Replace(s.say))
+		s.write(strings.NewReplacer("$ID", s.id, "$OLD", s.old, "$OK", answer(s.id, goodResult)).Replace(s.say))
 	}
 	if s.act != nil {
 		s.act(s)
@@ -93,6 +94,7 @@ func (s *stdio) behave(method string) {
 	switch {
 	case s.id == "": // a notification
 	case method == "initialize":
+		s.old = s.id
 		s.write(answer(s.id, pick(s.hello, goodHello)))
 	case method == "server/discover" && s.found != "":
 		s.write(answer(s.id, s.found))

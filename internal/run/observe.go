@@ -79,7 +79,7 @@ func (a *attempt) wellFormed(ctx context.Context, e *entry, protocol, method, su
 	}
 	a.out.Warnings = append(a.out.Warnings, form.odd...)
 	if method == "tools/call" {
-		if fault := e.tools.fault(ctx, subject); fault != "" {
+		if fault := e.listed(ctx, subject); fault != "" {
 			bad = append(bad, mcp.Violation{Kind: mcp.BadResult, Msg: "the tool in tools/list: " + fault})
 		}
 		if at := contradiction(res); at != "" {

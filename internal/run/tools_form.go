@@ -58,6 +58,14 @@ func (t *toolIndex) fault(ctx context.Context, name string) string {
 	}
 }
 
+// listed says what is wrong with a tool in the list, where the list is waited for.
+func (e *entry) listed(ctx context.Context, tool string) string {
+	if !e.def.ValidateOutput {
+		return ""
+	}
+	return e.tools.fault(ctx, tool)
+}
+
 // unusable says why a client must not call a tool. It does not wait: where
 // arguments are headers, the list was waited for before.
 func (t *toolIndex) unusable(name string) string {
