@@ -32,6 +32,8 @@ import (
 // where END is ok, fail, hang, deaf (hangs and needs SIGKILL), skip, patch,
 // garbage, missing or panic.
 type sim struct {
+	servers sync.WaitGroup // those that were dialled
+
 	mu  sync.Mutex
 	log []string // what happened, in order
 	// calls in flight by label, and which were seen together
@@ -128,12 +130,12 @@ func (s *sim) dial(ctx context.Context, sv *plan.Server, _ run.DialOptions) (mcp
 		return nil, errors.New("cannot start the server")
 	}
 	client, server := mcp.NewPipe()
-	go func() {
+	s.servers.Go(func() {
 		defer server.Close()
 		_ = mcp.ServeStdio(context.WithoutCancel(ctx), server, server, mcp.HandlerFunc(func(ctx context.Context, req *mcp.Request) *mcp.Reply {
 			return s.handle(ctx, req, server)
 		}))
-	}()
+	})
 	return client, nil
 }
 
@@ -212,6 +214,7 @@ func (s *sim) run(ctx context.Context, p *plan.Plan, change func(*run.World)) ou
 	began := time.Now()
 	out.code = run.Run(ctx, p, w)
 	out.took, out.log, out.debug = time.Since(began), s.entries(), debug.String()
+	s.servers.Wait() // one may still be at a call that was given up
 	slices.SortFunc(out.cases, func(a, b *result.Case) int { return a.Index - b.Index })
 	return out
 }
