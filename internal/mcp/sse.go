@@ -127,7 +127,7 @@ func (p *sseParser) field(line []byte, dropped int64, emit func(sseEvent)) {
 	case "event":
 		p.typ = string(value[:min(len(value), maxEventType, p.limit)])
 	case "id":
-		if dropped == 0 && len(value) <= maxEventID && headerSafe(value) {
+		if dropped == 0 && len(value) <= min(maxEventID, p.limit) && headerSafe(value) {
 			p.id, p.hasID = string(value), true
 		}
 	case "retry":
