@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"mcptest/internal/plan"
 	"mcptest/internal/report"
+	"mcptest/internal/secret"
 	"mcptest/internal/suite"
 )
 
@@ -18,8 +20,10 @@ const lastFailedSchema = "mcptest.last-failed/v1"
 // lastFailed is what the state file beside the suites of a folder holds: for
 // each suite the tests that failed when they last ran.
 type lastFailed struct {
-	Schema string              `json:"schema"`
-	Failed map[string][]string `json:"failed"` // file name of a suite → names of tests
+	Schema string `json:"schema"`
+	// Failed has for the file name of a suite the names of tests; in the place of
+	// a name that holds a secret stands its hash.
+	Failed map[string][]string `json:"failed"`
 }
 
 func lastFailedPath(dir string) string { return filepath.Join(dir, hereDir, "last-failed.json") }
@@ -60,13 +64,13 @@ func failedBefore(suites []*suite.Suite) map[string]bool {
 // remember updates the state with what ran now; tests that did not run keep
 // what is known of them. A folder that nobody may write to is no fault of the
 // run.
-func (t *settling) remember(suites []*suite.Suite) error {
+func (t *settling) remember(suites []*suite.Suite, hide *secret.Redactor) error {
 	var errs []error
 	for _, su := range suites {
 		if su.File == nil {
 			continue
 		}
-		ran := t.outcome[su.File.Name]
+		ran := written(t.outcome[su.File.Name], hide)
 		if len(ran) == 0 {
 			continue
 		}
@@ -95,6 +99,18 @@ func (t *settling) remember(suites []*suite.Suite) error {
 		errs = append(errs, writeState(dir, "last-failed.json", st))
 	}
 	return errors.Join(errs...)
+}
+
+// written is outcomes by what is written of the tests' names.
+func written(outcome map[string]bool, hide *secret.Redactor) map[string]bool {
+	out := make(map[string]bool, len(outcome))
+	for name, failed := range outcome {
+		if hide.String(name) != name {
+			name = plan.NameHash(name)
+		}
+		out[name] = failed
+	}
+	return out
 }
 
 // stateFolder makes the folder beside the suites of dir in which commands keep

@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/plan"
 	"mcptest/internal/report"
 	"mcptest/internal/result"
+	"mcptest/internal/secret"
 	"mcptest/internal/suite"
 	"mcptest/internal/term"
 )
@@ -174,11 +175,11 @@ func (f *runFlags) namesToRun(s Streams, suites []*suite.Suite) map[string]bool 
 }
 
 // remember keeps what failed for --last-failed. In CI nobody would read it.
-func (f *runFlags) remember(s Streams, suites []*suite.Suite, log *slog.Logger) {
+func (f *runFlags) remember(s Streams, suites []*suite.Suite, hide *secret.Redactor, log *slog.Logger) {
 	if inCI(s.Env) {
 		return
 	}
-	if err := f.settled.remember(suites); err != nil {
+	if err := f.settled.remember(suites, hide); err != nil {
 		log.Debug("the failed tests were not remembered for --last-failed", "error", err)
 	}
 }

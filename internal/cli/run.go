@@ -312,7 +312,7 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 	return world.guarded(func() error {
 		code := run.Run(ctx, p, w)
 		live.Close()
-		f.remember(s, suites, log)
+		f.remember(s, suites, redactor, log)
 		f.rememberTimes(s, times, suites, log)
 		if up != nil {
 			up.finish(s)

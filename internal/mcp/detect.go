@@ -218,11 +218,12 @@ type unsupportedError struct {
 	rpc   *RPCError
 	pick  *Dialect // a revision both speak
 	final bool     // there is none, and no session either
+	list  string   // what the server supports, as it says
 }
 
 func (e *unsupportedError) Error() string {
 	if e.final {
-		return "the server speaks no protocol revision that is spoken here (known: " + strings.Join(Revisions(), ", ") + "): " + e.rpc.Error()
+		return "the server speaks no protocol revision that is spoken here (known: " + strings.Join(Revisions(), ", ") + "; it lists " + e.list + "): " + e.rpc.Error()
 	}
 	return "the server refused server/discover: " + e.rpc.Error()
 }
@@ -259,7 +260,7 @@ func refusal(rpc *RPCError) error {
 		return rpc
 	}
 	list := v.Lookup("supported")
-	e := &unsupportedError{rpc: rpc, pick: common(list, EraRequests)}
+	e := &unsupportedError{rpc: rpc, pick: common(list, EraRequests), list: Excerpt(list.Append(nil))}
 	e.final = e.pick == nil && common(list, EraSession) == nil
 	return e
 }

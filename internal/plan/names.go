@@ -1,12 +1,21 @@
 package plan
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"hash/maphash"
 	"sort"
 
 	"mcptest/internal/source"
 )
+
+// NameHash stands for a case's name in a selection by names, where the name may
+// not be written down.
+func NameHash(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
 
 // nameCheck refuses two cases of one name in a suite: filters, reports and
 // --last-failed select by it. It keeps hashes, because a file of rows has as

@@ -83,7 +83,7 @@ func (s *selector) want(t *template, row, server int) bool {
 		return true
 	}
 	name := t.caseName(row, server)
-	if s.set.Names != nil && !s.set.Names[name] {
+	if s.set.Names != nil && !s.set.Names[name] && !s.set.Names[NameHash(name)] {
 		return false
 	}
 	return len(s.match) == 0 || slices.ContainsFunc(s.match, func(m func(string) bool) bool { return m(name) })
