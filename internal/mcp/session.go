@@ -383,8 +383,8 @@ func (s *Session) Hasten() {
 func (s *Session) Close(ctx context.Context) proc.Stopped {
 	s.mu.Lock()
 	s.closing = true
-	if s.silent {
-		s.Hasten() // it has not answered: it is not waited for in vain
+	if s.silent || s.closed != nil {
+		s.Hasten() // it has not answered, or answers no more: it is not waited for in vain
 	}
 	if s.closed == nil {
 		s.finishAll(&ClosedError{Reason: "the session was closed", Ours: true, InFlight: s.inFlight()})
