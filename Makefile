@@ -20,6 +20,9 @@ FLAKY   := notes=$$(mktemp) && trap 'cat "$$notes"; [ -z "$$MCPTEST_FLAKY" ] || 
 TESTFLAGS ?=
 # How often each pair of `make bench` is measured.
 ROUNDS    ?= 7
+# The seed of property tests, for runs that must not depend on chance; without
+# it each run draws its own.
+SEED      ?=
 # How many random runs `make soak` makes, and from which seed (default: the clock).
 SOAK_RUNS ?= 1000
 SOAK_SEED ?=
@@ -30,6 +33,12 @@ FUZZ      ?= ^Fuzz
 FUZZTIME  ?= 20s
 
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+PACKAGES = $(shell $(GO) list ./...)
+# The packages with property tests, which alone know the flag of the seed.
+RANDOM = $(shell $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | grep pgregory.net/rapid | cut -d' ' -f1)
+RACE = MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -timeout 30m \
+	-skip '^(TestBigRunsRenderFast|TestHugeTexts|TestHTMLInABrowser)$$' $(TESTFLAGS)
 
 .DEFAULT_GOAL := help
 
@@ -48,7 +57,8 @@ build:
 .PHONY: test
 test: servers vet
 	@echo "==> go test ./... (unit and end-to-end; one line a package as it finishes)"
-	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -timeout 30m $(TESTFLAGS) ./...
+	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -timeout 30m $(TESTFLAGS) $(if $(SEED),$(filter-out $(RANDOM),$(PACKAGES)),./...)
+	$(if $(SEED),MCPTEST_REQUIRE_SERVERS=1 $(GO) test -timeout 30m $(TESTFLAGS) $(RANDOM) -rapid.seed=$(SEED))
 
 ## check: test, then format, lint, generated files, race, cross-compiling
 .PHONY: check
@@ -125,9 +135,8 @@ drift:
 # package whose tests run whole programs against limits of time.
 race: servers
 	@echo "==> go test -race, all packages but internal/cli"
-	MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -timeout 30m \
-		-skip '^(TestBigRunsRenderFast|TestHugeTexts|TestHTMLInABrowser)$$' $(TESTFLAGS) \
-		$$($(GO) list ./... | grep -v /internal/cli$$)
+	$(RACE) $(if $(SEED),$(filter-out $(RANDOM) %/internal/cli,$(PACKAGES)),$(filter-out %/internal/cli,$(PACKAGES)))
+	$(if $(SEED),$(RACE) $(RANDOM) -rapid.seed=$(SEED))
 
 ## cross: compile and vet for linux, darwin, windows on amd64 and arm64
 .PHONY: cross
