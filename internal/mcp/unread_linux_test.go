@@ -1,0 +1,27 @@
+package mcp_test
+
+import (
+	"context"
+	"testing"
+
+	"mcptest/internal/mcp"
+)
+
+// TestUnread: a call to a server that ended right after its last answer is
+// known to have been read by nobody.
+func TestUnread(t *testing.T) {
+	for range 20 {
+		s, err := mcp.Open(t.Context(), start(t, "answer-then-exit", mcp.Limits{}), mcp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := mcp.Call{Method: "tools/call", Params: []byte(`{"name":"t"}`)}
+		if x := s.Do(t.Context(), call); x.Cause != nil || x.Unread {
+			t.Errorf("the answered call: %v, unread %t", x.Cause, x.Unread)
+		}
+		if x := s.Do(t.Context(), call); x.Cause == nil || !x.Unread {
+			t.Errorf("the next call: %v, unread %t", x.Cause, x.Unread)
+		}
+		s.Close(context.Background())
+	}
+}
