@@ -131,11 +131,11 @@ drift:
 ## race: unit and end-to-end tests under the race detector (needs a C compiler)
 .PHONY: race
 # Tests that hold a figure of time, or look at a page in a browser, are left to
-# `make test`: the detector makes everything several times slower. So is the
-# package whose tests run whole programs against limits of time.
+# `make test`: the detector makes everything several times slower. So are the
+# packages whose tests run whole programs against limits of time.
 race: servers
-	@echo "==> go test -race, all packages but internal/cli"
-	$(RACE) $(if $(SEED),$(filter-out $(RANDOM) %/internal/cli,$(PACKAGES)),$(filter-out %/internal/cli,$(PACKAGES)))
+	@echo "==> go test -race, all packages but internal/cli and internal/aqlcli"
+	$(RACE) $(if $(SEED),$(filter-out $(RANDOM) %/internal/cli %/internal/aqlcli,$(PACKAGES)),$(filter-out %/internal/cli %/internal/aqlcli,$(PACKAGES)))
 	$(if $(SEED),$(RACE) $(RANDOM) -rapid.seed=$(SEED))
 
 ## cross: compile and vet for linux, darwin, windows on amd64 and arm64
@@ -152,7 +152,7 @@ cross:
 bench: servers
 	MCPTEST_BENCH=1 MCPTEST_BENCH_ROUNDS='$(ROUNDS)' MCPTEST_REQUIRE_SERVERS=1 $(GO) test -count=1 -timeout 30m -v -run '^TestCost$$' ./internal/bench
 
-## bench-peers: the same suites with other runners (Linux on x86-64; 500 MB from npm); WRITE=1 puts the table into the README
+## bench-peers: the same suites with other runners (Linux on x86-64; 500 MB from npm); WRITE=1 writes the table to docs/spec/peers.md
 .PHONY: bench-peers
 bench-peers: servers $(PEERS)/node_modules/.installed
 	MCPTEST_BENCH_PEERS='$(if $(WRITE),write,print)' MCPTEST_BENCH_ROUNDS='$(ROUNDS)' $(GO) test -count=1 -timeout 60m -v -run '^TestPeers$$' ./internal/bench

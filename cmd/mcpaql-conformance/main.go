@@ -5,9 +5,10 @@ package main
 import (
 	"os"
 
-	"mcptest/internal/cli"
+	"mcptest/internal/aqlcli"
+	"mcptest/internal/cmdutil"
 )
 
 func main() {
-	os.Exit(cli.AQLMain(os.Args[1:], cli.System()))
+	os.Exit(aqlcli.Main(os.Args[1:], cmdutil.System()))
 }

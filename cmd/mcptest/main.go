@@ -5,8 +5,9 @@ import (
 	"os"
 
 	"mcptest/internal/cli"
+	"mcptest/internal/cmdutil"
 )
 
 func main() {
-	os.Exit(cli.Main(os.Args[1:], cli.System()))
+	os.Exit(cli.Main(os.Args[1:], cmdutil.System()))
 }

@@ -4,7 +4,7 @@
 # jq.
 set -eu
 context=$(cat)
-test=$(printf %s "$context" | sed -n 's/.*"test":{"name":"\([^"]*\)"}.*/\1/p')
+test=$(printf %s "$context" | sed -n 's/.*"test":{"name":"\([^"]*\)".*/\1/p')
 case $MCPTEST_HOOK_PHASE in
 beforeAll)
 	printf '{"env": {"RUN_ID": "run-%s"}, "vars": {"started": %s}}\n' "$$" "$(date +%s)"

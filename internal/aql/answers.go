@@ -108,6 +108,9 @@ func (x *ruling) otherForms() int {
 		n++
 		var p probe
 		resultShape{}.look(&p, a.at, a.response, "")
+		if why := wrappedFailure(a.response); why != "" {
+			p.add("result.wrapped", a.at, a.response, "success around a failure: %s", why)
+		}
 		for _, f := range p.found {
 			key := [3]string{f.Rule, cause(f.Says), a.operation}
 			if i, seen := first[key]; seen {

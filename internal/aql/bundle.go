@@ -62,7 +62,7 @@ func (r *reader) top(o jsonv.Value, e *Evidence) {
 func (r *reader) ruleSet(o jsonv.Value) RuleSet {
 	name := r.text(o, "", "expected_rules", false)
 	if name != "" && !slices.Contains(RuleSets(), name) {
-		r.errorf(o.Lookup("expected_rules"), "/expected_rules", "want one of %s, got %s", strings.Join(RuleSets(), ", "), quoted(clip(name, 40)))
+		r.errorf(o.Lookup("expected_rules"), "/expected_rules", "expected one of %s, got %s", strings.Join(RuleSets(), ", "), quoted(clip(name, 40)))
 		return ""
 	}
 	return RuleSet(name)
@@ -139,7 +139,7 @@ func (r *reader) judge(c jsonv.Value, at string) *Judge {
 	switch out.Verdict {
 	case Understood, NotUnderstood, Unsure, "":
 	default:
-		r.errorf(j.Lookup("verdict"), p+"/verdict", "want understood, not_understood or unsure, got %s", strconv.Quote(string(out.Verdict)))
+		r.errorf(j.Lookup("verdict"), p+"/verdict", "expected understood, not_understood or unsure, got %s", strconv.Quote(string(out.Verdict)))
 	}
 	return out
 }

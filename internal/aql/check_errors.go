@@ -14,7 +14,9 @@ func (x *ruling) errorForm() {
 	for i, c := range x.e.ErrorTests {
 		x.cases++
 		x.takes(x.errors[i], nil)
-		if succeeded(c.Response) {
+		if why := wrappedFailure(c.Response); why != "" && x.set == Strict {
+			x.breaks("result.wrapped", spot("error_tests").elem(i).member("response"), c.Response, "%s: success around a failure: %s", c.Name, why)
+		} else if succeeded(c.Response) {
 			x.breaks("error.produced", spot("error_tests").elem(i).member("response"), c.Response, "no error was produced")
 		}
 	}
@@ -92,10 +94,42 @@ func (x *ruling) actionable() {
 
 func (x *ruling) createRead() {
 	x.fields("create-read", "round_trip_tests", x.e.RoundTrips)
+	x.without("CREATE", "creates")
 }
 
 func (x *ruling) update() {
 	x.fields("update", "update_preservation_tests", x.e.Updates)
+	x.without("UPDATE", "updates")
+}
+
+// without says why a row of round trips has no case: no operation is of the
+// category, or the run could not call it.
+func (x *ruling) without(category, does string) {
+	if x.cases > 0 || x.set == Reference || !isLive(x.e.Live) {
+		return // what a bundle lists may be a part of what there is
+	}
+	listed, ops := 0, []string{}
+	for op := range listedOperations(x.e) {
+		listed++
+		if strings.EqualFold(categoryOf(op), category) {
+			ops = append(ops, op.Lookup("name").Text())
+		}
+	}
+	switch {
+	case listed > 0 && len(ops) == 0:
+		x.moot = "there is no " + category + " operation"
+	case collectedSafely(x.e.Live):
+		x.lacking = "mode safe " + does + " nothing; --mode write does"
+	default:
+		x.lacking = x.obstacles(ops)
+	}
+}
+
+func categoryOf(op jsonv.Value) string {
+	if c := op.Lookup("semantic_category").Text(); c != "" {
+		return c
+	}
+	return op.Lookup("endpoint").Text()
 }
 
 // fields compares what was read back with what had to be there.
@@ -107,7 +141,7 @@ func (x *ruling) fields(rules, key string, cases []FieldsCase) {
 			x.cases++
 		}
 		at := spot(key).elem(i).member("read_response")
-		if !succeeded(c.ReadResponse) {
+		if !x.shows(c.ReadResponse) {
 			x.breaks(rules+".read", at, c.ReadResponse, "the read of %s did not succeed", quoted(c.Name))
 			if x.set == Strict {
 				continue // there is nothing to compare
@@ -117,7 +151,7 @@ func (x *ruling) fields(rules, key string, cases []FieldsCase) {
 			compared++
 			got := walk(c.ReadResponse, f.Path)
 			says := func() string {
-				return fmt.Sprintf("%s: at %s want %s, got %s", c.Name, quoted(f.Path), brief(f.Value), brief(got))
+				return fmt.Sprintf("%s: at %s expected %s, got %s", c.Name, quoted(f.Path), brief(f.Value), brief(got))
 			}
 			if x.set == Reference && (got.IsAbsent() || stringify(got) != stringify(f.Value)) {
 				x.breaks(rules+".kept", at, c.ReadResponse, "%s", says())
@@ -187,7 +221,7 @@ func (x *ruling) batch() {
 func (x *ruling) batchCounts(at *place, answer jsonv.Value) {
 	results, summary := answer.Lookup("results"), answer.Lookup("summary")
 	if results.Kind() != jsonv.KindArray {
-		x.breaks("batch.results", at.member("results"), answer, "want a list, got %s", describe(results))
+		x.breaks("batch.results", at.member("results"), answer, "expected a list, got %s", describe(results))
 		return
 	}
 	if sent, ok := x.e.Live.Lookup("batch_sent").Int64(); ok && isLive(x.e.Live) && int(sent) != results.Len() {
@@ -199,20 +233,20 @@ func (x *ruling) batchCounts(at *place, answer jsonv.Value) {
 	good := 0
 	for i, r := range results.Elems() {
 		if index := r.Lookup("index"); index.Kind() != jsonv.KindNumber || number(index) != float64(i) {
-			x.breaks("batch.indices", at.member("results").elem(i).member("index"), r, "want %d, got %s", i, describe(index))
+			x.breaks("batch.indices", at.member("results").elem(i).member("index"), r, "expected %d, got %s", i, describe(index))
 		}
 		if succeeded(r.Lookup("result")) {
 			good++
 		}
 	}
 	if summary.Kind() != jsonv.KindObject {
-		x.breaks("batch.summary", at.member("summary"), answer, "want an object, got %s", describe(summary))
+		x.breaks("batch.summary", at.member("summary"), answer, "expected an object, got %s", describe(summary))
 		return
 	}
 	want := []int{results.Len(), good, results.Len() - good}
 	for i, key := range []string{"total", "succeeded", "failed"} {
 		if got := summary.Lookup(key); got.Kind() != jsonv.KindNumber || number(got) != float64(want[i]) {
-			x.breaks("batch.counts", at.member("summary").member(key), summary, "want %d, got %s", want[i], describe(got))
+			x.breaks("batch.counts", at.member("summary").member(key), summary, "expected %d, got %s", want[i], describe(got))
 		}
 	}
 }

@@ -59,17 +59,32 @@ func (x *ruling) list(answer jsonv.Value, key string, want *objectShape, rules s
 	}
 	data, _ := answer.Get("data")
 	var p probe
+	if x.set == Strict && rules == "operations" {
+		r := readOperations(data)
+		for _, says := range r.odd {
+			x.breaks("operations.dialect", at.member("data"), data, "%s", says)
+		}
+		data = r.value
+	}
 	want.look(&p, at.member("data"), data, rules+".data")
 	x.takes(p.found, nil)
+	if list := data.Lookup(rules); rules == "operations" && x.set == Strict && len(p.found) == 0 && list.Len() == 0 {
+		x.cases, x.lacking = 0, "the list of operations is empty"
+	}
 	x.observed = count(data.Lookup(rules).Len(), "entry") + ", all of the documented form."
 }
 
-// listedOperations yields the names of the operations in the list, with
-// their places.
-func listedOperations(e *Evidence) iter.Seq2[string, int] {
-	return func(yield func(string, int) bool) {
-		for i, op := range e.OperationsList.Lookup("data", "operations").Elems() {
-			if name := op.Lookup("name"); name.Kind() == jsonv.KindString && !yield(name.Text(), i) {
+// listedOperations yields the operations in the list by name, with their
+// places.
+func listedOperations(e *Evidence) iter.Seq2[jsonv.Value, *place] {
+	r := readOperations(e.OperationsList.Lookup("data"))
+	return func(yield func(jsonv.Value, *place) bool) {
+		for i, op := range r.value.Lookup("operations").Elems() {
+			at := spot("introspection", "operations_list", "data", "operations")
+			if len(r.odd) == 0 {
+				at = at.elem(i)
+			}
+			if op.Lookup("name").Kind() == jsonv.KindString && !yield(op, at) {
 				return
 			}
 		}
@@ -85,7 +100,13 @@ func extension(f Finding) bool {
 func (x *ruling) detailPayloads() {
 	x.lacking = "introspection.operation_details is empty"
 	x.cases = len(x.e.OperationDetails)
-	for _, found := range x.details {
+	for i, found := range x.faults {
+		for _, says := range x.read[i].odd {
+			x.breaks("details.dialect", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "%s", says)
+		}
+		if why := x.read[i].unreadable; why != "" {
+			x.breaks("details.unreadable", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "the parameters of %s cannot be read: %s", quoted(clip(x.read[i].value.Lookup("name").Text(), 60)), why)
+		}
 		x.takes(found, func(f Finding) bool { return x.set == Reference || !extension(f) })
 	}
 	if x.set == Strict {
@@ -97,9 +118,8 @@ func (x *ruling) detailPayloads() {
 // detailNames compares the details with the list.
 func (x *ruling) detailNames() {
 	at := spot("introspection", "operation_details")
-	list := spot("introspection", "operations_list", "data", "operations")
 	detailed, listed := map[string]bool{}, map[string]bool{}
-	for i, d := range x.e.OperationDetails {
+	for i, d := range x.details() {
 		name := d.Lookup("name")
 		if name.Kind() != jsonv.KindString {
 			continue
@@ -110,16 +130,16 @@ func (x *ruling) detailNames() {
 		detailed[name.Text()] = true
 	}
 	partial := x.e.Live.Lookup("partial").Bool() // details were left out on purpose
-	for name, i := range listedOperations(x.e) {
-		op := x.e.OperationsList.Lookup("data", "operations").At(i)
+	for op, listing := range listedOperations(x.e) {
+		name := op.Lookup("name").Text()
 		if listed[name] {
-			x.breaks("details.duplicate", list.elem(i), op, "%s is listed twice", quoted(name))
-		} else if !detailed[name] && len(x.e.OperationDetails) > 0 && !partial {
-			x.breaks("details.missing", list.elem(i), op, "%s is listed but has no detail", quoted(name))
+			x.breaks("details.duplicate", listing, op, "%s is listed twice", quoted(name))
+		} else if !detailed[name] && !partial && (len(x.e.OperationDetails) > 0 || isLive(x.e.Live)) {
+			x.breaks("details.missing", listing, op, "%s is listed but has no detail", quoted(name))
 		}
 		listed[name] = true
 	}
-	for i, d := range x.e.OperationDetails {
+	for i, d := range x.details() {
 		if name := d.Lookup("name"); name.Kind() == jsonv.KindString && !listed[name.Text()] {
 			x.breaks("details.unlisted", at.elem(i), d, "%s has a detail but is not listed", quoted(name.Text()))
 		}
@@ -129,7 +149,7 @@ func (x *ruling) detailNames() {
 func (x *ruling) extensions() {
 	x.lacking = "introspection.operation_details is empty"
 	x.cases = len(x.e.OperationDetails)
-	for _, found := range x.details {
+	for _, found := range x.faults {
 		x.takes(found, extension)
 	}
 	x.observed = "None."
@@ -155,8 +175,8 @@ func (x *ruling) completeness() {
 	x.lacking = "accepted_parameters is empty"
 	at := spot("introspection", "operation_details")
 	var left []string
-	for i, d := range x.e.OperationDetails {
-		sound, suffix := x.sound(x.details[i]), ""
+	for i, d := range x.details() {
+		sound, suffix := x.sound(x.faults[i]), ""
 		if !sound {
 			suffix = "-invalid"
 		}
@@ -167,7 +187,7 @@ func (x *ruling) completeness() {
 		if len(x.e.Accepted) == 0 && x.set == Strict {
 			continue
 		}
-		if x.set == Strict && x.skips(name.Text()) {
+		if x.set == Strict && (x.skips(name.Text()) || x.read[i].unreadable != "") {
 			x.lackOf(x.test.ID, name.Text(), "", name.Text(), &left)
 			continue
 		}

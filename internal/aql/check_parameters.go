@@ -21,6 +21,11 @@ func succeeded(answer jsonv.Value) bool {
 	return answer.Lookup("success").Bool()
 }
 
+// shows says that an answer is a success that evidence can rest on.
+func (j *judgement) shows(answer jsonv.Value) bool {
+	return succeeded(answer) && (j.set == Reference || wrappedFailure(answer) == "")
+}
+
 // message returns the message of a failure; a missing one is an empty text.
 func message(answer jsonv.Value) jsonv.Value {
 	m := answer.Lookup("error", "message")
@@ -42,15 +47,16 @@ func identity(name jsonv.Value, i int) string {
 func (x *ruling) required() {
 	x.lacking = "there are no operation details"
 	last := map[string]int{}
-	for i, d := range x.e.OperationDetails {
+	for i, d := range x.details() {
 		last[identity(d.Lookup("name"), i)] = i
 	}
 	demanded := false
 	var left []string
-	for i, d := range x.e.OperationDetails {
+	for i, d := range x.details() {
 		if last[identity(d.Lookup("name"), i)] != i {
 			continue
 		}
+		x.gapUnreadable(i)
 		for k, p := range parameterList(d) {
 			if !truthy(p.Lookup("required")) {
 				continue
@@ -65,7 +71,7 @@ func (x *ruling) required() {
 			x.requiredOne(d.Lookup("name"), p, at)
 		}
 	}
-	if len(x.e.OperationDetails) > 0 && !demanded {
+	if x.allRead() && !demanded {
 		x.moot = "no operation has a required parameter"
 	}
 	if len(left)+len(x.gaps) > 0 {
@@ -107,6 +113,9 @@ func (x *ruling) refusal(c ParameterCase, at *place) {
 		return
 	}
 	m := message(c.Response)
+	if text := c.Response.Lookup("error"); x.set == Strict && text.Kind() == jsonv.KindString {
+		m = text // in the wrong form, which error-form tells of
+	}
 	if x.set == Reference {
 		if !contains(m, c.Parameter) {
 			x.breaks("required.named", at.member("error"), c.Response, "the message does not contain %s", quoted(c.Parameter))
@@ -117,12 +126,26 @@ func (x *ruling) refusal(c ParameterCase, at *place) {
 	case names(m.Text(), c.Parameter):
 	case named(c.Response.Lookup("error", "details"), c.Parameter):
 		x.breaks("required.named-details", at.member("error"), c.Response, "only the details name %s", quoted(c.Parameter))
+	case names(m.Text(), camelCase(c.Parameter)):
+		x.breaks("required.named-word", at.member("error"), c.Response, "the message names %s and not %s, which introspection documents", quoted(camelCase(c.Parameter)), quoted(c.Parameter))
 	default:
 		x.breaks("required.named-word", at.member("error"), c.Response, "the message does not name %s", quoted(c.Parameter))
 	}
 	if code := c.Response.Lookup("error", "code"); code.Text() != "VALIDATION_MISSING_PARAM" {
 		x.breaks("required.code", at.member("error").member("code"), code, "the code is %s", describe(code))
 	}
+}
+
+// camelCase writes a snake_case name as some adapters do: element_type as
+// elementType.
+func camelCase(name string) string {
+	words := strings.Split(name, "_")
+	for i, w := range words[1:] {
+		if w != "" {
+			words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, "")
 }
 
 // names says that a text has a name in it as a word of its own.
@@ -221,10 +244,10 @@ func (x *ruling) untried(tried map[string]bool) {
 			x.lackOf(x.test.ID, op, probeName, op, &left)
 		}
 	}
-	for name := range listedOperations(x.e) {
-		look(name)
+	for op := range listedOperations(x.e) {
+		look(op.Lookup("name").Text())
 	}
-	for _, d := range x.e.OperationDetails {
+	for _, d := range x.details() {
 		look(d.Lookup("name").Text())
 	}
 	x.observed = fmt.Sprintf("%s, of %d of %s.", count(x.cases, "case"), len(tried), count(all, "operation")) + besides(left)
@@ -240,7 +263,7 @@ func (x *ruling) unknownStrict(c ParameterCase, at *place) {
 		x.breaks("unknown.lenient", at.member("error").member("code"), code, "%s is refused, but the code is %s", quoted(c.Parameter), describe(code))
 	case refused(c.Response) && registered:
 		x.breaks("unknown.lenient", at.member("error"), c.Response, "refused, but without naming %s", quoted(c.Parameter))
-	case succeeded(c.Response) && named(c.Response.Lookup("warnings"), c.Parameter):
+	case x.shows(c.Response) && named(c.Response.Lookup("warnings"), c.Parameter):
 		x.breaks("unknown.lenient", at.member("warnings"), c.Response.Lookup("warnings"), "%s is only warned about", quoted(c.Parameter))
 	default:
 		x.breaks("unknown.silent", at, c.Response, "%s with the unknown %s: no refusal and no warning names it", c.Operation, quoted(c.Parameter))
@@ -253,7 +276,7 @@ func (x *ruling) defaults() {
 	for i, c := range x.e.OptionalDefaults {
 		documented := x.documents(c.Operation, c.Parameter).Lookup("default")
 		beside := documented.IsAbsent() && x.detailed[c.Operation] || !x.knows(c.Operation)
-		if x.set == Strict && (beside || refused(c.Response)) {
+		if x.set == Strict && (beside || refused(c.Response) || wrappedFailure(c.Response) != "") {
 			irrelevantCases++
 			continue
 		}
@@ -264,22 +287,25 @@ func (x *ruling) defaults() {
 			x.breaks("defaults.equal", at, c.Response, "%s %s: documented is %s, and at %s is %s", c.Operation, c.Parameter, describe(documented), quoted(c.Path), describe(got))
 		}
 		if !identical(got, c.Expected) {
-			x.breaks("defaults.observable", at, c.Response, "%s %s: at %s want %s, got %s", c.Operation, c.Parameter, quoted(c.Path), describe(c.Expected), describe(got))
+			x.breaks("defaults.observable", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, quoted(c.Path), describe(c.Expected), describe(got))
 		}
 		if got.IsAbsent() || !jsonv.Equal(got, c.Expected) {
-			x.breaks("defaults.equal", at, c.Response, "%s %s: at %s want %s, got %s", c.Operation, c.Parameter, quoted(c.Path), describe(c.Expected), describe(got))
+			x.breaks("defaults.equal", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, quoted(c.Path), describe(c.Expected), describe(got))
 		}
 	}
 	if irrelevantCases > 0 {
 		x.lacking = "parameter_tests.optional_defaults holds no case that counts" + irrelevant(irrelevantCases, "no default is documented, or the call did not succeed")
 	}
-	if x.cases == 0 && len(x.e.OperationDetails) > 0 && !documentsDefault(x.e) {
+	if x.cases == 0 && x.set == Strict && isLive(x.e.Live) {
+		x.lacking = x.obstacles(nil)
+	}
+	if x.cases == 0 && x.allRead() && !x.documentsDefault() {
 		x.moot = "no parameter has a documented default"
 	}
 }
 
-func documentsDefault(e *Evidence) bool {
-	for _, d := range e.OperationDetails {
+func (j *judgement) documentsDefault() bool {
+	for _, d := range j.details() {
 		for _, p := range parameterList(d) {
 			if !p.Lookup("default").IsAbsent() {
 				return true
@@ -295,7 +321,8 @@ const camelCaseReserved = "record_execution_step"
 
 func (x *ruling) snakeCase() {
 	x.lacking = "there are no operation details"
-	for i, d := range x.e.OperationDetails {
+	for i, d := range x.details() {
+		x.gapUnreadable(i)
 		for k, p := range parameterList(d) {
 			x.cases++
 			name := text(p.Lookup("name"))
@@ -310,7 +337,7 @@ func (x *ruling) snakeCase() {
 			x.breaks(rule, at, p, "%s is not snake_case", quoted(clip(name, 60)))
 		}
 	}
-	if len(x.e.OperationDetails) > 0 && x.cases == 0 {
+	if x.allRead() && x.cases == 0 {
 		x.moot = "no operation has a parameter"
 	}
 }

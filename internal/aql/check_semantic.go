@@ -91,10 +91,10 @@ func semanticNote(e *Evidence, rows []TestResult) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	if unasked > 0 {
-		add("not whole: %s not asked", were(unasked, "question"))
+		add("incomplete: %s not asked", were(unasked, "question"))
 	}
 	if unjudged > 0 {
-		add("not whole: %s not judged", were(unjudged, "answer"))
+		add("incomplete: %s not judged", were(unjudged, "answer"))
 	}
 	switch {
 	case phrases == 0:
@@ -169,14 +169,7 @@ func (x *ruling) semantic(c SemanticCase, at *place) {
 	if k := c.ResponseText.Kind(); k != jsonv.KindAbsent && k != jsonv.KindNull {
 		answer = text(c.ResponseText)
 	}
-	occurs := func(part string) bool { return strings.Contains(normalise(answer), normalise(part)) }
-	if x.set == Strict {
-		spoken := " " + unicodeWords(answer) + " "
-		occurs = func(part string) bool {
-			w := unicodeWords(part)
-			return w == "" || strings.Contains(spoken, " "+w+" ")
-		}
-	}
+	occurs := func(part string) bool { return x.occurs(part, answer) }
 	for i, p := range c.RequiredPatterns {
 		if !occurs(p) {
 			x.breaks("semantic.pattern", at.member("structural").member("required_patterns").elem(i), c.ResponseText, "%s does not occur in the answer", quoted(clip(p, 60)))
@@ -191,6 +184,16 @@ func (x *ruling) semantic(c SemanticCase, at *place) {
 	}
 	x.calls(c, at.member("semantic"), occurs)
 	x.observed = "Both tiers agree: the answer shows understanding."
+}
+
+// occurs searches a text for a part of it: anywhere under the reference rules,
+// as whole words under the strict ones.
+func (x *ruling) occurs(part, in string) bool {
+	if x.set != Strict {
+		return strings.Contains(normalise(in), normalise(part))
+	}
+	w := unicodeWords(part)
+	return w == "" || strings.Contains(" "+unicodeWords(in)+" ", " "+w+" ")
 }
 
 func (x *ruling) judged(j *Judge, at *place) {
@@ -227,7 +230,7 @@ func (x *ruling) calls(c SemanticCase, at *place, occurs func(string) bool) {
 	for i, p := range c.ExpectedParameters {
 		hit := occurs(p)
 		for _, t := range c.ToolCalls {
-			hit = hit || strings.Contains(serialisedParams(t), p)
+			hit = hit || x.occurs(p, x.serializedParams(t))
 		}
 		if !hit {
 			x.breaks("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", quoted(clip(p, 60)))
@@ -235,12 +238,20 @@ func (x *ruling) calls(c SemanticCase, at *place, occurs func(string) bool) {
 	}
 }
 
-// serialisedParams is the JSON text of a call's arguments.
-func serialisedParams(t ToolCall) string {
-	if k := t.Params.Kind(); k == jsonv.KindAbsent || k == jsonv.KindNull {
-		return "{}"
+// escapeSequence is an escape sequence of JSON, whose letters are no words.
+var escapeSequence = pattern(`\\(u[0-9a-f]{4}|.)`)
+
+// serializedParams is the JSON text of a call's parameters; under the strict
+// rules without escape sequences, so that words stay whole.
+func (x *ruling) serializedParams(t ToolCall) string {
+	s := "{}"
+	if k := t.Params.Kind(); k != jsonv.KindAbsent && k != jsonv.KindNull {
+		s = stringify(t.Params)
 	}
-	return stringify(t.Params)
+	if x.set == Strict {
+		s = escapeSequence().ReplaceAllString(s, " ")
+	}
+	return s
 }
 
 // unicodeWords makes a text comparable under the strict rules: lower case,

@@ -1,6 +1,7 @@
 package aql
 
 import (
+	"fmt"
 	"slices"
 
 	"mcptest/internal/jsonv"
@@ -44,10 +45,28 @@ type Options struct {
 	// write. Under Strict a MUST category that could not be looked at is then
 	// SKIP instead of FAIL. Evidence whose x_live says so has it too.
 	Safe bool
+	// FailOn says what else than a failure makes the exit code 2. "" is what
+	// the prototype does under Reference, and FailOnIncomplete under Strict.
+	FailOn FailOn
 	// Normative lets what the normative document calls a MUST fail under
 	// Strict where it only warns otherwise, because another document, or a
 	// passage of its own, says something else.
 	Normative bool
+}
+
+// FailOn chooses what makes the exit code 2 when no MUST category failed.
+type FailOn string
+
+// The choices. A level is achieved, and a report complete, whatever the choice.
+const (
+	FailOnIncomplete FailOn = "incomplete" // SHOULD categories that warn, and what was not proved
+	FailOnWarn       FailOn = "warn"       // every warning, and nothing else
+	FailOnFail       FailOn = "fail"       // nothing
+)
+
+// FailOns lists the choices.
+func FailOns() []string {
+	return []string{string(FailOnIncomplete), string(FailOnWarn), string(FailOnFail)}
 }
 
 // Evaluate judges evidence. It is pure: the same evidence and options give
@@ -60,7 +79,7 @@ func Evaluate(e *Evidence, o Options) *Report {
 		o.Rules = Reference
 	}
 	o.Safe = o.Safe || collectedSafely(e.Live)
-	all, beside := judge(e, o)
+	all, j := judge(e, o)
 	strict := all
 	if o.Rules != Strict {
 		o := o
@@ -74,11 +93,11 @@ func Evaluate(e *Evidence, o Options) *Report {
 		RequestedLevel: o.Level,
 		Rules:          o.Rules,
 		Normative:      o.Normative && o.Rules == Strict,
-		Complete:       complete(strict) && !e.Live.Lookup("partial").Bool(),
 		Coverage:       coverage(e),
 		Categories:     all,
 		Summary:        summarise(all),
-		NotApplicable:  beside,
+		NotApplicable:  j.beside,
+		Alerts:         j.alerts(),
 	}
 	if e.File != nil {
 		r.Bundle = e.File.Name
@@ -88,25 +107,61 @@ func Evaluate(e *Evidence, o Options) *Report {
 		for _, l := range e.Live.Lookup("leftovers").Elems() {
 			r.Leftovers = append(r.Leftovers, Leftover(l))
 		}
+		for _, d := range e.Live.Lookup("changed").Elems() {
+			r.Changed = append(r.Changed, d.Lookup("says").Text())
+		}
+		for _, u := range e.Live.Lookup("unchecked").Elems() {
+			r.Unchecked = append(r.Unchecked, u.Text())
+		}
 	}
-	if exitCode(all) != ExitFailed {
+	unproved := notProved(e, strict)
+	r.Complete = !slices.ContainsFunc(unproved, func(n Inapplicable) bool { return n.Category != Level2 })
+	if len(r.Changed) == 0 {
+		r.AchievedLevel = achieved(strict, o.Level, r.Complete)
+	}
+	switch {
+	case o.Rules == Strict:
+		r.ConformanceLevel, r.NotProved = r.AchievedLevel, unproved
+	case exitCode(all) != ExitFailed:
 		r.ConformanceLevel = o.Level
 	}
-	r.AchievedLevel = achieved(strict, o.Level, r.Complete)
 	if o.Category != "" {
-		r.NotApplicable = slices.DeleteFunc(r.NotApplicable, func(n Inapplicable) bool { return n.Category != o.Category })
+		other := func(n Inapplicable) bool { return n.Category != "" && n.Category != o.Category }
+		r.NotApplicable = slices.DeleteFunc(r.NotApplicable, other)
+		r.NotProved = slices.DeleteFunc(r.NotProved, other)
 		r.Categories = slices.DeleteFunc(slices.Clone(all), func(c CategoryResult) bool { return c.Name != o.Category })
 	}
-	r.ExitCode = exitCode(r.Categories)
+	r.ExitCode = r.exit(o.FailOn, len(unproved) > 0)
 	return r
+}
+
+// exit is the exit code of what the report shows.
+func (r *Report) exit(on FailOn, incomplete bool) int {
+	code := exitCode(r.Categories)
+	if code == ExitFailed || len(r.Changed) > 0 {
+		return ExitFailed
+	}
+	warned := on != FailOnFail && code == ExitWarned
+	switch on {
+	case FailOnWarn:
+		warned = warned || r.Warns()
+	case FailOnIncomplete:
+		warned = warned || incomplete && (r.Rules != Strict || len(r.NotProved) > 0)
+	case "":
+		warned = warned || len(r.NotProved) > 0
+	}
+	if warned {
+		return ExitWarned
+	}
+	return ExitPassed
 }
 
 // The exit codes of the command line (S 7.4).
 const (
 	ExitPassed = 0
-	ExitFailed = 1 // a MUST category is FAIL
+	ExitFailed = 1 // a MUST category is FAIL, or a live run changed what it did not create
 	ExitWarned = 2 // a SHOULD category is WARN
-	ExitConfig = 3 // a mistake in the command line or in a file
+	ExitConfig = 3 // an invalid command line or file
 )
 
 func exitCode(cs []CategoryResult) int {
@@ -141,17 +196,31 @@ func summarise(cs []CategoryResult) (s Summary) {
 	return s
 }
 
-// complete says whether every row of a MUST category rests on something, and
-// those that promise it on something for each operation and parameter.
-func complete(strict []CategoryResult) bool {
+// notProved lists what the strict rules lack evidence of: rows of MUST
+// categories and of the features of level 2 that rest on none, those that
+// promise a case of each operation or parameter and lack one, and runs that
+// left something out.
+func notProved(e *Evidence, strict []CategoryResult) (out []Inapplicable) {
 	for _, c := range strict {
+		if !c.Required && c.Name != Level2 {
+			continue
+		}
 		for _, t := range c.Tests {
-			if c.Required && (t.unproven || len(t.Missing) > 0) {
-				return false
+			switch {
+			case t.unproven:
+				out = append(out, Inapplicable{c.Name, t.Name, t.lacking})
+			case len(t.Missing) > 0:
+				out = append(out, Inapplicable{c.Name, t.Name, "no case: " + several(t.Missing)})
 			}
 		}
 	}
-	return true
+	if e.Live.Lookup("partial").Bool() {
+		out = append(out, Inapplicable{"", "the whole adapter", "the bundle holds the details of called operations only (--bundle-scope probed)"})
+	}
+	if why := e.Live.Lookup("ended").Text(); why != "" && isLive(e.Live) {
+		out = append(out, Inapplicable{"", "the whole run", why})
+	}
+	return out
 }
 
 // achieved is the level that the strict rules grant.
@@ -162,7 +231,7 @@ func achieved(strict []CategoryResult, level int, complete bool) int {
 	got := level
 	for _, c := range strict {
 		switch {
-		case c.Required && len(c.Tests) > 0 && c.Result != Pass && c.Result != Warned:
+		case c.Required && c.Result == Failed:
 			return 0
 		case c.Name == Level2 && slices.ContainsFunc(c.Tests, func(t TestResult) bool { return t.Result == Failed || t.unproven }):
 			got = levelOne
@@ -181,9 +250,9 @@ func coverage(e *Evidence) Coverage {
 		probed[c.Operation] = true
 	}
 	var c Coverage
-	for name := range listedOperations(e) {
+	for op := range listedOperations(e) {
 		c.OperationsTotal++
-		if probed[name] {
+		if probed[op.Lookup("name").Text()] {
 			c.Probed++
 		}
 	}
@@ -203,8 +272,11 @@ type judgement struct {
 	set RuleSet
 
 	normative bool
-	details   [][]Finding // what is wrong with each operation detail
-	errors    [][]Finding // what is wrong with the answer of each error test
+	read      []reading   // the operation details in the documented form
+	faults    [][]Finding // what else is wrong with each operation detail
+	// unreadable are the operations whose parameters cannot be read.
+	unreadable []string
+	errors     [][]Finding // what is wrong with the answer of each error test
 	// Indices of the evidence, so that large bundles take time in
 	// proportion to their size.
 	missing  map[[2]string][]int // cases of MissingRequired by operation and parameter
@@ -221,9 +293,10 @@ type judgement struct {
 
 // judge makes the rows of every category of the level, and tells of those
 // that do not apply.
-func judge(e *Evidence, o Options) ([]CategoryResult, []Inapplicable) {
+func judge(e *Evidence, o Options) ([]CategoryResult, *judgement) {
 	j := &judgement{e: e, set: o.Rules, normative: o.Normative, missing: map[[2]string][]int{}, accepted: map[string][]string{}, clean: cleanTexts{}}
 	j.readSkipped()
+	j.readDetails()
 	j.indexNames()
 	for i, c := range e.MissingRequired {
 		key := [2]string{c.Operation, c.Parameter}
@@ -231,11 +304,6 @@ func judge(e *Evidence, o Options) ([]CategoryResult, []Inapplicable) {
 	}
 	for _, a := range e.Accepted {
 		j.accepted[a.Operation] = a.Parameters
-	}
-	for i, d := range e.OperationDetails {
-		var p probe
-		operationDetail.look(&p, spot("introspection", "operation_details").elem(i), d, "details.object")
-		j.details = append(j.details, p.found)
 	}
 	for i, c := range e.ErrorTests {
 		var p probe
@@ -259,7 +327,15 @@ func judge(e *Evidence, o Options) ([]CategoryResult, []Inapplicable) {
 		}
 		out = append(out, r)
 	}
-	return out, j.beside
+	return out, j
+}
+
+// alerts are the first lines of the report.
+func (j *judgement) alerts() (out []string) {
+	if n := len(j.unreadable); n > 0 {
+		out = append(out, fmt.Sprintf("The parameters of %d of %s cannot be read: %s. Nothing that depends on them was judged.", n, count(max(len(j.listed), len(j.read)), "operation"), several(j.unreadable)))
+	}
+	return out
 }
 
 func (j *judgement) rows(category string) (out []TestResult) {
@@ -301,14 +377,16 @@ func (j *judgement) rollUp(c *CategoryResult, o Options) {
 		c.Result = Failed
 	case has(Failed):
 		c.Result = Warned
+	case onlySkipped && !unproven && j.set == Strict && c.Required:
+		c.Result, c.Note = Skipped, "none of its rows applies"
 	case onlySkipped && c.Required && j.set == Strict && !o.Safe && !j.excused(c.Name):
-		c.Result, c.Note = Failed, "not demonstrated: no row of this category rests on evidence"
+		c.Result, c.Note = Failed, "not demonstrated: no row of this category has evidence"
 	case onlySkipped:
 		c.Result = Skipped
 	case has(Warned):
 		c.Result = Warned
 	case unproven && c.Required && j.set == Strict:
-		c.Result, c.Note = Warned, "partly demonstrated: some rows rest on no evidence"
+		c.Result, c.Note = Warned, "partly demonstrated: some rows have no evidence"
 	case gaps && c.Required && j.set == Strict:
 		c.Result, c.Note = Warned, "partly demonstrated: some rows lack cases of operations or parameters"
 	default:

@@ -125,7 +125,15 @@ func TestNotApplicableIsNotWithoutEvidence(t *testing.T) {
 	e := evidence(t)
 	e.OperationDetails = e.OperationDetails[1:2] // no required parameter
 	e.OperationDetails[0] = e.OperationDetails[0].With("parameters", jsonv.Array())
-	e.OptionalDefaults = nil
+	e.OptionalDefaults, e.UnknownParameter = nil, e.UnknownParameter[:1] // of the same operation
+	var listed []jsonv.Value
+	for _, op := range e.OperationsList.Lookup("data", "operations").Elems() {
+		if jsonv.Equal(op.Lookup("name"), e.OperationDetails[0].Lookup("name")) {
+			listed = append(listed, op)
+		}
+	}
+	data := e.OperationsList.Lookup("data").With("operations", jsonv.Array(listed...))
+	e.OperationsList = e.OperationsList.With("data", data)
 	r := aql.Evaluate(e, aql.Options{Rules: aql.Strict})
 	for _, c := range r.Categories {
 		for _, row := range c.Tests {

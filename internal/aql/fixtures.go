@@ -143,7 +143,7 @@ func Verify(f *source.File, rules RuleSet) Verified {
 	e, ds := ReadEvidence(f)
 	v := Verified{Name: f.Name, Expected: e.ExpectedExitCode}
 	if e.ExpectedLevel != levelOne && e.ExpectedLevel != levelTwo {
-		ds.Add(source.Errorf(source.Pos{File: f}, "/expected_level", "want 1 or 2, got %d", e.ExpectedLevel))
+		ds.Add(source.Errorf(source.Pos{File: f}, "/expected_level", "expected 1 or 2, got %d", e.ExpectedLevel))
 	}
 	if ds.HasErrors() {
 		v.Got, v.Problems = ExitConfig, ds

@@ -121,7 +121,7 @@ func TestOtherToolsReports(t *testing.T) {
 	}
 	_, ds = aql.ReadReport(&source.File{Name: "r.json", Data: []byte(`{"summary":{"total":"x"},"categories":[{"tests":[{"result":"MAYBE"}]},5]}`)})
 	got := strings.Join(lines(ds), "\n")
-	for _, part := range []string{`/summary/total: want a number`, `missing key "passed"`, `/categories/0: missing key "name"`, `/categories/0/tests/0/result: want PASS`, `/categories/1: want an object`} {
+	for _, part := range []string{`/summary/total: expected a number`, `missing key "passed"`, `/categories/0: missing key "name"`, `/categories/0/tests/0/result: expected PASS`, `/categories/1: expected an object`} {
 		if !strings.Contains(got, part) {
 			t.Errorf("no %q in\n%s", part, got)
 		}

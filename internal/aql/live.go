@@ -38,7 +38,7 @@ type LiveOptions struct {
 
 	Mode        string        // ModeSafe
 	Prefix      string        // of the tool names, where an adapter has several
-	Tool        string        // the tool that takes introspection; found by itself
+	Tool        string        // the tool that answers introspection; found by itself
 	Values      jsonv.Value   // operation → parameter → value; "*" stands for every operation
 	AppendOnly  []string      // operation:field of what an update must not change
 	Allow, Deny []string      // globs of operation names
@@ -47,6 +47,7 @@ type LiveOptions struct {
 	CallTimeout time.Duration // 30 s
 	Follow      time.Duration // how long an execution is followed to its end, 30 s
 	Budget      time.Duration // of the whole run, 10 min
+	Spread      time.Duration // how long answers are watched for what changes by itself, 1.1 s
 	RunID       string        // letters and digits; marks what the run creates
 	Target      string        // how the adapter is shown, without secrets
 	Repeat      string        // the beginning of a command line that repeats a call, e.g. `mcpaql-conformance call --stdio "x"`
@@ -150,6 +151,9 @@ func (o LiveOptions) withDefaults() LiveOptions {
 	if o.Budget <= 0 {
 		o.Budget = 10 * time.Minute
 	}
+	if o.Spread <= 0 {
+		o.Spread = controlTime
+	}
 	if o.RunID == "" {
 		o.RunID = "run"
 	}
@@ -228,7 +232,7 @@ type BrokenRunError struct {
 
 // Error says that it is not the adapter's fault.
 func (e *BrokenRunError) Error() string {
-	return fmt.Sprintf("the run was ended by a mistake in this program, not in the adapter: %v", e.Value)
+	return fmt.Sprintf("the run was ended by an error in this program, not in the adapter: %v", e.Value)
 }
 
 // guarded runs a part of a run and turns a panic into a *BrokenRunError.
@@ -245,7 +249,7 @@ func newCollector(o LiveOptions) *collector {
 	c := &collector{
 		o: o.withDefaults(), e: &Evidence{ExpectedLevel: levelOne}, started: time.Now(), types: map[string]*namedType{},
 		tests: map[string]*liveTest{}, harvest: map[string]map[string][]jsonv.Value{}, accepted: map[string]map[string]bool{},
-		maskedPaths: map[string]map[string]bool{}, sensitive: map[string]bool{}, poison: map[string]string{}, gates: map[string]bool{}, silent: map[string]int{}, created: map[string][]createdThing{}, first: map[string]reply{}, older: map[string]map[string]bool{}, stays: map[string]string{}, short: map[string]string{}, failures: map[string]bool{}, base: map[string]reply{}, skipped: map[string]string{},
+		masks: map[string]mask{}, sensitive: map[string]bool{}, poison: map[string]string{}, gates: map[string]bool{}, watched: map[string]bool{}, shown: map[string]*listing{}, silent: map[string]int{}, ledger: newLedger(), census: &census{}, first: map[string]reply{}, stays: map[string]string{}, short: map[string]string{}, failures: map[string]bool{}, base: map[string]reply{}, skipped: map[string]string{},
 	}
 	c.tape = straight{c.o}
 	for _, t := range Tests() {
@@ -259,12 +263,26 @@ func newCollector(o LiveOptions) *collector {
 // probe runs every test that the mode allows, and removes what it created
 // whatever happens.
 func (c *collector) probe() {
-	defer c.cleanUp()
+	defer c.cleanUp(true)
 	c.phase("reading lists", 0, len(c.ops))
 	c.harvestLists()
-	for i, op := range c.ops {
-		c.phase("probing "+op.name, i, len(c.ops))
-		c.probeOperation(op)
+	watch{c}.reads()
+	c.phase("detecting what changes by itself", 0, len(c.ops))
+	c.watchTime()
+	if c.o.Mode != ModeSafe {
+		c.census = c.takeCensus("")
+	}
+	// What reads is tried first: what it changes is then known before the run
+	// writes anything.
+	i := 0
+	for _, reads := range []bool{true, false} {
+		for _, op := range c.ops {
+			if (op.category == "READ") == reads {
+				c.phase("probing "+op.name, i, len(c.ops))
+				c.probeOperation(op)
+				i++
+			}
+		}
 	}
 	c.phase("requests", len(c.ops), len(c.ops))
 	c.probeRequests()
@@ -277,7 +295,7 @@ func (c *collector) probe() {
 	c.roundTrips()
 	c.executions()
 	c.cutRoundTrips()
-	c.cleanUp()
+	c.cleanUp(false)
 	c.probeConsistency()
 	c.probeSession()
 	c.semantics()
@@ -313,26 +331,33 @@ type collector struct {
 	single   string
 	reader   string // the tool for introspection
 	bare     bool   // introspect takes no query
-	dialect  []string
-	modes    []string
+	// beside says that parameters beside params are read; besideKnown, that
+	// this was tried.
+	beside, besideKnown bool
+	dialect             []string
+	modes               []string
 
-	ops         []*liveOp
-	types       map[string]*namedType
-	base        map[string]reply // the baseline of an operation
-	maskedPaths map[string]map[string]bool
-	harvest     map[string]map[string][]jsonv.Value // resource → key → values
-	accepted    map[string]map[string]bool
-	created     map[string][]createdThing
-	older       map[string]map[string]bool // resource → identifiers of what was there before
-	stays       map[string]string          // resource → why nothing of it can be removed
-	first       map[string]reply           // what lists answered before anything else was called
-	lost        []*liveOp                  // creates whose answer never came
-	doubtful    []doubtfulThing            // creates whose thing could not be read
-	executing   []*execution               // what EXECUTE operations started
-	cleaning    bool
-	notices     []string          // what is odd about the options
-	exhausted   bool              // a call was not sent because MaxCalls were
-	short       map[string]string // row → why the run had no time to look at all of it
+	ops       []*liveOp
+	types     map[string]*namedType
+	base      map[string]reply // the baseline of an operation
+	masks     map[string]mask
+	harvest   map[string]map[string][]jsonv.Value // resource → key → values
+	accepted  map[string]map[string]bool
+	ledger    *ledger
+	census    *census
+	stays     map[string]string   // resource → why nothing of it can be removed
+	first     map[string]reply    // what lists answered before anything else was called
+	lost      []*liveOp           // creates whose answer never came
+	doubtful  []doubtfulThing     // creates whose thing could not be read
+	shown     map[string]*listing // what lists showed last, before the first change
+	cleaning  bool
+	watched   map[string]bool   // operations after whose first change the lists were compared
+	ungated   bool              // the user himself says what is called
+	changed   []jsonv.Value     // what others own and the run's end shows otherwise
+	unchecked []string          // of what others own, with the reason
+	notices   []string          // what is odd about the options
+	exhausted bool              // a call was not sent because MaxCalls were
+	short     map[string]string // row → why the run had no time to look at all of it
 
 	unasked   []jsonv.Value // questions that the model was not asked, with the reason
 	cleaned   []jsonv.Value

@@ -16,18 +16,19 @@ import (
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 // spoiled is the demo adapter with something in its way. spoil returns nil
 // to let the adapter answer.
-func spoiled(t *testing.T, o demo.Options, spoil func(n int, req *mcp.Request, answer func() *mcp.Reply) *mcp.Reply) mcp.Handler {
+func spoiled(t *testing.T, o demo.Options, spoil func(n int, req *mcpserver.Request, answer func() *mcpserver.Reply) *mcpserver.Reply) mcpserver.Handler {
 	a, err := demo.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var calls atomic.Int64
-	return mcp.HandlerFunc(func(ctx context.Context, req *mcp.Request) *mcp.Reply {
-		answer := func() *mcp.Reply { return a.Handle(ctx, req) }
+	return mcpserver.HandlerFunc(func(ctx context.Context, req *mcpserver.Request) *mcpserver.Reply {
+		answer := func() *mcpserver.Reply { return a.Handle(ctx, req) }
 		if req.Method != "tools/call" {
 			return answer()
 		}
@@ -38,42 +39,46 @@ func spoiled(t *testing.T, o demo.Options, spoil func(n int, req *mcp.Request, a
 	})
 }
 
-func textReply(s string) *mcp.Reply {
+func textReply(s string) *mcpserver.Reply {
 	var b bytes.Buffer
 	b.WriteString(`{"content":[{"type":"text","text":`)
 	b.Write(jsonv.AppendString(nil, s))
 	b.WriteString(`}]}`)
-	return &mcp.Reply{Result: b.Bytes()}
+	return &mcpserver.Reply{Result: b.Bytes()}
 }
 
 // Whatever an adapter does, a run ends with rows and findings.
 func TestBadAdapters(t *testing.T) {
-	type spoil = func(n int, req *mcp.Request, answer func() *mcp.Reply) *mcp.Reply
+	type spoil = func(n int, req *mcpserver.Request, answer func() *mcpserver.Reply) *mcpserver.Reply
 	huge := strings.Repeat("x", 3<<20)
 	for name, c := range map[string]struct {
 		spoil spoil
 		rows  []string // that must not be PASS
 		exit  int
 	}{
-		"text that is no JSON":   {func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply { return textReply("Hello!") }, []string{"operations", "types", "error-form"}, 1},
-		"no content":             {func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply { return &mcp.Reply{Result: []byte(`{}`)} }, []string{"operations", "error-form"}, 1},
-		"result of a wrong kind": {func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply { return &mcp.Reply{Result: []byte(`7`)} }, []string{"operations"}, 1},
-		"JSON-RPC errors only": {func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply {
-			return &mcp.Reply{Error: &mcp.RPCError{Code: -32603, Message: "at Object.run (/srv/app/src/x.js:3:4)"}}
+		"text that is no JSON": {func(int, *mcpserver.Request, func() *mcpserver.Reply) *mcpserver.Reply { return textReply("Hello!") }, []string{"operations", "types", "error-form"}, 1},
+		"no content": {func(int, *mcpserver.Request, func() *mcpserver.Reply) *mcpserver.Reply {
+			return &mcpserver.Reply{Result: []byte(`{}`)}
+		}, []string{"operations", "error-form"}, 1},
+		"result of a wrong kind": {func(int, *mcpserver.Request, func() *mcpserver.Reply) *mcpserver.Reply {
+			return &mcpserver.Reply{Result: []byte(`7`)}
+		}, []string{"operations"}, 1},
+		"JSON-RPC errors only": {func(int, *mcpserver.Request, func() *mcpserver.Reply) *mcpserver.Reply {
+			return &mcpserver.Reply{Error: &mcp.RPCError{Code: -32603, Message: "at Object.run (/srv/app/src/x.js:3:4)"}}
 		}, []string{"operations", "error-form", "leaks", "envelopes"}, 1},
-		"JSON-RPC errors after introspection": {func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+		"JSON-RPC errors after introspection": {func(n int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if bytes.Contains(req.Params, []byte(`"introspect"`)) {
 				return nil
 			}
-			return &mcp.Reply{Error: &mcp.RPCError{Code: -32603, Message: "no"}}
+			return &mcpserver.Reply{Error: &mcp.RPCError{Code: -32603, Message: "no"}}
 		}, []string{"accuracy", "envelopes"}, 1},
-		"huge answers": {func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+		"huge answers": {func(n int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if bytes.Contains(req.Params, []byte(`"list_`)) {
 				return textReply(`{"success":true,"data":{"items":[{"id":"` + huge + `"}]}}`)
 			}
 			return nil
 		}, nil, 1},
-		"a flood of notifications": {func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+		"a flood of notifications": {func(n int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if n == 3 {
 				for range 3000 {
 					_ = req.Notify("notifications/message", []byte(`{"level":"info","data":"x"}`))
@@ -81,7 +86,7 @@ func TestBadAdapters(t *testing.T) {
 			}
 			return nil
 		}, []string{"conduct"}, 0},
-		"requests to the client": {func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+		"requests to the client": {func(n int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if n%10 == 0 {
 				ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 				defer cancel()
@@ -92,7 +97,7 @@ func TestBadAdapters(t *testing.T) {
 		"another answer each time": {func() spoil {
 			r := rand.New(rand.NewPCG(1, 2))
 			var mu sync.Mutex
-			return func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+			return func(n int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 				mu.Lock()
 				defer mu.Unlock()
 				if bytes.Contains(req.Params, []byte(`"introspect"`)) && n < 30 {
@@ -104,7 +109,7 @@ func TestBadAdapters(t *testing.T) {
 				}[r.IntN(8)])
 			}
 		}(), []string{"accuracy"}, 1},
-		"introspection that lies": {func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+		"introspection that lies": {func(n int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			switch {
 			case bytes.Contains(req.Params, []byte(`"name":"list_books"`)):
 				return textReply(`{"success":true,"data":{"operation":{"name":"list_books","parameters":[{"name":"shape","type":"Circle<","required":true},{"name":"x","type":"integer","minimum":9,"maximum":2},{"name":"y","type":"string","pattern":"(","minLength":5,"maxLength":2}]}}}`)
@@ -113,16 +118,16 @@ func TestBadAdapters(t *testing.T) {
 			}
 			return nil
 		}, []string{"details"}, 1},
-		"dies in the middle": {func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+		"dies in the middle": {func(n int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if n == 60 {
-				return &mcp.Reply{Raw: []byte("\x00bye")}
+				return &mcpserver.Reply{Raw: []byte("\x00bye")}
 			}
 			return nil
 		}, nil, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dial := dialer(t, func(string) mcp.Handler { return spoiled(t, demo.Options{}, c.spoil) })
+			dial := dialer(t, func(string) mcpserver.Handler { return spoiled(t, demo.Options{}, c.spoil) })
 			o := aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite, CallTimeout: 3 * time.Second, Budget: 60 * time.Second}
 			e := collect(t, o)
 			r := judgeLive(e)
@@ -143,13 +148,13 @@ func TestBadAdapters(t *testing.T) {
 }
 
 func TestNoAdapter(t *testing.T) {
-	none := dialer(t, func(string) mcp.Handler {
-		return mcp.HandlerFunc(func(ctx context.Context, req *mcp.Request) *mcp.Reply {
+	none := dialer(t, func(string) mcpserver.Handler {
+		return mcpserver.HandlerFunc(func(ctx context.Context, req *mcpserver.Request) *mcpserver.Reply {
 			switch req.Method {
 			case "initialize":
-				return &mcp.Reply{Result: []byte(`{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x","version":"1"}}`)}
+				return &mcpserver.Reply{Result: []byte(`{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x","version":"1"}}`)}
 			case "tools/list":
-				return &mcp.Reply{Result: []byte(`{"tools":[{"name":"echo"},{"name":"add"}],"nextCursor":"again"}`)}
+				return &mcpserver.Reply{Result: []byte(`{"tools":[{"name":"echo"},{"name":"add"}],"nextCursor":"again"}`)}
 			}
 			return nil
 		})
@@ -182,13 +187,13 @@ func mortal(t *testing.T, lives ...int) func(context.Context, string) (*mcp.Sess
 		}
 		dials++
 		client, server := mcp.NewPipe()
-		h := spoiled(t, demo.Options{}, func(n int, _ *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+		h := spoiled(t, demo.Options{}, func(n int, _ *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if n == last {
 				_ = server.Close()
 			}
 			return nil
 		})
-		go func() { _ = mcp.ServeStdio(context.Background(), server, server, h) }()
+		go func() { _ = mcpserver.ServeStdio(context.Background(), server, server, h) }()
 		return mcp.Open(ctx, client, mcp.Options{ConnectTimeout: 5 * time.Second})
 	}
 }
@@ -212,17 +217,17 @@ func TestDeadAdapterIsStartedOnce(t *testing.T) {
 }
 
 func TestSilentAdapterIsGivenUp(t *testing.T) {
-	dial := dialer(t, func(string) mcp.Handler {
-		return spoiled(t, demo.Options{}, func(n int, _ *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+	dial := dialer(t, func(string) mcpserver.Handler {
+		return spoiled(t, demo.Options{}, func(n int, _ *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if n > 40 {
-				return &mcp.Reply{}
+				return &mcpserver.Reply{}
 			}
 			return nil
 		})
 	})
 	begin := time.Now()
 	e := collect(t, aql.LiveOptions{Dial: dial, CallTimeout: 100 * time.Millisecond})
-	if rowsByID(judgeLive(e))["conduct"].Result != aql.Failed || !strings.Contains(e.Live.Lookup("ended").Text(), "given up") {
+	if rowsByID(judgeLive(e))["conduct"].Result != aql.Failed || !strings.Contains(e.Live.Lookup("ended").Text(), "too many calls had no answer") {
 		t.Errorf("ended: %q", e.Live.Lookup("ended").Text())
 	}
 	if took := time.Since(begin); took > 60*time.Second && !raceEnabled {
@@ -238,8 +243,8 @@ func TestEndedRunCleansUp(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			var calls atomic.Int64
-			dial := dialer(t, func(string) mcp.Handler {
-				return spoiled(t, demo.Options{State: state}, func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply {
+			dial := dialer(t, func(string) mcpserver.Handler {
+				return spoiled(t, demo.Options{State: state}, func(int, *mcpserver.Request, func() *mcpserver.Reply) *mcpserver.Reply {
 					if int(calls.Add(1)) == at {
 						cancel()
 					}
@@ -260,8 +265,8 @@ func TestEndedRunCleansUp(t *testing.T) {
 func TestRateLimits(t *testing.T) {
 	limited := func(after string, every int) func(context.Context, string) (*mcp.Session, error) {
 		var refused atomic.Bool
-		return dialer(t, func(string) mcp.Handler {
-			return spoiled(t, demo.Options{}, func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+		return dialer(t, func(string) mcpserver.Handler {
+			return spoiled(t, demo.Options{}, func(n int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 				if n%every != 0 || refused.Swap(true) {
 					refused.Store(false)
 					return nil
@@ -294,10 +299,10 @@ func TestRateLimits(t *testing.T) {
 // One operation that hangs, or ends the adapter, costs its own rows and not
 // the run.
 func TestOneBadOperation(t *testing.T) {
-	hangs := dialer(t, func(string) mcp.Handler {
-		return spoiled(t, demo.Options{}, func(_ int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+	hangs := dialer(t, func(string) mcpserver.Handler {
+		return spoiled(t, demo.Options{}, func(_ int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if bytes.Contains(req.Params, []byte(`"operation":"search_books"`)) {
-				return &mcp.Reply{}
+				return &mcpserver.Reply{}
 			}
 			return nil
 		})
@@ -307,13 +312,13 @@ func TestOneBadOperation(t *testing.T) {
 			return nil, nil
 		}
 		client, server := mcp.NewPipe()
-		h := spoiled(t, demo.Options{}, func(_ int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+		h := spoiled(t, demo.Options{}, func(_ int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if bytes.Contains(req.Params, []byte(`"operation":"search_books"`)) {
 				_ = server.Close()
 			}
 			return nil
 		})
-		go func() { _ = mcp.ServeStdio(context.Background(), server, server, h) }()
+		go func() { _ = mcpserver.ServeStdio(context.Background(), server, server, h) }()
 		return mcp.Open(ctx, client, mcp.Options{ConnectTimeout: 5 * time.Second})
 	}
 	for name, dial := range map[string]func(context.Context, string) (*mcp.Session, error){"hangs": hangs, "ends the adapter": deadly} {
@@ -335,8 +340,8 @@ func TestOneBadOperation(t *testing.T) {
 // What is secret is in no part of a bundle.
 func TestSecretsAreNotKept(t *testing.T) {
 	const secret, pin = "wx-90210-hunter", "4711-0815"
-	dial := dialer(t, func(string) mcp.Handler {
-		return spoiled(t, demo.Options{}, func(_ int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+	dial := dialer(t, func(string) mcpserver.Handler {
+		return spoiled(t, demo.Options{}, func(_ int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			switch {
 			case bytes.Contains(req.Params, []byte(`"name":"search_books"`)):
 				return textReply(`{"success":true,"data":{"operation":{"name":"search_books","semantic_category":"READ","endpoint":"READ","mcpTool":"mcp_aql_read","description":"Finds.","permissions":{"readOnly":true,"destructive":false},"parameters":[{"name":"pin","type":"string","required":true,"sensitive":true}],"returns":{"name":"BookList","kind":"object"}}}}`)

@@ -9,13 +9,13 @@ import (
 
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 // An adapter that is silent in its other endpoint mode costs that mode only.
 func TestSecondLaunchThatHangs(t *testing.T) {
-	dial := dialer(t, func(variant string) mcp.Handler {
-		return spoiled(t, demo.Options{Mode: "crude"}, func(_ int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+	dial := dialer(t, func(variant string) mcpserver.Handler {
+		return spoiled(t, demo.Options{Mode: "crude"}, func(_ int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if variant != "" {
 				time.Sleep(300 * time.Millisecond)
 			}

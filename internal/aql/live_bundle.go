@@ -30,9 +30,10 @@ func (c *collector) finish() {
 			c.e.Accepted = append(c.e.Accepted, Accepted{op.name, names})
 		}
 	}
+	c.settleRows()
 	for _, t := range c.tests {
 		if t.cases == 0 && t.lacking == "" {
-			t.lacking = "mode " + c.o.Mode + " looked at nothing of the kind"
+			t.lacking = "mode " + c.o.Mode + " checks nothing of the kind"
 		}
 	}
 	c.e.Live = c.live()
@@ -41,9 +42,9 @@ func (c *collector) finish() {
 	}
 }
 
-// keepProbed takes the details of operations that were not called out of the
-// evidence: the prototype's rules want to see every required parameter of
-// every detail left out once.
+// keepProbed removes the operations with a required parameter that was never
+// left out from the evidence: the prototype's rules fail a detail without such
+// a case. Their accepted parameters go too, because they fail without a detail.
 func (c *collector) keepProbed() {
 	called := map[string]bool{}
 	for _, m := range c.e.MissingRequired {
@@ -55,10 +56,14 @@ func (c *collector) keepProbed() {
 			untested[u.Lookup("operation").Text()] = true
 		}
 	}
-	c.e.OperationDetails = slices.DeleteFunc(c.e.OperationDetails, func(d jsonv.Value) bool {
-		op := c.op(d.Lookup("name").Text())
+	dropped := func(name string) bool {
+		op := c.op(name)
 		return op != nil && (c.skipped[op.name] != "" || untested[op.name] || !called[op.name] && !op.bare())
+	}
+	c.e.OperationDetails = slices.DeleteFunc(c.e.OperationDetails, func(d jsonv.Value) bool {
+		return dropped(readDetail(d).value.Lookup("name").Text())
 	})
+	c.e.Accepted = slices.DeleteFunc(c.e.Accepted, func(a Accepted) bool { return dropped(a.Operation) })
 	c.e.Live = c.e.Live.With("partial", jsonv.Bool(true))
 }
 
@@ -110,13 +115,15 @@ func (c *collector) live() jsonv.Value {
 	}
 	var volatile []string
 	for _, op := range c.ops {
-		for _, path := range sortedKeys(c.maskedPaths[op.name]) {
+		for _, path := range sortedKeys(c.masks[op.name]) {
 			volatile = append(volatile, op.name+": "+path)
 		}
 	}
 	o.list("volatile_paths", each(volatile, jsonv.String))
 	o.list("cleanup", c.cleaned)
 	o.list("leftovers", c.leftovers)
+	o.list("changed", c.changed)
+	o.list("unchecked", each(c.unchecked, jsonv.String))
 	var tests []jsonv.Value
 	for _, t := range Tests() {
 		if t.Live {
@@ -148,11 +155,11 @@ func (c *collector) ending() string {
 	case c.ctx.Err() != nil:
 		var limit *mcp.Limit
 		if errors.As(context.Cause(c.ctx), &limit) {
-			return "the run's time is used up (--budget " + c.o.Budget.String() + ")"
+			return "the run's time is over (--budget " + c.o.Budget.String() + ")"
 		}
 		return "the run was ended early"
 	case c.exhausted:
-		return "the run's calls are used up (--max-calls " + strconv.Itoa(c.o.MaxCalls) + ")"
+		return "the run reached the limit of calls (--max-calls " + strconv.Itoa(c.o.MaxCalls) + ")"
 	}
 	return ""
 }

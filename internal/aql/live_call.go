@@ -35,7 +35,7 @@ type reply struct {
 	silent  bool // no answer came
 }
 
-func (r reply) ok() bool          { return succeeded(r.env) }
+func (r reply) ok() bool          { return succeeded(r.env) && wrappedFailure(r.env) == "" }
 func (r reply) refused() bool     { return refused(r.env) }
 func (r reply) sent() bool        { return r.n > 0 && !r.limited && !r.cut }
 func (r reply) heard() bool       { return r.sent() && !r.silent }
@@ -109,29 +109,26 @@ func (r reply) brief() string {
 		return "JSON-RPC error " + fmt.Sprint(r.rpc.Code) + ": " + clip(r.rpc.Message, 120)
 	case r.ok():
 		return "success"
+	case succeeded(r.env):
+		return "success around a failure: " + wrappedFailure(r.env)
 	case r.refused():
 		return strings.TrimSpace(r.code() + " " + quoted(clip(r.message(), 120)))
 	}
 	return "no result envelope"
 }
 
-var errOutOfBudget = errors.New("the run's budget is used up")
+var errOutOfBudget = errors.New("the run's budget is exhausted")
 
 // call sends an operation with its params.
 func (c *collector) call(op *liveOp, params jsonv.Value) reply {
-	return c.callOn(op.tool, op, params)
-}
-
-// callOn sends an operation to a certain tool.
-func (c *collector) callOn(tool string, op *liveOp, params jsonv.Value) reply {
-	return c.send(tool, jsonv.Object(
+	return c.send(op.tool, jsonv.Object(
 		jsonv.Member{Key: "operation", Value: jsonv.String(op.name)},
 		jsonv.Member{Key: "params", Value: params},
 	))
 }
 
-// send calls a tool with arguments. It is the one place that sends calls: the
-// policy and the budgets are kept here, whatever a test asks for.
+// send calls a tool with arguments, whatever a test asks for: what may not be
+// sent is not.
 func (c *collector) send(tool string, args jsonv.Value) reply {
 	r := reply{tool: tool, args: args}
 	if reason := c.forbidden(args); reason != "" {
@@ -149,8 +146,18 @@ func (c *collector) exchange(ctx context.Context, r reply) reply {
 	return c.confirmed(ctx, c.unlimited(ctx, c.sendNow(ctx, r)))
 }
 
-// sendNow calls a tool once.
+// sendNow calls a tool once. It is the one place that sends calls: every
+// request passes the gate here, and the budgets are kept.
 func (c *collector) sendNow(ctx context.Context, r reply) reply {
+	if !c.ungated {
+		if why := (gate{c}).refuses(r.args); why != "" {
+			r.budget, r.barred, r.cause = true, true, errors.New(why)
+			return r
+		}
+		if op := c.op(r.operation()); op != nil && op.risk > riskRead {
+			c.settle()
+		}
+	}
 	switch {
 	case c.dead != "":
 		r.budget, r.cause = true, errors.New(c.dead)
@@ -331,7 +338,7 @@ func (c *collector) watch(r reply, x *mcp.Exchange) {
 			c.poison[name] = "it did not answer"
 		}
 		if c.timeouts++; c.timeouts >= maxTimeouts {
-			c.dead = "the adapter was given up: too many calls had no answer"
+			c.dead = "too many calls had no answer"
 		}
 	case r.cause == nil:
 		c.timeouts = 0
@@ -360,4 +367,5 @@ func (c *collector) restart(r reply) {
 		return
 	}
 	c.s = s
+	c.verifyAgain()
 }

@@ -51,6 +51,7 @@ func CleanLive(ctx context.Context, o LiveOptions, left []Left) (Cleaned, error)
 			}
 			seen = append(seen, t)
 			before := len(c.leftovers)
+			c.ledger.add(create.resource, t)
 			c.removeOne(c.ctx, create, remove, t)
 			name := strings.TrimSpace(remove.name + " " + text(t.id))
 			if len(c.leftovers) > before {
@@ -68,9 +69,13 @@ func CleanLive(ctx context.Context, o LiveOptions, left []Left) (Cleaned, error)
 					continue
 				}
 				t := createdThing{id.ID, id.With}
-				if c.stillMarked(create, t, left) {
+				if slices.ContainsFunc(seen, t.equal) {
+					continue
+				}
+				switch ours, gone := c.fate(create, t, left); {
+				case ours:
 					drop(t)
-				} else if !slices.ContainsFunc(seen, t.equal) {
+				case !gone:
 					out.Failed = append(out.Failed, strings.TrimSpace(remove.name+" "+text(t.id))+": it does not carry the mark of a run, so it is left alone")
 				}
 			}
@@ -79,19 +84,31 @@ func CleanLive(ctx context.Context, o LiveOptions, left []Left) (Cleaned, error)
 	return out, nil
 }
 
-// stillMarked says that what a journal names is still what the run made: an
-// adapter may have given the identifier to something else since. What cannot
-// be read is only removed when its identifier is marked, or it is gone.
-func (c *collector) stillMarked(create *liveOp, t createdThing, left []Left) bool {
-	if carries(t.id, left) {
-		return true
-	}
+// fate says what became of what a journal names: an adapter may have given the
+// identifier to something else since. gone is true where an answer says that
+// there is no such thing any more, so that nothing has to be removed.
+func (c *collector) fate(create *liveOp, t createdThing, left []Left) (ours, gone bool) {
 	get := c.partner("get", "READ", create.resource)
-	if get == nil || get.idParam() == nil || c.barred(get) != "" {
-		return false
+	if get != nil && get.idParam() != nil && c.barred(get) == "" {
+		r := c.call(get, t.naming(get, c.fresh(get)))
+		return r.ok() && (carries(r.data(), left) || carries(t.id, left)), strings.HasPrefix(r.code(), "NOT_FOUND")
 	}
-	r := c.call(get, t.naming(get, c.fresh(get)))
-	return r.ok() && carries(r.data(), left) || strings.HasPrefix(r.code(), "NOT_FOUND")
+	item, whole := c.listed(create, t)
+	return carries(item, left), whole && item.IsAbsent()
+}
+
+// listed finds a thing in its resource's list, absent when it is not there.
+// whole says that all of the list was read.
+func (c *collector) listed(create *liveOp, t createdThing) (found jsonv.Value, whole bool) {
+	remove := c.remover(create)
+	whole = c.everyPage(create, remove, maxPages, func(_ jsonv.Value, r reply) {
+		for _, item := range items(r.data(), listDepth) {
+			if remove != nil && jsonv.Equal(c.itemID(create, remove, item), t.id) {
+				found = item
+			}
+		}
+	})
+	return found, whole
 }
 
 func (c *collector) itemID(create, remove *liveOp, item jsonv.Value) jsonv.Value {
@@ -133,12 +150,19 @@ func (c *collector) marked(create *liveOp, left []Left) (found []createdThing) {
 	return found
 }
 
+// mine is this run, as the one that left something.
+func (c *collector) mine() []Left { return []Left{{RunID: c.o.RunID}} }
+
+// carries says that a text begins with the mark of a run. Case and separators
+// do not count: patterns of names allow few of them, and adapters change both.
 func carries(item jsonv.Value, left []Left) bool {
+	plain := strings.NewReplacer("_", "", "-", "", " ", "")
 	hit := false
 	everyText(item, func(s string) {
 		for _, l := range left {
-			mark := Marker(l.RunID)
-			hit = hit || l.RunID != "" && len(s) >= len(mark) && strings.EqualFold(s[:len(mark)], mark) // an adapter may change the case
+			mark := plain.Replace(Marker(l.RunID))
+			begin := plain.Replace(s[:min(len(s), 2*len(mark))])
+			hit = hit || l.RunID != "" && len(begin) >= len(mark) && strings.EqualFold(begin[:len(mark)], mark)
 		}
 	})
 	return hit

@@ -13,7 +13,7 @@ import (
 
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 var markedName = regexp.MustCompile(`"(id|name|title)":"[^"]*zz_conf_[^"]*"`)
@@ -74,8 +74,8 @@ func TestLateCreatesAreRemoved(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			var creates atomic.Int64
-			dial := dialer(t, func(string) mcp.Handler {
-				return spoiled(t, demo.Options{State: state}, func(_ int, req *mcp.Request, answer func() *mcp.Reply) *mcp.Reply {
+			dial := dialer(t, func(string) mcpserver.Handler {
+				return spoiled(t, demo.Options{State: state}, func(_ int, req *mcpserver.Request, answer func() *mcpserver.Reply) *mcpserver.Reply {
 					if bytes.Contains(req.Params, []byte(`"create_book"`)) && creates.Add(1) == 2 {
 						if c.ends {
 							cancel()

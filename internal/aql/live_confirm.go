@@ -61,7 +61,7 @@ func (c *collector) confirmed(ctx context.Context, r reply) reply {
 		}
 		return again
 	}
-	c.breaks("confirmation.works", r, "%s asks for a confirmation and does not take the token that it gave", r.operation())
+	c.breaks("confirmation.works", r, "%s asks for a confirmation and does not accept the token that it issued", r.operation())
 	return r
 }
 
@@ -75,7 +75,7 @@ func (c *collector) checkToken(r reply) string {
 	token, expires := r.token()
 	switch n := len(token); {
 	case token == "":
-		c.breaks("confirmation.token", r, "%s asks for a confirmation and gives no token", r.operation())
+		c.breaks("confirmation.token", r, "%s asks for a confirmation and issues no token", r.operation())
 	case n < 8 || n > 80 || !tokenForm().MatchString(token):
 		c.breaks("confirmation.token", r, "the token of %s is not conf_ or quota_continue_ and up to 64 letters, digits, _ and -", r.operation())
 	}
@@ -85,7 +85,7 @@ func (c *collector) checkToken(r reply) string {
 	case err != nil:
 		c.breaks("confirmation.expires", r, "the token of %s has no expires_at that is a date and time", r.operation())
 	case at.Before(c.tape.now().Add(-time.Minute)):
-		c.breaks("confirmation.expires", r, "the token of %s expired before it was given", r.operation())
+		c.breaks("confirmation.expires", r, "the token of %s expired before it was issued", r.operation())
 	}
 	return token
 }
@@ -106,10 +106,10 @@ func (c *collector) probeConfirmation(op *liveOp) {
 		return
 	}
 	if r := with(params, "conf_"+strings.Repeat("0", 32)); r.ok() {
-		c.breaks("confirmation.unknown", r, "%s takes a token that was never given", op.name)
+		c.breaks("confirmation.unknown", r, "%s accepts a token that was never issued", op.name)
 		params = c.fresh(op)
 	} else {
-		c.failed(op.name+" with a token that was never given", r)
+		c.failed(op.name+" with a token that was never issued", r)
 	}
 	token := ask(params)
 	if token == "" {
@@ -117,7 +117,7 @@ func (c *collector) probeConfirmation(op *liveOp) {
 	}
 	if other := c.another(op, params); !other.IsAbsent() {
 		if r := with(other, token); r.ok() {
-			c.breaks("confirmation.scope", r, "%s takes the token of another call", op.name)
+			c.breaks("confirmation.scope", r, "%s accepts the token of another call", op.name)
 		}
 	}
 	if token = ask(params); token == "" {
@@ -128,7 +128,7 @@ func (c *collector) probeConfirmation(op *liveOp) {
 		return
 	}
 	if r := with(args, token); r.ok() {
-		c.breaks("confirmation.once", r, "%s takes a token twice", op.name)
+		c.breaks("confirmation.once", r, "%s accepts a token twice", op.name)
 	}
 }
 
@@ -144,7 +144,7 @@ func (c *collector) another(op *liveOp, params jsonv.Value) jsonv.Value {
 	if why != "" || !c.attempt(create, made).ok() {
 		return jsonv.Value{}
 	}
-	for _, t := range c.created[create.resource] {
+	for _, t := range c.ledger.things[create.resource] {
 		if !jsonv.Equal(t.id, params.Lookup(id.name)) {
 			return params.With(id.name, t.id)
 		}
@@ -177,7 +177,7 @@ type pending struct {
 // operation of the run's own asks for one.
 func (c *collector) pendingConfirmation() *pending {
 	for _, op := range c.ops {
-		if !c.gates[op.name] || c.tokenKey == "" || c.forbidden(jsonv.Object(textMember("operation", op.name))) != "" && op.category != "DELETE" {
+		if !c.gates[op.name] || c.tokenKey == "" || c.barred(op) != "" {
 			continue
 		}
 		params, why := c.params(op)

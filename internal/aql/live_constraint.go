@@ -33,7 +33,11 @@ func (c *collector) readOnly(y *cycle) {
 		}
 		response := c.noted(r)
 		if r.ok() {
-			_, now := y.place(c.readBack(y).env)
+			back := c.readBack(y)
+			if !back.sent() {
+				return
+			}
+			_, now := y.place(back.env)
 			if jsonv.Equal(now.Lookup(name), v) {
 				response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
 			}
@@ -89,7 +93,11 @@ func (c *collector) appendOnly(y *cycle) {
 		c.sees("append-only")
 		response := c.noted(r)
 		if r.ok() {
-			_, now := y.place(c.readBack(y).env)
+			back := c.readBack(y)
+			if !back.sent() {
+				return
+			}
+			_, now := y.place(back.env)
 			if kept := jsonv.Equal(now.Lookup(name), v); kept {
 				response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
 				c.breaks("append-only.silent", r, "%s takes a change of the append-only %s, and leaves it as it was", y.update.name, quoted(clip(name, 60)))

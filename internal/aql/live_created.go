@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +33,7 @@ func (t createdThing) naming(op *liveOp, params jsonv.Value) jsonv.Value {
 	return params
 }
 
-var errNoResource = errors.New("nothing of this run is there to name")
+var errNoResource = errors.New("the run created nothing that it could name")
 
 // intend tells the journal of a create before it is sent.
 func (c *collector) intend(op *liveOp) error {
@@ -47,6 +46,34 @@ func (c *collector) intend(op *liveOp) error {
 	return nil
 }
 
+// canMark says that what an operation creates can carry the run's mark, in
+// one of the texts that it is created with.
+func (c *collector) canMark(op *liveOp) bool {
+	for _, p := range op.params {
+		if v, err := c.value(op, p, p.name); err == nil && carries(v, c.mine()) {
+			return true
+		}
+	}
+	return false
+}
+
+// marking adds to parameters of a create one that carries the run's mark,
+// unless they have one. without is a parameter that stays out.
+func (c *collector) marking(op *liveOp, params jsonv.Value, without string) jsonv.Value {
+	if !op.creates() || carries(params, c.mine()) {
+		return params
+	}
+	for _, p := range op.params {
+		if _, given := params.Get(p.name); given || p.name == without {
+			continue
+		}
+		if v, err := c.value(op, p, p.name); err == nil && carries(v, c.mine()) {
+			return params.With(p.name, v)
+		}
+	}
+	return params
+}
+
 // onlyNew looks in the resource's list for the one marked thing that the run
 // does not know yet.
 func (c *collector) onlyNew(op, remove *liveOp) jsonv.Value {
@@ -54,11 +81,11 @@ func (c *collector) onlyNew(op, remove *liveOp) jsonv.Value {
 		return jsonv.Value{}
 	}
 	known := map[string]bool{}
-	for _, t := range c.created[op.resource] {
+	for _, t := range c.ledger.things[op.resource] {
 		known[t.id.String()] = true
 	}
 	var fresh []jsonv.Value
-	for _, t := range c.marked(op, []Left{{RunID: c.o.RunID}}) {
+	for _, t := range c.marked(op, c.mine()) {
 		if !t.id.IsAbsent() && !known[t.id.String()] && !c.knownBefore(op, t.id) {
 			fresh = append(fresh, t.id)
 		}
@@ -86,7 +113,7 @@ func (c *collector) own(op *liveOp, p liveParam) (jsonv.Value, error) {
 
 func (c *collector) ownThing(op *liveOp, fits func(createdThing) bool) (createdThing, error) {
 	for _, other := range c.ops {
-		things := c.created[other.resource]
+		things := c.ledger.things[other.resource]
 		if !sameResource(other.resource, op.resource) {
 			continue
 		}
@@ -105,7 +132,7 @@ func (c *collector) ownThing(op *liveOp, fits func(createdThing) bool) (createdT
 		return createdThing{}, errors.New(why)
 	}
 	r := c.attempt(create, params)
-	if things := c.created[create.resource]; r.ok() && len(things) > 0 {
+	if things := c.ledger.things[create.resource]; r.ok() && len(things) > 0 {
 		return things[len(things)-1], nil
 	}
 	if !r.sent() && r.cause != nil {
@@ -119,11 +146,7 @@ func (c *collector) forget(op *liveOp, params jsonv.Value) {
 	if p := op.idParam(); p != nil {
 		id = params.Lookup(p.name)
 	}
-	for res, things := range c.created {
-		if sameResource(res, op.resource) {
-			c.created[res] = slices.DeleteFunc(things, func(t createdThing) bool { return jsonv.Equal(t.id, id) })
-		}
-	}
+	c.ledger.remove(op.resource, id)
 	if c.o.Journal != nil {
 		_ = c.o.Journal.Deleted(c.idKey(op), id)
 	}
@@ -133,20 +156,20 @@ func (c *collector) forget(op *liveOp, params jsonv.Value) {
 const cleanUpTime = 30 * time.Second
 
 // cleanUp removes what the run created, latest first. It works after the
-// run's own context ended.
-func (c *collector) cleanUp() {
+// run's own context ended. The last one sees that nothing else has changed.
+func (c *collector) cleanUp(last bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), cleanUpTime)
 	defer cancel()
 	ctx = c.tape.bound(ctx)
-	own := c.ctx
+	own, before := c.ctx, c.cleaning
 	c.ctx, c.cleaning = ctx, true
-	defer func() { c.ctx, c.cleaning = own, false }()
+	defer func() { c.ctx, c.cleaning = own, before }()
 	c.endExecutions()
 	c.findDoubtful()
 	c.findLost()
 	for i := len(c.ops) - 1; i >= 0; i-- {
 		op := c.ops[i]
-		things := c.created[op.resource]
+		things := c.ledger.things[op.resource]
 		if op.category != "CREATE" || len(things) == 0 {
 			continue
 		}
@@ -154,7 +177,10 @@ func (c *collector) cleanUp() {
 		for k := len(things) - 1; k >= 0; k-- {
 			c.removeOne(ctx, op, remove, things[k])
 		}
-		delete(c.created, op.resource)
+		delete(c.ledger.things, op.resource)
+	}
+	if last {
+		c.checkOthers()
 	}
 }
 
@@ -176,12 +202,7 @@ func (c *collector) findLost() {
 			if found >= lost[op] || c.dead != "" || !c.tape.pause(c.ctx, d) {
 				break
 			}
-			for _, t := range c.marked(op, []Left{{RunID: c.o.RunID}}) {
-				if !slices.ContainsFunc(c.created[op.resource], t.equal) && !c.knownBefore(op, t.id) {
-					c.created[op.resource] = append(c.created[op.resource], t)
-					found++
-				}
-			}
+			found += watch{c}.addMarked(op)
 		}
 	}
 }
@@ -190,7 +211,8 @@ func (c *collector) removeOne(ctx context.Context, op, remove *liveOp, t created
 	note := object{textMember("operation", op.name)}
 	note.set("id", t.id)
 	if remove == nil {
-		note.set("reason", jsonv.String("there is no operation that deletes it"))
+		_, why := c.removal(op)
+		note.set("reason", jsonv.String(why))
 		c.leftovers = append(c.leftovers, note.value())
 		return
 	}
@@ -210,7 +232,11 @@ func (c *collector) removeOne(ctx context.Context, op, remove *liveOp, t created
 			break
 		}
 	}
-	if r.ok() || strings.HasPrefix(r.code(), "NOT_FOUND") {
+	gone := r.ok() || strings.HasPrefix(r.code(), "NOT_FOUND")
+	if !gone && r.heard() { // an adapter has its own words for what is gone
+		_, gone = c.fate(op, t, c.mine())
+	}
+	if gone {
 		c.cleaned = append(c.cleaned, note.value())
 		if c.o.Journal != nil {
 			_ = c.o.Journal.Deleted(c.idKey(remove), t.id)

@@ -109,7 +109,7 @@ func (c *collector) pageThrough(op *liveOp) {
 		switch {
 		case !r.sent():
 		case r.ok():
-			c.breaks("pagination.combinations", r, "%s takes %s without what it wants beside it, or with what it does not go with", op.name, strings.Join(names, " and "))
+			c.breaks("pagination.combinations", r, "%s accepts %s without the parameters that it requires, or with ones that exclude it", op.name, strings.Join(names, " and "))
 		default:
 			c.failed(op.name+" with "+strings.Join(names, " and "), r)
 		}

@@ -90,7 +90,7 @@ func (c *collector) roundTrip(create *liveOp, kind jsonv.Value) {
 	if strings.HasPrefix(made.code(), "CONFLICT") && c.clear(create, y.remove) {
 		made = c.attempt(create, y.params)
 	}
-	things := c.created[create.resource]
+	things := c.ledger.things[create.resource]
 	if !made.ok() || len(things) == 0 {
 		switch {
 		case made.ok() && y.get != nil:
@@ -103,7 +103,9 @@ func (c *collector) roundTrip(create *liveOp, kind jsonv.Value) {
 		return
 	}
 	y.thing = things[len(things)-1]
-	y.read = c.readBack(y)
+	if y.read = c.readBack(y); !y.read.sent() {
+		return
+	}
 	c.compareCreated(y)
 	if y.update != nil && c.skipped[y.update.name] == "" && y.read.ok() {
 		c.updates(y)
@@ -116,7 +118,7 @@ func (c *collector) roundTrip(create *liveOp, kind jsonv.Value) {
 // clear removes what the run made of a resource before, where there can be
 // only one of it; false when there is nothing to remove.
 func (c *collector) clear(create, remove *liveOp) bool {
-	things := slices.Clone(c.created[create.resource])
+	things := slices.Clone(c.ledger.things[create.resource])
 	if remove == nil {
 		return false
 	}

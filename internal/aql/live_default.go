@@ -22,7 +22,7 @@ func (c *collector) defaults(op *liveOp, base reply) {
 		if !r.ok() {
 			continue
 		}
-		same := c.alike(op, base, r)
+		same := !c.differs(op, base, r)
 		path := echo(base.env, p.name, "", 4)
 		response := c.noted(base)
 		want := def
@@ -32,7 +32,7 @@ func (c *collector) defaults(op *liveOp, base reply) {
 			path, want = defaultEquivalent, jsonv.Bool(true)
 			response = response.With("_conformance", jsonv.Object(jsonv.Member{Key: "default_equivalent", Value: jsonv.Bool(same)}))
 		default:
-			c.leaves("defaults", op.name, p.name, "consistent, but not observable")
+			c.leaves("defaults", op.name, p.name, "the default is consistent with the answers, but no other value changed them")
 			continue
 		}
 		c.e.OptionalDefaults = append(c.e.OptionalDefaults, DefaultCase{Operation: op.name, Parameter: p.name, Path: path, Expected: want, Response: response, Request: c.redact(base.args), Call: base.n})
@@ -42,6 +42,9 @@ func (c *collector) defaults(op *liveOp, base reply) {
 // observable says that another value of a parameter changes the answer.
 func (c *collector) observable(op *liveOp, p liveParam, def jsonv.Value, base reply) bool {
 	var other []jsonv.Value
+	if v, given := c.o.Values.Lookup(op.name).Get(p.name); given {
+		other = append(other, v)
+	}
 	switch def.Kind() {
 	case jsonv.KindNumber:
 		if n, ok := def.Int64(); ok {
@@ -57,10 +60,10 @@ func (c *collector) observable(op *liveOp, p liveParam, def jsonv.Value, base re
 		}
 	}
 	for i, v := range other {
-		if i == 3 || c.fits(p, v) != "" || jsonv.Equal(v, def) {
+		if i == 4 || c.fits(p, v) != "" || jsonv.Equal(v, def) {
 			continue
 		}
-		if r := c.call(op, c.fresh(op).With(p.name, v)); r.ok() && !c.alike(op, base, r) {
+		if r := c.call(op, c.fresh(op).With(p.name, v)); r.ok() && c.differs(op, base, r) {
 			return true
 		}
 	}

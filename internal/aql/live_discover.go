@@ -31,6 +31,7 @@ type liveParam struct {
 	required       bool
 	sensitive      bool
 	v              jsonv.Value // the whole description
+	linked         *namedType  // the enum that its name speaks of, see linkEnums
 }
 
 func (o *liveOp) param(name string) *liveParam {
@@ -71,6 +72,7 @@ func (c *collector) discover() error {
 	}
 	c.typeList()
 	c.details()
+	c.linkEnums()
 	for _, op := range c.ops {
 		c.assess(op)
 	}
@@ -192,10 +194,14 @@ func (c *collector) introspect(params ...jsonv.Member) reply {
 
 func textMember(k, v string) jsonv.Member { return jsonv.Member{Key: k, Value: jsonv.String(v)} }
 
-func (c *collector) speaks(dialect string) {
-	if !slices.Contains(c.dialect, dialect) {
-		c.dialect = append(c.dialect, dialect)
+// speaks notes a form that is not the documented one, and reports whether it
+// is new.
+func (c *collector) speaks(dialect string) bool {
+	if slices.Contains(c.dialect, dialect) {
+		return false
 	}
+	c.dialect = append(c.dialect, dialect)
+	return true
 }
 
 // operationList asks for the operations, and falls back on what adapters
@@ -207,22 +213,23 @@ func (c *collector) operationList() {
 	} else {
 		c.cutsShort("operations", "types", "details", "completeness", "snake-case")
 	}
-	list := r.data().Lookup("operations")
-	if list.Kind() != jsonv.KindArray {
+	read := readOperations(r.data())
+	if read.value.Lookup("operations").Kind() != jsonv.KindArray {
 		if again := c.introspect(); again.ok() {
 			c.bare = true
 			c.speaks("introspect takes no query")
-			if list = again.data().Lookup("operations"); list.Kind() != jsonv.KindArray {
-				list = again.data()
-			}
+			read = readOperations(again.data())
 		}
+	}
+	for _, odd := range read.odd {
+		c.speaks(odd)
 	}
 	proto := r.data().Lookup("_protocol")
 	c.e.SpecVersion = proto.Lookup("version").Text()
 	info := c.s.ServerInfo().Lookup("serverInfo")
 	c.e.Implementation, c.e.Version = info.Lookup("name").Text(), info.Lookup("version").Text()
 	seen := map[string]bool{}
-	for _, v := range list.Elems() {
+	for _, v := range read.value.Lookup("operations").Elems() {
 		op := c.readOperation(v)
 		if op.name == "" || seen[op.name] || len(c.ops) >= maxOperations {
 			continue
@@ -234,16 +241,6 @@ func (c *collector) operationList() {
 
 func (c *collector) readOperation(v jsonv.Value) *liveOp {
 	op := &liveOp{name: v.Lookup("name").Text(), info: v}
-	for _, key := range []string{"element_name", "operation", "id"} {
-		if op.name == "" && v.Lookup(key).Text() != "" {
-			op.name = v.Lookup(key).Text()
-			c.speaks("operations are named by " + key)
-		}
-	}
-	if v.Kind() == jsonv.KindString {
-		op.name = v.Text()
-		c.speaks("the operation list holds names only")
-	}
 	op.endpoint = strings.ToUpper(v.Lookup("endpoint").Text())
 	op.category = strings.ToUpper(v.Lookup("semantic_category").Text())
 	if !slices.Contains(semanticCategories, op.category) {
@@ -281,6 +278,8 @@ func (c *collector) typeList() {
 		c.cutsShort("types")
 	}
 	for i, v := range r.data().Lookup("types").Elems() {
+		var odd reading
+		v = odd.named(v, operationNameKeys, "types")
 		t := &namedType{name: v.Lookup("name").Text(), kind: v.Lookup("kind").Text(), detail: v}
 		if t.name == "" || i >= maxOperations {
 			continue
@@ -316,10 +315,10 @@ func (c *collector) details() {
 		var d jsonv.Value
 		if !c.bare {
 			r := c.introspect(textMember("query", "operations"), textMember("name", op.name))
-			d = r.data().Lookup("operation")
+			d = c.detailIn(op, r)
 			if !r.sent() {
 				c.cutsShort("details", "completeness")
-				if op.info.Lookup("parameters").IsAbsent() {
+				if !holdsDetail(op.info) {
 					c.skipped[op.name] = c.endedBefore()
 				}
 			}
@@ -327,17 +326,48 @@ func (c *collector) details() {
 				c.e.OperationDetails = append(c.e.OperationDetails, d)
 			}
 		}
-		if d.Kind() != jsonv.KindObject && !op.info.Lookup("parameters").IsAbsent() {
+		if d.Kind() != jsonv.KindObject && holdsDetail(op.info) {
 			d = op.info
-			c.speaks("details stand inside the operation list")
+			c.speaks("details are inside the operation list")
 		}
 		if d.Kind() != jsonv.KindObject {
 			continue
 		}
-		op.detail = d
 		c.e.OperationDetails = append(c.e.OperationDetails, d)
+		r := readDetail(d)
+		for _, odd := range r.odd {
+			c.speaks(odd)
+		}
+		op.detail = r.value
+		if r.unreadable != "" {
+			c.skipped[op.name] = notGeneratable + ": its parameters cannot be read"
+		}
 		c.readDetail(op)
 	}
+}
+
+// holdsDetail says that an entry of the operation list has the parameters too.
+func holdsDetail(info jsonv.Value) bool {
+	return slices.ContainsFunc(parameterListKeys, func(key string) bool { return !info.Lookup(key).IsAbsent() })
+}
+
+// detailIn finds the detail of an operation in an answer.
+func (c *collector) detailIn(op *liveOp, r reply) jsonv.Value {
+	d := r.data().Lookup("operation")
+	if !r.ok() || d.Kind() == jsonv.KindObject || d.Kind() == jsonv.KindNull {
+		return d
+	}
+	for _, place := range []string{"data", "data.details", "data.operation_details", "data.operations.0"} {
+		v := walk(r.env, place)
+		if v.Kind() != jsonv.KindObject || !holdsDetail(v) || !slices.Contains([]string{op.name, ""}, readDetail(v).value.Lookup("name").Text()) {
+			continue
+		}
+		if c.speaks("the detail of an operation is in " + place + " instead of data.operation") {
+			c.breaks("consistency.place", r, "the detail of %s is in %s instead of data.operation", op.name, place)
+		}
+		return v
+	}
+	return d
 }
 
 func (c *collector) readDetail(op *liveOp) {

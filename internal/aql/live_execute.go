@@ -47,7 +47,7 @@ func (c *collector) whyNoExecutions(reader, abort *liveOp) {
 		state.moot = "there is no EXECUTE operation that starts anything"
 		end.moot, aborts.moot = state.moot, state.moot
 	case reader == nil:
-		end.moot = "no READ operation takes the execution_id alone and tells its state"
+		end.moot = "no READ operation takes only the execution_id and answers its state"
 		aborts.moot = end.moot
 	case abort == nil:
 		aborts.moot = "no EXECUTE operation aborts an execution"
@@ -96,7 +96,7 @@ func (c *collector) followOne(op, reader, abort *liveOp) {
 	switch {
 	case last.heard() && !last.ok():
 		c.sees("execution-end")
-		c.breaks("execution-end.readable", last, "%s does not tell the state of what %s started: %s", reader.name, op.name, last.brief())
+		c.breaks("execution-end.readable", last, "%s does not answer the state of what %s started: %s", reader.name, op.name, last.brief())
 		return
 	case ended == "":
 		t.lacking = fmt.Sprintf("what %s started was still %s after %s", op.name, quoted(clip(x.status, 40)), c.o.Follow)
@@ -136,7 +136,7 @@ func (c *collector) abortOne(op, reader, abort *liveOp) {
 		return
 	}
 	if x.over {
-		t.lacking = fmt.Sprintf("what %s starts has ended before it could be aborted", op.name)
+		t.lacking = fmt.Sprintf("what %s starts ended before it could be aborted", op.name)
 		return
 	}
 	r := c.attempt(abort, c.only(abort, x))

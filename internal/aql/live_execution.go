@@ -28,8 +28,9 @@ const (
 )
 
 // controlVerbs begin the names of operations that act on something that is
-// going on.
-var controlVerbs = strings.Fields("abort cancel stop kill terminate end interrupt pause suspend resume retry restart complete finish")
+// there, or going on.
+var controlVerbs = strings.Fields("abort cancel stop kill terminate end interrupt pause suspend resume retry restart complete finish " +
+	"approve confirm reject deny accept decline authorize grant revoke commit rollback undo redo verify resolve dismiss")
 
 // execution is one that this run started.
 type execution struct {
@@ -39,7 +40,7 @@ type execution struct {
 	over   bool   // it ended, or an answer said that it was ended
 }
 
-var errNoExecution = errors.New("no execution of this run is there to name")
+var errNoExecution = errors.New("the run started no execution that it could name")
 
 // executionParam is the parameter that names an execution; nil when the
 // operation is about none.
@@ -55,7 +56,7 @@ func (o *liveOp) executionParam() *liveParam {
 // starts says that an operation begins something, and does not act on what is
 // going on.
 func (o *liveOp) starts() bool {
-	return o.category == "EXECUTE" && o.executionParam() == nil && reservedOperations[o.name] == "" && !slices.Contains(controlVerbs, o.verb) || o.name == "execute_agent"
+	return o.category == "EXECUTE" && o.executionParam() == nil && reservedOperations[o.name] == "" && !slices.Contains(controlVerbs, o.verb) && !slices.Contains(removalVerbs, o.verb) || o.name == "execute_agent"
 }
 
 // controls says that an operation acts on something that is going on, which
@@ -102,10 +103,10 @@ func (c *collector) track(r reply) {
 	if id.IsAbsent() && op.executionParam() != nil {
 		id = r.args.Lookup("params", op.executionParam().name)
 	}
-	x := c.execution(id)
+	x := c.ledger.execution(id)
 	if x == nil && op.starts() && id.Kind() == jsonv.KindString {
 		x = &execution{id: id, starts: op}
-		c.executing = append(c.executing, x)
+		c.ledger.executions = append(c.ledger.executions, x)
 	}
 	if x == nil {
 		return
@@ -116,37 +117,27 @@ func (c *collector) track(r reply) {
 	x.over = x.over || slices.Contains(terminalStates, status) || op.controls() && op.category == "EXECUTE" && status == ""
 }
 
-// execution finds one of this run by its identifier; nil when it has none.
-func (c *collector) execution(id jsonv.Value) *execution {
-	for _, x := range c.executing {
-		if jsonv.Equal(x.id, id) {
-			return x
-		}
-	}
-	return nil
-}
-
 // start begins an execution of an operation.
 func (c *collector) start(op *liveOp) (*execution, reply) {
-	if len(c.executing) >= maxStarted {
-		return nil, reply{budget: true, cause: errors.New("the run started as many executions as it may")}
+	if len(c.ledger.executions) >= maxStarted {
+		return nil, reply{budget: true, cause: errors.New("the run reached its limit of executions")}
 	}
 	params, why := c.params(op)
 	if why != "" {
 		return nil, reply{budget: true, cause: errors.New(why)}
 	}
-	before := len(c.executing)
+	before := len(c.ledger.executions)
 	r := c.attempt(op, params)
-	if len(c.executing) == before {
+	if len(c.ledger.executions) == before {
 		return nil, r
 	}
-	return c.executing[len(c.executing)-1], r
+	return c.ledger.executions[len(c.ledger.executions)-1], r
 }
 
 // someExecution names one for an operation: one that goes on, where there is
 // one, else a new one. To look, any will do.
 func (c *collector) someExecution(op *liveOp) (jsonv.Value, error) {
-	for _, x := range slices.Backward(c.executing) {
+	for _, x := range slices.Backward(c.ledger.executions) {
 		if !x.over || op.category == "READ" {
 			return x.id, nil
 		}
@@ -162,23 +153,6 @@ func (c *collector) someExecution(op *liveOp) (jsonv.Value, error) {
 		}
 	}
 	return jsonv.Value{}, errNoExecution
-}
-
-// ownsExecution says that a call acts only on what this run started. Without
-// its identifier an abort may mean everything.
-func (c *collector) ownsExecution(op *liveOp, params jsonv.Value) bool {
-	p := op.executionParam()
-	if p == nil {
-		return op.idParam() == nil || c.isOwn(op, params)
-	}
-	v, given := params.Get(p.name)
-	switch named, ok := c.o.Values.Lookup(op.name).Get(p.name); {
-	case !given:
-		return slices.ContainsFunc(op.params, func(q liveParam) bool { return q.required && q.name != p.name })
-	case ok && jsonv.Equal(named, v):
-		return true // the user's own word
-	}
-	return c.execution(v) != nil || strings.HasPrefix(v.Text(), markerPrefix)
 }
 
 // look asks for the state of an execution.
@@ -224,11 +198,11 @@ func (c *collector) follow(reader *liveOp, x *execution, seen func(status string
 // of what it cannot end.
 func (c *collector) endExecutions() {
 	reader, abort := c.stateReader(), c.aborter()
-	for _, x := range c.executing {
+	for _, x := range c.ledger.executions {
 		if x.over {
 			continue
 		}
-		reason := "it may still be going on, and no operation that may be called aborts it"
+		reason := "it may still be running, and no operation that may be called aborts it"
 		if reader != nil {
 			if status, _ := c.look(reader, x); slices.Contains(terminalStates, status) {
 				continue
@@ -243,7 +217,7 @@ func (c *collector) endExecutions() {
 		}
 		c.leftovers = append(c.leftovers, jsonv.Object(textMember("operation", x.starts.name), jsonv.Member{Key: "id", Value: x.id}, textMember("reason", reason)))
 	}
-	c.executing = nil
+	c.ledger.executions = nil
 }
 
 // only is an operation's required parameters, of a certain execution.

@@ -96,7 +96,7 @@ func (e *Evidence) introspectionCall(parts []string, i int) int {
 	case parts[1] == "types_list":
 		query = "types"
 	case parts[1] == "operation_details" && i >= 0 && i < len(e.OperationDetails):
-		name = e.OperationDetails[i].Lookup("name").Text()
+		name = readDetail(e.OperationDetails[i]).value.Lookup("name").Text()
 	}
 	for k, t := range e.Live.Lookup("transcript").Elems() {
 		params := t.Lookup("arguments", "params")
@@ -113,10 +113,13 @@ func (e *Evidence) exchange(n int) *Exchange {
 		return nil
 	}
 	x := &Exchange{Tool: t.Lookup("tool").Text(), Arguments: t.Lookup("arguments"), Answer: t.Lookup("answer"), MS: t.Lookup("ms").Float64()}
-	if begin := e.Live.Lookup("repeat").Text(); begin != "" {
+	args := x.Arguments.String()
+	// Arguments that were not kept whole cannot be sent again.
+	incomplete := !x.Arguments.Lookup("x_bytes").IsAbsent() || strings.Contains(args, redacted)
+	if begin := e.Live.Lookup("repeat").Text(); begin != "" && !incomplete {
 		x.Repeat = begin + " " + proc.Quote(x.Tool)
 		if !x.Arguments.IsAbsent() {
-			x.Repeat += " " + proc.Quote(x.Arguments.String())
+			x.Repeat += " " + proc.Quote(args)
 		}
 	}
 	return x

@@ -29,16 +29,39 @@ func (c *collector) discriminators(create, remove *liveOp) (names []string) {
 	return names
 }
 
-// enumOf lists what a parameter takes: its own enum, or that of its type.
+// enumOf lists what a parameter takes: its own enum, that of its type, or
+// that of the type which its name speaks of.
 func (c *collector) enumOf(p liveParam) (values []jsonv.Value) {
 	list := p.v.Lookup("enum")
 	if n := c.types[parseType(p.typ).name]; list.Len() == 0 && n != nil && n.kind == "enum" {
 		list = n.detail.Lookup("values")
 	}
+	if list.Len() == 0 && p.linked != nil {
+		list = p.linked.detail.Lookup("values")
+	}
 	for _, v := range list.Elems() {
 		values = append(values, enumValue(v))
 	}
 	return values
+}
+
+// linkEnums finds the values of parameters that are documented as plain texts
+// and named like an enum: element_type takes those of the type ElementType.
+func (c *collector) linkEnums() {
+	for _, op := range c.ops {
+		for i, p := range op.params {
+			if basicKind(parseType(p.typ).name) != "string" || len(c.enumOf(p)) > 0 {
+				continue
+			}
+			for _, name := range []string{p.name, op.resource + "_" + p.name} {
+				for _, key := range []string{name, strings.ReplaceAll(name, "_", "")} {
+					if n := c.types[key]; n != nil && n.kind == "enum" {
+						op.params[i].linked = n
+					}
+				}
+			}
+		}
+	}
 }
 
 // kinds are the values of the discriminators that are worth a try, each an
@@ -117,7 +140,7 @@ func (c *collector) atMostOne(op *liveOp) bool {
 // occupied says why the one resource cannot be created by this run, or "":
 // what is there is left alone.
 func (c *collector) occupied(op *liveOp) string {
-	if !c.atMostOne(op) || len(c.created[op.resource]) > 0 {
+	if !c.atMostOne(op) || len(c.ledger.things[op.resource]) > 0 {
 		return ""
 	}
 	get := c.exact("get", "READ", op.resource)

@@ -76,17 +76,31 @@ func (c *collector) partner(verb, category, resource string) *liveOp {
 
 func (c *collector) creator(op *liveOp) *liveOp { return c.partner("create", "CREATE", op.resource) }
 
+// remover is the operation that removes what a create makes, nil when there
+// is none that may be called.
 func (c *collector) remover(op *liveOp) *liveOp {
+	remove, _ := c.removal(op)
+	return remove
+}
+
+// removal is remover, with the reason where there is none.
+func (c *collector) removal(op *liveOp) (remove *liveOp, why string) {
 	d := c.partner("delete", "DELETE", op.resource)
-	if c.atMostOne(op) {
+	one := c.atMostOne(op)
+	if one {
 		d = c.exact("delete", "DELETE", op.resource)
-	} else if d != nil && d.idParam() == nil {
-		d = nil
 	}
-	if d == nil || matchesAny(d.name, c.o.Deny) || d.risk > riskDelete && !matchesAny(d.name, c.o.Allow) {
-		return nil
+	switch {
+	case d == nil:
+		return nil, "no DELETE operation of its resource was found"
+	case !one && d.idParam() == nil:
+		return nil, d.name + " requires no identifier"
+	case matchesAny(d.name, c.o.Deny):
+		return nil, d.name + " is denied by --deny-op"
+	case d.risk > riskDelete && !matchesAny(d.name, c.o.Allow):
+		return nil, d.name + " is only called when --allow-op names it"
 	}
-	return d
+	return d, ""
 }
 
 // isIdentifier says that a parameter names one of an operation's resources.
@@ -221,7 +235,7 @@ func (c *collector) params(op *liveOp) (out jsonv.Value, why string) {
 		}
 		out = out.With(p.name, v)
 	}
-	return out, ""
+	return c.marking(op, out, ""), ""
 }
 
 func (c *collector) required(op *liveOp, p liveParam) (jsonv.Value, error) {

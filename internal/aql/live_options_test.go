@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 	"mcptest/internal/result"
 )
 
@@ -42,11 +42,11 @@ func TestNamesOfActions(t *testing.T) {
 	acting := strings.Fields("kill_process get_and_delete_book list_books_and_purge rm_book reboot_server pay_invoice write_file format_disk forgetBook mark_read")
 	reading := strings.Fields("list_deleted_books get_run book_count_by_year")
 	const first = `{\"name\":\"list_books\"`
-	dial := dialer(t, func(variant string) mcp.Handler {
+	dial := dialer(t, func(variant string) mcpserver.Handler {
 		if variant != "" {
 			return nil
 		}
-		return spoiled(t, demo.Options{}, func(_ int, req *mcp.Request, answer func() *mcp.Reply) *mcp.Reply {
+		return spoiled(t, demo.Options{}, func(_ int, req *mcpserver.Request, answer func() *mcpserver.Reply) *mcpserver.Reply {
 			if !bytes.Contains(req.Params, []byte(`"query":"operations"`)) || bytes.Contains(req.Params, []byte(`"name":"list`)) {
 				return nil
 			}
@@ -90,11 +90,11 @@ func TestNamesOfActions(t *testing.T) {
 
 // What is left behind stands in the report.
 func TestLeftoversInTheReport(t *testing.T) {
-	dial := dialer(t, func(variant string) mcp.Handler {
+	dial := dialer(t, func(variant string) mcpserver.Handler {
 		if variant != "" {
 			return nil
 		}
-		return spoiled(t, demo.Options{}, func(_ int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+		return spoiled(t, demo.Options{}, func(_ int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if bytes.Contains(req.Params, []byte(`"operation":"delete_book"`)) {
 				return textReply(`{"success":false,"error":{"code":"PERMISSION_DENIED","message":"No."}}`)
 			}

@@ -8,8 +8,9 @@ import (
 
 // What an answer to a create names is not believed: an adapter may answer
 // with something that was there before. A thing is the run's own when it was
-// not listed before the run, and a read of it shows the run's mark. Nothing
-// else is ever changed or removed.
+// not listed before the run, and a read of it shows the run's mark; where no
+// mark is shown, when it is the only new thing in its list and the answer
+// names it. Nothing else is ever changed or removed.
 
 // doubtfulThing is a create that succeeded, and whose thing could not be read
 // at once.
@@ -32,12 +33,11 @@ const (
 func (c *collector) keepCreated(op *liveOp, params jsonv.Value, r reply) {
 	switch thing, what := c.identify(op, params, r); what {
 	case owned:
-		if slices.ContainsFunc(c.created[op.resource], thing.equal) {
-			return
-		}
-		c.created[op.resource] = append(c.created[op.resource], thing)
-		if c.o.Journal != nil {
+		if c.ledger.add(op.resource, thing) && c.o.Journal != nil {
 			_ = c.o.Journal.Created(op.name, c.idKey(op), thing.id, thing.with)
+		}
+		if !thing.id.IsAbsent() && c.census.resembles(op.resource, thing.id, c.itemKeys) {
+			c.stays[op.resource] = whyAlike
 		}
 	case undecided:
 		c.doubtful = append(c.doubtful, doubtfulThing{op, params, r})
@@ -47,10 +47,38 @@ func (c *collector) keepCreated(op *liveOp, params jsonv.Value, r reply) {
 }
 
 // disown tells of a create whose answer does not name anything of the run.
+// What it made, if anything, cannot be removed, so no more of it is created.
 func (c *collector) disown(op *liveOp, r reply) {
-	c.breaks("consistency.created", r, "the answer to %s names nothing that is new and holds what was sent; the run leaves it alone", op.name)
-	c.leftovers = append(c.leftovers, jsonv.Object(textMember("operation", op.name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(r.n))},
-		textMember("reason", "the answer does not say what was created")))
+	c.breaks("consistency.created", r, "the answer to %s names nothing new with the values that were sent; the run does not touch it", op.name)
+	ids, whole := c.newOnes(op)
+	if whole && len(ids) == 0 {
+		return // nothing was created
+	}
+	for _, id := range ids {
+		c.ledger.ever[op.resource] = append(c.ledger.ever[op.resource], id)
+		c.leftovers = append(c.leftovers, jsonv.Object(textMember("operation", op.name), jsonv.Member{Key: "id", Value: id},
+			textMember("reason", "it does not carry the run's mark, so it was not removed")))
+	}
+	if len(ids) == 0 {
+		c.leftovers = append(c.leftovers, jsonv.Object(textMember("operation", op.name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(r.n))},
+			textMember("reason", "the answer does not say what was created, and no list shows it")))
+	}
+	c.stays[op.resource] = "what " + op.name + " created was not found again, so more of it would remain"
+}
+
+// newOnes lists the identifiers of a resource that its list shows, that it
+// did not show before the run, and that the run does not know. whole says
+// that all of the list was read, then and now.
+func (c *collector) newOnes(op *liveOp) (ids []jsonv.Value, whole bool) {
+	keys := c.itemKeys(op)
+	whole = c.everyPage(op, c.remover(op), maxPages, func(_ jsonv.Value, r reply) {
+		for _, item := range items(r.data(), listDepth) {
+			if id := itemID(keys, item); !id.IsAbsent() && !c.census.knows(op.resource, id) && !c.ledger.made(op.resource, id) {
+				ids = append(ids, id)
+			}
+		}
+	})
+	return ids, whole && c.census.reads(op.resource)
 }
 
 // findDoubtful decides at the end of a run what could not be read before.
@@ -63,7 +91,7 @@ func (c *collector) findDoubtful() {
 		if len(c.doubtful) > before {
 			c.doubtful = c.doubtful[:before]
 			c.leftovers = append(c.leftovers, jsonv.Object(textMember("operation", d.op.name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(d.answer.n))},
-				textMember("reason", "what was created could not be read any more")))
+				textMember("reason", "what was created could no longer be read")))
 		}
 	}
 }
@@ -90,20 +118,23 @@ func (c *collector) identify(op *liveOp, params jsonv.Value, r reply) (createdTh
 	if thing.id = c.onlyNew(op, remove); !thing.id.IsAbsent() {
 		return thing, owned
 	}
+	// A probe may have left the mark out, or the adapter have dropped it.
+	ids, whole := c.newOnes(op)
+	if whole && len(ids) == 1 && slices.ContainsFunc(c.namedIDs(op, params, r), func(id jsonv.Value) bool { return jsonv.Equal(id, ids[0]) }) {
+		thing.id, what = ids[0], owned
+	}
 	return thing, what
 }
 
 // ownership says whether a thing is the run's own. Reading it costs no call
 // of the run's budget: what was created has to be known.
 func (c *collector) ownership(op *liveOp, t createdThing) ownership {
-	mine := []Left{{RunID: c.o.RunID}}
+	mine := c.mine()
 	switch {
-	case slices.ContainsFunc(c.created[op.resource], t.equal):
+	case slices.ContainsFunc(c.ledger.things[op.resource], t.equal):
 		return owned
 	case c.knownBefore(op, t.id):
 		return foreign
-	case carries(t.id, mine):
-		return owned
 	}
 	before := c.cleaning
 	c.cleaning = true
@@ -114,41 +145,47 @@ func (c *collector) ownership(op *liveOp, t createdThing) ownership {
 	} else if get != nil && get.idParam() == nil {
 		get = nil
 	}
-	if get == nil || c.barred(get) != "" {
-		return foreign // the list tells, see onlyNew
+	if get != nil && c.barred(get) == "" {
+		r := c.call(get, t.naming(get, c.fresh(get)))
+		switch {
+		case !r.heard():
+			return undecided
+		case r.ok() && (carries(r.data(), mine) || carries(t.id, mine)):
+			return owned
+		}
 	}
-	switch r := c.call(get, t.naming(get, c.fresh(get))); {
-	case r.ok() && carries(r.data(), mine):
+	// An answer is believed no more than a failure: the list has to show it.
+	if item, _ := c.listed(op, t); !item.IsAbsent() && (carries(item, mine) || carries(t.id, mine)) {
 		return owned
-	case !r.heard():
-		return undecided
 	}
 	return foreign
+}
+
+// verifyAgain looks at what the run made after the adapter was started anew:
+// it may have forgotten it, and given the identifier to something else.
+func (c *collector) verifyAgain() {
+	before := c.ledger.things
+	c.ledger.things = map[string][]createdThing{}
+	for _, op := range c.ops {
+		if !op.creates() {
+			continue
+		}
+		for _, t := range before[op.resource] {
+			if c.ownership(op, t) == owned {
+				c.ledger.add(op.resource, t)
+			} else if _, gone := c.fate(op, t, c.mine()); !gone {
+				c.leftovers = append(c.leftovers, jsonv.Object(textMember("operation", op.name), jsonv.Member{Key: "id", Value: t.id},
+					textMember("reason", "the adapter was restarted, and no longer shows it with the run's mark")))
+			}
+		}
+		delete(before, op.resource)
+	}
 }
 
 // knownBefore says that an identifier stood in a list before the run created
 // anything.
 func (c *collector) knownBefore(op *liveOp, id jsonv.Value) bool {
-	if id.IsAbsent() {
-		return false
-	}
-	if c.older[op.resource][id.String()] {
-		return true
-	}
-	for _, lister := range c.ops {
-		first, known := c.first[lister.name]
-		if !known || !sameResource(lister.resource, op.resource) {
-			continue
-		}
-		for _, item := range items(first.data(), listDepth) {
-			for _, key := range c.idKeys(op) {
-				if jsonv.Equal(item.Lookup(key), id) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return !id.IsAbsent() && c.census.knows(op.resource, id)
 }
 
 // idKeys are the members that may hold a resource's identifier.

@@ -14,8 +14,8 @@ const maxPages = 200
 const pageSize = 100
 
 // pages reads a list page by page, in whichever way its operation documents,
-// until visit returns false.
-func (c *collector) pages(list *liveOp, params jsonv.Value, visit func(r reply) bool) {
+// until visit returns false. It returns true when it came to the end.
+func (c *collector) pages(list *liveOp, params jsonv.Value, visit func(r reply) bool) bool {
 	size, sizeName := 0, ""
 	for _, name := range []string{"first", "limit", "page_size", "per_page"} {
 		if p := list.param(name); p != nil && sizeName == "" {
@@ -28,7 +28,7 @@ func (c *collector) pages(list *liveOp, params jsonv.Value, visit func(r reply) 
 	for n := range maxPages {
 		r := c.call(list, params)
 		if !r.ok() || !visit(r) {
-			return
+			return false
 		}
 		got := len(items(r.data(), listDepth))
 		info := r.data().Lookup("pageInfo")
@@ -38,15 +38,16 @@ func (c *collector) pages(list *liveOp, params jsonv.Value, visit func(r reply) 
 			seen[cursor] = true
 			params = params.With("after", jsonv.String(cursor))
 		case size == 0 || got < size:
-			return
+			return true
 		case list.param("offset") != nil:
 			params = params.With("offset", jsonv.Int(int64((n+1)*size)))
 		case list.param("page") != nil:
 			params = params.With("page", jsonv.Int(int64(n+2)))
 		default:
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // locate finds the object in an answer that match accepts, and its dot path

@@ -14,15 +14,15 @@ import (
 func matching(pattern string) (string, error) {
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return "", errors.New("only expressions of RE2 are understood")
+		return "", errors.New("only RE2 syntax is supported")
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return "", errors.New("only expressions of RE2 are understood")
+		return "", errors.New("only RE2 syntax is supported")
 	}
 	var b strings.Builder
 	if !shortest(&b, tree, 0) || !re.MatchString(b.String()) {
-		return "", errors.New("no text was found that matches")
+		return "", errors.New("no matching text was found")
 	}
 	return b.String(), nil
 }

@@ -55,6 +55,7 @@ func CallOnce(ctx context.Context, o LiveOptions, tool string, args jsonv.Value)
 		return jsonv.Value{}, 0, &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
 	}
 	defer func() { c.s.Close(context.WithoutCancel(ctx)) }()
+	c.ungated = true
 	c.restarts = 1 // a call that kills the adapter is not repeated
 	begin := time.Now()
 	r := c.sendNow(ctx, reply{tool: tool, args: args})

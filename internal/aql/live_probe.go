@@ -32,8 +32,8 @@ func (c *collector) probeOperation(op *liveOp) {
 	base := c.attempt(op, params)
 	if base.silent && base.sent() || c.poison[op.name] != "" {
 		c.sees("accuracy")
-		c.breaks("accuracy.failure", base, "%s gives no answer", op.name)
-		c.skipped[op.name] = notGeneratable + ": it gives no answer"
+		c.breaks("accuracy.failure", base, "%s does not answer", op.name)
+		c.skipped[op.name] = notGeneratable + ": it does not answer"
 		return
 	}
 	if !base.sent() {
@@ -58,6 +58,9 @@ func (c *collector) probeOperation(op *liveOp) {
 	if c.gates[op.name] {
 		c.probeConfirmation(op)
 	}
+	if op.category == "CREATE" && base.ok() {
+		c.createdDefaults(op)
+	}
 	if op.category == "READ" {
 		c.undocumented(op, base)
 		c.defaults(op, base)
@@ -74,16 +77,19 @@ func (c *collector) attempt(op *liveOp, params jsonv.Value) reply {
 }
 
 func (c *collector) attemptArgs(op *liveOp, args jsonv.Value) reply {
+	return c.attemptOn(op.tool, op, args)
+}
+
+func (c *collector) attemptOn(tool string, op *liveOp, args jsonv.Value) reply {
 	if op.creates() && c.forbidden(args) == "" {
 		if reason := c.occupied(op); reason != "" {
 			return reply{budget: true, barred: true, cause: errors.New(reason)}
 		}
-		c.survey(op)
 		if reason := c.intend(op); reason != nil {
 			return reply{budget: true, cause: reason}
 		}
 	}
-	r := c.send(op.tool, args)
+	r := c.send(tool, args)
 	c.checkDates(op, r)
 	if r.ok() && op.creates() {
 		c.keepCreated(op, args.Lookup("params"), r)
@@ -96,6 +102,9 @@ func (c *collector) attemptArgs(op *liveOp, args jsonv.Value) reply {
 	}
 	if r.ok() && op.category == "DELETE" {
 		c.forget(op, args.Lookup("params"))
+	}
+	if r.ok() && op.changes() {
+		watch{c}.change(op)
 	}
 	return r
 }
@@ -110,9 +119,6 @@ func (c *collector) fresh(op *liveOp) jsonv.Value {
 // accuracy sends what introspection documents and sees whether it works.
 func (c *collector) accuracy(op *liveOp, params jsonv.Value, base reply) {
 	c.judgeDocumented(op, base, params)
-	if base.ok() && op.category == "READ" {
-		c.findVolatile(op, base, c.call(op, params))
-	}
 	all := params
 	optional := 0
 	for _, p := range op.params {
@@ -121,7 +127,7 @@ func (c *collector) accuracy(op *liveOp, params jsonv.Value, base reply) {
 		}
 		v, err := c.optional(op, p, base)
 		if err != nil {
-			c.leaves("accuracy", op.name, p.name, err.Error())
+			c.leave("accuracy", op.name, p.name, err.Error(), errors.Is(err, errGivenValue))
 			continue
 		}
 		params, ok := c.companions(op, p, c.fresh(op).With(p.name, v), base)
@@ -200,12 +206,17 @@ func (c *collector) judgeDocumented(op *liveOp, r reply, params jsonv.Value) {
 	switch code := r.code(); {
 	case r.ok() || !accepted:
 	case r.silent:
-		c.breaks("accuracy.failure", r, "%s gives no answer", op.name)
+		c.breaks("accuracy.failure", r, "%s does not answer", op.name)
+	case c.refusesMadeUp(op, r, r.args.Lookup("params")):
 	case !r.refused() || !r.documented():
 		c.failed(op.name+" by its documentation", r)
-		c.breaks("accuracy.failure", r, "%s fails for a reason that is no documented one: %s", op.name, r.brief())
+		if _, baseline := c.base[op.name]; !baseline || c.base[op.name].n == r.n {
+			c.breaks("accuracy.uncallable", r, "%s cannot be called: with only its required parameters it fails with an undocumented error: %s", op.name, r.brief())
+			return
+		}
+		c.breaks("accuracy.failure", r, "%s fails with an undocumented error: %s", op.name, r.brief())
 	case code == "VALIDATION_MISSING_PARAM":
-		c.breaks("accuracy.missing", r, "%s has every required parameter and asks for more: %s", op.name, r.brief())
+		c.breaks("accuracy.missing", r, "%s has every required parameter and demands more: %s", op.name, r.brief())
 	case code == "VALIDATION_INVALID_TYPE":
 		c.breaks("accuracy.type", r, "%s refuses a value of the documented type: %s", op.name, r.brief())
 	}
@@ -224,7 +235,11 @@ func (c *collector) missing(op *liveOp) {
 		if !p.required {
 			continue
 		}
-		r := c.attempt(op, c.fresh(op).Without(p.name))
+		if op.changes() && op.isIdentifier(p) || op.executionParam() != nil && op.executionParam().name == p.name && op.category != "READ" {
+			c.leave("required", op.name, p.name, whyUnnamed, true)
+			continue
+		}
+		r := c.attempt(op, c.marking(op, c.fresh(op).Without(p.name), p.name))
 		if !r.heard() {
 			c.leavesUnsent("required", op.name, p.name, r)
 			continue
@@ -280,11 +295,21 @@ func (c *collector) unknownParameters(op *liveOp, base reply) {
 			try(typo, inside(typo))
 		}
 	}
-	if op.category == "READ" {
+	if op.category == "READ" && c.besideRead() {
 		try(probeName, func(params jsonv.Value) jsonv.Value {
 			return jsonv.Object(textMember("operation", op.name), jsonv.Member{Key: "params", Value: params}, textMember(probeName, "x"))
 		})
 	}
+}
+
+// besideRead says that the adapter takes parameters beside params: only then
+// is an unknown one there its concern (D 4.6.1).
+func (c *collector) besideRead() bool {
+	if !c.besideKnown {
+		r := c.send(c.reader, jsonv.Object(textMember("operation", "introspect"), textMember("query", "operations")))
+		c.besideKnown, c.beside = true, r.ok() && !c.bare
+	}
+	return c.beside
 }
 
 // notFound asks for something that does not exist.

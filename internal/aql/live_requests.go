@@ -33,12 +33,20 @@ func (c *collector) probeRequests() {
 		if key == "_meta" {
 			v = jsonv.Object()
 		}
-		if r := c.send(c.reader, good.With(key, v)); r.sent() && !r.ok() && c.base["introspect"].ok() {
-			c.breaks("request.meta", r, "%s beside params is refused: %s", key, r.brief())
+		refused := func() (reply, bool) {
+			r := c.send(c.reader, good.With(key, v))
+			return r, r.heard() && !r.ok()
+		}
+		// The refusal is the member's when the same request without it is taken.
+		if _, first := refused(); !first || !c.send(c.reader, good).ok() {
+			continue
+		}
+		if r, again := refused(); again {
+			c.breaks("request.meta", r, "%s next to params is rejected: %s", key, r.brief())
 		}
 	}
 	if r := c.send(c.reader, good.With("query", jsonv.String("types"))); r.ok() && r.data().Lookup("operations").IsAbsent() && !r.data().Lookup("types").IsAbsent() {
-		c.breaks("request.params-win", r, "a parameter beside params wins over the one inside")
+		c.breaks("request.params-win", r, "a parameter next to params overrides the one inside")
 	}
 }
 
@@ -46,15 +54,18 @@ func (c *collector) probeRequests() {
 func (c *collector) probeRouting() {
 	t := c.tests["routing"]
 	if len(c.families) < 2 {
-		t.moot = "there is one endpoint only"
+		t.moot = "there is only one endpoint"
 		return
 	}
 	t.lacking = "no operation could be sent to another endpoint"
 	var reads *liveOp
 	for _, op := range c.ops {
-		if op.category == "READ" && op.name != "introspect" && c.skipped[op.name] == "" {
-			reads = op
-			break
+		// Where no operation can be called, one that only reads is sent without
+		// parameters: an endpoint refuses it before it looks at those.
+		if op.category == "READ" && op.name != "introspect" && (c.skipped[op.name] == "" || reads == nil && c.barred(op) == "") {
+			if reads = op; c.skipped[op.name] == "" {
+				break
+			}
 		}
 	}
 	if reads != nil {
@@ -66,39 +77,31 @@ func (c *collector) probeRouting() {
 	}
 	done := map[string]bool{}
 	for _, op := range c.ops {
-		params := c.withoutOne(op)
-		if op.category == "READ" || done[op.category] || c.skipped[op.name] != "" || params.IsAbsent() || op.tool == c.reader {
+		if op.category == "READ" || done[op.category] || c.skipped[op.name] != "" || op.tool == c.reader || op.bare() {
 			continue
 		}
-		done[op.category] = true
-		c.misroute(op, c.reader, params)
-	}
-}
-
-// withoutOne is an operation's parameters without a required one, so that
-// the call cannot have an effect; absent when there is none to leave out.
-func (c *collector) withoutOne(op *liveOp) jsonv.Value {
-	for _, p := range op.params {
-		if p.required {
-			return c.fresh(op).Without(p.name)
+		// The call is complete, so that it touches what it names and nothing
+		// else where it is taken.
+		if params, why := c.params(op); why == "" {
+			done[op.category] = true
+			c.misroute(op, c.reader, params)
 		}
 	}
-	return jsonv.Value{}
 }
 
 func (c *collector) misroute(op *liveOp, tool string, params jsonv.Value) {
-	r := c.callOn(tool, op, params)
+	r := c.attemptOn(tool, op, jsonv.Object(textMember("operation", op.name), jsonv.Member{Key: "params", Value: params}))
 	if !r.heard() {
 		return
 	}
 	c.sees("routing")
 	switch code := r.code(); {
 	case r.ok(), op.category != "READ" && code == "VALIDATION_MISSING_PARAM":
-		c.breaks("routing.refused", r, "%s takes %s, which belongs to %s", tool, op.name, op.tool)
+		c.breaks("routing.refused", r, "%s accepts %s, which belongs to %s", tool, op.name, op.tool)
 	case r.refused() && (code == "VALIDATION_ENDPOINT_MISMATCH" || code == "VALIDATION_WRONG_ENDPOINT" || names(r.message(), op.tool)):
 		c.failed(op.name+" on "+tool, r, op.tool)
 	default:
-		c.breaks("routing.named", r, "%s on %s is refused without a word about %s: %s", op.name, tool, op.tool, r.brief())
+		c.breaks("routing.named", r, "%s on %s is rejected without naming %s: %s", op.name, tool, op.tool, r.brief())
 		c.failed(op.name+" on "+tool, r, op.tool)
 	}
 }
@@ -194,21 +197,18 @@ func (c *collector) probeConsistency() {
 	if c.bare {
 		return
 	}
-	if r := c.introspect(textMember("query", "operations")); r.sent() {
+	for range 2 { // a list may have two orders and take turns
+		r := c.introspect(textMember("query", "operations"))
+		if !r.sent() {
+			break
+		}
 		c.sees("consistency")
 		if first := c.e.OperationsList; r.ok() && !jsonv.Equal(withoutVolatile(first), withoutVolatile(r.env)) {
-			c.breaks("consistency.repeat", r, "the operation list is not what it was at the beginning of the session")
+			c.breaks("consistency.repeat", r, "the operation list changed during the session")
+			break
 		}
 	}
-	for _, op := range c.ops {
-		before, known := c.first[op.name]
-		if !known || len(c.leftovers) > 0 {
-			continue
-		}
-		if r := c.send(op.tool, before.args); r.ok() && !c.alike(op, before, r) {
-			c.breaks("consistency.effects", r, "%s answers something else at the end of the run, though what the run created is gone again: something that only reads has an effect", op.name)
-		}
-	}
+	c.effects()
 	for _, q := range [][3]string{{"operations", noOperation, "operation"}, {"types", noType, "type"}} {
 		r := c.introspect(textMember("query", q[0]), textMember("name", q[1]))
 		if !r.sent() {
@@ -216,7 +216,44 @@ func (c *collector) probeConsistency() {
 		}
 		c.sees("consistency")
 		if v, there := r.data().Get(q[2]); !r.ok() || !there || v.Kind() != jsonv.KindNull {
-			c.breaks("consistency.null", r, "asked for an unknown %s: want success with %s: null, got %s", q[2], q[2], r.brief())
+			c.breaks("consistency.null", r, "asked for an unknown %s: expected success with %s: null, got %s", q[2], q[2], r.brief())
+		}
+	}
+}
+
+// keepsRecord is how operations are named that answer what happened: that they
+// show the run's own calls is no effect of those.
+var keepsRecord = pattern(`(?i)(^|_)(logs?|audit|histor(y|ies)|events?|activit(y|ies)|metrics?|stats?|statistics|status|health|usage|time|clock|uptime|recent)(_|$)`)
+
+// effects asks again what was asked before the run. What differs from one
+// moment to the next (a clock, a log of calls) says nothing.
+func (c *collector) effects() {
+	changed := map[*liveOp]reply{}
+	for _, op := range c.ops {
+		before, known := c.first[op.name]
+		if l := c.census.of(op); !known || l != nil && l.moving || len(c.leftovers) > 0 || keepsRecord().MatchString(op.name) {
+			continue
+		}
+		if r := c.send(op.tool, before.args); r.ok() && !(mask{}).alike(before, r) {
+			changed[op] = r
+		}
+	}
+	if len(changed) == 0 || !c.tape.pause(c.ctx, c.o.Spread) {
+		return
+	}
+	for _, op := range c.ops {
+		r, suspect := changed[op]
+		if !suspect {
+			continue
+		}
+		own := mask{}
+		for range 2 * controls {
+			if later := c.send(op.tool, r.args); later.ok() {
+				own.learn(r.env, later.env)
+			}
+		}
+		if path, differs := own.difference(c.first[op.name], r); differs {
+			c.breaks("consistency.effects", r, "%s answers differently at the end of the run, although everything that the run created was removed: %s differs", op.name, path)
 		}
 	}
 }
@@ -238,7 +275,7 @@ func (c *collector) probeSession() {
 	r := c.introspect(textMember("query", "operations"))
 	if unused != nil && c.s == s {
 		if again := c.attemptArgs(unused.op, unused.args); again.ok() {
-			c.breaks("session.token", again, "%s takes a token of the session before", unused.op.name)
+			c.breaks("session.token", again, "%s accepts a token of the previous session", unused.op.name)
 		}
 	}
 	if c.s == s { // else it died and was replaced
@@ -250,7 +287,7 @@ func (c *collector) probeSession() {
 	}
 	c.sees("session")
 	if !jsonv.Equal(sortedOperations(c.e.OperationsList), sortedOperations(r.response())) {
-		c.breaks("session.same", r, "the operation list of a new session is another one")
+		c.breaks("session.same", r, "the operation list of a new session is different")
 	}
 }
 

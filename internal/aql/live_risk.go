@@ -121,33 +121,12 @@ func dangerLevel(op *liveOp) int {
 	return max(0, slices.Index([]string{"safe", "moderate", "destructive", "dangerous", "forbidden"}, strings.ToLower(v.Text())))
 }
 
-// forbidden says why arguments may not be sent, or "". Arguments that name
-// no known operation are harmless: there is nothing they could run.
+// forbidden says why arguments may not be sent, or "".
 func (c *collector) forbidden(args jsonv.Value) string {
-	for _, one := range args.Lookup("operations").Elems() {
-		if reason := c.forbidden(one); reason != "" {
-			return reason
-		}
-	}
-	op := c.op(args.Lookup("operation").Text())
-	if op == nil || op.name == "introspect" {
-		return ""
-	}
-	if reason := c.barred(op); reason != "" {
+	if reason := c.poison[args.Lookup("operation").Text()]; reason != "" {
 		return reason
 	}
-	if reason := c.poison[op.name]; reason != "" {
-		return reason
-	}
-	// What exists already is changed by nobody: an update or a delete names
-	// something of this run, or lacks its identifier.
-	if (op.category == "UPDATE" || op.category == "DELETE") && !c.isOwn(op, args.Lookup("params")) {
-		return "it would touch what this run did not create"
-	}
-	if op.controls() && !c.ownsExecution(op, args.Lookup("params")) {
-		return "it would touch what this run did not start"
-	}
-	return ""
+	return gate{c}.refuses(args)
 }
 
 // barred says why an operation may not be called at all, or "".
@@ -170,38 +149,23 @@ func (c *collector) barred(op *liveOp) string {
 		return "mode " + c.o.Mode + " does not call it without --allow-op: " + why
 	case op.name == stepOperation && c.o.Mode == ModeFull:
 	case op.category == "CREATE" && c.remover(op) == nil && !named:
-		return "nothing deletes what it creates; --allow-op calls it all the same"
+		_, why := c.removal(op)
+		return why + ", so what it creates would remain; --allow-op calls it anyway"
 	case op.category == "CREATE" && !named && c.staying(op) != "":
 		return c.staying(op)
+	case op.creates() && !named && !c.canMark(op):
+		return "what it creates cannot carry the run's mark; --allow-op calls it anyway"
+	case op.category == "CREATE" && !named && op.verb == "create" && c.cycleOf(op) == nil:
+		return "no operation reads what it creates, so that the run could not tell what is its own; --allow-op calls it anyway"
 	case op.category == "DELETE" && c.creator(op) == nil, op.category == "UPDATE" && c.creator(op) == nil:
 		if id := op.idParam(); c.o.Mode == ModeFull && id != nil && !c.o.Values.Lookup(op.name, id.name).IsAbsent() {
 			return ""
 		}
-		return "there is no operation that creates something of its own for it"
+		return "no operation creates something that it could be called with"
 	case op.category == "EXECUTE" && c.o.Mode != ModeFull:
 		return "mode write does not call it: " + why
+	case op.actsUnnamed() && !named:
+		return "it cannot be called with something of this run, and it is not documented as starting an execution; --allow-op calls it as documented"
 	}
 	return ""
-}
-
-// isOwn says that a call touches only what this run created.
-func (c *collector) isOwn(op *liveOp, params jsonv.Value) bool {
-	id := op.idParam()
-	if id == nil {
-		return c.atMostOne(op) && len(c.created[op.resource]) > 0
-	}
-	v, given := params.Get(id.name)
-	if !given {
-		// Without its identifier a delete may mean everything.
-		return op.category == "UPDATE" || slices.ContainsFunc(op.params, func(p liveParam) bool { return p.required && p.name != id.name })
-	}
-	for _, t := range c.created[op.resource] {
-		if jsonv.Equal(t.id, v) {
-			return true
-		}
-	}
-	if named, ok := c.o.Values.Lookup(op.name).Get(id.name); ok && c.o.Mode == ModeFull && jsonv.Equal(named, v) {
-		return true // the user's own word
-	}
-	return strings.HasPrefix(v.Text(), markerPrefix)
 }

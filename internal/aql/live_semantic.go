@@ -78,7 +78,7 @@ type patience struct {
 
 // saw takes note of an outcome, and returns it.
 func (p *patience) saw(err error) error {
-	if err == nil || errors.Is(err, llm.ErrRefused) || errors.Is(err, llm.ErrNoVerdict) {
+	if err == nil || errors.Is(err, llm.ErrRefused) {
 		p.row = 0
 		return err
 	}
@@ -101,7 +101,7 @@ func (p *patience) over() error {
 const maxInRow = 2
 
 // errGivenUp says that there is nobody to ask about any more.
-var errGivenUp = errors.New("the adapter is not there any more")
+var errGivenUp = errors.New("the adapter has ended")
 
 // askModel lets the model call tools until it answers.
 func (c *collector) askModel(s *SemanticCase, tools []llm.Tool) error {

@@ -53,7 +53,7 @@ func (c *collector) checkHints(t toolInfo) {
 		return
 	}
 	if readOnly.Bool() != wantRead || destructive.Kind() == jsonv.KindBool && destructive.Bool() != wantDestructive || destructive.Kind() != jsonv.KindBool && category == "CREATE" {
-		c.breaks("tools.annotations", reply{}, "the annotations of %s: want readOnlyHint %v and destructiveHint %v", t.name, wantRead, wantDestructive)
+		c.breaks("tools.annotations", reply{}, "the annotations of %s: expected readOnlyHint %v and destructiveHint %v", t.name, wantRead, wantDestructive)
 	}
 }
 

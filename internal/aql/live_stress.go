@@ -18,8 +18,12 @@ const (
 // there is nothing they could change.
 func (c *collector) stress() {
 	t := c.tests["limits"]
-	if !c.o.Stress || c.bare {
+	switch {
+	case !c.o.Stress:
 		t.moot = "--stress was not given"
+		return
+	case c.bare:
+		t.lacking = "introspect takes no query, so there is no harmless request over a limit"
 		return
 	}
 	t.lacking = "no request over a limit could be sent"

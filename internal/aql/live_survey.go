@@ -7,56 +7,32 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// What was there before a run is known from the adapter's lists.
-
-// maxSurveyPages bounds how many pages of a list are read before the first
-// create.
-const maxSurveyPages = 50
-
 // everyPage reads a resource's list, of every kind and page by page, up to a
-// number of pages.
-func (c *collector) everyPage(create, remove *liveOp, limit int, visit func(kind jsonv.Value, r reply)) {
+// number of pages. It returns true when that was all of it.
+func (c *collector) everyPage(create, remove *liveOp, limit int, visit func(kind jsonv.Value, r reply)) (whole bool) {
 	list := c.partner("list", "READ", create.resource)
 	if list == nil || c.barred(list) != "" {
-		return
+		return false
 	}
 	params, why := c.params(list)
 	if why != "" {
-		return
+		return false
 	}
+	whole = true
 	for _, kind := range c.kinds(create, remove) {
 		thing := createdThing{with: kind}
 		n := 0
-		c.pages(list, thing.naming(list, params), func(r reply) bool {
+		all := c.pages(list, thing.naming(list, params), func(r reply) bool {
 			visit(kind, r)
 			n++
 			return n < limit
 		})
+		whole = whole && all
 		if thing.with.Len() == 0 || list.param(c.discriminators(create, remove)[0]) == nil {
 			break
 		}
 	}
-}
-
-// survey notes what there is of a resource before the run creates the first
-// of it. The first pages of lists were read at the beginning, see
-// harvestLists; here come all of them.
-func (c *collector) survey(create *liveOp) {
-	remove := c.remover(create)
-	if _, done := c.older[create.resource]; done || remove == nil || c.atMostOne(create) {
-		return
-	}
-	ids := map[string]bool{}
-	c.older[create.resource] = ids
-	c.everyPage(create, remove, maxSurveyPages, func(_ jsonv.Value, r reply) {
-		for _, item := range items(r.data(), listDepth) {
-			for _, key := range c.idKeys(create) {
-				if v := item.Lookup(key); !v.IsAbsent() {
-					ids[v.String()] = true
-				}
-			}
-		}
-	})
+	return whole
 }
 
 // refusedDelete notes that what the run creates of a resource stays: a delete
@@ -66,7 +42,7 @@ func (c *collector) refusedDelete(op *liveOp, r reply) {
 	if r.heard() && !r.ok() && !slices.ContainsFunc([]string{"NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_"}, func(family string) bool {
 		return strings.HasPrefix(r.code(), family)
 	}) && c.stays[op.resource] == "" {
-		c.stays[op.resource] = op.name + " was refused, so what is created would be left: " + r.brief()
+		c.stays[op.resource] = op.name + " was refused, so what is created would remain: " + r.brief()
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 // A create that writes over something older makes it carry the run's mark. It
@@ -23,7 +23,7 @@ func TestOlderThingsOnLaterPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := func(tool, args string) jsonv.Value {
-		r := a.Handle(context.Background(), &mcp.Request{Method: "tools/call", Params: []byte(`{"name":"` + tool + `","arguments":` + args + `}`)})
+		r := a.Handle(context.Background(), &mcpserver.Request{Method: "tools/call", Params: []byte(`{"name":"` + tool + `","arguments":` + args + `}`)})
 		v, err := jsonv.Parse(r.Result)
 		if err != nil {
 			t.Errorf("%s: %v", args, err)
@@ -41,11 +41,11 @@ func TestOlderThingsOnLaterPages(t *testing.T) {
 		t.Fatal("nothing was created: the test proves nothing")
 	}
 	var overwritten, touched atomic.Int64
-	dial := dialer(t, func(variant string) mcp.Handler {
+	dial := dialer(t, func(variant string) mcpserver.Handler {
 		if variant != "" {
 			return nil
 		}
-		return mcp.HandlerFunc(func(ctx context.Context, req *mcp.Request) *mcp.Reply {
+		return mcpserver.HandlerFunc(func(ctx context.Context, req *mcpserver.Request) *mcpserver.Reply {
 			v, _ := jsonv.Parse(req.Params)
 			args := v.Lookup("arguments")
 			op := args.Lookup("operation").Text()
@@ -78,11 +78,11 @@ func TestNothingIsCreatedAfterARefusedDelete(t *testing.T) {
 	for _, code := range []string{"PERMISSION_DENIED", "FORBIDDEN"} {
 		t.Run(code, func(t *testing.T) {
 			var refused, after, before atomic.Int64
-			dial := dialer(t, func(variant string) mcp.Handler {
+			dial := dialer(t, func(variant string) mcpserver.Handler {
 				if variant != "" {
 					return nil
 				}
-				return spoiled(t, demo.Options{}, func(_ int, req *mcp.Request, answer func() *mcp.Reply) *mcp.Reply {
+				return spoiled(t, demo.Options{}, func(_ int, req *mcpserver.Request, answer func() *mcpserver.Reply) *mcpserver.Reply {
 					switch {
 					case bytes.Contains(req.Params, []byte(`"operation":"delete_book","params":{"book_id":"book_`)):
 						refused.Add(1)

@@ -16,10 +16,11 @@ import (
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 // dialer serves a handler in-process, anew for every session.
-func dialer(t testing.TB, serve func(variant string) mcp.Handler) func(context.Context, string) (*mcp.Session, error) {
+func dialer(t testing.TB, serve func(variant string) mcpserver.Handler) func(context.Context, string) (*mcp.Session, error) {
 	return func(ctx context.Context, variant string) (*mcp.Session, error) {
 		h := serve(variant)
 		if h == nil {
@@ -27,7 +28,7 @@ func dialer(t testing.TB, serve func(variant string) mcp.Handler) func(context.C
 		}
 		client, server := mcp.NewPipe()
 		go func() {
-			_ = mcp.ServeStdio(context.Background(), server, server, h)
+			_ = mcpserver.ServeStdio(context.Background(), server, server, h)
 			_ = server.Close()
 		}()
 		return mcp.Open(ctx, client, mcp.Options{ConnectTimeout: 5 * time.Second})
@@ -40,7 +41,7 @@ var launches = struct {
 }{}
 
 func library(t testing.TB, o demo.Options) func(context.Context, string) (*mcp.Session, error) {
-	return dialer(t, func(variant string) mcp.Handler {
+	return dialer(t, func(variant string) mcpserver.Handler {
 		o := o
 		if variant != "" {
 			if variant == "semantic" {
@@ -64,6 +65,9 @@ func library(t testing.TB, o demo.Options) func(context.Context, string) (*mcp.S
 // collect runs live against a dialer, and reads the bundle as it is written.
 func collect(t testing.TB, o aql.LiveOptions) *aql.Evidence {
 	t.Helper()
+	if o.Spread == 0 {
+		o.Spread = time.Millisecond
+	}
 	e, err := aql.Collect(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +236,7 @@ func shared(t testing.TB, o demo.Options) func(context.Context, string) (*mcp.Se
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dialer(t, func(variant string) mcp.Handler {
+	return dialer(t, func(variant string) mcpserver.Handler {
 		if variant != "" {
 			return nil
 		}
@@ -242,11 +246,14 @@ func shared(t testing.TB, o demo.Options) func(context.Context, string) (*mcp.Se
 
 // Each defect changes its rows and no others.
 func TestDefectsFlipTheirRows(t *testing.T) {
-	look := func(t *testing.T, feature string, defects ...string) map[string]aql.TestResult {
+	look := func(t *testing.T, feature string, http bool, defects ...string) map[string]aql.TestResult {
 		o := demo.Options{Defects: defects}
 		dial := library
 		if feature != "" && feature != "stress" {
-			o.Features, dial = []string{feature}, shared
+			o.Features = []string{feature}
+		}
+		if http { // as the page of defects says
+			dial = shared
 		}
 		mode := aql.ModeWrite
 		if feature == "executions" {
@@ -254,11 +261,17 @@ func TestDefectsFlipTheirRows(t *testing.T) {
 		}
 		return rowsByID(judgeLive(collect(t, aql.LiveOptions{Dial: dial(t, o), Mode: mode, Confirm: feature == "confirm", Stress: feature == "stress", Follow: 100 * time.Millisecond})))
 	}
-	before := map[string]map[string]aql.TestResult{}
+	type run struct {
+		feature string
+		http    bool
+	}
+	conformant := map[run]map[string]aql.TestResult{}
 	for _, d := range demo.Defects() {
-		if before[d.Feature] == nil {
-			before[d.Feature] = look(t, d.Feature)
+		as := run{d.Feature, overHTTP(d)}
+		if conformant[as] == nil {
+			conformant[as] = look(t, as.feature, as.http)
 		}
+		before := conformant[as]
 		if raceEnabled && len(d.Name)%3 != 0 {
 			continue
 		}
@@ -267,8 +280,8 @@ func TestDefectsFlipTheirRows(t *testing.T) {
 			for _, id := range d.Rows {
 				want[id] = true
 			}
-			for id, row := range look(t, d.Feature, d.Name) {
-				switch changed := row.Result != before[d.Feature][id].Result; {
+			for id, row := range look(t, as.feature, as.http, d.Name) {
+				switch changed := row.Result != before[id].Result; {
 				case changed && !want[id]:
 					t.Errorf("%s is %s: %s", id, row.Result, row.Detail)
 				case !changed && want[id]:
@@ -352,6 +365,14 @@ func TestNormative(t *testing.T) {
 // nothing about the rest.
 func TestProbedBundle(t *testing.T) {
 	for _, probed := range []bool{false, true} {
+		if probed {
+			e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: aql.ModeWrite, Probed: true})
+			for _, rules := range []aql.RuleSet{aql.Reference, aql.Strict} {
+				if r := aql.Evaluate(e, aql.Options{Level: 1, Rules: rules}); r.ExitCode == 1 {
+					t.Errorf("mode write: exit 1\n%s", r.Text())
+				}
+			}
+		}
 		e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Probed: probed})
 		r := aql.Evaluate(e, aql.Options{Level: 1, Rules: aql.Reference})
 		if want := aql.Failed; !probed && rowsByID(r)["required"].Result != want {

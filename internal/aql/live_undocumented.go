@@ -29,7 +29,7 @@ func (c *collector) undocumented(op *liveOp, base reply) {
 			continue
 		}
 		r := c.call(op, c.fresh(op).With(m.Key, m.Value))
-		if r.ok() && !r.unknownParameter(m.Key) && !c.alike(op, base, r) {
+		if r.ok() && !r.unknownParameter(m.Key) && c.differs(op, base, r) {
 			c.accept(op, m.Key)
 		}
 	}

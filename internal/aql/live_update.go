@@ -29,12 +29,11 @@ func (c *collector) updates(y *cycle) {
 	c.tests["input"].lacking = ""
 	c.sees("input")
 	if y.update.param("input") == nil {
-		c.breaks("input.documented", reply{}, "%s takes its fields beside the identifier; D 4.5 asks for an object called input", y.update.name)
+		c.breaks("input.documented", reply{}, "%s takes its fields next to the identifier; D 4.5 requires an object called input", y.update.name)
 	}
 	c.appendOnly(y)
 	before := c.readBack(y)
 	_, thing := y.place(before.env)
-	_, again := y.place(c.readBack(y).env)
 	target, value := c.updateTarget(y, thing)
 	if target == "" {
 		c.leaves("update", y.update.name, "", "no field was found that could be updated")
@@ -48,11 +47,15 @@ func (c *collector) updates(y *cycle) {
 		return
 	}
 	after := c.readBack(y)
-	prefix, _ := y.place(after.env)
+	if !after.sent() {
+		return
+	}
+	prefix, now := y.place(after.env)
+	unsteady := c.unsteady(y, thing, now, value)
 	f := FieldsCase{Name: y.update.name + " of " + target, ReadResponse: c.noted(after), Call: after.n}
 	f.Fields = append(f.Fields, Field{prefix + "." + target, value})
 	for k, v := range thing.Members() {
-		if k != target && jsonv.Equal(v, again.Lookup(k)) && !bookkeeping().MatchString(k) && !volatileKey().MatchString(k) && !strings.Contains(k, ".") && !secretKey(k) {
+		if k != target && !unsteady[k] && !bookkeeping().MatchString(k) && !volatileKey().MatchString(k) && !strings.Contains(k, ".") && !secretKey(k) {
 			f.Fields = append(f.Fields, Field{prefix + "." + k, v})
 		}
 	}
@@ -60,6 +63,30 @@ func (c *collector) updates(y *cycle) {
 	c.inputContract(y)
 	c.merges(y)
 	c.readOnly(y)
+}
+
+// unsteady are the fields that an update did not set, and that differ after it
+// because they change by themselves, or are made from the field that was set.
+func (c *collector) unsteady(y *cycle, before, after, value jsonv.Value) map[string]bool {
+	out, differ := map[string]bool{}, false
+	for k, v := range before.Members() {
+		if now := after.Lookup(k); !jsonv.Equal(v, now) && y.params.Lookup(k).IsAbsent() {
+			out[k] = now.Kind() == jsonv.KindString && strings.Contains(now.Text(), value.Text())
+			differ = differ || !out[k]
+		}
+	}
+	if !differ {
+		return out
+	}
+	_, first := y.place(c.readBack(y).env)
+	c.tape.pause(c.ctx, c.o.Spread)
+	for range controls {
+		_, later := y.place(c.readBack(y).env)
+		for k := range out {
+			out[k] = out[k] || !jsonv.Equal(first.Lookup(k), later.Lookup(k))
+		}
+	}
+	return out
 }
 
 // updateTarget chooses a text field to change.
@@ -121,13 +148,16 @@ func (c *collector) merges(y *cycle) {
 			continue
 		}
 		back := c.readBack(y)
+		if !back.sent() {
+			return
+		}
 		_, now := y.place(back.env)
 		got := now.Lookup(p.name)
 		if b, _ := got.Lookup("zz_one", "b").Int64(); b != 2 {
 			c.breaks("merge.nested", back, "%s: an update of one member of %s removes the others", y.update.name, quoted(p.name+".zz_one"))
 		}
 		if !jsonv.Equal(got.Lookup("zz_list"), jsonv.Array(jsonv.Int(9))) {
-			c.breaks("merge.list", back, "%s: a list is not replaced: want [9], got %s", y.update.name, brief(got.Lookup("zz_list")))
+			c.breaks("merge.list", back, "%s: a list is not replaced: expected [9], got %s", y.update.name, brief(got.Lookup("zz_list")))
 		}
 		if _, there := got.Get("zz_text"); there {
 			c.breaks("merge.null", back, "%s: null does not remove a member", y.update.name)
@@ -135,7 +165,7 @@ func (c *collector) merges(y *cycle) {
 		return
 	}
 	if t.cases == 0 {
-		t.lacking = "no resource has a field that takes any object"
+		t.lacking = noFreeObject
 		t.moot = t.lacking
 	}
 	if t.cases > 0 {

@@ -32,12 +32,21 @@ func (c *collector) value(op *liveOp, p liveParam, tag string) (jsonv.Value, err
 	if v, ok := p.v.Get("default"); ok && v.Kind() != jsonv.KindNull && c.fits(p, v) == "" {
 		return v, nil
 	}
+	if p.linked != nil {
+		return c.makeNamed(p.linked, p, tag, 0)
+	}
+	if word := describedWord(p); word != "" && c.jsonKind(p) == "string" && c.fits(p, jsonv.String(word)) == "" {
+		return jsonv.String(word), nil
+	}
+	if err := contradicts(p, c.jsonKind(p)); err != nil {
+		return jsonv.Value{}, err
+	}
 	v, err := c.make(parseType(p.typ), p, tag, 0)
 	if err != nil {
 		return v, err
 	}
 	if why := c.fits(p, v); why != "" {
-		return jsonv.Value{}, fmt.Errorf("no value found for %s: it wants %s", p.name, why)
+		return jsonv.Value{}, fmt.Errorf("no value found for %s: it requires %s", p.name, why)
 	}
 	return v, nil
 }
@@ -95,7 +104,7 @@ func (c *collector) make(t typeExpr, p liveParam, tag string, depth int) (jsonv.
 	case "boolean":
 		return jsonv.Bool(false), nil
 	case "object":
-		return jsonv.Object(), nil
+		return c.describedObject(p, tag, depth)
 	case "any":
 		return jsonv.String(Marker(c.o.RunID) + tag), nil
 	}
@@ -156,10 +165,7 @@ func enumValue(v jsonv.Value) jsonv.Value {
 
 func makeNumber(p liveParam, whole bool) (jsonv.Value, error) {
 	low, high := bounds(p)
-	n := 1.0
-	if !whole && math.IsInf(low, -1) && math.IsInf(high, 1) {
-		n = 1.5
-	}
+	n := 1.0 // whole, for pages and counts are called numbers too
 	switch {
 	case n < low:
 		n = low
@@ -205,14 +211,19 @@ func (c *collector) makeText(typ string, p liveParam, tag string) (jsonv.Value, 
 	if s, ok := formatted[format]; ok {
 		return jsonv.String(s), nil
 	}
+	s := Marker(c.o.RunID) + tag
 	if pattern := p.v.Lookup("pattern").Text(); pattern != "" {
+		for _, spelled := range markSpellings(s) {
+			if c.fits(p, jsonv.String(spelled)) == "" {
+				return jsonv.String(spelled), nil
+			}
+		}
 		s, err := matching(pattern)
 		if err != nil {
 			return jsonv.Value{}, fmt.Errorf("the pattern of %s: %w", p.name, err)
 		}
 		return jsonv.String(s), nil
 	}
-	s := Marker(c.o.RunID) + tag
 	low, high := lengths(p)
 	if n := utf8.RuneCountInString(s); n < low {
 		s += strings.Repeat("x", min(low-n, 1<<20))
@@ -221,6 +232,13 @@ func (c *collector) makeText(typ string, p liveParam, tag string) (jsonv.Value, 
 		s = string(r[:high])
 	}
 	return jsonv.String(s), nil
+}
+
+// markSpellings are a marked text as patterns of names allow it, the plainest
+// first; carries knows all of them.
+func markSpellings(s string) []string {
+	bare := strings.ReplaceAll(s, "_", "")
+	return []string{s, strings.ReplaceAll(s, "_", "-"), bare, strings.ToUpper(s), strings.ToUpper(bare)}
 }
 
 // lengths are minLength and maxLength, in characters.

@@ -37,7 +37,7 @@ func TestTypeTexts(t *testing.T) {
 		{`{"type":"int","minimum":5}`, `5`},
 		{`{"type":"integer","maximum":-3}`, `-3`},
 		{`{"type":"integer","minimum":1.2,"maximum":1.8}`, `error`},
-		{`{"type":"number"}`, `1.5`},
+		{`{"type":"number"}`, `1`},
 		{`{"type":"bool"}`, `false`},
 		{`{"type":"string","enum":["b","a"]}`, `"b"`},
 		{`{"type":"string","default":"d"}`, `"d"`},
@@ -104,7 +104,7 @@ func TestRisk(t *testing.T) {
 	} {
 		d, _ := jsonv.Parse([]byte(x.detail))
 		op := &liveOp{name: x.name, category: x.category, detail: d}
-		c := &collector{o: LiveOptions{Mode: ModeSafe}, ops: []*liveOp{op}}
+		c := &collector{o: LiveOptions{Mode: ModeSafe}, ops: []*liveOp{op}, census: &census{}, ledger: newLedger()}
 		c.assess(op)
 		if op.risk != x.risk {
 			t.Errorf("%s %s %s: risk %d, want %d", x.category, x.name, x.detail, op.risk, x.risk)
@@ -127,7 +127,7 @@ func TestWriteModeTouchesItsOwnOnly(t *testing.T) {
 		{name: "delete_book", category: "DELETE", verb: "delete", resource: "book", params: []liveParam{id}, risk: riskDelete},
 		{name: "update_book", category: "UPDATE", verb: "update", resource: "book", params: []liveParam{id}, risk: riskWrite},
 	}
-	c := &collector{o: LiveOptions{Mode: ModeWrite}, ops: ops, created: map[string][]createdThing{"book": {{id: jsonv.String("mine")}}}}
+	c := &collector{o: LiveOptions{Mode: ModeWrite}, ops: ops, census: &census{}, ledger: &ledger{things: map[string][]createdThing{"book": {{id: jsonv.String("mine")}}}}}
 	for _, x := range []struct {
 		op, params string
 		ok         bool
@@ -139,6 +139,9 @@ func TestWriteModeTouchesItsOwnOnly(t *testing.T) {
 		{"delete_book", `{"book_id":42}`, false},
 		{"update_book", `{"book_id":"mine"}`, true},
 		{"update_book", `{"book_id":"yours"}`, false},
+		{"update_book", `{"book_id":"zz_conf_made_up"}`, false},
+		{"update_book", `{"input":{}}`, false},
+		{"hidden_book", `{"book_id":"mine"}`, false},
 	} {
 		p, _ := jsonv.Parse([]byte(x.params))
 		why := c.forbidden(jsonv.Object(textMember("operation", x.op), jsonv.Member{Key: "params", Value: p}))
@@ -174,15 +177,17 @@ func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
 		{name: stepOperation, category: "CREATE", verb: "record", resource: "execution_step", params: []liveParam{run, hint}, risk: riskWrite},
 	}
 	c := &collector{
-		o: LiveOptions{Mode: ModeFull, Values: jsonv.From(map[string]any{"cancel_task": map[string]any{"task_id": "named"}})}, ops: ops, created: map[string][]createdThing{},
-		harvest:   map[string]map[string][]jsonv.Value{"task": {"id": {jsonv.String("yours")}}},
-		executing: []*execution{{id: jsonv.String("mine"), starts: ops[0]}},
+		o: LiveOptions{Mode: ModeFull, Values: jsonv.From(map[string]any{"cancel_task": map[string]any{"task_id": "named"}, "execute_job": map[string]any{"job_id": "named"}})}, ops: ops, census: &census{},
+		harvest: map[string]map[string][]jsonv.Value{"task": {"id": {jsonv.String("yours")}}},
+		ledger:  &ledger{executions: []*execution{{id: jsonv.String("mine"), starts: ops[0]}}},
 	}
 	for _, x := range []struct {
 		op, params string
 		ok         bool
 	}{
-		{"execute_job", `{"job_id":"any"}`, true},
+		{"execute_job", `{"job_id":"any"}`, false},
+		{"execute_job", `{"job_id":"named"}`, true},
+		{"execute_job", `{}`, false},
 		{"abort_execution", `{"execution_id":"mine"}`, true},
 		{"abort_execution", `{"execution_id":"yours"}`, false},
 		{"abort_execution", `{"execution_id":42}`, false},
@@ -192,7 +197,7 @@ func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
 		{"cancel_task", `{}`, false},
 		{stepOperation, `{"execution_id":"mine","nextActionHint":"x"}`, true},
 		{stepOperation, `{"execution_id":"yours","nextActionHint":"x"}`, false},
-		{stepOperation, `{"nextActionHint":"x"}`, true}, // refused, as the hint is for nothing
+		{stepOperation, `{"nextActionHint":"x"}`, false},
 	} {
 		p, _ := jsonv.Parse([]byte(x.params))
 		why := c.forbidden(jsonv.Object(textMember("operation", x.op), jsonv.Member{Key: "params", Value: p}))
@@ -206,6 +211,66 @@ func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
 			if c.barred(op) == "" {
 				t.Errorf("mode %s calls %s", mode, op.name)
 			}
+		}
+	}
+}
+
+// A name with a pattern carries the run's mark wherever the pattern lets it.
+func TestMarksFitPatterns(t *testing.T) {
+	c := &collector{o: LiveOptions{RunID: "4f7a10"}}
+	for pattern, want := range map[string]bool{`^[a-z0-9-]{3,40}$`: true, `^[a-z][a-z0-9]*$`: true, `^[A-Z_0-9]+$`: true, `^[0-9]{9}[0-9X]$`: false, `^zz.{2}$`: false} {
+		p := liveParam{name: "slug", typ: "string", v: jsonv.From(map[string]any{"pattern": pattern})}
+		v, err := c.value(&liveOp{}, p, "slug")
+		if err != nil || carries(v, c.mine()) != want {
+			t.Errorf("%s: %s, %v", pattern, v, err)
+		}
+	}
+	for s, want := range map[string]bool{"ZZ-Conf-4F7A10-slug": true, "zz_conf_4f7a11_slug": false, "zz_conf_": false, "my zz_conf_4f7a10_": false} {
+		if carries(jsonv.String(s), c.mine()) != want {
+			t.Errorf("%q is taken for marked: %v", s, !want)
+		}
+	}
+}
+
+// What decides or removes by its name is sent only for a thing of the run,
+// whatever category it declares.
+func TestDecisionsNameWhatIsOurs(t *testing.T) {
+	id := liveParam{name: "request_id", typ: "string", required: true}
+	wish := liveParam{name: "wish", typ: "string", required: true}
+	returns := jsonv.From(map[string]any{"returns": map[string]any{"name": "ExecutionResult"}})
+	ops := []*liveOp{
+		{name: "create_request", category: "CREATE", verb: "create", resource: "request", params: []liveParam{wish}, risk: riskWrite},
+		{name: "delete_request", category: "DELETE", verb: "delete", resource: "request", params: []liveParam{id}, risk: riskDelete},
+		{name: "approve_request", category: "CREATE", verb: "approve", resource: "request", params: []liveParam{id, wish}, risk: riskWrite},
+		{name: "approve_all", category: "EXECUTE", verb: "approve", resource: "all", detail: returns, risk: riskWrite},
+		{name: "flush_requests", category: "EXECUTE", verb: "flush", resource: "requests", detail: returns, risk: riskWrite},
+		{name: "run_report", category: "EXECUTE", verb: "run", resource: "report", params: []liveParam{wish}, detail: returns, risk: riskWrite},
+	}
+	list := &listing{op: &liveOp{name: "list_requests", category: "READ", verb: "list", resource: "requests"}}
+	c := &collector{
+		o: LiveOptions{Mode: ModeFull, RunID: "r1"}, ops: append(ops, list.op), census: &census{lists: []*listing{list}},
+		ledger: &ledger{things: map[string][]createdThing{"request": {{id: jsonv.String("mine")}}}},
+	}
+	for _, x := range []struct {
+		op, params string
+		ok         bool
+	}{
+		{"create_request", `{}`, true}, // its list shows what it makes
+		{"approve_request", `{}`, false},
+		{"approve_request", `{"wish":"zz_conf_r1_x"}`, false},
+		{"approve_request", `{"request_id":"zz_conf_r1_x","wish":"zz_conf_r1_x"}`, false},
+		{"approve_request", `{"request_id":"yours","wish":"zz_conf_r1_x"}`, false},
+		{"approve_request", `{"request_id":"mine","wish":"zz_conf_r1_x"}`, true},
+		{"approve_all", `{}`, false},
+		{"flush_requests", `{}`, false},
+		{"run_report", `{"wish":"x"}`, true},
+		{"run_report", `{}`, false},
+		{"run_report", `{"wish":42}`, false},
+	} {
+		p, _ := jsonv.Parse([]byte(x.params))
+		why := c.forbidden(jsonv.Object(textMember("operation", x.op), jsonv.Member{Key: "params", Value: p}))
+		if (why == "") != x.ok {
+			t.Errorf("%s %s: %q", x.op, x.params, why)
 		}
 	}
 }

@@ -23,18 +23,18 @@ func ReadValues(f *source.File) (jsonv.Value, *source.File, source.Diagnostics) 
 		r.problems.Add(d)
 	}
 	if root.Kind() != jsonv.KindObject {
-		mistake(root, "", "want an object {operation: {parameter: value}}, this is %s", describe(root))
+		mistake(root, "", "expected an object {operation: {parameter: value}}, this is %s", describe(root))
 		return root, r.file, r.problems
 	}
 	for op, params := range root.Members() {
 		if params.Kind() != jsonv.KindObject {
-			mistake(params, "/"+op, "want an object {parameter: value} for %s, this is %s", quoted(clip(op, 60)), describe(params))
+			mistake(params, "/"+op, "expected an object {parameter: value} for %s, this is %s", quoted(clip(op, 60)), describe(params))
 		}
 	}
 	for _, n := range notes {
 		if n.Kind == jsonv.DuplicateKey {
-			d := source.Errorf(r.places.at(n.Offset), n.Pointer, "the same key twice: only the last one would count")
-			d.Hint = "leave one of them out"
+			d := source.Errorf(r.places.at(n.Offset), n.Pointer, "duplicate key: only the last one would count")
+			d.Hint = "remove one of them"
 			r.problems.Add(d)
 		}
 	}
@@ -95,8 +95,8 @@ func (c *collector) checkValue(op *liveOp, p liveParam, v jsonv.Value) bool {
 	if want == "" {
 		return true
 	}
-	c.odd(v, fmt.Sprintf("--values: %s of %s wants %s, this is %s", quoted(clip(p.name, 60)), op.name, want, describe(v)),
-		"it is sent as it stands, and calls with it may fail for that reason")
+	c.odd(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", quoted(clip(p.name, 60)), op.name, want, describe(v)),
+		"it is sent as it is, and calls with it may fail for that reason")
 	return false
 }
 

@@ -19,7 +19,7 @@ func (c *collector) wrongValues(op *liveOp) {
 			continue
 		}
 		for _, w := range c.wrong(p) {
-			params := c.fresh(op).With(p.name, w.value)
+			params := c.marking(op, c.fresh(op).With(p.name, w.value), p.name)
 			if pair := cursorPair(p.name); pair != "" && op.param(pair) != nil {
 				params = params.With(pair, jsonv.Int(1))
 			}
@@ -32,7 +32,7 @@ func (c *collector) wrongValues(op *liveOp) {
 				continue
 			}
 			if r.ok() {
-				c.breaks(w.rule, r, "%s takes %s for %s, which wants %s", op.name, brief(w.value), quoted(p.name), w.wants)
+				c.breaks(w.rule, r, "%s accepts %s for %s, which must be %s", op.name, brief(w.value), quoted(p.name), w.wants)
 				continue
 			}
 			if strings.HasPrefix(r.code(), "NOT_FOUND") {

@@ -103,7 +103,7 @@ func describe(v jsonv.Value) string {
 	case jsonv.KindNumber:
 		return "a number (" + clip(v.Literal(), 24) + ")"
 	case jsonv.KindString:
-		return "a text (" + quoted(clip(v.Text(), 40)) + ")"
+		return "a string (" + quoted(clip(v.Text(), 40)) + ")"
 	case jsonv.KindArray:
 		return fmt.Sprintf("a list of %d", v.Len())
 	}
@@ -138,10 +138,10 @@ func (r *reader) member(o jsonv.Value, at, key string, kind jsonv.Kind, need boo
 		}
 	case jsonv.KindNull:
 		if need {
-			r.errorf(v, path, "want %s, got null", kindWord(kind))
+			r.errorf(v, path, "expected %s, got null", kindWord(kind))
 		}
 	default:
-		r.errorf(v, path, "want %s, got %s", kindWord(kind), describe(v))
+		r.errorf(v, path, "expected %s, got %s", kindWord(kind), describe(v))
 	}
 	return jsonv.Value{}, path
 }
@@ -153,7 +153,7 @@ func kindWord(k jsonv.Kind) string {
 	case jsonv.KindNumber:
 		return "a number"
 	case jsonv.KindString:
-		return "a text"
+		return "a string"
 	case jsonv.KindArray:
 		return "a list"
 	}
@@ -178,7 +178,7 @@ func (r *reader) integer(o jsonv.Value, at, key string, def int) int {
 	}
 	n := number(v)
 	if n != math.Trunc(n) || math.Abs(n) > math.MaxInt32 {
-		r.errorf(v, path, "want a whole number, got %s", describe(v))
+		r.errorf(v, path, "expected a whole number, got %s", describe(v))
 		return def
 	}
 	return int(n)
@@ -194,7 +194,7 @@ func (r *reader) elements(v jsonv.Value, at string, kind jsonv.Kind, use func(v 
 	for i, e := range v.Elems() {
 		p := at + "/" + strconv.Itoa(i)
 		if e.Kind() != kind {
-			r.errorf(e, p, "want %s, got %s", kindWord(kind), describe(e))
+			r.errorf(e, p, "expected %s, got %s", kindWord(kind), describe(e))
 			continue
 		}
 		use(e, p)

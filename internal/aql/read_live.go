@@ -14,7 +14,7 @@ func (r *reader) live(o jsonv.Value) jsonv.Value {
 	for _, key := range []string{"tool", "started", "finished", "target", "repeat", "run", "ended"} {
 		r.text(live, at, key, false)
 	}
-	for _, key := range []string{"tools", "dialect", "modes", "notices", "volatile_paths"} {
+	for _, key := range []string{"tools", "dialect", "modes", "notices", "volatile_paths", "unchecked"} {
 		r.texts(live, at, key)
 	}
 	for _, key := range []string{"calls", "batch_sent"} {
@@ -37,6 +37,7 @@ func (r *reader) live(o jsonv.Value) jsonv.Value {
 	r.records(live, at, "unasked", "name", "reason")
 	r.records(live, at, "cleanup", "operation")
 	r.records(live, at, "leftovers", "operation", "reason")
+	r.records(live, at, "changed", "operation", "says")
 	r.list(live, at, "transcript", jsonv.KindObject, func(c jsonv.Value, at string) { r.text(c, at, "tool", false) })
 	r.list(live, at, "tests", jsonv.KindObject, r.liveTest)
 	return live
@@ -55,7 +56,7 @@ func (r *reader) records(o jsonv.Value, at, key string, texts ...string) {
 func (r *reader) liveTest(t jsonv.Value, at string) {
 	id := r.text(t, at, "id", true)
 	if test, known := testsByID()[id]; id != "" && !(known && test.Live) {
-		r.problems.Add(source.Warnf(r.pos(t.Lookup("id")), at+"/id", "no row of a live report is called %q, so this counts for nothing", clip(id, 40)))
+		r.problems.Add(source.Warnf(r.pos(t.Lookup("id")), at+"/id", "no row of a live report is called %q: the entry is ignored", clip(id, 40)))
 	}
 	r.integer(t, at, "cases", 0)
 	for _, key := range []string{"lacking", "moot", "observed"} {
@@ -66,7 +67,7 @@ func (r *reader) liveTest(t jsonv.Value, at string) {
 		r.text(f, at, "says", true)
 		r.integer(f, at, "call", 0)
 		if rule := rulesByID()[name]; name != "" && (rule == nil || rule.Test != id) {
-			r.problems.Add(source.Warnf(r.pos(f.Lookup("rule")), at+"/rule", "%q is no rule of this row, so this counts for nothing", clip(name, 40)))
+			r.problems.Add(source.Warnf(r.pos(f.Lookup("rule")), at+"/rule", "%q is not a rule of this row: the entry is ignored", clip(name, 40)))
 		}
 	})
 }

@@ -30,12 +30,12 @@ func TestMistakesHaveLineColumnAndPointer(t *testing.T) {
 		"{\n \"a\": NaN}": {`b.json:2:7: error: not JSON: `},
 		`{} {}`:           {`b.json:1:4: error: not JSON: `},
 		"{\n  \"capabilities\": true,\n  \"endpoint_modes\": [\"crude\", 7]\n}": {
-			`b.json:2:19: error: /capabilities: want an object, got true`,
-			`b.json:3:31: error: /endpoint_modes/1: want a text, got a number (7)`,
+			`b.json:2:19: error: /capabilities: expected an object, got true`,
+			`b.json:3:31: error: /endpoint_modes/1: expected a string, got a number (7)`,
 		},
 		`{"error_tests":[{"must_mention":null,"name":null}, null]}`: {
-			`b.json:1:45: error: /error_tests/0/name: want a text, got null`,
-			`b.json:1:52: error: /error_tests/1: want an object, got null`,
+			`b.json:1:45: error: /error_tests/0/name: expected a string, got null`,
+			`b.json:1:52: error: /error_tests/1: expected an object, got null`,
 		},
 		`{"parameter_tests":{"optional_defaults":[{}]}}`: {
 			`b.json:1:42: error: /parameter_tests/optional_defaults/0: missing key "operation"`,
@@ -43,33 +43,33 @@ func TestMistakesHaveLineColumnAndPointer(t *testing.T) {
 			`b.json:1:42: error: /parameter_tests/optional_defaults/0: missing key "expected_value_path"`,
 		},
 		`{"accepted_parameters":{"a/b":[["c"]]},"expected_level":1.5}`: {
-			`b.json:1:32: error: /accepted_parameters/a~1b/0: want a text, got a list of 1`,
-			`b.json:1:57: error: /expected_level: want a whole number, got a number (1.5)`,
+			`b.json:1:32: error: /accepted_parameters/a~1b/0: expected a string, got a list of 1`,
+			`b.json:1:57: error: /expected_level: expected a whole number, got a number (1.5)`,
 		},
 		`{"semantic_tests":[{"name":"n","x_judge":{"verdict":"maybe"}}]}`: {
-			`b.json:1:53: error: /semantic_tests/0/x_judge/verdict: want understood, not_understood or unsure, got "maybe"`,
+			`b.json:1:53: error: /semantic_tests/0/x_judge/verdict: expected understood, not_understood or unsure, got "maybe"`,
 		},
 		"{\"x_live\":{\"tests\":5,\n\"skipped\":\"x\"}}": {
-			`b.json:1:20: error: /x_live/tests: want a list, got a number (5)`,
-			`b.json:2:11: error: /x_live/skipped: want a list, got a text ("x")`,
+			`b.json:1:20: error: /x_live/tests: expected a list, got a number (5)`,
+			`b.json:2:11: error: /x_live/skipped: expected a list, got a string ("x")`,
 		},
 		"{\"x_live\":{\"tests\":[null,5,{\"cases\":\"1\",\"findings\":[7,{\"rule\":1}]}],\n\"ended\":1,\"untested\":[1],\"cut_short\":{\"a\":2},\"policy\":3,\"transcript\":[\"x\"]}}": {
-			`b.json:1:21: error: /x_live/tests/0: want an object, got null`,
-			`b.json:1:26: error: /x_live/tests/1: want an object, got a number (5)`,
+			`b.json:1:21: error: /x_live/tests/0: expected an object, got null`,
+			`b.json:1:26: error: /x_live/tests/1: expected an object, got a number (5)`,
 			`b.json:1:28: error: /x_live/tests/2: missing key "id"`,
-			`b.json:1:37: error: /x_live/tests/2/cases: want a number, got a text ("1")`,
-			`b.json:1:53: error: /x_live/tests/2/findings/0: want an object, got a number (7)`,
+			`b.json:1:37: error: /x_live/tests/2/cases: expected a number, got a string ("1")`,
+			`b.json:1:53: error: /x_live/tests/2/findings/0: expected an object, got a number (7)`,
 			`b.json:1:55: error: /x_live/tests/2/findings/1: missing key "says"`,
-			`b.json:1:63: error: /x_live/tests/2/findings/1/rule: want a text, got a number (1)`,
-			`b.json:2:9: error: /x_live/ended: want a text, got a number (1)`,
-			`b.json:2:23: error: /x_live/untested/0: want an object, got a number (1)`,
-			`b.json:2:43: error: /x_live/cut_short/a: want a text, got a number (2)`,
-			`b.json:2:55: error: /x_live/policy: want an object, got a number (3)`,
-			`b.json:2:71: error: /x_live/transcript/0: want an object, got a text ("x")`,
+			`b.json:1:63: error: /x_live/tests/2/findings/1/rule: expected a string, got a number (1)`,
+			`b.json:2:9: error: /x_live/ended: expected a string, got a number (1)`,
+			`b.json:2:23: error: /x_live/untested/0: expected an object, got a number (1)`,
+			`b.json:2:43: error: /x_live/cut_short/a: expected a string, got a number (2)`,
+			`b.json:2:55: error: /x_live/policy: expected an object, got a number (3)`,
+			`b.json:2:71: error: /x_live/transcript/0: expected an object, got a string ("x")`,
 		},
 		`{"x_live":{"tests":[{"id":"acuracy","findings":[{"rule":"leaks.path","says":"x"}]}]}}`: {
-			`b.json:1:27: warning: /x_live/tests/0/id: no row of a live report is called "acuracy", so this counts for nothing`,
-			`b.json:1:57: warning: /x_live/tests/0/findings/0/rule: "leaks.path" is no rule of this row, so this counts for nothing`,
+			`b.json:1:27: warning: /x_live/tests/0/id: no row of a live report is called "acuracy": the entry is ignored`,
+			`b.json:1:57: warning: /x_live/tests/0/findings/0/rule: "leaks.path" is not a rule of this row: the entry is ignored`,
 		},
 		`{"x_live":{"policy":"safe","tests":[]}}`: nil,
 		`{"error_test":[]}`:                       {`b.json:1:15: warning: /error_test: unknown key "error_test" (did you mean "error_tests"?)`},
@@ -160,7 +160,7 @@ func TestByteOrderMarkAndNullMembers(t *testing.T) {
 		t.Errorf("got %q, %v", e.Implementation, lines(ds))
 	}
 	_, ds = read("\ufeff" + `{"version":1}`)
-	if want := []string{`b.json:1:12: error: /version: want a text, got a number (1)`}; !cmp.Equal(lines(ds), want) {
+	if want := []string{`b.json:1:12: error: /version: expected a string, got a number (1)`}; !cmp.Equal(lines(ds), want) {
 		t.Error(lines(ds))
 	}
 }

@@ -22,6 +22,12 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 		Notes:    append([]string{"Conformance: " + r.levelsInOneLine()}, r.closing()...),
 	}
 	var cases result.Slice
+	if line := r.warning(); line != "" {
+		run.Notes = append([]string{line}, run.Notes...)
+		cases = append(cases, r.asCase(CategoryResult{Name: RoundTrip, Required: true}, TestResult{Name: "Data that the run did not create is unchanged", Result: Failed, Detail: line}))
+		run.Summary.Total++
+		run.Summary.Failed++
+	}
 	for _, c := range r.Categories {
 		for _, t := range c.Tests {
 			k := r.asCase(c, t)

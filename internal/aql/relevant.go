@@ -24,10 +24,10 @@ func (j *judgement) documents(op, param string) jsonv.Value { return j.described
 // indexNames makes the indices of what is listed and documented.
 func (j *judgement) indexNames() {
 	j.detailed, j.listed, j.described = map[string]bool{}, map[string]bool{}, map[[2]string]jsonv.Value{}
-	for name := range listedOperations(j.e) {
-		j.listed[name] = true
+	for op := range listedOperations(j.e) {
+		j.listed[op.Lookup("name").Text()] = true
 	}
-	for _, d := range j.e.OperationDetails {
+	for _, d := range j.details() {
 		name := d.Lookup("name")
 		if name.Kind() == jsonv.KindString {
 			j.detailed[name.Text()] = true
@@ -54,5 +54,5 @@ func irrelevant(n int, why string) string {
 	if n == 0 {
 		return ""
 	}
-	return ", and " + strconv.Itoa(n) + " in the bundle did not count: " + why
+	return ", and " + strconv.Itoa(n) + " in the bundle not counted: " + why
 }

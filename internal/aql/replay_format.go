@@ -137,7 +137,7 @@ func ReadRecording(f *source.File) (*Recording, error) {
 		case n == 1:
 			var h recordingHeader
 			if err := json.Unmarshal(text, &h); err != nil || h.Recording != recordingKind {
-				return wrong(1, "this is no recording of a live run: want {\"recording\": %q, …} in the first line", recordingKind)
+				return wrong(1, "not a recording of a live run: expected {\"recording\": %q, …} in the first line", recordingKind)
 			}
 			if h.Version != recordingVersion {
 				return wrong(1, "the recording has version %d; this program reads version %d: record the run again", h.Version, recordingVersion)
@@ -158,7 +158,7 @@ func ReadRecording(f *source.File) (*Recording, error) {
 	}
 	switch {
 	case n == 0:
-		return wrong(0, "the file is empty: it is no recording of a live run")
+		return wrong(0, "the file is empty: it is not a recording of a live run")
 	case !ended:
 		return wrong(n, "the recording is not complete: its run was killed, or the file was cut; record the run again")
 	}

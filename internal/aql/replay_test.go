@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 	"mcptest/internal/source"
 )
 
@@ -110,30 +111,30 @@ func TestReplayGivesTheSameBundle(t *testing.T) {
 // Deaths, restarts, hangs, waits and ends are played back at once.
 func TestReplayOfTrouble(t *testing.T) {
 	hangs := func(after int) func(context.Context, string) (*mcp.Session, error) {
-		return dialer(t, func(string) mcp.Handler {
-			return spoiled(t, demo.Options{}, func(n int, _ *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+		return dialer(t, func(string) mcpserver.Handler {
+			return spoiled(t, demo.Options{}, func(n int, _ *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 				if n > after && n%20 == 0 || n > after+100 {
-					return &mcp.Reply{}
+					return &mcpserver.Reply{}
 				}
 				return nil
 			})
 		})
 	}
-	limited := dialer(t, func(string) mcp.Handler {
-		return spoiled(t, demo.Options{}, func(n int, _ *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+	limited := dialer(t, func(string) mcpserver.Handler {
+		return spoiled(t, demo.Options{}, func(n int, _ *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if n != 30 {
 				return nil
 			}
 			return textReply(`{"success":false,"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Wait.","details":{"retry_after_seconds":0.3}}}`)
 		})
 	})
-	always := func(reply *mcp.Reply) func(context.Context, string) (*mcp.Session, error) {
-		return dialer(t, func(string) mcp.Handler {
-			return spoiled(t, demo.Options{}, func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply { return reply })
+	always := func(reply *mcpserver.Reply) func(context.Context, string) (*mcp.Session, error) {
+		return dialer(t, func(string) mcpserver.Handler {
+			return spoiled(t, demo.Options{}, func(int, *mcpserver.Request, func() *mcpserver.Reply) *mcpserver.Reply { return reply })
 		})
 	}
-	flood := dialer(t, func(string) mcp.Handler {
-		return spoiled(t, demo.Options{}, func(n int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+	flood := dialer(t, func(string) mcpserver.Handler {
+		return spoiled(t, demo.Options{}, func(n int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			for range 2000 / n {
 				_ = req.Notify("notifications/message", []byte(`{"level":"info","data":"x"}`))
 			}
@@ -150,8 +151,8 @@ func TestReplayOfTrouble(t *testing.T) {
 		"time used up":   {Dial: hangs(60), CallTimeout: 20 * time.Second, Budget: 700 * time.Millisecond},
 		"a rate":         {Dial: library(t, demo.Options{}), Rate: 1000},
 		"no JSON":        {Dial: always(textReply("Hello!"))},
-		"another result": {Dial: always(&mcp.Reply{Result: []byte(`{"a":1,"a":2}`)})},
-		"errors":         {Dial: always(&mcp.Reply{Error: &mcp.RPCError{Code: -32603, Message: "no"}})},
+		"another result": {Dial: always(&mcpserver.Reply{Result: []byte(`{"a":1,"a":2}`)})},
+		"errors":         {Dial: always(&mcpserver.Reply{Error: &mcp.RPCError{Code: -32603, Message: "no"}})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -174,8 +175,8 @@ func TestReplayOfAnInterruptedRun(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			defer cancel(nil)
 			var calls atomic.Int64
-			dial := dialer(t, func(string) mcp.Handler {
-				return spoiled(t, demo.Options{}, func(int, *mcp.Request, func() *mcp.Reply) *mcp.Reply {
+			dial := dialer(t, func(string) mcpserver.Handler {
+				return spoiled(t, demo.Options{}, func(int, *mcpserver.Request, func() *mcpserver.Reply) *mcpserver.Reply {
 					if int(calls.Add(1)) == at {
 						cancel(errors.New("interrupted"))
 					}
@@ -194,8 +195,8 @@ func TestReplayOfAnInterruptedRun(t *testing.T) {
 // What is secret is in no recording, and the run is the same without it.
 func TestSecretsAreNotRecorded(t *testing.T) {
 	const secret, pin, token, other = "wx-90210-hunter", "4711-0815", "conf_Ab12Cd34Ef56", "tok-1234-abcd"
-	dial := dialer(t, func(string) mcp.Handler {
-		return spoiled(t, demo.Options{Features: []string{"confirm"}}, func(_ int, req *mcp.Request, _ func() *mcp.Reply) *mcp.Reply {
+	dial := dialer(t, func(string) mcpserver.Handler {
+		return spoiled(t, demo.Options{Features: []string{"confirm"}}, func(_ int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			switch {
 			case bytes.Contains(req.Params, []byte(`"name":"search_books"`)):
 				return textReply(`{"success":true,"data":{"operation":{"name":"search_books","semantic_category":"READ","endpoint":"READ","mcpTool":"mcp_aql_read","description":"Finds.","permissions":{"readOnly":true,"destructive":false},"parameters":[{"name":"pin","type":"string","required":true,"sensitive":true,"maxLength":9}],"returns":{"name":"BookList","kind":"object"}}}}`)
@@ -239,7 +240,7 @@ func TestReplayOfSomethingElse(t *testing.T) {
 		"cut short":             {nil, bytes.Join(lines[:50], nil), "run.jsonl:50: the recording is not complete"},
 		"half a line":           {nil, r.tape[:len(r.tape)-30], "the line cannot be read"},
 		"another version":       {nil, bytes.Replace(r.tape, []byte(`"version":1`), []byte(`"version":9`), 1), "run.jsonl:1: the recording has version 9"},
-		"a bundle":              {nil, []byte(r.bundle), "run.jsonl:1: this is no recording of a live run"},
+		"a bundle":              {nil, []byte(r.bundle), "run.jsonl:1: not a recording of a live run"},
 		"nothing":               {nil, nil, "run.jsonl: the file is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package aql
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -12,7 +13,7 @@ type Report struct {
 	Version          string
 	SpecVersion      string
 	RequestedLevel   int
-	ConformanceLevel int // 0 when a MUST category failed, else the requested level
+	ConformanceLevel int // strict: AchievedLevel; reference: 0 when a MUST category failed, else the requested level
 	Summary          Summary
 	Categories       []CategoryResult
 	ExitCode         int
@@ -30,11 +31,23 @@ type Report struct {
 	// NotApplicable are the rows of live runs that have nothing to look at in
 	// this adapter, or were not asked for. They are not among the rows.
 	NotApplicable []Inapplicable
+	// NotProved are the rows that level and exit code lack evidence of, with
+	// the reason. Only strict reports have them.
+	NotProved []Inapplicable
+	// Alerts are what a reader has to know before anything else; they are the
+	// first lines of the report.
+	Alerts []string
 	// Ended says why the live run ended early, "" when it did not.
 	Ended string
 	// Leftovers are what the live run created and could not remove, each with
 	// the reason.
 	Leftovers []string
+	// Changed is what the adapter's lists show otherwise than before the live
+	// run, though the run did not create it.
+	Changed []string
+	// Unchecked are the lists that were not compared with what they showed
+	// before, or not in full, with the reason.
+	Unchecked []string
 }
 
 // Summary counts rows.
@@ -62,6 +75,7 @@ type TestResult struct {
 
 	test     string // id of the Test, "" when read from a report that names none
 	unproven bool   // SKIP for want of evidence
+	lacking  string // what evidence is missing
 }
 
 // Inapplicable is a row that a report does not have, and why.
@@ -117,16 +131,20 @@ func narrate(found []Finding) string {
 	type group struct {
 		first Finding
 		n     int
+		names []string // what the findings alike are about
 	}
 	var groups []*group
 	index := map[[2]string]*group{}
 	for _, f := range found {
 		key := [2]string{f.Rule, cause(f.Says)}
+		about := varying().FindString(f.Says)
 		if g := index[key]; g != nil {
-			g.n++
+			if g.n++; !slices.Contains(g.names, about) {
+				g.names = append(g.names, about)
+			}
 			continue
 		}
-		g := &group{f, 1}
+		g := &group{f, 1, []string{about}}
 		index[key] = g
 		groups = append(groups, g)
 	}
@@ -145,25 +163,40 @@ func narrate(found []Finding) string {
 		}
 		b.WriteString(": " + g.first.Says)
 		if g.n > 1 {
-			fmt.Fprintf(&b, " (and %d alike)", g.n-1)
+			fmt.Fprintf(&b, " (and %d alike", g.n-1)
+			if others := g.names[1:]; len(others) > 0 {
+				b.WriteString(": " + several(others))
+			}
+			b.WriteString(")")
 		}
 		fmt.Fprintf(&b, " [%s]", g.first.Rule)
 	}
 	return b.String()
 }
 
-// Warns says whether a row or a category of the report warns, or rests on
-// less evidence than it should.
+// Warns says whether a row of the report warns.
 func (r *Report) Warns() bool {
 	for _, c := range r.Categories {
-		if c.Result == Warned {
-			return true
-		}
 		for _, t := range c.Tests {
-			if t.Result == Warned || t.unproven || len(t.Missing) > 0 {
+			if t.Result == Warned || t.Result == Failed && !c.Required {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// failed says whether a MUST category failed.
+func (r *Report) failed() bool {
+	return slices.ContainsFunc(r.Categories, func(c CategoryResult) bool { return c.Required && c.Result == Failed })
+}
+
+// Unproved tells in one sentence what was not proved, "" when nothing is
+// missing.
+func (r *Report) Unproved() string {
+	var rows []string
+	for _, n := range r.NotProved {
+		rows = append(rows, fmt.Sprintf("%s (%s)", n.Test, n.Reason))
+	}
+	return strings.Join(rows, "; ")
 }

@@ -40,9 +40,13 @@ func (r *Report) JSON() []byte {
 		))
 	}
 	o.list("notApplicable", each(r.NotApplicable, Inapplicable.json))
+	o.list("notProved", each(r.NotProved, Inapplicable.json))
 	o.text("bundle", r.Bundle)
+	o.list("alerts", each(r.Alerts, jsonv.String))
 	o.text("ended", r.Ended)
 	o.list("leftovers", each(r.Leftovers, jsonv.String))
+	o.list("changed", each(r.Changed, jsonv.String))
+	o.list("unchecked", each(r.Unchecked, jsonv.String))
 	return append(o.value().Indent("", "  "), '\n')
 }
 

@@ -45,14 +45,23 @@ func (r *reader) report(o jsonv.Value, out *Report) {
 	out.Normative = r.flag(o, "", "normative")
 	out.AchievedLevel = r.integer(o, "", "achievedLevel", -1)
 	out.Complete = r.flag(o, "", "complete")
-	r.list(o, "", "notApplicable", jsonv.KindObject, func(n jsonv.Value, at string) {
-		out.NotApplicable = append(out.NotApplicable, Inapplicable{r.text(n, at, "category", true), r.text(n, at, "name", true), r.text(n, at, "reason", false)})
-	})
+	out.NotApplicable = r.inapplicable(o, "notApplicable")
+	out.NotProved = r.inapplicable(o, "notProved")
 	out.Bundle = r.text(o, "", "bundle", false)
+	out.Alerts = r.texts(o, "", "alerts")
 	out.Ended = r.text(o, "", "ended", false)
-	r.list(o, "", "leftovers", jsonv.KindString, func(l jsonv.Value, _ string) { out.Leftovers = append(out.Leftovers, l.Text()) })
+	for key, list := range map[string]*[]string{"leftovers": &out.Leftovers, "changed": &out.Changed, "unchecked": &out.Unchecked} {
+		r.list(o, "", key, jsonv.KindString, func(l jsonv.Value, _ string) { *list = append(*list, l.Text()) })
+	}
 	cov, at := r.member(o, "", "coverage", jsonv.KindObject, false)
 	out.Coverage = Coverage{r.integer(cov, at, "operations_total", 0), r.integer(cov, at, "probed", 0), r.integer(cov, at, "skipped_by_policy", 0), r.integer(cov, at, "not_generatable", 0)}
+}
+
+func (r *reader) inapplicable(o jsonv.Value, key string) (out []Inapplicable) {
+	r.list(o, "", key, jsonv.KindObject, func(n jsonv.Value, at string) {
+		out = append(out, Inapplicable{r.text(n, at, "category", true), r.text(n, at, "name", true), r.text(n, at, "reason", false)})
+	})
+	return out
 }
 
 // needed reads a whole number that has to be there.
@@ -77,7 +86,7 @@ func (r *reader) category(c jsonv.Value, at string) CategoryResult {
 func (r *reader) verdict(o jsonv.Value, at string) Result {
 	v := Result(r.text(o, at, "result", true))
 	if v != "" && !slices.Contains([]Result{Pass, Failed, Warned, Skipped}, v) {
-		r.errorf(o.Lookup("result"), at+"/result", "want PASS, FAIL, WARN or SKIP, got %s", quoted(clip(string(v), 40)))
+		r.errorf(o.Lookup("result"), at+"/result", "expected PASS, FAIL, WARN or SKIP, got %s", quoted(clip(string(v), 40)))
 	}
 	return v
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"mcptest/internal/display"
 )
 
 // Text returns the report in the plain layout: a heading, and per category
@@ -12,6 +14,12 @@ import (
 // details are left out, line breaks become blanks.
 func (r *Report) Text() []byte {
 	var b strings.Builder
+	if line := r.warning(); line != "" {
+		b.WriteString(oneLine(line) + "\n\n")
+	}
+	for _, s := range r.Alerts {
+		b.WriteString(oneLine(s) + "\n")
+	}
 	fmt.Fprintf(&b, "Implementation: %s\n", orNotGiven(oneLine(r.Implementation)))
 	fmt.Fprintf(&b, "Spec version: %s\n", orNotGiven(oneLine(r.SpecVersion)))
 	for _, l := range r.levels() {
@@ -49,6 +57,12 @@ func (r *Report) Text() []byte {
 // adapter or a bundle is escaped.
 func (r *Report) Markdown() []byte {
 	var b strings.Builder
+	if line := r.warning(); line != "" {
+		b.WriteString("**" + escapeMarkdown(line) + "**\n\n")
+	}
+	for _, s := range r.Alerts {
+		b.WriteString(escapeMarkdown(s) + "\n\n")
+	}
 	b.WriteString("# MCP-AQL Conformance Report\n\n")
 	fmt.Fprintf(&b, "- Implementation: %s\n", codeSpan(orNotGiven(r.Implementation)))
 	fmt.Fprintf(&b, "- Spec version: %s\n", codeSpan(orNotGiven(r.SpecVersion)))
@@ -83,6 +97,15 @@ func (r *Report) Markdown() []byte {
 	return []byte(b.String())
 }
 
+// warning is the first line of a report whose live run left other data than
+// it found, "" where it did not.
+func (r *Report) warning() string {
+	if len(r.Changed) == 0 {
+		return ""
+	}
+	return "DATA CHANGED that this run did not create: " + strings.Join(r.Changed, "; ")
+}
+
 // levels are the lines about levels. The strict report begins with the level
 // that was achieved, which is 0 as long as evidence is missing; what did not
 // fail at the requested level is no level by itself. The reference layout is
@@ -95,7 +118,9 @@ func (r *Report) levels() [][2]string {
 	achieved := strconv.Itoa(r.AchievedLevel)
 	switch {
 	case r.AchievedLevel >= r.RequestedLevel:
-	case r.ConformanceLevel == 0:
+	case len(r.Changed) > 0:
+		achieved += " (data changed that the run did not create)"
+	case r.failed():
 		achieved += " (a MUST category failed)"
 	case !r.Complete:
 		achieved += " (evidence is missing)"
@@ -116,18 +141,24 @@ func (r *Report) closing() []string {
 		line += ", evidence incomplete"
 	}
 	out := []string{line + "."}
+	if why := r.Unproved(); why != "" {
+		out = append(out, "Not proved: "+why+".")
+	}
 	if len(r.NotApplicable) > 0 {
 		var rows []string
 		for _, n := range r.NotApplicable {
 			rows = append(rows, fmt.Sprintf("%s (%s)", n.Test, n.Reason))
 		}
-		out = append(out, fmt.Sprintf("Not applicable or not asked for, %s: %s.", count(len(rows), "row"), strings.Join(rows, "; ")))
+		out = append(out, fmt.Sprintf("Not applicable or not requested, %s: %s.", count(len(rows), "row"), strings.Join(rows, "; ")))
 	}
 	if r.Ended != "" {
-		out = append(out, "The run is not complete: "+r.Ended+". What it did not look at is SKIP.")
+		out = append(out, "The run is not complete: "+r.Ended+". What it did not check is SKIP.")
 	}
 	for _, l := range r.Leftovers {
 		out = append(out, "Left behind: "+l)
+	}
+	if len(r.Unchecked) > 0 {
+		out = append(out, "Not compared with the state before the run: "+strings.Join(r.Unchecked, "; ")+".")
 	}
 	if claim := r.Claim(); claim != "" {
 		out = append(out, claim)
@@ -148,14 +179,14 @@ func (c CategoryResult) requirement() Requirement {
 }
 
 // oneLine makes a foreign text fit for one line of a terminal: line breaks
-// and tabs become blanks, other control and formatting characters, and bytes
-// that are no text, go.
+// and tabs become blanks, other hidden characters, and bytes that are no text,
+// go.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n', r == '\r', r == '\t', r == '\u2028', r == '\u2029':
 			return ' '
-		case r == unicode.ReplacementChar, unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+		case r == unicode.ReplacementChar, display.Hidden(r):
 			return -1
 		}
 		return r

@@ -165,8 +165,8 @@ const SkippedSemantics = "Semantic evaluation skipped"
 // one row per semantic test.
 func Tests() []Test {
 	return withLiveTests([]Test{
-		{"operations", "Operations query is implemented", Introspection, "INT 4.1, 8.1.2", "Asking for the list of operations gives one, in the documented form.", false},
-		{"types", "Types query is implemented", Introspection, "INT 5.1, 8.1.2", "Asking for the list of types gives one, in the documented form.", false},
+		{"operations", "Operations query is implemented", Introspection, "INT 4.1, 8.1.2", "The query for operations answers a list in the documented form.", false},
+		{"types", "Types query is implemented", Introspection, "INT 5.1, 8.1.2", "The query for types answers a list in the documented form.", false},
 		{"details", "Operation detail payloads validate", Introspection, "INT 3.3, 8.1.4", "What the adapter says about each single operation has the documented form.", false},
 		{"extensions", "Extension fields in details", Introspection, "INT 3.3", "Only in strict reports: members of a detail that the specification does not define. It defines some of them elsewhere, so they warn.", false},
 		{"completeness", "Introspection completeness matches accepted parameters", Introspection, "S 3.1", "Every parameter that an operation accepts is documented, and the other way round.", false},
@@ -175,10 +175,10 @@ func Tests() []Test {
 		{"defaults", "Documented defaults are observable", Parameters, "S 3.2", "Without the parameter, the answer shows the documented default.", false},
 		{"snake-case", "Canonical parameter names use snake_case", Parameters, "D 4.3", "Parameter names are lower-case words joined by underscores.", false},
 		{"error-form", "Error responses match the discriminated union schema", ErrorQuality, "D 5.1", "Every answer to a bad call is a result: success with data, or failure with code and message.", false},
-		{"leaks", "Error messages do not leak implementation internals", ErrorQuality, "S 3.3", "Messages speak of the request, not of the program behind it.", false},
+		{"leaks", "Error messages do not leak implementation internals", ErrorQuality, "S 3.3", "Messages are about the request, not about the program.", false},
 		{"actionable", "Error messages remain actionable", ErrorQuality, "S 3.3", "Messages name what was wrong, so that a model can correct itself.", false},
 		{"create-read", "Create-read cycles preserve submitted fields", RoundTrip, "S 3.4", "What was created is read back unchanged.", false},
-		{"update", "Updates preserve non-targeted fields", RoundTrip, "S 3.4, D 4.5", "An update leaves alone what it does not mention.", false},
+		{"update", "Updates preserve non-targeted fields", RoundTrip, "S 3.4, D 4.5", "An update does not change what it does not mention.", false},
 		{"modes", "Both endpoint modes are documented", Level2, "S 2.2, D 3.3", "The adapter offers semantic endpoints and the single endpoint.", false},
 		{"fields", "Field selection is supported", Level2, "S 2.2, FS 4", "READ operations take a list of fields.", false},
 		{"batch", "Batch operations are supported", Level2, "S 2.2, OPS 7", "Several operations in one request, each with its own result.", false},

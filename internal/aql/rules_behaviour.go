@@ -4,7 +4,7 @@ var parameterRules = []Rule{
 	{"required.case", "required", Must, "S 3.2", Fail, Fail, "For every required parameter there is a call without it.", "Call the operation with every other parameter valid and this one left out, and record the answer under parameter_tests.missing_required."},
 	{"required.refused", "required", Must, "S 3.2", Fail, Fail, "A call without a required parameter is refused: success is false.", "Check required parameters before anything else, or document the parameter as optional."},
 	{"required.named", "required", Must, "S 3.2", Fail, Off, "The refusal's message contains the parameter's name.", "Name the missing parameter in error.message."},
-	{"required.named-word", "required", Must, "S 3.2, ERR 4.3", Off, Fail, "The refusal's message names the parameter, as a whole word.", "Name the missing parameter in error.message, in quotation marks or as a word of its own."},
+	{"required.named-word", "required", Must, "S 3.2, ERR 4.3", Off, Fail, "The refusal's message names the parameter, as a whole word.", "Name the missing parameter in error.message, in quotation marks or as a separate word."},
 	{"required.named-details", "required", Should, "S 3.2", Off, Warn, "The parameter is named in the message, not only in details.", "Repeat the name in error.message: a model may never be shown the details."},
 	{"required.code", "required", Should, "ERR 4.3", Off, Warn, "The refusal's code is VALIDATION_MISSING_PARAM.", "Use the registered code."},
 	{"required.repeated", "required", Must, "S 3.2", Off, Fail, "Further cases of the same parameter hold as well.", "Every recorded answer counts, not only the first."},
@@ -41,7 +41,7 @@ var level2Rules = []Rule{
 	{"fields.supported", "fields", Should, "S 2.2, FS 4", Fail, Fail, "Field selection was seen to work.", "Take a list of fields on READ operations; record capabilities.field_selection: true."},
 	{"batch.supported", "batch", Should, "S 2.2, OPS 7", Fail, Fail, "Batches were seen to work.", "Take {operations: […]}; record capabilities.batch_operations: true."},
 	{"batch.example", "batch", Should, "OPS 7.3", Fail, Fail, "There is an answer to a batch, and it is a result.", "Record the answer to a real batch under batch_example."},
-	{"batch.data", "batch", Should, "D 5.1", Fail, Warn, "The answer to a batch has data. The specification disagrees with itself here: results need it, batches do not.", "Answer data: null beside results."},
+	{"batch.data", "batch", Should, "D 5.1", Fail, Warn, "The answer to a batch has data. The specification disagrees with itself here: results need it, batches do not.", "Answer data: null next to results."},
 	{"result.batch-members", "batch", Should, "OPS 7", Fail, Warn, "The answer to a batch has no halted_at and pending_operations. The specification disagrees with itself here.", "Say it in the entry of the operation that halted."},
 	{"batch.results", "batch", Should, "OPS 7.3", Off, Fail, "The answer to a batch has results.", "Answer one entry per operation under results."},
 	{"batch.summary", "batch", Should, "OPS 7.3", Off, Fail, "The answer to a batch has a summary.", "Answer summary: {total, succeeded, failed}."},
@@ -51,7 +51,7 @@ var level2Rules = []Rule{
 
 var constraintRules = []Rule{
 	{"enforced.refused", "enforced", Must, "S 3.5", Fail, Fail, "Breaking a constraint is refused: success is false.", "Enforce the constraint, or stop documenting it."},
-	{"enforced.message", "enforced", Must, "S 3.5", Fail, Fail, "The refusal has a message, a text.", "Answer error: {code, message} that says which constraint was broken."},
+	{"enforced.message", "enforced", Must, "S 3.5", Fail, Fail, "The refusal has a message, a string.", "Answer error: {code, message} that says which constraint was broken."},
 	{"disclosed.documented", "disclosed", Should, "S 3.5", Warn, Warn, "A constraint that is enforced is documented in the introspection.", "Say so in the parameter's or the operation's description (\"read-only\", \"append-only\", the range)."},
 }
 

@@ -56,7 +56,9 @@ func (x *ruling) result() TestResult {
 	t := TestResult{Name: x.test.Name, test: x.test.ID, Result: Pass, Findings: x.found}
 	x.locate(t.Findings)
 	x.e.exchanges(t.Findings)
-	t.unproven = x.set == Strict && x.cases == 0 && x.moot == ""
+	if t.unproven = x.set == Strict && x.cases == 0 && x.moot == ""; t.unproven {
+		t.lacking = x.lacking
+	}
 	if x.set == Strict && x.cases > 0 {
 		t.Missing = x.gaps
 	}
@@ -75,11 +77,11 @@ func (x *ruling) result() TestResult {
 		t.Result = Skipped
 		t.Detail = "No evidence: " + x.lacking + "."
 	case x.cases == 0:
-		t.Detail = "Nothing in the bundle speaks against it: " + x.lacking + "."
+		t.Detail = "No evidence against it: " + x.lacking + "."
 	case x.observed != "":
 		t.Detail = x.observed
 	default:
-		t.Detail = fmt.Sprintf("%s looked at, nothing to object to.", count(x.cases, "case"))
+		t.Detail = fmt.Sprintf("%s: no problem found.", count(x.cases, "case"))
 	}
 	if len(t.Missing) > 0 {
 		t.Detail += " No case: " + several(t.Missing) + "."

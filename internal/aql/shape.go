@@ -105,7 +105,7 @@ func may(name, rule string, want shape) fieldShape  { return fieldShape{name, fa
 
 func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if v.Kind() != jsonv.KindObject {
-		p.add(rule, at, v, "want an object, got %s", describe(v))
+		p.add(rule, at, v, "expected an object, got %s", describe(v))
 		return
 	}
 	for i := range s.fields {
@@ -133,7 +133,7 @@ func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 			broken = r
 		}
 		if broken != "" {
-			p.add(broken, at.member(key), m, "a member nobody defined")
+			p.add(broken, at.member(key), m, "an undefined member")
 		}
 	}
 }
@@ -143,7 +143,7 @@ type anyObject struct{}
 
 func (anyObject) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if v.Kind() != jsonv.KindObject {
-		p.add(rule, at, v, "want an object, got %s", describe(v))
+		p.add(rule, at, v, "expected an object, got %s", describe(v))
 	}
 }
 
@@ -157,7 +157,7 @@ type flag struct{}
 
 func (flag) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if v.Kind() != jsonv.KindBool {
-		p.add(rule, at, v, "want true or false, got %s", describe(v))
+		p.add(rule, at, v, "expected true or false, got %s", describe(v))
 	}
 }
 
@@ -175,16 +175,16 @@ func (s words) look(p *probe, at *place, v jsonv.Value, rule string) {
 	t := v.Text()
 	switch {
 	case v.Kind() != jsonv.KindString:
-		p.add(rule, at, v, "want a text, got %s", describe(v))
+		p.add(rule, at, v, "expected a string, got %s", describe(v))
 	case s.filled && t == "":
-		p.add(rule, at, v, "want a text that is not empty")
+		p.add(rule, at, v, "expected a string that is not empty")
 	case s.oneOf != nil && !slices.Contains(s.oneOf, t):
 		if r, ok := s.except[t]; ok {
 			rule = r
 		}
-		p.add(rule, at, v, "want one of %s, got %s", strings.Join(s.oneOf, ", "), quoted(clip(t, 40)))
+		p.add(rule, at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), quoted(clip(t, 40)))
 	case s.like != nil && !s.like().MatchString(t), s.is != nil && !s.is(t):
-		p.add(rule, at, v, "want %s, got %s", s.want, quoted(clip(t, 40)))
+		p.add(rule, at, v, "expected %s, got %s", s.want, quoted(clip(t, 40)))
 	}
 }
 
@@ -205,7 +205,7 @@ func (s amount) look(p *probe, at *place, v jsonv.Value, rule string) {
 	}
 	n := number(v)
 	if v.Kind() != jsonv.KindNumber || math.IsInf(n, 0) || s.whole && n != math.Trunc(n) || !s.free && n < s.min {
-		p.add(rule, at, v, "want %s, got %s", want, describe(v))
+		p.add(rule, at, v, "expected %s, got %s", want, describe(v))
 	}
 }
 
@@ -218,7 +218,7 @@ type sequence struct {
 
 func (s sequence) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if v.Kind() != jsonv.KindArray {
-		p.add(rule, at, v, "want a list, got %s", describe(v))
+		p.add(rule, at, v, "expected a list, got %s", describe(v))
 		return
 	}
 	if s.of == nil {

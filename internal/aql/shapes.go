@@ -145,7 +145,7 @@ const maxResultPlaces = 1000
 
 func (resultShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if v.Kind() != jsonv.KindObject {
-		p.add("result.object", at, v, "want an object, got %s", describe(v))
+		p.add("result.object", at, v, "expected an object, got %s", describe(v))
 		return
 	}
 	success, _ := v.Get("success")
@@ -153,7 +153,7 @@ func (resultShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 	case at.level() > maxResultPlaces:
 		p.add("result.results-result", at, v, "results inside results, more than %d places deep", maxResultPlaces)
 	case success.Kind() != jsonv.KindBool:
-		p.add("result.success", at.member("success"), v, "want true or false, got %s", describe(success))
+		p.add("result.success", at.member("success"), v, "expected true or false, got %s", describe(success))
 	case success.Bool():
 		successResult().look(p, at, v, rule)
 	default:

@@ -3,6 +3,7 @@ package aql
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // What a live run left out, and what it makes of a row that promises to look
@@ -56,6 +57,10 @@ func (x *ruling) lack(op, param string, left *[]string) {
 
 // lackOf is lack of what the calls of a test would have shown, under a name.
 func (x *ruling) lackOf(test, op, param, name string, left *[]string) {
+	if slices.Contains(x.unreadable, op) {
+		x.gaps = append(x.gaps, op)
+		return
+	}
 	if x.callable(op) && !x.untested[[3]string{test, op, param}].policy {
 		x.gaps = append(x.gaps, name)
 		return
@@ -68,10 +73,30 @@ func (x *ruling) lackOf(test, op, param, name string, left *[]string) {
 	}
 }
 
+// obstacles tells what kept a live run from a row's cases, of the operations
+// named and of what the row's test passed over.
+func (x *ruling) obstacles(ops []string) string {
+	var why []string
+	for _, u := range x.e.Live.Lookup("untested").Elems() {
+		if u.Lookup("test").Text() == x.test.ID {
+			why = append(why, strings.TrimSpace(u.Lookup("operation").Text()+" "+u.Lookup("parameter").Text())+": "+u.Lookup("reason").Text())
+		}
+	}
+	for _, s := range x.e.Live.Lookup("skipped").Elems() {
+		if op := s.Lookup("operation").Text(); slices.Contains(ops, op) {
+			why = append(why, strings.TrimSuffix(op+": "+s.Lookup("reason").Text()+": "+s.Lookup("detail").Text(), ": "))
+		}
+	}
+	if len(why) == 0 {
+		return "the run found none; --mode write checks more, and --values provides values"
+	}
+	return several(why) + "; --values provides values"
+}
+
 // besides names what a live run may not, or could not, call.
 func besides(left []string) string {
 	if len(left) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Left out by the run's mode, or for want of a value: %s.", several(left))
+	return fmt.Sprintf(" Left out because of the mode, a missing value, or the risk to data that the run did not create: %s.", several(left))
 }

@@ -122,7 +122,7 @@ func TestEveryOperationNeedsItsCase(t *testing.T) {
 	if want := "1 case, of 1 of 3 operations. No case: show_bed, sow_seed."; row.Detail != want {
 		t.Errorf("%s", row.Detail)
 	}
-	if r.Complete || r.AchievedLevel != 0 || r.ExitCode != 0 || categories(r)[aql.Parameters] != aql.Warned {
+	if r.Complete || r.AchievedLevel != 0 || r.ExitCode != 2 || categories(r)[aql.Parameters] != aql.Warned {
 		t.Errorf("complete %v, achieved %d, exit %d, %s", r.Complete, r.AchievedLevel, r.ExitCode, categories(r)[aql.Parameters])
 	}
 	again, ds := aql.ReadReport(&source.File{Name: "r.json", Data: r.JSON()})
@@ -156,7 +156,7 @@ func TestLiveGaps(t *testing.T) {
 		t.Errorf("%s, missing %q, complete %v", row.Result, row.Missing, gap("").Complete)
 	}
 	row = rowsByID(gap(`,"policy":true`))["required"]
-	if len(row.Missing) != 0 || !strings.Contains(row.Detail, "Left out by the run's mode, or for want of a value: ") {
+	if len(row.Missing) != 0 || !strings.Contains(row.Detail, "Left out because of the mode, a missing value, or the risk to data that the run did not create: ") {
 		t.Errorf("missing %q: %s", row.Missing, row.Detail)
 	}
 }
@@ -173,7 +173,7 @@ func TestFormsAreGrouped(t *testing.T) {
 	if len(row.Findings) != 2 || row.Result != aql.Failed {
 		t.Fatalf("%s, %d findings: %s", row.Result, len(row.Findings), row.Detail)
 	}
-	if f := row.Findings[0]; f.Says != "list_beds answers: a member nobody defined, in 25 answers" || f.At != "/x_live/transcript/0/answer/page" || f.Exchange == nil {
+	if f := row.Findings[0]; f.Says != "list_beds answers: an undefined member, in 25 answers" || f.At != "/x_live/transcript/0/answer/page" || f.Exchange == nil {
 		t.Errorf("%+v", f)
 	}
 }

@@ -98,6 +98,7 @@ func machinePaths(root string) []string {
 var (
 	mentioned = regexp.MustCompile("`((?:internal|cmd)/[a-z0-9-]+(?:/[a-z0-9-]+)?|schemas)`")
 	mdLink    = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
+	testLink  = regexp.MustCompile(`\[(Test\w+)\]\(([^)\s]+_test\.go)\)`)
 )
 
 // TestArchitecturePageKnowsThePackages: the page names every package, and
@@ -147,6 +148,31 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(root, filepath.Dir(name), to)); err != nil {
 				t.Errorf("%s links to %s, which is not there", name, to)
 			}
+		}
+	}
+}
+
+// TestNamedTestsExist checks the pages that say which test proves a rule: the
+// function that a link names is declared in the file that it leads to.
+func TestNamedTestsExist(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(repoRoot(t), "docs", "spec")
+	page, err := os.ReadFile(filepath.Join(dir, "requirements.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := testLink.FindAllStringSubmatch(string(page), -1)
+	if len(links) < 30 {
+		t.Fatalf("requirements.md names only %d Go tests", len(links))
+	}
+	for _, link := range links {
+		code, err := os.ReadFile(filepath.Join(dir, link[2]))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if !strings.Contains(string(code), "func "+link[1]+"(") {
+			t.Errorf("requirements.md names %s, which %s does not declare", link[1], link[2])
 		}
 	}
 }

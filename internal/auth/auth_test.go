@@ -117,6 +117,19 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// Metadata of another resource is named as such, not as what fails because of it.
+func TestMetadataOfAnotherResource(t *testing.T) {
+	t.Parallel()
+	s := newAuthority(t)
+	s.names = "/other"
+	a := newAuthorizer(t, auth.Config{Grant: auth.AuthorizationCode, Headless: true})
+	_, _, err := get(t, a, s.URL+"/mcp")
+	want := "log in: the server's resource metadata at " + s.URL + "/.well-known/oauth-protected-resource/mcp is not about the server under test: its resource is \"" + s.URL + "/other\", want \"" + s.URL + "/mcp\""
+	if err == nil || err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want)
+	}
+}
+
 func TestLoginOnceForManyRequests(t *testing.T) {
 	t.Parallel()
 	s := newAuthority(t)
@@ -214,7 +227,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		"needs token_endpoint or issuer":   {Grant: auth.ClientCredentials, ClientID: "a", ClientSecret: "b"},
 		"needs client_id and a secret":     {Grant: auth.ClientCredentials, Issuer: "https://id.example.com"},
 		"with a client secret needs":       {Grant: auth.AuthorizationCode, Headless: true, ClientID: "a", ClientSecret: "b"},
-		"go with client_id":                {Grant: auth.AuthorizationCode, Headless: true, Issuer: "https://id.example.com"},
+		"require client_id":                {Grant: auth.AuthorizationCode, Headless: true, Issuer: "https://id.example.com"},
 		"is not known":                     {Grant: "password", ClientID: "a"},
 		"no place for tokens":              {Grant: auth.AuthorizationCode},
 		"device_code with a client secret": {Grant: auth.DeviceCode, ClientID: "a", ClientSecret: "b"},

@@ -19,6 +19,7 @@ import (
 // authorization), logged in without a browser.
 type code struct {
 	handler *auth.AuthorizationCodeHandler
+	client  *http.Client
 	steps   int // logins so far
 }
 
@@ -37,7 +38,7 @@ func newCode(c Config, client *http.Client) (*code, error) {
 		port = defaultPort
 	}
 	redirect := fmt.Sprintf("http://127.0.0.1:%d/callback", port)
-	g := &code{}
+	g := &code{client: client}
 	config := handlerConfig(c, client, redirect)
 	config.ScopeFilter = func(found []string) []string { return g.scopes(c.Scopes, found) }
 	config.AuthorizationCodeFetcher = func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
@@ -54,7 +55,7 @@ func checkClient(c Config) error {
 		return fmt.Errorf("%s with a client secret needs issuer: the server under test never chooses where the secret goes", c.Grant)
 	}
 	if c.ClientID == "" && (c.ClientSecret != "" || c.Issuer != "" && c.Headless) {
-		return errors.New("an issuer and a client secret go with client_id: a client that registers itself is nobody's yet")
+		return errors.New("an issuer and a client secret require client_id: a client that registers itself is not yet known to the issuer")
 	}
 	return nil
 }
@@ -111,6 +112,12 @@ func (g *code) renew(ctx context.Context, resp *http.Response) error {
 	err := g.handler.Authorize(ctx, resp.Request, resp)
 	if err == nil {
 		g.steps++
+		return nil
+	}
+	// The SDK takes metadata of another resource for none, and fails later.
+	var foreign *foreignMetadataError
+	if _, why := protectionOf(ctx, g.client, resp.Request.URL.String(), resp); errors.As(why, &foreign) {
+		return foreign
 	}
 	return err
 }

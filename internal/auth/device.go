@@ -67,7 +67,7 @@ func byDevice(ctx context.Context, c Config, client *http.Client, guard protecti
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
 		return errors.New("the code has expired before it was entered; log in again")
 	case ctx.Err() != nil:
-		return fmt.Errorf("nobody has logged in: %w", context.Cause(ctx))
+		return fmt.Errorf("not logged in: %w", context.Cause(ctx))
 	case err != nil:
 		return deviceError("wait for the login", err)
 	}

@@ -51,9 +51,13 @@ func protectionOf(ctx context.Context, client *http.Client, server string, refus
 			out.scopes = strings.Fields(c.Params["scope"])
 		}
 	}
+	var foreign *foreignMetadataError
 	for _, p := range places {
 		meta, err := oauthex.GetProtectedResourceMetadata(ctx, p[0], p[1], client)
 		if err != nil || meta == nil {
+			if foreign == nil {
+				foreign = foreignMetadata(p[0], err)
+			}
 			continue
 		}
 		if len(meta.AuthorizationServers) == 0 {
@@ -65,8 +69,33 @@ func protectionOf(ctx context.Context, client *http.Client, server string, refus
 		}
 		return out, nil
 	}
+	if foreign != nil {
+		return protection{}, foreign
+	}
 	out.resource, out.issuers, out.guessed = resource, []string{origin}, true
 	return out, nil
+}
+
+// foreignMetadataError says that the metadata of a server names another
+// resource, so that a token for it would not be one for the server (RFC 9728,
+// section 3.3).
+type foreignMetadataError struct{ at, resources string }
+
+func (e *foreignMetadataError) Error() string {
+	return "the server's resource metadata at " + e.at + " is not about the server under test: its resource is " + e.resources
+}
+
+// foreignMetadata reads why the SDK refused some metadata; nil when it was for
+// another reason.
+func foreignMetadata(at string, err error) *foreignMetadataError {
+	if err == nil {
+		return nil
+	}
+	_, resources, ok := strings.Cut(err.Error(), "got metadata resource ")
+	if !ok {
+		return nil
+	}
+	return &foreignMetadataError{at, resources}
 }
 
 // issuer is the authorization server to use: the one the user named, which must

@@ -59,7 +59,7 @@ func LogIn(ctx context.Context, c Config, p Person) (Login, error) {
 	case DeviceCode:
 		err = byDevice(ctx, c, client, guard, p, &l)
 	default:
-		err = fmt.Errorf("nobody has to log in for the grant %s", c.Grant)
+		err = fmt.Errorf("the grant %s requires no login", c.Grant)
 	}
 	if err != nil {
 		err = plainly(err)

@@ -102,11 +102,11 @@ func TestLoginsOfAPersonThatFail(t *testing.T) {
 		says   string
 	}{
 		"refused":       {set: func(a *authority) { a.refuse = true }, says: "refused the login: access_denied"},
-		"nobody comes":  {set: func(a *authority) { a.page = true }, says: "nobody has logged in"},
+		"nobody comes":  {set: func(a *authority) { a.page = true }, says: "not logged in"},
 		"wrong issuer":  {config: auth.Config{Issuer: "https://id.example.com"}, says: "not https://id.example.com"},
 		"secret":        {config: auth.Config{ClientID: "a", ClientSecret: "correct-horse"}, says: "needs issuer"},
 		"no device":     {config: auth.Config{Grant: auth.DeviceCode}, set: func(a *authority) { a.issuer = "http://127.0.0.1:1" }, says: "ask the issuer"},
-		"no such grant": {config: auth.Config{Grant: auth.ClientCredentials}, says: "nobody has to log in"},
+		"no such grant": {config: auth.Config{Grant: auth.ClientCredentials}, says: "requires no login"},
 	} {
 		s := newAuthority(t)
 		if tt.set != nil {

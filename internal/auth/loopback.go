@@ -89,7 +89,7 @@ func (c *comeback) wait(ctx context.Context, start string, open func(string)) (*
 	case q := <-c.answers:
 		return answer(q)
 	case <-ctx.Done():
-		return nil, fmt.Errorf("nobody has logged in: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("not logged in: %w", context.Cause(ctx))
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 type authority struct {
 	*httptest.Server
 	issuer  string   // what the resource says; the server's own when empty
+	names   string   // the path of the resource that the metadata names, where no client can register; its own when empty
 	page    bool     // the login shows a page
 	refuse  bool     // the login ends with an error
 	forever bool     // the login redirects to itself
@@ -56,6 +57,9 @@ func newAuthorityMux() (*http.ServeMux, *authority) {
 		if issuer == "" {
 			issuer = a.URL
 		}
+		if a.names != "" {
+			path = a.names
+		}
 		reply(w, 200, map[string]any{"resource": a.URL + path, "authorization_servers": []string{issuer}})
 	})
 	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
@@ -66,7 +70,11 @@ func newAuthorityMux() (*http.ServeMux, *authority) {
 			"code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"client_secret_basic", "none"},
 		})
 	})
-	mux.HandleFunc("/register", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("/register", func(w http.ResponseWriter, r *http.Request) {
+		if a.names != "" {
+			http.NotFound(w, r)
+			return
+		}
 		reply(w, 201, map[string]any{"client_id": "registered", "redirect_uris": []string{"http://127.0.0.1:33418/callback"}, "token_endpoint_auth_method": "none"})
 	})
 	mux.HandleFunc("/authorize", a.authorize)

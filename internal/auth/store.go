@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"mcptest/internal/osfile"
 )
 
 // Login is what is kept of one login of a person: the tokens, and what it takes
@@ -199,36 +201,19 @@ func (s *Store) update(ctx context.Context, change func([]Login) ([]Login, error
 	if all, err = change(all); err != nil {
 		return err
 	}
-	return s.write(dir, all)
+	return s.write(all)
 }
 
 // write replaces the file in one step.
-func (s *Store) write(dir string, all []Login) (err error) {
+func (s *Store) write(all []Login) error {
 	data, err := json.MarshalIndent(contents{storeSchema, all}, "", "  ")
+	if err == nil {
+		err = osfile.Replace(s.path, append(data, '\n'), 0o600)
+	}
 	if err != nil {
 		return fmt.Errorf("keep the tokens: %w", err)
 	}
-	tmp, err := os.CreateTemp(dir, ".tokens-*") // mode 0600
-	if err != nil {
-		return fmt.Errorf("keep the tokens: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			_ = tmp.Close()
-			_ = os.Remove(tmp.Name())
-			err = fmt.Errorf("keep the tokens: %w", err)
-		}
-	}()
-	if _, err = tmp.Write(append(data, '\n')); err != nil {
-		return err
-	}
-	if err = tmp.Sync(); err != nil {
-		return err
-	}
-	if err = tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), s.path)
+	return nil
 }
 
 // lockPause is the time between two attempts to get the lock.
@@ -241,7 +226,7 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 		return nil, err
 	}
 	for {
-		held, err := tryLock(f)
+		held, err := osfile.TryLock(f)
 		if held {
 			return func() { _ = f.Close() }, nil // which unlocks
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // TestPeers measures the same suites with mcptest and with others, and prints
-// a table for the README; with MCPTEST_BENCH_PEERS=write it is put there. Every
+// the table of docs/spec/peers.md; with MCPTEST_BENCH_PEERS=write it is put there. Every
 // program is first shown to make the calls and to fail when one answer is not
 // what is expected: a runner that does not look is the fastest of all.
 func TestPeers(t *testing.T) {
@@ -46,7 +46,7 @@ func TestPeers(t *testing.T) {
 	table := tableHead(all) + strings.Join(lines, "")
 	fmt.Print("\n" + table)
 	if how == "write" {
-		if err := writeTable("../../README.md", table); err != nil {
+		if err := writeTable("../../docs/spec/peers.md", table); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -158,7 +158,7 @@ func duration(ms float64) string {
 	return fmt.Sprintf("%.0f ms", ms)
 }
 
-// The marks around the table in the README.
+// The marks around the table in docs/spec/peers.md.
 const (
 	tableBegins = "<!-- written by make bench-peers WRITE=1 -->\n"
 	tableEnds   = "<!-- end of what make bench-peers wrote -->"
@@ -180,18 +180,18 @@ func writeTable(file, table string) error {
 	return os.WriteFile(file, []byte(before+tableBegins+table+tableEnds+after), 0o644) //nolint:gosec // a page of the repository
 }
 
-// TestReadmeTable holds the README's table beside the form the command writes:
+// TestPeersTable holds the table of docs/spec/peers.md against the form the command writes:
 // somebody who edits it by hand, or changes the command, finds out.
-func TestReadmeTable(t *testing.T) {
+func TestPeersTable(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../README.md")
+	data, err := os.ReadFile("../../docs/spec/peers.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, ok := strings.Cut(string(data), tableBegins)
 	table, _, ended := strings.Cut(rest, tableEnds)
 	if !ok || !ended {
-		t.Fatal("the README has no marks for the table of make bench-peers")
+		t.Fatal("docs/spec/peers.md has no marks for the table of make bench-peers")
 	}
 	if table == unmeasured {
 		table = tableLike()

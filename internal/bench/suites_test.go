@@ -10,12 +10,18 @@ import (
 
 // head is the beginning of a suite for one server. The revision is the floor's:
 // in 2026-07-28 each request repeats who is calling, which costs the server.
+// One call at a time is the default for one server; parallel: false would add
+// the wait for an idle server after each test, because its tests are exclusive.
 func head(command []string, parallel int) string {
 	quoted := make([]string, len(command))
 	for i, c := range command {
 		quoted[i] = fmt.Sprintf("%q", c)
 	}
-	return fmt.Sprintf("servers:\n  s: {command: [%s], protocol: \"2025-11-25\"}\nrun_options: {parallel: %d}\n\ntools:\n", strings.Join(quoted, ", "), max(1, parallel))
+	options := ""
+	if parallel > 1 {
+		options = fmt.Sprintf("run_options: {parallel: %d}\n", parallel)
+	}
+	return fmt.Sprintf("servers:\n  s: {command: [%s], protocol: \"2025-11-25\"}\n%s\ntools:\n", strings.Join(quoted, ", "), options)
 }
 
 // written is a suite of n tests that are written out. Echo is what the server

@@ -1,42 +1,50 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/mcp"
+	"mcptest/internal/report"
 	"mcptest/internal/result"
 	"mcptest/internal/source"
 )
 
 // baselineFile is a file of known failures: tests that are expected to fail
-// until somebody mends what they show.
+// until the server is fixed.
 type baselineFile struct {
 	KnownFailures []knownFailure `yaml:"known_failures,required"`
 }
 
-// knownFailure names one test by its expanded name, and by its file when the
-// name is not enough.
+// knownFailure names one test by its expanded name and its file, which may be
+// left out when the run has one suite only. It excuses one status: a test that
+// gets no answer any more is not excused by an entry for a failed assertion.
 type knownFailure struct {
 	Pos    source.Pos
-	Name   string `yaml:"name,required"`
-	File   string `yaml:"file"`
-	Reason string `yaml:"reason"`
+	Name   string        `yaml:"name,required"`
+	File   string        `yaml:"file"` // relative to the baseline
+	Status result.Status `yaml:"status" enum:"fail|error"`
+	Reason string        `yaml:"reason"`
 }
 
 // baseline holds the entries and what became of them.
 type baseline struct {
 	entries []knownFailure
-	seen    []bool // a test of the plan has the name
-	fixed   []bool // and it passed
+	files   []string // of the entries, as report.Place writes them; "": the only suite
+	seen    []bool   // a test of the plan has the name
+	fixed   []bool   // and it passed
 }
 
-// readBaseline reads a file of known failures; mistakes come as diagnostics.
-func readBaseline(path string) (*baseline, source.Diagnostics, error) {
+// readBaseline reads a file of known failures for a run of so many suites;
+// mistakes come as diagnostics.
+func readBaseline(path string, suites int) (*baseline, source.Diagnostics, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, nil, fail(exitInvalid, "--baseline: %v", err)
+		return nil, nil, fail(exitInvalid, "--baseline: %s: %s", path, cmdutil.Reason(err))
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -50,10 +58,26 @@ func readBaseline(path string) (*baseline, source.Diagnostics, error) {
 	diags = append(diags, source.Decode(node, &f)...)
 	b := &baseline{entries: f.KnownFailures, seen: make([]bool, len(f.KnownFailures)), fixed: make([]bool, len(f.KnownFailures))}
 	first := map[[2]string]source.Pos{}
-	for i, e := range f.KnownFailures {
-		key := [2]string{e.File, e.Name}
+	for i := range b.entries {
+		e := &b.entries[i]
+		e.Status = cmp.Or(e.Status, result.Fail)
+		wrong := func(code, msg string) {
+			diags = append(diags, source.Diagnostic{Pos: e.Pos, Path: fmt.Sprintf("known_failures[%d]", i), Code: code, Msg: msg})
+		}
+		file := e.File
+		if file != "" && !filepath.IsAbs(file) {
+			file = filepath.Join(filepath.Dir(abs), file)
+		}
+		b.files = append(b.files, report.Place(file))
+		if _, err := os.Stat(file); file != "" && err != nil {
+			wrong("unreadable", fmt.Sprintf("file: %s: %s (the path is relative to the baseline)", e.File, cmdutil.Reason(err)))
+		}
+		if file == "" && suites > 1 {
+			wrong("missing", fmt.Sprintf(`missing key "file": the run has %d suites, and several may contain a test called %q`, suites, e.Name))
+		}
+		key := [2]string{b.files[i], e.Name}
 		if pos, twice := first[key]; twice {
-			diags = append(diags, source.Diagnostic{Pos: e.Pos, Path: fmt.Sprintf("known_failures[%d]", i), Code: "duplicate", Msg: fmt.Sprintf("%q is listed already at line %d", e.Name, pos.Line)})
+			wrong("duplicate", fmt.Sprintf("%q is listed already at line %d", e.Name, pos.Line))
 			continue
 		}
 		first[key] = e.Pos
@@ -62,17 +86,20 @@ func readBaseline(path string) (*baseline, source.Diagnostics, error) {
 }
 
 // settle makes a known failure a skip that says so, and notes what passed.
-func (b *baseline) settle(c *result.Case) {
+func (b *baseline) settle(c *result.Case, suiteFile string) {
 	for i := range b.entries {
 		e := &b.entries[i]
-		if e.Name != c.Name || e.File != "" && !sameFile(e.File, c.File) {
+		if e.Name != c.Name || b.files[i] != "" && b.files[i] != report.Place(c.File) && b.files[i] != suiteFile {
 			continue
 		}
 		b.seen[i] = true
-		switch c.Status {
-		case result.Pass:
+		switch {
+		case c.Status == result.Pass:
 			b.fixed[i] = true
-		case result.Fail, result.Error:
+		case c.Status == result.Skip:
+		case outcome(c) != e.Status:
+			c.Warnings = append(c.Warnings, fmt.Sprintf("the baseline (%s:%d) excuses this test with status: %s only", e.Pos.File.Name, e.Pos.Line, e.Status))
+		default:
 			c.KnownFailure = &result.KnownFailure{Status: c.Status, Reason: e.Reason}
 			why := "known failure"
 			if e.Reason != "" {
@@ -87,30 +114,34 @@ func (b *baseline) settle(c *result.Case) {
 	}
 }
 
-// sameFile reports whether a baseline's path means the file of a case: both
-// may be written from different folders, so the end of the path counts.
-func sameFile(want, have string) bool {
-	want, have = filepath.ToSlash(filepath.Clean(want)), filepath.ToSlash(filepath.Clean(have))
-	return want == have || strings.HasSuffix(have, "/"+want) || strings.HasSuffix(want, "/"+have)
+// outcome is the status of a case for the baseline: a test that failed because
+// the server crashed is not a test whose assertions failed.
+func outcome(c *result.Case) result.Status {
+	for _, v := range c.Violations {
+		if v.Kind == mcp.ServerCrashed && !v.Tolerated {
+			return result.Error
+		}
+	}
+	return c.Status
 }
 
-// stale lists the entries that say something untrue: the test passes, or,
-// when every test was in the plan, there is none of that name. Each makes the
-// run fail, so that a baseline does not outlive what it was for.
-func (b *baseline) stale(complete bool) (out []result.Finding) {
+// stale lists the entries that are not true: the test passes, or, when every
+// test of the files was in the plan, there is none of that name. Each makes the
+// run fail, so that a baseline does not outlive its purpose.
+func (b *baseline) stale(complete bool, files []string) (out []result.Finding) {
 	for i, e := range b.entries {
 		says := ""
 		switch {
 		case b.fixed[i]:
 			says = "passes"
-		case !b.seen[i] && complete:
+		case !b.seen[i] && complete && (b.files[i] == "" || slices.Contains(files, b.files[i])):
 			says = "is in no suite"
 		default:
 			continue
 		}
 		out = append(out, result.Finding{
 			Kind: "stale-baseline", Severity: "error", File: e.Pos.File.Name, Line: e.Pos.Line,
-			Message: fmt.Sprintf("the known failure %q %s: take it out of the baseline", e.Name, says),
+			Message: fmt.Sprintf("the known failure %q %s: remove it from the baseline", e.Name, says),
 		})
 	}
 	return out

@@ -4,20 +4,22 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+
+	"mcptest/internal/cmdutil"
 )
 
 // openBrowser shows an address in the user's browser: the one that BROWSER
 // names, or the system's. It reports whether there is one to ask.
 func openBrowser(s Streams, address string) bool {
 	var argv []string
-	switch named := strings.Fields(lookupEnv(s.Env, "BROWSER")); {
+	switch named := strings.Fields(cmdutil.LookupEnv(s.Env, "BROWSER")); {
 	case len(named) > 0:
 		argv = named
 	case runtime.GOOS == "windows":
 		argv = []string{"rundll32", "url.dll,FileProtocolHandler"}
 	case runtime.GOOS == "darwin":
 		argv = []string{"open"}
-	case lookupEnv(s.Env, "DISPLAY") == "" && lookupEnv(s.Env, "WAYLAND_DISPLAY") == "":
+	case cmdutil.LookupEnv(s.Env, "DISPLAY") == "" && cmdutil.LookupEnv(s.Env, "WAYLAND_DISPLAY") == "":
 		return false // nothing to show a window on
 	default:
 		argv = []string{"xdg-open"}

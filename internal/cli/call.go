@@ -25,7 +25,7 @@ func newCallCmd(s Streams) *cobra.Command {
 		Use:   "call TOOL" + targetUse,
 		Short: "Call one tool of a server",
 		Long: `Call one tool and show what comes back, and on standard error what comes meanwhile: progress, log messages,
-requests of the server, and every breach of the protocol.
+requests of the server, and every protocol violation.
 
 A server that asks the user something (elicitation) is answered with --elicit, and declined without it. Sampling and
 roots are not declared and refused; a suite's respond: can serve them.
@@ -46,7 +46,7 @@ mistake in the command line.`,
 				return err
 			}
 			if len(own) == 0 {
-				return fail(exitInvalid, "call: want the name of a tool")
+				return fail(exitInvalid, "missing tool name")
 			}
 			params, err := a.object(s, false)
 			if err != nil {
@@ -98,10 +98,10 @@ func (a *argFlags) object(s Streams, onlyText bool) (jsonv.Value, error) {
 			key = strings.TrimSuffix(key, ":")
 		}
 		if !ok || key == "" {
-			return jsonv.Value{}, fail(exitInvalid, "--arg %s: want name=value", arg)
+			return jsonv.Value{}, fail(exitInvalid, "--arg %s: expected name=value", arg)
 		}
 		if seen[key] {
-			return jsonv.Value{}, fail(exitInvalid, "--arg: %s is given twice", key)
+			return jsonv.Value{}, fail(exitInvalid, "--arg: %s is set twice", key)
 		}
 		seen[key] = true
 		v, err := argValue(text, raw, onlyText)
@@ -145,7 +145,7 @@ func (a *argFlags) whole(s Streams) (jsonv.Value, error) {
 	case err != nil:
 		return jsonv.Value{}, fail(exitInvalid, "--args-json: not JSON: %v", err)
 	case v.Kind() != jsonv.KindObject:
-		return jsonv.Value{}, fail(exitInvalid, "--args-json: want an object, got %s", v.Kind())
+		return jsonv.Value{}, fail(exitInvalid, "--args-json: expected an object, got %s", v.Kind())
 	}
 	return v, nil
 }
@@ -159,7 +159,7 @@ func (l *look) call(ctx context.Context, tool string, args jsonv.Value) error {
 	}
 	x := l.do(ctx, "tools/call", params)
 	stop()
-	warnings := l.checked(ctx, tool, x)
+	warnings := l.checked(ctx, tool, args, x)
 	if l.f.json {
 		return l.callJSON(ctx, x, warnings)
 	}
@@ -167,6 +167,7 @@ func (l *look) call(ctx context.Context, tool string, args jsonv.Value) error {
 	l.warn(warnings)
 	l.refused(x)
 	if err := exchangeError(x); err != nil {
+		err = l.unlisted(ctx, err, "tools", "tool", tool)
 		var rpc *mcp.RPCError
 		if errors.As(err, &rpc) && rpc.Data != nil {
 			defer fmt.Fprintln(l.s.Err, "  data: "+l.text(string(rpc.Data)))
@@ -181,7 +182,8 @@ func (l *look) call(ctx context.Context, tool string, args jsonv.Value) error {
 		return err
 	}
 	if res.Lookup("isError").Bool() {
-		return fail(exitFailed, "the tool answered with an error (isError)")
+		err := errors.New("the tool returned an error (isError)")
+		return fail(exitFailed, "%s", l.text(l.unlisted(ctx, err, "tools", "tool", tool).Error()))
 	}
 	return l.broke()
 }
@@ -250,15 +252,15 @@ func (l *look) meanwhile(x *mcp.Exchange) {
 		switch {
 		case m.Kind == mcp.KindNotification && m.Method == "notifications/progress":
 		case m.Kind == mcp.KindNotification:
-			fmt.Fprintln(l.s.Err, l.text(fmt.Sprintf("notification %s: %s", m.Method, m.Params)))
+			fmt.Fprintln(l.s.Err, l.text(strings.TrimSuffix(fmt.Sprintf("notification %s: %s", m.Method, m.Params), ": ")))
 		case m.Kind == mcp.KindRequest:
-			fmt.Fprintln(l.s.Err, l.text(fmt.Sprintf("the server asked %s: %s", m.Method, m.Params)))
+			fmt.Fprintln(l.s.Err, l.text(fmt.Sprintf("the server requested %s: %s", m.Method, m.Params)))
 		default:
 			fmt.Fprintln(l.s.Err, l.text(fmt.Sprintf("answered %s with %s", m.Method, m.Params)))
 		}
 	}
 	if x.Dropped > 0 {
-		fmt.Fprintf(l.s.Err, "%s more, which were not kept\n", plural(x.Dropped, "message"))
+		fmt.Fprintf(l.s.Err, "%s more were dropped\n", plural(x.Dropped, "message"))
 	}
 }
 

@@ -7,30 +7,34 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/check"
 	"mcptest/internal/run"
 )
 
 // checked adds to an exchange what run would find wrong with the answer of the
 // tool, and returns what it would warn of. The tool list is read for the
 // tool's outputSchema once there is a result.
-func (l *look) checked(ctx context.Context, tool string, x *mcp.Exchange) (warnings []string) {
-	promised := jsonv.Value{}
+func (l *look) checked(ctx context.Context, tool string, args jsonv.Value, x *mcp.Exchange) (warnings []string) {
+	var schema *check.OutputSchema
 	if x.Result != nil && l.server.ValidateOutput && l.offers("tools") {
 		tools, err := l.pages(ctx, "tools/list", "tools")
 		if err != nil {
 			warnings = append(warnings, "the tool list could not be read, so outputSchema is not checked: "+err.Error())
 		}
 		if i := slices.IndexFunc(tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == tool }); i >= 0 {
-			promised = tools[i].Lookup("outputSchema")
+			schema = check.NewOutputSchema(tools[i].Lookup("outputSchema"))
+			for _, fault := range run.ArgumentFaults(tools[i].Lookup("inputSchema"), args) {
+				warnings = append(warnings, "argument "+fault)
+			}
 		}
 	}
-	bad, more := run.CheckCall(ctx, l.sess.Protocol(), tool, promised, x)
-	for i := range bad {
-		bad[i].Tolerated = l.server.Tolerate[bad[i].Kind]
+	report := check.ToolCall(ctx, l.sess.Protocol(), tool, schema, x)
+	for i, v := range report.Violations {
+		report.Violations[i].Tolerated = l.server.Tolerate[v.Kind]
 	}
-	l.violations(bad)
-	x.Violations = append(x.Violations, bad...)
-	return append(warnings, more...)
+	l.violations(report.Violations)
+	x.Violations = append(x.Violations, report.Violations...)
+	return append(warnings, report.Warnings...)
 }
 
 // warn shows what fails nothing.
@@ -46,5 +50,5 @@ func (l *look) broke() error {
 	if l.remaining(); !l.breach {
 		return nil
 	}
-	return fail(exitFailed, "the server broke the protocol")
+	return fail(exitFailed, "the server violated the protocol")
 }

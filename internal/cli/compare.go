@@ -23,19 +23,23 @@ func newCompareCmd(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare OLD NEW",
 		Short: "Compare two saved records",
-		Long: `Compare two records that were saved with --reporter json=FILE or ndjson=FILE: what
-fails newly, what was fixed, what got slower, whose score changed.
+		Long: `Compare two records saved with --reporter json=FILE or ndjson=FILE: list new
+failures, fixed tests, slower tests and changed scores.
 
-Exit codes: 0 no regression, 1 a regression, 2 a record that can't be read,
-4 the comparison could not be written. A regression is a test that fails newly,
-a new one included, and a later record that is not whole: cut off, interrupted,
-without a test. --fail-on adds slower tests and lower scores.`,
+Exit codes: 0 no regression, 1 a regression, 2 a record can't be read,
+4 the comparison could not be written. A regression is a test that did not fail
+before, or fails for a different reason (no response, another protocol
+violation); any other reason why only the later run failed (setup, beforeAll, a
+finding, a stale baseline, --fail-on-flaky); and an incomplete later record:
+truncated, interrupted or without tests. --fail-on also counts slower tests,
+lower scores, removed tests, and tests that ran before and are now skipped.`,
 		Example: `  mcptest compare main.json branch.json
+  mcptest compare old.json new.json --fail-on removed,skipped
   mcptest compare old.json new.json --fail-on slower,scores --slower 2`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("slower") && f.Slower < 1 {
-				return fail(exitInvalid, "--slower: want a factor from 1")
+				return fail(exitInvalid, "--slower must be at least 1")
 			}
 			return f.run(s, args)
 		},
@@ -43,21 +47,21 @@ without a test. --fail-on adds slower tests and lower scores.`,
 	fl := cmd.Flags()
 	fl.StringVarP(&f.format, "format", "f", "text", "format: text or json")
 	fl.StringVarP(&f.output, "output", "o", "", "write to this `file` instead of standard output")
-	fl.StringVar(&f.color, "color", "auto", "colours: auto, always or never")
-	fl.StringSliceVar(&f.failOn, "fail-on", nil, "count these as regressions too: `slower`, scores")
-	fl.Float64Var(&f.Slower, "slower", 0, "`factor` from which a test is slower (default 1.5, and at least 50 ms)")
-	fl.Float64Var(&f.Score, "score", 0, "least `change` of a score that is told (default 0.01)")
+	fl.StringVar(&f.color, "color", "auto", "colors: auto, always or never")
+	fl.StringSliceVar(&f.failOn, "fail-on", nil, "also count these as regressions: `slower`, scores, removed, skipped")
+	fl.Float64Var(&f.Slower, "slower", 0, "report tests that are slower by this `factor` (default 1.5, and at least 50 ms)")
+	fl.Float64Var(&f.Score, "score", 0, "smallest `change` of a score to report (default 0.01)")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "list every change")
 	return cmd
 }
 
 func (f *compareFlags) run(s Streams, args []string) error {
 	if f.format != "text" && f.format != "json" {
-		return fail(exitInvalid, "--format: want text or json, got %q", f.format)
+		return fail(exitInvalid, "--format: expected text or json, got %q", f.format)
 	}
 	for _, what := range f.failOn {
-		if what != "slower" && what != "scores" {
-			return fail(exitInvalid, "--fail-on: want slower or scores, got %q", what)
+		if !slices.Contains([]string{"slower", "scores", "removed", "skipped"}, what) {
+			return fail(exitInvalid, "--fail-on: must be slower, scores, removed or skipped, not %q", what)
 		}
 	}
 	if args[0] == "-" && args[1] == "-" {
@@ -88,8 +92,8 @@ func (f *compareFlags) run(s Streams, args []string) error {
 
 // judge adds what --fail-on counts as a regression.
 func (f *compareFlags) judge(c *report.Comparison) {
-	if slices.Contains(f.failOn, "slower") && len(c.Slower) > 0 {
-		c.Regression = true
+	for what, list := range map[string][]report.Change{"slower": c.Slower, "removed": c.Removed, "skipped": c.Skipped} {
+		c.Regression = c.Regression || slices.Contains(f.failOn, what) && len(list) > 0
 	}
 	if slices.Contains(f.failOn, "scores") {
 		for _, ch := range c.Scores {

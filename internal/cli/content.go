@@ -3,21 +3,43 @@ package cli
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
 	"mcptest/internal/source"
 	"mcptest/internal/term"
 )
 
-// nearest is the end of a message about a name that does not exist.
+// nearest is the end of a message about a name that does not exist: the one
+// that was meant, or all of them when they are few.
 func nearest(word string, names []string) string {
 	if near := source.Nearest(word, names); near != "" {
-		return ": did you mean " + near + "?"
+		return fmt.Sprintf(" (did you mean %q?)", near)
 	}
-	return ""
+	if len(names) == 0 || len(names) > maxNamed {
+		return ""
+	}
+	return "; it has " + strings.Join(names, ", ")
+}
+
+// unlisted begins the message of a request that the server refused with the
+// reason that explains it: there is no such tool or prompt.
+func (l *look) unlisted(ctx context.Context, err error, lists, what, called string) error {
+	var refused *mcp.RPCError
+	if errors.As(err, &refused) && refused.Code != mcp.CodeInvalidParams && refused.Code != mcp.CodeMethodNotFound || !l.offers(lists) {
+		return err
+	}
+	list, failed := l.pages(ctx, lists+"/list", lists)
+	names := named(list, "name")
+	if failed != nil || slices.Contains(names, called) {
+		return err
+	}
+	return fmt.Errorf("the server has no %s %q%s: %w", what, called, nearest(called, names), err)
 }
 
 func (l *look) readResource(ctx context.Context, uri string) error {
@@ -39,6 +61,9 @@ func (l *look) getPrompt(ctx context.Context, prompt string, args jsonv.Value) e
 		params = params.With("arguments", args)
 	}
 	res, err := l.result(ctx, "prompts/get", params)
+	if err != nil {
+		err = l.unlisted(ctx, err, "prompts", "prompt", prompt)
+	}
 	if err != nil || l.f.json {
 		return l.orJSON(ctx, "prompts/get", res, err)
 	}
@@ -82,7 +107,7 @@ func (l *look) resource(r jsonv.Value) string {
 		return l.note("%s %s", name(r, "uri"), r.Lookup("mimeType").Text()) + l.block("", text.Text())
 	}
 	if blob := r.Lookup("blob"); blob.Kind() == jsonv.KindString {
-		return l.note("%s, %s (--json has them)", name(r, "uri"), l.blob(blob, r))
+		return l.note("%s, %s (use --json to see them)", name(r, "uri"), l.blob(blob, r))
 	}
 	return l.jsonText("", r) + "\n"
 }

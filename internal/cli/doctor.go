@@ -19,14 +19,14 @@ func newDoctorCmd(s Streams) *cobra.Command {
 	var f targetFlags
 	cmd := &cobra.Command{
 		Use:   "doctor" + targetUse,
-		Short: "Find out why a server does not work, layer by layer",
-		Long: `Look at a server layer by layer and say of each whether it works, how long it took and what to do about it.
-The diagnosis ends at the first layer without which the next one can't work.
+		Short: "Diagnose why a server does not work",
+		Long: `Check a server layer by layer. For each layer, print whether it works, how long the check took and how to fix
+a problem. The diagnosis stops at the first failure that prevents the checks after it.
 
 A command:   command, start, handshake, protocol, list, schemas, messages
 An address:  dns, tcp, tls, http, auth, handshake, protocol, list, schemas, messages
 
-Exit codes: 0 when no layer failed (warnings are none), 1 when one did, 2 for a mistake in the command line.`,
+Exit codes: 0 no layer failed (there may be warnings), 1 a layer failed, 2 invalid command line.`,
 		Example: `  mcptest doctor -- npx -y @modelcontextprotocol/server-everything
   mcptest doctor --url https://mcp.example.com/mcp
   mcptest doctor --server api --config suite.yaml --json`,
@@ -40,7 +40,7 @@ Exit codes: 0 when no layer failed (warnings are none), 1 when one did, 2 for a 
 				return err
 			}
 			l.collect = true
-			return l.world.guarded(func() error {
+			return guarded(l.world, l.s.Err, func() error {
 				defer end()
 				return (&doctor{look: l}).examine(ctx)
 			})
@@ -170,7 +170,7 @@ func (d *doctor) conclude(stopped string) error {
 	}
 	text := fmt.Sprintf("%d ok, %s, %s", d.counts[fine], plural(d.counts[warning], "warning"), plural(d.counts[broken], "failure"))
 	if stopped != "" {
-		text += "; what comes after " + stopped + " was not looked at"
+		text += "; the checks after " + stopped + " were skipped"
 	}
 	_, err := fmt.Fprintln(d.s.Out, text)
 	return err

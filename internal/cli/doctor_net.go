@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/run"
 )
 
@@ -64,7 +65,7 @@ func (n *netCheck) dns(ctx context.Context) bool {
 		l.details = []string{"through the proxy " + n.via.Redacted() + " (HTTP_PROXY, HTTPS_PROXY)"}
 	}
 	if net.ParseIP(host) != nil {
-		l.message = host + " is an address already"
+		l.message = host + "is an IP address"
 		return n.found(l)
 	}
 	ctx, cancel := context.WithTimeout(ctx, netTime)
@@ -74,7 +75,7 @@ func (n *netCheck) dns(ctx context.Context) bool {
 	l.took = time.Since(start)
 	if err != nil {
 		l.state, l.message = broken, "the name "+host+" is not found: "+dnsText(err)
-		l.hint = "is it spelled right, and is this machine on the network (VPN, /etc/hosts) that knows it?"
+		l.hint = "check the spelling, and whether this machine needs a VPN or an /etc/hosts entry to resolve it"
 		return n.found(l)
 	}
 	l.message = host + " is " + strings.Join(addrs[:min(len(addrs), 4)], ", ")
@@ -105,10 +106,10 @@ func (n *netCheck) tcp(ctx context.Context) bool {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		l.message = "connection refused by " + net.JoinHostPort(host, port)
-		l.hint = "nothing listens there: is the server started, and is this its port?"
+		l.hint = "nothing is listening there: is the server running, and is this its port?"
 	case errors.Is(err, context.DeadlineExceeded):
 		l.message = fmt.Sprintf("no connection to %s within %s", net.JoinHostPort(host, port), spent(netTime))
-		l.hint = "a firewall that drops packets, or a machine that is down"
+		l.hint = "a firewall may be dropping packets, or the machine is down"
 	}
 	return n.found(l)
 }
@@ -129,7 +130,7 @@ func (n *netCheck) tls(ctx context.Context) bool {
 	l := layer{name: "tls", state: fine, took: time.Since(start)}
 	if err != nil {
 		l.state = broken
-		l.message, l.hint = tlsText(err)
+		l.message, l.hint = run.Diagnose(n.server, err)
 		return n.found(l)
 	}
 	defer conn.Close()
@@ -141,13 +142,13 @@ func (n *netCheck) tls(ctx context.Context) bool {
 	l.message = tls.VersionName(state.Version)
 	if len(state.PeerCertificates) > 0 {
 		leaf := state.PeerCertificates[0]
-		l.message += fmt.Sprintf(", certificate of %s until %s", certName(leaf), leaf.NotAfter.UTC().Format("2006-01-02"))
+		l.message += fmt.Sprintf(", certificate for %s valid until %s", certName(leaf), leaf.NotAfter.UTC().Format("2006-01-02"))
 		if left := time.Until(leaf.NotAfter); left < certificateSoon {
-			l.state, l.hint = warning, fmt.Sprintf("the certificate ends in %.0f days", left.Hours()/24)
+			l.state, l.hint = warning, fmt.Sprintf("the certificate expires in %.0f days", left.Hours()/24)
 		}
 	}
 	if config.InsecureSkipVerify {
-		l.state, l.hint = warning, "the certificate was not verified: that is what was asked for"
+		l.state, l.hint = warning, "the certificate was not verified (--insecure)"
 	}
 	return n.found(l)
 }
@@ -157,25 +158,6 @@ func certName(c *x509.Certificate) string {
 		return c.DNSNames[0]
 	}
 	return c.Subject.CommonName
-}
-
-// tlsText says what went wrong, and what to do.
-func tlsText(err error) (message, hint string) {
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	var record tls.RecordHeaderError
-	switch {
-	case errors.As(err, &unknown):
-		return "the certificate is signed by an authority that is not trusted here", "--ca-file FILE (tls.ca_file in a suite) names one to trust"
-	case errors.As(err, &host):
-		return "the certificate is for another name: " + host.Error(), "use the name that it is for"
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "the certificate is expired or not valid yet: " + invalid.Error(), "renew it, or mend the clock of this machine"
-	case errors.As(err, &record):
-		return "what answers does not speak TLS", "is it http:// and not https://?"
-	}
-	return err.Error(), ""
 }
 
 // http asks for the headers of the address. Whatever answers in HTTP is good
@@ -192,7 +174,7 @@ func (n *netCheck) http(ctx context.Context) bool {
 		return n.found(layer{name: "http", state: broken, message: err.Error()})
 	}
 	req.Header.Set("Accept", "text/event-stream")
-	req.Header.Set("User-Agent", "mcptest/"+version())
+	req.Header.Set("User-Agent", "mcptest/"+cmdutil.Version())
 	for _, h := range n.server.Headers {
 		req.Header.Set(h.Name, h.Value)
 	}
@@ -203,34 +185,19 @@ func (n *netCheck) http(ctx context.Context) bool {
 	l := layer{name: "http", state: fine, took: time.Since(start)}
 	if err != nil {
 		l.state = broken
-		l.message, l.hint = httpText(err)
+		l.message, l.hint = run.Diagnose(n.server, err)
 		return n.found(l)
 	}
 	defer resp.Body.Close()
-	l.message = fmt.Sprintf("%s, GET is answered with %d %s", resp.Proto, resp.StatusCode, http.StatusText(resp.StatusCode))
+	l.message = fmt.Sprintf("%s, GET returned %d %s", resp.Proto, resp.StatusCode, http.StatusText(resp.StatusCode))
 	if server := resp.Header.Get("Server"); server != "" {
 		l.message += " by " + server
 	}
 	switch {
 	case resp.StatusCode >= 500:
-		l.state, l.hint = warning, "the server, or the proxy before it, is in trouble: look at its log"
+		l.state, l.hint = warning, "the server, or a proxy in front of it, failed: check its log"
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
-		l.state, l.hint = warning, "it redirects to "+resp.Header.Get("Location")+": write that address if it is the right one"
+		l.state, l.hint = warning, "it redirects to "+resp.Header.Get("Location")+": use that address if it is the right one"
 	}
 	return n.found(l)
-}
-
-func httpText(err error) (message, hint string) {
-	text := err.Error()
-	switch {
-	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
-		return "the server speaks HTTP, not HTTPS", "write http:// in its address"
-	case strings.Contains(text, "malformed HTTP"):
-		return "what answers is no HTTP: " + text, "is this the right port? A server on HTTPS needs https://"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer within " + spent(netTime), "the server takes connections and does not serve them"
-	case strings.HasSuffix(text, "EOF"):
-		return "the connection was closed before an answer", ""
-	}
-	return text, ""
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
 )
 
 // The layer of tools' schemas: what a client, or the model behind it, will
@@ -29,10 +28,10 @@ func (d *doctor) schemas(context.Context) bool {
 		return true // no tools, no schemas
 	}
 	begun := time.Now()
-	l := layer{name: "schemas", state: fine, message: plural(len(d.tools), "tool") + ", nothing to mend"}
+	l := layer{name: "schemas", state: fine, message: plural(len(d.tools), "tool") + ", no problems"}
 	bad, total := 0, 0
 	for _, t := range d.tools {
-		remarks := lintTool(t, d.sess.Era() == mcp.EraRequests)
+		remarks := lintTool(t, d.sess.Dialect().AnyStructured)
 		if len(remarks) > 0 {
 			bad++
 		}
@@ -45,7 +44,7 @@ func (d *doctor) schemas(context.Context) bool {
 	}
 	l.took = time.Since(begun)
 	if bad > 0 {
-		l.message = fmt.Sprintf("%d of %s have something to mend", bad, plural(len(d.tools), "tool"))
+		l.message = fmt.Sprintf("%d of %s have problems", bad, plural(len(d.tools), "tool"))
 	}
 	if total > maxLint {
 		l.details = append(l.details, fmt.Sprintf("and %d more", total-maxLint))
@@ -61,7 +60,7 @@ func (d *doctor) schemas(context.Context) bool {
 var goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`) })
 
 // lintTool lists what is wrong (broken) or unwise (warning) with a tool.
-// anyOutput: the outputSchema may describe any value (MCP 2026-07-28).
+// anyOutput: the outputSchema may describe any value.
 func lintTool(t jsonv.Value, anyOutput bool) []remark {
 	var out []remark
 	say := func(state condition, format string, args ...any) {
@@ -69,23 +68,23 @@ func lintTool(t jsonv.Value, anyOutput bool) []remark {
 	}
 	switch n := t.Lookup("name"); {
 	case n.Kind() != jsonv.KindString:
-		say(broken, "the name is %s, want text", n.Kind())
+		say(broken, "the name is %s, expected a string", n.Kind())
 	case !goodName().MatchString(n.Text()):
-		say(warning, "the name should be 1 to 128 of A-Z a-z 0-9 _ - .")
+		say(warning, "the name should be 1 to 128 characters from A-Z a-z 0-9 _ - .")
 	}
 	if d := t.Lookup("description"); d.Kind() != jsonv.KindString || d.Text() == "" {
-		say(warning, "no description: a model has to guess what it is for")
+		say(warning, "no description: a model has to guess its purpose")
 	}
 	in := t.Lookup("inputSchema")
 	if in.Kind() != jsonv.KindObject {
-		say(broken, "inputSchema is %s, want an object", in.Kind())
+		say(broken, "inputSchema is %s, expected an object", in.Kind())
 	} else {
 		out = append(out, lintSchema("inputSchema", in, true)...)
 		out = append(out, lintRequired(in)...)
 	}
 	if o, ok := t.Get("outputSchema"); ok {
 		if o.Kind() != jsonv.KindObject {
-			say(broken, "outputSchema is %s, want an object", o.Kind())
+			say(broken, "outputSchema is %s, expected an object", o.Kind())
 		} else {
 			out = append(out, lintSchema("outputSchema", o, !anyOutput)...)
 		}
@@ -97,7 +96,7 @@ func lintTool(t jsonv.Value, anyOutput bool) []remark {
 func lintSchema(key string, schema jsonv.Value, object bool) []remark {
 	var out []remark
 	if t := schema.Lookup("type"); object && t.Text() != "object" {
-		out = append(out, remark{broken, fmt.Sprintf("%s.type is %s, want \"object\"", key, t.Short(40))})
+		out = append(out, remark{broken, fmt.Sprintf("%s.type is %s, expected \"object\"", key, t.Short(40))})
 	}
 	if _, err := jsonv.CompileSchema(schema, jsonv.SchemaOptions{DefaultDraft: "2020-12"}); err != nil {
 		var se *jsonv.SchemaError
@@ -120,7 +119,7 @@ func lintRequired(schema jsonv.Value) []remark {
 	var out []remark
 	for _, r := range schema.Lookup("required").Elems() {
 		if _, ok := props.Get(r.Text()); !ok && r.Kind() == jsonv.KindString {
-			out = append(out, remark{warning, fmt.Sprintf("inputSchema requires %q and does not describe it", r.Text())})
+			out = append(out, remark{warning, fmt.Sprintf("inputSchema requires %q but does not define it", r.Text())})
 		}
 	}
 	return out

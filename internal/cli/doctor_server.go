@@ -45,7 +45,13 @@ func (d *doctor) start(ctx context.Context) bool {
 // hello opens the session: the layers auth (of an address) and handshake.
 func (d *doctor) hello(ctx context.Context) bool {
 	begun := time.Now()
+	var stderr *proc.Tail
+	if d.dialled != nil {
+		stderr = d.dialled.Facts().Stderr
+	}
+	late := time.AfterFunc(silenceTime, func() { d.stillWaiting(stderr) })
 	err := d.open(ctx)
+	late.Stop()
 	took := time.Since(begun)
 	if err != nil {
 		return d.noSession(err, took)
@@ -55,30 +61,49 @@ func (d *doctor) hello(ctx context.Context) bool {
 	}
 	l := layer{name: "handshake", state: fine, took: took, message: d.serverName()}
 	if took > 5*time.Second {
-		l.state, l.hint = warning, "that is slow: every session begins with it"
+		l.state, l.hint = warning, "this is slow: every session starts with it"
 	}
 	if died := d.sess.Restarted(); died != nil {
 		l.state = warning
-		l.details = append(l.details, run.Died(died, d.sess.Protocol()))
-		l.hint = "a server answers a request it does not know with the error -32601, and lives on"
+		l.details = append(l.details, run.StartedTwice(died, d.sess.Protocol()))
+		l.hint = "a server must answer an unknown request with the error -32601 and keep running"
 	}
 	return d.found(l)
+}
+
+// silenceTime is how long doctor waits for a session before it says so.
+const silenceTime = 5 * time.Second
+
+// stillWaiting says on standard error what there is to see of a server that has
+// not answered yet.
+func (d *doctor) stillWaiting(stderr *proc.Tail) {
+	fmt.Fprintf(d.s.Err, "mcptest: no response for %v; waiting until connect-timeout (%v)\n", silenceTime, d.server.ConnectTimeout)
+	if stderr == nil {
+		return
+	}
+	lines := stderr.Ends(10)
+	if len(lines) == 0 {
+		fmt.Fprintln(d.s.Err, "  the server wrote nothing to stderr")
+	}
+	for _, line := range lines {
+		fmt.Fprintln(d.s.Err, "  stderr: "+d.text(line))
+	}
 }
 
 // credentials says what was sent to be let in.
 func (d *doctor) credentials() string {
 	if a := d.server.Auth; a != nil && a.OAuth != nil {
 		if d.server.NeedsLogin() {
-			return "let in with the token of a login"
+			return "authenticated with a stored login"
 		}
-		return "OAuth, " + a.OAuth.Grant + ": let in"
+		return "OAuth, " + a.OAuth.Grant + ": authenticated"
 	}
 	for _, h := range d.server.Headers {
 		if h.Name == "Authorization" {
-			return "the credentials are accepted, or not looked at"
+			return "the credentials are accepted or ignored"
 		}
 	}
-	return "no credentials are asked for"
+	return "no credentials are required"
 }
 
 func (d *doctor) serverName() string {
@@ -88,14 +113,15 @@ func (d *doctor) serverName() string {
 		who = info.Lookup("_meta", "io.modelcontextprotocol/serverInfo")
 	}
 	if who.Lookup("name").Kind() != jsonv.KindString {
-		return "the server does not say its name"
+		return "the server does not report its name"
 	}
 	return strings.TrimSpace(who.Lookup("name").Text() + " " + who.Lookup("version").Text())
 }
 
 // noSession reports why no session came to be, on the layer to blame.
 func (d *doctor) noSession(err error, took time.Duration) bool {
-	l := layer{name: "handshake", state: broken, took: took, message: err.Error(), details: d.rawDetail(err)}
+	l := layer{name: "handshake", state: broken, took: took, details: d.rawDetail(err)}
+	l.message, l.hint = run.Diagnose(d.server, err)
 	var he *mcp.HTTPError
 	var login *auth.LoginError
 	var oe *mcp.OpenError
@@ -107,18 +133,12 @@ func (d *doctor) noSession(err error, took time.Duration) bool {
 	case errors.As(err, &he) && (he.Info.Status == http.StatusUnauthorized || he.Info.Status == http.StatusForbidden):
 		l.name = "auth"
 		d.challenge(&l, he.Info)
-	case errors.As(err, &he) && (he.Info.Status == http.StatusNotFound || he.Info.Status == http.StatusMethodNotAllowed):
-		l.hint = "is the path right? Servers often listen at /mcp, older ones at /sse"
 	case errors.As(err, &oe) && oe.Phase == "protocol":
 		l.name = "protocol"
-	case errors.As(err, &closed) && d.server.URL == "":
-		l.hint = "start it by hand and see what it says; does it lack an argument or a variable of the environment?"
+	case errors.As(err, &closed) && d.server.URL == "" && l.hint == "":
+		l.hint = "run the command in a shell to see its output; is an argument or an environment variable missing?"
 	case errors.As(err, &timeout):
 		l.took = timeout.After // without the time it took to end the program
-		l.hint = "is this an MCP server, and does it speak on standard output? --connect-timeout gives it more time"
-		if d.server.URL != "" {
-			l.hint = "is this the address of an MCP server? --connect-timeout gives it more time"
-		}
 	}
 	return d.found(l)
 }
@@ -131,11 +151,11 @@ func (d *doctor) challenge(l *layer, info *mcp.HTTPInfo) {
 	}
 	switch {
 	case info.Status == http.StatusForbidden:
-		l.hint = "the credentials are known and not enough, or the server refuses this client (Origin, address)"
+		l.hint = "the credentials are valid but not sufficient, or the server refuses this client (Origin, address)"
 	case sent:
-		l.hint = "the credentials that were sent are not accepted: expired, or meant for another server?"
+		l.hint = "the server rejected the credentials: are they expired, or issued for another server?"
 	default:
-		l.hint = "mcptest login " + proc.Quote(auth.ServerKey(d.server.URL)) + ", where people log in; or --bearer-token-env NAME (in a suite auth.bearer_token_env, or auth.oauth)"
+		l.hint = "mcptest login " + proc.Quote(auth.ServerKey(d.server.URL)) + " to log in as a user; or --bearer-token-env NAME (in a suite auth.bearer_token_env, or auth.oauth)"
 	}
 	if c := info.Header.Get("WWW-Authenticate"); c != "" {
 		l.details = append(l.details, "WWW-Authenticate: "+c)
@@ -155,15 +175,15 @@ func (d *doctor) rawDetail(err error) []string {
 // protocol says which revision is spoken.
 func (d *doctor) protocol(context.Context) bool {
 	got := d.sess.Protocol()
-	l := layer{name: "protocol", state: fine, message: got + ", a session that begins with initialize"}
+	l := layer{name: "protocol", state: fine, message: got + ", session starts with initialize"}
 	if d.sess.Era() == mcp.EraRequests {
-		l.message = got + ", no session: each request stands for itself"
+		l.message = got + ", stateless (no session)"
 	}
 	if got < "2025-06-18" {
-		l.state, l.hint = warning, "that is an old revision: clients may drop it"
+		l.state, l.hint = warning, "this is an old revision: clients may drop support for it"
 	}
 	if kind := d.sess.Facts().Kind; kind == mcp.HTTPSSE {
-		l.state, l.hint = warning, "HTTP with two endpoints (SSE) is deprecated since 2025-03-26: Streamable HTTP took its place"
+		l.state, l.hint = warning, "HTTP with two endpoints (SSE) is deprecated since 2025-03-26; use Streamable HTTP"
 	}
 	return d.found(l)
 }
@@ -200,7 +220,7 @@ func (d *doctor) lists(ctx context.Context) bool {
 	l.message = strings.Join(counts, ", ")
 	switch {
 	case l.state == broken:
-		l.message = "a list that the server says it has can't be read"
+		l.message = "the server declares a list that can't be read"
 	case len(counts) == 0:
 		l.state, l.message = warning, "the server declares no tools, resources or prompts"
 	}
@@ -224,26 +244,23 @@ func twice(items []jsonv.Value, key string) []string {
 	return out
 }
 
-// messages tells of every breach of the protocol that was seen on the way.
+// messages reports every protocol violation that was seen on the way.
 func (d *doctor) messages(context.Context) bool {
 	all := slices.Concat(d.sess.Handshake().Violations, d.seen, d.sess.TakeViolations())
-	l := layer{name: "messages", state: fine, message: "no breach of the protocol was seen"}
+	l := layer{name: "messages", state: fine, message: "no protocol violations"}
 	for i, v := range all {
 		if v.Tolerated {
 			l.state = worse(l.state, warning)
 		} else {
 			l.state = broken
-			l.hint = "tests on this server fail of it; tolerate: in a suite turns kinds of them into warnings"
+			l.hint = "to accept it for now, add to the suite: tolerate: [" + v.Kind + "]"
 		}
 		if i < maxShown {
 			l.details = append(l.details, violationText(v))
 		}
 	}
-	switch n := len(all); {
-	case n == 1:
-		l.message = "one breach of the protocol"
-	case n > 1:
-		l.message = fmt.Sprintf("%d breaches of the protocol", n)
+	if len(all) > 0 {
+		l.message = plural(len(all), "protocol violation")
 	}
 	d.found(l)
 	return true

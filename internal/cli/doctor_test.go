@@ -91,15 +91,15 @@ func TestDoctorOfAddresses(t *testing.T) {
 	}{
 		{"healthy", []string{"--url", healthy.URL}, "dns:ok tcp:ok " + wholeURL, "no description"},
 		{"name", []string{"--url", strings.Replace(healthy.URL, "127.0.0.1", "localhost", 1)}, "dns:ok tcp:ok " + wholeURL, "localhost is"},
-		{"trusted", []string{"--url", secure.URL, "--ca-file", ca}, "dns:ok tcp:ok tls:ok " + wholeURL, "TLS 1.3, certificate of example.com"},
+		{"trusted", []string{"--url", secure.URL, "--ca-file", ca}, "dns:ok tcp:ok tls:ok " + wholeURL, "TLS 1.3, certificate for example.com"},
 		{"insecure", []string{"--url", secure.URL, "--insecure"}, "dns:ok tcp:ok tls:warn " + wholeURL, "was not verified"},
 		{"untrusted", []string{"--url", secure.URL}, "dns:ok tcp:ok tls:fail", "--ca-file"},
-		{"https to http", []string{"--url", strings.Replace(healthy.URL, "http:", "https:", 1)}, "dns:ok tcp:ok tls:fail", "is it http://"},
+		{"https to http", []string{"--url", strings.Replace(healthy.URL, "http:", "https:", 1)}, "dns:ok tcp:ok tls:fail", "did you mean http://"},
 		{"locked", []string{"--url", locked.URL}, "dns:ok tcp:ok http:ok auth:fail", `WWW-Authenticate: Bearer realm="test"`},
-		{"wrong token", []string{"--url", locked.URL, "-H", "Authorization: Bearer correct-horse"}, "dns:ok tcp:ok http:ok auth:fail", "are not accepted"},
+		{"wrong token", []string{"--url", locked.URL, "-H", "Authorization: Bearer correct-horse"}, "dns:ok tcp:ok http:ok auth:fail", "rejected the credentials"},
 		{"lost", []string{"--url", lost.URL}, "dns:ok tcp:ok http:ok handshake:fail", "is the path right?"},
-		{"no HTTP", []string{"--url", "http://" + mute}, "dns:ok tcp:ok http:fail", "is no HTTP"},
-		{"nobody", []string{"--url", "http://127.0.0.1:1"}, "dns:ok tcp:fail", "nothing listens there"},
+		{"no HTTP", []string{"--url", "http://" + mute}, "dns:ok tcp:ok http:fail", "is not HTTP"},
+		{"nobody", []string{"--url", "http://127.0.0.1:1"}, "dns:ok tcp:fail", "nothing is listening there"},
 		{"no name", []string{"--url", "http://no-such-host.invalid"}, "dns:fail", "is not found"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
@@ -30,27 +31,27 @@ func newDownCmd(s Streams) *cobra.Command {
 	var f downFlags
 	cmd := &cobra.Command{
 		Use:   "down",
-		Short: "End what `mcptest run --setup-only` left running",
-		Long: `End the world that mcptest run --setup-only brought up in this folder: teardown and
-afterAll of its suites, the last first, then every process that is left (SIGTERM,
-two seconds, SIGKILL). A process id that belongs to another process by now is left
-alone. When nothing is up there is nothing to do, and the exit code is 0.
+		Short: "Stop what `mcptest run --setup-only` left running",
+		Long: `Stop the environment that mcptest run --setup-only started in this directory: run
+teardown and afterAll of its suites in reverse order, then stop every remaining
+process (SIGTERM, two seconds, SIGKILL). A process id that has been reused by
+another process is left alone. If nothing is running, the exit code is 0.
 
-On Linux that includes what its programs started since, also outside of their
-process groups. Variables of the environment that the suites read have the values
-they had when the world was brought up.
+On Linux this includes processes that its programs have started since, even
+outside of their process groups. Environment variables that the suites read keep
+the values they had during mcptest run --setup-only.
 
-Exit codes: 0 nothing is left, 1 a process could not be ended (it is named), 2 the
-suites can no longer be read (their processes are ended, teardown can be tried
-again), the state file can't (its processes are ended) or another mcptest is at
-work on this world.`,
+Exit codes: 0 nothing is left running, 1 a process could not be stopped (it is
+named), 2 the suites can no longer be read (their processes are stopped, and
+teardown can be tried again), the state file can't be read (its processes are
+stopped), or another mcptest is using this environment.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) },
 	}
 	fl := cmd.Flags()
-	fl.BoolVar(&f.noTeardown, "no-teardown", false, "end the processes only; run neither teardown nor afterAll")
-	fl.StringVar(&f.logLevel, "log-level", "warn", "error, warn, info or debug (every hook's and step's output)")
-	fl.StringVar(&f.color, "color", "auto", "colours: auto, always or never")
+	fl.BoolVar(&f.noTeardown, "no-teardown", false, "stop the processes only; run neither teardown nor afterAll")
+	fl.StringVar(&f.logLevel, "log-level", "warn", "log verbosity on stderr: error, warn, info or debug (output of every hook and step)")
+	fl.StringVar(&f.color, "color", "auto", "colors: auto, always or never")
 	return cmd
 }
 
@@ -61,7 +62,7 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 	}
 	st, err := openUpState(dir)
 	if errors.Is(err, errNothingUp) {
-		fmt.Fprintf(s.Err, "mcptest: nothing is up here (looked for %s)\n", upPath(upDir))
+		fmt.Fprintf(s.Err, "mcptest: nothing is running here (looked for %s)\n", upPath(upDir))
 		return nil
 	}
 	if err != nil {
@@ -75,13 +76,13 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 		return err
 	}
 	defer closeLog()
-	world := newWorld(s, log)
-	defer world.close()
-	ctx, stop := watchSignals(ctx, s.Err, world.kill)
+	world := cmdutil.NewWorld(s, log)
+	defer world.Close()
+	ctx, stop := cmdutil.WatchSignals(ctx, s.Err, world.Kill)
 	defer stop()
 	code, open := exitPassed, 0
 	if !f.noTeardown && st.damage == nil {
-		err := world.guarded(func() (err error) {
+		err := guarded(world, s.Err, func() (err error) {
 			code, open, err = f.teardown(ctx, s, st, world, log, redactor)
 			return err
 		})
@@ -93,12 +94,12 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 	if err := f.settle(s, st, code, open); err != nil || st.damage == nil || f.noTeardown {
 		return err
 	}
-	return fail(exitInvalid, "%s can't be used (%v): its processes are ended, and teardown and afterAll were not run", upPath(upDir), st.damage)
+	return fail(exitInvalid, "%s can't be used (%v): its processes were stopped; teardown and afterAll were not run", upPath(upDir), st.damage)
 }
 
 // teardown runs teardown and afterAll; open is the number of hooks and steps
 // that did not pass.
-func (f *downFlags) teardown(ctx context.Context, s Streams, st *upState, w *world, log *slog.Logger, redactor *secret.Redactor) (code, open int, err error) {
+func (f *downFlags) teardown(ctx context.Context, s Streams, st *upState, w *cmdutil.World, log *slog.Logger, redactor *secret.Redactor) (code, open int, err error) {
 	p, err := f.plan(s, st, redactor)
 	if err != nil {
 		return 0, 0, err
@@ -107,8 +108,8 @@ func (f *downFlags) teardown(ctx context.Context, s Streams, st *upState, w *wor
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: []result.Listener{phaseLines{s, &open}}})
 	defer rec.Close()
 	code = run.Run(ctx, p, run.World{
-		Tool: result.Tool{Name: "mcptest", Version: version()}, Send: rec.Send, Secret: redactor.Add, Log: log,
-		Keeper: w.ledger, Sweep: w.sweep, Part: run.Down, Kept: st.Files, Tokens: tokens,
+		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Send: rec.Send, Secret: redactor.Add, Log: log,
+		Keeper: w.Ledger, Sweep: w.Sweep, Part: run.Down, Kept: st.Files, Tokens: tokens,
 	})
 	return code, open, nil
 }
@@ -120,9 +121,9 @@ func (f *downFlags) settle(s Streams, st *upState, code, open int) error {
 	signalled := code != exitPassed && code != exitFailed
 	switch {
 	case alive > 0:
-		fmt.Fprintf(s.Err, "mcptest: %s could not be ended; what is up is still written down here: end it and run mcptest down --no-teardown\n", processes(alive))
+		fmt.Fprintf(s.Err, "mcptest: %s could not be stopped and stays listed in the state file: stop it and run mcptest down --no-teardown\n", processes(alive))
 	case signalled && open > 0:
-		fmt.Fprintln(s.Err, "mcptest: teardown is not complete: run mcptest down again, or mcptest down --no-teardown to give up on it")
+		fmt.Fprintln(s.Err, "mcptest: teardown did not complete: run mcptest down again, or mcptest down --no-teardown to skip it")
 	default:
 		if err := st.remove(); err != nil {
 			return fail(exitInternal, "remove the state file: %v", err)
@@ -164,7 +165,7 @@ func (f *downFlags) plan(s Streams, st *upState, redactor *secret.Redactor) (*pl
 	set.Names = map[string]bool{}
 	p, more := plan.Compile(suites, set)
 	if errs, _ := f.print(s, append(diags, more...)); errs > 0 || len(suites) < len(paths) {
-		return nil, fail(exitInvalid, "teardown was not run: the suites have changed; mend them and try again, or give up on it: mcptest down --no-teardown")
+		return nil, fail(exitInvalid, "teardown was not run: the suites have changed; fix them and try again, or skip it: mcptest down --no-teardown")
 	}
 	return p, nil
 }

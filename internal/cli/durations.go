@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
 	"mcptest/internal/suite"
@@ -140,7 +141,7 @@ func steady(old, now float64) float64 {
 // rememberTimes keeps the times of a run. A shard keeps none: the shards after
 // it would split what is left in another way. In CI nobody would read them.
 func (f *runFlags) rememberTimes(s Streams, w stopwatch, suites []*suite.Suite, log *slog.Logger) {
-	if f.part != nil || f.setupOnly || lookupEnv(s.Env, "CI") != "" {
+	if f.part != nil || f.setupOnly || cmdutil.LookupEnv(s.Env, "CI") != "" {
 		return
 	}
 	var errs []error
@@ -150,7 +151,7 @@ func (f *runFlags) rememberTimes(s Streams, w stopwatch, suites []*suite.Suite, 
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		log.Debug("the times of the tests were not kept", "error", err)
+		log.Debug("the test durations were not saved", "error", err)
 	}
 }
 
@@ -169,7 +170,7 @@ func keepTimes(r *result.Run) error {
 	}
 	for _, su := range r.Suites {
 		if _, err := os.Stat(su.File); err != nil {
-			return fmt.Errorf("no suite %s here to keep its times beside; run the command where the shards were run", su.File)
+			return fmt.Errorf("suite %s was not found here, so its durations were not saved; run the command where the shards were run", su.File)
 		}
 		if t := w[su.File]; t != nil {
 			if err := t.keep(su.File, false); err != nil {

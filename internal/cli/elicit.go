@@ -23,7 +23,7 @@ func (e *elicitFlag) check() error {
 	case err != nil:
 		return fail(exitInvalid, "--elicit: not JSON: %v", err)
 	case v.Kind() != jsonv.KindObject:
-		return fail(exitInvalid, "--elicit: want an object, got %s", v.Kind())
+		return fail(exitInvalid, "--elicit: expected an object, got %s", v.Kind())
 	}
 	e.content = v
 	return nil
@@ -55,9 +55,9 @@ func (l *look) refused(x *mcp.Exchange) {
 		case err != nil:
 			continue
 		case m.Method == "elicitation/create" && answer.Lookup("action").Text() == "decline":
-			fmt.Fprintln(l.s.Err, "hint: --elicit '{…}' accepts what the server asks the user, with that content")
+			fmt.Fprintln(l.s.Err, "hint: --elicit '{…}' accepts the elicitation with that content")
 		case m.Method == "sampling/createMessage" || m.Method == "roots/list":
-			fmt.Fprintln(l.s.Err, "hint: "+m.Method+" was refused; respond: in a suite can serve it")
+			fmt.Fprintln(l.s.Err, "hint: "+m.Method+" was refused; a suite can answer it with respond:")
 		default:
 			continue
 		}

@@ -18,11 +18,11 @@ import (
 func newExplainCmd(s Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [word…]",
-		Short: "Tell what a key, matcher, target, violation, reporter or exit code is",
-		Long: `Tell what a word of a suite or of a report means, with an example: a key of a suite
-(timeout, or run_options.timeout for one of several), a matcher, a target or its
-root, a kind of protocol violation, a reporter, an exit code. Without a word, list
-what there is to ask about.`,
+		Short: "Explain a key, matcher, target, violation, reporter or exit code",
+		Long: `Explain a word from a suite or a report, with an example: a key of a suite
+(timeout, or run_options.timeout to choose one of several), a matcher, a target
+or its root, a kind of protocol violation, a reporter or an exit code. Without a
+word, list all of them.`,
 		Example: `  mcptest explain contains
   mcptest explain servers.timeout
   mcptest explain 'result.items[*].id'
@@ -55,7 +55,7 @@ func topics() ([]gen.Topic, error) {
 	for _, k := range result.FindingKinds {
 		all = append(all, gen.Topic{
 			Kind: "finding", Name: k.Name, Title: "finding " + k.Name, Doc: k.Doc + ".",
-			Facts: []string{"something seen during the run that belongs to no single test; mcptest run lists it behind the tests"},
+			Facts: []string{"a finding that belongs to no single test; mcptest run lists it after the tests"},
 		})
 	}
 	return all, nil
@@ -87,7 +87,7 @@ func explain(s Streams, words []string) error {
 			if near := gen.Nearest(all, word); near != "" {
 				hint = fmt.Sprintf(" (did you mean %q?)", near)
 			}
-			unknown = append(unknown, fmt.Sprintf("nothing is called %q%s", word, hint))
+			unknown = append(unknown, fmt.Sprintf("unknown word %q%s", word, hint))
 		}
 		known = append(known, found...)
 	}
@@ -95,7 +95,7 @@ func explain(s Streams, words []string) error {
 		return err
 	}
 	if len(unknown) > 0 {
-		return fail(exitInvalid, "%s; 'mcptest explain' lists what there is", strings.Join(unknown, ", "))
+		return fail(exitInvalid, "%s; 'mcptest explain' lists all words", strings.Join(unknown, ", "))
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func explain(s Streams, words []string) error {
 func overview(topics []gen.Topic) string {
 	const width = 90
 	var b strings.Builder
-	b.WriteString("mcptest explain WORD tells what one of these is.\n")
+	b.WriteString("mcptest explain WORD explains one of these.\n")
 	for _, kind := range []struct{ name, title string }{
 		{"key", "Keys of a suite"},
 		{"matcher", "Matchers"},

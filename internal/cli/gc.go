@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+
+	"mcptest/internal/cmdutil"
 )
 
 // smallHeap is the size in bytes below which garbage is not collected.
@@ -22,12 +24,12 @@ const usualGC, mostGC = 100, 250
 // Large suites take no more memory than otherwise. GOGC in the environment is
 // left alone.
 func collectLate(env []string) {
-	if lookupEnv(env, "GOGC") != "" {
+	if cmdutil.LookupEnv(env, "GOGC") != "" {
 		return
 	}
 	now, limit := mostGC, int64(usualMemory)
 	debug.SetGCPercent(now)
-	limited := lookupEnv(env, "GOMEMLIMIT") == ""
+	limited := cmdutil.LookupEnv(env, "GOMEMLIMIT") == ""
 	if limited {
 		debug.SetMemoryLimit(limit)
 	}

@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
 	"mcptest/internal/report"
+	"mcptest/internal/source"
 	"mcptest/internal/term"
 )
 
@@ -37,48 +38,50 @@ type initFlags struct {
 	color                    string
 	secretVars               []string // name=value of what was given as a value and is not written
 	secretNames, secretWords []string // the same, apart
+	secretNotes              []string // the names, and what each stands for
 }
 
 func newInitCmd(s Streams) *cobra.Command {
 	f := initFlags{}
 	cmd := &cobra.Command{
 		Use:   "init (--command LINE | --url URL | -- command args…)",
-		Short: "Write a first suite from a running server",
-		Long: `Write a first suite for a server: look at what it has, try what may be tried, and
-expect what it answered. What was seen is marked "review", because nobody said
-that it is right. What differs from call to call, looks like a time or an id, or
-names a folder of this machine is matched loosely; secrets are not written. The
-suite is run before the command ends, so what it holds passes.
+		Short: "Write a first suite for a running server",
+		Long: `Write a first suite for a server: list its tools, resources and prompts, try
+those that are safe to try, and write assertions that expect the observed
+responses. These are marked "review", because an observed response is not
+necessarily correct. Values that change between calls, look like a time or an id,
+or name a directory of this machine are matched loosely; secrets are not written.
+The suite is run before the command exits, so it passes as written.
 
 Only tools that are annotated read-only are called; --call NAME calls another
-one. The others are written as skipped tests. The server is started or connected
-to several times, with the environment that a suite gives it; --env hands on
-more of yours.
+one, --call '*' all of them. Tools that are not called are written as skipped
+tests. The server is started or connected to several times, with the environment
+that a suite gives it; --env passes more variables.
 
-Exit codes: 0 when the suite was written, 1 when the server did not answer, 2
-for a mistake in the command line or a file that is there already.`,
+Exit codes: 0 the suite was written, 1 the server did not respond, 2 invalid
+command line, or the file already exists.`,
 		Example: `  mcptest init -- npx -y @modelcontextprotocol/server-everything
   mcptest init -o tests/github.mcptest.yaml --env GITHUB_TOKEN -- github-mcp-server stdio
   mcptest init --url https://mcp.example.com/mcp --bearer-token-env TOKEN`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args, s) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.command, "command", "", "the server's command in one `line`, split as in a suite (the same as behind --)")
+	fl.StringVar(&f.command, "command", "", "the server's command as one `line`, split as in a suite (the same as after --)")
 	fl.StringVar(&f.url, "url", "", "server at this `address` (http or https)")
 	fl.StringArrayVarP(&f.headers, "header", "H", nil, "send this HTTP header, as in `'Name: value'`; the suite takes the value from the environment")
-	fl.StringVar(&f.bearerEnv, "bearer-token-env", "", "send the bearer token that this environment `variable` holds")
-	fl.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in this PEM `file`, too")
+	fl.StringVar(&f.bearerEnv, "bearer-token-env", "", "send the bearer token in this environment `variable`")
+	fl.StringVar(&f.caFile, "ca-file", "", "also trust the certificate authorities in this PEM `file`")
 	fl.BoolVar(&f.insecure, "insecure", false, "don't verify the server's certificate")
 	fl.StringVar(&f.transport, "transport", mcp.HTTPAuto, "HTTP transport: auto, streamable-http or sse")
 	fl.StringVar(&f.protocol, "protocol", mcp.Auto, "protocol `revision` to speak, or auto")
-	fl.StringArrayVar(&f.env, "env", nil, "hand this environment `variable` to the server, in the suite too; may be repeated")
-	fl.StringArrayVar(&f.call, "call", nil, "call the tool of this `name` though it is not annotated read-only; may be repeated")
+	fl.StringArrayVar(&f.env, "env", nil, "pass this environment `variable` to the server, here and in the suite; may be repeated")
+	fl.StringArrayVar(&f.call, "call", nil, "call the tool `name` even if it is not annotated read-only, or '*' for every tool; may be repeated")
 	fl.StringVarP(&f.output, "output", "o", defaultSuites[0], "suite `file` to write")
-	fl.StringVar(&f.name, "name", "", "`name` of the suite and the server; what the server calls itself when left out")
-	fl.BoolVar(&f.force, "force", false, "overwrite the file when it is there already")
-	fl.DurationVar(&f.timeout, "timeout", 5*time.Second, "limit for each request")
-	fl.DurationVar(&f.connectTimeout, "connect-timeout", plan.DefaultConnectTimeout, "limit for start and handshake")
-	fl.StringVar(&f.color, "color", "auto", "colours: auto, always or never")
+	fl.StringVar(&f.name, "name", "", "`name` of the suite and the server (default: the name that the server reports)")
+	fl.BoolVar(&f.force, "force", false, "overwrite an existing file")
+	fl.DurationVar(&f.timeout, "timeout", 5*time.Second, "time limit for each request")
+	fl.DurationVar(&f.connectTimeout, "connect-timeout", plan.DefaultConnectTimeout, "time limit for start and handshake")
+	fl.StringVar(&f.color, "color", "auto", "colors: auto, always or never")
 	return cmd
 }
 
@@ -95,10 +98,10 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s Streams) error {
 	// that has nothing but the server.
 	temp, err := os.CreateTemp(filepath.Dir(f.output), ".mcptest-init-*.yaml")
 	if errors.Is(err, fs.ErrNotExist) {
-		return fail(exitInvalid, "there is no folder %s to write %s in", filepath.Dir(f.output), f.output)
+		return fail(exitInvalid, "directory %s does not exist; %s was not written", filepath.Dir(f.output), f.output)
 	}
 	if err != nil {
-		return fail(exitInvalid, "write beside %s: %v", f.output, err)
+		return fail(exitInvalid, "write a temporary file for %s: %v", f.output, err)
 	}
 	defer os.Remove(temp.Name())
 	_, err = temp.Write(su.YAML())
@@ -116,11 +119,12 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s Streams) error {
 	l.collect = true
 	l.redactor.Add(f.secretWords...)
 	l.server.Timeout = f.timeout
+	l.server.Pos = source.Pos{File: &source.File{}} // hints name flags, not keys of the file that is removed
 	if f.name == "" {
 		f.name = "server" // until the server says what it is called
 	}
 	i := &initializer{look: l, f: f, suite: su, temp: temp.Name()}
-	return l.world.guarded(func() error {
+	return guarded(l.world, l.s.Err, func() error {
 		defer end()
 		return i.write(ctx)
 	})
@@ -135,9 +139,9 @@ func (f *initFlags) free() error {
 	case err != nil:
 		return fail(exitInvalid, "%v", err)
 	case info.IsDir():
-		return fail(exitInvalid, "%s is a folder: --output wants a file", f.output)
+		return fail(exitInvalid, "--output: %s is a directory, not a file", f.output)
 	case !f.force:
-		return fail(exitInvalid, "%s is there already; --force overwrites it, --output writes another file", f.output)
+		return fail(exitInvalid, "%s already exists; --force overwrites it, --output writes another file", f.output)
 	}
 	return nil
 }
@@ -213,18 +217,18 @@ func (i *initializer) tell(passed int) {
 		}
 	}
 	out("wrote %s: %s of %s", i.f.output, plural(len(i.suite.Tests), "test"), i.suite.From)
-	out("  %s now. Look at what is marked \"review\": it is what the server answers today.", passes(passed))
+	out("  %s now. Check the lines marked \"review\": they record what the server answers today.", passes(passed))
 	if len(closed) > 0 {
-		out("  %s, because the tools are not annotated read-only: %s (--call NAME calls one)", skipped(len(closed)), strings.Join(closed, ", "))
+		out("  %s, because the tools are not annotated read-only: %s (--call NAME calls one, --call '*' all)", skipped(len(closed)), strings.Join(closed, ", "))
 	}
 	if len(other) > 0 {
-		out("  %s for another reason, which the file says: %s", skipped(len(other)), strings.Join(other, ", "))
+		out("  %s for another reason, noted in the file: %s", skipped(len(other)), strings.Join(other, ", "))
 	}
 	if len(i.suite.Server.Tolerate) > 0 {
-		out("  The server breaks the protocol (%s): the suite tolerates it for now.", strings.Join(i.suite.Server.Tolerate, ", "))
+		out("  The server violates the protocol (%s); the suite tolerates it for now.", strings.Join(i.suite.Server.Tolerate, ", "))
 	}
 	if len(i.f.secretNames) > 0 {
-		out("  What was secret in the command line is not written: set %s before a run.", strings.Join(i.f.secretNames, ", "))
+		out("  Secrets from the command line were not written. Set %s before a run.", strings.Join(i.f.secretNotes, ", "))
 	}
 	for _, o := range i.suite.Omitted {
 		fmt.Fprintln(i.s.Err, term.Escape("left out: "+o))

@@ -45,12 +45,18 @@ func (i *initializer) tryAll(ctx context.Context) error {
 		if t.Skip != "" {
 			continue
 		}
-		if a, why := i.try(ctx, t); why != "" {
-			t.Skip = why
-		} else {
-			t.Answers = append(t.Answers, a)
-		}
+		a, why := i.try(ctx, t)
 		if err := ctx.Err(); err != nil {
+			return i.failed(ctx, "", err)
+		}
+		if why == "" {
+			t.Answers = append(t.Answers, a)
+			continue
+		}
+		t.Skip = why
+		// The server may still be busy with that request, or gone.
+		i.close()
+		if err := i.open(ctx); err != nil {
 			return i.failed(ctx, "", err)
 		}
 	}
@@ -84,14 +90,15 @@ func (i *initializer) discover(ctx context.Context) error {
 }
 
 func (i *initializer) tools(tools []jsonv.Value) error {
-	unknown := slices.Clone(i.f.call)
+	all := slices.Contains(i.f.call, "*")
+	unknown := slices.DeleteFunc(slices.Clone(i.f.call), func(name string) bool { return name == "*" })
 	for _, tool := range tools {
 		n := tool.Lookup("name").Text()
 		if n == "" {
 			continue
 		}
 		t := &draft.Test{Block: "tools", Subject: n, Args: draft.Arguments(tool.Lookup("inputSchema"))}
-		asked := slices.Contains(i.f.call, n)
+		asked := all || slices.Contains(i.f.call, n)
 		unknown = slices.DeleteFunc(unknown, func(u string) bool { return u == n })
 		if !asked && !tool.Lookup("annotations", "readOnlyHint").Bool() {
 			t.Skip = notReadOnly
@@ -99,7 +106,7 @@ func (i *initializer) tools(tools []jsonv.Value) error {
 		i.suite.Tests = append(i.suite.Tests, t)
 	}
 	if len(unknown) > 0 {
-		return fail(exitInvalid, "--call: the server has no tool called %s%s", unknown[0], nearest(unknown[0], named(tools, "name")))
+		return fail(exitInvalid, "--call: the server has no tool %q%s", unknown[0], nearest(unknown[0], named(tools, "name")))
 	}
 	return nil
 }
@@ -118,7 +125,7 @@ func (i *initializer) others(ctx context.Context) {
 	}
 	if i.offers("resources") {
 		templates, _ := i.pages(ctx, "resources/templates/list", "resourceTemplates")
-		i.omit("resource templates, whose values are yours to choose", named(templates, "uriTemplate"))
+		i.omit("resource templates, which need values of your choice", named(templates, "uriTemplate"))
 	}
 }
 
@@ -197,16 +204,16 @@ func (i *initializer) try(ctx context.Context, t *draft.Test) (a draft.Answer, w
 	var late *mcp.TimeoutError
 	switch {
 	case errors.As(x.Cause, &late):
-		return a, fmt.Sprintf("it gave no answer within %s when it was tried (--timeout gives it more)", i.f.timeout)
+		return a, fmt.Sprintf("it did not respond within %s when it was tried (increase --timeout)", i.f.timeout)
 	case x.Cause != nil:
-		return a, "it gave no answer when it was tried: " + x.Cause.Error()
+		return a, "it did not respond when it was tried: " + x.Cause.Error()
 	}
 	if e := x.RPCError(); e != nil {
 		return draft.Answer{Code: jsonv.Int(int64(e.Code)), Reason: e.Message}, ""
 	}
 	v, err := jsonv.Parse(x.Result)
 	if err != nil {
-		return a, fmt.Sprintf("the answer can't be read: %v", err)
+		return a, fmt.Sprintf("the response can't be read: %v", err)
 	}
 	for _, block := range v.Lookup("content").Elems() {
 		if a.Reason == "" {

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"slices"
+	"strings"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/draft"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
@@ -12,7 +14,7 @@ import (
 )
 
 // maxTrials bounds how often the suite is run until it passes.
-const maxTrials = 4
+const maxTrials = 6
 
 // settle runs the suite that was written until it passes: what the server does
 // wrong on the wire is tolerated, and a test that fails all the same is
@@ -32,13 +34,13 @@ func (i *initializer) settle(ctx context.Context) (passed int, err error) {
 		case code == exitPassed:
 			return passed, nil
 		case !changed:
-			return passed, fail(exitFailed, "%s is written, but does not pass: mcptest run %s says why", i.f.output, i.f.output)
+			return passed, fail(exitFailed, "%s was written, but does not pass: run mcptest run %s to see why", i.f.output, i.f.output)
 		}
 		if err := i.save(); err != nil {
 			return 0, err
 		}
 	}
-	return passed, fail(exitFailed, "%s is written, but does not pass: the server answers otherwise each time", i.f.output)
+	return passed, fail(exitFailed, "%s was written, but does not pass: the server answers differently each time", i.f.output)
 }
 
 // trial runs the suite once.
@@ -56,7 +58,7 @@ func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) 
 	}
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: i.redactor})
 	code := run.Run(ctx, p, run.World{
-		Tool: result.Tool{Name: "mcptest", Version: version()}, Send: rec.Send, Secret: i.redactor.Add, Keeper: i.world.ledger,
+		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Send: rec.Send, Secret: i.redactor.Add, Keeper: i.world.Ledger,
 	})
 	return rec, code, nil
 }
@@ -64,12 +66,15 @@ func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) 
 // adapt changes the suite by what a trial showed; false when there was nothing
 // that it could change.
 func (i *initializer) adapt(r *result.Run) (changed bool) {
+	before := slices.Clone(i.suite.Server.Tolerate)
 	tolerate := func(kind string) bool {
 		known := kind == "output-schema" || slices.ContainsFunc(mcp.ViolationKinds, func(k mcp.ViolationKind) bool { return k.Name == kind })
-		if !known || slices.Contains(i.suite.Server.Tolerate, kind) {
-			return false
+		if !known || slices.Contains(before, kind) {
+			return false // tolerated in this trial already, so it is not why the test failed
 		}
-		i.suite.Server.Tolerate = append(i.suite.Server.Tolerate, kind)
+		if !slices.Contains(i.suite.Server.Tolerate, kind) {
+			i.suite.Server.Tolerate = append(i.suite.Server.Tolerate, kind)
+		}
 		return true
 	}
 	for _, f := range r.Findings {
@@ -87,7 +92,7 @@ func (i *initializer) adapt(r *result.Run) (changed bool) {
 			forgiven = tolerate(v.Kind) || forgiven
 		}
 		if at := slices.Index(names, c.Name); !forgiven && at >= 0 {
-			i.skip(i.suite.Tests[at], c.Message)
+			i.relax(i.suite.Tests[at], c.Message)
 			forgiven = true
 		}
 		changed = changed || forgiven
@@ -96,6 +101,13 @@ func (i *initializer) adapt(r *result.Run) (changed bool) {
 	return changed
 }
 
-func (i *initializer) skip(t *draft.Test, message string) {
-	t.Skip = "it did not pass when the suite was tried: " + message
+// relax expects less of a test that failed: one that is refused in different
+// ways is only expected to be answered, any other is skipped.
+func (i *initializer) relax(t *draft.Test, message string) {
+	unexamined := strings.Contains(message, "no assertion examines")
+	if !t.Loose && t.List == "" && (unexamined || t.Refused()) {
+		t.Loose = true
+		return
+	}
+	t.Skip = "it failed when the suite was tried: " + message
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -24,17 +25,47 @@ func (f *limitFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	d := mcp.Limits{}.WithDefaults()
 	f.message, f.skip, f.kept, f.stderr = sizeFlag(d.Message), sizeFlag(d.Drain), sizeFlag(d.During), sizeFlag(d.Stderr)
-	fl.Var(&f.message, "max-message-size", "`size` of one message of a server, or HTTP body after decompression")
-	fl.IntVar(&f.values, "max-values", d.Values, "JSON values in one message of a server, at every depth")
-	fl.Var(&f.skip, "max-skip-size", "`size` of a message over that limit that is skipped before the session is given up")
-	fl.Var(&f.kept, "max-kept-size", "`size` of the messages that are kept beside the answer of one call")
-	fl.IntVar(&f.keptCount, "max-kept-messages", d.DuringCount, "messages that are kept beside the answer of one call")
-	fl.Var(&f.stderr, "max-stderr", "`size` of what is kept of a server's standard error, its beginning and its end")
-	fl.IntVar(&f.requests, "max-server-requests", d.Requests, "requests of a server that are answered at the same time")
-	fl.IntVar(&f.redirects, "max-redirects", d.Redirects, "HTTP redirects followed within the server's origin; 0 for none")
-	fl.IntVar(&f.rounds, "max-input-rounds", d.Rounds, "how often one call is repeated with input the server asks for (2026-07-28)")
-	fl.IntVar(&f.items, "max-list-items", d.Items, "entries of one list of a server")
-	fl.IntVar(&f.pages, "max-list-pages", d.Pages, "pages of one list of a server")
+	fl.Var(&f.message, "max-message-size", "maximum maximum `size` of one server message, or of an HTTP body after decompression")
+	fl.IntVar(&f.values, "max-values", d.Values, "maximum number of JSON values in one server message, counting nested ones")
+	fl.Var(&f.skip, "max-skip-size", "maximum `size` of an oversized message that is skipped; a longer one closes the session")
+	fl.Var(&f.kept, "max-kept-size", "maximum `size` of the messages kept with the response of one call")
+	fl.IntVar(&f.keptCount, "max-kept-messages", d.DuringCount, "maximum number of messages kept with the response of one call")
+	fl.Var(&f.stderr, "max-stderr", "maximum `size` of a server's standard error that is kept (its start and its end)")
+	fl.IntVar(&f.requests, "max-server-requests", d.Requests, "maximum number of server requests answered concurrently")
+	fl.IntVar(&f.redirects, "max-redirects", d.Redirects, "maximum number of HTTP redirects followed within the server's origin; 0 for none")
+	fl.IntVar(&f.rounds, "max-input-rounds", d.Rounds, "maximum number of times one call is repeated with the input that the server requests (2026-07-28)")
+	fl.IntVar(&f.items, "max-list-items", d.Items, "maximum number of entries in one list")
+	fl.IntVar(&f.pages, "max-list-pages", d.Pages, "maximum number of pages of one list")
+	for _, name := range limitNames {
+		fl.Lookup(name).Annotations = map[string][]string{limitFlag: {"true"}}
+	}
+}
+
+// limitFlag annotates the flags that help shows apart, after the others.
+const limitFlag = "limit"
+
+var limitNames = []string{
+	"max-message-size", "max-values", "max-skip-size", "max-kept-size", "max-kept-messages", "max-stderr",
+	"max-server-requests", "max-redirects", "max-input-rounds", "max-list-items", "max-list-pages",
+}
+
+// limitsApart returns a help function that lists the limits in a section of
+// their own, because few readers need them and they are a third of all flags.
+func limitsApart(help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, args []string) {
+		limits := pflag.NewFlagSet("limits", pflag.ContinueOnError)
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Annotations[limitFlag] != nil {
+				limits.AddFlag(f)
+				f.Hidden = true
+			}
+		})
+		help(cmd, args)
+		limits.VisitAll(func(f *pflag.Flag) { f.Hidden = false })
+		if limits.HasFlags() {
+			fmt.Fprintf(cmd.OutOrStdout(), "\nLimits on what a server may send:\n%s", limits.FlagUsages())
+		}
+	}
 }
 
 // Bounds of the sizes: an excerpt of a message must fit, and a buffer.
@@ -49,7 +80,7 @@ func (f *limitFlags) check() error {
 		value sizeFlag
 	}{{"max-message-size", f.message}, {"max-kept-size", f.kept}, {"max-stderr", f.stderr}} {
 		if s.value < leastSize || s.value > mostSize {
-			return fail(exitInvalid, "--%s: want 1KiB to 2GiB, got %s", s.name, s.value.String())
+			return fail(exitInvalid, "--%s must be from 1KiB to 2GiB, got %s", s.name, s.value.String())
 		}
 	}
 	for _, n := range []struct {
@@ -65,7 +96,7 @@ func (f *limitFlags) check() error {
 		{"max-list-pages", f.pages, 1, 1_000_000},
 	} {
 		if n.value < n.least || n.value > n.most {
-			return fail(exitInvalid, "--%s: want a number from %d to %d, got %d", n.name, n.least, n.most, n.value)
+			return fail(exitInvalid, "--%s must be from %d to %d, got %d", n.name, n.least, n.most, n.value)
 		}
 	}
 	return nil
@@ -108,7 +139,7 @@ func (f *sizeFlag) Set(text string) error {
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 1 || n > (1<<40)/unit {
-		return fmt.Errorf("want a size such as 64MiB, 64MB or 65536, got %q", text)
+		return fmt.Errorf("expected a size such as 64MiB, 64MB or 65536, got %q", text)
 	}
 	*f = sizeFlag(n * unit)
 	return nil

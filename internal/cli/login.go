@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/auth"
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
 	"mcptest/internal/run"
@@ -39,17 +40,17 @@ func newLoginCmd(s Streams) *cobra.Command {
 	var f loginFlags
 	cmd := &cobra.Command{
 		Use:   "login (SERVER | URL)",
-		Short: "Log in to a server behind OAuth, for later runs",
-		Long: `Log in to a server that wants OAuth, and keep the tokens for later commands, which refresh them and never ask
-anybody: the commands that look at a server by its address, and run for servers whose suite says
-auth: {oauth: {grant: authorization_code}}. SERVER is one of a suite (see --config).
+		Short: "Log in to a server that requires OAuth, for later runs",
+		Long: `Log in to a server that requires OAuth and store the tokens. Later commands use and refresh them without asking:
+commands that connect to the server by its address, and mcptest run for servers whose suite contains
+auth: {oauth: {grant: authorization_code}}. SERVER is the name of a server in a suite (see --config).
 
-A browser is opened, and comes back to a port of this machine when the login is done. --no-browser only prints the
-address. --device shows a short code in place of that, to be entered in a browser of any machine.
+The login opens a browser, which is redirected to a local port when the login is complete. --no-browser only prints
+the address. --device prints a short code instead, which you enter in a browser on any machine.
 
-The tokens are kept in one file that only you may read; no output shows them.
+The tokens are stored in one file that only you can read; no output shows them.
 
-Exit codes: 0 logged in, 1 not, 2 for a mistake in the command line, 130 when interrupted.`,
+Exit codes: 0 logged in, 1 login failed, 2 invalid command line, 130 interrupted.`,
 		Example: `  mcptest login https://mcp.example.com/mcp
   mcptest login api --config suite.yaml --device
   mcptest login --list`,
@@ -63,29 +64,29 @@ Exit codes: 0 logged in, 1 not, 2 for a mistake in the command line, 130 when in
 	}
 	f.suiteFlags.add(cmd)
 	fl := cmd.Flags()
-	fl.BoolVar(&f.device, "device", false, "log in with a code that is entered in a browser of any machine (RFC 8628)")
-	fl.BoolVar(&f.noBrowser, "no-browser", false, "print the address and open no browser")
-	fl.BoolVar(&f.list, "list", false, "list the logins that are kept, without their tokens")
+	fl.BoolVar(&f.device, "device", false, "log in with a code that you enter in a browser on any machine (RFC 8628)")
+	fl.BoolVar(&f.noBrowser, "no-browser", false, "print the address instead of opening a browser")
+	fl.BoolVar(&f.list, "list", false, "list the stored logins, without their tokens")
 	fl.BoolVar(&f.json, "json", false, "with --list: print JSON")
-	fl.StringVar(&f.clientID, "client-id", "", "the client's `id`; left out, the client registers itself")
-	fl.StringVar(&f.secretEnv, "client-secret-env", "", "the environment `variable` that holds the client's secret; needs --issuer")
-	fl.StringVar(&f.issuer, "issuer", "", "the authorization server's `address`; another one is refused")
+	fl.StringVar(&f.clientID, "client-id", "", "the client's `id` (default: the client registers itself)")
+	fl.StringVar(&f.secretEnv, "client-secret-env", "", "the environment `variable` that contains the client secret; requires --issuer")
+	fl.StringVar(&f.issuer, "issuer", "", "the authorization server's `address`; any other is refused")
 	fl.StringVar(&f.metadataURL, "client-metadata-url", "", "`address` of a client ID metadata document")
-	fl.StringVar(&f.scope, "scope", "", "`scopes` to ask for, in place of what the server suggests")
-	fl.IntVar(&f.port, "redirect-port", 0, "`port` on 127.0.0.1 that the browser comes back to; any free one when left out")
-	fl.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in this PEM `file`, too")
+	fl.StringVar(&f.scope, "scope", "", "`scopes` to request instead of those that the server suggests")
+	fl.IntVar(&f.port, "redirect-port", 0, "`port` on 127.0.0.1 to which the browser is redirected (default: any free port)")
+	fl.StringVar(&f.caFile, "ca-file", "", "also trust the certificate authorities in this PEM `file`")
 	fl.BoolVar(&f.insecure, "insecure", false, "don't verify the servers' certificates")
-	fl.DurationVar(&f.timeout, "timeout", loginTime, "how long to wait for somebody to log in")
+	fl.DurationVar(&f.timeout, "timeout", loginTime, "how long to wait for the login")
 	addTokenFile(cmd, &f.tokenFile)
 	return cmd
 }
 
 func (f *loginFlags) run(ctx context.Context, s Streams, args []string) error {
 	if len(args) == 0 {
-		return fail(exitInvalid, "login: want the address of a server, or the name of one of a suite")
+		return fail(exitInvalid, "missing server: pass its address, or its name in a suite")
 	}
 	if f.timeout <= 0 {
-		return fail(exitInvalid, "--timeout: want more than zero")
+		return fail(exitInvalid, "--timeout must be greater than zero")
 	}
 	redactor := secret.NewRedactor()
 	c, err := f.config(s, args[0], redactor)
@@ -100,9 +101,9 @@ func (f *loginFlags) run(ctx context.Context, s Streams, args []string) error {
 	if _, err := c.Store.List(); err != nil {
 		return fail(exitInvalid, "%v", err)
 	}
-	ctx, stop := watchSignals(background(ctx), s.Err, s.Exit)
+	ctx, stop := cmdutil.WatchSignals(background(ctx), s.Err, s.Exit)
 	defer stop()
-	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("%s are over (limit: --timeout)", f.timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("timed out after %s (limit: --timeout)", f.timeout))
 	defer cancel()
 	login, err := auth.LogIn(ctx, c, f.person(s))
 	var sig *run.Interrupted
@@ -112,7 +113,7 @@ func (f *loginFlags) run(ctx context.Context, s Streams, args []string) error {
 	case err != nil:
 		return fail(exitFailed, "login: %s", redactor.String(err.Error()))
 	}
-	_, err = fmt.Fprintf(s.Out, "logged in to %s%s\nThe tokens are kept in %s\n", term.Escape(login.Server), term.Escape(granted(login)), path)
+	_, err = fmt.Fprintf(s.Out, "logged in to %s%s\nThe tokens are stored in %s\n", term.Escape(login.Server), term.Escape(granted(login)), path)
 	return err
 }
 
@@ -129,18 +130,18 @@ func (f *loginFlags) person(s Streams) auth.Person {
 	return auth.Person{
 		Open: func(address string) {
 			if !f.noBrowser && openBrowser(s, address) {
-				fmt.Fprintf(s.Err, "A browser was opened to log in. If there is none, open this address:\n\n  %s\n\n", term.Escape(address))
+				fmt.Fprintf(s.Err, "A browser was opened to log in. If it did not open, visit:\n\n  %s\n\n", term.Escape(address))
 				return
 			}
-			fmt.Fprintf(s.Err, "Open this address in a browser of this machine to log in:\n\n  %s\n\n", term.Escape(address))
+			fmt.Fprintf(s.Err, "Open this address in a browser on this machine to log in:\n\n  %s\n\n", term.Escape(address))
 		},
 		Enter: func(code, address, complete string, ends time.Time) {
 			fmt.Fprintf(s.Err, "Open this address in any browser:\n\n  %s\n\nand enter the code:\n\n  %s\n\n", term.Escape(address), term.Escape(code))
 			if complete != "" {
-				fmt.Fprintf(s.Err, "or open this one, which holds the code:\n\n  %s\n\n", term.Escape(complete))
+				fmt.Fprintf(s.Err, "or open this one, which contains the code:\n\n  %s\n\n", term.Escape(complete))
 			}
 			if !ends.IsZero() {
-				fmt.Fprintf(s.Err, "The code is good for %s.\n", time.Until(ends).Round(time.Second))
+				fmt.Fprintf(s.Err, "The code is valid for %s.\n", time.Until(ends).Round(time.Second))
 			}
 		},
 	}
@@ -171,16 +172,16 @@ func (f *loginFlags) config(s Streams, target string, redactor *secret.Redactor)
 		c.RedirectPort = f.port
 	}
 	if f.secretEnv != "" {
-		if c.ClientSecret = lookupEnv(s.Env, f.secretEnv); c.ClientSecret == "" {
+		if c.ClientSecret = cmdutil.LookupEnv(s.Env, f.secretEnv); c.ClientSecret == "" {
 			return auth.Config{}, fail(exitInvalid, "--client-secret-env: the environment variable %s is not set", f.secretEnv)
 		}
 	}
 	redactor.Add(c.ClientSecret)
 	switch {
 	case f.port < 0 || f.port > 65535:
-		return auth.Config{}, fail(exitInvalid, "--redirect-port: want a number from 1 to 65535")
+		return auth.Config{}, fail(exitInvalid, "--redirect-port must be from 1 to 65535")
 	case c.ClientSecret != "" && (c.Issuer == "" || c.ClientID == ""):
-		return auth.Config{}, fail(exitInvalid, "a client's secret needs its id and --issuer: the server never chooses where the secret goes")
+		return auth.Config{}, fail(exitInvalid, "--client-secret-env requires --client-id and --issuer, so that the server cannot choose where the secret is sent")
 	}
 	if c.TLS, err = run.TLSConfig(sv); err != nil {
 		return auth.Config{}, fail(exitInvalid, "%v", err)
@@ -203,7 +204,7 @@ func (f *loginFlags) server(s Streams, target string, redactor *secret.Redactor)
 		return sv, nil
 	}
 	if f.caFile != "" || f.insecure {
-		return nil, fail(exitInvalid, "--ca-file and --insecure are for an address; the suite says how to reach its own servers")
+		return nil, fail(exitInvalid, "--ca-file and --insecure apply to an address only; servers of a suite are configured in the suite")
 	}
 	t := targetFlags{suiteFlags: f.suiteFlags, server: target, protocol: mcp.Auto}
 	sv, err := t.ofSuite(s, redactor)
@@ -211,9 +212,9 @@ func (f *loginFlags) server(s Streams, target string, redactor *secret.Redactor)
 	case err != nil:
 		return nil, err
 	case sv.URL == "":
-		return nil, fail(exitInvalid, "%s is started by the suite: nobody logs in to it", target)
+		return nil, fail(exitInvalid, "%s is started by the suite and takes no login", target)
 	case !sv.NeedsLogin():
-		return nil, fail(exitInvalid, "%s needs no login of a person: its auth has no oauth with grant authorization_code or device_code", target)
+		return nil, fail(exitInvalid, "%s needs no user login: its auth has no oauth with grant authorization_code or device_code", target)
 	}
 	return sv, nil
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/auth"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
@@ -27,7 +29,7 @@ import (
 type look struct {
 	s        Streams
 	f        *targetFlags
-	world    *world
+	world    *cmdutil.World
 	redactor *secret.Redactor
 	palette  term.Palette
 	server   *plan.Server
@@ -56,11 +58,11 @@ func (f *targetFlags) prepare(cmd *cobra.Command, s Streams, argv []string) (ctx
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	l.world = newWorld(s, log)
-	ctx, stop := watchSignals(background(cmd.Context()), s.Err, l.world.kill)
+	l.world = cmdutil.NewWorld(s, log)
+	ctx, stop := cmdutil.WatchSignals(background(cmd.Context()), s.Err, l.world.Kill)
 	return ctx, l, func() {
 		l.close()
-		l.world.close()
+		l.world.Close()
 		stop()
 		closeLog()
 	}, nil
@@ -76,13 +78,13 @@ func (f *targetFlags) with(cmd *cobra.Command, s Streams, argv []string, fn func
 	for _, o := range opts {
 		o(l)
 	}
-	return l.world.guarded(func() error {
+	return guarded(l.world, l.s.Err, func() error {
 		defer end()
 		if err := l.open(ctx); err != nil {
 			return l.failed(ctx, "", err)
 		}
 		if died := l.sess.Restarted(); died != nil {
-			fmt.Fprintln(s.Err, "warning: "+l.text(run.Died(died, l.sess.Protocol())))
+			fmt.Fprintln(s.Err, "warning: "+l.text(run.StartedTwice(died, l.sess.Protocol())))
 		}
 		err := fn(ctx, l)
 		l.remaining()
@@ -110,8 +112,6 @@ func (l *look) open(ctx context.Context) error {
 
 func (l *look) greet(ctx context.Context) error {
 	sv := l.server
-	ctx, cancel := mcp.WithLimit(ctx, "connect_timeout", sv.ConnectTimeout)
-	defer cancel()
 	dial := func(ctx context.Context) (mcp.Transport, error) { return run.Dial(ctx, sv, l.dialOptions()) }
 	t, err := l.dialled, error(nil)
 	if l.dialled = nil; t == nil {
@@ -120,16 +120,22 @@ func (l *look) greet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	known := readEras(".")
+	_, hint := known.Of(sv)
 	l.sess, err = mcp.Open(ctx, t, mcp.Options{
-		Protocol: sv.Protocol, Redial: dial, Client: mcp.Implementation{Name: "mcptest", Version: version()}, ConnectTimeout: sv.ConnectTimeout,
+		Protocol: sv.Protocol, Hint: hint, Redial: dial, Client: mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}, ConnectTimeout: sv.ConnectTimeout,
 		Limits: l.f.limits.mcp(), Capabilities: l.caps, Answer: l.answer,
 		Tolerate: func(kind string) bool { return sv.Tolerate[kind] },
 	})
+	if err == nil {
+		known.Found(sv, l.sess, sv.Protocol == mcp.Auto)
+		keepEras(l.s, ".", known, nil)
+	}
 	return err
 }
 
 func (l *look) dialOptions() run.DialOptions {
-	return run.DialOptions{Keeper: l.world.ledger, UserAgent: "mcptest/" + version(), Secret: l.redactor.Add, Tokens: l.f.tokenFile, Limits: l.f.limits.mcp()}
+	return run.DialOptions{Keeper: l.world.Ledger, UserAgent: "mcptest/" + cmdutil.Version(), Secret: l.redactor.Add, Tokens: l.f.tokenFile, Limits: l.f.limits.mcp()}
 }
 
 func (l *look) close() {
@@ -165,11 +171,12 @@ func (l *look) result(ctx context.Context, method string, params jsonv.Value) (j
 	if err := exchangeError(x); err != nil {
 		return jsonv.Value{}, err
 	}
-	v, err := jsonv.Parse(x.Result)
+	v, deep, err := x.Parse(jsonv.Options{})
+	l.violations(deep)
 	if err != nil {
 		return jsonv.Value{}, fmt.Errorf("read the result: %w", err)
 	}
-	return v, nil
+	return v.Lookup("result"), nil
 }
 
 // exchangeError is why there is no result, nil when there is one.
@@ -190,7 +197,11 @@ func (l *look) failed(ctx context.Context, what string, err error) error {
 	if errors.As(context.Cause(ctx), &sig) {
 		return &exitError{code: sig.Code, msg: sig.Error()}
 	}
-	msg := l.redactor.String(err.Error())
+	msg, hint := err.Error(), ""
+	if l.sess == nil && !errors.As(err, new(*run.NotReadyError)) {
+		msg, hint = run.Diagnose(l.server, err)
+	}
+	msg = l.redactor.String(msg)
 	if first, rest, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(rest, first+": ") {
 		msg = rest // the phase and the request have one name
 	}
@@ -201,7 +212,10 @@ func (l *look) failed(ctx context.Context, what string, err error) error {
 	for _, line := range l.detail(err) {
 		fmt.Fprintln(l.s.Err, "  "+term.Escape(line))
 	}
-	if hint := l.loginHint(err); hint != "" {
+	if login := l.loginHint(err); login != "" {
+		hint = login
+	}
+	if hint != "" {
 		fmt.Fprintln(l.s.Err, "  hint: "+term.Escape(hint))
 	}
 	var late *run.NotReadyError
@@ -245,7 +259,7 @@ func (l *look) violations(list []mcp.Violation) {
 		l.breach = l.breach || !v.Tolerated
 		if l.shown++; l.shown > maxShown {
 			if l.shown == maxShown+1 {
-				fmt.Fprintln(l.s.Err, "violation: and more, which are not shown")
+				fmt.Fprintln(l.s.Err, "violation: more violations are not shown")
 			}
 			continue
 		}
@@ -321,15 +335,12 @@ func asciiSafe(s string) string {
 	var b strings.Builder
 	for i, r := range s {
 		switch {
-		case r == '\n' || r != utf8.RuneError && !term.Invisible(r):
+		case r == '\n' || r != utf8.RuneError && !display.Hidden(r):
 			b.WriteRune(r)
 		case r == utf8.RuneError:
 			b.WriteString(s[i : i+runeLen(s[i:])])
-		case r > 0xffff:
-			r -= 0x10000
-			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
 		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+			b.Write(display.AppendJSONEscape(nil, r))
 		}
 	}
 	return b.String()

@@ -6,10 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/proc"
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/secret"
 	"mcptest/internal/term"
-	"mcptest/internal/vigil"
 )
 
 // Exit codes of mcptest. Where several hold, the first of this list wins:
@@ -40,11 +39,10 @@ func fail(code int, format string, args ...any) error {
 // Main is the command line of mcptest, without the program's name. It returns
 // the exit code.
 func Main(args []string, s Streams) int {
-	if len(args) == 1 && args[0] == vigil.Arg {
-		proc.GuardianMain(vigil.Told(s.In))
+	if cmdutil.Guardian(args, s) {
 		return exitPassed
 	}
-	s.args = args
+	s.Args = args
 	root := newRoot(s)
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -57,38 +55,35 @@ func Main(args []string, s Streams) int {
 	var ee *exitError
 	if errors.As(err, &ee) {
 		if ee.msg != "" {
-			fmt.Fprintln(s.Err, "mcptest: "+term.Escape(shown(ee.msg)))
+			fmt.Fprintln(s.Err, "mcptest: "+term.Escape(secret.NewRedactor().String(ee.msg)))
 		}
 		return ee.code
 	}
 	// What cobra itself refuses: unknown commands and flags, wrong arguments.
-	fmt.Fprintf(s.Err, "mcptest: %s\nRun '%s --help' for what it takes.\n", term.EscapeLines(shown(argWords(err.Error()))), cmd.CommandPath())
+	cmdutil.UsageError(s.Err, cmd, err)
 	return exitInvalid
 }
-
-// shown is a message without what looks like a secret: it may repeat what a
-// flag was given.
-func shown(msg string) string { return secret.NewRedactor().String(msg) }
 
 func newRoot(s Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mcptest",
 		Short: "Test MCP servers from YAML suites",
-		Long: `mcptest starts or connects to MCP servers, makes the calls a YAML suite lists,
-and judges what comes back: matchers, weighted scores, thresholds, metrics.
-It shows what a client hides: raw messages, stray output, wrong ids, leaked processes.`,
+		Long: `mcptest starts or connects to MCP servers, makes the calls listed in a YAML suite,
+and checks the responses: matchers, weighted scores, thresholds, metrics.
+It reports what clients hide: raw messages, stray output, wrong ids, leaked processes.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetFlagErrorFunc(flagWords)
+	root.SetFlagErrorFunc(cmdutil.FlagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(newRunCmd(s), newDownCmd(s), newValidateCmd(s), newInitCmd(s), newExplainCmd(s), newSchemaCmd(s), newReportCmd(s), newCompareCmd(s), newMockCmd(s),
 		newLoginCmd(s), newLogoutCmd(s),
 		newToolsCmd(s), newResourcesCmd(s), newPromptsCmd(s), newCallCmd(s), newDoctorCmd(s),
 		newVersionCmd(s), newCompletionCmd(s))
+	root.SetHelpFunc(limitsApart(root.HelpFunc()))
 	completeFlags(s, root)
 	return root
 }

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/report"
 	"mcptest/internal/result"
 )
@@ -23,16 +26,16 @@ func newMergeCmd(s Streams) *cobra.Command {
 	var f mergeFlags
 	cmd := &cobra.Command{
 		Use:   "merge FILE…",
-		Short: "Put the records of all shards of a run together",
-		Long: `Put the records of all shards of a run together, as if it had been one run: the
-tests in the order of the suites, counts and metric roll-ups computed anew, the
-exit code that of the shard that ended worst. Each FILE is a record saved with
---reporter json=FILE or ndjson=FILE by a run with --shard, or in CI with the
-variables that stand for it.
+		Short: "Merge the records of all shards of a run",
+		Long: `Merge the records of all shards into one record, as if the tests had run
+together: tests in the order of the suites, counts and metric roll-ups computed
+over all shards, and the exit code of the shard with the worst result. Each FILE
+is a record saved with --reporter json=FILE or ndjson=FILE by a run with --shard,
+or by a CI job whose environment selects the shard.
 
-A shard that is missing, there twice, unfinished, or of other suites is an
-error (exit code 2). The command itself ends with 0 whatever the tests did,
-unless --exit-code is given.`,
+A shard that is missing, duplicated, incomplete or from other suites is an
+error (exit code 2). Without --exit-code the command exits with 0 even if tests
+failed.`,
 		Example: `  mcptest report merge shard-*.json -o run.json
   mcptest report merge shard-*.json -f pretty -f junit=junit.xml -f json=run.json --exit-code`,
 		Args: cobra.MinimumNArgs(1),
@@ -41,10 +44,10 @@ unless --exit-code is given.`,
 	fl := cmd.Flags()
 	fl.StringArrayVarP(&f.formats, "format", "f", []string{"json"}, "`name` or name=path; may be repeated: "+formatNames())
 	fl.StringVarP(&f.output, "output", "o", "", "write the (single) report to this `file`")
-	fl.StringVar(&f.color, "color", "auto", "colours: auto, always or never")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show exchanges and what passed")
-	fl.BoolVar(&f.exitCode, "exit-code", false, "end with the exit code of the whole run")
-	fl.BoolVar(&f.durations, "durations", false, "keep the times of the tests beside the suites, for the next split")
+	fl.StringVar(&f.color, "color", "auto", "colors: auto, always or never")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "also show exchanges and passed tests")
+	fl.BoolVar(&f.exitCode, "exit-code", false, "exit with the exit code of the whole run")
+	fl.BoolVar(&f.durations, "durations", false, "save the test durations next to the suites, for the next split")
 	return cmd
 }
 
@@ -68,7 +71,7 @@ func (f *mergeFlags) merge(s Streams, args []string) error {
 			return fail(exitInternal, "%v", err)
 		}
 		if spec.Format.Name == "github" {
-			if err := stepSummary(lookupEnv(s.Env, "GITHUB_STEP_SUMMARY"), run); err != nil {
+			if err := stepSummary(cmdutil.LookupEnv(s.Env, "GITHUB_STEP_SUMMARY"), run); err != nil {
 				return fail(exitInternal, "step summary: %v", err)
 			}
 		}
@@ -106,12 +109,16 @@ func readRecord(in io.Reader, name string) (*result.Run, error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, fail(exitInvalid, "open record: %v", err)
+			return nil, fail(exitInvalid, "%s: %s", name, cmdutil.Reason(err))
 		}
 		defer file.Close()
 		in = file
 	}
 	run, err := result.Read(in)
+	var unreadable *fs.PathError
+	if errors.As(err, &unreadable) {
+		return nil, fail(exitInvalid, "%s: %s", name, cmdutil.Reason(err))
+	}
 	if err != nil {
 		return nil, fail(exitInvalid, "%s: %v", name, err)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 	"mcptest/internal/mock"
 	"mcptest/internal/source"
 )
@@ -25,9 +25,9 @@ func newMockCmd(s Streams) *cobra.Command {
 	var show bool
 	cmd := &cobra.Command{
 		Use:   "mock (--tools-from FILE | --preset NAME)",
-		Short: "Serve a written-down MCP server over stdio or HTTP",
-		Long: `Serve an MCP server that a manifest describes: its tools, resources and prompts, and what they answer.
-The manifest is YAML or JSON; a captured answer to tools/list will do as well.
+		Short: "Serve a mock MCP server from a manifest over stdio or HTTP",
+		Long: `Serve the MCP server described by a manifest: its tools, resources and prompts, and their responses.
+The manifest is YAML or JSON; a captured tools/list result works as well.
 
 ` + mockPresets() + `
 
@@ -58,17 +58,17 @@ A suite uses it like any other server, with nothing installed:
 			defer server.Close()
 			if http != "" {
 				if !listenable(http) {
-					return fail(exitInvalid, "--http: want a port from 0 to 65535, or host:port, got %q", http)
+					return fail(exitInvalid, "--http: expected a port from 0 to 65535, or host:port, got %q", http)
 				}
 				return serveMockHTTP(ctx, s, server, http)
 			}
 			return serveMock(ctx, s, server)
 		},
 	}
-	cmd.Flags().StringVar(&from, "tools-from", "", "manifest `FILE`, or a captured answer to tools/list")
+	cmd.Flags().StringVar(&from, "tools-from", "", "manifest `FILE`, or a captured tools/list result")
 	cmd.Flags().StringVar(&preset, "preset", "", "built-in server `NAME`: "+strings.Join(mock.Presets(), ", "))
-	cmd.Flags().StringVar(&fault, "fault", "none", "misbehave: `KIND` is none, hang, wedged, slow:<ms> or recover-after:<n>")
-	cmd.Flags().StringVar(&http, "http", "", "serve over HTTP on `ADDR` (a port, or host:port; loopback unless a host is named) at /mcp")
+	cmd.Flags().StringVar(&fault, "fault", "none", "inject a fault: `KIND` is none, hang, wedged, slow:<ms> or recover-after:<n>")
+	cmd.Flags().StringVar(&http, "http", "", "serve over HTTP on `ADDR` (a port, or host:port; loopback unless a host is given) at /mcp")
 	cmd.Flags().BoolVar(&show, "show", false, "print the manifest of the preset instead of serving it")
 	return cmd
 }
@@ -76,9 +76,9 @@ A suite uses it like any other server, with nothing installed:
 func mockPresets() string {
 	lines := []string{"Presets:"}
 	for _, p := range [][2]string{
-		{"echo", "a handful of small tools"},
+		{"echo", "a few small tools"},
 		{"everything", "every kind of content, templates, prompts, completion, progress, logging, sampling, elicitation"},
-		{"evil", "a tool for each way to break the protocol"},
+		{"evil", "one tool for each way to violate the protocol"},
 	} {
 		lines = append(lines, fmt.Sprintf("  %-18s %s", p[0], p[1]))
 	}
@@ -95,7 +95,7 @@ func mockFaults() string {
 
 func showPreset(out io.Writer, preset string) error {
 	if preset == "" {
-		return fail(exitInvalid, "--show goes with --preset NAME: %s", strings.Join(mock.Presets(), ", "))
+		return fail(exitInvalid, "--show requires --preset NAME: %s", strings.Join(mock.Presets(), ", "))
 	}
 	f, err := mock.PresetFile(preset)
 	if err != nil {
@@ -108,7 +108,7 @@ func showPreset(out io.Writer, preset string) error {
 func mockManifest(s Streams, from, preset string) (*mock.Manifest, error) {
 	switch {
 	case (from == "") == (preset == ""):
-		return nil, fail(exitInvalid, "mock: want exactly one of --tools-from FILE and --preset NAME (%s)", strings.Join(mock.Presets(), ", "))
+		return nil, fail(exitInvalid, "mock: expected exactly one of --tools-from FILE and --preset NAME (%s)", strings.Join(mock.Presets(), ", "))
 	case preset != "":
 		m, err := mock.Preset(preset)
 		if err != nil {
@@ -142,7 +142,7 @@ func listenable(addr string) bool {
 func serveMockHTTP(ctx context.Context, s Streams, server *mock.Server, addr string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	web := mcp.NewHTTPServer(func() mcp.Handler { return server.Session() })
+	web := mcpserver.NewHTTPServer(func() mcpserver.Handler { return server.Session() })
 	go func() {
 		select {
 		case <-server.Exited():

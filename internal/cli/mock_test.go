@@ -28,12 +28,12 @@ func TestMockUsage(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{nil, []string{"want exactly one of --tools-from FILE and --preset NAME (echo, everything, evil)"}},
-		{[]string{"--preset", "echo", "--tools-from", "x"}, []string{"want exactly one of"}},
+		{nil, []string{"expected exactly one of --tools-from FILE and --preset NAME (echo, everything, evil)"}},
+		{[]string{"--preset", "echo", "--tools-from", "x"}, []string{"expected exactly one of"}},
 		{[]string{"--preset", "evrything"}, []string{`unknown preset "evrything" (did you mean "everything"?)`}},
 		{[]string{"--preset", "echo", "--fault", "slwo:3"}, []string{`unknown fault "slwo:3" (did you mean "slow"?)`}},
 		{[]string{"--preset", "echo", "extra"}, []string{"extra"}},
-		{[]string{"--show"}, []string{"--show goes with --preset NAME"}},
+		{[]string{"--show"}, []string{"--show requires --preset NAME"}},
 		{[]string{"--tools-from", filepath.Join(dir, "none.yaml")}, []string{"none.yaml", "no such file"}},
 		{[]string{"--tools-from", dir}, []string{"this is a directory"}},
 		{[]string{"--tools-from", bad}, []string{

@@ -21,7 +21,7 @@ func (p *parallelFlag) Set(text string) error {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxParallel {
-		return fmt.Errorf("want auto or a number from 1 to %d", maxParallel)
+		return fmt.Errorf("expected auto or a number from 1 to %d", maxParallel)
 	}
 	*p = parallelFlag(n)
 	return nil

@@ -15,9 +15,9 @@ func newReportCmd(s Streams) *cobra.Command {
 	var verbose bool
 	cmd := &cobra.Command{
 		Use:   "report FILE",
-		Short: "Write a saved record in another format",
-		Long: `Write a record that was saved with --reporter json=FILE or ndjson=FILE in another
-format: the same code as at the end of a run. FILE - is standard input.`,
+		Short: "Convert a saved record to another format",
+		Long: `Convert a record saved with --reporter json=FILE or ndjson=FILE to another format;
+the output is the same as at the end of the run. FILE - is standard input.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			spec, err := report.ParseSpec(format)
@@ -41,8 +41,8 @@ format: the same code as at the end of a run. FILE - is standard input.`,
 	cmd.AddCommand(newMergeCmd(s))
 	cmd.Flags().StringVarP(&format, "format", "f", "pretty", "format: "+formatNames())
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `file` instead of standard output")
-	cmd.Flags().StringVar(&color, "color", "auto", "colours: auto, always or never")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show exchanges and what passed")
+	cmd.Flags().StringVar(&color, "color", "auto", "colors: auto, always or never")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also show exchanges and passed tests")
 	return cmd
 }
 
@@ -67,10 +67,10 @@ func writeReport(s Streams, spec report.Spec, run *result.Run, o report.Options,
 		temp, _ = filepath.Abs(sink.Temp())
 		return temp
 	}
-	if s.keepFile == nil {
+	if s.KeepFile == nil {
 		open()
 	} else {
-		defer s.keepFile(open)()
+		defer s.KeepFile(open)()
 	}
 	if err != nil {
 		return err

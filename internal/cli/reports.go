@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/plan"
 	"mcptest/internal/report"
 	"mcptest/internal/result"
@@ -17,19 +18,29 @@ import (
 	"mcptest/internal/term"
 )
 
-// specs reads the --reporter flags; pretty without any.
+// specs reads the --reporter flags. The pretty report goes to standard output
+// unless another one does, or --quiet is given.
 func (f *runFlags) specs() ([]report.Spec, error) {
-	if len(f.reporters) == 0 {
+	if len(f.reporters) == 0 && f.output != "" {
 		f.reporters = []string{"pretty"}
 	}
-	return reportSpecs("--reporter", f.reporters, f.output)
+	specs, err := reportSpecs("--reporter", f.reporters, f.output)
+	if err != nil || f.quiet || slices.ContainsFunc(specs, func(sp report.Spec) bool { return sp.Path == "" }) {
+		return specs, err
+	}
+	pretty, err := report.Find("pretty")
+	return append(specs, report.Spec{Format: pretty}), err
 }
+
+// onScreen reports whether a report is the one that continues what was listed
+// while the run went on.
+func onScreen(sp report.Spec) bool { return sp.Format.Name == "pretty" && sp.Path == "" }
 
 // reportSpecs reads the values of a flag that names reports; output is where
 // a single one goes that has no file of its own.
 func reportSpecs(flag string, names []string, output string) ([]report.Spec, error) {
 	if output != "" && len(names) > 1 {
-		return nil, fail(exitInvalid, "--output is for a single report; write %s name=FILE", flag)
+		return nil, fail(exitInvalid, "--output works with a single report only; use %s name=FILE", flag)
 	}
 	specs, err := report.ParseSpecs(names)
 	if err != nil {
@@ -64,17 +75,31 @@ func (f *runFlags) finish(s Streams, rec *result.Recorder, specs []report.Spec, 
 		}
 	}
 	told("keep the results", rec.Err())
+	var written []report.Spec
+	write := func(i int, o report.Options) {
+		spec, log := specs[i], logs[i]
+		var err error
+		if log != nil {
+			err = log.close()
+		} else {
+			err = writeReport(s, spec, record, o, f.color)
+		}
+		told("report "+spec.Format.Name, err)
+		if err == nil && spec.Path != "" {
+			written = append(written, spec)
+		}
+	}
 	for i, spec := range specs {
-		what := "report " + spec.Format.Name
-		if log := logs[i]; log != nil {
-			told(what, log.close())
+		if onScreen(spec) {
 			continue
 		}
-		o := report.Options{Verbose: f.verbose, Listed: spec.Format.Name == "pretty" && spec.Path == ""}
-		told(what, writeReport(s, spec, record, o, f.color))
+		write(i, report.Options{Verbose: f.verbose})
 		if spec.Format.Name == "github" {
-			told("step summary", stepSummary(lookupEnv(s.Env, "GITHUB_STEP_SUMMARY"), record))
+			told("step summary", stepSummary(cmdutil.LookupEnv(s.Env, "GITHUB_STEP_SUMMARY"), record))
 		}
+	}
+	if i := slices.IndexFunc(specs, onScreen); i >= 0 { // last, because it names the files
+		write(i, report.Options{Verbose: f.verbose, Listed: true, Written: written})
 	}
 	for _, m := range msgs {
 		fmt.Fprintln(s.Err, "mcptest: "+term.Escape(rec.Redactor().String(m)))
@@ -150,7 +175,7 @@ func (f *runFlags) settling(s Streams, p *plan.Plan) (*settling, error) {
 	if f.baseline == "" {
 		return t, nil
 	}
-	b, diags, err := readBaseline(f.baseline)
+	b, diags, err := readBaseline(f.baseline, len(p.Files))
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +194,7 @@ func (f *runFlags) namesToRun(s Streams, suites []*suite.Suite) map[string]bool 
 	}
 	names := failedBefore(suites)
 	if names == nil {
-		fmt.Fprintln(s.Err, "mcptest: --last-failed: no test is known to have failed; all are run")
+		fmt.Fprintln(s.Err, "mcptest: --last-failed: no failed tests are recorded; running all tests")
 	}
 	return names
 }
@@ -180,14 +205,14 @@ func (f *runFlags) remember(s Streams, suites []*suite.Suite, hide *secret.Redac
 		return
 	}
 	if err := f.settled.remember(suites, hide); err != nil {
-		log.Debug("the failed tests were not remembered for --last-failed", "error", err)
+		log.Debug("the failed tests were not recorded for --last-failed", "error", err)
 	}
 }
 
 // live is the listener that shows the run while it goes on.
 func (f *runFlags) live(s Streams, specs []report.Spec) (*report.Live, *term.Status) {
 	var status *term.Status
-	if !f.noProgress && f.logLevel != "debug" && !inCI(s.Env) {
+	if !f.noProgress && !f.quiet && f.logLevel != "debug" && !inCI(s.Env) {
 		status = term.NewStatus(s.Err, s.Env)
 	}
 	o := report.LiveOptions{Out: s.Out, Status: status, InOrder: !term.IsTerminal(s.Out), Verbose: f.verbose}
@@ -197,7 +222,7 @@ func (f *runFlags) live(s Streams, specs []report.Spec) (*report.Live, *term.Sta
 	if term.IsTerminal(s.Out) {
 		o.Width = term.Columns(s.Out, 80)
 	}
-	o.Quiet = !slices.ContainsFunc(specs, func(sp report.Spec) bool { return sp.Format.Name == "pretty" && sp.Path == "" })
+	o.Quiet = !slices.ContainsFunc(specs, onScreen)
 	o.Gather = gather
 	return report.NewLive(o), status
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mcptest/internal/cmdutil"
 )
 
 // repositoryDir is the working directory as seen from the root of the
@@ -15,7 +17,7 @@ func repositoryDir(env []string) string {
 		return ""
 	}
 	for _, name := range []string{"GITHUB_WORKSPACE", "CI_PROJECT_DIR"} {
-		if below, ok := belowRoot(lookupEnv(env, name), dir); ok {
+		if below, ok := belowRoot(cmdutil.LookupEnv(env, name), dir); ok {
 			return below
 		}
 	}

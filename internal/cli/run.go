@@ -10,12 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/report"
 	"mcptest/internal/result"
 	"mcptest/internal/run"
 	"mcptest/internal/secret"
+	"mcptest/internal/source"
 	"mcptest/internal/suite"
 	"mcptest/internal/term"
 )
@@ -31,7 +33,7 @@ type runFlags struct {
 	timeout                          time.Duration
 	retries                          int
 	list, dryRun                     bool
-	noProgress, verbose              bool
+	noProgress, quiet, verbose       bool
 	setupOnly                        bool
 	logLevel                         string
 	baseline                         string
@@ -49,45 +51,47 @@ func newRunCmd(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [paths…]",
 		Short: "Run suites",
-		Long: `Run suites: files, or folders in which mcptest.yaml, mcptest.yml and
-*.mcptest.yaml are looked for; ./mcptest.yaml or ./mcptest.yml without a path.
+		Long: `Run suites. A path is a suite file, or a directory that is searched for
+mcptest.yaml, mcptest.yml and *.mcptest.yaml. Without a path, run
+./mcptest.yaml or ./mcptest.yml.
 
 Exit codes: 0 passed, 1 a test failed or a server could not be tested, 2 invalid
 suite, flags or environment or a failed setup, 3 a server was not ready in time,
 4 a report could not be written,
-7 no test selected, 129, 130 and 143 interrupted by SIGHUP, SIGINT and SIGTERM.`,
+7 no tests selected, 129, 130 and 143 interrupted by SIGHUP, SIGINT and SIGTERM.`,
 		Example: `  mcptest run
   mcptest run examples/suite-composition.yml
-  mcptest run tests/ --tag smoke --reporter pretty --reporter json=run.json`,
+  mcptest run tests/ --tag smoke --reporter json=run.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, args, s)
 		},
 	}
 	f.suiteFlags.add(cmd)
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.filters, "filter", "k", nil, "run tests whose name holds this `text`, or matches re:REGEXP")
+	fl.StringArrayVarP(&f.filters, "filter", "k", nil, "run tests whose name contains this `text`, or matches re:REGEXP")
 	fl.StringSliceVar(&f.tags, "tag", nil, "run tests with one of these `tags`")
-	fl.StringSliceVar(&f.skipTags, "skip-tag", nil, "leave out tests with one of these `tags`")
+	fl.StringSliceVar(&f.skipTags, "skip-tag", nil, "skip tests with one of these `tags`")
 	fl.StringSliceVar(&f.servers, "server", nil, "run tests on these `servers` only")
-	fl.StringArrayVarP(&f.reporters, "reporter", "r", nil, "`name` or name=path; may be repeated: "+formatNames())
+	fl.StringArrayVarP(&f.reporters, "reporter", "r", nil, "`name` or name=path; may be repeated; the terminal shows pretty unless another reporter writes there: "+formatNames())
 	fl.StringVarP(&f.output, "output", "o", "", "write the (single) report to this `file`")
 	fl.BoolVar(&f.failFast, "fail-fast", false, "stop at the first failure")
-	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "exit 1 when a test passed only when it was retried")
-	fl.StringVar(&f.baseline, "baseline", "", "`file` of known failures: they are skipped, and entries that no longer fail make the run fail")
-	fl.BoolVar(&f.lastFailed, "last-failed", false, "run the tests that failed when they last ran; all when none is known")
-	fl.StringVar(&f.shard, "shard", "", "run the `i/n`-th part of the tests; mcptest report merge puts the records together")
+	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "exit 1 if a test passed only after a retry")
+	fl.StringVar(&f.baseline, "baseline", "", "`file` of known failures: they are reported as skipped; an entry that no longer fails makes the run fail")
+	fl.BoolVar(&f.lastFailed, "last-failed", false, "run the tests that failed in the last run, or all tests if none did")
+	fl.StringVar(&f.shard, "shard", "", "run part `i/n` of the tests; mcptest report merge combines the records")
 	fl.VarP(&f.parallel, "parallel", "p", "calls in flight on each server: `n` from 1 to 1024, or auto")
-	fl.DurationVar(&f.timeout, "timeout", 0, "limit for the calls of each test")
-	fl.IntVar(&f.retries, "retries", 0, "try a failed test again up to `n` times")
-	fl.BoolVar(&f.list, "list", false, "list the selected tests and stop")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would be run and stop")
-	fl.BoolVar(&f.noProgress, "no-progress", false, "no progress line")
-	fl.BoolVar(&f.setupOnly, "setup-only", false, "run beforeAll and setup, leave what they started running, and stop; mcptest down ends it")
-	fl.StringVar(&f.logLevel, "log-level", "warn", "what standard error is told beside the report: error, warn, info or debug (every hook's and step's output)")
-	fl.DurationVar(&f.waitForReady, "wait-for-ready", 0, "wait this long for servers that are not up yet; exit 3 when one never is")
+	fl.DurationVar(&f.timeout, "timeout", 0, "time limit for the calls of each test")
+	fl.IntVar(&f.retries, "retries", 0, "retry a failed test up to `n` times")
+	fl.BoolVar(&f.list, "list", false, "list the selected tests and exit")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "show what would run and exit")
+	fl.BoolVar(&f.noProgress, "no-progress", false, "do not show the progress line")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print only the reports named with --reporter, and errors")
+	fl.BoolVar(&f.setupOnly, "setup-only", false, "run beforeAll and setup, leave what they started running, and exit; mcptest down stops it")
+	fl.StringVar(&f.logLevel, "log-level", "warn", "log verbosity on stderr: error, warn, info or debug (output of every hook and step)")
+	fl.DurationVar(&f.waitForReady, "wait-for-ready", 0, "wait up to this long for servers to become ready; exit 3 if one does not")
 	addTokenFile(cmd, &f.tokenFile)
 	f.limits.add(cmd)
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show the exchanges of every test, and what passed")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show the exchanges of every test, and passed tests")
 	return cmd
 }
 
@@ -129,13 +133,13 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s Streams) error {
 // plan loads and compiles the suites; mistakes are printed and end the command.
 func (f *runFlags) plan(cmd *cobra.Command, args []string, s Streams) (*plan.Plan, []*suite.Suite, error) {
 	if f.retries < 0 || f.retries > 100 {
-		return nil, nil, fail(exitInvalid, "--retries: want a number from 0 to 100")
+		return nil, nil, fail(exitInvalid, "--retries must be from 0 to 100")
 	}
 	if cmd.Flags().Changed("timeout") && f.timeout <= 0 {
-		return nil, nil, fail(exitInvalid, "--timeout: want more than zero")
+		return nil, nil, fail(exitInvalid, "--timeout must be greater than zero")
 	}
 	if cmd.Flags().Changed("wait-for-ready") && f.waitForReady <= 0 {
-		return nil, nil, fail(exitInvalid, "--wait-for-ready: want more than zero")
+		return nil, nil, fail(exitInvalid, "--wait-for-ready must be greater than zero")
 	}
 	if err := f.limits.check(); err != nil {
 		return nil, nil, err
@@ -183,7 +187,7 @@ func (f *runFlags) knownServers(suites []*suite.Suite) error {
 	}
 	for _, name := range f.servers {
 		if !slices.Contains(known, name) {
-			return fail(exitInvalid, "--server: no suite declares a server called %q; there is %s", name, strings.Join(known, ", "))
+			return fail(exitInvalid, "--server: no suite declares a server called %q; the servers are %s", name, strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -252,7 +256,7 @@ func (f *runFlags) again() []string {
 func (f *runFlags) selection(p *plan.Plan) string {
 	n := p.Written()
 	if n == 0 {
-		return "the suites hold no tests"
+		return "the suites contain no tests"
 	}
 	if n == 1 {
 		return "the only test does not match " + f.chosen()
@@ -281,13 +285,13 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 			return err
 		}
 	}
-	world := newWorld(s, log)
-	defer world.close()
-	s.keepFile = world.keepFile
-	ctx, stop := watchSignals(ctx, s.Err, world.kill)
+	world := cmdutil.NewWorld(s, log)
+	defer world.Close()
+	s.KeepFile = world.KeepFile
+	ctx, stop := cmdutil.WatchSignals(ctx, s.Err, world.Kill)
 	defer stop()
 	var unwatch func()
-	s.Out, unwatch = watchOutput(ctx, s.Out, unreadTime, world.kill)
+	s.Out, unwatch = watchOutput(ctx, s.Out, unreadTime, world.Kill)
 	defer unwatch()
 
 	live, status := f.live(s, specs)
@@ -296,27 +300,38 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: append(listeners, live, times)})
 	defer rec.Close()
 	w := run.World{
-		Tool: result.Tool{Name: "mcptest", Version: version()},
-		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: world.ledger, Live: status.Live(), Sweep: world.sweep,
+		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()},
+		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: world.Ledger, Live: status.Live(), Sweep: world.Sweep,
 		Tokens: f.tokenFile, Limits: f.limits.mcp(),
 		Settle: f.settled.settle, Closing: f.settled.closing,
-		Command: "mcptest " + proc.QuoteAll(s.args), Dir: repositoryDir(s.Env), Shard: f.part,
-		Notes: f.selected(p), Again: f.again(),
+		Command: "mcptest " + proc.QuoteAll(s.Args), Dir: repositoryDir(s.Env), Shard: f.part,
+		Notes: f.selected(p), Again: f.again(), Eras: readEras(erasDir(suites)),
 	}
 	w.UpHere = worldIsUp()
 	if up != nil {
 		w.Part, w.LogDir = run.Up, up.dir
-		dropDir := world.keepDir(up.dir)
+		dropDir := world.KeepDir(up.dir)
 		w.HandOver = func(files []run.Kept) error { return up.handOver(files, world, dropDir) }
 	}
-	return world.guarded(func() error {
+	return guarded(world, s.Err, func() error {
 		code := run.Run(ctx, p, w)
 		live.Close()
 		f.remember(s, suites, redactor, log)
 		f.rememberTimes(s, times, suites, log)
+		keepEras(s, erasDir(suites), w.Eras, log)
 		if up != nil {
 			up.finish(s)
 		}
 		return f.finish(s, rec, specs, logs, code)
 	})
+}
+
+// blame is where the mistakes are: in the files, or in the flags alone.
+func blame(diags source.Diagnostics, files string) string {
+	for _, d := range diags {
+		if d.Severity == source.Error && (len(d.Path) < 2 || d.Path[:2] != "--") {
+			return files
+		}
+	}
+	return "the command line"
 }

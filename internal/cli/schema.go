@@ -10,8 +10,8 @@ func newSchemaCmd(s Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of suite files",
-		Long: `Print the JSON Schema (2020-12) of suite files. Point your editor to it with a
-first line like
+		Long: `Print the JSON Schema (2020-12) of suite files. To use it in an editor, start a
+suite with a line like
 
   # yaml-language-server: $schema=./suite.schema.json`,
 		Args: cobra.NoArgs,

@@ -11,16 +11,18 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"mcptest/internal/aqlcli"
 	"mcptest/internal/cli"
+	"mcptest/internal/cmdutil"
 )
 
 // The scripts below testdata/script run both programs as their users do. The
 // test binary is linked under their names, so nothing has to be installed.
 func TestMain(m *testing.M) {
 	testscript.Main(withCache{m}, map[string]func(){
-		"mcptest": func() { os.Exit(cli.Main(os.Args[1:], cli.System())) },
+		"mcptest": func() { os.Exit(cli.Main(os.Args[1:], cmdutil.System())) },
 		"mcpaql-conformance": func() {
-			os.Exit(cli.AQLMain(os.Args[1:], cli.System()))
+			os.Exit(aqlcli.Main(os.Args[1:], cmdutil.System()))
 		},
 		"sdkserver":   sdkServerMain,
 		"everything":  everythingMain,
@@ -31,8 +33,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// withCache runs the tests with a cache folder of their own: live runs keep
-// journals there. That of the Go command stays.
+// withCache runs the tests with an empty cache folder: live runs keep journals
+// there. The cache of the Go command is kept.
 type withCache struct{ m *testing.M }
 
 func (w withCache) Run() int {

@@ -35,7 +35,7 @@ func (t *settling) settle(c *result.Case) {
 		t.flaky = append(t.flaky, c.Name)
 	}
 	if t.baseline != nil {
-		t.baseline.settle(c)
+		t.baseline.settle(c, t.plan.Files[t.plan.FileOf(c.Index)].Suite.Files[0])
 	}
 }
 
@@ -48,7 +48,11 @@ func (t *settling) closing() []result.Finding {
 		out = append(out, result.FlakyFinding(t.flaky))
 	}
 	if t.baseline != nil {
-		out = append(out, t.baseline.stale(t.complete)...)
+		var files []string
+		for _, f := range t.plan.Files {
+			files = append(files, f.Suite.Files...)
+		}
+		out = append(out, t.baseline.stale(t.complete, files)...)
 	}
 	return out
 }

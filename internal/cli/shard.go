@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
 	"mcptest/internal/suite"
@@ -41,18 +42,18 @@ func readShard(flag string, env []string) (shardPick, error) {
 		index, err := strconv.Atoi(i)
 		total, err2 := strconv.Atoi(n)
 		if err != nil || err2 != nil || !(1 <= index && index <= total) || total > plan.MaxShards {
-			return shardPick{}, fail(exitInvalid, "--shard %s: want i/n, such as 2/4 for the second of four shards, with n up to %d", flag, plan.MaxShards)
+			return shardPick{}, fail(exitInvalid, "--shard %s: expected i/n, such as 2/4 for the second of four shards, with n up to %d", flag, plan.MaxShards)
 		}
 		return shardPick{index: index, total: total}, nil
 	}
 	for _, v := range shardVars {
-		i, n := lookupEnv(env, v.index), lookupEnv(env, v.total)
+		i, n := cmdutil.LookupEnv(env, v.index), cmdutil.LookupEnv(env, v.total)
 		switch {
 		case i == "":
 			continue
 		case n == "" && v.index == "JOB_COMPLETION_INDEX":
-			return shardPick{warning: "JOB_COMPLETION_INDEX is set, but not how many shards there are; all tests are run (set MCPTEST_SHARD_TOTAL to the Job's completions)"}, nil
-		case v.index == "CI_NODE_INDEX" && strings.HasSuffix(lookupEnv(env, "CI_JOB_NAME"), "]"):
+			return shardPick{warning: "JOB_COMPLETION_INDEX is set, but the number of shards is not; all tests run (set MCPTEST_SHARD_TOTAL to the Job's completions)"}, nil
+		case v.index == "CI_NODE_INDEX" && strings.HasSuffix(cmdutil.LookupEnv(env, "CI_JOB_NAME"), "]"):
 			// parallel: matrix sets them too, for jobs that are to run everything.
 			return shardPick{}, nil
 		}
@@ -60,7 +61,7 @@ func readShard(flag string, env []string) (shardPick, error) {
 		total, err2 := strconv.Atoi(n)
 		index += 1 - v.base
 		if err != nil || err2 != nil || !(1 <= index && index <= total) || total > plan.MaxShards {
-			return shardPick{}, fail(exitInvalid, "%s=%s and %s=%s are no shard: want an index from %d and a total up to %d; --shard i/n overrules them", v.index, i, v.total, n, v.base, plan.MaxShards)
+			return shardPick{}, fail(exitInvalid, "%s=%s and %s=%s do not name a shard: expected an index from %d and a total up to %d; --shard i/n overrides them", v.index, i, v.total, n, v.base, plan.MaxShards)
 		}
 		if total == 1 && v.index == "CI_NODE_INDEX" {
 			return shardPick{}, nil // GitLab sets it for every job
@@ -104,7 +105,7 @@ func (f *runFlags) split(s Streams, p *plan.Plan, suites []*suite.Suite) (*resul
 // advertise touches the file by which Bazel learns that a test program knows
 // of shards.
 func advertise(env []string) error {
-	path := lookupEnv(env, "TEST_SHARD_STATUS_FILE")
+	path := cmdutil.LookupEnv(env, "TEST_SHARD_STATUS_FILE")
 	if path == "" {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
 	"mcptest/internal/secret"
@@ -34,11 +35,11 @@ type suiteFlags struct {
 
 func (f *suiteFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.configs, "config", "c", nil, "suite `file` (same as naming it as an argument)")
-	fl.StringArrayVar(&f.envFiles, "env-file", nil, "read variables from this `file` in place of .env")
+	fl.StringArrayVarP(&f.configs, "config", "c", nil, "suite `file` (same as passing it as an argument)")
+	fl.StringArrayVar(&f.envFiles, "env-file", nil, "read variables from this `file` instead of .env")
 	fl.StringArrayVar(&f.vars, "var", nil, "set a variable: `name=value`")
-	fl.BoolVar(&f.allowOutside, "allow-outside", false, "let imports, cases and schemas leave the suite's directory")
-	fl.StringVar(&f.color, "color", "auto", "colours: auto, always or never")
+	fl.BoolVar(&f.allowOutside, "allow-outside", false, "allow imports, cases and schemas outside the suite's directory")
+	fl.StringVar(&f.color, "color", "auto", "colors: auto, always or never")
 }
 
 // defaultSuites are looked for when no path is given.
@@ -53,7 +54,7 @@ func (f *suiteFlags) paths(args []string) ([]string, error) {
 				return []string{name}, nil
 			}
 		}
-		return nil, fail(exitInvalid, "no suite: looked for %s here; name a file or folder", strings.Join(defaultSuites, " and "))
+		return nil, fail(exitInvalid, "no suite found: looked for %s here; pass a file or directory", strings.Join(defaultSuites, " and "))
 	}
 	var out []string
 	for _, arg := range args {
@@ -61,7 +62,7 @@ func (f *suiteFlags) paths(args []string) ([]string, error) {
 		switch {
 		case err != nil:
 			abs, _ := filepath.Abs(arg)
-			return nil, fail(exitInvalid, "no such file or folder: %s (looked for %s)", arg, abs)
+			return nil, fail(exitInvalid, "no such file or directory: %s (looked for %s)", arg, abs)
 		case !info.IsDir():
 			out = append(out, arg)
 		default:
@@ -107,7 +108,7 @@ func (f *suiteFlags) load(paths []string, env []string) ([]*suite.Suite, source.
 	for _, kv := range f.vars {
 		k, v, ok := strings.Cut(kv, "=")
 		if !ok || k == "" {
-			return nil, nil, fail(exitInvalid, "--var %s: want name=value", kv)
+			return nil, nil, fail(exitInvalid, "--var %s: expected name=value", kv)
 		}
 		vars[k] = v
 	}
@@ -228,20 +229,11 @@ func printDiagnostics(s Streams, color string, diags source.Diagnostics, secrets
 // inCI reports whether the environment is one of continuous integration: CI is
 // set, and to something else than a no.
 func inCI(env []string) bool {
-	switch strings.ToLower(lookupEnv(env, "CI")) {
+	switch strings.ToLower(cmdutil.LookupEnv(env, "CI")) {
 	case "", "0", "false", "no", "off":
 		return false
 	}
 	return true
-}
-
-func lookupEnv(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(env[i], "="); ok && k == name {
-			return v
-		}
-	}
-	return ""
 }
 
 func plural(n int, word string) string {

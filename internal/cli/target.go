@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/auth"
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
@@ -34,6 +35,7 @@ type targetFlags struct {
 	transport      string
 	protocol       string
 	server         string
+	env            []string
 	timeout        time.Duration
 	connectTimeout time.Duration
 	json           bool
@@ -51,16 +53,17 @@ func (f *targetFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.url, "url", "", "server at this `address` (http or https)")
 	fl.StringArrayVarP(&f.headers, "header", "H", nil, "send this HTTP header, as in `'Name: value'`; no output shows the value")
-	fl.StringVar(&f.bearerEnv, "bearer-token-env", "", "send the bearer token that this environment `variable` holds")
-	fl.StringVar(&f.caFile, "ca-file", "", "trust the certificate authorities in this PEM `file`, too")
+	fl.StringVar(&f.bearerEnv, "bearer-token-env", "", "send the bearer token in this environment `variable`")
+	fl.StringVar(&f.caFile, "ca-file", "", "also trust the certificate authorities in this PEM `file`")
 	fl.BoolVar(&f.insecure, "insecure", false, "don't verify the server's certificate")
 	fl.StringVar(&f.transport, "transport", "auto", "HTTP transport: auto, streamable-http or sse")
 	fl.StringVar(&f.protocol, "protocol", "auto", "protocol `revision` to speak, or auto")
+	fl.StringArrayVar(&f.env, "env", nil, "pass this environment `variable` to the command after --; may be repeated")
 	fl.StringVar(&f.server, "server", "", "the server of this `name` in a suite (see --config)")
-	fl.DurationVar(&f.timeout, "timeout", plan.DefaultTimeout, "limit for each request")
-	fl.DurationVar(&f.connectTimeout, "connect-timeout", plan.DefaultConnectTimeout, "limit for start and handshake")
+	fl.DurationVar(&f.timeout, "timeout", plan.DefaultTimeout, "time limit for each request")
+	fl.DurationVar(&f.connectTimeout, "connect-timeout", plan.DefaultConnectTimeout, "time limit for start and handshake")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
-	fl.DurationVar(&f.waitForReady, "wait-for-ready", 0, "wait this long for a server that is not up yet; exit 3 when it never is")
+	fl.DurationVar(&f.waitForReady, "wait-for-ready", 0, "wait up to this long for the server to become ready; exit 3 if it does not")
 	f.limits.add(cmd)
 	addTokenFile(cmd, &f.tokenFile)
 	f.suiteFlags.add(cmd)
@@ -72,11 +75,14 @@ func (f *targetFlags) split(cmd *cobra.Command, args []string, limit int) (own, 
 	if n := cmd.ArgsLenAtDash(); n >= 0 {
 		own, argv = args[:n], args[n:]
 		if len(argv) == 0 {
-			return nil, nil, fail(exitInvalid, "nothing stands behind --: want the server's command and its arguments")
+			return nil, nil, fail(exitInvalid, "missing server command after --")
 		}
 	}
 	if len(own) > limit {
-		return nil, nil, fail(exitInvalid, "%s: don't know what to do with %q (a server's command stands behind --)", cmd.Name(), own[limit])
+		if strings.Contains(own[limit], "=") && cmd.Flags().Lookup("arg") != nil {
+			return nil, nil, fail(exitInvalid, "%s: unexpected argument %q (did you mean --arg %s?)", cmd.Name(), own[limit], proc.Quote(own[limit]))
+		}
+		return nil, nil, fail(exitInvalid, "%s: unexpected argument %q (the server's command goes after --)", cmd.Name(), own[limit])
 	}
 	return own, argv, nil
 }
@@ -91,35 +97,35 @@ func (f *targetFlags) resolve(s Streams, argv []string, redactor *secret.Redacto
 		}
 	}
 	if given != 1 {
-		return nil, fail(exitInvalid, "want exactly one server: --url URL, --server NAME of a suite, or -- command args…")
+		return nil, fail(exitInvalid, "expected exactly one server: --url URL, --server NAME of a suite, or -- command args…")
 	}
 	if f.timeout <= 0 || f.connectTimeout <= 0 {
-		return nil, fail(exitInvalid, "--timeout and --connect-timeout: want more than zero")
+		return nil, fail(exitInvalid, "--timeout and --connect-timeout must be greater than zero")
 	}
 	if f.waitForReady < 0 {
-		return nil, fail(exitInvalid, "--wait-for-ready: want more than zero")
+		return nil, fail(exitInvalid, "--wait-for-ready must be greater than zero")
 	}
 	if err := f.limits.check(); err != nil {
 		return nil, err
 	}
 	if !slices.Contains([]string{mcp.HTTPAuto, mcp.StreamableHTTP, mcp.HTTPSSE}, f.transport) {
-		return nil, fail(exitInvalid, "--transport: want auto, streamable-http or sse, got %q", f.transport)
+		return nil, fail(exitInvalid, "--transport: expected auto, streamable-http or sse, got %q", f.transport)
 	}
 	if f.protocol != mcp.Auto && !slices.Contains(mcp.Revisions(), f.protocol) {
-		return nil, fail(exitInvalid, "--protocol: want auto or one of %s, got %q", strings.Join(mcp.Revisions(), ", "), f.protocol)
+		return nil, fail(exitInvalid, "--protocol: expected auto or one of %s, got %q", strings.Join(mcp.Revisions(), ", "), f.protocol)
 	}
 	switch {
 	case f.url != "":
 		return f.remote(s, redactor)
 	case len(argv) > 0:
 		if f.httpOnly() {
-			return nil, fail(exitInvalid, "-H, --bearer-token-env, --ca-file, --insecure and --transport are for a server with --url")
+			return nil, fail(exitInvalid, "-H, --bearer-token-env, --ca-file, --insecure and --transport require --url")
 		}
 		redactor.Add(suite.Inherited(s.Env)...)
 		return f.local(s, argv)
 	}
 	if f.httpOnly() {
-		return nil, fail(exitInvalid, "-H, --bearer-token-env, --ca-file, --insecure and --transport are for a server with --url; the suite says how to reach its own")
+		return nil, fail(exitInvalid, "-H, --bearer-token-env, --ca-file, --insecure and --transport require --url; servers of a suite are configured in the suite")
 	}
 	return f.ofSuite(s, redactor)
 }
@@ -136,8 +142,8 @@ func (f *targetFlags) bare() *plan.Server {
 	}
 }
 
-// local is a server started by hand: in this folder, with this environment,
-// like any program a shell starts.
+// local is a server started by hand: in this folder, with the environment that
+// a suite gives it.
 func (f *targetFlags) local(s Streams, argv []string) (*plan.Server, error) {
 	if argv[0] == "" {
 		return nil, fail(exitInvalid, "the server's command is empty")
@@ -147,7 +153,13 @@ func (f *targetFlags) local(s Streams, argv []string) (*plan.Server, error) {
 		return nil, fail(exitInternal, "find the current folder: %v", err)
 	}
 	sv := f.bare()
-	sv.Argv, sv.Dir, sv.Env = slices.Clone(argv), dir, s.Env
+	for _, name := range f.env {
+		if cmdutil.LookupEnv(s.Env, name) == "" {
+			return nil, fail(exitInvalid, "--env: the environment variable %s is not set", name)
+		}
+	}
+	sv.Argv, sv.Dir = slices.Clone(argv), dir
+	sv.Env, sv.Withheld = plan.ServerEnv(s.Env, f.env)
 	if argv[0] == "mcptest" && s.Self != "" {
 		sv.Argv[0] = s.Self // as in a suite
 	}
@@ -168,7 +180,7 @@ func (f *targetFlags) remote(s Streams, redactor *secret.Redactor) (*plan.Server
 		name, value, ok := strings.Cut(h, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if !ok || !headerName(name) || strings.ContainsAny(value, "\r\n\x00") {
-			return nil, fail(exitInvalid, "-H: want 'Name: value', got something else (it is not shown: it may hold a secret)")
+			return nil, fail(exitInvalid, "-H: expected 'Name: value' (the argument is not shown because it may contain a secret)")
 		}
 		sv.Headers = append(sv.Headers, plan.Header{Name: http.CanonicalHeaderKey(name), Value: value})
 		redactor.Add(value)
@@ -177,7 +189,7 @@ func (f *targetFlags) remote(s Streams, redactor *secret.Redactor) (*plan.Server
 		}
 	}
 	if f.bearerEnv != "" {
-		token := lookupEnv(s.Env, f.bearerEnv)
+		token := cmdutil.LookupEnv(s.Env, f.bearerEnv)
 		if token == "" {
 			return nil, fail(exitInvalid, "--bearer-token-env: the environment variable %s is not set", f.bearerEnv)
 		}
@@ -222,7 +234,7 @@ func (f *targetFlags) ofSuite(s Streams, redactor *secret.Redactor) (*plan.Serve
 		return nil, err
 	}
 	if len(paths) != 1 {
-		return nil, fail(exitInvalid, "--config: want one suite file, got %d", len(paths))
+		return nil, fail(exitInvalid, "--config: expected one suite file, got %d", len(paths))
 	}
 	suites, diags, err := f.load(paths, s.Env)
 	if err != nil {
@@ -269,7 +281,7 @@ func noServer(file *plan.File, name, path string) string {
 	case len(names) == 0:
 		return path + " declares no server"
 	case name == "":
-		return path + " has no default server: say --server " + strings.Join(names, " or --server ")
+		return path + " has no default server: use --server " + strings.Join(names, " or --server ")
 	case near != "":
 		return path + " declares no server called " + name + ": did you mean " + near + "?"
 	}

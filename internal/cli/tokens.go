@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/auth"
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/plan"
 	"mcptest/internal/run"
@@ -20,7 +21,7 @@ import (
 const tokenFileEnv = "MCPTEST_TOKEN_FILE"
 
 func addTokenFile(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "token-file", "", "`file` that keeps the tokens of logins; "+tokenFileEnv+" or mcptest/tokens.json among your settings when left out")
+	cmd.Flags().StringVar(to, "token-file", "", "`file` that stores the tokens of logins (default: $"+tokenFileEnv+", or mcptest/tokens.json in your configuration directory)")
 }
 
 // tokenPath is where logins are kept.
@@ -28,12 +29,12 @@ func tokenPath(flag string, s Streams) (string, error) {
 	if flag != "" {
 		return flag, nil
 	}
-	if path := lookupEnv(s.Env, tokenFileEnv); path != "" {
+	if path := cmdutil.LookupEnv(s.Env, tokenFileEnv); path != "" {
 		return path, nil
 	}
 	path, err := auth.DefaultStore()
 	if err != nil {
-		return "", fail(exitInvalid, "%v: say --token-file or set %s", err, tokenFileEnv)
+		return "", fail(exitInvalid, "%v: use --token-file or set %s", err, tokenFileEnv)
 	}
 	return path, nil
 }
@@ -45,7 +46,7 @@ func noToken(path string, lost error) func(*plan.Server) string {
 	store := auth.OpenStore(path)
 	return func(sv *plan.Server) string {
 		if lost != nil {
-			return "no login can be looked up: " + lost.Error()
+			return "the stored logins can't be read: " + lost.Error()
 		}
 		c := run.OAuth(sv)
 		client := c.ClientID
@@ -56,7 +57,7 @@ func noToken(path string, lost error) func(*plan.Server) string {
 		case err != nil:
 			return err.Error()
 		case l == nil:
-			return "nobody has logged in to " + auth.ServerKey(c.Resource)
+			return "not logged in to " + auth.ServerKey(c.Resource)
 		}
 		return ""
 	}
@@ -74,7 +75,7 @@ func (f *suiteFlags) needLogins(s Streams, p *plan.Plan, tokens string, lost err
 // listLogins prints what is kept, without the tokens.
 func (f *loginFlags) listLogins(s Streams, args []string) error {
 	if len(args) > 0 {
-		return fail(exitInvalid, "login --list: don't know what to do with %q", args[0])
+		return fail(exitInvalid, "login --list: unexpected argument %q", args[0])
 	}
 	path, err := tokenPath(f.tokenFile, s)
 	if err != nil {
@@ -93,13 +94,13 @@ func (f *loginFlags) listLogins(s Streams, args []string) error {
 		return err
 	}
 	if len(all) == 0 {
-		_, err = fmt.Fprintln(s.Out, "nobody is logged in anywhere")
+		_, err = fmt.Fprintln(s.Out, "no stored logins")
 		return err
 	}
 	for _, l := range all {
 		client := l.Client
 		if client == "" {
-			client = "registered by itself"
+			client = "registered automatically"
 		}
 		if _, err = fmt.Fprintf(s.Out, "%s\n  issuer %s, client %s\n", term.Escape(l.Server), term.Escape(l.Issuer), term.Escape(client)); err != nil {
 			return err
@@ -117,15 +118,15 @@ func validity(l auth.Login) string {
 	left := time.Until(l.Expiry).Round(time.Second)
 	switch renewed := l.RefreshToken != ""; {
 	case l.Expiry.IsZero():
-		return "the token says no end"
+		return "the token states no expiry"
 	case left > 0 && renewed:
-		return fmt.Sprintf("good for %s, then refreshed", left)
+		return fmt.Sprintf("valid for %s, then refreshed", left)
 	case left > 0:
-		return fmt.Sprintf("good for %s, then somebody has to log in again", left)
+		return fmt.Sprintf("valid for %s, then a new login is required", left)
 	case renewed:
-		return "has run out, will be refreshed"
+		return "expired, will be refreshed"
 	}
-	return "has run out: log in again"
+	return "expired: log in again"
 }
 
 func loginJSON(l auth.Login) jsonv.Value {
@@ -146,21 +147,21 @@ func newLogoutCmd(s Streams) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "logout (SERVER | URL | --all)",
-		Short: "Forget the tokens of a login",
-		Long: `Forget the tokens that mcptest login has kept for a server, whatever client they were issued to. They are removed
-from the file; the authorization server is not told.`,
+		Short: "Delete the tokens of a login",
+		Long: `Delete the tokens that mcptest login stored for a server, for every client. The tokens are not revoked at the
+authorization server.`,
 		Example: `  mcptest logout https://mcp.example.com/mcp
   mcptest logout --all`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) == 1) {
-				return fail(exitInvalid, "logout: want the address of a server, the name of one of a suite, or --all")
+				return fail(exitInvalid, "missing server: pass its address, its name in a suite, or --all")
 			}
 			return f.logout(cmd, s, args)
 		},
 	}
 	f.suiteFlags.add(cmd)
-	cmd.Flags().BoolVar(&all, "all", false, "forget every login")
+	cmd.Flags().BoolVar(&all, "all", false, "delete every stored login")
 	addTokenFile(cmd, &f.tokenFile)
 	return cmd
 }
@@ -184,7 +185,7 @@ func (f *loginFlags) logout(cmd *cobra.Command, s Streams, args []string) error 
 		return fail(exitInvalid, "%v", err)
 	}
 	if len(gone) == 0 {
-		_, err = fmt.Fprintln(s.Out, "there was no login")
+		_, err = fmt.Fprintln(s.Out, "no stored login found")
 		return err
 	}
 	slices.SortFunc(gone, func(a, b auth.Login) int { return strings.Compare(a.Server, b.Server) })

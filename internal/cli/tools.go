@@ -19,10 +19,9 @@ func newToolsCmd(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tools [NAME]" + targetUse,
 		Short: "List a server's tools, or show one of them",
-		Long: `List the tools of a server with their arguments (* marks those that are required), or show everything
-about one of them.
+		Long: `List the tools of a server with their arguments (* marks required ones), or show one tool in full.
 
-Exit codes: 0 when the server answered, 1 when it did not, 2 for a mistake in the command line.`,
+Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 		Example: `  mcptest tools -- npx -y @modelcontextprotocol/server-everything
   mcptest tools --url https://mcp.example.com/mcp -H 'Authorization: Bearer …'
   mcptest tools search --server api --config suite.yaml`,
@@ -52,9 +51,9 @@ func newResourcesCmd(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resources [URI]" + targetUse,
 		Short: "List a server's resources and templates, or read one of them",
-		Long: `List the resources of a server and its resource templates, or read one resource.
+		Long: `List the resources and resource templates of a server, or read one resource.
 
-Exit codes: 0 when the server answered, 1 when it did not, 2 for a mistake in the command line.`,
+Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 		Example: `  mcptest resources -- npx -y @modelcontextprotocol/server-everything
   mcptest resources file:///notes.txt --url http://localhost:8080/mcp`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,10 +79,10 @@ func newPromptsCmd(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prompts [NAME]" + targetUse,
 		Short: "List a server's prompts, or get one of them",
-		Long: `List the prompts of a server with their arguments (* marks those that are required), or get one prompt.
-The arguments of a prompt are text: --arg name=value.
+		Long: `List the prompts of a server with their arguments (* marks required ones), or get one prompt.
+Prompt arguments are strings: --arg name=value.
 
-Exit codes: 0 when the server answered, 1 when it did not, 2 for a mistake in the command line.`,
+Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 		Example: `  mcptest prompts -- npx -y @modelcontextprotocol/server-everything
   mcptest prompts review --arg style=short --url http://localhost:8080/mcp`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -96,7 +95,7 @@ Exit codes: 0 when the server answered, 1 when it did not, 2 for a mistake in th
 				return err
 			}
 			if len(own) == 0 && params.Len() > 0 {
-				return fail(exitInvalid, "--arg goes with the name of a prompt")
+				return fail(exitInvalid, "--arg requires the name of a prompt")
 			}
 			return f.with(cmd, s, argv, func(ctx context.Context, l *look) error {
 				if len(own) == 1 {
@@ -115,6 +114,9 @@ Exit codes: 0 when the server answered, 1 when it did not, 2 for a mistake in th
 func (l *look) list(ctx context.Context, method, key string) ([]jsonv.Value, error) {
 	items, err := l.pages(ctx, method, key)
 	if err != nil {
+		if capability, _, _ := strings.Cut(method, "/"); !l.offers(capability) {
+			err = fmt.Errorf("the server does not support %s (it does not declare the capability): %w", capability, err)
+		}
 		return nil, l.failed(ctx, method, err)
 	}
 	return items, nil
@@ -149,7 +151,7 @@ func (l *look) pages(ctx context.Context, method, key string) ([]jsonv.Value, er
 			return out, nil
 		}
 		if seen[cursor.Text()] {
-			return nil, fmt.Errorf("the cursor %s came twice: the list has no end", cursor.Short(80))
+			return nil, fmt.Errorf("the server returned the cursor %s twice, so the list would never end", cursor.Short(80))
 		}
 		if len(out) == limits.Items {
 			break
@@ -379,5 +381,5 @@ func (l *look) showTool(tools []jsonv.Value, want string) error {
 		_, err := io.WriteString(l.s.Out, b.String())
 		return err
 	}
-	return fail(exitFailed, "the server has no tool called %s%s", l.redactor.String(want), nearest(want, names))
+	return fail(exitFailed, "%s", l.text(fmt.Sprintf("the server has no tool %q%s", want, nearest(want, names))))
 }

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcptest/internal/proc"
+	"mcptest/internal/osfile"
 )
 
 // errNothingUp says that there is no folder of a world.
-var errNothingUp = errors.New("nothing is up here")
+var errNothingUp = errors.New("nothing is running here")
 
 // upLock is the right to bring up or to end the world of a folder: a lock on a
 // file in the folder, held by one process at a time and gone with it.
@@ -26,7 +26,7 @@ func lockUp(dir, who string, make func() error) (*upLock, error) {
 	for range 10 {
 		if make != nil {
 			if err := make(); err != nil {
-				return nil, fail(exitInvalid, "make the folder for --setup-only: %v", err)
+				return nil, fail(exitInvalid, "create the directory for --setup-only: %v", err)
 			}
 		} else if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			return nil, errNothingUp
@@ -36,16 +36,16 @@ func lockUp(dir, who string, make func() error) (*upLock, error) {
 			continue // whoever had it has just taken the folder away
 		}
 		if err != nil {
-			return nil, fail(exitInvalid, "open the lock of the world here: %v", err)
+			return nil, fail(exitInvalid, "open the lock file of --setup-only: %v", err)
 		}
-		held, err := proc.TryLock(f)
+		held, err := osfile.TryLock(f)
 		if err != nil {
 			f.Close()
 			return nil, fail(exitInvalid, "lock %s: %v", name, err)
 		}
 		if !held {
 			defer f.Close()
-			return nil, fail(exitInvalid, "another mcptest is at work on the world here%s: wait until it has ended", holder(f))
+			return nil, fail(exitInvalid, "another mcptest is using the environment of --setup-only here%s: wait until it has finished", holder(f))
 		}
 		if !same(f, name) {
 			f.Close()
@@ -55,16 +55,17 @@ func lockUp(dir, who string, make func() error) (*upLock, error) {
 		_, _ = f.WriteAt(fmt.Appendf(nil, "pid %d, %s", os.Getpid(), who), 0)
 		return &upLock{f: f}, nil
 	}
-	return nil, fail(exitInvalid, "%s comes and goes: another mcptest is at work here", dir)
+	return nil, fail(exitInvalid, "cannot lock %s: it is a symbolic link, or another mcptest keeps removing it", name)
 }
 
-// same tells whether the open file is still the one of that name.
+// same reports whether the open file is still the one of that name, and no
+// link leads to it: its content is about to be replaced.
 func same(f *os.File, name string) bool {
 	mine, err := f.Stat()
 	if err != nil {
 		return false
 	}
-	there, err := os.Stat(name)
+	there, err := os.Lstat(name)
 	return err == nil && os.SameFile(mine, there)
 }
 

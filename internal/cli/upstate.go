@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/osfile"
 	"mcptest/internal/proc"
 	"mcptest/internal/run"
 	"mcptest/internal/suite"
@@ -79,7 +81,7 @@ func newUpState(f *runFlags, suites []*suite.Suite) (*upState, error) {
 	}
 	if _, err := os.Stat(upPath(dir)); err == nil {
 		lock.release()
-		return nil, fail(exitInvalid, "a world is up here already (%s): end it with: mcptest down", upPath(upDir))
+		return nil, fail(exitInvalid, "an environment is already running here (%s): stop it with mcptest down", upPath(upDir))
 	}
 	st := &upState{Schema: upSchema, Started: time.Now().UTC(), Vars: f.vars, AllowOutside: f.allowOutside, dir: dir, lock: lock}
 	st.sweepLogs()
@@ -101,8 +103,8 @@ func makeUpDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	// What is in here is nobody's to commit.
-	return os.WriteFile(filepath.Join(filepath.Dir(dir), ".gitignore"), []byte("*\n"), 0o600)
+	_, err := stateFolder(filepath.Dir(filepath.Dir(dir)))
+	return err
 }
 
 // remember keeps what a suite took from the environment.
@@ -146,14 +148,14 @@ func (st *upState) sweepLogs() {
 
 // handOver writes the state file and lets go of every process. When it can't
 // be written the processes are ended.
-func (st *upState) handOver(files []run.Kept, w *world, dropDir func()) error {
-	st.Files, st.Snapshot = files, w.ledger.Snapshot()
+func (st *upState) handOver(files []run.Kept, w *cmdutil.World, dropDir func()) error {
+	st.Files, st.Snapshot = files, w.Ledger.Snapshot()
 	if err := st.write(); err != nil {
 		return fmt.Errorf("write the state file: %w", err)
 	}
 	// Whoever is killed from here on leaves a world that is written down.
 	dropDir()
-	w.ledger.Release()
+	w.Ledger.Release()
 	st.handed = true
 	return nil
 }
@@ -172,16 +174,7 @@ func writePrivate(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "new-*.json")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(append(data, '\n'))
-	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return osfile.Replace(path, append(data, '\n'), 0o600)
 }
 
 // finish tells what is up, or removes the folder when nothing is, and gives the
@@ -192,7 +185,7 @@ func (st *upState) finish(s Streams) {
 		_ = st.remove()
 		return
 	}
-	fmt.Fprintf(s.Err, "mcptest: up: %s left running; end it with: mcptest down\n", plural(len(st.Groups), "process group"))
+	fmt.Fprintf(s.Err, "mcptest: up: %s left running; stop it with mcptest down\n", plural(len(st.Groups), "process group"))
 	for _, g := range st.Groups {
 		fmt.Fprintf(s.Err, "  pid %d %s\n", g.Pid, term.Escape(g.Name))
 	}
@@ -237,7 +230,7 @@ func (st *upState) read() error {
 	}
 	whole := *st
 	if st.damage = json.Unmarshal(data, &whole); st.damage == nil && whole.Schema != upSchema {
-		st.damage = fmt.Errorf("it is of another version (%q)", whole.Schema)
+		st.damage = fmt.Errorf("it was written by another version (%q)", whole.Schema)
 	}
 	if st.damage != nil {
 		return st.rescue()
@@ -254,10 +247,10 @@ func (st *upState) rescue() error {
 		err = json.Unmarshal(data, &st.Snapshot)
 	}
 	if err == nil && len(st.Groups) == 0 && st.Mark == "" {
-		err = errors.New("it names no process")
+		err = errors.New("it lists no processes")
 	}
 	if err != nil {
-		return fail(exitInvalid, "%s can't be used (%v), nor can %s (%v): end what it left running by hand (on Linux `grep -lz ^MCPTEST_RUN= /proc/[0-9]*/environ` names the processes of every run), then remove the folder %s",
+		return fail(exitInvalid, "%s can't be used (%v), nor can %s (%v): stop the processes yourself (on Linux `grep -lz ^MCPTEST_RUN= /proc/[0-9]*/environ` lists the processes of every run), then remove the directory %s",
 			upPath(upDir), st.damage, processesPath(upDir), err, upDir)
 	}
 	return nil

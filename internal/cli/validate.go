@@ -15,8 +15,8 @@ func newValidateCmd(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate [paths…]",
 		Short: "Check suites without running anything",
-		Long: `Check suites without running anything: every mistake is listed with its place.
-Exit code 0 when there is none, 2 otherwise.`,
+		Long: `Check suites without running anything, and list every error with its position.
+Exit codes: 0 no errors, 2 otherwise.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if _, err := term.Detect(io.Discard, s.Env, f.color); err != nil {
 				return fail(exitInvalid, "%v", err)

@@ -9,19 +9,20 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/proc"
 )
 
 // A fault of ours ends every process and is exit 4, with a word about it.
 func TestFaultEndsEverything(t *testing.T) {
 	var errs bytes.Buffer
-	w := newWorld(Streams{Err: &errs}, slog.New(slog.DiscardHandler))
-	defer w.close()
-	p, err := proc.Start(context.Background(), proc.Spec{Argv: []string{"sleep", "300"}, Keeper: w.ledger})
+	w := cmdutil.NewWorld(Streams{Err: &errs}, slog.New(slog.DiscardHandler))
+	defer w.Close()
+	p, err := proc.Start(context.Background(), proc.Spec{Argv: []string{"sleep", "300"}, Keeper: w.Ledger})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = w.guarded(func() error { panic("a fault of ours") })
+	err = guarded(w, &errs, func() error { panic("a fault of ours") })
 	var ee *exitError
 	if !errors.As(err, &ee) || ee.code != exitInternal || !strings.Contains(errs.String(), "internal error: a fault of ours") {
 		t.Errorf("%v\n%s", err, errs.String())

@@ -18,6 +18,7 @@ const (
 	revisionEnv = "MCP_CONFORMANCE_PROTOCOL_VERSION"
 	contextEnv  = "MCP_CONFORMANCE_CONTEXT"
 	mcptestEnv  = "CONFORMANCE_MCPTEST" // the program under test, from the judge
+	detectEnv   = "CONFORMANCE_DETECT"  // set by the judge: the revision is not pinned
 )
 
 // client writes the suite of the scenario and runs mcptest on it.
@@ -28,6 +29,9 @@ func client(url string) error {
 		return fmt.Errorf("no suite for the scenario %q", scenario)
 	}
 	server := object{"url": url, "protocol": os.Getenv(revisionEnv)}
+	if os.Getenv(detectEnv) != "" {
+		server["protocol"] = "auto"
+	}
 	for k, v := range tests.server {
 		server[k] = v
 	}
@@ -70,6 +74,11 @@ func suiteOf(name, url string) *scenario {
 		return &scenario{blocks: map[string][]object{"protocol": list}}
 	case "tools_call":
 		return &scenario{blocks: map[string][]object{"protocol": list, "tools": {call("add_numbers", object{"a": 5, "b": 3})}}}
+	case "json-schema-2020-12-preservation":
+		return &scenario{blocks: map[string][]object{"tools": {{"name": "round trip", "steps": []object{
+			{"method": "tools/list", "capture": object{"schema": "result.tools[0].inputSchema"}},
+			{"tool": "json_schema_echo", "args": object{"schema": "${steps.schema}"}},
+		}}}}}
 	case "sse-retry":
 		return &scenario{blocks: map[string][]object{"tools": {call("test_reconnection", nil)}}}
 	case "http-invalid-tool-headers":

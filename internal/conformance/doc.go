@@ -1,5 +1,5 @@
 // Command conformance lets the official MCP conformance suite judge this
-// program: mcptest as a client, and its mock as a server. It is run by
+// program: mcptest as a client (with the revision pinned, and detected), and its mock as a server. It is run by
 // `make conformance`, and no part of what is shipped.
 //
 //	go run ./internal/conformance             judge, and say how many of how many

@@ -21,6 +21,7 @@ type judge struct {
 	temp    string
 	self    string
 	mcptest string
+	detect  bool // the client finds out the revision
 	bad     int
 }
 
@@ -41,9 +42,13 @@ func (j *judge) all(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := j.side(ctx, revision, "client", required["Client"], "--command", j.self+" client"); err != nil {
-			return err
+		for _, detect := range []bool{false, true} {
+			j.detect = detect
+			if err := j.side(ctx, revision, "client", required["Client"], "--command", j.self+" client"); err != nil {
+				return err
+			}
 		}
+		j.detect = false
 		if err := j.side(ctx, revision, "server", required["Server"], "--url", url); err != nil {
 			return err
 		}
@@ -97,6 +102,9 @@ func (j *judge) conformance(ctx context.Context, args ...string) *exec.Cmd {
 	}
 	cmd := exec.CommandContext(ctx, node, append([]string{filepath.Join(j.dir, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")}, args...)...)
 	cmd.Env = append(os.Environ(), mcptestEnv+"="+j.mcptest)
+	if j.detect {
+		cmd.Env = append(cmd.Env, detectEnv+"=1")
+	}
 	return cmd
 }
 
@@ -128,7 +136,11 @@ func (j *judge) required(ctx context.Context, revision string) (map[string][]str
 
 // side runs every scenario of a revision on one side and compares.
 func (j *judge) side(ctx context.Context, revision, side string, required []string, args ...string) error {
-	results := filepath.Join(j.temp, revision+"-"+side)
+	who := side
+	if j.detect {
+		who += " (protocol: auto)"
+	}
+	results := filepath.Join(j.temp, revision+"-"+who)
 	cmd := j.conformance(ctx, append([]string{side, "--requirements", revision, "-o", results}, args...)...)
 	log, err := cmd.CombinedOutput() // its status counts the gaps: ours is decided below
 	if err != nil && !errors.As(err, new(*exec.ExitError)) {
@@ -139,21 +151,21 @@ func (j *judge) side(ctx context.Context, revision, side string, required []stri
 		return fmt.Errorf("read what the suite has written: %w\n%s", err, tail(log))
 	}
 	if total(checked) == 0 {
-		return fmt.Errorf("%s %s: the suite checked nothing\n%s", revision, side, tail(log))
+		return fmt.Errorf("%s %s: the suite checked nothing\n%s", revision, who, tail(log))
 	}
 	passed, open, complaints := compare(required, checked, func(name string) string { return gaps[side+" "+name] })
 	for _, c := range complaints {
-		fmt.Printf("FAIL %s %s %s\n", revision, side, c)
+		fmt.Printf("FAIL %s %s %s\n", revision, who, c)
 	}
 	j.bad += len(complaints)
-	fmt.Printf("%s %s: %d of %d required scenarios pass, %d known gaps, %d checks\n", revision, side, passed, len(required), open, total(checked))
+	fmt.Printf("%s %s: %d of %d required scenarios pass, %d known gaps, %d checks\n", revision, who, passed, len(required), open, total(checked))
 	if more := beyond[revision+" "+side]; more != nil {
 		passed, _, complaints := compare(more, checked, func(string) string { return "" })
 		for _, c := range complaints {
-			fmt.Printf("FAIL %s %s (not required) %s\n", revision, side, c)
+			fmt.Printf("FAIL %s %s (not required) %s\n", revision, who, c)
 		}
 		j.bad += len(complaints)
-		fmt.Printf("%s %s: %d of %d scenarios beyond that pass\n", revision, side, passed, len(more))
+		fmt.Printf("%s %s: %d of %d scenarios beyond that pass\n", revision, who, passed, len(more))
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
 package draft
 
-import "mcptest/internal/jsonv"
+import (
+	"slices"
+
+	"mcptest/internal/jsonv"
+)
 
 // Suite is what is going to be written.
 type Suite struct {
@@ -27,6 +31,8 @@ type Server struct {
 	// HTTP headers whose value one holds, by header name.
 	Env     []string
 	Headers [][2]string
+	// Plain are those of Env whose values are no secrets.
+	Plain []string
 	// Bearer is the variable that holds a bearer token.
 	Bearer    string
 	Transport string
@@ -45,6 +51,9 @@ type Test struct {
 	// names are expected whatever else is in it.
 	List    string
 	Answers []Answer
+	// Loose is set when the server refuses the request in one way or another,
+	// or at times: nothing else is then expected.
+	Loose bool
 	// Skip says why the test is not run; nothing is then expected.
 	Skip string
 }
@@ -58,6 +67,9 @@ type Answer struct {
 
 // refused reports whether the server did not do what it was asked.
 func (a Answer) refused() bool { return a.Result.IsAbsent() || a.Result.Lookup("isError").Bool() }
+
+// Refused reports whether one of the answers was a refusal.
+func (t *Test) Refused() bool { return slices.ContainsFunc(t.Answers, Answer.refused) }
 
 // values returns one part of every answer.
 func (t *Test) values(of func(Answer) jsonv.Value) []jsonv.Value {

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -49,7 +50,11 @@ func (w *writer) server() {
 	if len(sv.Env) > 0 {
 		w.line("variables:")
 		for _, name := range sv.Env {
-			w.line("  %s: {from_env: %s, secret: true}", quote(name), quote(name))
+			secret := ", secret: true"
+			if slices.Contains(sv.Plain, name) {
+				secret = ""
+			}
+			w.line("  %s: {from_env: %s%s}", quote(name), quote(name), secret)
 		}
 		w.line("")
 	}
@@ -227,7 +232,7 @@ func comment(s string) string {
 // oneLine drops what can't stand in a line of text.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !unicode.IsGraphic(r) {
+		if r == utf8.RuneError || display.Hidden(r) {
 			return ' '
 		}
 		return r
@@ -236,7 +241,7 @@ func oneLine(s string) string {
 }
 
 // plain is a text that YAML reads as a text without quotes, at any place.
-var plain = once(`^[A-Za-z_./@]([A-Za-z0-9_./@ -]*[A-Za-z0-9_./@-])?$`)
+var plain = once(`^[A-Za-z_./]([A-Za-z0-9_./@ -]*[A-Za-z0-9_./@-])?$`)
 
 // words that are no texts without quotes, in one version of YAML or another.
 var reserved = once(`(?i)^(true|false|yes|no|on|off|y|n|null|\.inf|\.nan|\.)$`)
@@ -261,18 +266,10 @@ func quoted(s string) string {
 		case r == '"' || r == '\\':
 			b.WriteRune('\\')
 			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
+		case display.Hidden(r):
+			b.Write(display.AppendEscape(nil, r))
 		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
+			b.WriteRune(r)
 		}
 	}
 	b.WriteByte('"')

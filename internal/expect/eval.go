@@ -14,8 +14,8 @@ type Subject struct {
 	Value jsonv.Value
 	// Miss says why there is no value.
 	Miss *Miss
-	// Present says whether the target itself has something, without
-	// fallbacks and defaults. It is what absent and exists judge.
+	// Present says whether the target has something, defaults left aside. It
+	// is what absent and exists judge.
 	Present bool
 	// Elsewhere names the place a fallback took the value from.
 	Elsewhere string
@@ -34,14 +34,14 @@ func (t *Target) Eval(o *Observation) (jsonv.Value, *Miss) {
 func (t *Target) subject(o *Observation) Subject {
 	base, why := o.base(t.root.part)
 	if base.IsAbsent() {
-		return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: why}}
+		return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: why, noResult: o.Result.IsAbsent() && t.inResult()}}
 	}
 	switch t.root.part {
 	case partResult:
 		return t.resultSubject(o, base)
-	case partError:
-		if !o.hasError() {
-			return t.noError(base)
+	case partError, partRefusal:
+		if base.Kind() == jsonv.KindNull {
+			return t.notFailed(o, base)
 		}
 	case partHTTPHeaders:
 		if len(t.steps) > 0 && t.steps[0].kind == stepName {
@@ -51,13 +51,17 @@ func (t *Target) subject(o *Observation) Subject {
 	return t.walk(base, t.steps, t.root.Name)
 }
 
-// noError is the subject of a target at error when there is none: null at the
-// root, nothing below it.
-func (t *Target) noError(null jsonv.Value) Subject {
+// notFailed is the subject of a target at error or refusal when there is none:
+// null at the root, nothing below it.
+func (t *Target) notFailed(o *Observation, null jsonv.Value) Subject {
 	if len(t.steps) == 0 {
 		return Subject{Target: t.src, Value: null}
 	}
-	return Subject{Target: t.src, Miss: &Miss{Target: t.src, Prefix: "error", why: "there is no error: the call returned a result"}}
+	why := "the call returned a result"
+	if o.Result.IsAbsent() {
+		why = unanswered
+	}
+	return Subject{Target: t.src, Miss: &Miss{Target: t.src, Prefix: t.root.Name, why: "there is no " + t.root.Name + ": " + why}}
 }
 
 // resultSubject adds what only result has: isError that reads false, and the
@@ -74,29 +78,33 @@ func (t *Target) resultSubject(o *Observation, result jsonv.Value) Subject {
 		return t.walk(result, t.steps, t.root.Name)
 	}
 	name := t.steps[0].name
-	if _, has := result.Get(name); has || result.Kind() != jsonv.KindObject {
-		return t.walk(result, t.steps, t.root.Name)
+	var found *Subject
+	var lacking []place
+	look := func(p place) (present bool) {
+		v, has := p.value.Get(name)
+		if !has {
+			lacking = append(lacking, p)
+			return false
+		}
+		s := t.walk(v, t.steps[1:], p.name+keyPath(name))
+		if p.name != t.root.Name {
+			s.Elsewhere = p.name
+		}
+		if found == nil || found.Miss != nil && s.Miss == nil || s.Present {
+			found = &s
+		}
+		return s.Present
 	}
-	var looked []place
-	for i, object := range [...]jsonv.Value{result.Lookup(keyStructured), o.textJSON()} {
-		if object.IsAbsent() {
-			continue
-		}
-		prefix := [...]string{"result.structuredContent", "the text content's JSON"}[i]
-		if v, has := object.Get(name); has {
-			s := t.walk(v, t.steps[1:], prefix+keyPath(name))
-			s.Present, s.Elsewhere = false, prefix
-			return s
-		}
-		looked = append(looked, place{prefix, object})
+	_ = look(place{t.root.Name, result}) || look(place{"result.structuredContent", result.Lookup(keyStructured)}) ||
+		look(place{"the text content's JSON", o.textJSON()})
+	if found != nil {
+		return *found
 	}
 	s := t.walk(result, t.steps, t.root.Name)
-	if s.Miss != nil {
-		if t.steps[0].name == "structured" || t.steps[0].name == "text" || t.steps[0].name == "error" {
-			s.Miss.Near = name // a root of its own
-		}
-		s.Miss.lookElsewhere(name, looked)
+	if name == "structured" || name == "text" || name == "error" || name == "refusal" {
+		s.Miss.Near = name // a root of its own
 	}
+	s.Miss.lookElsewhere(name, lacking[1:])
 	return s
 }
 

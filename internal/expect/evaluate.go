@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -63,18 +64,18 @@ func (t *Tree) Evaluate(ctx context.Context, o *Observation, env *Env) Verdict {
 	v.Items = evaluateItems(ctx, t.Items, o, env)
 	var why []string
 	callFailed := o.failed() && !env.Examined
-	if callFailed && !t.examinesErrors() {
-		msg := o.failure()
-		if len(t.Items) > 0 {
-			msg += ", and no assertion looks at error or result.isError"
+	if callFailed && !t.examines(o) {
+		form := "result.isError"
+		if o.hasError() {
+			form = "error"
 		}
-		why = append(why, msg)
+		why = append(why, o.failure()+", and no assertion examines "+form+" or refusal; if that is expected: - {target: refusal, matcher: {exists: true}}")
 	}
 	// What the failed call makes fail besides is not worth a second reason.
 	if msg := t.judgeItems(&v, callFailed); msg != "" && len(why) == 0 {
 		why = append(why, msg)
 	}
-	if g := t.MaxDuration; g != nil && o.DurationMS > g.MaxMS+Tolerance {
+	if g := t.MaxDuration; g != nil && !Reaches(g.MaxMS, o.DurationMS) {
 		took, limit := fmtPair(o.DurationMS, g.MaxMS)
 		why = append(why, "the call took "+took+" ms, more than max_duration_ms "+limit)
 	}
@@ -84,9 +85,22 @@ func (t *Tree) Evaluate(ctx context.Context, o *Observation, env *Env) Verdict {
 	return v
 }
 
-// examinesErrors reports whether some item looks at error or result.isError:
-// then a failed call is something the author thought of.
-func (t *Tree) examinesErrors() bool { return anyItem(t.Items, (*Assertion).examinesErrors) }
+// examines reports whether some item looks at the failure of the call, in the
+// form that it has: then it is something the author thought of.
+func (t *Tree) examines(o *Observation) bool {
+	if o.hasError() {
+		return anyItem(t.Items, (*Assertion).examinesError)
+	}
+	return anyItem(t.Items, (*Assertion).examinesFlag)
+}
+
+// WantsNoResult reports whether some item wants the whole result to be absent.
+func (t *Tree) WantsNoResult() bool {
+	return anyItem(t.Items, func(a *Assertion) bool {
+		k, ok := a.Matcher.(*check)
+		return ok && k.m == presence{want: false} && a.Target.root.part == partResult && len(a.Target.steps) == 0
+	})
+}
 
 func anyItem(items []Item, is func(*Assertion) bool) bool {
 	for i := range items {
@@ -97,8 +111,12 @@ func anyItem(items []Item, is func(*Assertion) bool) bool {
 	return false
 }
 
-func (a *Assertion) examinesErrors() bool {
-	if a.Target.looksAtError() {
+func (a *Assertion) examinesError() bool {
+	return a.Target.root.part == partError || a.Target.root.part == partRefusal
+}
+
+func (a *Assertion) examinesFlag() bool {
+	if a.Target.root.part == partRefusal || a.Target.isErrorFlag() {
 		return true
 	}
 	k, ok := a.Matcher.(*check)
@@ -116,7 +134,7 @@ func (t *Tree) judgeItems(v *Verdict, callFailed bool) string {
 		score = unit(!callFailed)
 	}
 	v.Score = &score
-	if reaches(score, *t.Threshold) {
+	if Reaches(score, *t.Threshold) {
 		return ""
 	}
 	is, want := fmtPair(score, *t.Threshold)
@@ -168,7 +186,7 @@ func (s *Set) evaluate(ctx context.Context, o *Observation, env *Env, r *ItemRes
 	r.Set, r.Threshold = true, &s.Threshold
 	r.Items = evaluateItems(ctx, s.Items, o, env)
 	r.Score = fraction(s.Items, r.Items)
-	r.Pass = reaches(r.Score, s.Threshold)
+	r.Pass = Reaches(r.Score, s.Threshold)
 	if r.Pass {
 		return
 	}
@@ -189,7 +207,7 @@ func (a *Assertion) evaluate(ctx context.Context, o *Observation, env *Env, r *I
 		r.Notes = append(r.Notes, s.notes...)
 	}
 	if out.Pass {
-		r.Unseen = out.Unseen
+		r.Unseen = append(out.Unseen, s.notes...)
 		return
 	}
 	r.Expected, r.Actual, r.Diff = out.Expected, out.Actual, bound(out.Diff)
@@ -222,6 +240,7 @@ func (t *Tree) evaluateMetrics(v *Verdict) (why []string) {
 		return nil
 	}
 	v.Metrics = make([]MetricResult, len(t.Metrics))
+	unknown := make([]string, len(t.Metrics)) // why a metric's value means nothing
 	for i := range t.Metrics {
 		m, r := &t.Metrics[i], &v.Metrics[i]
 		r.Pos, r.Name, r.Threshold = m.Pos, m.Name, m.Threshold
@@ -230,8 +249,11 @@ func (t *Tree) evaluateMetrics(v *Verdict) (why []string) {
 			score, ok := lookupScore(term.Ref, v.Items, v.Metrics[:i])
 			if !ok {
 				note := t.unknownRef(term.Ref, i)
+				unknown[i] = cmp.Or(unknown[i], note)
 				r.Notes = append(r.Notes, note)
 				v.Notes = append(v.Notes, "metric "+quoteKey(m.Name)+": "+note)
+			} else if j := indexMetric(t.Metrics[:i], term.Ref); j >= 0 && unknown[j] != "" {
+				unknown[i] = cmp.Or(unknown[i], "it refers to the metric "+quoteKey(term.Ref)+", and "+unknown[j])
 			}
 			r.Value += score * term.Weight
 			total += term.Weight
@@ -242,8 +264,12 @@ func (t *Tree) evaluateMetrics(v *Verdict) (why []string) {
 		if m.Threshold == nil {
 			continue
 		}
-		pass := reaches(r.Value, *m.Threshold)
-		if r.Passed = &pass; !pass {
+		pass := unknown[i] == "" && Reaches(r.Value, *m.Threshold)
+		r.Passed = &pass
+		switch {
+		case unknown[i] != "":
+			why = append(why, "the metric "+quoteKey(m.Name)+" can't be compared with its threshold: "+unknown[i])
+		case !pass:
 			is, want := fmtPair(r.Value, *m.Threshold)
 			why = append(why, "the metric "+quoteKey(m.Name)+" is "+is+", below its threshold "+want)
 		}

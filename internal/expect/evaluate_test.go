@@ -18,6 +18,8 @@ func rpcError(t *testing.T) *expect.Observation {
 	return &expect.Observation{Error: value(t, `{"code": -32602, "message": "Invalid params"}`)}
 }
 
+const ifExpected = "; if that is expected: - {target: refusal, matcher: {exists: true}}"
+
 func TestImplicitCheck(t *testing.T) {
 	for _, c := range []struct {
 		suite    string
@@ -28,8 +30,8 @@ func TestImplicitCheck(t *testing.T) {
 	}{
 		{"{}", textResult("hi"), true, true, ""},
 		{"expect: []", textResult("hi"), true, true, ""},
-		{"{}", flagged("disk full"), false, true, `the result has isError: true: "disk full"`},
-		{"{}", rpcError(t), false, true, `the call returned error -32602 "Invalid params"`},
+		{"{}", flagged("disk full"), false, true, `the result has isError: true: "disk full", and no assertion examines result.isError or refusal` + ifExpected},
+		{"{}", rpcError(t), false, true, `the call returned error -32602 "Invalid params", and no assertion examines error or refusal` + ifExpected},
 		{"{}", &expect.Observation{}, true, true, ""}, // a notification has no answer
 		{"expect: [{target: error, matcher: {absent: true}}]", &expect.Observation{Result: value(t, `{}`), Error: jsonv.Null()}, true, false, ""},
 		{"{}", result(t, `{"isError": "true"}`), true, true, ""},
@@ -51,7 +53,10 @@ func TestImplicitCheck(t *testing.T) {
 }
 
 func TestUnexaminedError(t *testing.T) {
-	const contains = "expect: [{target: text, matcher: {contains: full}}"
+	const (
+		contains  = "expect: [{target: text, matcher: {contains: full}}"
+		errorSeen = "expect: [{target: error.code, matcher: {exact: -32602}}, "
+	)
 	for _, c := range []struct {
 		suite string
 		o     *expect.Observation
@@ -65,7 +70,30 @@ func TestUnexaminedError(t *testing.T) {
 		{"expect: [{target: structured.isError, matcher: {absent: true}}]", flagged("x"), false},
 		{"expect: [{target: error.code, matcher: {exact: -32602}}]", rpcError(t), true},
 		{"expect: [{target: duration_ms, matcher: {lt: 9}}]", rpcError(t), false},
-		{"expect: [{target: error, matcher: {exact: null}}]", flagged("x"), true},
+		// Looking at the other form excuses nothing.
+		{"expect: [{target: error, matcher: {exact: null}}]", flagged("x"), false},
+		{"expect: [{target: error, matcher: {absent: true}}]", flagged("x"), false},
+		{"expect: [{target: error.code, matcher: {absent: true}}]", flagged("x"), false},
+		{"expect: [{target: result.isError, matcher: {absent: true}}]", rpcError(t), false},
+		{"expect: [{target: result.isError, matcher: {exists: false}}]", rpcError(t), false},
+		{"expect: [{target: result, matcher: {absent: true}}]", rpcError(t), false},
+		// Where there is no result, nothing but that can be said of it.
+		{errorSeen + "{target: result, matcher: {absent: true}}]", rpcError(t), true},
+		{errorSeen + "{target: result.isError, matcher: {absent: true}}]", rpcError(t), false},
+		{errorSeen + "{target: result.password, matcher: {absent: true}}]", rpcError(t), false},
+		{errorSeen + "{target: result.password, matcher: {not: {exists: true}}}]", rpcError(t), false},
+		{errorSeen + "{target: structured.password, matcher: {exists: false}}]", rpcError(t), false},
+		{errorSeen + "{target: text, matcher: {absent: true}}]", rpcError(t), false},
+		// A refusal is looked at in either form.
+		{"expect: [{target: refusal.form, matcher: {exact: tool}}]", flagged("x"), true},
+		{"expect: [{target: refusal.text, matcher: {exact: x}}]", flagged("x"), true},
+		{"expect: [{target: refusal, matcher: {exact: {form: tool, text: x}}}]", flagged("x"), true},
+		{"expect: [{target: refusal.code, matcher: {absent: true}}]", flagged("x"), true},
+		{"expect: [{target: refusal, matcher: {exact: {form: error, code: -32602, text: 'Invalid params'}}}]", rpcError(t), true},
+		{"expect: [{target: refusal, matcher: {exists: true}}]", textResult("x"), false},
+		{"expect: [{target: refusal, matcher: {exact: null}}]", textResult("x"), true},
+		{"expect: [{target: refusal, matcher: {exact: null}}]", flagged("x"), false},
+		{"expect: [{target: refusal.text, matcher: {contains: x}}]", textResult("x"), false},
 	} {
 		v := evaluate(t, c.suite, c.o)
 		if v.Pass != c.pass {
@@ -73,9 +101,33 @@ func TestUnexaminedError(t *testing.T) {
 		}
 	}
 	v := evaluate(t, contains+"]\nthreshold: 0.1", flagged("disk full"))
-	wantMatch(t, v, false, `the result has isError: true: "disk full", and no assertion looks at error or result.isError`)
+	wantMatch(t, v, false, `the result has isError: true: "disk full", and no assertion examines result.isError or refusal`+ifExpected)
 	if *v.Score != 1 || !v.Items[0].Pass {
 		t.Errorf("%+v", v)
+	}
+}
+
+// TestTinyThresholds: nothing is not enough for any threshold above 0, and sums
+// that miss their decimal are.
+func TestTinyThresholds(t *testing.T) {
+	const (
+		misses = "{target: text, matcher: {exact: x}}"
+		holds  = "{target: text, matcher: {exact: hi}}"
+	)
+	for _, c := range []struct {
+		suite string
+		pass  bool
+	}{
+		{"threshold: 1e-10\nexpect: [" + misses + "]", false},
+		{"threshold: 0\nexpect: [" + misses + "]", true},
+		{"expect: [{assert-set: {threshold: 1e-10, assertions: [" + misses + "]}}]", false},
+		{"threshold: 0\nexpect: [{target: text, matcher: {exact: x}, name: a}]\nderivedMetrics: [{name: m, threshold: 1e-10, value: {weighted_sum: [{ref: a}]}}]", false},
+		{"threshold: 0.3\nexpect: [{target: text, matcher: {exact: hi}, weight: 0.1}, {target: text, matcher: {exact: hi}, weight: 0.2}, {target: text, matcher: {exact: x}, weight: 0.7}]", true},
+		{"threshold: 1\nexpect: [" + holds + "]", true},
+	} {
+		if v := evaluate(t, c.suite, textResult("hi")); v.Pass != c.pass {
+			t.Errorf("%s: pass %v: %s", c.suite, v.Pass, v.Message)
+		}
 	}
 }
 

@@ -105,7 +105,7 @@ func (c *compiler) items(n *source.Node, path string, inSet bool) []Item {
 		var item *Item
 		switch {
 		case set != nil && inSet:
-			c.errorf(entry, at, "move its assertions into this set, or the set beside it", "assert-sets do not nest")
+			c.errorf(entry, at, "move its assertions into this set, or make it a set of its own in expect", "assert-sets do not nest")
 		case set != nil:
 			item = c.set(entry, at)
 		default:
@@ -205,7 +205,7 @@ func (c *compiler) set(entry *source.Node, path string) *Item {
 	f := setOf(entry)
 	for _, other := range entry.Fields {
 		if other.Key != f.Key {
-			c.errorf(other.Key, path, "name, threshold, weight and assertions belong inside "+f.Key.Text, "unknown key %s beside %s", quoteKey(other.Key.Text), f.Key.Text)
+			c.errorf(other.Key, path, "name, threshold, weight and assertions belong inside "+f.Key.Text, "unknown key %s next to %s", quoteKey(other.Key.Text), f.Key.Text)
 		}
 	}
 	at := join(path, f.Key.Text)

@@ -9,10 +9,12 @@ import (
 )
 
 // row returns the table's row of a matcher, nil when there is none.
-func (c *compiler) row(name string) *Row {
-	for i := range c.rows {
-		if c.rows[i].Name == name || slices.Contains(c.rows[i].Aliases, name) {
-			return &c.rows[i]
+func (c *compiler) row(name string) *Row { return named(c.rows, name) }
+
+func named(rows []Row, name string) *Row {
+	for i := range rows {
+		if rows[i].Name == name || slices.Contains(rows[i].Aliases, name) {
+			return &rows[i]
 		}
 	}
 	return nil
@@ -88,11 +90,12 @@ func (c *compiler) unknownMatcher(key *source.Node, path string) {
 	if near == "" {
 		near = source.Nearest(strings.ReplaceAll(name, "_", "-"), names)
 	}
-	msg := "unknown matcher " + quoteKey(name)
+	msg, hint := "unknown matcher "+quoteKey(name), "the matchers are "+strings.Join(names, ", ")
 	if near != "" {
+		hint = ""
 		msg += " (did you mean " + quote(near) + "?)"
 	}
-	c.errorf(key, path, "the matchers are "+strings.Join(names, ", "), "%s", msg)
+	c.errorf(key, path, hint, "%s", msg)
 }
 
 // misnomers are names that other test tools use for a matcher, without

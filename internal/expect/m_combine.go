@@ -10,25 +10,25 @@ import (
 const matcherList = `{"type":"array","minItems":1,"items":{"$ref":"#/$defs/matcher"}}`
 
 var rowNot = Row{
-	Name: "not", Doc: "this matcher does not hold; a missing target, or a value the matcher cannot judge, fails both",
+	Name: "not", Doc: "this matcher does not pass; a missing target, or a value of a type that the matcher does not support, fails both ways",
 	Example: `not: {contains: password}`, Passes: `"hello"`, Fails: `"password=1"`,
 	schema: matcherRef, compile: compileNot, transparent: true,
 }
 
 var rowAllOf = Row{
-	Name: "all-of", Aliases: []string{"all_of"}, Doc: "every one of these matchers holds",
+	Name: "all-of", Aliases: []string{"all_of"}, Doc: "all of these matchers pass",
 	Example: `all-of: [{starts-with: a}, {ends-with: z}]`, Passes: `"a-z"`, Fails: `"a-y"`,
 	schema: matcherList, compile: compileCombination(allOf), transparent: true,
 }
 
 var rowAnyOf = Row{
-	Name: "any-of", Aliases: []string{"any_of"}, Doc: "at least one of these matchers holds",
+	Name: "any-of", Aliases: []string{"any_of"}, Doc: "at least one of these matchers passes",
 	Example: `any-of: [{exact: null}, {type: string}]`, Passes: `"a"`, Fails: `7`,
 	schema: matcherList, compile: compileCombination(anyOf), transparent: true,
 }
 
 var rowNoneOf = Row{
-	Name: "none-of", Aliases: []string{"none_of"}, Doc: "not one of these matchers holds",
+	Name: "none-of", Aliases: []string{"none_of"}, Doc: "none of these matchers passes",
 	Example: `none-of: [{contains: password}, {regex: '\d{16}'}]`, Passes: `"hello"`, Fails: `"1234567812345678"`,
 	schema: matcherList, compile: compileCombination(noneOf), transparent: true,
 }
@@ -50,7 +50,7 @@ func (m negation) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	case o.Pass:
 		return Outcome{Msg: "want not " + m.desc() + ", got " + shownSubject(s), Expected: "not " + m.desc()}
 	}
-	return passed
+	return Outcome{Pass: true, Unseen: o.Unseen}
 }
 
 // shownSubject shows a subject that may be missing.
@@ -99,14 +99,16 @@ func (m combined) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	var failing []Outcome
 	var passing []*check
 	unfits := 0
-	var notes, unseen []string
-	seen := false // by a part that passed
+	var notes, unseen []string // unseen: of parts that passed; of all, for none-of
+	seen := false              // by a part that passed
 	for _, k := range m.parts {
 		o := k.Match(ctx, s, env)
 		notes = append(notes, o.Notes...)
+		if o.Pass || m.how == noneOf {
+			unseen = append(unseen, o.Unseen...)
+		}
 		if o.Pass {
 			passing = append(passing, k)
-			unseen = append(unseen, o.Unseen...)
 			seen = seen || len(o.Unseen) == 0
 			continue
 		}
@@ -127,7 +129,7 @@ func (m combined) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	switch {
 	case !o.Pass:
 		o.Notes = notes
-	case m.how == allOf, m.how == anyOf && !seen:
+	case m.how != anyOf || !seen:
 		o.Unseen = unseen
 	}
 	return o
@@ -156,7 +158,7 @@ func (m combined) any(failing []Outcome, passing []*check, unfits int) Outcome {
 		return o
 	}
 	return Outcome{
-		Msg:   fmt.Sprintf("none of %d matchers holds, the first: %s", len(failing), failing[0].Msg),
+		Msg:   fmt.Sprintf("none of %d matchers passes, the first: %s", len(failing), failing[0].Msg),
 		Diff:  messages(failing),
 		Unfit: unfits > 0,
 	}

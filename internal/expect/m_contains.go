@@ -10,13 +10,13 @@ import (
 )
 
 var rowContains = Row{
-	Name: "contains", Doc: "a text contains a part, a list an element, an object these members (deeply, others may be there)",
+	Name: "contains", Doc: "a string contains a substring, a list an element, or an object these members (deeply; others are allowed)",
 	Example: `contains: rust`, Passes: `"written in rust"`, Fails: `"written in Rust"`,
 	schema: anySchema, compile: compileContains,
 }
 
 var rowIContains = Row{
-	Name: "icontains", Doc: "contains, ignoring case in texts",
+	Name: "icontains", Doc: "like contains, ignoring case in strings",
 	Example: `icontains: RUST`, Passes: `"written in Rust"`, Fails: `"written in C"`,
 	schema: `{"type":["string","number","boolean","null"]}`, compile: compileIContains,
 }
@@ -24,7 +24,7 @@ var rowIContains = Row{
 const nonEmptyList = `{"type":"array","minItems":1}`
 
 var rowContainsAll = Row{
-	Name: "contains-all", Aliases: []string{"contains_all"}, Doc: "contains every one of these",
+	Name: "contains-all", Aliases: []string{"contains_all"}, Doc: "contains all of these",
 	Example: `contains-all: [rust, go]`, Passes: `"rust and go"`, Fails: `"rust and c"`,
 	schema: nonEmptyList, compile: compileContainsMany(false, true),
 }
@@ -36,13 +36,13 @@ var rowContainsAny = Row{
 }
 
 var rowIContainsAll = Row{
-	Name: "icontains-all", Aliases: []string{"icontains_all"}, Doc: "contains every one of these, ignoring case in texts",
+	Name: "icontains-all", Aliases: []string{"icontains_all"}, Doc: "contains all of these, ignoring case in strings",
 	Example: `icontains-all: [Rust, GO]`, Passes: `"rust and go"`, Fails: `"rust and c"`,
 	schema: nonEmptyList, compile: compileContainsMany(true, true),
 }
 
 var rowIContainsAny = Row{
-	Name: "icontains-any", Aliases: []string{"icontains_any"}, Doc: "contains at least one of these, ignoring case in texts",
+	Name: "icontains-any", Aliases: []string{"icontains_any"}, Doc: "contains at least one of these, ignoring case in strings",
 	Example: `icontains-any: [Rust, GO]`, Passes: `"go"`, Fails: `"c"`,
 	schema: nonEmptyList, compile: compileContainsMany(true, false),
 }
@@ -90,10 +90,11 @@ type containee struct {
 	text  string // how a scalar is looked for in texts
 	fold  bool
 	isKey bool // a scalar: may be looked for in texts
+	blank bool // empty, and not because the author wrote that
 }
 
 func (c *compiler) containee(n *source.Node, path string, fold bool) *containee {
-	m := containee{value: n.JSON(), fold: fold, isKey: n.IsScalar() && n.Kind != source.KindNull, text: n.Text}
+	m := containee{value: n.JSON(), fold: fold, isKey: n.IsScalar() && n.Kind != source.KindNull, text: n.Text, blank: n.Blank && n.Text == ""}
 	if n.Kind == source.KindNull && n.Text == "" {
 		c.errorf(n, path, `write "" for an empty text`, "the argument is missing")
 		return nil
@@ -109,7 +110,7 @@ func (c *compiler) containee(n *source.Node, path string, fold bool) *containee 
 func (m *containee) in(v jsonv.Value) (found, ok bool) {
 	switch v.Kind() {
 	case jsonv.KindString:
-		if !m.isKey {
+		if !m.isKey || m.blank {
 			return false, false
 		}
 		text := v.Text()
@@ -144,6 +145,20 @@ func (m *containee) isElement(e jsonv.Value) bool {
 	return jsonv.Equal(m.value, e)
 }
 
+// unfit is the outcome for a value that is not of a kind to contain m.
+func (m *containee) unfit(v jsonv.Value) Outcome {
+	if m.blank && v.Kind() == jsonv.KindString {
+		return blankNeedle(v)
+	}
+	return unfit(m.wants(), v)
+}
+
+// blankNeedle is the outcome for a text that was to be found in another one and
+// that a row, a step or the environment left empty: it is in any text.
+func blankNeedle(v jsonv.Value) Outcome {
+	return Outcome{Unfit: true, Msg: "the value to look for is empty, which any text would match: got " + got(v), Expected: "a value to look for"}
+}
+
 // wants says what kinds of values may contain m.
 func (m *containee) wants() string {
 	switch {
@@ -170,9 +185,9 @@ func (m contains) Match(_ context.Context, s Subject, _ *Env) Outcome {
 	case found:
 		return passed
 	case !ok:
-		return unfit(m.want.wants(), s.Value)
+		return m.want.unfit(s.Value)
 	case s.Value.Kind() == jsonv.KindObject:
-		o := subsetOutcome(m.want.value, s.Value)
+		o := subsetOutcome(m.want.value, s.Value, nil)
 		o.Expected = "contains " + m.want.shown()
 		return o
 	}
@@ -203,11 +218,12 @@ type containsMany struct {
 func (m containsMany) Match(_ context.Context, s Subject, _ *Env) Outcome {
 	var lacking []string
 	lacks := 0
+	var odd *containee
 	for i := range m.wants {
 		found, ok := m.wants[i].in(s.Value)
 		switch {
 		case !ok:
-			return unfit(m.wants[i].wants(), s.Value)
+			odd = &m.wants[i]
 		case found && !m.all:
 			return passed
 		case !found:
@@ -215,6 +231,9 @@ func (m containsMany) Match(_ context.Context, s Subject, _ *Env) Outcome {
 				lacking = append(lacking, show(m.wants[i].value, shownKey))
 			}
 		}
+	}
+	if odd != nil {
+		return odd.unfit(s.Value)
 	}
 	if lacks == 0 {
 		return passed

@@ -67,7 +67,7 @@ func (m elements) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	if m.every {
 		o := m.everyOutcome(failing, fails, unfits, total)
 		if o.Pass {
-			o.Unseen = append(append(unseen, s.notes...), o.Notes...)
+			o.Unseen = append(unseen, o.Unseen...)
 		}
 		return o
 	}
@@ -75,6 +75,8 @@ func (m elements) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	o.Msg = fmt.Sprintf("none of %s %s", count(total, "element"), m.words())
 	if fails > 0 {
 		o.Msg += ", the first: " + failing[0]
+	} else {
+		o.Unseen = []string{"the list is empty: any had nothing to check"}
 	}
 	return o
 }
@@ -82,7 +84,7 @@ func (m elements) Match(ctx context.Context, s Subject, env *Env) Outcome {
 func (m elements) everyOutcome(failing []string, fails, unfits, total int) Outcome {
 	switch {
 	case total == 0:
-		return Outcome{Pass: true, Notes: []string{"the list is empty: each had nothing to check"}}
+		return Outcome{Pass: true, Unseen: []string{"the list is empty: each had nothing to check"}}
 	case fails == 0:
 		return passed
 	}

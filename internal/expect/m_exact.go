@@ -11,7 +11,7 @@ import (
 const anySchema = `true`
 
 var rowExact = Row{
-	Name: "exact", Doc: "the value is deeply equal; numbers compare by value, so 1 is 1.0",
+	Name: "exact", Doc: "the value is deeply equal; numbers are compared by value, so 1 equals 1.0",
 	Example: "exact: {id: 7, tags: [a, b]}", Passes: `{"tags":["a","b"],"id":7.0}`, Fails: `{"tags":["b","a"],"id":7}`,
 	schema: anySchema, compile: compileExact,
 }
@@ -27,6 +27,7 @@ func (m exactly) Match(_ context.Context, s Subject, _ *Env) Outcome {
 	}
 	o := Outcome{Expected: show(m.want, shownAlone), Actual: show(s.Value, shownAlone)}
 	o.Msg, o.Diff = difference(m.want, s.Value)
+	o.Notes = numberOrText(m.want, s.Value)
 	return o
 }
 
@@ -43,6 +44,18 @@ func difference(want, v jsonv.Value) (msg string, lines []string) {
 		return changesMessage(changeLines(changes), len(changes))
 	}
 	return "want " + show(want, shownInLine) + ", got " + show(v, shownInLine), nil
+}
+
+// numberOrText is the note for a value that has the wanted spelling and another
+// type, which happens to numbers in tables and in texts.
+func numberOrText(want, v jsonv.Value) []string {
+	switch {
+	case want.Kind() == jsonv.KindNumber && v.Kind() == jsonv.KindString && v.Text() == want.Literal():
+		return []string{"write " + got(v)[len("text "):] + " in quotes (in a CSV file, too), or use is-json: {const: " + want.Literal() + "}"}
+	case want.Kind() == jsonv.KindString && v.Kind() == jsonv.KindNumber && want.Text() == v.Literal():
+		return []string{"write " + v.Literal() + " without quotes"}
+	}
+	return nil
 }
 
 // changeLines writes structural differences, one a line.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +15,7 @@ import (
 )
 
 var rowExec = Row{
-	Name: "exec", Doc: `a program judges: it reads {"target", "value"} as JSON and writes {"pass", "score"?, "message"?}; at most 10 s and 1 MiB`,
+	Name: "exec", Doc: `a program decides: it reads {"target", "value"} as JSON and writes {"pass", "score"?, "message"?}; at most 10 s and 1 MiB`,
 	Example: `exec: [./check.sh, strict]`, Passes: `"good"`, Fails: `"bad"`,
 	schema: `{"type":"array","minItems":1,"items":{"type":"string"}}`, compile: compileExec,
 }
@@ -24,6 +27,10 @@ const (
 )
 
 func compileExec(c *compiler, n *source.Node, path string) Matcher {
+	if n.Origin == source.FromServer {
+		c.errorf(n, path, "", "the server under test must not choose the program that is run")
+		return nil
+	}
 	if n.Kind == source.KindString {
 		c.errorf(n, path, "write it as a list: ["+strings.Join(strings.Fields(cutText(n.Text, shownKey)), ", ")+"]", "want a program and its arguments as a list, got %s", describe(n))
 		return nil
@@ -44,8 +51,84 @@ func compileExec(c *compiler, n *source.Node, path string) Matcher {
 		}
 		m.argv = append(m.argv, word)
 	}
+	if !c.safeWords(items, m.argv, path) {
+		return nil
+	}
 	return m
 }
+
+// safeWords reports values that would be run as a program or as code.
+func (c *compiler) safeWords(items []*source.Node, argv []string, path string) bool {
+	const hint = `pass it as an argument: [sh, -c, 'test "$1" = x …', sh, "${…}"]`
+	if at := programAt(argv); items[at].Origin == source.FromServer {
+		c.errorf(items[at], index(path, at), "", "the server under test must not choose the program that is run")
+		return false
+	}
+	i := ScriptAt(argv)
+	switch {
+	case i < 0:
+	case items[i].Origin == source.FromServer:
+		c.errorf(items[i], index(path, i), hint, "a value of the server under test would be run as part of the script")
+		return false
+	case items[i].Origin == source.Substituted:
+		c.d.Add(source.Diagnostic{
+			Pos: items[i].Pos, Path: index(path, i), Severity: source.Warning, Code: "script-value",
+			Msg: "a value is put into a shell script as text", Hint: hint,
+		})
+	}
+	return true
+}
+
+// programAt is the index of the word that names the program: a launcher such as
+// env runs the one that follows its options and assignments.
+func programAt(words []string) int {
+	launchers := []string{"env", "nice", "nohup", "npx", "setsid", "stdbuf", "sudo", "time", "timeout", "xargs"}
+	at := 0
+	for slices.Contains(launchers, filepath.Base(words[at])) {
+		next := at + 1
+		for next < len(words) && (strings.HasPrefix(words[next], "-") || strings.Contains(words[next], "=")) {
+			next++
+		}
+		if filepath.Base(words[at]) == "timeout" {
+			next++ // its duration
+		}
+		if next >= len(words) {
+			break
+		}
+		at = next
+	}
+	return at
+}
+
+// ScriptAt is the index of the script among the words of a command: after -c,
+// which a shell also takes together with others of its options (-lc, -xc), or
+// after an interpreter's -e (perl: -ne). -1: there is none.
+func ScriptAt(words []string) int {
+	if len(words) == 0 {
+		return -1
+	}
+	flags := map[string]*regexp.Regexp{
+		"sh": shellScript, "ash": shellScript, "bash": shellScript, "dash": shellScript, "ksh": shellScript, "zsh": shellScript,
+		"node": jsScript, "bun": jsScript, "perl": perlScript, "ruby": perlScript, "php": phpScript,
+	}[filepath.Base(words[programAt(words)])]
+	for i := 1; i < len(words); i++ {
+		switch {
+		case strings.HasPrefix(words[i], "--eval=") || strings.HasPrefix(words[i], "--print="):
+			return i
+		case i+1 < len(words) && (words[i] == "-c" || flags != nil && flags.MatchString(words[i])):
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// The options that a script follows.
+var (
+	shellScript = regexp.MustCompile(`^-[A-Za-z]*c$`)
+	jsScript    = regexp.MustCompile(`^(-e|-p|-pe|--eval|--print)$`)
+	perlScript  = regexp.MustCompile(`^-[lnapi0]*e$`)
+	phpScript   = regexp.MustCompile(`^-r$`)
+)
 
 // execMatcher lets a program judge.
 type execMatcher struct{ argv []string }
@@ -81,9 +164,14 @@ func execAnswer(out []byte, err error) (Outcome, string) {
 	case len(out) > execOutput:
 		return Outcome{}, "it wrote more than 1 MiB"
 	}
-	v, err := jsonv.Parse(out)
+	v, notes, err := jsonv.ParseWith(out, jsonv.Options{})
 	if err != nil {
 		return Outcome{}, "want one JSON object from it, but what it wrote " + notJSON(out, err)
+	}
+	for _, n := range notes {
+		if n.Kind == jsonv.DuplicateKey {
+			return Outcome{}, "it wrote the key " + quoteKey(n.Pointer[1:]) + " twice"
+		}
 	}
 	pass := v.Lookup("pass")
 	if pass.Kind() != jsonv.KindBool {

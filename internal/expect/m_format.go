@@ -8,7 +8,7 @@ import (
 )
 
 var rowFormat = Row{
-	Name: "format", Doc: "a text has this format: " + strings.Join(formatNames(), ", "),
+	Name: "format", Doc: "a string has this format: " + strings.Join(formatNames(), ", "),
 	Example: `format: date-time`, Passes: `"2026-11-05T09:30:00.5Z"`, Fails: `"2026-11-05 09:30"`,
 	schema: `{"enum":["` + strings.Join(formatNames(), `","`) + `"]}`, compile: compileFormat,
 }

@@ -13,14 +13,14 @@ import (
 const yesSchema = `{"type":"boolean"}`
 
 var rowType = Row{
-	Name: "type", Doc: "the value has this JSON type, or one of these; integer is a number without fraction",
+	Name: "type", Doc: "the value has this JSON type, or one of these; integer is a number without a fraction",
 	Example: `type: [integer, "null"]`, Passes: `3.0`, Fails: `3.5`,
 	schema:  `{"anyOf":[{"$ref":"#/$defs/json-type"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/json-type"}}]}`,
 	compile: compileType,
 }
 
 var rowLength = Row{
-	Name: "length", Doc: "a text has this many characters, a list elements, an object members: n, or {min, max}",
+	Name: "length", Doc: "a string has this number of characters, a list of elements, or an object of members: n, or {min, max}",
 	Example: `length: {min: 1, max: 3}`, Passes: `"äöü"`, Fails: `[]`,
 	schema:  `{"anyOf":[{"type":"integer","minimum":0},{"type":"object","minProperties":1,"additionalProperties":false,"properties":{"min":{"type":"integer","minimum":0},"max":{"type":"integer","minimum":0}}}]}`,
 	compile: compileLength,
@@ -33,13 +33,13 @@ var rowEmpty = Row{
 }
 
 var rowExists = Row{
-	Name: "exists", Doc: "the target has something, be it null; fallbacks and defaults do not count",
+	Name: "exists", Doc: "the target has a value, which may be null; defaults do not count",
 	Example: `exists: true`, Passes: `null`, Fails: ``,
 	schema: yesSchema, compile: compilePresence(true), transparent: true,
 }
 
 var rowAbsent = Row{
-	Name: "absent", Doc: "the target has nothing; null is something",
+	Name: "absent", Doc: "the target has no value; null is a value",
 	Example: `absent: true`, Passes: ``, Fails: `null`,
 	schema: yesSchema, compile: compilePresence(false), transparent: true,
 }
@@ -274,14 +274,14 @@ func compilePresence(exists bool) func(*compiler, *source.Node, string) Matcher 
 
 func (m presence) Match(_ context.Context, s Subject, _ *Env) Outcome {
 	switch {
+	case s.Miss != nil && s.Miss.noResult:
+		return Outcome{Unfit: true, Msg: s.Miss.Reason(), Actual: "nothing"}
 	case s.Present == m.want:
 		return passed
 	case s.Present:
 		return Outcome{Msg: "want nothing there, got " + got(s.Value), Expected: "nothing"}
 	case s.Miss != nil:
 		return Outcome{Msg: s.Miss.Reason(), Expected: "something", Actual: "nothing"}
-	case s.Elsewhere != "":
-		return Outcome{Msg: "the result itself does not have it; " + s.Elsewhere + " has", Expected: "something", Actual: "nothing"}
 	}
 	return Outcome{Msg: "want something there, got nothing", Expected: "something", Actual: "nothing"}
 }

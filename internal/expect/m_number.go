@@ -16,7 +16,7 @@ var rowGt = Row{
 }
 
 var rowGte = Row{
-	Name: "gte", Doc: "a number is this or greater",
+	Name: "gte", Doc: "a number is greater than or equal to this",
 	Example: `gte: 3`, Passes: `3.0`, Fails: `2.9`,
 	schema: numberSchema, compile: compileOrder("at least", func(c int) bool { return c >= 0 }),
 }
@@ -28,20 +28,20 @@ var rowLt = Row{
 }
 
 var rowLte = Row{
-	Name: "lte", Doc: "a number is this or less",
+	Name: "lte", Doc: "a number is less than or equal to this",
 	Example: `lte: 3`, Passes: `3`, Fails: `3.1`,
 	schema: numberSchema, compile: compileOrder("at most", func(c int) bool { return c <= 0 }),
 }
 
 var rowBetween = Row{
-	Name: "between", Doc: "a number lies between two others, bounds included: [min, max] or {min, max}",
+	Name: "between", Doc: "a number is between two others, including the bounds: [min, max] or {min, max}",
 	Example: `between: [1, 5]`, Passes: `5`, Fails: `5.01`,
 	schema:  `{"anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","required":["min","max"],"additionalProperties":false,"properties":{"min":{"type":"number"},"max":{"type":"number"}}}]}`,
 	compile: compileBetween,
 }
 
 var rowApprox = Row{
-	Name: "approx", Doc: "a number is value, give or take tolerance (which is included)",
+	Name: "approx", Doc: "a number differs from value by at most tolerance",
 	Example: `approx: {value: 0.3, tolerance: 0.1}`, Passes: `0.4`, Fails: `0.41`,
 	schema:  `{"type":"object","required":["value","tolerance"],"additionalProperties":false,"properties":{"value":{"type":"number"},"tolerance":{"type":"number","minimum":0}}}`,
 	compile: compileApprox,

@@ -17,16 +17,19 @@ func compileOneOf(c *compiler, n *source.Node, path string) Matcher {
 	}
 	want := n.JSON()
 	return matchFunc(func(v jsonv.Value) Outcome {
-		var texts []string
+		var texts, notes []string
 		for _, w := range want.Elems() {
 			if jsonv.Equal(w, v) {
 				return passed
+			}
+			if alike := numberOrText(w, v); alike != nil {
+				notes = alike
 			}
 			if w.Kind() == jsonv.KindString && v.Kind() == jsonv.KindString {
 				texts = append(texts, w.Text())
 			}
 		}
-		o := Outcome{Msg: "want one of " + show(want, shownInLine) + ", got " + got(v), Expected: "one of " + show(want, shownAlone)}
+		o := Outcome{Msg: "want one of " + show(want, shownInLine) + ", got " + got(v), Expected: "one of " + show(want, shownAlone), Notes: notes}
 		if near := source.Nearest(v.Text(), texts); near != "" {
 			o.Notes = []string{quoteKey(near) + " is near"}
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 var rowRegex = Row{
-	Name: "regex", Doc: "a text has a match of this RE2 expression; (?i) ignores case, ^ and $ anchor it",
+	Name: "regex", Doc: "a string matches this RE2 expression anywhere; (?i) ignores case, ^ and $ anchor it",
 	Example: `regex: '^v\d+\.\d+$'`, Passes: `"v1.25"`, Fails: `"version v1.25"`,
 	schema: `{"type":"string"}`, compile: compileRegex,
 }
@@ -30,7 +30,13 @@ func compileRegex(c *compiler, n *source.Node, path string) Matcher {
 		c.regexError(n, path, err)
 		return nil
 	}
-	return matchFunc(func(v jsonv.Value) Outcome { return matchRegex(re, v) })
+	vacuous := n.Blank && re.MatchString("")
+	return matchFunc(func(v jsonv.Value) Outcome {
+		if vacuous && v.Kind() == jsonv.KindString {
+			return blankNeedle(v)
+		}
+		return matchRegex(re, v)
+	})
 }
 
 // regexError reports a bad expression at its offending part.

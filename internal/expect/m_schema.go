@@ -14,13 +14,13 @@ import (
 )
 
 var rowSchema = Row{
-	Name: "schema", Doc: "the value fits a JSON Schema (2020-12 unless $schema says otherwise; format is asserted)",
+	Name: "schema", Doc: "the value is valid against a JSON Schema, or the one in a file: schema: item.json (2020-12 unless $schema names another draft; format is asserted, unknown keywords are errors)",
 	Example: `schema: {type: object, required: [id], properties: {id: {type: integer}}}`, Passes: `{"id": 3}`, Fails: `{"id": "3"}`,
-	schema: `{"type":["object","boolean"]}`, compile: compileSchemaMatcher,
+	schema: `{"type":["object","boolean","string"]}`, compile: compileSchemaMatcher,
 }
 
 var rowIsJSON = Row{
-	Name: "is-json", Aliases: []string{"is_json"}, Doc: "a text is JSON; with a map as argument, JSON that fits this JSON Schema",
+	Name: "is-json", Aliases: []string{"is_json"}, Doc: "a string is JSON; with a map as argument, JSON that is valid against this JSON Schema",
 	Example: `is-json: {type: object}`, Passes: `"{\"a\": 1}"`, Fails: `"[1]"`,
 	schema: `{"anyOf":[{"type":"boolean"},{"type":"object"}]}`, compile: compileIsJSON,
 }
@@ -36,11 +36,21 @@ func compileSchemaMatcher(c *compiler, n *source.Node, path string) Matcher {
 }
 
 func (c *compiler) schema(n *source.Node, path string) *schemaMatcher {
-	if n.Kind != source.KindMap && n.Kind != source.KindBool {
-		c.errorf(n, path, "for example: {type: object, required: [id]}", "want a JSON Schema, got %s", describe(n))
+	written := n
+	switch n.Kind {
+	case source.KindMap, source.KindBool:
+	case source.KindString: // a file
+		key := &source.Node{Kind: source.KindString, Text: "$ref", Pos: n.Pos}
+		n = &source.Node{Kind: source.KindMap, Pos: n.Pos, Fields: []source.Field{{Key: key, Value: n}}}
+	default:
+		c.errorf(n, path, "for example: {type: object, required: [id]}, or the path of a file", "want a JSON Schema, got %s", describe(n))
 		return nil
 	}
-	o := jsonv.SchemaOptions{AssertFormat: true, DefaultDraft: "2020-12"}
+	if ref := serverRef(n); ref != nil {
+		c.errorf(ref, path, "", "the server under test would choose the schema file %s", quoteKey(ref.Text))
+		return nil
+	}
+	o := jsonv.SchemaOptions{AssertFormat: true, DefaultDraft: "2020-12", Strict: true}
 	if load := c.LoadSchema; load != nil {
 		pos := n.Pos
 		o.Load = func(uri string) ([]byte, error) { return load(pos, uri) }
@@ -50,7 +60,6 @@ func (c *compiler) schema(n *source.Node, path string) *schemaMatcher {
 	text := doc.String()
 	s, err := c.Schemas.schemaOf(o.BaseURI+" "+text, func() (*jsonv.Schema, error) { return jsonv.CompileSchema(doc, o) })
 	if err == nil {
-		c.lintSchema(n, path, 0)
 		return &schemaMatcher{schema: s, lines: c.Schemas.linesOf(n, text)}
 	}
 	var bad *jsonv.SchemaError
@@ -58,21 +67,61 @@ func (c *compiler) schema(n *source.Node, path string) *schemaMatcher {
 		c.errorf(n, path, "", "bad JSON Schema: %s", oneLine(err.Error(), maxLine))
 		return nil
 	}
-	c.schemaError(n, path, bad)
+	c.schemaError(written, path, bad)
 	for _, further := range bad.Rest {
-		c.schemaError(n, path, further)
+		c.schemaError(written, path, further)
+	}
+	return nil
+}
+
+// serverRef returns a reference to a file whose name comes from the server
+// under test.
+func serverRef(n *source.Node) *source.Node {
+	for _, f := range n.Fields {
+		if f.Key.Text == "$ref" && f.Value.Origin == source.FromServer && !strings.HasPrefix(f.Value.Text, "#") {
+			return f.Value
+		}
+		if ref := serverRef(f.Value); ref != nil {
+			return ref
+		}
+	}
+	for _, item := range n.Items {
+		if ref := serverRef(item); ref != nil {
+			return ref
+		}
 	}
 	return nil
 }
 
 // schemaError reports a fault of a schema at the keyword it is about.
 func (c *compiler) schemaError(n *source.Node, path string, bad *jsonv.SchemaError) {
-	where, key, at := n, n, path
-	if tokens, err := jsonv.ParsePointer(strings.TrimPrefix(bad.Pointer, "#")); err == nil {
+	where, key, at, msg := n, n, path, bad.Msg
+	if uri, ptr, other := strings.Cut(bad.Pointer, "#"); other && uri != "" {
+		msg = filepath.Base(uri) + "#" + ptr + ": " + msg
+	} else if tokens, err := jsonv.ParsePointer(strings.TrimPrefix(bad.Pointer, "#")); err == nil {
 		where, key, at = follow(n, tokens, path)
 	}
-	diag := c.d.Errorf(where, at, "bad JSON Schema: %s", oneLine(bad.Msg, maxLine))
+	diag := c.d.Errorf(where, at, "bad JSON Schema: %s%s", oneLine(msg, maxLine), meant(bad.Word, bad.Known))
 	diag.Pos = key.Pos
+	if n.Kind == source.KindString && strings.HasPrefix(msg, "cannot load") {
+		diag.Hint = "text is the path of a schema file, relative to this one"
+	}
+}
+
+// meant suggests a known word for an unknown one: a near one, or the shortest
+// that it begins, such as minimum for min.
+func meant(word string, known []string) string {
+	near := didYouMean(word, known)
+	if near != "" || word == "" {
+		return near
+	}
+	shortest := ""
+	for _, k := range known {
+		if strings.HasPrefix(k, word) && (shortest == "" || len(k) < len(shortest)) {
+			shortest = k
+		}
+	}
+	return didYouMean(shortest, known)
 }
 
 // fileURI is the file: URL of the file that a place is in, which relative

@@ -8,18 +8,18 @@ import (
 )
 
 var rowSubset = Row{
-	Name: "subset", Doc: "the value has at least this, deeply: objects may have more members, lists (compared by index) more elements",
+	Name: "subset", Doc: "the value contains at least this, deeply: objects may have more members, lists (compared by index) more elements",
 	Example: `subset: {user: {name: Ada}, tags: [a]}`, Passes: `{"user":{"name":"Ada","id":1},"tags":["a","b"]}`, Fails: `{"user":{"id":1},"tags":["a"]}`,
 	schema: anySchema, compile: compileSubset,
 }
 
-func compileSubset(_ *compiler, n *source.Node, _ string) Matcher {
-	want := n.JSON()
+func compileSubset(c *compiler, n *source.Node, _ string) Matcher {
+	want, rows := n.JSON(), c.rows
 	return matchFunc(func(v jsonv.Value) Outcome {
 		if isSubset(want, v) {
 			return passed
 		}
-		return subsetOutcome(want, v)
+		return subsetOutcome(want, v, rows)
 	})
 }
 
@@ -50,23 +50,29 @@ func isSubset(want, v jsonv.Value) bool {
 	return jsonv.Equal(want, v)
 }
 
-// subsetOutcome says what v lacks of want.
-func subsetOutcome(want, v jsonv.Value) Outcome {
+// subsetOutcome says what v lacks of want; rows are the matchers that somebody
+// may have nested in it.
+func subsetOutcome(want, v jsonv.Value, rows []Row) Outcome {
 	if want.Kind() != v.Kind() || want.Kind() < jsonv.KindArray {
 		msg, lines := difference(want, v)
 		return Outcome{Msg: msg, Diff: lines}
 	}
-	d := subsetDiff{}
+	d := subsetDiff{rows: rows}
 	d.compare("", want, v)
 	o := Outcome{Expected: "at least " + show(want, shownAlone)}
 	o.Msg, o.Diff = changesMessage(d.lines, d.n)
+	if d.nested {
+		o.Notes = []string{"subset compares literally: matchers can't be nested in it; write one assertion for each member, or use schema"}
+	}
 	return o
 }
 
 // subsetDiff collects what is lacking.
 type subsetDiff struct {
-	lines []string
-	n     int
+	rows   []Row
+	lines  []string
+	n      int
+	nested bool // something wanted looks like a matcher
 }
 
 func (d *subsetDiff) add(path, format string, args ...any) {
@@ -88,6 +94,7 @@ func (d *subsetDiff) compare(path string, want, v jsonv.Value) {
 			if at := jsonv.JoinKey(path, key); ok {
 				d.compare(at, w, g)
 			} else {
+				d.looksNested(w)
 				d.add(at, "missing, want %s%s", show(w, shownKey), didYouMean(key, someKeys(v)))
 			}
 		}
@@ -97,5 +104,11 @@ func (d *subsetDiff) compare(path string, want, v jsonv.Value) {
 		}
 	case !jsonv.Equal(want, v):
 		d.add(path, "%s", wantGot(want, v))
+		d.looksNested(want)
 	}
+}
+
+// looksNested notes that a value that was not found has the form of a matcher.
+func (d *subsetDiff) looksNested(want jsonv.Value) {
+	d.nested = d.nested || want.Kind() == jsonv.KindObject && want.Len() == 1 && named(d.rows, want.Keys()[0]) != nil
 }

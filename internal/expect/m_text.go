@@ -9,13 +9,13 @@ import (
 )
 
 var rowStartsWith = Row{
-	Name: "starts-with", Aliases: []string{"starts_with"}, Doc: "a text starts with this one",
+	Name: "starts-with", Aliases: []string{"starts_with"}, Doc: "a string starts with this one",
 	Example: `starts-with: "Error:"`, Passes: `"Error: no such file"`, Fails: `"An Error: no"`,
 	schema: `{"type":"string"}`, compile: compileAffix("starts with", strings.HasPrefix),
 }
 
 var rowEndsWith = Row{
-	Name: "ends-with", Aliases: []string{"ends_with"}, Doc: "a text ends with this one",
+	Name: "ends-with", Aliases: []string{"ends_with"}, Doc: "a string ends with this one",
 	Example: `ends-with: .md`, Passes: `"README.md"`, Fails: `"README.md.bak"`,
 	schema: `{"type":"string"}`, compile: compileAffix("ends with", strings.HasSuffix),
 }
@@ -26,9 +26,13 @@ func compileAffix(verb string, has func(s, affix string) bool) func(*compiler, *
 		if !ok {
 			return nil
 		}
+		blank := n.Blank && want == ""
 		return matchFunc(func(v jsonv.Value) Outcome {
 			if v.Kind() != jsonv.KindString {
 				return unfit("text", v)
+			}
+			if blank {
+				return blankNeedle(v)
 			}
 			if has(v.Text(), want) {
 				return passed
@@ -48,7 +52,7 @@ func affixOf(s string, end bool) string {
 }
 
 var rowLevenshtein = Row{
-	Name: "levenshtein", Doc: "a text differs from value by at most max insertions, deletions or replacements of one character",
+	Name: "levenshtein", Doc: "a string differs from value by at most max insertions, deletions or replacements of one character",
 	Example: `levenshtein: {value: kitten, max: 3}`, Passes: `"sitting"`, Fails: `"sitting on"`,
 	schema:  `{"type":"object","required":["value","max"],"additionalProperties":false,"properties":{"value":{"type":"string"},"max":{"type":"integer","minimum":0,"maximum":1000}}}`,
 	compile: compileLevenshtein,

@@ -27,7 +27,9 @@ type Outcome struct {
 	Expected, Actual string
 	Diff             []string // lines of a text diff (' ', '-', '+'), or one line for each difference
 	Notes            []string // what the reader should know besides
-	Unseen           []string // what a value that passed left nothing to look at
+	// Unseen says what was left out, or that there was nothing to look at: why
+	// a pass may mean little. A negation takes it over from what failed.
+	Unseen []string
 
 	graded bool
 }

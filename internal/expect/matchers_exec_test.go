@@ -38,6 +38,8 @@ derivedMetrics: [{name: m, value: {weighted_sum: [{ref: judged}]}}]
 		{reply{out: `true`}, false, 0, `want {"pass": true or false} from it, got true`},
 		{reply{out: ``}, false, 0, "is not JSON: line 1, column 1"},
 		{reply{out: `{"pass": true} {"pass": true}`}, false, 0, "is not JSON"},
+		{reply{out: `{"pass": false, "pass": true}`}, false, 0, `could not judge: it wrote the key "pass" twice`},
+		{reply{out: `{"pass": true, "x": {"a": 1, "a": 2}}`}, false, 0, `it wrote the key "x/a" twice`},
 		{reply{err: errors.New("exit status 3:\nno such file")}, false, 0, "the program ./judge could not judge: exit status 3: no such file"},
 		{reply{out: `{"pass": true}` + strings.Repeat(" ", 1<<20)}, false, 0, "it wrote more than 1 MiB"},
 	} {

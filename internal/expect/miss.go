@@ -15,8 +15,11 @@ type Miss struct {
 	Prefix string // the deepest part of it that exists; "" when not even its root does
 	Near   string // what was probably meant; "" when nothing is near
 
-	why   string // in words, without the target
-	ofAll int    // how many elements of a list lack it, for targets with [*] or [a:b]
+	why string // in words, without the target
+	// noResult says that the target is a part of the result, and that there is
+	// no result: what it does not have, it cannot be said to lack.
+	noResult bool
+	ofAll    int // how many elements of a list lack it, for targets with [*] or [a:b]
 }
 
 // place is somewhere else a key was looked for.
@@ -96,6 +99,9 @@ func instead(prefix string, v jsonv.Value, s step) string {
 // lookElsewhere adds the other places where the key was looked for.
 func (m *Miss) lookElsewhere(name string, looked []place) {
 	for _, p := range looked {
+		if p.value.IsAbsent() {
+			continue
+		}
 		if p.value.Kind() != jsonv.KindObject {
 			m.why += fmt.Sprintf("; %s is %s", p.name, shape(p.value))
 			continue

@@ -97,7 +97,7 @@ func (p *pathParser) name() (step, *TargetError) {
 	}
 	switch c := p.text[p.i]; {
 	case c == '.':
-		return step{}, &TargetError{Offset: from, Msg: "two dots: there is no search at any depth", Hint: "name every part of the path; [*] stands for all elements"}
+		return step{}, &TargetError{Offset: from, Msg: "two dots: recursive search is not supported", Hint: "name every part of the path; [*] selects all elements"}
 	case c == '*':
 		return step{}, &TargetError{Offset: from, Msg: "unexpected \"*\"", Hint: "write [*] for all elements"}
 	case '0' <= c && c <= '9':

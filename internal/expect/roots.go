@@ -21,6 +21,7 @@ type part uint8
 const (
 	partResult part = iota
 	partError
+	partRefusal
 	partText
 	partStructured
 	partNotifications
@@ -38,21 +39,22 @@ const (
 
 // roots is the table of roots, in the order in which they are explained.
 var roots = []Root{
-	{"result", "the call's JSON-RPC result as it came; result.isError reads false when it is absent, and a first key that the result does not have is looked up in structuredContent, then in text that is a JSON object", "", partResult},
-	{"error", "the JSON-RPC error (code, message, data); null when there is none", "", partError},
-	{"text", "all text blocks of the result, joined by newline", "text", partText},
+	{"result", "the call's JSON-RPC result; an absent result.isError reads as false, and a member that the result lacks is looked up in structuredContent, then in text that is a JSON object", "", partResult},
+	{"error", "the JSON-RPC error (code, message, data); null if there is none", "", partError},
+	{"refusal", "how the server rejected the call: form (error for a JSON-RPC error, tool for isError: true), text, and the code of an error; null if it did not", "", partRefusal},
+	{"text", "all text blocks of the result, joined by newlines", "a string", partText},
 	{"structured", "the result's structuredContent", "", partStructured},
-	{"notifications", "the notifications the server sent during the call", "", partNotifications},
+	{"notifications", "the notifications the server sent during the call; the request carries a progressToken", "", partNotifications},
 	{"logs", "the log messages the server sent during the call", "", partLogs},
-	{"progress", "the progress notifications of the call", "", partProgress},
+	{"progress", "the progress notifications of the call; the request carries a progressToken", "", partProgress},
 	{"requests", "the requests the server sent during the call", "", partRequests},
 	{"duration_ms", "how long the call took, in milliseconds", "a number", partDuration},
 	{"response_bytes", "the size of the response, in bytes", "a number", partBytes},
 	{"http.status", "the response's HTTP status", "a number", partHTTPStatus},
-	{"http.headers", "the response's HTTP headers; their names match in any case", "", partHTTPHeaders},
-	{"stderr", "what the server wrote to standard error during the call", "text", partStderr},
-	{"server", "the server's answer to initialize or server/discover; server.serverInfo works for both", "", partServer},
-	{"steps", "what the earlier steps of a flow captured, by name", "", partSteps},
+	{"http.headers", "the response's HTTP headers; names are case-insensitive", "", partHTTPHeaders},
+	{"stderr", "what the server wrote to standard error during the call", "a string", partStderr},
+	{"server", "the server's response to initialize or server/discover; server.serverInfo works for both", "", partServer},
+	{"steps", "the values captured by earlier steps of a flow, by name", "", partSteps},
 }
 
 // Roots returns the table of roots.
@@ -105,6 +107,8 @@ func (o *Observation) base(p part) (jsonv.Value, string) {
 			return jsonv.Null(), ""
 		}
 		return o.Error, ""
+	case partRefusal:
+		return o.refusal()
 	case partText:
 		return o.text()
 	case partStructured:
@@ -152,6 +156,32 @@ func (o *Observation) result() (jsonv.Value, string) {
 		return jsonv.Value{}, "there is no result: the call returned " + showError(o.Error)
 	}
 	return jsonv.Value{}, "there is no result"
+}
+
+// unanswered says why there is neither a result nor an error.
+const unanswered = "the call was not answered"
+
+// refusal is the JSON-RPC error or the result with isError: true in one form.
+func (o *Observation) refusal() (jsonv.Value, string) {
+	switch {
+	case o.hasError():
+		r := jsonv.Object(jsonv.Member{Key: "form", Value: jsonv.String("error")})
+		for _, as := range [...][2]string{{"code", "code"}, {"text", "message"}} {
+			if v, ok := o.Error.Get(as[1]); ok {
+				r = r.With(as[0], v)
+			}
+		}
+		return r, ""
+	case o.flagged():
+		r := jsonv.Object(jsonv.Member{Key: "form", Value: jsonv.String("tool")})
+		if text, _ := o.text(); !text.IsAbsent() {
+			r = r.With("text", text)
+		}
+		return r, ""
+	case o.Result.IsAbsent():
+		return jsonv.Value{}, unanswered
+	}
+	return jsonv.Null(), ""
 }
 
 func (o *Observation) structured() (jsonv.Value, string) {
@@ -213,8 +243,8 @@ func (o *Observation) joinText() (jsonv.Value, string) {
 	if !found {
 		return jsonv.Value{}, "the result has no content; it has " + haveKeys(r)
 	}
-	if len(parts) == 1 {
-		return jsonv.String(parts[0]), ""
+	if len(parts) == 0 {
+		return jsonv.Value{}, "the result has no text block"
 	}
 	return jsonv.String(strings.Join(parts, "\n")), ""
 }

@@ -17,27 +17,27 @@ func SchemaDefs() jsonv.Value {
 		member("json-type", fixed(`{"enum":["`+strings.Join(jsonTypes, `","`)+`",null]}`)),
 		member("matcher", matcherSchema()),
 		member("assertion", fixed(`{"type":"object","required":["target","matcher"],"additionalProperties":false,"properties":{
-			"target":{"type":"string","description":"what to look at: a path from one of the roots"},
+			"target":{"type":"string","description":"the value to check: a path from one of the roots"},
 			"matcher":{"$ref":"#/$defs/matcher"},
-			"name":{"type":"string","minLength":1,"description":"what derived metrics call it"},
+			"name":{"type":"string","minLength":1,"description":"the name used by derived metrics"},
 			"weight":{"$ref":"#/$defs/weight"},
-			"message":{"type":"string","description":"said first when it fails"}}}`)),
+			"message":{"type":"string","description":"printed first if the assertion fails"}}}`)),
 		member("assert-set", fixed(`{"type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{
 			"assert-set":{"$ref":"#/$defs/assert-set-body"},"assert_set":{"$ref":"#/$defs/assert-set-body"}}}`)),
 		member("assert-set-body", fixed(`{"type":"object","required":["assertions"],"additionalProperties":false,"properties":{
-			"name":{"type":"string","minLength":1,"description":"what derived metrics call it"},
-			"threshold":{"$ref":"#/$defs/threshold","description":"the weighted pass-fraction needed, 0 to 1","default":1},
+			"name":{"type":"string","minLength":1,"description":"the name used by derived metrics"},
+			"threshold":{"$ref":"#/$defs/threshold","description":"the required weighted pass fraction, 0 to 1","default":1},
 			"weight":{"$ref":"#/$defs/weight"},
 			"assertions":{"description":"the assertions of the set","type":"array","minItems":1,"items":{"$ref":"#/$defs/assertion"}}}}`)),
-		member("weight", fixed(`{"type":"number","minimum":0,"description":"what it counts in a score; without a threshold every item must pass, whatever it weighs","default":1}`)),
+		member("weight", fixed(`{"type":"number","minimum":0,"description":"the weight in a score; without a threshold every item must pass, regardless of its weight","default":1}`)),
 		member("threshold", fixed(`{"type":"number","minimum":0,"maximum":1}`)),
 		member("items", fixed(`{"type":"array","items":{"anyOf":[{"$ref":"#/$defs/assertion"},{"$ref":"#/$defs/assert-set"}]}}`)),
 		member("expect", fixed(`{"anyOf":[{"$ref":"#/$defs/items"},{"type":"object","additionalProperties":false,"properties":{
 			"assertions":{"$ref":"#/$defs/items","description":"assertions and assert-sets"},
-			"max_duration_ms":{"type":"number","exclusiveMinimum":0,"description":"a gate on the call's time, outside of every score"}}}]}`)),
+			"max_duration_ms":{"type":"number","exclusiveMinimum":0,"description":"a limit on the call's duration; not part of any score"}}}]}`)),
 		member("derived-metrics", fixed(`{"type":"array","items":{"type":"object","required":["name","value"],"additionalProperties":false,"properties":{
-			"name":{"type":"string","minLength":1,"description":"what reports and later metrics call it"},
-			"threshold":{"type":"number","description":"the test fails when the metric is below it"},
+			"name":{"type":"string","minLength":1,"description":"the name used by reports and later metrics"},
+			"threshold":{"type":"number","description":"the test fails if the metric is lower"},
 			"value":{"description":"how it is computed: exactly one of weighted_sum and weighted_average","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":false,"properties":{
 				"weighted_sum":{"$ref":"#/$defs/metric-terms","description":"each score times its weight, added up"},
 			"weighted_average":{"$ref":"#/$defs/metric-terms","description":"the weighted sum divided by the sum of the weights"}}}}}}`)),

@@ -1,11 +1,13 @@
 package expect
 
-// Tolerance is how far a score may lie below its threshold and still reach it:
-// sums like 0.1+0.2 miss the decimal they stand for by less.
-const Tolerance = 1e-9
+import "math"
 
-// reaches is the inclusive comparison of tests, sets and metrics.
-func reaches(value, threshold float64) bool { return value >= threshold-Tolerance }
+// Reaches is the inclusive comparison of scores with thresholds, for tests,
+// sets, metrics and rates. A value may lie below by 1e-9 of the larger one:
+// sums like 0.1+0.2 miss the decimal they stand for by less.
+func Reaches(value, threshold float64) bool {
+	return value >= threshold-1e-9*math.Max(math.Abs(value), math.Abs(threshold))
+}
 
 // tally is a weighted pass-fraction in the making.
 type tally struct{ passing, total float64 }

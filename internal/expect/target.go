@@ -14,8 +14,8 @@ type Target struct {
 	root   *Root
 	steps  []step
 	plural bool // has [*] or [a:b]: selects a list
-	// fallback allows a first key that the result does not have to be looked
-	// up in structuredContent and in text that is JSON.
+	// fallback allows what the result does not have to be looked up in
+	// structuredContent and in text that is JSON.
 	fallback bool
 }
 
@@ -84,7 +84,7 @@ func ParseTarget(text string) (*Target, *TargetError) {
 	}
 	t.steps = steps[used:]
 	if t.root.Leaf != "" && len(t.steps) > 0 {
-		return nil, &TargetError{Offset: offsets[used], Msg: t.root.Name + " is " + t.root.Leaf + ": nothing can follow it"}
+		return nil, &TargetError{Offset: offsets[used], Msg: t.root.Name + " is " + t.root.Leaf + t.root.instead()}
 	}
 	for _, s := range t.steps {
 		t.plural = t.plural || s.kind >= stepAll
@@ -110,12 +110,25 @@ func (t *Target) resolveRoot(steps []step, offsets []int) (int, *TargetError) {
 		}
 	}
 	e := &TargetError{Offset: offsets[0], Msg: "unknown root " + quote(first.name), Hint: rootsHint()}
-	if protocolKey(first.name) {
-		e.Msg += " (did you mean " + quote("result"+first.String()) + "?)"
-	} else if near := source.Nearest(first.name, rootNames()); near != "" {
+	near := otherRoots[strings.ToLower(first.name)]
+	switch {
+	case protocolKey(first.name):
+		near = "result" + first.String()
+	case near == "":
+		near = source.Nearest(first.name, rootNames())
+	}
+	if near != "" {
 		e.Msg += " (did you mean " + quote(near) + "?)"
+		e.Hint = ""
 	}
 	return 0, e
+}
+
+// otherRoots are names that other test tools use for a root.
+var otherRoots = map[string]string{
+	"duration": "duration_ms", "latency": "duration_ms", "latency_ms": "duration_ms", "time": "duration_ms", "elapsed": "duration_ms",
+	"status": "http.status", "status_code": "http.status", "headers": "http.headers",
+	"output": "text", "body": "text", "stdout": "text", "response": "result", "errors": "error", "notification": "notifications",
 }
 
 func (t *Target) resolveHTTP(steps []step, offsets []int) (int, *TargetError) {
@@ -135,13 +148,20 @@ func (t *Target) resolveHTTP(steps []step, offsets []int) (int, *TargetError) {
 	return 0, e
 }
 
+// instead ends the message about a path below a root that is a leaf.
+func (r *Root) instead() string {
+	if r.part == partText {
+		return "; index structured or result instead"
+	}
+	return ": no path can follow it"
+}
+
 // canonical returns the target with every segment in its shortest form.
 func (t *Target) canonical() string { return t.root.Name + pathOf(t.steps) }
 
-// looksAtError reports whether the target looks at the JSON-RPC error or at
-// the result's isError.
-func (t *Target) looksAtError() bool {
-	return t.root.part == partError || t.isErrorFlag()
+// inResult reports whether the target is a part of the result, not all of it.
+func (t *Target) inResult() bool {
+	return t.root.part == partResult && len(t.steps) > 0 || t.root.part == partText || t.root.part == partStructured
 }
 
 // isErrorFlag reports whether the target is result.isError.

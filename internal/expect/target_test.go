@@ -81,8 +81,8 @@ func TestTargetErrors(t *testing.T) {
 		`result["a‸\x"]`:                    "unknown escape",
 		`result["a‸\ud83d"]`:                "surrogate",
 		"result[\"a‸\x01\"]":                "control character",
-		"duration_ms.‸x":                    "duration_ms is a number: nothing can follow it",
-		"text‸[0]":                          "text is text",
+		"duration_ms.‸x":                    "duration_ms is a number: no path can follow it",
+		"text‸[0]":                          "text is a string; index structured or result instead",
 		"‸[0]":                              "starts with a name",
 		"‸.result":                          "",
 		"result‸]":                          `unexpected "]"`,
@@ -102,7 +102,7 @@ func TestTargetErrors(t *testing.T) {
 
 const toolResult = `{
 	"content": [{"type": "text", "text": "{\"name\": \"Ada\", \"city\": {\"zip\": 1}}"}],
-	"structuredContent": {"items": [{"id": 1}, {"id": 2}, {"name": "x"}], "city": {"name": "Oslo"}, "isError": "no", "nothing": null},
+	"structuredContent": {"items": [{"id": 1}, {"id": 2}, {"name": "x"}], "city": {"name": "Oslo"}, "town": {"name": "Oslo"}, "isError": "no", "nothing": null},
 	"_meta": {"a.b": [[1, 2], [3]]}
 }`
 
@@ -130,6 +130,7 @@ func TestEval(t *testing.T) {
 		"result.items[0].id":           `1`,      // structuredContent
 		"result.name":                  `"Ada"`,  // text JSON
 		"result.city.name":             `"Oslo"`, // structuredContent goes first
+		"result.city.zip":              `1`,      // text JSON, which alone has it
 		"result.nothing":               `null`,
 		`result._meta["a.b"][*][0]`:    `[1,3]`,
 		`result._meta["a.b"][*][*]`:    `[1,2,3]`,
@@ -188,9 +189,9 @@ func TestMisses(t *testing.T) {
 		{plain, "result.content[0].text[*]", `result.content[0].text[*]: result.content[0].text is text "hi", not a list`},
 		{plain, "result.many.z", `result.many.z: no key "z" in result.many; it has a, b, c, d, e, f, g, h, i, j, k, l and 2 more`},
 		{plain, "structured.x", `structured.x: the result has no structuredContent; it has content, many, none, nil`},
-		{rich, "result.itms", `result.itms: no key "itms" in result; it has content, structuredContent, _meta; result.structuredContent has items, city, isError, nothing; the text content's JSON has name, city (did you mean "items"?)`},
+		{rich, "result.itms", `result.itms: no key "itms" in result; it has content, structuredContent, _meta; result.structuredContent has items, city, town, isError, nothing; the text content's JSON has name, city (did you mean "items"?)`},
 		{rich, "result.items[9]", `result.items[9]: no element 9 in result.structuredContent.items; it has 3 elements`},
-		{rich, "result.city.zip", `result.city.zip: no key "zip" in result.structuredContent.city; it has name`},
+		{rich, "result.town.zip", `result.town.zip: no key "zip" in result.structuredContent.town; it has name`},
 		{rich, "result.nextCursor", `result.nextCursor: no key "nextCursor" in result; it has content, structuredContent, _meta`},
 		{rich, "error.code", `error.code: there is no error: the call returned a result`},
 		{rich, "http.status", `http.status: there was no HTTP response`},
@@ -205,21 +206,26 @@ func TestMisses(t *testing.T) {
 	}
 }
 
-// TestFallbackLimits: the fallback serves neither absent nor exists nor what
-// MCP defines for results.
-func TestFallbackLimits(t *testing.T) {
+// TestOneMeaning: a path means the same for every matcher, and the fallback
+// never serves what MCP defines for results.
+func TestOneMeaning(t *testing.T) {
 	o := func() *expect.Observation { return result(t, toolResult) }
 	for _, c := range []struct {
 		matcher string
 		target  string
 		pass    bool
 	}{
-		{"exists: true", "result.name", false},
-		{"absent: true", "result.name", true},
-		{"exists: true", "result.items", false},
-		{"not: {exists: true}", "result.items", true},
-		{"any-of: [{absent: true}, {exact: 3}]", "result.items", true},
-		{"all-of: [{absent: true}, {length: 3}]", "result.items", true},
+		{"exists: true", "result.name", true},
+		{"absent: true", "result.name", false},
+		{"exists: false", "result.name", false},
+		{"exists: true", "result.items", true},
+		{"not: {exists: true}", "result.items", false},
+		{"any-of: [{absent: true}, {exact: 3}]", "result.items", false},
+		{"all-of: [{absent: true}, {length: 3}]", "result.items", false},
+		{"absent: true", "result.city.zip", false}, // which the text has
+		{"absent: true", "result.city.nope", true},
+		{"absent: true", "result.nope", true},
+		{"exists: true", "result.structured", false},
 		{"exact: no", "result.isError", false}, // never from structuredContent
 		{"exact: false", "result.isError", true},
 		{"absent: true", "result.isError", true},
@@ -229,7 +235,7 @@ func TestFallbackLimits(t *testing.T) {
 		{"exists: true", "error", false},
 		{"absent: true", "error.code", true},
 		{"exact: null", "error.code", false},
-		{"absent: true", "result.items[*].id", true},
+		{"absent: true", "result.items[*].id", false},
 		{"absent: true", "structured.items[*].id", false},
 		{"absent: true", "structured.items[*].nope", true},
 		{"exists: true", "structured.items[5:]", false},
@@ -248,13 +254,18 @@ func TestFallbackLimits(t *testing.T) {
 
 func TestText(t *testing.T) {
 	for res, want := range map[string]string{
-		`{"content": [{"type":"text","text":"a"},{"type":"image","data":"x"},{"type":"text","text":"b"}]}`: `"a\nb"`,
-		`{"content": []}`: `""`,
+		`{"content": [{"type":"text","text":"a"},{"type":"image","data":"x"},{"type":"text","text":"b"}]}`:                 `"a\nb"`,
+		`{"content": [{"type":"text","text":""}]}`:                                                                         `""`,
 		`{"contents": [{"uri": "x:", "text": "body"}]}`:                                                                    `"body"`,
 		`{"messages": [{"role":"user","content":{"type":"text","text":"hi"}},{"role":"user","content":{"type":"image"}}]}`: `"hi"`,
 	} {
 		if got, miss := eval(t, "text", result(t, res)); miss != "" || !jsonv.Equal(got, value(t, want)) {
 			t.Errorf("%s: %s %s", res, got, miss)
+		}
+	}
+	for _, res := range []string{`{"content": []}`, `{"content": [{"type":"image","data":"x"}]}`, `{"messages": []}`} {
+		if _, miss := eval(t, "text", result(t, res)); miss != "text: the result has no text block" {
+			t.Errorf("%s: %s", res, miss)
 		}
 	}
 	if _, miss := eval(t, "text", result(t, `{"content": "x"}`)); miss != `text: the result's content is text "x", not a list` {

@@ -62,7 +62,7 @@ func (u *Uses) addTarget(t *Target) {
 	switch t.root.part {
 	case partResult:
 		u.Result = true
-	case partText:
+	case partText, partRefusal:
 		u.Result, u.Text = true, true
 	case partStructured:
 		u.Result, u.Structured = true, true

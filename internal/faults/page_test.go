@@ -14,6 +14,7 @@ import (
 // families are the parts of the table, in the order of the page.
 var families = []struct{ name, title string }{
 	{"start", "Servers that do not come up, or come up strangely"},
+	{"era", "Servers that take long to show which protocol revision they speak"},
 	{"process", "Servers that die, hang or leave things behind"},
 	{"framing", "Lines that are cut, mixed or encoded wrongly"},
 	{"message", "JSON-RPC messages that are wrong"},

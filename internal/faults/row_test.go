@@ -59,7 +59,7 @@ func (r *row) most() int {
 
 // table is every row, in the order of the page.
 func table() []row {
-	return slices.Concat(startRows(), processRows(), framingRows(), messageRows(), resultRows(), volumeRows(),
+	return slices.Concat(startRows(), eraRows(), processRows(), crashRows(), framingRows(), messageRows(), resultRows(), volumeRows(),
 		httpRows(), sseRows(), sessionRows(), hookRows(), fixtureRows(), suiteRows(), outputRows(), signalRows(), textRows())
 }
 

@@ -100,6 +100,6 @@ func outputRows() []row {
 		row{id: "output/state-is-file", what: ".mcptest is a file", suite: echoServer, files: map[string]string{".mcptest": "hello"}, tests: "pass pass"},
 		row{id: "output/stdout-full", what: "standard output is full", suite: echoServer, exit: 4, change: stdoutTo("/dev/full"), says: []string{"no space left on device"}},
 		row{id: "output/stdout-closed", what: "the reader of standard output is gone", suite: echoServer, exit: 0, change: stdoutGone},
-		row{id: "output/fifo", what: "the report's path is a pipe that nobody reads", suite: echoServer, setup: fifo("out.json"), args: []string{"run", "s.yml", "--reporter", "json=out.json"}, exit: 4, says: []string{"out.json", "nobody reads from this pipe"}, within: 6 * time.Second},
+		row{id: "output/fifo", what: "the report's path is a pipe without a reader", suite: echoServer, setup: fifo("out.json"), args: []string{"run", "s.yml", "--reporter", "json=out.json"}, exit: 4, says: []string{"out.json", "no process reads from this pipe"}, within: 6 * time.Second},
 	)
 }

@@ -88,8 +88,8 @@ func httpRows() []row {
 		{id: "http/self-signed", what: "a certificate of nobody known", http: &web{tls: true}, exit: 1, tests: "error error", says: []string{"certificate", "tls.ca_file"}},
 		{id: "http/odd-self-signed", what: "odd: the same, and the suite says insecure", http: &web{tls: true}, server: "tls: {insecure: true}", tests: "pass pass"},
 		{id: "http/plain-for-tls", what: "https where the server speaks http", suite: "servers: {s: {url: \"https://127.0.0.1:$PORT/mcp\", connect_timeout: 5s}}\ntools: [{name: one, tool: t}]\n", setup: plainOnPort, exit: 1, tests: "error", says: []string{"TLS"}},
-		{id: "http/silent-port", what: "the port accepts and says nothing", http: &web{listen: silent}, server: "connect_timeout: 1s", exit: 1, tests: "error error", says: []string{"connect_timeout 1s"}, within: 6 * time.Second},
-		{id: "http/not-mcp", what: "the address is a web site", http: &web{any: func(v *visit) bool { v.send(404, "text/html", "<h1>Not here</h1>"); return true }}, exit: 1, tests: "error error", says: []string{"HTTP 404", "Not here"}},
+		{id: "http/silent-port", what: "the port accepts and says nothing", http: &web{listen: silent}, server: "connect_timeout: 1s", exit: 1, tests: "error error", says: []string{"within 1s", "connect_timeout gives it more time"}, within: 6 * time.Second},
+		{id: "http/not-mcp", what: "the address is a web site", http: &web{any: func(v *visit) bool { v.send(404, "text/html", "<h1>Not here</h1>"); return true }}, exit: 1, tests: "error error", says: []string{"HTTP 404 Not Found; is the path right?", "mcptest doctor --server s"}},
 
 		odd("201", "the answer has status 201", func(v *visit) { v.json(201, v.good()) }),
 		odd("charset", "the content type names a charset", func(v *visit) { v.send(200, "Application/JSON; charset=utf-8", v.good()) }),

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -32,6 +33,13 @@ func messageRows() []row {
 		own("id-text", "the id comes back as text", `{"jsonrpc":"2.0","id":"$ID"`+rest, "id-type"),
 		own("id-float", "the id comes back as 3.0", `{"jsonrpc":"2.0","id":$ID.0`+rest, "id-type"),
 		own("id-list", "the id comes back in a list", `{"jsonrpc":"2.0","id":[$ID]`+rest, "id-type"),
+		noise("duplicate-key-notification", "a key twice inside a notification", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":{"a":1,"a":2}}}`+"\n$OK", "duplicate-key", "/params/data/a"),
+		noise("lone-surrogate-notification", "half of a surrogate pair in a notification", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"\ud800"}}`+"\n$OK", "lone-surrogate", "/params/data"),
+		noise("duplicate-key-request", "a key twice inside a request of the server", `{"jsonrpc":"2.0","id":"s1","method":"ping","params":{"a":1,"a":2}}`+"\n$OK", "duplicate-key", "/params/a"),
+		{id: "message/duplicate-key-hello", what: "a key twice inside the answer to initialize", stdio: talk{hello: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"tools":{}},"serverInfo":{"name":"faulty","version":"1"}}`}, exit: 1, tests: "pass pass", says: []string{"duplicate-key", "/result/capabilities/tools"}},
+		{id: "message/lone-surrogate-hello", what: "half of a surrogate pair in the answer to initialize", stdio: talk{hello: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"\ud800","version":"1"}}`}, exit: 1, tests: "pass pass", says: []string{"lone-surrogate", "/result/serverInfo/name"}},
+		{id: "message/duplicate-key-discover", what: "a key twice inside the answer to server/discover", stdio: talk{found: strings.Replace(goodFound, `"tools":{}`, `"tools":{},"tools":{}`, 1)}, exit: 1, tests: "pass pass", says: []string{"duplicate-key", "/result/capabilities/tools"}},
+		{id: "message/duplicate-key-list", what: "an outputSchema twice in the list of tools", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{}},"inputSchema"`, 1), say: `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"ok"}],"structuredContent":{}}}` + "\n"}, exit: 1, tests: "pass fail", says: []string{"duplicate-key", "/result/tools/0/outputSchema"}},
 		noise("id-null", "an answer with the id null besides", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`+"\n$OK", "null-id"),
 		{id: "message/id-null-only", what: "the only answer has the id null", stdio: talk{act: later(`{"jsonrpc":"2.0","id":null` + rest)}, exit: 1, tests: "pass pass", says: []string{"null-id"}},
 		{id: "message/id-missing", what: "the only answer has no id", stdio: talk{act: later(`{"jsonrpc":"2.0"` + rest)}, exit: 1, tests: "pass pass", says: []string{"missing-id"}},
@@ -58,7 +66,7 @@ func messageRows() []row {
 		own("error-no-message", "an error without a message", `{"jsonrpc":"2.0","id":$ID,"error":{"code":1}}`+"\n", "bad-error"),
 		{id: "message/error", what: "a correct error", stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"no such thing"}}` + "\n"}, exit: 1, tests: "fail pass", says: []string{"-32602", "no such thing"}},
 		{
-			id: "message/error-unlooked-at", what: "an error that no assertion looks at", stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"no such thing"}}` + "\n"}, test: "expect: [{target: duration_ms, matcher: {lt: 60000}}]",
+			id: "message/error-unlooked-at", what: "an error that no assertion examines", stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"no such thing"}}` + "\n"}, test: "expect: [{target: duration_ms, matcher: {lt: 60000}}]",
 			exit: 1, tests: "fail pass", says: []string{"no such thing"},
 		},
 		own("with-method", "an answer that is a request, too", `{"jsonrpc":"2.0","id":$ID,"method":"tools/call"`+rest, "bad-message"),

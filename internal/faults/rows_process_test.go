@@ -15,7 +15,7 @@ import (
 // processRows are servers that die, hang, or leave things behind.
 func processRows() []row {
 	died := func(id, what string, act func(*stdio), says ...string) row {
-		return row{id: "process/" + id, what: what, stdio: talk{act: act}, exit: 1, tests: "error pass", says: append(says, "tools/call (id", "in flight")}
+		return row{id: "process/" + id, what: what, stdio: talk{act: act}, exit: 1, tests: "error pass", says: append(says, "while ", "tools/call", "in flight")}
 	}
 	fine := func(id, what, at string, act func(*stdio)) row {
 		return row{id: "process/" + id, what: what, stdio: talk{at: at, act: act}, tests: "pass pass", within: 6 * time.Second}
@@ -69,11 +69,7 @@ func processRows() []row {
 			id: "process/odd-answer-then-exit", what: "odd: the server answers and ends with status 0; the next call gets a new one", stdio: talk{act: ok(exitWith(0, ""))},
 			more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", tests: "pass pass", says: []string{"died and was restarted", "exit status 0"},
 		},
-		{
-			id: "process/odd-exit-after-last", what: "odd: the server crashes after its last answer", stdio: talk{act: ok(exitWith(6, ""))},
-			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"], validate_output: false}}\ntools: [{name: one, tool: t, args: {fault: true}}]\n", tests: "pass",
-		},
-		fine("odd-crash-at-the-end", "odd: the server crashes when its input ends", "end", exitWith(7, "segfault in atexit\n")),
+		fine("odd-status-at-the-end", "odd: the server ends with status 7 when its input ends", "end", exitWith(7, "no more input\n")),
 		{
 			id: "process/odd-closes-input", what: "odd: the server closes its input after an answer, and gets a successor", stdio: talk{act: ok(func(*stdio) { os.Stdin.Close(); hang(nil) })},
 			server: "validate_output: false", more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", exit: 1, tests: "pass error", says: []string{"the server closed its standard input"}, within: 6 * time.Second,
@@ -102,6 +98,8 @@ func processRows() []row {
 			c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			_ = c.Start()
 		})),
+		watchdog("odd-watchdog", "odd: a child of the server that ends 0.2 s after it", false),
+		watchdog("odd-watchdog-daemon", "odd: a child in a session of its own that ends 0.2 s after the server", true),
 		{id: "process/daemon", what: "a child of the server in a session of its own (a daemon)", stdio: talk{act: ok(func(*stdio) {
 			c := exec.Command("sleep", "300")
 			c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -122,6 +120,16 @@ func processRows() []row {
 			_ = syscall.SetNonblock(2, true)
 		}}, tests: "pass pass"},
 	}
+}
+
+// watchdog is a server with a child that watches it and ends soon after it.
+func watchdog(id, what string, daemon bool) row {
+	return row{id: "process/" + id, what: what, tests: "pass pass", never: []string{"leftover-process"}, stdio: talk{act: func(s *stdio) {
+		c := exec.Command("sh", "-c", fmt.Sprintf("while kill -0 %d 2>/dev/null; do sleep 0.05; done; sleep 0.2", os.Getpid()))
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: daemon}
+		_ = c.Start()
+		s.ok()
+	}}}
 }
 
 // child starts a shell script and does not wait for it; it has the server's

@@ -36,7 +36,7 @@ func resultRows() []row {
 		result("is-error-text", "isError is a text", `{"content":[{"type":"text","text":"ok"}],"isError":"yes"}`, "fail pass", "isError"),
 		result("unknown-type", "a resultType nobody knows", `{"resultType":"hologram","content":[{"type":"text","text":"ok"}]}`, "fail pass", "result-type", "hologram"),
 		result("almost", "another text than is expected", `{"content":[{"type":"text","text":"ok "}]}`, "fail pass", "exact"),
-		{id: "result/is-error-unlooked-at", what: "the tool failed and no assertion looks at that", stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"ok"}],"isError":true}}` + "\n"}, exit: 1, tests: "fail pass", says: []string{"isError"}},
+		{id: "result/is-error-unlooked-at", what: "the tool failed and no assertion examines that", stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"ok"}],"isError":true}}` + "\n"}, exit: 1, tests: "fail pass", says: []string{"isError"}},
 		{id: "result/is-error-no-expect", what: "the tool failed and the test expects nothing", stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"boom"}],"isError":true}}` + "\n"}, test: "tags: [x]", exit: 1, tests: "fail pass", says: []string{"boom"}},
 
 		schema("schema-broken", "structured content that does not fit the tool's schema", `{"type":"object","properties":{"n":{"type":"string"}}}`, both, "fail", "output-schema", "n"),

@@ -31,19 +31,19 @@ func startRows() []row {
 		neither(row{id: "start/bad-interpreter", what: "a script whose interpreter does not exist", suite: cmd("[./server.sh]"), files: map[string]string{"server.sh": "#!/no/such/interpreter\n"}, says: []string{"server.sh", "/no/such/interpreter"}}),
 		neither(row{id: "start/no-shebang", what: "an executable text without an interpreter", suite: cmd("[./server.sh]"), files: map[string]string{"server.sh": "#!\necho hi\n"}, says: []string{"neither a program for this system nor a script with a #! line"}}),
 		neither(row{id: "start/no-such-cwd", what: "the server's working folder does not exist", suite: "servers: {s: {command: [sh], cwd: ./nowhere}}\ntools: [{name: one, tool: t}, {name: two, tool: t}]\n", says: []string{"nowhere"}}),
-		neither(row{id: "start/exit-0", what: "the server ends at once, with status 0", stdio: talk{at: "start", act: exitWith(0, "")}, says: []string{"the server exited (exit status 0)"}}),
-		neither(row{id: "start/exit-3", what: "the server ends at once, with status 3 and a reason", stdio: talk{at: "start", act: exitWith(3, "cannot open database\n")}, says: []string{"exit status 3", "cannot open database"}}),
+		neither(row{id: "start/exit-0", what: "the server ends at once, with status 0", stdio: talk{at: "start", act: exitWith(0, "")}, says: []string{"the server exited with status 0 before answering"}}),
+		neither(row{id: "start/exit-3", what: "the server ends at once, with status 3 and a reason", stdio: talk{at: "start", act: exitWith(3, "cannot open database\n")}, says: []string{"exited with status 3 before answering", "cannot open database"}}),
 		neither(row{id: "start/flood-then-exit", what: "the server writes 50 MB to standard error and ends", stdio: talk{at: "start", act: func(*stdio) {
 			for range 50 {
 				os.Stderr.WriteString(strings.Repeat("trouble with the frobnicator\n", 1<<20/29))
 			}
 			exitWith(1, "the last words\n")(nil)
-		}}, says: []string{"exit status 1", "the last words"}, within: 5 * time.Second}),
+		}}, says: []string{"exited with status 1 before answering", "the last words"}, within: 5 * time.Second}),
 		neither(row{id: "start/half-an-answer", what: "the server ends in the middle of its handshake", stdio: talk{at: "initialize", act: func(s *stdio) {
 			s.write(`{"jsonrpc":"2.0","id":` + s.id + `,"result":{"protoc`)
 			os.Exit(4)
-		}}, says: []string{"exit status 4", "the output ended without a newline"}}),
-		neither(row{id: "start/silent", what: "the server never answers the handshake", stdio: talk{at: "start", act: hang}, server: "connect_timeout: 1s\n", says: []string{"connect_timeout 1s"}, within: 8 * time.Second}),
+		}}, says: []string{"exited with status 4 before answering", "the output ended without a newline"}}),
+		neither(row{id: "start/silent", what: "the server never answers the handshake", stdio: talk{at: "start", act: hang}, server: "connect_timeout: 1s\n", says: []string{"within 1s; the server wrote nothing to stdout", "is it a stdio MCP server?", "mcptest doctor --server s --config"}, within: 8 * time.Second}),
 		neither(row{id: "start/closes-output", what: "the server closes its output and lives on", stdio: talk{at: "start", act: func(*stdio) { os.Stdout.Close(); hang(nil) }}, says: []string{"closed its standard output"}, within: 8 * time.Second}),
 		neither(row{id: "start/handshake-refused", what: "initialize is answered with an error", stdio: talk{at: "initialize", act: func(s *stdio) { s.write(refusal(s.id, -32603, "licence expired")) }}, says: []string{"licence expired", "-32603"}}),
 		neither(row{id: "start/unknown-revision", what: "the server speaks a protocol revision that does not exist", stdio: talk{hello: strings.ReplaceAll(goodHello, "2025-11-25", "1999-01-01")}, says: []string{"1999-01-01"}}),
@@ -60,11 +60,20 @@ func startRows() []row {
 		{id: "start/hello-twice", what: "initialize is answered twice", stdio: talk{at: "initialize", act: func(s *stdio) { s.write(answer(s.id, goodHello) + answer(s.id, goodHello)) }}, exit: 1, tests: "pass pass", says: []string{"duplicate-id"}},
 		fine(row{id: "start/odd-stderr-banner", what: "odd: a banner and logs on standard error", stdio: talk{at: "start", act: func(*stdio) { os.Stderr.WriteString("listening\n\x1b[31mwarning\x1b[0m\n") }}}),
 		fine(row{id: "start/odd-slow", what: "odd: the server needs a second to start", stdio: talk{at: "start", act: func(*stdio) { time.Sleep(time.Second) }}, within: 4 * time.Second}),
-		fine(row{id: "start/odd-silent-probe", what: "odd: server/discover is never answered", stdio: talk{at: "server/discover", act: func(*stdio) {}}, within: 5 * time.Second}),
+		fine(row{id: "start/odd-silent-probe", what: "odd: server/discover is never answered", stdio: talk{at: "server/discover", act: func(*stdio) {}}, within: 9 * time.Second}),
+		fine(row{
+			id: "start/list-silent", what: "tools/list is never answered", stdio: talk{at: "tools/list", act: func(*stdio) {}},
+			says: []string{"outputSchema is not checked: tools/list was not answered within 1s"}, within: 4 * time.Second,
+		}),
+		fine(row{
+			id: "start/list-silent-hooks", what: "tools/list is never answered, and the tests have hooks and little time", stdio: talk{at: "tools/list", act: func(*stdio) {}},
+			test: "timeout: 500ms", more: "hooks: {beforeEach: \"true\"}\n", never: []string{"timed out"},
+			says: []string{"outputSchema is not checked: tools/list was not answered within 1s"}, within: 4 * time.Second,
+		}),
 		fine(row{id: "start/odd-dies-of-probe", what: "odd: the server dies of an unknown first request", stdio: talk{at: "server/discover", act: exitWith(1, "unknown method\n")}, within: 5 * time.Second}),
 		fine(row{id: "start/odd-modern", what: "odd: a server of revision 2026-07-28, without handshake", stdio: talk{
 			at: "initialize", found: goodFound, act: func(s *stdio) { s.write(refusal(s.id, -32601, "no")) },
-			tools: `{"resultType":"complete","ttlMs":0,"cacheScope":"private",` + goodTools[1:],
+			tools: modernTools,
 		}}),
 		fine(row{id: "start/odd-legacy-discover", what: "odd: server/discover offers old revisions only", stdio: talk{found: strings.ReplaceAll(goodFound, "2026-07-28", "2025-11-25")}, within: 5 * time.Second}),
 		fine(row{id: "start/odd-old-revision", what: "odd: the server speaks 2024-11-05 only", stdio: talk{hello: strings.ReplaceAll(goodHello, "2025-11-25", "2024-11-05")}}),
@@ -77,7 +86,7 @@ func startRows() []row {
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSEGV, syscall.SIGABRT} {
 		name := map[syscall.Signal]string{syscall.SIGKILL: "SIGKILL", syscall.SIGSEGV: "SIGSEGV", syscall.SIGABRT: "SIGABRT"}[sig]
-		rows = append(rows, neither(row{id: "start/" + strings.ToLower(name), what: "the server is ended by " + name + " at once", stdio: talk{at: "start", act: killSelf(sig)}, says: []string{"the server exited (signal: " + sig.String()}}))
+		rows = append(rows, neither(row{id: "start/" + strings.ToLower(name), what: "the server is ended by " + name + " at once", stdio: talk{at: "start", act: killSelf(sig)}, says: []string{"the server ended (signal: " + sig.String()}}))
 	}
 	return rows
 }

@@ -32,7 +32,7 @@ func suiteRows() []row {
 		{id: "suite/missing", what: "the suite does not exist", args: []string{"run", "nowhere.yml"}, exit: 2, says: []string{"nowhere.yml"}},
 		{id: "suite/none", what: "no suite is named and none is there", args: []string{"run"}, exit: 2, says: []string{"mcptest.yaml"}},
 		special("folder-without", "a folder without suites", func(t *trial) { t.write("special/x.txt", "") }),
-		{id: "suite/fifo", what: "the suite is a pipe that nobody writes to", setup: fifo("special"), args: []string{"run", "special"}, exit: 2, says: []string{"special", "nobody writes to this pipe"}, within: 14 * time.Second},
+		{id: "suite/fifo", what: "the suite is a pipe that nobody writes to", setup: fifo("special"), args: []string{"run", "special"}, exit: 2, says: []string{"special", "no process writes to this pipe"}, within: 14 * time.Second},
 		special("device", "the suite is a device without an end", func(t *trial) { _ = os.Symlink("/dev/zero", filepath.Join(t.work, "special")) }),
 		special("link-loop", "the suite is a symbolic link to itself", func(t *trial) { _ = os.Symlink("special", filepath.Join(t.work, "special")) }),
 		file("empty", "an empty file", "", "empty"),

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"testing/iotest"
 	"time"
 )
 
@@ -18,9 +19,12 @@ type talk struct {
 	at    string // "": the first test's tools/call; start, end of input, or a method
 	say   string // written in one piece
 	act   func(*stdio)
-	hello string // result of initialize
-	found string // result of server/discover; "": such a server is of the old kind
-	tools string // result of tools/list
+	hello string        // result of initialize
+	found string        // result of server/discover; "": such a server is of the old kind
+	tools string        // result of tools/list
+	boot  func()        // before anything else
+	lag   time.Duration // of the answer to server/discover, beside which others are given
+	slow  bool          // it reads a byte at a time: never more than the request it deals with
 }
 
 // stdio is a server at work.
@@ -36,10 +40,18 @@ const (
 	goodResult = `{"content":[{"type":"text","text":"ok"}]}`
 	goodHello  = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"faulty","version":"1"}}`
 	goodTools  = `{"tools":[{"name":"t","description":"a tool","inputSchema":{"type":"object"}}]}`
-	goodFound  = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"faulty","version":"1"}}}`
+	// A result of 2026-07-28 says how long it may be kept.
+	modernTools = `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"t","description":"a tool","inputSchema":{"type":"object"}}]}`
+	goodFound   = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"faulty","version":"1"}}}`
 )
 
-func newStdio(r *row) *stdio { return &stdio{talk: r.stdio, in: bufio.NewReaderSize(os.Stdin, 1<<16)} }
+func newStdio(r *row) *stdio {
+	s := &stdio{talk: r.stdio, in: bufio.NewReaderSize(os.Stdin, 1<<16)}
+	if r.stdio.slow {
+		s.in = bufio.NewReader(iotest.OneByteReader(os.Stdin))
+	}
+	return s
+}
 
 // next reads a request; false at the end of the input.
 func (s *stdio) next() bool {
@@ -49,6 +61,9 @@ func (s *stdio) next() bool {
 }
 
 func (s *stdio) serve() {
+	if s.boot != nil {
+		s.boot()
+	}
 	if s.at == "start" {
 		s.misbehave()
 	}
@@ -97,7 +112,8 @@ func (s *stdio) behave(method string) {
 		s.old = s.id
 		s.write(answer(s.id, pick(s.hello, goodHello)))
 	case method == "server/discover" && s.found != "":
-		s.write(answer(s.id, s.found))
+		text := answer(s.id, s.found)
+		time.AfterFunc(s.lag, func() { s.write(text) })
 	case method == "tools/list":
 		s.write(answer(s.id, pick(s.tools, goodTools)))
 	case method == "tools/call":

@@ -26,7 +26,7 @@ var stricter = []struct {
 	words *regexp.Regexp
 }{
 	{"a name that nothing in the suite has", re(`no server is called|names no server|no earlier step captures|no default_server`)},
-	{"the same name twice", re(`exists already|stands twice|captured twice|declared twice|given twice|has the name of an item|is the name of \d+ items`)},
+	{"the same name twice", re(`exists already|in the list twice|captured twice|declared twice|given twice|has the name of an item|is the name of \d+ items`)},
 	{"a reference that can't resolve", re(`refers to itself|is declared later`)},
 	{"a placeholder that nothing fills", re(`neither a variable nor set|known in (tests with cases|the later steps)|\}: no "|not set in the environment`)},
 	{

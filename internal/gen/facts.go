@@ -21,7 +21,7 @@ type fact struct {
 }
 
 const (
-	anyMap    = `{"type":["object","string"],"pattern":"^\\$\\{[A-Za-z_].*\\}$","patternErrorMessage":"want a map, or a placeholder such as ${name}"}`
+	anyMap    = `{"type":["object","string"],"pattern":"^\\$\\{[A-Za-z_].*\\}$","patternErrorMessage":"expected a map, or a placeholder such as ${name}"}`
 	unitRange = `{"minimum":0,"maximum":1}`
 	retryMax  = `{"minimum":0,"maximum":100}`
 	notEmpty  = `{"minLength":1}`
@@ -67,6 +67,7 @@ var facts = map[string]fact{
 	"RunOptions.timeout":        {value: `"30s"`, example: `"10s"`},
 	"RunOptions.retries":        {value: `0`, example: `2`, add: retryMax},
 	"RunOptions.fail_fast":      {value: `false`, example: `true`},
+	"RunOptions.strict_args":    {value: `false`, example: `true`},
 
 	"fromEnv.from_env": {example: `"API_TOKEN"`, add: notEmpty},
 	"fromEnv.default":  {schema: `{"type":["string","number","boolean","null"]}`, example: `"none"`},
@@ -144,6 +145,7 @@ var facts = map[string]fact{
 	"Defaults.server":            {example: `"api"`},
 	"Defaults.derivedMetrics":    {schema: metricDef, example: exMetrics},
 	"Common.name":                {example: `"lists the seeded issues"`, add: `{"pattern":"\\S"}`},
+	"Common.description":         {example: `"clients rely on the order of the results"`},
 	"Common.server":              {example: `["over-stdio","over-http"]`},
 	"Common.expect":              {schema: expectDef, example: exExpect},
 	"Common.threshold":           {example: `0.75`, add: unitRange},
@@ -159,6 +161,7 @@ var facts = map[string]fact{
 	"Common.respond":             {example: exRespond},
 	"Common.cancel_after":        {example: `"200ms"`},
 	"Common.wait":                {example: `{"notification":"notifications/resources/updated","timeout":"2s"}`},
+	"toolsEntry.invalid_args":    {value: `false`, example: `true`},
 	"Common.log_level":           {example: `"debug"`},
 	"Common.transform":           {schema: `{"not":{}}`, example: `true`},
 	"Repeat.times":               {example: `10`, add: `{"minimum":1,"maximum":100000}`},

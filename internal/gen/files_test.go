@@ -10,16 +10,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"mcptest/internal/aqlcli"
 	"mcptest/internal/cli"
 	"mcptest/internal/gen"
 )
 
 var update = flag.Bool("update", false, "write the generated files")
 
+// programs are the command lines that the reference describes.
+func programs() []gen.Program { return []gen.Program{cli.Program(), aqlcli.Program()} }
+
 // TestGeneratedFiles fails when a committed file is not what the code says;
 // with -update it writes them.
 func TestGeneratedFiles(t *testing.T) {
-	for _, f := range gen.Files(schemaDoc(t), gen.Facts{Programs: cli.Programs()}) {
+	for _, f := range gen.Files(schemaDoc(t), gen.Facts{Programs: programs()}) {
 		path := filepath.Join("..", "..", filepath.FromSlash(f.Path))
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

@@ -148,8 +148,8 @@ func (w *keyWalk) doc(v jsonv.Value) string {
 
 // defDocs describe definitions for keys that have nothing more to say.
 var defDocs = map[string]string{
-	"matcher":         "what it must be: a map with exactly one matcher",
-	"assert-set-body": "a bundle of assertions with a threshold of its own, which counts as one item",
+	"matcher":         "what is expected: a map with exactly one matcher",
+	"assert-set-body": "a group of assertions with its own threshold; it counts as one item",
 }
 
 // typeNames are what definitions are called where they are the type of a key.
@@ -253,7 +253,7 @@ func (w *keyWalk) listLabel(items jsonv.Value) string {
 	label := w.label(items)
 	switch {
 	case strings.HasPrefix(label, "`"):
-		return "list of these words: " + label
+		return "list of: " + label
 	case strings.HasPrefix(label, "kind "):
 		return "list of kinds " + strings.TrimPrefix(label, "kind ")
 	case strings.Contains(label, ",") || label == "text":

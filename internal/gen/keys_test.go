@@ -80,7 +80,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func topics(t *testing.T) []gen.Topic {
-	return gen.Topics(schemaDoc(t), cli.Programs()[0].ExitCodes)
+	return gen.Topics(schemaDoc(t), cli.Program().ExitCodes)
 }
 
 // TestEverythingCanBeAskedFor: matchers and their aliases, roots, kinds, codes
@@ -133,7 +133,7 @@ func TestEverythingCanBeAskedFor(t *testing.T) {
 // TestPagesAreComplete: the page about suites has a row for every key.
 func TestPagesAreComplete(t *testing.T) {
 	pages := map[string]string{}
-	for _, f := range gen.Files(schemaDoc(t), gen.Facts{Programs: cli.Programs()}) {
+	for _, f := range gen.Files(schemaDoc(t), gen.Facts{Programs: programs()}) {
 		pages[f.Path] = string(f.Data)
 	}
 	suite := pages["docs/reference/suite.md"]
@@ -145,7 +145,7 @@ func TestPagesAreComplete(t *testing.T) {
 	if strings.Contains(suite, "|---|---|---|---|\n\n") {
 		t.Error("docs/reference/suite.md has an empty table")
 	}
-	for _, p := range cli.Programs() {
+	for _, p := range programs() {
 		for _, c := range p.Commands {
 			for _, f := range c.Flags {
 				if !strings.Contains(pages["docs/reference/cli.md"], "--"+f.Name) || f.Doc == "" {

@@ -45,7 +45,7 @@ func (f Flag) spelled() string {
 }
 
 func cliPage(programs []Program) []byte {
-	p := newPage("Command line", "The programs, their commands and options, as `--help` shows them.")
+	p := newPage("Command line", "The programs, their commands and their options, as shown by `--help`.")
 	for _, prog := range programs {
 		p.printf("\n## %s\n\n%s\n", prog.Name, prose(prog.Long))
 		p.table("Command", "Does")

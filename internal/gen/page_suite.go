@@ -21,27 +21,27 @@ var sections = []section{
 	{"Authentication", "`servers.<name>.auth`", []string{"auth"}, false},
 	{"OAuth", "`servers.<name>.auth.oauth`", []string{"oauth"}, false},
 	{"TLS", "`servers.<name>.tls`", []string{"tls"}, false},
-	{"Any test", "The keys that tests of all blocks have. A test has one thing to invoke besides, or `steps`.", tests, true},
+	{"Any test", "The keys shared by tests of all lists. Each test also has one thing to invoke, or `steps`.", tests, true},
 	{"A test of `tools`", "A `tools/call`.", []string{"tools-test"}, false},
 	{"A test of `resources`", "A `resources/read`.", []string{"resources-test"}, false},
 	{"A test of `prompts`", "A `prompts/get`.", []string{"prompts-test"}, false},
-	{"A test of `protocol`", "Any request as it stands, or bytes: `method` or `raw`.", []string{"protocol-test"}, false},
+	{"A test of `protocol`", "Any request, sent unchanged, or bytes: `method` or `raw`.", []string{"protocol-test"}, false},
 	{"A step of a flow", "`steps[]` of a test; it invokes one thing.", []string{"flow-step"}, false},
 	{"Repeating", "`repeat` of a test.", []string{"repeat"}, false},
 	{"Waiting for a notification", "`wait` of a test or step.", []string{"wait"}, false},
-	{"Answering the server", "`respond` of a server, test or step. A capability without a script is not declared.", []string{"respond"}, false},
+	{"Answering the server", "`respond` of a server, test or step. A capability without answers is not declared.", []string{"respond"}, false},
 	{"A sampling answer", "One of `respond.sampling`: these keys, or a whole result, which has `content`.", []string{"sampling-answer"}, false},
 	{"An elicitation answer", "One of `respond.elicitation`.", []string{"elicitation-answer"}, false},
 	{"A root", "One of `respond.roots`.", []string{"root"}, false},
 	{"What is expected", "`expect` is a list of assertions and assert-sets, or a map:", []string{"expect"}, false},
 	{"An assertion", "One entry of `expect`. See [matchers](matchers.md) and [targets](targets.md).", []string{"assertion"}, false},
 	{"An assert-set", "`- assert-set:` with these keys is one entry of `expect`. Sets do not nest.", []string{"assert-set-body"}, false},
-	{"A derived metric", "One entry of `derivedMetrics`. Metrics are computed in the order in which they are declared.", []string{"derived-metrics entry"}, false},
+	{"A derived metric", "One entry of `derivedMetrics`. Metrics are computed in the order in which they are declared. A `ref` to an unknown name counts as 0 with a warning; it fails the test if the metric has a threshold.", []string{"derived-metrics entry"}, false},
 	{"The value of a metric", "`derivedMetrics[].value` has exactly one of these keys.", []string{"derived-metrics entry value"}, false},
 	{"A reference of a metric", "One entry of `weighted_sum` or `weighted_average`.", []string{"metric-terms entry"}, false},
-	{"The baseline of tests", "`defaultTest` is merged into every test that does not say `defaults: false`. Its items come after the test's own.", []string{"default-test"}, false},
+	{"Defaults of tests", "`defaultTest` is merged into every test that does not set `defaults: false`. Its items come after those of the test.", []string{"default-test"}, false},
 	{"Hooks", "`hooks`: each phase is one hook or a list.", []string{"hooks"}, false},
-	{"A hook", "A command as text, run for its effects and exit code, or a map:", []string{"hook"}, false},
+	{"A hook", "A command as text, of which only the exit code is used, or a map:", []string{"hook"}, false},
 	{"A fixture step", "One entry of `setup`, `setup_per_test` or `teardown`: exactly one of `run` and `call`.", []string{"step", "teardown-step"}, false},
 	{"A tool call of a step", "`call` of a fixture step.", []string{"step-call"}, false},
 	{"Options of the run", "`run_options`", []string{"run-options"}, false},
@@ -78,16 +78,16 @@ func keysIn(s section, keys []Key) []Key {
 }
 
 func suitePage(keys []Key) []byte {
-	p := newPage("Suite files", "Every key of a suite. The same for one of them: `mcptest explain KEY`. Editors show this when the file begins with\n\n"+
+	p := newPage("Suite files", "Every key of a suite. `mcptest explain KEY` explains one of them. Editors show these texts if the file begins with\n\n"+
 		"```yaml\n# yaml-language-server: $schema=./suite.schema.json\n```\n\n"+
 		"and `mcptest schema > suite.schema.json` was run.\n\n"+
 		"**Types.** A *duration* is a number with a unit: `500ms`, `30s`, `1m30s`. A *scalar* is text, a number, `true` or\n"+
-		"`false`. `null`, also from a variable or a row, counts as a key left out for what has a default elsewhere: durations,\n"+
-		"thresholds, counts, switches. Where text, a list or a map is wanted it is a mistake.\n\n"+
-		"**Placeholders.** `${name}` in a value stands for a variable, else for an environment variable; `${name:-default}` has a\n"+
+		"`false`. `null`, also from a variable or a row, is the same as leaving out the key if the key has a default: durations,\n"+
+		"thresholds, counts, switches. For text, a list or a map it is an error.\n\n"+
+		"**Placeholders.** `${name}` in a value is replaced by a variable, or else by an environment variable; `${name:-default}` has a\n"+
 		"default, `$${` is a literal `${`. A value that is exactly one `${name}` takes the variable's type, so a number may be\n"+
-		"written `\"${limit}\"`. `${case.x}` is a value of a `cases:` row, `${steps.x}` one that an earlier step captured,\n"+
-		"`${CONFIG_DIR}` the folder of the file. Hooks and keys of maps are not expanded, commands after they are split into words.")
+		"written `\"${limit}\"`. `${case.x}` is a value of a `cases:` row, `${steps.x}` a value captured by an earlier step,\n"+
+		"`${CONFIG_DIR}` the directory of the file. Hooks and map keys are not expanded; commands are expanded after they are split into words.")
 	p.printf("\n")
 	for _, s := range sections {
 		p.printf("\n- [%s](#%s)", s.title, anchor(s.title))

@@ -85,9 +85,9 @@ func prose(s string) string {
 }
 
 func matchersPage() []byte {
-	p := newPage("Matchers", "What a `matcher:` may be. It is a map with exactly one of these keys; names with a hyphen may be written with an\n"+
-		"underscore. Every matcher but `absent`, `exists` and the combinators fails when its target has nothing. The same text for\n"+
-		"one of them: `mcptest explain NAME`.\n\n"+
+	p := newPage("Matchers", "The values of `matcher:`. A matcher is a map with exactly one of these keys; names with a hyphen may be written with an\n"+
+		"underscore. Every matcher except `absent`, `exists` and the combinators fails if its target has no value.\n"+
+		"`mcptest explain NAME` explains one of them.\n\n"+
 		"```yaml\nexpect:\n  - target: text\n    matcher: { contains: rust }\n```")
 	p.table("Matcher", "Holds when")
 	for _, row := range expect.Matchers() {
@@ -106,7 +106,7 @@ func matchersPage() []byte {
 
 func value(json string) string {
 	if json == "" {
-		return "a target that has nothing"
+		return "a target without a value"
 	}
 	return code(json)
 }
@@ -121,45 +121,47 @@ func message(s string) string {
 // forms are the parts that a target may have behind its root.
 var forms = [][2]string{
 	{"result.user.name", "members by name"},
-	{`result["odd key"]`, "a name that has other characters than letters, digits, `_` and `-`, or begins with a digit"},
+	{`result["odd key"]`, "a name with characters other than letters, digits, `_` and `-`, or that begins with a digit"},
 	{"result.items[0]", "an element, counted from 0"},
 	{"result.items[-1]", "the last element"},
 	{"result.items[*].id", "all elements: the target is a list"},
 	{"result.items[1:3]", "elements 1 and 2: the target is a list"},
-	{"$.result.items", "the `$` of JSONPath may be written"},
+	{"$.result.items", "the `$` of JSONPath is optional"},
 }
 
 func targetsPage() []byte {
-	p := newPage("Targets", "What a `target:` may be: a root, and a path below it. A target that has nothing fails every matcher but `absent`; the\n"+
-		"message says how far the path leads and what is there.")
+	p := newPage("Targets", "The values of `target:`: a root, and a path below it. A target without a value fails every matcher except `absent`; the\n"+
+		"message shows how far the path could be followed and what was found there.")
 	p.printf("\n## Roots\n")
 	p.table("Root", "What it is", "Example")
 	for _, r := range expect.Roots() {
 		t := rootTopic(r)
 		doc := prose(t.Doc)
 		if r.Leaf != "" {
-			doc += " It is " + r.Leaf + ": nothing can follow it."
+			doc += " It is " + r.Leaf + ": no path can follow it."
 		}
 		p.row(code(r.Name), doc, code(rootExamples[r.Name][0]))
 	}
-	p.printf("\n## Paths\n\nThe forms are those of JSONPath (RFC 9535), with its meaning.\n")
+	p.printf("\n## Paths\n\nThe syntax and its meaning are those of JSONPath (RFC 9535).\n")
 	p.table("Form", "Selects")
 	for _, f := range forms {
 		p.row(code(f[0]), f[1])
 	}
-	p.printf("\n`result` is the raw result of the call. An `isError` that is absent reads `false`. A first key that the result does not\n" +
-		"have is looked up in `structuredContent`, then, when the content is one text block that holds a JSON object, in that\n" +
-		"object; so `result.items` finds `items` whichever way the server answers. Keys that MCP defines for results (`content`,\n" +
-		"`isError`, `structuredContent`, `_meta`, …) are never looked up elsewhere, and the matchers `exists` and `absent` see the\n" +
-		"raw result only.\n\n" +
-		"A result with `isError: true` or a JSON-RPC error fails the test unless one of its items looks at `error` or\n" +
-		"`result.isError`.\n")
+	p.printf("\n`result` is the result of the call. An absent `isError` reads as `false`. A member that the result itself lacks is\n" +
+		"looked up in `structuredContent`, and then, if the content is one text block that contains a JSON object, in that object; so\n" +
+		"`result.items` finds `items` in any of these forms, for every matcher: `absent` passes if none of the three\n" +
+		"has it. Keys that MCP defines for results (`content`, `isError`, `structuredContent`, `_meta`, …) are not looked up\n" +
+		"elsewhere. `text` is missing, not empty, when the result has no text block.\n\n" +
+		"A call is rejected by a JSON-RPC error or by a result with `isError: true`. The first fails the test unless one of its\n" +
+		"assertions examines `error`, the second unless one examines `result.isError`. `refusal` covers both: use it if the form\n" +
+		"does not matter. Without a result, every target in it fails, including `text` and `structured`, even with `absent`; only\n" +
+		"`result` itself may be `absent`.\n")
 	return p.bytes()
 }
 
 func violationsPage() []byte {
-	p := newPage("Protocol violations", "What a server may do wrong on the wire. A violation that carries a test's id fails that test; any other fails the test\n"+
-		"that holds the session alone, or the run. `tolerate:` of a server makes kinds of them warnings on it:\n\n"+
+	p := newPage("Protocol violations", "Protocol violations by a server. A violation with the request id of a test fails that test; any other fails the test\n"+
+		"that has exclusive use of the session, or the run. `tolerate:` turns violation kinds into warnings for a server:\n\n"+
 		"```yaml\nservers:\n  api:\n    command: [node, server.js]\n    tolerate: [stray-output]\n```")
 	p.table("Kind", "What it is", "Since")
 	for _, k := range Violations() {
@@ -169,8 +171,8 @@ func violationsPage() []byte {
 }
 
 func reportersPage() []byte {
-	p := newPage("Reporters", "How a run is written, with `--reporter NAME`, which may be repeated. `NAME=PATH` writes to a file; without a path\n"+
-		"the report goes to standard output, which one reporter can have. `mcptest report FILE --format NAME` makes any of them\n"+
+	p := newPage("Reporters", "The formats of a report, selected with `--reporter NAME`, which may be repeated. `NAME=PATH` writes to a file; without a path\n"+
+		"the report goes to standard output, which only one reporter can use. `mcptest report FILE --format NAME` creates any of them\n"+
 		"from a saved `json` or `ndjson`.")
 	p.table("Name", "What it is", "Usual file")
 	for _, f := range report.Formats {
@@ -180,7 +182,7 @@ func reportersPage() []byte {
 }
 
 func exitCodesPage(programs []Program) []byte {
-	p := newPage("Exit codes", "What a program says to the shell when it ends.")
+	p := newPage("Exit codes", "The exit codes of the programs.")
 	for _, prog := range programs {
 		p.printf("\n## %s\n", prog.Name)
 		if prog.ExitNote != "" {

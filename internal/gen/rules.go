@@ -41,7 +41,7 @@ var unions = map[string]string{
 // fixedDefs are definitions that no struct stands behind.
 var fixedDefs = map[string]string{
 	"duration": `{"type":["string","null"],"description":"a number with a unit: 500ms, 30s, 1m30s, 2h",` +
-		`"pattern":` + strconv.Quote(durationPattern+`|`+holds) + `,"patternErrorMessage":"want a duration such as 30s"}`,
+		`"pattern":` + strconv.Quote(durationPattern+`|`+holds) + `,"patternErrorMessage":"expected a duration such as 30s"}`,
 }
 
 // structRules are what must hold among the keys of a struct, as members for

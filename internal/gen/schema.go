@@ -217,7 +217,7 @@ func orWhole(v jsonv.Value) jsonv.Value {
 	v = v.With("type", jsonv.From(append(types, "string")))
 	return merge(v, object(
 		pair{"pattern", whole},
-		pair{"patternErrorMessage", "text is not allowed here, but for a placeholder such as ${name}"},
+		pair{"patternErrorMessage", "text is not allowed here, except a placeholder such as ${name}"},
 	))
 }
 

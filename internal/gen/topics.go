@@ -47,7 +47,7 @@ func Topics(schema jsonv.Value, codes []ExitCode) []Topic {
 	for _, k := range Violations() {
 		topics = append(topics, Topic{
 			Kind: "violation", Name: k.Name, Title: "violation " + k.Name, Doc: k.Doc,
-			Facts:   []string{"a breach of the protocol: it fails the test it belongs to, or the run"},
+			Facts:   []string{"a protocol violation: it fails the test it belongs to, or the run"},
 			Example: "servers:\n  api:\n    tolerate: [" + k.Name + "]   # a warning on this server",
 		})
 	}
@@ -93,7 +93,7 @@ func keyTopics(keys []Key) []Topic {
 func rootTopic(r expect.Root) Topic {
 	t := Topic{Kind: "target root", Name: r.Name, Title: "target root " + r.Name, Doc: sentence(r.Doc)}
 	if r.Leaf != "" {
-		t.Facts = []string{"it is " + r.Leaf + ": nothing can follow it"}
+		t.Facts = []string{"it is " + r.Leaf + ": no path can follow it"}
 	}
 	if ex, ok := rootExamples[r.Name]; ok {
 		t.Example = "- target: " + ex[0] + "\n  matcher: {" + ex[1] + "}"
@@ -105,6 +105,7 @@ func rootTopic(r expect.Root) Topic {
 var rootExamples = map[string][2]string{
 	"result":         {"result.content[0].text", "contains: rust"},
 	"error":          {"error.code", "exact: -32602"},
+	"refusal":        {"refusal.text", "icontains: rate limit"},
 	"text":           {"text", "regex: '^Found \\d+'"},
 	"structured":     {"structured.items[*].id", "contains: 7"},
 	"notifications":  {"notifications[*].method", "contains: notifications/tools/list_changed"},
@@ -127,10 +128,10 @@ func matcherTopic(row expect.Row) Topic {
 	}
 }
 
-// shown is an example value; a target that has nothing is said in words.
+// shown is an example value; a target without a value is said in words.
 func shown(value string) string {
 	if value == "" {
-		return "a target that has nothing"
+		return "a target without a value"
 	}
 	return value
 }
@@ -167,7 +168,8 @@ func Find(topics []Topic, word string) []Topic {
 		}
 	}
 	if found := filter(topics, func(t Topic) bool { return t.Name == word || slices.Contains(t.Aliases, word) }); len(found) > 0 {
-		return found
+		isKey := func(t Topic) bool { return t.Kind == "key" } // of many places: last
+		return slices.Concat(filter(found, func(t Topic) bool { return !isKey(t) }), filter(found, isKey))
 	}
 	if found := placed(topics, word); len(found) > 0 {
 		return found

@@ -42,6 +42,9 @@ type SchemaOptions struct {
 	// AssertFormat makes "format" an assertion in drafts that have it as an
 	// annotation (2019-09 and later).
 	AssertFormat bool
+	// Strict refuses unknown keywords, other than x-…, and unknown formats,
+	// which JSON Schema ignores. It is for schemas that an author of ours wrote.
+	Strict bool
 	// DefaultDraft is the draft of schemas without $schema: "2020-12" (also
 	// meant by ""), "2019-09", "7", "6" or "4".
 	DefaultDraft string
@@ -56,9 +59,11 @@ type SchemaOptions struct {
 
 // SchemaError says what is wrong with a schema and where.
 type SchemaError struct {
-	Pointer string         // RFC 6901, to the value in the schema that is wrong
+	Pointer string         // RFC 6901, to the value in the schema that is wrong; with its URI in front, in another document
 	Msg     string         // want one of "array", "boolean", …, got "strin"
 	Rest    []*SchemaError // further faults found in the same pass
+	Word    string         // an unknown word
+	Known   []string       // the words that are known in its place
 }
 
 func (e *SchemaError) Error() string {
@@ -112,6 +117,11 @@ func CompileSchema(doc Value, o SchemaOptions) (schema *Schema, err error) {
 	compiled, err := c.Compile(src.root)
 	if err != nil {
 		return nil, src.explain(err)
+	}
+	if o.Strict {
+		if serr := src.strict(compiled.DraftVersion); serr != nil {
+			return nil, serr
+		}
 	}
 	return &Schema{
 		compiled: compiled,

@@ -412,3 +412,24 @@ func BenchmarkValidate(b *testing.B) {
 		}
 	}
 }
+
+// TestSchemaFormats: each format that suites may name refuses some text.
+func TestSchemaFormats(t *testing.T) {
+	for _, name := range jsonv.SchemaFormats {
+		s := compile(t, `{"format":"`+name+`"}`, jsonv.SchemaOptions{AssertFormat: true, Strict: true})
+		if got := validate(t, s, `"{[%"`); len(got) == 0 {
+			t.Errorf("%s accepts anything", name)
+		}
+	}
+}
+
+// TestStrictSchemas: only authors of ours are held to known keywords.
+func TestStrictSchemas(t *testing.T) {
+	for _, schema := range []string{`{"min":5}`, `{"format":"emial"}`, `{"$schema":"http://json-schema.org/draft-07/schema#","prefixItems":[true]}`} {
+		compile(t, schema, jsonv.SchemaOptions{AssertFormat: true})
+		if _, err := jsonv.CompileSchema(mustParse(t, schema), jsonv.SchemaOptions{Strict: true}); err == nil {
+			t.Errorf("%s: no error", schema)
+		}
+	}
+	compile(t, `{"x-note":1,"$ref":"#/x-defs/a","x-defs":{"a":{"type":"object"}}}`, jsonv.SchemaOptions{Strict: true})
+}

@@ -41,6 +41,18 @@ func (k Kind) String() string {
 	return "absent"
 }
 
+// WithArticle returns the name of the kind after "a" or "an"; null and absent have
+// none.
+func (k Kind) WithArticle() string {
+	switch k {
+	case KindArray, KindObject:
+		return "an " + k.String()
+	case KindNull, KindAbsent:
+		return k.String()
+	}
+	return "a " + k.String()
+}
+
 // Value is one immutable JSON value. The zero Value is absent.
 type Value struct {
 	kind Kind

@@ -16,7 +16,7 @@ type Answerer func(ctx context.Context, method string, params []byte) (result []
 
 // notification files a notification with the calls in flight: progress with
 // the call whose token it carries, anything else with every call in flight.
-func (s *Session) notification(raw []byte, e *envelope, f Frame) {
+func (s *Session) notification(raw []byte, e *Envelope, f Frame) {
 	if !s.checkMethod(e, raw, f) {
 		s.settle("", nil)
 		return
@@ -31,7 +31,7 @@ func (s *Session) notification(raw []byte, e *envelope, f Frame) {
 			return
 		}
 	case "notifications/cancelled":
-		s.cancelAsked(e.params)
+		s.cancelAsked(e.Params)
 	}
 	s.settle("", nil)
 	if id := subscriptionOf(m.Params); m.Stream == "" && id != nil && s.pending[ownOr(id)] != nil {
@@ -40,15 +40,15 @@ func (s *Session) notification(raw []byte, e *envelope, f Frame) {
 	s.share(m)
 }
 
-func (s *Session) messageOf(kind MessageKind, raw []byte, e *envelope, f Frame) Message {
+func (s *Session) messageOf(kind MessageKind, raw []byte, e *Envelope, f Frame) Message {
 	f.Raw = raw
-	return Message{Frame: f, Kind: kind, Method: textOf(e.method), ID: string(e.id), Params: e.params}
+	return Message{Frame: f, Kind: kind, Method: TextOf(e.Method), ID: string(e.ID), Params: e.Params}
 }
 
 // share lists a message with the call on whose stream it came, or with every
 // call in flight.
 func (s *Session) share(m Message) {
-	if k := s.callOf(m.Stream); k != nil && (!k.listening || m.Method == acknowledged) {
+	if k := s.callOf(m.Stream); k != nil && (!k.listening || m.Method == ListenAcknowledged) {
 		k.keep(m, &s.lim)
 		s.journal.add(m)
 		return
@@ -67,25 +67,25 @@ func (s *Session) share(m Message) {
 
 // checkMethod notes wrong types of the members of a request or notification.
 // It reports whether the message can be used.
-func (s *Session) checkMethod(e *envelope, raw []byte, f Frame) bool {
-	if kindOf(e.method) != jsonv.KindString {
-		s.flag(BadMessage, `"method" is `+article(e.method)+", not a string", raw, f)
+func (s *Session) checkMethod(e *Envelope, raw []byte, f Frame) bool {
+	if KindOf(e.Method) != jsonv.KindString {
+		s.flag(BadMessage, `"method" is `+KindOf(e.Method).WithArticle()+", not a string", raw, f)
 		return false
 	}
-	if e.has&hasParams != 0 && kindOf(e.params) != jsonv.KindObject {
-		s.flag(BadMessage, `"params" is `+article(e.params)+", not an object", raw, f)
+	if e.Has&HasParams != 0 && KindOf(e.Params) != jsonv.KindObject {
+		s.flag(BadMessage, `"params" is `+KindOf(e.Params).WithArticle()+", not an object", raw, f)
 	}
-	if e.response() {
-		s.flag(BadMessage, "a message with both a method and "+memberNames(e.has&(hasResult|hasError)), raw, f)
+	if e.IsResponse() {
+		s.flag(BadMessage, "a message with both a method and "+memberNames(e.Has&(HasResult|HasError)), raw, f)
 	}
 	return true
 }
 
 // progressCall finds the call of a progress notification.
-func (s *Session) progressCall(e *envelope, f Frame) *call {
-	token := memberOf(e.params, "progressToken")
+func (s *Session) progressCall(e *Envelope, f Frame) *call {
+	token := MemberOf(e.Params, "progressToken")
 	if token == nil {
-		s.flag(ProgressToken, "a progress notification without a progressToken", e.params, f)
+		s.flag(ProgressToken, "a progress notification without a progressToken", e.Params, f)
 		return nil
 	}
 	var near *call
@@ -93,7 +93,7 @@ func (s *Session) progressCall(e *envelope, f Frame) *call {
 		if k.token == nil {
 			continue
 		}
-		if bytes.Equal(k.token, token) || kindOf(token) == jsonv.KindString && textOf(token) == textOf(k.token) && textOf(token) != "" {
+		if bytes.Equal(k.token, token) || KindOf(token) == jsonv.KindString && TextOf(token) == TextOf(k.token) && TextOf(token) != "" {
 			return k
 		}
 		if bytes.Equal(bytes.Trim(token, `"`), bytes.Trim(k.token, `"`)) {
@@ -101,12 +101,12 @@ func (s *Session) progressCall(e *envelope, f Frame) *call {
 		}
 	}
 	if near != nil {
-		s.flag(ProgressToken, fmt.Sprintf("progressToken is %s, the request had %s", Excerpt(token), Excerpt(near.token)), e.params, f)
+		s.flag(ProgressToken, fmt.Sprintf("progressToken is %s, the request had %s", Excerpt(token), Excerpt(near.token)), e.Params, f)
 		return near
 	}
 	// A token of a call that is over may still be on its way.
 	if !s.in.tokens.has(string(token)) {
-		s.flag(ProgressToken, "progressToken is "+Excerpt(token)+", which no request had", e.params, f)
+		s.flag(ProgressToken, "progressToken is "+Excerpt(token)+", which no request had", e.Params, f)
 	}
 	return nil
 }
@@ -124,8 +124,8 @@ func (t *tokenSet) add(token string) {
 }
 
 // request answers a request of the server on a goroutine of its own.
-func (s *Session) request(raw []byte, e *envelope, f Frame) {
-	if n, ok := ownID(e.id); ok {
+func (s *Session) request(raw []byte, e *Envelope, f Frame) {
+	if n, ok := ownID(e.ID); ok {
 		if k := s.pending[n]; k != nil && bytes.Equal(raw, k.x.Request) {
 			s.flag(Echo, "the server sent our own request back", raw, f)
 			s.settle(k.x.ID, k)
@@ -138,12 +138,12 @@ func (s *Session) request(raw []byte, e *envelope, f Frame) {
 		s.flag(BadMessage, "a request of the server, which protocol revision "+d.Revision+" does not have", raw, f)
 		usable = false
 	}
-	if t := kindOf(e.id); t != jsonv.KindString && !isInteger(e.id) {
-		s.flag(BadMessage, "a request with the id "+Excerpt(e.id), raw, f)
+	if t := KindOf(e.ID); t != jsonv.KindString && !isInteger(e.ID) {
+		s.flag(BadMessage, "a request with the id "+Excerpt(e.ID), raw, f)
 		usable = usable && t == jsonv.KindNumber
 	}
-	if s.asked[string(e.id)] != nil {
-		s.flag(BadMessage, "a second request with the id "+Excerpt(e.id)+" while the first is being answered", raw, f)
+	if s.asked[string(e.ID)] != nil {
+		s.flag(BadMessage, "a second request with the id "+Excerpt(e.ID)+" while the first is being answered", raw, f)
 		usable = false
 	} else if len(s.asked) >= s.lim.Requests {
 		s.flag(Flood, fmt.Sprintf("more than %d requests of the server at once: not answered", s.lim.Requests), raw, f)
@@ -190,7 +190,7 @@ func (s *Session) reply(ctx context.Context, m Message, answer Answerer, to []in
 	if result == nil && rpcErr == nil {
 		rpcErr = &RPCError{Code: CodeMethodNotFound, Message: "Method not found"}
 	}
-	raw, at := appendResponse(nil, []byte(m.ID), result, rpcErr)
+	raw, at := AppendResponse(nil, []byte(m.ID), result, rpcErr)
 	a := Message{
 		Frame: Frame{Dir: ToServer, At: now(), Raw: raw, Stream: m.Stream}, Kind: KindAnswer, Method: m.Method, ID: m.ID,
 		Params: raw[at : len(raw)-1], Shared: m.Shared,
@@ -214,13 +214,13 @@ func (s *Session) reply(ctx context.Context, m Message, answer Answerer, to []in
 
 // cancelAsked ends the answer to a request that the server has given up.
 func (s *Session) cancelAsked(params []byte) {
-	if cancel := s.asked[string(memberOf(params, "requestId"))]; cancel != nil {
+	if cancel := s.asked[string(MemberOf(params, "requestId"))]; cancel != nil {
 		cancel()
 	}
 }
 
-// appendResponse builds an answer frame and returns where its result or error begins.
-func appendResponse(raw, id, result []byte, e *RPCError) (out []byte, at int) {
+// AppendResponse builds an answer frame and returns where its result or error begins.
+func AppendResponse(raw, id, result []byte, e *RPCError) (out []byte, at int) {
 	raw = append(raw, `{"jsonrpc":"2.0","id":`...)
 	raw = append(raw, id...)
 	if e == nil {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"fmt"
 
 	"mcptest/internal/jsonv"
@@ -12,12 +13,15 @@ func (s *Session) batch(raw []byte, f Frame) {
 		switch {
 		case !f.Unterminated && s.in.pretty.opens(raw):
 			s.in.pretty.add(raw, f.Offset, f.At)
-		default:
+		case f.Whole || mayBeBatch(raw):
 			s.broken(raw, f, err)
+		default: // a log line such as "[info] listening"
+			s.stray(raw, f)
+			s.settle("", nil)
 		}
 		return
 	}
-	parts := elements(raw)
+	parts := Elements(raw)
 	if !s.looksLikeBatch(parts) {
 		s.stray(raw, f)
 		s.settle("", nil)
@@ -42,9 +46,15 @@ func (s *Session) batch(raw []byte, f Frame) {
 			s.settle("", nil)
 			continue
 		}
-		_ = s.in.scan.scan(part) // valid, as the whole is
+		_ = s.in.scan.Scan(part) // valid, as the whole is
 		s.message(part, f)
 	}
+}
+
+// mayBeBatch reports whether a line could have been an array of messages.
+func mayBeBatch(raw []byte) bool {
+	rest := bytes.TrimLeft(raw[1:], " \t")
+	return len(rest) == 0 || rest[0] == '{' || rest[0] == '['
 }
 
 // answeredBy finds the call in flight that the first answer of a batch is for.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"mcptest/internal/jsonv"
@@ -35,10 +36,6 @@ func (s *Session) Era() Era {
 	return EraSession
 }
 
-// probeSilence is how long a server may be silent on server/discover before
-// initialize is sent, too.
-const probeSilence = 2 * time.Second
-
 // Codes of MCP 2026-07-28.
 const (
 	CodeHeaderMismatch     = -32020
@@ -46,74 +43,31 @@ const (
 	CodeUnsupportedVersion = -32022
 )
 
-// errFresh says that the era is that of sessions, and that this connection
-// can't be used to begin one.
-var errFresh = errors.New("a fresh connection is needed")
-
 // detect finds out which era the server is of and opens it (MCP 2026-07-28
 // versioning). It is that of requests only if server/discover is answered with
-// a list of revisions that has one we speak; whatever else happens, initialize
-// decides.
+// a list of revisions that has one we speak; otherwise it is that of sessions.
+// The connection is used only if the answer came before initialize was sent:
+// a server that was asked both may have settled on either era.
 func (s *Session) detect(ctx context.Context) (*Dialect, string, error) {
-	newest := newestOf(EraRequests)
 	if h, ok := s.t.(*httpTransport); ok && h.o.Kind == HTTPSSE {
 		return s.handshake(ctx)
 	}
 	pctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	probe := make(chan *Exchange, 1)
-	s.wg.Go(func() { probe <- s.discover(pctx, newest) })
-	silence := time.NewTimer(probeSilence)
-	defer silence.Stop()
-	select {
-	case x := <-probe:
-		return s.probed(ctx, x)
-	case <-silence.C:
-	}
-	return s.race(ctx, probe)
-}
-
-// race sends initialize to a server that is silent on the probe, and takes
-// whichever answer comes first.
-func (s *Session) race(ctx context.Context, probe <-chan *Exchange) (*Dialect, string, error) {
-	type opened struct {
-		d     *Dialect
-		phase string
-		err   error
-	}
-	hctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	hello := make(chan opened, 1)
+	asked, sent := time.Now(), make(chan struct{})
+	handed := sync.OnceFunc(func() { close(sent) })
 	s.wg.Go(func() {
-		d, phase, err := s.handshake(hctx)
-		hello <- opened{d, phase, err}
+		defer handed()
+		probe <- s.once(pctx, Call{Method: MethodDiscover, as: newestOf(EraRequests), handed: handed})
 	})
-	var stuck <-chan time.Time
-	if until, ok := ctx.Deadline(); ok && s.o.Redial != nil {
-		t := time.NewTimer(time.Until(until) / 2)
-		defer t.Stop()
-		stuck = t.C
+	if s.isStdio() {
+		<-sent // initialize must not come before it
 	}
-	for {
-		select {
-		case o := <-hello:
-			if o.err != nil && ctx.Err() == nil {
-				o.err = s.fresh(o.err)
-			}
-			return o.d, o.phase, o.err
-		case x := <-probe:
-			probe = nil
-			if d, err := s.modernOf(x); err == nil {
-				cancel()
-				<-hello
-				s.helloOf(x)
-				return d, "", nil
-			}
-			s.forgive(x)
-		case <-stuck:
-			return nil, "initialize", errFresh
-		}
+	if x := s.awaitProbe(ctx, probe); x != nil {
+		return s.probed(ctx, x)
 	}
+	return s.askBoth(ctx, probe, asked)
 }
 
 // probed goes on after an answer to the probe.
@@ -131,7 +85,7 @@ func (s *Session) probed(ctx context.Context, x *Exchange) (*Dialect, string, er
 	var connect *ConnectError
 	switch {
 	case ctx.Err() != nil:
-		return nil, "initialize", err
+		return nil, MethodDiscover, undetected(s, err, "")
 	case errors.As(x.Cause, &connect) && connect.Info == nil:
 		return nil, "connect", x.Cause
 	case errors.As(err, &refused) && refused.final:
@@ -141,25 +95,36 @@ func (s *Session) probed(ctx context.Context, x *Exchange) (*Dialect, string, er
 	case x.Result != nil && errors.Is(err, errLegacyOnly) && s.isStdio():
 		return nil, "initialize", s.fresh(err)
 	}
-	var none *noCommonError
-	errors.As(err, &none)
 	s.forgive(x)
+	probe := err
 	d, phase, err := s.handshake(ctx)
+	note := ""
+	if err != nil && x.Cause == nil {
+		note = "; before that, server/discover was answered with: " + probe.Error()
+	}
 	if err != nil && ctx.Err() == nil && phase == "initialize" {
-		if none != nil {
-			return nil, "protocol", fmt.Errorf("%w; and %w", none, err)
+		if listsRequests(rpcIn(err)) && s.o.Redial != nil {
+			return nil, phase, &freshError{era: EraRequests, why: err}
 		}
-		err = s.fresh(err)
+		if errors.As(probe, new(*noCommonError)) {
+			return nil, "protocol", fmt.Errorf("%w; and %w", probe, err)
+		}
+		if s.o.Redial != nil && s.isStdio() {
+			return nil, phase, &freshError{era: EraSession, why: err, note: note}
+		}
+	}
+	if note != "" {
+		err = fmt.Errorf("%w%s", err, note)
 	}
 	return d, phase, err
 }
 
-// fresh turns an error into errFresh where there can be another connection.
-func (s *Session) fresh(err error) error {
+// fresh asks for another connection, by initialize, where there can be one.
+func (s *Session) fresh(why error) error {
 	if s.o.Redial == nil || !s.isStdio() {
-		return err
+		return why
 	}
-	return fmt.Errorf("%w (%w)", errFresh, err)
+	return &freshError{era: EraSession, why: why}
 }
 
 // isStdio reports whether the era is that of a process.
@@ -187,22 +152,23 @@ func (s *Session) forgive(probe *Exchange) {
 
 // helloOf takes the answer to server/discover as the handshake.
 func (s *Session) helloOf(x *Exchange) {
-	v, _ := jsonv.Parse(x.Result)
+	v, _ := handshakeResult(x, s.tolerated)
 	s.hello, s.server = x, v
 	s.checkDiscover(v)
 	// Who the server is stands in the _meta here. It is to be found where the
 	// answer to initialize has it, so that one suite can ask servers of both eras.
-	if who := v.Lookup("_meta", metaServer); v.Kind() == jsonv.KindObject && v.Lookup("serverInfo").IsAbsent() && !who.IsAbsent() {
+	if who := v.Lookup("_meta", MetaServer); v.Kind() == jsonv.KindObject && v.Lookup("serverInfo").IsAbsent() && !who.IsAbsent() {
 		s.server = v.With("serverInfo", who)
 	}
 }
 
 // discover sends server/discover as a revision has it.
 func (s *Session) discover(ctx context.Context, d *Dialect) *Exchange {
-	return s.once(ctx, Call{Method: methodDiscover, as: d})
+	return s.once(ctx, Call{Method: MethodDiscover, as: d})
 }
 
-const methodDiscover = "server/discover"
+// MethodDiscover asks a server which protocol versions it supports.
+const MethodDiscover = "server/discover"
 
 var errLegacyOnly = errors.New("server/discover lists only revisions that begin with initialize")
 
@@ -232,6 +198,11 @@ func (e *unsupportedError) Error() string {
 func (s *Session) modernOf(x *Exchange) (*Dialect, error) {
 	switch {
 	case x.Cause != nil:
+		if rpc := rpcIn(x.Cause); rpc != nil {
+			if e := refusal(rpc); errors.As(e, new(*unsupportedError)) {
+				return nil, e
+			}
+		}
 		return nil, x.Cause
 	case x.Error != nil:
 		return nil, refusal(x.RPCError())
@@ -295,7 +266,7 @@ func (s *Session) pinned(ctx context.Context, d *Dialect) (*Dialect, string, err
 	s.hello = x
 	switch {
 	case x.Cause != nil && !deniesRequest(x.Cause):
-		return nil, methodDiscover, x.Cause
+		return nil, MethodDiscover, x.Cause
 	case err != nil:
 		return nil, "protocol", s.unspoken(ctx, d, x, err)
 	case got != d:

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mcptest/internal/mcp"
@@ -81,7 +83,6 @@ func TestDetectEra(t *testing.T) {
 		again   func(method, id string) string // the fresh connection, nil: none is expected
 		want    string                         // revision
 		err     string                         // part of the error
-		slow    bool
 	}{
 		{name: "modern", answers: legacy(result("ID", discovered)), want: "2026-07-28"},
 		{name: "-32601", answers: legacy(refused("ID", -32601, "")), want: "2025-11-25"},
@@ -96,7 +97,7 @@ func TestDetectEra(t *testing.T) {
 		{name: "result is null", answers: legacy(result("ID", `null`)), want: "2025-11-25"},
 		{name: "lists sessions only", answers: legacy(result("ID", `{"supportedVersions":["2025-11-25"],"capabilities":{}}`)), again: legacy("exit"), want: "2025-11-25"},
 		{name: "dies", answers: legacy("exit"), again: legacy("exit"), want: "2025-11-25"},
-		{name: "silent", answers: legacy(""), want: "2025-11-25", slow: true},
+		{name: "silent", answers: legacy(""), again: legacy(""), want: "2025-11-25"},
 		{name: "latched", answers: func(method, id string) string {
 			if method == "initialize" {
 				return refused(id, 0, "")
@@ -120,13 +121,10 @@ func TestDetectEra(t *testing.T) {
 		}(), want: "2026-07-28"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.slow && testing.Short() {
-				t.Skip("waits for a time limit of its own: not with -short")
-			}
 			t.Parallel()
 			fresh := 0
 			s, err := mcp.Open(t.Context(), speaker(t, c.answers), mcp.Options{
-				Protocol: mcp.Auto, ConnectTimeout: 10 * time.Second,
+				Protocol: mcp.Auto, ConnectTimeout: 4 * time.Second,
 				Redial: func(context.Context) (mcp.Transport, error) {
 					fresh++
 					return speaker(t, c.again), nil
@@ -155,40 +153,194 @@ func TestDetectEra(t *testing.T) {
 	}
 }
 
-// A probe that is answered late counts if it comes before initialize's answer,
-// and is no fault if it comes after.
-func TestDetectLate(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for a time limit of its own: not with -short")
-	}
-	for _, order := range []string{"discover", "initialize"} {
-		t.Run(order+" first", func(t *testing.T) {
-			t.Parallel()
-			var probe string
-			s, err := mcp.Open(t.Context(), speaker(t, func(method, id string) string {
-				switch method {
-				case "server/discover":
-					probe = id
-				case "initialize":
-					first, second := result(probe, discovered), result(id, helloResult)
-					if order == "initialize" {
-						first, second = second, first
-					}
-					return first + "~" + second
-				}
-				return ""
-			}), mcp.Options{Protocol: mcp.Auto})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close(context.Background())
-			want := map[string]mcp.Era{"discover": mcp.EraRequests, "initialize": mcp.EraSession}[order]
-			time.Sleep(100 * time.Millisecond)
-			if v := s.TakeViolations(); s.Era() != want || len(v) > 0 {
-				t.Error(s.Era(), v)
-			}
+// late opens a server by a first connection that may answer late, and reports
+// the methods that each connection was sent.
+func late(t *testing.T, o mcp.Options, first, again func(method, id string) string) (*mcp.Session, [][]string, error) {
+	t.Helper()
+	var mu sync.Mutex
+	var seen [][]string
+	dial := func(answers func(method, id string) string) mcp.Transport {
+		mu.Lock()
+		defer mu.Unlock()
+		n := len(seen)
+		seen = append(seen, nil)
+		return speaker(t, func(method, id string) string {
+			mu.Lock()
+			seen[n] = append(seen[n], method)
+			mu.Unlock()
+			return answers(method, id)
 		})
 	}
+	o.Protocol = mcp.Auto
+	o.Redial = func(context.Context) (mcp.Transport, error) { return dial(again), nil }
+	s, err := mcp.Open(t.Context(), dial(first), o)
+	if err == nil {
+		t.Cleanup(func() { s.Close(context.Background()) })
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return s, slices.Clone(seen), err
+}
+
+// A connection that was asked for both eras is never used, and which era the
+// server is of does not depend on when, or in which order, it answers.
+func TestDetectLate(t *testing.T) {
+	dual := func(method, id string) string {
+		switch method {
+		case "server/discover":
+			return result(id, discovered)
+		case "initialize":
+			return result(id, helloResult)
+		}
+		return ""
+	}
+	// Nothing is answered before initialize has come.
+	held := func(answer func(probe, hello string) string) func(method, id string) string {
+		var probe string
+		return func(method, id string) string {
+			switch method {
+			case "server/discover":
+				probe = id
+			case "initialize":
+				return answer(probe, id)
+			}
+			return ""
+		}
+	}
+	for _, c := range []struct {
+		name string
+		late func(probe, hello string) string
+		era  mcp.Era
+		hint mcp.Era
+	}{
+		{"discover first", func(p, h string) string { return result(p, discovered) + "~" + result(h, helloResult) }, mcp.EraRequests, mcp.EraRequests},
+		{"initialize first", func(p, h string) string { return result(h, helloResult) + "~" + result(p, discovered) }, mcp.EraRequests, mcp.EraRequests},
+		{"initialize refused", func(p, h string) string { return refused(h, -32601, "") + "~" + result(p, discovered) }, mcp.EraRequests, mcp.EraRequests},
+		{"initialize refused by version", func(_, h string) string { return refused(h, -32022, `{"supported":["2026-07-28"]}`) }, mcp.EraRequests, mcp.EraRequests},
+		{"initialize refused without a list", func(p, h string) string {
+			return refused(h, -32022, "") + strings.Repeat("~", 30) + result(p, discovered)
+		}, mcp.EraRequests, mcp.EraRequests},
+		{"initialize refused for its headers", func(p, h string) string {
+			return refused(h, -32020, "") + strings.Repeat("~", 30) + result(p, discovered)
+		}, mcp.EraRequests, mcp.EraRequests},
+		{"discover refused", func(p, h string) string { return refused(p, -32601, "") + result(h, helloResult) }, mcp.EraSession, mcp.EraUnknown},
+		{"discover unanswered", func(_, h string) string { return result(h, helloResult) }, mcp.EraSession, mcp.EraSession},
+	} {
+		for _, hint := range []mcp.Era{mcp.EraUnknown, mcp.EraSession, mcp.EraRequests} {
+			t.Run(c.name+", hint "+hint.String(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s, seen, err := late(t, mcp.Options{ConnectTimeout: 4 * time.Second, Hint: hint}, held(c.late), dual)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if s.Era() != c.era || s.EraHint() != c.hint {
+						t.Errorf("era %s, hint %s", s.Era(), s.EraHint())
+					}
+					want := map[mcp.Era]string{mcp.EraSession: "initialize", mcp.EraRequests: "server/discover"}[c.era]
+					if len(seen) != 2 || len(seen[0]) != 2 || seen[1][0] != want {
+						t.Errorf("sent %q, want both over the first connection and %s over the second", seen, want)
+					}
+					if v := s.TakeViolations(); len(v) > 0 {
+						t.Error(v)
+					}
+				})
+			})
+		}
+	}
+}
+
+// When initialize is sent to a server that does not answer server/discover.
+func TestDetectPatience(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		limit   time.Duration
+		hint    mcp.Era
+		output  time.Duration // when the server writes a line that is no answer; 0: never
+		expects time.Duration
+	}{
+		{"silent", 0, mcp.EraUnknown, 0, 10 * time.Second},
+		{"output", 0, mcp.EraUnknown, 500 * time.Millisecond, 2500 * time.Millisecond},
+		{"late output", 0, mcp.EraUnknown, 9 * time.Second, 11 * time.Second},
+		{"short limit", 8 * time.Second, mcp.EraUnknown, 0, 4 * time.Second},
+		{"silent before", 0, mcp.EraSession, 0, 0},
+		{"slow before", 0, mcp.EraRequests, 500 * time.Millisecond, 10 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				var asked time.Duration
+				first := func(method, id string) string {
+					if method == "initialize" {
+						asked = time.Since(start)
+						return result(id, helloResult)
+					}
+					if c.output == 0 {
+						return ""
+					}
+					return strings.Repeat("~", int(c.output/(50*time.Millisecond))) + "Starting"
+				}
+				again := func(_, id string) string { return result(id, helloResult) }
+				s, _, err := late(t, mcp.Options{ConnectTimeout: c.limit, Hint: c.hint}, first, again)
+				if err != nil || s.Era() != mcp.EraSession || asked != c.expects {
+					t.Errorf("%v: initialize was sent after %s, want %s", err, asked, c.expects)
+				}
+			})
+		})
+	}
+}
+
+// A server has the whole time limit again after it was started anew.
+func TestDetectSlowTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := func(method, id string) string {
+			if method == "server/discover" {
+				return strings.Repeat("~", 40*20) + result(id, discovered) // 40 s
+			}
+			return refused(id, -32601, "")
+		}
+		if s, _, err := late(t, mcp.Options{}, slow, slow); err != nil || s.Era() != mcp.EraRequests {
+			t.Error(err)
+		}
+	})
+}
+
+// Who refuses both questions is quoted on both, over whichever connection.
+func TestDetectRefusedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		no := func(method, id string) string { return refused(id, map[string]int{"initialize": -32603}[method], "") }
+		_, seen, err := late(t, mcp.Options{}, no, no)
+		const want = "initialize: the server refused initialize: no (code -32603); before that, server/discover was answered with: no (code 0)"
+		if err == nil || err.Error() != want || len(seen) != 2 {
+			t.Errorf("%v\nwant %s (%q)", err, want, seen)
+		}
+	})
+}
+
+// A hint that is wrong changes nothing but the time.
+func TestDetectWrongHint(t *testing.T) {
+	modern := func(method, id string) string {
+		if method == "server/discover" {
+			return result(id, discovered)
+		}
+		return refused(id, -32601, "")
+	}
+	s, seen, err := late(t, mcp.Options{Hint: mcp.EraSession}, modern, modern)
+	if err != nil || s.Era() != mcp.EraRequests || len(seen) != 2 {
+		t.Errorf("%v, %q", err, seen)
+	}
+}
+
+// Who speaks to none of the questions is reported with what was asked.
+func TestUndetected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := func(string, string) string { return "" }
+		_, seen, err := late(t, mcp.Options{}, silent, silent)
+		const want = "server/discover timed out after 1m (limit: connect_timeout 1m); initialize was sent, too, and not answered; " +
+			"the server wrote nothing at all; protocol: pins the revision, so that only one of the two is sent, and mcptest doctor examines the server"
+		if err == nil || err.Error() != want || len(seen) != 1 {
+			t.Errorf("%v\nwant %s (%q)", err, want, seen)
+		}
+	})
 }
 
 func TestPins(t *testing.T) {

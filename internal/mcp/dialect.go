@@ -1,41 +1,39 @@
 package mcp
 
-import "slices"
-
-// Dialect is one revision of the protocol as far as a session needs to know
-// it. The table of dialects is the only place that knows revisions by name.
+// Dialect is one revision of the protocol. The table of dialects is the only
+// place that knows revisions by name.
 type Dialect struct {
-	Revision    string
-	Handshake   Handshake
-	Batches     bool // a frame may be an array of messages
-	Structured, // tools may answer with structuredContent
-	Elicitation bool // the server may ask elicitation/create
-	Cancel, // notifications/cancelled is how a call is given up on stdio
+	Revision string
+
+	// What a session needs to know.
+	Batches, // a frame may be an array of messages
 	VersionHeader, // each HTTP request has an MCP-Protocol-Version header
 	Tasks, // a client may ask for a call as a task; later revisions have an extension for it
 	Stateless bool // no session: each request says who asks, and for which revision
+
+	// What package check requires of a response.
+	PartMeta, // parts of a result have a _meta, and annotations a lastModified
+	AnyStructured, // structuredContent may be any value, not only an object
+	CacheHints bool // lists and resources say how long they may be kept
 }
-
-// Handshake is the way a session of a dialect begins.
-type Handshake uint8
-
-// Ways to begin.
-const (
-	Initialize Handshake = iota // initialize, then notifications/initialized
-	Discover                    // server/discover, which may be left out
-)
 
 // dialects holds every revision this package speaks, newest first.
 var dialects = []Dialect{
-	{Revision: "2026-07-28", Handshake: Discover, Structured: true, Elicitation: true, Cancel: true, VersionHeader: true, Stateless: true},
-	{Revision: "2025-11-25", Structured: true, Elicitation: true, Cancel: true, VersionHeader: true, Tasks: true},
-	{Revision: "2025-06-18", Structured: true, Elicitation: true, Cancel: true, VersionHeader: true},
-	{Revision: "2025-03-26", Batches: true, Cancel: true},
-	{Revision: "2024-11-05", Cancel: true},
+	{Revision: "2026-07-28", VersionHeader: true, Stateless: true, PartMeta: true, AnyStructured: true, CacheHints: true},
+	{Revision: "2025-11-25", VersionHeader: true, Tasks: true, PartMeta: true},
+	{Revision: "2025-06-18", VersionHeader: true, PartMeta: true},
+	{Revision: "2025-03-26", Batches: true},
+	{Revision: "2024-11-05"},
 }
 
-// Dialects returns the revisions this package speaks, newest first.
-func Dialects() []Dialect { return slices.Clone(dialects) }
+// DialectOf returns the row of a revision, a zero row for one that this package
+// does not speak.
+func DialectOf(revision string) Dialect {
+	if d, ok := dialectOf(revision); ok {
+		return *d
+	}
+	return Dialect{}
+}
 
 // Revisions returns the names of the revisions this package speaks, newest first.
 func Revisions() []string {

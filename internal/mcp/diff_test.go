@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 type echoArgs struct {
@@ -140,7 +143,7 @@ func checkSDKClient(t *testing.T, revision string) {
 	serverR, clientW := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- mcp.ServeStdio(context.Background(), serverR, serverW, mcp.HandlerFunc(sdkHandler))
+		done <- mcpserver.ServeStdio(context.Background(), serverR, serverW, mcpserver.HandlerFunc(sdkHandler))
 		serverW.Close()
 	}()
 	progress := make(chan float64, 9)
@@ -182,29 +185,78 @@ func checkSDKClient(t *testing.T, revision string) {
 }
 
 // sdkHandler is a small server written by hand.
-func sdkHandler(ctx context.Context, r *mcp.Request) *mcp.Reply {
+func sdkHandler(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
 	switch r.Method {
 	case "initialize":
 		var p struct{ ProtocolVersion string }
 		if err := json.Unmarshal(r.Params, &p); err != nil {
-			return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeInvalidParams, Message: err.Error()}}
+			return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeInvalidParams, Message: err.Error()}}
 		}
-		return &mcp.Reply{Result: []byte(`{"protocolVersion":"` + p.ProtocolVersion + `","capabilities":{"tools":{},"prompts":{}},"serverInfo":{"name":"s","version":"1"}}`)}
+		return &mcpserver.Reply{Result: []byte(`{"protocolVersion":"` + p.ProtocolVersion + `","capabilities":{"tools":{},"prompts":{}},"serverInfo":{"name":"s","version":"1"}}`)}
 	case "ping":
-		return &mcp.Reply{Result: []byte("{}")}
+		return &mcpserver.Reply{Result: []byte("{}")}
 	case "tools/call":
 		if err := r.Notify("notifications/progress", []byte(`{"progressToken":"tok","progress":0.5}`)); err != nil {
-			return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeInternal, Message: err.Error()}}
+			return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeInternal, Message: err.Error()}}
 		}
 		v, err := r.Ask(ctx, "elicitation/create", []byte(`{"message":"m","requestedSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`))
 		if err != nil {
-			return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeInternal, Message: err.Error()}}
+			return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeInternal, Message: err.Error()}}
 		}
 		text := jsonv.String(v.String())
-		return &mcp.Reply{Result: jsonv.Object(jsonv.Member{Key: "content", Value: jsonv.Array(
+		return &mcpserver.Reply{Result: jsonv.Object(jsonv.Member{Key: "content", Value: jsonv.Array(
 			jsonv.Object(jsonv.Member{Key: "type", Value: jsonv.String("text")}, jsonv.Member{Key: "text", Value: text}))}).Append(nil)}
 	case "prompts/list":
-		return &mcp.Reply{Error: &mcp.RPCError{Code: -1, Message: "no prompts"}}
+		return &mcpserver.Reply{Error: &mcp.RPCError{Code: -1, Message: "no prompts"}}
 	}
 	return nil
+}
+
+// Our session against the official SDK's server over HTTP.
+func TestHTTPSDKServer(t *testing.T) {
+	server := sdkServer()
+	get := func(*http.Request) *sdk.Server { return server }
+	for name, h := range map[string]http.Handler{
+		"stateful":  sdk.NewStreamableHTTPHandler(get, nil),
+		"json":      sdk.NewStreamableHTTPHandler(get, &sdk.StreamableHTTPOptions{JSONResponse: true}),
+		"stateless": sdk.NewStreamableHTTPHandler(get, &sdk.StreamableHTTPOptions{Stateless: true}),
+		"sse":       sdk.NewSSEHandler(get, nil),
+	} {
+		for _, revision := range append([]string{mcp.Auto}, mcp.Revisions()...) {
+			t.Run(name+"/"+revision, func(t *testing.T) {
+				srv := httptest.NewServer(h)
+				defer srv.Close()
+				s, err := openHTTP(t, srv.URL, mcp.HTTPOptions{}, mcp.Options{Protocol: revision})
+				if revision == "2026-07-28" && name != "stateless" {
+					if err == nil {
+						t.Errorf("%s server speaks %s", name, s.Protocol())
+						s.Close(context.Background())
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close(context.Background())
+				for range 3 {
+					x := s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"echo","arguments":{"text":"a\nb"}}`)})
+					if x.Cause != nil || len(x.Violations) > 0 || !strings.Contains(string(x.Result), `a\nb`) {
+						t.Fatalf("%v %v %s", x.Cause, x.Violations, x.Response)
+					}
+				}
+				if v := s.TakeViolations(); len(v) > 0 {
+					t.Error(v)
+				}
+				want := revision
+				if revision == mcp.Auto {
+					if want = "2025-11-25"; name == "stateless" {
+						want = "2026-07-28"
+					}
+				}
+				if s.Protocol() != want {
+					t.Errorf("revision %s, want %s", s.Protocol(), want)
+				}
+			})
+		}
+	}
 }

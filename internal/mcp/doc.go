@@ -1,12 +1,11 @@
 // Package mcp holds sessions with MCP servers, raw first: every frame is kept
 // byte for byte, and what a server does wrong is reported as a [Violation]
-// instead of ending the connection. It also has the server half that a mock
-// needs ([ServeStdio]).
+// instead of ending the connection. Package mcpserver, the server half, reads and
+// writes messages with the functions of envelope.go, lines.go and write.go.
 //
 // Entry points: [NewStdio], [NewHTTP] or [NewPipe] make a [Transport], [Open]
 // finds out how the server wants to be spoken to and greets it, [Session.Do]
-// sends a request and returns an [Exchange]. [ServeStdio] and [NewHTTPServer] are
-// the server half.
+// sends a request and returns an [Exchange].
 //
 //	      Do, SendRaw, Notify                     TakeViolations, Wait, Messages
 //	           │                                              ▲
@@ -58,5 +57,5 @@
 //   - Close ends every goroutine of the session. An [Answerer] must end with its
 //     context.
 //   - Revisions of the protocol are named in one table, dialect.go. A later
-//     revision is a row, and a Handshake if it begins in another way.
+//     revision is a row. What MCP requires of a result is in package check.
 package mcp

@@ -9,76 +9,79 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// member is a bit set of the members of a JSON-RPC message.
-type member uint8
+// Members is a bit set of the members of a JSON-RPC message.
+type Members uint8
 
+// Members of a message.
 const (
-	hasVersion member = 1 << iota
-	hasID
-	hasMethod
-	hasParams
-	hasResult
-	hasError
+	HasVersion Members = 1 << iota
+	HasID
+	HasMethod
+	HasParams
+	HasResult
+	HasError
 )
 
-// envelope is a JSON-RPC message taken apart: spans of the frame, not copies.
-type envelope struct {
-	has     member
-	twice   member // members that occurred more than once; the last one counts
+// Envelope is a JSON-RPC message taken apart: spans of the frame, not copies.
+type Envelope struct {
+	Has     Members // which of the members below there are
+	twice   Members // members that occurred more than once; the last one counts
 	version []byte
-	id      []byte
-	method  []byte
-	params  []byte
-	result  []byte
-	err     []byte
+	ID      []byte
+	Method  []byte
+	Params  []byte
+	Result  []byte
+	Err     []byte
 }
 
-func (e *envelope) response() bool { return e.has&(hasResult|hasError) != 0 }
+// IsResponse reports whether the message is the response to a request.
+func (e *Envelope) IsResponse() bool { return e.Has&(HasResult|HasError) != 0 }
 
-// scanner fills an envelope. It is reused so that a scan allocates nothing
+// Scanner fills an envelope. It is reused so that a scan allocates nothing
 // but what jsonv does for keys.
-type scanner struct {
-	envelope
+type Scanner struct {
+	Envelope
 	visit func(string, []byte) error
 }
 
-func newScanner() *scanner {
-	s := &scanner{}
+// NewScanner returns a scanner that has scanned nothing.
+func NewScanner() *Scanner {
+	s := &Scanner{}
 	s.visit = s.member
 	return s
 }
 
-func (s *scanner) member(key string, val []byte) error {
-	var m member
+func (s *Scanner) member(key string, val []byte) error {
+	var m Members
 	switch key {
 	case "jsonrpc":
-		m, s.version = hasVersion, val
+		m, s.version = HasVersion, val
 	case "id":
-		m, s.id = hasID, val
+		m, s.ID = HasID, val
 	case "method":
-		m, s.method = hasMethod, val
+		m, s.Method = HasMethod, val
 	case "params":
-		m, s.params = hasParams, val
+		m, s.Params = HasParams, val
 	case "result":
-		m, s.result = hasResult, val
+		m, s.Result = HasResult, val
 	case "error":
-		m, s.err = hasError, val
+		m, s.Err = HasError, val
 	default:
 		return nil
 	}
-	s.twice |= s.has & m
-	s.has |= m
+	s.twice |= s.Has & m
+	s.Has |= m
 	return nil
 }
 
-// scan takes raw apart. The error is a *jsonv.SyntaxError.
-func (s *scanner) scan(raw []byte) error {
-	s.envelope = envelope{}
+// Scan takes raw apart. The error is a *jsonv.SyntaxError.
+func (s *Scanner) Scan(raw []byte) error {
+	s.Envelope = Envelope{}
 	return jsonv.EachMember(raw, s.visit)
 }
 
 // memberNames lists the names of a set, for messages.
-func memberNames(m member) string {
+func memberNames(m Members) string {
 	var out string
 	for i, n := range [...]string{"jsonrpc", "id", "method", "params", "result", "error"} {
 		if m&(1<<i) != 0 {
@@ -112,7 +115,7 @@ func ownID(raw []byte) (int64, bool) {
 func evidentID(raw []byte) (int64, bool) {
 	raw = bytes.Trim(raw, "[] ")
 	if len(raw) > 1 && raw[0] == '"' {
-		return ownID([]byte(textOf(raw)))
+		return ownID([]byte(TextOf(raw)))
 	}
 	f, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || f != float64(int64(f)) || f < 1 || f > 1<<53 {
@@ -121,8 +124,8 @@ func evidentID(raw []byte) (int64, bool) {
 	return int64(f), true
 }
 
-// kindOf names the JSON type of valid JSON text.
-func kindOf(raw []byte) jsonv.Kind {
+// KindOf names the JSON type of valid JSON text.
+func KindOf(raw []byte) jsonv.Kind {
 	if len(raw) == 0 {
 		return jsonv.KindAbsent
 	}
@@ -142,20 +145,8 @@ func kindOf(raw []byte) jsonv.Kind {
 	}
 }
 
-// article puts "a" or "an" before the name of a JSON type.
-func article(raw []byte) string {
-	switch k := kindOf(raw); k {
-	case jsonv.KindNull, jsonv.KindAbsent:
-		return k.String()
-	case jsonv.KindObject, jsonv.KindArray:
-		return "an " + k.String()
-	default:
-		return "a " + k.String()
-	}
-}
-
-// textOf returns the content of a JSON string, "" for anything else.
-func textOf(raw []byte) string {
+// TextOf returns the content of a JSON string, "" for anything else.
+func TextOf(raw []byte) string {
 	if len(raw) < 2 || raw[0] != '"' {
 		return ""
 	}
@@ -171,7 +162,7 @@ func textOf(raw []byte) string {
 
 // isInteger reports whether a JSON value is a number without a fraction.
 func isInteger(raw []byte) bool {
-	if kindOf(raw) != jsonv.KindNumber {
+	if KindOf(raw) != jsonv.KindNumber {
 		return false
 	}
 	if _, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
@@ -181,8 +172,8 @@ func isInteger(raw []byte) bool {
 	return err == nil && f == float64(int64(f))
 }
 
-// parseRPCError reads the error member of an answer as far as it is usable.
-func parseRPCError(raw []byte) *RPCError {
+// ParseRPCError reads the error member of an answer as far as it is usable.
+func ParseRPCError(raw []byte) *RPCError {
 	e := &RPCError{}
 	_ = jsonv.EachMember(raw, func(k string, val []byte) error {
 		switch k {
@@ -193,7 +184,7 @@ func parseRPCError(raw []byte) *RPCError {
 				e.Code = int64(f)
 			}
 		case "message":
-			e.Message = textOf(val)
+			e.Message = TextOf(val)
 		case "data":
 			e.Data = bytes.Clone(val)
 		}
@@ -202,8 +193,8 @@ func parseRPCError(raw []byte) *RPCError {
 	return e
 }
 
-// memberOf returns the last member key of an object, nil when missing.
-func memberOf(raw []byte, key string) []byte {
+// MemberOf returns the last member key of an object, nil when missing.
+func MemberOf(raw []byte, key string) []byte {
 	var out []byte
 	if err := jsonv.EachMember(raw, func(k string, val []byte) error {
 		if k == key {
@@ -216,8 +207,8 @@ func memberOf(raw []byte, key string) []byte {
 	return out
 }
 
-// elements cuts a valid JSON array into its elements.
-func elements(raw []byte) [][]byte {
+// Elements cuts a valid JSON array into its elements.
+func Elements(raw []byte) [][]byte {
 	raw = bytes.TrimSpace(raw)
 	raw = raw[1 : len(raw)-1]
 	var out [][]byte
@@ -256,6 +247,10 @@ type cleaned struct {
 	utf8     bool
 }
 
+// TrimMessage cuts what may surround a message in a line: white space, a byte
+// order mark and NUL bytes.
+func TrimMessage(line []byte) []byte { return clean(line).raw }
+
 func clean(line []byte) cleaned {
 	c := cleaned{raw: line, utf8: true}
 	for {
@@ -289,8 +284,8 @@ func trimSpace(b []byte) []byte {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// syntaxText is the message of a jsonv error with its place in the line.
-func syntaxText(err error) string {
+// SyntaxText is the message of a jsonv error with its place in the line.
+func SyntaxText(err error) string {
 	var s *jsonv.SyntaxError
 	if errors.As(err, &s) {
 		return s.Msg + " at byte " + strconv.Itoa(s.Offset) + " of the line"

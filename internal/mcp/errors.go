@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/proc"
 )
 
@@ -99,7 +100,7 @@ type ClosedError struct {
 	Reason   string     // "the server exited", "the server closed its standard output", "the session was closed", …
 	Exited   bool       // the process is known to have ended: Exit is valid
 	Exit     proc.Exit  //
-	Stderr   []string   // last lines of standard error, 20 at most
+	Stderr   []string   // beginning and end of standard error, 20 lines
 	LastLine string     // last line of standard output, escaped and shortened
 	InFlight []InFlight // requests that were waiting, oldest first
 	Err      error      // the transport's error, if that is what ended it
@@ -131,7 +132,7 @@ func (e *ClosedError) Error() string {
 			fmt.Fprintf(&b, "%d more", len(e.InFlight)-i)
 			break
 		}
-		fmt.Fprintf(&b, "%s (id %s)", f.Method, f.ID)
+		b.WriteString(f.Method)
 	}
 	switch len(e.InFlight) {
 	case 0:
@@ -140,7 +141,20 @@ func (e *ClosedError) Error() string {
 	default:
 		b.WriteString(" were in flight")
 	}
-	return b.String()
+	return b.String() + lastWords(e)
+}
+
+// lastWords is what the process said on standard error about its end.
+func lastWords(e *ClosedError) string {
+	cause := proc.Cause(e.Stderr)
+	if !e.Exited || e.Ours || cause == "" {
+		return ""
+	}
+	cause = display.Escape(display.WithoutColors(cause))
+	if len(cause) > maxExcerpt {
+		cause = Excerpt([]byte(cause))
+	}
+	return ": " + cause
 }
 
 // Unwrap returns the transport's error.
@@ -180,13 +194,18 @@ type OpenError struct {
 	Cause      error
 	Exited     bool // the process ended: Exit is valid
 	Exit       proc.Exit
-	StderrTail []string // last lines of standard error, 20 at most
+	StderrTail []string // beginning and end of standard error, 20 lines
 	LastLine   string   // last line of standard output, escaped and shortened
 	Violations []Violation
+	Silent     bool // a process that wrote nothing to standard output
 }
 
 // Error returns the cause with its phase in one line; Detail has the rest.
 func (e *OpenError) Error() string {
+	var closed *ClosedError
+	if errors.As(e.Cause, &closed) && closed.Exited && len(closed.InFlight) > 0 {
+		return fmt.Sprintf("the server %s before answering %s", ended(closed.Exit), closed.InFlight[0].Method) + lastWords(closed)
+	}
 	s := e.Cause.Error()
 	if !strings.HasPrefix(s, e.Phase) { // many causes name their request themselves
 		s = e.Phase + ": " + s
@@ -195,6 +214,14 @@ func (e *OpenError) Error() string {
 		s += " (" + e.Exit.String() + ")"
 	}
 	return s
+}
+
+// ended is how a process ended, as the verb of a sentence.
+func ended(x proc.Exit) string {
+	if x.Err == nil && x.Signal == "" {
+		return fmt.Sprintf("exited with status %d", x.Code)
+	}
+	return "ended (" + x.String() + ")"
 }
 
 // Unwrap returns the cause.
@@ -220,9 +247,9 @@ func detail(stderr []string, last string) string {
 		b.WriteString("last line on stdout: " + last + "\n")
 	}
 	if len(stderr) > 0 {
-		b.WriteString("end of stderr:\n")
+		b.WriteString("stderr:\n")
 		for _, l := range stderr {
-			b.WriteString("  " + Excerpt([]byte(l)) + "\n")
+			b.WriteString("  " + Excerpt([]byte(strings.ReplaceAll(l, "\t", "    "))) + "\n")
 		}
 	}
 	return b.String()

@@ -16,9 +16,11 @@ type Call struct {
 	ProgressToken bool          // ask for progress: adds _meta.progressToken unless Params has one
 	Header        http.Header   // HTTP only
 	LogLevel      string        // asks for log messages during this call; stateless revisions only
+	Own           bool          // no test waits for it: a crash meanwhile is not put down to it
 
 	as     *Dialect    // sent as this revision has it; nil: the session's
 	mirror http.Header // Mcp-Param-* headers
+	handed func()      // called when the transport has taken the request; may be nil
 }
 
 // Exchange is what happened to one call. It is complete when it is returned
@@ -55,13 +57,23 @@ func (x *Exchange) RPCError() *RPCError {
 	if x.Error == nil {
 		return nil
 	}
-	return parseRPCError(x.Error)
+	return ParseRPCError(x.Error)
 }
 
 // Parse reads the whole answer and returns it with the violations that only
 // show below its top level: duplicate keys and lone surrogates.
 func (x *Exchange) Parse(o jsonv.Options) (jsonv.Value, []Violation, error) {
-	v, notes, err := jsonv.ParseWith(x.Response, o)
+	v, out, err := parseDeep(x.Response, o)
+	for i := range out {
+		out[i].ID = x.ID
+	}
+	return v, out, err
+}
+
+// parseDeep reads a message and returns it with the violations that only show
+// below its top level.
+func parseDeep(raw []byte, o jsonv.Options) (jsonv.Value, []Violation, error) {
+	v, notes, err := jsonv.ParseWith(raw, o)
 	var out []Violation
 	for _, n := range notes {
 		var kind, what string
@@ -77,11 +89,38 @@ func (x *Exchange) Parse(o jsonv.Options) (jsonv.Value, []Violation, error) {
 			continue // invalid UTF-8 was seen by the session
 		}
 		out = append(out, Violation{
-			Kind: kind, Msg: what + " at " + n.Pointer, ID: x.ID,
-			Excerpt: Excerpt(x.Response[max(0, min(n.Offset-20, len(x.Response))):]),
+			Kind: kind, Msg: what + " at " + n.Pointer, Excerpt: Excerpt(raw[max(0, min(n.Offset-20, len(raw))):]),
 		})
 	}
 	return v, out, err
+}
+
+// handshakeResult reads the result of a handshake. What only shows below the
+// top level of the answer is added to the exchange.
+func handshakeResult(x *Exchange, tolerated func(kind string) bool) (jsonv.Value, error) {
+	v, found, err := x.Parse(jsonv.Options{})
+	for _, d := range found {
+		d.At, d.Tolerated = time.Now(), tolerated(d.Kind)
+		x.violate(d)
+	}
+	return v.Lookup("result"), err
+}
+
+// maxDeepNotification is how large a message of the server's own is read whole
+// to be checked.
+const maxDeepNotification = 256 << 10
+
+// flagDeep notes what only shows below the top level of a notification or a
+// request of the server.
+func (in *inbound) flagDeep(s *Session, raw []byte, f Frame) {
+	if len(raw) > maxDeepNotification || s.lim.tooMany(raw) {
+		return
+	}
+	_, found, _ := parseDeep(raw, jsonv.Options{})
+	for _, d := range found[:min(len(found), maxCallViolations)] {
+		d.Offset, d.At, d.Tolerated = f.Offset, f.At, s.tolerated(d.Kind)
+		in.found = append(in.found, d)
+	}
 }
 
 func countSlash(s string) (n int) {
@@ -99,10 +138,13 @@ type call struct {
 	x         *Exchange
 	ready     chan struct{} // signalled once, after the exchange is complete
 	answer    Answerer
+	handed    func() // see Call.handed
 	token     []byte // progress token as JSON text, nil when none was given
 	kept      int    // bytes of messages in x.During
 	raw       *rawCall
 	listening bool // a subscription: what comes on its stream is for everybody
+	own       bool // Call.Own
+	written   bool // the server may have read it, at least in part
 }
 
 func (s *Session) newCall(x *Exchange) *call {

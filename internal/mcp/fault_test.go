@@ -98,7 +98,7 @@ var faults = []fault{
 	{name: "stray-number", say: "42\n$OK", session: mcp.StrayOutput, result: "good"},
 	{name: "stray-string", say: "\"hello\"\n$OK", session: mcp.StrayOutput, result: "good"},
 	{name: "stray-list", say: "[1, 2]\n$OK", session: mcp.StrayOutput, result: "good"},
-	{name: "stray-bracket-log", say: "[INFO] started\n$OK", session: mcp.BadJSON, result: "good"},
+	{name: "stray-bracket-log", say: "[INFO] started\n$OK", session: mcp.StrayOutput, result: "good"},
 	{name: "stray-brace", say: "{\nstarted\n$OK", session: mcp.BadJSON + "," + mcp.StrayOutput, result: "good"},
 	{name: "stray-python-dict", say: "{'a': 1}\n$OK", session: mcp.BadJSON, result: "good"},
 	{name: "ansi", say: "\x1b[31mred\x1b[0m\n$OK", session: mcp.StrayOutput, result: "good"},
@@ -218,7 +218,7 @@ var faults = []fault{
 	{name: "exit-3", act: func(*faulty, string) {
 		fmt.Fprintln(os.Stderr, "cannot open database")
 		os.Exit(3)
-	}, cause: "the server exited (exit status 3) while tools/call (id " + mcp.ID(2) + ") was in flight", dead: true},
+	}, cause: "the server exited (exit status 3) while tools/call was in flight", dead: true},
 	{name: "exit-0", act: func(*faulty, string) { os.Exit(0) }, cause: "exit status 0", dead: true},
 	{name: "panic", act: func(*faulty, string) { panic("boom") }, cause: "exit status 2", dead: true},
 	{name: "partial-line-id", act: func(s *faulty, id string) { s.write(`{"jsonrpc":"2.0","id":%s,"resu`, id); os.Exit(1) }, call: mcp.PartialLine, cause: "exit status 1", dead: true},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 const helloResult = `{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"f","version":"1"}}`
@@ -60,14 +61,14 @@ func scripted(t testing.TB, o mcp.Options, serve func(p *peer)) *mcp.Session {
 }
 
 // handled opens a session with a server made of a handler.
-func handled(t testing.TB, o mcp.Options, h mcp.HandlerFunc) *mcp.Session {
+func handled(t testing.TB, o mcp.Options, h mcpserver.HandlerFunc) *mcp.Session {
 	t.Helper()
 	tr, rw := mcp.NewPipe()
 	done := make(chan error, 1)
 	go func() {
-		err := mcp.ServeStdio(context.Background(), rw, rw, mcp.HandlerFunc(func(ctx context.Context, r *mcp.Request) *mcp.Reply {
+		err := mcpserver.ServeStdio(context.Background(), rw, rw, mcpserver.HandlerFunc(func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
 			if r.Method == "initialize" {
-				return &mcp.Reply{Result: []byte(helloResult)}
+				return &mcpserver.Reply{Result: []byte(helloResult)}
 			}
 			return h(ctx, r)
 		}))

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mcptest/internal/proc"
@@ -71,6 +72,9 @@ type httpTransport struct {
 	address string
 	proto   *http.Request
 
+	heard atomic.Int64 // when a response or a token last came, in Unix nanoseconds
+	busy  atomic.Int32 // logins and ordered pauses that are under way
+
 	ctx  context.Context // ends with the transport
 	stop context.CancelFunc
 	wg   sync.WaitGroup
@@ -98,7 +102,7 @@ func NewHTTP(address string, o HTTPOptions) (Transport, error) {
 	if o.UserAgent == "" {
 		o.UserAgent = "mcptest"
 	}
-	t := &httpTransport{o: o, url: u, lim: o.Limits.withDefaults()}
+	t := &httpTransport{o: o, url: u, lim: o.Limits.WithDefaults()}
 	t.base = http.Header{}
 	if u.User != nil {
 		password, _ := u.User.Password()
@@ -270,6 +274,23 @@ var (
 	acceptSSE  = []string{"text/event-stream"}
 )
 
+// lastHeard says when the server last answered, and whether it is waited for
+// something else than an answer of the server: a login, or a pause that it asked
+// for.
+func (t *httpTransport) lastHeard() (at time.Time, busy bool) {
+	return time.Unix(0, t.heard.Load()), t.busy.Load() > 0
+}
+
+// pausing notes that it is not the server that is waited for, until the function
+// it returns is called.
+func (t *httpTransport) pausing() (over func()) {
+	t.busy.Add(1)
+	return func() {
+		t.heard.Store(time.Now().UnixNano())
+		t.busy.Add(-1)
+	}
+}
+
 // Close ends the session with DELETE and every stream.
 func (t *httpTransport) Close(ctx context.Context) proc.Stopped {
 	t.mu.Lock()
@@ -311,7 +332,7 @@ func (t *httpTransport) plain(ctx context.Context, verb string, u *url.URL, h ht
 }
 
 // begun notes what a message settles for the ones after it.
-func (t *httpTransport) begun(out *Outgoing, resp *http.Response) {
+func (t *httpTransport) begun(ctx context.Context, out *Outgoing, resp *http.Response) {
 	switch out.Method {
 	case "initialize":
 		id := resp.Header.Get("Mcp-Session-Id")
@@ -329,7 +350,7 @@ func (t *httpTransport) begun(out *Outgoing, resp *http.Response) {
 		t.mu.Lock()
 		t.protocol = out.Protocol
 		t.mu.Unlock()
-		t.listen()
+		t.listen(ctx)
 	}
 }
 

@@ -59,7 +59,7 @@ func (x *httpExchange) run() error {
 	}
 	t.sink.HTTP(x.out.Stream, x.info)
 	if ok(resp.StatusCode) {
-		t.begun(x.out, resp)
+		t.begun(x.ctx, x.out, resp)
 		if id := resp.Header.Get("Mcp-Session-Id"); id != "" && x.out.Method == "initialize" {
 			x.info.SessionID = id
 		}
@@ -103,12 +103,12 @@ func (x *httpExchange) broken(err error) error {
 // accepted reads the response to a notification or an answer of ours.
 func (x *httpExchange) accepted(resp *http.Response) error {
 	if ok(resp.StatusCode) {
-		x.t.begun(x.out, resp)
 		if mediaType(x.info.ContentType) == "text/event-stream" {
 			_ = resp.Body.Close() // nothing of ours can be on it
-			return nil
+		} else {
+			drain(resp.Body)
 		}
-		drain(resp.Body)
+		x.t.begun(x.ctx, x.out, resp)
 		return nil
 	}
 	x.info.Body = head(resp.Body)
@@ -149,7 +149,7 @@ func (x *httpExchange) whole(resp *http.Response, json bool, session string) err
 		}
 		return &ConnectError{
 			Method: x.out.Method, URL: x.t.address, Info: x.info,
-			Err: fmt.Errorf("the connection broke in the body of the answer, after %s: %w", byteSize(n), err),
+			Err: fmt.Errorf("the connection broke in the body of the answer, after %s: %w", ByteSize(n), err),
 		}
 	}
 	if n > limit && ok(resp.StatusCode) {
@@ -160,7 +160,7 @@ func (x *httpExchange) whole(resp *http.Response, json bool, session string) err
 
 // oversize reports a body over the limit.
 func (x *httpExchange) oversize(head []byte, limit int64) error {
-	msg := "a message over the limit of " + byteSize(limit)
+	msg := "a message over the limit of " + ByteSize(limit)
 	x.t.sink.Violate(x.out.Stream, Violation{Kind: Oversize, Msg: msg, Excerpt: Excerpt(head[:maxExcerpt+1])})
 	x.t.sink.Fail(x.out.Stream, &ProtocolError{Method: x.out.Method, Kind: Oversize, Msg: "the answer is " + msg}, x.info)
 	return nil
@@ -170,9 +170,9 @@ func (x *httpExchange) oversize(head []byte, limit int64) error {
 func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 	raw := trimSpace(b.Bytes())
 	good, call := ok(x.info.Status), x.out.ID != ""
-	answers := len(raw) > 0 && raw[0] == '{' && call && bytes.Equal(memberOf(raw, "id"), []byte(x.out.ID))
+	answers := len(raw) > 0 && raw[0] == '{' && call && bytes.Equal(MemberOf(raw, "id"), []byte(x.out.ID))
 	switch {
-	case !good && answers && memberOf(raw, "result") != nil && memberOf(raw, "error") == nil:
+	case !good && answers && MemberOf(raw, "result") != nil && MemberOf(raw, "error") == nil:
 		// A client that believes the status never sees this result.
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
 		return x.refuse("an answer of this status can't hold a result", nil)
@@ -230,11 +230,11 @@ func head(b io.ReadCloser) []byte {
 
 // rpcErrorOf finds a JSON-RPC error in a body, nil when there is none.
 func rpcErrorOf(body []byte) *RPCError {
-	e := memberOf(body, "error")
-	if kindOf(e).String() != "object" {
+	e := MemberOf(body, "error")
+	if KindOf(e).String() != "object" {
 		return nil
 	}
-	return parseRPCError(e)
+	return ParseRPCError(e)
 }
 
 func mediaType(contentType string) string {

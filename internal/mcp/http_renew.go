@@ -39,7 +39,7 @@ func (s *Session) renew(ctx context.Context, lost *SessionLostError) {
 		lost.Err = x.RPCError()
 		return
 	}
-	if got := textOf(memberOf(x.Result, "protocolVersion")); got != s.revision() {
+	if got := TextOf(MemberOf(x.Result, "protocolVersion")); got != s.revision() {
 		lost.Err = fmt.Errorf("the server now answers with protocol revision %q", got)
 		return
 	}

@@ -59,7 +59,9 @@ func (t *httpTransport) roundTrip(ctx context.Context, r *httpRequest) (*http.Re
 			u, hops = next, hops+1
 			r.attempts--
 		case (s == 401 || s == 403) && t.o.Auth != nil && !challenged:
+			over := t.pausing()
 			again, err := t.o.Auth.Challenged(ctx, resp)
+			over()
 			if err != nil {
 				drain(resp.Body)
 				return nil, err
@@ -68,9 +70,13 @@ func (t *httpTransport) roundTrip(ctx context.Context, r *httpRequest) (*http.Re
 				return resp, nil
 			}
 			challenged = true
+			r.attempts-- // attempts are counted for a server that was busy
 			drain(resp.Body)
 		case s == 429 || s == 503:
-			if !r.again(ctx, resp) {
+			over := t.pausing()
+			again := r.again(ctx, resp)
+			over()
+			if !again {
 				return resp, nil
 			}
 		default:
@@ -93,12 +99,17 @@ func (t *httpTransport) once(ctx context.Context, r *httpRequest, u *url.URL) (*
 	}
 	if t.o.Auth != nil {
 		req.Header = r.header.Clone()
-		if err := t.o.Auth.Authorize(ctx, req); err != nil {
+		over := t.pausing()
+		err := t.o.Auth.Authorize(ctx, req)
+		over()
+		if err != nil {
 			return nil, err
 		}
 	}
 	r.attempts++
-	return t.rt.RoundTrip(req)
+	resp, err := t.rt.RoundTrip(req)
+	t.heard.Store(time.Now().UnixNano())
+	return resp, err
 }
 
 // open returns the body from its beginning. It is a reader that net/http knows
@@ -120,7 +131,7 @@ func redirected(r *httpRequest, from *url.URL, resp *http.Response, hops, limit 
 	case err != nil:
 		return nil, fmt.Errorf("HTTP %d redirects to %q, which is no address", resp.StatusCode, Excerpt([]byte(where)))
 	case next.Scheme != from.Scheme || !strings.EqualFold(next.Host, from.Host):
-		return nil, fmt.Errorf("HTTP %d redirects to another origin (%s://%s), which is not followed: write that address if it is the right one",
+		return nil, fmt.Errorf("HTTP %d redirects to another origin (%s://%s), which is not followed: use that address if it is the right one",
 			resp.StatusCode, next.Scheme, Excerpt([]byte(next.Host)))
 	case limit < 0:
 		return nil, fmt.Errorf("HTTP %d redirects to %s, and no redirects are followed", resp.StatusCode, Excerpt([]byte(where)))

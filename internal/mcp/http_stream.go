@@ -16,6 +16,7 @@ const (
 	resumePause   = time.Second      // before a stream is taken up again, unless the server says
 	resumeLongest = 30 * time.Second // of what a server may say
 	resumeTries   = 5                // in a row, without an event between them
+	listenTime    = 2 * time.Second  // that the first call waits for the stream of the session
 )
 
 // eventBuffers are reading buffers of event streams.
@@ -178,7 +179,7 @@ func (t *httpTransport) event(ev sseEvent, out *Outgoing, at time.Time, info *HT
 		t.sink.Frame(f)
 		return
 	}
-	msg := "a message of " + byteSize(ev.Over) + ", over the limit of " + byteSize(int64(t.lim.Message))
+	msg := "a message of " + ByteSize(ev.Over) + ", over the limit of " + ByteSize(int64(t.lim.Message))
 	t.sink.Violate(f.Stream, Violation{Kind: Oversize, Msg: msg})
 	if f.Stream != "" {
 		t.sink.Fail(f.Stream, &ProtocolError{Method: method, Kind: Oversize, Msg: "the answer is " + msg}, info)
@@ -210,8 +211,12 @@ func (t *httpTransport) events(ctx context.Context, u *url.URL, lastID string) (
 }
 
 // listen reads the stream of the session, where the server offers one, until
-// the session ends. A server that has none (405) is no fault.
-func (t *httpTransport) listen() {
+// the session ends. A server that has none (405) is no fault. It returns when
+// the server has answered, or is slow to: what a server sends while there is no
+// stream yet is lost, so no call may come earlier.
+func (t *httpTransport) listen(caller context.Context) {
+	answered := make(chan struct{})
+	settled := sync.OnceFunc(func() { close(answered) })
 	ctx, cancel := context.WithCancel(t.ctx)
 	t.mu.Lock()
 	if t.stream != nil {
@@ -219,11 +224,13 @@ func (t *httpTransport) listen() {
 	}
 	t.stream = cancel
 	t.mu.Unlock()
-	t.spawn(func() {
+	if !t.spawn(func() {
 		defer cancel()
+		defer settled()
 		p := newSSEParser(t.lim.Message)
 		for idle := 0; idle < resumeTries; idle++ {
 			resp, err := t.events(ctx, t.url, p.lastID)
+			settled()
 			if err == nil {
 				if t.readAll(resp.Body, p) > 0 {
 					idle = 0
@@ -235,7 +242,16 @@ func (t *httpTransport) listen() {
 				return
 			}
 		}
-	})
+	}) {
+		return
+	}
+	limit := time.NewTimer(listenTime)
+	defer limit.Stop()
+	select {
+	case <-answered:
+	case <-limit.C:
+	case <-caller.Done():
+	}
 }
 
 // readAll delivers the events of a stream that belongs to no call and returns

@@ -15,7 +15,7 @@ const listTime = 10 * time.Second
 // tools has said so, the server is asked: whether a call is repeated must not
 // depend on what was sent before it.
 func (s *Session) idempotent(ctx context.Context, params []byte) bool {
-	name := textOf(memberOf(params, "name"))
+	name := TextOf(MemberOf(params, "name"))
 	if yes, known := s.tools.idempotence(name); known {
 		return yes
 	}
@@ -23,7 +23,7 @@ func (s *Session) idempotent(ctx context.Context, params []byte) bool {
 	defer cancel()
 	var page []byte
 	for range s.lim.Pages {
-		x := s.Do(ctx, Call{Method: "tools/list", Params: page})
+		x := s.Do(ctx, Call{Method: "tools/list", Params: page, Own: true})
 		if yes, known := s.tools.idempotence(name); known || x.Result == nil {
 			return yes
 		}

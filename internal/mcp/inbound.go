@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -14,11 +13,12 @@ import (
 
 // inbound is the state of reading: it is used under Session.mu.
 type inbound struct {
-	scan   *scanner
+	scan   *Scanner
 	pretty pretty
 	long   *longMessage
 	found  []Violation // of the frame that is being read
 	last   []byte      // beginning of the last line
+	first  time.Time   // when the first line came
 	stream string      // Frame.Stream of the frame that is being read
 	early  *time.Timer // see orphan
 	tokens tokenSet
@@ -32,6 +32,9 @@ func (s *Session) Frame(f Frame) (kept bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.in.stream = f.Stream
+	if s.in.first.IsZero() {
+		s.in.first = f.At
+	}
 	c := clean(f.Raw)
 	if len(c.raw) == 0 {
 		if c.bom || c.nul {
@@ -86,7 +89,7 @@ func (s *Session) line(c cleaned, f Frame) {
 
 // selfContained reports whether a line is a JSON-RPC message on its own.
 func (s *Session) selfContained(raw []byte) bool {
-	return raw[0] == '{' && s.in.scan.scan(raw) == nil && s.in.scan.has&(hasVersion|hasMethod|hasResult|hasError) != 0
+	return raw[0] == '{' && s.in.scan.Scan(raw) == nil && s.in.scan.Has&(HasVersion|HasMethod|HasResult|HasError) != 0
 }
 
 // flagFraming notes what is wrong around a message.
@@ -141,15 +144,18 @@ func (s *Session) stray(raw []byte, f Frame) {
 		what = "a body"
 	}
 	msg := what + " that is not JSON"
+	if !f.Whole && s.isStdio() {
+		msg = "the server wrote a log line to stdout; stdout is reserved for JSON-RPC, write logs to stderr"
+	}
 	if jsonv.Valid(raw) == nil {
-		msg = what + " that is " + article(raw) + ", not a message"
+		msg = what + " that is " + KindOf(raw).WithArticle() + ", not a message"
 	}
 	s.flag(StrayOutput, msg, raw, f)
 }
 
 // object reads a line that begins like an object.
 func (s *Session) object(raw []byte, f Frame) {
-	err := s.in.scan.scan(raw)
+	err := s.in.scan.Scan(raw)
 	if err == nil {
 		s.message(raw, f)
 		return
@@ -173,11 +179,11 @@ func (s *Session) broken(raw []byte, f Frame, err error) {
 		}
 	}
 	if !f.Unterminated {
-		s.flag(BadJSON, what+" that is not valid JSON: "+syntaxText(err), excerptAround(raw, err), f)
+		s.flag(BadJSON, what+" that is not valid JSON: "+SyntaxText(err), excerptAround(raw, err), f)
 	}
 	s.settle(id, k)
 	if k != nil && !f.Unterminated {
-		s.unusable(k, raw, f.At, BadJSON, "the answer is not valid JSON: "+syntaxText(err))
+		s.unusable(k, raw, f.At, BadJSON, "the answer is not valid JSON: "+SyntaxText(err))
 	}
 }
 
@@ -198,13 +204,13 @@ func (s *Session) complete(k *call, at time.Time) {
 // meant finds the call in flight that a damaged answer names, by the members
 // of head as far as they can be read, or by an id at the end of tail.
 func (s *Session) meant(head, tail []byte) (string, *call) {
-	_ = s.in.scan.scan(head)
-	e := s.in.scan.envelope
-	if e.has&hasMethod != 0 {
+	_ = s.in.scan.Scan(head)
+	e := s.in.scan.Envelope
+	if e.Has&HasMethod != 0 {
 		return "", nil
 	}
-	id := e.id
-	if e.has&hasID == 0 {
+	id := e.ID
+	if e.Has&HasID == 0 {
 		id = lastID(tail)
 	}
 	if n, ok := ownID(id); ok {
@@ -266,7 +272,7 @@ func (s *Session) prettyDone() {
 		s.batch(raw, f)
 		return
 	}
-	if err := s.in.scan.scan(raw); err != nil {
+	if err := s.in.scan.Scan(raw); err != nil {
 		s.broken(raw, f, err)
 		return
 	}
@@ -359,17 +365,12 @@ func (s *Session) Violate(id string, v Violation) {
 	s.log.add(v)
 }
 
-// leftUnread marks the requests in flight that the process had not read when it
-// ended. The caller holds mu.
-func (s *Session) leftUnread(why *ClosedError) {
-	lines := bytes.Split(why.unread, []byte("\n"))
-	for _, k := range s.pending {
-		k.x.Unread = slices.ContainsFunc(lines, func(l []byte) bool { return bytes.Equal(l, k.x.Request) })
-	}
-}
-
 // End implements [Sink].
 func (s *Session) End(why *ClosedError) {
+	if why.Exited { // what is being written fails now: then it is known what the server never read
+		s.sending.Lock()
+		defer s.sending.Unlock()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed != nil {
@@ -380,13 +381,15 @@ func (s *Session) End(why *ClosedError) {
 	if s.in.early != nil {
 		s.in.early.Stop()
 	}
-	if s.isStdio() {
-		why.LastLine = Excerpt(s.in.last)
+	why.LastLine = s.lastOdd()
+	if s.dialect.Load() != nil {
+		s.leftUnread(why)
 	}
 	why.InFlight = s.inFlight()
-	s.leftUnread(why)
 	if s.closing {
 		why.Ours, why.Reason = true, "the session was closed"
+	} else if why.Exited && why.Exit.Failed() && s.dialect.Load() != nil && !s.awaited() {
+		s.crashed(why.Error(), why.Stderr)
 	}
 	s.closed = why
 	s.finishAll(why)

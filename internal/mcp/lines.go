@@ -18,15 +18,15 @@ const (
 // errEndless ends a stream whose one line passed Limits.Drain.
 var errEndless = errors.New("endless line without a newline")
 
-// lineSink takes the lines of a lineReader.
-type lineSink interface {
+// LineSink takes the lines of a LineReader.
+type LineSink interface {
 	Frame(f Frame) (kept bool)
 	Long(l Long)
 }
 
-// lineReader cuts a stream into lines. Its memory is bounded by the limit of
+// LineReader cuts a stream into lines. Its memory is bounded by the limit of
 // one line: what is longer is skipped and reported.
-type lineReader struct {
+type LineReader struct {
 	src   io.Reader
 	limit int   // bytes of one line
 	drain int64 // bytes of one over-long line before errEndless
@@ -40,13 +40,15 @@ type lineReader struct {
 	tail []byte
 }
 
-func newLineReader(src io.Reader, limit int, drain int64) *lineReader {
-	return &lineReader{src: src, limit: limit, drain: drain}
+// NewLineReader returns a reader of lines of at most limit bytes. It skips a
+// longer line up to drain bytes.
+func NewLineReader(src io.Reader, limit int, drain int64) *LineReader {
+	return &LineReader{src: src, limit: limit, drain: drain}
 }
 
-// read reads once and passes on every line that is complete. It returns the
+// ReadLines reads once and passes on every line that is complete. It returns the
 // reader's error; io.EOF after the rest was passed on as an unterminated line.
-func (l *lineReader) read(to lineSink) error {
+func (l *LineReader) ReadLines(to LineSink) error {
 	l.makeRoom()
 	n, err := l.src.Read(l.buf[l.w:])
 	l.w += n
@@ -62,7 +64,7 @@ func (l *lineReader) read(to lineSink) error {
 }
 
 // makeRoom leaves space behind w.
-func (l *lineReader) makeRoom() {
+func (l *LineReader) makeRoom() {
 	switch {
 	case l.r == l.w && len(l.buf) > keepBuffer, l.buf == nil:
 		l.buf, l.r, l.w, l.scanned = make([]byte, readBuffer), 0, 0, 0
@@ -87,7 +89,7 @@ func (l *lineReader) makeRoom() {
 }
 
 // cut passes on the complete lines of the buffer.
-func (l *lineReader) cut(to lineSink, at time.Time) error {
+func (l *LineReader) cut(to LineSink, at time.Time) error {
 	for {
 		i := bytes.IndexByte(l.buf[l.scanned:l.w], '\n')
 		if i < 0 {
@@ -119,7 +121,7 @@ func (l *lineReader) cut(to lineSink, at time.Time) error {
 }
 
 // abandon leaves the buffer to whoever kept a line of it.
-func (l *lineReader) abandon() {
+func (l *LineReader) abandon() {
 	rest := l.buf[l.r:l.w]
 	l.buf = make([]byte, max(readBuffer, len(rest)))
 	l.scanned -= l.r
@@ -128,7 +130,7 @@ func (l *lineReader) abandon() {
 }
 
 // tooLong deals with a rest that has no newline yet.
-func (l *lineReader) tooLong(to lineSink, at time.Time) error {
+func (l *LineReader) tooLong(to LineSink, at time.Time) error {
 	rest := l.buf[l.r:l.w]
 	if l.long.Size == 0 {
 		if len(rest) <= l.limit+1 { // +1: it may end in \r
@@ -150,12 +152,12 @@ func (l *lineReader) tooLong(to lineSink, at time.Time) error {
 }
 
 // makeRoomFor starts a new buffer after n bytes were consumed.
-func (l *lineReader) makeRoomFor(n int) {
+func (l *LineReader) makeRoomFor(n int) {
 	l.off += int64(n)
 	l.buf, l.r, l.w, l.scanned = make([]byte, readBuffer), 0, 0, 0
 }
 
-func (l *lineReader) beginLong(to lineSink, head []byte, start int64, at time.Time) {
+func (l *LineReader) beginLong(to LineSink, head []byte, start int64, at time.Time) {
 	l.long = Long{At: at, Offset: start, Limit: l.limit}
 	l.tail = l.tail[:0]
 	l.skip(head)
@@ -165,7 +167,7 @@ func (l *lineReader) beginLong(to lineSink, head []byte, start int64, at time.Ti
 }
 
 // skip counts b as part of the over-long line and remembers the line's end.
-func (l *lineReader) skip(b []byte) {
+func (l *LineReader) skip(b []byte) {
 	l.long.Size += int64(len(b))
 	if len(b) >= longTail {
 		l.tail = append(l.tail[:0], b[len(b)-longTail:]...)
@@ -177,7 +179,7 @@ func (l *lineReader) skip(b []byte) {
 	l.tail = append(l.tail, b...)
 }
 
-func (l *lineReader) endLong(to lineSink, last []byte, at time.Time) {
+func (l *LineReader) endLong(to LineSink, last []byte, at time.Time) {
 	l.skip(last)
 	told := l.long
 	told.At, told.Done, told.Tail = at, true, l.tail
@@ -186,7 +188,7 @@ func (l *lineReader) endLong(to lineSink, last []byte, at time.Time) {
 }
 
 // finish passes on what stands behind the last newline.
-func (l *lineReader) finish(to lineSink) {
+func (l *LineReader) finish(to LineSink) {
 	rest := l.buf[l.r:l.w]
 	start := l.off
 	l.off += int64(len(rest))

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lineLog records what a lineReader passes on.
+// lineLog records what a LineReader passes on.
 type lineLog struct {
 	got  []string
 	keep bool
@@ -40,10 +40,10 @@ func (l *lineLog) Long(o Long) {
 	l.got = append(l.got, fmt.Sprintf("%d:long of %d ending in %s", o.Offset, o.Size, o.Tail[max(0, len(o.Tail)-3):]))
 }
 
-func readAll(r io.Reader, limit int, drain int64, log *lineLog) (error, *lineReader) { //nolint:staticcheck // the error is what the tests look at first
-	l := newLineReader(r, limit, drain)
+func readAll(r io.Reader, limit int, drain int64, log *lineLog) (error, *LineReader) { //nolint:staticcheck // the error is what the tests look at first
+	l := NewLineReader(r, limit, drain)
 	for {
-		if err := l.read(log); err != nil {
+		if err := l.ReadLines(log); err != nil {
 			return err, l
 		}
 	}
@@ -118,8 +118,8 @@ func TestKeptLines(t *testing.T) {
 	}
 	in.WriteString(strings.Repeat("x", 8<<20) + "\n")
 	in.WriteString("y\n")
-	l := newLineReader(&in, 16<<20, 1<<30)
-	for err := error(nil); err == nil; err = l.read(&lineLog{}) {
+	l := NewLineReader(&in, 16<<20, 1<<30)
+	for err := error(nil); err == nil; err = l.ReadLines(&lineLog{}) {
 	}
 	if len(l.buf) > keepBuffer {
 		t.Errorf("buffer of %d bytes", len(l.buf))

@@ -19,8 +19,8 @@ func (s *Session) Long(l Long) {
 		m := &longMessage{}
 		s.in.long = m
 		id, k := s.meant(l.Head, nil)
-		m.foreign = s.in.scan.has&hasMethod != 0
-		if k == nil && !m.foreign && s.in.scan.has&hasID == 0 && len(s.pending) == 1 && trimSpace(l.Head)[0] == '{' {
+		m.foreign = s.in.scan.Has&HasMethod != 0
+		if k == nil && !m.foreign && s.in.scan.Has&HasID == 0 && len(s.pending) == 1 && trimSpace(l.Head)[0] == '{' {
 			for _, k = range s.pending {
 				id = k.x.ID
 			}
@@ -41,9 +41,9 @@ func (s *Session) Long(l Long) {
 }
 
 func (s *Session) tooLong(l Long, f Frame, excerpt []byte, id string, k *call) {
-	msg := fmt.Sprintf("a message over the limit of %s", byteSize(int64(l.Limit)))
+	msg := fmt.Sprintf("a message over the limit of %s", ByteSize(int64(l.Limit)))
 	if l.Done {
-		msg = fmt.Sprintf("a message of %s, over the limit of %s", byteSize(l.Size), byteSize(int64(l.Limit)))
+		msg = fmt.Sprintf("a message of %s, over the limit of %s", ByteSize(l.Size), ByteSize(int64(l.Limit)))
 	}
 	s.flag(Oversize, msg, excerpt[:min(len(excerpt), maxExcerpt+1)], f)
 	s.settle(id, k)
@@ -52,8 +52,8 @@ func (s *Session) tooLong(l Long, f Frame, excerpt []byte, id string, k *call) {
 	}
 }
 
-// byteSize writes a size for people.
-func byteSize(n int64) string {
+// ByteSize writes a size for people.
+func ByteSize(n int64) string {
 	switch {
 	case n >= 1<<20 && n%(1<<20) == 0:
 		return fmt.Sprintf("%d MiB", n>>20)

@@ -11,36 +11,36 @@ import (
 
 // Keys of _meta (MCP 2026-07-28).
 const (
-	metaVersion      = "io.modelcontextprotocol/protocolVersion"
-	metaClient       = "io.modelcontextprotocol/clientInfo"
-	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
-	metaLogLevel     = "io.modelcontextprotocol/logLevel"
-	metaSubscription = "io.modelcontextprotocol/subscriptionId"
-	metaServer       = "io.modelcontextprotocol/serverInfo"
+	MetaVersion      = "io.modelcontextprotocol/protocolVersion"
+	MetaClient       = "io.modelcontextprotocol/clientInfo"
+	MetaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	MetaLogLevel     = "io.modelcontextprotocol/logLevel"
+	MetaSubscription = "io.modelcontextprotocol/subscriptionId"
+	MetaServer       = "io.modelcontextprotocol/serverInfo"
 )
 
 // metaOf builds the members that each request of a stateless revision has in
 // its _meta.
 func (s *Session) metaOf(d *Dialect) jsonv.Value {
 	return jsonv.Object(
-		jsonv.Member{Key: metaVersion, Value: jsonv.String(d.Revision)},
-		jsonv.Member{Key: metaClient, Value: s.clientInfo()},
-		jsonv.Member{Key: metaCapabilities, Value: s.capabilities()},
+		jsonv.Member{Key: MetaVersion, Value: jsonv.String(d.Revision)},
+		jsonv.Member{Key: MetaClient, Value: s.clientInfo()},
+		jsonv.Member{Key: MetaCapabilities, Value: s.capabilities()},
 	)
 }
 
 // withMeta adds _meta to the params of a request. What the author wrote there
 // stays.
 func (s *Session) withMeta(d *Dialect, params []byte, logLevel string) []byte {
-	if params != nil && kindOf(trimSpace(params)) != jsonv.KindObject {
+	if params != nil && KindOf(trimSpace(params)) != jsonv.KindObject {
 		return params // sent as it stands
 	}
 	if logLevel == "" && !bytes.Contains(params, []byte(`"_meta"`)) {
-		return splice(params, `"_meta":`, s.metaText(d))
+		return PrependMember(params, `"_meta":`, s.metaText(d))
 	}
 	meta := s.metaOf(d)
 	if logLevel != "" {
-		meta = meta.With(metaLogLevel, jsonv.String(logLevel))
+		meta = meta.With(MetaLogLevel, jsonv.String(logLevel))
 	}
 	if params == nil {
 		params = []byte("{}")
@@ -65,8 +65,8 @@ func (s *Session) metaText(d *Dialect) []byte {
 	return s.metaRaw
 }
 
-// splice puts a member at the beginning of an object.
-func splice(object []byte, key string, val []byte) []byte {
+// PrependMember puts a member at the beginning of an object.
+func PrependMember(object []byte, key string, val []byte) []byte {
 	object = trimSpace(object)
 	rest := []byte("}")
 	if len(object) > 1 {
@@ -98,7 +98,7 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 		if in == nil && fault == "" {
 			return gather(hops, x)
 		}
-		if fault == "" && !asksInput(c.Method) {
+		if fault == "" && !AsksInput(c.Method) {
 			fault = "resultType is input_required, which an answer to " + c.Method + " must not be"
 		}
 		if fault != "" {
@@ -124,7 +124,8 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 
 var inputRequired = []byte(`"input_required"`)
 
-func asksInput(method string) bool {
+// AsksInput reports whether a server may answer the method by asking for input.
+func AsksInput(method string) bool {
 	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
 }
 
@@ -157,18 +158,18 @@ type input struct {
 // inputOf reads a result. Nil without a fault means that it is no request for
 // input.
 func inputOf(x *Exchange) (*input, string) {
-	if x.Cause != nil || x.Result == nil || string(memberOf(x.Result, "resultType")) != string(inputRequired) {
+	if x.Cause != nil || x.Result == nil || string(MemberOf(x.Result, "resultType")) != string(inputRequired) {
 		return nil, ""
 	}
-	in := &input{requests: map[string][]byte{}, state: memberOf(x.Result, "requestState")}
-	asked := memberOf(x.Result, "inputRequests")
+	in := &input{requests: map[string][]byte{}, state: MemberOf(x.Result, "requestState")}
+	asked := MemberOf(x.Result, "inputRequests")
 	switch {
 	case in.state == nil && asked == nil:
 		return nil, "an input_required result with neither inputRequests nor requestState"
-	case in.state != nil && kindOf(in.state) != jsonv.KindString:
-		return nil, "requestState is " + article(in.state) + ", not a string"
-	case asked != nil && kindOf(asked) != jsonv.KindObject:
-		return nil, "inputRequests is " + article(asked) + ", not an object"
+	case in.state != nil && KindOf(in.state) != jsonv.KindString:
+		return nil, "requestState is " + KindOf(in.state).WithArticle() + ", not a string"
+	case asked != nil && KindOf(asked) != jsonv.KindObject:
+		return nil, "inputRequests is " + KindOf(asked).WithArticle() + ", not an object"
 	case asked == nil:
 		return in, ""
 	}
@@ -178,7 +179,7 @@ func inputOf(x *Exchange) (*input, string) {
 			in.keys = append(in.keys, k)
 		}
 		in.requests[k] = val
-		switch m := textOf(memberOf(val, "method")); m {
+		switch m := TextOf(MemberOf(val, "method")); m {
 		case "elicitation/create", "sampling/createMessage", "roots/list":
 		default:
 			fault = fmt.Sprintf("inputRequests.%s has the method %q, want elicitation/create, sampling/createMessage or roots/list", k, m)
@@ -188,8 +189,19 @@ func inputOf(x *Exchange) (*input, string) {
 	return in, fault
 }
 
-// capabilityOf names what a client must declare to be asked a method.
-var capabilityOf = map[string]string{"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
+// CapabilityOf returns the capability that a client must declare to be asked a
+// method, "" for none.
+func CapabilityOf(method string) string {
+	switch method {
+	case "elicitation/create":
+		return "elicitation"
+	case "sampling/createMessage":
+		return "sampling"
+	case "roots/list":
+		return "roots"
+	}
+	return ""
+}
 
 // inputs answers what the server asked, in its order, and records both with
 // the exchange.
@@ -200,10 +212,10 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 	out := []byte{'{'}
 	for i, key := range in.keys {
 		raw := in.requests[key]
-		method, params := textOf(memberOf(raw, "method")), memberOf(raw, "params")
+		method, params := TextOf(MemberOf(raw, "method")), MemberOf(raw, "params")
 		at := time.Now()
 		x.During = append(x.During, Message{Frame: Frame{Dir: FromServer, At: at, Raw: raw, Stream: x.ID}, Kind: KindRequest, Method: method, Params: params})
-		if c := capabilityOf[method]; s.capabilities().Lookup(c).IsAbsent() {
+		if c := CapabilityOf(method); s.capabilities().Lookup(c).IsAbsent() {
 			x.violate(Violation{
 				Kind: BadMessage, ID: x.ID, At: at, Excerpt: Excerpt(raw), Tolerated: s.tolerated(BadMessage),
 				Msg: "the server asks " + method + ", though the client did not declare " + c,
@@ -243,10 +255,10 @@ func retryParams(params, responses, state []byte) []byte {
 		}
 	}
 	if state != nil {
-		params = splice(params, `"requestState":`, state)
+		params = PrependMember(params, `"requestState":`, state)
 	}
 	if responses != nil {
-		params = splice(params, `"inputResponses":`, responses)
+		params = PrependMember(params, `"inputResponses":`, responses)
 	}
 	return params
 }

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
+// The subscriptions of a stateless revision.
 const (
-	methodListen = "subscriptions/listen"
-	acknowledged = "notifications/subscriptions/acknowledged"
+	MethodListen       = "subscriptions/listen"
+	ListenAcknowledged = "notifications/subscriptions/acknowledged"
 )
 
 // listen opens a subscription and returns when the server has acknowledged it,
@@ -40,7 +41,7 @@ func (s *Session) listen(ctx context.Context, c Call) *Exchange {
 		cancel()
 	}()
 	for {
-		m, err := s.Wait(wctx, acknowledged, mark)
+		m, err := s.Wait(wctx, ListenAcknowledged, mark)
 		select {
 		case <-over:
 			return x // refused, or over at once
@@ -71,8 +72,8 @@ func ownOr(id []byte) int64 {
 
 // subscriptionOf finds the subscription a notification belongs to, nil for none.
 func subscriptionOf(params []byte) []byte {
-	if !bytes.Contains(params, []byte(metaSubscription)) {
+	if !bytes.Contains(params, []byte(MetaSubscription)) {
 		return nil
 	}
-	return memberOf(memberOf(params, "_meta"), metaSubscription)
+	return MemberOf(MemberOf(params, "_meta"), MetaSubscription)
 }

@@ -16,6 +16,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 // modernWeb is a server of the stateless revision: it answers server/discover,
@@ -256,9 +257,9 @@ func modernPipe(t *testing.T, answers func(method, id, params string) string, o 
 	in, rw := mcp.NewPipe()
 	done := make(chan error, 1)
 	go func() {
-		done <- mcp.ServeStdio(context.Background(), rw, rw, mcp.HandlerFunc(func(_ context.Context, r *mcp.Request) *mcp.Reply {
+		done <- mcpserver.ServeStdio(context.Background(), rw, rw, mcpserver.HandlerFunc(func(_ context.Context, r *mcpserver.Request) *mcpserver.Reply {
 			if r.Method == "server/discover" {
-				return &mcp.Reply{Result: []byte(discovered)}
+				return &mcpserver.Reply{Result: []byte(discovered)}
 			}
 			if r.Notification {
 				return nil
@@ -267,7 +268,7 @@ func modernPipe(t *testing.T, answers func(method, id, params string) string, o 
 			if a == "" {
 				return nil
 			}
-			return &mcp.Reply{Raw: []byte(a + "\n")}
+			return &mcpserver.Reply{Raw: []byte(a + "\n")}
 		}))
 		rw.Close()
 	}()

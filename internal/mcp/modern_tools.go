@@ -19,15 +19,15 @@ import (
 type toolTable struct {
 	mu         sync.Mutex
 	known      bool // a list was read to its end
-	headers    map[string][]paramHeader
-	dropped    map[string]string // name → why
+	headers    map[string][]ParamHeader
+	dropped    map[string]string // Name → why
 	idempotent map[string]bool
 }
 
-// paramHeader is an argument that is repeated as Mcp-Param-Name.
-type paramHeader struct {
-	path []string
-	name string
+// ParamHeader is an argument that is repeated as Mcp-Param-Name.
+type ParamHeader struct {
+	Path []string
+	Name string
 }
 
 // Dropped returns the tools that a client must not use because of an invalid
@@ -52,7 +52,7 @@ func (s *Session) learn(x *Exchange, d *Dialect) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.headers == nil {
-		t.headers, t.dropped, t.idempotent = map[string][]paramHeader{}, map[string]string{}, map[string]bool{}
+		t.headers, t.dropped, t.idempotent = map[string][]ParamHeader{}, map[string]string{}, map[string]bool{}
 	}
 	for _, tool := range v.Lookup("tools").Elems() {
 		name := tool.Lookup("name").Text()
@@ -63,7 +63,7 @@ func (s *Session) learn(x *Exchange, d *Dialect) {
 		if !d.Stateless || s.isStdio() {
 			continue
 		}
-		hs, fault := paramHeaders(tool.Lookup("inputSchema"))
+		hs, fault := ParamHeaders(tool.Lookup("inputSchema"))
 		if fault != "" {
 			t.dropped[name] = fault
 			hs = nil
@@ -78,9 +78,9 @@ func (s *Session) learn(x *Exchange, d *Dialect) {
 // maxKnownTools bounds the table.
 const maxKnownTools = 10_000
 
-// paramHeaders finds the annotations of a schema, and the first thing that is
+// ParamHeaders finds the annotations of a schema, and the first thing that is
 // wrong with them.
-func paramHeaders(schema jsonv.Value) ([]paramHeader, string) {
+func ParamHeaders(schema jsonv.Value) ([]ParamHeader, string) {
 	w := headerWalk{seen: map[string]bool{}}
 	w.properties(schema, nil)
 	if w.fault == "" {
@@ -90,7 +90,7 @@ func paramHeaders(schema jsonv.Value) ([]paramHeader, string) {
 }
 
 type headerWalk struct {
-	out   []paramHeader
+	out   []ParamHeader
 	seen  map[string]bool
 	fault string
 	found int // annotations that were reached through properties
@@ -134,10 +134,10 @@ func (w *headerWalk) annotation(h, typ jsonv.Value, path []string) {
 	case w.seen[strings.ToLower(name)]:
 		fail("is %q, which another parameter has too", name)
 	case typ.Kind() != jsonv.KindString || typ.Text() != "string" && typ.Text() != "integer" && typ.Text() != "boolean":
-		fail("stands at a parameter of type %s, want string, integer or boolean", typ.Short(40))
+		fail("is set on a parameter of type %s, expected string, integer or boolean", typ.Short(40))
 	default:
 		w.seen[strings.ToLower(name)] = true
-		w.out = append(w.out, paramHeader{path, name})
+		w.out = append(w.out, ParamHeader{path, name})
 	}
 }
 
@@ -157,7 +157,7 @@ func (w *headerWalk) elsewhere(v jsonv.Value, schema bool, depth int) {
 			switch {
 			case schema && k == "x-mcp-header":
 				if w.all++; w.all > w.found {
-					w.fault = "an x-mcp-header stands where no argument can be told for it (below items, a composition or a condition)"
+					w.fault = "an x-mcp-header is set where it does not name one argument (below items, a composition or a condition)"
 				}
 			case schema && (k == "const" || k == "enum" || k == "default" || k == "examples"):
 			case schema && (k == "properties" || k == "patternProperties" || k == "$defs" || k == "definitions" || k == "dependentSchemas"):
@@ -180,30 +180,30 @@ func isToken(s string) bool {
 }
 
 // paramValues are the headers of one call.
-func paramValues(headers []paramHeader, params []byte) http.Header {
-	args := memberOf(params, "arguments")
+func paramValues(headers []ParamHeader, params []byte) http.Header {
+	args := MemberOf(params, "arguments")
 	if len(headers) == 0 || args == nil {
 		return nil
 	}
 	out := http.Header{}
 	for _, h := range headers {
 		val := args
-		for _, key := range h.path {
-			val = memberOf(val, key)
+		for _, key := range h.Path {
+			val = MemberOf(val, key)
 		}
-		if s, ok := headerText(val); ok {
-			out[http.CanonicalHeaderKey("Mcp-Param-"+h.name)] = []string{headerValue(s)}
+		if s, ok := HeaderText(val); ok {
+			out[http.CanonicalHeaderKey("Mcp-Param-"+h.Name)] = []string{headerValue(s)}
 		}
 	}
 	return out
 }
 
-// headerText writes an argument as text: a string as it is, an integer in
+// HeaderText writes an argument as text: a string as it is, an integer in
 // decimal, a boolean as true or false; null and other values have no header.
-func headerText(val []byte) (string, bool) {
-	switch kindOf(val) {
+func HeaderText(val []byte) (string, bool) {
+	switch KindOf(val) {
 	case jsonv.KindString:
-		return textOf(val), true
+		return TextOf(val), true
 	case jsonv.KindBool:
 		return string(val), true
 	case jsonv.KindNumber:
@@ -225,7 +225,7 @@ func (s *Session) mirrored(ctx context.Context, c Call) *Exchange {
 	if c.Method != "tools/call" || s.isStdio() {
 		return s.once(ctx, c)
 	}
-	name := textOf(memberOf(c.Params, "name"))
+	name := TextOf(MemberOf(c.Params, "name"))
 	s.tools.mu.Lock()
 	known, headers := s.tools.known, s.tools.headers[name]
 	s.tools.mu.Unlock()
@@ -251,12 +251,12 @@ func (s *Session) list(ctx context.Context) bool {
 	var params []byte
 	seen := map[string]bool{}
 	for range 1000 {
-		x := s.Do(ctx, Call{Method: "tools/list", Params: params})
+		x := s.Do(ctx, Call{Method: "tools/list", Params: params, Own: true})
 		if x.Cause != nil || x.Error != nil {
 			return false
 		}
-		cursor := memberOf(x.Result, "nextCursor")
-		if kindOf(cursor) != jsonv.KindString {
+		cursor := MemberOf(x.Result, "nextCursor")
+		if KindOf(cursor) != jsonv.KindString {
 			return true
 		}
 		if seen[string(cursor)] {

@@ -25,17 +25,21 @@ type Options struct {
 	Protocol string
 	// Era is what is known of the server from before; "auto" then does not ask.
 	Era Era
+	// Hint is what [Session.EraHint] said of the server in an earlier run. It
+	// changes how long "auto" takes, never what comes of it.
+	Hint Era
 	// Redial makes another connection, where asking for the era spoilt the first
-	// (a process that ended, or takes no initialize any more); nil: there is none.
+	// (a process that ended, or one that was asked for both eras). With nil
+	// initialize is sent only after an answer to server/discover.
 	Redial         func(ctx context.Context) (Transport, error)
 	Client         Implementation // who we say we are
 	Capabilities   jsonv.Value    // what we declare; absent declares none
 	Answer         Answerer       // answers requests of the server; nil: -32601 at once (ping always works)
-	ConnectTimeout time.Duration  // of the handshake, default 60s
+	ConnectTimeout time.Duration  // of the handshake over each connection, default 60s
 	Limits         Limits
 	Tolerate       func(kind string) bool // marks violations as tolerated; may be nil
 
-	spoilt error // why there is another connection
+	spoilt *freshError // why there is another connection
 }
 
 // defaultConnectTimeout bounds the handshake.
@@ -68,11 +72,13 @@ func Open(ctx context.Context, t Transport, o Options) (*Session, error) {
 	if err := t.Start(s); err != nil {
 		return fail("start", err)
 	}
+	whole := ctx
 	ctx, cancel := WithLimit(ctx, "connect_timeout", o.ConnectTimeout)
 	defer cancel()
 	d, phase, err := s.begins(ctx)
-	if errors.Is(err, errFresh) {
-		return s.again(ctx, err)
+	var fresh *freshError
+	if errors.As(err, &fresh) {
+		return s.again(whole, fresh)
 	}
 	if err != nil {
 		return fail(phase, err)
@@ -106,9 +112,11 @@ func (s *Session) begins(ctx context.Context) (*Dialect, string, error) {
 	return s.detect(ctx)
 }
 
-// again opens the server over another connection, by initialize.
-func (s *Session) again(ctx context.Context, why error) (*Session, error) {
+// again opens the server over another connection, as a server of the era that
+// the first one showed.
+func (s *Session) again(ctx context.Context, why *freshError) (*Session, error) {
 	spoilt := s.openError("initialize", why)
+	s.Hasten()
 	s.Close(context.WithoutCancel(ctx))
 	t, err := s.o.Redial(ctx)
 	if err != nil {
@@ -116,11 +124,14 @@ func (s *Session) again(ctx context.Context, why error) (*Session, error) {
 		return nil, spoilt
 	}
 	o := s.o
-	o.Era, o.Redial, o.spoilt = EraSession, nil, why
+	o.Era, o.Redial, o.spoilt = why.era, nil, why
 	fresh, err := Open(ctx, t, o)
 	var failed *OpenError
 	if errors.As(err, &failed) {
 		failed.recall(spoilt)
+		if why.note != "" {
+			failed.Cause = fmt.Errorf("%w%s", failed.Cause, why.note)
+		}
 	}
 	return fresh, err
 }
@@ -142,17 +153,33 @@ func (e *OpenError) recall(first *OpenError) {
 	if errors.As(e.Cause, new(*TimeoutError)) && errors.As(first.Cause, &closed) {
 		e.Cause = fmt.Errorf("%w; when it was started first, %v", e.Cause, closed) //nolint:errorlint // one cause
 	}
+	var none *noCommonError
+	if errors.As(first.Cause, &none) {
+		e.Cause = fmt.Errorf("%w; and %w", none, e.Cause)
+	}
 }
 
-// Restarted says of what the server's first process died, when that was of
-// being asked which era it is of; nil when it lived. A client that asks has to
-// start such a server twice.
-func (s *Session) Restarted() *ClosedError {
-	var died *ClosedError
-	if errors.As(s.o.spoilt, &died) {
-		return died
+// Restarted says why the server had to be connected to twice to find out of
+// which era it is, where it did not answer server/discover: a *ClosedError when
+// it ended. Nil when there was no need.
+func (s *Session) Restarted() error {
+	if f := s.o.spoilt; f != nil && (f.silent || errors.As(f, new(*ClosedError))) {
+		return f.why
 	}
 	return nil
+}
+
+// EraHint is what makes finding the era of the same server faster next time, as
+// [Options.Hint]: EraSession when it left server/discover unanswered,
+// EraRequests when it answered only after initialize had been sent.
+func (s *Session) EraHint() Era {
+	switch f := s.o.spoilt; {
+	case f != nil && f.silent:
+		return EraSession
+	case f != nil && f.era == EraRequests, s.o.Hint == EraRequests && s.Era() == EraRequests:
+		return EraRequests
+	}
+	return EraUnknown
 }
 
 // pins reports whether the server must agree to one revision.
@@ -160,14 +187,14 @@ func (o *Options) pins() bool { return o.Protocol != "" && o.Protocol != Auto }
 
 // openError describes a failure before the transport is closed.
 func (s *Session) openError(phase string, cause error) *OpenError {
-	e := &OpenError{Phase: phase, Cause: cause}
+	e := &OpenError{Phase: phase, Cause: cause, Silent: s.wroteNothing()}
 	var closed *ClosedError
 	if errors.As(cause, &closed) {
 		e.Exited, e.Exit, e.StderrTail, e.LastLine = closed.Exited, closed.Exit, closed.Stderr, closed.LastLine
 	} else {
 		e.LastLine = s.lastLine()
 		if tail := s.t.Facts().Stderr; tail != nil {
-			e.StderrTail = tail.Lines(stderrLines)
+			e.StderrTail = tail.Ends(stderrLines)
 		}
 	}
 	if s.hello != nil {
@@ -177,15 +204,28 @@ func (s *Session) openError(phase string, cause error) *OpenError {
 	return e
 }
 
-// lastLine is the last line of the server's standard output, "" where it has
-// none of its own (HTTP).
-func (s *Session) lastLine() string {
-	if !s.isStdio() {
-		return ""
-	}
+// wroteNothing reports whether a process wrote nothing to its standard output.
+func (s *Session) wroteNothing() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Excerpt(s.in.last)
+	return s.isStdio() && len(s.in.last) == 0
+}
+
+// lastLine is the last line of the server's standard output that may explain a
+// failure.
+func (s *Session) lastLine() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lastOdd()
+}
+
+// lastOdd is the last line of standard output, "" when it was a message or the
+// server has no standard output (HTTP). The caller holds mu.
+func (s *Session) lastOdd() string {
+	if last := s.in.last; s.isStdio() && len(last) > 0 && (last[0] != '{' || !s.selfContained(last)) {
+		return Excerpt(last)
+	}
+	return ""
 }
 
 // handshake sends initialize and settles the revision (MCP 2025-11-25
@@ -211,7 +251,7 @@ func (s *Session) handshake(ctx context.Context) (*Dialect, string, error) {
 		}
 		return s.refusedInitialize(ctx, fmt.Errorf("the server refused initialize: %w", rpc))
 	}
-	v, err := jsonv.Parse(s.hello.Result)
+	v, err := handshakeResult(s.hello, s.tolerated)
 	if err != nil {
 		return nil, "initialize", fmt.Errorf("read the answer to initialize: %w", err)
 	}

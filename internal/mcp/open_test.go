@@ -70,7 +70,7 @@ var openFaults = []openFault{
 		}
 		fmt.Println("Usage: server")
 		os.Exit(2)
-	}, want: []string{"initialize: the server exited (exit status 2) while initialize (id " + mcp.ID(1) + ") was in flight", "stray-output", "last line on stdout: Usage: server", "  line 29\n", "  line 10\n"}, notWant: "line 9\n"},
+	}, want: []string{"the server exited with status 2 before answering initialize", "stray-output", "last line on stdout: Usage: server", "  line 29\n", "  line 0\n"}, notWant: "line 9\n"},
 	{name: "open-killed", act: func(*faulty) { p, _ := os.FindProcess(os.Getpid()); p.Kill(); time.Sleep(time.Hour) }, want: []string{"signal: killed"}},
 	{name: "open-silent", act: func(*faulty) { time.Sleep(time.Hour) }, timeout: 100 * time.Millisecond, want: []string{"initialize timed out after ", "(limit: connect_timeout 100ms)"}},
 	{name: "open-junk", act: func(s *faulty) {
@@ -78,7 +78,7 @@ var openFaults = []openFault{
 			s.write("I am an HTTP server\n")
 			time.Sleep(20 * time.Millisecond)
 		}
-	}, timeout: 200 * time.Millisecond, want: []string{"connect_timeout 200ms", "stray-output at byte 0", "last line on stdout: I am an HTTP server"}},
+	}, timeout: 3 * time.Second, want: []string{"connect_timeout 3s", "stray-output at byte 0", "last line on stdout: I am an HTTP server"}},
 	{name: "open-cat", act: func(s *faulty) {
 		for {
 			s.write(string(s.line()))

@@ -9,7 +9,26 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
+
+func TestAsks(t *testing.T) {
+	for raw, want := range map[string]mcp.Asking{
+		`{"jsonrpc":"2.0","id":"a","method":"ping"}`:                    mcp.AsksAnswer,
+		`[{"jsonrpc":"2.0","id":5,"method":"ping"}]`:                    mcp.AsksAnswer,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n": mcp.AsksNothing,
+		`{"jsonrpc":"2.0","id":1,"result":{}}`:                          mcp.AsksNothing,
+		`{"jsonrpc":`:                                                   mcp.AsksUnclearly,
+		`{}`:                                                            mcp.AsksUnclearly,
+		`{"method":"x"}` + "\n" + `{"id":1,"method":"ping"}`:            mcp.AsksAnswer,
+		`{"method":"x"}` + "\n" + `{"method":"y"}`:                      mcp.AsksUnclearly,
+		``: mcp.AsksUnclearly,
+	} {
+		if got := mcp.Asks([]byte(raw)); got != want {
+			t.Errorf("%s: %v, want %v", raw, got, want)
+		}
+	}
+}
 
 func TestSendRaw(t *testing.T) {
 	for _, tc := range []struct {
@@ -124,8 +143,8 @@ func TestDeafServer(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	s := handled(t, mcp.Options{}, func(context.Context, *mcp.Request) *mcp.Reply {
-		return &mcp.Reply{Result: []byte(`{"a":{"b":1,"b":2},"s":"\ud800"}`)}
+	s := handled(t, mcp.Options{}, func(context.Context, *mcpserver.Request) *mcpserver.Reply {
+		return &mcpserver.Reply{Result: []byte(`{"a":{"b":1,"b":2},"s":"\ud800"}`)}
 	})
 	x := s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call"})
 	v, vs, err := x.Parse(jsonv.Options{})

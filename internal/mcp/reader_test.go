@@ -14,12 +14,13 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 // osPipes opens a session over two pipes of the system with a server in this
 // process: with deadlines callers read for themselves, without them a
 // goroutine reads for all.
-func osPipes(t *testing.T, deadlines bool, h mcp.HandlerFunc) *mcp.Session {
+func osPipes(t *testing.T, deadlines bool, h mcpserver.HandlerFunc) *mcp.Session {
 	t.Helper()
 	upR, upW, err := os.Pipe()
 	if err != nil {
@@ -31,9 +32,9 @@ func osPipes(t *testing.T, deadlines bool, h mcp.HandlerFunc) *mcp.Session {
 	}
 	done := make(chan error, 1)
 	go func() {
-		done <- mcp.ServeStdio(context.Background(), upR, downW, mcp.HandlerFunc(func(ctx context.Context, r *mcp.Request) *mcp.Reply {
+		done <- mcpserver.ServeStdio(context.Background(), upR, downW, mcpserver.HandlerFunc(func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
 			if r.Method == "initialize" {
-				return &mcp.Reply{Result: []byte(helloResult)}
+				return &mcpserver.Reply{Result: []byte(helloResult)}
 			}
 			return h(ctx, r)
 		}))
@@ -74,11 +75,11 @@ func eachReader(t *testing.T, f func(t *testing.T, deadlines bool)) {
 // several at once.
 func TestReaders(t *testing.T) {
 	eachReader(t, func(t *testing.T, deadlines bool) {
-		s := osPipes(t, deadlines, func(_ context.Context, r *mcp.Request) *mcp.Reply {
+		s := osPipes(t, deadlines, func(_ context.Context, r *mcpserver.Request) *mcpserver.Reply {
 			if ms, err := strconv.Atoi(strings.Trim(string(r.Params), `{"d:}`)); err == nil {
 				time.Sleep(time.Duration(ms) * time.Millisecond)
 			}
-			return &mcp.Reply{Result: []byte(`{"id":` + string(r.ID) + `}`)}
+			return &mcpserver.Reply{Result: []byte(`{"id":` + string(r.ID) + `}`)}
 		})
 		var wg sync.WaitGroup
 		caller := func(seed uint64, n int) {
@@ -106,11 +107,11 @@ func TestReaders(t *testing.T) {
 // late answer is none.
 func TestReadersCancel(t *testing.T) {
 	eachReader(t, func(t *testing.T, deadlines bool) {
-		s := osPipes(t, deadlines, func(ctx context.Context, r *mcp.Request) *mcp.Reply {
+		s := osPipes(t, deadlines, func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
 			if r.Method == "slow" {
 				<-ctx.Done()
 			}
-			return &mcp.Reply{Result: []byte(`{}`)}
+			return &mcpserver.Reply{Result: []byte(`{}`)}
 		})
 		for range 20 {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -135,7 +136,7 @@ func TestReadersCancel(t *testing.T) {
 func TestReadersIdle(t *testing.T) {
 	eachReader(t, func(t *testing.T, deadlines bool) {
 		asked := make(chan error, 1)
-		s := osPipes(t, deadlines, func(ctx context.Context, r *mcp.Request) *mcp.Reply {
+		s := osPipes(t, deadlines, func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
 			if r.Notification {
 				return nil
 			}
@@ -145,7 +146,7 @@ func TestReadersIdle(t *testing.T) {
 				asked <- err
 				_ = r.Notify("notifications/after", nil)
 			}()
-			return &mcp.Reply{Result: []byte(`{}`)}
+			return &mcpserver.Reply{Result: []byte(`{}`)}
 		})
 		mark := s.Mark()
 		if x := s.Do(within(t, 10*time.Second), mcp.Call{Method: "x"}); x.Cause != nil {

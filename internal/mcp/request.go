@@ -6,9 +6,9 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// appendRequest builds a request frame. Line ends in params, which can only be
+// AppendRequest builds a request frame. Line ends in params, which can only be
 // white space in JSON, become spaces: they would end the frame.
-func appendRequest(id string, c *Call) (raw, token []byte) {
+func AppendRequest(id string, c *Call) (raw, token []byte) {
 	params := c.Params
 	if c.ProgressToken || bytes.Contains(params, progressKey) {
 		params, token = withToken(params, id, c.ProgressToken)
@@ -43,8 +43,8 @@ var progressKey = []byte(`"progressToken"`)
 // withToken returns params with a progress token, and the token. One that is
 // there already stays.
 func withToken(params []byte, id string, add bool) (out, token []byte) {
-	meta := memberOf(params, "_meta")
-	if token = memberOf(meta, "progressToken"); token != nil || !add {
+	meta := MemberOf(params, "_meta")
+	if token = MemberOf(meta, "progressToken"); token != nil || !add {
 		return params, bytes.Clone(token)
 	}
 	if params == nil {
@@ -62,7 +62,8 @@ func withToken(params []byte, id string, add bool) (out, token []byte) {
 	return v.With("_meta", m.With("progressToken", n)).Append(nil), []byte(id)
 }
 
-func appendNotification(raw []byte, method string, params []byte) []byte {
+// AppendNotification builds a notification frame.
+func AppendNotification(raw []byte, method string, params []byte) []byte {
 	raw = append(raw, `{"jsonrpc":"2.0","method":`...)
 	raw = jsonv.AppendString(raw, method)
 	if params != nil {

@@ -10,14 +10,14 @@ import (
 
 // message reads one valid JSON object whose members stand in s.in.scan.
 func (s *Session) message(raw []byte, f Frame) {
-	e := &s.in.scan.envelope
+	e := &s.in.scan.Envelope
 	s.silent = false
-	if e.has&^hasVersion == 0 || e.has&(hasMethod|hasResult|hasError|hasID) == 0 {
+	if e.Has&^HasVersion == 0 || e.Has&(HasMethod|HasResult|HasError|HasID) == 0 {
 		s.stray(raw, f)
 		s.settle("", nil)
 		return
 	}
-	if e.has&hasVersion == 0 {
+	if e.Has&HasVersion == 0 {
 		s.flag(BadJSONRPC, `the message has no "jsonrpc" member`, raw, f)
 	} else if string(e.version) != `"2.0"` {
 		s.flag(BadJSONRPC, `"jsonrpc" is `+Excerpt(e.version)+`, not "2.0"`, raw, f)
@@ -26,31 +26,33 @@ func (s *Session) message(raw []byte, f Frame) {
 		s.flag(DuplicateKey, "the message has "+memberNames(e.twice)+" twice", raw, f)
 	}
 	switch {
-	case e.has&hasMethod == 0:
+	case e.Has&HasMethod == 0:
 		s.response(raw, e, f)
-	case e.response() && s.answers(e):
+	case e.IsResponse() && s.answers(e):
 		s.flag(BadMessage, `an answer with a "method" member`, raw, f)
 		s.response(raw, e, f)
-	case e.has&hasID != 0:
+	case e.Has&HasID != 0:
+		s.in.flagDeep(s, raw, f)
 		s.request(raw, e, f)
 	default:
+		s.in.flagDeep(s, raw, f)
 		s.notification(raw, e, f)
 	}
 }
 
 // answers reports whether the id is that of a call in flight.
-func (s *Session) answers(e *envelope) bool {
-	n, ok := ownID(e.id)
+func (s *Session) answers(e *Envelope) bool {
+	n, ok := ownID(e.ID)
 	return ok && s.pending[n] != nil
 }
 
 // response files an answer with its call, or says why there is none.
-func (s *Session) response(raw []byte, e *envelope, f Frame) {
-	if k := s.rawWaiter(e.id); k != nil {
+func (s *Session) response(raw []byte, e *Envelope, f Frame) {
+	if k := s.rawWaiter(e.ID); k != nil {
 		s.answer(k, raw, e, f)
 		return
 	}
-	if n, ok := ownID(e.id); ok {
+	if n, ok := ownID(e.ID); ok {
 		if k := s.pending[n]; k != nil {
 			s.answer(k, raw, e, f)
 			return
@@ -66,7 +68,7 @@ func (s *Session) response(raw []byte, e *envelope, f Frame) {
 }
 
 // noCall deals with an answer to an id that could be ours and waits no more.
-func (s *Session) noCall(n int64, raw []byte, e *envelope, f Frame) {
+func (s *Session) noCall(n int64, raw []byte, e *Envelope, f Frame) {
 	switch {
 	case s.late.take(n):
 		// The call was given up: an answer that crossed that is no violation.
@@ -99,24 +101,24 @@ func (s *Session) justDone(n int64) *call {
 }
 
 // oddID deals with an answer whose id is none that we write.
-func (s *Session) oddID(raw []byte, e *envelope, f Frame) {
+func (s *Session) oddID(raw []byte, e *Envelope, f Frame) {
 	var k *call
-	n, ok := evidentID(e.id)
+	n, ok := evidentID(e.ID)
 	if ok {
 		k = s.pending[n]
 	}
-	kind, msg := UnknownID, "an answer to id "+Excerpt(e.id)+", which was never sent"
-	switch t := kindOf(e.id); {
+	kind, msg := UnknownID, "an answer to id "+Excerpt(e.ID)+", which was never sent"
+	switch t := KindOf(e.ID); {
 	case s.sent.Load() == 0:
 		kind, msg = EarlyAnswer, "an answer before any request was sent"
-	case e.has&hasID == 0:
+	case e.Has&HasID == 0:
 		kind, msg = MissingID, "an answer without an id"
 	case t == jsonv.KindNull:
 		kind, msg = NullID, "an answer with the id null"
 	case ok && s.gave(n):
-		kind, msg = IDType, fmt.Sprintf("the id is %s, the request had %d", Excerpt(e.id), n)
-	case t == jsonv.KindNumber && bytes.ContainsAny(e.id, ".eE"), t != jsonv.KindNumber && t != jsonv.KindString:
-		kind, msg = IDType, "the id is "+Excerpt(e.id)+", not a string or an integer"
+		kind, msg = IDType, fmt.Sprintf("the id is %s, the request had %d", Excerpt(e.ID), n)
+	case t == jsonv.KindNumber && bytes.ContainsAny(e.ID, ".eE"), t != jsonv.KindNumber && t != jsonv.KindString:
+		kind, msg = IDType, "the id is "+Excerpt(e.ID)+", not a string or an integer"
 	}
 	s.flag(kind, msg, raw, f)
 	if k != nil {
@@ -152,16 +154,16 @@ func (s *Session) orphan(raw []byte, f Frame) {
 		defer s.mu.Unlock()
 		s.in.early = nil
 		k := s.pending[id]
-		if k == nil || s.in.scan.scan(raw) != nil {
+		if k == nil || s.in.scan.Scan(raw) != nil {
 			return
 		}
-		s.answer(k, raw, &s.in.scan.envelope, f)
+		s.answer(k, raw, &s.in.scan.Envelope, f)
 		s.wake()
 	})
 }
 
 // answer completes a call.
-func (s *Session) answer(k *call, raw []byte, e *envelope, f Frame) {
+func (s *Session) answer(k *call, raw []byte, e *Envelope, f Frame) {
 	x := k.x
 	x.Response = raw
 	if s.lim.tooMany(raw) {
@@ -170,12 +172,12 @@ func (s *Session) answer(k *call, raw []byte, e *envelope, f Frame) {
 		s.complete(k, f.At)
 		return
 	}
-	if e.has&hasResult != 0 {
-		x.Result = e.result
+	if e.Has&HasResult != 0 {
+		x.Result = e.Result
 	}
-	if e.has&hasError != 0 && kindOf(e.err) != jsonv.KindNull {
-		x.Error = e.err
-		if e.has&hasResult != 0 && kindOf(e.result) == jsonv.KindNull {
+	if e.Has&HasError != 0 && KindOf(e.Err) != jsonv.KindNull {
+		x.Error = e.Err
+		if e.Has&HasResult != 0 && KindOf(e.Result) == jsonv.KindNull {
 			x.Result = nil
 		}
 	}
@@ -185,8 +187,8 @@ func (s *Session) answer(k *call, raw []byte, e *envelope, f Frame) {
 }
 
 // checkAnswer notes what is wrong with the result and the error of an answer.
-func (s *Session) checkAnswer(x *Exchange, e *envelope, f Frame) {
-	switch both := hasResult | hasError; e.has & both {
+func (s *Session) checkAnswer(x *Exchange, e *Envelope, f Frame) {
+	switch both := HasResult | HasError; e.Has & both {
 	case both:
 		s.flag(ResultAndError, resultAndError(e), x.Response, f)
 	case 0:
@@ -198,15 +200,15 @@ func (s *Session) checkAnswer(x *Exchange, e *envelope, f Frame) {
 		if msg := errorFault(x.Error); msg != "" {
 			s.flag(BadError, msg, x.Error, f)
 		}
-	} else if e.has&hasResult == 0 {
+	} else if e.Has&HasResult == 0 {
 		s.flag(BadError, `"error" is null`, x.Response, f)
 		x.Cause = &ProtocolError{x.Method, BadError, "the answer's error is null and it has no result"}
 	}
 	if x.Result == nil {
 		return
 	}
-	if kindOf(x.Result) != jsonv.KindObject {
-		s.flag(BadResult, "the result is "+article(x.Result)+", not an object", x.Result, f)
+	if KindOf(x.Result) != jsonv.KindObject {
+		s.flag(BadResult, "the result is "+KindOf(x.Result).WithArticle()+", not an object", x.Result, f)
 		return
 	}
 	if msg := s.resultTypeFault(x); msg != "" {
@@ -214,11 +216,11 @@ func (s *Session) checkAnswer(x *Exchange, e *envelope, f Frame) {
 	}
 }
 
-func resultAndError(e *envelope) string {
+func resultAndError(e *Envelope) string {
 	switch {
-	case kindOf(e.err) == jsonv.KindNull:
+	case KindOf(e.Err) == jsonv.KindNull:
 		return `"error": null beside a result`
-	case kindOf(e.result) == jsonv.KindNull:
+	case KindOf(e.Result) == jsonv.KindNull:
 		return `"result": null beside an error`
 	}
 	return "an answer with both a result and an error"
@@ -226,8 +228,8 @@ func resultAndError(e *envelope) string {
 
 // errorFault says what is wrong with an error member (JSON-RPC 2.0 section 5.1).
 func errorFault(raw []byte) string {
-	if kindOf(raw) != jsonv.KindObject {
-		return "the error is " + article(raw) + ", not an object"
+	if KindOf(raw) != jsonv.KindObject {
+		return "the error is " + KindOf(raw).WithArticle() + ", not an object"
 	}
 	var code, message []byte
 	_ = jsonv.EachMember(raw, func(k string, val []byte) error {
@@ -246,8 +248,8 @@ func errorFault(raw []byte) string {
 		return "the error's code is " + Excerpt(code) + ", not an integer"
 	case message == nil:
 		return "the error has no message"
-	case kindOf(message) != jsonv.KindString:
-		return "the error's message is " + article(message) + ", not a string"
+	case KindOf(message) != jsonv.KindString:
+		return "the error's message is " + KindOf(message).WithArticle() + ", not a string"
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ func (s *Session) resultTypeFault(x *Exchange) string {
 	if !bytes.Contains(x.Result, resultTypeKey) {
 		return ""
 	}
-	t := memberOf(x.Result, "resultType")
+	t := MemberOf(x.Result, "resultType")
 	switch string(t) {
 	case "", `"complete"`:
 		return ""
@@ -48,10 +48,10 @@ func (s *Session) knowsTasks(x *Exchange) bool {
 // 2025-11-25), or declares that its sender knows them (the extension of
 // 2026-07-28).
 func (x *Exchange) AsksTask() bool {
-	params := memberOf(x.Request, "params")
-	if kindOf(memberOf(params, "task")) == jsonv.KindObject {
+	params := MemberOf(x.Request, "params")
+	if KindOf(MemberOf(params, "task")) == jsonv.KindObject {
 		return true
 	}
-	declared := memberOf(memberOf(memberOf(params, "_meta"), metaCapabilities), "extensions")
-	return memberOf(declared, extTasks) != nil
+	declared := MemberOf(MemberOf(MemberOf(params, "_meta"), MetaCapabilities), "extensions")
+	return MemberOf(declared, extTasks) != nil
 }

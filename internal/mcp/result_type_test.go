@@ -7,6 +7,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 const (
@@ -27,7 +28,9 @@ func TestResultTypeThatWasNotAskedFor(t *testing.T) {
 	}
 	session := func(result string) func(o mcp.Options) *mcp.Session {
 		return func(o mcp.Options) *mcp.Session {
-			return handled(t, o, func(context.Context, *mcp.Request) *mcp.Reply { return &mcp.Reply{Result: []byte(result)} })
+			return handled(t, o, func(context.Context, *mcpserver.Request) *mcpserver.Reply {
+				return &mcpserver.Reply{Result: []byte(result)}
+			})
 		}
 	}
 	extended := jsonv.Object(jsonv.Member{Key: "extensions", Value: jsonv.Object(

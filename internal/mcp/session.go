@@ -30,6 +30,7 @@ type Session struct {
 	calls   sync.Pool               // of *call
 	server  jsonv.Value
 
+	sending sync.RWMutex // held shared while a request is written; taken before mu
 	mu      sync.Mutex
 	sent    atomic.Int64 // requests that were given an id; read without mu
 	lastRaw atomic.Int64
@@ -60,12 +61,12 @@ type Session struct {
 
 func newSession(t Transport, o Options) *Session {
 	s := &Session{
-		t: t, o: o, lim: o.Limits.withDefaults(), pending: map[int64]*call{},
+		t: t, o: o, lim: o.Limits.WithDefaults(), pending: map[int64]*call{},
 		asked: map[string]context.CancelFunc{}, ended: make(chan struct{}),
 	}
 	s.await, _ = t.(Awaiter)
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.in.scan = newScanner()
+	s.in.scan = NewScanner()
 	s.log.limit = s.lim.Violations
 	s.repeats = s.idempotent
 	s.calls.New = func() any { return &call{ready: make(chan struct{}, 1)} }
@@ -153,7 +154,7 @@ func (s *Session) once(ctx context.Context, c Call) *Exchange {
 
 // stateless sends a request of a stateless revision.
 func (s *Session) stateless(ctx context.Context, c Call, d *Dialect) *Exchange {
-	if c.Method == methodListen && c.CancelAfter == 0 {
+	if c.Method == MethodListen && c.CancelAfter == 0 {
 		return s.listen(ctx, c)
 	}
 	x := s.rounds(ctx, c)
@@ -175,7 +176,7 @@ func (s *Session) finish(ctx context.Context, c Call, k *call, x *Exchange) {
 	}
 	if ctx.Err() != nil { // nobody waits: the server must not begin
 		s.giveUp(k, givenUp(ctx, x, false), false)
-	} else if err := s.t.Send(ctx, out); err != nil {
+	} else if err := s.write(ctx, k, out); err != nil {
 		s.notSent(ctx, k, err)
 	} else {
 		s.answered(ctx, k, c.CancelAfter)
@@ -186,7 +187,8 @@ func (s *Session) finish(ctx context.Context, c Call, k *call, x *Exchange) {
 // begin numbers a call, builds its frame and registers it.
 func (s *Session) begin(c *Call, x *Exchange) (*call, error) {
 	k := s.newCall(x)
-	k.answer = c.Answer
+	k.answer, k.own = c.Answer, c.Own
+	k.handed = c.handed
 	k.id = idAt(s.sent.Add(1))
 	x.ID = strconv.FormatInt(k.id, 10)
 	d := c.as
@@ -198,7 +200,7 @@ func (s *Session) begin(c *Call, x *Exchange) (*call, error) {
 		sent.Params = s.withMeta(d, c.Params, c.LogLevel)
 		c = &sent
 	}
-	x.Request, k.token = appendRequest(x.ID, c)
+	x.Request, k.token = AppendRequest(x.ID, c)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed != nil || s.closing {
@@ -279,7 +281,7 @@ func (s *Session) giveUp(k *call, cause error, tell bool) {
 	s.silent = s.silent || errors.As(cause, new(*TimeoutError))
 	s.mu.Unlock()
 	// A client must not cancel initialize (MCP 2025-11-25 cancellation).
-	if tell && k.raw == nil && k.x.Method != "initialize" && k.x.Method != methodDiscover {
+	if tell && k.raw == nil && k.x.Method != "initialize" && k.x.Method != MethodDiscover {
 		s.cancel(k.x.ID, cause)
 	}
 }
@@ -316,9 +318,18 @@ func (s *Session) forget(k *call) {
 	}
 }
 
-// atomicWrite is the size, in bytes, below which a write to a pipe that fails
-// has written nothing (POSIX: PIPE_BUF; 4096 on Linux, 512 elsewhere).
-const atomicWrite = 512
+// write sends a request and notes whether the server may have read any of it.
+func (s *Session) write(ctx context.Context, k *call, out Outgoing) error {
+	if k.handed != nil {
+		defer k.handed()
+	}
+	s.sending.RLock()
+	defer s.sending.RUnlock()
+	err := s.t.Send(ctx, out)
+	var broken *BrokenError
+	k.written = !errors.As(err, &broken) || broken.Partly
+	return err
+}
 
 // notSent completes a call whose request could not be written.
 func (s *Session) notSent(ctx context.Context, k *call, err error) {
@@ -333,10 +344,6 @@ func (s *Session) notSent(ctx context.Context, k *call, err error) {
 		defer wait.Stop()
 		select {
 		case <-k.ready:
-			var closed *ClosedError
-			if errors.As(k.x.Cause, &closed) && closed.Exited && len(k.x.Request) < atomicWrite {
-				k.x.Unread = true
-			}
 			return
 		case <-ctx.Done():
 			s.giveUp(k, givenUp(ctx, k.x, true), false)
@@ -345,7 +352,7 @@ func (s *Session) notSent(ctx context.Context, k *call, err error) {
 		}
 		why := &ClosedError{Reason: "the server closed its standard input", Err: err}
 		if tail := s.Stderr(); tail != nil {
-			why.Stderr = tail.Lines(stderrLines)
+			why.Stderr = tail.Ends(stderrLines)
 		}
 		s.End(why)
 		<-k.ready
@@ -362,7 +369,7 @@ func (s *Session) Notify(ctx context.Context, method string, params []byte) erro
 		return s.closedErr()
 	}
 	s.mu.Unlock()
-	out := Outgoing{Raw: appendNotification(nil, method, params), Method: method, Params: params, Protocol: s.revision()}
+	out := Outgoing{Raw: AppendNotification(nil, method, params), Method: method, Params: params, Protocol: s.revision()}
 	if err := s.t.Send(ctx, out); err != nil {
 		return &SendError{Method: method, Err: err}
 	}
@@ -394,10 +401,12 @@ func (s *Session) Close(ctx context.Context) proc.Stopped {
 	s.stop()
 	stopped := s.t.Close(ctx)
 	s.wg.Wait()
+	s.crashedAtEnd(stopped)
 	return stopped
 }
 
-// inFlight lists the calls in flight, oldest first. The caller holds mu.
+// inFlight lists the calls in flight, oldest first, but for those that the
+// server never read. The caller holds mu.
 func (s *Session) inFlight() []InFlight {
 	ids := make([]int64, 0, len(s.pending))
 	for id := range s.pending {
@@ -406,10 +415,14 @@ func (s *Session) inFlight() []InFlight {
 	slices.Sort(ids)
 	out := make([]InFlight, 0, len(ids)+len(s.raws))
 	for _, id := range ids {
-		out = append(out, InFlight{s.pending[id].x.Method, idText(id)})
+		if k := s.pending[id]; !k.x.Unread {
+			out = append(out, InFlight{k.x.Method, idText(id)})
+		}
 	}
 	for _, k := range s.raws {
-		out = append(out, InFlight{"raw", k.x.ID})
+		if !k.x.Unread {
+			out = append(out, InFlight{"raw", k.x.ID})
+		}
 	}
 	return out
 }

@@ -76,9 +76,9 @@ func FuzzSession(f *testing.F) {
 		ks := []*call{waiting(s, "tools/call"), waiting(s, "tools/list")}
 		xs := []*Exchange{ks[0].x, ks[1].x}
 		data := bytes.Clone(in)
-		lines := newLineReader(&pieces{data, 7}, int(limit)+20, 1<<20)
+		lines := NewLineReader(&pieces{data, 7}, int(limit)+20, 1<<20)
 		for err := error(nil); err == nil; {
-			err = lines.read(s)
+			err = lines.ReadLines(s)
 			clear(lines.buf[:lines.r]) // consumed bytes are the reader's: nobody may look at them
 		}
 		s.Flush()
@@ -130,8 +130,8 @@ func FuzzEnvelope(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"a":[1,"x",null]}}`))
 	f.Add([]byte(`{"id":"a","id":3,"error":{},"method":"\u006d","params":[]}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		s := newScanner()
-		err := s.scan(raw)
+		s := NewScanner()
+		err := s.Scan(raw)
 		var want map[string]json.RawMessage
 		if e := json.Unmarshal(raw, &want); e != nil || want == nil {
 			if err == nil && e != nil && !strings.Contains(e.Error(), "exceeded max depth") {
@@ -145,7 +145,7 @@ func FuzzEnvelope(f *testing.F) {
 			}
 			return
 		}
-		for name, got := range map[string][]byte{"jsonrpc": s.version, "id": s.id, "method": s.method, "params": s.params, "result": s.result, "error": s.err} {
+		for name, got := range map[string][]byte{"jsonrpc": s.version, "id": s.ID, "method": s.Method, "params": s.Params, "result": s.Result, "error": s.Err} {
 			if !bytes.Equal(bytes.TrimSpace(want[name]), got) {
 				t.Errorf("%s: %q, want %q", name, got, want[name])
 			}
@@ -155,7 +155,7 @@ func FuzzEnvelope(f *testing.F) {
 
 func TestElements(t *testing.T) {
 	for in, want := range map[string]string{`[]`: "", `[ ]`: "", `[1]`: "1", ` [ {"a":[1,2]} , "x,]\"" , [3,4] ] `: `{"a":[1,2]}|"x,]\""|[3,4]`} {
-		if got := string(bytes.Join(elements([]byte(in)), []byte("|"))); got != want {
+		if got := string(bytes.Join(Elements([]byte(in)), []byte("|"))); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}
@@ -198,17 +198,17 @@ func (p *slowPipe) Write(b []byte) (int, error) {
 func TestWriterCompletesLines(t *testing.T) {
 	var out bytes.Buffer
 	p := &slowPipe{&out, make(chan struct{})}
-	l := newLineWriter(p)
+	l := NewLineWriter(p)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if err := l.line(ctx, []byte("first")); err == nil || out.Len() > 0 {
+	if err := l.WriteLine(ctx, []byte("first")); err == nil || out.Len() > 0 {
 		t.Error(err)
 	}
-	if err := l.line(ctx, []byte("never")); err == nil {
+	if err := l.WriteLine(ctx, []byte("never")); err == nil {
 		t.Error("written")
 	}
 	close(p.gate)
-	if err := l.line(t.Context(), []byte("second")); err != nil {
+	if err := l.WriteLine(t.Context(), []byte("second")); err != nil {
 		t.Error(err)
 	}
 	if out.String() != "first\nsecond\n" {

@@ -63,7 +63,7 @@ func (t *stdio) cause(err error) *ClosedError {
 	}
 	if err == errEndless {
 		c.Reason = "the server's output was given up"
-		c.Stderr = t.p.Stderr().Lines(stderrLines)
+		c.Stderr = t.p.Stderr().Ends(stderrLines)
 		return c
 	}
 	wait := time.NewTimer(exitWait)
@@ -77,7 +77,7 @@ func (t *stdio) cause(err error) *ClosedError {
 		c.Reason, c.Exited, c.Exit, c.unread = "the server exited", true, t.p.Exit(), t.p.Unread()
 	default:
 	}
-	c.Stderr = t.p.Stderr().Lines(stderrLines)
+	c.Stderr = t.p.Stderr().Ends(stderrLines)
 	return c
 }
 

@@ -34,8 +34,8 @@ type readDeadliner interface{ SetReadDeadline(time.Time) error }
 // goroutine. While several are, or none for more than idleDelay, a background
 // goroutine has it.
 type stream struct {
-	lines *lineReader
-	out   *lineWriter
+	lines *LineReader
+	out   *LineWriter
 	rc    io.Closer // the reading end; nil when it can't be closed
 	wc    io.Closer
 	facts Facts
@@ -59,10 +59,10 @@ type stream struct {
 }
 
 func newStream(r io.Reader, w io.WriteCloser, l Limits) *stream {
-	l = l.withDefaults()
+	l = l.WithDefaults()
 	s := &stream{
-		lines: newLineReader(r, l.Message, l.Drain),
-		out:   newLineWriter(w),
+		lines: NewLineReader(r, l.Message, l.Drain),
+		out:   NewLineWriter(w),
 		wc:    w,
 		role:  make(chan struct{}, 1),
 		ended: make(chan struct{}),
@@ -136,7 +136,7 @@ func (s *stream) hurry() {
 func (s *stream) Facts() Facts { return s.facts }
 
 func (s *stream) Send(ctx context.Context, out Outgoing) error {
-	err := s.out.line(ctx, out.Raw)
+	err := s.out.WriteLine(ctx, out.Raw)
 	if err == nil {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (s *stream) Send(ctx context.Context, out Outgoing) error {
 	if errors.As(err, &full) {
 		return err
 	}
-	return &BrokenError{err}
+	return &BrokenError{Err: err, Partly: errors.As(err, new(*partlyError))}
 }
 
 // Await implements [Awaiter].
@@ -251,7 +251,7 @@ func (s *stream) setRead(t time.Time) {
 // flushed but told with the end: whoever has that answer must not find a
 // session that looks alive.
 func (s *stream) readOnce() bool {
-	err := s.lines.read(s.sink)
+	err := s.lines.ReadLines(s.sink)
 	if err != nil && isTimeout(err) && !s.isClosing() {
 		s.until = time.Time{}
 		err = nil

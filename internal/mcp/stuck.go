@@ -20,23 +20,21 @@ func (e *StuckError) Error() string {
 // Stuck finds out whether the server of a call that timed out still answers:
 // it asks for a sign of life when nothing came since. The error is a
 // *StuckError; nil means that the session can be used, or that nothing can be
-// said because calls of others are in flight (a tools/list is nobody's). Servers over HTTP are never stuck:
+// said because calls of others are in flight. Servers over HTTP are never stuck:
 // each of their answers is a connection of its own.
 func (s *Session) Stuck(ctx context.Context) error {
 	s.mu.Lock()
 	ask := s.silent && s.isStdio() && s.closed == nil && !s.closing && len(s.raws) == 0
-	for _, k := range s.pending {
-		ask = ask && k.x.Method == "tools/list"
-	}
+	ask = ask && !s.awaited()
 	s.mu.Unlock()
 	if !ask {
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, stuckTime)
 	defer cancel()
-	c := Call{Method: "ping"}
+	c := Call{Method: "ping", Own: true}
 	if d := s.dialect.Load(); d != nil && d.Stateless {
-		c.Method = methodDiscover // there is no ping any more
+		c.Method = MethodDiscover // there is no ping any more
 	}
 	s.once(limited, c) // an error is an answer, too
 	s.mu.Lock()

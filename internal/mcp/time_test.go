@@ -91,7 +91,7 @@ func TestConnectTimeout(t *testing.T) {
 		if want := "initialize timed out after 1m (limit: connect_timeout 1m)"; err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)
 		}
-		if d := open.Detail(); !strings.Contains(d, "stray-output at byte 0: a line that is not JSON: Loading model...") {
+		if d := open.Detail(); !strings.Contains(d, "stray-output at byte 0: the server wrote a log line to stdout; stdout is reserved for JSON-RPC, write logs to stderr: Loading model...") {
 			t.Errorf("detail %q", d)
 		}
 		rw.Close()
@@ -169,7 +169,7 @@ func TestAnswererEndsWithClose(t *testing.T) {
 		synctest.Wait()
 		s.Close(t.Context())
 		x := <-done
-		if !ended || x.Cause == nil || x.Cause.Error() != "the session was closed while tools/call (id "+mcp.ID(2)+") was in flight" {
+		if !ended || x.Cause == nil || x.Cause.Error() != "the session was closed while tools/call was in flight" {
 			t.Errorf("ended %t, cause %v", ended, x.Cause)
 		}
 		if methods(x.During) != "request roots/list" {

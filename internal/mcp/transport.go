@@ -29,7 +29,10 @@ type Transport interface {
 
 // BrokenError is what Send returns when nothing can be sent any more. The end
 // of the other direction, with the reason, usually follows.
-type BrokenError struct{ Err error }
+type BrokenError struct {
+	Err    error
+	Partly bool // some of the message was written before
+}
 
 // Error returns the transport's error.
 func (e *BrokenError) Error() string { return "the server's input is closed: " + e.Err.Error() }
@@ -81,7 +84,7 @@ func (o Outgoing) Name() string {
 	var name string
 	_ = jsonv.EachMember(o.Params, func(k string, val []byte) error {
 		if k == key {
-			name = textOf(val)
+			name = TextOf(val)
 		}
 		return nil
 	})
@@ -170,9 +173,7 @@ type Limits struct {
 }
 
 // WithDefaults fills in what is zero.
-func (l Limits) WithDefaults() Limits { return l.withDefaults() }
-
-func (l Limits) withDefaults() Limits {
+func (l Limits) WithDefaults() Limits {
 	def := func(v *int, d int) {
 		if *v <= 0 {
 			*v = d

@@ -2,13 +2,13 @@ package mcp
 
 import (
 	"fmt"
-	"strconv"
 	"time"
-	"unicode"
 	"unicode/utf8"
+
+	"mcptest/internal/display"
 )
 
-// Violation is one breach of the protocol by the server. It never ends a
+// Violation is 1 protocol violation by the server. It never ends a
 // session by itself.
 type Violation struct {
 	Kind      string // a name of ViolationKinds
@@ -20,7 +20,7 @@ type Violation struct {
 	Tolerated bool // Options.Tolerate named the kind
 }
 
-// String returns e.g. `stray-output at byte 120: a line that is not JSON: "hello"`.
+// String returns e.g. `stray-output at byte 120: the server wrote a log line to stdout…: "hello"`.
 func (v Violation) String() string {
 	s := fmt.Sprintf("%s at byte %d: %s", v.Kind, v.Offset, v.Msg)
 	if v.Excerpt != "" {
@@ -68,13 +68,14 @@ const (
 	ContentType    = "content-type"
 	SessionID      = "session-id"
 	Flood          = "flood"
+	ServerCrashed  = "server-crashed"
 )
 
 // ViolationKinds is the table of all kinds, in the order of the documentation.
 // `tolerate:` accepts these names.
 var ViolationKinds = []ViolationKind{
-	{StrayOutput, "A line on standard output that is no JSON-RPC message: logs belong on standard error.", "1.0"},
-	{BadJSON, "A line that starts like a JSON message and is not valid JSON.", "1.0"},
+	{StrayOutput, "A line on standard output that is not a JSON-RPC message: logs belong on standard error.", "1.0"},
+	{BadJSON, "A line that starts like a JSON message but is not valid JSON.", "1.0"},
 	{PrettyJSON, "A message written over several lines; messages must not contain newlines.", "1.0"},
 	{PartialLine, "Output that ended in the middle of a line.", "1.0"},
 	{Oversize, "A message over the size limit; it was skipped.", "1.0"},
@@ -86,50 +87,49 @@ var ViolationKinds = []ViolationKind{
 	{Batch, "A JSON array of messages; only protocol revision 2025-03-26 has batches.", "1.0"},
 	{BadJSONRPC, `A message without "jsonrpc": "2.0".`, "1.0"},
 	{BadMessage, "A request or notification of the server with a member of the wrong type.", "1.0"},
-	{Echo, "The server sent our own request back.", "1.0"},
-	{EarlyAnswer, "An answer before any request was sent.", "1.0"},
-	{UnknownID, "An answer to an id that was never sent.", "1.0"},
-	{DuplicateID, "A second answer to a request.", "1.0"},
-	{IDType, `An answer whose id has another type than the request's, such as "3" for 3.`, "1.0"},
-	{MissingID, "An answer without an id.", "1.0"},
-	{NullID, "An answer with the id null, though every request sent was a valid one.", "1.0"},
-	{ResultAndError, "An answer with both a result and an error.", "1.0"},
-	{NoResult, "An answer with neither a result nor an error.", "1.0"},
+	{Echo, "The server sent a request of the client back.", "1.0"},
+	{EarlyAnswer, "A response before any request was sent.", "1.0"},
+	{UnknownID, "A response to an id that was never sent.", "1.0"},
+	{DuplicateID, "A second response to a request.", "1.0"},
+	{IDType, `A response whose id has a different type than the request's, such as "3" for 3.`, "1.0"},
+	{MissingID, "A response without an id.", "1.0"},
+	{NullID, "A response with the id null although every request was valid.", "1.0"},
+	{ResultAndError, "A response with both a result and an error.", "1.0"},
+	{NoResult, "A response with neither a result nor an error.", "1.0"},
 	{BadError, "An error without an integer code or a string message.", "1.0"},
-	{BadResult, "A result that is not an object, or lacks what the protocol requires of it.", "1.0"},
+	{BadResult, "A result that is not an object, or lacks a member that the protocol requires.", "1.0"},
 	{ResultType, "A result with a resultType that the protocol does not define.", "1.0"},
-	{ProgressToken, "A progress notification with a token of no request.", "1.0"},
-	{ContentType, "An HTTP answer whose content type is not that of its body.", "1.0"},
+	{ProgressToken, "A progress notification whose token belongs to no request.", "1.0"},
+	{ContentType, "An HTTP response whose content type does not match its body.", "1.0"},
 	{SessionID, "An Mcp-Session-Id with characters other than visible ASCII.", "1.0"},
-	{Flood, "So many violations, or requests of the server at once, that not all were kept.", "1.0"},
+	{Flood, "Too many violations, or too many concurrent requests from the server, to keep all of them.", "1.0"},
+	{ServerCrashed, "The server exited with a signal or a non-zero status while no test was waiting for a response.", "1.0"},
 }
 
 // maxExcerpt bounds Violation.Excerpt, in bytes.
 const maxExcerpt = 200
 
-// Excerpt escapes b so that it can be shown anywhere on one line: control
-// characters, invalid UTF-8, and characters that hide or reorder text appear as
-// \n, \x1b, \u202e. At most 200 bytes; a cut is shown as "…".
+// Excerpt escapes b so that it can be shown anywhere on one line, as
+// display.Escape does, and doubles each backslash. At most 200 bytes; a cut is
+// shown as "…".
 func Excerpt(b []byte) string {
 	out, cut := make([]byte, 0, min(len(b), maxExcerpt)), 0
+	var last rune // the character before, when it is shown
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
-		var piece string
+		var piece []byte
+		was := last
+		last = r
 		switch {
 		case r == utf8.RuneError && n == 1:
-			piece = fmt.Sprintf(`\x%02x`, b[0])
+			piece, n = display.AppendInvalid(nil, string(b[:min(len(b), 3)]))
 		case r == '\\':
-			piece = `\\`
-		case r < 0x20 || r == 0x7f:
-			q := strconv.QuoteRuneToASCII(r)
-			piece = q[1 : len(q)-1]
-		case r < 0x80:
-			piece = string(r)
-		case !unicode.IsPrint(r):
-			q := strconv.QuoteRuneToASCII(r)
-			piece = q[1 : len(q)-1]
+			piece = []byte(`\\`)
+		case display.Hidden(r) && !display.Joins(was, r, string(b[n:min(len(b), n+utf8.UTFMax)])):
+			last = 0
+			piece = display.AppendEscape(nil, r)
 		default:
-			piece = string(b[:n])
+			piece = b[:n]
 		}
 		if len(out)+len(piece) > maxExcerpt {
 			return string(out[:cut]) + "…"

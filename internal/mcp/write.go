@@ -22,15 +22,27 @@ type notReadError struct{ cause error }
 func (e *notReadError) Error() string { return "the server does not read its input" }
 func (e *notReadError) Unwrap() error { return e.cause }
 
+// partlyError says that a write failed after some of the message was written.
+type partlyError struct{ error }
+
+func (e *partlyError) Unwrap() error { return e.error }
+
+func partly(n int, err error) error {
+	if n > 0 && err != nil {
+		return &partlyError{err}
+	}
+	return err
+}
+
 // tryWriter writes all of b, or nothing, without blocking.
 type tryWriter interface{ TryWrite(b []byte) bool }
 
 type writeDeadliner interface{ SetWriteDeadline(time.Time) error }
 
-// lineWriter writes whole lines. A line that was begun is always completed,
+// LineWriter writes whole lines. A line that was begun is always completed,
 // whatever happens to the context of its sender, so that the stream stays
 // readable; a sender never waits longer than its context.
-type lineWriter struct {
+type LineWriter struct {
 	w      io.Writer
 	sem    chan struct{} // held by whoever writes; handed over with a half-written line
 	closed chan struct{}
@@ -42,8 +54,9 @@ type lineWriter struct {
 	try      tryWriter
 }
 
-func newLineWriter(w io.Writer) *lineWriter {
-	l := &lineWriter{w: w, sem: make(chan struct{}, 1), closed: make(chan struct{})}
+// NewLineWriter returns a writer that writes whole lines, one at a time.
+func NewLineWriter(w io.Writer) *LineWriter {
+	l := &LineWriter{w: w, sem: make(chan struct{}, 1), closed: make(chan struct{})}
 	if d, ok := w.(writeDeadliner); ok && d.SetWriteDeadline(time.Time{}) == nil {
 		l.deadline = d
 	}
@@ -51,11 +64,13 @@ func newLineWriter(w io.Writer) *lineWriter {
 	return l
 }
 
-// line writes raw and a newline.
-func (l *lineWriter) line(ctx context.Context, raw []byte) error { return l.bytes(ctx, raw, true) }
+// WriteLine writes raw and a newline.
+func (l *LineWriter) WriteLine(ctx context.Context, raw []byte) error {
+	return l.WriteBytes(ctx, raw, true)
+}
 
-// bytes writes raw, and a newline where asked for, in one piece.
-func (l *lineWriter) bytes(ctx context.Context, raw []byte, newline bool) error {
+// WriteBytes writes raw, and a newline where asked for, in one piece.
+func (l *LineWriter) WriteBytes(ctx context.Context, raw []byte, newline bool) error {
 	select {
 	case l.sem <- struct{}{}:
 	default:
@@ -86,18 +101,18 @@ func (l *lineWriter) bytes(ctx context.Context, raw []byte, newline bool) error 
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			l.broken = err
 			l.release()
-			return err
+			return partly(n, err)
 		}
 		rest = rest[n:]
 		l.until = time.Time{}
 		_ = l.deadline.SetWriteDeadline(l.until)
 	}
-	return l.handOver(ctx, bytes.Clone(rest))
+	return l.handOver(ctx, len(l.buf)-len(rest), bytes.Clone(rest))
 }
 
 // sliced makes sure that a write that begins now ends within about a slice.
 // The deadline is moved only when it is near: that is a system-wide timer.
-func (l *lineWriter) sliced(b []byte) []byte {
+func (l *LineWriter) sliced(b []byte) []byte {
 	if now := time.Now(); l.until.Sub(now) < writeSlice/2 {
 		l.until = now.Add(writeSlice)
 		_ = l.deadline.SetWriteDeadline(l.until)
@@ -106,13 +121,13 @@ func (l *lineWriter) sliced(b []byte) []byte {
 }
 
 // handOver lets a goroutine write rest, which then owns the semaphore.
-func (l *lineWriter) handOver(ctx context.Context, rest []byte) error {
+func (l *LineWriter) handOver(ctx context.Context, written int, rest []byte) error {
 	done := make(chan error, 1)
 	go func() {
-		_, err := l.w.Write(rest)
+		n, err := l.w.Write(rest)
 		l.broken = err
 		l.release()
-		done <- err
+		done <- partly(written+n, err)
 	}()
 	select {
 	case err := <-done:
@@ -124,7 +139,7 @@ func (l *lineWriter) handOver(ctx context.Context, rest []byte) error {
 	}
 }
 
-func (l *lineWriter) release() {
+func (l *LineWriter) release() {
 	if cap(l.buf) > keepBuffer {
 		l.buf = nil
 	}

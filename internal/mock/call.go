@@ -9,12 +9,13 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 // schemaTime bounds the check of one call's arguments.
 const schemaTime = time.Second
 
-func (s *Session) callTool(ctx context.Context, sc *scope) *mcp.Reply {
+func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	name := sc.params.Lookup("name").Text()
 	t := s.server.m.tool(name)
 	if t == nil {
@@ -44,7 +45,7 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcp.Reply {
 
 // playTask runs the response up to where it becomes a task, and the rest in the
 // background.
-func (s *Session) playTask(ctx context.Context, sc *scope, t *tool) *mcp.Reply {
+func (s *Session) playTask(ctx context.Context, sc *scope, t *tool) *mcpserver.Reply {
 	r := t.response.choose(sc)
 	if r == nil {
 		return s.missing(sc)
@@ -53,7 +54,7 @@ func (s *Session) playTask(ctx context.Context, sc *scope, t *tool) *mcp.Reply {
 	if bad, ended := s.steps(ctx, sc, r.steps[:at]); ended {
 		return bad
 	}
-	return s.detach(sc, t.task, func(ctx context.Context, sc *scope) *mcp.Reply {
+	return s.detach(sc, t.task, func(ctx context.Context, sc *scope) *mcpserver.Reply {
 		if bad, ended := s.steps(ctx, sc, r.steps[at:]); ended {
 			return bad
 		}
@@ -83,7 +84,7 @@ func (t *tool) check(ctx context.Context, args jsonv.Value) string {
 	return strings.Join(all, "; ")
 }
 
-func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcp.Reply {
+func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcpserver.Reply {
 	name := sc.params.Lookup("name").Text()
 	at := slices.IndexFunc(s.server.m.prompts, func(p *prompt) bool { return p.name == name })
 	if at < 0 {
@@ -129,7 +130,7 @@ type found struct {
 	vars jsonv.Value
 }
 
-func (s *Session) readResource(ctx context.Context, sc *scope) *mcp.Reply {
+func (s *Session) readResource(ctx context.Context, sc *scope) *mcpserver.Reply {
 	uri := sc.params.Lookup("uri")
 	if uri.Kind() != jsonv.KindString {
 		return failure(mcp.CodeInvalidParams, "uri is missing")

@@ -4,7 +4,7 @@
 //
 // The way through it:
 //
-//	Load (or Preset) → *Manifest → New → *Server → Session → mcp.Handler
+//	Load (or Preset) → *Manifest → New → *Server → Session → mcpserver.Handler
 //	                                            └→ ServeStdio
 //
 // It exists so that suites can be shown, taught and tested with nothing

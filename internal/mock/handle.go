@@ -7,15 +7,16 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 // codeNotFound is MCP's code for a resource that does not exist, in sessions.
 const codeNotFound = -32002
 
-// Admit implements [mcp.Admitter]: with the fault wedged nothing is answered from
+// Admit implements [mcpserver.Admitter]: with the fault wedged nothing is answered from
 // the first request that does work on, however fast what came before it or
 // later is handled.
-func (s *Session) Admit(req *mcp.Request) bool {
+func (s *Session) Admit(req *mcpserver.Request) bool {
 	srv := s.server
 	if srv.fault.Wedged && works(req.Method) && srv.m.methods[req.Method] == nil {
 		srv.wedged.Store(true)
@@ -28,8 +29,8 @@ func works(method string) bool {
 	return method == "tools/call" || method == "resources/read" || method == "prompts/get"
 }
 
-// Handle implements [mcp.Handler].
-func (s *Session) Handle(ctx context.Context, req *mcp.Request) *mcp.Reply {
+// Handle implements [mcpserver.Handler].
+func (s *Session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver.Reply {
 	if req.Notification {
 		return nil
 	}
@@ -55,7 +56,7 @@ func (s *Session) Handle(ctx context.Context, req *mcp.Request) *mcp.Reply {
 }
 
 // work handles the requests that faults concern.
-func (s *Session) work(ctx context.Context, sc *scope) *mcp.Reply {
+func (s *Session) work(ctx context.Context, sc *scope) *mcpserver.Reply {
 	f := s.server.fault
 	switch {
 	case f.Hang:
@@ -78,7 +79,7 @@ func (s *Session) work(ctx context.Context, sc *scope) *mcp.Reply {
 	return s.readResource(ctx, sc)
 }
 
-func (s *Session) housekeeping(sc *scope) *mcp.Reply {
+func (s *Session) housekeeping(sc *scope) *mcpserver.Reply {
 	m := s.server.m
 	switch sc.req.Method {
 	case "initialize":
@@ -108,7 +109,7 @@ func (s *Session) housekeeping(sc *scope) *mcp.Reply {
 }
 
 // hang waits until nobody wants the answer any more.
-func (s *Session) hang(ctx context.Context) *mcp.Reply {
+func (s *Session) hang(ctx context.Context) *mcpserver.Reply {
 	select {
 	case <-ctx.Done():
 	case <-s.gone:
@@ -128,15 +129,15 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func answer(result jsonv.Value) *mcp.Reply { return &mcp.Reply{Result: result.Append(nil)} }
+func answer(result jsonv.Value) *mcpserver.Reply { return &mcpserver.Reply{Result: result.Append(nil)} }
 
-func failure(code int64, format string, args ...any) *mcp.Reply {
-	return &mcp.Reply{Error: &mcp.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
+func failure(code int64, format string, args ...any) *mcpserver.Reply {
+	return &mcpserver.Reply{Error: &mcp.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
 }
 
 // toolFailure is a result with isError, which is how a tool's own failures are
 // told to the model.
-func toolFailure(format string, args ...any) *mcp.Reply {
+func toolFailure(format string, args ...any) *mcpserver.Reply {
 	block := jsonv.Object(
 		jsonv.Member{Key: "type", Value: jsonv.String("text")},
 		jsonv.Member{Key: "text", Value: jsonv.String(fmt.Sprintf(format, args...))})
@@ -145,7 +146,7 @@ func toolFailure(format string, args ...any) *mcp.Reply {
 		jsonv.Member{Key: "isError", Value: jsonv.Bool(true)}))
 }
 
-func (s *Session) setLevel(sc *scope) *mcp.Reply {
+func (s *Session) setLevel(sc *scope) *mcpserver.Reply {
 	level := sc.params.Lookup("level").Text()
 	for i, l := range logLevels {
 		if l == level {
@@ -158,7 +159,7 @@ func (s *Session) setLevel(sc *scope) *mcp.Reply {
 	return failure(mcp.CodeInvalidParams, "unknown log level %q", level)
 }
 
-func (s *Session) subscribe(sc *scope) *mcp.Reply {
+func (s *Session) subscribe(sc *scope) *mcpserver.Reply {
 	uri := sc.params.Lookup("uri")
 	if uri.Kind() != jsonv.KindString {
 		return failure(mcp.CodeInvalidParams, "uri is missing")
@@ -176,7 +177,7 @@ func (s *Session) subscribe(sc *scope) *mcp.Reply {
 	return answer(jsonv.Object())
 }
 
-func notFound(sc *scope, uri string) *mcp.Reply {
+func notFound(sc *scope, uri string) *mcpserver.Reply {
 	code := int64(codeNotFound)
 	if sc.req.Caller != nil {
 		code = mcp.CodeInvalidParams

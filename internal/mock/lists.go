@@ -8,12 +8,13 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 // list answers a list request, page by page where the manifest says so. A
 // cursor names the place of the next entry, written so that nobody takes it
 // for a number.
-func list[T any](m *Manifest, sc *scope, key string, all []T, listed func(T) jsonv.Value) *mcp.Reply {
+func list[T any](m *Manifest, sc *scope, key string, all []T, listed func(T) jsonv.Value) *mcpserver.Reply {
 	start, end := 0, len(all)
 	if c := sc.params.Lookup("cursor"); !c.IsAbsent() && c.Kind() != jsonv.KindNull {
 		at, ok := place(c.Text(), key)
@@ -55,7 +56,7 @@ const maxCompletions = 100
 
 // complete answers completion/complete with the values that start with what
 // was typed, upper and lower case being the same.
-func (m *Manifest) complete(sc *scope) *mcp.Reply {
+func (m *Manifest) complete(sc *scope) *mcpserver.Reply {
 	ref, name := sc.params.Lookup("ref"), sc.params.Lookup("argument", "name").Text()
 	var values map[string][]string
 	switch kind := ref.Lookup("type").Text(); kind {

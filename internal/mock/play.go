@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 // errStop ends a response without an answer: the client gave the request up,
@@ -16,7 +17,7 @@ var errStop = errors.New("no answer")
 
 // play runs the steps of the response that fits and builds its answer; result
 // makes the result of a plain one.
-func (s *Session) play(ctx context.Context, sc *scope, r *response, result func(*scope, *response) jsonv.Value) *mcp.Reply {
+func (s *Session) play(ctx context.Context, sc *scope, r *response, result func(*scope, *response) jsonv.Value) *mcpserver.Reply {
 	r = r.choose(sc)
 	if r == nil {
 		return s.missing(sc)
@@ -28,7 +29,7 @@ func (s *Session) play(ctx context.Context, sc *scope, r *response, result func(
 }
 
 // missing answers a request that no response fits.
-func (s *Session) missing(sc *scope) *mcp.Reply {
+func (s *Session) missing(sc *scope) *mcpserver.Reply {
 	if sc.req.Method == "tools/call" {
 		return toolFailure("%s", unfit(sc))
 	}
@@ -37,7 +38,7 @@ func (s *Session) missing(sc *scope) *mcp.Reply {
 
 // steps does one thing after the other. ended says that nothing follows, and
 // what the answer is then, nil for none.
-func (s *Session) steps(ctx context.Context, sc *scope, steps []*step) (reply *mcp.Reply, ended bool) {
+func (s *Session) steps(ctx context.Context, sc *scope, steps []*step) (reply *mcpserver.Reply, ended bool) {
 	for _, st := range steps {
 		err := s.step(ctx, sc, st)
 		var rpc *mcp.RPCError
@@ -45,7 +46,7 @@ func (s *Session) steps(ctx context.Context, sc *scope, steps []*step) (reply *m
 		case errors.Is(err, errStop) || ctx.Err() != nil:
 			return nil, true
 		case sc.req.Caller != nil && errors.As(err, &rpc) && rpc.Code == mcp.CodeMissingCapability:
-			return &mcp.Reply{Error: rpc}, true
+			return &mcpserver.Reply{Error: rpc}, true
 		case err != nil && sc.req.Method == "tools/call":
 			return toolFailure("%v", err), true
 		case err != nil:
@@ -56,16 +57,16 @@ func (s *Session) steps(ctx context.Context, sc *scope, steps []*step) (reply *m
 }
 
 // reply builds the answer of a response; result makes the result of a plain one.
-func (r *response) reply(sc *scope, result func(*scope, *response) jsonv.Value) *mcp.Reply {
+func (r *response) reply(sc *scope, result func(*scope, *response) jsonv.Value) *mcpserver.Reply {
 	switch {
 	case r.raw != nil:
-		return &mcp.Reply{Raw: r.raw.bytes(sc)}
+		return &mcpserver.Reply{Raw: r.raw.bytes(sc)}
 	case r.err != nil:
 		e := &mcp.RPCError{Code: r.err.code, Message: r.err.message.text(sc)}
 		if data := r.err.data.eval(sc); !data.IsAbsent() {
 			e.Data = data.Append(nil)
 		}
-		return &mcp.Reply{Error: e}
+		return &mcpserver.Reply{Error: e}
 	case r.result != nil:
 		return answer(orNull(r.result.eval(sc)))
 	}
@@ -177,7 +178,7 @@ func (s *Session) updated(sc *scope, uri string) error {
 
 // ask puts questions to the client, if it said that it can answer such.
 func (s *Session) ask(ctx context.Context, sc *scope, asks []*question) error {
-	var questions []mcp.Question
+	var questions []mcpserver.Question
 	for _, q := range asks {
 		if !sc.declared(q.needs) {
 			if q.optional {
@@ -187,7 +188,7 @@ func (s *Session) ask(ctx context.Context, sc *scope, asks []*question) error {
 				return fmt.Errorf("the client does not support %s", q.needs)
 			}
 		}
-		one := mcp.Question{Key: q.as, Method: q.method}
+		one := mcpserver.Question{Key: q.as, Method: q.method}
 		if q.params != nil {
 			one.Params = q.params.eval(sc).Append(nil)
 		}

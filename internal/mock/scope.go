@@ -4,12 +4,12 @@ import (
 	"slices"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 // scope is what placeholders of one request may refer to.
 type scope struct {
-	req    *mcp.Request
+	req    *mcpserver.Request
 	sess   *Session
 	params jsonv.Value
 	args   jsonv.Value

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	wiremcp "mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 	"mcptest/internal/mock"
 )
 
@@ -76,7 +77,7 @@ func (r road) open(t *testing.T, ctx context.Context, m *mock.Manifest) mcp.Tran
 	t.Helper()
 	if r.transport == "http" {
 		server := mock.New(m, mock.Options{})
-		web := wiremcp.NewHTTPServer(func() wiremcp.Handler { return server.Session() })
+		web := mcpserver.NewHTTPServer(func() mcpserver.Handler { return server.Session() })
 		srv := httptest.NewServer(web)
 		t.Cleanup(func() {
 			srv.CloseClientConnections()

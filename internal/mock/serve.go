@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 // ServeStdio serves one client over in and out until in ends, ctx is done or a
@@ -14,12 +14,12 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (e
 	sess := s.Session()
 	defer s.Close()
 	if s.m.banner != nil {
-		if _, err := out.Write(s.m.banner.bytes(&scope{sess: sess, req: &mcp.Request{}})); err != nil {
+		if _, err := out.Write(s.m.banner.bytes(&scope{sess: sess, req: &mcpserver.Request{}})); err != nil {
 			return 1, err
 		}
 	}
 	done := make(chan error, 1)
-	go func() { done <- mcp.ServeStdio(ctx, hangUpReader{in, sess}, out, sess) }()
+	go func() { done <- mcpserver.ServeStdio(ctx, hangUpReader{in, sess}, out, sess) }()
 	select {
 	case err = <-done:
 	case <-s.exited:

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 // Options are what a Server needs beside its manifest.
@@ -78,7 +78,7 @@ func (s *Server) logLine(text string) {
 	_, _ = io.WriteString(s.stderr, text+"\n")
 }
 
-// Session is a server as one client sees it: an [mcp.Handler] for one
+// Session is a server as one client sees it: an [mcpserver.Handler] for one
 // connection.
 type Session struct {
 	server *Server
@@ -197,7 +197,7 @@ func (m *Manifest) completes() bool {
 }
 
 var (
-	_ mcp.Speaker  = (*Session)(nil)
-	_ mcp.Schemer  = (*Session)(nil)
-	_ mcp.Admitter = (*Session)(nil)
+	_ mcpserver.Speaker  = (*Session)(nil)
+	_ mcpserver.Schemer  = (*Session)(nil)
+	_ mcpserver.Admitter = (*Session)(nil)
 )

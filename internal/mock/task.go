@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 	"mcptest/internal/source"
 )
 
@@ -72,8 +73,8 @@ type task struct {
 	mu      sync.Mutex
 	status  string
 	updated time.Time
-	reply   *mcp.Reply // of the tool, once it is done
-	open    []mcp.Question
+	reply   *mcpserver.Reply // of the tool, once it is done
+	open    []mcpserver.Question
 	answers map[string]jsonv.Value
 	changed chan struct{} // closed and replaced at every change
 }
@@ -153,7 +154,7 @@ func (t *task) over() bool {
 }
 
 // finish keeps what the tool answered. Without an answer the task goes on for ever.
-func (t *task) finish(reply *mcp.Reply) {
+func (t *task) finish(reply *mcpserver.Reply) {
 	if reply == nil {
 		return
 	}
@@ -175,7 +176,7 @@ func (t *task) cancel() bool {
 }
 
 // ask puts questions to the client and waits until all of them are answered.
-func (t *task) ask(ctx context.Context, qs []mcp.Question) ([]jsonv.Value, error) {
+func (t *task) ask(ctx context.Context, qs []mcpserver.Question) ([]jsonv.Value, error) {
 	t.change(func() { t.status, t.open = needInput, qs })
 	for {
 		t.mu.Lock()
@@ -203,7 +204,7 @@ func (t *task) ask(ctx context.Context, qs []mcp.Question) ([]jsonv.Value, error
 // when none is left.
 func (t *task) answer(given jsonv.Value) {
 	t.change(func() {
-		t.open = slices.DeleteFunc(slices.Clone(t.open), func(q mcp.Question) bool {
+		t.open = slices.DeleteFunc(slices.Clone(t.open), func(q mcpserver.Question) bool {
 			v, ok := given.Get(q.Key)
 			if ok {
 				t.answers[q.Key] = v
@@ -217,7 +218,7 @@ func (t *task) answer(given jsonv.Value) {
 }
 
 // pending waits until the task is over or asks something, and returns what.
-func (t *task) pending(ctx context.Context) ([]mcp.Question, error) {
+func (t *task) pending(ctx context.Context) ([]mcpserver.Question, error) {
 	for {
 		t.mu.Lock()
 		changed, open, over := t.changed, t.open, t.over()

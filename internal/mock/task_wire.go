@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 const (
@@ -25,12 +26,12 @@ func (sc *scope) knowsTasks() bool {
 		return !c.Capabilities.Lookup("extensions", tasksExtension).IsAbsent()
 	}
 	_, _, protocol := sc.clientInfo()
-	return slices.ContainsFunc(mcp.Dialects(), func(d mcp.Dialect) bool { return d.Revision == protocol && d.Tasks })
+	return mcp.DialectOf(protocol).Tasks
 }
 
 // wantsTask decides whether a call is answered with a task. A session's client
 // asks for it with params.task, else the server decides.
-func (sc *scope) wantsTask(t *tool) (bool, *mcp.Reply) {
+func (sc *scope) wantsTask(t *tool) (bool, *mcpserver.Reply) {
 	if sc.req.Caller != nil {
 		switch {
 		case t.task == nil:
@@ -54,7 +55,7 @@ func (sc *scope) wantsTask(t *tool) (bool, *mcp.Reply) {
 }
 
 // needsTasks refuses a client that did not declare the extension.
-func needsTasks() *mcp.Reply {
+func needsTasks() *mcpserver.Reply {
 	r := failure(mcp.CodeMissingCapability, "the client does not support %s", tasksExtension)
 	r.Error.Data = jsonv.Object(jsonv.Member{Key: "requiredCapabilities", Value: jsonv.Object(
 		jsonv.Member{Key: "extensions", Value: jsonv.Object(jsonv.Member{Key: tasksExtension, Value: jsonv.Object()})})}).Append(nil)
@@ -62,7 +63,7 @@ func needsTasks() *mcp.Reply {
 }
 
 // detach goes on with a call in the background and answers with its task.
-func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.Context, sc *scope) *mcp.Reply) *mcp.Reply {
+func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.Context, sc *scope) *mcpserver.Reply) *mcpserver.Reply {
 	srv := s.server
 	ctx, stop := context.WithCancel(srv.ctx)
 	if asked := sc.params.Lookup("task", "ttl"); sc.req.Caller == nil && asked.Kind() == jsonv.KindNumber {
@@ -164,7 +165,7 @@ func (t *task) detail() jsonv.Value {
 
 // aboutTasks answers the methods of tasks, nil for a method that the client's
 // revision does not have.
-func (s *Session) aboutTasks(ctx context.Context, sc *scope) *mcp.Reply {
+func (s *Session) aboutTasks(ctx context.Context, sc *scope) *mcpserver.Reply {
 	verb, ok := strings.CutPrefix(sc.req.Method, "tasks/")
 	if !ok || !s.server.m.hasTasks() {
 		return nil
@@ -196,7 +197,7 @@ func (s *Session) aboutTasks(ctx context.Context, sc *scope) *mcp.Reply {
 }
 
 // modern answers a method of tasks without a session.
-func (t *task) modern(verb string, sc *scope) *mcp.Reply {
+func (t *task) modern(verb string, sc *scope) *mcpserver.Reply {
 	switch verb {
 	case "update":
 		given := sc.params.Lookup("inputResponses")
@@ -213,7 +214,7 @@ func (t *task) modern(verb string, sc *scope) *mcp.Reply {
 }
 
 // legacy answers a method of tasks in a session.
-func (t *task) legacy(ctx context.Context, verb string, sc *scope) *mcp.Reply {
+func (t *task) legacy(ctx context.Context, verb string, sc *scope) *mcpserver.Reply {
 	switch verb {
 	case "cancel":
 		if !t.cancel() {
@@ -229,7 +230,7 @@ func (t *task) legacy(ctx context.Context, verb string, sc *scope) *mcp.Reply {
 
 // result waits for the end of a task and answers as its tool did. What the task
 // asks on the way is asked of the client here.
-func (t *task) result(ctx context.Context, sc *scope) *mcp.Reply {
+func (t *task) result(ctx context.Context, sc *scope) *mcpserver.Reply {
 	related := jsonv.Object(jsonv.Member{Key: relatedTask, Value: jsonv.Object(jsonv.Member{Key: "taskId", Value: jsonv.String(t.id)})})
 	for {
 		open, err := t.pending(ctx)
@@ -266,7 +267,7 @@ func (t *task) result(ctx context.Context, sc *scope) *mcp.Reply {
 }
 
 // outcome is what the tool of a task that is over answered.
-func (t *task) outcome(related jsonv.Value) *mcp.Reply {
+func (t *task) outcome(related jsonv.Value) *mcpserver.Reply {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {

@@ -24,7 +24,7 @@ type built struct {
 // build compiles one entry for one row (absent when it has no cases). In a
 // flow, values of earlier steps are not known yet: see flow.go.
 func (c *compiler) build(e entry, row jsonv.Value) built {
-	b := suite.Bindings{Case: row}
+	b := suite.Bindings{Case: row, Table: c.table}
 	if steps := e.Node.Get("steps"); steps != nil && len(suite.Placeholders(e.Node, "steps.")) > 0 {
 		return c.sampled(e, b, func(b *suite.Bindings, n *source.Node) { b.AnySteps = n })
 	}
@@ -36,8 +36,8 @@ func (c *compiler) buildWith(e entry, b suite.Bindings) built {
 	n := e.expand(b, c.dec)
 	st := suite.DecodeTest(e.Block, n, e.Path, c.dec)
 	out := &Case{
-		Name: st.Name, Pos: e.Node.Pos, Block: e.Block, Tags: c.tags(st), Skip: skipReason(st),
-		Respond: st.Respond, LogLevel: st.LogLevel, Flow: n.Get("steps") != nil, File: c.file, Row: b.Case,
+		Name: st.Name, Pos: e.Node.Pos, Description: st.Description, Block: e.Block, Tags: c.tags(st), Skip: skipReason(st),
+		Respond: st.Respond, LogLevel: st.LogLevel, InvalidArgs: st.InvalidArgs, Flow: n.Get("steps") != nil, File: c.file, Row: b.Case,
 	}
 	servers := c.serversOf(st, n)
 	c.limits(st, out)
@@ -176,7 +176,7 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) []*Server {
 		case sv == nil:
 			c.unknownServer(name.Pos, at, name.Text)
 		case seen[name.Text]:
-			report(c.dec, name.Pos, at, fmt.Sprintf("%q stands twice in the list", name.Text), "")
+			report(c.dec, name.Pos, at, fmt.Sprintf("%q is in the list twice", name.Text), "")
 		default:
 			seen[name.Text] = true
 			out = append(out, sv)

@@ -45,6 +45,8 @@ type compiler struct {
 	// probe is a decoder for trying things out, kept while nothing was wrong:
 	// a new one has to look at the types again.
 	probe *source.Decoder
+	// table is the CSV file whose first row is compiled now.
+	table string
 }
 
 // Compile compiles the suites for one run. The diagnostics hold every mistake
@@ -75,7 +77,7 @@ func Compile(suites []*suite.Suite, set Settings) (*Plan, source.Diagnostics) {
 	for i, f := range p.Files {
 		p.refs = sel.selectFrom(p.refs, i, f)
 	}
-	return p, diags
+	return p, append(diags, sel.misspelt(p)...)
 }
 
 func (c *compiler) compile() *File {
@@ -91,6 +93,7 @@ func (c *compiler) compile() *File {
 	c.fixtures()
 	c.defaults()
 	f.Serial = len(f.BeforeEach)+len(f.AfterEach)+len(f.SetupPerTest) > 0
+	c.parallelWithoutEffect()
 	names := newNameCheck(f, c.dec)
 	for _, e := range s.Entries {
 		t := c.template(e)
@@ -141,8 +144,27 @@ func (c *compiler) options() {
 	if o.RestartPolicy != "" {
 		f.Options.RestartPolicy = o.RestartPolicy
 	}
+	f.Options.StrictArgs = o.StrictArgs
 	if o.FailFast != nil {
 		f.Options.FailFast = f.Options.FailFast || *o.FailFast
+	}
+}
+
+// parallelWithoutEffect warns of a number of calls in flight that a file can't have.
+func (c *compiler) parallelWithoutEffect() {
+	why := "its hooks for each test, or setup_per_test, run its tests one after another"
+	switch o := c.suite.Options.Parallel; {
+	case c.file.Serial && o != nil && o.N > 1:
+		c.dec.Add(source.Diagnostic{
+			Pos: o.Pos, Path: "run_options.parallel", Severity: source.Warning, Code: "parallel", Msg: "parallel has no effect in this file: " + why,
+		})
+	case c.set.Parallel > 1 && (c.file.Serial || c.file.Options.Whole):
+		if c.file.Options.Whole {
+			why = "it says parallel: false"
+		}
+		c.dec.Add(source.Diagnostic{
+			Path: "--parallel", Severity: source.Warning, Code: "parallel", Msg: "it has no effect in " + c.file.Path + ": " + why,
+		})
 	}
 }
 

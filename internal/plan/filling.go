@@ -13,7 +13,6 @@ import (
 // made. It gives what [suite.Scope.Expand] and [source.Node.JSON] would.
 type filling struct {
 	pieces []piece
-	pos    source.Pos
 }
 
 // piece is one of three: JSON text as it is, a row's value, or a JSON string
@@ -36,7 +35,7 @@ func newFilling(e entry, n *source.Node) *filling {
 		return nil
 	}
 	c.flush()
-	return &filling{pieces: c.pieces, pos: n.Pos}
+	return &filling{pieces: c.pieces}
 }
 
 // cutter makes the pieces of a filling.
@@ -152,7 +151,7 @@ func (f *filling) appendJSON(dst []byte, row jsonv.Value) (out []byte, ok bool) 
 			if !ok {
 				return dst, false
 			}
-			dst = effective(v, f.pos).Append(dst)
+			dst = v.Append(dst)
 		case p.text != nil:
 			text, ok := f.text(p.text, row)
 			if !ok {
@@ -176,7 +175,7 @@ func (f *filling) value(row jsonv.Value) (jsonv.Value, bool) {
 	p := &f.pieces[0]
 	if p.ref != nil {
 		v, ok := p.ref.Lookup(row)
-		return effective(v, f.pos), ok
+		return v, ok
 	}
 	text, ok := f.text(p.text, row)
 	return jsonv.String(text), ok
@@ -198,17 +197,8 @@ func (f *filling) text(pieces []piece, row jsonv.Value) (string, bool) {
 		if v.Kind() == jsonv.KindString {
 			out = append(out, v.Text()...)
 		} else {
-			out = effective(v, f.pos).Append(out)
+			out = v.Append(out)
 		}
 	}
 	return string(out), true
-}
-
-// effective is a value as a node would hold it: of a key that an object has
-// twice the last one counts.
-func effective(v jsonv.Value, pos source.Pos) jsonv.Value {
-	if v.Kind() == jsonv.KindArray || v.Kind() == jsonv.KindObject {
-		return source.FromJSON(v, pos).JSON()
-	}
-	return v
 }

@@ -22,7 +22,7 @@ var rowTemplates = []string{
 }
 
 var rowValues = []string{
-	`"text"`, `""`, `"7"`, `7`, `-0.50`, `1e400`, `12345678901234567890`, `true`, `null`, `{}`, `[]`, `{"k":1,"k":[2]}`, `[1,{"x":null,"x":2}]`,
+	`"text"`, `""`, `"7"`, `7`, `-0.50`, `1e400`, `12345678901234567890`, `true`, `null`, `{}`, `[]`, `{"k":1,"k":[2]}`, `[1,{"x":null}]`,
 	`"${case.a}"`, `"a\"b\\c"`, `"\ud83d\ude00 é \u0007"`, `"\ud800"`, `" spaced "`, `"isError"`, `{"isError":true}`,
 }
 
@@ -48,8 +48,8 @@ func TestQuickRowsAreAsSlowOnes(t *testing.T) {
 		var rows strings.Builder
 		for i := range 3 {
 			what := fmt.Sprint("row ", i)
-			fmt.Fprintf(&rows, `{"id":%d,"a":%s,"b":%s,"deep":{"c":%s},"list":[1,%s],"a":%s}`+"\n", i,
-				value(what+"a"), value(what+"b"), value(what+"c"), value(what+"l"), value(what+"a2"))
+			fmt.Fprintf(&rows, `{"id":%d,"a":%s,"b":%s,"deep":{"c":%s},"list":[1,%s]}`+"\n", i,
+				value(what+"a"), value(what+"b"), value(what+"c"), value(what+"l"))
 		}
 		for name, text := range map[string]string{"suite.yaml": suiteText, "rows.jsonl": rows.String()} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -29,7 +29,7 @@ func (c *compiler) hooks(phase string, list suite.HookList) []*Hook {
 			continue // reported by the decoder
 		}
 		hook := &Hook{
-			Phase: phase, Command: h.Command.Text, Context: h.Context, Pos: h.Pos,
+			Phase: phase, Command: h.Command.Text, Context: h.Context, Pos: h.Pos, Dir: c.path("", h.Pos.File),
 			Timeout: orDuration(h.Timeout, orDuration(c.suite.Hooks.Timeout, DefaultStepTimeout)),
 		}
 		hook.Argv = c.self(c.words(h.Command, h.Scope, h.Path, "hooks run one program, not a shell; write bash -c '…'"))
@@ -85,7 +85,7 @@ func (c *compiler) runStep(st *Step, s *suite.Step) {
 	if n := s.Node().Get("run"); n.Kind == source.KindList && (len(n.Items) == 0 || n.Items[0].Kind == source.KindString && len(st.Argv) > 0 && st.Argv[0] == "") {
 		report(c.dec, s.KeyPos("run"), s.Path+".run", "the command is empty", "")
 	}
-	st.Dir = c.dir(s.Cwd, s.Pos.File, c.suite.Dir)
+	st.Dir = c.path(s.Cwd, s.Pos.File)
 	for _, e := range s.Env.Entries {
 		st.Env = append(st.Env, e.Key+"="+string(e.Value))
 	}

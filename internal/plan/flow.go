@@ -24,6 +24,7 @@ func samples() []*source.Node {
 		{Kind: source.KindBool, Text: "true"},
 		{Kind: source.KindMap},
 		{Kind: source.KindList},
+		{Kind: source.KindList, Items: []*source.Node{{Kind: source.KindInt, Text: "1"}, {Kind: source.KindInt, Text: "2"}}},
 		{Text: "null"},
 	}
 }

@@ -95,6 +95,7 @@ type Options struct {
 	Whole         bool // parallel: false, the whole file one at a time
 	RestartPolicy string
 	FailFast      bool
+	StrictArgs    bool // arguments that do not fit an inputSchema fail the test
 }
 
 // The restart policies.
@@ -115,6 +116,8 @@ type Server struct {
 	Argv []string // nil for a server with a URL
 	Dir  string
 	Env  []string
+	// Withheld names what is set here and not passed on to the process.
+	Withheld []string
 
 	URL       string
 	Headers   []Header
@@ -143,13 +146,15 @@ type Header struct{ Name, Value string }
 
 // Case is one test to run, with nothing optional left.
 type Case struct {
-	Index  int
-	File   *File
-	Name   string
-	Pos    source.Pos
-	Block  suite.Block
-	Tags   []string
-	Server *Server // of the first op; nil when it could not be resolved
+	Index int
+	File  *File
+	Name  string
+	Pos   source.Pos
+	Block suite.Block
+	Tags  []string
+	// Description is shown in reports.
+	Description string
+	Server      *Server // of the first op; nil when it could not be resolved
 
 	Ops  []*Op
 	Tree *expect.Tree // judges the last op
@@ -160,6 +165,8 @@ type Case struct {
 	Skip     string // reason; empty: run it
 	Respond  *suite.Respond
 	LogLevel string
+	// InvalidArgs: the arguments are wrong on purpose.
+	InvalidArgs bool
 	// Flow is set when the test was written with steps.
 	Flow bool
 	// Exclusive: nothing else may be in flight on the case's servers.
@@ -233,6 +240,7 @@ type Hook struct {
 	Phase   string
 	Command string // as written
 	Argv    []string
+	Dir     string
 	Context bool
 	Timeout time.Duration
 	Pos     source.Pos

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -228,7 +229,8 @@ func (c *compiler) jsonRows(r *rows, file *source.File) {
 		if len(text) == 0 {
 			continue
 		}
-		err := jsonv.Valid(text)
+		_, notes, err := jsonv.ParseWith(text, jsonv.Options{})
+		twice := slices.IndexFunc(notes, func(n jsonv.Note) bool { return n.Kind == jsonv.DuplicateKey })
 		switch {
 		case bad >= maxBadRows:
 			return
@@ -242,6 +244,10 @@ func (c *compiler) jsonRows(r *rows, file *source.File) {
 		case text[0] != '{':
 			v, _ := jsonv.Parse(text)
 			report(c.dec, file.At(at), "", fmt.Sprintf("want an object, got %s", v.Kind()), "each line is one JSON object")
+			bad++
+		case twice >= 0:
+			n := notes[twice]
+			report(c.dec, file.At(at+n.Offset), "", "duplicate key "+strconv.Quote(n.Pointer[1:]), "each key of an object may be written once")
 			bad++
 		default:
 			r.spans = append(r.spans, span{uint32(at), uint32(at + len(text))})

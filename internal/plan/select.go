@@ -13,6 +13,7 @@ import (
 type selector struct {
 	set     Settings
 	match   []func(string) bool
+	hit     []bool // by filter: it matched a name
 	anyOnly bool
 }
 
@@ -34,6 +35,7 @@ func newSelector(set Settings) (*selector, source.Diagnostics) {
 		}
 		s.match = append(s.match, re.MatchString)
 	}
+	s.hit = make([]bool, len(s.match))
 	return s, diags
 }
 
@@ -86,5 +88,11 @@ func (s *selector) want(t *template, row, server int) bool {
 	if s.set.Names != nil && !s.set.Names[name] && !s.set.Names[NameHash(name)] {
 		return false
 	}
-	return len(s.match) == 0 || slices.ContainsFunc(s.match, func(m func(string) bool) bool { return m(name) })
+	matched := len(s.match) == 0
+	for i, match := range s.match {
+		if match(name) {
+			s.hit[i], matched = true, true
+		}
+	}
+	return matched
 }

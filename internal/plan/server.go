@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/expect"
 	"mcptest/internal/proc"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
@@ -28,8 +29,8 @@ func (c *compiler) server(sv *suite.Server) *Server {
 	}
 	if sv.Command != nil {
 		out.Argv = c.self(c.argv(sv.Command, sv.Scope, path+".command"))
-		out.Dir = c.dir(sv.Cwd, sv.File, c.suite.Dir)
-		out.Env = serverEnv(c.set.Env, c.suite, sv)
+		out.Dir = c.path(sv.Cwd, sv.File)
+		out.Env, out.Withheld = serverEnv(c.set.Env, c.suite, sv)
 		if sv.URL == "" {
 			c.refuse(sv, path, "url", "headers", "auth", "tls", "transport", "retry_http")
 		}
@@ -110,7 +111,7 @@ func (c *compiler) caFile(sv *suite.Server, out *Server, path string) {
 		return
 	}
 	t := *sv.TLS
-	t.CAFile = c.dir(t.CAFile, sv.File, c.suite.Dir)
+	t.CAFile = c.path(t.CAFile, sv.File)
 	if !c.set.AllowOutside && !suite.Inside(c.suite.Dir, t.CAFile) {
 		report(c.dec, t.Pos, path+".tls.ca_file", sv.TLS.CAFile+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
 	} else if pem, err := os.ReadFile(t.CAFile); err != nil {
@@ -222,7 +223,7 @@ func shellScript(words []proc.Word) int {
 	}
 	switch filepath.Base(texts[0]) {
 	case "sh", "ash", "bash", "dash", "ksh", "zsh":
-		return suite.ScriptAt(texts)
+		return expect.ScriptAt(texts)
 	}
 	return -1
 }
@@ -260,12 +261,12 @@ func (c *compiler) words(n *source.Node, scope *suite.Scope, path, hint string) 
 			}
 			c.dec.Add(source.Diagnostic{
 				Pos: n.In(e.Offset), Path: path, Severity: source.Warning, Code: "not-expanded",
-				Msg:  fmt.Sprintf("%s is passed on as it stands: no shell expands it", e.Text),
+				Msg:  fmt.Sprintf("%s is passed on unchanged: no shell expands it", e.Text),
 				Hint: "use ${name} for a variable, or bash -c '…' for a shell",
 			})
 		}
 	}
-	if i := suite.ScriptAt(out); i > 0 && i < len(words) && strings.Contains(words[i].Text, "${") {
+	if i := expect.ScriptAt(out); i > 0 && i < len(words) && strings.Contains(words[i].Text, "${") {
 		c.dec.Add(source.Diagnostic{
 			Pos: n.Pos, Path: path, Severity: source.Warning, Code: "script-value",
 			Msg: "a value is put into a shell script as text", Hint: "pass it by env: and write \"$NAME\" in the script",
@@ -274,15 +275,17 @@ func (c *compiler) words(n *source.Node, scope *suite.Scope, path, hint string) 
 	return out
 }
 
-// dir is a working directory: relative to the file it is written in.
-func (c *compiler) dir(cwd string, in *source.File, otherwise string) string {
-	if cwd == "" {
-		return otherwise
+// path is a path as written in a file, whose folder it is relative to; "" is
+// that folder.
+func (c *compiler) path(written string, in *source.File) string {
+	if filepath.IsAbs(written) {
+		return written
 	}
-	if filepath.IsAbs(cwd) || in == nil {
-		return cwd
+	dir := c.suite.Dir
+	if in != nil {
+		dir = filepath.Dir(in.Path)
 	}
-	return filepath.Join(filepath.Dir(in.Path), filepath.FromSlash(cwd))
+	return filepath.Join(dir, filepath.FromSlash(written))
 }
 
 // minimalNames are inherited by every server: what programs need to run at
@@ -293,9 +296,16 @@ var minimalNames = []string{
 	"PROGRAMFILES", "PROGRAMDATA", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 }
 
+// ServerEnv is the environment of a server that no suite declares: what one
+// with these names under inherit_env gets.
+func ServerEnv(env, names []string) (passed, withheld []string) {
+	return serverEnv(env, &suite.Suite{}, &suite.Server{InheritEnv: &suite.InheritEnv{Names: names}})
+}
+
 // serverEnv puts a server's environment together: inherited names, .env for
-// the names it lists, the suite's env, its own env.
-func serverEnv(env []string, s *suite.Suite, sv *suite.Server) []string {
+// the names it lists, the suite's env, its own env. withheld are the names that
+// are set here and not passed on.
+func serverEnv(env []string, s *suite.Suite, sv *suite.Server) (passed, withheld []string) {
 	var b envBuilder
 	inherit := sv.InheritEnv
 	listed := map[string]bool{}
@@ -325,7 +335,13 @@ func serverEnv(env []string, s *suite.Suite, sv *suite.Server) []string {
 	for _, e := range sv.Env.Entries {
 		b.set(e.Key, string(e.Value))
 	}
-	return b.list()
+	for _, kv := range hookEnv(env, s) {
+		name, _, _ := strings.Cut(kv, "=")
+		if _, ok := b.values[name]; !ok {
+			withheld = append(withheld, name)
+		}
+	}
+	return b.list(), withheld
 }
 
 // hookEnv is the environment of hooks and steps.

@@ -129,7 +129,11 @@ func (c *compiler) template(se suite.Entry) *template {
 		// The rows could not be read; what does not depend on them is looked at.
 		b = c.sampled(e, suite.Bindings{}, func(b *suite.Bindings, n *source.Node) { b.AnyCase, b.AnySteps = n, n })
 	} else {
+		if t.rows != nil && t.rows.csv != nil {
+			c.table = t.rows.file.Name
+		}
 		b = c.build(e, row)
+		c.table = ""
 	}
 	t.proto, t.test, t.servers, t.tags, t.name = b.out, b.test, b.servers, b.out.Tags, b.test.Name
 	if b.test.Only {

@@ -15,6 +15,21 @@ type Exit struct {
 // Success tells whether the program exited with status 0.
 func (e Exit) Success() bool { return e.Code == 0 && e.Signal == "" && e.Err == nil }
 
+// Failed tells whether the program ended by a signal or with another status
+// than 0.
+func (e Exit) Failed() bool { return e.Err == nil && !e.Success() }
+
+// Fault tells whether a signal ended the program that the system sends for its
+// own mistakes, or that it sends to itself when it gives up (abort).
+func (e Exit) Fault() bool {
+	switch e.Signal {
+	case "segmentation fault", "bus error", "illegal instruction", "floating point exception", "bad system call",
+		"aborted", "abort trap", "trace/breakpoint trap", "trace/BPT trap":
+		return true
+	}
+	return false
+}
+
 // String is "exit status 3", "signal: killed" or the reason why it is unknown.
 func (e Exit) String() string {
 	switch {

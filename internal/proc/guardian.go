@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,8 +26,8 @@ type Guardian struct {
 	mark string // in the environment of all that is to be killed
 }
 
-// StartGuardian starts exe with args, which must end up in GuardianMain with
-// its standard input. It runs in a session of its own, in the root directory,
+// StartGuardian starts exe, which is this program, with args, which must end up
+// in GuardianMain with its standard input. It runs in a session of its own, in the root directory,
 // without an environment, and holds none of the runner's files. Where the
 // system ends the groups by itself (Windows) nothing is started.
 func StartGuardian(exe string, args ...string) (*Guardian, error) {
@@ -38,7 +39,11 @@ func StartGuardian(exe string, args ...string) (*Guardian, error) {
 		return nil, fmt.Errorf("open the guardian's pipe: %w", err)
 	}
 	defer r.Close()
-	cmd := &exec.Cmd{Path: exe, Args: append([]string{exe}, args...), Dir: "/", Env: []string{}, Stdin: r, SysProcAttr: sessionAttr()}
+	path := exe
+	if runtime.GOOS == "linux" {
+		path = "/proc/self/exe" // gives the process another name, so that killall spares it
+	}
+	cmd := &exec.Cmd{Path: path, Args: append([]string{exe}, args...), Dir: "/", Env: []string{}, Stdin: r, SysProcAttr: sessionAttr()}
 	if err := cmd.Start(); err != nil {
 		w.Close()
 		return nil, fmt.Errorf("start the guardian: %w", err)

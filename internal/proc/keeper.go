@@ -172,7 +172,7 @@ func (l *Ledger) Sweep(ctx context.Context, g Grace) []Leftover {
 		left = append(left, e.Members...)
 		l.Remove(e.Ref)
 	}
-	return append(left, l.reaper.sweep(l.nameOf)...)
+	return append(left, l.reaper.sweep(ctx, l.nameOf)...)
 }
 
 // Close is Sweep, and the end of adopting and of the guardian.

@@ -129,6 +129,9 @@ func (p Probe) With(trust *tls.Config, header http.Header) Probe {
 type Watch struct {
 	// Process ends the waiting when it ends; nil = there is none.
 	Process *Process
+	// Owned: an answer from another program than Process is an error, where
+	// that is known.
+	Owned bool
 	// Logs are what a log probe reads; nil = the output of Process.
 	Logs []*Tail
 }
@@ -192,10 +195,9 @@ var (
 // Check looks once; nil = ready. A log probe looks at what the logs hold now.
 func (p Probe) Check(ctx context.Context, logs ...*Tail) error {
 	switch p.kind {
-	case ProbeTCP:
-		return checkTCP(ctx, p.addr)
-	case ProbeHTTP:
-		return p.checkHTTP(ctx)
+	case ProbeTCP, ProbeHTTP:
+		_, err := p.ask(ctx)
+		return err
 	case ProbeLog:
 		w := p.follow(logs)
 		defer w.close()
@@ -210,6 +212,22 @@ func (p Probe) Check(ctx context.Context, logs ...*Tail) error {
 	return errNoOrigin
 }
 
+// ask looks once over the network; it returns the address that answered.
+func (p Probe) ask(ctx context.Context) (net.Addr, error) {
+	if p.kind == ProbeTCP {
+		return checkTCP(ctx, p.addr)
+	}
+	return p.checkHTTP(ctx)
+}
+
+// ForeignError says that another program than the one that was waited for
+// answers at its address.
+type ForeignError struct{ Probe, Owner string }
+
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("%s is answered by %s, which is not of this run: something else owns the port", e.Probe, e.Owner)
+}
+
 const (
 	firstPause = 10 * time.Millisecond
 	lastPause  = 500 * time.Millisecond
@@ -217,7 +235,8 @@ const (
 
 // Wait looks again and again, with pauses that grow from 10 ms to 500 ms, until
 // the probe is ready (nil), ctx is done (*NotReadyError), the process of w has
-// ended (*DiedError), or the output that a log probe reads has (*OverError).
+// ended (*DiedError), the output that a log probe reads has (*OverError), or
+// somebody else answers (*ForeignError).
 func (p Probe) Wait(ctx context.Context, w Watch) error {
 	if p.kind == ProbeLog {
 		return p.waitLog(ctx, w)
@@ -239,8 +258,11 @@ func (p Probe) Wait(ctx context.Context, w Watch) error {
 	}
 	var last error
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
-		err := p.Check(alive)
+		addr, err := p.ask(alive)
 		if err == nil {
+			if owner := w.foreign(addr); owner != "" {
+				return &ForeignError{p.raw, owner}
+			}
 			return nil
 		}
 		// A look that was cut short before it found anything out says less than
@@ -261,11 +283,21 @@ func (p Probe) Wait(ctx context.Context, w Watch) error {
 	}
 }
 
+// foreign names the program that listens at an address when it is known not to
+// be of the process; "" otherwise.
+func (w Watch) foreign(addr net.Addr) string {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !w.Owned || w.Process == nil || !ok {
+		return ""
+	}
+	return foreignListener(w.Process, tcp)
+}
+
 // dead makes the error for a process that ended.
 func (w Watch) dead(p Probe) error {
 	e := &DiedError{Name: w.Process.Name(), Probe: p.raw, Exit: w.Process.Exit()}
 	for _, t := range w.logs() {
-		e.Lines = append(e.Lines, t.Lines(20)...)
+		e.Lines = append(e.Lines, t.Ends(20)...)
 	}
 	e.Lines = e.Lines[max(0, len(e.Lines)-20):]
 	return e

@@ -16,26 +16,30 @@ import (
 // again; a slow first answer still fits.
 const checkLimit = 10 * time.Second
 
-func checkTCP(ctx context.Context, addr string) error {
+func checkTCP(ctx context.Context, addr string) (net.Addr, error) {
 	d := net.Dialer{Timeout: checkLimit}
 	conn, err := d.DialContext(ctx, "tcp", addr)
 	if err != nil {
-		return short(ctx, err)
+		return nil, short(ctx, err)
 	}
-	return conn.Close()
+	defer conn.Close()
+	return conn.RemoteAddr(), nil
 }
 
 // checkHTTP asks once. 200-399 is ready, so a redirect is an answer and is
 // never followed, to wherever it points; the body, which may be a stream
 // without an end, is not read. No proxy is used.
-func (p Probe) checkHTTP(ctx context.Context) error {
+func (p Probe) checkHTTP(ctx context.Context) (net.Addr, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
-	var connected atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	var peer atomic.Pointer[net.Addr]
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
+		addr := i.Conn.RemoteAddr()
+		peer.Store(&addr)
+	}})
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url, nil)
 	if err != nil {
-		return fmt.Errorf("make the request: %w", err)
+		return nil, fmt.Errorf("make the request: %w", err)
 	}
 	req.Header.Set("Accept", "*/*")
 	for name, values := range p.header {
@@ -50,16 +54,16 @@ func (p Probe) checkHTTP(ctx context.Context) error {
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		if err = short(ctx, err); errors.Is(err, errSilent) && connected.Load() {
+		if err = short(ctx, err); errors.Is(err, errSilent) && peer.Load() != nil {
 			err = errMute
 		}
-		return err
+		return nil, err
 	}
 	res.Body.Close()
 	if res.StatusCode < 200 || res.StatusCode > 399 {
-		return fmt.Errorf("it answers HTTP %s", res.Status)
+		return nil, fmt.Errorf("it answers HTTP %s", res.Status)
 	}
-	return nil
+	return *peer.Load(), nil
 }
 
 var (

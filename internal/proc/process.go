@@ -18,6 +18,7 @@ type Process struct {
 	spec  Spec
 	cmd   *exec.Cmd
 	ref   Ref
+	mark  string // in its environment; "" = none
 	group *group
 
 	stdin   *stdinPipe // nil without a pipe
@@ -72,6 +73,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	if m, ok := s.Keeper.(Marker); ok {
 		if mark := m.Mark(s.Name); mark != "" {
 			cmd.Env = append(cmd.Environ(), mark)
+			p.mark = mark
 		}
 	}
 	if err := cmd.Start(); err != nil {

@@ -181,18 +181,21 @@ func descendants(table []procInfo, in map[int]bool) []int {
 	return out
 }
 
-// Sweep kills the processes that were adopted and still live, names them, and
-// reaps them. Killing one can bring us its children: it goes on until there
+// Sweep kills the processes that were adopted and still live after a grace, of
+// which there is none when ctx is done, names them, and reaps them. Killing one can bring us its children: it goes on until there
 // are none, for killTime at most.
-func (r *Reaper) Sweep(context.Context) []Leftover {
-	return r.sweep(func(int) string { return "" })
+func (r *Reaper) Sweep(ctx context.Context) []Leftover {
+	return r.sweep(ctx, func(int) string { return "" })
 }
 
 // sweep is Sweep, with what knows the name of what a process came from.
-func (r *Reaper) sweep(nameOf func(pid int) string) []Leftover {
+func (r *Reaper) sweep(ctx context.Context, nameOf func(pid int) string) []Leftover {
 	if r == nil {
 		return nil
 	}
+	backoff(leftoverGrace, func() bool {
+		return ctx.Err() != nil || !slices.ContainsFunc(r.adopted(), func(p procInfo) bool { return !p.Zombie })
+	})
 	seen := map[int]bool{}
 	var out []Leftover
 	backoff(killTime, func() bool {

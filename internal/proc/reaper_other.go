@@ -13,7 +13,7 @@ func Adopt() (*Reaper, error) { return nil, nil }
 // Sweep finds nothing here.
 func (r *Reaper) Sweep(context.Context) []Leftover { return nil }
 
-func (r *Reaper) sweep(func(int) string) []Leftover { return nil }
+func (r *Reaper) sweep(context.Context, func(int) string) []Leftover { return nil }
 
 // Close does nothing.
 func (r *Reaper) Close() error { return nil }

@@ -7,9 +7,10 @@ import (
 )
 
 const (
-	// settleTime is what the rest of a group gets to end by itself after its
-	// leader; only what is there after it counts as left over.
-	settleTime = 100 * time.Millisecond
+	// leftoverGrace is what the rest of a group, or a process that left it, gets
+	// to end by itself after its leader; only what is there after it counts as
+	// left over. A watchdog that ends with its parent needs a moment to see that.
+	leftoverGrace = time.Second
 	// killTime bounds the wait for processes that got SIGKILL: one that hangs
 	// in the kernel must not hang the runner.
 	killTime = 5 * time.Second
@@ -95,7 +96,7 @@ func (p *Process) sweep() []Leftover {
 	if !p.group.alive() {
 		return nil
 	}
-	if p.group.goneWithin(settleTime) {
+	if p.group.goneWithin(leftoverGrace) {
 		return nil
 	}
 	left := p.group.members()
@@ -156,7 +157,7 @@ func (p *Process) Release() (Ref, error) {
 // backoff polls try with growing pauses until it is true or d is over.
 func backoff(d time.Duration, try func() bool) bool {
 	deadline := time.Now().Add(d)
-	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+	for pause := 100 * time.Microsecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		if try() {
 			return true
 		}

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
+
+	"mcptest/internal/display"
 )
 
 // Tail keeps the beginning and the end of a stream in a fixed amount of memory
@@ -18,6 +21,7 @@ type Tail struct {
 	ring     []byte // grows to ringCap, then is written round
 	at       int    // where the next byte goes once the ring is full
 	total    int64
+	first    time.Time // of the first byte
 	changed  chan struct{}
 	over     bool // nothing more will come
 	watchers []*lineMatch
@@ -46,6 +50,9 @@ func (t *Tail) Write(p []byte) (int, error) {
 	defer t.mu.Unlock()
 	for _, w := range t.watchers {
 		w.feed(p)
+	}
+	if t.total == 0 {
+		t.first = time.Now()
 	}
 	t.total += int64(len(p))
 	rest := p
@@ -108,6 +115,13 @@ func (t *Tail) Total() int64 {
 	return t.total
 }
 
+// First is when the first byte came; zero: none has.
+func (t *Tail) First() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.first
+}
+
 // Dropped is the number of bytes that came and are no longer kept.
 func (t *Tail) Dropped() int64 {
 	t.mu.Lock()
@@ -163,10 +177,10 @@ func (t *Tail) Since(m Mark) string {
 	return b.String()
 }
 
-// Lines returns the last n lines that are kept, without their line ends, the
-// oldest first; an unfinished last line counts. Empty when nothing came.
+// Lines returns the last n lines that are kept, without their line ends and
+// colors, the oldest first; an unfinished last line counts. Empty when nothing came.
 func (t *Tail) Lines(n int) []string {
-	text := strings.TrimSuffix(t.String(), "\n")
+	text := strings.TrimSuffix(display.WithoutColors(t.String()), "\n")
 	if text == "" || n <= 0 {
 		return nil
 	}

@@ -3,13 +3,14 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
 
-// How much the agent format tells: enough to fix a cause, not to drown in it.
+// Limits of the agent format: enough to fix a cause in few tokens.
 const (
 	agentFailures = 25
 	agentAsserts  = 5
@@ -20,8 +21,8 @@ const (
 )
 
 // writeAgent writes the report for a program that reads text: the verdict in
-// the first line, then what failed, each fact behind its key. A cause that
-// many tests share is told once.
+// the first line, then the failures as "key: value" lines. A cause that
+// many tests share is explained once.
 func writeAgent(w io.Writer, r *result.Run, o Options) error {
 	p := newPrinter(w, r, Options{Verbose: o.Verbose})
 	p.line(0, agentVerdict(r))
@@ -32,12 +33,13 @@ func writeAgent(w io.Writer, r *result.Run, o Options) error {
 	for _, f := range folded(r.Findings) {
 		if f.Severity == "error" {
 			p.line(0, "FINDING ", colon(term.Escape(f.Kind)), " ", oneLine(f.Message, agentText))
+			p.fact("at", place(f.File, f.Line, 0))
 			p.fact("server", term.Escape(f.Server))
 			p.fact("excerpt", oneLine(f.Excerpt, agentText))
 		}
 	}
 	if err := p.warned(r, func(w *warned) {
-		p.line(0, "WARN ", oneLine(w.told(), 2*agentText))
+		p.line(0, "WARN ", oneLine(w.messageLine(), 2*agentText))
 		p.fact("at", place(w.file, w.line, 0))
 	}); err != nil {
 		return err
@@ -48,7 +50,7 @@ func writeAgent(w io.Writer, r *result.Run, o Options) error {
 	return p.flush()
 }
 
-// agentPhases tells the hooks and steps that failed.
+// agentPhases writes the hooks and steps that failed.
 func (p *printer) agentPhases(r *result.Run) {
 	for i := range r.Phases {
 		if ph := &r.Phases[i]; broke(ph.Status) {
@@ -61,11 +63,11 @@ func (p *printer) agentPhases(r *result.Run) {
 	}
 }
 
-// agentTests tells the tests that did not pass, a cause that they share once.
+// agentTests writes the tests that did not pass; a shared cause is written once.
 func (p *printer) agentTests(r *result.Run) error {
 	all := causes{verbose: p.Verbose}
 	var shared []*cause
-	told := map[*cause]bool{}
+	explained := map[*cause]bool{}
 	shown, more := 0, 0
 	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
 		if err != nil {
@@ -74,7 +76,7 @@ func (p *printer) agentTests(r *result.Run) error {
 		why, explain := all.of(c)
 		head := strings.ToUpper(string(c.Status)) + " " + term.Escape(c.Name)
 		switch {
-		case !explain && told[why]:
+		case !explain && explained[why]:
 			if why.others <= agentSame {
 				p.sameCause(head, c, why)
 			}
@@ -82,8 +84,8 @@ func (p *printer) agentTests(r *result.Run) error {
 		case shown == agentFailures && !p.Verbose:
 			more++
 			continue
-		case why != nil && !told[why]:
-			told[why] = true
+		case why != nil && !explained[why]:
+			explained[why] = true
 			shared = append(shared, why)
 		}
 		shown++
@@ -101,11 +103,11 @@ func (p *printer) agentTests(r *result.Run) error {
 	return p.err
 }
 
-// sameCause names a failure whose cause was told, with what differs in a row.
+// sameCause names a failure whose cause was explained, with what differs in a row.
 func (p *printer) sameCause(head string, c *result.Case, why *cause) {
 	text := head + " (cause as for " + term.Escape(why.last) + ")"
-	if why.rows {
-		text += ": " + oneLine(reason(c), agentText)
+	if why.rows && !slices.Contains(why.messages, c.Message) {
+		text += ": " + oneLine(failureReason(c), agentText)
 	}
 	p.line(0, text)
 }
@@ -152,8 +154,8 @@ func (p *printer) agentCase(c *result.Case) {
 		line = failed[0].Line
 	}
 	p.fact("at", place(c.File, line, 0))
-	if len(failed) == 0 || c.Status == result.Error {
-		p.fact("cause", oneLine(c.Message, agentText))
+	if text := headline(c, failed); !alone(c, failed) && !strings.HasSuffix(text, " failed") {
+		p.fact("cause", oneLine(text, agentText))
 	}
 	left := agentAsserts
 	p.agentAssertions(failed, &left)
@@ -164,6 +166,9 @@ func (p *printer) agentCase(c *result.Case) {
 		if m.Passed != nil && !*m.Passed && m.Threshold != nil {
 			p.fact("metric", fmt.Sprintf("%s %s, needs %s", term.Escape(m.Name), number(m.Value), number(*m.Threshold)))
 		}
+	}
+	if text, kind := p.unseenResponse(c, failed); text != "" {
+		p.fact("response", kind+oneLine(text, agentText))
 	}
 	for _, v := range c.Violations {
 		if !v.Tolerated {
@@ -212,14 +217,14 @@ func (p *printer) agentAssertions(failed []result.Assertion, left *int) {
 	}
 }
 
-// agentReason says what was wanted and what came, by the message when there
-// is one.
+// agentReason is the message of an assertion, or else its expected and actual
+// values.
 func agentReason(a *result.Assertion) string {
 	message, values := wording(a)
 	if message != "" && !values {
 		return oneLine(message, agentText)
 	}
-	if tells(a) || message == "" {
+	if messageHasValues(a) || message == "" {
 		message = ""
 	} else {
 		message = oneLine(message, agentText) + "; "

@@ -24,7 +24,7 @@ func chromium(t *testing.T) string {
 			return path
 		}
 	}
-	const missing = "NOT TESTED: no Chromium is installed, so nobody has looked at the HTML report (apt-get install chromium, or set CHROMIUM to one)"
+	const missing = "NOT TESTED: no Chromium is installed, so the HTML report was not opened in a browser (apt-get install chromium, or set CHROMIUM to one)"
 	if os.Getenv("MCPTEST_REQUIRE_BROWSER") != "" {
 		t.Fatal(missing)
 	}

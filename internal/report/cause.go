@@ -2,33 +2,34 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/result"
 )
 
-// rowsTold is how many rows of one test are explained in full in which the same
-// assertions failed. Their values differ, so one example is not enough.
-const rowsTold = 3
+// rowsExplained is how many rows of a test with the same failed assertions are
+// explained in full. Their values differ, so one example is not enough.
+const rowsExplained = 3
 
-// causes finds failures that have a cause in common, so that it is told once.
+// causes finds failures that have a cause in common, so that it is explained once.
 type causes struct {
 	known   map[string]*cause
 	verbose bool // every row is explained
 }
 
 // cause is what several failures have in common: the message of tests that got
-// no answer or were not called, or the assertions that failed in rows of one
-// test.
+// no response or were not called, or the failed assertions of the rows of a
+// test or of a test that runs on several servers.
 type cause struct {
-	last   string // the name of the last that was explained
-	told   int    // how many were
-	others int    // how many were not
-	rows   bool   // the values differ from one to the next
+	last     string   // the name of the last that was explained
+	messages []string // of those that were explained
+	others   int      // how many were not explained
+	rows     bool     // the values may differ from one to the next
 }
 
-// of returns the cause of a failure, nil for one of its own, and whether it has
-// to be explained: the cause counts it among the others if not.
+// of returns the cause of a failure, nil if it shares none, and whether the
+// failure must be explained. If not, it is counted in cause.others.
 func (cs *causes) of(c *result.Case) (found *cause, explain bool) {
 	key, rows := sameMessage(c), false
 	if key == "" && !cs.verbose {
@@ -45,8 +46,8 @@ func (cs *causes) of(c *result.Case) (found *cause, explain bool) {
 		found = &cause{rows: rows}
 		cs.known[key] = found
 	}
-	if found.told == 0 || rows && found.told < rowsTold {
-		found.told++
+	if len(found.messages) == 0 || rows && len(found.messages) < rowsExplained && !slices.Contains(found.messages, c.Message) {
+		found.messages = append(found.messages, c.Message)
 		found.last = c.Name
 		return found, true
 	}
@@ -54,8 +55,8 @@ func (cs *causes) of(c *result.Case) (found *cause, explain bool) {
 	return found, false
 }
 
-// sameMessage is what failures for one reason have in common, "" for a case
-// that has a reason of its own.
+// sameMessage is the key of failures with the same message and no details, ""
+// for a case with assertions, violations or a score.
 func sameMessage(c *result.Case) string {
 	if c.Message == "" || len(failing(c.Assertions)) > 0 || len(c.Violations) > 0 || c.Score != nil {
 		return ""
@@ -63,9 +64,9 @@ func sameMessage(c *result.Case) string {
 	return string(c.Status) + "\x00" + c.Server + "\x00" + c.Message
 }
 
-// sameAssertions is what rows of one test have in common in which the same
-// assertions failed, "" where more than assertions went wrong. A test without
-// rows is alone with it.
+// sameAssertions is the key of rows of a test, or of runs of a test on several
+// servers, in which the same assertions failed; "" if something other than
+// assertions failed.
 func sameAssertions(c *result.Case) string {
 	var b strings.Builder
 	assertionPlaces(&b, c.Assertions)
@@ -77,10 +78,10 @@ func sameAssertions(c *result.Case) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("%s\x00%s\x00%s:%d:%d%s", c.Status, c.Server, c.File, c.Line, c.Column, b.String())
+	return fmt.Sprintf("%s\x00%s:%d:%d%s", c.Status, c.File, c.Line, c.Column, b.String())
 }
 
-// assertionPlaces writes where the failed assertions stand, and what they look at.
+// assertionPlaces writes the locations and targets of the failed assertions.
 func assertionPlaces(b *strings.Builder, as []result.Assertion) {
 	for i := range as {
 		a := &as[i]

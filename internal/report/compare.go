@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"mcptest/internal/result"
 	"mcptest/internal/term"
@@ -30,14 +31,14 @@ type MetricChange struct {
 	After  *float64 `json:"after,omitempty"`
 }
 
-// Comparison is what differs between two runs. A test is the same when file
-// and name are, and the n-th of a name when there are several. A file may be
-// called otherwise by a run that was started in another folder.
+// Comparison is what differs between two runs. Tests match by file and name,
+// and by their order if several have the same name. The path of a file may
+// differ if the runs were started in different folders.
 type Comparison struct {
 	Schema       string         `json:"schema"` // "mcptest.comparison/v1"
 	Before       result.Summary `json:"before"`
 	After        result.Summary `json:"after"`
-	NewlyFailing []Change       `json:"newly_failing"` // passed, were skipped or did not exist, and do not pass now
+	NewlyFailing []Change       `json:"newly_failing"` // do not pass, and passed, were skipped, did not exist, or failed for less
 	Fixed        []Change       `json:"fixed"`         // did not pass, and pass now
 	StillFailing []Change       `json:"still_failing"`
 	Slower       []Change       `json:"slower"`
@@ -47,14 +48,16 @@ type Comparison struct {
 	Added        []Change       `json:"added"`   // new, and do not fail
 	Removed      []Change       `json:"removed"`
 	Metrics      []MetricChange `json:"metrics"`
-	// Incomplete says why the later record is no verdict on the whole: it was
-	// cut off, its run was interrupted, or it holds no test. That counts as a
+	// Incomplete says why the later record is not a complete verdict: it was
+	// truncated, its run was interrupted, or it has no tests. That counts as a
 	// regression.
 	Incomplete string `json:"incomplete,omitempty"`
-	Regression bool   `json:"regression"`
+	// RunFailures are the run-level failures of the later run only.
+	RunFailures []RunFailure `json:"run_failures"`
+	Regression  bool         `json:"regression"`
 }
 
-// CompareOptions say from where on a difference counts.
+// CompareOptions set the thresholds from which a difference counts.
 type CompareOptions struct {
 	Slower float64 // factor from which a test counts as slower; 0: 1.5
 	MS     float64 // and the least difference in milliseconds; 0: 50
@@ -63,11 +66,12 @@ type CompareOptions struct {
 
 // earlier is what is kept of a test of the older run.
 type earlier struct {
-	status result.Status
-	ms     float64
-	score  *float64
-	seen   bool
-	change Change
+	status     result.Status
+	violations []string // kinds
+	ms         float64
+	score      *float64
+	seen       bool
+	change     Change
 }
 
 type testKey struct {
@@ -78,7 +82,7 @@ type testKey struct {
 // Compare compares two runs.
 func Compare(before, after *result.Run, o CompareOptions) (*Comparison, error) {
 	o = o.withDefaults()
-	c := &Comparison{Schema: "mcptest.comparison/v1", Before: before.Summary, After: after.Summary}
+	c := &Comparison{Schema: "mcptest.comparison/v1", Before: before.Summary, After: after.Summary, RunFailures: []RunFailure{}}
 	for _, list := range []*[]Change{&c.NewlyFailing, &c.Fixed, &c.StillFailing, &c.Slower, &c.Faster, &c.Scores, &c.Skipped, &c.Added, &c.Removed} {
 		*list = []Change{}
 	}
@@ -91,7 +95,7 @@ func Compare(before, after *result.Run, o CompareOptions) (*Comparison, error) {
 		}
 		count[[2]string{t.File, t.Name}]++
 		k := testKey{t.File, t.Name, count[[2]string{t.File, t.Name}]}
-		old[k] = &earlier{status: t.Status, ms: t.DurationMS, score: t.Score, change: Change{Name: t.Name, File: t.File, Before: t.Status, BeforeMS: t.DurationMS}}
+		old[k] = &earlier{status: t.Status, violations: violated(t), ms: t.DurationMS, score: t.Score, change: Change{Name: t.Name, File: t.File, Before: t.Status, BeforeMS: t.DurationMS}}
 		order = append(order, k)
 	}
 	clear(count)
@@ -112,9 +116,10 @@ func Compare(before, after *result.Run, o CompareOptions) (*Comparison, error) {
 	c.metrics(before, after)
 	c.Incomplete = after.Unfinished()
 	if c.Incomplete == "" && after.Summary.Total == 0 && before.Summary.Total > 0 {
-		c.Incomplete = "it holds no test"
+		c.Incomplete = "it has no tests"
 	}
-	c.Regression = len(c.NewlyFailing) > 0 || c.Incomplete != ""
+	c.runs(before, after, names)
+	c.Regression = len(c.NewlyFailing) > 0 || len(c.RunFailures) > 0 || c.Incomplete != ""
 	return c, nil
 }
 
@@ -133,7 +138,7 @@ func (o CompareOptions) withDefaults() CompareOptions {
 
 func (c *Comparison) test(was *earlier, t *result.Case, o CompareOptions) {
 	ch := Change{Name: t.Name, File: t.File, After: t.Status, AfterMS: t.DurationMS, AfterScore: t.Score}
-	if broke(t.Status) {
+	if t.Status != result.Pass {
 		ch.Message = t.Message
 	}
 	if was == nil {
@@ -147,7 +152,7 @@ func (c *Comparison) test(was *earlier, t *result.Case, o CompareOptions) {
 	was.seen = true
 	ch.Before, ch.BeforeMS, ch.BeforeScore = was.status, was.ms, was.score
 	switch {
-	case broke(t.Status) && broke(was.status):
+	case broke(t.Status) && broke(was.status) && !worse(was, t):
 		c.StillFailing = append(c.StillFailing, ch)
 	case broke(t.Status):
 		c.NewlyFailing = append(c.NewlyFailing, ch)
@@ -167,6 +172,23 @@ func (c *Comparison) test(was *earlier, t *result.Case, o CompareOptions) {
 	if was.score != nil && t.Score != nil && math.Abs(*was.score-*t.Score) >= o.Score-1e-12 {
 		c.Scores = append(c.Scores, ch)
 	}
+}
+
+// violated lists the kinds of violations that made a test fail.
+func violated(t *result.Case) (kinds []string) {
+	for _, v := range t.Violations {
+		if !v.Tolerated {
+			kinds = append(kinds, v.Kind)
+		}
+	}
+	return kinds
+}
+
+// worse reports whether a test that failed before now fails for another reason:
+// it gets no response, or the server breaks the protocol in another way.
+func worse(was *earlier, t *result.Case) bool {
+	return was.status == result.Fail && t.Status == result.Error ||
+		slices.ContainsFunc(violated(t), func(kind string) bool { return !slices.Contains(was.violations, kind) })
 }
 
 func (c *Comparison) metrics(before, after *result.Run) {
@@ -196,6 +218,7 @@ func (c *Comparison) WriteText(w io.Writer, o Options) error {
 	times := func(ch *Change) string {
 		return fmt.Sprintf("%s → %s (%.1f×)", duration(ch.BeforeMS), duration(ch.AfterMS), ch.AfterMS/max(ch.BeforeMS, 0.001))
 	}
+	p.runFailures(c.RunFailures)
 	p.changes("Newly failing", term.Bad, "✗ ", c.NewlyFailing, status)
 	p.changes("Fixed", term.Good, "✓ ", c.Fixed, status)
 	p.changes("Slower", term.Warn, "▲ ", c.Slower, times)
@@ -216,8 +239,19 @@ func (c *Comparison) WriteText(w io.Writer, o Options) error {
 	if c.Incomplete != "" {
 		p.line(0, p.paint(term.Bad, "The later record is not the whole of a run: "), term.Escape(c.Incomplete))
 	}
-	p.line(0, p.paint(st, word), fmt.Sprintf("  %d newly failing, %d fixed, %d still failing, %d slower, %s", len(c.NewlyFailing), len(c.Fixed), len(c.StillFailing), len(c.Slower), count(len(c.Scores), "changed score")))
+	p.line(0, p.paint(st, word), fmt.Sprintf("  %d newly failing, %d fixed, %d still failing, %d slower, %s", len(c.NewlyFailing), len(c.Fixed), len(c.StillFailing), len(c.Slower), count(len(c.Scores), "changed score")), c.missing())
 	return p.flush()
+}
+
+// missing counts what ran before and did not run now.
+func (c *Comparison) missing() (text string) {
+	if n := len(c.Skipped); n > 0 {
+		text += fmt.Sprintf(", %d no longer run", n)
+	}
+	if n := len(c.Removed); n > 0 {
+		text += fmt.Sprintf(", %d removed", n)
+	}
+	return text
 }
 
 func (p *printer) changes(title string, st term.Style, mark string, list []Change, says func(*Change) string) {
@@ -282,7 +316,7 @@ func (p *printer) table2(c *Comparison) {
 // WriteJSON writes a comparison as JSON.
 func (c *Comparison) WriteJSON(w io.Writer) error {
 	bw := bufio.NewWriter(w)
-	o := out{w: bw}
+	o := jsonWriter{out: out{w: bw}}
 	safe := *c
 	for _, list := range []*[]Change{&safe.NewlyFailing, &safe.Fixed, &safe.StillFailing, &safe.Slower, &safe.Faster, &safe.Scores, &safe.Skipped, &safe.Added, &safe.Removed} {
 		clean := make([]Change, len(*list))
@@ -292,7 +326,13 @@ func (c *Comparison) WriteJSON(w io.Writer) error {
 		}
 		*list = clean
 	}
-	o.json(safe)
+	safe.RunFailures = make([]RunFailure, len(c.RunFailures))
+	for i, f := range c.RunFailures {
+		f.Kind, f.Name, f.Server = term.Escape(f.Kind), term.Escape(f.Name), term.Escape(f.Server)
+		f.Message, f.File = term.Escape(f.Message), term.Escape(f.File)
+		safe.RunFailures[i] = f
+	}
+	o.value(safe)
 	o.put("\n")
 	if o.err != nil {
 		return o.err

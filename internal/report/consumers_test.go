@@ -40,13 +40,13 @@ func consumers(t *testing.T) string {
 
 // want is what a reader must find in a report.
 type want struct {
-	Total   int    `json:"total"`
-	Failed  int    `json:"failed"`
-	Errored int    `json:"errored"`
-	Skipped int    `json:"skipped"`
-	Beside  int    `json:"beside"` // failed hooks, steps and findings
-	Bail    string `json:"bail"`   // what a run that was given up says of it
-	Schema  string `json:"schema"`
+	Total    int    `json:"total"`
+	Failed   int    `json:"failed"`
+	Errored  int    `json:"errored"`
+	Skipped  int    `json:"skipped"`
+	RunLevel int    `json:"runLevel"` // failed hooks, steps and findings
+	Bail     string `json:"bail"`     // what a run that was given up says of it
+	Schema   string `json:"schema"`
 }
 
 func wanted(r *result.Run, dir string) want {
@@ -61,12 +61,12 @@ func wanted(r *result.Run, dir string) want {
 		// A clean-up that failed turns no report red.
 		cleanUp := ph.Phase == "teardown" || ph.Phase == "afterAll" || ph.Phase == "afterEach"
 		if (ph.Status == result.Fail || ph.Status == result.Error) && !cleanUp {
-			w.Beside++
+			w.RunLevel++
 		}
 	}
 	for _, f := range r.Findings {
 		if f.Severity == "error" {
-			w.Beside++
+			w.RunLevel++
 		}
 	}
 	return w

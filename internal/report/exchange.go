@@ -18,11 +18,13 @@ func (p *printer) exchanges(c *result.Case) {
 		if !p.Verbose && (c.Status != result.Error || x.Error == "") {
 			continue
 		}
-		p.exchange(3, x)
+		p.exchange(3, x, c.Message)
 	}
 }
 
-func (p *printer) exchange(indent int, x *result.Exchange) {
+// exchange writes the frames of a call, and why there was no response unless
+// the headline says so.
+func (p *printer) exchange(indent int, x *result.Exchange, headline string) {
 	p.line(indent, p.faint(exchangeTitle(x)))
 	p.frame(indent, "→ ", x.Request)
 	for _, m := range x.During {
@@ -35,7 +37,7 @@ func (p *printer) exchange(indent int, x *result.Exchange) {
 	if x.Response != "" {
 		p.frame(indent, "← ", x.Response)
 	}
-	if x.Error != "" {
+	if x.Error != "" && (p.Verbose || !strings.Contains(headline, x.Error)) {
 		p.line(indent, p.paint(term.Broken, "✗ "), oneLine(x.Error, longest))
 	}
 }

@@ -9,16 +9,16 @@ import (
 	"mcptest/internal/term"
 )
 
-// explainer tells in plain text why something failed, for formats that carry
-// such a text inside their own. The text is escaped as pretty escapes it.
+// explainer explains failures in plain text, for formats that embed such a
+// text. It is escaped like the pretty report.
 type explainer struct {
 	buf bytes.Buffer
 	p   *printer
 }
 
-func newExplainer(r *result.Run) *explainer {
+func newExplainer(r *result.Run, o Options) *explainer {
 	x := &explainer{}
-	x.p = newPrinter(&x.buf, r, Options{})
+	x.p = newPrinter(&x.buf, r, o)
 	return x
 }
 
@@ -45,13 +45,14 @@ func (x *explainer) take(indent int) string {
 	return strings.TrimRight(text, "\n")
 }
 
-// extra is what made a run fail beside its tests: a hook or step outside
-// them, or a finding. Formats that know nothing but tests show it as one.
-type extra struct {
+// pseudoTest is a run-level failure: a hook or step that belongs to no test, or
+// a finding. Formats that know only tests show it as one.
+type pseudoTest struct {
 	kind    string // the phase's or the finding's
 	name    string
 	status  result.Status
 	message string // as recorded
+	excerpt string // of the server's output, escaped
 	text    string // escaped, several lines
 	server  string
 	file    string
@@ -59,33 +60,41 @@ type extra struct {
 	ms      float64
 }
 
-// extras lists what made the run fail beside its tests. A step of teardown or an
-// afterAll hook never does: what reads these formats must not turn a run red
-// over a clean-up.
-func extras(r *result.Run, x *explainer) (out []extra) {
+// pseudoTests lists the run-level failures. A teardown step or an afterAll hook
+// is never one of them: a failed cleanup must not fail the run in CI.
+func pseudoTests(r *result.Run, x *explainer) (out []pseudoTest) {
 	for i := range r.Phases {
 		if ph := &r.Phases[i]; broke(ph.Status) && before(ph) {
-			out = append(out, extra{kind: ph.Phase, name: ph.Name, status: ph.Status, message: ph.Message, text: x.phase(ph), file: ph.File, line: ph.Line, ms: ph.DurationMS})
+			out = append(out, pseudoTest{kind: ph.Phase, name: ph.Name, status: ph.Status, message: ph.Message, text: x.phase(ph), file: ph.File, line: ph.Line, ms: ph.DurationMS})
 		}
 	}
 	for _, f := range folded(r.Findings) {
 		if f.Severity != "error" {
 			continue
 		}
-		text := term.EscapeLines(f.Message)
+		text := term.EscapeLines(onServer(f))
 		if f.Excerpt != "" {
 			text += "\n" + "│ " + oneLine(f.Excerpt, excerptMax)
 		}
-		out = append(out, extra{kind: f.Kind, name: f.Kind, status: result.Fail, message: f.Message, text: text, server: f.Server, file: f.File, line: f.Line})
+		e := pseudoTest{kind: f.Kind, name: f.Kind, status: result.Fail, message: f.Message, excerpt: f.Excerpt, text: text, server: f.Server, file: f.File, line: f.Line}
+		if e.file == "" && len(r.Suites) > 0 { // formats for code hosts require a location
+			e.file = r.Suites[0].File
+		}
+		out = append(out, e)
 	}
 	return out
 }
 
+// messageLine is the message with the server and the excerpt, in one line.
+func (e *pseudoTest) messageLine() string {
+	return findingLine(result.Finding{Server: e.server, Message: orElse(e.message, e.name), Excerpt: e.excerpt})
+}
+
 func broke(s result.Status) bool { return s == result.Fail || s == result.Error }
 
-// spot is where to look in the suite for what failed first: the line of the
-// first failed assertion, or of the case.
-func spot(c *result.Case) (file string, line, column int) {
+// location is the line of the suite to look at first: that of the first failed
+// assertion, or of the case.
+func location(c *result.Case) (file string, line, column int) {
 	for i := range c.Assertions {
 		if a := &c.Assertions[i]; !a.Pass && a.Line > 0 {
 			if a.File != "" {
@@ -97,8 +106,8 @@ func spot(c *result.Case) (file string, line, column int) {
 	return c.File, c.Line, c.Column
 }
 
-// reason is the message of a case that did not pass, never empty.
-func reason(c *result.Case) string {
+// failureReason is the message of a case that did not pass, never empty.
+func failureReason(c *result.Case) string {
 	if c.Message != "" {
 		return c.Message
 	}
@@ -106,7 +115,7 @@ func reason(c *result.Case) string {
 	case result.Skip:
 		return "skipped"
 	case result.Error:
-		return "no answer was obtained"
+		return "the server did not respond"
 	}
 	return "failed"
 }

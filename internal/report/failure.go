@@ -2,17 +2,19 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"mcptest/internal/result"
+	"mcptest/internal/source"
 	"mcptest/internal/term"
 )
 
 // How much of a failure is shown when the report is not verbose.
 const (
 	diffLines   = 30
-	stderrLines = 20
+	stderrLines = 24
 	valueLines  = 12
 
 	excerptMax = 240
@@ -29,22 +31,31 @@ func (p *printer) failure(n int, c *result.Case) {
 // why explains a case below its name.
 func (p *printer) why(c *result.Case) {
 	st, _ := verdictStyle(c.Status)
-	p.line(3, p.faint(p.whereabouts(c)))
+	p.line(3, p.faint(p.location(c)))
+	if c.Description != "" {
+		p.line(3, p.faint(oneLine(c.Description, longest)))
+	}
 	p.blank()
-	if c.Message != "" {
-		p.message(3, st, c.Message)
+	failed := failing(c.Assertions)
+	if text := headline(c, failed); text != "" && !p.Headlined {
+		p.message(3, st, text)
 	}
 	for _, a := range c.Attempts {
-		if len(c.Attempts) > 1 {
-			p.line(3, p.glyph(a.Status), " ", p.faint("try, "+duration(a.DurationMS)), "  ", oneLine(a.Message, longest))
+		if len(c.Attempts) < 2 {
+			break
 		}
+		text := oneLine(a.Message, longest)
+		if a.Message == c.Message {
+			text = "" // the headline
+		}
+		p.line(3, p.glyph(a.Status), " ", p.faint("try, "+duration(a.DurationMS)), "  ", text)
 	}
-	failed := failing(c.Assertions)
 	for i := range failed {
 		p.assertion(3, c, &failed[i], alone(c, failed))
 	}
 	p.scores(c)
 	p.others(c, len(failed))
+	p.response(c, failed)
 	p.violations(c)
 	for i := range c.Phases {
 		if ph := &c.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
@@ -61,8 +72,8 @@ func (p *printer) why(c *result.Case) {
 	}
 }
 
-// stderr is what the server wrote during the case; for a case that got no
-// answer from a server that could not be started, what it wrote then.
+// stderr is what the server wrote during the case, or, if the server could not
+// be started, what it wrote then.
 func (p *printer) stderr(c *result.Case) string {
 	text := c.Stderr
 	for i := range p.run.Servers {
@@ -74,17 +85,17 @@ func (p *printer) stderr(c *result.Case) string {
 			text = s.Stderr
 		}
 		if strings.HasSuffix(strings.TrimSpace(text), strings.TrimSpace(s.Stderr)) {
-			if p.told == nil {
-				p.told = map[*result.Server]bool{}
+			if p.stderrShown == nil {
+				p.stderrShown = map[*result.Server]bool{}
 			}
-			p.told[s] = true
+			p.stderrShown[s] = true
 		}
 	}
 	return text
 }
 
-// whereabouts says what was called where.
-func (p *printer) whereabouts(c *result.Case) string {
+// location describes what was called, on which server, and from which line.
+func (p *printer) location(c *result.Case) string {
 	parts := []string{place(c.File, c.Line, 0)}
 	if c.Server != "" {
 		parts = append(parts, "server "+term.Escape(c.Server))
@@ -122,8 +133,8 @@ func failing(as []result.Assertion) (out []result.Assertion) {
 	return out
 }
 
-// alone reports whether the case's message says what its only failed
-// assertion says, so that it need not be said twice.
+// alone reports whether the case's message is that of its only failed
+// assertion, which is then not repeated.
 func alone(c *result.Case, failed []result.Assertion) bool {
 	if len(failed) != 1 || failed[0].Set || c.Message == "" {
 		return false
@@ -138,7 +149,7 @@ func (p *printer) assertion(indent int, c *result.Case, a *result.Assertion, sai
 	if !said {
 		p.line(indent, p.paint(term.Bad, "✗ "), label(a), p.weighed(a))
 		indent += 2
-		if message != "" && (!values || len(a.Diff) > 0 || !tells(a)) {
+		if message != "" && (!values || len(a.Diff) > 0 || !messageHasValues(a)) {
 			p.message(indent, term.Bad, message)
 		}
 	}
@@ -169,13 +180,12 @@ func (p *printer) assertion(indent int, c *result.Case, a *result.Assertion, sai
 	}
 }
 
-// sayable is the length up to which a message with two values in it is
-// easier to read than the values in two lines.
+// sayable is the length up to which a message that contains both values is
+// easier to read than the values on separate lines.
 const sayable = 80
 
-// wording returns what an assertion says: its message without the target,
-// which the label has, and whether the expected and actual values have to be
-// shown as well.
+// wording returns the message of an assertion without the target, which the
+// label shows, and whether to show the expected and actual values as well.
 func wording(a *result.Assertion) (message string, values bool) {
 	message = strings.TrimPrefix(a.Message, a.Target+": ")
 	switch {
@@ -188,15 +198,15 @@ func wording(a *result.Assertion) (message string, values bool) {
 	case !strings.Contains(message, a.Actual):
 		return message, true
 	}
-	return message, tells(a) && len(message) > sayable
+	return message, messageHasValues(a) && len(message) > sayable
 }
 
-// tells reports whether the message holds both values.
-func tells(a *result.Assertion) bool {
+// messageHasValues reports whether the message contains both values.
+func messageHasValues(a *result.Assertion) bool {
 	return a.Expected != "" && a.Actual != "" && strings.Contains(a.Message, a.Expected) && strings.Contains(a.Message, a.Actual)
 }
 
-// label names an assertion as the suite does.
+// label is the name of an assertion, or its target and matcher.
 func label(a *result.Assertion) string {
 	var parts []string
 	if a.Name != "" {
@@ -246,7 +256,9 @@ func (p *printer) value(indent int, name string, st term.Style, text string) {
 }
 
 func (p *printer) diff(indent int, lines []string) {
-	p.line(indent, p.paint(term.Good, "- expected"), "  ", p.paint(term.Bad, "+ actual"))
+	if slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "-") || strings.HasPrefix(l, "+") }) {
+		p.line(indent, p.paint(term.Good, "- expected"), "  ", p.paint(term.Bad, "+ actual"))
+	}
 	cut, rest := 0, ""
 	if len(lines) > diffLines && !p.Verbose {
 		if last := lines[len(lines)-1]; strings.HasPrefix(last, "…") {
@@ -275,40 +287,44 @@ func (p *printer) diff(indent int, lines []string) {
 
 // sourceLine writes the place in the suite, its line and a caret under the
 // column.
-func (p *printer) sourceLine(indent int, file string, line, column int, source string) {
+func (p *printer) sourceLine(indent int, file string, line, column int, text string) {
 	if file == "" || line == 0 {
 		return
 	}
 	p.line(indent, p.paint(term.Accent, place(file, line, column)))
-	if strings.TrimSpace(source) == "" {
+	number := fmt.Sprint(line)
+	width := longest
+	if p.Width > 0 { // a caret below a line that the terminal wraps points at nothing
+		width = p.Width - indent - len(number) - 3
+	}
+	shown, caret := suiteLine(text, column, width)
+	if shown == "" {
 		return
 	}
-	number := fmt.Sprint(line)
-	source = strings.ReplaceAll(source, "\t", " ") // a tab is one column
-	head, rest := splitAt(source, column)
-	text := strings.TrimLeft(source, " ")
-	p.line(indent, p.faint(number+" │ "), p.fit(term.Escape(strings.TrimRight(text, "\r\n ")), indent))
-	if column > 0 && rest != "" {
-		before := term.Escape(head[min(len(head), len(source)-len(text)):])
-		p.line(indent, p.faint(strings.Repeat(" ", len(number))+" │ "), strings.Repeat(" ", term.Width(before)), p.paint(term.Bad, "^"))
+	p.line(indent, p.faint(number+" │ "), shown)
+	if caret >= 0 {
+		p.line(indent, p.faint(strings.Repeat(" ", len(number))+" │ "), strings.Repeat(" ", caret), p.paint(term.Bad, "^"))
 	}
 }
 
-// splitAt cuts a line before a column, counted in runes from 1.
-func splitAt(s string, column int) (head, rest string) {
-	at := 0
-	for n := 1; n < column && at < len(s); n++ {
-		_, size := utf8.DecodeRuneInString(s[at:])
-		at += size
+// suiteLine is a line of the suite without its indentation, cut to a width
+// around a column, and where the caret goes: -1 for nowhere.
+func suiteLine(text string, column, width int) (shown string, caret int) {
+	text = strings.TrimRight(text, "\r\n\t ")
+	indent := len(text) - len(strings.TrimLeft(text, " \t"))
+	text = text[indent:]
+	shown, caret = source.Window(text, max(column-indent, 1), width)
+	if column < 1 || column-indent > utf8.RuneCountInString(text) {
+		caret = -1
 	}
-	return s[:at], s[at:]
+	return term.Escape(shown), caret
 }
 
 // scores explains a combined score and metrics that gate.
 func (p *printer) scores(c *result.Case) {
 	if c.Score != nil && c.Threshold != nil {
 		st := term.Good
-		if *c.Score < *c.Threshold-1e-9 {
+		if *c.Score < *c.Threshold*(1-1e-9) {
 			st = term.Bad
 		}
 		p.line(3, p.faint("score  "), p.paint(st, number(*c.Score)), p.faint(", needs "+number(*c.Threshold)))

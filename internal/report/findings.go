@@ -6,20 +6,43 @@ import (
 	"mcptest/internal/result"
 )
 
-// folded are the findings of a run, each run of equal ones as a single one
-// whose message says how many they were.
+// folded are the findings of a run in their order, equal ones as a single one
+// whose excerpt, or else message, says how many they were.
 func folded(all []result.Finding) []result.Finding {
+	count := map[result.Finding]int{}
+	for _, f := range all {
+		count[f]++
+	}
 	var out []result.Finding
-	for i := 0; i < len(all); {
-		f, n := all[i], 1
-		for i+n < len(all) && all[i+n] == f {
-			n++
+	for _, f := range all {
+		n := count[f]
+		delete(count, f)
+		text := &f.Message
+		if f.Excerpt != "" {
+			text = &f.Excerpt
 		}
-		i += n
 		if n > 1 {
-			f.Message += fmt.Sprintf(" (%d times)", n)
+			*text += fmt.Sprintf(" (%d times)", n)
 		}
-		out = append(out, f)
+		if n > 0 {
+			out = append(out, f)
+		}
 	}
 	return out
+}
+
+// findingLine is a finding in one line: server, message and excerpt.
+func findingLine(f result.Finding) string {
+	if f.Excerpt == "" {
+		return onServer(f)
+	}
+	return onServer(f) + ": " + f.Excerpt
+}
+
+// onServer is the message of a finding behind the name of its server.
+func onServer(f result.Finding) string {
+	if f.Server == "" {
+		return f.Message
+	}
+	return "server " + f.Server + ": " + f.Message
 }

@@ -6,19 +6,19 @@ import (
 	"mcptest/internal/result"
 )
 
-// Equal findings in a row are one with a number; others stay apart.
+// Equal findings are one with a number; others stay apart.
 func TestFolded(t *testing.T) {
 	f := func(kind, excerpt string) result.Finding {
 		return result.Finding{Kind: kind, Severity: "error", Message: "m", Excerpt: excerpt}
 	}
-	got := folded([]result.Finding{f("a", "x"), f("a", "x"), f("a", "y"), f("b", "y"), f("a", "x")})
-	want := []string{"m (2 times)", "m", "m", "m"}
+	got := folded([]result.Finding{f("a", "x"), f("a", "x"), f("a", "y"), f("b", ""), f("a", "x"), f("b", "")})
+	want := []string{"m: x (3 times)", "m: y", "m (2 times)"}
 	if len(got) != len(want) {
 		t.Fatalf("got %v", got)
 	}
 	for i, w := range want {
-		if got[i].Message != w {
-			t.Errorf("%d: %q, want %q", i, got[i].Message, w)
+		if text := findingLine(got[i]); text != w {
+			t.Errorf("%d: %q, want %q", i, text, w)
 		}
 	}
 }

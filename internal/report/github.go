@@ -20,9 +20,9 @@ const githubMost = 50
 func writeGitHub(w io.Writer, r *result.Run, o Options) error {
 	bw := bufio.NewWriter(w)
 	g := &github{out: out{w: bw}, dir: r.Dir}
-	x := newExplainer(r)
-	for _, e := range extras(r, x) {
-		g.annotate("error", e.kind, e.file, e.line, 0, e.message)
+	x := newExplainer(r, Options{})
+	for _, e := range pseudoTests(r, x) {
+		g.annotate("error", e.kind, e.file, e.line, 0, e.messageLine())
 	}
 	dropped := 0
 	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
@@ -33,8 +33,8 @@ func writeGitHub(w io.Writer, r *result.Run, o Options) error {
 			dropped++
 			continue
 		}
-		file, line, column := spot(c)
-		text := reason(c)
+		file, line, column := location(c)
+		text := failureReason(c)
 		if c.Repro != "" {
 			text += "\n" + c.Repro
 		}
@@ -60,7 +60,7 @@ type github struct {
 	dir string // of the paths, in the repository
 }
 
-// warnings annotates flaky tests and what is only a warning of the run.
+// warnings annotates flaky tests and the warnings of the run.
 func (g *github) warnings(r *result.Run) error {
 	for _, f := range folded(r.Findings) {
 		if ofPhase(f) && g.n < githubMost {

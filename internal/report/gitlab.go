@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"path"
@@ -37,22 +36,18 @@ type codeLines struct {
 const gitlabWarned = 200
 
 // writeGitLab writes a GitLab Code Quality report: one entry for each test
-// that did not pass and for what failed beside the tests, on the suite's line,
-// and one of the least severity for each warning.
+// that did not pass and each run-level failure, on the suite's line, and one of
+// the lowest severity for each warning.
 func writeGitLab(w io.Writer, r *result.Run, _ Options) error {
 	bw := bufio.NewWriter(w)
-	g := &gitlab{out: out{w: bw}, seen: map[string]int{}, dir: r.Dir}
-	g.put("[")
-	for _, e := range extras(r, newExplainer(r)) {
+	g := &gitlab{w: jsonWriter{out: out{w: bw}}, seen: map[string]int{}, dir: r.Dir}
+	g.w.put("[")
+	for _, e := range pseudoTests(r, newExplainer(r, Options{})) {
 		severity := "major"
 		if e.status == result.Error {
 			severity = "critical"
 		}
-		file := e.file
-		if file == "" && len(r.Suites) > 0 {
-			file = r.Suites[0].File
-		}
-		g.entry("mcptest/"+slug(e.kind), e.name+": "+e.message, severity, file, e.line, e.kind+"\x00"+e.name+"\x00"+e.server)
+		g.entry("mcptest/"+slug(e.kind), e.name+": "+e.messageLine(), severity, e.file, e.line, e.kind+"\x00"+e.name+"\x00"+e.server)
 	}
 	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
 		if err != nil {
@@ -62,8 +57,8 @@ func writeGitLab(w io.Writer, r *result.Run, _ Options) error {
 		if c.Status == result.Error {
 			severity, check = "critical", "mcptest/test-error"
 		}
-		file, line, _ := spot(c)
-		g.entry(check, c.Name+": "+reason(c), severity, file, line, c.File+"\x00"+c.Name)
+		file, line, _ := location(c)
+		g.entry(check, c.Name+": "+failureReason(c), severity, file, line, c.File+"\x00"+c.Name)
 	}
 	list, err := warnings(r)
 	if err != nil {
@@ -74,24 +69,23 @@ func writeGitLab(w io.Writer, r *result.Run, _ Options) error {
 		if file == "" && len(r.Suites) > 0 {
 			file = r.Suites[0].File
 		}
-		g.entry("mcptest/warning", w.told(), "info", file, w.line, w.name+"\x00"+w.text)
+		g.entry("mcptest/warning", w.messageLine(), "info", file, w.line, w.name+"\x00"+w.text)
 	}
-	g.put("\n]\n")
-	if g.err != nil {
-		return g.err
+	g.w.put("\n]\n")
+	if g.w.err != nil {
+		return g.w.err
 	}
 	return bw.Flush()
 }
 
 type gitlab struct {
-	out
-	n    int
+	w    jsonWriter
 	seen map[string]int
 	dir  string // of the paths, in the repository
 }
 
-// entry adds an issue. The fingerprint is what GitLab tells old issues from
-// new ones by, so it holds the identity of the test and not its line.
+// entry adds an issue. GitLab recognizes known issues by their fingerprint, so
+// it depends on the identity of the test and not on its line.
 func (g *gitlab) entry(check, text, severity, file string, line int, identity string) {
 	if g.seen[identity]++; g.seen[identity] > 1 {
 		identity += fmt.Sprintf("\x00%d", g.seen[identity])
@@ -101,30 +95,10 @@ func (g *gitlab) entry(check, text, severity, file string, line int, identity st
 		Description: oneLine(text, longest), CheckName: term.Escape(check), Fingerprint: hex.EncodeToString(sum[:16]),
 		Severity: severity, Location: codeLocation{slashed(inRepository(g.dir, file)), codeLines{max(line, 1)}},
 	}
-	g.item(issue)
+	g.w.item(issue)
 }
 
-func (g *gitlab) item(v any) {
-	comma := ",\n  "
-	if g.n++; g.n == 1 {
-		comma = "\n  "
-	}
-	g.put(comma)
-	g.json(v)
-}
-
-// json writes a value on one line. The text in it must have been escaped.
-func (o *out) json(v any) {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil && o.err == nil {
-		o.err = err
-	}
-	o.put(strings.TrimSuffix(b.String(), "\n"))
-}
-
-// slashed is a path as repositories write it, "suite" for none.
+// slashed is a path with forward slashes, "suite" if there is none.
 func slashed(file string) string {
 	if file == "" {
 		return "suite"

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"mcptest/internal/display"
 	"mcptest/internal/report"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
@@ -33,7 +34,7 @@ func TestNothingHostileIsLive(t *testing.T) {
 				t.Errorf("%s: not UTF-8", name)
 			}
 			for i, c := range out {
-				if c != '\n' && term.Invisible(c) {
+				if c != '\n' && display.Hidden(c) {
 					t.Errorf("%s: %U in %q", name, c, out[max(0, i-20):min(len(out), i+20)])
 					break
 				}
@@ -126,7 +127,7 @@ func many(t testing.TB, n int) *result.Run {
 	return rec.Run()
 }
 
-// TestBigRunsRenderFast holds every format to two seconds and 200 MB for
+// TestBigRunsRenderFast limits every format to two seconds and 200 MB for
 // 10,000 tests, with room in time for a busy machine. The memory is what is
 // live while a report is written, looked at every megabyte of it.
 func TestBigRunsRenderFast(t *testing.T) {
@@ -183,7 +184,7 @@ func (w *watcher) Write(p []byte) (int, error) {
 func TestManyFailuresEndWithASummary(t *testing.T) {
 	out := string(render(t, "pretty", many(t, 2000), report.Options{}))
 	if !strings.Contains(out, "… and 100 more failures, not shown here") {
-		t.Error("the limit is not told")
+		t.Error("the number of failures not shown is missing")
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if want := "FAILED  1800 passed, 200 failed of 2000 tests · 1.00 s"; lines[len(lines)-1] != want {
@@ -191,7 +192,7 @@ func TestManyFailuresEndWithASummary(t *testing.T) {
 	}
 }
 
-// TestWriteErrors: a format tells when its output can't be written.
+// TestWriteErrors: a format returns an error when its output can't be written.
 func TestWriteErrors(t *testing.T) {
 	for _, f := range report.Formats {
 		if err := f.Write(closedPipe{}, open(t, "hostile"), report.Options{}); err == nil {

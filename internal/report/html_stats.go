@@ -7,16 +7,18 @@ import (
 	"mcptest/internal/result"
 )
 
-// stats are what the page's charts and its list of failures need from every
-// case, in a few bytes each.
+// stats are the data of the page's charts and its list of failures, a few bytes
+// for each case.
 type stats struct {
-	bars     []timeBar
-	servers  []string // in order of appearance
-	scores   []scoreDot
-	metrics  []*metricRow
-	slowest  []slowTest
-	failures []failureLink
-	dropped  int
+	bars                  []timeBar
+	servers               []string // in order of appearance
+	metrics               []*metricRow
+	slowest               []timeBar // with their names
+	scored                int
+	scoreSum              float64
+	goodScores, badScores [10]int // scores of tests that passed and that did not, by tenths
+	failures              []failureLink
+	dropped               int
 }
 
 type timeBar struct {
@@ -27,11 +29,6 @@ type timeBar struct {
 	name      string // kept while there are few
 }
 
-type scoreDot struct {
-	value float64
-	pass  bool
-}
-
 // metricRow is a metric with its values in the order of the plan.
 type metricRow struct {
 	name   string
@@ -40,18 +37,12 @@ type metricRow struct {
 	mean   float64
 }
 
-type slowTest struct {
-	index int
-	name  string
-	ms    float64
-}
-
 type failureLink struct {
-	index             int
-	name, message, at string
-	status            result.Status
-	others            int
-	rows              bool // the others are rows of the same test
+	Index                   int
+	Name, Message, Location string
+	Status                  result.Status
+	Others                  int
+	Rows                    bool // the others are rows of the same test
 }
 
 const (
@@ -75,7 +66,7 @@ func survey(r *result.Run) (*stats, error) {
 		}
 		s.time(c, servers, few)
 		if c.Score != nil {
-			s.scores = append(s.scores, scoreDot{*c.Score, c.Status == result.Pass})
+			s.score(c)
 		}
 		for _, m := range c.DerivedMetrics {
 			row := metrics[m.Name]
@@ -101,6 +92,16 @@ func survey(r *result.Run) (*stats, error) {
 	return s, nil
 }
 
+func (s *stats) score(c *result.Case) {
+	bins := &s.badScores
+	if c.Status == result.Pass {
+		bins = &s.goodScores
+	}
+	bins[min(9, max(0, int(*c.Score*10+1e-9)))]++
+	s.scored++
+	s.scoreSum += *c.Score
+}
+
 func (s *stats) time(c *result.Case, servers map[string]int, few bool) {
 	at, ok := servers[c.Server]
 	if !ok {
@@ -108,24 +109,25 @@ func (s *stats) time(c *result.Case, servers map[string]int, few bool) {
 		servers[c.Server] = at
 		s.servers = append(s.servers, c.Server)
 	}
-	bar := timeBar{index: c.Index, start: c.StartMS, ms: c.DurationMS, status: c.Status, server: at}
-	if few {
-		bar.name = c.Name
+	if c.DurationMS <= 0 {
+		return
 	}
-	if c.DurationMS > 0 {
-		s.bars = append(s.bars, bar)
-	}
-	if n := len(s.slowest); c.DurationMS > 0 && (n < slowestMost || c.DurationMS > s.slowest[n-1].ms) {
-		s.slowest = append(s.slowest, slowTest{c.Index, c.Name, c.DurationMS})
-		slices.SortStableFunc(s.slowest, func(a, b slowTest) int { return cmp.Compare(b.ms, a.ms) })
+	bar := timeBar{c.Index, c.StartMS, c.DurationMS, c.Status, at, c.Name}
+	if n := len(s.slowest); n < slowestMost || bar.ms > s.slowest[n-1].ms {
+		s.slowest = append(s.slowest, bar)
+		slices.SortStableFunc(s.slowest, func(a, b timeBar) int { return cmp.Compare(b.ms, a.ms) })
 		s.slowest = s.slowest[:min(len(s.slowest), slowestMost)]
 	}
+	if !few {
+		bar.name = ""
+	}
+	s.bars = append(s.bars, bar)
 }
 
 func (s *stats) fail(c *result.Case, all *causes, links map[*cause]int) {
 	why, explain := all.of(c)
 	if i, ok := links[why]; ok && !explain {
-		s.failures[i].others++
+		s.failures[i].Others++
 		return
 	}
 	if len(s.failures) == causesMost {
@@ -135,6 +137,6 @@ func (s *stats) fail(c *result.Case, all *causes, links map[*cause]int) {
 	if why != nil {
 		links[why] = len(s.failures)
 	}
-	file, line, column := spot(c)
-	s.failures = append(s.failures, failureLink{index: c.Index, name: c.Name, message: reason(c), at: place(file, line, column), status: c.Status, rows: why != nil && why.rows})
+	file, line, column := location(c)
+	s.failures = append(s.failures, failureLink{c.Index, c.Name, failureReason(c), place(file, line, column), c.Status, 0, why != nil && why.rows})
 }

@@ -13,18 +13,18 @@ import (
 )
 
 // writeJUnit writes JUnit XML as CI systems read it: a testsuite for each
-// suite, scores and metrics as its properties, and a last testsuite for what
-// made the run fail beside its tests, so that it is red wherever the run is.
+// suite, with scores and metrics as its properties, and a last testsuite for
+// run-level failures, so that the report fails whenever the run does.
 func writeJUnit(w io.Writer, r *result.Run, _ Options) error {
 	all, err := sections(r)
 	if err != nil {
 		return err
 	}
-	x := newExplainer(r)
-	beside := extras(r, x)
+	x := newExplainer(r, Options{})
+	runLevel := pseudoTests(r, x)
 	bw := bufio.NewWriter(w)
 	j := &junit{out: out{w: bw}, run: r, x: x}
-	j.head(beside)
+	j.head(runLevel)
 	open := false
 	err = bySection(r, all, func(s *section, first bool, c *result.Case) error {
 		if first {
@@ -43,7 +43,7 @@ func writeJUnit(w io.Writer, r *result.Run, _ Options) error {
 	if open {
 		j.put("  </testsuite>\n")
 	}
-	j.beside(beside)
+	j.runLevel(runLevel)
 	j.put("</testsuites>\n")
 	if j.err != nil {
 		return j.err
@@ -57,9 +57,8 @@ type junit struct {
 	x   *explainer
 }
 
-// xmlEscaper escapes what term's functions leave: they have made control
-// characters, lone surrogates and non-characters, which XML 1.0 can't hold at
-// all, visible as text.
+// xmlEscaper escapes markup. Characters that XML 1.0 does not allow (control
+// characters, lone surrogates, non-characters) were replaced by term's functions.
 var xmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")
 
 // attr is a text for an attribute: one line.
@@ -70,10 +69,10 @@ func body(s string) string { return xmlEscaper.Replace(term.EscapeLines(s)) }
 
 func seconds(ms float64) string { return strconv.FormatFloat(ms/1000, 'f', 6, 64) }
 
-func (j *junit) head(beside []extra) {
+func (j *junit) head(runLevel []pseudoTest) {
 	s := j.run.Summary
 	failed, errored := s.Failed, s.Errored
-	for _, e := range beside {
+	for _, e := range runLevel {
 		if e.status == result.Error {
 			errored++
 		} else {
@@ -81,7 +80,7 @@ func (j *junit) head(beside []extra) {
 		}
 	}
 	j.put(`<?xml version="1.0" encoding="UTF-8"?>`, "\n", `<testsuites name="`, attr(j.run.Tool.Name), `"`,
-		counts(s.Total+len(beside), failed, errored, s.Skipped), ` time="`, seconds(j.run.DurationMS), `"`, timestamp(j.run.Started), ">\n")
+		counts(s.Total+len(runLevel), failed, errored, s.Skipped), ` time="`, seconds(j.run.DurationMS), `"`, timestamp(j.run.Started), ">\n")
 }
 
 func counts(total, failed, errored, skipped int) string {
@@ -164,6 +163,9 @@ func caseProperties(c *result.Case) (props [][2]string) {
 	for _, m := range c.DerivedMetrics {
 		add("metric:"+m.Name, number(m.Value))
 	}
+	if c.Description != "" {
+		add("description", c.Description)
+	}
 	for _, t := range c.Tags {
 		add("tag", t)
 	}
@@ -185,7 +187,7 @@ func (j *junit) outcome(c *result.Case) {
 	case result.Pass:
 		return
 	case result.Skip:
-		j.put(`      <skipped message="`, attr(reason(c)), "\"/>\n")
+		j.put(`      <skipped message="`, attr(failureReason(c)), "\"/>\n")
 		return
 	}
 	word, kind := "failure", "assertion"
@@ -195,7 +197,7 @@ func (j *junit) outcome(c *result.Case) {
 	case len(failing(c.Assertions)) == 0 && len(c.Violations) > 0:
 		kind = "protocol-violation"
 	}
-	j.put("      <", word, ` message="`, attr(reason(c)), `" type="`, kind, `">`, body(j.x.testCase(c)), "</", word, ">\n")
+	j.put("      <", word, ` message="`, attr(failureReason(c)), `" type="`, kind, `">`, body(j.x.testCase(c)), "</", word, ">\n")
 	if text := exchangeText(c); text != "" {
 		j.put("      <system-out>", body(text), "</system-out>\n")
 	}
@@ -233,9 +235,8 @@ func exchangeLines(x *result.Exchange) string {
 	return b.String()
 }
 
-// beside writes hooks, steps and findings that made the run fail as tests of
-// a suite of their own.
-func (j *junit) beside(all []extra) {
+// runLevel writes the run-level failures as a testsuite.
+func (j *junit) runLevel(all []pseudoTest) {
 	if len(all) == 0 {
 		return
 	}
@@ -248,7 +249,7 @@ func (j *junit) beside(all []extra) {
 			failed++
 		}
 	}
-	const name = "beside the tests"
+	const name = "run-level failures"
 	j.put(`  <testsuite name="`, name, `"`, counts(len(all), failed, errored, 0), ` time="`, seconds(ms), `"`, timestamp(j.run.Started), ">\n")
 	for _, e := range all {
 		word := "failure"

@@ -44,8 +44,8 @@ func (p *printer) titleOf(name, file string) string {
 	return p.paint(term.Strong, term.Escape(name)) + p.faint("  "+term.Escape(file))
 }
 
-// listCase writes the line of a case, and the reason below it when it did
-// not pass.
+// listCase writes the line of a case. Why it did not pass is explained once,
+// below the list.
 func (p *printer) listCase(c *result.Case) {
 	name := term.Escape(c.Name)
 	if c.Status == result.Skip {
@@ -56,16 +56,7 @@ func (p *printer) listCase(c *result.Case) {
 		p.line(2, p.glyph(c.Status), " ", p.faint(name+reason))
 		return
 	}
-	again := ""
-	if c.Status != result.Pass && c.Message != "" && c.Message == p.reason {
-		again = p.faint("  as above")
-	}
-	p.line(2, p.glyph(c.Status), " ", name, p.took(c.DurationMS), p.remarks(c), again)
-	if c.Status != result.Pass && c.Message != "" && again == "" {
-		st, _ := verdictStyle(c.Status)
-		p.line(6, p.paint(st, oneLine(c.Message, p.across(6))))
-	}
-	p.reason = c.Message
+	p.line(2, p.glyph(c.Status), " ", name, p.took(c.DurationMS), p.remarks(c))
 	for _, w := range c.Warnings {
 		p.line(6, p.paint(term.Warn, "warning: "), oneLine(w, p.across(15)))
 	}
@@ -95,7 +86,7 @@ func (p *printer) casePhase(ph *result.Phase, of string) {
 }
 
 // across is how many cells a line of the list has behind an indentation. The
-// list is for looking over; what is cut here is told in full below.
+// list is an overview; what is truncated here is printed in full below.
 func (p *printer) across(indent int) int {
 	if p.Width > indent+20 && !p.Verbose {
 		return p.Width - indent
@@ -103,8 +94,8 @@ func (p *printer) across(indent int) int {
 	return longest
 }
 
-// took writes a duration in brackets; a slow one stands out, and what was
-// never begun has none.
+// took writes a duration in brackets; a slow one is highlighted, and a test
+// that never started has none.
 func (p *printer) took(ms float64) string {
 	if ms == 0 {
 		return ""
@@ -116,7 +107,7 @@ func (p *printer) took(ms float64) string {
 	return p.faint(text)
 }
 
-// remarks are what a reader of a green line must not overlook.
+// remarks are the notes on the line of a test: flaky, tolerated violations, …
 func (p *printer) remarks(c *result.Case) string {
 	var parts []string
 	add := func(st term.Style, format string, args ...any) {
@@ -180,9 +171,8 @@ func tolerated(c *result.Case) (n int) {
 // listPhase writes the line of a hook or a fixture step.
 func (p *printer) listPhase(ph *result.Phase) {
 	p.line(2, p.glyph(ph.Status), " ", p.faint(term.Escape(ph.Phase)+": "), term.Escape(ph.Name), p.took(ph.DurationMS))
-	if ph.Status != result.Pass && ph.Message != "" {
-		st, _ := verdictStyle(ph.Status)
-		p.line(6, p.paint(st, oneLine(ph.Message, longest)))
+	if ph.Status == result.Skip && ph.Message != "" {
+		p.line(6, p.faint(oneLine(ph.Message, longest)))
 	}
 	for _, w := range ph.Warnings {
 		p.line(6, p.paint(term.Warn, "warning: "), oneLine(w, longest))

@@ -36,7 +36,7 @@ type LiveOptions struct {
 }
 
 // Live is the Listener that shows a run while it goes on: every finished test
-// is listed, and a progress line tells what is being worked on. The end of
+// is listed, and a progress line shows the running tests. The end of
 // the report is the pretty format with Options.Listed.
 //
 // Event is for the recorder; the clock that repaints the progress line is a
@@ -66,7 +66,6 @@ type Live struct {
 	gathered []byte    // not written yet
 	wrote    time.Time // when something was
 	later    *time.Timer
-	reason   string // of the case that was listed last
 }
 
 // task is a case that is being worked on.
@@ -78,9 +77,6 @@ type task struct {
 // ready is the text of a case that waits for those before it.
 type ready struct {
 	title, text string
-	again       string // the text when the case before it failed for the same reason
-	reason      string // for which it failed
-	skipped     bool   // it has a reason of its own, and leaves the one above in force
 }
 
 // slowest is the slowest test so far.
@@ -171,15 +167,8 @@ func (l *Live) testCase(c *result.Case) {
 	if l.o.Quiet {
 		return
 	}
-	t := ready{title: l.p.suiteTitle(c, l.suites), reason: c.Message, skipped: c.Status == result.Skip}
-	l.p.reason = ""
 	l.p.listCase(c)
-	t.text = l.take()
-	if c.Status != result.Pass && c.Message != "" {
-		l.p.reason = c.Message
-		l.p.listCase(c)
-		t.again = l.take()
-	}
+	t := ready{title: l.p.suiteTitle(c, l.suites), text: l.take()}
 	if !l.o.InOrder {
 		l.list(t)
 		return
@@ -209,12 +198,6 @@ func (l *Live) release(all bool) {
 
 func (l *Live) list(t ready) {
 	text := t.text
-	if t.again != "" && !t.skipped && t.reason == l.reason {
-		text = t.again
-	}
-	if !t.skipped && text != "" {
-		l.reason = t.reason
-	}
 	if !l.listed || t.title != l.title {
 		l.listed, l.title = true, t.title
 		head := "\n"
@@ -230,7 +213,7 @@ func (l *Live) phase(ph *result.Phase) {
 	if l.o.Quiet {
 		return
 	}
-	// A phase of another file stands below that file's heading.
+	// A phase of another file is listed below that file's heading.
 	if title := l.p.fileTitle(ph, l.suites); title != "" && (!l.listed || title != l.title) {
 		l.release(false)
 		l.list(ready{title: title})

@@ -2,7 +2,6 @@ package report_test
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -241,24 +240,5 @@ func TestLiveSurvivesAClosedPipe(t *testing.T) {
 	}
 	if r.Summary.Total != 8 {
 		t.Errorf("the record suffered: %+v", r.Summary)
-	}
-}
-
-// What is as above is what stands above, in whatever order the tests ended.
-func TestLiveAsAbove(t *testing.T) {
-	failed := func(i int, why string) result.Event {
-		return result.CaseFinished{Case: &result.Case{Index: i, Name: fmt.Sprintf("t%d", i), Status: result.Fail, Message: why}}
-	}
-	events := []result.Event{result.RunStarted{Total: 4}, failed(0, "x"), failed(3, "y"), failed(2, "x"), failed(1, "y"), result.RunFinished{ExitCode: 1}}
-	var b bytes.Buffer
-	play(t, events, report.NewLive(report.LiveOptions{Out: &b, InOrder: true}))
-	if got := strings.Count(b.String(), "as above"); got != 0 {
-		t.Errorf("%d are as above, none is:\n%s", got, b.String())
-	}
-	b.Reset()
-	events = []result.Event{result.RunStarted{Total: 3}, failed(2, "y"), failed(1, "x"), failed(0, "x"), result.RunFinished{ExitCode: 1}}
-	play(t, events, report.NewLive(report.LiveOptions{Out: &b, InOrder: true}))
-	if got := b.String(); strings.Count(got, "as above") != 1 || !strings.Contains(got, "✗ t1  as above") {
-		t.Errorf("the second is as above:\n%s", got)
 	}
 }

@@ -13,7 +13,12 @@ import (
 // server, and below them what a server has in sum. Tests of a list of servers
 // share a row; without lists there is one column a server that is used.
 func writeMatrix(w io.Writer, r *result.Run, o Options) error {
-	m := &matrix{printer: newPrinter(w, r, o), column: map[string]int{}}
+	m := &matrix{printer: newPrinter(w, r, o), column: map[string]int{}, findings: map[string]int{}}
+	for _, f := range r.Findings {
+		if f.Severity == "error" {
+			m.findings[f.Server]++
+		}
+	}
 	if err := m.read(); err != nil {
 		return err
 	}
@@ -26,18 +31,19 @@ func writeMatrix(w io.Writer, r *result.Run, o Options) error {
 		m.row(&m.rows[i])
 	}
 	m.sums()
+	m.rollupTable()
 	m.blank()
-	m.line(0, m.faint("✓ passed  ✗ failed  ! no answer  - skipped  · not run on this server"))
+	m.line(0, m.faint("✓ passed  ✗ failed  ! no response  - skipped  · not run on this server"))
 	if m.differ > 0 {
 		m.line(0, m.paint(term.Warn, fmt.Sprintf("≠ the servers differ in %s", count(m.differ, "test"))))
 	}
 	for _, f := range folded(r.Findings) {
 		if f.Severity == "error" {
-			m.line(0, m.paint(term.Bad, "FINDING  "), term.Escape(f.Kind), ": ", oneLine(f.Message, longest))
+			m.line(0, m.paint(term.Bad, "FINDING  "), term.Escape(f.Kind), ": ", oneLine(findingLine(f), longest))
 		}
 	}
 	if err := m.warned(r, func(w *warned) {
-		m.line(0, m.paint(term.Warn, "WARN  "), oneLine(w.told(), longest))
+		m.line(0, m.paint(term.Warn, "WARN  "), oneLine(w.messageLine(), longest))
 	}); err != nil {
 		return err
 	}
@@ -49,21 +55,22 @@ type matrix struct {
 	*printer
 	servers []matrixServer
 	column  map[string]int // server → place in servers
-	rows    []matrixRow
-	name    int   // cells of the first column
-	widths  []int // cells of the others
-	differ  int
+	// findings counts those of each server that made the run fail.
+	findings map[string]int
+	rows     []matrixRow
+	name     int   // cells of the first column
+	widths   []int // cells of the others
+	differ   int
 }
 
 // matrixServer is a column and its sums.
 type matrixServer struct {
-	name           string
-	passed, total  int
-	score          float64
-	scores         int
-	ms             float64
-	metrics        map[string]*result.Rollup
-	metricsInOrder []string
+	name          string
+	passed, total int
+	score         float64
+	scores        int
+	ms            float64
+	metrics       map[string]*result.Rollup
 }
 
 // matrixRow is a test, or the title of a suite when it has no cells.
@@ -133,7 +140,6 @@ func (m *matrix) add(row *matrixRow, c *result.Case) {
 	for _, v := range c.DerivedMetrics {
 		if s.metrics[v.Name] == nil {
 			s.metrics[v.Name] = &result.Rollup{Name: v.Name}
-			s.metricsInOrder = append(s.metricsInOrder, v.Name)
 		}
 		roll := s.metrics[v.Name]
 		roll.Mean = (roll.Mean*float64(roll.Count) + v.Value) / float64(roll.Count+1)
@@ -147,7 +153,7 @@ const (
 )
 
 func (m *matrix) measure() {
-	m.name = 8
+	m.name = len("time in calls")
 	for i := range m.rows {
 		m.name = max(m.name, min(matrixNameMost, term.Width(term.Escape(m.rows[i].name))+2))
 	}
@@ -239,29 +245,46 @@ func (m *matrix) sums() {
 		}
 	}
 	line("passed", func(s *matrixServer) string { return fmt.Sprintf("%d/%d", s.passed, s.total) })
+	line("findings", func(s *matrixServer) string {
+		if n := m.findings[s.name]; n > 0 {
+			return fmt.Sprintf("✗ %d", n)
+		}
+		return ""
+	})
 	line("score, mean", func(s *matrixServer) string {
 		if s.scores == 0 {
 			return ""
 		}
 		return number(s.score / float64(s.scores))
 	})
-	var names []string
-	known := map[string]bool{}
-	for i := range m.servers {
-		for _, n := range m.servers[i].metricsInOrder {
-			if !known[n] {
-				known[n] = true
-				names = append(names, n)
-			}
-		}
+	line("time in calls", func(s *matrixServer) string { return duration(s.ms) })
+}
+
+// rollupTable writes the metrics of the run: name, mean and count, and the mean
+// on each server where there are several.
+func (m *matrix) rollupTable() {
+	if len(m.run.Rollups) == 0 {
+		return
 	}
-	for _, n := range names {
-		line("metric "+n+", mean", func(s *matrixServer) string {
-			if v := s.metrics[n]; v != nil {
+	m.heading("Metric rollups")
+	width := len("metric")
+	for _, r := range m.run.Rollups {
+		width = max(width, term.Width(oneLine(r.Name, longest)))
+	}
+	row := func(paint term.Style, name, mean, count string, on func(i int) string) {
+		text := "  " + term.Pad(name, width) + "  " + term.Pad(mean, 8) + "  " + term.Pad(count, 5)
+		for i := 0; i < len(m.servers) && len(m.servers) > 1; i++ {
+			text += "  " + term.Pad(term.Truncate(on(i), m.widths[i]), m.widths[i])
+		}
+		m.line(0, m.paint(paint, strings.TrimRight(text, " ")))
+	}
+	row(term.Strong, "metric", "mean", "count", m.serverName)
+	for _, r := range m.run.Rollups {
+		row(term.Plain, oneLine(r.Name, longest), number(r.Mean), fmt.Sprint(r.Count), func(i int) string {
+			if v := m.servers[i].metrics[r.Name]; v != nil {
 				return number(v.Mean)
 			}
-			return ""
+			return "·"
 		})
 	}
-	line("time in calls", func(s *matrixServer) string { return duration(s.ms) })
 }

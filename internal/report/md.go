@@ -19,7 +19,7 @@ const (
 )
 
 // writeMarkdown writes GitHub Flavored Markdown, for step summaries and
-// comments. Text that is not ours stands in code spans and fenced blocks
+// comments. Foreign text is written in code spans and fenced blocks
 // only, where nothing is a link, a mention, a heading or HTML.
 func writeMarkdown(w io.Writer, r *result.Run, o Options) error {
 	all, err := sections(r)
@@ -27,19 +27,19 @@ func writeMarkdown(w io.Writer, r *result.Run, o Options) error {
 		return err
 	}
 	bw := bufio.NewWriter(w)
-	m := &markdown{out: out{w: bw}, run: r, Options: o, x: newExplainer(r)}
+	m := &markdown{out: out{w: bw}, run: r, Options: o, x: newExplainer(r, Options{Headlined: true})}
 	m.head()
 	if err := m.failures(); err != nil {
 		return err
 	}
-	m.beside()
+	m.runLevel()
 	m.suites(all)
-	m.rollups()
-	m.phases()
-	m.servers()
 	if err := m.tests(all); err != nil {
 		return err
 	}
+	m.rollups()
+	m.phases()
+	m.servers()
 	if m.err != nil {
 		return m.err
 	}
@@ -67,9 +67,8 @@ func ticks(s string) (most int) {
 	return most
 }
 
-// code writes foreign text as a code span. It may stand in a table: a pipe is
-// escaped there and only there, because the cells are cut before the spans
-// are read.
+// code writes foreign text as a code span. A pipe is escaped in
+// tables and only there, because a parser splits cells before it reads spans.
 func code(s string) string { return span(s, false) }
 
 func cell(s string) string { return span(s, true) }
@@ -117,7 +116,7 @@ func (m *markdown) head() {
 	}
 }
 
-// table starts a table. The names are ours; a colon behind one aligns the
+// table starts a table. A colon at the end of a name aligns the
 // column to the right.
 func (m *markdown) table(names ...string) {
 	rule := ""
@@ -151,8 +150,8 @@ func (m *markdown) failures() error {
 		why, explain := all.of(c)
 		if !explain && shown[why] && why.others <= mostNames {
 			text := code(c.Name)
-			if why.rows {
-				text += "  \n  " + code(reason(c))
+			if why.rows && !slices.Contains(why.messages, c.Message) {
+				text += "  \n  " + code(failureReason(c))
 			}
 			same = append(same, text)
 			continue
@@ -168,7 +167,7 @@ func (m *markdown) failures() error {
 		m.failure(c)
 	}
 	if len(same) > 0 {
-		m.put("Failed for a reason told above:\n\n")
+		m.put("Failed for a reason given above:\n\n")
 		for _, text := range same {
 			m.put("- ", text, "\n")
 		}
@@ -181,8 +180,8 @@ func (m *markdown) failures() error {
 }
 
 func (m *markdown) failure(c *result.Case) {
-	file, line, _ := spot(c)
-	m.put("#### ", statusIcon[c.Status], " ", code(c.Name), "\n\n", code(reason(c)), "  \n", code(place(file, line, 0)), "\n\n")
+	file, line, _ := location(c)
+	m.put("#### ", statusIcon[c.Status], " ", code(c.Name), "\n\n", code(failureReason(c)), "  \n", code(place(file, line, 0)), "\n\n")
 	text := m.x.testCase(c)
 	if len(text) > mdText && !m.Verbose {
 		text = strings.ToValidUTF8(text[:mdText], "") + "\n…"
@@ -190,7 +189,8 @@ func (m *markdown) failure(c *result.Case) {
 	m.put("<details><summary>Details</summary>\n\n", fenced(text), "\n</details>\n\n")
 }
 
-func (m *markdown) beside() {
+// runLevel writes failed hooks and steps, the warnings and the findings.
+func (m *markdown) runLevel() {
 	for i := range m.run.Phases {
 		if ph := &m.run.Phases[i]; broke(ph.Status) {
 			m.put("#### ", statusIcon[ph.Status], " ", code(ph.Phase+": "+ph.Name), "\n\n", fenced(m.x.phase(ph)), "\n")
@@ -201,7 +201,7 @@ func (m *markdown) beside() {
 		return
 	}
 	m.put("### Findings outside the tests\n\n")
-	m.table("", "Kind", "Server", "What was seen")
+	m.table("", "Kind", "Server", "Message", "Location")
 	for _, f := range folded(m.run.Findings) {
 		icon := "❌"
 		switch f.Severity {
@@ -210,12 +210,12 @@ func (m *markdown) beside() {
 		case "info":
 			icon = "🔵"
 		}
-		m.row(icon, cell(f.Kind), cell(f.Server), strings.TrimSpace(cell(f.Message)+" "+cell(f.Excerpt)))
+		m.row(icon, cell(f.Kind), cell(f.Server), strings.TrimSpace(cell(f.Message)+" "+cell(f.Excerpt)), cell(place(f.File, f.Line, 0)))
 	}
 	m.put("\n")
 }
 
-// warnings lists what tests warn of, equal warnings once.
+// warnings lists the warnings of tests, equal ones once.
 func (m *markdown) warnings() {
 	list, err := warnings(m.run)
 	if err != nil {
@@ -259,7 +259,7 @@ func (m *markdown) rollups() {
 		return
 	}
 	m.put("### Metric rollups\n\n")
-	m.table("Metric", "Mean:", "Tests:")
+	m.table("Metric", "Mean:", "Count:")
 	for _, v := range m.run.Rollups {
 		m.row(cell(v.Name), number(v.Mean), fmt.Sprint(v.Count))
 	}
@@ -292,7 +292,7 @@ func (m *markdown) servers() {
 		return
 	}
 	m.put("### Servers\n\n")
-	m.table("Server", "Names itself", "Transport", "Protocol", "Start:", "Remarks")
+	m.table("Server", "Name and version", "Transport", "Protocol", "Start:", "Remarks")
 	for i := range m.run.Servers {
 		s := &m.run.Servers[i]
 		self, start := "", ""
@@ -337,13 +337,13 @@ func (m *markdown) tests(all []*section) error {
 			score = number(*c.Score)
 		}
 		if c.Status == result.Skip {
-			remarks = reason(c)
+			remarks = failureReason(c)
 		}
 		m.row(statusIcon[c.Status], cell(c.Name), cell(c.Server), duration(c.DurationMS), score, cell(term.Escape(remarks)))
 	}
 	if n > mdTests && !m.Verbose {
 		m.put(fmt.Sprintf("\n… and %s.\n", count(m.run.Cases.Len()-mdTests, "more test")))
 	}
-	m.put("\n</details>\n")
+	m.put("\n</details>\n\n")
 	return m.err
 }

@@ -40,11 +40,11 @@ func writeMinimal(w io.Writer, r *result.Run, o Options) error {
 	}
 	for _, f := range folded(r.Findings) {
 		if f.Severity == "error" {
-			entry(term.Bad, "FINDING", colon(term.Escape(f.Kind)), colon(term.Escape(f.Server)), oneLine(f.Message, longest))
+			entry(term.Bad, "FINDING", colon(place(f.File, f.Line, 0)), colon(term.Escape(f.Kind)), oneLine(findingLine(f), longest))
 		}
 	}
 	if err := p.warned(r, func(w *warned) {
-		entry(term.Warn, "WARN", colon(place(w.file, w.line, 0)), oneLine(w.told(), longest))
+		entry(term.Warn, "WARN", colon(place(w.file, w.line, 0)), oneLine(w.messageLine(), longest))
 	}); err != nil {
 		return err
 	}

@@ -53,17 +53,17 @@ const (
 )
 
 // writeOTLP writes one trace: the run is its root span, hooks, steps and
-// tests are below it, and below each test its brackets and its calls. The ids
-// follow from the record, so the same record gives the same trace.
+// tests are its children, and the hooks and calls of a test are the test's. The ids
+// are derived from the record, so the same record gives the same trace.
 func writeOTLP(w io.Writer, r *result.Run, _ Options) error {
 	bw := bufio.NewWriter(w)
 	sum := sha256.Sum256([]byte(r.Started.Format(time.RFC3339Nano) + "\x00" + r.Command + "\x00" + strconv.FormatFloat(r.DurationMS, 'g', -1, 64)))
-	t := &trace{gitlab: gitlab{out: out{w: bw}}, id: hex.EncodeToString(sum[:16]), start: r.Started}
-	t.put(`{"resourceSpans":[{"resource":{"attributes":`)
-	t.json([]otlpAttr{text("service.name", orElse(r.Tool.Name, "mcptest")), text("service.version", r.Tool.Version)})
-	t.put(`},"scopeSpans":[{"scope":`)
-	t.json(map[string]string{"name": "mcptest", "version": term.Escape(r.Tool.Version)})
-	t.put(`,"spans":[`)
+	t := &trace{w: jsonWriter{out: out{w: bw}}, id: hex.EncodeToString(sum[:16]), start: r.Started}
+	t.w.put(`{"resourceSpans":[{"resource":{"attributes":`)
+	t.w.value([]otlpAttr{text("service.name", orElse(r.Tool.Name, "mcptest")), text("service.version", r.Tool.Version)})
+	t.w.put(`},"scopeSpans":[{"scope":`)
+	t.w.value(map[string]string{"name": "mcptest", "version": term.Escape(r.Tool.Version)})
+	t.w.put(`,"spans":[`)
 	root := t.root(r)
 	for i := range r.Phases {
 		t.phase(&r.Phases[i], root, fmt.Sprint("phase ", i))
@@ -74,20 +74,20 @@ func writeOTLP(w io.Writer, r *result.Run, _ Options) error {
 				return err
 			}
 			t.testCase(c, root)
-			if t.err != nil {
-				return t.err
+			if t.w.err != nil {
+				return t.w.err
 			}
 		}
 	}
-	t.put("\n]}]}]}\n")
-	if t.err != nil {
-		return t.err
+	t.w.put("\n]}]}]}\n")
+	if t.w.err != nil {
+		return t.w.err
 	}
 	return bw.Flush()
 }
 
 type trace struct {
-	gitlab
+	w     jsonWriter
 	id    string
 	start time.Time
 }
@@ -114,20 +114,32 @@ func (t *trace) nano(ms float64) string {
 	return strconv.FormatInt(t.start.UnixNano()+int64(ms*1e6), 10)
 }
 
-func (t *trace) span(parent, identity, name string, kind int, start, ms float64, status result.Status, message string, attrs []otlpAttr, events []otlpEvent) string {
-	sum := sha256.Sum256([]byte(t.id + "\x00" + identity))
+// traceSpan is a span to be written. Its id follows from its identity.
+type traceSpan struct {
+	parent, identity, name string
+	kind                   int
+	startMS, durationMS    float64
+	status                 result.Status
+	message                string // of a failure
+	attrs                  []otlpAttr
+	events                 []otlpEvent
+}
+
+// span writes a span and returns its id.
+func (t *trace) span(sp traceSpan) string {
+	sum := sha256.Sum256([]byte(t.id + "\x00" + sp.identity))
 	id := hex.EncodeToString(sum[:8])
 	s := otlpSpan{
-		TraceID: t.id, SpanID: id, ParentSpanID: parent, Name: oneLine(orElse(name, "?"), 200), Kind: kind,
-		Start: t.nano(start), End: t.nano(start + max(ms, 0)), Attributes: attrs, Events: events,
+		TraceID: t.id, SpanID: id, ParentSpanID: sp.parent, Name: oneLine(orElse(sp.name, "?"), 200), Kind: sp.kind,
+		Start: t.nano(sp.startMS), End: t.nano(sp.startMS + max(sp.durationMS, 0)), Attributes: sp.attrs, Events: sp.events,
 	}
-	switch status {
+	switch sp.status {
 	case result.Pass:
 		s.Status.Code = 1
 	case result.Fail, result.Error:
-		s.Status = otlpStatus{oneLine(message, longest), 2}
+		s.Status = otlpStatus{oneLine(sp.message, longest), 2}
 	}
-	t.item(s)
+	t.w.item(s)
 	return id
 }
 
@@ -152,12 +164,18 @@ func (t *trace) root(r *result.Run) string {
 			[]otlpAttr{text("severity", f.Severity), text("message", f.Message), text("mcptest.server", f.Server)},
 		})
 	}
-	return t.span("", "run", orElse(r.Tool.Name, "mcptest")+" run", spanInternal, 0, r.DurationMS, status, word, attrs, events)
+	return t.span(traceSpan{
+		identity: "run", name: orElse(r.Tool.Name, "mcptest") + " run", kind: spanInternal,
+		durationMS: r.DurationMS, status: status, message: word, attrs: attrs, events: events,
+	})
 }
 
 func (t *trace) phase(ph *result.Phase, parent, identity string) {
 	attrs := []otlpAttr{text("mcptest.phase", ph.Phase), text("mcptest.kind", ph.Kind), text("code.file.path", ph.File), integer("code.line.number", ph.Line)}
-	t.span(parent, identity, ph.Phase+": "+ph.Name, spanInternal, ph.StartMS, ph.DurationMS, ph.Status, ph.Message, attrs, nil)
+	t.span(traceSpan{
+		parent: parent, identity: identity, name: ph.Phase + ": " + ph.Name, kind: spanInternal,
+		startMS: ph.StartMS, durationMS: ph.DurationMS, status: ph.Status, message: ph.Message, attrs: attrs,
+	})
 }
 
 // testCase writes a test with the names of the semantic conventions for tests
@@ -181,7 +199,13 @@ func (t *trace) testCase(c *result.Case, parent string) {
 	for _, v := range c.Violations {
 		events = append(events, otlpEvent{t.nano(c.StartMS + c.DurationMS), "protocol violation", []otlpAttr{text("kind", v.Kind), text("message", v.Message)}})
 	}
-	id := t.span(parent, identity, c.Name, spanInternal, c.StartMS, c.DurationMS, c.Status, reason(c), attrs, events)
+	for _, w := range c.Warnings {
+		events = append(events, otlpEvent{t.nano(c.StartMS + c.DurationMS), "warning", []otlpAttr{text("message", w)}})
+	}
+	id := t.span(traceSpan{
+		parent: parent, identity: identity, name: c.Name, kind: spanInternal,
+		startMS: c.StartMS, durationMS: c.DurationMS, status: c.Status, message: failureReason(c), attrs: attrs, events: events,
+	})
 	for i := range c.Phases {
 		t.phase(&c.Phases[i], id, fmt.Sprint(identity, " phase ", i))
 	}
@@ -192,8 +216,8 @@ func (t *trace) testCase(c *result.Case, parent string) {
 	}
 }
 
-// exchange writes a call. The record has no start of its own for it, so calls
-// of one test are laid one behind the other.
+// exchange writes a call. The record does not say when a call started, so the
+// calls of a test follow one another without gaps.
 func (t *trace) exchange(c *result.Case, x *result.Exchange, parent, identity string, at float64) {
 	method := orElse(x.Method, "raw")
 	name := method
@@ -218,10 +242,13 @@ func (t *trace) exchange(c *result.Case, x *result.Exchange, parent, identity st
 	if x.Error != "" {
 		status = result.Error
 	}
-	t.span(parent, identity, name, spanClient, at, x.DurationMS, status, x.Error, attrs, events)
+	t.span(traceSpan{
+		parent: parent, identity: identity, name: name, kind: spanClient,
+		startMS: at, durationMS: x.DurationMS, status: status, message: x.Error, attrs: attrs, events: events,
+	})
 }
 
-// requestID is the id of a request as text, "" when it can't be told.
+// requestID is the id of a request as text, "" when it cannot be read.
 func requestID(raw string) string {
 	if len(raw) > 1<<20 {
 		return ""

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"mcptest/internal/result"
@@ -31,6 +32,9 @@ func writePretty(w io.Writer, r *result.Run, o Options) error {
 		p.line(0, p.paint(term.Warn, "note: "), oneLine(n, longest))
 	}
 	p.blank()
+	for _, sp := range o.Written {
+		p.line(0, p.faint("wrote the "+sp.Format.Name+" report to "), term.Escape(sp.Path))
+	}
 	p.line(0, p.summary(r))
 	return p.flush()
 }
@@ -47,7 +51,7 @@ func (p *printer) banner(r *result.Run) {
 	p.line(0, p.faint(strings.Join(parts, " · ")))
 }
 
-// failedPhases comes first: a setup that failed is why everything below did.
+// failedPhases comes first: a failed setup is the cause of the failures below.
 func (p *printer) failedPhases(r *result.Run) {
 	first := true
 	for i := range r.Phases {
@@ -64,7 +68,7 @@ func (p *printer) failedPhases(r *result.Run) {
 	}
 }
 
-// Many failures are told in groups and up to a limit, so that the summary of
+// Many failures are explained in groups and up to a limit, so that the summary of
 // a run in which everything broke can be found.
 const (
 	mostFailures = 100
@@ -80,7 +84,7 @@ type group struct {
 }
 
 // failures explains the cases that did not pass. Those that have a cause in
-// common are told together.
+// common are grouped.
 func (p *printer) failures(r *result.Run) error {
 	var groups []*group
 	known, all := map[*cause]*group{}, causes{verbose: p.Verbose}
@@ -124,20 +128,21 @@ func (p *printer) failures(r *result.Run) error {
 	return p.err
 }
 
-// sameWay lists those that are not explained. What differs in rows is said.
+// sameWay lists the failures of a group that are not explained, with what
+// differs in rows.
 func (p *printer) sameWay(g *group) {
 	if len(g.others) == 0 {
 		return
 	}
 	if g.rows {
-		p.line(3, p.faint("and in the same way, with other values:"))
+		p.line(3, p.faint("and in the same way:"))
 	} else {
 		p.line(3, p.faint("and for the same reason:"))
 	}
 	for _, c := range g.others {
 		text := term.Escape(c.Name)
-		if g.rows {
-			text += "  " + p.faint(oneLine(reason(c), longest))
+		if g.rows && c.Message != g.first.Message {
+			text += "  " + p.faint(oneLine(failureReason(c), longest))
 		}
 		p.line(5, p.glyph(c.Status), " ", text)
 	}
@@ -146,17 +151,22 @@ func (p *printer) sameWay(g *group) {
 	}
 }
 
-// findings lists what belongs to no test.
+// findings lists the findings, which belong to no test.
 func (p *printer) findings(r *result.Run) {
-	first := true
+	var last result.Finding // without its excerpt
 	for _, f := range folded(r.Findings) {
 		if ofPhase(f) {
-			continue // told with its hook or step
+			continue // reported with its hook or step
 		}
-		if first {
+		excerpt := f.Excerpt
+		if f.Excerpt = ""; f == last && excerpt != "" {
+			p.line(4, p.faint("│ "), oneLine(excerpt, excerptMax))
+			continue
+		}
+		if last == (result.Finding{}) {
 			p.heading("Findings outside the tests")
-			first = false
 		}
+		last = f
 		st, mark := term.Bad, "✗ "
 		switch f.Severity {
 		case "warning":
@@ -164,27 +174,23 @@ func (p *printer) findings(r *result.Run) {
 		case "info":
 			st, mark = term.Faint, "- "
 		}
-		server := ""
-		if f.Server != "" {
-			server = p.faint("server " + term.Escape(f.Server) + ": ")
-		}
-		p.line(2, p.paint(st, mark+term.Escape(f.Kind)), "  ", server, oneLine(f.Message, longest))
-		if f.Excerpt != "" {
-			p.line(4, p.faint("│ "), oneLine(f.Excerpt, excerptMax))
-		}
+		p.line(2, p.paint(st, mark+term.Escape(f.Kind)), "  ", oneLine(onServer(f), longest))
 		if f.File != "" {
 			p.line(4, p.paint(term.Accent, place(f.File, f.Line, 0)))
+		}
+		if excerpt != "" {
+			p.line(4, p.faint("│ "), oneLine(excerpt, excerptMax))
 		}
 	}
 }
 
-// servers lists the servers when verbose; otherwise those of which a reader
-// has to know something.
+// servers lists the servers if verbose; otherwise those whose certificate was not
+// verified or whose stderr is not shown with a test.
 func (p *printer) servers(r *result.Run) {
 	first := true
 	for i := range r.Servers {
 		s := &r.Servers[i]
-		if !p.Verbose && !s.Insecure && (s.Stderr == "" || p.told[s]) {
+		if !p.Verbose && !s.Insecure && (s.Stderr == "" || p.stderrShown[s]) {
 			continue
 		}
 		if first {
@@ -220,7 +226,7 @@ func (p *printer) server(s *result.Server) {
 	if len(s.Tolerated) > 0 {
 		p.line(4, p.faint("tolerated: "+term.Escape(strings.Join(s.Tolerated, ", "))))
 	}
-	if s.Stderr != "" && !p.told[s] {
+	if s.Stderr != "" && !p.stderrShown[s] {
 		p.line(4, p.faint("stderr"))
 		p.block(4, s.Stderr, stderrLines, true)
 	}
@@ -255,18 +261,39 @@ func (p *printer) summary(r *result.Run) string {
 	add(term.Bad, s.Failed, "failed")
 	add(term.Broken, s.Errored, plural(s.Errored, "error"))
 	add(term.Faint, s.Skipped, "skipped")
-	text := p.paint(st, word) + "  " + strings.Join(parts, ", ") + " of " + count(s.Total, "test")
-	extra := func(st term.Style, n int, noun string) {
+	counts := strings.Join(parts, ", ") + " of " + count(s.Total, "test")
+	broken, found := failedPhases(r), errorFindings(r)
+	if r.ExitCode != 0 && s.Passed > 0 && s.Failed+s.Errored+broken == 0 && found > 0 {
+		counts = p.paint(term.Good, count(s.Passed, "test")+" passed")
+		if s.Skipped > 0 {
+			counts += ", " + p.counted(term.Faint, s.Skipped, "skipped")
+		}
+		counts += ", but " + p.paint(term.Bad, findingsFail(r, found))
+		found = 0
+	}
+	text := p.paint(st, word) + "  " + counts
+	tally := func(st term.Style, n int, noun string) {
 		if n > 0 {
 			text += p.faint(" · ") + p.paint(st, fmt.Sprintf("%d %s", n, noun))
 		}
 	}
-	broken := failedPhases(r)
-	extra(term.Bad, broken, hooksOrSteps(broken)+" failed")
-	extra(term.Warn, s.Flaky, "flaky")
-	extra(term.Bad, errorFindings(r), plural(errorFindings(r), "finding"))
-	extra(term.Warn, s.Warnings, plural(s.Warnings, "warning"))
+	tally(term.Bad, broken, hooksOrSteps(broken)+" failed")
+	tally(term.Warn, s.Flaky, "flaky")
+	tally(term.Bad, found, plural(found, "finding"))
+	tally(term.Warn, s.Warnings, plural(s.Warnings, "warning"))
 	return text + p.faint(" · "+duration(r.DurationMS))
+}
+
+// findingsFail says which kinds of findings make a run fail in which every test
+// passed.
+func findingsFail(r *result.Run, n int) string {
+	var kinds []string
+	for _, f := range r.Findings {
+		if kind := term.Escape(f.Kind); f.Severity == "error" && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return count(n, "finding") + " failed the run: " + oneLine(strings.Join(kinds, ", "), longest)
 }
 
 func (p *printer) counted(st term.Style, n int, word string) string {
@@ -311,7 +338,7 @@ func errorFindings(r *result.Run) (n int) {
 }
 
 // verdict is the run's outcome in one word. It follows the exit code, so that
-// text and code can't disagree.
+// text and code always agree.
 func verdict(r *result.Run) (string, term.Style) {
 	switch {
 	case r.Interrupted != "":

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"mcptest/internal/result"
@@ -14,10 +15,9 @@ import (
 type printer struct {
 	w *bufio.Writer
 	Options
-	run    *result.Run
-	reason string                  // message of the case that was listed last
-	told   map[*result.Server]bool // servers whose stderr was shown with a case
-	err    error
+	run         *result.Run
+	stderrShown map[*result.Server]bool // with a case
+	err         error
 }
 
 func newPrinter(w io.Writer, r *result.Run, o Options) *printer {
@@ -57,7 +57,7 @@ func (p *printer) faint(s string) string                { return p.paint(term.Fa
 
 // block writes foreign text of several lines behind a gutter, so that none of
 // them starts with what a CI system takes for a command. At most so many
-// lines are written, the last ones when tail is set; verbose writes all.
+// lines are written, the first and the last ones when tail is set; verbose writes all.
 func (p *printer) block(indent int, text string, most int, tail bool) {
 	text = strings.TrimRight(term.EscapeLines(text), "\n ")
 	lines := strings.Split(text, "\n")
@@ -66,8 +66,8 @@ func (p *printer) block(indent int, text string, most int, tail bool) {
 		cut = 0
 	}
 	if cut > 0 && tail {
-		p.line(indent, p.faint(fmt.Sprintf("│ … %s before", count(cut, "line"))))
-		lines = lines[cut:]
+		first := most / 4 // a cause is often in the first lines
+		lines = slices.Replace(lines, first, first+cut+1, fmt.Sprintf("[%s left out]", count(cut+1, "line")))
 	} else {
 		lines = lines[:len(lines)-cut]
 	}
@@ -82,7 +82,7 @@ func (p *printer) block(indent int, text string, most int, tail bool) {
 // longest is how many cells of one line of foreign text are shown.
 const longest = 400
 
-// fit cuts a line that nobody would read to its end.
+// fit truncates overlong lines.
 func (p *printer) fit(s string, indent int) string {
 	if p.Verbose || len(s) <= longest {
 		return s

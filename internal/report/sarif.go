@@ -63,23 +63,22 @@ type (
 )
 
 // writeSARIF writes SARIF 2.1.0: a result for each failed assertion on its
-// line of the suite, for each violation of the protocol, and for what failed
-// beside the tests. Hooks, metrics and counts are properties of the
-// invocation.
+// line of the suite, for each protocol violation, and for each run-level
+// failure. Hooks, metrics and counts are properties of the invocation.
 func writeSARIF(w io.Writer, r *result.Run, _ Options) error {
 	bw := bufio.NewWriter(w)
-	s := &sarif{gitlab: gitlab{out: out{w: bw}, dir: r.Dir}, rules: map[string]int{}}
-	x := newExplainer(r)
-	// The results name rules by their place in a list that is written before
-	// them, so the failures are read twice.
+	s := &sarif{w: jsonWriter{out: out{w: bw}}, dir: r.Dir, rules: map[string]int{}}
+	x := newExplainer(r, Options{})
+	// Results refer to rules by their index in a list that precedes them, so
+	// the failures are read twice.
 	s.dry = true
 	if err := s.results(r, x); err != nil {
 		return err
 	}
 	s.dry = false
-	s.put("{\n\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n\"version\": \"2.1.0\",\n\"runs\": [{\n\"tool\": {\"driver\": ")
-	s.json(map[string]any{"name": term.Escape(orElse(r.Tool.Name, "mcptest")), "version": term.Escape(orElse(r.Tool.Version, "0")), "rules": s.list})
-	s.put("},\n\"columnKind\": \"unicodeCodePoints\",\n\"invocations\": [")
+	s.w.put("{\n\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n\"version\": \"2.1.0\",\n\"runs\": [{\n\"tool\": {\"driver\": ")
+	s.w.value(map[string]any{"name": term.Escape(orElse(r.Tool.Name, "mcptest")), "version": term.Escape(orElse(r.Tool.Version, "0")), "rules": s.list})
+	s.w.put("},\n\"columnKind\": \"unicodeCodePoints\",\n\"invocations\": [")
 	inv := invocation(r)
 	list, err := warnings(r)
 	if err != nil {
@@ -87,25 +86,25 @@ func writeSARIF(w io.Writer, r *result.Run, _ Options) error {
 	}
 	for _, w := range list[:min(len(list), gitlabWarned)] {
 		if w.test {
-			inv.Notifications = append(inv.Notifications, sarifNotice{"warning", sarifText{oneLine(w.told(), longest)}})
+			inv.Notifications = append(inv.Notifications, sarifNotice{"warning", sarifText{oneLine(w.messageLine(), longest)}})
 		}
 	}
-	s.json(inv)
-	s.put("],\n\"results\": [")
-	s.n = 0
+	s.w.value(inv)
+	s.w.put("],\n\"results\": [")
 	if err := s.results(r, x); err != nil {
 		return err
 	}
-	s.put("\n]\n}]\n}\n")
-	if s.err != nil {
-		return s.err
+	s.w.put("\n]\n}]\n}\n")
+	if s.w.err != nil {
+		return s.w.err
 	}
 	return bw.Flush()
 }
 
 type sarif struct {
-	gitlab
-	dry   bool // only collect the rules
+	w     jsonWriter
+	dir   string // of the paths, in the repository
+	dry   bool   // only collect the rules
 	rules map[string]int
 	list  []sarifRule
 }
@@ -114,16 +113,19 @@ func (s *sarif) results(r *result.Run, x *explainer) error {
 	if s.list == nil {
 		s.list = []sarifRule{}
 	}
-	for _, e := range extras(r, x) {
-		s.result(e.kind, e.kind, level(e.status), orElse(e.message, e.name)+" ("+e.name+")", e.file, e.line, 0, "", e.kind+"\x00"+e.name, map[string]any{"server": term.Escape(e.server)})
+	for _, e := range pseudoTests(r, x) {
+		s.result(sarifFailure{
+			rule: e.kind, ruleText: e.kind, level: level(e.status), message: e.messageLine() + " (" + e.name + ")", file: e.file, line: e.line,
+			identity: e.kind + "\x00" + e.name + "\x00" + e.server, props: map[string]any{"server": term.Escape(e.server)},
+		})
 	}
 	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
 		if err != nil {
 			return err
 		}
 		s.testCase(c)
-		if s.err != nil {
-			return s.err
+		if s.w.err != nil {
+			return s.w.err
 		}
 	}
 	return nil
@@ -141,29 +143,36 @@ func (s *sarif) testCase(c *result.Case) {
 		props["repro"] = term.Escape(c.Repro)
 	}
 	identity := c.File + "\x00" + c.Name
-	told := false
+	base := sarifFailure{level: level(c.Status), file: c.File, line: c.Line, column: c.Column, source: c.Source, identity: identity, props: props}
+	explained := false
 	for _, a := range failing(c.Assertions) {
-		told = true
-		file := orElse(a.File, c.File)
-		line, column := a.Line, a.Column
-		if line == 0 {
-			line, column = c.Line, c.Column
+		explained = true
+		f := base
+		f.rule, f.ruleText = "assertion/"+orElse(a.Matcher, "set"), "an assertion did not hold"
+		f.message = c.Name + ": " + label(&a) + ": " + agentReason(&a)
+		f.file, f.source = orElse(a.File, c.File), a.Source
+		if a.Line > 0 {
+			f.line, f.column = a.Line, a.Column
 		}
-		s.result("assertion/"+orElse(a.Matcher, "set"), "an assertion did not hold", level(c.Status),
-			c.Name+": "+label(&a)+": "+agentReason(&a), file, line, column, a.Source, identity+"\x00"+a.Target+"\x00"+a.Matcher, props)
+		f.identity += "\x00" + a.Target + "\x00" + a.Matcher
+		s.result(f)
 	}
 	for _, v := range c.Violations {
 		if !v.Tolerated {
-			told = true
-			s.result("violation/"+v.Kind, "the server broke the protocol", "error", c.Name+": "+v.Message, c.File, c.Line, c.Column, c.Source, identity+"\x00"+v.Kind, props)
+			explained = true
+			f := base
+			f.rule, f.ruleText, f.level = "violation/"+v.Kind, "the server violated the protocol", "error"
+			f.message, f.identity = c.Name+": "+v.Message, identity+"\x00"+v.Kind
+			s.result(f)
 		}
 	}
-	if !told {
-		rule, says := "test-failed", "a test failed"
+	if !explained {
+		base.rule, base.ruleText = "test-failed", "a test failed"
 		if c.Status == result.Error {
-			rule, says = "test-error", "no answer was obtained"
+			base.rule, base.ruleText = "test-error", "the server did not respond"
 		}
-		s.result(rule, says, level(c.Status), c.Name+": "+reason(c), c.File, c.Line, c.Column, c.Source, identity, props)
+		base.message = c.Name + ": " + failureReason(c)
+		s.result(base)
 	}
 }
 
@@ -174,9 +183,20 @@ func level(s result.Status) string {
 	return "note"
 }
 
-func (s *sarif) result(rule, says, level, text, file string, line, column int, source, identity string, props map[string]any) {
+// sarifFailure is a result to be written. Rule and identity make its
+// fingerprint.
+type sarifFailure struct {
+	rule, ruleText, level, message string
+	file                           string
+	line, column                   int
+	source                         string // the line of the suite
+	identity                       string
+	props                          map[string]any
+}
+
+func (s *sarif) result(f sarifFailure) {
 	id := ""
-	for i, part := range strings.SplitN(rule, "/", 2) {
+	for i, part := range strings.SplitN(f.rule, "/", 2) {
 		if i > 0 {
 			id += "/"
 		}
@@ -185,26 +205,26 @@ func (s *sarif) result(rule, says, level, text, file string, line, column int, s
 	if s.dry {
 		if _, ok := s.rules[id]; !ok {
 			s.rules[id] = len(s.list)
-			s.list = append(s.list, sarifRule{id, sarifText{says}})
+			s.list = append(s.list, sarifRule{id, sarifText{f.ruleText}})
 		}
 		return
 	}
-	sum := sha256.Sum256([]byte(id + "\x00" + identity))
+	sum := sha256.Sum256([]byte(id + "\x00" + f.identity))
 	res := sarifResult{
-		RuleID: id, RuleIndex: s.rules[id], Level: level, Message: sarifText{oneLine(text, 4*longest)},
-		PartialFingerprints: map[string]string{"mcptestIdentity/v1": hex.EncodeToString(sum[:16])}, Properties: props,
+		RuleID: id, RuleIndex: s.rules[id], Level: f.level, Message: sarifText{oneLine(f.message, 4*longest)},
+		PartialFingerprints: map[string]string{"mcptestIdentity/v1": hex.EncodeToString(sum[:16])}, Properties: f.props,
 	}
-	if file != "" {
-		loc := sarifLocation{sarifPhysical{ArtifactLocation: artifact(inRepository(s.dir, file))}}
-		if line > 0 {
-			loc.PhysicalLocation.Region = &sarifRegion{StartLine: line, StartColumn: max(column, 0)}
-			if source != "" {
-				loc.PhysicalLocation.Region.Snippet = &sarifText{oneLine(source, longest)}
+	if f.file != "" {
+		loc := sarifLocation{sarifPhysical{ArtifactLocation: artifact(inRepository(s.dir, f.file))}}
+		if f.line > 0 {
+			loc.PhysicalLocation.Region = &sarifRegion{StartLine: f.line, StartColumn: max(f.column, 0)}
+			if f.source != "" {
+				loc.PhysicalLocation.Region.Snippet = &sarifText{oneLine(f.source, longest)}
 			}
 		}
 		res.Locations = []sarifLocation{loc}
 	}
-	s.item(res)
+	s.w.item(res)
 }
 
 // artifact is a file as a URI, relative to the sources unless it is absolute.

@@ -118,10 +118,10 @@ func failuresScenario() []result.Event {
 		Exchanges: call("count", `{}`, `{"content":[{"type":"text","text":"{\"total\":4}"}],"structuredContent":{"total":4}}`),
 	})
 	s.test(result.Case{
-		Name: "returns the note as stored", Status: result.Fail, DurationMS: 5.9, Server: "notes", Call: "tools/call get", Message: "2 of 3 assertions failed; first: result.note: 2 differences",
+		Name: "returns the note as stored", Status: result.Fail, DurationMS: 5.9, Server: "notes", Call: "tools/call get", Message: "2 of 3 failed, the first: result.note: 2 differences",
 		Assertions: []result.Assertion{
 			{
-				Target: "result.note", Matcher: "exact", Message: "2 differences", Line: 39, Column: 9, Source: `      - target: result.note`,
+				Target: "result.note", Matcher: "exact", Message: "result.note: 2 differences", Line: 39, Column: 9, Source: `      - target: result.note`,
 				Diff: []string{"  title: \"milk\"", "- tags: [\"home\", \"shop\"]", "+ tags: [\"home\"]", "- done: false", "+ done: \"no\""},
 			},
 			{Target: "result.note.titel", Matcher: "exists", Message: `result.note has no key "titel"; it has "title", "tags", "done" (did you mean "title"?)`, Line: 44, Column: 17, Source: `      - target: result.note.titel`},
@@ -137,7 +137,7 @@ func failuresScenario() []result.Event {
 	})
 	s.test(result.Case{
 		Name: "refuses an empty note", Status: result.Fail, DurationMS: 1.9, Server: "notes", Call: "tools/call add",
-		Message:   "the tool reported an error (isError: true) that no assertion looks at: text must not be empty",
+		Message:   "the tool reported an error (isError: true) that no assertion examines: text must not be empty",
 		Exchanges: call("add", `{"text":""}`, `{"content":[{"type":"text","text":"text must not be empty"}],"isError":true}`),
 	})
 	s.test(result.Case{

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"mcptest/internal/osfile"
 )
 
 // Spec is one report that was asked for.
@@ -89,8 +91,8 @@ func Place(path string) string {
 type Sink struct {
 	path   string // "" for standard output
 	buf    *bufio.Writer
-	file   *os.File // nil for standard output
-	temp   string   // name of the temporary file, "" when written directly
+	file   *os.File    // nil for standard output
+	next   *osfile.New // nil when written directly
 	live   bool
 	err    error
 	closed bool
@@ -135,8 +137,13 @@ func OpenSink(path string, stdout io.Writer) (*Sink, error) {
 }
 
 // Temp is the name of the file that is written until Commit; empty when there
-// is none. Whoever may be killed before has to see to it.
-func (s *Sink) Temp() string { return s.temp }
+// is none. A caller that may be killed before has to remove it.
+func (s *Sink) Temp() string {
+	if s.next == nil {
+		return ""
+	}
+	return s.next.Name()
+}
 
 // target looks at what is to be written: whether it is written directly, and
 // with which mode it is made anew otherwise.
@@ -186,7 +193,7 @@ func openDirect(path string) (*os.File, error) {
 			return file, err
 		}
 		if time.Now().After(end) {
-			return nil, errors.New("nobody reads from this pipe")
+			return nil, errors.New("no process reads from this pipe")
 		}
 	}
 }
@@ -203,13 +210,9 @@ func (s *Sink) open() error {
 		s.file, err = openDirect(s.path)
 		return err
 	}
-	dir, base := filepath.Split(s.path)
-	for range 100 {
-		s.temp = filepath.Join(dir, fmt.Sprintf(".%s.%s.tmp", base, suffix()))
-		s.file, err = os.OpenFile(s.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-		if !errors.Is(err, fs.ErrExist) {
-			break
-		}
+	s.next, err = osfile.Create(s.path, mode)
+	if err == nil {
+		s.file = s.next.File
 	}
 	return err
 }
@@ -267,19 +270,10 @@ func (s *Sink) Commit() error {
 	if s.file == nil {
 		return nil
 	}
-	var err error
-	if s.temp != "" {
-		err = s.file.Sync()
-	}
-	err = errors.Join(err, s.file.Close())
-	if err == nil && s.temp != "" {
-		err = os.Rename(s.temp, s.path)
-	}
-	if err != nil {
-		s.err = s.wrap(err)
-		if s.temp != "" {
-			os.Remove(s.temp)
-		}
+	if s.next != nil {
+		s.err = s.wrap(s.next.Commit())
+	} else {
+		s.err = s.wrap(s.file.Close())
 	}
 	return s.err
 }
@@ -293,8 +287,9 @@ func (s *Sink) Abort() {
 	if s.file == nil {
 		return
 	}
-	s.file.Close()
-	if s.temp != "" {
-		os.Remove(s.temp)
+	if s.next != nil {
+		s.next.Abort()
+	} else {
+		s.file.Close()
 	}
 }

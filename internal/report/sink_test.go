@@ -22,7 +22,7 @@ func TestParseSpecs(t *testing.T) {
 		{[]string{"pretty", "json=out/run.json"}, "pretty= json=out/run.json", ""},
 		{[]string{"json=-"}, "json=", ""},
 		{[]string{"json=a=b.json"}, "json=a=b.json", ""},
-		{[]string{"jsn"}, "", `unknown reporter "jsn": want one of pretty, minimal, json`},
+		{[]string{"jsn"}, "", `unknown reporter "jsn" (did you mean "json"?): expected one of pretty, minimal, json`},
 		{[]string{"json="}, "", "no path after the equals sign"},
 		{[]string{"pretty", "json"}, "", `reporters "pretty" and "json" both write to standard output: give one a file, as in json=report.json`},
 		{[]string{"agent=x", "json=./x"}, "", `reporters "agent" and "json" both write to ./x`},

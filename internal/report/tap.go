@@ -11,14 +11,14 @@ import (
 	"mcptest/internal/term"
 )
 
-// writeTAP writes the Test Anything Protocol, version 14. What made the run
-// fail beside its tests is a test point too; those come last. A run that was
-// given up ends with Bail out!.
+// writeTAP writes the Test Anything Protocol, version 14. Run-level
+// failures are test points too; they come last. An interrupted run ends with
+// "Bail out!".
 func writeTAP(w io.Writer, r *result.Run, _ Options) error {
 	bw := bufio.NewWriter(w)
 	t := &tap{out: out{w: bw}}
-	beside := extras(r, newExplainer(r))
-	total := len(beside)
+	runLevel := pseudoTests(r, newExplainer(r, Options{}))
+	total := len(runLevel)
 	if r.Cases != nil {
 		total += r.Cases.Len()
 	}
@@ -44,8 +44,8 @@ func writeTAP(w io.Writer, r *result.Run, _ Options) error {
 	if err := t.cases(r); err != nil {
 		return err
 	}
-	for _, e := range beside {
-		t.beside(e)
+	for _, e := range runLevel {
+		t.runLevel(e)
 	}
 	for _, m := range r.Rollups {
 		t.comment(fmt.Sprintf("metric %s: mean %s over %s", m.Name, number(m.Mean), count(m.Count, "test")))
@@ -84,7 +84,7 @@ func (t *tap) cases(r *result.Run) error {
 		}
 		directive := ""
 		if c.Status == result.Skip {
-			directive = " # SKIP " + tapText(reason(c))
+			directive = " # SKIP " + tapText(failureReason(c))
 		}
 		t.point(!broke(c.Status), c.Name, directive)
 		t.yaml(caseFacts(c))
@@ -135,8 +135,8 @@ func (t *tap) yaml(facts []fact) {
 	t.put("  ...\n")
 }
 
-// caseFacts are what the YAML block below a test point says; a test that
-// passed has none unless there is a score or a remark.
+// caseFacts are the lines of the YAML block below a test point; a test that
+// passed has none unless it has a score or a remark.
 func caseFacts(c *result.Case) (facts []fact) {
 	add := func(name string, v jsonv.Value) { facts = append(facts, fact{name, v}) }
 	text := func(name, s string) {
@@ -146,9 +146,9 @@ func caseFacts(c *result.Case) (facts []fact) {
 	}
 	failed := broke(c.Status)
 	if failed {
-		text("message", oneLine(reason(c), longest))
+		text("message", oneLine(failureReason(c), longest))
 		text("severity", string(c.Status))
-		file, line, column := spot(c)
+		file, line, column := location(c)
 		text("at", place(file, line, column))
 	}
 	if c.Score != nil {
@@ -217,7 +217,7 @@ func texts(lines []string) jsonv.Value {
 	return jsonv.Array(vs...)
 }
 
-func (t *tap) beside(e extra) {
+func (t *tap) runLevel(e pseudoTest) {
 	title := e.kind
 	if e.name != e.kind {
 		title += ": " + e.name

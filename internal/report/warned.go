@@ -7,8 +7,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// warned is something that was warned of: by tests, of which the first is
-// named, or by the run.
+// warned is a warning: of tests, the first of which is named, or of the run.
 type warned struct {
 	text string
 	name string // of the first test; the kind of a finding
@@ -18,17 +17,17 @@ type warned struct {
 	more int  // further tests that warn of the same
 }
 
-// ofPhase reports whether a finding says that a hook or step outside the tests
-// failed, which its phase says too.
+// ofPhase reports whether a finding only repeats that a run-level hook or step
+// failed.
 func ofPhase(f result.Finding) bool {
 	return f.Severity == "warning" && (f.Kind == "teardown" || f.Kind == "afterAll")
 }
 
-// mostWarned bounds the warnings that a short format tells.
+// mostWarned bounds the warnings in a short format.
 const mostWarned = 20
 
-// told is the warning in one line.
-func (w *warned) told() string {
+// messageLine is the warning in one line.
+func (w *warned) messageLine() string {
 	text := w.name + ": " + w.text
 	if w.more > 0 {
 		text += fmt.Sprintf(" (and %s)", count(w.more, "more test"))
@@ -36,14 +35,13 @@ func (w *warned) told() string {
 	return text
 }
 
-// warnings gathers what a reader has to know though it changed no verdict: the
-// warnings of tests, equal ones once, and those of the run that are not about
-// a hook or step outside the tests, which formats show as such. A record
-// without warnings is not read through for them.
+// warnings lists the warnings of tests, equal ones once, and those of the run,
+// except for failed run-level hooks and steps, which formats show as such. The
+// cases of a record without warnings are not read.
 func warnings(r *result.Run) (list []*warned, err error) {
 	for _, f := range r.Findings {
 		if f.Severity == "warning" && !ofPhase(f) {
-			list = append(list, &warned{text: f.Message, name: f.Kind, file: f.File, line: f.Line})
+			list = append(list, &warned{text: onServer(f), name: f.Kind, file: f.File, line: f.Line})
 		}
 	}
 	if r.Summary.Warnings == 0 || r.Cases == nil {
@@ -83,8 +81,8 @@ func (p *printer) warned(r *result.Run, write func(w *warned)) error {
 	return p.err
 }
 
-// phaseWord is how a failed hook or step is called: what runs after the tests
-// changes no verdict.
+// phaseWord labels a failed hook or step: one that runs after the tests does not
+// change the verdict.
 func phaseWord(ph *result.Phase) (st term.Style, word string) {
 	switch {
 	case !before(ph):

@@ -19,6 +19,8 @@ type Case struct {
 	Server string   `json:"server,omitempty"`
 	Call   string   `json:"call,omitempty"` // what was invoked: "tools/call echo"
 	Tags   []string `json:"tags,omitempty"`
+	// Description says why the test exists, in the words of its author.
+	Description string `json:"description,omitempty"`
 
 	// Message says in one line why the case did not pass, or why it was
 	// skipped.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mcptest/internal/display"
 	"mcptest/internal/secret"
 )
 
@@ -83,7 +84,7 @@ func (k *cleaner) text(fields ...*string) {
 // tail is text for fields of which the end says most.
 func (k *cleaner) tail(f *string) {
 	if *f != "" {
-		*f = shortenHead(visible(cutText(k.secrets, *f)), k.limits.Text)
+		*f = shortenHead(visible(cutText(k.secrets, display.WithoutColors(*f))), k.limits.Text)
 	}
 }
 
@@ -144,7 +145,7 @@ func (k *cleaner) testCase(c *Case) {
 			c.Attempts[i].Message = unshown(c.Attempts[i].Message, shown)
 		}
 	}
-	k.text(&c.Name, &c.File, &c.Source, &c.Suite, &c.Block, &c.Server, &c.Call, &c.Message, &c.Repro)
+	k.text(&c.Name, &c.Description, &c.File, &c.Source, &c.Suite, &c.Block, &c.Server, &c.Call, &c.Message, &c.Repro)
 	c.Repro = anyInPattern(c.Repro)
 	k.tail(&c.Stderr)
 	if f := c.KnownFailure; f != nil { // its reason comes from a file that is shared by cases
@@ -222,28 +223,17 @@ func visible(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s) + 16)
+	out := make([]byte, 0, len(s)+16)
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r != utf8.RuneError || n > 1:
-			b.WriteString(s[i : i+n])
-		case surrogate(s[i:]):
-			fmt.Fprintf(&b, `\u%04x`, rune(s[i]&0x0f)<<12|rune(s[i+1]&0x3f)<<6|rune(s[i+2]&0x3f))
-			n = 3
-		default:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
+		if r == utf8.RuneError && n == 1 {
+			out, n = display.AppendInvalid(out, s[i:])
+		} else {
+			out = append(out, s[i:i+n]...)
 		}
 		i += n
 	}
-	return b.String()
-}
-
-// surrogate reports whether s starts with the three bytes that UTF-8 would
-// have for half a surrogate pair.
-func surrogate(s string) bool {
-	return len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 && s[1] <= 0xbf && s[2]&0xc0 == 0x80
+	return string(out)
 }
 
 // anyInPattern lets the pattern of a line that repeats a test match whatever

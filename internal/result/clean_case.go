@@ -119,6 +119,11 @@ func (k *cleaner) assertions(as []Assertion) {
 		a.Diff = k.secrets.Lines(a.Diff)
 		k.list(&a.Diff)
 		k.list(&a.Notes)
+		for _, number := range []*float64{a.Score, a.Weight, a.Threshold} {
+			if number != nil {
+				*number = finite(*number)
+			}
+		}
 		k.assertions(a.Assertions)
 	}
 }

@@ -19,35 +19,45 @@ type RunStarted struct {
 }
 
 // ServerUp says that a server answered its handshake (or needed none).
-type ServerUp struct{ Server Server }
+type ServerUp struct {
+	Server Server `json:"server"`
+}
 
 // ServerDown says that a server ended or was stopped.
-type ServerDown struct{ Server Server }
+type ServerDown struct {
+	Server Server `json:"server"`
+}
 
 // PhaseFinished carries a hook or fixture step outside the cases.
-type PhaseFinished struct{ Phase Phase }
+type PhaseFinished struct {
+	Phase Phase `json:"phase"`
+}
 
 // CaseStarted says that a case is being worked on (for live displays only;
 // it changes nothing in the record).
 type CaseStarted struct {
-	Index int
-	Name  string
+	Index int    `json:"index"`
+	Name  string `json:"name"`
 }
 
 // CaseFinished carries a whole case. There is exactly one per planned case.
 type CaseFinished struct{ Case *Case }
 
 // FindingSeen carries a finding.
-type FindingSeen struct{ Finding Finding }
+type FindingSeen struct {
+	Finding Finding `json:"finding"`
+}
 
 // Noted carries a note about the whole run.
-type Noted struct{ Note string }
+type Noted struct {
+	Note string `json:"note"`
+}
 
 // RunFinished closes the stream.
 type RunFinished struct {
-	DurationMS  float64
-	ExitCode    int
-	Interrupted string
+	DurationMS  float64 `json:"duration_ms"`
+	ExitCode    int     `json:"exit_code"`
+	Interrupted string  `json:"interrupted,omitempty"`
 }
 
 func (RunStarted) event()    {}

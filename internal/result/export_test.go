@@ -1,10 +1,7 @@
 package result
 
-// What tests of the package's inside need.
-var (
-	AppendCase   = appendCase
-	AppendString = appendString
-)
+// EncodeCase returns the JSON form of a case.
+func EncodeCase(c *Case) ([]byte, error) { return marshal(listed(c)) }
 
 // DecodeCase decodes one case.
 func DecodeCase(text string) (*Case, error) { return decodeStored(0, rawCase{text: []byte(text)}) }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"unicode/utf8"
 )
 
 // WriteJSON writes the record in its JSON form, the members in the order of
@@ -109,7 +108,7 @@ func (jw *jsonWriter) name(name string) {
 	}
 	jw.started = true
 	jw.line("  ")
-	jw.bytes(key(nil, name))
+	jw.bytes([]byte(`"` + name + `":`))
 	if jw.indent {
 		jw.byte(' ')
 	}
@@ -159,56 +158,15 @@ func encoded(cases Cases) iter.Seq2[int, rawCase] {
 		if cases == nil {
 			return
 		}
-		var buf []byte
 		for c, err := range cases.All() {
 			if err != nil {
 				yield(0, rawCase{err: err})
 				return
 			}
-			buf = appendCase(buf[:0], c)
-			if !yield(c.Index, rawCase{text: buf}) {
+			text, err := marshal(listed(c))
+			if !yield(c.Index, rawCase{text, err}) || err != nil {
 				return
 			}
 		}
 	}
-}
-
-// marshal is encoding/json for everything but the cases, with the same care
-// for characters that are not seen as appendString takes.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return harden(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
-}
-
-// harden writes the characters of a JSON text that can only be inside its
-// strings, and that are better not seen by a terminal, as escapes.
-func harden(text []byte) []byte {
-	var out []byte
-	start := 0
-	for i := 0; i < len(text); {
-		c := text[i]
-		if c < 0x7f && (c != '#' || i == 0 || text[i-1] != '#') {
-			i++
-			continue
-		}
-		r, n := rune(c), 1
-		if c >= utf8.RuneSelf {
-			r, n = utf8.DecodeRune(text[i:])
-		}
-		if r == '#' || unseen(r) {
-			out = append(out, text[start:i]...)
-			out = appendRune(out, r)
-			start = i + n
-		}
-		i += n
-	}
-	if start == 0 {
-		return text
-	}
-	return append(out, text[start:]...)
 }

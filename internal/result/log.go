@@ -27,62 +27,55 @@ const (
 	maxLine        = maxCase
 )
 
-// appendEvent appends an event as one line of JSON without the line feed. A
-// test_finished event holds the case as it is in the record, beside its place
+// marshalEvent returns an event as one line of JSON without the line feed. A
+// test_finished event contains the case as it is in the record, and its place
 // in the plan.
-func appendEvent(dst []byte, e Event) ([]byte, error) {
-	head := func(name string) { dst = append(append(append(dst, eventHead...), name...), `",`...) }
-	member := func(name string, v any) error {
-		text, err := marshal(v)
-		dst = append(append(key(dst, name), text...), ',')
-		return err
-	}
-	var err error
+func marshalEvent(e Event) ([]byte, error) {
+	var name string
+	var body any = e
 	switch e := e.(type) {
 	case RunStarted:
-		head(evRunStarted)
-		dst = str(dst, "schema", Schema)
-		var text []byte
-		if text, err = marshal(e); err == nil {
-			dst = append(dst, text[1:len(text)-1]...)
-		}
+		name = evRunStarted
+		body = struct {
+			Schema string `json:"schema"`
+			RunStarted
+		}{Schema, e}
 	case ServerUp:
-		head(evServerUp)
-		err = member("server", e.Server)
+		name = evServerUp
 	case ServerDown:
-		head(evServerDown)
-		err = member("server", e.Server)
+		name = evServerDown
 	case PhaseFinished:
-		head(evPhase)
-		dst = appendPhase(key(dst, "phase"), &e.Phase)
+		name = evPhase
 	case CaseStarted:
-		head(evTestStarted)
-		dst = str(integer(dst, "index", int64(e.Index)), "name", e.Name)
+		name = evTestStarted
 	case CaseFinished:
-		head(evTestFinished)
-		dst = integer(dst, "index", int64(e.Case.Index))
-		dst = appendCase(key(dst, "test"), e.Case)
+		name = evTestFinished
+		body = struct {
+			Index int   `json:"index"`
+			Test  *Case `json:"test"`
+		}{e.Case.Index, listed(e.Case)}
 	case FindingSeen:
-		head(evFinding)
-		err = member("finding", e.Finding)
+		name = evFinding
 	case Noted:
-		head(evNote)
-		dst = str(dst, "note", e.Note)
+		name = evNote
 	case RunFinished:
-		head(evRunFinished)
-		dst = integer(num(dst, "duration_ms", e.DurationMS), "exit_code", int64(e.ExitCode))
-		dst = optStr(dst, "interrupted", e.Interrupted)
+		name = evRunFinished
+		e.DurationMS = finite(e.DurationMS)
+		body = e
 	default:
-		return dst, fmt.Errorf("unknown event %T", e)
+		return nil, fmt.Errorf("unknown event %T", e)
 	}
-	return shut(dst, '}'), err
+	text, err := marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return append([]byte(eventHead+name+`",`), text[1:]...), nil
 }
 
 // LogWriter is a Listener that writes each event as one line of JSON, at once,
 // so that the log of a run that is killed ends with the last whole event.
 type LogWriter struct {
 	w   io.Writer
-	buf []byte
 	err error
 }
 
@@ -94,12 +87,11 @@ func (l *LogWriter) Event(e Event, _ *Run) {
 	if l.err != nil {
 		return
 	}
-	if l.buf, l.err = appendEvent(l.buf[:0], e); l.err == nil {
-		_, l.err = l.w.Write(append(l.buf, '\n'))
+	line, err := marshalEvent(e)
+	if err == nil {
+		_, err = l.w.Write(append(line, '\n'))
 	}
-	if cap(l.buf) > 1<<20 {
-		l.buf = nil
-	}
+	l.err = err
 }
 
 // Err returns the first error of writing, after which nothing is written.
@@ -171,7 +163,7 @@ func (f *folder) read(log io.Reader) error {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
 		if text := bytes.TrimSpace(line); len(text) > 0 {
-			if bad := f.line(string(text)); bad != nil {
+			if bad := f.line(text); bad != nil {
 				if err == io.EOF && f.started && !bytes.HasSuffix(line, []byte("\n")) {
 					break // cut in the middle of a line
 				}
@@ -216,106 +208,106 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// line folds one event. The members are read in one pass, which is why the
-// event's name comes last to be looked at.
-func (f *folder) line(text string) error {
-	d := scanner{s: text}
-	var event string
-	var c Case
-	raw := map[string]string{}
-	isCase := strings.HasPrefix(text, eventHead+evTestFinished)
-	d.object(func(name string) {
-		switch {
-		case name == "event":
-			event = d.str()
-		case isCase && name == "index":
-			c.Index = d.int()
-		case isCase && name == "test":
-			decodeCase(&d, &c)
-		default:
-			raw[name] = d.raw()
-		}
-	})
-	if d.err == nil && d.next() != 0 {
-		d.fail("text after the event")
-	}
-	if d.err != nil {
-		return fmt.Errorf("column %d: %s", d.err.offset+1, d.err.msg)
-	}
-	if event == evTestFinished && !isCase {
-		return errors.New(`want "event" as the first member`)
-	}
-	return f.event(event, raw, text, &c)
+// logLine has the members of every event.
+type logLine struct {
+	Event  string `json:"event"`
+	Schema string `json:"schema"`
+	RunStarted
+	Server  *Server         `json:"server"`
+	Phase   *Phase          `json:"phase"`
+	Index   int             `json:"index"`
+	Test    json.RawMessage `json:"test"`
+	Finding *Finding        `json:"finding"`
+	Note    *string         `json:"note"`
+	RunFinished
 }
 
-func (f *folder) event(event string, raw map[string]string, text string, c *Case) error {
-	if !f.started && event != evRunStarted {
-		return fmt.Errorf("event %s before run_started: this is no log of a run", strconv.Quote(event))
+// line folds one event.
+func (f *folder) line(text []byte) error {
+	var l logLine
+	if err := json.Unmarshal(text, &l); err != nil {
+		return plainError("", err)
+	}
+	if !f.started && l.Event != evRunStarted {
+		return fmt.Errorf("event %s before run_started: this is no log of a run", strconv.Quote(l.Event))
 	}
 	if f.ended {
-		return fmt.Errorf("event %s after run_finished", strconv.Quote(event))
+		return fmt.Errorf("event %s after run_finished", strconv.Quote(l.Event))
 	}
-	var err error
-	into := func(name string, v any) { err = unmarshal(name, raw[name], v) }
-	switch event {
+	switch l.Event {
 	case evRunStarted:
-		return f.start(raw["schema"], text)
-	case evServerUp:
-		var e ServerUp
-		into("server", &e.Server)
-		f.run.Apply(e)
-	case evServerDown:
-		var e ServerDown
-		into("server", &e.Server)
-		f.run.Apply(e)
-	case evPhase:
-		var e PhaseFinished
-		d := scanner{s: raw["phase"]}
-		if decodePhase(&d, &e.Phase); d.err != nil {
-			return fmt.Errorf("phase: %s", d.err.msg)
-		}
-		f.run.Apply(e)
+		return f.start(&l)
 	case evTestFinished:
-		if c.Status == "" {
-			return errors.New(`no "test"`)
-		}
-		if err = f.spool.Put(c); err == nil {
-			f.run.Apply(CaseFinished{c})
-		}
-	case evFinding:
-		var e FindingSeen
-		into("finding", &e.Finding)
-		f.run.Apply(e)
-	case evNote:
-		var e Noted
-		into("note", &e.Note)
-		f.run.Apply(e)
+		return f.test(&l)
 	case evRunFinished:
-		var e RunFinished
-		err = json.Unmarshal([]byte(text), &struct {
-			DurationMS  *float64 `json:"duration_ms"`
-			ExitCode    *int     `json:"exit_code"`
-			Interrupted *string  `json:"interrupted"`
-		}{&e.DurationMS, &e.ExitCode, &e.Interrupted})
 		f.ended = true
-		f.run.Apply(e)
+		f.run.Apply(l.RunFinished)
+		return nil
 	}
-	return err
+	return f.event(&l)
 }
 
-func (f *folder) start(schema, text string) error {
+func (f *folder) start(l *logLine) error {
 	if f.started {
 		return errors.New("a second run_started")
 	}
-	if err := checkSchema(strings.Trim(schema, `"`)); err != nil {
+	if err := checkSchema(l.Schema); err != nil {
 		return err
 	}
-	var e RunStarted
-	if err := json.Unmarshal([]byte(text), &e); err != nil {
-		return plainError("run_started", err)
+	f.started, f.planned = true, l.Total
+	f.run.Apply(l.RunStarted)
+	return nil
+}
+
+func (f *folder) test(l *logLine) error {
+	if len(l.Test) == 0 {
+		return errors.New(`no "test"`)
 	}
-	f.started, f.planned = true, e.Total
-	f.run.Apply(e)
+	c := &Case{Index: l.Index}
+	if err := unmarshalCase(l.Test, c); err != nil {
+		return fmt.Errorf("test: %w", err)
+	}
+	if err := f.spool.Put(c); err != nil {
+		return err
+	}
+	f.run.Apply(CaseFinished{c})
+	return nil
+}
+
+// event folds the events that come between the start and the end of a run and
+// are no tests. Unknown events are skipped.
+func (f *folder) event(l *logLine) error {
+	var e Event
+	missing := ""
+	switch {
+	case l.Event == evServerUp && l.Server != nil:
+		e = ServerUp{*l.Server}
+	case l.Event == evServerDown && l.Server != nil:
+		e = ServerDown{*l.Server}
+	case l.Event == evServerUp, l.Event == evServerDown:
+		missing = "server"
+	case l.Event == evPhase && l.Phase != nil:
+		if err := l.Phase.Status.check(); err != nil {
+			return fmt.Errorf("phase: %w", err)
+		}
+		e = PhaseFinished{*l.Phase}
+	case l.Event == evPhase:
+		missing = "phase"
+	case l.Event == evFinding && l.Finding != nil:
+		e = FindingSeen{*l.Finding}
+	case l.Event == evFinding:
+		missing = "finding"
+	case l.Event == evNote && l.Note != nil:
+		e = Noted{*l.Note}
+	case l.Event == evNote:
+		missing = "note"
+	}
+	if missing != "" {
+		return fmt.Errorf("no %q", missing)
+	}
+	if e != nil {
+		f.run.Apply(e)
+	}
 	return nil
 }
 
@@ -329,24 +321,19 @@ func checkSchema(got string) error {
 	return fmt.Errorf("schema %q: this program reads %q", got, Schema)
 }
 
-func unmarshal(name, text string, v any) error {
-	if text == "" {
-		return fmt.Errorf("no %q", name)
-	}
-	if err := json.Unmarshal([]byte(text), v); err != nil {
-		return plainError(name, err)
-	}
-	return nil
-}
-
-// plainError says in plain words what encoding/json says in Go's.
+// plainError says in plain words what encoding/json says in Go's. The name is
+// that of the member that was decoded, empty for a whole document.
 func plainError(name string, err error) error {
 	var te *json.UnmarshalTypeError
 	if errors.As(err, &te) {
-		if te.Field != "" {
-			name += "." + te.Field
+		path := strings.Trim(name+"."+te.Field, ".")
+		if path == "" {
+			return fmt.Errorf("unexpected %s", te.Value)
 		}
-		return fmt.Errorf("%s: a %s is of no use here", name, te.Value)
+		return fmt.Errorf("%s: unexpected %s", path, te.Value)
+	}
+	if name == "" {
+		return err
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }

@@ -141,13 +141,13 @@ func TestFoldFaults(t *testing.T) {
 		"not a log":     {`{"event":"note","note":"x"}` + "\n", `line 1: event "note" before run_started`},
 		"other schema":  {strings.Replace(start, "run/v1", "run/v9", 1), `line 1: schema "mcptest.run/v9": this program reads "mcptest.run/v1"`},
 		"two starts":    {start + start, "line 2: a second run_started"},
-		"bad line":      {start + "{\n" + start, "line 2: column 2: want a member's name in quotes, got the end of the text"},
-		"bad status":    {start + `{"event":"test_finished","index":0,"test":{"name":"a","status":"great"}}` + "\n", `status "great": want pass, fail, error or skip`},
+		"bad line":      {start + "{\n" + start, "line 2: unexpected end of JSON input"},
+		"bad status":    {start + `{"event":"test_finished","index":0,"test":{"name":"a","status":"great"}}` + "\n", `status "great": must be pass, fail, error or skip`},
 		"twice":         {start + strings.Repeat(`{"event":"test_finished","index":0,"test":{"name":"a","status":"pass"}}`+"\n", 2), `line 3: test "a" (index 0) ended twice`},
 		"huge index":    {start + `{"event":"test_finished","index":4000000000,"test":{"name":"a","status":"pass"}}` + "\n", "outside 0 to"},
-		"wrong type":    {start + `{"event":"finding","finding":{"line":"x"}}` + "\n", "line 2: finding.line: a string is of no use here"},
+		"wrong type":    {start + `{"event":"finding","finding":{"line":"x"}}` + "\n", "line 2: finding.line: unexpected string"},
 		"after the end": {start + `{"event":"run_finished"}` + "\n" + `{"event":"note","note":"x"}` + "\n", "line 3: event \"note\" after run_finished"},
-		"late event":    {start + `{"test":{},"event":"test_finished"}` + "\n", `want "event" as the first member`},
+		"late event":    {start + `{"test":{},"event":"test_finished"}` + "\n", `no "status"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := result.Fold(strings.NewReader(tc.log))

@@ -26,60 +26,67 @@ func Read(rd io.Reader) (*Run, error) {
 // tests can be read. Errors say the line. Close the Run when done.
 func ReadJSON(rd io.Reader) (*Run, error) {
 	spool := NewSpool("")
-	r := &Run{Cases: spool}
-	s := &splitter{r: bufio.NewReaderSize(rd, 64<<10), line: 1}
-	if err := s.record(r, spool); err != nil {
+	lines := &lineCounter{r: rd, line: 1}
+	r := &recordReader{run: &Run{Cases: spool}, spool: spool, lines: lines, dec: json.NewDecoder(lines)}
+	if err := r.record(); err != nil {
 		spool.Close()
 		return nil, err
 	}
-	return r, nil
+	return r.run, nil
 }
 
-// splitter cuts a JSON text into the members of its top level and the
-// elements of "tests" without holding more than one of them.
-type splitter struct {
-	r    *bufio.Reader
-	line int // of the next byte
-	buf  []byte
+// recordReader reads the members of a record one by one, and the elements of
+// "tests" without keeping more than one of them.
+type recordReader struct {
+	run     *Run
+	spool   *Spool
+	counted Run // of the tests, to compare with the record's summary
+	lines   *lineCounter
+	dec     *json.Decoder
 }
 
-func (s *splitter) errorf(line int, format string, args ...any) error {
-	return fmt.Errorf("line %d: %w", line, fmt.Errorf(format, args...))
-}
-
-func (s *splitter) record(r *Run, spool *Spool) error {
-	if c, err := s.next(); err != nil || c != '{' {
-		return s.errorf(s.line, "this is no record of a run: want an object of the schema %q", Schema)
+func (r *recordReader) record() error {
+	if t, err := r.dec.Token(); err != nil || t != json.Delim('{') {
+		if r.lines.err != nil {
+			return r.failure(err)
+		}
+		return fmt.Errorf("line %d: this is no record of a run: expected an object of the schema %q", r.line(), Schema)
 	}
+	run := r.run
 	fields := map[string]any{
-		"schema": &r.Schema, "tool": &r.Tool, "suites": &r.Suites, "started": &r.Started,
-		"duration_ms": &r.DurationMS, "exit_code": &r.ExitCode, "interrupted": &r.Interrupted,
-		"parallel": &r.Parallel, "command": &r.Command, "dir": &r.Dir, "shard": &r.Shard, "summary": &r.Summary, "phases": &r.Phases,
-		"metric_rollups": &r.Rollups, "findings": &r.Findings, "servers": &r.Servers, "notes": &r.Notes,
+		"schema": &run.Schema, "tool": &run.Tool, "suites": &run.Suites, "started": &run.Started,
+		"duration_ms": &run.DurationMS, "exit_code": &run.ExitCode, "interrupted": &run.Interrupted,
+		"parallel": &run.Parallel, "command": &run.Command, "dir": &run.Dir, "shard": &run.Shard, "summary": &run.Summary, "phases": &run.Phases,
+		"metric_rollups": &run.Rollups, "findings": &run.Findings, "servers": &run.Servers, "notes": &run.Notes,
 	}
-	counted := Run{}
 	missing := []string{"schema", "tool", "started", "duration_ms", "exit_code", "summary", "tests", "servers"}
-	err := s.sequence('}', func() error {
-		name, err := s.memberName()
+	for r.dec.More() {
+		t, err := r.dec.Token()
+		if err != nil {
+			return r.failure(err)
+		}
+		name, _ := t.(string)
+		missing = slices.DeleteFunc(missing, func(m string) bool { return m == name })
+		if name == "tests" {
+			err = r.tests()
+		} else {
+			err = r.field(name, fields[name])
+		}
 		if err != nil {
 			return err
 		}
-		missing = slices.DeleteFunc(missing, func(m string) bool { return m == name })
-		if name == "tests" {
-			return s.tests(&counted, spool)
-		}
-		return s.field(name, fields[name])
-	})
-	if err != nil {
+		r.line()
+	}
+	if _, err := r.dec.Token(); err != nil { // the closing brace
+		return r.failure(err)
+	}
+	if err := checkSchema(run.Schema); err != nil {
 		return err
 	}
-	if err := checkSchema(r.Schema); err != nil {
-		return err
+	if _, err := r.dec.Token(); err != io.EOF {
+		return fmt.Errorf("line %d: text after the end of the record", r.line())
 	}
-	if c, err := s.next(); err != io.EOF {
-		return s.errorf(s.line, "%q after the end of the record", c)
-	}
-	if err := sameCounts(r.Summary, counted.Summary); err != nil {
+	if err := sameCounts(run.Summary, r.counted.Summary); err != nil {
 		return err
 	}
 	if len(missing) > 0 {
@@ -88,7 +95,62 @@ func (s *splitter) record(r *Run, spool *Spool) error {
 	return nil
 }
 
-// sameCounts compares what a record's summary says with what was counted.
+// line returns the line that was reached, and forgets the text before it.
+func (r *recordReader) line() int { return r.lines.at(r.dec.InputOffset()) }
+
+// failure is an error of the text or of reading it, with its line.
+func (r *recordReader) failure(err error) error {
+	switch {
+	case r.lines.err != nil:
+		return fmt.Errorf("line %d: read the record: %w", r.line(), r.lines.err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("line %d: the record ends too early", r.lines.last())
+	}
+	return fmt.Errorf("line %d: %w", r.line(), err)
+}
+
+func (r *recordReader) field(name string, into any) error {
+	var raw json.RawMessage
+	if err := r.dec.Decode(&raw); err != nil {
+		return r.failure(fmt.Errorf("%s: %w", name, err))
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("line %d: %w", r.line(), plainError(name, err))
+	}
+	return nil
+}
+
+// tests reads the list of cases into the spool.
+func (r *recordReader) tests() error {
+	if t, err := r.dec.Token(); err != nil || t != json.Delim('[') {
+		return fmt.Errorf("line %d: %q must be a list", r.line(), "tests")
+	}
+	for r.dec.More() {
+		c := &Case{Index: r.spool.Len()}
+		var raw json.RawMessage
+		if err := r.dec.Decode(&raw); err != nil {
+			return r.failure(err)
+		}
+		if err := unmarshalCase(raw, c); err != nil {
+			line := r.lines.at(r.dec.InputOffset() - int64(len(raw)))
+			return fmt.Errorf("line %d: test %d: %w", line, c.Index+1, err)
+		}
+		r.line()
+		r.counted.Summary.add(c)
+		if err := r.spool.Put(c); err != nil {
+			return err
+		}
+	}
+	if _, err := r.dec.Token(); err != nil { // the closing bracket
+		return r.failure(err)
+	}
+	return nil
+}
+
+// sameCounts compares a record's summary with what was counted.
 func sameCounts(said, counted Summary) error {
 	for _, c := range []struct {
 		what       string
@@ -101,211 +163,43 @@ func sameCounts(said, counted Summary) error {
 		{"skipped", said.Skipped, counted.Skipped},
 	} {
 		if c.said != c.have {
-			return fmt.Errorf("the record is damaged: its summary counts %d %s, and it holds %d", c.said, c.what, c.have)
+			return fmt.Errorf("the record is damaged: its summary counts %d %s, and it has %d", c.said, c.what, c.have)
 		}
 	}
 	return nil
 }
 
-func (s *splitter) memberName() (string, error) {
-	line := s.line
-	raw, err := s.value()
-	if err != nil {
-		return "", err
-	}
-	var name string
-	if json.Unmarshal(raw, &name) != nil {
-		return "", s.errorf(line, "want a member's name in quotes")
-	}
-	if c, err := s.next(); err != nil || c != ':' {
-		return "", s.errorf(s.line, "want a colon after %q", name)
-	}
-	return name, nil
+// lineCounter tells on which line an offset of the text is. It keeps the text
+// from the offset that was asked for last to what has been read.
+type lineCounter struct {
+	r    io.Reader
+	kept []byte
+	from int64 // offset of kept
+	line int   // at from
+	err  error // why the text could not be read
 }
 
-func (s *splitter) field(name string, into any) error {
-	if _, err := s.peek(); err != nil {
-		return err
+func (l *lineCounter) Read(p []byte) (int, error) {
+	if len(l.kept) > maxCase {
+		l.err = fmt.Errorf("a value of more than %d bytes", maxCase)
+		return 0, l.err
 	}
-	line := s.line
-	raw, err := s.value()
-	if err != nil {
-		return err
+	n, err := l.r.Read(p)
+	l.kept = append(l.kept, p[:n]...)
+	if err != nil && err != io.EOF {
+		l.err = err
 	}
-	if into == nil {
-		var any json.RawMessage
-		into = &any
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		var se *json.SyntaxError
-		if errors.As(err, &se) {
-			line += bytes.Count(raw[:min(int(se.Offset), len(raw))], []byte("\n"))
-		}
-		return s.errorf(line, "%w", plainError(name, err))
-	}
-	return nil
+	return n, err
 }
 
-// tests reads the list of cases into the spool.
-func (s *splitter) tests(counted *Run, spool *Spool) error {
-	if c, err := s.next(); err != nil || c != '[' {
-		return s.errorf(s.line, `"tests": want a list`)
-	}
-	return s.sequence(']', func() error {
-		if _, err := s.peek(); err != nil {
-			return err
-		}
-		line := s.line
-		raw, err := s.value()
-		if err != nil {
-			return err
-		}
-		c := &Case{Index: spool.Len()}
-		d := scanner{s: string(raw)}
-		if d.next() != '{' {
-			d.fail("want an object, got %s", d.seen())
-		}
-		if decodeCase(&d, c); d.err != nil {
-			line += bytes.Count(raw[:min(d.err.offset, len(raw))], []byte("\n"))
-			return s.errorf(line, "test %d: %s", c.Index+1, d.err.msg)
-		}
-		counted.Summary.add(c)
-		return spool.Put(c)
-	})
+// at returns the line of an offset that is not before the last one.
+func (l *lineCounter) at(offset int64) int {
+	passed := l.kept[:min(max(offset-l.from, 0), int64(len(l.kept)))]
+	l.line += bytes.Count(passed, []byte("\n"))
+	l.kept = l.kept[len(passed):]
+	l.from += int64(len(passed))
+	return l.line
 }
 
-// sequence reads what is separated by commas up to end.
-func (s *splitter) sequence(end byte, item func() error) error {
-	for first := true; ; first = false {
-		c, err := s.peek()
-		if err != nil {
-			return err
-		}
-		switch {
-		case c == end:
-			_, err := s.next()
-			return err
-		case first:
-		case c == ',':
-			if _, err := s.next(); err != nil {
-				return err
-			}
-		default:
-			return s.errorf(s.line, "want a comma or %q, got %q", end, c)
-		}
-		if err := item(); err != nil {
-			return err
-		}
-	}
-}
-
-// next skips white space and consumes the byte after it. At the end of the
-// text the error is io.EOF.
-func (s *splitter) next() (byte, error) {
-	for {
-		c, err := s.r.ReadByte()
-		if err != nil {
-			return 0, err
-		}
-		switch c {
-		case '\n':
-			s.line++
-		case ' ', '\t', '\r':
-		default:
-			return c, nil
-		}
-	}
-}
-
-// peek is next without consuming, in places where the text must go on.
-func (s *splitter) peek() (byte, error) {
-	c, err := s.next()
-	if err != nil {
-		return 0, s.ended(err)
-	}
-	return c, s.r.UnreadByte()
-}
-
-func (s *splitter) ended(err error) error {
-	if err == io.EOF {
-		return s.errorf(s.line, "the record ends too early")
-	}
-	return s.errorf(s.line, "read the record: %w", err)
-}
-
-// value returns the text of the value that follows, valid until the next
-// call. Only its extent is looked at; who decodes it finds its faults.
-func (s *splitter) value() ([]byte, error) {
-	if _, err := s.peek(); err != nil {
-		return nil, err
-	}
-	s.buf = s.buf[:0]
-	var v extent
-	for {
-		_, err := s.r.Peek(1)
-		if err != nil {
-			if v.scalar && err == io.EOF {
-				return s.buf, nil
-			}
-			return nil, s.ended(err)
-		}
-		chunk, _ := s.r.Peek(s.r.Buffered())
-		n, done := v.feed(chunk)
-		s.buf = append(s.buf, chunk[:n]...)
-		s.line += bytes.Count(chunk[:n], []byte("\n"))
-		if _, err := s.r.Discard(n); err != nil {
-			return nil, s.ended(err)
-		}
-		if done {
-			return s.buf, nil
-		}
-		if len(s.buf) > maxCase {
-			return nil, s.errorf(s.line, "a value of more than %d bytes", maxCase)
-		}
-	}
-}
-
-// extent finds the end of a JSON value that comes in pieces.
-type extent struct {
-	depth  int
-	quoted bool
-	escape bool
-	scalar bool // a number or a word
-}
-
-// feed returns how many bytes of b belong to the value and whether it ends
-// with them.
-func (v *extent) feed(b []byte) (n int, done bool) {
-	for i := 0; i < len(b); i++ {
-		c := b[i]
-		switch {
-		case v.escape:
-			v.escape = false
-		case v.quoted:
-			switch c {
-			case '\\':
-				v.escape = true
-			case '"':
-				v.quoted = false
-				if v.depth == 0 {
-					return i + 1, true
-				}
-			}
-		case v.scalar && v.depth == 0:
-			if c == ',' || c == '}' || c == ']' || c == ':' || c <= ' ' {
-				return i, true
-			}
-		case c == '"':
-			v.quoted = true
-		case c == '{' || c == '[':
-			v.depth++
-		case c == '}' || c == ']':
-			if v.depth--; v.depth <= 0 {
-				return i + 1, true
-			}
-		case v.depth == 0:
-			v.scalar = true
-		}
-	}
-	return len(b), false
-}
+// last returns the line of the end of the text.
+func (l *lineCounter) last() int { return l.at(l.from + int64(len(l.kept))) }

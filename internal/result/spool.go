@@ -67,14 +67,15 @@ func (s *Spool) Put(c *Case) error {
 	if n := c.Index + 1; n > len(s.index) {
 		s.index = slices.Grow(s.index, n-len(s.index))[:n]
 	}
-	start := len(s.buf)
-	s.buf = appendCase(s.buf, c)
-	size := len(s.buf) - start
-	if size > maxCase {
-		s.buf = s.buf[:start]
-		return fmt.Errorf("test %q: its record has %d bytes, more than can be kept", c.Name, size)
+	text, err := marshal(listed(c))
+	if err != nil {
+		return fmt.Errorf("test %q: %w", c.Name, err)
 	}
-	s.index[c.Index] = entry{s.flushed + int64(start), uint32(size), statusCode(c.Status)}
+	if len(text) > maxCase {
+		return fmt.Errorf("test %q: its record has %d bytes, more than can be kept", c.Name, len(text))
+	}
+	s.index[c.Index] = entry{s.flushed + int64(len(s.buf)), uint32(len(text)), statusCode(c.Status)}
+	s.buf = append(s.buf, text...)
 	s.count++
 	if len(s.buf) >= memory && s.err == nil {
 		s.err = s.flush()
@@ -155,9 +156,8 @@ func decodeStored(i int, raw rawCase) (*Case, error) {
 		return nil, raw.err
 	}
 	c := &Case{Index: i}
-	d := scanner{s: string(raw.text)}
-	if decodeCase(&d, c); d.err != nil {
-		return nil, fmt.Errorf("read a stored result: %s at byte %d", d.err.msg, d.err.offset)
+	if err := unmarshalCase(raw.text, c); err != nil {
+		return nil, fmt.Errorf("read a stored result: %w", err)
 	}
 	return c, nil
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	"mcptest/internal/jsonv"
@@ -82,11 +83,12 @@ type script struct {
 	hasRoots bool
 	// An answer that is not a list serves every request.
 	sampleEach, elicitEach bool
+	asked                  map[string]bool // methods that the server requested
 }
 
 // newScript takes each kind of answer from the first script that has it.
 func newScript(scripts ...*suite.Respond) *script {
-	s := &script{}
+	s := &script{asked: map[string]bool{}}
 	for _, r := range scripts {
 		if r == nil {
 			continue
@@ -108,6 +110,7 @@ func newScript(scripts ...*suite.Respond) *script {
 func (s *script) answer(_ context.Context, method string, params []byte) ([]byte, *mcp.RPCError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.asked[method] = true
 	switch method {
 	case "sampling/createMessage":
 		if a, ok := nextAnswer(&s.sampling, s.sampleEach); ok {
@@ -124,6 +127,30 @@ func (s *script) answer(_ context.Context, method string, params []byte) ([]byte
 		}
 	}
 	return nil, &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "the suite has no (further) answer to " + method}
+}
+
+// unasked warns of answers of the test, or of its last step, that the server
+// never asked for.
+func (a *attempt) unasked() {
+	asked := map[string]bool{}
+	for _, s := range a.scripts {
+		s.mu.Lock()
+		maps.Copy(asked, s.asked)
+		s.mu.Unlock()
+	}
+	written := []*suite.Respond{a.c.Respond}
+	for _, op := range a.c.Ops {
+		written = append(written, op.Respond)
+	}
+	has := capabilitiesOf(written...)
+	for _, k := range []struct {
+		scripted    bool
+		key, method string
+	}{{has.sampling, "sampling", "sampling/createMessage"}, {has.elicitation, "elicitation", "elicitation/create"}, {has.roots, "roots", "roots/list"}} {
+		if k.scripted && !asked[k.method] {
+			a.out.Warnings = append(a.out.Warnings, "respond: the server never requested "+k.key+" ("+k.method+")")
+		}
+	}
 }
 
 func nextAnswer[T any](list *[]T, each bool) (T, bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/expect"
@@ -17,16 +18,17 @@ import (
 // attempt is one execution of a case.
 type attempt struct {
 	*fileRun
-	c      *plan.Case
-	out    *result.Case
-	lease  *lease
-	script *script
+	c       *plan.Case
+	out     *result.Case
+	lease   *lease
+	script  *script
+	scripts []*script // of all calls
 
 	steps    jsonv.Value // captured values of a flow
 	sessions map[*entry]*mcp.Session
 	marks    map[*mcp.Session]proc.Mark
 	obs      expect.Observation // of the last call
-	hint     string             // what to add to a message when that call failed
+	hint     func() string      // begins the message when that call failed
 	problems []string           // violations and the like that fail the case
 	leave    func()             // gives back the room that the last call's tree takes; nil: none
 }
@@ -50,6 +52,10 @@ func (a *attempt) open(ctx context.Context) bool {
 	for _, e := range a.lease.entries {
 		s := a.slot(e)
 		sess, err := s.session(ctx)
+		if err == nil && a.listFirst(sess) {
+			e.tools.wait(ctx)
+			sess, err = s.session(ctx) // the list may have been the end of it
+		}
 		if err != nil && givenUp(ctx) {
 			a.fail(result.Skip, interruptedReason)
 			return false
@@ -85,6 +91,14 @@ func (a *attempt) open(ctx context.Context) bool {
 	return true
 }
 
+// listFirst reports whether the list of tools has to be there before the case's
+// calls: nothing else may be in flight, arguments that are headers must be
+// known, or what is called is a tool or a method.
+func (a *attempt) listFirst(sess *mcp.Session) bool {
+	return a.c.Exclusive || sess.Era() == mcp.EraRequests && sess.Stderr() == nil ||
+		slices.ContainsFunc(a.c.Ops, func(op *plan.Op) bool { return op.MaybeMethod })
+}
+
 // tooLate reports whether a server ended, for reasons of its own, before it read
 // the request: that end is not this case's. In a file with brackets it is, for
 // what the fixtures did to the process is gone with it.
@@ -116,9 +130,6 @@ func (a *attempt) noise(oe *mcp.OpenError) {
 			break
 		}
 		a.out.Violations = append(a.out.Violations, result.Violation{Kind: v.Kind, Message: v.Msg, Excerpt: v.Excerpt, Offset: v.Offset, Tolerated: v.Tolerated})
-	}
-	if len(oe.Violations) > 0 && oe.Violations[0].Excerpt != "" {
-		a.out.Message += "; before that it wrote " + oe.Violations[0].Excerpt
 	}
 }
 

@@ -58,13 +58,12 @@ func (b *background) stop(r *runner) []stepWarning {
 		s := b.steps[len(b.steps)-1]
 		b.steps = b.steps[:len(b.steps)-1]
 		if s.early {
-			w := stepWarning{
-				kind: "background-ended", step: s.step,
-				message: fmt.Sprintf("background step %q ended before the tests did: %s", s.step.Name, s.p.Exit()),
+			w := stepWarning{kind: "background-ended", step: s.step}
+			why := s.step.CaptureFailure // replaces what the program says, and how it ended
+			if why == "" {
+				why, w.excerpt = s.p.Exit().String(), strings.Join(lastOutput(s.p), "\n")
 			}
-			if s.step.CaptureFailure == "" {
-				w.excerpt = strings.Join(lastOutput(s.p), "\n")
-			}
+			w.message = fmt.Sprintf("background step %q ended before the tests did: %s", s.step.Name, why)
 			out = append(out, w)
 		}
 		stop, cancel := r.clean.part(len(b.steps) + 1)
@@ -91,11 +90,11 @@ func (b *background) stop(r *runner) []stepWarning {
 	return out
 }
 
-// lastOutput is the end of what a background step wrote, standard error last.
+// lastOutput is the beginning and the end of what a background step wrote, standard error last.
 func lastOutput(p *proc.Process) []string {
-	out := p.Output().Lines(20)
+	out := p.Output().Ends(20)
 	if p.Stderr() != p.Output() {
-		out = append(out, p.Stderr().Lines(20)...)
+		out = append(out, p.Stderr().Ends(20)...)
 	}
 	return out
 }

@@ -18,7 +18,7 @@ func (a *attempt) bracket(ctx context.Context) {
 	given := a.patch
 	own, begun := patch{}, true
 	a.guard(func() {
-		before := a.hooks(ctx, a.file.BeforeEach, hookCall{phase: "beforeEach", test: a.c.Name, patch: given})
+		before := a.hooks(ctx, a.file.BeforeEach, hookCall{phase: "beforeEach", test: a.c, patch: given})
 		own = before.own
 		a.phases(before.phases...)
 		switch {
@@ -71,7 +71,7 @@ func (a *attempt) afterEach(own patch) {
 		return
 	}
 	after := a.hooks(a.clean.ctx, a.file.AfterEach, hookCall{
-		phase: "afterEach", test: a.c.Name, after: true, known: verdict{a.out.Status, a.out.Message},
+		phase: "afterEach", test: a.c, after: true, known: verdict{a.out.Status, a.out.Message},
 		patch: a.patch.with(a.afterPatch).with(own),
 	})
 	a.fileRun.afterPatch = a.afterPatch.with(after.own)

@@ -37,13 +37,20 @@ func (a *attempt) ops(ctx context.Context) {
 		if !ok {
 			return
 		}
-		if a.c.Flow && !a.judgeStep(ctx, op, i, x) {
-			return
+		faults := a.argumentFaults(ctx, a.fileRun.entryOf(a.c, op), op, x)
+		if op.CancelAfter > 0 && x.Cause == nil {
+			a.out.Warnings = append(a.out.Warnings, fmt.Sprintf("cancel_after: %s cancelled nothing: the response came after %s", op.CancelAfter, x.Elapsed.Round(time.Millisecond)))
 		}
-		if last {
+		passed := !a.c.Flow || a.judgeStep(ctx, op, i, x)
+		if passed && last {
 			a.judge(ctx)
 		}
+		a.judgeArguments(op, faults)
+		if !passed {
+			return
+		}
 	}
+	a.unasked()
 }
 
 func (a *attempt) setLogLevel(ctx context.Context) bool {
@@ -86,7 +93,7 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 		defer cancel()
 	}
 	mark := sess.Mark()
-	if a.mustNotCall(ctx, sess, e, op) {
+	if a.mustNotCall(sess, e, op) {
 		return nil, false
 	}
 	x := a.send(ctx, sess, e, op)
@@ -132,11 +139,10 @@ func (a *attempt) forget() {
 }
 
 // mustNotCall fails a test whose tool a client has to drop from the list.
-func (a *attempt) mustNotCall(ctx context.Context, sess *mcp.Session, e *entry, op *plan.Op) bool {
+func (a *attempt) mustNotCall(sess *mcp.Session, e *entry, op *plan.Op) bool {
 	if op.Method != "tools/call" || sess.Era() != mcp.EraRequests || sess.Stderr() != nil {
 		return false
 	}
-	e.tools.wait(ctx)
 	why := e.tools.unusable(op.Subject)
 	if why != "" {
 		a.fail(result.Fail, fmt.Sprintf("tool %s was not called: a client must drop it: %s", op.Subject, why))
@@ -146,9 +152,6 @@ func (a *attempt) mustNotCall(ctx context.Context, sess *mcp.Session, e *entry, 
 
 // send puts the op on the wire.
 func (a *attempt) send(ctx context.Context, sess *mcp.Session, e *entry, op *plan.Op) *mcp.Exchange {
-	if a.c.Exclusive || sess.Era() == mcp.EraRequests && sess.Stderr() == nil {
-		e.tools.wait(ctx) // nothing else may be in flight, and arguments that are headers must be known
-	}
 	switch {
 	case op.Raw != nil:
 		return sess.SendRaw(ctx, op.Raw)
@@ -161,6 +164,7 @@ func (a *attempt) send(ctx context.Context, sess *mcp.Session, e *entry, op *pla
 	call := e.request(ctx, op)
 	call.ProgressToken, call.LogLevel = a.usesProgress(op), a.c.LogLevel
 	if s := a.scriptFor(op); s != nil {
+		a.scripts = append(a.scripts, s)
 		call.Answer = s.answer
 	}
 	return sess.Do(ctx, call)
@@ -187,9 +191,20 @@ func (a *attempt) scriptFor(op *plan.Op) *script {
 	return newScript(op.Respond, a.c.Respond, op.Server.Respond)
 }
 
-// usesProgress reports whether the case looks at progress.
+// usesProgress reports whether the server should report progress on a call: the
+// case looks at progress, at all notifications, or waits for one of them.
 func (a *attempt) usesProgress(op *plan.Op) bool {
-	return a.c.Exclusive && (a.c.Tree.Uses().Progress || op.Tree != nil && op.Tree.Uses().Progress)
+	if !a.c.Exclusive {
+		return false
+	}
+	uses := a.c.Tree.Uses()
+	if op.Tree != nil {
+		uses = uses.Add(op.Tree.Uses())
+	}
+	for _, cp := range op.Capture {
+		uses = uses.Add(cp.Target.Uses())
+	}
+	return uses.Progress || uses.Notifications || op.Wait != nil && op.Wait.Notification == "notifications/progress"
 }
 
 // wait waits for a notification after the call.

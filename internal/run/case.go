@@ -6,8 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode"
 
+	"mcptest/internal/display"
+	"mcptest/internal/expect"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
@@ -17,7 +18,7 @@ import (
 func (f *fileRun) fill(c *plan.Case, out *result.Case) {
 	*out = result.Case{
 		Index: c.Index, Name: c.Name, File: f.file.Path, Line: c.Pos.Line, Column: c.Pos.Col,
-		Suite: f.file.Name, Block: string(c.Block), Tags: c.Tags, StartMS: f.since(f.start),
+		Description: c.Description, Suite: f.file.Name, Block: string(c.Block), Tags: c.Tags, StartMS: f.since(f.start),
 	}
 	if c.Pos.File != nil {
 		out.File = c.Pos.File.Name
@@ -133,7 +134,7 @@ func (f *fileRun) repeat(ctx context.Context, c *plan.Case, out *result.Case) {
 	}
 	rate := float64(rep.Passed) / float64(rep.Times)
 	// Inclusive, with the tolerance all thresholds have.
-	if rate+1e-9 >= rep.Rate {
+	if expect.Reaches(rate, rep.Rate) {
 		out.Status, out.Message = result.Pass, ""
 		return
 	}
@@ -192,10 +193,10 @@ func suffix(args []string) string {
 func pattern(name string) string {
 	var b strings.Builder
 	for _, r := range regexp.QuoteMeta(name) {
-		if unicode.IsPrint(r) {
-			b.WriteRune(r)
-		} else {
+		if display.Hidden(r) {
 			fmt.Fprintf(&b, `\x{%x}`, r)
+		} else {
+			b.WriteRune(r)
 		}
 	}
 	return b.String()

@@ -28,9 +28,9 @@ type entry struct {
 
 	mu     sync.Mutex
 	next   int
-	era    mcp.Era // known from an earlier session
 	starts int
 	deaf   bool // a session of it did not end when its input was closed
+	busy   bool // a session of it did not come to rest when it was to be closed
 	closed bool // guarded by the pool's lock
 }
 
@@ -107,21 +107,11 @@ func (s *slot) retire(ctx context.Context, stuck error) error {
 		return s.err
 	}
 	s.restarted = true
-	f := result.Finding{
-		Kind: "server-restarted", Severity: "warning", Server: s.entry.def.Name,
+	s.entry.finding(result.Finding{
+		Kind: "server-restarted", Severity: "warning",
 		Message: "the server " + verb + " and was restarted: " + errText(why),
-	}
-	if crashedBetween(why) {
-		f.Severity = "error" // no test has it as its own
-	}
-	s.entry.r.finding(f)
+	})
 	return nil
-}
-
-// crashedBetween reports whether a server crashed while no call was in flight.
-func crashedBetween(why error) bool {
-	var c *mcp.ClosedError
-	return errors.As(why, &c) && c.Exited && len(c.InFlight) == 0 && (c.Exit.Code != 0 || c.Exit.Signal != "")
 }
 
 // open starts the server and greets it. The caller holds the lock.
@@ -136,12 +126,9 @@ func (s *slot) open(ctx context.Context) error {
 	s.info.Starts = starts
 	sess, err := s.connect(ctx)
 	if err != nil {
-		return s.failed(letIn(e.def, e.r.w.Tokens, err))
+		return s.failed(explainUnreachable(e.def, e.r.w.Tokens, err))
 	}
 	s.sess = sess
-	e.mu.Lock()
-	e.era = sess.Era()
-	e.mu.Unlock()
 	s.info.StartMS = ms(time.Since(s.started))
 	s.info.Protocol = sess.Protocol()
 	s.info.ServerInfo = infoOf(sess)
@@ -160,7 +147,7 @@ func (s *slot) failed(err error) error {
 		s.info.Exit = oe.Error()
 		s.info.Stderr = strings.Join(oe.StderrTail, "\n")
 		for _, v := range oe.Violations {
-			s.entry.r.finding(result.Finding{Kind: v.Kind, Severity: "warning", Server: s.entry.def.Name, Message: v.Msg, Excerpt: v.Excerpt})
+			s.entry.finding(result.Finding{Kind: v.Kind, Severity: "warning", Message: v.Msg, Excerpt: v.Excerpt})
 		}
 	} else {
 		s.info.Exit = err.Error()
@@ -194,6 +181,7 @@ func Dial(ctx context.Context, s *plan.Server, o DialOptions) (mcp.Transport, er
 func (s *slot) close(ctx context.Context) ending {
 	sess := s.sess
 	s.sess = nil
+	s.entry.settle(sess)
 	dead := sess.Err()
 	if s.entry.hasty() {
 		sess.Hasten()
@@ -211,23 +199,37 @@ func (s *slot) close(ctx context.Context) ending {
 	if dead != nil {
 		end.server.Exit = dead.Error()
 		if t := sess.Stderr(); t != nil {
-			end.server.Stderr = strings.Join(t.Lines(20), "\n")
+			end.server.Stderr = strings.Join(t.Ends(20), "\n")
 		}
 	}
 	end.findings = s.entry.violations(sess)
 	for _, l := range stopped.Leftovers {
-		end.findings = append(end.findings, result.Finding{
-			Kind: "leftover-process", Severity: "warning", Server: s.entry.def.Name,
+		end.findings = append(end.findings, s.entry.about(result.Finding{
+			Kind: "leftover-process", Severity: "warning",
 			Message: fmt.Sprintf("the server left a process running: pid %d %s (ended now)", l.Pid, l.Command),
-		})
+		}))
 	}
 	if stopped.Forced {
-		end.findings = append(end.findings, result.Finding{
-			Kind: "forced-stop", Severity: "warning", Server: s.entry.def.Name,
+		end.findings = append(end.findings, s.entry.about(result.Finding{
+			Kind: "forced-stop", Severity: "warning",
 			Message: "the server ended neither when its input was closed nor on SIGTERM; it was killed",
-		})
+		}))
 	}
 	return end
+}
+
+// settle waits until the end of a server that is about to end is known: before
+// its input is closed, and before a test that has the session alone is over.
+func (e *entry) settle(sess *mcp.Session) {
+	e.mu.Lock()
+	busy := e.busy
+	e.mu.Unlock()
+	if busy || sess.Settle(e.r.clean.run) {
+		return
+	}
+	e.mu.Lock()
+	e.busy = true
+	e.mu.Unlock()
 }
 
 // hasty reports whether the server is not given the time to end by itself when
@@ -261,7 +263,7 @@ func (e *entry) violations(sess *mcp.Session) []result.Finding {
 func (e *entry) sessionLost(x *mcp.Exchange) {
 	var lost *mcp.SessionLostError
 	if errors.As(x.Cause, &lost) {
-		e.r.finding(result.Finding{Kind: "session-lost", Severity: "warning", Server: e.def.Name, Message: lost.Error()})
+		e.finding(result.Finding{Kind: "session-lost", Severity: "warning", Message: lost.Error()})
 	}
 }
 
@@ -269,13 +271,23 @@ func (e *entry) sessionLost(x *mcp.Exchange) {
 func (e *entry) findings(list []mcp.Violation) []result.Finding {
 	var out []result.Finding
 	for _, v := range list {
-		f := result.Finding{Kind: v.Kind, Severity: "error", Server: e.def.Name, Message: v.Msg, Excerpt: v.Excerpt}
+		f := e.about(result.Finding{Kind: v.Kind, Severity: "error", Message: v.Msg, Excerpt: v.Excerpt})
 		if v.Tolerated || e.def.Tolerate[v.Kind] {
 			f.Severity = "warning"
+		} else {
+			f.Message += acceptance(v.Kind)
 		}
 		out = append(out, f)
 	}
 	return out
+}
+
+// acceptance ends the message about a violation with what accepts it.
+func acceptance(kind string) string {
+	if kind == mcp.ServerCrashed {
+		return "" // that is to be repaired
+	}
+	return "; to accept it for now: tolerate: [" + kind + "]"
 }
 
 // close ends every session of the entry.

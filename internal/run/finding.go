@@ -20,7 +20,11 @@ type findings struct {
 }
 
 // alike is what makes findings look the same to a reader.
-type alike struct{ server, kind, severity string }
+type alike struct {
+	server, file   string
+	line           int
+	kind, severity string
+}
 
 // admit counts a finding and tells whether it is reported by itself.
 func (fs *findings) admit(f result.Finding) bool {
@@ -29,7 +33,10 @@ func (fs *findings) admit(f result.Finding) bool {
 	if fs.count == nil {
 		fs.count = map[alike]int{}
 	}
-	k := alike{f.Server, f.Kind, f.Severity}
+	k := alike{server: f.Server, kind: f.Kind, severity: f.Severity}
+	if f.Server != "" {
+		k.file, k.line = f.File, f.Line
+	}
 	if _, ok := fs.count[k]; !ok {
 		fs.count[k] = 0
 		fs.order = append(fs.order, k)
@@ -49,13 +56,22 @@ func (fs *findings) rest() []result.Finding {
 	for _, k := range fs.order {
 		if n := fs.count[k] - maxAlike; n > 0 {
 			out = append(out, result.Finding{
-				Kind: k.kind, Severity: k.severity, Server: k.server,
+				Kind: k.kind, Severity: k.severity, Server: k.server, File: k.file, Line: k.line,
 				Message: fmt.Sprintf("%d more of this kind were not listed", n),
 			})
 		}
 	}
 	return out
 }
+
+// about adds the server and where the suite declares it.
+func (e *entry) about(f result.Finding) result.Finding {
+	f.Server, f.File, f.Line = e.def.Name, e.def.Pos.File.Name, e.def.Pos.Line
+	return f
+}
+
+// finding reports something about the server that belongs to no case.
+func (e *entry) finding(f result.Finding) { e.r.finding(e.about(f)) }
 
 // finding reports something that belongs to no case.
 func (r *runner) finding(f result.Finding) {

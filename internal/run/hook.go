@@ -28,9 +28,9 @@ type hookOutcome struct {
 // hookCall is what a list of hooks is run for.
 type hookCall struct {
 	phase string
-	test  string  // empty outside of a test
-	after bool    // an after phase: goes on after failures, may not skip
-	known verdict // what an after phase is told
+	test  *plan.Case // nil outside of a test
+	after bool       // an after phase: goes on after failures, may not skip
+	known verdict    // what an after phase is told
 	patch patch
 }
 
@@ -110,7 +110,7 @@ func (f *fileRun) oneHook(ctx context.Context, h *plan.Hook, call hookCall, p pa
 // hook runs one hook's program and reads its answer.
 func (f *fileRun) hook(ctx context.Context, h *plan.Hook, call hookCall, p patch, ph *result.Phase) (hookAnswer, error) {
 	spec := proc.Spec{
-		Name: fmt.Sprintf("%s hook %q", call.phase, h.Command), Argv: h.Argv, Dir: f.file.Dir, Keeper: f.w.Keeper, Linger: true,
+		Name: fmt.Sprintf("%s hook %q", call.phase, h.Command), Argv: h.Argv, Dir: h.Dir, Keeper: f.w.Keeper, Linger: true,
 		Env: withEnv(withEnv(f.file.HookEnv, []string{"MCPTEST_HOOK_PHASE=" + call.phase}), p.environ()),
 	}
 	if h.Context {
@@ -182,9 +182,9 @@ func round(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// tailOf is the end of what a program wrote, standard error last.
+// tailOf is the beginning and the end of what a program wrote, standard error last.
 func tailOf(r proc.Result) string {
-	lines := append(r.Stdout.Lines(20), r.Stderr.Lines(20)...)
+	lines := append(r.Stdout.Ends(20), r.Stderr.Ends(20)...)
 	return strings.Join(lines, "\n")
 }
 
@@ -208,8 +208,8 @@ func (f *fileRun) hookInput(call hookCall, p patch) []byte {
 		return jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String(name)})
 	}
 	test, res := jsonv.Null(), jsonv.Null()
-	if call.test != "" {
-		test = named(call.test)
+	if call.test != nil {
+		test = hookTest(call.test)
 	}
 	if call.after {
 		res = jsonv.Object(jsonv.Member{Key: "verdict", Value: jsonv.String(string(call.known.status))})
@@ -226,6 +226,20 @@ func (f *fileRun) hookInput(call hookCall, p patch) []byte {
 		jsonv.Member{Key: "result", Value: res},
 	).Append(nil)
 	return append(in, '\n') // for programs that read lines
+}
+
+// hookTest is what a context hook learns of its test: name, server and tags.
+// The server is absent where the test has none.
+func hookTest(c *plan.Case) jsonv.Value {
+	test := jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String(c.Name)})
+	if c.Server != nil {
+		test = test.With("server", jsonv.String(c.Server.Name))
+	}
+	tags := make([]jsonv.Value, len(c.Tags))
+	for i, tag := range c.Tags {
+		tags[i] = jsonv.String(tag)
+	}
+	return test.With("tags", jsonv.Array(tags...))
 }
 
 // hooksAfterAll runs whatever happened; a failure is reported, never fatal.

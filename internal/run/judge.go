@@ -33,10 +33,6 @@ func (a *attempt) judge(ctx context.Context) {
 	env.Examined = a.c.Ops[len(a.c.Ops)-1].Tree != nil
 	v := tree.Evaluate(context.WithoutCancel(ctx), &a.obs, env)
 	a.out.Implicit = v.Implicit && len(a.out.Assertions) == 0
-	if a.out.Implicit && a.obs.Result.IsAbsent() && a.obs.Error.IsAbsent() && !a.silent() {
-		a.fail(result.Fail, "nothing came back, and the test says nothing else that it expects")
-		return
-	}
 	a.out.Assertions = append(a.out.Assertions, a.assertions(v.Items, v.Scored || len(v.Metrics) > 0)...)
 	if v.Scored {
 		a.out.Score, a.out.Threshold = v.Score, tree.Threshold
@@ -49,7 +45,7 @@ func (a *attempt) judge(ctx context.Context) {
 	a.out.Warnings = append(a.out.Warnings, v.Notes...)
 	a.unseen("", v.Items)
 	if !v.Pass {
-		a.fail(result.Fail, v.Message+a.hint)
+		a.fail(result.Fail, a.hint()+v.Message)
 	}
 }
 
@@ -66,13 +62,13 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int, _ *mcp.Exch
 		a.out.Assertions = append(a.out.Assertions, items...)
 		a.unseen(stepName(op, i)+": ", v.Items)
 		if !v.Pass {
-			a.fail(result.Fail, stepName(op, i)+": "+v.Message+a.hint)
+			a.fail(result.Fail, stepName(op, i)+": "+a.hint()+v.Message)
 			return false
 		}
 	} else if !last {
 		implicit := expect.Merge(expect.Parts{}, expect.Parts{})
 		if v := implicit.Evaluate(ctx, &a.obs, nil); !v.Pass {
-			a.failStep(op, i, op.Pos, v.Message+a.hint)
+			a.failStep(op, i, op.Pos, a.hint()+v.Message)
 			return false
 		}
 	}
@@ -109,13 +105,6 @@ func (a *attempt) keepSecret(cp plan.Capture, val jsonv.Value) {
 	if secret.Holds(cp.Name) || secret.HoldsAt(cp.Target.String()) {
 		a.w.Secret(val.Text())
 	}
-}
-
-// silent reports whether the last call was made to get no answer: a
-// notification, or a call that the suite itself gives up.
-func (a *attempt) silent() bool {
-	op := a.c.Ops[len(a.c.Ops)-1]
-	return op.Notification || op.CancelAfter > 0
 }
 
 // failStep fails a case at one of its steps, and says where that is written.

@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
+	"mcptest/internal/proc"
 	"mcptest/internal/result"
 )
 
@@ -24,8 +25,8 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 	if errors.As(x.Cause, &cancelled) && op.CancelAfter > 0 && cancelled.Cause == nil {
 		return true // the suite asked for it; the observation has neither result nor error
 	}
-	if op.Raw != nil && (errors.As(x.Cause, new(*mcp.TimeoutError)) || errors.As(x.Cause, new(*mcp.HTTPError))) {
-		return true // silence, or a status, is an answer to raw bytes
+	if op.Raw != nil && a.maySilence(op, x) {
+		return true
 	}
 	var unanswered *mcp.InputError
 	if errors.As(x.Cause, &unanswered) {
@@ -41,13 +42,34 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 		a.fail(result.Fail, x.Cause.Error())
 		return false
 	}
-	a.fail(result.Error, x.Cause.Error())
+	msg := x.Cause.Error()
+	if x.Unread {
+		msg += " before it read the request"
+	}
+	a.fail(result.Error, msg)
 	var closed *mcp.ClosedError
 	if errors.As(x.Cause, &closed) {
 		a.out.Stderr = strings.Join(closed.Stderr, "\n")
 		if closed.LastLine != "" {
 			a.out.Warnings = append(a.out.Warnings, "last line of the server's output: "+closed.LastLine)
 		}
+	}
+	return false
+}
+
+// maySilence reports whether raw bytes that got no answer may be judged all the
+// same: they asked for none, or the test says what it expects in its place.
+func (a *attempt) maySilence(op *plan.Op, x *mcp.Exchange) bool {
+	tree := a.c.Tree
+	if a.c.Flow {
+		tree = op.Tree
+	}
+	asks := mcp.Asks(op.Raw)
+	switch {
+	case errors.As(x.Cause, new(*mcp.HTTPError)):
+		return asks == mcp.AsksNothing || tree != nil && tree.Uses().HTTP
+	case errors.As(x.Cause, new(*mcp.TimeoutError)):
+		return asks == mcp.AsksNothing || asks == mcp.AsksUnclearly && tree != nil && tree.WantsNoResult()
 	}
 	return false
 }
@@ -67,7 +89,11 @@ func (a *attempt) violations(e *entry, list []mcp.Violation) {
 			a.out.Warnings = append(a.out.Warnings, told)
 			continue
 		}
-		a.problems = append(a.problems, v.Kind+": "+v.Msg)
+		problem := "protocol violation: " + v.Kind + ": " + v.Msg + acceptance(v.Kind)
+		if v.Kind == mcp.ServerCrashed {
+			problem = v.Kind + ": " + v.Msg
+		}
+		a.problems = append(a.problems, problem)
 	}
 }
 
@@ -90,6 +116,7 @@ func (a *attempt) settle() {
 			continue
 		}
 		if a.c.Alone {
+			e.settle(sess)
 			a.violations(e, sess.TakeViolations())
 		} else {
 			for _, f := range e.violations(sess) {
@@ -98,7 +125,7 @@ func (a *attempt) settle() {
 		}
 	}
 	if len(a.problems) > 0 && a.out.Status != result.Skip {
-		msg := "protocol violation: " + a.problems[0]
+		msg := a.problems[0]
 		if n := len(a.problems) - 1; n > 0 {
 			msg += fmt.Sprintf(" (and %d more)", n)
 		}
@@ -122,15 +149,7 @@ func (a *attempt) stderr() string {
 			b.WriteString(sess.Stderr().Since(a.marks[sess]))
 		}
 	}
-	return lastLines(b.String(), 20)
-}
-
-func lastLines(s string, n int) string {
-	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
-	if len(lines) > n {
-		lines = lines[len(lines)-n:]
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(proc.Ends(b.String(), 20), "\n")
 }
 
 func oneLine(s string) string {

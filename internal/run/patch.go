@@ -49,27 +49,44 @@ func (p patch) environ() []string {
 	return out
 }
 
-// secrets keeps values out of all reports whose names say that they are
-// credentials.
+// secrets keeps values out of all reports: those of variables that are declared
+// as secrets, and those whose names say that they are credentials.
 func (f *fileRun) secrets(p patch) {
 	if f.w.Secret == nil {
 		return
 	}
+	declared := map[string]bool{}
+	for _, v := range f.file.Suite.Variables {
+		declared[v.Name] = declared[v.Name] || v.Secret
+		declared[v.FromEnv] = declared[v.FromEnv] || v.Secret
+	}
 	var found []string
-	var look func(v jsonv.Value)
-	look = func(v jsonv.Value) {
+	var look func(name string, v jsonv.Value, hidden bool)
+	look = func(name string, v jsonv.Value, hidden bool) {
+		text := scalarText(v)
+		switch v.Kind() {
+		case jsonv.KindString:
+			hidden = hidden || secret.Name(name)
+		case jsonv.KindNumber: // MAX_TOKENS is none
+			hidden = hidden || secret.CertainName(name)
+		default:
+			text = ""
+		}
+		if hidden && text != "" {
+			found = append(found, text)
+		}
 		for name, val := range v.Members() {
-			if val.Kind() == jsonv.KindString && val.Text() != "" && secret.Name(name) {
-				found = append(found, val.Text())
-			}
-			look(val)
+			look(name, val, hidden)
 		}
 		for _, item := range v.Elems() {
-			look(item)
+			look(name, item, hidden)
 		}
 	}
-	look(p.env)
-	look(p.vars)
+	for _, values := range []jsonv.Value{p.env, p.vars} {
+		for name, val := range values.Members() {
+			look(name, val, declared[name])
+		}
+	}
 	f.w.Secret(found...)
 }
 
@@ -119,7 +136,7 @@ func readPatch(b []byte) (hookAnswer, error) {
 		return a, fmt.Errorf("its output is not one JSON object: %s at byte %d (%s)", notes[0].Kind, notes[0].Offset, notes[0].Pointer)
 	}
 	if v.Kind() != jsonv.KindObject {
-		return a, fmt.Errorf("its output is not a JSON object but %s", article(v.Kind()))
+		return a, fmt.Errorf("its output is not a JSON object but %s", v.Kind().WithArticle())
 	}
 	for k, val := range v.Members() {
 		if val.Kind() == jsonv.KindNull && slices.Contains(patchKeys, k) {
@@ -131,7 +148,7 @@ func readPatch(b []byte) (hookAnswer, error) {
 			a.patch.env = val
 		case "vars":
 			if val.Kind() != jsonv.KindObject {
-				err = fmt.Errorf("vars: want an object, got %s", article(val.Kind()))
+				err = fmt.Errorf("vars: want an object, got %s", val.Kind().WithArticle())
 			}
 			a.patch.vars = val
 		case "skip":
@@ -152,13 +169,13 @@ func readPatch(b []byte) (hookAnswer, error) {
 
 func checkEnv(v jsonv.Value) error {
 	if v.Kind() != jsonv.KindObject {
-		return fmt.Errorf("env: want an object, got %s", article(v.Kind()))
+		return fmt.Errorf("env: want an object, got %s", v.Kind().WithArticle())
 	}
 	for name, val := range v.Members() {
 		switch val.Kind() {
 		case jsonv.KindString, jsonv.KindNumber, jsonv.KindBool:
 		default:
-			return fmt.Errorf("env.%s: want text, a number or a boolean, got %s", name, article(val.Kind()))
+			return fmt.Errorf("env.%s: want text, a number or a boolean, got %s", name, val.Kind().WithArticle())
 		}
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(scalarText(val), "\x00") {
 			return fmt.Errorf("env: %q can't be an environment entry", name)
@@ -172,7 +189,7 @@ func checkEnv(v jsonv.Value) error {
 
 func readSkip(v jsonv.Value) (string, error) {
 	if v.Kind() != jsonv.KindObject {
-		return "", fmt.Errorf("skip: want {\"reason\": …}, got %s", article(v.Kind()))
+		return "", fmt.Errorf("skip: want {\"reason\": …}, got %s", v.Kind().WithArticle())
 	}
 	for k := range v.Members() {
 		if k != "reason" {
@@ -184,14 +201,4 @@ func readSkip(v jsonv.Value) (string, error) {
 		return "", fmt.Errorf("skip: reason must be text that says why")
 	}
 	return reason.Text(), nil
-}
-
-func article(k jsonv.Kind) string {
-	switch k {
-	case jsonv.KindArray, jsonv.KindObject:
-		return "an " + k.String()
-	case jsonv.KindNull, jsonv.KindAbsent:
-		return k.String()
-	}
-	return "a " + k.String()
 }

@@ -118,13 +118,18 @@ func comingUp(err error) bool {
 	return errors.As(err, &ce) && ce.Info == nil
 }
 
-// Died says that a server had to be started twice, because it ended while it
-// was asked which era it is of. Only one that ended with the question in
-// flight may have ended because of it, and even that is not known.
-func Died(why *mcp.ClosedError, protocol string) string {
-	msg := fmt.Sprintf("it was started twice, because it ended when it was asked for its protocol revisions (server/discover): %v", why)
-	if n := len(why.Stderr); n > 0 {
-		msg += "; end of stderr: " + mcp.Excerpt([]byte(strings.Join(why.Stderr[max(0, n-3):], " | ")))
+// StartedTwice says that a server had to be started twice (or connected to),
+// because it ended while it was asked which era it is of, or did not answer
+// that. Only one that ended with the question in flight may have ended because
+// of it, and even that is not known.
+func StartedTwice(why error, protocol string) string {
+	var died *mcp.ClosedError
+	if !errors.As(why, &died) {
+		return fmt.Sprintf("it was started twice to find out its protocol revision: %v; protocol: %s saves the wait", why, protocol)
+	}
+	msg := fmt.Sprintf("it was started twice, because it ended when it was asked for its protocol revisions (server/discover): %v", died)
+	if n := len(died.Stderr); n > 0 && proc.Cause(died.Stderr) == "" {
+		msg += "; end of stderr: " + mcp.Excerpt([]byte(strings.Join(died.Stderr[max(0, n-3):], " | ")))
 	}
 	return msg + "; if the question is what ends it, protocol: " + protocol + " spares it that"
 }
@@ -149,36 +154,38 @@ func probe(ctx context.Context, flag time.Duration, p proc.Probe, process *proc.
 	return fmt.Errorf("wait_for_ready: %w", err)
 }
 
-// greet dials, waits for the probe, and shakes hands, all within the limit.
+// greet dials, waits for the probe, and shakes hands. Finding out the era of the
+// server may take a second connection, which has the same limit again.
 func (s *slot) greet(ctx context.Context, limit time.Duration, p proc.Probe) (*mcp.Session, error) {
 	e := s.entry
-	whole, cancel := mcp.WithLimit(ctx, "connect_timeout", limit+e.def.ProbeTime)
-	defer cancel()
-	t, err := e.dial(whole)
+	dial := func(ctx context.Context) (mcp.Transport, error) {
+		whole, cancel := mcp.WithLimit(ctx, "connect_timeout", limit+e.def.ProbeTime)
+		defer cancel()
+		t, err := e.dial(whole)
+		if err == nil && p.Kind() != 0 {
+			if err = probe(whole, e.def.ProbeTime, p, t.Facts().Process); err != nil {
+				t.Close(context.WithoutCancel(ctx))
+			}
+		}
+		return t, err
+	}
+	t, err := dial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if p.Kind() != 0 {
-		if err := probe(whole, e.def.ProbeTime, p, t.Facts().Process); err != nil {
-			t.Close(context.WithoutCancel(ctx))
-			return nil, err
-		}
-	}
-	ctx = whole
-	e.mu.Lock()
-	era := e.era
-	e.mu.Unlock()
+	era, hint := e.r.w.Eras.Of(e.def)
 	sess, err := mcp.Open(ctx, t, mcp.Options{
 		Protocol: e.def.Protocol, Client: mcp.Implementation{Name: e.r.w.Tool.Name, Version: e.r.w.Tool.Version},
 		Capabilities: e.caps.JSON(), ConnectTimeout: limit, Limits: e.r.w.Limits,
-		Era: era, Redial: e.dial,
+		Era: era, Hint: hint, Redial: dial,
 		Tolerate: func(kind string) bool { return e.def.Tolerate[kind] },
 	})
 	if err != nil {
 		return nil, err
 	}
+	e.r.w.Eras.Found(e.def, sess, era == mcp.EraUnknown && e.def.Protocol == mcp.Auto)
 	if died := sess.Restarted(); died != nil {
-		e.r.finding(result.Finding{Kind: "server-restarted", Severity: "warning", Server: e.def.Name, Message: Died(died, sess.Protocol())})
+		e.finding(result.Finding{Kind: "server-restarted", Severity: "warning", Message: StartedTwice(died, sess.Protocol())})
 	}
 	return sess, nil
 }

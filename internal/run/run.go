@@ -47,6 +47,9 @@ type World struct {
 	// Grace is how long a server or background step has to end politely;
 	// zero: proc's defaults.
 	Grace proc.Grace
+	// Eras holds hints on the eras of servers, and takes those for the next
+	// run; nil: there are none.
+	Eras *Eras
 	// Tokens is the file in which logins of people are kept.
 	Tokens string
 	// Limits of the wire; zero fields are defaults.
@@ -152,6 +155,9 @@ func Run(ctx context.Context, p *plan.Plan, w World) int {
 	}
 	if w.Exec == nil {
 		r.w.Exec = proc.Run
+	}
+	if w.Eras == nil {
+		r.w.Eras = NewEras(map[string]mcp.Era{})
 	}
 	if w.Keeper == nil {
 		own := proc.NewLedger(nil, nil)

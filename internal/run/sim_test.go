@@ -17,6 +17,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
@@ -132,23 +133,23 @@ func (s *sim) dial(ctx context.Context, sv *plan.Server, _ run.DialOptions) (mcp
 	client, server := mcp.NewPipe()
 	s.servers.Go(func() {
 		defer server.Close()
-		_ = mcp.ServeStdio(context.WithoutCancel(ctx), server, server, mcp.HandlerFunc(func(ctx context.Context, req *mcp.Request) *mcp.Reply {
+		_ = mcpserver.ServeStdio(context.WithoutCancel(ctx), server, server, mcpserver.HandlerFunc(func(ctx context.Context, req *mcpserver.Request) *mcpserver.Reply {
 			return s.handle(ctx, req, server)
 		}))
 	})
 	return client, nil
 }
 
-func (s *sim) handle(ctx context.Context, req *mcp.Request, conn io.Closer) *mcp.Reply {
+func (s *sim) handle(ctx context.Context, req *mcpserver.Request, conn io.Closer) *mcpserver.Reply {
 	switch req.Method {
 	case "initialize":
-		return &mcp.Reply{Result: []byte(`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"sim","version":"1"}}`)}
+		return &mcpserver.Reply{Result: []byte(`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"sim","version":"1"}}`)}
 	case "tools/call":
 	default:
 		if req.Notification {
 			return nil
 		}
-		return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "no"}}
+		return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "no"}}
 	}
 	params, err := jsonv.Parse(req.Params)
 	if err != nil {
@@ -168,7 +169,7 @@ func (s *sim) handle(ctx context.Context, req *mcp.Request, conn io.Closer) *mcp
 		conn.Close()
 		return nil
 	}
-	return &mcp.Reply{Result: []byte(fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"isError":%t}`, tool, tool == "fail"))}
+	return &mcpserver.Reply{Result: []byte(fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"isError":%t}`, tool, tool == "fail"))}
 }
 
 // outcome is what came of a simulated run.

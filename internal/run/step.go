@@ -108,6 +108,9 @@ func stepKind(s *plan.Step) string {
 // says why it failed. The phase is a skip when the run was ended meanwhile.
 func (f *fileRun) step(ctx context.Context, s *plan.Step, bg *background, a *attempt) (result.Phase, string) {
 	ph := f.phase(s.Phase, s.Name, stepKind(s), s.Pos)
+	if s.Call != nil {
+		f.protect(func() { f.readyForStep(ctx, s, a) })
+	}
 	began := time.Now()
 	var cancel context.CancelFunc
 	after := s.Phase == "teardown"
@@ -175,7 +178,8 @@ func (f *fileRun) backgroundStep(ctx context.Context, s *plan.Step, bg *backgrou
 		return "", err
 	}
 	// A bare path stands for the server under test, which may be up already.
-	if probe.Absolute() && !strings.HasPrefix(s.WaitFor, "/") && probe.Check(ctx) == nil {
+	own := probe.Absolute() && !strings.HasPrefix(s.WaitFor, "/")
+	if own && probe.Check(ctx) == nil {
 		err := fmt.Errorf("%s answers already, before the step was started: something else owns the port", s.WaitFor)
 		if f.w.UpHere {
 			err = fmt.Errorf("%w; a world that --setup-only left running is up in this folder, mcptest down ends it", err)
@@ -195,7 +199,7 @@ func (f *fileRun) backgroundStep(ctx context.Context, s *plan.Step, bg *backgrou
 	if s.WaitFor == "" {
 		return "", nil
 	}
-	err = probe.Wait(ctx, proc.Watch{Process: p})
+	err = probe.Wait(ctx, proc.Watch{Process: p, Owned: own})
 	select {
 	case <-p.Exited():
 		// Ready or not: a step that has ended serves no test.

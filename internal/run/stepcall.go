@@ -1,12 +1,15 @@
 package run
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/check"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
 )
@@ -24,21 +27,21 @@ func (f *fileRun) stepEntry(s *plan.Step, a *attempt) *entry {
 	return f.pool.entry(server, capabilitiesOf(server.Respond), f.file)
 }
 
-// callStep calls a tool. The call belongs to no test: what its answer breaks
-// is a finding of the run.
+// callStep calls a tool. The call belongs to no test: what its response breaks
+// is a finding of the run, and fails a setup step.
 func (f *fileRun) callStep(ctx context.Context, s *plan.Step, a *attempt, ph *result.Phase) error {
 	e := f.stepEntry(s, a)
 	sess, err := e.slots[0].session(ctx)
 	if err != nil {
 		return fmt.Errorf("server %q: %w", s.Call.Server.Name, err)
 	}
-	e.tools.wait(ctx) // nothing else may be in flight
 	call := e.request(ctx, s.Call)
+	call.Own = true
 	if r := s.Call.Server.Respond; r != nil {
 		call.Answer = newScript(r).answer
 	}
 	x := sess.Do(ctx, call)
-	f.stepViolations(s, e, x.Violations)
+	broken := f.stepViolations(s, e, x.Violations)
 	if x.Cause != nil {
 		return x.Cause
 	}
@@ -46,7 +49,7 @@ func (f *fileRun) callStep(ctx context.Context, s *plan.Step, a *attempt, ph *re
 		return e
 	}
 	v, deep, err := x.Parse(jsonv.Options{})
-	f.stepViolations(s, e, deep)
+	broken = cmp.Or(broken, f.stepViolations(s, e, deep))
 	if err != nil {
 		return fmt.Errorf("the answer could not be read: %w", err)
 	}
@@ -54,22 +57,36 @@ func (f *fileRun) callStep(ctx context.Context, s *plan.Step, a *attempt, ph *re
 	if res.Lookup("isError").Bool() {
 		return fmt.Errorf("the tool answered isError: true: %s", res.Lookup("content").At(0).Lookup("text").Short(300))
 	}
-	bad, warnings := e.checkOutput(ctx, call.Method, s.Call.Subject, res)
-	form := shapeOf(call.Method, sess.Protocol(), res, x.AsksTask())
-	for _, msg := range form.faults {
-		bad = append(bad, mcp.Violation{Kind: mcp.BadResult, Msg: msg, Excerpt: res.Short(200)})
+	output := e.checkOutput(ctx, call.Method, s.Call.Subject, res)
+	report := check.Result(sess.Protocol(), call.Method, res, x.AsksTask())
+	broken = cmp.Or(broken, f.stepViolations(s, e, append(output.Violations, report.Violations...)))
+	ph.Warnings = append(append(ph.Warnings, report.Warnings...), output.Warnings...)
+	if broken != "" && s.Phase != "teardown" { // later teardown steps still have their work
+		return errors.New(broken)
 	}
-	f.stepViolations(s, e, bad)
-	ph.Warnings = append(ph.Warnings, form.odd...)
-	ph.Warnings = append(ph.Warnings, warnings...)
 	return nil
 }
 
-// stepViolations reports what a step's call broke.
-func (f *fileRun) stepViolations(s *plan.Step, e *entry, list []mcp.Violation) {
+// readyForStep opens the session that a step calls and waits for its list of
+// tools, so that nothing else is in flight and the step's time is for the call.
+// What fails here fails again in the call, which reports it.
+func (f *fileRun) readyForStep(ctx context.Context, s *plan.Step, a *attempt) {
+	e := f.stepEntry(s, a)
+	if _, err := e.slots[0].session(ctx); err == nil {
+		e.tools.wait(ctx)
+	}
+}
+
+// stepViolations reports what a step's call broke. It returns the first that
+// is not tolerated, "" for none.
+func (f *fileRun) stepViolations(s *plan.Step, e *entry, list []mcp.Violation) (broken string) {
 	for _, fd := range e.findings(list) {
+		if broken == "" && fd.Severity == "error" {
+			broken = fd.Kind + ": " + fd.Message
+		}
 		fd.Message = fmt.Sprintf("%s step %q: %s", s.Phase, s.Name, fd.Message)
 		fd.File, fd.Line = fileName(s.Pos), s.Pos.Line
 		f.finding(fd)
 	}
+	return broken
 }

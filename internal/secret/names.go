@@ -37,6 +37,9 @@ var qualifiers = map[string]bool{
 // PROXY_AUTH and in proxyAuth, not in AUTHOR.
 func Name(name string) bool { return credential(name) != no }
 
+// CertainName is Name for names that leave no doubt: PASSWORD and not KEY.
+func CertainName(name string) bool { return credential(name) == sure }
+
 func credential(name string) certainty {
 	found, last, qualified := no, no, false
 	for w := range splitWords(name) {

@@ -151,7 +151,7 @@ func (c *converter) alias(y *yaml.Node, depth int) (*Node, extent) {
 	switch {
 	case c.refused:
 	case !known || !a.done:
-		c.errorf(y, "recursive-alias", "", "the alias %q stands inside the value it stands for", "*"+y.Value)
+		c.errorf(y, "recursive-alias", "", "the alias %q is used inside its own value", "*"+y.Value)
 	case depth+a.extent.depth-1 > MaxDepth+1:
 		c.errorf(y, "too-deep", "", "with this alias written out: %v", errTooDeep)
 	case !c.allow(a.extent.nodes):

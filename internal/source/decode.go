@@ -175,7 +175,7 @@ func (d *Decoder) slice(n *Node, path string, v reflect.Value) {
 	if n.Kind != KindList {
 		diag := d.wrongType(n, path, "a list")
 		if n.Kind != KindNull && n.Kind != KindMap {
-			diag.Hint = "a list of one is written [" + hintText(n) + "]"
+			diag.Hint = "write a list: [" + listText(n) + "]"
 		}
 		return
 	}
@@ -211,7 +211,9 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		v.FieldByIndex(index).Set(reflect.ValueOf(n.Pos))
 	}
 	if n.Kind != KindMap {
-		d.wrongType(n, path, "a map")
+		if diag := d.wrongType(n, path, "a map"); diag.Hint == "" && len(l.names) > 0 && len(l.names) <= 8 {
+			diag.Hint = "write a map with " + strings.Join(l.names, ", ")
+		}
 		return
 	}
 	var seen uint64
@@ -253,7 +255,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 }
 
 // KeyAdviser is a type of a map that knows what people mean who write a key it
-// has not: the hint to give, "" for none.
+// has not: the key they want, or a hint of several words, "" for none.
 type KeyAdviser interface{ AdviseKey(key string) string }
 
 func advice(v reflect.Value, key string) string {
@@ -265,23 +267,28 @@ func advice(v reflect.Value, key string) string {
 	return ""
 }
 
-// unknownKey reports a key that no field has, with a hint that is known, with
-// the nearest name, or with all names when there are few enough to read. It
+// unknownKey reports a key that no field has, with the key or the hint that an
+// adviser gave, with the nearest name, or with all names when there are few enough to read. It
 // returns the near name, "" when there is none.
 func (d *Decoder) unknownKey(key *Node, path string, names []string, hint string) string {
 	diag := d.Errorf(key, path, "unknown key %s", quote(shorten(key.Text)))
 	diag.Code = "unknown-key"
-	if diag.Hint = hint; hint != "" {
-		return ""
-	}
 	if d.found.full() {
 		return "" // looking for near names is the costly part
 	}
-	if near := Nearest(key.Text, names); near != "" {
+	if strings.Contains(hint, " ") {
+		diag.Hint = hint
+		return ""
+	}
+	near := hint
+	if !slices.Contains(names, near) {
+		near = Nearest(key.Text, names)
+	}
+	if near != "" {
 		diag.Msg += fmt.Sprintf(" (did you mean %q?)", near)
 		return near
 	}
-	const readable = 20
+	const readable = 24
 	if len(names) > 0 && len(names) <= readable {
 		diag.Hint = "known keys: " + strings.Join(names, ", ")
 	}

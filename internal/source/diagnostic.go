@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"mcptest/internal/display"
 )
 
 // Severity says whether a diagnostic stops the work.
@@ -56,13 +58,13 @@ func Warnf(pos Pos, path, format string, args ...any) Diagnostic {
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if at := d.Pos.String(); at != "" {
-		b.WriteString(printable(at) + ": ")
+		b.WriteString(display.Escape(at) + ": ")
 	}
 	b.WriteString(d.Severity.String() + ": ")
 	if d.Path != "" {
-		b.WriteString(printable(d.Path) + ": ")
+		b.WriteString(display.Escape(d.Path) + ": ")
 	}
-	b.WriteString(printable(d.Msg))
+	b.WriteString(display.Escape(d.Msg))
 	return b.String()
 }
 

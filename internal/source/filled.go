@@ -12,6 +12,7 @@ func (n *Node) Filled() *Node {
 	}
 	out := *n
 	out.style = styleFilled
+	out.Blank = n.Kind == KindString && n.Text == ""
 	return &out
 }
 

@@ -54,7 +54,7 @@ func FromJSON(v jsonv.Value, pos Pos) *Node {
 			n.Kind = KindFloat
 		}
 	case jsonv.KindString:
-		n.Kind, n.Text, n.Quoted = KindString, v.Text(), true
+		n.Kind, n.Text, n.Quoted, n.Blank = KindString, v.Text(), true, v.Text() == ""
 	case jsonv.KindArray:
 		n.Kind, n.Items = KindList, make([]*Node, 0, v.Len())
 		for _, item := range v.Elems() {

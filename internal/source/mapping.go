@@ -56,11 +56,18 @@ func (s *fieldSet) isMerged(i int) bool { return s.merged != nil && s.merged[i] 
 // merge key's definition has it (https://yaml.org/type/merge.html).
 func (c *converter) mapping(n *Node, y *yaml.Node, depth int, inFlow bool, e *extent) {
 	set := fieldSet{fields: make([]Field, 0, len(y.Content)/2)}
+	var merge *yaml.Node // the first <<
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		yk, yv := y.Content[i], y.Content[i+1]
 		if isMerge(yk) {
 			c.written++
 			c.tabs.visit(c, yk, inFlow)
+			if merge != nil {
+				d := c.errorf(yk, "duplicate-key", "merge several maps with one list: <<: [*a, *b]", "duplicate key \"<<\"")
+				d.Related = []Related{{Pos: c.pos(merge), Msg: "first written here"}}
+			} else {
+				merge = yk
+			}
 			c.merge(&set, yv, depth, inFlow, e)
 			continue
 		}

@@ -39,10 +39,24 @@ type Node struct {
 	Fields []Field // of a map, in written order, keys unique
 	Kind   Kind
 	Quoted bool // written in quotes or as a block (| or >), so certainly meant as text
+	Blank  bool // a placeholder in it stood for the empty text
+
+	// Origin is who chose the value.
+	Origin Origin
 
 	style style
 	via   *use // set when the node was reached through an alias
 }
+
+// Origin says who chose a value, for places where it would become code.
+type Origin uint8
+
+// The origins of a Node.
+const (
+	Written     Origin = iota // by the author, as it stands
+	Substituted               // it holds a value that a placeholder stood for
+	FromServer                // that value comes from the server under test
+)
 
 // A Field is one entry of a map.
 type Field struct {

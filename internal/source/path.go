@@ -1,6 +1,10 @@
 package source
 
-import "strconv"
+import (
+	"strconv"
+
+	"mcptest/internal/display"
+)
 
 // PathKey extends a document path by a map key: tools + name is tools.name. A
 // key that would not read well after a dot is put in brackets and quotes.
@@ -25,7 +29,7 @@ func isPlainKey(key string) bool {
 	}
 	for _, r := range key {
 		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-', r == '$', r == '/', r > 0x7F && isPrintable(r):
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-', r == '$', r == '/', r > 0x7F && !display.Hidden(r):
 		default:
 			return false
 		}

@@ -5,10 +5,11 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
+
+	"mcptest/internal/display"
 )
 
 // Style says how [Diagnostics.Print] decorates its parts. Each function gets
@@ -134,7 +135,7 @@ func (p *printer) diagnostic(d Diagnostic) {
 	}
 	p.b.WriteString(word + ": ")
 	if d.Path != "" {
-		p.b.WriteString(paint(p.style.Path, printable(d.Path)) + ": ")
+		p.b.WriteString(paint(p.style.Path, display.Escape(d.Path)) + ": ")
 	}
 	p.text(d.Msg, margin)
 	p.excerpt(d.Pos, margin)
@@ -152,7 +153,7 @@ func (p *printer) diagnostic(d Diagnostic) {
 
 func (p *printer) at(pos Pos) {
 	if s := pos.String(); s != "" {
-		p.b.WriteString(paint(p.style.Pos, printable(s)) + ": ")
+		p.b.WriteString(paint(p.style.Pos, display.Escape(s)) + ": ")
 	}
 }
 
@@ -163,7 +164,7 @@ func (p *printer) text(s, indent string) {
 		if i > 0 {
 			p.b.WriteString(indent)
 		}
-		p.b.WriteString(printable(strings.TrimSuffix(line, "\r")))
+		p.b.WriteString(display.Escape(strings.TrimSuffix(line, "\r")))
 		p.b.WriteByte('\n')
 	}
 }
@@ -180,6 +181,18 @@ func (p *printer) excerpt(pos Pos, indent string) {
 	text, caret := cut(line, p.columnOffset(pos, line), p.width)
 	p.b.WriteString(indent + paint(p.style.Source, text) + "\n")
 	p.b.WriteString(indent + strings.Repeat(" ", caret) + paint(p.style.Caret, "^") + "\n")
+}
+
+// Window is a line as Print shows it: printable, and at most width columns wide
+// around a column of it (counted in runes from 1). It returns where the caret
+// goes, from 0.
+func Window(line string, column, width int) (text string, caret int) {
+	at := 0
+	for ; column > 1 && at < len(line); column-- {
+		_, size := utf8.DecodeRuneInString(line[at:])
+		at += size
+	}
+	return cut([]byte(line), at, max(width, minWidth))
 }
 
 // cut makes a line fit to be shown: at most width columns wide around the
@@ -231,71 +244,10 @@ func lastColumns(s string, width int) string {
 }
 
 // expand makes a piece of a source line printable, tabs as an arrow.
-func expand(b []byte) string { return escape(string(b), shownTab) }
-
-// printable returns s with everything written as an escape that could move
-// the cursor, change colours, reorder or hide text on a terminal: control
-// characters, invalid UTF-8, and format characters such as direction
-// overrides. Joiners, which emoji and several scripts need, stay.
-func printable(s string) string { return escape(s, `\t`) }
-
-func escape(s, tab string) string {
-	clean := true
-	for _, r := range s {
-		if !isPrintable(r) || r == utf8.RuneError {
-			clean = false
-			break
-		}
-	}
-	if clean {
-		return s
-	}
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == utf8.RuneError && invalidAt(s, i):
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case isPrintable(r):
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(tab)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 0x10000:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		}
-	}
-	return b.String()
-}
-
-func invalidAt(s string, i int) bool {
-	_, size := utf8.DecodeRuneInString(s[i:])
-	return size == 1
-}
-
-const (
-	zeroWidthNonJoiner = 0x200C
-	zeroWidthJoiner    = 0x200D
-)
-
-func isPrintable(r rune) bool {
-	switch {
-	case r < 0x7F:
-		return r >= ' '
-	case r == zeroWidthNonJoiner, r == zeroWidthJoiner:
-		return true
-	case r == 0x2028, r == 0x2029:
-		return false
-	}
-	return !unicode.In(r, unicode.Cc, unicode.Cf)
+func expand(b []byte) string {
+	return display.Escape(strings.ReplaceAll(string(b), "\t", shownTab))
 }
 
 // quote puts user text in double quotes for a message; what it does with
-// control characters printable would do later anyway.
+// hidden characters display.Escape would do later anyway.
 func quote(s string) string { return strconv.Quote(s) }

@@ -59,7 +59,7 @@ func readFile(path string, size int64) ([]byte, error) {
 // writerTime is how long a pipe may take to give all that it has.
 const writerTime = 10 * time.Second
 
-var errNoWriter = errors.New("nobody writes to this pipe")
+var errNoWriter = errors.New("no process writes to this pipe")
 
 // readPipe reads a named pipe without waiting for ever for somebody who writes
 // to it, as opening one usually does. Until then it reads as empty.

@@ -187,6 +187,22 @@ func ParseDuration(s string) (time.Duration, error) {
 	return 0, errors.New("it is not a number with a unit")
 }
 
+// listText writes a text that should have been a list as the items of one: it
+// is split at commas, or else into words unless something in it is quoted.
+func listText(n *Node) string {
+	items := strings.Fields(n.Text)
+	switch {
+	case n.Kind != KindString || strings.ContainsAny(n.Text, "'\"") || strings.Contains(n.Text, "${") && len(items) < 2:
+		return hintText(n)
+	case strings.Contains(n.Text, ","):
+		items = strings.Split(n.Text, ",")
+	}
+	for i, item := range items {
+		items[i] = hintText(&Node{Kind: KindString, Text: strings.TrimSpace(item)})
+	}
+	return strings.Join(items, ", ")
+}
+
 // hintText writes a scalar as it could stand in a hint.
 func hintText(n *Node) string {
 	if n.Kind == KindString && (n.Quoted || strings.ContainsAny(n.Text, ",[]{}:#&*!|>'\"%@` ")) {

@@ -303,7 +303,39 @@ func (s syntaxPlace) noItem() Diagnostic {
 }
 
 func (s syntaxPlace) unclosed(want, begin string) Diagnostic {
-	return Diagnostic{Msg: "expected " + want + ", got " + s.next(), Related: []Related{{Pos: s.start, Msg: begin}}}
+	return Diagnostic{Msg: "expected " + want + ", got " + s.next(), Related: []Related{{Pos: s.start, Msg: begin}}, Hint: s.unquoted()}
+}
+
+// unquoted is the hint for a bracket that ends a plain text too early: that of
+// a placeholder, or of a path.
+func (s syntaxPlace) unquoted() string {
+	before, after := s.before(), s.after()
+	last, _ := utf8.DecodeLastRuneInString(before)
+	switch {
+	case strings.HasPrefix(after, "{") && last == '$':
+	case strings.HasPrefix(after, "[") && (last == '_' || unicode.IsLetter(last) || unicode.IsDigit(last)):
+	default:
+		return ""
+	}
+	start := 0
+	for _, opens := range []string{": ", ", ", "{", "["} {
+		if i := strings.LastIndex(before, opens); i >= 0 {
+			start = max(start, i+len(opens))
+		}
+	}
+	end, depth := len(after), 0
+	for i, r := range after {
+		switch {
+		case r == '{' || r == '[':
+			depth++
+		case depth > 0 && (r == '}' || r == ']'):
+			depth--
+		case depth == 0 && strings.ContainsRune(",}]", r):
+			end = min(end, i)
+		}
+	}
+	text := strings.TrimSpace(before[start:] + after[:end])
+	return "inside { } and [ ], quote text that holds ${…} or [ ]: " + quote(shorten(text))
 }
 
 // noName: "&" and "*" must be followed by a name.

@@ -39,6 +39,26 @@ func (n *Node) In(offset int) Pos {
 	return f.At(t.at)
 }
 
+// Spelling returns a scalar as it was written where that is known, else its
+// Text: 0x10 for the number 16, True for true.
+func (n *Node) Spelling() string {
+	f := n.Pos.File
+	at := f.offset(n.Pos.Line, n.Pos.Col)
+	if n.style != stylePlain || n.Kind == KindString || at < 0 {
+		return n.Text
+	}
+	at = skipProperties(f.Data, at)
+	end := at
+	for end < len(f.Data) && (strings.IndexByte("+-.", f.Data[end]) >= 0 || isAlphanumeric(f.Data[end])) {
+		end++
+	}
+	return string(f.Data[at:end])
+}
+
+func isAlphanumeric(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
 // skipProperties moves past the anchor and tag in front of a value.
 func skipProperties(src []byte, at int) int {
 	for at < len(src) && (src[at] == '&' || src[at] == '!') {

@@ -1,5 +1,7 @@
 package suite
 
+import "strings"
+
 // What people mean who know other programs' files. The hints are those of keys
 // that a suite has not.
 
@@ -22,7 +24,87 @@ func (*document) AdviseKey(key string) string {
 	case "mcpServers":
 		return "servers are listed as servers: {name: {command: [program, argument, …]}}, or {url: …}"
 	case "tests":
-		return "tests stand in tools:, resources:, prompts: or protocol:, by what they call"
+		return "tests are listed in tools:, resources:, prompts: or protocol:, by what they call"
+	case "derivedMetrics", "expect", "threshold":
+		return "it belongs to a test, or to defaultTest for all tests"
+	}
+	return ""
+}
+
+// AdviseKey knows the keys of a server that people look for in the options.
+func (*RunOptions) AdviseKey(key string) string {
+	switch key {
+	case "connect_timeout", "protocol", "inherit_env", "tolerate":
+		return "it belongs to a server: servers: {name: {" + key + ": …}}"
+	}
+	return ""
+}
+
+// AdviseKey knows what other test tools call the keys of a test.
+func (*Common) AdviseKey(key string) string { return adviseTestKey(key) }
+
+// AdviseKey knows the keys of the other blocks.
+func (*toolsEntry) AdviseKey(key string) string {
+	switch key {
+	case "method":
+		return "requests other than tools/call go in protocol:"
+	case "uri":
+		return "resources are read in resources:"
+	case "prompt":
+		return "prompts are got in prompts:"
+	}
+	return adviseTestKey(key)
+}
+
+// AdviseKey knows other words for a request's params.
+func (*protocolEntry) AdviseKey(key string) string {
+	if key == "tool" {
+		return "tools are called in tools:"
+	}
+	if key = adviseTestKey(key); key == "args" {
+		return "params"
+	}
+	return key
+}
+
+// AdviseKey knows what other test tools call the keys of a test.
+func (*FlowStep) AdviseKey(key string) string {
+	switch key {
+	case "save", "extract", "store":
+		return "capture"
+	}
+	return adviseTestKey(key)
+}
+
+// AdviseKey knows other words for what a step does.
+func (*stepFields) AdviseKey(key string) string {
+	switch key {
+	case "command", "cmd", "exec", "script":
+		return "run"
+	case "tool":
+		return "a step calls a tool with call: {tool: …, args: {…}}"
+	}
+	return ""
+}
+
+// adviseTestKey returns the key that is meant by one of another test tool, or
+// a hint when there is none.
+func adviseTestKey(key string) string {
+	switch strings.ToLower(key) {
+	case "arguments", "input", "inputs", "params", "parameters", "with", "arg", "args":
+		return "args"
+	case "assert", "asserts", "assertion", "assertions", "checks", "expectations", "expected":
+		return "expect"
+	case "retry":
+		return "retries"
+	case "capture", "save", "extract", "store":
+		return "a step of a flow captures values: steps: [{tool: …, capture: {name: target}}]"
+	case "parametrize", "parameterize", "parameters_from", "data", "rows", "examples", "table", "dataset":
+		return "cases"
+	case "if", "when", "condition":
+		return "skip: leaves a test out always, a hook with mode: context decides it at run time"
+	case "timeout_ms", "time_limit":
+		return "timeout"
 	}
 	return ""
 }

@@ -28,6 +28,7 @@ func (l *loader) check() {
 	for _, e := range s.Env {
 		l.credential(e.Name, e.Value)
 	}
+	l.stepSecrets()
 	if n := root.Get("default_server"); n != nil && n.Kind == source.KindString && n.Text == "" {
 		l.dec.Errorf(n, "default_server", "the name is empty")
 	}
@@ -94,7 +95,17 @@ func (l *loader) checkServer(sv *Server) {
 	}
 }
 
-// arguments notes the credentials on a server's command line.
+// stepSecrets notes the credentials that the suite hands to its steps.
+func (l *loader) stepSecrets() {
+	for _, st := range slices.Concat(l.suite.Setup, l.suite.SetupPerTest, l.suite.Teardown) {
+		for _, e := range st.Env.Entries {
+			l.credential(e.Key, string(e.Value))
+		}
+		l.arguments(st.node.Get("run"))
+	}
+}
+
+// arguments notes the credentials on a command line.
 func (l *loader) arguments(n *source.Node) {
 	if n == nil {
 		return

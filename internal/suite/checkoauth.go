@@ -64,7 +64,7 @@ func (l *loader) oauthClient(o *OAuth, n *source.Node, path string) {
 		report(l.dec, at("client_secret_env"), path+".client_secret_env", "a secret needs issuer:",
 			"the server under test never chooses where the secret goes")
 	case issuer && !client && o.Headless:
-		report(l.dec, at("issuer"), path+".issuer", "issuer: with headless: true needs client_id:", "a client that registers itself is nobody's yet")
+		report(l.dec, at("issuer"), path+".issuer", "issuer: with headless: true needs client_id:", "a client that registers itself is not yet known to the issuer")
 	}
 }
 

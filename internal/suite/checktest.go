@@ -96,6 +96,8 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 		}
 	}
 	switch {
+	case len(has) == 0 && misplaced(n, known):
+		// The key that is there says more than the one that is missing for it.
 	case len(has) == 0:
 		msg := "missing key " + quotedOr(known) + ": what to invoke"
 		if orSteps {
@@ -124,6 +126,14 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 			c.d.Errorf(v, path+"."+key, "%s is empty", key)
 		}
 	}
+}
+
+// misplaced reports whether a test without a subject has the subject of another
+// block, or a misspelt one, which has been reported.
+func misplaced(n *source.Node, known []string) bool {
+	return slices.ContainsFunc(n.Fields, func(f source.Field) bool {
+		return slices.Contains(subjects, f.Key.Text) || slices.Contains(known, source.Nearest(f.Key.Text, subjects))
+	})
 }
 
 // timing checks cancel_after and wait.

@@ -14,7 +14,9 @@ type (
 		Tool string `yaml:"tool"`
 		// The tool's arguments.
 		Args *source.Node `yaml:"args"`
-		// A flow: invocations one after another, in place of one call.
+		// The arguments are wrong on purpose: they are not compared with the tool's inputSchema.
+		InvalidArgs bool `yaml:"invalid_args"`
+		// A flow: several invocations in order, instead of one call.
 		Steps []*FlowStep `yaml:"steps"`
 	}
 	resourcesEntry struct {
@@ -22,7 +24,7 @@ type (
 		Common `yaml:",inline"`
 		// The resource to read.
 		URI string `yaml:"uri"`
-		// A flow: invocations one after another, in place of one call.
+		// A flow: several invocations in order, instead of one call.
 		Steps []*FlowStep `yaml:"steps"`
 	}
 	promptsEntry struct {
@@ -32,7 +34,7 @@ type (
 		Prompt string `yaml:"prompt"`
 		// The prompt's arguments.
 		Args *source.Node `yaml:"args"`
-		// A flow: invocations one after another, in place of one call.
+		// A flow: several invocations in order, instead of one call.
 		Steps []*FlowStep `yaml:"steps"`
 	}
 	protocolEntry struct {
@@ -40,13 +42,13 @@ type (
 		Common `yaml:",inline"`
 		// The JSON-RPC method to send.
 		Method string `yaml:"method"`
-		// Its params, as they stand.
+		// Its params, sent unchanged.
 		Params *source.Node `yaml:"params"`
-		// Send a notification: no answer is waited for.
+		// Send a notification, without waiting for a response.
 		Notification bool `yaml:"notification"`
-		// Literal bytes to send in place of a request.
+		// Literal bytes to send instead of a request.
 		Raw *source.Node `yaml:"raw"`
-		// A flow: invocations one after another, in place of one call.
+		// A flow: several invocations in order, instead of one call.
 		Steps []*FlowStep `yaml:"steps"`
 	}
 )
@@ -62,7 +64,7 @@ func DecodeTest(block Block, n *source.Node, path string, d *source.Decoder) *Te
 	case Tools:
 		var e toolsEntry
 		d.Decode(n, path, &e)
-		t.Common, t.Steps = e.Common, e.Steps
+		t.Common, t.Steps, t.InvalidArgs = e.Common, e.Steps, e.InvalidArgs
 		t.Call = Invocation{Tool: e.Tool, Args: e.Args}
 	case Resources:
 		var e resourcesEntry

@@ -11,11 +11,11 @@ type Hooks struct {
 	Pos source.Pos
 	// Once, before setup.
 	BeforeAll HookList `yaml:"beforeAll"`
-	// Once, after teardown, whatever happened.
+	// Once, after teardown, even after a failure.
 	AfterAll HookList `yaml:"afterAll"`
 	// Before each test.
 	BeforeEach HookList `yaml:"beforeEach"`
-	// After each test whose beforeEach began.
+	// After each test whose beforeEach has started.
 	AfterEach HookList `yaml:"afterEach"`
 	// Limit for each hook; 60s when left out.
 	Timeout *time.Duration `yaml:"timeout"`
@@ -103,19 +103,19 @@ type Step struct {
 	Run []Text `yaml:"run"`
 	// A tool to call.
 	Call *StepCall `yaml:"call"`
-	// Start the program and go on; it is stopped at the end.
+	// Start the program and continue; it is stopped at the end.
 	Background bool `yaml:"background"`
 	// A probe to wait for: tcp://host:port, http(s)://…, /path on the default server, or log:/regex/.
 	WaitFor string `yaml:"wait_for"`
 	// Limit for the whole step; 60s when left out.
 	Timeout *time.Duration `yaml:"timeout"`
-	// A message shown in place of the step's own output when it fails.
+	// A message shown instead of the step's output if it fails.
 	CaptureFailure string `yaml:"capture_failure"`
 	// Teardown only: true runs the step even when an earlier one failed; false keeps state for a look when something failed.
 	Always *bool `yaml:"always"`
 	// Environment of the program.
 	Env source.Map[scalar] `yaml:"env"`
-	// Working directory; the suite's directory when left out.
+	// Working directory; that of the file it is written in when left out.
 	Cwd string `yaml:"cwd"`
 	// node is what was written, for the positions of keys.
 	node *source.Node

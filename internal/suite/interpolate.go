@@ -26,6 +26,8 @@ type Scope struct {
 type Bindings struct {
 	Case  jsonv.Value
 	Steps jsonv.Value
+	// Table is the CSV file that the row comes from, empty for other rows.
+	Table string
 	// AnySteps stands for every ${steps.…} as long as their values are not
 	// known, which is before the run; AnyCase for every ${case.…} when there
 	// is no row to look at.
@@ -57,6 +59,9 @@ type expansion struct {
 	path  string
 	// reported counts mistakes, and values whose mistake was reported before.
 	reported int
+	blanks   int // placeholders inside of text that stood for the empty text
+	// origin is that of the scalar's values so far.
+	origin source.Origin
 }
 
 func (e *expansion) scalar(n *source.Node) *source.Node {
@@ -65,20 +70,23 @@ func (e *expansion) scalar(n *source.Node) *source.Node {
 		e.report(n, bad.offset, bad.msg, bad.hint)
 		return n.Unknown()
 	}
-	before := e.reported
+	before, blanks := e.reported, e.blanks
+	e.origin = source.Substituted
 	if len(parts) == 1 && parts[0].name != "" {
 		v := e.value(n, parts[0])
 		if v == nil {
 			return n.Unknown()
 		}
-		return v.Filled()
+		v = v.Filled()
+		v.Origin = max(v.Origin, e.origin)
+		return v
 	}
 	text := e.text(n, parts)
 	if e.reported > before {
 		return n.Unknown()
 	}
 	out := n.WithText(text)
-	out.Quoted = true
+	out.Quoted, out.Origin, out.Blank = true, e.origin, e.blanks > blanks
 	return out
 }
 
@@ -94,6 +102,9 @@ func (e *expansion) text(n *source.Node, parts []part) string {
 		case v == nil:
 		case v.IsScalar():
 			b.WriteString(v.Text)
+			if v.Text == "" {
+				e.blanks++
+			}
 		default:
 			b.Write(v.JSON().Append(nil))
 		}
@@ -151,12 +162,27 @@ func (e *expansion) step(n *source.Node, p part, member string) *source.Node {
 	case e.b.AnySteps != nil:
 		out := *e.b.AnySteps
 		out.Pos = n.Pos
-		return &out
+		return e.fromServer(&out)
 	case e.b.Steps.IsAbsent():
 		e.report(n, p.offset, "${"+p.name+"} is known in the later steps of a flow only", "")
 		return nil
 	}
-	return e.member(n, p, "flow", member, e.b.Steps)
+	return e.fromServer(e.member(n, p, "flow", member, e.b.Steps))
+}
+
+// fromServer notes where a value of a step, and all that is in it, comes from.
+func (e *expansion) fromServer(n *source.Node) *source.Node {
+	e.origin = source.FromServer
+	if n != nil {
+		n.Origin = source.FromServer
+		for _, item := range n.Items {
+			e.fromServer(item)
+		}
+		for _, f := range n.Fields {
+			e.fromServer(f.Value)
+		}
+	}
+	return n
 }
 
 // placed is text from outside the file: unquoted, because whoever set it could
@@ -214,18 +240,21 @@ func stepInto(v jsonv.Value, path string) (next jsonv.Value, key, rest string) {
 }
 
 func (e *expansion) missing(n *source.Node, p part, in, key string, v jsonv.Value) {
-	hint := ""
+	hint, msg := "", "no "+strconv.Quote(key)+" in this "+in
+	if in == "row" && e.b.Table != "" {
+		msg = e.b.Table + " has no column " + strconv.Quote(key)
+	}
 	switch keys := v.Keys(); {
 	case v.Kind() == jsonv.KindArray:
 		hint = "it is a list of " + strconv.Itoa(v.Len())
 	case v.Kind() != jsonv.KindObject:
-		hint = "what stands before it is of type " + v.Kind().String()
+		hint = "the value before it is of type " + v.Kind().String()
 	case source.Nearest(key, keys) != "":
-		hint = `did you mean "` + source.Nearest(key, keys) + `"?`
+		msg += " (did you mean " + strconv.Quote(source.Nearest(key, keys)) + "?)"
 	case len(keys) > 0:
 		hint = "it has " + strings.Join(capped(keys, 12), ", ")
 	}
-	e.report(n, p.offset, "${"+p.name+`}: no "`+key+`" in this `+in, hint)
+	e.report(n, p.offset, "${"+p.name+"}: "+msg, hint)
 }
 
 func (e *expansion) report(n *source.Node, offset int, msg, hint string) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/expect"
 	"mcptest/internal/source"
 )
 
@@ -59,22 +60,6 @@ func (l *loader) decode(d *loadedDoc) {
 	}
 }
 
-// ScriptAt is the place of the script among the words of a command: behind -c,
-// which a shell also takes together with others of its options (-lc, -xc). -1:
-// there is none.
-func ScriptAt(words []string) int {
-	shells := []string{"sh", "ash", "bash", "dash", "ksh", "zsh"}
-	for i := 1; i+1 < len(words); i++ {
-		flag := words[i]
-		joined := len(flag) > 2 && flag[0] == '-' && flag[1] != '-' && strings.HasSuffix(flag, "c") &&
-			slices.Contains(shells, filepath.Base(words[0]))
-		if flag == "-c" || joined {
-			return i + 1
-		}
-	}
-	return -1
-}
-
 // scriptValues warns of values that become code: a placeholder in the script of
 // a shell's -c.
 func (l *loader) scriptValues(argv *source.Node, path string) {
@@ -83,7 +68,7 @@ func (l *loader) scriptValues(argv *source.Node, path string) {
 		words = append(words, item.Text)
 	}
 	for i, item := range items(argv) {
-		if i != ScriptAt(words) {
+		if i != expect.ScriptAt(words) {
 			continue
 		}
 		found := false
@@ -217,7 +202,7 @@ func (l *loader) servers(d *loadedDoc, seen map[string]source.Pos) {
 		if strings.TrimSpace(e.Key) == "" {
 			report(l.dec, e.Pos, path, "a server needs a name", "")
 		}
-		sv.Name, sv.File, sv.Scope, sv.node = e.Key, d.file, d.scope, written.Get(e.Key)
+		sv.Name, sv.Pos, sv.File, sv.Scope, sv.node = e.Key, e.Pos, d.file, d.scope, written.Get(e.Key)
 		l.suite.Servers = append(l.suite.Servers, sv)
 	}
 }

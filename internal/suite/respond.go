@@ -16,7 +16,7 @@ type SamplingAnswer struct {
 
 // samplingText is the short form of an answer.
 type samplingText struct {
-	// The text the model is said to have written.
+	// The text of the simulated model's message.
 	Text string `yaml:"text,required"`
 	// The name of the model; mcptest when left out.
 	Model string `yaml:"model"`
@@ -69,7 +69,7 @@ type ElicitationAnswer struct {
 
 // elicitationKeys has the tags of an elicitation's answer.
 type elicitationKeys struct {
-	// What the user is said to have done: accept, decline or cancel.
+	// The simulated user's action: accept, decline or cancel.
 	Action string `yaml:"action,required" enum:"accept|decline|cancel"`
 	// The values of the form, or the word defaults for those of its schema; with action accept only.
 	Content *source.Node `yaml:"content"`

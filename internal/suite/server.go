@@ -8,7 +8,7 @@ import (
 
 // Server is one entry of `servers:`: exactly one of Command and URL.
 type Server struct {
-	Pos   source.Pos
+	Pos   source.Pos   // of its key
 	Name  string       // its key
 	File  *source.File // the file it is written in; relative paths start there
 	Scope *Scope
@@ -21,7 +21,7 @@ type Server struct {
 	URL string `yaml:"url"`
 	// Environment of the process, on top of the suite's.
 	Env source.Map[scalar] `yaml:"env"`
-	// Working directory; the suite's directory when left out.
+	// Working directory; that of the file it is written in when left out.
 	Cwd string `yaml:"cwd"`
 	// HTTP headers: a value, or {env: NAME}, which is secret.
 	Headers source.Map[Header] `yaml:"headers"`
@@ -39,17 +39,17 @@ type Server struct {
 	Transport string `yaml:"transport" enum:"auto|streamable-http|sse"`
 	// TLS settings.
 	TLS *TLS `yaml:"tls"`
-	// Sessions opened side by side; 1 when left out.
+	// Concurrent sessions; 1 when left out.
 	Sessions *int `yaml:"sessions"`
 	// Kinds of protocol violations that are warnings on this server.
 	Tolerate []Text `yaml:"tolerate"`
-	// What the process inherits of our environment: minimal, all, or a list of names.
+	// What the process inherits of mcptest's environment: minimal, all, or a list of names.
 	InheritEnv *InheritEnv `yaml:"inherit_env"`
-	// Answers to requests of the server, for every test on it.
+	// Responses to requests from the server, for every test on it.
 	Respond *Respond `yaml:"respond"`
 	// Check structuredContent against the tool's outputSchema; true when left out.
 	ValidateOutput *bool `yaml:"validate_output"`
-	// How often a call is sent again after HTTP 429 or 503.
+	// How often a call is retried after HTTP 429 or 503.
 	RetryHTTP *int `yaml:"retry_http"`
 }
 
@@ -109,13 +109,13 @@ type OAuth struct {
 	ClientID string `yaml:"client_id"`
 	// The environment variable that holds the client's secret.
 	ClientSecretEnv string `yaml:"client_secret_env"`
-	// Where tokens are issued; a server under test never chooses where the secret goes.
+	// The token endpoint, to which the secret is sent; never taken from the server under test.
 	TokenEndpoint string `yaml:"token_endpoint"`
 	// The authorization server.
 	Issuer string `yaml:"issuer"`
 	// URL of a client ID metadata document.
 	ClientMetadataURL string `yaml:"client_metadata_url"`
-	// Scopes to ask for.
+	// Scopes to request.
 	Scope string `yaml:"scope"`
 	// Loopback port of the redirect.
 	RedirectPort *int `yaml:"redirect_port"`
@@ -211,6 +211,6 @@ func (a *Answers[T]) DecodeNode(n *source.Node, path string, d *source.Decoder) 
 type Root struct {
 	// A file: URI.
 	URI string `yaml:"uri,required"`
-	// A name for people.
+	// A human-readable name.
 	Name string `yaml:"name"`
 }

@@ -87,7 +87,7 @@ type document struct {
 	Name string `yaml:"name"`
 	// The MCP servers under test, by name.
 	Servers source.Map[*Server] `yaml:"servers"`
-	// The server of tests that name none; the only declared server is the default without saying so.
+	// The server of tests that do not name one; the only declared server is the default without saying so.
 	DefaultServer string `yaml:"default_server"`
 	// Other suite files merged into this one, relative to this file.
 	Imports []string `yaml:"imports"`
@@ -95,7 +95,7 @@ type document struct {
 	Variables source.Map[*variableDecl] `yaml:"variables"`
 	// Environment passed to servers, hooks and fixture steps alike.
 	Env source.Map[scalar] `yaml:"env"`
-	// A baseline merged into every test.
+	// Defaults merged into every test.
 	DefaultTest *Defaults `yaml:"defaultTest"`
 	// Tests that call a tool.
 	Tools []*source.Node `yaml:"tools"`
@@ -126,10 +126,12 @@ type RunOptions struct {
 	RestartPolicy string `yaml:"restart_policy" enum:"per_run|per_file|per_test"`
 	// Limit for the call or calls of a test; 30s when left out.
 	Timeout *time.Duration `yaml:"timeout"`
-	// How often a failed test is tried again.
+	// How often a failed test is retried.
 	Retries *int `yaml:"retries"`
 	// Stop at the first failure.
 	FailFast *bool `yaml:"fail_fast"`
+	// Fail tests whose arguments are unknown to the tool's inputSchema, missing or of another type; otherwise that is a warning.
+	StrictArgs bool `yaml:"strict_args"`
 
 	node *source.Node // what was written
 }
@@ -161,14 +163,14 @@ func (p *Parallel) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	}
 }
 
-// scalar is a string, number or boolean kept as its text.
+// scalar is a string, number or boolean kept as it was written.
 type scalar string
 
 // DecodeNode takes any scalar but null.
 func (s *scalar) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	switch n.Kind {
 	case source.KindString, source.KindInt, source.KindFloat, source.KindBool:
-		*s = scalar(n.Text)
+		*s = scalar(n.Spelling())
 	default:
 		d.WrongType(n, path, "text, a number or a boolean")
 	}

@@ -18,11 +18,11 @@ type Defaults struct {
 	Timeout *time.Duration `yaml:"timeout"`
 	// The retries of tests that have none.
 	Retries *int `yaml:"retries"`
-	// Tags every test has besides its own.
+	// Tags added to every test.
 	Tags []string `yaml:"tags"`
-	// The server or servers of tests that name none.
+	// The server or servers of tests that do not name one.
 	Server Names `yaml:"server"`
-	// Metrics that follow each test's own, by name.
+	// Metrics added to each test's own, by name.
 	DerivedMetrics *source.Node `yaml:"derivedMetrics"`
 
 	node *source.Node // what was written
@@ -35,14 +35,18 @@ type Test struct {
 	Path  string
 	Node  *source.Node
 	Common
-	Call  Invocation // the zero value when Steps is used
-	Steps []*FlowStep
+	// InvalidArgs: the arguments are wrong on purpose.
+	InvalidArgs bool
+	Call        Invocation // the zero value when Steps is used
+	Steps       []*FlowStep
 }
 
 // Common are the keys every test has.
 type Common struct {
 	// The test's name, unique in the suite.
 	Name string `yaml:"name,required"`
+	// Why the test exists; shown in reports.
+	Description string `yaml:"description"`
 	// The server, or a list: the test then runs once on each.
 	Server Names `yaml:"server"`
 	// Assertions and assert-sets, or {assertions, max_duration_ms}.
@@ -55,19 +59,19 @@ type Common struct {
 	Tags []string `yaml:"tags"`
 	// Limit for the test's call or calls.
 	Timeout *time.Duration `yaml:"timeout"`
-	// How often a failed test is tried again.
+	// How often a failed test is retried.
 	Retries *int `yaml:"retries"`
 	// The reason why this test is not run.
 	Skip *Reason `yaml:"skip"`
-	// Run only the tests that say so; refused in CI.
+	// Run only tests with this key; an error in CI.
 	Only bool `yaml:"only"`
-	// Run the test several times and want a share of passes.
+	// Run the test several times and require a share of passes.
 	Repeat *Repeat `yaml:"repeat"`
 	// Run the test once for each row: a list of maps, or a CSV, JSON Lines or YAML file.
 	Cases *source.Node `yaml:"cases"`
-	// false keeps the test out of defaultTest.
+	// false excludes the test from defaultTest.
 	Defaults *bool `yaml:"defaults"`
-	// Answers to requests of the server during this test.
+	// Responses to requests from the server during this test.
 	Respond *Respond `yaml:"respond"`
 	// Cancel the call after this time.
 	CancelAfter *time.Duration `yaml:"cancel_after"`
@@ -82,7 +86,7 @@ type Common struct {
 // Repeat runs a test several times.
 type Repeat struct {
 	Pos source.Pos
-	// How many times.
+	// The number of runs.
 	Times int `yaml:"times,required"`
 	// The share of passes needed, 0 to 1; 1 when left out.
 	PassRate *float64 `yaml:"pass_rate"`
@@ -110,11 +114,11 @@ type Invocation struct {
 	Prompt string `yaml:"prompt"`
 	// The JSON-RPC method to send.
 	Method string `yaml:"method"`
-	// Its params, as they stand.
+	// Its params, sent unchanged.
 	Params *source.Node `yaml:"params"`
-	// Send a notification: no answer is waited for.
+	// Send a notification, without waiting for a response.
 	Notification bool `yaml:"notification"`
-	// Literal bytes to send in place of a request.
+	// Literal bytes to send instead of a request.
 	Raw *source.Node `yaml:"raw"`
 }
 
@@ -124,14 +128,14 @@ type FlowStep struct {
 	Path string
 	// The step's name, for reports and the steps target.
 	Name string `yaml:"name"`
-	// The server, when it isn't the test's.
+	// The server, if it differs from the test's.
 	Server     string `yaml:"server"`
 	Invocation `yaml:",inline"`
-	// What this step must answer.
+	// The assertions on this step's response.
 	Expect *source.Node `yaml:"expect"`
-	// Values to keep: name → target. Later steps use them as ${steps.name}.
+	// Values to capture: name → target. Later steps use them as ${steps.name}.
 	Capture source.Map[*source.Node] `yaml:"capture"`
-	// Answers to requests of the server during this step.
+	// Responses to requests from the server during this step.
 	Respond *Respond `yaml:"respond"`
 	// Limit for this step's call.
 	Timeout *time.Duration `yaml:"timeout"`

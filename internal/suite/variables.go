@@ -66,6 +66,8 @@ type Variable struct {
 	Name   string
 	Value  *source.Node
 	Secret bool
+	// FromEnv is the environment variable that it is read from, or "".
+	FromEnv string
 }
 
 // reservedNames are taken by ${…} itself.
@@ -109,8 +111,11 @@ func (l *loader) resolveVariables() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.decls)) {
 		if v := l.vars[name]; v != nil {
-			from := l.decls[name].From
-			l.suite.Variables = append(l.suite.Variables, Variable{Name: name, Value: v, Secret: from != nil && from.Secret})
+			decl := Variable{Name: name, Value: v}
+			if from := l.decls[name].From; from != nil {
+				decl.Secret, decl.FromEnv = from.Secret, from.FromEnv
+			}
+			l.suite.Variables = append(l.suite.Variables, decl)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.opts.Vars)) {

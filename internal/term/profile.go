@@ -33,7 +33,7 @@ func Detect(w io.Writer, env []string, mode string) (Profile, error) {
 		return Colour, nil
 	case "", "auto":
 	default:
-		return None, fmt.Errorf("unknown colour mode %q: want auto, always or never", mode)
+		return None, fmt.Errorf("unknown color mode %q: expected auto, always or never", mode)
 	}
 	tty := IsTerminal(w)
 	if noColor(env) {

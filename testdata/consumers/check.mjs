@@ -50,10 +50,10 @@ const checks = {
       if ((s.tests ?? 0) !== inner.length) bad(`suite ${s.name}: tests="${s.tests}", and ${inner.length} are there`);
       return inner;
     });
-    const total = want.total + want.beside;
+    const total = want.total + want.runLevel;
     if (cases.length !== total || one.tests !== total) bad(`junit2json counts ${cases.length} and reads tests="${one.tests}", want ${total}`);
     const red = cases.filter((c) => c.failure || c.error).length;
-    if (red !== want.failed + want.errored + want.beside) bad(`junit2json sees ${red} that did not pass`);
+    if (red !== want.failed + want.errored + want.runLevel) bad(`junit2json sees ${red} that did not pass`);
     const two = trp.parse({ type: 'junit', files: [file] });
     // It leaves skipped tests out of its total.
     if (two.total !== total - want.skipped) bad(`test-results-parser counts ${two.total}, want ${total - want.skipped}`);
@@ -71,9 +71,9 @@ const checks = {
     if (why !== want.bail) bad(`bails out with ${JSON.stringify(why)}, want ${JSON.stringify(want.bail)}`);
     if (want.bail && !text.trimEnd().endsWith(`Bail out! ${want.bail}`)) bad('something follows Bail out!');
     for (const f of result.failures) if (f.tapError) bad(`TAP error: ${f.tapError}`);
-    const total = want.total + want.beside;
+    const total = want.total + want.runLevel;
     if (result.count !== total) bad(`tap-parser counts ${result.count}, want ${total}`);
-    if (result.fail !== want.failed + want.errored + want.beside) bad(`tap-parser sees ${result.fail} that failed`);
+    if (result.fail !== want.failed + want.errored + want.runLevel) bad(`tap-parser sees ${result.fail} that failed`);
     if (result.skip !== want.skipped && total > 0) bad(`tap-parser sees ${result.skip} skipped, want ${want.skipped}`);
     if (total > 0 && result.ok !== (result.fail === 0 && !want.bail)) bad('verdict and counts differ');
   },
@@ -102,7 +102,7 @@ const checks = {
     const valid = ajv.compile(schema);
     if (!valid(log)) for (const e of valid.errors.slice(0, 5)) bad(`schema: ${e.instancePath} ${e.message}`);
     const run = log.runs[0];
-    if (run.results.length < want.failed + want.errored + want.beside) bad(`${run.results.length} results for ${want.failed + want.errored + want.beside} failures`);
+    if (run.results.length < want.failed + want.errored + want.runLevel) bad(`${run.results.length} results for ${want.failed + want.errored + want.runLevel} failures`);
     for (const r of run.results) if (run.tool.driver.rules[r.ruleIndex]?.id !== r.ruleId) bad(`rule ${r.ruleIndex} is not ${r.ruleId}`);
   },
 
@@ -111,7 +111,7 @@ const checks = {
     const valid = new Ajv({ allErrors: true }).compile(codeQuality);
     if (!valid(list)) for (const e of valid.errors.slice(0, 5)) bad(`schema: ${e.instancePath} ${e.message}`);
     const wrong = list.filter((e) => e.severity !== 'info'); // warnings are only told
-    if (wrong.length !== want.failed + want.errored + want.beside) bad(`${wrong.length} entries`);
+    if (wrong.length !== want.failed + want.errored + want.runLevel) bad(`${wrong.length} entries`);
     if (list.length - wrong.length > 200) bad(`${list.length - wrong.length} entries of the severity info`);
     if (new Set(list.map((e) => e.fingerprint)).size !== list.length) bad('a fingerprint twice');
   },
@@ -150,7 +150,7 @@ const checks = {
       }
       if (given.has('line') && !given.has('file')) bad('a line without a file');
     }
-    if (errors !== Math.min(50, want.failed + want.errored + want.beside)) bad(`${errors} errors`);
+    if (errors !== Math.min(50, want.failed + want.errored + want.runLevel)) bad(`${errors} errors`);
   },
 
   otlp(text, _file, _want, bad) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/osfile"
 )
 
 // The endpoint modes.
@@ -40,6 +41,8 @@ type Options struct {
 	// Features are what the library has beside what conformance needs; see
 	// Features.
 	Features []string
+	// Hazards are names of Hazards.
+	Hazards []string
 	// Launch tells this start from others, for a defect that depends on it.
 	Launch string
 }
@@ -70,7 +73,7 @@ func New(o Options) (*Adapter, error) {
 		o.Mode = ModeAll
 	}
 	if !slices.Contains(Modes(), o.Mode) {
-		return nil, fmt.Errorf("mode %q: want one of %s", o.Mode, strings.Join(Modes(), ", "))
+		return nil, fmt.Errorf("mode %q: expected one of %s", o.Mode, strings.Join(Modes(), ", "))
 	}
 	a := &Adapter{o: o, defects: map[string]bool{}, features: map[string]bool{}, own: newSession(), items: map[string][]jsonv.Value{}, gone: map[string]jsonv.Value{}}
 	known := map[string]bool{}
@@ -177,11 +180,7 @@ func (a *Adapter) save() error {
 	if err != nil {
 		return fmt.Errorf("keep the library: %w", err)
 	}
-	tmp := a.o.State + ".new"
-	if err := os.WriteFile(tmp, data, 0o666); err != nil {
-		return fmt.Errorf("keep the library: %w", err)
-	}
-	if err := os.Rename(tmp, a.o.State); err != nil {
+	if err := osfile.Replace(a.o.State, data, 0o666); err != nil {
 		return fmt.Errorf("keep the library: %w", err)
 	}
 	return nil

@@ -7,7 +7,7 @@
 // that its live tests are proved by: every defect says which rows of a
 // report it must change, and nothing else may change.
 //
-// Start reading at New and Defects. An Adapter is an mcp.Handler.
+// Start reading at New and Defects. An Adapter is an mcpserver.Handler.
 //
 // Invariants:
 //   - without a defect every answer is a result in the sense of D 5.1;

@@ -1,12 +1,17 @@
 package demo
 
-import "mcptest/internal/jsonv"
+import (
+	"slices"
+
+	"mcptest/internal/jsonv"
+)
 
 // Features lists what can be added to the library.
 func Features() []Feature {
 	return []Feature{
 		{"confirm", "Deleting anything and changing a shelf has to be confirmed with a token."},
 		{"kinds", "A collection of things of several kinds, told apart by a parameter of each operation."},
+		{"sorts", "A collection of things of several kinds, which only a type of the introspection lists."},
 		{"charter", "A resource that there is at most one of."},
 		{"loans", "A collection that can be listed, and not asked for one of its things."},
 		{"keys", "A collection whose things are known by their name alone."},
@@ -32,6 +37,22 @@ func (a *Adapter) addFeatures() {
 			jsonv.From(map[string]any{"kind": "game", "name": "Rows of Nine"}),
 			jsonv.From(map[string]any{"kind": "map", "name": "The Harbour"}),
 		}})
+	}
+	if a.has("sorts") {
+		a.addCollection(&resource{name: "part", plural: "parts", kind: "part_sort", fields: []param{
+			{name: "part_sort", typ: "string", doc: "What sort of part it is.", required: true, enum: []string{"hinge", "lamp", "wheel"}, listed: "PartSort"},
+			{name: "name", typ: "string", doc: "What is written on it.", required: true, minLen: 1, maxLen: 80},
+			{name: "note", typ: "string", doc: "A remark about it."},
+		}, seed: []jsonv.Value{
+			jsonv.From(map[string]any{"part_sort": "hinge", "name": "of the gate"}),
+			jsonv.From(map[string]any{"part_sort": "wheel", "name": "of the ladder"}),
+		}})
+	}
+	if slices.Contains(a.o.Hazards, "decide-unnamed") {
+		a.addRequests()
+	}
+	if slices.Contains(a.o.Hazards, "create-known") {
+		a.addSettings()
 	}
 	if a.has("charter") {
 		a.addCollection(&resource{name: "charter", plural: "charters", one: true, fields: []param{

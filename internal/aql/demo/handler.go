@@ -6,6 +6,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcpserver"
 )
 
 const singleTool = "mcp_aql"
@@ -15,15 +16,17 @@ var categories = []string{"CREATE", "READ", "UPDATE", "DELETE", "EXECUTE"}
 func toolOf(category string) string { return singleTool + "_" + strings.ToLower(category) }
 
 // NewSession returns a handler for one more client of the same library.
-func (a *Adapter) NewSession() mcp.Handler {
+func (a *Adapter) NewSession() mcpserver.Handler {
 	s := newSession()
-	return mcp.HandlerFunc(func(_ context.Context, req *mcp.Request) *mcp.Reply { return a.handle(s, req) })
+	return mcpserver.HandlerFunc(func(_ context.Context, req *mcpserver.Request) *mcpserver.Reply { return a.handle(s, req) })
 }
 
 // Handle answers one message of a client that is alone.
-func (a *Adapter) Handle(_ context.Context, req *mcp.Request) *mcp.Reply { return a.handle(a.own, req) }
+func (a *Adapter) Handle(_ context.Context, req *mcpserver.Request) *mcpserver.Reply {
+	return a.handle(a.own, req)
+}
 
-func (a *Adapter) handle(s *session, req *mcp.Request) *mcp.Reply {
+func (a *Adapter) handle(s *session, req *mcpserver.Request) *mcpserver.Reply {
 	if req.Notification {
 		return nil
 	}
@@ -43,16 +46,16 @@ func (a *Adapter) handle(s *session, req *mcp.Request) *mcp.Reply {
 	case "tools/call":
 		return a.callTool(s, req)
 	}
-	return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "Method not found"}}
+	return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "Method not found"}}
 }
 
-func reply(v jsonv.Value) *mcp.Reply { return &mcp.Reply{Result: v.Append(nil)} }
+func reply(v jsonv.Value) *mcpserver.Reply { return &mcpserver.Reply{Result: v.Append(nil)} }
 
-func (a *Adapter) callTool(s *session, req *mcp.Request) *mcp.Reply {
+func (a *Adapter) callTool(s *session, req *mcpserver.Request) *mcpserver.Reply {
 	params, err := jsonv.Parse(req.Params)
 	tool := params.Lookup("name").Text()
 	if err != nil || !a.hasTool(tool) {
-		return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeInvalidParams, Message: "There is no tool " + tool}}
+		return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeInvalidParams, Message: "There is no tool " + tool}}
 	}
 	a.mu.Lock()
 	a.calls++
@@ -68,7 +71,7 @@ func (a *Adapter) callTool(s *session, req *mcp.Request) *mcp.Reply {
 	env := a.answer(s, tool, args)
 	code := env.Lookup("error", "code").Text()
 	if a.is("rpc-errors") && code == "NOT_FOUND_OPERATION" {
-		return &mcp.Reply{Error: &mcp.RPCError{Code: mcp.CodeInternal, Message: env.Lookup("error", "message").Text()}}
+		return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeInternal, Message: env.Lookup("error", "message").Text()}}
 	}
 	failed := code != ""
 	result := jsonv.Object(member("content", jsonv.Array(jsonv.Object(str("type", "text"), str("text", env.String())))),
@@ -80,7 +83,7 @@ func (a *Adapter) callTool(s *session, req *mcp.Request) *mcp.Reply {
 }
 
 // bare is introspection in a dialect: no query, details inside the list.
-func (a *Adapter) bare(args jsonv.Value) *mcp.Reply {
+func (a *Adapter) bare(args jsonv.Value) *mcpserver.Reply {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	params := args.Lookup("params")

@@ -123,7 +123,7 @@ func (a *Adapter) detail(op *operation) jsonv.Value {
 
 func (a *Adapter) describe(p param) jsonv.Value {
 	v := jsonv.Object(str("name", p.name), str("type", p.typ), member("required", jsonv.Bool(p.required)), str("description", p.doc))
-	if len(p.enum) > 0 && p.typ != "Genre" {
+	if len(p.enum) > 0 && p.typ != "Genre" && p.listed == "" {
 		var list []jsonv.Value
 		for _, e := range p.enum {
 			list = append(list, jsonv.String(e))
@@ -161,6 +161,11 @@ type typeInfo struct {
 func (a *Adapter) types() []typeInfo {
 	out := []typeInfo{{name: "Genre", kind: "enum", doc: "Where a book stands in the catalogue.", values: genres}}
 	for _, r := range a.resources {
+		for _, f := range r.fields {
+			if f.listed != "" {
+				out = append(out, typeInfo{name: f.listed, kind: "enum", doc: f.doc, values: f.enum})
+			}
+		}
 		out = append(out,
 			typeInfo{name: r.typeName(), kind: "object", doc: "One " + r.name + ".", fields: r.fields},
 			typeInfo{name: r.typeName() + "List", kind: "object", doc: "A page of " + r.plural + ".", fields: []param{

@@ -21,7 +21,8 @@ type param struct {
 	format         string
 	def            jsonv.Value
 	items          string
-	deny           bool // documented, and refused all the same
+	deny           bool   // documented, and refused all the same
+	listed         string // the type that lists the enum, which the parameter does not refer to
 }
 
 // resource is one collection.
@@ -58,7 +59,7 @@ func (o *operation) does() string {
 	switch o.verb {
 	case "create", "update", "delete", "execute":
 		return o.verb
-	case "abort", "complete", "step":
+	case "abort", "complete", "step", "decide":
 		return "execute"
 	}
 	return "read"

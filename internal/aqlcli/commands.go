@@ -1,0 +1,324 @@
+package aqlcli
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/report"
+)
+
+// ownFormats are the layouts of the specification's report.
+var ownFormats = []string{"json", "text", "markdown"}
+
+// formats lists the formats of reports: the specification's own layouts
+// and those shared with the test runner that make sense for a finished run.
+func formats() []string {
+	names := slices.Clone(ownFormats)
+	for _, f := range report.Formats {
+		switch f.Name {
+		case "html", "junit", "sarif", "tap", "github":
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// newRoot makes the tree of commands for a call.
+func newRoot(c *call) *cobra.Command {
+	root := &cobra.Command{
+		Use:   aqlName,
+		Short: "Test MCP-AQL adapters for conformance",
+		Long: `Judges evidence about an MCP-AQL adapter: a bundle of what its operations say about themselves and do.
+
+Exit codes: 0 passed, 1 failed, 2 warned, 3 an invalid command line or file.`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return fmt.Errorf("no command: expected one of %s", strings.Join(commandNames(cmd), ", "))
+		},
+	}
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	root.CompletionOptions.DisableDefaultCmd = true
+	help := newHelpCmd()
+	root.SetHelpCommand(help)
+	root.AddCommand(newLiveCmd(c), newTestCmd(c), newReportCmd(c), newVerifyFixturesCmd(c), newBadgeCmd(c), newDiffCmd(c), newExplainCmd(c),
+		newCallCmd(c), newDemoCmd(c), newVersionCmd(c), help)
+	return root
+}
+
+// command completes a command with its options and what it does; run returns
+// the exit code.
+func (c *call) command(cmd *cobra.Command, run func(*call) int, options ...option) *cobra.Command {
+	c.add(cmd, options)
+	cmd.Args = positional
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c.switches(cmd)
+		c.args, c.code = args, aql.ExitConfig
+		if len(c.problems) == 0 {
+			c.code = run(c)
+		}
+		return nil
+	}
+	return cmd
+}
+
+func commandNames(root *cobra.Command) (names []string) {
+	for _, cmd := range root.Commands() {
+		names = append(names, cmd.Name())
+	}
+	return names
+}
+
+func newTestCmd(c *call) *cobra.Command {
+	return c.command(&cobra.Command{
+		Use:   "test <bundle-file>",
+		Short: "judge an evidence bundle",
+		Long: `Judges an evidence bundle (- reads it from the standard input).
+Exit code: 0 conformant at the requested level, 1 a MUST category failed, 2 a SHOULD category warned, or by the
+strict rules something was not proved,
+3 an invalid command line or bundle.`,
+	}, (*call).test, append([]option{
+		levelOption(),
+		outputOption(),
+		formatOption(),
+		choice("tier", "", "tier", "tiers of the semantic evaluation (default both)", aql.Tiers()),
+		choice("category", "c", "name", "report this category only", categoryNames()),
+		rulesOption(),
+		normativeOption(),
+		failOnOption(),
+		judgeBundleOption(),
+	}, judgeOptions()...)...)
+}
+
+func newReportCmd(c *call) *cobra.Command {
+	return c.command(&cobra.Command{
+		Use:   "report <results-file>",
+		Short: "convert a JSON report to another format",
+		Long:  "Converts a JSON report (made by test or live with --format json) to another format.",
+	}, (*call).report, formatOption(), outputOption())
+}
+
+func newVerifyFixturesCmd(c *call) *cobra.Command {
+	return c.command(&cobra.Command{
+		Use:   "verify-fixtures [folder]",
+		Short: "check bundles against their expected exit codes",
+		Long: `Judges every *.json bundle of a folder, and of those in it, at its expected_level (default 1) by its expected_rules
+(default reference, and strict for a bundle of a live run) and compares the exit code with its expected_exit_code
+(default 0). Without a folder, the program's own fixtures. Exit code 1 on a difference.`,
+	}, (*call).verifyFixtures, rulesOption(),
+		option{long: "write", value: "folder", doc: "also write the program's own fixtures there, a folder per rule set"})
+}
+
+func newBadgeCmd(c *call) *cobra.Command {
+	return c.command(&cobra.Command{
+		Use:   "badge <results-file>",
+		Short: "make a badge from a JSON report",
+		Long:  "Prints the Markdown lines of the badge that a JSON report earns under the strict rules.",
+	}, (*call).badge, option{long: "svg", value: "file", doc: "write the badge as an SVG file (- is the standard output)"})
+}
+
+func newDiffCmd(c *call) *cobra.Command {
+	return c.command(&cobra.Command{
+		Use:   "diff <old-results> <new-results>",
+		Short: "compare two JSON reports",
+		Long: `Lists what got worse, what was fixed and what is new between two JSON reports.
+Exit code 1 when something got worse.`,
+	}, (*call).diff, outputOption())
+}
+
+func newExplainCmd(c *call) *cobra.Command {
+	return c.command(&cobra.Command{
+		Use:   "explain <test…>",
+		Short: "explain a test, a category or a rule",
+		Long:  "Explains what a test, a category or a rule requires, where the specification says so, and how to fix a failure.",
+	}, (*call).explain)
+}
+
+func newVersionCmd(c *call) *cobra.Command {
+	return c.command(&cobra.Command{
+		Use:   "version",
+		Short: "print the version",
+		Long:  "Prints the version of the program and of the specification it knows.",
+	}, (*call).version)
+}
+
+func newHelpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "print help",
+		Long:  "Prints help, on a command when one is named.",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(help *cobra.Command, args []string) error {
+			cmd, _, err := help.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	}
+}
+
+func (c *call) test() int {
+	f := c.read(c.args[0])
+	if f == nil {
+		return aql.ExitConfig
+	}
+	e, ds := aql.ReadEvidence(f)
+	if !c.diagnostics(ds) {
+		return aql.ExitConfig
+	}
+	o := aql.Options{Level: 1, Tier: aql.Tier(c.flags["tier"]), Category: c.flags["category"], Rules: aql.RuleSet(c.flags["rules"]), FailOn: aql.FailOn(c.flags["fail-on"])}
+	if c.flags["level"] == "2" {
+		o.Level = 2
+	}
+	if o.Rules == "" && !e.Live.IsAbsent() {
+		o.Rules = aql.Strict
+	}
+	if o.Normative = c.flags["normative"] != ""; o.Normative && o.Rules != aql.Strict {
+		c.problem("--normative belongs to the strict rules: add --rules strict")
+		return aql.ExitConfig
+	}
+	if code := c.judgeBundle(f, e, o); code != 0 {
+		return code
+	}
+	r := aql.Evaluate(e, o)
+	c.rowless(r, o)
+	c.unproved(r)
+	return max(c.print(r), r.ExitCode, c.judged(e))
+}
+
+// unproved says what the level asked for lacks evidence of.
+func (c *call) unproved(r *aql.Report) {
+	for _, s := range r.Alerts {
+		c.problem("%s", s)
+	}
+	if r.ExitCode == aql.ExitWarned && len(r.NotProved) > 0 {
+		c.problem("not proved: %s", r.Unproved())
+	}
+}
+
+// rowless says why a report on one category has no row.
+func (c *call) rowless(r *aql.Report, o aql.Options) {
+	if o.Category == "" || slices.ContainsFunc(r.Categories, func(k aql.CategoryResult) bool { return len(k.Tests) > 0 }) {
+		return
+	}
+	why := "only a bundle of a live run, judged by the strict rules, has rows there"
+	for _, k := range aql.Categories() {
+		if k.Name == o.Category && k.Level > o.Level {
+			why = fmt.Sprintf("it belongs to level %d: add --level %d", k.Level, k.Level)
+		}
+	}
+	c.problem("--category: the report has no row: %s: %s", o.Category, why)
+}
+
+// print writes a report in the format and to the place asked for.
+func (c *call) print(r *aql.Report) int {
+	data, err := layOut(r, c.flags["format"])
+	if err != nil {
+		c.problem("cannot make the %s report: %s", c.flags["format"], err)
+		return aql.ExitConfig
+	}
+	return c.emit(c.flags["output"], data)
+}
+
+func layOut(r *aql.Report, format string) ([]byte, error) {
+	switch format {
+	case "", "text":
+		return r.Text(), nil
+	case "json":
+		return r.JSON(), nil
+	case "markdown":
+		return r.Markdown(), nil
+	}
+	f, err := report.Find(format)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = f.Write(&b, r.AsRun(tool()), report.Options{})
+	return b.Bytes(), err
+}
+
+// results reads the JSON report of a positional argument; nil after a
+// mistake.
+func (c *call) results(name string) *aql.Report {
+	f := c.read(name)
+	if f == nil {
+		return nil
+	}
+	r, ds := aql.ReadReport(f)
+	if !c.diagnostics(ds) {
+		return nil
+	}
+	return r
+}
+
+func (c *call) report() int {
+	r := c.results(c.args[0])
+	if r == nil {
+		return aql.ExitConfig
+	}
+	return c.print(r)
+}
+
+func (c *call) badge() int {
+	r := c.results(c.args[0])
+	if r == nil {
+		return aql.ExitConfig
+	}
+	if r.AchievedLevel < 0 {
+		c.problem("%s has no achievedLevel, which a badge is made from: make the report with %s test --format json", c.args[0], aqlName)
+		return aql.ExitConfig
+	}
+	svg, wanted := c.flags["svg"]
+	if wanted {
+		if code := c.emitTo("svg", svg, r.BadgeSVG()); code != 0 || svg == "-" {
+			return code
+		}
+	}
+	return c.emit("-", []byte(r.BadgeMarkdown()))
+}
+
+func (c *call) diff() int {
+	before, after := c.results(c.args[0]), c.results(c.args[1])
+	if before == nil || after == nil {
+		return aql.ExitConfig
+	}
+	d := aql.Compare(before, after)
+	code := c.emit(c.flags["output"], []byte(d.Text()))
+	if code == 0 && d.Regressed() {
+		return aql.ExitFailed
+	}
+	return code
+}
+
+func (c *call) explain() int {
+	topic := strings.Join(c.args, " ")
+	text, ok := aql.Explain(topic)
+	if !ok {
+		hint := ""
+		if text != "" {
+			hint = fmt.Sprintf(" (did you mean %q?)", text)
+		}
+		c.problem("unknown name %q%s: expected a test, a category or a rule", topic, hint)
+		return aql.ExitConfig
+	}
+	return c.emit("-", []byte(text))
+}
+
+func (c *call) version() int {
+	return c.emit("-", []byte(versionLine()+"\n"))
+}
+
+func versionLine() string {
+	return fmt.Sprintf("%s %s (MCP-AQL specification 1.0.0-draft)", aqlName, cmdutil.Version())
+}

@@ -1,0 +1,193 @@
+package aqlcli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/osfile"
+)
+
+// A journal is a file of JSON lines, one for each thing a live run is about
+// to create. It is there before the first create is sent and gone when the
+// run has removed everything, so what a killed run left can be found.
+
+type journalLine struct {
+	Target    string      `json:"target,omitempty"` // first line only
+	Run       string      `json:"run,omitempty"`
+	Intend    string      `json:"intend,omitempty"` // operation
+	Marker    string      `json:"marker,omitempty"`
+	Created   string      `json:"created,omitempty"` // operation
+	Deleted   string      `json:"deleted,omitempty"` // parameter
+	Parameter string      `json:"parameter,omitempty"`
+	ID        jsonv.Value `json:"id,omitzero"`
+	With      jsonv.Value `json:"with,omitzero"` // what else names it
+}
+
+// journal is the journal of one run. The file is locked while the run goes.
+type journal struct {
+	name  string
+	first journalLine
+	f     *os.File
+}
+
+func newJournal(dir, target, run string) *journal {
+	return &journal{name: filepath.Join(dir, run+".jsonl"), first: journalLine{Target: target, Run: run}}
+}
+
+// open makes the file and takes its lock, which says that the run is going.
+func (j *journal) open() error {
+	if err := os.MkdirAll(filepath.Dir(j.name), 0o700); err != nil {
+		return fmt.Errorf("make the folder for the journal: %w", err)
+	}
+	f, err := os.OpenFile(j.name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the journal: %w", err)
+	}
+	j.f = f
+	// Where a file system has no locks, the run goes on without.
+	_, _ = osfile.TryLock(f)
+	return j.write(j.first)
+}
+
+// write appends a line and has it on the disk before it returns: the process
+// may be killed in the next moment.
+func (j *journal) write(l journalLine) error {
+	if j.f == nil {
+		if err := j.open(); err != nil {
+			return err
+		}
+	}
+	data, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("write the journal: %w", err)
+	}
+	if _, err := j.f.Write(append(data, '\n')); err != nil {
+		return fmt.Errorf("write the journal: %w", err)
+	}
+	return nil
+}
+
+// Intend notes a create that is about to be sent.
+func (j *journal) Intend(operation, marker string) error {
+	return j.write(journalLine{Intend: operation, Marker: marker})
+}
+
+// Created notes what a create made.
+func (j *journal) Created(operation, parameter string, id, with jsonv.Value) error {
+	return j.write(journalLine{Created: operation, Parameter: parameter, ID: id, With: with})
+}
+
+// Deleted notes what was removed.
+func (j *journal) Deleted(parameter string, id jsonv.Value) error {
+	return j.write(journalLine{Deleted: parameter, ID: id})
+}
+
+// end closes the journal, and removes it when nothing is left.
+func (j *journal) end(clean bool) {
+	if j.f == nil {
+		return
+	}
+	_ = j.f.Close()
+	if clean {
+		_ = os.Remove(j.name)
+	}
+}
+
+// foundJournals are the journals of a folder, sorted by whose they are.
+type foundJournals struct {
+	left   []aql.Left
+	files  []string // of left
+	going  []string // of runs that have not ended
+	odd    []string // that are no journals
+	others int      // of other adapters
+	locks  []*os.File
+}
+
+// close gives the locks up.
+func (j *foundJournals) close() {
+	for _, f := range j.locks {
+		_ = f.Close()
+	}
+}
+
+// journals reads the journals of a folder and takes the locks of those that
+// belong to a target. Lines that were cut short by a kill are passed over.
+func journals(dir, target string) (*foundJournals, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil {
+		return nil, fmt.Errorf("look for journals: %w", err)
+	}
+	found := &foundJournals{}
+	for _, name := range names {
+		if err := found.add(name, target); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			found.close()
+			return nil, fmt.Errorf("read the journal: %w", err)
+		}
+	}
+	return found, nil
+}
+
+func (j *foundJournals) add(name, target string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	held, err := osfile.TryLock(f)
+	going := err == nil && !held
+	data, err := io.ReadAll(f)
+	if err != nil {
+		_ = f.Close()
+		return err
+	}
+	l, ours := readJournal(string(data), target)
+	switch {
+	case l.RunID == "":
+		j.odd = append(j.odd, name)
+	case !ours:
+		j.others++
+	case going:
+		j.going = append(j.going, l.RunID)
+	default:
+		j.left, j.files, j.locks = append(j.left, l), append(j.files, name), append(j.locks, f)
+		return nil
+	}
+	return f.Close()
+}
+
+func readJournal(data, target string) (aql.Left, bool) {
+	var left aql.Left
+	ours := false
+	gone := map[string]bool{}
+	var made []aql.LeftID
+	lines := bufio.NewScanner(strings.NewReader(data))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var l journalLine
+		if json.Unmarshal(lines.Bytes(), &l) != nil {
+			continue
+		}
+		switch {
+		case l.Run != "":
+			left.RunID, ours = l.Run, l.Target == target
+		case l.Created != "":
+			made = append(made, aql.LeftID{Operation: l.Created, ID: l.ID, With: l.With})
+		case l.Deleted != "":
+			gone[l.ID.String()] = true
+		}
+	}
+	for _, m := range made {
+		if !gone[m.ID.String()] {
+			left.IDs = append(left.IDs, m)
+		}
+	}
+	return left, ours
+}

@@ -1,0 +1,341 @@
+package aqlcli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/proc"
+	"mcptest/internal/run"
+	"mcptest/internal/source"
+	"mcptest/internal/term"
+)
+
+func newLiveCmd(c *call) *cobra.Command {
+	return c.command(&cobra.Command{
+		Use:   "live",
+		Short: "test a running adapter",
+		Long: `Tests a running adapter and judges its answers by the strict rules. Mode safe calls only
+operations that read; write also creates, updates and deletes its own things, marked zz_conf_, and removes them.
+Exit code: 0 conformant at the requested level, 1 a MUST category failed or data changed that the run did not create,
+2 not proved, or a SHOULD category warned,
+3 an invalid command line, an error in this program, or no adapter, 130 interrupted.`,
+	}, (*call).live, optionsOfLive()...)
+}
+
+func newCallCmd(c *call) *cobra.Command {
+	return c.command(&cobra.Command{
+		Use:   "call <tool> [arguments-json]",
+		Short: "call one tool of an adapter",
+		Long: `Calls one tool with arguments, a JSON object, and prints the answer: it repeats a finding of live.
+No mode restricts it.`,
+	}, (*call).callTool, targetOptions()...)
+}
+
+// withAdapter runs fn with a context that a signal ends and a keeper that
+// ends what was started.
+func (c *call) withAdapter(fn func(ctx context.Context, t *target) int) int {
+	t, ok := c.target()
+	if !ok {
+		return aql.ExitConfig
+	}
+	defer t.end()
+	w := cmdutil.NewWorld(c.Streams, slog.New(slog.DiscardHandler))
+	ctx, stop := cmdutil.WatchSignals(context.Background(), c.Err, w.Kill)
+	defer stop()
+	t.keeper = w.Ledger
+	defer w.Sweep(context.Background())
+	code := fn(ctx, t)
+	var sig *run.Interrupted
+	if errors.As(context.Cause(ctx), &sig) {
+		return sig.Code
+	}
+	return code
+}
+
+// liveOptions reads the options of a live run; false after a mistake.
+func (c *call) liveOptions(t *target) (aql.LiveOptions, bool) {
+	o := aql.LiveOptions{
+		Dial: t.dial, Mode: c.flags["mode"], Prefix: c.flags["prefix"], Tool: c.flags["tool"], Allow: c.all("allow-op"), Deny: c.all("deny-op"), AppendOnly: c.all("append-only"),
+		Target: t.shown(), Repeat: c.repeat(t), Program: aqlName + " " + cmdutil.Version(), RunID: newRunID(),
+	}
+	o.Stress, o.Probed = c.flags["stress"] != "", c.flags["bundle-scope"] == "probed"
+	o.Confirm, o.Secrets = c.flags["confirm"] != "", t.secrets
+	o.MaxCalls, _ = strconv.Atoi(c.flags["max-calls"])
+	o.Rate, _ = strconv.ParseFloat(c.flags["rate"], 64)
+	o.CallTimeout, _ = time.ParseDuration(c.flags["call-timeout"])
+	o.Budget, _ = time.ParseDuration(c.flags["budget"])
+	for _, glob := range append(o.Allow, o.Deny...) {
+		if _, err := filepath.Match(glob, "x"); err != nil {
+			c.problem("--allow-op, --deny-op: %q is not a valid pattern", glob)
+			return o, false
+		}
+	}
+	if !c.openValues(&o) {
+		return o, false
+	}
+	return o, true
+}
+
+// newRunID names a run by six hexadecimal digits.
+func newRunID() string {
+	var b [3]byte
+	_, _ = rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+func (c *call) live() int {
+	if _, given := c.flags["replay"]; given {
+		return c.replay()
+	}
+	if !c.recordFits() || !c.writable() {
+		return aql.ExitConfig
+	}
+	return c.withAdapter(func(ctx context.Context, t *target) int {
+		o, ok := c.liveOptions(t)
+		if !ok {
+			return aql.ExitConfig
+		}
+		dir := c.flags["journal"]
+		if dir == "" {
+			var err error
+			if dir, err = stateDir(); err != nil {
+				c.problem("%s; --journal names one", err)
+				return aql.ExitConfig
+			}
+		}
+		var keys []string
+		if o.Asking, keys, ok = c.asking(dir, t.keeper); !ok {
+			return aql.ExitConfig
+		}
+		o.Secrets = append(o.Secrets, keys...)
+		switch {
+		case c.flags["clean"] != "":
+			return c.liveClean(ctx, o, dir)
+		case o.Mode == aql.ModePlan:
+			return c.livePlan(ctx, o)
+		}
+		return c.liveRun(ctx, o, dir)
+	})
+}
+
+func (c *call) liveRun(ctx context.Context, o aql.LiveOptions, dir string) int {
+	tape, ok := c.startRecording()
+	if !ok {
+		return aql.ExitConfig
+	}
+	if tape != nil {
+		o.Record, o.Recorded = tape, c.recordedOptions()
+	}
+	j := newJournal(dir, o.Target, o.RunID)
+	o.Journal = j
+	if o.Mode == aql.ModeWrite || o.Mode == aql.ModeFull {
+		if err := j.open(); err != nil {
+			c.problem("--journal: %s; without it nothing is created, so nothing was tested. --journal names another folder", err)
+			return aql.ExitConfig
+		}
+	}
+	var odd source.Diagnostics
+	o.Warn = func(d source.Diagnostic) { odd.Add(d) }
+	status := term.NewStatus(c.Err, c.Env)
+	o.Progress = func(p aql.Progress) { status.Set(progressLine(p)) }
+	e, err := aql.Collect(ctx, o)
+	status.Clear()
+	j.end(e == nil || e.Live.Lookup("leftovers").Len() == 0)
+	code := c.wasRecorded(tape, err)
+	return max(code, c.liveReport(o, e, err, odd))
+}
+
+// liveReport makes the report of what was collected. Err is why there is no
+// evidence, or beside evidence what went wrong.
+func (c *call) liveReport(o aql.LiveOptions, e *aql.Evidence, err error, odd source.Diagnostics) int {
+	if e == nil {
+		return c.noAdapter(err)
+	}
+	least := 0
+	var broken *aql.BrokenRunError
+	if errors.As(err, &broken) {
+		c.problem("%s", broken)
+		c.problem("%s", broken.Stack)
+		least = aql.ExitConfig
+	}
+	bundle := aql.Mask(e.JSON(), o.Secrets)
+	data := append(bundle.Indent("", "  "), '\n')
+	name := c.flags["bundle"]
+	if name != "" {
+		if code := c.emitTo("bundle", name, data); code != 0 {
+			return code
+		}
+	} else {
+		name = "(live)"
+	}
+	// The report is made from the bundle's bytes, so that the bundle gives
+	// the same one later.
+	read, ds := aql.ReadEvidence(&source.File{Name: name, Path: name, Data: data})
+	if !c.diagnostics(ds) {
+		return aql.ExitConfig
+	}
+	opts := aql.Options{Level: 1, Rules: aql.Strict, Normative: c.flags["normative"] != "", FailOn: aql.FailOn(c.flags["fail-on"])}
+	if c.flags["level"] == "2" {
+		opts.Level = 2
+	}
+	r := aql.Evaluate(read, opts)
+	c.unproved(r)
+	c.aside(bundle.Lookup("x_live"), odd)
+	return max(least, c.print(r), r.ExitCode, c.judged(read))
+}
+
+// aside tells on the standard error what a report may be read without.
+func (c *call) aside(live jsonv.Value, odd source.Diagnostics) {
+	for _, d := range live.Lookup("changed").Elems() {
+		c.problem("data changed that this run did not create: %s", d.Lookup("says").Text())
+	}
+	for _, l := range live.Lookup("leftovers").Elems() {
+		c.problem("left behind: %s", aql.Leftover(l))
+	}
+	c.explained(odd)
+	for _, n := range live.Lookup("notices").Elems() {
+		if !slices.ContainsFunc(odd, func(d source.Diagnostic) bool { return d.Msg == n.Text() }) {
+			c.problem("%s", n.Text())
+		}
+	}
+	if why := live.Lookup("ended").Text(); why != "" {
+		c.problem("the run is not complete: %s", why)
+	}
+}
+
+func progressLine(p aql.Progress) string {
+	s := p.Phase
+	if p.Total > 0 {
+		s += fmt.Sprintf(" · operation %d of %d", min(p.Done+1, p.Total), p.Total)
+	}
+	return fmt.Sprintf("%s · %d calls · %s", s, p.Calls, p.Elapsed.Round(time.Second))
+}
+
+// noAdapter says why there was nothing to test.
+func (c *call) noAdapter(err error) int {
+	c.problem("%s", err)
+	var open *mcp.OpenError
+	if errors.As(err, &open) {
+		for line := range strings.Lines(open.Detail()) {
+			c.problem("  %s", strings.TrimRight(line, "\n"))
+		}
+	}
+	var start *proc.StartError
+	if errors.As(err, &start) {
+		c.problem("  the command is not passed to a shell: write its words, or bash -c '…'")
+	}
+	return aql.ExitConfig
+}
+
+func (c *call) livePlan(ctx context.Context, o aql.LiveOptions) int {
+	o.Mode = aql.ModeFull
+	plan, template, err := aql.PlanLive(ctx, o)
+	if err != nil {
+		return c.noAdapter(err)
+	}
+	var b strings.Builder
+	for _, p := range plan {
+		fmt.Fprintf(&b, "%-8s risk %d  %s", p.Category, p.Risk, p.Operation)
+		if len(p.Reasons) > 0 {
+			fmt.Fprintf(&b, "  (%s)", strings.Join(p.Reasons, ", "))
+		}
+		b.WriteByte('\n')
+		switch {
+		case p.Skipped != "":
+			fmt.Fprintf(&b, "         not called: %s\n", p.Skipped)
+		default:
+			fmt.Fprintf(&b, "         %s %s\n", p.Tool, p.Arguments)
+		}
+	}
+	fmt.Fprintf(&b, "Mode safe calls operations of risk 0; write also creates, updates and deletes its own things; full also calls EXECUTE operations.\n")
+	if name, given := c.flags["values-template"]; given {
+		if code := c.emitTo("values-template", name, append(template.Indent("", "  "), '\n')); code != 0 || name == "-" {
+			return code
+		}
+	}
+	return c.emit(c.flags["output"], []byte(b.String()))
+}
+
+func (c *call) liveClean(ctx context.Context, o aql.LiveOptions, dir string) int {
+	if info, err := os.Stat(dir); c.flags["journal"] != "" && (err != nil || !info.IsDir()) {
+		c.problem("--journal: %s is not a folder: name the one that the run used", dir)
+		return aql.ExitConfig
+	}
+	found, err := journals(dir, o.Target)
+	if err != nil {
+		c.problem("%s", err)
+		return aql.ExitConfig
+	}
+	defer found.close()
+	for _, run := range found.going {
+		c.problem("run %s is still running: what it created is kept", run)
+	}
+	for _, name := range found.odd {
+		c.problem("%s is not a journal of a live run and is ignored", name)
+	}
+	left, files := found.left, found.files
+	if len(left) == 0 {
+		says := "Nothing to clean up: no run of this adapter that has ended has a journal in " + dir
+		if found.others > 0 {
+			says += fmt.Sprintf(" (journals of other adapters: %d)", found.others)
+		}
+		return c.emit("-", []byte(says+".\n"))
+	}
+	done, err := aql.CleanLive(ctx, o, left)
+	if err != nil {
+		return c.noAdapter(err)
+	}
+	var b strings.Builder
+	for _, s := range done.Removed {
+		fmt.Fprintf(&b, "removed: %s\n", s)
+	}
+	fmt.Fprintf(&b, "%d removed, %d left; journals of runs that ended: %d\n", len(done.Removed), len(done.Failed), len(left))
+	if len(done.Failed) > 0 {
+		for _, s := range done.Failed {
+			c.problem("left behind: %s", s)
+		}
+		return max(aql.ExitFailed, c.emit("-", []byte(b.String())))
+	}
+	found.close() // a file that is open cannot be removed everywhere
+	for _, f := range files {
+		_ = os.Remove(f)
+	}
+	return c.emit("-", []byte(b.String()))
+}
+
+func (c *call) callTool() int {
+	var args jsonv.Value
+	if len(c.args) > 1 {
+		var err error
+		if args, err = jsonv.Parse([]byte(c.args[1])); err != nil {
+			c.problem("the arguments are not JSON: %s", err)
+			return aql.ExitConfig
+		}
+	}
+	return c.withAdapter(func(ctx context.Context, t *target) int {
+		o := aql.LiveOptions{Dial: t.dial}
+		o.CallTimeout, _ = time.ParseDuration(c.flags["call-timeout"])
+		answer, took, err := aql.CallOnce(ctx, o, c.args[0], args)
+		if err != nil {
+			return c.noAdapter(err)
+		}
+		fmt.Fprintf(c.Err, "%s\n", took.Round(time.Millisecond))
+		return c.emit("-", append(answer.Indent("", "  "), '\n'))
+	})
+}

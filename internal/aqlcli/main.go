@@ -1,0 +1,150 @@
+package aqlcli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/osfile"
+	"mcptest/internal/result"
+	"mcptest/internal/source"
+)
+
+// aqlName is the program whose command line is here.
+const aqlName = "mcpaql-conformance"
+
+// maxAQLFile bounds a bundle or a report. A bigger one is no evidence but a
+// mistake in the command line, such as a device file.
+const maxAQLFile = 256 << 20
+
+// Main is the command line of mcpaql-conformance, without the program's name.
+// It returns the exit code: 0 passed, 1 a MUST category failed, 2 a SHOULD
+// category warned, 3 an invalid command line or file.
+func Main(args []string, streams cmdutil.Streams) int {
+	if cmdutil.Guardian(args, streams) {
+		return aql.ExitPassed
+	}
+	c := &call{Streams: streams, flags: map[string]string{}}
+	root := newRoot(c)
+	root.SetArgs(append([]string{}, args...)) // never nil, which means the arguments of the process
+	root.SetIn(c.In)
+	root.SetOut(c.Out)
+	root.SetErr(c.Err)
+	cmd, err := root.ExecuteC()
+	if err != nil {
+		c.code = c.finish(aql.ExitConfig)
+		cmdutil.UsageError(c.Err, cmd, err)
+		return c.code
+	}
+	return c.finish(c.code)
+}
+
+// call is one invocation: its flags and arguments, and what is wrong with it.
+type call struct {
+	cmdutil.Streams
+	flags    map[string]string // by long name: the values given, "yes" for a switch
+	args     []string
+	problems []string
+	code     int
+}
+
+// problem notes a mistake; finish prints it.
+func (c *call) problem(format string, args ...any) {
+	c.problems = append(c.problems, aqlName+": "+fmt.Sprintf(format, args...))
+}
+
+// diagnostics notes the mistakes of a file, and its warnings only when there
+// is no mistake: who has to mend a file first wants to know why.
+func (c *call) diagnostics(ds source.Diagnostics) bool {
+	for _, d := range ds {
+		if d.Severity == source.Error || !ds.HasErrors() {
+			line := d.String()
+			if d.Hint != "" {
+				line += " (" + d.Hint + ")"
+			}
+			c.problems = append(c.problems, line)
+		}
+	}
+	return !ds.HasErrors()
+}
+
+// finish prints the problems, one a line, and returns the exit code.
+func (c *call) finish(code int) int {
+	var b strings.Builder
+	for _, p := range c.problems {
+		b.WriteString(strings.Map(func(r rune) rune {
+			if r < ' ' || r == 0x7f {
+				return ' '
+			}
+			return r
+		}, p) + "\n")
+	}
+	if _, err := io.WriteString(c.Err, b.String()); err != nil {
+		return aql.ExitConfig
+	}
+	return code
+}
+
+// read loads a file of the command line, "-" being the standard input; nil
+// when it cannot be read.
+func (c *call) read(name string) *source.File {
+	var data []byte
+	var err error
+	if name == "-" {
+		name = "(standard input)"
+		data, err = readLimited(c.In)
+	} else {
+		data, err = readFile(name)
+	}
+	if err != nil {
+		c.problem("cannot read %s: %s", name, cmdutil.Reason(err))
+		return nil
+	}
+	return &source.File{Name: name, Path: name, Data: data}
+}
+
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, errors.New("it is a folder")
+	}
+	return readLimited(f)
+}
+
+func readLimited(r io.Reader) ([]byte, error) {
+	if r == nil {
+		return nil, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxAQLFile+1))
+	if err == nil && len(data) > maxAQLFile {
+		err = fmt.Errorf("it is larger than %d MiB", maxAQLFile>>20)
+	}
+	return data, err
+}
+
+// emit writes a result to a file, or to the standard output for "" and "-".
+// A file is written whole or not at all.
+func (c *call) emit(name string, data []byte) int {
+	if name == "" || name == "-" {
+		if _, err := c.Out.Write(data); err != nil {
+			c.problem("cannot write to the standard output: %s", cmdutil.Reason(err))
+			return aql.ExitConfig
+		}
+		return 0
+	}
+	if err := osfile.Replace(name, data, 0o644); err != nil {
+		c.problem("--output: cannot write %s: %s", name, cmdutil.Reason(err))
+		return aql.ExitConfig
+	}
+	return 0
+}
+
+func tool() result.Tool { return result.Tool{Name: aqlName, Version: cmdutil.Version()} }

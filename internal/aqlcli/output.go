@@ -1,0 +1,118 @@
+package aqlcli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/osfile"
+)
+
+// Where results go. A file that cannot be written is found before an adapter
+// is called: a run that is lost at its end has cost its time, and the calls.
+
+// outputFlags are the options of live that name a file to write, but for
+// --record.
+var outputFlags = []string{"output", "bundle", "values-template"}
+
+// writable reports whether the files can be written that the options of live
+// name.
+func (c *call) writable() bool {
+	ok := true
+	for _, flag := range outputFlags {
+		name, given := c.flags[flag]
+		if !given || name == "-" {
+			continue
+		}
+		if err := tryWrite(name); err != nil {
+			c.problem("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
+			ok = false
+		}
+	}
+	return c.oneStdout() && c.apart() && ok
+}
+
+// oneStdout reports whether at most one result goes to the standard output.
+func (c *call) oneStdout() bool {
+	if out := c.flags["output"]; c.flags["bundle"] == "-" && (out == "" || out == "-") {
+		c.problem("--bundle and the report cannot both go to the standard output: add --output FILE")
+		return false
+	}
+	return true
+}
+
+// apart reports whether the files are different ones.
+func (c *call) apart() bool {
+	names := map[string]string{}
+	ok := true
+	for _, flag := range append(outputFlags[:len(outputFlags):len(outputFlags)], "record") {
+		name, given := c.flags[flag]
+		if !given || name == "-" {
+			continue
+		}
+		name = filepath.Clean(name)
+		if other, taken := names[name]; taken {
+			if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+				continue // /dev/null takes anything
+			}
+			c.problem("--%s and --%s name the same file: %s", other, flag, name)
+			ok = false
+		}
+		names[name] = flag
+	}
+	return ok
+}
+
+// tryWrite says what would keep writeWhole from writing a file, and leaves
+// everything as it is.
+func tryWrite(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return errors.New("it is a folder")
+	case err == nil && info.Mode()&fs.ModeDevice != 0:
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	case err == nil && !info.Mode().IsRegular():
+		return nil // opening a pipe waits for its reader
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := parentThere(name); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// parentThere says that the folder of a file is missing.
+func parentThere(name string) error {
+	dir := filepath.Dir(name)
+	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		return fmt.Errorf("there is no folder %s", dir)
+	}
+	return nil
+}
+
+// emitTo writes a result to the file that an option other than --output
+// names, or to the standard output.
+func (c *call) emitTo(flag, name string, data []byte) int {
+	if name == "" || name == "-" {
+		return c.emit(name, data)
+	}
+	if err := osfile.Replace(name, data, 0o644); err != nil {
+		c.problem("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
+		return aql.ExitConfig
+	}
+	return 0
+}

@@ -1,0 +1,279 @@
+package aqlcli
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcptest/internal/aql"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/source"
+)
+
+// recordingName is the file of a recording in a folder.
+const recordingName = "live.jsonl"
+
+// recordOptions are the options that write a run down, and play it back.
+func recordOptions() []option {
+	return []option{
+		{long: "record", value: "path", doc: "record every request and answer, as JSON lines, to a file or into a folder"},
+		{long: "replay", value: "path", doc: "replay a recording without the adapter, with the recorded options"},
+	}
+}
+
+// shapingFlags are the options that decide what a run sends. A recording
+// holds them, and they cannot be others when it is played back.
+var shapingFlags = []string{
+	"mode", "prefix", "tool", "allow-op", "deny-op", "append-only", "max-calls", "rate", "budget", "call-timeout", "confirm", "stress", "bundle-scope",
+}
+
+// reportFlags are the options that decide how a run is judged. A recording
+// holds them too; others may be given.
+var reportFlags = []string{"level", "normative", "fail-on"}
+
+// replayFlags are the options that --replay leaves a meaning, beside
+// shapingFlags and reportFlags.
+var replayFlags = []string{"replay", "output", "format", "bundle"}
+
+// recordedOptions are the options of a run as its recording holds them.
+func (c *call) recordedOptions() map[string][]string {
+	out := map[string][]string{}
+	for _, flag := range slices.Concat(shapingFlags, reportFlags) {
+		if _, given := c.flags[flag]; given {
+			out[flag] = c.all(flag)
+		}
+	}
+	return out
+}
+
+// recordingFile is the file that --record or --replay names.
+func recordingFile(name string) string {
+	info, err := os.Stat(name)
+	if err == nil && info.IsDir() || strings.HasSuffix(name, "/") || strings.HasSuffix(name, string(os.PathSeparator)) {
+		return filepath.Join(name, recordingName)
+	}
+	return name
+}
+
+// startRecording opens the file of --record; nil without the option, false
+// after a mistake.
+func (c *call) startRecording() (*os.File, bool) {
+	name, given := c.flags["record"]
+	if !given {
+		return nil, true
+	}
+	file := recordingFile(name)
+	var err error
+	if file != name {
+		err = os.MkdirAll(filepath.Dir(file), 0o777)
+	}
+	var f *os.File
+	if err == nil {
+		err = parentThere(file)
+	}
+	if err == nil {
+		f, err = os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	}
+	if err == nil && !isDevice(f) {
+		err = f.Chmod(0o600) // it may have been there
+	}
+	if err != nil {
+		c.problem("--record: cannot write %s: %s", file, cmdutil.Reason(err))
+		return nil, false
+	}
+	return f, true
+}
+
+func isDevice(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && !info.Mode().IsRegular()
+}
+
+// recordFits reports whether --record belongs to what is asked for.
+func (c *call) recordFits() bool {
+	name, given := c.flags["record"]
+	if !given {
+		return true
+	}
+	_, model := c.flags["model"]
+	switch {
+	case name == "-":
+		c.problem("--record: expected a file: the standard output is the report's")
+	case model:
+		c.problem("--record does not keep the answers of a model: remove --model, or use --bundle, which test judges again")
+	case c.flags["mode"] == aql.ModePlan:
+		c.problem("--record: --mode plan tests nothing that could be recorded")
+	case c.flags["clean"] != "":
+		c.problem("--record: --clean tests nothing that could be recorded")
+	default:
+		return true
+	}
+	return false
+}
+
+// replay plays a recording back and makes its report.
+func (c *call) replay() int {
+	if !c.replayFits() || !c.writable() {
+		return aql.ExitConfig
+	}
+	f := c.read(recordingFile(c.flags["replay"]))
+	if f == nil {
+		return aql.ExitConfig
+	}
+	rec, err := aql.ReadRecording(f)
+	if err != nil {
+		c.problem("--replay: %s", err)
+		return aql.ExitConfig
+	}
+	if !c.takeOptions(rec) {
+		return aql.ExitConfig
+	}
+	o, ok := c.liveOptions(&target{})
+	if !ok {
+		return aql.ExitConfig
+	}
+	o.Dial, o.Replay, o.RunID, o.Target, o.Repeat, o.Values = nil, rec, rec.RunID, rec.Target, rec.Repeat, rec.Values
+	e, err := aql.Collect(context.Background(), o)
+	var wrong *aql.RecordingError
+	if errors.As(err, &wrong) {
+		c.problem("--replay: %s", wrong)
+		return aql.ExitConfig
+	}
+	return c.liveReport(o, e, err, nil)
+}
+
+// replayFits reports whether the options beside --replay belong to it.
+func (c *call) replayFits() bool {
+	ok := true
+	allowed := slices.Concat(replayFlags, shapingFlags, reportFlags)
+	for _, flag := range slices.Sorted(maps.Keys(c.flags)) {
+		switch {
+		case slices.Contains(allowed, flag):
+			continue
+		case flag == "values":
+			c.problem("--values: the recording has its own")
+		case flag == "stdio" || flag == "url":
+			c.problem("--replay replaces the adapter: remove --%s", flag)
+		default:
+			c.problem("--%s has no effect with --replay", flag)
+		}
+		ok = false
+	}
+	return ok
+}
+
+// takeOptions sets the options that a recording was made with. One that was
+// given and differs is a mistake where it shapes requests.
+func (c *call) takeOptions(rec *aql.Recording) bool {
+	ok := true
+	for _, flag := range slices.Concat(shapingFlags, reportFlags) {
+		var had []string
+		var err error
+		for _, v := range rec.Options[flag] {
+			if v, err = checkedOption(flag, v); err != nil {
+				c.problem("--replay: %s:1: the option %s cannot be used: %s", rec.File, flag, err)
+				return false
+			}
+			had = append(had, v)
+		}
+		before, recorded := strings.Join(had, "\x00"), len(had) > 0
+		_, given := c.flags[flag]
+		switch {
+		case given && slices.Contains(reportFlags, flag):
+		case given && !recorded && c.flags[flag] == shapingDefault(flag):
+		case given && (!recorded || c.flags[flag] != before):
+			c.problem("--%s %s: the recording was made with %s; remove the option, or record the run again", flag, shownOption(c.flags[flag]), shownRecorded(flag, before, recorded))
+			ok = false
+		case recorded:
+			c.flags[flag] = before
+		}
+	}
+	return ok
+}
+
+// shapingDefault is what an option is when it is not given.
+func shapingDefault(flag string) string {
+	switch flag {
+	case "mode":
+		return aql.ModeSafe
+	case "bundle-scope":
+		return "all"
+	case "max-calls":
+		return "2000"
+	case "budget":
+		return "10m"
+	case "call-timeout":
+		return "30s"
+	}
+	return ""
+}
+
+// checkedOption holds a value from a file against its option.
+func checkedOption(name, value string) (string, error) {
+	for _, o := range optionsOfLive() {
+		switch {
+		case o.long != name:
+		case o.value == "":
+			return "yes", nil
+		default:
+			return o.checked(value)
+		}
+	}
+	return "", errors.New("there is no such option")
+}
+
+func shownOption(v string) string { return strings.ReplaceAll(v, "\x00", " ") }
+
+func shownRecorded(flag, before string, recorded bool) string {
+	if !recorded {
+		return "its default"
+	}
+	return "--" + flag + " " + shownOption(before)
+}
+
+// wasRecorded notes a recording that could not be written; it returns the
+// exit code.
+func (c *call) wasRecorded(f *os.File, err error) int {
+	var wrong *aql.RecordError
+	if f == nil {
+		return 0
+	}
+	if closed := f.Close(); errors.As(err, &wrong) {
+		c.problem("--record: cannot write %s: %s", f.Name(), cmdutil.Reason(wrong.Err))
+	} else if closed != nil {
+		c.problem("--record: cannot write %s: %s", f.Name(), cmdutil.Reason(closed))
+	} else {
+		return 0
+	}
+	return aql.ExitConfig
+}
+
+// openValues reads the file of --values; false after a mistake.
+func (c *call) openValues(o *aql.LiveOptions) bool {
+	name, given := c.flags["values"]
+	if !given {
+		return true
+	}
+	f := c.read(name)
+	if f == nil {
+		return false
+	}
+	v, f, ds := aql.ReadValues(f)
+	if ds.HasErrors() {
+		c.explained(ds)
+		return false
+	}
+	o.Values, o.ValuesFile = v, f
+	return true
+}
+
+// explained prints diagnostics with their lines.
+func (c *call) explained(ds source.Diagnostics) {
+	if err := ds.Print(c.Err, source.Style{}); err != nil {
+		c.problem("cannot write to the standard error: %s", cmdutil.Reason(err))
+	}
+}

@@ -1,0 +1,22 @@
+package aqlcli
+
+import (
+	"mcptest/internal/aql"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/gen"
+)
+
+// exitCodes is the table of exit codes.
+var exitCodes = []gen.ExitCode{
+	{Code: aql.ExitPassed, Doc: "conformant at the requested level"},
+	{Code: aql.ExitFailed, Doc: "a MUST category failed, or live changed data that it did not create; for diff and verify-fixtures, a difference"},
+	{Code: aql.ExitWarned, Doc: "a SHOULD category warned"},
+	{Code: aql.ExitConfig, Doc: "an invalid command line or file"},
+}
+
+// Program describes the command line, for the reference and the manual page.
+func Program() gen.Program {
+	p := cmdutil.Describe(newRoot(&call{}))
+	p.ExitCodes = exitCodes
+	return p
+}

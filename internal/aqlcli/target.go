@@ -1,0 +1,284 @@
+package aqlcli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/mcp"
+	"mcptest/internal/proc"
+	"mcptest/internal/secret"
+)
+
+// targetOptions are the options that say which adapter is meant.
+func targetOptions() []option {
+	return []option{
+		{long: "stdio", value: "command", doc: "start the adapter with this command, words as in a shell, and connect over stdio"},
+		{long: "url", value: "url", doc: "connect to an adapter at this http or https address"},
+		{long: "env", value: "NAME=value", doc: "add a variable to the environment of --stdio (may be repeated)", check: assignment, many: true},
+		{long: "pass-env", value: "name", doc: "pass a variable of this environment on to --stdio (may be repeated)", many: true},
+		{long: "header", value: "header", doc: "send a header, such as \"Name: value\", with every request to --url (may be repeated)", check: headerLine, many: true},
+		{long: "bearer-env", value: "name", doc: "send the value of this variable as bearer token to --url"},
+		{long: "isolate-home", doc: "start --stdio in an empty folder that is also its home, and remove it afterwards"},
+		{long: "call-timeout", value: "duration", doc: "time for one call, such as 30s (default 30s)", check: duration},
+	}
+}
+
+func assignment(s string) (string, error) {
+	if name, _, ok := strings.Cut(s, "="); !ok || name == "" {
+		return "", fmt.Errorf("expected NAME=value; got %q", s)
+	}
+	return s, nil
+}
+
+func headerLine(s string) (string, error) {
+	if name, _, ok := strings.Cut(s, ":"); !ok || strings.TrimSpace(name) == "" {
+		return "", errors.New("expected \"Name: value\"")
+	}
+	return s, nil
+}
+
+func duration(s string) (string, error) {
+	if d, err := time.ParseDuration(s); err != nil || d <= 0 {
+		return "", fmt.Errorf("expected a duration such as 30s or 5m; got %q", s)
+	}
+	return s, nil
+}
+
+// passedEnv are the variables that a started adapter always gets: what
+// programs need to run at all, and nothing that could be a secret.
+var passedEnv = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TMPDIR", "TZ", "TERM",
+	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES",
+}
+
+// target is the adapter of a command line.
+type target struct {
+	argv, single []string
+	env          []string
+	url, urlOne  string
+	header       http.Header
+	keeper       proc.Keeper
+	secrets      []string // of headers and of the environment
+	home         string   // a folder of its own, "" for none
+}
+
+// target reads the options; false after a mistake.
+func (c *call) target() (*target, bool) {
+	t := &target{url: c.flags["url"], urlOne: c.flags["single-url"], header: http.Header{}}
+	line, started := c.flags["stdio"]
+	if started == (t.url != "") {
+		c.problem("expected either --stdio or --url")
+		return nil, false
+	}
+	ok := true
+	split := func(flag, line string) []string {
+		words, err := proc.Split(line)
+		if err != nil {
+			c.problem("--%s: %s", flag, err)
+			ok = false
+		}
+		var argv []string
+		for _, w := range words {
+			argv = append(argv, w.Text)
+		}
+		if len(argv) == 0 && err == nil {
+			c.problem("--%s: the command is empty", flag)
+			ok = false
+		}
+		return argv
+	}
+	if started {
+		t.argv = split("stdio", line)
+	}
+	if line, given := c.flags["single-command"]; given {
+		t.single = split("single-command", line)
+	}
+	pass := append(slices.Clone(passedEnv), c.all("pass-env")...)
+	for _, e := range c.Env {
+		name, _, _ := strings.Cut(e, "=")
+		if slices.ContainsFunc(pass, func(p string) bool { return strings.EqualFold(p, name) }) {
+			t.env = append(t.env, e)
+		}
+	}
+	if c.flags["isolate-home"] != "" {
+		if err := t.isolate(); err != nil {
+			c.problem("--isolate-home: %s", err)
+			return nil, false
+		}
+	}
+	t.env = append(t.env, c.all("env")...)
+	t.secrets = c.secretValues()
+	for _, h := range c.all("header") {
+		name, value, _ := strings.Cut(h, ":")
+		t.header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+		t.secrets = append(t.secrets, strings.TrimSpace(value))
+	}
+	if name, given := c.flags["bearer-env"]; given {
+		value := cmdutil.LookupEnv(c.Env, name)
+		if value == "" {
+			c.problem("--bearer-env: the variable %s is not set", name)
+			ok = false
+		}
+		t.header.Set("Authorization", "Bearer "+value)
+		t.secrets = append(t.secrets, value)
+	}
+	return t, ok
+}
+
+// isolate gives the adapter an empty folder as home and working directory.
+// Words of its command that name files here keep their meaning.
+func (t *target) isolate() error {
+	if t.argv == nil {
+		return errors.New("only an adapter that --stdio starts has a home")
+	}
+	dir, err := os.MkdirTemp("", aqlName+"-")
+	if err != nil {
+		return fmt.Errorf("make a folder: %w", err)
+	}
+	t.home = dir
+	for _, argv := range [][]string{t.argv, t.single} {
+		for i, word := range argv {
+			if _, err := os.Lstat(word); err != nil || filepath.IsAbs(word) || i == 0 && !strings.ContainsAny(word, `/\`) {
+				continue
+			}
+			if argv[i], err = filepath.Abs(word); err != nil {
+				return fmt.Errorf("find %s: %w", word, err)
+			}
+		}
+	}
+	for _, name := range []string{
+		"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+		"APPDATA", "LOCALAPPDATA", "TMPDIR", "TEMP", "TMP",
+	} {
+		t.env = slices.DeleteFunc(t.env, func(e string) bool { return strings.HasPrefix(e, name+"=") })
+		t.env = append(t.env, name+"="+dir)
+	}
+	return nil
+}
+
+// end removes what was made for the adapter.
+func (t *target) end() {
+	if t.home != "" {
+		_ = os.RemoveAll(t.home)
+	}
+}
+
+// secretValues are the values of --env whose names sound like secrets, and
+// of every --pass-env: what is in the environment already has no other reason
+// to be named.
+func (c *call) secretValues() (values []string) {
+	for _, e := range c.all("env") {
+		if name, value, _ := strings.Cut(e, "="); secret.Name(name) {
+			values = append(values, value)
+		}
+	}
+	for _, name := range c.all("pass-env") {
+		if v := cmdutil.LookupEnv(c.Env, name); v != "" && !slices.ContainsFunc(passedEnv, func(p string) bool { return strings.EqualFold(p, name) }) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// dial opens a session; a variant is another endpoint mode.
+func (t *target) dial(ctx context.Context, variant string) (*mcp.Session, error) {
+	argv, address, env := t.argv, t.url, t.env
+	switch {
+	case variant == "":
+	case variant == "single" && t.single != nil:
+		argv = t.single
+	case variant == "single" && t.urlOne != "":
+		address = t.urlOne
+	case t.url != "" || t.single != nil:
+		return nil, nil
+	default:
+		env = append(slices.Clone(env), "MCP_AQL_ENDPOINT_MODE="+variant)
+	}
+	var tr mcp.Transport
+	var err error
+	if address != "" {
+		tr, err = mcp.NewHTTP(address, mcp.HTTPOptions{Header: t.header, UserAgent: aqlName})
+	} else {
+		// The process outlives ctx: a run that is ended still has to remove
+		// what it created. Closing the session ends it.
+		tr, err = mcp.NewStdio(context.WithoutCancel(ctx), proc.Spec{Argv: argv, Dir: t.home, Env: env, Keeper: t.keeper}, mcp.StdioOptions{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return mcp.Open(ctx, tr, mcp.Options{Client: mcp.Implementation{Name: aqlName, Version: cmdutil.Version()}})
+}
+
+// shown is the adapter without secrets: no environment, no headers, nothing
+// of an address that could be one.
+func (t *target) shown() string {
+	if t.url == "" {
+		return proc.QuoteAll(t.argv)
+	}
+	u, err := url.Parse(t.url)
+	if err != nil {
+		return "(an address)"
+	}
+	u.User, u.RawQuery = nil, ""
+	return u.String()
+}
+
+// repeat is how a command line begins that repeats one call: with the options
+// that reach the adapter. What is secret is taken from a variable of its name.
+func (c *call) repeat(t *target) string {
+	words := aqlName + " call"
+	if t.url != "" {
+		words += " --url " + proc.Quote(t.shown())
+		for _, h := range c.all("header") {
+			name, _, _ := strings.Cut(h, ":")
+			words += ` --header "` + strings.TrimSpace(name) + ": $" + variable(name) + `"`
+		}
+		if name, given := c.flags["bearer-env"]; given {
+			words += " --bearer-env " + proc.Quote(name)
+		}
+		return words
+	}
+	words += " --stdio " + proc.Quote(c.flags["stdio"])
+	for _, e := range c.all("env") {
+		if name, _, _ := strings.Cut(e, "="); secret.Name(name) {
+			words += " --env " + name + `="$` + name + `"`
+		} else {
+			words += " --env " + proc.Quote(e)
+		}
+	}
+	for _, name := range c.all("pass-env") {
+		words += " --pass-env " + proc.Quote(name)
+	}
+	if t.home != "" {
+		words += " --isolate-home"
+	}
+	return words
+}
+
+// variable is the name of a variable for the value of a header.
+func variable(header string) string {
+	return strings.ToUpper(strings.Map(func(r rune) rune {
+		if r == '-' || r == ' ' {
+			return '_'
+		}
+		return r
+	}, strings.TrimSpace(header)))
+}
+
+// stateDir is where journals of live runs are kept.
+func stateDir() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("find a folder for the journal: %w", err)
+	}
+	return dir + string(os.PathSeparator) + aqlName, nil
+}

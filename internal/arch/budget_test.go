@@ -1,0 +1,238 @@
+package arch_test
+
+import (
+	"go/ast"
+	"go/scanner"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Budgets of a package and of a type. What is larger is listed by name, with
+// the size that it must not exceed.
+const (
+	packageCode   = 2500 // lines of code, without tests, comments and blank lines
+	typeMethods   = 40
+	typeFiles     = 6
+	productMCP    = 52000 // mcptest
+	productMCPAQL = 14000
+)
+
+// largerPackages are the packages over the budget and their ceilings. The plan
+// is to split them; a ceiling only goes down.
+var largerPackages = map[string]int{
+	"internal/aql":    13500,
+	"internal/cli":    6800,
+	"internal/expect": 5200,
+	"internal/jsonv":  3600,
+	"internal/mcp":    6450,
+	"internal/mock":   3900,
+	"internal/plan":   3400,
+	"internal/proc":   3600,
+	"internal/report": 5400,
+	"internal/run":    4250,
+	"internal/source": 2900,
+	"internal/suite":  2750,
+}
+
+// largerTypes are the receivers over the budget: methods and files.
+var largerTypes = map[string][2]int{
+	"internal/aql.collector":    {215, 42},
+	"internal/aql.judgement":    {40, 12},
+	"internal/aql.liveOp":       {40, 10},
+	"internal/aql.ruling":       {60, 12},
+	"internal/aql/demo.Adapter": {70, 16},
+	"internal/aqlcli.call":      {60, 11},
+	"internal/cli.look":         {45, 7},
+	"internal/expect.compiler":  {40, 12},
+	"internal/jsonv.Value":      {40, 10},
+	"internal/mcp.Session":      {135, 22},
+	"internal/plan.compiler":    {65, 13},
+	"internal/report.printer":   {70, 12},
+	"internal/run.attempt":      {50, 9},
+	"internal/run.fileRun":      {55, 11},
+}
+
+// TestBudgets fails when a package or a receiver exceeds its budget, and prints
+// the table: go test -v -run TestBudgets ./internal/arch.
+func TestBudgets(t *testing.T) {
+	t.Parallel()
+	root := repoRoot(t)
+	code := map[string]int{}
+	files := map[string]int{}
+	receivers := map[string]*receiver{}
+	for _, f := range loadTree(t) {
+		if f.test {
+			continue
+		}
+		n, err := codeLines(filepath.Join(root, f.rel))
+		if err != nil {
+			t.Fatal(err)
+		}
+		code[f.pkg] += n
+		files[f.pkg]++
+		addMethods(receivers, f)
+	}
+	var mcptest, aql int
+	for _, pkg := range slices.Sorted(maps.Keys(code)) {
+		limit := max(packageCode, largerPackages[pkg])
+		t.Logf("%-28s %3d files %6d lines of code", pkg, files[pkg], code[pkg])
+		if code[pkg] > limit {
+			t.Errorf("package %s has %d lines of code, the limit is %d", pkg, code[pkg], limit)
+		}
+		if strings.Contains(pkg, "aql") || pkg == "internal/judge" {
+			aql += code[pkg]
+		} else {
+			mcptest += code[pkg]
+		}
+	}
+	t.Logf("mcptest %d (target %d), MCP-AQL %d (target %d)", mcptest, productMCP, aql, productMCPAQL)
+	for _, name := range slices.Sorted(maps.Keys(receivers)) {
+		r := receivers[name]
+		methods, inFiles := max(typeMethods, largerTypes[name][0]), max(typeFiles, largerTypes[name][1])
+		if r.methods > methods || len(r.files) > inFiles {
+			t.Errorf("type %s has %d methods in %d files, the limit is %d in %d", name, r.methods, len(r.files), methods, inFiles)
+		}
+	}
+}
+
+// receiver is a type with methods.
+type receiver struct {
+	methods int
+	files   map[string]bool
+}
+
+func addMethods(all map[string]*receiver, f goFile) {
+	for _, d := range f.syntax.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Recv == nil {
+			continue
+		}
+		name := f.pkg + "." + rootIdent(receiverType(fn.Recv.List[0].Type)).Name
+		if all[name] == nil {
+			all[name] = &receiver{files: map[string]bool{}}
+		}
+		all[name].methods++
+		all[name].files[f.rel] = true
+	}
+}
+
+// receiverType takes the pointer and the type parameters from a receiver.
+func receiverType(e ast.Expr) ast.Expr {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiverType(e.X)
+	case *ast.IndexExpr:
+		return receiverType(e.X)
+	case *ast.IndexListExpr:
+		return receiverType(e.X)
+	}
+	return e
+}
+
+// codeLines counts the lines of a file that have a token other than a comment.
+func codeLines(name string) (int, error) {
+	src, err := os.ReadFile(name)
+	if err != nil {
+		return 0, err
+	}
+	file := token.NewFileSet().AddFile(name, -1, len(src))
+	var s scanner.Scanner
+	s.Init(file, src, nil, 0)
+	lines := map[int]bool{}
+	for {
+		pos, tok, lit := s.Scan()
+		if tok == token.EOF {
+			return len(lines), nil
+		}
+		if tok == token.SEMICOLON && lit == "\n" {
+			continue
+		}
+		first := file.Line(pos)
+		for i := range 1 + strings.Count(lit, "\n") {
+			lines[first+i] = true
+		}
+	}
+}
+
+// TestFilesOfAPackage prints, for each package, how many pairs of its files use
+// top-level names of each other. A package in which files depend on each other
+// both ways has to be read as a whole.
+func TestFilesOfAPackage(t *testing.T) {
+	t.Parallel()
+	byPackage := map[string][]goFile{}
+	for _, f := range loadTree(t) {
+		if !f.test {
+			byPackage[f.pkg] = append(byPackage[f.pkg], f)
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(byPackage)) {
+		if uses, mutual := fileUses(byPackage[pkg]); uses > 0 {
+			t.Logf("%-28s %4d dependencies between files, %3d pairs depend on each other", pkg, uses, mutual)
+		}
+	}
+}
+
+// fileUses counts the dependencies between the files of a package by top-level
+// names, methods aside, and the pairs of files that depend on each other.
+func fileUses(files []goFile) (uses, mutual int) {
+	declared := map[string]string{}
+	for _, f := range files {
+		for _, name := range topLevel(f.syntax) {
+			declared[name] = f.rel
+		}
+	}
+	type arrow struct{ from, to string }
+	seen := map[arrow]bool{}
+	for _, f := range files {
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				ast.Inspect(sel.X, func(n ast.Node) bool {
+					if id, ok := n.(*ast.Ident); ok && declared[id.Name] != "" && declared[id.Name] != f.rel {
+						seen[arrow{f.rel, declared[id.Name]}] = true
+					}
+					return true
+				})
+				return false
+			}
+			if id, ok := n.(*ast.Ident); ok && declared[id.Name] != "" && declared[id.Name] != f.rel {
+				seen[arrow{f.rel, declared[id.Name]}] = true
+			}
+			return true
+		})
+	}
+	for a := range seen {
+		if a.from < a.to && seen[arrow{a.to, a.from}] {
+			mutual++
+		}
+	}
+	return len(seen), mutual
+}
+
+// topLevel lists the names that a file declares, methods aside.
+func topLevel(f *ast.File) (names []string) {
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				names = append(names, d.Name.Name)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					names = append(names, s.Name.Name)
+				case *ast.ValueSpec:
+					for _, id := range s.Names {
+						names = append(names, id.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}

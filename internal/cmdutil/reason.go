@@ -1,0 +1,21 @@
+package cmdutil
+
+import (
+	"errors"
+	"io/fs"
+)
+
+// Reason says why a file could not be used, without repeating its name.
+func Reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no such file"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied"
+	}
+	return err.Error()
+}

@@ -1,0 +1,99 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// schemaTime is how long one validation against an outputSchema may take.
+const schemaTime = time.Second
+
+// OutputSchema is what a tool declares of its structuredContent. It is compiled
+// when it is first needed.
+type OutputSchema struct {
+	doc  jsonv.Value
+	once sync.Once
+	s    *jsonv.Schema
+	err  error
+}
+
+// NewOutputSchema returns the schema that a tool declares, nil for a tool
+// without one. A doc that is not an object is a violation of [Tool] and declares
+// nothing.
+func NewOutputSchema(doc jsonv.Value) *OutputSchema {
+	if doc.Kind() != jsonv.KindObject {
+		return nil
+	}
+	return &OutputSchema{doc: doc}
+}
+
+// Check validates the structuredContent of a tool's result. A result that says
+// isError, and a call that was answered with an error, need not have one.
+func (o *OutputSchema) Check(ctx context.Context, tool string, res jsonv.Value) Report {
+	if o == nil || res.IsAbsent() || res.Lookup("isError").Bool() {
+		return Report{}
+	}
+	broken := func(excerpt, format string, args ...any) Report {
+		return Report{Violations: []mcp.Violation{{Kind: "output-schema", Msg: fmt.Sprintf(format, args...), Excerpt: excerpt}}}
+	}
+	o.once.Do(func() { o.s, o.err = jsonv.CompileSchema(o.doc, jsonv.SchemaOptions{DefaultDraft: "2020-12"}) })
+	if o.err != nil {
+		return Report{Warnings: []string{fmt.Sprintf("the outputSchema of %s is not a valid schema: %v", tool, o.err)}}
+	}
+	got, ok := res.Get("structuredContent")
+	if !ok {
+		return broken("", "tool %s declares an outputSchema, but the result has no structuredContent", tool)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), schemaTime)
+	defer cancel()
+	wrong, err := o.s.Validate(ctx, got)
+	if err != nil {
+		return broken("", "the check against the outputSchema took more than 1s")
+	}
+	if len(wrong) == 0 {
+		return Report{}
+	}
+	at := "structuredContent"
+	if wrong[0].InstancePath != "" {
+		at += "." + wrong[0].InstancePath
+	}
+	msg := fmt.Sprintf("structuredContent does not match the outputSchema of %s: %s: %s", tool, at, wrong[0].Msg)
+	if len(wrong) > 1 {
+		msg += fmt.Sprintf(" (and %d more)", len(wrong)-1)
+	}
+	return broken(got.Short(200), "%s", msg)
+}
+
+// contradiction returns where the text of a result says something else than
+// its structuredContent, or "". A server that gives both should give the same
+// (MCP 2025-06-18, structured content); text that leaves members out, or is a
+// member itself, is no contradiction.
+func contradiction(res jsonv.Value) string {
+	structured, ok := res.Get("structuredContent")
+	content := res.Lookup("content")
+	if !ok || structured.Kind() != jsonv.KindObject || content.Len() != 1 || content.At(0).Lookup("type").Text() != "text" {
+		return ""
+	}
+	text := []byte(strings.TrimSpace(content.At(0).Lookup("text").Text()))
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return ""
+	}
+	v, err := jsonv.Parse(text)
+	if err != nil {
+		return ""
+	}
+	for _, key := range v.Keys() {
+		want, ok := structured.Get(key)
+		if got, _ := v.Get(key); ok && !jsonv.Equal(got, want) {
+			return jsonv.JoinKey("structuredContent", key)
+		}
+	}
+	return ""
+}

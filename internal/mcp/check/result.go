@@ -1,0 +1,166 @@
+package check
+
+import (
+	"encoding/base64"
+	"fmt"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// Report is what a response has wrong.
+type Report struct {
+	Violations []mcp.Violation
+	Warnings   []string
+}
+
+func (r *Report) add(more Report) {
+	r.Violations = append(r.Violations, more.Violations...)
+	r.Warnings = append(r.Warnings, more.Warnings...)
+}
+
+// Result checks the result of a method against what MCP requires of it
+// (server/tools, server/resources, server/prompts of every protocol version).
+// asTask says that the request asked for a task, so that one is an answer to it.
+func Result(version, method string, res jsonv.Value, asTask bool) Report {
+	c := checker{version: mcp.DialectOf(version), res: res}
+	c.meta("_meta", res)
+	if t := res.Lookup("resultType"); !t.IsAbsent() && t.Text() != "complete" {
+		return c.Report // another kind of answer
+	}
+	c.caching(method, res)
+	switch method {
+	case "tools/call":
+		c.toolResult(res, asTask)
+	case "resources/read":
+		c.each(res, "contents", c.contents)
+	case "prompts/get":
+		c.each(res, "messages", c.message)
+	}
+	return c.Report
+}
+
+// checker collects what is wrong with a result.
+type checker struct {
+	version mcp.Dialect
+	res     jsonv.Value
+	Report
+}
+
+// maxOfEach bounds the violations of a result, and its warnings.
+const maxOfEach = 5
+
+func (c *checker) violation(format string, args ...any) {
+	if len(c.Violations) < maxOfEach {
+		c.Violations = append(c.Violations, mcp.Violation{Kind: mcp.BadResult, Msg: fmt.Sprintf(format, args...), Excerpt: c.res.Short(200)})
+	}
+}
+
+// warning is for what a client can go on without.
+func (c *checker) warning(format string, args ...any) {
+	if len(c.Warnings) < maxOfEach {
+		c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
+	}
+}
+
+func (c *checker) toolResult(res jsonv.Value, asTask bool) {
+	if e := res.Lookup("isError"); !e.IsAbsent() && e.Kind() != jsonv.KindBool {
+		c.violation("isError is %s, not a boolean", e.Short(40))
+	}
+	structured, has := res.Get("structuredContent")
+	if has && structured.Kind() != jsonv.KindObject && !c.version.AnyStructured {
+		c.violation("structuredContent is %s, not an object", structured.Kind().WithArticle())
+	}
+	if _, ok := res.Get("content"); !ok && asTask && res.Lookup("task", "taskId").Kind() == jsonv.KindString {
+		return // a call that was asked for as a task is answered with the task
+	}
+	c.each(res, "content", c.block)
+}
+
+// message checks a message of a prompt.
+func (c *checker) message(at string, v jsonv.Value) {
+	if role := v.Lookup("role").Text(); role != "user" && role != "assistant" {
+		c.violation("%s.role is %s, not user or assistant", at, v.Lookup("role").Short(40))
+	}
+	c.block(at+".content", v.Lookup("content"))
+}
+
+// each checks the items of a required list.
+func (c *checker) each(res jsonv.Value, key string, item func(at string, v jsonv.Value)) {
+	list, ok := res.Get(key)
+	switch {
+	case !ok:
+		c.violation("the result has no %s", key)
+	case list.Kind() != jsonv.KindArray:
+		c.violation("%s is %s, not an array", key, list.Kind().WithArticle())
+	default:
+		for i, v := range list.Elems() {
+			at := jsonv.JoinIndex(key, i)
+			if v.Kind() != jsonv.KindObject {
+				c.violation("%s is %s, not an object", at, v.Kind().WithArticle())
+				continue
+			}
+			item(at, v)
+		}
+	}
+}
+
+// block checks a content block.
+func (c *checker) block(at string, v jsonv.Value) {
+	if v.Kind() != jsonv.KindObject {
+		c.violation("%s is %s, not an object", at, v.Kind().WithArticle())
+		return
+	}
+	typ := v.Lookup("type")
+	if typ.Kind() != jsonv.KindString {
+		c.violation("%s.type is %s, not a string", at, typ.Kind().WithArticle())
+		return
+	}
+	c.meta(at+"._meta", v)
+	c.annotations(at, v)
+	switch typ.Text() {
+	case "text":
+		c.text(at, v, "text")
+	case "image", "audio":
+		c.text(at, v, "mimeType")
+		c.base64(at, v, "data")
+	case "resource":
+		c.contents(at+".resource", v.Lookup("resource"))
+	case "resource_link":
+		c.text(at, v, "uri")
+	default:
+		c.warning("%s.type is %s, which no revision of the protocol defines", at, typ.Short(40))
+	}
+}
+
+// contents checks what a resource holds.
+func (c *checker) contents(at string, v jsonv.Value) {
+	if v.Kind() != jsonv.KindObject {
+		c.violation("%s is %s, not an object", at, v.Kind().WithArticle())
+		return
+	}
+	c.meta(at+"._meta", v)
+	c.text(at, v, "uri")
+	if _, ok := v.Get("blob"); ok {
+		c.base64(at, v, "blob")
+		return
+	}
+	c.text(at, v, "text")
+}
+
+func (c *checker) text(at string, v jsonv.Value, key string) {
+	if m := v.Lookup(key); m.Kind() != jsonv.KindString {
+		c.violation("%s.%s is %s, not a string", at, key, m.Kind().WithArticle())
+	}
+}
+
+func (c *checker) base64(at string, v jsonv.Value, key string) {
+	m := v.Lookup(key)
+	if m.Kind() != jsonv.KindString {
+		c.violation("%s.%s is %s, not a string", at, key, m.Kind().WithArticle())
+		return
+	}
+	if _, err := base64.StdEncoding.DecodeString(m.Text()); err != nil {
+		c.violation("%s.%s is not base64", at, key)
+	}
+}

@@ -1,0 +1,212 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"mcptest/internal/jsonv"
+)
+
+// How long an answer to server/discover is awaited. None of these decides the
+// era: they only say when initialize is sent, too, and how much later than its
+// answer that to server/discover may come.
+const (
+	// probeStart is for a server that has shown no sign of life, and for one
+	// over HTTP; half of the connect timeout where that is less.
+	probeStart = 10 * time.Second
+	// probeOutput counts from the first output of a process.
+	probeOutput = 2 * time.Second
+	// probeGrace and probeGraceHTTP count from the answer to initialize.
+	probeGrace     = time.Second
+	probeGraceHTTP = 3 * time.Second
+	// probeLogin is how often a login that is under way is looked at.
+	probeLogin = 100 * time.Millisecond
+)
+
+// freshError says of which era a server is, and that this connection can't be
+// used for it.
+type freshError struct {
+	era    Era
+	silent bool // server/discover was not answered
+	why    error
+	note   string // added to the error of the other connection
+}
+
+func (e *freshError) Error() string { return "a fresh connection is needed (" + e.why.Error() + ")" }
+func (e *freshError) Unwrap() error { return e.why }
+
+// silentProbeError says that only initialize was answered.
+type silentProbeError struct{ waited time.Duration }
+
+func (e *silentProbeError) Error() string {
+	return "initialize was answered; server/discover was not, within " + duration(e.waited)
+}
+
+// awaitProbe waits for the answer to the probe; nil means that it is time to
+// send initialize, too.
+func (s *Session) awaitProbe(ctx context.Context, probe <-chan *Exchange) *Exchange {
+	if s.o.Redial == nil {
+		return <-probe
+	}
+	start, most := time.Now(), probeStart
+	if until, ok := ctx.Deadline(); ok {
+		most = min(most, time.Until(until)/2)
+	}
+	for {
+		wait := s.probePatience(start, most)
+		if wait <= 0 {
+			return nil
+		}
+		t := time.NewTimer(wait)
+		select {
+		case x := <-probe:
+			t.Stop()
+			return x
+		case <-t.C:
+		}
+	}
+}
+
+// probePatience is for how long to wait before asking again; 0 when the probe
+// has been awaited for long enough.
+func (s *Session) probePatience(start time.Time, most time.Duration) time.Duration {
+	if h, ok := s.t.(*httpTransport); ok {
+		heard, busy := h.lastHeard()
+		switch {
+		case busy:
+			return probeLogin
+		case heard.After(start):
+			start = heard
+		case s.o.Hint == EraSession:
+			return 0
+		}
+		return most - time.Since(start)
+	}
+	if s.o.Hint == EraSession {
+		return 0
+	}
+	left := most - time.Since(start)
+	switch first := s.firstOutput(); {
+	case s.o.Hint == EraRequests:
+		return left
+	case first.IsZero():
+		return min(left, probeOutput) // the first output may come any moment
+	default:
+		return min(most, probeOutput) - time.Since(first)
+	}
+}
+
+// firstOutput is when a process first wrote anything; zero: it has not.
+func (s *Session) firstOutput() time.Time {
+	s.mu.Lock()
+	first := s.in.first
+	s.mu.Unlock()
+	if tail := s.t.Facts().Stderr; tail != nil {
+		if at := tail.First(); first.IsZero() || !at.IsZero() && at.Before(first) {
+			return at
+		}
+	}
+	return first
+}
+
+// askBoth sends initialize while server/discover has no answer, to find out
+// whether the server is up. It always ends the connection.
+func (s *Session) askBoth(ctx context.Context, probe <-chan *Exchange, asked time.Time) (*Dialect, string, error) {
+	hello := make(chan *Exchange, 1)
+	s.wg.Go(func() {
+		hello <- s.once(ctx, Call{Method: "initialize", Params: s.initializeParams(newestOf(EraSession).Revision)})
+	})
+	var enough <-chan time.Time
+	grace := probeGrace
+	if !s.isStdio() {
+		grace = probeGraceHTTP
+	}
+	initialize := "initialize was sent, too, and not answered"
+	for {
+		select {
+		case x := <-probe:
+			return s.probedLate(ctx, x, initialize)
+		case x := <-hello:
+			err := x.Cause
+			if rpc := x.RPCError(); rpc != nil {
+				err = rpc
+			}
+			rpc := rpcIn(err)
+			if listsRequests(rpc) {
+				return nil, "initialize", &freshError{era: EraRequests, why: err}
+			}
+			if err == nil {
+				initialize = "initialize was sent, too, and answered"
+			} else if ctx.Err() == nil {
+				initialize = "initialize was sent, too, and refused: " + err.Error()
+			}
+			if rpc == nil || rpc.Code != CodeUnsupportedVersion && rpc.Code != CodeHeaderMismatch || commonRevision(rpc.Data) != "" {
+				t := time.NewTimer(grace)
+				defer t.Stop()
+				enough = t.C
+			}
+		case <-enough:
+			return nil, "initialize", &freshError{era: EraSession, silent: true, why: &silentProbeError{time.Since(asked)}}
+		}
+	}
+}
+
+// probedLate reads an answer to the probe that came after initialize was sent.
+func (s *Session) probedLate(ctx context.Context, x *Exchange, initialize string) (*Dialect, string, error) {
+	_, err := s.modernOf(x)
+	var refused *unsupportedError
+	var connect *ConnectError
+	switch {
+	case ctx.Err() != nil:
+		return nil, MethodDiscover, undetected(s, err, initialize)
+	case err == nil:
+		return nil, "initialize", &freshError{era: EraRequests, why: errors.New("server/discover was answered after initialize had been sent")}
+	case errors.As(err, &refused) && refused.final:
+		return nil, "protocol", err
+	case errors.As(err, &refused) && refused.pick != nil:
+		return nil, "initialize", &freshError{era: EraRequests, why: err}
+	case errors.As(err, &connect) && connect.Info == nil:
+		return nil, "connect", err
+	}
+	return nil, "initialize", &freshError{era: EraSession, why: err}
+}
+
+// undetected says of a server whose time ran out what it was asked.
+func undetected(s *Session, err error, initialize string) error {
+	if !errors.As(err, new(*TimeoutError)) {
+		return err
+	}
+	if initialize != "" {
+		err = fmt.Errorf("%w; %s", err, initialize)
+	}
+	if s.isStdio() && s.firstOutput().IsZero() {
+		err = fmt.Errorf("%w; the server wrote nothing at all", err)
+	}
+	return fmt.Errorf("%w; protocol: pins the revision, so that only one of the two is sent, and mcptest doctor examines the server", err)
+}
+
+// rpcIn finds the JSON-RPC error that an error is, or that an HTTP status came
+// with.
+func rpcIn(err error) *RPCError {
+	var rpc *RPCError
+	var he *HTTPError
+	switch {
+	case errors.As(err, &rpc):
+		return rpc
+	case errors.As(err, &he):
+		return he.RPC
+	}
+	return nil
+}
+
+// listsRequests reports whether a refusal of initialize lists a revision of the
+// era of requests that is spoken here.
+func listsRequests(rpc *RPCError) bool {
+	if rpc == nil || rpc.Code != CodeUnsupportedVersion {
+		return false
+	}
+	v, err := jsonv.Parse(rpc.Data)
+	return err == nil && common(v.Lookup("supported"), EraRequests) != nil
+}

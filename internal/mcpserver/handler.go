@@ -1,0 +1,244 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// Handler is the behaviour of a server. Requests are handled each on its own
+// goroutine; notifications one after the other, in order, before anything that
+// came later, so a handler must not block in them.
+type Handler interface {
+	// Handle answers a request. Nil, or a reply for a notification, sends nothing.
+	Handle(ctx context.Context, req *Request) *Reply
+}
+
+// HandlerFunc is a function as a [Handler].
+type HandlerFunc func(ctx context.Context, req *Request) *Reply
+
+// Handle calls f.
+func (f HandlerFunc) Handle(ctx context.Context, req *Request) *Reply { return f(ctx, req) }
+
+// Speaker is a [Handler] that says which protocol revisions it speaks, newest
+// first. One that does not say speaks those of sessions over stdio, and all of
+// them over HTTP.
+type Speaker interface {
+	Handler
+	Revisions() []string
+}
+
+// Schemer is a [Handler] that knows the input schemas of its tools, absent for
+// a tool that it does not have. The HTTP server asks it which arguments of a
+// call are repeated in headers.
+type Schemer interface {
+	Handler
+	InputSchema(tool string) jsonv.Value
+}
+
+// Admitter is a [Handler] that is shown each request before it is handled, in
+// the order in which they come. One that it does not admit is never answered.
+// It must not block.
+type Admitter interface {
+	Handler
+	Admit(req *Request) bool
+}
+
+func admits(h Handler, req *Request) bool {
+	a, ok := h.(Admitter)
+	return !ok || a.Admit(req)
+}
+
+// Request is one request or notification of a client, as a server sees it.
+type Request struct {
+	Method       string
+	ID           []byte // JSON text, nil for a notification
+	Params       []byte // JSON text, nil when absent
+	Raw          []byte // the whole frame
+	Notification bool
+	Caller       *Caller // who asks, for a request that belongs to no session; else nil
+
+	conn link
+}
+
+// Caller is what a request of a stateless revision says of its sender.
+type Caller struct {
+	Revision     string
+	Client       jsonv.Value // clientInfo, absent when it says nothing
+	Capabilities jsonv.Value // an object
+	LogLevel     string      // "" when it wants no log messages
+}
+
+// Question is one request to the client, made while one of its own is handled.
+type Question struct {
+	Key    string // names the answer where several are asked for at once
+	Method string
+	Params []byte // JSON text, nil for none
+}
+
+// Reply answers a request. Exactly one of Result, Error and Raw is used, in
+// the order Raw, Error, Result; a reply with none of them sends nothing.
+type Reply struct {
+	Result []byte // JSON text
+	Error  *mcp.RPCError
+	Raw    []byte // bytes put on the wire as they stand, line ends included
+}
+
+// frame is what a reply puts on the wire.
+func (r *Reply) frame(id []byte) []byte {
+	switch {
+	case r == nil:
+		return nil
+	case r.Raw != nil:
+		return r.Raw
+	case r.Error == nil && r.Result == nil:
+		return nil
+	}
+	raw, _ := mcp.AppendResponse(nil, id, r.Result, r.Error)
+	return append(raw, '\n')
+}
+
+// Notify sends a notification to the client.
+func (r *Request) Notify(method string, params []byte) error {
+	return r.conn.notify(mcp.AppendNotification(nil, method, params))
+}
+
+// WriteRaw puts bytes on the wire as they stand, nothing added.
+func (r *Request) WriteRaw(b []byte) error { return r.conn.writeRaw(b) }
+
+// Ask sends a request to the client and waits for its answer. The error wraps an
+// *mcp.RPCError when the client answered with one.
+func (r *Request) Ask(ctx context.Context, method string, params []byte) (jsonv.Value, error) {
+	got, err := r.AskAll(ctx, []Question{{Key: "input", Method: method, Params: params}})
+	if err != nil {
+		return jsonv.Value{}, err
+	}
+	return got[0], nil
+}
+
+// AskAll asks several questions at once and returns the answers in their order:
+// in a session as requests to the client, else in one result that asks for input,
+// by their keys. ID and Params are those of the client's last request when it
+// returns. The error wraps an *mcp.RPCError when the client answered with one; it
+// has [mcp.CodeMissingCapability] when the request belongs to no session and does
+// not declare that its sender can be asked.
+func (r *Request) AskAll(ctx context.Context, qs []Question) ([]jsonv.Value, error) {
+	return r.conn.askAll(ctx, qs)
+}
+
+// link is how a request reaches its client before it is answered.
+type link interface {
+	notify(raw []byte) error
+	writeRaw(b []byte) error
+	askAll(ctx context.Context, qs []Question) ([]jsonv.Value, error)
+}
+
+// asked is the answer of a client.
+type asked struct {
+	result []byte
+	err    *mcp.RPCError
+}
+
+// asks are the requests of a server that wait for the client's answer.
+type asks struct {
+	mu     sync.Mutex
+	lastID int64
+	open   map[string]chan asked
+	gone   bool
+}
+
+// askAll sends the questions, one after the other, and waits for all answers.
+func (a *asks) askAll(ctx context.Context, qs []Question, send func(context.Context, []byte) error) ([]jsonv.Value, error) {
+	waits := make([]func() (jsonv.Value, error), len(qs))
+	for i, q := range qs {
+		wait, err := a.ask(ctx, q, send)
+		if err != nil {
+			return nil, err
+		}
+		waits[i] = wait
+	}
+	out := make([]jsonv.Value, len(qs))
+	var first error
+	for i, wait := range waits {
+		v, err := wait()
+		if err != nil && first == nil {
+			first = fmt.Errorf("%s failed: %w", qs[i].Method, err)
+		}
+		out[i] = v
+	}
+	if first != nil {
+		return nil, first
+	}
+	return out, nil
+}
+
+// ask sends one question. wait returns its answer.
+func (a *asks) ask(ctx context.Context, q Question, send func(context.Context, []byte) error) (wait func() (jsonv.Value, error), err error) {
+	ch := make(chan asked, 1)
+	a.mu.Lock()
+	if a.gone {
+		a.mu.Unlock()
+		return nil, errHangUp
+	}
+	a.lastID++
+	id := strconv.FormatInt(a.lastID, 10)
+	if a.open == nil {
+		a.open = map[string]chan asked{}
+	}
+	a.open[id] = ch
+	a.mu.Unlock()
+	raw, _ := mcp.AppendRequest(id, &mcp.Call{Method: q.Method, Params: q.Params})
+	if err := send(ctx, raw); err != nil {
+		return nil, err
+	}
+	return func() (jsonv.Value, error) {
+		select {
+		case r, ok := <-ch:
+			switch {
+			case !ok:
+				return jsonv.Value{}, errHangUp
+			case r.err != nil:
+				return jsonv.Value{}, r.err
+			}
+			return jsonv.Parse(r.result)
+		case <-ctx.Done():
+			a.mu.Lock()
+			delete(a.open, id)
+			a.mu.Unlock()
+			return jsonv.Value{}, context.Cause(ctx)
+		}
+	}, nil
+}
+
+// answered passes the client's answer to the ask that waits for it.
+func (a *asks) answered(e *mcp.Envelope) {
+	if !e.IsResponse() {
+		return
+	}
+	id := string(e.ID)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if ch := a.open[id]; ch != nil {
+		delete(a.open, id)
+		r := asked{result: e.Result}
+		if e.Has&mcp.HasError != 0 {
+			r.err = mcp.ParseRPCError(e.Err)
+		}
+		ch <- r
+	}
+}
+
+// hangUp ends what waits for an answer.
+func (a *asks) hangUp() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.gone = true
+	for id, ch := range a.open {
+		delete(a.open, id)
+		close(ch)
+	}
+}

@@ -1,0 +1,291 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// HTTPServer serves MCP over Streamable HTTP in both eras on one endpoint: with
+// sessions that begin with initialize, and stateless (2026-07-28). A request is
+// answered with one JSON body, or with an event stream as soon as the handler
+// sends something before its answer.
+type HTTPServer struct {
+	handler func() Handler
+	ctx     context.Context
+	stop    context.CancelFunc
+	free    *stateless // nil when the handler speaks no revision without sessions
+	session bool       // the handler speaks revisions with sessions
+	host    string     // that ListenHTTP was given
+
+	mu       sync.Mutex
+	sessions map[string]*webSession
+}
+
+// NewHTTPServer makes a server. handler is called for each session, and for
+// each stateless request; the handlers share what they want to share.
+func NewHTTPServer(handler func() Handler) *HTTPServer {
+	s := &HTTPServer{handler: handler, sessions: map[string]*webSession{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	revisions := mcp.Revisions()
+	if sp, ok := handler().(Speaker); ok {
+		revisions = sp.Revisions()
+	}
+	s.free = newStateless(s.ctx, handler, revisions)
+	s.session = s.free == nil || len(s.free.own()) < len(revisions)
+	return s
+}
+
+// Close ends every session and request.
+func (s *HTTPServer) Close() {
+	s.stop()
+	if s.free != nil {
+		s.free.wg.Wait()
+	}
+}
+
+// webSession is one session that began with initialize.
+type webSession struct {
+	asks    asks
+	handler Handler
+	ctx     context.Context
+	stop    context.CancelFunc
+
+	mu      sync.Mutex
+	stream  *eventOut // the client's GET, nil while there is none
+	running map[string]context.CancelFunc
+}
+
+// ServeHTTP handles one request of a client.
+func (s *HTTPServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if why := s.foreign(r); why != "" {
+		refuseHTTP(w, http.StatusForbidden, nil, mcp.CodeInvalidRequest, why, nil)
+		return
+	}
+	stateless := mcp.DialectOf(r.Header.Get("Mcp-Protocol-Version")).Stateless
+	switch {
+	case r.Method == http.MethodPost:
+		s.post(w, r)
+	case stateless && s.free != nil, !s.session, r.Method != http.MethodGet && r.Method != http.MethodDelete:
+		w.Header().Set("Allow", "POST")
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	default:
+		if sess := s.sessionOf(w, r); sess != nil {
+			s.control(w, r, sess)
+		}
+	}
+}
+
+// foreign says why a request is refused that a web page of another site can
+// have caused: by its Origin, or by a Host that its owner points at the
+// loopback (DNS rebinding). Where others may connect anyway, any Host will do.
+func (s *HTTPServer) foreign(r *http.Request) string {
+	if origin := r.Header.Get("Origin"); origin != "" {
+		if u, err := url.Parse(origin); err != nil || !s.near(u.Hostname()) {
+			return "Origin is not allowed"
+		}
+	}
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if ok && local.IP.IsLoopback() && !s.near((&url.URL{Host: r.Host}).Hostname()) {
+		return "Host is not allowed"
+	}
+	return ""
+}
+
+// near reports whether a host is this one: by a name of the loopback, or by
+// the name that the server was told to listen on.
+func (s *HTTPServer) near(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || host != "" && strings.EqualFold(host, s.host) || ip != nil && ip.IsLoopback()
+}
+
+// sessionOf finds the session a request names, or refuses it.
+func (s *HTTPServer) sessionOf(w http.ResponseWriter, r *http.Request) *webSession {
+	id := r.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		refuseHTTP(w, http.StatusBadRequest, nil, mcp.CodeInvalidRequest, "Mcp-Session-Id is missing", nil)
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sess := s.sessions[id]
+	if sess == nil {
+		refuseHTTP(w, http.StatusNotFound, nil, mcp.CodeInvalidRequest, "Session not found", nil)
+	}
+	return sess
+}
+
+// control handles GET and DELETE.
+func (s *HTTPServer) control(w http.ResponseWriter, r *http.Request, sess *webSession) {
+	if r.Method == http.MethodDelete {
+		s.mu.Lock()
+		delete(s.sessions, r.Header.Get("Mcp-Session-Id"))
+		s.mu.Unlock()
+		sess.stop()
+		sess.asks.hangUp()
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	out := &eventOut{w: w}
+	sess.mu.Lock()
+	taken := sess.stream != nil
+	if !taken {
+		sess.stream = out
+	}
+	sess.mu.Unlock()
+	if taken {
+		refuseHTTP(w, http.StatusConflict, nil, mcp.CodeInvalidRequest, "the session has a stream already", nil)
+		return
+	}
+	out.begin()
+	select {
+	case <-r.Context().Done():
+	case <-sess.ctx.Done():
+	}
+	out.end()
+	sess.mu.Lock()
+	sess.stream = nil
+	sess.mu.Unlock()
+}
+
+// post handles one message.
+func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
+	limit := mcp.Limits{}.WithDefaults().Message
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(limit)))
+	if err != nil {
+		refuseHTTP(w, http.StatusRequestEntityTooLarge, nil, mcp.CodeInvalidRequest, "message over "+mcp.ByteSize(int64(limit)), nil)
+		return
+	}
+	sc := mcp.NewScanner()
+	if err := sc.Scan(raw); err != nil {
+		refuseHTTP(w, http.StatusBadRequest, nil, mcp.CodeParse, "Parse error: "+mcp.SyntaxText(err), nil)
+		return
+	}
+	e := sc.Envelope
+	method := mcp.TextOf(e.Method)
+	if e.Has&mcp.HasMethod != 0 && (method == "" || e.Has&mcp.HasID != 0 && mcp.KindOf(e.ID) != jsonv.KindString && mcp.KindOf(e.ID) != jsonv.KindNumber) {
+		refuseHTTP(w, http.StatusBadRequest, nil, mcp.CodeInvalidRequest, "Invalid Request", nil)
+		return
+	}
+	req := &Request{Method: method, ID: e.ID, Params: e.Params, Raw: raw, Notification: e.Has&mcp.HasID == 0}
+	stateless := mcp.DialectOf(r.Header.Get("Mcp-Protocol-Version")).Stateless
+	if s.free != nil && (!s.session || stateless || mcp.MemberOf(mcp.MemberOf(e.Params, "_meta"), mcp.MetaVersion) != nil) {
+		s.modern(w, r, req)
+		return
+	}
+	if method == "initialize" && !req.Notification {
+		s.initialize(w, r, req)
+		return
+	}
+	sess := s.sessionOf(w, r)
+	if sess == nil {
+		return
+	}
+	switch {
+	case method == "":
+		sess.asks.answered(&e)
+		w.WriteHeader(http.StatusAccepted)
+	case req.Notification:
+		if method == "notifications/cancelled" {
+			sess.mu.Lock()
+			if cancel := sess.running[string(mcp.MemberOf(e.Params, "requestId"))]; cancel != nil {
+				cancel()
+			}
+			sess.mu.Unlock()
+		}
+		req.conn = &webLink{out: &eventOut{}, asks: &sess.asks}
+		sess.handler.Handle(sess.ctx, req)
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		s.serve(w, r, sess, req)
+	}
+}
+
+// initialize begins a session.
+func (s *HTTPServer) initialize(w http.ResponseWriter, r *http.Request, req *Request) {
+	sess := &webSession{handler: s.handler(), running: map[string]context.CancelFunc{}}
+	sess.ctx, sess.stop = context.WithCancel(s.ctx)
+	id := rand.Text()
+	s.mu.Lock()
+	s.sessions[id] = sess
+	s.mu.Unlock()
+	w.Header().Set("Mcp-Session-Id", id)
+	s.serve(w, r, sess, req)
+}
+
+// serve handles a request of a session.
+func (s *HTTPServer) serve(w http.ResponseWriter, r *http.Request, sess *webSession, req *Request) {
+	ctx, cancel := context.WithCancel(sess.ctx)
+	defer cancel()
+	// The end of the connection is no cancellation in these revisions, but
+	// there is nobody left to answer either.
+	defer context.AfterFunc(r.Context(), cancel)()
+	id := string(req.ID)
+	sess.mu.Lock()
+	sess.running[id] = cancel
+	sess.mu.Unlock()
+	out := &eventOut{w: w}
+	req.conn = &webLink{out: out, asks: &sess.asks}
+	var reply *Reply
+	if admits(sess.handler, req) {
+		reply = sess.handler.Handle(ctx, req)
+	}
+	sess.mu.Lock()
+	delete(sess.running, id)
+	sess.mu.Unlock()
+	if frame := reply.frame(req.ID); frame != nil {
+		out.last(frame, http.StatusOK)
+		return
+	}
+	<-ctx.Done() // a handler that gives no answer leaves the client waiting
+}
+
+// refuseHTTP answers with a status and a JSON-RPC error.
+func refuseHTTP(w http.ResponseWriter, status int, id []byte, code int64, msg string, data []byte) {
+	if id == nil {
+		id = []byte("null")
+	}
+	raw, _ := mcp.AppendResponse(nil, id, nil, &mcp.RPCError{Code: code, Message: msg, Data: data})
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(raw)
+}
+
+// ListenHTTP serves on addr until ctx ends. An address without a host is one
+// on the loopback. ready is called with the address that is listened on.
+func (s *HTTPServer) ListenHTTP(ctx context.Context, addr string, ready func(url string)) error {
+	if host, port, err := net.SplitHostPort(addr); err == nil && host == "" {
+		addr = net.JoinHostPort("127.0.0.1", port)
+	} else if err != nil && !strings.Contains(addr, ":") {
+		addr = net.JoinHostPort("127.0.0.1", addr)
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	s.host, _, _ = net.SplitHostPort(addr)
+	srv := &http.Server{Handler: s}
+	done := make(chan error, 1)
+	go func() { done <- srv.Serve(l) }()
+	ready("http://" + l.Addr().String() + "/mcp")
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		s.stop()
+		_ = srv.Close()
+		//nolint:errcheck // it says that the server was closed, which we did
+		<-done
+		err = nil
+	}
+	s.Close()
+	return err
+}

@@ -1,0 +1,110 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"mcptest/internal/jsonv"
+)
+
+// eventOut is a response that is a JSON body unless events come first.
+type eventOut struct {
+	mu    sync.Mutex
+	w     http.ResponseWriter // nil: what is sent goes nowhere
+	begun bool
+	done  bool // the answer was sent
+	over  bool
+}
+
+// errNoStream is what sending on a response that is over returns.
+var errNoStream = errors.New("the response is complete")
+
+// begin starts the event stream.
+func (o *eventOut) begin() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.start()
+}
+
+// start writes the header. The caller holds mu.
+func (o *eventOut) start() {
+	if o.begun {
+		return
+	}
+	o.begun = true
+	h := o.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+	o.w.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(o.w).Flush()
+}
+
+// event sends one message on the stream.
+func (o *eventOut) event(raw []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.w == nil || o.over {
+		return errNoStream
+	}
+	o.start()
+	var b strings.Builder
+	for _, line := range strings.Split(strings.TrimRight(string(raw), "\r\n"), "\n") {
+		b.WriteString("data: " + strings.TrimRight(line, "\r") + "\n")
+	}
+	b.WriteString("\n")
+	if _, err := io.WriteString(o.w, b.String()); err != nil {
+		return err
+	}
+	return http.NewResponseController(o.w).Flush()
+}
+
+// last sends the answer and ends the response.
+func (o *eventOut) last(frame []byte, status int) {
+	o.mu.Lock()
+	begun := o.begun
+	o.done = true
+	o.mu.Unlock()
+	if begun {
+		_ = o.event(frame)
+	} else {
+		o.w.Header().Set("Content-Type", "application/json")
+		o.w.WriteHeader(status)
+		_, _ = o.w.Write(frame)
+	}
+	o.end()
+}
+
+// sent reports whether the answer was sent.
+func (o *eventOut) sent() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.done
+}
+
+// raw sends bytes on the stream as an event of their own.
+func (o *eventOut) raw(b []byte) error { return o.event(b) }
+
+func (o *eventOut) end() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over = true
+}
+
+// webLink is the link of a request in a session.
+type webLink struct {
+	out  *eventOut
+	asks *asks
+}
+
+func (l *webLink) notify(raw []byte) error { return l.out.event(raw) }
+
+func (l *webLink) writeRaw(b []byte) error { return l.out.event(b) }
+
+func (l *webLink) askAll(ctx context.Context, qs []Question) ([]jsonv.Value, error) {
+	return l.asks.askAll(ctx, qs, func(_ context.Context, raw []byte) error { return l.out.event(raw) })
+}

@@ -1,0 +1,213 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// stateless serves the requests of revisions without sessions, over any
+// transport.
+type stateless struct {
+	ctx       context.Context // ends every call
+	handler   func() Handler  // for one request
+	revisions []string        // that the handler speaks, newest first
+	wg        sync.WaitGroup
+
+	mu        sync.Mutex
+	gone      bool                  // the client went: nobody comes back with input
+	waiting   map[string]*openRound // calls that wait for input, by requestState
+	listeners map[*listener]struct{}
+}
+
+// outlet is where what belongs to one request goes.
+type outlet interface {
+	event(raw []byte) error        // a message before the answer
+	raw(b []byte) error            // bytes as they stand
+	last(frame []byte, status int) // the answer; status is its HTTP status
+	end()                          // there is no answer
+}
+
+// newStateless returns nil when none of the revisions is one without sessions.
+func newStateless(ctx context.Context, handler func() Handler, revisions []string) *stateless {
+	s := &stateless{ctx: ctx, handler: handler, revisions: revisions, waiting: map[string]*openRound{}, listeners: map[*listener]struct{}{}}
+	if len(s.own()) == 0 {
+		return nil
+	}
+	return s
+}
+
+// own are the revisions without sessions.
+func (s *stateless) own() []string {
+	return slices.DeleteFunc(slices.Clone(s.revisions), func(r string) bool {
+		return !mcp.DialectOf(r).Stateless
+	})
+}
+
+// takes reports whether a message on a connection that both eras share is one
+// without a session: it says so in its _meta, is of a method that only these
+// revisions have, or the handler knows no other revisions.
+func (s *stateless) takes(req *Request) bool {
+	switch {
+	case s == nil || req.Notification:
+		return false
+	case req.Method == mcp.MethodDiscover, req.Method == mcp.MethodListen, len(s.own()) == len(s.revisions):
+		return true
+	}
+	return mcp.MemberOf(mcp.MemberOf(req.Params, "_meta"), mcp.MetaVersion) != nil
+}
+
+// refused is why a request is not handled. The zero value is none.
+type refused struct {
+	status int // of HTTP
+	err    *mcp.RPCError
+}
+
+func (r refused) tell(out outlet, id []byte) {
+	out.last((&Reply{Error: r.err}).frame(id), r.status)
+}
+
+func refuse(status int, code int64, format string, args ...any) refused {
+	return refused{status, &mcp.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
+}
+
+// callerOf reads what a request says of its sender.
+func (s *stateless) callerOf(req *Request) (*Caller, refused) {
+	meta := mcp.MemberOf(req.Params, "_meta")
+	version, capabilities := mcp.TextOf(mcp.MemberOf(meta, mcp.MetaVersion)), mcp.MemberOf(meta, mcp.MetaCapabilities)
+	switch {
+	case version == "" && req.Method == "initialize":
+		return nil, s.unsupported(mcp.TextOf(mcp.MemberOf(req.Params, "protocolVersion")))
+	case version == "":
+		return nil, refuse(http.StatusBadRequest, mcp.CodeInvalidParams, "params._meta[%q] is missing", mcp.MetaVersion)
+	case mcp.KindOf(capabilities) != jsonv.KindObject:
+		return nil, refuse(http.StatusBadRequest, mcp.CodeInvalidParams, "params._meta[%q] is missing or no object", mcp.MetaCapabilities)
+	case !slices.Contains(s.own(), version):
+		return nil, s.unsupported(version)
+	}
+	m, _ := jsonv.Parse(meta)
+	return &Caller{Revision: version, Client: m.Lookup(mcp.MetaClient), Capabilities: m.Lookup(mcp.MetaCapabilities), LogLevel: m.Lookup(mcp.MetaLogLevel).Text()}, refused{}
+}
+
+// unsupported refuses a revision and lists those that are spoken.
+func (s *stateless) unsupported(version string) refused {
+	r := refuse(http.StatusBadRequest, mcp.CodeUnsupportedVersion, "Unsupported protocol version")
+	r.err.Data = jsonv.Object(
+		jsonv.Member{Key: "supported", Value: jsonv.From(s.revisions)},
+		jsonv.Member{Key: "requested", Value: jsonv.String(version)}).Append(nil)
+	return r
+}
+
+// subscribes begins the subscription that a message asks for, nil when it asks
+// for none or is not as it has to be.
+func (s *stateless) subscribes(ctx context.Context, out outlet, req *Request) *listener {
+	if req.Method != mcp.MethodListen || !s.takes(req) {
+		return nil
+	}
+	if _, bad := s.callerOf(req); bad.err != nil {
+		return nil
+	}
+	return s.subscribe(ctx, out, req)
+}
+
+// serve handles one request. It returns when the request is answered, or when
+// ctx ends because the client gave it up.
+func (s *stateless) serve(ctx context.Context, out outlet, req *Request) {
+	caller, bad := s.callerOf(req)
+	switch {
+	case bad.err != nil:
+		bad.tell(out, req.ID)
+		return
+	case notModern(req.Method):
+		refuse(http.StatusNotFound, mcp.CodeMethodNotFound, "Method not found: %s", req.Method).tell(out, req.ID)
+		return
+	case req.Method == mcp.MethodListen:
+		s.listen(ctx, s.subscribe(ctx, out, req))
+		return
+	}
+	own := *req
+	own.Caller = caller
+	if req.Method == mcp.MethodDiscover {
+		out.last((&Reply{Result: s.discovery(ctx, &own)}).frame(req.ID), http.StatusOK)
+		return
+	}
+	s.round(ctx, out, &own)
+}
+
+// notModern lists methods that only sessions have.
+func notModern(method string) bool {
+	switch method {
+	case "initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+		return true
+	}
+	return false
+}
+
+// discovery answers server/discover with what the handler says of itself when
+// it is greeted as in a session.
+func (s *stateless) discovery(ctx context.Context, req *Request) []byte {
+	params := jsonv.Object(
+		jsonv.Member{Key: "protocolVersion", Value: jsonv.String(mcp.SessionRevisions()[0])},
+		jsonv.Member{Key: "capabilities", Value: req.Caller.Capabilities},
+		jsonv.Member{Key: "clientInfo", Value: req.Caller.Client}).Append(nil)
+	hello := jsonv.Value{}
+	greeting := &Request{Method: "initialize", ID: []byte("0"), Params: params, Caller: req.Caller, conn: noLink{}}
+	if reply := s.handler().Handle(ctx, greeting); reply != nil {
+		hello, _ = jsonv.Parse(reply.Result)
+	}
+	return jsonv.Object(
+		jsonv.Member{Key: "resultType", Value: jsonv.String("complete")},
+		jsonv.Member{Key: "supportedVersions", Value: jsonv.From(s.revisions)},
+		jsonv.Member{Key: "capabilities", Value: hello.Lookup("capabilities")},
+		jsonv.Member{Key: "instructions", Value: hello.Lookup("instructions")},
+		jsonv.Member{Key: "ttlMs", Value: jsonv.Int(0)},
+		jsonv.Member{Key: "cacheScope", Value: jsonv.String("private")},
+		jsonv.Member{Key: "_meta", Value: jsonv.Object(jsonv.Member{Key: mcp.MetaServer, Value: hello.Lookup("serverInfo")})},
+	).Append(nil)
+}
+
+// noLink is the link of a request that must not reach its client.
+type noLink struct{}
+
+func (noLink) notify([]byte) error { return errNoStream }
+
+func (noLink) writeRaw([]byte) error { return errNoStream }
+
+func (noLink) askAll(context.Context, []Question) ([]jsonv.Value, error) { return nil, errNoStream }
+
+// completed adds what each result of a stateless revision has.
+func completed(method string, reply *Reply) *Reply {
+	if reply == nil || reply.Raw != nil || reply.Error != nil || mcp.KindOf(reply.Result) != jsonv.KindObject {
+		return reply
+	}
+	out := *reply
+	switch method {
+	case "tools/list", "resources/list", "resources/templates/list", "prompts/list", "resources/read":
+		if mcp.MemberOf(out.Result, "ttlMs") == nil {
+			out.Result = mcp.PrependMember(out.Result, `"ttlMs":0,"cacheScope":`, []byte(`"private"`))
+		}
+	}
+	if mcp.MemberOf(out.Result, "resultType") == nil {
+		out.Result = mcp.PrependMember(out.Result, `"resultType":`, []byte(`"complete"`))
+	}
+	return &out
+}
+
+// statusOf is the HTTP status of a reply.
+func statusOf(r *Reply) int {
+	if r == nil || r.Error == nil {
+		return http.StatusOK
+	}
+	switch r.Error.Code {
+	case mcp.CodeMethodNotFound:
+		return http.StatusNotFound
+	case mcp.CodeMissingCapability, mcp.CodeUnsupportedVersion, mcp.CodeHeaderMismatch:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}

@@ -1,0 +1,310 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+const (
+	// abandoned is how long a call waits for the client to come back with the
+	// input it was asked for.
+	abandoned = time.Minute
+	// maxWaiting bounds the calls that wait.
+	maxWaiting = 1000
+)
+
+// openRound is a stateless request that may stop to ask its client for input:
+// its handler waits until the client repeats the request with the answers.
+type openRound struct {
+	s     *stateless
+	req   *Request // as the handler has it; while the handler waits ID, Params and Caller change
+	ctx   context.Context
+	stop  context.CancelFunc
+	asked chan asking
+	done  chan *Reply
+	early map[string][]byte // inputResponses of the first request: each is used once
+
+	open   asking // what is asked, while the call waits
+	expire *time.Timer
+
+	mu  sync.Mutex
+	out outlet // of the present round, nil between rounds
+}
+
+// asking are questions of a handler, and where their answers go.
+type asking struct {
+	questions []Question
+	answers   chan map[string][]byte
+}
+
+// round begins a call, or goes on with one that waits for input.
+func (s *stateless) round(ctx context.Context, out outlet, req *Request) {
+	var responses map[string][]byte
+	if mcp.AsksInput(req.Method) {
+		var bad refused
+		if responses, bad = inputResponses(req.Params); bad.err != nil {
+			bad.tell(out, req.ID)
+			return
+		}
+		if state := mcp.MemberOf(req.Params, "requestState"); state != nil {
+			s.resume(ctx, out, req, mcp.TextOf(state), responses)
+			return
+		}
+	}
+	c := &openRound{s: s, req: req, asked: make(chan asking), done: make(chan *Reply, 1), early: responses}
+	c.ctx, c.stop = context.WithCancel(s.ctx)
+	c.req.conn = c
+	c.use(out)
+	h := s.handler()
+	s.wg.Go(func() { c.done <- h.Handle(c.ctx, c.req) })
+	c.wait(ctx, out, req.ID)
+}
+
+// inputResponses reads the answers that come with a request, nil for none.
+func inputResponses(params []byte) (map[string][]byte, refused) {
+	raw := mcp.MemberOf(params, "inputResponses")
+	if raw == nil {
+		return nil, refused{}
+	}
+	if mcp.KindOf(raw) != jsonv.KindObject {
+		return nil, refuse(http.StatusOK, mcp.CodeInvalidParams, "inputResponses is %s, not an object", mcp.KindOf(raw).WithArticle())
+	}
+	out := map[string][]byte{}
+	bad := refused{}
+	_ = jsonv.EachMember(raw, func(k string, val []byte) error {
+		if mcp.KindOf(val) != jsonv.KindObject {
+			bad = refuse(http.StatusOK, mcp.CodeInvalidParams, "inputResponses[%q] is %s, not an object", mcp.Excerpt([]byte(k)), mcp.KindOf(val).WithArticle())
+		}
+		out[k] = bytes.Clone(val)
+		return nil
+	})
+	return out, bad
+}
+
+// wait waits for the answer, or for a question to the client.
+func (c *openRound) wait(ctx context.Context, out outlet, id []byte) {
+	select {
+	case reply := <-c.done:
+		c.stop()
+		c.use(nil)
+		reply = completed(c.req.Method, reply)
+		frame := reply.frame(id)
+		if frame == nil {
+			out.end()
+			return
+		}
+		out.last(frame, statusOf(reply))
+	case q := <-c.asked:
+		c.use(nil)
+		c.suspend(out, id, q)
+	case <-ctx.Done():
+		c.stop()
+		c.use(nil)
+		out.end()
+	case <-c.ctx.Done():
+		c.use(nil)
+		out.end()
+	}
+}
+
+// suspend answers with the questions and waits for the client to come back.
+func (c *openRound) suspend(out outlet, id []byte, q asking) {
+	token := rand.Text()
+	s := c.s
+	s.mu.Lock()
+	full := len(s.waiting) >= maxWaiting
+	if !full && !s.gone {
+		c.open = q
+		s.waiting[token] = c
+		c.expire = time.AfterFunc(abandoned, func() {
+			if s.take(token, func(*openRound) bool { return true }) != nil {
+				c.stop()
+			}
+		})
+	} else {
+		c.stop()
+	}
+	s.mu.Unlock()
+	if full {
+		refuse(http.StatusOK, mcp.CodeInternal, "%d calls wait for the input of clients already", maxWaiting).tell(out, id)
+		return
+	}
+	requests := make([]jsonv.Member, len(q.questions))
+	for i, one := range q.questions {
+		p, err := jsonv.Parse(one.Params)
+		if err != nil {
+			p = jsonv.Object() // clients want them even where there is nothing to say
+		}
+		requests[i] = jsonv.Member{Key: one.Key, Value: jsonv.Object(
+			jsonv.Member{Key: "method", Value: jsonv.String(one.Method)},
+			jsonv.Member{Key: "params", Value: p})}
+	}
+	result := jsonv.Object(
+		jsonv.Member{Key: "resultType", Value: jsonv.String("input_required")},
+		jsonv.Member{Key: "inputRequests", Value: jsonv.Object(requests...)},
+		jsonv.Member{Key: "requestState", Value: jsonv.String(token)}).Append(nil)
+	out.last((&Reply{Result: result}).frame(id), http.StatusOK)
+}
+
+// take removes the call that waits under a token and returns it, nil when there
+// is none or fits says no.
+func (s *stateless) take(token string, fits func(*openRound) bool) *openRound {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.waiting[token]
+	if c == nil || !fits(c) {
+		return nil
+	}
+	delete(s.waiting, token)
+	c.expire.Stop()
+	return c
+}
+
+// resume goes on with a call that waits. Its state belongs to one request: with
+// another one it is as wrong as a state that was never given.
+func (s *stateless) resume(ctx context.Context, out outlet, req *Request, token string, responses map[string][]byte) {
+	name := mcp.Outgoing{Method: req.Method, Params: req.Params}.Name()
+	c := s.take(token, func(c *openRound) bool {
+		return c.req.Method == req.Method && mcp.Outgoing{Method: req.Method, Params: c.req.Params}.Name() == name
+	})
+	if c == nil {
+		refuse(http.StatusOK, mcp.CodeInvalidParams, "requestState is none that this server waits for: it was changed, used before, or belongs to another request").tell(out, req.ID)
+		return
+	}
+	q := c.open
+	c.req.ID, c.req.Params, c.req.Raw, c.req.Caller = req.ID, req.Params, req.Raw, req.Caller
+	c.use(out)
+	q.answers <- responses
+	c.wait(ctx, out, req.ID)
+}
+
+// hangUp ends the calls and the subscriptions of a client that is gone.
+func (s *stateless) hangUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = true
+	for token, c := range s.waiting {
+		delete(s.waiting, token)
+		c.expire.Stop()
+		c.stop()
+	}
+	for l := range s.listeners {
+		delete(s.listeners, l)
+		close(l.over)
+	}
+}
+
+func (c *openRound) use(out outlet) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.out = out
+}
+
+func (c *openRound) present() (outlet, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.out == nil {
+		return nil, errNoStream
+	}
+	return c.out, nil
+}
+
+// notify sends what belongs to the request where its answer goes, and changes
+// to those who listen for them.
+func (c *openRound) notify(raw []byte) error {
+	method := mcp.TextOf(mcp.MemberOf(raw, "method"))
+	if isListened(method) {
+		c.s.publish(method, raw)
+		return nil
+	}
+	out, err := c.present()
+	if err != nil {
+		return err
+	}
+	return out.event(raw)
+}
+
+func (c *openRound) writeRaw(b []byte) error {
+	out, err := c.present()
+	if err != nil {
+		return err
+	}
+	return out.raw(b)
+}
+
+// askAll asks until every question is answered: answers that came with the
+// request count, and what a client leaves out is asked again.
+func (c *openRound) askAll(ctx context.Context, qs []Question) ([]jsonv.Value, error) {
+	if err := undeclared(c.req.Caller, qs); err != nil {
+		return nil, err
+	}
+	got := map[string][]byte{}
+	open := slices.DeleteFunc(slices.Clone(qs), func(q Question) bool {
+		early, ok := c.early[q.Key]
+		if ok {
+			got[q.Key] = early
+			delete(c.early, q.Key)
+		}
+		return ok
+	})
+	for len(open) > 0 {
+		q := asking{open, make(chan map[string][]byte, 1)}
+		select {
+		case c.asked <- q:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		select {
+		case answers := <-q.answers:
+			open = slices.DeleteFunc(slices.Clone(open), func(q Question) bool {
+				a, ok := answers[q.Key]
+				if ok {
+					got[q.Key] = a
+				}
+				return ok
+			})
+		case <-ctx.Done():
+			return nil, errors.New("the client did not come back with the input")
+		}
+	}
+	out := make([]jsonv.Value, len(qs))
+	for i, q := range qs {
+		v, err := jsonv.Parse(got[q.Key])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// undeclared refuses questions to a caller that did not declare that it can be
+// asked them.
+func undeclared(c *Caller, qs []Question) error {
+	var missing []jsonv.Member
+	for _, q := range qs {
+		need := mcp.CapabilityOf(q.Method)
+		if _, ok := c.Capabilities.Get(need); need == "" || ok {
+			continue
+		}
+		if !slices.ContainsFunc(missing, func(m jsonv.Member) bool { return m.Key == need }) {
+			missing = append(missing, jsonv.Member{Key: need, Value: jsonv.Object()})
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return &mcp.RPCError{
+		Code: mcp.CodeMissingCapability, Message: "the client does not support " + missing[0].Key,
+		Data: jsonv.Object(jsonv.Member{Key: "requiredCapabilities", Value: jsonv.Object(missing...)}).Append(nil),
+	}
+}

@@ -1,0 +1,115 @@
+package mcpserver
+
+import (
+	"context"
+	"sync"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// listener is one open subscription.
+type listener struct {
+	id     []byte
+	filter jsonv.Value
+	out    outlet
+	over   chan struct{} // closed when the client is gone
+	gone   func() bool   // the client has given it up
+
+	mu sync.Mutex // held until the acknowledgement is sent, and while a change is
+}
+
+// listened maps notifications to what a subscription calls them.
+var listened = map[string]string{
+	"notifications/tools/list_changed":     "toolsListChanged",
+	"notifications/prompts/list_changed":   "promptsListChanged",
+	"notifications/resources/list_changed": "resourcesListChanged",
+}
+
+// listenedOne maps notifications about one thing to the list of a subscription
+// that names such things, and the member of theirs that names it.
+var listenedOne = map[string]struct{ list, member string }{
+	"notifications/resources/updated": {"resourceSubscriptions", "uri"},
+	"notifications/tasks":             {"taskIds", "taskId"},
+}
+
+func isListened(method string) bool {
+	_, one := listenedOne[method]
+	return one || listened[method] != ""
+}
+
+// subscribe begins a subscription: changes that happen from now on belong to
+// it. They wait for its acknowledgement, which listen sends.
+func (s *stateless) subscribe(ctx context.Context, out outlet, req *Request) *listener {
+	p, _ := jsonv.Parse(req.Params)
+	l := &listener{id: req.ID, filter: p.Lookup("notifications"), out: out, over: make(chan struct{}), gone: func() bool { return ctx.Err() != nil }}
+	l.mu.Lock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listeners[l] = struct{}{}
+	if s.gone {
+		close(l.over)
+	}
+	return l
+}
+
+// listen serves a subscription until the client gives it up.
+func (s *stateless) listen(ctx context.Context, l *listener) {
+	ack := jsonv.Object(jsonv.Member{Key: "notifications", Value: l.filter}).Append(nil)
+	_ = l.out.event(mcp.AppendNotification(nil, mcp.ListenAcknowledged, l.tagged(ack)))
+	l.mu.Unlock()
+	select {
+	case <-ctx.Done():
+	case <-s.ctx.Done():
+	case <-l.over:
+	}
+	s.mu.Lock()
+	delete(s.listeners, l)
+	s.mu.Unlock()
+	l.out.end()
+}
+
+// tagged adds the subscription's id.
+func (l *listener) tagged(params []byte) []byte {
+	v, err := jsonv.Parse(params)
+	id, err2 := jsonv.Parse(l.id)
+	if err != nil || err2 != nil || v.Kind() != jsonv.KindObject {
+		v = jsonv.Object()
+	}
+	m, _ := v.Get("_meta")
+	if m.Kind() != jsonv.KindObject {
+		m = jsonv.Object()
+	}
+	return v.With("_meta", m.With(mcp.MetaSubscription, id)).Append(nil)
+}
+
+// publish sends a change to those who asked for it.
+func (s *stateless) publish(method string, raw []byte) {
+	s.mu.Lock()
+	var to []*listener
+	for l := range s.listeners {
+		if !l.gone() && l.wants(method, raw) {
+			to = append(to, l)
+		}
+	}
+	s.mu.Unlock()
+	for _, l := range to {
+		l.mu.Lock()
+		_ = l.out.event(mcp.AppendNotification(nil, method, l.tagged(mcp.MemberOf(raw, "params"))))
+		l.mu.Unlock()
+	}
+}
+
+func (l *listener) wants(method string, raw []byte) bool {
+	if name := listened[method]; name != "" {
+		return l.filter.Lookup(name).Bool()
+	}
+	one := listenedOne[method]
+	name := mcp.TextOf(mcp.MemberOf(mcp.MemberOf(raw, "params"), one.member))
+	for _, e := range l.filter.Lookup(one.list).Elems() {
+		if e.Text() == name {
+			return true
+		}
+	}
+	return false
+}

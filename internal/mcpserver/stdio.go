@@ -1,0 +1,250 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// conn is the server's end of a connection.
+type conn struct {
+	ctx  context.Context
+	h    Handler
+	out  *mcp.LineWriter
+	scan *mcp.Scanner
+	wg   sync.WaitGroup
+	asks asks
+	free *stateless // serves what belongs to no session, nil when h speaks no such revision
+
+	mu      sync.Mutex
+	running map[string]context.CancelFunc
+}
+
+// errHangUp ends Ask when the client is gone.
+var errHangUp = errors.New("the client closed the connection")
+
+// ServeStdio serves one client over r and w, newline-delimited, until r ends
+// or ctx does. At the end of r requests that are being handled are finished and
+// answered first. ctx does not interrupt a blocked read of r: close it for that.
+// A message of a stateless revision is served as such when h is a [Speaker] of
+// one; everything else belongs to the session.
+func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c := &conn{ctx: ctx, h: h, out: mcp.NewLineWriter(w), scan: mcp.NewScanner(), running: map[string]context.CancelFunc{}}
+	if sp, ok := h.(Speaker); ok {
+		c.free = newStateless(ctx, func() Handler { return h }, sp.Revisions())
+	}
+	lines := mcp.NewLineReader(r, mcp.Limits{}.WithDefaults().Message, 1<<40)
+	var err error
+	for err == nil && ctx.Err() == nil {
+		err = lines.ReadLines(c)
+	}
+	c.asks.hangUp()
+	if c.free != nil {
+		c.free.hangUp()
+	}
+	c.wg.Wait()
+	if c.free != nil {
+		c.free.wg.Wait()
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
+		return nil
+	}
+	if err == nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("read from the client: %w", err)
+}
+
+// Frame takes one line from the client.
+func (c *conn) Frame(f mcp.Frame) (kept bool) {
+	raw := bytes.Clone(mcp.TrimMessage(f.Raw))
+	if len(raw) == 0 {
+		return false
+	}
+	if raw[0] == '[' {
+		c.batch(raw)
+		return false
+	}
+	c.one(raw, c.reply)
+	return false
+}
+
+// Long refuses a message that is too long.
+func (c *conn) Long(l mcp.Long) {
+	if l.Done {
+		c.refuse(mcp.CodeInvalidRequest, "message over "+mcp.ByteSize(int64(l.Limit)))
+	}
+}
+
+func (c *conn) refuse(code int64, msg string) {
+	raw, _ := mcp.AppendResponse(nil, []byte("null"), nil, &mcp.RPCError{Code: code, Message: msg})
+	_ = c.send(c.ctx, raw)
+}
+
+// reply writes a reply frame, nil for none. A client that is gone needs none.
+func (c *conn) reply(frame []byte) {
+	if len(frame) > 0 {
+		_ = c.write(c.ctx, frame)
+	}
+}
+
+// one reads one message. For a request answer gets the whole reply, line end
+// included, or nil when there is none.
+func (c *conn) one(raw []byte, answer func([]byte)) {
+	if err := c.scan.Scan(raw); err != nil {
+		if jsonv.Valid(raw) == nil {
+			c.refuse(mcp.CodeInvalidRequest, "Invalid Request")
+		} else {
+			c.refuse(mcp.CodeParse, "Parse error: "+mcp.SyntaxText(err))
+		}
+		return
+	}
+	e := c.scan.Envelope
+	if e.Has&mcp.HasMethod == 0 {
+		c.asks.answered(&e)
+		return
+	}
+	method := mcp.TextOf(e.Method)
+	id := e.ID
+	if mcp.KindOf(e.Method) != jsonv.KindString || e.Has&mcp.HasID != 0 && mcp.KindOf(id) != jsonv.KindString && mcp.KindOf(id) != jsonv.KindNumber {
+		c.refuse(mcp.CodeInvalidRequest, "Invalid Request")
+		return
+	}
+	req := &Request{Method: method, ID: id, Params: e.Params, Raw: raw, Notification: e.Has&mcp.HasID == 0, conn: c}
+	if req.Notification {
+		if method == "notifications/cancelled" {
+			c.cancel(string(mcp.MemberOf(e.Params, "requestId")))
+		}
+		c.h.Handle(c.ctx, req)
+		return
+	}
+	if !admits(c.h, req) {
+		answer(nil)
+		return
+	}
+	c.run(req, answer)
+}
+
+// run handles a request on its own goroutine.
+func (c *conn) run(req *Request, answer func([]byte)) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	id := string(req.ID)
+	c.mu.Lock()
+	c.running[id] = cancel
+	c.mu.Unlock()
+	forget := func() {
+		c.mu.Lock()
+		delete(c.running, id)
+		c.mu.Unlock()
+	}
+	out := &lineOut{c: c, answer: answer, before: forget}
+	sub := c.free.subscribes(ctx, out, req) // here: what comes later may cause a change
+	c.wg.Go(func() {
+		defer cancel()
+		switch {
+		case sub != nil:
+			c.free.listen(ctx, sub)
+			return
+		case c.free.takes(req):
+			c.free.serve(ctx, out, req)
+			return
+		}
+		reply := c.h.Handle(ctx, req)
+		forget()
+		answer(reply.frame(req.ID))
+	})
+}
+
+// lineOut is what goes out for one stateless request over stdio.
+type lineOut struct {
+	c      *conn
+	answer func([]byte)
+	before func() // called before the answer
+}
+
+func (o *lineOut) event(raw []byte) error { return o.c.send(o.c.ctx, raw) }
+
+func (o *lineOut) raw(b []byte) error { return o.c.write(o.c.ctx, b) }
+
+func (o *lineOut) last(frame []byte, _ int) {
+	o.before()
+	o.answer(frame)
+}
+
+func (o *lineOut) end() { o.last(nil, 0) }
+
+// batch handles an array of messages and answers with one (MCP 2025-03-26).
+func (c *conn) batch(raw []byte) {
+	if err := jsonv.Valid(raw); err != nil {
+		c.refuse(mcp.CodeParse, "Parse error: "+mcp.SyntaxText(err))
+		return
+	}
+	parts := mcp.Elements(raw)
+	if len(parts) == 0 {
+		c.refuse(mcp.CodeInvalidRequest, "Invalid Request: empty batch")
+		return
+	}
+	b := &batchReply{open: len(parts)}
+	for _, part := range parts {
+		if c.scan.Scan(part) != nil || c.scan.Has&mcp.HasID == 0 || c.scan.Has&mcp.HasMethod == 0 {
+			b.open--
+		}
+	}
+	b.flush = c.reply
+	for _, part := range parts {
+		c.one(part, b.add)
+	}
+}
+
+// batchReply collects the answers of one batch.
+type batchReply struct {
+	mu    sync.Mutex
+	open  int
+	buf   []byte
+	flush func([]byte)
+}
+
+func (b *batchReply) add(reply []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if reply = bytes.Trim(reply, " \t\r\n"); len(reply) > 0 {
+		sep := byte(',')
+		if b.buf == nil {
+			sep = '['
+		}
+		b.buf = append(append(b.buf, sep), reply...)
+	}
+	if b.open--; b.open == 0 && b.buf != nil {
+		b.flush(append(b.buf, ']', '\n'))
+	}
+}
+
+// cancel ends the context of a request that the client gave up.
+func (c *conn) cancel(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cancel := c.running[id]; cancel != nil {
+		cancel()
+	}
+}
+
+func (c *conn) askAll(ctx context.Context, qs []Question) ([]jsonv.Value, error) {
+	return c.asks.askAll(ctx, qs, c.send)
+}
+
+func (c *conn) notify(raw []byte) error { return c.send(c.ctx, raw) }
+
+func (c *conn) writeRaw(b []byte) error { return c.write(c.ctx, b) }
+
+func (c *conn) send(ctx context.Context, raw []byte) error { return c.out.WriteLine(ctx, raw) }
+
+// write puts bytes on the wire, nothing added.
+func (c *conn) write(ctx context.Context, b []byte) error { return c.out.WriteBytes(ctx, b, false) }

@@ -1,0 +1,19 @@
+//go:build unix && !solaris && !aix
+
+package osfile
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// TryLock takes the lock of an open file if nobody has it. The lock ends when
+// the file is closed or this process ends; programs it starts do not hold it.
+func TryLock(f *os.File) (held bool, err error) {
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
+		return false, nil
+	}
+	return err == nil, err
+}

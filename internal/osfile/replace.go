@@ -1,0 +1,71 @@
+package osfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+)
+
+// New is the next content of a file. It has a temporary name in the same
+// folder until Commit gives it the name of the file.
+type New struct {
+	*os.File
+	path string
+}
+
+// Create begins the next content of the file at path. The permissions are
+// those of a file that does not exist yet, before the umask.
+func Create(path string, perm fs.FileMode) (*New, error) {
+	dir, base := filepath.Split(path)
+	for {
+		temp := filepath.Join(dir, fmt.Sprintf(".%s.%08x.tmp", base, rand.Uint32()))
+		f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		if err == nil {
+			return &New{f, path}, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+}
+
+// Commit replaces the file, and removes the temporary one when that fails.
+func (n *New) Commit() error {
+	err := errors.Join(n.Sync(), n.Close())
+	if err == nil {
+		err = os.Rename(n.Name(), n.path)
+	}
+	if err != nil {
+		_ = os.Remove(n.Name())
+	}
+	return err
+}
+
+// Abort drops the new content. The file stays as it was.
+func (n *New) Abort() {
+	_ = n.Close()
+	_ = os.Remove(n.Name())
+}
+
+// Replace replaces the content of a file. Anything that exists and is no
+// regular file, such as a device, is written to.
+func Replace(path string, data []byte, perm fs.FileMode) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		if info.IsDir() {
+			return errors.New("it is a folder")
+		}
+		return os.WriteFile(path, data, perm)
+	}
+	n, err := Create(path, perm)
+	if err != nil {
+		return err
+	}
+	if _, err := n.Write(data); err != nil {
+		n.Abort()
+		return err
+	}
+	return n.Commit()
+}

@@ -1,0 +1,16 @@
+//go:build !linux
+
+package proc
+
+import (
+	"context"
+	"time"
+)
+
+// endTime is what a process that is about to end gets for it.
+const endTime = 20 * time.Millisecond
+
+func (p *Process) idle() bool {
+	waitFor(context.Background(), p.exited, endTime)
+	return true
+}

@@ -1,0 +1,84 @@
+package proc
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// proxies are programs that listen in the name of a container or a service that
+// a client of theirs started.
+var proxies = []string{"docker-proxy", "rootlesskit", "rootlessport", "pasta", "pasta.avx2", "slirp4netns", "conmon", "gvproxy", "systemd"}
+
+// foreignListener names the process that listens at a loopback address, when it
+// is not of p's run: neither in its group nor with the run's mark. It is "" when
+// that is not known: for a process of another user, and for one that may listen
+// for a container that p started.
+func foreignListener(p *Process, addr *net.TCPAddr) (owner string) {
+	sockets := listeners(addr)
+	if !addr.IP.IsLoopback() || len(sockets) == 0 {
+		return ""
+	}
+	table := processes()
+	group := pidsOf(membersIn(table, p.ref))
+	mark, _, _ := strings.Cut(p.mark, ".") // of the run
+	for _, q := range table {
+		if !holds(q.Pid, sockets) {
+			continue
+		}
+		comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", q.Pid))
+		if slices.Contains(group, q.Pid) || mark != "" && hasMark(q.Pid, mark) || slices.Contains(proxies, strings.TrimSpace(string(comm))) {
+			return ""
+		}
+		owner = fmt.Sprintf("pid %d (%s)", q.Pid, leftovers([]procInfo{q})[0].Command)
+	}
+	return owner
+}
+
+func pidsOf(list []procInfo) (out []int) {
+	for _, p := range list {
+		out = append(out, p.Pid)
+	}
+	return out
+}
+
+// holds reports whether a process has one of the files open.
+func holds(pid int, files []string) bool {
+	links, _ := filepath.Glob(fdPath(pid, "*"))
+	return slices.ContainsFunc(links, func(l string) bool {
+		file, err := os.Readlink(l)
+		return err == nil && slices.Contains(files, file)
+	})
+}
+
+// listeners are the sockets that listen at an address, as links to files name
+// them (proc_pid_net(5)).
+func listeners(addr *net.TCPAddr) (out []string) {
+	const local, state, inode, listen = 1, 3, 9, "0A"
+	var want []string
+	for _, ip := range []net.IP{net.IPv4zero.To4(), net.IPv6zero, addr.IP.To4(), addr.IP.To16()} {
+		want = append(want, fmt.Sprintf("%s:%04X", kernelHex(ip), addr.Port))
+	}
+	for _, table := range []string{"tcp", "tcp6"} {
+		data, _ := os.ReadFile("/proc/self/net/" + table)
+		for line := range strings.Lines(string(data)) {
+			if f := strings.Fields(line); len(f) > inode && f[state] == listen && slices.Contains(want, f[local]) {
+				out = append(out, "socket:["+f[inode]+"]")
+			}
+		}
+	}
+	return out
+}
+
+// kernelHex is an address as the kernel prints it: words of 32 bits in the byte
+// order of the machine.
+func kernelHex(ip net.IP) (s string) {
+	for ; len(ip) > 0; ip = ip[4:] {
+		s += fmt.Sprintf("%08X", binary.NativeEndian.Uint32(ip))
+	}
+	return s
+}

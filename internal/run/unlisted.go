@@ -1,0 +1,72 @@
+package run
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/source"
+)
+
+// lister says where a server lists what a method asks for.
+type lister struct{ capability, key, what string }
+
+var listers = map[string]lister{
+	"tools/call":     {"tools", "name", "tool"},
+	"prompts/get":    {"prompts", "name", "prompt"},
+	"resources/read": {"resources", "uri", "resource"},
+}
+
+// unlisted begins the message of a test that failed because the server has
+// nothing of the name that was asked for; "" when it has, or when that is not
+// known. Prompts and resources are listed for it now: tests that pass cost the
+// server no request.
+func (e *entry) unlisted(ctx context.Context, sess *mcp.Session, method, name string) string {
+	l, ok := listers[method]
+	if !ok {
+		return ""
+	}
+	var known []string
+	if method == "tools/call" {
+		if has, sure := e.tools.has(ctx, name); has || !sure {
+			return ""
+		}
+		known = sortedKeys(e.tools.schemas)
+	} else if known = e.names(ctx, sess, l); known == nil || slices.Contains(known, name) {
+		return ""
+	}
+	msg := "the server has no " + l.what + " " + strconv.Quote(name)
+	near := source.Nearest(name, known)
+	switch {
+	case near != "":
+		msg += " (did you mean " + strconv.Quote(near) + "?)"
+	case l.what == "resource":
+		return "" // it may be one of a template
+	}
+	return msg + ": "
+}
+
+// names lists the prompts or resources of a server; nil when that fails or the
+// list has several pages.
+func (e *entry) names(ctx context.Context, sess *mcp.Session, l lister) []string {
+	if sess.ServerInfo().Lookup("capabilities", l.capability).IsAbsent() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	x := sess.Do(ctx, mcp.Call{Method: l.capability + "/list", Own: true})
+	for _, f := range e.findings(x.Violations) {
+		e.r.finding(f)
+	}
+	res, err := jsonv.Parse(x.Result)
+	if err != nil || res.Lookup("nextCursor").Kind() == jsonv.KindString {
+		return nil
+	}
+	names := []string{}
+	for _, item := range res.Lookup(l.capability).Elems() {
+		names = append(names, item.Lookup(l.key).Text())
+	}
+	return names
+}
