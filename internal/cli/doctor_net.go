@@ -65,7 +65,7 @@ func (n *netCheck) dns(ctx context.Context) bool {
 		l.details = []string{"through the proxy " + n.via.Redacted() + " (HTTP_PROXY, HTTPS_PROXY)"}
 	}
 	if net.ParseIP(host) != nil {
-		l.message = host + "is an IP address"
+		l.message = host + " is an IP address"
 		return n.found(l)
 	}
 	ctx, cancel := context.WithTimeout(ctx, netTime)

@@ -58,7 +58,27 @@ func topics() ([]gen.Topic, error) {
 			Facts: []string{"a finding that belongs to no single test; mcptest run lists it after the tests"},
 		})
 	}
-	return all, nil
+	return append(all, otherWords...), nil
+}
+
+// otherWords are words of suites and responses that no table of the language
+// contains.
+var otherWords = []gen.Topic{
+	{
+		Kind: "word", Name: "isError", Title: "word isError", Doc: "The member of a tools/call result by which a tool reports an error. A test fails if a tool sets it and no assertion examines it.",
+		Facts: []string{"an absent isError reads as false"}, Example: "- target: result.isError\n  matcher: {exact: true}",
+	},
+	{
+		Kind: "word", Name: "score", Title: "word score", Doc: "The result of an assertion as a number from 0 to 1. The score of a test is the mean of its assertions, weighted by `weight`; `threshold` is the smallest score that passes.",
+		Facts: []string{"see also: weight, threshold, derivedMetrics"}, Example: "threshold: 0.8\nexpect:\n  - {target: text, matcher: {contains: rust}, weight: 2}",
+	},
+	{
+		Kind: "word", Name: "csv", Title: "word csv", Doc: "A file format for `cases`: one test per row, one value per column. The first line names the columns.",
+		Example: "cases: rows.csv\nargs: {text: \"${case.text}\"}",
+	},
+	{
+		Kind: "word", Name: "snapshot", Title: "word snapshot", Doc: "A matcher that is not available yet; the name is reserved. Compare with exact, subset or schema until then.",
+	},
 }
 
 // indices are the places in lists that a path has.

@@ -74,6 +74,9 @@ func TestExplainKnowsEveryWord(t *testing.T) {
 	for _, f := range report.Formats {
 		titles[f.Name] = "reporter " + f.Name
 	}
+	for _, word := range []string{"isError", "score", "csv", "snapshot"} {
+		titles[word] = "word " + word
+	}
 	for _, c := range exitCodesInCode(t) {
 		titles[c] = "exit code " + c
 	}

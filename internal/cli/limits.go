@@ -25,7 +25,7 @@ func (f *limitFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	d := mcp.Limits{}.WithDefaults()
 	f.message, f.skip, f.kept, f.stderr = sizeFlag(d.Message), sizeFlag(d.Drain), sizeFlag(d.During), sizeFlag(d.Stderr)
-	fl.Var(&f.message, "max-message-size", "maximum maximum `size` of one server message, or of an HTTP body after decompression")
+	fl.Var(&f.message, "max-message-size", "maximum `size` of one server message, or of an HTTP body after decompression")
 	fl.IntVar(&f.values, "max-values", d.Values, "maximum number of JSON values in one server message, counting nested ones")
 	fl.Var(&f.skip, "max-skip-size", "maximum `size` of an oversized message that is skipped; a longer one closes the session")
 	fl.Var(&f.kept, "max-kept-size", "maximum `size` of the messages kept with the response of one call")

@@ -103,7 +103,6 @@ func suitesBelow(dir string) ([]string, error) {
 
 // load reads the suites; every mistake of all of them is in the diagnostics.
 func (f *suiteFlags) load(paths []string, env []string) ([]*suite.Suite, source.Diagnostics, error) {
-	collectLate(env)
 	vars := map[string]string{}
 	for _, kv := range f.vars {
 		k, v, ok := strings.Cut(kv, "=")

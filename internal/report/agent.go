@@ -26,21 +26,21 @@ const (
 func writeAgent(w io.Writer, r *result.Run, o Options) error {
 	p := newPrinter(w, r, Options{Verbose: o.Verbose})
 	p.line(0, agentVerdict(r))
-	p.agentPhases(r)
-	if err := p.agentTests(r); err != nil {
+	agentPhases(p, r)
+	if err := agentTests(p, r); err != nil {
 		return err
 	}
 	for _, f := range folded(r.Findings) {
 		if f.Severity == "error" {
 			p.line(0, "FINDING ", colon(term.Escape(f.Kind)), " ", oneLine(f.Message, agentText))
-			p.fact("at", place(f.File, f.Line, 0))
-			p.fact("server", term.Escape(f.Server))
-			p.fact("excerpt", oneLine(f.Excerpt, agentText))
+			agentFact(p, "at", place(f.File, f.Line, 0))
+			agentFact(p, "server", term.Escape(f.Server))
+			agentFact(p, "excerpt", oneLine(f.Excerpt, agentText))
 		}
 	}
-	if err := p.warned(r, func(w *warned) {
+	if err := eachWarning(p, r, func(w *warned) {
 		p.line(0, "WARN ", oneLine(w.messageLine(), 2*agentText))
-		p.fact("at", place(w.file, w.line, 0))
+		agentFact(p, "at", place(w.file, w.line, 0))
 	}); err != nil {
 		return err
 	}
@@ -51,20 +51,20 @@ func writeAgent(w io.Writer, r *result.Run, o Options) error {
 }
 
 // agentPhases writes the hooks and steps that failed.
-func (p *printer) agentPhases(r *result.Run) {
+func agentPhases(p *printer, r *result.Run) {
 	for i := range r.Phases {
 		if ph := &r.Phases[i]; broke(ph.Status) {
 			_, word := phaseWord(ph)
 			p.line(0, word, " ", term.Escape(ph.Phase), " ", term.Escape(ph.Name))
-			p.fact("at", place(ph.File, ph.Line, 0))
-			p.fact("cause", oneLine(ph.Message, agentText))
-			p.lastLines("output", ph.Output)
+			agentFact(p, "at", place(ph.File, ph.Line, 0))
+			agentFact(p, "cause", oneLine(ph.Message, agentText))
+			lastLines(p, "output", ph.Output)
 		}
 	}
 }
 
 // agentTests writes the tests that did not pass; a shared cause is written once.
-func (p *printer) agentTests(r *result.Run) error {
+func agentTests(p *printer, r *result.Run) error {
 	all := causes{verbose: p.Verbose}
 	var shared []*cause
 	explained := map[*cause]bool{}
@@ -78,7 +78,7 @@ func (p *printer) agentTests(r *result.Run) error {
 		switch {
 		case !explain && explained[why]:
 			if why.others <= agentSame {
-				p.sameCause(head, c, why)
+				sameCause(p, head, c, why)
 			}
 			continue
 		case shown == agentFailures && !p.Verbose:
@@ -90,7 +90,7 @@ func (p *printer) agentTests(r *result.Run) error {
 		}
 		shown++
 		p.line(0, head)
-		p.agentCase(c)
+		agentCase(p, c)
 	}
 	for _, s := range shared {
 		if n := s.others - agentSame; n > 0 {
@@ -104,7 +104,7 @@ func (p *printer) agentTests(r *result.Run) error {
 }
 
 // sameCause names a failure whose cause was explained, with what differs in a row.
-func (p *printer) sameCause(head string, c *result.Case, why *cause) {
+func sameCause(p *printer, head string, c *result.Case, why *cause) {
 	text := head + " (cause as for " + term.Escape(why.last) + ")"
 	if why.rows && !slices.Contains(why.messages, c.Message) {
 		text += ": " + oneLine(failureReason(c), agentText)
@@ -141,65 +141,65 @@ func agentVerdict(r *result.Run) string {
 }
 
 // fact writes one `key: text` line, nothing for an empty text.
-func (p *printer) fact(key, text string) {
+func agentFact(p *printer, key, text string) {
 	if text != "" {
 		p.line(2, key, ": ", text)
 	}
 }
 
-func (p *printer) agentCase(c *result.Case) {
+func agentCase(p *printer, c *result.Case) {
 	failed := failing(c.Assertions)
 	line := c.Line
 	if len(failed) > 0 && failed[0].Line > 0 && failed[0].File == "" {
 		line = failed[0].Line
 	}
-	p.fact("at", place(c.File, line, 0))
+	agentFact(p, "at", place(c.File, line, 0))
 	if text := headline(c, failed); !alone(c, failed) && !strings.HasSuffix(text, " failed") {
-		p.fact("cause", oneLine(text, agentText))
+		agentFact(p, "cause", oneLine(text, agentText))
 	}
 	left := agentAsserts
-	p.agentAssertions(failed, &left)
+	agentAssertions(p, failed, &left)
 	if c.Score != nil && c.Threshold != nil {
-		p.fact("score", number(*c.Score)+", needs "+number(*c.Threshold))
+		agentFact(p, "score", number(*c.Score)+", needs "+number(*c.Threshold))
 	}
 	for _, m := range c.DerivedMetrics {
 		if m.Passed != nil && !*m.Passed && m.Threshold != nil {
-			p.fact("metric", fmt.Sprintf("%s %s, needs %s", term.Escape(m.Name), number(m.Value), number(*m.Threshold)))
+			agentFact(p, "metric", fmt.Sprintf("%s %s, needs %s", term.Escape(m.Name), number(m.Value), number(*m.Threshold)))
 		}
 	}
-	if text, kind := p.unseenResponse(c, failed); text != "" {
-		p.fact("response", kind+oneLine(text, agentText))
+	if text, kind := unseenResponse(p, c, failed); text != "" {
+		agentFact(p, "response", kind+oneLine(text, agentText))
 	}
 	for _, v := range c.Violations {
 		if !v.Tolerated {
-			p.fact("violation", term.Escape(v.Kind)+": "+oneLine(v.Message, agentText))
-			p.fact("excerpt", oneLine(v.Excerpt, agentText))
+			agentFact(p, "violation", term.Escape(v.Kind)+": "+oneLine(v.Message, agentText))
+			agentFact(p, "excerpt", oneLine(v.Excerpt, agentText))
 		}
 	}
 	for i := range c.Phases {
 		if ph := &c.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
-			p.fact("phase", term.Escape(ph.Phase)+" "+term.Escape(ph.Name)+": "+oneLine(ph.Message, agentText))
-			p.lastLines("output", ph.Output)
+			agentFact(p, "phase", term.Escape(ph.Phase)+" "+term.Escape(ph.Name)+": "+oneLine(ph.Message, agentText))
+			lastLines(p, "output", ph.Output)
 		}
 	}
-	p.lastLines("stderr", p.stderr(c))
-	p.fact("repro", repro(c))
+	lastLines(p, "stderr", serverStderr(p, c))
+	agentFact(p, "repro", repro(c))
 }
 
-func (p *printer) agentAssertions(failed []result.Assertion, left *int) {
+func agentAssertions(p *printer, failed []result.Assertion, left *int) {
 	for i := range failed {
 		a := &failed[i]
 		if a.Set && len(a.Assertions) > 0 {
-			p.fact("set", label(a)+p.weighed(a))
-			p.agentAssertions(failing(a.Assertions), left)
+			agentFact(p, "set", label(a)+weighed(p, a))
+			agentAssertions(p, failing(a.Assertions), left)
 			continue
 		}
 		if *left == 0 {
-			p.fact("assert", fmt.Sprintf("… %d more", len(failed)-i))
+			agentFact(p, "assert", fmt.Sprintf("… %d more", len(failed)-i))
 			return
 		}
 		*left--
-		p.fact("assert", label(a)+": "+agentReason(a))
+		agentFact(p, "assert", label(a)+": "+agentReason(a))
 		if len(a.Diff) == 0 {
 			continue
 		}
@@ -233,13 +233,13 @@ func agentReason(a *result.Assertion) string {
 }
 
 // lastLines writes the end of a text, one fact a line.
-func (p *printer) lastLines(key, text string) {
+func lastLines(p *printer, key, text string) {
 	text = strings.TrimRight(text, "\r\n ")
 	if text == "" {
 		return
 	}
 	lines := strings.Split(text, "\n")
 	for _, l := range lines[max(0, len(lines)-agentStderr):] {
-		p.fact(key, oneLine(l, agentText))
+		agentFact(p, key, oneLine(l, agentText))
 	}
 }

@@ -218,19 +218,19 @@ func (c *Comparison) WriteText(w io.Writer, o Options) error {
 	times := func(ch *Change) string {
 		return fmt.Sprintf("%s → %s (%.1f×)", duration(ch.BeforeMS), duration(ch.AfterMS), ch.AfterMS/max(ch.BeforeMS, 0.001))
 	}
-	p.runFailures(c.RunFailures)
-	p.changes("Newly failing", term.Bad, "✗ ", c.NewlyFailing, status)
-	p.changes("Fixed", term.Good, "✓ ", c.Fixed, status)
-	p.changes("Slower", term.Warn, "▲ ", c.Slower, times)
-	p.changes("Faster", term.Good, "▼ ", c.Faster, times)
-	p.changes("Changed scores", term.Warn, "~ ", c.Scores, func(ch *Change) string {
+	listRunFailures(p, c.RunFailures)
+	changes(p, "Newly failing", term.Bad, "✗ ", c.NewlyFailing, status)
+	changes(p, "Fixed", term.Good, "✓ ", c.Fixed, status)
+	changes(p, "Slower", term.Warn, "▲ ", c.Slower, times)
+	changes(p, "Faster", term.Good, "▼ ", c.Faster, times)
+	changes(p, "Changed scores", term.Warn, "~ ", c.Scores, func(ch *Change) string {
 		return fmt.Sprintf("%s → %s (%+.3f)", number(*ch.BeforeScore), number(*ch.AfterScore), *ch.AfterScore-*ch.BeforeScore)
 	})
-	p.changes("No longer run", term.Faint, "- ", c.Skipped, status)
-	p.changes("Removed", term.Faint, "- ", c.Removed, status)
-	p.metricTable(c.Metrics)
+	changes(p, "No longer run", term.Faint, "- ", c.Skipped, status)
+	changes(p, "Removed", term.Faint, "- ", c.Removed, status)
+	metricTable(p, c.Metrics)
 	p.blank()
-	p.table2(c)
+	countTable(p, c)
 	word, st := "NO REGRESSION", term.Good
 	if c.Regression {
 		word, st = "REGRESSION", term.Bad
@@ -254,7 +254,7 @@ func (c *Comparison) missing() (text string) {
 	return text
 }
 
-func (p *printer) changes(title string, st term.Style, mark string, list []Change, says func(*Change) string) {
+func changes(p *printer, title string, st term.Style, mark string, list []Change, says func(*Change) string) {
 	if len(list) == 0 {
 		return
 	}
@@ -276,7 +276,7 @@ func (p *printer) changes(title string, st term.Style, mark string, list []Chang
 	}
 }
 
-func (p *printer) metricTable(list []MetricChange) {
+func metricTable(p *printer, list []MetricChange) {
 	if len(list) == 0 {
 		return
 	}
@@ -301,7 +301,7 @@ func (p *printer) metricTable(list []MetricChange) {
 }
 
 // table2 writes the counts of both runs.
-func (p *printer) table2(c *Comparison) {
+func countTable(p *printer, c *Comparison) {
 	p.line(2, p.faint("             before    after"))
 	row := func(name string, a, b int) {
 		p.line(2, term.Pad(name, 10), term.PadLeft(fmt.Sprint(a), 9), term.PadLeft(fmt.Sprint(b), 9))

@@ -77,7 +77,7 @@ func (c *Comparison) runs(before, after *result.Run, names map[string]string) {
 }
 
 // runFailures writes why only the later run failed.
-func (p *printer) runFailures(list []RunFailure) {
+func listRunFailures(p *printer, list []RunFailure) {
 	if len(list) == 0 {
 		return
 	}

@@ -12,30 +12,30 @@ import (
 
 // exchanges writes the frames: all of them when verbose, and otherwise the
 // one that got no answer.
-func (p *printer) exchanges(c *result.Case) {
+func exchanges(p *printer, c *result.Case) {
 	for i := range c.Exchanges {
 		x := &c.Exchanges[i]
 		if !p.Verbose && (c.Status != result.Error || x.Error == "") {
 			continue
 		}
-		p.exchange(3, x, c.Message)
+		exchange(p, 3, x, c.Message)
 	}
 }
 
 // exchange writes the frames of a call, and why there was no response unless
 // the headline says so.
-func (p *printer) exchange(indent int, x *result.Exchange, headline string) {
+func exchange(p *printer, indent int, x *result.Exchange, headline string) {
 	p.line(indent, p.faint(exchangeTitle(x)))
-	p.frame(indent, "→ ", x.Request)
+	writeFrame(p, indent, "→ ", x.Request)
 	for _, m := range x.During {
 		arrow := "← "
 		if m.Dir == "to-server" {
 			arrow = "→ "
 		}
-		p.frame(indent, arrow, m.Raw)
+		writeFrame(p, indent, arrow, m.Raw)
 	}
 	if x.Response != "" {
-		p.frame(indent, "← ", x.Response)
+		writeFrame(p, indent, "← ", x.Response)
 	}
 	if x.Error != "" && (p.Verbose || !strings.Contains(headline, x.Error)) {
 		p.line(indent, p.paint(term.Broken, "✗ "), oneLine(x.Error, longest))
@@ -59,7 +59,7 @@ func exchangeTitle(x *result.Exchange) string {
 }
 
 // frame writes a frame behind an arrow, indented when it is JSON and verbose.
-func (p *printer) frame(indent int, arrow, raw string) {
+func writeFrame(p *printer, indent int, arrow, raw string) {
 	if !p.Verbose {
 		p.line(indent, p.faint(arrow), oneLine(raw, excerptMax))
 		return

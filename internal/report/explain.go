@@ -24,13 +24,13 @@ func newExplainer(r *result.Run, o Options) *explainer {
 
 // testCase explains a case that did not pass, without its name.
 func (x *explainer) testCase(c *result.Case) string {
-	x.p.why(c)
+	explainCase(x.p, c)
 	return x.take(3)
 }
 
 // phase explains a hook or a step that failed.
 func (x *explainer) phase(ph *result.Phase) string {
-	x.p.phase(0, ph)
+	explainPhase(x.p, 0, ph)
 	return x.take(0)
 }
 

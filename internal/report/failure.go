@@ -21,17 +21,17 @@ const (
 )
 
 // failure explains why one case did not pass.
-func (p *printer) failure(n int, c *result.Case) {
+func failure(p *printer, n int, c *result.Case) {
 	st, _ := verdictStyle(c.Status)
 	p.blank()
 	p.line(0, p.paint(term.Strong, fmt.Sprintf("%d) ", n)), p.paint(st, strings.ToUpper(string(c.Status))), "  ", p.paint(term.Strong, term.Escape(c.Name)))
-	p.why(c)
+	explainCase(p, c)
 }
 
 // why explains a case below its name.
-func (p *printer) why(c *result.Case) {
+func explainCase(p *printer, c *result.Case) {
 	st, _ := verdictStyle(c.Status)
-	p.line(3, p.faint(p.location(c)))
+	p.line(3, p.faint(caseLocation(p, c)))
 	if c.Description != "" {
 		p.line(3, p.faint(oneLine(c.Description, longest)))
 	}
@@ -51,22 +51,22 @@ func (p *printer) why(c *result.Case) {
 		p.line(3, p.glyph(a.Status), " ", p.faint("try, "+duration(a.DurationMS)), "  ", text)
 	}
 	for i := range failed {
-		p.assertion(3, c, &failed[i], alone(c, failed))
+		assertion(p, 3, c, &failed[i], alone(c, failed))
 	}
-	p.scores(c)
-	p.others(c, len(failed))
-	p.response(c, failed)
-	p.violations(c)
+	writeScores(p, c)
+	otherAssertions(p, c, len(failed))
+	response(p, c, failed)
+	violations(p, c)
 	for i := range c.Phases {
 		if ph := &c.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
-			p.phase(3, ph)
+			explainPhase(p, 3, ph)
 		}
 	}
-	if text := p.stderr(c); text != "" {
+	if text := serverStderr(p, c); text != "" {
 		p.line(3, p.faint("server stderr"))
 		p.block(3, text, stderrLines, true)
 	}
-	p.exchanges(c)
+	exchanges(p, c)
 	if s := repro(c); s != "" {
 		p.line(3, p.faint("repro  "), p.paint(term.Accent, s))
 	}
@@ -74,7 +74,7 @@ func (p *printer) why(c *result.Case) {
 
 // stderr is what the server wrote during the case, or, if the server could not
 // be started, what it wrote then.
-func (p *printer) stderr(c *result.Case) string {
+func serverStderr(p *printer, c *result.Case) string {
 	text := c.Stderr
 	for i := range p.run.Servers {
 		s := &p.run.Servers[i]
@@ -95,7 +95,7 @@ func (p *printer) stderr(c *result.Case) string {
 }
 
 // location describes what was called, on which server, and from which line.
-func (p *printer) location(c *result.Case) string {
+func caseLocation(p *printer, c *result.Case) string {
 	parts := []string{place(c.File, c.Line, 0)}
 	if c.Server != "" {
 		parts = append(parts, "server "+term.Escape(c.Server))
@@ -144,10 +144,10 @@ func alone(c *result.Case, failed []result.Assertion) bool {
 }
 
 // assertion explains a failed assertion or set.
-func (p *printer) assertion(indent int, c *result.Case, a *result.Assertion, said bool) {
+func assertion(p *printer, indent int, c *result.Case, a *result.Assertion, said bool) {
 	message, values := wording(a)
 	if !said {
-		p.line(indent, p.paint(term.Bad, "✗ "), label(a), p.weighed(a))
+		p.line(indent, p.paint(term.Bad, "✗ "), label(a), weighed(p, a))
 		indent += 2
 		if message != "" && (!values || len(a.Diff) > 0 || !messageHasValues(a)) {
 			p.message(indent, term.Bad, message)
@@ -155,7 +155,7 @@ func (p *printer) assertion(indent int, c *result.Case, a *result.Assertion, sai
 	}
 	switch {
 	case len(a.Diff) > 0:
-		p.diff(indent, a.Diff)
+		diff(p, indent, a.Diff)
 	case values:
 		p.value(indent, "expected  ", term.Good, a.Expected)
 		p.value(indent, "actual    ", term.Bad, a.Actual)
@@ -168,11 +168,11 @@ func (p *printer) assertion(indent int, c *result.Case, a *result.Assertion, sai
 		file = c.File
 	}
 	if a.Line > 0 {
-		p.sourceLine(indent, file, a.Line, a.Column, a.Source)
+		sourceLine(p, indent, file, a.Line, a.Column, a.Source)
 	}
 	for _, inner := range a.Assertions {
 		if !inner.Pass {
-			p.assertion(indent, c, &inner, false)
+			assertion(p, indent, c, &inner, false)
 		}
 	}
 	if n := len(a.Assertions) - len(failing(a.Assertions)); n > 0 {
@@ -225,7 +225,7 @@ func label(a *result.Assertion) string {
 }
 
 // weighed adds score, threshold and weight, where they count.
-func (p *printer) weighed(a *result.Assertion) string {
+func weighed(p *printer, a *result.Assertion) string {
 	var parts []string
 	if a.Score != nil && (a.Set || a.Threshold != nil) {
 		text := "score " + number(*a.Score)
@@ -255,7 +255,7 @@ func (p *printer) value(indent int, name string, st term.Style, text string) {
 	p.block(indent, text, valueLines, false)
 }
 
-func (p *printer) diff(indent int, lines []string) {
+func diff(p *printer, indent int, lines []string) {
 	if slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "-") || strings.HasPrefix(l, "+") }) {
 		p.line(indent, p.paint(term.Good, "- expected"), "  ", p.paint(term.Bad, "+ actual"))
 	}
@@ -287,7 +287,7 @@ func (p *printer) diff(indent int, lines []string) {
 
 // sourceLine writes the place in the suite, its line and a caret under the
 // column.
-func (p *printer) sourceLine(indent int, file string, line, column int, text string) {
+func sourceLine(p *printer, indent int, file string, line, column int, text string) {
 	if file == "" || line == 0 {
 		return
 	}
@@ -321,7 +321,7 @@ func suiteLine(text string, column, width int) (shown string, caret int) {
 }
 
 // scores explains a combined score and metrics that gate.
-func (p *printer) scores(c *result.Case) {
+func writeScores(p *printer, c *result.Case) {
 	if c.Score != nil && c.Threshold != nil {
 		st := term.Good
 		if *c.Score < *c.Threshold*(1-1e-9) {
@@ -345,7 +345,7 @@ func (p *printer) scores(c *result.Case) {
 }
 
 // others counts the assertions that passed, or lists them when verbose.
-func (p *printer) others(c *result.Case, failed int) {
+func otherAssertions(p *printer, c *result.Case, failed int) {
 	passed := len(c.Assertions) - failed
 	if passed == 0 {
 		return
@@ -360,12 +360,12 @@ func (p *printer) others(c *result.Case, failed int) {
 	}
 	for _, a := range c.Assertions {
 		if a.Pass {
-			p.line(3, p.paint(term.Good, "✓ "), p.faint(label(&a)), p.weighed(&a))
+			p.line(3, p.paint(term.Good, "✓ "), p.faint(label(&a)), weighed(p, &a))
 		}
 	}
 }
 
-func (p *printer) violations(c *result.Case) {
+func violations(p *printer, c *result.Case) {
 	for _, v := range c.Violations {
 		st, word := term.Bad, "violation  "
 		if v.Tolerated {
@@ -383,14 +383,14 @@ func (p *printer) violations(c *result.Case) {
 }
 
 // phase explains a hook or a fixture step that failed.
-func (p *printer) phase(indent int, ph *result.Phase) {
+func explainPhase(p *printer, indent int, ph *result.Phase) {
 	p.line(indent, p.glyph(ph.Status), " ", p.paint(term.Strong, term.Escape(ph.Phase)), ": ", term.Escape(ph.Name), p.took(ph.DurationMS))
 	indent += 2
 	if ph.Message != "" {
 		st, _ := verdictStyle(ph.Status)
 		p.message(indent, st, ph.Message)
 	}
-	p.sourceLine(indent, ph.File, ph.Line, 0, ph.Source)
+	sourceLine(p, indent, ph.File, ph.Line, 0, ph.Source)
 	if ph.Output != "" {
 		p.line(indent, p.faint("output"))
 		p.block(indent, ph.Output, stderrLines, true)

@@ -47,7 +47,7 @@ func writeGitHub(w io.Writer, r *result.Run, o Options) error {
 		return err
 	}
 	p := newPrinter(nil, r, Options{})
-	g.put(p.summary(r), "\n")
+	g.put(summary(p, r), "\n")
 	if g.err != nil {
 		return g.err
 	}

@@ -28,11 +28,11 @@ func (t testView) Open() bool {
 func (t testView) Many() bool { return t.page.Many() }
 
 // Location describes where the test is and what it calls.
-func (t testView) Location() string { return t.page.printer.location(t.Case) }
+func (t testView) Location() string { return caseLocation(t.page.printer, t.Case) }
 
 // ServerStderr is what the server wrote to stderr.
 func (t testView) ServerStderr() string {
-	return strings.TrimRight(t.page.printer.stderr(t.Case), "\n")
+	return strings.TrimRight(serverStderr(t.page.printer, t.Case), "\n")
 }
 
 // LongMessage is the message if the heading cannot show all of it.
@@ -59,7 +59,7 @@ func (t testView) Passed() string {
 	var lines []string
 	for i := range t.Assertions {
 		if a := &t.Assertions[i]; a.Pass {
-			lines = append(lines, "✓ "+label(a)+t.page.printer.weighed(a))
+			lines = append(lines, "✓ "+label(a)+weighed(t.page.printer, a))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -85,7 +85,7 @@ func (t testView) Failed() []assertionView {
 func (t testView) assertions(failed []result.Assertion, explained bool) (out []assertionView) {
 	for i := range failed {
 		a := &failed[i]
-		v := assertionView{Assertion: a, Label: label(a), Weight: t.page.printer.weighed(a), Explained: explained, SuiteFile: orElse(a.File, t.File)}
+		v := assertionView{Assertion: a, Label: label(a), Weight: weighed(t.page.printer, a), Explained: explained, SuiteFile: orElse(a.File, t.File)}
 		message, values := wording(a)
 		if !values || len(a.Diff) > 0 || !messageHasValues(a) {
 			v.Text = message

@@ -11,28 +11,28 @@ import (
 // The list of tests: one line each, under the name of their suite.
 
 // suiteTitle is the heading under which a case is listed.
-func (p *printer) suiteTitle(c *result.Case, suites []result.Suite) string {
+func suiteTitle(p *printer, c *result.Case, suites []result.Suite) string {
 	name, file := c.Suite, c.File
 	for _, s := range suites {
 		if s.Name == c.Suite {
 			file = s.File
 		}
 	}
-	return p.titleOf(name, file)
+	return titleOf(p, name, file)
 }
 
 // fileTitle is the heading that a phase outside the tests belongs under; ""
 // when its file is that of no suite, but one that suites import.
-func (p *printer) fileTitle(ph *result.Phase, suites []result.Suite) string {
+func fileTitle(p *printer, ph *result.Phase, suites []result.Suite) string {
 	for _, s := range suites {
 		if s.File == ph.File {
-			return p.titleOf(s.Name, s.File)
+			return titleOf(p, s.Name, s.File)
 		}
 	}
 	return ""
 }
 
-func (p *printer) titleOf(name, file string) string {
+func titleOf(p *printer, name, file string) string {
 	switch {
 	case name == "" && file == "":
 		return ""
@@ -46,7 +46,7 @@ func (p *printer) titleOf(name, file string) string {
 
 // listCase writes the line of a case. Why it did not pass is explained once,
 // below the list.
-func (p *printer) listCase(c *result.Case) {
+func listCase(p *printer, c *result.Case) {
 	name := term.Escape(c.Name)
 	if c.Status == result.Skip {
 		reason := ""
@@ -56,7 +56,7 @@ func (p *printer) listCase(c *result.Case) {
 		p.line(2, p.glyph(c.Status), " ", p.faint(name+reason))
 		return
 	}
-	p.line(2, p.glyph(c.Status), " ", name, p.took(c.DurationMS), p.remarks(c))
+	p.line(2, p.glyph(c.Status), " ", name, p.took(c.DurationMS), remarks(p, c))
 	for _, w := range c.Warnings {
 		p.line(6, p.paint(term.Warn, "warning: "), oneLine(w, p.across(15)))
 	}
@@ -65,18 +65,18 @@ func (p *printer) listCase(c *result.Case) {
 	}
 	for i, a := range c.Attempts {
 		for j := range a.Phases {
-			p.casePhase(&a.Phases[j], fmt.Sprintf("try %d, ", i+1))
+			casePhase(p, &a.Phases[j], fmt.Sprintf("try %d, ", i+1))
 		}
 	}
 	for i := range c.Phases {
-		p.casePhase(&c.Phases[i], "")
+		casePhase(p, &c.Phases[i], "")
 	}
-	p.passed(c)
+	listPassed(p, c)
 }
 
 // casePhase writes the line of a hook or step of a test, and what one that
 // failed wrote.
-func (p *printer) casePhase(ph *result.Phase, of string) {
+func casePhase(p *printer, ph *result.Phase, of string) {
 	p.line(6, p.glyph(ph.Status), " ", p.faint(of+term.Escape(ph.Phase)+": "), term.Escape(ph.Name), p.took(ph.DurationMS))
 	if text := strings.TrimSpace(ph.Output); text != "" {
 		for line := range strings.SplitSeq(text, "\n") {
@@ -108,7 +108,7 @@ func (p *printer) took(ms float64) string {
 }
 
 // remarks are the notes on the line of a test: flaky, tolerated violations, …
-func (p *printer) remarks(c *result.Case) string {
+func remarks(p *printer, c *result.Case) string {
 	var parts []string
 	add := func(st term.Style, format string, args ...any) {
 		parts = append(parts, p.paint(st, fmt.Sprintf(format, args...)))
@@ -169,7 +169,7 @@ func tolerated(c *result.Case) (n int) {
 }
 
 // listPhase writes the line of a hook or a fixture step.
-func (p *printer) listPhase(ph *result.Phase) {
+func listPhase(p *printer, ph *result.Phase) {
 	p.line(2, p.glyph(ph.Status), " ", p.faint(term.Escape(ph.Phase)+": "), term.Escape(ph.Name), p.took(ph.DurationMS))
 	if ph.Status == result.Skip && ph.Message != "" {
 		p.line(6, p.faint(oneLine(ph.Message, longest)))
@@ -184,13 +184,13 @@ func before(ph *result.Phase) bool { return ph.Phase == "beforeAll" || ph.Phase 
 
 // list writes all tests of a record under their suites, the phases of a file
 // round its tests.
-func (p *printer) list(r *result.Run) error {
+func list(p *printer, r *result.Run) error {
 	written := make([]bool, len(r.Phases))
 	phases := func(wanted func(*result.Phase) bool) {
 		for i := range r.Phases {
 			if !written[i] && wanted(&r.Phases[i]) {
 				written[i] = true
-				p.listPhase(&r.Phases[i])
+				listPhase(p, &r.Phases[i])
 			}
 		}
 	}
@@ -203,7 +203,7 @@ func (p *printer) list(r *result.Run) error {
 			if key := c.Suite + "\x00" + suiteFile(c, r.Suites); first || key != current {
 				phases(func(ph *result.Phase) bool { return !first && !before(ph) && ph.File == file })
 				p.blank()
-				if title := p.suiteTitle(c, r.Suites); title != "" {
+				if title := suiteTitle(p, c, r.Suites); title != "" {
 					p.line(0, title)
 				}
 				current, file = key, suiteFile(c, r.Suites)
@@ -212,7 +212,7 @@ func (p *printer) list(r *result.Run) error {
 				})
 				first = false
 			}
-			p.listCase(c)
+			listCase(p, c)
 		}
 	}
 	if first && len(r.Phases) > 0 {

@@ -158,7 +158,7 @@ func (l *Live) start(e result.RunStarted) {
 	if l.o.Quiet {
 		return
 	}
-	l.p.banner(&result.Run{Tool: e.Tool, Suites: e.Suites, Summary: result.Summary{Total: e.Total}, Parallel: e.Parallel})
+	banner(l.p, &result.Run{Tool: e.Tool, Suites: e.Suites, Summary: result.Summary{Total: e.Total}, Parallel: e.Parallel})
 	l.write()
 }
 
@@ -167,8 +167,8 @@ func (l *Live) testCase(c *result.Case) {
 	if l.o.Quiet {
 		return
 	}
-	l.p.listCase(c)
-	t := ready{title: l.p.suiteTitle(c, l.suites), text: l.take()}
+	listCase(l.p, c)
+	t := ready{title: suiteTitle(l.p, c, l.suites), text: l.take()}
 	if !l.o.InOrder {
 		l.list(t)
 		return
@@ -214,11 +214,11 @@ func (l *Live) phase(ph *result.Phase) {
 		return
 	}
 	// A phase of another file is listed below that file's heading.
-	if title := l.p.fileTitle(ph, l.suites); title != "" && (!l.listed || title != l.title) {
+	if title := fileTitle(l.p, ph, l.suites); title != "" && (!l.listed || title != l.title) {
 		l.release(false)
 		l.list(ready{title: title})
 	}
-	l.p.listPhase(ph)
+	listPhase(l.p, ph)
 	l.write()
 }
 

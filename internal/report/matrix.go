@@ -23,8 +23,8 @@ func writeMatrix(w io.Writer, r *result.Run, o Options) error {
 		return err
 	}
 	m.measure()
-	m.banner(r)
-	m.failedPhases(r)
+	banner(m.printer, r)
+	listFailedPhases(m.printer, r)
 	m.blank()
 	m.header()
 	for i := range m.rows {
@@ -42,12 +42,12 @@ func writeMatrix(w io.Writer, r *result.Run, o Options) error {
 			m.line(0, m.paint(term.Bad, "FINDING  "), term.Escape(f.Kind), ": ", oneLine(findingLine(f), longest))
 		}
 	}
-	if err := m.warned(r, func(w *warned) {
+	if err := eachWarning(m.printer, r, func(w *warned) {
 		m.line(0, m.paint(term.Warn, "WARN  "), oneLine(w.messageLine(), longest))
 	}); err != nil {
 		return err
 	}
-	m.line(0, m.summary(r))
+	m.line(0, summary(m.printer, r))
 	return m.flush()
 }
 

@@ -106,7 +106,7 @@ func (m *markdown) head() {
 		icon = "❌"
 	}
 	p := newPrinter(nil, m.run, Options{})
-	_, counts, _ := strings.Cut(p.summary(m.run), "  ")
+	_, counts, _ := strings.Cut(summary(p, m.run), "  ")
 	m.put("## ", icon, " ", strings.ToUpper(word[:1]), strings.ToLower(word[1:]), "\n\n", counts, "\n\n")
 	if m.run.Command != "" {
 		m.put(code(m.run.Command), "\n\n")
@@ -332,7 +332,7 @@ func (m *markdown) tests(all []*section) error {
 		if n++; n > mdTests && !m.Verbose {
 			break
 		}
-		score, remarks := "", strings.TrimSpace(p.remarks(c))
+		score, remarks := "", strings.TrimSpace(remarks(p, c))
 		if c.Score != nil {
 			score = number(*c.Score)
 		}

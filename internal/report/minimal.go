@@ -43,12 +43,12 @@ func writeMinimal(w io.Writer, r *result.Run, o Options) error {
 			entry(term.Bad, "FINDING", colon(place(f.File, f.Line, 0)), colon(term.Escape(f.Kind)), oneLine(findingLine(f), longest))
 		}
 	}
-	if err := p.warned(r, func(w *warned) {
+	if err := eachWarning(p, r, func(w *warned) {
 		entry(term.Warn, "WARN", colon(place(w.file, w.line, 0)), oneLine(w.messageLine(), longest))
 	}); err != nil {
 		return err
 	}
-	p.line(0, p.summary(r))
+	p.line(0, summary(p, r))
 	return p.flush()
 }
 

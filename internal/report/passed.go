@@ -16,14 +16,14 @@ const (
 // passed writes below the line of a test that passed what verbose output
 // promises: what was checked, and what went over the wire, a line for each
 // frame.
-func (p *printer) passed(c *result.Case) {
+func listPassed(p *printer, c *result.Case) {
 	if c.Status != result.Pass {
 		return // explained with the failures
 	}
 	for i := range c.Assertions {
 		a := &c.Assertions[i]
 		if a.Pass {
-			p.line(6, p.paint(term.Good, "✓ "), p.faint(label(a)), p.weighed(a))
+			p.line(6, p.paint(term.Good, "✓ "), p.faint(label(a)), weighed(p, a))
 		}
 	}
 	for i := range c.Exchanges {
@@ -31,11 +31,11 @@ func (p *printer) passed(c *result.Case) {
 			p.line(6, p.faint(fmt.Sprintf("… and %s", count(len(c.Exchanges)-i, "more exchange"))))
 			return
 		}
-		p.passedExchange(&c.Exchanges[i])
+		passedExchange(p, &c.Exchanges[i])
 	}
 }
 
-func (p *printer) passedExchange(x *result.Exchange) {
+func passedExchange(p *printer, x *result.Exchange) {
 	p.line(6, p.faint(exchangeTitle(x)))
 	frame := func(arrow, raw string) { p.line(6, p.faint(arrow), oneLine(raw, longest)) }
 	frame("→ ", x.Request)

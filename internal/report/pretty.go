@@ -15,18 +15,18 @@ import (
 func writePretty(w io.Writer, r *result.Run, o Options) error {
 	p := newPrinter(w, r, o)
 	if !o.Listed {
-		p.banner(r)
-		if err := p.list(r); err != nil {
+		banner(p, r)
+		if err := list(p, r); err != nil {
 			return err
 		}
 	}
-	p.failedPhases(r)
-	if err := p.failures(r); err != nil {
+	listFailedPhases(p, r)
+	if err := listFailures(p, r); err != nil {
 		return err
 	}
-	p.findings(r)
-	p.servers(r)
-	p.rollups(r)
+	listFindings(p, r)
+	listServers(p, r)
+	listRollups(p, r)
 	for _, n := range r.Notes {
 		p.blank()
 		p.line(0, p.paint(term.Warn, "note: "), oneLine(n, longest))
@@ -35,11 +35,11 @@ func writePretty(w io.Writer, r *result.Run, o Options) error {
 	for _, sp := range o.Written {
 		p.line(0, p.faint("wrote the "+sp.Format.Name+" report to "), term.Escape(sp.Path))
 	}
-	p.line(0, p.summary(r))
+	p.line(0, summary(p, r))
 	return p.flush()
 }
 
-func (p *printer) banner(r *result.Run) {
+func banner(p *printer, r *result.Run) {
 	parts := []string{strings.TrimSpace(term.Escape(r.Tool.Name) + " " + term.Escape(r.Tool.Version))}
 	if n := len(r.Suites); n > 1 {
 		parts = append(parts, count(n, "suite"))
@@ -52,7 +52,7 @@ func (p *printer) banner(r *result.Run) {
 }
 
 // failedPhases comes first: a failed setup is the cause of the failures below.
-func (p *printer) failedPhases(r *result.Run) {
+func listFailedPhases(p *printer, r *result.Run) {
 	first := true
 	for i := range r.Phases {
 		ph := &r.Phases[i]
@@ -64,7 +64,7 @@ func (p *printer) failedPhases(r *result.Run) {
 			first = false
 		}
 		p.blank()
-		p.phase(0, ph)
+		explainPhase(p, 0, ph)
 	}
 }
 
@@ -85,7 +85,7 @@ type group struct {
 
 // failures explains the cases that did not pass. Those that have a cause in
 // common are grouped.
-func (p *printer) failures(r *result.Run) error {
+func listFailures(p *printer, r *result.Run) error {
 	var groups []*group
 	known, all := map[*cause]*group{}, causes{verbose: p.Verbose}
 	dropped := 0
@@ -118,8 +118,8 @@ func (p *printer) failures(r *result.Run) error {
 	}
 	p.heading("Failures")
 	for i, g := range groups {
-		p.failure(i+1, g.first)
-		p.sameWay(g)
+		failure(p, i+1, g.first)
+		sameWay(p, g)
 	}
 	if dropped > 0 {
 		p.blank()
@@ -130,7 +130,7 @@ func (p *printer) failures(r *result.Run) error {
 
 // sameWay lists the failures of a group that are not explained, with what
 // differs in rows.
-func (p *printer) sameWay(g *group) {
+func sameWay(p *printer, g *group) {
 	if len(g.others) == 0 {
 		return
 	}
@@ -152,7 +152,7 @@ func (p *printer) sameWay(g *group) {
 }
 
 // findings lists the findings, which belong to no test.
-func (p *printer) findings(r *result.Run) {
+func listFindings(p *printer, r *result.Run) {
 	var last result.Finding // without its excerpt
 	for _, f := range folded(r.Findings) {
 		if ofPhase(f) {
@@ -186,7 +186,7 @@ func (p *printer) findings(r *result.Run) {
 
 // servers lists the servers if verbose; otherwise those whose certificate was not
 // verified or whose stderr is not shown with a test.
-func (p *printer) servers(r *result.Run) {
+func listServers(p *printer, r *result.Run) {
 	first := true
 	for i := range r.Servers {
 		s := &r.Servers[i]
@@ -197,11 +197,11 @@ func (p *printer) servers(r *result.Run) {
 			p.heading("Servers")
 			first = false
 		}
-		p.server(s)
+		server(p, s)
 	}
 }
 
-func (p *printer) server(s *result.Server) {
+func server(p *printer, s *result.Server) {
 	parts := []string{term.Escape(s.Transport)}
 	add := func(text string) {
 		if text != "" {
@@ -233,7 +233,7 @@ func (p *printer) server(s *result.Server) {
 }
 
 // rollups writes the table of metrics over the run.
-func (p *printer) rollups(r *result.Run) {
+func listRollups(p *printer, r *result.Run) {
 	if len(r.Rollups) == 0 {
 		return
 	}
@@ -249,13 +249,13 @@ func (p *printer) rollups(r *result.Run) {
 }
 
 // summary is the last line: the verdict, then the counts.
-func (p *printer) summary(r *result.Run) string {
+func summary(p *printer, r *result.Run) string {
 	word, st := verdict(r)
 	s := r.Summary
-	parts := []string{p.counted(term.Good, s.Passed, "passed")}
+	parts := []string{counted(p, term.Good, s.Passed, "passed")}
 	add := func(st term.Style, n int, text string) {
 		if n > 0 {
-			parts = append(parts, p.counted(st, n, text))
+			parts = append(parts, counted(p, st, n, text))
 		}
 	}
 	add(term.Bad, s.Failed, "failed")
@@ -266,7 +266,7 @@ func (p *printer) summary(r *result.Run) string {
 	if r.ExitCode != 0 && s.Passed > 0 && s.Failed+s.Errored+broken == 0 && found > 0 {
 		counts = p.paint(term.Good, count(s.Passed, "test")+" passed")
 		if s.Skipped > 0 {
-			counts += ", " + p.counted(term.Faint, s.Skipped, "skipped")
+			counts += ", " + counted(p, term.Faint, s.Skipped, "skipped")
 		}
 		counts += ", but " + p.paint(term.Bad, findingsFail(r, found))
 		found = 0
@@ -296,7 +296,7 @@ func findingsFail(r *result.Run, n int) string {
 	return count(n, "finding") + " failed the run: " + oneLine(strings.Join(kinds, ", "), longest)
 }
 
-func (p *printer) counted(st term.Style, n int, word string) string {
+func counted(p *printer, st term.Style, n int, word string) string {
 	text := fmt.Sprintf("%d %s", n, word)
 	if n == 0 {
 		return text

@@ -25,15 +25,15 @@ func headline(c *result.Case, failed []result.Assertion) string {
 }
 
 // response shows what the server answered last.
-func (p *printer) response(c *result.Case, failed []result.Assertion) {
-	if text, kind := p.unseenResponse(c, failed); text != "" {
+func response(p *printer, c *result.Case, failed []result.Assertion) {
+	if text, kind := unseenResponse(p, c, failed); text != "" {
 		p.value(3, "response  "+kind, term.Plain, text)
 	}
 }
 
 // unseenResponse is the last response of a failed case, "" when the explanation
 // of the failure has it already. Verbose output has the whole exchange.
-func (p *printer) unseenResponse(c *result.Case, failed []result.Assertion) (text, kind string) {
+func unseenResponse(p *printer, c *result.Case, failed []result.Assertion) (text, kind string) {
 	text, kind = lastResponse(c)
 	quoted := text
 	if problem := (struct{ Message, Data json.RawMessage }{}); kind == errorKind && json.Unmarshal([]byte(text), &problem) == nil && problem.Data == nil {

@@ -54,7 +54,7 @@ func writeTAP(w io.Writer, r *result.Run, _ Options) error {
 		t.comment("note: " + n)
 	}
 	p := newPrinter(nil, r, Options{})
-	t.put("# ", p.summary(r), "\n")
+	t.put("# ", summary(p, r), "\n")
 	if r.Interrupted != "" { // a reader takes no notice of what follows, so it comes last
 		t.put("Bail out! ", oneLine("interrupted ("+r.Interrupted+")", longest), "\n")
 	}

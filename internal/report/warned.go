@@ -66,7 +66,7 @@ func warnings(r *result.Run) (list []*warned, err error) {
 }
 
 // warned writes a line for each warning, up to a limit.
-func (p *printer) warned(r *result.Run, write func(w *warned)) error {
+func eachWarning(p *printer, r *result.Run, write func(w *warned)) error {
 	list, err := warnings(r)
 	if err != nil {
 		return err
