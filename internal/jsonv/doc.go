@@ -7,10 +7,10 @@
 // evidence of what a server really sent (duplicate keys, lone surrogates,
 // bytes that are not UTF-8).
 //
-// Entry points: [Parse] and [ParseWith] build a [Value] from text; [Valid] and
-// [EachMember] check or take apart text without building anything; [From] and
-// the constructors build values in Go; [Equal], [Compare] and [Diff] compare;
-// [CompileSchema] checks values against JSON Schema.
+// Entry points: [Parse] and [ParseWith] build a [Value] from text; [Valid],
+// [EachMember] and [Elements] check or take apart text without building
+// anything; [From] and the constructors build values in Go; [Equal], [Compare]
+// and [Diff] compare; [CompileSchema] checks values against JSON Schema.
 //
 // Invariants:
 //

@@ -138,6 +138,30 @@ func FuzzEachMember(f *testing.F) {
 	})
 }
 
+// FuzzElements holds the elements of an array against the tree.
+func FuzzElements(f *testing.F) {
+	seeds(f)
+	f.Add([]byte(` [ {"a":[1,2]} , "x,]\"" , [3,4] ] `))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		texts, err := jsonv.Elements(data)
+		v, perr := jsonv.Parse(data)
+		if array := perr == nil && v.Kind() == jsonv.KindArray; array != (err == nil) {
+			t.Fatalf("Parse: %v, %v; Elements: %v", v.Kind(), perr, err)
+		}
+		var elems []jsonv.Value
+		for _, text := range texts {
+			e, err := jsonv.Parse(text)
+			if err != nil {
+				t.Fatalf("element %q: %v", text, err)
+			}
+			elems = append(elems, e)
+		}
+		if err == nil && jsonv.Array(elems...).String() != v.String() {
+			t.Fatalf("elements %q of %s", texts, v)
+		}
+	})
+}
+
 // FuzzDiff checks that a diff is empty exactly for equal values, and symmetric
 // in that.
 func FuzzDiff(f *testing.F) {

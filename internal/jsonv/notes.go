@@ -66,7 +66,8 @@ func (p *parser) finishObject(c *container, open, first int) {
 		if !m.key || m.done {
 			continue
 		}
-		m.name = p.keyAt(m.at)
+		key, _, _ := p.scan.str(m.at)
+		m.name = p.scan.text(key)
 		m.at, m.done = open, true
 	}
 	d := p.dups.first(c.keys)
@@ -75,7 +76,7 @@ func (p *parser) finishObject(c *container, open, first int) {
 	}
 	c.dup = true
 	seen := make(map[string]bool, len(c.keys))
-	at := p.keyOffsets(open, len(c.keys))
+	at := p.keyOffsets(open)
 	for i, k := range c.keys {
 		if seen[k] {
 			p.mark(mark{kind: DuplicateKey, offset: at[i], at: open, key: true, name: k, done: true})
@@ -84,30 +85,18 @@ func (p *parser) finishObject(c *container, open, first int) {
 	}
 }
 
-// keyAt reads the key with the opening quote at i again.
-func (p *parser) keyAt(i int) string {
-	end, flags, _ := scanString(p.data, i+1)
-	s := p.src[i+1 : end]
-	if flags&strEscaped != 0 {
-		raw, _ := unescape(nil, s)
-		s = string(raw)
-	}
-	return s
-}
-
-// keyOffsets finds where the n keys of the object at open stand, by going over
+// keyOffsets finds where the keys of the object at open stand, by going over
 // its text again; only objects with duplicates need it.
-func (p *parser) keyOffsets(open, n int) []int {
-	at := make([]int, 0, n)
-	i := skipSpace(p.data, open+1)
-	for len(at) < n {
+func (p *parser) keyOffsets(open int) (at []int) {
+	i, more := open+1, true
+	for {
+		if i, more, _ = p.scan.more(i, '}', len(at) == 0); !more {
+			return at
+		}
 		at = append(at, i)
-		end, _, _ := scanString(p.data, i+1)
-		colon := skipSpace(p.data, end+1)
-		end, _ = skipValue(p.data, skipSpace(p.data, colon+1), 0, p.maxDepth)
-		i = skipSpace(p.data, skipSpace(p.data, end)+1)
+		_, i, _ = p.scan.key(i)
+		i, _ = p.scan.skip(i, 0)
 	}
-	return at
 }
 
 // firstInvalid returns the index of the first byte of s that is not UTF-8.

@@ -34,17 +34,16 @@ func Parse(data []byte) (Value, error) {
 }
 
 // ParseWith is Parse with limits; it also returns what is legal to parse but
-// worth telling: see Note.
+// worth reporting: see Note.
 func ParseWith(data []byte, o Options) (Value, []Note, error) {
-	o = o.withDefaults()
-	p := newParser(data, o)
+	p := newParser(data, o.withDefaults())
 	defer p.release()
-	v, i, err := p.value(skipSpace(data, 0), 0)
-	if err != nil {
-		return Value{}, nil, err
+	v, end, serr := p.value(skipSpace(data, 0), 0)
+	if serr != nil {
+		return Value{}, nil, serr
 	}
-	if i = skipSpace(data, i); i < len(data) {
-		return Value{}, nil, trailing(data, i)
+	if err := p.scan.finish(end); err != nil {
+		return Value{}, nil, err
 	}
 	return v, p.finishNotes(v), nil
 }
@@ -53,11 +52,8 @@ func ParseWith(data []byte, o Options) (Value, []Note, error) {
 // copy of the input; arrays and objects are collected on stacks and moved to
 // slabs when they close, so that a tree costs few allocations.
 type parser struct {
-	data     []byte
-	src      string
-	maxDepth int
-	maxNodes int
-	nodes    int
+	scan scanner
+	src  string
 
 	valStack []Value
 	keyStack []string
@@ -69,75 +65,66 @@ type parser struct {
 	marks    []mark
 }
 
-func (p *parser) value(i, depth int) (Value, int, *SyntaxError) {
-	if i >= len(p.data) {
-		return Value{}, i, badValue(p.data, i)
+// value reads the value at i.
+func (p *parser) value(i, depth int) (v Value, end int, err *SyntaxError) {
+	kind, ok := p.scan.begin(i, depth)
+	if !ok {
+		if err = p.scan.refuse(i, kind); err != nil {
+			return Value{}, i, err
+		}
 	}
-	if p.nodes++; p.nodes > p.maxNodes {
-		return Value{}, i, syntaxError(i, "more than %d values in one text", p.maxNodes)
-	}
-	var off uint32
+	v.kind = kind
 	if uint64(i) < math.MaxUint32 {
-		off = uint32(i + 1)
+		v.off = uint32(i + 1)
 	}
-	switch p.data[i] {
-	case '"':
-		s, end, err := p.str(i+1, false)
-		return Value{kind: KindString, off: off, s: s}, end, err
-	case '{':
-		c, end, err := p.object(i, depth+1)
-		return Value{kind: KindObject, off: off, c: c}, end, err
-	case '[':
-		c, end, err := p.array(i, depth+1)
-		return Value{kind: KindArray, off: off, c: c}, end, err
-	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		end, err := scanNumber(p.data, i)
-		return Value{kind: KindNumber, off: off, s: p.src[i:end]}, end, err
-	case 't':
-		end, err := scanWord(p.data, i, "true")
-		return Value{kind: KindBool, b: true, off: off}, end, err
-	case 'f':
-		end, err := scanWord(p.data, i, "false")
-		return Value{kind: KindBool, off: off}, end, err
-	case 'n':
-		end, err := scanWord(p.data, i, "null")
-		return Value{kind: KindNull, off: off}, end, err
+	switch kind {
+	case KindString:
+		var content span
+		content, end, err = p.scan.str(i)
+		v.s = p.str(content, false)
+	case KindObject:
+		v.c, end, err = p.object(i, depth+1)
+	case KindArray:
+		v.c, end, err = p.array(i, depth+1)
+	default:
+		end, err = p.scan.word(i)
+		if kind == KindNumber {
+			v.s = p.src[i:end]
+		}
+		v.b = p.scan.data[i] == 't'
 	}
-	return Value{}, i, badValue(p.data, i)
+	return v, end, err
 }
 
 // array reads the array that opens at i.
 func (p *parser) array(i, depth int) (*container, int, *SyntaxError) {
-	if depth > p.maxDepth {
-		return nil, i, tooDeep(i, p.maxDepth)
-	}
 	base := len(p.valStack)
-	i = skipSpace(p.data, i+1)
-	if i < len(p.data) && p.data[i] == ']' {
-		return nil, i + 1, nil
-	}
-	for {
-		if i >= len(p.data) || p.data[i] == ']' {
-			return nil, i, badElement(p.data, i, true)
+	i++
+	for first := true; ; first = false {
+		next, more, err := p.scan.more(i, ']', first)
+		if err != nil {
+			return nil, next, err
 		}
-		v, end, err := p.value(i, depth)
+		if !more {
+			return p.container(base), next, nil
+		}
+		v, end, err := p.value(next, depth)
 		if err != nil {
 			return nil, end, err
 		}
 		p.valStack = append(p.valStack, v)
-		i = skipSpace(p.data, end)
-		if i < len(p.data) && p.data[i] == ',' {
-			i = skipSpace(p.data, i+1)
-			continue
-		}
-		if i < len(p.data) && p.data[i] == ']' {
-			break
-		}
-		return nil, i, unexpected(p.data, i, "',' or ']'")
+		i = end
+	}
+}
+
+// container takes the values from base on off the stack.
+func (p *parser) container(base int) *container {
+	if len(p.valStack) == base {
+		return nil
 	}
 	c := p.boxes.one()
 	c.vals = p.popVals(base)
-	return c, i + 1, nil
+	return c
 }
 
 // largeStack is how many values are handed over with the stack, not copied.
@@ -157,74 +144,59 @@ func (p *parser) popVals(base int) []Value {
 	return out
 }
 
-// object reads the object that opens at i.
-func (p *parser) object(i, depth int) (*container, int, *SyntaxError) {
-	if depth > p.maxDepth {
-		return nil, i, tooDeep(i, p.maxDepth)
-	}
-	open, base, marks := i, len(p.valStack), len(p.marks)
-	i = skipSpace(p.data, i+1)
-	if i < len(p.data) && p.data[i] == '}' {
-		return nil, i + 1, nil
-	}
+// object reads the object that opens at open.
+func (p *parser) object(open, depth int) (*container, int, *SyntaxError) {
+	base, marks := len(p.valStack), len(p.marks)
+	i := open + 1
 	for first := true; ; first = false {
-		if i >= len(p.data) || p.data[i] != '"' {
-			return nil, i, badKey(p.data, i, !first)
-		}
-		key, end, err := p.str(i+1, true)
+		next, more, err := p.scan.more(i, '}', first)
 		if err != nil {
-			return nil, end, err
+			return nil, next, err
 		}
-		if i = skipSpace(p.data, end); i >= len(p.data) || p.data[i] != ':' {
-			return nil, i, unexpected(p.data, i, "':' after the key")
-		}
-		v, end, err := p.value(skipSpace(p.data, i+1), depth)
-		if err != nil {
-			return nil, end, err
-		}
-		p.keyStack = append(p.keyStack, key)
-		p.valStack = append(p.valStack, v)
-		i = skipSpace(p.data, end)
-		if i < len(p.data) && p.data[i] == ',' {
-			i = skipSpace(p.data, i+1)
-			continue
-		}
-		if i < len(p.data) && p.data[i] == '}' {
+		if !more {
+			i = next
 			break
 		}
-		return nil, i, unexpected(p.data, i, "',' or '}'")
+		key, next, err := p.scan.key(next)
+		if err != nil {
+			return nil, next, err
+		}
+		name := p.str(key, true)
+		v, end, err := p.value(next, depth)
+		if err != nil {
+			return nil, end, err
+		}
+		p.keyStack = append(p.keyStack, name)
+		p.valStack = append(p.valStack, v)
+		i = end
 	}
 	n := len(p.valStack) - base
-	c := p.boxes.one()
-	c.vals = p.popVals(base)
-	c.keys = p.keys.copy(p.keyStack[len(p.keyStack)-n:])
-	p.keyStack = p.keyStack[:len(p.keyStack)-n]
-	p.finishObject(c, open, marks)
-	return c, i + 1, nil
+	c := p.container(base)
+	if c != nil {
+		c.keys = p.keys.copy(p.keyStack[len(p.keyStack)-n:])
+		p.keyStack = p.keyStack[:len(p.keyStack)-n]
+		p.finishObject(c, open, marks)
+	}
+	return c, i, nil
 }
 
-// str reads the string whose content begins at i and returns the index behind
-// its closing quote.
-func (p *parser) str(i int, isKey bool) (string, int, *SyntaxError) {
-	end, flags, err := scanString(p.data, i)
-	if err != nil {
-		return "", end, err
+// str returns the content of a string that was scanned.
+func (p *parser) str(at span, isKey bool) string {
+	s := p.src[at.start:at.end]
+	if at.flags == 0 {
+		return s
 	}
-	s := p.src[i:end]
-	if flags == 0 {
-		return s, end + 1, nil
+	if at.flags&strNonASCII != 0 && !utf8.ValidString(s) {
+		p.mark(mark{kind: InvalidUTF8, offset: at.start + firstInvalid(s), at: at.start - 1, key: isKey})
 	}
-	var lone int
-	if flags&strNonASCII != 0 && !utf8.ValidString(s) {
-		p.mark(mark{kind: InvalidUTF8, offset: i + firstInvalid(s), at: i - 1, key: isKey})
-	}
-	if flags&strEscaped != 0 {
+	if at.flags&strEscaped != 0 {
+		var lone int
 		if p.buf, lone = unescape(slices.Grow(p.buf[:0], len(s)), s); lone >= 0 {
-			p.mark(mark{kind: LoneSurrogate, offset: i + lone, at: i - 1, key: isKey})
+			p.mark(mark{kind: LoneSurrogate, offset: at.start + lone, at: at.start - 1, key: isKey})
 		}
 		s = string(p.buf)
 	}
-	return s, end + 1, nil
+	return s
 }
 
 // unescape appends the content of a checked string; the second result is the

@@ -12,7 +12,8 @@ const maxStack = 256
 
 func newParser(data []byte, o Options) *parser {
 	p := parsers.Get().(*parser)
-	p.data, p.src, p.maxDepth, p.maxNodes = data, string(data), o.MaxDepth, o.MaxNodes
+	p.scan = scanner{data: data, maxDepth: o.MaxDepth, maxValues: o.MaxNodes}
+	p.src = string(data)
 	// The first piece of a slab is no larger than the text can fill.
 	p.vals.next = min(max(len(data)/12, 2), slabFirst)
 	p.keys.next = min(max(len(data)/14, 2), slabFirst)

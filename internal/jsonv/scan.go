@@ -251,27 +251,11 @@ func badValue(data []byte, i int) *SyntaxError {
 	return unexpected(data, i, "a value")
 }
 
-// badKey is the error for a byte at i where an object's key must stand.
-func badKey(data []byte, i int, afterComma bool) *SyntaxError {
-	if i < len(data) && data[i] == '}' && afterComma {
-		return syntaxError(i, "unexpected '}' after a comma, want another key")
+// commaTooMany is the error for the end of an array or object after a comma.
+func commaTooMany(i int, closing byte) *SyntaxError {
+	want := "key"
+	if closing == ']' {
+		want = "value"
 	}
-	return unexpected(data, i, "a key in double quotes")
-}
-
-// badElement is badValue inside an array, where a closing bracket means a
-// comma too many.
-func badElement(data []byte, i int, afterComma bool) *SyntaxError {
-	if i < len(data) && data[i] == ']' && afterComma {
-		return syntaxError(i, "unexpected ']' after a comma, want another value")
-	}
-	return badValue(data, i)
-}
-
-func tooDeep(i, limit int) *SyntaxError {
-	return syntaxError(i, "nested more than %d levels deep", limit)
-}
-
-func trailing(data []byte, i int) *SyntaxError {
-	return syntaxError(i, "unexpected %s after the value", showByte(data, i))
+	return syntaxError(i, "unexpected '%c' after a comma, want another %s", closing, want)
 }

@@ -9,7 +9,8 @@ import (
 
 // batch reads an array of messages.
 func (s *Session) batch(raw []byte, f Frame) {
-	if err := jsonv.Valid(raw); err != nil {
+	parts, err := jsonv.Elements(raw)
+	if err != nil {
 		switch {
 		case !f.Unterminated && s.in.pretty.opens(raw):
 			s.in.pretty.add(raw, f.Offset, f.At)
@@ -21,7 +22,6 @@ func (s *Session) batch(raw []byte, f Frame) {
 		}
 		return
 	}
-	parts := Elements(raw)
 	if !s.looksLikeBatch(parts) {
 		s.stray(raw, f)
 		s.settle("", nil)

@@ -207,37 +207,6 @@ func MemberOf(raw []byte, key string) []byte {
 	return out
 }
 
-// Elements cuts a valid JSON array into its elements.
-func Elements(raw []byte) [][]byte {
-	raw = bytes.TrimSpace(raw)
-	raw = raw[1 : len(raw)-1]
-	var out [][]byte
-	depth, start := 0, 0
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '"':
-			for i++; raw[i] != '"'; i++ {
-				if raw[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		case ',':
-			if depth == 0 {
-				out = append(out, bytes.TrimSpace(raw[start:i]))
-				start = i + 1
-			}
-		}
-	}
-	if last := bytes.TrimSpace(raw[start:]); len(last) > 0 {
-		out = append(out, last)
-	}
-	return out
-}
-
 var utf8BOM = []byte("\xef\xbb\xbf")
 
 // cleaned is a line without what may stand around a message, and what that was.

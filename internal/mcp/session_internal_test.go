@@ -153,14 +153,6 @@ func FuzzEnvelope(f *testing.F) {
 	})
 }
 
-func TestElements(t *testing.T) {
-	for in, want := range map[string]string{`[]`: "", `[ ]`: "", `[1]`: "1", ` [ {"a":[1,2]} , "x,]\"" , [3,4] ] `: `{"a":[1,2]}|"x,]\""|[3,4]`} {
-		if got := string(bytes.Join(Elements([]byte(in)), []byte("|"))); got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
-		}
-	}
-}
-
 func TestExcerpt(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain": "plain", "a\tb\r\n": `a\tb\r\n`, "\x1b[0m\x00\x7f": `\x1b[0m\x00\x7f`, "é\u202e\u200b": `é\u202e\u200b`,

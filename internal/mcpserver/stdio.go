@@ -183,11 +183,11 @@ func (o *lineOut) end() { o.last(nil, 0) }
 
 // batch handles an array of messages and answers with one (MCP 2025-03-26).
 func (c *conn) batch(raw []byte) {
-	if err := jsonv.Valid(raw); err != nil {
+	parts, err := jsonv.Elements(raw)
+	if err != nil {
 		c.refuse(mcp.CodeParse, "Parse error: "+mcp.SyntaxText(err))
 		return
 	}
-	parts := mcp.Elements(raw)
 	if len(parts) == 0 {
 		c.refuse(mcp.CodeInvalidRequest, "Invalid Request: empty batch")
 		return

@@ -1,0 +1,158 @@
+package jsonv
+
+import "math"
+
+// scanner reads one JSON text (RFC 8259) and checks it on the way. It is the
+// only place that knows the grammar; what it finds is kept or dropped by its
+// user. Its methods take the index where to go on and return the one behind
+// what they read.
+type scanner struct {
+	data      []byte
+	maxDepth  int
+	maxValues int
+	values    int // how many were begun
+}
+
+// newScanner returns a scanner with the default depth and any number of values.
+func newScanner(text []byte) *scanner {
+	return &scanner{data: text, maxDepth: DefaultMaxDepth, maxValues: math.MaxInt}
+}
+
+// span is the content of a string in the text.
+type span struct {
+	start, end int
+	flags      strFlags
+}
+
+// kinds says by its first byte what a value is.
+var kinds = [256]Kind{
+	'"': KindString, '{': KindObject, '[': KindArray, 't': KindBool, 'f': KindBool, 'n': KindNull, '-': KindNumber,
+	'0': KindNumber, '1': KindNumber, '2': KindNumber, '3': KindNumber, '4': KindNumber,
+	'5': KindNumber, '6': KindNumber, '7': KindNumber, '8': KindNumber, '9': KindNumber,
+}
+
+// begin says what value begins at i, inside depth arrays and objects. Where it
+// is not ok, refuse has the error, if any. (Both in one would be too large to be
+// inlined.)
+func (s *scanner) begin(i, depth int) (kind Kind, ok bool) {
+	if i < len(s.data) {
+		kind = kinds[s.data[i]]
+	}
+	s.values++
+	return kind, kind != KindAbsent && s.values <= s.maxValues && depth < s.maxDepth
+}
+
+// refuse is the error for a value at i that begin does not accept, if any.
+func (s *scanner) refuse(i int, kind Kind) *SyntaxError {
+	switch {
+	case kind == KindAbsent:
+		return badValue(s.data, i)
+	case s.values > s.maxValues:
+		return syntaxError(i, "more than %d values in one text", s.maxValues)
+	case kind >= KindArray:
+		return syntaxError(i, "nested more than %d levels deep", s.maxDepth)
+	}
+	return nil
+}
+
+// str reads the string that begins at i.
+func (s *scanner) str(i int) (span, int, *SyntaxError) {
+	end, flags, err := scanString(s.data, i+1)
+	if err != nil {
+		return span{}, end, err
+	}
+	return span{i + 1, end, flags}, end + 1, nil
+}
+
+// word reads the number, boolean or null that begins at i.
+func (s *scanner) word(i int) (int, *SyntaxError) {
+	switch s.data[i] {
+	case 't':
+		return scanWord(s.data, i, "true")
+	case 'f':
+		return scanWord(s.data, i, "false")
+	case 'n':
+		return scanWord(s.data, i, "null")
+	}
+	return scanNumber(s.data, i)
+}
+
+// more reports whether another element or member follows in an array or object
+// that the byte closing ends. It reads the comma before it, or the end.
+func (s *scanner) more(i int, closing byte, first bool) (int, bool, *SyntaxError) {
+	i = skipSpace(s.data, i)
+	switch {
+	case i < len(s.data) && s.data[i] == closing:
+		return i + 1, false, nil
+	case first:
+		return i, true, nil
+	case i < len(s.data) && s.data[i] == ',':
+		i = skipSpace(s.data, i+1)
+		if i >= len(s.data) || s.data[i] != closing {
+			return i, true, nil
+		}
+		return i, false, commaTooMany(i, closing)
+	}
+	return i, false, unexpected(s.data, i, "',' or '"+string(closing)+"'")
+}
+
+// key reads the key of a member and what is between it and the value.
+func (s *scanner) key(i int) (span, int, *SyntaxError) {
+	if i >= len(s.data) || s.data[i] != '"' {
+		return span{}, i, unexpected(s.data, i, "a key in double quotes")
+	}
+	end, flags, err := scanString(s.data, i+1)
+	if err != nil {
+		return span{}, end, err
+	}
+	key := span{i + 1, end, flags}
+	if i = skipSpace(s.data, end+1); i >= len(s.data) || s.data[i] != ':' {
+		return span{}, i, unexpected(s.data, i, "':' after the key")
+	}
+	return key, skipSpace(s.data, i+1), nil
+}
+
+// skip reads the value at i.
+func (s *scanner) skip(i, depth int) (end int, err *SyntaxError) {
+	kind, ok := s.begin(i, depth)
+	if !ok {
+		if err = s.refuse(i, kind); err != nil {
+			return i, err
+		}
+	}
+	switch kind {
+	case KindString:
+		end, _, err = scanString(s.data, i+1)
+		return end + 1, err
+	case KindArray:
+		return s.skipAll(i+1, depth+1, ']')
+	case KindObject:
+		return s.skipAll(i+1, depth+1, '}')
+	}
+	return s.word(i)
+}
+
+// skipAll reads the rest of an array or object.
+func (s *scanner) skipAll(i, depth int, closing byte) (end int, err *SyntaxError) {
+	for first, more := true, true; ; first = false {
+		if i, more, err = s.more(i, closing, first); !more {
+			return i, err
+		}
+		if closing == '}' {
+			if _, i, err = s.key(i); err != nil {
+				return i, err
+			}
+		}
+		if i, err = s.skip(i, depth); err != nil {
+			return i, err
+		}
+	}
+}
+
+// finish checks that nothing but white space follows the value that ended at i.
+func (s *scanner) finish(i int) error {
+	if i = skipSpace(s.data, i); i < len(s.data) {
+		return syntaxError(i, "unexpected %s after the value", showByte(s.data, i))
+	}
+	return nil
+}
