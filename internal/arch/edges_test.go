@@ -61,13 +61,17 @@ var edges = map[string][]string{
 	"internal/aql/demo": {"internal/mcp", "internal/mcpserver", "internal/jsonv", "internal/osfile"},
 	"internal/judge":    {"internal/jsonv"},
 	"internal/draft":    {"internal/jsonv"},
+	// What a server offers, its lock files, and what a change of it breaks.
+	"internal/surface":         {"internal/jsonv", "internal/source", "internal/secret"},
+	"internal/surface/contain": {"internal/jsonv"},
+	"internal/surface/diff":    {"internal/surface", "internal/surface/contain", "internal/jsonv"},
 	// gen describes what the others define; cli asks it for explain.
 	"internal/gen":     {"internal/suite", "internal/expect", "internal/mcp", "internal/report", "internal/jsonv", "internal/source"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/vigil"},
 	"internal/cli": {
 		"internal/cmdutil", "internal/gen", "internal/report", "internal/run", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/check", "internal/mcpserver",
 		"internal/mock", "internal/proc", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/source", "internal/draft",
-		"internal/term", "internal/osfile", "schemas",
+		"internal/term", "internal/osfile", "internal/surface", "internal/surface/diff", "schemas",
 	},
 	"internal/aqlcli": {
 		"internal/cmdutil", "internal/gen", "internal/report", "internal/run", "internal/aql", "internal/aql/demo", "internal/judge", "internal/mcp", "internal/mcpserver",

@@ -1,0 +1,243 @@
+package surface
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// MaxFile bounds a file that is read, in bytes.
+const MaxFile = 64 << 20
+
+// Read reads the surfaces of a file or a folder: one, except for a folder that
+// holds the lock files of several servers. mask hides secrets in texts. Errors
+// name the file, and the line where there is one.
+func Read(path string, mask func(string) string) ([]*Surface, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, fileError(path, err)
+	}
+	if st.IsDir() {
+		return readFolder(path, mask)
+	}
+	s, err := readFile(path, mask)
+	if err != nil {
+		return nil, err
+	}
+	return []*Surface{s}, nil
+}
+
+func fileError(path string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// readFolder reads lock files, or else toolsnaps, which hold one tool each.
+func readFolder(dir string, mask func(string) string) ([]*Surface, error) {
+	locks, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.lock.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var out []*Surface
+	for _, path := range locks {
+		s, err := readFile(path, mask)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(out, func(o *Surface) bool { return o.Server == s.Server }); i >= 0 {
+			return nil, fmt.Errorf("%s and %s are both of the server %q", out[i].Source, path, s.Server)
+		}
+		out = append(out, s)
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	s, err := readSnaps(dir, mask)
+	if err != nil {
+		return nil, err
+	}
+	return []*Surface{s}, nil
+}
+
+func escapeGlob(s string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
+}
+
+// readSnaps reads a folder of toolsnaps, with its subfolders.
+func readSnaps(dir string, mask func(string) string) (*Surface, error) {
+	var tools []jsonv.Value
+	from := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".snap") {
+			return err
+		}
+		v, _, err := parseJSON(path)
+		if err != nil {
+			return err
+		}
+		if v.Kind() != jsonv.KindObject {
+			return fmt.Errorf("%s: expected the definition of a tool, got %s", path, v.Kind().WithArticle())
+		}
+		name := v.Lookup("name").Text()
+		if name == "" {
+			name = strings.TrimSuffix(filepath.Base(path), ".snap")
+			v = v.With("name", jsonv.String(name))
+		}
+		if other := from[name]; other != "" {
+			return fmt.Errorf("%s: the tool %q is also defined in %s", path, name, other)
+		}
+		from[name] = path
+		tools = append(tools, v)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(tools) == 0 {
+		return nil, fmt.Errorf("%s: expected lock files (*.lock.yaml) or toolsnaps (*.snap) in the folder, found none", dir)
+	}
+	s := New("", jsonv.Value{}, map[Kind][]jsonv.Value{Tool: tools}, mask, nil)
+	s.Source = dir
+	return s, nil
+}
+
+func readFile(path string, mask func(string) string) (*Surface, error) {
+	if ext := strings.ToLower(filepath.Ext(path)); ext == ".yaml" || ext == ".yml" {
+		f, diags := source.Read(path, path)
+		if diags.HasErrors() {
+			return nil, diags
+		}
+		return ParseLock(f)
+	}
+	v, data, err := parseJSON(path)
+	if err != nil {
+		return nil, err
+	}
+	server, handshake, lists, err := listsOf(v)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	s := New(server, handshake, lists, mask, func(v jsonv.Value) int {
+		if v.Offset() < 0 {
+			return 0
+		}
+		line, _ := jsonv.Position(data, v.Offset())
+		return line
+	})
+	s.Source = path
+	return s, nil
+}
+
+func parseJSON(path string) (jsonv.Value, []byte, error) {
+	if st, err := os.Stat(path); err == nil && st.Size() > MaxFile {
+		return jsonv.Value{}, nil, fmt.Errorf("%s: the file has %d bytes, the limit is %d", path, st.Size(), MaxFile)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return jsonv.Value{}, nil, fileError(path, err)
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	v, err := jsonv.Parse(data)
+	var syntax *jsonv.SyntaxError
+	if errors.As(err, &syntax) {
+		line, col := jsonv.Position(data, syntax.Offset)
+		return jsonv.Value{}, nil, fmt.Errorf("%s:%d:%d: not JSON: %s", path, line, col, syntax.Msg)
+	}
+	return v, data, err
+}
+
+var errNoLists = errors.New("expected the result of tools/list (an object with tools, or a list of tools), a lock file or a result file of mcptest that contains such a call")
+
+// listsOf finds the lists in a JSON document: a list of tools, the result of a
+// list request, the whole response, or a record of mcptest.
+func listsOf(v jsonv.Value) (server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, err error) {
+	lists = map[Kind][]jsonv.Value{}
+	switch {
+	case v.Kind() == jsonv.KindArray:
+		if bad := slices.IndexFunc(elems(v), func(e jsonv.Value) bool { return e.Kind() != jsonv.KindObject }); bad >= 0 {
+			return "", handshake, nil, fmt.Errorf("element %d of the list is no tool: expected an object, got %s", bad, v.At(bad).Kind().WithArticle())
+		}
+		lists[Tool] = elems(v)
+		return "", handshake, lists, nil
+	case strings.HasPrefix(v.Lookup("schema").Text(), "mcptest.run/"):
+		return recordLists(v)
+	case v.Lookup("result").Kind() == jsonv.KindObject:
+		v = v.Lookup("result")
+	case v.Lookup("error").Kind() == jsonv.KindObject && !v.Lookup("jsonrpc").IsAbsent():
+		return "", handshake, nil, fmt.Errorf("the response is an error: %s", v.Lookup("error", "message").Short(200))
+	}
+	found := false
+	for _, l := range Lists() {
+		list, ok := v.Get(l.Member)
+		if !ok {
+			continue
+		}
+		if list.Kind() != jsonv.KindArray {
+			return "", handshake, nil, fmt.Errorf("%s: expected a list, got %s", l.Member, list.Kind().WithArticle())
+		}
+		found = true
+		lists[l.Kind] = elems(list)
+	}
+	if !found {
+		return "", handshake, nil, errNoLists
+	}
+	if next := v.Lookup("nextCursor"); next.Kind() == jsonv.KindString {
+		return "", handshake, nil, errors.New("the list is one page of several (it has a nextCursor)")
+	}
+	if h := v.Lookup("initialize"); h.Kind() == jsonv.KindObject {
+		handshake = h
+	}
+	return "", handshake, lists, nil
+}
+
+func elems(v jsonv.Value) []jsonv.Value {
+	out := make([]jsonv.Value, 0, v.Len())
+	for _, e := range v.Elems() {
+		out = append(out, e)
+	}
+	return out
+}
+
+// recordLists takes the lists from the exchanges of a run: the pages of the
+// first server whose lists were requested.
+func recordLists(run jsonv.Value) (server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, err error) {
+	lists = map[Kind][]jsonv.Value{}
+	found := false
+	seen := map[string]bool{} // requests, as several tests may make the same one
+	for _, test := range run.Lookup("tests").Elems() {
+		for _, x := range test.Lookup("exchanges").Elems() {
+			i := slices.IndexFunc(Lists(), func(l List) bool { return l.Method == x.Lookup("method").Text() })
+			if i < 0 || found && test.Lookup("server").Text() != server {
+				continue
+			}
+			l := Lists()[i]
+			frame, err := jsonv.Parse([]byte(x.Lookup("response").Text()))
+			if err != nil || x.Lookup("truncated").Bool() {
+				return "", handshake, nil, fmt.Errorf("the response to %s is not kept in full in this record; write it with `mcptest %s --json`", l.Method, l.Member)
+			}
+			request, _ := jsonv.Parse([]byte(x.Lookup("request").Text()))
+			page := l.Method + request.Lookup("params", "cursor").Text()
+			list := frame.Lookup("result", l.Member)
+			if list.Kind() != jsonv.KindArray || seen[page] {
+				continue
+			}
+			seen[page], found, server = true, true, test.Lookup("server").Text()
+			lists[l.Kind] = append(lists[l.Kind], elems(list)...)
+		}
+	}
+	if !found {
+		return "", handshake, nil, errors.New("no test of this record requested tools/list, resources/list or prompts/list")
+	}
+	return server, handshake, lists, nil
+}

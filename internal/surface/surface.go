@@ -1,0 +1,178 @@
+package surface
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/secret"
+)
+
+// Kind says what a definition defines.
+type Kind string
+
+// The kinds, in the order of lock files.
+const (
+	Tool     Kind = "tool"
+	Resource Kind = "resource"
+	Template Kind = "resource-template"
+	Prompt   Kind = "prompt"
+	Server   Kind = "server" // what the handshake says, in changes
+)
+
+// A List is how MCP lists definitions of one kind.
+type List struct {
+	Kind       Kind
+	Method     string // tools/list
+	Member     string // of the result: tools
+	Key        string // the member of a definition that names it
+	Capability string
+}
+
+// Lists are the lists of MCP.
+func Lists() []List {
+	return []List{
+		{Tool, "tools/list", "tools", "name", "tools"},
+		{Resource, "resources/list", "resources", "uri", "resources"},
+		{Template, "resources/templates/list", "resourceTemplates", "uriTemplate", "resources"},
+		{Prompt, "prompts/list", "prompts", "name", "prompts"},
+	}
+}
+
+// Item is one definition.
+type Item struct {
+	Kind Kind
+	Name string
+	Def  jsonv.Value // canonical
+	Line int         // in the file that it was read from; 0: unknown
+}
+
+// Surface is what one server offers.
+type Surface struct {
+	Server   string      // the name of the server; "" if unknown
+	Source   string      // the file that it was read from
+	Info     jsonv.Value // capabilities, instructions and serverInfo without its version; may be absent
+	Items    []Item      // sorted by kind and name; names are unique in a kind
+	Warnings []string    // what is odd about the lists, such as a repeated name
+}
+
+// Find returns a definition.
+func (s *Surface) Find(k Kind, name string) (Item, bool) {
+	i, ok := slices.BinarySearchFunc(s.Items, Item{Kind: k, Name: name}, compareItems)
+	if !ok {
+		return Item{}, false
+	}
+	return s.Items[i], true
+}
+
+// rank orders the kinds as Lists does.
+func rank(k Kind) int {
+	return slices.IndexFunc(Lists(), func(l List) bool { return l.Kind == k })
+}
+
+func compareItems(a, b Item) int {
+	return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.Name, b.Name))
+}
+
+// New builds a surface. handshake is the result of initialize or
+// server/discover, and may be absent. lists holds the elements of all pages.
+// mask hides secrets in texts; nil hides none. positions, which may be nil,
+// gives the line of a definition.
+func New(server string, handshake jsonv.Value, lists map[Kind][]jsonv.Value, mask func(string) string, positions func(jsonv.Value) int) *Surface {
+	c := canon{mask: mask}
+	s := &Surface{Server: server, Info: c.value(info(handshake))}
+	for _, l := range Lists() {
+		seen := map[string]int{}
+		for i, def := range lists[l.Kind] {
+			key := def.Lookup(l.Key)
+			name := c.text(key.Text())
+			if key.Kind() != jsonv.KindString || name == "" {
+				s.Warnings = append(s.Warnings, fmt.Sprintf("%s: element %d has no %s", l.Method, i, l.Key))
+				name = fmt.Sprintf("(element %d)", i)
+			}
+			if seen[name]++; seen[name] > 1 {
+				s.Warnings = append(s.Warnings, fmt.Sprintf("%s: %q is listed %d times", l.Method, name, seen[name]))
+				name = fmt.Sprintf("%s (%d)", name, seen[name])
+			}
+			item := Item{Kind: l.Kind, Name: name, Def: c.value(def)}
+			if positions != nil {
+				item.Line = positions(def)
+			}
+			s.Items = append(s.Items, item)
+		}
+	}
+	sortItems(s.Items)
+	return s
+}
+
+// info takes what does not depend on the client, the protocol version or the
+// release from the result of a handshake.
+func info(handshake jsonv.Value) jsonv.Value {
+	if handshake.Kind() != jsonv.KindObject {
+		return jsonv.Value{}
+	}
+	who := handshake.Lookup("serverInfo")
+	if who.Kind() == jsonv.KindObject {
+		who = who.Without("version")
+	}
+	return jsonv.Object(
+		jsonv.Member{Key: "capabilities", Value: handshake.Lookup("capabilities")},
+		jsonv.Member{Key: "instructions", Value: handshake.Lookup("instructions")},
+		jsonv.Member{Key: "serverInfo", Value: who},
+	)
+}
+
+// canon rewrites values in canonical form.
+type canon struct{ mask func(string) string }
+
+func (c canon) value(v jsonv.Value) jsonv.Value {
+	switch v.Kind() {
+	case jsonv.KindString:
+		return jsonv.String(c.text(v.Text()))
+	case jsonv.KindArray:
+		out := make([]jsonv.Value, 0, v.Len())
+		for _, e := range v.Elems() {
+			out = append(out, c.value(e))
+		}
+		return jsonv.Array(out...)
+	case jsonv.KindObject:
+		last := map[string]jsonv.Value{} // of a repeated key the last one counts
+		for k, e := range v.Members() {
+			last[c.text(k)] = e
+		}
+		out := make([]jsonv.Member, 0, len(last))
+		for k, e := range last {
+			out = append(out, jsonv.Member{Key: k, Value: c.value(e)})
+		}
+		slices.SortFunc(out, func(a, b jsonv.Member) int { return cmp.Compare(a.Key, b.Key) })
+		return jsonv.Object(out...)
+	}
+	return v
+}
+
+// text hides the secrets of a text. The hash keeps changes visible.
+func (c canon) text(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\ufffd")
+	}
+	if c.mask == nil {
+		return s
+	}
+	hidden := c.mask(s)
+	if hidden == s {
+		return s
+	}
+	return strings.ReplaceAll(hidden, secret.Mask, "[redacted sha256:"+hash(s)[:16]+"]")
+}
+
+func hash(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+func sortItems(items []Item) { slices.SortStableFunc(items, compareItems) }
