@@ -45,7 +45,7 @@ RACE = MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -timeout 30m \
 ## help: this list
 .PHONY: help
 help:
-	@sed -n 's/^## //p' $(MAKEFILE_LIST) | awk -F': ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@sed -n 's/^## //p' $(MAKEFILE_LIST) | awk -F': ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 ## build: both commands into bin/
 .PHONY: build
@@ -162,10 +162,16 @@ bench-peers: servers $(PEERS)/node_modules/.installed
 gobench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' -benchmem ./...
 
-## faults: the built program on every fault of docs/spec/faults.md
+## faults: the built program on every fault (docs/spec/faults.md)
 .PHONY: faults
 faults:
 	@$(FLAKY) MCPTEST_FAULTS=1 $(GO) test -count=1 -timeout 20m ./internal/faults -run '^Test(Faults|Page|Table)$$'
+
+## faults-table: writes the table of faults to dist/faults.md
+.PHONY: faults-table
+faults-table:
+	@mkdir -p dist
+	@$(GO) test -count=1 ./internal/faults -run '^TestPage$$' -args -page '$(CURDIR)/dist/faults.md' >/dev/null && echo dist/faults.md
 
 ## soak: SOAK_RUNS random runs (1000) with faults, signals, restarts and parallelism, and as many interrupted ones; SOAK_SEED=n repeats some
 .PHONY: soak

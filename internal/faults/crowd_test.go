@@ -42,7 +42,7 @@ func (c *crowd) add(stat []byte) {
 }
 
 // slower is how many times slower than on an idle machine a run may have been,
-// from 1 to 4: what runs beside it and three of its own threads shares the
+// from 1 to 4: what runs at the same time and three of its own threads share the
 // processors with it.
 func (c *crowd) slower(processors int) float64 {
 	c.mu.Lock()

@@ -1,19 +1,18 @@
-// Package faults tries the built program on everything that goes wrong. It
-// holds tests only.
+// Package faults tests the built program with everything that goes wrong. It
+// contains tests only.
 //
 // A row of the table (rows_*_test.go) is one fault: a server that misbehaves in
 // one way, over standard input and output or over HTTP, a hook, a fixture, a
-// suite file, a place to write to, or a signal. It says what the program must
-// do: exit code, verdict of each test, words that name the fault, time and
-// memory. Servers that are odd and within the protocol are rows that must
-// pass.
+// suite file, an output path, or a signal. It states what the program must do:
+// exit code, verdict of each test, words that name the fault, time and memory.
+// Servers that are unusual but within the protocol are rows that must pass.
 //
-// After each row nothing may be left: no process, no file; and the output may
-// hold no stack trace and no byte that a terminal would obey.
+// After each row no process and no file may be left, and the output may contain
+// no stack trace and no byte that a terminal would interpret.
 //
-// `make faults` runs the table, `make soak` runs random plans with random
-// faults, signals and parallelism. docs/spec/faults.md is written from the
-// table by `go test ./internal/faults -run Page -update`.
+// `make faults` runs the table, `make faults-table` prints it, `make soak` runs
+// random plans with random faults, signals and parallelism. The families are
+// described in docs/spec/faults.md.
 //
 // The misbehaving servers are this package's test binary. To see one at work:
 //

@@ -21,16 +21,16 @@ func lanes(t *testing.T) int {
 	if v := os.Getenv("MCPTEST_LANES"); v != "" {
 		n, err := strconv.Atoi(v)
 		if err != nil || n < 1 {
-			t.Fatalf("MCPTEST_LANES is %q, want a number", v)
+			t.Fatalf("MCPTEST_LANES is %q, must be a number greater than zero", v)
 		}
 		return n
 	}
 	return 4
 }
 
-// Every fault of the table comes to the verdict, the message, the time and the
-// memory that its row promises. A row that failed or took too long beside its
-// neighbours is tried again by itself at the end, and counts there.
+// TestFaults checks that every fault of the table gets the verdict, the message,
+// the time and the memory of its row. A row that failed or took too long while
+// others ran is tried again alone at the end, and only that result counts.
 func TestFaults(t *testing.T) {
 	free := make(chan struct{}, lanes(t))
 	var mu sync.Mutex
@@ -66,14 +66,14 @@ func TestFaults(t *testing.T) {
 	t.Logf("%d rows, %d of them measured again, at most %d MiB", len(table()), len(doubts), peak)
 }
 
-// doubt is a row that did not do what it promises, beside others.
+// doubt is a row that failed while other rows ran.
 type doubt struct {
 	row   row
 	first *flaky.Attempt
 }
 
 // settle tries the row twice by itself. It must pass both times, and be in time
-// once; where the machine does something else besides, it has more time.
+// once; on a busy machine it has more time.
 func (d doubt) settle(t *testing.T) {
 	var took []string
 	inTime := false
@@ -88,7 +88,7 @@ func (d doubt) settle(t *testing.T) {
 	case !inTime:
 		t.Errorf("it took longer than it may: %s", strings.Join(took, ", "))
 	case t.Failed():
-		t.Logf("beside others: %s", d.first)
+		t.Logf("with other rows: %s", d.first)
 	case d.first.Failed():
 		flaky.Note(t, "fault "+d.row.id, d.first)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/spec/faults.md from the table")
+var pageFile = flag.String("page", "", "write the table of faults to this `file`, as Markdown")
 
 // program is the mcptest that is tried, self the misbehaving server. Both are
 // set once, before any test.
@@ -57,7 +57,7 @@ func serveFault(id string) {
 	r := rowOf(id)
 	switch {
 	case r == nil:
-		fmt.Fprintf(os.Stderr, "no fault is called %q\n", id)
+		fmt.Fprintf(os.Stderr, "unknown fault %q\n", id)
 		os.Exit(9)
 	case r.http != nil:
 		srv := httptest.NewServer(r.http.handler())

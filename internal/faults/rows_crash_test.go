@@ -59,16 +59,16 @@ func crashRows() []row {
 	return []row{
 		with(crash("after-last", "the server crashes after its last answer", after(segv), "pass", signal), one, ""),
 		with(crash("after-last-status", "the server ends with status 6 after its last answer", after(exit), "pass", status), one, ""),
-		with(crash("after-last-sigkill", "the server is killed by somebody after its last answer", after(killSelf(syscall.SIGKILL)), "pass", "signal: killed"), one, ""),
+		with(crash("after-last-sigkill", "the server is killed by another process after its last answer", after(killSelf(syscall.SIGKILL)), "pass", "signal: killed"), one, ""),
 		with(crash("after-last-modern", "a server of revision 2026-07-28 crashes after its last answer", modern, "pass", signal), one, ""),
 		with(crash("after-last-wrapped", "a server behind a shell ends with status 6 after its last answer", after(exit), "pass", "exit status 9"),
 			"servers: {s: {command: [sh, -c, \"'$EXE' --fault $ID; exit 9\"]}}\ntools: [{name: one, tool: t, args: {fault: true}}]\n", ""),
 		with(crash("before-teardown", "the server crashes after its last answer, and a teardown step is still to be run", after(segv), "pass", signal), one+"teardown: [{run: [sleep, \"0.1\"]}]\n", ""),
-		with(crash("in-teardown", "the server crashes of a teardown step's call", talk{act: segv}, "pass", signal),
+		with(crash("in-teardown", "the server crashes during a teardown step's call", talk{act: segv}, "pass", signal),
 			"servers: {s: {command: [\"$EXE\", --fault, \"$ID\"]}}\ntools: [{name: one, tool: t}]\nteardown: [{call: {tool: t, args: {fault: true}}}]\n", ""),
 		crash("between", "the server crashes between two calls", after(segv), "pass pass", signal),
 		crash("between-status", "the server ends with status 6 between two calls", after(exit), "pass pass", status),
-		crash("of-the-list", "the server crashes of tools/list, which no test sent", talk{at: "tools/list", act: segv, slow: true}, "pass pass", signal),
+		crash("of-the-list", "the server crashes during tools/list, which no test sent", talk{at: "tools/list", act: segv, slow: true}, "pass pass", signal),
 		with(crash("per-test", "the server crashes after every answer, and each test has a server of its own", each(segv), "fail fail", signal), "", "run_options: {restart_policy: per_test}\n"),
 		with(crash("per-test-status", "the same with status 6", each(exit), "fail fail", status), "", "run_options: {restart_policy: per_test}\n"),
 		with(crash("per-file", "the server crashes after every answer, and each file has a server of its own", each(segv), "pass pass", signal), "", "run_options: {restart_policy: per_file}\n"),
@@ -81,7 +81,7 @@ func crashRows() []row {
 			tests: "pass pass", says: []string{"server-crashed", signal},
 		},
 		{
-			id: "process/odd-busy", what: "odd: the server computes on after its answers", within: 4 * time.Second, tests: "pass pass",
+			id: "process/odd-busy", what: "odd: the server keeps computing after its answers", within: 4 * time.Second, tests: "pass pass",
 			stdio: talk{act: func(s *stdio) {
 				s.ok()
 				go func() {

@@ -63,15 +63,15 @@ func fixtureRows() []row {
 		step("capture-failure", "a failing step with a text of its own", `setup: [{run: [sh, -c, "echo 1f3a9 >&2; exit 3"], capture_failure: the shop database is not running}]`, "skip skip", 2, "the shop database is not running"),
 		step("background-dies", "a background step ends before it is ready", `setup: [{run: [sh, -c, "echo port taken >&2; exit 5"], background: true, wait_for: "tcp://127.0.0.1:$PORT", timeout: 5s}]`, "skip skip", 2, "exit status 5", "port taken"),
 		step("never-ready", "a background step is never ready", `setup: [{run: [sleep, "300"], background: true, wait_for: "tcp://127.0.0.1:$PORT", timeout: 700ms}]`, "skip skip", 2, "127.0.0.1:$PORT", "700ms"),
-		step("log-never", "the line that is waited for never comes", `setup: [{run: [sh, -c, "echo almost; sleep 300"], background: true, wait_for: "log:/ready/", timeout: 700ms}]`, "skip skip", 2, "700ms", "almost"),
+		step("log-never", "the awaited log line is never written", `setup: [{run: [sh, -c, "echo almost; sleep 300"], background: true, wait_for: "log:/ready/", timeout: 700ms}]`, "skip skip", 2, "700ms", "almost"),
 		step("background-deaf", "a background step ignores SIGTERM", `setup: [{run: [sh, -c, "trap '' TERM INT; echo up; while :; do sleep 1; done"], background: true, wait_for: "log:/up/"}]`, "pass pass", 0, "killed"),
 		step("background-ends", "a background step ends while tests run", `setup: [{run: [sh, -c, "sleep 0.1; exit 3"], background: true}]`+"\n"+`setup_per_test: [{run: [sleep, "0.3"]}]`, "pass pass", 0, "exit status 3"),
 		step("per-test-fails", "a step of setup_per_test fails", `setup_per_test: [{run: [sh, -c, "exit 3"]}]`, "fail fail", 1, "exit status 3"),
 		step("teardown-fails", "a step of teardown fails", `teardown: [{run: [sh, -c, "exit 3"]}]`, "pass pass", 0, "exit status 3", "teardown"),
 		step("teardown-hangs", "a step of teardown hangs", `teardown: [{run: [sleep, "300"], timeout: 500ms}]`, "pass pass", 0, "500ms"),
 		step("floods", "a step writes 100 MB", `setup: [{run: [head, -c, "100000000", /dev/zero]}]`, "pass pass", 0),
-		{id: "fixture/port-owned", what: "something else owns the port of a background step", suite: echoServer + `setup: [{run: [sleep, "300"], background: true, wait_for: "tcp://127.0.0.1:$PORT"}]` + "\n", setup: plainOnPort, exit: 2, tests: "skip skip", says: []string{"127.0.0.1:$PORT"}},
-		{id: "fixture/probe-500", what: "the probe answers HTTP 404 for ever", suite: echoServer + `setup: [{run: ["true"], wait_for: "http://127.0.0.1:$PORT/health", timeout: 2s}]` + "\n", setup: plainOnPort, exit: 2, tests: "skip skip", says: []string{"404", "timeout 2s"}, within: 5 * time.Second},
+		{id: "fixture/port-owned", what: "another process listens on the port of a background step", suite: echoServer + `setup: [{run: [sleep, "300"], background: true, wait_for: "tcp://127.0.0.1:$PORT"}]` + "\n", setup: plainOnPort, exit: 2, tests: "skip skip", says: []string{"127.0.0.1:$PORT"}},
+		{id: "fixture/probe-500", what: "the probe answers HTTP 404 forever", suite: echoServer + `setup: [{run: ["true"], wait_for: "http://127.0.0.1:$PORT/health", timeout: 2s}]` + "\n", setup: plainOnPort, exit: 2, tests: "skip skip", says: []string{"404", "timeout 2s"}, within: 5 * time.Second},
 	}
 }
 
@@ -92,7 +92,7 @@ func outputRows() []row {
 		to("proc", "the report's folder is read-only", "json=/proc/run.json", 4, "/proc/run.json"),
 		to("long-name", "the report's name has 300 letters", "json="+strings.Repeat("n", 300), 4, "too long"),
 		to("same-twice", "two reports go to one file", "json=a.out", 2, "a.out"),
-		to("unknown", "a reporter nobody knows", "jsom", 2, "jsom", "json"),
+		to("unknown", "an unknown reporter", "jsom", 2, "jsom", "json"),
 	}
 	rows[7].args = append(rows[7].args, "--reporter", "junit=a.out")
 	return append(rows,

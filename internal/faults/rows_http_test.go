@@ -50,31 +50,31 @@ func httpRows() []row {
 		lost("html", "a page to log in, with HTTP 200", func(v *visit) { v.send(200, "text/html", "<p>log in</p>") }, "text/html", "log in"),
 		lost("binary", "an answer of random bytes", func(v *visit) { v.send(200, "application/octet-stream", "\x00\x01\x02\xff\xfe") }, "application/octet-stream"),
 		{id: "http/text-plain", what: "the answer's content type is text/plain", http: &web{call: func(v *visit) { v.send(200, "text/plain", v.good()) }}, exit: 1, tests: "fail pass", says: []string{"content-type", "text/plain"}},
-		{id: "http/broken-json", what: "the answer is no JSON", http: &web{call: func(v *visit) { v.json(200, `{"jsonrpc":"2.0","id":`+v.id+`,"result":{`) }}, exit: 1, tests: "fail pass", says: []string{"not valid JSON"}},
+		{id: "http/broken-json", what: "the answer is not JSON", http: &web{call: func(v *visit) { v.json(200, `{"jsonrpc":"2.0","id":`+v.id+`,"result":{`) }}, exit: 1, tests: "fail pass", says: []string{"not valid JSON"}},
 		{id: "http/bom", what: "a byte order mark before the answer", http: &web{call: func(v *visit) { v.json(200, "\ufeff"+v.good()) }}, exit: 1, tests: "fail pass", says: []string{"bom"}},
 		lost("other-id", "the answer has another id", func(v *visit) { v.json(200, answer("4711", goodResult)) }, "4711"),
 		lost("number", "the answer is a number", func(v *visit) { v.json(200, "7") }, "does not answer the request"),
 		lost("truncated", "the body is shorter than its length", func(v *visit) { v.raw(head+"Content-Length: 9999\r\n\r\n{\"jsonrpc\"", false) }, "the connection broke in the body"),
 		lost("reset", "the connection is reset in the body", func(v *visit) { v.raw(head+"Content-Length: 9999\r\n\r\n{\"jsonrpc\"", true) }, "the connection broke in the body"),
 		lost("closed", "the connection is closed without an answer", func(v *visit) { v.raw("", false) }, "closed before an answer"),
-		lost("no-http", "something else than HTTP", func(v *visit) { v.raw("SSH-2.0-OpenSSH\r\n\r\n", false) }, "no HTTP"),
+		lost("no-http", "a response that is not HTTP", func(v *visit) { v.raw("SSH-2.0-OpenSSH\r\n\r\n", false) }, "no HTTP"),
 		lost("broken-chunk", "a chunk whose length is no number", func(v *visit) {
 			v.raw("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", false)
 		}, "broke"),
 		lost("negative-length", "a negative Content-Length", func(v *visit) { v.raw(head+"Content-Length: -5\r\n\r\n", false) }, "Content-Length"),
 		lost("endless-header", "a header of 3 MB", func(v *visit) { v.raw("HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 3<<20)+"\r\n\r\n", false) }, "headers exceeded"),
 		lost("bad-header", "a header without a colon", func(v *visit) { v.raw("HTTP/1.1 200 OK\r\nnonsense\r\n\r\n", false) }, "header"),
-		lost("bad-gzip", "a body that is no gzip though it says so", func(v *visit) {
+		lost("bad-gzip", "a body declared as gzip that is not gzip", func(v *visit) {
 			v.Header().Set("Content-Encoding", "gzip")
 			v.json(200, "not gzip at all, really")
 		}, "gzip"),
 		lost("other-origin", "a redirect to another origin", func(v *visit) { http.Redirect(v, v.r, "http://other.invalid/x", http.StatusTemporaryRedirect) }, "redirects to another origin (http://other.invalid)"),
 		lost("redirect-to-get", "a redirect that would make the call a GET", func(v *visit) { http.Redirect(v, v.r, "/x", http.StatusFound) }, "redirect"),
-		lost("redirect-loop", "redirects without an end", func(v *visit) { http.Redirect(v, v.r, "/mcp", http.StatusTemporaryRedirect) }, "more than 5 redirects"),
+		lost("redirect-loop", "endless redirects", func(v *visit) { http.Redirect(v, v.r, "/mcp", http.StatusTemporaryRedirect) }, "more than 5 redirects"),
 		lost("redirect-nowhere", "a redirect without an address", func(v *visit) { v.WriteHeader(307) }, "307"),
 		{id: "http/hang", what: "a call is never answered", http: &web{call: (*visit).hang}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"(limit: timeout 500ms)"}},
 		{id: "http/hang-in-body", what: "the answer stops in the middle", http: &web{call: func(v *visit) { v.json(200, `{"jsonrpc":`); v.Flush(); v.hang() }}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"(limit: timeout 500ms)"}},
-		{id: "http/drip", what: "the answer comes at a byte in 50 ms", http: &web{call: func(v *visit) {
+		{id: "http/drip", what: "the answer comes at one byte every 50 ms", http: &web{call: func(v *visit) {
 			for i := 0; v.r.Context().Err() == nil && i < 200; i++ {
 				v.ResponseWriter.Write([]byte(" "))
 				v.Flush()
@@ -82,11 +82,11 @@ func httpRows() []row {
 			}
 		}}, test: "timeout: 700ms", exit: 1, tests: "error pass", says: []string{"(limit: timeout 700ms)"}},
 		{id: "http/endless-body", what: "a body without an end", http: &web{call: func(v *visit) { v.json(200, `{"x":"`); v.flood("x", 1<<30) }}, exit: 1, tests: "fail pass", says: []string{"oversize", "over the limit"}, memory: 256, within: 6 * time.Second},
-		{id: "http/zip-bomb", what: "a small body that unpacks to 1 GB", http: &web{call: zipBomb}, exit: 1, tests: "fail pass", says: []string{"oversize", "over the limit"}, memory: 256, within: 6 * time.Second},
-		down("nobody", "nobody listens", "http://127.0.0.1:$PORT/mcp", "connection refused"),
+		{id: "http/zip-bomb", what: "a small body that decompresses to 1 GB", http: &web{call: zipBomb}, exit: 1, tests: "fail pass", says: []string{"oversize", "over the limit"}, memory: 256, within: 6 * time.Second},
+		down("nobody", "nothing listens at the address", "http://127.0.0.1:$PORT/mcp", "connection refused"),
 		down("no-such-host", "the host does not exist", "http://no-such-host.invalid/mcp", "no-such-host.invalid"),
-		{id: "http/self-signed", what: "a certificate of nobody known", http: &web{tls: true}, exit: 1, tests: "error error", says: []string{"certificate", "tls.ca_file"}},
-		{id: "http/odd-self-signed", what: "odd: the same, and the suite says insecure", http: &web{tls: true}, server: "tls: {insecure: true}", tests: "pass pass"},
+		{id: "http/self-signed", what: "a certificate from an unknown authority", http: &web{tls: true}, exit: 1, tests: "error error", says: []string{"certificate", "tls.ca_file"}},
+		{id: "http/odd-self-signed", what: "odd: the same, and the suite sets insecure", http: &web{tls: true}, server: "tls: {insecure: true}", tests: "pass pass"},
 		{id: "http/plain-for-tls", what: "https where the server speaks http", suite: "servers: {s: {url: \"https://127.0.0.1:$PORT/mcp\", connect_timeout: 5s}}\ntools: [{name: one, tool: t}]\n", setup: plainOnPort, exit: 1, tests: "error", says: []string{"TLS"}},
 		{id: "http/silent-port", what: "the port accepts and says nothing", http: &web{listen: silent}, server: "connect_timeout: 1s", exit: 1, tests: "error error", says: []string{"within 1s", "connect_timeout gives it more time"}, within: 6 * time.Second},
 		{id: "http/not-mcp", what: "the address is a web site", http: &web{any: func(v *visit) bool { v.send(404, "text/html", "<h1>Not here</h1>"); return true }}, exit: 1, tests: "error error", says: []string{"HTTP 404 Not Found; is the path right?", "mcptest doctor --server s"}},

@@ -40,7 +40,7 @@ func messageRows() []row {
 		{id: "message/lone-surrogate-hello", what: "half of a surrogate pair in the answer to initialize", stdio: talk{hello: `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"\ud800","version":"1"}}`}, exit: 1, tests: "pass pass", says: []string{"lone-surrogate", "/result/serverInfo/name"}},
 		{id: "message/duplicate-key-discover", what: "a key twice inside the answer to server/discover", stdio: talk{found: strings.Replace(goodFound, `"tools":{}`, `"tools":{},"tools":{}`, 1)}, exit: 1, tests: "pass pass", says: []string{"duplicate-key", "/result/capabilities/tools"}},
 		{id: "message/duplicate-key-list", what: "an outputSchema twice in the list of tools", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{}},"inputSchema"`, 1), say: `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"ok"}],"structuredContent":{}}}` + "\n"}, exit: 1, tests: "pass fail", says: []string{"duplicate-key", "/result/tools/0/outputSchema"}},
-		noise("id-null", "an answer with the id null besides", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`+"\n$OK", "null-id"),
+		noise("id-null", "an additional answer with the id null", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}`+"\n$OK", "null-id"),
 		{id: "message/id-null-only", what: "the only answer has the id null", stdio: talk{act: later(`{"jsonrpc":"2.0","id":null` + rest)}, exit: 1, tests: "pass pass", says: []string{"null-id"}},
 		{id: "message/id-missing", what: "the only answer has no id", stdio: talk{act: later(`{"jsonrpc":"2.0"` + rest)}, exit: 1, tests: "pass pass", says: []string{"missing-id"}},
 		noise("id-unknown", "an answer to an id that was never sent", `{"jsonrpc":"2.0","id":999`+rest+"$OK", "unknown-id", "999"),
@@ -48,7 +48,7 @@ func messageRows() []row {
 		noise("id-old", "a second answer to an old request", `{"jsonrpc":"2.0","id":$OLD`+rest+"$OK", "duplicate-id"),
 		own("answered-twice", "the call is answered twice", "$OK$OK", "duplicate-id"),
 		{id: "message/wrong-id-only", what: "the only answer has an id that was never sent", stdio: talk{say: `{"jsonrpc":"2.0","id":4711` + rest}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"unknown-id", "(limit: timeout 500ms)"}},
-		{id: "message/counts-for-itself", what: "the server does not look at ids, and counts its answers", stdio: talk{say: `{"jsonrpc":"2.0","id":3` + rest}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"unknown-id", "answer to id 3"}},
+		{id: "message/counts-for-itself", what: "the server ignores request ids and numbers its answers itself", stdio: talk{say: `{"jsonrpc":"2.0","id":3` + rest}, test: "timeout: 500ms", exit: 1, tests: "error pass", says: []string{"unknown-id", "answer to id 3"}},
 		{id: "message/answered-ahead", what: "the server answers the next request, too, before it was sent", stdio: talk{act: func(s *stdio) {
 			n, _ := strconv.Atoi(s.id)
 			s.write(answer(s.id, goodResult) + answer(strconv.Itoa(n+1), goodResult))
@@ -73,12 +73,12 @@ func messageRows() []row {
 		{id: "message/echo", what: "the server sends our request back", stdio: talk{act: func(s *stdio) { s.write(string(s.line)) }}, exit: 1, tests: "fail pass", says: []string{"sent the request itself back"}},
 		noise("method-number", "a notification whose method is a number", `{"jsonrpc":"2.0","method":7}`+"\n$OK", "bad-message"),
 		noise("params-list", "a notification whose params are a list", `{"jsonrpc":"2.0","method":"notifications/message","params":[1]}`+"\n$OK", "bad-message"),
-		noise("progress-of-nobody", "progress of a request that does not exist", `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zz","progress":1}}`+"\n$OK", "progress-token"),
+		noise("progress-of-nobody", "progress for a request that does not exist", `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zz","progress":1}}`+"\n$OK", "progress-token"),
 		noise("request-null-id", "a request of the server with the id null", asks("null", "ping")+"$OK", "bad-message"),
 		{id: "message/odd-ping", what: "odd: the server pings during a call, and waits for the answer", stdio: talk{act: askAndGoOn("ping")}, server: "validate_output: false", tests: "pass pass"},
 		odd("logs", "the server logs during a call", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`+"\n$OK"),
 		odd("list-changed", "the server says that its tools changed", `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`+"\n$OK"),
-		odd("unknown-notification", "a notification nobody knows", `{"jsonrpc":"2.0","method":"notifications/vendor/x","params":{}}`+"\n$OK"),
+		odd("unknown-notification", "an unknown notification", `{"jsonrpc":"2.0","method":"notifications/vendor/x","params":{}}`+"\n$OK"),
 		odd("own-ids", "a request of the server with our own id", asks("$ID", "ping")+"$OK"),
 		{id: "message/odd-out-of-order", what: "odd: two calls in flight are answered in the other order", stdio: talk{act: func(s *stdio) {
 			id := s.id
@@ -93,8 +93,8 @@ func messageRows() []row {
 			}
 			s.write(answer(id, goodResult))
 		}}, server: "validate_output: false", more: "run_options: {parallel: 2}\n", tests: "pass pass"},
-		{id: "message/asks-unscripted", what: "the server asks for a sampling that no suite scripts, and goes on without", stdio: talk{act: askAndGoOn("sampling/createMessage")}, server: "validate_output: false", tests: "pass pass", after: recorded("sampling/createMessage", "-32601")},
-		{id: "message/asks-unknown", what: "the server sends a request nobody knows, and goes on without", stdio: talk{act: askAndGoOn("vendor/secret")}, server: "validate_output: false", tests: "pass pass", after: recorded("vendor/secret", "-32601")},
+		{id: "message/asks-unscripted", what: "the server requests sampling that the suite does not script, and continues without it", stdio: talk{act: askAndGoOn("sampling/createMessage")}, server: "validate_output: false", tests: "pass pass", after: recorded("sampling/createMessage", "-32601")},
+		{id: "message/asks-unknown", what: "the server sends an unknown request and continues without an answer", stdio: talk{act: askAndGoOn("vendor/secret")}, server: "validate_output: false", tests: "pass pass", after: recorded("vendor/secret", "-32601")},
 		{id: "message/endless-asking", what: "the server sends 20,000 requests during a call", stdio: talk{act: func(s *stdio) {
 			id := s.id
 			for i := range 20000 { // and reads no answer

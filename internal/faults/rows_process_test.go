@@ -36,11 +36,11 @@ func processRows() []row {
 		died("sigsegv", "the server crashes during a call", killSelf(syscall.SIGSEGV), "signal: segmentation fault"),
 		died("sigabrt", "the server aborts during a call", killSelf(syscall.SIGABRT), "signal: aborted"),
 		died("sigterm", "the server is ended by SIGTERM during a call", killSelf(syscall.SIGTERM), "signal: terminated"),
-		died("sigpipe", "the server ends of a broken pipe", killSelf(syscall.SIGPIPE), "signal: broken pipe"),
+		died("sigpipe", "the server ends with SIGPIPE", killSelf(syscall.SIGPIPE), "signal: broken pipe"),
 		died("half-an-answer", "the server ends in the middle of its answer", func(s *stdio) { s.write(`{"jsonrpc":"2.0","id":` + s.id + `,"resu`); os.Exit(1) }, "exit status 1", "partial-line"),
 		died("closes-output", "the server closes its output during a call and lives on", func(*stdio) { os.Stdout.Close(); hang(nil) }, "closed its standard output"),
 		{
-			id: "process/always-dies", what: "the server dies of every call", stdio: talk{at: "tools/call", act: exitWith(5, "no\n")}, exit: 1, tests: "error error error error error error error error error error", says: []string{"exit status 5"},
+			id: "process/always-dies", what: "the server crashes on every call", stdio: talk{at: "tools/call", act: exitWith(5, "no\n")}, exit: 1, tests: "error error error error error error error error error error", says: []string{"exit status 5"},
 			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"]}}\ntools:\n" + numbered(10), within: 6 * time.Second,
 		},
 		{
@@ -48,7 +48,7 @@ func processRows() []row {
 			more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", exit: 1, tests: "pass pass", says: []string{"exit status 6", "died and was restarted"},
 		},
 		stuck("hangs", "a call is never answered", func(*stdio) {}, 2500*time.Millisecond),
-		stuck("hangs-deaf", "the server reads and writes no more", hang, 5*time.Second),
+		stuck("hangs-deaf", "the server stops reading and writing", hang, 5*time.Second),
 		stuck("stopped", "the server stops itself (SIGSTOP)", func(*stdio) { syscall.Kill(os.Getpid(), syscall.SIGSTOP) }, 6*time.Second),
 		stuck("spins", "the server computes without end", func(*stdio) {
 			for end := time.Now().Add(time.Minute); time.Now().Before(end); {
@@ -57,24 +57,24 @@ func processRows() []row {
 		stuck("hangs-on-sigterm", "the server hangs and ignores SIGTERM", func(*stdio) { signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP); hang(nil) }, 6*time.Second),
 		stuck("answers-late", "the answer comes after the limit", func(s *stdio) { time.Sleep(time.Second); s.ok() }, 4*time.Second),
 		{
-			id: "process/reads-nothing", what: "the server reads no more, and a call is larger than the pipe", stdio: talk{at: "notifications/initialized", act: hang},
+			id: "process/reads-nothing", what: "the server stops reading, and a call is larger than the pipe buffer", stdio: talk{at: "notifications/initialized", act: hang},
 			test: "timeout: 1s", suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"], validate_output: false}}\ntools:\n  - {name: one, tool: t, timeout: 1s, args: {text: " + strings.Repeat("x", 300000) + "}}\n",
 			exit: 1, tests: "error", says: []string{"timeout 1s"}, within: 6 * time.Second,
 		},
 		{
-			id: "process/odd-exit-at-once", what: "odd: the server answers and ends at once; the next call, which it never read, gets a new one", stdio: talk{act: ok(exitWith(0, ""))},
+			id: "process/odd-exit-at-once", what: "odd: the server answers and exits; the next call, which it did not read, goes to a new process", stdio: talk{act: ok(exitWith(0, ""))},
 			tests: "pass pass", says: []string{"died and was restarted", "exit status 0"},
 		},
 		{
-			id: "process/odd-answer-then-exit", what: "odd: the server answers and ends with status 0; the next call gets a new one", stdio: talk{act: ok(exitWith(0, ""))},
+			id: "process/odd-answer-then-exit", what: "odd: the server answers and exits with status 0; the next call goes to a new process", stdio: talk{act: ok(exitWith(0, ""))},
 			more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", tests: "pass pass", says: []string{"died and was restarted", "exit status 0"},
 		},
 		fine("odd-status-at-the-end", "odd: the server ends with status 7 when its input ends", "end", exitWith(7, "no more input\n")),
 		{
-			id: "process/odd-closes-input", what: "odd: the server closes its input after an answer, and gets a successor", stdio: talk{act: ok(func(*stdio) { os.Stdin.Close(); hang(nil) })},
+			id: "process/odd-closes-input", what: "odd: the server closes its input after an answer and is replaced", stdio: talk{act: ok(func(*stdio) { os.Stdin.Close(); hang(nil) })},
 			server: "validate_output: false", more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", exit: 1, tests: "pass error", says: []string{"the server closed its standard input"}, within: 6 * time.Second,
 		},
-		fine("deaf-to-end-of-input", "the server lives on when its input ends", "end", hang),
+		fine("deaf-to-end-of-input", "the server keeps running when its input ends", "end", hang),
 		fine("deaf-to-sigterm", "the server ignores the end of its input, and SIGTERM", "start", func(s *stdio) {
 			signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 			s.at = "end"
@@ -86,7 +86,7 @@ func processRows() []row {
 			}
 		}),
 		{id: "process/noise-at-the-end", what: "the server writes to standard output when its input ends", stdio: talk{at: "end", say: "goodbye\n"}, exit: 1, tests: "pass pass", says: []string{"stray-output", "goodbye"}},
-		fine("child-holds-pipes", "a child of the server holds its pipes open after it ended", "", ok(child("sleep 300"))),
+		fine("child-holds-pipes", "a child process keeps the server's pipes open after the server ended", "", ok(child("sleep 300"))),
 		{
 			id: "process/child-holds-pipes-of-dead", what: "a child holds the pipes of a server that ended", stdio: talk{act: func(s *stdio) { child("sleep 300")(s); s.ok(); os.Exit(0) }},
 			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"], validate_output: false}}\ntools: [{name: one, tool: t, args: {fault: true}}]\n", tests: "pass", says: []string{"sleep 300"}, within: 5 * time.Second,

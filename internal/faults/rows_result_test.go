@@ -34,15 +34,15 @@ func resultRows() []row {
 		result("text-is-number", "a text block whose text is a number", `{"content":[{"type":"text","text":5}]}`, "fail pass", "text"),
 		result("is-error", "the tool failed", `{"content":[{"type":"text","text":"disk full"}],"isError":true}`, "fail pass", "disk full"),
 		result("is-error-text", "isError is a text", `{"content":[{"type":"text","text":"ok"}],"isError":"yes"}`, "fail pass", "isError"),
-		result("unknown-type", "a resultType nobody knows", `{"resultType":"hologram","content":[{"type":"text","text":"ok"}]}`, "fail pass", "result-type", "hologram"),
-		result("almost", "another text than is expected", `{"content":[{"type":"text","text":"ok "}]}`, "fail pass", "exact"),
+		result("unknown-type", "an unknown resultType", `{"resultType":"hologram","content":[{"type":"text","text":"ok"}]}`, "fail pass", "result-type", "hologram"),
+		result("almost", "a text that differs from the expected one", `{"content":[{"type":"text","text":"ok "}]}`, "fail pass", "exact"),
 		{id: "result/is-error-unlooked-at", what: "the tool failed and no assertion examines that", stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"ok"}],"isError":true}}` + "\n"}, exit: 1, tests: "fail pass", says: []string{"isError"}},
 		{id: "result/is-error-no-expect", what: "the tool failed and the test expects nothing", stdio: talk{say: `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"boom"}],"isError":true}}` + "\n"}, test: "tags: [x]", exit: 1, tests: "fail pass", says: []string{"boom"}},
 
 		schema("schema-broken", "structured content that does not fit the tool's schema", `{"type":"object","properties":{"n":{"type":"string"}}}`, both, "fail", "output-schema", "n"),
-		schema("schema-missing", "no structured content though the tool promises it", `{"type":"object"}`, goodResult, "fail", "output-schema"),
+		schema("schema-missing", "no structured content although the tool declares an output schema", `{"type":"object"}`, goodResult, "fail", "output-schema"),
 		{
-			id: "result/schema-invalid", what: "the tool's output schema is no schema", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"type":"nonsense"},"inputSchema"`, 1), say: `{"jsonrpc":"2.0","id":$ID,"result":` + both + "}\n"},
+			id: "result/schema-invalid", what: "the tool's output schema is invalid", stdio: talk{tools: strings.Replace(goodTools, `"inputSchema"`, `"outputSchema":{"type":"nonsense"},"inputSchema"`, 1), say: `{"jsonrpc":"2.0","id":$ID,"result":` + both + "}\n"},
 			test: "tags: [x]", exit: 0, tests: "pass pass", says: []string{"schema"},
 		},
 		{

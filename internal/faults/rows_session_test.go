@@ -24,7 +24,7 @@ func sessionRows() []row {
 	}
 	return []row{
 		{id: "session/lost", what: "the session is gone (404) at a call", http: &web{call: func(v *visit) { v.send(404, "text/plain", "no such session") }}, exit: 1, tests: "error pass", says: []string{"404", "session"}},
-		{id: "session/lost-for-good", what: "the session is gone, and no other can be begun", http: &web{call: func(v *visit) { v.seen.Store(1); v.send(404, "text/plain", "no such session") }, any: func(v *visit) bool {
+		{id: "session/lost-for-good", what: "the session is gone, and no new one can be started", http: &web{call: func(v *visit) { v.seen.Store(1); v.send(404, "text/plain", "no such session") }, any: func(v *visit) bool {
 			if v.seen.Load() == 0 {
 				return false
 			}
@@ -46,7 +46,7 @@ func sessionRows() []row {
 		odd("probe-200-error", "server/discover is refused with HTTP 200", on("server/discover", func(v *visit) { v.json(200, refusal(v.id, -32601, "Method not found")) })),
 		odd("probe-text", "server/discover is refused with a line of text", on("server/discover", func(v *visit) { v.send(400, "text/plain", "Invalid request") })),
 		odd("probe-401-id", "server/discover is refused with an error of id \"server-error\"", on("server/discover", func(v *visit) { v.json(400, refusal(`"server-error"`, -32600, "Bad Request: Missing session ID")) })),
-		{id: "session/hello-401", what: "the handshake wants a login", http: &web{any: func(v *visit) bool {
+		{id: "session/hello-401", what: "the handshake requires a login", http: &web{any: func(v *visit) bool {
 			v.Header().Set("WWW-Authenticate", `Bearer realm="x"`)
 			v.WriteHeader(401)
 			return true
@@ -58,7 +58,7 @@ func sessionRows() []row {
 			server: "headers: {Authorization: {env: SECRET_OF_TEST}}", env: []string{"SECRET_OF_TEST=Bearer canary-4711-canary"}, exit: 1, tests: "error pass", says: []string{"another origin"}, never: []string{"canary-4711"},
 		},
 
-		modern("unknown-type", "a resultType nobody knows (2026-07-28)", `{"resultType":"hologram","content":[{"type":"text","text":"ok"}]}`, "fail pass", "result-type"),
+		modern("unknown-type", "an unknown resultType (2026-07-28)", `{"resultType":"hologram","content":[{"type":"text","text":"ok"}]}`, "fail pass", "result-type"),
 		modern("asks-for-ever", "every round asks for more input (2026-07-28)", `{"resultType":"input_required","requestState":"s","inputRequests":{}}`, "fail pass", "input"),
 		modern("asks-unscripted", "the result asks for an input that no suite scripts (2026-07-28)", `{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"mode":"form","message":"name?","requestedSchema":{"type":"object","properties":{}}}}}}`, "fail pass", "elicitation/create"),
 		{id: "session/modern-404", what: "an unknown method at revision 2026-07-28: HTTP 404 and -32601", http: &web{modern: true, call: func(v *visit) { v.json(404, refusal(v.id, -32601, "Method not found")) }}, exit: 1, tests: "fail pass", says: []string{"-32601"}},

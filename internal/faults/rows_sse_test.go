@@ -27,11 +27,11 @@ func sseRows() []row {
 		odd("crlf", "lines end with CR LF", func(g string) string { return "event: message\r\ndata: " + g + "\r\n\r\n" }),
 		odd("bom", "a byte order mark before the stream", func(g string) string { return "\ufeffdata: " + g + "\n\n" }),
 		odd("comments", "comments and empty events", func(g string) string { return ": hello\n\n:\n\ndata: " + g + "\n\n" }),
-		odd("many-data-lines", "the answer stands on several data lines", func(g string) string {
+		odd("many-data-lines", "the answer is split over several data lines", func(g string) string {
 			return "data: " + strings.ReplaceAll(g, `"result"`, "\ndata: \"result\"") + "\n\n"
 		}),
 		odd("no-space", "no space behind the colon", func(g string) string { return "data:" + g + "\n\n" }),
-		odd("unknown-fields", "fields nobody knows", func(g string) string { return "colour: red\nretry: soon\ndata: " + g + "\n\n" }),
+		odd("unknown-fields", "unknown fields", func(g string) string { return "colour: red\nretry: soon\ndata: " + g + "\n\n" }),
 		odd("log-first", "a notification before the answer", func(g string) string { return event(log) + event(g) }),
 		odd("retry", "a time to come back, and an id", func(g string) string { return "id: 5\nretry: 10\ndata: " + g + "\n\n" }),
 		{id: "sse/odd-bytes", what: "odd: the stream comes byte by byte", http: &web{call: func(v *visit) {
@@ -39,8 +39,8 @@ func sseRows() []row {
 				v.sse(string(b))
 			}
 		}}, tests: "pass pass"},
-		{id: "sse/odd-stays-open", what: "odd: the stream stays open behind the answer", http: &web{call: func(v *visit) { v.sse(event(v.good())); v.hang() }}, tests: "pass pass"},
-		{id: "sse/odd-resumed", what: "odd: the stream breaks behind an event with an id, and is taken up", http: &web{call: func(v *visit) {
+		{id: "sse/odd-stays-open", what: "odd: the stream stays open after the answer", http: &web{call: func(v *visit) { v.sse(event(v.good())); v.hang() }}, tests: "pass pass"},
+		{id: "sse/odd-resumed", what: "odd: the stream breaks after an event with an id and is resumed", http: &web{call: func(v *visit) {
 			id, _ := strconv.ParseInt(v.id, 10, 64)
 			v.seen.Store(id)
 			v.sse("id: a1\nretry: 50\ndata:\n\n")
@@ -58,9 +58,9 @@ func sseRows() []row {
 			v.raw("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n5\r\ndata:\r\nzz\r\n", true)
 		}, "no answer on the stream: it broke"),
 		lost("other-event", "the answer comes as an event of another type", func(v *visit) { v.sse("event: ping\ndata: " + v.good() + "\n") }, "no answer on the stream"),
-		{id: "sse/not-json", what: "an event that is no JSON", http: &web{call: func(v *visit) { v.sse(event("hello") + event(v.good())) }}, exit: 1, tests: "pass pass", says: []string{"stray-output", "hello"}},
+		{id: "sse/not-json", what: "an event that is not JSON", http: &web{call: func(v *visit) { v.sse(event("hello") + event(v.good())) }}, exit: 1, tests: "pass pass", says: []string{"stray-output", "hello"}},
 		{id: "sse/answered-twice", what: "the call is answered twice on the stream", http: &web{call: func(v *visit) { v.sse(event(v.good()) + event(v.good())) }}, exit: 1, tests: "fail pass", says: []string{"duplicate-id"}},
-		{id: "sse/utf8", what: "an event that is no UTF-8", http: &web{call: func(v *visit) { v.sse("data: \xff\xfe\n\n" + event(v.good())) }}, exit: 1, tests: "pass pass", says: []string{"invalid-utf8"}},
+		{id: "sse/utf8", what: "an event that is not UTF-8", http: &web{call: func(v *visit) { v.sse("data: \xff\xfe\n\n" + event(v.good())) }}, exit: 1, tests: "pass pass", says: []string{"invalid-utf8"}},
 		{id: "sse/plain-type", what: "an event stream that says it is JSON", http: &web{call: func(v *visit) { v.json(200, event(v.good())) }}, exit: 1, tests: "error pass", says: []string{"application/json", "does not answer the request"}},
 		{id: "sse/json-as-stream", what: "JSON that says it is an event stream", http: &web{call: func(v *visit) { v.sse(v.good()) }}, exit: 1, tests: "error pass", says: []string{"no answer on the stream"}},
 		late(lost("hangs", "the stream opens and says nothing", func(v *visit) { v.sse(": wait\n\n"); v.hang() })),
@@ -69,14 +69,14 @@ func sseRows() []row {
 		late(lost("endless-events", "notifications without an end", func(v *visit) { v.sse(event(log)); v.flood(event(log), 1<<40) })),
 		{id: "sse/long-line", what: "one line of 64 MB", http: &web{call: func(v *visit) { v.sse("data: \"x"); v.flood("x", 64<<20) }}, exit: 1, tests: "fail pass", says: []string{"over the limit"}, memory: 256, within: 6 * time.Second},
 		{id: "sse/long-event", what: "one event of 64 MB of data lines", http: &web{call: func(v *visit) { v.sse("data: x\n"); v.flood("data: x\n", 64<<20) }}, exit: 1, tests: "fail pass", says: []string{"over the limit"}, memory: 256, within: 6 * time.Second},
-		lost("resume-refused", "the stream breaks and may not be taken up", func(v *visit) { v.sse("id: a1\nretry: 10\ndata:\n\n") }, "no answer on the stream"),
-		{id: "sse/resume-again-and-again", what: "the stream breaks whenever it is taken up", http: &web{call: func(v *visit) { v.sse("id: a1\nretry: 10\ndata:\n\n") }, any: func(v *visit) bool {
+		lost("resume-refused", "the stream breaks and resuming is refused", func(v *visit) { v.sse("id: a1\nretry: 10\ndata:\n\n") }, "no answer on the stream"),
+		{id: "sse/resume-again-and-again", what: "the stream breaks each time it is resumed", http: &web{call: func(v *visit) { v.sse("id: a1\nretry: 10\ndata:\n\n") }, any: func(v *visit) bool {
 			if v.method != "GET" || v.r.Header.Get("Last-Event-Id") == "" {
 				return false
 			}
 			v.sse("id: a2\nretry: 10\ndata:\n\n")
 			return true
 		}}, test: "timeout: 2s", exit: 1, tests: "error pass", within: 5 * time.Second, says: []string{"stream"}},
-		{id: "sse/retry-far", what: "the stream breaks and asks to come back in a year", http: &web{call: func(v *visit) { v.sse("id: a1\nretry: 31536000000\ndata:\n\n") }}, test: "timeout: 1s", exit: 1, tests: "error pass", says: []string{"timeout 1s"}, within: 5 * time.Second},
+		{id: "sse/retry-far", what: "the stream breaks and its retry time is a year", http: &web{call: func(v *visit) { v.sse("id: a1\nretry: 31536000000\ndata:\n\n") }}, test: "timeout: 1s", exit: 1, tests: "error pass", says: []string{"timeout 1s"}, within: 5 * time.Second},
 	}
 }

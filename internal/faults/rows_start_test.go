@@ -31,8 +31,8 @@ func startRows() []row {
 		neither(row{id: "start/bad-interpreter", what: "a script whose interpreter does not exist", suite: cmd("[./server.sh]"), files: map[string]string{"server.sh": "#!/no/such/interpreter\n"}, says: []string{"server.sh", "/no/such/interpreter"}}),
 		neither(row{id: "start/no-shebang", what: "an executable text without an interpreter", suite: cmd("[./server.sh]"), files: map[string]string{"server.sh": "#!\necho hi\n"}, says: []string{"neither a program for this system nor a script with a #! line"}}),
 		neither(row{id: "start/no-such-cwd", what: "the server's working folder does not exist", suite: "servers: {s: {command: [sh], cwd: ./nowhere}}\ntools: [{name: one, tool: t}, {name: two, tool: t}]\n", says: []string{"nowhere"}}),
-		neither(row{id: "start/exit-0", what: "the server ends at once, with status 0", stdio: talk{at: "start", act: exitWith(0, "")}, says: []string{"the server exited with status 0 before answering"}}),
-		neither(row{id: "start/exit-3", what: "the server ends at once, with status 3 and a reason", stdio: talk{at: "start", act: exitWith(3, "cannot open database\n")}, says: []string{"exited with status 3 before answering", "cannot open database"}}),
+		neither(row{id: "start/exit-0", what: "the server exits immediately with status 0", stdio: talk{at: "start", act: exitWith(0, "")}, says: []string{"the server exited with status 0 before answering"}}),
+		neither(row{id: "start/exit-3", what: "the server exits immediately with status 3 and a reason", stdio: talk{at: "start", act: exitWith(3, "cannot open database\n")}, says: []string{"exited with status 3 before answering", "cannot open database"}}),
 		neither(row{id: "start/flood-then-exit", what: "the server writes 50 MB to standard error and ends", stdio: talk{at: "start", act: func(*stdio) {
 			for range 50 {
 				os.Stderr.WriteString(strings.Repeat("trouble with the frobnicator\n", 1<<20/29))
@@ -44,14 +44,14 @@ func startRows() []row {
 			os.Exit(4)
 		}}, says: []string{"exited with status 4 before answering", "the output ended without a newline"}}),
 		neither(row{id: "start/silent", what: "the server never answers the handshake", stdio: talk{at: "start", act: hang}, server: "connect_timeout: 1s\n", says: []string{"within 1s; the server wrote nothing to stdout", "is it a stdio MCP server?", "mcptest doctor --server s --config"}, within: 8 * time.Second}),
-		neither(row{id: "start/closes-output", what: "the server closes its output and lives on", stdio: talk{at: "start", act: func(*stdio) { os.Stdout.Close(); hang(nil) }}, says: []string{"closed its standard output"}, within: 8 * time.Second}),
+		neither(row{id: "start/closes-output", what: "the server closes its output and keeps running", stdio: talk{at: "start", act: func(*stdio) { os.Stdout.Close(); hang(nil) }}, says: []string{"closed its standard output"}, within: 8 * time.Second}),
 		neither(row{id: "start/handshake-refused", what: "initialize is answered with an error", stdio: talk{at: "initialize", act: func(s *stdio) { s.write(refusal(s.id, -32603, "licence expired")) }}, says: []string{"licence expired", "-32603"}}),
 		neither(row{id: "start/unknown-revision", what: "the server speaks a protocol revision that does not exist", stdio: talk{hello: strings.ReplaceAll(goodHello, "2025-11-25", "1999-01-01")}, says: []string{"1999-01-01"}}),
 		neither(row{id: "start/no-revision", what: "the handshake's result names no protocol revision", stdio: talk{hello: `{"capabilities":{},"serverInfo":{"name":"f","version":"1"}}`}, says: []string{"protocolVersion"}}),
 		neither(row{id: "start/hello-is-text", what: "the handshake's result is a text", stdio: talk{hello: `"hello"`}, says: []string{"initialize"}}),
 		neither(row{id: "start/hello-is-null", what: "the handshake's result is null", stdio: talk{hello: `null`}, says: []string{"initialize"}}),
-		neither(row{id: "start/hello-is-broken", what: "the handshake's answer is no JSON", stdio: talk{at: "initialize", say: `{"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":}}` + "\n"}, says: []string{"not valid JSON"}}),
-		neither(row{id: "start/only-unknown-modern", what: "server/discover offers only revisions nobody knows", stdio: talk{
+		neither(row{id: "start/hello-is-broken", what: "the handshake's answer is not JSON", stdio: talk{at: "initialize", say: `{"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":}}` + "\n"}, says: []string{"not valid JSON"}}),
+		neither(row{id: "start/only-unknown-modern", what: "server/discover offers only unknown revisions", stdio: talk{
 			at: "initialize", act: func(s *stdio) { s.write(refusal(s.id, -32601, "no initialize here")) },
 			found: strings.ReplaceAll(goodFound, "2026-07-28", "2031-01-01"),
 		}, says: []string{"2031-01-01"}}),
@@ -70,7 +70,7 @@ func startRows() []row {
 			test: "timeout: 500ms", more: "hooks: {beforeEach: \"true\"}\n", never: []string{"timed out"},
 			says: []string{"outputSchema is not checked: tools/list was not answered within 1s"}, within: 4 * time.Second,
 		}),
-		fine(row{id: "start/odd-dies-of-probe", what: "odd: the server dies of an unknown first request", stdio: talk{at: "server/discover", act: exitWith(1, "unknown method\n")}, within: 5 * time.Second}),
+		fine(row{id: "start/odd-dies-of-probe", what: "odd: the server exits on an unknown first request", stdio: talk{at: "server/discover", act: exitWith(1, "unknown method\n")}, within: 5 * time.Second}),
 		fine(row{id: "start/odd-modern", what: "odd: a server of revision 2026-07-28, without handshake", stdio: talk{
 			at: "initialize", found: goodFound, act: func(s *stdio) { s.write(refusal(s.id, -32601, "no")) },
 			tools: modernTools,

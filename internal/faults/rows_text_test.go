@@ -20,7 +20,7 @@ func textRows() []row {
 	for _, h := range []struct{ id, what, text string }{
 		{"escape", "terminal escapes", "\x1b[2J\x1b[31mred\x1b]0;title\x07"},
 		{"c1", "C1 control characters", "a\u009b31mb\u0085c"},
-		{"bidi", "characters that turn the direction of text", "user\u202e gnp.exe\u2066"},
+		{"bidi", "characters that change the direction of text", "user\u202e gnp.exe\u2066"},
 		{"zero-width", "characters without a width", "ad\u200bmin\ufeff"},
 		{"carriage-return", "carriage returns and backspaces", "fail\r\b\b\bpass"},
 		{"github", "commands to a CI engine", "::error file=a::oops\n::set-output name=x::y\n##[error]boo"},
@@ -83,7 +83,7 @@ func reportsFit(t *trial) {
 	}
 	for _, name := range []string{"r.sarif", "r.gitlab"} {
 		if !json.Valid([]byte(read(name))) {
-			t.tb.Errorf("%s is no JSON", name)
+			t.tb.Errorf("%s is not JSON", name)
 		}
 	}
 	for _, name := range []string{"r.md", "r.tap", "r.github", "r.agent", "r.minimal", "r.matrix", "r.html", "r.xml"} {

@@ -99,7 +99,7 @@ func volumeRows() []row {
 			s.write(`"}` + "\n")
 			s.ok()
 		}, "unknown-id"),
-		says("many-progress", "100,000 progress notifications of nobody", "pass pass", 1, func(s *stdio) {
+		says("many-progress", "100,000 progress notifications for unknown requests", "pass pass", 1, func(s *stdio) {
 			s.flood(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zz","progress":1}}`+"\n", 100000)
 			s.ok()
 		}, "progress-token"),
