@@ -256,8 +256,8 @@ func (c *compiler) words(n *source.Node, scope *suite.Scope, path, hint string) 
 			out[i] = v.Text
 		}
 		for _, e := range w.Expands {
-			if e.Kind == proc.Braced || i == script {
-				continue // ours, or the shell's
+			if i == script {
+				continue // the shell expands it
 			}
 			c.dec.Add(source.Diagnostic{
 				Pos: n.In(e.Offset), Path: path, Severity: source.Warning, Code: "not-expanded",

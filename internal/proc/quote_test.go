@@ -17,7 +17,7 @@ func TestQuotedWordsAreSplitAgain(t *testing.T) {
 	}
 	var got []string
 	for _, p := range parts {
-		if !p.Literal() {
+		if len(p.Expands) > 0 {
 			t.Errorf("%q expands", p.Text)
 		}
 		got = append(got, p.Text)

@@ -1,308 +1,254 @@
 package proc
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // Word is one argument of a command line.
 type Word struct {
-	// Text is the word after quotes and backslashes were taken away. What a
-	// shell would expand is still there as written.
+	// Text is the word without its quotes and backslashes. What a shell would
+	// expand is in it as written.
 	Text string
-	// Offset and End are the bytes of the line it was written in.
-	Offset, End int
-	// Quoted tells whether any part of it was quoted or escaped.
-	Quoted bool
-	// Expands lists what a shell would have replaced and Split left as it is.
+	// Expands lists what a shell would have expanded, in order. Placeholders
+	// (`${…}`) are not in it.
 	Expands []Expansion
-
-	pieces []piece // where runs of Text come from
-}
-
-// Literal tells whether a shell would have taken the word as it is.
-func (w Word) Literal() bool { return len(w.Expands) == 0 }
-
-// At is the offset in the line of byte i of Text.
-func (w Word) At(i int) int {
-	for _, p := range slices.Backward(w.pieces) {
-		if i >= p.text {
-			return p.line + i - p.text
-		}
-	}
-	return w.Offset
-}
-
-// piece says that Text from text on was written at line.
-type piece struct{ text, line int }
-
-// ExpansionKind tells what a shell would have done with a part of a word.
-type ExpansionKind uint8
-
-// The kinds of expansion.
-const (
-	Parameter    ExpansionKind = iota // $NAME, $1, $?
-	Braced                            // ${…}, also $${…}: the suite's own interpolation
-	Substitution                      // $(…), `…`, $((…))
-	Tilde                             // ~ at the beginning
-	Glob                              // * ? […]
-	Braces                            // {a,b} {1..3}, in bash and zsh
-	AnsiQuote                         // $'…' $"…", in bash
-)
-
-func (k ExpansionKind) String() string {
-	return [...]string{"parameter", "braced parameter", "command substitution", "tilde", "glob", "brace expansion", "dollar quote"}[k]
 }
 
 // Expansion is a part of a word that a shell would have replaced.
 type Expansion struct {
-	Kind   ExpansionKind
 	Offset int    // in the line, bytes
 	Text   string // as written
 }
 
-// SplitError says why a line is not one program with its arguments.
+// SplitError explains why a line is not one program with its arguments.
 type SplitError struct {
 	Offset int // in the line, bytes
 	Msg    string
-	Hint   string // "" = nothing to say
+	Hint   string // may be empty
 }
 
 func (e *SplitError) Error() string { return fmt.Sprintf("at byte %d: %s", e.Offset, e.Msg) }
 
 const (
-	noShell  = "hooks run one program, not a shell; write bash -c '…'"
-	operator = "|&;<>()"
+	noShell = "hooks run one program, not a shell; write bash -c '…'"
+	asIs    = "put it in single quotes to pass it as it is"
 )
 
 // Split cuts a line into words as a POSIX shell does (IEEE Std 1003.1, Shell
 // Command Language, sections 2.2 and 2.3), but expands nothing: `$NAME`,
-// `${…}`, `$(…)`, backticks, `~`, globs and braces stay as they are written
-// and are listed in Word.Expands, so that the caller can warn. `${…}` with all
-// it holds (a dot, spaces, quotes) is one part of one word, so that values can
-// be put in afterwards without changing the number of words; `$${` counts as
-// its escaped form.
+// `$(…)`, backticks, `~`, globs and braces stay as they are written and are
+// listed in Word.Expands, so that the caller can warn. `${…}` with everything in
+// it (a dot, spaces, quotes) is one part of one word, so that values can be
+// inserted afterwards without changing the number of words; `$${` is its escaped
+// form.
 //
-// This is not a parser of the shell language: those refuse `${steps.x}`, which
-// names no parameter there. The tests compare it with one, and with sh.
-//
-// An operator (| & ; < > ( ) and a line end between words), a reserved word or
-// an assignment before the program is a *SplitError, and so are a quote or
-// `${`, `$(` or backtick that is not closed and a NUL byte. An empty line, or
-// one that holds a comment only, has no words.
+// An operator (| & ; < > ( ) and a newline between words), a reserved word or
+// an assignment before the program is a *SplitError, and so are an unclosed
+// quote, `${`, `$(` or backtick and a NUL byte. An empty line, or one that
+// contains only a comment, has no words.
 func Split(line string) ([]Word, error) {
-	s := &splitter{line: line}
 	if i := strings.IndexByte(line, 0); i >= 0 {
 		return nil, &SplitError{Offset: i, Msg: "a NUL byte can't be part of an argument"}
 	}
-	for s.skipBlanks() {
-		if len(s.words) > 0 && s.newline >= 0 {
-			return nil, s.shell(s.newline, "a new line begins another command")
+	s := splitter{}
+	if err := s.mask(line); err != nil {
+		return nil, err
+	}
+	end := 0
+	for w, err := range syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).WordsSeq(bytes.NewReader(s.masked)) {
+		at, fault := 0, (*SplitError)(nil)
+		if err != nil {
+			at, fault = s.syntaxError(err)
+		} else {
+			at = int(w.Pos().Offset())
 		}
-		if err := s.word(); err != nil {
-			return nil, err
+		if i := bytes.IndexByte(s.masked[end:max(end, at)], '\n'); len(s.words) > 0 && i >= 0 {
+			fault = &SplitError{s.from[end+i], "a new line begins another command", noShell}
+		} else if fault == nil {
+			end = int(w.End().Offset())
+			fault = s.add(w, len(s.words) == 0)
+		}
+		if fault != nil {
+			return nil, fault
 		}
 	}
-	return s.words, s.err
+	return s.words, nil
 }
 
-// splitter walks over a line once.
+// splitter reads the words of a line from what a parser of the shell language
+// finds in masked, which is line with letters changed and none moved.
 type splitter struct {
-	line    string
-	at      int
-	newline int // the first line end between the last word and here, or -1
+	line   []byte // without escaped newlines
+	masked []byte
+	from   []int // for each byte of line, its offset in what the user wrote
+
 	words   []Word
-	err     error
-
-	cur  Word
-	text strings.Builder
+	text    []byte
+	expands []Expansion
 }
 
-func (s *splitter) shell(offset int, msg string) *SplitError {
-	return &SplitError{Offset: offset, Msg: msg, Hint: noShell}
-}
-
-// skipBlanks goes to the next word and tells whether there is one. Line ends
-// before the first word and after the last are allowed: YAML block text has
-// them.
-func (s *splitter) skipBlanks() bool {
-	s.newline = -1
-	for s.at < len(s.line) {
-		switch c := s.line[s.at]; {
-		case c == ' ' || c == '\t':
-			s.at++
-		case c == '\n':
-			if s.newline < 0 {
-				s.newline = s.at
+// mask fills line and masked: placeholders, whose names are not valid in a
+// shell, comments, and all bytes that mean nothing to a shell are replaced by
+// slashes.
+func (s *splitter) mask(line string) *SplitError {
+	quote, start := byte(0), true // start: at the beginning of a word
+	for i := 0; i < len(line); {
+		c, n, hidden := line[i], 1, false
+		switch rest := line[i:]; {
+		case quote == '\'' && c != quote:
+		case strings.HasPrefix(rest, "\\\n"):
+			i += 2
+			continue
+		case strings.HasPrefix(rest, "$${"), strings.HasPrefix(rest, "${"):
+			if n, hidden = bracedEnd(rest), true; n < 0 {
+				open, _, _ := strings.Cut(rest, "{")
+				return &SplitError{i, open + "{ is not closed by }", asIs}
 			}
-			s.at++
-		case c == '#':
-			if i := strings.IndexByte(s.line[s.at:], '\n'); i >= 0 {
-				s.at += i
-			} else {
-				s.at = len(s.line)
-			}
-		case strings.HasPrefix(s.line[s.at:], "\\\n"):
-			s.at += 2
-		default:
-			return true
+		case c == '#' && start && quote == 0:
+			s.keep("#", i, false)
+			i++
+			n, hidden = strings.IndexByte(rest[1:]+"\n", '\n'), true
+		case c == '\\':
+			n = min(2, len(rest))
+		case (c == '\'' || c == '"') && (quote == 0 || quote == c):
+			quote ^= c
 		}
+		start = quote == 0 && n == 1 && strings.IndexByte(" \t\n", c) >= 0
+		s.keep(line[i:i+n], i, hidden)
+		i += n
 	}
-	return false
-}
-
-// word reads one word.
-func (s *splitter) word() error {
-	s.cur = Word{Offset: s.at}
-	s.text.Reset()
-	for s.at < len(s.line) {
-		c := s.line[s.at]
-		if c == ' ' || c == '\t' || c == '\n' {
-			break
-		}
-		if strings.IndexByte(operator, c) >= 0 {
-			return s.shell(s.at, fmt.Sprintf("%s is an operator of a shell", s.operatorText()))
-		}
-		if err := s.unquoted(c); err != nil {
-			return err
-		}
-	}
-	s.cur.Text, s.cur.End = s.text.String(), s.at
-	s.findBraces()
-	if err := s.checkFirst(); err != nil {
-		return err
-	}
-	s.words = append(s.words, s.cur)
+	s.from = append(s.from, len(line))
 	return nil
 }
 
-// operatorText is the operator at the present place, as written.
-func (s *splitter) operatorText() string {
-	rest := s.line[s.at:]
-	for _, op := range []string{"<<-", "&&", "||", ";;", "<<", ">>", "<&", ">&", "<>", ">|", "|&", "&>"} {
-		if strings.HasPrefix(rest, op) {
-			return op
+func (s *splitter) keep(part string, at int, hidden bool) {
+	s.line = append(s.line, part...)
+	for i, c := range []byte(part) {
+		if hidden || c > '~' || c < ' ' && c != '\t' && c != '\n' {
+			c = '/'
 		}
+		s.masked = append(s.masked, c)
+		s.from = append(s.from, at+i)
 	}
-	return rest[:1]
 }
 
-// unquoted takes the next part of a word outside quotes.
-func (s *splitter) unquoted(c byte) error {
-	switch c {
-	case '\\':
-		s.backslash()
-	case '\'':
-		return s.single()
-	case '"':
-		return s.double()
-	case '$', '`':
-		return s.dollar(false)
-	case '*', '?':
-		s.expands(Glob, s.at, s.at+1)
-		s.take(1)
-	case '[':
-		if i := strings.IndexAny(s.line[s.at:], "] \t\n"); i > 1 && s.line[s.at+i] == ']' {
-			s.expands(Glob, s.at, s.at+i+1)
+// bracedEnd is the length of the placeholder at the beginning of s, -1 if it is
+// not closed. Only `${` opens another brace, and quotes have no meaning in it:
+// interpolation reads it in the same way.
+func bracedEnd(s string) int {
+	for i, depth := strings.IndexByte(s, '{')+1, 1; i < len(s); i++ {
+		switch {
+		case strings.HasPrefix(s[i:], "${"):
+			depth++
+			i++
+		case s[i] == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
 		}
-		s.take(1)
-	case '~':
-		if s.at == s.cur.Offset {
-			s.expands(Tilde, s.at, s.at+1)
-		}
-		s.take(1)
+	}
+	return -1
+}
+
+// syntaxError explains an error of the parser, and returns its place in masked.
+func (s *splitter) syntaxError(err error) (int, *SplitError) {
+	var pe syntax.ParseError
+	if !errors.As(err, &pe) {
+		return 0, &SplitError{Msg: err.Error(), Hint: asIs}
+	}
+	at := min(int(pe.Pos.Offset()), len(s.line))
+	e := &SplitError{Offset: s.from[at], Msg: pe.Text, Hint: asIs}
+	switch c := append(s.line[at:len(s.line):len(s.line)], ' ')[0]; c {
+	case '\'', '"':
+		e.Msg, e.Hint = fmt.Sprintf("the quote %c is not closed", c), ""
+	case '`':
+		e.Msg = "` is not closed by `"
+	case '$':
+		e.Msg = "$( is not closed by )"
 	default:
-		n := strings.IndexAny(s.line[s.at:], " \t\n\\'\"$`*?[~"+operator)
-		if n < 0 {
-			n = len(s.line) - s.at
+		if op, ok := strings.CutSuffix(pe.Text, "` is not a valid word"); ok {
+			e.Msg, e.Hint = op[1:]+" is an operator of a shell", noShell
 		}
-		s.take(n)
+	}
+	return at, e
+}
+
+// add adds a word without its quotes. What only a shell understands is refused
+// as the first word, in the place of the program.
+func (s *splitter) add(w *syntax.Word, first bool) *SplitError {
+	s.text, s.expands = nil, nil
+	s.parts(w.Parts, false)
+	s.words = append(s.words, Word{Text: string(s.text), Expands: s.expands})
+	at := int(w.Pos().Offset())
+	raw := string(s.line[at:w.End().Offset()])
+	name, _, assigned := strings.Cut(raw, "=")
+	switch {
+	case !first:
+	case slices.Contains(reserved, raw):
+		return &SplitError{s.from[at], raw + " is a word of the shell language", noShell}
+	case assigned && syntax.ValidName(name):
+		return &SplitError{
+			s.from[at], name + "= before the program sets a variable in a shell only",
+			"set it under env:, or write env " + name + "=… PROGRAM",
+		}
 	}
 	return nil
 }
 
-// take copies n bytes as they are.
-func (s *splitter) take(n int) {
-	s.mark()
-	s.text.WriteString(s.line[s.at : s.at+n])
-	s.at += n
-}
+var reserved = []string{"!", "{", "}", "case", "do", "done", "elif", "else", "esac", "fi", "for", "if", "then", "until", "while", "[["}
 
-// mark remembers where the next byte of the text comes from.
-func (s *splitter) mark() {
-	s.cur.pieces = append(s.cur.pieces, piece{s.text.Len(), s.at})
-}
-
-func (s *splitter) expands(k ExpansionKind, from, to int) {
-	s.cur.Expands = append(s.cur.Expands, Expansion{k, from, s.line[from:to]})
-}
-
-// backslash outside quotes keeps the next character; before a line end both
-// go; at the end of the line it stands for itself.
-func (s *splitter) backslash() {
-	if s.at+1 == len(s.line) {
-		s.take(1)
-		return
-	}
-	s.at++
-	if s.line[s.at] == '\n' {
-		s.at++
-		return
-	}
-	s.cur.Quoted = true
-	s.take(1)
-}
-
-func (s *splitter) single() error {
-	start := s.at
-	s.cur.Quoted = true
-	s.at++
-	n := strings.IndexByte(s.line[s.at:], '\'')
-	if n < 0 {
-		return &SplitError{Offset: start, Msg: "the quote ' is not closed"}
-	}
-	s.take(n)
-	s.at++
-	return nil
-}
-
-// double takes a part in double quotes (section 2.2.3): a backslash is one only
-// before $ ` " \ and a line end.
-func (s *splitter) double() error {
-	start := s.at
-	s.cur.Quoted = true
-	s.at++
-	for s.at < len(s.line) {
-		switch c := s.line[s.at]; c {
-		case '"':
-			s.at++
-			return nil
-		case '$', '`':
-			if err := s.dollar(true); err != nil {
-				return err
+// parts adds the parts of a word. A backslash in double quotes is special only
+// before $ ` " and \ (section 2.2.3).
+func (s *splitter) parts(parts []syntax.WordPart, quoted bool) {
+	for i, p := range parts {
+		from, to := int(p.Pos().Offset()), int(p.End().Offset())
+		switch p := p.(type) {
+		case *syntax.Lit:
+			if !quoted {
+				s.patterns(from, to, i == 0)
 			}
-		case '\\':
-			next := byte(0)
-			if s.at+1 < len(s.line) {
-				next = s.line[s.at+1]
+			if i+1 < len(parts) && !quoted && string(s.masked[from:to]) == "$" && strings.IndexByte("'\"", s.masked[to]) >= 0 {
+				s.expand(from, to+1) // $'…' and $"…" of bash
 			}
-			switch {
-			case next == '\n':
-				s.at += 2
-			case next != 0 && strings.IndexByte("$`\"\\", next) >= 0:
-				s.at++
-				s.take(1)
-			default:
-				s.take(1)
+			for i := from; i < to; i++ {
+				if s.masked[i] == '\\' && i+1 < to && (!quoted || strings.IndexByte("$`\"\\", s.masked[i+1]) >= 0) {
+					i++
+				}
+				s.text = append(s.text, s.line[i])
 			}
-		default:
-			n := strings.IndexAny(s.line[s.at:], "\"$`\\")
-			if n < 0 {
-				n = len(s.line) - s.at
-			}
-			s.take(n)
+		case *syntax.SglQuoted:
+			s.text = append(s.text, s.line[from+1:to-1]...)
+		case *syntax.DblQuoted:
+			s.parts(p.Parts, true)
+		default: // $NAME, $(…), `…`
+			s.expand(from, to)
+			s.text = append(s.text, s.line[from:to]...)
 		}
 	}
-	return &SplitError{Offset: start, Msg: "the quote \" is not closed"}
 }
+
+func (s *splitter) expand(from, to int) {
+	s.expands = append(s.expands, Expansion{s.from[from], string(s.line[from:to])})
+}
+
+// patterns lists the globs, brace expansions and the tilde in an unquoted part.
+func (s *splitter) patterns(from, to int, first bool) {
+	for _, m := range shellPattern().FindAllIndex(s.masked[from:to], -1) {
+		c := s.masked[from+m[0]]
+		if c != '\\' && (c != '~' || first) {
+			s.expand(from+m[0], from+m[1])
+		}
+	}
+}
+
+var shellPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)\\.|^~|[*?]|\[[^\]]+\]|\{[^}]*(?:,|\.\.)[^}]*\}`)
+})
