@@ -3,6 +3,7 @@ package aql
 import (
 	"fmt"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -128,7 +129,7 @@ func (x *ruling) otherForms() int {
 		}
 	}
 	for i, n := range more {
-		x.found[i].Says += fmt.Sprintf(", in %s", count(n+1, "answer"))
+		x.found[i].Says += fmt.Sprintf(", in %s", display.Count(n+1, "answer"))
 	}
 	return n
 }

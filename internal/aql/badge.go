@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"html"
 	"strings"
+
+	"mcptest/internal/display"
 )
 
 // badgeWords returns what a badge says and its colours. A badge needs
@@ -46,7 +48,7 @@ func (r *Report) BadgeSVG() []byte {
 	if claim := r.Claim(); claim != "" {
 		title = claim
 	}
-	title = html.EscapeString(oneLine(title))
+	title = html.EscapeString(display.OneLine(title))
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="20" role="img" aria-label="%s">`+"\n", left+right, title)
 	fmt.Fprintf(&b, "  <title>%s</title>\n", title)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -62,7 +63,7 @@ func (r *reader) top(o jsonv.Value, e *Evidence) {
 func (r *reader) ruleSet(o jsonv.Value) RuleSet {
 	name := r.text(o, "", "expected_rules", false)
 	if name != "" && !slices.Contains(RuleSets(), name) {
-		r.errorf(o.Lookup("expected_rules"), "/expected_rules", "expected one of %s, got %s", strings.Join(RuleSets(), ", "), quoted(clip(name, 40)))
+		r.errorf(o.Lookup("expected_rules"), "/expected_rules", "expected one of %s, got %s", strings.Join(RuleSets(), ", "), quoted(display.Truncate(name, 40)))
 		return ""
 	}
 	return RuleSet(name)

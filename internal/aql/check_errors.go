@@ -3,9 +3,9 @@ package aql
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -20,10 +20,10 @@ func (x *ruling) errorForm() {
 			x.breaks("error.produced", spot("error_tests").elem(i).member("response"), c.Response, "no error was produced")
 		}
 	}
-	x.observed = count(x.cases, "answer") + ", all of the documented form."
+	x.observed = display.Count(x.cases, "answer") + ", all of the documented form."
 	if x.set == Strict {
 		n := x.otherForms()
-		x.observed = fmt.Sprintf("%s to wrong calls and %d more, all of the documented form.", count(x.cases, "answer"), n)
+		x.observed = fmt.Sprintf("%s to wrong calls and %d more, all of the documented form.", display.Count(x.cases, "answer"), n)
 	}
 }
 
@@ -37,7 +37,7 @@ func (x *ruling) leaks() {
 			continue
 		}
 		if m := c.Response.Lookup("error", "message"); len(x.errors[i]) == 0 && leaksLikeReference(m.Text()) {
-			x.breaks("leaks.reference", at.member("message"), m, "%s", quoted(clip(m.Text(), 120)))
+			x.breaks("leaks.reference", at.member("message"), m, "%s", quoted(display.Truncate(m.Text(), 120)))
 		}
 	}
 	if x.set == Strict {
@@ -69,7 +69,7 @@ func (x *ruling) leaksStrict(response, request jsonv.Value, at *place) {
 	everyText(failure, func(s string) {
 		if rule, part := x.clean.leakIn(s, request); rule != "" && !seen[rule+part] {
 			seen[rule+part] = true
-			x.breaks(rule, at, failure, "%s in %s", quoted(clip(strings.TrimSpace(part), 60)), quoted(clip(s, 120)))
+			x.breaks(rule, at, failure, "%s in %s", quoted(display.Truncate(strings.TrimSpace(part), 60)), quoted(display.Truncate(s, 120)))
 		}
 	})
 }
@@ -86,7 +86,7 @@ func (x *ruling) actionable() {
 		m := message(c.Response)
 		for _, part := range c.MustMention {
 			if !strings.Contains(m.Text(), part) {
-				x.breaks("actionable.mention", spot("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", quoted(clip(part, 60)))
+				x.breaks("actionable.mention", spot("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", quoted(display.Truncate(part, 60)))
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func (x *ruling) fields(rules, key string, cases []FieldsCase) {
 			}
 		}
 	}
-	x.observed = count(compared, "field") + " compared, all kept."
+	x.observed = display.Count(compared, "field") + " compared, all kept."
 }
 
 // brief prints a value for a message.
@@ -169,7 +169,7 @@ func brief(v jsonv.Value) string {
 	if v.IsAbsent() {
 		return "nothing"
 	}
-	return clip(v.String(), 80)
+	return display.Truncate(v.String(), 80)
 }
 
 func (x *ruling) modes() {
@@ -214,7 +214,7 @@ func (x *ruling) batch() {
 	if x.set == Strict {
 		x.batchCounts(at, answer)
 	}
-	x.observed = count(answer.Lookup("results").Len(), "result") + " in the example."
+	x.observed = display.Count(answer.Lookup("results").Len(), "result") + " in the example."
 }
 
 // batchCounts checks that the parts of a batch's answer agree.
@@ -225,7 +225,7 @@ func (x *ruling) batchCounts(at *place, answer jsonv.Value) {
 		return
 	}
 	if sent, ok := x.e.Live.Lookup("batch_sent").Int64(); ok && isLive(x.e.Live) && int(sent) != results.Len() {
-		x.breaks("batch.results", at.member("results"), results, "%d operations were sent, and %s came back", sent, count(results.Len(), "result"))
+		x.breaks("batch.results", at.member("results"), results, "%d operations were sent, and %s came back", sent, display.Count(results.Len(), "result"))
 	}
 	if results.Len() == 0 {
 		x.breaks("batch.results", at.member("results"), results, "the batch has no operation, so it shows nothing")
@@ -284,12 +284,3 @@ func (x *ruling) disclosed() {
 }
 
 // count prints a number of things: "1 case", "3 cases".
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	if strings.HasSuffix(thing, "y") {
-		return strconv.Itoa(n) + " " + strings.TrimSuffix(thing, "y") + "ies"
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
-}

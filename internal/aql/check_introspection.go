@@ -4,6 +4,7 @@ import (
 	"iter"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -52,7 +53,7 @@ func (x *ruling) list(answer jsonv.Value, key string, want *objectShape, rules s
 			says = "the answer is " + describe(answer)
 		}
 		if x.set == Strict && !answer.Lookup("no_answer").IsAbsent() {
-			says = "no answer came: " + clip(answer.Lookup("no_answer").Text(), 120)
+			says = "no answer came: " + display.Truncate(answer.Lookup("no_answer").Text(), 120)
 		}
 		x.breaks(rules+".answer", at, answer, "%s", says)
 		return
@@ -71,7 +72,7 @@ func (x *ruling) list(answer jsonv.Value, key string, want *objectShape, rules s
 	if list := data.Lookup(rules); rules == "operations" && x.set == Strict && len(p.found) == 0 && list.Len() == 0 {
 		x.cases, x.lacking = 0, "the list of operations is empty"
 	}
-	x.observed = count(data.Lookup(rules).Len(), "entry") + ", all of the documented form."
+	x.observed = display.Count(data.Lookup(rules).Len(), "entry") + ", all of the documented form."
 }
 
 // listedOperations yields the operations in the list by name, with their
@@ -105,14 +106,14 @@ func (x *ruling) detailPayloads() {
 			x.breaks("details.dialect", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "%s", says)
 		}
 		if why := x.read[i].unreadable; why != "" {
-			x.breaks("details.unreadable", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "the parameters of %s cannot be read: %s", quoted(clip(x.read[i].value.Lookup("name").Text(), 60)), why)
+			x.breaks("details.unreadable", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "the parameters of %s cannot be read: %s", quoted(display.Truncate(x.read[i].value.Lookup("name").Text(), 60)), why)
 		}
 		x.takes(found, func(f Finding) bool { return x.set == Reference || !extension(f) })
 	}
 	if x.set == Strict {
 		x.detailNames()
 	}
-	x.observed = count(x.cases, "detail") + ", all of the documented form."
+	x.observed = display.Count(x.cases, "detail") + ", all of the documented form."
 }
 
 // detailNames compares the details with the list.
@@ -195,7 +196,7 @@ func (x *ruling) completeness() {
 		x.compare(d, at.elem(i), suffix, &left)
 	}
 	x.withoutDetail()
-	x.observed = count(x.cases, "operation") + " compared: accepted and documented parameters agree." + besides(left)
+	x.observed = display.Count(x.cases, "operation") + " compared: accepted and documented parameters agree." + besides(left)
 }
 
 // compare holds what an operation was seen to accept against its detail.

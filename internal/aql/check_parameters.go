@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -76,7 +77,7 @@ func (x *ruling) required() {
 	}
 	if len(left)+len(x.gaps) > 0 {
 		x.lacking = "the run could leave out none of the required parameters"
-		x.observed = count(x.cases, "parameter") + " left out, each refused by name." + besides(left)
+		x.observed = display.Count(x.cases, "parameter") + " left out, each refused by name." + besides(left)
 	}
 }
 
@@ -88,7 +89,7 @@ func (x *ruling) requiredOne(op, p jsonv.Value, at *place) {
 		cases = x.missing[[2]string{op.Text(), name.Text()}]
 	}
 	if len(cases) == 0 {
-		x.breaks("required.case", at, p, "%s requires %s, and no case leaves it out", text(op), quoted(clip(text(name), 60)))
+		x.breaks("required.case", at, p, "%s requires %s, and no case leaves it out", text(op), quoted(display.Truncate(text(name), 60)))
 		return
 	}
 	x.cases++
@@ -250,7 +251,7 @@ func (x *ruling) untried(tried map[string]bool) {
 	for _, d := range x.details() {
 		look(d.Lookup("name").Text())
 	}
-	x.observed = fmt.Sprintf("%s, of %d of %s.", count(x.cases, "case"), len(tried), count(all, "operation")) + besides(left)
+	x.observed = fmt.Sprintf("%s, of %d of %s.", display.Count(x.cases, "case"), len(tried), display.Count(all, "operation")) + besides(left)
 }
 
 func (x *ruling) unknownStrict(c ParameterCase, at *place) {
@@ -334,7 +335,7 @@ func (x *ruling) snakeCase() {
 				rule = "snake-case.reserved"
 			}
 			at := spot("introspection", "operation_details").elem(i).member("parameters").elem(k)
-			x.breaks(rule, at, p, "%s is not snake_case", quoted(clip(name, 60)))
+			x.breaks(rule, at, p, "%s is not snake_case", quoted(display.Truncate(name, 60)))
 		}
 	}
 	if x.allRead() && x.cases == 0 {

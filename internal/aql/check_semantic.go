@@ -1,11 +1,13 @@
 package aql
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -32,7 +34,7 @@ func (j *judgement) semantics(tier Tier) []TestResult {
 	}
 	for _, u := range j.e.Live.Lookup("unasked").Elems() {
 		out = append(out, TestResult{
-			Name: u.Lookup("name").Text(), test: "semantic", Result: Skipped, Detail: "Not asked: " + sentence(u.Lookup("reason").Text()),
+			Name: u.Lookup("name").Text(), test: "semantic", Result: Skipped, Detail: display.Sentence("Not asked: " + cmp.Or(u.Lookup("reason").Text(), noReason)),
 			Tiers: &TierResults{Structural: Skipped, Semantic: Skipped},
 		})
 	}
@@ -51,19 +53,10 @@ func undecide(r *TestResult, why string) {
 		known = " Known without the judge: " + r.Detail
 	}
 	r.Result, r.Findings, r.Tiers.Semantic = Skipped, nil, Skipped
-	r.Detail = "Not judged: " + sentence(why) + known
+	r.Detail = display.Sentence("Not judged: "+cmp.Or(why, noReason)) + known
 }
 
-// sentence ends a text with a full stop.
-func sentence(s string) string {
-	if s == "" {
-		return "no reason is given."
-	}
-	if strings.ContainsAny(s[len(s)-1:], ".!?") || strings.HasSuffix(s, "…") {
-		return s
-	}
-	return s + "."
-}
+const noReason = "no reason is given"
 
 // semanticNote says what the semantic rows rest on: who was asked, who
 // judged, what is missing, and how often the tiers disagree.
@@ -99,7 +92,7 @@ func semanticNote(e *Evidence, rows []TestResult) string {
 	switch {
 	case phrases == 0:
 	case len(judges) > 0:
-		add("the phrase rules decide tier 2 of %s that no judge was asked about", count(phrases, "answer"))
+		add("the phrase rules decide tier 2 of %s that no judge was asked about", display.Count(phrases, "answer"))
 	default:
 		add("no judge was asked: the phrase rules decide tier 2")
 	}
@@ -107,14 +100,14 @@ func semanticNote(e *Evidence, rows []TestResult) string {
 		add("tier 2 is judged by %s", strings.Join(judges, " and "))
 	}
 	if n := disagreements(rows); n > 0 {
-		add("the tiers disagree on %s", count(n, "answer"))
+		add("the tiers disagree on %s", display.Count(n, "answer"))
 	}
-	return clip(strings.Join(parts, "; "), 600)
+	return display.Truncate(strings.Join(parts, "; "), 600)
 }
 
 // by names a judge.
 func (j *Judge) by() string {
-	s := strings.TrimSpace(j.Kind + " " + clip(j.Model, 100))
+	s := strings.TrimSpace(j.Kind + " " + display.Truncate(j.Model, 100))
 	if s == "" {
 		s = "somebody unnamed"
 	}
@@ -172,7 +165,7 @@ func (x *ruling) semantic(c SemanticCase, at *place) {
 	occurs := func(part string) bool { return x.occurs(part, answer) }
 	for i, p := range c.RequiredPatterns {
 		if !occurs(p) {
-			x.breaks("semantic.pattern", at.member("structural").member("required_patterns").elem(i), c.ResponseText, "%s does not occur in the answer", quoted(clip(p, 60)))
+			x.breaks("semantic.pattern", at.member("structural").member("required_patterns").elem(i), c.ResponseText, "%s does not occur in the answer", quoted(display.Truncate(p, 60)))
 		}
 	}
 	switch {
@@ -233,7 +226,7 @@ func (x *ruling) calls(c SemanticCase, at *place, occurs func(string) bool) {
 			hit = hit || x.occurs(p, x.serializedParams(t))
 		}
 		if !hit {
-			x.breaks("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", quoted(clip(p, 60)))
+			x.breaks("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", quoted(display.Truncate(p, 60)))
 		}
 	}
 }

@@ -3,6 +3,8 @@ package aql
 import (
 	"fmt"
 	"strings"
+
+	"mcptest/internal/display"
 )
 
 // Change is how a row differs between two reports.
@@ -135,9 +137,9 @@ func (d Diff) Text() string {
 			if r.Change != kind {
 				continue
 			}
-			fmt.Fprintf(&b, "%-6s %s / %s: %s -> %s\n", kind, oneLine(r.Category), oneLine(r.Test), orNone(r.Before), orNone(r.After))
+			fmt.Fprintf(&b, "%-6s %s / %s: %s -> %s\n", kind, display.OneLine(r.Category), display.OneLine(r.Test), orNone(r.Before), orNone(r.After))
 			if kind == Worse && r.Detail != "" {
-				fmt.Fprintf(&b, "       %s\n", oneLine(r.Detail))
+				fmt.Fprintf(&b, "       %s\n", display.OneLine(r.Detail))
 			}
 		}
 	}

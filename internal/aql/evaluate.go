@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -333,7 +334,7 @@ func judge(e *Evidence, o Options) ([]CategoryResult, *judgement) {
 // alerts are the first lines of the report.
 func (j *judgement) alerts() (out []string) {
 	if n := len(j.unreadable); n > 0 {
-		out = append(out, fmt.Sprintf("The parameters of %d of %s cannot be read: %s. Nothing that depends on them was judged.", n, count(max(len(j.listed), len(j.read)), "operation"), several(j.unreadable)))
+		out = append(out, fmt.Sprintf("The parameters of %d of %s cannot be read: %s. Nothing that depends on them was judged.", n, display.Count(max(len(j.listed), len(j.read)), "operation"), several(j.unreadable)))
 	}
 	return out
 }

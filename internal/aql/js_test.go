@@ -3,6 +3,7 @@ package aql
 import (
 	"testing"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -162,13 +163,13 @@ func TestNames(t *testing.T) {
 }
 
 func TestBriefStaysShort(t *testing.T) {
-	if got := clip("aé😀b", 2); got != "aé…" {
+	if got := display.Truncate("aé😀b", 3); got != "aé…" {
 		t.Error(got)
 	}
-	if got := clip("ab", 2); got != "ab" {
+	if got := display.Truncate("ab", 2); got != "ab" {
 		t.Error(got)
 	}
-	if got := count(2, "entry"); got != "2 entries" {
+	if got := display.Count(2, "entry"); got != "2 entries" {
 		t.Error(got)
 	}
 	if !truthy(parse(t, `[]`)) || truthy(parse(t, `0`)) || truthy(parse(t, `""`)) || truthy(parse(t, `1e-400`)) || !truthy(parse(t, `"0"`)) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/source"
@@ -110,7 +111,7 @@ func (e *NoAdapterError) Error() string {
 		s += ": " + e.Err.Error()
 	}
 	if len(e.Tools) > 0 {
-		s += " (its tools: " + clip(strings.Join(e.Tools, ", "), 300) + ")"
+		s += " (its tools: " + display.Truncate(strings.Join(e.Tools, ", "), 300) + ")"
 	}
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 )
@@ -106,13 +107,13 @@ func (r reply) brief() string {
 	case r.cause != nil:
 		return r.cause.Error()
 	case r.rpc != nil:
-		return "JSON-RPC error " + fmt.Sprint(r.rpc.Code) + ": " + clip(r.rpc.Message, 120)
+		return "JSON-RPC error " + fmt.Sprint(r.rpc.Code) + ": " + display.Truncate(r.rpc.Message, 120)
 	case r.ok():
 		return "success"
 	case succeeded(r.env):
 		return "success around a failure: " + wrappedFailure(r.env)
 	case r.refused():
-		return strings.TrimSpace(r.code() + " " + quoted(clip(r.message(), 120)))
+		return strings.TrimSpace(r.code() + " " + quoted(display.Truncate(r.message(), 120)))
 	}
 	return "no result envelope"
 }
@@ -296,7 +297,7 @@ func (c *collector) write(r reply, x *mcp.Exchange) {
 	o.set("ms", jsonv.Float(float64(x.Elapsed.Microseconds())/1000))
 	answer := c.noted(r)
 	if size := len(answer.Append(nil)); size > maxKeptAnswer {
-		answer = jsonv.String(clip(answer.String(), 1000))
+		answer = jsonv.String(display.Truncate(answer.String(), 1000))
 		o.set("bytes", jsonv.Int(int64(size)))
 	}
 	if c.kept > maxKeptTranscript {
@@ -312,7 +313,7 @@ func (c *collector) write(r reply, x *mcp.Exchange) {
 func (c *collector) watch(r reply, x *mcp.Exchange) {
 	c.sees("conduct")
 	if r.rpc != nil && r.rpc.Code != mcp.CodeInvalidParams {
-		c.breaks("envelopes.rpc", r, "answered with a JSON-RPC error instead of a result: %s", clip(r.rpc.Message, 120))
+		c.breaks("envelopes.rpc", r, "answered with a JSON-RPC error instead of a result: %s", display.Truncate(r.rpc.Message, 120))
 	}
 	for _, v := range append(x.Violations, c.s.TakeViolations()...) {
 		c.breaks("conduct.wire", r, "%s: %s", v.Kind, v.Msg)
@@ -355,7 +356,7 @@ func (c *collector) restart(r reply) {
 	if err := c.s.Err(); err != nil {
 		why = err.Error()
 	}
-	c.breaks("conduct.lives", r, "%s", clip(why, 200))
+	c.breaks("conduct.lives", r, "%s", display.Truncate(why, 200))
 	c.s.Close(context.WithoutCancel(c.ctx))
 	if c.restarts++; c.restarts > 1 {
 		c.dead = "the adapter died twice"

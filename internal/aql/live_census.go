@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -246,7 +247,7 @@ func shownItem(id jsonv.Value, key string) string {
 		_, rest, _ := strings.Cut(key, " ")
 		return rest
 	}
-	return clip(text(id), 60)
+	return display.Truncate(text(id), 60)
 }
 
 // changed lists the members of an item that differ, but for what changes by

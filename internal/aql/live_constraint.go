@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -100,12 +101,12 @@ func (c *collector) appendOnly(y *cycle) {
 			_, now := y.place(back.env)
 			if kept := jsonv.Equal(now.Lookup(name), v); kept {
 				response = response.With("x_note", jsonv.String("the update succeeded and changed nothing"))
-				c.breaks("append-only.silent", r, "%s takes a change of the append-only %s, and leaves it as it was", y.update.name, quoted(clip(name, 60)))
+				c.breaks("append-only.silent", r, "%s takes a change of the append-only %s, and leaves it as it was", y.update.name, quoted(display.Truncate(name, 60)))
 			} else {
-				c.breaks("append-only.refused", r, "%s changes the append-only %s", y.update.name, quoted(clip(name, 60)))
+				c.breaks("append-only.refused", r, "%s changes the append-only %s", y.update.name, quoted(display.Truncate(name, 60)))
 			}
 		} else if !appendOnlyWords().MatchString(r.message()) {
-			c.breaks("append-only.says", r, "%s refuses to change %s and does not say that it is append-only: %s", y.update.name, quoted(clip(name, 60)), r.brief())
+			c.breaks("append-only.says", r, "%s refuses to change %s and does not say that it is append-only: %s", y.update.name, quoted(display.Truncate(name, 60)), r.brief())
 		}
 		c.e.Constraints = append(c.e.Constraints, ConstraintCase{Name: y.update.name + " of the append-only " + name, Documented: documented, Response: response, Request: c.redact(r.args), Call: r.n})
 	}

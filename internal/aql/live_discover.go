@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 )
@@ -304,7 +305,7 @@ func (c *collector) checkType(t *namedType, r reply) {
 		return
 	}
 	if list := t.detail.Lookup(part); list.Kind() != jsonv.KindArray || list.Len() == 0 {
-		c.breaks("consistency.type-detail", r, "the detail of the %s %s has no %s", t.kind, quoted(clip(t.name, 60)), part)
+		c.breaks("consistency.type-detail", r, "the detail of the %s %s has no %s", t.kind, quoted(display.Truncate(t.name, 60)), part)
 	}
 }
 

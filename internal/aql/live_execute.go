@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -64,7 +65,7 @@ func (c *collector) checkState(starter *liveOp, who string, r reply) {
 		c.breaks("execute.state", r, "%s answers without execution_id and status", who)
 	case slices.Contains(coreStates, status.Text()):
 	case !slices.ContainsFunc(slices.Collect(elements(starter.detail.Lookup("lifecycle", "states"))), func(v jsonv.Value) bool { return v.Text() == status.Text() }):
-		c.breaks("execute.status", r, "%s answers the status %s, which is no core state and not under lifecycle.states of %s", who, quoted(clip(status.Text(), 40)), starter.name)
+		c.breaks("execute.status", r, "%s answers the status %s, which is no core state and not under lifecycle.states of %s", who, quoted(display.Truncate(status.Text(), 40)), starter.name)
 	}
 }
 
@@ -99,14 +100,14 @@ func (c *collector) followOne(op, reader, abort *liveOp) {
 		c.breaks("execution-end.readable", last, "%s does not answer the state of what %s started: %s", reader.name, op.name, last.brief())
 		return
 	case ended == "":
-		t.lacking = fmt.Sprintf("what %s started was still %s after %s", op.name, quoted(clip(x.status, 40)), c.o.Follow)
+		t.lacking = fmt.Sprintf("what %s started was still %s after %s", op.name, quoted(display.Truncate(x.status, 40)), c.o.Follow)
 		return
 	}
 	c.sees("execution-end")
 	retries := ended == "failed" && op.detail.Lookup("lifecycle", "supports_retry").Bool()
 	stays := func(after string) {
 		if now, r := c.look(reader, x); r.ok() && now != ended && !retries {
-			c.breaks("execution-end.final", r, "an execution of %s was %s, and is %s%s", op.name, ended, quoted(clip(now, 40)), after)
+			c.breaks("execution-end.final", r, "an execution of %s was %s, and is %s%s", op.name, ended, quoted(display.Truncate(now, 40)), after)
 		}
 	}
 	stays(" afterwards")
@@ -149,7 +150,7 @@ func (c *collector) abortOne(op, reader, abort *liveOp) {
 			return
 		}
 		c.sees("execution-abort")
-		c.breaks("execution-abort.accepted", r, "%s refuses to end an execution that is %s: %s", abort.name, quoted(clip(begun.data().Lookup("status").Text(), 40)), r.brief())
+		c.breaks("execution-abort.accepted", r, "%s refuses to end an execution that is %s: %s", abort.name, quoted(display.Truncate(begun.data().Lookup("status").Text(), 40)), r.brief())
 		return
 	}
 	c.sees("execution-abort")
@@ -158,12 +159,12 @@ func (c *collector) abortOne(op, reader, abort *liveOp) {
 	switch {
 	case !last.ok():
 	case ended == "":
-		c.breaks("execution-abort.ends", last, "%s succeeds, and the execution of %s is still %s", abort.name, op.name, quoted(clip(x.status, 40)))
+		c.breaks("execution-abort.ends", last, "%s succeeds, and the execution of %s is still %s", abort.name, op.name, quoted(display.Truncate(x.status, 40)))
 	case ended != cancelled:
 		c.breaks("execution-abort.ends", last, "%s succeeds, and the execution of %s goes on until it is %s", abort.name, op.name, ended)
 	default:
 		if now, again := c.look(reader, x); again.ok() && now != cancelled {
-			c.breaks("execution-end.final", again, "an execution of %s was cancelled, and is %s afterwards", op.name, quoted(clip(now, 40)))
+			c.breaks("execution-end.final", again, "an execution of %s was cancelled, and is %s afterwards", op.name, quoted(display.Truncate(now, 40)))
 		}
 	}
 }

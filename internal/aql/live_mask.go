@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -190,7 +191,7 @@ func (c *collector) checkDates(op *liveOp, r reply) {
 				c.sees("dates")
 				if key := op.name + " " + k; !isoDate().MatchString(e.Text()) && !c.failures[key] {
 					c.failures[key] = true
-					c.breaks("dates.iso", r, "%s answers %s for %s", op.name, clip(e.String(), 42), quoted(k))
+					c.breaks("dates.iso", r, "%s answers %s for %s", op.name, display.Truncate(e.String(), 42), quoted(k))
 				}
 			}
 			walkDates(e, depth+1)

@@ -17,11 +17,7 @@ type UnknownNameError struct {
 
 // Error names the option and the name.
 func (e *UnknownNameError) Error() string {
-	s := fmt.Sprintf("%s: the adapter lists no operation for %q", e.Option, e.Name)
-	if e.Near != "" {
-		s += fmt.Sprintf(" (did you mean %q?)", e.Near)
-	}
-	return s
+	return fmt.Sprintf("%s: the adapter lists no operation for %q%s", e.Option, e.Name, source.Aside(source.Suggest(e.Near)))
 }
 
 // checkNames holds the names in the options against what the adapter lists.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -49,7 +50,7 @@ func (c *collector) presetsOf(op *liveOp) {
 		keys := sample(r.data()).Keys()
 		for _, k := range before {
 			if !slices.Contains(keys, k) {
-				c.breaks("presets.nest", r, "%s: %s lacks %s, which %s has", op.name, preset, quoted(clip(k, 60)), smaller)
+				c.breaks("presets.nest", r, "%s: %s lacks %s, which %s has", op.name, preset, quoted(display.Truncate(k, 60)), smaller)
 			}
 		}
 		if preset == "full" && smaller != "" && len(before) >= len(keys) && len(keys) > 3 {
@@ -76,14 +77,14 @@ func (c *collector) pathOf(op *liveOp, path string) {
 	}
 	c.sees("presets")
 	if !r.ok() {
-		c.breaks("presets.path", r, "%s refuses the path %s: %s", op.name, quoted(clip(path, 80)), r.brief())
+		c.breaks("presets.path", r, "%s refuses the path %s: %s", op.name, quoted(display.Truncate(path, 80)), r.brief())
 		return
 	}
 	head, rest, _ := strings.Cut(path, ".")
 	part := sample(r.data()).Lookup(head)
 	if part.Kind() != jsonv.KindObject || part.Lookup(rest).IsAbsent() {
-		c.breaks("presets.path", r, "%s does not answer %s inside its object", op.name, quoted(clip(path, 80)))
+		c.breaks("presets.path", r, "%s does not answer %s inside its object", op.name, quoted(display.Truncate(path, 80)))
 	} else if part.Len() > 1 {
-		c.breaks("presets.path", r, "%s answers more of %s than the path names", op.name, quoted(clip(head, 60)))
+		c.breaks("presets.path", r, "%s answers more of %s than the path names", op.name, quoted(display.Truncate(head, 60)))
 	}
 }

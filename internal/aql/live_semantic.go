@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	llm "mcptest/internal/judge"
 )
@@ -59,7 +60,7 @@ func (c *collector) semantics() {
 			err = p.saw(c.askModel(&s, tools))
 		}
 		if err != nil { // what was not asked is no evidence
-			c.unasked = append(c.unasked, jsonv.Object(textMember("name", s.Name), textMember("reason", clip(err.Error(), 500))))
+			c.unasked = append(c.unasked, jsonv.Object(textMember("name", s.Name), textMember("reason", display.Truncate(err.Error(), 500))))
 			continue
 		}
 		c.e.Semantics = append(c.e.Semantics, s)
@@ -117,7 +118,7 @@ func (c *collector) askModel(s *SemanticCase, tools []llm.Tool) error {
 		if err != nil {
 			return err
 		}
-		s.ResponseText = jsonv.String(clip(m.Text, 20_000))
+		s.ResponseText = jsonv.String(display.Truncate(m.Text, 20_000))
 		if len(m.Calls) == 0 {
 			return nil
 		}
@@ -172,7 +173,7 @@ func (c *collector) rehearse(call llm.Call) string {
 	if r.budget {
 		return "the call was not sent: " + r.cause.Error()
 	}
-	return clip(c.noted(r).String(), 20_000)
+	return display.Truncate(c.noted(r).String(), 20_000)
 }
 
 // rehearsed is what a model is told whose call was not sent.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -72,7 +73,7 @@ func (c *collector) hidden(t toolInfo) {
 	}
 	for _, name := range mentioned {
 		if len(c.ops) > 0 && c.op(name) == nil {
-			c.breaks("consistency.hidden", reply{}, "%s names the operation %s, which is not listed", t.name, quoted(clip(name, 60)))
+			c.breaks("consistency.hidden", reply{}, "%s names the operation %s, which is not listed", t.name, quoted(display.Truncate(name, 60)))
 		}
 	}
 }
@@ -92,7 +93,7 @@ func (c *collector) checkOperations() {
 		c.sees("operation-names")
 		c.sees("consistency")
 		if !snakeCase().MatchString(op.name) {
-			c.breaks("operation-names.snake", none, "%s is not snake_case", quoted(clip(op.name, 60)))
+			c.breaks("operation-names.snake", none, "%s is not snake_case", quoted(display.Truncate(op.name, 60)))
 		}
 		if want := reservedOperations[op.name]; want != "" && op.category != want {
 			c.breaks("consistency.reserved", none, "%s is reserved for %s and listed as %s", op.name, want, op.category)
@@ -106,11 +107,11 @@ func (c *collector) checkOperations() {
 		for _, key := range []string{"semantic_category", "endpoint"} {
 			a, b := op.info.Lookup(key).Text(), op.detail.Lookup(key).Text()
 			if !strings.EqualFold(a, b) {
-				c.breaks("consistency.category", none, "the %s of %s is %s in the list and %s in its detail", key, op.name, quoted(clip(a, 40)), quoted(clip(b, 40)))
+				c.breaks("consistency.category", none, "the %s of %s is %s in the list and %s in its detail", key, op.name, quoted(display.Truncate(a, 40)), quoted(display.Truncate(b, 40)))
 			}
 		}
 		if tool := op.detail.Lookup("mcpTool").Text(); tool != "" && c.toolNamed(tool) == nil {
-			c.breaks("consistency.tool", none, "the detail of %s names the tool %s, which is not listed", op.name, quoted(clip(tool, 60)))
+			c.breaks("consistency.tool", none, "the detail of %s names the tool %s, which is not listed", op.name, quoted(display.Truncate(tool, 60)))
 		}
 	}
 	if len(c.ops) > 0 && c.op("introspect") == nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -110,7 +111,7 @@ func (c *collector) make(t typeExpr, p liveParam, tag string, depth int) (jsonv.
 	}
 	n := c.types[t.name]
 	if n == nil {
-		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", quoted(clip(t.name, 40)), p.name)
+		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", quoted(display.Truncate(t.name, 40)), p.name)
 	}
 	return c.makeNamed(n, p, tag, depth)
 }
@@ -265,7 +266,7 @@ func (c *collector) fits(p liveParam, v jsonv.Value) string {
 		return "one of " + brief(list)
 	}
 	if want := c.jsonKind(p); want != "" && want != "any" && !hasKind(want, v) {
-		return "a value of the type " + clip(p.typ, 40)
+		return "a value of the type " + display.Truncate(p.typ, 40)
 	}
 	switch v.Kind() {
 	case jsonv.KindNumber:
@@ -279,7 +280,7 @@ func (c *collector) fits(p liveParam, v jsonv.Value) string {
 		}
 		if pattern := p.v.Lookup("pattern").Text(); pattern != "" {
 			if re, err := regexp.Compile(pattern); err != nil || !re.MatchString(v.Text()) {
-				return "a text like " + clip(pattern, 60)
+				return "a text like " + display.Truncate(pattern, 60)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package aql
 import (
 	"fmt"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -28,7 +29,7 @@ func ReadValues(f *source.File) (jsonv.Value, *source.File, source.Diagnostics) 
 	}
 	for op, params := range root.Members() {
 		if params.Kind() != jsonv.KindObject {
-			mistake(params, "/"+op, "expected an object {parameter: value} for %s, this is %s", quoted(clip(op, 60)), describe(params))
+			mistake(params, "/"+op, "expected an object {parameter: value} for %s, this is %s", quoted(display.Truncate(op, 60)), describe(params))
 		}
 	}
 	for _, n := range notes {
@@ -70,11 +71,7 @@ func (c *collector) checkValues(names []string) {
 			for _, p := range op.params {
 				known = append(known, p.name)
 			}
-			hint := ""
-			if near := source.Nearest(param, known); near != "" {
-				hint = "did you mean " + quoted(near) + "?"
-			}
-			c.odd(v, fmt.Sprintf("--values: %s documents no parameter %s", name, quoted(clip(param, 60))), hint)
+			c.odd(v, fmt.Sprintf("--values: %s documents no parameter %s", name, quoted(display.Truncate(param, 60))), source.DidYouMean(param, known))
 		}
 	}
 }
@@ -95,7 +92,7 @@ func (c *collector) checkValue(op *liveOp, p liveParam, v jsonv.Value) bool {
 	if want == "" {
 		return true
 	}
-	c.odd(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", quoted(clip(p.name, 60)), op.name, want, describe(v)),
+	c.odd(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", quoted(display.Truncate(p.name, 60)), op.name, want, describe(v)),
 		"it is sent as it is, and calls with it may fail for that reason")
 	return false
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -99,7 +100,7 @@ func (c *collector) wrong(p liveParam) (out []wrongValue) {
 	}
 	if pattern := p.v.Lookup("pattern").Text(); pattern != "" {
 		if miss := "\u00a7 zz !"; c.fits(p, jsonv.String(miss)) != "" {
-			out = append(out, wrongValue{"values.pattern", "a text like " + clip(pattern, 60), jsonv.String(miss), []string{p.name}})
+			out = append(out, wrongValue{"values.pattern", "a text like " + display.Truncate(pattern, 60), jsonv.String(miss), []string{p.name}})
 		}
 	}
 	return out

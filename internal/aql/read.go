@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -101,9 +102,9 @@ func describe(v jsonv.Value) string {
 	case jsonv.KindBool:
 		return strconv.FormatBool(v.Bool())
 	case jsonv.KindNumber:
-		return "a number (" + clip(v.Literal(), 24) + ")"
+		return "a number (" + display.Truncate(v.Literal(), 24) + ")"
 	case jsonv.KindString:
-		return "a string (" + quoted(clip(v.Text(), 40)) + ")"
+		return "a string (" + quoted(display.Truncate(v.Text(), 40)) + ")"
 	case jsonv.KindArray:
 		return fmt.Sprintf("a list of %d", v.Len())
 	}
@@ -111,18 +112,6 @@ func describe(v jsonv.Value) string {
 }
 
 func quoted(s string) string { return string(jsonv.AppendString(nil, s)) }
-
-// clip shortens a text to n runes, with an ellipsis.
-func clip(s string, n int) string {
-	i := 0
-	for at := range s {
-		if i == n {
-			return s[:at] + "…"
-		}
-		i++
-	}
-	return s
-}
 
 // member finds a member of the skeleton and checks its kind; null counts as
 // left out. The value is absent when there is nothing to use.
@@ -213,7 +202,7 @@ func (r *reader) known(o jsonv.Value, at string, keys ...string) {
 	for _, m := range members(o) {
 		if near := source.Nearest(m.Key, keys); near != "" && near != m.Key {
 			if _, there := o.Get(near); !there {
-				r.problems.Add(source.Warnf(r.pos(m.Value), jsonv.AppendPointer(at, m.Key), "unknown key %q (did you mean %q?)", m.Key, near))
+				r.problems.Add(source.Warnf(r.pos(m.Value), jsonv.AppendPointer(at, m.Key), "unknown key %q%s", m.Key, source.Aside(source.Suggest(near))))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package aql
 
 import (
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -56,7 +57,7 @@ func (r *reader) records(o jsonv.Value, at, key string, texts ...string) {
 func (r *reader) liveTest(t jsonv.Value, at string) {
 	id := r.text(t, at, "id", true)
 	if test, known := testsByID()[id]; id != "" && !(known && test.Live) {
-		r.problems.Add(source.Warnf(r.pos(t.Lookup("id")), at+"/id", "no row of a live report is called %q: the entry is ignored", clip(id, 40)))
+		r.problems.Add(source.Warnf(r.pos(t.Lookup("id")), at+"/id", "no row of a live report is called %q: the entry is ignored", display.Truncate(id, 40)))
 	}
 	r.integer(t, at, "cases", 0)
 	for _, key := range []string{"lacking", "moot", "observed"} {
@@ -67,7 +68,7 @@ func (r *reader) liveTest(t jsonv.Value, at string) {
 		r.text(f, at, "says", true)
 		r.integer(f, at, "call", 0)
 		if rule := rulesByID()[name]; name != "" && (rule == nil || rule.Test != id) {
-			r.problems.Add(source.Warnf(r.pos(f.Lookup("rule")), at+"/rule", "%q is not a rule of this row: the entry is ignored", clip(name, 40)))
+			r.problems.Add(source.Warnf(r.pos(f.Lookup("rule")), at+"/rule", "%q is not a rule of this row: the entry is ignored", display.Truncate(name, 40)))
 		}
 	})
 }

@@ -3,6 +3,7 @@ package aql
 import (
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 )
 
@@ -111,7 +112,7 @@ func (r *Report) asCase(c CategoryResult, t TestResult) *result.Case {
 		}
 		if x := f.Exchange; x != nil && len(k.Exchanges) < maxShownExchanges {
 			k.Exchanges = append(k.Exchanges, result.Exchange{
-				Step: f.Rule, Method: "tools/call " + x.Tool, Request: x.Arguments.String(), Response: clip(x.Answer.String(), maxShownAnswer), DurationMS: x.MS,
+				Step: f.Rule, Method: "tools/call " + x.Tool, Request: x.Arguments.String(), Response: display.Truncate(x.Answer.String(), maxShownAnswer), DurationMS: x.MS,
 			})
 			if k.Repro == "" {
 				k.Repro = x.Repeat

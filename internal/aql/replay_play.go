@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/proc"
@@ -245,7 +246,7 @@ func shownCall(method string, params []byte) string {
 	}
 	args := v.Lookup("arguments")
 	if op := args.Lookup("operation").Text(); op != "" {
-		return clip(op+" "+args.Lookup("params").String(), 200)
+		return display.Truncate(op+" "+args.Lookup("params").String(), 200)
 	}
-	return clip(v.Lookup("name").Text()+" "+args.String(), 200)
+	return display.Truncate(v.Lookup("name").Text()+" "+args.String(), 200)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -86,7 +87,7 @@ func (r *reader) category(c jsonv.Value, at string) CategoryResult {
 func (r *reader) verdict(o jsonv.Value, at string) Result {
 	v := Result(r.text(o, at, "result", true))
 	if v != "" && !slices.Contains([]Result{Pass, Failed, Warned, Skipped}, v) {
-		r.errorf(o.Lookup("result"), at+"/result", "expected PASS, FAIL, WARN or SKIP, got %s", quoted(clip(string(v), 40)))
+		r.errorf(o.Lookup("result"), at+"/result", "expected PASS, FAIL, WARN or SKIP, got %s", quoted(display.Truncate(string(v), 40)))
 	}
 	return v
 }

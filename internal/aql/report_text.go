@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"mcptest/internal/display"
 )
@@ -15,40 +14,40 @@ import (
 func (r *Report) Text() []byte {
 	var b strings.Builder
 	if line := r.warning(); line != "" {
-		b.WriteString(oneLine(line) + "\n\n")
+		b.WriteString(display.OneLine(line) + "\n\n")
 	}
 	for _, s := range r.Alerts {
-		b.WriteString(oneLine(s) + "\n")
+		b.WriteString(display.OneLine(s) + "\n")
 	}
-	fmt.Fprintf(&b, "Implementation: %s\n", orNotGiven(oneLine(r.Implementation)))
-	fmt.Fprintf(&b, "Spec version: %s\n", orNotGiven(oneLine(r.SpecVersion)))
+	fmt.Fprintf(&b, "Implementation: %s\n", orNotGiven(display.OneLine(r.Implementation)))
+	fmt.Fprintf(&b, "Spec version: %s\n", orNotGiven(display.OneLine(r.SpecVersion)))
 	for _, l := range r.levels() {
 		fmt.Fprintf(&b, "%s: %s\n", l[0], l[1])
 	}
 	fmt.Fprintf(&b, "Summary: %s\n", r.Summary)
 	for _, c := range r.Categories {
-		fmt.Fprintf(&b, "\n%s [%s] -> %s\n", oneLine(c.Name), c.requirement(), c.Result)
+		fmt.Fprintf(&b, "\n%s [%s] -> %s\n", display.OneLine(c.Name), c.requirement(), c.Result)
 		for _, t := range c.Tests {
-			fmt.Fprintf(&b, "  - %s: %s\n", t.Result, oneLine(t.Name))
+			fmt.Fprintf(&b, "  - %s: %s\n", t.Result, display.OneLine(t.Name))
 			if t.Detail != "" {
-				fmt.Fprintf(&b, "    %s\n", oneLine(t.Detail))
+				fmt.Fprintf(&b, "    %s\n", display.OneLine(t.Detail))
 			}
 			for _, line := range t.repeats() {
-				fmt.Fprintf(&b, "    repeat: %s\n", oneLine(line))
+				fmt.Fprintf(&b, "    repeat: %s\n", display.OneLine(line))
 			}
 			if t.Tiers != nil {
 				fmt.Fprintf(&b, "    Tier 1 (structural): %s; tier 2 (semantic): %s\n", t.Tiers.Structural, t.Tiers.Semantic)
 			}
 		}
 		if c.Note != "" {
-			fmt.Fprintf(&b, "  %s\n", oneLine(c.Note))
+			fmt.Fprintf(&b, "  %s\n", display.OneLine(c.Note))
 		}
 	}
 	for i, line := range r.closing() {
 		if i == 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(oneLine(line) + "\n")
+		b.WriteString(display.OneLine(line) + "\n")
 	}
 	return []byte(b.String())
 }
@@ -149,7 +148,7 @@ func (r *Report) closing() []string {
 		for _, n := range r.NotApplicable {
 			rows = append(rows, fmt.Sprintf("%s (%s)", n.Test, n.Reason))
 		}
-		out = append(out, fmt.Sprintf("Not applicable or not requested, %s: %s.", count(len(rows), "row"), strings.Join(rows, "; ")))
+		out = append(out, fmt.Sprintf("Not applicable or not requested, %s: %s.", display.Count(len(rows), "row"), strings.Join(rows, "; ")))
 	}
 	if r.Ended != "" {
 		out = append(out, "The run is not complete: "+r.Ended+". What it did not check is SKIP.")
@@ -178,26 +177,11 @@ func (c CategoryResult) requirement() Requirement {
 	return Should
 }
 
-// oneLine makes a foreign text fit for one line of a terminal: line breaks
-// and tabs become blanks, other hidden characters, and bytes that are no text,
-// go.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\r', r == '\t', r == '\u2028', r == '\u2029':
-			return ' '
-		case r == unicode.ReplacementChar, display.Hidden(r):
-			return -1
-		}
-		return r
-	}, s)
-}
-
 // escapeMarkdown makes a foreign text plain text in Markdown. An underscore
 // inside a word needs no escape there and gets none, so that names stay
 // searchable.
 func escapeMarkdown(s string) string {
-	s = oneLine(s)
+	s = display.OneLine(s)
 	var b strings.Builder
 	for i := range len(s) {
 		c := s[i]
@@ -224,7 +208,7 @@ func wordByte(c byte) bool {
 // codeSpan puts a foreign text between backticks, more of them than it holds
 // (CommonMark 6.1).
 func codeSpan(s string) string {
-	s = oneLine(s)
+	s = display.OneLine(s)
 	fence := "`"
 	for strings.Contains(s, fence) {
 		fence += "`"

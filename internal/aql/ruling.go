@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -81,7 +82,7 @@ func (x *ruling) result() TestResult {
 	case x.observed != "":
 		t.Detail = x.observed
 	default:
-		t.Detail = fmt.Sprintf("%s: no problem found.", count(x.cases, "case"))
+		t.Detail = fmt.Sprintf("%s: no problem found.", display.Count(x.cases, "case"))
 	}
 	if len(t.Missing) > 0 {
 		t.Detail += " No case: " + several(t.Missing) + "."

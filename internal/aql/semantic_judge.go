@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	llm "mcptest/internal/judge"
 )
@@ -50,7 +51,7 @@ func JudgeAnswers(ctx context.Context, e *Evidence, o Asking) (done Judged) {
 			}
 		}
 		if err != nil {
-			s.Unjudged = clip(oneLine(err.Error()), 500)
+			s.Unjudged = display.Truncate(display.OneLine(err.Error()), 500)
 			done.Failed++
 			continue
 		}
@@ -95,13 +96,13 @@ func judgeCase(s *SemanticCase) llm.Case {
 	calls, _ := json.Marshal(each(s.ToolCalls[:min(len(s.ToolCalls), maxTurns*maxTurnCalls)], func(t ToolCall) jsonv.Value {
 		params := orNull(t.Params)
 		if text := params.String(); len(text) > judgedParams {
-			params = jsonv.String(clip(text, judgedParams))
+			params = jsonv.String(display.Truncate(text, judgedParams))
 		}
-		return jsonv.Object(textMember("operation", clip(t.Operation, 200)), jsonv.Member{Key: "params", Value: params})
+		return jsonv.Object(textMember("operation", display.Truncate(t.Operation, 200)), jsonv.Member{Key: "params", Value: params})
 	}))
 	k := llm.Case{Question: s.Question, Facts: s.Facts, Calls: string(calls)}
 	if !s.ResponseText.IsAbsent() {
-		k.Answer = clip(text(s.ResponseText), judgedAnswer)
+		k.Answer = display.Truncate(text(s.ResponseText), judgedAnswer)
 	}
 	if k.Question == "" {
 		k.Question = s.Name

@@ -3,6 +3,8 @@ package aql
 import (
 	"fmt"
 	"strings"
+
+	"mcptest/internal/display"
 )
 
 // scenarios makes the questions of the four families (S 5.3): discovery,
@@ -38,7 +40,7 @@ func (c *collector) scenarios() (out []SemanticCase) {
 	for _, m := range c.e.MissingRequired {
 		if text := message(m.Response).Text(); m.Operation != "introspect" && refused(m.Response) && text != "" {
 			s := SemanticCase{
-				Question: fmt.Sprintf("You called %s and got this error: %s\nWhat was wrong, and what do you do?", m.Operation, clip(text, 500)),
+				Question: fmt.Sprintf("You called %s and got this error: %s\nWhat was wrong, and what do you do?", m.Operation, display.Truncate(text, 500)),
 				Facts:    fmt.Sprintf("The required parameter %s of %s was missing; the call is to be repeated with it.", m.Parameter, m.Operation),
 			}
 			s.Name, s.RequiredPatterns = "Error understanding: "+m.Operation, []string{m.Parameter}
@@ -51,7 +53,7 @@ func (c *collector) scenarios() (out []SemanticCase) {
 		description := op.detail.Lookup("description").Text()
 		if op.verb == "list" && op.category == "READ" && description != "" && c.skipped[op.name] == "" {
 			s := SemanticCase{
-				Question: "Do this with the adapter's tools, then say which operation you used: " + clip(strings.ReplaceAll(description, op.name, "it"), 300),
+				Question: "Do this with the adapter's tools, then say which operation you used: " + display.Truncate(strings.ReplaceAll(description, op.name, "it"), 300),
 				Facts:    "The operation for it is " + op.name + ".",
 			}
 			s.Name, s.ExpectedOperations, s.RequiredPatterns = "Operation selection: "+op.name, []string{op.name}, []string{op.name}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -182,9 +183,9 @@ func (s words) look(p *probe, at *place, v jsonv.Value, rule string) {
 		if r, ok := s.except[t]; ok {
 			rule = r
 		}
-		p.add(rule, at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), quoted(clip(t, 40)))
+		p.add(rule, at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), quoted(display.Truncate(t, 40)))
 	case s.like != nil && !s.like().MatchString(t), s.is != nil && !s.is(t):
-		p.add(rule, at, v, "expected %s, got %s", s.want, quoted(clip(t, 40)))
+		p.add(rule, at, v, "expected %s, got %s", s.want, quoted(display.Truncate(t, 40)))
 	}
 }
 

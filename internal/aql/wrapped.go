@@ -3,6 +3,7 @@ package aql
 import (
 	"slices"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -40,7 +41,7 @@ func wrappedFailure(answer jsonv.Value) string {
 	}
 	for _, s := range onlyTexts(data) {
 		if failureText().MatchString(s) {
-			return "the text begins " + quoted(clip(s, 80))
+			return "the text begins " + quoted(display.Truncate(s, 80))
 		}
 	}
 	return ""

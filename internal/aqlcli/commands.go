@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/aql"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/report"
+	"mcptest/internal/source"
 )
 
 // ownFormats are the layouts of the specification's report.
@@ -305,11 +306,7 @@ func (c *call) explain() int {
 	topic := strings.Join(c.args, " ")
 	text, ok := aql.Explain(topic)
 	if !ok {
-		hint := ""
-		if text != "" {
-			hint = fmt.Sprintf(" (did you mean %q?)", text)
-		}
-		c.problem("unknown name %q%s: expected a test, a category or a rule", topic, hint)
+		c.problem("unknown name %q%s: expected a test, a category or a rule", topic, source.Aside(source.Suggest(text)))
 		return aql.ExitConfig
 	}
 	return c.emit("-", []byte(text))

@@ -104,7 +104,7 @@ var deviations = map[string]func(*testing.T){
 		for _, c := range []struct{ args, want string }{
 			{"second.json", `unexpected argument "second.json"`},
 			{"--bogus", "unknown flag: --bogus"},
-			{"--levle=2", "did you mean --level?"},
+			{"--levle=2", `did you mean "--level"?`},
 			{"--level", "--level needs a value"},
 			{"--level --tier 1", "--level needs a value"},
 			{"--output -f json", "--output needs a value"},

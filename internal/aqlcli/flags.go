@@ -125,11 +125,7 @@ func oneOf(words ...string) func(string) (string, error) {
 				return w, nil
 			}
 		}
-		hint := ""
-		if near := source.Nearest(s, words); near != "" {
-			hint = fmt.Sprintf(" (did you mean %q?)", near)
-		}
-		return "", fmt.Errorf("expected one of %s; got %q%s", strings.Join(words, ", "), s, hint)
+		return "", fmt.Errorf("expected one of %s; got %q%s", strings.Join(words, ", "), s, source.Aside(source.DidYouMean(s, words)))
 	}
 }
 

@@ -101,7 +101,7 @@ var modules = map[string][]string{
 	"github.com/dlclark/regexp2":             {"internal/jsonv"},
 	"mvdan.cc/sh/v3":                         {"internal/proc"},
 	"github.com/aymanbagabas/go-udiff":       {"internal/expect", "internal/report"},
-	"github.com/clipperhouse/displaywidth":   {"internal/source", "internal/term"}, // how far a caret stands
+	"github.com/clipperhouse/displaywidth":   {"internal/display", "internal/source"}, // how wide a text is
 	"golang.org/x/term":                      {"internal/term"},
 	"golang.org/x/sys":                       {"internal/proc", "internal/term", "internal/osfile"},
 	"golang.org/x/text":                      {"internal/jsonv"}, // the schema library's message printer

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/source"
@@ -260,7 +261,7 @@ func (l *look) meanwhile(x *mcp.Exchange) {
 		}
 	}
 	if x.Dropped > 0 {
-		fmt.Fprintf(l.s.Err, "%s more were dropped\n", plural(x.Dropped, "message"))
+		fmt.Fprintf(l.s.Err, "%s more were dropped\n", display.Count(x.Dropped, "message"))
 	}
 }
 

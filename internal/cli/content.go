@@ -18,8 +18,8 @@ import (
 // nearest is the end of a message about a name that does not exist: the one
 // that was meant, or all of them when they are few.
 func nearest(word string, names []string) string {
-	if near := source.Nearest(word, names); near != "" {
-		return fmt.Sprintf(" (did you mean %q?)", near)
+	if hint := source.DidYouMean(word, names); hint != "" {
+		return source.Aside(hint)
 	}
 	if len(names) == 0 || len(names) > maxNamed {
 		return ""

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/run"
 	"mcptest/internal/term"
@@ -168,7 +169,7 @@ func (d *doctor) conclude(stopped string) error {
 	if d.f.json {
 		return d.printJSON(d.s.Out, d.asJSON(stopped))
 	}
-	text := fmt.Sprintf("%d ok, %s, %s", d.counts[fine], plural(d.counts[warning], "warning"), plural(d.counts[broken], "failure"))
+	text := fmt.Sprintf("%d ok, %s, %s", d.counts[fine], display.Count(d.counts[warning], "warning"), display.Count(d.counts[broken], "failure"))
 	if stopped != "" {
 		text += "; the checks after " + stopped + " were skipped"
 	}

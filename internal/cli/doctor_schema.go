@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -28,7 +29,7 @@ func (d *doctor) schemas(context.Context) bool {
 		return true // no tools, no schemas
 	}
 	begun := time.Now()
-	l := layer{name: "schemas", state: fine, message: plural(len(d.tools), "tool") + ", no problems"}
+	l := layer{name: "schemas", state: fine, message: display.Count(len(d.tools), "tool") + ", no problems"}
 	bad, total := 0, 0
 	for _, t := range d.tools {
 		remarks := lintTool(t, d.sess.Dialect().AnyStructured)
@@ -44,7 +45,7 @@ func (d *doctor) schemas(context.Context) bool {
 	}
 	l.took = time.Since(begun)
 	if bad > 0 {
-		l.message = fmt.Sprintf("%d of %s have problems", bad, plural(len(d.tools), "tool"))
+		l.message = fmt.Sprintf("%d of %s have problems", bad, display.Count(len(d.tools), "tool"))
 	}
 	if total > maxLint {
 		l.details = append(l.details, fmt.Sprintf("and %d more", total-maxLint))

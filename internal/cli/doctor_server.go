@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcptest/internal/auth"
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/proc"
@@ -207,7 +208,7 @@ func (d *doctor) lists(ctx context.Context) bool {
 			l.details = append(l.details, k.method+": "+err.Error())
 			continue
 		}
-		counts = append(counts, plural(len(items), k.word))
+		counts = append(counts, display.Count(len(items), k.word))
 		if k.key == "tools" {
 			d.tools = items
 		}
@@ -260,7 +261,7 @@ func (d *doctor) messages(context.Context) bool {
 		}
 	}
 	if len(all) > 0 {
-		l.message = plural(len(all), "protocol violation")
+		l.message = display.Count(len(all), "protocol violation")
 	}
 	d.found(l)
 	return true

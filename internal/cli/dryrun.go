@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/plan"
 	"mcptest/internal/term"
 )
@@ -163,22 +164,22 @@ func dryOp(op *plan.Op, flow bool, server *plan.Server) string {
 
 // total says what a run would do.
 func (d *dryRunner) total(tests int) {
-	parts := []string{plural(tests-d.skipped, "test")}
-	calls := plural(d.calls, "call")
+	parts := []string{display.Count(tests-d.skipped, "test")}
+	calls := display.Count(d.calls, "call")
 	if d.most > d.calls {
 		calls += fmt.Sprintf(" (up to %d with retries)", d.most)
 	}
 	parts = append(parts, calls)
-	started := plural(len(d.servers), "server")
+	started := display.Count(len(d.servers), "server")
 	if d.fresh > 0 {
 		started += " (started afresh for each test)"
 	}
 	parts = append(parts, started)
 	if d.hooks > 0 {
-		parts = append(parts, plural(d.hooks, "hook"))
+		parts = append(parts, display.Count(d.hooks, "hook"))
 	}
 	if d.runs > 0 {
-		parts = append(parts, plural(d.runs, "fixture program"))
+		parts = append(parts, display.Count(d.runs, "fixture program"))
 	}
 	if d.execs {
 		parts = append(parts, "programs of exec matchers")

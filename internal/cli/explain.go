@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/gen"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/result"
+	"mcptest/internal/source"
 	"mcptest/schemas"
 )
 
@@ -103,11 +104,7 @@ func explain(s Streams, words []string) error {
 			found = gen.Find(all, indices().ReplaceAllString(word, ""))
 		}
 		if len(found) == 0 {
-			hint := ""
-			if near := gen.Nearest(all, word); near != "" {
-				hint = fmt.Sprintf(" (did you mean %q?)", near)
-			}
-			unknown = append(unknown, fmt.Sprintf("unknown word %q%s", word, hint))
+			unknown = append(unknown, fmt.Sprintf("unknown word %q%s", word, source.Aside(source.Suggest(gen.Nearest(all, word)))))
 		}
 		known = append(known, found...)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/display"
 	"mcptest/internal/draft"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
@@ -216,7 +217,7 @@ func (i *initializer) tell(passed int) {
 			other = append(other, t.Subject)
 		}
 	}
-	out("wrote %s: %s of %s", i.f.output, plural(len(i.suite.Tests), "test"), i.suite.From)
+	out("wrote %s: %s of %s", i.f.output, display.Count(len(i.suite.Tests), "test"), i.suite.From)
 	out("  %s now. Check the lines marked \"review\": they record what the server answers today.", passes(passed))
 	if len(closed) > 0 {
 		out("  %s, because the tools are not annotated read-only: %s (--call NAME calls one, --call '*' all)", skipped(len(closed)), strings.Join(closed, ", "))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"mcptest/internal/display"
 	"mcptest/internal/draft"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -66,7 +67,7 @@ func (i *initializer) tryAll(ctx context.Context) error {
 // discover lists what the server has.
 func (i *initializer) discover(ctx context.Context) error {
 	d := doctor{look: i.look}
-	i.suite.From = oneLineName(i.redactor.String(d.serverName()))
+	i.suite.From = display.OneLine(i.redactor.String(d.serverName()))
 	i.suite.Mask = i.redactor.String
 	// A server without a session says its name beside the result.
 	info := i.sess.ServerInfo()
@@ -239,5 +240,3 @@ func shortName(called string) string {
 	}
 	return out
 }
-
-func oneLineName(s string) string { return strings.Join(strings.Fields(s), " ") }

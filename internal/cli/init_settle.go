@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
 	"mcptest/internal/draft"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
@@ -54,7 +55,7 @@ func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) 
 	set.CI = false
 	p, more := plan.Compile(suites, set)
 	if errs, _ := f.print(i.s, append(diags, more...)); errs > 0 {
-		return nil, 0, fail(exitInternal, "%s was written with %s", i.f.output, plural(errs, "mistake"))
+		return nil, 0, fail(exitInternal, "%s was written with %s", i.f.output, display.Count(errs, "mistake"))
 	}
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: i.redactor})
 	code := run.Run(ctx, p, run.World{

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/display"
 	"mcptest/internal/mcpserver"
 	"mcptest/internal/mock"
 	"mcptest/internal/source"
@@ -123,7 +124,7 @@ func mockManifest(s Streams, from, preset string) (*mock.Manifest, error) {
 	}
 	errs, _ := printDiagnostics(s, "", ds)
 	if m == nil {
-		return nil, fail(exitInvalid, "%s in the manifest %s", plural(max(errs, 1), "mistake"), from)
+		return nil, fail(exitInvalid, "%s in the manifest %s", display.Count(max(errs, 1), "mistake"), from)
 	}
 	return m, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
 	"mcptest/internal/plan"
 	"mcptest/internal/report"
 	"mcptest/internal/result"
@@ -180,7 +181,7 @@ func (f *runFlags) settling(s Streams, p *plan.Plan) (*settling, error) {
 		return nil, err
 	}
 	if errs, _ := f.print(s, diags); errs > 0 {
-		return nil, fail(exitInvalid, "%s in %s; nothing was run", plural(errs, "error"), f.baseline)
+		return nil, fail(exitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), f.baseline)
 	}
 	t.baseline = b
 	return t, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/report"
@@ -167,7 +168,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s Streams) (*plan.Pla
 	diags = append(diags, more...)
 	errs, _ := f.print(s, diags)
 	if errs > 0 {
-		return nil, nil, fail(exitInvalid, "%s in %s; nothing was run", plural(errs, "error"), blame(diags, strings.Join(paths, ", ")))
+		return nil, nil, fail(exitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), blame(diags, strings.Join(paths, ", ")))
 	}
 	if err := f.knownServers(suites); err != nil {
 		return nil, nil, err
@@ -230,7 +231,7 @@ func (f *runFlags) selected(p *plan.Plan) []string {
 	if why == "" {
 		why = "only: in the suite"
 	}
-	return []string{fmt.Sprintf("%d of %s selected: %s", have, plural(all, "test"), why)}
+	return []string{fmt.Sprintf("%d of %s selected: %s", have, display.Count(all, "test"), why)}
 }
 
 // again are the flags without which a test would not be the same when it is
@@ -265,7 +266,7 @@ func (f *runFlags) selection(p *plan.Plan) string {
 	if len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers) > 0 && f.lastFailed {
 		word = "matches all of"
 	}
-	return fmt.Sprintf("none of the %s %s %s", plural(n, "test"), word, f.chosen())
+	return fmt.Sprintf("none of the %s %s %s", display.Count(n, "test"), word, f.chosen())
 }
 
 // execute runs the plan and writes the reports.

@@ -177,11 +177,10 @@ func unusedVars(suites []*suite.Suite) source.Diagnostics {
 		if used {
 			continue
 		}
-		d := source.Diagnostic{Path: "--var", Severity: source.Warning, Code: "unused-var", Msg: fmt.Sprintf("no suite declares or uses a variable called %q", name)}
-		if near := source.Nearest(name, known); near != "" {
-			d.Hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		diags = append(diags, d)
+		diags = append(diags, source.Diagnostic{
+			Path: "--var", Severity: source.Warning, Code: "unused-var",
+			Msg: fmt.Sprintf("no suite declares or uses a variable called %q", name), Hint: source.DidYouMean(name, known),
+		})
 	}
 	return diags
 }
@@ -233,11 +232,4 @@ func inCI(env []string) bool {
 		return false
 	}
 	return true
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return fmt.Sprintf("1 %s", word)
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }

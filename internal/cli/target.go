@@ -14,6 +14,7 @@ import (
 
 	"mcptest/internal/auth"
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
@@ -80,7 +81,7 @@ func (f *targetFlags) split(cmd *cobra.Command, args []string, limit int) (own, 
 	}
 	if len(own) > limit {
 		if strings.Contains(own[limit], "=") && cmd.Flags().Lookup("arg") != nil {
-			return nil, nil, fail(exitInvalid, "%s: unexpected argument %q (did you mean --arg %s?)", cmd.Name(), own[limit], proc.Quote(own[limit]))
+			return nil, nil, fail(exitInvalid, "%s: unexpected argument %q%s", cmd.Name(), own[limit], source.Aside(source.Suggest("--arg "+proc.Quote(own[limit]))))
 		}
 		return nil, nil, fail(exitInvalid, "%s: unexpected argument %q (the server's command goes after --)", cmd.Name(), own[limit])
 	}
@@ -247,7 +248,7 @@ func (f *targetFlags) ofSuite(s Streams, redactor *secret.Redactor) (*plan.Serve
 	set.CI, set.Names = false, map[string]bool{} // no test is run
 	p, more := plan.Compile(suites, set)
 	if errs, _ := printDiagnostics(s, f.color, append(diags, more...)); errs > 0 || len(p.Files) != 1 {
-		return nil, fail(exitInvalid, "%s in %s", plural(max(errs, 1), "error"), paths[0])
+		return nil, fail(exitInvalid, "%s in %s", display.Count(max(errs, 1), "error"), paths[0])
 	}
 	file := p.Files[0]
 	sv := file.Default
@@ -283,7 +284,7 @@ func noServer(file *plan.File, name, path string) string {
 	case name == "":
 		return path + " has no default server: use --server " + strings.Join(names, " or --server ")
 	case near != "":
-		return path + " declares no server called " + name + ": did you mean " + near + "?"
+		return path + " declares no server called " + name + source.Aside(source.Suggest(near))
 	}
 	return path + " declares no server called " + name + "; it has " + strings.Join(names, ", ")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/term"
 )
@@ -315,8 +316,8 @@ func (l *look) table(what string, head []string, rows [][]string) error {
 		for i := range r {
 			r[i] = l.text(r[i])
 			if i < len(r)-1 {
-				r[i] = term.Truncate(r[i], longestCell)
-				widths[i] = max(widths[i], term.Width(r[i]))
+				r[i] = display.Truncate(r[i], longestCell)
+				widths[i] = max(widths[i], display.Width(r[i]))
 			}
 		}
 	}
@@ -330,7 +331,7 @@ func (l *look) table(what string, head []string, rows [][]string) error {
 		for i, c := range cells {
 			if i == len(cells)-1 {
 				if left > 20 {
-					c = term.Truncate(c, left)
+					c = display.Truncate(c, left)
 				}
 				text += l.palette.Paint(st, c)
 				break

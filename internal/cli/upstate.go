@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
 	"mcptest/internal/osfile"
 	"mcptest/internal/proc"
 	"mcptest/internal/run"
@@ -185,7 +186,7 @@ func (st *upState) finish(s Streams) {
 		_ = st.remove()
 		return
 	}
-	fmt.Fprintf(s.Err, "mcptest: up: %s left running; stop it with mcptest down\n", plural(len(st.Groups), "process group"))
+	fmt.Fprintf(s.Err, "mcptest: up: %s left running; stop it with mcptest down\n", display.Count(len(st.Groups), "process group"))
 	for _, g := range st.Groups {
 		fmt.Fprintf(s.Err, "  pid %d %s\n", g.Pid, term.Escape(g.Name))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/display"
 	"mcptest/internal/plan"
 	"mcptest/internal/term"
 )
@@ -34,9 +35,9 @@ Exit codes: 0 no errors, 2 otherwise.`,
 			p, more := plan.Compile(suites, set)
 			errs, warns := f.print(s, append(diags, more...))
 			if errs > 0 {
-				return fail(exitInvalid, "%s, %s", plural(errs, "error"), plural(warns, "warning"))
+				return fail(exitInvalid, "%s, %s", display.Count(errs, "error"), display.Count(warns, "warning"))
 			}
-			_, err = fmt.Fprintf(s.Out, "%s, %s, no errors, %s\n", plural(len(suites), "suite"), plural(p.Len(), "test"), plural(warns, "warning"))
+			_, err = fmt.Fprintf(s.Out, "%s, %s, no errors, %s\n", display.Count(len(suites), "suite"), display.Count(p.Len(), "test"), display.Count(warns, "warning"))
 			return err
 		},
 	}

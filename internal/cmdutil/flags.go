@@ -62,7 +62,7 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	if near == "" || unknown.GetSpecifiedShortnames() != "" && otherFlags[name] == "" {
 		return unknown
 	}
-	return fmt.Errorf("%w (did you mean --%s?)", unknown, near)
+	return fmt.Errorf("%w%s", unknown, source.Aside(source.Suggest("--"+near)))
 }
 
 // reservedFlags of run have a meaning in a later version.

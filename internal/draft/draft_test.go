@@ -131,7 +131,7 @@ func TestExpectations(t *testing.T) {
 		"refused":      {answers(t, `{"isError": true, "content": []}`, `{"isError": true, "content": []}`), []string{"# review: these arguments were refused: without a word", "# review", "- {target: result.isError, matcher: {exact: true}}"}},
 		"refused once": {answers(t, `{"isError": true}`, `{}`), []string{"# review: it was refused once and not another time", `- {target: refusal, matcher: {type: [object, "null"]}}`}},
 		"an error": {[]draft.Answer{{Code: jsonv.Int(-32602), Reason: "bad\nargs \x1b[31m"}, {Code: jsonv.Int(-32602)}}, []string{
-			"# review: these arguments were refused: bad args [31m", "# review", "- {target: error.code, matcher: {exact: -32602}}",
+			"# review: these arguments were refused: bad args \\x1b[31m", "# review", "- {target: error.code, matcher: {exact: -32602}}",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

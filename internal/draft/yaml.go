@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
@@ -24,7 +23,7 @@ func (s *Suite) YAML() []byte {
 		w.line("# Left out, for you to write:")
 	}
 	for _, o := range s.Omitted {
-		w.line("# - %s", oneLine(o))
+		w.line("# - %s", display.OneLine(o))
 	}
 	return w.b.Bytes()
 }
@@ -149,7 +148,7 @@ func (w *writer) test(t *Test, name string) {
 		w.line("    %s: %s", key[1], w.suite.mask(flow(t.Args)))
 	}
 	if t.Skip != "" {
-		w.line("    skip: %s", literal(oneLine(w.suite.mask(t.Skip))))
+		w.line("    skip: %s", literal(display.OneLine(w.suite.mask(t.Skip))))
 		w.line("")
 		return
 	}
@@ -198,7 +197,7 @@ func (s *Suite) Names() []string {
 }
 
 func (s *Suite) name(t *Test) string {
-	name := oneLine(s.mask(t.Subject))
+	name := display.OneLine(s.mask(t.Subject))
 	switch {
 	case t.List != "":
 		return "the " + t.List + " that there are"
@@ -222,22 +221,7 @@ const maxComment = 160
 
 // comment makes a text fit for the rest of a line behind #.
 func comment(s string) string {
-	s = oneLine(s)
-	if utf8.RuneCountInString(s) > maxComment {
-		s = string([]rune(s)[:maxComment]) + "…"
-	}
-	return s
-}
-
-// oneLine drops what can't stand in a line of text.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || display.Hidden(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
+	return display.Truncate(display.OneLine(s), maxComment)
 }
 
 // plain is a text that YAML reads as a text without quotes, at any place.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"mcptest/internal/display"
 	"mcptest/internal/source"
 )
 
@@ -42,14 +43,6 @@ func (c *compiler) errorIn(n *source.Node, offset int, path, hint, format string
 	diag.Hint, diag.Pos = hint, n.In(offset)
 }
 
-// didYouMean is the end of a message about an unknown word.
-func didYouMean(word string, known []string) string {
-	if near := source.Nearest(word, known); near != "" {
-		return " (did you mean " + quote(near) + "?)"
-	}
-	return ""
-}
-
 // keys checks a map's keys and hands each known one to use. It reports
 // whether the node is a map with all required keys; what names the thing for
 // messages.
@@ -68,7 +61,7 @@ func (c *compiler) keys(n *source.Node, path, what string, known, required []str
 		if row := c.row(f.Key.Text); row != nil && slices.Contains(known, "matcher") {
 			hint = "write matcher: {" + f.Key.Text + ": …}"
 		}
-		c.errorf(f.Key, path, hint, "unknown key %s%s", quoteKey(f.Key.Text), didYouMean(f.Key.Text, known))
+		c.errorf(f.Key, path, hint, "unknown key %s%s", quoteKey(f.Key.Text), source.Aside(source.DidYouMean(f.Key.Text, known)))
 		meant = append(meant, source.Nearest(f.Key.Text, known))
 	}
 	complete := true
@@ -119,7 +112,7 @@ func (c *compiler) number(n *source.Node, path string) (float64, bool) {
 	}
 	f, err := strconv.ParseFloat(n.Text, 64)
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		c.errorf(n, path, "", "the number %s is out of range", cutText(n.Text, shownKey))
+		c.errorf(n, path, "", "the number %s is out of range", display.Truncate(n.Text, shownKey))
 		return 0, false
 	}
 	return f, true
@@ -139,7 +132,7 @@ func (c *compiler) weight(n *source.Node, path string) (float64, bool) {
 func (c *compiler) share(n *source.Node, path string) (float64, bool) {
 	t, ok := c.number(n, path)
 	if ok && (t < 0 || t > 1) {
-		c.errorf(n, path, "", "the threshold %s is outside 0 to 1", cutText(n.Text, shownKey))
+		c.errorf(n, path, "", "the threshold %s is outside 0 to 1", display.Truncate(n.Text, shownKey))
 		return 0, false
 	}
 	return t, ok

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -81,7 +82,7 @@ func (t *Tree) Evaluate(ctx context.Context, o *Observation, env *Env) Verdict {
 	}
 	why = append(why, t.evaluateMetrics(&v)...)
 	v.Pass = len(why) == 0
-	v.Message = cutText(strings.Join(why, "; "), maxMessage)
+	v.Message = display.Truncate(strings.Join(why, "; "), maxMessage)
 	return v
 }
 
@@ -155,7 +156,7 @@ func failures(items []ItemResult) string {
 		if failing++; failing == 1 {
 			first = items[i].Message
 			if items[i].Name != "" && !items[i].Set {
-				first = cutText(items[i].Name, shownKey) + ": " + first
+				first = display.Truncate(items[i].Name, shownKey) + ": " + first
 			}
 		}
 	}
@@ -215,7 +216,7 @@ func (a *Assertion) evaluate(ctx context.Context, o *Observation, env *Env, r *I
 	if a.Message != "" {
 		r.Message = oneLine(a.Message, maxLine) + ": " + r.Message
 	}
-	r.Message = cutText(r.Message, maxMessage)
+	r.Message = display.Truncate(r.Message, maxMessage)
 	if s.Elsewhere != "" && out.Actual != "nothing" {
 		r.Notes = append(r.Notes, "the value was found in "+s.Elsewhere)
 	}

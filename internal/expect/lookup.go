@@ -93,7 +93,7 @@ func (c *compiler) unknownMatcher(key *source.Node, path string) {
 	msg, hint := "unknown matcher "+quoteKey(name), "the matchers are "+strings.Join(names, ", ")
 	if near != "" {
 		hint = ""
-		msg += " (did you mean " + quote(near) + "?)"
+		msg += source.Aside(source.Suggest(near))
 	}
 	c.errorf(key, path, hint, "%s", msg)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -239,9 +240,9 @@ func (m containsMany) Match(_ context.Context, s Subject, _ *Env) Outcome {
 		return passed
 	}
 	if !m.all {
-		return Outcome{Msg: "contains none of " + orList(lacking) + ": " + got(s.Value)}
+		return Outcome{Msg: "contains none of " + display.Alternatives(lacking, "or") + ": " + got(s.Value)}
 	}
-	msg := "does not contain " + orList(lacking)
+	msg := "does not contain " + display.Alternatives(lacking, "or")
 	if lacks < len(m.wants) {
 		msg += fmt.Sprintf(" (but the other %d)", len(m.wants)-lacks)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -72,7 +73,7 @@ func (m elements) Match(ctx context.Context, s Subject, env *Env) Outcome {
 		return o
 	}
 	o := Outcome{Expected: "an element that " + m.words(), Unfit: unfits > 0, Diff: failing}
-	o.Msg = fmt.Sprintf("none of %s %s", count(total, "element"), m.words())
+	o.Msg = fmt.Sprintf("none of %s %s", display.Count(total, "element"), m.words())
 	if fails > 0 {
 		o.Msg += ", the first: " + failing[0]
 	} else {
@@ -88,8 +89,12 @@ func (m elements) everyOutcome(failing []string, fails, unfits, total int) Outco
 	case fails == 0:
 		return passed
 	}
+	verb := "do"
+	if fails == 1 {
+		verb = "does"
+	}
 	o := Outcome{
-		Msg: fmt.Sprintf("%s not pass, the first: %s", countOf(fails, total)+plural(fails, " does", " do"), failing[0]),
+		Msg: fmt.Sprintf("%s %s not pass, the first: %s", countOf(fails, total), verb, failing[0]),
 		// One element that was judged to fail decides; only when none was
 		// is the whole undecided.
 		Unfit:    unfits == fails,
@@ -112,7 +117,7 @@ func members(v jsonv.Value) iter.Seq2[string, jsonv.Value] {
 			}
 		}
 		for key, e := range v.Members() {
-			if !yield(cutText(keyPath(key), shownKey), e) {
+			if !yield(display.Truncate(keyPath(key), shownKey), e) {
 				return
 			}
 		}

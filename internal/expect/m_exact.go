@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -62,7 +63,7 @@ func numberOrText(want, v jsonv.Value) []string {
 func changeLines(changes []jsonv.Change) []string {
 	lines := make([]string, 0, min(len(changes), maxLines))
 	for _, ch := range changes[:min(len(changes), maxLines)] {
-		path := cutText(ch.Path, shownInLine)
+		path := display.Truncate(ch.Path, shownInLine)
 		if path == "" {
 			path = "the value"
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -32,7 +33,7 @@ func compileExec(c *compiler, n *source.Node, path string) Matcher {
 		return nil
 	}
 	if n.Kind == source.KindString {
-		c.errorf(n, path, "write it as a list: ["+strings.Join(strings.Fields(cutText(n.Text, shownKey)), ", ")+"]", "want a program and its arguments as a list, got %s", describe(n))
+		c.errorf(n, path, "write it as a list: ["+strings.Join(strings.Fields(display.Truncate(n.Text, shownKey)), ", ")+"]", "want a program and its arguments as a list, got %s", describe(n))
 		return nil
 	}
 	items, ok := c.list(n, path, "words")
@@ -134,7 +135,7 @@ var (
 type execMatcher struct{ argv []string }
 
 func (m execMatcher) Match(ctx context.Context, s Subject, env *Env) Outcome {
-	name := cutText(m.argv[0], shownInLine)
+	name := display.Truncate(m.argv[0], shownInLine)
 	if env == nil || env.Exec == nil {
 		return Outcome{Unfit: true, Msg: "the program " + name + " was not run: no programs are run here"}
 	}

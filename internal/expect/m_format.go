@@ -3,6 +3,7 @@ package expect
 import (
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -20,7 +21,7 @@ func compileFormat(c *compiler, n *source.Node, path string) Matcher {
 	}
 	f := findFormat(name)
 	if f == nil {
-		c.errorf(n, path, "the formats are "+strings.Join(formatNames(), ", "), "unknown format %s%s", quoteKey(name), didYouMean(name, formatNames()))
+		c.errorf(n, path, "the formats are "+strings.Join(formatNames(), ", "), "unknown format %s%s", quoteKey(name), source.Aside(source.DidYouMean(name, formatNames())))
 		return nil
 	}
 	return matchFunc(func(v jsonv.Value) Outcome {
@@ -29,7 +30,7 @@ func compileFormat(c *compiler, n *source.Node, path string) Matcher {
 		}
 		text := v.Text()
 		if len(text) > maxFormatBytes {
-			return failed("want " + f.what + ", got a text of " + count(v.Len(), "character"))
+			return failed("want " + f.what + ", got a text of " + display.Count(v.Len(), "character"))
 		}
 		if f.valid(text) {
 			return passed

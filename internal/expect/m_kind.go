@@ -1,11 +1,13 @@
 package expect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -74,11 +76,8 @@ func compileType(c *compiler, n *source.Node, path string) Matcher {
 			continue
 		}
 		if !slices.Contains(jsonTypes, name) {
-			meant := didYouMean(name, jsonTypes)
-			if known := typeMisnomers[strings.ToLower(name)]; known != "" {
-				meant = " (did you mean " + quote(known) + "?)"
-			}
-			c.errorf(t, at, "the types are "+strings.Join(jsonTypes, ", "), "unknown type %s%s", quoteKey(name), meant)
+			near := cmp.Or(typeMisnomers[strings.ToLower(name)], source.Nearest(name, jsonTypes))
+			c.errorf(t, at, "the types are "+strings.Join(jsonTypes, ", "), "unknown type %s%s", quoteKey(name), source.Aside(source.Suggest(near)))
 			continue
 		}
 		types = append(types, name)
@@ -92,7 +91,7 @@ func compileType(c *compiler, n *source.Node, path string) Matcher {
 				return passed
 			}
 		}
-		return Outcome{Msg: "want the type " + orList(types) + ", got " + v.Kind().String() + " " + show(v, shownInLine), Expected: "type " + orList(types)}
+		return Outcome{Msg: "want the type " + display.Alternatives(types, "or") + ", got " + v.Kind().String() + " " + show(v, shownInLine), Expected: "type " + display.Alternatives(types, "or")}
 	})
 }
 
@@ -166,7 +165,7 @@ func (c *compiler) count(n *source.Node, path string, most int) (int, bool) {
 		if most == maxLength {
 			span = "of 0 or more"
 		}
-		c.errorf(n, path, "", "want a whole number %s, got %s", span, cutText(n.Text, shownKey))
+		c.errorf(n, path, "", "want a whole number %s, got %s", span, display.Truncate(n.Text, shownKey))
 		return 0, false
 	}
 	return int(f), true
@@ -229,13 +228,13 @@ func (m lengthMatcher) match(v jsonv.Value) Outcome {
 	want := ""
 	switch {
 	case m.min == m.max:
-		want = count(m.min, thing)
+		want = display.Count(m.min, thing)
 	case m.max == maxLength:
-		want = "at least " + count(m.min, thing)
+		want = "at least " + display.Count(m.min, thing)
 	case m.min == 0:
-		want = "at most " + count(m.max, thing)
+		want = "at most " + display.Count(m.max, thing)
 	default:
-		want = fmt.Sprintf("%d to %s", m.min, count(m.max, thing))
+		want = fmt.Sprintf("%d to %s", m.min, display.Count(m.max, thing))
 	}
 	return Outcome{Msg: fmt.Sprintf("want %s, got %d: %s", want, n, show(v, shownInLine)), Expected: want}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -51,7 +52,7 @@ func (c *compiler) regexError(n *source.Node, path string, err error) {
 		offset = i
 	}
 	if bad.Expr != "" && bad.Expr != n.Text {
-		msg += ": " + cutText(bad.Expr, shownKey)
+		msg += ": " + display.Truncate(bad.Expr, shownKey)
 	}
 	hint := ""
 	if bad.Code == syntax.ErrInvalidPerlOp || bad.Code == syntax.ErrInvalidEscape ||
@@ -70,7 +71,7 @@ func matchRegex(re *regexp.Regexp, v jsonv.Value) Outcome {
 		if re.MatchString(text) {
 			return passed
 		}
-		return Outcome{Msg: "no match of /" + cutText(re.String(), shownInLine) + "/ in " + got(v), Expected: "a match of /" + cutText(re.String(), maxLine) + "/"}
+		return Outcome{Msg: "no match of /" + display.Truncate(re.String(), shownInLine) + "/ in " + got(v), Expected: "a match of /" + display.Truncate(re.String(), maxLine) + "/"}
 	}
 	cut := maxRegexSubject
 	for cut > 0 && !utf8.RuneStart(text[cut]) {
@@ -82,7 +83,7 @@ func matchRegex(re *regexp.Regexp, v jsonv.Value) Outcome {
 	}
 	return Outcome{
 		Unfit:    true,
-		Msg:      "no match of /" + cutText(re.String(), shownInLine) + "/ in the first 1 MiB, which is all that is searched: " + got(v),
-		Expected: "a match of /" + cutText(re.String(), maxLine) + "/",
+		Msg:      "no match of /" + display.Truncate(re.String(), shownInLine) + "/ in the first 1 MiB, which is all that is searched: " + got(v),
+		Expected: "a match of /" + display.Truncate(re.String(), maxLine) + "/",
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -111,7 +112,7 @@ func (c *compiler) schemaError(n *source.Node, path string, bad *jsonv.SchemaErr
 // meant suggests a known word for an unknown one: a near one, or the shortest
 // that it begins, such as minimum for min.
 func meant(word string, known []string) string {
-	near := didYouMean(word, known)
+	near := source.Aside(source.DidYouMean(word, known))
 	if near != "" || word == "" {
 		return near
 	}
@@ -121,7 +122,7 @@ func meant(word string, known []string) string {
 			shortest = k
 		}
 	}
-	return didYouMean(shortest, known)
+	return source.Aside(source.Suggest(shortest))
 }
 
 // fileURI is the file: URL of the file that a place is in, which relative
@@ -215,7 +216,7 @@ func (m *schemaMatcher) validate(ctx context.Context, v jsonv.Value) Outcome {
 func (m *schemaMatcher) line(v jsonv.Violation) string {
 	out := oneLine(v.Msg, maxLine)
 	if v.InstancePath != "" {
-		out = cutText(v.InstancePath, shownInLine) + ": " + out
+		out = display.Truncate(v.InstancePath, shownInLine) + ": " + out
 	}
 	if line := m.lines[strings.TrimPrefix(v.SchemaPointer, "#")]; line > 0 {
 		out += fmt.Sprintf(" (schema line %d)", line)

@@ -3,6 +3,7 @@ package expect
 import (
 	"fmt"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -80,7 +81,7 @@ func (d *subsetDiff) add(path, format string, args ...any) {
 		if path == "" {
 			path = "the value"
 		}
-		d.lines = append(d.lines, cutText(path, shownInLine)+": "+fmt.Sprintf(format, args...))
+		d.lines = append(d.lines, display.Truncate(path, shownInLine)+": "+fmt.Sprintf(format, args...))
 	}
 }
 
@@ -95,7 +96,7 @@ func (d *subsetDiff) compare(path string, want, v jsonv.Value) {
 				d.compare(at, w, g)
 			} else {
 				d.looksNested(w)
-				d.add(at, "missing, want %s%s", show(w, shownKey), didYouMean(key, someKeys(v)))
+				d.add(at, "missing, want %s%s", show(w, shownKey), source.Aside(source.DidYouMean(key, someKeys(v))))
 			}
 		}
 	case want.Kind() == jsonv.KindArray && v.Kind() == jsonv.KindArray:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -37,7 +38,7 @@ func compileAffix(verb string, has func(s, affix string) bool) func(*compiler, *
 			if has(v.Text(), want) {
 				return passed
 			}
-			expected := "text that " + verb + " " + quote(cutText(want, shownInLine))
+			expected := "text that " + verb + " " + quote(display.Truncate(want, shownInLine))
 			return Outcome{Msg: "want " + expected + ", got " + affixOf(v.Text(), verb == "ends with"), Expected: expected}
 		})
 	}
@@ -111,8 +112,8 @@ func (m levenshtein) match(v jsonv.Value) Outcome {
 		distance = fmt.Sprint(d)
 	}
 	return Outcome{
-		Msg:      fmt.Sprintf("the edit distance to %s is %s, want at most %d: got %s", quote(cutText(m.value, shownInLine)), distance, m.max, got(v)),
-		Expected: fmt.Sprintf("at most %d edits from %s", m.max, quote(cutText(m.value, shownInLine))),
+		Msg:      fmt.Sprintf("the edit distance to %s is %s, want at most %d: got %s", quote(display.Truncate(m.value, shownInLine)), distance, m.max, got(v)),
+		Expected: fmt.Sprintf("at most %d edits from %s", m.max, quote(display.Truncate(m.value, shownInLine))),
 	}
 }
 

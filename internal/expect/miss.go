@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -38,10 +39,7 @@ func (m *Miss) Reason() string {
 	if m.ofAll > 1 {
 		out = "in none of " + strconv.Itoa(m.ofAll) + " elements; the first: " + out
 	}
-	if m.Near != "" {
-		out += " (did you mean " + quote(m.Near) + "?)"
-	}
-	return out
+	return out + source.Aside(source.Suggest(m.Near))
 }
 
 // newMiss describes that the first of steps leads nowhere from v at prefix.
@@ -53,7 +51,7 @@ func newMiss(target, prefix string, v jsonv.Value, steps []step) *Miss {
 		m.why = fmt.Sprintf("no key %s in %s; it has %s", quoteKey(s.name), prefix, haveKeys(v))
 		m.Near = source.Nearest(s.name, someKeys(v))
 	case s.kind == stepIndex && v.Kind() == jsonv.KindArray:
-		m.why = fmt.Sprintf("no element %d in %s; it has %s", s.from, prefix, count(v.Len(), "element"))
+		m.why = fmt.Sprintf("no element %d in %s; it has %s", s.from, prefix, display.Count(v.Len(), "element"))
 	default:
 		m.why = fmt.Sprintf("%s is %s, %s", prefix, shape(v), s.wants())
 		m.Near = instead(prefix, v, s)
@@ -91,7 +89,7 @@ func instead(prefix string, v jsonv.Value, s step) string {
 				found = prefix + keyPath(key) + s.String()
 			}
 		}
-		return cutText(found, shownInLine)
+		return display.Truncate(found, shownInLine)
 	}
 	return ""
 }

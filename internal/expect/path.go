@@ -6,6 +6,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -209,7 +210,7 @@ func (p *pathParser) integer() (int, *TargetError) {
 	case p.text[digits] == '0' && (p.i-digits > 1 || digits > from):
 		return 0, &TargetError{Offset: from, Msg: "write the number " + text + " without leading zeros or a minus before zero"}
 	case err != nil || n > maxPathInt || n < -maxPathInt:
-		return 0, &TargetError{Offset: from, Msg: "the number " + cutText(text, shownKey) + " is too large"}
+		return 0, &TargetError{Offset: from, Msg: "the number " + display.Truncate(text, shownKey) + " is too large"}
 	}
 	return int(n), nil
 }

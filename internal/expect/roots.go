@@ -3,6 +3,7 @@ package expect
 import (
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -68,7 +69,7 @@ func rootNames() []string {
 	return names
 }
 
-func rootsHint() string { return "a target starts with " + orList(rootNames()) }
+func rootsHint() string { return "a target starts with " + display.Alternatives(rootNames(), "or") }
 
 // Names of result members, MCP schema, CallToolResult and Result.
 const (

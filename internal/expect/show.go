@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -27,9 +28,7 @@ const (
 func show(v jsonv.Value, limit int) string {
 	out := v.Short(limit)
 	if v.Kind() == jsonv.KindString && strings.HasSuffix(out, "…") {
-		if n := v.Len(); n > limit {
-			return out + `" (` + strconv.Itoa(n) + " characters)"
-		}
+		return out + `" (` + display.Count(v.Len(), "character") + ")"
 	}
 	return out
 }
@@ -54,7 +53,7 @@ func shape(v jsonv.Value) string {
 		if v.Len() == 0 {
 			return "an empty list"
 		}
-		return "a list of " + count(v.Len(), "element")
+		return "a list of " + display.Count(v.Len(), "element")
 	case jsonv.KindObject:
 		if v.Len() == 0 {
 			return "an empty object"
@@ -94,49 +93,17 @@ func describe(n *source.Node) string {
 	case source.KindString:
 		return "text " + quoteKey(n.Text)
 	}
-	return n.Kind.String() + " " + cutText(n.Text, shownKey)
+	return n.Kind.String() + " " + display.Truncate(n.Text, shownKey)
 }
 
 // quote puts text in quotes, as JSON does.
 func quote(s string) string { return string(jsonv.AppendString(nil, s)) }
 
 // quoteKey is quote for a text of unknown length.
-func quoteKey(s string) string { return quote(cutText(s, shownKey)) }
-
-// cutText shortens text to at most limit characters.
-func cutText(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n == limit {
-			return s[:i] + "…"
-		}
-		n++
-	}
-	return s
-}
-
-// count writes a number of things: 1 element, 2 elements.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
-}
+func quoteKey(s string) string { return quote(display.Truncate(s, shownKey)) }
 
 // countOf writes a share of elements: 1 of 3 elements.
-func countOf(n, total int) string { return fmt.Sprintf("%d of %s", n, count(total, "element")) }
-
-// orList joins words for a sentence: a, b or c.
-func orList(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}
+func countOf(n, total int) string { return fmt.Sprintf("%d of %s", n, display.Count(total, "element")) }
 
 // bound cuts a list of lines and each of its lines.
 func bound(lines []string) []string {
@@ -145,7 +112,7 @@ func bound(lines []string) []string {
 		lines = lines[:maxLines]
 	}
 	for i, line := range lines {
-		lines[i] = cutText(strings.TrimRight(line, "\n"), maxLine)
+		lines[i] = display.Truncate(strings.TrimRight(line, "\n"), maxLine)
 	}
 	if more > 0 {
 		lines = append(lines, fmt.Sprintf("… and %d more", more))
@@ -155,7 +122,7 @@ func bound(lines []string) []string {
 
 // oneLine makes text fit for a sentence: no line breaks, bounded.
 func oneLine(s string, limit int) string {
-	return cutText(strings.Join(strings.Fields(cutText(s, 4*limit)), " "), limit)
+	return display.Truncate(display.OneLine(display.Truncate(s, 4*limit)), limit)
 }
 
 // fmtPair writes two different numbers with as many decimals as it takes to
@@ -198,12 +165,4 @@ func window(s string, at int) string {
 		out = out[:len(out)-1] + `…"`
 	}
 	return out
-}
-
-// plural chooses between two forms of a word.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

@@ -118,7 +118,7 @@ func (t *Target) resolveRoot(steps []step, offsets []int) (int, *TargetError) {
 		near = source.Nearest(first.name, rootNames())
 	}
 	if near != "" {
-		e.Msg += " (did you mean " + quote(near) + "?)"
+		e.Msg += source.Aside(source.Suggest(near))
 		e.Hint = ""
 	}
 	return 0, e
@@ -142,9 +142,7 @@ func (t *Target) resolveHTTP(steps []step, offsets []int) (int, *TargetError) {
 		}
 	}
 	e := &TargetError{Offset: offsets[1], Msg: "http has no " + quote(steps[1].name), Hint: "write http.status or http.headers"}
-	if near := source.Nearest(steps[1].name, []string{"status", "headers"}); near != "" {
-		e.Msg += " (did you mean " + quote(near) + "?)"
-	}
+	e.Msg += source.Aside(source.DidYouMean(steps[1].name, []string{"status", "headers"}))
 	return 0, e
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mcptest/internal/display"
+
 	"github.com/aymanbagabas/go-udiff"
 )
 
@@ -112,11 +114,11 @@ func unified(want, v string) []string {
 	}
 	switch {
 	case cut && rest > 0:
-		lines = append(lines, fmt.Sprintf("… %s of the diff are not shown, and the texts go on: only their parts around the first difference were compared", count(rest, "line")))
+		lines = append(lines, fmt.Sprintf("… %s of the diff are not shown, and the texts go on: only their parts around the first difference were compared", display.Count(rest, "line")))
 	case cut:
 		lines = append(lines, "… the texts are longer; only their parts around the first difference were compared")
 	case rest > 0:
-		lines = append(lines, fmt.Sprintf("… %s of the diff not shown", count(rest, "line")))
+		lines = append(lines, fmt.Sprintf("… %s of the diff not shown", display.Count(rest, "line")))
 	}
 	return lines
 }

@@ -142,5 +142,5 @@ func (t *Tree) unknownRef(ref string, i int) string {
 	for j := range i {
 		names = append(names, t.Metrics[j].Name)
 	}
-	return "no assertion, set or earlier metric is named " + quoteKey(ref) + ": it counts as 0" + didYouMean(ref, names)
+	return "no assertion, set or earlier metric is named " + quoteKey(ref) + ": it counts as 0" + source.Aside(source.DidYouMean(ref, names))
 }

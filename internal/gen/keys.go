@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -70,7 +71,7 @@ func (w *keyWalk) keysOf(m keyMap) {
 			path = m.path + "." + name
 		}
 		k := Key{
-			Name: name, Section: m.section, Where: path, Type: w.label(v), Doc: sentence(w.doc(v)),
+			Name: name, Section: m.section, Where: path, Type: w.label(v), Doc: display.Sentence(w.doc(v)),
 			Required: required[name], Example: v.Lookup("examples").At(0), Pointer: m.pointer + "/properties/" + name,
 		}
 		if def, ok := w.resolved(v).Get("default"); ok {
@@ -285,20 +286,6 @@ func bounds(v jsonv.Value) string {
 		return ", more than " + above.Literal()
 	}
 	return ""
-}
-
-// sentence gives a doc line a capital and a full stop.
-func sentence(s string) string {
-	if s == "" {
-		return ""
-	}
-	if first, rest, _ := strings.Cut(s, " "); isWord(first) && !reserved[first] {
-		s = strings.TrimSpace(strings.ToUpper(first[:1]) + first[1:] + " " + rest)
-	}
-	if !strings.HasSuffix(s, ".") {
-		s += "."
-	}
-	return s
 }
 
 func isWord(s string) bool {

@@ -3,6 +3,8 @@ package gen
 import (
 	"fmt"
 	"strings"
+
+	"mcptest/internal/display"
 )
 
 // Program is a command line: what its help says, as data.
@@ -76,7 +78,7 @@ func cliPage(programs []Program) []byte {
 // proseBlock is a long help text: paragraphs, and indented lines as code.
 func proseBlock(long, short string) string {
 	if long == "" {
-		return prose(sentence(short))
+		return prose(display.Sentence(short))
 	}
 	var b strings.Builder
 	for _, part := range strings.Split(long, "\n\n") {
@@ -112,11 +114,11 @@ func manPage(prog Program) []byte {
 		fmt.Fprintf(&b, ".SS %s\n", roff(c.Synopsis))
 		long := c.Long
 		if long == "" {
-			long = sentence(c.Short)
+			long = display.Sentence(c.Short)
 		}
 		b.WriteString(roffText(long))
 		for _, f := range c.Flags {
-			fmt.Fprintf(&b, ".TP\n.B %s\n%s", roff(f.spelled()), roffText(sentence(f.Doc)))
+			fmt.Fprintf(&b, ".TP\n.B %s\n%s", roff(f.spelled()), roffText(display.Sentence(f.Doc)))
 			if f.Default != "" {
 				fmt.Fprintf(&b, "Default: %s.\n", roff(f.Default))
 			}
@@ -127,7 +129,7 @@ func manPage(prog Program) []byte {
 	}
 	b.WriteString(".SH EXIT STATUS\n")
 	for _, c := range prog.ExitCodes {
-		fmt.Fprintf(&b, ".TP\n.B %d\n%s", c.Code, roffText(sentence(c.Doc)))
+		fmt.Fprintf(&b, ".TP\n.B %d\n%s", c.Code, roffText(display.Sentence(c.Doc)))
 	}
 	return []byte(b.String())
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"mcptest/internal/display"
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/report"
@@ -176,7 +177,7 @@ func reportersPage() []byte {
 		"from a saved `json` or `ndjson`.")
 	p.table("Name", "What it is", "Usual file")
 	for _, f := range report.Formats {
-		p.row(code(f.Name), prose(sentence(f.Doc)), code("report"+f.Ext))
+		p.row(code(f.Name), prose(display.Sentence(f.Doc)), code("report"+f.Ext))
 	}
 	return p.bytes()
 }
@@ -190,7 +191,7 @@ func exitCodesPage(programs []Program) []byte {
 		}
 		p.table("Code", "Meaning")
 		for _, c := range prog.ExitCodes {
-			p.row(code(fmt.Sprint(c.Code)), prose(sentence(c.Doc)))
+			p.row(code(fmt.Sprint(c.Code)), prose(display.Sentence(c.Doc)))
 		}
 	}
 	return p.bytes()

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/report"
@@ -53,11 +54,11 @@ func Topics(schema jsonv.Value, codes []ExitCode) []Topic {
 	}
 	for _, c := range codes {
 		name := strconv.Itoa(c.Code)
-		topics = append(topics, Topic{Kind: "exit code", Name: name, Title: "exit code " + name, Doc: sentence(c.Doc)})
+		topics = append(topics, Topic{Kind: "exit code", Name: name, Title: "exit code " + name, Doc: display.Sentence(c.Doc)})
 	}
 	for _, f := range report.Formats {
 		topics = append(topics, Topic{
-			Kind: "reporter", Name: f.Name, Title: "reporter " + f.Name, Doc: sentence(f.Doc),
+			Kind: "reporter", Name: f.Name, Title: "reporter " + f.Name, Doc: display.Sentence(f.Doc),
 			Example: "mcptest run --reporter " + f.Name + "\nmcptest run --reporter " + f.Name + "=report" + f.Ext,
 		})
 	}
@@ -91,7 +92,7 @@ func keyTopics(keys []Key) []Topic {
 }
 
 func rootTopic(r expect.Root) Topic {
-	t := Topic{Kind: "target root", Name: r.Name, Title: "target root " + r.Name, Doc: sentence(r.Doc)}
+	t := Topic{Kind: "target root", Name: r.Name, Title: "target root " + r.Name, Doc: display.Sentence(r.Doc)}
 	if r.Leaf != "" {
 		t.Facts = []string{"it is " + r.Leaf + ": no path can follow it"}
 	}
@@ -123,7 +124,7 @@ var rootExamples = map[string][2]string{
 
 func matcherTopic(row expect.Row) Topic {
 	return Topic{
-		Kind: "matcher", Name: row.Name, Aliases: row.Aliases, Title: "matcher " + row.Name, Doc: sentence(row.Doc),
+		Kind: "matcher", Name: row.Name, Aliases: row.Aliases, Title: "matcher " + row.Name, Doc: display.Sentence(row.Doc),
 		Example: row.Example, Passes: shown(row.Passes), Fails: shown(row.Fails), Message: failure(row),
 	}
 }

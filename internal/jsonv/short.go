@@ -1,34 +1,20 @@
 package jsonv
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
 
-// Short returns the value for a message: compact JSON of at most limit
-// characters, cut with "…" when it is longer; "absent" when there is no value.
+	"mcptest/internal/display"
+)
+
+// Short returns the value for a message: compact JSON of at most limit columns,
+// cut with "…" when it is longer; "absent" when there is no value.
 // Its cost depends on limit, not on the size of the value.
 func (v Value) Short(limit int) string {
 	if v.kind == KindAbsent {
 		return "absent"
 	}
 	limit = max(limit, 1)
-	// A character takes up to four bytes; anything longer is cut anyway.
-	return shorten(string(v.appendUpTo(nil, 4*limit+4)), limit)
-}
-
-func shorten(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	n, cut := 0, 0
-	for i := range s {
-		if n == limit-1 {
-			cut = i
-		}
-		if n == limit {
-			return s[:cut] + "…"
-		}
-		n++
-	}
-	return s
+	return display.Truncate(string(v.appendUpTo(nil, limit*display.MaxBytes)), limit)
 }
 
 // appendUpTo is Append that may stop once dst is longer than size bytes.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"mcptest/internal/display"
 )
 
 // Kind is the JSON type of a Value.
@@ -45,12 +47,10 @@ func (k Kind) String() string {
 // none.
 func (k Kind) WithArticle() string {
 	switch k {
-	case KindArray, KindObject:
-		return "an " + k.String()
 	case KindNull, KindAbsent:
 		return k.String()
 	}
-	return "a " + k.String()
+	return display.Article(k.String())
 }
 
 // Value is one immutable JSON value. The zero Value is absent.

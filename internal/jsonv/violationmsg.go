@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"strings"
 
+	"mcptest/internal/display"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
@@ -66,43 +68,29 @@ func (r *reporter) message(f finding, e *jsonschema.ValidationError) string {
 func countMessage(k jsonschema.ErrorKind) (string, bool) {
 	switch k := k.(type) {
 	case *kind.MinLength:
-		return fmt.Sprintf("want at least %s, got %d", plural(k.Want, "character"), k.Got), true
+		return fmt.Sprintf("want at least %s, got %d", display.Count(k.Want, "character"), k.Got), true
 	case *kind.MaxLength:
-		return fmt.Sprintf("want at most %s, got %d", plural(k.Want, "character"), k.Got), true
+		return fmt.Sprintf("want at most %s, got %d", display.Count(k.Want, "character"), k.Got), true
 	case *kind.MinItems:
-		return fmt.Sprintf("want at least %s, got %d", plural(k.Want, "item"), k.Got), true
+		return fmt.Sprintf("want at least %s, got %d", display.Count(k.Want, "item"), k.Got), true
 	case *kind.MaxItems:
-		return fmt.Sprintf("want at most %s, got %d", plural(k.Want, "item"), k.Got), true
+		return fmt.Sprintf("want at most %s, got %d", display.Count(k.Want, "item"), k.Got), true
 	case *kind.AdditionalItems:
-		return plural(k.Count, "item") + " too many", true
+		return display.Count(k.Count, "item") + " too many", true
 	case *kind.MinProperties:
-		return fmt.Sprintf("want at least %s, got %d", properties(k.Want), k.Got), true
+		return fmt.Sprintf("want at least %s, got %d", display.Count(k.Want, "property"), k.Got), true
 	case *kind.MaxProperties:
-		return fmt.Sprintf("want at most %s, got %d", properties(k.Want), k.Got), true
+		return fmt.Sprintf("want at most %s, got %d", display.Count(k.Want, "property"), k.Got), true
 	case *kind.UniqueItems:
 		return fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1]), true
 	case *kind.Contains:
 		return `no item fits the schema under "contains"`, true
 	case *kind.MinContains:
-		return fmt.Sprintf(`want at least %s that fit "contains", got %d`, plural(k.Want, "item"), len(k.Got)), true
+		return fmt.Sprintf(`want at least %s that fit "contains", got %d`, display.Count(k.Want, "item"), len(k.Got)), true
 	case *kind.MaxContains:
-		return fmt.Sprintf(`want at most %s that fit "contains", got %d`, plural(k.Want, "item"), len(k.Got)), true
+		return fmt.Sprintf(`want at most %s that fit "contains", got %d`, display.Count(k.Want, "item"), len(k.Got)), true
 	}
 	return "", false
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-func properties(n int) string {
-	if n == 1 {
-		return "1 property"
-	}
-	return fmt.Sprintf("%d properties", n)
 }
 
 // falseMessage is for a value that stands where the schema is false.
@@ -118,7 +106,7 @@ func falseMessage(f finding) string {
 }
 
 func wantType(types []string, got Value) string {
-	return fmt.Sprintf("want type %s, got %s", orList(types), describe(got))
+	return fmt.Sprintf("want type %s, got %s", display.Alternatives(types, "or"), describe(got))
 }
 
 func wantValue(wants []string, got Value) string {
@@ -130,13 +118,6 @@ func wantValue(wants []string, got Value) string {
 		wants, more = wants[:maxWants], fmt.Sprintf(", … (%d in all)", n)
 	}
 	return fmt.Sprintf("want one of %s%s, got %s", strings.Join(wants, ", "), more, got.Short(shortLimit))
-}
-
-func orList(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
 // bound returns a limit as the schema writes it. Draft 4 has the number of an

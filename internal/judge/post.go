@@ -24,7 +24,7 @@ const (
 	maxWait        = 20 * time.Second
 	answerTokens   = 4096
 	leastMasked    = 8 // bytes: a shorter key is masked in errors only, where it destroys nothing
-	shownRunes     = 300
+	shownColumns   = 300
 )
 
 // post sends a request, again when the endpoint refuses it for now.

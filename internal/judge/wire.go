@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -109,11 +110,7 @@ func cutOff(m Message) error {
 
 // clip is the beginning of a foreign text, one line.
 func clip(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > shownRunes {
-		return string(r[:shownRunes]) + "…"
-	}
-	return s
+	return display.Truncate(display.OneLine(s), shownColumns)
 }
 
 // anthropicRequest is a message. The wire form has no seed.

@@ -2,7 +2,6 @@ package mock
 
 import (
 	"encoding/base64"
-	"fmt"
 	"strings"
 
 	"mcptest/internal/jsonv"
@@ -111,10 +110,7 @@ func (c compiler) checkBlock(n *source.Node, path, kind string) {
 		c.d.Errorf(n, path, "the content block has no type").Hint = "types: " + strings.Join(names, ", ")
 		return
 	}
-	d := c.d.Errorf(at, path+".type", "unknown type %q of a content block", kind)
-	if near := source.Nearest(kind, names); near != "" {
-		d.Msg += fmt.Sprintf(" (did you mean %q?)", near)
-	}
+	d := c.d.Errorf(at, path+".type", "unknown type %q of a content block%s", kind, source.Aside(source.DidYouMean(kind, names)))
 	d.Hint = "types: " + strings.Join(names, ", ") + "; what MCP does not have can be sent with result:"
 }
 

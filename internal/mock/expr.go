@@ -175,8 +175,8 @@ func unknownRoot(at int, name string) *syntaxError {
 		names[i] = r.name
 	}
 	e := &syntaxError{off: at, msg: fmt.Sprintf("unknown name %q", name), hint: "known names: " + strings.Join(names, ", ")}
-	if near := source.Nearest(name, names); near != "" {
-		e.msg += fmt.Sprintf(" (did you mean %q?)", near)
+	if hint := source.DidYouMean(name, names); hint != "" {
+		e.msg += source.Aside(hint)
 		e.hint = ""
 	}
 	return e

@@ -47,9 +47,8 @@ func ParseFault(text string) (Fault, error) {
 		words = append(words, word)
 	}
 	if !contains(words, kind) {
-		near := source.Nearest(kind, words)
-		if near != "" {
-			return Fault{}, fmt.Errorf("unknown fault %q (did you mean %q?)", text, near)
+		if hint := source.DidYouMean(kind, words); hint != "" {
+			return Fault{}, fmt.Errorf("unknown fault %q (%s)", text, hint)
 		}
 		return Fault{}, fmt.Errorf("unknown fault %q: want %s", text, forms())
 	}

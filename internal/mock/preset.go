@@ -17,8 +17,8 @@ func Presets() []string { return []string{"echo", "everything", "evil"} }
 // PresetFile returns the text of a built-in manifest: an example to start from.
 func PresetFile(name string) (*source.File, error) {
 	if !contains(Presets(), name) {
-		if near := source.Nearest(name, Presets()); near != "" {
-			return nil, fmt.Errorf("unknown preset %q (did you mean %q?)", name, near)
+		if hint := source.DidYouMean(name, Presets()); hint != "" {
+			return nil, fmt.Errorf("unknown preset %q (%s)", name, hint)
 		}
 		return nil, fmt.Errorf("unknown preset %q: want %s", name, strings.Join(Presets(), ", "))
 	}

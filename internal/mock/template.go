@@ -259,8 +259,8 @@ func (c compiler) checkPath(n *source.Node, off int, at string, p *path) {
 	}
 	d := c.d.Errorf(n, at, "%s %q", word, first)
 	d.Pos, d.Code = n.In(off), "placeholder"
-	if near := source.Nearest(first, known); near != "" {
-		d.Msg += fmt.Sprintf(" (did you mean %q?)", near)
+	if hint := source.DidYouMean(first, known); hint != "" {
+		d.Msg += source.Aside(hint)
 	} else if len(known) > 0 {
 		d.Hint = "known: " + strings.Join(known, ", ")
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -200,10 +201,7 @@ func (c *compiler) unknownServer(pos source.Pos, path, name string) {
 	for _, s := range c.file.Servers {
 		names = append(names, s.Name)
 	}
-	hint := "declared servers: " + c.serverNames()
-	if near := source.Nearest(name, names); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
+	hint := cmp.Or(source.DidYouMean(name, names), "declared servers: "+c.serverNames())
 	if len(names) == 0 {
 		hint = "declare it under servers:"
 	}

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -18,8 +17,8 @@ func report(d *source.Decoder, pos source.Pos, path, msg, hint string) {
 
 // nearOr is a hint: the nearest name, or all of them.
 func nearOr(word string, names []string) string {
-	if near := source.Nearest(word, names); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
+	if hint := source.DidYouMean(word, names); hint != "" {
+		return hint
 	}
 	if len(names) == 0 {
 		return ""

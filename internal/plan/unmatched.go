@@ -16,11 +16,9 @@ const maxSearched = 10_000
 func (s *selector) misspelt(p *Plan) source.Diagnostics {
 	var diags source.Diagnostics
 	warn := func(flag, msg, value string, known []string) {
-		d := source.Diagnostic{Path: flag, Severity: source.Warning, Code: "no-match", Msg: fmt.Sprintf(msg, value)}
-		if near := source.Nearest(value, known); near != "" {
-			d.Hint = fmt.Sprintf("did you mean %q?", near)
-		}
-		diags = append(diags, d)
+		diags = append(diags, source.Diagnostic{
+			Path: flag, Severity: source.Warning, Code: "no-match", Msg: fmt.Sprintf(msg, value), Hint: source.DidYouMean(value, known),
+		})
 	}
 	if len(s.set.Tags)+len(s.set.SkipTags) > 0 {
 		known := p.tags()

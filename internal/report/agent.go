@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -125,11 +126,11 @@ func agentVerdict(r *result.Run) string {
 		}
 	}
 	add(s.Failed, "failed")
-	add(s.Errored, plural(s.Errored, "error"))
+	add(s.Errored, display.Plural(s.Errored, "error"))
 	add(s.Skipped, "skipped")
 	add(s.Flaky, "flaky")
 	add(failedPhases(r), hooksOrSteps(failedPhases(r))+" failed")
-	add(errorFindings(r), plural(errorFindings(r), "finding"))
+	add(errorFindings(r), display.Plural(errorFindings(r), "finding"))
 	if r.Interrupted != "" {
 		parts = append(parts, "interrupted by "+term.Escape(r.Interrupted))
 	}

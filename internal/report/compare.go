@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -239,7 +240,7 @@ func (c *Comparison) WriteText(w io.Writer, o Options) error {
 	if c.Incomplete != "" {
 		p.line(0, p.paint(term.Bad, "The later record is not the whole of a run: "), term.Escape(c.Incomplete))
 	}
-	p.line(0, p.paint(st, word), fmt.Sprintf("  %d newly failing, %d fixed, %d still failing, %d slower, %s", len(c.NewlyFailing), len(c.Fixed), len(c.StillFailing), len(c.Slower), count(len(c.Scores), "changed score")), c.missing())
+	p.line(0, p.paint(st, word), fmt.Sprintf("  %d newly failing, %d fixed, %d still failing, %d slower, %s", len(c.NewlyFailing), len(c.Fixed), len(c.StillFailing), len(c.Slower), display.Count(len(c.Scores), "changed score")), c.missing())
 	return p.flush()
 }
 
@@ -261,7 +262,7 @@ func changes(p *printer, title string, st term.Style, mark string, list []Change
 	p.heading(fmt.Sprintf("%s (%d)", title, len(list)))
 	width := 0
 	for i := range list {
-		width = max(width, min(60, term.Width(term.Escape(list[i].Name))))
+		width = max(width, min(60, display.Width(term.Escape(list[i].Name))))
 	}
 	for i := range list {
 		ch := &list[i]
@@ -283,7 +284,7 @@ func metricTable(p *printer, list []MetricChange) {
 	p.heading("Metric rollups")
 	width := 0
 	for _, m := range list {
-		width = max(width, term.Width(term.Escape(m.Name)))
+		width = max(width, display.Width(term.Escape(m.Name)))
 	}
 	for _, m := range list {
 		value := func(v *float64) string {

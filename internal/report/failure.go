@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/source"
 	"mcptest/internal/term"
@@ -176,7 +177,7 @@ func assertion(p *printer, indent int, c *result.Case, a *result.Assertion, said
 		}
 	}
 	if n := len(a.Assertions) - len(failing(a.Assertions)); n > 0 {
-		p.line(indent, p.faint(fmt.Sprintf("✓ %s of the set passed", count(n, "assertion"))))
+		p.line(indent, p.faint(fmt.Sprintf("✓ %s of the set passed", display.Count(n, "assertion"))))
 	}
 }
 
@@ -278,7 +279,7 @@ func diff(p *printer, indent int, lines []string) {
 		p.line(indent, p.faint("│ "), p.paint(st, p.fit(term.Escape(l), indent)))
 	}
 	if cut > 0 {
-		p.line(indent, p.faint(fmt.Sprintf("│ … %s more", count(cut, "line"))))
+		p.line(indent, p.faint(fmt.Sprintf("│ … %s more", display.Count(cut, "line"))))
 	}
 	if rest != "" {
 		p.line(indent, p.faint("│ "+term.Escape(rest)))
@@ -355,7 +356,7 @@ func otherAssertions(p *printer, c *result.Case, failed int) {
 		if failed > 0 {
 			noun = "other assertion"
 		}
-		p.line(3, p.faint("✓ "+count(passed, noun)+" passed"))
+		p.line(3, p.faint("✓ "+display.Count(passed, noun)+" passed"))
 		return
 	}
 	for _, a := range c.Assertions {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -41,7 +42,7 @@ func writeGitHub(w io.Writer, r *result.Run, o Options) error {
 		g.annotate("error", c.Name, file, line, column, text)
 	}
 	if dropped > 0 {
-		g.put(fmt.Sprintf("::notice::%s without an annotation\n", count(dropped, "more failure")))
+		g.put(fmt.Sprintf("::notice::%s without an annotation\n", display.Count(dropped, "more failure")))
 	}
 	if err := g.warnings(r); err != nil {
 		return err
@@ -75,7 +76,7 @@ func (g *github) warnings(r *result.Run) error {
 		if g.n < githubMost {
 			text := w.text
 			if w.more > 0 {
-				text += fmt.Sprintf(" (and %s)", count(w.more, "more test"))
+				text += fmt.Sprintf(" (and %s)", display.Count(w.more, "more test"))
 			}
 			g.annotate("warning", w.name, w.file, w.line, 0, text)
 		}
@@ -114,5 +115,5 @@ func (g *github) annotate(level, title, file string, line, column int, text stri
 		add("col", fmt.Sprint(column))
 	}
 	add("title", title)
-	g.put("::", level, " ", strings.Join(props, ","), "::", commandData.Replace(term.Truncate(term.EscapeLines(text), 4*longest)), "\n")
+	g.put("::", level, " ", strings.Join(props, ","), "::", commandData.Replace(display.Truncate(term.EscapeLines(text), 4*longest)), "\n")
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -22,17 +23,17 @@ var htmlFiles embed.FS
 // line, lines, short or long as well, which make hidden characters visible.
 var htmlTemplates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"line": term.Escape, "lines": term.EscapeLines, "truncate": term.Truncate,
+		"line": term.Escape, "lines": term.EscapeLines, "truncate": display.Truncate,
 		"short":    func(s string) string { return oneLine(s, longest) },
 		"long":     func(s string) string { return oneLine(s, 4*longest) },
 		"trim":     strings.TrimSpace,
-		"duration": duration, "number": number, "percent": func(rate float64) string { return number(100 * rate) }, "count": count, "place": place,
+		"duration": duration, "number": number, "percent": func(rate float64) string { return number(100 * rate) }, "count": display.Count, "place": place,
 		"class": statusClass, "broke": broke, "glyph": statusGlyph,
 		"scrolls": scrolls, "missed": missed, "hasPrefix": strings.HasPrefix,
 		"trimLines":   func(s string) string { return strings.TrimRight(s, "\n") },
 		"phaseOrigin": phaseOrigin, "exchangeLines": exchangeLines,
 		"frame": newFrame, "passedOn": passedOn, "tolerated": tolerated,
-		"plural": plural, "hooksOrSteps": hooksOrSteps,
+		"plural": display.Plural, "hooksOrSteps": hooksOrSteps,
 	}).ParseFS(htmlFiles, "html/*.html"))
 })
 
@@ -118,7 +119,7 @@ func (p *htmlPage) Title() string {
 	case n == 1:
 		return orElse(p.Run.Suites[0].Name, p.Run.Suites[0].File)
 	case n > 1:
-		return count(n, "suite")
+		return display.Count(n, "suite")
 	}
 	return "Test run"
 }

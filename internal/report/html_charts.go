@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -91,7 +92,7 @@ func (s *stats) durations() *figure {
 	}
 	return &figure{
 		Title: "Durations", Width: chartWidth, Height: chartHeight, Role: "img",
-		Label:  fmt.Sprintf("Histogram of the durations of %s: median %s, 95th percentile %s, longest %s", count(len(all), "test"), median, p95, most),
+		Label:  fmt.Sprintf("Histogram of the durations of %s: median %s, 95th percentile %s, longest %s", display.Count(len(all), "test"), median, p95, most),
 		Shapes: histogram(labels, []string{"bar"}, counts),
 		Key:    []keyEntry{{"", "median " + median}, {"", "95th percentile " + p95}, {"", "longest " + most}},
 	}
@@ -179,7 +180,7 @@ func (s *stats) slowestTests() *figure {
 		y := row * float64(i)
 		w := max((chartWidth-left-62)*t.ms/s.slowest[0].ms, 2)
 		f.add(shape{Kind: "link", Test: t.index, Text: term.Escape(t.name) + ", " + duration(t.ms), Children: []shape{
-			textAt("lab", 0, y+14, "start", term.Truncate(term.Escape(t.name), 38)),
+			textAt("lab", 0, y+14, "start", display.Truncate(term.Escape(t.name), 38)),
 			rect("bar", left, y+4, w, 12),
 			textAt("", left+w+6, y+14, "start", duration(t.ms)),
 		}})
@@ -199,7 +200,7 @@ func (s *stats) scoreChart() *figure {
 	mean := number(s.scoreSum / float64(s.scored))
 	return &figure{
 		Title: "Scores", Width: chartWidth, Height: chartHeight, Role: "img",
-		Label:  fmt.Sprintf("Histogram of the scores of %s, mean %s", count(s.scored, "test"), mean),
+		Label:  fmt.Sprintf("Histogram of the scores of %s, mean %s", display.Count(s.scored, "test"), mean),
 		Shapes: histogram(labels, []string{"pass", "fail"}, s.goodScores[:], s.badScores[:]),
 		Key:    []keyEntry{{"pass", "passed"}, {"fail", "did not pass"}, {"", "mean " + mean}},
 	}
@@ -231,9 +232,9 @@ func (m *metricRow) draw(y float64) shape {
 	low, high := min(0, slices.Min(m.values)), max(1, slices.Max(m.values))
 	width := chartWidth - left - right
 	at := func(v float64) float64 { return left + width*(v-low)/(high-low) }
-	n := count(len(m.values), "test")
+	n := display.Count(len(m.values), "test")
 	shapes := []shape{
-		textAt("lab", 0, y+4, "start", term.Truncate(term.Escape(m.name), 19)),
+		textAt("lab", 0, y+4, "start", display.Truncate(term.Escape(m.name), 19)),
 		rect("track", left, y-3, width, 6),
 	}
 	for j := 0; j < len(m.values); j += max(1, len(m.values)/dotsMost) {
@@ -304,7 +305,7 @@ func (p *htmlPage) timeline() *figure {
 	}
 	f := &figure{
 		Title: "Timeline", Wide: true, Width: width, Height: top + row*float64(rows) + 4, Role: "group",
-		Label: fmt.Sprintf("When each test ran: %s in %s", count(len(p.stats.bars), "test"), count(len(lanes), "lane")),
+		Label: fmt.Sprintf("When each test ran: %s in %s", display.Count(len(p.stats.bars), "test"), display.Count(len(lanes), "lane")),
 		Key:   []keyEntry{{"pass", "passed"}, {"fail", "failed"}, {"error", "no response"}},
 	}
 	for _, ms := range ticks5(end) {
@@ -325,7 +326,7 @@ func (p *htmlPage) timeline() *figure {
 			if y > top {
 				f.add(lineAt("sep", 0, y, width, y))
 			}
-			f.add(textAt("lab", 0, y+13, "start", term.Truncate(orElse(term.Escape(p.stats.servers[lanes[i].server]), "(no server)"), 19)))
+			f.add(textAt("lab", 0, y+13, "start", display.Truncate(orElse(term.Escape(p.stats.servers[lanes[i].server]), "(no server)"), 19)))
 		}
 		f.add(lanes[i].draw(y+3, row-6, at)...)
 		y += row

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -51,7 +52,7 @@ func listCase(p *printer, c *result.Case) {
 	if c.Status == result.Skip {
 		reason := ""
 		if c.Message != "" {
-			reason = "  skipped: " + oneLine(c.Message, p.across(14+term.Width(name)))
+			reason = "  skipped: " + oneLine(c.Message, p.across(14+display.Width(name)))
 		}
 		p.line(2, p.glyph(c.Status), " ", p.faint(name+reason))
 		return
@@ -138,7 +139,7 @@ func remarks(p *printer, c *result.Case) string {
 		add(term.Warn, "sent again %s: HTTP 429 or 503", times(n))
 	}
 	if n := tolerated(c); n > 0 && c.Status == result.Pass {
-		add(term.Warn, "%s tolerated", count(n, "violation"))
+		add(term.Warn, "%s tolerated", display.Count(n, "violation"))
 	}
 	if c.Implicit && c.Status == result.Pass {
 		add(term.Faint, "it returned; nothing else was checked")

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -304,7 +305,7 @@ func (l *Live) progress() string {
 		}
 	}
 	add(term.Bad, s.Failed, "failed")
-	add(term.Broken, s.Errored, plural(s.Errored, "error"))
+	add(term.Broken, s.Errored, display.Plural(s.Errored, "error"))
 	add(term.Faint, s.Skipped, "skipped")
 	parts = append(parts, clockTime(elapsed))
 	if eta := l.eta(elapsed); eta != "" {

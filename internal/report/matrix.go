@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -35,7 +36,7 @@ func writeMatrix(w io.Writer, r *result.Run, o Options) error {
 	m.blank()
 	m.line(0, m.faint("✓ passed  ✗ failed  ! no response  - skipped  · not run on this server"))
 	if m.differ > 0 {
-		m.line(0, m.paint(term.Warn, fmt.Sprintf("≠ the servers differ in %s", count(m.differ, "test"))))
+		m.line(0, m.paint(term.Warn, fmt.Sprintf("≠ the servers differ in %s", display.Count(m.differ, "test"))))
 	}
 	for _, f := range folded(r.Findings) {
 		if f.Severity == "error" {
@@ -155,10 +156,10 @@ const (
 func (m *matrix) measure() {
 	m.name = len("time in calls")
 	for i := range m.rows {
-		m.name = max(m.name, min(matrixNameMost, term.Width(term.Escape(m.rows[i].name))+2))
+		m.name = max(m.name, min(matrixNameMost, display.Width(term.Escape(m.rows[i].name))+2))
 	}
 	for i := range m.servers {
-		m.widths = append(m.widths, max(8, min(matrixServerMost, term.Width(m.serverName(i)))))
+		m.widths = append(m.widths, max(8, min(matrixServerMost, display.Width(m.serverName(i)))))
 	}
 }
 
@@ -170,13 +171,13 @@ func (m *matrix) serverName(i int) string {
 func (m *matrix) write(name string, cells []string, paint func(i int, s string) string) {
 	text := name
 	for i, c := range cells {
-		text += "  " + paint(i, term.Pad(term.Truncate(c, m.widths[i]), m.widths[i]))
+		text += "  " + paint(i, term.Pad(display.Truncate(c, m.widths[i]), m.widths[i]))
 	}
 	m.line(0, text)
 }
 
 func (m *matrix) fitName(s string) string {
-	return term.Pad(term.Truncate(term.Escape(s), m.name), m.name)
+	return term.Pad(display.Truncate(term.Escape(s), m.name), m.name)
 }
 
 func (m *matrix) header() {
@@ -269,12 +270,12 @@ func (m *matrix) rollupTable() {
 	m.heading("Metric rollups")
 	width := len("metric")
 	for _, r := range m.run.Rollups {
-		width = max(width, term.Width(oneLine(r.Name, longest)))
+		width = max(width, display.Width(oneLine(r.Name, longest)))
 	}
 	row := func(paint term.Style, name, mean, count string, on func(i int) string) {
 		text := "  " + term.Pad(name, width) + "  " + term.Pad(mean, 8) + "  " + term.Pad(count, 5)
 		for i := 0; i < len(m.servers) && len(m.servers) > 1; i++ {
-			text += "  " + term.Pad(term.Truncate(on(i), m.widths[i]), m.widths[i])
+			text += "  " + term.Pad(display.Truncate(on(i), m.widths[i]), m.widths[i])
 		}
 		m.line(0, m.paint(paint, strings.TrimRight(text, " ")))
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -174,7 +175,7 @@ func (m *markdown) failures() error {
 		m.put("\n")
 	}
 	if more > 0 {
-		m.put(fmt.Sprintf("… and %s not shown here.\n\n", count(more, "more failure")))
+		m.put(fmt.Sprintf("… and %s not shown here.\n\n", display.Count(more, "more failure")))
 	}
 	return m.err
 }
@@ -236,7 +237,7 @@ func (m *markdown) warnings() {
 		m.row(cell(w.name), fmt.Sprint(w.more+1), cell(w.text))
 	}
 	if more := len(list) - most; more > 0 {
-		m.put(fmt.Sprintf("\n… and %s not shown here.\n", count(more, "more warning")))
+		m.put(fmt.Sprintf("\n… and %s not shown here.\n", display.Count(more, "more warning")))
 	}
 	m.put("\n")
 }
@@ -342,7 +343,7 @@ func (m *markdown) tests(all []*section) error {
 		m.row(statusIcon[c.Status], cell(c.Name), cell(c.Server), duration(c.DurationMS), score, cell(term.Escape(remarks)))
 	}
 	if n > mdTests && !m.Verbose {
-		m.put(fmt.Sprintf("\n… and %s.\n", count(m.run.Cases.Len()-mdTests, "more test")))
+		m.put(fmt.Sprintf("\n… and %s.\n", display.Count(m.run.Cases.Len()-mdTests, "more test")))
 	}
 	m.put("\n</details>\n\n")
 	return m.err

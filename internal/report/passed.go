@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -28,7 +29,7 @@ func listPassed(p *printer, c *result.Case) {
 	}
 	for i := range c.Exchanges {
 		if i == passedExchanges {
-			p.line(6, p.faint(fmt.Sprintf("… and %s", count(len(c.Exchanges)-i, "more exchange"))))
+			p.line(6, p.faint(fmt.Sprintf("… and %s", display.Count(len(c.Exchanges)-i, "more exchange"))))
 			return
 		}
 		passedExchange(p, &c.Exchanges[i])
@@ -41,7 +42,7 @@ func passedExchange(p *printer, x *result.Exchange) {
 	frame("→ ", x.Request)
 	for i, m := range x.During {
 		if i == passedMessages {
-			p.line(6, p.faint(fmt.Sprintf("… and %s", count(len(x.During)-i, "more message"))))
+			p.line(6, p.faint(fmt.Sprintf("… and %s", display.Count(len(x.During)-i, "more message"))))
 			break
 		}
 		if m.Dir == "to-server" {
@@ -74,5 +75,5 @@ func times(n int) string {
 	if n == 1 {
 		return "once"
 	}
-	return count(n, "time")
+	return display.Count(n, "time")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -42,9 +43,9 @@ func writePretty(w io.Writer, r *result.Run, o Options) error {
 func banner(p *printer, r *result.Run) {
 	parts := []string{strings.TrimSpace(term.Escape(r.Tool.Name) + " " + term.Escape(r.Tool.Version))}
 	if n := len(r.Suites); n > 1 {
-		parts = append(parts, count(n, "suite"))
+		parts = append(parts, display.Count(n, "suite"))
 	}
-	parts = append(parts, count(r.Summary.Total, "test"))
+	parts = append(parts, display.Count(r.Summary.Total, "test"))
 	if r.Parallel > 1 {
 		parts = append(parts, fmt.Sprintf("%d calls in flight per server", r.Parallel))
 	}
@@ -123,7 +124,7 @@ func listFailures(p *printer, r *result.Run) error {
 	}
 	if dropped > 0 {
 		p.blank()
-		p.line(0, p.paint(term.Warn, fmt.Sprintf("… and %s, not shown here: see the list of tests, or ask for verbose output", count(dropped, "more failure"))))
+		p.line(0, p.paint(term.Warn, fmt.Sprintf("… and %s, not shown here: see the list of tests, or ask for verbose output", display.Count(dropped, "more failure"))))
 	}
 	return p.err
 }
@@ -240,11 +241,11 @@ func listRollups(p *printer, r *result.Run) {
 	p.heading("Metric rollups")
 	width := 0
 	for _, m := range r.Rollups {
-		width = max(width, term.Width(term.Escape(m.Name)))
+		width = max(width, display.Width(term.Escape(m.Name)))
 	}
 	for _, m := range r.Rollups {
 		p.line(2, term.Pad(term.Escape(m.Name), width), "  mean ", p.paint(term.Strong, term.Pad(number(m.Mean), 6)),
-			p.faint(fmt.Sprintf("  over %s", count(m.Count, "test"))))
+			p.faint(fmt.Sprintf("  over %s", display.Count(m.Count, "test"))))
 	}
 }
 
@@ -259,12 +260,12 @@ func summary(p *printer, r *result.Run) string {
 		}
 	}
 	add(term.Bad, s.Failed, "failed")
-	add(term.Broken, s.Errored, plural(s.Errored, "error"))
+	add(term.Broken, s.Errored, display.Plural(s.Errored, "error"))
 	add(term.Faint, s.Skipped, "skipped")
-	counts := strings.Join(parts, ", ") + " of " + count(s.Total, "test")
+	counts := strings.Join(parts, ", ") + " of " + display.Count(s.Total, "test")
 	broken, found := failedPhases(r), errorFindings(r)
 	if r.ExitCode != 0 && s.Passed > 0 && s.Failed+s.Errored+broken == 0 && found > 0 {
-		counts = p.paint(term.Good, count(s.Passed, "test")+" passed")
+		counts = p.paint(term.Good, display.Count(s.Passed, "test")+" passed")
 		if s.Skipped > 0 {
 			counts += ", " + counted(p, term.Faint, s.Skipped, "skipped")
 		}
@@ -279,8 +280,8 @@ func summary(p *printer, r *result.Run) string {
 	}
 	tally(term.Bad, broken, hooksOrSteps(broken)+" failed")
 	tally(term.Warn, s.Flaky, "flaky")
-	tally(term.Bad, found, plural(found, "finding"))
-	tally(term.Warn, s.Warnings, plural(s.Warnings, "warning"))
+	tally(term.Bad, found, display.Plural(found, "finding"))
+	tally(term.Warn, s.Warnings, display.Plural(s.Warnings, "warning"))
 	return text + p.faint(" · "+duration(r.DurationMS))
 }
 
@@ -293,7 +294,7 @@ func findingsFail(r *result.Run, n int) string {
 			kinds = append(kinds, kind)
 		}
 	}
-	return count(n, "finding") + " failed the run: " + oneLine(strings.Join(kinds, ", "), longest)
+	return display.Count(n, "finding") + " failed the run: " + oneLine(strings.Join(kinds, ", "), longest)
 }
 
 func counted(p *printer, st term.Style, n int, word string) string {
@@ -302,13 +303,6 @@ func counted(p *printer, st term.Style, n int, word string) string {
 		return text
 	}
 	return p.paint(st, text)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }
 
 func hooksOrSteps(n int) string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -67,7 +68,7 @@ func (p *printer) block(indent int, text string, most int, tail bool) {
 	}
 	if cut > 0 && tail {
 		first := most / 4 // a cause is often in the first lines
-		lines = slices.Replace(lines, first, first+cut+1, fmt.Sprintf("[%s left out]", count(cut+1, "line")))
+		lines = slices.Replace(lines, first, first+cut+1, fmt.Sprintf("[%s left out]", display.Count(cut+1, "line")))
 	} else {
 		lines = lines[:len(lines)-cut]
 	}
@@ -75,7 +76,7 @@ func (p *printer) block(indent int, text string, most int, tail bool) {
 		p.line(indent, p.faint("│ "), p.fit(l, indent+2))
 	}
 	if cut > 0 && !tail {
-		p.line(indent, p.faint(fmt.Sprintf("│ … %s more", count(cut, "line"))))
+		p.line(indent, p.faint(fmt.Sprintf("│ … %s more", display.Count(cut, "line"))))
 	}
 }
 
@@ -87,7 +88,7 @@ func (p *printer) fit(s string, indent int) string {
 	if p.Verbose || len(s) <= longest {
 		return s
 	}
-	return term.Truncate(s, longest-indent)
+	return display.Truncate(s, longest-indent)
 }
 
 // glyph is the mark of a verdict.
@@ -109,13 +110,6 @@ func verdictStyle(s result.Status) (term.Style, string) {
 }
 
 // count writes a number with its noun: 1 line, 2 lines.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // duration writes milliseconds with as many digits as are worth reading.
 func duration(ms float64) string {
 	switch {
@@ -154,5 +148,5 @@ func place(file string, line, column int) string {
 
 // oneLine escapes foreign text for the middle of a line and cuts it.
 func oneLine(s string, most int) string {
-	return term.Truncate(term.Escape(strings.TrimRight(s, "\r\n ")), most)
+	return display.Truncate(term.Escape(strings.TrimRight(s, "\r\n ")), most)
 }

@@ -65,10 +65,7 @@ func Find(name string) (Format, error) {
 			near = f.Name + "=" + name
 		}
 	}
-	if near != "" {
-		near = fmt.Sprintf(" (did you mean %q?)", near)
-	}
-	return Format{}, fmt.Errorf("unknown reporter %q%s: expected one of %s", name, near, strings.Join(names, ", "))
+	return Format{}, fmt.Errorf("unknown reporter %q%s: expected one of %s", name, source.Aside(source.Suggest(near)), strings.Join(names, ", "))
 }
 
 func writeJSON(w io.Writer, r *result.Run, _ Options) error { return result.WriteJSON(w, r, true) }

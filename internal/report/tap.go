@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
@@ -48,7 +49,7 @@ func writeTAP(w io.Writer, r *result.Run, _ Options) error {
 		t.runLevel(e)
 	}
 	for _, m := range r.Rollups {
-		t.comment(fmt.Sprintf("metric %s: mean %s over %s", m.Name, number(m.Mean), count(m.Count, "test")))
+		t.comment(fmt.Sprintf("metric %s: mean %s over %s", m.Name, number(m.Mean), display.Count(m.Count, "test")))
 	}
 	for _, n := range r.Notes {
 		t.comment("note: " + n)

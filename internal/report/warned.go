@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"mcptest/internal/display"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -30,7 +31,7 @@ const mostWarned = 20
 func (w *warned) messageLine() string {
 	text := w.name + ": " + w.text
 	if w.more > 0 {
-		text += fmt.Sprintf(" (and %s)", count(w.more, "more test"))
+		text += fmt.Sprintf(" (and %s)", display.Count(w.more, "more test"))
 	}
 	return text
 }
@@ -73,7 +74,7 @@ func eachWarning(p *printer, r *result.Run, write func(w *warned)) error {
 	}
 	for i, w := range list {
 		if i == mostWarned && !p.Verbose {
-			p.line(0, p.paint(term.Warn, "MORE"), fmt.Sprintf(" %s not shown", count(len(list)-i, "warning")))
+			p.line(0, p.paint(term.Warn, "MORE"), fmt.Sprintf(" %s not shown", display.Count(len(list)-i, "warning")))
 			break
 		}
 		write(w)

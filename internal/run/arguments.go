@@ -99,7 +99,7 @@ func (c *argumentCheck) object(path string, schema, v jsonv.Value) {
 		fault := strconv.Quote(path+key) + " is not in the inputSchema"
 		if near != "" {
 			meant = append(meant, near)
-			fault += " (did you mean " + strconv.Quote(path+near) + "?)"
+			fault += source.Aside(source.Suggest(path + near))
 		}
 		c.add(fault)
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,10 +155,7 @@ func readPatch(b []byte) (hookAnswer, error) {
 		case "skip":
 			a.skip, err = readSkip(val)
 		default:
-			hint := "a hook may answer with env, vars and skip only"
-			if near := source.Nearest(k, patchKeys); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
+			hint := cmp.Or(source.DidYouMean(k, patchKeys), "a hook may answer with env, vars and skip only")
 			err = fmt.Errorf("its output has the unknown key %q (%s)", k, hint)
 		}
 		if err != nil {

@@ -41,7 +41,7 @@ func (e *entry) unlisted(ctx context.Context, sess *mcp.Session, method, name st
 	near := source.Nearest(name, known)
 	switch {
 	case near != "":
-		msg += " (did you mean " + strconv.Quote(near) + "?)"
+		msg += source.Aside(source.Suggest(near))
 	case l.what == "resource":
 		return "" // it may be one of a template
 	}

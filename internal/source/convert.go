@@ -4,7 +4,8 @@ import (
 	"errors"
 	"io"
 	"math"
-	"strings"
+
+	"mcptest/internal/display"
 
 	yaml "go.yaml.in/yaml/v4"
 )
@@ -253,21 +254,8 @@ func (c *converter) tagged(n *Node, y *yaml.Node) {
 		return
 	}
 	if !ok {
-		c.errorf(y, "tag", "", "%q is not what its tag %s says", shorten(y.Value), y.Tag)
+		c.errorf(y, "tag", "", "%q is not what its tag %s says", display.Truncate(y.Value, shownText), y.Tag)
 		return
 	}
 	n.Kind, n.Text = kind, text
-}
-
-// shorten keeps quoted user text in messages to a readable length.
-func shorten(s string) string {
-	const most = 60
-	runes := 0
-	for i := range s {
-		if runes == most {
-			return strings.ToValidUTF8(s[:i], "\uFFFD") + "…"
-		}
-		runes++
-	}
-	return s
 }

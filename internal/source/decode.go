@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -271,7 +272,7 @@ func advice(v reflect.Value, key string) string {
 // adviser gave, with the nearest name, or with all names when there are few enough to read. It
 // returns the near name, "" when there is none.
 func (d *Decoder) unknownKey(key *Node, path string, names []string, hint string) string {
-	diag := d.Errorf(key, path, "unknown key %s", quote(shorten(key.Text)))
+	diag := d.Errorf(key, path, "unknown key %s", quote(display.Truncate(key.Text, shownText)))
 	diag.Code = "unknown-key"
 	if d.found.full() {
 		return "" // looking for near names is the costly part
@@ -285,7 +286,7 @@ func (d *Decoder) unknownKey(key *Node, path string, names []string, hint string
 		near = Nearest(key.Text, names)
 	}
 	if near != "" {
-		diag.Msg += fmt.Sprintf(" (did you mean %q?)", near)
+		diag.Msg += Aside(Suggest(near))
 		return near
 	}
 	const readable = 24
@@ -316,28 +317,12 @@ func (d *Decoder) enum(n *Node, path string, v reflect.Value, allowed []string) 
 		if slices.Contains(allowed, got) {
 			return
 		}
-		diag := d.Errorf(n, path, "want %s, got %s", orList(allowed), quote(shorten(got)))
-		diag.Code = "enum"
-		if near := Nearest(got, allowed); near != "" {
-			diag.Msg += fmt.Sprintf(" (did you mean %q?)", near)
+		var quoted []string
+		for _, word := range allowed {
+			quoted = append(quoted, quote(word))
 		}
+		d.Errorf(n, path, "expected %s, got %s%s", display.Alternatives(quoted, "or"), quote(display.Truncate(got, shownText)), Aside(DidYouMean(got, allowed))).Code = "enum"
 	}
-}
-
-// orList writes "a", "b" or "c".
-func orList(words []string) string {
-	var b strings.Builder
-	for i, w := range words {
-		switch {
-		case i == 0:
-		case i == len(words)-1:
-			b.WriteString(" or ")
-		default:
-			b.WriteString(", ")
-		}
-		b.WriteString(quote(w))
-	}
-	return b.String()
 }
 
 // unsupported is a mistake in our program, shown rather than hidden: the

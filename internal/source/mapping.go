@@ -2,6 +2,8 @@ package source
 
 import (
 	yaml "go.yaml.in/yaml/v4"
+
+	"mcptest/internal/display"
 )
 
 // manyFields is where finding a key by looking through the list becomes
@@ -85,7 +87,7 @@ func (c *converter) mapping(n *Node, y *yaml.Node, depth int, inFlow bool, e *ex
 			set.fields[at] = Field{Key: key, Value: value}
 			set.merged[at] = false
 		default:
-			d := c.errorf(yk, "duplicate-key", "", "duplicate key %q", shorten(key.Text))
+			d := c.errorf(yk, "duplicate-key", "", "duplicate key %q", display.Truncate(key.Text, shownText))
 			d.Related = []Related{{Pos: set.fields[at].Key.Pos, Msg: "first written here"}}
 		}
 	}
@@ -113,7 +115,7 @@ func (c *converter) checkKey(key *Node, y *yaml.Node) {
 		}
 		c.errorf(y, "key", hint, "a key must be text, got null")
 	default:
-		c.errorf(y, "key", `put it in quotes: "`+shorten(y.Value)+`"`, "a key must be text, got the %s %s", key.Kind, shorten(y.Value))
+		c.errorf(y, "key", `put it in quotes: "`+display.Truncate(y.Value, shownText)+`"`, "a key must be text, got the %s %s", key.Kind, display.Truncate(y.Value, shownText))
 		key.Text = y.Value
 	}
 	key.Kind = KindString

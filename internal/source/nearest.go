@@ -1,6 +1,9 @@
 package source
 
-import "unicode/utf8"
+import (
+	"strconv"
+	"unicode/utf8"
+)
 
 // maxNearest is the longest word that is compared: nobody misspells longer
 // ones, and the comparison takes time in proportion to the square.
@@ -86,4 +89,24 @@ func lower(r rune) rune {
 		return '-'
 	}
 	return r
+}
+
+// DidYouMean returns the hint that names the candidate nearest to word, "" when
+// none is near.
+func DidYouMean(word string, candidates []string) string { return Suggest(Nearest(word, candidates)) }
+
+// Suggest returns the hint that names a word, "" for none.
+func Suggest(near string) string {
+	if near == "" {
+		return ""
+	}
+	return "did you mean " + strconv.Quote(near) + "?"
+}
+
+// Aside puts a hint in parentheses behind a message; without a hint it is "".
+func Aside(hint string) string {
+	if hint == "" {
+		return ""
+	}
+	return " (" + hint + ")"
 }

@@ -1,5 +1,7 @@
 package source
 
+import "mcptest/internal/display"
+
 // Kind is what a value is, after the core schema has been applied.
 type Kind uint8
 
@@ -202,9 +204,9 @@ func (n *Node) describe() string {
 	case KindBool:
 		return n.Text
 	case KindInt, KindFloat:
-		return "number " + shorten(n.Text)
+		return "number " + display.Truncate(n.Text, shownText)
 	case KindString:
-		return `text ` + quote(shorten(n.Text))
+		return `text ` + quote(display.Truncate(n.Text, shownText))
 	case KindList, KindMap:
 		return "a " + n.Kind.String()
 	}

@@ -38,6 +38,7 @@ const (
 	minWidth     = 20
 	shownTab     = "→   " // visible, since a tab where spaces belong is a common mistake
 	margin       = "    "
+	shownText    = 60 // columns of a quoted text in a message
 )
 
 // Print writes every diagnostic with its source line, a caret below the

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"mcptest/internal/display"
 )
 
 // wrongType reports that a node is not of the kind wanted, in words.
@@ -50,7 +52,7 @@ func (d *Decoder) text(n *Node, path string, v reflect.Value) {
 	}
 	diag := d.wrongType(n, path, "text")
 	if n.Kind == KindBool || n.Kind == KindInt || n.Kind == KindFloat {
-		diag.Hint = "put it in quotes: " + quote(shorten(n.Text))
+		diag.Hint = "put it in quotes: " + quote(display.Truncate(n.Text, shownText))
 	}
 }
 
@@ -147,7 +149,7 @@ func (d *Decoder) duration(n *Node, path string, v reflect.Value) {
 	case KindInt, KindFloat:
 		diag := d.wrongType(n, path, want)
 		diag.Msg += " without a unit"
-		diag.Hint = fmt.Sprintf("write %ss for seconds, %sms for milliseconds", shorten(n.Text), shorten(n.Text))
+		diag.Hint = fmt.Sprintf("write %ss for seconds, %sms for milliseconds", display.Truncate(n.Text, shownText), display.Truncate(n.Text, shownText))
 		return
 	case KindString:
 	default:
@@ -206,7 +208,7 @@ func listText(n *Node) string {
 // hintText writes a scalar as it could stand in a hint.
 func hintText(n *Node) string {
 	if n.Kind == KindString && (n.Quoted || strings.ContainsAny(n.Text, ",[]{}:#&*!|>'\"%@` ")) {
-		return quote(shorten(n.Text))
+		return quote(display.Truncate(n.Text, shownText))
 	}
-	return shorten(n.Text)
+	return display.Truncate(n.Text, shownText)
 }

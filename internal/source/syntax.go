@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"mcptest/internal/display"
+
 	yaml "go.yaml.in/yaml/v4"
 )
 
@@ -335,7 +337,7 @@ func (s syntaxPlace) unquoted() string {
 		}
 	}
 	text := strings.TrimSpace(before[start:] + after[:end])
-	return "inside { } and [ ], quote text that holds ${…} or [ ]: " + quote(shorten(text))
+	return "inside { } and [ ], quote text that holds ${…} or [ ]: " + quote(display.Truncate(text, shownText))
 }
 
 // noName: "&" and "*" must be followed by a name.

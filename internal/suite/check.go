@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -222,11 +223,8 @@ func (l *loader) nearServer(name string) string {
 	for _, sv := range l.suite.Servers {
 		names = append(names, sv.Name)
 	}
-	if near := source.Nearest(name, names); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
 	if len(names) == 0 {
 		return "declare it under servers:"
 	}
-	return "declared servers: " + strings.Join(capped(names, 12), ", ")
+	return cmp.Or(source.DidYouMean(name, names), "declared servers: "+strings.Join(capped(names, 12), ", "))
 }

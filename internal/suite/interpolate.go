@@ -151,7 +151,7 @@ func (e *expansion) value(n *source.Node, p part) *source.Node {
 	}
 	hint := "declare it under variables:, set it in the environment or .env, or write ${" + p.name + ":-default}; " + literalHint
 	if near := source.Nearest(p.name, e.scope.names()); near != "" {
-		hint = "did you mean ${" + near + "}?"
+		hint = source.Suggest("${" + near + "}")
 	}
 	e.report(n, p.offset, "${"+p.name+"} is neither a variable nor set in the environment", hint)
 	return nil
@@ -250,7 +250,7 @@ func (e *expansion) missing(n *source.Node, p part, in, key string, v jsonv.Valu
 	case v.Kind() != jsonv.KindObject:
 		hint = "the value before it is of type " + v.Kind().String()
 	case source.Nearest(key, keys) != "":
-		msg += " (did you mean " + strconv.Quote(source.Nearest(key, keys)) + "?)"
+		msg += source.Aside(source.DidYouMean(key, keys))
 	case len(keys) > 0:
 		hint = "it has " + strings.Join(capped(keys, 12), ", ")
 	}

@@ -1,6 +1,10 @@
 package suite
 
-import "strings"
+import (
+	"strings"
+
+	"mcptest/internal/display"
+)
 
 // part is literal text, or a placeholder when name is set.
 type part struct {
@@ -112,7 +116,7 @@ func placeholder(spelling string, offset int) (part, *badTemplate) {
 	name, def, hasDef := strings.Cut(body, ":-")
 	p := part{text: spelling, name: name, hasDef: hasDef, offset: offset}
 	if !isName(name) {
-		bad := &badTemplate{offset, shorten(spelling) + " is no placeholder: those are ${name} and ${name:-default}", literalHint}
+		bad := &badTemplate{offset, display.Truncate(spelling, 60) + " is no placeholder: those are ${name} and ${name:-default}", literalHint}
 		if trimmed := strings.TrimSpace(name); trimmed != name && isName(trimmed) {
 			bad.hint = "write ${" + trimmed + "} without blanks"
 		}
@@ -125,14 +129,6 @@ func placeholder(spelling string, offset int) (part, *badTemplate) {
 		}
 	}
 	return p, nil
-}
-
-func shorten(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }
 
 // names adds the names of all placeholders, those in defaults included.

@@ -69,7 +69,7 @@ type Common struct {
 	Repeat *Repeat `yaml:"repeat"`
 	// Run the test once for each row: a list of maps, or a CSV, JSON Lines or YAML file.
 	Cases *source.Node `yaml:"cases"`
-	// false excludes the test from defaultTest.
+	// Set to false to exclude the test from defaultTest.
 	Defaults *bool `yaml:"defaults"`
 	// Responses to requests from the server during this test.
 	Respond *Respond `yaml:"respond"`

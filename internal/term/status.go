@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"mcptest/internal/display"
 )
 
 // Status owns the lower edge of a terminal: one line that is repainted in
@@ -140,7 +142,7 @@ func (s *Status) Clear() {
 
 func (s *Status) paint() {
 	n := s.columns()
-	line := Truncate(strings.ReplaceAll(s.line, "\n", " "), max(n-1, 1))
+	line := display.Truncate(strings.ReplaceAll(s.line, "\n", " "), max(n-1, 1))
 	if line == s.shown {
 		return
 	}

@@ -109,7 +109,7 @@ func FuzzEscape(f *testing.F) {
 
 func TestWidth(t *testing.T) {
 	for s, want := range map[string]int{"": 0, "abc": 3, "日本": 4, "é": 1, "\x1b[31mab\x1b[0m": 2} {
-		if got := term.Width(s); got != want {
+		if got := display.Width(s); got != want {
 			t.Errorf("%q: got %d, want %d", s, got, want)
 		}
 	}
@@ -118,7 +118,7 @@ func TestWidth(t *testing.T) {
 		n    int
 		want string
 	}{{"abcdef", 4, "abc…"}, {"abc", 3, "abc"}, {"日本語", 4, "日…"}, {"abc", 0, ""}, {"日本", 4, "日本"}} {
-		if got := term.Truncate(tc.s, tc.n); got != tc.want {
+		if got := display.Truncate(tc.s, tc.n); got != tc.want {
 			t.Errorf("%q to %d: got %q, want %q", tc.s, tc.n, got, tc.want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -74,7 +75,7 @@ func (a *Adapter) checkMissing(op *operation, p param) *failure {
 	if !required {
 		return nil
 	}
-	code, message := "VALIDATION_MISSING_PARAM", fmt.Sprintf("%s needs the parameter '%s', %s.", op.name, p.name, withArticle(p.typ))
+	code, message := "VALIDATION_MISSING_PARAM", fmt.Sprintf("%s needs the parameter '%s', %s.", op.name, p.name, display.Article(p.typ))
 	if a.is("required-unnamed") {
 		message = "Something is missing."
 	}
@@ -82,13 +83,6 @@ func (a *Adapter) checkMissing(op *operation, p param) *failure {
 		code = "INCOMPLETE"
 	}
 	return refuse(code, "%s", message).with("param_name", jsonv.String(p.name))
-}
-
-func withArticle(typ string) string {
-	if strings.ContainsAny(typ[:1], "aeiouAEIOU") {
-		return "an " + typ
-	}
-	return "a " + typ
 }
 
 // checkValue holds one value against what its parameter says.
@@ -107,7 +101,7 @@ func (a *Adapter) checkValue(p param, name string, v jsonv.Value) *failure {
 		if a.is("vague-types") {
 			return refuse("VALIDATION_INVALID_TYPE", "That won't do.")
 		}
-		return refuse("VALIDATION_INVALID_TYPE", "The parameter '%s' wants %s, got %s.", name, withArticle(p.typ), v.Kind()).
+		return refuse("VALIDATION_INVALID_TYPE", "The parameter '%s' wants %s, got %s.", name, display.Article(p.typ), v.Kind()).
 			with("param_name", jsonv.String(name)).with("expected", jsonv.String(typ)).with("actual", jsonv.String(v.Kind().String()))
 	}
 	if p.items == "string" || strings.HasSuffix(p.typ, "string[]") {

@@ -1,0 +1,116 @@
+package display
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// cells measures text as most terminals draw it: escape sequences take no
+// space, wide characters two columns, ambiguous characters one.
+var cells = displaywidth.Options{ControlSequences: true}
+
+// Width returns the number of columns that s takes on a terminal.
+func Width(s string) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] >= 0x7f {
+			return cells.String(s)
+		}
+	}
+	return len(s)
+}
+
+const (
+	ellipsis = "…"
+	// MaxBytes bounds a column in bytes: zero-width characters and escape
+	// sequences would make a text of one column as long as they like.
+	MaxBytes = 16
+)
+
+// Truncate shortens s to at most n columns and n*[MaxBytes] bytes. The last
+// column is an ellipsis when something was cut. A character is never split, and
+// the escape sequences of a palette survive.
+func Truncate(s string, n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if len(s) <= n {
+		return s
+	}
+	if most := n * MaxBytes; len(s) > most {
+		for most > 0 && !utf8.RuneStart(s[most]) {
+			most--
+		}
+		s = s[:most] + ellipsis
+	}
+	return cells.TruncateString(s, n, ellipsis)
+}
+
+// OneLine makes s fit for the middle of a sentence: runs of white space become
+// one blank, and hidden characters appear as escapes.
+func OneLine(s string) string { return Escape(strings.Join(strings.Fields(s), " ")) }
+
+// Indent puts prefix before every line of s that is not empty.
+func Indent(s, prefix string) string {
+	lines := strings.SplitAfter(s, "\n")
+	for i, line := range lines {
+		if strings.TrimRight(line, "\r\n") != "" {
+			lines[i] = prefix + line
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// Count writes a number of things: 1 test, 2 tests, 3 properties.
+func Count(n int, noun string) string { return strconv.Itoa(n) + " " + Plural(n, noun) }
+
+// Plural returns the form of a regular noun that goes with a number.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	for _, end := range []string{"s", "x", "ch", "sh"} {
+		if strings.HasSuffix(noun, end) {
+			return noun + "es"
+		}
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok && stem != "" && !strings.ContainsRune("aeiou", rune(stem[len(stem)-1])) {
+		return stem + "ies"
+	}
+	return noun + "s"
+}
+
+// Alternatives joins words for a sentence: "a", "a or b", "a, b or c".
+func Alternatives(words []string, conjunction string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
+}
+
+// Article puts "a" or "an" before a noun, by its first letter.
+func Article(noun string) string {
+	if noun != "" && strings.ContainsRune("aeiouAEIOU", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// Sentence gives s a capital and a full stop. A first word that is not plain
+// lower case (a name, a flag, a path) stays as it is.
+func Sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	first, _, _ := strings.Cut(s, " ")
+	if !strings.ContainsFunc(first, func(r rune) bool { return (r < 'a' || r > 'z') && !strings.ContainsRune(",:-'", r) }) {
+		s = strings.ToUpper(s[:1]) + s[1:]
+	}
+	if !strings.HasSuffix(s, ellipsis) && !strings.ContainsAny(s[len(s)-1:], ".!?") {
+		s += "."
+	}
+	return s
+}
