@@ -11,7 +11,8 @@
 //   - shape_test.go: every package explains itself in doc.go, files and
 //     functions keep their size, there is no func init and no package-level
 //     state that code writes to;
-//   - text_test.go: what every committed file must not hold.
+//   - text_test.go: what every committed file must not hold;
+//   - words_test.go: words that the prose avoids, and how many are left.
 //
 // Start reading at the table in edges_test.go. A new package needs a row
 // there before its first test run passes.
