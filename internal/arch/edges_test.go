@@ -40,7 +40,7 @@ var edges = map[string][]string{
 	"internal/expect": {"internal/source", "internal/jsonv"},
 	"internal/mcp":    {"internal/jsonv", "internal/proc"},
 	// What MCP requires of a response. run and cli ask; mcp itself does not.
-	"internal/mcp/check": {"internal/mcp", "internal/jsonv"},
+	"internal/mcp/check": {"internal/mcp", "internal/jsonv", "internal/source"},
 	// The server half. It shares the messages with the client in mcp, which does
 	// not know it.
 	"internal/mcpserver": {"internal/mcp", "internal/jsonv"},
@@ -50,9 +50,21 @@ var edges = map[string][]string{
 	"internal/suite":  {"internal/source", "internal/jsonv", "internal/expect", "internal/secret"},
 	"internal/plan":   {"internal/suite", "internal/expect", "internal/source", "internal/jsonv", "internal/proc"},
 	"internal/result": {"internal/secret"},
+	// Sessions with the servers of a plan, for a run and for the commands that
+	// examine one server.
+	"internal/connect":     {"internal/plan", "internal/mcp", "internal/proc", "internal/auth", "internal/jsonv"},
+	"internal/run/respond": {"internal/plan", "internal/suite", "internal/mcp", "internal/jsonv"},
+	"internal/run/pool": {
+		"internal/run/respond", "internal/connect", "internal/plan", "internal/mcp", "internal/mcp/check", "internal/proc", "internal/result", "internal/jsonv",
+		"internal/source",
+	},
+	"internal/run/fixture": {
+		"internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/check",
+		"internal/proc", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
+	},
 	"internal/run": {
-		"internal/plan", "internal/suite", "internal/expect", "internal/mcp", "internal/mcp/check", "internal/proc",
-		"internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
+		"internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/expect",
+		"internal/mcp", "internal/mcp/check", "internal/proc", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/report": {"internal/result", "internal/jsonv", "internal/source", "internal/term", "internal/osfile"},
 	"internal/mock":   {"internal/mcp", "internal/mcpserver", "internal/source", "internal/jsonv"},
@@ -69,7 +81,7 @@ var edges = map[string][]string{
 	"internal/gen":     {"internal/suite", "internal/expect", "internal/mcp", "internal/report", "internal/jsonv", "internal/source"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/vigil"},
 	"internal/cli": {
-		"internal/cmdutil", "internal/gen", "internal/report", "internal/run", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/check", "internal/mcpserver",
+		"internal/cmdutil", "internal/gen", "internal/report", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/check", "internal/mcpserver",
 		"internal/mock", "internal/proc", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/source", "internal/draft",
 		"internal/term", "internal/osfile", "internal/surface", "internal/surface/diff", "schemas",
 	},

@@ -8,7 +8,6 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/check"
-	"mcptest/internal/run"
 )
 
 // checked adds to an exchange what run would find wrong with the answer of the
@@ -23,7 +22,7 @@ func (l *look) checked(ctx context.Context, tool string, args jsonv.Value, x *mc
 		}
 		if i := slices.IndexFunc(tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == tool }); i >= 0 {
 			schema = check.NewOutputSchema(tools[i].Lookup("outputSchema"))
-			for _, fault := range run.ArgumentFaults(tools[i].Lookup("inputSchema"), args) {
+			for _, fault := range check.Arguments(tools[i].Lookup("inputSchema"), args) {
 				warnings = append(warnings, "argument "+fault)
 			}
 		}

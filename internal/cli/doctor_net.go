@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"mcptest/internal/cmdutil"
-	"mcptest/internal/run"
+	"mcptest/internal/connect"
 )
 
 // The layers below MCP of a server with an address.
@@ -115,7 +115,7 @@ func (n *netCheck) tcp(ctx context.Context) bool {
 }
 
 func (n *netCheck) tls(ctx context.Context) bool {
-	config, err := run.TLSConfig(n.server)
+	config, err := connect.TLSConfig(n.server)
 	if err != nil {
 		return n.found(layer{name: "tls", state: broken, message: err.Error()})
 	}
@@ -130,7 +130,7 @@ func (n *netCheck) tls(ctx context.Context) bool {
 	l := layer{name: "tls", state: fine, took: time.Since(start)}
 	if err != nil {
 		l.state = broken
-		l.message, l.hint = run.Diagnose(n.server, err)
+		l.message, l.hint = connect.Diagnose(n.server, err)
 		return n.found(l)
 	}
 	defer conn.Close()
@@ -163,7 +163,7 @@ func certName(c *x509.Certificate) string {
 // http asks for the headers of the address. Whatever answers in HTTP is good
 // here: GET is not how MCP begins.
 func (n *netCheck) http(ctx context.Context) bool {
-	config, err := run.TLSConfig(n.server)
+	config, err := connect.TLSConfig(n.server)
 	if err != nil {
 		return n.found(layer{name: "http", state: broken, message: err.Error()})
 	}
@@ -185,7 +185,7 @@ func (n *netCheck) http(ctx context.Context) bool {
 	l := layer{name: "http", state: fine, took: time.Since(start)}
 	if err != nil {
 		l.state = broken
-		l.message, l.hint = run.Diagnose(n.server, err)
+		l.message, l.hint = connect.Diagnose(n.server, err)
 		return n.found(l)
 	}
 	defer resp.Body.Close()

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"mcptest/internal/auth"
+	"mcptest/internal/connect"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/proc"
-	"mcptest/internal/run"
 )
 
 // The layers of MCP itself.
@@ -29,7 +29,7 @@ func (d *doctor) sessionSteps() []step {
 // opened over the same process later.
 func (d *doctor) start(ctx context.Context) bool {
 	begun := time.Now()
-	t, err := run.Dial(ctx, d.server, d.dialOptions())
+	t, err := connect.Dial(ctx, d.server, d.dialOptions())
 	took := time.Since(begun)
 	var se *proc.StartError
 	switch {
@@ -66,7 +66,7 @@ func (d *doctor) hello(ctx context.Context) bool {
 	}
 	if died := d.sess.Restarted(); died != nil {
 		l.state = warning
-		l.details = append(l.details, run.StartedTwice(died, d.sess.Protocol()))
+		l.details = append(l.details, connect.StartedTwice(died, d.sess.Protocol()))
 		l.hint = "a server must answer an unknown request with the error -32601 and keep running"
 	}
 	return d.found(l)
@@ -122,7 +122,7 @@ func (d *doctor) serverName() string {
 // noSession reports why no session came to be, on the layer to blame.
 func (d *doctor) noSession(err error, took time.Duration) bool {
 	l := layer{name: "handshake", state: broken, took: took, details: d.rawDetail(err)}
-	l.message, l.hint = run.Diagnose(d.server, err)
+	l.message, l.hint = connect.Diagnose(d.server, err)
 	var he *mcp.HTTPError
 	var login *auth.LoginError
 	var oe *mcp.OpenError

@@ -107,9 +107,9 @@ func (f *downFlags) teardown(ctx context.Context, s Streams, st *upState, w *cmd
 	tokens, _ := tokenPath("", s) // without one only what needs a login fails
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: []result.Listener{phaseLines{s, &open}}})
 	defer rec.Close()
-	code = run.Run(ctx, p, run.World{
-		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Send: rec.Send, Secret: redactor.Add, Log: log,
-		Keeper: w.Ledger, Sweep: w.Sweep, Part: run.Down, Kept: st.Files, Tokens: tokens,
+	tool := result.Tool{Name: "mcptest", Version: cmdutil.Version()}
+	code = run.Run(ctx, p, run.Options{Tool: tool, Phase: run.TeardownOnly, Saved: st.Files, Tokens: tokens}, run.Deps{
+		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: w.Ledger, KillOrphans: w.Sweep,
 	})
 	return code, open, nil
 }

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"mcptest/internal/connect"
 	"mcptest/internal/mcp"
-	"mcptest/internal/run"
 	"mcptest/internal/suite"
 )
 
@@ -37,7 +37,7 @@ func erasDir(suites []*suite.Suite) string {
 
 // readEras reads the hints of a folder; none when the file is missing or of
 // another form: it is only a memory.
-func readEras(dir string) *run.Eras {
+func readEras(dir string) *connect.Eras {
 	hints := map[string]mcp.Era{}
 	var have eras
 	data, err := os.ReadFile(filepath.Join(dir, hereDir, erasFile))
@@ -50,12 +50,12 @@ func readEras(dir string) *run.Eras {
 			}
 		}
 	}
-	return run.NewEras(hints)
+	return connect.NewEras(hints)
 }
 
 // keepEras writes the hints where they have changed. In CI nobody would read
 // them.
-func keepEras(s Streams, dir string, known *run.Eras, log *slog.Logger) {
+func keepEras(s Streams, dir string, known *connect.Eras, log *slog.Logger) {
 	hints, changed := known.Hints()
 	if !changed || dir == "" || inCI(s.Env) {
 		return

@@ -58,9 +58,8 @@ func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) 
 		return nil, 0, fail(exitInternal, "%s was written with %s", i.f.output, display.Count(errs, "mistake"))
 	}
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: i.redactor})
-	code := run.Run(ctx, p, run.World{
-		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Send: rec.Send, Secret: i.redactor.Add, Keeper: i.world.Ledger,
-	})
+	tool := result.Tool{Name: "mcptest", Version: cmdutil.Version()}
+	code := run.Run(ctx, p, run.Options{Tool: tool}, run.Deps{Send: rec.Send, Secret: i.redactor.Add, Keeper: i.world.Ledger})
 	return rec, code, nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"mcptest/internal/auth"
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/connect"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
 	"mcptest/internal/run"
@@ -153,7 +154,7 @@ func (f *loginFlags) config(s Streams, target string, redactor *secret.Redactor)
 	if err != nil {
 		return auth.Config{}, err
 	}
-	c := run.OAuth(sv)
+	c := connect.OAuth(sv)
 	if f.device {
 		c.Grant = auth.DeviceCode
 	}
@@ -183,7 +184,7 @@ func (f *loginFlags) config(s Streams, target string, redactor *secret.Redactor)
 	case c.ClientSecret != "" && (c.Issuer == "" || c.ClientID == ""):
 		return auth.Config{}, fail(exitInvalid, "--client-secret-env requires --client-id and --issuer, so that the server cannot choose where the secret is sent")
 	}
-	if c.TLS, err = run.TLSConfig(sv); err != nil {
+	if c.TLS, err = connect.TLSConfig(sv); err != nil {
 		return auth.Config{}, fail(exitInvalid, "%v", err)
 	}
 	return c, nil

@@ -14,6 +14,7 @@ import (
 
 	"mcptest/internal/auth"
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/connect"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -84,7 +85,7 @@ func (f *targetFlags) with(cmd *cobra.Command, s Streams, argv []string, fn func
 			return l.failed(ctx, "", err)
 		}
 		if died := l.sess.Restarted(); died != nil {
-			fmt.Fprintln(s.Err, "warning: "+l.text(run.StartedTwice(died, l.sess.Protocol())))
+			fmt.Fprintln(s.Err, "warning: "+l.text(connect.StartedTwice(died, l.sess.Protocol())))
 		}
 		err := fn(ctx, l)
 		l.remaining()
@@ -105,14 +106,14 @@ func (l *look) remaining() {
 // yet is waited for as --wait-for-ready says.
 func (l *look) open(ctx context.Context) error {
 	if l.f.waitForReady > 0 && l.server.URL != "" {
-		return run.Retry(ctx, l.f.waitForReady, l.greet)
+		return connect.Retry(ctx, l.f.waitForReady, l.greet)
 	}
 	return l.greet(ctx)
 }
 
 func (l *look) greet(ctx context.Context) error {
 	sv := l.server
-	dial := func(ctx context.Context) (mcp.Transport, error) { return run.Dial(ctx, sv, l.dialOptions()) }
+	dial := func(ctx context.Context) (mcp.Transport, error) { return connect.Dial(ctx, sv, l.dialOptions()) }
 	t, err := l.dialled, error(nil)
 	if l.dialled = nil; t == nil {
 		t, err = dial(ctx)
@@ -134,8 +135,8 @@ func (l *look) greet(ctx context.Context) error {
 	return err
 }
 
-func (l *look) dialOptions() run.DialOptions {
-	return run.DialOptions{Keeper: l.world.Ledger, UserAgent: "mcptest/" + cmdutil.Version(), Secret: l.redactor.Add, Tokens: l.f.tokenFile, Limits: l.f.limits.mcp()}
+func (l *look) dialOptions() connect.Options {
+	return connect.Options{Keeper: l.world.Ledger, UserAgent: "mcptest/" + cmdutil.Version(), Secret: l.redactor.Add, Tokens: l.f.tokenFile, Limits: l.f.limits.mcp()}
 }
 
 func (l *look) close() {
@@ -198,8 +199,8 @@ func (l *look) failed(ctx context.Context, what string, err error) error {
 		return &exitError{code: sig.Code, msg: sig.Error()}
 	}
 	msg, hint := err.Error(), ""
-	if l.sess == nil && !errors.As(err, new(*run.NotReadyError)) {
-		msg, hint = run.Diagnose(l.server, err)
+	if l.sess == nil && !errors.As(err, new(*connect.NotReadyError)) {
+		msg, hint = connect.Diagnose(l.server, err)
 	}
 	msg = l.redactor.String(msg)
 	if first, rest, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(rest, first+": ") {
@@ -218,7 +219,7 @@ func (l *look) failed(ctx context.Context, what string, err error) error {
 	if hint != "" {
 		fmt.Fprintln(l.s.Err, "  hint: "+term.Escape(hint))
 	}
-	var late *run.NotReadyError
+	var late *connect.NotReadyError
 	if errors.As(err, &late) {
 		return &exitError{code: exitReady}
 	}

@@ -300,26 +300,26 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 	times := stopwatch{}
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: append(listeners, live, times)})
 	defer rec.Close()
-	w := run.World{
-		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()},
-		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: world.Ledger, Live: status.Live(), Sweep: world.Sweep,
-		Tokens: f.tokenFile, Limits: f.limits.mcp(),
-		Settle: f.settled.settle, Closing: f.settled.closing,
-		Command: "mcptest " + proc.QuoteAll(s.Args), Dir: repositoryDir(s.Env), Shard: f.part,
-		Notes: f.selected(p), Again: f.again(), Eras: readEras(erasDir(suites)),
+	opts := run.Options{
+		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + proc.QuoteAll(s.Args), RerunFlags: f.again(),
+		Shard: f.part, Dir: repositoryDir(s.Env), Notes: f.selected(p), Live: status.Live(),
+		Limits: f.limits.mcp(), Tokens: f.tokenFile, LeftUp: worldIsUp(),
 	}
-	w.UpHere = worldIsUp()
+	deps := run.Deps{
+		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: world.Ledger, KillOrphans: world.Sweep,
+		OnCaseDone: f.settled.settle, FinalFindings: f.settled.closing, Eras: readEras(erasDir(suites)),
+	}
 	if up != nil {
-		w.Part, w.LogDir = run.Up, up.dir
+		opts.Phase, opts.LogDir = run.SetupOnly, up.dir
 		dropDir := world.KeepDir(up.dir)
-		w.HandOver = func(files []run.Kept) error { return up.handOver(files, world, dropDir) }
+		deps.Detach = func(files []run.SavedState) error { return up.handOver(files, world, dropDir) }
 	}
 	return guarded(world, s.Err, func() error {
-		code := run.Run(ctx, p, w)
+		code := run.Run(ctx, p, opts, deps)
 		live.Close()
 		f.remember(s, suites, redactor, log)
 		f.rememberTimes(s, times, suites, log)
-		keepEras(s, erasDir(suites), w.Eras, log)
+		keepEras(s, erasDir(suites), deps.Eras, log)
 		if up != nil {
 			up.finish(s)
 		}

@@ -10,9 +10,9 @@ import (
 
 	"mcptest/internal/auth"
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/connect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/plan"
-	"mcptest/internal/run"
 	"mcptest/internal/secret"
 	"mcptest/internal/term"
 )
@@ -48,7 +48,7 @@ func noToken(path string, lost error) func(*plan.Server) string {
 		if lost != nil {
 			return "the stored logins can't be read: " + lost.Error()
 		}
-		c := run.OAuth(sv)
+		c := connect.OAuth(sv)
 		client := c.ClientID
 		if client == "" {
 			client = c.ClientMetadataURL

@@ -38,10 +38,10 @@ type upState struct {
 	Started time.Time `json:"started"`
 	// The files whose beforeAll and setup ran, in this order, and how they
 	// were read.
-	Files        []run.Kept `json:"files"`
-	EnvFiles     []string   `json:"env_files,omitempty"`
-	Vars         []string   `json:"vars,omitempty"`
-	AllowOutside bool       `json:"allow_outside,omitempty"`
+	Files        []run.SavedState `json:"files"`
+	EnvFiles     []string         `json:"env_files,omitempty"`
+	Vars         []string         `json:"vars,omitempty"`
+	AllowOutside bool             `json:"allow_outside,omitempty"`
 	// Env are the variables of the environment, or of .env, that the suites
 	// read, with their values; Unset are those they asked for and that were
 	// not set. Teardown must find the world that setup made.
@@ -149,7 +149,7 @@ func (st *upState) sweepLogs() {
 
 // handOver writes the state file and lets go of every process. When it can't
 // be written the processes are ended.
-func (st *upState) handOver(files []run.Kept, w *cmdutil.World, dropDir func()) error {
+func (st *upState) handOver(files []run.SavedState, w *cmdutil.World, dropDir func()) error {
 	st.Files, st.Snapshot = files, w.Ledger.Snapshot()
 	if err := st.write(); err != nil {
 		return fmt.Errorf("write the state file: %w", err)

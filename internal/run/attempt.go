@@ -7,143 +7,154 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/connect"
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
+	"mcptest/internal/run/fixture"
+	"mcptest/internal/run/pool"
+	"mcptest/internal/run/respond"
 )
 
 // attempt is one execution of a case.
 type attempt struct {
-	*fileRun
+	file    *fileRun
 	c       *plan.Case
-	out     *result.Case
-	lease   *lease
-	script  *script
-	scripts []*script // of all calls
+	out     outcome
+	scope   fixture.Scope
+	script  *respond.Script
+	scripts []*respond.Script // of all calls
 
-	steps    jsonv.Value // captured values of a flow
-	sessions map[*entry]*mcp.Session
+	sessions map[*pool.Server]*mcp.Session
 	marks    map[*mcp.Session]proc.Mark
-	obs      expect.Observation // of the last call
-	hint     func() string      // begins the message when that call failed
-	problems []string           // violations and the like that fail the case
-	leave    func()             // gives back the room that the last call's tree takes; nil: none
+	notReady bool // a server was not ready in time
+
+	steps jsonv.Value        // captured values of a flow
+	obs   expect.Observation // of the last call
+	hint  func() string      // begins the message if that call failed
+	free  func()             // returns the memory budget of the last call; nil: none
 }
 
-// calls opens the sessions, makes the calls, and judges what came back.
+// calls opens the sessions, makes the calls, and judges the responses.
 func (a *attempt) calls(ctx context.Context) {
 	if !a.open(ctx) {
 		return
 	}
-	a.ops(ctx)
-	a.settle()
+	a.operations(ctx)
+	a.finish()
 }
 
-// open gets the session of every server of the case before the case's time
-// begins to run.
+// open gets the session of every server of the case before the case's time starts.
 func (a *attempt) open(ctx context.Context) bool {
-	if a.sessions == nil {
-		a.sessions = map[*entry]*mcp.Session{}
-		a.marks = map[*mcp.Session]proc.Mark{}
-	}
-	for _, e := range a.lease.entries {
-		s := a.slot(e)
-		sess, err := s.session(ctx)
-		if err == nil && a.listFirst(sess) {
-			e.tools.wait(ctx)
-			sess, err = s.session(ctx) // the list may have been the end of it
-		}
-		if err != nil && givenUp(ctx) {
-			a.fail(result.Skip, interruptedReason)
-			return false
+	a.sessions = map[*pool.Server]*mcp.Session{}
+	a.marks = map[*mcp.Session]proc.Mark{}
+	for _, s := range a.scope.Lease.Servers {
+		slot := a.slot(s)
+		sess, err := slot.Session(ctx)
+		if err == nil && needsList(a.c, sess) {
+			s.Tools.Wait(ctx)
+			sess, err = slot.Session(ctx) // the server may have ended on tools/list
 		}
 		if err != nil {
-			a.fail(result.Error, fmt.Sprintf("server %q: %v", e.def.Name, err))
-			if waitedInVain(err) {
-				a.late.Store(a.out.Index, true)
-			}
-			var oe *mcp.OpenError
-			if errors.As(err, &oe) {
-				a.out.Stderr = strings.Join(oe.StderrTail, "\n")
-				a.noise(oe)
-			}
-			var closed *mcp.ClosedError
-			if errors.As(err, &closed) && a.out.Stderr == "" {
-				a.out.Stderr = strings.Join(closed.Stderr, "\n")
-			}
+			a.notOpened(ctx, s, err)
 			return false
 		}
-		a.out.AfterRestart = a.out.AfterRestart || s.wasRestarted()
-		a.sessions[e] = sess
-		if t := sess.Stderr(); t != nil {
-			a.marks[sess] = t.Mark()
-		}
+		a.out.c.AfterRestart = a.out.c.AfterRestart || slot.Restarted()
+		a.use(s, sess)
 		if a.c.Alone {
-			// What came before is not this case's.
-			for _, f := range e.violations(sess) {
-				a.finding(f)
-			}
+			s.ReportViolations(sess) // from before this case
 		}
 	}
 	return true
 }
 
-// listFirst reports whether the list of tools has to be there before the case's
-// calls: nothing else may be in flight, arguments that are headers must be
-// known, or what is called is a tool or a method.
-func (a *attempt) listFirst(sess *mcp.Session) bool {
-	return a.c.Exclusive || sess.Era() == mcp.EraRequests && sess.Stderr() == nil ||
-		slices.ContainsFunc(a.c.Ops, func(op *plan.Op) bool { return op.MaybeMethod })
-}
-
-// tooLate reports whether a server ended, for reasons of its own, before it read
-// the request: that end is not this case's. In a file with brackets it is, for
-// what the fixtures did to the process is gone with it.
-func (a *attempt) tooLate(x *mcp.Exchange) bool {
-	var closed *mcp.ClosedError
-	return x.Unread && !a.file.Serial && errors.As(x.Cause, &closed) && !closed.Ours
-}
-
-// reopen gets another session in the place of one that has ended. It returns
-// false when there is none.
-func (a *attempt) reopen(ctx context.Context, e *entry) bool {
-	sess, err := a.slot(e).session(ctx)
-	if err != nil {
-		return false
-	}
-	a.out.AfterRestart = true
-	a.sessions[e] = sess
+func (a *attempt) use(s *pool.Server, sess *mcp.Session) {
+	a.sessions[s] = sess
 	if t := sess.Stderr(); t != nil {
 		a.marks[sess] = t.Mark()
 	}
+}
+
+// notOpened is the verdict if a session can't be opened.
+func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
+	if fixture.GivenUp(ctx) {
+		a.out.fail(result.Skip, interruptedReason)
+		return
+	}
+	c := a.out.c
+	a.out.fail(result.Error, fmt.Sprintf("server %q: %v", s.Def.Name, err))
+	a.notReady = a.notReady || connect.NotReady(err)
+	var oe *mcp.OpenError
+	if errors.As(err, &oe) {
+		c.Stderr = strings.Join(oe.StderrTail, "\n")
+		// Its output often says why: a question of a package manager, a banner.
+		for _, v := range oe.Violations[:min(3, len(oe.Violations))] {
+			c.Violations = append(c.Violations, result.Violation{Kind: v.Kind, Message: v.Msg, Excerpt: v.Excerpt, Offset: v.Offset, Tolerated: v.Tolerated})
+		}
+	}
+	var closed *mcp.ClosedError
+	if errors.As(err, &closed) && c.Stderr == "" {
+		c.Stderr = strings.Join(closed.Stderr, "\n")
+	}
+}
+
+// needsList reports whether the list of tools has to be complete before the case's
+// calls: nothing else may be in flight, arguments that are headers must be known,
+// or it must be known whether the call is of a tool or a method.
+func needsList(c *plan.Case, sess *mcp.Session) bool {
+	return c.Exclusive || sess.Era() == mcp.EraRequests && sess.Stderr() == nil ||
+		slices.ContainsFunc(c.Ops, func(op *plan.Op) bool { return op.MaybeMethod })
+}
+
+// slot is the session the case uses: in a serial file always the first, which
+// fixture steps call.
+func (a *attempt) slot(s *pool.Server) *pool.Slot {
+	if a.file.file.Serial {
+		return s.First()
+	}
+	return s.Next()
+}
+
+// reopen replaces a session that has ended. It returns false if that fails.
+func (a *attempt) reopen(ctx context.Context, s *pool.Server) bool {
+	sess, err := a.slot(s).Session(ctx)
+	if err != nil {
+		return false
+	}
+	a.out.c.AfterRestart = true
+	a.use(s, sess)
 	return true
 }
 
-// noise lists what a server that never came up wrote to its standard output:
-// often that says why (a question of a package manager, a banner).
-func (a *attempt) noise(oe *mcp.OpenError) {
-	for i, v := range oe.Violations {
-		if i == 3 {
-			break
+// server returns the server of an operation.
+func (a *attempt) server(op *plan.Op) *pool.Server {
+	return a.file.run.pool.ForCase(a.c, op.Server, a.file.file)
+}
+
+// finish collects what belongs to no call, and decides the verdict.
+func (a *attempt) finish() {
+	servers := a.scope.Lease.Servers
+	for _, s := range servers {
+		switch sess := a.sessions[s]; {
+		case sess == nil:
+		case a.c.Alone:
+			s.Settle(sess)
+			a.out.violations(s, sess.TakeViolations())
+		default:
+			s.ReportViolations(sess)
 		}
-		a.out.Violations = append(a.out.Violations, result.Violation{Kind: v.Kind, Message: v.Msg, Excerpt: v.Excerpt, Offset: v.Offset, Tolerated: v.Tolerated})
 	}
-}
-
-// slot is the session the case uses: in a file with brackets always the first,
-// which is the one that fixtures call.
-func (a *attempt) slot(e *entry) *slot {
-	if a.file.Serial {
-		return e.slots[0]
+	a.out.decide()
+	if c := a.out.c; c.Status != result.Pass && c.Stderr == "" {
+		var b strings.Builder
+		for _, s := range servers {
+			if sess := a.sessions[s]; sess != nil && sess.Stderr() != nil {
+				b.WriteString(sess.Stderr().Since(a.marks[sess]))
+			}
+		}
+		c.Stderr = strings.Join(proc.Ends(b.String(), 20), "\n")
 	}
-	return e.pick()
-}
-
-func (s *slot) wasRestarted() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.restarted
 }

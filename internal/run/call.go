@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"mcptest/internal/expect"
@@ -11,11 +12,15 @@ import (
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
+	"mcptest/internal/run/fixture"
+	"mcptest/internal/run/pool"
+	"mcptest/internal/run/respond"
+	"mcptest/internal/suite"
 )
 
-// ops makes the case's calls one after another and judges them. The case's
+// operations makes the case's calls one after another and judges them. The case's
 // time limit covers all of them together.
-func (a *attempt) ops(ctx context.Context) {
+func (a *attempt) operations(ctx context.Context) {
 	ctx, cancel := mcp.WithLimit(ctx, "timeout", a.c.Timeout)
 	defer cancel()
 	if a.c.LogLevel != "" && !a.setLogLevel(ctx) {
@@ -24,11 +29,10 @@ func (a *attempt) ops(ctx context.Context) {
 	a.steps = jsonv.Object()
 	defer a.forget()
 	for i, op := range a.c.Ops {
-		last := i == len(a.c.Ops)-1
 		if op.Fill != nil {
 			filled, diags := op.Fill(a.steps)
 			if diags.HasErrors() {
-				a.fail(result.Fail, fmt.Sprintf("%s: its values could not be filled in: %s", stepName(op, i), diags[0].Msg))
+				a.out.fail(result.Fail, fmt.Sprintf("%s: its values could not be filled in: %s", stepName(op, i), diags[0].Msg))
 				return
 			}
 			op = filled
@@ -37,40 +41,49 @@ func (a *attempt) ops(ctx context.Context) {
 		if !ok {
 			return
 		}
-		faults := a.argumentFaults(ctx, a.fileRun.entryOf(a.c, op), op, x)
-		if op.CancelAfter > 0 && x.Cause == nil {
-			a.out.Warnings = append(a.out.Warnings, fmt.Sprintf("cancel_after: %s cancelled nothing: the response came after %s", op.CancelAfter, x.Elapsed.Round(time.Millisecond)))
+		var wrong []string
+		if !a.c.InvalidArgs && x.Method == "tools/call" && op.Raw == nil && len(op.Params) > 0 {
+			wrong = a.server(op).CheckArguments(ctx, op.Subject, op.Params)
 		}
-		passed := !a.c.Flow || a.judgeStep(ctx, op, i, x)
-		if passed && last {
+		if op.CancelAfter > 0 && x.Cause == nil {
+			a.out.warn(fmt.Sprintf("cancel_after: %s cancelled nothing: the response came after %s", op.CancelAfter, x.Elapsed.Round(time.Millisecond)))
+		}
+		passed := !a.c.Flow || a.judgeStep(ctx, op, i)
+		if passed && i == len(a.c.Ops)-1 {
 			a.judge(ctx)
 		}
-		a.judgeArguments(op, faults)
+		a.judgeArguments(op, wrong)
 		if !passed {
 			return
 		}
 	}
-	a.unasked()
+	written := []*suite.Respond{a.c.Respond}
+	for _, op := range a.c.Ops {
+		written = append(written, op.Respond)
+	}
+	for _, what := range respond.Unrequested(written, a.scripts) {
+		a.out.warn("respond: the server never requested " + what)
+	}
 }
 
 func (a *attempt) setLogLevel(ctx context.Context) bool {
-	e := a.fileRun.entryOf(a.c, a.c.Ops[0])
-	if a.sessions[e].Era() == mcp.EraRequests {
-		return true // each call says it
+	sess := a.sessions[a.server(a.c.Ops[0])]
+	if sess.Era() == mcp.EraRequests {
+		return true // each call contains it
 	}
 	params := jsonv.Object(jsonv.Member{Key: "level", Value: jsonv.String(a.c.LogLevel)}).Append(nil)
-	x := a.sessions[e].Do(ctx, mcp.Call{Method: "logging/setLevel", Params: params})
+	x := sess.Do(ctx, mcp.Call{Method: "logging/setLevel", Params: params})
 	switch rpc := x.RPCError(); {
-	case x.Cause != nil && givenUp(ctx):
-		a.fail(result.Skip, interruptedReason)
+	case x.Cause != nil && fixture.GivenUp(ctx):
+		a.out.fail(result.Skip, interruptedReason)
 	case x.Cause != nil:
-		a.fail(result.Error, x.Cause.Error())
+		a.out.fail(result.Error, x.Cause.Error())
 	case rpc != nil:
-		a.fail(result.Fail, "log_level: logging/setLevel was refused: "+rpc.Error())
+		a.out.fail(result.Fail, "log_level: logging/setLevel was refused: "+rpc.Error())
 	default:
 		return true
 	}
-	a.out.Exchanges = append(a.out.Exchanges, exchangeRecord(x, ""))
+	a.out.c.Exchanges = append(a.out.c.Exchanges, exchangeRecord(x, ""))
 	return false
 }
 
@@ -81,77 +94,81 @@ func stepName(op *plan.Op, i int) string {
 	return fmt.Sprintf("step %d (%s)", i+1, callName(op))
 }
 
-// call makes one call and observes it. It returns false when there was no
-// answer, which ends the case.
+// call makes one call and observes it. It returns false if there was no response,
+// which ends the case.
 func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, bool) {
 	a.forget()
-	e := a.fileRun.entryOf(a.c, op)
-	sess := a.sessions[e]
+	s := a.server(op)
 	if op.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = mcp.WithLimit(ctx, "timeout of the step", op.Timeout)
 		defer cancel()
 	}
-	mark := sess.Mark()
-	if a.mustNotCall(sess, e, op) {
+	sess := a.sessions[s]
+	if a.mustNotCall(sess, s, op) {
 		return nil, false
 	}
-	x := a.send(ctx, sess, e, op)
-	if i == 0 && a.tooLate(x) && a.reopen(ctx, e) {
-		sess = a.sessions[e]
+	mark := sess.Mark()
+	x := a.send(ctx, sess, s, op)
+	if i == 0 && !a.file.file.Serial && endedBefore(x) && a.reopen(ctx, s) {
+		sess = a.sessions[s]
 		mark = sess.Mark()
-		x = a.send(ctx, sess, e, op)
+		x = a.send(ctx, sess, s, op)
 	}
-	a.elapsed(x.Elapsed)
-	step := ""
-	if a.c.Flow {
-		step = stepName(op, i)
-	}
-	a.violations(e, x.Violations)
-	e.sessionLost(x)
+	a.out.c.DurationMS += ms(x.Elapsed)
+	a.out.violations(s, x.Violations)
+	s.ReportLost(x)
 	ok := a.answered(ctx, op, x)
 	var waited []mcp.Message
 	if ok && op.Wait != nil {
 		waited, ok = a.wait(ctx, sess, op, mark, x)
 	}
+	step := ""
+	if a.c.Flow {
+		step = stepName(op, i)
+	}
 	for _, hop := range x.Hops {
-		a.out.Exchanges = append(a.out.Exchanges, exchangeRecord(hop, step))
+		a.out.c.Exchanges = append(a.out.c.Exchanges, exchangeRecord(hop, step))
 	}
-	rec := exchangeRecord(x, step)
-	for _, m := range waited {
-		rec.During = append(rec.During, messageRecord(m, x.Start))
-	}
-	a.out.Exchanges = append(a.out.Exchanges, rec)
+	a.out.c.Exchanges = append(a.out.c.Exchanges, exchangeRecord(x, step, waited...))
 	if ok {
-		a.leave = a.room.take(treeBytes(x, waited))
-		a.observe(ctx, e, sess, op, x, waited)
+		a.free = a.file.run.trees.Acquire(treeBytes(x, waited))
+		a.observe(ctx, s, sess, op, x, waited)
 	}
 	return x, ok
 }
 
-// forget lets go of what the last call brought, once it was judged.
+// forget drops the observation of the last call.
 func (a *attempt) forget() {
 	a.obs = expect.Observation{}
-	if a.leave != nil {
-		a.leave()
-		a.leave = nil
+	if a.free != nil {
+		a.free()
+		a.free = nil
 	}
 }
 
+// endedBefore reports whether a server ended by itself before it read the request:
+// that end does not belong to this case. In a serial file it does, because what
+// the fixtures did to the process is lost.
+func endedBefore(x *mcp.Exchange) bool {
+	var closed *mcp.ClosedError
+	return x.Unread && errors.As(x.Cause, &closed) && !closed.Ours
+}
+
 // mustNotCall fails a test whose tool a client has to drop from the list.
-func (a *attempt) mustNotCall(sess *mcp.Session, e *entry, op *plan.Op) bool {
+func (a *attempt) mustNotCall(sess *mcp.Session, s *pool.Server, op *plan.Op) bool {
 	if op.Method != "tools/call" || sess.Era() != mcp.EraRequests || sess.Stderr() != nil {
 		return false
 	}
-	why := e.tools.unusable(op.Subject)
+	why := s.Tools.Unusable(op.Subject)
 	if why != "" {
-		a.fail(result.Fail, fmt.Sprintf("tool %s was not called: a client must drop it: %s", op.Subject, why))
+		a.out.fail(result.Fail, fmt.Sprintf("tool %s was not called: a client must drop it: %s", op.Subject, why))
 	}
 	return why != ""
 }
 
-// send puts the op on the wire.
-func (a *attempt) send(ctx context.Context, sess *mcp.Session, e *entry, op *plan.Op) *mcp.Exchange {
+// send sends the operation.
+func (a *attempt) send(ctx context.Context, sess *mcp.Session, s *pool.Server, op *plan.Op) *mcp.Exchange {
 	switch {
 	case op.Raw != nil:
 		return sess.SendRaw(ctx, op.Raw)
@@ -161,43 +178,26 @@ func (a *attempt) send(ctx context.Context, sess *mcp.Session, e *entry, op *pla
 		x.Elapsed = time.Since(x.Start)
 		return x
 	}
-	call := e.request(ctx, op)
-	call.ProgressToken, call.LogLevel = a.usesProgress(op), a.c.LogLevel
-	if s := a.scriptFor(op); s != nil {
-		a.scripts = append(a.scripts, s)
-		call.Answer = s.answer
+	call := s.Request(ctx, op)
+	call.ProgressToken, call.LogLevel = usesProgress(a.c, op), a.c.LogLevel
+	script := a.script
+	if op.Respond != nil { // the step's answers come before the case's
+		script = respond.New(op.Respond, a.c.Respond, op.Server.Respond)
+	}
+	if script != nil {
+		a.scripts = append(a.scripts, script)
+		call.Answer = script.Answer
 	}
 	return sess.Do(ctx, call)
 }
 
-// request is the op as a call. A tool whose name has a slash and that the
-// server does not list is a method.
-func (e *entry) request(ctx context.Context, op *plan.Op) mcp.Call {
-	call := mcp.Call{Method: op.Method, Params: op.Params, CancelAfter: op.CancelAfter}
-	if op.MaybeMethod {
-		if has, known := e.tools.has(ctx, op.Subject); known && !has || !known {
-			call.Method, call.Params = op.Subject, op.Args
-		}
-	}
-	return call
-}
-
-// scriptFor is the script of one call: the step's answers come before the
-// case's.
-func (a *attempt) scriptFor(op *plan.Op) *script {
-	if op.Respond == nil {
-		return a.script
-	}
-	return newScript(op.Respond, a.c.Respond, op.Server.Respond)
-}
-
 // usesProgress reports whether the server should report progress on a call: the
-// case looks at progress, at all notifications, or waits for one of them.
-func (a *attempt) usesProgress(op *plan.Op) bool {
-	if !a.c.Exclusive {
+// case examines progress, or all notifications, or waits for one of them.
+func usesProgress(c *plan.Case, op *plan.Op) bool {
+	if !c.Exclusive {
 		return false
 	}
-	uses := a.c.Tree.Uses()
+	uses := c.Tree.Uses()
 	if op.Tree != nil {
 		uses = uses.Add(op.Tree.Uses())
 	}
@@ -207,7 +207,8 @@ func (a *attempt) usesProgress(op *plan.Op) bool {
 	return uses.Progress || uses.Notifications || op.Wait != nil && op.Wait.Notification == "notifications/progress"
 }
 
-// wait waits for a notification after the call.
+// wait waits for a notification after the call. It returns what the server sent
+// after the response.
 func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark mcp.Mark, x *mcp.Exchange) ([]mcp.Message, bool) {
 	if op.Wait.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -215,12 +216,13 @@ func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark
 		defer cancel()
 	}
 	if _, err := sess.Wait(ctx, op.Wait.Notification, mark); err != nil {
-		if givenUp(ctx) {
-			a.fail(result.Skip, interruptedReason)
-		} else if errors.As(err, new(*mcp.ClosedError)) {
-			a.fail(result.Error, err.Error())
-		} else {
-			a.fail(result.Fail, "wait: "+err.Error())
+		switch {
+		case fixture.GivenUp(ctx):
+			a.out.fail(result.Skip, interruptedReason)
+		case errors.As(err, new(*mcp.ClosedError)):
+			a.out.fail(result.Error, err.Error())
+		default:
+			a.out.fail(result.Fail, "wait: "+err.Error())
 		}
 		return nil, false
 	}
@@ -235,4 +237,65 @@ func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark
 		}
 	}
 	return after, true
+}
+
+// answered turns a missing response into the case's verdict.
+func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bool {
+	if x.Cause == nil {
+		return true
+	}
+	if fixture.GivenUp(ctx) {
+		a.out.fail(result.Skip, interruptedReason)
+		return false
+	}
+	var cancelled *mcp.CancelledError
+	if errors.As(x.Cause, &cancelled) && op.CancelAfter > 0 && cancelled.Cause == nil {
+		return true // the suite cancels it; the observation has neither result nor error
+	}
+	tree := a.c.Tree
+	if a.c.Flow {
+		tree = op.Tree
+	}
+	if op.Raw != nil && silenceAllowed(op, tree, x) {
+		return true
+	}
+	msg := x.Cause.Error()
+	var input *mcp.InputError
+	var protocol *mcp.ProtocolError
+	switch {
+	case errors.As(x.Cause, &input):
+		a.out.fail(result.Fail, input.Error())
+		return false
+	case errors.As(x.Cause, &protocol):
+		a.out.fail(result.Fail, protocol.Error())
+		return false
+	case errors.As(x.Cause, new(*mcp.ValuesError)):
+		a.out.fail(result.Fail, msg)
+		return false
+	}
+	if x.Unread {
+		msg += " before it read the request"
+	}
+	a.out.fail(result.Error, msg)
+	var closed *mcp.ClosedError
+	if errors.As(x.Cause, &closed) {
+		a.out.c.Stderr = strings.Join(closed.Stderr, "\n")
+		if closed.LastLine != "" {
+			a.out.warn("last line of the server's output: " + closed.LastLine)
+		}
+	}
+	return false
+}
+
+// silenceAllowed reports whether raw bytes without a response may be judged all the
+// same: they requested none, or the test says what it expects instead.
+func silenceAllowed(op *plan.Op, tree *expect.Tree, x *mcp.Exchange) bool {
+	asks := mcp.Asks(op.Raw)
+	switch {
+	case errors.As(x.Cause, new(*mcp.HTTPError)):
+		return asks == mcp.AsksNothing || tree != nil && tree.Uses().HTTP
+	case errors.As(x.Cause, new(*mcp.TimeoutError)):
+		return asks == mcp.AsksNothing || asks == mcp.AsksUnclearly && tree != nil && tree.WantsNoResult()
+	}
+	return false
 }

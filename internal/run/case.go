@@ -5,82 +5,60 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 
 	"mcptest/internal/display"
 	"mcptest/internal/expect"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
+	"mcptest/internal/run/fixture"
+	"mcptest/internal/run/respond"
 )
 
-// fill puts in what is known of a case before it is run.
-func (f *fileRun) fill(c *plan.Case, out *result.Case) {
-	*out = result.Case{
-		Index: c.Index, Name: c.Name, File: f.file.Path, Line: c.Pos.Line, Column: c.Pos.Col,
-		Description: c.Description, Suite: f.file.Name, Block: string(c.Block), Tags: c.Tags, StartMS: f.since(f.start),
-	}
-	if c.Pos.File != nil {
-		out.File = c.Pos.File.Name
-		out.Source = strings.TrimRight(c.Pos.File.Line(c.Pos.Line), "\r\n")
-	}
-	if c.Server != nil {
-		out.Server = c.Server.Name
-	}
-	if len(c.Ops) == 1 {
-		out.Call = callName(c.Ops[0])
-	} else {
-		out.Call = fmt.Sprintf("%d steps", len(c.Ops))
-	}
+// caseRun runs one case with its retries or repetitions.
+type caseRun struct {
+	file     *fileRun
+	c        *plan.Case
+	out      *result.Case
+	notReady bool // its server was not ready in time, in one of the attempts
 }
 
-func callName(op *plan.Op) string {
-	switch {
-	case op.Raw != nil:
-		return "raw bytes"
-	case op.Subject != "":
-		return op.Method + " " + op.Subject
-	}
-	return op.Method
-}
-
-// runCase runs a case with its retries or repetitions into out.
-func (f *fileRun) runCase(ctx context.Context, c *plan.Case, out *result.Case) {
-	if c.Repeat != nil {
-		f.repeat(ctx, c, out)
+// execute runs the case.
+func (cr *caseRun) execute(ctx context.Context) {
+	if cr.c.Repeat != nil {
+		cr.repeat(ctx)
 	} else {
-		f.retry(ctx, c, out)
+		cr.retry(ctx)
 	}
-	if out.Status == result.Fail || out.Status == result.Error {
-		out.Repro = repro(f.file, c, f.w.Again)
+	if cr.out.Status == result.Fail || cr.out.Status == result.Error {
+		cr.out.Repro = repro(cr.file.file, cr.c, cr.file.run.opts.RerunFlags)
 	}
 }
 
 // retry runs a case until it passes, at most once more than its retries. A
-// pass after a failure is flaky. A try that was kept from beginning, that a
-// hook skipped or that a signal ended, says nothing of what the one before it
-// found: that stands.
-func (f *fileRun) retry(ctx context.Context, c *plan.Case, out *result.Case) {
-	blank := *out
-	all := tries{word: "try"}
+// pass after a failure is flaky. An attempt that did not begin, that a hook
+// skipped or that a signal ended does not change the result of the one before it.
+func (cr *caseRun) retry(ctx context.Context) {
+	out, blank := cr.out, *cr.out
+	all := attempts{word: "try"}
 	for try := 0; ; try++ {
 		before := *out
 		*out = blank
-		if !f.attempt(ctx, c, out) && try > 0 {
+		if !cr.attempt(ctx, out) && try > 0 {
 			*out = before
-			all.settle(out, try-1)
+			all.apply(out, try-1)
 			return
 		}
 		all.add(out)
 		failed := out.Status == result.Fail || out.Status == result.Error
-		_, stopped := f.halted(ctx)
+		_, stopped := cr.file.run.halted(ctx)
 		switch {
 		case try > 0 && out.Status == result.Skip:
 			*out = before
-			all.settle(out, try-1)
-		case !failed || try >= c.Retries || stopped:
+			all.apply(out, try-1)
+		case !failed || try >= cr.c.Retries || stopped:
 			out.Flaky = out.Status == result.Pass && try > 0
-			all.settle(out, try)
+			all.apply(out, try)
 		default:
 			continue
 		}
@@ -91,19 +69,19 @@ func (f *fileRun) retry(ctx context.Context, c *plan.Case, out *result.Case) {
 	}
 }
 
-// repeat runs a case several times and wants a share of passes. The details
+// repeat runs a case several times and requires a share of passes. The details
 // shown are those of the first run that failed, or of the last one. A run that
-// a hook skips ends it: the case is a failure when one before it failed, and
-// is skipped otherwise, for the share is not known.
-func (f *fileRun) repeat(ctx context.Context, c *plan.Case, out *result.Case) {
-	blank := *out
+// a hook skips ends it: the case has failed if one before it failed, and is
+// skipped otherwise, because the share is not known.
+func (cr *caseRun) repeat(ctx context.Context) {
+	out, blank := cr.out, *cr.out
 	var shown *result.Case
 	at := 0
-	all := tries{word: "run"}
-	rep := &result.Repeat{Times: c.Repeat.Times, Rate: c.Repeat.Rate}
-	for i := range c.Repeat.Times {
+	all := attempts{word: "run"}
+	rep := &result.Repeat{Times: cr.c.Repeat.Times, Rate: cr.c.Repeat.Rate}
+	for i := range rep.Times {
 		one := blank
-		if !f.attempt(ctx, c, &one) && shown != nil {
+		if !cr.attempt(ctx, &one) && shown != nil {
 			break
 		}
 		all.add(&one)
@@ -119,77 +97,73 @@ func (f *fileRun) repeat(ctx context.Context, c *plan.Case, out *result.Case) {
 	}
 	*out = *shown
 	out.Repeat = rep
-	all.settle(out, at)
-	if out.Status == result.Skip {
+	all.apply(out, at)
+	rate := float64(rep.Passed) / float64(rep.Times)
+	switch {
+	case out.Status == result.Skip:
 		if rep.Passed > 0 {
 			out.Message = fmt.Sprintf("%s (run %d of %d; those before it passed)", out.Message, at+1, rep.Times)
 		}
-		return
-	}
-	if len(all.done) < rep.Times {
+	case len(all.done) < rep.Times:
 		if out.Status == result.Pass {
 			out.Status, out.Message = result.Skip, interruptedReason
 		}
-		return
-	}
-	rate := float64(rep.Passed) / float64(rep.Times)
-	// Inclusive, with the tolerance all thresholds have.
-	if expect.Reaches(rate, rep.Rate) {
+	case expect.Reaches(rate, rep.Rate): // inclusive, with the tolerance all thresholds have
 		out.Status, out.Message = result.Pass, ""
-		return
+	default:
+		if out.Status == result.Pass {
+			out.Status = result.Fail
+		}
+		out.Message = fmt.Sprintf("%d of %d runs passed, expected a share of %v: %s", rep.Passed, rep.Times, rep.Rate, out.Message)
 	}
-	if out.Status == result.Pass {
-		out.Status = result.Fail
-	}
-	out.Message = fmt.Sprintf("%d of %d runs passed, wanted a share of %v: %s", rep.Passed, rep.Times, rep.Rate, out.Message)
 }
 
-// attempt runs a case once, inside its bracket. It returns false when the run
-// was halted while the case waited for its servers.
-func (f *fileRun) attempt(ctx context.Context, c *plan.Case, out *result.Case) bool {
-	out.StartMS = f.since(f.start)
-	l := f.lease(c)
-	defer l.release()
-	if reason, stopped := f.halted(ctx); stopped {
+// attempt runs the case once, inside its test scope, into out. It returns false
+// if the run was halted while the case waited for its servers.
+func (cr *caseRun) attempt(ctx context.Context, out *result.Case) bool {
+	f := cr.file
+	out.StartMS = f.run.since(f.run.start)
+	lease := f.run.pool.Lease(cr.c, f.file)
+	defer lease.Release()
+	if reason, stopped := f.run.halted(ctx); stopped {
 		out.Status, out.Message = result.Skip, reason
 		return false
 	}
-	a := &attempt{fileRun: f, c: c, out: out, lease: l, script: f.scriptOf(c)}
-	if f.file.Serial {
-		a.bracket(ctx)
-		return true
+	a := &attempt{
+		file: f, c: cr.c, out: outcome{c: out}, script: scriptOf(cr.c),
+		scope: fixture.Scope{Patch: f.scope.Patch, Case: cr.c, Lease: lease},
 	}
-	a.guard(func() { a.calls(ctx) })
-	a.recycle()
+	if f.file.Serial {
+		a.inScope(ctx)
+	} else {
+		a.guard(func() { a.calls(ctx) })
+		a.recycle()
+	}
+	cr.notReady = cr.notReady || a.notReady
 	return true
 }
 
-func (f *fileRun) scriptOf(c *plan.Case) *script {
+func scriptOf(c *plan.Case) *respond.Script {
 	if c.Respond == nil && (c.Server == nil || c.Server.Respond == nil) {
 		return nil
 	}
-	s := c.Respond
 	if c.Server != nil {
-		return newScript(s, c.Server.Respond)
+		return respond.New(c.Respond, c.Server.Respond)
 	}
-	return newScript(s)
+	return respond.New(c.Respond)
 }
 
 // repro is a shell line that runs one case again.
-func repro(f *plan.File, c *plan.Case, again []string) string {
-	return "mcptest run " + proc.Quote(f.Path) + " --filter " + proc.Quote("re:^"+pattern(c.Name)+"$") + suffix(again)
-}
-
-// suffix is what is added to a command line.
-func suffix(args []string) string {
-	if len(args) == 0 {
-		return ""
+func repro(f *plan.File, c *plan.Case, flags []string) string {
+	line := "mcptest run " + proc.Quote(f.Path) + " --filter " + proc.Quote("re:^"+pattern(c.Name)+"$")
+	if len(flags) > 0 {
+		line += " " + proc.QuoteAll(flags)
 	}
-	return " " + proc.QuoteAll(args)
+	return line
 }
 
 // pattern matches a name exactly. What a terminal does not show, or would act
-// on, is written as RE2 writes it, so the line survives being printed.
+// on, is written as RE2 writes it, so the line can be printed.
 func pattern(name string) string {
 	var b strings.Builder
 	for _, r := range regexp.QuoteMeta(name) {
@@ -201,6 +175,3 @@ func pattern(name string) string {
 	}
 	return b.String()
 }
-
-// elapsed adds a duration to the case's time.
-func (a *attempt) elapsed(d time.Duration) { a.out.DurationMS += ms(d) }

@@ -4,32 +4,33 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
+	"time"
 
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
+	"mcptest/internal/run/fixture"
 )
 
-// fileRun runs the cases of one file inside its brackets.
+// fileRun runs the cases of one file inside its hooks and fixtures.
 type fileRun struct {
-	*runner
+	run        *runner
 	file       *plan.File
 	index      int
 	first, end int // its cases in the plan
+	fixtures   *fixture.Runner
+	scope      fixture.Scope
 
 	begun      bool     // afterAll is owed
 	setupBegun bool     // teardown is owed
 	refused    *verdict // why no case is dispatched
 	broken     string   // why setup failed
+	backwards  bool     // files are ended in reverse order
 
-	patch      patch // what before-hooks handed over for the rest of the file
-	afterPatch patch // what after-hooks handed over, for later after-hooks
-	background background
+	afterPatch fixture.Patch  // from after-hooks, for later after-hooks
 	warming    sync.WaitGroup // servers that are started early
 	stopWarm   context.CancelFunc
-	backwards  bool // files are ended the last first
 
-	counts [4]atomic.Int32 // cases by order of the four statuses
+	counts counts
 }
 
 // verdict is a status and why.
@@ -38,10 +39,16 @@ type verdict struct {
 	message string
 }
 
-// run goes through the file's phases. Everything that was begun is ended,
-// whatever happens.
-func (f *fileRun) run(ctx context.Context) {
-	if reason, stopped := f.halted(ctx); stopped {
+func newFileRun(r *runner, f *plan.File, index, first, end int) *fileRun {
+	return &fileRun{run: r, file: f, index: index, first: first, end: end, fixtures: &fixture.Runner{
+		File: f, Index: index, Start: r.start, Pool: r.pool, Cleanup: r.cleanup, Exec: r.deps.Exec, Keeper: r.deps.Keeper, Grace: r.opts.Grace,
+		Log: r.deps.Log, LogDir: r.opts.LogDir, LeftUp: r.opts.LeftUp, Secret: r.deps.Secret, Report: r.report, Protect: r.protect,
+	}}
+}
+
+// execute goes through the file's phases. Everything that was begun is ended.
+func (f *fileRun) execute(ctx context.Context) {
+	if reason, stopped := f.run.halted(ctx); stopped {
 		f.giveUp(verdict{result.Skip, reason})
 		return
 	}
@@ -49,29 +56,29 @@ func (f *fileRun) run(ctx context.Context) {
 	if f.refused != nil {
 		f.giveUp(*f.refused)
 	} else {
-		f.lanes(ctx)
+		f.cases(ctx)
 	}
 	f.finish(ctx)
 }
 
-// begin runs beforeAll and setup; what went wrong is in f.refused.
+// begin runs beforeAll and setup; a failure is in f.refused.
 func (f *fileRun) begin(ctx context.Context) {
-	if len(f.file.BeforeAll)+len(f.file.Setup) == 0 && f.w.Part == Whole {
+	if len(f.file.BeforeAll)+len(f.file.Setup) == 0 && f.run.opts.Phase == All {
 		f.warm(ctx)
 	}
 	f.begun = true
-	fault := f.protect(func() {
-		before := f.hooks(ctx, f.file.BeforeAll, hookCall{phase: "beforeAll"})
-		f.sendPhases(before.phases)
-		f.patch = before.patch
+	fault := f.run.protect(func() {
+		before := f.fixtures.Hooks(ctx, f.file.BeforeAll, fixture.HookCall{Phase: "beforeAll"})
+		f.send(before.Phases...)
+		f.scope.Patch = before.Own
 		switch {
-		case before.interrupted:
+		case before.Interrupted:
 			f.refuse(result.Skip, interruptedReason)
-		case before.failed != "":
-			f.failed.Store(true)
-			f.refuse(result.Fail, before.failed)
-		case before.skip != "":
-			f.refuse(result.Skip, before.skip)
+		case before.Failed != "":
+			f.run.exit.update(func(s *exitState) { s.failed = true })
+			f.refuse(result.Fail, before.Failed)
+		case before.Skip != "":
+			f.refuse(result.Skip, before.Skip)
 		default:
 			f.setupBegun = true
 			f.setup(ctx)
@@ -79,6 +86,55 @@ func (f *fileRun) begin(ctx context.Context) {
 	})
 	if fault != "" {
 		f.refuse(result.Error, fault)
+	}
+}
+
+// warm starts the servers of a file's cases in the background, so that they are
+// ready when the first case needs them.
+func (f *fileRun) warm(ctx context.Context) {
+	if f.file.Options.RestartPolicy == plan.PerTest {
+		return
+	}
+	ctx, f.stopWarm = context.WithCancel(ctx)
+	p := f.run.plan
+	seen := map[*plan.Server]bool{}
+	for i := f.first; i < f.end && len(seen) < len(f.file.Servers); i++ {
+		s := p.ServerOf(i)
+		if s == nil || seen[s] {
+			continue
+		}
+		c := p.Case(i)
+		if c.Skip != "" {
+			continue
+		}
+		seen[s] = true
+		slot := f.run.pool.ForCase(c, s, f.file).First()
+		f.warming.Go(func() { f.run.protect(func() { _, _ = slot.Session(ctx) }) })
+	}
+}
+
+// setup runs the file's setup steps. A failure refuses every case.
+func (f *fileRun) setup(ctx context.Context) {
+	if f.file.Options.RestartPolicy == plan.PerTest { // each test gets sessions of its own
+		defer func() { f.run.pool.Recycle(f.run.cleanup.Ctx, f.fixtures.SetupServers()...) }()
+	}
+	for _, s := range f.file.Setup {
+		if ctx.Err() != nil {
+			f.refuse(result.Skip, interruptedReason)
+			return
+		}
+		ph, msg := f.fixtures.Step(ctx, s, &f.scope)
+		f.send(ph)
+		switch {
+		case ph.Status == result.Skip:
+			f.refuse(result.Skip, interruptedReason)
+			return
+		case msg != "":
+			f.run.exit.update(func(s *exitState) { s.setupFailed = true })
+			f.broken = "setup failed: " + msg
+			f.refuse(result.Skip, f.broken)
+			return
+		}
 	}
 }
 
@@ -93,106 +149,141 @@ func (f *fileRun) finish(ctx context.Context) {
 		f.stopWarm()
 		f.warming.Wait()
 	}
-	f.background.testsOver()
+	r := f.run
+	f.scope.Background.TestsOver()
 	if f.setupBegun {
-		f.protect(f.teardown)
+		r.protect(f.teardown)
 	}
 	if f.begun {
-		f.protect(func() { f.hooksAfterAll(ctx) })
+		r.protect(func() { f.afterAll(ctx) })
 	}
-	f.protect(func() {
+	r.protect(func() {
 		// After a signal servers leave time to the background steps.
-		ctx, cancel := f.clean.part(min(2, len(f.background.steps)+1))
+		ctx, cancel := r.cleanup.Part(min(2, f.scope.Background.Len()+1))
 		defer cancel()
-		f.pool.closeAfter(ctx, f)
+		r.pool.CloseFile(ctx, f.file, f.pending())
 	})
-	f.protect(func() {
-		for _, w := range f.background.stop(f.runner) {
-			f.finding(w.finding())
+	r.protect(func() {
+		for _, w := range f.fixtures.Stop(&f.scope.Background) {
+			r.report(w)
 		}
 	})
 }
 
-// verdict is what afterAll hooks see: the outcome of the file's cases.
+// pending returns the files that end after f: the following ones, or the
+// preceding ones if files are ended in reverse order.
+func (f *fileRun) pending() []*plan.File {
+	var out []*plan.File
+	for _, g := range f.run.files() {
+		if f.backwards && g.index < f.index || !f.backwards && g.index > f.index {
+			out = append(out, g.file)
+		}
+	}
+	return out
+}
+
+// teardown runs the teardown steps. A failing step is a warning, after which
+// only steps with `always: true` are run. A step with `always: false` keeps
+// the state for inspection if something failed.
+func (f *fileRun) teardown() {
+	clean := f.run.cleanup
+	stepFailed := false
+	for _, s := range f.file.Teardown {
+		always := s.Always != nil && *s.Always
+		left, limited := clean.Left()
+		why := ""
+		switch {
+		case s.Always != nil && !always && (f.broken != "" || f.counts.failed() > 0 || stepFailed):
+			why = "always: false keeps the state after a failure"
+		case stepFailed && !always:
+			why = "an earlier teardown step failed"
+		case limited && (left <= 0 || left < fixture.ShortTime && !always):
+			why = fmt.Sprintf("%v after %s are left for clean-up", max(0, left).Round(100*time.Millisecond), fixture.SignalOf(clean.Run))
+		}
+		if why != "" {
+			f.send(f.fixtures.Skipped(s, why))
+			continue
+		}
+		ph, msg := f.fixtures.Step(clean.Ctx, s, &f.scope)
+		if msg != "" {
+			stepFailed = true
+			f.run.report(result.Finding{
+				Kind: "teardown", Severity: "warning", File: fixture.FileName(s.Pos), Line: s.Pos.Line,
+				Message: fmt.Sprintf("teardown step %q failed: %s", s.Name, msg),
+			})
+		}
+		f.send(ph)
+	}
+}
+
+// afterAll always runs; a failure is reported, never fatal.
+func (f *fileRun) afterAll(ctx context.Context) {
+	if len(f.file.AfterAll) == 0 {
+		return
+	}
+	v := f.verdict(ctx)
+	out := f.fixtures.Hooks(f.run.cleanup.Ctx, f.file.AfterAll, fixture.HookCall{
+		Phase: "afterAll", After: true, Status: v.status, Message: v.message, Patch: f.scope.Patch.With(f.afterPatch),
+	})
+	f.send(out.Phases...)
+	for _, p := range out.Phases {
+		if p.Status == result.Fail {
+			f.run.report(result.Finding{
+				Kind: "afterAll", Severity: "warning", File: p.File, Line: p.Line,
+				Message: fmt.Sprintf("afterAll hook %q failed: %s", p.Name, p.Message),
+			})
+		}
+	}
+}
+
+func (f *fileRun) send(list ...result.Phase) {
+	for _, p := range list {
+		f.run.deps.Send(result.PhaseFinished{Phase: p})
+	}
+}
+
+// verdict is what afterAll hooks get: the outcome of the file's cases.
 func (f *fileRun) verdict(ctx context.Context) verdict {
-	fails, errs := f.count(result.Fail), f.count(result.Error)
+	failed := f.counts.failed()
 	switch {
 	case f.broken != "":
 		return verdict{result.Error, f.broken}
 	case f.refused != nil:
 		return *f.refused
-	case fails+errs > 0:
-		v := verdict{result.Fail, fmt.Sprintf("%d of %d tests did not pass", fails+errs, f.end-f.first)}
-		if fails == 0 {
+	case failed > 0:
+		v := verdict{result.Fail, fmt.Sprintf("%d of %d tests did not pass", failed, f.end-f.first)}
+		if f.counts.of(result.Fail) == 0 {
 			v.status = result.Error
 		}
 		return v
 	case ctx.Err() != nil:
 		return verdict{result.Skip, interruptedReason}
-	case f.count(result.Pass) == 0 && f.count(result.Skip) > 0:
+	case f.counts.of(result.Pass) == 0 && f.counts.of(result.Skip) > 0:
 		return verdict{result.Skip, "every test was skipped"}
 	}
 	return verdict{status: result.Pass}
 }
 
-// bad reports whether something failed, so that state is worth a look.
-func (f *fileRun) bad() bool {
-	return f.broken != "" || f.count(result.Fail)+f.count(result.Error) > 0
+// counts counts cases by status.
+type counts struct {
+	mu sync.Mutex
+	n  map[result.Status]int
 }
 
-func statusIndex(s result.Status) int {
-	switch s {
-	case result.Pass:
-		return 0
-	case result.Fail:
-		return 1
-	case result.Skip:
-		return 2
+func (c *counts) add(s result.Status) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n == nil {
+		c.n = map[result.Status]int{}
 	}
-	return 3
+	c.n[s]++
 }
 
-func (f *fileRun) count(s result.Status) int { return int(f.counts[statusIndex(s)].Load()) }
-
-// giveUp ends every case of the file undispatched. A case that the suite
-// skips anyway keeps its own reason.
-func (f *fileRun) giveUp(v verdict) {
-	for i := f.first; i < f.end; i++ {
-		f.conclude(i, func(c *plan.Case, out *result.Case) {
-			out.Status, out.Message = v.status, v.message
-			if c.Skip != "" {
-				out.Status, out.Message = result.Skip, c.Skip
-			}
-		})
-	}
+func (c *counts) of(s result.Status) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n[s]
 }
 
-// conclude gives the i-th case its verdict by fn and hands it over. A fault of
-// ours ends this case only: what it started is still ended, and the others
-// get their verdict.
-func (f *fileRun) conclude(i int, fn func(c *plan.Case, out *result.Case)) {
-	out := &result.Case{Index: i, Name: fmt.Sprintf("test %d", i+1), File: f.file.Path, Assertions: []result.Assertion{}}
-	if fault := f.protect(func() {
-		c := f.plan.Case(i)
-		f.fill(c, out)
-		fn(c, out)
-	}); fault != "" {
-		out.Status, out.Message = result.Error, fault
-	}
-	if f.w.Settle != nil {
-		f.w.Settle(out)
-	}
-	f.counts[statusIndex(out.Status)].Add(1)
-	switch out.Status {
-	case result.Fail, result.Error:
-		if _, late := f.late.LoadAndDelete(i); late && out.Status == result.Error {
-			f.unready.Store(true)
-		} else {
-			f.failed.Store(true)
-		}
-		if f.file.Options.FailFast {
-			f.halt(fmt.Sprintf("not run: fail-fast after %q", out.Name))
-		}
-	}
-	f.w.Send(result.CaseFinished{Case: out})
-}
+// failed is the number of cases that failed or could not be tested.
+func (c *counts) failed() int { return c.of(result.Fail) + c.of(result.Error) }

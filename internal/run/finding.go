@@ -7,9 +7,9 @@ import (
 	"mcptest/internal/result"
 )
 
-// maxAlike is how many findings of one kind about one server are reported one
-// by one; a server that writes a line of noise with each answer would
-// otherwise bury everything else.
+// maxAlike is how many findings of one kind about one server are listed; a server
+// that writes a line of noise with each answer would otherwise hide everything
+// else.
 const maxAlike = 20
 
 // findings counts what was reported of each kind.
@@ -26,7 +26,7 @@ type alike struct {
 	kind, severity string
 }
 
-// admit counts a finding and tells whether it is reported by itself.
+// admit counts a finding and reports whether it is listed.
 func (fs *findings) admit(f result.Finding) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -42,13 +42,13 @@ func (fs *findings) admit(f result.Finding) bool {
 		fs.order = append(fs.order, k)
 	}
 	if f.Kind == "leftover-process" {
-		return true // each is somebody's, and has a name
+		return true // each names a process
 	}
 	fs.count[k]++
 	return fs.count[k] <= maxAlike
 }
 
-// rest are the findings that stand for those that were not reported.
+// rest returns one finding for each kind that was not listed completely.
 func (fs *findings) rest() []result.Finding {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -62,23 +62,4 @@ func (fs *findings) rest() []result.Finding {
 		}
 	}
 	return out
-}
-
-// about adds the server and where the suite declares it.
-func (e *entry) about(f result.Finding) result.Finding {
-	f.Server, f.File, f.Line = e.def.Name, e.def.Pos.File.Name, e.def.Pos.Line
-	return f
-}
-
-// finding reports something about the server that belongs to no case.
-func (e *entry) finding(f result.Finding) { e.r.finding(e.about(f)) }
-
-// finding reports something that belongs to no case.
-func (r *runner) finding(f result.Finding) {
-	if f.Severity == "error" {
-		r.badFinding.Store(true)
-	}
-	if r.findings.admit(f) {
-		r.w.Send(result.FindingSeen{Finding: f})
-	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
@@ -22,107 +21,125 @@ func (a *attempt) judge(ctx context.Context) {
 	if a.c.FillTree != nil {
 		filled, diags := a.c.FillTree(a.steps)
 		if diags.HasErrors() {
-			a.fail(result.Fail, "what is expected could not be filled in with the values of the steps: "+diags[0].Msg)
+			a.out.fail(result.Fail, "what is expected could not be filled in with the values of the steps: "+diags[0].Msg)
 			return
 		}
 		tree = filled
 	}
 	env := a.env()
-	// The step's own items had to pass before: a failed call they let pass is
-	// one that they looked at.
+	// The step's own items had to pass before: a failed call that they accept was
+	// examined.
 	env.Examined = a.c.Ops[len(a.c.Ops)-1].Tree != nil
 	v := tree.Evaluate(context.WithoutCancel(ctx), &a.obs, env)
-	a.out.Implicit = v.Implicit && len(a.out.Assertions) == 0
-	a.out.Assertions = append(a.out.Assertions, a.assertions(v.Items, v.Scored || len(v.Metrics) > 0)...)
+	c := a.out.c
+	c.Implicit = v.Implicit && len(c.Assertions) == 0
+	c.Assertions = append(c.Assertions, assertions(v.Items, v.Scored || len(v.Metrics) > 0, c.File)...)
 	if v.Scored {
-		a.out.Score, a.out.Threshold = v.Score, tree.Threshold
+		c.Score, c.Threshold = v.Score, tree.Threshold
 	}
 	for _, m := range v.Metrics {
-		a.out.DerivedMetrics = append(a.out.DerivedMetrics, result.Metric{
+		c.DerivedMetrics = append(c.DerivedMetrics, result.Metric{
 			Name: m.Name, Value: m.Value, Threshold: m.Threshold, Passed: m.Passed, Notes: m.Notes,
 		})
 	}
-	a.out.Warnings = append(a.out.Warnings, v.Notes...)
-	a.unseen("", v.Items)
+	a.out.warn(v.Notes...)
+	a.warnUnseen("", v.Items)
 	if !v.Pass {
-		a.fail(result.Fail, a.hint()+v.Message)
+		a.out.fail(result.Fail, a.hint()+v.Message)
 	}
 }
 
 // judgeStep judges one step of a flow and keeps its captures. A step must
 // pass before the next one is made.
-func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int, _ *mcp.Exchange) bool {
-	last := i == len(a.c.Ops)-1
+func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
+	name := stepName(op, i)
 	if op.Tree != nil {
 		v := op.Tree.Evaluate(context.WithoutCancel(ctx), &a.obs, a.env())
-		items := a.assertions(v.Items, false)
+		items := assertions(v.Items, false, a.out.c.File)
 		for j := range items {
-			items[j].Name = strings.TrimSpace(stepName(op, i) + " " + items[j].Name)
+			items[j].Name = strings.TrimSpace(name + " " + items[j].Name)
 		}
-		a.out.Assertions = append(a.out.Assertions, items...)
-		a.unseen(stepName(op, i)+": ", v.Items)
+		a.out.c.Assertions = append(a.out.c.Assertions, items...)
+		a.warnUnseen(name+": ", v.Items)
 		if !v.Pass {
-			a.fail(result.Fail, stepName(op, i)+": "+a.hint()+v.Message)
+			a.out.fail(result.Fail, name+": "+a.hint()+v.Message)
 			return false
 		}
-	} else if !last {
+	} else if i < len(a.c.Ops)-1 {
 		implicit := expect.Merge(expect.Parts{}, expect.Parts{})
 		if v := implicit.Evaluate(ctx, &a.obs, nil); !v.Pass {
-			a.failStep(op, i, op.Pos, a.hint()+v.Message)
+			a.failStep(name, op.Pos, a.hint()+v.Message)
 			return false
 		}
 	}
 	for _, cp := range op.Capture {
 		val, miss := cp.Target.Eval(&a.obs)
 		if miss != nil {
-			a.failStep(op, i, cp.Pos, fmt.Sprintf("capture %s: %s", cp.Name, miss))
+			a.failStep(name, cp.Pos, fmt.Sprintf("capture %s: %s", cp.Name, miss))
 			return false
 		}
-		a.keepSecret(cp, val)
+		a.declareSecret(cp, val)
 		a.steps = a.steps.With(cp.Name, val)
 	}
 	return true
 }
 
-// unseen warns of assertions that passed without looking at all of their
+// judgeArguments warns of arguments that the tool does not declare, or fails the
+// case with strict_args. A call that was rejected as the test expects is a
+// negative test: its arguments are not judged.
+func (a *attempt) judgeArguments(op *plan.Op, wrong []string) {
+	if len(wrong) == 0 || a.rejected() && a.out.c.Status == "" {
+		return
+	}
+	text := "arguments of " + op.Subject + ": " + strings.Join(wrong, "; ")
+	if a.c.File.Options.StrictArgs && a.out.c.Status == "" {
+		a.out.fail(result.Fail, text+" (strict_args; a test that means it says invalid_args: true)")
+		return
+	}
+	a.out.warn(text)
+}
+
+// warnUnseen warns of assertions that passed without examining all of their
 // values.
-func (a *attempt) unseen(before string, items []expect.ItemResult) {
+func (a *attempt) warnUnseen(prefix string, items []expect.ItemResult) {
 	for i := range items {
 		for _, text := range items[i].Unseen {
-			a.out.Warnings = append(a.out.Warnings, before+items[i].Target+": "+text)
+			a.out.warn(prefix + items[i].Target + ": " + text)
 		}
-		a.unseen(before, items[i].Items)
+		a.warnUnseen(prefix, items[i].Items)
 	}
 }
 
-// keepSecret keeps a captured value out of all reports when its name, or the
-// name it had in the answer, is that of a credential.
-func (a *attempt) keepSecret(cp plan.Capture, val jsonv.Value) {
-	const least = 4 // below that it is hardly one, and stands for much else
-	if a.w.Secret == nil || val.Kind() != jsonv.KindString || len(val.Text()) < least {
+// declareSecret keeps a captured value out of all reports if its name, or its
+// name in the response, is that of a credential.
+func (a *attempt) declareSecret(cp plan.Capture, val jsonv.Value) {
+	const least = 4 // a shorter value is hardly a secret, and part of much else
+	declare := a.file.run.deps.Secret
+	if declare == nil || val.Kind() != jsonv.KindString || len(val.Text()) < least {
 		return
 	}
 	if secret.Holds(cp.Name) || secret.HoldsAt(cp.Target.String()) {
-		a.w.Secret(val.Text())
+		declare(val.Text())
 	}
 }
 
-// failStep fails a case at one of its steps, and says where that is written.
-func (a *attempt) failStep(op *plan.Op, i int, pos source.Pos, msg string) {
-	a.fail(result.Fail, stepName(op, i)+": "+msg)
-	r := result.Assertion{Name: stepName(op, i), Message: msg, Line: pos.Line, Column: pos.Col}
-	r.File, r.Source = a.place(pos, false)
-	a.out.Assertions = append(a.out.Assertions, r)
+// failStep fails a case at one of its steps, and shows where that is written.
+func (a *attempt) failStep(name string, pos source.Pos, msg string) {
+	a.out.fail(result.Fail, name+": "+msg)
+	r := result.Assertion{Name: name, Message: msg, Line: pos.Line, Column: pos.Col}
+	r.File, r.Source = place(pos, false, a.out.c.File)
+	a.out.c.Assertions = append(a.out.c.Assertions, r)
 }
 
-// env is what matchers may touch.
+// env is what matchers may use.
 func (a *attempt) env() *expect.Env {
-	return &expect.Env{Dir: a.file.Dir, Exec: a.exec}
+	return &expect.Env{Dir: a.file.file.Dir, Exec: a.exec}
 }
 
 // exec runs a program of the suite for the exec matcher.
 func (a *attempt) exec(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
-	r := proc.Run(ctx, proc.Spec{Argv: argv, Dir: a.file.Dir, Env: a.file.HookEnv, Stdin: bytes.NewReader(stdin), Keeper: a.w.Keeper})
+	f := a.file.file
+	r := proc.Run(ctx, proc.Spec{Argv: argv, Dir: f.Dir, Env: f.HookEnv, Stdin: bytes.NewReader(stdin), Keeper: a.file.run.deps.Keeper})
 	if err := r.Err(); err != nil {
 		if tail := strings.Join(r.Stderr.Lines(3), "; "); tail != "" {
 			return nil, fmt.Errorf("%w: %s", err, tail)
@@ -132,8 +149,8 @@ func (a *attempt) exec(ctx context.Context, argv []string, stdin []byte) ([]byte
 	return r.Stdout.Bytes(), nil
 }
 
-// assertions turns verdicts into their record.
-func (a *attempt) assertions(items []expect.ItemResult, scored bool) []result.Assertion {
+// assertions returns the record of items; file is the case's.
+func assertions(items []expect.ItemResult, scored bool, file string) []result.Assertion {
 	out := make([]result.Assertion, 0, len(items))
 	for i := range items {
 		it := &items[i]
@@ -150,34 +167,28 @@ func (a *attempt) assertions(items []expect.ItemResult, scored bool) []result.As
 			weight := it.Weight
 			r.Weight = &weight
 		}
-		r.File, r.Source = a.place(it.Pos, it.Pass)
+		r.File, r.Source = place(it.Pos, it.Pass, file)
 		if it.Set {
-			r.Assertions = a.assertions(it.Items, true)
+			r.Assertions = assertions(it.Items, true, file)
 		}
 		out = append(out, r)
 	}
 	return out
 }
 
-// place is the file of an assertion, when it is not the case's, and its line
-// when it failed.
-func (a *attempt) place(pos source.Pos, pass bool) (file, line string) {
+// place is the file of an assertion, unless it is the case's, and its line if it
+// failed.
+func place(pos source.Pos, pass bool, caseFile string) (file, line string) {
 	if pos.File == nil {
 		return "", ""
 	}
-	if pos.File.Name != a.out.File {
+	if pos.File.Name != caseFile {
 		file = pos.File.Name
 	}
 	if !pass {
-		line = strings.TrimRight(pos.File.Line(pos.Line), "\r\n")
+		line = sourceLine(pos)
 	}
 	return file, line
 }
 
-func headersJSON(h map[string][]string) jsonv.Value {
-	var ms []jsonv.Member
-	for _, k := range sortedKeys(h) {
-		ms = append(ms, jsonv.Member{Key: k, Value: jsonv.String(strings.Join(h[k], ", "))})
-	}
-	return jsonv.Object(ms...)
-}
+func sourceLine(pos source.Pos) string { return strings.TrimRight(pos.File.Line(pos.Line), "\r\n") }

@@ -2,26 +2,56 @@ package run
 
 import (
 	"context"
+	"strings"
 
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/check"
 	"mcptest/internal/plan"
+	"mcptest/internal/run/pool"
 )
 
-// observe builds what the case's trees look at.
-func (a *attempt) observe(ctx context.Context, e *entry, sess *mcp.Session, op *plan.Op, x *mcp.Exchange, waited []mcp.Message) {
-	o := expect.Observation{DurationMS: ms(x.Elapsed), ResponseBytes: len(x.Response), Steps: a.steps, Server: sess.ServerInfo()}
+// observe builds what the case's trees examine.
+func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session, op *plan.Op, x *mcp.Exchange, waited []mcp.Message) {
+	a.obs = expect.Observation{DurationMS: ms(x.Elapsed), ResponseBytes: len(x.Response), Steps: a.steps, Server: sess.ServerInfo()}
+	o := &a.obs
 	if len(x.Response) > 0 {
 		v, deep, err := x.Parse(jsonv.Options{})
-		a.violations(e, deep)
+		a.out.violations(s, deep)
 		if err != nil {
-			a.problems = append(a.problems, "protocol violation: the answer could not be read: "+err.Error())
+			a.out.problems = append(a.out.problems, "protocol violation: the answer could not be read: "+err.Error())
 		}
 		o.Result, o.Error = v.Lookup("result"), v.Lookup("error")
 	}
-	for _, m := range append(x.During, waited...) {
+	observeMessages(o, append(x.During, waited...))
+	if x.HTTP != nil {
+		o.HTTPStatus = x.HTTP.Status
+		var headers []jsonv.Member
+		for _, k := range sortedKeys(x.HTTP.Header) {
+			headers = append(headers, jsonv.Member{Key: k, Value: jsonv.String(strings.Join(x.HTTP.Header[k], ", "))})
+		}
+		o.HTTPHeaders = jsonv.Object(headers...)
+	}
+	if t := sess.Stderr(); t != nil && a.c.Exclusive {
+		o.Stderr = t.Since(a.marks[sess])
+	}
+	method := op.Method
+	if op.MaybeMethod {
+		method = x.Method // the name of a tool, or sent as a method
+	}
+	a.checkResponse(ctx, s, sess.Protocol(), method, op.Subject, x)
+	a.hint = func() string {
+		if !a.rejected() {
+			return ""
+		}
+		return s.Unlisted(ctx, sess, method, op.Subject)
+	}
+}
+
+// observeMessages adds what the server sent in addition to its response.
+func observeMessages(o *expect.Observation, list []mcp.Message) {
+	for _, m := range list {
 		if m.Kind == mcp.KindAnswer {
 			continue
 		}
@@ -41,47 +71,24 @@ func (a *attempt) observe(ctx context.Context, e *entry, sess *mcp.Session, op *
 			o.Notifications = append(o.Notifications, v)
 		}
 	}
-	if x.HTTP != nil {
-		o.HTTPStatus = x.HTTP.Status
-		o.HTTPHeaders = headersJSON(x.HTTP.Header)
-	}
-	if t := sess.Stderr(); t != nil && a.c.Exclusive {
-		o.Stderr = t.Since(a.marks[sess])
-	}
-	a.obs = o
-	method := op.Method
-	if op.MaybeMethod {
-		method = x.Method // the name of a tool, or sent as a method
-	}
-	a.wellFormed(ctx, e, sess.Protocol(), method, op.Subject, x)
-	a.hint = func() string {
-		if !a.rejected() {
-			return ""
-		}
-		return e.unlisted(ctx, sess, method, op.Subject)
-	}
 }
 
-// wellFormed checks a response against what the protocol requires of it, and its
+// checkResponse checks a response against what the protocol requires of it, and its
 // structuredContent against what the tool declared.
-func (a *attempt) wellFormed(ctx context.Context, e *entry, protocol, method, subject string, x *mcp.Exchange) {
+func (a *attempt) checkResponse(ctx context.Context, s *pool.Server, protocol, method, subject string, x *mcp.Exchange) {
 	res := a.obs.Result
 	report := check.Response(protocol, method, x, res)
-	output := e.checkOutput(ctx, method, subject, res)
-	a.violations(e, append(report.Violations, output.Violations...))
-	a.out.Warnings = append(append(a.out.Warnings, report.Warnings...), output.Warnings...)
+	output := s.CheckOutput(ctx, method, subject, res)
+	a.out.violations(s, append(report.Violations, output.Violations...))
+	a.out.warn(append(report.Warnings, output.Warnings...)...)
 	if method == "tools/call" && !res.IsAbsent() {
-		if msg := e.toolViolation(ctx, subject); msg != "" {
-			a.violations(e, []mcp.Violation{{Kind: mcp.BadResult, Msg: "the tool in tools/list: " + msg}})
+		if msg := s.ToolViolation(ctx, subject); msg != "" {
+			a.out.violations(s, []mcp.Violation{{Kind: mcp.BadResult, Msg: "the tool in tools/list: " + msg}})
 		}
 	}
 }
 
-// checkOutput checks the result of a tools/call against the tool's
-// outputSchema.
-func (e *entry) checkOutput(ctx context.Context, method, tool string, res jsonv.Value) check.Report {
-	if !e.def.ValidateOutput || method != "tools/call" || res.IsAbsent() || res.Lookup("isError").Bool() {
-		return check.Report{}
-	}
-	return e.tools.schema(ctx, tool).Check(ctx, tool, res)
+// rejected reports whether the server rejected the last call, in either form.
+func (a *attempt) rejected() bool {
+	return !a.obs.Error.IsAbsent() || a.obs.Result.Lookup("isError").Bool()
 }

@@ -3,20 +3,21 @@ package run
 import (
 	"maps"
 	"slices"
-	"time"
 	"unsafe"
 
 	"mcptest/internal/mcp"
 	"mcptest/internal/result"
 )
 
-// exchangeRecord is the record of one exchange.
-func exchangeRecord(x *mcp.Exchange, step string) result.Exchange {
+// exchangeRecord is the record of one exchange and of what was waited for after it.
+func exchangeRecord(x *mcp.Exchange, step string, waited ...mcp.Message) result.Exchange {
 	out := result.Exchange{
 		Step: step, Method: x.Method, Request: string(x.Request), Response: same(x.Response), DurationMS: ms(x.Elapsed),
 	}
-	for _, m := range x.During {
-		out.During = append(out.During, messageRecord(m, x.Start))
+	for _, list := range [][]mcp.Message{x.During, waited} {
+		for _, m := range list {
+			out.During = append(out.During, result.Message{Dir: m.Dir.String(), MS: ms(m.At.Sub(x.Start)), Raw: same(m.Raw)})
+		}
 	}
 	if x.Cause != nil {
 		out.Error = x.Cause.Error()
@@ -33,12 +34,8 @@ func exchangeRecord(x *mcp.Exchange, step string) result.Exchange {
 	return out
 }
 
-func messageRecord(m mcp.Message, start time.Time) result.Message {
-	return result.Message{Dir: m.Dir.String(), MS: ms(m.At.Sub(start)), Raw: same(m.Raw)}
-}
-
-// same is the text of a frame. A large one is not copied: a frame of an
-// exchange never changes.
+// same returns the text of a frame. A large one is not copied, because a frame of
+// an exchange never changes.
 func same(frame []byte) string {
 	if len(frame) < smallAnswer {
 		return string(frame)

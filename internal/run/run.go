@@ -6,183 +6,170 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"sync"
-	"sync/atomic"
 	"time"
 
+	"mcptest/internal/connect"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
+	"mcptest/internal/run/fixture"
+	"mcptest/internal/run/pool"
 )
 
-// World holds the seams to the outside.
-type World struct {
+// Options are the data of a run.
+type Options struct {
 	Tool result.Tool
-	// Send takes the events; it may be called from several goroutines.
-	Send func(result.Event)
-	// Secret adds values that no output may show (those a hook hands over).
-	Secret func(values ...string)
-	// Log is told what reports leave out, the output of every hook and step
-	// among it; nil: nobody. It must redact.
-	Log *slog.Logger
-	// Settle, unless nil, sees every case before it counts and may change its
-	// verdict, as a baseline of known failures does. It is called from several
-	// goroutines.
-	Settle func(c *result.Case)
-	// Closing, unless nil, is asked once, after the last case and before the
-	// exit code is settled, for findings about the run as a whole.
-	Closing func() []result.Finding
-	// Dial opens the transport of a server; nil: the built-in one.
-	Dial func(ctx context.Context, s *plan.Server, o DialOptions) (mcp.Transport, error)
-	// Exec runs a hook or a step in the foreground; nil: proc.Run.
-	Exec func(ctx context.Context, s proc.Spec) proc.Result
-	// Keeper is told of every process group. With nil the run keeps them
-	// itself, without a guardian and a subreaper.
-	Keeper proc.Keeper
 	// Command repeats the run, for reports.
 	Command string
-	// Shard says which part of a larger run the plan is; nil: it is all.
+	// RerunFlags are the flags that a line which repeats one test needs in addition
+	// to the test's name.
+	RerunFlags []string
+	// Shard says which part of a larger run the plan is; nil: it is all of it.
 	Shard *result.Shard
-	// Grace is how long a server or background step has to end politely;
-	// zero: proc's defaults.
+	Dir   string   // Run.Dir of the record
+	Notes []string // go into the record first
+	// Live requests CaseStarted events.
+	Live bool
+
+	// Grace is how long a server or background step has to end by itself; zero:
+	// proc's defaults.
 	Grace proc.Grace
-	// Eras holds hints on the eras of servers, and takes those for the next
-	// run; nil: there are none.
-	Eras *Eras
-	// Tokens is the file in which logins of people are kept.
-	Tokens string
 	// Limits of the wire; zero fields are defaults.
 	Limits mcp.Limits
-	// Live asks for CaseStarted events.
-	Live bool
-	// Sweep ends what is left at the very end and names it; nil: nothing is.
-	Sweep func(ctx context.Context) []proc.Leftover
+	// Tokens is the file that stores logins of people.
+	Tokens string
 
-	// Dir is Run.Dir of the record.
-	Dir string
-	// Notes go into the record first.
-	Notes []string
-	// Again are the flags that a line which repeats a test needs beside the
-	// test's name.
-	Again []string
-	// Part is what of the plan is run; the zero value: all of it.
-	Part Part
-	// LogDir is the folder for the logs of background steps. With Up it is
-	// needed: pipes would end with the runner.
+	// Phase is the part of the plan that is run; the zero value: all of it.
+	Phase Phase
+	// LogDir is the folder for the output of background steps. SetupOnly needs it:
+	// pipes would end with the runner.
 	LogDir string
-	// HandOver is called in place of Sweep when Part is Up and every file
-	// is up: whoever takes over ends the groups that the Keeper knows. With
-	// an error the world is ended here after all.
-	HandOver func(files []Kept) error
-	// UpHere says that an earlier run's world is up in the current folder.
-	UpHere bool
-	// Kept is, for Down, what an earlier run with Up handed over, a file each.
-	Kept []Kept
+	// LeftUp: an earlier run left its processes running in the current folder.
+	LeftUp bool
+	// Saved is, for TeardownOnly, what the earlier run passed to Detach.
+	Saved []SavedState
 }
 
-// Part says which part of a plan is run.
-type Part uint8
-
-// The parts of a run.
-const (
-	Whole Part = iota
-	Up         // beforeAll and setup, and then leave everything running
-	Down       // teardown and afterAll of what Up left
-)
-
-// DialOptions are what a transport needs beside the server's definition.
-type DialOptions struct {
-	Keeper proc.Keeper
-	Limits mcp.Limits
-	Grace  proc.Grace
-
-	UserAgent string // HTTP
-	Tokens    string // the file in which logins of people are kept
-	// Secret is told what no output may show (OAuth tokens); nil: nobody.
+// Deps are the seams between a run and the outside. Fields without a default must
+// be set.
+type Deps struct {
+	// Send takes the events; it may be called from several goroutines.
+	Send func(result.Event)
+	// Secret declares values that no output may show; nil: there is no output.
 	Secret func(values ...string)
+	// Log gets what reports leave out, such as the output of hooks and steps; nil:
+	// it is discarded. It must redact.
+	Log *slog.Logger
+	// OnCaseDone, unless nil, sees every case before it counts and may change its
+	// verdict, as a baseline of known failures does. It is called from several
+	// goroutines.
+	OnCaseDone func(c *result.Case)
+	// FinalFindings, unless nil, is called once, after the last case and before the
+	// exit code is determined, for findings about the run as a whole.
+	FinalFindings func() []result.Finding
+	// Dial opens the transport of a server; nil: connect.Dial.
+	Dial connect.Dialer
+	// Exec runs a hook or a step in the foreground; nil: proc.Run.
+	Exec func(ctx context.Context, s proc.Spec) proc.Result
+	// Keeper tracks every process group. If it is nil, the run tracks them itself,
+	// without a guardian and a subreaper.
+	Keeper proc.Keeper
+	// KillOrphans ends the processes that are left at the very end and returns
+	// them; nil: none are.
+	KillOrphans func(ctx context.Context) []proc.Leftover
+	// Eras has hints on the eras of servers, and takes those for the next run; nil:
+	// there are none.
+	Eras *connect.Eras
+	// Detach is called in place of KillOrphans when Phase is SetupOnly and the setup
+	// of every file succeeded: its caller takes over the process groups that Keeper
+	// tracks. If it fails, the run ends them after all.
+	Detach func(files []SavedState) error
 }
+
+// Phase is the part of a plan that is run.
+type Phase uint8
+
+// The phases of a run.
+const (
+	All          Phase = iota
+	SetupOnly          // beforeAll and setup, whose processes are left running
+	TeardownOnly       // teardown and afterAll of an earlier SetupOnly
+)
 
 // Interrupted is the cause of a run's context that a signal ended.
-type Interrupted struct {
-	Signal string // "SIGINT"
-	Code   int    // 128 + its number
-}
-
-// Error names the signal.
-func (i *Interrupted) Error() string { return "interrupted by " + i.Signal }
-
-// Exit codes of a run, from the most to the least important after a signal.
-const (
-	ExitPassed  = 0
-	ExitInvalid = 2 // setup failed
-	ExitFailed  = 1
-	ExitReady   = 3 // a server's readiness was waited for in vain
-	ExitFault   = 4 // a fault of ours
-	// ExitCancelled ends a run whose context was cancelled, but not by a
-	// signal.
-	ExitCancelled = 130
-)
+type Interrupted = fixture.Interrupted
 
 // runner is the state of one run.
 type runner struct {
-	w     World
-	log   *slog.Logger
-	plan  *plan.Plan
-	start time.Time
-	pool  *pool
-	clean *cleanup
-	room  room // for the trees of large answers
-
-	failed      atomic.Bool // a case or a beforeAll failed, or a case could not be tested
-	setupFailed atomic.Bool
-	badFinding  atomic.Bool
-	unready     atomic.Bool            // a case could not be tested because its server was not ready in time
-	late        sync.Map               // the index of each such case until it is concluded
-	internal    atomic.Bool            // a fault of ours
-	stopped     atomic.Pointer[string] // why no further case is started
-	findings    findings
+	opts     Options
+	deps     Deps
+	plan     *plan.Plan
+	start    time.Time
+	pool     *pool.Pool
+	cleanup  *fixture.Cleanup
+	trees    byteBudget // of large answers
+	findings findings
+	exit     exit
 }
 
 // Run executes the plan and returns the exit code. When ctx is cancelled with
-// an *Interrupted cause, no further case is started, what runs is given up,
-// and clean-up is done within ten seconds.
-func Run(ctx context.Context, p *plan.Plan, w World) int {
-	r := &runner{w: w, log: w.Log, plan: p, start: time.Now(), clean: newCleanup(ctx)}
-	defer r.clean.close()
-	if r.log == nil {
-		r.log = slog.New(slog.DiscardHandler)
-	}
-	if w.Exec == nil {
-		r.w.Exec = proc.Run
-	}
-	if w.Eras == nil {
-		r.w.Eras = NewEras(map[string]mcp.Era{})
-	}
-	if w.Keeper == nil {
-		own := proc.NewLedger(nil, nil)
-		r.w.Keeper = own
-		r.w.Sweep = func(ctx context.Context) []proc.Leftover { return own.Close(ctx, w.Grace) }
-	}
-	r.pool = newPool(r)
+// an *Interrupted cause, no further case is started, running calls are given up,
+// and cleanup takes ten seconds at most.
+func Run(ctx context.Context, p *plan.Plan, opts Options, deps Deps) int {
+	r := newRunner(ctx, p, opts, deps)
+	defer r.cleanup.Close()
 	r.begin()
-	switch w.Part {
-	case Up:
-		r.up(ctx)
-	case Down:
-		r.down(ctx)
+	switch opts.Phase {
+	case SetupOnly:
+		r.setupOnly(ctx)
+	case TeardownOnly:
+		r.teardownOnly(ctx)
 	default:
 		for _, f := range r.files() {
-			f.run(ctx)
+			f.execute(ctx)
 		}
 	}
-	r.protect(func() { r.pool.closeAll(r.clean.ctx) })
-	r.sweep()
+	r.protect(func() { r.pool.Close(r.cleanup.Ctx) })
+	r.killOrphans()
 	return r.finish(ctx)
 }
 
-// files are the plan's files that have a case to run; where no case is wanted,
-// because only the brackets are run, all of them.
+// newRunner fills in the defaults of deps.
+func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runner {
+	if deps.Log == nil {
+		deps.Log = slog.New(slog.DiscardHandler)
+	}
+	if deps.Exec == nil {
+		deps.Exec = proc.Run
+	}
+	if deps.Dial == nil {
+		deps.Dial = connect.Dial
+	}
+	if deps.Eras == nil {
+		deps.Eras = connect.NewEras(map[string]mcp.Era{})
+	}
+	if deps.Keeper == nil {
+		own := proc.NewLedger(nil, nil)
+		deps.Keeper = own
+		deps.KillOrphans = func(ctx context.Context) []proc.Leftover { return own.Close(ctx, opts.Grace) }
+	}
+	r := &runner{opts: opts, deps: deps, plan: p, start: time.Now(), cleanup: fixture.NewCleanup(ctx)}
+	r.pool = pool.New(ctx, pool.Deps{
+		Opener: &connect.Opener{
+			Options: connect.Options{
+				Keeper: deps.Keeper, Secret: deps.Secret, Limits: opts.Limits, Grace: opts.Grace, Tokens: opts.Tokens,
+				UserAgent: opts.Tool.Name + "/" + opts.Tool.Version,
+			},
+			Dial: deps.Dial, Client: mcp.Implementation{Name: opts.Tool.Name, Version: opts.Tool.Version}, Eras: deps.Eras,
+		},
+		Send: deps.Send, Report: r.report, Protect: r.protect,
+	})
+	return r
+}
+
+// files returns the plan's files that have a case to run; if no case is to be run,
+// all of them.
 func (r *runner) files() []*fileRun {
 	var out []*fileRun
 	first := 0
@@ -191,8 +178,8 @@ func (r *runner) files() []*fileRun {
 		for end < r.plan.Len() && r.plan.FileOf(end) == i {
 			end++
 		}
-		if end > first || r.plan.Len() == 0 && r.w.Part != Whole {
-			out = append(out, &fileRun{runner: r, file: f, index: i, first: first, end: end})
+		if end > first || r.plan.Len() == 0 && r.opts.Phase != All {
+			out = append(out, newFileRun(r, f, i, first, end))
 		}
 		first = end
 	}
@@ -200,8 +187,9 @@ func (r *runner) files() []*fileRun {
 }
 
 func (r *runner) begin() {
-	e := result.RunStarted{Tool: r.w.Tool, Started: r.start, Total: r.plan.Len(), Parallel: 1, Command: r.w.Command, Dir: r.w.Dir, Shard: r.w.Shard}
-	if r.w.Part != Whole {
+	o := &r.opts
+	e := result.RunStarted{Tool: o.Tool, Started: r.start, Total: r.plan.Len(), Parallel: 1, Command: o.Command, Dir: o.Dir, Shard: o.Shard}
+	if o.Phase != All {
 		e.Total = 0
 	}
 	for _, f := range r.plan.Files {
@@ -210,72 +198,74 @@ func (r *runner) begin() {
 			e.Parallel = max(e.Parallel, f.Options.Parallel)
 		}
 	}
-	r.w.Send(e)
-	for _, note := range r.w.Notes {
-		r.w.Send(result.Noted{Note: note})
+	r.deps.Send(e)
+	for _, note := range o.Notes {
+		r.deps.Send(result.Noted{Note: note})
 	}
 	if e.Shard != nil {
-		r.w.Send(result.Noted{Note: e.Shard.Note()})
+		r.deps.Send(result.Noted{Note: e.Shard.Note()})
 	}
 }
 
 func (r *runner) finish(ctx context.Context) int {
-	if r.w.Closing != nil {
-		for _, f := range r.w.Closing() {
-			r.finding(f)
+	if r.deps.FinalFindings != nil {
+		for _, f := range r.deps.FinalFindings() {
+			r.report(f)
 		}
 	}
 	for _, f := range r.findings.rest() {
-		r.w.Send(result.FindingSeen{Finding: f})
+		r.deps.Send(result.FindingSeen{Finding: f})
 	}
-	e := result.RunFinished{DurationMS: r.since(r.start)}
+	e := result.RunFinished{DurationMS: r.since(r.start), ExitCode: r.exit.code()}
 	var in *Interrupted
 	switch {
 	case errors.As(context.Cause(ctx), &in):
 		e.ExitCode, e.Interrupted = in.Code, in.Signal
-		r.w.Send(result.FindingSeen{Finding: result.Finding{
+		r.deps.Send(result.FindingSeen{Finding: result.Finding{
 			Kind: result.Stopped, Severity: "error", Message: in.Signal + " ended the run: tests that were running were given up, the rest was not begun",
 		}})
 	case ctx.Err() != nil:
 		e.ExitCode, e.Interrupted = ExitCancelled, "cancelled"
-	case r.setupFailed.Load():
-		e.ExitCode = ExitInvalid
-	case r.failed.Load() || r.badFinding.Load():
-		e.ExitCode = ExitFailed
-	case r.unready.Load():
-		e.ExitCode = ExitReady
-	case r.internal.Load():
-		e.ExitCode = ExitFault
 	}
-	r.w.Send(e)
+	r.deps.Send(e)
 	return e.ExitCode
 }
 
-// sweep ends what is left and reports it by name.
-func (r *runner) sweep() {
-	if r.w.Sweep == nil {
+// killOrphans ends the processes that are left, and reports them by name.
+func (r *runner) killOrphans() {
+	if r.deps.KillOrphans == nil {
 		return
 	}
-	for _, l := range r.w.Sweep(r.clean.ctx) {
+	for _, l := range r.deps.KillOrphans(r.cleanup.Ctx) {
 		of := ""
 		if l.Of != "" {
 			of = " by " + l.Of
 		}
-		r.finding(result.Finding{
+		r.report(result.Finding{
 			Kind: "leftover-process", Severity: "warning",
 			Message: fmt.Sprintf("a process was left running%s: pid %d %s (ended now)", of, l.Pid, l.Command),
 		})
 	}
 }
 
-// protect runs fn. A fault of ours in it is reported and does not keep the
-// run from ending what it began; the result says that there was one.
+// report sends something that belongs to no case.
+func (r *runner) report(f result.Finding) {
+	if f.Severity == "error" {
+		r.exit.update(func(s *exitState) { s.badFinding = true })
+	}
+	if r.findings.admit(f) {
+		r.deps.Send(result.FindingSeen{Finding: f})
+	}
+}
+
+// protect runs fn. A panic in it is reported and does not keep the run from ending
+// what it began; it is returned as text.
 func (r *runner) protect(fn func()) (fault string) {
 	defer func() {
 		if p := recover(); p != nil {
 			fault = fmt.Sprintf("internal error: %v", p)
-			r.internal.Store(true)
-			r.finding(result.Finding{Kind: "internal-error", Severity: "warning", Message: fault, Excerpt: string(debug.Stack())})
+			r.exit.update(func(s *exitState) { s.internal = true })
+			r.report(result.Finding{Kind: "internal-error", Severity: "warning", Message: fault, Excerpt: string(debug.Stack())})
 		}
 	}()
 	fn()
@@ -287,10 +277,7 @@ func (r *runner) since(t time.Time) float64 { return ms(time.Since(t)) }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// halt keeps further cases from being started, with a reason.
-func (r *runner) halt(reason string) { r.stopped.CompareAndSwap(nil, &reason) }
-
-// interruptedReason is the reason of a case that a signal kept from its end.
+// interruptedReason is the message of a case that a signal ended.
 const interruptedReason = "interrupted"
 
 // halted returns why no further case is started.
@@ -298,8 +285,6 @@ func (r *runner) halted(ctx context.Context) (string, bool) {
 	if ctx.Err() != nil {
 		return interruptedReason, true
 	}
-	if s := r.stopped.Load(); s != nil {
-		return *s, true
-	}
-	return "", false
+	s := r.exit.update(func(*exitState) {})
+	return s.halted, s.halted != ""
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/connect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcpserver"
@@ -74,7 +75,7 @@ func (s *sim) entries() []string {
 	return slices.Clone(s.log)
 }
 
-// exec is run.World's Exec.
+// exec is run.Deps's Exec.
 func (s *sim) exec(ctx context.Context, spec proc.Spec) proc.Result {
 	r := proc.Result{Name: spec.Name, Stdout: proc.NewTail(1 << 16), Stderr: proc.NewTail(1 << 16)}
 	began := time.Now()
@@ -124,9 +125,9 @@ func (s *sim) exec(ctx context.Context, spec proc.Spec) proc.Result {
 	return r
 }
 
-// dial is run.World's Dial: a server with the tools ok, fail, slow (a tenth of
+// dial is run.Deps's Dial: a server with the tools ok, fail, slow (a tenth of
 // a second), hang and crash.
-func (s *sim) dial(ctx context.Context, sv *plan.Server, _ run.DialOptions) (mcp.Transport, error) {
+func (s *sim) dial(ctx context.Context, sv *plan.Server, _ connect.Options) (mcp.Transport, error) {
 	if sv.Argv[0] == "unstartable" {
 		return nil, errors.New("cannot start the server")
 	}
@@ -186,12 +187,11 @@ type outcome struct {
 
 // run executes suites, each a YAML text, under the simulated world. Change may
 // adjust the world.
-func (s *sim) run(ctx context.Context, p *plan.Plan, change func(*run.World)) outcome {
+func (s *sim) run(ctx context.Context, p *plan.Plan, change func(*run.Deps)) outcome {
 	var out outcome
 	var mu sync.Mutex
 	var debug strings.Builder
-	w := run.World{
-		Tool: result.Tool{Name: "mcptest"},
+	w := run.Deps{
 		Send: func(e result.Event) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -213,7 +213,7 @@ func (s *sim) run(ctx context.Context, p *plan.Plan, change func(*run.World)) ou
 		change(&w)
 	}
 	began := time.Now()
-	out.code = run.Run(ctx, p, w)
+	out.code = run.Run(ctx, p, run.Options{Tool: result.Tool{Name: "mcptest"}}, w)
 	out.took, out.log, out.debug = time.Since(began), s.entries(), debug.String()
 	s.servers.Wait() // one may still be at a call that was given up
 	slices.SortFunc(out.cases, func(a, b *result.Case) int { return a.Index - b.Index })

@@ -5,7 +5,8 @@
 // Entry points: [Response] checks the response of a request, [ToolCall] also
 // parses it and holds it against the tool's outputSchema. [Result] is the part of
 // Response that needs no HTTP status, [OutputSchema] what a tool declared of its
-// structuredContent, [ToolsPage] and [Tool] are for tools/list.
+// structuredContent, [ToolsPage] and [Tool] are for tools/list, [Arguments]
+// compares the arguments of a call with the inputSchema.
 //
 // Invariants:
 //   - A violation breaks the protocol; a warning is something that a client can

@@ -1,4 +1,4 @@
-package run
+package connect
 
 import (
 	"crypto/sha256"
@@ -11,8 +11,8 @@ import (
 	"mcptest/internal/plan"
 )
 
-// Eras remembers of which era servers are: for the run, and as hints for the
-// next one, which make finding it out faster and change nothing else. The nil
+// Eras remembers the protocol era of each server: for this run, and as hints for
+// the next one. A hint makes detection faster and changes nothing else. The nil
 // *Eras remembers nothing.
 type Eras struct {
 	mu    sync.Mutex
@@ -21,20 +21,21 @@ type Eras struct {
 	hints map[string]mcp.Era // by hintKey
 }
 
-// NewEras begins with the hints of an earlier run.
+// NewEras starts with the hints of an earlier run.
 func NewEras(hints map[string]mcp.Era) *Eras {
 	return &Eras{known: map[string]mcp.Era{}, old: hints, hints: maps.Clone(hints)}
 }
 
-// Hints are those for the next run, and whether they differ from those that
-// were given.
+// Hints returns the hints for the next run, and whether they differ from those
+// that [NewEras] was given.
 func (e *Eras) Hints() (hints map[string]mcp.Era, changed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return maps.Clone(e.hints), !maps.Equal(e.old, e.hints)
 }
 
-// Of says what is known of a server in this run, and what was in an earlier one.
+// Of returns the era that this run found for a server, and the hint of an earlier
+// run.
 func (e *Eras) Of(s *plan.Server) (known, hint mcp.Era) {
 	if e == nil {
 		return mcp.EraUnknown, mcp.EraUnknown
@@ -44,16 +45,16 @@ func (e *Eras) Of(s *plan.Server) (known, hint mcp.Era) {
 	return e.known[s.Key], e.hints[hintKey(s)]
 }
 
-// Found keeps what a session with a server has shown. Asked says that the
-// session had to find out the era itself.
-func (e *Eras) Found(s *plan.Server, sess *mcp.Session, asked bool) {
+// Found keeps the era of a session. A hint is kept only if the session detected
+// the era itself.
+func (e *Eras) Found(s *plan.Server, sess *mcp.Session, detected bool) {
 	if e == nil {
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.known[s.Key] = sess.Era()
-	if !asked {
+	if !detected {
 		return
 	}
 	if hint := sess.EraHint(); hint != mcp.EraUnknown {
@@ -63,7 +64,8 @@ func (e *Eras) Found(s *plan.Server, sess *mcp.Session, asked bool) {
 	}
 }
 
-// hintKey names a server in a file without telling what its arguments hold.
+// hintKey identifies a server in a file without showing its arguments, which may
+// contain secrets.
 func hintKey(s *plan.Server) string {
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{s.URL, s.Dir}, s.Argv...), "\x00")))
 	return hex.EncodeToString(sum[:8])

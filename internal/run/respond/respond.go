@@ -1,4 +1,4 @@
-package run
+package respond
 
 import (
 	"context"
@@ -11,11 +11,12 @@ import (
 	"mcptest/internal/suite"
 )
 
-// capabilities are what the client declares: what the suite scripts, and no
-// more, because a server may wait for an answer to whatever is declared.
-type capabilities struct{ sampling, elicitation, roots bool }
+// Capabilities are what the client declares: what the suite scripts, and no
+// more, because a server may wait for an answer to everything that is declared.
+type Capabilities struct{ sampling, elicitation, roots bool }
 
-func (c capabilities) key() string {
+// Key is equal for equal capabilities.
+func (c Capabilities) Key() string {
 	b := []byte("---")
 	if c.sampling {
 		b[0] = 's'
@@ -30,7 +31,7 @@ func (c capabilities) key() string {
 }
 
 // JSON returns MCP's ClientCapabilities.
-func (c capabilities) JSON() jsonv.Value {
+func (c Capabilities) JSON() jsonv.Value {
 	var ms []jsonv.Member
 	if c.roots {
 		ms = append(ms, jsonv.Member{Key: "roots", Value: jsonv.Object()})
@@ -44,9 +45,9 @@ func (c capabilities) JSON() jsonv.Value {
 	return jsonv.Object(ms...)
 }
 
-// capabilitiesOf unites what scripts need.
-func capabilitiesOf(scripts ...*suite.Respond) capabilities {
-	var c capabilities
+// CapabilitiesOf unites what scripts need.
+func CapabilitiesOf(scripts ...*suite.Respond) Capabilities {
+	var c Capabilities
 	for _, r := range scripts {
 		if r == nil {
 			continue
@@ -58,11 +59,11 @@ func capabilitiesOf(scripts ...*suite.Respond) capabilities {
 	return c
 }
 
-// caseCapabilities are those of the session a case uses on a server: the
+// CapabilitiesFor are those of the session that a case uses on a server: the
 // server's script, the case's, and its steps' on that server.
-func caseCapabilities(c *plan.Case, s *plan.Server) capabilities {
+func CapabilitiesFor(c *plan.Case, s *plan.Server) Capabilities {
 	if c.Respond == nil && s.Respond == nil && !c.Flow {
-		return capabilities{}
+		return Capabilities{}
 	}
 	scripts := []*suite.Respond{s.Respond, c.Respond}
 	for _, op := range c.Ops {
@@ -70,12 +71,12 @@ func caseCapabilities(c *plan.Case, s *plan.Server) capabilities {
 			scripts = append(scripts, op.Respond)
 		}
 	}
-	return capabilitiesOf(scripts...)
+	return CapabilitiesOf(scripts...)
 }
 
-// script answers the server's requests during one case. Ordered answers are
+// Script answers the server's requests during one case. Ordered answers are
 // used one after another across all its calls.
-type script struct {
+type Script struct {
 	mu       sync.Mutex
 	sampling []suite.SamplingAnswer
 	elicit   []suite.ElicitationAnswer
@@ -86,9 +87,9 @@ type script struct {
 	asked                  map[string]bool // methods that the server requested
 }
 
-// newScript takes each kind of answer from the first script that has it.
-func newScript(scripts ...*suite.Respond) *script {
-	s := &script{asked: map[string]bool{}}
+// New takes each kind of answer from the first script that has it.
+func New(scripts ...*suite.Respond) *Script {
+	s := &Script{asked: map[string]bool{}}
 	for _, r := range scripts {
 		if r == nil {
 			continue
@@ -106,8 +107,8 @@ func newScript(scripts ...*suite.Respond) *script {
 	return s
 }
 
-// answer is the mcp.Answerer of the script.
-func (s *script) answer(_ context.Context, method string, params []byte) ([]byte, *mcp.RPCError) {
+// Answer is the mcp.Answerer of the script.
+func (s *Script) Answer(_ context.Context, method string, params []byte) ([]byte, *mcp.RPCError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked[method] = true
@@ -129,28 +130,26 @@ func (s *script) answer(_ context.Context, method string, params []byte) ([]byte
 	return nil, &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "the suite has no (further) answer to " + method}
 }
 
-// unasked warns of answers of the test, or of its last step, that the server
-// never asked for.
-func (a *attempt) unasked() {
+// Unrequested lists the keys of scripted answers that the server never requested
+// from any of the scripts, each with its method.
+func Unrequested(written []*suite.Respond, scripts []*Script) []string {
 	asked := map[string]bool{}
-	for _, s := range a.scripts {
+	for _, s := range scripts {
 		s.mu.Lock()
 		maps.Copy(asked, s.asked)
 		s.mu.Unlock()
 	}
-	written := []*suite.Respond{a.c.Respond}
-	for _, op := range a.c.Ops {
-		written = append(written, op.Respond)
-	}
-	has := capabilitiesOf(written...)
+	has := CapabilitiesOf(written...)
+	var out []string
 	for _, k := range []struct {
 		scripted    bool
 		key, method string
 	}{{has.sampling, "sampling", "sampling/createMessage"}, {has.elicitation, "elicitation", "elicitation/create"}, {has.roots, "roots", "roots/list"}} {
 		if k.scripted && !asked[k.method] {
-			a.out.Warnings = append(a.out.Warnings, "respond: the server never requested "+k.key+" ("+k.method+")")
+			out = append(out, k.key+" ("+k.method+")")
 		}
 	}
+	return out
 }
 
 func nextAnswer[T any](list *[]T, each bool) (T, bool) {

@@ -1,6 +1,7 @@
-package run
+package connect
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -11,10 +12,34 @@ import (
 	"mcptest/internal/auth"
 	"mcptest/internal/mcp"
 	"mcptest/internal/plan"
+	"mcptest/internal/proc"
 )
 
+// Options are what a transport needs in addition to the server's definition.
+type Options struct {
+	Keeper proc.Keeper
+	Limits mcp.Limits
+	Grace  proc.Grace
+
+	UserAgent string // HTTP
+	Tokens    string // the file that stores logins of people
+	// Secret receives the values that no output may show (OAuth tokens); it may
+	// be nil.
+	Secret func(values ...string)
+}
+
+// Dial opens the transport of a server.
+func Dial(ctx context.Context, s *plan.Server, o Options) (mcp.Transport, error) {
+	if s.Argv == nil {
+		return dialHTTP(s, o)
+	}
+	spec := proc.Spec{Name: s.Name, Argv: s.Argv, Dir: s.Dir, Env: s.Env, Keeper: o.Keeper, OutputLimit: int64(o.Limits.Stderr)}
+	// The process must outlive the handshake's deadline.
+	return mcp.NewStdio(context.WithoutCancel(ctx), spec, mcp.StdioOptions{Limits: o.Limits, Grace: o.Grace})
+}
+
 // dialHTTP makes the transport of a server with an address.
-func dialHTTP(s *plan.Server, o DialOptions) (mcp.Transport, error) {
+func dialHTTP(s *plan.Server, o Options) (mcp.Transport, error) {
 	h := mcp.HTTPOptions{Kind: s.Transport, Header: http.Header{}, Limits: o.Limits, Retries: s.RetryHTTP, UserAgent: o.UserAgent}
 	for _, kv := range s.Headers {
 		h.Header.Add(kv.Name, kv.Value)
@@ -36,7 +61,7 @@ func dialHTTP(s *plan.Server, o DialOptions) (mcp.Transport, error) {
 	return mcp.NewHTTP(s.URL, h)
 }
 
-// OAuth says how to get a token for a server that has auth.oauth.
+// OAuth configures how a token is obtained for a server that has auth.oauth.
 func OAuth(s *plan.Server) auth.Config {
 	c := s.Auth.OAuth
 	port := 0
@@ -50,7 +75,8 @@ func OAuth(s *plan.Server) auth.Config {
 	}
 }
 
-// TLSConfig is how to trust a server; nil for the system's defaults.
+// TLSConfig returns which certificates of a server to trust; nil means the
+// system's defaults.
 func TLSConfig(s *plan.Server) (*tls.Config, error) {
 	if s.TLS == nil {
 		return nil, nil

@@ -1,4 +1,4 @@
-package run_test
+package connect_test
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/connect"
 	"mcptest/internal/mcp"
-	"mcptest/internal/run"
 )
 
-// A server that takes the connection and answers nothing is tried again, and
+// A server that accepts the connection and does not respond is tried again, and
 // the next attempts end with the time that is given.
 func TestRetryAfterAHang(t *testing.T) {
 	hang := func(ctx context.Context, first bool) error {
@@ -27,7 +27,7 @@ func TestRetryAfterAHang(t *testing.T) {
 		return &mcp.OpenError{Phase: "initialize", Cause: &mcp.TimeoutError{Method: "initialize", Limit: limit.Error()}}
 	}
 	n := 0
-	err := run.Retry(t.Context(), time.Minute, func(ctx context.Context) error {
+	err := connect.Retry(t.Context(), time.Minute, func(ctx context.Context) error {
 		if n++; n == 1 {
 			return hang(ctx, true)
 		}
@@ -37,16 +37,16 @@ func TestRetryAfterAHang(t *testing.T) {
 		t.Error(n, err)
 	}
 	n = 0
-	err = run.Retry(t.Context(), 600*time.Millisecond, func(ctx context.Context) error {
+	err = connect.Retry(t.Context(), 600*time.Millisecond, func(ctx context.Context) error {
 		n++
 		return hang(ctx, n == 1)
 	})
-	var late *run.NotReadyError
+	var late *connect.NotReadyError
 	if !errors.As(err, &late) || n != 2 || !strings.Contains(err.Error(), "(limit: wait_for_ready 600ms)") {
 		t.Error(n, err)
 	}
 	n = 0
-	if err = run.Retry(t.Context(), time.Minute, func(context.Context) error { n++; return errors.New("no") }); err == nil || n != 1 {
+	if err = connect.Retry(t.Context(), time.Minute, func(context.Context) error { n++; return errors.New("no") }); err == nil || n != 1 {
 		t.Error(n, err)
 	}
 }

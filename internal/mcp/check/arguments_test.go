@@ -1,14 +1,14 @@
-package run_test
+package check_test
 
 import (
 	"strings"
 	"testing"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/run"
+	"mcptest/internal/mcp/check"
 )
 
-func TestArgumentFaults(t *testing.T) {
+func TestArguments(t *testing.T) {
 	for _, c := range []struct{ schema, args, want string }{
 		{`{}`, `{"a":1}`, ``},
 		{`{"type":"object"}`, `{"a":1}`, ``},
@@ -35,7 +35,7 @@ func TestArgumentFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		args, _ := jsonv.Parse([]byte(c.args))
-		if got := strings.Join(run.ArgumentFaults(schema, args), "; "); got != c.want {
+		if got := strings.Join(check.Arguments(schema, args), "; "); got != c.want {
 			t.Errorf("%s on %s: %q, want %q", c.schema, c.args, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package run
+package connect
 
 import (
 	"context"
@@ -20,19 +20,17 @@ import (
 	"mcptest/internal/proc"
 )
 
-// unreachable is the error of a server that no session could be opened with, in
-// words that say what to do.
-type unreachable struct {
+// explained is an error with a message that says what to do about it.
+type explained struct {
 	msg string
 	err error
 }
 
-func (u *unreachable) Error() string { return u.msg }
-func (u *unreachable) Unwrap() error { return u.err }
+func (e *explained) Error() string { return e.msg }
+func (e *explained) Unwrap() error { return e.err }
 
-// explainUnreachable adds to the error of a server of a suite what can be done
-// about it.
-func explainUnreachable(sv *plan.Server, tokens string, err error) error {
+// Explain adds to the error of [Opener.Open] what can be done about it.
+func Explain(sv *plan.Server, tokens string, err error) error {
 	if refused := explainUnauthorized(sv, tokens, err); refused != nil {
 		return refused
 	}
@@ -54,14 +52,13 @@ func explainUnreachable(sv *plan.Server, tokens string, err error) error {
 		msg += ";"
 	}
 	msg += " try: mcptest doctor --server " + proc.Quote(sv.Name) + " --config " + proc.Quote(sv.Pos.File.Name)
-	return &unreachable{msg, err}
+	return &explained{msg, err}
 }
 
-// explainUnauthorized adds to the error of a server that refused a request
-// without credentials (HTTP 401) what the suite has to say to be let in; nil
-// for any other. A login that is kept for the address is not used unasked: a
-// suite's verdict would depend on who runs it, and the suite would act as that
-// person.
+// explainUnauthorized adds a hint on how to configure credentials to the error of
+// a server that refused a request without any (HTTP 401); it returns nil for any
+// other error. A stored login to the address is never used implicitly: the verdict
+// of a suite would depend on who runs it, and the suite would act as that person.
 func explainUnauthorized(sv *plan.Server, tokens string, err error) error {
 	var he *mcp.HTTPError
 	if u, bad := url.Parse(sv.URL); bad != nil || u.User != nil || sv.Auth != nil || !errors.As(err, &he) || he.Info.Status != http.StatusUnauthorized ||
@@ -77,9 +74,9 @@ func explainUnauthorized(sv *plan.Server, tokens string, err error) error {
 	return fmt.Errorf("%w; no credentials were sent: add auth: {bearer_token_env: NAME}, or %s with mcptest login", err, block)
 }
 
-// Diagnose says why a server can't be reached or greeted, and what to do about
-// it. The message is the error's own where there is no better one; the hint may
-// be empty.
+// Diagnose explains why a server can't be reached or initialized, and what to do
+// about it. The message is that of the error if there is no better one; the hint
+// may be empty.
 func Diagnose(sv *plan.Server, err error) (message, hint string) {
 	message, hint = diagnose(sv, err)
 	names := missingEnv(sv, err)
@@ -96,8 +93,8 @@ func Diagnose(sv *plan.Server, err error) (message, hint string) {
 	return message, strings.Join(names, ", ") + verb + " set here but not passed to the server; add " + remedy
 }
 
-// missingEnv names the environment variables that a server which did not start
-// wrote about, and that are kept from it.
+// missingEnv returns the environment variables that a server which did not start
+// mentions in its output, and that are not passed to it.
 func missingEnv(sv *plan.Server, err error) []string {
 	var oe *mcp.OpenError
 	if !errors.As(err, &oe) {

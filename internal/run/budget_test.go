@@ -9,29 +9,29 @@ import (
 	"mcptest/internal/mcp"
 )
 
-// TestRoomIsNeverOverfull: many takers of all sizes, never more in it at once
-// than it holds, and all of them get in.
-func TestRoomIsNeverOverfull(t *testing.T) {
-	var r room
+// TestBudgetIsNeverExceeded: many callers of all sizes never hold more than the
+// budget together, and all of them get their share.
+func TestBudgetIsNeverExceeded(t *testing.T) {
+	var b byteBudget
 	var in, got atomic.Int64
 	var wg sync.WaitGroup
-	sizes := []int64{0, 1, roomBytes / 3, roomBytes / 2, roomBytes, 5 * roomBytes}
+	sizes := []int64{0, 1, budgetBytes / 3, budgetBytes / 2, budgetBytes, 5 * budgetBytes}
 	for i := range 60 {
 		wg.Go(func() {
 			n := sizes[i%len(sizes)]
-			release := r.take(n)
-			if now := in.Add(min(n, roomBytes)); now > roomBytes {
-				t.Errorf("%d bytes in a room of %d", now, roomBytes)
+			release := b.Acquire(n)
+			if now := in.Add(min(n, budgetBytes)); now > budgetBytes {
+				t.Errorf("%d bytes of a budget of %d", now, budgetBytes)
 			}
-			in.Add(-min(n, roomBytes))
+			in.Add(-min(n, budgetBytes))
 			got.Add(1)
 			release()
-			release() // twice gives nothing back
+			release() // the second time has no effect
 		})
 	}
 	wg.Wait()
-	if got.Load() != 60 || r.taken != 0 {
-		t.Errorf("%d got in, %d bytes are taken at the end", got.Load(), r.taken)
+	if got.Load() != 60 || b.taken != 0 {
+		t.Errorf("%d got their share, %d bytes are taken at the end", got.Load(), b.taken)
 	}
 }
 

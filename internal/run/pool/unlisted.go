@@ -1,4 +1,4 @@
-package run
+package pool
 
 import (
 	"context"
@@ -19,22 +19,21 @@ var listers = map[string]lister{
 	"resources/read": {"resources", "uri", "resource"},
 }
 
-// unlisted begins the message of a test that failed because the server has
-// nothing of the name that was asked for; "" when it has, or when that is not
-// known. Prompts and resources are listed for it now: tests that pass cost the
-// server no request.
-func (e *entry) unlisted(ctx context.Context, sess *mcp.Session, method, name string) string {
+// Unlisted begins the message of a test that failed because the server has
+// nothing of the requested name; "" if it has, or if that is not known. Prompts
+// and resources are listed now: tests that pass cost the server no request.
+func (s *Server) Unlisted(ctx context.Context, sess *mcp.Session, method, name string) string {
 	l, ok := listers[method]
 	if !ok {
 		return ""
 	}
 	var known []string
 	if method == "tools/call" {
-		if has, sure := e.tools.has(ctx, name); has || !sure {
+		if has, sure := s.Tools.Has(ctx, name); has || !sure {
 			return ""
 		}
-		known = sortedKeys(e.tools.schemas)
-	} else if known = e.names(ctx, sess, l); known == nil || slices.Contains(known, name) {
+		known = sortedKeys(s.Tools.schemas)
+	} else if known = s.names(ctx, sess, l); known == nil || slices.Contains(known, name) {
 		return ""
 	}
 	msg := "the server has no " + l.what + " " + strconv.Quote(name)
@@ -48,18 +47,16 @@ func (e *entry) unlisted(ctx context.Context, sess *mcp.Session, method, name st
 	return msg + ": "
 }
 
-// names lists the prompts or resources of a server; nil when that fails or the
+// names lists the prompts or resources of a server; nil if that fails or the
 // list has several pages.
-func (e *entry) names(ctx context.Context, sess *mcp.Session, l lister) []string {
+func (s *Server) names(ctx context.Context, sess *mcp.Session, l lister) []string {
 	if sess.ServerInfo().Lookup("capabilities", l.capability).IsAbsent() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	x := sess.Do(ctx, mcp.Call{Method: l.capability + "/list", Own: true})
-	for _, f := range e.findings(x.Violations) {
-		e.r.finding(f)
-	}
+	s.report(x.Violations)
 	res, err := jsonv.Parse(x.Result)
 	if err != nil || res.Lookup("nextCursor").Kind() == jsonv.KindString {
 		return nil

@@ -1,0 +1,96 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+	"mcptest/internal/proc"
+)
+
+// Dialer opens the transport of a server, as [Dial] does.
+type Dialer func(ctx context.Context, s *plan.Server, o Options) (mcp.Transport, error)
+
+// Opener opens sessions with servers.
+type Opener struct {
+	Options Options
+	Dial    Dialer
+	Client  mcp.Implementation
+	Eras    *Eras
+}
+
+// Open starts or connects to a server and performs the handshake; caps are the
+// capabilities that the client declares. If the suite has wait_for_ready, Open
+// first waits until a probe succeeds, or tries an address again for that time.
+func (o *Opener) Open(ctx context.Context, s *plan.Server, caps jsonv.Value) (*mcp.Session, error) {
+	wait, err := time.ParseDuration(s.WaitForReady)
+	switch {
+	case s.WaitForReady == "" || err == nil && s.URL == "":
+		// A process is ready once it was started: what remains is the handshake.
+		return o.handshake(ctx, s, caps, s.ConnectTimeout+wait, proc.Probe{})
+	case err != nil:
+		p, err := proc.ParseProbe(s.WaitForReady)
+		if err != nil {
+			return nil, fmt.Errorf("wait_for_ready: %w", err)
+		}
+		return o.handshake(ctx, s, caps, s.ConnectTimeout, p)
+	}
+	var sess *mcp.Session
+	err = Retry(ctx, wait, func(ctx context.Context) (err error) {
+		sess, err = o.handshake(ctx, s, caps, s.ConnectTimeout, proc.Probe{})
+		return err
+	})
+	return sess, err
+}
+
+// handshake dials, waits for the probe, and initializes the session. Detecting
+// the era of the server may take a second connection, which has the same limit.
+func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value, limit time.Duration, p proc.Probe) (*mcp.Session, error) {
+	dial := func(ctx context.Context) (mcp.Transport, error) {
+		whole, cancel := mcp.WithLimit(ctx, "connect_timeout", limit+s.ProbeTime)
+		defer cancel()
+		t, err := o.Dial(whole, s, o.Options)
+		if err == nil && p.Kind() != 0 {
+			if err = probe(whole, s.ProbeTime, p, t.Facts().Process); err != nil {
+				t.Close(context.WithoutCancel(ctx))
+			}
+		}
+		return t, err
+	}
+	t, err := dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	era, hint := o.Eras.Of(s)
+	sess, err := mcp.Open(ctx, t, mcp.Options{
+		Protocol: s.Protocol, Client: o.Client, Capabilities: caps, ConnectTimeout: limit, Limits: o.Options.Limits,
+		Era: era, Hint: hint, Redial: dial,
+		Tolerate: func(kind string) bool { return s.Tolerate[kind] },
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.Eras.Found(s, sess, era == mcp.EraUnknown && s.Protocol == mcp.Auto)
+	return sess, nil
+}
+
+// StartedTwice explains that a server had to be started (or connected to) twice,
+// because it ended during the detection of its era, or did not respond to it.
+// Only a server that ended with the request in flight may have ended because of
+// it, and even that is not certain.
+func StartedTwice(why error, protocol string) string {
+	var died *mcp.ClosedError
+	if !errors.As(why, &died) {
+		return fmt.Sprintf("it was started twice to find out its protocol revision: %v; protocol: %s saves the wait", why, protocol)
+	}
+	msg := fmt.Sprintf("it was started twice, because it ended when it was asked for its protocol revisions (server/discover): %v", died)
+	if n := len(died.Stderr); n > 0 && proc.Cause(died.Stderr) == "" {
+		msg += "; end of stderr: " + mcp.Excerpt([]byte(strings.Join(died.Stderr[max(0, n-3):], " | ")))
+	}
+	return msg + "; if the question is what ends it, protocol: " + protocol + " spares it that"
+}

@@ -1,0 +1,100 @@
+package check
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// Arguments lists the arguments that are unknown to an inputSchema, missing, or of
+// another type. The rest of the schema is for the server to check.
+func Arguments(schema, args jsonv.Value) []string {
+	if args.IsAbsent() {
+		args = jsonv.Object()
+	}
+	var c argumentCheck
+	c.object("", schema, args)
+	return c.problems
+}
+
+// maxArguments is how many problems of one call are reported.
+const maxArguments = 10
+
+type argumentCheck struct{ problems []string }
+
+func (c *argumentCheck) add(problem string) {
+	if len(c.problems) < maxArguments {
+		c.problems = append(c.problems, problem)
+	}
+}
+
+func (c *argumentCheck) object(path string, schema, v jsonv.Value) {
+	properties := schema.Lookup("properties")
+	var meant []string
+	for key, value := range v.Members() {
+		property, known := properties.Get(key)
+		if known {
+			c.value(path+key, property, value)
+			continue
+		}
+		if allowsMore(schema) {
+			continue
+		}
+		near := source.Nearest(key, properties.Keys())
+		problem := strconv.Quote(path+key) + " is not in the inputSchema"
+		if near != "" {
+			meant = append(meant, near)
+			problem += source.Aside(source.Suggest(path + near))
+		}
+		c.add(problem)
+	}
+	for _, r := range schema.Lookup("required").Elems() {
+		if _, given := v.Get(r.Text()); !given && r.Kind() == jsonv.KindString && !slices.Contains(meant, r.Text()) {
+			c.add(strconv.Quote(path+r.Text()) + " is required and missing")
+		}
+	}
+}
+
+// allowsMore reports whether an object may have members that properties does not
+// name. A schema that does not mention them is taken to mean those it names.
+func allowsMore(schema jsonv.Value) bool {
+	for _, key := range []string{"patternProperties", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "propertyNames", "unevaluatedProperties"} {
+		if _, has := schema.Get(key); has {
+			return true
+		}
+	}
+	if more, has := schema.Get("additionalProperties"); has {
+		return more.Kind() != jsonv.KindBool || more.Bool()
+	}
+	return schema.Lookup("properties").Kind() != jsonv.KindObject
+}
+
+func (c *argumentCheck) value(path string, schema, v jsonv.Value) {
+	var types []string
+	switch t := schema.Lookup("type"); t.Kind() {
+	case jsonv.KindString:
+		types = []string{t.Text()}
+	case jsonv.KindArray:
+		for _, one := range t.Elems() {
+			types = append(types, one.Text())
+		}
+	}
+	if len(types) > 0 && !slices.ContainsFunc(types, func(name string) bool { return isType(v, name) }) {
+		c.add(strconv.Quote(path) + " is " + v.Short(40) + ", not of the type " + strings.Join(types, " or "))
+		return
+	}
+	if v.Kind() == jsonv.KindObject {
+		c.object(path+".", schema, v)
+	}
+}
+
+func isType(v jsonv.Value, name string) bool {
+	if name == "integer" && v.Kind() == jsonv.KindNumber {
+		_, whole := v.Int64()
+		return whole || v.Float64() == float64(int64(v.Float64()))
+	}
+	return v.Kind().String() == name
+}

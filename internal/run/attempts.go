@@ -1,0 +1,73 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/result"
+)
+
+// attempts are the retries or repetitions of one case. Every one has a test scope
+// of its own, so the phases and warnings of every one are kept.
+type attempts struct {
+	word     string // what one is called: try, run
+	done     []result.Attempt
+	warnings []attemptWarning
+}
+
+// attemptWarning is a warning and the attempts that gave it, from 1.
+type attemptWarning struct {
+	text string
+	by   []int
+}
+
+// add takes the result of the next attempt.
+func (t *attempts) add(c *result.Case) {
+	t.done = append(t.done, result.Attempt{Status: c.Status, DurationMS: c.DurationMS, Message: c.Message, Phases: c.Phases})
+	for _, w := range c.Warnings {
+		t.warn(w)
+	}
+	if c.Status == result.Skip && len(t.done) > 1 {
+		t.warn("skipped: " + c.Message)
+	}
+}
+
+func (t *attempts) warn(text string) {
+	n := len(t.done)
+	i := slices.IndexFunc(t.warnings, func(w attemptWarning) bool { return w.text == text })
+	if i < 0 {
+		t.warnings = append(t.warnings, attemptWarning{text: text, by: []int{n}})
+	} else if by := t.warnings[i].by; by[len(by)-1] != n {
+		t.warnings[i].by = append(by, n)
+	}
+}
+
+// apply puts into c what is known of all attempts; the rest of c is that of the
+// shown one, from 0.
+func (t *attempts) apply(c *result.Case, shown int) {
+	c.Attempts = t.done
+	c.Attempts[shown].Phases = nil // the case has them
+	c.Warnings = nil
+	for _, w := range t.warnings {
+		if len(w.by) < len(t.done) {
+			w.text = t.names(w.by) + ": " + w.text
+		}
+		c.Warnings = append(c.Warnings, w.text)
+	}
+}
+
+// names returns the names of some of the attempts: "try 2", "run 1, 3, 4 and 5
+// more".
+func (t *attempts) names(list []int) string {
+	const most = 3
+	var names []string
+	for _, n := range list[:min(len(list), most)] {
+		names = append(names, fmt.Sprint(n))
+	}
+	out := t.word + " " + strings.Join(names, ", ")
+	if more := len(list) - most; more > 0 {
+		out += fmt.Sprintf(" and %d more", more)
+	}
+	return out
+}

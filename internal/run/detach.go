@@ -1,0 +1,98 @@
+package run
+
+import (
+	"context"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/result"
+	"mcptest/internal/run/fixture"
+)
+
+// SavedState is what a file needs again when a later run ends what this one began:
+// which file it was, and what its hooks handed over.
+type SavedState struct {
+	File string      `json:"file"` // absolute path
+	Env  jsonv.Value `json:"env"`  // an object, or null
+	Vars jsonv.Value `json:"vars"`
+}
+
+// setupOnlyReason is why no case is run with SetupOnly.
+const setupOnlyReason = "not run: --setup-only"
+
+// setupOnly runs beforeAll and setup of every file and leaves running what they
+// started. If one of them fails, all of it is ended again, in reverse order.
+func (r *runner) setupOnly(ctx context.Context) {
+	var begun []*fileRun
+	ok := true
+	for _, f := range r.files() {
+		if ok {
+			f.begin(ctx)
+			begun = append(begun, f)
+			ok = f.refused == nil && ctx.Err() == nil
+		}
+		v := verdict{result.Skip, setupOnlyReason}
+		if f.refused != nil {
+			v = *f.refused
+		}
+		f.giveUp(v)
+	}
+	if !ok || ctx.Err() != nil || r.deps.Detach == nil || !r.detach(begun) {
+		finishBackwards(ctx, begun)
+	}
+}
+
+// detach hands over what the files started; false: it has to be ended here.
+func (r *runner) detach(begun []*fileRun) bool {
+	// The servers that setup called end with this program, which has their pipes.
+	// If detaching fails, teardown may call them again.
+	r.pool.RecycleAll(r.cleanup.Ctx)
+	var saved []SavedState
+	for _, f := range begun {
+		p := f.scope.Patch
+		saved = append(saved, SavedState{File: f.file.Suite.File.Path, Env: orNull(p.Env), Vars: orNull(p.Vars)})
+	}
+	if err := r.deps.Detach(saved); err != nil {
+		r.report(result.Finding{Kind: "hand-over", Severity: "error", Message: "the processes could not be left running: " + err.Error()})
+		return false
+	}
+	for _, f := range begun {
+		f.scope.Background.Release()
+	}
+	r.deps.KillOrphans = nil
+	return true
+}
+
+// teardownOnly runs teardown and afterAll, the last file first.
+func (r *runner) teardownOnly(ctx context.Context) {
+	files := r.files()
+	for _, f := range files {
+		f.begun, f.setupBegun = true, true
+		for _, s := range r.opts.Saved {
+			if s.File == f.file.Suite.File.Path {
+				f.scope.Patch = fixture.Patch{Env: orAbsent(s.Env), Vars: orAbsent(s.Vars)}
+			}
+		}
+	}
+	finishBackwards(ctx, files)
+}
+
+func finishBackwards(ctx context.Context, files []*fileRun) {
+	for i := len(files) - 1; i >= 0; i-- {
+		files[i].backwards = true
+		files[i].finish(ctx)
+	}
+}
+
+func orNull(v jsonv.Value) jsonv.Value {
+	if v.IsAbsent() {
+		return jsonv.Null()
+	}
+	return v
+}
+
+func orAbsent(v jsonv.Value) jsonv.Value {
+	if v.Kind() != jsonv.KindObject {
+		return jsonv.Value{}
+	}
+	return v
+}

@@ -1,0 +1,189 @@
+package pool
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"mcptest/internal/connect"
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+	"mcptest/internal/run/respond"
+)
+
+// Deps are what a pool needs of the run.
+type Deps struct {
+	Opener *connect.Opener
+	Send   func(result.Event)
+	// Report takes a finding that belongs to no case.
+	Report func(result.Finding)
+	// Protect runs fn and reports a panic in it, which it returns as text.
+	Protect func(fn func()) (fault string)
+}
+
+// Pool holds the servers of a run: one [Server] for each resolved definition and
+// set of declared capabilities.
+type Pool struct {
+	deps Deps
+	run  context.Context // ends when the run is interrupted
+
+	mu      sync.Mutex
+	order   []*Server // of first use, for a stable order of reports
+	servers map[string]*Server
+	known   map[use]*Server // finds a server without building its long key
+}
+
+// use is what a server is asked for.
+type use struct {
+	def  *plan.Server
+	caps respond.Capabilities
+	file *plan.File
+}
+
+// New returns an empty pool. When run ends, servers are no longer waited for.
+func New(run context.Context, deps Deps) *Pool {
+	return &Pool{deps: deps, run: run, servers: map[string]*Server{}, known: map[use]*Server{}}
+}
+
+// Server returns the server of a definition for sessions that declare caps.
+func (p *Pool) Server(def *plan.Server, caps respond.Capabilities, file *plan.File) *Server {
+	u := use{def, caps, file}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.known[u]; s != nil {
+		return s
+	}
+	key := def.Key + "\x00" + caps.Key()
+	if file.Options.RestartPolicy != plan.PerRun {
+		key += "\x00" + file.Path
+	}
+	s := p.servers[key]
+	if s == nil {
+		s = &Server{pool: p, Def: def, caps: caps, file: file, Tools: newTools()}
+		s.slots = make([]*Slot, max(1, def.Sessions))
+		for i := range s.slots {
+			s.slots[i] = &Slot{server: s}
+		}
+		p.servers[key] = s
+		p.order = append(p.order, s)
+	}
+	p.known[u] = s
+	return s
+}
+
+// ForCase returns the server of a case for one of its operations.
+func (p *Pool) ForCase(c *plan.Case, def *plan.Server, file *plan.File) *Server {
+	return p.Server(def, respond.CapabilitiesFor(c, def), file)
+}
+
+// Recycle ends the sessions of servers; new ones are opened when needed.
+func (p *Pool) Recycle(ctx context.Context, servers ...*Server) {
+	for _, s := range servers {
+		for _, slot := range s.slots {
+			p.report(slot.end(ctx, nil))
+		}
+	}
+}
+
+// RecycleAll ends the sessions of every server.
+func (p *Pool) RecycleAll(ctx context.Context) { p.Recycle(ctx, p.order...) }
+
+// CloseFile ends the servers of a file that none of the later files uses.
+func (p *Pool) CloseFile(ctx context.Context, file *plan.File, later []*plan.File) {
+	needed := map[string]bool{}
+	for _, next := range later {
+		if next.Options.RestartPolicy != plan.PerRun {
+			continue
+		}
+		for _, s := range next.Servers {
+			needed[s.Key] = true
+		}
+	}
+	p.close(ctx, func(s *Server) bool {
+		if s.file.Options.RestartPolicy != plan.PerRun {
+			return s.file == file
+		}
+		return !needed[s.Def.Key]
+	})
+}
+
+// Close ends every server.
+func (p *Pool) Close(ctx context.Context) { p.close(ctx, func(*Server) bool { return true }) }
+
+// close ends the matching servers in parallel, and reports them in the order of
+// first use.
+func (p *Pool) close(ctx context.Context, match func(*Server) bool) {
+	p.mu.Lock()
+	var list []*Server
+	for _, s := range p.order {
+		if match(s) && !s.closed {
+			s.closed = true
+			list = append(list, s)
+		}
+	}
+	p.mu.Unlock()
+	ends := make([][]ending, len(list))
+	var wg sync.WaitGroup
+	for i, s := range list {
+		wg.Go(func() { ends[i] = s.close(ctx) })
+	}
+	wg.Wait()
+	for _, list := range ends {
+		p.report(list)
+	}
+}
+
+// report sends the end of sessions.
+func (p *Pool) report(ends []ending) {
+	for _, e := range ends {
+		for _, f := range e.findings {
+			p.deps.Report(f)
+		}
+		p.deps.Send(result.ServerDown{Server: e.server})
+	}
+}
+
+// Lease is the right to use the sessions that a case needs.
+type Lease struct {
+	Servers   []*Server
+	exclusive bool
+}
+
+// Lease waits for the servers of a case.
+func (p *Pool) Lease(c *plan.Case, file *plan.File) *Lease {
+	l := &Lease{exclusive: c.Exclusive}
+	for _, op := range c.Ops {
+		if op.Server == nil {
+			continue
+		}
+		if s := p.ForCase(c, op.Server, file); !slices.Contains(l.Servers, s) {
+			l.Servers = append(l.Servers, s)
+		}
+	}
+	slices.SortFunc(l.Servers, func(a, b *Server) int {
+		if n := strings.Compare(a.Def.Name, b.Def.Name); n != 0 {
+			return n
+		}
+		return strings.Compare(a.caps.Key(), b.caps.Key())
+	})
+	for _, s := range l.Servers {
+		if l.exclusive {
+			s.gate.Lock()
+		} else {
+			s.gate.RLock()
+		}
+	}
+	return l
+}
+
+// Release ends the lease.
+func (l *Lease) Release() {
+	for _, s := range l.Servers {
+		if l.exclusive {
+			s.gate.Unlock()
+		} else {
+			s.gate.RUnlock()
+		}
+	}
+}

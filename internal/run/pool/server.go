@@ -1,0 +1,210 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/check"
+	"mcptest/internal/plan"
+	"mcptest/internal/proc"
+	"mcptest/internal/result"
+	"mcptest/internal/run/respond"
+)
+
+// Server is one server definition in use: its sessions, and its list of tools.
+type Server struct {
+	Def   *plan.Server
+	Tools *Tools
+
+	pool   *Pool
+	caps   respond.Capabilities
+	file   *plan.File // of first use
+	gate   sync.RWMutex
+	slots  []*Slot
+	closed bool // guarded by the pool's lock
+
+	mu    sync.Mutex
+	state state
+}
+
+// state is what the sessions of a server have shown about it.
+type state struct {
+	next       int  // the slot of the next case
+	starts     int  // how often it was started
+	ignoresEOF bool // a session did not end when its input was closed
+	alwaysBusy bool // a session was not idle when it was to be closed
+}
+
+// update is the only access to the state.
+func (s *Server) update(fn func(*state)) state {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fn(&s.state)
+	return s.state
+}
+
+// First returns the first slot: the one that fixture steps call.
+func (s *Server) First() *Slot { return s.slots[0] }
+
+// Next returns the slot of the next case: each in turn.
+func (s *Server) Next() *Slot {
+	if len(s.slots) == 1 {
+		return s.slots[0]
+	}
+	st := s.update(func(st *state) { st.next++ })
+	return s.slots[st.next%len(s.slots)]
+}
+
+// Request returns an operation as a call. A tool whose name has a slash and that
+// the server does not list is a method.
+func (s *Server) Request(ctx context.Context, op *plan.Op) mcp.Call {
+	call := mcp.Call{Method: op.Method, Params: op.Params, CancelAfter: op.CancelAfter}
+	if op.MaybeMethod {
+		if has, known := s.Tools.Has(ctx, op.Subject); !has || !known {
+			call.Method, call.Params = op.Subject, op.Args
+		}
+	}
+	return call
+}
+
+// CheckOutput compares the result of a tools/call with the tool's outputSchema.
+func (s *Server) CheckOutput(ctx context.Context, method, tool string, res jsonv.Value) check.Report {
+	if !s.Def.ValidateOutput || method != "tools/call" || res.IsAbsent() || res.Lookup("isError").Bool() {
+		return check.Report{}
+	}
+	return s.Tools.schema(ctx, tool).Check(ctx, tool, res)
+}
+
+// CheckArguments compares the arguments of a tools/call with the tool's
+// inputSchema, if the list of tools is known.
+func (s *Server) CheckArguments(ctx context.Context, tool string, params []byte) []string {
+	schema := s.Tools.input(ctx, tool)
+	if schema.Kind() != jsonv.KindObject {
+		return nil
+	}
+	v, err := jsonv.Parse(params)
+	if err != nil {
+		return nil
+	}
+	return check.Arguments(schema, v.Lookup("arguments"))
+}
+
+// ToolViolation describes what is wrong with the entry of a tool in tools/list.
+// Only a server whose output is validated is asked for the list.
+func (s *Server) ToolViolation(ctx context.Context, tool string) string {
+	if !s.Def.ValidateOutput {
+		return ""
+	}
+	return s.Tools.violation(ctx, tool)
+}
+
+// Settle waits until the end of a server that is about to end is known: before
+// its input is closed, and before an exclusive test ends.
+func (s *Server) Settle(sess *mcp.Session) {
+	if s.update(func(*state) {}).alwaysBusy || sess.Settle(s.pool.run) {
+		return
+	}
+	s.update(func(st *state) { st.alwaysBusy = true })
+}
+
+// skipGrace reports whether the server gets no time to end by itself when its
+// input is closed: after a signal, and if it did not use that time before.
+func (s *Server) skipGrace() bool {
+	return s.update(func(*state) {}).ignoresEOF || s.pool.run.Err() != nil
+}
+
+// stopped notes how a session ended, and returns how often the server was
+// started.
+func (s *Server) stopped(how proc.How) (starts int) {
+	return s.update(func(st *state) {
+		st.ignoresEOF = st.ignoresEOF || how == proc.ByTerm || how == proc.ByKill
+	}).starts
+}
+
+var errClosed = errors.New("the run is over")
+
+// close ends every session of the server.
+func (s *Server) close(ctx context.Context) []ending {
+	s.Tools.stop()
+	var out []ending
+	for _, slot := range s.slots {
+		out = append(out, slot.end(ctx, errClosed)...)
+	}
+	<-s.Tools.done
+	return out
+}
+
+// ReportViolations reports the violations of a session that belong to no call.
+func (s *Server) ReportViolations(sess *mcp.Session) { s.report(sess.TakeViolations()) }
+
+// report reports violations that no test caused.
+func (s *Server) report(list []mcp.Violation) {
+	for _, f := range s.Findings(list) {
+		s.pool.deps.Report(f)
+	}
+}
+
+// ReportLost reports that a server over HTTP forgot its session: tests other than
+// the one that noticed it may depend on it.
+func (s *Server) ReportLost(x *mcp.Exchange) {
+	var lost *mcp.SessionLostError
+	if errors.As(x.Cause, &lost) {
+		s.warn("session-lost", lost.Error())
+	}
+}
+
+// warn reports a warning about the server.
+func (s *Server) warn(kind, msg string) {
+	s.pool.deps.Report(s.about(result.Finding{Kind: kind, Severity: "warning", Message: msg}))
+}
+
+// about adds the server and where the suite declares it.
+func (s *Server) about(f result.Finding) result.Finding {
+	f.Server, f.File, f.Line = s.Def.Name, s.Def.Pos.File.Name, s.Def.Pos.Line
+	return f
+}
+
+// Findings returns violations as findings about the run.
+func (s *Server) Findings(list []mcp.Violation) []result.Finding {
+	var out []result.Finding
+	for _, v := range list {
+		f := s.about(result.Finding{Kind: v.Kind, Severity: "error", Message: v.Msg, Excerpt: v.Excerpt})
+		if s.Tolerates(v) {
+			f.Severity = "warning"
+		} else {
+			f.Message += Acceptance(v.Kind)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// Tolerates reports whether the suite accepts a violation.
+func (s *Server) Tolerates(v mcp.Violation) bool { return v.Tolerated || s.Def.Tolerate[v.Kind] }
+
+// Acceptance ends the message about a violation with how to accept it.
+func Acceptance(kind string) string {
+	if kind == mcp.ServerCrashed {
+		return "" // must be repaired
+	}
+	return "; to accept it for now: tolerate: [" + kind + "]"
+}
+
+// record begins what reports show of the server.
+func (s *Server) record(starts int) result.Server {
+	d := s.Def
+	out := result.Server{Name: d.Name, File: d.Pos.File.Name, Transport: "stdio", Target: strings.Join(d.Argv, " "), Starts: starts}
+	if d.URL != "" {
+		out.Transport, out.Target = "streamable-http", d.URL
+		if d.Transport == "sse" {
+			out.Transport = "sse"
+		}
+		out.Insecure = d.TLS != nil && d.TLS.Insecure
+	}
+	out.Tolerated = append(out.Tolerated, sortedKeys(d.Tolerate)...)
+	return out
+}

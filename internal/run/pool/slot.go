@@ -1,0 +1,190 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mcptest/internal/connect"
+	"mcptest/internal/mcp"
+	"mcptest/internal/result"
+)
+
+// Slot is one session of a server, opened when it is first needed.
+type Slot struct {
+	server *Server
+
+	mu        sync.Mutex // also while the session is opened and closed
+	sess      *mcp.Session
+	err       error // why it can't be opened (again)
+	restarted bool
+	info      result.Server
+	past      []ending // sessions that ended before
+}
+
+// ending is what is reported of a session that is over.
+type ending struct {
+	server   result.Server
+	findings []result.Finding
+}
+
+// Session returns the slot's session, and opens it if there is none. A server
+// that died or hangs is started again once.
+func (s *Slot) Session(ctx context.Context) (*mcp.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var stuck error
+	if s.sess != nil && s.sess.Alive() {
+		if stuck = s.sess.Stuck(ctx); stuck == nil && s.sess.Alive() {
+			return s.sess, nil
+		}
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	if s.sess != nil {
+		if err := s.retire(ctx, stuck); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.open(ctx); err != nil {
+		if ctx.Err() == nil {
+			s.err = err
+		}
+		return nil, err
+	}
+	return s.sess, nil
+}
+
+// Restarted reports whether the session replaced one that died or hung.
+func (s *Slot) Restarted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.restarted
+}
+
+// retire ends a session that is dead, or stuck for the given reason, so that
+// another one can replace it; the second time it is an error. The caller holds
+// the lock.
+func (s *Slot) retire(ctx context.Context, stuck error) error {
+	why, verb := stuck, "hung"
+	if stuck == nil {
+		why, verb = s.sess.Err(), "died"
+	}
+	s.past = append(s.past, s.close(ctx))
+	if s.restarted {
+		s.err = fmt.Errorf("the server %s again after it had been restarted once: %w", verb, why)
+		return s.err
+	}
+	s.restarted = true
+	reason := "no reason is known"
+	if why != nil {
+		reason = why.Error()
+	}
+	s.server.warn("server-restarted", "the server "+verb+" and was restarted: "+reason)
+	return nil
+}
+
+// open starts the server and performs the handshake. The caller holds the lock.
+func (s *Slot) open(ctx context.Context) error {
+	sv := s.server
+	deps, began := &sv.pool.deps, time.Now()
+	s.info = sv.record(sv.update(func(st *state) { st.starts++ }).starts)
+	sess, err := deps.Opener.Open(ctx, sv.Def, sv.caps.JSON())
+	if err != nil {
+		return s.failed(connect.Explain(sv.Def, deps.Opener.Options.Tokens, err))
+	}
+	if died := sess.Restarted(); died != nil {
+		sv.warn("server-restarted", connect.StartedTwice(died, sess.Protocol()))
+	}
+	s.sess = sess
+	s.info.StartMS = float64(time.Since(began).Microseconds()) / 1000
+	s.info.Protocol = sess.Protocol()
+	s.info.ServerInfo = serverInfo(sess)
+	deps.Send(result.ServerUp{Server: s.info})
+	sv.report(sess.Handshake().Violations)
+	sv.Tools.fetch(sv, sess)
+	return nil
+}
+
+// failed reports a server that could not be started.
+func (s *Slot) failed(err error) error {
+	s.info.Exit = err.Error()
+	var oe *mcp.OpenError
+	if errors.As(err, &oe) {
+		s.info.Exit = oe.Error()
+		s.info.Stderr = strings.Join(oe.StderrTail, "\n")
+		for _, v := range oe.Violations {
+			s.server.pool.deps.Report(s.server.about(result.Finding{Kind: v.Kind, Severity: "warning", Message: v.Msg, Excerpt: v.Excerpt}))
+		}
+	}
+	s.server.pool.deps.Send(result.ServerDown{Server: s.info})
+	return err
+}
+
+// close ends the slot's session. The caller holds the lock.
+func (s *Slot) close(ctx context.Context) ending {
+	sess, sv := s.sess, s.server
+	s.sess = nil
+	sv.Settle(sess)
+	dead := sess.Err()
+	if sv.skipGrace() {
+		sess.Hasten()
+	}
+	stopped := sess.Close(ctx)
+	end := ending{server: s.info}
+	// Session order is nondeterministic; the count is stable.
+	end.server.Starts = sv.stopped(stopped.How)
+	if stopped.Pid != 0 {
+		end.server.Exit = stopped.Exit.String()
+	}
+	if dead != nil {
+		end.server.Exit = dead.Error()
+		if t := sess.Stderr(); t != nil {
+			end.server.Stderr = strings.Join(t.Ends(20), "\n")
+		}
+	}
+	end.findings = sv.Findings(sess.TakeViolations())
+	warn := func(kind, msg string) {
+		end.findings = append(end.findings, sv.about(result.Finding{Kind: kind, Severity: "warning", Message: msg}))
+	}
+	for _, l := range stopped.Leftovers {
+		warn("leftover-process", fmt.Sprintf("the server left a process running: pid %d %s (ended now)", l.Pid, l.Command))
+	}
+	if stopped.Forced {
+		warn("forced-stop", "the server ended neither when its input was closed nor on SIGTERM; it was killed")
+	}
+	return end
+}
+
+// end ends the slot's session. The next one is opened as the first was, unless
+// err says why there is none.
+func (s *Slot) end(ctx context.Context, err error) []ending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ends := s.past
+	if s.sess != nil {
+		ends = append(ends, s.close(ctx))
+	}
+	s.past, s.err, s.restarted = nil, err, false
+	return ends
+}
+
+// serverInfo returns the name and version of a server; nil if it sent none.
+func serverInfo(sess *mcp.Session) *result.Info {
+	info := sess.ServerInfo().Lookup("serverInfo")
+	if sess.Era() == mcp.EraRequests {
+		info = sess.ServerInfo().Lookup("_meta", "io.modelcontextprotocol/serverInfo")
+	}
+	if info.Lookup("name").IsAbsent() {
+		return nil
+	}
+	return &result.Info{Name: info.Lookup("name").Text(), Version: info.Lookup("version").Text()}
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,241 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/check"
+)
+
+// listTime is how long tests wait for the list of tools, all of them together.
+// The first wait begins when the server has answered something else.
+const listTime = time.Second
+
+var errListLate = fmt.Errorf("tools/list was not answered within %s of the first answer", listTime)
+
+// Tools is the list of a server's tools, from tools/list. It is fetched once, in
+// parallel with the first call.
+type Tools struct {
+	once   sync.Once
+	done   chan struct{} // closed when the list is complete, or never will be
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	clock  sync.Once // of the first wait
+
+	// The rest is written before done is closed.
+	err        error
+	schemas    map[string]*check.OutputSchema // every tool; nil for one without a schema
+	violations map[string]string              // of tools whose entry breaks the protocol
+	inputs     map[string]jsonv.Value         // the inputSchema of every tool
+	dropped    map[string]string              // tools that a client must not use, and why
+}
+
+func newTools() *Tools {
+	t := &Tools{done: make(chan struct{})}
+	t.ctx, t.cancel = context.WithCancelCause(context.Background())
+	return t
+}
+
+// fetch requests the list in the background, once.
+func (t *Tools) fetch(s *Server, sess *mcp.Session) {
+	t.once.Do(func() {
+		caps := sess.ServerInfo().Lookup("capabilities")
+		if caps.Lookup("tools").IsAbsent() && !caps.IsAbsent() {
+			close(t.done)
+			return
+		}
+		go func() {
+			defer close(t.done)
+			ctx, cancel := mcp.WithLimit(t.ctx, "connect_timeout", s.Def.ConnectTimeout)
+			defer cancel()
+			if fault := s.pool.deps.Protect(func() { t.err = t.read(ctx, s, sess) }); fault != "" {
+				t.err = errors.New(fault)
+			}
+			t.dropped = sess.Dropped()
+			for _, name := range sortedKeys(t.dropped) {
+				delete(t.schemas, name)
+				s.warn("tool-header", fmt.Sprintf("tool %s was dropped: %s", name, t.dropped[name]))
+			}
+			late := errors.Is(context.Cause(t.ctx), errListLate)
+			if late && t.err != nil {
+				t.err = errListLate
+			}
+			if t.err != nil && (late || t.ctx.Err() == nil) && s.Def.ValidateOutput {
+				s.warn("tool-list", "the tool list could not be read, so outputSchema is not checked: "+t.err.Error())
+			}
+		}()
+	})
+}
+
+// stop gives up a list that is still on its way.
+func (t *Tools) stop() {
+	t.cancel(nil)
+	t.once.Do(func() { close(t.done) })
+}
+
+// Wait waits until the list is complete or was given up, or the run ends. It does
+// not end with the time of a test, which is for the test's calls: what is checked
+// may not depend on how much of it was left.
+func (t *Tools) Wait(ctx context.Context) {
+	t.clock.Do(func() { time.AfterFunc(listTime, func() { t.cancel(errListLate) }) })
+	select {
+	case <-t.done:
+		return
+	case <-ctx.Done():
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		<-t.done
+	}
+}
+
+// complete waits, and reports whether the list may be read.
+func (t *Tools) complete(ctx context.Context) bool {
+	t.Wait(ctx)
+	return t.isDone()
+}
+
+func (t *Tools) isDone() bool {
+	select {
+	case <-t.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Has reports whether the server lists a tool of that name; known is false if
+// there is no list.
+func (t *Tools) Has(ctx context.Context, name string) (has, known bool) {
+	if !t.complete(ctx) {
+		return false, false
+	}
+	_, has = t.schemas[name]
+	return has, t.err == nil && t.schemas != nil
+}
+
+// schema returns what a tool promises to answer, nil for nothing.
+func (t *Tools) schema(ctx context.Context, name string) *check.OutputSchema {
+	if !t.complete(ctx) {
+		return nil
+	}
+	return t.schemas[name]
+}
+
+// input returns a tool's inputSchema, absent if the list is not known.
+func (t *Tools) input(ctx context.Context, name string) jsonv.Value {
+	if !t.complete(ctx) {
+		return jsonv.Value{}
+	}
+	return t.inputs[name]
+}
+
+// violation describes what is wrong with the entry of a tool in the list.
+func (t *Tools) violation(ctx context.Context, name string) string {
+	if !t.complete(ctx) {
+		return ""
+	}
+	return t.violations[name]
+}
+
+// Unusable says why a client must not call a tool. It does not wait: where
+// arguments are headers, the list was waited for before.
+func (t *Tools) Unusable(name string) string {
+	if !t.isDone() {
+		return ""
+	}
+	return t.dropped[name]
+}
+
+// read reads every page of tools/list. Problems of the exchanges are reported
+// for the run: no test made them.
+func (t *Tools) read(ctx context.Context, s *Server, sess *mcp.Session) error {
+	schemas := map[string]*check.OutputSchema{}
+	t.violations, t.inputs = map[string]string{}, map[string]jsonv.Value{}
+	seen := map[string]bool{}
+	var params []byte
+	limits := s.pool.deps.Opener.Options.Limits.WithDefaults()
+	for range limits.Pages {
+		res, err := readPage(ctx, s, sess, params)
+		if err != nil {
+			return err
+		}
+		t.schemas = schemas
+		if err := t.page(s, res.Lookup("tools"), limits.Items); err != nil {
+			return err
+		}
+		cursor := res.Lookup("nextCursor")
+		if cursor.Kind() != jsonv.KindString {
+			return nil
+		}
+		if seen[cursor.Text()] {
+			return fmt.Errorf("tools/list gave the cursor %q twice", cursor.Short(80))
+		}
+		seen[cursor.Text()] = true
+		params = jsonv.Object(jsonv.Member{Key: "cursor", Value: cursor}).Append(nil)
+		t.schemas = nil // unless the next page can be read
+	}
+	t.schemas = schemas
+	return fmt.Errorf("tools/list has more than %d pages (limit: --max-list-pages)", limits.Pages)
+}
+
+// readPage requests one page of tools/list.
+func readPage(ctx context.Context, s *Server, sess *mcp.Session, params []byte) (jsonv.Value, error) {
+	x := sess.Do(ctx, mcp.Call{Method: "tools/list", Params: params, Own: true})
+	list, deep, err := x.Parse(jsonv.Options{})
+	s.report(append(x.Violations, deep...))
+	if x.Cause != nil {
+		return list, x.Cause
+	}
+	if err := x.RPCError(); err != nil {
+		return list, err
+	}
+	if err != nil {
+		return list, fmt.Errorf("read tools/list: %w", err)
+	}
+	res := list.Lookup("result")
+	for _, msg := range check.ToolsPage(res) {
+		s.reportList(msg)
+	}
+	if tools := res.Lookup("tools"); tools.Kind() != jsonv.KindArray {
+		return res, fmt.Errorf("tools of the result of tools/list is %s, expected a list", tools.Kind())
+	}
+	return res, nil
+}
+
+// page adds the tools of one page.
+func (t *Tools) page(s *Server, tools jsonv.Value, most int) error {
+	page := map[string]bool{} // a repeated page is reported by its cursor
+	for _, tool := range tools.Elems() {
+		name := tool.Lookup("name")
+		violation := check.Tool(tool)
+		if page[name.Text()] && violation == "" {
+			violation = "it is listed twice"
+		}
+		page[name.Text()] = true
+		if violation != "" {
+			if name.Kind() == jsonv.KindString {
+				t.violations[name.Text()] = violation
+				violation = "tool " + name.Short(80) + ": " + violation
+			}
+			s.reportList(violation)
+		}
+		if name.Kind() != jsonv.KindString {
+			continue
+		}
+		if len(t.schemas) >= most {
+			return fmt.Errorf("tools/list has more than %d tools (limit: --max-list-items); the rest was not read", most)
+		}
+		t.schemas[name.Text()], t.inputs[name.Text()] = check.NewOutputSchema(tool.Lookup("outputSchema")), tool.Lookup("inputSchema")
+	}
+	return nil
+}
+
+// reportList reports a malformed tools/list, which no test requested.
+func (s *Server) reportList(msg string) {
+	s.report([]mcp.Violation{{Kind: mcp.BadResult, Msg: "tools/list: " + msg}})
+}

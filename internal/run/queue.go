@@ -1,0 +1,157 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+)
+
+// queue has the cases of one server in file order, and as many workers as calls
+// may be in flight.
+type queue struct {
+	cases   []int32
+	next    atomic.Int64
+	workers int
+}
+
+// pop returns the next case of the queue.
+func (q *queue) pop() (int, bool) {
+	i := q.next.Add(1) - 1
+	if i >= int64(len(q.cases)) {
+		return 0, false
+	}
+	return int(q.cases[i]), true
+}
+
+// cases runs the file's cases.
+func (f *fileRun) cases(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, q := range f.queues() {
+		for range min(q.workers, len(q.cases)) {
+			wg.Go(func() {
+				for i, ok := q.pop(); ok; i, ok = q.pop() {
+					f.conclude(i, func(c *caseRun) { c.unlessSkipped(ctx) })
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// queues returns a queue for each server; a serial file has a single one with a
+// single worker.
+func (f *fileRun) queues() []*queue {
+	serial := f.file.Serial || f.file.Options.Whole
+	var out []*queue
+	byKey := map[string]*queue{}
+	for i := f.first; i < f.end; i++ {
+		key, workers := "", 1
+		if !serial {
+			workers = max(1, f.file.Options.Parallel)
+			if s := f.run.plan.ServerOf(i); s != nil {
+				key, workers = s.Key, workers*max(1, s.Sessions)
+			}
+		}
+		q := byKey[key]
+		if q == nil {
+			q = &queue{workers: workers}
+			byKey[key] = q
+			out = append(out, q)
+		}
+		q.cases = append(q.cases, int32(i))
+	}
+	return out
+}
+
+// giveUp ends every case of the file without running it. A case that the suite
+// skips keeps its own reason.
+func (f *fileRun) giveUp(v verdict) {
+	for i := f.first; i < f.end; i++ {
+		f.conclude(i, func(c *caseRun) {
+			c.out.Status, c.out.Message = v.status, v.message
+			if c.c.Skip != "" {
+				c.out.Status, c.out.Message = result.Skip, c.c.Skip
+			}
+		})
+	}
+}
+
+// conclude gives the i-th case its verdict by fn and sends it. A panic ends this
+// case only.
+func (f *fileRun) conclude(i int, fn func(*caseRun)) {
+	out := &result.Case{Index: i, Name: fmt.Sprintf("test %d", i+1), File: f.file.Path, Assertions: []result.Assertion{}}
+	cr := &caseRun{file: f, out: out}
+	if fault := f.run.protect(func() {
+		cr.c = f.run.plan.Case(i)
+		f.describe(cr.c, out)
+		fn(cr)
+	}); fault != "" {
+		out.Status, out.Message = result.Error, fault
+	}
+	if f.run.deps.OnCaseDone != nil {
+		f.run.deps.OnCaseDone(out)
+	}
+	f.counts.add(out.Status)
+	if out.Status == result.Fail || out.Status == result.Error {
+		f.run.exit.update(func(s *exitState) {
+			if cr.notReady && out.Status == result.Error {
+				s.notReady = true
+			} else {
+				s.failed = true
+			}
+		})
+		if f.file.Options.FailFast {
+			f.run.exit.halt(fmt.Sprintf("not run: fail-fast after %q", out.Name))
+		}
+	}
+	f.run.deps.Send(result.CaseFinished{Case: out})
+}
+
+// unlessSkipped runs a case unless the suite or the run skips it.
+func (cr *caseRun) unlessSkipped(ctx context.Context) {
+	r := cr.file.run
+	if r.opts.Live {
+		r.deps.Send(result.CaseStarted{Index: cr.c.Index, Name: cr.c.Name})
+	}
+	if cr.c.Skip != "" {
+		cr.out.Status, cr.out.Message = result.Skip, cr.c.Skip
+	} else if reason, stopped := r.halted(ctx); stopped {
+		cr.out.Status, cr.out.Message = result.Skip, reason
+	} else {
+		cr.execute(ctx)
+	}
+}
+
+// describe fills in what is known of a case before it is run.
+func (f *fileRun) describe(c *plan.Case, out *result.Case) {
+	*out = result.Case{
+		Index: c.Index, Name: c.Name, File: f.file.Path, Line: c.Pos.Line, Column: c.Pos.Col,
+		Description: c.Description, Suite: f.file.Name, Block: string(c.Block), Tags: c.Tags, StartMS: f.run.since(f.run.start),
+	}
+	if c.Pos.File != nil {
+		out.File = c.Pos.File.Name
+		out.Source = sourceLine(c.Pos)
+	}
+	if c.Server != nil {
+		out.Server = c.Server.Name
+	}
+	if len(c.Ops) == 1 {
+		out.Call = callName(c.Ops[0])
+	} else {
+		out.Call = fmt.Sprintf("%d steps", len(c.Ops))
+	}
+}
+
+func callName(op *plan.Op) string {
+	switch {
+	case op.Raw != nil:
+		return "raw bytes"
+	case op.Subject != "":
+		return op.Method + " " + op.Subject
+	}
+	return op.Method
+}

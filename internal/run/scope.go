@@ -1,0 +1,121 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+	"mcptest/internal/run/fixture"
+)
+
+// inScope runs a case between its per-test hooks and fixtures, on servers of
+// its own if the suite has restart_policy: per_test. afterEach runs whenever
+// beforeEach began, whatever its outcome.
+func (a *attempt) inScope(ctx context.Context) {
+	f := a.file
+	own, begun := fixture.Patch{}, true
+	a.guard(func() {
+		before := f.fixtures.Hooks(ctx, f.file.BeforeEach, fixture.HookCall{Phase: "beforeEach", Test: a.c, Patch: f.scope.Patch})
+		own = before.Own
+		a.out.phases(before.Phases...)
+		switch {
+		case before.Interrupted:
+			begun = len(before.Phases) > 0
+			a.out.fail(result.Skip, interruptedReason)
+		case before.Failed != "":
+			a.out.fail(result.Fail, before.Failed)
+		case before.Skip != "":
+			a.out.fail(result.Skip, before.Skip)
+		default:
+			a.scope.Patch = f.scope.Patch.With(own)
+			if a.setup(ctx) {
+				a.calls(ctx)
+			}
+		}
+	})
+	bg := &a.scope.Background
+	bg.TestsOver()
+	if begun {
+		a.guard(func() { a.afterEach(own) })
+	}
+	a.recycle()
+	a.guard(func() {
+		for _, w := range f.fixtures.Stop(bg) {
+			a.out.warn(w.Message)
+		}
+	})
+}
+
+// setup runs the per-test fixtures. It returns false if one of them failed.
+func (a *attempt) setup(ctx context.Context) bool {
+	for _, s := range a.file.file.SetupPerTest {
+		if ctx.Err() != nil {
+			a.out.fail(result.Skip, interruptedReason)
+			return false
+		}
+		ph, msg := a.file.fixtures.Step(ctx, s, &a.scope)
+		a.out.phases(ph)
+		switch {
+		case ph.Status == result.Skip:
+			a.out.fail(result.Skip, interruptedReason)
+			return false
+		case msg != "":
+			a.out.fail(result.Fail, "setup_per_test failed: "+msg)
+			return false
+		}
+	}
+	return true
+}
+
+// afterEach runs the hooks after the test; own is what its before-hooks handed
+// over. A serial file runs one case at a time, so f.afterPatch needs no lock.
+func (a *attempt) afterEach(own fixture.Patch) {
+	f := a.file
+	if len(f.file.AfterEach) == 0 {
+		return
+	}
+	after := f.fixtures.Hooks(f.run.cleanup.Ctx, f.file.AfterEach, fixture.HookCall{
+		Phase: "afterEach", Test: a.c, After: true, Status: a.out.c.Status, Message: a.out.c.Message,
+		Patch: f.scope.Patch.With(f.afterPatch).With(own),
+	})
+	f.afterPatch = f.afterPatch.With(after.Own)
+	a.out.phases(after.Phases...)
+	for _, p := range after.Phases {
+		if p.Status == result.Fail {
+			a.out.warn(fmt.Sprintf("afterEach hook %q failed: %s%s", p.Name, p.Message, lastLine(p.Output)))
+		}
+	}
+}
+
+// lastLine is the end of a hook's output, for a message of one line.
+func lastLine(output string) string {
+	output = strings.TrimSpace(output)
+	if output == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (it wrote %q)", output[strings.LastIndexByte(output, '\n')+1:])
+}
+
+// guard turns a panic into the case's verdict, so that what comes after fn is
+// still done.
+func (a *attempt) guard(fn func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.file.run.exit.update(func(s *exitState) { s.internal = true })
+			c := a.out.c
+			c.Status, c.Message, c.Stderr = result.Error, fmt.Sprintf("internal error: %v", p), string(debug.Stack())
+		}
+	}()
+	fn()
+}
+
+// recycle ends the sessions of a case with restart_policy: per_test.
+func (a *attempt) recycle() {
+	r := a.file.run
+	if a.file.file.Options.RestartPolicy == plan.PerTest {
+		a.guard(func() { r.pool.Recycle(r.cleanup.Ctx, a.scope.Lease.Servers...) })
+	}
+}
