@@ -29,18 +29,20 @@ const anywhere = "internal/display"
 //
 // (result is a vocabulary: run and report meet in it, and it knows neither).
 var edges = map[string][]string{
-	anywhere:          {},
-	"internal/jsonv":  {},
-	"internal/osfile": {},
-	"internal/proc":   {},
-	"internal/vigil":  {}, // and next to nothing else: it comes before the rest
-	"internal/term":   {},
-	"internal/secret": {"internal/jsonv"},
-	"internal/source": {"internal/jsonv"},
-	"internal/expect": {"internal/source", "internal/jsonv"},
-	"internal/mcp":    {"internal/jsonv", "internal/proc"},
+	anywhere:         {},
+	"internal/jsonv": {},
+	// The wrapper around the schema library.
+	"internal/jsonschema": {"internal/jsonv"},
+	"internal/osfile":     {},
+	"internal/proc":       {},
+	"internal/vigil":      {}, // and next to nothing else: it comes before the rest
+	"internal/term":       {},
+	"internal/secret":     {"internal/jsonv"},
+	"internal/source":     {"internal/jsonv"},
+	"internal/expect":     {"internal/source", "internal/jsonv", "internal/jsonschema"},
+	"internal/mcp":        {"internal/jsonv", "internal/proc"},
 	// What MCP requires of a response. run and cli ask; mcp itself does not.
-	"internal/mcp/check": {"internal/mcp", "internal/jsonv", "internal/source"},
+	"internal/mcp/check": {"internal/mcp", "internal/jsonv", "internal/jsonschema", "internal/source"},
 	// The server half. It shares the messages with the client in mcp, which does
 	// not know it.
 	"internal/mcpserver": {"internal/mcp", "internal/jsonv"},
@@ -67,7 +69,7 @@ var edges = map[string][]string{
 		"internal/mcp", "internal/mcp/check", "internal/proc", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/report": {"internal/result", "internal/jsonv", "internal/source", "internal/term", "internal/osfile"},
-	"internal/mock":   {"internal/mcp", "internal/mcpserver", "internal/source", "internal/jsonv"},
+	"internal/mock":   {"internal/mcp", "internal/mcpserver", "internal/source", "internal/jsonv", "internal/jsonschema"},
 	"internal/aql":    {"internal/mcp", "internal/judge", "internal/proc", "internal/jsonv", "internal/source", "internal/result", "internal/secret"},
 	// The demo adapter is a server; only the command line and tests run it.
 	"internal/aql/demo": {"internal/mcp", "internal/mcpserver", "internal/jsonv", "internal/osfile"},
@@ -82,7 +84,7 @@ var edges = map[string][]string{
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/vigil"},
 	"internal/cli": {
 		"internal/cmdutil", "internal/gen", "internal/report", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/check", "internal/mcpserver",
-		"internal/mock", "internal/proc", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/source", "internal/draft",
+		"internal/mock", "internal/proc", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",
 		"internal/term", "internal/osfile", "internal/surface", "internal/surface/diff", "schemas",
 	},
 	"internal/aqlcli": {
@@ -109,14 +111,14 @@ const testOnly = "tests"
 // A longer path wins over a shorter one.
 var modules = map[string][]string{
 	"go.yaml.in/yaml/v4":                     {"internal/source"},
-	"github.com/santhosh-tekuri/jsonschema":  {"internal/jsonv"},
-	"github.com/dlclark/regexp2":             {"internal/jsonv"},
+	"github.com/santhosh-tekuri/jsonschema":  {"internal/jsonschema"},
+	"github.com/dlclark/regexp2":             {"internal/jsonschema"},
 	"mvdan.cc/sh/v3":                         {"internal/proc"},
 	"github.com/aymanbagabas/go-udiff":       {"internal/expect", "internal/report"},
 	"github.com/clipperhouse/displaywidth":   {"internal/display", "internal/source"}, // how wide a text is
 	"golang.org/x/term":                      {"internal/term"},
 	"golang.org/x/sys":                       {"internal/proc", "internal/term", "internal/osfile"},
-	"golang.org/x/text":                      {"internal/jsonv"}, // the schema library's message printer
+	"golang.org/x/text":                      {"internal/jsonschema"}, // the schema library's message printer
 	"github.com/spf13":                       {"internal/cli", "internal/cmdutil", "internal/aqlcli"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/auth", testOnly}, // its packages auth and oauthex; the wire is ours
 	"golang.org/x/oauth2":                    {"internal/auth"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mcptest/internal/display"
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 )
 
@@ -99,12 +100,12 @@ func lintSchema(key string, schema jsonv.Value, object bool) []remark {
 	if t := schema.Lookup("type"); object && t.Text() != "object" {
 		out = append(out, remark{broken, fmt.Sprintf("%s.type is %s, expected \"object\"", key, t.Short(40))})
 	}
-	if _, err := jsonv.CompileSchema(schema, jsonv.SchemaOptions{DefaultDraft: "2020-12"}); err != nil {
-		var se *jsonv.SchemaError
+	if _, err := jsonschema.Compile(schema, jsonschema.Options{DefaultDraft: "2020-12"}); err != nil {
+		var se *jsonschema.Error
 		if !errors.As(err, &se) {
 			return append(out, remark{broken, key + ": " + err.Error()})
 		}
-		for _, e := range append([]*jsonv.SchemaError{se}, se.Rest...) {
+		for _, e := range append([]*jsonschema.Error{se}, se.Rest...) {
 			out = append(out, remark{broken, key + e.Pointer + ": " + e.Msg})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"mcptest/internal/draft"
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 )
 
@@ -35,7 +36,7 @@ func TestArguments(t *testing.T) {
 		if got.String() != want {
 			t.Errorf("%s: %s, want %s", schema, got, want)
 		}
-		s, err := jsonv.CompileSchema(doc, jsonv.SchemaOptions{})
+		s, err := jsonschema.Compile(doc, jsonschema.Options{})
 		if err != nil {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcptest/internal/display"
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -51,7 +52,7 @@ func (c *compiler) schema(n *source.Node, path string) *schemaMatcher {
 		c.errorf(ref, path, "", "the server under test would choose the schema file %s", quoteKey(ref.Text))
 		return nil
 	}
-	o := jsonv.SchemaOptions{AssertFormat: true, DefaultDraft: "2020-12", Strict: true}
+	o := jsonschema.Options{AssertFormat: true, DefaultDraft: "2020-12", Strict: true}
 	if load := c.LoadSchema; load != nil {
 		pos := n.Pos
 		o.Load = func(uri string) ([]byte, error) { return load(pos, uri) }
@@ -59,11 +60,11 @@ func (c *compiler) schema(n *source.Node, path string) *schemaMatcher {
 	}
 	doc := n.JSON()
 	text := doc.String()
-	s, err := c.Schemas.schemaOf(o.BaseURI+" "+text, func() (*jsonv.Schema, error) { return jsonv.CompileSchema(doc, o) })
+	s, err := c.Schemas.schemaOf(o.BaseURI+" "+text, func() (*jsonschema.Schema, error) { return jsonschema.Compile(doc, o) })
 	if err == nil {
 		return &schemaMatcher{schema: s, lines: c.Schemas.linesOf(n, text)}
 	}
-	var bad *jsonv.SchemaError
+	var bad *jsonschema.Error
 	if !errors.As(err, &bad) {
 		c.errorf(n, path, "", "bad JSON Schema: %s", oneLine(err.Error(), maxLine))
 		return nil
@@ -95,7 +96,7 @@ func serverRef(n *source.Node) *source.Node {
 }
 
 // schemaError reports a fault of a schema at the keyword it is about.
-func (c *compiler) schemaError(n *source.Node, path string, bad *jsonv.SchemaError) {
+func (c *compiler) schemaError(n *source.Node, path string, bad *jsonschema.Error) {
 	where, key, at, msg := n, n, path, bad.Msg
 	if uri, ptr, other := strings.Cut(bad.Pointer, "#"); other && uri != "" {
 		msg = filepath.Base(uri) + "#" + ptr + ": " + msg
@@ -176,7 +177,7 @@ func fieldOf(n *source.Node, key string) int {
 
 // schemaMatcher validates, and knows the suite's line of each keyword.
 type schemaMatcher struct {
-	schema *jsonv.Schema
+	schema *jsonschema.Schema
 	lines  map[string]int // by JSON Pointer
 }
 
@@ -213,7 +214,7 @@ func (m *schemaMatcher) validate(ctx context.Context, v jsonv.Value) Outcome {
 }
 
 // line writes one violation: items[0].id: want integer, got string (line 14).
-func (m *schemaMatcher) line(v jsonv.Violation) string {
+func (m *schemaMatcher) line(v jsonschema.Violation) string {
 	out := oneLine(v.Msg, maxLine)
 	if v.InstancePath != "" {
 		out = display.Truncate(v.InstancePath, shownInLine) + ": " + out

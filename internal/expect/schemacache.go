@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"sync"
 
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -13,7 +14,7 @@ import (
 // what was compiled with it may be used by several.
 type SchemaCache struct {
 	mu      sync.Mutex
-	schemas map[string]*jsonv.Schema
+	schemas map[string]*jsonschema.Schema
 	lines   map[placedSchema]map[string]int
 }
 
@@ -29,12 +30,12 @@ const maxCached = 10_000
 
 // NewSchemaCache returns an empty cache.
 func NewSchemaCache() *SchemaCache {
-	return &SchemaCache{schemas: map[string]*jsonv.Schema{}, lines: map[placedSchema]map[string]int{}}
+	return &SchemaCache{schemas: map[string]*jsonschema.Schema{}, lines: map[placedSchema]map[string]int{}}
 }
 
 // schemaOf returns the compiled schema of a text, compiling it when it is new.
 // A nil cache keeps nothing.
-func (c *SchemaCache) schemaOf(key string, compile func() (*jsonv.Schema, error)) (*jsonv.Schema, error) {
+func (c *SchemaCache) schemaOf(key string, compile func() (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
 	if c == nil {
 		return compile()
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"mcptest/internal/expect"
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -94,10 +95,10 @@ func TestMissingTarget(t *testing.T) {
 
 func TestArgSchemas(t *testing.T) {
 	defs := expect.SchemaDefs()
-	schema, err := jsonv.CompileSchema(jsonv.Object(
+	schema, err := jsonschema.Compile(jsonv.Object(
 		jsonv.Member{Key: "$ref", Value: jsonv.String("#/$defs/matcher")},
 		jsonv.Member{Key: "$defs", Value: defs},
-	), jsonv.SchemaOptions{})
+	), jsonschema.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mcptest/internal/gen"
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/plan"
 	"mcptest/internal/source"
@@ -27,9 +28,9 @@ func schemaDoc(t testing.TB) jsonv.Value {
 	return v
 }
 
-func compiled(t testing.TB) *jsonv.Schema {
+func compiled(t testing.TB) *jsonschema.Schema {
 	t.Helper()
-	s, err := jsonv.CompileSchema(schemaDoc(t), jsonv.SchemaOptions{})
+	s, err := jsonschema.Compile(schemaDoc(t), jsonschema.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,14 +40,14 @@ func compiled(t testing.TB) *jsonv.Schema {
 // checker judges suites twice: by the schema, and by loading and compiling
 // them.
 type checker struct {
-	schema *jsonv.Schema
+	schema *jsonschema.Schema
 	dir    string
 }
 
 func newChecker(t testing.TB) *checker { return &checker{schema: compiled(t), dir: t.TempDir()} }
 
 // bySchema returns what the schema says against a suite.
-func (c *checker) bySchema(t testing.TB, v jsonv.Value) []jsonv.Violation {
+func (c *checker) bySchema(t testing.TB, v jsonv.Value) []jsonschema.Violation {
 	t.Helper()
 	violations, err := c.schema.Validate(t.Context(), v)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/cli"
 	"mcptest/internal/expect"
 	"mcptest/internal/gen"
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/plan"
 )
@@ -28,11 +29,11 @@ func TestEveryKeyIsExplained(t *testing.T) {
 			t.Errorf("%s has no example", k.Where)
 			continue
 		}
-		s, err := jsonv.CompileSchema(jsonv.Object(
+		s, err := jsonschema.Compile(jsonv.Object(
 			jsonv.Member{Key: "$ref", Value: jsonv.String("#" + k.Pointer)},
 			jsonv.Member{Key: "properties", Value: schema.Lookup("properties")},
 			jsonv.Member{Key: "$defs", Value: schema.Lookup("$defs")},
-		), jsonv.SchemaOptions{})
+		), jsonschema.Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", k.Pointer, err)
 		}

@@ -160,7 +160,7 @@ func (d *differ) likeness(a, b Value) int {
 	shared := 0
 	switch a.kind {
 	case KindObject:
-		for k, x := range a.effective {
+		for k, x := range a.Effective {
 			if y, ok := b.Get(k); ok && d.hasher.same(x, y) {
 				shared++
 			}
@@ -229,7 +229,7 @@ func (h *hasher) of(v Value) uint64 {
 			sum = h.mix(sum, h.of(e))
 		}
 	} else {
-		for k, e := range v.effective { // the order of members must not matter
+		for k, e := range v.Effective { // the order of members must not matter
 			sum += h.mix(h.text(KindString, k), h.of(e))
 		}
 	}

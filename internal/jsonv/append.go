@@ -2,6 +2,8 @@ package jsonv
 
 import (
 	"unicode/utf8"
+
+	"mcptest/internal/display"
 )
 
 // Append appends the value as compact JSON, members and number literals as
@@ -96,7 +98,7 @@ func AppendString(dst []byte, s string) []byte {
 				continue
 			}
 			dst = append(dst, s[start:i]...)
-			if r, ok := surrogateAt(s[i:]); ok {
+			if r, ok := SurrogateAt(s[i:]); ok {
 				dst = appendEscape(dst, r)
 				i += 3
 			} else {
@@ -132,4 +134,57 @@ func AppendString(dst []byte, s string) []byte {
 
 func appendEscape(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', hexDigits[r>>12&0xF], hexDigits[r>>8&0xF], hexDigits[r>>4&0xF], hexDigits[r&0xF])
+}
+
+// Short returns the value for a message: compact JSON of at most limit columns,
+// cut with "…" when it is longer; "absent" when there is no value.
+// Its cost depends on limit, not on the size of the value.
+func (v Value) Short(limit int) string {
+	if v.kind == KindAbsent {
+		return "absent"
+	}
+	limit = max(limit, 1)
+	return display.Truncate(string(v.appendUpTo(nil, limit*display.MaxBytes)), limit)
+}
+
+// appendUpTo is Append that may stop once dst is longer than size bytes.
+func (v Value) appendUpTo(dst []byte, size int) []byte {
+	switch v.kind {
+	case KindNumber:
+		return append(dst, v.s[:min(len(v.s), size+1)]...)
+	case KindString:
+		return appendStringUpTo(dst, v.s, size)
+	case KindArray, KindObject:
+	default:
+		return v.Append(dst)
+	}
+	open, end := byte('['), byte(']')
+	if v.kind == KindObject {
+		open, end = '{', '}'
+	}
+	dst = append(dst, open)
+	for i := range v.c.len() {
+		if len(dst) > size {
+			return dst
+		}
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if v.kind == KindObject {
+			dst = append(appendStringUpTo(dst, v.c.keys[i], size), ':')
+		}
+		dst = v.c.vals[i].appendUpTo(dst, size)
+	}
+	return append(dst, end)
+}
+
+func appendStringUpTo(dst []byte, s string, size int) []byte {
+	if len(s) > size {
+		cut := size
+		for cut < len(s) && cut < size+3 && !utf8.RuneStart(s[cut]) {
+			cut++
+		}
+		s = s[:cut]
+	}
+	return AppendString(dst, s)
 }

@@ -73,11 +73,11 @@ func (d *differ) diff(path string, want, got Value) {
 }
 
 func (d *differ) objects(path string, want, got Value) {
-	for k, w := range want.effective {
+	for k, w := range want.Effective {
 		g, _ := got.Get(k)
 		d.diff(JoinKey(path, k), w, g)
 	}
-	for k, g := range got.effective {
+	for k, g := range got.Effective {
 		if _, ok := want.Get(k); !ok {
 			d.add(Change{Path: JoinKey(path, k), Kind: Added, Got: g})
 		}

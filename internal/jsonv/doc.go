@@ -10,7 +10,7 @@
 // Entry points: [Parse] and [ParseWith] build a [Value] from text; [Valid],
 // [EachMember] and [Elements] check or take apart text without building
 // anything; [From] and the constructors build values in Go; [Equal], [Compare]
-// and [Diff] compare; [CompileSchema] checks values against JSON Schema.
+// and [Diff] compare.
 //
 // Invariants:
 //
@@ -26,5 +26,5 @@
 //     bytes of its generalised UTF-8 form (WTF-8); invalid input bytes are kept
 //     as they came. What Append writes is always valid UTF-8 and valid JSON.
 //   - Values never alias the caller's bytes.
-//   - Depth, node count, diff size and validation time are bounded.
+//   - Depth, node count and diff size are bounded.
 package jsonv

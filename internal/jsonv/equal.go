@@ -57,15 +57,3 @@ func equalObjects(a, b Value) bool {
 	}
 	return true
 }
-
-// distinct counts the different keys of an object.
-func (v Value) distinct() int {
-	if v.c == nil || !v.c.dup {
-		return v.c.len()
-	}
-	n := 0
-	for range v.effective {
-		n++
-	}
-	return n
-}

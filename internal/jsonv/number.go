@@ -84,3 +84,36 @@ func compareLiterals(a, b string) int {
 	}
 	return parseDecimal(a).compare(parseDecimal(b))
 }
+
+// ClampNumber returns the literal of a number in which no more than maxDigits
+// digits count and whose exponent is at most maxPoint: what is beyond is cut
+// down to it, and a whole number stays whole.
+func (v Value) ClampNumber(maxPoint int64, maxDigits int) string {
+	lit := v.s
+	if len(lit) <= maxDigits && !strings.ContainsAny(lit, "eE") {
+		return lit
+	}
+	d := parseDecimal(lit)
+	if d.zero() {
+		return "0"
+	}
+	if d.bigPoint == "" && max(d.point, -d.point) <= maxPoint && len(d.digits) <= maxDigits {
+		return lit
+	}
+	d.digits = d.digits[:min(len(d.digits), maxDigits)]
+	// Digits go up to the point at most, so that a whole number stays whole.
+	limit := maxPoint + int64(len(d.digits))
+	switch {
+	case strings.HasPrefix(d.bigPoint, "-"):
+		d.point = -limit
+	case d.bigPoint != "":
+		d.point = limit
+	default:
+		d.point = max(-limit, min(limit, d.point))
+	}
+	sign := ""
+	if d.neg {
+		sign = "-"
+	}
+	return sign + "0." + d.digits + "e" + strconv.FormatInt(d.point, 10)
+}

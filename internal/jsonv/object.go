@@ -127,9 +127,9 @@ func keepOffset(v, from Value) Value {
 	return v
 }
 
-// effective yields the members an object has once duplicates are resolved:
+// Effective yields the members an object has once duplicates are resolved:
 // each key once, with its last value.
-func (v Value) effective(yield func(string, Value) bool) {
+func (v Value) Effective(yield func(string, Value) bool) {
 	if v.kind != KindObject || v.c == nil {
 		return
 	}
@@ -141,6 +141,18 @@ func (v Value) effective(yield func(string, Value) bool) {
 			return
 		}
 	}
+}
+
+// distinct counts the different keys of an object.
+func (v Value) distinct() int {
+	if v.c == nil || !v.c.dup {
+		return v.c.len()
+	}
+	n := 0
+	for range v.Effective {
+		n++
+	}
+	return n
 }
 
 // pairwiseUpTo is the object size up to which duplicate keys are found by

@@ -183,7 +183,7 @@ func runeCount(s string) int {
 			return n
 		}
 		s = s[i:]
-		if _, ok := surrogateAt(s); ok {
+		if _, ok := SurrogateAt(s); ok {
 			n -= 2
 			s = s[3:]
 		} else {
@@ -192,9 +192,9 @@ func runeCount(s string) int {
 	}
 }
 
-// surrogateAt returns the surrogate code point whose generalised UTF-8 form s
+// SurrogateAt returns the surrogate code point whose generalised UTF-8 form s
 // begins with.
-func surrogateAt(s string) (rune, bool) {
+func SurrogateAt(s string) (rune, bool) {
 	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2] < 0x80 || s[2] > 0xBF {
 		return 0, false
 	}

@@ -3,6 +3,7 @@ package mock
 import (
 	"fmt"
 
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/source"
@@ -56,7 +57,7 @@ func captured(tools *source.Node, d *source.Decoder) *Manifest {
 func capturedTool(n *source.Node, name, path string, d *source.Decoder) *tool {
 	t := &tool{name: name, listed: n.JSON()}
 	if schema := n.Get("inputSchema"); schema != nil {
-		s, err := jsonv.CompileSchema(schema.JSON(), jsonv.SchemaOptions{})
+		s, err := jsonschema.Compile(schema.JSON(), jsonschema.Options{})
 		if err != nil {
 			d.Warnf(schema, path+".inputSchema", "arguments of %q are not checked: %v", name, err)
 		}

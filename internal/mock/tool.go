@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -14,8 +15,8 @@ var typeOfStepKeys = reflect.TypeFor[stepKeys]()
 type tool struct {
 	name     string
 	listed   jsonv.Value
-	schema   *jsonv.Schema // nil: arguments are not checked
-	task     *taskSupport  // nil: it is never a task
+	schema   *jsonschema.Schema // nil: arguments are not checked
+	task     *taskSupport       // nil: it is never a task
 	response *response
 }
 
@@ -99,13 +100,13 @@ func decodeTool(n *source.Node, path string, d *source.Decoder) *tool {
 }
 
 // compileSchema compiles a schema, nil when it has mistakes.
-func compileSchema(n *source.Node, path string, d *source.Decoder) *jsonv.Schema {
-	s, err := jsonv.CompileSchema(n.JSON(), jsonv.SchemaOptions{})
+func compileSchema(n *source.Node, path string, d *source.Decoder) *jsonschema.Schema {
+	s, err := jsonschema.Compile(n.JSON(), jsonschema.Options{})
 	if err == nil {
 		return s
 	}
 	at, msg := n, err.Error()
-	var se *jsonv.SchemaError
+	var se *jsonschema.Error
 	if errors.As(err, &se) {
 		msg = se.Msg
 		tokens, perr := jsonv.ParsePointer(se.Pointer)

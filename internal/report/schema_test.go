@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/report"
 	"mcptest/internal/result"
@@ -32,11 +33,11 @@ func readSchema(t *testing.T) jsonv.Value {
 // TestRecordsFollowTheSchema: every record is valid by the published schema,
 // and damaged ones are not.
 func TestRecordsFollowTheSchema(t *testing.T) {
-	s, err := jsonv.CompileSchema(readSchema(t), jsonv.SchemaOptions{})
+	s, err := jsonschema.Compile(readSchema(t), jsonschema.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := func(v jsonv.Value) []jsonv.Violation {
+	check := func(v jsonv.Value) []jsonschema.Violation {
 		out, err := s.Validate(context.Background(), v)
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 )
@@ -20,7 +21,7 @@ const schemaTime = time.Second
 type OutputSchema struct {
 	doc  jsonv.Value
 	once sync.Once
-	s    *jsonv.Schema
+	s    *jsonschema.Schema
 	err  error
 }
 
@@ -43,7 +44,7 @@ func (o *OutputSchema) Check(ctx context.Context, tool string, res jsonv.Value) 
 	broken := func(excerpt, format string, args ...any) Report {
 		return Report{Violations: []mcp.Violation{{Kind: "output-schema", Msg: fmt.Sprintf(format, args...), Excerpt: excerpt}}}
 	}
-	o.once.Do(func() { o.s, o.err = jsonv.CompileSchema(o.doc, jsonv.SchemaOptions{DefaultDraft: "2020-12"}) })
+	o.once.Do(func() { o.s, o.err = jsonschema.Compile(o.doc, jsonschema.Options{DefaultDraft: "2020-12"}) })
 	if o.err != nil {
 		return Report{Warnings: []string{fmt.Sprintf("the outputSchema of %s is not a valid schema: %v", tool, o.err)}}
 	}

@@ -1,4 +1,4 @@
-package jsonv_test
+package jsonschema_test
 
 import (
 	"context"
@@ -11,21 +11,35 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func compile(t testing.TB, schema string, o jsonv.SchemaOptions) *jsonv.Schema {
+func mustParse(t testing.TB, text string) jsonv.Value {
 	t.Helper()
-	s, err := jsonv.CompileSchema(mustParse(t, schema), o)
+	v, err := jsonv.Parse([]byte(text))
 	if err != nil {
-		t.Fatalf("CompileSchema(%s): %v", schema, err)
+		t.Fatalf("Parse(%s): %v", text, err)
+	}
+	return v
+}
+
+func nested(open, leaf, end string, n int) string {
+	return strings.Repeat(open, n) + leaf + strings.Repeat(end, n)
+}
+
+func compile(t testing.TB, schema string, o jsonschema.Options) *jsonschema.Schema {
+	t.Helper()
+	s, err := jsonschema.Compile(mustParse(t, schema), o)
+	if err != nil {
+		t.Fatalf("Compile(%s): %v", schema, err)
 	}
 	return s
 }
 
-func validate(t testing.TB, s *jsonv.Schema, instance string) []string {
+func validate(t testing.TB, s *jsonschema.Schema, instance string) []string {
 	t.Helper()
 	found, err := s.Validate(context.Background(), mustParse(t, instance))
 	if err != nil {
@@ -106,7 +120,7 @@ func TestViolations(t *testing.T) {
 		{`{"format":"date-time"}`, `"x"`, nil}, // an annotation in 2020-12
 		{`{"properties":{"a":{"type":"string"}}}`, `{"a":"x","a":1}`, []string{"a: want type string, got number 1"}},
 	} {
-		s := compile(t, tt.schema, jsonv.SchemaOptions{})
+		s := compile(t, tt.schema, jsonschema.Options{})
 		for range 2 { // compiled once, used often
 			if diff := cmp.Diff(tt.want, validate(t, s, tt.instance)); diff != "" {
 				t.Errorf("%s on %s (-want +got):\n%s", tt.schema, tt.instance, diff)
@@ -141,34 +155,34 @@ func TestAlternatives(t *testing.T) {
 			[]string{`: fits none of the 3 alternatives: want at least 3 characters, got 1; or want text that matches ^x, got "a"`},
 		},
 	} {
-		if diff := cmp.Diff(tt.want, validate(t, compile(t, tt.schema, jsonv.SchemaOptions{}), tt.instance)); diff != "" {
+		if diff := cmp.Diff(tt.want, validate(t, compile(t, tt.schema, jsonschema.Options{}), tt.instance)); diff != "" {
 			t.Errorf("%s on %s (-want +got):\n%s", tt.schema, tt.instance, diff)
 		}
 	}
 }
 
 func TestViolationPlaces(t *testing.T) {
-	s := compile(t, `{"properties":{"items":{"items":{"$ref":"#/$defs/a~1b c"}}},"$defs":{"a/b c":{"required":["n"],"properties":{"id":{"type":"string"}}}}}`, jsonv.SchemaOptions{})
+	s := compile(t, `{"properties":{"items":{"items":{"$ref":"#/$defs/a~1b c"}}},"$defs":{"a/b c":{"required":["n"],"properties":{"id":{"type":"string"}}}}}`, jsonschema.Options{})
 	got, err := s.Validate(context.Background(), mustParse(t, `{"items":[{"n":1},{"id":3}]}`))
-	want := []jsonv.Violation{
+	want := []jsonschema.Violation{
 		{InstancePath: "items[1]", Keyword: "required", SchemaPointer: "/$defs/a~1b c/required", Msg: `missing property "n"`},
 		{InstancePath: "items[1].id", Keyword: "type", SchemaPointer: "/$defs/a~1b c/properties/id/type", Msg: "want type string, got number 3"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	got, err = compile(t, `{"type":"null"}`, jsonv.SchemaOptions{}).Validate(context.Background(), jsonv.Value{})
+	got, err = compile(t, `{"type":"null"}`, jsonschema.Options{}).Validate(context.Background(), jsonv.Value{})
 	if len(got) != 1 || err != nil || got[0].Msg != "there is no value" {
 		t.Errorf("absent: %v %v", got, err)
 	}
-	surrogates := compile(t, `{"additionalProperties":{"type":"null"}}`, jsonv.SchemaOptions{})
+	surrogates := compile(t, `{"additionalProperties":{"type":"null"}}`, jsonschema.Options{})
 	if got := validate(t, surrogates, `{"\ud800":1}`); !cmp.Equal(got, []string{`["\ud800"]: want type null, got number 1`}) {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestFormats(t *testing.T) {
-	s := compile(t, `{"format":"date-time"}`, jsonv.SchemaOptions{AssertFormat: true})
+	s := compile(t, `{"format":"date-time"}`, jsonschema.Options{AssertFormat: true})
 	if got := validate(t, s, `"2025-06-01"`); !cmp.Equal(got, []string{`: want format date-time, got "2025-06-01"`}) {
 		t.Errorf("%q", got)
 	}
@@ -192,7 +206,7 @@ func TestECMAPatterns(t *testing.T) {
 		{`^\\p{L}+$`, `"éa"`, true},
 		{`^.{1,2000}$`, `"x"`, true},
 	} {
-		s := compile(t, `{"pattern":"`+tt.pattern+`"}`, jsonv.SchemaOptions{})
+		s := compile(t, `{"pattern":"`+tt.pattern+`"}`, jsonschema.Options{})
 		if got := validate(t, s, tt.in) == nil; got != tt.want {
 			t.Errorf("%s on %s: %v", tt.pattern, tt.in, got)
 		}
@@ -200,7 +214,7 @@ func TestECMAPatterns(t *testing.T) {
 }
 
 func TestSlowPatternIsAnError(t *testing.T) {
-	s := compile(t, `{"pattern":"^(?=x*)(a+)+$"}`, jsonv.SchemaOptions{})
+	s := compile(t, `{"pattern":"^(?=x*)(a+)+$"}`, jsonschema.Options{})
 	start := time.Now()
 	_, err := s.Validate(context.Background(), jsonv.String(strings.Repeat("a", 40)+"!"))
 	if err == nil || !strings.Contains(err.Error(), "took longer than 100ms") {
@@ -233,8 +247,8 @@ func TestBadSchemas(t *testing.T) {
 		{many, "/anyOf/1998", "the schema has more than 2000 subschemas and lists"},
 		{nested(`{"not":`, `{}`, `}`, 101), strings.Repeat("/not", 100), "the schema is nested more than 100 levels deep"},
 	} {
-		_, err := jsonv.CompileSchema(mustParse(t, tt.schema), jsonv.SchemaOptions{})
-		var got *jsonv.SchemaError
+		_, err := jsonschema.Compile(mustParse(t, tt.schema), jsonschema.Options{})
+		var got *jsonschema.Error
 		if !errors.As(err, &got) {
 			t.Errorf("%.80s: %v", tt.schema, err)
 			continue
@@ -243,12 +257,12 @@ func TestBadSchemas(t *testing.T) {
 			t.Errorf("%.80s (-want +got):\n%s", tt.schema, diff)
 		}
 	}
-	_, err := jsonv.CompileSchema(mustParse(t, `{}`), jsonv.SchemaOptions{DefaultDraft: "3"})
+	_, err := jsonschema.Compile(mustParse(t, `{}`), jsonschema.Options{DefaultDraft: "3"})
 	if err == nil || err.Error() != `bad JSON Schema: unknown draft "3", want 2020-12, 2019-09, 7, 6 or 4` {
 		t.Error(err)
 	}
-	_, err = jsonv.CompileSchema(mustParse(t, `{"type":"x","minLength":"y"}`), jsonv.SchemaOptions{})
-	var both *jsonv.SchemaError
+	_, err = jsonschema.Compile(mustParse(t, `{"type":"x","minLength":"y"}`), jsonschema.Options{})
+	var both *jsonschema.Error
 	if !errors.As(err, &both) || len(both.Rest) != 1 || both.Rest[0].Pointer != "/minLength" {
 		t.Errorf("two faults: %#v", err)
 	}
@@ -259,7 +273,7 @@ func TestLoad(t *testing.T) {
 		"https://example.com/s/item.json": `{"type":"object","properties":{"id":{"minLength":2}},"$defs":{"x":{"const":1}}}`,
 		"https://example.com/s/bad.json":  `{"type":`,
 	}
-	o := jsonv.SchemaOptions{BaseURI: "https://example.com/s/main.json", Load: func(uri string) ([]byte, error) {
+	o := jsonschema.Options{BaseURI: "https://example.com/s/main.json", Load: func(uri string) ([]byte, error) {
 		if text, ok := docs[uri]; ok {
 			return []byte(text), nil
 		}
@@ -267,7 +281,7 @@ func TestLoad(t *testing.T) {
 	}}
 	s := compile(t, `{"items":{"$ref":"item.json"},"contains":{"$ref":"item.json#/properties/id"}}`, o)
 	got, err := s.Validate(context.Background(), mustParse(t, `[{"id":"x"}]`))
-	want := []jsonv.Violation{{
+	want := []jsonschema.Violation{{
 		InstancePath: "[0].id", Keyword: "minLength",
 		SchemaPointer: "https://example.com/s/item.json#/properties/id/minLength", Msg: "want at least 2 characters, got 1",
 	}}
@@ -278,7 +292,7 @@ func TestLoad(t *testing.T) {
 		"gone.json": `bad JSON Schema at /$ref: cannot load "gone.json": no such file`,
 		"bad.json":  `bad JSON Schema at /$ref: cannot load "bad.json": not JSON: the text ended, want a value (at byte 8)`,
 	} {
-		_, err := jsonv.CompileSchema(mustParse(t, `{"$ref":"`+ref+`"}`), o)
+		_, err := jsonschema.Compile(mustParse(t, `{"$ref":"`+ref+`"}`), o)
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v", ref, err)
 		}
@@ -294,7 +308,7 @@ func TestNothingIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, ref := range []string{"other.json", "file://" + filepath.ToSlash(dir) + "/other.json"} {
-		if _, err := jsonv.CompileSchema(mustParse(t, `{"$ref":"`+ref+`"}`), jsonv.SchemaOptions{}); err == nil {
+		if _, err := jsonschema.Compile(mustParse(t, `{"$ref":"`+ref+`"}`), jsonschema.Options{}); err == nil {
 			t.Errorf("%s was read", ref)
 		}
 	}
@@ -303,20 +317,20 @@ func TestNothingIsRead(t *testing.T) {
 func TestDrafts(t *testing.T) {
 	const schema = `{"definitions":{"n":{"type":"null"}},"items":[{"$ref":"#/definitions/n"}]}`
 	for _, draft := range []string{"2019-09", "7", "draft-07", "6", "4"} {
-		s := compile(t, schema, jsonv.SchemaOptions{DefaultDraft: draft})
+		s := compile(t, schema, jsonschema.Options{DefaultDraft: draft})
 		if got := validate(t, s, `[1]`); !cmp.Equal(got, []string{"[0]: want type null, got number 1"}) {
 			t.Errorf("%s: %q", draft, got)
 		}
 	}
-	if _, err := jsonv.CompileSchema(mustParse(t, schema), jsonv.SchemaOptions{DefaultDraft: "2020-12"}); err == nil {
+	if _, err := jsonschema.Compile(mustParse(t, schema), jsonschema.Options{DefaultDraft: "2020-12"}); err == nil {
 		t.Error("2020-12 accepts a list under items")
 	}
 }
 
 func TestEndlessReference(t *testing.T) {
-	s := compile(t, `{"$ref":"#"}`, jsonv.SchemaOptions{})
+	s := compile(t, `{"$ref":"#"}`, jsonschema.Options{})
 	_, err := s.Validate(context.Background(), jsonv.Int(1))
-	var schema *jsonv.SchemaError
+	var schema *jsonschema.Error
 	if !errors.As(err, &schema) || schema.Msg != "the schema refers to itself without end" {
 		t.Errorf("%v", err)
 	}
@@ -334,7 +348,7 @@ func explosive(depth int) string {
 }
 
 func TestTimeLimit(t *testing.T) {
-	s := compile(t, explosive(60), jsonv.SchemaOptions{})
+	s := compile(t, explosive(60), jsonschema.Options{})
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
@@ -354,7 +368,7 @@ func TestTimeLimit(t *testing.T) {
 }
 
 func TestDeepInstances(t *testing.T) {
-	tree := compile(t, `{"items":{"$ref":"#"}}`, jsonv.SchemaOptions{})
+	tree := compile(t, `{"items":{"$ref":"#"}}`, jsonschema.Options{})
 	if got := validate(t, tree, nested("[", "1", "]", 1000)); got != nil {
 		t.Errorf("%q", got)
 	}
@@ -362,21 +376,21 @@ func TestDeepInstances(t *testing.T) {
 	for i := range 900 {
 		fmt.Fprintf(&wide, `,"p%d":{"minimum":1}`, i)
 	}
-	s := compile(t, `{"items":{"$ref":"#"},"properties":{`+wide.String()[1:]+`}}`, jsonv.SchemaOptions{})
+	s := compile(t, `{"items":{"$ref":"#"},"properties":{`+wide.String()[1:]+`}}`, jsonschema.Options{})
 	if _, err := s.Validate(context.Background(), mustParse(t, nested("[", "1", "]", 1000))); err == nil {
 		t.Error("no limit on depth times subschemas")
 	}
 }
 
 func TestManyViolations(t *testing.T) {
-	s := compile(t, `{"items":{"type":"null"}}`, jsonv.SchemaOptions{})
+	s := compile(t, `{"items":{"type":"null"}}`, jsonschema.Options{})
 	if got := validate(t, s, "["+strings.Repeat("1,", 5000)+"1]"); len(got) != 1000 {
 		t.Errorf("%d violations", len(got))
 	}
 }
 
 func TestSchemaFromManyGoroutines(t *testing.T) {
-	s := compile(t, `{"properties":{"a":{"pattern":"^(?!x)"}}}`, jsonv.SchemaOptions{})
+	s := compile(t, `{"properties":{"a":{"pattern":"^(?!x)"}}}`, jsonschema.Options{})
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -390,18 +404,22 @@ func TestSchemaFromManyGoroutines(t *testing.T) {
 	wg.Wait()
 }
 
-func BenchmarkCompileSchema(b *testing.B) {
-	doc := mustParse(b, string(toolsReply(1))).Lookup("result", "tools").At(0).Lookup("inputSchema")
+const toolSchema = `{"type":"object","properties":{"owner":{"type":"string","description":"Owner of the repository"},
+	"repo":{"type":"string","description":"Name of the repository"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":30},
+	"labels":{"type":"array","items":{"type":"string"}}},"required":["owner","repo"],"additionalProperties":false}`
+
+func BenchmarkCompile(b *testing.B) {
+	doc := mustParse(b, toolSchema)
 	for b.Loop() {
-		if _, err := jsonv.CompileSchema(doc, jsonv.SchemaOptions{}); err != nil {
+		if _, err := jsonschema.Compile(doc, jsonschema.Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkValidate(b *testing.B) {
-	doc := mustParse(b, string(toolsReply(1))).Lookup("result", "tools").At(0).Lookup("inputSchema")
-	s, err := jsonv.CompileSchema(doc, jsonv.SchemaOptions{})
+	doc := mustParse(b, toolSchema)
+	s, err := jsonschema.Compile(doc, jsonschema.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -415,8 +433,8 @@ func BenchmarkValidate(b *testing.B) {
 
 // TestSchemaFormats: each format that suites may name refuses some text.
 func TestSchemaFormats(t *testing.T) {
-	for _, name := range jsonv.SchemaFormats {
-		s := compile(t, `{"format":"`+name+`"}`, jsonv.SchemaOptions{AssertFormat: true, Strict: true})
+	for _, name := range jsonschema.Formats {
+		s := compile(t, `{"format":"`+name+`"}`, jsonschema.Options{AssertFormat: true, Strict: true})
 		if got := validate(t, s, `"{[%"`); len(got) == 0 {
 			t.Errorf("%s accepts anything", name)
 		}
@@ -426,10 +444,10 @@ func TestSchemaFormats(t *testing.T) {
 // TestStrictSchemas: only authors of ours are held to known keywords.
 func TestStrictSchemas(t *testing.T) {
 	for _, schema := range []string{`{"min":5}`, `{"format":"emial"}`, `{"$schema":"http://json-schema.org/draft-07/schema#","prefixItems":[true]}`} {
-		compile(t, schema, jsonv.SchemaOptions{AssertFormat: true})
-		if _, err := jsonv.CompileSchema(mustParse(t, schema), jsonv.SchemaOptions{Strict: true}); err == nil {
+		compile(t, schema, jsonschema.Options{AssertFormat: true})
+		if _, err := jsonschema.Compile(mustParse(t, schema), jsonschema.Options{Strict: true}); err == nil {
 			t.Errorf("%s: no error", schema)
 		}
 	}
-	compile(t, `{"x-note":1,"$ref":"#/x-defs/a","x-defs":{"a":{"type":"object"}}}`, jsonv.SchemaOptions{Strict: true})
+	compile(t, `{"x-note":1,"$ref":"#/x-defs/a","x-defs":{"a":{"type":"object"}}}`, jsonschema.Options{Strict: true})
 }

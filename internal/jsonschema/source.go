@@ -1,4 +1,4 @@
-package jsonv
+package jsonschema
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"mcptest/internal/jsonv"
 )
 
 // defaultBase is where a schema without a base is said to be.
@@ -16,18 +18,18 @@ const defaultBase = "schema:///schema.json"
 // references load.
 type sources struct {
 	root        string
-	docs        map[string]Value // by URI without fragment
+	docs        map[string]jsonv.Value // by URI without fragment
 	fetch       func(uri string) ([]byte, error)
 	loadedNodes int
 }
 
-func newSources(doc Value, o SchemaOptions) *sources {
+func newSources(doc jsonv.Value, o Options) *sources {
 	root := defaultBase
 	if u, err := url.Parse(o.BaseURI); err == nil && u.IsAbs() {
 		u.Fragment = ""
 		root = u.String()
 	}
-	return &sources{root: root, docs: map[string]Value{root: doc}, fetch: o.Load}
+	return &sources{root: root, docs: map[string]jsonv.Value{root: doc}, fetch: o.Load}
 }
 
 var errRefused = errors.New("references to other documents are not followed")
@@ -37,14 +39,14 @@ func (s *sources) Load(uri string) (any, error) {
 	if s.fetch == nil {
 		return nil, errRefused
 	}
-	if len(s.docs) > maxSchemaLoads {
-		return nil, fmt.Errorf("the schema needs more than %d other documents", maxSchemaLoads)
+	if len(s.docs) > maxLoads {
+		return nil, fmt.Errorf("the schema needs more than %d other documents", maxLoads)
 	}
 	data, err := s.fetch(uri)
 	if err != nil {
 		return nil, err
 	}
-	doc, err := Parse(data)
+	doc, err := jsonv.Parse(data)
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +61,12 @@ func (s *sources) Load(uri string) (any, error) {
 
 // split takes a URI of the library apart into document and pointer. The second
 // result has the document in front when it is not the schema itself.
-func (s *sources) split(uri string) (doc Value, tokens []string, pointer string) {
+func (s *sources) split(uri string) (doc jsonv.Value, tokens []string, pointer string) {
 	base, fragment, _ := strings.Cut(uri, "#")
 	if raw, err := url.PathUnescape(fragment); err == nil {
 		fragment = raw
 	}
-	tokens, err := ParsePointer(fragment)
+	tokens, err := jsonv.ParsePointer(fragment)
 	if err != nil {
 		tokens = nil
 	}
@@ -76,16 +78,23 @@ func (s *sources) split(uri string) (doc Value, tokens []string, pointer string)
 
 // keyword returns the value of a keyword as the schema writes it, absent when
 // the schema is not at hand (a metaschema).
-func (s *sources) keyword(schemaURI string, path ...string) Value {
+func (s *sources) keyword(schemaURI string, path ...string) jsonv.Value {
 	v, tokens, _ := s.split(schemaURI)
-	for _, t := range append(tokens[:len(tokens):len(tokens)], path...) {
-		v, _ = v.step(t)
+	return follow(follow(v, tokens), path)
+}
+
+// follow returns what the tokens of a pointer lead to, absent when nothing.
+func follow(v jsonv.Value, tokens []string) jsonv.Value {
+	ptr := ""
+	for _, t := range tokens {
+		ptr = jsonv.AppendPointer(ptr, t)
 	}
+	v, _ = v.Pointer(ptr)
 	return v
 }
 
 // explain turns an error of the library's compiler into one about the schema.
-func (s *sources) explain(err error) *SchemaError {
+func (s *sources) explain(err error) *Error {
 	var (
 		invalid   *jsonschema.SchemaValidationError
 		regex     *jsonschema.InvalidRegexError
@@ -100,9 +109,9 @@ func (s *sources) explain(err error) *SchemaError {
 	case errors.As(err, &regex):
 		_, _, ptr := s.split(regex.URL)
 		if strings.HasSuffix(ptr, "/patternProperties") {
-			ptr = AppendPointer(ptr, regex.Regex)
+			ptr = jsonv.AppendPointer(ptr, regex.Regex)
 		}
-		return &SchemaError{Pointer: ptr, Msg: fmt.Sprintf("bad regular expression %q: %v", regex.Regex, regex.Err)}
+		return &Error{Pointer: ptr, Msg: fmt.Sprintf("bad regular expression %q: %v", regex.Regex, regex.Err)}
 	case errors.As(err, &load):
 		return s.explainLoad(load)
 	case errors.As(err, &noPointer):
@@ -110,12 +119,12 @@ func (s *sources) explain(err error) *SchemaError {
 	case errors.As(err, &noAnchor):
 		return s.missingTarget(noAnchor.Reference)
 	case errors.As(err, &draft):
-		return &SchemaError{Pointer: "/$schema", Msg: "unknown metaschema " + draft.URL}
+		return &Error{Pointer: "/$schema", Msg: "unknown metaschema " + draft.URL}
 	}
-	return &SchemaError{Msg: strings.ReplaceAll(err.Error(), s.root, "")}
+	return &Error{Msg: strings.ReplaceAll(err.Error(), s.root, "")}
 }
 
-func (s *sources) explainLoad(load *jsonschema.LoadURLError) *SchemaError {
+func (s *sources) explainLoad(load *jsonschema.LoadURLError) *Error {
 	ptr, written := s.findRef(func(ref, resolved string) bool {
 		return strings.TrimSuffix(resolved, "#") == load.URL || ref == load.URL
 	})
@@ -123,16 +132,16 @@ func (s *sources) explainLoad(load *jsonschema.LoadURLError) *SchemaError {
 		written = load.URL
 	}
 	if strings.HasSuffix(ptr, "/$schema") {
-		return &SchemaError{Pointer: ptr, Msg: fmt.Sprintf("unknown metaschema %q", written)}
+		return &Error{Pointer: ptr, Msg: fmt.Sprintf("unknown metaschema %q", written)}
 	}
 	if errors.Is(load.Err, errRefused) {
-		return &SchemaError{Pointer: ptr, Msg: fmt.Sprintf("%q points outside the schema; %v", written, errRefused)}
+		return &Error{Pointer: ptr, Msg: fmt.Sprintf("%q points outside the schema; %v", written, errRefused)}
 	}
-	return &SchemaError{Pointer: ptr, Msg: fmt.Sprintf("cannot load %q: %v", written, load.Err)}
+	return &Error{Pointer: ptr, Msg: fmt.Sprintf("cannot load %q: %v", written, load.Err)}
 }
 
 // missingTarget is the error for a reference into nothing.
-func (s *sources) missingTarget(target string) *SchemaError {
+func (s *sources) missingTarget(target string) *Error {
 	_, fragment, _ := strings.Cut(target, "#")
 	if raw, err := url.PathUnescape(fragment); err == nil {
 		fragment = raw
@@ -145,36 +154,36 @@ func (s *sources) missingTarget(target string) *SchemaError {
 	if written == "" {
 		written = "#" + fragment
 	}
-	return &SchemaError{Pointer: ptr, Msg: fmt.Sprintf("%q points to nothing", written)}
+	return &Error{Pointer: ptr, Msg: fmt.Sprintf("%q points to nothing", written)}
 }
 
 // findRef returns the pointer and text of the first reference in the schema
 // that fits; resolved is without its fragment.
 func (s *sources) findRef(fits func(ref, resolved string) bool) (ptr, written string) {
-	var walk func(v Value, ptr string, base *url.URL) bool
-	walk = func(v Value, at string, base *url.URL) bool {
-		if id, ok := v.Get("$id"); ok && id.kind == KindString {
-			if u, err := base.Parse(id.s); err == nil {
+	var walk func(v jsonv.Value, ptr string, base *url.URL) bool
+	walk = func(v jsonv.Value, at string, base *url.URL) bool {
+		if id, ok := v.Get("$id"); ok && id.Kind() == jsonv.KindString {
+			if u, err := base.Parse(id.Text()); err == nil {
 				base = u
 			}
 		}
 		for _, k := range [...]string{"$ref", "$dynamicRef", "$recursiveRef", "$schema"} {
 			ref, ok := v.Get(k)
-			if !ok || ref.kind != KindString {
+			if !ok || ref.Kind() != jsonv.KindString {
 				continue
 			}
-			resolved := ref.s
-			if u, err := base.Parse(ref.s); err == nil {
+			resolved := ref.Text()
+			if u, err := base.Parse(ref.Text()); err == nil {
 				u.Fragment = ""
 				resolved = u.String()
 			}
-			if fits(ref.s, resolved) {
-				ptr, written = AppendPointer(at, k), ref.s
+			if fits(ref.Text(), resolved) {
+				ptr, written = jsonv.AppendPointer(at, k), ref.Text()
 				return true
 			}
 		}
-		for token, e := range v.children {
-			if e.c != nil && walk(e, AppendPointer(at, token), base) {
+		for token, e := range children(v) {
+			if walk(e, jsonv.AppendPointer(at, token), base) {
 				return true
 			}
 		}
@@ -188,27 +197,25 @@ func (s *sources) findRef(fits func(ref, resolved string) bool) (ptr, written st
 
 // explainInvalid turns violations of the metaschema into errors that point
 // into the schema.
-func (s *sources) explainInvalid(invalid *jsonschema.SchemaValidationError) *SchemaError {
+func (s *sources) explainInvalid(invalid *jsonschema.SchemaValidationError) *Error {
 	var failed *jsonschema.ValidationError
 	if !errors.As(invalid.Err, &failed) {
-		return &SchemaError{Msg: invalid.Err.Error()}
+		return &Error{Msg: invalid.Err.Error()}
 	}
 	doc, tokens, prefix := s.split(invalid.URL)
-	for _, t := range tokens {
-		doc, _ = doc.step(t)
-	}
+	doc = follow(doc, tokens)
 	r := &reporter{sources: s, root: doc}
 	r.report(failed)
 	if r.fault != nil || len(r.found) == 0 {
-		return &SchemaError{Pointer: prefix, Msg: "the schema does not fit its metaschema"}
+		return &Error{Pointer: prefix, Msg: "the schema does not fit its metaschema"}
 	}
-	var errs []*SchemaError
+	var errs []*Error
 	for _, f := range r.sorted() {
 		ptr := prefix
 		for _, t := range f.tokens {
-			ptr = AppendPointer(ptr, t)
+			ptr = jsonv.AppendPointer(ptr, t)
 		}
-		errs = append(errs, &SchemaError{Pointer: ptr, Msg: f.Msg})
+		errs = append(errs, &Error{Pointer: ptr, Msg: f.Msg})
 	}
 	errs[0].Rest = errs[1:]
 	return errs[0]

@@ -1,4 +1,4 @@
-package jsonv
+package jsonschema
 
 import (
 	"fmt"

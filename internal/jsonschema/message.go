@@ -1,14 +1,15 @@
-package jsonv
+package jsonschema
 
 import (
 	"fmt"
 	"math/big"
 	"strings"
 
-	"mcptest/internal/display"
-
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
 )
 
 // shortLimit is how much of a value a message shows, in characters.
@@ -18,12 +19,12 @@ const shortLimit = 60
 const maxWants = 12
 
 // describe names a value with its type: number 3, object {"a":1}.
-func describe(v Value) string {
-	switch v.kind {
-	case KindAbsent, KindNull:
-		return v.kind.String()
+func describe(v jsonv.Value) string {
+	switch v.Kind() {
+	case jsonv.KindAbsent, jsonv.KindNull:
+		return v.Kind().String()
 	}
-	return v.kind.String() + " " + v.Short(shortLimit)
+	return v.Kind().String() + " " + v.Short(shortLimit)
 }
 
 // message says in a few words what one keyword wanted and what it got.
@@ -35,7 +36,7 @@ func (r *reporter) message(f finding, e *jsonschema.ValidationError) string {
 	case *kind.Type:
 		return wantType(k.Want, f.got)
 	case *kind.Const:
-		return wantValue([]string{From(k.Want).Short(shortLimit)}, f.got)
+		return wantValue([]string{jsonv.From(k.Want).Short(shortLimit)}, f.got)
 	case *kind.Enum:
 		return wantValue(r.withWants(f, e).wants, f.got)
 	case *kind.Format:
@@ -105,11 +106,11 @@ func falseMessage(f finding) string {
 	return "no value is allowed here, got " + describe(f.got)
 }
 
-func wantType(types []string, got Value) string {
+func wantType(types []string, got jsonv.Value) string {
 	return fmt.Sprintf("want type %s, got %s", display.Alternatives(types, "or"), describe(got))
 }
 
-func wantValue(wants []string, got Value) string {
+func wantValue(wants []string, got jsonv.Value) string {
 	if len(wants) == 1 {
 		return fmt.Sprintf("want %s, got %s", wants[0], got.Short(shortLimit))
 	}
@@ -124,7 +125,7 @@ func wantValue(wants []string, got Value) string {
 // exclusive limit under another keyword.
 func (r *reporter) bound(e *jsonschema.ValidationError, limit *big.Rat, keywords ...string) string {
 	for _, k := range keywords {
-		if v := r.sources.keyword(e.SchemaURL, k); v.kind == KindNumber {
+		if v := r.sources.keyword(e.SchemaURL, k); v.Kind() == jsonv.KindNumber {
 			return v.Short(shortLimit)
 		}
 	}
@@ -132,5 +133,5 @@ func (r *reporter) bound(e *jsonschema.ValidationError, limit *big.Rat, keywords
 		return limit.Num().String()
 	}
 	f, _ := limit.Float64()
-	return Float(f).s
+	return jsonv.Float(f).Literal()
 }

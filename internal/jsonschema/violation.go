@@ -1,12 +1,15 @@
-package jsonv
+package jsonschema
 
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"mcptest/internal/jsonv"
 )
 
 // maxViolations bounds the list of one validation.
@@ -15,7 +18,7 @@ const maxViolations = 1000
 // reporter turns the library's tree of errors into a flat list in our words.
 type reporter struct {
 	sources *sources
-	root    Value // the instance
+	root    jsonv.Value // the instance
 	found   []finding
 	fault   error // the schema itself cannot be evaluated
 }
@@ -27,7 +30,7 @@ type finding struct {
 	order  []int    // positions along tokens
 	miss   miss
 	wants  []string // what type, const and enum would accept
-	got    Value
+	got    jsonv.Value
 }
 
 // miss sorts findings by how surely they mean "this alternative was not meant".
@@ -39,7 +42,7 @@ const (
 	missValue      // another value than the constants accepted
 )
 
-func (s *sources) violations(failed *jsonschema.ValidationError, v Value) ([]Violation, error) {
+func (s *sources) violations(failed *jsonschema.ValidationError, v jsonv.Value) ([]Violation, error) {
 	r := &reporter{sources: s, root: v}
 	r.report(failed)
 	if r.fault != nil {
@@ -72,38 +75,31 @@ func (r *reporter) sorted() []finding {
 
 // locate follows the library's tokens, in which lone surrogates are masked,
 // through the instance.
-func (r *reporter) locate(masked []string) (path string, v Value, tokens []string, order []int) {
+func (r *reporter) locate(masked []string) (path string, v jsonv.Value, tokens []string, order []int) {
 	v = r.root
 	for _, m := range masked {
-		at, token := -1, m
-		if v.kind == KindArray {
-			if i, ok := arrayIndex(m); ok && i < v.c.len() {
-				at = i
+		at, token, next := -1, m, jsonv.Value{}
+		if v.Kind() == jsonv.KindArray {
+			if i, err := strconv.Atoi(m); err == nil && i < v.Len() {
+				at, next = i, v.At(i)
 			}
 			path += "[" + m + "]"
 		} else {
-			if at = v.c.find(m); at < 0 && v.kind == KindObject {
-				at = slices.IndexFunc(v.c.allKeys(), func(k string) bool { return maskSurrogates(k) == m })
+			i := 0
+			for k, e := range v.Members() {
+				if maskSurrogates(k) == m {
+					at, token, next = i, k, e
+				}
+				i++
 			}
-			if at >= 0 {
-				token = v.c.keys[at]
-			}
-			path = JoinKey(path, token)
+			path = jsonv.JoinKey(path, token)
 		}
 		tokens, order = append(tokens, token), append(order, at)
-		if at < 0 {
-			return path, Value{}, tokens, order
+		if v = next; at < 0 {
+			return path, v, tokens, order
 		}
-		v = v.c.vals[at]
 	}
 	return path, v, tokens, order
-}
-
-func (c *container) allKeys() []string {
-	if c == nil {
-		return nil
-	}
-	return c.keys
 }
 
 // at begins a finding for an error: place, keyword and pointer, no message.
@@ -119,7 +115,7 @@ func (r *reporter) at(e *jsonschema.ValidationError, extra ...string) finding {
 		if i == 0 {
 			f.Keyword = token
 		}
-		f.SchemaPointer = AppendPointer(f.SchemaPointer, token)
+		f.SchemaPointer = jsonv.AppendPointer(f.SchemaPointer, token)
 	}
 	return f
 }
@@ -156,7 +152,7 @@ func (r *reporter) report(e *jsonschema.ValidationError) {
 	case *kind.RefCycle:
 		_, _, ptr := r.sources.split(k.URL)
 		r.fault = fmt.Errorf("check against the schema: %w",
-			&SchemaError{Pointer: ptr, Msg: "the schema refers to itself without end"})
+			&Error{Pointer: ptr, Msg: "the schema refers to itself without end"})
 	case *kind.Required:
 		for _, name := range k.Missing {
 			r.add(r.at(e), "missing property %q", name)
@@ -186,7 +182,7 @@ func (r *reporter) dependent(e *jsonschema.ValidationError, because string, miss
 func (r *reporter) propertyName(e *jsonschema.ValidationError, k *kind.PropertyNames) {
 	f := r.at(e, k.Property)
 	f.Keyword = "propertyNames"
-	sub := &reporter{sources: r.sources, root: String(k.Property)}
+	sub := &reporter{sources: r.sources, root: jsonv.String(k.Property)}
 	sub.reportAll(e.Causes)
 	if r.fault = sub.fault; r.fault != nil {
 		return
@@ -206,11 +202,11 @@ func (r *reporter) withWants(f finding, e *jsonschema.ValidationError) finding {
 		f.miss, f.wants = missType, k.Want
 	case *kind.Const:
 		f.miss = missValue
-		f.wants = []string{From(k.Want).Short(shortLimit)}
+		f.wants = []string{jsonv.From(k.Want).Short(shortLimit)}
 	case *kind.Enum:
 		f.miss = missValue
 		for _, w := range k.Want {
-			f.wants = append(f.wants, From(w).Short(shortLimit))
+			f.wants = append(f.wants, jsonv.From(w).Short(shortLimit))
 		}
 	}
 	return f

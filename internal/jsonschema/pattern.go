@@ -1,4 +1,4 @@
-package jsonv
+package jsonschema
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/dlclark/regexp2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"mcptest/internal/jsonv"
 )
 
 // matchTimeout bounds one match of the backtracking engine.
@@ -60,7 +62,7 @@ func (b *backtracking) MatchString(s string) bool {
 	ok, err := b.re.MatchString(s)
 	if err != nil && b.guard.err == nil {
 		b.guard.err = fmt.Errorf("check against the schema: pattern %s took longer than %v on %s",
-			b.pattern, matchTimeout, String(s).Short(60))
+			b.pattern, matchTimeout, jsonv.String(s).Short(60))
 	}
 	return ok
 }

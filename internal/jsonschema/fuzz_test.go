@@ -1,4 +1,4 @@
-package jsonv_test
+package jsonschema_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 )
 
@@ -33,7 +34,7 @@ func FuzzSchema(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s, err := jsonv.CompileSchema(doc, jsonv.SchemaOptions{AssertFormat: true})
+		s, err := jsonschema.Compile(doc, jsonschema.Options{AssertFormat: true})
 		if err != nil {
 			checkSchemaError(t, doc, err)
 			return
@@ -53,7 +54,7 @@ func FuzzSchema(f *testing.F) {
 }
 
 func checkSchemaError(t *testing.T, doc jsonv.Value, err error) {
-	var bad *jsonv.SchemaError
+	var bad *jsonschema.Error
 	if !errors.As(err, &bad) || bad.Msg == "" || strings.Contains(bad.Msg, "cannot be compiled") {
 		t.Fatalf("%s: %v", doc, err)
 	}

@@ -1,11 +1,14 @@
-package jsonv
+package jsonschema
 
 import (
 	"encoding/json"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"mcptest/internal/jsonv"
 )
 
 // The validator computes with big.Rat, which writes out every zero of 1e400000
@@ -17,57 +20,28 @@ const (
 )
 
 // toAny turns a value into the validator's form.
-func toAny(v Value) any {
-	switch v.kind {
-	case KindBool:
-		return v.b
-	case KindNumber:
-		return json.Number(ratLiteral(v.s))
-	case KindString:
-		return maskSurrogates(v.s)
-	case KindArray:
-		out := make([]any, v.c.len())
+func toAny(v jsonv.Value) any {
+	switch v.Kind() {
+	case jsonv.KindBool:
+		return v.Bool()
+	case jsonv.KindNumber:
+		return json.Number(v.ClampNumber(maxRatPoint, maxRatDigits))
+	case jsonv.KindString:
+		return maskSurrogates(v.Text())
+	case jsonv.KindArray:
+		out := make([]any, v.Len())
 		for i, e := range v.Elems() {
 			out[i] = toAny(e)
 		}
 		return out
-	case KindObject:
-		out := make(map[string]any, v.c.len())
+	case jsonv.KindObject:
+		out := make(map[string]any, v.Len())
 		for k, e := range v.Members() {
 			out[maskSurrogates(k)] = toAny(e)
 		}
 		return out
 	}
 	return nil
-}
-
-func ratLiteral(lit string) string {
-	if len(lit) <= maxRatDigits && !strings.ContainsAny(lit, "eE") {
-		return lit
-	}
-	d := parseDecimal(lit)
-	if d.zero() {
-		return "0"
-	}
-	if d.bigPoint == "" && max(d.point, -d.point) <= maxRatPoint && len(d.digits) <= maxRatDigits {
-		return lit
-	}
-	d.digits = d.digits[:min(len(d.digits), maxRatDigits)]
-	// Digits go up to the point at most, so that a whole number stays whole.
-	limit := int64(maxRatPoint + len(d.digits))
-	switch {
-	case strings.HasPrefix(d.bigPoint, "-"):
-		d.point = -limit
-	case d.bigPoint != "":
-		d.point = limit
-	default:
-		d.point = max(-limit, min(limit, d.point))
-	}
-	sign := ""
-	if d.neg {
-		sign = "-"
-	}
-	return sign + "0." + d.digits + "e" + strconv.FormatInt(d.point, 10)
 }
 
 // surrogateMask moves lone surrogates into a private use plane, where they stay
@@ -80,7 +54,7 @@ func maskSurrogates(s string) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); {
-		if r, ok := surrogateAt(s[i:]); ok {
+		if r, ok := jsonv.SurrogateAt(s[i:]); ok {
 			b.WriteRune(r + surrogateMask)
 			i += 3
 			continue
@@ -91,6 +65,12 @@ func maskSurrogates(s string) string {
 	return b.String()
 }
 
+// above reports whether v is a number beyond limit.
+func above(v jsonv.Value, limit int64) bool {
+	c, ok := jsonv.Compare(v, jsonv.Int(limit))
+	return ok && c > 0
+}
+
 // countKeywords take a count, which the validator keeps as an int.
 var countKeywords = [...]string{
 	"minLength", "maxLength", "minItems", "maxItems",
@@ -99,21 +79,21 @@ var countKeywords = [...]string{
 
 // toSchemaAny is toAny for a schema: counts beyond an int, which would wrap
 // round in the validator, become the largest int.
-func toSchemaAny(v Value) any {
-	switch v.kind {
-	case KindArray:
-		out := make([]any, v.c.len())
+func toSchemaAny(v jsonv.Value) any {
+	switch v.Kind() {
+	case jsonv.KindArray:
+		out := make([]any, v.Len())
 		for i, e := range v.Elems() {
 			out[i] = toSchemaAny(e)
 		}
 		return out
-	case KindObject:
-		out := make(map[string]any, v.c.len())
+	case jsonv.KindObject:
+		out := make(map[string]any, v.Len())
 		for k, e := range v.Members() {
 			out[maskSurrogates(k)] = toSchemaAny(e)
 		}
 		for _, k := range countKeywords {
-			if n, ok := v.Get(k); ok && n.kind == KindNumber && compareLiterals(n.s, strconv.Itoa(math.MaxInt)) > 0 {
+			if n, ok := v.Get(k); ok && above(n, math.MaxInt) {
 				out[k] = json.Number(strconv.Itoa(math.MaxInt))
 			}
 		}
@@ -124,28 +104,25 @@ func toSchemaAny(v Value) any {
 
 // children yields the elements or members of a value with their pointer
 // tokens; of duplicate keys only the last.
-func (v Value) children(yield func(string, Value) bool) {
-	if v.kind == KindObject {
-		v.effective(yield)
-		return
-	}
-	for i, e := range v.Elems() {
-		if !yield(strconv.Itoa(i), e) {
-			return
+func children(v jsonv.Value) iter.Seq2[string, jsonv.Value] {
+	return func(yield func(string, jsonv.Value) bool) {
+		v.Effective(yield)
+		for i, e := range v.Elems() {
+			if !yield(strconv.Itoa(i), e) {
+				return
+			}
 		}
 	}
 }
 
-// depth returns how many arrays and objects are inside one another.
-func (v Value) depth() int {
-	if v.c == nil {
-		return 1
+// depthOf returns how many arrays and objects are inside one another.
+func depthOf(v jsonv.Value) int {
+	if v.Kind() != jsonv.KindArray && v.Kind() != jsonv.KindObject {
+		return 0
 	}
 	deepest := 0
-	for _, e := range v.c.vals {
-		if e.c != nil {
-			deepest = max(deepest, e.depth())
-		}
+	for _, e := range children(v) {
+		deepest = max(deepest, depthOf(e))
 	}
 	return 1 + deepest
 }

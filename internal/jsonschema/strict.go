@@ -1,10 +1,12 @@
-package jsonv
+package jsonschema
 
 import (
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
+
+	"mcptest/internal/jsonv"
 )
 
 // keyword is a keyword of JSON Schema: what its value holds and which drafts
@@ -48,8 +50,8 @@ func keywords() map[string]keyword {
 	return table
 }
 
-// SchemaFormats are the formats that are checked.
-var SchemaFormats = strings.Fields(`date date-time duration email hostname ipv4 ipv6 iri iri-reference json-pointer period
+// Formats are the formats that are checked.
+var Formats = strings.Fields(`date date-time duration email hostname ipv4 ipv6 iri iri-reference json-pointer period
 	regex relative-json-pointer semver time uri uri-reference uri-template uuid`)
 
 // strictWalk looks for what JSON Schema would silently ignore.
@@ -58,13 +60,13 @@ type strictWalk struct {
 	keywords map[string]keyword
 	draft    int // of schemas that do not name theirs
 	seen     map[string]bool
-	found    []*SchemaError
+	found    []*Error
 }
 
 // strict returns an error for each keyword that the schema's draft does not
 // have and for each format that is not checked: such a schema lets everything
 // pass. Names that begin with x- are the author's own. References are followed.
-func (s *sources) strict(draft int) *SchemaError {
+func (s *sources) strict(draft int) *Error {
 	w := strictWalk{sources: s, keywords: keywords(), draft: draft, seen: map[string]bool{}}
 	w.document(s.root, "")
 	if len(w.found) == 0 {
@@ -77,7 +79,7 @@ func (s *sources) strict(draft int) *SchemaError {
 // document walks the schema that a fragment of a document is.
 func (w *strictWalk) document(uri, fragment string) {
 	v, ok := w.docs[uri]
-	tokens, err := ParsePointer(fragment)
+	tokens, err := jsonv.ParsePointer(fragment)
 	if !ok || err != nil {
 		return // an anchor: walked with the document it is in
 	}
@@ -87,19 +89,16 @@ func (w *strictWalk) document(uri, fragment string) {
 			draft = [...]int{4, 6, 7, 2019, 2020}[i]
 		}
 	}
-	for _, t := range tokens {
-		v, _ = v.step(t)
-	}
-	w.schema(v, uri, fragment, draft)
+	w.schema(follow(v, tokens), uri, fragment, draft)
 }
 
-func (w *strictWalk) schema(v Value, uri, ptr string, draft int) {
-	if v.Kind() != KindObject || w.seen[uri+"#"+ptr] {
+func (w *strictWalk) schema(v jsonv.Value, uri, ptr string, draft int) {
+	if v.Kind() != jsonv.KindObject || w.seen[uri+"#"+ptr] {
 		return
 	}
 	w.seen[uri+"#"+ptr] = true
 	for key, val := range v.Members() {
-		at := AppendPointer(ptr, key)
+		at := jsonv.AppendPointer(ptr, key)
 		k, ok := w.keywords[key]
 		switch {
 		case !ok && strings.HasPrefix(key, "x-"):
@@ -108,9 +107,9 @@ func (w *strictWalk) schema(v Value, uri, ptr string, draft int) {
 			w.fault(uri, at, key, w.names(), "unknown keyword %q", key)
 		case draft < k.since || k.until != 0 && draft > k.until:
 			w.fault(uri, at, "", nil, "the draft of this schema has no keyword %q", key)
-		case key == "format" && val.Kind() == KindString && !slices.Contains(SchemaFormats, val.Text()):
-			w.fault(uri, at, val.Text(), SchemaFormats, "unknown format %q", val.Text())
-		case key == "$ref" && val.Kind() == KindString:
+		case key == "format" && val.Kind() == jsonv.KindString && !slices.Contains(Formats, val.Text()):
+			w.fault(uri, at, val.Text(), Formats, "unknown format %q", val.Text())
+		case key == "$ref" && val.Kind() == jsonv.KindString:
 			w.reference(uri, val.Text())
 		case k.holds == holdsSchema:
 			w.schema(val, uri, at, draft)
@@ -119,7 +118,7 @@ func (w *strictWalk) schema(v Value, uri, ptr string, draft int) {
 			}
 		case k.holds == holdsSchemas:
 			for name, e := range val.Members() {
-				w.schema(e, uri, AppendPointer(at, name), draft)
+				w.schema(e, uri, jsonv.AppendPointer(at, name), draft)
 			}
 		}
 	}
@@ -150,7 +149,7 @@ func (w *strictWalk) names() []string {
 }
 
 func (w *strictWalk) fault(uri, ptr, word string, known []string, format string, args ...any) {
-	e := &SchemaError{Pointer: ptr, Msg: fmt.Sprintf(format, args...), Word: word, Known: known}
+	e := &Error{Pointer: ptr, Msg: fmt.Sprintf(format, args...), Word: word, Known: known}
 	if uri != w.root {
 		e.Pointer = uri + "#" + ptr
 	}

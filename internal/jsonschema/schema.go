@@ -1,4 +1,4 @@
-package jsonv
+package jsonschema
 
 import (
 	"context"
@@ -7,15 +7,17 @@ import (
 	"runtime"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"mcptest/internal/jsonv"
 )
 
 // The limits on a schema. MCP 2025-11-25 and later ask clients to bound the
 // depth of a schema, the number of its subschemas and the time of validation.
 const (
-	MaxSchemaDepth = 100    // arrays and objects inside one another
-	MaxSchemaNodes = 2000   // arrays, objects and booleans, as each may be a subschema
-	maxSchemaSize  = 50_000 // values of every kind, so enums of a few thousand strings are fine
-	maxSchemaLoads = 100    // documents loaded through SchemaOptions.Load
+	MaxDepth = 100    // arrays and objects inside one another
+	MaxNodes = 2000   // arrays, objects and booleans, as each may be a subschema
+	maxSize  = 50_000 // values of every kind, so enums of a few thousand strings are fine
+	maxLoads = 100    // documents loaded through Options.Load
 )
 
 // maxNesting bounds (depth of the instance) × (subschemas), which is how deep
@@ -36,9 +38,9 @@ type Schema struct {
 	guard    *guard        // belongs to who holds the turn
 }
 
-// SchemaOptions says how a schema is read; the zero value is right for schemas
+// Options says how a schema is read; the zero value is right for schemas
 // that come from a server.
-type SchemaOptions struct {
+type Options struct {
 	// AssertFormat makes "format" an assertion in drafts that have it as an
 	// annotation (2019-09 and later).
 	AssertFormat bool
@@ -57,16 +59,16 @@ type SchemaOptions struct {
 	Load func(uri string) ([]byte, error)
 }
 
-// SchemaError says what is wrong with a schema and where.
-type SchemaError struct {
-	Pointer string         // RFC 6901, to the value in the schema that is wrong; with its URI in front, in another document
-	Msg     string         // want one of "array", "boolean", …, got "strin"
-	Rest    []*SchemaError // further faults found in the same pass
-	Word    string         // an unknown word
-	Known   []string       // the words that are known in its place
+// Error says what is wrong with a schema and where.
+type Error struct {
+	Pointer string   // RFC 6901, to the value in the schema that is wrong; with its URI in front, in another document
+	Msg     string   // want one of "array", "boolean", …, got "strin"
+	Rest    []*Error // further faults found in the same pass
+	Word    string   // an unknown word
+	Known   []string // the words that are known in its place
 }
 
-func (e *SchemaError) Error() string {
+func (e *Error) Error() string {
 	if e.Pointer == "" {
 		return "bad JSON Schema: " + e.Msg
 	}
@@ -81,17 +83,17 @@ type Violation struct {
 	Msg           string // want type string, got number 3
 }
 
-// CompileSchema checks a schema against its metaschema and prepares it. The
-// error is a *SchemaError.
-func CompileSchema(doc Value, o SchemaOptions) (schema *Schema, err error) {
+// Compile checks a schema against its metaschema and prepares it. The
+// error is a *Error.
+func Compile(doc jsonv.Value, o Options) (schema *Schema, err error) {
 	src := newSources(doc, o)
 	defer func() {
 		if r := recover(); r != nil { // a fault in the library must not end the run
-			schema, err = nil, &SchemaError{Msg: fmt.Sprintf("the schema cannot be compiled: %v", r)}
+			schema, err = nil, &Error{Msg: fmt.Sprintf("the schema cannot be compiled: %v", r)}
 		}
 	}()
-	if doc.kind != KindObject && doc.kind != KindBool {
-		return nil, &SchemaError{Msg: fmt.Sprintf("a schema is an object or a boolean, got %s", describe(doc))}
+	if doc.Kind() != jsonv.KindObject && doc.Kind() != jsonv.KindBool {
+		return nil, &Error{Msg: fmt.Sprintf("a schema is an object or a boolean, got %s", describe(doc))}
 	}
 	nodes, serr := checkSchemaSize(doc)
 	if serr != nil {
@@ -112,7 +114,7 @@ func CompileSchema(doc Value, o SchemaOptions) (schema *Schema, err error) {
 		c.AssertFormat()
 	}
 	if err := c.AddResource(src.root, toSchemaAny(doc)); err != nil {
-		return nil, &SchemaError{Msg: err.Error()}
+		return nil, &Error{Msg: err.Error()}
 	}
 	compiled, err := c.Compile(src.root)
 	if err != nil {
@@ -132,7 +134,7 @@ func CompileSchema(doc Value, o SchemaOptions) (schema *Schema, err error) {
 	}, nil
 }
 
-func draftNamed(name string) (*jsonschema.Draft, *SchemaError) {
+func draftNamed(name string) (*jsonschema.Draft, *Error) {
 	switch name {
 	case "", "2020-12":
 		return jsonschema.Draft2020, nil
@@ -145,31 +147,31 @@ func draftNamed(name string) (*jsonschema.Draft, *SchemaError) {
 	case "4", "draft-04":
 		return jsonschema.Draft4, nil
 	}
-	return nil, &SchemaError{Msg: fmt.Sprintf("unknown draft %q, want 2020-12, 2019-09, 7, 6 or 4", name)}
+	return nil, &Error{Msg: fmt.Sprintf("unknown draft %q, want 2020-12, 2019-09, 7, 6 or 4", name)}
 }
 
 // checkSchemaSize counts the nodes of a schema and refuses one beyond the
 // limits.
-func checkSchemaSize(doc Value) (int, *SchemaError) {
+func checkSchemaSize(doc jsonv.Value) (int, *Error) {
 	nodes, size := 0, 0
-	var walk func(v Value, ptr string, depth int) *SchemaError
-	walk = func(v Value, ptr string, depth int) *SchemaError {
+	var walk func(v jsonv.Value, ptr string, depth int) *Error
+	walk = func(v jsonv.Value, ptr string, depth int) *Error {
 		size++
-		if v.kind == KindObject || v.kind == KindArray || v.kind == KindBool {
+		if v.Kind() == jsonv.KindObject || v.Kind() == jsonv.KindArray || v.Kind() == jsonv.KindBool {
 			nodes++
 		}
 		switch {
-		case nodes > MaxSchemaNodes:
-			return &SchemaError{Pointer: ptr, Msg: fmt.Sprintf("the schema has more than %d subschemas and lists", MaxSchemaNodes)}
-		case size > maxSchemaSize:
-			return &SchemaError{Pointer: ptr, Msg: fmt.Sprintf("the schema has more than %d values", maxSchemaSize)}
-		case v.c == nil:
+		case nodes > MaxNodes:
+			return &Error{Pointer: ptr, Msg: fmt.Sprintf("the schema has more than %d subschemas and lists", MaxNodes)}
+		case size > maxSize:
+			return &Error{Pointer: ptr, Msg: fmt.Sprintf("the schema has more than %d values", maxSize)}
+		case v.Kind() != jsonv.KindObject && v.Kind() != jsonv.KindArray:
 			return nil
-		case depth >= MaxSchemaDepth:
-			return &SchemaError{Pointer: ptr, Msg: fmt.Sprintf("the schema is nested more than %d levels deep", MaxSchemaDepth)}
+		case depth >= MaxDepth:
+			return &Error{Pointer: ptr, Msg: fmt.Sprintf("the schema is nested more than %d levels deep", MaxDepth)}
 		}
-		for token, e := range v.children {
-			if err := walk(e, AppendPointer(ptr, token), depth+1); err != nil {
+		for token, e := range children(v) {
+			if err := walk(e, jsonv.AppendPointer(ptr, token), depth+1); err != nil {
 				return err
 			}
 		}
@@ -183,11 +185,11 @@ func checkSchemaSize(doc Value) (int, *SchemaError) {
 // of v; none means it fits. At most 1000 are listed. The error is set when there
 // is no verdict: the time limit of ctx passed, a pattern took too long, the
 // schema refers to itself without end.
-func (s *Schema) Validate(ctx context.Context, v Value) ([]Violation, error) {
-	if v.kind == KindAbsent {
+func (s *Schema) Validate(ctx context.Context, v jsonv.Value) ([]Violation, error) {
+	if v.Kind() == jsonv.KindAbsent {
 		return []Violation{{Msg: "there is no value"}}, nil
 	}
-	if d := v.depth(); d*s.nodes > maxNesting {
+	if d := depthOf(v); d*s.nodes > maxNesting {
 		return nil, fmt.Errorf("check against the schema: a value nested %d levels deep is too deep for a schema of %d nodes", d, s.nodes)
 	}
 	if err := ctx.Err(); err != nil {
@@ -222,7 +224,7 @@ type verdict struct {
 	err    error
 }
 
-func (s *Schema) run(ctx context.Context, v Value, result chan<- verdict) {
+func (s *Schema) run(ctx context.Context, v jsonv.Value, result chan<- verdict) {
 	s.guard.begin(ctx)
 	var out verdict
 	finished := false
