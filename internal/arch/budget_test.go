@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,34 +23,40 @@ const (
 	productMCPAQL = 14000
 )
 
-// largerPackages are the packages over the budget and their ceilings. The plan
-// is to split them; a ceiling only goes down.
-var largerPackages = map[string]int{
-	"internal/aql":    13500,
-	"internal/cli":    6800,
-	"internal/expect": 5200,
-	"internal/mcp":    6450,
-	"internal/mock":   3900,
-	"internal/plan":   3400,
-	"internal/proc":   3600,
-	"internal/report": 5400,
-	"internal/source": 2900,
-	"internal/suite":  2750,
+// largerPackages are the packages over the budget: the ceiling, which only goes
+// down, and why the package is not smaller.
+var largerPackages = map[string]struct {
+	code   int
+	reason string
+}{
+	"internal/aql":    {13500, "the rule table, the evaluation of a bundle and the live probes that collect one; the probes read the rules and the rules name the probes"},
+	"internal/cli":    {6800, "one file or two a command, and the flags that commands share"},
+	"internal/expect": {5200, "36 matchers, one concept a file, over one compiler and one evaluation"},
+	"internal/mcp":    {6450, "the client half of the protocol: one session state under one lock, over three transports and six revisions"},
+	"internal/mock":   {3900, "one manifest language: responses, faults, tasks and their templates"},
+	"internal/plan":   {3400, "one pass from a suite to a plan; each file compiles one key"},
+	"internal/proc":   {3600, "processes and their cleanup on three operating systems"},
+	"internal/report": {5400, "fifteen formats of the same record, none of which knows another"},
+	"internal/source": {2900, "positions, the YAML decoder and diagnostics, for every file that people write"},
+	"internal/suite":  {2750, "the suite language: its types document every key"},
 }
 
-// largerTypes are the receivers over the budget: methods and files.
-var largerTypes = map[string][2]int{
-	"internal/aql.collector":    {215, 42},
-	"internal/aql.judgement":    {40, 12},
-	"internal/aql.liveOp":       {40, 10},
-	"internal/aql.ruling":       {60, 12},
-	"internal/aql/demo.Adapter": {70, 16},
-	"internal/aqlcli.call":      {60, 11},
-	"internal/cli.look":         {45, 7},
-	"internal/expect.compiler":  {40, 12},
-	"internal/mcp.Session":      {135, 22},
-	"internal/plan.compiler":    {65, 13},
-	"internal/report.printer":   {70, 12},
+// largerTypes are the receivers over the budget: methods, files, and why.
+var largerTypes = map[string]struct {
+	methods, files int
+	reason         string
+}{
+	"internal/aql.collector":    {215, 42, "one live run: its budget, its adapter and its findings are one state"},
+	"internal/aql.judgement":    {40, 12, "one row each: the checks of a bundle"},
+	"internal/aql.liveOp":       {40, 10, "what is known of one operation of the adapter"},
+	"internal/aql.ruling":       {60, 12, "the verdict on one rule, by category"},
+	"internal/aql/demo.Adapter": {70, 16, "one server that can break every rule"},
+	"internal/aqlcli.call":      {60, 11, "the flags and streams of one command"},
+	"internal/cli.look":         {45, 7, "one exploration of a server: calls and lists"},
+	"internal/expect.compiler":  {40, 12, "each matcher compiles its own keys"},
+	"internal/mcp.Session":      {135, 22, "the state of a session under one lock"},
+	"internal/plan.compiler":    {65, 13, "each key of a suite has a method"},
+	"internal/report.printer":   {70, 12, "each part of a failure has a method"},
 }
 
 // TestBudgets fails when a package or a receiver exceeds its budget, and prints
@@ -74,8 +81,8 @@ func TestBudgets(t *testing.T) {
 	}
 	var mcptest, aql int
 	for _, pkg := range slices.Sorted(maps.Keys(code)) {
-		limit := max(packageCode, largerPackages[pkg])
-		t.Logf("%-28s %3d files %6d lines of code", pkg, files[pkg], code[pkg])
+		limit := max(packageCode, largerPackages[pkg].code)
+		t.Logf("%-28s %3d files %6d lines of code %6d allowed  %s", pkg, files[pkg], code[pkg], limit, largerPackages[pkg].reason)
 		if code[pkg] > limit {
 			t.Errorf("package %s has %d lines of code, the limit is %d", pkg, code[pkg], limit)
 		}
@@ -88,7 +95,11 @@ func TestBudgets(t *testing.T) {
 	t.Logf("mcptest %d (target %d), MCP-AQL %d (target %d)", mcptest, productMCP, aql, productMCPAQL)
 	for _, name := range slices.Sorted(maps.Keys(receivers)) {
 		r := receivers[name]
-		methods, inFiles := max(typeMethods, largerTypes[name][0]), max(typeFiles, largerTypes[name][1])
+		larger := largerTypes[name]
+		methods, inFiles := max(typeMethods, larger.methods), max(typeFiles, larger.files)
+		if larger.methods > 0 {
+			t.Logf("%-28s %3d methods in %2d files, %d in %d allowed  %s", name, r.methods, len(r.files), methods, inFiles, larger.reason)
+		}
 		if r.methods > methods || len(r.files) > inFiles {
 			t.Errorf("type %s has %d methods in %d files, the limit is %d in %d", name, r.methods, len(r.files), methods, inFiles)
 		}
@@ -167,14 +178,14 @@ func TestFilesOfAPackage(t *testing.T) {
 	}
 	for _, pkg := range slices.Sorted(maps.Keys(byPackage)) {
 		if uses, mutual := fileUses(byPackage[pkg]); uses > 0 {
-			t.Logf("%-28s %4d dependencies between files, %3d pairs depend on each other", pkg, uses, mutual)
+			t.Logf("%-28s %4d dependencies between files, %3d pairs depend on each other: %s", pkg, uses, len(mutual), strings.Join(mutual, ", "))
 		}
 	}
 }
 
 // fileUses counts the dependencies between the files of a package by top-level
-// names, methods aside, and the pairs of files that depend on each other.
-func fileUses(files []goFile) (uses, mutual int) {
+// names, methods aside, and lists the pairs of files that depend on each other.
+func fileUses(files []goFile) (uses int, mutual []string) {
 	declared := map[string]string{}
 	for _, f := range files {
 		for _, name := range topLevel(f.syntax) {
@@ -202,9 +213,10 @@ func fileUses(files []goFile) (uses, mutual int) {
 	}
 	for a := range seen {
 		if a.from < a.to && seen[arrow{a.to, a.from}] {
-			mutual++
+			mutual = append(mutual, path.Base(a.from)+"-"+path.Base(a.to))
 		}
 	}
+	slices.Sort(mutual)
 	return len(seen), mutual
 }
 

@@ -11,13 +11,31 @@ import (
 	"testing"
 )
 
-// Budgets. Above the soft one the test only says so; above the hard one it
-// fails, and the answer is to split, not to raise the number.
+// Budgets of a file and of a function. The answer to a failure is to split, not
+// to raise a number.
 const (
-	softFileLines, hardFileLines = 400, 600
-	softFuncLines, hardFuncLines = 60, 120
-	namesPer100Lines             = 1.5
+	fileLines        = 400
+	funcLines        = 60
+	namesPer100Lines = 1.5
 )
+
+// larger are the files and functions over the budget and their ceilings, which
+// only go down.
+var larger = map[string]int{
+	"internal/aql/demo/call.go operate":         73,
+	"internal/aql/demo/defects.go Defects":      100, // one table
+	"internal/aql/demo/model.go addCollection":  67,
+	"internal/aql/evaluate.go Evaluate":         63,
+	"internal/aql/live.go":                      420,
+	"internal/aql/live_bundle.go live":          66,
+	"internal/aql/live_discover.go":             401,
+	"internal/aql/live_requests.go probeLevel2": 61,
+	"internal/aqlcli/target.go target":          61,
+	"internal/mcp/session.go":                   460,
+	"internal/proc/probe.go":                    403,
+	"internal/report/failure.go":                402,
+	"internal/run/tools.go list":                64,
+}
 
 func TestEveryPackageExplainsItself(t *testing.T) {
 	t.Parallel()
@@ -43,11 +61,8 @@ func TestSizes(t *testing.T) {
 		if f.generated {
 			continue
 		}
-		switch {
-		case f.lines > hardFileLines && !f.test:
-			t.Errorf("%s has %d lines, the limit is %d", f.rel, f.lines, hardFileLines)
-		case f.lines > softFileLines:
-			t.Logf("%s has %d lines (aim: %d)", f.rel, f.lines, softFileLines)
+		if limit := max(fileLines, larger[f.rel]); f.lines > limit && !f.test {
+			t.Errorf("%s has %d lines, the limit is %d", f.rel, f.lines, limit)
 		}
 		for _, d := range f.syntax.Decls {
 			fn, ok := d.(*ast.FuncDecl)
@@ -55,11 +70,8 @@ func TestSizes(t *testing.T) {
 				continue
 			}
 			n := f.fset.Position(fn.End()).Line - f.fset.Position(fn.Pos()).Line + 1
-			switch {
-			case n > hardFuncLines:
-				t.Errorf("%s: func %s has %d lines, the limit is %d", f.rel, fn.Name.Name, n, hardFuncLines)
-			case n > softFuncLines:
-				t.Logf("%s: func %s has %d lines (aim: %d)", f.rel, fn.Name.Name, n, softFuncLines)
+			if limit := max(funcLines, larger[f.rel+" "+fn.Name.Name]); n > limit {
+				t.Errorf("%s: func %s has %d lines, the limit is %d", f.rel, fn.Name.Name, n, limit)
 			}
 		}
 	}
