@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/aql"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/report"
+	"mcptest/internal/report/render"
 	"mcptest/internal/source"
 )
 
@@ -245,7 +246,7 @@ func layOut(r *aql.Report, format string) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = f.Write(&b, r.AsRun(tool()), report.Options{})
+	err = f.Write(&b, r.AsRun(tool()), render.Options{})
 	return b.Bytes(), err
 }
 

@@ -36,7 +36,6 @@ var largerPackages = map[string]struct {
 	"internal/mock":   {3900, "one manifest language: responses, faults, tasks and their templates"},
 	"internal/plan":   {3400, "one pass from a suite to a plan; each file compiles one key"},
 	"internal/proc":   {3600, "processes and their cleanup on three operating systems"},
-	"internal/report": {5400, "fifteen formats of the same record, none of which knows another"},
 	"internal/source": {2900, "positions, the YAML decoder and diagnostics, for every file that people write"},
 	"internal/suite":  {2750, "the suite language: its types document every key"},
 }
@@ -56,7 +55,6 @@ var largerTypes = map[string]struct {
 	"internal/expect.compiler":  {40, 12, "each matcher compiles its own keys"},
 	"internal/mcp.Session":      {135, 22, "the state of a session under one lock"},
 	"internal/plan.compiler":    {65, 13, "each key of a suite has a method"},
-	"internal/report.printer":   {70, 12, "each part of a failure has a method"},
 }
 
 // TestBudgets fails when a package or a receiver exceeds its budget, and prints

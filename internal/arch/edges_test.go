@@ -68,9 +68,19 @@ var edges = map[string][]string{
 		"internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/expect",
 		"internal/mcp", "internal/mcp/check", "internal/proc", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
-	"internal/report": {"internal/result", "internal/jsonv", "internal/source", "internal/term", "internal/osfile"},
-	"internal/mock":   {"internal/mcp", "internal/mcpserver", "internal/source", "internal/jsonv", "internal/jsonschema"},
-	"internal/aql":    {"internal/mcp", "internal/judge", "internal/proc", "internal/jsonv", "internal/source", "internal/result", "internal/secret"},
+	"internal/report": {
+		"internal/report/pretty", "internal/report/ci", "internal/report/html", "internal/report/render",
+		"internal/result", "internal/source", "internal/osfile",
+	},
+	// The families of formats, and what they share. They do not know each other.
+	"internal/report/render":  {"internal/result", "internal/term"},
+	"internal/report/explain": {"internal/report/render", "internal/result", "internal/source", "internal/term"},
+	"internal/report/pretty":  {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
+	"internal/report/ci":      {"internal/report/render", "internal/report/explain", "internal/result", "internal/jsonv", "internal/term"},
+	"internal/report/html":    {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
+	"internal/report/compare": {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
+	"internal/mock":           {"internal/mcp", "internal/mcpserver", "internal/source", "internal/jsonv", "internal/jsonschema"},
+	"internal/aql":            {"internal/mcp", "internal/judge", "internal/proc", "internal/jsonv", "internal/source", "internal/result", "internal/secret"},
 	// The demo adapter is a server; only the command line and tests run it.
 	"internal/aql/demo": {"internal/mcp", "internal/mcpserver", "internal/jsonv", "internal/osfile"},
 	"internal/judge":    {"internal/jsonv"},
@@ -83,12 +93,12 @@ var edges = map[string][]string{
 	"internal/gen":     {"internal/suite", "internal/expect", "internal/mcp", "internal/report", "internal/jsonv", "internal/source"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/vigil"},
 	"internal/cli": {
-		"internal/cmdutil", "internal/gen", "internal/report", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/check", "internal/mcpserver",
+		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/check", "internal/mcpserver",
 		"internal/mock", "internal/proc", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",
 		"internal/term", "internal/osfile", "internal/surface", "internal/surface/diff", "schemas",
 	},
 	"internal/aqlcli": {
-		"internal/cmdutil", "internal/gen", "internal/report", "internal/run", "internal/aql", "internal/aql/demo", "internal/judge", "internal/mcp", "internal/mcpserver",
+		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/judge", "internal/mcp", "internal/mcpserver",
 		"internal/proc", "internal/result", "internal/secret", "internal/jsonv", "internal/source", "internal/term", "internal/osfile",
 	},
 
@@ -114,7 +124,7 @@ var modules = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema":  {"internal/jsonschema"},
 	"github.com/dlclark/regexp2":             {"internal/jsonschema"},
 	"mvdan.cc/sh/v3":                         {"internal/proc"},
-	"github.com/aymanbagabas/go-udiff":       {"internal/expect", "internal/report"},
+	"github.com/aymanbagabas/go-udiff":       {"internal/expect"},
 	"github.com/clipperhouse/displaywidth":   {"internal/display", "internal/source"}, // how wide a text is
 	"golang.org/x/term":                      {"internal/term"},
 	"golang.org/x/sys":                       {"internal/proc", "internal/term", "internal/osfile"},

@@ -6,13 +6,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/report"
+	"mcptest/internal/report/compare"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
 
 // compareFlags are the flags of `mcptest compare`.
 type compareFlags struct {
-	report.CompareOptions
+	compare.Options
 	format, output, color string
 	failOn                []string
 	verbose               bool
@@ -76,7 +78,7 @@ func (f *compareFlags) run(s Streams, args []string) error {
 		defer run.Close()
 		runs[i] = run
 	}
-	c, err := report.Compare(runs[0], runs[1], f.CompareOptions)
+	c, err := compare.Runs(runs[0], runs[1], f.Options)
 	if err != nil {
 		return fail(exitInternal, "%v", err)
 	}
@@ -91,8 +93,8 @@ func (f *compareFlags) run(s Streams, args []string) error {
 }
 
 // judge adds what --fail-on counts as a regression.
-func (f *compareFlags) judge(c *report.Comparison) {
-	for what, list := range map[string][]report.Change{"slower": c.Slower, "removed": c.Removed, "skipped": c.Skipped} {
+func (f *compareFlags) judge(c *compare.Comparison) {
+	for what, list := range map[string][]compare.Change{"slower": c.Slower, "removed": c.Removed, "skipped": c.Skipped} {
 		c.Regression = c.Regression || slices.Contains(f.failOn, what) && len(list) > 0
 	}
 	if slices.Contains(f.failOn, "scores") {
@@ -102,8 +104,8 @@ func (f *compareFlags) judge(c *report.Comparison) {
 	}
 }
 
-func writeComparison(s Streams, c *report.Comparison, format, output, color string, verbose bool) error {
-	o := report.Options{Verbose: verbose}
+func writeComparison(s Streams, c *compare.Comparison, format, output, color string, verbose bool) error {
+	o := render.Options{Verbose: verbose}
 	if output == "" {
 		profile, err := term.Detect(s.Out, s.Env, color)
 		if err != nil {

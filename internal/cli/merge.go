@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cmdutil"
-	"mcptest/internal/report"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 )
 
@@ -67,7 +67,7 @@ func (f *mergeFlags) merge(s Streams, args []string) error {
 	}
 	defer run.Close()
 	for _, spec := range specs {
-		if err := writeReport(s, spec, run, report.Options{Verbose: f.verbose}, f.color); err != nil {
+		if err := writeReport(s, spec, run, render.Options{Verbose: f.verbose}, f.color); err != nil {
 			return fail(exitInternal, "%v", err)
 		}
 		if spec.Format.Name == "github" {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/report"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -32,7 +33,7 @@ the output is the same as at the end of the run. FILE - is standard input.`,
 				return err
 			}
 			defer run.Close()
-			if err := writeReport(s, spec, run, report.Options{Verbose: verbose}, color); err != nil {
+			if err := writeReport(s, spec, run, render.Options{Verbose: verbose}, color); err != nil {
 				return fail(exitInternal, "%v", err)
 			}
 			return nil
@@ -47,7 +48,7 @@ the output is the same as at the end of the run. FILE - is standard input.`,
 }
 
 // writeReport writes one report to where it belongs.
-func writeReport(s Streams, spec report.Spec, run *result.Run, o report.Options, color string) error {
+func writeReport(s Streams, spec report.Spec, run *result.Run, o render.Options, color string) error {
 	if spec.Path == "" {
 		profile, err := term.Detect(s.Out, s.Env, color)
 		if err != nil {

@@ -13,6 +13,8 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/plan"
 	"mcptest/internal/report"
+	"mcptest/internal/report/pretty"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 	"mcptest/internal/secret"
 	"mcptest/internal/suite"
@@ -76,8 +78,8 @@ func (f *runFlags) finish(s Streams, rec *result.Recorder, specs []report.Spec, 
 		}
 	}
 	told("keep the results", rec.Err())
-	var written []report.Spec
-	write := func(i int, o report.Options) {
+	var written []render.Written
+	write := func(i int, o render.Options) {
 		spec, log := specs[i], logs[i]
 		var err error
 		if log != nil {
@@ -87,20 +89,20 @@ func (f *runFlags) finish(s Streams, rec *result.Recorder, specs []report.Spec, 
 		}
 		told("report "+spec.Format.Name, err)
 		if err == nil && spec.Path != "" {
-			written = append(written, spec)
+			written = append(written, render.Written{Format: spec.Format.Name, Path: spec.Path})
 		}
 	}
 	for i, spec := range specs {
 		if onScreen(spec) {
 			continue
 		}
-		write(i, report.Options{Verbose: f.verbose})
+		write(i, render.Options{Verbose: f.verbose})
 		if spec.Format.Name == "github" {
 			told("step summary", stepSummary(cmdutil.LookupEnv(s.Env, "GITHUB_STEP_SUMMARY"), record))
 		}
 	}
 	if i := slices.IndexFunc(specs, onScreen); i >= 0 { // last, because it names the files
-		write(i, report.Options{Verbose: f.verbose, Listed: true, Written: written})
+		write(i, render.Options{Verbose: f.verbose, Listed: true, Written: written})
 	}
 	for _, m := range msgs {
 		fmt.Fprintln(s.Err, "mcptest: "+term.Escape(rec.Redactor().String(m)))
@@ -166,7 +168,7 @@ func stepSummary(path string, r *result.Run) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(md.Write(file, r, report.Options{}), file.Close())
+	return errors.Join(md.Write(file, r, render.Options{}), file.Close())
 }
 
 // settling reads what decides over verdicts beside the suites. Mistakes in
@@ -211,12 +213,12 @@ func (f *runFlags) remember(s Streams, suites []*suite.Suite, hide *secret.Redac
 }
 
 // live is the listener that shows the run while it goes on.
-func (f *runFlags) live(s Streams, specs []report.Spec) (*report.Live, *term.Status) {
+func (f *runFlags) live(s Streams, specs []report.Spec) (*pretty.Live, *term.Status) {
 	var status *term.Status
 	if !f.noProgress && !f.quiet && f.logLevel != "debug" && !inCI(s.Env) {
 		status = term.NewStatus(s.Err, s.Env)
 	}
-	o := report.LiveOptions{Out: s.Out, Status: status, InOrder: !term.IsTerminal(s.Out), Verbose: f.verbose}
+	o := pretty.LiveOptions{Out: s.Out, Status: status, InOrder: !term.IsTerminal(s.Out), Verbose: f.verbose}
 	if profile, err := term.Detect(s.Out, s.Env, f.color); err == nil {
 		o.Palette = term.NewPalette(profile)
 	}
@@ -225,7 +227,7 @@ func (f *runFlags) live(s Streams, specs []report.Spec) (*report.Live, *term.Sta
 	}
 	o.Quiet = !slices.ContainsFunc(specs, onScreen)
 	o.Gather = gather
-	return report.NewLive(o), status
+	return pretty.NewLive(o), status
 }
 
 // gather is how long the line of a finished test may wait for the next one.

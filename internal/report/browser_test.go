@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/report"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 )
 
@@ -58,7 +58,7 @@ func TestHTMLInABrowser(t *testing.T) {
 	tmp := t.TempDir()
 	add := func(name string, r *result.Run, limit int) {
 		file := filepath.Join(tmp, name+".html")
-		if err := os.WriteFile(file, render(t, "html", r, report.Options{}), 0o666); err != nil {
+		if err := os.WriteFile(file, rendered(t, "html", r, render.Options{}), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		job.Pages = append(job.Pages, onePage{name, file, r.Summary.Total, r.Summary.Failed, strings.Contains("failures parallel http setup", name), limit})

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/report"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 )
 
@@ -121,7 +121,7 @@ func TestIndependentReaders(t *testing.T) {
 		r := open(t, name)
 		for _, format := range []string{"json", "ndjson", "junit", "tap", "md", "sarif", "gitlab", "github", "otlp", "html"} {
 			file := filepath.Join(tmp, name+"."+format)
-			if err := os.WriteFile(file, render(t, format, r, report.Options{}), 0o666); err != nil {
+			if err := os.WriteFile(file, rendered(t, format, r, render.Options{}), 0o666); err != nil {
 				t.Fatal(err)
 			}
 			jobs = append(jobs, job{format, file, wanted(r, dir)})

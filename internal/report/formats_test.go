@@ -16,6 +16,7 @@ import (
 
 	"mcptest/internal/display"
 	"mcptest/internal/report"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 )
 
@@ -29,7 +30,7 @@ func TestEveryFormatOfEveryRun(t *testing.T) {
 		r := open(t, name)
 		for _, f := range report.Formats {
 			t.Run(name+"/"+f.Name, func(t *testing.T) {
-				out := render(t, f.Name, r, report.Options{Verbose: true})
+				out := rendered(t, f.Name, r, render.Options{Verbose: true})
 				if !utf8.Valid(out) {
 					t.Error("not UTF-8")
 				}

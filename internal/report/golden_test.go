@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mcptest/internal/report"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -59,7 +60,7 @@ func open(t testing.TB, name string) *result.Run {
 	return r
 }
 
-func render(t testing.TB, format string, r *result.Run, o report.Options) []byte {
+func rendered(t testing.TB, format string, r *result.Run, o render.Options) []byte {
 	t.Helper()
 	f, err := report.Find(format)
 	if err != nil {
@@ -96,20 +97,20 @@ var inFull = []string{"failures", "hostile", "parallel"}
 
 // TestGoldens compares the reports of the recorded streams with files.
 func TestGoldens(t *testing.T) {
-	check := func(name, variant, format, ext string, o report.Options) {
-		golden(t, filepath.Join("testdata", "golden", name+"."+variant+ext), render(t, format, open(t, name), o))
+	check := func(name, variant, format, ext string, o render.Options) {
+		golden(t, filepath.Join("testdata", "golden", name+"."+variant+ext), rendered(t, format, open(t, name), o))
 	}
 	for _, name := range names() {
 		t.Run(name, func(t *testing.T) {
 			if !slices.Contains(inFull, name) {
-				check(name, "pretty", "pretty", ".txt", report.Options{})
+				check(name, "pretty", "pretty", ".txt", render.Options{})
 				return
 			}
 			for _, f := range report.Formats {
-				check(name, f.Name, f.Name, f.Ext, report.Options{})
+				check(name, f.Name, f.Name, f.Ext, render.Options{})
 			}
-			check(name, "pretty-verbose", "pretty", ".txt", report.Options{Verbose: true})
+			check(name, "pretty-verbose", "pretty", ".txt", render.Options{Verbose: true})
 		})
 	}
-	check("failures", "pretty-colour", "pretty", ".txt", report.Options{Palette: term.NewPalette(term.Colour), Width: 100})
+	check("failures", "pretty-colour", "pretty", ".txt", render.Options{Palette: term.NewPalette(term.Colour), Width: 100})
 }

@@ -14,6 +14,7 @@ import (
 
 	"mcptest/internal/display"
 	"mcptest/internal/report"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -27,8 +28,8 @@ var ownCommand = regexp.MustCompile(`^::(error|warning|notice) ?(file=[^:,\n]*(,
 func TestNothingHostileIsLive(t *testing.T) {
 	r := open(t, "hostile")
 	for _, f := range report.Formats {
-		for _, o := range []report.Options{{}, {Verbose: true}, {Width: 40}, {Listed: true}} {
-			out := string(render(t, f.Name, r, o))
+		for _, o := range []render.Options{{}, {Verbose: true}, {Width: 40}, {Listed: true}} {
+			out := string(rendered(t, f.Name, r, o))
 			name := fmt.Sprintf("%s %+v", f.Name, o)
 			if !utf8.ValidString(out) {
 				t.Errorf("%s: not UTF-8", name)
@@ -61,10 +62,10 @@ func TestNothingHostileIsLive(t *testing.T) {
 			}
 		}
 	}
-	if out := render(t, "json", r, report.Options{}); !json.Valid(out) {
+	if out := rendered(t, "json", r, render.Options{}); !json.Valid(out) {
 		t.Error("json: not valid")
 	}
-	for line := range bytes.Lines(render(t, "ndjson", r, report.Options{})) {
+	for line := range bytes.Lines(rendered(t, "ndjson", r, render.Options{})) {
 		if !json.Valid(line) {
 			t.Errorf("ndjson: not valid: %s", line)
 		}
@@ -77,12 +78,12 @@ func TestColourOnlyWhenAsked(t *testing.T) {
 	for _, name := range names() {
 		r := open(t, name)
 		for _, format := range []string{"pretty", "minimal", "agent"} {
-			plain := string(render(t, format, r, report.Options{}))
+			plain := string(rendered(t, format, r, render.Options{}))
 			if strings.Contains(plain, "\x1b") {
 				t.Errorf("%s %s: colour in plain text", name, format)
 			}
 			for _, p := range []term.Profile{term.Bold, term.Colour} {
-				painted := string(render(t, format, r, report.Options{Palette: term.NewPalette(p)}))
+				painted := string(rendered(t, format, r, render.Options{Palette: term.NewPalette(p)}))
 				if format != "agent" && !strings.Contains(painted, "\x1b[") {
 					t.Errorf("%s %s: no colour", name, format)
 				}
@@ -136,7 +137,7 @@ func TestBigRunsRenderFast(t *testing.T) {
 		var w *watcher
 		took := quickest(4*time.Second, func() {
 			w = &watcher{}
-			if err := f.Write(w, r, report.Options{}); err != nil {
+			if err := f.Write(w, r, render.Options{}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -182,7 +183,7 @@ func (w *watcher) Write(p []byte) (int, error) {
 }
 
 func TestManyFailuresEndWithASummary(t *testing.T) {
-	out := string(render(t, "pretty", many(t, 2000), report.Options{}))
+	out := string(rendered(t, "pretty", many(t, 2000), render.Options{}))
 	if !strings.Contains(out, "… and 100 more failures, not shown here") {
 		t.Error("the number of failures not shown is missing")
 	}
@@ -195,7 +196,7 @@ func TestManyFailuresEndWithASummary(t *testing.T) {
 // TestWriteErrors: a format returns an error when its output can't be written.
 func TestWriteErrors(t *testing.T) {
 	for _, f := range report.Formats {
-		if err := f.Write(closedPipe{}, open(t, "hostile"), report.Options{}); err == nil {
+		if err := f.Write(closedPipe{}, open(t, "hostile"), render.Options{}); err == nil {
 			t.Errorf("%s: no error", f.Name)
 		}
 	}
@@ -205,7 +206,7 @@ func TestWriteErrors(t *testing.T) {
 func TestEmptyRuns(t *testing.T) {
 	for _, f := range report.Formats {
 		for _, r := range []*result.Run{{}, {ExitCode: 7, Cases: result.Slice{}}} {
-			if out := render(t, f.Name, r, report.Options{}); len(out) == 0 {
+			if out := rendered(t, f.Name, r, render.Options{}); len(out) == 0 {
 				t.Errorf("%s: nothing written", f.Name)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/report"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 )
 
@@ -44,7 +44,7 @@ func TestHTMLShowsEveryField(t *testing.T) {
 	}
 	check := func(wanted ...string) {
 		t.Helper()
-		page := html.UnescapeString(string(render(t, "html", r, report.Options{})))
+		page := html.UnescapeString(string(rendered(t, "html", r, render.Options{})))
 		for _, w := range wanted {
 			if !strings.Contains(page, w) {
 				t.Errorf("the page does not show %q", w)

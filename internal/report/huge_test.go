@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mcptest/internal/report"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 )
 
@@ -26,7 +27,7 @@ func TestHugeTexts(t *testing.T) {
 	rec.Send(result.RunFinished{ExitCode: 1})
 	for _, f := range report.Formats {
 		var out []byte
-		took := quickest(6*time.Second, func() { out = render(t, f.Name, rec.Run(), report.Options{}) })
+		took := quickest(6*time.Second, func() { out = rendered(t, f.Name, rec.Run(), render.Options{}) })
 		t.Logf("%-8s %9d bytes in %v", f.Name, len(out), took.Round(time.Millisecond))
 		if took > 6*time.Second {
 			t.Errorf("%s took %v", f.Name, took)

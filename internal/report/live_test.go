@@ -11,7 +11,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"mcptest/internal/report"
+	"mcptest/internal/report/pretty"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
@@ -19,7 +20,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // play records a scenario with a Live listening and returns the record.
-func play(t *testing.T, events []result.Event, l *report.Live) *result.Run {
+func play(t *testing.T, events []result.Event, l *pretty.Live) *result.Run {
 	t.Helper()
 	rec := result.NewRecorder(result.RecorderOptions{Listeners: []result.Listener{l}})
 	t.Cleanup(func() { rec.Close() })
@@ -35,9 +36,9 @@ func play(t *testing.T, events []result.Event, l *report.Live) *result.Run {
 func TestLiveAndFinalAreThePrettyReport(t *testing.T) {
 	for _, name := range []string{"failures", "crash", "scores", "flaky", "interrupted", "hostile", "http", "setup", "pass"} {
 		var b bytes.Buffer
-		r := play(t, scenarios[name](), report.NewLive(report.LiveOptions{Out: &b, InOrder: true}))
-		b.Write(render(t, "pretty", r, report.Options{Listed: true}))
-		want := string(render(t, "pretty", open(t, name), report.Options{}))
+		r := play(t, scenarios[name](), pretty.NewLive(pretty.LiveOptions{Out: &b, InOrder: true}))
+		b.Write(rendered(t, "pretty", r, render.Options{Listed: true}))
+		want := string(rendered(t, "pretty", open(t, name), render.Options{}))
 		if got := b.String(); !sameLines(got, want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
 		}
@@ -73,7 +74,7 @@ func TestLiveOrder(t *testing.T) {
 	}
 	for inOrder, want := range map[bool]string{false: "c a b", true: "a b c"} {
 		var b bytes.Buffer
-		play(t, events, report.NewLive(report.LiveOptions{Out: &b, InOrder: inOrder}))
+		play(t, events, pretty.NewLive(pretty.LiveOptions{Out: &b, InOrder: inOrder}))
 		var got []string
 		for l := range strings.Lines(b.String()) {
 			if _, rest, ok := strings.Cut(l, "✓ "); ok {
@@ -105,7 +106,7 @@ func (w *writes) Write(p []byte) (int, error) {
 func TestLiveGathersTests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w writes
-		l := report.NewLive(report.LiveOptions{Out: &w, Gather: 20 * time.Millisecond})
+		l := pretty.NewLive(pretty.LiveOptions{Out: &w, Gather: 20 * time.Millisecond})
 		defer l.Close()
 		r := &result.Run{}
 		seen := func(when, names string, n int) {
@@ -150,7 +151,7 @@ func TestLiveGathersTests(t *testing.T) {
 // before it have been.
 func TestLiveHoldsBackUntilItsTurn(t *testing.T) {
 	var b bytes.Buffer
-	l := report.NewLive(report.LiveOptions{Out: &b, InOrder: true})
+	l := pretty.NewLive(pretty.LiveOptions{Out: &b, InOrder: true})
 	defer l.Close()
 	r := &result.Run{}
 	for _, step := range []struct {
@@ -182,7 +183,7 @@ func TestProgressLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out, tty bytes.Buffer
 		status := term.NewStatusWith(&tty, term.StatusOptions{Live: true, Columns: func() int { return 120 }})
-		l := report.NewLive(report.LiveOptions{Out: &out, Status: status})
+		l := pretty.NewLive(pretty.LiveOptions{Out: &out, Status: status})
 		rec := result.NewRecorder(result.RecorderOptions{Listeners: []result.Listener{l}})
 		defer rec.Close()
 		rec.Send(result.RunStarted{Total: 10})
@@ -217,7 +218,7 @@ func TestProgressLine(t *testing.T) {
 
 func TestLiveOffTerminals(t *testing.T) {
 	var out, errs bytes.Buffer
-	l := report.NewLive(report.LiveOptions{Out: &out, Status: term.NewStatus(&errs, nil)})
+	l := pretty.NewLive(pretty.LiveOptions{Out: &out, Status: term.NewStatus(&errs, nil)})
 	play(t, scenarios["failures"](), l)
 	if errs.Len() > 0 {
 		t.Errorf("progress on a file: %q", errs.String())
@@ -226,14 +227,14 @@ func TestLiveOffTerminals(t *testing.T) {
 		t.Errorf("control characters in a file: %q", out.String())
 	}
 	out.Reset()
-	play(t, scenarios["failures"](), report.NewLive(report.LiveOptions{Out: &out, Quiet: true}))
+	play(t, scenarios["failures"](), pretty.NewLive(pretty.LiveOptions{Out: &out, Quiet: true}))
 	if out.Len() > 0 {
 		t.Errorf("not quiet: %q", out.String())
 	}
 }
 
 func TestLiveSurvivesAClosedPipe(t *testing.T) {
-	l := report.NewLive(report.LiveOptions{Out: closedPipe{}})
+	l := pretty.NewLive(pretty.LiveOptions{Out: closedPipe{}})
 	r := play(t, scenarios["failures"](), l)
 	if l.Err() != io.ErrClosedPipe {
 		t.Errorf("got %v", l.Err())

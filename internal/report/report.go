@@ -6,9 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mcptest/internal/report/ci"
+	"mcptest/internal/report/html"
+	"mcptest/internal/report/pretty"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 	"mcptest/internal/source"
-	"mcptest/internal/term"
 )
 
 // Format is one way to write a record.
@@ -18,36 +21,26 @@ type Format struct {
 	Doc  string // one line for help and reference
 	// Write writes the whole report. It returns the first error of w or of
 	// reading the cases.
-	Write func(w io.Writer, r *result.Run, o Options) error
-}
-
-// Options configure a report. The zero value suits a file.
-type Options struct {
-	Palette   term.Palette // colours of the stream; zero: none
-	Width     int          // columns of the terminal; 0: not a terminal, nothing is cut to fit
-	Verbose   bool         // show exchanges, assertions that passed, servers, whole texts
-	Listed    bool         // the tests were listed already, by a Live, while the run went on
-	Headlined bool         // the format writes the message of a failure itself
-	Written   []Spec       // reports that were written to files, which the pretty report names
+	Write func(w io.Writer, r *result.Run, o render.Options) error
 }
 
 // Formats is the table of all formats, in the order in which help lists them.
 // It is not to be changed.
 var Formats = []Format{
-	{"pretty", ".txt", "every test and its outcome, with failures explained at the end (the default)", writePretty},
-	{"minimal", ".txt", "one line per failure, then the summary", writeMinimal},
+	{"pretty", ".txt", "every test and its outcome, with failures explained at the end (the default)", pretty.Write},
+	{"minimal", ".txt", "one line per failure, then the summary", pretty.WriteMinimal},
 	{"json", ".json", "the complete record, schema " + result.Schema, writeJSON},
 	{"ndjson", ".ndjson", "the events of the run, one JSON object per line", writeNDJSON},
-	{"junit", ".xml", "JUnit XML for CI systems", writeJUnit},
-	{"tap", ".tap", "Test Anything Protocol, version 14", writeTAP},
-	{"md", ".md", "Markdown for step summaries and comments", writeMarkdown},
-	{"html", ".html", "one self-contained page: charts, search, the raw exchange behind each test", writeHTML},
-	{"sarif", ".sarif", "SARIF 2.1.0, for code scanning", writeSARIF},
-	{"gitlab", ".json", "GitLab Code Quality", writeGitLab},
-	{"github", ".txt", "GitHub annotations on the suite's lines", writeGitHub},
-	{"matrix", ".txt", "a table of tests by servers, with totals", writeMatrix},
-	{"agent", ".txt", "the verdict and the failures, in few tokens", writeAgent},
-	{"otlp", ".json", "OpenTelemetry spans as OTLP JSON", writeOTLP},
+	{"junit", ".xml", "JUnit XML for CI systems", ci.WriteJUnit},
+	{"tap", ".tap", "Test Anything Protocol, version 14", ci.WriteTAP},
+	{"md", ".md", "Markdown for step summaries and comments", ci.WriteMarkdown},
+	{"html", ".html", "one self-contained page: charts, search, the raw exchange behind each test", html.Write},
+	{"sarif", ".sarif", "SARIF 2.1.0, for code scanning", ci.WriteSARIF},
+	{"gitlab", ".json", "GitLab Code Quality", ci.WriteGitLab},
+	{"github", ".txt", "GitHub annotations on the suite's lines", ci.WriteGitHub},
+	{"matrix", ".txt", "a table of tests by servers, with totals", pretty.WriteMatrix},
+	{"agent", ".txt", "the verdict and the failures, in few tokens", pretty.WriteAgent},
+	{"otlp", ".json", "OpenTelemetry spans as OTLP JSON", ci.WriteOTLP},
 }
 
 // Find returns the format of a name.
@@ -68,6 +61,8 @@ func Find(name string) (Format, error) {
 	return Format{}, fmt.Errorf("unknown reporter %q%s: expected one of %s", name, source.Aside(source.Suggest(near)), strings.Join(names, ", "))
 }
 
-func writeJSON(w io.Writer, r *result.Run, _ Options) error { return result.WriteJSON(w, r, true) }
+func writeJSON(w io.Writer, r *result.Run, _ render.Options) error {
+	return result.WriteJSON(w, r, true)
+}
 
-func writeNDJSON(w io.Writer, r *result.Run, _ Options) error { return result.WriteLog(w, r) }
+func writeNDJSON(w io.Writer, r *result.Run, _ render.Options) error { return result.WriteLog(w, r) }

@@ -11,7 +11,7 @@ import (
 
 	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/report"
+	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 )
 
@@ -45,7 +45,7 @@ func TestRecordsFollowTheSchema(t *testing.T) {
 		return out
 	}
 	for _, name := range names() {
-		v, err := jsonv.Parse(render(t, "json", open(t, name), report.Options{}))
+		v, err := jsonv.Parse(rendered(t, "json", open(t, name), render.Options{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestReadersNotice(t *testing.T) {
 	tmp := t.TempDir()
 	for format, spoil := range damage {
 		file := filepath.Join(tmp, "damaged."+format)
-		good := string(render(t, format, r, report.Options{}))
+		good := string(rendered(t, format, r, render.Options{}))
 		bad := spoil(good)
 		if bad == good {
 			t.Fatalf("%s: nothing was damaged", format)

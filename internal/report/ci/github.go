@@ -1,0 +1,116 @@
+package ci
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// githubMost is how many annotations are written. GitHub shows ten of a kind
+// for a step; more than this is noise in the log.
+const githubMost = 50
+
+// WriteGitHub writes workflow commands: an annotation on the suite's line for
+// everything that failed. All of a command's text is percent-encoded where
+// GitHub decodes it, so that text of a server can't end it or begin another.
+func WriteGitHub(w io.Writer, r *result.Run, o render.Options) error {
+	g := &github{Out: render.NewOut(w), dir: r.Dir}
+	x := explain.NewExplainer(r, render.Options{})
+	for _, e := range explain.PseudoTests(r, x) {
+		g.annotate("error", e.Kind, e.File, e.Line, 0, e.MessageLine())
+	}
+	dropped := 0
+	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+		if err != nil {
+			return err
+		}
+		if g.n >= githubMost && !o.Verbose {
+			dropped++
+			continue
+		}
+		file, line, column := explain.Location(c)
+		text := explain.Reason(c)
+		if c.Repro != "" {
+			text += "\n" + c.Repro
+		}
+		g.annotate("error", c.Name, file, line, column, text)
+	}
+	if dropped > 0 {
+		g.Put(fmt.Sprintf("::notice::%s without an annotation\n", display.Count(dropped, "more failure")))
+	}
+	if err := g.warnings(r); err != nil {
+		return err
+	}
+	p := render.NewPrinter(nil, r, render.Options{})
+	g.Put(explain.Summary(p, r), "\n")
+	return g.Flush()
+}
+
+type github struct {
+	render.Out
+	n   int
+	dir string // of the paths, in the repository
+}
+
+// warnings annotates flaky tests and the warnings of the run.
+func (g *github) warnings(r *result.Run) error {
+	for _, f := range explain.Folded(r.Findings) {
+		if explain.OfPhase(f) && g.n < githubMost {
+			g.annotate("warning", f.Kind, f.File, f.Line, 0, f.Message)
+		}
+	}
+	list, err := explain.Warnings(r)
+	if err != nil {
+		return err
+	}
+	for _, w := range list {
+		if g.n < githubMost {
+			text := w.Text
+			if w.More > 0 {
+				text += fmt.Sprintf(" (and %s)", display.Count(w.More, "more test"))
+			}
+			g.annotate("warning", w.Name, w.File, w.Line, 0, text)
+		}
+	}
+	if r.Summary.Flaky == 0 {
+		return nil
+	}
+	for c, err := range result.Select(r.Cases, result.Pass) {
+		if err != nil {
+			return err
+		}
+		if c.Flaky && g.n < githubMost {
+			g.annotate("warning", c.Name, c.File, c.Line, c.Column, fmt.Sprintf("flaky: passed on try %d of %d", explain.PassedOn(c), len(c.Attempts)))
+		}
+	}
+	return nil
+}
+
+// What a workflow command decodes in its text and in its properties.
+var (
+	commandData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+func (g *github) annotate(level, title, file string, line, column int, text string) {
+	g.n++
+	var props []string
+	add := func(name, value string) {
+		if value != "" && value != "0" {
+			props = append(props, name+"="+commandProperty.Replace(render.OneLine(value, render.LongestLine)))
+		}
+	}
+	add("file", explain.InRepository(g.dir, file))
+	if file != "" {
+		add("line", fmt.Sprint(line))
+		add("col", fmt.Sprint(column))
+	}
+	add("title", title)
+	g.Put("::", level, " ", strings.Join(props, ","), "::", commandData.Replace(display.Truncate(term.EscapeLines(text), 4*render.LongestLine)), "\n")
+}

@@ -1,0 +1,121 @@
+package ci
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// codeIssue is an entry of a GitLab Code Quality report
+// (docs.gitlab.com/ci/testing/code_quality, "Code Quality report format").
+type codeIssue struct {
+	Description string       `json:"description"`
+	CheckName   string       `json:"check_name"`
+	Fingerprint string       `json:"fingerprint"`
+	Severity    string       `json:"severity"` // info, minor, major, critical or blocker
+	Location    codeLocation `json:"location"`
+}
+
+type codeLocation struct {
+	Path  string    `json:"path"`
+	Lines codeLines `json:"lines"`
+}
+
+type codeLines struct {
+	Begin int `json:"begin"`
+}
+
+// gitlabWarned bounds the warnings among the entries.
+const gitlabWarned = 200
+
+// WriteGitLab writes a GitLab Code Quality report: one entry for each test
+// that did not pass and each run-level failure, on the suite's line, and one of
+// the lowest severity for each warning.
+func WriteGitLab(w io.Writer, r *result.Run, _ render.Options) error {
+	g := &gitlab{w: render.NewJSON(w), seen: map[string]int{}, dir: r.Dir}
+	g.w.Put("[")
+	for _, e := range explain.PseudoTests(r, explain.NewExplainer(r, render.Options{})) {
+		severity := "major"
+		if e.Status == result.Error {
+			severity = "critical"
+		}
+		g.entry("mcptest/"+slug(e.Kind), e.Name+": "+e.MessageLine(), severity, e.File, e.Line, e.Kind+"\x00"+e.Name+"\x00"+e.Server)
+	}
+	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+		if err != nil {
+			return err
+		}
+		severity, check := "major", "mcptest/test-failed"
+		if c.Status == result.Error {
+			severity, check = "critical", "mcptest/test-error"
+		}
+		file, line, _ := explain.Location(c)
+		g.entry(check, c.Name+": "+explain.Reason(c), severity, file, line, c.File+"\x00"+c.Name)
+	}
+	list, err := explain.Warnings(r)
+	if err != nil {
+		return err
+	}
+	for _, w := range list[:min(len(list), gitlabWarned)] {
+		file := w.File
+		if file == "" && len(r.Suites) > 0 {
+			file = r.Suites[0].File
+		}
+		g.entry("mcptest/warning", w.MessageLine(), "info", file, w.Line, w.Name+"\x00"+w.Text)
+	}
+	g.w.Put("\n]\n")
+	return g.w.Flush()
+}
+
+type gitlab struct {
+	w    render.JSONWriter
+	seen map[string]int
+	dir  string // of the paths, in the repository
+}
+
+// entry adds an issue. GitLab recognizes known issues by their fingerprint, so
+// it depends on the identity of the test and not on its line.
+func (g *gitlab) entry(check, text, severity, file string, line int, identity string) {
+	if g.seen[identity]++; g.seen[identity] > 1 {
+		identity += fmt.Sprintf("\x00%d", g.seen[identity])
+	}
+	sum := sha256.Sum256([]byte(check + "\x00" + identity))
+	issue := codeIssue{
+		Description: render.OneLine(text, render.LongestLine), CheckName: term.Escape(check), Fingerprint: hex.EncodeToString(sum[:16]),
+		Severity: severity, Location: codeLocation{slashed(explain.InRepository(g.dir, file)), codeLines{max(line, 1)}},
+	}
+	g.w.Item(issue)
+}
+
+// slashed is a path with forward slashes, "suite" if there is none.
+func slashed(file string) string {
+	if file == "" {
+		return "suite"
+	}
+	return term.Escape(path.Clean(strings.ReplaceAll(file, `\`, "/")))
+}
+
+// slug makes a name of letters, digits and dashes.
+func slug(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return '-'
+	}, s)
+	if s = strings.Trim(s, "-"); s == "" {
+		return "other"
+	}
+	return s[:min(len(s), 60)]
+}

@@ -1,0 +1,347 @@
+package ci
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// How much a Markdown report shows: a step summary of GitHub may have 1 MiB.
+const (
+	mdFailures = 50
+	mdTests    = 500
+	mdText     = 12_000 // bytes of one explanation
+)
+
+// WriteMarkdown writes GitHub Flavored Markdown, for step summaries and
+// comments. Foreign text is written in code spans and fenced blocks
+// only, where nothing is a link, a mention, a heading or HTML.
+func WriteMarkdown(w io.Writer, r *result.Run, o render.Options) error {
+	all, err := explain.Sections(r)
+	if err != nil {
+		return err
+	}
+	m := &markdown{Out: render.NewOut(w), run: r, Options: o, x: explain.NewExplainer(r, render.Options{Headlined: true})}
+	m.head()
+	if err := m.failures(); err != nil {
+		return err
+	}
+	m.runLevel()
+	m.suites(all)
+	if err := m.tests(all); err != nil {
+		return err
+	}
+	m.rollups()
+	m.phases()
+	m.servers()
+	return m.Flush()
+}
+
+type markdown struct {
+	render.Out
+	render.Options
+	run *result.Run
+	x   *explain.Explainer
+}
+
+// ticks is the longest run of backticks in s.
+func ticks(s string) (most int) {
+	n := 0
+	for i := range len(s) {
+		if s[i] != '`' {
+			n = 0
+			continue
+		}
+		n++
+		most = max(most, n)
+	}
+	return most
+}
+
+// code writes foreign text as a code span. A pipe is escaped in
+// tables and only there, because a parser splits cells before it reads spans.
+func code(s string) string { return span(s, false) }
+
+func cell(s string) string { return span(s, true) }
+
+func span(s string, table bool) string {
+	s = render.OneLine(s, render.LongestLine)
+	if strings.TrimSpace(s) == "" {
+		return ""
+	}
+	fence := strings.Repeat("`", ticks(s)+1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || strings.HasPrefix(s, " ") && strings.HasSuffix(s, " ") {
+		s = " " + s + " "
+	}
+	if table {
+		s = strings.ReplaceAll(s, "|", `\|`)
+	}
+	return fence + s + fence
+}
+
+// fenced writes escaped text of several lines as a block.
+func fenced(text string) string {
+	fence := strings.Repeat("`", max(3, ticks(text)+1))
+	return fence + "text\n" + text + "\n" + fence + "\n"
+}
+
+var statusIcon = map[result.Status]string{result.Pass: "✅", result.Fail: "❌", result.Error: "💥", result.Skip: "⚪"}
+
+func (m *markdown) head() {
+	word, _ := explain.Verdict(m.run)
+	icon := "✅"
+	switch {
+	case m.run.ExitCode == 7:
+		icon = "🟠"
+	case m.run.ExitCode != 0:
+		icon = "❌"
+	}
+	p := render.NewPrinter(nil, m.run, render.Options{})
+	_, counts, _ := strings.Cut(explain.Summary(p, m.run), "  ")
+	m.Put("## ", icon, " ", strings.ToUpper(word[:1]), strings.ToLower(word[1:]), "\n\n", counts, "\n\n")
+	if m.run.Command != "" {
+		m.Put(code(m.run.Command), "\n\n")
+	}
+	for _, n := range m.run.Notes {
+		m.Put("> **Note** ", code(n), "\n\n")
+	}
+}
+
+// table starts a table. A colon at the end of a name aligns the
+// column to the right.
+func (m *markdown) table(names ...string) {
+	rule := ""
+	for i, n := range names {
+		dashes := " --- |"
+		if strings.HasSuffix(n, ":") {
+			names[i], dashes = strings.TrimSuffix(n, ":"), " ---: |"
+		}
+		rule += dashes
+	}
+	m.Put("| ", strings.Join(names, " | "), " |\n|", rule, "\n")
+}
+
+func (m *markdown) row(cells ...string) {
+	for i, c := range cells {
+		if c == "" {
+			cells[i] = " "
+		}
+	}
+	m.Put("| ", strings.Join(cells, " | "), " |\n")
+}
+
+func (m *markdown) failures() error {
+	n, more := 0, 0
+	all, shown := explain.Causes{Verbose: m.Verbose}, map[*explain.Cause]bool{}
+	var same []string
+	for c, err := range result.Select(m.run.Cases, result.Fail, result.Error) {
+		if err != nil {
+			return err
+		}
+		why, first := all.Of(c)
+		if !first && shown[why] && why.Others <= explain.MostNames {
+			text := code(c.Name)
+			if why.Rows && !slices.Contains(why.Messages, c.Message) {
+				text += "  \n  " + code(explain.Reason(c))
+			}
+			same = append(same, text)
+			continue
+		}
+		if !first || n == mdFailures && !m.Verbose {
+			more++
+			continue
+		}
+		shown[why] = true
+		if n++; n == 1 {
+			m.Put("### Failures\n\n")
+		}
+		m.failure(c)
+	}
+	if len(same) > 0 {
+		m.Put("Failed for a reason given above:\n\n")
+		for _, text := range same {
+			m.Put("- ", text, "\n")
+		}
+		m.Put("\n")
+	}
+	if more > 0 {
+		m.Put(fmt.Sprintf("… and %s not shown here.\n\n", display.Count(more, "more failure")))
+	}
+	return nil
+}
+
+func (m *markdown) failure(c *result.Case) {
+	file, line, _ := explain.Location(c)
+	m.Put("#### ", statusIcon[c.Status], " ", code(c.Name), "\n\n", code(explain.Reason(c)), "  \n", code(render.Place(file, line, 0)), "\n\n")
+	text := m.x.TestCase(c)
+	if len(text) > mdText && !m.Verbose {
+		text = strings.ToValidUTF8(text[:mdText], "") + "\n…"
+	}
+	m.Put("<details><summary>Details</summary>\n\n", fenced(text), "\n</details>\n\n")
+}
+
+// runLevel writes failed hooks and steps, the warnings and the findings.
+func (m *markdown) runLevel() {
+	for i := range m.run.Phases {
+		if ph := &m.run.Phases[i]; explain.Failed(ph.Status) {
+			m.Put("#### ", statusIcon[ph.Status], " ", code(ph.Phase+": "+ph.Name), "\n\n", fenced(m.x.Phase(ph)), "\n")
+		}
+	}
+	m.warnings()
+	if len(m.run.Findings) == 0 {
+		return
+	}
+	m.Put("### Findings outside the tests\n\n")
+	m.table("", "Kind", "Server", "Message", "Location")
+	for _, f := range explain.Folded(m.run.Findings) {
+		icon := "❌"
+		switch f.Severity {
+		case "warning":
+			icon = "🟠"
+		case "info":
+			icon = "🔵"
+		}
+		m.row(icon, cell(f.Kind), cell(f.Server), strings.TrimSpace(cell(f.Message)+" "+cell(f.Excerpt)), cell(render.Place(f.File, f.Line, 0)))
+	}
+	m.Put("\n")
+}
+
+// warnings lists the warnings of tests, equal ones once.
+func (m *markdown) warnings() {
+	list, err := explain.Warnings(m.run)
+	if err != nil {
+		m.Fail(err)
+		return
+	}
+	list = slices.DeleteFunc(list, func(w *explain.Warning) bool { return !w.Test })
+	if len(list) == 0 {
+		return
+	}
+	m.Put("### Warnings of tests\n\n")
+	m.table("Test", "Tests:", "Warning")
+	most := len(list)
+	if !m.Verbose {
+		most = min(most, explain.MostWarnings)
+	}
+	for _, w := range list[:most] {
+		m.row(cell(w.Name), fmt.Sprint(w.More+1), cell(w.Text))
+	}
+	if more := len(list) - most; more > 0 {
+		m.Put(fmt.Sprintf("\n… and %s not shown here.\n", display.Count(more, "more warning")))
+	}
+	m.Put("\n")
+}
+
+func (m *markdown) suites(all []*explain.Section) {
+	if len(all) == 0 {
+		return
+	}
+	m.Put("### Suites\n\n")
+	m.table("Suite", "File", "Tests:", "Passed:", "Failed:", "Errors:", "Skipped:", "Time:")
+	for _, s := range all {
+		passed := s.Total - s.Failed - s.Errored - s.Skipped
+		m.row(cell(s.Title()), cell(s.File), fmt.Sprint(s.Total), fmt.Sprint(passed), fmt.Sprint(s.Failed), fmt.Sprint(s.Errored), fmt.Sprint(s.Skipped), render.Duration(s.MS))
+	}
+	m.Put("\n")
+}
+
+func (m *markdown) rollups() {
+	if len(m.run.Rollups) == 0 {
+		return
+	}
+	m.Put("### Metric rollups\n\n")
+	m.table("Metric", "Mean:", "Count:")
+	for _, v := range m.run.Rollups {
+		m.row(cell(v.Name), render.Number(v.Mean), fmt.Sprint(v.Count))
+	}
+	m.Put("\n")
+}
+
+func (m *markdown) phases() {
+	if len(m.run.Phases) == 0 {
+		return
+	}
+	m.Put("### Setup, hooks and teardown\n\n")
+	if len(m.run.Suites) < 2 {
+		m.table("", "Phase", "Step", "Time:", "Message")
+	} else {
+		m.table("", "File", "Phase", "Step", "Time:", "Message")
+	}
+	for i := range m.run.Phases {
+		ph := &m.run.Phases[i]
+		cells := []string{statusIcon[ph.Status], cell(ph.Phase), cell(ph.Name), render.Duration(ph.DurationMS), cell(ph.Message)}
+		if len(m.run.Suites) > 1 {
+			cells = slices.Insert(cells, 1, cell(ph.File))
+		}
+		m.row(cells...)
+	}
+	m.Put("\n")
+}
+
+func (m *markdown) servers() {
+	if len(m.run.Servers) == 0 {
+		return
+	}
+	m.Put("### Servers\n\n")
+	m.table("Server", "Name and version", "Transport", "Protocol", "Start:", "Remarks")
+	for i := range m.run.Servers {
+		s := &m.run.Servers[i]
+		self, start := "", ""
+		if s.ServerInfo != nil {
+			self = strings.TrimSpace(s.ServerInfo.Name + " " + s.ServerInfo.Version)
+		}
+		if s.StartMS > 0 {
+			start = render.Duration(s.StartMS)
+		}
+		var remarks []string
+		if s.Insecure {
+			remarks = append(remarks, "TLS certificate not verified")
+		}
+		if s.Starts > 1 {
+			remarks = append(remarks, fmt.Sprintf("%d starts", s.Starts))
+		}
+		if s.Exit != "" {
+			remarks = append(remarks, s.Exit)
+		}
+		m.row(cell(s.Name), cell(self), cell(s.Transport), cell(s.Protocol), start, cell(strings.Join(remarks, ", ")))
+	}
+	m.Put("\n")
+}
+
+func (m *markdown) tests(all []*explain.Section) error {
+	if len(all) == 0 {
+		return nil
+	}
+	n := 0
+	m.Put("<details><summary>All tests</summary>\n\n")
+	m.table("", "Test", "Server", "Time:", "Score:", "Remarks")
+	p := render.NewPrinter(nil, m.run, render.Options{})
+	for c, err := range result.Select(m.run.Cases) {
+		if err != nil {
+			return err
+		}
+		if n++; n > mdTests && !m.Verbose {
+			break
+		}
+		score, remarks := "", strings.TrimSpace(explain.Remarks(p, c))
+		if c.Score != nil {
+			score = render.Number(*c.Score)
+		}
+		if c.Status == result.Skip {
+			remarks = explain.Reason(c)
+		}
+		m.row(statusIcon[c.Status], cell(c.Name), cell(c.Server), render.Duration(c.DurationMS), score, cell(term.Escape(remarks)))
+	}
+	if n > mdTests && !m.Verbose {
+		m.Put(fmt.Sprintf("\n… and %s.\n", display.Count(m.run.Cases.Len()-mdTests, "more test")))
+	}
+	m.Put("\n</details>\n\n")
+	return nil
+}

@@ -1,0 +1,256 @@
+package ci
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// The parts of the OpenTelemetry protocol's JSON form that are written:
+// protobuf's JSON mapping with ids in hexadecimal, enumerations as numbers and
+// 64-bit integers as text (opentelemetry.io/docs/specs/otlp, "JSON Protobuf
+// Encoding").
+type (
+	otlpSpan struct {
+		TraceID      string      `json:"traceId"`
+		SpanID       string      `json:"spanId"`
+		ParentSpanID string      `json:"parentSpanId,omitempty"`
+		Name         string      `json:"name"`
+		Kind         int         `json:"kind"` // 1 internal, 3 client
+		Start        string      `json:"startTimeUnixNano"`
+		End          string      `json:"endTimeUnixNano"`
+		Attributes   []otlpAttr  `json:"attributes,omitempty"`
+		Events       []otlpEvent `json:"events,omitempty"`
+		Status       otlpStatus  `json:"status"`
+	}
+	otlpAttr struct {
+		Key   string         `json:"key"`
+		Value map[string]any `json:"value"`
+	}
+	otlpEvent struct {
+		Time       string     `json:"timeUnixNano"`
+		Name       string     `json:"name"`
+		Attributes []otlpAttr `json:"attributes,omitempty"`
+	}
+	otlpStatus struct {
+		Message string `json:"message,omitempty"`
+		Code    int    `json:"code,omitempty"` // 0 unset, 1 ok, 2 error
+	}
+)
+
+const (
+	spanInternal = 1
+	spanClient   = 3
+)
+
+// WriteOTLP writes one trace: the run is its root span, hooks, steps and
+// tests are its children, and the hooks and calls of a test are the test's. The ids
+// are derived from the record, so the same record gives the same trace.
+func WriteOTLP(w io.Writer, r *result.Run, _ render.Options) error {
+	sum := sha256.Sum256([]byte(r.Started.Format(time.RFC3339Nano) + "\x00" + r.Command + "\x00" + strconv.FormatFloat(r.DurationMS, 'g', -1, 64)))
+	t := &trace{w: render.NewJSON(w), id: hex.EncodeToString(sum[:16]), start: r.Started}
+	t.w.Put(`{"resourceSpans":[{"resource":{"attributes":`)
+	t.w.Value([]otlpAttr{text("service.name", cmp.Or(r.Tool.Name, "mcptest")), text("service.version", r.Tool.Version)})
+	t.w.Put(`},"scopeSpans":[{"scope":`)
+	t.w.Value(map[string]string{"name": "mcptest", "version": term.Escape(r.Tool.Version)})
+	t.w.Put(`,"spans":[`)
+	root := t.root(r)
+	for i := range r.Phases {
+		t.phase(&r.Phases[i], root, fmt.Sprint("phase ", i))
+	}
+	for c, err := range result.Select(r.Cases) {
+		if err != nil {
+			return err
+		}
+		t.testCase(c, root)
+	}
+	t.w.Put("\n]}]}]}\n")
+	return t.w.Flush()
+}
+
+type trace struct {
+	w     render.JSONWriter
+	id    string
+	start time.Time
+}
+
+func text(key, value string) otlpAttr {
+	return otlpAttr{key, map[string]any{"stringValue": render.OneLine(value, 4*render.LongestLine)}}
+}
+
+func real(key string, value float64) otlpAttr {
+	return otlpAttr{key, map[string]any{"doubleValue": value}}
+}
+
+func integer(key string, value int) otlpAttr {
+	return otlpAttr{key, map[string]any{"intValue": strconv.Itoa(value)}}
+}
+
+func yes(key string) otlpAttr { return otlpAttr{key, map[string]any{"boolValue": true}} }
+
+// nano is a time of the run as nanoseconds since 1970.
+func (t *trace) nano(ms float64) string {
+	if t.start.Year() < 1970 || t.start.Year() > 2200 {
+		return strconv.FormatInt(int64(max(ms, 0)*1e6), 10)
+	}
+	return strconv.FormatInt(t.start.UnixNano()+int64(ms*1e6), 10)
+}
+
+// traceSpan is a span to be written. Its id follows from its identity.
+type traceSpan struct {
+	parent, identity, name string
+	kind                   int
+	startMS, durationMS    float64
+	status                 result.Status
+	message                string // of a failure
+	attrs                  []otlpAttr
+	events                 []otlpEvent
+}
+
+// span writes a span and returns its id.
+func (t *trace) span(sp traceSpan) string {
+	sum := sha256.Sum256([]byte(t.id + "\x00" + sp.identity))
+	id := hex.EncodeToString(sum[:8])
+	s := otlpSpan{
+		TraceID: t.id, SpanID: id, ParentSpanID: sp.parent, Name: render.OneLine(cmp.Or(sp.name, "?"), 200), Kind: sp.kind,
+		Start: t.nano(sp.startMS), End: t.nano(sp.startMS + max(sp.durationMS, 0)), Attributes: sp.attrs, Events: sp.events,
+	}
+	switch sp.status {
+	case result.Pass:
+		s.Status.Code = 1
+	case result.Fail, result.Error:
+		s.Status = otlpStatus{render.OneLine(sp.message, render.LongestLine), 2}
+	}
+	t.w.Item(s)
+	return id
+}
+
+func (t *trace) root(r *result.Run) string {
+	status := result.Pass
+	if r.ExitCode != 0 {
+		status = result.Fail
+	}
+	word, _ := explain.Verdict(r)
+	s := r.Summary
+	attrs := []otlpAttr{
+		text("mcptest.command", r.Command), integer("mcptest.exit_code", r.ExitCode), integer("mcptest.tests", s.Total),
+		integer("mcptest.passed", s.Passed), integer("mcptest.failed", s.Failed), integer("mcptest.errored", s.Errored), integer("mcptest.skipped", s.Skipped),
+	}
+	for _, m := range r.Rollups {
+		attrs = append(attrs, real("mcptest.metric."+term.Escape(m.Name), m.Mean))
+	}
+	var events []otlpEvent
+	for _, f := range r.Findings {
+		events = append(events, otlpEvent{
+			t.nano(r.DurationMS), render.OneLine(cmp.Or(f.Kind, "finding"), 200),
+			[]otlpAttr{text("severity", f.Severity), text("message", f.Message), text("mcptest.server", f.Server)},
+		})
+	}
+	return t.span(traceSpan{
+		identity: "run", name: cmp.Or(r.Tool.Name, "mcptest") + " run", kind: spanInternal,
+		durationMS: r.DurationMS, status: status, message: word, attrs: attrs, events: events,
+	})
+}
+
+func (t *trace) phase(ph *result.Phase, parent, identity string) {
+	attrs := []otlpAttr{text("mcptest.phase", ph.Phase), text("mcptest.kind", ph.Kind), text("code.file.path", ph.File), integer("code.line.number", ph.Line)}
+	t.span(traceSpan{
+		parent: parent, identity: identity, name: ph.Phase + ": " + ph.Name, kind: spanInternal,
+		startMS: ph.StartMS, durationMS: ph.DurationMS, status: ph.Status, message: ph.Message, attrs: attrs,
+	})
+}
+
+// testCase writes a test with the names of the semantic conventions for tests
+// where they have one.
+func (t *trace) testCase(c *result.Case, parent string) {
+	identity := fmt.Sprint("case ", c.Index)
+	attrs := []otlpAttr{
+		text("test.case.name", c.Name), text("test.suite.name", c.Suite), text("test.case.result.status", string(c.Status)),
+		text("mcptest.server", c.Server), text("code.file.path", c.File), integer("code.line.number", c.Line),
+	}
+	if c.Score != nil {
+		attrs = append(attrs, real("mcptest.score", *c.Score))
+	}
+	for _, m := range c.DerivedMetrics {
+		attrs = append(attrs, real("mcptest.metric."+term.Escape(m.Name), m.Value))
+	}
+	if c.Flaky {
+		attrs = append(attrs, yes("mcptest.flaky"))
+	}
+	var events []otlpEvent
+	for _, v := range c.Violations {
+		events = append(events, otlpEvent{t.nano(c.StartMS + c.DurationMS), "protocol violation", []otlpAttr{text("kind", v.Kind), text("message", v.Message)}})
+	}
+	for _, w := range c.Warnings {
+		events = append(events, otlpEvent{t.nano(c.StartMS + c.DurationMS), "warning", []otlpAttr{text("message", w)}})
+	}
+	id := t.span(traceSpan{
+		parent: parent, identity: identity, name: c.Name, kind: spanInternal,
+		startMS: c.StartMS, durationMS: c.DurationMS, status: c.Status, message: explain.Reason(c), attrs: attrs, events: events,
+	})
+	for i := range c.Phases {
+		t.phase(&c.Phases[i], id, fmt.Sprint(identity, " phase ", i))
+	}
+	at := c.StartMS
+	for i := range c.Exchanges {
+		t.exchange(c, &c.Exchanges[i], id, fmt.Sprint(identity, " exchange ", i), at)
+		at += c.Exchanges[i].DurationMS
+	}
+}
+
+// exchange writes a call. The record does not say when a call started, so the
+// calls of a test follow one another without gaps.
+func (t *trace) exchange(c *result.Case, x *result.Exchange, parent, identity string, at float64) {
+	method := cmp.Or(x.Method, "raw")
+	name := method
+	attrs := []otlpAttr{text("rpc.system", "jsonrpc"), text("mcp.method.name", method)}
+	if _, target, ok := strings.Cut(c.Call, " "); ok && strings.HasPrefix(c.Call, method) {
+		name += " " + target
+		if method == "tools/call" {
+			attrs = append(attrs, text("gen_ai.tool.name", target))
+		}
+	}
+	if id := requestID(x.Request); id != "" {
+		attrs = append(attrs, text("jsonrpc.request.id", id))
+	}
+	if x.HTTP != nil {
+		attrs = append(attrs, integer("http.response.status_code", x.HTTP.Status))
+	}
+	var events []otlpEvent
+	for _, m := range x.During {
+		events = append(events, otlpEvent{t.nano(at + m.MS), cmp.Or(m.Dir, "message"), []otlpAttr{text("message", m.Raw)}})
+	}
+	status := result.Pass
+	if x.Error != "" {
+		status = result.Error
+	}
+	t.span(traceSpan{
+		parent: parent, identity: identity, name: name, kind: spanClient,
+		startMS: at, durationMS: x.DurationMS, status: status, message: x.Error, attrs: attrs, events: events,
+	})
+}
+
+// requestID is the id of a request as text, "" when it cannot be read.
+func requestID(raw string) string {
+	if len(raw) > 1<<20 {
+		return ""
+	}
+	var head struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal([]byte(raw), &head) != nil {
+		return ""
+	}
+	return strings.Trim(string(head.ID), `"`)
+}

@@ -1,0 +1,273 @@
+package ci
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/url"
+	"strings"
+
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// The parts of SARIF 2.1.0 (OASIS) that are written. Names and structure are
+// the standard's.
+type (
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifRule struct {
+		ID               string    `json:"id"`
+		ShortDescription sarifText `json:"shortDescription"`
+	}
+	sarifResult struct {
+		RuleID              string            `json:"ruleId"`
+		RuleIndex           int               `json:"ruleIndex"`
+		Level               string            `json:"level"`
+		Message             sarifText         `json:"message"`
+		Locations           []sarifLocation   `json:"locations,omitempty"`
+		PartialFingerprints map[string]string `json:"partialFingerprints,omitempty"`
+		Properties          map[string]any    `json:"properties,omitempty"`
+	}
+	sarifLocation struct {
+		PhysicalLocation sarifPhysical `json:"physicalLocation"`
+	}
+	sarifPhysical struct {
+		ArtifactLocation sarifArtifact `json:"artifactLocation"`
+		Region           *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifArtifact struct {
+		URI       string `json:"uri"`
+		URIBaseID string `json:"uriBaseId,omitempty"`
+	}
+	sarifRegion struct {
+		StartLine   int        `json:"startLine"`
+		StartColumn int        `json:"startColumn,omitempty"`
+		Snippet     *sarifText `json:"snippet,omitempty"`
+	}
+	sarifInvocation struct {
+		CommandLine         string         `json:"commandLine,omitempty"`
+		StartTimeUTC        string         `json:"startTimeUtc,omitempty"`
+		ExitCode            int            `json:"exitCode"`
+		ExitSignalName      string         `json:"exitSignalName,omitempty"`
+		ExecutionSuccessful bool           `json:"executionSuccessful"`
+		Notifications       []sarifNotice  `json:"toolExecutionNotifications,omitempty"`
+		Properties          map[string]any `json:"properties,omitempty"`
+	}
+	sarifNotice struct {
+		Level   string    `json:"level"`
+		Message sarifText `json:"message"`
+	}
+)
+
+// WriteSARIF writes SARIF 2.1.0: a result for each failed assertion on its
+// line of the suite, for each protocol violation, and for each run-level
+// failure. Hooks, metrics and counts are properties of the invocation.
+func WriteSARIF(w io.Writer, r *result.Run, _ render.Options) error {
+	s := &sarif{w: render.NewJSON(w), dir: r.Dir, rules: map[string]int{}}
+	x := explain.NewExplainer(r, render.Options{})
+	// Results refer to rules by their index in a list that precedes them, so
+	// the failures are read twice.
+	s.dry = true
+	if err := s.results(r, x); err != nil {
+		return err
+	}
+	s.dry = false
+	s.w.Put("{\n\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n\"version\": \"2.1.0\",\n\"runs\": [{\n\"tool\": {\"driver\": ")
+	s.w.Value(map[string]any{"name": term.Escape(cmp.Or(r.Tool.Name, "mcptest")), "version": term.Escape(cmp.Or(r.Tool.Version, "0")), "rules": s.list})
+	s.w.Put("},\n\"columnKind\": \"unicodeCodePoints\",\n\"invocations\": [")
+	inv := invocation(r)
+	list, err := explain.Warnings(r)
+	if err != nil {
+		return err
+	}
+	for _, w := range list[:min(len(list), gitlabWarned)] {
+		if w.Test {
+			inv.Notifications = append(inv.Notifications, sarifNotice{"warning", sarifText{render.OneLine(w.MessageLine(), render.LongestLine)}})
+		}
+	}
+	s.w.Value(inv)
+	s.w.Put("],\n\"results\": [")
+	if err := s.results(r, x); err != nil {
+		return err
+	}
+	s.w.Put("\n]\n}]\n}\n")
+	return s.w.Flush()
+}
+
+type sarif struct {
+	w     render.JSONWriter
+	dir   string // of the paths, in the repository
+	dry   bool   // only collect the rules
+	rules map[string]int
+	list  []sarifRule
+}
+
+func (s *sarif) results(r *result.Run, x *explain.Explainer) error {
+	if s.list == nil {
+		s.list = []sarifRule{}
+	}
+	for _, e := range explain.PseudoTests(r, x) {
+		s.result(sarifFailure{
+			rule: e.Kind, ruleText: e.Kind, level: level(e.Status), message: e.MessageLine() + " (" + e.Name + ")", file: e.File, line: e.Line,
+			identity: e.Kind + "\x00" + e.Name + "\x00" + e.Server, props: map[string]any{"server": term.Escape(e.Server)},
+		})
+	}
+	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+		if err != nil {
+			return err
+		}
+		s.testCase(c)
+	}
+	return nil
+}
+
+func (s *sarif) testCase(c *result.Case) {
+	props := map[string]any{"test": term.Escape(c.Name), "status": string(c.Status), "durationMs": c.DurationMS}
+	if c.Server != "" {
+		props["server"] = term.Escape(c.Server)
+	}
+	if c.Score != nil {
+		props["score"] = *c.Score
+	}
+	if c.Repro != "" {
+		props["repro"] = term.Escape(c.Repro)
+	}
+	identity := c.File + "\x00" + c.Name
+	base := sarifFailure{level: level(c.Status), file: c.File, line: c.Line, column: c.Column, source: c.Source, identity: identity, props: props}
+	explained := false
+	for _, a := range explain.Failing(c.Assertions) {
+		explained = true
+		f := base
+		f.rule, f.ruleText = "assertion/"+cmp.Or(a.Matcher, "set"), "an assertion did not hold"
+		f.message = c.Name + ": " + explain.Label(&a) + ": " + explain.AssertionReason(&a)
+		f.file, f.source = cmp.Or(a.File, c.File), a.Source
+		if a.Line > 0 {
+			f.line, f.column = a.Line, a.Column
+		}
+		f.identity += "\x00" + a.Target + "\x00" + a.Matcher
+		s.result(f)
+	}
+	for _, v := range c.Violations {
+		if !v.Tolerated {
+			explained = true
+			f := base
+			f.rule, f.ruleText, f.level = "violation/"+v.Kind, "the server violated the protocol", "error"
+			f.message, f.identity = c.Name+": "+v.Message, identity+"\x00"+v.Kind
+			s.result(f)
+		}
+	}
+	if !explained {
+		base.rule, base.ruleText = "test-failed", "a test failed"
+		if c.Status == result.Error {
+			base.rule, base.ruleText = "test-error", "the server did not respond"
+		}
+		base.message = c.Name + ": " + explain.Reason(c)
+		s.result(base)
+	}
+}
+
+func level(s result.Status) string {
+	if explain.Failed(s) {
+		return "error"
+	}
+	return "note"
+}
+
+// sarifFailure is a result to be written. Rule and identity make its
+// fingerprint.
+type sarifFailure struct {
+	rule, ruleText, level, message string
+	file                           string
+	line, column                   int
+	source                         string // the line of the suite
+	identity                       string
+	props                          map[string]any
+}
+
+func (s *sarif) result(f sarifFailure) {
+	id := ""
+	for i, part := range strings.SplitN(f.rule, "/", 2) {
+		if i > 0 {
+			id += "/"
+		}
+		id += slug(part)
+	}
+	if s.dry {
+		if _, ok := s.rules[id]; !ok {
+			s.rules[id] = len(s.list)
+			s.list = append(s.list, sarifRule{id, sarifText{f.ruleText}})
+		}
+		return
+	}
+	sum := sha256.Sum256([]byte(id + "\x00" + f.identity))
+	res := sarifResult{
+		RuleID: id, RuleIndex: s.rules[id], Level: f.level, Message: sarifText{render.OneLine(f.message, 4*render.LongestLine)},
+		PartialFingerprints: map[string]string{"mcptestIdentity/v1": hex.EncodeToString(sum[:16])}, Properties: f.props,
+	}
+	if f.file != "" {
+		loc := sarifLocation{sarifPhysical{ArtifactLocation: artifact(explain.InRepository(s.dir, f.file))}}
+		if f.line > 0 {
+			loc.PhysicalLocation.Region = &sarifRegion{StartLine: f.line, StartColumn: max(f.column, 0)}
+			if f.source != "" {
+				loc.PhysicalLocation.Region.Snippet = &sarifText{render.OneLine(f.source, render.LongestLine)}
+			}
+		}
+		res.Locations = []sarifLocation{loc}
+	}
+	s.w.Item(res)
+}
+
+// artifact is a file as a URI, relative to the sources unless it is absolute.
+func artifact(file string) sarifArtifact {
+	file = strings.ReplaceAll(file, `\`, "/")
+	u := url.URL{Path: term.Escape(file)}
+	switch {
+	case strings.HasPrefix(file, "/"):
+		u.Scheme = "file"
+		return sarifArtifact{URI: u.String()}
+	case len(file) > 2 && file[1] == ':': // a drive
+		u.Scheme, u.Path = "file", "/"+u.Path
+		return sarifArtifact{URI: u.String()}
+	}
+	return sarifArtifact{URI: u.EscapedPath(), URIBaseID: "%SRCROOT%"}
+}
+
+func invocation(r *result.Run) sarifInvocation {
+	inv := sarifInvocation{
+		CommandLine: term.Escape(r.Command), ExitCode: r.ExitCode, ExitSignalName: term.Escape(r.Interrupted),
+		ExecutionSuccessful: r.ExitCode == 0 || r.ExitCode == 1,
+		Properties:          map[string]any{"durationMs": r.DurationMS, "tests": r.Summary.Total, "passed": r.Summary.Passed, "skipped": r.Summary.Skipped},
+	}
+	if !r.Started.IsZero() {
+		inv.StartTimeUTC = r.Started.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	for _, n := range r.Notes {
+		inv.Notifications = append(inv.Notifications, sarifNotice{"note", sarifText{render.OneLine(n, render.LongestLine)}})
+	}
+	for _, f := range r.Findings {
+		if f.Severity != "error" {
+			inv.Notifications = append(inv.Notifications, sarifNotice{"warning", sarifText{render.OneLine(f.Kind+": "+f.Message, render.LongestLine)}})
+		}
+	}
+	var phases []any
+	for i := range r.Phases {
+		ph := &r.Phases[i]
+		phases = append(phases, map[string]any{"phase": term.Escape(ph.Phase), "name": term.Escape(ph.Name), "status": string(ph.Status), "durationMs": ph.DurationMS})
+	}
+	if phases != nil {
+		inv.Properties["phases"] = phases
+	}
+	metrics := map[string]any{}
+	for _, m := range r.Rollups {
+		metrics[term.Escape(m.Name)] = map[string]any{"mean": m.Mean, "count": m.Count}
+	}
+	if len(metrics) > 0 {
+		inv.Properties["metricRollups"] = metrics
+	}
+	return inv
+}

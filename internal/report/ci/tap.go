@@ -1,0 +1,226 @@
+package ci
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// WriteTAP writes the Test Anything Protocol, version 14. Run-level
+// failures are test points too; they come last. An interrupted run ends with
+// "Bail out!".
+func WriteTAP(w io.Writer, r *result.Run, _ render.Options) error {
+	t := &tap{Out: render.NewOut(w)}
+	runLevel := explain.PseudoTests(r, explain.NewExplainer(r, render.Options{}))
+	total := len(runLevel)
+	if r.Cases != nil {
+		total += r.Cases.Len()
+	}
+	t.Put("TAP version 14\n")
+	if total == 0 {
+		t.Put("1..0 # SKIP no tests\n")
+	} else {
+		t.Put(fmt.Sprintf("1..%d\n", total))
+	}
+	t.comment(strings.TrimSpace(r.Tool.Name + " " + r.Tool.Version))
+	for i := range r.Phases {
+		if ph := &r.Phases[i]; !explain.Failed(ph.Status) || !explain.BeforeTests(ph) {
+			line := fmt.Sprintf("%s: %s %s (%s)", ph.Phase, ph.Status, ph.Name, render.Duration(ph.DurationMS))
+			if len(r.Suites) > 1 {
+				line += " of " + ph.File
+			}
+			if explain.Failed(ph.Status) {
+				line += ": " + ph.Message
+			}
+			t.comment(line)
+		}
+	}
+	if err := t.cases(r); err != nil {
+		return err
+	}
+	for _, e := range runLevel {
+		t.runLevel(e)
+	}
+	for _, m := range r.Rollups {
+		t.comment(fmt.Sprintf("metric %s: mean %s over %s", m.Name, render.Number(m.Mean), display.Count(m.Count, "test")))
+	}
+	for _, n := range r.Notes {
+		t.comment("note: " + n)
+	}
+	p := render.NewPrinter(nil, r, render.Options{})
+	t.Put("# ", explain.Summary(p, r), "\n")
+	if r.Interrupted != "" { // a reader takes no notice of what follows, so it comes last
+		t.Put("Bail out! ", render.OneLine("interrupted ("+r.Interrupted+")", render.LongestLine), "\n")
+	}
+	return t.Flush()
+}
+
+type tap struct {
+	render.Out
+	n int
+}
+
+func (t *tap) cases(r *result.Run) error {
+	suite := ""
+	for c, err := range result.Select(r.Cases) {
+		if err != nil {
+			return err
+		}
+		if c.Suite != suite {
+			suite = c.Suite
+			t.comment("suite: " + suite)
+		}
+		directive := ""
+		if c.Status == result.Skip {
+			directive = " # SKIP " + tapText(explain.Reason(c))
+		}
+		t.point(!explain.Failed(c.Status), c.Name, directive)
+		t.yaml(caseFacts(c))
+	}
+	return nil
+}
+
+func (t *tap) comment(text string) { t.Put("# ", render.OneLine(text, render.LongestLine), "\n") }
+
+// tapEscaper escapes what starts a directive, and the escape itself.
+var tapEscaper = strings.NewReplacer(`\`, `\\`, "#", `\#`)
+
+func tapText(s string) string { return tapEscaper.Replace(render.OneLine(s, render.LongestLine)) }
+
+func (t *tap) point(ok bool, name, directive string) {
+	t.n++
+	word := "ok"
+	if !ok {
+		word = "not ok"
+	}
+	t.Put(fmt.Sprintf("%s %d - ", word, t.n), tapText(name), directive, "\n")
+}
+
+// fact is a line of a YAML block. The value is JSON, which is YAML too.
+type fact struct {
+	name  string
+	value jsonv.Value
+}
+
+func (t *tap) yaml(facts []fact) {
+	if len(facts) == 0 {
+		return
+	}
+	t.Put("  ---\n")
+	for _, f := range facts {
+		if f.value.Kind() != jsonv.KindArray {
+			t.Put("  ", f.name, ": ", f.value.String(), "\n")
+			continue
+		}
+		t.Put("  ", f.name, ":\n")
+		for _, v := range f.value.Elems() {
+			t.Put("    - ", v.String(), "\n")
+		}
+	}
+	t.Put("  ...\n")
+}
+
+// caseFacts are the lines of the YAML block below a test point; a test that
+// passed has none unless it has a score or a remark.
+func caseFacts(c *result.Case) (facts []fact) {
+	add := func(name string, v jsonv.Value) { facts = append(facts, fact{name, v}) }
+	text := func(name, s string) {
+		if s != "" {
+			add(name, jsonv.String(term.EscapeLines(s)))
+		}
+	}
+	failed := explain.Failed(c.Status)
+	if failed {
+		text("message", render.OneLine(explain.Reason(c), render.LongestLine))
+		text("severity", string(c.Status))
+		file, line, column := explain.Location(c)
+		text("at", render.Place(file, line, column))
+	}
+	if c.Score != nil {
+		add("score", jsonv.Float(*c.Score))
+	}
+	for _, m := range c.DerivedMetrics {
+		add("metric "+jsonv.String(term.Escape(m.Name)).String(), jsonv.Float(m.Value))
+	}
+	if c.Flaky {
+		add("flaky", jsonv.Bool(true))
+	}
+	if len(c.Warnings) > 0 {
+		add("warnings", texts(c.Warnings))
+	}
+	var phases []string
+	for i := range c.Phases {
+		ph := &c.Phases[i]
+		phases = append(phases, fmt.Sprintf("%s: %s %s (%s)", ph.Phase, ph.Status, ph.Name, render.Duration(ph.DurationMS)))
+	}
+	if phases != nil {
+		add("phases", texts(phases))
+	}
+	if len(facts) == 0 {
+		return nil
+	}
+	add("duration_ms", jsonv.Float(c.DurationMS))
+	if !failed {
+		return facts
+	}
+	for _, a := range explain.Failing(c.Assertions) {
+		lines := []string{explain.Label(&a) + ": " + explain.AssertionReason(&a)}
+		add("assert", texts(append(lines, a.Diff...)))
+	}
+	for i := range c.Phases {
+		if ph := &c.Phases[i]; explain.Failed(ph.Status) {
+			text("phase", ph.Phase+": "+ph.Name+": "+ph.Message)
+		}
+	}
+	text("stderr", c.Stderr)
+	text("repro", c.Repro)
+	return numbered(facts)
+}
+
+// numbered makes repeated keys different: a YAML mapping has each key once.
+func numbered(facts []fact) []fact {
+	seen := map[string]int{}
+	for i := range facts {
+		name := facts[i].name
+		if seen[name]++; seen[name] > 1 {
+			facts[i].name = fmt.Sprintf("%s_%d", name, seen[name])
+		}
+	}
+	for i := range facts { // "metric quality" as one key
+		if name, ok := strings.CutPrefix(facts[i].name, `metric "`); ok {
+			facts[i].name = `"metric ` + name
+		}
+	}
+	return facts
+}
+
+func texts(lines []string) jsonv.Value {
+	var vs []jsonv.Value
+	for _, l := range lines {
+		vs = append(vs, jsonv.String(render.OneLine(l, render.LongestLine)))
+	}
+	return jsonv.Array(vs...)
+}
+
+func (t *tap) runLevel(e explain.PseudoTest) {
+	title := e.Kind
+	if e.Name != e.Kind {
+		title += ": " + e.Name
+	}
+	t.point(false, title, "")
+	facts := []fact{{"message", jsonv.String(render.OneLine(e.Message, render.LongestLine))}, {"severity", jsonv.String(string(e.Status))}}
+	if e.File != "" {
+		facts = append(facts, fact{"at", jsonv.String(render.Place(e.File, e.Line, 0))})
+	}
+	if e.Server != "" {
+		facts = append(facts, fact{"server", jsonv.String(term.Escape(e.Server))})
+	}
+	t.yaml(append(facts, fact{"text", texts(strings.Split(e.Text, "\n"))}))
+}

@@ -1,0 +1,340 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// Change is how one test differs between two runs.
+type Change struct {
+	Name        string        `json:"name"`
+	File        string        `json:"file"`
+	Before      result.Status `json:"before,omitempty"` // absent: the test is new
+	After       result.Status `json:"after,omitempty"`  // absent: the test is gone
+	Message     string        `json:"message,omitempty"`
+	BeforeMS    float64       `json:"before_ms,omitempty"`
+	AfterMS     float64       `json:"after_ms,omitempty"`
+	BeforeScore *float64      `json:"before_score,omitempty"`
+	AfterScore  *float64      `json:"after_score,omitempty"`
+}
+
+// MetricChange is how the mean of a metric differs.
+type MetricChange struct {
+	Name   string   `json:"name"`
+	Before *float64 `json:"before,omitempty"`
+	After  *float64 `json:"after,omitempty"`
+}
+
+// Comparison is what differs between two runs. Tests match by file and name,
+// and by their order if several have the same name. The path of a file may
+// differ if the runs were started in different folders.
+type Comparison struct {
+	Schema       string         `json:"schema"` // "mcptest.comparison/v1"
+	Before       result.Summary `json:"before"`
+	After        result.Summary `json:"after"`
+	NewlyFailing []Change       `json:"newly_failing"` // do not pass, and passed, were skipped, did not exist, or failed for less
+	Fixed        []Change       `json:"fixed"`         // did not pass, and pass now
+	StillFailing []Change       `json:"still_failing"`
+	Slower       []Change       `json:"slower"`
+	Faster       []Change       `json:"faster"`
+	Scores       []Change       `json:"scores"`
+	Skipped      []Change       `json:"skipped"` // ran before, and are skipped now
+	Added        []Change       `json:"added"`   // new, and do not fail
+	Removed      []Change       `json:"removed"`
+	Metrics      []MetricChange `json:"metrics"`
+	// Incomplete says why the later record is not a complete verdict: it was
+	// truncated, its run was interrupted, or it has no tests. That counts as a
+	// regression.
+	Incomplete string `json:"incomplete,omitempty"`
+	// RunFailures are the run-level failures of the later run only.
+	RunFailures []RunFailure `json:"run_failures"`
+	Regression  bool         `json:"regression"`
+}
+
+// Options set the thresholds from which a difference counts.
+type Options struct {
+	Slower float64 // factor from which a test counts as slower; 0: 1.5
+	MS     float64 // and the least difference in milliseconds; 0: 50
+	Score  float64 // least change of a score; 0: 0.01
+}
+
+// earlier is what is kept of a test of the older run.
+type earlier struct {
+	status     result.Status
+	violations []string // kinds
+	ms         float64
+	score      *float64
+	seen       bool
+	change     Change
+}
+
+type testKey struct {
+	file, name string
+	n          int
+}
+
+// Runs compares two runs.
+func Runs(before, after *result.Run, o Options) (*Comparison, error) {
+	o = o.withDefaults()
+	c := &Comparison{Schema: "mcptest.comparison/v1", Before: before.Summary, After: after.Summary, RunFailures: []RunFailure{}}
+	for _, list := range []*[]Change{&c.NewlyFailing, &c.Fixed, &c.StillFailing, &c.Slower, &c.Faster, &c.Scores, &c.Skipped, &c.Added, &c.Removed} {
+		*list = []Change{}
+	}
+	old := map[testKey]*earlier{}
+	var order []testKey
+	count := map[[2]string]int{}
+	for t, err := range result.Select(before.Cases) {
+		if err != nil {
+			return nil, err
+		}
+		count[[2]string{t.File, t.Name}]++
+		k := testKey{t.File, t.Name, count[[2]string{t.File, t.Name}]}
+		old[k] = &earlier{status: t.Status, violations: violated(t), ms: t.DurationMS, score: t.Score, change: Change{Name: t.Name, File: t.File, Before: t.Status, BeforeMS: t.DurationMS}}
+		order = append(order, k)
+	}
+	clear(count)
+	names := renamed(before, after)
+	for t, err := range result.Select(after.Cases) {
+		if err != nil {
+			return nil, err
+		}
+		file := cmp.Or(names[t.File], t.File)
+		count[[2]string{file, t.Name}]++
+		c.test(old[testKey{file, t.Name, count[[2]string{file, t.Name}]}], t, o)
+	}
+	for _, k := range order {
+		if !old[k].seen {
+			c.Removed = append(c.Removed, old[k].change)
+		}
+	}
+	c.metrics(before, after)
+	c.Incomplete = after.Unfinished()
+	if c.Incomplete == "" && after.Summary.Total == 0 && before.Summary.Total > 0 {
+		c.Incomplete = "it has no tests"
+	}
+	c.runs(before, after, names)
+	c.Regression = len(c.NewlyFailing) > 0 || len(c.RunFailures) > 0 || c.Incomplete != ""
+	return c, nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Slower == 0 {
+		o.Slower = 1.5
+	}
+	if o.MS == 0 {
+		o.MS = 50
+	}
+	if o.Score == 0 {
+		o.Score = 0.01
+	}
+	return o
+}
+
+func (c *Comparison) test(was *earlier, t *result.Case, o Options) {
+	ch := Change{Name: t.Name, File: t.File, After: t.Status, AfterMS: t.DurationMS, AfterScore: t.Score}
+	if t.Status != result.Pass {
+		ch.Message = t.Message
+	}
+	if was == nil {
+		if explain.Failed(t.Status) {
+			c.NewlyFailing = append(c.NewlyFailing, ch)
+		} else {
+			c.Added = append(c.Added, ch)
+		}
+		return
+	}
+	was.seen = true
+	ch.Before, ch.BeforeMS, ch.BeforeScore = was.status, was.ms, was.score
+	switch {
+	case explain.Failed(t.Status) && explain.Failed(was.status) && !worse(was, t):
+		c.StillFailing = append(c.StillFailing, ch)
+	case explain.Failed(t.Status):
+		c.NewlyFailing = append(c.NewlyFailing, ch)
+	case t.Status == result.Pass && explain.Failed(was.status):
+		c.Fixed = append(c.Fixed, ch)
+	case t.Status == result.Skip && was.status != result.Skip:
+		c.Skipped = append(c.Skipped, ch)
+	}
+	if t.Status == result.Pass && was.status == result.Pass {
+		switch d := t.DurationMS - was.ms; {
+		case d >= o.MS && t.DurationMS >= o.Slower*was.ms:
+			c.Slower = append(c.Slower, ch)
+		case -d >= o.MS && was.ms >= o.Slower*t.DurationMS:
+			c.Faster = append(c.Faster, ch)
+		}
+	}
+	if was.score != nil && t.Score != nil && math.Abs(*was.score-*t.Score) >= o.Score-1e-12 {
+		c.Scores = append(c.Scores, ch)
+	}
+}
+
+// violated lists the kinds of violations that made a test fail.
+func violated(t *result.Case) (kinds []string) {
+	for _, v := range t.Violations {
+		if !v.Tolerated {
+			kinds = append(kinds, v.Kind)
+		}
+	}
+	return kinds
+}
+
+// worse reports whether a test that failed before now fails for another reason:
+// it gets no response, or the server breaks the protocol in another way.
+func worse(was *earlier, t *result.Case) bool {
+	return was.status == result.Fail && t.Status == result.Error ||
+		slices.ContainsFunc(violated(t), func(kind string) bool { return !slices.Contains(was.violations, kind) })
+}
+
+func (c *Comparison) metrics(before, after *result.Run) {
+	c.Metrics = []MetricChange{}
+	at := map[string]int{}
+	for _, m := range before.Rollups {
+		at[m.Name] = len(c.Metrics)
+		mean := m.Mean
+		c.Metrics = append(c.Metrics, MetricChange{Name: m.Name, Before: &mean})
+	}
+	for _, m := range after.Rollups {
+		mean := m.Mean
+		if i, ok := at[m.Name]; ok {
+			c.Metrics[i].After = &mean
+			continue
+		}
+		c.Metrics = append(c.Metrics, MetricChange{Name: m.Name, After: &mean})
+	}
+}
+
+// WriteText writes a comparison for people.
+func (c *Comparison) WriteText(w io.Writer, o render.Options) error {
+	p := render.NewPrinter(w, &result.Run{}, o)
+	status := func(ch *Change) string {
+		return cmp.Or(string(ch.Before), "new") + " → " + cmp.Or(string(ch.After), "gone")
+	}
+	times := func(ch *Change) string {
+		return fmt.Sprintf("%s → %s (%.1f×)", render.Duration(ch.BeforeMS), render.Duration(ch.AfterMS), ch.AfterMS/max(ch.BeforeMS, 0.001))
+	}
+	listRunFailures(p, c.RunFailures)
+	changes(p, "Newly failing", term.Bad, "✗ ", c.NewlyFailing, status)
+	changes(p, "Fixed", term.Good, "✓ ", c.Fixed, status)
+	changes(p, "Slower", term.Warn, "▲ ", c.Slower, times)
+	changes(p, "Faster", term.Good, "▼ ", c.Faster, times)
+	changes(p, "Changed scores", term.Warn, "~ ", c.Scores, func(ch *Change) string {
+		return fmt.Sprintf("%s → %s (%+.3f)", render.Number(*ch.BeforeScore), render.Number(*ch.AfterScore), *ch.AfterScore-*ch.BeforeScore)
+	})
+	changes(p, "No longer run", term.Faint, "- ", c.Skipped, status)
+	changes(p, "Removed", term.Faint, "- ", c.Removed, status)
+	metricTable(p, c.Metrics)
+	p.Blank()
+	countTable(p, c)
+	word, st := "NO REGRESSION", term.Good
+	if c.Regression {
+		word, st = "REGRESSION", term.Bad
+	}
+	p.Blank()
+	if c.Incomplete != "" {
+		p.Line(0, p.Paint(term.Bad, "The later record is not the whole of a run: "), term.Escape(c.Incomplete))
+	}
+	p.Line(0, p.Paint(st, word), fmt.Sprintf("  %d newly failing, %d fixed, %d still failing, %d slower, %s", len(c.NewlyFailing), len(c.Fixed), len(c.StillFailing), len(c.Slower), display.Count(len(c.Scores), "changed score")), c.missing())
+	return p.Flush()
+}
+
+// missing counts what ran before and did not run now.
+func (c *Comparison) missing() (text string) {
+	if n := len(c.Skipped); n > 0 {
+		text += fmt.Sprintf(", %d no longer run", n)
+	}
+	if n := len(c.Removed); n > 0 {
+		text += fmt.Sprintf(", %d removed", n)
+	}
+	return text
+}
+
+func changes(p *render.Printer, title string, st term.Style, mark string, list []Change, says func(*Change) string) {
+	if len(list) == 0 {
+		return
+	}
+	p.Heading(fmt.Sprintf("%s (%d)", title, len(list)))
+	width := 0
+	for i := range list {
+		width = max(width, min(60, display.Width(term.Escape(list[i].Name))))
+	}
+	for i := range list {
+		ch := &list[i]
+		if i == explain.MostFailures && !p.Verbose {
+			p.Line(2, p.Faint(fmt.Sprintf("… and %d more", len(list)-i)))
+			return
+		}
+		p.Line(2, p.Paint(st, mark), term.Pad(term.Escape(ch.Name), width), "  ", says(ch), p.Faint("  "+term.Escape(ch.File)))
+		if ch.Message != "" {
+			p.Line(6, p.Faint(render.OneLine(ch.Message, render.LongestLine)))
+		}
+	}
+}
+
+func metricTable(p *render.Printer, list []MetricChange) {
+	if len(list) == 0 {
+		return
+	}
+	p.Heading("Metric rollups")
+	width := 0
+	for _, m := range list {
+		width = max(width, display.Width(term.Escape(m.Name)))
+	}
+	for _, m := range list {
+		value := func(v *float64) string {
+			if v == nil {
+				return "–"
+			}
+			return render.Number(*v)
+		}
+		change := ""
+		if m.Before != nil && m.After != nil {
+			change = fmt.Sprintf(" (%+.3f)", *m.After-*m.Before)
+		}
+		p.Line(2, term.Pad(term.Escape(m.Name), width), "  mean ", value(m.Before), " → ", value(m.After), p.Faint(change))
+	}
+}
+
+// table2 writes the counts of both runs.
+func countTable(p *render.Printer, c *Comparison) {
+	p.Line(2, p.Faint("             before    after"))
+	row := func(name string, a, b int) {
+		p.Line(2, term.Pad(name, 10), term.PadLeft(fmt.Sprint(a), 9), term.PadLeft(fmt.Sprint(b), 9))
+	}
+	row("tests", c.Before.Total, c.After.Total)
+	row("passed", c.Before.Passed, c.After.Passed)
+	row("failed", c.Before.Failed, c.After.Failed)
+	row("errors", c.Before.Errored, c.After.Errored)
+	row("skipped", c.Before.Skipped, c.After.Skipped)
+}
+
+// WriteJSON writes a comparison as JSON.
+func (c *Comparison) WriteJSON(w io.Writer) error {
+	o := render.NewJSON(w)
+	safe := *c
+	for _, list := range []*[]Change{&safe.NewlyFailing, &safe.Fixed, &safe.StillFailing, &safe.Slower, &safe.Faster, &safe.Scores, &safe.Skipped, &safe.Added, &safe.Removed} {
+		clean := make([]Change, len(*list))
+		for i, ch := range *list {
+			ch.Name, ch.File, ch.Message = term.Escape(ch.Name), term.Escape(ch.File), term.Escape(ch.Message)
+			clean[i] = ch
+		}
+		*list = clean
+	}
+	safe.RunFailures = make([]RunFailure, len(c.RunFailures))
+	for i, f := range c.RunFailures {
+		f.Kind, f.Name, f.Server = term.Escape(f.Kind), term.Escape(f.Name), term.Escape(f.Server)
+		f.Message, f.File = term.Escape(f.Message), term.Escape(f.File)
+		safe.RunFailures[i] = f
+	}
+	o.Value(safe)
+	o.Put("\n")
+	return o.Flush()
+}

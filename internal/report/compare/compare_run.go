@@ -1,0 +1,157 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// RunFailure is a reason for which a run failed that belongs to no test: a
+// hook or step before the tests, a finding, or an exit code that nothing else
+// in the record explains.
+type RunFailure struct {
+	Kind    string `json:"kind"`
+	Name    string `json:"name,omitempty"`
+	Server  string `json:"server,omitempty"`
+	Message string `json:"message"`
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+}
+
+// runFailures lists why a run failed apart from its tests.
+func runFailures(r *result.Run) (out []RunFailure) {
+	for i := range r.Phases {
+		if ph := &r.Phases[i]; explain.Failed(ph.Status) && explain.BeforeTests(ph) {
+			out = append(out, RunFailure{Kind: ph.Phase, Name: ph.Name, Message: cmp.Or(ph.Message, "failed"), File: ph.File, Line: ph.Line})
+		}
+	}
+	for _, f := range r.Findings {
+		if f.Severity == "error" {
+			out = append(out, RunFailure{Kind: f.Kind, Server: f.Server, Message: f.Message, File: f.File, Line: f.Line})
+		}
+	}
+	return out
+}
+
+// messageParts matches quoted text, which is kept when messages are compared,
+// and numbers (request ids, byte offsets), which differ from run to run.
+var messageParts = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[0-9]+`)
+
+func withoutNumbers(message string) string {
+	return messageParts.ReplaceAllStringFunc(message, func(s string) string {
+		if s[0] == '"' {
+			return s
+		}
+		return "#"
+	})
+}
+
+// runs finds the reasons for which only the later run failed. names maps its
+// files to those of the earlier run.
+func (c *Comparison) runs(before, after *result.Run, names map[string]string) {
+	key := func(f RunFailure, file string) RunFailure {
+		if f.Name != "" { // a failed hook or step is the same failure even if its message differs
+			return RunFailure{Kind: f.Kind, Name: f.Name, File: file}
+		}
+		return RunFailure{Kind: f.Kind, Server: f.Server, Message: withoutNumbers(f.Message)}
+	}
+	known := map[RunFailure]bool{}
+	for _, f := range runFailures(before) {
+		known[key(f, f.File)] = true
+	}
+	all := runFailures(after)
+	for _, f := range all {
+		if k := key(f, cmp.Or(names[f.File], f.File)); !known[k] {
+			known[k] = true
+			c.RunFailures = append(c.RunFailures, f)
+		}
+	}
+	explained := len(all) > 0 || after.Summary.Failed+after.Summary.Errored > 0 || c.Incomplete != ""
+	if after.ExitCode != 0 && after.ExitCode != before.ExitCode && !explained {
+		c.RunFailures = append(c.RunFailures, RunFailure{
+			Kind: "exit-code", Message: fmt.Sprintf("the exit code is %d, and was %d", after.ExitCode, before.ExitCode),
+		})
+	}
+}
+
+// runFailures writes why only the later run failed.
+func listRunFailures(p *render.Printer, list []RunFailure) {
+	if len(list) == 0 {
+		return
+	}
+	p.Heading(fmt.Sprintf("New failures outside the tests (%d)", len(list)))
+	for _, f := range list {
+		what := render.Colon(f.Kind)
+		if f.Name != "" {
+			what += " " + render.Colon(f.Name)
+		}
+		if f.Server != "" {
+			what += " server " + render.Colon(f.Server)
+		}
+		p.Line(2, p.Paint(term.Bad, "✗ "), term.Escape(what), " ", render.OneLine(f.Message, render.LongestLine))
+		if f.File != "" {
+			p.Line(6, p.Faint(render.Place(f.File, f.Line, 0)))
+		}
+	}
+}
+
+// renamed finds the suite files of one run among those of another, which may
+// have been started in another folder. A file that both know by the same name
+// is itself; any other is the one file that shares the longest end of its
+// path, if there is exactly one. The result maps names of after to names of
+// before.
+func renamed(before, after *result.Run) map[string]string {
+	names := func(r *result.Run) []string {
+		var out []string
+		for _, s := range r.Suites {
+			out = append(out, s.File)
+		}
+		return out
+	}
+	out := map[string]string{}
+	taken := map[string]bool{}
+	old := names(before)
+	for _, file := range names(after) {
+		for _, was := range old {
+			if explain.InRepository(before.Dir, was) == explain.InRepository(after.Dir, file) {
+				out[file], taken[was] = was, true
+			}
+		}
+	}
+	for _, file := range names(after) {
+		if _, ok := out[file]; ok {
+			continue
+		}
+		best, shared, tie := "", 0, false
+		for _, was := range old {
+			switch n := sharedEnd(was, file); {
+			case taken[was] || n == 0 || n < shared:
+			case n == shared:
+				tie = true
+			default:
+				best, shared, tie = was, n, false
+			}
+		}
+		if best != "" && !tie {
+			out[file], taken[best] = best, true
+		}
+	}
+	return out
+}
+
+// sharedEnd counts the last elements that two paths have in common.
+func sharedEnd(a, b string) (n int) {
+	as, bs := strings.Split(path.Clean(filepath.ToSlash(a)), "/"), strings.Split(path.Clean(filepath.ToSlash(b)), "/")
+	for n < len(as) && n < len(bs) && as[len(as)-1-n] == bs[len(bs)-1-n] {
+		n++
+	}
+	return n
+}

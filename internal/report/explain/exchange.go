@@ -1,0 +1,99 @@
+package explain
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// exchanges writes the frames: all of them when verbose, and otherwise the
+// one that got no answer.
+func exchanges(p *render.Printer, c *result.Case) {
+	for i := range c.Exchanges {
+		x := &c.Exchanges[i]
+		if !p.Verbose && (c.Status != result.Error || x.Error == "") {
+			continue
+		}
+		exchange(p, 3, x, c.Message)
+	}
+}
+
+// exchange writes the frames of a call, and why there was no response unless
+// the headline says so.
+func exchange(p *render.Printer, indent int, x *result.Exchange, headline string) {
+	p.Line(indent, p.Faint(ExchangeTitle(x)))
+	writeFrame(p, indent, "→ ", x.Request)
+	for _, m := range x.During {
+		arrow := "← "
+		if m.Dir == "to-server" {
+			arrow = "→ "
+		}
+		writeFrame(p, indent, arrow, m.Raw)
+	}
+	if x.Response != "" {
+		writeFrame(p, indent, "← ", x.Response)
+	}
+	if x.Error != "" && (p.Verbose || !strings.Contains(headline, x.Error)) {
+		p.Line(indent, p.Paint(term.Broken, "✗ "), render.OneLine(x.Error, render.LongestLine))
+	}
+}
+
+// ExchangeTitle is what was asked, how HTTP answered, and how long it took.
+func ExchangeTitle(x *result.Exchange) string {
+	title := "exchange  "
+	if x.Step != "" {
+		title += term.Escape(x.Step) + "  "
+	}
+	title += term.Escape(x.Method)
+	if x.HTTP != nil {
+		title += fmt.Sprintf("  HTTP %d", x.HTTP.Status)
+		if x.HTTP.Attempts > 1 {
+			title += fmt.Sprintf(" after %d attempts", x.HTTP.Attempts)
+		}
+	}
+	return title + "  (" + render.Duration(x.DurationMS) + ")"
+}
+
+// frame writes a frame behind an arrow, indented when it is JSON and verbose.
+func writeFrame(p *render.Printer, indent int, arrow, raw string) {
+	if !p.Verbose {
+		p.Line(indent, p.Faint(arrow), render.OneLine(raw, render.LongestExcerpt))
+		return
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(raw), "", "  ") != nil || b.Len() < 100 {
+		p.Line(indent, p.Faint(arrow), term.Escape(raw))
+		return
+	}
+	for i, l := range strings.Split(term.EscapeLines(b.String()), "\n") {
+		if i > 0 {
+			arrow = "  "
+		}
+		p.Line(indent, p.Faint(arrow), l)
+	}
+}
+
+func ExchangeLines(x *result.Exchange) string {
+	var b strings.Builder
+	line := func(arrow, raw string) {
+		if raw != "" {
+			b.WriteString(arrow + " " + raw + "\n")
+		}
+	}
+	line("→", x.Request)
+	for _, m := range x.During {
+		if m.Dir == "to-server" {
+			line("→", m.Raw)
+		} else {
+			line("←", m.Raw)
+		}
+	}
+	line("←", x.Response)
+	line("✗", x.Error)
+	return b.String()
+}

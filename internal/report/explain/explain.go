@@ -1,0 +1,122 @@
+package explain
+
+import (
+	"bytes"
+	"cmp"
+	"strings"
+
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// Explainer explains failures in plain text, for formats that embed such a
+// text. It is escaped like the pretty report.
+type Explainer struct {
+	buf bytes.Buffer
+	p   *render.Printer
+}
+
+func NewExplainer(r *result.Run, o render.Options) *Explainer {
+	x := &Explainer{}
+	x.p = render.NewPrinter(&x.buf, r, o)
+	return x
+}
+
+// TestCase explains a case that did not pass, without its name.
+func (x *Explainer) TestCase(c *result.Case) string {
+	Case(x.p, c)
+	return x.take(3)
+}
+
+// Phase explains a hook or a step that failed.
+func (x *Explainer) Phase(ph *result.Phase) string {
+	Phase(x.p, 0, ph)
+	return x.take(0)
+}
+
+func (x *Explainer) take(indent int) string {
+	_ = x.p.Flush() // into memory
+	text := x.buf.String()
+	x.buf.Reset()
+	if indent > 0 {
+		margin := strings.Repeat(" ", indent)
+		text = strings.ReplaceAll("\n"+text, "\n"+margin, "\n")[1:]
+	}
+	return strings.TrimRight(text, "\n")
+}
+
+// PseudoTest is a run-level failure: a hook or step that belongs to no test, or
+// a finding. Formats that know only tests show it as one.
+type PseudoTest struct {
+	Kind    string // the phase's or the finding's
+	Name    string
+	Status  result.Status
+	Message string // as recorded
+	excerpt string // of the server's output, escaped
+	Text    string // escaped, several lines
+	Server  string
+	File    string
+	Line    int
+	MS      float64
+}
+
+// PseudoTests lists the run-level failures. A teardown step or an afterAll hook
+// is never one of them: a failed cleanup must not fail the run in CI.
+func PseudoTests(r *result.Run, x *Explainer) (out []PseudoTest) {
+	for i := range r.Phases {
+		if ph := &r.Phases[i]; Failed(ph.Status) && BeforeTests(ph) {
+			out = append(out, PseudoTest{Kind: ph.Phase, Name: ph.Name, Status: ph.Status, Message: ph.Message, Text: x.Phase(ph), File: ph.File, Line: ph.Line, MS: ph.DurationMS})
+		}
+	}
+	for _, f := range Folded(r.Findings) {
+		if f.Severity != "error" {
+			continue
+		}
+		text := term.EscapeLines(OnServer(f))
+		if f.Excerpt != "" {
+			text += "\n" + "│ " + render.OneLine(f.Excerpt, render.LongestExcerpt)
+		}
+		e := PseudoTest{Kind: f.Kind, Name: f.Kind, Status: result.Fail, Message: f.Message, excerpt: f.Excerpt, Text: text, Server: f.Server, File: f.File, Line: f.Line}
+		if e.File == "" && len(r.Suites) > 0 { // formats for code hosts require a location
+			e.File = r.Suites[0].File
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// MessageLine is the message with the server and the excerpt, in one line.
+func (e *PseudoTest) MessageLine() string {
+	return FindingLine(result.Finding{Server: e.Server, Message: cmp.Or(e.Message, e.Name), Excerpt: e.excerpt})
+}
+
+func Failed(s result.Status) bool { return s == result.Fail || s == result.Error }
+
+// Location is the line of the suite to look at first: that of the first failed
+// assertion, or of the case.
+func Location(c *result.Case) (file string, line, column int) {
+	for i := range c.Assertions {
+		if a := &c.Assertions[i]; !a.Pass && a.Line > 0 {
+			if a.File != "" {
+				return a.File, a.Line, a.Column
+			}
+			return c.File, a.Line, a.Column
+		}
+	}
+	return c.File, c.Line, c.Column
+}
+
+// Reason is the message of a case that did not pass, never empty.
+func Reason(c *result.Case) string {
+	if c.Message != "" {
+		return c.Message
+	}
+	switch c.Status {
+	case result.Skip:
+		return "skipped"
+	case result.Error:
+		return "the server did not respond"
+	}
+	return "failed"
+}

@@ -1,0 +1,107 @@
+package explain
+
+import (
+	"encoding/json"
+	"strings"
+
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// Headline is the message of a case without what its first failed assertion
+// says, where that is explained below.
+func Headline(c *result.Case, failed []result.Assertion) string {
+	if len(failed) == 0 || failed[0].Message == "" || Alone(c, failed) {
+		return c.Message
+	}
+	head, tail, found := strings.Cut(c.Message, failed[0].Message)
+	if !found {
+		return c.Message
+	}
+	if name := failed[0].Name; name != "" {
+		head = strings.TrimSuffix(head, name+": ")
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(head, ", the first: "), ": ") + tail
+}
+
+// response shows what the server answered last.
+func response(p *render.Printer, c *result.Case, failed []result.Assertion) {
+	if text, kind := UnseenResponse(p, c, failed); text != "" {
+		p.Value(3, "response  "+kind, term.Plain, text)
+	}
+}
+
+// UnseenResponse is the last response of a failed case, "" when the explanation
+// of the failure has it already. Verbose output has the whole exchange.
+func UnseenResponse(p *render.Printer, c *result.Case, failed []result.Assertion) (text, kind string) {
+	text, kind = lastResponse(c)
+	quoted := text
+	if problem := (struct{ Message, Data json.RawMessage }{}); kind == errorKind && json.Unmarshal([]byte(text), &problem) == nil && problem.Data == nil {
+		quoted = string(problem.Message)
+	}
+	if p.Verbose || c.Status != result.Fail || strings.Contains(explained(c.Message, failed), quoted) {
+		return "", ""
+	}
+	return text, kind
+}
+
+// explained is what the failed assertions show of a response.
+func explained(message string, failed []result.Assertion) string {
+	var b strings.Builder
+	b.WriteString(message)
+	for i := range failed {
+		a := &failed[i]
+		b.WriteString("\n" + explained(a.Message, Failing(a.Assertions)) + "\n" + a.Actual + "\n" + strings.Join(a.Notes, "\n"))
+	}
+	return b.String()
+}
+
+// mostParsed is the size up to which a response is looked into.
+const mostParsed = 1 << 20
+
+// errorKind is the kind of a response that is a JSON-RPC error.
+const errorKind = "error  "
+
+// lastResponse is the last response of a case: the text of a tool's result, or
+// the result or error as JSON. kind says what it is where the text does not.
+func lastResponse(c *result.Case) (text, kind string) {
+	raw := ""
+	for i := range c.Exchanges {
+		if c.Exchanges[i].Response != "" {
+			raw = c.Exchanges[i].Response
+		}
+	}
+	var frame struct{ Result, Error json.RawMessage }
+	if len(raw) > mostParsed || json.Unmarshal([]byte(raw), &frame) != nil {
+		return raw, ""
+	}
+	if frame.Error != nil {
+		return string(frame.Error), errorKind
+	}
+	var content struct {
+		IsError    bool
+		Content    []struct{ Type, Text string }
+		Structured json.RawMessage `json:"structuredContent"`
+	}
+	if json.Unmarshal(frame.Result, &content) != nil || len(content.Content) == 0 {
+		return string(frame.Result), ""
+	}
+	if content.Structured != nil {
+		if len(content.Content) == 1 && json.Valid([]byte(content.Content[0].Text)) { // the same as text
+			return string(content.Structured), "structured  "
+		}
+		return string(frame.Result), ""
+	}
+	var texts []string
+	for _, block := range content.Content {
+		if block.Type != "text" {
+			return string(frame.Result), ""
+		}
+		texts = append(texts, block.Text)
+	}
+	if content.IsError {
+		kind = "isError: true  "
+	}
+	return strings.Join(texts, "\n"), kind
+}

@@ -1,0 +1,121 @@
+package explain
+
+import (
+	"mcptest/internal/result"
+)
+
+// Section is a run of cases that belong to one suite, in the order of the
+// plan, with what a format that names totals first needs to know.
+type Section struct {
+	name, File             string
+	Total, Failed, Errored int
+	Skipped                int
+	MS                     float64
+	Scores                 []named // of cases that have one
+	Metrics                []named
+}
+
+type named struct {
+	Name  string
+	Value float64
+}
+
+// Sections reads the cases once and returns the suites they belong to.
+func Sections(r *result.Run) ([]*Section, error) {
+	var out []*Section
+	metric := map[string]*[]float64{}
+	var order []string
+	closeOne := func() {
+		if len(out) == 0 {
+			return
+		}
+		s := out[len(out)-1]
+		for _, name := range order {
+			values, sum := *metric[name], 0.0
+			for _, v := range values {
+				sum += v
+			}
+			s.Metrics = append(s.Metrics, named{name, sum / float64(len(values))})
+		}
+		clear(metric)
+		order = nil
+	}
+	for c, err := range result.Select(r.Cases) {
+		if err != nil {
+			return nil, err
+		}
+		file := SuiteFile(c, r.Suites)
+		if len(out) == 0 || out[len(out)-1].name != c.Suite || out[len(out)-1].File != file {
+			closeOne()
+			out = append(out, &Section{name: c.Suite, File: file})
+		}
+		s := out[len(out)-1]
+		s.add(c)
+		for _, m := range c.DerivedMetrics {
+			if metric[m.Name] == nil {
+				metric[m.Name] = &[]float64{}
+				order = append(order, m.Name)
+			}
+			*metric[m.Name] = append(*metric[m.Name], m.Value)
+		}
+	}
+	closeOne()
+	return out, nil
+}
+
+func (s *Section) add(c *result.Case) {
+	s.Total++
+	s.MS += c.DurationMS
+	switch c.Status {
+	case result.Fail:
+		s.Failed++
+	case result.Error:
+		s.Errored++
+	case result.Skip:
+		s.Skipped++
+	}
+	if c.Score != nil {
+		s.Scores = append(s.Scores, named{c.Name, *c.Score})
+	}
+}
+
+// Title is the name of a section for people.
+func (s *Section) Title() string {
+	switch {
+	case s.name != "":
+		return s.name
+	case s.File != "":
+		return s.File
+	}
+	return "tests"
+}
+
+// BySection yields each case with the section it belongs to; sections must be
+// what sections returned for the same record.
+func BySection(r *result.Run, all []*Section, fn func(s *Section, first bool, c *result.Case) error) error {
+	at, n := 0, 0
+	for c, err := range result.Select(r.Cases) {
+		if err != nil {
+			return err
+		}
+		for n == all[at].Total {
+			at, n = at+1, 0
+		}
+		if err := fn(all[at], n == 0, c); err != nil {
+			return err
+		}
+		n++
+	}
+	return nil
+}
+
+// SuiteFile is the file of the suite a case belongs to: its own may be one
+// that the suite imports.
+func SuiteFile(c *result.Case, suites []result.Suite) string {
+	for _, s := range suites {
+		if s.Name == c.Suite {
+			return s.File
+		}
+	}
+	return c.File
+}

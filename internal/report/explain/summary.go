@@ -1,0 +1,108 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// Summary is the last line: the verdict, then the counts.
+func Summary(p *render.Printer, r *result.Run) string {
+	word, st := Verdict(r)
+	s := r.Summary
+	parts := []string{counted(p, term.Good, s.Passed, "passed")}
+	add := func(st term.Style, n int, text string) {
+		if n > 0 {
+			parts = append(parts, counted(p, st, n, text))
+		}
+	}
+	add(term.Bad, s.Failed, "failed")
+	add(term.Broken, s.Errored, display.Plural(s.Errored, "error"))
+	add(term.Faint, s.Skipped, "skipped")
+	counts := strings.Join(parts, ", ") + " of " + display.Count(s.Total, "test")
+	broken, found := FailedPhases(r), ErrorFindings(r)
+	if r.ExitCode != 0 && s.Passed > 0 && s.Failed+s.Errored+broken == 0 && found > 0 {
+		counts = p.Paint(term.Good, display.Count(s.Passed, "test")+" passed")
+		if s.Skipped > 0 {
+			counts += ", " + counted(p, term.Faint, s.Skipped, "skipped")
+		}
+		counts += ", but " + p.Paint(term.Bad, findingsFail(r, found))
+		found = 0
+	}
+	text := p.Paint(st, word) + "  " + counts
+	tally := func(st term.Style, n int, noun string) {
+		if n > 0 {
+			text += p.Faint(" · ") + p.Paint(st, fmt.Sprintf("%d %s", n, noun))
+		}
+	}
+	tally(term.Bad, broken, HooksOrSteps(broken)+" failed")
+	tally(term.Warn, s.Flaky, "flaky")
+	tally(term.Bad, found, display.Plural(found, "finding"))
+	tally(term.Warn, s.Warnings, display.Plural(s.Warnings, "warning"))
+	return text + p.Faint(" · "+render.Duration(r.DurationMS))
+}
+
+// findingsFail says which kinds of findings make a run fail in which every test
+// passed.
+func findingsFail(r *result.Run, n int) string {
+	var kinds []string
+	for _, f := range r.Findings {
+		if kind := term.Escape(f.Kind); f.Severity == "error" && !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return display.Count(n, "finding") + " failed the run: " + render.OneLine(strings.Join(kinds, ", "), render.LongestLine)
+}
+
+func counted(p *render.Printer, st term.Style, n int, word string) string {
+	text := fmt.Sprintf("%d %s", n, word)
+	if n == 0 {
+		return text
+	}
+	return p.Paint(st, text)
+}
+
+func HooksOrSteps(n int) string {
+	if n == 1 {
+		return "hook or step"
+	}
+	return "hooks or steps"
+}
+
+// FailedPhases counts the hooks and steps outside the tests that failed.
+func FailedPhases(r *result.Run) (n int) {
+	for i := range r.Phases {
+		if st := r.Phases[i].Status; st == result.Fail || st == result.Error {
+			n++
+		}
+	}
+	return n
+}
+
+func ErrorFindings(r *result.Run) (n int) {
+	for _, f := range r.Findings {
+		if f.Severity == "error" {
+			n++
+		}
+	}
+	return n
+}
+
+// Verdict is the run's outcome in one word. It follows the exit code, so that
+// text and code always agree.
+func Verdict(r *result.Run) (string, term.Style) {
+	switch {
+	case r.Interrupted != "":
+		return "INTERRUPTED (" + term.Escape(r.Interrupted) + ")", term.Bad
+	case r.ExitCode == 0:
+		return "PASSED", term.Good
+	case r.ExitCode == 7:
+		return "NO TESTS", term.Warn
+	}
+	return "FAILED", term.Bad
+}

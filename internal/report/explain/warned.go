@@ -1,0 +1,96 @@
+package explain
+
+import (
+	"fmt"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// Warning is a warning: of tests, the first of which is named, or of the run.
+type Warning struct {
+	Text string
+	Name string // of the first test; the kind of a finding
+	File string
+	Line int
+	Test bool // a test warns of it, not the run
+	More int  // further tests that warn of the same
+}
+
+// OfPhase reports whether a finding only repeats that a run-level hook or step
+// failed.
+func OfPhase(f result.Finding) bool {
+	return f.Severity == "warning" && (f.Kind == "teardown" || f.Kind == "afterAll")
+}
+
+// MostWarnings bounds the warnings in a short format.
+const MostWarnings = 20
+
+// MessageLine is the warning in one line.
+func (w *Warning) MessageLine() string {
+	text := w.Name + ": " + w.Text
+	if w.More > 0 {
+		text += fmt.Sprintf(" (and %s)", display.Count(w.More, "more test"))
+	}
+	return text
+}
+
+// Warnings lists the warnings of tests, equal ones once, and those of the run,
+// except for failed run-level hooks and steps, which formats show as such. The
+// cases of a record without warnings are not read.
+func Warnings(r *result.Run) (list []*Warning, err error) {
+	for _, f := range r.Findings {
+		if f.Severity == "warning" && !OfPhase(f) {
+			list = append(list, &Warning{Text: OnServer(f), Name: f.Kind, File: f.File, Line: f.Line})
+		}
+	}
+	if r.Summary.Warnings == 0 {
+		return list, nil
+	}
+	known := map[string]*Warning{}
+	for c, err := range result.Select(r.Cases) {
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range c.Warnings {
+			if w := known[text]; w != nil {
+				w.More++
+				continue
+			}
+			w := &Warning{Text: text, Name: c.Name, File: c.File, Line: c.Line, Test: true}
+			known[text] = w
+			list = append(list, w)
+		}
+	}
+	return list, nil
+}
+
+// warned writes a line for each warning, up to a limit.
+func EachWarning(p *render.Printer, r *result.Run, write func(w *Warning)) error {
+	list, err := Warnings(r)
+	if err != nil {
+		return err
+	}
+	for i, w := range list {
+		if i == MostWarnings && !p.Verbose {
+			p.Line(0, p.Paint(term.Warn, "MORE"), fmt.Sprintf(" %s not shown", display.Count(len(list)-i, "warning")))
+			break
+		}
+		write(w)
+	}
+	return nil
+}
+
+// PhaseWord labels a failed hook or step: one that runs after the tests does not
+// change the verdict.
+func PhaseWord(ph *result.Phase) (st term.Style, word string) {
+	switch {
+	case !BeforeTests(ph):
+		return term.Warn, "WARN"
+	case ph.Status == result.Error:
+		return term.Bad, "ERROR"
+	}
+	return term.Bad, "FAIL"
+}

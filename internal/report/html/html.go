@@ -1,0 +1,201 @@
+package html
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"html/template"
+	"io"
+	"strings"
+	"sync"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+//go:embed page
+var htmlFiles embed.FS
+
+// htmlTemplates parses the templates of the page when a page is first written.
+// They escape for HTML; a template passes text of servers and suites through
+// line, lines, short or long as well, which make hidden characters visible.
+var htmlTemplates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"line": term.Escape, "lines": term.EscapeLines, "truncate": display.Truncate,
+		"short":    func(s string) string { return render.OneLine(s, render.LongestLine) },
+		"long":     func(s string) string { return render.OneLine(s, 4*render.LongestLine) },
+		"trim":     strings.TrimSpace,
+		"duration": render.Duration, "number": render.Number, "percent": func(rate float64) string { return render.Number(100 * rate) }, "count": display.Count, "place": render.Place,
+		"class": statusClass, "broke": explain.Failed, "glyph": statusGlyph,
+		"scrolls": scrolls, "missed": missed, "hasPrefix": strings.HasPrefix,
+		"trimLines":   func(s string) string { return strings.TrimRight(s, "\n") },
+		"phaseOrigin": phaseOrigin, "exchangeLines": explain.ExchangeLines,
+		"frame": newFrame, "passedOn": explain.PassedOn, "tolerated": explain.Tolerated,
+		"plural": display.Plural, "hooksOrSteps": explain.HooksOrSteps,
+	}).ParseFS(htmlFiles, "page/*.html"))
+})
+
+// htmlPage is the view of a run that the templates of the page receive.
+type htmlPage struct {
+	Run       *result.Run
+	Style     template.CSS
+	Script    template.JS
+	HasCharts bool
+	InSuite   bool // tests of a suite were written
+	stats     *stats
+	printer   *render.Printer // for its wording
+}
+
+// Write writes a page that needs no network and no other file. Without
+// JavaScript everything can be read; the script adds search, filters and
+// copying. The page's policy allows only its own style and script, so markup
+// that got past the escaping would still not run. Tests are written one by one:
+// a page of many tests needs no more memory than one of few.
+func Write(w io.Writer, r *result.Run, _ render.Options) error {
+	st, err := survey(r)
+	if err != nil {
+		return err
+	}
+	all, err := explain.Sections(r)
+	if err != nil {
+		return err
+	}
+	style, _ := htmlFiles.ReadFile("page/report.css")
+	script, _ := htmlFiles.ReadFile("page/report.js")
+	p := &htmlPage{
+		Run: r, Style: template.CSS(style), Script: template.JS(script), HasCharts: len(st.bars) > 0 || len(st.metrics) > 0,
+		stats: st, printer: render.NewPrinter(nil, r, render.Options{}),
+	}
+	bw := bufio.NewWriterSize(w, 64<<10)
+	write := func(name string, data any) error { return htmlTemplates().ExecuteTemplate(bw, name, data) }
+	if err := write("top", p); err != nil {
+		return err
+	}
+	if err := p.writeTests(all, write); err != nil {
+		return err
+	}
+	if err := write("bottom", p); err != nil {
+		return err
+	}
+	return bw.Flush()
+}
+
+// writeTests writes the list of all tests, under their suites.
+func (p *htmlPage) writeTests(all []*explain.Section, write func(name string, data any) error) error {
+	return explain.BySection(p.Run, all, func(s *explain.Section, first bool, c *result.Case) error {
+		if first {
+			if err := write("suite", suiteView{p.InSuite, s.Title(), s.File, s.Total, s.MS}); err != nil {
+				return err
+			}
+			p.InSuite = true
+		}
+		return write("test", testView{c, p})
+	})
+}
+
+type suiteView struct {
+	After       bool // another suite
+	Title, File string
+	Total       int
+	MS          float64
+}
+
+// Policy is the page's content security policy: it allows the style and the
+// script of the page and nothing else.
+func (p *htmlPage) Policy() template.HTML {
+	hash := func(s string) string {
+		sum := sha256.Sum256([]byte(s))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return template.HTML(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ` + hash(string(p.Style)) +
+		"; script-src " + hash(string(p.Script)) + `; base-uri 'none'; form-action 'none'">`)
+}
+
+// Title names what was tested.
+func (p *htmlPage) Title() string {
+	switch n := len(p.Run.Suites); {
+	case n == 1:
+		return cmp.Or(p.Run.Suites[0].Name, p.Run.Suites[0].File)
+	case n > 1:
+		return display.Count(n, "suite")
+	}
+	return "Test run"
+}
+
+// Verdict is the verdict in sentence case: "Failed", "Interrupted (sigint)".
+func (p *htmlPage) Verdict() string {
+	word, _ := explain.Verdict(p.Run)
+	return word[:1] + strings.ToLower(word[1:])
+}
+
+// VerdictClass is the style of the verdict.
+func (p *htmlPage) VerdictClass() string {
+	_, st := explain.Verdict(p.Run)
+	return map[term.Style]string{term.Good: "good", term.Bad: "bad", term.Warn: "warn"}[st]
+}
+
+// Tool names the program that wrote the record.
+func (p *htmlPage) Tool() string {
+	return strings.TrimSpace(p.Run.Tool.Name + " " + p.Run.Tool.Version)
+}
+
+// Many reports whether the page has so many tests that it is written with
+// fewer elements, so that it opens fast.
+func (p *htmlPage) Many() bool { return p.Run.Summary.Total > 500 }
+
+// FailedPhases is how many hooks and steps failed.
+func (p *htmlPage) FailedPhases() int { return explain.FailedPhases(p.Run) }
+
+// ErrorFindings is how many findings made the run fail.
+func (p *htmlPage) ErrorFindings() int { return explain.ErrorFindings(p.Run) }
+
+// HasFailures reports whether there is something to list under "What failed".
+func (p *htmlPage) HasFailures() bool {
+	return len(p.stats.failures) > 0 || explain.FailedPhases(p.Run) > 0
+}
+
+// Findings are the findings of the run, equal ones once.
+func (p *htmlPage) Findings() []result.Finding { return explain.Folded(p.Run.Findings) }
+
+// Ratio is the bar that shows the shares of the outcomes.
+func (p *htmlPage) Ratio() (bars []shape) {
+	s := p.Run.Summary
+	x := 0.0
+	for i, n := range []int{s.Passed, s.Failed, s.Errored, s.Skipped} {
+		if n > 0 {
+			width := 1000 * float64(n) / float64(s.Total)
+			bars = append(bars, rect([]string{"pass", "fail", "error", "skip-f"}[i], x, 0, width, 8))
+			x += width
+		}
+	}
+	return bars
+}
+
+// Failures lists why the tests failed, equal causes once.
+func (p *htmlPage) Failures() []failureLink { return p.stats.failures }
+
+// Unlisted is how many failures are missing from Failures.
+func (p *htmlPage) Unlisted() int { return p.stats.dropped }
+
+func statusGlyph(st result.Status) string {
+	_, glyph := render.VerdictStyle(st)
+	return glyph
+}
+
+func statusClass(st result.Status) string {
+	switch st {
+	case result.Pass, result.Fail, result.Skip:
+		return string(st)
+	}
+	return "error"
+}
+
+// phaseOrigin says where a hook or step is defined, and its kind.
+func phaseOrigin(ph *result.Phase) string {
+	return strings.TrimPrefix(render.Place(ph.File, ph.Line, 0)+" · "+term.Escape(ph.Kind), " · ")
+}

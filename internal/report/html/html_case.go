@@ -1,0 +1,126 @@
+package html
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+)
+
+// openMost is up to how many failures are shown unfolded.
+const openMost = 30
+
+// testView is the view of a test that its template receives.
+type testView struct {
+	*result.Case
+	page *htmlPage
+}
+
+// Open reports whether the test is shown unfolded.
+func (t testView) Open() bool {
+	s := t.page.Run.Summary
+	return explain.Failed(t.Status) && s.Failed+s.Errored <= openMost
+}
+
+// Many is the page's Many.
+func (t testView) Many() bool { return t.page.Many() }
+
+// Location describes where the test is and what it calls.
+func (t testView) Location() string { return explain.CaseLocation(t.page.printer, t.Case) }
+
+// ServerStderr is what the server wrote to stderr.
+func (t testView) ServerStderr() string {
+	return strings.TrimRight(explain.ServerStderr(t.page.printer, t.Case), "\n")
+}
+
+// LongMessage is the message if the heading cannot show all of it.
+func (t testView) LongMessage() string {
+	if strings.Contains(strings.TrimSpace(t.Message), "\n") || len(t.Message) > render.LongestLine {
+		return t.Message
+	}
+	return ""
+}
+
+// Metrics are the score and the derived metrics.
+func (t testView) Metrics() []result.Metric {
+	if t.Score == nil {
+		return t.DerivedMetrics
+	}
+	passed := t.Threshold == nil || *t.Score >= *t.Threshold*(1-1e-9)
+	return append([]result.Metric{{Name: "score", Value: *t.Score, Threshold: t.Threshold, Passed: &passed}}, t.DerivedMetrics...)
+}
+
+func missed(m result.Metric) bool { return m.Passed != nil && !*m.Passed }
+
+// Passed lists the assertions that passed, a line each.
+func (t testView) Passed() string {
+	var lines []string
+	for i := range t.Assertions {
+		if a := &t.Assertions[i]; a.Pass {
+			lines = append(lines, "✓ "+explain.Label(a)+explain.Weighed(t.page.printer, a))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// assertionView is a failed assertion.
+type assertionView struct {
+	*result.Assertion
+	Label, Weight, Text  string
+	Explained            bool // by the message of the test
+	Values               bool // expected and actual are shown
+	SuiteFile, SuiteLine string
+	Caret                string // the line below SuiteLine up to the caret
+	Inner                []assertionView
+}
+
+// Failed are the failed assertions.
+func (t testView) Failed() []assertionView {
+	failed := explain.Failing(t.Assertions)
+	return t.assertions(failed, explain.Alone(t.Case, failed))
+}
+
+func (t testView) assertions(failed []result.Assertion, explained bool) (out []assertionView) {
+	for i := range failed {
+		a := &failed[i]
+		v := assertionView{Assertion: a, Label: explain.Label(a), Weight: explain.Weighed(t.page.printer, a), Explained: explained, SuiteFile: cmp.Or(a.File, t.File)}
+		message, values := explain.Wording(a)
+		if !values || len(a.Diff) > 0 || !explain.MessageHasValues(a) {
+			v.Text = message
+		}
+		v.Values = values || explained && (a.Expected != "" || a.Actual != "")
+		if shown, caret := explain.SuiteLine(a.Source, a.Column, render.LongestLine); shown != "" {
+			number := fmt.Sprint(a.Line)
+			v.SuiteLine = number + " │ " + shown
+			if caret >= 0 {
+				v.Caret = strings.Repeat(" ", len(number)) + " │ " + strings.Repeat(" ", caret)
+			}
+		}
+		v.Inner = t.assertions(explain.Failing(a.Assertions), false)
+		out = append(out, v)
+	}
+	return out
+}
+
+// scrolls reports whether a block is so long that it scrolls, and so has to be
+// reachable by the keyboard.
+func scrolls(text string) bool { return len(text) > 1000 || strings.Count(text, "\n") > 18 }
+
+// indentMost is the size up to which a frame is indented.
+const indentMost = 64 << 10
+
+// frame is a message as it was on the wire, JSON indented.
+type frame struct{ Title, Text string }
+
+func newFrame(title, raw string) frame {
+	var b bytes.Buffer
+	if len(raw) <= indentMost && json.Indent(&b, []byte(raw), "", "  ") == nil {
+		raw = b.String()
+	}
+	return frame{title, raw}
+}

@@ -1,0 +1,141 @@
+package html
+
+import (
+	"cmp"
+	"slices"
+
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+)
+
+// stats are the data of the page's charts and its list of failures, a few bytes
+// for each case.
+type stats struct {
+	bars                  []timeBar
+	servers               []string // in order of appearance
+	metrics               []*metricRow
+	slowest               []timeBar // with their names
+	scored                int
+	scoreSum              float64
+	goodScores, badScores [10]int // scores of tests that passed and that did not, by tenths
+	failures              []failureLink
+	dropped               int
+}
+
+type timeBar struct {
+	index     int
+	start, ms float64
+	status    result.Status
+	server    int
+	name      string // kept while there are few
+}
+
+// metricRow is a metric with its values in the order of the plan.
+type metricRow struct {
+	name   string
+	values []float64
+	needs  *float64
+	mean   float64
+}
+
+type failureLink struct {
+	Index                   int
+	Name, Message, Location string
+	Status                  result.Status
+	Others                  int
+	Rows                    bool // the others are rows of the same test
+}
+
+const (
+	slowestMost = 8
+	causesMost  = 25  // failures listed at the top; the list of tests has them all
+	namedBars   = 600 // up to so many tests a bar of the timeline is a link
+)
+
+func survey(r *result.Run) (*stats, error) {
+	s := &stats{}
+	servers := map[string]int{}
+	metrics := map[string]*metricRow{}
+	all, links := explain.Causes{}, map[*explain.Cause]int{}
+	few := r.Cases == nil || r.Cases.Len() <= namedBars
+	for c, err := range result.Select(r.Cases) {
+		if err != nil {
+			return nil, err
+		}
+		s.time(c, servers, few)
+		if c.Score != nil {
+			s.score(c)
+		}
+		for _, m := range c.DerivedMetrics {
+			row := metrics[m.Name]
+			if row == nil {
+				row = &metricRow{name: m.Name}
+				metrics[m.Name] = row
+				s.metrics = append(s.metrics, row)
+			}
+			row.values = append(row.values, m.Value)
+			if m.Threshold != nil {
+				row.needs = m.Threshold
+			}
+		}
+		if explain.Failed(c.Status) {
+			s.fail(c, &all, links)
+		}
+	}
+	for _, m := range r.Rollups {
+		if row := metrics[m.Name]; row != nil {
+			row.mean = m.Mean
+		}
+	}
+	return s, nil
+}
+
+func (s *stats) score(c *result.Case) {
+	bins := &s.badScores
+	if c.Status == result.Pass {
+		bins = &s.goodScores
+	}
+	bins[min(9, max(0, int(*c.Score*10+1e-9)))]++
+	s.scored++
+	s.scoreSum += *c.Score
+}
+
+func (s *stats) time(c *result.Case, servers map[string]int, few bool) {
+	at, ok := servers[c.Server]
+	if !ok {
+		at = len(s.servers)
+		servers[c.Server] = at
+		s.servers = append(s.servers, c.Server)
+	}
+	if c.DurationMS <= 0 {
+		return
+	}
+	bar := timeBar{c.Index, c.StartMS, c.DurationMS, c.Status, at, c.Name}
+	if n := len(s.slowest); n < slowestMost || bar.ms > s.slowest[n-1].ms {
+		s.slowest = append(s.slowest, bar)
+		slices.SortStableFunc(s.slowest, func(a, b timeBar) int { return cmp.Compare(b.ms, a.ms) })
+		s.slowest = s.slowest[:min(len(s.slowest), slowestMost)]
+	}
+	if !few {
+		bar.name = ""
+	}
+	s.bars = append(s.bars, bar)
+}
+
+func (s *stats) fail(c *result.Case, all *explain.Causes, links map[*explain.Cause]int) {
+	why, first := all.Of(c)
+	if i, ok := links[why]; ok && !first {
+		s.failures[i].Others++
+		return
+	}
+	if len(s.failures) == causesMost {
+		s.dropped++
+		return
+	}
+	if why != nil {
+		links[why] = len(s.failures)
+	}
+	file, line, column := explain.Location(c)
+	s.failures = append(s.failures, failureLink{c.Index, c.Name, explain.Reason(c), render.Place(file, line, column), c.Status, 0, why != nil && why.Rows})
+}

@@ -1,0 +1,233 @@
+package pretty
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// Limits of the agent format: enough to fix a cause in few tokens.
+const (
+	agentFailures = 25
+	agentAsserts  = 5
+	agentDiff     = 8
+	agentText     = 200
+	agentStderr   = 4
+	agentSame     = 3
+)
+
+// WriteAgent writes the report for a program that reads text: the verdict in
+// the first line, then the failures as "key: value" lines. A cause that
+// many tests share is explained once.
+func WriteAgent(w io.Writer, r *result.Run, o render.Options) error {
+	p := render.NewPrinter(w, r, render.Options{Verbose: o.Verbose})
+	p.Line(0, agentVerdict(r))
+	agentPhases(p, r)
+	if err := agentTests(p, r); err != nil {
+		return err
+	}
+	for _, f := range explain.Folded(r.Findings) {
+		if f.Severity == "error" {
+			p.Line(0, "FINDING ", render.Colon(term.Escape(f.Kind)), " ", render.OneLine(f.Message, agentText))
+			agentFact(p, "at", render.Place(f.File, f.Line, 0))
+			agentFact(p, "server", term.Escape(f.Server))
+			agentFact(p, "excerpt", render.OneLine(f.Excerpt, agentText))
+		}
+	}
+	if err := explain.EachWarning(p, r, func(w *explain.Warning) {
+		p.Line(0, "WARN ", render.OneLine(w.MessageLine(), 2*agentText))
+		agentFact(p, "at", render.Place(w.File, w.Line, 0))
+	}); err != nil {
+		return err
+	}
+	for _, n := range r.Notes {
+		p.Line(0, "NOTE ", render.OneLine(n, agentText))
+	}
+	return p.Flush()
+}
+
+// agentPhases writes the hooks and steps that failed.
+func agentPhases(p *render.Printer, r *result.Run) {
+	for i := range r.Phases {
+		if ph := &r.Phases[i]; explain.Failed(ph.Status) {
+			_, word := explain.PhaseWord(ph)
+			p.Line(0, word, " ", term.Escape(ph.Phase), " ", term.Escape(ph.Name))
+			agentFact(p, "at", render.Place(ph.File, ph.Line, 0))
+			agentFact(p, "cause", render.OneLine(ph.Message, agentText))
+			lastLines(p, "output", ph.Output)
+		}
+	}
+}
+
+// agentTests writes the tests that did not pass; a shared cause is written once.
+func agentTests(p *render.Printer, r *result.Run) error {
+	all := explain.Causes{Verbose: p.Verbose}
+	var shared []*explain.Cause
+	explained := map[*explain.Cause]bool{}
+	shown, more := 0, 0
+	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+		if err != nil {
+			return err
+		}
+		why, first := all.Of(c)
+		head := strings.ToUpper(string(c.Status)) + " " + term.Escape(c.Name)
+		switch {
+		case !first && explained[why]:
+			if why.Others <= agentSame {
+				sameCause(p, head, c, why)
+			}
+			continue
+		case shown == agentFailures && !p.Verbose:
+			more++
+			continue
+		case why != nil && !explained[why]:
+			explained[why] = true
+			shared = append(shared, why)
+		}
+		shown++
+		p.Line(0, head)
+		agentCase(p, c)
+	}
+	for _, s := range shared {
+		if n := s.Others - agentSame; n > 0 {
+			p.Line(0, fmt.Sprintf("MORE %d with the cause of %s", n, term.Escape(s.Last)))
+		}
+	}
+	if more > 0 {
+		p.Line(0, fmt.Sprintf("MORE %d failures not shown", more))
+	}
+	return nil
+}
+
+// sameCause names a failure whose cause was explained, with what differs in a row.
+func sameCause(p *render.Printer, head string, c *result.Case, why *explain.Cause) {
+	text := head + " (cause as for " + term.Escape(why.Last) + ")"
+	if why.Rows && !slices.Contains(why.Messages, c.Message) {
+		text += ": " + render.OneLine(explain.Reason(c), agentText)
+	}
+	p.Line(0, text)
+}
+
+func agentVerdict(r *result.Run) string {
+	s := r.Summary
+	word := "fail"
+	if r.ExitCode == 0 {
+		word = "pass"
+	}
+	var parts []string
+	add := func(n int, text string) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, text))
+		}
+	}
+	add(s.Failed, "failed")
+	add(s.Errored, display.Plural(s.Errored, "error"))
+	add(s.Skipped, "skipped")
+	add(s.Flaky, "flaky")
+	add(explain.FailedPhases(r), explain.HooksOrSteps(explain.FailedPhases(r))+" failed")
+	add(explain.ErrorFindings(r), display.Plural(explain.ErrorFindings(r), "finding"))
+	if r.Interrupted != "" {
+		parts = append(parts, "interrupted by "+term.Escape(r.Interrupted))
+	}
+	text := fmt.Sprintf("VERDICT %s %d/%d passed", word, s.Passed, s.Total)
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return text
+}
+
+// fact writes one `key: text` line, nothing for an empty text.
+func agentFact(p *render.Printer, key, text string) {
+	if text != "" {
+		p.Line(2, key, ": ", text)
+	}
+}
+
+func agentCase(p *render.Printer, c *result.Case) {
+	failed := explain.Failing(c.Assertions)
+	line := c.Line
+	if len(failed) > 0 && failed[0].Line > 0 && failed[0].File == "" {
+		line = failed[0].Line
+	}
+	agentFact(p, "at", render.Place(c.File, line, 0))
+	if text := explain.Headline(c, failed); !explain.Alone(c, failed) && !strings.HasSuffix(text, " failed") {
+		agentFact(p, "cause", render.OneLine(text, agentText))
+	}
+	left := agentAsserts
+	agentAssertions(p, failed, &left)
+	if c.Score != nil && c.Threshold != nil {
+		agentFact(p, "score", render.Number(*c.Score)+", needs "+render.Number(*c.Threshold))
+	}
+	for _, m := range c.DerivedMetrics {
+		if m.Passed != nil && !*m.Passed && m.Threshold != nil {
+			agentFact(p, "metric", fmt.Sprintf("%s %s, needs %s", term.Escape(m.Name), render.Number(m.Value), render.Number(*m.Threshold)))
+		}
+	}
+	if text, kind := explain.UnseenResponse(p, c, failed); text != "" {
+		agentFact(p, "response", kind+render.OneLine(text, agentText))
+	}
+	for _, v := range c.Violations {
+		if !v.Tolerated {
+			agentFact(p, "violation", term.Escape(v.Kind)+": "+render.OneLine(v.Message, agentText))
+			agentFact(p, "excerpt", render.OneLine(v.Excerpt, agentText))
+		}
+	}
+	for i := range c.Phases {
+		if ph := &c.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
+			agentFact(p, "phase", term.Escape(ph.Phase)+" "+term.Escape(ph.Name)+": "+render.OneLine(ph.Message, agentText))
+			lastLines(p, "output", ph.Output)
+		}
+	}
+	lastLines(p, "stderr", explain.ServerStderr(p, c))
+	agentFact(p, "repro", explain.Repro(c))
+}
+
+func agentAssertions(p *render.Printer, failed []result.Assertion, left *int) {
+	for i := range failed {
+		a := &failed[i]
+		if a.Set && len(a.Assertions) > 0 {
+			agentFact(p, "set", explain.Label(a)+explain.Weighed(p, a))
+			agentAssertions(p, explain.Failing(a.Assertions), left)
+			continue
+		}
+		if *left == 0 {
+			agentFact(p, "assert", fmt.Sprintf("… %d more", len(failed)-i))
+			return
+		}
+		*left--
+		agentFact(p, "assert", explain.Label(a)+": "+explain.AssertionReason(a))
+		if len(a.Diff) == 0 {
+			continue
+		}
+		n := 0
+		for _, l := range a.Diff {
+			if !strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "+") {
+				continue
+			}
+			if n++; n > agentDiff {
+				p.Line(4, "…")
+				break
+			}
+			p.Line(4, render.OneLine(l, agentText))
+		}
+	}
+}
+
+// lastLines writes the end of a text, one fact a line.
+func lastLines(p *render.Printer, key, text string) {
+	text = strings.TrimRight(text, "\r\n ")
+	if text == "" {
+		return
+	}
+	lines := strings.Split(text, "\n")
+	for _, l := range lines[max(0, len(lines)-agentStderr):] {
+		agentFact(p, key, render.OneLine(l, agentText))
+	}
+}

@@ -1,0 +1,147 @@
+package pretty
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// The list of tests: one line each, under the name of their suite.
+
+// suiteTitle is the heading under which a case is listed.
+func suiteTitle(p *render.Printer, c *result.Case, suites []result.Suite) string {
+	name, file := c.Suite, c.File
+	for _, s := range suites {
+		if s.Name == c.Suite {
+			file = s.File
+		}
+	}
+	return titleOf(p, name, file)
+}
+
+// fileTitle is the heading that a phase outside the tests belongs under; ""
+// when its file is that of no suite, but one that suites import.
+func fileTitle(p *render.Printer, ph *result.Phase, suites []result.Suite) string {
+	for _, s := range suites {
+		if s.File == ph.File {
+			return titleOf(p, s.Name, s.File)
+		}
+	}
+	return ""
+}
+
+func titleOf(p *render.Printer, name, file string) string {
+	switch {
+	case name == "" && file == "":
+		return ""
+	case name == "" || name == file:
+		return p.Paint(term.Strong, term.Escape(file))
+	case file == "":
+		return p.Paint(term.Strong, term.Escape(name))
+	}
+	return p.Paint(term.Strong, term.Escape(name)) + p.Faint("  "+term.Escape(file))
+}
+
+// listCase writes the line of a case. Why it did not pass is explained once,
+// below the list.
+func listCase(p *render.Printer, c *result.Case) {
+	name := term.Escape(c.Name)
+	if c.Status == result.Skip {
+		reason := ""
+		if c.Message != "" {
+			reason = "  skipped: " + render.OneLine(c.Message, p.Across(14+display.Width(name)))
+		}
+		p.Line(2, p.Glyph(c.Status), " ", p.Faint(name+reason))
+		return
+	}
+	p.Line(2, p.Glyph(c.Status), " ", name, p.Took(c.DurationMS), explain.Remarks(p, c))
+	for _, w := range c.Warnings {
+		p.Line(6, p.Paint(term.Warn, "warning: "), render.OneLine(w, p.Across(15)))
+	}
+	if !p.Verbose {
+		return
+	}
+	for i, a := range c.Attempts {
+		for j := range a.Phases {
+			casePhase(p, &a.Phases[j], fmt.Sprintf("try %d, ", i+1))
+		}
+	}
+	for i := range c.Phases {
+		casePhase(p, &c.Phases[i], "")
+	}
+	listPassed(p, c)
+}
+
+// casePhase writes the line of a hook or step of a test, and what one that
+// failed wrote.
+func casePhase(p *render.Printer, ph *result.Phase, of string) {
+	p.Line(6, p.Glyph(ph.Status), " ", p.Faint(of+term.Escape(ph.Phase)+": "), term.Escape(ph.Name), p.Took(ph.DurationMS))
+	if text := strings.TrimSpace(ph.Output); text != "" {
+		for line := range strings.SplitSeq(text, "\n") {
+			p.Line(8, p.Faint("│ "), render.OneLine(line, render.LongestLine))
+		}
+	}
+}
+
+// listPhase writes the line of a hook or a fixture step.
+func listPhase(p *render.Printer, ph *result.Phase) {
+	p.Line(2, p.Glyph(ph.Status), " ", p.Faint(term.Escape(ph.Phase)+": "), term.Escape(ph.Name), p.Took(ph.DurationMS))
+	if ph.Status == result.Skip && ph.Message != "" {
+		p.Line(6, p.Faint(render.OneLine(ph.Message, render.LongestLine)))
+	}
+	for _, w := range ph.Warnings {
+		p.Line(6, p.Paint(term.Warn, "warning: "), render.OneLine(w, render.LongestLine))
+	}
+}
+
+// list writes all tests of a record under their suites, the phases of a file
+// round its tests.
+func list(p *render.Printer, r *result.Run) error {
+	written := make([]bool, len(r.Phases))
+	phases := func(wanted func(*result.Phase) bool) {
+		for i := range r.Phases {
+			if !written[i] && wanted(&r.Phases[i]) {
+				written[i] = true
+				listPhase(p, &r.Phases[i])
+			}
+		}
+	}
+	first, current, file := true, "", ""
+	for c, err := range result.Select(r.Cases) {
+		if err != nil {
+			return err
+		}
+		if key := c.Suite + "\x00" + explain.SuiteFile(c, r.Suites); first || key != current {
+			phases(func(ph *result.Phase) bool { return !first && !explain.BeforeTests(ph) && ph.File == file })
+			p.Blank()
+			if title := suiteTitle(p, c, r.Suites); title != "" {
+				p.Line(0, title)
+			}
+			current, file = key, explain.SuiteFile(c, r.Suites)
+			phases(func(ph *result.Phase) bool {
+				return explain.BeforeTests(ph) && (ph.File == file || first && !ofSuite(ph, r.Suites))
+			})
+			first = false
+		}
+		listCase(p, c)
+	}
+	if first && len(r.Phases) > 0 {
+		p.Blank()
+	}
+	phases(func(*result.Phase) bool { return true })
+	return nil
+}
+
+func ofSuite(ph *result.Phase, suites []result.Suite) bool {
+	for _, s := range suites {
+		if s.File == ph.File {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,361 @@
+package pretty
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// LiveOptions are the parts of a Live.
+type LiveOptions struct {
+	Out     io.Writer // where finished tests are listed
+	Palette term.Palette
+	Width   int // columns of Out; 0: not a terminal
+	// Status is the progress line (on stderr); nil for none.
+	Status *term.Status
+	// StatusPalette are the colours of the progress line.
+	StatusPalette term.Palette
+	// InOrder lists the tests in the order of the plan, holding back those
+	// that ended early: for logs. On a terminal they are listed as they end.
+	InOrder bool
+	Quiet   bool             // list nothing, only keep the progress line
+	Verbose bool             // as in Options
+	Now     func() time.Time // nil: time.Now
+	// Gather is how long a finished test may wait for others to be written
+	// together with; one that ends that long after the last is written at
+	// once. 0: each is.
+	Gather time.Duration
+}
+
+// Live is the Listener that shows a run while it goes on: every finished test
+// is listed, and a progress line shows the running tests. The end of
+// the report is the pretty format with Options.Listed.
+//
+// Event is for the recorder; the clock that repaints the progress line is a
+// goroutine of its own, which Close ends.
+type Live struct {
+	o    LiveOptions
+	p    *render.Printer
+	buf  bytes.Buffer // behind p
+	err  error
+	stop chan struct{}
+	done sync.WaitGroup
+
+	mu       sync.Mutex // guards what follows, against the clock
+	total    int
+	summary  result.Summary
+	started  time.Time
+	running  map[int]task
+	finished bool
+
+	listed bool // a heading was written
+	title  string
+	suites []result.Suite
+	next   int           // index of the next case, when in order
+	held   map[int]ready // cases that ended early, when in order
+	slow   slowest
+
+	gathered []byte    // not written yet
+	wrote    time.Time // when something was
+	later    *time.Timer
+}
+
+// task is a case that is being worked on.
+type task struct {
+	name  string
+	since time.Time
+}
+
+// ready is the text of a case that waits for those before it.
+type ready struct {
+	title, text string
+}
+
+// slowest is the slowest test so far.
+type slowest struct {
+	name string
+	ms   float64
+}
+
+// NewLive returns a Live. Close it when the run is over.
+func NewLive(o LiveOptions) *Live {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	l := &Live{o: o, running: map[int]task{}, held: map[int]ready{}, stop: make(chan struct{})}
+	l.p = render.NewPrinter(&l.buf, &result.Run{}, render.Options{Palette: o.Palette, Width: o.Width, Verbose: o.Verbose})
+	if o.Status.Live() {
+		l.done.Go(l.clock)
+	}
+	return l
+}
+
+// clock repaints the progress line between events: the time goes on while a
+// server is silent.
+func (l *Live) clock() {
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.stop:
+			return
+		case <-tick.C:
+			l.repaint()
+		}
+	}
+}
+
+func (l *Live) repaint() {
+	if !l.o.Status.Due() {
+		return
+	}
+	l.mu.Lock()
+	line := l.progress()
+	l.mu.Unlock()
+	l.o.Status.Set(line)
+}
+
+// Event shows one event.
+func (l *Live) Event(e result.Event, r *result.Run) {
+	l.mu.Lock()
+	switch e := e.(type) {
+	case result.RunStarted:
+		l.total, l.started, l.suites = e.Total, l.o.Now(), e.Suites
+		l.start(e)
+	case result.CaseStarted:
+		l.running[e.Index] = task{e.Name, l.o.Now()}
+	case result.CaseFinished:
+		delete(l.running, e.Case.Index)
+		l.summary = r.Summary
+		if e.Case.DurationMS > l.slow.ms && e.Case.Status != result.Skip {
+			l.slow = slowest{e.Case.Name, e.Case.DurationMS}
+		}
+		l.testCase(e.Case)
+	case result.PhaseFinished:
+		l.phase(&e.Phase)
+	case result.RunFinished:
+		l.finished = true
+		l.release(true)
+		l.flush()
+	}
+	l.mu.Unlock()
+	if _, ok := e.(result.RunFinished); ok {
+		l.o.Status.Clear()
+		return
+	}
+	l.repaint()
+}
+
+func (l *Live) start(e result.RunStarted) {
+	if l.o.Quiet {
+		return
+	}
+	banner(l.p, &result.Run{Tool: e.Tool, Suites: e.Suites, Summary: result.Summary{Total: e.Total}, Parallel: e.Parallel})
+	l.write()
+}
+
+// testCase lists a case now, or when those before it have ended.
+func (l *Live) testCase(c *result.Case) {
+	if l.o.Quiet {
+		return
+	}
+	listCase(l.p, c)
+	t := ready{title: suiteTitle(l.p, c, l.suites), text: l.take()}
+	if !l.o.InOrder {
+		l.list(t)
+		return
+	}
+	l.held[c.Index] = t
+	l.release(false)
+}
+
+// release lists the held cases that are next; all of them at the end.
+func (l *Live) release(all bool) {
+	for {
+		t, ok := l.held[l.next]
+		if !ok {
+			break
+		}
+		delete(l.held, l.next)
+		l.next++
+		l.list(t)
+	}
+	if all {
+		for _, i := range slices.Sorted(maps.Keys(l.held)) {
+			l.list(l.held[i])
+		}
+		clear(l.held)
+	}
+}
+
+func (l *Live) list(t ready) {
+	text := t.text
+	if !l.listed || t.title != l.title {
+		l.listed, l.title = true, t.title
+		head := "\n"
+		if t.title != "" {
+			head += t.title + "\n"
+		}
+		text = head + text
+	}
+	l.print(text)
+}
+
+func (l *Live) phase(ph *result.Phase) {
+	if l.o.Quiet {
+		return
+	}
+	// A phase of another file is listed below that file's heading.
+	if title := fileTitle(l.p, ph, l.suites); title != "" && (!l.listed || title != l.title) {
+		l.release(false)
+		l.list(ready{title: title})
+	}
+	listPhase(l.p, ph)
+	l.write()
+}
+
+// take returns what the printer wrote.
+func (l *Live) take() string {
+	l.p.Flush()
+	text := l.buf.String()
+	l.buf.Reset()
+	return text
+}
+
+// write shows what the printer wrote at once. It does not count as a test: the
+// first of those is never held back.
+func (l *Live) write() {
+	l.gathered = append(l.gathered, l.take()...)
+	wrote := l.wrote
+	l.flush()
+	l.wrote = wrote
+}
+
+// print writes the text of a test, now or together with those that follow: with
+// fast servers a write for each costs more than judging it.
+func (l *Live) print(text string) {
+	l.gathered = append(l.gathered, text...)
+	if wait := l.o.Gather - l.o.Now().Sub(l.wrote); wait <= 0 {
+		l.flush()
+	} else if l.later == nil {
+		l.later = time.AfterFunc(wait, func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.flush()
+		})
+	}
+}
+
+// flush writes what was gathered. The caller holds mu.
+func (l *Live) flush() {
+	if l.later != nil {
+		l.later.Stop()
+		l.later = nil
+	}
+	if l.err == nil && len(l.gathered) > 0 {
+		l.err = l.o.Status.Print(l.o.Out, string(l.gathered))
+	}
+	l.gathered, l.wrote = l.gathered[:0], l.o.Now()
+}
+
+// Err returns the first error of writing, after which nothing is listed.
+func (l *Live) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// Close takes the progress line away and stops its clock.
+func (l *Live) Close() {
+	select {
+	case <-l.stop:
+		return
+	default:
+	}
+	close(l.stop)
+	l.done.Wait()
+	l.mu.Lock()
+	l.flush()
+	l.mu.Unlock()
+	l.o.Status.Clear()
+}
+
+// progress composes the line: how far, what went wrong, how long, how long
+// still, and what is being waited for.
+func (l *Live) progress() string {
+	if l.finished || l.started.IsZero() {
+		return ""
+	}
+	pal := l.o.StatusPalette
+	s := l.summary
+	elapsed := l.o.Now().Sub(l.started)
+	parts := []string{pal.Paint(term.Strong, fmt.Sprintf("%d/%d", s.Total, l.total))}
+	add := func(st term.Style, n int, text string) {
+		if n > 0 {
+			parts = append(parts, pal.Paint(st, fmt.Sprintf("%d %s", n, text)))
+		}
+	}
+	add(term.Bad, s.Failed, "failed")
+	add(term.Broken, s.Errored, display.Plural(s.Errored, "error"))
+	add(term.Faint, s.Skipped, "skipped")
+	parts = append(parts, clockTime(elapsed))
+	if eta := l.eta(elapsed); eta != "" {
+		parts = append(parts, pal.Paint(term.Faint, eta))
+	}
+	if now := l.current(); now != "" {
+		parts = append(parts, now)
+	}
+	if l.slow.ms >= 1000 {
+		parts = append(parts, pal.Paint(term.Faint, "slowest "+render.OneLine(l.slow.name, 30)+" "+render.Duration(l.slow.ms)))
+	}
+	return strings.Join(parts, pal.Paint(term.Faint, " · "))
+}
+
+// current names the case that has been running longest, and for how long.
+func (l *Live) current() string {
+	var oldest task
+	for _, i := range slices.Sorted(maps.Keys(l.running)) {
+		if t := l.running[i]; oldest.since.IsZero() || t.since.Before(oldest.since) {
+			oldest = t
+		}
+	}
+	if oldest.since.IsZero() {
+		return ""
+	}
+	text := render.OneLine(oldest.name, 50)
+	if d := l.o.Now().Sub(oldest.since); d >= time.Second {
+		text += " " + clockTime(d)
+	}
+	if n := len(l.running) - 1; n > 0 {
+		text += l.o.StatusPalette.Paint(term.Faint, fmt.Sprintf(" +%d", n))
+	}
+	return text
+}
+
+// eta guesses the time left from the rate so far, once that says something.
+func (l *Live) eta(elapsed time.Duration) string {
+	done, left := l.summary.Total-l.summary.Skipped, l.total-l.summary.Total
+	if done < 3 || left <= 0 || elapsed < 2*time.Second {
+		return ""
+	}
+	return "about " + clockTime(elapsed/time.Duration(done)*time.Duration(left)) + " left"
+}
+
+// clockTime writes a duration in whole seconds.
+func clockTime(d time.Duration) string {
+	s := int(d / time.Second)
+	if s < 60 {
+		return fmt.Sprintf("%d s", s)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}

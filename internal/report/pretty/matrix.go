@@ -1,0 +1,291 @@
+package pretty
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// WriteMatrix writes tests by servers: a row for each test, a column for each
+// server, and below them what a server has in sum. Tests of a list of servers
+// share a row; without lists there is one column a server that is used.
+func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
+	m := &matrix{Printer: render.NewPrinter(w, r, o), column: map[string]int{}, findings: map[string]int{}}
+	for _, f := range r.Findings {
+		if f.Severity == "error" {
+			m.findings[f.Server]++
+		}
+	}
+	if err := m.read(); err != nil {
+		return err
+	}
+	m.measure()
+	banner(m.Printer, r)
+	listFailedPhases(m.Printer, r)
+	m.Blank()
+	m.header()
+	for i := range m.rows {
+		m.row(&m.rows[i])
+	}
+	m.sums()
+	m.rollupTable()
+	m.Blank()
+	m.Line(0, m.Faint("✓ passed  ✗ failed  ! no response  - skipped  · not run on this server"))
+	if m.differ > 0 {
+		m.Line(0, m.Paint(term.Warn, fmt.Sprintf("≠ the servers differ in %s", display.Count(m.differ, "test"))))
+	}
+	for _, f := range explain.Folded(r.Findings) {
+		if f.Severity == "error" {
+			m.Line(0, m.Paint(term.Bad, "FINDING  "), term.Escape(f.Kind), ": ", render.OneLine(explain.FindingLine(f), render.LongestLine))
+		}
+	}
+	if err := explain.EachWarning(m.Printer, r, func(w *explain.Warning) {
+		m.Line(0, m.Paint(term.Warn, "WARN  "), render.OneLine(w.MessageLine(), render.LongestLine))
+	}); err != nil {
+		return err
+	}
+	m.Line(0, explain.Summary(m.Printer, r))
+	return m.Flush()
+}
+
+type matrix struct {
+	*render.Printer
+	servers []matrixServer
+	column  map[string]int // server → place in servers
+	// findings counts those of each server that made the run fail.
+	findings map[string]int
+	rows     []matrixRow
+	name     int   // cells of the first column
+	widths   []int // cells of the others
+	differ   int
+}
+
+// matrixServer is a column and its sums.
+type matrixServer struct {
+	name          string
+	passed, total int
+	score         float64
+	scores        int
+	ms            float64
+	metrics       map[string]*result.Rollup
+}
+
+// matrixRow is a test, or the title of a suite when it has no cells.
+type matrixRow struct {
+	name  string
+	cells []matrixCell
+}
+
+type matrixCell struct {
+	status result.Status // "" for a test that is not run on this server
+	score  *float64
+}
+
+func (m *matrix) read() error {
+	rows := map[string]int{}
+	title := ""
+	for c, err := range result.Select(m.Run.Cases) {
+		if err != nil {
+			return err
+		}
+		suite := cmp.Or(c.Suite, explain.SuiteFile(c, m.Run.Suites))
+		if suite != title || len(m.rows) == 0 {
+			title = suite
+			m.rows = append(m.rows, matrixRow{name: suite})
+			clear(rows)
+		}
+		name := strings.TrimSuffix(c.Name, " @"+c.Server)
+		i, ok := rows[name]
+		if !ok {
+			i = len(m.rows)
+			rows[name] = i
+			m.rows = append(m.rows, matrixRow{name: name, cells: []matrixCell{}})
+		}
+		m.add(&m.rows[i], c)
+	}
+	return nil
+}
+
+func (m *matrix) add(row *matrixRow, c *result.Case) {
+	at, ok := m.column[c.Server]
+	if !ok {
+		at = len(m.servers)
+		m.column[c.Server] = at
+		m.servers = append(m.servers, matrixServer{name: c.Server, metrics: map[string]*result.Rollup{}})
+	}
+	for len(row.cells) <= at {
+		row.cells = append(row.cells, matrixCell{})
+	}
+	if have := &row.cells[at]; have.status == "" || explain.Failed(c.Status) {
+		have.status, have.score = c.Status, c.Score
+	}
+	s := &m.servers[at]
+	s.ms += c.DurationMS
+	if c.Status != result.Skip {
+		s.total++
+	}
+	if c.Status == result.Pass {
+		s.passed++
+	}
+	if c.Score != nil {
+		s.score += *c.Score
+		s.scores++
+	}
+	for _, v := range c.DerivedMetrics {
+		if s.metrics[v.Name] == nil {
+			s.metrics[v.Name] = &result.Rollup{Name: v.Name}
+		}
+		roll := s.metrics[v.Name]
+		roll.Mean = (roll.Mean*float64(roll.Count) + v.Value) / float64(roll.Count+1)
+		roll.Count++
+	}
+}
+
+const (
+	matrixNameMost   = 60
+	matrixServerMost = 24
+)
+
+func (m *matrix) measure() {
+	m.name = len("time in calls")
+	for i := range m.rows {
+		m.name = max(m.name, min(matrixNameMost, display.Width(term.Escape(m.rows[i].name))+2))
+	}
+	for i := range m.servers {
+		m.widths = append(m.widths, max(8, min(matrixServerMost, display.Width(m.serverName(i)))))
+	}
+}
+
+func (m *matrix) serverName(i int) string {
+	return term.Escape(cmp.Or(m.servers[i].name, "(no server)"))
+}
+
+// write writes a line of the table; paint colours a cell after it was padded.
+func (m *matrix) write(name string, cells []string, paint func(i int, s string) string) {
+	text := name
+	for i, c := range cells {
+		text += "  " + paint(i, term.Pad(display.Truncate(c, m.widths[i]), m.widths[i]))
+	}
+	m.Line(0, text)
+}
+
+func (m *matrix) fitName(s string) string {
+	return term.Pad(display.Truncate(term.Escape(s), m.name), m.name)
+}
+
+func (m *matrix) header() {
+	var cells []string
+	for i := range m.servers {
+		cells = append(cells, m.serverName(i))
+	}
+	m.write(m.fitName(""), cells, func(_ int, s string) string { return m.Paint(term.Strong, s) })
+}
+
+func (m *matrix) row(row *matrixRow) {
+	if row.cells == nil {
+		if row.name != "" {
+			m.Line(0, m.Paint(term.Strong, render.OneLine(row.name, render.LongestLine)))
+		}
+		return
+	}
+	var cells []string
+	seen := map[result.Status]bool{}
+	for i := range m.servers {
+		var c matrixCell
+		if i < len(row.cells) {
+			c = row.cells[i]
+		}
+		if c.status == "" {
+			cells = append(cells, "·")
+			continue
+		}
+		seen[c.status] = true
+		_, mark := render.VerdictStyle(c.status)
+		if c.score != nil {
+			mark += " " + render.Number(*c.score)
+		}
+		cells = append(cells, mark)
+	}
+	delete(seen, result.Skip)
+	if len(seen) > 1 {
+		m.differ++
+		cells[len(cells)-1] = term.Pad(cells[len(cells)-1], m.widths[len(cells)-1]-2) + " ≠"
+	}
+	m.write(m.fitName("  "+row.name), cells, func(i int, s string) string {
+		if i < len(row.cells) && row.cells[i].status != "" {
+			st, _ := render.VerdictStyle(row.cells[i].status)
+			return m.Paint(st, s)
+		}
+		return m.Faint(s)
+	})
+}
+
+// sums writes what each server has in sum.
+func (m *matrix) sums() {
+	if len(m.servers) == 0 {
+		return
+	}
+	m.Blank()
+	line := func(name string, value func(s *matrixServer) string) {
+		var cells []string
+		some := false
+		for i := range m.servers {
+			v := value(&m.servers[i])
+			some = some || v != ""
+			cells = append(cells, v)
+		}
+		if some {
+			m.write(m.fitName(name), cells, func(_ int, s string) string { return s })
+		}
+	}
+	line("passed", func(s *matrixServer) string { return fmt.Sprintf("%d/%d", s.passed, s.total) })
+	line("findings", func(s *matrixServer) string {
+		if n := m.findings[s.name]; n > 0 {
+			return fmt.Sprintf("✗ %d", n)
+		}
+		return ""
+	})
+	line("score, mean", func(s *matrixServer) string {
+		if s.scores == 0 {
+			return ""
+		}
+		return render.Number(s.score / float64(s.scores))
+	})
+	line("time in calls", func(s *matrixServer) string { return render.Duration(s.ms) })
+}
+
+// rollupTable writes the metrics of the run: name, mean and count, and the mean
+// on each server where there are several.
+func (m *matrix) rollupTable() {
+	if len(m.Run.Rollups) == 0 {
+		return
+	}
+	m.Heading("Metric rollups")
+	width := len("metric")
+	for _, r := range m.Run.Rollups {
+		width = max(width, display.Width(render.OneLine(r.Name, render.LongestLine)))
+	}
+	row := func(paint term.Style, name, mean, count string, on func(i int) string) {
+		text := "  " + term.Pad(name, width) + "  " + term.Pad(mean, 8) + "  " + term.Pad(count, 5)
+		for i := 0; i < len(m.servers) && len(m.servers) > 1; i++ {
+			text += "  " + term.Pad(display.Truncate(on(i), m.widths[i]), m.widths[i])
+		}
+		m.Line(0, m.Paint(paint, strings.TrimRight(text, " ")))
+	}
+	row(term.Strong, "metric", "mean", "count", m.serverName)
+	for _, r := range m.Run.Rollups {
+		row(term.Plain, render.OneLine(r.Name, render.LongestLine), render.Number(r.Mean), fmt.Sprint(r.Count), func(i int) string {
+			if v := m.servers[i].metrics[r.Name]; v != nil {
+				return render.Number(v.Mean)
+			}
+			return "·"
+		})
+	}
+}

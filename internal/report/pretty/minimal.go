@@ -1,0 +1,55 @@
+package pretty
+
+import (
+	"io"
+	"strings"
+
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// WriteMinimal writes one line for everything that made the run fail, one for
+// each warning, and the summary.
+func WriteMinimal(w io.Writer, r *result.Run, o render.Options) error {
+	p := render.NewPrinter(w, r, o)
+	entry := func(st term.Style, word string, parts ...string) {
+		text := ""
+		for _, s := range parts {
+			if s != "" {
+				text += " " + s
+			}
+		}
+		p.Line(0, p.Paint(st, word), text)
+	}
+	for i := range r.Phases {
+		if ph := &r.Phases[i]; ph.Status == result.Fail || ph.Status == result.Error {
+			st, word := explain.PhaseWord(ph)
+			entry(st, word, render.Colon(render.Place(ph.File, ph.Line, 0)), render.Colon(term.Escape(ph.Phase+" "+ph.Name)), render.OneLine(ph.Message, render.LongestLine))
+		}
+	}
+	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+		if err != nil {
+			return err
+		}
+		st, _ := render.VerdictStyle(c.Status)
+		line := c.Line
+		if f := explain.Failing(c.Assertions); len(f) > 0 && f[0].Line > 0 && f[0].File == "" {
+			line = f[0].Line
+		}
+		entry(st, strings.ToUpper(string(c.Status)), render.Colon(render.Place(c.File, line, 0)), render.Colon(term.Escape(c.Name)), render.OneLine(c.Message, render.LongestLine))
+	}
+	for _, f := range explain.Folded(r.Findings) {
+		if f.Severity == "error" {
+			entry(term.Bad, "FINDING", render.Colon(render.Place(f.File, f.Line, 0)), render.Colon(term.Escape(f.Kind)), render.OneLine(explain.FindingLine(f), render.LongestLine))
+		}
+	}
+	if err := explain.EachWarning(p, r, func(w *explain.Warning) {
+		entry(term.Warn, "WARN", render.Colon(render.Place(w.File, w.Line, 0)), render.OneLine(w.MessageLine(), render.LongestLine))
+	}); err != nil {
+		return err
+	}
+	p.Line(0, explain.Summary(p, r))
+	return p.Flush()
+}

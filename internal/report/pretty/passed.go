@@ -1,0 +1,62 @@
+package pretty
+
+import (
+	"fmt"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// How much of the exchanges of a test that passed verbose output shows.
+const (
+	passedExchanges = 20
+	passedMessages  = 10
+)
+
+// passed writes below the line of a test that passed what verbose output
+// promises: what was checked, and what went over the wire, a line for each
+// frame.
+func listPassed(p *render.Printer, c *result.Case) {
+	if c.Status != result.Pass {
+		return // explained with the failures
+	}
+	for i := range c.Assertions {
+		a := &c.Assertions[i]
+		if a.Pass {
+			p.Line(6, p.Paint(term.Good, "✓ "), p.Faint(explain.Label(a)), explain.Weighed(p, a))
+		}
+	}
+	for i := range c.Exchanges {
+		if i == passedExchanges {
+			p.Line(6, p.Faint(fmt.Sprintf("… and %s", display.Count(len(c.Exchanges)-i, "more exchange"))))
+			return
+		}
+		passedExchange(p, &c.Exchanges[i])
+	}
+}
+
+func passedExchange(p *render.Printer, x *result.Exchange) {
+	p.Line(6, p.Faint(explain.ExchangeTitle(x)))
+	frame := func(arrow, raw string) { p.Line(6, p.Faint(arrow), render.OneLine(raw, render.LongestLine)) }
+	frame("→ ", x.Request)
+	for i, m := range x.During {
+		if i == passedMessages {
+			p.Line(6, p.Faint(fmt.Sprintf("… and %s", display.Count(len(x.During)-i, "more message"))))
+			break
+		}
+		if m.Dir == "to-server" {
+			frame("→ ", m.Raw)
+			continue
+		}
+		frame("← ", m.Raw)
+	}
+	if x.Response != "" {
+		frame("← ", x.Response)
+	}
+	if x.Error != "" {
+		p.Line(6, p.Paint(term.Broken, "✗ "), render.OneLine(x.Error, render.LongestLine))
+	}
+}

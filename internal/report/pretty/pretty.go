@@ -1,0 +1,244 @@
+package pretty
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// Write writes the report for people: the list of tests (unless a Live
+// has shown it), then what went wrong, then the summary in the last line.
+func Write(w io.Writer, r *result.Run, o render.Options) error {
+	p := render.NewPrinter(w, r, o)
+	if !o.Listed {
+		banner(p, r)
+		if err := list(p, r); err != nil {
+			return err
+		}
+	}
+	listFailedPhases(p, r)
+	if err := listFailures(p, r); err != nil {
+		return err
+	}
+	listFindings(p, r)
+	listServers(p, r)
+	listRollups(p, r)
+	for _, n := range r.Notes {
+		p.Blank()
+		p.Line(0, p.Paint(term.Warn, "note: "), render.OneLine(n, render.LongestLine))
+	}
+	p.Blank()
+	for _, sp := range o.Written {
+		p.Line(0, p.Faint("wrote the "+sp.Format+" report to "), term.Escape(sp.Path))
+	}
+	p.Line(0, explain.Summary(p, r))
+	return p.Flush()
+}
+
+func banner(p *render.Printer, r *result.Run) {
+	parts := []string{strings.TrimSpace(term.Escape(r.Tool.Name) + " " + term.Escape(r.Tool.Version))}
+	if n := len(r.Suites); n > 1 {
+		parts = append(parts, display.Count(n, "suite"))
+	}
+	parts = append(parts, display.Count(r.Summary.Total, "test"))
+	if r.Parallel > 1 {
+		parts = append(parts, fmt.Sprintf("%d calls in flight per server", r.Parallel))
+	}
+	p.Line(0, p.Faint(strings.Join(parts, " · ")))
+}
+
+// failedPhases comes first: a failed setup is the cause of the failures below.
+func listFailedPhases(p *render.Printer, r *result.Run) {
+	first := true
+	for i := range r.Phases {
+		ph := &r.Phases[i]
+		if ph.Status != result.Fail && ph.Status != result.Error {
+			continue
+		}
+		if first {
+			p.Heading("Setup, hooks and teardown")
+			first = false
+		}
+		p.Blank()
+		explain.Phase(p, 0, ph)
+	}
+}
+
+// group is a failure with those that have the same cause.
+type group struct {
+	first  *result.Case
+	others []*result.Case // the first few
+	more   int            // others beyond these
+	rows   bool           // they are rows of one test
+}
+
+// failures explains the cases that did not pass. Those that have a cause in
+// common are grouped.
+func listFailures(p *render.Printer, r *result.Run) error {
+	var groups []*group
+	known, all := map[*explain.Cause]*group{}, explain.Causes{Verbose: p.Verbose}
+	dropped := 0
+	for c, err := range result.Select(r.Cases, result.Fail, result.Error) {
+		if err != nil {
+			return err
+		}
+		why, first := all.Of(c)
+		if g := known[why]; !first && g != nil {
+			if len(g.others) < explain.MostNames {
+				g.others = append(g.others, c)
+			} else {
+				g.more++
+			}
+			continue
+		}
+		if len(groups) == explain.MostFailures && !p.Verbose {
+			dropped++
+			continue
+		}
+		g := &group{first: c}
+		groups = append(groups, g)
+		if why != nil {
+			g.rows = why.Rows
+			known[why] = g
+		}
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	p.Heading("Failures")
+	for i, g := range groups {
+		explain.Failure(p, i+1, g.first)
+		sameWay(p, g)
+	}
+	if dropped > 0 {
+		p.Blank()
+		p.Line(0, p.Paint(term.Warn, fmt.Sprintf("… and %s, not shown here: see the list of tests, or ask for verbose output", display.Count(dropped, "more failure"))))
+	}
+	return nil
+}
+
+// sameWay lists the failures of a group that are not explained, with what
+// differs in rows.
+func sameWay(p *render.Printer, g *group) {
+	if len(g.others) == 0 {
+		return
+	}
+	if g.rows {
+		p.Line(3, p.Faint("and in the same way:"))
+	} else {
+		p.Line(3, p.Faint("and for the same reason:"))
+	}
+	for _, c := range g.others {
+		text := term.Escape(c.Name)
+		if g.rows && c.Message != g.first.Message {
+			text += "  " + p.Faint(render.OneLine(explain.Reason(c), render.LongestLine))
+		}
+		p.Line(5, p.Glyph(c.Status), " ", text)
+	}
+	if g.more > 0 {
+		p.Line(5, p.Faint(fmt.Sprintf("… and %d more", g.more)))
+	}
+}
+
+// findings lists the findings, which belong to no test.
+func listFindings(p *render.Printer, r *result.Run) {
+	var last result.Finding // without its excerpt
+	for _, f := range explain.Folded(r.Findings) {
+		if explain.OfPhase(f) {
+			continue // reported with its hook or step
+		}
+		excerpt := f.Excerpt
+		if f.Excerpt = ""; f == last && excerpt != "" {
+			p.Line(4, p.Faint("│ "), render.OneLine(excerpt, render.LongestExcerpt))
+			continue
+		}
+		if last == (result.Finding{}) {
+			p.Heading("Findings outside the tests")
+		}
+		last = f
+		st, mark := term.Bad, "✗ "
+		switch f.Severity {
+		case "warning":
+			st, mark = term.Warn, "! "
+		case "info":
+			st, mark = term.Faint, "- "
+		}
+		p.Line(2, p.Paint(st, mark+term.Escape(f.Kind)), "  ", render.OneLine(explain.OnServer(f), render.LongestLine))
+		if f.File != "" {
+			p.Line(4, p.Paint(term.Accent, render.Place(f.File, f.Line, 0)))
+		}
+		if excerpt != "" {
+			p.Line(4, p.Faint("│ "), render.OneLine(excerpt, render.LongestExcerpt))
+		}
+	}
+}
+
+// servers lists the servers if verbose; otherwise those whose certificate was not
+// verified or whose stderr is not shown with a test.
+func listServers(p *render.Printer, r *result.Run) {
+	first := true
+	for i := range r.Servers {
+		s := &r.Servers[i]
+		if !p.Verbose && !s.Insecure && (s.Stderr == "" || p.StderrShown[s]) {
+			continue
+		}
+		if first {
+			p.Heading("Servers")
+			first = false
+		}
+		server(p, s)
+	}
+}
+
+func server(p *render.Printer, s *result.Server) {
+	parts := []string{term.Escape(s.Transport)}
+	add := func(text string) {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if s.ServerInfo != nil {
+		add(strings.TrimSpace(term.Escape(s.ServerInfo.Name) + " " + term.Escape(s.ServerInfo.Version)))
+	}
+	add(term.Escape(s.Protocol))
+	if s.StartMS > 0 {
+		add("started in " + render.Duration(s.StartMS))
+	}
+	if s.Starts > 1 {
+		add(fmt.Sprintf("%d starts", s.Starts))
+	}
+	add(term.Escape(s.Exit))
+	p.Line(2, p.Paint(term.Strong, term.Escape(s.Name)), "  ", render.OneLine(s.Target, render.LongestLine), p.Faint("  "+strings.Join(parts, " · ")))
+	if s.Insecure {
+		p.Line(4, p.Paint(term.Warn, "its TLS certificate was not verified (insecure: true)"))
+	}
+	if len(s.Tolerated) > 0 {
+		p.Line(4, p.Faint("tolerated: "+term.Escape(strings.Join(s.Tolerated, ", "))))
+	}
+	if s.Stderr != "" && !p.StderrShown[s] {
+		p.Line(4, p.Faint("stderr"))
+		p.Block(4, s.Stderr, render.StderrLines, true)
+	}
+}
+
+// rollups writes the table of metrics over the run.
+func listRollups(p *render.Printer, r *result.Run) {
+	if len(r.Rollups) == 0 {
+		return
+	}
+	p.Heading("Metric rollups")
+	width := 0
+	for _, m := range r.Rollups {
+		width = max(width, display.Width(term.Escape(m.Name)))
+	}
+	for _, m := range r.Rollups {
+		p.Line(2, term.Pad(term.Escape(m.Name), width), "  mean ", p.Paint(term.Strong, term.Pad(render.Number(m.Mean), 6)),
+			p.Faint(fmt.Sprintf("  over %s", display.Count(m.Count, "test"))))
+	}
+}

@@ -1,0 +1,206 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"mcptest/internal/display"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// Printer writes lines of text for people.
+type Printer struct {
+	Out
+	Options
+	Run         *result.Run
+	StderrShown map[*result.Server]bool // written together with a test
+}
+
+// NewPrinter returns a Printer of a run in front of w.
+func NewPrinter(w io.Writer, r *result.Run, o Options) *Printer {
+	return &Printer{Out: NewOut(w), Run: r, Options: o}
+}
+
+// Line writes one line, indented by so many blanks. The parts must have been
+// escaped.
+func (p *Printer) Line(indent int, parts ...string) {
+	text := strings.TrimRight(strings.Join(parts, ""), " ")
+	if text != "" {
+		text = strings.Repeat(" ", indent) + text
+	}
+	p.Put(text, "\n")
+}
+
+// Blank writes an empty line.
+func (p *Printer) Blank() { p.Put("\n") }
+
+// Heading starts a section.
+func (p *Printer) Heading(text string) {
+	p.Blank()
+	p.Line(0, p.Paint(term.Strong, text))
+}
+
+// Paint styles a text as the palette of the report has it; Faint does so for
+// what matters less.
+func (p *Printer) Paint(st term.Style, s string) string { return p.Palette.Paint(st, s) }
+func (p *Printer) Faint(s string) string                { return p.Paint(term.Faint, s) }
+
+// Block writes foreign text of several lines behind a gutter, so that none of
+// them starts with what a CI system takes for a command. At most so many
+// lines are written, the first and the last ones when tail is set; verbose writes all.
+func (p *Printer) Block(indent int, text string, most int, tail bool) {
+	text = strings.TrimRight(term.EscapeLines(text), "\n ")
+	lines := strings.Split(text, "\n")
+	cut := len(lines) - most
+	if p.Verbose || cut < 0 {
+		cut = 0
+	}
+	if cut > 0 && tail {
+		first := most / 4 // a cause is often in the first lines
+		lines = slices.Replace(lines, first, first+cut+1, fmt.Sprintf("[%s left out]", display.Count(cut+1, "line")))
+	} else {
+		lines = lines[:len(lines)-cut]
+	}
+	for _, l := range lines {
+		p.Line(indent, p.Faint("│ "), p.Fit(l, indent+2))
+	}
+	if cut > 0 && !tail {
+		p.Line(indent, p.Faint(fmt.Sprintf("│ … %s more", display.Count(cut, "line"))))
+	}
+}
+
+// LongestLine is how many cells of one line of foreign text are shown.
+const LongestLine = 400
+
+// Fit truncates overlong lines.
+func (p *Printer) Fit(s string, indent int) string {
+	if p.Verbose || len(s) <= LongestLine {
+		return s
+	}
+	return display.Truncate(s, LongestLine-indent)
+}
+
+// Glyph is the mark of a verdict.
+func (p *Printer) Glyph(s result.Status) string {
+	st, mark := VerdictStyle(s)
+	return p.Paint(st, mark)
+}
+
+// VerdictStyle is the color and the mark of a status.
+func VerdictStyle(s result.Status) (term.Style, string) {
+	switch s {
+	case result.Pass:
+		return term.Good, "✓"
+	case result.Fail:
+		return term.Bad, "✗"
+	case result.Skip:
+		return term.Faint, "-"
+	}
+	return term.Broken, "!"
+}
+
+// Duration writes milliseconds with as many digits as are worth reading.
+func Duration(ms float64) string {
+	switch {
+	case ms < 10:
+		return fmt.Sprintf("%.1f ms", ms)
+	case ms < 999.5:
+		return fmt.Sprintf("%.0f ms", ms)
+	case ms < 59_950:
+		return fmt.Sprintf("%.2f s", ms/1000)
+	}
+	s := int(ms/1000 + 0.5)
+	if s < 3600 {
+		return fmt.Sprintf("%d min %02d s", s/60, s%60)
+	}
+	return fmt.Sprintf("%d h %02d min", s/3600, s/60%60)
+}
+
+// Number writes a score or a metric.
+func Number(f float64) string {
+	s := fmt.Sprintf("%.3f", f)
+	s = strings.TrimRight(s, "0")
+	return strings.TrimSuffix(s, ".")
+}
+
+// Place writes file:line:column, as far as known, escaped.
+func Place(file string, line, column int) string {
+	s := term.Escape(file)
+	if line > 0 {
+		s += fmt.Sprintf(":%d", line)
+		if column > 0 {
+			s += fmt.Sprintf(":%d", column)
+		}
+	}
+	return s
+}
+
+// OneLine escapes foreign text for the middle of a line and cuts it.
+func OneLine(s string, most int) string {
+	return display.Truncate(term.Escape(strings.TrimRight(s, "\r\n ")), most)
+}
+
+// How much of a failure is shown when the report is not verbose.
+const (
+	DiffLines      = 30
+	StderrLines    = 24
+	valueLines     = 12
+	LongestExcerpt = 240
+)
+
+// Message writes a message of one line or more in a colour.
+func (p *Printer) Message(indent int, st term.Style, text string) {
+	text = strings.Trim(term.EscapeLines(text), "\n ")
+	for i, l := range strings.Split(text, "\n") {
+		if i > 0 {
+			l = "│ " + l
+		}
+		p.Line(indent, p.Paint(st, p.Fit(l, indent)))
+	}
+}
+
+// Value writes a value behind its name, or below it if it has several lines.
+func (p *Printer) Value(indent int, name string, st term.Style, text string) {
+	if text == "" {
+		return
+	}
+	if !strings.Contains(strings.TrimRight(text, "\n"), "\n") {
+		p.Line(indent, p.Faint(name), p.Paint(st, p.Fit(term.Escape(text), indent)))
+		return
+	}
+	p.Line(indent, p.Faint(strings.TrimSpace(name)))
+	p.Block(indent, text, valueLines, false)
+}
+
+// Colon puts a colon behind a text that is there.
+func Colon(s string) string {
+	if s == "" {
+		return ""
+	}
+	return s + ":"
+}
+
+// Across is how many cells a line of the list has behind an indentation. The
+// list is an overview; what is truncated here is printed in full below.
+func (p *Printer) Across(indent int) int {
+	if p.Width > indent+20 && !p.Verbose {
+		return p.Width - indent
+	}
+	return LongestLine
+}
+
+// Took writes a duration in brackets; a slow one is highlighted, and a test
+// that never started has none.
+func (p *Printer) Took(ms float64) string {
+	if ms == 0 {
+		return ""
+	}
+	text := " (" + Duration(ms) + ")"
+	if ms >= 1000 {
+		return p.Paint(term.Warn, text)
+	}
+	return p.Faint(text)
+}
