@@ -1,0 +1,203 @@
+package contain
+
+import (
+	"iter"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// Schema is a schema that was read for Check.
+type Schema struct {
+	Doc   jsonv.Value
+	valid *jsonv.Schema
+}
+
+// Compile reads a schema. The error is a *jsonv.SchemaError.
+func Compile(doc jsonv.Value) (*Schema, error) {
+	valid, err := jsonv.CompileSchema(doc, jsonv.SchemaOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{Doc: doc, valid: valid}, nil
+}
+
+// compiler reads the keywords of one document into nodes.
+type compiler struct {
+	s      *solver
+	doc    jsonv.Value
+	draft  int // 4, 6, 7, 2019 or 2020
+	close  bool
+	nodes  map[string]*node // by pointer
+	nested bool             // a subschema has an $id, so references may lead elsewhere
+}
+
+func (s *solver) compile(doc jsonv.Value, closeObjects bool) *node {
+	c := &compiler{s: s, doc: doc, draft: draftOf(doc), close: closeObjects, nodes: map[string]*node{}}
+	for _, v := range doc.Members() {
+		c.nested = c.nested || hasID(v, 0)
+	}
+	return c.node(doc, "")
+}
+
+func draftOf(doc jsonv.Value) int {
+	uri := doc.Lookup("$schema").Text()
+	for name, draft := range map[string]int{"draft-04": 4, "draft-06": 6, "draft-07": 7, "2019-09": 2019} {
+		if strings.Contains(uri, name) {
+			return draft
+		}
+	}
+	return 2020
+}
+
+func hasID(v jsonv.Value, depth int) bool {
+	if depth > 100 {
+		return true
+	}
+	if v.Lookup("$id").Kind() == jsonv.KindString {
+		return true
+	}
+	for _, e := range v.Members() {
+		if hasID(e, depth+1) {
+			return true
+		}
+	}
+	for _, e := range v.Elems() {
+		if hasID(e, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// node reads the schema at a pointer. A node exists before its keywords are
+// read, so that references may lead back to it.
+func (c *compiler) node(v jsonv.Value, ptr string) *node {
+	if n := c.nodes[ptr]; n != nil {
+		return n
+	}
+	n := &node{id: c.s.newID()}
+	c.nodes[ptr] = n
+	if v.Kind() == jsonv.KindBool && !v.Bool() {
+		n.atoms = []*atom{c.atom(opTypes, 0)}
+	}
+	if v.Kind() != jsonv.KindObject {
+		return n
+	}
+	r := &reader{c: c, v: v, ptr: ptr, n: n}
+	r.read()
+	return n
+}
+
+func (c *compiler) atom(o op, on types) *atom { return &atom{id: c.s.newID(), op: o, on: on} }
+
+// reader reads the keywords of one schema object.
+type reader struct {
+	c   *compiler
+	v   jsonv.Value
+	ptr string
+	n   *node
+}
+
+func (r *reader) add(o op, on types) *atom {
+	a := r.c.atom(o, on)
+	r.n.atoms = append(r.n.atoms, a)
+	return a
+}
+
+func (r *reader) opaque(on types, text string) { r.add(opOpaque, on).text = text }
+
+// whole is the text of an opaque atom that depends on its surroundings.
+func (r *reader) whole(keyword string) string { return r.c.doc.String() + " " + r.ptr + " " + keyword }
+
+func (r *reader) sub(keys ...string) *node {
+	v, ptr := r.v, r.ptr
+	for _, k := range keys {
+		ptr = jsonv.AppendPointer(ptr, k)
+	}
+	v, _ = r.c.doc.Pointer(ptr)
+	return r.c.node(v, ptr)
+}
+
+func (r *reader) has(key string) bool { return !r.v.Lookup(key).IsAbsent() }
+
+func (r *reader) list(key string) []*node {
+	var out []*node
+	for i := range r.v.Lookup(key).Elems() {
+		out = append(out, r.sub(key, strconv.Itoa(i)))
+	}
+	return out
+}
+
+func (r *reader) read() {
+	if r.c.draft == 4 {
+		r.opaque(tAll, r.whole("draft 4"))
+		return
+	}
+	if r.has("$ref") {
+		r.ref()
+		if r.c.draft < 2019 {
+			return // siblings of $ref are ignored
+		}
+	}
+	if r.has("default") {
+		r.n.hints = append(r.n.hints, r.v.Lookup("default"))
+	}
+	r.n.hints = slices.AppendSeq(r.n.hints, values(r.v.Lookup("examples")))
+	r.scalars()
+	r.logic()
+	r.arrays()
+	r.objects()
+	r.declared()
+}
+
+func values(v jsonv.Value) iter.Seq[jsonv.Value] {
+	return func(yield func(jsonv.Value) bool) {
+		for _, e := range v.Elems() {
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// ref follows a reference within the document.
+func (r *reader) ref() {
+	ref := r.v.Lookup("$ref").Text()
+	if id := strings.TrimSuffix(r.c.doc.Lookup("$id").Text(), "#"); id != "" {
+		ref = "#" + strings.TrimPrefix(strings.TrimPrefix(ref, id), "#")
+		if !strings.HasPrefix(r.v.Lookup("$ref").Text(), "#") && !strings.HasPrefix(r.v.Lookup("$ref").Text(), id) {
+			ref = "?"
+		}
+	}
+	ptr, local := strings.CutPrefix(ref, "#")
+	target, ok := r.c.doc.Pointer(ptr)
+	if !local || !ok || r.c.nested || strings.Contains(ptr, "%") || ptr != "" && ptr[0] != '/' {
+		r.opaque(tAll, r.whole("$ref"))
+		return
+	}
+	r.add(opNode, tAll).rest = r.c.node(target, ptr)
+}
+
+// maxExponent bounds the numbers that are computed with.
+const maxExponent = 400
+
+// ratOf is the exact value of a number, nil for one that is too long to compute
+// with.
+func ratOf(v jsonv.Value) *big.Rat {
+	lit := v.Literal()
+	if len(lit) > maxExponent {
+		return nil
+	}
+	if i := strings.IndexAny(lit, "eE"); i >= 0 && len(strings.TrimLeft(lit[i+1:], "+-0")) > 2 {
+		return nil
+	}
+	r, ok := new(big.Rat).SetString(lit)
+	if !ok {
+		return nil
+	}
+	return r
+}

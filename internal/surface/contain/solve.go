@@ -1,0 +1,185 @@
+package contain
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// Verdict is the result of a comparison.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Undecided Verdict = iota
+	Contained         // every value that a accepts is accepted by b
+	Escapes           // a accepts the witness, b does not
+)
+
+// Options of a comparison.
+type Options struct {
+	// Declared leaves out values of a with properties that a does not declare,
+	// unless a has a keyword that allows them.
+	Declared bool
+}
+
+// Limits of one comparison.
+const (
+	maxSteps = 30_000
+	maxDepth = 24
+)
+
+// Check compares two schemas.
+func Check(ctx context.Context, a, b *Schema, o Options) (Verdict, jsonv.Value) {
+	s := newSolver()
+	na, nb := s.compile(a.Doc, o.Declared), s.compile(b.Doc, false)
+	goal := []lit{pos(na), neg(nb)}
+	if names, declares, open := s.declared(goal); o.Declared && !declares && !open {
+		goal = append(goal, lit{a: s.only(names)}) // the arguments of a tool that declares none
+	}
+	switch got := s.solve(goal, 0); got.st {
+	case empty:
+		return Contained, jsonv.Value{}
+	case found, maybe:
+		if Confirms(ctx, a, b, got.v) {
+			return Escapes, got.v
+		}
+	}
+	return Undecided, jsonv.Value{}
+}
+
+// Confirms reports whether the validator accepts a value for a and rejects it
+// for b.
+func Confirms(ctx context.Context, a, b *Schema, v jsonv.Value) bool {
+	in, err := a.valid.Validate(ctx, v)
+	if err != nil || len(in) > 0 {
+		return false
+	}
+	out, err := b.valid.Validate(ctx, v)
+	return err == nil && len(out) > 0
+}
+
+// status says whether a set of literals has a value. Higher is better.
+type status uint8
+
+const (
+	empty   status = iota // proved: no value
+	unknown               // not decided
+	maybe                 // v fits as far as it is understood
+	found                 // v fits
+)
+
+type answer struct {
+	st status
+	v  jsonv.Value
+}
+
+// better keeps the more useful of two answers of alternatives.
+func better(a, b answer) answer {
+	if b.st > a.st {
+		return b
+	}
+	return a
+}
+
+type solver struct {
+	ids, steps        int
+	active            map[string]bool   // goals that are being solved
+	memo              map[string]answer // goals that were solved
+	reentered         int               // how often a goal led back to itself
+	anything, nothing *node
+	keyWork, backs    int // of descriptions: nodes visited, references back
+}
+
+func newSolver() *solver {
+	s := &solver{active: map[string]bool{}, memo: map[string]answer{}}
+	s.anything = &node{id: s.newID()}
+	s.nothing = &node{id: s.newID(), atoms: []*atom{{id: s.newID(), op: opTypes}}}
+	return s
+}
+
+func (s *solver) newID() int { s.ids++; return s.ids }
+
+// solve searches a value for which all literals of a goal hold.
+//
+// A goal that leads back to itself one level deeper has no value on that way:
+// of all values of the goal, one that is nested least does not contain another
+// one.
+func (s *solver) solve(goal []lit, depth int) answer {
+	if s.steps++; s.steps > maxSteps || depth > maxDepth {
+		return answer{st: unknown}
+	}
+	key := goalKey(goal)
+	if s.active[key] {
+		s.reentered++
+		return answer{}
+	}
+	if a, ok := s.memo[key]; ok {
+		return a
+	}
+	s.active[key] = true
+	before := s.reentered
+	b := &branch{s: s, goal: goal, depth: depth, types: tAll, has: map[int]bool{}, keys: map[string]bool{}}
+	if names, declares, open := s.declared(goal); declares && !open {
+		b.goal = append(slices.Clone(goal), lit{a: s.only(names)})
+	}
+	a := b.expand(b.goal)
+	delete(s.active, key)
+	if s.reentered == before || a.st == found {
+		s.memo[key] = a
+	}
+	return a
+}
+
+func goalKey(goal []lit) string {
+	ids := make([]int, len(goal))
+	for i, l := range goal {
+		ids[i] = l.id()
+	}
+	slices.Sort(ids)
+	var b strings.Builder
+	for _, id := range slices.Compact(ids) {
+		b.WriteString(strconv.Itoa(id) + " ")
+	}
+	return b.String()
+}
+
+// only is an atom that forbids all but the named properties.
+func (s *solver) only(names []string) *atom {
+	return &atom{id: s.newID(), op: opAdditional, on: tObject, names: names, rest: s.nothing}
+}
+
+// declared collects the properties that the closing schemas of a goal declare,
+// with those that they apply in place, and whether one of them allows others.
+func (s *solver) declared(goal []lit) (names []string, declares, open bool) {
+	seen := map[*node]bool{}
+	var visit func(n *node)
+	visit = func(n *node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		declares = declares || n.closes && n.declared != nil
+		open = open || n.open
+		names = append(names, n.declared...)
+		for _, a := range n.atoms {
+			switch a.op {
+			case opNode:
+				visit(a.rest)
+			case opAny, opOne:
+				for _, m := range a.nodes {
+					visit(m)
+				}
+			}
+		}
+	}
+	for _, l := range goal {
+		if l.n != nil && !l.neg && l.n.closes {
+			visit(l.n)
+		}
+	}
+	return names, declares, open
+}

@@ -1,0 +1,221 @@
+package diff
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+)
+
+// Formats are the names of the formats of Write.
+func Formats() []string { return []string{"text", "md", "json", "sarif", "github"} }
+
+// Write prints changes in a format.
+func Write(w io.Writer, format string, changes []Change, version string) error {
+	var b strings.Builder
+	switch format {
+	case "md":
+		writeMarkdown(&b, changes)
+	case "json":
+		writeJSON(&b, asJSON(changes))
+	case "sarif":
+		writeJSON(&b, asSARIF(changes, version))
+	case "github":
+		writeGitHub(&b, changes)
+	default:
+		writeText(&b, changes)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Summary counts the changes of each class.
+func Summary(changes []Change) string {
+	if len(changes) == 0 {
+		return "no changes"
+	}
+	var parts []string
+	for _, c := range Classes() {
+		if n := count(changes, c); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, c))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func count(changes []Change, c Class) int {
+	n := 0
+	for _, ch := range changes {
+		if ch.Class == c {
+			n++
+		}
+	}
+	return n
+}
+
+func (ch *Change) subject() string {
+	return strings.TrimSpace(noun(ch.Kind) + " " + display.Escape(ch.Name))
+}
+
+// maxShownWitness bounds a witness for people; JSON has it in full.
+const maxShownWitness = 2000
+
+func (ch *Change) shownWitness() string {
+	if s := display.Escape(ch.Witness); len(s) <= maxShownWitness {
+		return s
+	}
+	return fmt.Sprintf("(%d bytes: -f json shows it)", len(ch.Witness))
+}
+
+func writeText(b *strings.Builder, changes []Change) {
+	for _, ch := range changes {
+		fmt.Fprintf(b, "%-8s  %s", ch.Class, ch.subject())
+		if ch.Pointer != "" {
+			b.WriteString("  " + display.Escape(ch.Pointer))
+		}
+		fmt.Fprintf(b, "\n          %s\n", display.Escape(ch.Message))
+		if ch.Witness != "" {
+			fmt.Fprintf(b, "          e.g. %s\n", ch.shownWitness())
+		}
+	}
+	b.WriteString(Summary(changes) + "\n")
+}
+
+func writeMarkdown(b *strings.Builder, changes []Change) {
+	fmt.Fprintf(b, "**%s**\n", Summary(changes))
+	if len(changes) == 0 {
+		return
+	}
+	b.WriteString("\n| Class | Definition | Change |\n|---|---|---|\n")
+	for _, ch := range changes {
+		text := escapeMarkdown(ch.Message)
+		if ch.Witness != "" {
+			text += "<br>" + codeSpan(ch.shownWitness())
+		}
+		fmt.Fprintf(b, "| %s | %s %s | %s |\n", ch.Class, noun(ch.Kind), codeSpan(ch.Name+" "+ch.Pointer), text)
+	}
+}
+
+// escapeMarkdown makes a text plain in a cell of a table.
+func escapeMarkdown(s string) string {
+	var b strings.Builder
+	for _, r := range display.Escape(s) {
+		switch {
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '&':
+			b.WriteString("&amp;")
+		case r == '@': // no one is to be notified
+			b.WriteString("&#64;")
+		case strings.ContainsRune("\\`*_{}[]()#|>!~", r):
+			b.WriteString("\\" + string(r))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return strings.ReplaceAll(b.String(), "://", ":&#47;&#47;") // no links
+}
+
+func codeSpan(s string) string {
+	s = strings.NewReplacer("|", `\|`).Replace(display.Escape(strings.TrimSpace(s)))
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		return fence + " " + s + " " + fence
+	}
+	return fence + s + fence
+}
+
+func writeJSON(b *strings.Builder, v jsonv.Value) {
+	for _, r := range string(v.Indent("", "  ")) {
+		if r != '\n' && display.Hidden(r) {
+			b.Write(display.AppendJSONEscape(nil, r))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('\n')
+}
+
+func object(pairs ...any) jsonv.Value {
+	var out []jsonv.Member
+	for i := 0; i+1 < len(pairs); i += 2 {
+		out = append(out, jsonv.Member{Key: pairs[i].(string), Value: jsonv.From(pairs[i+1])})
+	}
+	return jsonv.Object(out...)
+}
+
+func asJSON(changes []Change) jsonv.Value {
+	list := make([]jsonv.Value, 0, len(changes))
+	for _, ch := range changes {
+		v := object("class", string(ch.Class), "kind", string(ch.Kind), "name", ch.Name, "pointer", ch.Pointer, "message", ch.Message)
+		if ch.Witness != "" {
+			v = v.With("witness", jsonv.String(ch.Witness))
+		}
+		list = append(list, v)
+	}
+	var sums []any
+	for _, c := range Classes() {
+		sums = append(sums, string(c), count(changes, c))
+	}
+	return object("changes", jsonv.Array(list...), "summary", object(sums...))
+}
+
+var levels = map[Class]string{Breaking: "error", Trust: "warning", Review: "note", Safe: "none"}
+
+func asSARIF(changes []Change, version string) jsonv.Value {
+	docs := map[Class]string{
+		Breaking: "A valid call is rejected now, or an impossible response is allowed now", Trust: "A promise was withdrawn, or a text may mislead a model",
+		Review: "A change that a person must look at", Safe: "A compatible change",
+	}
+	var rules []jsonv.Value
+	for _, c := range Classes() {
+		rules = append(rules, object("id", "surface/"+string(c), "shortDescription", object("text", docs[c])))
+	}
+	results := make([]jsonv.Value, 0, len(changes))
+	for _, ch := range changes {
+		text := ch.subject() + ": " + ch.Message
+		if ch.Witness != "" {
+			text += " Witness: " + ch.shownWitness()
+		}
+		r := object("ruleId", "surface/"+string(ch.Class), "ruleIndex", rank(ch.Class), "level", levels[ch.Class], "message", object("text", display.Escape(text)),
+			"properties", object("name", ch.Name, "pointer", ch.Pointer))
+		if ch.File != "" {
+			physical := object("artifactLocation", object("uri", filepath.ToSlash(ch.File)))
+			if ch.Line > 0 {
+				physical = physical.With("region", object("startLine", ch.Line))
+			}
+			r = r.With("locations", jsonv.Array(object("physicalLocation", physical)))
+		}
+		results = append(results, r)
+	}
+	run := object("tool", object("driver", object("name", "mcptest", "version", version, "rules", jsonv.Array(rules...))), "results", jsonv.Array(results...))
+	return object("$schema", "https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0", "runs", jsonv.Array(run))
+}
+
+// writeGitHub writes workflow commands, which GitHub shows at the lines of a
+// pull request.
+func writeGitHub(b *strings.Builder, changes []Change) {
+	commands := map[Class]string{Breaking: "error", Trust: "warning", Review: "notice", Safe: "notice"}
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, ch := range changes {
+		at := ""
+		if ch.File != "" {
+			at = "file=" + property.Replace(ch.File) + ","
+			if ch.Line > 0 {
+				at += fmt.Sprintf("line=%d,", ch.Line)
+			}
+		}
+		text := display.Escape(ch.Message)
+		if ch.Witness != "" {
+			text += "\n" + ch.shownWitness()
+		}
+		fmt.Fprintf(b, "::%s %stitle=%s::%s\n", commands[ch.Class], at, property.Replace(string(ch.Class)+": "+ch.subject()+" "+display.Escape(ch.Pointer)), data.Replace(text))
+	}
+}

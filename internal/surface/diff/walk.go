@@ -1,0 +1,250 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// edit is one change of a schema that can be made by itself.
+type edit struct {
+	at      string // pointer
+	message string
+	lost    bool // a property is gone
+	sets    []set
+}
+
+// set puts a value at a pointer; an absent one removes what is there.
+type set struct {
+	at []string
+	to jsonv.Value
+}
+
+func (e edit) apply(doc jsonv.Value) jsonv.Value {
+	for _, s := range e.sets {
+		doc = put(doc, s.at, s.to)
+	}
+	return doc
+}
+
+func put(doc jsonv.Value, at []string, to jsonv.Value) jsonv.Value {
+	if len(at) == 0 {
+		return to
+	}
+	if doc.Kind() == jsonv.KindArray {
+		var out []jsonv.Value
+		for i, e := range doc.Elems() {
+			if fmt.Sprint(i) == at[0] {
+				e = put(e, at[1:], to)
+			}
+			out = append(out, e)
+		}
+		return jsonv.Array(out...)
+	}
+	return doc.With(at[0], put(doc.Lookup(at[0]), at[1:], to))
+}
+
+// note is a change of a member that constrains nothing.
+type note struct{ at, message string }
+
+// walker aligns two versions of a schema.
+type walker struct {
+	noun, root string
+	formats    bool // the dialect asserts them
+	edits      []edit
+	notes      []note
+}
+
+// How the keywords of JSON Schema hold other schemas.
+var (
+	oneSchema  = []string{"items", "additionalItems", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "contains", "propertyNames", "not", "if", "then", "else"}
+	schemaMap  = []string{"$defs", "definitions", "patternProperties", "dependentSchemas"}
+	schemaList = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
+	unchecked  = []string{"title", "description", "default", "examples", "example", "$comment", "deprecated", "readOnly", "writeOnly", "format", "contentEncoding", "contentMediaType", "contentSchema"}
+)
+
+func (w *walker) walk(old, new jsonv.Value, at string) {
+	if jsonv.Equal(old, new) {
+		return
+	}
+	if old.Kind() != jsonv.KindObject || new.Kind() != jsonv.KindObject {
+		w.edit(at, new, "%s %s", w.subject(at), change(old, new))
+		return
+	}
+	for _, k := range keysOf(old, new) {
+		a, b := old.Lookup(k), new.Lookup(k)
+		if jsonv.Equal(a, b) {
+			continue
+		}
+		here := jsonv.AppendPointer(at, k)
+		both := !a.IsAbsent() && !b.IsAbsent()
+		switch {
+		case k == "properties":
+			w.properties(old, new, at)
+		case k == "required":
+			w.required(old, new, at)
+		case slices.Contains(schemaMap, k):
+			for _, name := range keysOf(a, b) {
+				w.walk(a.Lookup(name), b.Lookup(name), jsonv.AppendPointer(here, name))
+			}
+		case slices.Contains(oneSchema, k) && both && a.Kind() == jsonv.KindObject && b.Kind() == jsonv.KindObject:
+			w.walk(a, b, here)
+		case slices.Contains(schemaList, k) && a.Kind() == jsonv.KindArray && a.Len() == b.Len():
+			for i := range a.Elems() {
+				w.walk(a.At(i), b.At(i), jsonv.AppendPointer(here, fmt.Sprint(i)))
+			}
+		case slices.Contains(unchecked, k):
+			w.unchecked(k, here, a, b)
+		case k == "enum":
+			w.edit(here, b, "%s %s", w.subject(at), enumChange(a, b))
+		default:
+			w.edit(here, b, "%s: %s %s", w.subject(at), k, change(a, b))
+		}
+	}
+}
+
+// unchecked notes a member that clients see and no validator checks. Old drafts
+// do check formats.
+func (w *walker) unchecked(k, here string, a, b jsonv.Value) {
+	subject := w.subject(strings.TrimSuffix(here, "/"+k))
+	if k == "format" && w.formats {
+		w.edit(here, b, "%s: format %s", subject, change(a, b))
+		return
+	}
+	w.notes = append(w.notes, note{here, fmt.Sprintf("%s: %s %s", subject, k, change(a, b))})
+}
+
+func (w *walker) edit(at string, to jsonv.Value, format string, args ...any) *edit {
+	tokens, _ := jsonv.ParsePointer(at)
+	w.edits = append(w.edits, edit{at: at, message: fmt.Sprintf(format, args...), sets: []set{{tokens, to}}})
+	return &w.edits[len(w.edits)-1]
+}
+
+func (w *walker) properties(old, new jsonv.Value, at string) {
+	a, b := old.Lookup("properties"), new.Lookup("properties")
+	for _, name := range keysOf(a, b) {
+		was, is := a.Lookup(name), b.Lookup(name)
+		here := jsonv.AppendPointer(at+"/properties", name)
+		needed := func(v jsonv.Value) bool { return slices.Contains(textsOf(v.Lookup("required")), name) }
+		switch {
+		case was.IsAbsent() && needed(new) && !needed(old):
+			extra := ""
+			if !is.Lookup("default").IsAbsent() && w.noun == "argument" {
+				extra = " (its default does not help clients that follow the schema)"
+			}
+			e := w.edit(here, is, "new required %s%s", w.subject(here), extra)
+			e.sets = append(e.sets, w.requires(old, at, name, true))
+		case was.IsAbsent():
+			w.edit(here, is, "new optional %s", w.subject(here))
+		case is.IsAbsent():
+			e := w.edit(here, is, "%s was removed", w.subject(here))
+			e.lost = true
+			if needed(old) && !needed(new) {
+				e.sets = append(e.sets, w.requires(old, at, name, false))
+			}
+		default:
+			w.walk(was, is, here)
+		}
+	}
+}
+
+// requires is the list of required properties with or without one of them.
+func (w *walker) requires(old jsonv.Value, at, name string, with bool) set {
+	list := slices.DeleteFunc(elems(old.Lookup("required")), func(e jsonv.Value) bool { return e.Text() == name })
+	if with {
+		list = append(list, jsonv.String(name))
+	}
+	tokens, _ := jsonv.ParsePointer(at + "/required")
+	return set{tokens, jsonv.Array(list...)}
+}
+
+func (w *walker) required(old, new jsonv.Value, at string) {
+	was, is := textsOf(old.Lookup("required")), textsOf(new.Lookup("required"))
+	a, b := old.Lookup("properties"), new.Lookup("properties")
+	for _, name := range is {
+		if !slices.Contains(was, name) && (!a.Lookup(name).IsAbsent() || b.Lookup(name).IsAbsent()) {
+			e := w.edit(at+"/required", jsonv.Null(), "%s is now required", w.subject(jsonv.AppendPointer(at+"/properties", name)))
+			e.sets = []set{w.requires(old, at, name, true)}
+		}
+	}
+	for _, name := range was {
+		if !slices.Contains(is, name) && (!b.Lookup(name).IsAbsent() || a.Lookup(name).IsAbsent()) {
+			e := w.edit(at+"/required", jsonv.Null(), "%s is no longer required", w.subject(jsonv.AppendPointer(at+"/properties", name)))
+			e.sets = []set{w.requires(old, at, name, false)}
+		}
+	}
+}
+
+func textsOf(v jsonv.Value) []string {
+	var out []string
+	for _, e := range v.Elems() {
+		out = append(out, e.Text())
+	}
+	return out
+}
+
+// subject names the place that a pointer leads to: argument filter.labels[].
+func (w *walker) subject(at string) string {
+	tokens, _ := jsonv.ParsePointer(at)
+	path := ""
+	for i := 0; i < len(tokens); i++ {
+		switch t := tokens[i]; {
+		case t == "properties" && i+1 < len(tokens):
+			i++
+			path = jsonv.JoinKey(path, tokens[i])
+		case t == "items" || t == "prefixItems":
+			path += "[]"
+		case t == "additionalProperties":
+			path += ".*"
+		case slices.Contains(schemaMap, t) && i+1 < len(tokens):
+			i++
+			path = t + "/" + tokens[i]
+		}
+	}
+	if path == "" {
+		return strings.TrimPrefix(w.root, "/")
+	}
+	return w.noun + " " + path
+}
+
+func enumChange(a, b jsonv.Value) string {
+	var parts []string
+	missing := func(from, in jsonv.Value) string {
+		var out []string
+		for _, e := range from.Elems() {
+			if !slices.ContainsFunc(elems(in), func(v jsonv.Value) bool { return jsonv.Equal(v, e) }) {
+				out = append(out, e.Short(40))
+			}
+		}
+		if len(out) > 8 {
+			out = append(out[:8], fmt.Sprintf("and %d more", len(out)-8))
+		}
+		return strings.Join(out, ", ")
+	}
+	switch {
+	case a.IsAbsent():
+		return "now only allows " + b.Short(80)
+	case b.IsAbsent():
+		return "now allows more than " + a.Short(80)
+	}
+	if gone := missing(a, b); gone != "" {
+		parts = append(parts, "no longer allows "+gone)
+	}
+	if fresh := missing(b, a); fresh != "" {
+		parts = append(parts, "now also allows "+fresh)
+	}
+	if len(parts) == 0 {
+		return "lists its values in another order"
+	}
+	return strings.Join(parts, ", and ")
+}
+
+func elems(v jsonv.Value) []jsonv.Value {
+	out := make([]jsonv.Value, 0, v.Len())
+	for _, e := range v.Elems() {
+		out = append(out, e)
+	}
+	return out
+}
