@@ -87,7 +87,7 @@ var edges = map[string][]string{
 	"internal/draft":    {"internal/jsonv"},
 	// What a server offers, its lock files, and what a change of it breaks.
 	"internal/surface":         {"internal/jsonv", "internal/source", "internal/secret"},
-	"internal/surface/contain": {"internal/jsonv"},
+	"internal/surface/contain": {"internal/jsonv", "internal/jsonschema"},
 	"internal/surface/diff":    {"internal/surface", "internal/surface/contain", "internal/jsonv", "internal/proc"},
 	// gen describes what the others define; cli asks it for explain.
 	"internal/gen":     {"internal/suite", "internal/expect", "internal/mcp", "internal/report", "internal/jsonv", "internal/source"},

@@ -9,7 +9,7 @@
 // Invariants:
 //   - A Surface is canonical: definitions are sorted by kind and name, object
 //     members by key, and numbers keep their digits. Equal surfaces have equal
-//     lock files, whatever the order in which a server lists things.
+//     lock files, also if a server lists things in another order.
 //   - A lock file holds no secret that the given redactor knows; a hash in its
 //     place still shows that the text changed.
 //   - A lock file that was edited, cut off or merged with conflicts is refused

@@ -61,7 +61,7 @@ func value(depth int) *rapid.Generator[jsonv.Value] {
 }
 
 // TestLockRoundTrip: what is read from a lock file is what was written,
-// whatever the definitions hold, and the file shows no hidden character.
+// for any definition, and the file shows no hidden character.
 func TestLockRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tool := jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String(rapid.String().Draw(t, "name"))}, jsonv.Member{Key: "x", Value: value(3).Draw(t, "x")})

@@ -7,18 +7,19 @@ import (
 	"strconv"
 	"strings"
 
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 )
 
 // Schema is a schema that was read for Check.
 type Schema struct {
 	Doc   jsonv.Value
-	valid *jsonv.Schema
+	valid *jsonschema.Schema
 }
 
-// Compile reads a schema. The error is a *jsonv.SchemaError.
+// Compile reads a schema. The error is a *jsonschema.Error.
 func Compile(doc jsonv.Value) (*Schema, error) {
-	valid, err := jsonv.CompileSchema(doc, jsonv.SchemaOptions{})
+	valid, err := jsonschema.Compile(doc, jsonschema.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@
 //   - Contained is only returned if it is proved. What is not understood
 //     (unevaluated properties next to others, dynamic references, patterns that
 //     are compared with each other) leads to Undecided, never to Contained.
-//   - Escapes comes with a witness that the validator of jsonv accepts for A and
+//   - Escapes comes with a witness that the validator accepts for A and
 //     rejects for B.
 //   - The search is bounded in steps and depth, also for recursive schemas and
 //     patterns.

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 )
 
@@ -33,7 +34,7 @@ func (r *reader) scalars() {
 	if p := r.v.Lookup("pattern"); p.Kind() == jsonv.KindString {
 		r.pattern(opPattern, tString, p.Text())
 	}
-	if f := r.v.Lookup("format").Text(); f != "" && r.c.draft < 2019 && slices.Contains(jsonv.SchemaFormats, f) {
+	if f := r.v.Lookup("format").Text(); f != "" && r.c.draft < 2019 && slices.Contains(jsonschema.Formats, f) {
 		r.add(opFormat, tString).text = f
 	}
 }

@@ -9,5 +9,5 @@
 //     validator confirms it.
 //   - A change of a schema is only safe if that is proved (package contain).
 //     What can be shown neither way is to be reviewed.
-//   - Texts are data: whatever a definition holds, it is printed escaped.
+//   - Texts are data: every part of a definition is printed escaped.
 package diff
