@@ -84,7 +84,10 @@ var edges = map[string][]string{
 	// The demo adapter is a server; only the command line and tests run it.
 	"internal/aql/demo": {"internal/mcp", "internal/mcpserver", "internal/jsonv", "internal/osfile"},
 	"internal/judge":    {"internal/jsonv"},
-	"internal/draft":    {"internal/jsonv"},
+	// The outcome of a quality gate in the formats of other programs.
+	"internal/gate":   {},
+	"internal/compat": {"internal/source", "internal/jsonv", "internal/jsonschema", "internal/gate", "internal/term"},
+	"internal/draft":  {"internal/jsonv"},
 	// What a server offers, its lock files, and what a change of it breaks.
 	"internal/surface":         {"internal/jsonv", "internal/source", "internal/secret"},
 	"internal/surface/contain": {"internal/jsonv", "internal/jsonschema"},
@@ -95,7 +98,7 @@ var edges = map[string][]string{
 	"internal/cli": {
 		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/check", "internal/mcpserver",
 		"internal/mock", "internal/proc", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",
-		"internal/term", "internal/osfile", "internal/surface", "internal/surface/diff", "schemas",
+		"internal/term", "internal/osfile", "internal/surface", "internal/surface/diff", "internal/compat", "internal/gate", "schemas",
 	},
 	"internal/aqlcli": {
 		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/judge", "internal/mcp", "internal/mcpserver",

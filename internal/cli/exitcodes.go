@@ -21,7 +21,7 @@ var exitCodes = []gen.ExitCode{
 	{Code: exitReady, Doc: "timed out waiting for a server to become ready (--wait-for-ready, wait_for_ready); no other failures"},
 	{Code: exitInternal, Doc: "an internal error, or a report could not be written"},
 	{Code: exitPolicy, Doc: "refused by policy"},
-	{Code: 6, Doc: "reserved"},
+	{Code: exitGate, Doc: "a quality gate failed (check)"},
 	{Code: exitNothing, Doc: "no tests were selected"},
 	{Code: 129, Doc: "ended by SIGHUP, after every process was stopped and the report was written"},
 	{Code: 130, Doc: "interrupted (SIGINT, Ctrl-C), after every process was stopped and the report was written"},

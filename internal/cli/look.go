@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,7 @@ type look struct {
 	dialled  mcp.Transport // made already, for the session to come
 	collect  bool          // violations go to seen and are not shown
 	seen     []mcp.Violation
+	client   string       // the name to connect with; "": mcptest
 	caps     jsonv.Value  // what is declared; absent: nothing
 	answer   mcp.Answerer // nil: requests of the server are refused
 }
@@ -124,7 +126,7 @@ func (l *look) greet(ctx context.Context) error {
 	known := readEras(".")
 	_, hint := known.Of(sv)
 	l.sess, err = mcp.Open(ctx, t, mcp.Options{
-		Protocol: sv.Protocol, Hint: hint, Redial: dial, Client: mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}, ConnectTimeout: sv.ConnectTimeout,
+		Protocol: sv.Protocol, Hint: hint, Redial: dial, Client: mcp.Implementation{Name: cmp.Or(l.client, "mcptest"), Version: cmdutil.Version()}, ConnectTimeout: sv.ConnectTimeout,
 		Limits: l.f.limits.mcp(), Capabilities: l.caps, Answer: l.answer,
 		Tolerate: func(kind string) bool { return sv.Tolerate[kind] },
 	})

@@ -1,0 +1,298 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/compat"
+	"mcptest/internal/gate"
+	"mcptest/internal/secret"
+	"mcptest/internal/source"
+	"mcptest/internal/surface"
+)
+
+// checkFlags are the flags of check.
+type checkFlags struct {
+	target   targetFlags
+	profiles []string
+	groups   []string
+	rules    []string
+	baseline string
+	failOn   string
+	format   string
+	name     string
+	explain  string
+	list     bool
+}
+
+func newCheckCmd(s Streams) *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check [FILE]" + targetUse,
+		Short: "Predict which clients and directories accept a server's tools",
+		Long: `Check the definitions of a server's tools against what MCP clients and app directories accept, offline.
+FILE is a tools/list response, a lock file or a result file; otherwise the server is started, or connected to, and
+its tools are listed. No tool is called, and nothing is sent anywhere else.
+
+The first line is one verdict per client: ✓ accepts every tool, ! degraded, ✗ loses a tool or the whole server.
+Advice never fails the check, and directories fail it only if --for or --only names them.
+
+Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2 invalid command line or file,
+6 a finding at the level of --fail-on.`,
+		Example: `  mcptest check -- npx -y @modelcontextprotocol/server-everything
+  mcptest check --for claude,gemini --fail-on warning tools.json
+  mcptest check --server api --config suite.yaml -f sarif > check.sarif
+  mcptest check --explain claude-top-level-combinator`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			own, argv, err := f.target.split(cmd, args, 1)
+			if err != nil {
+				return err
+			}
+			return f.run(cmd, s, own, argv)
+		},
+	}
+	f.target.add(cmd)
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.profiles, "for", nil, "clients and directories, separated by commas, or all")
+	fl.StringSliceVar(&f.groups, "only", nil, "groups of rules: clients, stores, lint, security")
+	fl.StringArrayVar(&f.rules, "rules", nil, "add the profiles and rules of this YAML `file`; may be repeated")
+	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted findings, each with a reason")
+	fl.StringVar(&f.failOn, "fail-on", string(compat.LevelError), "lowest level that fails the check: error, warning or advice")
+	fl.StringVarP(&f.format, "format", "f", "text", "text, json, md, sarif or github")
+	fl.StringVar(&f.name, "name", "", "the `name` under which users install the server, for limits on prefixed names")
+	fl.StringVar(&f.explain, "explain", "", "explain a `rule`")
+	fl.BoolVar(&f.list, "list", false, "list the rules")
+	return cmd
+}
+
+func (f *checkFlags) run(cmd *cobra.Command, s Streams, own, argv []string) error {
+	rules, err := f.chosenRules(s)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.list:
+		return listRules(s.Out, rules)
+	case f.explain != "":
+		return explainRule(s.Out, rules, f.explain)
+	}
+	base, err := f.readBaseline(s)
+	if err != nil {
+		return err
+	}
+	if len(own) == 1 {
+		if len(argv) > 0 || f.target.url != "" || f.target.server != "" {
+			return fail(exitInvalid, "expected either a file or a server, got both")
+		}
+		return f.checkFile(cmd, s, own[0], rules, base)
+	}
+	return f.target.with(cmd, s, argv, func(ctx context.Context, l *look) error {
+		tools, err := l.list(ctx, "tools/list", "tools")
+		if err != nil {
+			return err
+		}
+		list := compat.List{Server: f.name, Tools: tools}
+		if list.Server == "" {
+			list.Server = l.server.Name
+			if f.target.server == "" {
+				list.Server = l.sess.ServerInfo().Lookup("serverInfo", "name").Text()
+			}
+		}
+		file, line := "", 0
+		if f.target.server != "" {
+			file, line = l.server.Pos.File.Name, l.server.Pos.Line
+		}
+		return f.report(ctx, s, list, rules, base, l.redactor.String, file, line)
+	}, func(l *look) { l.client = f.clientName(rules) })
+}
+
+// chosenRules reads the rules and keeps those of --for and --only.
+func (f *checkFlags) chosenRules(s Streams) (compat.Rules, error) {
+	rules, err := compat.Builtin()
+	if err != nil {
+		return rules, err
+	}
+	for _, name := range f.rules {
+		file, ds := source.Read(name, name)
+		if !ds.HasErrors() {
+			var more source.Diagnostics
+			rules, more = rules.Load(file)
+			ds = append(ds, more...)
+		}
+		if ds.HasErrors() {
+			printDiagnostics(s, f.target.color, ds)
+			return rules, &exitError{code: exitInvalid}
+		}
+	}
+	known := []string{"all"}
+	for _, p := range rules.Profiles {
+		if p.Group == compat.GroupClients || p.Group == compat.GroupStores {
+			known = append(known, p.Name)
+		}
+	}
+	if err := oneOf("--for", f.profiles, known); err != nil {
+		return rules, err
+	}
+	if err := oneOf("--only", f.groups, compat.Groups()); err != nil {
+		return rules, err
+	}
+	levels := []string{}
+	for _, l := range compat.Levels() {
+		levels = append(levels, string(l))
+	}
+	if err := oneOf("--fail-on", []string{f.failOn}, levels); err != nil {
+		return rules, err
+	}
+	if err := oneOf("--format", []string{f.format}, []string{"text", "json", "md", "sarif", "github"}); err != nil {
+		return rules, err
+	}
+	if slices.Contains(f.profiles, "all") {
+		f.profiles = known
+	}
+	return rules.Only(f.profiles, f.groups), nil
+}
+
+// oneOf reports the first of the values that is not allowed.
+func oneOf(flag string, values, allowed []string) error {
+	for _, v := range values {
+		if !slices.Contains(allowed, v) {
+			return fail(exitInvalid, "%s must be one of %s, not %q", flag, strings.Join(allowed, ", "), v)
+		}
+	}
+	return nil
+}
+
+// clientName is the name to connect with: that of the client, if the check is
+// for one client that has its own. Some servers list other tools to it.
+func (f *checkFlags) clientName(rules compat.Rules) string {
+	name := ""
+	for _, p := range rules.Profiles {
+		if len(f.profiles) == 1 && p.Name == f.profiles[0] {
+			name = p.Client
+		}
+	}
+	return name
+}
+
+func (f *checkFlags) readBaseline(s Streams) (*compat.Baseline, error) {
+	if f.baseline == "" {
+		return &compat.Baseline{}, nil
+	}
+	file, ds := source.Read(f.baseline, f.baseline)
+	var b *compat.Baseline
+	if !ds.HasErrors() {
+		var more source.Diagnostics
+		b, more = compat.LoadBaseline(file)
+		ds = append(ds, more...)
+	}
+	if ds.HasErrors() {
+		printDiagnostics(s, f.target.color, ds)
+		return nil, &exitError{code: exitInvalid}
+	}
+	return b, nil
+}
+
+// checkFile checks the lists of a file.
+func (f *checkFlags) checkFile(cmd *cobra.Command, s Streams, path string, rules compat.Rules, base *compat.Baseline) error {
+	redactor := secret.NewRedactor()
+	all, err := surface.Read(path, nil)
+	if err != nil {
+		return fail(exitInvalid, "%v", err)
+	}
+	for _, one := range all {
+		list := compat.List{Server: f.name}
+		if list.Server == "" {
+			list.Server = one.Server
+		}
+		for _, item := range one.Items {
+			if item.Kind == surface.Tool {
+				list.Tools = append(list.Tools, item.Def)
+			}
+		}
+		if len(all) > 1 && f.format == "text" {
+			fmt.Fprintf(s.Out, "== %s\n", one.Server)
+		}
+		if err := f.report(cmd.Context(), s, list, rules, base, redactor.String, filepath.ToSlash(path), 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// report checks a list and prints the outcome.
+func (f *checkFlags) report(ctx context.Context, s Streams, list compat.List, rules compat.Rules, base *compat.Baseline, mask func(string) string, file string, line int) error {
+	rep, err := compat.Check(ctx, list, rules, time.Now())
+	if err != nil {
+		return err
+	}
+	rep = base.Apply(rep, rules).Mask(mask)
+	var out bytes.Buffer
+	switch f.format {
+	case "json":
+		err = compat.WriteJSON(&out, rep)
+	case "md":
+		err = compat.WriteMarkdown(&out, rep)
+	case "sarif":
+		listed, findings := compat.Gate(rep, rules, file, line)
+		err = gate.WriteSARIF(&out, gate.Program{Name: "mcptest", Version: cmdutil.Version()}, listed, findings)
+	case "github":
+		_, findings := compat.Gate(rep, rules, file, line)
+		err = gate.WriteGitHub(&out, "mcptest check:", findings)
+	default:
+		palette, perr := f.target.palette(s)
+		if perr != nil {
+			return perr
+		}
+		err = compat.WriteText(&out, rep, palette)
+	}
+	if err == nil {
+		_, err = s.Out.Write(out.Bytes())
+	}
+	if err != nil {
+		return err
+	}
+	if rep.Failed(compat.Level(f.failOn)) {
+		return &exitError{code: exitGate}
+	}
+	return nil
+}
+
+// listRules prints a line per rule.
+func listRules(w io.Writer, rules compat.Rules) error {
+	for _, r := range rules.Rules {
+		if _, err := fmt.Fprintf(w, "%-34s %-17s %-8s %-13s %s\n", r.ID, r.Profile, r.Level, r.Effect, r.Seen); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func explainRule(w io.Writer, rules compat.Rules, id string) error {
+	r, ok := rules.Rule(id)
+	if !ok {
+		ids := []string{}
+		for _, r := range rules.Rules {
+			ids = append(ids, r.ID)
+		}
+		hint := ""
+		if near := source.Nearest(id, ids); near != "" {
+			hint = fmt.Sprintf(" (did you mean %q?)", near)
+		}
+		return fail(exitInvalid, "there is no rule %q%s; mcptest check --list prints all", id, hint)
+	}
+	for _, p := range rules.Profiles {
+		if p.Name == r.Profile {
+			return compat.WriteRule(w, r, p)
+		}
+	}
+	return nil
+}

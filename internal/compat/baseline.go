@@ -1,0 +1,74 @@
+package compat
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/source"
+)
+
+// A Baseline lists findings that are accepted.
+type Baseline struct {
+	Accepted []Accepted `yaml:"accepted,required"`
+}
+
+// Accepted is one entry: a rule, the tool (all tools if empty), and why.
+type Accepted struct {
+	Pos    source.Pos
+	Rule   string `yaml:"rule,required"`
+	Tool   string `yaml:"tool"`
+	Reason string `yaml:"reason,required"`
+
+	used bool
+}
+
+// LoadBaseline reads a baseline.
+func LoadBaseline(f *source.File) (*Baseline, source.Diagnostics) {
+	node, ds := source.Parse(f)
+	if ds.HasErrors() {
+		return nil, ds
+	}
+	var b Baseline
+	var d source.Decoder
+	d.Decode(node, "", &b)
+	for i, e := range b.Accepted {
+		if e.Rule != "" && strings.TrimSpace(e.Reason) == "" {
+			d.Add(source.Errorf(e.Pos, source.PathIndex("accepted", i), "the entry for rule %q must have a reason", e.Rule))
+		}
+	}
+	ds = append(ds, d.Diagnostics()...)
+	ds.Sort()
+	return &b, ds
+}
+
+// Apply removes the accepted findings from a report. Entries that accept
+// nothing become findings of their own, so that the baseline shrinks with the
+// problems.
+func (b *Baseline) Apply(rep Report, rules Rules) Report {
+	kept := rep.Findings[:0:0]
+	for _, f := range rep.Findings {
+		accepted := false
+		for i := range b.Accepted {
+			e := &b.Accepted[i]
+			if e.Rule == f.Rule && (e.Tool == "" || e.Tool == f.Tool) {
+				accepted, e.used = true, true
+			}
+		}
+		if !accepted {
+			kept = append(kept, f)
+		}
+	}
+	rep.Verdicts = verdicts(rules.Profiles, kept)
+	for _, e := range b.Accepted {
+		if e.used {
+			continue
+		}
+		kept = append(kept, Finding{
+			Rule: "stale-baseline", Profile: "baseline", Effect: Advice, Level: LevelError, Tool: e.Tool,
+			Message: fmt.Sprintf("line %d of the baseline accepts %s, which is no longer found", e.Pos.Line, e.Rule),
+			Fix:     "remove the entry", Evidence: e.Pos.String(),
+		})
+	}
+	rep.Findings = kept
+	return rep
+}

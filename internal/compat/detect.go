@@ -1,0 +1,185 @@
+package compat
+
+import (
+	"encoding/base64"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mcptest/internal/display"
+	"mcptest/internal/jsonschema"
+	"mcptest/internal/jsonv"
+)
+
+// detectors find what a JSON Schema cannot say.
+var detectors = map[string]func(List) []place{
+	"confusable_names":     confusableNames,
+	"cross_tool_directive": crossToolDirectives,
+	"duplicate_names":      duplicateNames,
+	"encoded_payload":      encodedPayloads,
+	"hidden_characters":    hiddenCharacters,
+	"invalid_input":        func(l List) []place { return l.invalid("inputSchema") },
+	"invalid_output":       func(l List) []place { return l.invalid("outputSchema") },
+	"near_duplicate_names": nearDuplicateNames,
+	"undefined_required":   undefinedRequired,
+}
+
+// hiddenCharacters finds characters that show nothing or change the order of
+// the text around them. Joiners inside words and emoji are part of them.
+func hiddenCharacters(l List) []place {
+	var out []place
+	for _, p := range l.texts() {
+		text := p.value.Text()
+		var before rune
+		for i, r := range text {
+			if display.Hidden(r) && r != '\n' && r != '\t' && r != '\r' && !display.Joins(before, r, text[i+utf8.RuneLen(r):]) {
+				p.value = jsonv.String(string(display.AppendEscape(nil, r)))
+				out = append(out, p)
+				break
+			}
+			before = r
+		}
+	}
+	return out
+}
+
+// confusableNames finds names whose letters come from several scripts, or are
+// styled forms of Latin letters, so that they look like another name.
+func confusableNames(l List) []place {
+	names := l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") })
+	names = append(names, l.parameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })...)
+	scripts := []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee}
+	var out []place
+	for _, p := range names {
+		used := map[int]bool{}
+		styled := false
+		for _, r := range p.value.Text() {
+			if i := slices.IndexFunc(scripts, func(t *unicode.RangeTable) bool { return unicode.Is(t, r) }); i >= 0 {
+				used[i] = true
+			}
+			styled = styled || r >= 0xff01 && r <= 0xff5e || r >= 0x1d400 && r <= 0x1d7ff
+		}
+		if styled || len(used) > 1 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+var base64Run = regexp.MustCompile(`[A-Za-z0-9+/_-]{32,}={0,2}`)
+
+// encodedPayloads finds Base64 that decodes to a sentence.
+func encodedPayloads(l List) []place {
+	var out []place
+	for _, p := range l.texts() {
+		for _, run := range base64Run.FindAllString(p.value.Text(), 20) {
+			run = strings.NewReplacer("-", "+", "_", "/", "=", "").Replace(run)
+			data, err := base64.RawStdEncoding.DecodeString(run)
+			if err == nil && sentence(data) {
+				p.value = jsonv.String(string(data))
+				out = append(out, p)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// sentence reports whether bytes are ASCII text of several words.
+func sentence(data []byte) bool {
+	blanks := 0
+	for _, b := range data {
+		switch {
+		case b == ' ':
+			blanks++
+		case b < 0x20 && b != '\n' && b != '\t', b > 0x7e:
+			return false
+		}
+	}
+	return blanks >= 2
+}
+
+// directive is a text that changes what happens when another tool is called.
+var directive = regexp.MustCompile(`\b(whenever|when|each time|every time|if|before|after)\b[^.\n]{0,80}\b(is|are|gets|get|being) (called|used|invoked|run|executed)\b[^.\n]{0,160}\b(must|always|add|append|send|include|change|replace|set|forward|bcc|copy|pass|modify|redirect)\b`)
+
+// crossToolDirectives finds descriptions that give orders about another tool of
+// the list, by its name.
+func crossToolDirectives(l List) []place {
+	var out []place
+	for _, t := range l.Tools {
+		text := strings.ToLower(t.Lookup("description").Text())
+		found := directive.FindString(text)
+		if found == "" {
+			continue
+		}
+		for _, other := range l.Tools {
+			name := strings.ToLower(toolName(other))
+			if len(name) > 2 && name != strings.ToLower(toolName(t)) && strings.Contains(found, name) {
+				out = append(out, place{toolName(t), "/description", jsonv.String(toolName(other))})
+				break
+			}
+		}
+	}
+	return out
+}
+
+func duplicateNames(l List) []place {
+	return sameNames(l, func(name string) string { return name }, true)
+}
+
+// nearDuplicateNames finds names that differ only in case, separators or a
+// plural s.
+func nearDuplicateNames(l List) []place {
+	return sameNames(l, func(name string) string {
+		name = strings.NewReplacer("_", "", "-", "", ".", "", "/", "").Replace(strings.ToLower(name))
+		return strings.TrimSuffix(name, "s")
+	}, false)
+}
+
+// sameNames finds tools whose names have the key of an earlier one. Identical
+// names count only on request.
+func sameNames(l List, key func(string) string, identical bool) []place {
+	first := map[string]string{}
+	var out []place
+	for _, t := range l.Tools {
+		name := toolName(t)
+		if earlier, ok := first[key(name)]; ok && (earlier == name) == identical {
+			out = append(out, place{name, "/name", jsonv.String(earlier)})
+		} else if !ok {
+			first[key(name)] = name
+		}
+	}
+	return out
+}
+
+// undefinedRequired finds required parameters that are not among the properties.
+func undefinedRequired(l List) []place {
+	var out []place
+	for _, p := range l.subschemas("inputSchema") {
+		properties := p.value.Lookup("properties")
+		if properties.Kind() != jsonv.KindObject && p.value.Lookup("type").Text() != "object" {
+			continue
+		}
+		for i, name := range p.value.Lookup("required").Elems() {
+			if properties.Lookup(name.Text()).IsAbsent() {
+				out = append(out, place{p.tool, jsonv.AppendPointer(jsonv.AppendPointer(p.pointer, "required"), strconv.Itoa(i)), name})
+			}
+		}
+	}
+	return out
+}
+
+// invalid finds schemas that do not compile.
+func (l List) invalid(member string) []place {
+	var out []place
+	for _, p := range l.schema(member) {
+		if _, err := jsonschema.Compile(p.value, jsonschema.Options{}); err != nil {
+			p.value = jsonv.String(err.Error())
+			out = append(out, p)
+		}
+	}
+	return out
+}

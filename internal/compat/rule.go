@@ -1,0 +1,215 @@
+package compat
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonschema"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// An Effect is what a client does with a server that breaks a rule.
+type Effect string
+
+// The effects, worst first. For a directory, "session lost" means that it
+// rejects the server.
+const (
+	SessionLost Effect = "session lost"
+	ToolLost    Effect = "tool lost"
+	Degraded    Effect = "degraded"
+	Advice      Effect = "advice"
+)
+
+// Effects lists the effects, worst first.
+func Effects() []Effect { return []Effect{SessionLost, ToolLost, Degraded, Advice} }
+
+// A Level decides whether a finding fails the check.
+type Level string
+
+// The levels, worst first.
+const (
+	LevelError   Level = "error"
+	LevelWarning Level = "warning"
+	LevelAdvice  Level = "advice"
+)
+
+// Levels lists the levels, worst first.
+func Levels() []Level { return []Level{LevelError, LevelWarning, LevelAdvice} }
+
+// The groups of profiles.
+const (
+	GroupClients  = "clients"
+	GroupStores   = "stores"
+	GroupLint     = "lint"
+	GroupSecurity = "security"
+)
+
+// Groups lists the groups in the order of reports.
+func Groups() []string { return []string{GroupClients, GroupStores, GroupLint, GroupSecurity} }
+
+// A Profile is a client, an app directory, or a set of rules of our own.
+type Profile struct {
+	Pos       source.Pos
+	Name      string `yaml:"name,required"`
+	Group     string `yaml:"group,required" enum:"clients|stores|lint|security"`
+	Title     string `yaml:"title,required"`
+	Qualified string `yaml:"qualified_name"` // how the client names a tool to its model; holds {server} and {tool}
+	Client    string `yaml:"client_name"`    // the name to connect with, when servers answer this client differently
+}
+
+// A Rule is one fact about a profile. Either Must or Detect says what breaks it.
+type Rule struct {
+	Pos      source.Pos
+	ID       string      `yaml:"id,required"`
+	Profile  string      `yaml:"profile,required"`
+	Effect   Effect      `yaml:"effect,required" enum:"session lost|tool lost|degraded|advice"`
+	Level    Level       `yaml:"level,required" enum:"error|warning|advice"`
+	Basis    string      `yaml:"basis,required" enum:"documented|observed"`
+	Source   string      `yaml:"source,required"` // where the fact can be read
+	Seen     string      `yaml:"seen,required"`   // the day on which it was last confirmed: 2026-08-05
+	Versions string      `yaml:"versions"`        // of the client
+	Expires  string      `yaml:"expires"`         // required if observed
+	On       string      `yaml:"on"`              // what must matches; see selectors
+	Must     jsonv.Value `yaml:"must"`            // a JSON Schema
+	Words    []string    `yaml:"words"`           // texts without any of these are not examined, to save time
+	Detect   string      `yaml:"detect"`          // see detectors
+	Message  string      `yaml:"message,required"`
+	Fix      string      `yaml:"fix,required"`
+	Fails    jsonv.Value `yaml:"fails,required"` // a tool, or a list of tools, that breaks the rule
+	Passes   jsonv.Value `yaml:"passes,required"`
+
+	schema *jsonschema.Schema
+}
+
+// Rules are the profiles and their rules.
+type Rules struct {
+	Profiles []Profile `yaml:"profiles"`
+	Rules    []Rule    `yaml:"rules"`
+}
+
+//go:embed rules.yaml
+var builtin []byte
+
+// Builtin returns the rules that come with the program.
+func Builtin() (Rules, error) {
+	r, ds := Rules{}.Load(&source.File{Name: "rules.yaml", Data: builtin})
+	if ds.HasErrors() {
+		return Rules{}, fmt.Errorf("built-in rules: %s", ds[0].Msg)
+	}
+	return r, nil
+}
+
+// Load adds the profiles and rules of a file. A rule with the id of an earlier
+// one replaces it, and so does a profile.
+func (r Rules) Load(f *source.File) (Rules, source.Diagnostics) {
+	node, ds := source.Parse(f)
+	if ds.HasErrors() {
+		return r, ds
+	}
+	var more Rules
+	var d source.Decoder
+	d.Decode(node, "", &more)
+	for _, p := range more.Profiles {
+		r.Profiles = replaceOrAdd(r.Profiles, p, func(q Profile) bool { return q.Name == p.Name })
+	}
+	for i := range more.Rules {
+		rule := more.Rules[i]
+		if err := rule.compile(r); err != nil {
+			d.Add(source.Errorf(rule.Pos, source.PathIndex("rules", i), "rule %q: %v", rule.ID, err))
+			continue
+		}
+		r.Rules = replaceOrAdd(r.Rules, rule, func(q Rule) bool { return q.ID == rule.ID })
+	}
+	ds = append(ds, d.Diagnostics()...)
+	ds.Sort()
+	return r, ds
+}
+
+func replaceOrAdd[T any](list []T, v T, same func(T) bool) []T {
+	if i := slices.IndexFunc(list, same); i >= 0 {
+		list = slices.Clone(list)
+		list[i] = v
+		return list
+	}
+	return append(list, v)
+}
+
+// compile checks a rule and prepares its schema.
+func (r *Rule) compile(all Rules) error {
+	if _, ok := all.profile(r.Profile); !ok {
+		return fmt.Errorf("there is no profile %q", r.Profile)
+	}
+	for key, day := range map[string]string{"seen": r.Seen, "expires": r.Expires} {
+		if _, err := time.Parse(time.DateOnly, day); err != nil && day != "" {
+			return fmt.Errorf("%s: expected a day such as 2026-08-05, got %q", key, day)
+		}
+	}
+	switch {
+	case r.Basis == "observed" && r.Expires == "":
+		return fmt.Errorf("an observed rule must have a date in expires")
+	case r.Detect != "" && (r.On != "" || !r.Must.IsAbsent()):
+		return fmt.Errorf("detect cannot be combined with on and must")
+	case r.Detect != "":
+		if _, ok := detectors[r.Detect]; !ok {
+			return fmt.Errorf("detect must be one of %s", strings.Join(slices.Sorted(maps.Keys(detectors)), ", "))
+		}
+		return nil
+	case r.Must.IsAbsent():
+		return fmt.Errorf("a rule must have must or detect")
+	}
+	if _, ok := selectors[r.On]; !ok {
+		return fmt.Errorf("on must be one of %s", strings.Join(slices.Sorted(maps.Keys(selectors)), ", "))
+	}
+	var err error
+	if r.schema, err = jsonschema.Compile(r.Must, jsonschema.Options{Strict: true}); err != nil {
+		return fmt.Errorf("must: %w", err)
+	}
+	return nil
+}
+
+func (r Rules) profile(name string) (Profile, bool) {
+	i := slices.IndexFunc(r.Profiles, func(p Profile) bool { return p.Name == name })
+	if i < 0 {
+		return Profile{}, false
+	}
+	return r.Profiles[i], true
+}
+
+// Rule returns the rule with an id.
+func (r Rules) Rule(id string) (Rule, bool) {
+	i := slices.IndexFunc(r.Rules, func(rule Rule) bool { return rule.ID == id })
+	if i < 0 {
+		return Rule{}, false
+	}
+	return r.Rules[i], true
+}
+
+// Only returns the rules of some profiles and groups; an empty list means all.
+// Directories that were not chosen fail no check: their errors become warnings.
+func (r Rules) Only(profiles, groups []string) Rules {
+	out := Rules{}
+	for _, p := range r.Profiles {
+		named := len(profiles) == 0 || slices.Contains(profiles, p.Name)
+		if p.Group == GroupLint || p.Group == GroupSecurity {
+			named = true // --for chooses among clients and stores
+		}
+		if named && (len(groups) == 0 || slices.Contains(groups, p.Group)) {
+			out.Profiles = append(out.Profiles, p)
+		}
+	}
+	for _, rule := range r.Rules {
+		p, ok := out.profile(rule.Profile)
+		if ok && p.Group == GroupStores && rule.Level == LevelError && len(profiles) == 0 && len(groups) == 0 {
+			rule.Level = LevelWarning
+		}
+		if ok {
+			out.Rules = append(out.Rules, rule)
+		}
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+package compat
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/jsonschema"
+	"mcptest/internal/jsonv"
+)
+
+// A List is what a server lists, with the name that its users give it.
+type List struct {
+	Server string
+	Tools  []jsonv.Value
+}
+
+// A place is a value in a list: of one tool, or of the list itself.
+type place struct {
+	tool    string
+	pointer string // in the definition of the tool
+	value   jsonv.Value
+}
+
+// selectors find what a rule examines.
+var selectors = map[string]func(List, Profile) []place{
+	"tools": func(l List, _ Profile) []place { return []place{{value: jsonv.Array(l.Tools...)}} },
+	"tool":  func(l List, _ Profile) []place { return l.each("", func(t jsonv.Value) jsonv.Value { return t }) },
+	"name": func(l List, _ Profile) []place {
+		return l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") })
+	},
+	"qualified_name": func(l List, p Profile) []place {
+		return l.each("/name", func(t jsonv.Value) jsonv.Value {
+			return jsonv.String(strings.NewReplacer("{server}", l.Server, "{tool}", t.Lookup("name").Text()).Replace(p.Qualified))
+		})
+	},
+	"description": func(l List, _ Profile) []place {
+		return l.each("/description", func(t jsonv.Value) jsonv.Value { return jsonv.String(t.Lookup("description").Text()) })
+	},
+	"annotations": func(l List, _ Profile) []place {
+		return l.each("/annotations", func(t jsonv.Value) jsonv.Value { return objectOrEmpty(t.Lookup("annotations")) })
+	},
+	"input":  func(l List, _ Profile) []place { return l.schema("inputSchema") },
+	"output": func(l List, _ Profile) []place { return l.schema("outputSchema") },
+	"input_bytes": func(l List, _ Profile) []place {
+		return l.each("/inputSchema", func(t jsonv.Value) jsonv.Value { return size(t.Lookup("inputSchema")) })
+	},
+	"tool_bytes":     func(l List, _ Profile) []place { return l.each("", size) },
+	"input_schemas":  func(l List, _ Profile) []place { return l.subschemas("inputSchema") },
+	"output_schemas": func(l List, _ Profile) []place { return l.subschemas("outputSchema") },
+	"parameters": func(l List, _ Profile) []place {
+		return l.parameters(func(_ string, def jsonv.Value) jsonv.Value { return def })
+	},
+	"parameter_names": func(l List, _ Profile) []place {
+		return l.parameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })
+	},
+	"texts": func(l List, _ Profile) []place { return l.texts() },
+	"lower_texts": func(l List, _ Profile) []place {
+		out := l.texts()
+		for i := range out {
+			out[i].value = jsonv.String(strings.Join(strings.Fields(strings.ToLower(out[i].value.Text())), " "))
+		}
+		return out
+	},
+}
+
+// each selects one value of each tool; an absent one is left out.
+func (l List) each(pointer string, value func(jsonv.Value) jsonv.Value) []place {
+	var out []place
+	for _, t := range l.Tools {
+		if v := value(t); !v.IsAbsent() {
+			out = append(out, place{toolName(t), pointer, v})
+		}
+	}
+	return out
+}
+
+func (l List) schema(member string) []place {
+	return l.each("/"+member, func(t jsonv.Value) jsonv.Value { return t.Lookup(member) })
+}
+
+// size is the number of bytes of a value as JSON.
+func size(v jsonv.Value) jsonv.Value {
+	if v.IsAbsent() {
+		return v
+	}
+	return jsonv.Int(int64(len(v.Append(nil))))
+}
+
+func (l List) parameters(value func(name string, def jsonv.Value) jsonv.Value) []place {
+	var out []place
+	for _, t := range l.Tools {
+		for name, def := range t.Lookup("inputSchema", "properties").Members() {
+			out = append(out, place{toolName(t), jsonv.AppendPointer("/inputSchema/properties", name), value(name, def)})
+		}
+	}
+	return out
+}
+
+// subschemas selects a schema and every schema inside it.
+func (l List) subschemas(member string) []place {
+	var out []place
+	for _, p := range l.schema(member) {
+		walkSchema(p.value, p.pointer, 0, func(pointer string, s jsonv.Value) {
+			out = append(out, place{p.tool, pointer, s})
+		})
+	}
+	return out
+}
+
+// The keywords whose values are a schema, a list of schemas or a map of schemas.
+var (
+	schemaWords = []string{
+		"items", "additionalProperties", "additionalItems", "contains", "propertyNames", "not", "if", "then", "else",
+		"unevaluatedItems", "unevaluatedProperties", "contentSchema",
+	}
+	schemaLists = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
+	schemaMaps  = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
+)
+
+// walkSchema visits a schema and its subschemas, which need not be valid.
+func walkSchema(s jsonv.Value, pointer string, depth int, visit func(pointer string, s jsonv.Value)) {
+	visit(pointer, s)
+	if depth > jsonschema.MaxDepth {
+		return
+	}
+	for key, v := range s.Members() {
+		at := jsonv.AppendPointer(pointer, key)
+		switch {
+		case v.Kind() == jsonv.KindArray && slices.Contains(schemaLists, key):
+			for i, e := range v.Elems() {
+				walkSchema(e, jsonv.AppendPointer(at, strconv.Itoa(i)), depth+1, visit)
+			}
+		case v.Kind() == jsonv.KindObject && slices.Contains(schemaMaps, key):
+			for name, e := range v.Members() {
+				walkSchema(e, jsonv.AppendPointer(at, name), depth+1, visit)
+			}
+		case slices.Contains(schemaWords, key) && (v.Kind() == jsonv.KindObject || v.Kind() == jsonv.KindBool):
+			walkSchema(v, at, depth+1, visit)
+		}
+	}
+}
+
+// texts selects what a model reads of each tool: names, titles, descriptions,
+// and the texts in the schemas (property names, descriptions, enum values,
+// defaults, examples).
+func (l List) texts() []place {
+	var out []place
+	for _, t := range l.Tools {
+		for _, member := range []string{"name", "title", "description", "annotations", "inputSchema", "outputSchema", "_meta"} {
+			collectTexts(t.Lookup(member), "/"+member, 0, func(pointer, text string) {
+				out = append(out, place{toolName(t), pointer, jsonv.String(text)})
+			})
+		}
+	}
+	return out
+}
+
+func collectTexts(v jsonv.Value, pointer string, depth int, add func(pointer, text string)) {
+	if depth > jsonschema.MaxDepth {
+		return
+	}
+	switch v.Kind() {
+	case jsonv.KindString:
+		if !strings.HasSuffix(pointer, "/$schema") && !strings.HasSuffix(pointer, "/$ref") && !strings.HasSuffix(pointer, "/pattern") {
+			add(pointer, v.Text())
+		}
+	case jsonv.KindArray:
+		for i, e := range v.Elems() {
+			collectTexts(e, jsonv.AppendPointer(pointer, strconv.Itoa(i)), depth+1, add)
+		}
+	case jsonv.KindObject:
+		for key, e := range v.Members() {
+			at := jsonv.AppendPointer(pointer, key)
+			if strings.HasSuffix(pointer, "/properties") {
+				add(at, key)
+			}
+			collectTexts(e, at, depth+1, add)
+		}
+	}
+}
+
+func toolName(t jsonv.Value) string { return t.Lookup("name").Text() }
+
+func objectOrEmpty(v jsonv.Value) jsonv.Value {
+	if v.Kind() == jsonv.KindObject {
+		return v
+	}
+	return jsonv.Object()
+}
