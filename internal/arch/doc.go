@@ -1,8 +1,8 @@
-// Package arch holds the tests of the house itself: what ARCHITECTURE.md says
+// Package arch holds tests of the code base itself: what ARCHITECTURE.md says
 // about the code is checked here, so that the page cannot drift from the tree.
 //
 // There is no code to import. The tests read every Go file of the module with
-// go/parser, whatever operating system it is built for, and check
+// go/parser, for every operating system, and check
 //
 //   - edges_test.go: which package may import which, from one table, and
 //     which third-party module may be used where. The depguard section of

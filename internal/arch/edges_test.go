@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the arrows in .golangci.yml from the table")
 
-// all stands in a row for "may import every package of the module".
+// all in a row means "may import every package of the module".
 const all = "*"
 
 // anywhere may be imported by every package: what may be shown to people has
@@ -22,8 +22,8 @@ const all = "*"
 const anywhere = "internal/display"
 
 // edges is the picture of ARCHITECTURE.md as a table: for each package, the
-// packages of ours that it may import. Data flows one way, so nothing may
-// import what stands to its right in
+// packages of the module that it may import. Data flows one way, so nothing may
+// import what is to its right in
 //
 //	source → suite → plan → run → result → report
 //
@@ -254,7 +254,7 @@ func TestLinterKnowsTheArrows(t *testing.T) {
 	}
 }
 
-// depguardRules writes one rule a package: every package of ours is denied,
+// depguardRules writes one rule a package: every package of the module is denied,
 // the allowed ones are longer prefixes and win.
 func depguardRules() []byte {
 	var b bytes.Buffer

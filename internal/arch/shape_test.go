@@ -142,7 +142,7 @@ func TestNothingHappensAtImport(t *testing.T) {
 	for _, f := range loadTree(t) {
 		for _, d := range f.syntax.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
-				t.Errorf("%s: func init: what a package offers stands in a table that can be read", f.rel)
+				t.Errorf("%s: func init: a package declares what it offers in a table", f.rel)
 			}
 		}
 	}
@@ -151,7 +151,7 @@ func TestNothingHappensAtImport(t *testing.T) {
 // TestNoPackageState looks for package-level variables that code changes:
 // assigned, incremented, written by index, or of a type that exists to be
 // changed. Tables and compiled patterns, set once where they are declared,
-// are fine; flags and the like in tests are not looked at.
+// are fine; flags in tests are not looked at.
 func TestNoPackageState(t *testing.T) {
 	t.Parallel()
 	byPkg := map[string][]goFile{}
@@ -220,7 +220,7 @@ func changeableType(e ast.Expr) string {
 }
 
 // writes returns the identifiers that fn assigns to and does not declare
-// itself, in whatever scope: a name that is both a local and a package-level
+// itself, in any scope: a name that is both a local and a package-level
 // variable is taken for the local.
 func writes(fn *ast.FuncDecl) []*ast.Ident {
 	local := map[string]bool{}

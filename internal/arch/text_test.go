@@ -83,7 +83,7 @@ func TestCommittedText(t *testing.T) {
 
 // machinePaths are the paths that only exist where the tests happen to run:
 // the checkout, the folder round it and the home folder, where these are
-// long enough to be told from ordinary text.
+// long enough not to be ordinary text.
 func machinePaths(root string) []string {
 	out := []string{root + string(filepath.Separator)}
 	if up := filepath.Dir(root); len(up) > 1 && up != os.TempDir() {

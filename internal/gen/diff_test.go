@@ -35,7 +35,7 @@ var stricter = []struct {
 	},
 	{"the keywords of a JSON Schema", re(`JSON Schema`)},
 	{"weights that form no score", re(`every weight of|add up to more`)},
-	{"a duration of zero", re(`must be more than zero|want more than zero`)},
+	{"a duration of zero", re(`must be more than zero|must be greater than zero`)},
 	{"bounds against each other", re(`nothing lies between|is more than max`)},
 	{"a number that no float holds", re(`out of range|too large`)},
 	{"null written out where the empty value is meant", re(`want a list of (assertions|metrics).*, got null$`)},
@@ -147,7 +147,7 @@ func (c *checker) compare(t *testing.T, where string, v jsonv.Value, seen map[st
 	}
 }
 
-// openData are values that are whatever the author wants: nothing to compare.
+// openData are values that the author chooses freely: nothing to compare.
 var openData = regexp.MustCompile(`\.(args|params|content)[.\[]`)
 
 // variants calls fn with every variant of a document: each value replaced,

@@ -99,7 +99,7 @@ func forbidden(v jsonv.Value) bool {
 }
 
 // below finds the maps with keys of their own that a value may hold. The
-// section of one that is no definition is named after where it stands.
+// section of one that is no definition is named after its place.
 func (w *keyWalk) below(m keyMap, found []keyMap) []keyMap {
 	if name, ok := defName(m.schema); ok {
 		m.section, m.pointer, m.schema = name, "/$defs/"+name, w.schema.Lookup("$defs", name)

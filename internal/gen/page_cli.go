@@ -29,7 +29,7 @@ type Command struct {
 type Flag struct {
 	Name    string // without dashes
 	Letter  string // "" when it has none
-	Value   string // what stands behind it; "" for a switch
+	Value   string // its value; "" for a switch
 	Default string // "" when there is none worth telling
 	Doc     string
 }
@@ -139,7 +139,7 @@ func roff(s string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "…", "...").Replace(s)
 }
 
-// roffText escapes whole lines: paragraphs stay apart, indented lines stand as
+// roffText escapes whole lines: paragraphs stay apart, indented lines stay as
 // they are.
 func roffText(s string) string {
 	var b strings.Builder

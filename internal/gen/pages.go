@@ -71,7 +71,7 @@ func (p *page) table(heads ...string) {
 	p.printf("|%s\n", strings.Repeat("---|", len(heads)))
 }
 
-// markup is what would not stand in Markdown as it is written: placeholders and
+// markup is what Markdown would change: placeholders and
 // maps, <names>, patterns with a star.
 var markup = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\$?\{[^{}]*\}+|\S*<[^<>]+>[^\s,;.]*|\S*\*[^\s,;]*`)

@@ -15,7 +15,7 @@ var defNames = map[string]string{
 // aliasOf names the struct whose comments another one shares.
 var aliasOf = map[string]string{"stepFields": "Step", "respondKeys": "Respond"}
 
-// inlined are structs that stand inside the schema of a union, not on their
+// inlined are structs that are inside the schema of a union, not on their
 // own.
 var inlined = map[string]bool{"header-env": true, "variable-env": true, "context-hook": true, "sampling-text": true}
 
@@ -38,7 +38,7 @@ var unions = map[string]string{
 		`{"type":"string","pattern":"\\$\\{[A-Za-z_]"}]}`,
 }
 
-// fixedDefs are definitions that no struct stands behind.
+// fixedDefs are definitions without a struct.
 var fixedDefs = map[string]string{
 	"duration": `{"type":["string","null"],"description":"a number with a unit: 500ms, 30s, 1m30s, 2h",` +
 		`"pattern":` + strconv.Quote(durationPattern+`|`+holds) + `,"patternErrorMessage":"expected a duration such as 30s"}`,

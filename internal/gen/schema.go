@@ -103,7 +103,7 @@ func (g *generator) json(text string) jsonv.Value {
 // define makes the definition of a struct and returns a reference to it.
 func (g *generator) define(name string, t reflect.Type, expanded bool) jsonv.Value {
 	if _, ok := g.defs[name]; ok && g.expanded[name] != expanded {
-		g.errorf("%s stands both where placeholders are expanded and where they are not", name)
+		g.errorf("%s is used both where placeholders are expanded and where they are not", name)
 	} else if !ok {
 		g.defs[name], g.expanded[name] = jsonv.Object(), expanded // for structs that lead to themselves
 		v := g.structure(name, t, expanded)

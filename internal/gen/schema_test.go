@@ -7,7 +7,7 @@ import (
 )
 
 // TestPages: every example of the two pages that define the language, as it
-// stands there. Those without servers are parts of a suite.
+// is there. Those without servers are parts of a suite.
 func TestPages(t *testing.T) {
 	names, err := filepath.Glob("testdata/pages/*.yaml")
 	if err != nil || len(names) != 11 {

@@ -231,7 +231,7 @@ func Nearest(topics []Topic, word string) string {
 }
 
 // Text writes topics for a terminal. A key that has its name in many places is
-// told in short.
+// in short.
 func Text(topics []Topic) string {
 	const many = 3
 	var b strings.Builder

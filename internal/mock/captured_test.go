@@ -42,7 +42,7 @@ func TestCapturedList(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		`{"tools": {}}`:                          `m:1:11: error: tools: want a list of tools, got a map`,
+		`{"tools": {}}`:                          `m:1:11: error: tools: expected a list of tools, got a map`,
 		`{"tools": [{"title": "x"}, "y"]}`:       "m:1:12: error: tools[0]: a tool of tools/list is a map with a name\nm:1:28: error: tools[1]: a tool of tools/list is a map with a name",
 		`{"tools": [{"name":"a"},{"name":"a"}]}`: `m:1:25: error: tools[1]: a second tool "a" | m:1:12 the first one`,
 	} {

@@ -291,7 +291,7 @@ func TestMarkersCanFail(t *testing.T) {
 	if len(missing) != 1 || !strings.Contains(missing[0], "4: missing: nothing is wrong here") {
 		t.Errorf("missing: %q", missing)
 	}
-	if len(extra) != 1 || !strings.Contains(describe(extra[0]), "7: error: name: want text, got number 5") {
+	if len(extra) != 1 || !strings.Contains(describe(extra[0]), "7: error: name: expected text, got number 5") {
 		t.Errorf("extra: %v", extra)
 	}
 }

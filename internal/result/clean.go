@@ -236,8 +236,8 @@ func visible(s string) string {
 	return string(out)
 }
 
-// anyInPattern lets the pattern of a line that repeats a test match whatever
-// stands where a secret was masked in the test's name.
+// anyInPattern lets the pattern of a line that repeats a test match any
+// text where a secret was masked in the test's name.
 func anyInPattern(line string) string {
 	from := strings.Index(line, " --filter ")
 	to := strings.LastIndex(line, "$'")

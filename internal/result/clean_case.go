@@ -7,9 +7,9 @@ import (
 	"mcptest/internal/secret"
 )
 
-// exchanges cleans what came over the wire. A credential that is recognised
+// exchanges cleans what came over the wire. A credential that is recognized
 // there by its name or its form is masked in all of the case, where it may
-// stand alone: in a message, a diff, the request of the next step. What has
+// be alone: in a message, a diff, the request of the next step. What has
 // the name of a credential joins the secrets of the run.
 func (k *cleaner) exchanges(c *Case) {
 	var found secret.Found
@@ -175,7 +175,7 @@ func (k *cleaner) excerpt(server string, f *string) {
 	*f, _ = shorten(visible(k.secrets.Cut(*f)), k.limits.Text)
 }
 
-// leftOut ends the line that stands where the middle of a long output was
+// leftOut ends the line that is where the middle of a long output was
 // dropped.
 const leftOut = " bytes left out]\n"
 

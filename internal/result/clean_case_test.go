@@ -23,8 +23,8 @@ func cleaned(t *testing.T, c *result.Case, r *secret.Redactor) string {
 	return string(b)
 }
 
-// TestWhatAnAnswerGivesAway: a value that is recognised in an answer, by its
-// name or its form, is masked in the rest of the case, where it stands alone.
+// TestWhatAnAnswerGivesAway: a value that is recognized in an answer, by its
+// name or its form, is masked in the rest of the case, where it is alone.
 func TestWhatAnAnswerGivesAway(t *testing.T) {
 	const key = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC0"
 	for _, tc := range []struct{ name, response, value string }{
@@ -73,7 +73,7 @@ func TestCredentialsJoinTheRun(t *testing.T) {
 }
 
 // TestAssertionOnACredential: where a target names a credential, what it was
-// is not shown, whatever it looks like; what was expected is.
+// is not shown, regardless of its form; what was expected is.
 func TestAssertionOnACredential(t *testing.T) {
 	got := cleaned(t, &result.Case{
 		Status: result.Fail, Message: `structured.user.password: want "x", got "admin"`,

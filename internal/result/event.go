@@ -70,7 +70,7 @@ func (FindingSeen) event()   {}
 func (Noted) event()         {}
 func (RunFinished) event()   {}
 
-// Listener is told of every event after it was folded. It is never called
+// Listener receives every event after it was folded. It is never called
 // concurrently, so it must not block for long.
 type Listener interface {
 	Event(e Event, r *Run)

@@ -316,7 +316,7 @@ func checkSchema(got string) error {
 	case Schema:
 		return nil
 	case "":
-		return fmt.Errorf("no schema: want a record of the schema %q", Schema)
+		return fmt.Errorf("no schema: expected a record of the schema %q", Schema)
 	}
 	return fmt.Errorf("schema %q: this program reads %q", got, Schema)
 }

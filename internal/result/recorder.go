@@ -71,7 +71,7 @@ func (r *Recorder) Send(e Event) {
 	switch e := e.(type) {
 	case CaseFinished:
 		if err := r.spool.Put(e.Case); err != nil {
-			r.fail(err) // a second case of one index: the first one stands
+			r.fail(err) // a second case of one index: the first one is kept
 			return
 		}
 	case RunFinished:

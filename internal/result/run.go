@@ -76,7 +76,7 @@ type Shard struct {
 	Tests int `json:"tests"`
 	// Digest is equal for shards of the same files and selection.
 	Digest string `json:"digest"`
-	// Places are where the tests stand among those of all shards, from 0,
+	// Places are the positions of the tests among those of all shards, from 0,
 	// ascending: one for each test of this record.
 	Places []int `json:"places"`
 }

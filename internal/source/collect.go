@@ -2,7 +2,7 @@ package source
 
 import "fmt"
 
-// maxDiagnostics is where collecting stops: nobody reads on, and a file made
+// maxDiagnostics is where collecting stops: no one reads on, and a file made
 // to be wrong everywhere must not cost more than it weighs.
 const maxDiagnostics = 10_000
 

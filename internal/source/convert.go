@@ -46,7 +46,7 @@ func (c *converter) document(doc *yaml.Node) *Node {
 	return root
 }
 
-// secondDocument reads on to the end of the file: whatever comes behind the
+// secondDocument reads to the end of the file: what follows the
 // first document is a mistake, never silently ignored.
 func (c *converter) secondDocument(l *yaml.Loader) {
 	var next yaml.Node
@@ -216,7 +216,7 @@ func (c *converter) scalar(n *Node, y *yaml.Node) {
 // note warns of a scalar that is text here and a number to other readers.
 func (c *converter) note(y *yaml.Node, note scalarNote) {
 	if note == noteNone || c.inKey {
-		return // a key is text whatever it looks like
+		return // a key is always text
 	}
 	d := Diagnostic{Pos: c.pos(y), Severity: Warning, Code: "ambiguous-scalar"}
 	switch note {

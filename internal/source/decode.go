@@ -25,10 +25,10 @@ import (
 //	Env     source.Map[string] `yaml:"env"`     // in written order, with positions
 //	Args    jsonv.Value   `yaml:"args"`         // any value
 //	Raw     *source.Node  `yaml:"raw"`          // any value, with its positions
-//	Common                `yaml:",inline"`      // a struct whose keys stand among these
+//	Common                `yaml:",inline"`      // a struct whose keys are among these
 //
 // Further types: bool, the int and uint types, float64, structs, pointers,
-// slices, map[string]T, and whatever has DecodeNode. null is a mistake but for
+// slices, map[string]T, and types with DecodeNode. null is a mistake but for
 // pointers, *Node, jsonv.Value and DecodeNode.
 func Decode(n *Node, into any) Diagnostics {
 	var d Decoder
@@ -100,7 +100,7 @@ func (d *Decoder) Add(ds ...Diagnostic) {
 }
 
 // Decode fills what into points to from a node, and reports mistakes to d.
-// path is where the node stands in the document. A nil node changes nothing.
+// path is the place of the node in the document. A nil node changes nothing.
 func (d *Decoder) Decode(n *Node, path string, into any) {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {

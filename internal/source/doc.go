@@ -25,7 +25,7 @@
 //     a number of a hundred digits.
 //   - After Parse a Node is not changed any more. [Node.MapScalars] copies
 //     what it changes, so that aliased nodes can be shared.
-//   - Aliases and merge keys are resolved by Parse: nobody after it sees them.
+//   - Aliases and merge keys are resolved by Parse: later stages never see them.
 //     A diagnostic found inside an aliased value still names the place of use.
 //   - Lines and columns count from 1, columns in Unicode code points. A byte
 //     order mark is not a column.

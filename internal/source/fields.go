@@ -52,7 +52,7 @@ type layoutField struct {
 	index    []int
 	required bool
 	enum     []string
-	text     bool // a string that decodes as it stands
+	text     bool // a string that decodes unchanged
 }
 
 func (d *Decoder) layoutOf(t reflect.Type) *layout {

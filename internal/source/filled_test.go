@@ -72,7 +72,7 @@ func TestFilledKeepsItsJSON(t *testing.T) {
 	}
 }
 
-// A value that could not be found out was reported once; nobody complains of
+// A value that could not be found out was reported once; no later step reports
 // it again, and the rest of the map is decoded.
 func TestUnknownValuesAreNotReportedAgain(t *testing.T) {
 	key := func(s string) *source.Node { return &source.Node{Kind: source.KindString, Text: s} }
@@ -88,7 +88,7 @@ func TestUnknownValuesAreNotReportedAgain(t *testing.T) {
 		t.Errorf("%v, %+v", ds, into)
 	}
 	var d source.Decoder
-	d.Errorf(bad, "", "whatever is wrong with it").Hint = "nothing"
+	d.Errorf(bad, "", "anything").Hint = "nothing"
 	if len(d.Diagnostics()) > 0 {
 		t.Errorf("%v", d.Diagnostics())
 	}

@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// FuzzLoad: whatever the bytes, parsing, decoding and printing end soon,
+// FuzzLoad: for any bytes, parsing, decoding and printing end soon,
 // never panic, and print nothing a terminal would act on.
 func FuzzLoad(f *testing.F) {
 	files, err := filepath.Glob("testdata/diagnostics/*.yaml")

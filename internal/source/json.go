@@ -34,7 +34,7 @@ func (n *Node) JSON() jsonv.Value {
 	return jsonv.Null()
 }
 
-// FromJSON returns the value as nodes that all stand at pos. An absent value
+// FromJSON returns the value as nodes that are all at pos. An absent value
 // is a nil node. Where an object names a key twice the last one counts.
 func FromJSON(v jsonv.Value, pos Pos) *Node {
 	n := &Node{Pos: pos}

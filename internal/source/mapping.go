@@ -54,7 +54,7 @@ func (s *fieldSet) add(f Field, merged bool) {
 func (s *fieldSet) isMerged(i int) bool { return s.merged != nil && s.merged[i] }
 
 // mapping fills in a map's fields. Explicit keys win over merged ones
-// wherever the << stands; of several merged maps the earlier wins, as the
+// regardless of where the << is; of several merged maps the earlier wins, as the
 // merge key's definition has it (https://yaml.org/type/merge.html).
 func (c *converter) mapping(n *Node, y *yaml.Node, depth int, inFlow bool, e *extent) {
 	set := fieldSet{fields: make([]Field, 0, len(y.Content)/2)}

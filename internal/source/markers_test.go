@@ -122,7 +122,7 @@ func TestMarkersCanFail(t *testing.T) {
 	var s sample
 	got := checkMarkers(readMarkers(t, text), load(file(text), &s))
 	if len(got) != 2 || !strings.Contains(got[0], "4: missing: nothing is wrong here") ||
-		!strings.Contains(got[1], "3: extra: 7: error: name: want text, got number 5") {
+		!strings.Contains(got[1], "3: extra: 7: error: name: expected text, got number 5") {
 		t.Errorf("got %q", got)
 	}
 }

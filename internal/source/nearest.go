@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxNearest is the longest word that is compared: nobody misspells longer
+// maxNearest is the longest word that is compared: longer words are not misspelled often
 // ones, and the comparison takes time in proportion to the square.
 const maxNearest = 64
 
 // Nearest returns the candidate that word is most likely a misspelling of, or
 // "" when none is near: one edit for words of up to four letters, two up to
 // eight, three beyond. An edit inserts, deletes or replaces a letter or swaps
-// two neighbours (the optimal string alignment distance); a different case of
+// two adjacent letters (the optimal string alignment distance); a different case of
 // the whole word always counts as near. Of equally near candidates the first
 // one wins.
 func Nearest(word string, candidates []string) string {

@@ -55,7 +55,7 @@ type Origin uint8
 
 // The origins of a Node.
 const (
-	Written     Origin = iota // by the author, as it stands
+	Written     Origin = iota // by the author, unchanged
 	Substituted               // it holds a value that a placeholder stood for
 	FromServer                // that value comes from the server under test
 )
@@ -184,7 +184,7 @@ func (m *scalarMapper) once(n *Node) *Node {
 // A use is one place where an alias puts a value.
 type use struct {
 	pos Pos   // of the alias
-	of  *Node // the node as it stands at its anchor, nil when the alias is broken
+	of  *Node // the node at its anchor, nil when the alias is broken
 }
 
 // broken reports a node in place of an alias that stands for nothing. Parse

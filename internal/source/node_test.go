@@ -72,7 +72,7 @@ func TestMapScalarsKeepsSharing(t *testing.T) {
 		Uses []use        `yaml:"uses"`
 	}
 	text := source.Decode(m, &into).Error()
-	if !strings.Contains(text, `uses[0].k: want a whole number, got text "V"`) {
+	if !strings.Contains(text, `uses[0].k: expected a whole number, got text "V"`) {
 		t.Error(text)
 	}
 }

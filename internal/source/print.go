@@ -13,7 +13,7 @@ import (
 )
 
 // Style says how [Diagnostics.Print] decorates its parts. Each function gets
-// the finished text of a part and returns it with colour; nil leaves it
+// the finished text of a part and returns it with color; nil leaves it
 // plain. The zero Style is plain text of ordinary width.
 type Style struct {
 	Pos     func(string) string // file:line:col
@@ -159,7 +159,7 @@ func (p *printer) at(pos Pos) {
 }
 
 // text writes a message; its own line breaks are kept and indented, so that
-// no part of it can pass for a line of ours.
+// no part of it can pass for one of our lines.
 func (p *printer) text(s, indent string) {
 	for i, line := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
 		if i > 0 {

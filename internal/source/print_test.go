@@ -107,7 +107,7 @@ func checkHarmless(t fataler, out string) {
 	}
 }
 
-// TestPrintCaret: below the caret stands the character, whatever came before
+// TestPrintCaret: the caret is below the character, regardless of the text before
 // it and however long the line is.
 func TestPrintCaret(t *testing.T) {
 	pieces := []string{"a", "bc ", "日", "\t", "é", "e\u0301", "\u202e", "\x07", "👩‍👧", "🇩🇪", strings.Repeat("xyz ", 50), strings.Repeat("語", 60)}

@@ -14,7 +14,7 @@ import (
 
 // wrongType reports that a node is not of the kind wanted, in words.
 func (d *Decoder) wrongType(n *Node, path, want string) *Diagnostic {
-	diag := d.Errorf(n, path, "want %s, got %s", want, n.describe())
+	diag := d.Errorf(n, path, "expected %s, got %s", want, n.describe())
 	diag.Code = "type"
 	if n.Kind == KindNull {
 		diag.Hint = "give it a value, or leave the key out"
@@ -22,8 +22,8 @@ func (d *Decoder) wrongType(n *Node, path, want string) *Diagnostic {
 	return diag
 }
 
-// WrongType reports that a node is not what was wanted: want a list or a map,
-// got text "x". want comes with its article. The result may be given a Hint.
+// WrongType reports a node of another kind: expected a list or a map, got text
+// "x". want comes with its article. The result may be given a Hint.
 func (d *Decoder) WrongType(n *Node, path, want string) *Diagnostic {
 	return d.wrongType(n, path, want)
 }
@@ -205,7 +205,7 @@ func listText(n *Node) string {
 	return strings.Join(items, ", ")
 }
 
-// hintText writes a scalar as it could stand in a hint.
+// hintText writes a scalar for a hint.
 func hintText(n *Node) string {
 	if n.Kind == KindString && (n.Quoted || strings.ContainsAny(n.Text, ",[]{}:#&*!|>'\"%@` ")) {
 		return quote(display.Truncate(n.Text, shownText))

@@ -138,7 +138,7 @@ func (s syntaxPlace) explain(msg string) Diagnostic {
 		if d, ok := s.keyLine(s.start.Line); ok {
 			return d
 		}
-		return Diagnostic{Pos: s.start, Msg: `expected ":" after this key`, Hint: `a key and its ":" stand on one line`}
+		return Diagnostic{Pos: s.start, Msg: `expected ":" after this key`, Hint: `a key and its ":" must be on one line`}
 	case "found character that cannot start any token":
 		return Diagnostic{Msg: "a value can't begin with " + s.next(), Hint: "put it in quotes"}
 	case "did not find expected alphabetic or numeric character":
@@ -201,7 +201,7 @@ func plainWords(msg string) string {
 	).Replace(msg)
 }
 
-// explainTab recognises the library's several ways to stumble over a tab.
+// explainTab recognizes the library's several ways to stumble over a tab.
 func (s syntaxPlace) explainTab(msg string) (Diagnostic, bool) {
 	about := strings.Contains(msg, "tab")
 	if !about && msg != "found character that cannot start any token" {
@@ -298,7 +298,7 @@ func (s syntaxPlace) noItem() Diagnostic {
 	if s.firstOnLine() {
 		return Diagnostic{
 			Msg: "this line is not lined up with the list above it", Related: begins,
-			Hint: `a list item begins with "- " below the other items' "-"; a key of an item stands below the item's first key`,
+			Hint: `a list item begins with "- " below the other items' "-"; a key of an item goes below the item's first key`,
 		}
 	}
 	return Diagnostic{Msg: "unexpected " + s.next() + " after the list item", Related: begins}

@@ -8,7 +8,7 @@ import (
 
 // In returns the position of a byte offset inside a scalar's Text, so that a
 // mistake in a language inside the scalar (a regular expression, a path, a
-// command) is shown where it stands. It looks through quotes, escapes, line
+// command) is shown at its own place. It looks through quotes, escapes, line
 // folding and the indentation of | blocks. Where the text can't be followed
 // back to the file (a > block, a value from an alias of another form, text
 // that was replaced) the scalar's own position is returned.
@@ -138,7 +138,7 @@ func (t *trace) flow(quote byte) bool {
 	}
 }
 
-// skipFold reports whether a line continuation, which means nothing, stands
+// skipFold reports whether a line continuation, which means nothing, is
 // here, so that the place is behind it.
 func (t *trace) skipFold() bool {
 	return bytes.HasPrefix(t.src[t.at:], []byte("\\\n")) || bytes.HasPrefix(t.src[t.at:], []byte("\\\r\n"))

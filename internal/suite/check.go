@@ -70,7 +70,7 @@ func (l *loader) checkServer(sv *Server) {
 	case sv.Command == nil && sv.URL == "":
 		report(l.dec, sv.KeyPos("url"), path+".url", "the address is empty", "")
 	case sv.Command != nil && sv.Has("url"):
-		report(l.dec, sv.KeyPos("url"), path, "has both command: and url:; exactly one is wanted", "")
+		report(l.dec, sv.KeyPos("url"), path, "has both command: and url:; expected exactly one", "")
 	}
 	checkPositive(sv.node, path, "timeout", sv.Timeout, l.dec)
 	checkPositive(sv.node, path, "connect_timeout", sv.ConnectTimeout, l.dec)
@@ -187,7 +187,7 @@ func (l *loader) auth(sv *Server, path string) {
 	a := sv.Auth
 	switch {
 	case a.BearerTokenEnv != "" && a.OAuth != nil:
-		report(l.dec, a.Pos, path, "has both bearer_token_env: and oauth:; exactly one is wanted", "")
+		report(l.dec, a.Pos, path, "has both bearer_token_env: and oauth:; expected exactly one", "")
 	case a.BearerTokenEnv == "" && a.OAuth == nil && !l.reported(path):
 		report(l.dec, a.Pos, path, "needs bearer_token_env: or oauth:", "")
 	}

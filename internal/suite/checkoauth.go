@@ -81,7 +81,7 @@ func (l *loader) oauthAddresses(o *OAuth, n *source.Node, path string) {
 		case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, fmt.Sprintf("%q is not an http or https address", a.value), "")
 		case a.key == "client_metadata_url" && (u.Scheme != "https" || strings.Trim(u.Path, "/") == ""):
-			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, "want an https address with a path", "such as https://example.com/client.json")
+			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, "the address must be https and have a path", "such as https://example.com/client.json")
 		case a.key == "issuer" && u.Scheme == "http" && !loopback(u.Hostname()):
 			report(l.dec, n.Get(a.key).Pos, path+"."+a.key, "an issuer that is not on this machine must be reached by https", "")
 		}

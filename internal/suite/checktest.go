@@ -105,7 +105,7 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 		}
 		c.d.Errorf(n, path, "%s", msg).Code = "missing-key"
 	case len(has) > 1:
-		c.d.Errorf(n.Get(has[1]), path, "has %s; exactly one is wanted", strings.Join(colons(has), " and "))
+		c.d.Errorf(n.Get(has[1]), path, "has %s; expected exactly one", strings.Join(colons(has), " and "))
 	default:
 		for _, key := range []string{"args", "params", "notification"} {
 			if v := n.Get(key); v != nil && slices.Contains(known, goesWith[key][0]) && !slices.Contains(goesWith[key], has[0]) {
@@ -144,7 +144,7 @@ func (c checker) timing(n *source.Node, path string, call Invocation, cancel *ti
 		if call.Raw == nil {
 			what = "a notification"
 		}
-		c.d.Errorf(n.Get("cancel_after"), path+".cancel_after", "there is no call to cancel: %s has no request of ours", what)
+		c.d.Errorf(n.Get("cancel_after"), path+".cancel_after", "there is no call to cancel: %s sends no request", what)
 	}
 	if wait == nil {
 		return
@@ -168,7 +168,7 @@ func (c checker) common(t *Test, n *source.Node) {
 		checkCount(r, t.Path+".repeat", "times", &t.Repeat.Times, 1, 100_000, c.d)
 		checkUnit(r, t.Path+".repeat", "pass_rate", t.Repeat.PassRate, c.d)
 		if t.Retries != nil && *t.Retries > 0 {
-			c.d.Errorf(r, t.Path+".repeat", "repeat and retries exclude each other: one wants a share of passes, the other the first pass")
+			c.d.Errorf(r, t.Path+".repeat", "repeat and retries exclude each other: repeat measures the share of passes, retries stops at the first pass")
 		}
 	}
 	if t.Transform != nil {
@@ -187,7 +187,7 @@ func checkTags(n *source.Node, path string, tags []string, d *source.Decoder) {
 
 func checkUnit(n *source.Node, path, key string, v *float64, d *source.Decoder) {
 	if at := n.Get(key); v != nil && at != nil && !(*v >= 0 && *v <= 1) {
-		d.Errorf(at, path+"."+key, "want a number from 0 to 1, got %v", *v).Code = "range"
+		d.Errorf(at, path+"."+key, "expected a number from 0 to 1, got %v", *v).Code = "range"
 	}
 }
 
@@ -199,13 +199,13 @@ func checkCount(n *source.Node, path, key string, v *int, lo, hi int, d *source.
 	if k := at.Typed().Kind; *v == 0 && k != source.KindInt {
 		return // it is no number, which has been reported
 	}
-	d.Errorf(at, path+"."+key, "want a number from %d to %d, got %d", lo, hi, *v).Code = "range"
+	d.Errorf(at, path+"."+key, "expected a number from %d to %d, got %d", lo, hi, *v).Code = "range"
 }
 
 func checkPositive(n *source.Node, path, key string, v *time.Duration, d *source.Decoder) {
 	if at := n.Get(key); v != nil && at != nil && *v <= 0 && at.Kind == source.KindString {
 		if _, err := source.ParseDuration(at.Text); err == nil {
-			d.Errorf(at, path+"."+key, "want more than zero").Code = "range"
+			d.Errorf(at, path+"."+key, "must be greater than zero").Code = "range"
 		}
 	}
 }

@@ -4,7 +4,7 @@
 //
 // Load is the entry point. Tests stay nodes (Entry) until package plan
 // expands and decodes them with DecodeTest, because a value of a `cases:` row
-// may stand anywhere inside a test.
+// may appear anywhere inside a test.
 //
 //	bytes ─ source.Parse ─▶ nodes ─ imports, variables ─▶ Suite ─▶ plan
 //

@@ -18,7 +18,7 @@ import (
 //
 //	# a comment
 //	export NAME = plain text, up to a blank and #   # like this one
-//	SINGLE='taken as it stands, line breaks included'
+//	SINGLE='taken literally, line breaks included'
 //	DOUBLE="with \n \r \t \" \\ \$ and \` as escapes"
 //
 // Nothing in it is expanded, so that a password may hold a "$". It is parsed
@@ -39,7 +39,7 @@ func isLoaderVar(name string) bool {
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") || slices.Contains(loaderVars, name)
 }
 
-// readDotEnv reads .env beside the suite, or the given files. A missing .env
+// readDotEnv reads .env next to the suite, or the given files. A missing .env
 // is fine, and so is a directory of that name (Python environments are called
 // so); a missing file that was asked for is not.
 func (l *loader) readDotEnv(dir string, files []string) []Var {
@@ -142,7 +142,7 @@ func (p *envParser) entry() (Var, bool) {
 	}
 	if !ok || !isName(name) {
 		p.nextLine()
-		p.fail(at, "want NAME=value")
+		p.fail(at, "expected NAME=value")
 		return Var{}, false
 	}
 	p.text = strings.TrimLeft(p.text[strings.IndexByte(p.text, '=')+1:], " \t")

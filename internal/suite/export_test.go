@@ -33,7 +33,7 @@ func showParts(parts []part) string {
 }
 
 // TemplateOffsets returns the spelling of each placeholder and where it
-// stands, defaults included.
+// is, defaults included.
 func TemplateOffsets(text string) (spellings []string, offsets []int) {
 	parts, bad := splitTemplate(text)
 	if bad != nil {

@@ -124,7 +124,7 @@ type Step struct {
 // stepFields has the tags of Step without its DecodeNode.
 type stepFields Step
 
-// DecodeNode reads the keys and remembers where they stand.
+// DecodeNode reads the keys and remembers where they are.
 func (s *Step) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	d.Decode(n, path, (*stepFields)(s))
 	s.Path, s.node = path, n

@@ -14,7 +14,7 @@ import (
 // Options are the outside facts that loading depends on.
 type Options struct {
 	Env          []string          // the process environment, as os.Environ
-	EnvFiles     []string          // read in place of .env beside the suite
+	EnvFiles     []string          // read in place of .env next to the suite
 	Vars         map[string]string // override variables; values are read as YAML scalars
 	AllowOutside bool              // imports may leave the root suite's directory
 	// BaseDir is what file names in messages are relative to; the working

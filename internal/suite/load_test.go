@@ -192,7 +192,7 @@ func TestNameOfASuite(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	dir := write(t, map[string]string{"list.yml": "- a\n", "empty.yml": ""})
 	for name, want := range map[string]string{
-		"missing.yml": "no such file", ".": "directory", "list.yml": "want a suite: a map of keys", "empty.yml": "the file is empty",
+		"missing.yml": "no such file", ".": "directory", "list.yml": "expected a suite: a map of keys", "empty.yml": "the file is empty",
 	} {
 		s, diags := suite.Load(filepath.Join(dir, name), suite.Options{})
 		if s != nil || len(diags) != 1 || !strings.Contains(diags.Error(), want) {

@@ -6,7 +6,7 @@ import (
 )
 
 // SamplingAnswer answers sampling/createMessage: {text: …}, or a whole
-// result, sent as it stands.
+// result, sent as it is.
 type SamplingAnswer struct {
 	Pos    source.Pos
 	Text   string

@@ -136,7 +136,7 @@ type TLS struct {
 type InheritEnv struct {
 	Pos   source.Pos
 	All   bool
-	Names []string // beside the minimal set
+	Names []string // in addition to the minimal set
 }
 
 // DecodeNode reads minimal, all or a list of names.
@@ -181,7 +181,7 @@ func (r *Respond) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	*r = Respond{Pos: k.Pos, Sampling: k.Sampling, Elicitation: k.Elicitation, Roots: k.Roots}
 	r.HasRoots = n.Kind == source.KindMap && n.Get("roots") != nil
 	if n.Kind == source.KindMap && len(n.Fields) == 0 {
-		d.Errorf(n, path, "scripts nothing: want sampling:, elicitation: or roots:")
+		d.Errorf(n, path, "is empty: expected sampling:, elicitation: or roots:")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/suite"
 )
 
-// Whatever a value holds, it arrives whole where its placeholder stood, and
+// A value of any kind arrives whole in place of its placeholder, and
 // changes nothing else of the suite.
 func TestValuesKeepTheShape(t *testing.T) {
 	dir := write(t, map[string]string{"s.yml": "servers:\n  api: {command: [x], env: {WHOLE: \"${VALUE}\", PART: \"a${VALUE}z\"}}\ntools:\n  - {name: one, tool: t}\n"})

@@ -33,7 +33,7 @@ type Suite struct {
 	// real environment overrides included.
 	DotEnv []Var
 	// EnvRead are the variables of the environment and of .env that the files
-	// took values from, by name; EnvMissing are those they asked for in vain.
+	// took values from, by name; EnvMissing are those that were not set.
 	EnvRead    []Var
 	EnvMissing []string
 	// Partial is set when a file or server could not be read: names that seem
@@ -68,7 +68,7 @@ type Entry struct {
 	Scope *Scope // names that `${…}` may use in this file
 }
 
-// Block names the list a test stands in.
+// Block names the list that holds the test.
 type Block string
 
 // The four blocks. They share one entry shape and differ in what they
@@ -154,7 +154,7 @@ func (p *Parallel) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	case n.Kind == source.KindInt:
 		d.Decode(n, path, &p.N)
 		if p.N < 1 || p.N > 1024 {
-			d.Errorf(n, path, "want auto, false or a number from 1 to 1024, got %s", n.Text)
+			d.Errorf(n, path, "expected auto, false or a number from 1 to 1024, got %s", n.Text)
 			p.N = 1
 		}
 	default:

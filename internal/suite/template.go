@@ -10,7 +10,7 @@ import (
 type part struct {
 	text   string // the literal; of a placeholder its spelling
 	name   string
-	def    []part // what stands behind ":-"
+	def    []part // what follows ":-"
 	hasDef bool
 	offset int // of a placeholder, in the whole text
 }
@@ -23,10 +23,9 @@ type badTemplate struct {
 
 const literalHint = `write "$${" for a literal "${"`
 
-// isName reports whether s may stand between the braces in front of ":-":
+// isName reports whether s may be between the braces in front of ":-":
 // letters, digits, _, - and dots, beginning with a letter or _. What begins
-// with case. or steps. may hold whatever a column or a member of an answer is
-// called.
+// with case. or steps. may continue with any name of a column or of a member.
 func isName(s string) bool {
 	if member, ok := cutRoot(s); ok {
 		return member != "" && !strings.ContainsAny(member, "{}\n")
@@ -52,7 +51,7 @@ func cutRoot(name string) (member string, ok bool) {
 
 // splitTemplate cuts text at its placeholders, which are ${name} and
 // ${name:-default}; braces in a default are balanced, and placeholders in it
-// are placeholders. "$${" is a literal "${". Whatever else begins with "${" is
+// are placeholders. "$${" is a literal "${". Anything else that begins with "${" is
 // a mistake: left alone it would silently be something else than it looks.
 func splitTemplate(text string) ([]part, *badTemplate) { return splitAt(text, 0) }
 
@@ -110,7 +109,7 @@ func closing(text string, i int) int {
 	return -1
 }
 
-// placeholder takes apart "${…}", which stands at offset.
+// placeholder takes apart "${…}", which is at offset.
 func placeholder(spelling string, offset int) (part, *badTemplate) {
 	body := spelling[2 : len(spelling)-1]
 	name, def, hasDef := strings.Cut(body, ":-")

@@ -65,8 +65,8 @@ func TestBadTemplates(t *testing.T) {
 	}
 }
 
-// Text is cut, never changed: what stands between placeholders is literal, and
-// each placeholder is found where it stands.
+// Text is cut, never changed: what is between placeholders is literal, and
+// each placeholder is found where it is.
 func TestTemplateKeepsItsText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"${a}", "${b:-c}", "${d:-${e}}", "$", "{", "}", " ", "x", "é", "$${"})).Draw(t, "pieces")

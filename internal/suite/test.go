@@ -159,7 +159,7 @@ func (s *Names) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 		s.List = true
 		d.Decode(n, path, &s.Items)
 		if len(n.Items) == 0 {
-			d.Errorf(n, path, "want a server's name or a list of names, got an empty list")
+			d.Errorf(n, path, "expected a server's name or a list of names, got an empty list")
 		}
 		for i, item := range n.Items {
 			notEmpty(item, source.PathIndex(path, i), d)

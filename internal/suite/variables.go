@@ -55,7 +55,7 @@ func (v *variableDecl) DecodeNode(n *source.Node, path string, d *source.Decoder
 			d.WrongType(def, path+".default", "a scalar")
 		}
 	case source.KindList:
-		d.Errorf(n, path, "want a scalar or {from_env, default, secret}, got a list")
+		d.Errorf(n, path, "expected a scalar or {from_env, default, secret}, got a list")
 	default:
 		v.Value = n
 	}
