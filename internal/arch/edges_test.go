@@ -87,7 +87,7 @@ var edges = map[string][]string{
 	// The outcome of a quality gate in the formats of other programs.
 	"internal/gate":   {},
 	"internal/compat": {"internal/source", "internal/jsonv", "internal/jsonschema", "internal/gate", "internal/term"},
-	"internal/draft":  {"internal/jsonv"},
+	"internal/draft":  {"internal/jsonv", "internal/jsonschema", "internal/source"},
 	// What a server offers, its lock files, and what a change of it breaks.
 	"internal/surface":         {"internal/jsonv", "internal/source", "internal/secret"},
 	"internal/surface/contain": {"internal/jsonv", "internal/jsonschema"},

@@ -3,6 +3,7 @@ package draft
 import (
 	"slices"
 
+	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 )
 
@@ -88,4 +89,13 @@ func (t *Test) all(holds func(Answer) bool) bool {
 		}
 	}
 	return true
+}
+
+// Arguments makes arguments that an input schema asks for; the server may still
+// refuse them.
+func Arguments(schema jsonv.Value) jsonv.Value {
+	if v := jsonschema.Sample(schema); v.Kind() == jsonv.KindObject {
+		return v
+	}
+	return jsonv.Object()
 }

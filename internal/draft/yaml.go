@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
 )
 
 // YAML writes the suite.
@@ -224,62 +225,13 @@ func comment(s string) string {
 	return display.Truncate(display.OneLine(s), maxComment)
 }
 
-// plain is a text that YAML reads as a text without quotes, at any place.
-var plain = once(`^[A-Za-z_./]([A-Za-z0-9_./@ -]*[A-Za-z0-9_./@-])?$`)
-
-// words that are no texts without quotes, in one version of YAML or another.
-var reserved = once(`(?i)^(true|false|yes|no|on|off|y|n|null|\.inf|\.nan|\.)$`)
-
 // literal writes a text that is to stay what it is, whatever placeholders it
 // looks like.
 func literal(s string) string { return quote(strings.ReplaceAll(s, "${", "$${")) }
 
 // quote writes a text as a YAML scalar.
-func quote(s string) string {
-	if plain().MatchString(s) && !reserved().MatchString(s) {
-		return s
-	}
-	return quoted(s)
-}
-
-func quoted(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteRune('\\')
-			b.WriteRune(r)
-		case display.Hidden(r):
-			b.Write(display.AppendEscape(nil, r))
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
+func quote(s string) string { return source.FlowText(s) }
 
 // flow writes a value in YAML's flow style. Its texts are texts, whatever
 // placeholders they look like.
-func flow(v jsonv.Value) string {
-	switch v.Kind() {
-	case jsonv.KindString:
-		return literal(v.Text())
-	case jsonv.KindArray:
-		var out []string
-		for _, e := range v.Elems() {
-			out = append(out, flow(e))
-		}
-		return "[" + strings.Join(out, ", ") + "]"
-	case jsonv.KindObject:
-		var out []string
-		for k, e := range v.Members() {
-			out = append(out, quote(k)+": "+flow(e)) // keys have no placeholders
-		}
-		return "{" + strings.Join(out, ", ") + "}"
-	case jsonv.KindAbsent:
-		return "null"
-	}
-	return v.String()
-}
+func flow(v jsonv.Value) string { return source.Flow(v, literal) }

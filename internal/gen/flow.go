@@ -1,44 +1,14 @@
 package gen
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
 )
 
-// plainText is text that YAML reads as text without quotes, in a list or map
-// written on one line too.
-var plainText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[0-9]+(ms|s|m|h)$|^[A-Za-z_./$][A-Za-z0-9_./$()*+<>=@^~-]*( [A-Za-z0-9_./$()*+<>=@^~-]+)*$`)
-})
-
-// reserved are words that YAML does not read as text.
-var reserved = map[string]bool{"null": true, "true": true, "false": true, "yes": true, "no": true, "on": true, "off": true}
-
 // flow writes a value as YAML on one line.
-func flow(v jsonv.Value) string {
-	switch v.Kind() {
-	case jsonv.KindArray:
-		var items []string
-		for _, item := range v.Elems() {
-			items = append(items, flow(item))
-		}
-		return "[" + strings.Join(items, ", ") + "]"
-	case jsonv.KindObject:
-		var items []string
-		for key, val := range v.Members() {
-			items = append(items, flow(jsonv.String(key))+": "+flow(val))
-		}
-		return "{" + strings.Join(items, ", ") + "}"
-	case jsonv.KindString:
-		if text := v.Text(); plainText().MatchString(text) && !reserved[strings.ToLower(text)] && !strings.HasPrefix(text, ".") {
-			return text
-		}
-	}
-	return v.String()
-}
+func flow(v jsonv.Value) string { return source.Flow(v, source.FlowText) }
 
 // block writes a key and its value as YAML, over several lines where that
 // reads better.

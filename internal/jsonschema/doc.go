@@ -2,7 +2,8 @@
 // wrapper around the schema library: its errors become flat lists of plain
 // sentences with the place in the value and in the schema.
 //
-// Entry points: [Compile] prepares a schema, [Schema.Validate] checks a value.
+// Entry points: [Compile] prepares a schema, [Schema.Validate] checks a value,
+// [Sample] makes one.
 //
 // Invariants:
 //

@@ -37,7 +37,7 @@ func TestCapturedList(t *testing.T) {
 		}
 		same(t, "plain", w.tool("plain", `{"q":1}`), text("canned answer of plain"))
 		same(t, "checked", w.tool("plain", `{}`), failed(`Invalid arguments for tool plain: missing property "q"`))
-		if got := w.tool("typed", `{}`); !strings.HasSuffix(got, `"structuredContent":{"a":"text","b":3,"c":"x","d":[true,true],"e":{"e":5},"f":null,"g":"2025-01-01T00:00:00Z"}}}`) {
+		if got := w.tool("typed", `{}`); !strings.HasSuffix(got, `"structuredContent":{"a":"text","b":3,"c":"x","d":[false,false],"e":{"e":5},"f":"text","g":"2026-01-01T12:00:00Z"}}}`) {
 			t.Errorf("typed: %s", got)
 		}
 	}

@@ -1,4 +1,4 @@
-package draft
+package jsonschema
 
 import (
 	"math"
@@ -8,27 +8,23 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// maxNesting bounds how deep a schema is followed; one may refer to itself.
-const maxNesting = 6
+// maxSampleDepth bounds how deep a schema is followed; one may refer to itself.
+const maxSampleDepth = 12
 
-// Arguments makes arguments that an input schema asks for: values it gives as
-// examples or defaults where it has them, made-up ones of the right type
-// otherwise. Arguments that are not required are left out. A schema can't say
-// everything, so the server may still refuse them.
-func Arguments(schema jsonv.Value) jsonv.Value {
+// Sample makes a small value that a schema asks for: a value it gives as
+// constant, example, default or in an enum where it has one, a made-up one of
+// the right type otherwise. Properties that are not required are left out. Not
+// every keyword is looked at, so the value may not fit.
+func Sample(schema jsonv.Value) jsonv.Value {
 	s := sampler{root: schema}
-	v := s.object(schema, 0)
-	if v.Kind() != jsonv.KindObject {
-		return jsonv.Object()
-	}
-	return v
+	return s.value(schema, "", 0)
 }
 
 type sampler struct{ root jsonv.Value }
 
 // value makes a value for a schema; name is the property's.
 func (s *sampler) value(schema jsonv.Value, name string, depth int) jsonv.Value {
-	if depth > maxNesting {
+	if depth > maxSampleDepth {
 		return jsonv.Null()
 	}
 	if v := given(schema); !v.IsAbsent() {
@@ -46,19 +42,19 @@ func (s *sampler) value(schema jsonv.Value, name string, depth int) jsonv.Value 
 			}
 		}
 	}
-	switch kind(schema) {
+	switch typeOf(schema) {
 	case "object":
 		return s.object(schema, depth)
 	case "array":
 		return s.array(schema, name, depth)
 	case "integer", "number":
-		return number(schema)
+		return sampleNumber(schema)
 	case "boolean":
 		return jsonv.Bool(false)
 	case "null":
 		return jsonv.Null()
 	}
-	return jsonv.String(text(schema, name))
+	return jsonv.String(sampleText(schema, name))
 }
 
 // given is a value that the schema names itself.
@@ -73,15 +69,15 @@ func given(schema jsonv.Value) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// kind is the type a schema names first that is not null.
-func kind(schema jsonv.Value) string {
+// typeOf is the type a schema names first that is not null.
+func typeOf(schema jsonv.Value) string {
 	t := schema.Lookup("type")
 	for _, one := range t.Elems() {
 		if one.Text() != "null" {
 			return one.Text()
 		}
 	}
-	if t.Text() == "" && !schema.Lookup("properties").IsAbsent() {
+	if t.Text() == "" && (!schema.Lookup("properties").IsAbsent() || !schema.Lookup("required").IsAbsent()) {
 		return "object"
 	}
 	return t.Text()
@@ -113,18 +109,21 @@ func (s *sampler) array(schema jsonv.Value, name string, depth int) jsonv.Value 
 		return jsonv.Array()
 	}
 	n, _ := schema.Lookup("minItems").Int64()
+	if n < 1 && depth > maxSampleDepth/2 { // a tree that refers to itself ends
+		return jsonv.Array()
+	}
 	one := s.value(items, strings.TrimSuffix(name, "s"), depth+1)
 	return jsonv.Array(slices.Repeat([]jsonv.Value{one}, int(min(max(n, 1), 16)))...)
 }
 
-// number is the smallest number from 1 that the schema's bounds allow.
-func number(schema jsonv.Value) jsonv.Value {
+// sampleNumber is the smallest number from 1 that the schema's bounds allow.
+func sampleNumber(schema jsonv.Value) jsonv.Value {
 	n := 1.0
 	bound := func(key string) (float64, bool) {
 		v := schema.Lookup(key)
 		return v.Float64(), v.Kind() == jsonv.KindNumber
 	}
-	whole := kind(schema) == "integer"
+	whole := typeOf(schema) == "integer"
 	step := 1.0
 	if m, ok := bound("multipleOf"); ok && m > 0 {
 		step = m
@@ -148,15 +147,15 @@ func number(schema jsonv.Value) jsonv.Value {
 	return jsonv.Float(n)
 }
 
-// formats are texts for the formats that a schema may name.
-var formats = map[string]string{
+// sampleFormats are texts for the formats that a schema may name.
+var sampleFormats = map[string]string{
 	"date": "2026-01-01", "time": "12:00:00Z", "date-time": "2026-01-01T12:00:00Z", "email": "ada@example.com",
 	"uri": "https://example.com/", "url": "https://example.com/", "uuid": "00000000-0000-4000-8000-000000000000",
 	"hostname": "example.com", "ipv4": "192.0.2.1", "ipv6": "2001:db8::1", "duration": "PT1S",
 }
 
-// words are texts for properties whose name says what is wanted.
-var words = []struct{ name, text string }{
+// sampleWords are texts for properties whose name says what is wanted.
+var sampleWords = []struct{ name, text string }{
 	{"path", "."},
 	{"dir", "."},
 	{"directory", "."},
@@ -169,15 +168,15 @@ var words = []struct{ name, text string }{
 	{"pattern", "*"},
 }
 
-// text is a text for a property.
-func text(schema jsonv.Value, name string) string {
+// sampleText is a text for a property.
+func sampleText(schema jsonv.Value, name string) string {
 	out := "text"
-	for _, w := range words {
+	for _, w := range sampleWords {
 		if strings.EqualFold(name, w.name) {
 			out = w.text
 		}
 	}
-	if f, ok := formats[schema.Lookup("format").Text()]; ok {
+	if f, ok := sampleFormats[schema.Lookup("format").Text()]; ok {
 		out = f
 	}
 	if n, _ := schema.Lookup("minLength").Int64(); n > int64(len(out)) && n <= 1000 {
