@@ -12,7 +12,7 @@ import (
 // plainText is text that YAML reads as text without quotes, in a list or map
 // written on one line too.
 var plainText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[0-9]+(ms|s|m|h)$|^(\.{0,2}/|\.?[A-Za-z_$])[A-Za-z0-9_./$()*+<>=@^~-]*( [A-Za-z0-9_./$()*+<>=@^~-]+)*$`)
+	return regexp.MustCompile(`^[0-9]+(ms|s|m|h)$|^\.\.$|^(\.{0,2}/|\.?[A-Za-z_$])[A-Za-z0-9_./$()*+<>=@^~-]*( [A-Za-z0-9_./$()*+<>=@^~-]+)*$`)
 })
 
 // reservedWords are not text without quotes, in one version of YAML or another.
