@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mcpserver"
 )
 
@@ -253,7 +254,7 @@ func TestIdentifiersGivenAgain(t *testing.T) {
 			}
 		}
 		first := starts == 1
-		client, server := mcp.NewPipe()
+		client, server := wire.NewPipe()
 		h := mcpserver.HandlerFunc(func(ctx context.Context, req *mcpserver.Request) *mcpserver.Reply {
 			if bytes.Contains(req.Params, []byte(`"operation":"update_book"`)) && first {
 				_ = server.Close()

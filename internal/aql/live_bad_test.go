@@ -16,6 +16,8 @@ import (
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mcpserver"
 )
 
@@ -64,13 +66,13 @@ func TestBadAdapters(t *testing.T) {
 			return &mcpserver.Reply{Result: []byte(`7`)}
 		}, []string{"operations"}, 1},
 		"JSON-RPC errors only": {func(int, *mcpserver.Request, func() *mcpserver.Reply) *mcpserver.Reply {
-			return &mcpserver.Reply{Error: &mcp.RPCError{Code: -32603, Message: "at Object.run (/srv/app/src/x.js:3:4)"}}
+			return &mcpserver.Reply{Error: &protocol.RPCError{Code: -32603, Message: "at Object.run (/srv/app/src/x.js:3:4)"}}
 		}, []string{"operations", "error-form", "leaks", "envelopes"}, 1},
 		"JSON-RPC errors after introspection": {func(n int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if bytes.Contains(req.Params, []byte(`"introspect"`)) {
 				return nil
 			}
-			return &mcpserver.Reply{Error: &mcp.RPCError{Code: -32603, Message: "no"}}
+			return &mcpserver.Reply{Error: &protocol.RPCError{Code: -32603, Message: "no"}}
 		}, []string{"accuracy", "envelopes"}, 1},
 		"huge answers": {func(n int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if bytes.Contains(req.Params, []byte(`"list_`)) {
@@ -186,7 +188,7 @@ func mortal(t *testing.T, lives ...int) func(context.Context, string) (*mcp.Sess
 			last = lives[dials]
 		}
 		dials++
-		client, server := mcp.NewPipe()
+		client, server := wire.NewPipe()
 		h := spoiled(t, demo.Options{}, func(n int, _ *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if n == last {
 				_ = server.Close()
@@ -311,7 +313,7 @@ func TestOneBadOperation(t *testing.T) {
 		if variant != "" {
 			return nil, nil
 		}
-		client, server := mcp.NewPipe()
+		client, server := wire.NewPipe()
 		h := spoiled(t, demo.Options{}, func(_ int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if bytes.Contains(req.Params, []byte(`"operation":"search_books"`)) {
 				_ = server.Close()

@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 )
 
 // Bounds of what a run keeps of the answers.
@@ -27,7 +28,7 @@ type reply struct {
 	args    jsonv.Value
 	env     jsonv.Value // the envelope, absent when there is none
 	raw     jsonv.Value // the tool's result, absent when there is none
-	rpc     *mcp.RPCError
+	rpc     *protocol.RPCError
 	cause   error
 	limited bool // the adapter limits the rate, and waiting did not help
 	budget  bool // not sent: the run has no calls or no time left, or the policy forbids it
@@ -312,7 +313,7 @@ func (c *collector) write(r reply, x *mcp.Exchange) {
 // anew when it died.
 func (c *collector) watch(r reply, x *mcp.Exchange) {
 	c.sees("conduct")
-	if r.rpc != nil && r.rpc.Code != mcp.CodeInvalidParams {
+	if r.rpc != nil && r.rpc.Code != protocol.CodeInvalidParams {
 		c.breaks("envelopes.rpc", r, "answered with a JSON-RPC error instead of a result: %s", display.Truncate(r.rpc.Message, 120))
 	}
 	for _, v := range append(x.Violations, c.s.TakeViolations()...) {

@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mcpserver"
 )
 
@@ -26,7 +27,7 @@ func dialer(t testing.TB, serve func(variant string) mcpserver.Handler) func(con
 		if h == nil {
 			return nil, nil
 		}
-		client, server := mcp.NewPipe()
+		client, server := wire.NewPipe()
 		go func() {
 			_ = mcpserver.ServeStdio(context.Background(), server, server, h)
 			_ = server.Close()

@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/proc"
 )
 
@@ -146,7 +147,7 @@ type playedSession struct {
 	n    int
 	l    *recordingLine // that opened it
 	dead error
-	seen []mcp.Violation
+	seen []protocol.Violation
 }
 
 func (s *playedSession) Do(_ context.Context, call mcp.Call) *mcp.Exchange {
@@ -192,14 +193,14 @@ func (s *playedSession) play(l *recordingLine, x *mcp.Exchange) {
 	}
 }
 
-func violations(list []recordedViolation) (out []mcp.Violation) {
+func violations(list []recordedViolation) (out []protocol.Violation) {
 	for _, v := range list {
-		out = append(out, mcp.Violation{Kind: v.Kind, Msg: v.Says})
+		out = append(out, protocol.Violation{Kind: v.Kind, Msg: v.Says})
 	}
 	return out
 }
 
-func (s *playedSession) TakeViolations() []mcp.Violation {
+func (s *playedSession) TakeViolations() []protocol.Violation {
 	taken := s.seen
 	s.seen = nil
 	return taken

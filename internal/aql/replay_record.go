@@ -13,6 +13,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/proc"
 )
 
@@ -132,7 +133,7 @@ type recordedSession struct {
 	r    *recorder
 	n    int
 	dead error
-	seen []mcp.Violation
+	seen []protocol.Violation
 }
 
 func (s *recordedSession) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
@@ -156,7 +157,7 @@ func (s *recordedSession) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchang
 }
 
 // outcome fills in what came back.
-func (r *recorder) outcome(l *recordingLine, x *mcp.Exchange, seen []mcp.Violation) {
+func (r *recorder) outcome(l *recordingLine, x *mcp.Exchange, seen []protocol.Violation) {
 	if x.Cause != nil {
 		l.NoAnswer = &recordedCause{Kind: "other", Says: r.veil.mask.String(x.Cause.Error())}
 		if errors.As(x.Cause, new(*mcp.TimeoutError)) {
@@ -171,7 +172,7 @@ func (r *recorder) outcome(l *recordingLine, x *mcp.Exchange, seen []mcp.Violati
 	if x.Error != nil {
 		l.Error = bytes.ToValidUTF8(r.veil.result(x.Error), []byte("\ufffd"))
 	}
-	note := func(list []mcp.Violation) (out []recordedViolation) {
+	note := func(list []protocol.Violation) (out []recordedViolation) {
 		for _, v := range list {
 			out = append(out, recordedViolation{v.Kind, r.veil.mask.String(v.Msg)})
 		}
@@ -186,7 +187,7 @@ func (r *recorder) outcome(l *recordingLine, x *mcp.Exchange, seen []mcp.Violati
 	}
 }
 
-func (s *recordedSession) TakeViolations() []mcp.Violation {
+func (s *recordedSession) TakeViolations() []protocol.Violation {
 	taken := s.seen
 	s.seen = nil
 	return taken

@@ -6,6 +6,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/proc"
 )
 
@@ -32,7 +33,7 @@ type tape interface {
 // liveSession is what a run needs of an [mcp.Session].
 type liveSession interface {
 	Do(ctx context.Context, c mcp.Call) *mcp.Exchange
-	TakeViolations() []mcp.Violation
+	TakeViolations() []protocol.Violation
 	Alive() bool
 	Err() error
 	Protocol() string

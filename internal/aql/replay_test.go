@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 	"mcptest/internal/source"
 )
@@ -152,7 +153,7 @@ func TestReplayOfTrouble(t *testing.T) {
 		"a rate":         {Dial: library(t, demo.Options{}), Rate: 1000},
 		"no JSON":        {Dial: always(textReply("Hello!"))},
 		"another result": {Dial: always(&mcpserver.Reply{Result: []byte(`{"a":1,"a":2}`)})},
-		"errors":         {Dial: always(&mcpserver.Reply{Error: &mcp.RPCError{Code: -32603, Message: "no"}})},
+		"errors":         {Dial: always(&mcpserver.Reply{Error: &protocol.RPCError{Code: -32603, Message: "no"}})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

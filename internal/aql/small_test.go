@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/aql"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 )
 
@@ -105,7 +106,7 @@ func (s small) handle(req *mcpserver.Request) *mcpserver.Reply {
 		}
 		return textReply(usual())
 	}
-	return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "Method not found"}}
+	return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "Method not found"}}
 }
 
 // usual is what a conformant adapter answers.

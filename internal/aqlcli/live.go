@@ -19,7 +19,7 @@ import (
 	"mcptest/internal/aql"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 	"mcptest/internal/run"
 	"mcptest/internal/source"
@@ -230,7 +230,7 @@ func progressLine(p aql.Progress) string {
 // noAdapter says why there was nothing to test.
 func (c *call) noAdapter(err error) int {
 	c.problem("%s", err)
-	var open *mcp.OpenError
+	var open *wire.OpenError
 	if errors.As(err, &open) {
 		for line := range strings.Lines(open.Detail()) {
 			c.problem("  %s", strings.TrimRight(line, "\n"))

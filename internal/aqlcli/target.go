@@ -14,6 +14,7 @@ import (
 
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 	"mcptest/internal/secret"
 )
@@ -203,14 +204,14 @@ func (t *target) dial(ctx context.Context, variant string) (*mcp.Session, error)
 	default:
 		env = append(slices.Clone(env), "MCP_AQL_ENDPOINT_MODE="+variant)
 	}
-	var tr mcp.Transport
+	var tr wire.Transport
 	var err error
 	if address != "" {
-		tr, err = mcp.NewHTTP(address, mcp.HTTPOptions{Header: t.header, UserAgent: aqlName})
+		tr, err = wire.NewHTTP(address, wire.HTTPOptions{Header: t.header, UserAgent: aqlName})
 	} else {
 		// The process outlives ctx: a run that is ended still has to remove
 		// what it created. Closing the session ends it.
-		tr, err = mcp.NewStdio(context.WithoutCancel(ctx), proc.Spec{Argv: argv, Dir: t.home, Env: env, Keeper: t.keeper}, mcp.StdioOptions{})
+		tr, err = wire.NewStdio(context.WithoutCancel(ctx), proc.Spec{Argv: argv, Dir: t.home, Env: env, Keeper: t.keeper}, wire.StdioOptions{})
 	}
 	if err != nil {
 		return nil, err

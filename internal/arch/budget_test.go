@@ -32,7 +32,7 @@ var largerPackages = map[string]struct {
 	"internal/aql":    {13500, "the rule table, the evaluation of a bundle and the live probes that collect one; the probes read the rules and the rules name the probes"},
 	"internal/cli":    {7200, "one file or two a command, and the flags that commands share"},
 	"internal/expect": {5200, "36 matchers, one concept a file, over one compiler and one evaluation"},
-	"internal/mcp":    {6450, "the client half of the protocol: one session state under one lock, over three transports and six revisions"},
+	"internal/mcp":    {3200, "calls, detection and the classification of what a server sends share one session state under one lock"},
 	"internal/mock":   {3900, "one manifest language: responses, faults, tasks and their templates"},
 	"internal/plan":   {3400, "one pass from a suite to a plan; each file compiles one key"},
 	"internal/proc":   {3600, "processes and their cleanup on three operating systems"},
@@ -53,7 +53,7 @@ var largerTypes = map[string]struct {
 	"internal/aqlcli.call":      {60, 11, "the flags and streams of one command"},
 	"internal/cli.look":         {45, 7, "one exploration of a server: calls and lists"},
 	"internal/expect.compiler":  {40, 12, "each matcher compiles its own keys"},
-	"internal/mcp.Session":      {135, 22, "the state of a session under one lock"},
+	"internal/mcp.Session":      {134, 22, "the state of a session under one lock"},
 	"internal/plan.compiler":    {65, 13, "each key of a suite has a method"},
 }
 

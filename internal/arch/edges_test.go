@@ -40,12 +40,15 @@ var edges = map[string][]string{
 	"internal/secret":     {"internal/jsonv"},
 	"internal/source":     {"internal/jsonv"},
 	"internal/expect":     {"internal/source", "internal/jsonv", "internal/jsonschema"},
-	"internal/mcp":        {"internal/jsonv", "internal/proc"},
+	// The client half of MCP: the session is on top of the wire, and both use the
+	// vocabulary of the protocol.
+	"internal/mcp/protocol": {"internal/jsonv"},
+	"internal/mcp/wire":     {"internal/mcp/protocol", "internal/jsonv", "internal/proc"},
+	"internal/mcp":          {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc"},
 	// What MCP requires of a response. run and cli ask; mcp itself does not.
-	"internal/mcp/check": {"internal/mcp", "internal/jsonv", "internal/jsonschema", "internal/source"},
-	// The server half. It shares the messages with the client in mcp, which does
-	// not know it.
-	"internal/mcpserver": {"internal/mcp", "internal/jsonv"},
+	"internal/mcp/check": {"internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/jsonschema", "internal/source"},
+	// The server half does not know the client half.
+	"internal/mcpserver": {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv"},
 	"internal/auth":      {"internal/osfile"},
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
@@ -54,19 +57,19 @@ var edges = map[string][]string{
 	"internal/result": {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
-	"internal/connect":     {"internal/plan", "internal/mcp", "internal/proc", "internal/auth", "internal/jsonv"},
-	"internal/run/respond": {"internal/plan", "internal/suite", "internal/mcp", "internal/jsonv"},
+	"internal/connect":     {"internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/auth", "internal/jsonv"},
+	"internal/run/respond": {"internal/plan", "internal/suite", "internal/mcp/protocol", "internal/jsonv"},
 	"internal/run/pool": {
-		"internal/run/respond", "internal/connect", "internal/plan", "internal/mcp", "internal/mcp/check", "internal/proc", "internal/result", "internal/jsonv",
+		"internal/run/respond", "internal/connect", "internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/result", "internal/jsonv",
 		"internal/source",
 	},
 	"internal/run/fixture": {
-		"internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/check",
+		"internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/check",
 		"internal/proc", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/run": {
 		"internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/expect",
-		"internal/mcp", "internal/mcp/check", "internal/proc", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
+		"internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/report": {
 		"internal/report/pretty", "internal/report/ci", "internal/report/html", "internal/report/render",
@@ -79,10 +82,10 @@ var edges = map[string][]string{
 	"internal/report/ci":      {"internal/report/render", "internal/report/explain", "internal/result", "internal/jsonv", "internal/term"},
 	"internal/report/html":    {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
 	"internal/report/compare": {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
-	"internal/mock":           {"internal/mcp", "internal/mcpserver", "internal/source", "internal/jsonv", "internal/jsonschema"},
-	"internal/aql":            {"internal/mcp", "internal/judge", "internal/proc", "internal/jsonv", "internal/source", "internal/result", "internal/secret"},
+	"internal/mock":           {"internal/mcp/protocol", "internal/mcpserver", "internal/source", "internal/jsonv", "internal/jsonschema"},
+	"internal/aql":            {"internal/mcp", "internal/mcp/protocol", "internal/judge", "internal/proc", "internal/jsonv", "internal/source", "internal/result", "internal/secret"},
 	// The demo adapter is a server; only the command line and tests run it.
-	"internal/aql/demo": {"internal/mcp", "internal/mcpserver", "internal/jsonv", "internal/osfile"},
+	"internal/aql/demo": {"internal/mcp/protocol", "internal/mcpserver", "internal/jsonv", "internal/osfile"},
 	"internal/judge":    {"internal/jsonv"},
 	// The outcome of a quality gate in the formats of other programs.
 	"internal/gate":   {},
@@ -93,15 +96,15 @@ var edges = map[string][]string{
 	"internal/surface/contain": {"internal/jsonv", "internal/jsonschema"},
 	"internal/surface/diff":    {"internal/surface", "internal/surface/contain", "internal/jsonv", "internal/proc"},
 	// gen describes what the others define; cli asks it for explain.
-	"internal/gen":     {"internal/suite", "internal/expect", "internal/mcp", "internal/report", "internal/jsonv", "internal/source"},
+	"internal/gen":     {"internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/vigil"},
 	"internal/cli": {
-		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/check", "internal/mcpserver",
+		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
 		"internal/mock", "internal/proc", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",
 		"internal/term", "internal/osfile", "internal/surface", "internal/surface/diff", "internal/compat", "internal/gate", "schemas",
 	},
 	"internal/aqlcli": {
-		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/judge", "internal/mcp", "internal/mcpserver",
+		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/judge", "internal/mcp", "internal/mcp/wire", "internal/mcpserver",
 		"internal/proc", "internal/result", "internal/secret", "internal/jsonv", "internal/source", "internal/term", "internal/osfile",
 	},
 

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/plan"
 	"mcptest/internal/suite"
 )
@@ -27,7 +27,7 @@ func loadSuite(tb testing.TB, path string) *plan.Plan {
 		tb.Fatal(diags[0])
 	}
 	var set plan.Settings
-	for _, k := range mcp.ViolationKinds {
+	for _, k := range protocol.ViolationKinds {
 		set.ViolationKinds = append(set.ViolationKinds, k.Name)
 	}
 	p, diags := plan.Compile([]*suite.Suite{s}, set)

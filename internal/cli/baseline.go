@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"mcptest/internal/cmdutil"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/report"
 	"mcptest/internal/result"
 	"mcptest/internal/source"
@@ -118,7 +118,7 @@ func (b *baseline) settle(c *result.Case, suiteFile string) {
 // the server crashed is not a test whose assertions failed.
 func outcome(c *result.Case) result.Status {
 	for _, v := range c.Violations {
-		if v.Kind == mcp.ServerCrashed && !v.Tolerated {
+		if v.Kind == protocol.ServerCrashed && !v.Tolerated {
 			return result.Error
 		}
 	}

@@ -3,7 +3,7 @@ package cli
 import (
 	"testing"
 
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/result"
 	"mcptest/internal/source"
 )
@@ -11,8 +11,8 @@ import (
 // An entry excuses one status. A test that has its session to itself fails when
 // the server crashes after the answer; no failed assertion excuses that.
 func TestBaselineExcusesNoCrash(t *testing.T) {
-	crash := []result.Violation{{Kind: mcp.ServerCrashed, Message: "signal: segmentation fault"}}
-	tolerated := []result.Violation{{Kind: mcp.ServerCrashed, Tolerated: true}}
+	crash := []result.Violation{{Kind: protocol.ServerCrashed, Message: "signal: segmentation fault"}}
+	tolerated := []result.Violation{{Kind: protocol.ServerCrashed, Tolerated: true}}
 	for _, row := range []struct {
 		what       string
 		entry      result.Status

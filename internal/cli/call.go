@@ -14,6 +14,7 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/source"
 	"mcptest/internal/term"
 )
@@ -169,7 +170,7 @@ func (l *look) call(ctx context.Context, tool string, args jsonv.Value) error {
 	l.refused(x)
 	if err := exchangeError(x); err != nil {
 		err = l.unlisted(ctx, err, "tools", "tool", tool)
-		var rpc *mcp.RPCError
+		var rpc *protocol.RPCError
 		if errors.As(err, &rpc) && rpc.Data != nil {
 			defer fmt.Fprintln(l.s.Err, "  data: "+l.text(string(rpc.Data)))
 		}
@@ -235,7 +236,7 @@ func (l *look) followProgress(ctx context.Context) (stop func()) {
 func progressText(params []byte) string {
 	v, err := jsonv.Parse(params)
 	if err != nil {
-		return "progress: " + mcp.Excerpt(params)
+		return "progress: " + protocol.Excerpt(params)
 	}
 	s := "progress: " + v.Lookup("progress").Short(20)
 	if t := v.Lookup("total"); !t.IsAbsent() {

@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mock"
 	"mcptest/internal/report"
 )
@@ -18,8 +20,8 @@ func completeFlags(s Streams, root *cobra.Command) {
 		reporters = append(reporters, f.Name)
 	}
 	words := map[string][]string{
-		"protocol":  append([]string{mcp.Auto}, mcp.Revisions()...),
-		"transport": {mcp.HTTPAuto, mcp.StreamableHTTP, mcp.HTTPSSE},
+		"protocol":  append([]string{mcp.Auto}, protocol.Versions()...),
+		"transport": {wire.HTTPAuto, wire.StreamableHTTP, wire.HTTPSSE},
 		"color":     {"auto", "always", "never"},
 		"preset":    mock.Presets(),
 		"fault":     {"none", "hang", "wedged", "slow:", "recover-after:"},

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/source"
 	"mcptest/internal/term"
 )
@@ -30,8 +30,8 @@ func nearest(word string, names []string) string {
 // unlisted begins the message of a request that the server refused with the
 // reason that explains it: there is no such tool or prompt.
 func (l *look) unlisted(ctx context.Context, err error, lists, what, called string) error {
-	var refused *mcp.RPCError
-	if errors.As(err, &refused) && refused.Code != mcp.CodeInvalidParams && refused.Code != mcp.CodeMethodNotFound || !l.offers(lists) {
+	var refused *protocol.RPCError
+	if errors.As(err, &refused) && refused.Code != protocol.CodeInvalidParams && refused.Code != protocol.CodeMethodNotFound || !l.offers(lists) {
 		return err
 	}
 	list, failed := l.pages(ctx, lists+"/list", lists)

@@ -33,7 +33,7 @@ func (d *doctor) schemas(context.Context) bool {
 	l := layer{name: "schemas", state: fine, message: display.Count(len(d.tools), "tool") + ", no problems"}
 	bad, total := 0, 0
 	for _, t := range d.tools {
-		remarks := lintTool(t, d.sess.Dialect().AnyStructured)
+		remarks := lintTool(t, d.sess.ProtocolVersion().AnyStructured)
 		if len(remarks) > 0 {
 			bad++
 		}

@@ -14,6 +14,8 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 )
 
@@ -110,7 +112,7 @@ func (d *doctor) credentials() string {
 func (d *doctor) serverName() string {
 	info := d.sess.ServerInfo()
 	who := info.Lookup("serverInfo")
-	if d.sess.Era() == mcp.EraRequests {
+	if d.sess.Era() == protocol.EraStateless {
 		who = info.Lookup("_meta", "io.modelcontextprotocol/serverInfo")
 	}
 	if who.Lookup("name").Kind() != jsonv.KindString {
@@ -123,10 +125,10 @@ func (d *doctor) serverName() string {
 func (d *doctor) noSession(err error, took time.Duration) bool {
 	l := layer{name: "handshake", state: broken, took: took, details: d.rawDetail(err)}
 	l.message, l.hint = connect.Diagnose(d.server, err)
-	var he *mcp.HTTPError
+	var he *wire.HTTPError
 	var login *auth.LoginError
-	var oe *mcp.OpenError
-	var closed *mcp.ClosedError
+	var oe *wire.OpenError
+	var closed *wire.ClosedError
 	var timeout *mcp.TimeoutError
 	switch {
 	case errors.As(err, &login):
@@ -145,7 +147,7 @@ func (d *doctor) noSession(err error, took time.Duration) bool {
 }
 
 // challenge explains a refusal.
-func (d *doctor) challenge(l *layer, info *mcp.HTTPInfo) {
+func (d *doctor) challenge(l *layer, info *wire.HTTPInfo) {
 	sent := false
 	for _, h := range d.server.Headers {
 		sent = sent || h.Name == "Authorization"
@@ -177,13 +179,13 @@ func (d *doctor) rawDetail(err error) []string {
 func (d *doctor) protocol(context.Context) bool {
 	got := d.sess.Protocol()
 	l := layer{name: "protocol", state: fine, message: got + ", session starts with initialize"}
-	if d.sess.Era() == mcp.EraRequests {
+	if d.sess.Era() == protocol.EraStateless {
 		l.message = got + ", stateless (no session)"
 	}
 	if got < "2025-06-18" {
 		l.state, l.hint = warning, "this is an old revision: clients may drop support for it"
 	}
-	if kind := d.sess.Facts().Kind; kind == mcp.HTTPSSE {
+	if kind := d.sess.Facts().Kind; kind == wire.HTTPSSE {
 		l.state, l.hint = warning, "HTTP with two endpoints (SSE) is deprecated since 2025-03-26; use Streamable HTTP"
 	}
 	return d.found(l)

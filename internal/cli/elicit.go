@@ -6,6 +6,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 )
 
 // elicitFlag says how `call` answers a server that asks the user something.
@@ -32,7 +33,7 @@ func (e *elicitFlag) check() error {
 // serve declares elicitation and answers it.
 func (e *elicitFlag) serve(l *look) {
 	l.caps = jsonv.Object(jsonv.Member{Key: "elicitation", Value: jsonv.Object()})
-	l.answer = func(_ context.Context, method string, _ []byte) ([]byte, *mcp.RPCError) {
+	l.answer = func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
 		switch {
 		case method != "elicitation/create":
 			return nil, nil // not declared, so not known

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"mcptest/internal/connect"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/suite"
 )
 
@@ -38,12 +38,12 @@ func erasDir(suites []*suite.Suite) string {
 // readEras reads the hints of a folder; none when the file is missing or of
 // another form: it is only a memory.
 func readEras(dir string) *connect.Eras {
-	hints := map[string]mcp.Era{}
+	hints := map[string]protocol.Era{}
 	var have eras
 	data, err := os.ReadFile(filepath.Join(dir, hereDir, erasFile))
 	if err == nil && json.Unmarshal(data, &have) == nil && have.Schema == erasSchema {
 		for key, name := range have.Servers {
-			for _, era := range []mcp.Era{mcp.EraSession, mcp.EraRequests} {
+			for _, era := range []protocol.Era{protocol.EraSession, protocol.EraStateless} {
 				if era.String() == name {
 					hints[key] = era
 				}

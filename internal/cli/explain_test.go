@@ -13,7 +13,7 @@ import (
 	"mcptest/internal/cli"
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/report"
 	"mcptest/schemas"
 )
@@ -67,7 +67,7 @@ func TestExplainKnowsEveryWord(t *testing.T) {
 	for _, r := range expect.Roots() {
 		titles[r.Name] = "target root " + r.Name
 	}
-	for _, k := range mcp.ViolationKinds {
+	for _, k := range protocol.ViolationKinds {
 		titles[k.Name] = "violation " + k.Name
 	}
 	titles["output-schema"] = "violation output-schema"

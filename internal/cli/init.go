@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/draft"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/report"
 	"mcptest/internal/source"
@@ -73,7 +74,7 @@ command line, or the file already exists.`,
 	fl.StringVar(&f.bearerEnv, "bearer-token-env", "", "send the bearer token in this environment `variable`")
 	fl.StringVar(&f.caFile, "ca-file", "", "also trust the certificate authorities in this PEM `file`")
 	fl.BoolVar(&f.insecure, "insecure", false, "don't verify the server's certificate")
-	fl.StringVar(&f.transport, "transport", mcp.HTTPAuto, "HTTP transport: auto, streamable-http or sse")
+	fl.StringVar(&f.transport, "transport", wire.HTTPAuto, "HTTP transport: auto, streamable-http or sse")
 	fl.StringVar(&f.protocol, "protocol", mcp.Auto, "protocol `revision` to speak, or auto")
 	fl.StringArrayVar(&f.env, "env", nil, "pass this environment `variable` to the server, here and in the suite; may be repeated")
 	fl.StringArrayVar(&f.call, "call", nil, "call the tool `name` even if it is not annotated read-only, or '*' for every tool; may be repeated")

@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/draft"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
 	"mcptest/internal/run"
@@ -68,7 +68,7 @@ func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) 
 func (i *initializer) adapt(r *result.Run) (changed bool) {
 	before := slices.Clone(i.suite.Server.Tolerate)
 	tolerate := func(kind string) bool {
-		known := kind == "output-schema" || slices.ContainsFunc(mcp.ViolationKinds, func(k mcp.ViolationKind) bool { return k.Name == kind })
+		known := kind == "output-schema" || slices.ContainsFunc(protocol.ViolationKinds, func(k protocol.ViolationKind) bool { return k.Name == kind })
 		if !known || slices.Contains(before, kind) {
 			return false // tolerated in this trial already, so it is not why the test failed
 		}

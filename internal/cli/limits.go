@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 )
 
 // limitFlags bound what a server may make us read, keep and follow. What is
@@ -23,7 +23,7 @@ type limitFlags struct {
 
 func (f *limitFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	d := mcp.Limits{}.WithDefaults()
+	d := wire.Limits{}.WithDefaults()
 	f.message, f.skip, f.kept, f.stderr = sizeFlag(d.Message), sizeFlag(d.Drain), sizeFlag(d.During), sizeFlag(d.Stderr)
 	fl.Var(&f.message, "max-message-size", "maximum `size` of one server message, or of an HTTP body after decompression")
 	fl.IntVar(&f.values, "max-values", d.Values, "maximum number of JSON values in one server message, counting nested ones")
@@ -103,8 +103,8 @@ func (f *limitFlags) check() error {
 }
 
 // mcp are the limits as the wire takes them.
-func (f *limitFlags) mcp() mcp.Limits {
-	l := mcp.Limits{
+func (f *limitFlags) mcp() wire.Limits {
+	l := wire.Limits{
 		Message: int(f.message), Values: f.values, Drain: int64(f.skip), During: int(f.kept), DuringCount: f.keptCount, Requests: f.requests,
 		Redirects: f.redirects, Rounds: f.rounds, Items: f.items, Pages: f.pages, Stderr: int(f.stderr),
 	}

@@ -19,6 +19,8 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/run"
@@ -36,12 +38,12 @@ type look struct {
 	palette  term.Palette
 	server   *plan.Server
 	sess     *mcp.Session
-	shown    int           // violations that were shown
-	breach   bool          // one of them is not tolerated
-	greeted  bool          // those of the handshake were shown
-	dialled  mcp.Transport // made already, for the session to come
-	collect  bool          // violations go to seen and are not shown
-	seen     []mcp.Violation
+	shown    int            // violations that were shown
+	breach   bool           // one of them is not tolerated
+	greeted  bool           // those of the handshake were shown
+	dialled  wire.Transport // made already, for the session to come
+	collect  bool           // violations go to seen and are not shown
+	seen     []protocol.Violation
 	client   string       // the name to connect with; "": mcptest
 	caps     jsonv.Value  // what is declared; absent: nothing
 	answer   mcp.Answerer // nil: requests of the server are refused
@@ -115,7 +117,7 @@ func (l *look) open(ctx context.Context) error {
 
 func (l *look) greet(ctx context.Context) error {
 	sv := l.server
-	dial := func(ctx context.Context) (mcp.Transport, error) { return connect.Dial(ctx, sv, l.dialOptions()) }
+	dial := func(ctx context.Context) (wire.Transport, error) { return connect.Dial(ctx, sv, l.dialOptions()) }
 	t, err := l.dialled, error(nil)
 	if l.dialled = nil; t == nil {
 		t, err = dial(ctx)
@@ -241,7 +243,7 @@ func (l *look) detail(err error) []string {
 // loginHint says how to be let in, when the server refused a request without
 // credentials.
 func (l *look) loginHint(err error) string {
-	var he *mcp.HTTPError
+	var he *wire.HTTPError
 	if !errors.As(err, &he) || he.Info.Status != http.StatusUnauthorized || l.server.Auth != nil ||
 		slices.ContainsFunc(l.server.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
 		return ""
@@ -253,7 +255,7 @@ func (l *look) loginHint(err error) string {
 const maxShown = 20
 
 // violations are shown on the error stream: looking by hand goes on after them.
-func (l *look) violations(list []mcp.Violation) {
+func (l *look) violations(list []protocol.Violation) {
 	if l.collect {
 		l.seen = append(l.seen, list...)
 		return
@@ -270,7 +272,7 @@ func (l *look) violations(list []mcp.Violation) {
 	}
 }
 
-func violationText(v mcp.Violation) string {
+func violationText(v protocol.Violation) string {
 	s := v.Kind + ": " + v.Msg
 	if v.Excerpt != "" {
 		s += ": " + v.Excerpt

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cmdutil"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/plan"
 	"mcptest/internal/secret"
 	"mcptest/internal/source"
@@ -188,7 +188,7 @@ func unusedVars(suites []*suite.Suite) source.Diagnostics {
 // settings are the plan's settings that both commands share.
 func (f *suiteFlags) settings(s Streams) plan.Settings {
 	set := plan.Settings{Env: s.Env, AllowOutside: f.allowOutside, CI: inCI(s.Env), Self: s.Self}
-	for _, k := range mcp.ViolationKinds {
+	for _, k := range protocol.ViolationKinds {
 		set.ViolationKinds = append(set.ViolationKinds, k.Name)
 	}
 	set.ViolationKinds = append(set.ViolationKinds, "output-schema")

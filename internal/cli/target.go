@@ -16,6 +16,8 @@ import (
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/secret"
@@ -109,11 +111,11 @@ func (f *targetFlags) resolve(s Streams, argv []string, redactor *secret.Redacto
 	if err := f.limits.check(); err != nil {
 		return nil, err
 	}
-	if !slices.Contains([]string{mcp.HTTPAuto, mcp.StreamableHTTP, mcp.HTTPSSE}, f.transport) {
+	if !slices.Contains([]string{wire.HTTPAuto, wire.StreamableHTTP, wire.HTTPSSE}, f.transport) {
 		return nil, fail(exitInvalid, "--transport: expected auto, streamable-http or sse, got %q", f.transport)
 	}
-	if f.protocol != mcp.Auto && !slices.Contains(mcp.Revisions(), f.protocol) {
-		return nil, fail(exitInvalid, "--protocol: expected auto or one of %s, got %q", strings.Join(mcp.Revisions(), ", "), f.protocol)
+	if f.protocol != mcp.Auto && !slices.Contains(protocol.Versions(), f.protocol) {
+		return nil, fail(exitInvalid, "--protocol: expected auto or one of %s, got %q", strings.Join(protocol.Versions(), ", "), f.protocol)
 	}
 	switch {
 	case f.url != "":
@@ -132,7 +134,7 @@ func (f *targetFlags) resolve(s Streams, argv []string, redactor *secret.Redacto
 }
 
 func (f *targetFlags) httpOnly() bool {
-	return len(f.headers) > 0 || f.bearerEnv != "" || f.caFile != "" || f.insecure || f.transport != mcp.HTTPAuto
+	return len(f.headers) > 0 || f.bearerEnv != "" || f.caFile != "" || f.insecure || f.transport != wire.HTTPAuto
 }
 
 // bare is a definition with the settings of the flags.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"mcptest/internal/auth"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 )
@@ -18,7 +18,7 @@ import (
 // Options are what a transport needs in addition to the server's definition.
 type Options struct {
 	Keeper proc.Keeper
-	Limits mcp.Limits
+	Limits wire.Limits
 	Grace  proc.Grace
 
 	UserAgent string // HTTP
@@ -29,18 +29,18 @@ type Options struct {
 }
 
 // Dial opens the transport of a server.
-func Dial(ctx context.Context, s *plan.Server, o Options) (mcp.Transport, error) {
+func Dial(ctx context.Context, s *plan.Server, o Options) (wire.Transport, error) {
 	if s.Argv == nil {
 		return dialHTTP(s, o)
 	}
 	spec := proc.Spec{Name: s.Name, Argv: s.Argv, Dir: s.Dir, Env: s.Env, Keeper: o.Keeper, OutputLimit: int64(o.Limits.Stderr)}
 	// The process must outlive the handshake's deadline.
-	return mcp.NewStdio(context.WithoutCancel(ctx), spec, mcp.StdioOptions{Limits: o.Limits, Grace: o.Grace})
+	return wire.NewStdio(context.WithoutCancel(ctx), spec, wire.StdioOptions{Limits: o.Limits, Grace: o.Grace})
 }
 
 // dialHTTP makes the transport of a server with an address.
-func dialHTTP(s *plan.Server, o Options) (mcp.Transport, error) {
-	h := mcp.HTTPOptions{Kind: s.Transport, Header: http.Header{}, Limits: o.Limits, Retries: s.RetryHTTP, UserAgent: o.UserAgent}
+func dialHTTP(s *plan.Server, o Options) (wire.Transport, error) {
+	h := wire.HTTPOptions{Kind: s.Transport, Header: http.Header{}, Limits: o.Limits, Retries: s.RetryHTTP, UserAgent: o.UserAgent}
 	for _, kv := range s.Headers {
 		h.Header.Add(kv.Name, kv.Value)
 	}
@@ -58,7 +58,7 @@ func dialHTTP(s *plan.Server, o Options) (mcp.Transport, error) {
 			return nil, err
 		}
 	}
-	return mcp.NewHTTP(s.URL, h)
+	return wire.NewHTTP(s.URL, h)
 }
 
 // OAuth configures how a token is obtained for a server that has auth.oauth.

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/plan"
 )
 
@@ -16,19 +17,19 @@ import (
 // *Eras remembers nothing.
 type Eras struct {
 	mu    sync.Mutex
-	known map[string]mcp.Era // by Server.Key
-	old   map[string]mcp.Era
-	hints map[string]mcp.Era // by hintKey
+	known map[string]protocol.Era // by Server.Key
+	old   map[string]protocol.Era
+	hints map[string]protocol.Era // by hintKey
 }
 
 // NewEras starts with the hints of an earlier run.
-func NewEras(hints map[string]mcp.Era) *Eras {
-	return &Eras{known: map[string]mcp.Era{}, old: hints, hints: maps.Clone(hints)}
+func NewEras(hints map[string]protocol.Era) *Eras {
+	return &Eras{known: map[string]protocol.Era{}, old: hints, hints: maps.Clone(hints)}
 }
 
 // Hints returns the hints for the next run, and whether they differ from those
 // that [NewEras] was given.
-func (e *Eras) Hints() (hints map[string]mcp.Era, changed bool) {
+func (e *Eras) Hints() (hints map[string]protocol.Era, changed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return maps.Clone(e.hints), !maps.Equal(e.old, e.hints)
@@ -36,9 +37,9 @@ func (e *Eras) Hints() (hints map[string]mcp.Era, changed bool) {
 
 // Of returns the era that this run found for a server, and the hint of an earlier
 // run.
-func (e *Eras) Of(s *plan.Server) (known, hint mcp.Era) {
+func (e *Eras) Of(s *plan.Server) (known, hint protocol.Era) {
 	if e == nil {
-		return mcp.EraUnknown, mcp.EraUnknown
+		return protocol.EraUnknown, protocol.EraUnknown
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -57,7 +58,7 @@ func (e *Eras) Found(s *plan.Server, sess *mcp.Session, detected bool) {
 	if !detected {
 		return
 	}
-	if hint := sess.EraHint(); hint != mcp.EraUnknown {
+	if hint := sess.EraHint(); hint != protocol.EraUnknown {
 		e.hints[hintKey(s)] = hint
 	} else {
 		delete(e.hints, hintKey(s))

@@ -16,6 +16,8 @@ import (
 
 	"mcptest/internal/auth"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 )
@@ -41,7 +43,7 @@ func Explain(sv *plan.Server, tokens string, err error) error {
 	if errors.As(err, new(*NotReadyError)) {
 		msg = err.Error()
 	}
-	var oe *mcp.OpenError
+	var oe *wire.OpenError
 	if errors.As(err, &oe) && len(oe.Violations) > 0 && oe.Violations[0].Excerpt != "" {
 		msg += "; before that it wrote " + oe.Violations[0].Excerpt
 	}
@@ -60,7 +62,7 @@ func Explain(sv *plan.Server, tokens string, err error) error {
 // other error. A stored login to the address is never used implicitly: the verdict
 // of a suite would depend on who runs it, and the suite would act as that person.
 func explainUnauthorized(sv *plan.Server, tokens string, err error) error {
-	var he *mcp.HTTPError
+	var he *wire.HTTPError
 	if u, bad := url.Parse(sv.URL); bad != nil || u.User != nil || sv.Auth != nil || !errors.As(err, &he) || he.Info.Status != http.StatusUnauthorized ||
 		slices.ContainsFunc(sv.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
 		return nil
@@ -96,7 +98,7 @@ func Diagnose(sv *plan.Server, err error) (message, hint string) {
 // missingEnv returns the environment variables that a server which did not start
 // mentions in its output, and that are not passed to it.
 func missingEnv(sv *plan.Server, err error) []string {
-	var oe *mcp.OpenError
+	var oe *wire.OpenError
 	if !errors.As(err, &oe) {
 		return nil
 	}
@@ -157,7 +159,7 @@ func explainNetwork(sv *plan.Server, err error) (message, hint string) {
 }
 
 func explainHTTP(_ *plan.Server, err error) (message, hint string) {
-	var he *mcp.HTTPError
+	var he *wire.HTTPError
 	if !errors.As(err, &he) || he.RPC != nil {
 		return "", ""
 	}
@@ -166,7 +168,7 @@ func explainHTTP(_ *plan.Server, err error) (message, hint string) {
 	case he.Info.Status == http.StatusNotFound, he.Info.Status == http.StatusMethodNotAllowed:
 		return status, "is the path right? Servers often listen at /mcp, older ones at /sse"
 	case he.Info.Status < 300 && he.Info.ContentType != "" && !isMCP(he.Info.ContentType):
-		return "not an MCP response: expected application/json or text/event-stream, got " + mcp.Excerpt([]byte(he.Info.ContentType)), "is this the address of an MCP server?"
+		return "not an MCP response: expected application/json or text/event-stream, got " + protocol.Excerpt([]byte(he.Info.ContentType)), "is this the address of an MCP server?"
 	}
 	return "", ""
 }
@@ -176,7 +178,7 @@ func isMCP(contentType string) bool {
 }
 
 func explainSilence(sv *plan.Server, err error) (message, hint string) {
-	var oe *mcp.OpenError
+	var oe *wire.OpenError
 	var late *mcp.TimeoutError
 	if !errors.As(err, &oe) || !errors.As(err, &late) {
 		return "", ""

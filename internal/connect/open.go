@@ -9,12 +9,14 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 )
 
 // Dialer opens the transport of a server, as [Dial] does.
-type Dialer func(ctx context.Context, s *plan.Server, o Options) (mcp.Transport, error)
+type Dialer func(ctx context.Context, s *plan.Server, o Options) (wire.Transport, error)
 
 // Opener opens sessions with servers.
 type Opener struct {
@@ -51,7 +53,7 @@ func (o *Opener) Open(ctx context.Context, s *plan.Server, caps jsonv.Value) (*m
 // handshake dials, waits for the probe, and initializes the session. Detecting
 // the era of the server may take a second connection, which has the same limit.
 func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value, limit time.Duration, p proc.Probe) (*mcp.Session, error) {
-	dial := func(ctx context.Context) (mcp.Transport, error) {
+	dial := func(ctx context.Context) (wire.Transport, error) {
 		whole, cancel := mcp.WithLimit(ctx, "connect_timeout", limit+s.ProbeTime)
 		defer cancel()
 		t, err := o.Dial(whole, s, o.Options)
@@ -75,7 +77,7 @@ func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value
 	if err != nil {
 		return nil, err
 	}
-	o.Eras.Found(s, sess, era == mcp.EraUnknown && s.Protocol == mcp.Auto)
+	o.Eras.Found(s, sess, era == protocol.EraUnknown && s.Protocol == mcp.Auto)
 	return sess, nil
 }
 
@@ -83,14 +85,14 @@ func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value
 // because it ended during the detection of its era, or did not respond to it.
 // Only a server that ended with the request in flight may have ended because of
 // it, and even that is not certain.
-func StartedTwice(why error, protocol string) string {
-	var died *mcp.ClosedError
+func StartedTwice(why error, version string) string {
+	var died *wire.ClosedError
 	if !errors.As(why, &died) {
-		return fmt.Sprintf("it was started twice to find out its protocol revision: %v; protocol: %s saves the wait", why, protocol)
+		return fmt.Sprintf("it was started twice to find out its protocol revision: %v; protocol: %s saves the wait", why, version)
 	}
 	msg := fmt.Sprintf("it was started twice, because it ended when it was asked for its protocol revisions (server/discover): %v", died)
 	if n := len(died.Stderr); n > 0 && proc.Cause(died.Stderr) == "" {
-		msg += "; end of stderr: " + mcp.Excerpt([]byte(strings.Join(died.Stderr[max(0, n-3):], " | ")))
+		msg += "; end of stderr: " + protocol.Excerpt([]byte(strings.Join(died.Stderr[max(0, n-3):], " | ")))
 	}
-	return msg + "; if the question is what ends it, protocol: " + protocol + " spares it that"
+	return msg + "; if the question is what ends it, protocol: " + version + " spares it that"
 }

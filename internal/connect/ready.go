@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/auth"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 )
 
@@ -77,7 +78,7 @@ func NotReady(err error) bool {
 // comingUp reports whether a failure is that of a server that may still be
 // starting: the port is closed, or a proxy in front of it answers with an error.
 func comingUp(err error) bool {
-	var he *mcp.HTTPError
+	var he *wire.HTTPError
 	if errors.As(err, &he) {
 		return he.Info.Status == http.StatusNotFound || he.Info.Status >= 500
 	}
@@ -85,7 +86,7 @@ func comingUp(err error) bool {
 	if errors.As(err, &login) {
 		return false
 	}
-	var ce *mcp.ConnectError
+	var ce *wire.ConnectError
 	return errors.As(err, &ce) && ce.Info == nil
 }
 

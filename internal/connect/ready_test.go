@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/connect"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 )
 
 // A server that accepts the connection and does not respond is tried again, and
@@ -24,7 +25,7 @@ func TestRetryAfterAHang(t *testing.T) {
 				return ctx.Err()
 			}
 		}
-		return &mcp.OpenError{Phase: "initialize", Cause: &mcp.TimeoutError{Method: "initialize", Limit: limit.Error()}}
+		return &wire.OpenError{Phase: "initialize", Cause: &mcp.TimeoutError{Method: "initialize", Limit: limit.Error()}}
 	}
 	n := 0
 	err := connect.Retry(t.Context(), time.Minute, func(ctx context.Context) error {

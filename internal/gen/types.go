@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/source"
 )
 
@@ -145,8 +145,8 @@ const OutputSchema = "output-schema"
 
 // Violations returns every kind that `tolerate:` knows: those of the wire, and
 // the one that is found by looking at a result.
-func Violations() []mcp.ViolationKind {
-	return append(mcp.ViolationKinds[:len(mcp.ViolationKinds):len(mcp.ViolationKinds)], mcp.ViolationKind{
+func Violations() []protocol.ViolationKind {
+	return append(protocol.ViolationKinds[:len(protocol.ViolationKinds):len(protocol.ViolationKinds)], protocol.ViolationKind{
 		Name: OutputSchema, Since: "1.0",
 		Doc: "A result whose structuredContent is missing or does not fit the outputSchema that the tool declares.",
 	})

@@ -10,19 +10,21 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 func TestServerRequests(t *testing.T) {
-	answer := func(_ context.Context, method string, _ []byte) ([]byte, *mcp.RPCError) {
+	answer := func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
 		switch method {
 		case "roots/list":
 			return []byte("{\n\"roots\": []\n}"), nil
 		case "sampling/createMessage":
-			return nil, &mcp.RPCError{Code: -1, Message: "no", Data: []byte("[1]")}
+			return nil, &protocol.RPCError{Code: -1, Message: "no", Data: []byte("[1]")}
 		}
 		return nil, nil
 	}
-	own := func(context.Context, string, []byte) ([]byte, *mcp.RPCError) { return []byte(`{"own":true}`), nil }
+	own := func(context.Context, string, []byte) ([]byte, *protocol.RPCError) { return []byte(`{"own":true}`), nil }
 	for _, tc := range []struct {
 		name, ask, want string
 		session, call   mcp.Answerer
@@ -41,8 +43,8 @@ func TestServerRequests(t *testing.T) {
 		{name: "nobody", ask: `{"jsonrpc":"2.0","id":7,"method":"roots/list"}`, want: `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}}`},
 		{name: "the call's own", session: answer, call: own, ask: `{"jsonrpc":"2.0","id":7,"method":"roots/list"}`, want: `{"jsonrpc":"2.0","id":7,"result":{"own":true}}`},
 		{name: "same id as ours", ask: `{"jsonrpc":"2.0","id":2,"method":"ping"}`, want: `{"jsonrpc":"2.0","id":2,"result":{}}`},
-		{name: "wrong params", session: answer, ask: `{"jsonrpc":"2.0","id":2,"method":"roots/list","params":3}`, want: `{"jsonrpc":"2.0","id":2,"result":{ "roots": [] }}`, violations: mcp.BadMessage},
-		{name: "fractional id", ask: `{"jsonrpc":"2.0","id":2.5,"method":"ping"}`, want: `{"jsonrpc":"2.0","id":2.5,"result":{}}`, violations: mcp.BadMessage},
+		{name: "wrong params", session: answer, ask: `{"jsonrpc":"2.0","id":2,"method":"roots/list","params":3}`, want: `{"jsonrpc":"2.0","id":2,"result":{ "roots": [] }}`, violations: protocol.BadMessage},
+		{name: "fractional id", ask: `{"jsonrpc":"2.0","id":2.5,"method":"ping"}`, want: `{"jsonrpc":"2.0","id":2.5,"result":{}}`, violations: protocol.BadMessage},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := scripted(t, mcp.Options{Answer: tc.session}, func(p *peer) {
@@ -61,7 +63,7 @@ func TestServerRequests(t *testing.T) {
 				t.Error(vs)
 			}
 			if len(x.During) != 2 || x.During[0].Kind != mcp.KindRequest || x.During[1].Kind != mcp.KindAnswer || string(x.During[1].Raw) != tc.want ||
-				string(x.During[0].Raw) != tc.ask || x.During[0].ID != x.During[1].ID || x.During[1].Dir != mcp.ToServer {
+				string(x.During[0].Raw) != tc.ask || x.During[0].ID != x.During[1].ID || x.During[1].Dir != wire.ToServer {
 				t.Errorf("during: %s", methods(x.During))
 			}
 		})
@@ -70,11 +72,11 @@ func TestServerRequests(t *testing.T) {
 
 // A server that asks without end and never reads must not cost more than the limit.
 func TestRequestFlood(t *testing.T) {
-	block := func(ctx context.Context, _ string, _ []byte) ([]byte, *mcp.RPCError) {
+	block := func(ctx context.Context, _ string, _ []byte) ([]byte, *protocol.RPCError) {
 		<-ctx.Done()
 		return nil, nil
 	}
-	s := scripted(t, mcp.Options{Answer: block, Limits: mcp.Limits{Requests: 8}}, func(p *peer) {
+	s := scripted(t, mcp.Options{Answer: block, Limits: wire.Limits{Requests: 8}}, func(p *peer) {
 		id := idOf([]byte(p.read()))
 		for i := range 100 {
 			p.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":"r%d","method":"roots/list"}`, i))
@@ -87,14 +89,14 @@ func TestRequestFlood(t *testing.T) {
 		t.Errorf("%d goroutines more", n)
 	}
 	vs := s.TakeViolations()
-	if x.Cause != nil || kinds(vs) != mcp.Flood+","+mcp.BadMessage || len(vs) != 93 || len(x.During) != 101 {
+	if x.Cause != nil || kinds(vs) != protocol.Flood+","+protocol.BadMessage || len(vs) != 93 || len(x.During) != 101 {
 		t.Errorf("%v %d %s", x.Cause, len(vs), kinds(vs))
 	}
 }
 
 func TestServerCancelsItsRequest(t *testing.T) {
 	cancelled := make(chan struct{})
-	s := scripted(t, mcp.Options{Answer: func(ctx context.Context, _ string, _ []byte) ([]byte, *mcp.RPCError) {
+	s := scripted(t, mcp.Options{Answer: func(ctx context.Context, _ string, _ []byte) ([]byte, *protocol.RPCError) {
 		<-ctx.Done()
 		close(cancelled)
 		return []byte("{}"), nil
@@ -150,7 +152,7 @@ func TestAttribution(t *testing.T) {
 	if got := methods(b.During); got != progress+", "+message || !b.During[1].Shared || b.During[0].Shared {
 		t.Errorf("b: %s", got)
 	}
-	if kinds(a.Violations) != mcp.ProgressToken || len(b.Violations) > 0 || len(s.TakeViolations()) > 0 {
+	if kinds(a.Violations) != protocol.ProgressToken || len(b.Violations) > 0 || len(s.TakeViolations()) > 0 {
 		t.Error(a.Violations, b.Violations)
 	}
 }
@@ -186,7 +188,7 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if vs := s.TakeViolations(); len(vs) != n*20 || kinds(vs) != mcp.StrayOutput {
+	if vs := s.TakeViolations(); len(vs) != n*20 || kinds(vs) != protocol.StrayOutput {
 		t.Errorf("%d violations", len(vs))
 	}
 }

@@ -5,10 +5,12 @@ import (
 	"fmt"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // batch reads an array of messages.
-func (s *Session) batch(raw []byte, f Frame) {
+func (s *Session) batch(raw []byte, f wire.Frame) {
 	parts, err := jsonv.Elements(raw)
 	if err != nil {
 		switch {
@@ -27,10 +29,10 @@ func (s *Session) batch(raw []byte, f Frame) {
 		s.settle("", nil)
 		return
 	}
-	if d := s.dialect.Load(); d == nil || !d.Batches {
-		s.flag(Batch, fmt.Sprintf("an array of %d messages", len(parts)), raw, f)
+	if d := s.version.Load(); d == nil || !d.Batches {
+		s.flag(protocol.Batch, fmt.Sprintf("an array of %d messages", len(parts)), raw, f)
 	} else if len(parts) == 0 {
-		s.flag(Batch, "an empty batch", raw, f)
+		s.flag(protocol.Batch, "an empty batch", raw, f)
 	}
 	if k := s.rawWaiter(nil); k != nil && k.raw.batch {
 		s.settle(k.x.ID, k)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 )
 
@@ -75,7 +76,7 @@ func BenchmarkFloor(b *testing.B) {
 	}
 }
 
-func benchSession(b *testing.B, t mcp.Transport) {
+func benchSession(b *testing.B, t wire.Transport) {
 	s, err := mcp.Open(b.Context(), t, mcp.Options{})
 	if err != nil {
 		b.Fatal(err)
@@ -120,7 +121,7 @@ func benchSession(b *testing.B, t mcp.Transport) {
 // reader goroutine only.
 func BenchmarkPipes(b *testing.B) {
 	w, r := floorPipes(b)
-	benchSession(b, mcp.NewStream(r, w, mcp.Limits{}))
+	benchSession(b, wire.NewStream(r, w, wire.Limits{}))
 }
 
 // noDeadline hides the deadlines of a pipe, so that no caller can read for itself.
@@ -131,12 +132,12 @@ func (n noDeadline) Close() error               { return n.f.Close() }
 
 func BenchmarkHandOff(b *testing.B) {
 	w, r := floorPipes(b)
-	benchSession(b, mcp.NewStream(noDeadline{r}, w, mcp.Limits{}))
+	benchSession(b, wire.NewStream(noDeadline{r}, w, wire.Limits{}))
 }
 
 // BenchmarkStdio is a session as it is used.
 func BenchmarkStdio(b *testing.B) {
-	t, err := mcp.NewStdio(b.Context(), proc.Spec{Argv: []string{os.Args[0]}, Env: append(os.Environ(), serverEnv+"=floor")}, mcp.StdioOptions{})
+	t, err := wire.NewStdio(b.Context(), proc.Spec{Argv: []string{os.Args[0]}, Env: append(os.Environ(), serverEnv+"=floor")}, wire.StdioOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 )
 
@@ -12,17 +13,17 @@ import (
 // session is being closed.
 type answering struct {
 	inert
-	sink Sink
+	sink wire.Receiver
 }
 
-func (t *answering) Start(sink Sink) error {
+func (t *answering) Start(sink wire.Receiver) error {
 	t.sink = sink
 	return nil
 }
 
 func (t *answering) Close(context.Context) proc.Stopped {
-	t.sink.Frame(Frame{Dir: FromServer, Raw: []byte(`{"jsonrpc":"2.0","id":` + ID(1) + `,"result":{}}`), At: time.Now()})
-	t.sink.Flush()
+	t.sink.OnFrame(wire.Frame{Dir: wire.FromServer, Raw: []byte(`{"jsonrpc":"2.0","id":` + ID(1) + `,"result":{}}`), At: time.Now()})
+	t.sink.OnDrained()
 	return proc.Stopped{}
 }
 

@@ -8,22 +8,24 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 )
 
 // settleTime is how long a server that is at work is watched before it is taken
 // for one that always is.
-const settleTime = 500 * time.Millisecond
+const idleTime = 500 * time.Millisecond
 
-// Settle waits until the server is idle or has ended, so that an end which is
+// AwaitIdle waits until the server is idle or has ended, so that an end which is
 // under way is known to [Session.Err] and [Session.TakeViolations]. It returns
 // false for a server that did not come to rest.
-func (s *Session) Settle(ctx context.Context) bool {
+func (s *Session) AwaitIdle(ctx context.Context) bool {
 	p := s.Facts().Process
 	if p == nil || !s.Alive() {
 		return true
 	}
-	if !p.AwaitIdle(ctx, settleTime) {
+	if !p.AwaitIdle(ctx, idleTime) {
 		return false
 	}
 	select {
@@ -32,7 +34,7 @@ func (s *Session) Settle(ctx context.Context) bool {
 		return true
 	}
 	// A process that has ended closes its output within proc.WaitDelay.
-	wait := time.NewTimer(exitWait + 2*proc.WaitDelay)
+	wait := time.NewTimer(wire.ExitWait + 2*proc.WaitDelay)
 	defer wait.Stop()
 	select {
 	case <-s.ended:
@@ -54,8 +56,8 @@ func (s *Session) awaited() bool {
 
 // leftUnread marks the requests in flight that the process had not read when it
 // ended. The caller holds mu, and sending where the process has ended.
-func (s *Session) leftUnread(why *ClosedError) {
-	lines := bytes.Split(why.unread, []byte("\n"))
+func (s *Session) leftUnread(why *wire.ClosedError) {
+	lines := bytes.Split(why.Unread, []byte("\n"))
 	begun := lines[len(lines)-1] // a line that could not be written to its end
 	mark := func(k *call) {
 		k.x.Unread = why.Exited && !k.written || len(begun) > 0 && bytes.HasPrefix(k.x.Request, begun) ||
@@ -71,9 +73,9 @@ func (s *Session) leftUnread(why *ClosedError) {
 
 // crashed notes a crash that no call is to blame for. The caller holds mu.
 func (s *Session) crashed(msg string, stderr []string) {
-	s.log.add(Violation{
-		Kind: ServerCrashed, Msg: msg, Excerpt: Excerpt([]byte(cmp.Or(proc.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | ")))), At: time.Now(),
-		Tolerated: s.tolerated(ServerCrashed),
+	s.log.add(protocol.Violation{
+		Kind: protocol.ServerCrashed, Msg: msg, Excerpt: protocol.Excerpt([]byte(cmp.Or(proc.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | ")))), At: time.Now(),
+		Tolerated: s.tolerated(protocol.ServerCrashed),
 	})
 }
 

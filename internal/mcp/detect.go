@@ -10,46 +10,28 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
-
-// Era is one of the two ways in which servers work.
-type Era uint8
-
-// Eras.
-const (
-	EraUnknown  Era = iota
-	EraSession      // a session that begins with initialize (up to 2025-11-25)
-	EraRequests     // no session, each request stands for itself (from 2026-07-28)
-)
-
-// String returns "unknown", "session" or "requests".
-func (e Era) String() string { return [...]string{"unknown", "session", "requests"}[e] }
 
 // Era returns in which way the server works.
-func (s *Session) Era() Era {
-	switch d := s.dialect.Load(); {
+func (s *Session) Era() protocol.Era {
+	switch d := s.version.Load(); {
 	case d == nil:
-		return EraUnknown
+		return protocol.EraUnknown
 	case d.Stateless:
-		return EraRequests
+		return protocol.EraStateless
 	}
-	return EraSession
+	return protocol.EraSession
 }
-
-// Codes of MCP 2026-07-28.
-const (
-	CodeHeaderMismatch     = -32020
-	CodeMissingCapability  = -32021
-	CodeUnsupportedVersion = -32022
-)
 
 // detect finds out which era the server is of and opens it (MCP 2026-07-28
 // versioning). It is that of requests only if server/discover is answered with
 // a list of revisions that has one we speak; otherwise it is that of sessions.
 // The connection is used only if the answer came before initialize was sent:
 // a server that was asked both may have settled on either era.
-func (s *Session) detect(ctx context.Context) (*Dialect, string, error) {
-	if h, ok := s.t.(*httpTransport); ok && h.o.Kind == HTTPSSE {
+func (s *Session) detect(ctx context.Context) (*protocol.Version, string, error) {
+	if s.t.Facts().Kind == wire.HTTPSSE {
 		return s.handshake(ctx)
 	}
 	pctx, giveUp := context.WithCancel(ctx)
@@ -59,7 +41,7 @@ func (s *Session) detect(ctx context.Context) (*Dialect, string, error) {
 	handed := sync.OnceFunc(func() { close(sent) })
 	s.wg.Go(func() {
 		defer handed()
-		probe <- s.once(pctx, Call{Method: MethodDiscover, as: newestOf(EraRequests), handed: handed})
+		probe <- s.once(pctx, Call{Method: protocol.MethodDiscover, as: protocol.Newest(protocol.EraStateless), handed: handed})
 	})
 	if s.isStdio() {
 		<-sent // initialize must not come before it
@@ -71,7 +53,7 @@ func (s *Session) detect(ctx context.Context) (*Dialect, string, error) {
 }
 
 // probed goes on after an answer to the probe.
-func (s *Session) probed(ctx context.Context, x *Exchange) (*Dialect, string, error) {
+func (s *Session) probed(ctx context.Context, x *Exchange) (*protocol.Version, string, error) {
 	d, err := s.modernOf(x)
 	var refused *unsupportedError
 	if errors.As(err, &refused) && refused.pick != nil {
@@ -82,15 +64,15 @@ func (s *Session) probed(ctx context.Context, x *Exchange) (*Dialect, string, er
 		s.helloOf(x)
 		return d, "", nil
 	}
-	var connect *ConnectError
+	var connect *wire.ConnectError
 	switch {
 	case ctx.Err() != nil:
-		return nil, MethodDiscover, undetected(s, err, "")
+		return nil, protocol.MethodDiscover, undetected(s, err, "")
 	case errors.As(x.Cause, &connect) && connect.Info == nil:
 		return nil, "connect", x.Cause
 	case errors.As(err, &refused) && refused.final:
 		return nil, "protocol", err
-	case errors.As(x.Cause, new(*ClosedError)):
+	case errors.As(x.Cause, new(*wire.ClosedError)):
 		return nil, "initialize", s.fresh(x.Cause)
 	case x.Result != nil && errors.Is(err, errLegacyOnly) && s.isStdio():
 		return nil, "initialize", s.fresh(err)
@@ -104,13 +86,13 @@ func (s *Session) probed(ctx context.Context, x *Exchange) (*Dialect, string, er
 	}
 	if err != nil && ctx.Err() == nil && phase == "initialize" {
 		if listsRequests(rpcIn(err)) && s.o.Redial != nil {
-			return nil, phase, &freshError{era: EraRequests, why: err}
+			return nil, phase, &freshError{era: protocol.EraStateless, why: err}
 		}
 		if errors.As(probe, new(*noCommonError)) {
 			return nil, "protocol", fmt.Errorf("%w; and %w", probe, err)
 		}
 		if s.o.Redial != nil && s.isStdio() {
-			return nil, phase, &freshError{era: EraSession, why: err, note: note}
+			return nil, phase, &freshError{era: protocol.EraSession, why: err, note: note}
 		}
 	}
 	if note != "" {
@@ -124,13 +106,12 @@ func (s *Session) fresh(why error) error {
 	if s.o.Redial == nil || !s.isStdio() {
 		return why
 	}
-	return &freshError{era: EraSession, why: why}
+	return &freshError{era: protocol.EraSession, why: why}
 }
 
 // isStdio reports whether the era is that of a process.
 func (s *Session) isStdio() bool {
-	_, ok := s.t.(*httpTransport)
-	return !ok
+	return s.http == nil
 }
 
 // forgive drops what an answer to the probe did wrong: a server that does not
@@ -139,11 +120,11 @@ func (s *Session) isStdio() bool {
 func (s *Session) forgive(probe *Exchange) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.log.kept = slices.DeleteFunc(s.log.kept, func(v Violation) bool {
+	s.log.kept = slices.DeleteFunc(s.log.kept, func(v protocol.Violation) bool {
 		switch v.Kind {
-		case NullID, MissingID, IDType, BadError:
+		case protocol.NullID, protocol.MissingID, protocol.IDType, protocol.BadError:
 			return true
-		case UnknownID:
+		case protocol.UnknownID:
 			return probe.Response == nil
 		}
 		return false
@@ -157,18 +138,15 @@ func (s *Session) helloOf(x *Exchange) {
 	s.checkDiscover(v)
 	// Who the server is stands in the _meta here. It is to be found where the
 	// answer to initialize has it, so that one suite can ask servers of both eras.
-	if who := v.Lookup("_meta", MetaServer); v.Kind() == jsonv.KindObject && v.Lookup("serverInfo").IsAbsent() && !who.IsAbsent() {
+	if who := v.Lookup("_meta", protocol.MetaServer); v.Kind() == jsonv.KindObject && v.Lookup("serverInfo").IsAbsent() && !who.IsAbsent() {
 		s.server = v.With("serverInfo", who)
 	}
 }
 
 // discover sends server/discover as a revision has it.
-func (s *Session) discover(ctx context.Context, d *Dialect) *Exchange {
-	return s.once(ctx, Call{Method: MethodDiscover, as: d})
+func (s *Session) discover(ctx context.Context, d *protocol.Version) *Exchange {
+	return s.once(ctx, Call{Method: protocol.MethodDiscover, as: d})
 }
-
-// MethodDiscover asks a server which protocol versions it supports.
-const MethodDiscover = "server/discover"
 
 var errLegacyOnly = errors.New("server/discover lists only revisions that begin with initialize")
 
@@ -176,26 +154,26 @@ var errLegacyOnly = errors.New("server/discover lists only revisions that begin 
 type noCommonError struct{ list string }
 
 func (e *noCommonError) Error() string {
-	return "server/discover lists the protocol revisions " + e.list + ", none of which is spoken here (known: " + strings.Join(Revisions(), ", ") + ")"
+	return "server/discover lists the protocol revisions " + e.list + ", none of which is spoken here (known: " + strings.Join(protocol.Versions(), ", ") + ")"
 }
 
 // unsupportedError is an answer that only a server of the era of requests gives.
 type unsupportedError struct {
-	rpc   *RPCError
-	pick  *Dialect // a revision both speak
-	final bool     // there is none, and no session either
-	list  string   // what the server supports, as it says
+	rpc   *protocol.RPCError
+	pick  *protocol.Version // a revision both speak
+	final bool              // there is none, and no session either
+	list  string            // what the server supports, as it says
 }
 
 func (e *unsupportedError) Error() string {
 	if e.final {
-		return "the server speaks no protocol revision that is spoken here (known: " + strings.Join(Revisions(), ", ") + "; it lists " + e.list + "): " + e.rpc.Error()
+		return "the server speaks no protocol revision that is spoken here (known: " + strings.Join(protocol.Versions(), ", ") + "; it lists " + e.list + "): " + e.rpc.Error()
 	}
 	return "the server refused server/discover: " + e.rpc.Error()
 }
 
 // modernOf reads the answer to server/discover.
-func (s *Session) modernOf(x *Exchange) (*Dialect, error) {
+func (s *Session) modernOf(x *Exchange) (*protocol.Version, error) {
 	switch {
 	case x.Cause != nil:
 		if rpc := rpcIn(x.Cause); rpc != nil {
@@ -215,46 +193,31 @@ func (s *Session) modernOf(x *Exchange) (*Dialect, error) {
 	if list.Kind() != jsonv.KindArray {
 		return nil, errors.New("the answer to server/discover has no list supportedVersions")
 	}
-	if d := common(list, EraRequests); d != nil {
+	if d := protocol.NewestCommon(list, protocol.EraStateless); d != nil {
 		return d, nil
 	}
-	if common(list, EraSession) == nil {
-		return nil, &noCommonError{Excerpt(list.Append(nil))}
+	if protocol.NewestCommon(list, protocol.EraSession) == nil {
+		return nil, &noCommonError{protocol.Excerpt(list.Append(nil))}
 	}
 	return nil, errLegacyOnly
 }
 
 // refusal tells an error of the era of requests from any other.
-func refusal(rpc *RPCError) error {
+func refusal(rpc *protocol.RPCError) error {
 	v, err := jsonv.Parse(rpc.Data)
-	if rpc.Code != CodeUnsupportedVersion || err != nil || v.Lookup("supported").Kind() != jsonv.KindArray {
+	if rpc.Code != protocol.CodeUnsupportedVersion || err != nil || v.Lookup("supported").Kind() != jsonv.KindArray {
 		return rpc
 	}
 	list := v.Lookup("supported")
-	e := &unsupportedError{rpc: rpc, pick: common(list, EraRequests), list: Excerpt(list.Append(nil))}
-	e.final = e.pick == nil && common(list, EraSession) == nil
+	e := &unsupportedError{rpc: rpc, pick: protocol.NewestCommon(list, protocol.EraStateless), list: protocol.Excerpt(list.Append(nil))}
+	e.final = e.pick == nil && protocol.NewestCommon(list, protocol.EraSession) == nil
 	return e
 }
 
-// common finds the newest revision of an era in a list.
-func common(list jsonv.Value, era Era) *Dialect {
-	for i := range dialects {
-		if dialects[i].era() != era {
-			continue
-		}
-		for _, e := range list.Elems() {
-			if e.Text() == dialects[i].Revision {
-				return &dialects[i]
-			}
-		}
-	}
-	return nil
-}
-
 // pinned opens a server of the era of requests without asking which it is of.
-func (s *Session) pinned(ctx context.Context, d *Dialect) (*Dialect, string, error) {
-	if h, ok := s.t.(*httpTransport); ok && h.o.Kind == HTTPSSE {
-		return nil, "protocol", fmt.Errorf("protocol revision %s is not spoken over HTTP+SSE: leave out the revision or the transport", d.Revision)
+func (s *Session) pinned(ctx context.Context, d *protocol.Version) (*protocol.Version, string, error) {
+	if s.t.Facts().Kind == wire.HTTPSSE {
+		return nil, "protocol", fmt.Errorf("protocol revision %s is not spoken over HTTP+SSE: leave out the revision or the transport", d.Name)
 	}
 	x := s.discover(ctx, d)
 	got, err := s.modernOf(x)
@@ -266,11 +229,11 @@ func (s *Session) pinned(ctx context.Context, d *Dialect) (*Dialect, string, err
 	s.hello = x
 	switch {
 	case x.Cause != nil && !deniesRequest(x.Cause):
-		return nil, MethodDiscover, x.Cause
+		return nil, protocol.MethodDiscover, x.Cause
 	case err != nil:
-		return nil, "protocol", s.unspoken(ctx, d, x, err)
+		return nil, "protocol", s.unsupportedVersion(ctx, d, x, err)
 	case got != d:
-		return nil, "protocol", s.unspoken(ctx, d, x, errors.New("it is not in the answer to server/discover"))
+		return nil, "protocol", s.unsupportedVersion(ctx, d, x, errors.New("it is not in the answer to server/discover"))
 	}
 	s.helloOf(x)
 	return d, "", nil
@@ -283,8 +246,8 @@ func (s *Session) checkDiscover(v jsonv.Value) {
 		kind jsonv.Kind
 	}{{"capabilities", jsonv.KindObject}} {
 		if got := v.Lookup(want.key); got.Kind() != want.kind {
-			s.hello.violate(Violation{
-				Kind: BadResult, ID: s.hello.ID, At: time.Now(), Excerpt: Excerpt(s.hello.Result), Tolerated: s.tolerated(BadResult),
+			s.hello.violate(protocol.Violation{
+				Kind: protocol.BadResult, ID: s.hello.ID, At: time.Now(), Excerpt: protocol.Excerpt(s.hello.Result), Tolerated: s.tolerated(protocol.BadResult),
 				Msg: fmt.Sprintf("%s of the server/discover result is %s, want %s", want.key, got.Kind(), want.kind),
 			})
 		}

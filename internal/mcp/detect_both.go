@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // How long an answer to server/discover is awaited. None of these decides the
@@ -28,7 +30,7 @@ const (
 // freshError says of which era a server is, and that this connection can't be
 // used for it.
 type freshError struct {
-	era    Era
+	era    protocol.Era
 	silent bool // server/discover was not answered
 	why    error
 	note   string // added to the error of the other connection
@@ -41,7 +43,7 @@ func (e *freshError) Unwrap() error { return e.why }
 type silentProbeError struct{ waited time.Duration }
 
 func (e *silentProbeError) Error() string {
-	return "initialize was answered; server/discover was not, within " + duration(e.waited)
+	return "initialize was answered; server/discover was not, within " + wire.Duration(e.waited)
 }
 
 // awaitProbe waits for the answer to the probe; nil means that it is time to
@@ -72,24 +74,24 @@ func (s *Session) awaitProbe(ctx context.Context, probe <-chan *Exchange) *Excha
 // probePatience is for how long to wait before asking again; 0 when the probe
 // has been awaited for long enough.
 func (s *Session) probePatience(start time.Time, most time.Duration) time.Duration {
-	if h, ok := s.t.(*httpTransport); ok {
-		heard, busy := h.lastHeard()
+	if s.http != nil {
+		heard, busy := s.http.LastHeard()
 		switch {
 		case busy:
 			return probeLogin
 		case heard.After(start):
 			start = heard
-		case s.o.Hint == EraSession:
+		case s.o.Hint == protocol.EraSession:
 			return 0
 		}
 		return most - time.Since(start)
 	}
-	if s.o.Hint == EraSession {
+	if s.o.Hint == protocol.EraSession {
 		return 0
 	}
 	left := most - time.Since(start)
 	switch first := s.firstOutput(); {
-	case s.o.Hint == EraRequests:
+	case s.o.Hint == protocol.EraStateless:
 		return left
 	case first.IsZero():
 		return min(left, probeOutput) // the first output may come any moment
@@ -113,10 +115,10 @@ func (s *Session) firstOutput() time.Time {
 
 // askBoth sends initialize while server/discover has no answer, to find out
 // whether the server is up. It always ends the connection.
-func (s *Session) askBoth(ctx context.Context, probe <-chan *Exchange, asked time.Time) (*Dialect, string, error) {
+func (s *Session) askBoth(ctx context.Context, probe <-chan *Exchange, asked time.Time) (*protocol.Version, string, error) {
 	hello := make(chan *Exchange, 1)
 	s.wg.Go(func() {
-		hello <- s.once(ctx, Call{Method: "initialize", Params: s.initializeParams(newestOf(EraSession).Revision)})
+		hello <- s.once(ctx, Call{Method: "initialize", Params: s.initializeParams(protocol.Newest(protocol.EraSession).Name)})
 	})
 	var enough <-chan time.Time
 	grace := probeGrace
@@ -135,42 +137,42 @@ func (s *Session) askBoth(ctx context.Context, probe <-chan *Exchange, asked tim
 			}
 			rpc := rpcIn(err)
 			if listsRequests(rpc) {
-				return nil, "initialize", &freshError{era: EraRequests, why: err}
+				return nil, "initialize", &freshError{era: protocol.EraStateless, why: err}
 			}
 			if err == nil {
 				initialize = "initialize was sent, too, and answered"
 			} else if ctx.Err() == nil {
 				initialize = "initialize was sent, too, and refused: " + err.Error()
 			}
-			if rpc == nil || rpc.Code != CodeUnsupportedVersion && rpc.Code != CodeHeaderMismatch || commonRevision(rpc.Data) != "" {
+			if rpc == nil || rpc.Code != protocol.CodeUnsupportedVersion && rpc.Code != protocol.CodeHeaderMismatch || commonRevision(rpc.Data) != "" {
 				t := time.NewTimer(grace)
 				defer t.Stop()
 				enough = t.C
 			}
 		case <-enough:
-			return nil, "initialize", &freshError{era: EraSession, silent: true, why: &silentProbeError{time.Since(asked)}}
+			return nil, "initialize", &freshError{era: protocol.EraSession, silent: true, why: &silentProbeError{time.Since(asked)}}
 		}
 	}
 }
 
 // probedLate reads an answer to the probe that came after initialize was sent.
-func (s *Session) probedLate(ctx context.Context, x *Exchange, initialize string) (*Dialect, string, error) {
+func (s *Session) probedLate(ctx context.Context, x *Exchange, initialize string) (*protocol.Version, string, error) {
 	_, err := s.modernOf(x)
 	var refused *unsupportedError
-	var connect *ConnectError
+	var connect *wire.ConnectError
 	switch {
 	case ctx.Err() != nil:
-		return nil, MethodDiscover, undetected(s, err, initialize)
+		return nil, protocol.MethodDiscover, undetected(s, err, initialize)
 	case err == nil:
-		return nil, "initialize", &freshError{era: EraRequests, why: errors.New("server/discover was answered after initialize had been sent")}
+		return nil, "initialize", &freshError{era: protocol.EraStateless, why: errors.New("server/discover was answered after initialize had been sent")}
 	case errors.As(err, &refused) && refused.final:
 		return nil, "protocol", err
 	case errors.As(err, &refused) && refused.pick != nil:
-		return nil, "initialize", &freshError{era: EraRequests, why: err}
+		return nil, "initialize", &freshError{era: protocol.EraStateless, why: err}
 	case errors.As(err, &connect) && connect.Info == nil:
 		return nil, "connect", err
 	}
-	return nil, "initialize", &freshError{era: EraSession, why: err}
+	return nil, "initialize", &freshError{era: protocol.EraSession, why: err}
 }
 
 // undetected says of a server whose time ran out what it was asked.
@@ -189,9 +191,9 @@ func undetected(s *Session, err error, initialize string) error {
 
 // rpcIn finds the JSON-RPC error that an error is, or that an HTTP status came
 // with.
-func rpcIn(err error) *RPCError {
-	var rpc *RPCError
-	var he *HTTPError
+func rpcIn(err error) *protocol.RPCError {
+	var rpc *protocol.RPCError
+	var he *wire.HTTPError
 	switch {
 	case errors.As(err, &rpc):
 		return rpc
@@ -203,10 +205,10 @@ func rpcIn(err error) *RPCError {
 
 // listsRequests reports whether a refusal of initialize lists a revision of the
 // era of requests that is spoken here.
-func listsRequests(rpc *RPCError) bool {
-	if rpc == nil || rpc.Code != CodeUnsupportedVersion {
+func listsRequests(rpc *protocol.RPCError) bool {
+	if rpc == nil || rpc.Code != protocol.CodeUnsupportedVersion {
 		return false
 	}
 	v, err := jsonv.Parse(rpc.Data)
-	return err == nil && common(v.Lookup("supported"), EraRequests) != nil
+	return err == nil && protocol.NewestCommon(v.Lookup("supported"), protocol.EraStateless) != nil
 }

@@ -13,13 +13,15 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // A dialog partner over a pipe: it answers a line by its method. An empty
 // answer is silence, "exit" hangs up.
-func speaker(t *testing.T, answers func(method, id string) string) mcp.Transport {
+func speaker(t *testing.T, answers func(method, id string) string) wire.Transport {
 	t.Helper()
-	tr, rw := mcp.NewPipe()
+	tr, rw := wire.NewPipe()
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer rw.Close()
@@ -125,7 +127,7 @@ func TestDetectEra(t *testing.T) {
 			fresh := 0
 			s, err := mcp.Open(t.Context(), speaker(t, c.answers), mcp.Options{
 				Protocol: mcp.Auto, ConnectTimeout: 4 * time.Second,
-				Redial: func(context.Context) (mcp.Transport, error) {
+				Redial: func(context.Context) (wire.Transport, error) {
 					fresh++
 					return speaker(t, c.again), nil
 				},
@@ -146,7 +148,7 @@ func TestDetectEra(t *testing.T) {
 			if v := s.TakeViolations(); len(v) > 0 {
 				t.Error(v)
 			}
-			if (s.Era() == mcp.EraRequests) != (c.want == "2026-07-28") {
+			if (s.Era() == protocol.EraStateless) != (c.want == "2026-07-28") {
 				t.Error(s.Era())
 			}
 		})
@@ -159,7 +161,7 @@ func late(t *testing.T, o mcp.Options, first, again func(method, id string) stri
 	t.Helper()
 	var mu sync.Mutex
 	var seen [][]string
-	dial := func(answers func(method, id string) string) mcp.Transport {
+	dial := func(answers func(method, id string) string) wire.Transport {
 		mu.Lock()
 		defer mu.Unlock()
 		n := len(seen)
@@ -172,7 +174,7 @@ func late(t *testing.T, o mcp.Options, first, again func(method, id string) stri
 		})
 	}
 	o.Protocol = mcp.Auto
-	o.Redial = func(context.Context) (mcp.Transport, error) { return dial(again), nil }
+	o.Redial = func(context.Context) (wire.Transport, error) { return dial(again), nil }
 	s, err := mcp.Open(t.Context(), dial(first), o)
 	if err == nil {
 		t.Cleanup(func() { s.Close(context.Background()) })
@@ -210,23 +212,23 @@ func TestDetectLate(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		late func(probe, hello string) string
-		era  mcp.Era
-		hint mcp.Era
+		era  protocol.Era
+		hint protocol.Era
 	}{
-		{"discover first", func(p, h string) string { return result(p, discovered) + "~" + result(h, helloResult) }, mcp.EraRequests, mcp.EraRequests},
-		{"initialize first", func(p, h string) string { return result(h, helloResult) + "~" + result(p, discovered) }, mcp.EraRequests, mcp.EraRequests},
-		{"initialize refused", func(p, h string) string { return refused(h, -32601, "") + "~" + result(p, discovered) }, mcp.EraRequests, mcp.EraRequests},
-		{"initialize refused by version", func(_, h string) string { return refused(h, -32022, `{"supported":["2026-07-28"]}`) }, mcp.EraRequests, mcp.EraRequests},
+		{"discover first", func(p, h string) string { return result(p, discovered) + "~" + result(h, helloResult) }, protocol.EraStateless, protocol.EraStateless},
+		{"initialize first", func(p, h string) string { return result(h, helloResult) + "~" + result(p, discovered) }, protocol.EraStateless, protocol.EraStateless},
+		{"initialize refused", func(p, h string) string { return refused(h, -32601, "") + "~" + result(p, discovered) }, protocol.EraStateless, protocol.EraStateless},
+		{"initialize refused by version", func(_, h string) string { return refused(h, -32022, `{"supported":["2026-07-28"]}`) }, protocol.EraStateless, protocol.EraStateless},
 		{"initialize refused without a list", func(p, h string) string {
 			return refused(h, -32022, "") + strings.Repeat("~", 30) + result(p, discovered)
-		}, mcp.EraRequests, mcp.EraRequests},
+		}, protocol.EraStateless, protocol.EraStateless},
 		{"initialize refused for its headers", func(p, h string) string {
 			return refused(h, -32020, "") + strings.Repeat("~", 30) + result(p, discovered)
-		}, mcp.EraRequests, mcp.EraRequests},
-		{"discover refused", func(p, h string) string { return refused(p, -32601, "") + result(h, helloResult) }, mcp.EraSession, mcp.EraUnknown},
-		{"discover unanswered", func(_, h string) string { return result(h, helloResult) }, mcp.EraSession, mcp.EraSession},
+		}, protocol.EraStateless, protocol.EraStateless},
+		{"discover refused", func(p, h string) string { return refused(p, -32601, "") + result(h, helloResult) }, protocol.EraSession, protocol.EraUnknown},
+		{"discover unanswered", func(_, h string) string { return result(h, helloResult) }, protocol.EraSession, protocol.EraSession},
 	} {
-		for _, hint := range []mcp.Era{mcp.EraUnknown, mcp.EraSession, mcp.EraRequests} {
+		for _, hint := range []protocol.Era{protocol.EraUnknown, protocol.EraSession, protocol.EraStateless} {
 			t.Run(c.name+", hint "+hint.String(), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s, seen, err := late(t, mcp.Options{ConnectTimeout: 4 * time.Second, Hint: hint}, held(c.late), dual)
@@ -236,7 +238,7 @@ func TestDetectLate(t *testing.T) {
 					if s.Era() != c.era || s.EraHint() != c.hint {
 						t.Errorf("era %s, hint %s", s.Era(), s.EraHint())
 					}
-					want := map[mcp.Era]string{mcp.EraSession: "initialize", mcp.EraRequests: "server/discover"}[c.era]
+					want := map[protocol.Era]string{protocol.EraSession: "initialize", protocol.EraStateless: "server/discover"}[c.era]
 					if len(seen) != 2 || len(seen[0]) != 2 || seen[1][0] != want {
 						t.Errorf("sent %q, want both over the first connection and %s over the second", seen, want)
 					}
@@ -254,16 +256,16 @@ func TestDetectPatience(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		limit   time.Duration
-		hint    mcp.Era
+		hint    protocol.Era
 		output  time.Duration // when the server writes a line that is no answer; 0: never
 		expects time.Duration
 	}{
-		{"silent", 0, mcp.EraUnknown, 0, 10 * time.Second},
-		{"output", 0, mcp.EraUnknown, 500 * time.Millisecond, 2500 * time.Millisecond},
-		{"late output", 0, mcp.EraUnknown, 9 * time.Second, 11 * time.Second},
-		{"short limit", 8 * time.Second, mcp.EraUnknown, 0, 4 * time.Second},
-		{"silent before", 0, mcp.EraSession, 0, 0},
-		{"slow before", 0, mcp.EraRequests, 500 * time.Millisecond, 10 * time.Second},
+		{"silent", 0, protocol.EraUnknown, 0, 10 * time.Second},
+		{"output", 0, protocol.EraUnknown, 500 * time.Millisecond, 2500 * time.Millisecond},
+		{"late output", 0, protocol.EraUnknown, 9 * time.Second, 11 * time.Second},
+		{"short limit", 8 * time.Second, protocol.EraUnknown, 0, 4 * time.Second},
+		{"silent before", 0, protocol.EraSession, 0, 0},
+		{"slow before", 0, protocol.EraStateless, 500 * time.Millisecond, 10 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -281,7 +283,7 @@ func TestDetectPatience(t *testing.T) {
 				}
 				again := func(_, id string) string { return result(id, helloResult) }
 				s, _, err := late(t, mcp.Options{ConnectTimeout: c.limit, Hint: c.hint}, first, again)
-				if err != nil || s.Era() != mcp.EraSession || asked != c.expects {
+				if err != nil || s.Era() != protocol.EraSession || asked != c.expects {
 					t.Errorf("%v: initialize was sent after %s, want %s", err, asked, c.expects)
 				}
 			})
@@ -298,7 +300,7 @@ func TestDetectSlowTwice(t *testing.T) {
 			}
 			return refused(id, -32601, "")
 		}
-		if s, _, err := late(t, mcp.Options{}, slow, slow); err != nil || s.Era() != mcp.EraRequests {
+		if s, _, err := late(t, mcp.Options{}, slow, slow); err != nil || s.Era() != protocol.EraStateless {
 			t.Error(err)
 		}
 	})
@@ -324,8 +326,8 @@ func TestDetectWrongHint(t *testing.T) {
 		}
 		return refused(id, -32601, "")
 	}
-	s, seen, err := late(t, mcp.Options{Hint: mcp.EraSession}, modern, modern)
-	if err != nil || s.Era() != mcp.EraRequests || len(seen) != 2 {
+	s, seen, err := late(t, mcp.Options{Hint: protocol.EraSession}, modern, modern)
+	if err != nil || s.Era() != protocol.EraStateless || len(seen) != 2 {
 		t.Errorf("%v, %q", err, seen)
 	}
 }

@@ -15,6 +15,8 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mcpserver"
 )
 
@@ -52,9 +54,9 @@ func sdkServer() *sdk.Server {
 
 // Our session against the SDK's server, in memory and as a process.
 func TestSDKServer(t *testing.T) {
-	for _, revision := range append([]string{""}, mcp.SessionRevisions()...) {
+	for _, revision := range append([]string{""}, protocol.SessionVersions()...) {
 		t.Run(revision, func(t *testing.T) {
-			tr, rw := mcp.NewPipe()
+			tr, rw := wire.NewPipe()
 			server, err := sdkServer().Connect(t.Context(), &sdk.IOTransport{Reader: rw, Writer: rw}, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -65,7 +67,7 @@ func TestSDKServer(t *testing.T) {
 			}
 		})
 		t.Run(revision+"/stdio", func(t *testing.T) {
-			checkSDKServer(t, start(t, "sdk", mcp.Limits{}), revision)
+			checkSDKServer(t, start(t, "sdk", wire.Limits{}), revision)
 		})
 	}
 }
@@ -76,8 +78,8 @@ func serveSDK() {
 	}
 }
 
-func checkSDKServer(t *testing.T, tr mcp.Transport, revision string) {
-	elicit := func(_ context.Context, method string, _ []byte) ([]byte, *mcp.RPCError) {
+func checkSDKServer(t *testing.T, tr wire.Transport, revision string) {
+	elicit := func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
 		if method != "elicitation/create" {
 			return nil, nil
 		}
@@ -100,7 +102,7 @@ func checkSDKServer(t *testing.T, tr mcp.Transport, revision string) {
 	}()
 	want := revision
 	if revision == "" {
-		want = mcp.SessionRevisions()[0]
+		want = protocol.SessionVersions()[0]
 	}
 	if s.Protocol() != want {
 		t.Errorf("revision %s, want %s", s.Protocol(), want)
@@ -121,7 +123,7 @@ func checkSDKServer(t *testing.T, tr mcp.Transport, revision string) {
 	if x := tool("ask", `{}`, false); !strings.Contains(string(x.Result), `"decline"`) || methods(x.During) != "request elicitation/create, answer elicitation/create" {
 		t.Errorf("ask: %s %s", x.Response, methods(x.During))
 	}
-	if x := tool("nope", `{}`, false); x.RPCError() == nil || x.RPCError().Code != mcp.CodeInvalidParams {
+	if x := tool("nope", `{}`, false); x.RPCError() == nil || x.RPCError().Code != protocol.CodeInvalidParams {
 		t.Errorf("nope: %s", x.Response)
 	}
 	x := s.Do(within(t, 50*time.Millisecond), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"wait","arguments":{}}`)})
@@ -133,7 +135,7 @@ func checkSDKServer(t *testing.T, tr mcp.Transport, revision string) {
 
 // The SDK's client against our server half.
 func TestSDKClient(t *testing.T) {
-	for _, revision := range mcp.SessionRevisions() {
+	for _, revision := range protocol.SessionVersions() {
 		t.Run(revision, func(t *testing.T) { checkSDKClient(t, revision) })
 	}
 }
@@ -190,24 +192,24 @@ func sdkHandler(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
 	case "initialize":
 		var p struct{ ProtocolVersion string }
 		if err := json.Unmarshal(r.Params, &p); err != nil {
-			return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeInvalidParams, Message: err.Error()}}
+			return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInvalidParams, Message: err.Error()}}
 		}
 		return &mcpserver.Reply{Result: []byte(`{"protocolVersion":"` + p.ProtocolVersion + `","capabilities":{"tools":{},"prompts":{}},"serverInfo":{"name":"s","version":"1"}}`)}
 	case "ping":
 		return &mcpserver.Reply{Result: []byte("{}")}
 	case "tools/call":
 		if err := r.Notify("notifications/progress", []byte(`{"progressToken":"tok","progress":0.5}`)); err != nil {
-			return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeInternal, Message: err.Error()}}
+			return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInternal, Message: err.Error()}}
 		}
 		v, err := r.Ask(ctx, "elicitation/create", []byte(`{"message":"m","requestedSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`))
 		if err != nil {
-			return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeInternal, Message: err.Error()}}
+			return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInternal, Message: err.Error()}}
 		}
 		text := jsonv.String(v.String())
 		return &mcpserver.Reply{Result: jsonv.Object(jsonv.Member{Key: "content", Value: jsonv.Array(
 			jsonv.Object(jsonv.Member{Key: "type", Value: jsonv.String("text")}, jsonv.Member{Key: "text", Value: text}))}).Append(nil)}
 	case "prompts/list":
-		return &mcpserver.Reply{Error: &mcp.RPCError{Code: -1, Message: "no prompts"}}
+		return &mcpserver.Reply{Error: &protocol.RPCError{Code: -1, Message: "no prompts"}}
 	}
 	return nil
 }
@@ -222,11 +224,11 @@ func TestHTTPSDKServer(t *testing.T) {
 		"stateless": sdk.NewStreamableHTTPHandler(get, &sdk.StreamableHTTPOptions{Stateless: true}),
 		"sse":       sdk.NewSSEHandler(get, nil),
 	} {
-		for _, revision := range append([]string{mcp.Auto}, mcp.Revisions()...) {
+		for _, revision := range append([]string{mcp.Auto}, protocol.Versions()...) {
 			t.Run(name+"/"+revision, func(t *testing.T) {
 				srv := httptest.NewServer(h)
 				defer srv.Close()
-				s, err := openHTTP(t, srv.URL, mcp.HTTPOptions{}, mcp.Options{Protocol: revision})
+				s, err := openHTTP(t, srv.URL, wire.HTTPOptions{}, mcp.Options{Protocol: revision})
 				if revision == "2026-07-28" && name != "stateless" {
 					if err == nil {
 						t.Errorf("%s server speaks %s", name, s.Protocol())

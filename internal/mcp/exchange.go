@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // Call is one request to the server, sent as it stands: nothing is checked.
@@ -18,9 +20,9 @@ type Call struct {
 	LogLevel      string        // asks for log messages during this call; stateless revisions only
 	Own           bool          // no test waits for it: a crash meanwhile is not put down to it
 
-	as     *Dialect    // sent as this revision has it; nil: the session's
-	mirror http.Header // Mcp-Param-* headers
-	handed func()      // called when the transport has taken the request; may be nil
+	as     *protocol.Version // sent as this revision has it; nil: the session's
+	mirror http.Header       // Mcp-Param-* headers
+	handed func()            // called when the transport has taken the request; may be nil
 }
 
 // Exchange is what happened to one call. It is complete when it is returned
@@ -34,35 +36,35 @@ type Exchange struct {
 	Result       []byte // sub-slice of Response, nil when absent
 	Error        []byte // sub-slice of Response, nil when absent (or null beside a result)
 	During       []Message
-	Dropped      int         // messages that came during the call and were not kept (Limits.During, DuringCount)
-	DroppedBytes int64       // their bytes
-	Violations   []Violation // that belong to this call, in order
+	Dropped      int                  // messages that came during the call and were not kept (Limits.During, DuringCount)
+	DroppedBytes int64                // their bytes
+	Violations   []protocol.Violation // that belong to this call, in order
 	Start        time.Time
-	Elapsed      time.Duration // from before the request was written until the answer was read
-	Cause        error         // why there is no usable answer; nil when there is one
-	Unread       bool          // the session had ended before the server read the request: it may be sent to another
-	HTTP         *HTTPInfo     // nil on stdio
-	Hops         []*Exchange   // the ones before this that belong to the same call, each with its own request and answer
+	Elapsed      time.Duration  // from before the request was written until the answer was read
+	Cause        error          // why there is no usable answer; nil when there is one
+	Unread       bool           // the session had ended before the server read the request: it may be sent to another
+	HTTP         *wire.HTTPInfo // nil on stdio
+	Hops         []*Exchange    // the ones before this that belong to the same call, each with its own request and answer
 }
 
 // Cause is one of *TimeoutError, *CancelledError, *ClosedError, *SendError,
-// *ValuesError and *ProtocolError; the last always comes with a violation.
+// *TooManyValuesError and *ProtocolError; the last always comes with a violation.
 
 // Answered reports whether a response to the call was received and is usable.
 func (x *Exchange) Answered() bool { return x.Cause == nil && x.Response != nil }
 
 // RPCError returns the error member of the answer as far as it can be read,
 // nil when there is none.
-func (x *Exchange) RPCError() *RPCError {
+func (x *Exchange) RPCError() *protocol.RPCError {
 	if x.Error == nil {
 		return nil
 	}
-	return ParseRPCError(x.Error)
+	return protocol.ParseRPCError(x.Error)
 }
 
 // Parse reads the whole answer and returns it with the violations that only
 // show below its top level: duplicate keys and lone surrogates.
-func (x *Exchange) Parse(o jsonv.Options) (jsonv.Value, []Violation, error) {
+func (x *Exchange) Parse(o jsonv.Options) (jsonv.Value, []protocol.Violation, error) {
 	v, out, err := parseDeep(x.Response, o)
 	for i := range out {
 		out[i].ID = x.ID
@@ -72,9 +74,9 @@ func (x *Exchange) Parse(o jsonv.Options) (jsonv.Value, []Violation, error) {
 
 // parseDeep reads a message and returns it with the violations that only show
 // below its top level.
-func parseDeep(raw []byte, o jsonv.Options) (jsonv.Value, []Violation, error) {
+func parseDeep(raw []byte, o jsonv.Options) (jsonv.Value, []protocol.Violation, error) {
 	v, notes, err := jsonv.ParseWith(raw, o)
-	var out []Violation
+	var out []protocol.Violation
 	for _, n := range notes {
 		var kind, what string
 		switch n.Kind {
@@ -82,14 +84,14 @@ func parseDeep(raw []byte, o jsonv.Options) (jsonv.Value, []Violation, error) {
 			if countSlash(n.Pointer) < 2 {
 				continue // seen by the session
 			}
-			kind, what = DuplicateKey, "the same key twice"
+			kind, what = protocol.DuplicateKey, "the same key twice"
 		case jsonv.LoneSurrogate:
-			kind, what = LoneSurrogate, "half of a surrogate pair in a string"
+			kind, what = protocol.LoneSurrogate, "half of a surrogate pair in a string"
 		default:
 			continue // invalid UTF-8 was seen by the session
 		}
-		out = append(out, Violation{
-			Kind: kind, Msg: what + " at " + n.Pointer, Excerpt: Excerpt(raw[max(0, min(n.Offset-20, len(raw))):]),
+		out = append(out, protocol.Violation{
+			Kind: kind, Msg: what + " at " + n.Pointer, Excerpt: protocol.Excerpt(raw[max(0, min(n.Offset-20, len(raw))):]),
 		})
 	}
 	return v, out, err
@@ -112,8 +114,8 @@ const maxDeepNotification = 256 << 10
 
 // flagDeep notes what only shows below the top level of a notification or a
 // request of the server.
-func (in *inbound) flagDeep(s *Session, raw []byte, f Frame) {
-	if len(raw) > maxDeepNotification || s.lim.tooMany(raw) {
+func (in *inbound) flagDeep(s *Session, raw []byte, f wire.Frame) {
+	if len(raw) > maxDeepNotification || s.lim.TooManyValues(raw) {
 		return
 	}
 	_, found, _ := parseDeep(raw, jsonv.Options{})
@@ -161,9 +163,9 @@ func (s *Session) release(k *call) {
 }
 
 // keep lists a message with the call, within the limits.
-func (k *call) keep(m Message, l *Limits) {
+func (k *call) keep(m Message, l *wire.Limits) {
 	x := k.x
-	if k.kept+len(m.Raw) > l.During || len(x.During) >= l.DuringCount || l.tooMany(m.Raw) {
+	if k.kept+len(m.Raw) > l.During || len(x.During) >= l.DuringCount || l.TooManyValues(m.Raw) {
 		x.Dropped++
 		x.DroppedBytes += int64(len(m.Raw))
 		return
@@ -175,11 +177,11 @@ func (k *call) keep(m Message, l *Limits) {
 // maxCallViolations bounds Exchange.Violations.
 const maxCallViolations = 100
 
-func (x *Exchange) violate(v Violation) {
+func (x *Exchange) violate(v protocol.Violation) {
 	switch n := len(x.Violations); {
 	case n < maxCallViolations:
 		x.Violations = append(x.Violations, v)
 	case n == maxCallViolations:
-		x.Violations = append(x.Violations, Violation{Kind: Flood, Msg: "more violations of this call were not kept", ID: v.ID, At: v.At, Offset: v.Offset})
+		x.Violations = append(x.Violations, protocol.Violation{Kind: protocol.Flood, Msg: "more violations of this call were not kept", ID: v.ID, At: v.At, Offset: v.Offset})
 	}
 }

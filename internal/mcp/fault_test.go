@@ -14,6 +14,8 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 )
 
@@ -63,7 +65,7 @@ type fault struct {
 	result  string                     // raw result; "good" stands for goodResult
 	dead    bool                       // the session is over afterwards
 	timeout time.Duration
-	limits  mcp.Limits
+	limits  wire.Limits
 	proto   string
 	during  string // methods of the messages the exchange lists
 }
@@ -73,10 +75,10 @@ var faults = []fault{
 	{name: "crlf", say: `{"jsonrpc":"2.0","id":$ID,"result":{}}` + "\r\n", result: "{}"},
 	{
 		name: "many-values", say: `{"jsonrpc":"2.0","id":$ID,"result":{"list":[` + strings.Repeat("[],", 99) + `0]}}` + "\n",
-		limits: mcp.Limits{Values: 100}, cause: "more than 100 JSON values (limit: --max-values 100)",
+		limits: wire.Limits{Values: 100}, cause: "more than 100 JSON values (limit: --max-values 100)",
 	},
 	{
-		name: "many-values-in-a-notification", limits: mcp.Limits{Values: 100}, result: "good",
+		name: "many-values-in-a-notification", limits: wire.Limits{Values: 100}, result: "good",
 		say: `{"jsonrpc":"2.0","method":"notifications/x","params":{"list":[` + strings.Repeat("[],", 99) + "0]}}\n$OK",
 	},
 	{name: "blank-lines", say: "\n\r\n  \n$OK\n\n", result: "good"},
@@ -92,122 +94,122 @@ var faults = []fault{
 		s.write(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`+"\n", id, strings.Repeat("x", 3<<20))
 	}, result: `{"x":"` + strings.Repeat("x", 3<<20) + `"}`},
 
-	{name: "stray-line", say: "Server listening\n$OK", session: mcp.StrayOutput, result: "good"},
-	{name: "stray-after", say: "$OKbye\n", session: mcp.StrayOutput, result: "good"},
-	{name: "stray-json-log", say: `{"level":"info","msg":"hi"}` + "\n$OK", session: mcp.StrayOutput, result: "good"},
-	{name: "stray-number", say: "42\n$OK", session: mcp.StrayOutput, result: "good"},
-	{name: "stray-string", say: "\"hello\"\n$OK", session: mcp.StrayOutput, result: "good"},
-	{name: "stray-list", say: "[1, 2]\n$OK", session: mcp.StrayOutput, result: "good"},
-	{name: "stray-bracket-log", say: "[INFO] started\n$OK", session: mcp.StrayOutput, result: "good"},
-	{name: "stray-brace", say: "{\nstarted\n$OK", session: mcp.BadJSON + "," + mcp.StrayOutput, result: "good"},
-	{name: "stray-python-dict", say: "{'a': 1}\n$OK", session: mcp.BadJSON, result: "good"},
-	{name: "ansi", say: "\x1b[31mred\x1b[0m\n$OK", session: mcp.StrayOutput, result: "good"},
+	{name: "stray-line", say: "Server listening\n$OK", session: protocol.StrayOutput, result: "good"},
+	{name: "stray-after", say: "$OKbye\n", session: protocol.StrayOutput, result: "good"},
+	{name: "stray-json-log", say: `{"level":"info","msg":"hi"}` + "\n$OK", session: protocol.StrayOutput, result: "good"},
+	{name: "stray-number", say: "42\n$OK", session: protocol.StrayOutput, result: "good"},
+	{name: "stray-string", say: "\"hello\"\n$OK", session: protocol.StrayOutput, result: "good"},
+	{name: "stray-list", say: "[1, 2]\n$OK", session: protocol.StrayOutput, result: "good"},
+	{name: "stray-bracket-log", say: "[INFO] started\n$OK", session: protocol.StrayOutput, result: "good"},
+	{name: "stray-brace", say: "{\nstarted\n$OK", session: protocol.BadJSON + "," + protocol.StrayOutput, result: "good"},
+	{name: "stray-python-dict", say: "{'a': 1}\n$OK", session: protocol.BadJSON, result: "good"},
+	{name: "ansi", say: "\x1b[31mred\x1b[0m\n$OK", session: protocol.StrayOutput, result: "good"},
 	{name: "stray-flood", act: func(s *faulty, id string) {
 		s.write("%s", strings.Repeat("noise noise noise\n", 20000)+s.answer(id))
 	}, session: "flood-of-stray", result: "good"},
 
-	{name: "bad-json-answer", say: `{"jsonrpc":"2.0","id":$ID,"result":{"a":}}` + "\n", call: mcp.BadJSON, cause: "not valid JSON"},
-	{name: "bad-json-id-last", say: `{"result":{"a":tru},"jsonrpc":"2.0","id":$ID}` + "\n", call: mcp.BadJSON, cause: "not valid JSON"},
-	{name: "bad-json-other", say: `{"jsonrpc":"2.0","method":"notifications/message","params":{]}` + "\n$OK", session: mcp.BadJSON, result: "good"},
-	{name: "two-on-a-line", say: `{"jsonrpc":"2.0","method":"a"}{"jsonrpc":"2.0","method":"b"}` + "\n$OK", session: mcp.BadJSON, result: "good"},
-	{name: "trailing-garbage", say: `{"jsonrpc":"2.0","id":$ID,"result":{}} done` + "\n", call: mcp.BadJSON, cause: "not valid JSON"},
-	{name: "nan", say: `{"jsonrpc":"2.0","id":$ID,"result":{"v":NaN}}` + "\n", call: mcp.BadJSON, cause: "not valid JSON"},
+	{name: "bad-json-answer", say: `{"jsonrpc":"2.0","id":$ID,"result":{"a":}}` + "\n", call: protocol.BadJSON, cause: "not valid JSON"},
+	{name: "bad-json-id-last", say: `{"result":{"a":tru},"jsonrpc":"2.0","id":$ID}` + "\n", call: protocol.BadJSON, cause: "not valid JSON"},
+	{name: "bad-json-other", say: `{"jsonrpc":"2.0","method":"notifications/message","params":{]}` + "\n$OK", session: protocol.BadJSON, result: "good"},
+	{name: "two-on-a-line", say: `{"jsonrpc":"2.0","method":"a"}{"jsonrpc":"2.0","method":"b"}` + "\n$OK", session: protocol.BadJSON, result: "good"},
+	{name: "trailing-garbage", say: `{"jsonrpc":"2.0","id":$ID,"result":{}} done` + "\n", call: protocol.BadJSON, cause: "not valid JSON"},
+	{name: "nan", say: `{"jsonrpc":"2.0","id":$ID,"result":{"v":NaN}}` + "\n", call: protocol.BadJSON, cause: "not valid JSON"},
 	{name: "too-deep", act: func(s *faulty, id string) {
 		s.write(`{"jsonrpc":"2.0","id":%s,"result":{"x":%s1%s}}`+"\n", id, strings.Repeat("[", 5000), strings.Repeat("]", 5000))
-	}, call: mcp.BadJSON, cause: "not valid JSON"},
-	{name: "pretty", say: "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n  \"result\": {\n    \"a\": [\n      1\n    ]\n  }\n}\n", call: mcp.PrettyJSON, result: "{\n\"a\": [\n1\n]\n}"},
+	}, call: protocol.BadJSON, cause: "not valid JSON"},
+	{name: "pretty", say: "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n  \"result\": {\n    \"a\": [\n      1\n    ]\n  }\n}\n", call: protocol.PrettyJSON, result: "{\n\"a\": [\n1\n]\n}"},
 	{name: "pretty-in-pieces", act: func(s *faulty, id string) {
 		for _, l := range strings.SplitAfter("{\n  \"jsonrpc\": \"2.0\",\n  \"id\": "+id+",\n  \"result\": {}\n}\n", "\n") {
 			s.write(l)
 			time.Sleep(time.Millisecond)
 		}
-	}, call: mcp.PrettyJSON, result: "{}"},
-	{name: "pretty-never-ends", say: "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n", session: mcp.BadJSON, cause: "timed out", timeout: 150 * time.Millisecond},
-	{name: "pretty-then-good", say: "{\n  \"jsonrpc\": \"2.0\",\n$OK", session: mcp.BadJSON, result: "good"},
+	}, call: protocol.PrettyJSON, result: "{}"},
+	{name: "pretty-never-ends", say: "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n", session: protocol.BadJSON, cause: "timed out", timeout: 150 * time.Millisecond},
+	{name: "pretty-then-good", say: "{\n  \"jsonrpc\": \"2.0\",\n$OK", session: protocol.BadJSON, result: "good"},
 
-	{name: "bom", say: "\ufeff$OK", call: mcp.BOM, result: "good"},
-	{name: "nul-before", say: "\x00$OK", call: mcp.NULByte, result: "good"},
-	{name: "nul-after", say: `{"jsonrpc":"2.0","id":$ID,"result":{}}` + "\x00\n", call: mcp.NULByte, result: "{}"},
-	{name: "nul-inside", say: `{"jsonrpc":"2.0","id":$ID,"result":{"a":"` + "\x00" + `"}}` + "\n", call: mcp.BadJSON, cause: "not valid JSON"},
-	{name: "invalid-utf8", say: `{"jsonrpc":"2.0","id":$ID,"result":{"a":"` + "\xff\xfe" + `"}}` + "\n", call: mcp.InvalidUTF8, result: "{\"a\":\"\xff\xfe\"}"},
-	{name: "invalid-utf8-noise", say: "\xff\xfe\xfd\n$OK", session: mcp.InvalidUTF8 + "," + mcp.StrayOutput, result: "good"},
-	{name: "utf16", say: "{\x00\"\x00}\x00\n\x00$OK", session: mcp.NULByte + "," + mcp.BadJSON, call: mcp.NULByte, result: "good"},
+	{name: "bom", say: "\ufeff$OK", call: protocol.BOM, result: "good"},
+	{name: "nul-before", say: "\x00$OK", call: protocol.NULByte, result: "good"},
+	{name: "nul-after", say: `{"jsonrpc":"2.0","id":$ID,"result":{}}` + "\x00\n", call: protocol.NULByte, result: "{}"},
+	{name: "nul-inside", say: `{"jsonrpc":"2.0","id":$ID,"result":{"a":"` + "\x00" + `"}}` + "\n", call: protocol.BadJSON, cause: "not valid JSON"},
+	{name: "invalid-utf8", say: `{"jsonrpc":"2.0","id":$ID,"result":{"a":"` + "\xff\xfe" + `"}}` + "\n", call: protocol.InvalidUTF8, result: "{\"a\":\"\xff\xfe\"}"},
+	{name: "invalid-utf8-noise", say: "\xff\xfe\xfd\n$OK", session: protocol.InvalidUTF8 + "," + protocol.StrayOutput, result: "good"},
+	{name: "utf16", say: "{\x00\"\x00}\x00\n\x00$OK", session: protocol.NULByte + "," + protocol.BadJSON, call: protocol.NULByte, result: "good"},
 
-	{name: "id-string", say: `{"jsonrpc":"2.0","id":"$ID","result":{}}` + "\n", call: mcp.IDType, result: "{}"},
-	{name: "id-float", say: `{"jsonrpc":"2.0","id":$ID.0,"result":{}}` + "\n", call: mcp.IDType, result: "{}"},
-	{name: "id-list", say: `{"jsonrpc":"2.0","id":[$ID],"result":{}}` + "\n", call: mcp.IDType, result: "{}"},
-	{name: "id-fractional", say: `{"jsonrpc":"2.0","id":2.5,"result":{}}` + "\n$OK", session: mcp.IDType, result: "good"},
-	{name: "id-true", say: `{"jsonrpc":"2.0","id":true,"result":{}}` + "\n$OK", session: mcp.IDType, result: "good"},
-	{name: "id-object", say: `{"jsonrpc":"2.0","id":{},"result":{}}` + "\n$OK", session: mcp.IDType, result: "good"},
-	{name: "id-null-error-noise", say: `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}` + "\n$OK", session: mcp.NullID, result: "good"},
-	{name: "id-null-only", say: `{"jsonrpc":"2.0","id":null,"result":{"n":1}}` + "\n", session: mcp.NullID, result: `{"n":1}`},
-	{name: "id-missing", say: `{"jsonrpc":"2.0","result":{"n":1}}` + "\n", session: mcp.MissingID, result: `{"n":1}`},
-	{name: "id-unknown", say: `{"jsonrpc":"2.0","id":999,"result":{}}` + "\n$OK", session: mcp.UnknownID, result: "good"},
-	{name: "id-unknown-string", say: `{"jsonrpc":"2.0","id":"abc","result":{}}` + "\n$OK", session: mcp.UnknownID, result: "good"},
-	{name: "id-zero", say: `{"jsonrpc":"2.0","id":0,"result":{}}` + "\n$OK", session: mcp.UnknownID, result: "good"},
-	{name: "id-negative", say: `{"jsonrpc":"2.0","id":-2,"result":{}}` + "\n$OK", session: mcp.UnknownID, result: "good"},
-	{name: "id-huge", say: `{"jsonrpc":"2.0","id":99999999999999999999999,"result":{}}` + "\n$OK", session: mcp.UnknownID, result: "good"},
-	{name: "id-of-initialize", say: `{"jsonrpc":"2.0","id":` + mcp.ID(1) + `,"result":{}}` + "\n$OK", session: mcp.DuplicateID, result: "good"},
-	{name: "duplicate-at-once", say: "$OK$OK", call: mcp.DuplicateID, result: "good"},
-	{name: "duplicate-as-string", say: `$OK{"jsonrpc":"2.0","id":"$ID","result":{}}` + "\n", call: mcp.IDType, result: "good"},
+	{name: "id-string", say: `{"jsonrpc":"2.0","id":"$ID","result":{}}` + "\n", call: protocol.IDType, result: "{}"},
+	{name: "id-float", say: `{"jsonrpc":"2.0","id":$ID.0,"result":{}}` + "\n", call: protocol.IDType, result: "{}"},
+	{name: "id-list", say: `{"jsonrpc":"2.0","id":[$ID],"result":{}}` + "\n", call: protocol.IDType, result: "{}"},
+	{name: "id-fractional", say: `{"jsonrpc":"2.0","id":2.5,"result":{}}` + "\n$OK", session: protocol.IDType, result: "good"},
+	{name: "id-true", say: `{"jsonrpc":"2.0","id":true,"result":{}}` + "\n$OK", session: protocol.IDType, result: "good"},
+	{name: "id-object", say: `{"jsonrpc":"2.0","id":{},"result":{}}` + "\n$OK", session: protocol.IDType, result: "good"},
+	{name: "id-null-error-noise", say: `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}` + "\n$OK", session: protocol.NullID, result: "good"},
+	{name: "id-null-only", say: `{"jsonrpc":"2.0","id":null,"result":{"n":1}}` + "\n", session: protocol.NullID, result: `{"n":1}`},
+	{name: "id-missing", say: `{"jsonrpc":"2.0","result":{"n":1}}` + "\n", session: protocol.MissingID, result: `{"n":1}`},
+	{name: "id-unknown", say: `{"jsonrpc":"2.0","id":999,"result":{}}` + "\n$OK", session: protocol.UnknownID, result: "good"},
+	{name: "id-unknown-string", say: `{"jsonrpc":"2.0","id":"abc","result":{}}` + "\n$OK", session: protocol.UnknownID, result: "good"},
+	{name: "id-zero", say: `{"jsonrpc":"2.0","id":0,"result":{}}` + "\n$OK", session: protocol.UnknownID, result: "good"},
+	{name: "id-negative", say: `{"jsonrpc":"2.0","id":-2,"result":{}}` + "\n$OK", session: protocol.UnknownID, result: "good"},
+	{name: "id-huge", say: `{"jsonrpc":"2.0","id":99999999999999999999999,"result":{}}` + "\n$OK", session: protocol.UnknownID, result: "good"},
+	{name: "id-of-initialize", say: `{"jsonrpc":"2.0","id":` + mcp.ID(1) + `,"result":{}}` + "\n$OK", session: protocol.DuplicateID, result: "good"},
+	{name: "duplicate-at-once", say: "$OK$OK", call: protocol.DuplicateID, result: "good"},
+	{name: "duplicate-as-string", say: `$OK{"jsonrpc":"2.0","id":"$ID","result":{}}` + "\n", call: protocol.IDType, result: "good"},
 	{name: "duplicate-later", act: func(s *faulty, id string) {
 		s.write(s.answer(id))
 		s.next = s.line()
 		s.write(s.answer(id))
-	}, session: mcp.DuplicateID, result: "good"},
+	}, session: protocol.DuplicateID, result: "good"},
 
-	{name: "no-jsonrpc", say: `{"id":$ID,"result":{}}` + "\n", call: mcp.BadJSONRPC, result: "{}"},
-	{name: "jsonrpc-1", say: `{"jsonrpc":"1.0","id":$ID,"result":{}}` + "\n", call: mcp.BadJSONRPC, result: "{}"},
-	{name: "jsonrpc-number", say: `{"jsonrpc":2.0,"id":$ID,"result":{}}` + "\n", call: mcp.BadJSONRPC, result: "{}"},
-	{name: "result-and-error", say: `{"jsonrpc":"2.0","id":$ID,"result":{},"error":{"code":1,"message":"m"}}` + "\n", call: mcp.ResultAndError, result: "{}"},
-	{name: "result-and-null-error", say: `{"jsonrpc":"2.0","id":$ID,"result":{},"error":null}` + "\n", call: mcp.ResultAndError, result: "{}"},
-	{name: "null-result-and-error", say: `{"jsonrpc":"2.0","id":$ID,"result":null,"error":{"code":1,"message":"m"}}` + "\n", call: mcp.ResultAndError},
-	{name: "neither", say: `{"jsonrpc":"2.0","id":$ID}` + "\n", call: mcp.NoResult, cause: "neither a result nor an error"},
-	{name: "error-null", say: `{"jsonrpc":"2.0","id":$ID,"error":null}` + "\n", call: mcp.BadError, cause: "error is null"},
-	{name: "error-string", say: `{"jsonrpc":"2.0","id":$ID,"error":"boom"}` + "\n", call: mcp.BadError},
-	{name: "error-no-code", say: `{"jsonrpc":"2.0","id":$ID,"error":{"message":"m"}}` + "\n", call: mcp.BadError},
-	{name: "error-string-code", say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":"E1","message":"m"}}` + "\n", call: mcp.BadError},
-	{name: "error-fractional-code", say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":1.5,"message":"m"}}` + "\n", call: mcp.BadError},
-	{name: "error-no-message", say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":1}}` + "\n", call: mcp.BadError},
-	{name: "error-list-message", say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":1,"message":[]}}` + "\n", call: mcp.BadError},
+	{name: "no-jsonrpc", say: `{"id":$ID,"result":{}}` + "\n", call: protocol.BadJSONRPC, result: "{}"},
+	{name: "jsonrpc-1", say: `{"jsonrpc":"1.0","id":$ID,"result":{}}` + "\n", call: protocol.BadJSONRPC, result: "{}"},
+	{name: "jsonrpc-number", say: `{"jsonrpc":2.0,"id":$ID,"result":{}}` + "\n", call: protocol.BadJSONRPC, result: "{}"},
+	{name: "result-and-error", say: `{"jsonrpc":"2.0","id":$ID,"result":{},"error":{"code":1,"message":"m"}}` + "\n", call: protocol.ResultAndError, result: "{}"},
+	{name: "result-and-null-error", say: `{"jsonrpc":"2.0","id":$ID,"result":{},"error":null}` + "\n", call: protocol.ResultAndError, result: "{}"},
+	{name: "null-result-and-error", say: `{"jsonrpc":"2.0","id":$ID,"result":null,"error":{"code":1,"message":"m"}}` + "\n", call: protocol.ResultAndError},
+	{name: "neither", say: `{"jsonrpc":"2.0","id":$ID}` + "\n", call: protocol.NoResult, cause: "neither a result nor an error"},
+	{name: "error-null", say: `{"jsonrpc":"2.0","id":$ID,"error":null}` + "\n", call: protocol.BadError, cause: "error is null"},
+	{name: "error-string", say: `{"jsonrpc":"2.0","id":$ID,"error":"boom"}` + "\n", call: protocol.BadError},
+	{name: "error-no-code", say: `{"jsonrpc":"2.0","id":$ID,"error":{"message":"m"}}` + "\n", call: protocol.BadError},
+	{name: "error-string-code", say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":"E1","message":"m"}}` + "\n", call: protocol.BadError},
+	{name: "error-fractional-code", say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":1.5,"message":"m"}}` + "\n", call: protocol.BadError},
+	{name: "error-no-message", say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":1}}` + "\n", call: protocol.BadError},
+	{name: "error-list-message", say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":1,"message":[]}}` + "\n", call: protocol.BadError},
 	{name: "error-good", say: `{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"m","data":[1]}}` + "\n"},
-	{name: "result-null", say: `{"jsonrpc":"2.0","id":$ID,"result":null}` + "\n", call: mcp.BadResult, result: "null"},
-	{name: "result-list", say: `{"jsonrpc":"2.0","id":$ID,"result":[1]}` + "\n", call: mcp.BadResult, result: "[1]"},
-	{name: "result-string", say: `{"jsonrpc":"2.0","id":$ID,"result":"ok"}` + "\n", call: mcp.BadResult, result: `"ok"`},
+	{name: "result-null", say: `{"jsonrpc":"2.0","id":$ID,"result":null}` + "\n", call: protocol.BadResult, result: "null"},
+	{name: "result-list", say: `{"jsonrpc":"2.0","id":$ID,"result":[1]}` + "\n", call: protocol.BadResult, result: "[1]"},
+	{name: "result-string", say: `{"jsonrpc":"2.0","id":$ID,"result":"ok"}` + "\n", call: protocol.BadResult, result: `"ok"`},
 	{name: "result-type-known", say: `{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete"}}` + "\n", result: `{"resultType":"complete"}`},
-	{name: "result-type-unknown", say: `{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"hologram"}}` + "\n", call: mcp.ResultType, result: `{"resultType":"hologram"}`},
+	{name: "result-type-unknown", say: `{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"hologram"}}` + "\n", call: protocol.ResultType, result: `{"resultType":"hologram"}`},
 	{name: "result-type-nested", say: `{"jsonrpc":"2.0","id":$ID,"result":{"a":{"resultType":"x"}}}` + "\n", result: `{"a":{"resultType":"x"}}`},
-	{name: "duplicate-key", say: `{"jsonrpc":"2.0","id":$ID,"result":{"n":1},"result":{"n":2}}` + "\n", call: mcp.DuplicateKey, result: `{"n":2}`},
-	{name: "answer-with-method", say: `{"jsonrpc":"2.0","id":$ID,"method":"tools/call","result":{}}` + "\n", call: mcp.BadMessage, result: "{}"},
+	{name: "duplicate-key", say: `{"jsonrpc":"2.0","id":$ID,"result":{"n":1},"result":{"n":2}}` + "\n", call: protocol.DuplicateKey, result: `{"n":2}`},
+	{name: "answer-with-method", say: `{"jsonrpc":"2.0","id":$ID,"method":"tools/call","result":{}}` + "\n", call: protocol.BadMessage, result: "{}"},
 	{name: "echo", act: func(s *faulty, id string) {
 		s.write(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"t"}}`+"\n", id)
-	}, call: mcp.Echo, cause: "sent the request itself back"},
+	}, call: protocol.Echo, cause: "sent the request itself back"},
 
-	{name: "batch", say: `[{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":$ID,"result":{}}]` + "\n", call: mcp.Batch, result: "{}", during: "notifications/x"},
-	{name: "batch-for-nobody", say: `[{"jsonrpc":"2.0","method":"notifications/x"}]` + "\n$OK", session: mcp.Batch, result: "good", during: "notifications/x"},
+	{name: "batch", say: `[{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":$ID,"result":{}}]` + "\n", call: protocol.Batch, result: "{}", during: "notifications/x"},
+	{name: "batch-for-nobody", say: `[{"jsonrpc":"2.0","method":"notifications/x"}]` + "\n$OK", session: protocol.Batch, result: "good", during: "notifications/x"},
 	{name: "batch-allowed", proto: "2025-03-26", say: `[{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":$ID,"result":{}}]` + "\n", result: "{}", during: "notifications/x"},
-	{name: "batch-empty", say: "[]\n$OK", session: mcp.Batch, result: "good"},
-	{name: "batch-pretty", proto: "2025-03-26", say: "[\n{\"jsonrpc\":\"2.0\",\n\"id\":$ID,\"result\":{}}\n]\n", call: mcp.PrettyJSON, result: "{}"},
+	{name: "batch-empty", say: "[]\n$OK", session: protocol.Batch, result: "good"},
+	{name: "batch-pretty", proto: "2025-03-26", say: "[\n{\"jsonrpc\":\"2.0\",\n\"id\":$ID,\"result\":{}}\n]\n", call: protocol.PrettyJSON, result: "{}"},
 
-	{name: "method-number", say: `{"jsonrpc":"2.0","method":7}` + "\n$OK", session: mcp.BadMessage, result: "good"},
-	{name: "params-list", say: `{"jsonrpc":"2.0","method":"notifications/message","params":[1]}` + "\n$OK", session: mcp.BadMessage, result: "good", during: "notifications/message"},
+	{name: "method-number", say: `{"jsonrpc":"2.0","method":7}` + "\n$OK", session: protocol.BadMessage, result: "good"},
+	{name: "params-list", say: `{"jsonrpc":"2.0","method":"notifications/message","params":[1]}` + "\n$OK", session: protocol.BadMessage, result: "good", during: "notifications/message"},
 	{name: "notification", say: `{"jsonrpc":"2.0","method":"notifications/message","params":{}}` + "\n$OK", result: "good", during: "notifications/message"},
-	{name: "progress-unknown", say: `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zz","progress":1}}` + "\n$OK", session: mcp.ProgressToken, result: "good", during: "notifications/progress"},
-	{name: "request-null-id", say: `{"jsonrpc":"2.0","id":null,"method":"ping"}` + "\n$OK", session: mcp.BadMessage, result: "good", during: "ping"},
+	{name: "progress-unknown", say: `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zz","progress":1}}` + "\n$OK", session: protocol.ProgressToken, result: "good", during: "notifications/progress"},
+	{name: "request-null-id", say: `{"jsonrpc":"2.0","id":null,"method":"ping"}` + "\n$OK", session: protocol.BadMessage, result: "good", during: "ping"},
 
-	{name: "oversize-id-first", limits: mcp.Limits{Message: 100_000}, act: func(s *faulty, id string) {
+	{name: "oversize-id-first", limits: wire.Limits{Message: 100_000}, act: func(s *faulty, id string) {
 		s.write(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`+"\n", id, strings.Repeat("x", 1<<20))
-	}, call: mcp.Oversize, cause: "over the limit of 97.7 KiB"},
-	{name: "oversize-id-last", limits: mcp.Limits{Message: 100_000}, act: func(s *faulty, id string) {
+	}, call: protocol.Oversize, cause: "over the limit of 97.7 KiB"},
+	{name: "oversize-id-last", limits: wire.Limits{Message: 100_000}, act: func(s *faulty, id string) {
 		s.write(`{"result":{"x":"%s"},"jsonrpc":"2.0","id":%s}`+"\n", strings.Repeat("x", 1<<20), id)
-	}, call: mcp.Oversize, cause: "over the limit"},
-	{name: "oversize-notification", limits: mcp.Limits{Message: 100_000}, act: func(s *faulty, id string) {
+	}, call: protocol.Oversize, cause: "over the limit"},
+	{name: "oversize-notification", limits: wire.Limits{Message: 100_000}, act: func(s *faulty, id string) {
 		s.write(`{"jsonrpc":"2.0","method":"m","params":{"x":"%s"}}`+"\n"+s.answer(id), strings.Repeat("x", 1<<20))
-	}, session: mcp.Oversize, result: "good"},
-	{name: "oversize-noise", limits: mcp.Limits{Message: 100_000}, act: func(s *faulty, id string) {
+	}, session: protocol.Oversize, result: "good"},
+	{name: "oversize-noise", limits: wire.Limits{Message: 100_000}, act: func(s *faulty, id string) {
 		s.write(strings.Repeat("x", 1<<20) + "\n" + s.answer(id))
-	}, session: mcp.Oversize, result: "good"},
-	{name: "endless-line", limits: mcp.Limits{Message: 100_000, Drain: 1 << 20}, act: func(s *faulty, id string) {
+	}, session: protocol.Oversize, result: "good"},
+	{name: "endless-line", limits: wire.Limits{Message: 100_000, Drain: 1 << 20}, act: func(s *faulty, id string) {
 		for {
 			s.write(strings.Repeat("x", 1<<16))
 		}
@@ -221,9 +223,9 @@ var faults = []fault{
 	}, cause: "the server exited (exit status 3) while tools/call was in flight", dead: true},
 	{name: "exit-0", act: func(*faulty, string) { os.Exit(0) }, cause: "exit status 0", dead: true},
 	{name: "panic", act: func(*faulty, string) { panic("boom") }, cause: "exit status 2", dead: true},
-	{name: "partial-line-id", act: func(s *faulty, id string) { s.write(`{"jsonrpc":"2.0","id":%s,"resu`, id); os.Exit(1) }, call: mcp.PartialLine, cause: "exit status 1", dead: true},
-	{name: "partial-line", act: func(s *faulty, id string) { s.write("Traceback"); os.Exit(1) }, session: mcp.PartialLine, cause: "exit status 1", dead: true},
-	{name: "answer-without-newline", act: func(s *faulty, id string) { s.write(strings.TrimSpace(s.answer(id))); os.Exit(0) }, call: mcp.PartialLine, result: "good", dead: true},
+	{name: "partial-line-id", act: func(s *faulty, id string) { s.write(`{"jsonrpc":"2.0","id":%s,"resu`, id); os.Exit(1) }, call: protocol.PartialLine, cause: "exit status 1", dead: true},
+	{name: "partial-line", act: func(s *faulty, id string) { s.write("Traceback"); os.Exit(1) }, session: protocol.PartialLine, cause: "exit status 1", dead: true},
+	{name: "answer-without-newline", act: func(s *faulty, id string) { s.write(strings.TrimSpace(s.answer(id))); os.Exit(0) }, call: protocol.PartialLine, result: "good", dead: true},
 	{name: "answer-then-exit", act: func(s *faulty, id string) { s.write(s.answer(id)); os.Exit(0) }, result: "good", dead: true},
 	{name: "close-stdout", act: func(s *faulty, id string) { os.Stdout.Close(); time.Sleep(time.Hour) }, cause: "closed its standard output", dead: true},
 	{name: "close-stdin", act: func(s *faulty, id string) { os.Stdin.Close(); s.write(s.answer(id)); time.Sleep(time.Hour) }, result: "good", dead: true},
@@ -284,17 +286,17 @@ func (f *fault) serve() int {
 }
 
 // start starts the test binary as the server name.
-func start(t testing.TB, name string, l mcp.Limits) mcp.Transport {
+func start(t testing.TB, name string, l wire.Limits) wire.Transport {
 	t.Helper()
-	tr, err := mcp.NewStdio(t.Context(), proc.Spec{Argv: []string{os.Args[0]}, Env: append(os.Environ(), serverEnv+"="+name)},
-		mcp.StdioOptions{Limits: l, Grace: proc.Grace{Stdin: 200 * time.Millisecond, Term: 200 * time.Millisecond}})
+	tr, err := wire.NewStdio(t.Context(), proc.Spec{Argv: []string{os.Args[0]}, Env: append(os.Environ(), serverEnv+"="+name)},
+		wire.StdioOptions{Limits: l, Grace: proc.Grace{Stdin: 200 * time.Millisecond, Term: 200 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tr
 }
 
-func kinds(vs []mcp.Violation) string {
+func kinds(vs []protocol.Violation) string {
 	var out []string
 	for _, v := range vs {
 		if n := len(out); n == 0 || out[n-1] != v.Kind {
@@ -367,7 +369,7 @@ func (f *fault) check(t *testing.T) {
 		if len(v.Excerpt) > 200 || strings.ContainsAny(v.Excerpt, "\x00\x1b\n") {
 			t.Errorf("excerpt of %s: %q", v.Kind, v.Excerpt)
 		}
-		if v.Kind != mcp.Flood && (v.Offset < 100 || v.Offset > 3<<20) {
+		if v.Kind != protocol.Flood && (v.Offset < 100 || v.Offset > 3<<20) {
 			t.Errorf("offset of %s: %d", v.Kind, v.Offset)
 		}
 	}
@@ -381,9 +383,9 @@ func methodNames(ms []mcp.Message) string {
 	return strings.Join(out, ",")
 }
 
-func (f *fault) checkSession(t *testing.T, seen []mcp.Violation) {
+func (f *fault) checkSession(t *testing.T, seen []protocol.Violation) {
 	if f.session == "flood-of-stray" {
-		if n := len(seen); n != 1001 || seen[1000].Kind != mcp.Flood || !strings.Contains(seen[1000].Msg, "19000 more of kind stray-output") {
+		if n := len(seen); n != 1001 || seen[1000].Kind != protocol.Flood || !strings.Contains(seen[1000].Msg, "19000 more of kind stray-output") {
 			t.Errorf("%d violations, the last one: %v", n, seen[n-1])
 		}
 		return
@@ -397,7 +399,7 @@ func (f *fault) checkSession(t *testing.T, seen []mcp.Violation) {
 // finds a session that has ended, so that the next call gets another one.
 func TestLastAnswer(t *testing.T) {
 	for range 20 {
-		s, err := mcp.Open(t.Context(), start(t, "answer-without-newline", mcp.Limits{}), mcp.Options{})
+		s, err := mcp.Open(t.Context(), start(t, "answer-without-newline", wire.Limits{}), mcp.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

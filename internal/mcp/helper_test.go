@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mcpserver"
 )
 
@@ -38,7 +39,7 @@ func (p *peer) write(lines ...string) {
 // on its own goroutine.
 func scripted(t testing.TB, o mcp.Options, serve func(p *peer)) *mcp.Session {
 	t.Helper()
-	tr, rw := mcp.NewPipe()
+	tr, rw := wire.NewPipe()
 	p := &peer{t: t, rw: rw, in: bufio.NewReader(rw)}
 	var wg sync.WaitGroup
 	wg.Add(1)
@@ -63,7 +64,7 @@ func scripted(t testing.TB, o mcp.Options, serve func(p *peer)) *mcp.Session {
 // handled opens a session with a server made of a handler.
 func handled(t testing.TB, o mcp.Options, h mcpserver.HandlerFunc) *mcp.Session {
 	t.Helper()
-	tr, rw := mcp.NewPipe()
+	tr, rw := wire.NewPipe()
 	done := make(chan error, 1)
 	go func() {
 		err := mcpserver.ServeStdio(context.Background(), rw, rw, mcpserver.HandlerFunc(func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {

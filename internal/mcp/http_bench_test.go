@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 )
 
 // floorHTTP answers every POST with almost no work, at /json or /sse, until its
@@ -103,7 +104,7 @@ func benchHTTP(b *testing.B, url string) {
 		_, _ = io.Copy(io.Discard, resp.Body)
 		_ = resp.Body.Close()
 	}
-	tr, err := mcp.NewHTTP(url, mcp.HTTPOptions{})
+	tr, err := wire.NewHTTP(url, wire.HTTPOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,19 +12,21 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 func TestHTTPNobodyThere(t *testing.T) {
-	_, err := openHTTP(t, "http://127.0.0.1:1/mcp", mcp.HTTPOptions{}, mcp.Options{Protocol: mcp.Auto})
+	_, err := openHTTP(t, "http://127.0.0.1:1/mcp", wire.HTTPOptions{}, mcp.Options{Protocol: mcp.Auto})
 	if err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Error(err)
 	}
 	srv := httptest.NewTLSServer(http.NotFoundHandler())
 	defer srv.Close()
-	if _, err = openHTTP(t, srv.URL, mcp.HTTPOptions{}, mcp.Options{Protocol: mcp.Auto}); err == nil || !strings.Contains(err.Error(), "tls.ca_file") {
+	if _, err = openHTTP(t, srv.URL, wire.HTTPOptions{}, mcp.Options{Protocol: mcp.Auto}); err == nil || !strings.Contains(err.Error(), "tls.ca_file") {
 		t.Error(err)
 	}
-	if _, err = mcp.NewHTTP("ftp://x", mcp.HTTPOptions{}); err == nil {
+	if _, err = wire.NewHTTP("ftp://x", wire.HTTPOptions{}); err == nil {
 		t.Error("ftp is no address")
 	}
 }
@@ -62,7 +64,7 @@ func TestHTTPServerRequests(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	s, err := openHTTP(t, srv.URL, mcp.HTTPOptions{}, mcp.Options{Answer: func(_ context.Context, method string, _ []byte) ([]byte, *mcp.RPCError) {
+	s, err := openHTTP(t, srv.URL, wire.HTTPOptions{}, mcp.Options{Answer: func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
 		return []byte(`{"for":"` + method + `"}`), nil
 	}})
 	if err != nil {

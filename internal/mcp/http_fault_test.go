@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 func sse(w http.ResponseWriter, text string) {
@@ -146,17 +148,17 @@ func TestHTTPFaults(t *testing.T) {
 		{name: "an answer as text/plain", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "text/plain")
 			io.WriteString(w, result(string(m.ID), "{}"))
-		}, kind: mcp.ContentType},
+		}, kind: protocol.ContentType},
 		{name: "bad JSON", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "application/json")
 			io.WriteString(w, `{"jsonrpc":"2.0","id":`+string(m.ID)+`,"result":{`)
-		}, cause: "the answer is not valid JSON", kind: mcp.BadJSON},
+		}, cause: "the answer is not valid JSON", kind: protocol.BadJSON},
 		{name: "JSON that is no object", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "application/json")
 			io.WriteString(w, `7`)
 		}, cause: "the body does not answer the request"},
 		{name: "another id", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { answerJSON(w, []byte("4711"), "{}") }, cause: "the body does not answer the request"},
-		{name: "id as text", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { answerJSON(w, []byte(`"`+string(m.ID)+`"`), "{}") }, kind: mcp.IDType},
+		{name: "id as text", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { answerJSON(w, []byte(`"`+string(m.ID)+`"`), "{}") }, kind: protocol.IDType},
 		{name: "length too long", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			hijack(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n{\"jsonrpc\"", false)
 		}, cause: "the connection broke in the body"},
@@ -192,7 +194,7 @@ func TestHTTPFaults(t *testing.T) {
 		}, kind: ""},
 		{name: "answer twice", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			sse(w, event(result(string(m.ID), "{}"))+event(result(string(m.ID), "{}")))
-		}, kind: mcp.DuplicateID},
+		}, kind: protocol.DuplicateID},
 		{name: "hang", serve: func(w http.ResponseWriter, r *http.Request, m rpc) { <-r.Context().Done() }, cause: "timed out after"},
 		{name: "hang in the stream", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			sse(w, ": wait\n\n")
@@ -208,7 +210,7 @@ func TestHTTPFaults(t *testing.T) {
 		}, cause: "timed out after"},
 		{name: "answer over the limit", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			answerJSON(w, m.ID, `{"x":"`+strings.Repeat("x", 2<<20)+`"}`)
-		}, cause: "over the limit of 1 MiB", kind: mcp.Oversize},
+		}, cause: "over the limit of 1 MiB", kind: protocol.Oversize},
 		{name: "zip bomb", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Encoding", "gzip")
@@ -218,13 +220,13 @@ func TestHTTPFaults(t *testing.T) {
 					return
 				}
 			}
-		}, cause: "over the limit of 1 MiB", kind: mcp.Oversize},
+		}, cause: "over the limit of 1 MiB", kind: protocol.Oversize},
 		{name: "event over the limit", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			sse(w, event(`"`+strings.Repeat("x", 2<<20)))
-		}, cause: "over the limit of 1 MiB", kind: mcp.Oversize},
+		}, cause: "over the limit of 1 MiB", kind: protocol.Oversize},
 		{name: "event over the limit that is not ended", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			sse(w, `data: "`+strings.Repeat("x", 2<<20))
-		}, cause: "over the limit of 1 MiB", kind: mcp.Oversize},
+		}, cause: "over the limit of 1 MiB", kind: protocol.Oversize},
 		{name: "event of endless lines", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			for range 64 {
@@ -233,16 +235,16 @@ func TestHTTPFaults(t *testing.T) {
 				}
 			}
 			io.WriteString(w, "\n")
-		}, cause: "over the limit of 1 MiB", kind: mcp.Oversize},
+		}, cause: "over the limit of 1 MiB", kind: protocol.Oversize},
 		{name: "BOM in the body", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "application/json")
 			io.WriteString(w, "\xef\xbb\xbf"+result(string(m.ID), "{}"))
-		}, kind: mcp.BOM},
+		}, kind: protocol.BOM},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			srv := web(t, c.serve)
-			s, err := openHTTP(t, srv.URL, mcp.HTTPOptions{Limits: mcp.Limits{Message: 1 << 20}}, mcp.Options{Limits: mcp.Limits{Message: 1 << 20}})
+			s, err := openHTTP(t, srv.URL, wire.HTTPOptions{Limits: wire.Limits{Message: 1 << 20}}, mcp.Options{Limits: wire.Limits{Message: 1 << 20}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -270,7 +272,7 @@ func TestHTTPFaults(t *testing.T) {
 					t.Error(v)
 				}
 			}
-			if x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call"}); errors.As(x.Cause, new(*mcp.ClosedError)) {
+			if x := s.Do(within(t, time.Second), mcp.Call{Method: "tools/call"}); errors.As(x.Cause, new(*wire.ClosedError)) {
 				t.Error("the session is over:", x.Cause)
 			}
 		})
@@ -289,7 +291,7 @@ func TestHTTPMemory(t *testing.T) {
 			}
 		}
 	})
-	s, err := openHTTP(t, srv.URL, mcp.HTTPOptions{Limits: mcp.Limits{Message: 1 << 20}}, mcp.Options{})
+	s, err := openHTTP(t, srv.URL, wire.HTTPOptions{Limits: wire.Limits{Message: 1 << 20}}, mcp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

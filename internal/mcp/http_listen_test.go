@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 )
 
 // delayedGet is a server with sessions that sends a request over the stream of
@@ -68,7 +69,7 @@ func delayedGet(t *testing.T, hold func(r *http.Request)) *httptest.Server {
 func TestFirstCallWaitsForTheStream(t *testing.T) {
 	t.Parallel()
 	srv := delayedGet(t, func(*http.Request) { time.Sleep(300 * time.Millisecond) })
-	s, err := openHTTP(t, srv.URL, mcp.HTTPOptions{}, mcp.Options{})
+	s, err := openHTTP(t, srv.URL, wire.HTTPOptions{}, mcp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestStreamThatNeverComes(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { close(gone) })
-	s, err := openHTTP(t, srv.URL, mcp.HTTPOptions{}, mcp.Options{ConnectTimeout: 30 * time.Second})
+	s, err := openHTTP(t, srv.URL, wire.HTTPOptions{}, mcp.Options{ConnectTimeout: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 )
 
 // A session that is gone is begun anew once, whatever the body of the 404 is,
@@ -80,7 +81,7 @@ func loseSession(t *testing.T, media string, status int, body string, renewed bo
 			t.Fatal(x.Cause)
 		}
 		x := s.Do(within(t, 20*time.Second), mcp.Call{Method: "tools/call"})
-		var lost *mcp.SessionLostError
+		var lost *wire.SessionLostError
 		if !renewed {
 			mu.Lock()
 			defer mu.Unlock()

@@ -4,24 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // renew begins a new session after the server said that it lost the one the
 // call was made in (MCP 2025-11-25 transports, session management). The call
 // itself is not repeated. A server that loses two sessions in a row without an
 // answer between them gets no third.
-func (s *Session) renew(ctx context.Context, lost *SessionLostError) {
+func (s *Session) renew(ctx context.Context, lost *wire.SessionLostError) {
 	s.renewing.Lock()
 	defer s.renewing.Unlock()
-	t, ok := s.t.(*httpTransport)
-	if !ok {
-		return
-	}
-	t.mu.Lock()
-	current := t.session
-	t.mu.Unlock()
 	switch {
-	case current != lost.session:
+	case s.http.Replaced(lost):
 		lost.Renewed = true // somebody else's call has noticed it before
 		return
 	case s.renewals > 0 && s.good.Load() == s.renewedAt:
@@ -39,7 +35,7 @@ func (s *Session) renew(ctx context.Context, lost *SessionLostError) {
 		lost.Err = x.RPCError()
 		return
 	}
-	if got := TextOf(MemberOf(x.Result, "protocolVersion")); got != s.revision() {
+	if got := protocol.TextOf(protocol.MemberOf(x.Result, "protocolVersion")); got != s.revision() {
 		lost.Err = fmt.Errorf("the server now answers with protocol revision %q", got)
 		return
 	}

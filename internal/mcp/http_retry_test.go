@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 )
 
 // A stream that ends too early is taken up where it ended, after the time the
@@ -96,14 +97,14 @@ func TestHTTPRetry(t *testing.T) {
 		t.Errorf("the tools were listed %d times", lists.Load())
 	}
 	one, none := 1, 0
-	s, err := openHTTP(t, srv.URL, mcp.HTTPOptions{Retries: &one}, mcp.Options{})
+	s, err := openHTTP(t, srv.URL, wire.HTTPOptions{Retries: &one}, mcp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if x, sent := do(s, "tools/call", `{"name":"a"}`); x.Cause != nil || sent != 2 {
 		t.Errorf("retry_http 1: %d times: %v", sent, x.Cause)
 	}
-	if s, err = openHTTP(t, srv.URL, mcp.HTTPOptions{Retries: &none}, mcp.Options{}); err != nil {
+	if s, err = openHTTP(t, srv.URL, wire.HTTPOptions{Retries: &none}, mcp.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if x, sent := do(s, "resources/read", `{}`); x.Cause == nil || sent != 1 {
@@ -154,10 +155,10 @@ func TestLoginIsNeitherRetryNorSilence(t *testing.T) {
 	t.Cleanup(srv.Close)
 	// Half of the limit is how long silence lasts.
 	const limit = 4 * time.Second
-	o := mcp.HTTPOptions{Auth: &token{takes: limit * 5 / 8}}
+	o := wire.HTTPOptions{Auth: &token{takes: limit * 5 / 8}}
 	s, err := openHTTP(t, srv.URL, o, mcp.Options{
 		Protocol: mcp.Auto, ConnectTimeout: limit,
-		Redial: func(context.Context) (mcp.Transport, error) { return mcp.NewHTTP(srv.URL, o) },
+		Redial: func(context.Context) (wire.Transport, error) { return wire.NewHTTP(srv.URL, o) },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 )
 
 // rpc is a message as a test server sees it.
@@ -61,9 +62,9 @@ func web(t testing.TB, call func(w http.ResponseWriter, r *http.Request, m rpc))
 	return srv
 }
 
-func openHTTP(t testing.TB, url string, o mcp.HTTPOptions, so mcp.Options) (*mcp.Session, error) {
+func openHTTP(t testing.TB, url string, o wire.HTTPOptions, so mcp.Options) (*mcp.Session, error) {
 	t.Helper()
-	tr, err := mcp.NewHTTP(url, o)
+	tr, err := wire.NewHTTP(url, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func openHTTP(t testing.TB, url string, o mcp.HTTPOptions, so mcp.Options) (*mcp
 
 func mustOpen(t testing.TB, url string) *mcp.Session {
 	t.Helper()
-	s, err := openHTTP(t, url, mcp.HTTPOptions{}, mcp.Options{})
+	s, err := openHTTP(t, url, wire.HTTPOptions{}, mcp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestHTTPJSONAndHeaders(t *testing.T) {
 		inner.Config.Handler.ServeHTTP(w, r)
 	}))
 	defer srv.Close()
-	s, err := openHTTP(t, strings.Replace(srv.URL, "http://", "http://u:pw@", 1), mcp.HTTPOptions{Header: http.Header{"X-Key": {"k"}}, UserAgent: "ua/1"}, mcp.Options{})
+	s, err := openHTTP(t, strings.Replace(srv.URL, "http://", "http://u:pw@", 1), wire.HTTPOptions{Header: http.Header{"X-Key": {"k"}}, UserAgent: "ua/1"}, mcp.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,7 @@ func TestHTTPJSONAndHeaders(t *testing.T) {
 	if deleted.Load() != 1 {
 		t.Errorf("DELETE sent %d times", deleted.Load())
 	}
-	if x := s.Do(context.Background(), mcp.Call{Method: "ping"}); !errors.As(x.Cause, new(*mcp.ClosedError)) {
+	if x := s.Do(context.Background(), mcp.Call{Method: "ping"}); !errors.As(x.Cause, new(*wire.ClosedError)) {
 		t.Errorf("after Close: %v", x.Cause)
 	}
 }
@@ -170,7 +171,7 @@ func TestOneWrite(t *testing.T) {
 		n, _ := c.Read(b)
 		first <- string(b[:n])
 	}()
-	tr, err := mcp.NewHTTP("http://"+l.Addr().String(), mcp.HTTPOptions{})
+	tr, err := wire.NewHTTP("http://"+l.Addr().String(), wire.HTTPOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

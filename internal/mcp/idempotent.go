@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
 )
 
 // listTime bounds how long a tools/list is waited for that decides whether a
@@ -15,7 +16,7 @@ const listTime = 10 * time.Second
 // tools has said so, the server is asked: whether a call is repeated must not
 // depend on what was sent before it.
 func (s *Session) idempotent(ctx context.Context, params []byte) bool {
-	name := TextOf(MemberOf(params, "name"))
+	name := protocol.TextOf(protocol.MemberOf(params, "name"))
 	if yes, known := s.tools.idempotence(name); known {
 		return yes
 	}

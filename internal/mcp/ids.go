@@ -1,5 +1,12 @@
 package mcp
 
+import (
+	"bytes"
+	"strconv"
+
+	"mcptest/internal/mcp/protocol"
+)
+
 // idStep is the distance between two ids at the middle: the n-th request has an
 // id between n*idStep and n*idStep+idStep-1, so its first digits say which it is.
 const idStep = 1000
@@ -20,4 +27,61 @@ func idAt(n int64) int64 {
 func (s *Session) gave(id int64) bool {
 	n := id / idStep
 	return n >= 1 && n <= s.sent.Load() && idAt(n) == id
+}
+
+// ownID reads an id as we write it: a positive integer without sign, fraction
+// or exponent.
+func ownID(raw []byte) (int64, bool) {
+	if len(raw) == 0 || len(raw) > 18 || raw[0] == '0' {
+		return 0, false
+	}
+	var n int64
+	for _, c := range raw {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
+}
+
+// evidentID guesses which of our ids is meant by one of another form: "3",
+// 3.0, 3e0, [3].
+func evidentID(raw []byte) (int64, bool) {
+	raw = bytes.Trim(raw, "[] ")
+	if len(raw) > 1 && raw[0] == '"' {
+		return ownID([]byte(protocol.TextOf(raw)))
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f != float64(int64(f)) || f < 1 || f > 1<<53 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// ownOr is the id as a number, 0 for one that is not ours.
+func ownOr(id []byte) int64 {
+	n, _ := ownID(id)
+	return n
+}
+
+// lastID finds `"id":N` at the end of a message, where several libraries put it.
+func lastID(tail []byte) []byte {
+	i := bytes.LastIndex(tail, []byte(`"id"`))
+	if i < 0 {
+		return nil
+	}
+	rest := protocol.TrimSpace(tail[i+len(`"id"`):])
+	if len(rest) == 0 || rest[0] != ':' {
+		return nil
+	}
+	rest = protocol.TrimSpace(rest[1:])
+	n := 0
+	for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
+		n++
+	}
+	if end := protocol.TrimSpace(rest[n:]); len(end) == 0 || end[0] != '}' && end[0] != ',' {
+		return nil
+	}
+	return rest[:n]
 }

@@ -9,110 +9,112 @@ import (
 	"unicode/utf8"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // inbound is the state of reading: it is used under Session.mu.
 type inbound struct {
-	scan   *Scanner
+	scan   *protocol.Scanner
 	pretty pretty
 	long   *longMessage
-	found  []Violation // of the frame that is being read
-	last   []byte      // beginning of the last line
-	first  time.Time   // when the first line came
-	stream string      // Frame.Stream of the frame that is being read
-	early  *time.Timer // see orphan
+	found  []protocol.Violation // of the frame that is being read
+	last   []byte               // beginning of the last line
+	first  time.Time            // when the first line came
+	stream string               // Frame.Stream of the frame that is being read
+	early  *time.Timer          // see orphan
 	tokens tokenSet
 }
 
 // lastKept is how much of the last line is kept for a cause of death.
 const lastKept = 512
 
-// Frame implements [Sink].
-func (s *Session) Frame(f Frame) (kept bool) {
+// OnFrame implements [wire.Receiver].
+func (s *Session) OnFrame(f wire.Frame) (kept bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.in.stream = f.Stream
 	if s.in.first.IsZero() {
 		s.in.first = f.At
 	}
-	c := clean(f.Raw)
-	if len(c.raw) == 0 {
-		if c.bom || c.nul {
+	c := protocol.Clean(f.Raw)
+	if len(c.Raw) == 0 {
+		if c.BOM || c.NUL {
 			s.flagFraming(c, f)
 			s.settle("", nil)
 		}
 		return false
 	}
 	s.in.last = append(s.in.last[:0], f.Raw[:min(lastKept, len(f.Raw))]...)
-	if c.raw[0] != '{' && c.raw[0] != '[' && !s.in.pretty.active() {
+	if c.Raw[0] != '{' && c.Raw[0] != '[' && !s.in.pretty.active() {
 		s.flagFraming(c, f)
-		s.stray(c.raw, f)
+		s.stray(c.Raw, f)
 		s.settle("", nil)
 		return false
 	}
-	if kept = len(c.raw) >= giveAway; !kept {
-		c.raw = bytes.Clone(c.raw)
+	if kept = len(c.Raw) >= wire.LargeFrame; !kept {
+		c.Raw = bytes.Clone(c.Raw)
 	}
 	s.line(c, f)
 	return kept
 }
 
-// line reads a line that may be a message or a piece of one. c.raw is ours.
-func (s *Session) line(c cleaned, f Frame) {
+// line reads a line that may be a message or a piece of one. c.Raw is ours.
+func (s *Session) line(c protocol.Cleaned, f wire.Frame) {
 	p := &s.in.pretty
 	if p.active() {
 		switch {
-		case s.selfContained(c.raw):
+		case s.selfContained(c.Raw):
 			s.in.flushPretty(s)
-		case p.continues(c.raw, s.lim.Message):
-			if p.add(c.raw, f.Offset, f.At) {
+		case p.continues(c.Raw, s.lim.Message):
+			if p.add(c.Raw, f.Offset, f.At) {
 				s.prettyDone()
 			}
 			return
 		default:
 			s.in.flushPretty(s)
-			if c.raw[0] != '{' && c.raw[0] != '[' {
+			if c.Raw[0] != '{' && c.Raw[0] != '[' {
 				s.flagFraming(c, f)
-				s.stray(c.raw, f)
+				s.stray(c.Raw, f)
 				s.settle("", nil)
 				return
 			}
 		}
 	}
 	s.flagFraming(c, f)
-	if c.raw[0] == '[' {
-		s.batch(c.raw, f)
+	if c.Raw[0] == '[' {
+		s.batch(c.Raw, f)
 		return
 	}
-	s.object(c.raw, f)
+	s.object(c.Raw, f)
 }
 
 // selfContained reports whether a line is a JSON-RPC message on its own.
 func (s *Session) selfContained(raw []byte) bool {
-	return raw[0] == '{' && s.in.scan.Scan(raw) == nil && s.in.scan.Has&(HasVersion|HasMethod|HasResult|HasError) != 0
+	return raw[0] == '{' && s.in.scan.Scan(raw) == nil && s.in.scan.Has&(protocol.HasVersion|protocol.HasMethod|protocol.HasResult|protocol.HasError) != 0
 }
 
 // flagFraming notes what is wrong around a message.
-func (s *Session) flagFraming(c cleaned, f Frame) {
-	if c.bom {
-		s.flag(BOM, "a byte order mark before the message", f.Raw, f)
+func (s *Session) flagFraming(c protocol.Cleaned, f wire.Frame) {
+	if c.BOM {
+		s.flag(protocol.BOM, "a byte order mark before the message", f.Raw, f)
 	}
-	if c.nul {
-		s.flag(NULByte, "NUL bytes around the message", f.Raw, f)
+	if c.NUL {
+		s.flag(protocol.NULByte, "NUL bytes around the message", f.Raw, f)
 	}
-	if !c.utf8 {
-		at, bad := badUTF8(c.raw)
-		s.flag(InvalidUTF8, fmt.Sprintf("byte %d of the line is not UTF-8", at), bad, f)
+	if !c.UTF8 {
+		at, bad := badUTF8(c.Raw)
+		s.flag(protocol.InvalidUTF8, fmt.Sprintf("byte %d of the line is not UTF-8", at), bad, f)
 	}
 	if f.Unterminated {
-		s.flag(PartialLine, "the output ended without a newline", f.Raw, f)
+		s.flag(protocol.PartialLine, "the output ended without a newline", f.Raw, f)
 	}
 }
 
 // flag notes a violation of the frame that is being read; settle files it.
-func (s *Session) flag(kind, msg string, excerpt []byte, f Frame) {
-	s.in.found = append(s.in.found, Violation{
-		Kind: kind, Msg: msg, Excerpt: Excerpt(excerpt), Offset: f.Offset, At: f.At,
+func (s *Session) flag(kind, msg string, excerpt []byte, f wire.Frame) {
+	s.in.found = append(s.in.found, protocol.Violation{
+		Kind: kind, Msg: msg, Excerpt: protocol.Excerpt(excerpt), Offset: f.Offset, At: f.At,
 		Tolerated: s.tolerated(kind),
 	})
 }
@@ -129,13 +131,13 @@ func (s *Session) settle(id string, k *call) {
 		} else {
 			s.log.add(s.in.found[i])
 		}
-		s.in.found[i] = Violation{}
+		s.in.found[i] = protocol.Violation{}
 	}
 	s.in.found = s.in.found[:0]
 }
 
 // stray notes a line that is no JSON message.
-func (s *Session) stray(raw []byte, f Frame) {
+func (s *Session) stray(raw []byte, f wire.Frame) {
 	if f.Unterminated {
 		return // said by flagFraming
 	}
@@ -148,13 +150,13 @@ func (s *Session) stray(raw []byte, f Frame) {
 		msg = "the server wrote a log line to stdout; stdout is reserved for JSON-RPC, write logs to stderr"
 	}
 	if jsonv.Valid(raw) == nil {
-		msg = what + " that is " + KindOf(raw).WithArticle() + ", not a message"
+		msg = what + " that is " + protocol.KindOf(raw).WithArticle() + ", not a message"
 	}
-	s.flag(StrayOutput, msg, raw, f)
+	s.flag(protocol.StrayOutput, msg, raw, f)
 }
 
 // object reads a line that begins like an object.
-func (s *Session) object(raw []byte, f Frame) {
+func (s *Session) object(raw []byte, f wire.Frame) {
 	err := s.in.scan.Scan(raw)
 	if err == nil {
 		s.message(raw, f)
@@ -169,7 +171,7 @@ func (s *Session) object(raw []byte, f Frame) {
 
 // broken deals with a line that is not valid JSON. If it names a call in
 // flight it is the only answer that call will get.
-func (s *Session) broken(raw []byte, f Frame, err error) {
+func (s *Session) broken(raw []byte, f wire.Frame, err error) {
 	id, k := s.meant(raw, raw)
 	what := "a line"
 	if f.Whole {
@@ -179,18 +181,18 @@ func (s *Session) broken(raw []byte, f Frame, err error) {
 		}
 	}
 	if !f.Unterminated {
-		s.flag(BadJSON, what+" that is not valid JSON: "+SyntaxText(err), excerptAround(raw, err), f)
+		s.flag(protocol.BadJSON, what+" that is not valid JSON: "+protocol.SyntaxText(err), excerptAround(raw, err), f)
 	}
 	s.settle(id, k)
 	if k != nil && !f.Unterminated {
-		s.unusable(k, raw, f.At, BadJSON, "the answer is not valid JSON: "+SyntaxText(err))
+		s.unusable(k, raw, f.At, protocol.BadJSON, "the answer is not valid JSON: "+protocol.SyntaxText(err))
 	}
 }
 
 // unusable completes a call whose answer can't be used.
 func (s *Session) unusable(k *call, raw []byte, at time.Time, kind, msg string) {
 	k.x.Response = raw
-	k.x.Cause = &ProtocolError{Method: k.x.Method, Kind: kind, Msg: msg}
+	k.x.Cause = &wire.ProtocolError{Method: k.x.Method, Kind: kind, Msg: msg}
 	s.complete(k, at)
 }
 
@@ -206,11 +208,11 @@ func (s *Session) complete(k *call, at time.Time) {
 func (s *Session) meant(head, tail []byte) (string, *call) {
 	_ = s.in.scan.Scan(head)
 	e := s.in.scan.Envelope
-	if e.Has&HasMethod != 0 {
+	if e.Has&protocol.HasMethod != 0 {
 		return "", nil
 	}
 	id := e.ID
-	if e.Has&HasID == 0 {
+	if e.Has&protocol.HasID == 0 {
 		id = lastID(tail)
 	}
 	if n, ok := ownID(id); ok {
@@ -219,27 +221,6 @@ func (s *Session) meant(head, tail []byte) (string, *call) {
 		}
 	}
 	return "", nil
-}
-
-// lastID finds `"id":N` at the end of a message, where several libraries put it.
-func lastID(tail []byte) []byte {
-	i := bytes.LastIndex(tail, []byte(`"id"`))
-	if i < 0 {
-		return nil
-	}
-	rest := trimSpace(tail[i+len(`"id"`):])
-	if len(rest) == 0 || rest[0] != ':' {
-		return nil
-	}
-	rest = trimSpace(rest[1:])
-	n := 0
-	for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
-		n++
-	}
-	if end := trimSpace(rest[n:]); len(end) == 0 || end[0] != '}' && end[0] != ',' {
-		return nil
-	}
-	return rest[:n]
 }
 
 func excerptAround(raw []byte, err error) []byte {
@@ -264,10 +245,10 @@ func badUTF8(raw []byte) (int, []byte) {
 // prettyDone reads a message that was spread over several lines.
 func (s *Session) prettyDone() {
 	p := s.in.pretty
-	raw := trimSpace(p.buf)
-	f := Frame{Dir: FromServer, At: p.at, Raw: raw, Offset: p.offset, Stream: s.in.stream}
+	raw := protocol.TrimSpace(p.buf)
+	f := wire.Frame{Dir: wire.FromServer, At: p.at, Raw: raw, Offset: p.offset, Stream: s.in.stream}
 	s.in.pretty.reset()
-	s.flag(PrettyJSON, fmt.Sprintf("one message written over %d lines", p.lines), raw, f)
+	s.flag(protocol.PrettyJSON, fmt.Sprintf("one message written over %d lines", p.lines), raw, f)
 	if raw[0] == '[' {
 		s.batch(raw, f)
 		return
@@ -288,28 +269,28 @@ func (in *inbound) flushPretty(s *Session) {
 	in.pretty.reset()
 	held := in.found
 	in.found = nil
-	s.flag(BadJSON, fmt.Sprintf("JSON that begins here and is not complete after %d lines", p.lines), trimSpace(p.buf),
-		Frame{Offset: p.offset, At: p.at})
+	s.flag(protocol.BadJSON, fmt.Sprintf("JSON that begins here and is not complete after %d lines", p.lines), protocol.TrimSpace(p.buf),
+		wire.Frame{Offset: p.offset, At: p.at})
 	s.settle("", nil)
 	in.found = held
 }
 
-// Flush implements [Sink].
-func (s *Session) Flush() {
+// OnDrained implements [wire.Receiver].
+func (s *Session) OnDrained() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wake()
 }
 
-// Waiting implements [Sink].
-func (s *Session) Waiting() (calls, answered int) {
+// InFlight implements [wire.Receiver].
+func (s *Session) InFlight() (calls, answered int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.pending) + len(s.raws), len(s.woken)
 }
 
-// HTTP implements [Sink].
-func (s *Session) HTTP(id string, info *HTTPInfo) {
+// OnHTTP implements [wire.Receiver].
+func (s *Session) OnHTTP(id string, info *wire.HTTPInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k := s.callOf(id); k != nil {
@@ -317,8 +298,8 @@ func (s *Session) HTTP(id string, info *HTTPInfo) {
 	}
 }
 
-// Fail implements [Sink].
-func (s *Session) Fail(id string, err error, info *HTTPInfo) {
+// OnFailure implements [wire.Receiver].
+func (s *Session) OnFailure(id string, err error, info *wire.HTTPInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k := s.callOf(id); k != nil {
@@ -345,15 +326,15 @@ func (s *Session) callOf(id string) *call {
 	return nil
 }
 
-// Pending implements [Sink].
+// Pending implements [wire.Receiver].
 func (s *Session) Pending(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.callOf(id) != nil
 }
 
-// Violate implements [Sink].
-func (s *Session) Violate(id string, v Violation) {
+// OnViolation implements [wire.Receiver].
+func (s *Session) OnViolation(id string, v protocol.Violation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v.At, v.Tolerated = time.Now(), s.tolerated(v.Kind)
@@ -365,8 +346,8 @@ func (s *Session) Violate(id string, v Violation) {
 	s.log.add(v)
 }
 
-// End implements [Sink].
-func (s *Session) End(why *ClosedError) {
+// OnEnd implements [wire.Receiver].
+func (s *Session) OnEnd(why *wire.ClosedError) {
 	if why.Exited { // what is being written fails now: then it is known what the server never read
 		s.sending.Lock()
 		defer s.sending.Unlock()
@@ -382,13 +363,13 @@ func (s *Session) End(why *ClosedError) {
 		s.in.early.Stop()
 	}
 	why.LastLine = s.lastOdd()
-	if s.dialect.Load() != nil {
+	if s.version.Load() != nil {
 		s.leftUnread(why)
 	}
-	why.InFlight = s.inFlight()
+	why.InFlight = s.requestsInFlight()
 	if s.closing {
 		why.Ours, why.Reason = true, "the session was closed"
-	} else if why.Exited && why.Exit.Failed() && s.dialect.Load() != nil && !s.awaited() {
+	} else if why.Exited && why.Exit.Failed() && s.version.Load() != nil && !s.awaited() {
 		s.crashed(why.Error(), why.Stderr)
 	}
 	s.closed = why

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"mcptest/internal/mcp/protocol"
 )
 
 // Bounds of a journal.
@@ -141,11 +143,11 @@ func (s *Session) Wait(ctx context.Context, method string, since Mark) (Message,
 // violationLog keeps the violations that belong to no call in flight.
 type violationLog struct {
 	limit   int
-	kept    []Violation
+	kept    []protocol.Violation
 	dropped map[string]int
 }
 
-func (l *violationLog) add(v Violation) {
+func (l *violationLog) add(v protocol.Violation) {
 	if len(l.kept) < l.limit {
 		l.kept = append(l.kept, v)
 		return
@@ -161,15 +163,15 @@ func (l *violationLog) add(v Violation) {
 // that call and came after the call was over (a second answer). Beyond
 // Limits.Violations they are counted, in one violation of kind "flood" for
 // each kind.
-func (s *Session) TakeViolations() []Violation {
+func (s *Session) TakeViolations() []protocol.Violation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := &s.log
 	out := l.kept
-	for _, k := range ViolationKinds {
+	for _, k := range protocol.ViolationKinds {
 		if n := l.dropped[k.Name]; n > 0 {
-			out = append(out, Violation{
-				Kind: Flood, At: time.Now(), Tolerated: s.tolerated(k.Name),
+			out = append(out, protocol.Violation{
+				Kind: protocol.Flood, At: time.Now(), Tolerated: s.tolerated(k.Name),
 				Msg: fmt.Sprintf("%d more of kind %s were not kept", n, k.Name),
 			})
 		}

@@ -7,40 +7,32 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
-)
-
-// Keys of _meta (MCP 2026-07-28).
-const (
-	MetaVersion      = "io.modelcontextprotocol/protocolVersion"
-	MetaClient       = "io.modelcontextprotocol/clientInfo"
-	MetaCapabilities = "io.modelcontextprotocol/clientCapabilities"
-	MetaLogLevel     = "io.modelcontextprotocol/logLevel"
-	MetaSubscription = "io.modelcontextprotocol/subscriptionId"
-	MetaServer       = "io.modelcontextprotocol/serverInfo"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // metaOf builds the members that each request of a stateless revision has in
 // its _meta.
-func (s *Session) metaOf(d *Dialect) jsonv.Value {
+func (s *Session) metaOf(d *protocol.Version) jsonv.Value {
 	return jsonv.Object(
-		jsonv.Member{Key: MetaVersion, Value: jsonv.String(d.Revision)},
-		jsonv.Member{Key: MetaClient, Value: s.clientInfo()},
-		jsonv.Member{Key: MetaCapabilities, Value: s.capabilities()},
+		jsonv.Member{Key: protocol.MetaVersion, Value: jsonv.String(d.Name)},
+		jsonv.Member{Key: protocol.MetaClient, Value: s.clientInfo()},
+		jsonv.Member{Key: protocol.MetaCapabilities, Value: s.capabilities()},
 	)
 }
 
 // withMeta adds _meta to the params of a request. What the author wrote there
 // stays.
-func (s *Session) withMeta(d *Dialect, params []byte, logLevel string) []byte {
-	if params != nil && KindOf(trimSpace(params)) != jsonv.KindObject {
+func (s *Session) withMeta(d *protocol.Version, params []byte, logLevel string) []byte {
+	if params != nil && protocol.KindOf(protocol.TrimSpace(params)) != jsonv.KindObject {
 		return params // sent as it stands
 	}
 	if logLevel == "" && !bytes.Contains(params, []byte(`"_meta"`)) {
-		return PrependMember(params, `"_meta":`, s.metaText(d))
+		return protocol.PrependMember(params, `"_meta":`, s.metaText(d))
 	}
 	meta := s.metaOf(d)
 	if logLevel != "" {
-		meta = meta.With(MetaLogLevel, jsonv.String(logLevel))
+		meta = meta.With(protocol.MetaLogLevel, jsonv.String(logLevel))
 	}
 	if params == nil {
 		params = []byte("{}")
@@ -60,24 +52,9 @@ func (s *Session) withMeta(d *Dialect, params []byte, logLevel string) []byte {
 }
 
 // metaText is metaOf as text, made once.
-func (s *Session) metaText(d *Dialect) []byte {
+func (s *Session) metaText(d *protocol.Version) []byte {
 	s.metaOnce.Do(func() { s.metaRaw = s.metaOf(d).Append(nil) })
 	return s.metaRaw
-}
-
-// PrependMember puts a member at the beginning of an object.
-func PrependMember(object []byte, key string, val []byte) []byte {
-	object = trimSpace(object)
-	rest := []byte("}")
-	if len(object) > 1 {
-		rest = trimSpace(object[1:])
-	}
-	out := make([]byte, 0, len(object)+len(key)+len(val)+3)
-	out = append(append(append(out, '{'), key...), val...)
-	if rest[0] != '}' {
-		out = append(out, ',')
-	}
-	return append(out, rest...)
 }
 
 // rounds sends a request, and again with what the server asked for, until it
@@ -98,12 +75,12 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 		if in == nil && fault == "" {
 			return gather(hops, x)
 		}
-		if fault == "" && !AsksInput(c.Method) {
+		if fault == "" && !protocol.AsksInput(c.Method) {
 			fault = "resultType is input_required, which an answer to " + c.Method + " must not be"
 		}
 		if fault != "" {
-			x.violate(Violation{Kind: BadResult, Msg: fault, Excerpt: Excerpt(x.Result), ID: x.ID, At: time.Now(), Tolerated: s.tolerated(BadResult)})
-			x.Cause = &ProtocolError{Method: c.Method, Kind: BadResult, Msg: fault}
+			x.violate(protocol.Violation{Kind: protocol.BadResult, Msg: fault, Excerpt: protocol.Excerpt(x.Result), ID: x.ID, At: time.Now(), Tolerated: s.tolerated(protocol.BadResult)})
+			x.Cause = &wire.ProtocolError{Method: c.Method, Kind: protocol.BadResult, Msg: fault}
 			return gather(hops, x)
 		}
 		if round == s.lim.Rounds {
@@ -124,18 +101,13 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 
 var inputRequired = []byte(`"input_required"`)
 
-// AsksInput reports whether a server may answer the method by asking for input.
-func AsksInput(method string) bool {
-	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
-}
-
 // gather joins the exchanges of one call.
 func gather(hops []*Exchange, x *Exchange) *Exchange {
 	if len(hops) == 0 {
 		return x
 	}
 	var during []Message
-	var bad []Violation
+	var bad []protocol.Violation
 	for _, h := range hops {
 		during = append(during, h.During...)
 		bad = append(bad, h.Violations...)
@@ -158,18 +130,18 @@ type input struct {
 // inputOf reads a result. Nil without a fault means that it is no request for
 // input.
 func inputOf(x *Exchange) (*input, string) {
-	if x.Cause != nil || x.Result == nil || string(MemberOf(x.Result, "resultType")) != string(inputRequired) {
+	if x.Cause != nil || x.Result == nil || string(protocol.MemberOf(x.Result, "resultType")) != string(inputRequired) {
 		return nil, ""
 	}
-	in := &input{requests: map[string][]byte{}, state: MemberOf(x.Result, "requestState")}
-	asked := MemberOf(x.Result, "inputRequests")
+	in := &input{requests: map[string][]byte{}, state: protocol.MemberOf(x.Result, "requestState")}
+	asked := protocol.MemberOf(x.Result, "inputRequests")
 	switch {
 	case in.state == nil && asked == nil:
 		return nil, "an input_required result with neither inputRequests nor requestState"
-	case in.state != nil && KindOf(in.state) != jsonv.KindString:
-		return nil, "requestState is " + KindOf(in.state).WithArticle() + ", not a string"
-	case asked != nil && KindOf(asked) != jsonv.KindObject:
-		return nil, "inputRequests is " + KindOf(asked).WithArticle() + ", not an object"
+	case in.state != nil && protocol.KindOf(in.state) != jsonv.KindString:
+		return nil, "requestState is " + protocol.KindOf(in.state).WithArticle() + ", not a string"
+	case asked != nil && protocol.KindOf(asked) != jsonv.KindObject:
+		return nil, "inputRequests is " + protocol.KindOf(asked).WithArticle() + ", not an object"
 	case asked == nil:
 		return in, ""
 	}
@@ -179,7 +151,7 @@ func inputOf(x *Exchange) (*input, string) {
 			in.keys = append(in.keys, k)
 		}
 		in.requests[k] = val
-		switch m := TextOf(MemberOf(val, "method")); m {
+		switch m := protocol.TextOf(protocol.MemberOf(val, "method")); m {
 		case "elicitation/create", "sampling/createMessage", "roots/list":
 		default:
 			fault = fmt.Sprintf("inputRequests.%s has the method %q, want elicitation/create, sampling/createMessage or roots/list", k, m)
@@ -187,20 +159,6 @@ func inputOf(x *Exchange) (*input, string) {
 		return nil
 	})
 	return in, fault
-}
-
-// CapabilityOf returns the capability that a client must declare to be asked a
-// method, "" for none.
-func CapabilityOf(method string) string {
-	switch method {
-	case "elicitation/create":
-		return "elicitation"
-	case "sampling/createMessage":
-		return "sampling"
-	case "roots/list":
-		return "roots"
-	}
-	return ""
 }
 
 // inputs answers what the server asked, in its order, and records both with
@@ -212,17 +170,17 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 	out := []byte{'{'}
 	for i, key := range in.keys {
 		raw := in.requests[key]
-		method, params := TextOf(MemberOf(raw, "method")), MemberOf(raw, "params")
+		method, params := protocol.TextOf(protocol.MemberOf(raw, "method")), protocol.MemberOf(raw, "params")
 		at := time.Now()
-		x.During = append(x.During, Message{Frame: Frame{Dir: FromServer, At: at, Raw: raw, Stream: x.ID}, Kind: KindRequest, Method: method, Params: params})
-		if c := CapabilityOf(method); s.capabilities().Lookup(c).IsAbsent() {
-			x.violate(Violation{
-				Kind: BadMessage, ID: x.ID, At: at, Excerpt: Excerpt(raw), Tolerated: s.tolerated(BadMessage),
+		x.During = append(x.During, Message{Frame: wire.Frame{Dir: wire.FromServer, At: at, Raw: raw, Stream: x.ID}, Kind: KindRequest, Method: method, Params: params})
+		if c := protocol.CapabilityOf(method); s.capabilities().Lookup(c).IsAbsent() {
+			x.violate(protocol.Violation{
+				Kind: protocol.BadMessage, ID: x.ID, At: at, Excerpt: protocol.Excerpt(raw), Tolerated: s.tolerated(protocol.BadMessage),
 				Msg: "the server asks " + method + ", though the client did not declare " + c,
 			})
 		}
 		var result []byte
-		var rpc *RPCError
+		var rpc *protocol.RPCError
 		if answer != nil {
 			result, rpc = answer(ctx, method, params)
 		}
@@ -236,7 +194,7 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 			}
 			return nil, &InputError{Method: call, Msg: msg}
 		}
-		x.During = append(x.During, Message{Frame: Frame{Dir: ToServer, At: time.Now(), Raw: result, Stream: x.ID}, Kind: KindAnswer, Method: method, Params: result})
+		x.During = append(x.During, Message{Frame: wire.Frame{Dir: wire.ToServer, At: time.Now(), Raw: result, Stream: x.ID}, Kind: KindAnswer, Method: method, Params: result})
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -255,10 +213,10 @@ func retryParams(params, responses, state []byte) []byte {
 		}
 	}
 	if state != nil {
-		params = PrependMember(params, `"requestState":`, state)
+		params = protocol.PrependMember(params, `"requestState":`, state)
 	}
 	if responses != nil {
-		params = PrependMember(params, `"inputResponses":`, responses)
+		params = protocol.PrependMember(params, `"inputResponses":`, responses)
 	}
 	return params
 }

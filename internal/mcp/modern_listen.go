@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"context"
 	"time"
-)
 
-// The subscriptions of a stateless revision.
-const (
-	MethodListen       = "subscriptions/listen"
-	ListenAcknowledged = "notifications/subscriptions/acknowledged"
+	"mcptest/internal/mcp/protocol"
 )
 
 // listen opens a subscription and returns when the server has acknowledged it,
@@ -41,7 +37,7 @@ func (s *Session) listen(ctx context.Context, c Call) *Exchange {
 		cancel()
 	}()
 	for {
-		m, err := s.Wait(wctx, ListenAcknowledged, mark)
+		m, err := s.Wait(wctx, protocol.ListenAcknowledged, mark)
 		select {
 		case <-over:
 			return x // refused, or over at once
@@ -56,24 +52,10 @@ func (s *Session) listen(ctx context.Context, c Call) *Exchange {
 			return x
 		}
 		mark++
-		if id := subscriptionOf(m.Params); bytes.Equal(id, []byte(x.ID)) || m.Stream == x.ID {
+		if id := protocol.SubscriptionOf(m.Params); bytes.Equal(id, []byte(x.ID)) || m.Stream == x.ID {
 			early.During = []Message{m}
 			early.Elapsed = time.Since(early.Start)
 			return early
 		}
 	}
-}
-
-// ownOr is the id as a number, 0 for one that is not ours.
-func ownOr(id []byte) int64 {
-	n, _ := ownID(id)
-	return n
-}
-
-// subscriptionOf finds the subscription a notification belongs to, nil for none.
-func subscriptionOf(params []byte) []byte {
-	if !bytes.Contains(params, []byte(MetaSubscription)) {
-		return nil
-	}
-	return MemberOf(MemberOf(params, "_meta"), MetaSubscription)
 }

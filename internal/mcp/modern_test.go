@@ -16,6 +16,8 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mcpserver"
 )
 
@@ -42,11 +44,11 @@ func openModern(t testing.TB, url string, o mcp.Options) *mcp.Session {
 	t.Helper()
 	o.Protocol = mcp.Auto
 	o.Client = mcp.Implementation{Name: "c", Version: "1"}
-	s, err := openHTTP(t, url, mcp.HTTPOptions{}, o)
+	s, err := openHTTP(t, url, wire.HTTPOptions{}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Era() != mcp.EraRequests {
+	if s.Era() != protocol.EraStateless {
 		t.Fatal(s.Era())
 	}
 	return s
@@ -159,7 +161,7 @@ func TestToolHeaders(t *testing.T) {
 	if _, ok := got["Mcp-Param-Region"]; ok || got.Get("Mcp-Param-N") != "x" {
 		t.Error(got)
 	}
-	if d := s.Dropped(); len(d) != len(bad) {
+	if d := s.UnusableTools(); len(d) != len(bad) {
 		t.Errorf("%d tools were dropped, want %d: %v", len(d), len(bad), d)
 	}
 }
@@ -194,7 +196,7 @@ func TestMultiRoundTrip(t *testing.T) {
 		}
 		return result(id, `{"resultType":"complete","content":[]}`)
 	}
-	answerer := func(_ context.Context, method string, _ []byte) ([]byte, *mcp.RPCError) {
+	answerer := func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
 		if method == "roots/list" {
 			return []byte(`{"roots":[]}`), nil
 		}
@@ -233,7 +235,7 @@ func TestMultiRoundTrip(t *testing.T) {
 			if x := call("endless"); !errors.As(x.Cause, &in) || len(seen) != 11 || len(x.Hops) != 10 {
 				t.Errorf("%v after %d requests", x.Cause, len(seen))
 			}
-			for tool, kind := range map[string]string{"nothing": mcp.BadResult, "odd": mcp.BadResult, "unknown": mcp.ResultType} {
+			for tool, kind := range map[string]string{"nothing": protocol.BadResult, "odd": protocol.BadResult, "unknown": protocol.ResultType} {
 				if x := call(tool); len(x.Violations) != 1 || x.Violations[0].Kind != kind {
 					t.Errorf("%s: %v", tool, x.Violations)
 				}
@@ -242,7 +244,7 @@ func TestMultiRoundTrip(t *testing.T) {
 			if x.Cause == nil || len(x.Violations) != 1 {
 				t.Error(x.Cause, x.Violations)
 			}
-			none := func(context.Context, string, []byte) ([]byte, *mcp.RPCError) { return nil, nil }
+			none := func(context.Context, string, []byte) ([]byte, *protocol.RPCError) { return nil, nil }
 			x = s.Do(within(t, time.Second), mcp.Call{Method: "tools/call", Params: []byte(`{"name":"ask"}`), Answer: none})
 			if !errors.As(x.Cause, &in) || !strings.Contains(in.Error(), "elicitation/create") {
 				t.Error(x.Cause)
@@ -254,7 +256,7 @@ func TestMultiRoundTrip(t *testing.T) {
 // modernPipe opens a session of the stateless revision over a pipe.
 func modernPipe(t *testing.T, answers func(method, id, params string) string, o mcp.Options) *mcp.Session {
 	t.Helper()
-	in, rw := mcp.NewPipe()
+	in, rw := wire.NewPipe()
 	done := make(chan error, 1)
 	go func() {
 		done <- mcpserver.ServeStdio(context.Background(), rw, rw, mcpserver.HandlerFunc(func(_ context.Context, r *mcpserver.Request) *mcpserver.Reply {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // Implementation names a client or server, as in clientInfo and serverInfo.
@@ -24,19 +26,19 @@ type Options struct {
 	// for whichever revision the server answers initialize with.
 	Protocol string
 	// Era is what is known of the server from before; "auto" then does not ask.
-	Era Era
+	Era protocol.Era
 	// Hint is what [Session.EraHint] said of the server in an earlier run. It
 	// changes how long "auto" takes, never what comes of it.
-	Hint Era
+	Hint protocol.Era
 	// Redial makes another connection, where asking for the era spoilt the first
 	// (a process that ended, or one that was asked for both eras). With nil
 	// initialize is sent only after an answer to server/discover.
-	Redial         func(ctx context.Context) (Transport, error)
+	Redial         func(ctx context.Context) (wire.Transport, error)
 	Client         Implementation // who we say we are
 	Capabilities   jsonv.Value    // what we declare; absent declares none
 	Answer         Answerer       // answers requests of the server; nil: -32601 at once (ping always works)
 	ConnectTimeout time.Duration  // of the handshake over each connection, default 60s
-	Limits         Limits
+	Limits         wire.Limits
 	Tolerate       func(kind string) bool // marks violations as tolerated; may be nil
 
 	spoilt *freshError // why there is another connection
@@ -51,7 +53,7 @@ const Auto = "auto"
 
 // Open starts a session over t and shakes hands. On failure the transport is
 // closed and the error is an [*OpenError].
-func Open(ctx context.Context, t Transport, o Options) (*Session, error) {
+func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 	if o.ConnectTimeout <= 0 {
 		o.ConnectTimeout = defaultConnectTimeout
 	}
@@ -65,8 +67,8 @@ func Open(ctx context.Context, t Transport, o Options) (*Session, error) {
 		return nil, e
 	}
 	if o.Protocol != Auto && o.Protocol != "" {
-		if _, ok := dialectOf(o.Protocol); !ok {
-			return fail("protocol", fmt.Errorf("protocol revision %q is not spoken here (known: %s)", o.Protocol, strings.Join(Revisions(), ", ")))
+		if _, ok := protocol.FindVersion(o.Protocol); !ok {
+			return fail("protocol", fmt.Errorf("protocol revision %q is not spoken here (known: %s)", o.Protocol, strings.Join(protocol.Versions(), ", ")))
 		}
 	}
 	if err := t.Start(s); err != nil {
@@ -83,7 +85,7 @@ func Open(ctx context.Context, t Transport, o Options) (*Session, error) {
 	if err != nil {
 		return fail(phase, err)
 	}
-	s.dialect.Store(d)
+	s.version.Store(d)
 	if d.Stateless {
 		return s, nil
 	}
@@ -100,14 +102,14 @@ func Open(ctx context.Context, t Transport, o Options) (*Session, error) {
 const methodInitialized = "notifications/initialized"
 
 // begins opens the server in the way that is asked for.
-func (s *Session) begins(ctx context.Context) (*Dialect, string, error) {
-	switch d, _ := dialectOf(s.o.Protocol); {
+func (s *Session) begins(ctx context.Context) (*protocol.Version, string, error) {
+	switch d, _ := protocol.FindVersion(s.o.Protocol); {
 	case d != nil && d.Stateless:
 		return s.pinned(ctx, d)
-	case s.o.Protocol != Auto || s.o.Era == EraSession:
+	case s.o.Protocol != Auto || s.o.Era == protocol.EraSession:
 		return s.handshake(ctx)
-	case s.o.Era == EraRequests:
-		return s.pinned(ctx, newestOf(EraRequests))
+	case s.o.Era == protocol.EraStateless:
+		return s.pinned(ctx, protocol.Newest(protocol.EraStateless))
 	}
 	return s.detect(ctx)
 }
@@ -116,7 +118,7 @@ func (s *Session) begins(ctx context.Context) (*Dialect, string, error) {
 // the first one showed.
 func (s *Session) again(ctx context.Context, why *freshError) (*Session, error) {
 	spoilt := s.openError("initialize", why)
-	s.Hasten()
+	s.SkipGrace()
 	s.Close(context.WithoutCancel(ctx))
 	t, err := s.o.Redial(ctx)
 	if err != nil {
@@ -126,9 +128,9 @@ func (s *Session) again(ctx context.Context, why *freshError) (*Session, error) 
 	o := s.o
 	o.Era, o.Redial, o.spoilt = why.era, nil, why
 	fresh, err := Open(ctx, t, o)
-	var failed *OpenError
+	var failed *wire.OpenError
 	if errors.As(err, &failed) {
-		failed.recall(spoilt)
+		recall(failed, spoilt)
 		if why.note != "" {
 			failed.Cause = fmt.Errorf("%w%s", failed.Cause, why.note)
 		}
@@ -136,10 +138,10 @@ func (s *Session) again(ctx context.Context, why *freshError) (*Session, error) 
 	return fresh, err
 }
 
-// recall adds what was seen of the server over the first connection to the
+// recall adds what was seen of the server over the first connection to e, the
 // error of the second, where that has nothing of its own to show: the second
 // has less time left, too little for a server that starts slowly.
-func (e *OpenError) recall(first *OpenError) {
+func recall(e, first *wire.OpenError) {
 	if len(e.Violations) == 0 {
 		e.Violations = first.Violations
 	}
@@ -149,7 +151,7 @@ func (e *OpenError) recall(first *OpenError) {
 	if len(e.StderrTail) == 0 {
 		e.StderrTail = first.StderrTail
 	}
-	var closed *ClosedError
+	var closed *wire.ClosedError
 	if errors.As(e.Cause, new(*TimeoutError)) && errors.As(first.Cause, &closed) {
 		e.Cause = fmt.Errorf("%w; when it was started first, %v", e.Cause, closed) //nolint:errorlint // one cause
 	}
@@ -163,7 +165,7 @@ func (e *OpenError) recall(first *OpenError) {
 // which era it is, where it did not answer server/discover: a *ClosedError when
 // it ended. Nil when there was no need.
 func (s *Session) Restarted() error {
-	if f := s.o.spoilt; f != nil && (f.silent || errors.As(f, new(*ClosedError))) {
+	if f := s.o.spoilt; f != nil && (f.silent || errors.As(f, new(*wire.ClosedError))) {
 		return f.why
 	}
 	return nil
@@ -172,29 +174,29 @@ func (s *Session) Restarted() error {
 // EraHint is what makes finding the era of the same server faster next time, as
 // [Options.Hint]: EraSession when it left server/discover unanswered,
 // EraRequests when it answered only after initialize had been sent.
-func (s *Session) EraHint() Era {
+func (s *Session) EraHint() protocol.Era {
 	switch f := s.o.spoilt; {
 	case f != nil && f.silent:
-		return EraSession
-	case f != nil && f.era == EraRequests, s.o.Hint == EraRequests && s.Era() == EraRequests:
-		return EraRequests
+		return protocol.EraSession
+	case f != nil && f.era == protocol.EraStateless, s.o.Hint == protocol.EraStateless && s.Era() == protocol.EraStateless:
+		return protocol.EraStateless
 	}
-	return EraUnknown
+	return protocol.EraUnknown
 }
 
 // pins reports whether the server must agree to one revision.
 func (o *Options) pins() bool { return o.Protocol != "" && o.Protocol != Auto }
 
 // openError describes a failure before the transport is closed.
-func (s *Session) openError(phase string, cause error) *OpenError {
-	e := &OpenError{Phase: phase, Cause: cause, Silent: s.wroteNothing()}
-	var closed *ClosedError
+func (s *Session) openError(phase string, cause error) *wire.OpenError {
+	e := &wire.OpenError{Phase: phase, Cause: cause, Silent: s.wroteNothing()}
+	var closed *wire.ClosedError
 	if errors.As(cause, &closed) {
 		e.Exited, e.Exit, e.StderrTail, e.LastLine = closed.Exited, closed.Exit, closed.Stderr, closed.LastLine
 	} else {
 		e.LastLine = s.lastLine()
 		if tail := s.t.Facts().Stderr; tail != nil {
-			e.StderrTail = tail.Ends(stderrLines)
+			e.StderrTail = tail.Ends(wire.StderrLines)
 		}
 	}
 	if s.hello != nil {
@@ -223,7 +225,7 @@ func (s *Session) lastLine() string {
 // server has no standard output (HTTP). The caller holds mu.
 func (s *Session) lastOdd() string {
 	if last := s.in.last; s.isStdio() && len(last) > 0 && (last[0] != '{' || !s.selfContained(last)) {
-		return Excerpt(last)
+		return protocol.Excerpt(last)
 	}
 	return ""
 }
@@ -231,10 +233,10 @@ func (s *Session) lastOdd() string {
 // handshake sends initialize and settles the revision (MCP 2025-11-25
 // lifecycle). With "auto" a server that refuses the newest revision and lists
 // those it has is asked once more.
-func (s *Session) handshake(ctx context.Context) (*Dialect, string, error) {
+func (s *Session) handshake(ctx context.Context) (*protocol.Version, string, error) {
 	want := s.o.Protocol
 	if !s.o.pins() {
-		want = newestOf(EraSession).Revision
+		want = protocol.Newest(protocol.EraSession).Name
 	}
 	for again := false; ; again = true {
 		s.hello = s.Do(ctx, Call{Method: "initialize", Params: s.initializeParams(want)})
@@ -260,13 +262,13 @@ func (s *Session) handshake(ctx context.Context) (*Dialect, string, error) {
 	if got.Kind() != jsonv.KindString {
 		return nil, "initialize", errors.New("the answer to initialize has no protocolVersion")
 	}
-	d, ok := dialectOf(got.Text())
+	d, ok := protocol.FindVersion(got.Text())
 	if s.o.pins() && got.Text() != want {
 		return nil, "protocol", fmt.Errorf("asked for protocol revision %s, the server answered with %q", want, got.Text())
 	}
 	if !ok || d.Stateless {
 		return nil, "protocol", fmt.Errorf("the server answered with protocol revision %q, which is not spoken here (known: %s)",
-			got.Text(), strings.Join(SessionRevisions(), ", "))
+			got.Text(), strings.Join(protocol.SessionVersions(), ", "))
 	}
 	s.checkHello(v)
 	return d, "", nil
@@ -284,8 +286,8 @@ func (s *Session) checkHello(v jsonv.Value) {
 		{[]string{"serverInfo", "version"}, jsonv.KindString},
 	} {
 		if got := v.Lookup(want.path...); got.Kind() != want.kind {
-			s.hello.violate(Violation{
-				Kind: BadResult, ID: s.hello.ID, At: time.Now(), Excerpt: Excerpt(s.hello.Result), Tolerated: s.tolerated(BadResult),
+			s.hello.violate(protocol.Violation{
+				Kind: protocol.BadResult, ID: s.hello.ID, At: time.Now(), Excerpt: protocol.Excerpt(s.hello.Result), Tolerated: s.tolerated(protocol.BadResult),
 				Msg: fmt.Sprintf("%s of the initialize result is %s, want %s", strings.Join(want.path, "."), got.Kind(), want.kind),
 			})
 			if len(want.path) == 1 && want.path[0] == "serverInfo" {
@@ -329,7 +331,7 @@ func commonRevision(data []byte) string {
 	for _, e := range v.Lookup("supported").Elems() {
 		theirs = append(theirs, e.Text())
 	}
-	for _, r := range SessionRevisions() {
+	for _, r := range protocol.SessionVersions() {
 		if slices.Contains(theirs, r) {
 			return r
 		}

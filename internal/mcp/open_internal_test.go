@@ -9,17 +9,20 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // What a server did while it was asked for its era is told when the second
 // start shows nothing of it.
 func TestSecondStartRecallsTheFirst(t *testing.T) {
-	first := &OpenError{
-		Phase: "initialize", Cause: &ClosedError{Reason: "the server closed its standard output"},
-		LastLine: "Listening", StderrTail: []string{"oops"}, Violations: []Violation{{Kind: StrayOutput, Excerpt: "Listening"}},
+	first := &wire.OpenError{
+		Phase: "initialize", Cause: &wire.ClosedError{Reason: "the server closed its standard output"},
+		LastLine: "Listening", StderrTail: []string{"oops"}, Violations: []protocol.Violation{{Kind: protocol.StrayOutput, Excerpt: "Listening"}},
 	}
-	second := &OpenError{Phase: "initialize", Cause: &TimeoutError{Method: "initialize", After: 4 * time.Second, Limit: "connect_timeout 4s"}}
-	second.recall(first)
+	second := &wire.OpenError{Phase: "initialize", Cause: &TimeoutError{Method: "initialize", After: 4 * time.Second, Limit: "connect_timeout 4s"}}
+	recall(second, first)
 	const want = "initialize timed out after 4s (limit: connect_timeout 4s); when it was started first, the server closed its standard output"
 	if got := second.Cause.Error(); got != want {
 		t.Errorf("cause %q, want %q", got, want)
@@ -27,9 +30,9 @@ func TestSecondStartRecallsTheFirst(t *testing.T) {
 	if len(second.Violations) != 1 || second.LastLine != "Listening" || len(second.StderrTail) != 1 {
 		t.Errorf("not recalled: %+v", second)
 	}
-	own := &OpenError{Cause: io.EOF, LastLine: "mine", StderrTail: []string{"mine"}, Violations: []Violation{{Kind: BadJSONRPC}}}
-	own.recall(first)
-	if own.Cause != io.EOF || own.LastLine != "mine" || own.StderrTail[0] != "mine" || own.Violations[0].Kind != BadJSONRPC {
+	own := &wire.OpenError{Cause: io.EOF, LastLine: "mine", StderrTail: []string{"mine"}, Violations: []protocol.Violation{{Kind: protocol.BadJSONRPC}}}
+	recall(own, first)
+	if own.Cause != io.EOF || own.LastLine != "mine" || own.StderrTail[0] != "mine" || own.Violations[0].Kind != protocol.BadJSONRPC {
 		t.Errorf("what the second start showed is lost: %+v", own)
 	}
 }
@@ -52,7 +55,7 @@ func TestInitializedTimesOut(t *testing.T) {
 	}))
 	defer srv.Close()
 	defer close(done)
-	tr, err := NewHTTP(srv.URL, HTTPOptions{Kind: StreamableHTTP})
+	tr, err := wire.NewHTTP(srv.URL, wire.HTTPOptions{Kind: wire.StreamableHTTP})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 )
 
@@ -58,12 +60,12 @@ var openFaults = []openFault{
 		want: []string{`protocol: the server answered with protocol revision "1999-01-01", which is not spoken here (known: 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05)`},
 	},
 	{name: "open-pin-unknown", proto: "1999-01-01", act: func(s *faulty) { hello(s, "1999-01-01") }, want: []string{`protocol revision "1999-01-01" is not spoken here`}},
-	{name: "open-noise", act: func(s *faulty) { s.write("Starting...\n"); hello(s, "2025-11-25") }, opens: "2025-11-25", session: mcp.StrayOutput},
+	{name: "open-noise", act: func(s *faulty) { s.write("Starting...\n"); hello(s, "2025-11-25") }, opens: "2025-11-25", session: protocol.StrayOutput},
 	{name: "open-noise-after", act: func(s *faulty) {
 		id := idOf(s.line())
 		s.write(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"f","version":"1"}}}`+"\nready\n", id)
 		s.line()
-	}, opens: "2025-06-18", session: mcp.StrayOutput},
+	}, opens: "2025-06-18", session: protocol.StrayOutput},
 	{name: "open-exit", act: func(*faulty) {
 		for i := range 30 {
 			fmt.Fprintln(os.Stderr, "line", i)
@@ -95,13 +97,13 @@ var openFaults = []openFault{
 	{name: "open-result-list", act: helloWith("[]"), want: []string{"no protocolVersion", "bad-result"}},
 	{name: "open-empty", act: helloWith("{}"), want: []string{"the answer to initialize has no protocolVersion"}},
 	{name: "open-version-number", act: helloWith(`{"protocolVersion":20251125}`), want: []string{"no protocolVersion"}},
-	{name: "open-no-server-info", act: helloWith(`{"protocolVersion":"2025-11-25","capabilities":{}}`), opens: "2025-11-25", hello: mcp.BadResult},
+	{name: "open-no-server-info", act: helloWith(`{"protocolVersion":"2025-11-25","capabilities":{}}`), opens: "2025-11-25", hello: protocol.BadResult},
 	{name: "open-string-id", act: func(s *faulty) {
 		s.write(`{"jsonrpc":"2.0","id":"%s","result":`+helloResult+"}\n", idOf(s.line()))
 		for {
 			s.line()
 		}
-	}, opens: "2025-11-25", hello: mcp.IDType},
+	}, opens: "2025-11-25", hello: protocol.IDType},
 	{name: "open-asks-first", act: func(s *faulty) {
 		id := idOf(s.line())
 		s.write(`{"jsonrpc":"2.0","id":"p","method":"ping"}` + "\n")
@@ -128,7 +130,7 @@ func TestOpen(t *testing.T) {
 			if o.ConnectTimeout == 0 {
 				o.ConnectTimeout = 10 * time.Second
 			}
-			s, err := mcp.Open(t.Context(), start(t, f.name, mcp.Limits{}), o)
+			s, err := mcp.Open(t.Context(), start(t, f.name, wire.Limits{}), o)
 			if f.opens == "" {
 				f.checkError(t, err)
 				return
@@ -136,7 +138,7 @@ func TestOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err, detailOf(err))
 			}
-			if s.Protocol() != f.opens || s.ServerInfo().Lookup("protocolVersion").Text() != f.opens || !s.Alive() || s.Dialect().Revision != f.opens {
+			if s.Protocol() != f.opens || s.ServerInfo().Lookup("protocolVersion").Text() != f.opens || !s.Alive() || s.ProtocolVersion().Name != f.opens {
 				t.Errorf("revision %s, want %s", s.Protocol(), f.opens)
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -158,7 +160,7 @@ func TestOpen(t *testing.T) {
 }
 
 func detailOf(err error) string {
-	var open *mcp.OpenError
+	var open *wire.OpenError
 	if errors.As(err, &open) {
 		return open.Error() + "\n" + open.Detail()
 	}
@@ -166,7 +168,7 @@ func detailOf(err error) string {
 }
 
 func (f *openFault) checkError(t *testing.T, err error) {
-	if !errors.As(err, new(*mcp.OpenError)) {
+	if !errors.As(err, new(*wire.OpenError)) {
 		t.Fatalf("no OpenError: %v", err)
 	}
 	got := detailOf(err)
@@ -181,8 +183,8 @@ func (f *openFault) checkError(t *testing.T, err error) {
 }
 
 func TestStartFails(t *testing.T) {
-	_, err := mcp.NewStdio(t.Context(), proc.Spec{Argv: []string{"/no/such/server"}}, mcp.StdioOptions{})
-	var open *mcp.OpenError
+	_, err := wire.NewStdio(t.Context(), proc.Spec{Argv: []string{"/no/such/server"}}, wire.StdioOptions{})
+	var open *wire.OpenError
 	if !errors.As(err, &open) || open.Phase != "start" || !strings.Contains(err.Error(), "/no/such/server") {
 		t.Errorf("%v", err)
 	}
@@ -190,7 +192,7 @@ func TestStartFails(t *testing.T) {
 
 // What initialize says of us.
 func TestInitializeParams(t *testing.T) {
-	tr, rw := mcp.NewPipe()
+	tr, rw := wire.NewPipe()
 	got := make(chan string, 1)
 	go func() {
 		buf := make([]byte, 4096)

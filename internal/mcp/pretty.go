@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"time"
+
+	"mcptest/internal/mcp/protocol"
 )
 
 // pretty collects a message that was written over several lines. Servers that
@@ -77,7 +79,7 @@ func brackets(b []byte, depth int) (int, bool) {
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth--; depth < 0 || depth == 0 && len(trimSpace(b[i+1:])) > 0 {
+			if depth--; depth < 0 || depth == 0 && len(protocol.TrimSpace(b[i+1:])) > 0 {
 				return depth, false
 			}
 		}

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"time"
+
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // rawCall is what is known of bytes that were sent as they stand.
@@ -22,14 +25,14 @@ func (s *Session) SendRaw(ctx context.Context, raw []byte) *Exchange {
 	raw = bytes.Clone(bytes.TrimSuffix(bytes.TrimSuffix(raw, []byte("\n")), []byte("\r")))
 	x := &Exchange{Method: "raw", Request: raw}
 	k := s.newCall(x)
-	k.raw = &rawCall{batch: len(trimSpace(raw)) > 0 && trimSpace(raw)[0] == '['}
-	sc := NewScanner()
+	k.raw = &rawCall{batch: len(protocol.TrimSpace(raw)) > 0 && protocol.TrimSpace(raw)[0] == '['}
+	sc := protocol.NewScanner()
 	if sc.Scan(raw) == nil {
-		if sc.Has&HasID != 0 {
+		if sc.Has&protocol.HasID != 0 {
 			k.raw.id = bytes.Clone(sc.ID)
 			x.ID = string(sc.ID)
 		}
-		if m := TextOf(sc.Method); m != "" {
+		if m := protocol.TextOf(sc.Method); m != "" {
 			x.Method = m
 		}
 	}
@@ -44,7 +47,7 @@ func (s *Session) SendRaw(ctx context.Context, raw []byte) *Exchange {
 	k.raw.stream = "raw:" + idText(s.lastRaw.Add(1))
 	s.raws = append(s.raws, k)
 	s.mu.Unlock()
-	out := Outgoing{Raw: raw, Method: TextOf(sc.Method), ID: x.ID, Protocol: s.revision(), Stream: k.raw.stream}
+	out := wire.Outgoing{Raw: raw, Method: protocol.TextOf(sc.Method), ID: x.ID, Protocol: s.revision(), Stream: k.raw.stream}
 	if err := s.write(ctx, k, out); err != nil {
 		s.notSent(ctx, k, err)
 	} else {
@@ -70,41 +73,6 @@ func (s *Session) anyRaw() *call {
 		return nil
 	}
 	return s.raws[0]
-}
-
-// Asking says whether bytes that are sent expect a response.
-type Asking uint8
-
-const (
-	// AsksUnclearly means bytes that are not a message. JSON-RPC requires an
-	// error response with the id null, which many servers do not send.
-	AsksUnclearly Asking = iota
-	// AsksAnswer means a request.
-	AsksAnswer
-	// AsksNothing means a notification or a response.
-	AsksNothing
-)
-
-// Asks says whether bytes that are sent as they stand ask for an answer.
-func Asks(raw []byte) Asking {
-	raw = trimSpace(raw)
-	sc := NewScanner()
-	switch err := sc.Scan(raw); {
-	case len(raw) > 0 && raw[0] == '[':
-		return AsksAnswer // a batch
-	case err != nil:
-		for line := range bytes.Lines(raw) { // stdio takes each line for a message
-			if len(line) < len(raw) && Asks(line) == AsksAnswer {
-				return AsksAnswer
-			}
-		}
-		return AsksUnclearly
-	case sc.Has&(HasID|HasMethod) == HasID|HasMethod:
-		return AsksAnswer
-	case sc.Has&HasMethod != 0 || sc.IsResponse():
-		return AsksNothing
-	}
-	return AsksUnclearly
 }
 
 func now() time.Time { return time.Now() }

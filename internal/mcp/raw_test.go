@@ -9,22 +9,24 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mcpserver"
 )
 
 func TestAsks(t *testing.T) {
-	for raw, want := range map[string]mcp.Asking{
-		`{"jsonrpc":"2.0","id":"a","method":"ping"}`:                    mcp.AsksAnswer,
-		`[{"jsonrpc":"2.0","id":5,"method":"ping"}]`:                    mcp.AsksAnswer,
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n": mcp.AsksNothing,
-		`{"jsonrpc":"2.0","id":1,"result":{}}`:                          mcp.AsksNothing,
-		`{"jsonrpc":`:                                                   mcp.AsksUnclearly,
-		`{}`:                                                            mcp.AsksUnclearly,
-		`{"method":"x"}` + "\n" + `{"id":1,"method":"ping"}`:            mcp.AsksAnswer,
-		`{"method":"x"}` + "\n" + `{"method":"y"}`:                      mcp.AsksUnclearly,
-		``: mcp.AsksUnclearly,
+	for raw, want := range map[string]protocol.Asking{
+		`{"jsonrpc":"2.0","id":"a","method":"ping"}`:                    protocol.AsksAnswer,
+		`[{"jsonrpc":"2.0","id":5,"method":"ping"}]`:                    protocol.AsksAnswer,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n": protocol.AsksNothing,
+		`{"jsonrpc":"2.0","id":1,"result":{}}`:                          protocol.AsksNothing,
+		`{"jsonrpc":`:                                                   protocol.AsksUnclearly,
+		`{}`:                                                            protocol.AsksUnclearly,
+		`{"method":"x"}` + "\n" + `{"id":1,"method":"ping"}`:            protocol.AsksAnswer,
+		`{"method":"x"}` + "\n" + `{"method":"y"}`:                      protocol.AsksUnclearly,
+		``: protocol.AsksUnclearly,
 	} {
-		if got := mcp.Asks([]byte(raw)); got != want {
+		if got := protocol.Asks([]byte(raw)); got != want {
 			t.Errorf("%s: %v, want %v", raw, got, want)
 		}
 	}
@@ -46,7 +48,7 @@ func TestSendRaw(t *testing.T) {
 		{name: "batch", send: `[{"jsonrpc":"2.0","id":5,"method":"ping"}]`, answer: `[{"jsonrpc":"2.0","id":5,"result":{}}]`, response: `[{"jsonrpc":"2.0","id":5,"result":{}}]`},
 		{
 			name: "notification first", send: `{"jsonrpc":"2.0","id":5,"method":"ping"}`,
-			answer: `{"jsonrpc":"2.0","method":"notifications/x"}` + "\nnoise\n" + `{"jsonrpc":"2.0","id":5,"result":{}}`, result: "{}", session: mcp.StrayOutput,
+			answer: `{"jsonrpc":"2.0","method":"notifications/x"}` + "\nnoise\n" + `{"jsonrpc":"2.0","id":5,"result":{}}`, result: "{}", session: protocol.StrayOutput,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -98,7 +100,7 @@ func TestNotificationFlood(t *testing.T) {
 	const n = 200_000
 	line := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 200) + `"}}`
 	chunk := strings.Repeat(line+"\n", 100)
-	s := scripted(t, mcp.Options{Limits: mcp.Limits{During: 1 << 20}}, func(p *peer) {
+	s := scripted(t, mcp.Options{Limits: wire.Limits{During: 1 << 20}}, func(p *peer) {
 		id := idOf([]byte(p.read()))
 		for range n / 100 {
 			p.rw.Write([]byte(chunk))
@@ -148,7 +150,7 @@ func TestParse(t *testing.T) {
 	})
 	x := s.Do(within(t, 5*time.Second), mcp.Call{Method: "tools/call"})
 	v, vs, err := x.Parse(jsonv.Options{})
-	if err != nil || v.Lookup("result", "a", "b").Literal() != "2" || kinds(vs) != mcp.DuplicateKey+","+mcp.LoneSurrogate || vs[0].ID != x.ID {
+	if err != nil || v.Lookup("result", "a", "b").Literal() != "2" || kinds(vs) != protocol.DuplicateKey+","+protocol.LoneSurrogate || vs[0].ID != x.ID {
 		t.Errorf("%v %v %v", v, vs, err)
 	}
 }

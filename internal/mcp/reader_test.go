@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mcpserver"
 )
 
@@ -41,9 +43,9 @@ func osPipes(t *testing.T, deadlines bool, h mcpserver.HandlerFunc) *mcp.Session
 		downW.Close()
 		upR.Close()
 	}()
-	tr := mcp.NewStream(downR, upW, mcp.Limits{})
+	tr := wire.NewStream(downR, upW, wire.Limits{})
 	if !deadlines {
-		tr = mcp.NewStream(noDeadline{downR}, noDeadlineW{upW}, mcp.Limits{})
+		tr = wire.NewStream(noDeadline{downR}, noDeadlineW{upW}, wire.Limits{})
 	}
 	s, err := mcp.Open(t.Context(), tr, mcp.Options{})
 	if err != nil {
@@ -166,9 +168,9 @@ func TestReadersEnd(t *testing.T) {
 	eachReader(t, func(t *testing.T, deadlines bool) {
 		downR, downW, _ := os.Pipe()
 		upR, upW, _ := os.Pipe()
-		tr := mcp.NewStream(downR, upW, mcp.Limits{})
+		tr := wire.NewStream(downR, upW, wire.Limits{})
 		if !deadlines {
-			tr = mcp.NewStream(noDeadline{downR}, noDeadlineW{upW}, mcp.Limits{})
+			tr = wire.NewStream(noDeadline{downR}, noDeadlineW{upW}, wire.Limits{})
 		}
 		go func() { // not before the request: an answer to nothing is none
 			_, _ = bufio.NewReader(upR).ReadString('\n')
@@ -184,7 +186,7 @@ func TestReadersEnd(t *testing.T) {
 		case <-time.After(5 * time.Second):
 			t.Fatal("still open")
 		}
-		if vs := s.TakeViolations(); kinds(vs) != mcp.PartialLine {
+		if vs := s.TakeViolations(); kinds(vs) != protocol.PartialLine {
 			t.Error(vs)
 		}
 		if s.Alive() || s.Err() == nil {

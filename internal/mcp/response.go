@@ -6,32 +6,34 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // message reads one valid JSON object whose members stand in s.in.scan.
-func (s *Session) message(raw []byte, f Frame) {
+func (s *Session) message(raw []byte, f wire.Frame) {
 	e := &s.in.scan.Envelope
 	s.silent = false
-	if e.Has&^HasVersion == 0 || e.Has&(HasMethod|HasResult|HasError|HasID) == 0 {
+	if e.Has&^protocol.HasVersion == 0 || e.Has&(protocol.HasMethod|protocol.HasResult|protocol.HasError|protocol.HasID) == 0 {
 		s.stray(raw, f)
 		s.settle("", nil)
 		return
 	}
-	if e.Has&HasVersion == 0 {
-		s.flag(BadJSONRPC, `the message has no "jsonrpc" member`, raw, f)
-	} else if string(e.version) != `"2.0"` {
-		s.flag(BadJSONRPC, `"jsonrpc" is `+Excerpt(e.version)+`, not "2.0"`, raw, f)
+	if e.Has&protocol.HasVersion == 0 {
+		s.flag(protocol.BadJSONRPC, `the message has no "jsonrpc" member`, raw, f)
+	} else if string(e.Version) != `"2.0"` {
+		s.flag(protocol.BadJSONRPC, `"jsonrpc" is `+protocol.Excerpt(e.Version)+`, not "2.0"`, raw, f)
 	}
-	if e.twice != 0 {
-		s.flag(DuplicateKey, "the message has "+memberNames(e.twice)+" twice", raw, f)
+	if e.Duplicate != 0 {
+		s.flag(protocol.DuplicateKey, "the message has "+e.Duplicate.String()+" twice", raw, f)
 	}
 	switch {
-	case e.Has&HasMethod == 0:
+	case e.Has&protocol.HasMethod == 0:
 		s.response(raw, e, f)
 	case e.IsResponse() && s.answers(e):
-		s.flag(BadMessage, `an answer with a "method" member`, raw, f)
+		s.flag(protocol.BadMessage, `an answer with a "method" member`, raw, f)
 		s.response(raw, e, f)
-	case e.Has&HasID != 0:
+	case e.Has&protocol.HasID != 0:
 		s.in.flagDeep(s, raw, f)
 		s.request(raw, e, f)
 	default:
@@ -41,13 +43,13 @@ func (s *Session) message(raw []byte, f Frame) {
 }
 
 // answers reports whether the id is that of a call in flight.
-func (s *Session) answers(e *Envelope) bool {
+func (s *Session) answers(e *protocol.Envelope) bool {
 	n, ok := ownID(e.ID)
 	return ok && s.pending[n] != nil
 }
 
 // response files an answer with its call, or says why there is none.
-func (s *Session) response(raw []byte, e *Envelope, f Frame) {
+func (s *Session) response(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	if k := s.rawWaiter(e.ID); k != nil {
 		s.answer(k, raw, e, f)
 		return
@@ -68,19 +70,19 @@ func (s *Session) response(raw []byte, e *Envelope, f Frame) {
 }
 
 // noCall deals with an answer to an id that could be ours and waits no more.
-func (s *Session) noCall(n int64, raw []byte, e *Envelope, f Frame) {
+func (s *Session) noCall(n int64, raw []byte, e *protocol.Envelope, f wire.Frame) {
 	switch {
 	case s.late.take(n):
 		// The call was given up: an answer that crossed that is no violation.
 	case s.gave(n):
-		s.flag(DuplicateID, "a second answer to id "+idText(n), raw, f)
+		s.flag(protocol.DuplicateID, "a second answer to id "+idText(n), raw, f)
 	case s.anyRaw() != nil:
 		s.answer(s.anyRaw(), raw, e, f)
 		return
 	case s.sent.Load() == 0:
-		s.flag(EarlyAnswer, "an answer to id "+idText(n)+" before any request was sent", raw, f)
+		s.flag(protocol.EarlyAnswer, "an answer to id "+idText(n)+" before any request was sent", raw, f)
 	default:
-		s.flag(UnknownID, "an answer to id "+idText(n)+", which was never sent", raw, f)
+		s.flag(protocol.UnknownID, "an answer to id "+idText(n)+", which was never sent", raw, f)
 	}
 	id := ""
 	var k *call
@@ -101,35 +103,35 @@ func (s *Session) justDone(n int64) *call {
 }
 
 // oddID deals with an answer whose id is none that we write.
-func (s *Session) oddID(raw []byte, e *Envelope, f Frame) {
+func (s *Session) oddID(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	var k *call
 	n, ok := evidentID(e.ID)
 	if ok {
 		k = s.pending[n]
 	}
-	kind, msg := UnknownID, "an answer to id "+Excerpt(e.ID)+", which was never sent"
-	switch t := KindOf(e.ID); {
+	kind, msg := protocol.UnknownID, "an answer to id "+protocol.Excerpt(e.ID)+", which was never sent"
+	switch t := protocol.KindOf(e.ID); {
 	case s.sent.Load() == 0:
-		kind, msg = EarlyAnswer, "an answer before any request was sent"
-	case e.Has&HasID == 0:
-		kind, msg = MissingID, "an answer without an id"
+		kind, msg = protocol.EarlyAnswer, "an answer before any request was sent"
+	case e.Has&protocol.HasID == 0:
+		kind, msg = protocol.MissingID, "an answer without an id"
 	case t == jsonv.KindNull:
-		kind, msg = NullID, "an answer with the id null"
+		kind, msg = protocol.NullID, "an answer with the id null"
 	case ok && s.gave(n):
-		kind, msg = IDType, fmt.Sprintf("the id is %s, the request had %d", Excerpt(e.ID), n)
+		kind, msg = protocol.IDType, fmt.Sprintf("the id is %s, the request had %d", protocol.Excerpt(e.ID), n)
 	case t == jsonv.KindNumber && bytes.ContainsAny(e.ID, ".eE"), t != jsonv.KindNumber && t != jsonv.KindString:
-		kind, msg = IDType, "the id is "+Excerpt(e.ID)+", not a string or an integer"
+		kind, msg = protocol.IDType, "the id is "+protocol.Excerpt(e.ID)+", not a string or an integer"
 	}
 	s.flag(kind, msg, raw, f)
 	if k != nil {
 		s.answer(k, raw, e, f)
 		return
 	}
-	if kind == MissingID || kind == NullID {
+	if kind == protocol.MissingID || kind == protocol.NullID {
 		s.orphan(raw, f)
 	}
 	id := ""
-	if ok && kind == IDType && s.gave(n) {
+	if ok && kind == protocol.IDType && s.gave(n) {
 		id, k = idText(n), s.justDone(n)
 		s.late.take(n)
 	}
@@ -142,7 +144,7 @@ const orphanGrace = 500 * time.Millisecond
 // orphan remembers an answer that names no call. When exactly one call is in
 // flight and gets no other answer within a grace, this one was meant for it:
 // better that than to wait for the timeout.
-func (s *Session) orphan(raw []byte, f Frame) {
+func (s *Session) orphan(raw []byte, f wire.Frame) {
 	if len(s.pending) != 1 || s.in.early != nil {
 		return
 	}
@@ -163,21 +165,21 @@ func (s *Session) orphan(raw []byte, f Frame) {
 }
 
 // answer completes a call.
-func (s *Session) answer(k *call, raw []byte, e *Envelope, f Frame) {
+func (s *Session) answer(k *call, raw []byte, e *protocol.Envelope, f wire.Frame) {
 	x := k.x
 	x.Response = raw
-	if s.lim.tooMany(raw) {
-		x.Cause = &ValuesError{Method: x.Method, Limit: s.lim.Values}
+	if s.lim.TooManyValues(raw) {
+		x.Cause = &TooManyValuesError{Method: x.Method, Limit: s.lim.Values}
 		s.settle(x.ID, k)
 		s.complete(k, f.At)
 		return
 	}
-	if e.Has&HasResult != 0 {
+	if e.Has&protocol.HasResult != 0 {
 		x.Result = e.Result
 	}
-	if e.Has&HasError != 0 && KindOf(e.Err) != jsonv.KindNull {
+	if e.Has&protocol.HasError != 0 && protocol.KindOf(e.Err) != jsonv.KindNull {
 		x.Error = e.Err
-		if e.Has&HasResult != 0 && KindOf(e.Result) == jsonv.KindNull {
+		if e.Has&protocol.HasResult != 0 && protocol.KindOf(e.Result) == jsonv.KindNull {
 			x.Result = nil
 		}
 	}
@@ -187,40 +189,40 @@ func (s *Session) answer(k *call, raw []byte, e *Envelope, f Frame) {
 }
 
 // checkAnswer notes what is wrong with the result and the error of an answer.
-func (s *Session) checkAnswer(x *Exchange, e *Envelope, f Frame) {
-	switch both := HasResult | HasError; e.Has & both {
+func (s *Session) checkAnswer(x *Exchange, e *protocol.Envelope, f wire.Frame) {
+	switch both := protocol.HasResult | protocol.HasError; e.Has & both {
 	case both:
-		s.flag(ResultAndError, resultAndError(e), x.Response, f)
+		s.flag(protocol.ResultAndError, resultAndError(e), x.Response, f)
 	case 0:
-		s.flag(NoResult, "an answer with neither a result nor an error", x.Response, f)
-		x.Cause = &ProtocolError{x.Method, NoResult, "the answer has neither a result nor an error"}
+		s.flag(protocol.NoResult, "an answer with neither a result nor an error", x.Response, f)
+		x.Cause = &wire.ProtocolError{Method: x.Method, Kind: protocol.NoResult, Msg: "the answer has neither a result nor an error"}
 		return
 	}
 	if x.Error != nil {
 		if msg := errorFault(x.Error); msg != "" {
-			s.flag(BadError, msg, x.Error, f)
+			s.flag(protocol.BadError, msg, x.Error, f)
 		}
-	} else if e.Has&HasResult == 0 {
-		s.flag(BadError, `"error" is null`, x.Response, f)
-		x.Cause = &ProtocolError{x.Method, BadError, "the answer's error is null and it has no result"}
+	} else if e.Has&protocol.HasResult == 0 {
+		s.flag(protocol.BadError, `"error" is null`, x.Response, f)
+		x.Cause = &wire.ProtocolError{Method: x.Method, Kind: protocol.BadError, Msg: "the answer's error is null and it has no result"}
 	}
 	if x.Result == nil {
 		return
 	}
-	if KindOf(x.Result) != jsonv.KindObject {
-		s.flag(BadResult, "the result is "+KindOf(x.Result).WithArticle()+", not an object", x.Result, f)
+	if protocol.KindOf(x.Result) != jsonv.KindObject {
+		s.flag(protocol.BadResult, "the result is "+protocol.KindOf(x.Result).WithArticle()+", not an object", x.Result, f)
 		return
 	}
 	if msg := s.resultTypeFault(x); msg != "" {
-		s.flag(ResultType, msg, x.Result, f)
+		s.flag(protocol.ResultType, msg, x.Result, f)
 	}
 }
 
-func resultAndError(e *Envelope) string {
+func resultAndError(e *protocol.Envelope) string {
 	switch {
-	case KindOf(e.Err) == jsonv.KindNull:
+	case protocol.KindOf(e.Err) == jsonv.KindNull:
 		return `"error": null beside a result`
-	case KindOf(e.Result) == jsonv.KindNull:
+	case protocol.KindOf(e.Result) == jsonv.KindNull:
 		return `"result": null beside an error`
 	}
 	return "an answer with both a result and an error"
@@ -228,8 +230,8 @@ func resultAndError(e *Envelope) string {
 
 // errorFault says what is wrong with an error member (JSON-RPC 2.0 section 5.1).
 func errorFault(raw []byte) string {
-	if KindOf(raw) != jsonv.KindObject {
-		return "the error is " + KindOf(raw).WithArticle() + ", not an object"
+	if protocol.KindOf(raw) != jsonv.KindObject {
+		return "the error is " + protocol.KindOf(raw).WithArticle() + ", not an object"
 	}
 	var code, message []byte
 	_ = jsonv.EachMember(raw, func(k string, val []byte) error {
@@ -244,12 +246,12 @@ func errorFault(raw []byte) string {
 	switch {
 	case code == nil:
 		return "the error has no code"
-	case !isInteger(code):
-		return "the error's code is " + Excerpt(code) + ", not an integer"
+	case !protocol.IsInteger(code):
+		return "the error's code is " + protocol.Excerpt(code) + ", not an integer"
 	case message == nil:
 		return "the error has no message"
-	case KindOf(message) != jsonv.KindString:
-		return "the error's message is " + KindOf(message).WithArticle() + ", not a string"
+	case protocol.KindOf(message) != jsonv.KindString:
+		return "the error's message is " + protocol.KindOf(message).WithArticle() + ", not a string"
 	}
 	return ""
 }

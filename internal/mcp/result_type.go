@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
 )
 
 // extTasks is the extension that has calls answered with a task.
@@ -20,13 +21,13 @@ func (s *Session) resultTypeFault(x *Exchange) string {
 	if !bytes.Contains(x.Result, resultTypeKey) {
 		return ""
 	}
-	t := MemberOf(x.Result, "resultType")
+	t := protocol.MemberOf(x.Result, "resultType")
 	switch string(t) {
 	case "", `"complete"`:
 		return ""
 	case `"input_required"`:
-		if d := s.dialect.Load(); d != nil && !d.Stateless {
-			return fmt.Sprintf("resultType is %s, which protocol revision %s does not have", Excerpt(t), d.Revision)
+		if d := s.version.Load(); d != nil && !d.Stateless {
+			return fmt.Sprintf("resultType is %s, which protocol revision %s does not have", protocol.Excerpt(t), d.Name)
 		}
 		return ""
 	case `"task"`:
@@ -35,7 +36,7 @@ func (s *Session) resultTypeFault(x *Exchange) string {
 		}
 		return `resultType is "task", and the request did not declare that the client knows tasks`
 	}
-	return "resultType is " + Excerpt(t)
+	return "resultType is " + protocol.Excerpt(t)
 }
 
 // knowsTasks reports whether the server may answer with a task.
@@ -48,10 +49,10 @@ func (s *Session) knowsTasks(x *Exchange) bool {
 // 2025-11-25), or declares that its sender knows them (the extension of
 // 2026-07-28).
 func (x *Exchange) AsksTask() bool {
-	params := MemberOf(x.Request, "params")
-	if KindOf(MemberOf(params, "task")) == jsonv.KindObject {
+	params := protocol.MemberOf(x.Request, "params")
+	if protocol.KindOf(protocol.MemberOf(params, "task")) == jsonv.KindObject {
 		return true
 	}
-	declared := MemberOf(MemberOf(MemberOf(params, "_meta"), MetaCapabilities), "extensions")
-	return MemberOf(declared, extTasks) != nil
+	declared := protocol.MemberOf(protocol.MemberOf(protocol.MemberOf(params, "_meta"), protocol.MetaCapabilities), "extensions")
+	return protocol.MemberOf(declared, extTasks) != nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 )
 
@@ -42,15 +43,15 @@ func TestResultTypeThatWasNotAskedFor(t *testing.T) {
 		params  string
 		want    string
 	}{
-		{"task", stateless(taskResult), jsonv.Value{}, `{"name":"t"}`, mcp.ResultType},
-		{"task, params without _meta of that", stateless(taskResult), jsonv.Value{}, `{"name":"t","_meta":{"a":1}}`, mcp.ResultType},
+		{"task", stateless(taskResult), jsonv.Value{}, `{"name":"t"}`, protocol.ResultType},
+		{"task, params without _meta of that", stateless(taskResult), jsonv.Value{}, `{"name":"t","_meta":{"a":1}}`, protocol.ResultType},
 		{"task, declared by the request", stateless(taskResult), jsonv.Value{}, `{"name":"t",` + knowsTasks + `}`, ""},
 		{"task, declared by the session", stateless(taskResult), extended, `{"name":"t"}`, ""},
-		{"task in a session", session(taskResult), jsonv.Value{}, `{"name":"t"}`, mcp.ResultType},
+		{"task in a session", session(taskResult), jsonv.Value{}, `{"name":"t"}`, protocol.ResultType},
 		{"task in a session that asked for it", session(taskResult), jsonv.Value{}, `{"name":"t","task":{"ttl":1}}`, ""},
-		{"input in a session", session(`{"resultType":"input_required","requestState":"s"}`), jsonv.Value{}, `{"name":"t"}`, mcp.ResultType},
+		{"input in a session", session(`{"resultType":"input_required","requestState":"s"}`), jsonv.Value{}, `{"name":"t"}`, protocol.ResultType},
 		{"complete in a session", session(`{"resultType":"complete","content":[]}`), jsonv.Value{}, `{"name":"t"}`, ""},
-		{"a number", stateless(`{"resultType":7}`), jsonv.Value{}, `{"name":"t"}`, mcp.ResultType},
+		{"a number", stateless(`{"resultType":7}`), jsonv.Value{}, `{"name":"t"}`, protocol.ResultType},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.open(mcp.Options{Capabilities: tt.declare})

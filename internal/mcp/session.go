@@ -10,24 +10,27 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 )
 
 // Session is one connection to a server that has been opened with [Open]. Its
 // methods may be used by several goroutines at a time.
 type Session struct {
-	t     Transport
-	await Awaiter // nil when the transport can't borrow the caller's goroutine
+	t     wire.Transport
+	await wire.Awaiter // nil when the transport can't borrow the caller's goroutine
+	http  *wire.HTTP   // nil for a stream
 	o     Options
-	lim   Limits
+	lim   wire.Limits
 
 	ctx  context.Context // ends with the session: the server's requests run under it
 	stop context.CancelFunc
 	wg   sync.WaitGroup // goroutines that answer the server
 
-	dialect atomic.Pointer[Dialect] // nil until the handshake is over
-	hello   *Exchange               // the handshake
-	calls   sync.Pool               // of *call
+	version atomic.Pointer[protocol.Version] // nil until the handshake is over
+	hello   *Exchange                        // the handshake
+	calls   sync.Pool                        // of *call
 	server  jsonv.Value
 
 	sending sync.RWMutex // held shared while a request is written; taken before mu
@@ -41,7 +44,7 @@ type Session struct {
 	asked   map[string]context.CancelFunc
 	closing bool
 	silent  bool // a call timed out, and no message has come since
-	closed  *ClosedError
+	closed  *wire.ClosedError
 	ended   chan struct{}
 
 	tools    toolTable
@@ -59,14 +62,15 @@ type Session struct {
 	log     violationLog
 }
 
-func newSession(t Transport, o Options) *Session {
+func newSession(t wire.Transport, o Options) *Session {
 	s := &Session{
 		t: t, o: o, lim: o.Limits.WithDefaults(), pending: map[int64]*call{},
 		asked: map[string]context.CancelFunc{}, ended: make(chan struct{}),
 	}
-	s.await, _ = t.(Awaiter)
+	s.await, _ = t.(wire.Awaiter)
+	s.http, _ = t.(*wire.HTTP)
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.in.scan = NewScanner()
+	s.in.scan = protocol.NewScanner()
 	s.log.limit = s.lim.Violations
 	s.repeats = s.idempotent
 	s.calls.New = func() any { return &call{ready: make(chan struct{}, 1)} }
@@ -76,13 +80,13 @@ func newSession(t Transport, o Options) *Session {
 // Protocol returns the revision both sides agreed on.
 func (s *Session) Protocol() string { return s.revision() }
 
-// Dialect returns the row of the revision both sides agreed on.
-func (s *Session) Dialect() Dialect { return *s.dialect.Load() }
+// ProtocolVersion returns the row of the revision both sides agreed on.
+func (s *Session) ProtocolVersion() protocol.Version { return *s.version.Load() }
 
 // revision is what was agreed on, "" before that.
 func (s *Session) revision() string {
-	if d := s.dialect.Load(); d != nil {
-		return d.Revision
+	if d := s.version.Load(); d != nil {
+		return d.Name
 	}
 	return ""
 }
@@ -98,7 +102,7 @@ func (s *Session) Handshake() *Exchange { return s.hello }
 func (s *Session) Stderr() *proc.Tail { return s.t.Facts().Stderr }
 
 // Facts says what is at the other end.
-func (s *Session) Facts() Facts { return s.t.Facts() }
+func (s *Session) Facts() wire.Facts { return s.t.Facts() }
 
 // Alive reports whether calls can still be answered.
 func (s *Session) Alive() bool {
@@ -123,12 +127,12 @@ func (s *Session) Err() error {
 // Do sends a request and waits for its answer, for the end of ctx, or for the
 // end of the session. It always returns an exchange.
 func (s *Session) Do(ctx context.Context, c Call) *Exchange {
-	d := s.dialect.Load()
+	d := s.version.Load()
 	if d != nil && d.Stateless {
 		return s.stateless(ctx, c, d)
 	}
 	x := s.once(ctx, c)
-	var lost *SessionLostError
+	var lost *wire.SessionLostError
 	if x.Cause == nil {
 		s.good.Add(1)
 		if c.Method == "tools/list" && !s.isStdio() {
@@ -153,8 +157,8 @@ func (s *Session) once(ctx context.Context, c Call) *Exchange {
 }
 
 // stateless sends a request of a stateless revision.
-func (s *Session) stateless(ctx context.Context, c Call, d *Dialect) *Exchange {
-	if c.Method == MethodListen && c.CancelAfter == 0 {
+func (s *Session) stateless(ctx context.Context, c Call, d *protocol.Version) *Exchange {
+	if c.Method == protocol.MethodListen && c.CancelAfter == 0 {
 		return s.listen(ctx, c)
 	}
 	x := s.rounds(ctx, c)
@@ -168,9 +172,9 @@ func (s *Session) stateless(ctx context.Context, c Call, d *Dialect) *Exchange {
 func (s *Session) finish(ctx context.Context, c Call, k *call, x *Exchange) {
 	revision := s.revision()
 	if c.as != nil {
-		revision = c.as.Revision
+		revision = c.as.Name
 	}
-	out := Outgoing{
+	out := wire.Outgoing{
 		Raw: x.Request, Method: c.Method, ID: x.ID, Params: c.Params, Header: c.Header, Protocol: revision, CancelAfter: c.CancelAfter,
 		Mirror: c.mirror, Idempotent: s.repeats,
 	}
@@ -193,14 +197,14 @@ func (s *Session) begin(c *Call, x *Exchange) (*call, error) {
 	x.ID = strconv.FormatInt(k.id, 10)
 	d := c.as
 	if d == nil {
-		d = s.dialect.Load()
+		d = s.version.Load()
 	}
 	if d != nil && d.Stateless {
 		sent := *c
 		sent.Params = s.withMeta(d, c.Params, c.LogLevel)
 		c = &sent
 	}
-	x.Request, k.token = AppendRequest(x.ID, c)
+	x.Request, k.token = protocol.AppendRequest(x.ID, c.Method, c.Params, c.ProgressToken)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed != nil || s.closing {
@@ -220,7 +224,7 @@ func (s *Session) closedErr() error {
 	if s.closed != nil {
 		return s.closed
 	}
-	return &ClosedError{Reason: "the session was closed", Ours: true}
+	return &wire.ClosedError{Reason: "the session was closed", Ours: true}
 }
 
 // answered waits until the call is complete, and completes it with its cause
@@ -281,7 +285,7 @@ func (s *Session) giveUp(k *call, cause error, tell bool) {
 	s.silent = s.silent || errors.As(cause, new(*TimeoutError))
 	s.mu.Unlock()
 	// A client must not cancel initialize (MCP 2025-11-25 cancellation).
-	if tell && k.raw == nil && k.x.Method != "initialize" && k.x.Method != MethodDiscover {
+	if tell && k.raw == nil && k.x.Method != "initialize" && k.x.Method != protocol.MethodDiscover {
 		s.cancel(k.x.ID, cause)
 	}
 }
@@ -319,28 +323,28 @@ func (s *Session) forget(k *call) {
 }
 
 // write sends a request and notes whether the server may have read any of it.
-func (s *Session) write(ctx context.Context, k *call, out Outgoing) error {
+func (s *Session) write(ctx context.Context, k *call, out wire.Outgoing) error {
 	if k.handed != nil {
 		defer k.handed()
 	}
 	s.sending.RLock()
 	defer s.sending.RUnlock()
 	err := s.t.Send(ctx, out)
-	var broken *BrokenError
+	var broken *wire.BrokenError
 	k.written = !errors.As(err, &broken) || broken.Partly
 	return err
 }
 
 // notSent completes a call whose request could not be written.
 func (s *Session) notSent(ctx context.Context, k *call, err error) {
-	var full *notReadError
+	var full *wire.NotReadError
 	if errors.As(err, &full) && ctx.Err() != nil {
 		s.giveUp(k, givenUp(ctx, k.x, true), false)
 		return
 	}
-	if errors.As(err, new(*BrokenError)) {
+	if errors.As(err, new(*wire.BrokenError)) {
 		// The server most likely died: its end says more than a broken pipe.
-		wait := time.NewTimer(exitWait + exitWait/2)
+		wait := time.NewTimer(wire.ExitWait + wire.ExitWait/2)
 		defer wait.Stop()
 		select {
 		case <-k.ready:
@@ -350,11 +354,11 @@ func (s *Session) notSent(ctx context.Context, k *call, err error) {
 			return
 		case <-wait.C:
 		}
-		why := &ClosedError{Reason: "the server closed its standard input", Err: err}
+		why := &wire.ClosedError{Reason: "the server closed its standard input", Err: err}
 		if tail := s.Stderr(); tail != nil {
-			why.Stderr = tail.Ends(stderrLines)
+			why.Stderr = tail.Ends(wire.StderrLines)
 		}
-		s.End(why)
+		s.OnEnd(why)
 		<-k.ready
 		return
 	}
@@ -369,18 +373,18 @@ func (s *Session) Notify(ctx context.Context, method string, params []byte) erro
 		return s.closedErr()
 	}
 	s.mu.Unlock()
-	out := Outgoing{Raw: AppendNotification(nil, method, params), Method: method, Params: params, Protocol: s.revision()}
+	out := wire.Outgoing{Raw: protocol.AppendNotification(nil, method, params), Method: method, Params: params, Protocol: s.revision()}
 	if err := s.t.Send(ctx, out); err != nil {
 		return &SendError{Method: method, Err: err}
 	}
 	return nil
 }
 
-// Hasten has Close send SIGTERM to the server's process soon after its input
+// SkipGrace has Close send SIGTERM to the server's process soon after its input
 // ended: nobody expects it to end by itself.
-func (s *Session) Hasten() {
-	if t, ok := s.t.(interface{ hasten() }); ok {
-		t.hasten()
+func (s *Session) SkipGrace() {
+	if t, ok := s.t.(*wire.Stdio); ok {
+		t.SkipGrace()
 	}
 }
 
@@ -391,10 +395,10 @@ func (s *Session) Close(ctx context.Context) proc.Stopped {
 	s.mu.Lock()
 	s.closing = true
 	if s.silent || s.closed != nil {
-		s.Hasten() // it has not answered, or answers no more: it is not waited for in vain
+		s.SkipGrace() // it has not answered, or answers no more: it is not waited for in vain
 	}
 	if s.closed == nil {
-		s.finishAll(&ClosedError{Reason: "the session was closed", Ours: true, InFlight: s.inFlight()})
+		s.finishAll(&wire.ClosedError{Reason: "the session was closed", Ours: true, InFlight: s.requestsInFlight()})
 		s.wake()
 	}
 	s.mu.Unlock()
@@ -407,28 +411,28 @@ func (s *Session) Close(ctx context.Context) proc.Stopped {
 
 // inFlight lists the calls in flight, oldest first, but for those that the
 // server never read. The caller holds mu.
-func (s *Session) inFlight() []InFlight {
+func (s *Session) requestsInFlight() []wire.InFlight {
 	ids := make([]int64, 0, len(s.pending))
 	for id := range s.pending {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	out := make([]InFlight, 0, len(ids)+len(s.raws))
+	out := make([]wire.InFlight, 0, len(ids)+len(s.raws))
 	for _, id := range ids {
 		if k := s.pending[id]; !k.x.Unread {
-			out = append(out, InFlight{k.x.Method, idText(id)})
+			out = append(out, wire.InFlight{Method: k.x.Method, ID: idText(id)})
 		}
 	}
 	for _, k := range s.raws {
 		if !k.x.Unread {
-			out = append(out, InFlight{"raw", k.x.ID})
+			out = append(out, wire.InFlight{Method: "raw", ID: k.x.ID})
 		}
 	}
 	return out
 }
 
 // finishAll completes every call in flight without an answer. The caller holds mu.
-func (s *Session) finishAll(why *ClosedError) {
+func (s *Session) finishAll(why *wire.ClosedError) {
 	now := time.Now()
 	end := func(k *call) {
 		k.x.Cause = why

@@ -4,34 +4,39 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 )
 
 // inert is a transport that sends nowhere; frames are put into the session.
 type inert struct{ early []string }
 
-func (t *inert) Start(sink Sink) error {
+func (t *inert) Start(sink wire.Receiver) error {
 	for _, l := range t.early {
-		sink.Frame(Frame{Dir: FromServer, Raw: []byte(l), At: time.Now()})
+		sink.OnFrame(wire.Frame{Dir: wire.FromServer, Raw: []byte(l), At: time.Now()})
 	}
-	sink.Flush()
+	sink.OnDrained()
 	return nil
 }
-func (*inert) Send(context.Context, Outgoing) error { return nil }
-func (*inert) Close(context.Context) proc.Stopped   { return proc.Stopped{} }
-func (*inert) Facts() Facts                         { return Facts{Kind: "inert"} }
+
+func (*inert) Send(context.Context, wire.Outgoing) error { return nil }
+
+func (*inert) Close(context.Context) proc.Stopped { return proc.Stopped{} }
+
+func (*inert) Facts() wire.Facts { return wire.Facts{Kind: "inert"} }
 
 func TestEarlyAnswer(t *testing.T) {
 	for _, line := range []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":"x","result":{}}`, `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}`} {
 		_, err := Open(t.Context(), &inert{early: []string{line}}, Options{ConnectTimeout: 10 * time.Millisecond})
-		open, ok := err.(*OpenError)
-		if !ok || len(open.Violations) != 1 || open.Violations[0].Kind != EarlyAnswer {
+		open, ok := err.(*wire.OpenError)
+		if !ok || len(open.Violations) != 1 || open.Violations[0].Kind != protocol.EarlyAnswer {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
@@ -69,20 +74,19 @@ func FuzzSession(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte, limit uint8) {
 		in = ourIDs(in)
-		s := newSession(&inert{}, Options{Limits: Limits{Violations: 50, DuringCount: 20, Requests: 4}})
+		s := newSession(&inert{}, Options{Limits: wire.Limits{Violations: 50, DuringCount: 20, Requests: 4}})
 		if limit%2 == 0 {
-			s.dialect.Store(&dialects[3])
+			batches, _ := protocol.FindVersion("2025-03-26")
+			s.version.Store(batches)
 		}
 		ks := []*call{waiting(s, "tools/call"), waiting(s, "tools/list")}
 		xs := []*Exchange{ks[0].x, ks[1].x}
-		data := bytes.Clone(in)
-		lines := NewLineReader(&pieces{data, 7}, int(limit)+20, 1<<20)
+		lines := wire.NewLineReader(iotest.OneByteReader(bytes.NewReader(in)), int(limit)+20, 1<<20)
 		for err := error(nil); err == nil; {
-			err = lines.ReadLines(s)
-			clear(lines.buf[:lines.r]) // consumed bytes are the reader's: nobody may look at them
+			err = lines.ReadLines(overwriting{s})
 		}
-		s.Flush()
-		s.End(&ClosedError{Reason: "end"})
+		s.OnDrained()
+		s.OnEnd(&wire.ClosedError{Reason: "end"})
 		for i, k := range ks {
 			select {
 			case <-k.ready:
@@ -96,6 +100,17 @@ func FuzzSession(f *testing.F) {
 		}
 		s.wg.Wait()
 	})
+}
+
+// overwriting overwrites each frame that the session did not keep.
+type overwriting struct{ *Session }
+
+func (o overwriting) OnFrame(f wire.Frame) bool {
+	kept := o.Session.OnFrame(f)
+	if !kept {
+		clear(f.Raw)
+	}
+	return kept
 }
 
 func check(t *testing.T, in []byte, x *Exchange) {
@@ -116,95 +131,12 @@ func check(t *testing.T, in []byte, x *Exchange) {
 	}
 }
 
-func checkViolation(t *testing.T, v Violation) {
-	if !slices.ContainsFunc(ViolationKinds, func(k ViolationKind) bool { return k.Name == v.Kind }) {
+func checkViolation(t *testing.T, v protocol.Violation) {
+	if !slices.ContainsFunc(protocol.ViolationKinds, func(k protocol.ViolationKind) bool { return k.Name == v.Kind }) {
 		t.Errorf("kind %q", v.Kind)
 	}
-	if v.Msg == "" || len(v.Excerpt) > maxExcerpt || strings.ContainsAny(v.Excerpt, "\n\x00\x1b") {
+	if v.Msg == "" || len(v.Excerpt) > protocol.MaxExcerpt || strings.ContainsAny(v.Excerpt, "\n\x00\x1b") {
 		t.Errorf("violation %+v", v)
-	}
-}
-
-// The envelope scan agrees with encoding/json on every object.
-func FuzzEnvelope(f *testing.F) {
-	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"a":[1,"x",null]}}`))
-	f.Add([]byte(`{"id":"a","id":3,"error":{},"method":"\u006d","params":[]}`))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		s := NewScanner()
-		err := s.Scan(raw)
-		var want map[string]json.RawMessage
-		if e := json.Unmarshal(raw, &want); e != nil || want == nil {
-			if err == nil && e != nil && !strings.Contains(e.Error(), "exceeded max depth") {
-				t.Errorf("scanned what encoding/json refuses: %v", e)
-			}
-			return
-		}
-		if err != nil {
-			if !strings.Contains(err.Error(), "deep") {
-				t.Fatalf("refused: %v", err)
-			}
-			return
-		}
-		for name, got := range map[string][]byte{"jsonrpc": s.version, "id": s.ID, "method": s.Method, "params": s.Params, "result": s.Result, "error": s.Err} {
-			if !bytes.Equal(bytes.TrimSpace(want[name]), got) {
-				t.Errorf("%s: %q, want %q", name, got, want[name])
-			}
-		}
-	})
-}
-
-func TestExcerpt(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain": "plain", "a\tb\r\n": `a\tb\r\n`, "\x1b[0m\x00\x7f": `\x1b[0m\x00\x7f`, "é\u202e\u200b": `é\u202e\u200b`,
-		"\xff\xfe": `\xff\xfe`, `a\nb`: `a\\nb`, strings.Repeat("x", 200): strings.Repeat("x", 200),
-		strings.Repeat("x", 201): strings.Repeat("x", 197) + "…", strings.Repeat("é", 150): strings.Repeat("é", 98) + "…",
-	} {
-		if got := Excerpt([]byte(in)); got != want {
-			t.Errorf("%q: got %s, want %s", in, got, want)
-		}
-	}
-}
-
-func TestViolationKindsAreClosed(t *testing.T) {
-	seen := map[string]bool{}
-	for _, k := range ViolationKinds {
-		if seen[k.Name] || k.Doc == "" || k.Since == "" {
-			t.Errorf("row %+v", k)
-		}
-		seen[k.Name] = true
-	}
-}
-
-// slowPipe takes a few bytes at a time and then blocks until it is let go.
-type slowPipe struct {
-	io.Writer
-	gate chan struct{}
-}
-
-func (p *slowPipe) Write(b []byte) (int, error) {
-	<-p.gate
-	return p.Writer.Write(b)
-}
-
-// A line that was begun is completed before the next, whatever becomes of its sender.
-func TestWriterCompletesLines(t *testing.T) {
-	var out bytes.Buffer
-	p := &slowPipe{&out, make(chan struct{})}
-	l := NewLineWriter(p)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	if err := l.WriteLine(ctx, []byte("first")); err == nil || out.Len() > 0 {
-		t.Error(err)
-	}
-	if err := l.WriteLine(ctx, []byte("never")); err == nil {
-		t.Error("written")
-	}
-	close(p.gate)
-	if err := l.WriteLine(t.Context(), []byte("second")); err != nil {
-		t.Error(err)
-	}
-	if out.String() != "first\nsecond\n" {
-		t.Errorf("%q", out.String())
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 func TestTimeout(t *testing.T) {
@@ -45,7 +47,7 @@ func TestTimeout(t *testing.T) {
 			t.Errorf("sent %s", got[0])
 		}
 		// The first late answer is none; the same once more is a second answer.
-		if vs := s.TakeViolations(); kinds(vs) != mcp.DuplicateID || vs[0].ID != mcp.ID(2) {
+		if vs := s.TakeViolations(); kinds(vs) != protocol.DuplicateID || vs[0].ID != mcp.ID(2) {
 			t.Error(vs)
 		}
 	})
@@ -78,13 +80,13 @@ func TestCancel(t *testing.T) {
 
 func TestConnectTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tr, rw := mcp.NewPipe()
+		tr, rw := wire.NewPipe()
 		go func() {
 			rw.Write([]byte("Loading model...\n"))
 		}()
 		start := time.Now()
 		_, err := mcp.Open(t.Context(), tr, mcp.Options{})
-		var open *mcp.OpenError
+		var open *wire.OpenError
 		if !errors.As(err, &open) || open.Phase != "initialize" || time.Since(start) < time.Minute {
 			t.Fatalf("%v after %s", err, time.Since(start))
 		}
@@ -113,7 +115,7 @@ func TestOrphanAnswer(t *testing.T) {
 		if e := x.RPCError(); e == nil || e.Code != -32603 {
 			t.Errorf("%v %v", x.Cause, e)
 		}
-		if vs := s.TakeViolations(); kinds(vs) != mcp.NullID {
+		if vs := s.TakeViolations(); kinds(vs) != protocol.NullID {
 			t.Error(vs)
 		}
 	})
@@ -144,7 +146,7 @@ func TestWait(t *testing.T) {
 		if err == nil || err.Error() != "waiting for notifications/a timed out after 100ms (limit: timeout 100ms)" {
 			t.Errorf("%v", err)
 		}
-		if _, err = s.Wait(t.Context(), "notifications/a", s.Mark()); !errors.As(err, new(*mcp.ClosedError)) {
+		if _, err = s.Wait(t.Context(), "notifications/a", s.Mark()); !errors.As(err, new(*wire.ClosedError)) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -153,7 +155,7 @@ func TestWait(t *testing.T) {
 func TestAnswererEndsWithClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := false
-		s := scripted(t, mcp.Options{Answer: func(ctx context.Context, _ string, _ []byte) ([]byte, *mcp.RPCError) {
+		s := scripted(t, mcp.Options{Answer: func(ctx context.Context, _ string, _ []byte) ([]byte, *protocol.RPCError) {
 			<-ctx.Done()
 			ended = true
 			return nil, nil
@@ -175,10 +177,10 @@ func TestAnswererEndsWithClose(t *testing.T) {
 		if methods(x.During) != "request roots/list" {
 			t.Errorf("during %s", methods(x.During))
 		}
-		if x := s.Do(t.Context(), mcp.Call{Method: "ping"}); !errors.As(x.Cause, new(*mcp.ClosedError)) {
+		if x := s.Do(t.Context(), mcp.Call{Method: "ping"}); !errors.As(x.Cause, new(*wire.ClosedError)) {
 			t.Error(x.Cause)
 		}
-		if err := s.Notify(t.Context(), "n", nil); !errors.As(err, new(*mcp.ClosedError)) {
+		if err := s.Notify(t.Context(), "n", nil); !errors.As(err, new(*wire.ClosedError)) {
 			t.Error(err)
 		}
 	})

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 )
 
 // TestUnread: a call to a server that ended right after its last answer is
 // known to have been read by nobody.
 func TestUnread(t *testing.T) {
 	for range 20 {
-		s, err := mcp.Open(t.Context(), start(t, "answer-then-exit", mcp.Limits{}), mcp.Options{})
+		s, err := mcp.Open(t.Context(), start(t, "answer-then-exit", wire.Limits{}), mcp.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 )
 
 // Handler is the behaviour of a server. Requests are handled each on its own
@@ -24,32 +24,32 @@ type HandlerFunc func(ctx context.Context, req *Request) *Reply
 // Handle calls f.
 func (f HandlerFunc) Handle(ctx context.Context, req *Request) *Reply { return f(ctx, req) }
 
-// Speaker is a [Handler] that says which protocol revisions it speaks, newest
+// VersionedHandler is a [Handler] that says which protocol revisions it speaks, newest
 // first. One that does not say speaks those of sessions over stdio, and all of
 // them over HTTP.
-type Speaker interface {
+type VersionedHandler interface {
 	Handler
-	Revisions() []string
+	Versions() []string
 }
 
-// Schemer is a [Handler] that knows the input schemas of its tools, absent for
+// SchemaProvider is a [Handler] that knows the input schemas of its tools, absent for
 // a tool that it does not have. The HTTP server asks it which arguments of a
 // call are repeated in headers.
-type Schemer interface {
+type SchemaProvider interface {
 	Handler
 	InputSchema(tool string) jsonv.Value
 }
 
-// Admitter is a [Handler] that is shown each request before it is handled, in
+// RequestFilter is a [Handler] that is shown each request before it is handled, in
 // the order in which they come. One that it does not admit is never answered.
 // It must not block.
-type Admitter interface {
+type RequestFilter interface {
 	Handler
 	Admit(req *Request) bool
 }
 
 func admits(h Handler, req *Request) bool {
-	a, ok := h.(Admitter)
+	a, ok := h.(RequestFilter)
 	return !ok || a.Admit(req)
 }
 
@@ -62,12 +62,12 @@ type Request struct {
 	Notification bool
 	Caller       *Caller // who asks, for a request that belongs to no session; else nil
 
-	conn link
+	conn peer
 }
 
 // Caller is what a request of a stateless revision says of its sender.
 type Caller struct {
-	Revision     string
+	Version      string
 	Client       jsonv.Value // clientInfo, absent when it says nothing
 	Capabilities jsonv.Value // an object
 	LogLevel     string      // "" when it wants no log messages
@@ -84,7 +84,7 @@ type Question struct {
 // the order Raw, Error, Result; a reply with none of them sends nothing.
 type Reply struct {
 	Result []byte // JSON text
-	Error  *mcp.RPCError
+	Error  *protocol.RPCError
 	Raw    []byte // bytes put on the wire as they stand, line ends included
 }
 
@@ -98,13 +98,13 @@ func (r *Reply) frame(id []byte) []byte {
 	case r.Error == nil && r.Result == nil:
 		return nil
 	}
-	raw, _ := mcp.AppendResponse(nil, id, r.Result, r.Error)
+	raw, _ := protocol.AppendResponse(nil, id, r.Result, r.Error)
 	return append(raw, '\n')
 }
 
 // Notify sends a notification to the client.
 func (r *Request) Notify(method string, params []byte) error {
-	return r.conn.notify(mcp.AppendNotification(nil, method, params))
+	return r.conn.notify(protocol.AppendNotification(nil, method, params))
 }
 
 // WriteRaw puts bytes on the wire as they stand, nothing added.
@@ -130,29 +130,29 @@ func (r *Request) AskAll(ctx context.Context, qs []Question) ([]jsonv.Value, err
 	return r.conn.askAll(ctx, qs)
 }
 
-// link is how a request reaches its client before it is answered.
-type link interface {
+// peer is how a request reaches its client before it is answered.
+type peer interface {
 	notify(raw []byte) error
 	writeRaw(b []byte) error
 	askAll(ctx context.Context, qs []Question) ([]jsonv.Value, error)
 }
 
-// asked is the answer of a client.
-type asked struct {
+// clientAnswer is the answer of a client.
+type clientAnswer struct {
 	result []byte
-	err    *mcp.RPCError
+	err    *protocol.RPCError
 }
 
-// asks are the requests of a server that wait for the client's answer.
-type asks struct {
+// clientRequests are the requests of a server that wait for the client's answer.
+type clientRequests struct {
 	mu     sync.Mutex
 	lastID int64
-	open   map[string]chan asked
+	open   map[string]chan clientAnswer
 	gone   bool
 }
 
 // askAll sends the questions, one after the other, and waits for all answers.
-func (a *asks) askAll(ctx context.Context, qs []Question, send func(context.Context, []byte) error) ([]jsonv.Value, error) {
+func (a *clientRequests) askAll(ctx context.Context, qs []Question, send func(context.Context, []byte) error) ([]jsonv.Value, error) {
 	waits := make([]func() (jsonv.Value, error), len(qs))
 	for i, q := range qs {
 		wait, err := a.ask(ctx, q, send)
@@ -177,8 +177,8 @@ func (a *asks) askAll(ctx context.Context, qs []Question, send func(context.Cont
 }
 
 // ask sends one question. wait returns its answer.
-func (a *asks) ask(ctx context.Context, q Question, send func(context.Context, []byte) error) (wait func() (jsonv.Value, error), err error) {
-	ch := make(chan asked, 1)
+func (a *clientRequests) ask(ctx context.Context, q Question, send func(context.Context, []byte) error) (wait func() (jsonv.Value, error), err error) {
+	ch := make(chan clientAnswer, 1)
 	a.mu.Lock()
 	if a.gone {
 		a.mu.Unlock()
@@ -187,11 +187,11 @@ func (a *asks) ask(ctx context.Context, q Question, send func(context.Context, [
 	a.lastID++
 	id := strconv.FormatInt(a.lastID, 10)
 	if a.open == nil {
-		a.open = map[string]chan asked{}
+		a.open = map[string]chan clientAnswer{}
 	}
 	a.open[id] = ch
 	a.mu.Unlock()
-	raw, _ := mcp.AppendRequest(id, &mcp.Call{Method: q.Method, Params: q.Params})
+	raw, _ := protocol.AppendRequest(id, q.Method, q.Params, false)
 	if err := send(ctx, raw); err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func (a *asks) ask(ctx context.Context, q Question, send func(context.Context, [
 }
 
 // answered passes the client's answer to the ask that waits for it.
-func (a *asks) answered(e *mcp.Envelope) {
+func (a *clientRequests) answered(e *protocol.Envelope) {
 	if !e.IsResponse() {
 		return
 	}
@@ -224,16 +224,16 @@ func (a *asks) answered(e *mcp.Envelope) {
 	defer a.mu.Unlock()
 	if ch := a.open[id]; ch != nil {
 		delete(a.open, id)
-		r := asked{result: e.Result}
-		if e.Has&mcp.HasError != 0 {
-			r.err = mcp.ParseRPCError(e.Err)
+		r := clientAnswer{result: e.Result}
+		if e.Has&protocol.HasError != 0 {
+			r.err = protocol.ParseRPCError(e.Err)
 		}
 		ch <- r
 	}
 }
 
 // hangUp ends what waits for an answer.
-func (a *asks) hangUp() {
+func (a *clientRequests) hangUp() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.gone = true

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mcpserver"
 )
 
@@ -19,7 +20,7 @@ const helloResult = `{"protocolVersion":"2025-11-25","capabilities":{},"serverIn
 // handled opens a session with a server made of a handler.
 func handled(t testing.TB, o mcp.Options, h mcpserver.HandlerFunc) *mcp.Session {
 	t.Helper()
-	tr, rw := mcp.NewPipe()
+	tr, rw := wire.NewPipe()
 	done := make(chan error, 1)
 	go func() {
 		err := mcpserver.ServeStdio(context.Background(), rw, rw, mcpserver.HandlerFunc(func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
@@ -62,7 +63,7 @@ func methods(ms []mcp.Message) string {
 // openHTTP opens a session over HTTP that ends with the test.
 func openHTTP(t testing.TB, url string, so mcp.Options) *mcp.Session {
 	t.Helper()
-	tr, err := mcp.NewHTTP(url, mcp.HTTPOptions{})
+	tr, err := wire.NewHTTP(url, wire.HTTPOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 	"sync"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // HTTPServer serves MCP over Streamable HTTP in both eras on one endpoint: with
@@ -36,9 +37,9 @@ type HTTPServer struct {
 func NewHTTPServer(handler func() Handler) *HTTPServer {
 	s := &HTTPServer{handler: handler, sessions: map[string]*webSession{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	revisions := mcp.Revisions()
-	if sp, ok := handler().(Speaker); ok {
-		revisions = sp.Revisions()
+	revisions := protocol.Versions()
+	if sp, ok := handler().(VersionedHandler); ok {
+		revisions = sp.Versions()
 	}
 	s.free = newStateless(s.ctx, handler, revisions)
 	s.session = s.free == nil || len(s.free.own()) < len(revisions)
@@ -55,7 +56,7 @@ func (s *HTTPServer) Close() {
 
 // webSession is one session that began with initialize.
 type webSession struct {
-	asks    asks
+	asks    clientRequests
 	handler Handler
 	ctx     context.Context
 	stop    context.CancelFunc
@@ -68,10 +69,10 @@ type webSession struct {
 // ServeHTTP handles one request of a client.
 func (s *HTTPServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if why := s.foreign(r); why != "" {
-		refuseHTTP(w, http.StatusForbidden, nil, mcp.CodeInvalidRequest, why, nil)
+		refuseHTTP(w, http.StatusForbidden, nil, protocol.CodeInvalidRequest, why, nil)
 		return
 	}
-	stateless := mcp.DialectOf(r.Header.Get("Mcp-Protocol-Version")).Stateless
+	stateless := protocol.VersionOf(r.Header.Get("Mcp-Protocol-Version")).Stateless
 	switch {
 	case r.Method == http.MethodPost:
 		s.post(w, r)
@@ -112,14 +113,14 @@ func (s *HTTPServer) near(host string) bool {
 func (s *HTTPServer) sessionOf(w http.ResponseWriter, r *http.Request) *webSession {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
-		refuseHTTP(w, http.StatusBadRequest, nil, mcp.CodeInvalidRequest, "Mcp-Session-Id is missing", nil)
+		refuseHTTP(w, http.StatusBadRequest, nil, protocol.CodeInvalidRequest, "Mcp-Session-Id is missing", nil)
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sess := s.sessions[id]
 	if sess == nil {
-		refuseHTTP(w, http.StatusNotFound, nil, mcp.CodeInvalidRequest, "Session not found", nil)
+		refuseHTTP(w, http.StatusNotFound, nil, protocol.CodeInvalidRequest, "Session not found", nil)
 	}
 	return sess
 }
@@ -143,7 +144,7 @@ func (s *HTTPServer) control(w http.ResponseWriter, r *http.Request, sess *webSe
 	}
 	sess.mu.Unlock()
 	if taken {
-		refuseHTTP(w, http.StatusConflict, nil, mcp.CodeInvalidRequest, "the session has a stream already", nil)
+		refuseHTTP(w, http.StatusConflict, nil, protocol.CodeInvalidRequest, "the session has a stream already", nil)
 		return
 	}
 	out.begin()
@@ -159,26 +160,26 @@ func (s *HTTPServer) control(w http.ResponseWriter, r *http.Request, sess *webSe
 
 // post handles one message.
 func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
-	limit := mcp.Limits{}.WithDefaults().Message
+	limit := wire.Limits{}.WithDefaults().Message
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(limit)))
 	if err != nil {
-		refuseHTTP(w, http.StatusRequestEntityTooLarge, nil, mcp.CodeInvalidRequest, "message over "+mcp.ByteSize(int64(limit)), nil)
+		refuseHTTP(w, http.StatusRequestEntityTooLarge, nil, protocol.CodeInvalidRequest, "message over "+wire.ByteSize(int64(limit)), nil)
 		return
 	}
-	sc := mcp.NewScanner()
+	sc := protocol.NewScanner()
 	if err := sc.Scan(raw); err != nil {
-		refuseHTTP(w, http.StatusBadRequest, nil, mcp.CodeParse, "Parse error: "+mcp.SyntaxText(err), nil)
+		refuseHTTP(w, http.StatusBadRequest, nil, protocol.CodeParse, "Parse error: "+protocol.SyntaxText(err), nil)
 		return
 	}
 	e := sc.Envelope
-	method := mcp.TextOf(e.Method)
-	if e.Has&mcp.HasMethod != 0 && (method == "" || e.Has&mcp.HasID != 0 && mcp.KindOf(e.ID) != jsonv.KindString && mcp.KindOf(e.ID) != jsonv.KindNumber) {
-		refuseHTTP(w, http.StatusBadRequest, nil, mcp.CodeInvalidRequest, "Invalid Request", nil)
+	method := protocol.TextOf(e.Method)
+	if e.Has&protocol.HasMethod != 0 && (method == "" || e.Has&protocol.HasID != 0 && protocol.KindOf(e.ID) != jsonv.KindString && protocol.KindOf(e.ID) != jsonv.KindNumber) {
+		refuseHTTP(w, http.StatusBadRequest, nil, protocol.CodeInvalidRequest, "Invalid Request", nil)
 		return
 	}
-	req := &Request{Method: method, ID: e.ID, Params: e.Params, Raw: raw, Notification: e.Has&mcp.HasID == 0}
-	stateless := mcp.DialectOf(r.Header.Get("Mcp-Protocol-Version")).Stateless
-	if s.free != nil && (!s.session || stateless || mcp.MemberOf(mcp.MemberOf(e.Params, "_meta"), mcp.MetaVersion) != nil) {
+	req := &Request{Method: method, ID: e.ID, Params: e.Params, Raw: raw, Notification: e.Has&protocol.HasID == 0}
+	stateless := protocol.VersionOf(r.Header.Get("Mcp-Protocol-Version")).Stateless
+	if s.free != nil && (!s.session || stateless || protocol.MemberOf(protocol.MemberOf(e.Params, "_meta"), protocol.MetaVersion) != nil) {
 		s.modern(w, r, req)
 		return
 	}
@@ -197,12 +198,12 @@ func (s *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 	case req.Notification:
 		if method == "notifications/cancelled" {
 			sess.mu.Lock()
-			if cancel := sess.running[string(mcp.MemberOf(e.Params, "requestId"))]; cancel != nil {
+			if cancel := sess.running[string(protocol.MemberOf(e.Params, "requestId"))]; cancel != nil {
 				cancel()
 			}
 			sess.mu.Unlock()
 		}
-		req.conn = &webLink{out: &eventOut{}, asks: &sess.asks}
+		req.conn = &httpPeer{out: &eventOut{}, asks: &sess.asks}
 		sess.handler.Handle(sess.ctx, req)
 		w.WriteHeader(http.StatusAccepted)
 	default:
@@ -234,7 +235,7 @@ func (s *HTTPServer) serve(w http.ResponseWriter, r *http.Request, sess *webSess
 	sess.running[id] = cancel
 	sess.mu.Unlock()
 	out := &eventOut{w: w}
-	req.conn = &webLink{out: out, asks: &sess.asks}
+	req.conn = &httpPeer{out: out, asks: &sess.asks}
 	var reply *Reply
 	if admits(sess.handler, req) {
 		reply = sess.handler.Handle(ctx, req)
@@ -254,7 +255,7 @@ func refuseHTTP(w http.ResponseWriter, status int, id []byte, code int64, msg st
 	if id == nil {
 		id = []byte("null")
 	}
-	raw, _ := mcp.AppendResponse(nil, id, nil, &mcp.RPCError{Code: code, Message: msg, Data: data})
+	raw, _ := protocol.AppendResponse(nil, id, nil, &protocol.RPCError{Code: code, Message: msg, Data: data})
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(raw)

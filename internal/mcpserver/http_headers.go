@@ -8,27 +8,27 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 )
 
 // headerFault says which header does not repeat what the message says (MCP
 // 2026-07-28 transports), "" for none. What is missing from _meta is not its
 // business.
 func (s *HTTPServer) headerFault(h http.Header, req *Request) string {
-	version := mcp.TextOf(mcp.MemberOf(mcp.MemberOf(req.Params, "_meta"), mcp.MetaVersion))
+	version := protocol.TextOf(protocol.MemberOf(protocol.MemberOf(req.Params, "_meta"), protocol.MetaVersion))
 	if version == "" {
 		return ""
 	}
 	if got := h.Get("Mcp-Protocol-Version"); got != version {
 		return fmt.Sprintf("MCP-Protocol-Version is %q, _meta says %q", got, version)
 	}
-	if !mcp.DialectOf(version).Stateless {
+	if !protocol.VersionOf(version).Stateless {
 		return "" // refused for its version
 	}
 	if bad := repeats(h, "Mcp-Method", req.Method, true); bad != "" {
 		return bad
 	}
-	if name := (mcp.Outgoing{Method: req.Method, Params: req.Params}).Name(); name != "" {
+	if name := protocol.NameOf(req.Method, req.Params); name != "" {
 		if bad := repeats(h, "Mcp-Name", name, true); bad != "" {
 			return bad
 		}
@@ -42,20 +42,20 @@ func (s *HTTPServer) headerFault(h http.Header, req *Request) string {
 // paramFault looks at the arguments that the tool's schema has repeated in
 // headers. A tool whose annotations are invalid has none.
 func (s *HTTPServer) paramFault(h http.Header, req *Request) string {
-	schemer, ok := s.handler().(Schemer)
+	schemer, ok := s.handler().(SchemaProvider)
 	if !ok {
 		return ""
 	}
-	headers, fault := mcp.ParamHeaders(schemer.InputSchema(mcp.TextOf(mcp.MemberOf(req.Params, "name"))))
+	headers, fault := protocol.ParamHeaders(schemer.InputSchema(protocol.TextOf(protocol.MemberOf(req.Params, "name"))))
 	if fault != "" {
 		return ""
 	}
 	for _, p := range headers {
-		val := mcp.MemberOf(req.Params, "arguments")
+		val := protocol.MemberOf(req.Params, "arguments")
 		for _, key := range p.Path {
-			val = mcp.MemberOf(val, key)
+			val = protocol.MemberOf(val, key)
 		}
-		text, given := mcp.HeaderText(val)
+		text, given := protocol.HeaderText(val)
 		if bad := repeats(h, "Mcp-Param-"+p.Name, text, given); bad != "" && !(given && sameNumber(h, p.Name, val)) {
 			return bad
 		}
@@ -109,7 +109,7 @@ func headerPlain(v string) (string, bool) {
 // sameNumber reports whether a header and an argument are two ways to write one
 // number.
 func sameNumber(h http.Header, name string, val []byte) bool {
-	if mcp.KindOf(val) != jsonv.KindNumber {
+	if protocol.KindOf(val) != jsonv.KindNumber {
 		return false
 	}
 	a, err := strconv.ParseFloat(h.Get("Mcp-Param-"+name), 64)

@@ -95,16 +95,16 @@ func (o *eventOut) end() {
 	o.over = true
 }
 
-// webLink is the link of a request in a session.
-type webLink struct {
+// httpPeer is the peer of a request in a session.
+type httpPeer struct {
 	out  *eventOut
-	asks *asks
+	asks *clientRequests
 }
 
-func (l *webLink) notify(raw []byte) error { return l.out.event(raw) }
+func (l *httpPeer) notify(raw []byte) error { return l.out.event(raw) }
 
-func (l *webLink) writeRaw(b []byte) error { return l.out.event(b) }
+func (l *httpPeer) writeRaw(b []byte) error { return l.out.event(b) }
 
-func (l *webLink) askAll(ctx context.Context, qs []Question) ([]jsonv.Value, error) {
+func (l *httpPeer) askAll(ctx context.Context, qs []Question) ([]jsonv.Value, error) {
 	return l.asks.askAll(ctx, qs, func(_ context.Context, raw []byte) error { return l.out.event(raw) })
 }

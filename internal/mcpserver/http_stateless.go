@@ -3,14 +3,14 @@ package mcpserver
 import (
 	"net/http"
 
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 )
 
 // modern handles one message of a stateless revision.
 func (s *HTTPServer) modern(w http.ResponseWriter, r *http.Request, req *Request) {
 	switch {
 	case req.Method == "":
-		refuseHTTP(w, http.StatusBadRequest, nil, mcp.CodeInvalidRequest, "this protocol revision has no responses of clients", nil)
+		refuseHTTP(w, http.StatusBadRequest, nil, protocol.CodeInvalidRequest, "this protocol revision has no responses of clients", nil)
 		return
 	case req.Notification:
 		w.WriteHeader(http.StatusAccepted)
@@ -18,7 +18,7 @@ func (s *HTTPServer) modern(w http.ResponseWriter, r *http.Request, req *Request
 	}
 	out := &eventOut{w: w}
 	if bad := s.headerFault(r.Header, req); bad != "" {
-		refuse(http.StatusBadRequest, mcp.CodeHeaderMismatch, "%s", bad).tell(out, req.ID)
+		refuse(http.StatusBadRequest, protocol.CodeHeaderMismatch, "%s", bad).tell(out, req.ID)
 		return
 	}
 	if admits(s.handler(), req) {

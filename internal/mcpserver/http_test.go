@@ -13,6 +13,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 )
 
@@ -29,7 +30,7 @@ func demo(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
 		return &mcpserver.Reply{Result: []byte(`{"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"ask","inputSchema":{"type":"object"}}]}`)}
 	case "tools/call":
 	default:
-		return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "Method not found"}}
+		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "Method not found"}}
 	}
 	text := "done"
 	switch {
@@ -66,9 +67,9 @@ func serveDemo(t testing.TB) string {
 
 // Our session against our server, each revision.
 func TestHTTPServerOwnClient(t *testing.T) {
-	for _, revision := range append([]string{mcp.Auto}, mcp.Revisions()...) {
+	for _, revision := range append([]string{mcp.Auto}, protocol.Versions()...) {
 		t.Run(revision, func(t *testing.T) {
-			accept := func(_ context.Context, method string, _ []byte) ([]byte, *mcp.RPCError) {
+			accept := func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
 				return []byte(`{"action":"accept","content":{}}`), nil
 			}
 			s := openHTTP(t, serveDemo(t), mcp.Options{
@@ -91,10 +92,10 @@ func TestHTTPServerOwnClient(t *testing.T) {
 				"request elicitation/create, answer elicitation/create, request elicitation/create, answer elicitation/create" {
 				t.Errorf("%s %s", x.Result, methods(x.During))
 			}
-			if x := s.Do(within(t, time.Second), mcp.Call{Method: "nope"}); x.RPCError() == nil || x.RPCError().Code != mcp.CodeMethodNotFound {
+			if x := s.Do(within(t, time.Second), mcp.Call{Method: "nope"}); x.RPCError() == nil || x.RPCError().Code != protocol.CodeMethodNotFound {
 				t.Errorf("%v %s", x.Cause, x.Response)
 			}
-			if s.Era() == mcp.EraRequests {
+			if s.Era() == protocol.EraStateless {
 				checkListen(t, s, call)
 			}
 			if v := s.TakeViolations(); len(v) > 0 {

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 )
 
 // stateless serves the requests of revisions without sessions, over any
@@ -25,8 +25,8 @@ type stateless struct {
 	listeners map[*listener]struct{}
 }
 
-// outlet is where what belongs to one request goes.
-type outlet interface {
+// responseWriter is where what belongs to one request goes.
+type responseWriter interface {
 	event(raw []byte) error        // a message before the answer
 	raw(b []byte) error            // bytes as they stand
 	last(frame []byte, status int) // the answer; status is its HTTP status
@@ -45,7 +45,7 @@ func newStateless(ctx context.Context, handler func() Handler, revisions []strin
 // own are the revisions without sessions.
 func (s *stateless) own() []string {
 	return slices.DeleteFunc(slices.Clone(s.revisions), func(r string) bool {
-		return !mcp.DialectOf(r).Stateless
+		return !protocol.VersionOf(r).Stateless
 	})
 }
 
@@ -56,47 +56,47 @@ func (s *stateless) takes(req *Request) bool {
 	switch {
 	case s == nil || req.Notification:
 		return false
-	case req.Method == mcp.MethodDiscover, req.Method == mcp.MethodListen, len(s.own()) == len(s.revisions):
+	case req.Method == protocol.MethodDiscover, req.Method == protocol.MethodListen, len(s.own()) == len(s.revisions):
 		return true
 	}
-	return mcp.MemberOf(mcp.MemberOf(req.Params, "_meta"), mcp.MetaVersion) != nil
+	return protocol.MemberOf(protocol.MemberOf(req.Params, "_meta"), protocol.MetaVersion) != nil
 }
 
 // refused is why a request is not handled. The zero value is none.
 type refused struct {
 	status int // of HTTP
-	err    *mcp.RPCError
+	err    *protocol.RPCError
 }
 
-func (r refused) tell(out outlet, id []byte) {
+func (r refused) tell(out responseWriter, id []byte) {
 	out.last((&Reply{Error: r.err}).frame(id), r.status)
 }
 
 func refuse(status int, code int64, format string, args ...any) refused {
-	return refused{status, &mcp.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
+	return refused{status, &protocol.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
 }
 
 // callerOf reads what a request says of its sender.
 func (s *stateless) callerOf(req *Request) (*Caller, refused) {
-	meta := mcp.MemberOf(req.Params, "_meta")
-	version, capabilities := mcp.TextOf(mcp.MemberOf(meta, mcp.MetaVersion)), mcp.MemberOf(meta, mcp.MetaCapabilities)
+	meta := protocol.MemberOf(req.Params, "_meta")
+	version, capabilities := protocol.TextOf(protocol.MemberOf(meta, protocol.MetaVersion)), protocol.MemberOf(meta, protocol.MetaCapabilities)
 	switch {
 	case version == "" && req.Method == "initialize":
-		return nil, s.unsupported(mcp.TextOf(mcp.MemberOf(req.Params, "protocolVersion")))
+		return nil, s.unsupported(protocol.TextOf(protocol.MemberOf(req.Params, "protocolVersion")))
 	case version == "":
-		return nil, refuse(http.StatusBadRequest, mcp.CodeInvalidParams, "params._meta[%q] is missing", mcp.MetaVersion)
-	case mcp.KindOf(capabilities) != jsonv.KindObject:
-		return nil, refuse(http.StatusBadRequest, mcp.CodeInvalidParams, "params._meta[%q] is missing or no object", mcp.MetaCapabilities)
+		return nil, refuse(http.StatusBadRequest, protocol.CodeInvalidParams, "params._meta[%q] is missing", protocol.MetaVersion)
+	case protocol.KindOf(capabilities) != jsonv.KindObject:
+		return nil, refuse(http.StatusBadRequest, protocol.CodeInvalidParams, "params._meta[%q] is missing or no object", protocol.MetaCapabilities)
 	case !slices.Contains(s.own(), version):
 		return nil, s.unsupported(version)
 	}
 	m, _ := jsonv.Parse(meta)
-	return &Caller{Revision: version, Client: m.Lookup(mcp.MetaClient), Capabilities: m.Lookup(mcp.MetaCapabilities), LogLevel: m.Lookup(mcp.MetaLogLevel).Text()}, refused{}
+	return &Caller{Version: version, Client: m.Lookup(protocol.MetaClient), Capabilities: m.Lookup(protocol.MetaCapabilities), LogLevel: m.Lookup(protocol.MetaLogLevel).Text()}, refused{}
 }
 
 // unsupported refuses a revision and lists those that are spoken.
 func (s *stateless) unsupported(version string) refused {
-	r := refuse(http.StatusBadRequest, mcp.CodeUnsupportedVersion, "Unsupported protocol version")
+	r := refuse(http.StatusBadRequest, protocol.CodeUnsupportedVersion, "Unsupported protocol version")
 	r.err.Data = jsonv.Object(
 		jsonv.Member{Key: "supported", Value: jsonv.From(s.revisions)},
 		jsonv.Member{Key: "requested", Value: jsonv.String(version)}).Append(nil)
@@ -105,8 +105,8 @@ func (s *stateless) unsupported(version string) refused {
 
 // subscribes begins the subscription that a message asks for, nil when it asks
 // for none or is not as it has to be.
-func (s *stateless) subscribes(ctx context.Context, out outlet, req *Request) *listener {
-	if req.Method != mcp.MethodListen || !s.takes(req) {
+func (s *stateless) subscribes(ctx context.Context, out responseWriter, req *Request) *listener {
+	if req.Method != protocol.MethodListen || !s.takes(req) {
 		return nil
 	}
 	if _, bad := s.callerOf(req); bad.err != nil {
@@ -117,22 +117,22 @@ func (s *stateless) subscribes(ctx context.Context, out outlet, req *Request) *l
 
 // serve handles one request. It returns when the request is answered, or when
 // ctx ends because the client gave it up.
-func (s *stateless) serve(ctx context.Context, out outlet, req *Request) {
+func (s *stateless) serve(ctx context.Context, out responseWriter, req *Request) {
 	caller, bad := s.callerOf(req)
 	switch {
 	case bad.err != nil:
 		bad.tell(out, req.ID)
 		return
 	case notModern(req.Method):
-		refuse(http.StatusNotFound, mcp.CodeMethodNotFound, "Method not found: %s", req.Method).tell(out, req.ID)
+		refuse(http.StatusNotFound, protocol.CodeMethodNotFound, "Method not found: %s", req.Method).tell(out, req.ID)
 		return
-	case req.Method == mcp.MethodListen:
+	case req.Method == protocol.MethodListen:
 		s.listen(ctx, s.subscribe(ctx, out, req))
 		return
 	}
 	own := *req
 	own.Caller = caller
-	if req.Method == mcp.MethodDiscover {
+	if req.Method == protocol.MethodDiscover {
 		out.last((&Reply{Result: s.discovery(ctx, &own)}).frame(req.ID), http.StatusOK)
 		return
 	}
@@ -152,11 +152,11 @@ func notModern(method string) bool {
 // it is greeted as in a session.
 func (s *stateless) discovery(ctx context.Context, req *Request) []byte {
 	params := jsonv.Object(
-		jsonv.Member{Key: "protocolVersion", Value: jsonv.String(mcp.SessionRevisions()[0])},
+		jsonv.Member{Key: "protocolVersion", Value: jsonv.String(protocol.SessionVersions()[0])},
 		jsonv.Member{Key: "capabilities", Value: req.Caller.Capabilities},
 		jsonv.Member{Key: "clientInfo", Value: req.Caller.Client}).Append(nil)
 	hello := jsonv.Value{}
-	greeting := &Request{Method: "initialize", ID: []byte("0"), Params: params, Caller: req.Caller, conn: noLink{}}
+	greeting := &Request{Method: "initialize", ID: []byte("0"), Params: params, Caller: req.Caller, conn: noPeer{}}
 	if reply := s.handler().Handle(ctx, greeting); reply != nil {
 		hello, _ = jsonv.Parse(reply.Result)
 	}
@@ -167,33 +167,33 @@ func (s *stateless) discovery(ctx context.Context, req *Request) []byte {
 		jsonv.Member{Key: "instructions", Value: hello.Lookup("instructions")},
 		jsonv.Member{Key: "ttlMs", Value: jsonv.Int(0)},
 		jsonv.Member{Key: "cacheScope", Value: jsonv.String("private")},
-		jsonv.Member{Key: "_meta", Value: jsonv.Object(jsonv.Member{Key: mcp.MetaServer, Value: hello.Lookup("serverInfo")})},
+		jsonv.Member{Key: "_meta", Value: jsonv.Object(jsonv.Member{Key: protocol.MetaServer, Value: hello.Lookup("serverInfo")})},
 	).Append(nil)
 }
 
-// noLink is the link of a request that must not reach its client.
-type noLink struct{}
+// noPeer is the peer of a request that must not reach its client.
+type noPeer struct{}
 
-func (noLink) notify([]byte) error { return errNoStream }
+func (noPeer) notify([]byte) error { return errNoStream }
 
-func (noLink) writeRaw([]byte) error { return errNoStream }
+func (noPeer) writeRaw([]byte) error { return errNoStream }
 
-func (noLink) askAll(context.Context, []Question) ([]jsonv.Value, error) { return nil, errNoStream }
+func (noPeer) askAll(context.Context, []Question) ([]jsonv.Value, error) { return nil, errNoStream }
 
 // completed adds what each result of a stateless revision has.
 func completed(method string, reply *Reply) *Reply {
-	if reply == nil || reply.Raw != nil || reply.Error != nil || mcp.KindOf(reply.Result) != jsonv.KindObject {
+	if reply == nil || reply.Raw != nil || reply.Error != nil || protocol.KindOf(reply.Result) != jsonv.KindObject {
 		return reply
 	}
 	out := *reply
 	switch method {
 	case "tools/list", "resources/list", "resources/templates/list", "prompts/list", "resources/read":
-		if mcp.MemberOf(out.Result, "ttlMs") == nil {
-			out.Result = mcp.PrependMember(out.Result, `"ttlMs":0,"cacheScope":`, []byte(`"private"`))
+		if protocol.MemberOf(out.Result, "ttlMs") == nil {
+			out.Result = protocol.PrependMember(out.Result, `"ttlMs":0,"cacheScope":`, []byte(`"private"`))
 		}
 	}
-	if mcp.MemberOf(out.Result, "resultType") == nil {
-		out.Result = mcp.PrependMember(out.Result, `"resultType":`, []byte(`"complete"`))
+	if protocol.MemberOf(out.Result, "resultType") == nil {
+		out.Result = protocol.PrependMember(out.Result, `"resultType":`, []byte(`"complete"`))
 	}
 	return &out
 }
@@ -204,9 +204,9 @@ func statusOf(r *Reply) int {
 		return http.StatusOK
 	}
 	switch r.Error.Code {
-	case mcp.CodeMethodNotFound:
+	case protocol.CodeMethodNotFound:
 		return http.StatusNotFound
-	case mcp.CodeMissingCapability, mcp.CodeUnsupportedVersion, mcp.CodeHeaderMismatch:
+	case protocol.CodeMissingCapability, protocol.CodeUnsupportedVersion, protocol.CodeHeaderMismatch:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK

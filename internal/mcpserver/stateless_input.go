@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 )
 
 const (
@@ -37,7 +37,7 @@ type openRound struct {
 	expire *time.Timer
 
 	mu  sync.Mutex
-	out outlet // of the present round, nil between rounds
+	out responseWriter // of the present round, nil between rounds
 }
 
 // asking are questions of a handler, and where their answers go.
@@ -47,16 +47,16 @@ type asking struct {
 }
 
 // round begins a call, or goes on with one that waits for input.
-func (s *stateless) round(ctx context.Context, out outlet, req *Request) {
+func (s *stateless) round(ctx context.Context, out responseWriter, req *Request) {
 	var responses map[string][]byte
-	if mcp.AsksInput(req.Method) {
+	if protocol.AsksInput(req.Method) {
 		var bad refused
 		if responses, bad = inputResponses(req.Params); bad.err != nil {
 			bad.tell(out, req.ID)
 			return
 		}
-		if state := mcp.MemberOf(req.Params, "requestState"); state != nil {
-			s.resume(ctx, out, req, mcp.TextOf(state), responses)
+		if state := protocol.MemberOf(req.Params, "requestState"); state != nil {
+			s.resume(ctx, out, req, protocol.TextOf(state), responses)
 			return
 		}
 	}
@@ -71,18 +71,18 @@ func (s *stateless) round(ctx context.Context, out outlet, req *Request) {
 
 // inputResponses reads the answers that come with a request, nil for none.
 func inputResponses(params []byte) (map[string][]byte, refused) {
-	raw := mcp.MemberOf(params, "inputResponses")
+	raw := protocol.MemberOf(params, "inputResponses")
 	if raw == nil {
 		return nil, refused{}
 	}
-	if mcp.KindOf(raw) != jsonv.KindObject {
-		return nil, refuse(http.StatusOK, mcp.CodeInvalidParams, "inputResponses is %s, not an object", mcp.KindOf(raw).WithArticle())
+	if protocol.KindOf(raw) != jsonv.KindObject {
+		return nil, refuse(http.StatusOK, protocol.CodeInvalidParams, "inputResponses is %s, not an object", protocol.KindOf(raw).WithArticle())
 	}
 	out := map[string][]byte{}
 	bad := refused{}
 	_ = jsonv.EachMember(raw, func(k string, val []byte) error {
-		if mcp.KindOf(val) != jsonv.KindObject {
-			bad = refuse(http.StatusOK, mcp.CodeInvalidParams, "inputResponses[%q] is %s, not an object", mcp.Excerpt([]byte(k)), mcp.KindOf(val).WithArticle())
+		if protocol.KindOf(val) != jsonv.KindObject {
+			bad = refuse(http.StatusOK, protocol.CodeInvalidParams, "inputResponses[%q] is %s, not an object", protocol.Excerpt([]byte(k)), protocol.KindOf(val).WithArticle())
 		}
 		out[k] = bytes.Clone(val)
 		return nil
@@ -91,7 +91,7 @@ func inputResponses(params []byte) (map[string][]byte, refused) {
 }
 
 // wait waits for the answer, or for a question to the client.
-func (c *openRound) wait(ctx context.Context, out outlet, id []byte) {
+func (c *openRound) wait(ctx context.Context, out responseWriter, id []byte) {
 	select {
 	case reply := <-c.done:
 		c.stop()
@@ -117,7 +117,7 @@ func (c *openRound) wait(ctx context.Context, out outlet, id []byte) {
 }
 
 // suspend answers with the questions and waits for the client to come back.
-func (c *openRound) suspend(out outlet, id []byte, q asking) {
+func (c *openRound) suspend(out responseWriter, id []byte, q asking) {
 	token := rand.Text()
 	s := c.s
 	s.mu.Lock()
@@ -135,7 +135,7 @@ func (c *openRound) suspend(out outlet, id []byte, q asking) {
 	}
 	s.mu.Unlock()
 	if full {
-		refuse(http.StatusOK, mcp.CodeInternal, "%d calls wait for the input of clients already", maxWaiting).tell(out, id)
+		refuse(http.StatusOK, protocol.CodeInternal, "%d calls wait for the input of clients already", maxWaiting).tell(out, id)
 		return
 	}
 	requests := make([]jsonv.Member, len(q.questions))
@@ -171,13 +171,13 @@ func (s *stateless) take(token string, fits func(*openRound) bool) *openRound {
 
 // resume goes on with a call that waits. Its state belongs to one request: with
 // another one it is as wrong as a state that was never given.
-func (s *stateless) resume(ctx context.Context, out outlet, req *Request, token string, responses map[string][]byte) {
-	name := mcp.Outgoing{Method: req.Method, Params: req.Params}.Name()
+func (s *stateless) resume(ctx context.Context, out responseWriter, req *Request, token string, responses map[string][]byte) {
+	name := protocol.NameOf(req.Method, req.Params)
 	c := s.take(token, func(c *openRound) bool {
-		return c.req.Method == req.Method && mcp.Outgoing{Method: req.Method, Params: c.req.Params}.Name() == name
+		return c.req.Method == req.Method && protocol.NameOf(req.Method, c.req.Params) == name
 	})
 	if c == nil {
-		refuse(http.StatusOK, mcp.CodeInvalidParams, "requestState is none that this server waits for: it was changed, used before, or belongs to another request").tell(out, req.ID)
+		refuse(http.StatusOK, protocol.CodeInvalidParams, "requestState is none that this server waits for: it was changed, used before, or belongs to another request").tell(out, req.ID)
 		return
 	}
 	q := c.open
@@ -203,13 +203,13 @@ func (s *stateless) hangUp() {
 	}
 }
 
-func (c *openRound) use(out outlet) {
+func (c *openRound) use(out responseWriter) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out = out
 }
 
-func (c *openRound) present() (outlet, error) {
+func (c *openRound) present() (responseWriter, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.out == nil {
@@ -221,7 +221,7 @@ func (c *openRound) present() (outlet, error) {
 // notify sends what belongs to the request where its answer goes, and changes
 // to those who listen for them.
 func (c *openRound) notify(raw []byte) error {
-	method := mcp.TextOf(mcp.MemberOf(raw, "method"))
+	method := protocol.TextOf(protocol.MemberOf(raw, "method"))
 	if isListened(method) {
 		c.s.publish(method, raw)
 		return nil
@@ -292,7 +292,7 @@ func (c *openRound) askAll(ctx context.Context, qs []Question) ([]jsonv.Value, e
 func undeclared(c *Caller, qs []Question) error {
 	var missing []jsonv.Member
 	for _, q := range qs {
-		need := mcp.CapabilityOf(q.Method)
+		need := protocol.CapabilityOf(q.Method)
 		if _, ok := c.Capabilities.Get(need); need == "" || ok {
 			continue
 		}
@@ -303,8 +303,8 @@ func undeclared(c *Caller, qs []Question) error {
 	if missing == nil {
 		return nil
 	}
-	return &mcp.RPCError{
-		Code: mcp.CodeMissingCapability, Message: "the client does not support " + missing[0].Key,
+	return &protocol.RPCError{
+		Code: protocol.CodeMissingCapability, Message: "the client does not support " + missing[0].Key,
 		Data: jsonv.Object(jsonv.Member{Key: "requiredCapabilities", Value: jsonv.Object(missing...)}).Append(nil),
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"sync"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 )
 
 // listener is one open subscription.
 type listener struct {
 	id     []byte
 	filter jsonv.Value
-	out    outlet
+	out    responseWriter
 	over   chan struct{} // closed when the client is gone
 	gone   func() bool   // the client has given it up
 
@@ -40,7 +40,7 @@ func isListened(method string) bool {
 
 // subscribe begins a subscription: changes that happen from now on belong to
 // it. They wait for its acknowledgement, which listen sends.
-func (s *stateless) subscribe(ctx context.Context, out outlet, req *Request) *listener {
+func (s *stateless) subscribe(ctx context.Context, out responseWriter, req *Request) *listener {
 	p, _ := jsonv.Parse(req.Params)
 	l := &listener{id: req.ID, filter: p.Lookup("notifications"), out: out, over: make(chan struct{}), gone: func() bool { return ctx.Err() != nil }}
 	l.mu.Lock()
@@ -56,7 +56,7 @@ func (s *stateless) subscribe(ctx context.Context, out outlet, req *Request) *li
 // listen serves a subscription until the client gives it up.
 func (s *stateless) listen(ctx context.Context, l *listener) {
 	ack := jsonv.Object(jsonv.Member{Key: "notifications", Value: l.filter}).Append(nil)
-	_ = l.out.event(mcp.AppendNotification(nil, mcp.ListenAcknowledged, l.tagged(ack)))
+	_ = l.out.event(protocol.AppendNotification(nil, protocol.ListenAcknowledged, l.tagged(ack)))
 	l.mu.Unlock()
 	select {
 	case <-ctx.Done():
@@ -80,7 +80,7 @@ func (l *listener) tagged(params []byte) []byte {
 	if m.Kind() != jsonv.KindObject {
 		m = jsonv.Object()
 	}
-	return v.With("_meta", m.With(mcp.MetaSubscription, id)).Append(nil)
+	return v.With("_meta", m.With(protocol.MetaSubscription, id)).Append(nil)
 }
 
 // publish sends a change to those who asked for it.
@@ -95,7 +95,7 @@ func (s *stateless) publish(method string, raw []byte) {
 	s.mu.Unlock()
 	for _, l := range to {
 		l.mu.Lock()
-		_ = l.out.event(mcp.AppendNotification(nil, method, l.tagged(mcp.MemberOf(raw, "params"))))
+		_ = l.out.event(protocol.AppendNotification(nil, method, l.tagged(protocol.MemberOf(raw, "params"))))
 		l.mu.Unlock()
 	}
 }
@@ -105,7 +105,7 @@ func (l *listener) wants(method string, raw []byte) bool {
 		return l.filter.Lookup(name).Bool()
 	}
 	one := listenedOne[method]
-	name := mcp.TextOf(mcp.MemberOf(mcp.MemberOf(raw, "params"), one.member))
+	name := protocol.TextOf(protocol.MemberOf(protocol.MemberOf(raw, "params"), one.member))
 	for _, e := range l.filter.Lookup(one.list).Elems() {
 		if e.Text() == name {
 			return true

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 )
 
@@ -23,7 +23,7 @@ type both struct {
 	revisions []string
 }
 
-func (b both) Revisions() []string { return b.revisions }
+func (b both) Versions() []string { return b.revisions }
 
 func (both) InputSchema(tool string) jsonv.Value {
 	v, _ := jsonv.Parse([]byte(`{"type":"object","properties":{
@@ -94,7 +94,7 @@ func stateOf(t *testing.T, answer string) string {
 
 func TestStatelessStdio(t *testing.T) {
 	t.Parallel()
-	c := serveLines(t, mcp.Revisions()...)
+	c := serveLines(t, protocol.Versions()...)
 	for _, tc := range []struct{ method, params, want string }{
 		{"server/discover", `{` + modernMeta + `}`, `"supportedVersions":["2026-07-28","2025-11-25"`},
 		{"server/discover", `{}`, `"code":-32602`},
@@ -126,7 +126,7 @@ func TestStatelessStdio(t *testing.T) {
 // with the first request is not asked at all.
 func TestStatelessRounds(t *testing.T) {
 	t.Parallel()
-	c := serveLines(t, mcp.Revisions()...)
+	c := serveLines(t, protocol.Versions()...)
 	call := func(id, more string) string {
 		c.send(id, "tools/call", `{"name":"ask",`+more+modernMeta+`}`)
 		got := c.read()
@@ -173,7 +173,7 @@ func TestStatelessRounds(t *testing.T) {
 
 func TestStatelessListenAndCancel(t *testing.T) {
 	t.Parallel()
-	c := serveLines(t, mcp.Revisions()...)
+	c := serveLines(t, protocol.Versions()...)
 	change := func() { c.send("2", "tools/call", `{"name":"change",`+modernMeta+`}`) }
 	for i := range 20 { // whatever comes behind a subscription belongs to it
 		id := strconv.Itoa(100 + i)
@@ -226,7 +226,7 @@ func TestOneEraOnly(t *testing.T) {
 
 func TestHeadersRepeatTheMessage(t *testing.T) {
 	t.Parallel()
-	server := mcpserver.NewHTTPServer(func() mcpserver.Handler { return both{demo, mcp.Revisions()} })
+	server := mcpserver.NewHTTPServer(func() mcpserver.Handler { return both{demo, protocol.Versions()} })
 	srv := httptest.NewServer(server)
 	t.Cleanup(func() { srv.CloseClientConnections(); server.Close(); srv.Close() })
 	plain := http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"echo"}}

@@ -9,17 +9,18 @@ import (
 	"sync"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 // conn is the server's end of a connection.
 type conn struct {
 	ctx  context.Context
 	h    Handler
-	out  *mcp.LineWriter
-	scan *mcp.Scanner
+	out  *wire.LineWriter
+	scan *protocol.Scanner
 	wg   sync.WaitGroup
-	asks asks
+	asks clientRequests
 	free *stateless // serves what belongs to no session, nil when h speaks no such revision
 
 	mu      sync.Mutex
@@ -32,16 +33,16 @@ var errHangUp = errors.New("the client closed the connection")
 // ServeStdio serves one client over r and w, newline-delimited, until r ends
 // or ctx does. At the end of r requests that are being handled are finished and
 // answered first. ctx does not interrupt a blocked read of r: close it for that.
-// A message of a stateless revision is served as such when h is a [Speaker] of
+// A message of a stateless revision is served as such when h is a [VersionedHandler] of
 // one; everything else belongs to the session.
 func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c := &conn{ctx: ctx, h: h, out: mcp.NewLineWriter(w), scan: mcp.NewScanner(), running: map[string]context.CancelFunc{}}
-	if sp, ok := h.(Speaker); ok {
-		c.free = newStateless(ctx, func() Handler { return h }, sp.Revisions())
+	c := &conn{ctx: ctx, h: h, out: wire.NewLineWriter(w), scan: protocol.NewScanner(), running: map[string]context.CancelFunc{}}
+	if sp, ok := h.(VersionedHandler); ok {
+		c.free = newStateless(ctx, func() Handler { return h }, sp.Versions())
 	}
-	lines := mcp.NewLineReader(r, mcp.Limits{}.WithDefaults().Message, 1<<40)
+	lines := wire.NewLineReader(r, wire.Limits{}.WithDefaults().Message, 1<<40)
 	var err error
 	for err == nil && ctx.Err() == nil {
 		err = lines.ReadLines(c)
@@ -64,8 +65,8 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler) error 
 }
 
 // Frame takes one line from the client.
-func (c *conn) Frame(f mcp.Frame) (kept bool) {
-	raw := bytes.Clone(mcp.TrimMessage(f.Raw))
+func (c *conn) OnFrame(f wire.Frame) (kept bool) {
+	raw := bytes.Clone(protocol.Clean(f.Raw).Raw)
 	if len(raw) == 0 {
 		return false
 	}
@@ -78,14 +79,14 @@ func (c *conn) Frame(f mcp.Frame) (kept bool) {
 }
 
 // Long refuses a message that is too long.
-func (c *conn) Long(l mcp.Long) {
+func (c *conn) OnOversize(l wire.OversizeMessage) {
 	if l.Done {
-		c.refuse(mcp.CodeInvalidRequest, "message over "+mcp.ByteSize(int64(l.Limit)))
+		c.refuse(protocol.CodeInvalidRequest, "message over "+wire.ByteSize(int64(l.Limit)))
 	}
 }
 
 func (c *conn) refuse(code int64, msg string) {
-	raw, _ := mcp.AppendResponse(nil, []byte("null"), nil, &mcp.RPCError{Code: code, Message: msg})
+	raw, _ := protocol.AppendResponse(nil, []byte("null"), nil, &protocol.RPCError{Code: code, Message: msg})
 	_ = c.send(c.ctx, raw)
 }
 
@@ -101,27 +102,27 @@ func (c *conn) reply(frame []byte) {
 func (c *conn) one(raw []byte, answer func([]byte)) {
 	if err := c.scan.Scan(raw); err != nil {
 		if jsonv.Valid(raw) == nil {
-			c.refuse(mcp.CodeInvalidRequest, "Invalid Request")
+			c.refuse(protocol.CodeInvalidRequest, "Invalid Request")
 		} else {
-			c.refuse(mcp.CodeParse, "Parse error: "+mcp.SyntaxText(err))
+			c.refuse(protocol.CodeParse, "Parse error: "+protocol.SyntaxText(err))
 		}
 		return
 	}
 	e := c.scan.Envelope
-	if e.Has&mcp.HasMethod == 0 {
+	if e.Has&protocol.HasMethod == 0 {
 		c.asks.answered(&e)
 		return
 	}
-	method := mcp.TextOf(e.Method)
+	method := protocol.TextOf(e.Method)
 	id := e.ID
-	if mcp.KindOf(e.Method) != jsonv.KindString || e.Has&mcp.HasID != 0 && mcp.KindOf(id) != jsonv.KindString && mcp.KindOf(id) != jsonv.KindNumber {
-		c.refuse(mcp.CodeInvalidRequest, "Invalid Request")
+	if protocol.KindOf(e.Method) != jsonv.KindString || e.Has&protocol.HasID != 0 && protocol.KindOf(id) != jsonv.KindString && protocol.KindOf(id) != jsonv.KindNumber {
+		c.refuse(protocol.CodeInvalidRequest, "Invalid Request")
 		return
 	}
-	req := &Request{Method: method, ID: id, Params: e.Params, Raw: raw, Notification: e.Has&mcp.HasID == 0, conn: c}
+	req := &Request{Method: method, ID: id, Params: e.Params, Raw: raw, Notification: e.Has&protocol.HasID == 0, conn: c}
 	if req.Notification {
 		if method == "notifications/cancelled" {
-			c.cancel(string(mcp.MemberOf(e.Params, "requestId")))
+			c.cancel(string(protocol.MemberOf(e.Params, "requestId")))
 		}
 		c.h.Handle(c.ctx, req)
 		return
@@ -185,16 +186,16 @@ func (o *lineOut) end() { o.last(nil, 0) }
 func (c *conn) batch(raw []byte) {
 	parts, err := jsonv.Elements(raw)
 	if err != nil {
-		c.refuse(mcp.CodeParse, "Parse error: "+mcp.SyntaxText(err))
+		c.refuse(protocol.CodeParse, "Parse error: "+protocol.SyntaxText(err))
 		return
 	}
 	if len(parts) == 0 {
-		c.refuse(mcp.CodeInvalidRequest, "Invalid Request: empty batch")
+		c.refuse(protocol.CodeInvalidRequest, "Invalid Request: empty batch")
 		return
 	}
 	b := &batchReply{open: len(parts)}
 	for _, part := range parts {
-		if c.scan.Scan(part) != nil || c.scan.Has&mcp.HasID == 0 || c.scan.Has&mcp.HasMethod == 0 {
+		if c.scan.Scan(part) != nil || c.scan.Has&protocol.HasID == 0 || c.scan.Has&protocol.HasMethod == 0 {
 			b.open--
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 )
 
@@ -33,7 +34,7 @@ func TestServeLines(t *testing.T) {
 		case "ok":
 			return &mcpserver.Reply{Result: []byte("{}")}
 		case "fail":
-			return &mcpserver.Reply{Error: &mcp.RPCError{Code: -1, Message: "m"}}
+			return &mcpserver.Reply{Error: &protocol.RPCError{Code: -1, Message: "m"}}
 		case "raw":
 			return &mcpserver.Reply{Raw: []byte("junk\n")}
 		case "empty":
@@ -112,7 +113,7 @@ func TestServeCancel(t *testing.T) {
 }
 
 func TestServeAsk(t *testing.T) {
-	s := handled(t, mcp.Options{Answer: func(_ context.Context, m string, p []byte) ([]byte, *mcp.RPCError) {
+	s := handled(t, mcp.Options{Answer: func(_ context.Context, m string, p []byte) ([]byte, *protocol.RPCError) {
 		if m == "roots/list" {
 			return []byte(`{"roots":[]}`), nil
 		}
@@ -125,8 +126,8 @@ func TestServeAsk(t *testing.T) {
 		if err != nil || v.String() != `{"roots":[]}` {
 			t.Errorf("%s %v", v, err)
 		}
-		var rpc *mcp.RPCError
-		if _, err = r.Ask(ctx, "sampling/createMessage", []byte("{}")); !errors.As(err, &rpc) || rpc.Code != mcp.CodeMethodNotFound {
+		var rpc *protocol.RPCError
+		if _, err = r.Ask(ctx, "sampling/createMessage", []byte("{}")); !errors.As(err, &rpc) || rpc.Code != protocol.CodeMethodNotFound {
 			t.Errorf("%v", err)
 		}
 		if err := r.WriteRaw([]byte("stray\n")); err != nil {
@@ -142,7 +143,7 @@ func TestServeAsk(t *testing.T) {
 	if x.Cause != nil || methods(x.During) != want {
 		t.Errorf("%v %s", x.Cause, methods(x.During))
 	}
-	if vs := s.TakeViolations(); len(vs) != 1 || vs[0].Kind != mcp.StrayOutput {
+	if vs := s.TakeViolations(); len(vs) != 1 || vs[0].Kind != protocol.StrayOutput {
 		t.Error(vs)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 )
 
@@ -19,7 +19,7 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	name := sc.params.Lookup("name").Text()
 	t := s.server.m.tool(name)
 	if t == nil {
-		return failure(mcp.CodeInvalidParams, "Unknown tool: %s", name)
+		return failure(protocol.CodeInvalidParams, "Unknown tool: %s", name)
 	}
 	sc.args = sc.params.Lookup("arguments")
 	switch sc.args.Kind() {
@@ -27,7 +27,7 @@ func (s *Session) callTool(ctx context.Context, sc *scope) *mcpserver.Reply {
 	case jsonv.KindAbsent, jsonv.KindNull: // SDKs write null for no arguments
 		sc.args = jsonv.Object()
 	default:
-		return failure(mcp.CodeInvalidParams, "arguments must be an object, got %s", sc.args.Kind())
+		return failure(protocol.CodeInvalidParams, "arguments must be an object, got %s", sc.args.Kind())
 	}
 	if bad := t.check(ctx, sc.args); bad != "" {
 		return toolFailure("Invalid arguments for tool %s: %s", name, bad)
@@ -88,7 +88,7 @@ func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcpserver.Reply {
 	name := sc.params.Lookup("name").Text()
 	at := slices.IndexFunc(s.server.m.prompts, func(p *prompt) bool { return p.name == name })
 	if at < 0 {
-		return failure(mcp.CodeInvalidParams, "Unknown prompt: %s", name)
+		return failure(protocol.CodeInvalidParams, "Unknown prompt: %s", name)
 	}
 	p := s.server.m.prompts[at]
 	if sc.args = sc.params.Lookup("arguments"); sc.args.IsAbsent() || sc.args.Kind() == jsonv.KindNull {
@@ -96,12 +96,12 @@ func (s *Session) getPrompt(ctx context.Context, sc *scope) *mcpserver.Reply {
 	}
 	for _, arg := range p.required {
 		if _, ok := sc.args.Get(arg); !ok {
-			return failure(mcp.CodeInvalidParams, "Missing required argument of prompt %s: %s", name, arg)
+			return failure(protocol.CodeInvalidParams, "Missing required argument of prompt %s: %s", name, arg)
 		}
 	}
 	for arg, v := range sc.args.Members() {
 		if v.Kind() != jsonv.KindString {
-			return failure(mcp.CodeInvalidParams, "Argument %s of prompt %s must be a string, got %s", arg, name, v.Kind())
+			return failure(protocol.CodeInvalidParams, "Argument %s of prompt %s must be a string, got %s", arg, name, v.Kind())
 		}
 	}
 	sc.calls = s.server.world.called(p)
@@ -133,7 +133,7 @@ type found struct {
 func (s *Session) readResource(ctx context.Context, sc *scope) *mcpserver.Reply {
 	uri := sc.params.Lookup("uri")
 	if uri.Kind() != jsonv.KindString {
-		return failure(mcp.CodeInvalidParams, "uri is missing")
+		return failure(protocol.CodeInvalidParams, "uri is missing")
 	}
 	f, ok := s.server.m.find(uri.Text())
 	if !ok {

@@ -5,7 +5,7 @@ import (
 
 	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/source"
 )
 
@@ -35,7 +35,7 @@ func capturedTools(n *source.Node) *source.Node {
 // were; each answers a canned text that names it, and where it declares an
 // output schema, a small value that fits.
 func captured(tools *source.Node, d *source.Decoder) *Manifest {
-	m := &Manifest{Name: "captured", Version: "1.0.0", protocols: mcp.Revisions()}
+	m := &Manifest{Name: "captured", Version: "1.0.0", protocols: protocol.Versions()}
 	if tools.Kind != source.KindList {
 		d.WrongType(tools, "tools", "a list of tools")
 		return nil

@@ -9,13 +9,15 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mock"
 )
 
 // open makes a session of ours with a manifest, in process.
 func open(t *testing.T, m *mock.Manifest) (*mcp.Session, *mock.Server) {
 	t.Helper()
-	client, end := mcp.NewPipe()
+	client, end := wire.NewPipe()
 	server := mock.New(m, mock.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -42,10 +44,10 @@ func TestEvilIsFoundOut(t *testing.T) {
 	t.Parallel()
 	m := preset(t, "evil")
 	// Cannot be committed by a tool: it is over before the first call.
-	exempt := []string{mcp.EarlyAnswer}
+	exempt := []string{protocol.EarlyAnswer}
 	// Ended by the process, so the pipe breaks.
-	dying := []string{mcp.PartialLine}
-	for _, kind := range mcp.ViolationKinds {
+	dying := []string{protocol.PartialLine}
+	for _, kind := range protocol.ViolationKinds {
 		if slices.Contains(exempt, kind.Name) || !slices.Contains(wireKinds, kind.Name) {
 			continue
 		}
@@ -56,7 +58,7 @@ func TestEvilIsFoundOut(t *testing.T) {
 			defer cancel()
 			x := s.Do(ctx, mcp.Call{Method: "tools/call", Params: []byte(`{"name":"` + kind.Name + `"}`)})
 			var timeout *mcp.TimeoutError
-			if errors.As(x.Cause, &timeout) && kind.Name != mcp.Oversize {
+			if errors.As(x.Cause, &timeout) && kind.Name != protocol.Oversize {
 				t.Fatalf("no answer: %v", x.Cause)
 			}
 			if slices.Contains(dying, kind.Name) {
@@ -85,10 +87,10 @@ func TestEvilIsFoundOut(t *testing.T) {
 // wireKinds are the kinds that a session finds by itself on a stream of lines;
 // others need the runner (output-schema) or another transport.
 var wireKinds = []string{
-	mcp.StrayOutput, mcp.BadJSON, mcp.PrettyJSON, mcp.PartialLine, mcp.Oversize, mcp.InvalidUTF8, mcp.LoneSurrogate, mcp.BOM,
-	mcp.NULByte, mcp.DuplicateKey, mcp.Batch, mcp.BadJSONRPC, mcp.BadMessage, mcp.Echo, mcp.UnknownID, mcp.DuplicateID,
-	mcp.IDType, mcp.MissingID, mcp.NullID, mcp.ResultAndError, mcp.NoResult, mcp.BadError, mcp.BadResult, mcp.ResultType,
-	mcp.ProgressToken, mcp.Flood,
+	protocol.StrayOutput, protocol.BadJSON, protocol.PrettyJSON, protocol.PartialLine, protocol.Oversize, protocol.InvalidUTF8, protocol.LoneSurrogate, protocol.BOM,
+	protocol.NULByte, protocol.DuplicateKey, protocol.Batch, protocol.BadJSONRPC, protocol.BadMessage, protocol.Echo, protocol.UnknownID, protocol.DuplicateID,
+	protocol.IDType, protocol.MissingID, protocol.NullID, protocol.ResultAndError, protocol.NoResult, protocol.BadError, protocol.BadResult, protocol.ResultType,
+	protocol.ProgressToken, protocol.Flood,
 }
 
 // A server that behaves is not accused of anything.

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 )
 
 // codeNotFound is MCP's code for a resource that does not exist, in sessions.
 const codeNotFound = -32002
 
-// Admit implements [mcpserver.Admitter]: with the fault wedged nothing is answered from
+// Admit implements [mcpserver.RequestFilter]: with the fault wedged nothing is answered from
 // the first request that does work on, however fast what came before it or
 // later is handled.
 func (s *Session) Admit(req *mcpserver.Request) bool {
@@ -38,7 +38,7 @@ func (s *Session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver
 	if req.Params != nil {
 		sc.params = parsed(req.Params)
 		if sc.params.Kind() != jsonv.KindObject {
-			return failure(mcp.CodeInvalidParams, "params must be an object, got %s", sc.params.Kind())
+			return failure(protocol.CodeInvalidParams, "params must be an object, got %s", sc.params.Kind())
 		}
 	}
 	sc.token = sc.params.Lookup("_meta", "progressToken")
@@ -67,7 +67,7 @@ func (s *Session) work(ctx context.Context, sc *scope) *mcpserver.Reply {
 		}
 	case f.Recover > 0:
 		if nth, yes := s.server.world.failing(f.Recover); yes {
-			return failure(mcp.CodeInternal, "not ready yet: call %d of %d that fail (fault recover-after:%d)", nth, f.Recover, f.Recover)
+			return failure(protocol.CodeInternal, "not ready yet: call %d of %d that fail (fault recover-after:%d)", nth, f.Recover, f.Recover)
 		}
 	}
 	switch sc.req.Method {
@@ -105,7 +105,7 @@ func (s *Session) housekeeping(sc *scope) *mcpserver.Reply {
 	case "resources/subscribe", "resources/unsubscribe":
 		return s.subscribe(sc)
 	}
-	return failure(mcp.CodeMethodNotFound, "Method not found: %s", sc.req.Method)
+	return failure(protocol.CodeMethodNotFound, "Method not found: %s", sc.req.Method)
 }
 
 // hang waits until nobody wants the answer any more.
@@ -132,7 +132,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func answer(result jsonv.Value) *mcpserver.Reply { return &mcpserver.Reply{Result: result.Append(nil)} }
 
 func failure(code int64, format string, args ...any) *mcpserver.Reply {
-	return &mcpserver.Reply{Error: &mcp.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
+	return &mcpserver.Reply{Error: &protocol.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
 }
 
 // toolFailure is a result with isError, which is how a tool's own failures are
@@ -156,13 +156,13 @@ func (s *Session) setLevel(sc *scope) *mcpserver.Reply {
 			return answer(jsonv.Object())
 		}
 	}
-	return failure(mcp.CodeInvalidParams, "unknown log level %q", level)
+	return failure(protocol.CodeInvalidParams, "unknown log level %q", level)
 }
 
 func (s *Session) subscribe(sc *scope) *mcpserver.Reply {
 	uri := sc.params.Lookup("uri")
 	if uri.Kind() != jsonv.KindString {
-		return failure(mcp.CodeInvalidParams, "uri is missing")
+		return failure(protocol.CodeInvalidParams, "uri is missing")
 	}
 	if _, ok := s.server.m.find(uri.Text()); !ok {
 		return notFound(sc, uri.Text())
@@ -180,7 +180,7 @@ func (s *Session) subscribe(sc *scope) *mcpserver.Reply {
 func notFound(sc *scope, uri string) *mcpserver.Reply {
 	code := int64(codeNotFound)
 	if sc.req.Caller != nil {
-		code = mcp.CodeInvalidParams
+		code = protocol.CodeInvalidParams
 	}
 	r := failure(code, "Resource not found: %s", uri)
 	r.Error.Data = jsonv.Object(jsonv.Member{Key: "uri", Value: jsonv.String(uri)}).Append(nil)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 )
 
@@ -19,7 +19,7 @@ func list[T any](m *Manifest, sc *scope, key string, all []T, listed func(T) jso
 	if c := sc.params.Lookup("cursor"); !c.IsAbsent() && c.Kind() != jsonv.KindNull {
 		at, ok := place(c.Text(), key)
 		if !ok || at >= len(all) {
-			return failure(mcp.CodeInvalidParams, "Invalid cursor: %s", c)
+			return failure(protocol.CodeInvalidParams, "Invalid cursor: %s", c)
 		}
 		start = at
 	}
@@ -63,7 +63,7 @@ func (m *Manifest) complete(sc *scope) *mcpserver.Reply {
 	case "ref/prompt":
 		i := slices.IndexFunc(m.prompts, func(p *prompt) bool { return p.name == ref.Lookup("name").Text() })
 		if i < 0 {
-			return failure(mcp.CodeInvalidParams, "Unknown prompt: %s", ref.Lookup("name").Text())
+			return failure(protocol.CodeInvalidParams, "Unknown prompt: %s", ref.Lookup("name").Text())
 		}
 		values = m.prompts[i].complete
 	case "ref/resource":
@@ -71,10 +71,10 @@ func (m *Manifest) complete(sc *scope) *mcpserver.Reply {
 		if i := slices.IndexFunc(m.templates, func(t *resourceTemplate) bool { return t.uri == uri }); i >= 0 {
 			values = m.templates[i].complete
 		} else if _, ok := m.find(uri); !ok {
-			return failure(mcp.CodeInvalidParams, "Unknown resource: %s", uri)
+			return failure(protocol.CodeInvalidParams, "Unknown resource: %s", uri)
 		}
 	default:
-		return failure(mcp.CodeInvalidParams, "unknown type of reference %q", kind)
+		return failure(protocol.CodeInvalidParams, "unknown type of reference %q", kind)
 	}
 	typed := strings.ToLower(sc.params.Lookup("argument", "value").Text())
 	var fit []jsonv.Value

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/source"
 )
 
@@ -200,7 +200,7 @@ func object(n *source.Node, path string, d *source.Decoder) jsonv.Value {
 }
 
 func protocols(n *source.Node, path string, d *source.Decoder) []string {
-	known := mcp.Revisions()
+	known := protocol.Versions()
 	if n == nil {
 		return known
 	}
@@ -228,7 +228,7 @@ func protocols(n *source.Node, path string, d *source.Decoder) []string {
 
 // sessionProtocols are the revisions of the manifest that have sessions.
 func (m *Manifest) sessionProtocols() []string {
-	sessions := mcp.SessionRevisions()
+	sessions := protocol.SessionVersions()
 	return slices.DeleteFunc(slices.Clone(m.protocols), func(r string) bool { return !contains(sessions, r) })
 }
 

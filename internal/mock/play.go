@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 )
 
@@ -33,7 +33,7 @@ func (s *Session) missing(sc *scope) *mcpserver.Reply {
 	if sc.req.Method == "tools/call" {
 		return toolFailure("%s", unfit(sc))
 	}
-	return failure(mcp.CodeInternal, "%s", unfit(sc))
+	return failure(protocol.CodeInternal, "%s", unfit(sc))
 }
 
 // steps does one thing after the other. ended says that nothing follows, and
@@ -41,16 +41,16 @@ func (s *Session) missing(sc *scope) *mcpserver.Reply {
 func (s *Session) steps(ctx context.Context, sc *scope, steps []*step) (reply *mcpserver.Reply, ended bool) {
 	for _, st := range steps {
 		err := s.step(ctx, sc, st)
-		var rpc *mcp.RPCError
+		var rpc *protocol.RPCError
 		switch {
 		case errors.Is(err, errStop) || ctx.Err() != nil:
 			return nil, true
-		case sc.req.Caller != nil && errors.As(err, &rpc) && rpc.Code == mcp.CodeMissingCapability:
+		case sc.req.Caller != nil && errors.As(err, &rpc) && rpc.Code == protocol.CodeMissingCapability:
 			return &mcpserver.Reply{Error: rpc}, true
 		case err != nil && sc.req.Method == "tools/call":
 			return toolFailure("%v", err), true
 		case err != nil:
-			return failure(mcp.CodeInternal, "%v", err), true
+			return failure(protocol.CodeInternal, "%v", err), true
 		}
 	}
 	return nil, false
@@ -62,7 +62,7 @@ func (r *response) reply(sc *scope, result func(*scope, *response) jsonv.Value) 
 	case r.raw != nil:
 		return &mcpserver.Reply{Raw: r.raw.bytes(sc)}
 	case r.err != nil:
-		e := &mcp.RPCError{Code: r.err.code, Message: r.err.message.text(sc)}
+		e := &protocol.RPCError{Code: r.err.code, Message: r.err.message.text(sc)}
 		if data := r.err.data.eval(sc); !data.IsAbsent() {
 			e.Data = data.Append(nil)
 		}

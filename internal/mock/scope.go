@@ -76,7 +76,7 @@ func (s *scope) client() jsonv.Value {
 // session began.
 func (s *scope) clientInfo() (info, capabilities jsonv.Value, protocol string) {
 	if c := s.req.Caller; c != nil {
-		return c.Client, c.Capabilities, c.Revision
+		return c.Client, c.Capabilities, c.Version
 	}
 	s.sess.mu.Lock()
 	defer s.sess.mu.Unlock()

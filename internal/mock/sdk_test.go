@@ -14,7 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	wiremcp "mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 	"mcptest/internal/mock"
 )
@@ -57,13 +57,13 @@ func (s *sdk) waitFor(t *testing.T, what string, ok func() bool) {
 type road struct{ transport, revision string }
 
 // stateless reports whether the revision has no sessions.
-func (r road) stateless() bool { return !slices.Contains(wiremcp.SessionRevisions(), r.revision) }
+func (r road) stateless() bool { return !slices.Contains(protocol.SessionVersions(), r.revision) }
 
 // everyRoad runs a test over each transport at each revision.
 func everyRoad(t *testing.T, test func(t *testing.T, r road)) {
 	t.Parallel()
 	for _, transport := range []string{"stdio", "http"} {
-		for _, revision := range wiremcp.Revisions() {
+		for _, revision := range protocol.Versions() {
 			t.Run(transport+"/"+revision, func(t *testing.T) {
 				t.Parallel()
 				test(t, road{transport, revision})
@@ -107,7 +107,7 @@ func (r road) open(t *testing.T, ctx context.Context, m *mock.Manifest) mcp.Tran
 // connectSDK is the SDK's client at the newest revision over stdio.
 func connectSDK(t *testing.T, m *mock.Manifest) *sdk {
 	t.Helper()
-	return road{"stdio", wiremcp.Revisions()[0]}.dial(t, m)
+	return road{"stdio", protocol.Versions()[0]}.dial(t, m)
 }
 
 // connect opens a session of exactly the revision.

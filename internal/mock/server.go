@@ -103,7 +103,7 @@ func (s *Server) Session() *Session {
 func (s *Session) HangUp() { s.goneOnce.Do(func() { close(s.gone) }) }
 
 // Revisions lists the protocol revisions that the manifest speaks, newest first.
-func (s *Session) Revisions() []string { return slices.Clone(s.server.m.protocols) }
+func (s *Session) Versions() []string { return slices.Clone(s.server.m.protocols) }
 
 // InputSchema returns the input schema of a tool, absent when there is none.
 func (s *Session) InputSchema(name string) jsonv.Value {
@@ -197,7 +197,7 @@ func (m *Manifest) completes() bool {
 }
 
 var (
-	_ mcpserver.Speaker  = (*Session)(nil)
-	_ mcpserver.Schemer  = (*Session)(nil)
-	_ mcpserver.Admitter = (*Session)(nil)
+	_ mcpserver.VersionedHandler = (*Session)(nil)
+	_ mcpserver.SchemaProvider   = (*Session)(nil)
+	_ mcpserver.RequestFilter    = (*Session)(nil)
 )

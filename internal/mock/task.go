@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 	"mcptest/internal/source"
 )
@@ -159,7 +159,7 @@ func (t *task) finish(reply *mcpserver.Reply) {
 		return
 	}
 	if reply.Raw != nil {
-		reply = failure(mcp.CodeInternal, "raw bytes are no answer of a task")
+		reply = failure(protocol.CodeInternal, "raw bytes are no answer of a task")
 	}
 	t.change(func() {
 		t.reply, t.open, t.status = reply, nil, completed

@@ -49,7 +49,7 @@ func cut(answer string, keys ...string) string {
 func plain(answer string, keys ...string) string { return strings.Trim(cut(answer, keys...), `"`) }
 
 // until asks about a task until it has the status.
-func (w *wire) until(status, params string, keys ...string) string {
+func (w *lineClient) until(status, params string, keys ...string) string {
 	w.t.Helper()
 	for range 500 {
 		got, _ := w.call("tasks/get", params)
@@ -63,7 +63,7 @@ func (w *wire) until(status, params string, keys ...string) string {
 }
 
 // after reads the next line that is no such notification.
-func (w *wire) after(method string) string {
+func (w *lineClient) after(method string) string {
 	w.t.Helper()
 	for {
 		l, ok := w.read()
@@ -74,7 +74,7 @@ func (w *wire) after(method string) string {
 }
 
 // hello begins a session of the newest revision that has them.
-func (w *wire) hello(capabilities string) string {
+func (w *lineClient) hello(capabilities string) string {
 	w.t.Helper()
 	got, _ := w.call("initialize", `{"protocolVersion":"2025-11-25","capabilities":`+capabilities+`,"clientInfo":{"name":"w","version":"1"}}`)
 	return got

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 )
 
@@ -25,8 +25,8 @@ func (sc *scope) knowsTasks() bool {
 	if c := sc.req.Caller; c != nil {
 		return !c.Capabilities.Lookup("extensions", tasksExtension).IsAbsent()
 	}
-	_, _, protocol := sc.clientInfo()
-	return mcp.DialectOf(protocol).Tasks
+	_, _, version := sc.clientInfo()
+	return protocol.VersionOf(version).Tasks
 }
 
 // wantsTask decides whether a call is answered with a task. A session's client
@@ -47,16 +47,16 @@ func (sc *scope) wantsTask(t *tool) (bool, *mcpserver.Reply) {
 	asked := sc.params.Lookup("task").Kind() == jsonv.KindObject
 	switch {
 	case t.task == nil && asked:
-		return false, failure(mcp.CodeMethodNotFound, "Tool %s does not support tasks", t.name)
+		return false, failure(protocol.CodeMethodNotFound, "Tool %s does not support tasks", t.name)
 	case t.task != nil && t.task.required && !asked:
-		return false, failure(mcp.CodeMethodNotFound, "Tool %s must be called as a task", t.name)
+		return false, failure(protocol.CodeMethodNotFound, "Tool %s must be called as a task", t.name)
 	}
 	return asked, nil
 }
 
 // needsTasks refuses a client that did not declare the extension.
 func needsTasks() *mcpserver.Reply {
-	r := failure(mcp.CodeMissingCapability, "the client does not support %s", tasksExtension)
+	r := failure(protocol.CodeMissingCapability, "the client does not support %s", tasksExtension)
 	r.Error.Data = jsonv.Object(jsonv.Member{Key: "requiredCapabilities", Value: jsonv.Object(
 		jsonv.Member{Key: "extensions", Value: jsonv.Object(jsonv.Member{Key: tasksExtension, Value: jsonv.Object()})})}).Append(nil)
 	return r
@@ -188,7 +188,7 @@ func (s *Session) aboutTasks(ctx context.Context, sc *scope) *mcpserver.Reply {
 	id := sc.params.Lookup("taskId").Text()
 	t := s.server.tasks.find(id)
 	if t == nil {
-		return failure(mcp.CodeInvalidParams, "Unknown task: %s", id)
+		return failure(protocol.CodeInvalidParams, "Unknown task: %s", id)
 	}
 	if stateless {
 		return t.modern(verb, sc)
@@ -202,7 +202,7 @@ func (t *task) modern(verb string, sc *scope) *mcpserver.Reply {
 	case "update":
 		given := sc.params.Lookup("inputResponses")
 		if given.Kind() != jsonv.KindObject {
-			return failure(mcp.CodeInvalidParams, "inputResponses must be an object, got %s", given.Kind())
+			return failure(protocol.CodeInvalidParams, "inputResponses must be an object, got %s", given.Kind())
 		}
 		t.answer(given)
 	case "cancel":
@@ -218,7 +218,7 @@ func (t *task) legacy(ctx context.Context, verb string, sc *scope) *mcpserver.Re
 	switch verb {
 	case "cancel":
 		if !t.cancel() {
-			return failure(mcp.CodeInvalidParams, "Task %s is over already", t.id)
+			return failure(protocol.CodeInvalidParams, "Task %s is over already", t.id)
 		}
 	case "result":
 		return t.result(ctx, sc)
@@ -249,7 +249,7 @@ func (t *task) result(ctx context.Context, sc *scope) *mcpserver.Reply {
 			qs[i].Params = params.With("_meta", related).Append(nil)
 		}
 		got, err := sc.req.AskAll(ctx, qs)
-		var rpc *mcp.RPCError
+		var rpc *protocol.RPCError
 		switch {
 		case errors.As(err, &rpc):
 			t.stop()
@@ -272,7 +272,7 @@ func (t *task) outcome(related jsonv.Value) *mcpserver.Reply {
 	defer t.mu.Unlock()
 	switch {
 	case t.reply == nil:
-		return failure(mcp.CodeInvalidParams, "Task %s was cancelled", t.id)
+		return failure(protocol.CodeInvalidParams, "Task %s was cancelled", t.id)
 	case t.reply.Error != nil:
 		return t.reply
 	}

@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// wire is a client that writes and reads lines and knows nothing of MCP.
-type wire struct {
+// lineClient is a client that writes and reads lines and knows nothing of MCP.
+type lineClient struct {
 	t      *testing.T
 	in     *io.PipeWriter
 	lines  chan string
@@ -40,11 +40,11 @@ func load(t testing.TB, text string) *mock.Manifest {
 }
 
 // connect serves a manifest and says hello with the given capabilities.
-func connect(t *testing.T, m *mock.Manifest, o mock.Options, capabilities string) *wire {
+func connect(t *testing.T, m *mock.Manifest, o mock.Options, capabilities string) *lineClient {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	w := &wire{t: t, in: inW, lines: make(chan string, 1000), stderr: &bytes.Buffer{}, done: make(chan int, 1)}
+	w := &lineClient{t: t, in: inW, lines: make(chan string, 1000), stderr: &bytes.Buffer{}, done: make(chan int, 1)}
 	o.Stderr = w.stderr
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -75,14 +75,14 @@ func connect(t *testing.T, m *mock.Manifest, o mock.Options, capabilities string
 	return w
 }
 
-func (w *wire) send(line string) {
+func (w *lineClient) send(line string) {
 	w.t.Helper()
 	if _, err := io.WriteString(w.in, line+"\n"); err != nil {
 		w.t.Fatalf("send: %v", err)
 	}
 }
 
-func (w *wire) read() (string, bool) {
+func (w *lineClient) read() (string, bool) {
 	w.t.Helper()
 	select {
 	case l, ok := <-w.lines:
@@ -94,7 +94,7 @@ func (w *wire) read() (string, bool) {
 }
 
 // call sends a request and returns its answer, and what came before it.
-func (w *wire) call(method, params string) (answer string, before []string) {
+func (w *lineClient) call(method, params string) (answer string, before []string) {
 	w.t.Helper()
 	w.id++
 	if params == "" {
@@ -114,7 +114,7 @@ func (w *wire) call(method, params string) (answer string, before []string) {
 }
 
 // tool calls a tool and returns what is behind the answer's id.
-func (w *wire) tool(name, args string) string {
+func (w *lineClient) tool(name, args string) string {
 	w.t.Helper()
 	answer, _ := w.call("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args))
 	return answer

@@ -11,6 +11,8 @@ import (
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
@@ -87,7 +89,7 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 	c := a.out.c
 	a.out.fail(result.Error, fmt.Sprintf("server %q: %v", s.Def.Name, err))
 	a.notReady = a.notReady || connect.NotReady(err)
-	var oe *mcp.OpenError
+	var oe *wire.OpenError
 	if errors.As(err, &oe) {
 		c.Stderr = strings.Join(oe.StderrTail, "\n")
 		// Its output often says why: a question of a package manager, a banner.
@@ -95,7 +97,7 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 			c.Violations = append(c.Violations, result.Violation{Kind: v.Kind, Message: v.Msg, Excerpt: v.Excerpt, Offset: v.Offset, Tolerated: v.Tolerated})
 		}
 	}
-	var closed *mcp.ClosedError
+	var closed *wire.ClosedError
 	if errors.As(err, &closed) && c.Stderr == "" {
 		c.Stderr = strings.Join(closed.Stderr, "\n")
 	}
@@ -105,7 +107,7 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 // calls: nothing else may be in flight, arguments that are headers must be known,
 // or it must be known whether the call is of a tool or a method.
 func needsList(c *plan.Case, sess *mcp.Session) bool {
-	return c.Exclusive || sess.Era() == mcp.EraRequests && sess.Stderr() == nil ||
+	return c.Exclusive || sess.Era() == protocol.EraStateless && sess.Stderr() == nil ||
 		slices.ContainsFunc(c.Ops, func(op *plan.Op) bool { return op.MaybeMethod })
 }
 

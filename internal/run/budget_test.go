@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 )
 
 // TestBudgetIsNeverExceeded: many callers of all sizes never hold more than the
@@ -44,7 +45,7 @@ func TestTreeBytes(t *testing.T) {
 		"small":         {mcp.Exchange{Response: []byte(`{"result":{}}`)}, 0, 0},
 		"one long text": {mcp.Exchange{Response: []byte(`"` + strings.Repeat("x", 1<<20) + `"`)}, 2 << 20, 3 << 20},
 		"many values":   {mcp.Exchange{Response: long}, 200_000 * 60, 200_000 * 80},
-		"notifications": {mcp.Exchange{Response: []byte(`{}`), During: []mcp.Message{{Frame: mcp.Frame{Raw: long}}}}, 200_000 * 60, 200_000 * 80},
+		"notifications": {mcp.Exchange{Response: []byte(`{}`), During: []mcp.Message{{Frame: wire.Frame{Raw: long}}}}, 200_000 * 60, 200_000 * 80},
 	} {
 		if got := treeBytes(&c.x, nil); got < c.least || got > c.most {
 			t.Errorf("%s: %d bytes, want %d to %d", name, got, c.least, c.most)

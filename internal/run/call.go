@@ -10,6 +10,8 @@ import (
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
 	"mcptest/internal/run/fixture"
@@ -68,7 +70,7 @@ func (a *attempt) operations(ctx context.Context) {
 
 func (a *attempt) setLogLevel(ctx context.Context) bool {
 	sess := a.sessions[a.server(a.c.Ops[0])]
-	if sess.Era() == mcp.EraRequests {
+	if sess.Era() == protocol.EraStateless {
 		return true // each call contains it
 	}
 	params := jsonv.Object(jsonv.Member{Key: "level", Value: jsonv.String(a.c.LogLevel)}).Append(nil)
@@ -151,13 +153,13 @@ func (a *attempt) forget() {
 // that end does not belong to this case. In a serial file it does, because what
 // the fixtures did to the process is lost.
 func endedBefore(x *mcp.Exchange) bool {
-	var closed *mcp.ClosedError
+	var closed *wire.ClosedError
 	return x.Unread && errors.As(x.Cause, &closed) && !closed.Ours
 }
 
 // mustNotCall fails a test whose tool a client has to drop from the list.
 func (a *attempt) mustNotCall(sess *mcp.Session, s *pool.Server, op *plan.Op) bool {
-	if op.Method != "tools/call" || sess.Era() != mcp.EraRequests || sess.Stderr() != nil {
+	if op.Method != "tools/call" || sess.Era() != protocol.EraStateless || sess.Stderr() != nil {
 		return false
 	}
 	why := s.Tools.Unusable(op.Subject)
@@ -219,7 +221,7 @@ func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark
 		switch {
 		case fixture.GivenUp(ctx):
 			a.out.fail(result.Skip, interruptedReason)
-		case errors.As(err, new(*mcp.ClosedError)):
+		case errors.As(err, new(*wire.ClosedError)):
 			a.out.fail(result.Error, err.Error())
 		default:
 			a.out.fail(result.Fail, "wait: "+err.Error())
@@ -261,7 +263,7 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 	}
 	msg := x.Cause.Error()
 	var input *mcp.InputError
-	var protocol *mcp.ProtocolError
+	var protocol *wire.ProtocolError
 	switch {
 	case errors.As(x.Cause, &input):
 		a.out.fail(result.Fail, input.Error())
@@ -269,7 +271,7 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 	case errors.As(x.Cause, &protocol):
 		a.out.fail(result.Fail, protocol.Error())
 		return false
-	case errors.As(x.Cause, new(*mcp.ValuesError)):
+	case errors.As(x.Cause, new(*mcp.TooManyValuesError)):
 		a.out.fail(result.Fail, msg)
 		return false
 	}
@@ -277,7 +279,7 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 		msg += " before it read the request"
 	}
 	a.out.fail(result.Error, msg)
-	var closed *mcp.ClosedError
+	var closed *wire.ClosedError
 	if errors.As(x.Cause, &closed) {
 		a.out.c.Stderr = strings.Join(closed.Stderr, "\n")
 		if closed.LastLine != "" {
@@ -290,12 +292,12 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 // silenceAllowed reports whether raw bytes without a response may be judged all the
 // same: they requested none, or the test says what it expects instead.
 func silenceAllowed(op *plan.Op, tree *expect.Tree, x *mcp.Exchange) bool {
-	asks := mcp.Asks(op.Raw)
+	asks := protocol.Asks(op.Raw)
 	switch {
-	case errors.As(x.Cause, new(*mcp.HTTPError)):
-		return asks == mcp.AsksNothing || tree != nil && tree.Uses().HTTP
+	case errors.As(x.Cause, new(*wire.HTTPError)):
+		return asks == protocol.AsksNothing || tree != nil && tree.Uses().HTTP
 	case errors.As(x.Cause, new(*mcp.TimeoutError)):
-		return asks == mcp.AsksNothing || asks == mcp.AsksUnclearly && tree != nil && tree.WantsNoResult()
+		return asks == protocol.AsksNothing || asks == protocol.AsksUnclearly && tree != nil && tree.WantsNoResult()
 	}
 	return false
 }

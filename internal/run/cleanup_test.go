@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mcptest/internal/connect"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
 	"mcptest/internal/run"
@@ -217,7 +217,7 @@ hooks: {afterAll: [act a1 1ms panic, act a2 1ms ok]}
 	}
 	t.Run("dial", func(t *testing.T) {
 		out := inBubble(t, context.Background, func(w *run.Deps) {
-			w.Dial = func(context.Context, *plan.Server, connect.Options) (mcp.Transport, error) { panic("dial") }
+			w.Dial = func(context.Context, *plan.Server, connect.Options) (wire.Transport, error) { panic("dial") }
 		}, "servers: {s: {command: [sim]}}\nhooks: {afterEach: act e 1ms ok}\n"+oneTest)
 		if out.code != 1 || out.cases[0].Status != result.Error || out.cases[0].Message != "internal error: dial" || out.log[0] != "e" {
 			t.Errorf("exit %d, %s %s, log %q", out.code, out.cases[0].Status, out.cases[0].Message, out.log)

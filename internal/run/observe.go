@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/check"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/plan"
 	"mcptest/internal/run/pool"
 )
@@ -75,15 +76,15 @@ func observeMessages(o *expect.Observation, list []mcp.Message) {
 
 // checkResponse checks a response against what the protocol requires of it, and its
 // structuredContent against what the tool declared.
-func (a *attempt) checkResponse(ctx context.Context, s *pool.Server, protocol, method, subject string, x *mcp.Exchange) {
+func (a *attempt) checkResponse(ctx context.Context, s *pool.Server, version, method, subject string, x *mcp.Exchange) {
 	res := a.obs.Result
-	report := check.Response(protocol, method, x, res)
+	report := check.Response(version, method, x, res)
 	output := s.CheckOutput(ctx, method, subject, res)
 	a.out.violations(s, append(report.Violations, output.Violations...))
 	a.out.warn(append(report.Warnings, output.Warnings...)...)
 	if method == "tools/call" && !res.IsAbsent() {
 		if msg := s.ToolViolation(ctx, subject); msg != "" {
-			a.out.violations(s, []mcp.Violation{{Kind: mcp.BadResult, Msg: "the tool in tools/list: " + msg}})
+			a.out.violations(s, []protocol.Violation{{Kind: protocol.BadResult, Msg: "the tool in tools/list: " + msg}})
 		}
 	}
 }

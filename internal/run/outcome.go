@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/result"
 	"mcptest/internal/run/pool"
 )
@@ -40,7 +40,7 @@ func (o *outcome) phases(list ...result.Phase) {
 }
 
 // violations fail the case, except for those that the suite tolerates.
-func (o *outcome) violations(s *pool.Server, list []mcp.Violation) {
+func (o *outcome) violations(s *pool.Server, list []protocol.Violation) {
 	for _, v := range list {
 		tolerated := s.Tolerates(v)
 		o.c.Violations = append(o.c.Violations, result.Violation{
@@ -51,7 +51,7 @@ func (o *outcome) violations(s *pool.Server, list []mcp.Violation) {
 			o.warn("tolerated: " + v.Kind + ": " + v.Msg + ": " + v.Excerpt)
 		case tolerated:
 			o.warn("tolerated: " + v.Kind + ": " + v.Msg)
-		case v.Kind == mcp.ServerCrashed:
+		case v.Kind == protocol.ServerCrashed:
 			o.problems = append(o.problems, v.Kind+": "+v.Msg)
 		default:
 			o.problems = append(o.problems, "protocol violation: "+v.Kind+": "+v.Msg+pool.Acceptance(v.Kind))

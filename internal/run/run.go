@@ -10,6 +10,8 @@ import (
 
 	"mcptest/internal/connect"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
@@ -36,7 +38,7 @@ type Options struct {
 	// proc's defaults.
 	Grace proc.Grace
 	// Limits of the wire; zero fields are defaults.
-	Limits mcp.Limits
+	Limits wire.Limits
 	// Tokens is the file that stores logins of people.
 	Tokens string
 
@@ -147,7 +149,7 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 		deps.Dial = connect.Dial
 	}
 	if deps.Eras == nil {
-		deps.Eras = connect.NewEras(map[string]mcp.Era{})
+		deps.Eras = connect.NewEras(map[string]protocol.Era{})
 	}
 	if deps.Keeper == nil {
 		own := proc.NewLedger(nil, nil)

@@ -17,7 +17,8 @@ import (
 
 	"mcptest/internal/connect"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mcpserver"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
@@ -127,11 +128,11 @@ func (s *sim) exec(ctx context.Context, spec proc.Spec) proc.Result {
 
 // dial is run.Deps's Dial: a server with the tools ok, fail, slow (a tenth of
 // a second), hang and crash.
-func (s *sim) dial(ctx context.Context, sv *plan.Server, _ connect.Options) (mcp.Transport, error) {
+func (s *sim) dial(ctx context.Context, sv *plan.Server, _ connect.Options) (wire.Transport, error) {
 	if sv.Argv[0] == "unstartable" {
 		return nil, errors.New("cannot start the server")
 	}
-	client, server := mcp.NewPipe()
+	client, server := wire.NewPipe()
 	s.servers.Go(func() {
 		defer server.Close()
 		_ = mcpserver.ServeStdio(context.WithoutCancel(ctx), server, server, mcpserver.HandlerFunc(func(ctx context.Context, req *mcpserver.Request) *mcpserver.Reply {
@@ -150,7 +151,7 @@ func (s *sim) handle(ctx context.Context, req *mcpserver.Request, conn io.Closer
 		if req.Notification {
 			return nil
 		}
-		return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "no"}}
+		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "no"}}
 	}
 	params, err := jsonv.Parse(req.Params)
 	if err != nil {

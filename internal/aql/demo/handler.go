@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 )
 
@@ -46,7 +46,7 @@ func (a *Adapter) handle(s *session, req *mcpserver.Request) *mcpserver.Reply {
 	case "tools/call":
 		return a.callTool(s, req)
 	}
-	return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "Method not found"}}
+	return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "Method not found"}}
 }
 
 func reply(v jsonv.Value) *mcpserver.Reply { return &mcpserver.Reply{Result: v.Append(nil)} }
@@ -55,7 +55,7 @@ func (a *Adapter) callTool(s *session, req *mcpserver.Request) *mcpserver.Reply 
 	params, err := jsonv.Parse(req.Params)
 	tool := params.Lookup("name").Text()
 	if err != nil || !a.hasTool(tool) {
-		return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeInvalidParams, Message: "There is no tool " + tool}}
+		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInvalidParams, Message: "There is no tool " + tool}}
 	}
 	a.mu.Lock()
 	a.calls++
@@ -71,7 +71,7 @@ func (a *Adapter) callTool(s *session, req *mcpserver.Request) *mcpserver.Reply 
 	env := a.answer(s, tool, args)
 	code := env.Lookup("error", "code").Text()
 	if a.is("rpc-errors") && code == "NOT_FOUND_OPERATION" {
-		return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeInternal, Message: env.Lookup("error", "message").Text()}}
+		return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeInternal, Message: env.Lookup("error", "message").Text()}}
 	}
 	failed := code != ""
 	result := jsonv.Object(member("content", jsonv.Array(jsonv.Object(str("type", "text"), str("text", env.String())))),

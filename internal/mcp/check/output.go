@@ -10,7 +10,7 @@ import (
 
 	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 )
 
 // schemaTime is how long one validation against an outputSchema may take.
@@ -42,7 +42,7 @@ func (o *OutputSchema) Check(ctx context.Context, tool string, res jsonv.Value) 
 		return Report{}
 	}
 	broken := func(excerpt, format string, args ...any) Report {
-		return Report{Violations: []mcp.Violation{{Kind: "output-schema", Msg: fmt.Sprintf(format, args...), Excerpt: excerpt}}}
+		return Report{Violations: []protocol.Violation{{Kind: "output-schema", Msg: fmt.Sprintf(format, args...), Excerpt: excerpt}}}
 	}
 	o.once.Do(func() { o.s, o.err = jsonschema.Compile(o.doc, jsonschema.Options{DefaultDraft: "2020-12"}) })
 	if o.err != nil {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 )
 
 // Report is what a response has wrong.
 type Report struct {
-	Violations []mcp.Violation
+	Violations []protocol.Violation
 	Warnings   []string
 }
 
@@ -23,7 +23,7 @@ func (r *Report) add(more Report) {
 // (server/tools, server/resources, server/prompts of every protocol version).
 // asTask says that the request asked for a task, so that one is an answer to it.
 func Result(version, method string, res jsonv.Value, asTask bool) Report {
-	c := checker{version: mcp.DialectOf(version), res: res}
+	c := checker{version: protocol.VersionOf(version), res: res}
 	c.meta("_meta", res)
 	if t := res.Lookup("resultType"); !t.IsAbsent() && t.Text() != "complete" {
 		return c.Report // another kind of answer
@@ -42,7 +42,7 @@ func Result(version, method string, res jsonv.Value, asTask bool) Report {
 
 // checker collects what is wrong with a result.
 type checker struct {
-	version mcp.Dialect
+	version protocol.Version
 	res     jsonv.Value
 	Report
 }
@@ -52,7 +52,7 @@ const maxOfEach = 5
 
 func (c *checker) violation(format string, args ...any) {
 	if len(c.Violations) < maxOfEach {
-		c.Violations = append(c.Violations, mcp.Violation{Kind: mcp.BadResult, Msg: fmt.Sprintf(format, args...), Excerpt: c.res.Short(200)})
+		c.Violations = append(c.Violations, protocol.Violation{Kind: protocol.BadResult, Msg: fmt.Sprintf(format, args...), Excerpt: c.res.Short(200)})
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 )
 
 func TestResultViolations(t *testing.T) {
@@ -44,7 +46,7 @@ func TestResultViolations(t *testing.T) {
 		var got []string
 		for _, found := range Result(tt.protocol, method, v, task).Violations {
 			got = append(got, found.Msg)
-			if found.Kind != mcp.BadResult || found.Excerpt != v.Short(200) {
+			if found.Kind != protocol.BadResult || found.Excerpt != v.Short(200) {
 				t.Errorf("%s %s: %+v", tt.method, tt.result, found)
 			}
 		}
@@ -94,12 +96,12 @@ func TestResultWarnings(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	for code, want := range map[int]string{200: "", 404: "", 201: "the answer came with HTTP 201 Created, want 200 OK", 206: "the answer came with HTTP 206 Partial Content, want 200 OK"} {
-		x := &mcp.Exchange{Response: []byte("{}"), HTTP: &mcp.HTTPInfo{Status: code}}
+		x := &mcp.Exchange{Response: []byte("{}"), HTTP: &wire.HTTPInfo{Status: code}}
 		if got := status(x); got != want {
 			t.Errorf("%d: %q, want %q", code, got, want)
 		}
 	}
-	if status(&mcp.Exchange{Response: []byte("{}")}) != "" || status(&mcp.Exchange{HTTP: &mcp.HTTPInfo{Status: 202}}) != "" {
+	if status(&mcp.Exchange{Response: []byte("{}")}) != "" || status(&mcp.Exchange{HTTP: &wire.HTTPInfo{Status: 202}}) != "" {
 		t.Error("where there is no HTTP, or no answer, there is nothing to say")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/check"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
@@ -105,7 +107,7 @@ func (s *Server) ToolViolation(ctx context.Context, tool string) string {
 // Settle waits until the end of a server that is about to end is known: before
 // its input is closed, and before an exclusive test ends.
 func (s *Server) Settle(sess *mcp.Session) {
-	if s.update(func(*state) {}).alwaysBusy || sess.Settle(s.pool.run) {
+	if s.update(func(*state) {}).alwaysBusy || sess.AwaitIdle(s.pool.run) {
 		return
 	}
 	s.update(func(st *state) { st.alwaysBusy = true })
@@ -142,7 +144,7 @@ func (s *Server) close(ctx context.Context) []ending {
 func (s *Server) ReportViolations(sess *mcp.Session) { s.report(sess.TakeViolations()) }
 
 // report reports violations that no test caused.
-func (s *Server) report(list []mcp.Violation) {
+func (s *Server) report(list []protocol.Violation) {
 	for _, f := range s.Findings(list) {
 		s.pool.deps.Report(f)
 	}
@@ -151,7 +153,7 @@ func (s *Server) report(list []mcp.Violation) {
 // ReportLost reports that a server over HTTP forgot its session: tests other than
 // the one that noticed it may depend on it.
 func (s *Server) ReportLost(x *mcp.Exchange) {
-	var lost *mcp.SessionLostError
+	var lost *wire.SessionLostError
 	if errors.As(x.Cause, &lost) {
 		s.warn("session-lost", lost.Error())
 	}
@@ -169,7 +171,7 @@ func (s *Server) about(f result.Finding) result.Finding {
 }
 
 // Findings returns violations as findings about the run.
-func (s *Server) Findings(list []mcp.Violation) []result.Finding {
+func (s *Server) Findings(list []protocol.Violation) []result.Finding {
 	var out []result.Finding
 	for _, v := range list {
 		f := s.about(result.Finding{Kind: v.Kind, Severity: "error", Message: v.Msg, Excerpt: v.Excerpt})
@@ -184,11 +186,11 @@ func (s *Server) Findings(list []mcp.Violation) []result.Finding {
 }
 
 // Tolerates reports whether the suite accepts a violation.
-func (s *Server) Tolerates(v mcp.Violation) bool { return v.Tolerated || s.Def.Tolerate[v.Kind] }
+func (s *Server) Tolerates(v protocol.Violation) bool { return v.Tolerated || s.Def.Tolerate[v.Kind] }
 
 // Acceptance ends the message about a violation with how to accept it.
 func Acceptance(kind string) string {
-	if kind == mcp.ServerCrashed {
+	if kind == protocol.ServerCrashed {
 		return "" // must be repaired
 	}
 	return "; to accept it for now: tolerate: [" + kind + "]"

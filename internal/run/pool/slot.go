@@ -12,6 +12,8 @@ import (
 
 	"mcptest/internal/connect"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/result"
 )
 
@@ -40,7 +42,7 @@ func (s *Slot) Session(ctx context.Context) (*mcp.Session, error) {
 	defer s.mu.Unlock()
 	var stuck error
 	if s.sess != nil && s.sess.Alive() {
-		if stuck = s.sess.Stuck(ctx); stuck == nil && s.sess.Alive() {
+		if stuck = s.sess.CheckAlive(ctx); stuck == nil && s.sess.Alive() {
 			return s.sess, nil
 		}
 	}
@@ -115,7 +117,7 @@ func (s *Slot) open(ctx context.Context) error {
 // failed reports a server that could not be started.
 func (s *Slot) failed(err error) error {
 	s.info.Exit = err.Error()
-	var oe *mcp.OpenError
+	var oe *wire.OpenError
 	if errors.As(err, &oe) {
 		s.info.Exit = oe.Error()
 		s.info.Stderr = strings.Join(oe.StderrTail, "\n")
@@ -134,7 +136,7 @@ func (s *Slot) close(ctx context.Context) ending {
 	sv.Settle(sess)
 	dead := sess.Err()
 	if sv.skipGrace() {
-		sess.Hasten()
+		sess.SkipGrace()
 	}
 	stopped := sess.Close(ctx)
 	end := ending{server: s.info}
@@ -178,7 +180,7 @@ func (s *Slot) end(ctx context.Context, err error) []ending {
 // serverInfo returns the name and version of a server; nil if it sent none.
 func serverInfo(sess *mcp.Session) *result.Info {
 	info := sess.ServerInfo().Lookup("serverInfo")
-	if sess.Era() == mcp.EraRequests {
+	if sess.Era() == protocol.EraStateless {
 		info = sess.ServerInfo().Lookup("_meta", "io.modelcontextprotocol/serverInfo")
 	}
 	if info.Lookup("name").IsAbsent() {

@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/check"
+	"mcptest/internal/mcp/protocol"
 )
 
 // listTime is how long tests wait for the list of tools, all of them together.
@@ -56,7 +57,7 @@ func (t *Tools) fetch(s *Server, sess *mcp.Session) {
 			if fault := s.pool.deps.Protect(func() { t.err = t.read(ctx, s, sess) }); fault != "" {
 				t.err = errors.New(fault)
 			}
-			t.dropped = sess.Dropped()
+			t.dropped = sess.UnusableTools()
 			for _, name := range sortedKeys(t.dropped) {
 				delete(t.schemas, name)
 				s.warn("tool-header", fmt.Sprintf("tool %s was dropped: %s", name, t.dropped[name]))
@@ -237,5 +238,5 @@ func (t *Tools) page(s *Server, tools jsonv.Value, most int) error {
 
 // reportList reports a malformed tools/list, which no test requested.
 func (s *Server) reportList(msg string) {
-	s.report([]mcp.Violation{{Kind: mcp.BadResult, Msg: "tools/list: " + msg}})
+	s.report([]protocol.Violation{{Kind: protocol.BadResult, Msg: "tools/list: " + msg}})
 }

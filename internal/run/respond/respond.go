@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/plan"
 	"mcptest/internal/suite"
 )
@@ -108,7 +108,7 @@ func New(scripts ...*suite.Respond) *Script {
 }
 
 // Answer is the mcp.Answerer of the script.
-func (s *Script) Answer(_ context.Context, method string, params []byte) ([]byte, *mcp.RPCError) {
+func (s *Script) Answer(_ context.Context, method string, params []byte) ([]byte, *protocol.RPCError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked[method] = true
@@ -127,7 +127,7 @@ func (s *Script) Answer(_ context.Context, method string, params []byte) ([]byte
 			return rootsJSON(s.roots).Append(nil), nil
 		}
 	}
-	return nil, &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "the suite has no (further) answer to " + method}
+	return nil, &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "the suite has no (further) answer to " + method}
 }
 
 // Unrequested lists the keys of scripted answers that the server never requested

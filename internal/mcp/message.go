@@ -1,0 +1,38 @@
+package mcp
+
+import "mcptest/internal/mcp/wire"
+
+// MessageKind says what a [Message] is.
+type MessageKind uint8
+
+// Kinds of messages that travel beside the answer of a call.
+const (
+	KindNotification MessageKind = iota // from the server
+	KindRequest                         // from the server
+	KindAnswer                          // ours, to a request of the server
+)
+
+// String returns "notification", "request" or "answer".
+func (k MessageKind) String() string {
+	switch k {
+	case KindNotification:
+		return "notification"
+	case KindRequest:
+		return "request"
+	default:
+		return "answer"
+	}
+}
+
+// Message is a notification or request of the server, or our answer to one.
+type Message struct {
+	wire.Frame
+	Kind   MessageKind
+	Method string // of the request, for an answer too
+	ID     string // the id as JSON text ("7", `"abc"`); empty for notifications
+	Params []byte // sub-slice of Raw; for an answer its result or error
+	Shared bool   // several calls were in flight, each of them lists the message
+}
+
+// Mark is a place in the order of messages a session has received.
+type Mark uint64

@@ -1,0 +1,38 @@
+package protocol
+
+import "bytes"
+
+// Asking says whether bytes that are sent expect a response.
+type Asking uint8
+
+const (
+	// AsksUnclearly means bytes that are not a message. JSON-RPC requires an
+	// error response with the id null, which many servers do not send.
+	AsksUnclearly Asking = iota
+	// AsksAnswer means a request.
+	AsksAnswer
+	// AsksNothing means a notification or a response.
+	AsksNothing
+)
+
+// Asks says whether bytes that are sent as they stand ask for an answer.
+func Asks(raw []byte) Asking {
+	raw = TrimSpace(raw)
+	sc := NewScanner()
+	switch err := sc.Scan(raw); {
+	case len(raw) > 0 && raw[0] == '[':
+		return AsksAnswer // a batch
+	case err != nil:
+		for line := range bytes.Lines(raw) { // stdio takes each line for a message
+			if len(line) < len(raw) && Asks(line) == AsksAnswer {
+				return AsksAnswer
+			}
+		}
+		return AsksUnclearly
+	case sc.Has&(HasID|HasMethod) == HasID|HasMethod:
+		return AsksAnswer
+	case sc.Has&HasMethod != 0 || sc.IsResponse():
+		return AsksNothing
+	}
+	return AsksUnclearly
+}

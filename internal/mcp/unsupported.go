@@ -1,0 +1,105 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
+)
+
+// askTime bounds the question which revision a server does speak, when it does
+// not speak the one that was pinned.
+const askTime = 3 * time.Second
+
+// UnsupportedVersionError says that a server does not speak the revision that was pinned.
+type UnsupportedVersionError struct {
+	Want string
+	Has  []string // what it speaks instead; nil when it did not say
+	Err  error    // how it refused
+}
+
+// Error names both revisions.
+func (e *UnsupportedVersionError) Error() string {
+	s := "the server does not speak protocol revision " + e.Want
+	if len(e.Has) > 0 {
+		s += ", it speaks " + strings.Join(e.Has, ", ")
+	}
+	return s + ": " + e.Err.Error()
+}
+
+// Unwrap returns how the server refused.
+func (e *UnsupportedVersionError) Unwrap() error { return e.Err }
+
+// deniesRequest reports whether an HTTP answer is that of a server to which the
+// request means nothing, rather than one that is down, busy or locked.
+func deniesRequest(err error) bool {
+	var he *wire.HTTPError
+	if !errors.As(err, &he) {
+		return false
+	}
+	switch he.Info.Status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnprocessableEntity:
+		return true
+	}
+	return false
+}
+
+// unsupportedVersion explains that a server refused the pinned revision d, and asks it
+// for those of the other era.
+func (s *Session) unsupportedVersion(ctx context.Context, d *protocol.Version, x *Exchange, refused error) *UnsupportedVersionError {
+	e := &UnsupportedVersionError{Want: d.Name, Err: refused}
+	if v, err := jsonv.Parse(x.Result); err == nil && d.Stateless {
+		e.Has = revisionsIn(v.Lookup("supportedVersions"))
+		return e
+	}
+	if rpc := x.RPCError(); rpc != nil {
+		if data, err := jsonv.Parse(rpc.Data); err == nil {
+			e.Has = revisionsIn(data.Lookup("supported"))
+		}
+		if len(e.Has) > 0 {
+			return e
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	if d.Stateless {
+		params := s.initializeParams(protocol.Newest(protocol.EraSession).Name)
+		if v, err := jsonv.Parse(s.once(ctx, Call{Method: "initialize", Params: params}).Result); err == nil {
+			e.Has = revisionsIn(jsonv.Array(v.Lookup("protocolVersion")))
+		}
+		return e
+	}
+	if v, err := jsonv.Parse(s.discover(ctx, protocol.Newest(protocol.EraStateless)).Result); err == nil {
+		e.Has = revisionsIn(v.Lookup("supportedVersions"))
+	}
+	return e
+}
+
+// refusedInitialize is how opening ends on a server that refused initialize.
+// When a revision was pinned it may be that the server is of the other era.
+func (s *Session) refusedInitialize(ctx context.Context, refused error) (*protocol.Version, string, error) {
+	d, known := protocol.FindVersion(s.o.Protocol)
+	if known && (s.hello.Error != nil || deniesRequest(refused)) {
+		if e := s.unsupportedVersion(ctx, d, s.hello, refused); len(e.Has) > 0 {
+			return nil, "protocol", e
+		}
+	}
+	return nil, "initialize", refused
+}
+
+// revisionsIn are the texts of a list, as they may be shown.
+func revisionsIn(list jsonv.Value) []string {
+	const most = 8
+	var out []string
+	for _, e := range list.Elems() {
+		if e.Kind() == jsonv.KindString && len(out) < most {
+			out = append(out, protocol.Excerpt([]byte(e.Text())))
+		}
+	}
+	return out
+}

@@ -1,0 +1,34 @@
+package wire
+
+import "time"
+
+// Dir tells which way a frame went.
+type Dir uint8
+
+// Directions of a frame.
+const (
+	ToServer Dir = iota
+	FromServer
+)
+
+// String returns "to-server" or "from-server".
+func (d Dir) String() string {
+	if d == ToServer {
+		return "to-server"
+	}
+	return "from-server"
+}
+
+// Frame is one message exactly as it was on the wire, without its delimiter.
+// A frame that is handed to a [wire.Receiver] borrows the reader's buffer: whoever wants
+// it after the call returned copies Raw.
+type Frame struct {
+	Dir    Dir
+	At     time.Time
+	Raw    []byte
+	Offset int64  // bytes of the stream before Raw
+	Stream string // id of the request on whose own response stream it came; "" on a shared stream (stdio)
+
+	Unterminated bool // the stream ended before the delimiter
+	Whole        bool // not a line: newlines in it mean nothing (HTTP)
+}

@@ -1,0 +1,379 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/proc"
+)
+
+// Kinds of HTTP transport, as HTTPOptions.Kind names them.
+const (
+	HTTPAuto       = "auto"            // Streamable HTTP, else HTTP+SSE where the server knows only that
+	StreamableHTTP = "streamable-http" // one endpoint (MCP 2025-03-26 and later)
+	HTTPSSE        = "sse"             // two endpoints (MCP 2024-11-05)
+)
+
+// HTTPOptions say how to reach a server over HTTP.
+type HTTPOptions struct {
+	Kind      string      // HTTPAuto (or ""), StreamableHTTP or HTTPSSE
+	Header    http.Header // sent with every request
+	TLS       *tls.Config // nil: the system's authorities
+	UserAgent string      // default "mcptest"
+	Limits    Limits
+	// Retries is how often a request that was answered with 429 or 503 is sent
+	// again. Nil: twice, where the server says when (Retry-After), and never a
+	// tools/call unless the tool declares idempotentHint.
+	Retries *int
+	// Auth answers challenges; nil: a 401 is an error like any other.
+	Auth Authorizer
+}
+
+// Authorizer adds credentials to requests.
+type Authorizer interface {
+	// Authorize is called before each request; it may set headers.
+	Authorize(ctx context.Context, req *http.Request) error
+	// Challenged is called with a 401 or 403 answer, whose body it must not
+	// keep. It reports whether the request is worth sending again.
+	Challenged(ctx context.Context, resp *http.Response) (again bool, err error)
+}
+
+// Bounds of HTTP.
+const (
+	bodyExcerpt    = 2 << 10
+	maxIdleConns   = 64
+	drainTime      = 500 * time.Millisecond // for the rest of a stream after its answer
+	drainBytes     = 64 << 10               // of a body that nobody wants
+	deleteTime     = 2 * time.Second        // for the end of the session
+	maxHeaderBytes = 1 << 20
+	dialTime       = 30 * time.Second
+)
+
+// HTTP speaks HTTP with one server: Streamable HTTP in both eras, or
+// HTTP+SSE. A request is sent and its answer read by the caller of Send.
+type HTTP struct {
+	o    HTTPOptions
+	url  *url.URL
+	lim  Limits
+	rt   *http.Transport
+	sink Receiver
+	base http.Header // sent with every POST
+	// Made once, for every request.
+	address string
+	proto   *http.Request
+
+	heard atomic.Int64 // when a response or a token last came, in Unix nanoseconds
+	busy  atomic.Int32 // logins and ordered pauses that are under way
+
+	ctx  context.Context // ends with the transport
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	mu       sync.Mutex
+	session  string // Mcp-Session-Id, "" for none
+	usual    *usualHeaders
+	protocol string // of the last initialised message, for GET and DELETE
+	stream   context.CancelFunc
+	old      *endpointStream // non-nil: HTTP+SSE
+	closed   bool
+}
+
+// NewHTTP returns a transport over HTTP. Nothing is sent before the first
+// message. The address is http or https; user information in it becomes an
+// Authorization header.
+func NewHTTP(address string, o HTTPOptions) (Transport, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, &OpenError{Phase: "start", Cause: fmt.Errorf("%q is not an http or https address", address)}
+	}
+	if o.Kind == "" {
+		o.Kind = HTTPAuto
+	}
+	if o.UserAgent == "" {
+		o.UserAgent = "mcptest"
+	}
+	t := &HTTP{o: o, url: u, lim: o.Limits.WithDefaults()}
+	t.base = http.Header{}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		t.base.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
+		clean := *u
+		clean.User = nil
+		t.url = &clean
+	}
+	t.base.Set("User-Agent", o.UserAgent)
+	for k, v := range o.Header {
+		t.base[http.CanonicalHeaderKey(k)] = v
+	}
+	t.address = t.url.String()
+	t.proto = &http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	t.rt = &http.Transport{
+		Proxy:                  proxyOf(t.url),
+		DialContext:            (&net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}).DialContext,
+		TLSClientConfig:        o.TLS,
+		TLSHandshakeTimeout:    dialTime,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           maxIdleConns,
+		MaxIdleConnsPerHost:    maxIdleConns,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+	}
+	t.ctx, t.stop = context.WithCancel(context.Background())
+	return t, nil
+}
+
+// proxyOf asks the environment once: every request goes to the same origin.
+func proxyOf(u *url.URL) func(*http.Request) (*url.URL, error) {
+	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u})
+	if proxy == nil && err == nil {
+		return nil
+	}
+	return func(*http.Request) (*url.URL, error) { return proxy, err }
+}
+
+func (t *HTTP) Start(sink Receiver) error {
+	t.sink = sink
+	return nil
+}
+
+func (t *HTTP) Facts() Facts {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := Facts{Kind: StreamableHTTP, URL: t.address}
+	if t.old != nil || t.o.Kind == HTTPSSE {
+		f.Kind = HTTPSSE
+	}
+	return f
+}
+
+// Send posts one message. For a call it returns when the answer was read, or
+// earlier when the call was given up; a failure goes to Receiver.OnFailure.
+func (t *HTTP) Send(ctx context.Context, out Outgoing) error {
+	if out.Stream == "" {
+		out.Stream = out.ID
+		if out.Method == "" {
+			out.Stream = "" // an answer of ours: nothing is awaited
+		}
+	}
+	if d, _ := protocol.FindVersion(out.Protocol); d != nil && d.Stateless && out.Method == "notifications/cancelled" {
+		return nil // the end of the response stream has said it
+	}
+	old, err := t.oldStream(ctx, out)
+	if err == nil && old == nil {
+		err = t.post(ctx, out)
+		if out.Method == "initialize" && t.o.Kind == HTTPAuto && notStreamable(err) {
+			old, err = t.fallBack(ctx, err)
+		}
+	}
+	if err == nil && old != nil {
+		err = t.postOld(ctx, old, out)
+	}
+	if err == nil || out.Stream == "" {
+		return err
+	}
+	if !errors.Is(err, errGivenUp) && (ctx.Err() == nil || t.ctx.Err() != nil) {
+		t.sink.OnFailure(out.Stream, err, infoOf(err))
+	}
+	return nil
+}
+
+// oldStream returns the HTTP+SSE connection where there is, or must be, one.
+func (t *HTTP) oldStream(ctx context.Context, out Outgoing) (*endpointStream, error) {
+	t.mu.Lock()
+	old := t.old
+	t.mu.Unlock()
+	if old != nil || t.o.Kind != HTTPSSE {
+		return old, nil
+	}
+	return t.connectOld(ctx)
+}
+
+// requestContext is a context for one request that outlives its caller: what
+// is left of a stream after the answer is read in the background.
+func (t *HTTP) requestContext(ctx context.Context, cancelAfter time.Duration) (context.Context, func() bool, context.CancelFunc) {
+	rctx, cancel := context.WithCancel(t.ctx)
+	detach := context.AfterFunc(ctx, cancel)
+	if cancelAfter > 0 {
+		timer := time.AfterFunc(cancelAfter, cancel)
+		inner := detach
+		detach = func() bool { timer.Stop(); return inner() }
+	}
+	return rctx, detach, cancel
+}
+
+// usualHeaders are those of every message of a session that has none of its
+// own. Nobody changes them.
+type usualHeaders struct {
+	session, protocol string
+	header            http.Header
+}
+
+// headers are those of one message. They may be shared: who changes them takes
+// a copy.
+func (t *HTTP) headers(out *Outgoing) http.Header {
+	d, _ := protocol.FindVersion(out.Protocol)
+	if out.Header != nil || out.Mirror != nil || out.Method == "initialize" || d != nil && d.Stateless {
+		return t.build(out)
+	}
+	t.mu.Lock()
+	u, session := t.usual, t.session
+	t.mu.Unlock()
+	if u == nil || u.session != session || u.protocol != out.Protocol {
+		u = &usualHeaders{session, out.Protocol, t.build(out)}
+		t.mu.Lock()
+		t.usual = u
+		t.mu.Unlock()
+	}
+	return u.header
+}
+
+// build makes the headers of one message.
+func (t *HTTP) build(out *Outgoing) http.Header {
+	h := make(http.Header, len(t.base)+len(out.Header)+8)
+	h["Content-Type"] = jsonType
+	h["Accept"] = acceptBoth
+	for k, v := range t.base {
+		h[k] = v
+	}
+	d, _ := protocol.FindVersion(out.Protocol)
+	if d != nil && d.VersionHeader {
+		h["Mcp-Protocol-Version"] = []string{out.Protocol}
+	}
+	switch {
+	case d != nil && d.Stateless:
+		statelessHeaders(h, out)
+	case out.Method != "initialize":
+		t.mu.Lock()
+		if t.session != "" {
+			h["Mcp-Session-Id"] = []string{t.session}
+		}
+		t.mu.Unlock()
+	}
+	for k, v := range out.Mirror {
+		h[k] = v
+	}
+	for k, v := range out.Header {
+		h[http.CanonicalHeaderKey(k)] = v
+	}
+	return h
+}
+
+var (
+	jsonType   = []string{"application/json"}
+	acceptBoth = []string{"application/json, text/event-stream"}
+	acceptSSE  = []string{"text/event-stream"}
+)
+
+// LastHeard says when the server last answered, and whether it is waited for
+// something else than an answer of the server: a login, or a pause that it asked
+// for.
+func (t *HTTP) LastHeard() (at time.Time, busy bool) {
+	return time.Unix(0, t.heard.Load()), t.busy.Load() > 0
+}
+
+// pausing notes that it is not the server that is waited for, until the function
+// it returns is called.
+func (t *HTTP) pausing() (over func()) {
+	t.busy.Add(1)
+	return func() {
+		t.heard.Store(time.Now().UnixNano())
+		t.busy.Add(-1)
+	}
+}
+
+// Close ends the session with DELETE and every stream.
+func (t *HTTP) Close(ctx context.Context) proc.Stopped {
+	t.mu.Lock()
+	again, session := t.closed, t.session
+	t.closed = true
+	t.mu.Unlock()
+	if !again && session != "" {
+		t.endSession(ctx, session)
+	}
+	t.stop()
+	t.wg.Wait()
+	t.rt.CloseIdleConnections()
+	return proc.Stopped{}
+}
+
+// endSession asks the server to forget the session. It may refuse (405).
+func (t *HTTP) endSession(ctx context.Context, session string) {
+	ctx, cancel := context.WithTimeout(ctx, deleteTime)
+	defer cancel()
+	resp, err := t.plain(ctx, http.MethodDelete, t.url, http.Header{"Mcp-Session-Id": {session}})
+	if err == nil {
+		drain(resp.Body)
+	}
+}
+
+// plain sends a request without a body.
+func (t *HTTP) plain(ctx context.Context, verb string, u *url.URL, h http.Header) (*http.Response, error) {
+	for k, v := range t.base {
+		if _, ok := h[k]; !ok {
+			h[k] = v
+		}
+	}
+	t.mu.Lock()
+	if d, _ := protocol.FindVersion(t.protocol); d != nil && d.VersionHeader {
+		h["Mcp-Protocol-Version"] = []string{t.protocol}
+	}
+	t.mu.Unlock()
+	return t.roundTrip(ctx, &httpRequest{verb: verb, url: u, header: h})
+}
+
+// begun notes what a message settles for the ones after it.
+func (t *HTTP) begun(ctx context.Context, out *Outgoing, resp *http.Response) {
+	switch out.Method {
+	case "initialize":
+		id := resp.Header.Get("Mcp-Session-Id")
+		t.mu.Lock()
+		if t.stream != nil {
+			t.stream()
+			t.stream = nil
+		}
+		t.session = id
+		t.mu.Unlock()
+		if !visibleASCII(id) {
+			t.sink.OnViolation(out.Stream, protocol.Violation{Kind: protocol.SessionID, Msg: "Mcp-Session-Id has characters that are not visible ASCII", Excerpt: protocol.Excerpt([]byte(id))})
+		}
+	case "notifications/initialized":
+		t.mu.Lock()
+		t.protocol = out.Protocol
+		t.mu.Unlock()
+		t.listen(ctx)
+	}
+}
+
+func visibleASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r < 0x21 || r > 0x7e }) < 0
+}
+
+// statelessHeaders sets the headers that repeat parts of a message (MCP
+// 2026-07-28 transports).
+func statelessHeaders(h http.Header, out *Outgoing) {
+	if out.Method == "" {
+		return
+	}
+	h["Mcp-Method"] = []string{protocol.HeaderValue(out.Method)}
+	if name := protocol.NameOf(out.Method, out.Params); name != "" {
+		h["Mcp-Name"] = []string{protocol.HeaderValue(name)}
+	}
+}
+
+// Replaced reports whether another session was begun since the one that was lost.
+func (t *HTTP) Replaced(lost *SessionLostError) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.session != lost.session
+}

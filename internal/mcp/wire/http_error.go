@@ -1,0 +1,241 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"mcptest/internal/mcp/protocol"
+)
+
+// HTTPError ends a call whose HTTP exchange gave no answer: a status, a content
+// type or a body that hold none.
+type HTTPError struct {
+	Method     string // of the message
+	Note       string // what is wrong besides the status; empty for a status of 400 and above
+	RPC        *protocol.RPCError
+	RetryAfter time.Duration
+	Info       *HTTPInfo // never nil
+}
+
+// Error returns e.g. `tools/call: HTTP 502 Bad Gateway (text/html): "<html>…"`.
+func (e *HTTPError) Error() string {
+	var b strings.Builder
+	if e.Method != "" {
+		b.WriteString(e.Method + ": ")
+	}
+	fmt.Fprintf(&b, "HTTP %d", e.Info.Status)
+	if text := http.StatusText(e.Info.Status); text != "" {
+		b.WriteString(" " + text)
+	}
+	if e.Info.ContentType != "" {
+		b.WriteString(" (" + protocol.Excerpt([]byte(e.Info.ContentType)) + ")")
+	}
+	if e.Note != "" {
+		b.WriteString(": " + e.Note)
+	}
+	switch {
+	case e.RPC != nil:
+		b.WriteString(": " + protocol.Excerpt([]byte(e.RPC.Error())))
+	case len(e.Info.Body) > 0:
+		b.WriteString(": " + protocol.Excerpt(e.Info.Body))
+	}
+	if e.Info.NotAgain != "" {
+		b.WriteString(" (not sent again: " + e.Info.NotAgain + ")")
+	}
+	if e.Info.Attempts > 1 {
+		fmt.Fprintf(&b, " (attempt %d)", e.Info.Attempts)
+	}
+	return b.String()
+}
+
+// Detail returns the first 2 KiB of the body, escaped line by line.
+func (e *HTTPError) Detail() string {
+	if len(e.Info.Body) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("body:\n")
+	for _, l := range strings.Split(strings.TrimRight(string(e.Info.Body), "\n"), "\n") {
+		b.WriteString("  " + protocol.Excerpt([]byte(l)) + "\n")
+	}
+	return b.String()
+}
+
+// ConnectError ends a call whose HTTP exchange broke: no connection, TLS, a
+// reset, an answer that is no HTTP.
+type ConnectError struct {
+	Method string
+	URL    string
+	Err    error
+	Info   *HTTPInfo // nil when no response began
+}
+
+// Error returns e.g. "initialize: POST http://127.0.0.1:1/mcp: connection refused".
+func (e *ConnectError) Error() string {
+	s := e.URL + ": " + connectText(e.Err)
+	if e.Method != "" {
+		s = e.Method + ": " + s
+	}
+	return s
+}
+
+// Unwrap returns the network's error.
+func (e *ConnectError) Unwrap() error { return e.Err }
+
+// connectText says what a network error means, in the words of whoever has to
+// mend it.
+func connectText(err error) string {
+	s := err.Error()
+	switch {
+	case strings.Contains(s, "x509: certificate signed by unknown authority"),
+		strings.Contains(s, "certificate is not trusted"):
+		return s + " (tls.ca_file names an authority to trust)"
+	case strings.Contains(s, "server gave HTTP response to HTTPS client"):
+		return "the server speaks HTTP, not HTTPS"
+	case strings.Contains(s, "malformed HTTP response"), strings.Contains(s, "malformed HTTP status"), strings.Contains(s, "malformed HTTP version"):
+		return "the answer is no HTTP: " + protocol.Excerpt([]byte(s))
+	case strings.HasSuffix(s, "EOF"):
+		return "the connection was closed before an answer: " + s
+	}
+	return protocol.Excerpt([]byte(s))
+}
+
+// StreamError ends a call whose event stream ended, or broke, without an answer.
+type StreamError struct {
+	Method  string
+	Events  int   // seen on the stream
+	Resumed int   // how often it was resumed
+	Err     error // nil: it ended in order
+	Info    *HTTPInfo
+}
+
+// Error says that there was no answer on the stream, and how it ended.
+func (e *StreamError) Error() string {
+	how := "ended"
+	if e.Err != nil {
+		how = "broke"
+	}
+	s := fmt.Sprintf("%s: no answer on the stream: it %s after %s", e.Method, how, events(e.Events))
+	if e.Resumed > 0 {
+		s += fmt.Sprintf(", resumed %d times", e.Resumed)
+	}
+	if e.Err != nil {
+		s += ": " + protocol.Excerpt([]byte(e.Err.Error()))
+	}
+	return s
+}
+
+// Unwrap returns the network's error.
+func (e *StreamError) Unwrap() error { return e.Err }
+
+func events(n int) string {
+	if n == 1 {
+		return "1 event"
+	}
+	return fmt.Sprintf("%d events", n)
+}
+
+// SessionLostError ends a call to which the server answered that it does not
+// know the session (HTTP 404, or 400 that says so). The session begins anew; the call is not
+// repeated, because it may have been carried out.
+type SessionLostError struct {
+	Method  string
+	Renewed bool  // a new session was begun
+	Err     error // why not, when it was not
+	Info    *HTTPInfo
+	session string
+}
+
+// Error says what became of the session and of the call.
+func (e *SessionLostError) Error() string {
+	s := fmt.Sprintf("%s: the server has lost the session (HTTP %d)", e.Method, e.Info.Status)
+	if e.Info.Status != http.StatusNotFound {
+		s = fmt.Sprintf("%s: the server has lost the session (HTTP %d: %s)", e.Method, e.Info.Status, protocol.Excerpt(e.Info.Body))
+	}
+	switch {
+	case e.Err != nil:
+		return s + " and a new one could not be begun: " + e.Err.Error()
+	case e.Renewed:
+		return s + "; a new one was begun, the call was not repeated"
+	}
+	return s
+}
+
+// Unwrap returns why no new session was begun.
+func (e *SessionLostError) Unwrap() error { return e.Err }
+
+// infoOf finds what is known of the exchange behind an error.
+func infoOf(err error) *HTTPInfo {
+	var he *HTTPError
+	var ce *ConnectError
+	var se *StreamError
+	var le *SessionLostError
+	var ee *EndpointError
+	switch {
+	case errors.As(err, &he):
+		return he.Info
+	case errors.As(err, &ce):
+		return ce.Info
+	case errors.As(err, &se):
+		return se.Info
+	case errors.As(err, &le):
+		return le.Info
+	case errors.As(err, &ee):
+		return ee.Info
+	}
+	return nil
+}
+
+// notStreamable reports whether the answer to initialize is that of a server
+// which may know HTTP+SSE only (MCP 2025-11-25 transports, backwards
+// compatibility).
+func notStreamable(err error) bool {
+	var he *HTTPError
+	if !errors.As(err, &he) {
+		return false
+	}
+	switch he.Info.Status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
+		return true
+	}
+	return false
+}
+
+// losesSession reports whether an HTTP response to a request that carried a
+// session id says that the session is gone. In a revision with sessions 404
+// means that whatever the body is (MCP 2025-11-25 transports, session
+// management); only a body that names another reason, an unknown method, is
+// believed. Servers that were started again also answer 400 in words.
+func losesSession(status int, body []byte) bool {
+	rpc := rpcErrorOf(body)
+	switch status {
+	case http.StatusNotFound:
+		return rpc == nil || rpc.Code != protocol.CodeMethodNotFound
+	case http.StatusBadRequest:
+		text := body[:min(len(body), bodyExcerpt)]
+		if rpc != nil {
+			text = []byte(rpc.Message)
+		}
+		return deniesSession(string(bytes.ToLower(text)))
+	}
+	return false
+}
+
+// deniesSession recognises, in lower case, what servers say of a session that
+// they do not know.
+func deniesSession(text string) bool {
+	for _, words := range []string{
+		"no valid session", "invalid session", "invalid or missing session", "missing or invalid session",
+		"unknown session", "session not found", "no such session", "session expired", "session has been terminated",
+		"server not initialized",
+	} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}

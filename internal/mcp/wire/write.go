@@ -1,0 +1,147 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+)
+
+// writeSlice is how long a write may block its caller before it is finished by
+// a goroutine of its own, while the caller watches its context.
+const writeSlice = 50 * time.Millisecond
+
+// errWriteClosed is what a write gets after close.
+var errWriteClosed = errors.New("the input of the server is closed")
+
+// NotReadError says that a message could not be written in time: the pipe is full.
+type NotReadError struct{ cause error }
+
+func (e *NotReadError) Error() string { return "the server does not read its input" }
+func (e *NotReadError) Unwrap() error { return e.cause }
+
+// partlyError says that a write failed after some of the message was written.
+type partlyError struct{ error }
+
+func (e *partlyError) Unwrap() error { return e.error }
+
+func partly(n int, err error) error {
+	if n > 0 && err != nil {
+		return &partlyError{err}
+	}
+	return err
+}
+
+// tryWriter writes all of b, or nothing, without blocking.
+type tryWriter interface{ TryWrite(b []byte) bool }
+
+type writeDeadliner interface{ SetWriteDeadline(time.Time) error }
+
+// LineWriter writes whole lines. A line that was begun is always completed,
+// whatever happens to the context of its sender, so that the stream stays
+// readable; a sender never waits longer than its context.
+type LineWriter struct {
+	w      io.Writer
+	sem    chan struct{} // held by whoever writes; handed over with a half-written line
+	closed chan struct{}
+	buf    []byte
+	broken error // of an earlier write; guarded by sem
+
+	deadline writeDeadliner // nil when the writer has none
+	until    time.Time      // the deadline that is set
+	try      tryWriter
+}
+
+// NewLineWriter returns a writer that writes whole lines, one at a time.
+func NewLineWriter(w io.Writer) *LineWriter {
+	l := &LineWriter{w: w, sem: make(chan struct{}, 1), closed: make(chan struct{})}
+	if d, ok := w.(writeDeadliner); ok && d.SetWriteDeadline(time.Time{}) == nil {
+		l.deadline = d
+	}
+	l.try, _ = w.(tryWriter)
+	return l
+}
+
+// WriteLine writes raw and a newline.
+func (l *LineWriter) WriteLine(ctx context.Context, raw []byte) error {
+	return l.WriteBytes(ctx, raw, true)
+}
+
+// WriteBytes writes raw, and a newline where asked for, in one piece.
+func (l *LineWriter) WriteBytes(ctx context.Context, raw []byte, newline bool) error {
+	select {
+	case l.sem <- struct{}{}:
+	default:
+		select {
+		case l.sem <- struct{}{}:
+		case <-ctx.Done():
+			return &NotReadError{context.Cause(ctx)}
+		case <-l.closed:
+			return errWriteClosed
+		}
+	}
+	if l.broken != nil {
+		err := l.broken
+		<-l.sem
+		return err
+	}
+	l.buf = append(l.buf[:0], raw...)
+	if newline {
+		l.buf = append(l.buf, '\n')
+	}
+	rest := l.buf
+	switch {
+	case l.try != nil && l.try.TryWrite(rest):
+		<-l.sem
+		return nil
+	case l.deadline != nil:
+		n, err := l.w.Write(l.sliced(rest))
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			l.broken = err
+			l.release()
+			return partly(n, err)
+		}
+		rest = rest[n:]
+		l.until = time.Time{}
+		_ = l.deadline.SetWriteDeadline(l.until)
+	}
+	return l.handOver(ctx, len(l.buf)-len(rest), bytes.Clone(rest))
+}
+
+// sliced makes sure that a write that begins now ends within about a slice.
+// The deadline is moved only when it is near: that is a system-wide timer.
+func (l *LineWriter) sliced(b []byte) []byte {
+	if now := time.Now(); l.until.Sub(now) < writeSlice/2 {
+		l.until = now.Add(writeSlice)
+		_ = l.deadline.SetWriteDeadline(l.until)
+	}
+	return b
+}
+
+// handOver lets a goroutine write rest, which then owns the semaphore.
+func (l *LineWriter) handOver(ctx context.Context, written int, rest []byte) error {
+	done := make(chan error, 1)
+	go func() {
+		n, err := l.w.Write(rest)
+		l.broken = err
+		l.release()
+		done <- partly(written+n, err)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return &NotReadError{context.Cause(ctx)}
+	case <-l.closed:
+		return errWriteClosed
+	}
+}
+
+func (l *LineWriter) release() {
+	if cap(l.buf) > keepBuffer {
+		l.buf = nil
+	}
+	<-l.sem
+}
