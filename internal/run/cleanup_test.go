@@ -24,9 +24,14 @@ tools:
 // inBubble runs suites in simulated time.
 func inBubble(t *testing.T, ctx func() context.Context, change func(*run.Deps), texts ...string) outcome {
 	t.Helper()
+	return new(sim).inBubble(t, ctx, change, texts...)
+}
+
+func (s *sim) inBubble(t *testing.T, ctx func() context.Context, change func(*run.Deps), texts ...string) outcome {
+	t.Helper()
 	p := compile(t, t.TempDir(), texts...)
 	var out outcome
-	synctest.Test(t, func(*testing.T) { out = new(sim).run(ctx(), p, change) })
+	synctest.Test(t, func(*testing.T) { out = s.run(ctx(), p, change) })
 	return out
 }
 

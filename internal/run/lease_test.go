@@ -30,10 +30,8 @@ func TestExclusiveCasesAreAlone(t *testing.T) {
 				fmt.Fprintf(&b, "  - {name: alone %d, tool: slow, args: {label: alone}, expect: [{target: notifications, matcher: {length: 0}}]}\n", i)
 			}
 		}
-		p := compile(t, t.TempDir(), b.String())
 		s := new(sim)
-		// In real time: a bubble's time stands still while a lease is waited for.
-		out := s.run(context.Background(), p, nil)
+		out := s.inBubble(t, context.Background, nil, b.String())
 		if out.code != 0 || len(out.cases) != 10 {
 			t.Fatalf("exit %d, %d cases", out.code, len(out.cases))
 		}

@@ -35,10 +35,14 @@ import (
 // where END is ok, fail, hang, deaf (hangs and needs SIGKILL), skip, patch,
 // garbage, missing or panic.
 type sim struct {
-	servers sync.WaitGroup // those that were dialled
+	opts       run.Options
+	logServers bool           // note when servers start and stop
+	listsTools bool           // servers have tools/list, with the one tool typed
+	servers    sync.WaitGroup // those that were dialled
 
-	mu  sync.Mutex
-	log []string // what happened, in order
+	mu    sync.Mutex
+	calls map[string]int // by label
+	log   []string       // what happened, in order
 	// calls in flight by label, and which were seen together
 	inFlight map[string]int
 	together map[string]bool
@@ -127,14 +131,21 @@ func (s *sim) exec(ctx context.Context, spec proc.Spec) proc.Result {
 }
 
 // dial is run.Deps's Dial: a server with the tools ok, fail, slow (a tenth of
-// a second), hang and crash.
+// a second), hang, crash, noise (writes a line
+// that is no JSON) and flaky (fails before the call number `from`).
 func (s *sim) dial(ctx context.Context, sv *plan.Server, _ connect.Options) (wire.Transport, error) {
 	if sv.Argv[0] == "unstartable" {
 		return nil, errors.New("cannot start the server")
 	}
 	client, server := wire.NewPipe()
+	if s.logServers {
+		s.note("start %s", sv.Name)
+	}
 	s.servers.Go(func() {
 		defer server.Close()
+		if s.logServers {
+			defer s.note("stop %s", sv.Name)
+		}
 		_ = mcpserver.ServeStdio(context.WithoutCancel(ctx), server, server, mcpserver.HandlerFunc(func(ctx context.Context, req *mcpserver.Request) *mcpserver.Reply {
 			return s.handle(ctx, req, server)
 		}))
@@ -142,10 +153,16 @@ func (s *sim) dial(ctx context.Context, sv *plan.Server, _ connect.Options) (wir
 	return client, nil
 }
 
-func (s *sim) handle(ctx context.Context, req *mcpserver.Request, conn io.Closer) *mcpserver.Reply {
+func (s *sim) handle(ctx context.Context, req *mcpserver.Request, conn io.ReadWriteCloser) *mcpserver.Reply {
 	switch req.Method {
 	case "initialize":
-		return &mcpserver.Reply{Result: []byte(`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"sim","version":"1"}}`)}
+		caps := `{}`
+		if s.listsTools {
+			caps = `{"tools":{}}`
+		}
+		return &mcpserver.Reply{Result: []byte(`{"protocolVersion":"2025-11-25","capabilities":` + caps + `,"serverInfo":{"name":"sim","version":"1"}}`)}
+	case "tools/list":
+		return &mcpserver.Reply{Result: []byte(`{"tools":[{"name":"typed","inputSchema":{"type":"object","properties":{"limit":{"type":"integer"}}}}]}`)}
 	case "tools/call":
 	default:
 		if req.Notification {
@@ -170,11 +187,24 @@ func (s *sim) handle(ctx context.Context, req *mcpserver.Request, conn io.Closer
 	case "crash":
 		conn.Close()
 		return nil
+	case "noise":
+		fmt.Fprintln(conn, "listening")
+	case "flaky":
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.calls == nil {
+			s.calls = map[string]int{}
+		}
+		s.calls[label]++
+		from, _ := params.Lookup("arguments", "from").Int64()
+		if int64(s.calls[label]) < from {
+			tool = "fail"
+		}
 	}
 	return &mcpserver.Reply{Result: []byte(fmt.Sprintf(`{"content":[{"type":"text","text":%q}],"isError":%t}`, tool, tool == "fail"))}
 }
 
-// outcome is what came of a simulated run.
+// outcome is the result of a simulated run.
 type outcome struct {
 	code  int
 	took  time.Duration
@@ -192,6 +222,7 @@ func (s *sim) run(ctx context.Context, p *plan.Plan, change func(*run.Deps)) out
 	var out outcome
 	var mu sync.Mutex
 	var debug strings.Builder
+	s.opts.Tool = result.Tool{Name: "mcptest"}
 	w := run.Deps{
 		Send: func(e result.Event) {
 			mu.Lock()
@@ -214,7 +245,7 @@ func (s *sim) run(ctx context.Context, p *plan.Plan, change func(*run.Deps)) out
 		change(&w)
 	}
 	began := time.Now()
-	out.code = run.Run(ctx, p, run.Options{Tool: result.Tool{Name: "mcptest"}}, w)
+	out.code = run.Run(ctx, p, s.opts, w)
 	out.took, out.log, out.debug = time.Since(began), s.entries(), debug.String()
 	s.servers.Wait() // one may still be at a call that was given up
 	slices.SortFunc(out.cases, func(a, b *result.Case) int { return a.Index - b.Index })
@@ -241,7 +272,7 @@ func compile(t testing.TB, dir string, texts ...string) *plan.Plan {
 		}
 		suites = append(suites, s)
 	}
-	p, diags := plan.Compile(suites, plan.Settings{Env: os.Environ()})
+	p, diags := plan.Compile(suites, plan.Settings{Env: os.Environ(), ViolationKinds: []string{mcp.StrayOutput}})
 	if diags.HasErrors() {
 		t.Fatalf("%v\n%s", diags, strings.Join(texts, "\n---\n"))
 	}

@@ -2,8 +2,6 @@ package pool
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"sync"
 
 	"mcptest/internal/connect"
@@ -141,49 +139,5 @@ func (p *Pool) report(ends []ending) {
 			p.deps.Report(f)
 		}
 		p.deps.Send(result.ServerDown{Server: e.server})
-	}
-}
-
-// Lease is the right to use the sessions that a case needs.
-type Lease struct {
-	Servers   []*Server
-	exclusive bool
-}
-
-// Lease waits for the servers of a case.
-func (p *Pool) Lease(c *plan.Case, file *plan.File) *Lease {
-	l := &Lease{exclusive: c.Exclusive}
-	for _, op := range c.Ops {
-		if op.Server == nil {
-			continue
-		}
-		if s := p.ForCase(c, op.Server, file); !slices.Contains(l.Servers, s) {
-			l.Servers = append(l.Servers, s)
-		}
-	}
-	slices.SortFunc(l.Servers, func(a, b *Server) int {
-		if n := strings.Compare(a.Def.Name, b.Def.Name); n != 0 {
-			return n
-		}
-		return strings.Compare(a.caps.Key(), b.caps.Key())
-	})
-	for _, s := range l.Servers {
-		if l.exclusive {
-			s.gate.Lock()
-		} else {
-			s.gate.RLock()
-		}
-	}
-	return l
-}
-
-// Release ends the lease.
-func (l *Lease) Release() {
-	for _, s := range l.Servers {
-		if l.exclusive {
-			s.gate.Unlock()
-		} else {
-			s.gate.RUnlock()
-		}
 	}
 }

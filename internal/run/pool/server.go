@@ -25,7 +25,7 @@ type Server struct {
 	pool   *Pool
 	caps   respond.Capabilities
 	file   *plan.File // of first use
-	gate   sync.RWMutex
+	gate   gate
 	slots  []*Slot
 	closed bool // guarded by the pool's lock
 

@@ -1,0 +1,92 @@
+package pool
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"mcptest/internal/plan"
+)
+
+// Lease is the right to use the sessions that a case needs.
+type Lease struct {
+	Servers   []*Server
+	exclusive bool
+}
+
+// Lease waits for the servers of a case.
+func (p *Pool) Lease(c *plan.Case, file *plan.File) *Lease {
+	l := &Lease{exclusive: c.Exclusive}
+	for _, op := range c.Ops {
+		if op.Server == nil {
+			continue
+		}
+		if s := p.ForCase(c, op.Server, file); !slices.Contains(l.Servers, s) {
+			l.Servers = append(l.Servers, s)
+		}
+	}
+	slices.SortFunc(l.Servers, func(a, b *Server) int {
+		if n := strings.Compare(a.Def.Name, b.Def.Name); n != 0 {
+			return n
+		}
+		return strings.Compare(a.caps.Key(), b.caps.Key())
+	})
+	for _, s := range l.Servers {
+		s.gate.acquire(l.exclusive)
+	}
+	return l
+}
+
+// Release ends the lease.
+func (l *Lease) Release() {
+	for _, s := range l.Servers {
+		s.gate.release(l.exclusive)
+	}
+}
+
+// gate is a readers-writer lock that is granted in the order of the requests. In
+// contrast to sync.RWMutex, waiting for it lets the simulated time of
+// testing/synctest pass. The zero value is free.
+type gate struct {
+	mu     sync.Mutex
+	shared int // holders
+	alone  bool
+	queue  []waiter
+}
+
+type waiter struct {
+	exclusive bool
+	granted   chan struct{}
+}
+
+func (g *gate) acquire(exclusive bool) {
+	w := waiter{exclusive, make(chan struct{})}
+	g.mu.Lock()
+	g.queue = append(g.queue, w)
+	g.grant()
+	g.mu.Unlock()
+	<-w.granted
+}
+
+func (g *gate) release(exclusive bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if exclusive {
+		g.alone = false
+	} else {
+		g.shared--
+	}
+	g.grant()
+}
+
+// grant serves the queue as far as possible. The caller holds the lock.
+func (g *gate) grant() {
+	for len(g.queue) > 0 && !g.alone && (g.shared == 0 || !g.queue[0].exclusive) {
+		w := g.queue[0]
+		g.queue = g.queue[1:]
+		if g.alone = w.exclusive; !w.exclusive {
+			g.shared++
+		}
+		close(w.granted)
+	}
+}
