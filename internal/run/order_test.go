@@ -97,15 +97,18 @@ func TestOrder(t *testing.T) {
 		{"setup fails", map[string]string{"setup1": "fail"}, "beforeAll1 beforeAll2 setup1 " + after, "skip", 2},
 		{"setup times out", map[string]string{"setup2": "hang"}, before + " " + after, "skip", 2},
 		{
-			"beforeEach fails", map[string]string{"beforeEach1": "fail"},
+			"beforeEach fails",
+			map[string]string{"beforeEach1": "fail"},
 			before + " beforeEach1 afterEach1 afterEach2 " + after, "fail", 1,
 		},
 		{
-			"beforeEach cannot be started", map[string]string{"beforeEach2": "missing"},
+			"beforeEach cannot be started",
+			map[string]string{"beforeEach2": "missing"},
 			before + " beforeEach1 beforeEach2 afterEach1 afterEach2 " + after, "fail", 1,
 		},
 		{
-			"setup_per_test fails", map[string]string{"setup_per_test1": "fail"},
+			"setup_per_test fails",
+			map[string]string{"setup_per_test1": "fail"},
 			before + " beforeEach1 beforeEach2 setup_per_test1 afterEach1 afterEach2 " + after, "fail", 1,
 		},
 		{"afterEach fails", map[string]string{"afterEach1": "fail"}, before + " " + each + " " + after, "pass", 0},
