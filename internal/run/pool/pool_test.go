@@ -1,4 +1,4 @@
-package pool
+package pool_test
 
 import (
 	"context"
@@ -15,15 +15,17 @@ import (
 	"mcptest/internal/mcpserver"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
+	"mcptest/internal/run/pool"
 	"mcptest/internal/run/respond"
 	"mcptest/internal/source"
 )
 
 // fake is a pool whose servers live in the process.
 type fake struct {
-	*Pool
+	*pool.Pool
 	mu       sync.Mutex
 	conns    []io.Closer // of the servers, in the order of their start
+	ended    []string    // names of servers
 	fail     error       // of the next start
 	findings []string    // kinds
 	downs    int
@@ -31,7 +33,7 @@ type fake struct {
 
 func newFake(ctx context.Context) *fake {
 	f := &fake{}
-	f.Pool = New(ctx, Deps{
+	f.Pool = pool.New(ctx, pool.Deps{
 		Opener: &connect.Opener{Dial: f.dial, Eras: connect.NewEras(map[string]mcp.Era{})},
 		Send: func(e result.Event) {
 			if _, ok := e.(result.ServerDown); ok {
@@ -44,7 +46,7 @@ func newFake(ctx context.Context) *fake {
 	return f
 }
 
-func (f *fake) dial(ctx context.Context, _ *plan.Server, _ connect.Options) (mcp.Transport, error) {
+func (f *fake) dial(ctx context.Context, s *plan.Server, _ connect.Options) (mcp.Transport, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.fail; err != nil || ctx.Err() != nil {
@@ -54,6 +56,7 @@ func (f *fake) dial(ctx context.Context, _ *plan.Server, _ connect.Options) (mcp
 	f.conns = append(f.conns, server)
 	go func() {
 		defer server.Close()
+		defer func() { f.ended = append(f.ended, s.Name) }()
 		_ = mcpserver.ServeStdio(context.WithoutCancel(ctx), server, server, mcpserver.HandlerFunc(func(_ context.Context, req *mcpserver.Request) *mcpserver.Reply {
 			if req.Method == "initialize" {
 				return &mcpserver.Reply{Result: []byte(`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"fake","version":"1"}}`)}
@@ -236,22 +239,22 @@ func TestCloseFile(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fake) {
 		a, b := def("a"), def("b")
 		one, two := file("1.yml", plan.PerRun, a, b), file("2.yml", plan.PerRun, def("a"))
-		own := file("3.yml", plan.PerFile, a)
-		open := func(d *plan.Server, in *plan.File) *Slot {
-			slot := f.Server(d, respond.Capabilities{}, in).First()
-			if _, err := slot.Session(t.Context()); err != nil {
-				t.Fatal(err)
+		own := file("3.yml", plan.PerFile, def("a"))
+		own.Servers[0].Name = "own"
+		for in, d := range map[*plan.File][]*plan.Server{one: {a, b}, own: own.Servers} {
+			for _, d := range d {
+				if _, err := f.Server(d, respond.Capabilities{}, in).First().Session(t.Context()); err != nil {
+					t.Fatal(err)
+				}
 			}
-			return slot
 		}
-		sa, sb, so := open(a, one), open(b, one), open(a, own)
 		f.CloseFile(t.Context(), one, []*plan.File{two, own})
-		if sa.sess == nil || sb.sess != nil || so.sess == nil {
-			t.Errorf("after the first: a %v, b %v, own %v", sa.sess != nil, sb.sess != nil, so.sess != nil)
+		if got := strings.Join(f.ended, " "); got != "b" {
+			t.Errorf("ended after the first file: %s", got)
 		}
-		f.CloseFile(t.Context(), own, nil)
-		if so.sess != nil {
-			t.Error("the file's own server was not closed")
+		f.CloseFile(t.Context(), own, []*plan.File{two})
+		if got := strings.Join(f.ended, " "); got != "b own" {
+			t.Errorf("ended after the last file: %s", got)
 		}
 	})
 }
