@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"mcptest/internal/connect"
-	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
@@ -35,7 +36,7 @@ func TestStrayOutput(t *testing.T) {
 			out := inBubble(t, context.Background, nil,
 				"servers: {s: "+tt.servers+"}\nrun_options: "+tt.options+"\n"+fmt.Sprintf(noisy, tt.test))
 			var got []string
-			for _, f := range out.kind(mcp.StrayOutput) {
+			for _, f := range out.kind(protocol.StrayOutput) {
 				got = append(got, f.Severity)
 			}
 			if c := out.cases[0]; c.Status != tt.status || strings.Join(got, " ") != tt.findings || out.code != tt.code {
@@ -52,7 +53,7 @@ func TestManyFindings(t *testing.T) {
 		text += fmt.Sprintf("  - {name: t%d, tool: noise, args: {label: x}}\n", i)
 	}
 	out := fake(t, text)
-	list := out.kind(mcp.StrayOutput)
+	list := out.kind(protocol.StrayOutput)
 	if len(list) != 21 || list[20].Message != "5 more of this kind were not listed" || out.code != 1 {
 		t.Errorf("exit %d, %d findings, the last one %+v", out.code, len(list), list[len(list)-1])
 	}
@@ -62,7 +63,7 @@ func TestExitCodes(t *testing.T) {
 	const pass = "tools: [{name: one, tool: ok, args: {label: call}}]\n"
 	dial := func(err error) func(*run.Deps) {
 		return func(d *run.Deps) {
-			d.Dial = func(context.Context, *plan.Server, connect.Options) (mcp.Transport, error) { return nil, err }
+			d.Dial = func(context.Context, *plan.Server, connect.Options) (wire.Transport, error) { return nil, err }
 		}
 	}
 	late := &connect.NotReadyError{Limit: time.Second, Waited: time.Second, Err: context.DeadlineExceeded}
@@ -99,7 +100,7 @@ func TestNotReadyAndThenReady(t *testing.T) {
 	s := new(sim)
 	n := 0
 	out := s.inBubble(t, context.Background, func(d *run.Deps) {
-		d.Dial = func(ctx context.Context, sv *plan.Server, o connect.Options) (mcp.Transport, error) {
+		d.Dial = func(ctx context.Context, sv *plan.Server, o connect.Options) (wire.Transport, error) {
 			if n++; n == 1 {
 				return nil, &proc.NotReadyError{}
 			}

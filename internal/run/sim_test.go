@@ -272,7 +272,7 @@ func compile(t testing.TB, dir string, texts ...string) *plan.Plan {
 		}
 		suites = append(suites, s)
 	}
-	p, diags := plan.Compile(suites, plan.Settings{Env: os.Environ(), ViolationKinds: []string{mcp.StrayOutput}})
+	p, diags := plan.Compile(suites, plan.Settings{Env: os.Environ(), ViolationKinds: []string{protocol.StrayOutput}})
 	if diags.HasErrors() {
 		t.Fatalf("%v\n%s", diags, strings.Join(texts, "\n---\n"))
 	}

@@ -12,6 +12,8 @@ import (
 
 	"mcptest/internal/connect"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
 	"mcptest/internal/mcpserver"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
@@ -34,7 +36,7 @@ type fake struct {
 func newFake(ctx context.Context) *fake {
 	f := &fake{}
 	f.Pool = pool.New(ctx, pool.Deps{
-		Opener: &connect.Opener{Dial: f.dial, Eras: connect.NewEras(map[string]mcp.Era{})},
+		Opener: &connect.Opener{Dial: f.dial, Eras: connect.NewEras(map[string]protocol.Era{})},
 		Send: func(e result.Event) {
 			if _, ok := e.(result.ServerDown); ok {
 				f.downs++
@@ -46,13 +48,13 @@ func newFake(ctx context.Context) *fake {
 	return f
 }
 
-func (f *fake) dial(ctx context.Context, s *plan.Server, _ connect.Options) (mcp.Transport, error) {
+func (f *fake) dial(ctx context.Context, s *plan.Server, _ connect.Options) (wire.Transport, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.fail; err != nil || ctx.Err() != nil {
 		return nil, errors.Join(err, ctx.Err())
 	}
-	client, server := mcp.NewPipe()
+	client, server := wire.NewPipe()
 	f.conns = append(f.conns, server)
 	go func() {
 		defer server.Close()
@@ -61,7 +63,7 @@ func (f *fake) dial(ctx context.Context, s *plan.Server, _ connect.Options) (mcp
 			if req.Method == "initialize" {
 				return &mcpserver.Reply{Result: []byte(`{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"fake","version":"1"}}`)}
 			}
-			return &mcpserver.Reply{Error: &mcp.RPCError{Code: mcp.CodeMethodNotFound, Message: "no"}}
+			return &mcpserver.Reply{Error: &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "no"}}
 		}))
 	}()
 	return client, nil
