@@ -95,11 +95,14 @@ var edges = map[string][]string{
 	"internal/surface":         {"internal/jsonv", "internal/source", "internal/secret"},
 	"internal/surface/contain": {"internal/jsonv", "internal/jsonschema"},
 	"internal/surface/diff":    {"internal/surface", "internal/surface/contain", "internal/jsonv", "internal/proc"},
+	// What one run leaves for the next, and what --setup-only leaves running.
+	"internal/history": {"internal/plan", "internal/suite", "internal/result", "internal/connect", "internal/mcp/protocol", "internal/secret", "internal/source", "internal/osfile"},
+	"internal/detach":  {"internal/history", "internal/run", "internal/suite", "internal/proc", "internal/osfile"},
 	// gen describes what the others define; cli asks it for explain.
 	"internal/gen":     {"internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/vigil"},
 	"internal/cli": {
-		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
+		"internal/cmdutil", "internal/history", "internal/detach", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
 		"internal/mock", "internal/proc", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",
 		"internal/term", "internal/osfile", "internal/surface", "internal/surface/diff", "internal/compat", "internal/gate", "schemas",
 	},

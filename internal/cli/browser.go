@@ -10,7 +10,7 @@ import (
 
 // openBrowser shows an address in the user's browser: the one that BROWSER
 // names, or the system's. It reports whether there is one to ask.
-func openBrowser(s Streams, address string) bool {
+func openBrowser(s cmdutil.Streams, address string) bool {
 	var argv []string
 	switch named := strings.Fields(cmdutil.LookupEnv(s.Env, "BROWSER")); {
 	case len(named) > 0:

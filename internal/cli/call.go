@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -19,7 +20,7 @@ import (
 	"mcptest/internal/term"
 )
 
-func newCallCmd(s Streams) *cobra.Command {
+func newCallCmd(s cmdutil.Streams) *cobra.Command {
 	var f targetFlags
 	var a argFlags
 	var e elicitFlag
@@ -84,7 +85,7 @@ func (a *argFlags) add(cmd *cobra.Command, typed bool) {
 }
 
 // object puts the arguments together: --args-json first, then each --arg.
-func (a *argFlags) object(s Streams, onlyText bool) (jsonv.Value, error) {
+func (a *argFlags) object(s cmdutil.Streams, onlyText bool) (jsonv.Value, error) {
 	out := jsonv.Object()
 	if a.json != "" {
 		var err error
@@ -130,7 +131,7 @@ func argValue(text string, raw, onlyText bool) (jsonv.Value, error) {
 	return v, nil
 }
 
-func (a *argFlags) whole(s Streams) (jsonv.Value, error) {
+func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
 	data := []byte(a.json)
 	var err error
 	switch name, isFile := strings.CutPrefix(a.json, "@"); {

@@ -34,7 +34,7 @@ type checkFlags struct {
 	list     bool
 }
 
-func newCheckCmd(s Streams) *cobra.Command {
+func newCheckCmd(s cmdutil.Streams) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use:   "check [FILE]" + targetUse,
@@ -74,7 +74,7 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
 	return cmd
 }
 
-func (f *checkFlags) run(cmd *cobra.Command, s Streams, own, argv []string) error {
+func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
 	rules, err := f.chosenRules(s)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (f *checkFlags) run(cmd *cobra.Command, s Streams, own, argv []string) erro
 }
 
 // chosenRules reads the rules and keeps those of --for and --only.
-func (f *checkFlags) chosenRules(s Streams) (compat.Rules, error) {
+func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	rules, err := compat.Builtin()
 	if err != nil {
 		return rules, err
@@ -183,7 +183,7 @@ func (f *checkFlags) clientName(rules compat.Rules) string {
 	return name
 }
 
-func (f *checkFlags) readBaseline(s Streams) (*compat.Baseline, error) {
+func (f *checkFlags) readBaseline(s cmdutil.Streams) (*compat.Baseline, error) {
 	if f.baseline == "" {
 		return &compat.Baseline{}, nil
 	}
@@ -202,7 +202,7 @@ func (f *checkFlags) readBaseline(s Streams) (*compat.Baseline, error) {
 }
 
 // checkFile checks the lists of a file.
-func (f *checkFlags) checkFile(cmd *cobra.Command, s Streams, path string, rules compat.Rules, base *compat.Baseline) error {
+func (f *checkFlags) checkFile(cmd *cobra.Command, s cmdutil.Streams, path string, rules compat.Rules, base *compat.Baseline) error {
 	redactor := secret.NewRedactor()
 	all, err := surface.Read(path, nil)
 	if err != nil {
@@ -229,7 +229,7 @@ func (f *checkFlags) checkFile(cmd *cobra.Command, s Streams, path string, rules
 }
 
 // report checks a list and prints the outcome.
-func (f *checkFlags) report(ctx context.Context, s Streams, list compat.List, rules compat.Rules, base *compat.Baseline, mask func(string) string, file string, line int) error {
+func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, list compat.List, rules compat.Rules, base *compat.Baseline, mask func(string) string, file string, line int) error {
 	rep, err := compat.Check(ctx, list, rules, time.Now())
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/report"
 	"mcptest/internal/report/compare"
 	"mcptest/internal/report/render"
@@ -20,7 +21,7 @@ type compareFlags struct {
 	verbose               bool
 }
 
-func newCompareCmd(s Streams) *cobra.Command {
+func newCompareCmd(s cmdutil.Streams) *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
 		Use:   "compare OLD NEW",
@@ -57,7 +58,7 @@ lower scores, removed tests, and tests that ran before and are now skipped.`,
 	return cmd
 }
 
-func (f *compareFlags) run(s Streams, args []string) error {
+func (f *compareFlags) run(s cmdutil.Streams, args []string) error {
 	if f.format != "text" && f.format != "json" {
 		return fail(exitInvalid, "--format: expected text or json, got %q", f.format)
 	}
@@ -104,7 +105,7 @@ func (f *compareFlags) judge(c *compare.Comparison) {
 	}
 }
 
-func writeComparison(s Streams, c *compare.Comparison, format, output, color string, verbose bool) error {
+func writeComparison(s cmdutil.Streams, c *compare.Comparison, format, output, color string, verbose bool) error {
 	o := render.Options{Verbose: verbose}
 	if output == "" {
 		profile, err := term.Detect(s.Out, s.Env, color)

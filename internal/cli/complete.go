@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
@@ -14,7 +15,7 @@ import (
 
 // completeFlags tells the shell what the flags of all commands take, where that
 // is one of a few words or stands in a suite.
-func completeFlags(s Streams, root *cobra.Command) {
+func completeFlags(s cmdutil.Streams, root *cobra.Command) {
 	var reporters []string
 	for _, f := range report.Formats {
 		reporters = append(reporters, f.Name)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/plan"
 	"mcptest/internal/suite"
 )
@@ -24,7 +25,7 @@ func filesOf(endings ...string) completion {
 // completeSuite tells the shell what the arguments and flags of a command take
 // that reads suites or records: their files, and the names that stand in the
 // suites which the command line names so far.
-func completeSuite(s Streams, cmd *cobra.Command) {
+func completeSuite(s cmdutil.Streams, cmd *cobra.Command) {
 	suites, records := filesOf("yaml", "yml"), filesOf("json", "ndjson")
 	flag := func(name string, c completion) {
 		if cmd.Flags().Lookup(name) != nil {
@@ -49,7 +50,7 @@ func completeSuite(s Streams, cmd *cobra.Command) {
 
 // namesOf offers names that stand in suites, also behind a comma. A suite with
 // mistakes offers what can be read of it, and nothing is said of them.
-func namesOf(s Streams, of func(s Streams, f *suiteFlags, suites []*suite.Suite) map[string]bool) completion {
+func namesOf(s cmdutil.Streams, of func(s cmdutil.Streams, f *suiteFlags, suites []*suite.Suite) map[string]bool) completion {
 	return func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
 		const plain = cobra.ShellCompDirectiveNoFileComp
 		var f suiteFlags
@@ -80,7 +81,7 @@ func namesOf(s Streams, of func(s Streams, f *suiteFlags, suites []*suite.Suite)
 	}
 }
 
-func serverNames(_ Streams, _ *suiteFlags, suites []*suite.Suite) map[string]bool {
+func serverNames(_ cmdutil.Streams, _ *suiteFlags, suites []*suite.Suite) map[string]bool {
 	names := map[string]bool{}
 	for _, su := range suites {
 		for _, sv := range su.Servers {
@@ -93,7 +94,7 @@ func serverNames(_ Streams, _ *suiteFlags, suites []*suite.Suite) map[string]boo
 // tagsLooked bounds the tests whose tags are offered: the shell waits.
 const tagsLooked = 2000
 
-func tagNames(s Streams, f *suiteFlags, suites []*suite.Suite) map[string]bool {
+func tagNames(s cmdutil.Streams, f *suiteFlags, suites []*suite.Suite) map[string]bool {
 	names := map[string]bool{}
 	p, _ := plan.Compile(suites, f.settings(s))
 	for i := range min(p.Len(), tagsLooked) {

@@ -10,13 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/run"
 	"mcptest/internal/term"
 )
 
-func newDoctorCmd(s Streams) *cobra.Command {
+func newDoctorCmd(s cmdutil.Streams) *cobra.Command {
 	var f targetFlags
 	cmd := &cobra.Command{
 		Use:   "doctor" + targetUse,

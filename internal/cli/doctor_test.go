@@ -15,12 +15,13 @@ import (
 	"testing"
 
 	"mcptest/internal/cli"
+	"mcptest/internal/cmdutil"
 )
 
 // runCLI runs mcptest in this process.
 func runCLI(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = cli.Main(args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Env: os.Environ(), Exit: func(int) {}})
+	code = cli.Main(args, cmdutil.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Env: os.Environ(), Exit: func(int) {}})
 	return code, out.String(), errs.String()
 }
 

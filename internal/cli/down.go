@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/detach"
+	"mcptest/internal/display"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
@@ -21,13 +23,16 @@ import (
 	"mcptest/internal/term"
 )
 
+// stateFile is the state of an environment, as messages name it.
+const stateFile = detach.Dir + "/state.json"
+
 type downFlags struct {
 	suiteFlags
 	noTeardown bool
 	logLevel   string
 }
 
-func newDownCmd(s Streams) *cobra.Command {
+func newDownCmd(s cmdutil.Streams) *cobra.Command {
 	var f downFlags
 	cmd := &cobra.Command{
 		Use:   "down",
@@ -55,21 +60,17 @@ stopped), or another mcptest is using this environment.`,
 	return cmd
 }
 
-func (f *downFlags) run(ctx context.Context, s Streams) error {
-	dir, err := filepath.Abs(upDir)
-	if err != nil {
-		return fail(exitInvalid, "find the current folder: %v", err)
-	}
-	st, err := openUpState(dir)
-	if errors.Is(err, errNothingUp) {
-		fmt.Fprintf(s.Err, "mcptest: nothing is running here (looked for %s)\n", upPath(upDir))
+func (f *downFlags) run(ctx context.Context, s cmdutil.Streams) error {
+	st, err := detach.Open()
+	if errors.Is(err, detach.ErrNothing) {
+		fmt.Fprintf(s.Err, "mcptest: nothing is running here (looked for %s)\n", stateFile)
 		return nil
 	}
 	if err != nil {
-		return err
+		return fail(exitInvalid, "%v", err)
 	}
-	defer st.lock.release()
-	s.Env = st.environ(s.Env)
+	defer st.Release()
+	s.Env = st.Environ(s.Env)
 	redactor := secret.NewRedactor()
 	log, closeLog, err := openLog(s.Err, f.logLevel, redactor)
 	if err != nil {
@@ -81,25 +82,25 @@ func (f *downFlags) run(ctx context.Context, s Streams) error {
 	ctx, stop := cmdutil.WatchSignals(ctx, s.Err, world.Kill)
 	defer stop()
 	code, open := exitPassed, 0
-	if !f.noTeardown && st.damage == nil {
+	if !f.noTeardown && st.Damage == nil {
 		err := guarded(world, s.Err, func() (err error) {
 			code, open, err = f.teardown(ctx, s, st, world, log, redactor)
 			return err
 		})
 		if err != nil {
-			st.kill(s)
+			kill(s, st)
 			return err
 		}
 	}
-	if err := f.settle(s, st, code, open); err != nil || st.damage == nil || f.noTeardown {
+	if err := f.stop(s, st, code, open); err != nil || st.Damage == nil || f.noTeardown {
 		return err
 	}
-	return fail(exitInvalid, "%s can't be used (%v): its processes were stopped; teardown and afterAll were not run", upPath(upDir), st.damage)
+	return fail(exitInvalid, "%s can't be used (%v): its processes were stopped; teardown and afterAll were not run", stateFile, st.Damage)
 }
 
 // teardown runs teardown and afterAll; open is the number of hooks and steps
 // that did not pass.
-func (f *downFlags) teardown(ctx context.Context, s Streams, st *upState, w *cmdutil.World, log *slog.Logger, redactor *secret.Redactor) (code, open int, err error) {
+func (f *downFlags) teardown(ctx context.Context, s cmdutil.Streams, st *detach.State, w *cmdutil.World, log *slog.Logger, redactor *secret.Redactor) (code, open int, err error) {
 	p, err := f.plan(s, st, redactor)
 	if err != nil {
 		return 0, 0, err
@@ -114,18 +115,18 @@ func (f *downFlags) teardown(ctx context.Context, s Streams, st *upState, w *cmd
 	return code, open, nil
 }
 
-// settle ends the processes and, when that is all done, forgets the world. A
-// signal may have cut teardown short.
-func (f *downFlags) settle(s Streams, st *upState, code, open int) error {
-	alive := st.kill(s)
+// stop stops the processes and, if none is left, removes the state. A signal may
+// have interrupted teardown.
+func (f *downFlags) stop(s cmdutil.Streams, st *detach.State, code, open int) error {
+	alive := kill(s, st)
 	signalled := code != exitPassed && code != exitFailed
 	switch {
 	case alive > 0:
-		fmt.Fprintf(s.Err, "mcptest: %s could not be stopped and stays listed in the state file: stop it and run mcptest down --no-teardown\n", processes(alive))
+		fmt.Fprintf(s.Err, "mcptest: %s could not be stopped and stays listed in the state file: stop it and run mcptest down --no-teardown\n", display.Count(alive, "process"))
 	case signalled && open > 0:
 		fmt.Fprintln(s.Err, "mcptest: teardown did not complete: run mcptest down again, or mcptest down --no-teardown to skip it")
 	default:
-		if err := st.remove(); err != nil {
+		if err := st.Remove(); err != nil {
 			return fail(exitInternal, "remove the state file: %v", err)
 		}
 	}
@@ -138,15 +139,8 @@ func (f *downFlags) settle(s Streams, st *upState, code, open int) error {
 	return nil
 }
 
-func processes(n int) string {
-	if n == 1 {
-		return "1 process"
-	}
-	return fmt.Sprintf("%d processes", n)
-}
-
 // plan reads the suites again, as they were read when they were brought up.
-func (f *downFlags) plan(s Streams, st *upState, redactor *secret.Redactor) (*plan.Plan, error) {
+func (f *downFlags) plan(s cmdutil.Streams, st *detach.State, redactor *secret.Redactor) (*plan.Plan, error) {
 	f.envFiles, f.vars, f.allowOutside = st.EnvFiles, st.Vars, st.AllowOutside
 	var paths []string
 	for _, k := range st.Files {
@@ -180,9 +174,9 @@ func shorter(path string) string {
 	return path
 }
 
-// kill ends the groups of the state file, names what it ended, and returns
-// how many processes still live.
-func (st *upState) kill(s Streams) (alive int) {
+// kill stops the processes of an environment, names what it stopped, and
+// returns how many are still alive.
+func kill(s cmdutil.Streams, st *detach.State) (alive int) {
 	ctx, cancel := cleanupContext()
 	defer cancel()
 	for _, e := range st.Kill(ctx, proc.Grace{}) {
@@ -207,7 +201,7 @@ func cleanupContext() (context.Context, context.CancelFunc) {
 
 // phaseLines prints the phases of `mcptest down` as they end.
 type phaseLines struct {
-	s    Streams
+	s    cmdutil.Streams
 	open *int // counts the phases that did not pass
 }
 

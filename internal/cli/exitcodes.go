@@ -7,7 +7,7 @@ import (
 
 // Program describes the command line, for the reference and the manual page.
 func Program() gen.Program {
-	p := cmdutil.Describe(newRoot(Streams{}))
+	p := cmdutil.Describe(newRoot(cmdutil.Streams{}))
 	p.ExitCodes, p.ExitNote = exitCodes, exitNote
 	return p
 }

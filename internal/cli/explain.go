@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/gen"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/result"
@@ -16,7 +17,7 @@ import (
 	"mcptest/schemas"
 )
 
-func newExplainCmd(s Streams) *cobra.Command {
+func newExplainCmd(s cmdutil.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain [word…]",
 		Short: "Explain a key, matcher, target, violation, reporter or exit code",
@@ -87,7 +88,7 @@ var indices = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\[\d*\]`)
 })
 
-func explain(s Streams, words []string) error {
+func explain(s cmdutil.Streams, words []string) error {
 	all, err := topics()
 	if err != nil {
 		return err

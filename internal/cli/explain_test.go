@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mcptest/internal/cli"
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
@@ -85,7 +86,7 @@ func TestExplainKnowsEveryWord(t *testing.T) {
 	}
 	for word, title := range titles {
 		var out, errs bytes.Buffer
-		code := cli.Main([]string{"explain", word}, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+		code := cli.Main([]string{"explain", word}, cmdutil.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 		head := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(title) + `$`)
 		if title == "matcher " {
 			head = regexp.MustCompile(`(?m)^matcher \S+$`)

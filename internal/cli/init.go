@@ -13,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/draft"
+	"mcptest/internal/history"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
@@ -43,7 +45,7 @@ type initFlags struct {
 	secretNotes              []string // the names, and what each stands for
 }
 
-func newInitCmd(s Streams) *cobra.Command {
+func newInitCmd(s cmdutil.Streams) *cobra.Command {
 	f := initFlags{}
 	cmd := &cobra.Command{
 		Use:   "init (--command LINE | --url URL | -- command args…)",
@@ -87,7 +89,7 @@ command line, or the file already exists.`,
 	return cmd
 }
 
-func (f *initFlags) run(cmd *cobra.Command, args []string, s Streams) error {
+func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) error {
 	su, err := f.suite(cmd, args, s)
 	if err != nil {
 		return err
@@ -172,7 +174,7 @@ func (i *initializer) write(ctx context.Context) error {
 		return err
 	}
 	// A run will make this folder: a server that lists folders is to see it now.
-	if _, err := stateFolder(filepath.Dir(i.f.output)); err != nil {
+	if _, err := history.Folder(filepath.Dir(i.f.output)); err != nil {
 		return fail(exitInternal, "%v", err)
 	}
 	if err := i.observe(ctx); err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // suite makes the suite with nothing but the server in it.
-func (f *initFlags) suite(cmd *cobra.Command, args []string, s Streams) (*draft.Suite, error) {
+func (f *initFlags) suite(cmd *cobra.Command, args []string, s cmdutil.Streams) (*draft.Suite, error) {
 	argv, err := f.argv(cmd, args)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func isPlain(name, value string) bool {
 }
 
 // address fills in a server that is reached by HTTP.
-func (f *initFlags) address(su *draft.Suite, s Streams) error {
+func (f *initFlags) address(su *draft.Suite, s cmdutil.Streams) error {
 	found := secret.NewRedactor()
 	u, err := url.Parse(f.url)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {

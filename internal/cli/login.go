@@ -37,7 +37,7 @@ type loginFlags struct {
 // loginTime is how long a person may take.
 const loginTime = 10 * time.Minute
 
-func newLoginCmd(s Streams) *cobra.Command {
+func newLoginCmd(s cmdutil.Streams) *cobra.Command {
 	var f loginFlags
 	cmd := &cobra.Command{
 		Use:   "login (SERVER | URL)",
@@ -82,7 +82,7 @@ Exit codes: 0 logged in, 1 login failed, 2 invalid command line, 130 interrupted
 	return cmd
 }
 
-func (f *loginFlags) run(ctx context.Context, s Streams, args []string) error {
+func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) error {
 	if len(args) == 0 {
 		return fail(exitInvalid, "missing server: pass its address, or its name in a suite")
 	}
@@ -127,7 +127,7 @@ func granted(l auth.Login) string {
 }
 
 // person shows on the error stream what a login needs somebody to do.
-func (f *loginFlags) person(s Streams) auth.Person {
+func (f *loginFlags) person(s cmdutil.Streams) auth.Person {
 	return auth.Person{
 		Open: func(address string) {
 			if !f.noBrowser && openBrowser(s, address) {
@@ -149,7 +149,7 @@ func (f *loginFlags) person(s Streams) auth.Person {
 }
 
 // config says how to log in: as the suite has it, and as the flags have it.
-func (f *loginFlags) config(s Streams, target string, redactor *secret.Redactor) (auth.Config, error) {
+func (f *loginFlags) config(s cmdutil.Streams, target string, redactor *secret.Redactor) (auth.Config, error) {
 	sv, err := f.server(s, target, redactor)
 	if err != nil {
 		return auth.Config{}, err
@@ -191,7 +191,7 @@ func (f *loginFlags) config(s Streams, target string, redactor *secret.Redactor)
 }
 
 // server is the one to log in to.
-func (f *loginFlags) server(s Streams, target string, redactor *secret.Redactor) (*plan.Server, error) {
+func (f *loginFlags) server(s cmdutil.Streams, target string, redactor *secret.Redactor) (*plan.Server, error) {
 	if strings.Contains(target, "://") {
 		u, err := url.Parse(target)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {

@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/connect"
 	"mcptest/internal/display"
+	"mcptest/internal/history"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
@@ -31,7 +32,7 @@ import (
 // look is a session with one server, held by hand: what it says is masked and
 // escaped before it is shown.
 type look struct {
-	s        Streams
+	s        cmdutil.Streams
 	f        *targetFlags
 	world    *cmdutil.World
 	redactor *secret.Redactor
@@ -51,7 +52,7 @@ type look struct {
 
 // prepare resolves the target and makes what a session needs. The caller calls
 // end when it is done.
-func (f *targetFlags) prepare(cmd *cobra.Command, s Streams, argv []string) (ctx context.Context, l *look, end func(), err error) {
+func (f *targetFlags) prepare(cmd *cobra.Command, s cmdutil.Streams, argv []string) (ctx context.Context, l *look, end func(), err error) {
 	l = &look{s: s, f: f, redactor: secret.NewRedactor()}
 	if l.palette, err = f.palette(s); err != nil {
 		return nil, nil, nil, err
@@ -75,7 +76,7 @@ func (f *targetFlags) prepare(cmd *cobra.Command, s Streams, argv []string) (ctx
 
 // with opens a session as opts say, calls fn, shows the violations, and ends everything
 // that was started.
-func (f *targetFlags) with(cmd *cobra.Command, s Streams, argv []string, fn func(context.Context, *look) error, opts ...func(*look)) error {
+func (f *targetFlags) with(cmd *cobra.Command, s cmdutil.Streams, argv []string, fn func(context.Context, *look) error, opts ...func(*look)) error {
 	ctx, l, end, err := f.prepare(cmd, s, argv)
 	if err != nil {
 		return err
@@ -125,7 +126,7 @@ func (l *look) greet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	known := readEras(".")
+	known := history.Eras(".")
 	_, hint := known.Of(sv)
 	l.sess, err = mcp.Open(ctx, t, mcp.Options{
 		Protocol: sv.Protocol, Hint: hint, Redial: dial, Client: mcp.Implementation{Name: cmp.Or(l.client, "mcptest"), Version: cmdutil.Version()}, ConnectTimeout: sv.ConnectTimeout,
@@ -134,7 +135,9 @@ func (l *look) greet(ctx context.Context) error {
 	})
 	if err == nil {
 		known.Found(sv, l.sess, sv.Protocol == mcp.Auto)
-		keepEras(l.s, ".", known, nil)
+		if !inCI(l.s.Env) {
+			_ = history.KeepEras(".", known) // it is only a hint for the next command
+		}
 	}
 	return err
 }

@@ -39,7 +39,7 @@ func fail(code int, format string, args ...any) error {
 
 // Main is the command line of mcptest, without the program's name. It returns
 // the exit code.
-func Main(args []string, s Streams) int {
+func Main(args []string, s cmdutil.Streams) int {
 	if cmdutil.Guardian(args, s) {
 		return exitPassed
 	}
@@ -65,7 +65,7 @@ func Main(args []string, s Streams) int {
 	return exitInvalid
 }
 
-func newRoot(s Streams) *cobra.Command {
+func newRoot(s cmdutil.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mcptest",
 		Short: "Test MCP servers from YAML suites",

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/history"
 	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 )
@@ -22,7 +23,7 @@ type mergeFlags struct {
 	durations     bool
 }
 
-func newMergeCmd(s Streams) *cobra.Command {
+func newMergeCmd(s cmdutil.Streams) *cobra.Command {
 	var f mergeFlags
 	cmd := &cobra.Command{
 		Use:   "merge FILE…",
@@ -51,7 +52,7 @@ failed.`,
 	return cmd
 }
 
-func (f *mergeFlags) merge(s Streams, args []string) error {
+func (f *mergeFlags) merge(s cmdutil.Streams, args []string) error {
 	specs, err := reportSpecs("--format", f.formats, f.output)
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func (f *mergeFlags) merge(s Streams, args []string) error {
 		}
 	}
 	if f.durations {
-		if err := keepTimes(run); err != nil {
+		if err := history.KeepMerged(run); err != nil {
 			return fail(exitInternal, "--durations: %v", err)
 		}
 	}

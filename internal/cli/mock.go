@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/mcpserver"
 	"mcptest/internal/mock"
@@ -21,7 +22,7 @@ import (
 )
 
 // newMockCmd makes the command that serves a manifest.
-func newMockCmd(s Streams) *cobra.Command {
+func newMockCmd(s cmdutil.Streams) *cobra.Command {
 	var from, preset, fault, http string
 	var show bool
 	cmd := &cobra.Command{
@@ -106,7 +107,7 @@ func showPreset(out io.Writer, preset string) error {
 	return err
 }
 
-func mockManifest(s Streams, from, preset string) (*mock.Manifest, error) {
+func mockManifest(s cmdutil.Streams, from, preset string) (*mock.Manifest, error) {
 	switch {
 	case (from == "") == (preset == ""):
 		return nil, fail(exitInvalid, "mock: expected exactly one of --tools-from FILE and --preset NAME (%s)", strings.Join(mock.Presets(), ", "))
@@ -140,7 +141,7 @@ func listenable(addr string) bool {
 }
 
 // serveMockHTTP serves until it is stopped, or a response ends the process.
-func serveMockHTTP(ctx context.Context, s Streams, server *mock.Server, addr string) error {
+func serveMockHTTP(ctx context.Context, s cmdutil.Streams, server *mock.Server, addr string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	web := mcpserver.NewHTTPServer(func() mcpserver.Handler { return server.Session() })
@@ -165,7 +166,7 @@ func serveMockHTTP(ctx context.Context, s Streams, server *mock.Server, addr str
 
 // serveMock serves until the client hangs up. Ctrl-C is no failure: it is how
 // a server started by hand is stopped.
-func serveMock(ctx context.Context, s Streams, server *mock.Server) error {
+func serveMock(ctx context.Context, s cmdutil.Streams, server *mock.Server) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	code, err := server.ServeStdio(ctx, s.In, s.Out)

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"mcptest/internal/cli"
+	"mcptest/internal/cmdutil"
 )
 
 // mockRun runs `mcptest mock` in process on one line of input.
 func mockRun(in string, args ...string) (code int, out, errs string) {
 	var o, e bytes.Buffer
-	code = cli.Main(append([]string{"mock"}, args...), cli.Streams{In: strings.NewReader(in), Out: &o, Err: &e})
+	code = cli.Main(append([]string{"mock"}, args...), cmdutil.Streams{In: strings.NewReader(in), Out: &o, Err: &e})
 	return code, o.String(), e.String()
 }
 

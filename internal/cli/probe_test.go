@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"mcptest/internal/cli"
+	"mcptest/internal/cmdutil"
 )
 
 // A bare path is asked with the headers of the default server, and trusts what
@@ -40,7 +41,7 @@ tools: [{name: one, tool: x, skip: "only the setup is looked at"}]
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		got := cli.Main([]string{"run", file}, cli.Streams{Out: &out, Err: &out, Env: os.Environ(), Exit: os.Exit})
+		got := cli.Main([]string{"run", file}, cmdutil.Streams{Out: &out, Err: &out, Env: os.Environ(), Exit: os.Exit})
 		if got != want {
 			t.Errorf("%s: exit %d, want %d:\n%s", extra, got, want, out.String())
 		}

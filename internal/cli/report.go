@@ -5,13 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/report"
 	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
 )
 
-func newReportCmd(s Streams) *cobra.Command {
+func newReportCmd(s cmdutil.Streams) *cobra.Command {
 	var format, output, color string
 	var verbose bool
 	cmd := &cobra.Command{
@@ -48,7 +49,7 @@ the output is the same as at the end of the run. FILE - is standard input.`,
 }
 
 // writeReport writes one report to where it belongs.
-func writeReport(s Streams, spec report.Spec, run *result.Run, o render.Options, color string) error {
+func writeReport(s cmdutil.Streams, spec report.Spec, run *result.Run, o render.Options, color string) error {
 	if spec.Path == "" {
 		profile, err := term.Detect(s.Out, s.Env, color)
 		if err != nil {

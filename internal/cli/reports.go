@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
 
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/connect"
 	"mcptest/internal/display"
+	"mcptest/internal/history"
+	"mcptest/internal/osfile"
 	"mcptest/internal/plan"
 	"mcptest/internal/report"
 	"mcptest/internal/report/pretty"
@@ -59,7 +63,7 @@ func reportSpecs(flag string, names []string, output string) ([]report.Spec, err
 func spare(specs []report.Spec, suites []*suite.Suite) error {
 	for _, spec := range specs {
 		for _, su := range suites {
-			if spec.Path != "" && slices.Contains(su.Files, report.Place(spec.Path)) {
+			if spec.Path != "" && slices.Contains(su.Files, osfile.Place(spec.Path)) {
 				return fail(exitInvalid, "--reporter: %s would replace the suite %s; nothing was run", spec.Format.Name, spec.Path)
 			}
 		}
@@ -69,15 +73,15 @@ func spare(specs []report.Spec, suites []*suite.Suite) error {
 
 // finish writes the reports; one that can't be written does not keep the
 // others back.
-func (f *runFlags) finish(s Streams, rec *result.Recorder, specs []report.Spec, logs liveLogs, code int) error {
+func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []report.Spec, logs liveLogs, code int) error {
 	record := rec.Run()
 	var msgs []string
-	told := func(what string, err error) {
+	note := func(what string, err error) {
 		if err != nil && !isBrokenPipe(err) {
 			msgs = append(msgs, what+": "+err.Error())
 		}
 	}
-	told("keep the results", rec.Err())
+	note("keep the results", rec.Err())
 	var written []render.Written
 	write := func(i int, o render.Options) {
 		spec, log := specs[i], logs[i]
@@ -87,7 +91,7 @@ func (f *runFlags) finish(s Streams, rec *result.Recorder, specs []report.Spec, 
 		} else {
 			err = writeReport(s, spec, record, o, f.color)
 		}
-		told("report "+spec.Format.Name, err)
+		note("report "+spec.Format.Name, err)
 		if err == nil && spec.Path != "" {
 			written = append(written, render.Written{Format: spec.Format.Name, Path: spec.Path})
 		}
@@ -98,7 +102,7 @@ func (f *runFlags) finish(s Streams, rec *result.Recorder, specs []report.Spec, 
 		}
 		write(i, render.Options{Verbose: f.verbose})
 		if spec.Format.Name == "github" {
-			told("step summary", stepSummary(cmdutil.LookupEnv(s.Env, "GITHUB_STEP_SUMMARY"), record))
+			note("step summary", stepSummary(cmdutil.LookupEnv(s.Env, "GITHUB_STEP_SUMMARY"), record))
 		}
 	}
 	if i := slices.IndexFunc(specs, onScreen); i >= 0 { // last, because it names the files
@@ -135,8 +139,8 @@ func (l *liveLog) close() error {
 }
 
 // openLogs opens the ndjson reports and returns their listeners. One that
-// can't be opened is told of at the end, like every report.
-func openLogs(s Streams, specs []report.Spec) (liveLogs, []result.Listener) {
+// can't be opened is reported at the end, like every report.
+func openLogs(s cmdutil.Streams, specs []report.Spec) (liveLogs, []result.Listener) {
 	logs := liveLogs{}
 	var listeners []result.Listener
 	for i, spec := range specs {
@@ -171,49 +175,65 @@ func stepSummary(path string, r *result.Run) error {
 	return errors.Join(md.Write(file, r, render.Options{}), file.Close())
 }
 
-// settling reads what decides over verdicts beside the suites. Mistakes in
-// the baseline are printed and end the command.
-func (f *runFlags) settling(s Streams, p *plan.Plan) (*settling, error) {
-	t := &settling{plan: p, noFlaky: f.failOnFlaky, outcome: map[string]map[string]bool{}, complete: p.Len() == p.Written()}
+// readVerdicts reads the baseline. Mistakes in it are printed and end the
+// command.
+func (f *runFlags) readVerdicts(s cmdutil.Streams, p *plan.Plan) (*history.Verdicts, error) {
 	if f.baseline == "" {
-		return t, nil
+		return history.NewVerdicts(p, nil, f.failOnFlaky), nil
 	}
-	b, diags, err := readBaseline(f.baseline, len(p.Files))
+	data, err := os.ReadFile(f.baseline)
 	if err != nil {
-		return nil, err
+		return nil, fail(exitInvalid, "--baseline: %s: %s", f.baseline, cmdutil.Reason(err))
+	}
+	b, diags, err := history.ReadBaseline(f.baseline, data, len(p.Files))
+	if err != nil {
+		return nil, fail(exitInvalid, "--baseline: %v", err)
 	}
 	if errs, _ := f.print(s, diags); errs > 0 {
 		return nil, fail(exitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), f.baseline)
 	}
-	t.baseline = b
-	return t, nil
+	return history.NewVerdicts(p, b, f.failOnFlaky), nil
 }
 
 // namesToRun is the selection of --last-failed: nil, for every test, when
 // none is known to have failed.
-func (f *runFlags) namesToRun(s Streams, suites []*suite.Suite) map[string]bool {
+func (f *runFlags) namesToRun(s cmdutil.Streams, suites []*suite.Suite) map[string]bool {
 	if !f.lastFailed {
 		return nil
 	}
-	names := failedBefore(suites)
+	names := history.Failed(suites)
 	if names == nil {
 		fmt.Fprintln(s.Err, "mcptest: --last-failed: no failed tests are recorded; running all tests")
 	}
 	return names
 }
 
-// remember keeps what failed for --last-failed. In CI nobody would read it.
-func (f *runFlags) remember(s Streams, suites []*suite.Suite, hide *secret.Redactor, log *slog.Logger) {
+// keep stores what the next run uses. In CI there is no next run, and shards
+// that are split by other durations would not fit together.
+func (f *runFlags) keep(s cmdutil.Streams, suites []*suite.Suite, times history.Stopwatch, eras *connect.Eras, hide *secret.Redactor, log *slog.Logger) {
 	if inCI(s.Env) {
 		return
 	}
-	if err := f.settled.remember(suites, hide); err != nil {
-		log.Debug("the failed tests were not recorded for --last-failed", "error", err)
+	errs := []error{f.verdicts.KeepFailed(suites, hide), history.KeepEras(erasDir(suites), eras)}
+	if f.part == nil && !f.setupOnly {
+		errs = append(errs, times.Keep(suites, f.verdicts.Complete()))
+	}
+	if err := errors.Join(errs...); err != nil {
+		log.Debug("failed tests, durations or detected protocols were not saved for the next run", "error", err)
 	}
 }
 
+// erasDir is the folder for the detected eras of a run: that of the first
+// suite; "" if it was not read from a file.
+func erasDir(suites []*suite.Suite) string {
+	if len(suites) == 0 || suites[0].File == nil {
+		return ""
+	}
+	return filepath.Dir(suites[0].File.Path)
+}
+
 // live is the listener that shows the run while it goes on.
-func (f *runFlags) live(s Streams, specs []report.Spec) (*pretty.Live, *term.Status) {
+func (f *runFlags) live(s cmdutil.Streams, specs []report.Spec) (*pretty.Live, *term.Status) {
 	var status *term.Status
 	if !f.noProgress && !f.quiet && f.logLevel != "debug" && !inCI(s.Env) {
 		status = term.NewStatus(s.Err, s.Env)

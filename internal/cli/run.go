@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/detach"
 	"mcptest/internal/display"
+	"mcptest/internal/history"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/report"
@@ -40,14 +42,14 @@ type runFlags struct {
 	baseline                         string
 	lastFailed                       bool
 	shard                            string
-	settled                          *settling
+	verdicts                         *history.Verdicts
 	tokenFile                        string
 	waitForReady                     time.Duration
 	limits                           limitFlags
 	part                             *result.Shard // nil: all of the plan
 }
 
-func newRunCmd(s Streams) *cobra.Command {
+func newRunCmd(s cmdutil.Streams) *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
 		Use:   "run [paths…]",
@@ -96,7 +98,7 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	return cmd
 }
 
-func (f *runFlags) run(cmd *cobra.Command, args []string, s Streams) error {
+func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) error {
 	specs, err := f.specs()
 	if err != nil {
 		return err
@@ -125,14 +127,14 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s Streams) error {
 	if err := f.needLogins(s, p, f.tokenFile, lost); err != nil {
 		return err
 	}
-	if f.settled, err = f.settling(s, p); err != nil {
+	if f.verdicts, err = f.readVerdicts(s, p); err != nil {
 		return err
 	}
 	return f.execute(cmd.Context(), s, p, suites, specs)
 }
 
 // plan loads and compiles the suites; mistakes are printed and end the command.
-func (f *runFlags) plan(cmd *cobra.Command, args []string, s Streams) (*plan.Plan, []*suite.Suite, error) {
+func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*plan.Plan, []*suite.Suite, error) {
 	if f.retries < 0 || f.retries > 100 {
 		return nil, nil, fail(exitInvalid, "--retries must be from 0 to 100")
 	}
@@ -270,20 +272,18 @@ func (f *runFlags) selection(p *plan.Plan) string {
 }
 
 // execute runs the plan and writes the reports.
-func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites []*suite.Suite, specs []report.Spec) error {
+func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite, specs []report.Spec) error {
 	redactor := secret.NewRedactor()
-	for _, su := range suites {
-		redactor.Add(su.Secrets...)
-	}
+	redactor.Add(f.secrets...)
 	log, closeLog, err := openLog(s.Err, f.logLevel, redactor)
 	if err != nil {
 		return err
 	}
 	defer closeLog()
-	var up *upState
+	var up *detach.State
 	if f.setupOnly {
-		if up, err = newUpState(f, suites); err != nil {
-			return err
+		if up, err = detach.Begin(suites, detach.Options{EnvFiles: f.envFiles, Vars: f.vars, AllowOutside: f.allowOutside}); err != nil {
+			return fail(exitInvalid, "%v", err)
 		}
 	}
 	world := cmdutil.NewWorld(s, log)
@@ -297,34 +297,52 @@ func (f *runFlags) execute(ctx context.Context, s Streams, p *plan.Plan, suites 
 
 	live, status := f.live(s, specs)
 	logs, listeners := openLogs(s, specs)
-	times := stopwatch{}
+	times := history.Stopwatch{}
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: append(listeners, live, times)})
 	defer rec.Close()
 	opts := run.Options{
 		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + proc.QuoteAll(s.Args), RerunFlags: f.again(),
 		Shard: f.part, Dir: repositoryDir(s.Env), Notes: f.selected(p), Live: status.Live(),
-		Limits: f.limits.mcp(), Tokens: f.tokenFile, LeftUp: worldIsUp(),
+		Limits: f.limits.mcp(), Tokens: f.tokenFile, LeftUp: detach.Running(),
 	}
 	deps := run.Deps{
 		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: world.Ledger, KillOrphans: world.Sweep,
-		OnCaseDone: f.settled.settle, FinalFindings: f.settled.closing, Eras: readEras(erasDir(suites)),
+		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.verdicts.Findings, Eras: history.Eras(erasDir(suites)),
 	}
 	if up != nil {
-		opts.Phase, opts.LogDir = run.SetupOnly, up.dir
-		dropDir := world.KeepDir(up.dir)
-		deps.Detach = func(files []run.SavedState) error { return up.handOver(files, world, dropDir) }
+		opts.Phase, opts.LogDir = run.SetupOnly, up.Folder
+		dropDir := world.KeepDir(up.Folder)
+		deps.Detach = func(files []run.SavedState) error {
+			if err := up.Detach(files, world.Ledger.Snapshot()); err != nil {
+				return err
+			}
+			dropDir() // from here on the state file knows the processes
+			world.Ledger.Release()
+			return nil
+		}
 	}
 	return guarded(world, s.Err, func() error {
 		code := run.Run(ctx, p, opts, deps)
 		live.Close()
-		f.remember(s, suites, redactor, log)
-		f.rememberTimes(s, times, suites, log)
-		keepEras(s, erasDir(suites), deps.Eras, log)
+		f.keep(s, suites, times, deps.Eras, redactor, log)
 		if up != nil {
-			up.finish(s)
+			finishSetup(s, up)
 		}
 		return f.finish(s, rec, specs, logs, code)
 	})
+}
+
+// finishSetup lists what was left running; if nothing was, it removes the state.
+func finishSetup(s cmdutil.Streams, up *detach.State) {
+	defer up.Release()
+	if !up.Detached {
+		_ = up.Remove()
+		return
+	}
+	fmt.Fprintf(s.Err, "mcptest: up: %s left running; stop it with mcptest down\n", display.Count(len(up.Groups), "process group"))
+	for _, g := range up.Groups {
+		fmt.Fprintf(s.Err, "  pid %d %s\n", g.Pid, term.Escape(g.Name))
+	}
 }
 
 // blame is where the mistakes are: in the files, or in the flags alone.

@@ -3,10 +3,11 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/schemas"
 )
 
-func newSchemaCmd(s Streams) *cobra.Command {
+func newSchemaCmd(s cmdutil.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of suite files",

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/history"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
 	"mcptest/internal/suite"
@@ -73,7 +74,7 @@ func readShard(flag string, env []string) (shardPick, error) {
 
 // split keeps the part of the plan that this shard is, and returns what the
 // record says of it; nil when the plan is run as a whole.
-func (f *runFlags) split(s Streams, p *plan.Plan, suites []*suite.Suite) (*result.Shard, error) {
+func (f *runFlags) split(s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite) (*result.Shard, error) {
 	pick, err := readShard(f.shard, s.Env)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func (f *runFlags) split(s Streams, p *plan.Plan, suites []*suite.Suite) (*resul
 		return nil, fail(exitInvalid, "read the suites again: %v", err)
 	}
 	out := &result.Shard{Index: pick.index, Total: pick.total, Tests: p.Len(), Digest: digest}
-	out.Places = p.Shard(pick.index, pick.total, recordedCosts(suites))
+	out.Places = p.Shard(pick.index, pick.total, history.Costs(suites))
 	if out.Places == nil {
 		out.Places = []int{}
 	}

@@ -146,7 +146,7 @@ func (f *suiteFlags) note(paths ...string) {
 
 // print writes diagnostics, those of the suite named first first, secrets
 // masked.
-func (f *suiteFlags) print(s Streams, diags source.Diagnostics) (errors, warnings int) {
+func (f *suiteFlags) print(s cmdutil.Streams, diags source.Diagnostics) (errors, warnings int) {
 	rank := func(d source.Diagnostic) int {
 		if d.Pos.File == nil {
 			return -1
@@ -186,7 +186,7 @@ func unusedVars(suites []*suite.Suite) source.Diagnostics {
 }
 
 // settings are the plan's settings that both commands share.
-func (f *suiteFlags) settings(s Streams) plan.Settings {
+func (f *suiteFlags) settings(s cmdutil.Streams) plan.Settings {
 	set := plan.Settings{Env: s.Env, AllowOutside: f.allowOutside, CI: inCI(s.Env), Self: s.Self}
 	for _, k := range protocol.ViolationKinds {
 		set.ViolationKinds = append(set.ViolationKinds, k.Name)
@@ -197,7 +197,7 @@ func (f *suiteFlags) settings(s Streams) plan.Settings {
 
 // printDiagnostics writes them to the error stream, secrets masked, and says how
 // many there are of each severity.
-func printDiagnostics(s Streams, color string, diags source.Diagnostics, secrets ...string) (errors, warnings int) {
+func printDiagnostics(s cmdutil.Streams, color string, diags source.Diagnostics, secrets ...string) (errors, warnings int) {
 	if len(diags) == 0 {
 		return 0, 0
 	}

@@ -91,7 +91,7 @@ func (f *targetFlags) split(cmd *cobra.Command, args []string, limit int) (own, 
 }
 
 // resolve makes the server's definition, and declares what no output may show.
-func (f *targetFlags) resolve(s Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
+func (f *targetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
 	f.tokenFile, f.lost = tokenPath(f.tokenFile, s)
 	given := 0
 	for _, b := range []bool{f.url != "", len(argv) > 0, f.server != "" || f.url == "" && len(argv) == 0 && len(f.configs) > 0} {
@@ -147,7 +147,7 @@ func (f *targetFlags) bare() *plan.Server {
 
 // local is a server started by hand: in this folder, with the environment that
 // a suite gives it.
-func (f *targetFlags) local(s Streams, argv []string) (*plan.Server, error) {
+func (f *targetFlags) local(s cmdutil.Streams, argv []string) (*plan.Server, error) {
 	if argv[0] == "" {
 		return nil, fail(exitInvalid, "the server's command is empty")
 	}
@@ -169,7 +169,7 @@ func (f *targetFlags) local(s Streams, argv []string) (*plan.Server, error) {
 	return sv, nil
 }
 
-func (f *targetFlags) remote(s Streams, redactor *secret.Redactor) (*plan.Server, error) {
+func (f *targetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
 	sv := f.bare()
 	u, err := url.Parse(f.url)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -210,7 +210,7 @@ func (f *targetFlags) remote(s Streams, redactor *secret.Redactor) (*plan.Server
 
 // loggedIn uses the token of an earlier login to this address, when there is
 // one.
-func (f *targetFlags) loggedIn(s Streams, sv *plan.Server) {
+func (f *targetFlags) loggedIn(s cmdutil.Streams, sv *plan.Server) {
 	if f.tokenFile == "" {
 		return
 	}
@@ -231,7 +231,7 @@ func headerName(name string) bool {
 
 // ofSuite takes the definition from a suite: the server of that name, or the
 // default one.
-func (f *targetFlags) ofSuite(s Streams, redactor *secret.Redactor) (*plan.Server, error) {
+func (f *targetFlags) ofSuite(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
 	paths, err := f.paths(nil)
 	if err != nil {
 		return nil, err
@@ -300,7 +300,7 @@ func where(sv *plan.Server) string {
 }
 
 // palette is that of a stream.
-func (f *targetFlags) palette(s Streams) (term.Palette, error) {
+func (f *targetFlags) palette(s cmdutil.Streams) (term.Palette, error) {
 	profile, err := term.Detect(s.Out, s.Env, f.color)
 	if err != nil {
 		return term.Palette{}, fail(exitInvalid, "%v", err)

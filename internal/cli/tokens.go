@@ -25,7 +25,7 @@ func addTokenFile(cmd *cobra.Command, to *string) {
 }
 
 // tokenPath is where logins are kept.
-func tokenPath(flag string, s Streams) (string, error) {
+func tokenPath(flag string, s cmdutil.Streams) (string, error) {
 	if flag != "" {
 		return flag, nil
 	}
@@ -64,7 +64,7 @@ func noToken(path string, lost error) func(*plan.Server) string {
 }
 
 // needLogins refuses a run that lacks a login: a broken environment.
-func (f *suiteFlags) needLogins(s Streams, p *plan.Plan, tokens string, lost error) error {
+func (f *suiteFlags) needLogins(s cmdutil.Streams, p *plan.Plan, tokens string, lost error) error {
 	if diags := plan.NeedLogin(p, noToken(tokens, lost)); diags.HasErrors() {
 		f.print(s, diags)
 		return fail(exitInvalid, "a login is missing; nothing was run")
@@ -73,7 +73,7 @@ func (f *suiteFlags) needLogins(s Streams, p *plan.Plan, tokens string, lost err
 }
 
 // listLogins prints what is kept, without the tokens.
-func (f *loginFlags) listLogins(s Streams, args []string) error {
+func (f *loginFlags) listLogins(s cmdutil.Streams, args []string) error {
 	if len(args) > 0 {
 		return fail(exitInvalid, "login --list: unexpected argument %q", args[0])
 	}
@@ -142,7 +142,7 @@ func loginJSON(l auth.Login) jsonv.Value {
 	return jsonv.Object(m...)
 }
 
-func newLogoutCmd(s Streams) *cobra.Command {
+func newLogoutCmd(s cmdutil.Streams) *cobra.Command {
 	var f loginFlags
 	var all bool
 	cmd := &cobra.Command{
@@ -166,7 +166,7 @@ authorization server.`,
 	return cmd
 }
 
-func (f *loginFlags) logout(cmd *cobra.Command, s Streams, args []string) error {
+func (f *loginFlags) logout(cmd *cobra.Command, s cmdutil.Streams, args []string) error {
 	fits := func(auth.Login) bool { return true }
 	if len(args) == 1 {
 		sv, err := f.server(s, args[0], secret.NewRedactor())

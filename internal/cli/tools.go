@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/term"
@@ -15,7 +16,7 @@ import (
 
 // The commands that list what a server has: tools, resources, prompts.
 
-func newToolsCmd(s Streams) *cobra.Command {
+func newToolsCmd(s cmdutil.Streams) *cobra.Command {
 	var f targetFlags
 	cmd := &cobra.Command{
 		Use:   "tools [NAME]" + targetUse,
@@ -47,7 +48,7 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 	return cmd
 }
 
-func newResourcesCmd(s Streams) *cobra.Command {
+func newResourcesCmd(s cmdutil.Streams) *cobra.Command {
 	var f targetFlags
 	cmd := &cobra.Command{
 		Use:   "resources [URI]" + targetUse,
@@ -74,7 +75,7 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 	return cmd
 }
 
-func newPromptsCmd(s Streams) *cobra.Command {
+func newPromptsCmd(s cmdutil.Streams) *cobra.Command {
 	var f targetFlags
 	var a argFlags
 	cmd := &cobra.Command{

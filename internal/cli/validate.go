@@ -6,12 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/plan"
 	"mcptest/internal/term"
 )
 
-func newValidateCmd(s Streams) *cobra.Command {
+func newValidateCmd(s cmdutil.Streams) *cobra.Command {
 	var f suiteFlags
 	cmd := &cobra.Command{
 		Use:   "validate [paths…]",

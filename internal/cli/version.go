@@ -14,7 +14,7 @@ func versionLine() string {
 	return fmt.Sprintf("mcptest %s %s/%s %s", cmdutil.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
-func newVersionCmd(s Streams) *cobra.Command {
+func newVersionCmd(s cmdutil.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
@@ -28,7 +28,7 @@ devel and the revision if the program was not built from a tag. --version does t
 	}
 }
 
-func newCompletionCmd(s Streams) *cobra.Command {
+func newCompletionCmd(s cmdutil.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:       "completion bash|zsh|fish|powershell",
 		Short:     "Print a completion script for a shell",

@@ -16,7 +16,7 @@ import (
 // A fault of ours ends every process and is exit 4, with a word about it.
 func TestFaultEndsEverything(t *testing.T) {
 	var errs bytes.Buffer
-	w := cmdutil.NewWorld(Streams{Err: &errs}, slog.New(slog.DiscardHandler))
+	w := cmdutil.NewWorld(cmdutil.Streams{Err: &errs}, slog.New(slog.DiscardHandler))
 	defer w.Close()
 	p, err := proc.Start(context.Background(), proc.Spec{Argv: []string{"sleep", "300"}, Keeper: w.Ledger})
 	if err != nil {

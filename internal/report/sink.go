@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -51,33 +50,17 @@ func ParseSpecs(args []string) ([]Spec, error) {
 			out = append(out, s) // a device or a pipe takes what several write
 			continue
 		}
-		place := Place(s.Path)
-		if other, ok := taken[place]; ok {
+		at := osfile.Place(s.Path)
+		if other, ok := taken[at]; ok {
 			if s.Path == "" {
 				return nil, fmt.Errorf("reporters %q and %q both write to standard output: give one a file, as in %s=report%s", other, s.Format.Name, s.Format.Name, s.Format.Ext)
 			}
 			return nil, fmt.Errorf("reporters %q and %q both write to %s", other, s.Format.Name, s.Path)
 		}
-		taken[place] = s.Format.Name
+		taken[at] = s.Format.Name
 		out = append(out, s)
 	}
 	return out, nil
-}
-
-// Place is the file that a path leads to, whatever name it was given by; ""
-// stays "". Two paths of one place name one file.
-func Place(path string) string {
-	if path == "" {
-		return ""
-	}
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	dir, base := filepath.Split(path)
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return filepath.Join(real, base)
-	}
-	return path
 }
 
 // Sink is where one report goes. What is written to a file appears under its

@@ -1,4 +1,4 @@
-package cli
+package history
 
 import (
 	"testing"
@@ -27,12 +27,12 @@ func TestBaselineExcusesNoCrash(t *testing.T) {
 		{"an expected crash", result.Error, result.Case{Status: result.Fail, Violations: crash}, result.Skip, 0},
 		{"an expected crash that is a failed assertion", result.Error, result.Case{Status: result.Fail}, result.Fail, 1},
 	} {
-		b := &baseline{
+		b := &Baseline{
 			entries: []knownFailure{{Pos: source.Pos{File: &source.File{}}, Name: "t", Status: row.entry}},
 			files:   []string{""}, seen: []bool{false}, fixed: []bool{false},
 		}
 		row.c.Name = "t"
-		b.settle(&row.c, "")
+		b.apply(&row.c, "")
 		if row.c.Status != row.want || len(row.c.Warnings) != row.wantWarned {
 			t.Errorf("%s: %s with %d warnings, want %s with %d", row.what, row.c.Status, len(row.c.Warnings), row.want, row.wantWarned)
 		}

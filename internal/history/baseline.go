@@ -1,4 +1,4 @@
-package cli
+package history
 
 import (
 	"cmp"
@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mcptest/internal/cmdutil"
 	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/report"
+	"mcptest/internal/osfile"
 	"mcptest/internal/result"
 	"mcptest/internal/source"
 )
@@ -31,24 +30,20 @@ type knownFailure struct {
 	Reason string        `yaml:"reason"`
 }
 
-// baseline holds the entries and what became of them.
-type baseline struct {
+// Baseline is a list of known failures, and what a run found out about them.
+type Baseline struct {
 	entries []knownFailure
-	files   []string // of the entries, as report.Place writes them; "": the only suite
+	files   []string // of the entries, as osfile.Place writes them; "": the only suite
 	seen    []bool   // a test of the plan has the name
 	fixed   []bool   // and it passed
 }
 
-// readBaseline reads a file of known failures for a run of so many suites;
-// mistakes come as diagnostics.
-func readBaseline(path string, suites int) (*baseline, source.Diagnostics, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, nil, fail(exitInvalid, "--baseline: %s: %s", path, cmdutil.Reason(err))
-	}
+// ReadBaseline parses a file of known failures for a run of so many suites.
+// Mistakes in it are diagnostics.
+func ReadBaseline(path string, data []byte, suites int) (*Baseline, source.Diagnostics, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return nil, nil, fail(exitInvalid, "--baseline: %v", err)
+		return nil, nil, fmt.Errorf("--baseline: %w", err)
 	}
 	node, diags := source.Parse(&source.File{Name: path, Path: abs, Data: data})
 	if diags.HasErrors() {
@@ -56,7 +51,7 @@ func readBaseline(path string, suites int) (*baseline, source.Diagnostics, error
 	}
 	var f baselineFile
 	diags = append(diags, source.Decode(node, &f)...)
-	b := &baseline{entries: f.KnownFailures, seen: make([]bool, len(f.KnownFailures)), fixed: make([]bool, len(f.KnownFailures))}
+	b := &Baseline{entries: f.KnownFailures, seen: make([]bool, len(f.KnownFailures)), fixed: make([]bool, len(f.KnownFailures))}
 	first := map[[2]string]source.Pos{}
 	for i := range b.entries {
 		e := &b.entries[i]
@@ -68,9 +63,9 @@ func readBaseline(path string, suites int) (*baseline, source.Diagnostics, error
 		if file != "" && !filepath.IsAbs(file) {
 			file = filepath.Join(filepath.Dir(abs), file)
 		}
-		b.files = append(b.files, report.Place(file))
+		b.files = append(b.files, osfile.Place(file))
 		if _, err := os.Stat(file); file != "" && err != nil {
-			wrong("unreadable", fmt.Sprintf("file: %s: %s (the path is relative to the baseline)", e.File, cmdutil.Reason(err)))
+			wrong("unreadable", fmt.Sprintf("file: %s: there is no such file (the path is relative to the baseline)", e.File))
 		}
 		if file == "" && suites > 1 {
 			wrong("missing", fmt.Sprintf(`missing key "file": the run has %d suites, and several may contain a test called %q`, suites, e.Name))
@@ -85,11 +80,11 @@ func readBaseline(path string, suites int) (*baseline, source.Diagnostics, error
 	return b, diags, nil
 }
 
-// settle makes a known failure a skip that says so, and notes what passed.
-func (b *baseline) settle(c *result.Case, suiteFile string) {
+// apply turns a known failure into a skip, and notes what passed.
+func (b *Baseline) apply(c *result.Case, suiteFile string) {
 	for i := range b.entries {
 		e := &b.entries[i]
-		if e.Name != c.Name || b.files[i] != "" && b.files[i] != report.Place(c.File) && b.files[i] != suiteFile {
+		if e.Name != c.Name || b.files[i] != "" && b.files[i] != osfile.Place(c.File) && b.files[i] != suiteFile {
 			continue
 		}
 		b.seen[i] = true
@@ -125,23 +120,23 @@ func outcome(c *result.Case) result.Status {
 	return c.Status
 }
 
-// stale lists the entries that are not true: the test passes, or, when every
-// test of the files was in the plan, there is none of that name. Each makes the
+// stale lists the entries that no longer hold: the test passes, or, if every
+// test of the files was in the plan, no test has that name. Each makes the
 // run fail, so that a baseline does not outlive its purpose.
-func (b *baseline) stale(complete bool, files []string) (out []result.Finding) {
+func (b *Baseline) stale(complete bool, files []string) (out []result.Finding) {
 	for i, e := range b.entries {
-		says := ""
+		what := ""
 		switch {
 		case b.fixed[i]:
-			says = "passes"
+			what = "passes"
 		case !b.seen[i] && complete && (b.files[i] == "" || slices.Contains(files, b.files[i])):
-			says = "is in no suite"
+			what = "is in no suite"
 		default:
 			continue
 		}
 		out = append(out, result.Finding{
 			Kind: "stale-baseline", Severity: "error", File: e.Pos.File.Name, Line: e.Pos.Line,
-			Message: fmt.Sprintf("the known failure %q %s: remove it from the baseline", e.Name, says),
+			Message: fmt.Sprintf("the known failure %q %s: remove it from the baseline", e.Name, what),
 		})
 	}
 	return out

@@ -1,17 +1,14 @@
-package cli
+package history
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"time"
 
-	"mcptest/internal/cmdutil"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
 	"mcptest/internal/suite"
@@ -25,8 +22,8 @@ const (
 	maxTimed = 1_000
 )
 
-// durations is what the file beside the suites of a folder holds: how long
-// tests took when they last ran. Shards are balanced by it.
+// durations is the content of durations.json: how long tests took in their last
+// run.
 type durations struct {
 	Schema string               `json:"schema"`
 	Suites map[string]fileTimes `json:"suites"` // by file name
@@ -34,27 +31,21 @@ type durations struct {
 
 // fileTimes are times in milliseconds.
 type fileTimes struct {
-	Around float64            `json:"around_ms,omitempty"` // of the file's own bracket
+	Around float64            `json:"around_ms,omitempty"` // of the file's own hooks and steps
 	Tests  map[string]float64 `json:"tests"`
 }
 
-// readDurations reads what is known of a folder; nothing when the file is
-// missing or of another form: it is only a memory.
 func readDurations(dir string) durations {
-	none := durations{Schema: durationsSchema, Suites: map[string]fileTimes{}}
-	data, err := os.ReadFile(filepath.Join(dir, hereDir, durationsFile))
-	if err != nil {
-		return none
-	}
 	var have durations
-	if json.Unmarshal(data, &have) == nil && have.Schema == durationsSchema && have.Suites != nil {
+	if read(dir, durationsFile, &have) && have.Schema == durationsSchema && have.Suites != nil {
 		return have
 	}
-	return none
+	return durations{Schema: durationsSchema, Suites: map[string]fileTimes{}}
 }
 
-// recordedCosts is what is known of the suites, for their plan.
-func recordedCosts(suites []*suite.Suite) []plan.Costs {
+// Costs returns the known durations of the suites, for the plan to balance
+// shards.
+func Costs(suites []*suite.Suite) []plan.Costs {
 	of := func(ms float64) time.Duration { return time.Duration(math.Min(ms, 1e9) * float64(time.Millisecond)) }
 	out := make([]plan.Costs, len(suites))
 	for i, su := range suites {
@@ -70,12 +61,12 @@ func recordedCosts(suites []*suite.Suite) []plan.Costs {
 	return out
 }
 
-// stopwatch listens to a run and keeps what its tests and brackets take, by
-// the suite file as reports show it.
-type stopwatch map[string]*fileTimes
+// Stopwatch is a listener that measures the tests of a run and what is around
+// them, by the suite file as reports show it.
+type Stopwatch map[string]*fileTimes
 
-// Event takes the time of a test that was judged, or of a step around them.
-func (w stopwatch) Event(e result.Event, _ *result.Run) {
+// Event takes the time of a finished test, hook or step.
+func (w Stopwatch) Event(e result.Event, _ *result.Run) {
 	switch e := e.(type) {
 	case result.CaseFinished:
 		w.test(e.Case)
@@ -84,16 +75,16 @@ func (w stopwatch) Event(e result.Event, _ *result.Run) {
 	}
 }
 
-func (w stopwatch) of(file string) *fileTimes {
+func (w Stopwatch) of(file string) *fileTimes {
 	if w[file] == nil {
 		w[file] = &fileTimes{Tests: map[string]float64{}}
 	}
 	return w[file]
 }
 
-func (w stopwatch) test(c *result.Case) {
+func (w Stopwatch) test(c *result.Case) {
 	if c.Status != result.Pass && c.Status != result.Fail {
-		return // skipped, or it waited for an answer in vain
+		return // skipped, or there was no response to wait for
 	}
 	t := w.of(c.File)
 	if len(t.Tests) >= maxTimed {
@@ -106,8 +97,8 @@ func (w stopwatch) test(c *result.Case) {
 	t.Tests[c.Name] = math.Round(ms*100) / 100
 }
 
-// keep writes what was measured beside the suite at path. Complete says that
-// every test of it ran: what is known of others is then out of date.
+// keep stores the durations of the suite at path. If every test of it ran
+// (complete), durations of other tests are dropped.
 func (t *fileTimes) keep(path string, complete bool) error {
 	if len(t.Tests) == 0 {
 		return nil
@@ -126,7 +117,7 @@ func (t *fileTimes) keep(path string, complete bool) error {
 		return nil
 	}
 	st.Suites[base] = now
-	return writeState(dir, durationsFile, st)
+	return write(dir, durationsFile, st)
 }
 
 // steady returns the old time when the new one is much the same, so that the
@@ -138,27 +129,21 @@ func steady(old, now float64) float64 {
 	return now
 }
 
-// rememberTimes keeps the times of a run. A shard keeps none: the shards after
-// it would split what is left in another way. In CI nobody would read them.
-func (f *runFlags) rememberTimes(s Streams, w stopwatch, suites []*suite.Suite, log *slog.Logger) {
-	if f.part != nil || f.setupOnly || cmdutil.LookupEnv(s.Env, "CI") != "" {
-		return
-	}
+// Keep stores the durations of a run of the suites.
+func (w Stopwatch) Keep(suites []*suite.Suite, complete bool) error {
 	var errs []error
 	for _, su := range suites {
 		if t := w[su.File.Name]; t != nil {
-			errs = append(errs, t.keep(su.File.Path, f.settled.complete))
+			errs = append(errs, t.keep(su.File.Path, complete))
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		log.Debug("the test durations were not saved", "error", err)
-	}
+	return errors.Join(errs...)
 }
 
-// keepTimes keeps the times of a merged record beside its suites, which are
-// looked for where the record says they were.
-func keepTimes(r *result.Run) error {
-	w := stopwatch{}
+// KeepMerged stores the durations of a merged record next to its suites, which
+// must be where the record says they were.
+func KeepMerged(r *result.Run) error {
+	w := Stopwatch{}
 	for c, err := range r.Cases.All() {
 		if err != nil {
 			return err

@@ -1,0 +1,21 @@
+package osfile
+
+import (
+	"path/filepath"
+)
+
+// Place is the absolute path of a file, with the links of its folder resolved:
+// two paths of one place name one file. "" stays "".
+func Place(path string) string {
+	if path == "" {
+		return ""
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	dir, base := filepath.Split(path)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return filepath.Join(real, base)
+	}
+	return path
+}
