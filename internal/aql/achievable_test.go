@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 )
 
@@ -36,16 +37,16 @@ func TestLevelOneIsAchievable(t *testing.T) {
 		exit      int
 		notProved []string
 	}{
-		"only reads, in mode safe":       {shelf(), aql.ModeSafe, 0, nil},
-		"only reads, in mode write":      {shelf(), aql.ModeWrite, 0, nil},
-		"no timestamps":                  {notes(nil), aql.ModeWrite, 0, nil},
-		"a default of a create":          {defaults, aql.ModeWrite, 0, nil},
-		"creates, in mode safe":          {notes(nil), aql.ModeSafe, 2, []string{"Create-read cycles preserve submitted fields (mode safe creates nothing; --mode write does", "Updates preserve non-targeted fields (mode safe updates nothing"}},
-		"a documented date in no answer": {withDates, aql.ModeSafe, 2, []string{"Dates in answers follow ISO 8601 (no answer held created_at, which introspection documents", "--values"}},
-		"a default that shows nowhere":   {unseen, aql.ModeSafe, 2, []string{"Documented defaults are observable (count_books unit:", "--values"}},
+		"only reads, in mode safe":       {shelf(), live.ModeSafe, 0, nil},
+		"only reads, in mode write":      {shelf(), live.ModeWrite, 0, nil},
+		"no timestamps":                  {notes(nil), live.ModeWrite, 0, nil},
+		"a default of a create":          {defaults, live.ModeWrite, 0, nil},
+		"creates, in mode safe":          {notes(nil), live.ModeSafe, 2, []string{"Create-read cycles preserve submitted fields (mode safe creates nothing; --mode write does", "Updates preserve non-targeted fields (mode safe updates nothing"}},
+		"a documented date in no answer": {withDates, live.ModeSafe, 2, []string{"Dates in answers follow ISO 8601 (no answer held created_at, which introspection documents", "--values"}},
+		"a default that shows nowhere":   {unseen, live.ModeSafe, 2, []string{"Documented defaults are observable (count_books unit:", "--values"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := c.s.look(t, aql.LiveOptions{Mode: c.mode})
+			r := c.s.look(t, live.Options{Mode: c.mode})
 			if r.ExitCode != c.exit || (r.ConformanceLevel == 1) != (c.exit == 0) {
 				t.Errorf("exit %d, level %d\n%s", r.ExitCode, r.ConformanceLevel, r.Text())
 			}
@@ -60,10 +61,10 @@ func TestLevelOneIsAchievable(t *testing.T) {
 
 // Seconds since 1970 are no date of ISO 8601.
 func TestEpochNumbersAreNoDates(t *testing.T) {
-	for created, want := range map[string]aql.Result{`1767225600`: aql.Failed, `1767225600000`: aql.Failed, `"2026-01-01T00:00:00Z"`: aql.Pass, `17`: aql.Skipped} {
+	for created, want := range map[string]verdict.Result{`1767225600`: verdict.Failed, `1767225600000`: verdict.Failed, `"2026-01-01T00:00:00Z"`: verdict.Pass, `17`: verdict.Skipped} {
 		s := shelf()
 		s.ops = append(s.ops, smallOp{"get_state", "READ", `[]`, data(`{"created_at":` + created + `}`)})
-		if row := rowsByID(s.look(t, aql.LiveOptions{}))["dates"]; row.Result != want {
+		if row := rowsByID(s.look(t, live.Options{}))["dates"]; row.Result != want {
 			t.Errorf("%s: %s: %s", created, row.Result, row.Detail)
 		}
 	}

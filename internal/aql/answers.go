@@ -3,6 +3,8 @@ package aql
 import (
 	"fmt"
 
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
@@ -34,7 +36,7 @@ func (j *judgement) otherAnswers() (out []answer) {
 		told[call] = true
 		out = append(out, answer{at, response, request, op})
 	}
-	if !isLive(j.e.Live) { // else they stand in the transcript
+	if !j.e.IsLive() { // else they stand in the transcript
 		add(spot("introspection", "operations_list"), j.e.OperationsList, jsonv.Value{}, "introspect", 0)
 		add(spot("introspection", "types_list"), j.e.TypesList, jsonv.Value{}, "introspect", 0)
 	}
@@ -54,7 +56,7 @@ func (j *judgement) otherAnswers() (out []answer) {
 		add(spot("update_preservation_tests").elem(i).member("read_response"), c.ReadResponse, jsonv.Value{}, "", c.Call)
 	}
 	for i, c := range j.e.Constraints {
-		if refused(c.Response) && !holds(c) {
+		if evidence.Refused(c.Response) && !holds(c) {
 			continue // its own row tells
 		}
 		add(spot("constraint_tests").elem(i).member("response"), withoutNote(c.Response), c.Request, "", c.Call)
@@ -88,7 +90,7 @@ func (a answer) whole() bool {
 
 // failed says that an answer is a failure, or a JSON-RPC error.
 func (a answer) failed() bool {
-	return refused(a.response) || !a.response.Lookup("jsonrpc_error").IsAbsent()
+	return evidence.Refused(a.response) || !a.response.Lookup("jsonrpc_error").IsAbsent()
 }
 
 // batch says that an answer is to a batch, whose form is a row of its own.
@@ -109,17 +111,17 @@ func (x *ruling) otherForms() int {
 		n++
 		var p probe
 		resultShape{}.look(&p, a.at, a.response, "")
-		if why := wrappedFailure(a.response); why != "" {
+		if why := evidence.WrappedFailure(a.response); why != "" {
 			p.add("result.wrapped", a.at, a.response, "success around a failure: %s", why)
 		}
 		for _, f := range p.found {
-			key := [3]string{f.Rule, cause(f.Says), a.operation}
+			key := [3]string{f.Rule, verdict.Cause(f.Says), a.operation}
 			if i, seen := first[key]; seen {
 				more[i]++
 				continue
 			}
 			before := len(x.found)
-			x.takes([]Finding{f}, nil)
+			x.takes([]verdict.Finding{f}, nil)
 			if len(x.found) > before {
 				first[key] = before
 				if a.operation != "" {

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/reference"
+	"mcptest/internal/aql/rule"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
@@ -14,14 +17,14 @@ func (x *ruling) errorForm() {
 	for i, c := range x.e.ErrorTests {
 		x.cases++
 		x.takes(x.errors[i], nil)
-		if why := wrappedFailure(c.Response); why != "" && x.set == Strict {
+		if why := evidence.WrappedFailure(c.Response); why != "" && x.set == rule.Strict {
 			x.breaks("result.wrapped", spot("error_tests").elem(i).member("response"), c.Response, "%s: success around a failure: %s", c.Name, why)
-		} else if succeeded(c.Response) {
+		} else if evidence.Succeeded(c.Response) {
 			x.breaks("error.produced", spot("error_tests").elem(i).member("response"), c.Response, "no error was produced")
 		}
 	}
 	x.observed = display.Count(x.cases, "answer") + ", all of the documented form."
-	if x.set == Strict {
+	if x.set == rule.Strict {
 		n := x.otherForms()
 		x.observed = fmt.Sprintf("%s to wrong calls and %d more, all of the documented form.", display.Count(x.cases, "answer"), n)
 	}
@@ -32,15 +35,15 @@ func (x *ruling) leaks() {
 	for i, c := range x.e.ErrorTests {
 		x.cases++
 		at := spot("error_tests").elem(i).member("response").member("error")
-		if x.set == Strict {
+		if x.set == rule.Strict {
 			x.leaksStrict(c.Response, c.Request, at)
 			continue
 		}
-		if m := c.Response.Lookup("error", "message"); len(x.errors[i]) == 0 && leaksLikeReference(m.Text()) {
-			x.breaks("leaks.reference", at.member("message"), m, "%s", quoted(display.Truncate(m.Text(), 120)))
+		if m := c.Response.Lookup("error", "message"); len(x.errors[i]) == 0 && reference.LeaksLikeReference(m.Text()) {
+			x.breaks("leaks.reference", at.member("message"), m, "%s", evidence.Quoted(display.Truncate(m.Text(), 120)))
 		}
 	}
-	if x.set == Strict {
+	if x.set == rule.Strict {
 		x.otherLeaks()
 	}
 }
@@ -53,7 +56,7 @@ func (x *ruling) otherLeaks() {
 		}
 	}
 	for i, r := range x.e.BatchExample.Lookup("results").Elems() {
-		if part := r.Lookup("result"); refused(part) {
+		if part := r.Lookup("result"); evidence.Refused(part) {
 			x.leaksStrict(part, jsonv.Value{}, spot("batch_example", "results").elem(i).member("result").member("error"))
 		}
 	}
@@ -62,14 +65,14 @@ func (x *ruling) otherLeaks() {
 // leaksStrict looks at every text of a failure, of a JSON-RPC error too.
 func (x *ruling) leaksStrict(response, request jsonv.Value, at *place) {
 	failure := response.Lookup("error")
-	if failure.IsAbsent() && !succeeded(response) {
+	if failure.IsAbsent() && !evidence.Succeeded(response) {
 		failure = response
 	}
 	seen := map[string]bool{}
-	everyText(failure, func(s string) {
+	evidence.EveryText(failure, func(s string) {
 		if rule, part := x.clean.leakIn(s, request); rule != "" && !seen[rule+part] {
 			seen[rule+part] = true
-			x.breaks(rule, at, failure, "%s in %s", quoted(display.Truncate(strings.TrimSpace(part), 60)), quoted(display.Truncate(s, 120)))
+			x.breaks(rule, at, failure, "%s in %s", evidence.Quoted(display.Truncate(strings.TrimSpace(part), 60)), evidence.Quoted(display.Truncate(s, 120)))
 		}
 	})
 }
@@ -77,16 +80,16 @@ func (x *ruling) leaksStrict(response, request jsonv.Value, at *place) {
 func (x *ruling) actionable() {
 	x.lacking = "no error test says what the message must mention"
 	for i, c := range x.e.ErrorTests {
-		if slices.ContainsFunc(c.MustMention, func(s string) bool { return s != "" || x.set == Reference }) {
+		if slices.ContainsFunc(c.MustMention, func(s string) bool { return s != "" || x.set == rule.Reference }) {
 			x.cases++
 		}
 		if !x.sound(x.errors[i]) {
 			continue
 		}
-		m := message(c.Response)
+		m := evidence.Message(c.Response)
 		for _, part := range c.MustMention {
 			if !strings.Contains(m.Text(), part) {
-				x.breaks("actionable.mention", spot("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", quoted(display.Truncate(part, 60)))
+				x.breaks("actionable.mention", spot("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", evidence.Quoted(display.Truncate(part, 60)))
 			}
 		}
 	}
@@ -105,7 +108,7 @@ func (x *ruling) update() {
 // without says why a row of round trips has no case: no operation is of the
 // category, or the run could not call it.
 func (x *ruling) without(category, does string) {
-	if x.cases > 0 || x.set == Reference || !isLive(x.e.Live) {
+	if x.cases > 0 || x.set == rule.Reference || !x.e.IsLive() {
 		return // what a bundle lists may be a part of what there is
 	}
 	listed, ops := 0, []string{}
@@ -133,30 +136,30 @@ func categoryOf(op jsonv.Value) string {
 }
 
 // fields compares what was read back with what had to be there.
-func (x *ruling) fields(rules, key string, cases []FieldsCase) {
+func (x *ruling) fields(rules, key string, cases []evidence.FieldsCase) {
 	x.lacking = key + " holds no fields to compare"
 	compared := 0
 	for i, c := range cases {
-		if slices.ContainsFunc(c.Fields, func(f Field) bool { return f.comparable() || x.set == Reference }) {
+		if slices.ContainsFunc(c.Fields, func(f evidence.Field) bool { return f.Comparable() || x.set == rule.Reference }) {
 			x.cases++
 		}
 		at := spot(key).elem(i).member("read_response")
 		if !x.shows(c.ReadResponse) {
-			x.breaks(rules+".read", at, c.ReadResponse, "the read of %s did not succeed", quoted(c.Name))
-			if x.set == Strict {
+			x.breaks(rules+".read", at, c.ReadResponse, "the read of %s did not succeed", evidence.Quoted(c.Name))
+			if x.set == rule.Strict {
 				continue // there is nothing to compare
 			}
 		}
 		for _, f := range c.Fields {
 			compared++
-			got := walk(c.ReadResponse, f.Path)
+			got := reference.Walk(c.ReadResponse, f.Path)
 			says := func() string {
-				return fmt.Sprintf("%s: at %s expected %s, got %s", c.Name, quoted(f.Path), brief(f.Value), brief(got))
+				return fmt.Sprintf("%s: at %s expected %s, got %s", c.Name, evidence.Quoted(f.Path), evidence.Brief(f.Value), evidence.Brief(got))
 			}
-			if x.set == Reference && (got.IsAbsent() || stringify(got) != stringify(f.Value)) {
+			if x.set == rule.Reference && (got.IsAbsent() || reference.Stringify(got) != reference.Stringify(f.Value)) {
 				x.breaks(rules+".kept", at, c.ReadResponse, "%s", says())
 			}
-			if x.set == Strict && (got.IsAbsent() || !jsonv.Equal(got, f.Value)) {
+			if x.set == rule.Strict && (got.IsAbsent() || !jsonv.Equal(got, f.Value)) {
 				x.breaks(rules+".equal", at, c.ReadResponse, "%s", says())
 			}
 		}
@@ -164,19 +167,11 @@ func (x *ruling) fields(rules, key string, cases []FieldsCase) {
 	x.observed = display.Count(compared, "field") + " compared, all kept."
 }
 
-// brief prints a value for a message.
-func brief(v jsonv.Value) string {
-	if v.IsAbsent() {
-		return "nothing"
-	}
-	return display.Truncate(v.String(), 80)
-}
-
 func (x *ruling) modes() {
 	x.cases++
 	for _, mode := range []string{"crude", "single"} {
 		has := func(m string) bool {
-			return m == mode || x.set == Strict && mode == "crude" && (m == "semantic" || strings.HasPrefix(m, "semantic:"))
+			return m == mode || x.set == rule.Strict && mode == "crude" && (m == "semantic" || strings.HasPrefix(m, "semantic:"))
 		}
 		if !slices.ContainsFunc(x.e.EndpointModes, has) {
 			x.breaks("modes.both", spot("endpoint_modes"), jsonv.Value{}, "no %q", mode)
@@ -211,7 +206,7 @@ func (x *ruling) batch() {
 		}
 	}
 	x.takes(p.found, nil)
-	if x.set == Strict {
+	if x.set == rule.Strict {
 		x.batchCounts(at, answer)
 	}
 	x.observed = display.Count(answer.Lookup("results").Len(), "result") + " in the example."
@@ -221,10 +216,10 @@ func (x *ruling) batch() {
 func (x *ruling) batchCounts(at *place, answer jsonv.Value) {
 	results, summary := answer.Lookup("results"), answer.Lookup("summary")
 	if results.Kind() != jsonv.KindArray {
-		x.breaks("batch.results", at.member("results"), answer, "expected a list, got %s", describe(results))
+		x.breaks("batch.results", at.member("results"), answer, "expected a list, got %s", evidence.Describe(results))
 		return
 	}
-	if sent, ok := x.e.Live.Lookup("batch_sent").Int64(); ok && isLive(x.e.Live) && int(sent) != results.Len() {
+	if sent, ok := x.e.Live.Lookup("batch_sent").Int64(); ok && x.e.IsLive() && int(sent) != results.Len() {
 		x.breaks("batch.results", at.member("results"), results, "%d operations were sent, and %s came back", sent, display.Count(results.Len(), "result"))
 	}
 	if results.Len() == 0 {
@@ -232,28 +227,28 @@ func (x *ruling) batchCounts(at *place, answer jsonv.Value) {
 	}
 	good := 0
 	for i, r := range results.Elems() {
-		if index := r.Lookup("index"); index.Kind() != jsonv.KindNumber || number(index) != float64(i) {
-			x.breaks("batch.indices", at.member("results").elem(i).member("index"), r, "expected %d, got %s", i, describe(index))
+		if index := r.Lookup("index"); index.Kind() != jsonv.KindNumber || reference.Number(index) != float64(i) {
+			x.breaks("batch.indices", at.member("results").elem(i).member("index"), r, "expected %d, got %s", i, evidence.Describe(index))
 		}
-		if succeeded(r.Lookup("result")) {
+		if evidence.Succeeded(r.Lookup("result")) {
 			good++
 		}
 	}
 	if summary.Kind() != jsonv.KindObject {
-		x.breaks("batch.summary", at.member("summary"), answer, "expected an object, got %s", describe(summary))
+		x.breaks("batch.summary", at.member("summary"), answer, "expected an object, got %s", evidence.Describe(summary))
 		return
 	}
 	want := []int{results.Len(), good, results.Len() - good}
 	for i, key := range []string{"total", "succeeded", "failed"} {
-		if got := summary.Lookup(key); got.Kind() != jsonv.KindNumber || number(got) != float64(want[i]) {
-			x.breaks("batch.counts", at.member("summary").member(key), summary, "expected %d, got %s", want[i], describe(got))
+		if got := summary.Lookup(key); got.Kind() != jsonv.KindNumber || reference.Number(got) != float64(want[i]) {
+			x.breaks("batch.counts", at.member("summary").member(key), summary, "expected %d, got %s", want[i], evidence.Describe(got))
 		}
 	}
 }
 
 // holds says that a constraint was enforced with a message.
-func holds(c ConstraintCase) bool {
-	return refused(c.Response) && c.Response.Lookup("error", "message").Kind() == jsonv.KindString
+func holds(c evidence.ConstraintCase) bool {
+	return evidence.Refused(c.Response) && c.Response.Lookup("error", "message").Kind() == jsonv.KindString
 }
 
 func (x *ruling) enforced() {
@@ -262,10 +257,10 @@ func (x *ruling) enforced() {
 		x.cases++
 		at := spot("constraint_tests").elem(i).member("response")
 		switch {
-		case !refused(c.Response):
+		case !evidence.Refused(c.Response):
 			x.breaks("enforced.refused", at, c.Response, "%s: not refused", c.Name)
 		case !holds(c):
-			x.breaks("enforced.message", at.member("error").member("message"), c.Response, "%s: the message is %s", c.Name, describe(c.Response.Lookup("error", "message")))
+			x.breaks("enforced.message", at.member("error").member("message"), c.Response, "%s: the message is %s", c.Name, evidence.Describe(c.Response.Lookup("error", "message")))
 		}
 	}
 }
@@ -282,5 +277,3 @@ func (x *ruling) disclosed() {
 		}
 	}
 }
-
-// count prints a number of things: "1 case", "3 cases".

@@ -4,6 +4,9 @@ import (
 	"iter"
 	"strings"
 
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
@@ -48,11 +51,11 @@ func (x *ruling) list(answer jsonv.Value, key string, want *objectShape, rules s
 	at := spot("introspection", key)
 	x.cases++
 	if success, _ := answer.Get("success"); success.Kind() != jsonv.KindBool || !success.Bool() {
-		says := "success is " + describe(success)
+		says := "success is " + evidence.Describe(success)
 		if answer.Kind() != jsonv.KindObject {
-			says = "the answer is " + describe(answer)
+			says = "the answer is " + evidence.Describe(answer)
 		}
-		if x.set == Strict && !answer.Lookup("no_answer").IsAbsent() {
+		if x.set == rule.Strict && !answer.Lookup("no_answer").IsAbsent() {
 			says = "no answer came: " + display.Truncate(answer.Lookup("no_answer").Text(), 120)
 		}
 		x.breaks(rules+".answer", at, answer, "%s", says)
@@ -60,16 +63,16 @@ func (x *ruling) list(answer jsonv.Value, key string, want *objectShape, rules s
 	}
 	data, _ := answer.Get("data")
 	var p probe
-	if x.set == Strict && rules == "operations" {
-		r := readOperations(data)
-		for _, says := range r.odd {
+	if x.set == rule.Strict && rules == "operations" {
+		r := evidence.ReadOperations(data)
+		for _, says := range r.Odd {
 			x.breaks("operations.dialect", at.member("data"), data, "%s", says)
 		}
-		data = r.value
+		data = r.Value
 	}
 	want.look(&p, at.member("data"), data, rules+".data")
 	x.takes(p.found, nil)
-	if list := data.Lookup(rules); rules == "operations" && x.set == Strict && len(p.found) == 0 && list.Len() == 0 {
+	if list := data.Lookup(rules); rules == "operations" && x.set == rule.Strict && len(p.found) == 0 && list.Len() == 0 {
 		x.cases, x.lacking = 0, "the list of operations is empty"
 	}
 	x.observed = display.Count(data.Lookup(rules).Len(), "entry") + ", all of the documented form."
@@ -77,12 +80,12 @@ func (x *ruling) list(answer jsonv.Value, key string, want *objectShape, rules s
 
 // listedOperations yields the operations in the list by name, with their
 // places.
-func listedOperations(e *Evidence) iter.Seq2[jsonv.Value, *place] {
-	r := readOperations(e.OperationsList.Lookup("data"))
+func listedOperations(e *evidence.Evidence) iter.Seq2[jsonv.Value, *place] {
+	r := evidence.ReadOperations(e.OperationsList.Lookup("data"))
 	return func(yield func(jsonv.Value, *place) bool) {
-		for i, op := range r.value.Lookup("operations").Elems() {
+		for i, op := range r.Value.Lookup("operations").Elems() {
 			at := spot("introspection", "operations_list", "data", "operations")
-			if len(r.odd) == 0 {
+			if len(r.Odd) == 0 {
 				at = at.elem(i)
 			}
 			if op.Lookup("name").Kind() == jsonv.KindString && !yield(op, at) {
@@ -94,7 +97,7 @@ func listedOperations(e *Evidence) iter.Seq2[jsonv.Value, *place] {
 
 // extension says that a finding is about a member of a detail that the
 // specification does not define there.
-func extension(f Finding) bool {
+func extension(f verdict.Finding) bool {
 	return strings.HasPrefix(f.Rule, "details.") && strings.HasSuffix(f.Rule, "members")
 }
 
@@ -102,15 +105,15 @@ func (x *ruling) detailPayloads() {
 	x.lacking = "introspection.operation_details is empty"
 	x.cases = len(x.e.OperationDetails)
 	for i, found := range x.faults {
-		for _, says := range x.read[i].odd {
+		for _, says := range x.read[i].Odd {
 			x.breaks("details.dialect", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "%s", says)
 		}
-		if why := x.read[i].unreadable; why != "" {
-			x.breaks("details.unreadable", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "the parameters of %s cannot be read: %s", quoted(display.Truncate(x.read[i].value.Lookup("name").Text(), 60)), why)
+		if why := x.read[i].Unreadable; why != "" {
+			x.breaks("details.unreadable", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "the parameters of %s cannot be read: %s", evidence.Quoted(display.Truncate(x.read[i].Value.Lookup("name").Text(), 60)), why)
 		}
-		x.takes(found, func(f Finding) bool { return x.set == Reference || !extension(f) })
+		x.takes(found, func(f verdict.Finding) bool { return x.set == rule.Reference || !extension(f) })
 	}
-	if x.set == Strict {
+	if x.set == rule.Strict {
 		x.detailNames()
 	}
 	x.observed = display.Count(x.cases, "detail") + ", all of the documented form."
@@ -126,7 +129,7 @@ func (x *ruling) detailNames() {
 			continue
 		}
 		if detailed[name.Text()] {
-			x.breaks("details.duplicate", at.elem(i), d, "a second detail of %s", quoted(name.Text()))
+			x.breaks("details.duplicate", at.elem(i), d, "a second detail of %s", evidence.Quoted(name.Text()))
 		}
 		detailed[name.Text()] = true
 	}
@@ -134,15 +137,15 @@ func (x *ruling) detailNames() {
 	for op, listing := range listedOperations(x.e) {
 		name := op.Lookup("name").Text()
 		if listed[name] {
-			x.breaks("details.duplicate", listing, op, "%s is listed twice", quoted(name))
-		} else if !detailed[name] && !partial && (len(x.e.OperationDetails) > 0 || isLive(x.e.Live)) {
-			x.breaks("details.missing", listing, op, "%s is listed but has no detail", quoted(name))
+			x.breaks("details.duplicate", listing, op, "%s is listed twice", evidence.Quoted(name))
+		} else if !detailed[name] && !partial && (len(x.e.OperationDetails) > 0 || x.e.IsLive()) {
+			x.breaks("details.missing", listing, op, "%s is listed but has no detail", evidence.Quoted(name))
 		}
 		listed[name] = true
 	}
 	for i, d := range x.details() {
 		if name := d.Lookup("name"); name.Kind() == jsonv.KindString && !listed[name.Text()] {
-			x.breaks("details.unlisted", at.elem(i), d, "%s has a detail but is not listed", quoted(name.Text()))
+			x.breaks("details.unlisted", at.elem(i), d, "%s has a detail but is not listed", evidence.Quoted(name.Text()))
 		}
 	}
 }
@@ -156,22 +159,6 @@ func (x *ruling) extensions() {
 	x.observed = "None."
 }
 
-// parameterList is what a detail says about its parameters: the values of
-// the list, whatever they are; nothing when there is no list.
-func parameterList(detail jsonv.Value) iter.Seq2[int, jsonv.Value] {
-	return func(yield func(int, jsonv.Value) bool) {
-		list := detail.Lookup("parameters")
-		if list.Kind() != jsonv.KindArray {
-			return
-		}
-		for i, p := range list.Elems() {
-			if !yield(i, p) {
-				return
-			}
-		}
-	}
-}
-
 func (x *ruling) completeness() {
 	x.lacking = "accepted_parameters is empty"
 	at := spot("introspection", "operation_details")
@@ -182,13 +169,13 @@ func (x *ruling) completeness() {
 			suffix = "-invalid"
 		}
 		name := d.Lookup("name")
-		if !sound && (x.set == Reference || name.Kind() != jsonv.KindString || d.Lookup("parameters").Kind() != jsonv.KindArray) {
+		if !sound && (x.set == rule.Reference || name.Kind() != jsonv.KindString || d.Lookup("parameters").Kind() != jsonv.KindArray) {
 			continue
 		}
-		if len(x.e.Accepted) == 0 && x.set == Strict {
+		if len(x.e.Accepted) == 0 && x.set == rule.Strict {
 			continue
 		}
-		if x.set == Strict && (x.skips(name.Text()) || x.read[i].unreadable != "") {
+		if x.set == rule.Strict && (x.skips(name.Text()) || x.read[i].Unreadable != "") {
 			x.lackOf(x.test.ID, name.Text(), "", name.Text(), &left)
 			continue
 		}
@@ -206,7 +193,7 @@ func (x *ruling) compare(d jsonv.Value, at *place, suffix string, left *[]string
 	for _, a := range x.accepted[name] {
 		accepted[a] = true
 	}
-	for k, p := range parameterList(d) {
+	for k, p := range evidence.ParameterList(d) {
 		if n := p.Lookup("name"); n.Kind() == jsonv.KindString {
 			documented[n.Text()] = true
 			switch {
@@ -214,13 +201,13 @@ func (x *ruling) compare(d jsonv.Value, at *place, suffix string, left *[]string
 			case x.passedOver("accuracy", name, n.Text()):
 				x.lackOf("accuracy", name, n.Text(), name+" "+n.Text(), left)
 			default:
-				x.breaks("completeness.unaccepted"+suffix, at.member("parameters").elem(k), p, "%s documents %s, which was not seen to be accepted", name, quoted(n.Text()))
+				x.breaks("completeness.unaccepted"+suffix, at.member("parameters").elem(k), p, "%s documents %s, which was not seen to be accepted", name, evidence.Quoted(n.Text()))
 			}
 		}
 	}
 	for k, a := range x.accepted[name] {
 		if !documented[a] {
-			x.breaks("completeness.undocumented"+suffix, spot("accepted_parameters").member(name).elem(k), d, "%s accepts %s, which its detail does not list", name, quoted(a))
+			x.breaks("completeness.undocumented"+suffix, spot("accepted_parameters").member(name).elem(k), d, "%s accepts %s, which its detail does not list", name, evidence.Quoted(a))
 		}
 	}
 }
@@ -229,7 +216,7 @@ func (x *ruling) compare(d jsonv.Value, at *place, suffix string, left *[]string
 func (x *ruling) withoutDetail() {
 	for _, a := range x.e.Accepted {
 		if len(a.Parameters) > 0 && !x.detailed[a.Operation] {
-			x.breaks("completeness.no-detail", spot("accepted_parameters").member(a.Operation), jsonv.Value{}, "%s accepts parameters and has no detail", quoted(a.Operation))
+			x.breaks("completeness.no-detail", spot("accepted_parameters").member(a.Operation), jsonv.Value{}, "%s accepts parameters and has no detail", evidence.Quoted(a.Operation))
 		}
 	}
 }

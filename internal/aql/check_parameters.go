@@ -4,36 +4,17 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/reference"
+	"mcptest/internal/aql/rule"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
-// refused says that an answer is a failure.
-func refused(answer jsonv.Value) bool {
-	s := answer.Lookup("success")
-	return s.Kind() == jsonv.KindBool && !s.Bool()
-}
-
-// succeeded says that an answer is a success.
-func succeeded(answer jsonv.Value) bool {
-	return answer.Lookup("success").Bool()
-}
-
 // shows says that an answer is a success that evidence can rest on.
 func (j *judgement) shows(answer jsonv.Value) bool {
-	return succeeded(answer) && (j.set == Reference || wrappedFailure(answer) == "")
-}
-
-// message returns the message of a failure; a missing one is an empty text.
-func message(answer jsonv.Value) jsonv.Value {
-	m := answer.Lookup("error", "message")
-	if k := m.Kind(); k == jsonv.KindAbsent || k == jsonv.KindNull {
-		return jsonv.String("")
-	}
-	return m
+	return evidence.Succeeded(answer) && (j.set == rule.Reference || evidence.WrappedFailure(answer) == "")
 }
 
 // identity tells names apart as the keys of a JavaScript Map do.
@@ -42,7 +23,7 @@ func identity(name jsonv.Value, i int) string {
 	case jsonv.KindArray, jsonv.KindObject:
 		return "#" + strconv.Itoa(i)
 	}
-	return name.Kind().String() + ":" + text(name)
+	return name.Kind().String() + ":" + reference.Text(name)
 }
 
 func (x *ruling) required() {
@@ -58,8 +39,8 @@ func (x *ruling) required() {
 			continue
 		}
 		x.gapUnreadable(i)
-		for k, p := range parameterList(d) {
-			if !truthy(p.Lookup("required")) {
+		for k, p := range evidence.ParameterList(d) {
+			if !reference.Truthy(p.Lookup("required")) {
 				continue
 			}
 			demanded = true
@@ -89,51 +70,51 @@ func (x *ruling) requiredOne(op, p jsonv.Value, at *place) {
 		cases = x.missing[[2]string{op.Text(), name.Text()}]
 	}
 	if len(cases) == 0 {
-		x.breaks("required.case", at, p, "%s requires %s, and no case leaves it out", text(op), quoted(display.Truncate(text(name), 60)))
+		x.breaks("required.case", at, p, "%s requires %s, and no case leaves it out", reference.Text(op), evidence.Quoted(display.Truncate(reference.Text(name), 60)))
 		return
 	}
 	x.cases++
 	here := func(i int) *place { return spot("parameter_tests", "missing_required").elem(i).member("response") }
 	x.refusal(x.e.MissingRequired[cases[0]], here(cases[0]))
-	if x.set == Reference {
+	if x.set == rule.Reference {
 		return
 	}
 	for _, i := range cases[1:] {
 		more := &ruling{judgement: x.judgement, test: x.test}
 		more.refusal(x.e.MissingRequired[i], here(i))
-		if heaviest(more.found) == Fail {
+		if heaviest(more.found) == rule.Fail {
 			x.breaks("required.repeated", here(i), x.e.MissingRequired[i].Response, "%s", more.found[0].Says)
 		}
 	}
 }
 
 // refusal looks at the answer to a call without a required parameter.
-func (x *ruling) refusal(c ParameterCase, at *place) {
-	if !refused(c.Response) {
-		x.breaks("required.refused", at, c.Response, "%s without %s is not refused", c.Operation, quoted(c.Parameter))
+func (x *ruling) refusal(c evidence.ParameterCase, at *place) {
+	if !evidence.Refused(c.Response) {
+		x.breaks("required.refused", at, c.Response, "%s without %s is not refused", c.Operation, evidence.Quoted(c.Parameter))
 		return
 	}
-	m := message(c.Response)
-	if text := c.Response.Lookup("error"); x.set == Strict && text.Kind() == jsonv.KindString {
+	m := evidence.Message(c.Response)
+	if text := c.Response.Lookup("error"); x.set == rule.Strict && text.Kind() == jsonv.KindString {
 		m = text // in the wrong form, which error-form tells of
 	}
-	if x.set == Reference {
-		if !contains(m, c.Parameter) {
-			x.breaks("required.named", at.member("error"), c.Response, "the message does not contain %s", quoted(c.Parameter))
+	if x.set == rule.Reference {
+		if !reference.Contains(m, c.Parameter) {
+			x.breaks("required.named", at.member("error"), c.Response, "the message does not contain %s", evidence.Quoted(c.Parameter))
 		}
 		return
 	}
 	switch {
-	case names(m.Text(), c.Parameter):
-	case named(c.Response.Lookup("error", "details"), c.Parameter):
-		x.breaks("required.named-details", at.member("error"), c.Response, "only the details name %s", quoted(c.Parameter))
-	case names(m.Text(), camelCase(c.Parameter)):
-		x.breaks("required.named-word", at.member("error"), c.Response, "the message names %s and not %s, which introspection documents", quoted(camelCase(c.Parameter)), quoted(c.Parameter))
+	case evidence.Names(m.Text(), c.Parameter):
+	case evidence.Named(c.Response.Lookup("error", "details"), c.Parameter):
+		x.breaks("required.named-details", at.member("error"), c.Response, "only the details name %s", evidence.Quoted(c.Parameter))
+	case evidence.Names(m.Text(), camelCase(c.Parameter)):
+		x.breaks("required.named-word", at.member("error"), c.Response, "the message names %s and not %s, which introspection documents", evidence.Quoted(camelCase(c.Parameter)), evidence.Quoted(c.Parameter))
 	default:
-		x.breaks("required.named-word", at.member("error"), c.Response, "the message does not name %s", quoted(c.Parameter))
+		x.breaks("required.named-word", at.member("error"), c.Response, "the message does not name %s", evidence.Quoted(c.Parameter))
 	}
 	if code := c.Response.Lookup("error", "code"); code.Text() != "VALIDATION_MISSING_PARAM" {
-		x.breaks("required.code", at.member("error").member("code"), code, "the code is %s", describe(code))
+		x.breaks("required.code", at.member("error").member("code"), code, "the code is %s", evidence.Describe(code))
 	}
 }
 
@@ -149,83 +130,35 @@ func camelCase(name string) string {
 	return strings.Join(words, "")
 }
 
-// names says that a text has a name in it as a word of its own.
-func names(s, name string) bool {
-	if name == "" {
-		return false
-	}
-	for from := 0; ; {
-		i := strings.Index(s[from:], name)
-		if i < 0 {
-			return false
-		}
-		i += from
-		before, _ := utf8.DecodeLastRuneInString(s[:i])
-		after, _ := utf8.DecodeRuneInString(s[i+len(name):])
-		if !wordRune(before) && !wordRune(after) {
-			return true
-		}
-		from = i + 1
-	}
-}
-
-func wordRune(r rune) bool {
-	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
-}
-
-// named says that one of the texts or keys inside a value names a name.
-func named(v jsonv.Value, name string) bool {
-	found := false
-	everyText(v, func(s string) { found = found || names(s, name) })
-	return found
-}
-
-// everyText calls use with every text inside a value, keys included.
-func everyText(v jsonv.Value, use func(string)) {
-	switch v.Kind() {
-	case jsonv.KindString:
-		use(v.Text())
-	case jsonv.KindArray:
-		for _, e := range v.Elems() {
-			everyText(e, use)
-		}
-	case jsonv.KindObject:
-		for k, e := range v.Members() {
-			use(k)
-			everyText(e, use)
-		}
-	}
-}
-
 func (x *ruling) unknown() {
 	x.lacking = "parameter_tests.unknown_parameter is empty"
 	irrelevantCases := 0
 	tried := map[string]bool{}
 	for i, c := range x.e.UnknownParameter {
-		if x.set == Strict && (!x.knows(c.Operation) || !x.documents(c.Operation, c.Parameter).IsAbsent()) {
+		if x.set == rule.Strict && (!x.knows(c.Operation) || !x.documents(c.Operation, c.Parameter).IsAbsent()) {
 			irrelevantCases++
 			continue
 		}
 		x.cases++
 		tried[c.Operation] = true
 		at := spot("parameter_tests", "unknown_parameter").elem(i).member("response")
-		if x.set == Strict {
+		if x.set == rule.Strict {
 			x.unknownStrict(c, at)
 			continue
 		}
-		m := message(c.Response)
+		m := evidence.Message(c.Response)
 		warnings := c.Response.Lookup("warnings")
 		switch {
-		case refused(c.Response) && truthy(m) && contains(m, c.Parameter):
-		case succeeded(c.Response) && warnings.Kind() == jsonv.KindArray && warnings.Len() > 0:
+		case evidence.Refused(c.Response) && reference.Truthy(m) && reference.Contains(m, c.Parameter):
+		case evidence.Succeeded(c.Response) && warnings.Kind() == jsonv.KindArray && warnings.Len() > 0:
 		default:
-			x.breaks("unknown.explicit", at, c.Response, "%s with the unknown %s: neither a refusal with its name nor a warning", c.Operation, quoted(c.Parameter))
+			x.breaks("unknown.explicit", at, c.Response, "%s with the unknown %s: neither a refusal with its name nor a warning", c.Operation, evidence.Quoted(c.Parameter))
 		}
 	}
 	if irrelevantCases > 0 {
 		x.lacking = "parameter_tests.unknown_parameter holds no case that counts" + irrelevant(irrelevantCases, "the parameter is documented, or nothing lists the operation")
 	}
-	if x.set == Strict {
+	if x.set == rule.Strict {
 		x.untried(tried)
 	}
 }
@@ -242,7 +175,7 @@ func (x *ruling) untried(tried map[string]bool) {
 			all++
 		}
 		if !tried[op] {
-			x.lackOf(x.test.ID, op, probeName, op, &left)
+			x.lackOf(x.test.ID, op, evidence.ProbeName, op, &left)
 		}
 	}
 	for op := range listedOperations(x.e) {
@@ -254,20 +187,20 @@ func (x *ruling) untried(tried map[string]bool) {
 	x.observed = fmt.Sprintf("%s, of %d of %s.", display.Count(x.cases, "case"), len(tried), display.Count(all, "operation")) + besides(left)
 }
 
-func (x *ruling) unknownStrict(c ParameterCase, at *place) {
+func (x *ruling) unknownStrict(c evidence.ParameterCase, at *place) {
 	registered := c.Response.Lookup("error", "code").Text() == "VALIDATION_UNKNOWN_PARAM"
-	inMessage := names(message(c.Response).Text(), c.Parameter)
+	inMessage := evidence.Names(evidence.Message(c.Response).Text(), c.Parameter)
 	switch {
-	case refused(c.Response) && registered && (inMessage || named(c.Response.Lookup("error", "details"), c.Parameter)):
-	case refused(c.Response) && inMessage:
+	case evidence.Refused(c.Response) && registered && (inMessage || evidence.Named(c.Response.Lookup("error", "details"), c.Parameter)):
+	case evidence.Refused(c.Response) && inMessage:
 		code := c.Response.Lookup("error", "code")
-		x.breaks("unknown.lenient", at.member("error").member("code"), code, "%s is refused, but the code is %s", quoted(c.Parameter), describe(code))
-	case refused(c.Response) && registered:
-		x.breaks("unknown.lenient", at.member("error"), c.Response, "refused, but without naming %s", quoted(c.Parameter))
-	case x.shows(c.Response) && named(c.Response.Lookup("warnings"), c.Parameter):
-		x.breaks("unknown.lenient", at.member("warnings"), c.Response.Lookup("warnings"), "%s is only warned about", quoted(c.Parameter))
+		x.breaks("unknown.lenient", at.member("error").member("code"), code, "%s is refused, but the code is %s", evidence.Quoted(c.Parameter), evidence.Describe(code))
+	case evidence.Refused(c.Response) && registered:
+		x.breaks("unknown.lenient", at.member("error"), c.Response, "refused, but without naming %s", evidence.Quoted(c.Parameter))
+	case x.shows(c.Response) && evidence.Named(c.Response.Lookup("warnings"), c.Parameter):
+		x.breaks("unknown.lenient", at.member("warnings"), c.Response.Lookup("warnings"), "%s is only warned about", evidence.Quoted(c.Parameter))
 	default:
-		x.breaks("unknown.silent", at, c.Response, "%s with the unknown %s: no refusal and no warning names it", c.Operation, quoted(c.Parameter))
+		x.breaks("unknown.silent", at, c.Response, "%s with the unknown %s: no refusal and no warning names it", c.Operation, evidence.Quoted(c.Parameter))
 	}
 }
 
@@ -277,27 +210,27 @@ func (x *ruling) defaults() {
 	for i, c := range x.e.OptionalDefaults {
 		documented := x.documents(c.Operation, c.Parameter).Lookup("default")
 		beside := documented.IsAbsent() && x.detailed[c.Operation] || !x.knows(c.Operation)
-		if x.set == Strict && (beside || refused(c.Response) || wrappedFailure(c.Response) != "") {
+		if x.set == rule.Strict && (beside || evidence.Refused(c.Response) || evidence.WrappedFailure(c.Response) != "") {
 			irrelevantCases++
 			continue
 		}
 		x.cases++
 		at := spot("parameter_tests", "optional_defaults").elem(i)
-		got := walk(c.Response, c.Path)
-		if x.set == Strict && !documented.IsAbsent() && c.Path != defaultEquivalent && jsonv.Equal(got, c.Expected) && !jsonv.Equal(got, documented) {
-			x.breaks("defaults.equal", at, c.Response, "%s %s: documented is %s, and at %s is %s", c.Operation, c.Parameter, describe(documented), quoted(c.Path), describe(got))
+		got := reference.Walk(c.Response, c.Path)
+		if x.set == rule.Strict && !documented.IsAbsent() && c.Path != evidence.DefaultEquivalent && jsonv.Equal(got, c.Expected) && !jsonv.Equal(got, documented) {
+			x.breaks("defaults.equal", at, c.Response, "%s %s: documented is %s, and at %s is %s", c.Operation, c.Parameter, evidence.Describe(documented), evidence.Quoted(c.Path), evidence.Describe(got))
 		}
-		if !identical(got, c.Expected) {
-			x.breaks("defaults.observable", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, quoted(c.Path), describe(c.Expected), describe(got))
+		if !reference.Identical(got, c.Expected) {
+			x.breaks("defaults.observable", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, evidence.Quoted(c.Path), evidence.Describe(c.Expected), evidence.Describe(got))
 		}
 		if got.IsAbsent() || !jsonv.Equal(got, c.Expected) {
-			x.breaks("defaults.equal", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, quoted(c.Path), describe(c.Expected), describe(got))
+			x.breaks("defaults.equal", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, evidence.Quoted(c.Path), evidence.Describe(c.Expected), evidence.Describe(got))
 		}
 	}
 	if irrelevantCases > 0 {
 		x.lacking = "parameter_tests.optional_defaults holds no case that counts" + irrelevant(irrelevantCases, "no default is documented, or the call did not succeed")
 	}
-	if x.cases == 0 && x.set == Strict && isLive(x.e.Live) {
+	if x.cases == 0 && x.set == rule.Strict && x.e.IsLive() {
 		x.lacking = x.obstacles(nil)
 	}
 	if x.cases == 0 && x.allRead() && !x.documentsDefault() {
@@ -307,7 +240,7 @@ func (x *ruling) defaults() {
 
 func (j *judgement) documentsDefault() bool {
 	for _, d := range j.details() {
-		for _, p := range parameterList(d) {
+		for _, p := range evidence.ParameterList(d) {
 			if !p.Lookup("default").IsAbsent() {
 				return true
 			}
@@ -324,10 +257,10 @@ func (x *ruling) snakeCase() {
 	x.lacking = "there are no operation details"
 	for i, d := range x.details() {
 		x.gapUnreadable(i)
-		for k, p := range parameterList(d) {
+		for k, p := range evidence.ParameterList(d) {
 			x.cases++
-			name := text(p.Lookup("name"))
-			if snakeCase().MatchString(name) {
+			name := reference.Text(p.Lookup("name"))
+			if evidence.SnakeCase().MatchString(name) {
 				continue
 			}
 			rule := "snake-case.name"
@@ -335,7 +268,7 @@ func (x *ruling) snakeCase() {
 				rule = "snake-case.reserved"
 			}
 			at := spot("introspection", "operation_details").elem(i).member("parameters").elem(k)
-			x.breaks(rule, at, p, "%s is not snake_case", quoted(display.Truncate(name, 60)))
+			x.breaks(rule, at, p, "%s is not snake_case", evidence.Quoted(display.Truncate(name, 60)))
 		}
 	}
 	if x.allRead() && x.cases == 0 {

@@ -7,35 +7,39 @@ import (
 	"strings"
 	"unicode"
 
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/reference"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
 // semantics makes the rows of the semantic category.
-func (j *judgement) semantics(tier Tier) []TestResult {
+func (j *judgement) semantics(tier Tier) []verdict.TestResult {
 	if tier == Tier1 {
-		return []TestResult{{Name: SkippedSemantics, test: "semantic", Result: Skipped, Detail: "Tier 1 leaves the semantic tests out."}}
+		return []verdict.TestResult{{Name: rule.SkippedSemantics, Test: "semantic", Result: verdict.Skipped, Detail: "Tier 1 leaves the semantic tests out."}}
 	}
-	var out []TestResult
+	var out []verdict.TestResult
 	for i, c := range j.e.Semantics {
-		x := &ruling{judgement: j, test: testsByID()["semantic"]}
+		x := &ruling{judgement: j, test: rule.TestByID()["semantic"]}
 		x.lacking = "the test expects nothing"
 		x.semantic(c, spot("semantic_tests").elem(i))
 		r := x.result()
 		r.Name = c.Name
-		r.Tiers = &TierResults{Structural: tierResult(r, "semantic.pattern", true), Semantic: tierResult(r, "semantic.pattern", false)}
+		r.Tiers = &verdict.TierResults{Structural: tierResult(r, "semantic.pattern", true), Semantic: tierResult(r, "semantic.pattern", false)}
 		if j.undecided(c) {
 			undecide(&r, c.Unjudged)
 		}
 		out = append(out, r)
 	}
-	if j.set != Strict {
+	if j.set != rule.Strict {
 		return out
 	}
 	for _, u := range j.e.Live.Lookup("unasked").Elems() {
-		out = append(out, TestResult{
-			Name: u.Lookup("name").Text(), test: "semantic", Result: Skipped, Detail: display.Sentence("Not asked: " + cmp.Or(u.Lookup("reason").Text(), noReason)),
-			Tiers: &TierResults{Structural: Skipped, Semantic: Skipped},
+		out = append(out, verdict.TestResult{
+			Name: u.Lookup("name").Text(), Test: "semantic", Result: verdict.Skipped, Detail: display.Sentence("Not asked: " + cmp.Or(u.Lookup("reason").Text(), noReason)),
+			Tiers: &verdict.TierResults{Structural: verdict.Skipped, Semantic: verdict.Skipped},
 		})
 	}
 	return out
@@ -43,16 +47,18 @@ func (j *judgement) semantics(tier Tier) []TestResult {
 
 // undecided reports whether a judge was asked for in vain. Then nothing else
 // decides: the phrases are for who asks no judge.
-func (j *judgement) undecided(c SemanticCase) bool { return j.set == Strict && c.Unjudged != "" }
+func (j *judgement) undecided(c evidence.SemanticCase) bool {
+	return j.set == rule.Strict && c.Unjudged != ""
+}
 
 // undecide makes a row one that was not decided. What is known without the
 // judge is told and not counted.
-func undecide(r *TestResult, why string) {
+func undecide(r *verdict.TestResult, why string) {
 	known := ""
 	if len(r.Findings) > 0 {
 		known = " Known without the judge: " + r.Detail
 	}
-	r.Result, r.Findings, r.Tiers.Semantic = Skipped, nil, Skipped
+	r.Result, r.Findings, r.Tiers.Semantic = verdict.Skipped, nil, verdict.Skipped
 	r.Detail = display.Sentence("Not judged: "+cmp.Or(why, noReason)) + known
 }
 
@@ -60,10 +66,10 @@ const noReason = "no reason is given"
 
 // semanticNote says what the semantic rows rest on: who was asked, who
 // judged, what is missing, and how often the tiers disagree.
-func semanticNote(e *Evidence, rows []TestResult) string {
+func semanticNote(e *evidence.Evidence, rows []verdict.TestResult) string {
 	unasked := e.Live.Lookup("unasked").Len()
 	if len(e.Semantics)+unasked == 0 {
-		if isLive(e.Live) && e.Live.Lookup("model").IsAbsent() {
+		if e.IsLive() && e.Live.Lookup("model").IsAbsent() {
 			return "no model was asked"
 		}
 		return ""
@@ -76,7 +82,7 @@ func semanticNote(e *Evidence, rows []TestResult) string {
 		case c.Judge == nil:
 			phrases++
 		default:
-			if by := c.Judge.by(); !slices.Contains(judges, by) {
+			if by := c.Judge.By(); !slices.Contains(judges, by) {
 				judges = append(judges, by)
 			}
 		}
@@ -105,18 +111,6 @@ func semanticNote(e *Evidence, rows []TestResult) string {
 	return display.Truncate(strings.Join(parts, "; "), 600)
 }
 
-// by names a judge.
-func (j *Judge) by() string {
-	s := strings.TrimSpace(j.Kind + " " + display.Truncate(j.Model, 100))
-	if s == "" {
-		s = "somebody unnamed"
-	}
-	if n := len(j.Votes); n > 1 {
-		s += fmt.Sprintf(" (%d votes)", n)
-	}
-	return s
-}
-
 func were(n int, what string) string {
 	if n == 1 {
 		return "1 " + what + " was"
@@ -126,9 +120,9 @@ func were(n int, what string) string {
 
 // disagreements counts the answers that one tier takes and the other does
 // not.
-func disagreements(rows []TestResult) (n int) {
+func disagreements(rows []verdict.TestResult) (n int) {
 	for _, r := range rows {
-		if r.Tiers != nil && r.Result != Skipped && (r.Tiers.Structural == Pass) != (r.Tiers.Semantic == Pass) {
+		if r.Tiers != nil && r.Result != verdict.Skipped && (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass) {
 			n++
 		}
 	}
@@ -137,40 +131,40 @@ func disagreements(rows []TestResult) (n int) {
 
 // tierResult is the verdict of one tier: of the findings of a rule, or of
 // all the others.
-func tierResult(r TestResult, rule string, only bool) Result {
-	if r.Result == Skipped {
-		return Skipped
+func tierResult(r verdict.TestResult, id string, only bool) verdict.Result {
+	if r.Result == verdict.Skipped {
+		return verdict.Skipped
 	}
-	result := Pass
+	result := verdict.Pass
 	for _, f := range r.Findings {
 		switch {
-		case (f.Rule == rule) != only:
-		case only || f.Weight == Fail:
-			result = Failed
-		case result == Pass:
-			result = Warned
+		case (f.Rule == id) != only:
+		case only || f.Weight == rule.Fail:
+			result = verdict.Failed
+		case result == verdict.Pass:
+			result = verdict.Warned
 		}
 	}
 	return result
 }
 
-func (x *ruling) semantic(c SemanticCase, at *place) {
+func (x *ruling) semantic(c evidence.SemanticCase, at *place) {
 	if len(c.RequiredPatterns)+len(c.PhraseGroups)+len(c.ExpectedOperations)+len(c.ExpectedParameters) > 0 || c.Judge != nil || c.Unjudged != "" {
 		x.cases = 1
 	}
 	answer := ""
 	if k := c.ResponseText.Kind(); k != jsonv.KindAbsent && k != jsonv.KindNull {
-		answer = text(c.ResponseText)
+		answer = reference.Text(c.ResponseText)
 	}
 	occurs := func(part string) bool { return x.occurs(part, answer) }
 	for i, p := range c.RequiredPatterns {
 		if !occurs(p) {
-			x.breaks("semantic.pattern", at.member("structural").member("required_patterns").elem(i), c.ResponseText, "%s does not occur in the answer", quoted(display.Truncate(p, 60)))
+			x.breaks("semantic.pattern", at.member("structural").member("required_patterns").elem(i), c.ResponseText, "%s does not occur in the answer", evidence.Quoted(display.Truncate(p, 60)))
 		}
 	}
 	switch {
 	case x.undecided(c):
-	case c.Judge != nil && x.set == Strict:
+	case c.Judge != nil && x.set == rule.Strict:
 		x.judged(c.Judge, at.member("x_judge"))
 	default:
 		x.phrases(c, at.member("semantic").member("phrase_groups"), occurs)
@@ -182,42 +176,42 @@ func (x *ruling) semantic(c SemanticCase, at *place) {
 // occurs searches a text for a part of it: anywhere under the reference rules,
 // as whole words under the strict ones.
 func (x *ruling) occurs(part, in string) bool {
-	if x.set != Strict {
-		return strings.Contains(normalise(in), normalise(part))
+	if x.set != rule.Strict {
+		return strings.Contains(reference.Normalise(in), reference.Normalise(part))
 	}
 	w := unicodeWords(part)
 	return w == "" || strings.Contains(" "+unicodeWords(in)+" ", " "+w+" ")
 }
 
-func (x *ruling) judged(j *Judge, at *place) {
+func (x *ruling) judged(j *evidence.Judge, at *place) {
 	switch j.Verdict {
-	case NotUnderstood:
+	case evidence.NotUnderstood:
 		x.breaks("semantic.judge", at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
-	case Unsure:
+	case evidence.Unsure:
 		x.breaks("semantic.judge-unsure", at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
 	}
 }
 
-func (x *ruling) phrases(c SemanticCase, at *place, occurs func(string) bool) {
+func (x *ruling) phrases(c evidence.SemanticCase, at *place, occurs func(string) bool) {
 	for i, group := range c.PhraseGroups {
 		hit := false
 		for _, p := range group {
 			hit = hit || occurs(p)
 		}
 		if !hit {
-			x.breaks("semantic.phrase", at.elem(i), c.ResponseText, "none of %s occurs in the answer", brief(textList(group)))
+			x.breaks("semantic.phrase", at.elem(i), c.ResponseText, "none of %s occurs in the answer", evidence.Brief(evidence.TextList(group)))
 		}
 	}
 }
 
-func (x *ruling) calls(c SemanticCase, at *place, occurs func(string) bool) {
+func (x *ruling) calls(c evidence.SemanticCase, at *place, occurs func(string) bool) {
 	for i, op := range c.ExpectedOperations {
 		hit := false
 		for _, t := range c.ToolCalls {
 			hit = hit || t.HasName && t.Operation == op
 		}
 		if !hit {
-			x.breaks("semantic.operation", at.member("expected_operations").elem(i), c.ResponseText, "%s was not called", quoted(op))
+			x.breaks("semantic.operation", at.member("expected_operations").elem(i), c.ResponseText, "%s was not called", evidence.Quoted(op))
 		}
 	}
 	for i, p := range c.ExpectedParameters {
@@ -226,22 +220,22 @@ func (x *ruling) calls(c SemanticCase, at *place, occurs func(string) bool) {
 			hit = hit || x.occurs(p, x.serializedParams(t))
 		}
 		if !hit {
-			x.breaks("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", quoted(display.Truncate(p, 60)))
+			x.breaks("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", evidence.Quoted(display.Truncate(p, 60)))
 		}
 	}
 }
 
 // escapeSequence is an escape sequence of JSON, whose letters are no words.
-var escapeSequence = pattern(`\\(u[0-9a-f]{4}|.)`)
+var escapeSequence = evidence.Pattern(`\\(u[0-9a-f]{4}|.)`)
 
 // serializedParams is the JSON text of a call's parameters; under the strict
 // rules without escape sequences, so that words stay whole.
-func (x *ruling) serializedParams(t ToolCall) string {
+func (x *ruling) serializedParams(t evidence.ToolCall) string {
 	s := "{}"
 	if k := t.Params.Kind(); k != jsonv.KindAbsent && k != jsonv.KindNull {
-		s = stringify(t.Params)
+		s = reference.Stringify(t.Params)
 	}
-	if x.set == Strict {
+	if x.set == rule.Strict {
 		s = escapeSequence().ReplaceAllString(s, " ")
 	}
 	return s

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/rule"
 )
 
 // overHTTP says that a defect needs a process that serves several sessions.
@@ -33,7 +33,7 @@ func TestPageOfDefectsIsCurrent(t *testing.T) {
 	b.WriteString("```sh\nmcpaql-conformance demo-adapter --defect confirm-outlives --http 127.0.0.1:8080\n")
 	b.WriteString("mcpaql-conformance live --url http://127.0.0.1:8080/mcp --mode write --level 2 --confirm   # in another terminal\n```\n\n")
 	names := map[string]string{}
-	for _, test := range aql.Tests() {
+	for _, test := range rule.Tests() {
 		names[test.ID] = test.Name
 	}
 	fmt.Fprintf(&b, "%d defects.\n\n| defect | what is wrong | rows that change |\n|---|---|---|\n", len(demo.Defects()))

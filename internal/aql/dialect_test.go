@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 )
 
@@ -98,15 +99,15 @@ func TestDialectsOfDetails(t *testing.T) {
 			if name == "named by element_name" {
 				s.list = func(standard string) string { return strings.ReplaceAll(standard, `"name":`, `"element_name":`) }
 			}
-			r := s.look(t, aql.LiveOptions{})
+			r := s.look(t, live.Options{})
 			rows := rowsByID(r)
-			if n := strings.Count(rows["details"].Detail, c.says); n != 1 || rows["details"].Result != aql.Failed || rows["extensions"].Result != aql.Pass {
+			if n := strings.Count(rows["details"].Detail, c.says); n != 1 || rows["details"].Result != verdict.Failed || rows["extensions"].Result != verdict.Pass {
 				t.Errorf("told %d times: %s: %s\n%s", n, rows["details"].Result, rows["details"].Detail, rows["extensions"].Detail)
 			}
-			if got := rows["required"]; got.Result != aql.Failed || !strings.Contains(got.Detail, `evaluate_permission without "tool_name" is not refused`) {
+			if got := rows["required"]; got.Result != verdict.Failed || !strings.Contains(got.Detail, `evaluate_permission without "tool_name" is not refused`) {
 				t.Errorf("required is %s: %s", got.Result, got.Detail)
 			}
-			if got := rows["accuracy"]; got.Result != aql.Failed || !strings.Contains(got.Detail, "query_elements has every required parameter and demands more") {
+			if got := rows["accuracy"]; got.Result != verdict.Failed || !strings.Contains(got.Detail, "query_elements has every required parameter and demands more") {
 				t.Errorf("accuracy is %s: %s", got.Result, got.Detail)
 			}
 			if strings.Contains(string(r.Text()), "undefined") {
@@ -136,7 +137,7 @@ func TestUnreadableParameters(t *testing.T) {
 			}
 			return parsed(standard).With("parameters", parsed(parameters)).String()
 		}
-		r := s.look(t, aql.LiveOptions{})
+		r := s.look(t, live.Options{})
 		first, _, _ := strings.Cut(string(r.Text()), "\n")
 		if want := "The parameters of 2 of 4 operations cannot be read: evaluate_permission, query_elements."; !strings.HasPrefix(first, want) {
 			t.Errorf("%s: the first line is %s", parameters, first)
@@ -146,11 +147,11 @@ func TestUnreadableParameters(t *testing.T) {
 		}
 		rows := rowsByID(r)
 		for _, id := range []string{"completeness", "required", "unknown", "snake-case", "accuracy", "values"} {
-			if got := strings.Join(rows[id].Missing, " "); rows[id].Result == aql.Failed || !strings.Contains(got, "evaluate_permission") || !strings.Contains(got, "query_elements") {
+			if got := strings.Join(rows[id].Missing, " "); rows[id].Result == verdict.Failed || !strings.Contains(got, "evaluate_permission") || !strings.Contains(got, "query_elements") {
 				t.Errorf("%s: %s is %s: %s", parameters, id, rows[id].Result, rows[id].Detail)
 			}
 		}
-		if rows["details"].Result != aql.Failed || r.ExitCode != 1 || r.ConformanceLevel != 0 {
+		if rows["details"].Result != verdict.Failed || r.ExitCode != 1 || r.ConformanceLevel != 0 {
 			t.Errorf("%s: details are %s, exit %d", parameters, rows["details"].Result, r.ExitCode)
 		}
 		for _, op := range called {
@@ -175,11 +176,11 @@ func TestDialectsOfLists(t *testing.T) {
 	} {
 		s := permissions()
 		s.list = c.list
-		rows := rowsByID(s.look(t, aql.LiveOptions{}))
-		if n := strings.Count(rows["operations"].Detail, c.says); n != 1 || rows["operations"].Result != aql.Failed {
+		rows := rowsByID(s.look(t, live.Options{}))
+		if n := strings.Count(rows["operations"].Detail, c.says); n != 1 || rows["operations"].Result != verdict.Failed {
 			t.Errorf("%s: told %d times: %s: %s", name, n, rows["operations"].Result, rows["operations"].Detail)
 		}
-		if rows["details"].Result != aql.Pass || !strings.Contains(rows["required"].Detail, "evaluate_permission") || rows["required"].Result != aql.Failed {
+		if rows["details"].Result != verdict.Pass || !strings.Contains(rows["required"].Detail, "evaluate_permission") || rows["required"].Result != verdict.Failed {
 			t.Errorf("%s: details: %s; required: %s", name, rows["details"].Detail, rows["required"].Detail)
 		}
 	}

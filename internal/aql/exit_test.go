@@ -7,6 +7,9 @@ import (
 
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 )
 
@@ -48,7 +51,7 @@ func TestNothingPassesWithoutEvidence(t *testing.T) {
 		"a block begins with a failure": {fails(`{"success":true,"data":{"content":[{"type":"text","text":"❌ Failed to open the database"}]}}`), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := c.s.look(t, aql.LiveOptions{})
+			r := c.s.look(t, live.Options{})
 			if r.ExitCode != c.exit || r.ConformanceLevel != 0 || r.AchievedLevel != 0 {
 				t.Errorf("exit %d, level %d, achieved %d\n%s", r.ExitCode, r.ConformanceLevel, r.AchievedLevel, r.Text())
 			}
@@ -58,21 +61,23 @@ func TestNothingPassesWithoutEvidence(t *testing.T) {
 
 // The mode that only reads cannot show what a MUST category asks for.
 func TestSafeModeProvesNoRoundTrip(t *testing.T) {
-	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{})})
-	for failOn, want := range map[aql.FailOn]int{"": 2, aql.FailOnIncomplete: 2, aql.FailOnWarn: 0, aql.FailOnFail: 0} {
-		r := aql.Evaluate(e, aql.Options{Rules: aql.Strict, FailOn: failOn})
+	e := collect(t, live.Options{Dial: library(t, demo.Options{})})
+	for failOn, want := range map[verdict.FailOn]int{"": 2, verdict.FailOnIncomplete: 2, verdict.FailOnWarn: 0, verdict.FailOnFail: 0} {
+		r := aql.Evaluate(e, aql.Options{Rules: rule.Strict, FailOn: failOn})
 		if r.ExitCode != want || r.ConformanceLevel != 0 {
 			t.Errorf("--fail-on %q: exit %d, level %d", failOn, r.ExitCode, r.ConformanceLevel)
 		}
-		says := func(n aql.Inapplicable) bool { return n.Category == aql.RoundTrip && n.Test != "" && n.Reason != "" }
+		says := func(n verdict.Inapplicable) bool {
+			return n.Category == rule.RoundTrip && n.Test != "" && n.Reason != ""
+		}
 		if !slices.ContainsFunc(r.NotProved, says) || !strings.Contains(string(r.Text()), "Not proved: ") {
 			t.Errorf("not proved: %v\n%s", r.NotProved, r.Text())
 		}
 	}
-	if r := aql.Evaluate(e, aql.Options{Rules: aql.Reference}); len(r.NotProved) > 0 || r.ExitCode == 2 {
+	if r := aql.Evaluate(e, aql.Options{Rules: rule.Reference}); len(r.NotProved) > 0 || r.ExitCode == 2 {
 		t.Errorf("the reference rules: exit %d, not proved: %v", r.ExitCode, r.NotProved)
 	}
-	r := aql.Evaluate(collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Defects: []string{"unknown-warned"}}), Mode: aql.ModeWrite}), aql.Options{Rules: aql.Strict})
+	r := aql.Evaluate(collect(t, live.Options{Dial: library(t, demo.Options{Defects: []string{"unknown-warned"}}), Mode: live.ModeWrite}), aql.Options{Rules: rule.Strict})
 	if r.ExitCode != 0 || r.ConformanceLevel != 1 {
 		t.Errorf("a warning: exit %d, level %d\n%s", r.ExitCode, r.ConformanceLevel, r.Text())
 	}

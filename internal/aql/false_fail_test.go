@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 )
 
@@ -81,10 +82,10 @@ func TestNoFalseFailures(t *testing.T) {
 		}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := s.look(t, aql.LiveOptions{})
+			r := s.look(t, live.Options{})
 			for _, c := range r.Categories {
 				for _, row := range c.Tests {
-					if row.Result == aql.Failed {
+					if row.Result == verdict.Failed {
 						t.Errorf("%s: %s", row.Name, row.Detail)
 					}
 				}

@@ -7,12 +7,16 @@ import (
 	"testing"
 
 	"mcptest/internal/aql"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/fixtures"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/source"
 )
 
-var fixturesOnce = sync.OnceValues(aql.Fixtures)
+var fixturesOnce = sync.OnceValues(fixtures.All)
 
-func fixtures(t testing.TB) []aql.Fixture {
+func allFixtures(t testing.TB) []fixtures.Fixture {
 	t.Helper()
 	fs, err := fixturesOnce()
 	if err != nil {
@@ -21,9 +25,9 @@ func fixtures(t testing.TB) []aql.Fixture {
 	return fs
 }
 
-func readBundle(t testing.TB, name string, data []byte) *aql.Evidence {
+func readBundle(t testing.TB, name string, data []byte) *evidence.Evidence {
 	t.Helper()
-	e, ds := aql.ReadEvidence(&source.File{Name: name, Data: data})
+	e, ds := evidence.Read(&source.File{Name: name, Data: data})
 	if len(ds) > 0 {
 		t.Fatalf("%s: %s", name, ds.Error())
 	}
@@ -32,12 +36,12 @@ func readBundle(t testing.TB, name string, data []byte) *aql.Evidence {
 
 func base(t testing.TB, level int) []byte {
 	t.Helper()
-	return fixtures(t)[level-1].Data
+	return allFixtures(t)[level-1].Data
 }
 
 // rows flattens a report to "category / test" -> result.
-func rows(r *aql.Report) map[string]aql.Result {
-	out := map[string]aql.Result{}
+func rows(r *verdict.Report) map[string]verdict.Result {
+	out := map[string]verdict.Result{}
 	for _, c := range r.Categories {
 		for _, t := range c.Tests {
 			out[c.Name+" / "+t.Name] = t.Result
@@ -47,8 +51,8 @@ func rows(r *aql.Report) map[string]aql.Result {
 }
 
 func TestPassingFixturesPassBothRuleSets(t *testing.T) {
-	for _, f := range fixtures(t)[:2] {
-		for _, set := range []aql.RuleSet{aql.Reference, aql.Strict} {
+	for _, f := range allFixtures(t)[:2] {
+		for _, set := range []rule.Set{rule.Reference, rule.Strict} {
 			r := aql.Evaluate(readBundle(t, f.Name, f.Data), aql.Options{Level: f.Level, Rules: set})
 			if r.ExitCode != 0 || r.Summary.Passed != r.Summary.Total || r.AchievedLevel != f.Level || !r.Complete || r.ConformanceLevel != f.Level {
 				t.Errorf("%s under %s:\n%s", f.Name, set, r.Text())
@@ -59,17 +63,17 @@ func TestPassingFixturesPassBothRuleSets(t *testing.T) {
 
 func TestEveryRuleHasAFixture(t *testing.T) {
 	have := map[string]bool{}
-	for _, f := range fixtures(t) {
+	for _, f := range allFixtures(t) {
 		if have[f.Name] {
 			t.Errorf("two fixtures are called %s", f.Name)
 		}
 		have[f.Name], have[f.Rule] = true, true
 	}
 	live := map[string]bool{} // proved by the defects of the demo adapter
-	for _, t := range aql.Tests() {
+	for _, t := range rule.Tests() {
 		live[t.ID] = t.Live
 	}
-	for _, r := range aql.Rules() {
+	for _, r := range rule.All() {
 		if !have[r.ID] && !live[r.Test] {
 			t.Errorf("rule %s has no fixture", r.ID)
 		}
@@ -79,26 +83,26 @@ func TestEveryRuleHasAFixture(t *testing.T) {
 // Each fixture breaks its rule and no other, and only the row of that rule
 // differs from the bundle it was made from.
 func TestFixtureFlipsExactlyItsRow(t *testing.T) {
-	rules := map[string]aql.Rule{}
-	for _, r := range aql.Rules() {
+	rules := map[string]rule.Rule{}
+	for _, r := range rule.All() {
 		rules[r.ID] = r
 	}
-	for _, f := range fixtures(t)[2:] {
+	for _, f := range allFixtures(t)[2:] {
 		t.Run(f.Name, func(t *testing.T) {
-			rule, known := rules[f.Rule]
+			broken, known := rules[f.Rule]
 			if !known {
 				t.Fatalf("no rule is called %s", f.Rule)
 			}
 			o := aql.Options{Level: f.Level, Rules: f.Rules}
 			before := aql.Evaluate(readBundle(t, "base", base(t, f.Level)), o)
 			after := aql.Evaluate(readBundle(t, f.Name, f.Data), o)
-			want := aql.Failed
-			if rule.Weight(f.Rules) == aql.Warn {
-				want = aql.Warned
+			want := verdict.Failed
+			if broken.Weight(f.Rules) == rule.Warn {
+				want = verdict.Warned
 			}
 			changed := 0
-			for _, c := range aql.Compare(before, after).Rows {
-				if c.Change == aql.Same {
+			for _, c := range verdict.Compare(before, after).Rows {
+				if c.Change == verdict.Same {
 					continue
 				}
 				// A rule about invalid details cannot be broken without one.
@@ -134,12 +138,12 @@ func TestFixtureFlipsExactlyItsRow(t *testing.T) {
 }
 
 func TestVerifyComparesExitCodes(t *testing.T) {
-	for _, f := range fixtures(t) {
-		if v := aql.Verify(&source.File{Name: f.Name, Data: f.Data}, f.Rules); !v.OK() {
+	for _, f := range allFixtures(t) {
+		if v := fixtures.Verify(&source.File{Name: f.Name, Data: f.Data}, f.Rules); !v.OK() {
 			t.Errorf("%s: expected %d, got %d (%s)", v.Name, v.Expected, v.Got, v.Problems.Error())
 		}
 	}
-	for bundle, want := range map[string]aql.Verified{
+	for bundle, want := range map[string]fixtures.Verified{
 		`{"expected_exit_code": 1}`: {Expected: 1, Got: 1},
 		`{}`:                        {Expected: 0, Got: 1},
 		`{"expected_exit_code": 3, "error_tests": 1}`:    {Expected: 3, Got: 3},
@@ -147,7 +151,7 @@ func TestVerifyComparesExitCodes(t *testing.T) {
 		`not json`: {Expected: 0, Got: 3},
 		`{"expected_level": 2, "expected_exit_code": 1, "x": null}`: {Expected: 1, Got: 1},
 	} {
-		v := aql.Verify(&source.File{Name: "b.json", Data: []byte(bundle)}, aql.Reference)
+		v := fixtures.Verify(&source.File{Name: "b.json", Data: []byte(bundle)}, rule.Reference)
 		if v.Expected != want.Expected || v.Got != want.Got {
 			t.Errorf("%s: expected %d, got %d; want %d, %d", bundle, v.Expected, v.Got, want.Expected, want.Got)
 		}

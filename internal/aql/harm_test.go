@@ -13,8 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/wire"
@@ -23,15 +25,15 @@ import (
 
 // whatOthersOwn runs live against a library and returns a difference in what
 // the run did not create, with the evidence.
-func whatOthersOwn(t *testing.T, o demo.Options, live aql.LiveOptions) (diff string, e *aql.Evidence) {
+func whatOthersOwn(t *testing.T, o demo.Options, lo live.Options) (diff string, e *evidence.Evidence) {
 	t.Helper()
 	o.State = t.TempDir() + "/library.json"
 	if _, err := demo.New(o); err != nil { // writes the file
 		t.Fatal(err)
 	}
 	before, _ := itemsIn(t, o.State)
-	live.Dial, live.Follow = library(t, o), 100*time.Millisecond
-	e = collect(t, live)
+	lo.Dial, lo.Follow = library(t, o), 100*time.Millisecond
+	e = collect(t, lo)
 	after, ours := itemsIn(t, o.State)
 	// An update that replaces a thing takes its kind away: no list shows it then.
 	if left := e.Live.Lookup("leftovers"); left.Len() < ours && !slices.Contains(o.Defects, "update-replaces") {
@@ -45,13 +47,13 @@ func whatOthersOwn(t *testing.T, o demo.Options, live aql.LiveOptions) (diff str
 func TestNoHazardIsSetOff(t *testing.T) {
 	for _, h := range demo.Hazards() {
 		for _, adapter := range []string{demo.ModeAll, demo.ModeSingle} {
-			for _, mode := range []string{aql.ModeWrite, aql.ModeFull} {
+			for _, mode := range []string{live.ModeWrite, live.ModeFull} {
 				t.Run(h.Name+" "+adapter+" "+mode, func(t *testing.T) {
 					o := demo.Options{Hazards: []string{h.Name}, Mode: adapter, Features: []string{"keys"}}
 					if h.Name == "create-lies" {
 						o.Hazards = append(o.Hazards, "update-unknown", "delete-unknown")
 					}
-					if diff, _ := whatOthersOwn(t, o, aql.LiveOptions{Mode: mode}); diff != "" {
+					if diff, _ := whatOthersOwn(t, o, live.Options{Mode: mode}); diff != "" {
 						t.Error(diff)
 					}
 				})
@@ -90,7 +92,7 @@ func TestRandomRunsHarmNothing(t *testing.T) {
 			}
 		}
 		o.Mode = demo.Modes()[r.IntN(len(demo.Modes()))]
-		live := aql.LiveOptions{Mode: []string{aql.ModeWrite, aql.ModeFull}[r.IntN(2)], Confirm: r.IntN(2) == 0, Stress: r.IntN(4) == 0}
+		live := live.Options{Mode: []string{live.ModeWrite, live.ModeFull}[r.IntN(2)], Confirm: r.IntN(2) == 0, Stress: r.IntN(4) == 0}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			if diff, _ := whatOthersOwn(t, o, live); diff != "" {
 				t.Errorf("hazards %v, defects %v, features %v, mode %s, live %s:\n%s", o.Hazards, o.Defects, o.Features, o.Mode, live.Mode, diff)
@@ -137,13 +139,13 @@ func TestChangesOfOthersAreTold(t *testing.T) {
 					rest(c.tool, c.args)
 				}
 			})
-			r := judgeLive(collect(t, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite}))
+			r := judgeLive(collect(t, live.Options{Dial: dial, Mode: live.ModeWrite}))
 			for _, text := range []string{string(r.Text()), string(r.Markdown())} {
 				if first, _, _ := strings.Cut(text, "\n"); !strings.Contains(first, "DATA CHANGED that this run did not create: ") || !strings.Contains(strings.ReplaceAll(first, `\`, ""), c.says) {
 					t.Errorf("the report begins with %q", first)
 				}
 			}
-			if r.ExitCode != aql.ExitFailed || r.AchievedLevel != 0 || !strings.Contains(string(r.JSON()), c.says) || r.Claim() != "" {
+			if r.ExitCode != verdict.ExitFailed || r.AchievedLevel != 0 || !strings.Contains(string(r.JSON()), c.says) || r.Claim() != "" {
 				t.Errorf("exit %d, achieved %d", r.ExitCode, r.AchievedLevel)
 			}
 		})
@@ -158,9 +160,9 @@ func TestWhatChangesByItselfIsNoHarm(t *testing.T) {
 			rest("mcp_aql_create", fmt.Sprintf(`{"operation":"create_shelf","params":{"name":"entry %d"}}`, n))
 		}
 	})
-	e := collect(t, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite})
+	e := collect(t, live.Options{Dial: dial, Mode: live.ModeWrite})
 	r := judgeLive(e)
-	if row := rowsByID(r)["consistency"]; row.Result != aql.Pass {
+	if row := rowsByID(r)["consistency"]; row.Result != verdict.Pass {
 		t.Errorf("consistency is %s: %s", row.Result, row.Detail)
 	}
 	if len(r.Changed) > 0 || !strings.Contains(string(r.Text()), "Not compared with the state before the run: list_shelves changes by itself") {
@@ -176,11 +178,11 @@ func TestWhatChangesByItselfIsNoHarm(t *testing.T) {
 			return r
 		})
 	})
-	e = collect(t, aql.LiveOptions{Dial: clock, Mode: aql.ModeWrite, Rate: 200}) // so that it takes more than a second
-	if r := judgeLive(e); rowsByID(r)["consistency"].Result != aql.Pass || len(r.Changed) > 0 {
+	e = collect(t, live.Options{Dial: clock, Mode: live.ModeWrite, Rate: 200}) // so that it takes more than a second
+	if r := judgeLive(e); rowsByID(r)["consistency"].Result != verdict.Pass || len(r.Changed) > 0 {
 		t.Errorf("a clock: %s", r.Text())
 	}
-	e = collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Defects: []string{"reading-writes"}}), Mode: aql.ModeWrite})
+	e = collect(t, live.Options{Dial: library(t, demo.Options{Defects: []string{"reading-writes"}}), Mode: live.ModeWrite})
 	if r := judgeLive(e); len(r.Changed) > 0 || len(r.Unchecked) > 0 {
 		t.Errorf("%s", r.Text())
 	}
@@ -189,13 +191,13 @@ func TestWhatChangesByItselfIsNoHarm(t *testing.T) {
 // What a probe without the run's mark made is removed where its list shows
 // it, and told where nothing does; nothing more of it is created then.
 func TestUnmarkedThings(t *testing.T) {
-	careless := func(o demo.Options, answer string) (*aql.Evidence, string) {
+	careless := func(o demo.Options, answer string) (*evidence.Evidence, string) {
 		o.State = t.TempDir() + "/library.json"
 		a, err := demo.New(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := collect(t, aql.LiveOptions{Mode: aql.ModeWrite, Dial: dialer(t, func(variant string) mcpserver.Handler {
+		e := collect(t, live.Options{Mode: live.ModeWrite, Dial: dialer(t, func(variant string) mcpserver.Handler {
 			if variant != "" {
 				return nil
 			}
@@ -224,7 +226,7 @@ func TestUnmarkedThings(t *testing.T) {
 	if strings.Contains(state, "Unnamed") || e.Live.Lookup("leftovers").Len() > 0 {
 		t.Errorf("left: %s\n%s", e.Live.Lookup("leftovers"), state)
 	}
-	if row := rowsByID(judgeLive(e))["required"]; row.Result != aql.Failed {
+	if row := rowsByID(judgeLive(e))["required"]; row.Result != verdict.Failed {
 		t.Errorf("required is %s: %s", row.Result, row.Detail)
 	}
 	e, state = careless(demo.Options{}, `{"success":true,"data":{"created":true}}`)
@@ -264,7 +266,7 @@ func TestIdentifiersGivenAgain(t *testing.T) {
 		go func() { _ = mcpserver.ServeStdio(context.Background(), server, server, h) }()
 		return mcp.Open(ctx, client, mcp.Options{ConnectTimeout: 5 * time.Second})
 	}
-	collect(t, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite})
+	collect(t, live.Options{Dial: dial, Mode: live.ModeWrite})
 	if theirs == nil {
 		t.Fatal("the adapter was not started again: the test proves nothing")
 	}

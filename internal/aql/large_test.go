@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcptest/internal/aql"
+	"mcptest/internal/aql/rule"
 )
 
 // Large and deep bundles take time in proportion to their size, minified
@@ -36,7 +37,7 @@ func TestLargeBundles(t *testing.T) {
 		start := time.Now()
 		e, ds := read(bundle)
 		if !ds.HasErrors() {
-			for _, set := range []aql.RuleSet{aql.Reference, aql.Strict} {
+			for _, set := range []rule.Set{rule.Reference, rule.Strict} {
 				aql.Evaluate(e, aql.Options{Level: 2, Rules: set}).JSON()
 			}
 		}

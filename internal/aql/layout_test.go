@@ -12,6 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mcptest/internal/aql"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -42,8 +45,8 @@ func golden(t *testing.T, name string, got []byte) {
 
 // odd is evidence with something of everything: several failing rows, a
 // warning, and names that try to be markup.
-func odd(t *testing.T) *aql.Evidence {
-	e := evidence(t)
+func odd(t *testing.T) *evidence.Evidence {
+	e := level2(t)
 	e.Implementation, e.SpecVersion = "shed `two`\u001b[31m", ""
 	e.Accepted = nil
 	e.ErrorTests[0].Response, _ = jsonv.Parse([]byte(`{"success":false,"error":{"code":"nope","message":"<b>x</b>","at*":1}}`))
@@ -58,11 +61,11 @@ func odd(t *testing.T) *aql.Evidence {
 }
 
 func TestLayouts(t *testing.T) {
-	for name, r := range map[string]*aql.Report{
-		"pass":   aql.Evaluate(evidence(t), aql.Options{Level: 2}),
+	for name, r := range map[string]*verdict.Report{
+		"pass":   aql.Evaluate(level2(t), aql.Options{Level: 2}),
 		"odd":    aql.Evaluate(odd(t), aql.Options{Level: 2}),
-		"strict": aql.Evaluate(odd(t), aql.Options{Level: 2, Rules: aql.Strict}),
-		"empty":  aql.Evaluate(&aql.Evidence{}, aql.Options{Level: 1, Rules: aql.Strict}),
+		"strict": aql.Evaluate(odd(t), aql.Options{Level: 2, Rules: rule.Strict}),
+		"empty":  aql.Evaluate(&evidence.Evidence{}, aql.Options{Level: 1, Rules: rule.Strict}),
 	} {
 		golden(t, "testdata/"+name+".json", r.JSON())
 		golden(t, "testdata/"+name+".txt", r.Text())
@@ -73,7 +76,7 @@ func TestLayouts(t *testing.T) {
 
 // The keys that the specification's report has come first, in its order.
 func TestKeyOrder(t *testing.T) {
-	v, err := jsonv.Parse(aql.Evaluate(evidence(t), aql.Options{}).JSON())
+	v, err := jsonv.Parse(aql.Evaluate(level2(t), aql.Options{}).JSON())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +110,7 @@ func TestOtherToolsReports(t *testing.T) {
 	foreign := `{"implementation":"x","version":"1","specVersion":"1.0.0-draft","requestedLevel":1,"conformanceLevel":1,
 	 "summary":{"total":2,"passed":1,"warned":1,"failed":0,"skipped":0},
 	 "categories":[{"name":"Introspection Fidelity","required":true,"result":"PASS","tests":[{"name":"Parameter Accuracy","result":"PASS"},{"name":"Completeness","result":"WARN"}]}]}`
-	r, ds := aql.ReadReport(&source.File{Name: "r.json", Data: []byte(foreign)})
+	r, ds := verdict.ReadReport(&source.File{Name: "r.json", Data: []byte(foreign)})
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}
@@ -119,7 +122,7 @@ func TestOtherToolsReports(t *testing.T) {
 	if strings.Contains(string(r.Text()), "Achieved") {
 		t.Error("an achieved level is made up")
 	}
-	_, ds = aql.ReadReport(&source.File{Name: "r.json", Data: []byte(`{"summary":{"total":"x"},"categories":[{"tests":[{"result":"MAYBE"}]},5]}`)})
+	_, ds = verdict.ReadReport(&source.File{Name: "r.json", Data: []byte(`{"summary":{"total":"x"},"categories":[{"tests":[{"result":"MAYBE"}]},5]}`)})
 	got := strings.Join(lines(ds), "\n")
 	for _, part := range []string{`/summary/total: expected a number`, `missing key "passed"`, `/categories/0: missing key "name"`, `/categories/0/tests/0/result: expected PASS`, `/categories/1: expected an object`} {
 		if !strings.Contains(got, part) {
@@ -129,10 +132,10 @@ func TestOtherToolsReports(t *testing.T) {
 }
 
 func TestBadges(t *testing.T) {
-	at := func(e *aql.Evidence, level int) string {
+	at := func(e *evidence.Evidence, level int) string {
 		return aql.Evaluate(e, aql.Options{Level: level}).BadgeMarkdown()
 	}
-	e := evidence(t)
+	e := level2(t)
 	if got, want := at(e, 2), "![MCP-AQL Level 2](https://img.shields.io/badge/MCP--AQL-Level%202-blue)\n\nMCP-AQL Level 2 Conformant (specification 1.0.0-draft)\n"; got != want {
 		t.Error(got)
 	}
@@ -150,56 +153,56 @@ func TestBadges(t *testing.T) {
 }
 
 func TestDiff(t *testing.T) {
-	good := aql.Evaluate(evidence(t), aql.Options{Level: 2})
-	e := evidence(t)
+	good := aql.Evaluate(level2(t), aql.Options{Level: 2})
+	e := level2(t)
 	e.FieldSelection = false
-	e.Semantics = append(e.Semantics, aql.SemanticCase{Name: "another"})
+	e.Semantics = append(e.Semantics, evidence.SemanticCase{Name: "another"})
 	bad := aql.Evaluate(e, aql.Options{Level: 2})
-	d := aql.Compare(good, bad)
+	d := verdict.Compare(good, bad)
 	golden(t, "testdata/worse.diff", []byte(d.Text()))
 	if !d.Regressed() {
 		t.Error("a new FAIL is no regression")
 	}
-	d = aql.Compare(bad, good)
+	d = verdict.Compare(bad, good)
 	golden(t, "testdata/better.diff", []byte(d.Text()))
 	e.Semantics = e.Semantics[:1]
-	if d = aql.Compare(aql.Evaluate(e, aql.Options{Level: 2}), good); d.Regressed() {
+	if d = verdict.Compare(aql.Evaluate(e, aql.Options{Level: 2}), good); d.Regressed() {
 		t.Errorf("a mended row is a regression:\n%s", d.Text())
 	}
 }
 
 func TestExplain(t *testing.T) {
 	for _, topic := range []string{"Required parameters are enforced", "REQUIRED", "required.case", "error quality", "leaks"} {
-		text, ok := aql.Explain(topic)
+		text, ok := rule.Explain(topic)
 		if !ok || !strings.Contains(text, "S 3.") {
 			t.Errorf("%s: %v %q", topic, ok, text)
 		}
 	}
-	if near, ok := aql.Explain("requird"); ok || near != "required" {
+	if near, ok := rule.Explain("requird"); ok || near != "required" {
 		t.Errorf("requird: %q, %v", near, ok)
 	}
-	for _, r := range aql.Rules() {
-		text, ok := aql.Explain(r.ID)
+	for _, r := range rule.All() {
+		text, ok := rule.Explain(r.ID)
 		if !ok || !strings.Contains(text, r.Fix) || !strings.Contains(text, r.Section) {
 			t.Errorf("%s is not explained: %q", r.ID, text)
 		}
 	}
-	text, _ := aql.Explain("required")
+	text, _ := rule.Explain("required")
 	golden(t, "testdata/explain.txt", []byte(text))
 }
 
 func TestTableOfRules(t *testing.T) {
 	tests, seen := map[string]bool{}, map[string]bool{}
-	for _, x := range aql.Tests() {
+	for _, x := range rule.Tests() {
 		tests[x.ID] = true
 	}
 	docs := map[string]bool{}
-	for _, d := range aql.Documents() {
+	for _, d := range rule.Documents() {
 		docs[d[0]] = true
 	}
-	for _, r := range aql.Rules() {
-		if seen[r.ID] || !tests[r.Test] || r.Says == "" || r.Fix == "" || r.Reference == aql.Off && r.Strict == aql.Off ||
-			r.Requirement != aql.Must && r.Requirement != aql.Should {
+	for _, r := range rule.All() {
+		if seen[r.ID] || !tests[r.Test] || r.Says == "" || r.Fix == "" || r.Reference == rule.Off && r.Strict == rule.Off ||
+			r.Requirement != rule.Must && r.Requirement != rule.Should {
 			t.Errorf("rule %+v", r)
 		}
 		if doc, _, _ := strings.Cut(r.Section, " "); !docs[doc] {
@@ -210,5 +213,5 @@ func TestTableOfRules(t *testing.T) {
 }
 
 func TestReferenceDocumentationIsCurrent(t *testing.T) {
-	golden(t, "../../docs/reference/mcpaql-rules.md", []byte(aql.RulesMarkdown()))
+	golden(t, "../../docs/reference/mcpaql-rules.md", []byte(rule.Markdown()))
 }

@@ -4,66 +4,10 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
+	"mcptest/internal/aql/evidence"
 	"mcptest/internal/jsonv"
 )
-
-// leaksLikeReference is the prototype's test of a message: eight patterns,
-// ASCII case ignored, white space as JavaScript sees it.
-func leaksLikeReference(s string) bool {
-	low := lowerASCII(s)
-	for _, part := range []string{"typeerror", "referenceerror", "syntaxerror", "/src/", "/node_modules/"} {
-		if strings.Contains(low, part) {
-			return true
-		}
-	}
-	for _, ext := range []string{".ts:", ".js:"} {
-		for rest := low; ; {
-			i := strings.Index(rest, ext)
-			if i < 0 {
-				break
-			}
-			rest = rest[i+len(ext):]
-			if rest != "" && '0' <= rest[0] && rest[0] <= '9' {
-				return true
-			}
-		}
-	}
-	return wordAfterAt(low)
-}
-
-// wordAfterAt finds "at", white space, and then something else.
-func wordAfterAt(s string) bool {
-	for {
-		i := strings.Index(s, "at")
-		if i < 0 {
-			return false
-		}
-		s = s[i+2:]
-		rest := s
-		for rest != "" {
-			r, n := utf8.DecodeRuneInString(rest)
-			if !blank(r) {
-				break
-			}
-			rest = rest[n:]
-		}
-		if rest != "" && len(rest) < len(s) {
-			return true
-		}
-	}
-}
-
-func lowerASCII(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
-}
 
 // leakPattern is something that has no place in a message under the strict
 // rules. A text without any of the literals in hints does not match re; most
@@ -170,6 +114,6 @@ func leakIn(s string, request jsonv.Value) (rule, part string) {
 // repeats says that a text occurs in one of the texts of the request.
 func repeats(request jsonv.Value, part string) bool {
 	found := false
-	everyText(request, func(s string) { found = found || strings.Contains(s, strings.TrimSpace(part)) })
+	evidence.EveryText(request, func(s string) { found = found || strings.Contains(s, strings.TrimSpace(part)) })
 	return found
 }

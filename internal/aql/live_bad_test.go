@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
@@ -130,12 +132,12 @@ func TestBadAdapters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dial := dialer(t, func(string) mcpserver.Handler { return spoiled(t, demo.Options{}, c.spoil) })
-			o := aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite, CallTimeout: 3 * time.Second, Budget: 60 * time.Second}
+			o := live.Options{Dial: dial, Mode: live.ModeWrite, CallTimeout: 3 * time.Second, Budget: 60 * time.Second}
 			e := collect(t, o)
 			r := judgeLive(e)
 			rows := rowsByID(r)
 			for _, id := range c.rows {
-				if rows[id].Result == aql.Pass {
+				if rows[id].Result == verdict.Pass {
 					t.Errorf("%s is PASS", id)
 				}
 			}
@@ -161,16 +163,16 @@ func TestNoAdapter(t *testing.T) {
 			return nil
 		})
 	})
-	_, err := aql.Collect(context.Background(), aql.LiveOptions{Dial: none})
-	var want *aql.NoAdapterError
+	_, err := live.Collect(context.Background(), live.Options{Dial: none})
+	var want *live.NoAdapterError
 	if !errors.As(err, &want) || !strings.Contains(err.Error(), "echo, add") {
 		t.Errorf("%v", err)
 	}
-	_, err = aql.Collect(context.Background(), aql.LiveOptions{Dial: none, Tool: "ecco"})
+	_, err = live.Collect(context.Background(), live.Options{Dial: none, Tool: "ecco"})
 	if !errors.As(err, &want) || !strings.Contains(err.Error(), `no tool "ecco"`) {
 		t.Errorf("%v", err)
 	}
-	_, err = aql.Collect(context.Background(), aql.LiveOptions{Dial: func(context.Context, string) (*mcp.Session, error) { return nil, errors.New("refused") }})
+	_, err = live.Collect(context.Background(), live.Options{Dial: func(context.Context, string) (*mcp.Session, error) { return nil, errors.New("refused") }})
 	if !errors.As(err, &want) {
 		t.Errorf("%v", err)
 	}
@@ -201,15 +203,15 @@ func mortal(t *testing.T, lives ...int) func(context.Context, string) (*mcp.Sess
 }
 
 func TestDeadAdapterIsStartedOnce(t *testing.T) {
-	e := collect(t, aql.LiveOptions{Dial: mortal(t, 70), Mode: aql.ModeSafe})
+	e := collect(t, live.Options{Dial: mortal(t, 70), Mode: live.ModeSafe})
 	r := judgeLive(e)
-	if rowsByID(r)["conduct"].Result != aql.Failed || r.ExitCode != 1 {
+	if rowsByID(r)["conduct"].Result != verdict.Failed || r.ExitCode != 1 {
 		t.Errorf("a death is %s, exit %d", rowsByID(r)["conduct"].Result, r.ExitCode)
 	}
 	if calls, _ := e.Live.Lookup("calls").Int64(); calls < 100 || e.Live.Lookup("ended").Text() != "" {
 		t.Errorf("%d calls, ended: %q", calls, e.Live.Lookup("ended").Text())
 	}
-	e = collect(t, aql.LiveOptions{Dial: mortal(t, 70, 20, 20, 20), Mode: aql.ModeSafe})
+	e = collect(t, live.Options{Dial: mortal(t, 70, 20, 20, 20), Mode: live.ModeSafe})
 	if got := e.Live.Lookup("ended").Text(); got != "the adapter died twice" {
 		t.Errorf("ended: %q", got)
 	}
@@ -228,8 +230,8 @@ func TestSilentAdapterIsGivenUp(t *testing.T) {
 		})
 	})
 	begin := time.Now()
-	e := collect(t, aql.LiveOptions{Dial: dial, CallTimeout: 100 * time.Millisecond})
-	if rowsByID(judgeLive(e))["conduct"].Result != aql.Failed || !strings.Contains(e.Live.Lookup("ended").Text(), "too many calls had no answer") {
+	e := collect(t, live.Options{Dial: dial, CallTimeout: 100 * time.Millisecond})
+	if rowsByID(judgeLive(e))["conduct"].Result != verdict.Failed || !strings.Contains(e.Live.Lookup("ended").Text(), "too many calls had no answer") {
 		t.Errorf("ended: %q", e.Live.Lookup("ended").Text())
 	}
 	if took := time.Since(begin); took > 60*time.Second && !raceEnabled {
@@ -253,7 +255,7 @@ func TestEndedRunCleansUp(t *testing.T) {
 					return nil
 				})
 			})
-			if _, err := aql.Collect(ctx, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite}); err != nil {
+			if _, err := live.Collect(ctx, live.Options{Dial: dial, Mode: live.ModeWrite}); err != nil {
 				t.Fatal(err)
 			}
 			if left := markedIn(t, state); len(left) > 0 {
@@ -277,19 +279,19 @@ func TestRateLimits(t *testing.T) {
 			})
 		})
 	}
-	r := judgeLive(collect(t, aql.LiveOptions{Dial: limited("0.001", 7), Mode: aql.ModeWrite}))
+	r := judgeLive(collect(t, live.Options{Dial: limited("0.001", 7), Mode: live.ModeWrite}))
 	for id, row := range rowsByID(r) {
-		if row.Result == aql.Failed || row.Result == aql.Warned && id != "modes" {
+		if row.Result == verdict.Failed || row.Result == verdict.Warned && id != "modes" {
 			t.Errorf("%s: %s: %s", id, row.Result, row.Detail)
 		}
 	}
 	begin := time.Now()
-	e := collect(t, aql.LiveOptions{Dial: limited("3600", 40), Mode: aql.ModeWrite})
+	e := collect(t, live.Options{Dial: limited("3600", 40), Mode: live.ModeWrite})
 	if took := time.Since(begin); took > 30*time.Second {
 		t.Errorf("waited %s", took)
 	}
 	for id, row := range rowsByID(judgeLive(e)) {
-		if row.Result == aql.Failed {
+		if row.Result == verdict.Failed {
 			t.Errorf("not waited for: %s: %s: %s", id, row.Result, row.Detail)
 		}
 	}
@@ -325,13 +327,13 @@ func TestOneBadOperation(t *testing.T) {
 	}
 	for name, dial := range map[string]func(context.Context, string) (*mcp.Session, error){"hangs": hangs, "ends the adapter": deadly} {
 		t.Run(name, func(t *testing.T) {
-			e := collect(t, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite, CallTimeout: 300 * time.Millisecond})
+			e := collect(t, live.Options{Dial: dial, Mode: live.ModeWrite, CallTimeout: 300 * time.Millisecond})
 			rows := rowsByID(judgeLive(e))
-			if rows["conduct"].Result != aql.Failed || e.Live.Lookup("ended").Text() != "" {
+			if rows["conduct"].Result != verdict.Failed || e.Live.Lookup("ended").Text() != "" {
 				t.Errorf("conduct is %s, ended %q", rows["conduct"].Result, e.Live.Lookup("ended").Text())
 			}
 			for _, id := range []string{"create-read", "update", "deleted", "routing"} {
-				if rows[id].Result != aql.Pass {
+				if rows[id].Result != verdict.Pass {
 					t.Errorf("%s: %s: %s", id, rows[id].Result, rows[id].Detail)
 				}
 			}
@@ -354,11 +356,11 @@ func TestSecretsAreNotKept(t *testing.T) {
 		})
 	})
 	values, _ := jsonv.Parse([]byte(`{"search_books":{"pin":"` + pin + `"}}`))
-	e, err := aql.Collect(context.Background(), aql.LiveOptions{Dial: dial, Values: values, Secrets: []string{secret}})
+	e, err := live.Collect(context.Background(), live.Options{Dial: dial, Values: values, Secrets: []string{secret}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	bundle := string(aql.Mask(e.JSON(), []string{secret}).Append(nil))
+	bundle := string(evidence.Mask(e.JSON(), []string{secret}).Append(nil))
 	for _, word := range []string{secret, pin, "abcdef"} {
 		if strings.Contains(bundle, word) {
 			t.Errorf("the bundle holds %s", word)

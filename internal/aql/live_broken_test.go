@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/live"
 	"mcptest/internal/mcpserver"
 )
 
@@ -22,7 +22,7 @@ func TestSecondLaunchThatHangs(t *testing.T) {
 			return nil
 		})
 	})
-	e := collect(t, aql.LiveOptions{Dial: dial, CallTimeout: 150 * time.Millisecond})
+	e := collect(t, live.Options{Dial: dial, CallTimeout: 150 * time.Millisecond})
 	if len(e.OperationDetails) == 0 {
 		t.Error("nothing was looked at")
 	}
@@ -33,15 +33,15 @@ func TestSecondLaunchThatHangs(t *testing.T) {
 func TestPanicKeepsTheEvidence(t *testing.T) {
 	state := t.TempDir() + "/library.json"
 	for _, phase := range []string{"introspection", "requests", "round trips"} {
-		e, err := aql.Collect(context.Background(), aql.LiveOptions{
-			Dial: library(t, demo.Options{State: state}), Mode: aql.ModeWrite,
-			Progress: func(p aql.Progress) {
+		e, err := live.Collect(context.Background(), live.Options{
+			Dial: library(t, demo.Options{State: state}), Mode: live.ModeWrite,
+			Progress: func(p live.Progress) {
 				if p.Phase == phase {
 					panic("planted")
 				}
 			},
 		})
-		var broken *aql.BrokenRunError
+		var broken *live.BrokenRunError
 		if !errors.As(err, &broken) || broken.Value != "planted" || e == nil {
 			t.Fatalf("%s: %v", phase, err)
 		}

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/live"
 	"mcptest/internal/mcpserver"
 )
 
@@ -45,7 +45,7 @@ func itemsIn(t *testing.T, state string) (items map[string][]map[string]any, mar
 	for name, list := range file.Items {
 		file.Items[name] = slices.DeleteFunc(list, func(item map[string]any) bool {
 			text, _ := json.Marshal(item)
-			ours := bytes.Contains(text, []byte(aql.Marker("")))
+			ours := bytes.Contains(text, []byte(live.Marker("")))
 			if ours {
 				marked++
 			}
@@ -86,7 +86,7 @@ func TestLateCreatesAreRemoved(t *testing.T) {
 					return nil
 				})
 			})
-			e, err := aql.Collect(ctx, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite, CallTimeout: c.timeout})
+			e, err := live.Collect(ctx, live.Options{Dial: dial, Mode: live.ModeWrite, CallTimeout: c.timeout})
 			if err != nil {
 				t.Fatal(err)
 			}

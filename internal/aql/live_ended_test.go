@@ -10,14 +10,18 @@ import (
 
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/mcpserver"
 )
 
 // A run that its own limits end holds nothing against a conformant adapter.
 func TestOwnLimitsAreNoFailures(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 8, 20, 40, 90, 150, 400} {
-		for _, mode := range []string{aql.ModeSafe, aql.ModeWrite} {
-			e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: mode, MaxCalls: n})
+		for _, mode := range []string{live.ModeSafe, live.ModeWrite} {
+			e := collect(t, live.Options{Dial: library(t, demo.Options{}), Mode: mode, MaxCalls: n})
 			noneFails(t, fmt.Sprint(mode, " ", n), e)
 			if n == 1 && !strings.Contains(e.Live.Lookup("ended").Text(), "--max-calls 1") {
 				t.Errorf("ended: %s", e.Live.Lookup("ended"))
@@ -32,7 +36,7 @@ func TestOwnLimitsAreNoFailures(t *testing.T) {
 	}
 	for _, budget := range []time.Duration{30 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		e, err := aql.Collect(ctx, aql.LiveOptions{Dial: dialer(t, slow), Mode: aql.ModeWrite, Budget: budget})
+		e, err := live.Collect(ctx, live.Options{Dial: dialer(t, slow), Mode: live.ModeWrite, Budget: budget})
 		cancel()
 		if err != nil { // the budget ended before there was an adapter
 			continue
@@ -53,7 +57,7 @@ func TestOwnLimitsAreNoFailures(t *testing.T) {
 				return nil
 			})
 		})
-		e, err := aql.Collect(ctx, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite})
+		e, err := live.Collect(ctx, live.Options{Dial: dial, Mode: live.ModeWrite})
 		cancel()
 		if err != nil {
 			t.Fatal(err)
@@ -62,21 +66,21 @@ func TestOwnLimitsAreNoFailures(t *testing.T) {
 	}
 }
 
-func noneFails(t *testing.T, what string, e *aql.Evidence) {
+func noneFails(t *testing.T, what string, e *evidence.Evidence) {
 	t.Helper()
 	for _, level := range []int{1, 2} {
-		r := aql.Evaluate(e, aql.Options{Level: level, Rules: aql.Strict})
+		r := aql.Evaluate(e, aql.Options{Level: level, Rules: rule.Strict})
 		for _, c := range r.Categories {
 			for _, row := range c.Tests {
-				if row.Result == aql.Failed || row.Result == aql.Warned {
+				if row.Result == verdict.Failed || row.Result == verdict.Warned {
 					t.Errorf("%s: level %d: %s %s: %s", what, level, row.Result, row.Name, row.Detail)
 				}
 			}
-			if c.Result == aql.Failed {
+			if c.Result == verdict.Failed {
 				t.Errorf("%s: level %d: %s is %s: %s", what, level, c.Name, c.Result, c.Note)
 			}
 		}
-		if r.ExitCode == aql.ExitFailed {
+		if r.ExitCode == verdict.ExitFailed {
 			t.Errorf("%s: level %d: exit %d", what, level, r.ExitCode)
 		}
 		if out := string(r.Text()); !r.Complete && strings.Contains(out, fmt.Sprintf("Conformance level: %d\n", level)) {
@@ -97,8 +101,8 @@ func TestNothingToCreate(t *testing.T) {
 			return r
 		})
 	})
-	r := judgeLive(collect(t, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite}))
-	if got := categories(r)[aql.RoundTrip]; got != aql.Skipped {
+	r := judgeLive(collect(t, live.Options{Dial: dial, Mode: live.ModeWrite}))
+	if got := categories(r)[rule.RoundTrip]; got != verdict.Skipped {
 		t.Errorf("round trips are %s", got)
 	}
 }
@@ -132,9 +136,9 @@ func TestHangsAreNoAnswers(t *testing.T) {
 			return nil
 		})
 	})
-	rows := rowsByID(judgeLive(collect(t, aql.LiveOptions{Dial: dial, CallTimeout: time.Second})))
+	rows := rowsByID(judgeLive(collect(t, live.Options{Dial: dial, CallTimeout: time.Second})))
 	for id, row := range rows {
-		if want := id == "conduct" || id == "accuracy"; row.Result == aql.Failed != want {
+		if want := id == "conduct" || id == "accuracy"; row.Result == verdict.Failed != want {
 			t.Errorf("%s is %s: %s", id, row.Result, row.Detail)
 		}
 	}

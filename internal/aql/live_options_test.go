@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcpserver"
 	"mcptest/internal/result"
@@ -17,11 +18,11 @@ import (
 // A name in an option that fits nothing is refused where it forbids, and
 // told where it offers.
 func TestUnknownNamesInOptions(t *testing.T) {
-	for _, o := range []aql.LiveOptions{{Deny: []string{"delete_bok"}}, {AppendOnly: []string{"update_bok:title"}}} {
+	for _, o := range []live.Options{{Deny: []string{"delete_bok"}}, {AppendOnly: []string{"update_bok:title"}}} {
 		var log bytes.Buffer
 		o.Dial = library(t, demo.Options{Log: &log})
-		_, err := aql.Collect(context.Background(), o)
-		var unknown *aql.UnknownNameError
+		_, err := live.Collect(context.Background(), o)
+		var unknown *live.UnknownNameError
 		if !errors.As(err, &unknown) || !strings.Contains(err.Error(), "_book") {
 			t.Errorf("%v", err)
 		}
@@ -30,7 +31,7 @@ func TestUnknownNamesInOptions(t *testing.T) {
 		}
 	}
 	values := jsonv.From(map[string]any{"get_book": map[string]any{"nope": 1}, "zz": map[string]any{"x": 1}, "*": map[string]any{"y": 1}})
-	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Allow: []string{"zz_*"}, Values: values})
+	e := collect(t, live.Options{Dial: library(t, demo.Options{}), Allow: []string{"zz_*"}, Values: values})
 	if got := e.Live.Lookup("notices"); got.Len() != 3 {
 		t.Errorf("notices: %s", got)
 	}
@@ -59,7 +60,7 @@ func TestNamesOfActions(t *testing.T) {
 			return r
 		})
 	})
-	e := collect(t, aql.LiveOptions{Dial: dial})
+	e := collect(t, live.Options{Dial: dial})
 	why := map[string]string{}
 	for _, s := range e.Live.Lookup("skipped").Elems() {
 		why[s.Lookup("operation").Text()] = s.Lookup("reason").Text()
@@ -74,10 +75,10 @@ func TestNamesOfActions(t *testing.T) {
 			t.Errorf("%s: %q", name, why[name])
 		}
 	}
-	if row := rowsByID(judgeLive(e))["consistency"]; row.Result == aql.Pass {
+	if row := rowsByID(judgeLive(e))["consistency"]; row.Result == verdict.Pass {
 		t.Error("nothing warns")
 	}
-	plan, _, err := aql.PlanLive(context.Background(), aql.LiveOptions{Dial: dial, Mode: aql.ModeFull})
+	plan, _, err := live.Plan(context.Background(), live.Options{Dial: dial, Mode: live.ModeFull})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestLeftoversInTheReport(t *testing.T) {
 			return nil
 		})
 	})
-	r := judgeLive(collect(t, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite}))
+	r := judgeLive(collect(t, live.Options{Dial: dial, Mode: live.ModeWrite}))
 	if len(r.Leftovers) == 0 {
 		t.Fatal("nothing is left")
 	}

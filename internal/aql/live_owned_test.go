@@ -7,8 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcpserver"
 )
@@ -54,7 +55,7 @@ func TestAnswersThatNameOlderThings(t *testing.T) {
 					return nil
 				})
 			})
-			e := collect(t, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite, RunID: "abc"})
+			e := collect(t, live.Options{Dial: dial, Mode: live.ModeWrite, RunID: "abc"})
 			for line := range strings.Lines(log.String()) {
 				if (strings.Contains(line, "update_book") || strings.Contains(line, "delete_book")) && strings.Contains(line, `"book_1"`) {
 					t.Errorf("touched: %s", line)
@@ -66,12 +67,12 @@ func TestAnswersThatNameOlderThings(t *testing.T) {
 			}
 			row := rowsByID(judgeLive(e))
 			if strings.HasPrefix(name, "answers") {
-				if row["create-read"].Result != aql.Failed || row["consistency"].Result != aql.Warned {
+				if row["create-read"].Result != verdict.Failed || row["consistency"].Result != verdict.Warned {
 					t.Errorf("create-read %s, consistency %s: %s", row["create-read"].Result, row["consistency"].Result, row["consistency"].Detail)
 				}
 				return
 			}
-			if left := markedIn(t, state); len(left) > 0 || row["create-read"].Result != aql.Pass {
+			if left := markedIn(t, state); len(left) > 0 || row["create-read"].Result != verdict.Pass {
 				t.Errorf("left %v, create-read %s", left, row["create-read"].Detail)
 			}
 		})
@@ -108,7 +109,7 @@ func TestWhyCreatesAreLeftOut(t *testing.T) {
 					return r
 				})
 			})
-			e := collect(t, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite, Deny: c.deny})
+			e := collect(t, live.Options{Dial: dial, Mode: live.ModeWrite, Deny: c.deny})
 			for _, s := range e.Live.Lookup("skipped").Elems() {
 				if s.Lookup("operation").Text() == "create_book" {
 					if got := s.Lookup("reason").Text(); !strings.HasPrefix(got, c.want) {
@@ -137,7 +138,7 @@ func TestWhatIsGoneIsNotLeftBehind(t *testing.T) {
 				return r
 			})
 		})
-		e := collect(t, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite})
+		e := collect(t, live.Options{Dial: dial, Mode: live.ModeWrite})
 		if left := e.Live.Lookup("leftovers"); left.Len() > 0 {
 			t.Errorf("%s: left behind: %s", code, left)
 		}

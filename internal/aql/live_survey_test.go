@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/live"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcpserver"
 )
@@ -53,7 +53,7 @@ func TestOlderThingsOnLaterPages(t *testing.T) {
 				touched.Add(1)
 			}
 			title := args.Lookup("params", "title").Text()
-			if op != "create_book" || !strings.HasPrefix(title, aql.Marker("")) {
+			if op != "create_book" || !strings.HasPrefix(title, live.Marker("")) {
 				return a.Handle(ctx, req)
 			}
 			overwritten.Add(1)
@@ -61,7 +61,7 @@ func TestOlderThingsOnLaterPages(t *testing.T) {
 			return textReply(`{"success":true,"data":{"book_id":"` + last + `","title":"` + title + `"}}`)
 		})
 	})
-	collect(t, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite, RunID: "abc"})
+	collect(t, live.Options{Dial: dial, Mode: live.ModeWrite, RunID: "abc"})
 	if overwritten.Load() == 0 {
 		t.Error("nothing was written over: the test proves nothing")
 	}
@@ -100,7 +100,7 @@ func TestNothingIsCreatedAfterARefusedDelete(t *testing.T) {
 					return nil
 				})
 			})
-			e := collect(t, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite})
+			e := collect(t, live.Options{Dial: dial, Mode: live.ModeWrite})
 			if refused.Load() == 0 || before.Load() == 0 {
 				t.Fatal("nothing was refused: the test proves nothing")
 			}

@@ -14,6 +14,10 @@ import (
 
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/wire"
@@ -64,28 +68,28 @@ func library(t testing.TB, o demo.Options) func(context.Context, string) (*mcp.S
 }
 
 // collect runs live against a dialer, and reads the bundle as it is written.
-func collect(t testing.TB, o aql.LiveOptions) *aql.Evidence {
+func collect(t testing.TB, o live.Options) *evidence.Evidence {
 	t.Helper()
 	if o.Spread == 0 {
 		o.Spread = time.Millisecond
 	}
-	e, err := aql.Collect(context.Background(), o)
+	e, err := live.Collect(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return readBundle(t, "live.json", e.JSON().Indent("", " "))
 }
 
-func judgeLive(e *aql.Evidence) *aql.Report {
-	return aql.Evaluate(e, aql.Options{Level: 2, Rules: aql.Strict})
+func judgeLive(e *evidence.Evidence) *verdict.Report {
+	return aql.Evaluate(e, aql.Options{Level: 2, Rules: rule.Strict})
 }
 
 // rowsByID maps a report's rows to the ids of their tests.
-func rowsByID(r *aql.Report) map[string]aql.TestResult {
-	out := map[string]aql.TestResult{}
+func rowsByID(r *verdict.Report) map[string]verdict.TestResult {
+	out := map[string]verdict.TestResult{}
 	for _, c := range r.Categories {
 		for _, row := range c.Tests {
-			for _, known := range aql.Tests() {
+			for _, known := range rule.Tests() {
 				if known.Category == c.Name && known.Name == row.Name {
 					out[known.ID] = row
 				}
@@ -93,9 +97,9 @@ func rowsByID(r *aql.Report) map[string]aql.TestResult {
 		}
 	}
 	for _, n := range r.NotApplicable {
-		for _, known := range aql.Tests() {
+		for _, known := range rule.Tests() {
 			if known.Category == n.Category && known.Name == n.Test {
-				out[known.ID] = aql.TestResult{Name: n.Test, Result: aql.Skipped, Detail: n.Reason}
+				out[known.ID] = verdict.TestResult{Name: n.Test, Result: verdict.Skipped, Detail: n.Reason}
 			}
 		}
 	}
@@ -103,17 +107,17 @@ func rowsByID(r *aql.Report) map[string]aql.TestResult {
 }
 
 func TestConformantAdapter(t *testing.T) {
-	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: aql.ModeWrite})
+	e := collect(t, live.Options{Dial: library(t, demo.Options{}), Mode: live.ModeWrite})
 	for _, level := range []int{1, 2} {
-		r := aql.Evaluate(e, aql.Options{Level: level, Rules: aql.Strict})
+		r := aql.Evaluate(e, aql.Options{Level: level, Rules: rule.Strict})
 		for _, c := range r.Categories {
 			for _, row := range c.Tests {
-				skipped := row.Result == aql.Skipped && row.Name == "EXECUTE operations answer with a state"
-				if row.Result != aql.Pass && !skipped || len(row.Missing) > 0 {
+				skipped := row.Result == verdict.Skipped && row.Name == "EXECUTE operations answer with a state"
+				if row.Result != verdict.Pass && !skipped || len(row.Missing) > 0 {
 					t.Errorf("level %d: %s: %s: %s", level, row.Result, row.Name, row.Detail)
 				}
 			}
-			if c.Result != aql.Pass && (c.Name != aql.Semantic || c.Result != aql.Skipped) {
+			if c.Result != verdict.Pass && (c.Name != rule.Semantic || c.Result != verdict.Skipped) {
 				t.Errorf("level %d: %s is %s (%s)", level, c.Name, c.Result, c.Note)
 			}
 		}
@@ -140,17 +144,17 @@ func TestConformantAdapter(t *testing.T) {
 
 func TestSafeModeCallsNothingAboveRiskZero(t *testing.T) {
 	var log bytes.Buffer
-	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Log: &log})})
+	e := collect(t, live.Options{Dial: library(t, demo.Options{Log: &log})})
 	onlyReads(t, log.String())
 	r := judgeLive(e)
-	if got := categories(r)[aql.RoundTrip]; got != aql.Skipped {
+	if got := categories(r)[rule.RoundTrip]; got != verdict.Skipped {
 		t.Errorf("round trips are %s", got)
 	}
 	if r.Complete || r.AchievedLevel != 0 || r.ExitCode == 1 {
 		t.Errorf("complete %v, achieved %d, exit %d", r.Complete, r.AchievedLevel, r.ExitCode)
 	}
 	for id, row := range rowsByID(r) {
-		if row.Result == aql.Failed || row.Result == aql.Warned {
+		if row.Result == verdict.Failed || row.Result == verdict.Warned {
 			t.Errorf("%s: %s: %s", id, row.Result, row.Detail)
 		}
 	}
@@ -191,7 +195,7 @@ func TestSafeModeReadsOnlyWhateverIsDeclared(t *testing.T) {
 			}
 			t.Run(mode+" "+d.Name, func(t *testing.T) {
 				var log bytes.Buffer
-				collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Log: &log, Mode: mode, Defects: []string{d.Name}})})
+				collect(t, live.Options{Dial: library(t, demo.Options{Log: &log, Mode: mode, Defects: []string{d.Name}})})
 				onlyReads(t, log.String())
 			})
 		}
@@ -200,7 +204,7 @@ func TestSafeModeReadsOnlyWhateverIsDeclared(t *testing.T) {
 
 // What existed before a run is as it was after it, in every mode.
 func TestNothingOfOthersIsTouched(t *testing.T) {
-	for _, mode := range []string{aql.ModeWrite, aql.ModeFull} {
+	for _, mode := range []string{live.ModeWrite, live.ModeFull} {
 		for _, d := range append(demo.Defects(), demo.Defect{}) {
 			telling := []string{"consistency", "confirmation", "deleted", "routing", "required"}
 			aboutItself := d.Name == "" || slices.ContainsFunc(d.Rows, func(row string) bool { return slices.Contains(telling, row) })
@@ -218,7 +222,7 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 					t.Fatal(err)
 				}
 				before, _ := itemsIn(t, state)
-				e := collect(t, aql.LiveOptions{Dial: library(t, o), Mode: mode})
+				e := collect(t, live.Options{Dial: library(t, o), Mode: mode})
 				after, ours := itemsIn(t, state)
 				if diff := cmp.Diff(before, after); diff != "" {
 					t.Error(diff)
@@ -247,7 +251,7 @@ func shared(t testing.TB, o demo.Options) func(context.Context, string) (*mcp.Se
 
 // Each defect changes its rows and no others.
 func TestDefectsFlipTheirRows(t *testing.T) {
-	look := func(t *testing.T, feature string, http bool, defects ...string) map[string]aql.TestResult {
+	look := func(t *testing.T, feature string, http bool, defects ...string) map[string]verdict.TestResult {
 		o := demo.Options{Defects: defects}
 		dial := library
 		if feature != "" && feature != "stress" {
@@ -256,17 +260,17 @@ func TestDefectsFlipTheirRows(t *testing.T) {
 		if http { // as the page of defects says
 			dial = shared
 		}
-		mode := aql.ModeWrite
+		mode := live.ModeWrite
 		if feature == "executions" {
-			mode = aql.ModeFull
+			mode = live.ModeFull
 		}
-		return rowsByID(judgeLive(collect(t, aql.LiveOptions{Dial: dial(t, o), Mode: mode, Confirm: feature == "confirm", Stress: feature == "stress", Follow: 100 * time.Millisecond})))
+		return rowsByID(judgeLive(collect(t, live.Options{Dial: dial(t, o), Mode: mode, Confirm: feature == "confirm", Stress: feature == "stress", Follow: 100 * time.Millisecond})))
 	}
 	type run struct {
 		feature string
 		http    bool
 	}
-	conformant := map[run]map[string]aql.TestResult{}
+	conformant := map[run]map[string]verdict.TestResult{}
 	for _, d := range demo.Defects() {
 		as := run{d.Feature, overHTTP(d)}
 		if conformant[as] == nil {
@@ -287,7 +291,7 @@ func TestDefectsFlipTheirRows(t *testing.T) {
 					t.Errorf("%s is %s: %s", id, row.Result, row.Detail)
 				case !changed && want[id]:
 					t.Errorf("%s is still %s", id, row.Result)
-				case changed && row.Result == aql.Skipped && row.Detail == "":
+				case changed && row.Result == verdict.Skipped && row.Detail == "":
 					t.Errorf("%s is skipped without a reason", id)
 				}
 			}
@@ -309,9 +313,9 @@ func TestFeaturesConform(t *testing.T) {
 					t.Fatal(err)
 				}
 				before, _ := itemsIn(t, state)
-				e := collect(t, aql.LiveOptions{Dial: shared(t, o), Mode: aql.ModeWrite, Confirm: confirm})
+				e := collect(t, live.Options{Dial: shared(t, o), Mode: live.ModeWrite, Confirm: confirm})
 				for id, row := range rowsByID(judgeLive(e)) {
-					if row.Result == aql.Failed || row.Result == aql.Warned && id != "modes" || row.Result == aql.Skipped && f.Name == "confirm" && confirm && id == "confirmation" {
+					if row.Result == verdict.Failed || row.Result == verdict.Warned && id != "modes" || row.Result == verdict.Skipped && f.Name == "confirm" && confirm && id == "confirmation" {
 						t.Errorf("%s: %s: %s", id, row.Result, row.Detail)
 					}
 				}
@@ -329,7 +333,7 @@ func TestFeaturesConform(t *testing.T) {
 
 func TestSeventyFiveOperations(t *testing.T) {
 	begin := time.Now()
-	e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Operations: 75}), Mode: aql.ModeWrite, MaxCalls: 20000})
+	e := collect(t, live.Options{Dial: library(t, demo.Options{Operations: 75}), Mode: live.ModeWrite, MaxCalls: 20000})
 	if r := judgeLive(e); r.AchievedLevel != 2 || r.Coverage.OperationsTotal != 75 {
 		t.Errorf("achieved %d, coverage %+v\n%s", r.AchievedLevel, r.Coverage, r.Text())
 	}
@@ -344,19 +348,19 @@ func TestSeventyFiveOperations(t *testing.T) {
 // What the normative document demands fails when the user says so.
 func TestNormative(t *testing.T) {
 	for defect, id := range map[string]string{"update-flat": "input", "unknown-warned": "unknown", "limits-code": ""} {
-		e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{Defects: []string{defect}}), Mode: aql.ModeWrite})
-		mild := aql.Evaluate(e, aql.Options{Level: 2, Rules: aql.Strict})
-		hard := aql.Evaluate(e, aql.Options{Level: 2, Rules: aql.Strict, Normative: true})
+		e := collect(t, live.Options{Dial: library(t, demo.Options{Defects: []string{defect}}), Mode: live.ModeWrite})
+		mild := aql.Evaluate(e, aql.Options{Level: 2, Rules: rule.Strict})
+		hard := aql.Evaluate(e, aql.Options{Level: 2, Rules: rule.Strict, Normative: true})
 		if id == "" { // a run that shows nothing
 			if hard.ExitCode != 0 {
 				t.Errorf("%s: exit %d\n%s", defect, hard.ExitCode, hard.Text())
 			}
 			continue
 		}
-		if got := rowsByID(mild)[id].Result; got != aql.Warned {
+		if got := rowsByID(mild)[id].Result; got != verdict.Warned {
 			t.Errorf("%s: %s is %s", defect, id, got)
 		}
-		if got := rowsByID(hard)[id].Result; got != aql.Failed || hard.ExitCode != 1 || !hard.Normative {
+		if got := rowsByID(hard)[id].Result; got != verdict.Failed || hard.ExitCode != 1 || !hard.Normative {
 			t.Errorf("%s: %s is %s, exit %d, normative %v", defect, id, got, hard.ExitCode, hard.Normative)
 		}
 	}
@@ -367,22 +371,22 @@ func TestNormative(t *testing.T) {
 func TestProbedBundle(t *testing.T) {
 	for _, probed := range []bool{false, true} {
 		if probed {
-			e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: aql.ModeWrite, Probed: true})
-			for _, rules := range []aql.RuleSet{aql.Reference, aql.Strict} {
+			e := collect(t, live.Options{Dial: library(t, demo.Options{}), Mode: live.ModeWrite, Probed: true})
+			for _, rules := range []rule.Set{rule.Reference, rule.Strict} {
 				if r := aql.Evaluate(e, aql.Options{Level: 1, Rules: rules}); r.ExitCode == 1 {
 					t.Errorf("mode write: exit 1\n%s", r.Text())
 				}
 			}
 		}
-		e := collect(t, aql.LiveOptions{Dial: library(t, demo.Options{}), Probed: probed})
-		r := aql.Evaluate(e, aql.Options{Level: 1, Rules: aql.Reference})
-		if want := aql.Failed; !probed && rowsByID(r)["required"].Result != want {
+		e := collect(t, live.Options{Dial: library(t, demo.Options{}), Probed: probed})
+		r := aql.Evaluate(e, aql.Options{Level: 1, Rules: rule.Reference})
+		if want := verdict.Failed; !probed && rowsByID(r)["required"].Result != want {
 			t.Errorf("whole bundle: required is %s", rowsByID(r)["required"].Result)
 		}
 		if probed && r.ExitCode == 1 {
 			t.Errorf("exit %d\n%s", r.ExitCode, r.Text())
 		}
-		strict := aql.Evaluate(e, aql.Options{Level: 1, Rules: aql.Strict})
+		strict := aql.Evaluate(e, aql.Options{Level: 1, Rules: rule.Strict})
 		if strict.ExitCode == 1 || strict.Complete || strict.AchievedLevel != 0 {
 			t.Errorf("probed %v: exit %d, complete %v, achieved %d", probed, strict.ExitCode, strict.Complete, strict.AchievedLevel)
 		}
@@ -396,7 +400,7 @@ func TestExecutionsAreEnded(t *testing.T) {
 		if defect != "" {
 			o.Defects = []string{defect}
 		}
-		e := collect(t, aql.LiveOptions{Dial: shared(t, o), Mode: aql.ModeFull, Follow: 100 * time.Millisecond})
+		e := collect(t, live.Options{Dial: shared(t, o), Mode: live.ModeFull, Follow: 100 * time.Millisecond})
 		left := e.Live.Lookup("leftovers")
 		if (left.Len() > 0) != (want != "") || !strings.Contains(left.String(), want) {
 			t.Errorf("%q: left behind: %s", defect, left)

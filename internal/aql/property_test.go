@@ -10,13 +10,16 @@ import (
 	"pgregory.net/rapid"
 
 	"mcptest/internal/aql"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
 
 // drawEvidence takes a fixture and replaces some of its values, wherever
 // they are, by odd ones. Skeletons that become mistakes are left as read.
-func drawEvidence(t *rapid.T) *aql.Evidence {
+func drawEvidence(t *rapid.T) *evidence.Evidence {
 	all, err := fixturesOnce()
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +32,7 @@ func drawEvidence(t *rapid.T) *aql.Evidence {
 	for i := range rapid.IntRange(0, 4).Draw(t, "edits") {
 		v = drawEdit(t, v, fmt.Sprint("edit ", i))
 	}
-	e, _ := aql.ReadEvidence(&source.File{Name: "b.json", Data: v.Append(nil)})
+	e, _ := evidence.Read(&source.File{Name: "b.json", Data: v.Append(nil)})
 	return e
 }
 
@@ -58,36 +61,36 @@ func drawEdit(t *rapid.T, v jsonv.Value, label string) jsonv.Value {
 }
 
 // takeAway removes one part of the evidence.
-var takeAway = []func(e *aql.Evidence){
-	func(e *aql.Evidence) { e.OperationsList = jsonv.Value{} },
-	func(e *aql.Evidence) { e.TypesList = jsonv.Value{} },
-	func(e *aql.Evidence) { e.OperationDetails = nil },
-	func(e *aql.Evidence) { e.Accepted = nil },
-	func(e *aql.Evidence) { e.MissingRequired = nil },
-	func(e *aql.Evidence) { // every case of one parameter
+var takeAway = []func(e *evidence.Evidence){
+	func(e *evidence.Evidence) { e.OperationsList = jsonv.Value{} },
+	func(e *evidence.Evidence) { e.TypesList = jsonv.Value{} },
+	func(e *evidence.Evidence) { e.OperationDetails = nil },
+	func(e *evidence.Evidence) { e.Accepted = nil },
+	func(e *evidence.Evidence) { e.MissingRequired = nil },
+	func(e *evidence.Evidence) { // every case of one parameter
 		if n := len(e.MissingRequired); n > 0 {
 			last := e.MissingRequired[n-1]
-			e.MissingRequired = slices.DeleteFunc(e.MissingRequired, func(c aql.ParameterCase) bool {
+			e.MissingRequired = slices.DeleteFunc(e.MissingRequired, func(c evidence.ParameterCase) bool {
 				return c.Operation == last.Operation && c.Parameter == last.Parameter
 			})
 		}
 	},
-	func(e *aql.Evidence) { e.UnknownParameter = nil },
-	func(e *aql.Evidence) { e.OptionalDefaults = nil },
-	func(e *aql.Evidence) { e.ErrorTests = nil },
-	func(e *aql.Evidence) { e.RoundTrips = nil },
-	func(e *aql.Evidence) { e.Updates = nil },
-	func(e *aql.Evidence) { e.EndpointModes = nil },
-	func(e *aql.Evidence) { e.FieldSelection = false },
-	func(e *aql.Evidence) { e.BatchOperations = false },
-	func(e *aql.Evidence) { e.BatchExample = jsonv.Value{} },
-	func(e *aql.Evidence) { e.Constraints = nil },
-	func(e *aql.Evidence) {
+	func(e *evidence.Evidence) { e.UnknownParameter = nil },
+	func(e *evidence.Evidence) { e.OptionalDefaults = nil },
+	func(e *evidence.Evidence) { e.ErrorTests = nil },
+	func(e *evidence.Evidence) { e.RoundTrips = nil },
+	func(e *evidence.Evidence) { e.Updates = nil },
+	func(e *evidence.Evidence) { e.EndpointModes = nil },
+	func(e *evidence.Evidence) { e.FieldSelection = false },
+	func(e *evidence.Evidence) { e.BatchOperations = false },
+	func(e *evidence.Evidence) { e.BatchExample = jsonv.Value{} },
+	func(e *evidence.Evidence) { e.Constraints = nil },
+	func(e *evidence.Evidence) {
 		for i := range e.Semantics {
 			e.Semantics[i].ResponseText = jsonv.Value{}
 		}
 	},
-	func(e *aql.Evidence) {
+	func(e *evidence.Evidence) {
 		for i := range e.Semantics {
 			e.Semantics[i].ToolCalls = nil
 		}
@@ -105,13 +108,13 @@ func aboutAnswers(row string) bool {
 func TestRemovingEvidenceNeverTurnsFailIntoPass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEvidence(t)
-		o := aql.Options{Level: 2, Rules: aql.Strict}
+		o := aql.Options{Level: 2, Rules: rule.Strict}
 		before := rows(aql.Evaluate(e, o))
 		for _, i := range rapid.SliceOfN(rapid.IntRange(0, len(takeAway)-1), 1, 4).Draw(t, "take away") {
 			takeAway[i](e)
 		}
 		for name, after := range rows(aql.Evaluate(e, o)) {
-			if before[name] == aql.Failed && after == aql.Pass && !aboutAnswers(name) {
+			if before[name] == verdict.Failed && after == verdict.Pass && !aboutAnswers(name) {
 				t.Fatalf("%s was FAIL and is PASS", name)
 			}
 		}
@@ -120,8 +123,8 @@ func TestRemovingEvidenceNeverTurnsFailIntoPass(t *testing.T) {
 
 // The same for every fixture and every part, one at a time.
 func TestRemovingOnePartOfEveryFixture(t *testing.T) {
-	o := aql.Options{Level: 2, Rules: aql.Strict}
-	for _, f := range fixtures(t) {
+	o := aql.Options{Level: 2, Rules: rule.Strict}
+	for _, f := range allFixtures(t) {
 		e := readBundle(t, f.Name, f.Data)
 		before := aql.Evaluate(e, o)
 		for i, take := range takeAway {
@@ -130,7 +133,7 @@ func TestRemovingOnePartOfEveryFixture(t *testing.T) {
 			take(&less)
 			after := aql.Evaluate(&less, o)
 			for name, now := range rows(after) {
-				if rows(before)[name] == aql.Failed && now == aql.Pass && !aboutAnswers(name) {
+				if rows(before)[name] == verdict.Failed && now == verdict.Pass && !aboutAnswers(name) {
 					t.Errorf("%s without part %d: %s was FAIL and is PASS", f.Name, i, name)
 				}
 			}
@@ -145,13 +148,13 @@ func TestRemovingOnePartOfEveryFixture(t *testing.T) {
 // wherever strict has evidence to look at.
 func TestRuleSetsAgreeWhereTheTableSaysSo(t *testing.T) {
 	differs := map[string]bool{}
-	for _, r := range aql.Rules() {
+	for _, r := range rule.All() {
 		if r.Reference != r.Strict {
 			differs[r.Test] = true
 		}
 	}
 	var same []string
-	for _, test := range aql.Tests() {
+	for _, test := range rule.Tests() {
 		if !differs[test.ID] && test.ID != "extensions" {
 			same = append(same, test.Category+" / "+test.Name)
 		}
@@ -162,14 +165,14 @@ func TestRuleSetsAgreeWhereTheTableSaysSo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEvidence(t)
 		reference := rows(aql.Evaluate(e, aql.Options{Level: 2}))
-		strict := rows(aql.Evaluate(e, aql.Options{Level: 2, Rules: aql.Strict}))
+		strict := rows(aql.Evaluate(e, aql.Options{Level: 2, Rules: rule.Strict}))
 		for _, name := range same {
 			// Whether a message must be looked at depends on whether the
 			// answer is valid, and _meta on a failure is, under strict.
 			if strings.HasSuffix(name, "actionable") && len(e.ErrorTests) > 0 {
 				continue
 			}
-			if strict[name] != aql.Skipped && reference[name] != strict[name] {
+			if strict[name] != verdict.Skipped && reference[name] != strict[name] {
 				t.Fatalf("%s: reference %s, strict %s", name, reference[name], strict[name])
 			}
 		}
@@ -183,17 +186,17 @@ func TestReportsReadBack(t *testing.T) {
 		e.Implementation = rapid.String().Draw(t, "implementation")
 		r := aql.Evaluate(e, aql.Options{
 			Level: rapid.IntRange(1, 2).Draw(t, "level"),
-			Rules: rapid.SampledFrom([]aql.RuleSet{aql.Reference, aql.Strict}).Draw(t, "rules"),
+			Rules: rapid.SampledFrom([]rule.Set{rule.Reference, rule.Strict}).Draw(t, "rules"),
 			Tier:  rapid.SampledFrom([]aql.Tier{aql.Tier1, aql.Tier2, aql.TierBoth}).Draw(t, "tier"),
 		})
-		again, ds := aql.ReadReport(&source.File{Name: "r.json", Data: r.JSON()})
+		again, ds := verdict.ReadReport(&source.File{Name: "r.json", Data: r.JSON()})
 		if len(ds) > 0 {
 			t.Fatalf("%s", ds.Error())
 		}
 		if string(again.JSON()) != string(r.JSON()) || string(again.Text()) != string(r.Text()) || string(again.Markdown()) != string(r.Markdown()) {
 			t.Fatalf("differs:\n%s", cmp.Diff(string(r.JSON()), string(again.JSON())))
 		}
-		if d := aql.Compare(r, again); d.Regressed() || slices.ContainsFunc(d.Rows, func(c aql.RowChange) bool { return c.Change != aql.Same }) {
+		if d := verdict.Compare(r, again); d.Regressed() || slices.ContainsFunc(d.Rows, func(c verdict.RowChange) bool { return c.Change != verdict.Same }) {
 			t.Fatalf("differs from itself:\n%s", d.Text())
 		}
 		sum := r.Summary
@@ -216,22 +219,22 @@ func FuzzBundle(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbf{}"))
 	f.Add([]byte(`{"semantic_tests":[{"name":"\ud800\u0000"}],"accepted_parameters":{"":[""]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		e, ds := aql.ReadEvidence(&source.File{Name: "b.json", Data: data})
+		e, ds := evidence.Read(&source.File{Name: "b.json", Data: data})
 		if ds.HasErrors() {
 			for _, d := range ds {
 				_ = d.String()
 			}
 			return
 		}
-		for _, set := range []aql.RuleSet{aql.Reference, aql.Strict} {
+		for _, set := range []rule.Set{rule.Reference, rule.Strict} {
 			r := aql.Evaluate(e, aql.Options{Level: 2, Rules: set})
 			r.Text()
 			r.Markdown()
-			if _, ds := aql.ReadReport(&source.File{Name: "r.json", Data: r.JSON()}); ds.HasErrors() {
+			if _, ds := verdict.ReadReport(&source.File{Name: "r.json", Data: r.JSON()}); ds.HasErrors() {
 				t.Errorf("the report cannot be read back: %s", ds.Error())
 			}
 		}
-		if _, ds := aql.ReadEvidence(&source.File{Name: "again.json", Data: e.JSON().Append(nil)}); ds.HasErrors() {
+		if _, ds := evidence.Read(&source.File{Name: "again.json", Data: e.JSON().Append(nil)}); ds.HasErrors() {
 			t.Errorf("the evidence cannot be written: %s", ds.Error())
 		}
 	})
@@ -239,29 +242,29 @@ func FuzzBundle(f *testing.F) {
 
 // FuzzReport: no bytes make the reader of reports panic.
 func FuzzReport(f *testing.F) {
-	f.Add(aql.Evaluate(&aql.Evidence{}, aql.Options{}).JSON())
+	f.Add(aql.Evaluate(&evidence.Evidence{}, aql.Options{}).JSON())
 	f.Add([]byte(`{"summary":{},"categories":[{}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, ds := aql.ReadReport(&source.File{Name: "r.json", Data: data})
+		r, ds := verdict.ReadReport(&source.File{Name: "r.json", Data: data})
 		if ds.HasErrors() {
 			return
 		}
 		r.Text()
 		r.Markdown()
 		r.BadgeSVG()
-		_ = aql.Compare(r, r).Text()
+		_ = verdict.Compare(r, r).Text()
 	})
 }
 
 // The aim is 1,000 bundles in 3 s on one core, reading included.
 func BenchmarkBundles(b *testing.B) {
-	all := fixtures(b)
+	all := allFixtures(b)
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
 		for i := range 1000 {
 			f := all[i%len(all)]
-			e, _ := aql.ReadEvidence(&source.File{Name: f.Name, Data: f.Data})
+			e, _ := evidence.Read(&source.File{Name: f.Name, Data: f.Data})
 			if aql.Evaluate(e, aql.Options{Level: 2}).Summary.Total > 0 {
 				n++
 			}

@@ -8,6 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mcptest/internal/aql"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -19,8 +22,8 @@ func lines(ds source.Diagnostics) (out []string) {
 	return out
 }
 
-func read(bundle string) (*aql.Evidence, source.Diagnostics) {
-	return aql.ReadEvidence(&source.File{Name: "b.json", Data: []byte(bundle)})
+func read(bundle string) (*evidence.Evidence, source.Diagnostics) {
+	return evidence.Read(&source.File{Name: "b.json", Data: []byte(bundle)})
 }
 
 func TestMistakesHaveLineColumnAndPointer(t *testing.T) {
@@ -146,8 +149,8 @@ func TestPayloadsMayBeAnything(t *testing.T) {
 		if ds.HasErrors() {
 			t.Errorf("%s: %s", v, ds.Error())
 		}
-		for _, set := range []aql.RuleSet{aql.Reference, aql.Strict} {
-			if r := aql.Evaluate(e, aql.Options{Level: 2, Rules: set}); r.ExitCode != aql.ExitFailed {
+		for _, set := range []rule.Set{rule.Reference, rule.Strict} {
+			if r := aql.Evaluate(e, aql.Options{Level: 2, Rules: set}); r.ExitCode != verdict.ExitFailed {
 				t.Errorf("%s under %s: exit %d", v, set, r.ExitCode)
 			}
 		}
@@ -170,11 +173,11 @@ func TestByteOrderMarkAndNullMembers(t *testing.T) {
 func TestOddTextsSurvive(t *testing.T) {
 	e, _ := read(`{"accepted_parameters":{"a":["x"],"b":[],"a":["y"]},
 	  "round_trip_tests":[{"name":"\ud800","expected_fields":{"data.x":"\ud800"},"read_response":{"success":true,"data":{"x":"\ud801"}}}]}`)
-	if want := []aql.Accepted{{Operation: "a", Parameters: []string{"y"}}, {Operation: "b"}}; !cmp.Equal(e.Accepted, want) {
+	if want := []evidence.Accepted{{Operation: "a", Parameters: []string{"y"}}, {Operation: "b"}}; !cmp.Equal(e.Accepted, want) {
 		t.Error(cmp.Diff(want, e.Accepted))
 	}
 	r := aql.Evaluate(e, aql.Options{})
-	if rows(r)["Round-Trip Integrity / Create-read cycles preserve submitted fields"] != aql.Failed {
+	if rows(r)["Round-Trip Integrity / Create-read cycles preserve submitted fields"] != verdict.Failed {
 		t.Error("two different halves of surrogate pairs count as equal")
 	}
 	if _, err := jsonv.Parse(r.JSON()); err != nil {
@@ -183,7 +186,7 @@ func TestOddTextsSurvive(t *testing.T) {
 }
 
 func TestEvidenceBecomesABundleAgain(t *testing.T) {
-	for _, f := range fixtures(t) {
+	for _, f := range allFixtures(t) {
 		e := readBundle(t, f.Name, f.Data)
 		again := readBundle(t, f.Name, e.JSON().Append(nil))
 		o := aql.Options{Level: 2, Rules: f.Rules}

@@ -2,8 +2,8 @@ package aql
 
 import (
 	"strconv"
-	"strings"
 
+	"mcptest/internal/aql/evidence"
 	"mcptest/internal/jsonv"
 )
 
@@ -32,7 +32,7 @@ func (j *judgement) indexNames() {
 		if name.Kind() == jsonv.KindString {
 			j.detailed[name.Text()] = true
 		}
-		for _, p := range parameterList(d) {
+		for _, p := range evidence.ParameterList(d) {
 			key := [2]string{name.Text(), p.Lookup("name").Text()}
 			if _, known := j.described[key]; !known {
 				j.described[key] = p
@@ -40,14 +40,6 @@ func (j *judgement) indexNames() {
 		}
 	}
 }
-
-// defaultEquivalent is where a live run writes that an answer is the same with
-// and without the documented default.
-const defaultEquivalent = "_conformance.default_equivalent"
-
-// comparable says that a field is one of what was read, and not of the
-// envelope around it.
-func (f Field) comparable() bool { return f.Path == "data" || strings.HasPrefix(f.Path, "data.") }
 
 // irrelevant says how many cases did not count, for a row that lacks others.
 func irrelevant(n int, why string) string {

@@ -12,8 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/record"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
@@ -23,27 +25,27 @@ import (
 
 // recorded is a run, its recording, and what a bundle of it is.
 type recorded struct {
-	o      aql.LiveOptions
+	o      live.Options
 	tape   []byte
 	bundle string
 }
 
-// record runs live and keeps what passed.
-func record(t testing.TB, ctx context.Context, o aql.LiveOptions) recorded {
+// recordRun runs live and keeps what passed.
+func recordRun(t testing.TB, ctx context.Context, o live.Options) recorded {
 	t.Helper()
 	var tape bytes.Buffer
 	o.Record, o.RunID, o.Target, o.Repeat = &tape, "a1b2c3", "the adapter", "call it"
-	e, err := aql.Collect(ctx, o)
+	e, err := live.Collect(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return recorded{o, tape.Bytes(), aql.Mask(e.JSON(), o.Secrets).String()}
+	return recorded{o, tape.Bytes(), evidence.Mask(e.JSON(), o.Secrets).String()}
 }
 
 // replay plays a recording back.
 func (r recorded) replay(t testing.TB) (string, error) {
 	t.Helper()
-	rec, err := aql.ReadRecording(&source.File{Name: "run.jsonl", Data: r.tape})
+	rec, err := record.Read(&source.File{Name: "run.jsonl", Data: r.tape})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,11 +56,11 @@ func (r recorded) replay(t testing.TB) (string, error) {
 		t.Error("a replay started the adapter")
 		return nil, errors.New("no")
 	}
-	e, err := aql.Collect(context.Background(), o)
+	e, err := live.Collect(context.Background(), o)
 	if err != nil {
 		return "", err
 	}
-	return aql.Mask(e.JSON(), nil).String(), nil
+	return evidence.Mask(e.JSON(), nil).String(), nil
 }
 
 // again wants the same bundle, to the byte.
@@ -78,10 +80,10 @@ func indented(s string) string {
 }
 
 func TestReplayGivesTheSameBundle(t *testing.T) {
-	for _, mode := range []string{aql.ModeSafe, aql.ModeWrite, aql.ModeFull} {
+	for _, mode := range []string{live.ModeSafe, live.ModeWrite, live.ModeFull} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			record(t, context.Background(), aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: mode, Confirm: true}).again(t)
+			recordRun(t, context.Background(), live.Options{Dial: library(t, demo.Options{}), Mode: mode, Confirm: true}).again(t)
 		})
 	}
 	var features []string
@@ -90,7 +92,7 @@ func TestReplayGivesTheSameBundle(t *testing.T) {
 	}
 	t.Run("features", func(t *testing.T) {
 		t.Parallel()
-		record(t, context.Background(), aql.LiveOptions{Dial: library(t, demo.Options{Features: features}), Mode: aql.ModeFull, Confirm: true}).again(t)
+		recordRun(t, context.Background(), live.Options{Dial: library(t, demo.Options{Features: features}), Mode: live.ModeFull, Confirm: true}).again(t)
 	})
 	for i, d := range demo.Defects() {
 		if i%4 != 0 && d.Feature == "" {
@@ -99,12 +101,12 @@ func TestReplayGivesTheSameBundle(t *testing.T) {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
 			o := demo.Options{Defects: []string{d.Name}}
-			live := aql.LiveOptions{Mode: aql.ModeWrite, Stress: d.Feature == "stress", Confirm: d.Feature == "confirm"}
+			lo := live.Options{Mode: live.ModeWrite, Stress: d.Feature == "stress", Confirm: d.Feature == "confirm"}
 			if d.Feature != "" && d.Feature != "stress" {
 				o.Features = []string{d.Feature}
 			}
-			live.Dial = library(t, o)
-			record(t, context.Background(), live).again(t)
+			lo.Dial = library(t, o)
+			recordRun(t, context.Background(), lo).again(t)
 		})
 	}
 }
@@ -142,7 +144,7 @@ func TestReplayOfTrouble(t *testing.T) {
 			return nil
 		})
 	})
-	for name, o := range map[string]aql.LiveOptions{
+	for name, o := range map[string]live.Options{
 		"one death":      {Dial: mortal(t, 70)},
 		"two deaths":     {Dial: mortal(t, 70, 20, 20)},
 		"hangs":          {Dial: hangs(40), CallTimeout: 300 * time.Millisecond},
@@ -157,8 +159,8 @@ func TestReplayOfTrouble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o.Mode = aql.ModeWrite
-			r := record(t, context.Background(), o)
+			o.Mode = live.ModeWrite
+			r := recordRun(t, context.Background(), o)
 			begin := time.Now()
 			r.again(t)
 			if took := time.Since(begin); took > 20*time.Second {
@@ -184,7 +186,7 @@ func TestReplayOfAnInterruptedRun(t *testing.T) {
 					return nil
 				})
 			})
-			r := record(t, ctx, aql.LiveOptions{Dial: dial, Mode: aql.ModeWrite})
+			r := recordRun(t, ctx, live.Options{Dial: dial, Mode: live.ModeWrite})
 			if !strings.Contains(r.bundle, `"ended":`) {
 				t.Error("the run was not ended: the test proves nothing")
 			}
@@ -210,7 +212,7 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 		})
 	})
 	values, _ := jsonv.Parse([]byte(`{"search_books":{"pin":"` + pin + `"}}`))
-	r := record(t, context.Background(), aql.LiveOptions{Dial: dial, Mode: aql.ModeFull, Confirm: true, Values: values, Secrets: []string{secret}})
+	r := recordRun(t, context.Background(), live.Options{Dial: dial, Mode: live.ModeFull, Confirm: true, Values: values, Secrets: []string{secret}})
 	for _, word := range []string{secret, pin, token, token[5:], other, "abcdef"} {
 		if bytes.Contains(r.tape, []byte(word)) {
 			t.Errorf("the recording holds %s", word)
@@ -224,20 +226,20 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 
 // A recording answers nothing but what was asked when it was made.
 func TestReplayOfSomethingElse(t *testing.T) {
-	r := record(t, context.Background(), aql.LiveOptions{Dial: library(t, demo.Options{}), Mode: aql.ModeSafe})
+	r := recordRun(t, context.Background(), live.Options{Dial: library(t, demo.Options{}), Mode: live.ModeSafe})
 	lines := bytes.SplitAfter(r.tape, []byte("\n"))
 	without := func(i int) []byte {
 		return bytes.Join(append(append([][]byte{}, lines[:i]...), lines[i+1:]...), nil)
 	}
 	for name, c := range map[string]struct {
-		change func(o *aql.LiveOptions)
+		change func(o *live.Options)
 		tape   []byte
 		want   string
 	}{
-		"another mode":          {func(o *aql.LiveOptions) { o.Mode = aql.ModeWrite }, r.tape, "the recording has no answer to"},
+		"another mode":          {func(o *live.Options) { o.Mode = live.ModeWrite }, r.tape, "the recording has no answer to"},
 		"a line is missing":     {nil, without(20), "run.jsonl:21: the recording has no answer to"},
 		"a line is there twice": {nil, bytes.Replace(r.tape, lines[20], append(append([]byte{}, lines[20]...), lines[20]...), 1), "run.jsonl:22:"},
-		"fewer calls":           {func(o *aql.LiveOptions) { o.MaxCalls = 10 }, r.tape, "record the run again"},
+		"fewer calls":           {func(o *live.Options) { o.MaxCalls = 10 }, r.tape, "record the run again"},
 		"cut short":             {nil, bytes.Join(lines[:50], nil), "run.jsonl:50: the recording is not complete"},
 		"half a line":           {nil, r.tape[:len(r.tape)-30], "the line cannot be read"},
 		"another version":       {nil, bytes.Replace(r.tape, []byte(`"version":1`), []byte(`"version":9`), 1), "run.jsonl:1: the recording has version 9"},
@@ -245,18 +247,18 @@ func TestReplayOfSomethingElse(t *testing.T) {
 		"nothing":               {nil, nil, "run.jsonl: the file is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rec, err := aql.ReadRecording(&source.File{Name: "run.jsonl", Data: c.tape})
+			rec, err := record.Read(&source.File{Name: "run.jsonl", Data: c.tape})
 			if err == nil {
-				o := aql.LiveOptions{Replay: rec, RunID: rec.RunID, Mode: aql.ModeSafe}
+				o := live.Options{Replay: rec, RunID: rec.RunID, Mode: live.ModeSafe}
 				if c.change != nil {
 					c.change(&o)
 				}
-				var e *aql.Evidence
-				if e, err = aql.Collect(context.Background(), o); e != nil {
+				var e *evidence.Evidence
+				if e, err = live.Collect(context.Background(), o); e != nil {
 					t.Error("there is evidence all the same")
 				}
 			}
-			var wrong *aql.RecordingError
+			var wrong *record.Error
 			if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %s", err, c.want)
 			}
@@ -276,8 +278,8 @@ func (f *brokenFile) Write(p []byte) (int, error) {
 
 // A recording that cannot be written does not cost the evidence.
 func TestRecordingThatCannotBeWritten(t *testing.T) {
-	e, err := aql.Collect(context.Background(), aql.LiveOptions{Dial: library(t, demo.Options{}), Record: &brokenFile{10_000}})
-	var wrong *aql.RecordError
+	e, err := live.Collect(context.Background(), live.Options{Dial: library(t, demo.Options{}), Record: &brokenFile{10_000}})
+	var wrong *live.RecordError
 	if e == nil || !errors.As(err, &wrong) || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("%v", err)
 	}

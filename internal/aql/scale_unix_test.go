@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcptest/internal/aql"
+	"mcptest/internal/aql/rule"
 )
 
 // cpuTime is the processor time of the whole process so far. Unlike the time
@@ -42,7 +43,7 @@ func TestManyErrorTests(t *testing.T) {
 				t.Fatal(ds)
 			}
 			middle := cpuTime(t)
-			aql.Evaluate(e, aql.Options{Level: 2, Rules: aql.Strict})
+			aql.Evaluate(e, aql.Options{Level: 2, Rules: rule.Strict})
 			reading, judging = min(reading, middle-start), min(judging, cpuTime(t)-middle)
 		}
 		return reading, judging

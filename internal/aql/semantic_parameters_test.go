@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"mcptest/internal/aql"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 )
 
@@ -13,30 +16,30 @@ import (
 func TestExpectedParameters(t *testing.T) {
 	for _, c := range []struct {
 		params, answer, want string
-		reference, strict    aql.Result
+		reference, strict    verdict.Result
 	}{
-		{`{"limit":5}`, "", "limit", aql.Pass, aql.Pass},
-		{`{"Status":"open"}`, "", "status", aql.Pass, aql.Pass},
-		{`{"status":"open"}`, "", "STATUS", aql.Pass, aql.Pass},
-		{`{"hidden":true}`, "", "id", aql.Pass, aql.Failed},
-		{`{"book_id":"1"}`, "", "id", aql.Pass, aql.Failed},
-		{`{"filter":{"page size":5}}`, "", "page-size", aql.Pass, aql.Pass},
-		{`{"status":"open"}`, "", `"status":"open"`, aql.Pass, aql.Pass},
-		{`{"note":"first\nsecond"}`, "", "second", aql.Pass, aql.Pass},
-		{`{"limit":5}`, "", "5", aql.Pass, aql.Pass},
-		{`{}`, "I set Limit to 5.", "limit", aql.Pass, aql.Pass},
-		{`{}`, "It is hidden.", "id", aql.Pass, aql.Failed},
-		{`{"limit":5}`, "", "offset", aql.Failed, aql.Failed},
+		{`{"limit":5}`, "", "limit", verdict.Pass, verdict.Pass},
+		{`{"Status":"open"}`, "", "status", verdict.Pass, verdict.Pass},
+		{`{"status":"open"}`, "", "STATUS", verdict.Pass, verdict.Pass},
+		{`{"hidden":true}`, "", "id", verdict.Pass, verdict.Failed},
+		{`{"book_id":"1"}`, "", "id", verdict.Pass, verdict.Failed},
+		{`{"filter":{"page size":5}}`, "", "page-size", verdict.Pass, verdict.Pass},
+		{`{"status":"open"}`, "", `"status":"open"`, verdict.Pass, verdict.Pass},
+		{`{"note":"first\nsecond"}`, "", "second", verdict.Pass, verdict.Pass},
+		{`{"limit":5}`, "", "5", verdict.Pass, verdict.Pass},
+		{`{}`, "I set Limit to 5.", "limit", verdict.Pass, verdict.Pass},
+		{`{}`, "It is hidden.", "id", verdict.Pass, verdict.Failed},
+		{`{"limit":5}`, "", "offset", verdict.Failed, verdict.Failed},
 	} {
 		params, err := jsonv.Parse([]byte(c.params))
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := &aql.Evidence{Semantics: []aql.SemanticCase{{
+		e := &evidence.Evidence{Semantics: []evidence.SemanticCase{{
 			Name: "asked", ResponseText: jsonv.String(c.answer), ExpectedParameters: []string{c.want},
-			ToolCalls: []aql.ToolCall{{Operation: "list_books", HasName: true, Params: params}},
+			ToolCalls: []evidence.ToolCall{{Operation: "list_books", HasName: true, Params: params}},
 		}}}
-		for rules, want := range map[aql.RuleSet]aql.Result{aql.Reference: c.reference, aql.Strict: c.strict} {
+		for rules, want := range map[rule.Set]verdict.Result{rule.Reference: c.reference, rule.Strict: c.strict} {
 			if got := rowResult(aql.Evaluate(e, aql.Options{Level: 2, Rules: rules}), "asked"); got != want {
 				t.Errorf("%s: %q in %s and %q is %s, want %s", rules, c.want, c.params, c.answer, got, want)
 			}

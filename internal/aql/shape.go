@@ -7,17 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/reference"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
-
-// pattern compiles a regular expression when it is first asked for: most
-// starts of the programs need none of them.
-func pattern(s string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
-}
 
 // A shape says what a payload has to look like. Shapes are data: the
 // validators of the introspection answers and of results are built from the
@@ -28,7 +24,7 @@ type shape interface {
 
 // probe collects what is wrong with one payload.
 type probe struct {
-	found []Finding
+	found []verdict.Finding
 }
 
 // place is where in the evidence a value stands, as a chain to the root; it
@@ -79,7 +75,7 @@ func spot(tokens ...string) *place {
 }
 
 func (p *probe) add(rule string, at *place, v jsonv.Value, format string, args ...any) {
-	p.found = append(p.found, Finding{Rule: rule, At: at.pointer(), Says: fmt.Sprintf(format, args...), offset: v.Offset()})
+	p.found = append(p.found, verdict.Finding{Rule: rule, At: at.pointer(), Says: fmt.Sprintf(format, args...), Offset: v.Offset()})
 }
 
 // objectShape is an object with known members.
@@ -106,7 +102,7 @@ func may(name, rule string, want shape) fieldShape  { return fieldShape{name, fa
 
 func (s *objectShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if v.Kind() != jsonv.KindObject {
-		p.add(rule, at, v, "expected an object, got %s", describe(v))
+		p.add(rule, at, v, "expected an object, got %s", evidence.Describe(v))
 		return
 	}
 	for i := range s.fields {
@@ -144,7 +140,7 @@ type anyObject struct{}
 
 func (anyObject) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if v.Kind() != jsonv.KindObject {
-		p.add(rule, at, v, "expected an object, got %s", describe(v))
+		p.add(rule, at, v, "expected an object, got %s", evidence.Describe(v))
 	}
 }
 
@@ -158,7 +154,7 @@ type flag struct{}
 
 func (flag) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if v.Kind() != jsonv.KindBool {
-		p.add(rule, at, v, "expected true or false, got %s", describe(v))
+		p.add(rule, at, v, "expected true or false, got %s", evidence.Describe(v))
 	}
 }
 
@@ -176,16 +172,16 @@ func (s words) look(p *probe, at *place, v jsonv.Value, rule string) {
 	t := v.Text()
 	switch {
 	case v.Kind() != jsonv.KindString:
-		p.add(rule, at, v, "expected a string, got %s", describe(v))
+		p.add(rule, at, v, "expected a string, got %s", evidence.Describe(v))
 	case s.filled && t == "":
 		p.add(rule, at, v, "expected a string that is not empty")
 	case s.oneOf != nil && !slices.Contains(s.oneOf, t):
 		if r, ok := s.except[t]; ok {
 			rule = r
 		}
-		p.add(rule, at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), quoted(display.Truncate(t, 40)))
+		p.add(rule, at, v, "expected one of %s, got %s", strings.Join(s.oneOf, ", "), evidence.Quoted(display.Truncate(t, 40)))
 	case s.like != nil && !s.like().MatchString(t), s.is != nil && !s.is(t):
-		p.add(rule, at, v, "expected %s, got %s", s.want, quoted(display.Truncate(t, 40)))
+		p.add(rule, at, v, "expected %s, got %s", s.want, evidence.Quoted(display.Truncate(t, 40)))
 	}
 }
 
@@ -202,11 +198,11 @@ func (s amount) look(p *probe, at *place, v jsonv.Value, rule string) {
 		want = "a whole number"
 	}
 	if !s.free {
-		want += " from " + formatNumber(s.min) + " up"
+		want += " from " + reference.FormatNumber(s.min) + " up"
 	}
-	n := number(v)
+	n := reference.Number(v)
 	if v.Kind() != jsonv.KindNumber || math.IsInf(n, 0) || s.whole && n != math.Trunc(n) || !s.free && n < s.min {
-		p.add(rule, at, v, "expected %s, got %s", want, describe(v))
+		p.add(rule, at, v, "expected %s, got %s", want, evidence.Describe(v))
 	}
 }
 
@@ -219,7 +215,7 @@ type sequence struct {
 
 func (s sequence) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if v.Kind() != jsonv.KindArray {
-		p.add(rule, at, v, "expected a list, got %s", describe(v))
+		p.add(rule, at, v, "expected a list, got %s", evidence.Describe(v))
 		return
 	}
 	if s.of == nil {

@@ -4,25 +4,26 @@ import (
 	"strconv"
 	"strings"
 
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/reference"
+	"mcptest/internal/aql/rule"
 	"mcptest/internal/jsonv"
 )
 
 var (
-	semanticCategories = []string{"CREATE", "READ", "UPDATE", "DELETE", "EXECUTE"}
-	typeKinds          = []string{"enum", "object", "scalar", "union"}
+	typeKinds = []string{"enum", "object", "scalar", "union"}
 
-	protocolVersion = pattern(`^\d+\.\d+\.\d+(-[a-zA-Z0-9.-]+)?$`)
-	errorCode       = pattern(`^[A-Z][A-Z0-9_]*$`)
-	snakeCase       = pattern(`^[a-z][a-z0-9_]*$`)
-	timeOfDay       = pattern(`^(\d\d):(\d\d):(\d\d(?:\.\d+)?)([zZ]|([+-])(\d\d)(?::?(\d\d))?)$`)
-	calendarDate    = pattern(`^(\d\d\d\d)-(\d\d)-(\d\d)$`)
+	protocolVersion = evidence.Pattern(`^\d+\.\d+\.\d+(-[a-zA-Z0-9.-]+)?$`)
+	errorCode       = evidence.Pattern(`^[A-Z][A-Z0-9_]*$`)
+	timeOfDay       = evidence.Pattern(`^(\d\d):(\d\d):(\d\d(?:\.\d+)?)([zZ]|([+-])(\d\d)(?::?(\d\d))?)$`)
+	calendarDate    = evidence.Pattern(`^(\d\d\d\d)-(\d\d)-(\d\d)$`)
 )
 
 var (
 	anyText  = words{}
-	category = words{oneOf: semanticCategories}
+	category = words{oneOf: rule.SemanticCategories}
 	code     = words{like: errorCode, want: "capitals, digits and underscores"}
-	snake    = words{like: snakeCase, want: "snake_case"}
+	snake    = words{like: evidence.SnakeCase, want: "snake_case"}
 	texts    = sequence{of: anyText}
 )
 
@@ -145,7 +146,7 @@ const maxResultPlaces = 1000
 
 func (resultShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 	if v.Kind() != jsonv.KindObject {
-		p.add("result.object", at, v, "expected an object, got %s", describe(v))
+		p.add("result.object", at, v, "expected an object, got %s", evidence.Describe(v))
 		return
 	}
 	success, _ := v.Get("success")
@@ -153,7 +154,7 @@ func (resultShape) look(p *probe, at *place, v jsonv.Value, rule string) {
 	case at.level() > maxResultPlaces:
 		p.add("result.results-result", at, v, "results inside results, more than %d places deep", maxResultPlaces)
 	case success.Kind() != jsonv.KindBool:
-		p.add("result.success", at.member("success"), v, "expected true or false, got %s", describe(success))
+		p.add("result.success", at.member("success"), v, "expected true or false, got %s", evidence.Describe(success))
 	case success.Bool():
 		successResult().look(p, at, v, rule)
 	default:
@@ -225,7 +226,7 @@ var failureResult = &objectShape{
 func isDateTime(s string) bool {
 	cut, size := -1, 0
 	for i, r := range s {
-		if r != 't' && r != 'T' && !blank(r) {
+		if r != 't' && r != 'T' && !reference.Blank(r) {
 			continue
 		}
 		if cut >= 0 {

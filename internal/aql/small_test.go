@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"mcptest/internal/aql"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
@@ -217,10 +220,10 @@ func (s small) introspect(params jsonv.Value) string {
 }
 
 // look tests a small adapter at level 1.
-func (s small) look(t *testing.T, o aql.LiveOptions) *aql.Report {
+func (s small) look(t *testing.T, o live.Options) *verdict.Report {
 	t.Helper()
 	o.Dial = s.dial(t)
-	return aql.Evaluate(collect(t, o), aql.Options{Rules: aql.Strict})
+	return aql.Evaluate(collect(t, o), aql.Options{Rules: rule.Strict})
 }
 
 const bookID = `[{"name":"book_id","type":"string","required":true,"description":"Which book."}]`

@@ -5,7 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 )
 
@@ -41,14 +42,14 @@ func TestVerdictsAreSteady(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var first map[string]aql.Result
+			var first map[string]verdict.Result
 			for offset := range 20 {
 				calls, r := offset, rand.New(rand.NewPCG(uint64(offset), 7))
 				s := small{ops: []smallOp{{"list_books", "READ", query, func(params jsonv.Value) string {
 					calls++
 					return answer(calls/4, r, params)
 				}}}}
-				report := s.look(t, aql.LiveOptions{})
+				report := s.look(t, live.Options{})
 				if first == nil {
 					first = rows(report)
 				}
@@ -73,8 +74,8 @@ func TestUpdatesOfWhatChangesByItself(t *testing.T) {
 			reads++
 			return note.With("age", jsonv.Int(int64(reads/2))).With("label", jsonv.String("Note: "+note.Lookup("title").Text()))
 		})
-		r := s.look(t, aql.LiveOptions{Mode: aql.ModeWrite})
-		if row := rowsByID(r)["update"]; row.Result != aql.Pass {
+		r := s.look(t, live.Options{Mode: live.ModeWrite})
+		if row := rowsByID(r)["update"]; row.Result != verdict.Pass {
 			t.Errorf("offset %d: %s: %s", offset, row.Result, row.Detail)
 		}
 	}
@@ -88,7 +89,7 @@ func TestLogsAndClocksAreNoEffects(t *testing.T) {
 	s.ops = append(s.ops, smallOp{"list_events", "READ", `[]`, func(jsonv.Value) string {
 		return fmt.Sprintf(`{"items":[{"event_number":%d}]}`, calls/100)
 	}})
-	if row := rowsByID(s.look(t, aql.LiveOptions{Mode: aql.ModeWrite}))["consistency"]; row.Result != aql.Pass {
+	if row := rowsByID(s.look(t, live.Options{Mode: live.ModeWrite}))["consistency"]; row.Result != verdict.Pass {
 		t.Errorf("%s: %s", row.Result, row.Detail)
 	}
 }

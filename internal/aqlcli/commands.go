@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/aql"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/report"
 	"mcptest/internal/report/render"
@@ -63,7 +66,7 @@ func (c *call) command(cmd *cobra.Command, run func(*call) int, options ...optio
 	cmd.Args = positional
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.switches(cmd)
-		c.args, c.code = args, aql.ExitConfig
+		c.args, c.code = args, verdict.ExitConfig
 		if len(c.problems) == 0 {
 			c.code = run(c)
 		}
@@ -172,22 +175,22 @@ func newHelpCmd() *cobra.Command {
 func (c *call) test() int {
 	f := c.read(c.args[0])
 	if f == nil {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
-	e, ds := aql.ReadEvidence(f)
+	e, ds := evidence.Read(f)
 	if !c.diagnostics(ds) {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
-	o := aql.Options{Level: 1, Tier: aql.Tier(c.flags["tier"]), Category: c.flags["category"], Rules: aql.RuleSet(c.flags["rules"]), FailOn: aql.FailOn(c.flags["fail-on"])}
+	o := aql.Options{Level: 1, Tier: aql.Tier(c.flags["tier"]), Category: c.flags["category"], Rules: rule.Set(c.flags["rules"]), FailOn: verdict.FailOn(c.flags["fail-on"])}
 	if c.flags["level"] == "2" {
 		o.Level = 2
 	}
 	if o.Rules == "" && !e.Live.IsAbsent() {
-		o.Rules = aql.Strict
+		o.Rules = rule.Strict
 	}
-	if o.Normative = c.flags["normative"] != ""; o.Normative && o.Rules != aql.Strict {
+	if o.Normative = c.flags["normative"] != ""; o.Normative && o.Rules != rule.Strict {
 		c.problem("--normative belongs to the strict rules: add --rules strict")
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	if code := c.judgeBundle(f, e, o); code != 0 {
 		return code
@@ -199,22 +202,22 @@ func (c *call) test() int {
 }
 
 // unproved says what the level asked for lacks evidence of.
-func (c *call) unproved(r *aql.Report) {
+func (c *call) unproved(r *verdict.Report) {
 	for _, s := range r.Alerts {
 		c.problem("%s", s)
 	}
-	if r.ExitCode == aql.ExitWarned && len(r.NotProved) > 0 {
+	if r.ExitCode == verdict.ExitWarned && len(r.NotProved) > 0 {
 		c.problem("not proved: %s", r.Unproved())
 	}
 }
 
 // rowless says why a report on one category has no row.
-func (c *call) rowless(r *aql.Report, o aql.Options) {
-	if o.Category == "" || slices.ContainsFunc(r.Categories, func(k aql.CategoryResult) bool { return len(k.Tests) > 0 }) {
+func (c *call) rowless(r *verdict.Report, o aql.Options) {
+	if o.Category == "" || slices.ContainsFunc(r.Categories, func(k verdict.CategoryResult) bool { return len(k.Tests) > 0 }) {
 		return
 	}
 	why := "only a bundle of a live run, judged by the strict rules, has rows there"
-	for _, k := range aql.Categories() {
+	for _, k := range rule.Categories() {
 		if k.Name == o.Category && k.Level > o.Level {
 			why = fmt.Sprintf("it belongs to level %d: add --level %d", k.Level, k.Level)
 		}
@@ -223,16 +226,16 @@ func (c *call) rowless(r *aql.Report, o aql.Options) {
 }
 
 // print writes a report in the format and to the place asked for.
-func (c *call) print(r *aql.Report) int {
+func (c *call) print(r *verdict.Report) int {
 	data, err := layOut(r, c.flags["format"])
 	if err != nil {
 		c.problem("cannot make the %s report: %s", c.flags["format"], err)
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	return c.emit(c.flags["output"], data)
 }
 
-func layOut(r *aql.Report, format string) ([]byte, error) {
+func layOut(r *verdict.Report, format string) ([]byte, error) {
 	switch format {
 	case "", "text":
 		return r.Text(), nil
@@ -252,12 +255,12 @@ func layOut(r *aql.Report, format string) ([]byte, error) {
 
 // results reads the JSON report of a positional argument; nil after a
 // mistake.
-func (c *call) results(name string) *aql.Report {
+func (c *call) results(name string) *verdict.Report {
 	f := c.read(name)
 	if f == nil {
 		return nil
 	}
-	r, ds := aql.ReadReport(f)
+	r, ds := verdict.ReadReport(f)
 	if !c.diagnostics(ds) {
 		return nil
 	}
@@ -267,7 +270,7 @@ func (c *call) results(name string) *aql.Report {
 func (c *call) report() int {
 	r := c.results(c.args[0])
 	if r == nil {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	return c.print(r)
 }
@@ -275,11 +278,11 @@ func (c *call) report() int {
 func (c *call) badge() int {
 	r := c.results(c.args[0])
 	if r == nil {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	if r.AchievedLevel < 0 {
 		c.problem("%s has no achievedLevel, which a badge is made from: make the report with %s test --format json", c.args[0], aqlName)
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	svg, wanted := c.flags["svg"]
 	if wanted {
@@ -293,22 +296,22 @@ func (c *call) badge() int {
 func (c *call) diff() int {
 	before, after := c.results(c.args[0]), c.results(c.args[1])
 	if before == nil || after == nil {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
-	d := aql.Compare(before, after)
+	d := verdict.Compare(before, after)
 	code := c.emit(c.flags["output"], []byte(d.Text()))
 	if code == 0 && d.Regressed() {
-		return aql.ExitFailed
+		return verdict.ExitFailed
 	}
 	return code
 }
 
 func (c *call) explain() int {
 	topic := strings.Join(c.args, " ")
-	text, ok := aql.Explain(topic)
+	text, ok := rule.Explain(topic)
 	if !ok {
 		c.problem("unknown name %q%s: expected a test, a category or a rule", topic, source.Aside(source.Suggest(text)))
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	return c.emit("-", []byte(text))
 }

@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"mcptest/internal/aql"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/fixtures"
+	"mcptest/internal/aql/rule"
 	"mcptest/internal/aqlcli"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/jsonv"
@@ -48,7 +51,7 @@ func (r aqlRun) wants(t *testing.T, code int, parts ...string) {
 // aqlFixture writes the program's own fixture of a name to a file.
 func aqlFixture(t *testing.T, name string) string {
 	t.Helper()
-	all, err := aql.Fixtures()
+	all, err := fixtures.All()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,11 +349,11 @@ func TestAQLGuideBundle(t *testing.T) {
 	if m == nil {
 		t.Fatal("the guide has no small bundle")
 	}
-	e, ds := aql.ReadEvidence(&source.File{Name: "small.json", Data: m[1]})
+	e, ds := evidence.Read(&source.File{Name: "small.json", Data: m[1]})
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}
-	if r := aql.Evaluate(e, aql.Options{Rules: aql.Strict}); r.Summary.Failed > 0 || r.Summary.Warned > 0 {
+	if r := aql.Evaluate(e, aql.Options{Rules: rule.Strict}); r.Summary.Failed > 0 || r.Summary.Warned > 0 {
 		t.Errorf("%s", r.Text())
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/mcpserver"
 )
@@ -77,7 +77,7 @@ func (c *call) demoAdapter() int {
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 		if err != nil {
 			c.problem("--log: cannot write %s: %s", name, cmdutil.Reason(err))
-			return aql.ExitConfig
+			return verdict.ExitConfig
 		}
 		defer f.Close()
 		o.Log = f
@@ -85,16 +85,16 @@ func (c *call) demoAdapter() int {
 	a, err := demo.New(o)
 	if err != nil {
 		c.problem("demo-adapter: %s", err)
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	if addr, ok := c.flags["http"]; ok {
 		return c.demoHTTP(a, addr)
 	}
 	if err := mcpserver.ServeStdio(context.Background(), c.In, c.Out, a); err != nil && !errors.Is(err, io.EOF) {
 		c.problem("demo-adapter: %s", err)
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
-	return aql.ExitPassed
+	return verdict.ExitPassed
 }
 
 // demoHTTP serves one library to every session until a signal ends it.
@@ -106,7 +106,7 @@ func (c *call) demoHTTP(a *demo.Adapter, addr string) int {
 	err := srv.ListenHTTP(ctx, addr, func(url string) { fmt.Fprintln(c.Err, url) })
 	if err != nil && ctx.Err() == nil {
 		c.problem("demo-adapter: --http: %s", err)
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
-	return aql.ExitPassed
+	return verdict.ExitPassed
 }

@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/fixtures"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/osfile"
 	"mcptest/internal/source"
@@ -17,48 +19,48 @@ import (
 func (c *call) verifyFixtures() int {
 	rows, ok := c.fixtures()
 	if !ok {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	var b strings.Builder
-	code := aql.ExitPassed
+	code := verdict.ExitPassed
 	for _, v := range rows {
-		verdict := "PASS"
+		word := "PASS"
 		if !v.OK() {
-			verdict, code = "FAIL", aql.ExitFailed
+			word, code = "FAIL", verdict.ExitFailed
 			c.diagnostics(v.Problems)
 		}
-		fmt.Fprintf(&b, "%s %s -> expected %d, got %d\n", verdict, v.Name, v.Expected, v.Got)
+		fmt.Fprintf(&b, "%s %s -> expected %d, got %d\n", word, v.Name, v.Expected, v.Got)
 	}
 	return max(code, c.emit("-", []byte(b.String())))
 }
 
 // fixtures judges the bundles that the command line asks for.
-func (c *call) fixtures() ([]aql.Verified, bool) {
+func (c *call) fixtures() ([]fixtures.Verified, bool) {
 	if dir, ok := c.flags["write"]; ok && !c.writeFixtures(dir) {
 		return nil, false
 	}
 	if len(c.args) > 0 {
 		return c.folder(c.args[0])
 	}
-	own, err := aql.Fixtures()
+	own, err := fixtures.All()
 	if err != nil {
 		c.problem("cannot make the fixtures: %s", err)
 		return nil, false
 	}
-	var rows []aql.Verified
+	var rows []fixtures.Verified
 	for _, f := range own {
 		rules := f.Rules
 		if r, ok := c.flags["rules"]; ok {
-			rules = aql.RuleSet(r)
+			rules = rule.Set(r)
 		}
-		rows = append(rows, aql.Verify(&source.File{Name: f.Name, Data: f.Data}, rules))
+		rows = append(rows, fixtures.Verify(&source.File{Name: f.Name, Data: f.Data}, rules))
 	}
 	return rows, true
 }
 
 // folder judges the bundles of a folder and of those in it.
-func (c *call) folder(dir string) ([]aql.Verified, bool) {
-	var rows []aql.Verified
+func (c *call) folder(dir string) ([]fixtures.Verified, bool) {
+	var rows []fixtures.Verified
 	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -72,7 +74,7 @@ func (c *call) folder(dir string) ([]aql.Verified, bool) {
 		if f == nil {
 			return errReported
 		}
-		v := aql.Verify(f, aql.RuleSet(c.flags["rules"]))
+		v := fixtures.Verify(f, rule.Set(c.flags["rules"]))
 		if rel, err := filepath.Rel(dir, name); err == nil {
 			v.Name = filepath.ToSlash(rel)
 		}
@@ -96,8 +98,8 @@ var errReported = errors.New("a problem that was reported")
 // writeFixtures writes the program's own fixtures, a folder for each rule
 // set.
 func (c *call) writeFixtures(dir string) bool {
-	own, err := aql.Fixtures()
-	for _, rules := range aql.RuleSets() {
+	own, err := fixtures.All()
+	for _, rules := range rule.Sets() {
 		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, rules), 0o777))
 	}
 	for _, f := range own {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/rule"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/source"
 )
@@ -142,7 +142,7 @@ func anyValue(s string) (string, error) {
 }
 
 func categoryNames() (names []string) {
-	for _, c := range aql.Categories() {
+	for _, c := range rule.Categories() {
 		names = append(names, c.Name)
 	}
 	return names

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/live"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/osfile"
 )
@@ -104,7 +104,7 @@ func (j *journal) end(clean bool) {
 
 // foundJournals are the journals of a folder, sorted by whose they are.
 type foundJournals struct {
-	left   []aql.Left
+	left   []live.Left
 	files  []string // of left
 	going  []string // of runs that have not ended
 	odd    []string // that are no journals
@@ -163,11 +163,11 @@ func (j *foundJournals) add(name, target string) error {
 	return f.Close()
 }
 
-func readJournal(data, target string) (aql.Left, bool) {
-	var left aql.Left
+func readJournal(data, target string) (live.Left, bool) {
+	var left live.Left
 	ours := false
 	gone := map[string]bool{}
-	var made []aql.LeftID
+	var made []live.LeftID
 	lines := bufio.NewScanner(strings.NewReader(data))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -179,7 +179,7 @@ func readJournal(data, target string) (aql.Left, bool) {
 		case l.Run != "":
 			left.RunID, ours = l.Run, l.Target == target
 		case l.Created != "":
-			made = append(made, aql.LeftID{Operation: l.Created, ID: l.ID, With: l.With})
+			made = append(made, live.LeftID{Operation: l.Created, ID: l.ID, With: l.With})
 		case l.Deleted != "":
 			gone[l.ID.String()] = true
 		}

@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/verdict"
 )
 
 // A journal that cannot be kept ends the run before anything is created.
@@ -21,7 +22,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, code := runProgram(t, prog, "live", "--stdio", prog+" demo-adapter --log "+log, "--mode", "write", "--journal", filepath.Join(file, "j"))
-	if code != aql.ExitConfig || !strings.Contains(errs, "--journal: ") || out != "" {
+	if code != verdict.ExitConfig || !strings.Contains(errs, "--journal: ") || out != "" {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
 	if data, _ := os.ReadFile(log); len(data) > 0 {
@@ -29,7 +30,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 	}
 	for _, journal := range []string{file, filepath.Join(dir, "none")} {
 		_, errs, code := runProgram(t, prog, "live", "--stdio", prog+" demo-adapter", "--clean", "--journal", journal)
-		if code != aql.ExitConfig || !strings.Contains(errs, "is not a folder") {
+		if code != verdict.ExitConfig || !strings.Contains(errs, "is not a folder") {
 			t.Errorf("%s: exit %d, %s", journal, code, errs)
 		}
 	}
@@ -111,7 +112,7 @@ func TestEndedRunsCleanUp(t *testing.T) {
 				t.Fatal(err)
 			}
 			for deadline := time.Now().Add(30 * time.Second); name == "signal"; time.Sleep(5 * time.Millisecond) {
-				if data, _ := os.ReadFile(state); bytes.Contains(data, []byte(aql.Marker(""))) {
+				if data, _ := os.ReadFile(state); bytes.Contains(data, []byte(live.Marker(""))) {
 					break
 				}
 				if time.Now().After(deadline) {
@@ -125,7 +126,7 @@ func TestEndedRunsCleanUp(t *testing.T) {
 				}
 			}
 			_ = cmd.Wait()
-			if data, err := os.ReadFile(state); err != nil || bytes.Contains(data, []byte(aql.Marker(""))) {
+			if data, err := os.ReadFile(state); err != nil || bytes.Contains(data, []byte(live.Marker(""))) {
 				t.Errorf("left behind (%v): %s", err, data)
 			}
 			for _, word := range []string{"FAIL", "Left behind", "ended when"} {
@@ -133,7 +134,7 @@ func TestEndedRunsCleanUp(t *testing.T) {
 					t.Errorf("the report says %q:\n%s", word, out.String())
 				}
 			}
-			if got := cmd.ProcessState.ExitCode(); got == aql.ExitFailed || got == aql.ExitConfig || (got == 130) != (name == "signal") || !strings.Contains(errs.String(), "the run is not complete") {
+			if got := cmd.ProcessState.ExitCode(); got == verdict.ExitFailed || got == verdict.ExitConfig || (got == 130) != (name == "signal") || !strings.Contains(errs.String(), "the run is not complete") {
 				t.Errorf("exit %d\n%s\n%s", got, out.String(), errs.String())
 			}
 		})

@@ -12,6 +12,10 @@ import (
 	"strings"
 
 	"mcptest/internal/aql"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/semantic"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/judge"
@@ -39,19 +43,19 @@ func (c *call) judgeProgram(keeper proc.Keeper) func(ctx context.Context, argv [
 
 // judgeBundle has the answers of a bundle judged before it is evaluated, as
 // the options of test say; other than 0 is an exit code to end with.
-func (c *call) judgeBundle(f *source.File, e *aql.Evidence, o aql.Options) int {
+func (c *call) judgeBundle(f *source.File, e *evidence.Evidence, o aql.Options) int {
 	who, given := c.flags["judge"]
 	if !given {
 		for _, flag := range append(judgeOptions()[1:], judgeBundleOption()) {
 			if _, set := c.flags[flag.long]; set && flag.long != "require-judge" {
 				c.problem("--%s needs --judge", flag.long)
-				return aql.ExitConfig
+				return verdict.ExitConfig
 			}
 		}
 		return 0
 	}
 	switch {
-	case o.Rules != aql.Strict:
+	case o.Rules != rule.Strict:
 		c.problem("--judge belongs to the strict rules: add --rules strict")
 	case o.Level != 2:
 		c.problem("--judge: level 1 has no semantic rows: add --level 2")
@@ -59,7 +63,7 @@ func (c *call) judgeBundle(f *source.File, e *aql.Evidence, o aql.Options) int {
 		c.problem("--judge: --tier 1 leaves the semantic tests out")
 	case who == judgePhrases:
 		if !c.judgeFits(who) {
-			return aql.ExitConfig
+			return verdict.ExitConfig
 		}
 		for i := range e.Semantics {
 			e.Semantics[i].Judge, e.Semantics[i].Unjudged = nil, ""
@@ -68,7 +72,7 @@ func (c *call) judgeBundle(f *source.File, e *aql.Evidence, o aql.Options) int {
 	default:
 		return c.askJudge(f, e)
 	}
-	return aql.ExitConfig
+	return verdict.ExitConfig
 }
 
 // judgeBundleOption is where test writes the verdicts.
@@ -77,7 +81,7 @@ func judgeBundleOption() option {
 }
 
 // askJudge asks the judge, and ends what it started.
-func (c *call) askJudge(f *source.File, e *aql.Evidence) int {
+func (c *call) askJudge(f *source.File, e *evidence.Evidence) int {
 	w := cmdutil.NewWorld(c.Streams, slog.New(slog.DiscardHandler))
 	ctx, stop := cmdutil.WatchSignals(context.Background(), c.Err, w.Kill)
 	defer stop()
@@ -86,14 +90,14 @@ func (c *call) askJudge(f *source.File, e *aql.Evidence) int {
 	if err != nil {
 		dir = "" // then nothing is kept beside the bundle
 	}
-	var a aql.Asking
+	var a semantic.Asking
 	var keys []string
 	if !c.judging(&a, judge.Options{}, dir, w.Ledger, &keys) {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	status := term.NewStatus(c.Err, c.Env)
 	a.Progress = func(name string) { status.Set("asking the judge: " + name) }
-	aql.JudgeAnswers(ctx, e, a)
+	semantic.JudgeAnswers(ctx, e, a)
 	status.Clear()
 	var sig *run.Interrupted
 	if errors.As(context.Cause(ctx), &sig) {
@@ -103,27 +107,27 @@ func (c *call) askJudge(f *source.File, e *aql.Evidence) int {
 }
 
 // writeJudged writes the bundle with its verdicts where --bundle says.
-func (c *call) writeJudged(f *source.File, e *aql.Evidence) int {
+func (c *call) writeJudged(f *source.File, e *evidence.Evidence) int {
 	name, given := c.flags["bundle"]
 	if !given {
 		return 0
 	}
 	if !c.oneStdout() {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	bundle, err := jsonv.Parse(f.Data)
 	if err == nil {
-		bundle, err = aql.WithVerdicts(bundle, e)
+		bundle, err = semantic.WithVerdicts(bundle, e)
 	}
 	if err != nil {
 		c.problem("--bundle: %s", err)
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	return c.emitTo("bundle", name, append(bundle.Indent("", "  "), '\n'))
 }
 
 // judged is the exit code of --require-judge.
-func (c *call) judged(e *aql.Evidence) int {
+func (c *call) judged(e *evidence.Evidence) int {
 	if c.flags["require-judge"] == "" {
 		return 0
 	}
@@ -140,7 +144,7 @@ func (c *call) judged(e *aql.Evidence) int {
 		return 0
 	}
 	c.problem("--require-judge: %d of the semantic rows were not decided: %s", n, why)
-	return aql.ExitConfig
+	return verdict.ExitConfig
 }
 
 // verdictCache is a folder with one file a verdict. What cannot be read or

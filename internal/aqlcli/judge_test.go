@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 )
 
@@ -86,7 +86,7 @@ func TestLiveJudgeOutOfReach(t *testing.T) {
 	}
 	written := out + errs
 	out, errs, code = runProgram(t, prog, args("--judge-model", "gone", "--require-judge")...)
-	if code != aql.ExitConfig || !strings.Contains(errs, "4 of the semantic rows were not decided") {
+	if code != verdict.ExitConfig || !strings.Contains(errs, "4 of the semantic rows were not decided") {
 		t.Errorf("exit %d\n%s", code, errs)
 	}
 	written += out + errs
@@ -159,7 +159,7 @@ func TestLiveJudgeProgram(t *testing.T) {
 	}
 	live := []string{"live", "--stdio", prog + " demo-adapter", "--journal", dir, "--model", "m", "--model-url", e.url, "--judge", "exec:sh " + script}
 	out, errs, code := runProgram(t, prog, append(live, "--level", "2")...)
-	if code != aql.ExitWarned || !strings.Contains(out, "unsure: as ever") || !strings.Contains(out, "tier 2 is judged by program sh "+script) {
+	if code != verdict.ExitWarned || !strings.Contains(out, "unsure: as ever") || !strings.Contains(out, "tier 2 is judged by program sh "+script) {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
 	log, err := os.ReadFile(script + ".log")
@@ -167,7 +167,7 @@ func TestLiveJudgeProgram(t *testing.T) {
 		t.Errorf("%s, %v", log, err)
 	}
 	_, errs, code = runProgram(t, prog, live...)
-	if code != aql.ExitConfig || !strings.Contains(errs, "level 1 has no semantic rows: add --level 2") {
+	if code != verdict.ExitConfig || !strings.Contains(errs, "level 1 has no semantic rows: add --level 2") {
 		t.Errorf("exit %d\n%s", code, errs)
 	}
 }

@@ -17,6 +17,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/aql"
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/wire"
@@ -52,7 +56,7 @@ No mode restricts it.`,
 func (c *call) withAdapter(fn func(ctx context.Context, t *target) int) int {
 	t, ok := c.target()
 	if !ok {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	defer t.end()
 	w := cmdutil.NewWorld(c.Streams, slog.New(slog.DiscardHandler))
@@ -69,8 +73,8 @@ func (c *call) withAdapter(fn func(ctx context.Context, t *target) int) int {
 }
 
 // liveOptions reads the options of a live run; false after a mistake.
-func (c *call) liveOptions(t *target) (aql.LiveOptions, bool) {
-	o := aql.LiveOptions{
+func (c *call) liveOptions(t *target) (live.Options, bool) {
+	o := live.Options{
 		Dial: t.dial, Mode: c.flags["mode"], Prefix: c.flags["prefix"], Tool: c.flags["tool"], Allow: c.all("allow-op"), Deny: c.all("deny-op"), AppendOnly: c.all("append-only"),
 		Target: t.shown(), Repeat: c.repeat(t), Program: aqlName + " " + cmdutil.Version(), RunID: newRunID(),
 	}
@@ -104,57 +108,57 @@ func (c *call) live() int {
 		return c.replay()
 	}
 	if !c.recordFits() || !c.writable() {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	return c.withAdapter(func(ctx context.Context, t *target) int {
 		o, ok := c.liveOptions(t)
 		if !ok {
-			return aql.ExitConfig
+			return verdict.ExitConfig
 		}
 		dir := c.flags["journal"]
 		if dir == "" {
 			var err error
 			if dir, err = stateDir(); err != nil {
 				c.problem("%s; --journal names one", err)
-				return aql.ExitConfig
+				return verdict.ExitConfig
 			}
 		}
 		var keys []string
 		if o.Asking, keys, ok = c.asking(dir, t.keeper); !ok {
-			return aql.ExitConfig
+			return verdict.ExitConfig
 		}
 		o.Secrets = append(o.Secrets, keys...)
 		switch {
 		case c.flags["clean"] != "":
 			return c.liveClean(ctx, o, dir)
-		case o.Mode == aql.ModePlan:
+		case o.Mode == live.ModePlan:
 			return c.livePlan(ctx, o)
 		}
 		return c.liveRun(ctx, o, dir)
 	})
 }
 
-func (c *call) liveRun(ctx context.Context, o aql.LiveOptions, dir string) int {
+func (c *call) liveRun(ctx context.Context, o live.Options, dir string) int {
 	tape, ok := c.startRecording()
 	if !ok {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	if tape != nil {
 		o.Record, o.Recorded = tape, c.recordedOptions()
 	}
 	j := newJournal(dir, o.Target, o.RunID)
 	o.Journal = j
-	if o.Mode == aql.ModeWrite || o.Mode == aql.ModeFull {
+	if o.Mode == live.ModeWrite || o.Mode == live.ModeFull {
 		if err := j.open(); err != nil {
 			c.problem("--journal: %s; without it nothing is created, so nothing was tested. --journal names another folder", err)
-			return aql.ExitConfig
+			return verdict.ExitConfig
 		}
 	}
 	var odd source.Diagnostics
 	o.Warn = func(d source.Diagnostic) { odd.Add(d) }
 	status := term.NewStatus(c.Err, c.Env)
-	o.Progress = func(p aql.Progress) { status.Set(progressLine(p)) }
-	e, err := aql.Collect(ctx, o)
+	o.Progress = func(p live.Progress) { status.Set(progressLine(p)) }
+	e, err := live.Collect(ctx, o)
 	status.Clear()
 	j.end(e == nil || e.Live.Lookup("leftovers").Len() == 0)
 	code := c.wasRecorded(tape, err)
@@ -163,18 +167,18 @@ func (c *call) liveRun(ctx context.Context, o aql.LiveOptions, dir string) int {
 
 // liveReport makes the report of what was collected. Err is why there is no
 // evidence, or beside evidence what went wrong.
-func (c *call) liveReport(o aql.LiveOptions, e *aql.Evidence, err error, odd source.Diagnostics) int {
+func (c *call) liveReport(o live.Options, e *evidence.Evidence, err error, odd source.Diagnostics) int {
 	if e == nil {
 		return c.noAdapter(err)
 	}
 	least := 0
-	var broken *aql.BrokenRunError
+	var broken *live.BrokenRunError
 	if errors.As(err, &broken) {
 		c.problem("%s", broken)
 		c.problem("%s", broken.Stack)
-		least = aql.ExitConfig
+		least = verdict.ExitConfig
 	}
-	bundle := aql.Mask(e.JSON(), o.Secrets)
+	bundle := evidence.Mask(e.JSON(), o.Secrets)
 	data := append(bundle.Indent("", "  "), '\n')
 	name := c.flags["bundle"]
 	if name != "" {
@@ -186,11 +190,11 @@ func (c *call) liveReport(o aql.LiveOptions, e *aql.Evidence, err error, odd sou
 	}
 	// The report is made from the bundle's bytes, so that the bundle gives
 	// the same one later.
-	read, ds := aql.ReadEvidence(&source.File{Name: name, Path: name, Data: data})
+	read, ds := evidence.Read(&source.File{Name: name, Path: name, Data: data})
 	if !c.diagnostics(ds) {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
-	opts := aql.Options{Level: 1, Rules: aql.Strict, Normative: c.flags["normative"] != "", FailOn: aql.FailOn(c.flags["fail-on"])}
+	opts := aql.Options{Level: 1, Rules: rule.Strict, Normative: c.flags["normative"] != "", FailOn: verdict.FailOn(c.flags["fail-on"])}
 	if c.flags["level"] == "2" {
 		opts.Level = 2
 	}
@@ -219,7 +223,7 @@ func (c *call) aside(live jsonv.Value, odd source.Diagnostics) {
 	}
 }
 
-func progressLine(p aql.Progress) string {
+func progressLine(p live.Progress) string {
 	s := p.Phase
 	if p.Total > 0 {
 		s += fmt.Sprintf(" · operation %d of %d", min(p.Done+1, p.Total), p.Total)
@@ -240,12 +244,12 @@ func (c *call) noAdapter(err error) int {
 	if errors.As(err, &start) {
 		c.problem("  the command is not passed to a shell: write its words, or bash -c '…'")
 	}
-	return aql.ExitConfig
+	return verdict.ExitConfig
 }
 
-func (c *call) livePlan(ctx context.Context, o aql.LiveOptions) int {
-	o.Mode = aql.ModeFull
-	plan, template, err := aql.PlanLive(ctx, o)
+func (c *call) livePlan(ctx context.Context, o live.Options) int {
+	o.Mode = live.ModeFull
+	plan, template, err := live.Plan(ctx, o)
 	if err != nil {
 		return c.noAdapter(err)
 	}
@@ -272,15 +276,15 @@ func (c *call) livePlan(ctx context.Context, o aql.LiveOptions) int {
 	return c.emit(c.flags["output"], []byte(b.String()))
 }
 
-func (c *call) liveClean(ctx context.Context, o aql.LiveOptions, dir string) int {
+func (c *call) liveClean(ctx context.Context, o live.Options, dir string) int {
 	if info, err := os.Stat(dir); c.flags["journal"] != "" && (err != nil || !info.IsDir()) {
 		c.problem("--journal: %s is not a folder: name the one that the run used", dir)
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	found, err := journals(dir, o.Target)
 	if err != nil {
 		c.problem("%s", err)
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	defer found.close()
 	for _, run := range found.going {
@@ -297,7 +301,7 @@ func (c *call) liveClean(ctx context.Context, o aql.LiveOptions, dir string) int
 		}
 		return c.emit("-", []byte(says+".\n"))
 	}
-	done, err := aql.CleanLive(ctx, o, left)
+	done, err := live.Clean(ctx, o, left)
 	if err != nil {
 		return c.noAdapter(err)
 	}
@@ -310,7 +314,7 @@ func (c *call) liveClean(ctx context.Context, o aql.LiveOptions, dir string) int
 		for _, s := range done.Failed {
 			c.problem("left behind: %s", s)
 		}
-		return max(aql.ExitFailed, c.emit("-", []byte(b.String())))
+		return max(verdict.ExitFailed, c.emit("-", []byte(b.String())))
 	}
 	found.close() // a file that is open cannot be removed everywhere
 	for _, f := range files {
@@ -325,13 +329,13 @@ func (c *call) callTool() int {
 		var err error
 		if args, err = jsonv.Parse([]byte(c.args[1])); err != nil {
 			c.problem("the arguments are not JSON: %s", err)
-			return aql.ExitConfig
+			return verdict.ExitConfig
 		}
 	}
 	return c.withAdapter(func(ctx context.Context, t *target) int {
-		o := aql.LiveOptions{Dial: t.dial}
+		o := live.Options{Dial: t.dial}
 		o.CallTimeout, _ = time.ParseDuration(c.flags["call-timeout"])
-		answer, took, err := aql.CallOnce(ctx, o, c.args[0], args)
+		answer, took, err := live.CallOnce(ctx, o, c.args[0], args)
 		if err != nil {
 			return c.noAdapter(err)
 		}

@@ -12,8 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 )
 
@@ -136,7 +137,7 @@ func TestLiveMistakes(t *testing.T) {
 		{[]string{"demo-adapter", "--defect", "zz"}, "--defect"},
 	} {
 		r := runAQL(t, "", c.args...)
-		if r.code != aql.ExitConfig || !strings.Contains(r.err, c.want) {
+		if r.code != verdict.ExitConfig || !strings.Contains(r.err, c.want) {
 			t.Errorf("%v: exit %d, %q", c.args, r.code, r.err)
 		}
 	}
@@ -190,7 +191,7 @@ func TestDefectsUnderTheirCommands(t *testing.T) {
 		return got
 	}
 	names := map[string]string{}
-	for _, test := range aql.Tests() {
+	for _, test := range rule.Tests() {
 		names[test.ID] = test.Name
 	}
 	for _, c := range []struct {

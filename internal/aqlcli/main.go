@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/osfile"
 	"mcptest/internal/result"
@@ -26,7 +26,7 @@ const maxAQLFile = 256 << 20
 // category warned, 3 an invalid command line or file.
 func Main(args []string, streams cmdutil.Streams) int {
 	if cmdutil.Guardian(args, streams) {
-		return aql.ExitPassed
+		return verdict.ExitPassed
 	}
 	c := &call{Streams: streams, flags: map[string]string{}}
 	root := newRoot(c)
@@ -36,7 +36,7 @@ func Main(args []string, streams cmdutil.Streams) int {
 	root.SetErr(c.Err)
 	cmd, err := root.ExecuteC()
 	if err != nil {
-		c.code = c.finish(aql.ExitConfig)
+		c.code = c.finish(verdict.ExitConfig)
 		cmdutil.UsageError(c.Err, cmd, err)
 		return c.code
 	}
@@ -84,7 +84,7 @@ func (c *call) finish(code int) int {
 		}, p) + "\n")
 	}
 	if _, err := io.WriteString(c.Err, b.String()); err != nil {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	return code
 }
@@ -136,13 +136,13 @@ func (c *call) emit(name string, data []byte) int {
 	if name == "" || name == "-" {
 		if _, err := c.Out.Write(data); err != nil {
 			c.problem("cannot write to the standard output: %s", cmdutil.Reason(err))
-			return aql.ExitConfig
+			return verdict.ExitConfig
 		}
 		return 0
 	}
 	if err := osfile.Replace(name, data, 0o644); err != nil {
 		c.problem("--output: cannot write %s: %s", name, cmdutil.Reason(err))
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	return 0
 }

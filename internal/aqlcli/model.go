@@ -5,7 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/semantic"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/judge"
 	"mcptest/internal/proc"
@@ -70,7 +71,7 @@ func judgeKind(s string) (string, error) {
 }
 
 // asking reads the options of a live run; false after a mistake.
-func (c *call) asking(cacheDir string, keeper proc.Keeper) (a aql.Asking, keys []string, ok bool) {
+func (c *call) asking(cacheDir string, keeper proc.Keeper) (a semantic.Asking, keys []string, ok bool) {
 	name, given := c.flags["model"]
 	if !given {
 		for _, f := range modelOptions()[1:] {
@@ -81,7 +82,7 @@ func (c *call) asking(cacheDir string, keeper proc.Keeper) (a aql.Asking, keys [
 		}
 		return a, nil, true
 	}
-	if _, kept := c.flags["bundle"]; !kept && c.flags["level"] != "2" && c.flags["clean"] == "" && c.flags["mode"] != aql.ModePlan {
+	if _, kept := c.flags["bundle"]; !kept && c.flags["level"] != "2" && c.flags["clean"] == "" && c.flags["mode"] != live.ModePlan {
 		c.problem("--model: level 1 has no semantic rows: add --level 2, or --bundle to keep the answers")
 		return a, nil, false
 	}
@@ -131,7 +132,7 @@ func (c *call) endpoint(prefix string, o judge.Options) (judge.Options, bool) {
 
 // judging reads the options of the judge; false after a mistake. o is the
 // model that was asked, if there is one.
-func (c *call) judging(a *aql.Asking, o judge.Options, cacheDir string, keeper proc.Keeper, keys *[]string) bool {
+func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, keeper proc.Keeper, keys *[]string) bool {
 	who := c.flags["judge"]
 	if !c.judgeFits(who) {
 		return false

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/verdict"
 )
 
 // The semantic options reach the model and the judge, verdicts are kept, and
@@ -49,7 +49,7 @@ func TestLiveAsksAModel(t *testing.T) {
 	if _, _, _ = runProgram(t, prog, args...); asked.Load() != first+4 {
 		t.Errorf("%d requests the second time, want the four questions", asked.Load()-first)
 	}
-	if r := runAQL(t, "", "live", "--stdio", "x", "--judge", "model"); r.code != aql.ExitConfig || !strings.Contains(r.err, "needs --model") {
+	if r := runAQL(t, "", "live", "--stdio", "x", "--judge", "model"); r.code != verdict.ExitConfig || !strings.Contains(r.err, "needs --model") {
 		t.Errorf("exit %d, %q", r.code, r.err)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/aql/verdict"
 )
 
 // The options that several commands share, and those of live.
@@ -24,7 +26,7 @@ func formatOption() option {
 }
 
 func rulesOption() option {
-	return choice("rules", "", "rules", "rule set (default reference, and strict for a bundle of a live run)", aql.RuleSets())
+	return choice("rules", "", "rules", "rule set (default reference, and strict for a bundle of a live run)", rule.Sets())
 }
 
 // normativeOption is an option of all that judge by the strict rules.
@@ -35,7 +37,7 @@ func normativeOption() option {
 // failOnOption chooses what makes the exit code 2.
 func failOnOption() option {
 	return choice("fail-on", "", "policy", "what makes the exit code 2: incomplete, what was not proved and warnings of SHOULD categories"+
-		" (default under the strict rules); warn, every warning and nothing else; fail, nothing", aql.FailOns())
+		" (default under the strict rules); warn, every warning and nothing else; fail, nothing", verdict.FailOns())
 }
 
 func updateField(s string) (string, error) {
@@ -55,7 +57,7 @@ func positive(s string) (string, error) {
 // optionsOfLive are the options of live, which recordings hold by name.
 func optionsOfLive() []option {
 	return slices.Concat(targetOptions(), []option{
-		choice("mode", "", "mode", "what may be called (default safe: only operations that read)", aql.Modes()),
+		choice("mode", "", "mode", "what may be called (default safe: only operations that read)", live.Modes()),
 		levelOption(),
 		outputOption(),
 		formatOption(),

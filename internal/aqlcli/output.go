@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/osfile"
 )
@@ -112,7 +112,7 @@ func (c *call) emitTo(flag, name string, data []byte) int {
 	}
 	if err := osfile.Replace(name, data, 0o644); err != nil {
 		c.problem("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	return 0
 }

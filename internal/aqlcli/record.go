@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/record"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/source"
 )
@@ -105,7 +107,7 @@ func (c *call) recordFits() bool {
 		c.problem("--record: expected a file: the standard output is the report's")
 	case model:
 		c.problem("--record does not keep the answers of a model: remove --model, or use --bundle, which test judges again")
-	case c.flags["mode"] == aql.ModePlan:
+	case c.flags["mode"] == live.ModePlan:
 		c.problem("--record: --mode plan tests nothing that could be recorded")
 	case c.flags["clean"] != "":
 		c.problem("--record: --clean tests nothing that could be recorded")
@@ -118,30 +120,30 @@ func (c *call) recordFits() bool {
 // replay plays a recording back and makes its report.
 func (c *call) replay() int {
 	if !c.replayFits() || !c.writable() {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	f := c.read(recordingFile(c.flags["replay"]))
 	if f == nil {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
-	rec, err := aql.ReadRecording(f)
+	rec, err := record.Read(f)
 	if err != nil {
 		c.problem("--replay: %s", err)
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	if !c.takeOptions(rec) {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	o, ok := c.liveOptions(&target{})
 	if !ok {
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	o.Dial, o.Replay, o.RunID, o.Target, o.Repeat, o.Values = nil, rec, rec.RunID, rec.Target, rec.Repeat, rec.Values
-	e, err := aql.Collect(context.Background(), o)
-	var wrong *aql.RecordingError
+	e, err := live.Collect(context.Background(), o)
+	var wrong *record.Error
 	if errors.As(err, &wrong) {
 		c.problem("--replay: %s", wrong)
-		return aql.ExitConfig
+		return verdict.ExitConfig
 	}
 	return c.liveReport(o, e, err, nil)
 }
@@ -168,7 +170,7 @@ func (c *call) replayFits() bool {
 
 // takeOptions sets the options that a recording was made with. One that was
 // given and differs is a mistake where it shapes requests.
-func (c *call) takeOptions(rec *aql.Recording) bool {
+func (c *call) takeOptions(rec *record.Recording) bool {
 	ok := true
 	for _, flag := range slices.Concat(shapingFlags, reportFlags) {
 		var had []string
@@ -199,7 +201,7 @@ func (c *call) takeOptions(rec *aql.Recording) bool {
 func shapingDefault(flag string) string {
 	switch flag {
 	case "mode":
-		return aql.ModeSafe
+		return live.ModeSafe
 	case "bundle-scope":
 		return "all"
 	case "max-calls":
@@ -238,7 +240,7 @@ func shownRecorded(flag, before string, recorded bool) string {
 // wasRecorded notes a recording that could not be written; it returns the
 // exit code.
 func (c *call) wasRecorded(f *os.File, err error) int {
-	var wrong *aql.RecordError
+	var wrong *live.RecordError
 	if f == nil {
 		return 0
 	}
@@ -249,11 +251,11 @@ func (c *call) wasRecorded(f *os.File, err error) int {
 	} else {
 		return 0
 	}
-	return aql.ExitConfig
+	return verdict.ExitConfig
 }
 
 // openValues reads the file of --values; false after a mistake.
-func (c *call) openValues(o *aql.LiveOptions) bool {
+func (c *call) openValues(o *live.Options) bool {
 	name, given := c.flags["values"]
 	if !given {
 		return true
@@ -262,7 +264,7 @@ func (c *call) openValues(o *aql.LiveOptions) bool {
 	if f == nil {
 		return false
 	}
-	v, f, ds := aql.ReadValues(f)
+	v, f, ds := live.ReadValues(f)
 	if ds.HasErrors() {
 		c.explained(ds)
 		return false

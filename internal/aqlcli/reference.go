@@ -1,17 +1,17 @@
 package aqlcli
 
 import (
-	"mcptest/internal/aql"
+	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/gen"
 )
 
 // exitCodes is the table of exit codes.
 var exitCodes = []gen.ExitCode{
-	{Code: aql.ExitPassed, Doc: "conformant at the requested level"},
-	{Code: aql.ExitFailed, Doc: "a MUST category failed, or live changed data that it did not create; for diff and verify-fixtures, a difference"},
-	{Code: aql.ExitWarned, Doc: "a SHOULD category warned"},
-	{Code: aql.ExitConfig, Doc: "an invalid command line or file"},
+	{Code: verdict.ExitPassed, Doc: "conformant at the requested level"},
+	{Code: verdict.ExitFailed, Doc: "a MUST category failed, or live changed data that it did not create; for diff and verify-fixtures, a difference"},
+	{Code: verdict.ExitWarned, Doc: "a SHOULD category warned"},
+	{Code: verdict.ExitConfig, Doc: "an invalid command line or file"},
 }
 
 // Program describes the command line, for the reference and the manual page.

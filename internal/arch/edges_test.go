@@ -83,7 +83,22 @@ var edges = map[string][]string{
 	"internal/report/html":    {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
 	"internal/report/compare": {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
 	"internal/mock":           {"internal/mcp/protocol", "internal/mcpserver", "internal/source", "internal/jsonv", "internal/jsonschema"},
-	"internal/aql":            {"internal/mcp", "internal/mcp/protocol", "internal/judge", "internal/proc", "internal/jsonv", "internal/source", "internal/result", "internal/secret"},
+
+	// MCP-AQL. Below the evaluation: JavaScript's semantics, the table of rules,
+	// and the evidence. Above it nothing of it is known: a live run only collects
+	// evidence, and a recording is only what passed between run and adapter.
+	"internal/aql/reference": {"internal/jsonv"},
+	"internal/aql/rule":      {"internal/source"},
+	"internal/aql/evidence":  {"internal/aql/reference", "internal/aql/rule", "internal/jsonv", "internal/proc", "internal/secret", "internal/source"},
+	"internal/aql/verdict":   {"internal/aql/evidence", "internal/aql/rule", "internal/jsonv", "internal/result", "internal/source"},
+	"internal/aql":           {"internal/aql/evidence", "internal/aql/reference", "internal/aql/rule", "internal/aql/verdict", "internal/jsonv"},
+	"internal/aql/fixtures":  {"internal/aql", "internal/aql/evidence", "internal/aql/rule", "internal/aql/verdict", "internal/jsonv", "internal/source"},
+	"internal/aql/semantic":  {"internal/aql/evidence", "internal/aql/reference", "internal/judge", "internal/jsonv"},
+	"internal/aql/record":    {"internal/aql/evidence", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/proc", "internal/secret", "internal/source"},
+	"internal/aql/live": {
+		"internal/aql/evidence", "internal/aql/record", "internal/aql/reference", "internal/aql/rule", "internal/aql/semantic",
+		"internal/judge", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/source",
+	},
 	// The demo adapter is a server; only the command line and tests run it.
 	"internal/aql/demo": {"internal/mcp/protocol", "internal/mcpserver", "internal/jsonv", "internal/osfile"},
 	"internal/judge":    {"internal/jsonv"},
@@ -107,7 +122,8 @@ var edges = map[string][]string{
 		"internal/term", "internal/osfile", "internal/surface", "internal/surface/diff", "internal/compat", "internal/gate", "schemas",
 	},
 	"internal/aqlcli": {
-		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/judge", "internal/mcp", "internal/mcp/wire", "internal/mcpserver",
+		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/aql/evidence", "internal/aql/fixtures", "internal/aql/live", "internal/aql/record",
+		"internal/aql/rule", "internal/aql/semantic", "internal/aql/verdict", "internal/judge", "internal/mcp", "internal/mcp/wire", "internal/mcpserver",
 		"internal/proc", "internal/result", "internal/secret", "internal/jsonv", "internal/source", "internal/term", "internal/osfile",
 	},
 

@@ -22,19 +22,15 @@ const (
 // larger are the files and functions over the budget and their ceilings, which
 // only go down.
 var larger = map[string]int{
-	"internal/aql/demo/call.go operate":         73,
-	"internal/aql/demo/defects.go Defects":      100, // one table
-	"internal/aql/demo/model.go addCollection":  67,
-	"internal/aql/evaluate.go Evaluate":         63,
-	"internal/aql/live.go":                      420,
-	"internal/aql/live_bundle.go live":          66,
-	"internal/aql/live_discover.go":             401,
-	"internal/aql/live_requests.go probeLevel2": 61,
-	"internal/aqlcli/target.go target":          61,
-	"internal/mcp/session.go":                   460,
-	"internal/proc/probe.go":                    403,
-	"internal/report/failure.go":                402,
-	"internal/run/tools.go list":                64,
+	"internal/aql/demo/call.go operate":        73,
+	"internal/aql/demo/defects.go Defects":     100, // one table
+	"internal/aql/demo/model.go addCollection": 67,
+	"internal/aql/evaluate.go Evaluate":        63,
+	"internal/aqlcli/target.go target":         61,
+	"internal/mcp/session.go":                  460,
+	"internal/proc/probe.go":                   403,
+	"internal/report/failure.go":               402,
+	"internal/run/tools.go list":               64,
 }
 
 func TestEveryPackageExplainsItself(t *testing.T) {

@@ -1,0 +1,55 @@
+package aql
+
+import (
+	"iter"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/jsonv"
+)
+
+// readDetails reads the operation details, and looks at their form.
+func (j *judgement) readDetails() {
+	for i, d := range j.e.OperationDetails {
+		r := evidence.Reading{Value: d}
+		if j.set == rule.Strict {
+			r = evidence.ReadDetail(d)
+		}
+		if name := r.Value.Lookup("name").Text(); r.Unreadable != "" {
+			j.unreadable = append(j.unreadable, name)
+		}
+		var p probe
+		operationDetail.look(&p, spot("introspection", "operation_details").elem(i), r.Value, "details.object")
+		j.read, j.faults = append(j.read, r), append(j.faults, p.found)
+	}
+}
+
+// details yields the operation details in the documented form.
+func (j *judgement) details() iter.Seq2[int, jsonv.Value] {
+	return func(yield func(int, jsonv.Value) bool) {
+		for i, r := range j.read {
+			if !yield(i, r.Value) {
+				return
+			}
+		}
+	}
+}
+
+// allRead says that the parameters of every listed operation are known, so
+// that something can be said of all of them.
+func (j *judgement) allRead() bool {
+	for name := range j.listed {
+		if !j.detailed[name] {
+			return false
+		}
+	}
+	return len(j.read) > 0 && len(j.unreadable) == 0
+}
+
+// gapUnreadable notes that a row says nothing about an operation whose
+// parameters cannot be read.
+func (x *ruling) gapUnreadable(i int) {
+	if x.read[i].Unreadable != "" {
+		x.gaps = append(x.gaps, x.read[i].Value.Lookup("name").Text())
+	}
+}

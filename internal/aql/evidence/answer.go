@@ -1,0 +1,105 @@
+package evidence
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mcptest/internal/jsonv"
+)
+
+// Refused says that an answer is a failure.
+func Refused(answer jsonv.Value) bool {
+	s := answer.Lookup("success")
+	return s.Kind() == jsonv.KindBool && !s.Bool()
+}
+
+// Succeeded says that an answer is a success.
+func Succeeded(answer jsonv.Value) bool {
+	return answer.Lookup("success").Bool()
+}
+
+// Message returns the message of a failure; a missing one is an empty text.
+func Message(answer jsonv.Value) jsonv.Value {
+	m := answer.Lookup("error", "message")
+	if k := m.Kind(); k == jsonv.KindAbsent || k == jsonv.KindNull {
+		return jsonv.String("")
+	}
+	return m
+}
+
+// Names says that a text has a name in it as a word of its own.
+func Names(s, name string) bool {
+	if name == "" {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(s[from:], name)
+		if i < 0 {
+			return false
+		}
+		i += from
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		after, _ := utf8.DecodeRuneInString(s[i+len(name):])
+		if !WordRune(before) && !WordRune(after) {
+			return true
+		}
+		from = i + 1
+	}
+}
+
+func WordRune(r rune) bool {
+	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// Named says that one of the texts or keys inside a value names a name.
+func Named(v jsonv.Value, name string) bool {
+	found := false
+	EveryText(v, func(s string) { found = found || Names(s, name) })
+	return found
+}
+
+// EveryText calls use with every text inside a value, keys included.
+func EveryText(v jsonv.Value, use func(string)) {
+	switch v.Kind() {
+	case jsonv.KindString:
+		use(v.Text())
+	case jsonv.KindArray:
+		for _, e := range v.Elems() {
+			EveryText(e, use)
+		}
+	case jsonv.KindObject:
+		for k, e := range v.Members() {
+			use(k)
+			EveryText(e, use)
+		}
+	}
+}
+
+// ParameterList is what a detail says about its parameters: the values of
+// the list, whatever they are; nothing when there is no list.
+func ParameterList(detail jsonv.Value) iter.Seq2[int, jsonv.Value] {
+	return func(yield func(int, jsonv.Value) bool) {
+		list := detail.Lookup("parameters")
+		if list.Kind() != jsonv.KindArray {
+			return
+		}
+		for i, p := range list.Elems() {
+			if !yield(i, p) {
+				return
+			}
+		}
+	}
+}
+
+// Elements yields the elements of a list.
+func Elements(list jsonv.Value) func(yield func(jsonv.Value) bool) {
+	return func(yield func(jsonv.Value) bool) {
+		for _, v := range list.Elems() {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}

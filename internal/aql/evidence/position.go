@@ -1,0 +1,28 @@
+package evidence
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"mcptest/internal/source"
+)
+
+// Locator turns byte offsets into positions. A minified bundle is one line
+// of many megabytes, where counting columns from the line's start for each
+// of thousands of findings would take minutes; asked in ascending order, it
+// goes over the text once.
+type Locator struct {
+	File *source.File
+	last source.Pos
+	from int // offset of last
+}
+
+func (l *Locator) At(offset int) source.Pos {
+	if offset < l.from || l.last.Line == 0 || offset > len(l.File.Data) || bytes.ContainsAny(l.File.Data[l.from:offset], "\r\n") {
+		l.last = l.File.At(offset)
+	} else {
+		l.last.Col += utf8.RuneCount(l.File.Data[l.from:offset])
+	}
+	l.from = offset
+	return l.last
+}

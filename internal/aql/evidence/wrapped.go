@@ -1,0 +1,78 @@
+package evidence
+
+import (
+	"slices"
+
+	"mcptest/internal/aql/reference"
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+)
+
+// Some adapters answer success: true around the failure of what is behind
+// them. Such an answer is neither a success nor a refusal: nothing is compared
+// with it, and nothing rests on it.
+
+// failureText is how a text begins that tells of a failure.
+var failureText = Pattern(`(?i)^\s*(❌|✖|✗|⛔|🚫|\[?(error|failure|exception|fatal)\]?\s*[:(!-]|(error|failed|failure|unable|cannot|could not)\s+(to|in|at|while|during|when)\s|traceback \(most recent|[a-z]*(error|exception):\s)`)
+
+// besideError are members that data may have next to error when it is a failure
+// and nothing else.
+var besideError = []string{
+	"error", "code", "message", "details", "success", "ok", "status", "statusCode", "status_code", "isError", "is_error", "type", "hint", "reason",
+	"operation", "timestamp", "request_id", "requestId",
+}
+
+// WrappedFailure says what shows that a success is a failure, "" when it is
+// none.
+func WrappedFailure(answer jsonv.Value) string {
+	if !Succeeded(answer) {
+		return ""
+	}
+	data := answer.Lookup("data")
+	for _, key := range []string{"isError", "is_error"} {
+		if data.Lookup(key).Bool() {
+			return "data." + key + " is true"
+		}
+	}
+	if no := data.Lookup("success"); no.Kind() == jsonv.KindBool && !no.Bool() {
+		return "data.success is false"
+	}
+	if data.Kind() == jsonv.KindObject && reference.Truthy(data.Lookup("error")) && onlyMembers(data, besideError) {
+		return "data holds nothing but an error: " + Brief(data.Lookup("error"))
+	}
+	for _, s := range onlyTexts(data) {
+		if failureText().MatchString(s) {
+			return "the text begins " + Quoted(display.Truncate(s, 80))
+		}
+	}
+	return ""
+}
+
+func onlyMembers(v jsonv.Value, names []string) bool {
+	for k := range v.Members() {
+		if !slices.Contains(names, k) {
+			return false
+		}
+	}
+	return true
+}
+
+// onlyTexts are the texts that an answer consists of: data itself, its one
+// member, or the first block of an MCP result inside it.
+func onlyTexts(data jsonv.Value) (out []string) {
+	block := data.Lookup("content").At(0)
+	for _, v := range []jsonv.Value{data, data.At(0), block} {
+		switch {
+		case v.Kind() == jsonv.KindString && (data.Kind() == jsonv.KindString || data.Len() == 1):
+			out = append(out, v.Text())
+		case v.Lookup("type").Text() == "text":
+			out = append(out, v.Lookup("text").Text())
+		}
+	}
+	for _, key := range []string{"text", "message", "result", "output"} {
+		if v := data.Lookup(key); data.Len() == 1 && v.Kind() == jsonv.KindString {
+			out = append(out, v.Text())
+		}
+	}
+	return out
+}

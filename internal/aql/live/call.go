@@ -1,0 +1,361 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+)
+
+// Bounds of what a run keeps of the answers.
+const (
+	maxKeptAnswer     = 64 << 10
+	maxKeptTranscript = 16 << 20
+	maxEvidenceAnswer = 1 << 20
+	manyMessages      = 1000 // notifications during one call that are a flood
+)
+
+// reply is the answer to one call of an operation.
+type reply struct {
+	n       int // number in the transcript, from 1; 0 when nothing was sent
+	tool    string
+	args    jsonv.Value
+	env     jsonv.Value // the envelope, absent when there is none
+	raw     jsonv.Value // the tool's result, absent when there is none
+	rpc     *protocol.RPCError
+	cause   error
+	limited bool // the adapter limits the rate, and waiting did not help
+	budget  bool // not sent: the run has no calls or no time left, or the policy forbids it
+	barred  bool // not sent: the policy forbids it
+	cut     bool // given up by the run, which was ended meanwhile
+	silent  bool // no answer came
+}
+
+func (r reply) ok() bool          { return evidence.Succeeded(r.env) && evidence.WrappedFailure(r.env) == "" }
+func (r reply) refused() bool     { return evidence.Refused(r.env) }
+func (r reply) sent() bool        { return r.n > 0 && !r.limited && !r.cut }
+func (r reply) heard() bool       { return r.sent() && !r.silent }
+func (r reply) code() string      { return r.env.Lookup("error", "code").Text() }
+func (r reply) data() jsonv.Value { return r.env.Lookup("data") }
+
+// message is the text of a failure, of a JSON-RPC error too.
+func (r reply) message() string {
+	switch e := r.env.Lookup("error"); {
+	case r.rpc != nil:
+		return r.rpc.Message
+	case e.Kind() == jsonv.KindString:
+		return e.Text()
+	}
+	return r.env.Lookup("error", "message").Text()
+}
+
+// documented says that a failure has a code of the registry's families.
+func (r reply) documented() bool {
+	code := r.code()
+	for _, family := range []string{"NOT_FOUND", "VALIDATION_", "PERMISSION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_REQUIRED", "TOKEN_", "INVALID_QUERY_TYPE"} {
+		if strings.HasPrefix(code, family) {
+			return true
+		}
+	}
+	return false
+}
+
+// unknownParameter says that an answer refuses a parameter, or warns of it,
+// as one that does not exist.
+func (r reply) unknownParameter(name string) bool {
+	if r.ok() {
+		return evidence.Named(r.env.Lookup("warnings"), name)
+	}
+	m := strings.ToLower(r.message())
+	return r.code() == "VALIDATION_UNKNOWN_PARAM" || (strings.Contains(m, "unknown") || strings.Contains(m, "unexpected") || strings.Contains(m, "unrecogni")) && evidence.Names(r.message(), name)
+}
+
+// response is the answer as evidence: the envelope, or what came instead.
+func (r reply) response() jsonv.Value {
+	v := r.env
+	switch {
+	case v.Kind() == jsonv.KindObject:
+	case r.rpc != nil:
+		v = jsonv.Object(jsonv.Member{Key: "jsonrpc_error", Value: jsonv.Object(
+			jsonv.Member{Key: "code", Value: jsonv.Int(r.rpc.Code)}, jsonv.Member{Key: "message", Value: jsonv.String(r.rpc.Message)})})
+	case r.cause != nil:
+		v = jsonv.Object(jsonv.Member{Key: "no_answer", Value: jsonv.String(r.cause.Error())})
+	case r.raw.IsAbsent():
+		v = jsonv.Null()
+	default:
+		v = r.raw
+	}
+	if size := len(v.Append(nil)); size > maxEvidenceAnswer {
+		cut := evidence.Object{{Key: "x_truncated", Value: jsonv.Int(int64(size))}}
+		cut.Set("success", v.Lookup("success"))
+		if s := v.Lookup("error"); !s.IsAbsent() && len(s.Append(nil)) < maxKeptAnswer {
+			cut.Set("error", s)
+		}
+		return cut.Value()
+	}
+	return v
+}
+
+// brief says in a few words what the answer was.
+func (r reply) brief() string {
+	switch {
+	case r.cause != nil:
+		return r.cause.Error()
+	case r.rpc != nil:
+		return "JSON-RPC error " + fmt.Sprint(r.rpc.Code) + ": " + display.Truncate(r.rpc.Message, 120)
+	case r.ok():
+		return "success"
+	case evidence.Succeeded(r.env):
+		return "success around a failure: " + evidence.WrappedFailure(r.env)
+	case r.refused():
+		return strings.TrimSpace(r.code() + " " + evidence.Quoted(display.Truncate(r.message(), 120)))
+	}
+	return "no result envelope"
+}
+
+var errOutOfBudget = errors.New("the run's budget is exhausted")
+
+// call sends an operation with its params.
+func (c *collector) call(op *liveOp, params jsonv.Value) reply {
+	return c.send(op.tool, jsonv.Object(
+		jsonv.Member{Key: "operation", Value: jsonv.String(op.name)},
+		jsonv.Member{Key: "params", Value: params},
+	))
+}
+
+// send calls a tool with arguments, whatever a test asks for: what may not be
+// sent is not.
+func (c *collector) send(tool string, args jsonv.Value) reply {
+	r := reply{tool: tool, args: args}
+	if reason := c.forbidden(args); reason != "" {
+		r.budget, r.cause = true, errors.New(reason)
+		r.barred = c.poison[r.operation()] != reason
+		return r
+	}
+	return c.exchange(c.ctx, r)
+}
+
+// exchange calls a tool until there is an answer that counts: it waits where
+// the adapter limits the rate, and confirms what it may. The clean-up uses
+// it too, with a context of its own.
+func (c *collector) exchange(ctx context.Context, r reply) reply {
+	return c.confirmed(ctx, c.unlimited(ctx, c.sendNow(ctx, r)))
+}
+
+// sendNow calls a tool once. It is the one place that sends calls: every
+// request passes the gate here, and the budgets are kept.
+func (c *collector) sendNow(ctx context.Context, r reply) reply {
+	if !c.ungated {
+		if why := c.gate.refuses(r.args); why != "" {
+			r.budget, r.barred, r.cause = true, true, errors.New(why)
+			return r
+		}
+		if op := c.op(r.operation()); op != nil && op.risk > riskRead {
+			c.settle()
+		}
+	}
+	switch {
+	case c.dead != "":
+		r.budget, r.cause = true, errors.New(c.dead)
+		return r
+	case ctx.Err() == nil && c.calls >= c.o.MaxCalls && !c.cleaning:
+		c.exhausted = true
+		r.budget, r.cause = true, errOutOfBudget
+		return r
+	case ctx.Err() != nil:
+		r.budget, r.cause = true, errOutOfBudget
+		return r
+	}
+	c.wait(ctx)
+	c.calls++
+	r.n = len(c.transcript) + 1
+	params := jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String(r.tool)})
+	if !r.args.IsAbsent() {
+		params = params.With("arguments", r.args)
+	}
+	parent := ctx
+	if op := c.op(r.args.Lookup("operation").Text()); op != nil && op.category == "CREATE" {
+		var done func()
+		ctx, done = lasting(ctx)
+		defer done()
+	}
+	callCtx, cancel := mcp.WithLimit(ctx, "--call-timeout", c.o.CallTimeout)
+	x := c.s.Do(callCtx, mcp.Call{Method: "tools/call", Params: params.Append(nil)})
+	cancel()
+	r.silent = x.Cause != nil
+	r.cut = r.silent && parent.Err() != nil
+	c.read(&r, x)
+	c.track(r)
+	c.write(r, x)
+	c.watch(r, x)
+	return r
+}
+
+// lastingTime is how long a create is waited for after the run was ended.
+const lastingTime = 5 * time.Second
+
+// lasting is a context that outlives its parent for a while: a create in
+// flight is not given up with the run, because its answer says what there is
+// to remove.
+func lasting(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() {
+		t := time.NewTimer(lastingTime)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+// wait keeps the rate.
+func (c *collector) wait(ctx context.Context) {
+	if c.o.Rate <= 0 {
+		return
+	}
+	next := c.last.Add(time.Duration(float64(time.Second) / c.o.Rate))
+	c.tape.Pause(ctx, time.Until(next))
+	c.last = time.Now()
+}
+
+// read finds the envelope in an answer: the first text block that is an
+// object with success, else structuredContent.
+func (c *collector) read(r *reply, x *mcp.Exchange) {
+	r.cause = x.Cause
+	if x.Cause != nil {
+		return
+	}
+	if r.rpc = x.RPCError(); r.rpc != nil {
+		return
+	}
+	v, err := jsonv.Parse(x.Result)
+	if err != nil {
+		r.cause = fmt.Errorf("the result cannot be read: %w", err)
+		return
+	}
+	r.raw = v
+	for _, block := range v.Lookup("content").Elems() {
+		if block.Lookup("type").Text() != "text" {
+			continue
+		}
+		if env, err := jsonv.Parse([]byte(block.Lookup("text").Text())); err == nil && !env.Lookup("success").IsAbsent() {
+			r.env = env
+			break
+		}
+	}
+	structured := v.Lookup("structuredContent")
+	switch {
+	case r.env.IsAbsent() && !structured.Lookup("success").IsAbsent():
+		r.env = structured
+	case !r.env.IsAbsent() && structured.Kind() == jsonv.KindObject && !jsonv.Equal(structured, r.env):
+		c.breaks("envelopes.same", *r, "structuredContent is not what the text says")
+	}
+	c.sees("envelopes")
+	c.checkFlag(*r)
+}
+
+// checkFlag looks at isError and at where a domain error stands (MCP 4.1,
+// 4.2).
+func (c *collector) checkFlag(r reply) {
+	if !r.env.IsAbsent() && r.raw.Lookup("isError").Bool() && (r.ok() || r.refused() && r.documented()) {
+		c.breaks("envelopes.is-error", r, "isError is true though the caller can act on the answer (%s)", r.brief())
+	}
+}
+
+// write adds a call to the transcript.
+func (c *collector) write(r reply, x *mcp.Exchange) {
+	o := evidence.Object{{Key: "n", Value: jsonv.Int(int64(r.n))}, {Key: "tool", Value: jsonv.String(r.tool)}}
+	args := c.redact(r.args)
+	if size := len(args.Append(nil)); size > maxKeptAnswer {
+		args = jsonv.Object(evidence.TextMember("operation", r.operation()), jsonv.Member{Key: "x_bytes", Value: jsonv.Int(int64(size))})
+	}
+	o.Set("arguments", args)
+	o.Set("ms", jsonv.Float(float64(x.Elapsed.Microseconds())/1000))
+	answer := c.noted(r)
+	if size := len(answer.Append(nil)); size > maxKeptAnswer {
+		answer = jsonv.String(display.Truncate(answer.String(), 1000))
+		o.Set("bytes", jsonv.Int(int64(size)))
+	}
+	if c.kept > maxKeptTranscript {
+		answer = jsonv.Value{}
+	}
+	o.Set("answer", answer)
+	c.kept += len(answer.Append(nil)) + len(args.Append(nil))
+	c.transcript = append(c.transcript, o.Value())
+}
+
+// watch files what the adapter does wrong beside its answers, and starts it
+// anew when it died.
+func (c *collector) watch(r reply, x *mcp.Exchange) {
+	c.sees("conduct")
+	if r.rpc != nil && r.rpc.Code != protocol.CodeInvalidParams {
+		c.breaks("envelopes.rpc", r, "answered with a JSON-RPC error instead of a result: %s", display.Truncate(r.rpc.Message, 120))
+	}
+	for _, v := range append(x.Violations, c.s.TakeViolations()...) {
+		c.breaks("conduct.wire", r, "%s: %s", v.Kind, v.Msg)
+	}
+	asked := 0
+	for _, m := range x.During {
+		if m.Kind == mcp.KindRequest && m.Method != "ping" {
+			asked++
+		}
+	}
+	if asked > 0 {
+		c.breaks("conduct.asks", r, "asks the client, which declared no such capability")
+	}
+	if n := len(x.During) + x.Dropped; n > manyMessages {
+		c.breaks("conduct.flood", r, "%d messages during one call", n)
+	}
+	name := r.args.Lookup("operation").Text()
+	var late *mcp.TimeoutError
+	switch {
+	case errors.As(r.cause, &late) && c.ctx.Err() == nil:
+		c.breaks("conduct.answers", r, "no answer within %s", c.o.CallTimeout)
+		if c.silent[name]++; c.silent[name] >= maxSilent {
+			c.poison[name] = "it did not answer"
+		}
+		if c.timeouts++; c.timeouts >= maxTimeouts {
+			c.dead = "too many calls had no answer"
+		}
+	case r.cause == nil:
+		c.timeouts = 0
+	}
+	if !c.s.Alive() {
+		c.poison[name] = "the adapter ended when it was called"
+		c.restart(r)
+	}
+}
+
+// restart brings a dead adapter back, once.
+func (c *collector) restart(r reply) {
+	why := "the session ended"
+	if err := c.s.Err(); err != nil {
+		why = err.Error()
+	}
+	c.breaks("conduct.lives", r, "%s", display.Truncate(why, 200))
+	c.s.Close(context.WithoutCancel(c.ctx))
+	if c.restarts++; c.restarts > 1 {
+		c.dead = "the adapter died twice"
+		return
+	}
+	s, err := c.tape.Dial(context.WithoutCancel(c.ctx), "")
+	if err != nil || s == nil {
+		c.dead = "the adapter died and could not be started again"
+		return
+	}
+	c.s = s
+	c.verifyAgain()
+}

@@ -1,0 +1,104 @@
+package live
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/jsonv"
+)
+
+// A description says things about a parameter that nothing else in the
+// introspection does: which words it takes, which members an object has. A
+// value that would contradict it is not sent as a valid one.
+
+// listedWords find the words that a description lists as the only ones.
+var listedWords = []func() *regexp.Regexp{
+	evidence.Pattern(`(?i)\b(?:one of|either|(?:allowed|valid|possible|accepted|supported)(?: values)?|values)(?: are| is)?\s*:?\s*((?:["'\x60]?[\w-]+["'\x60]?(?:\s*[,|/]\s*(?:or |and )?|\s+or\s+|\s+and\s+))+["'\x60]?[\w-]+["'\x60]?)`),
+	evidence.Pattern(`["'\x60][\w-]+["'\x60](?:(?:\s*[,|/]\s*(?:or |and )?|\s+or\s+|\s+and\s+)["'\x60][\w-]+["'\x60])+`),
+	evidence.Pattern(`\b[\w-]+(?:\s*\|\s*[\w-]+)+`),
+	evidence.Pattern(`\(([\w-]+(?:\s*[,/]\s*(?:or )?[\w-]+)+)\)`),
+	evidence.Pattern(`^\W*([\w-]+\s+or\s+[\w-]+)\W*$`),
+}
+
+var givesExamples = evidence.Pattern(`(?i)\be\.g\.|\bsuch as\b|\bexamples?\b|\blike\b`)
+
+// describedWord is a word that the description of a text parameter lists, ""
+// when it lists none.
+func describedWord(p liveParam) string {
+	if givesExamples().MatchString(p.doc) {
+		return ""
+	}
+	for _, list := range listedWords {
+		m := list().FindStringSubmatch(p.doc)
+		if m == nil {
+			continue
+		}
+		for _, word := range strings.FieldsFunc(m[len(m)-1], func(r rune) bool { return !evidence.WordRune(r) && r != '-' }) {
+			if !slices.Contains([]string{"or", "and", "optional", "required", "string", "text", "either", "default", "e", "g", "i"}, strings.ToLower(word)) {
+				return word
+			}
+		}
+	}
+	return ""
+}
+
+// describesMembers is how a description begins to list the members of an
+// object.
+var describesMembers = evidence.Pattern(`(?i)[{:=]|\b(with|fields|keys|members|properties|attributes|containing|contains|consisting|includ(es|ing)|must|required|e\.g\.|such as)\b`)
+
+// givenToken is how parameters are named whose value only the adapter knows.
+var givenToken = evidence.Pattern(`(?i)(^|_)(confirmation|continuation|resume|page|next|previous|session|challenge|csrf)_?token$|^(etag|if_match|nonce|cursor)$|^_confirmation$`)
+
+var errGivenValue = errors.New("only the adapter knows its value; --values provides one")
+
+// contradicts says why no value is made up for a parameter.
+func contradicts(p liveParam, kind string) error {
+	switch {
+	case kind == "string" && givenToken().MatchString(p.name):
+		return errGivenValue
+	case kind == "object" && p.v.Lookup("properties").IsAbsent() && describesMembers().MatchString(p.doc):
+		return errors.New("its description lists members that are not documented elsewhere; --values provides one")
+	}
+	return nil
+}
+
+// describedObject is an object with the members that a parameter documents.
+func (c *collector) describedObject(p liveParam, tag string, depth int) (jsonv.Value, error) {
+	out, required := jsonv.Object(), p.v.Lookup("required")
+	for name, v := range p.v.Lookup("properties").Members() {
+		needed := slices.ContainsFunc(slices.Collect(evidence.Elements(required)), func(e jsonv.Value) bool { return e.Text() == name })
+		if !needed && !v.Lookup("required").Bool() && required.Kind() == jsonv.KindArray {
+			continue
+		}
+		m, err := c.make(parseType(v.Lookup("type").Text()), liveParam{name: name, v: v, doc: v.Lookup("description").Text()}, tag, depth+1)
+		if err != nil {
+			return m, err
+		}
+		out = out.With(name, m)
+	}
+	return out, nil
+}
+
+// internalFailure is a code by which an adapter says that it failed itself.
+var internalFailure = evidence.Pattern(`(?i)internal|unexpected|exception|unhandled|server_error|^error$|^unknown(_error)?$`)
+
+// refusesMadeUp says that a refusal is about a value that the run made up,
+// which nobody promised to take. It is neither a success nor a failure.
+func (c *collector) refusesMadeUp(op *liveOp, r reply, params jsonv.Value) bool {
+	if !r.refused() || r.code() == "" || internalFailure().MatchString(r.code()) || r.code() == "VALIDATION_INVALID_TYPE" {
+		return false
+	}
+	for name, v := range params.Members() {
+		text := v.Kind() == jsonv.KindString && strings.HasPrefix(v.Text(), markerPrefix)
+		empty := v.Kind() == jsonv.KindObject && v.Len() == 0
+		missing := r.code() == "VALIDATION_MISSING_PARAM"
+		if (text && !missing || empty) && (strings.Contains(r.message(), name) || evidence.Named(r.env.Lookup("error"), v.Text())) {
+			c.leaves("accuracy", op.name, name, "the value that was made up for it is refused ("+r.code()+"); --values provides one")
+			return true
+		}
+	}
+	return false
+}

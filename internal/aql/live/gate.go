@@ -1,0 +1,214 @@
+package live
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// gate decides which requests leave. Every request of a run passes it,
+// whatever it is meant to show: an adapter with the very defect that a probe
+// looks for would otherwise change or remove what others own. It lets pass
+// what only reads, creates that are marked or can be found again, and what
+// names something of the run's ledger; everything else is not sent.
+type gate struct{ run *collector }
+
+// Why the gate refuses a request.
+const (
+	whyForeign   = "it would touch what this run did not create"
+	whyUnnamed   = "without an identifier it may touch what this run did not create"
+	whyNotBegun  = "it would touch what this run did not start"
+	whyUnlisted  = "introspection lists no such operation"
+	whyUnmarked  = "it would create something without the run's mark, which no list would show"
+	whyTaken     = "something may have this key already, which it would write over"
+	whyAlike     = "its identifier is part of one that others own, or the same but for case, so the adapter may take one for the other"
+	whyUndefined = "it names nothing of this run, and a call against its documentation may do anything"
+)
+
+// refuses says why arguments of a tool may not be sent, or "".
+func (g *gate) refuses(args jsonv.Value) string {
+	batch := args.Lookup("operations")
+	for _, one := range batch.Elems() {
+		if why := g.refuses(one); why != "" {
+			return why
+		}
+	}
+	name := args.Lookup("operation")
+	op := g.run.op(name.Text())
+	params := args.Lookup("params")
+	switch {
+	case name.Kind() != jsonv.KindString:
+		if params.Len() > 0 {
+			return whyUnlisted
+		}
+		return ""
+	case name.Text() == "introspect", name.Text() == noOperation, op == nil && name.Text() == "batch" && batch.Len() > 0:
+		return ""
+	case op == nil:
+		return whyUnlisted
+	}
+	if why := g.run.barred(op); why != "" {
+		return why
+	}
+	switch {
+	case op.risk == riskRead:
+		return ""
+	case op.changes():
+		return g.change(op, params)
+	case op.creates():
+		return g.create(op, params)
+	}
+	return g.execute(op, params)
+}
+
+// changes says that an operation changes or removes what is there, by any of
+// its claims.
+func (o *liveOp) changes() bool {
+	for _, category := range o.categories() {
+		if category == "UPDATE" || category == "DELETE" {
+			return true
+		}
+	}
+	return o.verb == "update" || o.verb == "delete"
+}
+
+// change lets an update or a delete pass that names a thing of the ledger.
+func (g *gate) change(op *liveOp, params jsonv.Value) string {
+	id := op.idParam()
+	if id == nil {
+		if g.run.atMostOne(op) && len(g.run.ledger.things[op.resource]) > 0 {
+			return "" // the run saw that there was none before
+		}
+		return whyUnnamed
+	}
+	for _, p := range op.params {
+		if !op.isIdentifier(p) {
+			continue
+		}
+		v, given := params.Get(p.name)
+		switch {
+		case !given:
+			return whyUnnamed
+		case g.userNamed(op, p.name, v) && (p.name != id.name || g.run.o.Mode == ModeFull):
+		case p.name == id.name && !g.owns(op, v, params), p.name != id.name && len(g.run.ledger.named(stem(p.name), v)) == 0:
+			return whyForeign
+		case g.run.census.resembles(op.resource, v, g.run.itemKeys):
+			return whyAlike
+		}
+	}
+	return ""
+}
+
+// owns says that parameters name a thing of the run, of its own kind.
+func (g *gate) owns(op *liveOp, id, params jsonv.Value) bool {
+	return slices.ContainsFunc(g.run.ledger.named(op.resource, id), func(t createdThing) bool {
+		for name, v := range t.with.Members() {
+			if op.param(name) != nil && !jsonv.Equal(params.Lookup(name), v) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// create lets a create pass whose parameters carry the run's mark. A probe
+// that leaves the mark out is sent where a list shows what it made. A key that
+// may be taken could write over what has it, and a number that names another
+// thing would make the new one a part of it.
+func (g *gate) create(op *liveOp, params jsonv.Value) string {
+	listed := g.run.census.reads(op.resource)
+	plain := op.verb == "create"
+	if !matchesAny(op.name, g.run.o.Allow) && !carries(params, g.run.mine()) && !(listed && plain) {
+		return whyUnmarked
+	}
+	for _, p := range op.params {
+		if named := p.name == "id" || stem(p.name) != ""; plain || !named || !p.required {
+			continue
+		}
+		if v := params.Lookup(p.name); !g.names(op, p.name, v) && !g.userNamed(op, p.name, v) {
+			return whyForeign // an action of another name on something that is there
+		}
+	}
+	keys := g.run.itemKeys(op)
+	for name, v := range params.Members() {
+		if g.userNamed(op, name, v) || carries(v, g.run.mine()) {
+			continue
+		}
+		switch {
+		case !slices.Contains(keys, name):
+			if v.Kind() == jsonv.KindNumber && stem(name) != "" && len(g.run.ledger.named(stem(name), v)) == 0 {
+				return whyForeign
+			}
+		case !listed || g.run.census.knows(op.resource, v):
+			return whyTaken
+		}
+	}
+	return ""
+}
+
+// execute lets pass what acts on an execution or a thing of the run, and what
+// begins something of its own, as it is documented.
+func (g *gate) execute(op *liveOp, params jsonv.Value) string {
+	if x := op.executionParam(); x != nil {
+		if v := params.Lookup(x.name); g.run.ledger.execution(v) == nil && !g.userNamed(op, x.name, v) {
+			return whyNotBegun
+		}
+		return ""
+	}
+	for _, p := range op.params {
+		if !op.isIdentifier(p) || op.category == "READ" {
+			continue
+		}
+		if v := params.Lookup(p.name); !g.names(op, p.name, v) && !g.userNamed(op, p.name, v) {
+			return whyForeign
+		}
+	}
+	for _, p := range op.params {
+		v, given := params.Get(p.name)
+		if !given && p.required || given && g.run.fits(p, v) != "" && !g.userNamed(op, p.name, v) {
+			return whyUndefined
+		}
+	}
+	return ""
+}
+
+// names says that a parameter's value is a thing of the run: of the
+// operation's resource, or of the one that the parameter speaks of.
+func (g *gate) names(op *liveOp, param string, v jsonv.Value) bool {
+	return len(g.run.ledger.named(op.resource, v))+len(g.run.ledger.named(stem(param), v)) > 0
+}
+
+// userNamed says that a value is the user's own word.
+func (g *gate) userNamed(op *liveOp, param string, v jsonv.Value) bool {
+	for _, at := range []string{op.name, "*"} {
+		if own, ok := g.run.o.Values.Lookup(at).Get(param); ok && jsonv.Equal(own, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// stem is the resource that a parameter's name speaks of: book of book_id, ""
+// when it speaks of none.
+func stem(param string) string {
+	s, ok := strings.CutSuffix(param, "_id")
+	if !ok {
+		return ""
+	}
+	return s
+}
+
+// startsExecution says that an operation's documentation promises an execution
+// of its own for every call.
+func (o *liveOp) startsExecution() bool {
+	return o.name == "execute_agent" || o.starts() &&
+		(o.detail.Lookup("lifecycle").Kind() == jsonv.KindObject || strings.Contains(strings.ToLower(o.detail.Lookup("returns").String()), "execution"))
+}
+
+// actsUnnamed says that an EXECUTE operation may act on anything: nothing that
+// the run made can be named to it, and it is not said to begin something of
+// its own.
+func (o *liveOp) actsUnnamed() bool {
+	return (o.category == "EXECUTE" || o.name == stepOperation) && o.executionParam() == nil && o.idParam() == nil && !o.startsExecution()
+}

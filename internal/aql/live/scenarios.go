@@ -1,0 +1,67 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/display"
+)
+
+// scenarios makes the questions of the four families (S 5.3): discovery,
+// field selection, understanding an error, choosing an operation.
+func (c *collector) scenarios() (out []evidence.SemanticCase) {
+	var creates []string
+	for _, op := range c.ops {
+		if op.category == "CREATE" {
+			creates = append(creates, op.name)
+		}
+	}
+	if len(creates) > 0 {
+		s := evidence.SemanticCase{Question: "Which operations of this adapter create something? Name all of them.", Facts: "The CREATE operations are " + strings.Join(creates, ", ") + "."}
+		s.Name = "Discovery: what can be created"
+		s.RequiredPatterns, s.ExpectedOperations = creates[:1], []string{"introspect"}
+		for _, name := range creates[:min(len(creates), 3)] {
+			s.PhraseGroups = append(s.PhraseGroups, []string{name})
+		}
+		out = append(out, s)
+	}
+	for _, op := range c.ops {
+		if keys := scalarKeys(sample(c.base[op.name].data())); op.category == "READ" && op.param("fields") != nil && len(keys) > 1 {
+			s := evidence.SemanticCase{
+				Question: fmt.Sprintf("You need nothing but %s and %s of what %s answers. How do you ask for just these?", keys[0], keys[1], op.name),
+				Facts:    op.name + " takes the parameter fields: " + op.param("fields").doc,
+			}
+			s.Name, s.RequiredPatterns, s.ExpectedParameters = "Field selection: "+op.name, []string{"fields"}, []string{"fields"}
+			s.PhraseGroups = [][]string{{keys[0]}, {keys[1]}}
+			out = append(out, s)
+			break
+		}
+	}
+	for _, m := range c.e.MissingRequired {
+		if text := evidence.Message(m.Response).Text(); m.Operation != "introspect" && evidence.Refused(m.Response) && text != "" {
+			s := evidence.SemanticCase{
+				Question: fmt.Sprintf("You called %s and got this error: %s\nWhat was wrong, and what do you do?", m.Operation, display.Truncate(text, 500)),
+				Facts:    fmt.Sprintf("The required parameter %s of %s was missing; the call is to be repeated with it.", m.Parameter, m.Operation),
+			}
+			s.Name, s.RequiredPatterns = "Error understanding: "+m.Operation, []string{m.Parameter}
+			s.PhraseGroups = [][]string{{m.Parameter}, {"missing", "required", "add", "include", "provide", "supply", "with", "without"}}
+			out = append(out, s)
+			break
+		}
+	}
+	for _, op := range c.ops {
+		description := op.detail.Lookup("description").Text()
+		if op.verb == "list" && op.category == "READ" && description != "" && c.skipped[op.name] == "" {
+			s := evidence.SemanticCase{
+				Question: "Do this with the adapter's tools, then say which operation you used: " + display.Truncate(strings.ReplaceAll(description, op.name, "it"), 300),
+				Facts:    "The operation for it is " + op.name + ".",
+			}
+			s.Name, s.ExpectedOperations, s.RequiredPatterns = "Operation selection: "+op.name, []string{op.name}, []string{op.name}
+			s.PhraseGroups = [][]string{{op.name}}
+			out = append(out, s)
+			break
+		}
+	}
+	return out
+}

@@ -1,0 +1,121 @@
+package live
+
+import (
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// Types are free text in introspection: what adapters write for them is read
+// here.
+
+// typeExpr is a parsed type text.
+type typeExpr struct {
+	name  string    // lower case, of a simple type
+	elem  *typeExpr // of a list; nil element when not said
+	list  bool
+	union []typeExpr
+}
+
+// parseType reads the free text that adapters write for types: "string",
+// "Genre", "string[]", "array<Tag>", "list of text", "string | null".
+func parseType(s string) typeExpr {
+	s = strings.TrimSpace(s)
+	if parts := splitTop(s, '|'); len(parts) > 1 {
+		var u typeExpr
+		for _, p := range parts {
+			u.union = append(u.union, parseType(p))
+		}
+		return u
+	}
+	low := strings.ToLower(s)
+	switch {
+	case strings.HasSuffix(s, "[]"):
+		e := parseType(strings.TrimSuffix(s, "[]"))
+		return typeExpr{list: true, elem: &e}
+	case strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")"):
+		return parseType(s[1 : len(s)-1])
+	}
+	for _, p := range []string{"array<", "list<"} {
+		if strings.HasPrefix(low, p) && strings.HasSuffix(low, ">") {
+			e := parseType(s[len(p) : len(s)-1])
+			return typeExpr{list: true, elem: &e}
+		}
+	}
+	for _, p := range []string{"array of ", "list of "} {
+		if strings.HasPrefix(low, p) {
+			e := parseType(s[len(p):])
+			return typeExpr{list: true, elem: &e}
+		}
+	}
+	if low == "array" || low == "list" {
+		return typeExpr{list: true}
+	}
+	return typeExpr{name: low}
+}
+
+// splitTop splits at a sign outside brackets.
+func splitTop(s string, sep byte) []string {
+	var out []string
+	depth, from := 0, 0
+	for i := range len(s) {
+		switch s[i] {
+		case '<', '(', '{', '[':
+			depth++
+		case '>', ')', '}', ']':
+			depth--
+		case sep:
+			if depth == 0 {
+				out = append(out, s[from:i])
+				from = i + 1
+			}
+		}
+	}
+	return append(out, s[from:])
+}
+
+// basicKind is the JSON type that a simple type text stands for, "" when it
+// is none of the known ones.
+func basicKind(name string) string {
+	switch name {
+	case "string", "text", "str", "date", "datetime", "date-time", "uuid", "uri", "url", "email", "id", "identifier":
+		return "string"
+	case "integer", "int", "long":
+		return "integer"
+	case "number", "float", "double", "decimal":
+		return "number"
+	case "boolean", "bool":
+		return "boolean"
+	case "object", "map", "json", "record", "dict":
+		return "object"
+	case "any", "unknown", "null", "":
+		return "any"
+	}
+	return ""
+}
+
+// jsonKind is the one JSON type that values of a parameter have, "" when
+// there are several or it is not known.
+func (c *collector) jsonKind(p liveParam) string {
+	t := parseType(p.typ)
+	switch {
+	case len(t.union) > 0:
+		return ""
+	case t.list:
+		return "array"
+	}
+	if k := basicKind(t.name); k != "" {
+		return k
+	}
+	if n := c.types[t.name]; n != nil {
+		switch n.kind {
+		case "enum":
+			if v := enumValue(n.detail.Lookup("values").At(0)); v.Kind() == jsonv.KindString {
+				return "string"
+			}
+		case "object":
+			return "object"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,297 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+)
+
+// Requests are built from what introspection says and nothing else. A value
+// that would not fit what is said is not made up: the operation is then left
+// out, with the reason.
+
+const maxTypeDepth = 4
+
+// value makes a value for a parameter. tag makes texts differ.
+func (c *collector) value(op *liveOp, p liveParam, tag string) (jsonv.Value, error) {
+	for _, name := range []string{op.name, "*"} {
+		if v, ok := c.o.Values.Lookup(name).Get(p.name); ok {
+			return v, nil
+		}
+	}
+	for _, ex := range op.detail.Lookup("examples").Elems() {
+		if v, ok := ex.Lookup("request", "params").Get(p.name); ok && !placeholder(v) && op.category == "READ" && c.fits(p, v) == "" {
+			return v, nil
+		}
+	}
+	if v, ok := p.v.Get("default"); ok && v.Kind() != jsonv.KindNull && c.fits(p, v) == "" {
+		return v, nil
+	}
+	if p.linked != nil {
+		return c.makeNamed(p.linked, p, tag, 0)
+	}
+	if word := describedWord(p); word != "" && c.jsonKind(p) == "string" && c.fits(p, jsonv.String(word)) == "" {
+		return jsonv.String(word), nil
+	}
+	if err := contradicts(p, c.jsonKind(p)); err != nil {
+		return jsonv.Value{}, err
+	}
+	v, err := c.make(parseType(p.typ), p, tag, 0)
+	if err != nil {
+		return v, err
+	}
+	if why := c.fits(p, v); why != "" {
+		return jsonv.Value{}, fmt.Errorf("no value found for %s: it requires %s", p.name, why)
+	}
+	return v, nil
+}
+
+// placeholder says that an example's value stands for another one.
+func placeholder(v jsonv.Value) bool {
+	s := strings.TrimSpace(v.Text())
+	return v.Kind() == jsonv.KindString && (s == "" || strings.Contains(s, "…") || strings.Contains(s, "...") ||
+		strings.HasPrefix(s, "<") || strings.HasPrefix(s, "[") || strings.HasPrefix(s, "{"))
+}
+
+func (c *collector) make(t typeExpr, p liveParam, tag string, depth int) (jsonv.Value, error) {
+	if depth > maxTypeDepth {
+		return jsonv.Value{}, errors.New("its type nests too deep")
+	}
+	if list := p.v.Lookup("enum"); list.Len() > 0 && depth == 0 && !t.list {
+		return list.At(0), nil
+	}
+	switch {
+	case len(t.union) > 0:
+		var last error
+		for _, m := range t.union {
+			v, err := c.make(m, p, tag, depth+1)
+			if err == nil && c.fits(p, v) == "" {
+				return v, nil
+			}
+			last = err
+		}
+		if last == nil {
+			last = errors.New("no member of its type fits")
+		}
+		return jsonv.Value{}, last
+	case t.list:
+		elem := t.elem
+		if items := p.v.Lookup("items"); elem == nil && items.Lookup("type").Kind() == jsonv.KindString {
+			e := parseType(items.Lookup("type").Text())
+			elem, p = &e, liveParam{name: p.name, typ: items.Lookup("type").Text(), v: items}
+		}
+		if elem == nil {
+			return jsonv.Array(), nil
+		}
+		v, err := c.make(*elem, liveParam{name: p.name, v: p.v.Without("enum")}, tag, depth+1)
+		if err != nil {
+			return v, err
+		}
+		return jsonv.Array(v), nil
+	}
+	switch basicKind(t.name) {
+	case "string":
+		return c.makeText(t.name, p, tag)
+	case "integer":
+		return makeNumber(p, true)
+	case "number":
+		return makeNumber(p, false)
+	case "boolean":
+		return jsonv.Bool(false), nil
+	case "object":
+		return c.describedObject(p, tag, depth)
+	case "any":
+		return jsonv.String(Marker(c.o.RunID) + tag), nil
+	}
+	n := c.types[t.name]
+	if n == nil {
+		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", evidence.Quoted(display.Truncate(t.name, 40)), p.name)
+	}
+	return c.makeNamed(n, p, tag, depth)
+}
+
+func (c *collector) makeNamed(n *namedType, p liveParam, tag string, depth int) (jsonv.Value, error) {
+	switch n.kind {
+	case "enum":
+		if v := enumValue(n.detail.Lookup("values").At(0)); !v.IsAbsent() {
+			return v, nil
+		}
+		return jsonv.Value{}, fmt.Errorf("the enum %s has no values", n.name)
+	case "union":
+		for _, m := range n.detail.Lookup("members").Elems() {
+			name := m.Text()
+			if m.Kind() == jsonv.KindObject {
+				name = m.Lookup("type").Text() + m.Lookup("name").Text()
+			}
+			if v, err := c.make(parseType(name), p, tag, depth+1); err == nil {
+				return v, nil
+			}
+		}
+		return jsonv.Value{}, fmt.Errorf("no member of the union %s can be built", n.name)
+	case "object":
+		var out evidence.Object
+		for _, f := range n.detail.Lookup("fields").Elems() {
+			if !f.Lookup("required").Bool() {
+				continue
+			}
+			v, err := c.make(parseType(f.Lookup("type").Text()), liveParam{name: f.Lookup("name").Text(), v: f}, tag, depth+1)
+			if err != nil {
+				return v, err
+			}
+			out.Set(f.Lookup("name").Text(), v)
+		}
+		return out.Value(), nil
+	}
+	return c.makeText("string", p, tag)
+}
+
+// enumValue is an entry of an enum's values: the value, or an object that
+// holds it.
+func enumValue(v jsonv.Value) jsonv.Value {
+	if v.Kind() == jsonv.KindObject {
+		for _, key := range []string{"value", "name"} {
+			if e, ok := v.Get(key); ok {
+				return e
+			}
+		}
+	}
+	return v
+}
+
+func makeNumber(p liveParam, whole bool) (jsonv.Value, error) {
+	low, high := bounds(p)
+	n := 1.0 // whole, for pages and counts are called numbers too
+	switch {
+	case n < low:
+		n = low
+	case n > high:
+		n = high
+	}
+	if whole && n != math.Trunc(n) {
+		n = math.Ceil(n)
+	}
+	if n < low || n > high {
+		return jsonv.Value{}, fmt.Errorf("no whole number fits the range of %s", p.name)
+	}
+	if n == math.Trunc(n) && math.Abs(n) < 1<<53 {
+		return jsonv.Int(int64(n)), nil
+	}
+	return jsonv.Float(n), nil
+}
+
+// bounds are minimum and maximum, infinite where not said.
+func bounds(p liveParam) (low, high float64) {
+	low, high = math.Inf(-1), math.Inf(1)
+	if v := p.v.Lookup("minimum"); v.Kind() == jsonv.KindNumber {
+		low = v.Float64()
+	}
+	if v := p.v.Lookup("maximum"); v.Kind() == jsonv.KindNumber {
+		high = v.Float64()
+	}
+	return low, high
+}
+
+var formatted = map[string]string{
+	"date": "2026-01-31", "date-time": "2026-01-31T12:00:00Z", "datetime": "2026-01-31T12:00:00Z", "time": "12:00:00Z",
+	"email": "conf@example.invalid", "uri": "https://example.invalid/conf", "url": "https://example.invalid/conf",
+	"uuid": "00000000-0000-4000-8000-000000000000", "hostname": "example.invalid", "ipv4": "192.0.2.1", "ipv6": "2001:db8::1",
+	"byte": "Y29uZg==", "json": "{}",
+}
+
+func (c *collector) makeText(typ string, p liveParam, tag string) (jsonv.Value, error) {
+	format := strings.ToLower(p.v.Lookup("format").Text())
+	if format == "" {
+		format = typ
+	}
+	if s, ok := formatted[format]; ok {
+		return jsonv.String(s), nil
+	}
+	s := Marker(c.o.RunID) + tag
+	if pattern := p.v.Lookup("pattern").Text(); pattern != "" {
+		for _, spelled := range markSpellings(s) {
+			if c.fits(p, jsonv.String(spelled)) == "" {
+				return jsonv.String(spelled), nil
+			}
+		}
+		s, err := matching(pattern)
+		if err != nil {
+			return jsonv.Value{}, fmt.Errorf("the pattern of %s: %w", p.name, err)
+		}
+		return jsonv.String(s), nil
+	}
+	low, high := lengths(p)
+	if n := utf8.RuneCountInString(s); n < low {
+		s += strings.Repeat("x", min(low-n, 1<<20))
+	}
+	if r := []rune(s); len(r) > high {
+		s = string(r[:high])
+	}
+	return jsonv.String(s), nil
+}
+
+// markSpellings are a marked text as patterns of names allow it, the plainest
+// first; carries knows all of them.
+func markSpellings(s string) []string {
+	bare := strings.ReplaceAll(s, "_", "")
+	return []string{s, strings.ReplaceAll(s, "_", "-"), bare, strings.ToUpper(s), strings.ToUpper(bare)}
+}
+
+// lengths are minLength and maxLength, in characters.
+func lengths(p liveParam) (low, high int) {
+	high = math.MaxInt32
+	if n, ok := p.v.Lookup("minLength").Int64(); ok {
+		low = int(min(n, 1<<20))
+	}
+	if n, ok := p.v.Lookup("maxLength").Int64(); ok && n >= 0 {
+		high = int(min(n, math.MaxInt32))
+	}
+	return low, high
+}
+
+// fits says what a value should have been to satisfy what its parameter
+// states, or "".
+func (c *collector) fits(p liveParam, v jsonv.Value) string {
+	if list := p.v.Lookup("enum"); list.Len() > 0 && v.Kind() != jsonv.KindArray {
+		for _, e := range list.Elems() {
+			if jsonv.Equal(e, v) {
+				return ""
+			}
+		}
+		return "one of " + evidence.Brief(list)
+	}
+	if want := c.jsonKind(p); want != "" && want != "any" && !hasKind(want, v) {
+		return "a value of the type " + display.Truncate(p.typ, 40)
+	}
+	switch v.Kind() {
+	case jsonv.KindNumber:
+		if low, high := bounds(p); v.Float64() < low || v.Float64() > high {
+			return "a number in its range"
+		}
+	case jsonv.KindString:
+		low, high := lengths(p)
+		if n := utf8.RuneCountInString(v.Text()); n < low || n > high {
+			return fmt.Sprintf("a text of %d to %d characters", low, high)
+		}
+		if pattern := p.v.Lookup("pattern").Text(); pattern != "" {
+			if re, err := regexp.Compile(pattern); err != nil || !re.MatchString(v.Text()) {
+				return "a text like " + display.Truncate(pattern, 60)
+			}
+		}
+	}
+	return ""
+}
+
+// hasKind says that a value has a JSON type, of which integer is one.
+func hasKind(want string, v jsonv.Value) bool {
+	if want == "integer" {
+		return v.Kind() == jsonv.KindNumber && v.Float64() == math.Trunc(v.Float64())
+	}
+	return v.Kind().String() == want
+}

@@ -1,0 +1,114 @@
+package live
+
+import (
+	"fmt"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// ReadValues reads a file for [LiveOptions.Values]. Every mistake is an error
+// diagnostic at its place. The file that comes back is the one that the
+// value's offsets are of.
+func ReadValues(f *source.File) (jsonv.Value, *source.File, source.Diagnostics) {
+	r := evidence.NewReader(f)
+	root, notes, ok := r.Parse()
+	if !ok {
+		return root, r.File, r.Problems
+	}
+	const hint = `write {"create_invoice": {"customer": "c-17"}, "*": {"tenant": "sandbox"}}`
+	mistake := func(v jsonv.Value, at, format string, args ...any) {
+		d := source.Errorf(r.Pos(v), at, format, args...)
+		d.Hint = hint
+		r.Problems.Add(d)
+	}
+	if root.Kind() != jsonv.KindObject {
+		mistake(root, "", "expected an object {operation: {parameter: value}}, this is %s", evidence.Describe(root))
+		return root, r.File, r.Problems
+	}
+	for op, params := range root.Members() {
+		if params.Kind() != jsonv.KindObject {
+			mistake(params, "/"+op, "expected an object {parameter: value} for %s, this is %s", evidence.Quoted(display.Truncate(op, 60)), evidence.Describe(params))
+		}
+	}
+	for _, n := range notes {
+		if n.Kind == jsonv.DuplicateKey {
+			d := source.Errorf(r.Places.At(n.Offset), n.Pointer, "duplicate key: only the last one would count")
+			d.Hint = "remove one of them"
+			r.Problems.Add(d)
+		}
+	}
+	r.Problems.Sort()
+	return root, r.File, r.Problems
+}
+
+// checkValues holds the user's values against what the operations document.
+// Nothing of it ends the run: what an adapter documents may be wrong, and the
+// values be there for that reason.
+func (c *collector) checkValues(names []string) {
+	for name, params := range c.o.Values.Members() {
+		op := c.op(name)
+		switch {
+		case name == "*":
+			for param, v := range params.Members() {
+				c.checkEverywhere(param, v)
+			}
+			continue
+		case op == nil:
+			c.odd(params, (&UnknownNameError{"--values", name, source.Nearest(name, names)}).Error(), "")
+			continue
+		}
+		for param, v := range params.Members() {
+			if op.detail.IsAbsent() {
+				continue
+			}
+			if p := op.param(param); p != nil {
+				c.checkValue(op, *p, v)
+				continue
+			}
+			var known []string
+			for _, p := range op.params {
+				known = append(known, p.name)
+			}
+			c.odd(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.Quoted(display.Truncate(param, 60))), source.DidYouMean(param, known))
+		}
+	}
+}
+
+// checkEverywhere holds a value for every operation against the first one
+// that has the parameter.
+func (c *collector) checkEverywhere(param string, v jsonv.Value) {
+	for _, op := range c.ops {
+		if p := op.param(param); p != nil && c.o.Values.Lookup(op.name, param).IsAbsent() && !c.checkValue(op, *p, v) {
+			return
+		}
+	}
+}
+
+// checkValue reports whether a value is what its parameter documents.
+func (c *collector) checkValue(op *liveOp, p liveParam, v jsonv.Value) bool {
+	want := c.fits(p, v)
+	if want == "" {
+		return true
+	}
+	c.odd(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", evidence.Quoted(display.Truncate(p.name, 60)), op.name, want, evidence.Describe(v)),
+		"it is sent as it is, and calls with it may fail for that reason")
+	return false
+}
+
+// odd notes what is odd about a value.
+func (c *collector) odd(v jsonv.Value, says, hint string) {
+	c.notices = append(c.notices, says)
+	if c.o.Warn == nil {
+		return
+	}
+	pos := source.Pos{File: c.o.ValuesFile}
+	if c.o.ValuesFile != nil && v.Offset() >= 0 {
+		pos = c.o.ValuesFile.At(v.Offset())
+	}
+	d := source.Warnf(pos, "", "%s", says)
+	d.Hint = hint
+	c.o.Warn(d)
+}

@@ -1,0 +1,105 @@
+package aql
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/rule"
+)
+
+// What a live run left out, and what it makes of a row that promises to look
+// at every operation or parameter: what the policy forbade is told, and what
+// could have been looked at and was not is a gap.
+
+// spare is why a live run left one parameter out of one test.
+type spare struct {
+	reason string
+	policy bool // the run's mode and rules forbade the call
+}
+
+// readSkipped makes the index of what a live run left out.
+func (j *judgement) readSkipped() {
+	j.skipped, j.untested = map[string]string{}, map[[3]string]spare{}
+	if !j.e.IsLive() {
+		return
+	}
+	for _, s := range j.e.Live.Lookup("skipped").Elems() {
+		j.skipped[s.Lookup("operation").Text()] = s.Lookup("reason").Text()
+	}
+	for _, s := range j.e.Live.Lookup("untested").Elems() {
+		key := [3]string{s.Lookup("test").Text(), s.Lookup("operation").Text(), s.Lookup("parameter").Text()}
+		j.untested[key] = spare{s.Lookup("reason").Text(), s.Lookup("policy").Bool()}
+	}
+}
+
+// skips says that a live run left an operation out.
+func (j *judgement) skips(op string) bool { _, left := j.skipped[op]; return left }
+
+// callable says that the run could have called an operation: it left it out,
+// if at all, because it was ended before.
+func (j *judgement) callable(op string) bool {
+	reason, left := j.skipped[op]
+	return !left || reason != "" && reason == j.e.Live.Lookup("ended").Text()
+}
+
+// passedOver says that a live run left an operation, or one parameter for one
+// test, out; the report then speaks of it instead of holding it against the
+// adapter.
+func (j *judgement) passedOver(test, op, param string) bool {
+	_, left := j.untested[[3]string{test, op, param}]
+	return j.set == rule.Strict && (j.skips(op) || left)
+}
+
+// lack notes that a row has no case of what the run passed over, as a gap or,
+// where the policy forbade it, among the left.
+func (x *ruling) lack(op, param string, left *[]string) {
+	x.lackOf(x.test.ID, op, param, op+" "+param, left)
+}
+
+// lackOf is lack of what the calls of a test would have shown, under a name.
+func (x *ruling) lackOf(test, op, param, name string, left *[]string) {
+	if slices.Contains(x.unreadable, op) {
+		x.gaps = append(x.gaps, op)
+		return
+	}
+	if x.callable(op) && !x.untested[[3]string{test, op, param}].policy {
+		x.gaps = append(x.gaps, name)
+		return
+	}
+	if !x.callable(op) {
+		name = op
+	}
+	if !slices.Contains(*left, name) {
+		*left = append(*left, name)
+	}
+}
+
+// obstacles tells what kept a live run from a row's cases, of the operations
+// named and of what the row's test passed over.
+func (x *ruling) obstacles(ops []string) string {
+	var why []string
+	for _, u := range x.e.Live.Lookup("untested").Elems() {
+		if u.Lookup("test").Text() == x.test.ID {
+			why = append(why, strings.TrimSpace(u.Lookup("operation").Text()+" "+u.Lookup("parameter").Text())+": "+u.Lookup("reason").Text())
+		}
+	}
+	for _, s := range x.e.Live.Lookup("skipped").Elems() {
+		if op := s.Lookup("operation").Text(); slices.Contains(ops, op) {
+			why = append(why, strings.TrimSuffix(op+": "+s.Lookup("reason").Text()+": "+s.Lookup("detail").Text(), ": "))
+		}
+	}
+	if len(why) == 0 {
+		return "the run found none; --mode write checks more, and --values provides values"
+	}
+	return evidence.Several(why) + "; --values provides values"
+}
+
+// besides names what a live run may not, or could not, call.
+func besides(left []string) string {
+	if len(left) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Left out because of the mode, a missing value, or the risk to data that the run did not create: %s.", evidence.Several(left))
+}

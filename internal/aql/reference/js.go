@@ -1,0 +1,395 @@
+package reference
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"mcptest/internal/jsonv"
+)
+
+// The prototype runner is a JavaScript program, and some of its verdicts
+// depend on how JavaScript compares, prints and walks values (ECMA-262). The
+// functions here are those rules and nothing else.
+
+// Number returns a JSON number as JavaScript holds it: a float64, infinite
+// when the literal is too large.
+func Number(v jsonv.Value) float64 {
+	f, _ := strconv.ParseFloat(v.Literal(), 64)
+	return f
+}
+
+// Truthy is JavaScript's ToBoolean.
+func Truthy(v jsonv.Value) bool {
+	switch v.Kind() {
+	case jsonv.KindAbsent, jsonv.KindNull:
+		return false
+	case jsonv.KindBool:
+		return v.Bool()
+	case jsonv.KindNumber:
+		return Number(v) != 0
+	case jsonv.KindString:
+		return v.Text() != ""
+	}
+	return true
+}
+
+// Identical is JavaScript's === between two values that came out of
+// different JSON texts: lists and objects are never identical.
+func Identical(a, b jsonv.Value) bool {
+	if a.Kind() != b.Kind() {
+		return false
+	}
+	switch a.Kind() {
+	case jsonv.KindAbsent, jsonv.KindNull:
+		return true
+	case jsonv.KindBool:
+		return a.Bool() == b.Bool()
+	case jsonv.KindNumber:
+		return Number(a) == Number(b)
+	case jsonv.KindString:
+		return a.Text() == b.Text()
+	}
+	return false
+}
+
+// FormatNumber prints a number as JavaScript does (ECMA-262 section
+// 6.1.6.1.20).
+func FormatNumber(f float64) string {
+	switch {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	case f == 0:
+		return "0"
+	case f < 0:
+		return "-" + FormatNumber(-f)
+	}
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', -1, 64), "e")
+	digits := strings.Replace(mantissa, ".", "", 1)
+	e, _ := strconv.Atoi(exponent)
+	k, n := len(digits), e+1
+	switch {
+	case k <= n && n <= 21:
+		return digits + strings.Repeat("0", n-k)
+	case 0 < n && n <= 21:
+		return digits[:n] + "." + digits[n:]
+	case -6 < n && n <= 0:
+		return "0." + strings.Repeat("0", -n) + digits
+	}
+	sign := "+"
+	if e < 0 {
+		sign, e = "-", -e
+	}
+	tail := "e" + sign + strconv.Itoa(e)
+	if k == 1 {
+		return digits + tail
+	}
+	return digits[:1] + "." + digits[1:] + tail
+}
+
+// Text is JavaScript's String(value); absent is "undefined".
+func Text(v jsonv.Value) string {
+	switch v.Kind() {
+	case jsonv.KindAbsent:
+		return "undefined"
+	case jsonv.KindNull:
+		return "null"
+	case jsonv.KindBool:
+		return strconv.FormatBool(v.Bool())
+	case jsonv.KindNumber:
+		return FormatNumber(Number(v))
+	case jsonv.KindString:
+		return v.Text()
+	case jsonv.KindObject:
+		return "[object Object]"
+	}
+	var b strings.Builder
+	for i, e := range v.Elems() {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if k := e.Kind(); k != jsonv.KindNull && k != jsonv.KindAbsent {
+			b.WriteString(Text(e))
+		}
+	}
+	return b.String()
+}
+
+// Members returns an object's members as JavaScript sees them after
+// JSON.parse: of a key written twice the last value stands at the place of
+// the first, and keys that are array indices come first, ascending.
+func Members(v jsonv.Value) []jsonv.Member {
+	out := make([]jsonv.Member, 0, v.Len())
+	var seen map[string]int
+	indices := 0
+	for k, e := range v.Members() {
+		i := -1
+		if seen == nil && len(out) < 9 {
+			i = slices.IndexFunc(out, func(m jsonv.Member) bool { return m.Key == k })
+		} else {
+			if seen == nil {
+				seen = make(map[string]int, v.Len())
+				for j, m := range out {
+					seen[m.Key] = j
+				}
+			}
+			if j, ok := seen[k]; ok {
+				i = j
+			}
+		}
+		if i >= 0 {
+			out[i].Value = e
+			continue
+		}
+		if _, ok := arrayIndex(k); ok {
+			indices++
+		}
+		if seen != nil {
+			seen[k] = len(out)
+		}
+		out = append(out, jsonv.Member{Key: k, Value: e})
+	}
+	if indices > 0 {
+		slices.SortStableFunc(out, compareKeys)
+	}
+	return out
+}
+
+func compareKeys(a, b jsonv.Member) int {
+	i, aok := arrayIndex(a.Key)
+	j, bok := arrayIndex(b.Key)
+	switch {
+	case aok && bok && i < j, aok && !bok:
+		return -1
+	case aok && bok && i > j, bok && !aok:
+		return 1
+	}
+	return 0
+}
+
+// arrayIndex reads a canonical array index, "0" to "4294967294".
+func arrayIndex(s string) (int64, bool) {
+	if s == "" || len(s) > 10 || s[0] == '0' && s != "0" {
+		return 0, false
+	}
+	var n int64
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(s[i]-'0')
+	}
+	return n, n <= math.MaxUint32-1
+}
+
+// Stringify is JSON.stringify(value) for a value that came from JSON; of
+// absent it is "", which no value has.
+func Stringify(v jsonv.Value) string {
+	return string(appendStringified(nil, v))
+}
+
+func appendStringified(dst []byte, v jsonv.Value) []byte {
+	switch v.Kind() {
+	case jsonv.KindNull:
+		return append(dst, "null"...)
+	case jsonv.KindBool:
+		return strconv.AppendBool(dst, v.Bool())
+	case jsonv.KindNumber:
+		f := Number(v)
+		if math.IsInf(f, 0) {
+			return append(dst, "null"...)
+		}
+		return append(dst, FormatNumber(f)...)
+	case jsonv.KindString:
+		return appendQuoted(dst, v.Text())
+	case jsonv.KindArray:
+		dst = append(dst, '[')
+		for i, e := range v.Elems() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendStringified(dst, e)
+		}
+		return append(dst, ']')
+	case jsonv.KindObject:
+		dst = append(dst, '{')
+		for i, m := range Members(v) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(appendQuoted(dst, m.Key), ':')
+			dst = appendStringified(dst, m.Value)
+		}
+		return append(dst, '}')
+	}
+	return dst
+}
+
+// appendQuoted quotes a text as JSON.stringify does (ECMA-262 section
+// 25.5.2.3): lone surrogates and control characters are escaped, nothing
+// else is.
+func appendQuoted(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if u, ok := surrogate(s[i:]); ok {
+			dst = append(dst, '\\', 'u', 'd', hex[u>>8&15], hex[u>>4&15], hex[u&15])
+			i += 3
+			continue
+		}
+		i++
+		switch {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c >= 0x20:
+			dst = append(dst, c)
+		case c == '\b':
+			dst = append(dst, '\\', 'b')
+		case c == '\t':
+			dst = append(dst, '\\', 't')
+		case c == '\n':
+			dst = append(dst, '\\', 'n')
+		case c == '\f':
+			dst = append(dst, '\\', 'f')
+		case c == '\r':
+			dst = append(dst, '\\', 'r')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+	}
+	return append(dst, '"')
+}
+
+// surrogate reads a lone surrogate, kept in texts as three bytes (WTF-8).
+func surrogate(s string) (uint16, bool) {
+	if len(s) < 3 || s[0] != 0xed || s[1] < 0xa0 || s[1] > 0xbf || s[2]&0xc0 != 0x80 {
+		return 0, false
+	}
+	return 0xd000 | uint16(s[1]&0x3f)<<6 | uint16(s[2]&0x3f), true
+}
+
+// units returns a text as the UTF-16 code units that JavaScript counts.
+func units(s string) []uint16 {
+	out := make([]uint16, 0, len(s))
+	for i := 0; i < len(s); {
+		if u, ok := surrogate(s[i:]); ok {
+			out = append(out, u)
+			i += 3
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		out = utf16.AppendRune(out, r)
+		i += n
+	}
+	return out
+}
+
+// unitText is the text of one UTF-16 code unit.
+func unitText(u uint16) string {
+	if u < 0xd800 || u > 0xdfff {
+		return string(rune(u))
+	}
+	return string([]byte{0xed, 0x80 | byte(u>>6)&0x3f, 0x80 | byte(u)&0x3f})
+}
+
+// Walk follows a dot path as the prototype does: segments are member names,
+// canonical list indices, or "length"; texts are indexed by UTF-16 unit.
+// Names that JavaScript objects inherit are not members.
+func Walk(v jsonv.Value, path string) jsonv.Value {
+	for seg := range strings.SplitSeq(path, ".") {
+		v = step(v, seg)
+		if v.IsAbsent() {
+			break
+		}
+	}
+	return v
+}
+
+func step(v jsonv.Value, seg string) jsonv.Value {
+	switch v.Kind() {
+	case jsonv.KindObject:
+		e, _ := v.Get(seg)
+		return e
+	case jsonv.KindArray:
+		if seg == "length" {
+			return jsonv.Int(int64(v.Len()))
+		}
+		if i, ok := arrayIndex(seg); ok && i < int64(v.Len()) {
+			return v.At(int(i))
+		}
+	case jsonv.KindString:
+		u := units(v.Text())
+		if seg == "length" {
+			return jsonv.Int(int64(len(u)))
+		}
+		if i, ok := arrayIndex(seg); ok && i < int64(len(u)) {
+			return jsonv.String(unitText(u[i]))
+		}
+	}
+	return jsonv.Value{}
+}
+
+// Normalise makes a text comparable for the semantic rules of the reference
+// set: lower case, every run outside [a-z0-9_] one space, trimmed.
+func Normalise(s string) string {
+	b := make([]byte, 0, len(s))
+	gap := false
+	put := func(c byte) {
+		if gap && len(b) > 0 {
+			b = append(b, ' ')
+		}
+		gap = false
+		b = append(b, c)
+	}
+	for _, r := range s {
+		switch {
+		case 'A' <= r && r <= 'Z':
+			put(byte(r) + 'a' - 'A')
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r == '_':
+			put(byte(r))
+		case r == '\u0130': // lower case is i and a combining dot
+			put('i')
+			gap = true
+		case r == '\u212a': // the Kelvin sign's lower case is k
+			put('k')
+		default:
+			gap = true
+		}
+	}
+	return string(b)
+}
+
+// Blank is \s of a JavaScript regular expression.
+func Blank(r rune) bool {
+	switch {
+	case '\t' <= r && r <= '\r', r == ' ', r == 0xa0, r == 0x1680, 0x2000 <= r && r <= 0x200a:
+		return true
+	case r == 0x2028, r == 0x2029, r == 0x202f, r == 0x205f, r == 0x3000, r == 0xfeff:
+		return true
+	}
+	return false
+}
+
+// Contains is message.includes(part): a substring of a text, or an element
+// of a list that is exactly that text.
+func Contains(message jsonv.Value, part string) bool {
+	switch message.Kind() {
+	case jsonv.KindString:
+		return strings.Contains(message.Text(), part)
+	case jsonv.KindArray:
+		for _, e := range message.Elems() {
+			if e.Kind() == jsonv.KindString && e.Text() == part {
+				return true
+			}
+		}
+	}
+	return false
+}

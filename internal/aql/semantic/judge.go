@@ -1,0 +1,174 @@
+package semantic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/reference"
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+	llm "mcptest/internal/judge"
+)
+
+// Judged is what JudgeAnswers did.
+type Judged struct {
+	Asked  int // judgements made now
+	Kept   int // verdicts that were there already, in the evidence or in the cache
+	Failed int // answers without a verdict of this judge
+}
+
+// JudgeAnswers is the part of tier 2 that asks a judge: it stores a verdict,
+// or why there is none, with every answer of the evidence. A verdict that the
+// same judge gave to the same is kept, unless o.Again says otherwise. Without
+// a judge nothing happens.
+func JudgeAnswers(ctx context.Context, e *evidence.Evidence, o Asking) (done Judged) {
+	if o.Judge == nil {
+		return done
+	}
+	var p Patience
+	for i := range e.Semantics {
+		s := &e.Semantics[i]
+		if o.Progress != nil {
+			o.Progress(s.Name)
+		}
+		k, votes := judgeCase(s), max(o.Votes, 1)
+		key := o.Judge.Key(k, votes)
+		if !o.Again && judgedBy(s, o, key, votes) {
+			done.Kept++
+			continue
+		}
+		v, kept, err := llm.Verdict{}, false, p.Over()
+		if err == nil && o.Cache != nil && key != "" && !o.Again {
+			v, kept = o.Cache.Get(key)
+			kept = kept && v.Valid()
+		}
+		if err == nil && !kept {
+			v, err = o.Judge.Judge(ctx, k, votes)
+			if err = p.Saw(err); err != nil && ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+		}
+		if err != nil {
+			s.Unjudged = display.Truncate(display.OneLine(err.Error()), 500)
+			done.Failed++
+			continue
+		}
+		if kept {
+			done.Kept++
+		} else {
+			done.Asked++
+			if o.Cache != nil && key != "" {
+				o.Cache.Put(key, v)
+			}
+		}
+		s.Unjudged = ""
+		s.Judge = &evidence.Judge{Kind: o.Judge.Kind(), Model: o.Judge.Model(), Verdict: evidence.Verdict(v.Verdict), Reason: v.Reason, Rubric: llm.RubricVersion, Votes: v.Votes, Key: key}
+	}
+	if e.IsLive() {
+		e.Live = e.Live.With("judge", JudgeNote(o.Judge))
+	}
+	return done
+}
+
+// judgedBy reports whether a case has a verdict that this judge would be
+// asked for: of the same judge, on the same answer as far as that is known.
+func judgedBy(s *evidence.SemanticCase, o Asking, key string, votes int) bool {
+	j := s.Judge
+	if j == nil || s.Unjudged != "" || j.Kind != o.Judge.Kind() || j.Model != o.Judge.Model() || j.Rubric != llm.RubricVersion {
+		return false
+	}
+	if key != "" {
+		return j.Key == key
+	}
+	return len(j.Votes) == votes
+}
+
+// What of an answer and of a call's parameters a judge gets to see, in
+// characters.
+const (
+	judgedAnswer = 20_000
+	judgedParams = 2000
+)
+
+// judgeCase is what a judge gets to see. A bundle that says neither question
+// nor facts, such as one written by hand, has them made from what it expects.
+func judgeCase(s *evidence.SemanticCase) llm.Case {
+	calls, _ := json.Marshal(evidence.Each(s.ToolCalls[:min(len(s.ToolCalls), MaxTurns*MaxTurnCalls)], func(t evidence.ToolCall) jsonv.Value {
+		params := orNull(t.Params)
+		if text := params.String(); len(text) > judgedParams {
+			params = jsonv.String(display.Truncate(text, judgedParams))
+		}
+		return jsonv.Object(evidence.TextMember("operation", display.Truncate(t.Operation, 200)), jsonv.Member{Key: "params", Value: params})
+	}))
+	k := llm.Case{Question: s.Question, Facts: s.Facts, Calls: string(calls)}
+	if !s.ResponseText.IsAbsent() {
+		k.Answer = display.Truncate(reference.Text(s.ResponseText), judgedAnswer)
+	}
+	if k.Question == "" {
+		k.Question = s.Name
+	}
+	if k.Facts == "" {
+		var facts []string
+		add := func(what string, names []string) {
+			if len(names) > 0 {
+				facts = append(facts, fmt.Sprintf("%s: %s.", what, strings.Join(names, ", ")))
+			}
+		}
+		add("A right answer mentions", s.RequiredPatterns)
+		for _, g := range s.PhraseGroups {
+			add("A right answer says one of", g)
+		}
+		add("Operations to be called", s.ExpectedOperations)
+		add("Parameters to be used", s.ExpectedParameters)
+		k.Facts = strings.Join(facts, " ")
+	}
+	return k
+}
+
+// JudgeNote is what a live bundle says about who judged it.
+func JudgeNote(j llm.Judge) jsonv.Value {
+	o := evidence.Object{evidence.TextMember("kind", j.Kind()), evidence.TextMember("name", j.Model())}
+	if c, ok := j.(*llm.Client); ok {
+		calls, tokens := c.Used()
+		o.Set("calls", jsonv.Int(int64(calls)))
+		o.Set("tokens", jsonv.Int(int64(tokens)))
+	}
+	return o.Value()
+}
+
+// WithVerdicts is a bundle with the verdicts of evidence that was read from
+// it and judged. Everything else in it stays as it is.
+func WithVerdicts(bundle jsonv.Value, e *evidence.Evidence) (jsonv.Value, error) {
+	var tests []jsonv.Value
+	for i, c := range bundle.Lookup("semantic_tests").Elems() {
+		if i >= len(e.Semantics) {
+			return bundle, errors.New("the evidence is that of another bundle")
+		}
+		verdict := e.Semantics[i].Json()
+		for _, key := range []string{"x_judge", "x_unjudged"} {
+			c = c.Without(key)
+			if v, has := verdict.Get(key); has {
+				c = c.With(key, v)
+			}
+		}
+		tests = append(tests, c)
+	}
+	if len(tests) > 0 {
+		bundle = bundle.With("semantic_tests", jsonv.Array(tests...))
+	}
+	if j, has := e.Live.Get("judge"); has {
+		bundle = bundle.With("x_live", bundle.Lookup("x_live").With("judge", j))
+	}
+	return bundle, nil
+}
+
+func orNull(v jsonv.Value) jsonv.Value {
+	if v.IsAbsent() {
+		return jsonv.Null()
+	}
+	return v
+}

@@ -1,0 +1,167 @@
+package verdict
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/display"
+)
+
+// Change is how a row differs between two reports.
+type Change string
+
+// The kinds of changes. Only Worse and Gone are regressions: a row that
+// failed or warned and no longer exists has not been mended.
+const (
+	Worse  Change = "worse"
+	Better Change = "better"
+	Same   Change = "unchanged"
+	New    Change = "new"
+	Gone   Change = "gone"
+)
+
+// RowChange is one row of two reports. Before or After is "" when the report
+// does not have the row.
+type RowChange struct {
+	Category, Test string
+	Before, After  Result
+	Change         Change
+	Detail         string // of the newer report
+}
+
+// Diff is what changed from one report to the next.
+type Diff struct {
+	Rows          []RowChange
+	Before, After *Report
+}
+
+// Compare compares two reports row by row. Rows of the same name in one
+// category are told apart by their order.
+func Compare(before, after *Report) Diff {
+	d := Diff{Before: before, After: after}
+	old, now := rowIndex(before), rowIndex(after)
+	seen := map[rowKey]bool{}
+	for _, k := range rowKeys(after) {
+		row := now[k]
+		c := RowChange{Category: k.category, Test: k.test, After: row.Result, Detail: row.Detail}
+		if was, ok := old[k]; ok {
+			c.Before, c.Change = was.Result, compareResults(was.Result, row.Result)
+		} else {
+			c.Change = New
+			if row.Result == Failed {
+				c.Change = Worse
+			}
+		}
+		seen[k] = true
+		d.Rows = append(d.Rows, c)
+	}
+	for _, k := range rowKeys(before) {
+		if !seen[k] {
+			d.Rows = append(d.Rows, RowChange{Category: k.category, Test: k.test, Before: old[k].Result, Change: Gone})
+		}
+	}
+	return d
+}
+
+// compareResults orders PASS, WARN, FAIL. A row that is no longer looked at
+// is worse than one that passed, and not better than one that failed.
+func compareResults(before, after Result) Change {
+	rank := map[Result]int{Pass: 0, Skipped: 1, Warned: 2, Failed: 3}
+	switch {
+	case before == after:
+		return Same
+	case after == Skipped:
+		return Worse
+	case rank[after] > rank[before]:
+		return Worse
+	}
+	return Better
+}
+
+type rowKey struct {
+	category, test string
+	n              int
+}
+
+func rowKeys(r *Report) (out []rowKey) {
+	n := map[rowKey]int{}
+	for _, c := range r.Categories {
+		for _, t := range c.Tests {
+			k := rowKey{category: c.Name, test: t.Name}
+			n[k]++
+			out = append(out, rowKey{c.Name, t.Name, n[k]})
+		}
+	}
+	for _, x := range r.NotApplicable {
+		out = append(out, rowKey{x.Category, x.Test, 1})
+	}
+	return out
+}
+
+// rowIndex takes a row that does not apply for one that was skipped.
+func rowIndex(r *Report) map[rowKey]TestResult {
+	out, i := map[rowKey]TestResult{}, 0
+	keys := rowKeys(r)
+	for _, c := range r.Categories {
+		for _, t := range c.Tests {
+			out[keys[i]] = t
+			i++
+		}
+	}
+	for _, x := range r.NotApplicable {
+		out[keys[i]] = TestResult{Name: x.Test, Result: Skipped, Detail: x.Reason}
+		i++
+	}
+	return out
+}
+
+// Regressed says whether something got worse.
+func (d Diff) Regressed() bool {
+	if d.After.ConformanceLevel < d.Before.ConformanceLevel || d.Before.AchievedLevel >= 0 && d.After.AchievedLevel >= 0 && d.After.AchievedLevel < d.Before.AchievedLevel {
+		return true
+	}
+	for _, r := range d.Rows {
+		if r.Change == Worse || r.Change == Gone {
+			return true
+		}
+	}
+	return false
+}
+
+// Text tells the differences, worst first, and counts the rest.
+func (d Diff) Text() string {
+	var b strings.Builder
+	n := map[Change]int{}
+	for _, kind := range []Change{Worse, Gone, Better, New} {
+		for _, r := range d.Rows {
+			if r.Change != kind {
+				continue
+			}
+			fmt.Fprintf(&b, "%-6s %s / %s: %s -> %s\n", kind, display.OneLine(r.Category), display.OneLine(r.Test), orNone(r.Before), orNone(r.After))
+			if kind == Worse && r.Detail != "" {
+				fmt.Fprintf(&b, "       %s\n", display.OneLine(r.Detail))
+			}
+		}
+	}
+	for _, r := range d.Rows {
+		n[r.Change]++
+	}
+	if d.Before.ConformanceLevel != d.After.ConformanceLevel {
+		fmt.Fprintf(&b, "conformance level: %d -> %d\n", d.Before.ConformanceLevel, d.After.ConformanceLevel)
+	}
+	if d.Before.AchievedLevel != d.After.AchievedLevel && d.Before.AchievedLevel >= 0 && d.After.AchievedLevel >= 0 {
+		fmt.Fprintf(&b, "achieved level: %d -> %d\n", d.Before.AchievedLevel, d.After.AchievedLevel)
+	}
+	if d.Before.Rules != d.After.Rules {
+		fmt.Fprintf(&b, "rules: %s -> %s (verdicts of different rule sets differ for that reason alone)\n", orNone(d.Before.Rules), orNone(d.After.Rules))
+	}
+	fmt.Fprintf(&b, "%d worse, %d gone, %d better, %d new, %d unchanged\n", n[Worse], n[Gone], n[Better], n[New], n[Same])
+	return b.String()
+}
+
+func orNone[T ~string](s T) string {
+	if s == "" {
+		return "(none)"
+	}
+	return string(s)
+}

@@ -1,0 +1,221 @@
+package verdict
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/display"
+)
+
+// Text returns the report in the plain layout: a heading, and per category
+// its rows with a line of detail each. Control characters of names and
+// details are left out, line breaks become blanks.
+func (r *Report) Text() []byte {
+	var b strings.Builder
+	if line := r.warning(); line != "" {
+		b.WriteString(display.OneLine(line) + "\n\n")
+	}
+	for _, s := range r.Alerts {
+		b.WriteString(display.OneLine(s) + "\n")
+	}
+	fmt.Fprintf(&b, "Implementation: %s\n", orNotGiven(display.OneLine(r.Implementation)))
+	fmt.Fprintf(&b, "Spec version: %s\n", orNotGiven(display.OneLine(r.SpecVersion)))
+	for _, l := range r.levels() {
+		fmt.Fprintf(&b, "%s: %s\n", l[0], l[1])
+	}
+	fmt.Fprintf(&b, "Summary: %s\n", r.Summary)
+	for _, c := range r.Categories {
+		fmt.Fprintf(&b, "\n%s [%s] -> %s\n", display.OneLine(c.Name), c.requirement(), c.Result)
+		for _, t := range c.Tests {
+			fmt.Fprintf(&b, "  - %s: %s\n", t.Result, display.OneLine(t.Name))
+			if t.Detail != "" {
+				fmt.Fprintf(&b, "    %s\n", display.OneLine(t.Detail))
+			}
+			for _, line := range t.repeats() {
+				fmt.Fprintf(&b, "    repeat: %s\n", display.OneLine(line))
+			}
+			if t.Tiers != nil {
+				fmt.Fprintf(&b, "    Tier 1 (structural): %s; tier 2 (semantic): %s\n", t.Tiers.Structural, t.Tiers.Semantic)
+			}
+		}
+		if c.Note != "" {
+			fmt.Fprintf(&b, "  %s\n", display.OneLine(c.Note))
+		}
+	}
+	for i, line := range r.closing() {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(display.OneLine(line) + "\n")
+	}
+	return []byte(b.String())
+}
+
+// Markdown returns the report as a Markdown document. What comes from an
+// adapter or a bundle is escaped.
+func (r *Report) Markdown() []byte {
+	var b strings.Builder
+	if line := r.warning(); line != "" {
+		b.WriteString("**" + escapeMarkdown(line) + "**\n\n")
+	}
+	for _, s := range r.Alerts {
+		b.WriteString(escapeMarkdown(s) + "\n\n")
+	}
+	b.WriteString("# MCP-AQL Conformance Report\n\n")
+	fmt.Fprintf(&b, "- Implementation: %s\n", codeSpan(orNotGiven(r.Implementation)))
+	fmt.Fprintf(&b, "- Spec version: %s\n", codeSpan(orNotGiven(r.SpecVersion)))
+	for _, l := range r.levels() {
+		fmt.Fprintf(&b, "- %s: `%s`\n", l[0], l[1])
+	}
+	fmt.Fprintf(&b, "- Summary: %s\n", r.Summary)
+	for _, c := range r.Categories {
+		fmt.Fprintf(&b, "\n## %s\n\nRequirement: %s\n\nResult: %s\n\n", escapeMarkdown(c.Name), c.requirement(), c.Result)
+		for _, t := range c.Tests {
+			fmt.Fprintf(&b, "- %s: %s\n", t.Result, escapeMarkdown(t.Name))
+			if t.Detail != "" {
+				fmt.Fprintf(&b, "  %s\n", escapeMarkdown(t.Detail))
+			}
+			for _, line := range t.repeats() {
+				fmt.Fprintf(&b, "  %s\n", codeSpan(line))
+			}
+			if t.Tiers != nil {
+				fmt.Fprintf(&b, "  Tier 1 (structural): %s; tier 2 (semantic): %s\n", t.Tiers.Structural, t.Tiers.Semantic)
+			}
+		}
+		if c.Note != "" {
+			fmt.Fprintf(&b, "\n%s\n", escapeMarkdown(c.Note))
+		}
+	}
+	if lines := r.closing(); len(lines) > 0 {
+		b.WriteString("\n")
+		for _, line := range lines {
+			fmt.Fprintf(&b, "%s\n", escapeMarkdown(line))
+		}
+	}
+	return []byte(b.String())
+}
+
+// warning is the first line of a report whose live run left other data than
+// it found, "" where it did not.
+func (r *Report) warning() string {
+	if len(r.Changed) == 0 {
+		return ""
+	}
+	return "DATA CHANGED that this run did not create: " + strings.Join(r.Changed, "; ")
+}
+
+// levels are the lines about levels. The strict report begins with the level
+// that was achieved, which is 0 as long as evidence is missing; what did not
+// fail at the requested level is no level by itself. The reference layout is
+// the specification's.
+func (r *Report) levels() [][2]string {
+	requested := [2]string{"Requested level", strconv.Itoa(r.RequestedLevel)}
+	if r.Rules != rule.Strict || r.AchievedLevel < 0 {
+		return [][2]string{requested, {"Conformance level", strconv.Itoa(r.ConformanceLevel)}}
+	}
+	achieved := strconv.Itoa(r.AchievedLevel)
+	switch {
+	case r.AchievedLevel >= r.RequestedLevel:
+	case len(r.Changed) > 0:
+		achieved += " (data changed that the run did not create)"
+	case r.failed():
+		achieved += " (a MUST category failed)"
+	case !r.Complete:
+		achieved += " (evidence is missing)"
+	case r.AchievedLevel > 0:
+		achieved += fmt.Sprintf(" (not every row of level %d passed)", r.RequestedLevel)
+	}
+	return [][2]string{{"Achieved level", achieved}, requested}
+}
+
+// closing is what the report says below the rows. A report of another tool
+// says nothing there.
+func (r *Report) closing() []string {
+	if r.Rules == "" || r.AchievedLevel < 0 {
+		return nil
+	}
+	line := fmt.Sprintf("Rules: %s. Achieved level (strict rules): %d", r.Rules, r.AchievedLevel)
+	if !r.Complete {
+		line += ", evidence incomplete"
+	}
+	out := []string{line + "."}
+	if why := r.Unproved(); why != "" {
+		out = append(out, "Not proved: "+why+".")
+	}
+	if len(r.NotApplicable) > 0 {
+		var rows []string
+		for _, n := range r.NotApplicable {
+			rows = append(rows, fmt.Sprintf("%s (%s)", n.Test, n.Reason))
+		}
+		out = append(out, fmt.Sprintf("Not applicable or not requested, %s: %s.", display.Count(len(rows), "row"), strings.Join(rows, "; ")))
+	}
+	if r.Ended != "" {
+		out = append(out, "The run is not complete: "+r.Ended+". What it did not check is SKIP.")
+	}
+	for _, l := range r.Leftovers {
+		out = append(out, "Left behind: "+l)
+	}
+	if len(r.Unchecked) > 0 {
+		out = append(out, "Not compared with the state before the run: "+strings.Join(r.Unchecked, "; ")+".")
+	}
+	if claim := r.Claim(); claim != "" {
+		out = append(out, claim)
+	}
+	return out
+}
+
+// String prints the counts in the words of the text layout.
+func (s Summary) String() string {
+	return fmt.Sprintf("%d passed, %d warned, %d failed, %d skipped", s.Passed, s.Warned, s.Failed, s.Skipped)
+}
+
+func (c CategoryResult) requirement() rule.Requirement {
+	if c.Required {
+		return rule.Must
+	}
+	return rule.Should
+}
+
+// escapeMarkdown makes a foreign text plain text in Markdown. An underscore
+// inside a word needs no escape there and gets none, so that names stay
+// searchable.
+func escapeMarkdown(s string) string {
+	s = display.OneLine(s)
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case c == '_' && i > 0 && i+1 < len(s) && wordByte(s[i-1]) && wordByte(s[i+1]):
+		case c == '&' && i+1 < len(s) && (s[i+1] == '#' || wordByte(s[i+1])):
+			b.WriteString("&amp;")
+			continue
+		case c == '<':
+			b.WriteString("&lt;")
+			continue
+		case strings.IndexByte("\\`*_[~", c) >= 0:
+			b.WriteByte('\\')
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// codeSpan puts a foreign text between backticks, more of them than it holds
+// (CommonMark 6.1).
+func codeSpan(s string) string {
+	s = display.OneLine(s)
+	fence := "`"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") || strings.TrimSpace(s) == "" {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
