@@ -28,9 +28,9 @@ import (
 
 // judgeProgram runs a judge that is a program, with the whole environment:
 // it is the user's, and may ask a model itself.
-func (c *call) judgeProgram(keeper proc.Keeper) func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
+func (c *call) judgeProgram(registry *proc.Registry) func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 	return func(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
-		r := proc.Run(ctx, proc.Spec{Argv: argv, Env: c.Env, Stdin: bytes.NewReader(stdin), OutputLimit: 4 << 20, Keeper: keeper})
+		r := proc.Run(ctx, proc.Spec{Argv: argv, Env: c.Env, Stdin: bytes.NewReader(stdin), OutputLimit: 4 << 20, Registry: registry})
 		if err := r.Err(); err != nil {
 			if tail := strings.Join(r.Stderr.Lines(3), "; "); tail != "" {
 				return nil, fmt.Errorf("%w: %s", err, tail)
@@ -92,7 +92,7 @@ func (c *call) askJudge(f *source.File, e *evidence.Evidence) int {
 	}
 	var a semantic.Asking
 	var keys []string
-	if !c.judging(&a, judge.Options{}, dir, w.Ledger, &keys) {
+	if !c.judging(&a, judge.Options{}, dir, w.Registry, &keys) {
 		return verdict.ExitConfig
 	}
 	status := term.NewStatus(c.Err, c.Env)

@@ -51,7 +51,7 @@ No mode restricts it.`,
 	}, (*call).callTool, targetOptions()...)
 }
 
-// withAdapter runs fn with a context that a signal ends and a keeper that
+// withAdapter runs fn with a context that a signal ends and a registry that
 // ends what was started.
 func (c *call) withAdapter(fn func(ctx context.Context, t *target) int) int {
 	t, ok := c.target()
@@ -62,7 +62,7 @@ func (c *call) withAdapter(fn func(ctx context.Context, t *target) int) int {
 	w := cmdutil.NewWorld(c.Streams, slog.New(slog.DiscardHandler))
 	ctx, stop := cmdutil.WatchSignals(context.Background(), c.Err, w.Kill)
 	defer stop()
-	t.keeper = w.Ledger
+	t.registry = w.Registry
 	defer w.Sweep(context.Background())
 	code := fn(ctx, t)
 	var sig *run.Interrupted
@@ -124,7 +124,7 @@ func (c *call) live() int {
 			}
 		}
 		var keys []string
-		if o.Asking, keys, ok = c.asking(dir, t.keeper); !ok {
+		if o.Asking, keys, ok = c.asking(dir, t.registry); !ok {
 			return verdict.ExitConfig
 		}
 		o.Secrets = append(o.Secrets, keys...)

@@ -25,7 +25,7 @@ const maxAQLFile = 256 << 20
 // It returns the exit code: 0 passed, 1 a MUST category failed, 2 a SHOULD
 // category warned, 3 an invalid command line or file.
 func Main(args []string, streams cmdutil.Streams) int {
-	if cmdutil.Guardian(args, streams) {
+	if cmdutil.Watchdog(args, streams) {
 		return verdict.ExitPassed
 	}
 	c := &call{Streams: streams, flags: map[string]string{}}

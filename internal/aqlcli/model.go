@@ -71,7 +71,7 @@ func judgeKind(s string) (string, error) {
 }
 
 // asking reads the options of a live run; false after a mistake.
-func (c *call) asking(cacheDir string, keeper proc.Keeper) (a semantic.Asking, keys []string, ok bool) {
+func (c *call) asking(cacheDir string, registry *proc.Registry) (a semantic.Asking, keys []string, ok bool) {
 	name, given := c.flags["model"]
 	if !given {
 		for _, f := range modelOptions()[1:] {
@@ -95,7 +95,7 @@ func (c *call) asking(cacheDir string, keeper proc.Keeper) (a semantic.Asking, k
 	if c.flags["judge"] == "" {
 		c.flags["judge"] = judgePhrases
 	}
-	ok = c.judging(&a, o, cacheDir, keeper, &keys)
+	ok = c.judging(&a, o, cacheDir, registry, &keys)
 	return a, append(keys, o.Key), ok
 }
 
@@ -132,7 +132,7 @@ func (c *call) endpoint(prefix string, o judge.Options) (judge.Options, bool) {
 
 // judging reads the options of the judge; false after a mistake. o is the
 // model that was asked, if there is one.
-func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, keeper proc.Keeper, keys *[]string) bool {
+func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, registry *proc.Registry, keys *[]string) bool {
 	who := c.flags["judge"]
 	if !c.judgeFits(who) {
 		return false
@@ -149,7 +149,7 @@ func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, kee
 		for _, w := range words {
 			argv = append(argv, w.Text)
 		}
-		a.Judge = &judge.Program{Argv: argv, Shown: secret.NewRedactor().String(proc.QuoteAll(argv)), Run: c.judgeProgram(keeper)}
+		a.Judge = &judge.Program{Argv: argv, Shown: secret.NewRedactor().String(proc.QuoteAll(argv)), Run: c.judgeProgram(registry)}
 	case who == judgeModel:
 		o, ok := c.endpoint("judge", o)
 		if name, given := c.flags["judge-model"]; given {

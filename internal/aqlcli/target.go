@@ -67,7 +67,7 @@ type target struct {
 	env          []string
 	url, urlOne  string
 	header       http.Header
-	keeper       proc.Keeper
+	registry     *proc.Registry
 	secrets      []string // of headers and of the environment
 	home         string   // a folder of its own, "" for none
 }
@@ -211,7 +211,7 @@ func (t *target) dial(ctx context.Context, variant string) (*mcp.Session, error)
 	} else {
 		// The process outlives ctx: a run that is ended still has to remove
 		// what it created. Closing the session ends it.
-		tr, err = wire.NewStdio(context.WithoutCancel(ctx), proc.Spec{Argv: argv, Dir: t.home, Env: env, Keeper: t.keeper}, wire.StdioOptions{})
+		tr, err = wire.NewStdio(context.WithoutCancel(ctx), proc.Spec{Argv: argv, Dir: t.home, Env: env, Registry: t.registry}, wire.StdioOptions{})
 	}
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ var edges = map[string][]string{
 	"internal/jsonschema": {"internal/jsonv"},
 	"internal/osfile":     {},
 	"internal/proc":       {},
-	"internal/vigil":      {}, // and next to nothing else: it comes before the rest
+	"internal/watchdog":   {}, // and almost nothing else: it is initialized first
 	"internal/term":       {},
 	"internal/secret":     {"internal/jsonv"},
 	"internal/source":     {"internal/jsonv"},
@@ -115,7 +115,7 @@ var edges = map[string][]string{
 	"internal/detach":  {"internal/history", "internal/run", "internal/suite", "internal/proc", "internal/osfile"},
 	// gen describes what the others define; cli asks it for explain.
 	"internal/gen":     {"internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
-	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/vigil"},
+	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/watchdog"},
 	"internal/cli": {
 		"internal/cmdutil", "internal/history", "internal/detach", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
 		"internal/mock", "internal/proc", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",

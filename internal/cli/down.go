@@ -110,7 +110,7 @@ func (f *downFlags) teardown(ctx context.Context, s cmdutil.Streams, st *detach.
 	defer rec.Close()
 	tool := result.Tool{Name: "mcptest", Version: cmdutil.Version()}
 	code = run.Run(ctx, p, run.Options{Tool: tool, Phase: run.TeardownOnly, Saved: st.Files, Tokens: tokens}, run.Deps{
-		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: w.Ledger, KillOrphans: w.Sweep,
+		Send: rec.Send, Secret: redactor.Add, Log: log, Registry: w.Registry, KillOrphans: w.Sweep,
 	})
 	return code, open, nil
 }

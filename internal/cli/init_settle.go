@@ -59,7 +59,7 @@ func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) 
 	}
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: i.redactor})
 	tool := result.Tool{Name: "mcptest", Version: cmdutil.Version()}
-	code := run.Run(ctx, p, run.Options{Tool: tool}, run.Deps{Send: rec.Send, Secret: i.redactor.Add, Keeper: i.world.Ledger})
+	code := run.Run(ctx, p, run.Options{Tool: tool}, run.Deps{Send: rec.Send, Secret: i.redactor.Add, Registry: i.world.Registry})
 	return rec, code, nil
 }
 

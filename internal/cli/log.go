@@ -15,7 +15,7 @@ import (
 func guarded(w *cmdutil.World, stderr io.Writer, fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.Ledger.KillAll()
+			w.Registry.KillAll()
 			fmt.Fprintf(stderr, "mcptest: internal error: %s\n%s", term.EscapeLines(fmt.Sprint(p)), debug.Stack())
 			err = &exitError{code: exitInternal}
 		}

@@ -143,7 +143,7 @@ func (l *look) greet(ctx context.Context) error {
 }
 
 func (l *look) dialOptions() connect.Options {
-	return connect.Options{Keeper: l.world.Ledger, UserAgent: "mcptest/" + cmdutil.Version(), Secret: l.redactor.Add, Tokens: l.f.tokenFile, Limits: l.f.limits.mcp()}
+	return connect.Options{Registry: l.world.Registry, UserAgent: "mcptest/" + cmdutil.Version(), Secret: l.redactor.Add, Tokens: l.f.tokenFile, Limits: l.f.limits.mcp()}
 }
 
 func (l *look) close() {

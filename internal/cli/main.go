@@ -40,7 +40,7 @@ func fail(code int, format string, args ...any) error {
 // Main is the command line of mcptest, without the program's name. It returns
 // the exit code.
 func Main(args []string, s cmdutil.Streams) int {
-	if cmdutil.Guardian(args, s) {
+	if cmdutil.Watchdog(args, s) {
 		return exitPassed
 	}
 	s.Args = args

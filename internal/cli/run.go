@@ -306,18 +306,18 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		Limits: f.limits.mcp(), Tokens: f.tokenFile, LeftUp: detach.Running(),
 	}
 	deps := run.Deps{
-		Send: rec.Send, Secret: redactor.Add, Log: log, Keeper: world.Ledger, KillOrphans: world.Sweep,
+		Send: rec.Send, Secret: redactor.Add, Log: log, Registry: world.Registry, KillOrphans: world.Sweep,
 		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.verdicts.Findings, Eras: history.Eras(erasDir(suites)),
 	}
 	if up != nil {
 		opts.Phase, opts.LogDir = run.SetupOnly, up.Folder
 		dropDir := world.KeepDir(up.Folder)
 		deps.Detach = func(files []run.SavedState) error {
-			if err := up.Detach(files, world.Ledger.Snapshot()); err != nil {
+			if err := up.Detach(files, world.Registry.Snapshot()); err != nil {
 				return err
 			}
 			dropDir() // from here on the state file knows the processes
-			world.Ledger.Release()
+			world.Registry.Release()
 			return nil
 		}
 	}

@@ -111,7 +111,7 @@ func (s *soak) nuisances() []string {
 		"head -c 20000000 /dev/zero",
 		"sh -c \"sh -c \\\"sleep 300\\\" & sleep 300\" & sleep 0.1; exit 1",
 	}
-	if s.end != "KILL" && hasSetsid() { // out of a guardian's reach
+	if s.end != "KILL" && hasSetsid() { // out of a watchdog's reach
 		list = append(list, "setsid sh -c \"trap \\\"\\\" TERM; sleep 300 & sleep 300\" >/dev/null 2>&1 & exit 0")
 	}
 	return list
@@ -298,7 +298,7 @@ func (s *soak) read(name string) string {
 }
 
 // nothingLeft looks for processes with the run's mark, files, and the port.
-// What was killed without being waited for, and a guardian, get a moment.
+// What was killed without being waited for, and a watchdog, get a moment.
 func (s *soak) nothingLeft(t testing.TB) {
 	var left []string
 	var port error

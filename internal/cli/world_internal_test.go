@@ -18,7 +18,7 @@ func TestFaultEndsEverything(t *testing.T) {
 	var errs bytes.Buffer
 	w := cmdutil.NewWorld(cmdutil.Streams{Err: &errs}, slog.New(slog.DiscardHandler))
 	defer w.Close()
-	p, err := proc.Start(context.Background(), proc.Spec{Argv: []string{"sleep", "300"}, Keeper: w.Ledger})
+	p, err := proc.Start(context.Background(), proc.Spec{Argv: []string{"sleep", "300"}, Registry: w.Registry})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@
 //   - commands use Streams instead of the streams of the process, so tests can
 //     run them in process;
 //   - no process that a command starts outlives the command, not even one that
-//     is killed: a guardian process watches it;
+//     is killed: a watchdog process watches it;
 //   - after the first signal the context of the command is canceled, after the
 //     second one the program ends at once.
 package cmdutil

@@ -15,7 +15,7 @@ type Streams struct {
 	Out, Err io.Writer
 	Env      []string // as os.Environ gives it
 	// Self is the path of this program, for suites that use it as a server
-	// and for the guardian; empty if it is not known.
+	// and for the watchdog; empty if it is not known.
 	Self string
 	// Exit ends the process at once, after a second signal.
 	Exit func(code int)

@@ -8,45 +8,45 @@ import (
 	"time"
 
 	"mcptest/internal/proc"
-	"mcptest/internal/vigil"
+	"mcptest/internal/watchdog"
 )
 
 // World is what must not outlive a command: the process groups that it started
-// (Ledger) and its temporary files. A guardian process and the reaper of orphans
+// (Registry) and its temporary files. A watchdog process and the reaper of orphans
 // watch over both.
 type World struct {
-	s      Streams
-	Ledger *proc.Ledger
+	s        Streams
+	Registry *proc.Registry
 
 	mu    sync.Mutex
 	temps map[string]bool // unfinished files, and folders (true), to be removed
 }
 
-// NewWorld starts the guardian and makes this process adopt orphans. Both are
+// NewWorld starts the watchdog and makes this process adopt orphans. Both are
 // a second line of defense: without them process groups are still ended, and the
 // log says why they are missing.
 func NewWorld(s Streams, log *slog.Logger) *World {
-	var guardian *proc.Guardian
+	var process *proc.Watchdog
 	if s.Self != "" {
 		var err error
-		if guardian, err = proc.StartGuardian(s.Self, vigil.Arg); err != nil {
-			log.Warn("the guardian process could not be started: if mcptest is killed, the programs it started keep running", "error", err)
+		if process, err = proc.StartWatchdog(s.Self, watchdog.Arg); err != nil {
+			log.Warn("the watchdog process could not be started: if mcptest is killed, the programs it started keep running", "error", err)
 		}
 	}
 	reaper, err := proc.Adopt()
 	if err != nil {
 		log.Warn("orphaned processes can't be adopted", "error", err)
 	}
-	return &World{s: s, Ledger: proc.NewLedger(guardian, reaper)}
+	return &World{s: s, Registry: proc.NewRegistry(process, reaper)}
 }
 
-// Guardian acts as the guardian of another process of this program if the
+// Watchdog acts as the watchdog of another process of this program if the
 // command line says so, and reports whether it did.
-func Guardian(args []string, s Streams) bool {
-	if len(args) != 1 || args[0] != vigil.Arg {
+func Watchdog(args []string, s Streams) bool {
+	if len(args) != 1 || args[0] != watchdog.Arg {
 		return false
 	}
-	proc.GuardianMain(vigil.Told(s.In))
+	proc.WatchdogMain(watchdog.Input(s.In))
 	return true
 }
 
@@ -55,15 +55,15 @@ const sweepTime = 500 * time.Millisecond
 
 // Sweep ends the remaining processes and returns those that had to be ended.
 func (w *World) Sweep(ctx context.Context) []proc.Leftover {
-	return w.Ledger.Sweep(ctx, proc.Grace{Term: sweepTime})
+	return w.Registry.Sweep(ctx, proc.Grace{Term: sweepTime})
 }
 
-// Close ends the remaining processes and dismisses the guardian.
-func (w *World) Close() { w.Ledger.Close(context.Background(), proc.Grace{Term: sweepTime}) }
+// Close ends the remaining processes and dismisses the watchdog.
+func (w *World) Close() { w.Registry.Close(context.Background(), proc.Grace{Term: sweepTime}) }
 
 // Kill ends every process at once and then this one.
 func (w *World) Kill(code int) {
-	w.Ledger.KillAll()
+	w.Registry.KillAll()
 	// Wait for a file that is being opened, but not for long: it may be a
 	// pipe without a reader.
 	for range 20 {
@@ -83,7 +83,7 @@ func (w *World) Kill(code int) {
 }
 
 // KeepFile runs open and has the file that it names removed if this program is
-// killed before drop is called: by Kill, or by the guardian.
+// killed before drop is called: by Kill, or by the watchdog.
 func (w *World) KeepFile(open func() (path string)) (drop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *World) KeepFile(open func() (path string)) (drop func()) {
 		w.temps = map[string]bool{}
 	}
 	w.temps[path] = false
-	return w.dropper(path, w.Ledger.KeepFile(path))
+	return w.dropper(path, w.Registry.KeepFile(path))
 }
 
 // KeepDir has a folder removed if this program is killed before drop is called,
@@ -107,7 +107,7 @@ func (w *World) KeepDir(path string) (drop func()) {
 		w.temps = map[string]bool{}
 	}
 	w.temps[path] = true
-	return w.dropper(path, w.Ledger.KeepDir(path))
+	return w.dropper(path, w.Registry.KeepDir(path))
 }
 
 func (w *World) dropper(path string, forget func()) func() {

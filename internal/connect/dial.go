@@ -17,9 +17,9 @@ import (
 
 // Options are what a transport needs in addition to the server's definition.
 type Options struct {
-	Keeper proc.Keeper
-	Limits wire.Limits
-	Grace  proc.Grace
+	Registry *proc.Registry
+	Limits   wire.Limits
+	Grace    proc.Grace
 
 	UserAgent string // HTTP
 	Tokens    string // the file that stores logins of people
@@ -33,7 +33,7 @@ func Dial(ctx context.Context, s *plan.Server, o Options) (wire.Transport, error
 	if s.Argv == nil {
 		return dialHTTP(s, o)
 	}
-	spec := proc.Spec{Name: s.Name, Argv: s.Argv, Dir: s.Dir, Env: s.Env, Keeper: o.Keeper, OutputLimit: int64(o.Limits.Stderr)}
+	spec := proc.Spec{Name: s.Name, Argv: s.Argv, Dir: s.Dir, Env: s.Env, Registry: o.Registry, OutputLimit: int64(o.Limits.Stderr)}
 	// The process must outlive the handshake's deadline.
 	return wire.NewStdio(context.WithoutCancel(ctx), spec, wire.StdioOptions{Limits: o.Limits, Grace: o.Grace})
 }

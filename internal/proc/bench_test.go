@@ -27,18 +27,18 @@ func BenchmarkByHand(b *testing.B) {
 
 func BenchmarkStartStop(b *testing.B) {
 	b.Run("alone", func(b *testing.B) { startStop(b, nil) })
-	g, err := proc.StartGuardian(exe(), "helper", "guardian")
+	g, err := proc.StartWatchdog(exe(), "helper", "watchdog")
 	if err != nil {
 		b.Fatal(err)
 	}
-	led := proc.NewLedger(g, nil)
+	led := proc.NewRegistry(g, nil)
 	defer led.Close(bg, short)
 	b.Run("guarded", func(b *testing.B) { startStop(b, led) })
 }
 
-func startStop(b *testing.B, k proc.Keeper) {
+func startStop(b *testing.B, k *proc.Registry) {
 	for b.Loop() {
-		p, err := proc.Start(bg, proc.Spec{Argv: []string{"cat"}, PipeStdin: true, PipeStdout: true, Keeper: k})
+		p, err := proc.Start(bg, proc.Spec{Argv: []string{"cat"}, PipeStdin: true, PipeStdout: true, Registry: k})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -3,7 +3,7 @@
 //
 // Entry points: [Split] turns a command line into words, [Start] runs a program
 // that lives for a while, [Run] one that is waited for, [ParseProbe] waits
-// until something answers, [Ledger] and [Guardian] see that nothing outlives
+// until something answers, [Registry] and [Watchdog] see that nothing outlives
 // the runner.
 //
 // # Invariants
@@ -24,12 +24,12 @@
 // # What is promised where
 //
 // Linux: everything above. With [Adopt] also processes that left their group
-// and session (daemons) are found at the end. With a [Guardian] all of that
+// and session (daemons) are found at the end. With a [Watchdog] all of that
 // dies even when the runner itself is killed by SIGKILL: it knows the groups,
 // and finds the others by a mark in their environment (MCPTEST_RUN). Only what
 // left its session and was started with an empty environment is out of reach.
 //
-// macOS: groups, sessions and the guardian work; members are read from the
+// macOS: groups, sessions and the watchdog work; members are read from the
 // kernel's process table and shown by their short name; daemons that left
 // their session are not found. Compiled, not run by our tests.
 //
@@ -37,7 +37,7 @@
 // can't be killed; it is named and left.
 //
 // Windows: a job object holds each process and what it starts, and ends them
-// when the runner's handle goes, so the guardian has nothing to do. A process
+// when the runner's handle goes, so the watchdog has nothing to do. A process
 // is put into its job right after it was created: a grandchild started in
 // between is not in the job. The polite signal is CTRL_BREAK. Compiled, not run
 // by our tests.

@@ -17,25 +17,25 @@ type Ended struct {
 	Alive []Leftover
 }
 
-// herd is a group that is to end. What was once found in it is known by its
-// process id and start time from then on: a process that left the group is no
-// longer seen to belong to it when its parent has died.
-type herd struct {
+// ending is a group that is being ended. A process once found in it is remembered
+// by its process id and start time: one that left the group can no longer be
+// attributed to it when its parent has died.
+type ending struct {
 	Ended
 	known map[int]procInfo
 }
 
-// living lists the processes of the herd that live, and notes new ones.
-func (h *herd) living(table []procInfo) []procInfo {
-	out := membersIn(table, h.Ref)
+// living lists the processes of the group that are alive, and remembers new ones.
+func (g *ending) living(table []procInfo) []procInfo {
+	out := membersIn(table, g.Ref)
 	in := map[int]bool{}
 	for _, p := range out {
 		in[p.Pid] = true
 	}
-	for more := len(h.known) > 0; more; {
+	for more := len(g.known) > 0; more; {
 		more = false
 		for _, p := range table {
-			k, known := h.known[p.Pid]
+			k, known := g.known[p.Pid]
 			known = known && startOf(p) == k.Start
 			if !in[p.Pid] && !p.Zombie && (known || in[p.Ppid]) {
 				in[p.Pid], more = true, true
@@ -44,14 +44,14 @@ func (h *herd) living(table []procInfo) []procInfo {
 		}
 	}
 	for _, p := range out {
-		if _, old := h.known[p.Pid]; old {
+		if _, old := g.known[p.Pid]; old {
 			continue
 		}
 		left := leftovers([]procInfo{p})[0]
-		left.Of = h.Ref.Name
-		h.Members = append(h.Members, left)
+		left.Of = g.Ref.Name
+		g.Members = append(g.Members, left)
 		p.Start = startOf(p)
-		h.known[p.Pid] = p
+		g.known[p.Pid] = p
 	}
 	return out
 }
@@ -66,21 +66,21 @@ func startOf(p procInfo) string {
 }
 
 // endGroups asks all groups to end, in the order given, waits for them
-// together, and kills the rest. They need not be children of ours. What left
+// together, and kills the rest. They need not be children of this process. What left
 // its group and descends from it is asked and killed too.
 func endGroups(ctx context.Context, refs []Ref, term time.Duration) []Ended {
 	if len(refs) == 0 {
-		return nil // the process table is dear
+		return nil // reading the process table is expensive
 	}
-	herds := make([]*herd, len(refs))
+	groups := make([]*ending, len(refs))
 	for i, ref := range refs {
-		herds[i] = &herd{Ended: Ended{Ref: ref}, known: map[int]procInfo{}}
+		groups[i] = &ending{Ended: Ended{Ref: ref}, known: map[int]procInfo{}}
 	}
-	open := look(herds)
+	open := look(groups)
 	if term > 0 && ctx.Err() == nil {
-		for _, h := range open {
-			h.How = ByTerm
-			h.signal(processes(), termGroup, termOne)
+		for _, g := range open {
+			g.How = ByTerm
+			g.signal(processes(), termGroup, termOne)
 		}
 		polite, cancel := context.WithTimeout(ctx, term)
 		open = stillOpen(polite, open)
@@ -89,9 +89,9 @@ func endGroups(ctx context.Context, refs []Ref, term time.Duration) []Ended {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTime)
 	defer cancel()
 	for pause := time.Millisecond; len(open) > 0; pause = min(2*pause, 50*time.Millisecond) {
-		for _, h := range open {
-			h.How = ByKill
-			h.signal(processes(), killGroup, killOne) // again: it may have forked meanwhile
+		for _, g := range open {
+			g.How = ByKill
+			g.signal(processes(), killGroup, killOne) // again: it may have forked meanwhile
 		}
 		moment, done := context.WithTimeout(last, pause)
 		open = stillOpen(moment, open)
@@ -100,42 +100,42 @@ func endGroups(ctx context.Context, refs []Ref, term time.Duration) []Ended {
 			break
 		}
 	}
-	for _, h := range open {
-		h.Alive = leftovers(h.living(processes()))
+	for _, g := range open {
+		g.Alive = leftovers(g.living(processes()))
 	}
-	out := make([]Ended, len(herds))
-	for i, h := range herds {
-		out[i] = h.Ended
+	out := make([]Ended, len(groups))
+	for i, g := range groups {
+		out[i] = g.Ended
 	}
 	return out
 }
 
 // signal reaches the group and what has left it.
-func (h *herd) signal(table []procInfo, group func(Ref), one func(procInfo)) {
-	list := h.living(table)
-	group(h.Ref)
+func (g *ending) signal(table []procInfo, group func(Ref), one func(procInfo)) {
+	list := g.living(table)
+	group(g.Ref)
 	for _, p := range list {
-		if p.Pgrp != h.Ref.Pid && p.Pid != h.Ref.Pid {
-			one(h.known[p.Pid])
+		if p.Pgrp != g.Ref.Pid && p.Pid != g.Ref.Pid {
+			one(g.known[p.Pid])
 		}
 	}
 }
 
-// look returns the herds that have a living member.
-func look(list []*herd) []*herd {
+// look returns the groups that have a living member.
+func look(list []*ending) []*ending {
 	table := processes()
-	var out []*herd
-	for _, h := range list {
-		if len(h.living(table)) > 0 {
-			out = append(out, h)
+	var out []*ending
+	for _, g := range list {
+		if len(g.living(table)) > 0 {
+			out = append(out, g)
 		}
 	}
 	return out
 }
 
-// stillOpen waits until none of the herds has a living member and returns
+// stillOpen waits until none of the groups has a living member and returns
 // those that have.
-func stillOpen(ctx context.Context, open []*herd) []*herd {
+func stillOpen(ctx context.Context, open []*ending) []*ending {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		if open = look(open); len(open) == 0 {
 			return nil

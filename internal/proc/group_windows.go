@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-const needsGuardian = false // the job objects end with the runner's handles
+const needsWatchdog = false // the job objects end with the runner's handles
 
 var errNoExec error = windows.ERROR_BAD_EXE_FORMAT
 

@@ -96,7 +96,7 @@ var helpers = map[string]func(args []string){
 			time.Sleep(20 * time.Millisecond)
 		}
 	},
-	"guardian": func([]string) { proc.GuardianMain(os.Stdin) },
+	"watchdog": func([]string) { proc.WatchdogMain(os.Stdin) },
 	"runner":   runner,
 	"churn":    func([]string) { churner() },
 	"adopt":    func(a []string) { adopter(a) },

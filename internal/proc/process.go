@@ -32,11 +32,11 @@ type Process struct {
 	done   chan struct{} // and its output is complete, or given up
 	exit   Exit
 
-	mu       sync.Mutex // held for the length of a stop
-	stopped  *Stopped
-	released bool
-	detach   func() bool // ends the watch on the context
-	keepOnce sync.Once
+	mu         sync.Mutex // held for the length of a stop
+	stopped    *Stopped
+	released   bool
+	detach     func() bool // ends the watch on the context
+	registered sync.Once   // ends the registration
 }
 
 // Start starts a program as the leader of a group of its own. When ctx is done
@@ -64,17 +64,12 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 		files.closeAll()
 		return nil, &StartError{Name: s.Name, Program: cmd.Path, Dir: cmd.Dir, Msg: "cannot prepare its input and output", Err: err}
 	}
-	if r, ok := s.Keeper.(Refuser); ok {
-		if err := r.Refuse(); err != nil {
-			files.closeAll()
-			return nil, &StartError{Name: s.Name, Program: cmd.Path, Dir: cmd.Dir, Msg: err.Error()}
-		}
+	if s.Registry.closed() {
+		files.closeAll()
+		return nil, &StartError{Name: s.Name, Program: cmd.Path, Dir: cmd.Dir, Msg: "all processes are being killed"}
 	}
-	if m, ok := s.Keeper.(Marker); ok {
-		if mark := m.Mark(s.Name); mark != "" {
-			cmd.Env = append(cmd.Environ(), mark)
-			p.mark = mark
-		}
+	if p.mark = s.Registry.mark(s.Name); p.mark != "" {
+		cmd.Env = append(cmd.Environ(), p.mark)
 	}
 	if err := cmd.Start(); err != nil {
 		files.closeAll()
@@ -83,9 +78,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	files.closeChild()
 	p.ref = Ref{Name: s.Name, Pid: cmd.Process.Pid, Start: startTime(cmd.Process.Pid), Argv: s.Argv, LogFile: s.LogFile}
 	p.group = newGroup(cmd, p.ref)
-	if s.Keeper != nil {
-		s.Keeper.Add(p.ref)
-	}
+	s.Registry.add(p.ref)
 	for _, st := range p.streams {
 		go st.pump(p.exited)
 	}
@@ -214,7 +207,7 @@ func (p *Process) Name() string { return p.spec.Name }
 // Pid is the process id, which is the id of its group too.
 func (p *Process) Pid() int { return p.ref.Pid }
 
-// Ref names the group for a Keeper or a Snapshot.
+// Ref identifies the group in a Registry or a Snapshot.
 func (p *Process) Ref() Ref { return p.ref }
 
 // Stdin is the pipe to the program; nil without Spec.PipeStdin. Closing it

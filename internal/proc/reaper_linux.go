@@ -36,8 +36,8 @@ const reapEvery = time.Second
 
 // Adopt makes this process the subreaper of its descendants
 // (PR_SET_CHILD_SUBREAPER, prctl(2)) until Close. While it is open, every Start
-// must have a Ledger made with it as its Keeper; children of os/exec from
-// elsewhere are recognised by our own session and left alone.
+// must have a Registry made with it; other children of os/exec are recognized by
+// our own session and left alone.
 //
 // Adopted processes that die are reaped about once a second.
 func Adopt() (*Reaper, error) {

@@ -54,7 +54,7 @@ const runTerm = 500 * time.Millisecond
 // Run starts a program and waits until it has ended. When ctx is done, its
 // whole group gets SIGTERM and half a second later SIGKILL. What the program
 // left running in its group when it ended by itself is killed and named in
-// Leftovers, unless Spec.Linger says to leave it. PipeStdin and PipeStdout are
+// Leftovers, unless Spec.KeepChildren says to leave it. PipeStdin and PipeStdout are
 // ignored: nobody could use the pipes.
 func Run(ctx context.Context, s Spec) Result {
 	s.PipeStdin, s.PipeStdout = false, false
@@ -78,7 +78,7 @@ func Run(ctx context.Context, s Spec) Result {
 	case <-ctx.Done():
 		r.Cause = context.Cause(ctx)
 	}
-	if r.Cause == nil && s.Linger && p.group.alive() && len(p.group.members()) > 0 {
+	if r.Cause == nil && s.KeepChildren && p.group.alive() && len(p.group.members()) > 0 {
 		<-p.Done() // its output is read on until the group ends
 		r.Held = !p.out.Over() || !p.err.Over()
 	} else {

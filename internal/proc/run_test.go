@@ -106,13 +106,13 @@ func TestRunDaemonHoldingPipes(t *testing.T) {
 	kill(pid)
 }
 
-func TestRunLeftoversAndLinger(t *testing.T) {
+func TestRunLeftoversAndKeepChildren(t *testing.T) {
 	r := proc.Run(bg, proc.Spec{Argv: argv("child")})
 	if pid := pidIn(t, r.Stdout.String(), "child"); len(r.Leftovers) != 1 || r.Leftovers[0].Pid != pid || alive(pid) {
 		t.Errorf("got %+v", r.Leftovers)
 	}
-	led := proc.NewLedger(nil, nil)
-	r = proc.Run(bg, proc.Spec{Name: "up", Argv: argv("child", "ticker"), Linger: true, Keeper: led})
+	led := proc.NewRegistry(nil, nil)
+	r = proc.Run(bg, proc.Spec{Name: "up", Argv: argv("child", "ticker"), KeepChildren: true, Registry: led})
 	pid := pidIn(t, r.Stdout.String(), "child")
 	n := r.Stdout.Total()
 	eventually(t, "its output is still read", func() bool { return r.Stdout.Total() > n })
@@ -123,8 +123,8 @@ func TestRunLeftoversAndLinger(t *testing.T) {
 	if len(left) != 1 || left[0].Pid != pid || left[0].Of != "up" || alive(pid) || len(led.Live()) != 0 {
 		t.Errorf("got %+v", left)
 	}
-	// nothing left: Linger changes nothing
-	r = proc.Run(bg, proc.Spec{Argv: argv("exit", "0"), Linger: true, Keeper: led})
+	// nothing left: KeepChildren changes nothing
+	r = proc.Run(bg, proc.Spec{Argv: argv("exit", "0"), KeepChildren: true, Registry: led})
 	if r.Err() != nil || len(led.Live()) != 0 {
 		t.Errorf("%v, %v", r.Err(), led.Live())
 	}

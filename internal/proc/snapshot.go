@@ -57,7 +57,7 @@ func (s Snapshot) Alive() []Ref {
 
 // Snapshot names everything that lives: the groups, and the processes that left
 // their group and were adopted.
-func (l *Ledger) Snapshot() Snapshot {
+func (l *Registry) Snapshot() Snapshot {
 	s := Snapshot{Mark: l.runMark()}
 	for _, ref := range l.Live() {
 		if len(groupMembers(ref)) > 0 {
@@ -69,12 +69,12 @@ func (l *Ledger) Snapshot() Snapshot {
 }
 
 // Release hands over everything that lives, and returns what Snapshot would
-// have. Close ends none of it afterwards, nor does the guardian. Call
+// have. Close ends none of it afterwards, nor does the watchdog. Call
 // Process.Release too where a Process exists.
-func (l *Ledger) Release() Snapshot {
+func (l *Registry) Release() Snapshot {
 	s := l.Snapshot()
 	for _, ref := range append(l.Live(), s.Groups...) {
-		l.LetGo(ref)
+		l.release(ref)
 	}
 	l.reaper.release()
 	return s

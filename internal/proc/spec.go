@@ -48,36 +48,14 @@ type Spec struct {
 	// it can go on after the runner ended ([Process.Release]). Output then
 	// follows the file and holds both streams; Stderr is the same Tail.
 	LogFile string
-	// Linger leaves alone what the program left running in its group when it
-	// ended by itself (a fixture that starts a daemon). The group stays with
-	// the Keeper, which ends it later. Only Run looks at it: a process of
-	// Start keeps its group until Stop in any case.
-	Linger bool
-	// Keeper is told of the group as soon as it exists and when it is gone;
-	// nil = nobody. See Ledger.
-	Keeper Keeper
+	// KeepChildren leaves alone what is still running in the group of a program
+	// that ended by itself (a fixture that starts a daemon). The group stays in
+	// the Registry, which ends it later. Only Run uses it: a process of Start keeps
+	// its group until Stop in any case.
+	KeepChildren bool
+	// Registry records the group from its start to its end; may be nil.
+	Registry *Registry
 }
-
-// Keeper is told which groups live. Calls may come from several goroutines.
-// A group is removed when all its processes are known to be gone, or when it
-// was released.
-type Keeper interface {
-	Add(Ref)
-	Remove(Ref)
-}
-
-// Releaser is a Keeper that wants to know when a group is removed because it
-// was released: what belongs to it is to live on, also what left the group.
-type Releaser interface{ LetGo(Ref) }
-
-// Marker is a Keeper that puts a mark, NAME=value, into the environment of all
-// it keeps, so that a guardian finds also those that left their group, and that
-// says which Spec they came from. "" = no mark.
-type Marker interface{ Mark(name string) string }
-
-// Refuser is a Keeper that refuses to keep more, once everything it kept is
-// being killed: then nothing is started.
-type Refuser interface{ Refuse() error }
 
 // Ref names a process group so that a later look can tell whether it is still
 // the same one. It can be written as JSON.

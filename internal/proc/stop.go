@@ -105,7 +105,7 @@ func (p *Process) sweep() []Leftover {
 	return left
 }
 
-// finish waits for the last output, ends the reading and tells the keeper.
+// finish waits for the last output, ends the reading and unregisters the group.
 func (p *Process) finish() {
 	waitFor(context.Background(), p.done, 2*WaitDelay)
 	for _, st := range p.streams {
@@ -114,32 +114,16 @@ func (p *Process) finish() {
 	select {
 	case <-p.exited:
 		p.group.close()
-		p.forget()
-	default: // it could not be killed: the keeper goes on knowing it
+		p.registered.Do(func() { p.spec.Registry.remove(p.ref) })
+	default: // it could not be killed and stays in the registry
 	}
-}
-
-func (p *Process) forget() {
-	p.keepOnce.Do(func() {
-		if p.spec.Keeper != nil {
-			p.spec.Keeper.Remove(p.ref)
-		}
-	})
-}
-
-// letGo tells the keeper that the group is not to be ended.
-func (p *Process) letGo() {
-	if r, ok := p.spec.Keeper.(Releaser); ok {
-		p.keepOnce.Do(func() { r.LetGo(p.ref) })
-	}
-	p.forget()
 }
 
 var errReleased = errors.New("the process was released or has been stopped")
 
-// Release hands the group over to somebody else, for example a state file made
-// from the Ref it returns: the end of the context, of the runner and of its
-// Keeper no longer ends it. It needs Spec.LogFile to go on writing when the
+// Release gives up the group, for example to a state file made from the Ref it
+// returns: the end of the context, of the runner and of its Registry no longer
+// ends it. It needs Spec.LogFile to go on writing when the
 // runner is gone; standard input, when it is a pipe, ends with the runner.
 func (p *Process) Release() (Ref, error) {
 	p.mu.Lock()
@@ -150,7 +134,7 @@ func (p *Process) Release() (Ref, error) {
 	p.released = true
 	p.detach()
 	p.group.release()
-	p.letGo()
+	p.registered.Do(func() { p.spec.Registry.release(p.ref) })
 	return p.ref, nil
 }
 

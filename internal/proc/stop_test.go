@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -211,37 +210,6 @@ func TestContextKillsTheGroup(t *testing.T) {
 		t.Errorf("exit %s", p.Exit())
 	}
 	eventually(t, "grandchild gone", func() bool { return !alive(pid) })
-}
-
-func TestGroupStopsInReverse(t *testing.T) {
-	var g proc.Group
-	var want []string
-	for _, n := range []string{"a", "b", "c"} {
-		g.Add(start(t, proc.Spec{Name: n, Argv: argv("eof"), PipeStdin: true}))
-		want = append(want, n)
-	}
-	slices.Reverse(want)
-	var mu sync.Mutex
-	var got []string
-	var all sync.WaitGroup
-	for range 2 { // two stops at once share the work
-		all.Go(func() {
-			for _, st := range g.Stop(bg, short) {
-				mu.Lock()
-				got = append(got, st.Name)
-				mu.Unlock()
-			}
-		})
-	}
-	all.Wait()
-	if len(got) != 3 || len(g.Processes()) != 0 {
-		t.Errorf("got %v, want each of %v once", got, want)
-	}
-	g.Add(start(t, proc.Spec{Name: "x", Argv: argv("eof"), PipeStdin: true}))
-	g.Add(start(t, proc.Spec{Name: "y", Argv: argv("eof"), PipeStdin: true}))
-	if st := g.Stop(bg, short); st[0].Name != "y" || st[1].Name != "x" {
-		t.Errorf("order %v", st)
-	}
 }
 
 func TestLogFileOutlivesThePipes(t *testing.T) {

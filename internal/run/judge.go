@@ -139,7 +139,7 @@ func (a *attempt) env() *expect.Env {
 // exec runs a program of the suite for the exec matcher.
 func (a *attempt) exec(ctx context.Context, argv []string, stdin []byte) ([]byte, error) {
 	f := a.file.file
-	r := proc.Run(ctx, proc.Spec{Argv: argv, Dir: f.Dir, Env: f.HookEnv, Stdin: bytes.NewReader(stdin), Keeper: a.file.run.deps.Keeper})
+	r := proc.Run(ctx, proc.Spec{Argv: argv, Dir: f.Dir, Env: f.HookEnv, Stdin: bytes.NewReader(stdin), Registry: a.file.run.deps.Registry})
 	if err := r.Err(); err != nil {
 		if tail := strings.Join(r.Stderr.Lines(3), "; "); tail != "" {
 			return nil, fmt.Errorf("%w: %s", err, tail)

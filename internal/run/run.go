@@ -74,9 +74,9 @@ type Deps struct {
 	Dial connect.Dialer
 	// Exec runs a hook or a step in the foreground; nil: proc.Run.
 	Exec func(ctx context.Context, s proc.Spec) proc.Result
-	// Keeper tracks every process group. If it is nil, the run tracks them itself,
-	// without a guardian and a subreaper.
-	Keeper proc.Keeper
+	// Registry tracks every process group. If it is nil, the run uses its own,
+	// without a watchdog and a subreaper.
+	Registry *proc.Registry
 	// KillOrphans ends the processes that are left at the very end and returns
 	// them; nil: none are.
 	KillOrphans func(ctx context.Context) []proc.Leftover
@@ -84,7 +84,7 @@ type Deps struct {
 	// there are none.
 	Eras *connect.Eras
 	// Detach is called in place of KillOrphans when Phase is SetupOnly and the setup
-	// of every file succeeded: its caller takes over the process groups that Keeper
+	// of every file succeeded: its caller takes over the process groups that Registry
 	// tracks. If it fails, the run ends them after all.
 	Detach func(files []SavedState) error
 }
@@ -151,16 +151,16 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 	if deps.Eras == nil {
 		deps.Eras = connect.NewEras(map[string]protocol.Era{})
 	}
-	if deps.Keeper == nil {
-		own := proc.NewLedger(nil, nil)
-		deps.Keeper = own
+	if deps.Registry == nil {
+		own := proc.NewRegistry(nil, nil)
+		deps.Registry = own
 		deps.KillOrphans = func(ctx context.Context) []proc.Leftover { return own.Close(ctx, opts.Grace) }
 	}
 	r := &runner{opts: opts, deps: deps, plan: p, start: time.Now(), cleanup: fixture.NewCleanup(ctx)}
 	r.pool = pool.New(ctx, pool.Deps{
 		Opener: &connect.Opener{
 			Options: connect.Options{
-				Keeper: deps.Keeper, Secret: deps.Secret, Limits: opts.Limits, Grace: opts.Grace, Tokens: opts.Tokens,
+				Registry: deps.Registry, Secret: deps.Secret, Limits: opts.Limits, Grace: opts.Grace, Tokens: opts.Tokens,
 				UserAgent: opts.Tool.Name + "/" + opts.Tool.Version,
 			},
 			Dial: deps.Dial, Client: mcp.Implementation{Name: opts.Tool.Name, Version: opts.Tool.Version}, Eras: deps.Eras,

@@ -239,7 +239,7 @@ func (s *sim) run(ctx context.Context, p *plan.Plan, change func(*run.Deps)) out
 			}
 		},
 		Log:  slog.New(slog.NewTextHandler(&debug, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Dial: s.dial, Exec: s.exec, Keeper: noKeeper{},
+		Dial: s.dial, Exec: s.exec, Registry: proc.NewRegistry(nil, nil),
 	}
 	if change != nil {
 		change(&w)
@@ -251,11 +251,6 @@ func (s *sim) run(ctx context.Context, p *plan.Plan, change func(*run.Deps)) out
 	slices.SortFunc(out.cases, func(a, b *result.Case) int { return a.Index - b.Index })
 	return out
 }
-
-type noKeeper struct{}
-
-func (noKeeper) Add(proc.Ref)    {}
-func (noKeeper) Remove(proc.Ref) {}
 
 // compile loads and compiles suites written as text, in a folder of the test.
 func compile(t testing.TB, dir string, texts ...string) *plan.Plan {

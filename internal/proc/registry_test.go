@@ -20,19 +20,19 @@ import (
 	"mcptest/internal/proc"
 )
 
-// runner is a program that starts a guardian and three groups, names all pids
+// runner is a program that starts a watchdog and three groups, names all pids
 // and waits to be killed.
 func runner(a []string) {
-	g, err := proc.StartGuardian(exe(), "helper", "guardian")
+	g, err := proc.StartWatchdog(exe(), "helper", "watchdog")
 	check(err)
-	led := proc.NewLedger(g, nil)
-	one, err := proc.Start(bg, proc.Spec{Argv: argv("stubborn"), Keeper: led})
+	led := proc.NewRegistry(g, nil)
+	one, err := proc.Start(bg, proc.Spec{Argv: argv("stubborn"), Registry: led})
 	check(err)
-	two, err := proc.Start(bg, proc.Spec{Argv: argv("parent", "stubborn"), PipeStdin: true, Keeper: led})
+	two, err := proc.Start(bg, proc.Spec{Argv: argv("parent", "stubborn"), PipeStdin: true, Registry: led})
 	check(err)
-	three, err := proc.Start(bg, proc.Spec{Argv: argv("eof"), PipeStdin: true, Keeper: led})
+	three, err := proc.Start(bg, proc.Spec{Argv: argv("eof"), PipeStdin: true, Registry: led})
 	check(err)
-	four, err := proc.Start(bg, proc.Spec{Argv: argv("sleep"), Keeper: led, LogFile: os.DevNull})
+	four, err := proc.Start(bg, proc.Spec{Argv: argv("sleep"), Registry: led, LogFile: os.DevNull})
 	check(err)
 	three.Stop(bg, short)
 	for !strings.Contains(two.Output().String(), "child ") {
@@ -43,10 +43,10 @@ func runner(a []string) {
 	fmt.Print(two.Output().String())
 	fmt.Println("four", four.Pid())
 	if len(a) > 0 && a[0] == "daemon" {
-		fmt.Print(proc.Run(bg, proc.Spec{Argv: argv("daemon"), Keeper: led, Linger: true}).Stdout)
+		fmt.Print(proc.Run(bg, proc.Spec{Argv: argv("daemon"), Registry: led, KeepChildren: true}).Stdout)
 	}
 	if len(a) > 0 && a[0] == "apart" {
-		p, err := proc.Start(bg, proc.Spec{Argv: argv("apart"), PipeStdin: true, Keeper: led})
+		p, err := proc.Start(bg, proc.Spec{Argv: argv("apart"), PipeStdin: true, Registry: led})
 		check(err)
 		for !strings.Contains(p.Output().String(), "\n") {
 			time.Sleep(time.Millisecond)
@@ -87,7 +87,7 @@ func startRunner(t *testing.T, mode string) (*exec.Cmd, string) {
 	return cmd, text.String()
 }
 
-func TestGuardianKillsWhenTheRunnerIsKilled(t *testing.T) {
+func TestWatchdogKillsWhenTheRunnerIsKilled(t *testing.T) {
 	cmd, out := startRunner(t, "")
 	pids := []int{pidIn(t, out, "one"), pidIn(t, out, "two"), pidIn(t, out, "child"), pidIn(t, out, "four")}
 	for _, pid := range pids {
@@ -98,14 +98,14 @@ func TestGuardianKillsWhenTheRunnerIsKilled(t *testing.T) {
 	cmd.Process.Signal(syscall.SIGKILL)
 	begin := time.Now()
 	for _, pid := range pids {
-		eventually(t, "the guardian kills", func() bool { return !alive(pid) })
+		eventually(t, "the watchdog kills", func() bool { return !alive(pid) })
 	}
 	t.Logf("all gone %s after the kill", time.Since(begin))
-	eventually(t, "the guardian ends", func() bool { return len(survivors()) == 0 })
+	eventually(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
 }
 
 // A daemon that left its session is found by its mark, and so is its child.
-func TestGuardianFindsDaemons(t *testing.T) {
+func TestWatchdogFindsDaemons(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows the environment of other processes")
 	}
@@ -115,12 +115,12 @@ func TestGuardianFindsDaemons(t *testing.T) {
 		t.Fatal("the daemon should be alive")
 	}
 	cmd.Process.Signal(syscall.SIGKILL)
-	eventually(t, "the guardian kills", func() bool { return !alive(daemon) })
-	eventually(t, "the guardian ends", func() bool { return len(survivors()) == 0 })
+	eventually(t, "the watchdog kills", func() bool { return !alive(daemon) })
+	eventually(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
 }
 
 // A child that left its group is found when that group has ended before.
-func TestGuardianFindsWhoLeftAGroupThatEnded(t *testing.T) {
+func TestWatchdogFindsWhoLeftAGroupThatEnded(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows the environment of other processes")
 	}
@@ -130,16 +130,16 @@ func TestGuardianFindsWhoLeftAGroupThatEnded(t *testing.T) {
 		t.Fatal("the child should be alive")
 	}
 	cmd.Process.Signal(syscall.SIGKILL)
-	eventually(t, "the guardian kills", func() bool { return !alive(apart) })
-	eventually(t, "the guardian ends", func() bool { return len(survivors()) == 0 })
+	eventually(t, "the watchdog kills", func() bool { return !alive(apart) })
+	eventually(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
 }
 
-func TestGuardianForgetsWhatWasReleased(t *testing.T) {
+func TestWatchdogForgetsWhatWasReleased(t *testing.T) {
 	cmd, out := startRunner(t, "release")
 	cmd.Process.Signal(syscall.SIGKILL)
 	one, four := pidIn(t, out, "one"), pidIn(t, out, "four")
-	eventually(t, "the guardian kills", func() bool { return !alive(one) })
-	eventually(t, "the guardian ends", func() bool { return len(survivors()) == 1 })
+	eventually(t, "the watchdog kills", func() bool { return !alive(one) })
+	eventually(t, "the watchdog ends", func() bool { return len(survivors()) == 1 })
 	if !alive(four) {
 		t.Error("the released group was killed")
 	}
@@ -147,7 +147,7 @@ func TestGuardianForgetsWhatWasReleased(t *testing.T) {
 	eventually(t, "clean up", func() bool { return !alive(four) })
 }
 
-func TestLedgerCloseEndsEverything(t *testing.T) {
+func TestRegistryCloseEndsEverything(t *testing.T) {
 	cmd, out := startRunner(t, "close")
 	cmd.Wait()
 	for _, n := range []string{"one", "two", "child", "four"} {
@@ -155,11 +155,11 @@ func TestLedgerCloseEndsEverything(t *testing.T) {
 			t.Errorf("%s lives", n)
 		}
 	}
-	eventually(t, "the guardian ends", func() bool { return len(survivors()) == 0 })
+	eventually(t, "the watchdog ends", func() bool { return len(survivors()) == 0 })
 }
 
-func TestGuardianGoodbye(t *testing.T) {
-	g, err := proc.StartGuardian(exe(), "helper", "guardian")
+func TestWatchdogGoodbye(t *testing.T) {
+	g, err := proc.StartWatchdog(exe(), "helper", "watchdog")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,13 +175,13 @@ func TestGuardianGoodbye(t *testing.T) {
 	}
 }
 
-// A guardian must not kill a process that has got the id of one that ended.
-func TestGuardianMainChecksStartTimes(t *testing.T) {
+// A watchdog must not kill a process that has got the id of one that ended.
+func TestWatchdogMainChecksStartTimes(t *testing.T) {
 	a, b := start(t, proc.Spec{Argv: argv("sleep")}), start(t, proc.Spec{Argv: argv("sleep")})
 	ready(t, a)
 	ready(t, b)
 	in := fmt.Sprintf("add %d another-boot/1\nadd %d %s\nadd 1 \nadd x y\nnonsense\n\nadd -5 q\n", a.Pid(), b.Pid(), b.Ref().Start)
-	cmd := self("guardian")
+	cmd := self("watchdog")
 	cmd.Stdin = strings.NewReader(in)
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
@@ -192,12 +192,12 @@ func TestGuardianMainChecksStartTimes(t *testing.T) {
 	}
 }
 
-func TestNilGuardianAndReaper(t *testing.T) {
-	var g *proc.Guardian
+func TestNilWatchdogAndReaper(t *testing.T) {
+	var g *proc.Watchdog
 	g.Add(proc.Ref{})
 	g.Remove(proc.Ref{})
 	if g.Err() != nil || g.Close() != nil {
-		t.Error("a nil guardian should do nothing")
+		t.Error("a nil watchdog should do nothing")
 	}
 	var r *proc.Reaper
 	if r.Sweep(bg) != nil || r.Close() != nil {
@@ -211,12 +211,12 @@ func adopter(a []string) {
 	check(other.Start())
 	r, err := proc.Adopt()
 	check(err)
-	led := proc.NewLedger(nil, r)
-	res := proc.Run(bg, proc.Spec{Argv: argv("daemon"), Keeper: led})
+	led := proc.NewRegistry(nil, r)
+	res := proc.Run(bg, proc.Spec{Argv: argv("daemon"), Registry: led})
 	check(res.Err())
-	srv, err := proc.Start(bg, proc.Spec{Name: "srv", Argv: argv("sleep"), Keeper: led})
+	srv, err := proc.Start(bg, proc.Spec{Name: "srv", Argv: argv("sleep"), Registry: led})
 	check(err)
-	quick, err := proc.Start(bg, proc.Spec{Argv: argv("exit", "5"), Keeper: led})
+	quick, err := proc.Start(bg, proc.Spec{Argv: argv("exit", "5"), Registry: led})
 	check(err)
 	late := self("exit", "6") // waited for only much later
 	check(late.Start())
@@ -296,13 +296,13 @@ func adopt(t *testing.T, args ...string) (got adopted) {
 }
 
 func TestSnapshot(t *testing.T) {
-	led := proc.NewLedger(nil, nil)
+	led := proc.NewRegistry(nil, nil)
 	dir := t.TempDir()
-	a := start(t, proc.Spec{Name: "a", Argv: argv("sleep"), Keeper: led, LogFile: dir + "/a.log"})
-	b := start(t, proc.Spec{Name: "b", Argv: argv("stubborn"), Keeper: led, LogFile: dir + "/b.log"})
+	a := start(t, proc.Spec{Name: "a", Argv: argv("sleep"), Registry: led, LogFile: dir + "/a.log"})
+	b := start(t, proc.Spec{Name: "b", Argv: argv("stubborn"), Registry: led, LogFile: dir + "/b.log"})
 	ready(t, a)
 	ready(t, b)
-	gone := start(t, proc.Spec{Name: "gone", Argv: argv("exit", "0"), Keeper: led})
+	gone := start(t, proc.Spec{Name: "gone", Argv: argv("exit", "0"), Registry: led})
 	gone.Stop(bg, short)
 	snap := led.Release()
 	for _, p := range []*proc.Process{a, b} {
@@ -345,25 +345,25 @@ func TestSnapshot(t *testing.T) {
 }
 
 func TestKillAll(t *testing.T) {
-	led := proc.NewLedger(nil, nil)
-	a := start(t, proc.Spec{Argv: argv("stubborn"), Keeper: led})
-	b := start(t, proc.Spec{Argv: argv("stubborn"), Keeper: led})
+	led := proc.NewRegistry(nil, nil)
+	a := start(t, proc.Spec{Argv: argv("stubborn"), Registry: led})
+	b := start(t, proc.Spec{Argv: argv("stubborn"), Registry: led})
 	within(t, 2*time.Second, led.KillAll)
 	<-a.Done()
 	<-b.Done()
-	if r := proc.Run(bg, proc.Spec{Argv: argv("sleep"), Keeper: led}); r.StartErr == nil {
+	if r := proc.Run(bg, proc.Spec{Argv: argv("sleep"), Registry: led}); r.StartErr == nil {
 		t.Error("something was started after everything was killed")
 	}
 }
 
 // churner starts servers as fast as it can until it is killed.
 func churner() {
-	g, err := proc.StartGuardian(exe(), "helper", "guardian")
+	g, err := proc.StartWatchdog(exe(), "helper", "watchdog")
 	check(err)
-	led := proc.NewLedger(g, nil)
+	led := proc.NewRegistry(g, nil)
 	fmt.Println("end")
 	for {
-		p, err := proc.Start(bg, proc.Spec{Argv: argv("stubborn"), PipeStdin: true, Keeper: led})
+		p, err := proc.Start(bg, proc.Spec{Argv: argv("stubborn"), PipeStdin: true, Registry: led})
 		check(err)
 		go p.Stop(bg, proc.Grace{Stdin: -1, Term: -1})
 	}
@@ -392,17 +392,17 @@ func TestKilledInTheMiddleOfAStart(t *testing.T) {
 // Many starts and stops leave no file open and no goroutine.
 func TestStartsLeakNothing(t *testing.T) {
 	files := func() int { d, _ := os.ReadDir("/proc/self/fd"); return len(d) }
-	g, err := proc.StartGuardian(exe(), "helper", "guardian")
+	g, err := proc.StartWatchdog(exe(), "helper", "watchdog")
 	if err != nil {
 		t.Fatal(err)
 	}
-	led := proc.NewLedger(g, nil)
+	led := proc.NewRegistry(g, nil)
 	before := files()
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for range 15 {
-				p, err := proc.Start(bg, proc.Spec{Argv: argv("eof"), PipeStdin: true, PipeStdout: true, Keeper: led})
+				p, err := proc.Start(bg, proc.Spec{Argv: argv("eof"), PipeStdin: true, PipeStdout: true, Registry: led})
 				if err != nil {
 					t.Error(err)
 					return
@@ -411,8 +411,8 @@ func TestStartsLeakNothing(t *testing.T) {
 				if st := p.Stop(bg, proc.Grace{}); st.How != proc.ByEOF || len(st.Leftovers) > 0 {
 					t.Errorf("%+v", st)
 				}
-				proc.Start(bg, proc.Spec{Argv: []string{"./nosuch"}, Keeper: led})
-				proc.Start(bg, proc.Spec{Argv: argv("eof"), LogFile: "/no/such/dir/x", Keeper: led})
+				proc.Start(bg, proc.Spec{Argv: []string{"./nosuch"}, Registry: led})
+				proc.Start(bg, proc.Spec{Argv: argv("eof"), LogFile: "/no/such/dir/x", Registry: led})
 			}
 		})
 	}
@@ -424,9 +424,9 @@ func TestStartsLeakNothing(t *testing.T) {
 	led.Close(bg, short)
 }
 
-func TestNilLedger(t *testing.T) {
-	var led *proc.Ledger
-	if r := proc.Run(bg, proc.Spec{Argv: argv("exit", "0"), Keeper: led}); r.Err() != nil {
+func TestNilRegistry(t *testing.T) {
+	var led *proc.Registry
+	if r := proc.Run(bg, proc.Spec{Argv: argv("exit", "0"), Registry: led}); r.Err() != nil {
 		t.Error(r.Err())
 	}
 }

@@ -1,7 +1,7 @@
 //go:build !unix
 
-package vigil
+package watchdog
 
-const waits = false
+const supported = false
 
 func ignoreSignals() {}

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// Guardian is a second process that outlives the runner by a moment: it reads
+// Watchdog is a second process that outlives the runner by a moment: it reads
 // the names of the living groups from a pipe and kills them when the pipe
-// closes without a goodbye, that is when the runner was killed. A nil Guardian
+// closes without a goodbye, that is when the runner was killed. A nil Watchdog
 // does nothing.
-type Guardian struct {
+type Watchdog struct {
 	mu   sync.Mutex
 	cmd  *exec.Cmd
 	pipe *os.File
@@ -26,17 +26,17 @@ type Guardian struct {
 	mark string // in the environment of all that is to be killed
 }
 
-// StartGuardian starts exe, which is this program, with args, which must end up
-// in GuardianMain with its standard input. It runs in a session of its own, in the root directory,
+// StartWatchdog starts exe, which is this program, with args, which must end up
+// in WatchdogMain with its standard input. It runs in a session of its own, in the root directory,
 // without an environment, and holds none of the runner's files. Where the
 // system ends the groups by itself (Windows) nothing is started.
-func StartGuardian(exe string, args ...string) (*Guardian, error) {
-	if !needsGuardian {
+func StartWatchdog(exe string, args ...string) (*Watchdog, error) {
+	if !needsWatchdog {
 		return nil, nil
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("open the guardian's pipe: %w", err)
+		return nil, fmt.Errorf("open the watchdog's pipe: %w", err)
 	}
 	defer r.Close()
 	path := exe
@@ -46,9 +46,9 @@ func StartGuardian(exe string, args ...string) (*Guardian, error) {
 	cmd := &exec.Cmd{Path: path, Args: append([]string{exe}, args...), Dir: "/", Env: []string{}, Stdin: r, SysProcAttr: sessionAttr()}
 	if err := cmd.Start(); err != nil {
 		w.Close()
-		return nil, fmt.Errorf("start the guardian: %w", err)
+		return nil, fmt.Errorf("start the watchdog: %w", err)
 	}
-	g := &Guardian{cmd: cmd, pipe: w, gone: make(chan struct{}), mark: newMark()}
+	g := &Watchdog{cmd: cmd, pipe: w, gone: make(chan struct{}), mark: newMark()}
 	g.send("mark " + g.mark + "\n")
 	go func() {
 		_ = cmd.Wait()
@@ -58,21 +58,21 @@ func StartGuardian(exe string, args ...string) (*Guardian, error) {
 }
 
 // Add names a group to be killed when the runner dies.
-func (g *Guardian) Add(ref Ref) { g.tell("add", ref) }
+func (g *Watchdog) Add(ref Ref) { g.tell("add", ref) }
 
 // Remove forgets a group that has ended. Processes that left it may live; the
 // mark finds them.
-func (g *Guardian) Remove(ref Ref) { g.tell("del", ref) }
+func (g *Watchdog) Remove(ref Ref) { g.tell("del", ref) }
 
-// LetGo forgets a group that is to live on, with all that left it.
-func (g *Guardian) LetGo(ref Ref) { g.tell("let", ref) }
+// Release forgets a group that is to live on, with all that left it.
+func (g *Watchdog) Release(ref Ref) { g.tell("let", ref) }
 
-func (g *Guardian) tell(verb string, ref Ref) {
+func (g *Watchdog) tell(verb string, ref Ref) {
 	g.send(fmt.Sprintf("%s %d %s\n", verb, ref.Pid, ref.Start))
 }
 
-// send writes one line; a guardian that does not read must not hang the runner.
-func (g *Guardian) send(line string) {
+// send writes one line; a watchdog that does not read must not hang the runner.
+func (g *Watchdog) send(line string) {
 	if g == nil {
 		return
 	}
@@ -83,12 +83,12 @@ func (g *Guardian) send(line string) {
 	}
 	g.pipe.SetWriteDeadline(time.Now().Add(time.Second))
 	if _, err := io.WriteString(g.pipe, line); err != nil {
-		g.err = fmt.Errorf("tell the guardian: %w", err)
+		g.err = fmt.Errorf("tell the watchdog: %w", err)
 	}
 }
 
-// Err tells why the guardian can no longer be relied on; nil while it can.
-func (g *Guardian) Err() error {
+// Err tells why the watchdog can no longer be relied on; nil while it can.
+func (g *Watchdog) Err() error {
 	if g == nil {
 		return nil
 	}
@@ -97,10 +97,10 @@ func (g *Guardian) Err() error {
 	return g.err
 }
 
-// Close says goodbye: the guardian ends at once and kills nothing. It is not
+// Close says goodbye: the watchdog ends at once and kills nothing. It is not
 // waited for any longer than it takes to end it: after a short run it may still
 // be starting.
-func (g *Guardian) Close() error {
+func (g *Watchdog) Close() error {
 	if g == nil {
 		return nil
 	}
@@ -111,17 +111,17 @@ func (g *Guardian) Close() error {
 	return g.Err()
 }
 
-func (g *Guardian) ref() Ref {
+func (g *Watchdog) ref() Ref {
 	if g == nil {
 		return Ref{}
 	}
 	return Ref{Pid: g.cmd.Process.Pid, Start: startTime(g.cmd.Process.Pid)}
 }
 
-// GuardianMain is what the guardian process runs, with its standard input: it
+// WatchdogMain is what the watchdog process runs, with its standard input: it
 // returns after a goodbye, or after it has killed all groups it was told of
 // because the input ended without one.
-func GuardianMain(r io.Reader) {
+func WatchdogMain(r io.Reader) {
 	ignoreSignals()
 	mark := ""
 	let := map[int]bool{} // groups that were released

@@ -1,16 +1,15 @@
 //go:build unix
 
-package vigil
+package proc
 
 import (
 	"os/signal"
 	"syscall"
 )
 
-// waits says whether this system has guardians.
-const waits = true
+const needsWatchdog = true
 
-// ignoreSignals makes the guardian deaf to what may be meant for the runner.
+// ignoreSignals makes the watchdog ignore signals that may be meant for the runner.
 func ignoreSignals() {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 }

@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/vigil"
+	"mcptest/internal/watchdog"
 )
 
-// TestGuardianComesFirst holds the order in which packages are initialised: a
-// guardian that has nothing to do goes before those that take long.
-func TestGuardianComesFirst(t *testing.T) {
+// TestWatchdogComesFirst holds the order in which packages are initialised: a
+// watchdog that has nothing to do goes before those that take long.
+func TestWatchdogComesFirst(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("no guardian here")
+		t.Skip("no watchdog here")
 	}
-	cmd := exec.Command(os.Args[0], vigil.Arg)
+	cmd := exec.Command(os.Args[0], watchdog.Arg)
 	cmd.Env = []string{"GODEBUG=inittrace=1"}
 	cmd.Stdin = strings.NewReader("mark x\nbye\n")
 	out, err := cmd.CombinedOutput()

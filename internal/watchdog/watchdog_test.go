@@ -1,6 +1,6 @@
 //go:build unix
 
-package vigil
+package watchdog
 
 import (
 	"errors"
@@ -12,10 +12,10 @@ import (
 	"testing/iotest"
 )
 
-// TestMain prints what this process was told as a guardian.
+// TestMain prints what this process read as a watchdog.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == Arg {
-		_, _ = io.Copy(os.Stdout, Told(strings.NewReader("never asked")))
+		_, _ = io.Copy(os.Stdout, Input(strings.NewReader("unused")))
 		return
 	}
 	os.Exit(m.Run())
@@ -30,13 +30,13 @@ func TestListen(t *testing.T) {
 		{"bye\n", "", true},
 		{"mark x\nadd 1 2\nbye\n", "", true},
 		{"mark x\nadd 1 2\n", "mark x\nadd 1 2\n", false},
-		{"add 1 2\nbye", "add 1 2\nbye", false}, // the runner died while it said it
+		{"add 1 2\nbye", "add 1 2\nbye", false}, // the runner died while it wrote the line
 		{"file \"goodbye\"\n", "file \"goodbye\"\n", false},
 	} {
 		for name, r := range map[string]io.Reader{
-			"at once": strings.NewReader(tt.in),
-			"bytes":   iotest.OneByteReader(strings.NewReader(tt.in)),
-			"failing": io.MultiReader(strings.NewReader(tt.in), iotest.ErrReader(errors.New("broken"))),
+			"in one piece": strings.NewReader(tt.in),
+			"bytes":        iotest.OneByteReader(strings.NewReader(tt.in)),
+			"failing":      io.MultiReader(strings.NewReader(tt.in), iotest.ErrReader(errors.New("broken"))),
 		} {
 			text, bye := listen(r)
 			if string(text) != tt.text || bye != tt.bye {
@@ -46,8 +46,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// TestGuardian starts this program as a guardian.
-func TestGuardian(t *testing.T) {
+// TestWatchdog starts this program as a watchdog.
+func TestWatchdog(t *testing.T) {
 	for in, want := range map[string]string{
 		"mark x\nbye\n":      "", // ended before TestMain
 		"mark x\nadd 1 2\n":  "mark x\nadd 1 2\n",
@@ -58,14 +58,14 @@ func TestGuardian(t *testing.T) {
 		cmd.Stdin = strings.NewReader(in)
 		out, err := cmd.CombinedOutput()
 		if err != nil || string(out) != want {
-			t.Errorf("told %q: %q, %v; want %q", in, out, err, want)
+			t.Errorf("sent %q: %q, %v; want %q", in, out, err, want)
 		}
 	}
 }
 
-func TestToldElsewhere(t *testing.T) {
+func TestInputOfOthers(t *testing.T) {
 	in := strings.NewReader("x")
-	if Told(in) != io.Reader(in) {
-		t.Error("another input than the one that was given")
+	if Input(in) != io.Reader(in) {
+		t.Error("got another input")
 	}
 }

@@ -3,7 +3,6 @@ package proc
 import (
 	"cmp"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,12 +10,11 @@ import (
 	"sync"
 )
 
-// Ledger is the Keeper of a run: it knows the groups that live, passes their
-// names to a guardian, and ends in Close what is still there. One Ledger
-// serves a whole run; every Spec carries it as its Keeper. A nil *Ledger keeps
-// nothing.
-type Ledger struct {
-	guardian *Guardian
+// Registry contains the process groups of a run. It reports them to a watchdog,
+// and Close ends those that are left. One Registry serves a whole run; every Spec
+// refers to it. A nil *Registry contains nothing.
+type Registry struct {
+	watchdog *Watchdog
 	reaper   *Reaper
 
 	mu   sync.Mutex
@@ -34,14 +32,14 @@ type entry struct {
 	seq int
 }
 
-// NewLedger returns an empty Ledger. Both arguments may be nil.
-func NewLedger(g *Guardian, r *Reaper) *Ledger {
+// NewRegistry returns an empty Registry. Both arguments may be nil.
+func NewRegistry(g *Watchdog, r *Reaper) *Registry {
 	r.own(g.ref())
-	return &Ledger{guardian: g, reaper: r, live: map[int]entry{}, numbers: map[string]int{}}
+	return &Registry{watchdog: g, reaper: r, live: map[int]entry{}, numbers: map[string]int{}}
 }
 
-// Add is part of Keeper.
-func (l *Ledger) Add(ref Ref) {
+// add registers a group that has been started.
+func (l *Registry) add(ref Ref) {
 	if l == nil {
 		return
 	}
@@ -51,15 +49,15 @@ func (l *Ledger) Add(ref Ref) {
 	l.live[ref.Pid] = entry{ref, l.seq}
 	over := l.over
 	l.mu.Unlock()
-	l.guardian.Add(ref)
+	l.watchdog.Add(ref)
 	if over { // its start was under way
 		killGroup(ref)
 	}
 }
 
-// Mark is part of Marker: what the guardian looks for, with a number behind it
-// that stands for the name.
-func (l *Ledger) Mark(name string) string {
+// mark is NAME=value for the environment of a process: what the watchdog looks
+// for, followed by a number for the name of the Spec. "" without a watchdog.
+func (l *Registry) mark(name string) string {
 	mark := l.runMark()
 	if mark == "" {
 		return ""
@@ -76,15 +74,15 @@ func (l *Ledger) Mark(name string) string {
 }
 
 // runMark is what the marks of all that is kept begin with.
-func (l *Ledger) runMark() string {
-	if l == nil || l.guardian == nil {
+func (l *Registry) runMark() string {
+	if l == nil || l.watchdog == nil {
 		return ""
 	}
-	return l.guardian.mark
+	return l.watchdog.mark
 }
 
 // nameOf is the name of the Spec that a marked process came from, or "".
-func (l *Ledger) nameOf(pid int) string {
+func (l *Registry) nameOf(pid int) string {
 	mark := l.runMark()
 	if mark == "" {
 		return ""
@@ -101,13 +99,13 @@ func (l *Ledger) nameOf(pid int) string {
 	return l.names[n-1]
 }
 
-// Remove is part of Keeper.
-func (l *Ledger) Remove(ref Ref) { l.remove(ref, (*Guardian).Remove) }
+// remove unregisters a group whose processes are known to have ended.
+func (l *Registry) remove(ref Ref) { l.unregister(ref, (*Watchdog).Remove) }
 
-// LetGo is part of Releaser.
-func (l *Ledger) LetGo(ref Ref) { l.remove(ref, (*Guardian).LetGo) }
+// release unregisters a group that is to keep running, with what left it.
+func (l *Registry) release(ref Ref) { l.unregister(ref, (*Watchdog).Release) }
 
-func (l *Ledger) remove(ref Ref, tell func(*Guardian, Ref)) {
+func (l *Registry) unregister(ref Ref, report func(*Watchdog, Ref)) {
 	if l == nil {
 		return
 	}
@@ -116,12 +114,12 @@ func (l *Ledger) remove(ref Ref, tell func(*Guardian, Ref)) {
 		delete(l.live, ref.Pid)
 	}
 	l.mu.Unlock()
-	tell(l.guardian, ref)
+	report(l.watchdog, ref)
 	l.reaper.disown(ref)
 }
 
 // Live lists the groups that have not ended, in the order they were started.
-func (l *Ledger) Live() []Ref {
+func (l *Registry) Live() []Ref {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var list []entry
@@ -136,22 +134,19 @@ func (l *Ledger) Live() []Ref {
 	return out
 }
 
-// Refuse is part of Refuser.
-func (l *Ledger) Refuse() error {
+// closed reports whether KillAll was called: nothing may be started any more.
+func (l *Registry) closed() bool {
 	if l == nil {
-		return nil
+		return false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over {
-		return errors.New("everything is being killed")
-	}
-	return nil
+	return l.over
 }
 
 // KillAll sends SIGKILL to every group and every adopted process and waits for
 // nothing: the answer to a second Ctrl-C. Nothing can be started afterwards.
-func (l *Ledger) KillAll() {
+func (l *Registry) KillAll() {
 	l.mu.Lock()
 	l.over = true
 	l.mu.Unlock()
@@ -163,40 +158,40 @@ func (l *Ledger) KillAll() {
 
 // Sweep ends what still lives: first the groups (SIGTERM, g.Term, SIGKILL, the
 // youngest first), then processes that left their group and were adopted. It
-// returns what had to be ended. The guardian watches on.
-func (l *Ledger) Sweep(ctx context.Context, g Grace) []Leftover {
+// returns what had to be ended. The watchdog watches on.
+func (l *Registry) Sweep(ctx context.Context, g Grace) []Leftover {
 	live := l.Live()
 	slices.Reverse(live)
 	var left []Leftover
 	for _, e := range endGroups(ctx, live, g.withDefaults().Term) {
 		left = append(left, e.Members...)
-		l.Remove(e.Ref)
+		l.remove(e.Ref)
 	}
 	return append(left, l.reaper.sweep(ctx, l.nameOf)...)
 }
 
-// Close is Sweep, and the end of adopting and of the guardian.
-func (l *Ledger) Close(ctx context.Context, g Grace) []Leftover {
+// Close is Sweep, and the end of adopting and of the watchdog.
+func (l *Registry) Close(ctx context.Context, g Grace) []Leftover {
 	left := l.Sweep(ctx, g)
 	l.reaper.Close()
-	l.guardian.Close()
+	l.watchdog.Close()
 	return left
 }
 
-// KeepFile names a file that the guardian removes when the runner dies before
+// KeepFile names a file that the watchdog removes when the runner dies before
 // drop is called: one that is being written and has no name of its own yet.
-func (l *Ledger) KeepFile(path string) (drop func()) { return l.keep("file", path) }
+func (l *Registry) KeepFile(path string) (drop func()) { return l.keep("file", path) }
 
 // KeepDir is KeepFile for a folder, which is removed as RemoveDir does.
-func (l *Ledger) KeepDir(path string) (drop func()) { return l.keep("dir", path) }
+func (l *Registry) KeepDir(path string) (drop func()) { return l.keep("dir", path) }
 
-func (l *Ledger) keep(what, path string) (drop func()) {
+func (l *Registry) keep(what, path string) (drop func()) {
 	if l == nil {
 		return func() {}
 	}
 	quoted := strconv.Quote(path)
-	l.guardian.send(what + " " + quoted + "\n")
-	return func() { l.guardian.send("kept " + quoted + "\n") }
+	l.watchdog.send(what + " " + quoted + "\n")
+	return func() { l.watchdog.send("kept " + quoted + "\n") }
 }
 
 // RemoveDir removes a folder with all that is in it, and the one above when
