@@ -48,7 +48,7 @@ func (c *compiler) errorIn(n *source.Node, offset int, path, hint, format string
 // messages.
 func (c *compiler) keys(n *source.Node, path, what string, known, required []string, use func(key string, k, v *source.Node)) bool {
 	if n.Kind != source.KindMap {
-		c.errorf(n, path, "", "want %s, got %s", what, describe(n))
+		c.errorf(n, path, "", "expected %s, got %s", what, describe(n))
 		return false
 	}
 	var meant []string // known keys that an unknown one was close to
@@ -86,14 +86,14 @@ func (c *compiler) text(n *source.Node, path, what string) (string, bool) {
 	if n.IsScalar() && n.Text != "" {
 		hint = "put it in quotes: " + quoteKey(n.Text)
 	}
-	c.errorf(n, path, hint, "want %s, got %s", what, describe(n))
+	c.errorf(n, path, hint, "expected %s, got %s", what, describe(n))
 	return "", false
 }
 
 // list returns a node's items, or reports that it has none.
 func (c *compiler) list(n *source.Node, path, what string) ([]*source.Node, bool) {
 	if n.Kind != source.KindList {
-		c.errorf(n, path, "", "want a list of %s, got %s", what, describe(n))
+		c.errorf(n, path, "", "expected a list of %s, got %s", what, describe(n))
 		return nil, false
 	}
 	if len(n.Items) == 0 {
@@ -107,7 +107,7 @@ func (c *compiler) list(n *source.Node, path, what string) ([]*source.Node, bool
 func (c *compiler) number(n *source.Node, path string) (float64, bool) {
 	n = n.Typed()
 	if n.Kind != source.KindInt && n.Kind != source.KindFloat {
-		c.errorf(n, path, "", "want a number, got %s", describe(n))
+		c.errorf(n, path, "", "expected a number, got %s", describe(n))
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(n.Text, 64)
@@ -142,7 +142,7 @@ func (c *compiler) share(n *source.Node, path string) (float64, bool) {
 func (c *compiler) yes(n *source.Node, path string) (value, ok bool) {
 	n = n.Typed()
 	if n.Kind != source.KindBool {
-		c.errorf(n, path, "", "want true or false, got %s", describe(n))
+		c.errorf(n, path, "", "expected true or false, got %s", describe(n))
 		return false, false
 	}
 	return n.Text == "true", true

@@ -133,7 +133,7 @@ func TestTinyThresholds(t *testing.T) {
 
 func TestErrorTextIsNoted(t *testing.T) {
 	v := evaluate(t, "expect: [{target: result.isError, matcher: {exact: false}}]", flagged("disk full"))
-	wantMatch(t, v, false, "result.isError: want false, got true")
+	wantMatch(t, v, false, "result.isError: expected false, got true")
 	if len(v.Items[0].Notes) != 1 || v.Items[0].Notes[0] != `the server says: "disk full"` {
 		t.Errorf("%q", v.Items[0].Notes)
 	}

@@ -65,7 +65,7 @@ func (o Compiler) Expect(n *source.Node, path string, d *source.Decoder) Expect 
 	case n.Kind == source.KindMap:
 		e = c.longForm(n, path)
 	default:
-		c.errorf(n, path, "", "want a list of assertions, or {assertions, max_duration_ms}, got %s", describe(n))
+		c.errorf(n, path, "", "expected a list of assertions, or {assertions, max_duration_ms}, got %s", describe(n))
 	}
 	return e
 }
@@ -73,14 +73,14 @@ func (o Compiler) Expect(n *source.Node, path string, d *source.Decoder) Expect 
 func (c *compiler) longForm(n *source.Node, path string) Expect {
 	var e Expect
 	if n.Get("target") != nil || n.Get("matcher") != nil || n.Get("assert-set") != nil {
-		c.errorf(n, path, "put a hyphen before it: - target: …", "want a list of assertions, got a single one")
+		c.errorf(n, path, "put a hyphen before it: - target: …", "expected a list of assertions, got a single one")
 		return e
 	}
 	c.keys(n, path, "a list or a map", []string{"assertions", "max_duration_ms"}, nil, func(key string, _, v *source.Node) {
 		at := join(path, key)
 		if key == "assertions" {
 			if v.Kind != source.KindList {
-				c.errorf(v, at, "", "want a list of assertions, got %s", describe(v))
+				c.errorf(v, at, "", "expected a list of assertions, got %s", describe(v))
 				return
 			}
 			e.Items = c.items(v, at, false)
@@ -88,7 +88,7 @@ func (c *compiler) longForm(n *source.Node, path string) Expect {
 		}
 		ms, ok := c.number(v, at)
 		if ok && ms <= 0 {
-			c.errorf(v, at, "", "want more than 0 milliseconds, got %s", v.Text)
+			c.errorf(v, at, "", "must be greater than 0 milliseconds, got %s", v.Text)
 		} else if ok {
 			e.MaxDuration = &Gate{Pos: v.Pos, MaxMS: ms}
 		}

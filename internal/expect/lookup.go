@@ -29,7 +29,7 @@ func (c *compiler) matcher(n *source.Node, path string) *check {
 			c.errorf(n, path, "for example: {"+row.Example+"}", "the matcher %s needs an argument", row.Name)
 			return nil
 		}
-		c.errorf(n, path, hint, "want a matcher, got %s", describe(n))
+		c.errorf(n, path, hint, "expected a matcher, got %s", describe(n))
 		return nil
 	}
 	if len(n.Fields) == 0 {

@@ -57,7 +57,7 @@ func compileContains(c *compiler, n *source.Node, path string) Matcher {
 
 func compileIContains(c *compiler, n *source.Node, path string) Matcher {
 	if !n.IsScalar() {
-		c.errorf(n, path, "use icontains-all or icontains-any for several", "want text, got %s", describe(n))
+		c.errorf(n, path, "use icontains-all or icontains-any for several", "expected text, got %s", describe(n))
 		return nil
 	}
 	if m := c.containee(n, path, true); m != nil {

@@ -37,14 +37,14 @@ func (m exactly) Match(_ context.Context, s Subject, _ *Env) Outcome {
 func difference(want, v jsonv.Value) (msg string, lines []string) {
 	switch {
 	case want.Kind() != v.Kind():
-		return "want " + got(want) + ", got " + got(v), nil
+		return "expected " + got(want) + ", got " + got(v), nil
 	case want.Kind() == jsonv.KindString:
 		return textDifference(want.Text(), v.Text())
 	case want.Kind() == jsonv.KindArray || want.Kind() == jsonv.KindObject:
 		changes := jsonv.Diff(want, v)
 		return changesMessage(changeLines(changes), len(changes))
 	}
-	return "want " + show(want, shownInLine) + ", got " + show(v, shownInLine), nil
+	return "expected " + show(want, shownInLine) + ", got " + show(v, shownInLine), nil
 }
 
 // numberOrText is the note for a value that has the wanted spelling and another
@@ -71,7 +71,7 @@ func changeLines(changes []jsonv.Change) []string {
 		case jsonv.Added:
 			lines = append(lines, path+": not expected, got "+show(ch.Got, shownKey))
 		case jsonv.Removed:
-			lines = append(lines, path+": missing, want "+show(ch.Want, shownKey))
+			lines = append(lines, path+": missing, expected "+show(ch.Want, shownKey))
 		default:
 			lines = append(lines, path+": "+wantGot(ch.Want, ch.Got))
 		}
@@ -82,12 +82,12 @@ func changeLines(changes []jsonv.Change) []string {
 // wantGot writes two different values side by side.
 func wantGot(want, v jsonv.Value) string {
 	if want.Kind() == jsonv.KindString && v.Kind() == jsonv.KindString {
-		return "want " + pairWindow(want.Text(), v.Text(), ", got ")
+		return "expected " + pairWindow(want.Text(), v.Text(), ", got ")
 	}
 	if want.Kind() != v.Kind() {
-		return "want " + shape(want) + ", got " + shape(v)
+		return "expected " + shape(want) + ", got " + shape(v)
 	}
-	return "want " + show(want, shownKey) + ", got " + show(v, shownKey)
+	return "expected " + show(want, shownKey) + ", got " + show(v, shownKey)
 }
 
 // changesMessage sums up lines of differences; n counts all of them.

@@ -33,7 +33,7 @@ func compileExec(c *compiler, n *source.Node, path string) Matcher {
 		return nil
 	}
 	if n.Kind == source.KindString {
-		c.errorf(n, path, "write it as a list: ["+strings.Join(strings.Fields(display.Truncate(n.Text, shownKey)), ", ")+"]", "want a program and its arguments as a list, got %s", describe(n))
+		c.errorf(n, path, "write it as a list: ["+strings.Join(strings.Fields(display.Truncate(n.Text, shownKey)), ", ")+"]", "expected a program and its arguments as a list, got %s", describe(n))
 		return nil
 	}
 	items, ok := c.list(n, path, "words")
@@ -167,7 +167,7 @@ func execAnswer(out []byte, err error) (Outcome, string) {
 	}
 	v, notes, err := jsonv.ParseWith(out, jsonv.Options{})
 	if err != nil {
-		return Outcome{}, "want one JSON object from it, but what it wrote " + notJSON(out, err)
+		return Outcome{}, "expected one JSON object from it, but what it wrote " + notJSON(out, err)
 	}
 	for _, n := range notes {
 		if n.Kind == jsonv.DuplicateKey {
@@ -176,13 +176,13 @@ func execAnswer(out []byte, err error) (Outcome, string) {
 	}
 	pass := v.Lookup("pass")
 	if pass.Kind() != jsonv.KindBool {
-		return Outcome{}, `want {"pass": true or false} from it, got ` + show(v, shownInLine)
+		return Outcome{}, `expected {"pass": true or false} from it, got ` + show(v, shownInLine)
 	}
 	o := Outcome{Pass: pass.Bool(), Score: unit(pass.Bool()), graded: true}
 	if score, ok := v.Get("score"); ok && score.Kind() != jsonv.KindNull {
 		f := score.Float64()
 		if score.Kind() != jsonv.KindNumber || !(f >= 0 && f <= 1) {
-			return Outcome{}, "want a score from 0 to 1 from it, got " + show(score, shownKey)
+			return Outcome{}, "expected a score from 0 to 1 from it, got " + show(score, shownKey)
 		}
 		o.Score = f
 	}

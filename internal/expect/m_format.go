@@ -30,11 +30,11 @@ func compileFormat(c *compiler, n *source.Node, path string) Matcher {
 		}
 		text := v.Text()
 		if len(text) > maxFormatBytes {
-			return failed("want " + f.what + ", got a text of " + display.Count(v.Len(), "character"))
+			return failed("expected " + f.what + ", got a text of " + display.Count(v.Len(), "character"))
 		}
 		if f.valid(text) {
 			return passed
 		}
-		return Outcome{Msg: "want " + f.what + ", got " + show(v, shownInLine), Expected: "format " + f.name}
+		return Outcome{Msg: "expected " + f.what + ", got " + show(v, shownInLine), Expected: "format " + f.name}
 	})
 }

@@ -72,7 +72,7 @@ func compileType(c *compiler, n *source.Node, path string) Matcher {
 		if t.Kind == source.KindNull && t.Text != "" {
 			name = "null"
 		} else if t.Kind != source.KindString {
-			c.errorf(t, at, "the types are "+strings.Join(jsonTypes, ", "), "want the name of a type, got %s", describe(t))
+			c.errorf(t, at, "the types are "+strings.Join(jsonTypes, ", "), "expected the name of a type, got %s", describe(t))
 			continue
 		}
 		if !slices.Contains(jsonTypes, name) {
@@ -91,7 +91,7 @@ func compileType(c *compiler, n *source.Node, path string) Matcher {
 				return passed
 			}
 		}
-		return Outcome{Msg: "want the type " + display.Alternatives(types, "or") + ", got " + v.Kind().String() + " " + show(v, shownInLine), Expected: "type " + display.Alternatives(types, "or")}
+		return Outcome{Msg: "expected the type " + display.Alternatives(types, "or") + ", got " + v.Kind().String() + " " + show(v, shownInLine), Expected: "type " + display.Alternatives(types, "or")}
 	})
 }
 
@@ -165,7 +165,7 @@ func (c *compiler) count(n *source.Node, path string, most int) (int, bool) {
 		if most == maxLength {
 			span = "of 0 or more"
 		}
-		c.errorf(n, path, "", "want a whole number %s, got %s", span, display.Truncate(n.Text, shownKey))
+		c.errorf(n, path, "", "expected a whole number %s, got %s", span, display.Truncate(n.Text, shownKey))
 		return 0, false
 	}
 	return int(f), true
@@ -194,7 +194,7 @@ func compileLength(c *compiler, n *source.Node, path string) Matcher {
 		valid = valid && ok
 	})
 	if len(n.Fields) == 0 {
-		c.errorf(n, path, "", "want a number, or a map with min or max")
+		c.errorf(n, path, "", "expected a number, or a map with min or max")
 		return nil
 	}
 	if valid && m.min > m.max {
@@ -236,7 +236,7 @@ func (m lengthMatcher) match(v jsonv.Value) Outcome {
 	default:
 		want = fmt.Sprintf("%d to %s", m.min, display.Count(m.max, thing))
 	}
-	return Outcome{Msg: fmt.Sprintf("want %s, got %d: %s", want, n, show(v, shownInLine)), Expected: want}
+	return Outcome{Msg: fmt.Sprintf("expected %s, got %d: %s", want, n, show(v, shownInLine)), Expected: want}
 }
 
 func compileEmpty(c *compiler, n *source.Node, path string) Matcher {
@@ -251,9 +251,9 @@ func compileEmpty(c *compiler, n *source.Node, path string) Matcher {
 		}
 		return wanted(want, v.Len() == 0, func(is bool) Outcome {
 			if is {
-				return failed("want something, got " + got(v))
+				return failed("expected a value that is not empty, got " + got(v))
 			}
-			return failed("want nothing in it, got " + got(v))
+			return failed("expected an empty value, got " + got(v))
 		})
 	})
 }
@@ -278,9 +278,9 @@ func (m presence) Match(_ context.Context, s Subject, _ *Env) Outcome {
 	case s.Present == m.want:
 		return passed
 	case s.Present:
-		return Outcome{Msg: "want nothing there, got " + got(s.Value), Expected: "nothing"}
+		return Outcome{Msg: "expected no value, got " + got(s.Value), Expected: "nothing"}
 	case s.Miss != nil:
 		return Outcome{Msg: s.Miss.Reason(), Expected: "something", Actual: "nothing"}
 	}
-	return Outcome{Msg: "want something there, got nothing", Expected: "something", Actual: "nothing"}
+	return Outcome{Msg: "expected a value, got nothing", Expected: "something", Actual: "nothing"}
 }

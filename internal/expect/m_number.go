@@ -51,7 +51,7 @@ var rowApprox = Row{
 func (c *compiler) exactNumber(n *source.Node, path string) (jsonv.Value, bool) {
 	n = n.Typed()
 	if n.Kind != source.KindInt && n.Kind != source.KindFloat {
-		c.errorf(n, path, "", "want a number, got %s", describe(n))
+		c.errorf(n, path, "", "expected a number, got %s", describe(n))
 		return jsonv.Value{}, false
 	}
 	return n.JSON(), true
@@ -72,7 +72,7 @@ func compileOrder(words string, holds func(cmp int) bool) func(*compiler, *sourc
 			case holds(cmp):
 				return passed
 			}
-			return Outcome{Msg: "want " + want + ", got " + show(v, shownKey), Expected: want}
+			return Outcome{Msg: "expected " + want + ", got " + show(v, shownKey), Expected: want}
 		})
 	}
 }
@@ -88,7 +88,7 @@ func compileBetween(c *compiler, n *source.Node, path string) Matcher {
 		}
 		low, high = n.Get("min"), n.Get("max")
 	default:
-		c.errorf(n, path, "for example: [1, 5]", "want two numbers, got %s", describe(n))
+		c.errorf(n, path, "for example: [1, 5]", "expected two numbers, got %s", describe(n))
 		return nil
 	}
 	min, ok := c.exactNumber(low, path)
@@ -110,7 +110,7 @@ func compileBetween(c *compiler, n *source.Node, path string) Matcher {
 		if a <= 0 && b <= 0 {
 			return passed
 		}
-		return Outcome{Msg: "want " + want + ", got " + show(v, shownKey), Expected: want}
+		return Outcome{Msg: "expected " + want + ", got " + show(v, shownKey), Expected: want}
 	})
 }
 
@@ -139,7 +139,7 @@ func compileApprox(c *compiler, n *source.Node, path string) Matcher {
 		if within(v.Float64(), value, tolerance) {
 			return passed
 		}
-		return Outcome{Msg: "want " + want + ", got " + show(v, shownKey), Expected: want}
+		return Outcome{Msg: "expected " + want + ", got " + show(v, shownKey), Expected: want}
 	})
 }
 

@@ -29,7 +29,7 @@ func compileOneOf(c *compiler, n *source.Node, path string) Matcher {
 				texts = append(texts, w.Text())
 			}
 		}
-		o := Outcome{Msg: "want one of " + show(want, shownInLine) + ", got " + got(v), Expected: "one of " + show(want, shownAlone), Notes: notes}
+		o := Outcome{Msg: "expected one of " + show(want, shownInLine) + ", got " + got(v), Expected: "one of " + show(want, shownAlone), Notes: notes}
 		if near := source.Nearest(v.Text(), texts); near != "" {
 			o.Notes = []string{quoteKey(near) + " is near"}
 		}

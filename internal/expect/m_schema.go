@@ -45,7 +45,7 @@ func (c *compiler) schema(n *source.Node, path string) *schemaMatcher {
 		key := &source.Node{Kind: source.KindString, Text: "$ref", Pos: n.Pos}
 		n = &source.Node{Kind: source.KindMap, Pos: n.Pos, Fields: []source.Field{{Key: key, Value: n}}}
 	default:
-		c.errorf(n, path, "for example: {type: object, required: [id]}, or the path of a file", "want a JSON Schema, got %s", describe(n))
+		c.errorf(n, path, "for example: {type: object, required: [id]}, or the path of a file", "expected a JSON Schema, got %s", describe(n))
 		return nil
 	}
 	if ref := serverRef(n); ref != nil {
@@ -230,7 +230,7 @@ func compileIsJSON(c *compiler, n *source.Node, path string) Matcher {
 		return isJSON{want: n.Text == "true"}
 	}
 	if n.Kind != source.KindMap {
-		c.errorf(n, path, "", "want true or a JSON Schema, got %s", describe(n))
+		c.errorf(n, path, "", "expected true or a JSON Schema, got %s", describe(n))
 		return nil
 	}
 	// {schema: …} says the same as … : schema is no keyword, and ignoring it

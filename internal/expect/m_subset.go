@@ -88,7 +88,7 @@ func (d *subsetDiff) add(path, format string, args ...any) {
 func (d *subsetDiff) compare(path string, want, v jsonv.Value) {
 	switch {
 	case v.IsAbsent():
-		d.add(path, "missing, want %s", show(want, shownKey))
+		d.add(path, "missing, expected %s", show(want, shownKey))
 	case want.Kind() == jsonv.KindObject && v.Kind() == jsonv.KindObject:
 		for key, w := range want.Members() {
 			g, ok := v.Get(key)
@@ -96,7 +96,7 @@ func (d *subsetDiff) compare(path string, want, v jsonv.Value) {
 				d.compare(at, w, g)
 			} else {
 				d.looksNested(w)
-				d.add(at, "missing, want %s%s", show(w, shownKey), source.Aside(source.DidYouMean(key, someKeys(v))))
+				d.add(at, "missing, expected %s%s", show(w, shownKey), source.Aside(source.DidYouMean(key, someKeys(v))))
 			}
 		}
 	case want.Kind() == jsonv.KindArray && v.Kind() == jsonv.KindArray:

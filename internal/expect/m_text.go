@@ -39,7 +39,7 @@ func compileAffix(verb string, has func(s, affix string) bool) func(*compiler, *
 				return passed
 			}
 			expected := "text that " + verb + " " + quote(display.Truncate(want, shownInLine))
-			return Outcome{Msg: "want " + expected + ", got " + affixOf(v.Text(), verb == "ends with"), Expected: expected}
+			return Outcome{Msg: "expected " + expected + ", got " + affixOf(v.Text(), verb == "ends with"), Expected: expected}
 		})
 	}
 }
@@ -112,7 +112,7 @@ func (m levenshtein) match(v jsonv.Value) Outcome {
 		distance = fmt.Sprint(d)
 	}
 	return Outcome{
-		Msg:      fmt.Sprintf("the edit distance to %s is %s, want at most %d: got %s", quote(display.Truncate(m.value, shownInLine)), distance, m.max, got(v)),
+		Msg:      fmt.Sprintf("the edit distance to %s is %s, expected at most %d: got %s", quote(display.Truncate(m.value, shownInLine)), distance, m.max, got(v)),
 		Expected: fmt.Sprintf("at most %d edits from %s", m.max, quote(display.Truncate(m.value, shownInLine))),
 	}
 }

@@ -15,7 +15,7 @@ var rowUnordered = Row{
 
 func compileUnordered(c *compiler, n *source.Node, path string) Matcher {
 	if n.Kind != source.KindList {
-		c.errorf(n, path, "", "want a list, got %s", describe(n))
+		c.errorf(n, path, "", "expected a list, got %s", describe(n))
 		return nil
 	}
 	want := n.JSON()

@@ -104,5 +104,5 @@ func failed(msg string) Outcome { return Outcome{Msg: msg} }
 
 // unfit is the outcome of a matcher that cannot judge the value.
 func unfit(want string, v jsonv.Value) Outcome {
-	return Outcome{Unfit: true, Msg: "want " + want + ", got " + got(v)}
+	return Outcome{Unfit: true, Msg: "expected " + want + ", got " + got(v)}
 }

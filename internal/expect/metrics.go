@@ -42,7 +42,7 @@ func CompileMetrics(n *source.Node, path string, d *source.Decoder) []Metric {
 		return nil
 	}
 	if n.Kind != source.KindList {
-		c.errorf(n, path, "", "want a list of metrics, got %s", describe(n))
+		c.errorf(n, path, "", "expected a list of metrics, got %s", describe(n))
 		return nil
 	}
 	var out []Metric
@@ -93,7 +93,7 @@ func (c *compiler) aggregation(n *source.Node, path string, m *Metric) bool {
 	valid, found := true, 0
 	if !c.keys(n, path, what, []string{keySum, keyAverage}, nil, func(key string, k, v *source.Node) {
 		if found++; found > 1 {
-			c.errorf(k, path, "", "want one of weighted_sum and weighted_average, not both")
+			c.errorf(k, path, "", "must have one of weighted_sum and weighted_average, not both")
 			return
 		}
 		m.Average = key == keyAverage
@@ -110,7 +110,7 @@ func (c *compiler) aggregation(n *source.Node, path string, m *Metric) bool {
 		return false
 	}
 	if found == 0 && len(n.Fields) == 0 {
-		c.errorf(n, path, "", "want %s, got an empty map", what)
+		c.errorf(n, path, "", "expected %s, got an empty map", what)
 	}
 	return valid && found == 1 && len(n.Fields) == 1
 }

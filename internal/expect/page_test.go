@@ -34,7 +34,7 @@ expect:
 	if v.Pass || !near(*v.Score, 0.25) {
 		t.Errorf("%+v", v)
 	}
-	wantMatch(t, v, false, "the score 0.25 is below the threshold 0.7: result.isError: want false, got true")
+	wantMatch(t, v, false, "the score 0.25 is below the threshold 0.7: result.isError: expected false, got true")
 }
 
 func TestPageSet(t *testing.T) {

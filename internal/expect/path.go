@@ -65,7 +65,7 @@ func (p *pathParser) segment(first bool) (step, *TargetError) {
 	case first:
 		return p.name()
 	default:
-		return step{}, p.unexpected("want . or [ here")
+		return step{}, p.unexpected("expected . or [ here")
 	}
 }
 
@@ -137,14 +137,14 @@ func (p *pathParser) bracket() (step, *TargetError) {
 	case p.text[p.i] == ',':
 		return step{}, &TargetError{Offset: p.i, Msg: "one selector in each pair of brackets"}
 	}
-	return step{}, p.unexpected("want ] here")
+	return step{}, p.unexpected("expected ] here")
 }
 
 func (p *pathParser) selector() (step, *TargetError) {
 	if p.i >= len(p.text) {
 		return step{}, &TargetError{Offset: p.i - 1, Msg: "missing closing ]"}
 	}
-	const forms = `want a number, [*], a slice [a:b] or a quoted key ["name"]`
+	const forms = `expected a number, [*], a slice [a:b] or a quoted key ["name"]`
 	switch c := p.text[p.i]; {
 	case c == '"' || c == '\'':
 		name, err := p.quoted(c)

@@ -50,7 +50,7 @@ func CompileTarget(n *source.Node, path string, d *source.Decoder) *Target {
 
 func (c *compiler) target(n *source.Node, path string) *Target {
 	if n.Kind != source.KindString {
-		c.errorf(n, path, "a target is a path, such as result.content[0].text", "want a path, got %s", describe(n))
+		c.errorf(n, path, "a target is a path, such as result.content[0].text", "expected a path, got %s", describe(n))
 		return nil
 	}
 	t, err := ParseTarget(n.Text)

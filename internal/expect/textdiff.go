@@ -23,12 +23,12 @@ const (
 // has several lines, else the place of the first difference.
 func textDifference(want, v string) (string, []string) {
 	if !strings.Contains(want, "\n") && !strings.Contains(v, "\n") {
-		return "want " + pairWindow(want, v, ", got "), nil
+		return "expected " + pairWindow(want, v, ", got "), nil
 	}
 	at := commonPrefix(want, v)
 	n := strings.Count(want[:at], "\n")
 	a, b := lineAt(want, at), lineAt(v, at)
-	return fmt.Sprintf("the texts differ from line %d on: want %s", n+1, pairWindow(a, b, ", got ")), unified(want, v)
+	return fmt.Sprintf("the texts differ from line %d on: expected %s", n+1, pairWindow(a, b, ", got ")), unified(want, v)
 }
 
 // lineAt returns the line of a text that holds a byte offset.
@@ -70,7 +70,7 @@ func lookAlike(want, v string) string {
 		}
 		return strconv.QuoteToASCII(s[at:end])
 	}
-	return fmt.Sprintf(" (character %d on, spelt out: want %s, got %s)", utf8.RuneCountInString(want[:at])+1, spelt(want), spelt(v))
+	return fmt.Sprintf(" (character %d on, spelled out: expected %s, got %s)", utf8.RuneCountInString(want[:at])+1, spelt(want), spelt(v))
 }
 
 // commonPrefix returns how many bytes two texts have in common, whole

@@ -38,7 +38,7 @@ var stricter = []struct {
 	{"a duration of zero", re(`must be more than zero|must be greater than zero`)},
 	{"bounds against each other", re(`nothing lies between|is more than max`)},
 	{"a number that no float holds", re(`out of range|too large`)},
-	{"null written out where the empty value is meant", re(`want a list of (assertions|metrics).*, got null$`)},
+	{"null written out where the empty value is meant", re(`expected a list of (assertions|metrics).*, got null$`)},
 	{"a path of a server that has no url", re(`is a path on the default server`)},
 	{"a suite without servers, which an import may bring", re(`a suite needs at least one server`)},
 	{"files", re(`can't read|no such file|outside the suite's directory|can't tell what`)},

@@ -43,21 +43,21 @@ func (r *reporter) message(f finding, e *jsonschema.ValidationError) string {
 		if k.Want == "regex" {
 			return fmt.Sprintf("bad regular expression %s: %v", got, k.Err)
 		}
-		return fmt.Sprintf("want format %s, got %s", k.Want, got)
+		return fmt.Sprintf("expected format %s, got %s", k.Want, got)
 	case *kind.Not:
 		return fmt.Sprintf(`fits the schema under "not", got %s`, got)
 	case *kind.Pattern:
-		return fmt.Sprintf("want text that matches %s, got %s", k.Want, got)
+		return fmt.Sprintf("expected text that matches %s, got %s", k.Want, got)
 	case *kind.Minimum:
-		return fmt.Sprintf("want at least %s, got %s", r.bound(e, k.Want, "minimum"), got)
+		return fmt.Sprintf("expected at least %s, got %s", r.bound(e, k.Want, "minimum"), got)
 	case *kind.Maximum:
-		return fmt.Sprintf("want at most %s, got %s", r.bound(e, k.Want, "maximum"), got)
+		return fmt.Sprintf("expected at most %s, got %s", r.bound(e, k.Want, "maximum"), got)
 	case *kind.ExclusiveMinimum:
-		return fmt.Sprintf("want more than %s, got %s", r.bound(e, k.Want, "exclusiveMinimum", "minimum"), got)
+		return fmt.Sprintf("expected more than %s, got %s", r.bound(e, k.Want, "exclusiveMinimum", "minimum"), got)
 	case *kind.ExclusiveMaximum:
-		return fmt.Sprintf("want less than %s, got %s", r.bound(e, k.Want, "exclusiveMaximum", "maximum"), got)
+		return fmt.Sprintf("expected less than %s, got %s", r.bound(e, k.Want, "exclusiveMaximum", "maximum"), got)
 	case *kind.MultipleOf:
-		return fmt.Sprintf("want a multiple of %s, got %s", r.bound(e, k.Want, "multipleOf"), got)
+		return fmt.Sprintf("expected a multiple of %s, got %s", r.bound(e, k.Want, "multipleOf"), got)
 	}
 	if msg, ok := countMessage(e.ErrorKind); ok {
 		return msg
@@ -69,27 +69,27 @@ func (r *reporter) message(f finding, e *jsonschema.ValidationError) string {
 func countMessage(k jsonschema.ErrorKind) (string, bool) {
 	switch k := k.(type) {
 	case *kind.MinLength:
-		return fmt.Sprintf("want at least %s, got %d", display.Count(k.Want, "character"), k.Got), true
+		return fmt.Sprintf("expected at least %s, got %d", display.Count(k.Want, "character"), k.Got), true
 	case *kind.MaxLength:
-		return fmt.Sprintf("want at most %s, got %d", display.Count(k.Want, "character"), k.Got), true
+		return fmt.Sprintf("expected at most %s, got %d", display.Count(k.Want, "character"), k.Got), true
 	case *kind.MinItems:
-		return fmt.Sprintf("want at least %s, got %d", display.Count(k.Want, "item"), k.Got), true
+		return fmt.Sprintf("expected at least %s, got %d", display.Count(k.Want, "item"), k.Got), true
 	case *kind.MaxItems:
-		return fmt.Sprintf("want at most %s, got %d", display.Count(k.Want, "item"), k.Got), true
+		return fmt.Sprintf("expected at most %s, got %d", display.Count(k.Want, "item"), k.Got), true
 	case *kind.AdditionalItems:
 		return display.Count(k.Count, "item") + " too many", true
 	case *kind.MinProperties:
-		return fmt.Sprintf("want at least %s, got %d", display.Count(k.Want, "property"), k.Got), true
+		return fmt.Sprintf("expected at least %s, got %d", display.Count(k.Want, "property"), k.Got), true
 	case *kind.MaxProperties:
-		return fmt.Sprintf("want at most %s, got %d", display.Count(k.Want, "property"), k.Got), true
+		return fmt.Sprintf("expected at most %s, got %d", display.Count(k.Want, "property"), k.Got), true
 	case *kind.UniqueItems:
 		return fmt.Sprintf("items %d and %d are equal", k.Duplicates[0], k.Duplicates[1]), true
 	case *kind.Contains:
 		return `no item fits the schema under "contains"`, true
 	case *kind.MinContains:
-		return fmt.Sprintf(`want at least %s that fit "contains", got %d`, display.Count(k.Want, "item"), len(k.Got)), true
+		return fmt.Sprintf(`expected at least %s that fit "contains", got %d`, display.Count(k.Want, "item"), len(k.Got)), true
 	case *kind.MaxContains:
-		return fmt.Sprintf(`want at most %s that fit "contains", got %d`, display.Count(k.Want, "item"), len(k.Got)), true
+		return fmt.Sprintf(`expected at most %s that fit "contains", got %d`, display.Count(k.Want, "item"), len(k.Got)), true
 	}
 	return "", false
 }
@@ -107,18 +107,18 @@ func falseMessage(f finding) string {
 }
 
 func wantType(types []string, got jsonv.Value) string {
-	return fmt.Sprintf("want type %s, got %s", display.Alternatives(types, "or"), describe(got))
+	return fmt.Sprintf("expected type %s, got %s", display.Alternatives(types, "or"), describe(got))
 }
 
 func wantValue(wants []string, got jsonv.Value) string {
 	if len(wants) == 1 {
-		return fmt.Sprintf("want %s, got %s", wants[0], got.Short(shortLimit))
+		return fmt.Sprintf("expected %s, got %s", wants[0], got.Short(shortLimit))
 	}
 	more := ""
 	if n := len(wants); n > maxWants {
 		wants, more = wants[:maxWants], fmt.Sprintf(", … (%d in all)", n)
 	}
-	return fmt.Sprintf("want one of %s%s, got %s", strings.Join(wants, ", "), more, got.Short(shortLimit))
+	return fmt.Sprintf("expected one of %s%s, got %s", strings.Join(wants, ", "), more, got.Short(shortLimit))
 }
 
 // bound returns a limit as the schema writes it. Draft 4 has the number of an

@@ -147,7 +147,7 @@ func draftNamed(name string) (*jsonschema.Draft, *Error) {
 	case "4", "draft-04":
 		return jsonschema.Draft4, nil
 	}
-	return nil, &Error{Msg: fmt.Sprintf("unknown draft %q, want 2020-12, 2019-09, 7, 6 or 4", name)}
+	return nil, &Error{Msg: fmt.Sprintf("unknown draft %q, expected 2020-12, 2019-09, 7, 6 or 4", name)}
 }
 
 // checkSchemaSize counts the nodes of a schema and refuses one beyond the

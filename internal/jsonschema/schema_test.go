@@ -61,64 +61,64 @@ func TestViolations(t *testing.T) {
 	}{
 		{`true`, `1`, nil},
 		{`false`, `1`, []string{": no value is allowed here, got number 1"}},
-		{`{"type":"string"}`, `3`, []string{": want type string, got number 3"}},
-		{`{"type":["string","null"]}`, `true`, []string{": want type null or string, got boolean true"}},
+		{`{"type":"string"}`, `3`, []string{": expected type string, got number 3"}},
+		{`{"type":["string","null"]}`, `true`, []string{": expected type null or string, got boolean true"}},
 		{`{"type":"integer"}`, `1.0`, nil},
-		{`{"type":"integer"}`, `1.5`, []string{": want type integer, got number 1.5"}},
+		{`{"type":"integer"}`, `1.5`, []string{": expected type integer, got number 1.5"}},
 		{`{"type":"integer"}`, `1e400000`, nil},
-		{`{"type":"integer"}`, `1e-400000`, []string{": want type integer, got number 1e-400000"}},
+		{`{"type":"integer"}`, `1e-400000`, []string{": expected type integer, got number 1e-400000"}},
 		{`{"type":"integer"}`, `1e99999999999999999999`, nil},
 		{`{"maximum":1e300}`, `-1e-99999999999999999999`, nil},
 		{`{"const":5}`, `5.0`, nil},
-		{`{"const":9007199254740993}`, `9007199254740992`, []string{": want 9007199254740993, got 9007199254740992"}},
-		{`{"const":{"a":1}}`, `{"a":2}`, []string{`: want {"a":1}, got {"a":2}`}},
-		{`{"enum":["a","b",null]}`, `"c"`, []string{`: want one of "a", "b", null, got "c"`}},
-		{`{"minLength":2}`, `"é"`, []string{": want at least 2 characters, got 1"}},
+		{`{"const":9007199254740993}`, `9007199254740992`, []string{": expected 9007199254740993, got 9007199254740992"}},
+		{`{"const":{"a":1}}`, `{"a":2}`, []string{`: expected {"a":1}, got {"a":2}`}},
+		{`{"enum":["a","b",null]}`, `"c"`, []string{`: expected one of "a", "b", null, got "c"`}},
+		{`{"minLength":2}`, `"é"`, []string{": expected at least 2 characters, got 1"}},
 		{`{"maxLength":1}`, `"\ud800"`, nil},
-		{`{"maxLength":1}`, `"ab"`, []string{": want at most 1 character, got 2"}},
+		{`{"maxLength":1}`, `"ab"`, []string{": expected at most 1 character, got 2"}},
 		{`{"maxLength":1e300}`, `"ab"`, nil},
-		{`{"pattern":"^a+$"}`, `"b"`, []string{`: want text that matches ^a+$, got "b"`}},
-		{`{"minimum":5}`, `3`, []string{": want at least 5, got 3"}},
-		{`{"maximum":0.10}`, `3`, []string{": want at most 0.10, got 3"}},
-		{`{"exclusiveMinimum":5}`, `5`, []string{": want more than 5, got 5"}},
-		{`{"exclusiveMaximum":5}`, `5`, []string{": want less than 5, got 5"}},
-		{`{"$schema":"http://json-schema.org/draft-04/schema#","minimum":5,"exclusiveMinimum":true}`, `5`, []string{": want more than 5, got 5"}},
+		{`{"pattern":"^a+$"}`, `"b"`, []string{`: expected text that matches ^a+$, got "b"`}},
+		{`{"minimum":5}`, `3`, []string{": expected at least 5, got 3"}},
+		{`{"maximum":0.10}`, `3`, []string{": expected at most 0.10, got 3"}},
+		{`{"exclusiveMinimum":5}`, `5`, []string{": expected more than 5, got 5"}},
+		{`{"exclusiveMaximum":5}`, `5`, []string{": expected less than 5, got 5"}},
+		{`{"$schema":"http://json-schema.org/draft-04/schema#","minimum":5,"exclusiveMinimum":true}`, `5`, []string{": expected more than 5, got 5"}},
 		{`{"multipleOf":0.01}`, `4.35`, nil},
-		{`{"multipleOf":2}`, `3`, []string{": want a multiple of 2, got 3"}},
-		{`{"minItems":1}`, `[]`, []string{": want at least 1 item, got 0"}},
-		{`{"maxItems":1}`, `[1,2]`, []string{": want at most 1 item, got 2"}},
+		{`{"multipleOf":2}`, `3`, []string{": expected a multiple of 2, got 3"}},
+		{`{"minItems":1}`, `[]`, []string{": expected at least 1 item, got 0"}},
+		{`{"maxItems":1}`, `[1,2]`, []string{": expected at most 1 item, got 2"}},
 		{`{"uniqueItems":true}`, `[1,2,1.0]`, []string{": items 0 and 2 are equal"}},
 		{`{"uniqueItems":true}`, `["\ud800","\ud801"]`, nil},
-		{`{"items":{"type":"integer"}}`, `[1,"x",true]`, []string{`[1]: want type integer, got string "x"`, "[2]: want type integer, got boolean true"}},
+		{`{"items":{"type":"integer"}}`, `[1,"x",true]`, []string{`[1]: expected type integer, got string "x"`, "[2]: expected type integer, got boolean true"}},
 		{`{"prefixItems":[{"type":"null"}],"items":false}`, `[null,2]`, []string{"[1]: unexpected item 2"}},
 		{`{"unevaluatedItems":false}`, `[2]`, []string{"[0]: unexpected item 2"}},
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","items":[true],"additionalItems":false}`, `[1,2,3]`, []string{": 2 items too many"}},
 		{`{"contains":{"type":"null"}}`, `[1]`, []string{`: no item fits the schema under "contains"`}},
-		{`{"contains":{"type":"null"},"minContains":2}`, `[null]`, []string{`: want at least 2 items that fit "contains", got 1`}},
-		{`{"contains":{"type":"null"},"maxContains":1}`, `[null,null]`, []string{`: want at most 1 item that fit "contains", got 2`}},
+		{`{"contains":{"type":"null"},"minContains":2}`, `[null]`, []string{`: expected at least 2 items that fit "contains", got 1`}},
+		{`{"contains":{"type":"null"},"maxContains":1}`, `[null,null]`, []string{`: expected at most 1 item that fit "contains", got 2`}},
 		{`{"required":["a","b"]}`, `{}`, []string{`: missing property "a"`, `: missing property "b"`}},
-		{`{"minProperties":1}`, `{}`, []string{": want at least 1 property, got 0"}},
-		{`{"maxProperties":0}`, `{"a":1}`, []string{": want at most 0 properties, got 1"}},
+		{`{"minProperties":1}`, `{}`, []string{": expected at least 1 property, got 0"}},
+		{`{"maxProperties":0}`, `{"a":1}`, []string{": expected at most 0 properties, got 1"}},
 		{`{"additionalProperties":false,"properties":{"a":true}}`, `{"a":1,"c":2,"b":3}`, []string{`c: unexpected property "c"`, `b: unexpected property "b"`}},
-		{`{"additionalProperties":{"type":"null"}}`, `{"a b":1}`, []string{`["a b"]: want type null, got number 1`}},
+		{`{"additionalProperties":{"type":"null"}}`, `{"a b":1}`, []string{`["a b"]: expected type null, got number 1`}},
 		{`{"unevaluatedProperties":false}`, `{"a":1}`, []string{`a: unexpected property "a"`}},
-		{`{"properties":{"0":{"type":"null"}}}`, `{"0":1}`, []string{`["0"]: want type null, got number 1`}},
-		{`{"patternProperties":{"^x-":{"type":"string"}}}`, `{"x-a":1}`, []string{"x-a: want type string, got number 1"}},
-		{`{"propertyNames":{"maxLength":2}}`, `{"abc":1}`, []string{`abc: the name of property "abc" does not fit: want at most 2 characters, got 3`}},
+		{`{"properties":{"0":{"type":"null"}}}`, `{"0":1}`, []string{`["0"]: expected type null, got number 1`}},
+		{`{"patternProperties":{"^x-":{"type":"string"}}}`, `{"x-a":1}`, []string{"x-a: expected type string, got number 1"}},
+		{`{"propertyNames":{"maxLength":2}}`, `{"abc":1}`, []string{`abc: the name of property "abc" does not fit: expected at most 2 characters, got 3`}},
 		{`{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, []string{`: missing property "b", required because "a" is there`}},
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","dependencies":{"a":["b"]}}`, `{"a":1}`, []string{`: missing property "b", required because "a" is there`}},
 		{`{"dependentSchemas":{"a":{"required":["c"]}}}`, `{"a":1}`, []string{`: missing property "c"`}},
 		{`{"not":{"type":"null"}}`, `null`, []string{`: fits the schema under "not", got null`}},
-		{`{"allOf":[{"minimum":3},{"multipleOf":2}]}`, `1`, []string{": want at least 3, got 1", ": want a multiple of 2, got 1"}},
-		{`{"if":{"type":"string"},"then":{"minLength":2},"else":{"minimum":2}}`, `1`, []string{": want at least 2, got 1"}},
-		{`{"oneOf":[{"minimum":1},{"minimum":2}]}`, `3`, []string{": fits alternatives 0 and 1, want exactly one"}},
+		{`{"allOf":[{"minimum":3},{"multipleOf":2}]}`, `1`, []string{": expected at least 3, got 1", ": expected a multiple of 2, got 1"}},
+		{`{"if":{"type":"string"},"then":{"minLength":2},"else":{"minimum":2}}`, `1`, []string{": expected at least 2, got 1"}},
+		{`{"oneOf":[{"minimum":1},{"minimum":2}]}`, `3`, []string{": fits alternatives 0 and 1, must fit exactly one"}},
 		{
 			`{"$ref":"#/$defs/a","$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/b"}},"b":{"required":["id"],"properties":{"id":{"type":"string"}}}}}`,
 			`[{"id":3},{}]`,
-			[]string{"[0].id: want type string, got number 3", `[1]: missing property "id"`},
+			[]string{"[0].id: expected type string, got number 3", `[1]: missing property "id"`},
 		},
 		{`{"format":"date-time"}`, `"x"`, nil}, // an annotation in 2020-12
-		{`{"properties":{"a":{"type":"string"}}}`, `{"a":"x","a":1}`, []string{"a: want type string, got number 1"}},
+		{`{"properties":{"a":{"type":"string"}}}`, `{"a":"x","a":1}`, []string{"a: expected type string, got number 1"}},
 	} {
 		s := compile(t, tt.schema, jsonschema.Options{})
 		for range 2 { // compiled once, used often
@@ -137,22 +137,22 @@ func TestAlternatives(t *testing.T) {
 		schema, instance string
 		want             []string
 	}{
-		{`{"anyOf":[{"type":"string"},{"type":"null"}]}`, `3`, []string{": want type string or null, got number 3"}},
-		{`{"oneOf":[{"const":"a"},{"const":"b"}]}`, `"c"`, []string{`: want one of "a", "b", got "c"`}},
+		{`{"anyOf":[{"type":"string"},{"type":"null"}]}`, `3`, []string{": expected type string or null, got number 3"}},
+		{`{"oneOf":[{"const":"a"},{"const":"b"}]}`, `"c"`, []string{`: expected one of "a", "b", got "c"`}},
 		{`{"anyOf":[{"type":"null"},{"type":"object","required":["a","b"]}]}`, `{}`, []string{`: missing property "a"`, `: missing property "b"`}},
-		{`{"anyOf":[{"anyOf":[{"type":"string"},{"type":"null"}]},{"type":"array"}]}`, `3`, []string{": want type string, null or array, got number 3"}},
+		{`{"anyOf":[{"anyOf":[{"type":"string"},{"type":"null"}]},{"type":"array"}]}`, `3`, []string{": expected type string, null or array, got number 3"}},
 		{content, `{"type":"text"}`, []string{`: missing property "text"`}},
-		{content, `{"type":"image","data":1}`, []string{"data: want type string, got number 1"}},
-		{content, `{"type":"video"}`, []string{`type: want one of "text", "image", got "video"`}},
+		{content, `{"type":"image","data":1}`, []string{"data: expected type string, got number 1"}},
+		{content, `{"type":"video"}`, []string{`type: expected one of "text", "image", got "video"`}},
 		{`{"anyOf":[{"minimum":5},{"properties":{"a":{"minimum":3}},"required":["b"]},{"multipleOf":2}]}`, `3`, nil},
-		{`{"anyOf":[{"minimum":5},{"multipleOf":2}]}`, `3`, []string{": fits none of the 2 alternatives: want at least 5, got 3; or want a multiple of 2, got 3"}},
+		{`{"anyOf":[{"minimum":5},{"multipleOf":2}]}`, `3`, []string{": fits none of the 2 alternatives: expected at least 5, got 3; or expected a multiple of 2, got 3"}},
 		{
 			`{"properties":{"p":{"anyOf":[{"required":["x"]},{"properties":{"q":{"minimum":3}}}]}}}`, `{"p":{"q":1}}`,
-			[]string{`p: fits none of the 2 alternatives: missing property "x"; or q: want at least 3, got 1`},
+			[]string{`p: fits none of the 2 alternatives: missing property "x"; or q: expected at least 3, got 1`},
 		},
 		{
 			`{"oneOf":[{"type":"string","minLength":3},{"type":"string","pattern":"^x"},{"type":"null"}]}`, `"a"`,
-			[]string{`: fits none of the 3 alternatives: want at least 3 characters, got 1; or want text that matches ^x, got "a"`},
+			[]string{`: fits none of the 3 alternatives: expected at least 3 characters, got 1; or expected text that matches ^x, got "a"`},
 		},
 	} {
 		if diff := cmp.Diff(tt.want, validate(t, compile(t, tt.schema, jsonschema.Options{}), tt.instance)); diff != "" {
@@ -166,7 +166,7 @@ func TestViolationPlaces(t *testing.T) {
 	got, err := s.Validate(context.Background(), mustParse(t, `{"items":[{"n":1},{"id":3}]}`))
 	want := []jsonschema.Violation{
 		{InstancePath: "items[1]", Keyword: "required", SchemaPointer: "/$defs/a~1b c/required", Msg: `missing property "n"`},
-		{InstancePath: "items[1].id", Keyword: "type", SchemaPointer: "/$defs/a~1b c/properties/id/type", Msg: "want type string, got number 3"},
+		{InstancePath: "items[1].id", Keyword: "type", SchemaPointer: "/$defs/a~1b c/properties/id/type", Msg: "expected type string, got number 3"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -176,14 +176,14 @@ func TestViolationPlaces(t *testing.T) {
 		t.Errorf("absent: %v %v", got, err)
 	}
 	surrogates := compile(t, `{"additionalProperties":{"type":"null"}}`, jsonschema.Options{})
-	if got := validate(t, surrogates, `{"\ud800":1}`); !cmp.Equal(got, []string{`["\ud800"]: want type null, got number 1`}) {
+	if got := validate(t, surrogates, `{"\ud800":1}`); !cmp.Equal(got, []string{`["\ud800"]: expected type null, got number 1`}) {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestFormats(t *testing.T) {
 	s := compile(t, `{"format":"date-time"}`, jsonschema.Options{AssertFormat: true})
-	if got := validate(t, s, `"2025-06-01"`); !cmp.Equal(got, []string{`: want format date-time, got "2025-06-01"`}) {
+	if got := validate(t, s, `"2025-06-01"`); !cmp.Equal(got, []string{`: expected format date-time, got "2025-06-01"`}) {
 		t.Errorf("%q", got)
 	}
 	if got := validate(t, s, `"2025-06-01T00:00:00Z"`); got != nil {
@@ -232,9 +232,9 @@ func TestBadSchemas(t *testing.T) {
 	many := `{"anyOf":[` + strings.Repeat(`{},`, 2000) + `{}]}`
 	for _, tt := range []struct{ schema, pointer, msg string }{
 		{`3`, "", "a schema is an object or a boolean, got number 3"},
-		{`{"properties":{"a":{"type":"strin"}}}`, "/properties/a/type", `want one of "array", "boolean", "integer", "null", "number", "object", "string", got "strin"`},
-		{`{"required":"a"}`, "/required", `want type array, got string "a"`},
-		{`{"properties":{"a":{"minLength":-1}}}`, "/properties/a/minLength", "want at least 0, got -1"},
+		{`{"properties":{"a":{"type":"strin"}}}`, "/properties/a/type", `expected one of "array", "boolean", "integer", "null", "number", "object", "string", got "strin"`},
+		{`{"required":"a"}`, "/required", `expected type array, got string "a"`},
+		{`{"properties":{"a":{"minLength":-1}}}`, "/properties/a/minLength", "expected at least 0, got -1"},
 		{`{"properties":{"a":{"pattern":"("}}}`, "/properties/a/pattern", `bad regular expression "(": missing closing ) in ` + "`(`"},
 		{`{"patternProperties":{"[/":true}}`, "/patternProperties/[~1", `the name of property "[/" does not fit: bad regular expression "[/": unterminated [] set in ` + "`[/`"},
 		{`{"properties":{"a":{"$ref":"#/$defs/x"}}}`, "/properties/a/$ref", `"#/$defs/x" points to nothing`},
@@ -258,7 +258,7 @@ func TestBadSchemas(t *testing.T) {
 		}
 	}
 	_, err := jsonschema.Compile(mustParse(t, `{}`), jsonschema.Options{DefaultDraft: "3"})
-	if err == nil || err.Error() != `bad JSON Schema: unknown draft "3", want 2020-12, 2019-09, 7, 6 or 4` {
+	if err == nil || err.Error() != `bad JSON Schema: unknown draft "3", expected 2020-12, 2019-09, 7, 6 or 4` {
 		t.Error(err)
 	}
 	_, err = jsonschema.Compile(mustParse(t, `{"type":"x","minLength":"y"}`), jsonschema.Options{})
@@ -283,14 +283,14 @@ func TestLoad(t *testing.T) {
 	got, err := s.Validate(context.Background(), mustParse(t, `[{"id":"x"}]`))
 	want := []jsonschema.Violation{{
 		InstancePath: "[0].id", Keyword: "minLength",
-		SchemaPointer: "https://example.com/s/item.json#/properties/id/minLength", Msg: "want at least 2 characters, got 1",
+		SchemaPointer: "https://example.com/s/item.json#/properties/id/minLength", Msg: "expected at least 2 characters, got 1",
 	}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	for ref, want := range map[string]string{
 		"gone.json": `bad JSON Schema at /$ref: cannot load "gone.json": no such file`,
-		"bad.json":  `bad JSON Schema at /$ref: cannot load "bad.json": not JSON: the text ended, want a value (at byte 8)`,
+		"bad.json":  `bad JSON Schema at /$ref: cannot load "bad.json": not JSON: the text ended, expected a value (at byte 8)`,
 	} {
 		_, err := jsonschema.Compile(mustParse(t, `{"$ref":"`+ref+`"}`), o)
 		if err == nil || err.Error() != want {
@@ -318,7 +318,7 @@ func TestDrafts(t *testing.T) {
 	const schema = `{"definitions":{"n":{"type":"null"}},"items":[{"$ref":"#/definitions/n"}]}`
 	for _, draft := range []string{"2019-09", "7", "draft-07", "6", "4"} {
 		s := compile(t, schema, jsonschema.Options{DefaultDraft: draft})
-		if got := validate(t, s, `[1]`); !cmp.Equal(got, []string{"[0]: want type null, got number 1"}) {
+		if got := validate(t, s, `[1]`); !cmp.Equal(got, []string{"[0]: expected type null, got number 1"}) {
 			t.Errorf("%s: %q", draft, got)
 		}
 	}

@@ -145,7 +145,7 @@ func (r *reporter) report(e *jsonschema.ValidationError) {
 		r.alternatives(e)
 	case *kind.OneOf:
 		if len(k.Subschemas) == 2 {
-			r.add(r.at(e), "fits alternatives %d and %d, want exactly one", k.Subschemas[0], k.Subschemas[1])
+			r.add(r.at(e), "fits alternatives %d and %d, must fit exactly one", k.Subschemas[0], k.Subschemas[1])
 			return
 		}
 		r.alternatives(e)

@@ -11,7 +11,7 @@ import (
 // limit.
 type SyntaxError struct {
 	Offset int    // byte offset of the first byte that is wrong, or len(text)
-	Msg    string // "unexpected 'I', want a value"
+	Msg    string // "unexpected 'I', expected a value"
 }
 
 func (e *SyntaxError) Error() string {
@@ -39,9 +39,9 @@ func showByte(data []byte, i int) string {
 // unexpected is the error for a byte at i where something else must stand.
 func unexpected(data []byte, i int, want string) *SyntaxError {
 	if i >= len(data) {
-		return syntaxError(len(data), "the text ended, want %s", want)
+		return syntaxError(len(data), "the text ended, expected %s", want)
 	}
-	return syntaxError(i, "unexpected %s, want %s", showByte(data, i), want)
+	return syntaxError(i, "unexpected %s, expected %s", showByte(data, i), want)
 }
 
 // skipSpace returns the index of the first byte from i on that is not white
@@ -134,7 +134,7 @@ func scanEscape(data []byte, i, start int) (int, *SyntaxError) {
 				return i, stringEnded(data, start)
 			}
 			if hexDigit(data[j]) < 0 {
-				return j, syntaxError(j, "unexpected %s, want four hexadecimal digits after \\u", showByte(data, j))
+				return j, syntaxError(j, "unexpected %s, expected four hexadecimal digits after \\u", showByte(data, j))
 			}
 		}
 		return i + 6, nil
@@ -222,7 +222,7 @@ func badWord(data []byte, i int) *SyntaxError {
 		end++
 	}
 	if end-i > 1 {
-		return syntaxError(i, "unexpected '%s', want a value", data[i:end])
+		return syntaxError(i, "unexpected '%s', expected a value", data[i:end])
 	}
 	return unexpected(data, i, "a value")
 }
@@ -235,9 +235,9 @@ func isWordByte(c byte) bool {
 func badValue(data []byte, i int) *SyntaxError {
 	if i >= len(data) {
 		if skipSpace(data, 0) == len(data) {
-			return syntaxError(len(data), "the text is empty, want a value")
+			return syntaxError(len(data), "the text is empty, expected a value")
 		}
-		return syntaxError(len(data), "the text ended, want a value")
+		return syntaxError(len(data), "the text ended, expected a value")
 	}
 	if i == 0 && len(data) >= 3 && data[0] == 0xEF && data[1] == 0xBB && data[2] == 0xBF {
 		return syntaxError(0, "the text begins with a byte order mark, which JSON does not allow")
@@ -257,5 +257,5 @@ func commaTooMany(i int, closing byte) *SyntaxError {
 	if closing == ']' {
 		want = "value"
 	}
-	return syntaxError(i, "unexpected '%c' after a comma, want another %s", closing, want)
+	return syntaxError(i, "unexpected '%c' after a comma, expected another %s", closing, want)
 }

@@ -54,7 +54,7 @@ func each(raw []byte, want Kind, closing byte, fn func(s *scanner, key span, val
 		if _, err := s.skip(i, 0); err != nil {
 			return err
 		}
-		return syntaxError(i, "want %s, got %s", want.WithArticle(), kind.WithArticle())
+		return syntaxError(i, "expected %s, got %s", want.WithArticle(), kind.WithArticle())
 	}
 	i++
 	for first := true; ; first = false {

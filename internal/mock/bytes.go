@@ -39,7 +39,7 @@ func (c compiler) rawBytes(n *source.Node, path string) *rawBytes {
 	}
 	c.d.Decode(n, path, &m)
 	if (m.Text == nil) == (m.Base64 == nil) {
-		c.d.Errorf(n, path, "want exactly one of text and base64")
+		c.d.Errorf(n, path, "must have exactly one of text and base64")
 	}
 	if m.Text != nil {
 		out.text = c.compile(m.Text, path+".text")
@@ -53,7 +53,7 @@ func (c compiler) rawBytes(n *source.Node, path string) *rawBytes {
 	if m.Repeat != nil {
 		out.repeat = *m.Repeat
 		if out.repeat < 1 || out.repeat > maxRaw {
-			c.d.Errorf(n.Get("repeat"), path+".repeat", "want a number from 1 to %d, got %d", maxRaw, out.repeat)
+			c.d.Errorf(n.Get("repeat"), path+".repeat", "must be from 1 to %d, got %d", maxRaw, out.repeat)
 			out.repeat = 1
 		}
 	}

@@ -123,7 +123,7 @@ func (c compiler) checkResource(n *source.Node, path string) {
 		c.d.Errorf(n, path, "missing key %q", "uri").Code = "missing-key"
 	}
 	if (n.Get("text") == nil) == (n.Get("blob") == nil) {
-		c.d.Errorf(n, path, "want exactly one of text and blob")
+		c.d.Errorf(n, path, "must have exactly one of text and blob")
 	}
 	if blob := n.Get("blob"); blob != nil {
 		c.checkBase64(blob, path+".blob")

@@ -50,20 +50,20 @@ func ParseFault(text string) (Fault, error) {
 		if hint := source.DidYouMean(kind, words); hint != "" {
 			return Fault{}, fmt.Errorf("unknown fault %q (%s)", text, hint)
 		}
-		return Fault{}, fmt.Errorf("unknown fault %q: want %s", text, forms())
+		return Fault{}, fmt.Errorf("unknown fault %q: expected %s", text, forms())
 	}
 	switch kind {
 	case "slow", "recover-after":
 		n, err := strconv.Atoi(arg)
 		if !hasArg || err != nil || n < 0 {
-			return Fault{}, fmt.Errorf("fault %q: want %s with a whole number behind the colon, such as %s:200", text, kind, kind)
+			return Fault{}, fmt.Errorf("fault %q: expected %s with a whole number after the colon, such as %s:200", text, kind, kind)
 		}
 		if kind == "recover-after" {
 			return Fault{Recover: n}, nil
 		}
 		d := time.Duration(n) * time.Millisecond
 		if n > int(maxDelay/time.Millisecond) {
-			return Fault{}, fmt.Errorf("fault %q: want at most %d ms", text, maxDelay/time.Millisecond)
+			return Fault{}, fmt.Errorf("fault %q: must be at most %d ms", text, maxDelay/time.Millisecond)
 		}
 		return Fault{Slow: d}, nil
 	}

@@ -75,7 +75,7 @@ func TestMethods(t *testing.T) {
 		{"tools/call", `{"name":"free","arguments":[]}`, `"error":{"code":-32602,"message":"arguments must be an object, got array"}}`},
 		{"tools/call", `{"name":"free"}`, text("ok")},
 		{"tools/call", `{"name":"typed","arguments":{"n":1}}`, `"result":{"content":[{"type":"text","text":"{\"n\":1}"}],"structuredContent":{"n":1}}}`},
-		{"tools/call", `{"name":"typed","arguments":{"n":"x","m":1}}`, failed(`Invalid arguments for tool typed: n: want type integer, got string "x"; m: unexpected property "m"`)},
+		{"tools/call", `{"name":"typed","arguments":{"n":"x","m":1}}`, failed(`Invalid arguments for tool typed: n: expected type integer, got string "x"; m: unexpected property "m"`)},
 		{"tools/call", `{"name":"typed"}`, failed(`Invalid arguments for tool typed: missing property "n"`)},
 		{"tools/call", `{"name":"unchecked"}`, text("ok")},
 
@@ -190,7 +190,7 @@ func TestFaults(t *testing.T) {
 		w.in.Close()
 		for range 50 {
 			if l, _ := w.read(); !strings.Contains(l, `"id":"before `) {
-				t.Fatalf("want the answers to what came before the call, got %s", l)
+				t.Fatalf("expected the answers to what came before the call, got %s", l)
 			}
 		}
 		select {
@@ -243,12 +243,12 @@ func TestParseFault(t *testing.T) {
 	for in, want := range map[string]string{
 		"none": "", "hang": "", "wedged": "", "slow:0": "", "slow:200": "", "recover-after:3": "",
 		"hnag":             `unknown fault "hnag" (did you mean "hang"?)`,
-		"":                 `unknown fault "": want none, hang, wedged, slow:<ms> or recover-after:<n>`,
-		"slow":             `fault "slow": want slow with a whole number behind the colon, such as slow:200`,
-		"slow:x":           `fault "slow:x": want slow with a whole number behind the colon, such as slow:200`,
-		"slow:-1":          `fault "slow:-1": want slow with a whole number behind the colon, such as slow:200`,
-		"slow:99999999":    `fault "slow:99999999": want at most 600000 ms`,
-		"recover-after:1s": `fault "recover-after:1s": want recover-after with a whole number behind the colon, such as recover-after:200`,
+		"":                 `unknown fault "": expected none, hang, wedged, slow:<ms> or recover-after:<n>`,
+		"slow":             `fault "slow": expected slow with a whole number after the colon, such as slow:200`,
+		"slow:x":           `fault "slow:x": expected slow with a whole number after the colon, such as slow:200`,
+		"slow:-1":          `fault "slow:-1": expected slow with a whole number after the colon, such as slow:200`,
+		"slow:99999999":    `fault "slow:99999999": must be at most 600000 ms`,
+		"recover-after:1s": `fault "recover-after:1s": expected recover-after with a whole number after the colon, such as recover-after:200`,
 		"hang:3":           `fault "hang:3": hang takes no number`,
 	} {
 		got := ""

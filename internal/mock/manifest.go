@@ -118,7 +118,7 @@ func (m *Manifest) decode(n *source.Node, path string, d *source.Decoder) {
 	m.state = object(k.State, path+".state", d)
 	if k.PageSize != nil {
 		if m.pageSize = *k.PageSize; m.pageSize < 1 {
-			d.Errorf(n.Get("page_size"), path+".page_size", "want at least 1, got %d", m.pageSize)
+			d.Errorf(n.Get("page_size"), path+".page_size", "must be at least 1, got %d", m.pageSize)
 		}
 	}
 	if k.Fault != nil {

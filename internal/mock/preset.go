@@ -20,7 +20,7 @@ func PresetFile(name string) (*source.File, error) {
 		if hint := source.DidYouMean(name, Presets()); hint != "" {
 			return nil, fmt.Errorf("unknown preset %q (%s)", name, hint)
 		}
-		return nil, fmt.Errorf("unknown preset %q: want %s", name, strings.Join(Presets(), ", "))
+		return nil, fmt.Errorf("unknown preset %q: the presets are %s", name, strings.Join(Presets(), ", "))
 	}
 	data, err := presetFiles.ReadFile("presets/" + name + ".yaml")
 	if err != nil {

@@ -111,7 +111,7 @@ func (k promptKeys) answer(n *source.Node, path string, c compiler) *response {
 		count++
 	}
 	if count != 1 && n.Kind == source.KindMap {
-		c.d.Errorf(n, path, "want exactly one of text, messages and response")
+		c.d.Errorf(n, path, "must have exactly one of text, messages and response")
 	}
 	return r
 }

@@ -77,7 +77,7 @@ func (k resourceKeys) reading(n *source.Node, path string, c compiler) reading {
 		}
 	}
 	if count != 1 && n.Kind == source.KindMap {
-		c.d.Errorf(n, path, "want exactly one of text, blob and response")
+		c.d.Errorf(n, path, "must have exactly one of text, blob and response")
 	}
 	if k.Text != nil {
 		r.text = asText(c.compile(k.Text, path+".text"))

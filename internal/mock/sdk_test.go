@@ -225,7 +225,7 @@ func TestEchoPreset(t *testing.T) {
 		want string
 	}{
 		{"echo", map[string]any{"message": "hi"}, "text hi"},
-		{"echo", map[string]any{"message": 1, "more": 2}, `failed; text Invalid arguments for tool echo: message: want type string, got number 1; more: unexpected property "more"`},
+		{"echo", map[string]any{"message": 1, "more": 2}, `failed; text Invalid arguments for tool echo: message: expected type string, got number 1; more: unexpected property "more"`},
 		{"add", map[string]any{"a": 1.5, "b": -2}, `text {"sum":-0.5}; structured {"sum":-0.5}`},
 		{"fail", nil, "failed; text it failed"},
 		{"refuse", nil, `error: calling "tools/call": refused`},

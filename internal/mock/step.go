@@ -152,7 +152,7 @@ func (c compiler) duration(n *source.Node, path string) *pause {
 	p := &pause{}
 	c.d.Decode(n, path, &p.fixed)
 	if p.fixed > maxDelay {
-		c.d.Errorf(n, path, "want at most %s, got %s", maxDelay, n.Text)
+		c.d.Errorf(n, path, "must be at most %s, got %s", maxDelay, n.Text)
 	}
 	return p
 }

@@ -42,7 +42,7 @@ func decodeTask(n *source.Node, path string, d *source.Decoder) *taskSupport {
 	case n.Kind != source.KindString:
 		d.Decode(n, path, &m)
 	case n.Text != "optional" && n.Text != "required":
-		d.Errorf(n, path, "want optional, required or a map, got %q", n.Text)
+		d.Errorf(n, path, "expected optional, required or a map, got %q", n.Text)
 	default:
 		m.Support = n.Text
 	}

@@ -243,7 +243,7 @@ func (c *compiler) jsonRows(r *rows, file *source.File) {
 			bad++
 		case text[0] != '{':
 			v, _ := jsonv.Parse(text)
-			report(c.dec, file.At(at), "", fmt.Sprintf("want an object, got %s", v.Kind()), "each line is one JSON object")
+			report(c.dec, file.At(at), "", fmt.Sprintf("expected an object, got %s", v.Kind()), "each line is one JSON object")
 			bad++
 		case twice >= 0:
 			n := notes[twice]

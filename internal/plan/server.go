@@ -159,7 +159,7 @@ func (c *compiler) waitForReady(sv *suite.Server, path string) {
 		}
 	}
 	report(c.dec, sv.KeyPos("wait_for_ready"), path+".wait_for_ready",
-		fmt.Sprintf("want a duration or an address to ask, got %q", w), "such as 10s, http://127.0.0.1:8080/healthz or tcp://127.0.0.1:8080")
+		fmt.Sprintf("expected a duration or an address to ask, got %q", w), "such as 10s, http://127.0.0.1:8080/healthz or tcp://127.0.0.1:8080")
 }
 
 // serverKey is the resolved definition as text, without the places where it is
