@@ -52,7 +52,6 @@ var largerTypes = map[string]struct {
 	"internal/aql.ruling":         {60, 12, "the verdict on one rule, by category"},
 	"internal/aql/demo.Adapter":   {70, 16, "one server that can break every rule"},
 	"internal/aqlcli.call":        {60, 11, "the flags and streams of one command"},
-	"internal/cli.look":           {45, 7, "one exploration of a server: calls and lists"},
 	"internal/expect.compiler":    {40, 12, "each matcher compiles its own keys"},
 	"internal/mcp.Session":        {134, 22, "the state of a session under one lock"},
 	"internal/plan.compiler":      {65, 13, "each key of a suite has a method"},

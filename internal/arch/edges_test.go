@@ -113,11 +113,17 @@ var edges = map[string][]string{
 	// What one run leaves for the next, and what --setup-only leaves running.
 	"internal/history": {"internal/plan", "internal/suite", "internal/result", "internal/connect", "internal/mcp/protocol", "internal/secret", "internal/source", "internal/osfile"},
 	"internal/detach":  {"internal/history", "internal/run", "internal/suite", "internal/proc", "internal/osfile"},
+	// A connection that a person examines, and the diagnosis of a server.
+	"internal/inspect": {"internal/connect", "internal/mcp", "internal/mcp/check", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/source", "internal/jsonv"},
+	"internal/doctor": {
+		"internal/inspect", "internal/connect", "internal/auth", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc",
+		"internal/jsonv", "internal/jsonschema",
+	},
 	// gen describes what the others define; cli asks it for explain.
 	"internal/gen":     {"internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/watchdog"},
 	"internal/cli": {
-		"internal/cmdutil", "internal/history", "internal/detach", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
+		"internal/cmdutil", "internal/history", "internal/detach", "internal/inspect", "internal/doctor", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
 		"internal/mock", "internal/proc", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",
 		"internal/term", "internal/osfile", "internal/surface", "internal/surface/diff", "internal/compat", "internal/gate", "schemas",
 	},

@@ -13,6 +13,7 @@ import (
 
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
+	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
@@ -58,9 +59,9 @@ mistake in the command line.`,
 			if err := e.check(); err != nil {
 				return err
 			}
-			return f.with(cmd, s, argv, func(ctx context.Context, l *look) error {
+			return f.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
 				return l.call(ctx, own[0], params)
-			}, e.serve)
+			}, e.options)
 		},
 	}
 	f.add(cmd)
@@ -154,23 +155,23 @@ func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
 }
 
 // call calls a tool and prints its answer.
-func (l *look) call(ctx context.Context, tool string, args jsonv.Value) error {
+func (l *viewer) call(ctx context.Context, tool string, args jsonv.Value) error {
 	params := jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String(tool)}, jsonv.Member{Key: "arguments", Value: args})
 	stop := func() {}
 	if !l.f.json {
 		stop = l.followProgress(ctx)
 	}
-	x := l.do(ctx, "tools/call", params)
+	x := l.conn.Do(ctx, "tools/call", params)
 	stop()
-	warnings := l.checked(ctx, tool, args, x)
+	warnings := l.conn.CheckCall(ctx, tool, args, x)
 	if l.f.json {
 		return l.callJSON(ctx, x, warnings)
 	}
 	l.meanwhile(x)
 	l.warn(warnings)
 	l.refused(x)
-	if err := exchangeError(x); err != nil {
-		err = l.unlisted(ctx, err, "tools", "tool", tool)
+	if err := inspect.ExchangeError(x); err != nil {
+		err = l.conn.Unlisted(ctx, err, "tools", tool)
 		var rpc *protocol.RPCError
 		if errors.As(err, &rpc) && rpc.Data != nil {
 			defer fmt.Fprintln(l.s.Err, "  data: "+l.text(string(rpc.Data)))
@@ -186,14 +187,14 @@ func (l *look) call(ctx context.Context, tool string, args jsonv.Value) error {
 	}
 	if res.Lookup("isError").Bool() {
 		err := errors.New("the tool returned an error (isError)")
-		return fail(exitFailed, "%s", l.text(l.unlisted(ctx, err, "tools", "tool", tool).Error()))
+		return fail(exitFailed, "%s", l.text(l.conn.Unlisted(ctx, err, "tools", tool).Error()))
 	}
 	return l.broke()
 }
 
 // printResult prints content block by block. Structured content is shown when
 // no text says the same.
-func (l *look) printResult(res jsonv.Value) error {
+func (l *viewer) printResult(res jsonv.Value) error {
 	var b strings.Builder
 	structured, said := res.Lookup("structuredContent"), false
 	for _, c := range res.Lookup("content").Elems() {
@@ -213,18 +214,18 @@ func (l *look) printResult(res jsonv.Value) error {
 }
 
 // followProgress shows progress as it comes, until stop is called.
-func (l *look) followProgress(ctx context.Context) (stop func()) {
+func (l *viewer) followProgress(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	mark := l.sess.Mark()
+	mark := l.conn.Session().Mark()
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {
-			if _, err := l.sess.Wait(ctx, "notifications/progress", mark); err != nil {
+			if _, err := l.conn.Session().Wait(ctx, "notifications/progress", mark); err != nil {
 				return
 			}
 			from := mark
-			mark = l.sess.Mark()
-			for _, m := range l.sess.Messages(from) {
+			mark = l.conn.Session().Mark()
+			for _, m := range l.conn.Session().Messages(from) {
 				if m.Method == "notifications/progress" && m.Kind == mcp.KindNotification {
 					fmt.Fprintln(l.s.Err, l.text(progressText(m.Params)))
 				}
@@ -249,8 +250,8 @@ func progressText(params []byte) string {
 	return s
 }
 
-// meanwhile shows what came beside the answer; progress was shown already.
-func (l *look) meanwhile(x *mcp.Exchange) {
+// meanwhile shows what came before the response; progress was shown already.
+func (l *viewer) meanwhile(x *mcp.Exchange) {
 	for _, m := range x.During {
 		switch {
 		case m.Kind == mcp.KindNotification && m.Method == "notifications/progress":
@@ -268,10 +269,10 @@ func (l *look) meanwhile(x *mcp.Exchange) {
 }
 
 // callJSON prints everything about a call as one object.
-func (l *look) callJSON(ctx context.Context, x *mcp.Exchange, warnings []string) error {
+func (l *viewer) callJSON(ctx context.Context, x *mcp.Exchange, warnings []string) error {
 	var out []jsonv.Member
 	add := func(key string, v jsonv.Value) { out = append(out, jsonv.Member{Key: key, Value: v}) }
-	bad := exchangeError(x) != nil
+	bad := inspect.ExchangeError(x) != nil
 	if v, err := jsonv.Parse(x.Result); x.Result != nil && err == nil {
 		add("result", v)
 		bad = bad || v.Lookup("isError").Bool()
@@ -315,4 +316,19 @@ func (l *look) callJSON(ctx context.Context, x *mcp.Exchange, warnings []string)
 		return &exitError{code: exitFailed}
 	}
 	return l.broke()
+}
+
+// warn shows warnings.
+func (l *viewer) warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintln(l.s.Err, "warning: "+l.text(w))
+	}
+}
+
+// broke is the error of a server that violated the protocol, nil if it did not.
+func (l *viewer) broke() error {
+	if l.conn.ReportRemaining(); !l.conn.Violated() {
+		return nil
+	}
+	return fail(exitFailed, "the server violated the protocol")
 }

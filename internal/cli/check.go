@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/compat"
 	"mcptest/internal/gate"
+	"mcptest/internal/inspect"
 	"mcptest/internal/secret"
 	"mcptest/internal/source"
 	"mcptest/internal/surface"
@@ -95,7 +97,7 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 		}
 		return f.checkFile(cmd, s, own[0], rules, base)
 	}
-	return f.target.with(cmd, s, argv, func(ctx context.Context, l *look) error {
+	return f.target.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
 		tools, err := l.list(ctx, "tools/list", "tools")
 		if err != nil {
 			return err
@@ -104,7 +106,7 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 		if list.Server == "" {
 			list.Server = l.server.Name
 			if f.target.server == "" {
-				list.Server = l.sess.ServerInfo().Lookup("serverInfo", "name").Text()
+				list.Server = l.conn.Session().ServerInfo().Lookup("serverInfo", "name").Text()
 			}
 		}
 		file, line := "", 0
@@ -112,7 +114,7 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 			file, line = l.server.Pos.File.Name, l.server.Pos.Line
 		}
 		return f.report(ctx, s, list, rules, base, l.redactor.String, file, line)
-	}, func(l *look) { l.client = f.clientName(rules) })
+	}, func(o *inspect.Options) { o.Client.Name = cmp.Or(f.clientName(rules), o.Client.Name) })
 }
 
 // chosenRules reads the rules and keeps those of --for and --only.

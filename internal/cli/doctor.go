@@ -12,6 +12,8 @@ import (
 
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
+	"mcptest/internal/doctor"
+	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/run"
 	"mcptest/internal/term"
@@ -37,14 +39,15 @@ Exit codes: 0 no layer failed (there may be warnings), 1 a layer failed, 2 inval
 			if err != nil {
 				return err
 			}
-			ctx, l, end, err := f.prepare(cmd, s, argv)
+			var o doctor.Options
+			ctx, l, end, err := f.prepare(cmd, s, argv, func(i *inspect.Options) { i.Violations, o.Connect = nil, i.Connect })
 			if err != nil {
 				return err
 			}
-			l.collect = true
+			o.Conn = l.conn
 			return guarded(l.world, l.s.Err, func() error {
 				defer end()
-				return (&doctor{look: l}).examine(ctx)
+				return l.diagnose(ctx, o)
 			})
 		},
 	}
@@ -52,104 +55,53 @@ Exit codes: 0 no layer failed (there may be warnings), 1 a layer failed, 2 inval
 	return cmd
 }
 
-// condition is the state of one layer.
-type condition string
-
-const (
-	fine    condition = "ok"
-	warning condition = "warn"
-	broken  condition = "fail"
-)
-
-// worse is the worse of two conditions.
-func worse(a, b condition) condition {
-	if a == broken || b == broken {
-		return broken
+// diagnose examines the server and reports each layer as it is found.
+func (l *viewer) diagnose(ctx context.Context, o doctor.Options) error {
+	o.Waiting = l.stillWaiting
+	if !l.f.json {
+		o.Found = func(layer doctor.Layer) { _, _ = io.WriteString(l.s.Out, l.layer(layer)) }
+		fmt.Fprintln(l.s.Out, l.palette.Paint(term.Faint, l.text(where(l.server))))
 	}
-	if a == warning || b == warning {
-		return warning
-	}
-	return fine
-}
-
-// layer is what was found out about one layer. Its texts are as they came;
-// they are masked and escaped where they are printed.
-type layer struct {
-	name    string
-	state   condition
-	took    time.Duration
-	message string
-	details []string // one line each
-	hint    string
-}
-
-// doctor examines one server.
-type doctor struct {
-	*look
-	layers []layer
-	counts map[condition]int
-	tools  []jsonv.Value // what tools/list said
-}
-
-// examine goes through the layers of the target and reports each as it is done.
-func (d *doctor) examine(ctx context.Context) error {
-	d.counts = map[condition]int{}
-	steps := d.stdioSteps()
-	if d.server.URL != "" {
-		steps = d.urlSteps()
-	}
-	if !d.f.json {
-		fmt.Fprintln(d.s.Out, d.palette.Paint(term.Faint, d.text(where(d.server))))
-	}
-	stopped := ""
-	for _, step := range steps {
-		if !step(ctx) {
-			stopped = d.layers[len(d.layers)-1].name
-			break
-		}
-	}
+	d := doctor.Examine(ctx, o)
 	var sig *run.Interrupted
 	if errors.As(context.Cause(ctx), &sig) {
 		return &exitError{code: sig.Code, msg: sig.Error()}
 	}
-	if err := d.conclude(stopped); err != nil {
+	if err := l.conclude(d); err != nil {
 		return err
 	}
-	if d.counts[broken] > 0 {
+	if d.Count(doctor.Fail) > 0 {
 		return &exitError{code: exitFailed}
 	}
 	return nil
 }
 
-// step examines one layer, or several that can only be seen together. It
-// reports whether there is a point in going on.
-type step func(context.Context) bool
-
-// found adds a layer and prints it.
-func (d *doctor) found(l layer) bool {
-	d.layers = append(d.layers, l)
-	d.counts[l.state]++
-	if !d.f.json {
-		_, _ = io.WriteString(d.s.Out, d.lines(l))
+// stillWaiting shows what a server that has not responded yet wrote to stderr.
+func (l *viewer) stillWaiting(after time.Duration, process bool, stderr []string) {
+	fmt.Fprintf(l.s.Err, "mcptest: no response for %v; waiting until connect-timeout (%v)\n", after, l.server.ConnectTimeout)
+	if process && len(stderr) == 0 {
+		fmt.Fprintln(l.s.Err, "  the server wrote nothing to stderr")
 	}
-	return l.state != broken
+	for _, line := range stderr {
+		fmt.Fprintln(l.s.Err, "  stderr: "+l.text(line))
+	}
 }
 
-// lines are a layer for people.
-func (d *doctor) lines(l layer) string {
-	style := map[condition]term.Style{fine: term.Good, warning: term.Warn, broken: term.Bad}[l.state]
+// layer writes a layer for people.
+func (l *viewer) layer(y doctor.Layer) string {
+	style := map[doctor.State]term.Style{doctor.OK: term.Good, doctor.Warn: term.Warn, doctor.Fail: term.Bad}[y.State]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s", d.palette.Paint(style, term.Pad(string(l.state), 4)), term.Pad(l.name, 9), d.text(l.message))
-	if l.took > 0 {
-		b.WriteString("  " + d.palette.Paint(term.Faint, "("+spent(l.took)+")"))
+	fmt.Fprintf(&b, "%s  %s  %s", l.palette.Paint(style, term.Pad(string(y.State), 4)), term.Pad(y.Name, 9), l.text(y.Message))
+	if y.Took > 0 {
+		b.WriteString("  " + l.palette.Paint(term.Faint, "("+spent(y.Took)+")"))
 	}
 	b.WriteByte('\n')
 	const indent = "                 "
-	for _, line := range l.details {
-		b.WriteString(indent + d.text(line) + "\n")
+	for _, line := range y.Details {
+		b.WriteString(indent + l.text(line) + "\n")
 	}
-	if l.hint != "" {
-		b.WriteString(indent + d.palette.Paint(term.Accent, "hint: ") + d.text(l.hint) + "\n")
+	if y.Hint != "" {
+		b.WriteString(indent + l.palette.Paint(term.Accent, "hint: ") + l.text(y.Hint) + "\n")
 	}
 	return b.String()
 }
@@ -166,39 +118,34 @@ func spent(d time.Duration) string {
 }
 
 // conclude prints the last line, or everything as JSON.
-func (d *doctor) conclude(stopped string) error {
-	if d.f.json {
-		return d.printJSON(d.s.Out, d.asJSON(stopped))
+func (l *viewer) conclude(d doctor.Diagnosis) error {
+	if l.f.json {
+		return l.printJSON(l.s.Out, diagnosisJSON(where(l.server), d))
 	}
-	text := fmt.Sprintf("%d ok, %s, %s", d.counts[fine], display.Count(d.counts[warning], "warning"), display.Count(d.counts[broken], "failure"))
-	if stopped != "" {
-		text += "; the checks after " + stopped + " were skipped"
+	text := fmt.Sprintf("%d ok, %s, %s", d.Count(doctor.OK), display.Count(d.Count(doctor.Warn), "warning"), display.Count(d.Count(doctor.Fail), "failure"))
+	if d.Stopped != "" {
+		text += "; the checks after " + d.Stopped + " were skipped"
 	}
-	_, err := fmt.Fprintln(d.s.Out, text)
+	_, err := fmt.Fprintln(l.s.Out, text)
 	return err
 }
 
-func (d *doctor) asJSON(stopped string) jsonv.Value {
+func diagnosisJSON(target string, d doctor.Diagnosis) jsonv.Value {
 	var layers []jsonv.Value
-	for _, l := range d.layers {
-		m := []jsonv.Member{
-			{Key: "layer", Value: jsonv.String(l.name)},
-			{Key: "status", Value: jsonv.String(string(l.state))},
-			{Key: "ms", Value: jsonv.Float(float64(l.took.Microseconds()) / 1000)},
-			{Key: "message", Value: jsonv.String(l.message)},
+	for _, l := range d.Layers {
+		v := jsonv.Object().With("layer", jsonv.String(l.Name)).With("status", jsonv.String(string(l.State))).
+			With("ms", jsonv.Float(float64(l.Took.Microseconds())/1000)).With("message", jsonv.String(l.Message))
+		if len(l.Details) > 0 {
+			v = v.With("details", jsonv.From(l.Details))
 		}
-		if len(l.details) > 0 {
-			m = append(m, jsonv.Member{Key: "details", Value: jsonv.From(l.details)})
+		if l.Hint != "" {
+			v = v.With("hint", jsonv.String(l.Hint))
 		}
-		if l.hint != "" {
-			m = append(m, jsonv.Member{Key: "hint", Value: jsonv.String(l.hint)})
-		}
-		layers = append(layers, jsonv.Object(m...))
+		layers = append(layers, v)
 	}
-	out := jsonv.Object(jsonv.Member{Key: "target", Value: jsonv.String(where(d.server))},
-		jsonv.Member{Key: "ok", Value: jsonv.Bool(d.counts[broken] == 0)}, jsonv.Member{Key: "layers", Value: jsonv.Array(layers...)})
-	if stopped != "" {
-		out = out.With("stopped_at", jsonv.String(stopped))
+	out := jsonv.Object().With("target", jsonv.String(target)).With("ok", jsonv.Bool(d.Count(doctor.Fail) == 0)).With("layers", jsonv.Array(layers...))
+	if d.Stopped != "" {
+		out = out.With("stopped_at", jsonv.String(d.Stopped))
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
@@ -30,10 +31,10 @@ func (e *elicitFlag) check() error {
 	return nil
 }
 
-// serve declares elicitation and answers it.
-func (e *elicitFlag) serve(l *look) {
-	l.caps = jsonv.Object(jsonv.Member{Key: "elicitation", Value: jsonv.Object()})
-	l.answer = func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
+// options declare elicitation and answer it.
+func (e *elicitFlag) options(o *inspect.Options) {
+	o.Capabilities = jsonv.Object(jsonv.Member{Key: "elicitation", Value: jsonv.Object()})
+	o.Answer = func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
 		switch {
 		case method != "elicitation/create":
 			return nil, nil // not declared, so not known
@@ -46,10 +47,10 @@ func (e *elicitFlag) serve(l *look) {
 
 // refused says what would have served the requests of a server that were
 // declined or refused.
-func (l *look) refused(x *mcp.Exchange) {
-	told := map[string]bool{}
+func (l *viewer) refused(x *mcp.Exchange) {
+	hinted := map[string]bool{}
 	for _, m := range x.During {
-		if told[m.Method] || m.Kind != mcp.KindAnswer {
+		if hinted[m.Method] || m.Kind != mcp.KindAnswer {
 			continue
 		}
 		switch answer, err := jsonv.Parse(m.Params); {
@@ -62,6 +63,6 @@ func (l *look) refused(x *mcp.Exchange) {
 		default:
 			continue
 		}
-		told[m.Method] = true
+		hinted[m.Method] = true
 	}
 }

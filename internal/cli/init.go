@@ -17,7 +17,9 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/draft"
 	"mcptest/internal/history"
+	"mcptest/internal/inspect"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/report"
@@ -116,18 +118,17 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) er
 	target.add(&cobra.Command{}) // the defaults of every flag
 	target.configs, target.server, target.color = []string{temp.Name()}, su.Server.Name, f.color
 	target.timeout, target.connectTimeout = f.timeout, f.connectTimeout
-	ctx, l, end, err := target.prepare(cmd, s, nil)
+	ctx, l, end, err := target.prepare(cmd, s, nil, func(o *inspect.Options) { o.Violations = func([]protocol.Violation) {} })
 	if err != nil {
 		return err
 	}
-	l.collect = true
 	l.redactor.Add(f.secretWords...)
 	l.server.Timeout = f.timeout
 	l.server.Pos = source.Pos{File: &source.File{}} // hints name flags, not keys of the file that is removed
 	if f.name == "" {
 		f.name = "server" // until the server says what it is called
 	}
-	i := &initializer{look: l, f: f, suite: su, temp: temp.Name()}
+	i := &initializer{viewer: l, f: f, suite: su, temp: temp.Name()}
 	return guarded(l.world, l.s.Err, func() error {
 		defer end()
 		return i.write(ctx)
@@ -152,7 +153,7 @@ func (f *initFlags) free() error {
 
 // initializer writes one suite.
 type initializer struct {
-	*look
+	*viewer
 	f     *initFlags
 	suite *draft.Suite
 	temp  string

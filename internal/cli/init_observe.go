@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 
 	"mcptest/internal/display"
 	"mcptest/internal/draft"
+	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 )
@@ -25,10 +25,10 @@ const maxTried = 5
 // time it finds out which requests there are, and makes them twice: what counts
 // calls counts from the beginning in each session.
 func (i *initializer) observe(ctx context.Context) error {
-	if err := i.open(ctx); err != nil {
+	if err := i.conn.Open(ctx); err != nil {
 		return i.failed(ctx, "", err)
 	}
-	defer i.close()
+	defer i.conn.Close()
 	if i.suite.From == "" {
 		if err := i.discover(ctx); err != nil {
 			return err
@@ -56,8 +56,8 @@ func (i *initializer) tryAll(ctx context.Context) error {
 		}
 		t.Skip = why
 		// The server may still be busy with that request, or gone.
-		i.close()
-		if err := i.open(ctx); err != nil {
+		i.conn.Close()
+		if err := i.conn.Open(ctx); err != nil {
 			return i.failed(ctx, "", err)
 		}
 	}
@@ -66,17 +66,14 @@ func (i *initializer) tryAll(ctx context.Context) error {
 
 // discover lists what the server has.
 func (i *initializer) discover(ctx context.Context) error {
-	d := doctor{look: i.look}
-	i.suite.From = display.OneLine(i.redactor.String(d.serverName()))
+	i.suite.From = display.OneLine(i.redactor.String(i.conn.ServerName()))
 	i.suite.Mask = i.redactor.String
-	// A server without a session says its name beside the result.
-	info := i.sess.ServerInfo()
-	called := cmp.Or(info.Lookup("serverInfo", "name").Text(), info.Lookup("_meta", "io.modelcontextprotocol/serverInfo", "name").Text())
+	called := i.conn.Implementation().Lookup("name").Text()
 	if i.f.name == "server" && called != "" {
 		called = shortName(i.redactor.String(called))
 		i.suite.Name, i.suite.Server.Name = called, called
 	}
-	if i.offers("tools") {
+	if i.conn.Offers("tools") {
 		tools, err := i.list(ctx, "tools/list", "tools")
 		if err != nil {
 			return err
@@ -107,7 +104,7 @@ func (i *initializer) tools(tools []jsonv.Value) error {
 		i.suite.Tests = append(i.suite.Tests, t)
 	}
 	if len(unknown) > 0 {
-		return fail(exitInvalid, "--call: the server has no tool %q%s", unknown[0], nearest(unknown[0], named(tools, "name")))
+		return fail(exitInvalid, "--call: %s", inspect.NoSuch("tool", unknown[0], inspect.Names(tools, "name")))
 	}
 	return nil
 }
@@ -116,17 +113,17 @@ func (i *initializer) tools(tools []jsonv.Value) error {
 // changes nothing. A list that is refused is taken for an empty one: a server
 // that has none may say so in this way.
 func (i *initializer) others(ctx context.Context) {
-	if i.offers("resources") {
-		resources, _ := i.pages(ctx, "resources/list", "resources")
+	if i.conn.Offers("resources") {
+		resources, _ := i.conn.List(ctx, "resources/list", "resources")
 		i.resources(resources)
 	}
-	if i.offers("prompts") {
-		prompts, _ := i.pages(ctx, "prompts/list", "prompts")
+	if i.conn.Offers("prompts") {
+		prompts, _ := i.conn.List(ctx, "prompts/list", "prompts")
 		i.prompts(prompts)
 	}
-	if i.offers("resources") {
-		templates, _ := i.pages(ctx, "resources/templates/list", "resourceTemplates")
-		i.omit("resource templates, which need values of your choice", named(templates, "uriTemplate"))
+	if i.conn.Offers("resources") {
+		templates, _ := i.conn.List(ctx, "resources/templates/list", "resourceTemplates")
+		i.omit("resource templates, which need values of your choice", inspect.Names(templates, "uriTemplate"))
 	}
 }
 
@@ -137,7 +134,7 @@ func (i *initializer) resources(list []jsonv.Value) {
 			i.suite.Tests = append(i.suite.Tests, &draft.Test{Block: "resources", Subject: uri})
 		}
 	}
-	i.omit("resources after the fifth", named(list[some:], "uri"))
+	i.omit("resources after the fifth", inspect.Names(list[some:], "uri"))
 }
 
 func (i *initializer) prompts(list []jsonv.Value) {
@@ -161,14 +158,6 @@ func (i *initializer) prompts(list []jsonv.Value) {
 	}
 	i.omit("prompts that require arguments", wanting)
 	i.omit("prompts after the fifth", more)
-}
-
-// named are the names that the entries of a list have under key.
-func named(list []jsonv.Value, key string) (names []string) {
-	for _, v := range list {
-		names = append(names, name(v, key))
-	}
-	return names
 }
 
 // maxNamed is how many of the things that no test looks at are named.
@@ -201,7 +190,7 @@ func (i *initializer) try(ctx context.Context, t *draft.Test) (a draft.Answer, w
 	case "prompts":
 		method, params = "prompts/get", named("name")
 	}
-	x := i.do(ctx, method, params)
+	x := i.conn.Do(ctx, method, params)
 	var late *mcp.TimeoutError
 	switch {
 	case errors.As(x.Cause, &late):

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"mcptest/internal/connect"
 	"mcptest/internal/display"
 	"mcptest/internal/history"
+	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
@@ -29,31 +29,22 @@ import (
 	"mcptest/internal/term"
 )
 
-// look is a session with one server, held by hand: what it says is masked and
-// escaped before it is shown.
-type look struct {
+// viewer shows what one server answers: masked, and escaped for the terminal.
+type viewer struct {
 	s        cmdutil.Streams
 	f        *targetFlags
 	world    *cmdutil.World
 	redactor *secret.Redactor
 	palette  term.Palette
 	server   *plan.Server
-	sess     *mcp.Session
-	shown    int            // violations that were shown
-	breach   bool           // one of them is not tolerated
-	greeted  bool           // those of the handshake were shown
-	dialled  wire.Transport // made already, for the session to come
-	collect  bool           // violations go to seen and are not shown
-	seen     []protocol.Violation
-	client   string       // the name to connect with; "": mcptest
-	caps     jsonv.Value  // what is declared; absent: nothing
-	answer   mcp.Answerer // nil: requests of the server are refused
+	conn     *inspect.Conn
+	shown    int // violations that were shown
 }
 
-// prepare resolves the target and makes what a session needs. The caller calls
-// end when it is done.
-func (f *targetFlags) prepare(cmd *cobra.Command, s cmdutil.Streams, argv []string) (ctx context.Context, l *look, end func(), err error) {
-	l = &look{s: s, f: f, redactor: secret.NewRedactor()}
+// prepare resolves the target and makes what a connection needs, with options
+// that opts change. The caller calls end when it is done.
+func (f *targetFlags) prepare(cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options)) (ctx context.Context, l *viewer, end func(), err error) {
+	l = &viewer{s: s, f: f, redactor: secret.NewRedactor()}
 	if l.palette, err = f.palette(s); err != nil {
 		return nil, nil, nil, err
 	}
@@ -65,148 +56,59 @@ func (f *targetFlags) prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 		return nil, nil, nil, err
 	}
 	l.world = cmdutil.NewWorld(s, log)
+	o := inspect.Options{
+		Server: l.server, Client: mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}, WaitForReady: f.waitForReady,
+		Connect: connect.Options{
+			Registry: l.world.Registry, UserAgent: "mcptest/" + cmdutil.Version(), Secret: l.redactor.Add, Tokens: f.tokenFile, Limits: f.limits.mcp(),
+		},
+		Eras: history.Eras("."), Violations: l.violations,
+	}
+	for _, change := range opts {
+		change(&o)
+	}
+	l.conn = inspect.New(o)
 	ctx, stop := cmdutil.WatchSignals(background(cmd.Context()), s.Err, l.world.Kill)
 	return ctx, l, func() {
-		l.close()
+		l.conn.Close()
+		if !inCI(s.Env) {
+			_ = history.KeepEras(".", o.Eras) // it is only a hint for the next command
+		}
 		l.world.Close()
 		stop()
 		closeLog()
 	}, nil
 }
 
-// with opens a session as opts say, calls fn, shows the violations, and ends everything
+// with opens a session, calls fn, shows the violations, and ends everything
 // that was started.
-func (f *targetFlags) with(cmd *cobra.Command, s cmdutil.Streams, argv []string, fn func(context.Context, *look) error, opts ...func(*look)) error {
-	ctx, l, end, err := f.prepare(cmd, s, argv)
+func (f *targetFlags) with(cmd *cobra.Command, s cmdutil.Streams, argv []string, fn func(context.Context, *viewer) error, opts ...func(*inspect.Options)) error {
+	ctx, l, end, err := f.prepare(cmd, s, argv, opts...)
 	if err != nil {
 		return err
-	}
-	for _, o := range opts {
-		o(l)
 	}
 	return guarded(l.world, l.s.Err, func() error {
 		defer end()
-		if err := l.open(ctx); err != nil {
+		if err := l.conn.Open(ctx); err != nil {
 			return l.failed(ctx, "", err)
 		}
-		if died := l.sess.Restarted(); died != nil {
-			fmt.Fprintln(s.Err, "warning: "+l.text(connect.StartedTwice(died, l.sess.Protocol())))
+		if died := l.conn.Session().Restarted(); died != nil {
+			fmt.Fprintln(s.Err, "warning: "+l.text(connect.StartedTwice(died, l.conn.Session().Protocol())))
 		}
 		err := fn(ctx, l)
-		l.remaining()
+		l.conn.ReportRemaining()
 		return err
 	})
-}
-
-// remaining shows the violations that belong to no call.
-func (l *look) remaining() {
-	if !l.greeted {
-		l.greeted = true
-		l.violations(l.sess.Handshake().Violations)
-	}
-	l.violations(l.sess.TakeViolations())
-}
-
-// open starts the server, or connects to it, and greets it; one that is not up
-// yet is waited for as --wait-for-ready says.
-func (l *look) open(ctx context.Context) error {
-	if l.f.waitForReady > 0 && l.server.URL != "" {
-		return connect.Retry(ctx, l.f.waitForReady, l.greet)
-	}
-	return l.greet(ctx)
-}
-
-func (l *look) greet(ctx context.Context) error {
-	sv := l.server
-	dial := func(ctx context.Context) (wire.Transport, error) { return connect.Dial(ctx, sv, l.dialOptions()) }
-	t, err := l.dialled, error(nil)
-	if l.dialled = nil; t == nil {
-		t, err = dial(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	known := history.Eras(".")
-	_, hint := known.Of(sv)
-	l.sess, err = mcp.Open(ctx, t, mcp.Options{
-		Protocol: sv.Protocol, Hint: hint, Redial: dial, Client: mcp.Implementation{Name: cmp.Or(l.client, "mcptest"), Version: cmdutil.Version()}, ConnectTimeout: sv.ConnectTimeout,
-		Limits: l.f.limits.mcp(), Capabilities: l.caps, Answer: l.answer,
-		Tolerate: func(kind string) bool { return sv.Tolerate[kind] },
-	})
-	if err == nil {
-		known.Found(sv, l.sess, sv.Protocol == mcp.Auto)
-		if !inCI(l.s.Env) {
-			_ = history.KeepEras(".", known) // it is only a hint for the next command
-		}
-	}
-	return err
-}
-
-func (l *look) dialOptions() connect.Options {
-	return connect.Options{Registry: l.world.Registry, UserAgent: "mcptest/" + cmdutil.Version(), Secret: l.redactor.Add, Tokens: l.f.tokenFile, Limits: l.f.limits.mcp()}
-}
-
-func (l *look) close() {
-	if l.dialled != nil {
-		ctx, cancel := cleanupContext()
-		defer cancel()
-		l.dialled.Close(ctx)
-	}
-	if l.sess != nil {
-		ctx, cancel := cleanupContext()
-		defer cancel()
-		l.sess.Close(ctx)
-		l.sess = nil
-	}
-}
-
-// do makes one request.
-func (l *look) do(ctx context.Context, method string, params jsonv.Value) *mcp.Exchange {
-	ctx, cancel := mcp.WithLimit(ctx, "timeout", l.server.Timeout)
-	defer cancel()
-	c := mcp.Call{Method: method, ProgressToken: method == "tools/call"}
-	if !params.IsAbsent() {
-		c.Params = params.Append(nil)
-	}
-	x := l.sess.Do(ctx, c)
-	l.violations(x.Violations)
-	return x
-}
-
-// result makes one request and wants its result.
-func (l *look) result(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
-	x := l.do(ctx, method, params)
-	if err := exchangeError(x); err != nil {
-		return jsonv.Value{}, err
-	}
-	v, deep, err := x.Parse(jsonv.Options{})
-	l.violations(deep)
-	if err != nil {
-		return jsonv.Value{}, fmt.Errorf("read the result: %w", err)
-	}
-	return v.Lookup("result"), nil
-}
-
-// exchangeError is why there is no result, nil when there is one.
-func exchangeError(x *mcp.Exchange) error {
-	if x.Cause != nil {
-		return x.Cause
-	}
-	if e := x.RPCError(); e != nil {
-		return e
-	}
-	return nil
 }
 
 // failed is the error of a server that did not do what it was asked, with the
 // lines that help; a signal is one of its own kind.
-func (l *look) failed(ctx context.Context, what string, err error) error {
+func (l *viewer) failed(ctx context.Context, what string, err error) error {
 	var sig *run.Interrupted
 	if errors.As(context.Cause(ctx), &sig) {
 		return &exitError{code: sig.Code, msg: sig.Error()}
 	}
 	msg, hint := err.Error(), ""
-	if l.sess == nil && !errors.As(err, new(*connect.NotReadyError)) {
+	if l.conn.Session() == nil && !errors.As(err, new(*connect.NotReadyError)) {
 		msg, hint = connect.Diagnose(l.server, err)
 	}
 	msg = l.redactor.String(msg)
@@ -233,19 +135,17 @@ func (l *look) failed(ctx context.Context, what string, err error) error {
 	return &exitError{code: exitFailed}
 }
 
-// detail are the further lines that an error has to say, masked.
-func (l *look) detail(err error) []string {
-	for e := err; e != nil; e = errors.Unwrap(e) {
-		if d, ok := e.(interface{ Detail() string }); ok && d.Detail() != "" {
-			return strings.Split(strings.TrimRight(l.redactor.String(d.Detail()), "\n"), "\n")
-		}
+// detail are the further lines of an error, masked.
+func (l *viewer) detail(err error) (lines []string) {
+	for _, line := range inspect.Detail(err) {
+		lines = append(lines, l.redactor.String(line))
 	}
-	return nil
+	return lines
 }
 
-// loginHint says how to be let in, when the server refused a request without
+// loginHint says how to authorize, when the server refused a request without
 // credentials.
-func (l *look) loginHint(err error) string {
+func (l *viewer) loginHint(err error) string {
 	var he *wire.HTTPError
 	if !errors.As(err, &he) || he.Info.Status != http.StatusUnauthorized || l.server.Auth != nil ||
 		slices.ContainsFunc(l.server.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
@@ -258,51 +158,35 @@ func (l *look) loginHint(err error) string {
 const maxShown = 20
 
 // violations are shown on the error stream: looking by hand goes on after them.
-func (l *look) violations(list []protocol.Violation) {
-	if l.collect {
-		l.seen = append(l.seen, list...)
-		return
-	}
+func (l *viewer) violations(list []protocol.Violation) {
 	for _, v := range list {
-		l.breach = l.breach || !v.Tolerated
 		if l.shown++; l.shown > maxShown {
 			if l.shown == maxShown+1 {
 				fmt.Fprintln(l.s.Err, "violation: more violations are not shown")
 			}
 			continue
 		}
-		fmt.Fprintln(l.s.Err, "violation: "+l.text(violationText(v)))
+		fmt.Fprintln(l.s.Err, "violation: "+l.text(inspect.ViolationText(v)))
 	}
-}
-
-func violationText(v protocol.Violation) string {
-	s := v.Kind + ": " + v.Msg
-	if v.Excerpt != "" {
-		s += ": " + v.Excerpt
-	}
-	if v.Tolerated {
-		s += " (tolerated)"
-	}
-	return s
 }
 
 // text masks and escapes one line.
-func (l *look) text(s string) string { return term.Escape(l.redactor.String(s)) }
+func (l *viewer) text(s string) string { return term.Escape(l.redactor.String(s)) }
 
 // block masks and escapes a text of several lines and indents it.
-func (l *look) block(indent, s string) string {
+func (l *viewer) block(indent, s string) string {
 	s = term.EscapeLines(l.redactor.String(strings.TrimRight(s, "\n")))
 	return indent + strings.ReplaceAll(s, "\n", "\n"+indent) + "\n"
 }
 
 // printJSON writes a value, secrets masked and what a terminal would hide or
 // obey written as \u escapes, which changes nothing for a reader of JSON.
-func (l *look) printJSON(w io.Writer, v jsonv.Value) error {
+func (l *viewer) printJSON(w io.Writer, v jsonv.Value) error {
 	_, err := io.WriteString(w, l.jsonText("", v)+"\n")
 	return err
 }
 
-func (l *look) jsonText(prefix string, v jsonv.Value) string {
+func (l *viewer) jsonText(prefix string, v jsonv.Value) string {
 	plain := v.Indent(prefix, "  ")
 	masked := l.redactor.Bytes(plain)
 	if jsonv.Valid(masked) != nil {
@@ -313,7 +197,7 @@ func (l *look) jsonText(prefix string, v jsonv.Value) string {
 
 // maskLeaves masks the scalars of a value one by one: a mask in place of a
 // number would not be JSON.
-func (l *look) maskLeaves(v jsonv.Value) jsonv.Value {
+func (l *viewer) maskLeaves(v jsonv.Value) jsonv.Value {
 	switch v.Kind() {
 	case jsonv.KindString:
 		return jsonv.String(l.redactor.String(v.Text()))
@@ -346,15 +230,10 @@ func asciiSafe(s string) string {
 		case r == '\n' || r != utf8.RuneError && !display.Hidden(r):
 			b.WriteRune(r)
 		case r == utf8.RuneError:
-			b.WriteString(s[i : i+runeLen(s[i:])])
+			b.WriteByte(s[i]) // each byte that is not UTF-8 is one
 		default:
 			b.Write(display.AppendJSONEscape(nil, r))
 		}
 	}
 	return b.String()
-}
-
-func runeLen(s string) int {
-	_, n := utf8.DecodeRuneInString(s)
-	return n
 }

@@ -10,6 +10,7 @@ import (
 
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
+	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/term"
 )
@@ -32,7 +33,7 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 			if err != nil {
 				return err
 			}
-			return f.with(cmd, s, argv, func(ctx context.Context, l *look) error {
+			return f.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
 				tools, err := l.list(ctx, "tools/list", "tools")
 				if err != nil {
 					return err
@@ -63,7 +64,7 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 			if err != nil {
 				return err
 			}
-			return f.with(cmd, s, argv, func(ctx context.Context, l *look) error {
+			return f.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
 				if len(own) == 1 {
 					return l.readResource(ctx, own[0])
 				}
@@ -99,7 +100,7 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 			if len(own) == 0 && params.Len() > 0 {
 				return fail(exitInvalid, "--arg requires the name of a prompt")
 			}
-			return f.with(cmd, s, argv, func(ctx context.Context, l *look) error {
+			return f.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
 				if len(own) == 1 {
 					return l.getPrompt(ctx, own[0], params)
 				}
@@ -113,10 +114,10 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 }
 
 // list reads every page of a list; its error was reported.
-func (l *look) list(ctx context.Context, method, key string) ([]jsonv.Value, error) {
-	items, err := l.pages(ctx, method, key)
+func (l *viewer) list(ctx context.Context, method, key string) ([]jsonv.Value, error) {
+	items, err := l.conn.List(ctx, method, key)
 	if err != nil {
-		if capability, _, _ := strings.Cut(method, "/"); !l.offers(capability) {
+		if capability, _, _ := strings.Cut(method, "/"); !l.conn.Offers(capability) {
 			err = fmt.Errorf("the server does not support %s (it does not declare the capability): %w", capability, err)
 		}
 		return nil, l.failed(ctx, method, err)
@@ -124,72 +125,25 @@ func (l *look) list(ctx context.Context, method, key string) ([]jsonv.Value, err
 	return items, nil
 }
 
-// pages reads every page of a list.
-func (l *look) pages(ctx context.Context, method, key string) ([]jsonv.Value, error) {
-	var out []jsonv.Value
-	seen := map[string]bool{}
-	var params jsonv.Value
-	limits := l.f.limits.mcp().WithDefaults()
-	tooLong := func(more string) error {
-		return fmt.Errorf("the list is too long: %d items%s (limits: --max-list-items %d, --max-list-pages %d)", len(out), more, limits.Items, limits.Pages)
-	}
-	for range limits.Pages {
-		res, err := l.result(ctx, method, params)
-		if err != nil {
-			return nil, err
-		}
-		page, ok := res.Get(key)
-		if !ok || page.Kind() != jsonv.KindArray {
-			return nil, fmt.Errorf("the result has no list %s (it is %s)", key, page.Kind())
-		}
-		for _, item := range page.Elems() {
-			out = append(out, item)
-		}
-		cursor := res.Lookup("nextCursor")
-		switch more := cursor.Kind() == jsonv.KindString; {
-		case len(out) > limits.Items:
-			return nil, tooLong("")
-		case !more:
-			return out, nil
-		}
-		if seen[cursor.Text()] {
-			return nil, fmt.Errorf("the server returned the cursor %s twice, so the list would never end", cursor.Short(80))
-		}
-		if len(out) == limits.Items {
-			break
-		}
-		seen[cursor.Text()] = true
-		params = jsonv.Object(jsonv.Member{Key: "cursor", Value: cursor})
-	}
-	return nil, tooLong(" and more to come")
-}
-
-// offers reports whether the server declares a capability; one that declares
-// nothing readable is asked anyway.
-func (l *look) offers(capability string) bool {
-	caps := l.sess.ServerInfo().Lookup("capabilities")
-	return caps.Kind() != jsonv.KindObject || !caps.Lookup(capability).IsAbsent()
-}
-
-func (l *look) showTools(tools []jsonv.Value) error {
+func (l *viewer) showTools(tools []jsonv.Value) error {
 	if l.f.json {
 		return l.printJSON(l.s.Out, jsonv.Object(jsonv.Member{Key: "tools", Value: jsonv.Array(tools...)}))
 	}
 	rows := make([][]string, 0, len(tools))
 	for _, t := range tools {
-		rows = append(rows, []string{name(t, "name"), signature(t.Lookup("inputSchema")), firstLine(t)})
+		rows = append(rows, []string{inspect.Name(t, "name"), signature(t.Lookup("inputSchema")), firstLine(t)})
 	}
 	return l.table("tool", []string{"TOOL", "ARGUMENTS", "DESCRIPTION"}, rows)
 }
 
-func (l *look) showResources(ctx context.Context) error {
+func (l *viewer) showResources(ctx context.Context) error {
 	resources, err := l.list(ctx, "resources/list", "resources")
 	if err != nil {
 		return err
 	}
 	// Templates came later and many servers have none: that is no failure.
 	var templates []jsonv.Value
-	if x := l.do(ctx, "resources/templates/list", jsonv.Value{}); exchangeError(x) == nil {
+	if x := l.conn.Do(ctx, "resources/templates/list", jsonv.Value{}); inspect.ExchangeError(x) == nil {
 		if templates, err = l.list(ctx, "resources/templates/list", "resourceTemplates"); err != nil {
 			return err
 		}
@@ -200,7 +154,7 @@ func (l *look) showResources(ctx context.Context) error {
 	}
 	var rows [][]string
 	row := func(v jsonv.Value, key string) {
-		rows = append(rows, []string{name(v, key), name(v, "name"), v.Lookup("mimeType").Text(), firstLine(v)})
+		rows = append(rows, []string{inspect.Name(v, key), inspect.Name(v, "name"), v.Lookup("mimeType").Text(), firstLine(v)})
 	}
 	for _, r := range resources {
 		row(r, "uri")
@@ -211,7 +165,7 @@ func (l *look) showResources(ctx context.Context) error {
 	return l.table("resource", []string{"URI", "NAME", "TYPE", "DESCRIPTION"}, rows)
 }
 
-func (l *look) showPrompts(ctx context.Context) error {
+func (l *viewer) showPrompts(ctx context.Context) error {
 	prompts, err := l.list(ctx, "prompts/list", "prompts")
 	if err != nil {
 		return err
@@ -223,27 +177,15 @@ func (l *look) showPrompts(ctx context.Context) error {
 	for _, p := range prompts {
 		var args []string
 		for _, a := range p.Lookup("arguments").Elems() {
-			n := name(a, "name")
+			n := inspect.Name(a, "name")
 			if a.Lookup("required").Bool() {
 				n += "*"
 			}
 			args = append(args, n)
 		}
-		rows = append(rows, []string{name(p, "name"), strings.Join(args, ", "), firstLine(p)})
+		rows = append(rows, []string{inspect.Name(p, "name"), strings.Join(args, ", "), firstLine(p)})
 	}
 	return l.table("prompt", []string{"PROMPT", "ARGUMENTS", "DESCRIPTION"}, rows)
-}
-
-// name is a member that should be text.
-func name(v jsonv.Value, key string) string {
-	switch m := v.Lookup(key); m.Kind() {
-	case jsonv.KindString:
-		return m.Text()
-	case jsonv.KindAbsent:
-		return "(no " + key + ")"
-	default:
-		return m.Short(40)
-	}
 }
 
 // firstLine is the title or the beginning of the description.
@@ -304,7 +246,7 @@ const longestCell = 60
 
 // table prints rows below their headings; the last column gets what is left of
 // a terminal's width.
-func (l *look) table(what string, head []string, rows [][]string) error {
+func (l *viewer) table(what string, head []string, rows [][]string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintf(l.s.Out, "no %ss\n", what)
 		return err
@@ -355,11 +297,11 @@ func (l *look) table(what string, head []string, rows [][]string) error {
 }
 
 // showTool prints one tool.
-func (l *look) showTool(tools []jsonv.Value, want string) error {
+func (l *viewer) showTool(tools []jsonv.Value, want string) error {
 	var names []string
 	for _, t := range tools {
-		names = append(names, name(t, "name"))
-		if name(t, "name") != want {
+		names = append(names, inspect.Name(t, "name"))
+		if inspect.Name(t, "name") != want {
 			continue
 		}
 		if l.f.json {
@@ -383,5 +325,5 @@ func (l *look) showTool(tools []jsonv.Value, want string) error {
 		_, err := io.WriteString(l.s.Out, b.String())
 		return err
 	}
-	return fail(exitFailed, "%s", l.text(fmt.Sprintf("the server has no tool %q%s", want, nearest(want, names))))
+	return fail(exitFailed, "%s", l.text(inspect.NoSuch("tool", want, names)))
 }

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"mcptest/internal/cmdutil"
 	"mcptest/internal/connect"
 )
 
@@ -25,14 +24,14 @@ const netTime = 10 * time.Second
 // certificateSoon is how long before its end a certificate is worth a warning.
 const certificateSoon = 14 * 24 * time.Hour
 
-// urlSteps are the steps for an address. Behind a proxy it is the proxy that
-// is found and connected to, and TLS is seen together with HTTP.
-func (d *doctor) urlSteps() []step {
-	u, err := url.Parse(d.server.URL)
+// addressSteps are the steps below MCP. With a proxy it is the proxy that is
+// looked up and connected to, and TLS is seen together with HTTP.
+func (e *examination) addressSteps() []step {
+	u, err := url.Parse(e.server.URL)
 	if err != nil {
-		return []step{func(context.Context) bool { return d.found(layer{name: "dns", state: broken, message: err.Error()}) }}
+		return []step{func(context.Context) bool { return e.failed("dns", err) }}
 	}
-	n := &netCheck{doctor: d, url: u, via: u}
+	n := &netCheck{examination: e, via: u}
 	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err == nil && proxy != nil {
 		n.via, n.proxied = proxy, true
 	}
@@ -40,13 +39,13 @@ func (d *doctor) urlSteps() []step {
 	if u.Scheme == "https" && !n.proxied {
 		steps = append(steps, n.tls)
 	}
-	return append(append(steps, n.http, d.hello), d.sessionSteps()...)
+	return append(steps, n.http, e.handshake)
 }
 
 type netCheck struct {
-	*doctor
-	url, via *url.URL
-	proxied  bool
+	*examination
+	via     *url.URL // what is connected to
+	proxied bool
 }
 
 // address is what is connected to.
@@ -60,25 +59,25 @@ func (n *netCheck) address() (host, port string) {
 
 func (n *netCheck) dns(ctx context.Context) bool {
 	host, _ := n.address()
-	l := layer{name: "dns", state: fine}
+	l := Layer{Name: "dns", State: OK}
 	if n.proxied {
-		l.details = []string{"through the proxy " + n.via.Redacted() + " (HTTP_PROXY, HTTPS_PROXY)"}
+		l.Details = []string{"through the proxy " + n.via.Redacted() + " (HTTP_PROXY, HTTPS_PROXY)"}
 	}
 	if net.ParseIP(host) != nil {
-		l.message = host + " is an IP address"
+		l.Message = host + " is an IP address"
 		return n.found(l)
 	}
 	ctx, cancel := context.WithTimeout(ctx, netTime)
 	defer cancel()
 	start := time.Now()
 	addrs, err := net.DefaultResolver.LookupHost(ctx, host)
-	l.took = time.Since(start)
+	l.Took = time.Since(start)
 	if err != nil {
-		l.state, l.message = broken, "the name "+host+" is not found: "+dnsText(err)
-		l.hint = "check the spelling, and whether this machine needs a VPN or an /etc/hosts entry to resolve it"
+		l.State, l.Message = Fail, "the name "+host+" is not found: "+dnsText(err)
+		l.Hint = "check the spelling, and whether this machine needs a VPN or an /etc/hosts entry to resolve it"
 		return n.found(l)
 	}
-	l.message = host + " is " + strings.Join(addrs[:min(len(addrs), 4)], ", ")
+	l.Message = host + " is " + strings.Join(addrs[:min(len(addrs), 4)], ", ")
 	return n.found(l)
 }
 
@@ -96,20 +95,20 @@ func (n *netCheck) tcp(ctx context.Context) bool {
 	defer cancel()
 	start := time.Now()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
-	l := layer{name: "tcp", state: fine, took: time.Since(start)}
+	l := Layer{Name: "tcp", State: OK, Took: time.Since(start)}
 	if err == nil {
-		l.message = "connected to " + conn.RemoteAddr().String()
+		l.Message = "connected to " + conn.RemoteAddr().String()
 		_ = conn.Close()
 		return n.found(l)
 	}
-	l.state, l.message = broken, err.Error()
+	l.State, l.Message = Fail, err.Error()
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		l.message = "connection refused by " + net.JoinHostPort(host, port)
-		l.hint = "nothing is listening there: is the server running, and is this its port?"
+		l.Message = "connection refused by " + net.JoinHostPort(host, port)
+		l.Hint = "nothing is listening there: is the server running, and is this its port?"
 	case errors.Is(err, context.DeadlineExceeded):
-		l.message = fmt.Sprintf("no connection to %s within %s", net.JoinHostPort(host, port), spent(netTime))
-		l.hint = "a firewall may be dropping packets, or the machine is down"
+		l.Message = fmt.Sprintf("no connection to %s within %s", net.JoinHostPort(host, port), netTime)
+		l.Hint = "a firewall may be dropping packets, or the machine is down"
 	}
 	return n.found(l)
 }
@@ -117,7 +116,7 @@ func (n *netCheck) tcp(ctx context.Context) bool {
 func (n *netCheck) tls(ctx context.Context) bool {
 	config, err := connect.TLSConfig(n.server)
 	if err != nil {
-		return n.found(layer{name: "tls", state: broken, message: err.Error()})
+		return n.failed("tls", err)
 	}
 	if config == nil {
 		config = &tls.Config{MinVersion: tls.VersionTLS12}
@@ -127,10 +126,10 @@ func (n *netCheck) tls(ctx context.Context) bool {
 	defer cancel()
 	start := time.Now()
 	conn, err := (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", net.JoinHostPort(host, port))
-	l := layer{name: "tls", state: fine, took: time.Since(start)}
+	l := Layer{Name: "tls", State: OK, Took: time.Since(start)}
 	if err != nil {
-		l.state = broken
-		l.message, l.hint = connect.Diagnose(n.server, err)
+		l.State = Fail
+		l.Message, l.Hint = connect.Diagnose(n.server, err)
 		return n.found(l)
 	}
 	defer conn.Close()
@@ -139,16 +138,16 @@ func (n *netCheck) tls(ctx context.Context) bool {
 		return n.found(l)
 	}
 	state := c.ConnectionState()
-	l.message = tls.VersionName(state.Version)
+	l.Message = tls.VersionName(state.Version)
 	if len(state.PeerCertificates) > 0 {
 		leaf := state.PeerCertificates[0]
-		l.message += fmt.Sprintf(", certificate for %s valid until %s", certName(leaf), leaf.NotAfter.UTC().Format("2006-01-02"))
+		l.Message += fmt.Sprintf(", certificate for %s valid until %s", certName(leaf), leaf.NotAfter.UTC().Format("2006-01-02"))
 		if left := time.Until(leaf.NotAfter); left < certificateSoon {
-			l.state, l.hint = warning, fmt.Sprintf("the certificate expires in %.0f days", left.Hours()/24)
+			l.State, l.Hint = Warn, fmt.Sprintf("the certificate expires in %.0f days", left.Hours()/24)
 		}
 	}
 	if config.InsecureSkipVerify {
-		l.state, l.hint = warning, "the certificate was not verified (--insecure)"
+		l.State, l.Hint = Warn, "the certificate was not verified (--insecure)"
 	}
 	return n.found(l)
 }
@@ -160,21 +159,20 @@ func certName(c *x509.Certificate) string {
 	return c.Subject.CommonName
 }
 
-// http asks for the headers of the address. Whatever answers in HTTP is good
-// here: GET is not how MCP begins.
+// http sends a GET request. Any HTTP response is fine: it is not how MCP begins.
 func (n *netCheck) http(ctx context.Context) bool {
 	config, err := connect.TLSConfig(n.server)
 	if err != nil {
-		return n.found(layer{name: "http", state: broken, message: err.Error()})
+		return n.failed("http", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, netTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, n.server.URL, nil)
 	if err != nil {
-		return n.found(layer{name: "http", state: broken, message: err.Error()})
+		return n.failed("http", err)
 	}
 	req.Header.Set("Accept", "text/event-stream")
-	req.Header.Set("User-Agent", "mcptest/"+cmdutil.Version())
+	req.Header.Set("User-Agent", n.Connect.UserAgent)
 	for _, h := range n.server.Headers {
 		req.Header.Set(h.Name, h.Value)
 	}
@@ -182,22 +180,22 @@ func (n *netCheck) http(ctx context.Context) bool {
 	defer transport.CloseIdleConnections()
 	start := time.Now()
 	resp, err := transport.RoundTrip(req)
-	l := layer{name: "http", state: fine, took: time.Since(start)}
+	l := Layer{Name: "http", State: OK, Took: time.Since(start)}
 	if err != nil {
-		l.state = broken
-		l.message, l.hint = connect.Diagnose(n.server, err)
+		l.State = Fail
+		l.Message, l.Hint = connect.Diagnose(n.server, err)
 		return n.found(l)
 	}
 	defer resp.Body.Close()
-	l.message = fmt.Sprintf("%s, GET returned %d %s", resp.Proto, resp.StatusCode, http.StatusText(resp.StatusCode))
+	l.Message = fmt.Sprintf("%s, GET returned %d %s", resp.Proto, resp.StatusCode, http.StatusText(resp.StatusCode))
 	if server := resp.Header.Get("Server"); server != "" {
-		l.message += " by " + server
+		l.Message += " by " + server
 	}
 	switch {
 	case resp.StatusCode >= 500:
-		l.state, l.hint = warning, "the server, or a proxy in front of it, failed: check its log"
+		l.State, l.Hint = Warn, "the server, or a proxy in front of it, failed: check its log"
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
-		l.state, l.hint = warning, "it redirects to "+resp.Header.Get("Location")+": use that address if it is the right one"
+		l.State, l.Hint = Warn, "it redirects to "+resp.Header.Get("Location")+": use that address if it is the right one"
 	}
 	return n.found(l)
 }

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mcptest/internal/display"
+	"mcptest/internal/inspect"
 	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 )
@@ -21,37 +22,37 @@ const maxLint = 30
 
 // remark is one thing to mend in a tool.
 type remark struct {
-	state condition
+	state State
 	text  string
 }
 
-func (d *doctor) schemas(context.Context) bool {
-	if d.tools == nil {
+func (e *examination) schemas(context.Context) bool {
+	if e.tools == nil {
 		return true // no tools, no schemas
 	}
 	begun := time.Now()
-	l := layer{name: "schemas", state: fine, message: display.Count(len(d.tools), "tool") + ", no problems"}
+	l := Layer{Name: "schemas", State: OK, Message: display.Count(len(e.tools), "tool") + ", no problems"}
 	bad, total := 0, 0
-	for _, t := range d.tools {
-		remarks := lintTool(t, d.sess.ProtocolVersion().AnyStructured)
+	for _, t := range e.tools {
+		remarks := lintTool(t, e.Conn.Session().ProtocolVersion().AnyStructured)
 		if len(remarks) > 0 {
 			bad++
 		}
 		for _, r := range remarks {
-			l.state = worse(l.state, r.state)
+			l.State = worse(l.State, r.state)
 			if total++; total <= maxLint {
-				l.details = append(l.details, string(r.state)+": "+name(t, "name")+": "+r.text)
+				l.Details = append(l.Details, string(r.state)+": "+inspect.Name(t, "name")+": "+r.text)
 			}
 		}
 	}
-	l.took = time.Since(begun)
+	l.Took = time.Since(begun)
 	if bad > 0 {
-		l.message = fmt.Sprintf("%d of %s have problems", bad, display.Count(len(d.tools), "tool"))
+		l.Message = fmt.Sprintf("%d of %s have problems", bad, display.Count(len(e.tools), "tool"))
 	}
 	if total > maxLint {
-		l.details = append(l.details, fmt.Sprintf("and %d more", total-maxLint))
+		l.Details = append(l.Details, fmt.Sprintf("and %d more", total-maxLint))
 	}
-	d.found(l)
+	e.found(l)
 	return true
 }
 
@@ -61,32 +62,32 @@ func (d *doctor) schemas(context.Context) bool {
 // Compiling it takes longer than most of a start, so it waits until it is needed.
 var goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`) })
 
-// lintTool lists what is wrong (broken) or unwise (warning) with a tool.
+// lintTool lists what is wrong (Fail) or unwise (Warn) with a tool.
 // anyOutput: the outputSchema may describe any value.
 func lintTool(t jsonv.Value, anyOutput bool) []remark {
 	var out []remark
-	say := func(state condition, format string, args ...any) {
+	say := func(state State, format string, args ...any) {
 		out = append(out, remark{state, fmt.Sprintf(format, args...)})
 	}
 	switch n := t.Lookup("name"); {
 	case n.Kind() != jsonv.KindString:
-		say(broken, "the name is %s, expected a string", n.Kind())
+		say(Fail, "the name is %s, expected a string", n.Kind())
 	case !goodName().MatchString(n.Text()):
-		say(warning, "the name should be 1 to 128 characters from A-Z a-z 0-9 _ - .")
+		say(Warn, "the name should be 1 to 128 characters from A-Z a-z 0-9 _ - .")
 	}
 	if d := t.Lookup("description"); d.Kind() != jsonv.KindString || d.Text() == "" {
-		say(warning, "no description: a model has to guess its purpose")
+		say(Warn, "no description: a model has to guess its purpose")
 	}
 	in := t.Lookup("inputSchema")
 	if in.Kind() != jsonv.KindObject {
-		say(broken, "inputSchema is %s, expected an object", in.Kind())
+		say(Fail, "inputSchema is %s, expected an object", in.Kind())
 	} else {
 		out = append(out, lintSchema("inputSchema", in, true)...)
 		out = append(out, lintRequired(in)...)
 	}
 	if o, ok := t.Get("outputSchema"); ok {
 		if o.Kind() != jsonv.KindObject {
-			say(broken, "outputSchema is %s, expected an object", o.Kind())
+			say(Fail, "outputSchema is %s, expected an object", o.Kind())
 		} else {
 			out = append(out, lintSchema("outputSchema", o, !anyOutput)...)
 		}
@@ -98,15 +99,15 @@ func lintTool(t jsonv.Value, anyOutput bool) []remark {
 func lintSchema(key string, schema jsonv.Value, object bool) []remark {
 	var out []remark
 	if t := schema.Lookup("type"); object && t.Text() != "object" {
-		out = append(out, remark{broken, fmt.Sprintf("%s.type is %s, expected \"object\"", key, t.Short(40))})
+		out = append(out, remark{Fail, fmt.Sprintf("%s.type is %s, expected \"object\"", key, t.Short(40))})
 	}
 	if _, err := jsonschema.Compile(schema, jsonschema.Options{DefaultDraft: "2020-12"}); err != nil {
 		var se *jsonschema.Error
 		if !errors.As(err, &se) {
-			return append(out, remark{broken, key + ": " + err.Error()})
+			return append(out, remark{Fail, key + ": " + err.Error()})
 		}
 		for _, e := range append([]*jsonschema.Error{se}, se.Rest...) {
-			out = append(out, remark{broken, key + e.Pointer + ": " + e.Msg})
+			out = append(out, remark{Fail, key + e.Pointer + ": " + e.Msg})
 		}
 	}
 	return out
@@ -121,7 +122,7 @@ func lintRequired(schema jsonv.Value) []remark {
 	var out []remark
 	for _, r := range schema.Lookup("required").Elems() {
 		if _, ok := props.Get(r.Text()); !ok && r.Kind() == jsonv.KindString {
-			out = append(out, remark{warning, fmt.Sprintf("inputSchema requires %q but does not define it", r.Text())})
+			out = append(out, remark{Warn, fmt.Sprintf("inputSchema requires %q but does not define it", r.Text())})
 		}
 	}
 	return out

@@ -1,0 +1,38 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"mcptest/internal/jsonv"
+)
+
+func TestLintTool(t *testing.T) {
+	for _, tc := range []struct {
+		tool  string
+		state State // the worst
+		text  string
+	}{
+		{`{"name": "add", "description": "Adds", "inputSchema": {"type": "object"}}`, OK, ""},
+		{`{"name": "add", "inputSchema": {"type": "object"}}`, Warn, "no description"},
+		{`{"name": "a b", "description": "Adds", "inputSchema": {"type": "object"}}`, Warn, "the name should be"},
+		{`{"name": 3, "description": "Adds", "inputSchema": {"type": "object"}}`, Fail, "expected a string"},
+		{`{"name": "add", "description": "Adds"}`, Fail, "inputSchema is"},
+		{`{"name": "add", "description": "Adds", "inputSchema": {"type": "string"}}`, Fail, `expected "object"`},
+		{`{"name": "add", "description": "Adds", "inputSchema": {"type": "object", "required": ["a"]}}`, Warn, `requires "a" but does not define it`},
+		{`{"name": "add", "description": "Adds", "inputSchema": {"type": "object", "properties": {"a": {"type": "int"}}}}`, Fail, "inputSchema"},
+	} {
+		v, err := jsonv.Parse([]byte(tc.tool))
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, texts := OK, ""
+		for _, r := range lintTool(v, false) {
+			state = worse(state, r.state)
+			texts += r.text + "\n"
+		}
+		if state != tc.state || !strings.Contains(texts, tc.text) {
+			t.Errorf("%s: %s: %s", tc.tool, state, texts)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/check"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/source"
+)
+
+// List reads every page of a list. key is the member of the result that is the
+// list.
+func (c *Conn) List(ctx context.Context, method, key string) ([]jsonv.Value, error) {
+	var out []jsonv.Value
+	seen := map[string]bool{}
+	var params jsonv.Value
+	limits := c.o.Connect.Limits.WithDefaults()
+	tooLong := func(more string) error {
+		return fmt.Errorf("the list is too long: %d items%s (limits: --max-list-items %d, --max-list-pages %d)", len(out), more, limits.Items, limits.Pages)
+	}
+	for range limits.Pages {
+		res, err := c.Result(ctx, method, params)
+		if err != nil {
+			return nil, err
+		}
+		page, ok := res.Get(key)
+		if !ok || page.Kind() != jsonv.KindArray {
+			return nil, fmt.Errorf("the result has no list %s (it is %s)", key, page.Kind())
+		}
+		for _, item := range page.Elems() {
+			out = append(out, item)
+		}
+		cursor := res.Lookup("nextCursor")
+		switch more := cursor.Kind() == jsonv.KindString; {
+		case len(out) > limits.Items:
+			return nil, tooLong("")
+		case !more:
+			return out, nil
+		}
+		if seen[cursor.Text()] {
+			return nil, fmt.Errorf("the server returned the cursor %s twice, so the list would never end", cursor.Short(80))
+		}
+		if len(out) == limits.Items {
+			break
+		}
+		seen[cursor.Text()] = true
+		params = jsonv.Object(jsonv.Member{Key: "cursor", Value: cursor})
+	}
+	return nil, tooLong(" and more to come")
+}
+
+// CheckCall checks the response of a tool as a run does, and returns the
+// warnings; violations are added to the exchange. The tool list is read for the
+// tool's schemas if there is a result.
+func (c *Conn) CheckCall(ctx context.Context, tool string, args jsonv.Value, x *mcp.Exchange) (warnings []string) {
+	var schema *check.OutputSchema
+	if x.Result != nil && c.o.Server.ValidateOutput && c.Offers("tools") {
+		tools, err := c.List(ctx, "tools/list", "tools")
+		if err != nil {
+			warnings = append(warnings, "the tool list could not be read, so outputSchema is not checked: "+err.Error())
+		}
+		if i := slices.IndexFunc(tools, func(t jsonv.Value) bool { return t.Lookup("name").Text() == tool }); i >= 0 {
+			schema = check.NewOutputSchema(tools[i].Lookup("outputSchema"))
+			for _, fault := range check.Arguments(tools[i].Lookup("inputSchema"), args) {
+				warnings = append(warnings, "argument "+fault)
+			}
+		}
+	}
+	found := check.ToolCall(ctx, c.session.Protocol(), tool, schema, x)
+	for i, v := range found.Violations {
+		found.Violations[i].Tolerated = c.o.Server.Tolerate[v.Kind]
+	}
+	c.report(found.Violations)
+	x.Violations = append(x.Violations, found.Violations...)
+	return append(warnings, found.Warnings...)
+}
+
+// Unlisted adds to the error of a request that the name it used is not in the
+// list of the server, if that is so. list is the list: tools or prompts.
+func (c *Conn) Unlisted(ctx context.Context, err error, list, name string) error {
+	var refused *protocol.RPCError
+	if errors.As(err, &refused) && refused.Code != protocol.CodeInvalidParams && refused.Code != protocol.CodeMethodNotFound || !c.Offers(list) {
+		return err
+	}
+	items, failed := c.List(ctx, list+"/list", list)
+	names := Names(items, "name")
+	if failed != nil || slices.Contains(names, name) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", NoSuch(strings.TrimSuffix(list, "s"), name, names), err)
+}
+
+// fewNames is up to how many names a message lists.
+const fewNames = 10
+
+// NoSuch says that a server has no tool or prompt of a name, and which it has.
+func NoSuch(what, name string, names []string) string {
+	text := fmt.Sprintf("the server has no %s %q", what, name)
+	if hint := source.DidYouMean(name, names); hint != "" {
+		return text + source.Aside(hint)
+	}
+	if len(names) == 0 || len(names) > fewNames {
+		return text
+	}
+	return text + "; it has " + strings.Join(names, ", ")
+}
+
+// Name is a member that should be a string, in words if it is not.
+func Name(v jsonv.Value, key string) string {
+	switch m := v.Lookup(key); m.Kind() {
+	case jsonv.KindString:
+		return m.Text()
+	case jsonv.KindAbsent:
+		return "(no " + key + ")"
+	default:
+		return m.Short(40)
+	}
+}
+
+// Names are the names of the entries of a list.
+func Names(list []jsonv.Value, key string) (names []string) {
+	for _, v := range list {
+		names = append(names, Name(v, key))
+	}
+	return names
+}
+
+// ViolationText is a violation in one line.
+func ViolationText(v protocol.Violation) string {
+	s := v.Kind + ": " + v.Msg
+	if v.Excerpt != "" {
+		s += ": " + v.Excerpt
+	}
+	if v.Tolerated {
+		s += " (tolerated)"
+	}
+	return s
+}
+
+// Detail are the further lines of an error, such as the end of stderr.
+func Detail(err error) []string {
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if d, ok := e.(interface{ Detail() string }); ok && d.Detail() != "" {
+			return strings.Split(strings.TrimRight(d.Detail(), "\n"), "\n")
+		}
+	}
+	return nil
+}
