@@ -120,7 +120,7 @@ var edges = map[string][]string{
 		"internal/jsonv", "internal/jsonschema",
 	},
 	// gen describes what the others define; cli asks it for explain.
-	"internal/gen":     {"internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
+	"internal/gen":     {"internal/compat", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/watchdog"},
 	"internal/cli": {
 		"internal/cmdutil", "internal/history", "internal/detach", "internal/inspect", "internal/doctor", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",

@@ -33,6 +33,7 @@ func Files(schema jsonv.Value, facts Facts) []File {
 		{"docs/reference/matchers.md", matchersPage()},
 		{"docs/reference/targets.md", targetsPage()},
 		{"docs/reference/violations.md", violationsPage()},
+		{"docs/reference/check-rules.md", checkRulesPage()},
 		{"docs/reference/reporters.md", reportersPage()},
 		{"docs/reference/exit-codes.md", exitCodesPage(facts.Programs)},
 		{"docs/reference/cli.md", cliPage(facts.Programs)},
