@@ -145,7 +145,7 @@ var facts = map[string]fact{
 	"Defaults.server":            {example: `"api"`},
 	"Defaults.derivedMetrics":    {schema: metricDef, example: exMetrics},
 	"Common.name":                {example: `"lists the seeded issues"`, add: `{"pattern":"\\S"}`},
-	"Common.description":         {example: `"clients rely on the order of the results"`},
+	"About.description":          {example: `"clients rely on the order of the results"`},
 	"Common.server":              {example: `["over-stdio","over-http"]`},
 	"Common.expect":              {schema: expectDef, example: exExpect},
 	"Common.threshold":           {example: `0.75`, add: unitRange},

@@ -36,7 +36,7 @@ func (c *compiler) buildWith(e entry, b suite.Bindings) built {
 	n := e.expand(b, c.dec)
 	st := suite.DecodeTest(e.Block, n, e.Path, c.dec)
 	out := &Case{
-		Name: st.Name, Pos: e.Node.Pos, Description: st.Description, Block: e.Block, Tags: c.tags(st), Skip: skipReason(st),
+		Name: st.Name, Pos: e.Node.Pos, About: st.About, Block: e.Block, Tags: c.tags(st), Skip: skipReason(st),
 		Respond: st.Respond, LogLevel: st.LogLevel, InvalidArgs: st.InvalidArgs, Flow: n.Get("steps") != nil, File: c.file, Row: b.Case,
 	}
 	servers := c.serversOf(st, n)

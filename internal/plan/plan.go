@@ -146,15 +146,14 @@ type Header struct{ Name, Value string }
 
 // Case is one test to run, with nothing optional left.
 type Case struct {
-	Index int
-	File  *File
-	Name  string
-	Pos   source.Pos
-	Block suite.Block
-	Tags  []string
-	// Description is shown in reports.
-	Description string
-	Server      *Server // of the first op; nil when it could not be resolved
+	Index  int
+	File   *File
+	Name   string
+	Pos    source.Pos
+	Block  suite.Block
+	Tags   []string
+	About  suite.About
+	Server *Server // of the first op; nil when it could not be resolved
 
 	Ops  []*Op
 	Tree *expect.Tree // judges the last op

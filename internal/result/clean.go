@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -58,7 +59,7 @@ func (k cleaner) clean(e Event) Event {
 	case FindingSeen:
 		f := &e.Finding
 		k.excerpt(f.Server, &f.Excerpt)
-		k.text(&f.Kind, &f.Severity, &f.Server, &f.Message, &f.File)
+		k.texts(f, &f.Excerpt)
 		return e
 	case Noted:
 		k.text(&e.Note)
@@ -77,6 +78,17 @@ func (k *cleaner) text(fields ...*string) {
 	for _, f := range fields {
 		if *f != "" {
 			*f, _ = shorten(visible(k.secrets.String(*f)), k.limits.Text)
+		}
+	}
+}
+
+// texts cleans every string of a struct but one, so that a field that is added
+// later is cleaned, too.
+func (k *cleaner) texts(structure any, but *string) {
+	v := reflect.ValueOf(structure).Elem()
+	for i := range v.NumField() {
+		if f, ok := v.Field(i).Addr().Interface().(*string); ok && f != but {
+			k.text(f)
 		}
 	}
 }
@@ -109,7 +121,7 @@ func (k *cleaner) list(p *[]string) {
 func (k *cleaner) ms(p *float64) { *p = finite(math.Round(*p*1000) / 1000) }
 
 func (k *cleaner) server(s *Server) {
-	k.text(&s.Name, &s.File, &s.Transport, &s.Target, &s.Protocol, &s.Exit)
+	k.texts(s, &s.Stderr)
 	k.tail(&s.Stderr)
 	k.list(&s.Tolerated)
 	k.ms(&s.StartMS)
@@ -121,7 +133,7 @@ func (k *cleaner) server(s *Server) {
 }
 
 func (k *cleaner) phase(p *Phase) {
-	k.text(&p.Phase, &p.Name, &p.Kind, &p.Message, &p.File, &p.Source)
+	k.texts(p, &p.Output)
 	p.Status = known(p.Status)
 	k.tail(&p.Output)
 	k.list(&p.Warnings)
@@ -145,7 +157,7 @@ func (k *cleaner) testCase(c *Case) {
 			c.Attempts[i].Message = unshown(c.Attempts[i].Message, shown)
 		}
 	}
-	k.text(&c.Name, &c.Description, &c.File, &c.Source, &c.Suite, &c.Block, &c.Server, &c.Call, &c.Message, &c.Repro)
+	k.texts(c, &c.Stderr)
 	c.Repro = anyInPattern(c.Repro)
 	k.tail(&c.Stderr)
 	if f := c.KnownFailure; f != nil { // its reason comes from a file that is shared by cases
@@ -175,7 +187,7 @@ func (k *cleaner) testCase(c *Case) {
 	for i := range c.Violations {
 		v := &c.Violations[i]
 		k.excerpt(c.Server, &v.Excerpt)
-		k.text(&v.Kind, &v.Message)
+		k.texts(v, &v.Excerpt)
 	}
 	for i := range c.Phases {
 		k.phase(&c.Phases[i])

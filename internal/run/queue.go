@@ -130,7 +130,7 @@ func (cr *caseRun) unlessSkipped(ctx context.Context) {
 func (f *fileRun) describe(c *plan.Case, out *result.Case) {
 	*out = result.Case{
 		Index: c.Index, Name: c.Name, File: f.file.Path, Line: c.Pos.Line, Column: c.Pos.Col,
-		Description: c.Description, Suite: f.file.Name, Block: string(c.Block), Tags: c.Tags, StartMS: f.run.since(f.run.start),
+		Description: c.About.Description, Suite: f.file.Name, Block: string(c.Block), Tags: c.Tags, StartMS: f.run.since(f.run.start),
 	}
 	if c.Pos.File != nil {
 		out.File = c.Pos.File.Name

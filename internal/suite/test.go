@@ -41,12 +41,18 @@ type Test struct {
 	Steps       []*FlowStep
 }
 
+// About says what a test is for. Nothing depends on it; a run copies it into the
+// record.
+type About struct {
+	// Why the test exists; shown in reports.
+	Description string `yaml:"description"`
+}
+
 // Common are the keys every test has.
 type Common struct {
 	// The test's name, unique in the suite.
 	Name string `yaml:"name,required"`
-	// Why the test exists; shown in reports.
-	Description string `yaml:"description"`
+	About `yaml:",inline"`
 	// The server, or a list: the test then runs once on each.
 	Server Names `yaml:"server"`
 	// Assertions and assert-sets, or {assertions, max_duration_ms}.
