@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -173,6 +174,29 @@ func TestNamedTestsExist(t *testing.T) {
 		}
 		if !strings.Contains(string(code), "func "+link[1]+"(") {
 			t.Errorf("requirements.md names %s, which %s does not declare", link[1], link[2])
+		}
+	}
+}
+
+// TestIndexListsEveryPage: docs/README.md links every page, and the index of
+// decision records every record.
+func TestIndexListsEveryPage(t *testing.T) {
+	t.Parallel()
+	root := repoRoot(t)
+	for _, index := range []string{"docs/README.md", "docs/adr/README.md"} {
+		data, err := os.ReadFile(filepath.Join(root, index))
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed := map[string]bool{index: true}
+		for _, m := range mdLink.FindAllSubmatch(data, -1) {
+			listed[path.Join(path.Dir(index), string(m[1]))] = true
+		}
+		for _, name := range committed(t, root) {
+			record := strings.HasPrefix(name, "docs/adr/0")
+			if strings.HasPrefix(name, path.Dir(index)+"/") && strings.HasSuffix(name, ".md") && !listed[name] && record == (index == "docs/adr/README.md") {
+				t.Errorf("%s does not link %s", index, name)
+			}
 		}
 	}
 }

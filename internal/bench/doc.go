@@ -1,4 +1,4 @@
-// Package bench measures the program beside the least that the same work can
+// Package bench compares the program with the least that the same work can
 // cost: a client of a few lines that writes and reads raw JSON lines. It holds
 // tests only. `make bench` prints the table; docs/spec/performance.md explains
 // it and keeps the figures.
@@ -6,7 +6,7 @@
 // Both sides are whole processes, started by the same small launcher, in
 // rounds that alternate between them. What counts is the median of the ratios
 // of the rounds: a busy machine slows both sides of a round. The programs they
-// need stand below testdata, each a main package of its own, so that none pays
+// need are below testdata, each a main package of its own, so that none pays
 // for what another imports:
 //
 //   - echo, a server that answers with almost no work

@@ -176,8 +176,7 @@ func promptfooSuite(tb testing.TB, dir string, j job) {
 	})
 }
 
-// took is what a run took: until it had told how the last test went, and until
-// it was over.
+// took is the time of a run to the last verdict, and to the exit.
 type took struct{ verdict, exit time.Duration }
 
 // run runs the suite in dir; it returns how long that took, what was printed,

@@ -162,8 +162,8 @@ func duration(ms float64) string {
 const (
 	tableBegins = "<!-- written by make bench-peers WRITE=1 -->\n"
 	tableEnds   = "<!-- end of what make bench-peers wrote -->"
-	// unmeasured stands there as long as no machine was quiet enough.
-	unmeasured = "The table will stand here: it has not been measured on a quiet machine yet.\n"
+	// unmeasured is the text until a machine was quiet enough.
+	unmeasured = "The table will be here: it has not been measured on a quiet machine yet.\n"
 )
 
 // writeTable puts the table between the marks of a file.
@@ -210,7 +210,7 @@ func TestPeersTable(t *testing.T) {
 }
 
 // checkTable compares the form of a table: its head (but for versions), its
-// lines, and what kind of figure stands where.
+// lines, and what kind of figure is where.
 func checkTable(table string) error {
 	if got, want := form(table), form(tableLike()); got != want {
 		return fmt.Errorf("the table is not as the command writes it: got\n%s\nwant\n%s", got, want)

@@ -49,7 +49,7 @@ func argument(prefix string) string {
 	return "text"
 }
 
-// fromCases is a suite of one test with n rows in a file beside it. Both what
+// fromCases is a suite of one test with n rows in a file next to it. Both what
 // is sent and what is expected change from row to row.
 func (t *tools) fromCases(tb testing.TB, n, parallel int, command ...string) (path string) {
 	tb.Helper()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// measurement is what one pair of runs tells: ours beside the floor, as one
+// measurement is the result of one pair of runs, mcptest and the floor, as one
 // number for each part.
 type measurement struct {
 	name   string
@@ -213,7 +213,7 @@ func TestAimAndGateOfALine(t *testing.T) {
 	} {
 		l := measurement{rounds: 3, ours: fixed(30), floor: fixed(10), parts: []part{{aim: tc.limits, gate: tc.limits}}}.take()[0]
 		if l.met() != tc.met || l.failed() != tc.failed {
-			t.Errorf("30 beside 10, %+v: met %v, failed %v, want %v, %v", tc.limits, l.met(), l.failed(), tc.met, tc.failed)
+			t.Errorf("30 against 10, %+v: met %v, failed %v, want %v, %v", tc.limits, l.met(), l.failed(), tc.met, tc.failed)
 		}
 		if strings.HasSuffix(l.String(), "FAILED") != tc.failed {
 			t.Errorf("%+v: %s", tc.limits, l)

@@ -57,7 +57,7 @@ func client(url string) error {
 	return cmd.Run()
 }
 
-// scenario is what mcptest is told to do: keys of the server, and the blocks
+// scenario is what mcptest has to do: keys of the server, and the blocks
 // of tests.
 type scenario struct {
 	server object

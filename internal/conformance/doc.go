@@ -10,7 +10,7 @@
 //   - What is required is what the judge itself lists for a revision, without
 //     the scenarios named in gaps.go. One of those that passes is an error, too:
 //     it must leave the list.
-//   - Scenarios that nobody requires and that are passed (beyond in gaps.go) have
+//   - Scenarios that are not required and pass (beyond in gaps.go) have
 //     to stay so.
 //   - A scenario passes with at least one check that succeeded and none that
 //     failed. No checks at all is a failure, of a scenario and of a run.

@@ -13,9 +13,9 @@ func TestCompare(t *testing.T) {
 	t.Parallel()
 	checked := map[string]tally{
 		"good": {ok: 2}, "bad": {ok: 1, failed: 1, why: " why"}, "none": {},
-		"known gap": {failed: 1}, "mended gap": {ok: 1},
+		"known gap": {failed: 1}, "closed gap": {ok: 1},
 	}
-	passed, open, complaints := compare([]string{"good", "bad", "none", "absent", "known gap", "mended gap"}, checked, func(name string) string {
+	passed, open, complaints := compare([]string{"good", "bad", "none", "absent", "known gap", "closed gap"}, checked, func(name string) string {
 		if strings.HasSuffix(name, "gap") {
 			return "reason"
 		}
@@ -23,7 +23,7 @@ func TestCompare(t *testing.T) {
 	})
 	want := []string{
 		"bad: 1 checks passed, 1 failed why", "none: 0 checks passed, 0 failed", "absent: 0 checks passed, 0 failed",
-		"mended gap passes: take it off the list of gaps",
+		"closed gap passes: take it off the list of gaps",
 	}
 	if passed != 2 || open != 1 || !cmp.Equal(complaints, want) {
 		t.Errorf("%d passed, %d open, %s", passed, open, cmp.Diff(want, complaints))

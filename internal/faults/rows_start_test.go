@@ -45,7 +45,7 @@ func startRows() []row {
 		}}, says: []string{"exited with status 4 before answering", "the output ended without a newline"}}),
 		neither(row{id: "start/silent", what: "the server never answers the handshake", stdio: talk{at: "start", act: hang}, server: "connect_timeout: 1s\n", says: []string{"within 1s; the server wrote nothing to stdout", "is it a stdio MCP server?", "mcptest doctor --server s --config"}, within: 8 * time.Second}),
 		neither(row{id: "start/closes-output", what: "the server closes its output and keeps running", stdio: talk{at: "start", act: func(*stdio) { os.Stdout.Close(); hang(nil) }}, says: []string{"closed its standard output"}, within: 8 * time.Second}),
-		neither(row{id: "start/handshake-refused", what: "initialize is answered with an error", stdio: talk{at: "initialize", act: func(s *stdio) { s.write(refusal(s.id, -32603, "licence expired")) }}, says: []string{"licence expired", "-32603"}}),
+		neither(row{id: "start/handshake-refused", what: "initialize is answered with an error", stdio: talk{at: "initialize", act: func(s *stdio) { s.write(refusal(s.id, -32603, "license expired")) }}, says: []string{"license expired", "-32603"}}),
 		neither(row{id: "start/unknown-revision", what: "the server speaks a protocol revision that does not exist", stdio: talk{hello: strings.ReplaceAll(goodHello, "2025-11-25", "1999-01-01")}, says: []string{"1999-01-01"}}),
 		neither(row{id: "start/no-revision", what: "the handshake's result names no protocol revision", stdio: talk{hello: `{"capabilities":{},"serverInfo":{"name":"f","version":"1"}}`}, says: []string{"protocolVersion"}}),
 		neither(row{id: "start/hello-is-text", what: "the handshake's result is a text", stdio: talk{hello: `"hello"`}, says: []string{"initialize"}}),

@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/flaky"
 )
 
-// What failed once is tried twice more, and is told of.
+// What failed once is tried twice more, and is reported.
 func TestTwiceMore(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "flaky")
 	t.Setenv("MCPTEST_FLAKY", name)

@@ -87,9 +87,9 @@ var openFaults = []openFault{
 		}
 	}, want: []string{"the server sent the request itself back", "echo at byte 0"}},
 	{name: "open-error", act: func(s *faulty) {
-		s.write(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no licence"}}`+"\n", idOf(s.line()))
+		s.write(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no license"}}`+"\n", idOf(s.line()))
 		s.line()
-	}, want: []string{"the server refused initialize: no licence (code -32603)"}},
+	}, want: []string{"the server refused initialize: no license (code -32603)"}},
 	{name: "open-error-supported", act: func(s *faulty) {
 		s.write(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2024-11-05","2025-03-26","x"],"requested":"2025-11-25"}}}`+"\n", idOf(s.line()))
 		hello(s, "2025-03-26")

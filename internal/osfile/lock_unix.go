@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// TryLock takes the lock of an open file if nobody has it. The lock ends when
+// TryLock takes the lock of an open file if no process has it. The lock ends when
 // the file is closed or this process ends; programs it starts do not hold it.
 func TryLock(f *os.File) (held bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TryLock takes the lock of an open file if nobody has it. The lock ends when
+// TryLock takes the lock of an open file if no process has it. The lock ends when
 // the file is closed or this process ends; programs it starts do not hold it.
 // The locked byte lies far behind the end, so that others can read the file.
 func TryLock(f *os.File) (held bool, err error) {

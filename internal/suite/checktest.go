@@ -87,7 +87,7 @@ func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Po
 }
 
 // invocation checks that exactly one thing is invoked, and that the keys
-// beside it belong to it.
+// next to it belong to it.
 func (c checker) invocation(n *source.Node, path string, known []string, call Invocation, orSteps bool) {
 	var has []string
 	for _, key := range known {

@@ -1,5 +1,5 @@
 // Issues-server is a small MCP server over a table of issues, for the example
-// beside it. It speaks Streamable HTTP, and keeps the table in PostgreSQL or,
+// next to it. It speaks Streamable HTTP, and keeps the table in PostgreSQL or,
 // where there is none, in an embedded SQLite.
 //
 //	issues-server -db URL -addr 127.0.0.1:8080   serve http://127.0.0.1:8080/mcp
