@@ -51,7 +51,7 @@ type About struct {
 // Common are the keys every test has.
 type Common struct {
 	// The test's name, unique in the suite.
-	Name string `yaml:"name,required"`
+	Name  string `yaml:"name,required"`
 	About `yaml:",inline"`
 	// The server, or a list: the test then runs once on each.
 	Server Names `yaml:"server"`
