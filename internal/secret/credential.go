@@ -2,22 +2,23 @@ package secret
 
 import "strings"
 
-// What stands after the name of a credential is one: {"password":"…"},
-// API_KEY=…, --token …. How certain that is depends on the name, and on how
-// name and value are written.
+// The value after the name of a credential is one: {"password":"…"}, API_KEY=…,
+// --token …. How certain that is depends on the name, and on how name and value
+// are written.
 
-// weight says what a value must be like to be masked after a name.
-type weight uint8
+// confidence is how certain it is that a name is followed by a credential: what
+// the value must look like to be masked.
+type confidence uint8
 
 const (
-	weightNone   weight = iota
-	weightToken         // must look drawn by chance: "token" names much else
-	weightIssued        // long enough: access_token, session_token
-	weightAny           // whatever it is but a word of a description: password
+	notCredential confidence = iota
+	ifRandom                 // the value looks random: "token" has many other meanings
+	ifLong                   // the value is long enough: access_token, session_token
+	ifValue                  // any value except a word of a description: password
 )
 
-// about are words of names that belong to what is said about a credential, and
-// to marks that are none.
+// about are words in the names of properties of a credential, and of tokens that
+// are not credentials.
 var about = map[string]bool{
 	"page": true, "next": true, "prev": true, "previous": true, "cursor": true, "continuation": true, "sync": true,
 	"progress": true, "count": true, "counts": true, "total": true, "limit": true, "max": true, "min": true, "usage": true,
@@ -29,14 +30,14 @@ var about = map[string]bool{
 	"valid": true, "invalid": true, "error": true, "present": true, "provided": true, "strength": true,
 }
 
-// nameWeights are the words that make a name the name of a credential here.
+// confidences are the words that make a name the name of a credential here.
 // Those of headers with a form of their own are patterns.
-var nameWeights = map[string]weight{
-	"token": weightToken, "tokens": weightToken, "jwt": weightToken,
-	"password": weightAny, "passwords": weightAny, "passwd": weightAny, "passphrase": weightAny, "pwd": weightAny,
-	"secret": weightAny, "secrets": weightAny, "credential": weightAny, "credentials": weightAny,
-	"apikey": weightAny, "secretkey": weightAny, "privatekey": weightAny, "accesskey": weightAny,
-	"authtoken": weightIssued, "accesstoken": weightIssued, "refreshtoken": weightIssued,
+var confidences = map[string]confidence{
+	"token": ifRandom, "tokens": ifRandom, "jwt": ifRandom,
+	"password": ifValue, "passwords": ifValue, "passwd": ifValue, "passphrase": ifValue, "pwd": ifValue,
+	"secret": ifValue, "secrets": ifValue, "credential": ifValue, "credentials": ifValue,
+	"apikey": ifValue, "secretkey": ifValue, "privatekey": ifValue, "accesskey": ifValue,
+	"authtoken": ifLong, "accesstoken": ifLong, "refreshtoken": ifLong,
 }
 
 // issued are the words before "token" that say that it gives access.
@@ -45,17 +46,17 @@ var issued = map[string]bool{
 	"api": true, "bearer": true, "bot": true, "github": true, "gitlab": true, "slack": true, "npm": true,
 }
 
-// nameWeight weighs a name as [Name] does, but leaves out names that only tell
+// confidenceIn weighs a name as [Name] does, but leaves out names that only tell
 // something about a credential: token_type, next_page_token, password_file.
-func nameWeight(name string) weight {
-	w, key, qualified, given := weightNone, false, false, false
+func confidenceIn(name string) confidence {
+	w, key, qualified, given := notCredential, false, false, false
 	last := ""
 	for word := range splitWords(name) {
 		word = strings.ToLower(word)
 		if about[word] {
-			return weightNone
+			return notCredential
 		}
-		w = max(w, nameWeights[word])
+		w = max(w, confidences[word])
 		key = key || word == "key" || word == "keys"
 		qualified = qualified || keyWords[word]
 		given = given || issued[word]
@@ -63,14 +64,14 @@ func nameWeight(name string) weight {
 	}
 	switch {
 	case last == "id" || last == "ids" || last == "at" || last == "in":
-		return weightNone // access_key_id, token_expires_in
-	case key && w < weightAny:
+		return notCredential // access_key_id, token_expires_in
+	case key && w < ifValue:
 		if qualified {
-			return weightAny
+			return ifValue
 		}
-		return weightNone // token_key, key
-	case w == weightToken && given:
-		return weightIssued
+		return notCredential // token_key, key
+	case w == ifRandom && given:
+		return ifLong
 	}
 	return w
 }
@@ -84,7 +85,7 @@ var keyWords = map[string]bool{
 // credential. It is stricter than [Name]: next_page_token and token_type hold
 // none.
 func Holds(name string) bool {
-	return nameWeight(name) != weightNone || strings.EqualFold(name, "authorization") ||
+	return confidenceIn(name) != notCredential || strings.EqualFold(name, "authorization") ||
 		strings.EqualFold(name, "cookie") || strings.EqualFold(name, "set-cookie")
 }
 
@@ -104,7 +105,7 @@ func Arguments(words []string) []string {
 	var out []string
 	for i, word := range words {
 		name, v, ok := strings.Cut(word, "=")
-		if !strings.HasPrefix(name, "-") || nameWeight(strings.TrimLeft(name, "-")) == weightNone {
+		if !strings.HasPrefix(name, "-") || confidenceIn(strings.TrimLeft(name, "-")) == notCredential {
 			continue
 		}
 		if !ok && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-") {
@@ -139,8 +140,8 @@ func named(s string, i, j int) (start, end int) {
 	}
 	name := s[a:b]
 	flag := strings.HasPrefix(name, "--")
-	w := nameWeight(name)
-	if w == weightNone {
+	w := confidenceIn(name)
+	if w == notCredential {
 		return 0, 0
 	}
 	start, end, quote := value(s, b, valueChar)
@@ -235,14 +236,14 @@ func closing(s string, i int, quote byte, n int) int {
 }
 
 // quoted judges a value in quotes.
-func (w weight) quoted(v, name string) bool {
+func (c confidence) quoted(v, name string) bool {
 	if placeholder(v) || strings.EqualFold(v, name) {
 		return false
 	}
-	switch w {
-	case weightAny:
+	switch c {
+	case ifValue:
 		return !prose(v)
-	case weightIssued:
+	case ifLong:
 		return len(v) >= MinLength && strings.IndexByte(v, ' ') < 0
 	}
 	return chance(v)
@@ -250,18 +251,18 @@ func (w weight) quoted(v, name string) bool {
 
 // bare judges a value without quotes after a name and the byte that follows
 // the name: in code and prose, much stands there that is none.
-func (w weight) bare(v, name string, after byte) bool {
+func (c confidence) bare(v, name string, after byte) bool {
 	if placeholder(v) || after == '"' || after == '\'' || after == '\\' || strings.ContainsAny(v, "()[]<>$") {
 		return false
 	}
 	shouted := after == '=' && strings.ToUpper(name) == name
 	flag := after == '=' && strings.HasPrefix(name, "-")
 	switch {
-	case w == weightAny && (shouted || flag):
+	case c == ifValue && (shouted || flag):
 		return true
-	case w == weightAny:
+	case c == ifValue:
 		return strings.ContainsAny(v, "0123456789") || strings.ContainsAny(v, "!@#%^*")
-	case w == weightIssued:
+	case c == ifLong:
 		return len(v) >= MinLength && (shouted || flag || strings.ContainsAny(v, "0123456789"))
 	}
 	return (shouted || flag) && len(v) >= MinLength || chance(v)

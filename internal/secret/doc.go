@@ -1,6 +1,5 @@
-// Package secret knows what must not be shown: the values that were declared
-// secret, the texts whose form gives a credential away, and the names that
-// belong to one.
+// Package secret masks what must not be shown: values that were declared secret,
+// texts with the form of a credential, and values under the name of one.
 //
 // Entry points: [Redactor] masks text, [Name] judges the name of a variable,
 // header or parameter.

@@ -2,8 +2,8 @@ package secret
 
 import "strings"
 
-// Found is what a [Redactor] recognised without being told: the rest of a
-// case must not show it either, though it may stand there without the name or
+// Found is what a [Redactor] recognized without a declaration: the rest of a
+// case must not show it either, though it may appear without the name or
 // the form that gave it away.
 type Found struct {
 	// Named are the values of members and headers with the names of

@@ -27,7 +27,7 @@ func (p *pattern) at(s string, i int) bool {
 	return true
 }
 
-// patterns is the table of what is recognised without being declared. The
+// patterns is the table of what is recognized without being declared. The
 // forms of the tokens are those their issuers document for secret scanning.
 var patterns = []pattern{
 	// Private keys in PEM (RFC 7468), with real or escaped line ends.

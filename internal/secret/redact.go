@@ -4,14 +4,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
-// Mask stands where a secret was.
+// Mask replaces a secret.
 const Mask = "[redacted]"
 
 // MinLength is the length in bytes from which a declared secret is masked
-// anywhere in a text. A shorter one would tear holes into innocent words.
+// anywhere in a text. A shorter one would be part of ordinary words.
 const MinLength = 8
 
 // maxLearned is how many values join a redactor because they were found by
@@ -19,7 +18,7 @@ const MinLength = 8
 const maxLearned = 4096
 
 // Redactor masks secrets in text: values that were declared, values whose
-// form gives them away (see patterns.go), and what stands under the name of a
+// form identifies them (see patterns.go), and values under the name of a
 // credential (see credential.go). It is safe for concurrent use, and secrets
 // may join at any time.
 //
@@ -30,66 +29,60 @@ const maxLearned = 4096
 // came here, the part of a declared value that is left is masked if it stands
 // at the end, or before or after an ellipsis.
 type Redactor struct {
-	mu       sync.Mutex
+	base *Redactor // masks first; may be nil
+
+	mu       sync.RWMutex
 	declared map[string]bool
 	learned  int
-	table    atomic.Pointer[table]
-	base     *Redactor // masks first; nil: none
+	search   *searcher
 }
 
 // NewRedactor returns a redactor that knows no declared secrets.
 func NewRedactor() *Redactor {
-	r := &Redactor{declared: map[string]bool{}}
-	r.table.Store(newTable(patterns))
-	return r
+	return &Redactor{declared: map[string]bool{}, search: newSearcher(patterns)}
 }
 
-// With returns a redactor that masks some values besides what r masks, now
+// With returns a redactor that masks some values in addition to what r masks, now
 // and later.
 func (r *Redactor) With(values ...string) *Redactor {
-	w := &Redactor{declared: map[string]bool{}, base: r}
-	w.table.Store(newTable(nil))
+	w := &Redactor{declared: map[string]bool{}, search: newSearcher(nil), base: r}
 	w.Add(values...)
 	return w
 }
 
 // Add declares secrets. A value of fewer than MinLength bytes is masked only
 // where it is the whole value: the whole of a field, or of a string in JSON.
-// Of a value of several lines, each long line counts as a secret as well.
+// Each long line of a value of several lines is a secret as well.
 func (r *Redactor) Add(values ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var fresh []string
 	for _, v := range values {
-		for _, v := range parts(v) {
-			if !r.declared[v] {
-				r.declared[v] = true
-				fresh = append(fresh, v)
-			}
-		}
-	}
-	if len(fresh) > 0 {
-		r.table.Store(r.table.Load().with(fresh))
+		r.add(v)
 	}
 }
 
-// Learn adds values that were found in the run and look drawn by chance; the
-// others would tear holes into innocent texts. It stops after a few thousand.
+func (r *Redactor) add(v string) {
+	for _, v := range parts(v) {
+		if !r.declared[v] {
+			r.declared[v] = true
+			r.search.declare(v)
+		}
+	}
+}
+
+// Learn adds values that were found in the run and look random; other values
+// would be masked in ordinary text. It stops after a few thousand.
 func (r *Redactor) Learn(values ...string) {
 	for _, v := range values {
 		if !learnable(v) {
 			continue
 		}
 		r.mu.Lock()
-		known := r.declared[v]
-		if !known {
+		if !r.declared[v] && r.learned < maxLearned {
 			r.learned++
+			r.add(v)
 		}
-		full := r.learned > maxLearned
 		r.mu.Unlock()
-		if !known && !full {
-			r.Add(v)
-		}
 	}
 }
 
@@ -115,13 +108,15 @@ func parts(v string) []string {
 // is returned as it is, without a copy.
 func (r *Redactor) String(s string) string { return r.Collect(s, nil) }
 
-// Collect is String that also notes what was recognised without being
+// Collect is String that also notes what was recognized without being
 // declared. A nil f notes nothing.
 func (r *Redactor) Collect(s string, f *Found) string {
 	if r.base != nil {
 		s = r.base.Collect(s, f)
 	}
-	return r.table.Load().mask(s, f)
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.search.mask(s, f)
 }
 
 // Cut is String for a text that may begin in the middle of a secret, because
@@ -130,11 +125,12 @@ func (r *Redactor) Cut(s string) string {
 	if r.base != nil {
 		s = r.base.Cut(s)
 	}
-	t := r.table.Load()
-	if _, end := t.rest(s, 0); end > 0 {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if _, end := r.search.rest(s, 0); end > 0 {
 		s = Mask + s[end:]
 	}
-	return t.mask(s, nil)
+	return r.search.mask(s, nil)
 }
 
 // Bytes is String for bytes; b is not changed.

@@ -5,28 +5,30 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 
 	"mcptest/internal/jsonv"
 )
 
-// form is one way in which a declared value is written.
-type form struct {
+// encoding is one way in which a declared value is written.
+type encoding struct {
 	text string
-	kind formKind
+	kind encodingKind
 }
 
-type formKind uint8
+type encodingKind uint8
 
 const (
-	formPlain  formKind = iota
-	formBase64          // part of a base64 text: the neighbours hold bits of it as well
-	formQuoted          // a short value with the quotes around it
+	asText   encodingKind = iota
+	inBase64              // part of a base64 text: its neighbors contain bits of it
+	inQuotes              // a short value with the quotes around it
 )
 
-// forms lists the ways in which a declared value of at least MinLength bytes
-// may be written, other than with escapes that [unusual] or [encoded] see.
-func forms(v string) []form {
+// encodingsOf lists the ways in which a declared value of at least MinLength
+// bytes may be written, apart from the escapes that [hasEscapes] and [hasURL]
+// find.
+func encodingsOf(v string) []encoding {
 	once := jsonInner(v)
 	digits := hex.EncodeToString([]byte(v))
 	plain := []string{
@@ -37,20 +39,18 @@ func forms(v string) []form {
 	if chance(v) { // headers and error messages change case
 		plain = append(plain, strings.ToLower(v), strings.ToUpper(v))
 	}
-	var out []form
-	seen := map[string]bool{}
-	add := func(s string, k formKind) {
-		if len(s) >= MinLength && !seen[s] {
-			seen[s] = true
-			out = append(out, form{s, k})
+	var out []encoding
+	add := func(s string, k encodingKind) {
+		if len(s) >= MinLength && !slices.ContainsFunc(out, func(e encoding) bool { return e.text == s }) {
+			out = append(out, encoding{s, k})
 		}
 	}
 	for _, s := range plain {
-		add(s, formPlain)
+		add(s, asText)
 	}
 	for shift := range 3 {
-		add(base64Core(base64.RawStdEncoding, v, shift), formBase64)
-		add(base64Core(base64.RawURLEncoding, v, shift), formBase64)
+		add(base64Core(base64.RawStdEncoding, v, shift), inBase64)
+		add(base64Core(base64.RawURLEncoding, v, shift), inBase64)
 	}
 	return out
 }
@@ -69,7 +69,7 @@ func base64Core(enc *base64.Encoding, v string, shift int) string {
 }
 
 // jsonInner returns v as it is inside a JSON string, with as few escapes as
-// may be.
+// possible.
 func jsonInner(v string) string {
 	s := string(jsonv.AppendString(nil, v))
 	return s[1 : len(s)-1]

@@ -1,0 +1,255 @@
+package secret
+
+import (
+	"html"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A secret may be written with escapes: "\/" for "/", "\u00fc" for "ü", "%2F",
+// "&quot;", and all of that again in JSON inside JSON. There are too many ways to
+// list, so the text is searched again with its escapes undone, and what is found
+// is masked where it came from.
+
+// Limits on nested escapes, for any text.
+const (
+	maxDepth     = 5
+	maxDecodings = 16
+)
+
+// decoding is a text with its escapes of one kind undone, and the way back.
+type decoding struct {
+	text  string
+	seams []seam
+}
+
+// seam says from where in the source the text comes from a place on: byte for
+// byte, or all of it from one escape.
+type seam struct {
+	at, from int
+	escape   bool
+}
+
+// back returns where text[start:end] stands in the source. An escape of which
+// a part is meant is meant as a whole.
+func (v *decoding) back(start, end int) (from, to int) {
+	i := v.seam(start)
+	from = v.seams[i].from
+	if !v.seams[i].escape {
+		from += start - v.seams[i].at
+	}
+	i = v.seam(end - 1)
+	if v.seams[i].escape {
+		return from, v.seams[i+1].from // an escape is always followed by a seam
+	}
+	return from, v.seams[i].from + end - v.seams[i].at
+}
+
+// seam returns the last seam at or before a place of the text.
+func (v *decoding) seam(at int) int {
+	lo, hi := 0, len(v.seams)
+	for hi-lo > 1 {
+		if mid := (lo + hi) / 2; v.seams[mid].at <= at {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// decode undoes the escapes of s, each of which begins with one of marks. escape
+// returns what the escape at the start of a text stands for and its length, 0 if
+// it is none.
+func decode(s, marks string, escape func(s string) (text string, n int)) decoding {
+	d := decoding{seams: []seam{{}}}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		k := strings.IndexAny(s[i:], marks)
+		if k < 0 {
+			out = append(out, s[i:]...)
+			break
+		}
+		out = append(out, s[i:i+k]...)
+		i += k
+		text, n := escape(s[i:])
+		if n == 0 {
+			out = append(out, s[i])
+			i++
+			continue
+		}
+		at := len(out)
+		out = append(out, text...)
+		d.seams = append(d.seams, seam{at, i, true}, seam{len(out), i + n, false})
+		i += n
+	}
+	d.text = string(out)
+	return d
+}
+
+// hasEscapes reports whether s has backslash escapes that [encodingsOf] and the
+// patterns do not cover: others than \" \n \r \t \b \f, or any below the
+// second level of nesting.
+func hasEscapes(s string) bool {
+	for {
+		i := strings.IndexByte(s, '\\')
+		if i < 0 {
+			return false
+		}
+		s = s[i:]
+		n := 1
+		for n < len(s) && s[n] == '\\' {
+			n++
+		}
+		if n > 3 || n < len(s) && strings.IndexByte(`"nrtbf`, s[n]) < 0 || n == 2 && n < len(s) && s[n] == '"' {
+			return true
+		}
+		s = s[min(n+1, len(s)):]
+	}
+}
+
+// unescaped undoes backslash escapes: those of JSON, and of the string
+// literals of PHP, Python, Go, JavaScript, C and shells. \xfc is a byte of
+// UTF-8 in some of them and a character in others (latin).
+func unescaped(s string, latin bool) decoding {
+	return decode(s, `\`, func(s string) (string, int) { return backslash(s, latin) })
+}
+
+func backslash(s string, latin bool) (string, int) {
+	if len(s) < 2 {
+		return "", 1 // the text was cut within an escape
+	}
+	if s[1] == 'u' || s[1] == 'U' {
+		if text, n := unicodeEscape(s); n > 0 {
+			return text, n
+		}
+	}
+	if r, multibyte, rest, err := strconv.UnquoteChar(s[:min(len(s), 4)], 0); err == nil {
+		n := min(len(s), 4) - len(rest)
+		if multibyte || latin || r < utf8.RuneSelf {
+			return string(r), n
+		}
+		return string([]byte{byte(r)}), n
+	}
+	switch {
+	case s[1] == '\n', s[1] >= utf8.RuneSelf && cut(s, 1):
+		return "", 2 - int(s[1]>>7)
+	case s[1] == '0':
+		return "\x00", 2
+	}
+	return s[1:2], 2
+}
+
+// unicodeEscape reads \u{…}, \UXXXXXXXX, and \uXXXX alone, as half of a
+// surrogate pair or cut.
+func unicodeEscape(s string) (string, int) {
+	if strings.HasPrefix(s, `\u{`) {
+		if end := strings.IndexByte(s[:min(len(s), 12)], '}'); end > 3 {
+			return runeOf(s[3:end], end+1)
+		}
+		return "", 0
+	}
+	if s[1] == 'U' {
+		if len(s) < 10 {
+			return "", 0
+		}
+		return runeOf(s[2:10], 10)
+	}
+	if m := span(s[:min(len(s), 6)], 2, hexDigit); m < 6 {
+		if cut(s, m) {
+			return "", m
+		}
+		return "", 0
+	}
+	if len(s) >= 12 && s[6] == '\\' && s[7] == 'u' {
+		high, _ := strconv.ParseUint(s[2:6], 16, 16)
+		low, err := strconv.ParseUint(s[8:12], 16, 16)
+		if r := utf16.DecodeRune(rune(high), rune(low)); err == nil && r != utf8.RuneError {
+			return string(r), 12
+		}
+	}
+	return runeOf(s[2:6], 6)
+}
+
+// runeOf is a character by its hexadecimal number, in an escape of n bytes.
+func runeOf(digits string, n int) (string, int) {
+	r, err := strconv.ParseUint(digits, 16, 31)
+	if err != nil {
+		return "", 0
+	}
+	return string(rune(r)), n
+}
+
+const urlMarks = "%&"
+
+// hasURL reports whether s has percent escapes or entities of HTML.
+func hasURL(s string) bool {
+	for _, mark := range []byte(urlMarks) {
+		for i := strings.IndexByte(s, mark); i >= 0; {
+			if _, n := urlEscape(s[i:]); n > 0 {
+				return true
+			}
+			k := strings.IndexByte(s[i+1:], mark)
+			if k < 0 {
+				break
+			}
+			i += 1 + k
+		}
+	}
+	return false
+}
+
+// urlEscape reads a percent escape, %uXXXX (escape() of JavaScript) or an entity
+// of HTML.
+func urlEscape(s string) (string, int) {
+	switch {
+	case s[0] == '&':
+		if end := strings.IndexByte(s[:min(len(s), 12)], ';'); end > 1 {
+			if text := html.UnescapeString(s[:end+1]); text != s[:end+1] {
+				return text, end + 1
+			}
+		}
+	case len(s) >= 6 && s[1] == 'u':
+		return runeOf(s[2:6], 6)
+	case len(s) >= 3 && hexDigit(s[1]) && hexDigit(s[2]):
+		n, _ := strconv.ParseUint(s[1:3], 16, 8)
+		return string([]byte{byte(n)}), 3
+	}
+	return "", 0
+}
+
+// deeper adds what is found in s with its escapes undone. back leads from s to
+// the text that spans are places in, the last decoding first; left is the number
+// of decodings that may still be made.
+func (t *searcher) deeper(spans []place, s string, back []*decoding, left *int) []place {
+	if len(back) >= maxDepth {
+		return spans
+	}
+	look := func(v decoding) {
+		if v.text == s || *left == 0 {
+			return
+		}
+		*left--
+		path := append([]*decoding{&v}, back...)
+		for _, p := range t.scan(nil, v.text) {
+			for _, w := range path {
+				p.start, p.end = w.back(p.start, p.end)
+			}
+			spans = append(spans, p)
+		}
+		spans = t.deeper(spans, v.text, path, left)
+	}
+	if hasEscapes(s) {
+		d := unescaped(s, false)
+		if latin := unescaped(s, true); latin.text != d.text {
+			look(latin)
+		}
+		look(d)
+	}
+	if hasURL(s) {
+		look(decode(s, urlMarks, urlEscape))
+	}
+	return spans
+}

@@ -1,0 +1,273 @@
+package secret
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// searcher finds the places of secrets in a text. What it looks for is known by
+// its first three bytes: they are hashed to bits of a filter, and maps contain
+// what begins with them. Most bytes of a text do not get as far as the filter,
+// because their pairs are in different groups; one load a byte tells.
+type searcher struct {
+	groups    [256]uint32 // low half: groups of the first byte; high half: of the second
+	filter    [512]uint64
+	patterns  [256][]*pattern       // by the first byte of the prefix
+	short     map[string]bool       // declared values too short to be masked inside text
+	values    []string              // the other ones
+	encodings map[uint32][]encoding // of values, by the first three bytes, the longest first
+}
+
+// newSearcher returns a searcher for patterns, without declared values.
+func newSearcher(patterns []pattern) *searcher {
+	t := &searcher{short: map[string]bool{}, encodings: map[uint32][]encoding{}}
+	for i := range patterns {
+		p := &patterns[i]
+		for _, head := range spellings(p.prefix[:min(len(p.prefix), 3)], p.fold) {
+			if c := head[0]; !slices.Contains(t.patterns[c], p) {
+				t.patterns[c] = append(t.patterns[c], p)
+			}
+			t.expect(head)
+		}
+	}
+	return t
+}
+
+// declare adds a value.
+func (t *searcher) declare(v string) {
+	if len(v) >= MinLength {
+		t.values = append(t.values, v)
+		t.expect(ellipsis)
+		for _, e := range encodingsOf(v) {
+			t.enter(e)
+		}
+		return
+	}
+	t.short[v] = true
+	if len(v) >= 3 {
+		inner := jsonInner(v)
+		t.enter(encoding{`"` + inner + `"`, inQuotes})
+		t.enter(encoding{`\"` + inner + `\"`, inQuotes})
+	}
+}
+
+func (t *searcher) enter(e encoding) {
+	t.expect(e.text)
+	list := t.encodings[key(e.text)]
+	i, _ := slices.BinarySearchFunc(list, e, func(x, y encoding) int { return cmp.Compare(len(y.text), len(x.text)+1) })
+	t.encodings[key(e.text)] = slices.Insert(list, i, e)
+}
+
+// spellings lists the ways to write s in upper and lower case.
+func spellings(s string, fold bool) []string {
+	if !fold {
+		return []string{s}
+	}
+	all := []string{""}
+	for _, c := range strings.ToLower(s) {
+		var next []string
+		for _, head := range all {
+			next = append(next, head+string(c))
+			if u := strings.ToUpper(string(c)); u != string(c) {
+				next = append(next, head+u)
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+// key is the first three bytes of s.
+func key(s string) uint32 { return uint32(s[0])<<16 | uint32(s[1])<<8 | uint32(s[2]) }
+
+// hash maps the low three bytes of k to a bit of the filter.
+func hash(k uint32) uint32 { return k << 8 * 0x9e3779b1 >> 17 }
+
+// expect makes the places candidates that begin with the first three bytes of s,
+// or with its only one.
+func (t *searcher) expect(s string) {
+	if len(s) < 3 {
+		const group = 1 << 15
+		t.groups[s[0]] |= group
+		for c := range t.groups {
+			t.groups[c] |= group << 16
+		}
+		return
+	}
+	group := uint32(1) << (s[0] * 7 % 15)
+	t.groups[s[0]] |= group
+	t.groups[s[1]] |= group << 16
+	h := hash(key(s))
+	t.filter[h>>6] |= 1 << (h & 63)
+}
+
+// place is where a secret stands in a text.
+type place struct {
+	start, end int
+	value      string // what stands there, escapes undone; empty for a declared value
+	named      bool
+}
+
+// mask returns s with the secrets replaced, and notes in f what was not
+// declared.
+func (t *searcher) mask(s string, f *Found) string {
+	if len(s) < MinLength+2 && t.short[strings.TrimSpace(s)] {
+		return Mask
+	}
+	places := t.scan(nil, s)
+	if deep := hasEscapes(s) || hasURL(s); deep {
+		left := maxDecodings
+		places = t.deeper(places, s, nil, &left)
+		slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.start, b.start) })
+	}
+	if len(places) == 0 {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	done := 0 // s[:done] is in out
+	for i, p := range places {
+		if f != nil && p.value != "" {
+			f.note(p)
+		}
+		if p.start > done || i == 0 { // neighbours share one mask
+			out = append(out, s[done:max(p.start, done)]...)
+			out = append(out, Mask...)
+		}
+		done = max(done, p.end)
+	}
+	return string(append(out, s[done:]...))
+}
+
+// scan adds the places of secrets in s, as it is written.
+func (t *searcher) scan(places []place, s string) []place {
+	done := 0
+	for i := 0; ; {
+		i = t.candidate(s, i)
+		if i < 0 {
+			return places
+		}
+		p := t.match(s, i)
+		if p.end <= p.start || p.end <= done {
+			i++
+			continue
+		}
+		if p.start = max(p.start, done); p.value != "" {
+			p.value = s[p.start:p.end]
+		}
+		places = append(places, p)
+		done, i = p.end, p.end
+	}
+}
+
+// candidate returns the next place at or after i where a secret may begin,
+// or -1.
+func (t *searcher) candidate(s string, i int) int {
+	if i+2 >= len(s) {
+		return -1
+	}
+	first := t.groups[s[i]]
+	for ; i+2 < len(s); i++ {
+		second := t.groups[s[i+1]]
+		if first&(second>>16) != 0 {
+			h := hash(uint32(s[i])<<16 | uint32(s[i+1])<<8 | uint32(s[i+2]))
+			if t.filter[h>>6&511]>>(h&63)&1 != 0 || first>>15&1 != 0 {
+				return i
+			}
+		}
+		first = second
+	}
+	return -1
+}
+
+// match looks for a secret at the candidate i and returns its place, or an
+// empty one. A declared value wins over a pattern.
+func (t *searcher) match(s string, i int) place {
+	if start, end := matchEncodings(s, i, t.encodings[key(s[i:])]); end > start {
+		return place{start: start, end: end}
+	}
+	if len(t.values) > 0 && strings.HasPrefix(s[i:], ellipsis) {
+		if start, end := t.rest(s, i+len(ellipsis)); end > start {
+			return place{start: start, end: end}
+		}
+	}
+	for _, pat := range t.patterns[s[i]] {
+		if !pat.at(s, i) {
+			continue
+		}
+		if start, end := pat.find(s, i, i+len(pat.prefix)); end > start {
+			return place{start, end, s[start:end], pat.named}
+		}
+	}
+	return place{}
+}
+
+const ellipsis = "…"
+
+// rest finds a part of a declared value at i, before which the text was cut:
+// up to the value's end, or to where the text was cut again.
+func (t *searcher) rest(s string, i int) (start, end int) {
+	const least = MinLength - 2
+	if len(s)-i < least {
+		return i, 0
+	}
+	for _, v := range t.values {
+		for from := 1; ; from++ {
+			k := strings.Index(v[from:], s[i:i+least])
+			if k < 0 {
+				break
+			}
+			from += k
+			n := commonPrefix(s[i:], v[from:])
+			if (from+n == len(v) || cut(s, i+n)) && i+n > end {
+				end = i + n
+			}
+		}
+	}
+	return i, end
+}
+
+func matchEncodings(s string, i int, list []encoding) (start, end int) {
+	for _, e := range list {
+		n := commonPrefix(s[i:], e.text)
+		switch {
+		case n == len(e.text) && e.kind == inQuotes:
+			q := len(e.text) - len(strings.TrimRight(e.text, `\"`))
+			if rest := strings.TrimLeft(s[i+n:], " "); strings.HasPrefix(rest, ":") {
+				continue // a member's name
+			}
+			return i + q, i + n - q
+		case n == len(e.text) && e.kind == inBase64:
+			start, end = i, i+n
+			if start > 0 && base64Char(s[start-1]) {
+				start--
+			}
+			if end < len(s) && base64Char(s[end]) {
+				end++
+			}
+			return start, end
+		case n == len(e.text):
+			return i, i + n
+		case n >= MinLength-2 && e.kind != inQuotes && cut(s, i+n):
+			return i, i + n
+		}
+	}
+	return 0, 0
+}
+
+func commonPrefix(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// cut reports whether the text was shortened at i: it ends there or an
+// ellipsis follows.
+func cut(s string, i int) bool {
+	rest := s[i:]
+	return rest == "" || strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...")
+}
