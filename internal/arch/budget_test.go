@@ -31,7 +31,7 @@ var largerPackages = map[string]struct {
 }{
 	"internal/aql/live": {6500, "the probes of a live run, and the state that they share; to be split"},
 
-	"internal/cli":    {7200, "one file or two a command, and the flags that commands share"},
+	"internal/cli":    {5600, "one file or two a command, and the flags that commands share"},
 	"internal/expect": {5200, "36 matchers, one concept a file, over one compiler and one evaluation"},
 	"internal/mcp":    {3200, "calls, detection and the classification of what a server sends share one session state under one lock"},
 	"internal/mock":   {3900, "one manifest language: responses, faults, tasks and their templates"},

@@ -119,11 +119,12 @@ var edges = map[string][]string{
 		"internal/inspect", "internal/connect", "internal/auth", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc",
 		"internal/jsonv", "internal/jsonschema",
 	},
+	"internal/scaffold": {"internal/draft", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/result", "internal/secret", "internal/jsonv"},
 	// gen describes what the others define; cli asks it for explain.
 	"internal/gen":     {"internal/compat", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/watchdog"},
 	"internal/cli": {
-		"internal/cmdutil", "internal/history", "internal/detach", "internal/inspect", "internal/doctor", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
+		"internal/cmdutil", "internal/history", "internal/detach", "internal/inspect", "internal/doctor", "internal/scaffold", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
 		"internal/mock", "internal/proc", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",
 		"internal/term", "internal/osfile", "internal/surface", "internal/surface/diff", "internal/compat", "internal/gate", "schemas",
 	},

@@ -15,36 +15,29 @@ import (
 
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
-	"mcptest/internal/draft"
 	"mcptest/internal/history"
 	"mcptest/internal/inspect"
-	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
+	"mcptest/internal/proc"
 	"mcptest/internal/report"
+	"mcptest/internal/result"
+	"mcptest/internal/run"
+	"mcptest/internal/scaffold"
+	"mcptest/internal/secret"
 	"mcptest/internal/source"
 	"mcptest/internal/term"
 )
 
 // initFlags are the flags of `mcptest init`.
 type initFlags struct {
-	command                  string
-	url                      string
-	headers                  []string
-	bearerEnv                string
-	caFile                   string
-	insecure                 bool
-	transport, protocol      string
-	env                      []string
-	call                     []string
-	output, name             string
-	force                    bool
-	timeout, connectTimeout  time.Duration
-	color                    string
-	secretVars               []string // name=value of what was given as a value and is not written
-	secretNames, secretWords []string // the same, apart
-	secretNotes              []string // the names, and what each stands for
+	httpFlags
+	command                 string
+	env, call               []string
+	output, name            string
+	force                   bool
+	timeout, connectTimeout time.Duration
+	color                   string
 }
 
 func newInitCmd(s cmdutil.Streams) *cobra.Command {
@@ -73,13 +66,8 @@ command line, or the file already exists.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.command, "command", "", "the server's command as one `line`, split as in a suite (the same as after --)")
-	fl.StringVar(&f.url, "url", "", "server at this `address` (http or https)")
-	fl.StringArrayVarP(&f.headers, "header", "H", nil, "send this HTTP header, as in `'Name: value'`; the suite takes the value from the environment")
-	fl.StringVar(&f.bearerEnv, "bearer-token-env", "", "send the bearer token in this environment `variable`")
-	fl.StringVar(&f.caFile, "ca-file", "", "also trust the certificate authorities in this PEM `file`")
-	fl.BoolVar(&f.insecure, "insecure", false, "don't verify the server's certificate")
-	fl.StringVar(&f.transport, "transport", wire.HTTPAuto, "HTTP transport: auto, streamable-http or sse")
-	fl.StringVar(&f.protocol, "protocol", mcp.Auto, "protocol `revision` to speak, or auto")
+	f.httpFlags.add(cmd)
+	fl.Lookup("header").Usage += "; the suite takes the value from the environment"
 	fl.StringArrayVar(&f.env, "env", nil, "pass this environment `variable` to the server, here and in the suite; may be repeated")
 	fl.StringArrayVar(&f.call, "call", nil, "call the tool `name` even if it is not annotated read-only, or '*' for every tool; may be repeated")
 	fl.StringVarP(&f.output, "output", "o", defaultSuites[0], "suite `file` to write")
@@ -92,14 +80,22 @@ command line, or the file already exists.`,
 }
 
 func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) error {
-	su, err := f.suite(cmd, args, s)
+	sv, err := f.server(cmd, args, s)
 	if err != nil {
 		return err
+	}
+	d, err := scaffold.Begin(sv, func(name string) string { return cmdutil.LookupEnv(s.Env, name) })
+	if err != nil {
+		return fail(exitInternal, "%v", err)
 	}
 	if err := f.free(); err != nil {
 		return err
 	}
-	s.Env = append(slices.Clone(s.Env), f.secretVars...)
+	s.Env = slices.Clone(s.Env)
+	for _, v := range d.Secrets {
+		s.Env = append(s.Env, v.Name+"="+v.Value)
+		d.Hidden = append(d.Hidden, v.Value)
+	}
 	// The server is reached as the suite will reach it, so a suite is written
 	// that has nothing but the server.
 	temp, err := os.CreateTemp(filepath.Dir(f.output), ".mcptest-init-*.yaml")
@@ -110,25 +106,22 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) er
 		return fail(exitInvalid, "write a temporary file for %s: %v", f.output, err)
 	}
 	defer os.Remove(temp.Name())
-	_, err = temp.Write(su.YAML())
+	_, err = temp.Write(d.Suite.YAML())
 	if err = errors.Join(err, temp.Close()); err != nil {
 		return fail(exitInternal, "write %s: %v", temp.Name(), err)
 	}
 	var target targetFlags
 	target.add(&cobra.Command{}) // the defaults of every flag
-	target.configs, target.server, target.color = []string{temp.Name()}, su.Server.Name, f.color
+	target.configs, target.server, target.color = []string{temp.Name()}, d.Suite.Server.Name, f.color
 	target.timeout, target.connectTimeout = f.timeout, f.connectTimeout
 	ctx, l, end, err := target.prepare(cmd, s, nil, func(o *inspect.Options) { o.Violations = func([]protocol.Violation) {} })
 	if err != nil {
 		return err
 	}
-	l.redactor.Add(f.secretWords...)
+	l.redactor.Add(d.Hidden...)
 	l.server.Timeout = f.timeout
 	l.server.Pos = source.Pos{File: &source.File{}} // hints name flags, not keys of the file that is removed
-	if f.name == "" {
-		f.name = "server" // until the server says what it is called
-	}
-	i := &initializer{viewer: l, f: f, suite: su, temp: temp.Name()}
+	i := &initializer{viewer: l, f: f, draft: d, temp: temp.Name()}
 	return guarded(l.world, l.s.Err, func() error {
 		defer end()
 		return i.write(ctx)
@@ -155,12 +148,12 @@ func (f *initFlags) free() error {
 type initializer struct {
 	*viewer
 	f     *initFlags
-	suite *draft.Suite
+	draft *scaffold.Draft
 	temp  string
 }
 
-// write observes the server twice, writes, observes it again beside the file
-// that is there now, and runs the suite until it passes.
+// write observes the server twice, writes the suite, observes the server again
+// now that the file exists, and runs the suite until it passes.
 func (i *initializer) write(ctx context.Context) error {
 	for range 2 {
 		if err := i.observe(ctx); err != nil {
@@ -184,11 +177,11 @@ func (i *initializer) write(ctx context.Context) error {
 	if err := i.save(); err != nil {
 		return err
 	}
-	passed, err := i.settle(ctx)
+	passed, err := i.runUntilPassed(ctx)
 	if err != nil {
 		return err
 	}
-	i.tell(passed)
+	i.summarize(passed)
 	return nil
 }
 
@@ -197,7 +190,7 @@ func (i *initializer) save() error {
 	if err != nil {
 		return fail(exitInternal, "%v", err)
 	}
-	if _, err := sink.Write(i.suite.YAML()); err != nil {
+	if _, err := sink.Write(i.draft.Suite.YAML()); err != nil {
 		sink.Abort()
 		return fail(exitInternal, "%v", err)
 	}
@@ -207,21 +200,21 @@ func (i *initializer) save() error {
 	return nil
 }
 
-// tell says what was written and what to do with it.
-func (i *initializer) tell(passed int) {
+// summarize says what was written and what to do with it.
+func (i *initializer) summarize(passed int) {
 	out := func(format string, args ...any) {
 		fmt.Fprintln(i.s.Out, term.Escape(i.redactor.String(fmt.Sprintf(format, args...))))
 	}
 	var closed, other []string
-	for _, t := range i.suite.Tests {
+	for _, t := range i.draft.Suite.Tests {
 		switch {
-		case t.Skip == notReadOnly:
+		case t.Skip == scaffold.NotReadOnly:
 			closed = append(closed, t.Subject)
 		case t.Skip != "":
 			other = append(other, t.Subject)
 		}
 	}
-	out("wrote %s: %s of %s", i.f.output, display.Count(len(i.suite.Tests), "test"), i.suite.From)
+	out("wrote %s: %s of %s", i.f.output, display.Count(len(i.draft.Suite.Tests), "test"), i.draft.Suite.From)
 	out("  %s now. Check the lines marked \"review\": they record what the server answers today.", passes(passed))
 	if len(closed) > 0 {
 		out("  %s, because the tools are not annotated read-only: %s (--call NAME calls one, --call '*' all)", skipped(len(closed)), strings.Join(closed, ", "))
@@ -229,13 +222,17 @@ func (i *initializer) tell(passed int) {
 	if len(other) > 0 {
 		out("  %s for another reason, noted in the file: %s", skipped(len(other)), strings.Join(other, ", "))
 	}
-	if len(i.suite.Server.Tolerate) > 0 {
-		out("  The server violates the protocol (%s); the suite tolerates it for now.", strings.Join(i.suite.Server.Tolerate, ", "))
+	if len(i.draft.Suite.Server.Tolerate) > 0 {
+		out("  The server violates the protocol (%s); the suite tolerates it for now.", strings.Join(i.draft.Suite.Server.Tolerate, ", "))
 	}
-	if len(i.f.secretNames) > 0 {
-		out("  Secrets from the command line were not written. Set %s before a run.", strings.Join(i.f.secretNotes, ", "))
+	var secrets []string
+	for _, v := range i.draft.Secrets {
+		secrets = append(secrets, v.Name+" (the value of "+v.What+")")
 	}
-	for _, o := range i.suite.Omitted {
+	if len(secrets) > 0 {
+		out("  Secrets from the command line were not written. Set %s before a run.", strings.Join(secrets, ", "))
+	}
+	for _, o := range i.draft.Suite.Omitted {
 		fmt.Fprintln(i.s.Err, term.Escape("left out: "+o))
 	}
 	next := "mcptest run"
@@ -257,4 +254,136 @@ func skipped(n int) string {
 		return "1 is skipped"
 	}
 	return fmt.Sprintf("%d are skipped", n)
+}
+
+// observe observes the server once.
+func (i *initializer) observe(ctx context.Context) error {
+	err := i.draft.Observe(ctx, scaffold.Options{Conn: i.conn, Mask: i.redactor.String, Call: i.f.call})
+	var refused *scaffold.RequestError
+	switch {
+	case errors.As(err, &refused):
+		return i.failed(ctx, refused.Method, refused.Err)
+	case err != nil:
+		return fail(exitInvalid, "%v", err)
+	}
+	return nil
+}
+
+// maxTrials bounds how often the suite is run until it passes.
+const maxTrials = 6
+
+// runUntilPassed runs the suite, adapting it each time, until it passes. It
+// returns how many tests passed.
+func (i *initializer) runUntilPassed(ctx context.Context) (passed int, err error) {
+	for range maxTrials {
+		rec, code, err := i.trial(ctx)
+		if err != nil {
+			return 0, err
+		}
+		passed = rec.Run().Summary.Passed
+		changed := i.draft.Adapt(rec.Run())
+		_ = rec.Close()
+		switch {
+		case ctx.Err() != nil:
+			return 0, i.failed(ctx, "", ctx.Err())
+		case code == exitPassed:
+			return passed, nil
+		case !changed:
+			return passed, fail(exitFailed, "%s was written, but does not pass: run mcptest run %s to see why", i.f.output, i.f.output)
+		}
+		if err := i.save(); err != nil {
+			return 0, err
+		}
+	}
+	return passed, fail(exitFailed, "%s was written, but does not pass: the server answers differently each time", i.f.output)
+}
+
+// trial runs the suite once.
+func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) {
+	f := suiteFlags{color: i.f.color}
+	suites, diags, err := f.load([]string{i.f.output}, i.s.Env)
+	if err != nil {
+		return nil, 0, err
+	}
+	set := f.settings(i.s)
+	set.CI = false
+	p, more := plan.Compile(suites, set)
+	if errs, _ := f.print(i.s, append(diags, more...)); errs > 0 {
+		return nil, 0, fail(exitInternal, "%s was written with %s", i.f.output, display.Count(errs, "mistake"))
+	}
+	rec := result.NewRecorder(result.RecorderOptions{Redactor: i.redactor})
+	tool := result.Tool{Name: "mcptest", Version: cmdutil.Version()}
+	code := run.Run(ctx, p, run.Options{Tool: tool}, run.Deps{Send: rec.Send, Secret: i.redactor.Add, Registry: i.world.Registry})
+	return rec, code, nil
+}
+
+// server is what the flags say about the server.
+func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams) (scaffold.Server, error) {
+	none := scaffold.Server{}
+	argv, err := f.argv(cmd, args)
+	if err != nil {
+		return none, err
+	}
+	if f.timeout <= 0 || f.connectTimeout <= 0 {
+		return none, fail(exitInvalid, "--timeout and --connect-timeout must be greater than zero")
+	}
+	if err := envSet(s.Env, "--env", f.env...); err != nil {
+		return none, err
+	}
+	sv := scaffold.Server{
+		Argv: argv, URL: f.url, BearerEnv: f.bearerEnv, CAFile: f.caFile, Insecure: f.insecure, Transport: f.transport, Protocol: f.protocol,
+		Env: f.env, Name: f.name, Output: f.output,
+	}
+	if len(argv) > 0 {
+		return sv, nil
+	}
+	if _, err := httpURL("--url", f.url, secret.NewRedactor()); err != nil {
+		return none, err
+	}
+	for _, h := range f.headers {
+		name, value, err := splitHeader(h)
+		if err != nil {
+			return none, err
+		}
+		sv.Headers = append(sv.Headers, scaffold.Header{Name: name, Value: value})
+	}
+	if f.bearerEnv != "" {
+		err = envSet(s.Env, "--bearer-token-env", f.bearerEnv)
+	}
+	return sv, err
+}
+
+// argv is the server's command; nil for a server with an address.
+func (f *initFlags) argv(cmd *cobra.Command, args []string) ([]string, error) {
+	var t targetFlags
+	_, argv, err := t.split(cmd, args, 0)
+	if err != nil {
+		return nil, err
+	}
+	given := 0
+	for _, b := range []bool{len(argv) > 0, f.command != "", f.url != ""} {
+		if b {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, fail(exitInvalid, "expected exactly one server: --command LINE, --url URL, or -- command args… (to try it: mcptest init -- mcptest mock --preset echo)")
+	}
+	if f.url == "" && (len(f.headers) > 0 || f.bearerEnv != "" || f.caFile != "" || f.insecure) {
+		return nil, fail(exitInvalid, "-H, --bearer-token-env, --ca-file and --insecure require --url")
+	}
+	if f.command == "" {
+		return argv, nil
+	}
+	words, err := proc.Split(f.command)
+	if err != nil {
+		return nil, fail(exitInvalid, "--command: %v", err)
+	}
+	for _, w := range words {
+		argv = append(argv, w.Text)
+	}
+	if len(argv) == 0 {
+		return nil, fail(exitInvalid, "--command: the line is empty")
+	}
+	return argv, nil
 }

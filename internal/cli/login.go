@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -193,9 +192,9 @@ func (f *loginFlags) config(s cmdutil.Streams, target string, redactor *secret.R
 // server is the one to log in to.
 func (f *loginFlags) server(s cmdutil.Streams, target string, redactor *secret.Redactor) (*plan.Server, error) {
 	if strings.Contains(target, "://") {
-		u, err := url.Parse(target)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-			return nil, fail(exitInvalid, "login: %q is not an http or https address", redactor.String(target))
+		u, err := httpURL("login", target, redactor)
+		if err != nil {
+			return nil, err
 		}
 		u.User = nil
 		sv := &plan.Server{URL: u.String(), Auth: &suite.Auth{OAuth: &suite.OAuth{Grant: auth.AuthorizationCode}}}
@@ -207,7 +206,7 @@ func (f *loginFlags) server(s cmdutil.Streams, target string, redactor *secret.R
 	if f.caFile != "" || f.insecure {
 		return nil, fail(exitInvalid, "--ca-file and --insecure apply to an address only; servers of a suite are configured in the suite")
 	}
-	t := targetFlags{suiteFlags: f.suiteFlags, server: target, protocol: mcp.Auto}
+	t := targetFlags{suiteFlags: f.suiteFlags, server: target, httpFlags: httpFlags{protocol: mcp.Auto}}
 	sv, err := t.ofSuite(s, redactor)
 	switch {
 	case err != nil:

@@ -30,13 +30,7 @@ import (
 // command after --, or a server of a suite.
 type targetFlags struct {
 	suiteFlags
-	url            string
-	headers        []string
-	bearerEnv      string
-	caFile         string
-	insecure       bool
-	transport      string
-	protocol       string
+	httpFlags
 	server         string
 	env            []string
 	timeout        time.Duration
@@ -48,11 +42,14 @@ type targetFlags struct {
 	limits         limitFlags
 }
 
-// targetUse is how a command that takes a server is called, behind its own
-// arguments.
-const targetUse = " (--url URL | --server NAME | -- command args…)"
+// httpFlags are an address and how to connect to it.
+type httpFlags struct {
+	url, bearerEnv, caFile, transport, protocol string
+	headers                                     []string
+	insecure                                    bool
+}
 
-func (f *targetFlags) add(cmd *cobra.Command) {
+func (f *httpFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.url, "url", "", "server at this `address` (http or https)")
 	fl.StringArrayVarP(&f.headers, "header", "H", nil, "send this HTTP header, as in `'Name: value'`; no output shows the value")
@@ -61,6 +58,15 @@ func (f *targetFlags) add(cmd *cobra.Command) {
 	fl.BoolVar(&f.insecure, "insecure", false, "don't verify the server's certificate")
 	fl.StringVar(&f.transport, "transport", "auto", "HTTP transport: auto, streamable-http or sse")
 	fl.StringVar(&f.protocol, "protocol", "auto", "protocol `revision` to speak, or auto")
+}
+
+// targetUse is how a command that takes a server is called, behind its own
+// arguments.
+const targetUse = " (--url URL | --server NAME | -- command args…)"
+
+func (f *targetFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	f.httpFlags.add(cmd)
 	fl.StringArrayVar(&f.env, "env", nil, "pass this environment `variable` to the command after --; may be repeated")
 	fl.StringVar(&f.server, "server", "", "the server of this `name` in a suite (see --config)")
 	fl.DurationVar(&f.timeout, "timeout", plan.DefaultTimeout, "time limit for each request")
@@ -156,10 +162,8 @@ func (f *targetFlags) local(s cmdutil.Streams, argv []string) (*plan.Server, err
 		return nil, fail(exitInternal, "find the current folder: %v", err)
 	}
 	sv := f.bare()
-	for _, name := range f.env {
-		if cmdutil.LookupEnv(s.Env, name) == "" {
-			return nil, fail(exitInvalid, "--env: the environment variable %s is not set", name)
-		}
+	if err := envSet(s.Env, "--env", f.env...); err != nil {
+		return nil, err
 	}
 	sv.Argv, sv.Dir = slices.Clone(argv), dir
 	sv.Env, sv.Withheld = plan.ServerEnv(s.Env, f.env)
@@ -171,19 +175,18 @@ func (f *targetFlags) local(s cmdutil.Streams, argv []string) (*plan.Server, err
 
 func (f *targetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
 	sv := f.bare()
-	u, err := url.Parse(f.url)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return nil, fail(exitInvalid, "--url: %q is not an http or https address", redactor.String(f.url))
+	u, err := httpURL("--url", f.url, redactor)
+	if err != nil {
+		return nil, err
 	}
 	if password, ok := u.User.Password(); ok {
 		redactor.Add(password)
 	}
 	sv.URL = f.url
 	for _, h := range f.headers {
-		name, value, ok := strings.Cut(h, ":")
-		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if !ok || !headerName(name) || strings.ContainsAny(value, "\r\n\x00") {
-			return nil, fail(exitInvalid, "-H: expected 'Name: value' (the argument is not shown because it may contain a secret)")
+		name, value, err := splitHeader(h)
+		if err != nil {
+			return nil, err
 		}
 		sv.Headers = append(sv.Headers, plan.Header{Name: http.CanonicalHeaderKey(name), Value: value})
 		redactor.Add(value)
@@ -192,10 +195,10 @@ func (f *targetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*pla
 		}
 	}
 	if f.bearerEnv != "" {
-		token := cmdutil.LookupEnv(s.Env, f.bearerEnv)
-		if token == "" {
-			return nil, fail(exitInvalid, "--bearer-token-env: the environment variable %s is not set", f.bearerEnv)
+		if err := envSet(s.Env, "--bearer-token-env", f.bearerEnv); err != nil {
+			return nil, err
 		}
+		token := cmdutil.LookupEnv(s.Env, f.bearerEnv)
 		redactor.Add(token)
 		sv.Headers = append(sv.Headers, plan.Header{Name: "Authorization", Value: "Bearer " + token})
 	}
@@ -221,6 +224,35 @@ func (f *targetFlags) loggedIn(s cmdutil.Streams, sv *plan.Server) {
 	case l != nil:
 		sv.Auth = &suite.Auth{OAuth: &suite.OAuth{Grant: auth.AuthorizationCode}}
 	}
+}
+
+// envSet refuses variables of a flag that the environment lacks.
+func envSet(env []string, flag string, names ...string) error {
+	for _, name := range names {
+		if cmdutil.LookupEnv(env, name) == "" {
+			return fail(exitInvalid, "%s: the environment variable %s is not set", flag, name)
+		}
+	}
+	return nil
+}
+
+// httpURL parses an address of HTTP.
+func httpURL(what, address string, redactor *secret.Redactor) (*url.URL, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil, fail(exitInvalid, "%s: %q is not an http or https address", what, redactor.String(address))
+	}
+	return u, nil
+}
+
+// splitHeader splits the argument of -H.
+func splitHeader(h string) (name, value string, err error) {
+	name, value, ok := strings.Cut(h, ":")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	if !ok || !headerName(name) || strings.ContainsAny(value, "\r\n\x00") {
+		return "", "", fail(exitInvalid, "-H: expected 'Name: value' (the argument is not shown because it may contain a secret)")
+	}
+	return name, value, nil
 }
 
 func headerName(name string) bool {
