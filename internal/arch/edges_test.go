@@ -107,9 +107,10 @@ var edges = map[string][]string{
 	"internal/compat": {"internal/source", "internal/jsonv", "internal/jsonschema", "internal/gate", "internal/term"},
 	"internal/draft":  {"internal/jsonv", "internal/jsonschema", "internal/source"},
 	// What a server offers, its lock files, and what a change of it breaks.
-	"internal/surface":         {"internal/jsonv", "internal/source", "internal/secret"},
-	"internal/surface/contain": {"internal/jsonv", "internal/jsonschema"},
-	"internal/surface/diff":    {"internal/surface", "internal/surface/contain", "internal/jsonv", "internal/proc"},
+	"internal/surface":          {"internal/jsonv", "internal/source", "internal/secret", "internal/osfile"},
+	"internal/surface/contain":  {"internal/jsonv", "internal/jsonschema"},
+	"internal/surface/checkout": {"internal/proc"},
+	"internal/surface/diff":     {"internal/surface", "internal/surface/contain", "internal/gate", "internal/jsonv", "internal/proc"},
 	// What one run leaves for the next, and what --setup-only leaves running.
 	"internal/history": {"internal/plan", "internal/suite", "internal/result", "internal/connect", "internal/mcp/protocol", "internal/secret", "internal/source", "internal/osfile"},
 	"internal/detach":  {"internal/history", "internal/run", "internal/suite", "internal/proc", "internal/osfile"},
@@ -126,7 +127,7 @@ var edges = map[string][]string{
 	"internal/cli": {
 		"internal/cmdutil", "internal/history", "internal/detach", "internal/inspect", "internal/doctor", "internal/scaffold", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
 		"internal/mock", "internal/proc", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",
-		"internal/term", "internal/osfile", "internal/surface", "internal/surface/diff", "internal/compat", "internal/gate", "schemas",
+		"internal/term", "internal/osfile", "internal/surface", "internal/surface/checkout", "internal/surface/diff", "internal/compat", "internal/gate", "schemas",
 	},
 	"internal/aqlcli": {
 		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/aql/evidence", "internal/aql/fixtures", "internal/aql/live", "internal/aql/record",

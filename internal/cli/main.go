@@ -20,7 +20,7 @@ const (
 	exitReady    = 3 // --wait-for-ready ran out
 	exitInternal = 4 // our own failure, or a report could not be written
 	exitPolicy   = 5 // refused by policy
-	exitGate     = 6 // a quality gate failed: check
+	exitGate     = 6 // a quality gate failed: check, diff, lock --check
 	exitNothing  = 7 // no test selected
 )
 
@@ -82,7 +82,7 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(newRunCmd(s), newDownCmd(s), newValidateCmd(s), newInitCmd(s), newExplainCmd(s), newSchemaCmd(s), newReportCmd(s), newCompareCmd(s), newMockCmd(s),
 		newLoginCmd(s), newLogoutCmd(s),
-		newToolsCmd(s), newResourcesCmd(s), newPromptsCmd(s), newCallCmd(s), newDoctorCmd(s), newCheckCmd(s),
+		newToolsCmd(s), newResourcesCmd(s), newPromptsCmd(s), newCallCmd(s), newDoctorCmd(s), newCheckCmd(s), newLockCmd(s), newDiffCmd(s),
 		newVersionCmd(s), newCompletionCmd(s))
 	root.SetHelpFunc(limitsApart(root.HelpFunc()))
 	completeFlags(s, root)

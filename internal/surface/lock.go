@@ -2,13 +2,17 @@ package surface
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/osfile"
 )
 
 // LockVersion is the version of the format of lock files.
@@ -68,6 +72,30 @@ func (s *Surface) Lock() ([]byte, error) {
 	}
 	w.line(0, lockEnd)
 	return w.b.Bytes(), nil
+}
+
+// Write replaces a lock file, and makes its folder.
+func Write(path string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	return osfile.Replace(path, data, 0o666)
+}
+
+// LockPath is the lock file of a server: out itself, or a file in it if out is a
+// folder or ends with a slash.
+func LockPath(out, server string) string {
+	st, err := os.Stat(out)
+	if !strings.HasSuffix(out, "/") && (err != nil || !st.IsDir()) {
+		return out
+	}
+	name := strings.Map(func(r rune) rune {
+		if r > 0x7f || r < 0x20 || strings.ContainsRune(`/\:*?"<>| `, r) {
+			return '-'
+		}
+		return r
+	}, server)
+	return filepath.Join(out, cmp.Or(strings.TrimLeft(name, "."), "server")+".lock.yaml")
 }
 
 func checksum(name string, v jsonv.Value) string {

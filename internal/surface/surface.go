@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/secret"
 )
@@ -68,6 +69,21 @@ func (s *Surface) Find(k Kind, name string) (Item, bool) {
 		return Item{}, false
 	}
 	return s.Items[i], true
+}
+
+// Counts says how many definitions there are: 3 tools, 1 prompt.
+func (s *Surface) Counts() string {
+	count := map[Kind]int{}
+	for _, it := range s.Items {
+		count[it.Kind]++
+	}
+	out := []string{display.Count(count[Tool], "tool")}
+	for _, k := range []Kind{Resource, Template, Prompt} {
+		if count[k] > 0 {
+			out = append(out, display.Count(count[k], strings.ReplaceAll(string(k), "-", " ")))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // rank orders the kinds as Lists does.

@@ -159,7 +159,7 @@ func noun(k surface.Kind) string {
 }
 
 // sameButName reports whether two definitions differ in nothing but what they
-// are called.
+// are called. Without a description many definitions are alike.
 func sameButName(a, b surface.Item) bool {
 	if a.Kind != b.Kind {
 		return false
@@ -170,8 +170,7 @@ func sameButName(a, b surface.Item) bool {
 		}
 		return v
 	}
-	da := strip(a.Def)
-	return da.Len() > 0 && jsonv.Equal(da, strip(b.Def))
+	return a.Def.Lookup("description").Len() > 0 && jsonv.Equal(strip(a.Def), strip(b.Def))
 }
 
 // server compares what the handshakes say.

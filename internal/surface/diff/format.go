@@ -3,10 +3,10 @@ package diff
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"mcptest/internal/display"
+	"mcptest/internal/gate"
 	"mcptest/internal/jsonv"
 )
 
@@ -22,9 +22,11 @@ func Write(w io.Writer, format string, changes []Change, version string) error {
 	case "json":
 		writeJSON(&b, asJSON(changes))
 	case "sarif":
-		writeJSON(&b, asSARIF(changes, version))
+		rules, list := findings(changes)
+		return gate.WriteSARIF(w, gate.Program{Name: "mcptest", Version: version}, rules, list)
 	case "github":
-		writeGitHub(&b, changes)
+		_, list := findings(changes)
+		return gate.WriteGitHub(w, "mcptest diff", list)
 	default:
 		writeText(&b, changes)
 	}
@@ -166,56 +168,24 @@ func asJSON(changes []Change) jsonv.Value {
 	return object("changes", jsonv.Array(list...), "summary", object(sums...))
 }
 
-var levels = map[Class]string{Breaking: "error", Trust: "warning", Review: "note", Safe: "none"}
-
-func asSARIF(changes []Change, version string) jsonv.Value {
+// findings are the changes as those of a quality gate.
+func findings(changes []Change) (rules []gate.Rule, out []gate.Finding) {
 	docs := map[Class]string{
-		Breaking: "A valid call is rejected now, or an impossible response is allowed now", Trust: "A promise was withdrawn, or a text may mislead a model",
-		Review: "A change that a person must look at", Safe: "A compatible change",
+		Breaking: "A valid call is rejected now, or an impossible response is allowed now.", Trust: "A promise was withdrawn, or a text may mislead a model.",
+		Review: "A change that a person must look at.", Safe: "A compatible change.",
 	}
-	var rules []jsonv.Value
+	levels := map[Class]string{Breaking: "error", Trust: "warning", Review: "note", Safe: "note"}
 	for _, c := range Classes() {
-		rules = append(rules, object("id", "surface/"+string(c), "shortDescription", object("text", docs[c])))
+		rules = append(rules, gate.Rule{ID: "surface/" + string(c), Text: docs[c]})
 	}
-	results := make([]jsonv.Value, 0, len(changes))
 	for _, ch := range changes {
-		text := ch.subject() + ": " + ch.Message
+		text := ch.Message
 		if ch.Witness != "" {
-			text += " Witness: " + ch.shownWitness()
+			text += "; for example " + ch.shownWitness()
 		}
-		r := object("ruleId", "surface/"+string(ch.Class), "ruleIndex", rank(ch.Class), "level", levels[ch.Class], "message", object("text", display.Escape(text)),
-			"properties", object("name", ch.Name, "pointer", ch.Pointer))
-		if ch.File != "" {
-			physical := object("artifactLocation", object("uri", filepath.ToSlash(ch.File)))
-			if ch.Line > 0 {
-				physical = physical.With("region", object("startLine", ch.Line))
-			}
-			r = r.With("locations", jsonv.Array(object("physicalLocation", physical)))
-		}
-		results = append(results, r)
+		out = append(out, gate.Finding{
+			Rule: "surface/" + string(ch.Class), Level: levels[ch.Class], Subject: ch.subject(), Pointer: ch.Pointer, Message: text, File: ch.File, Line: ch.Line,
+		})
 	}
-	run := object("tool", object("driver", object("name", "mcptest", "version", version, "rules", jsonv.Array(rules...))), "results", jsonv.Array(results...))
-	return object("$schema", "https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0", "runs", jsonv.Array(run))
-}
-
-// writeGitHub writes workflow commands, which GitHub shows at the lines of a
-// pull request.
-func writeGitHub(b *strings.Builder, changes []Change) {
-	commands := map[Class]string{Breaking: "error", Trust: "warning", Review: "notice", Safe: "notice"}
-	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	for _, ch := range changes {
-		at := ""
-		if ch.File != "" {
-			at = "file=" + property.Replace(ch.File) + ","
-			if ch.Line > 0 {
-				at += fmt.Sprintf("line=%d,", ch.Line)
-			}
-		}
-		text := display.Escape(ch.Message)
-		if ch.Witness != "" {
-			text += "\n" + ch.shownWitness()
-		}
-		fmt.Fprintf(b, "::%s %stitle=%s::%s\n", commands[ch.Class], at, property.Replace(string(ch.Class)+": "+ch.subject()+" "+display.Escape(ch.Pointer)), data.Replace(text))
-	}
+	return rules, out
 }

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/proc"
+	"mcptest/internal/secret"
+	"mcptest/internal/surface"
+	"mcptest/internal/surface/checkout"
+	"mcptest/internal/surface/diff"
+)
+
+// diffFlags are the flags of `mcptest diff`.
+type diffFlags struct {
+	target                    targetFlags
+	changes                   diffOutput
+	oldURL, oldCommand, build string
+}
+
+func newDiffCmd(s Streams) *cobra.Command {
+	var f diffFlags
+	cmd := &cobra.Command{
+		Use:   "diff OLD [NEW] [--url URL | --server NAME | -- command args…]",
+		Short: "Compare what two versions of a server offer",
+		Long: `Compare two versions of what a server offers, and say what each change means for clients:
+  breaking  a call that was valid is rejected now, or a response that was impossible is allowed now; an example shows it
+  trust     a relaxed hint, hidden characters or new addresses in texts, or a definition under a new name
+  review    changed texts, and schema changes that could be proved neither breaking nor safe
+  safe      proved to accept everything that was accepted before; a new tool or optional argument
+
+OLD and NEW are lock files, results of tools/list as JSON, records of mcptest, folders with lock files or toolsnaps, or
+git:REF: that commit, checked out into a temporary folder, built with --build, and started with the command after --.
+Without NEW the server that --url, --server or the command after -- names is compared. --old-url or --old-command name a
+server instead of OLD.
+
+Exit codes: 0 nothing that --fail-on names, 1 a server or a build failed, 2 invalid command line or file, 4 the changes
+could not be written, 6 changes that --fail-on names.`,
+		Example: `  mcptest diff mcptest.lock.yaml -- node dist/server.js
+  mcptest diff git:main --build 'npm ci && npm run build' -- node dist/server.js
+  mcptest diff --old-command 'npx -y some-server@1.0.0' -- npx -y some-server@1.1.0`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			own, argv, err := f.target.split(cmd, args, 2)
+			if err != nil {
+				return err
+			}
+			if err := f.changes.validate(f.target.json); err != nil {
+				return err
+			}
+			return f.run(cmd, s, own, argv)
+		},
+	}
+	f.target.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.oldURL, "old-url", "", "compare with the server at this `address` instead of OLD")
+	fl.StringVar(&f.oldCommand, "old-command", "", "compare with the server that this `command` starts instead of OLD; quote it as one argument")
+	fl.StringVar(&f.build, "build", "", "shell `command` that builds git:REF, in its folder")
+	f.changes.add(cmd, "breaking")
+	cmd.MarkFlagsMutuallyExclusive("old-url", "old-command")
+	return cmd
+}
+
+// side is one of the two things that are compared: a path or git:REF, or a
+// server.
+type side struct {
+	path  string
+	flags targetFlags
+	argv  []string
+}
+
+func (f *diffFlags) run(cmd *cobra.Command, s Streams, own, argv []string) error {
+	old, new, err := f.sides(own, argv)
+	if err != nil {
+		return err
+	}
+	var list [2][]*surface.Surface
+	for i, x := range []side{old, new} {
+		if list[i], err = f.surfaces(cmd, s, x); err != nil {
+			return err
+		}
+	}
+	return f.changes.print(s, diff.Compare(background(cmd.Context()), list[0], list[1], diff.Options{Target: usage(&new.flags, new.argv)}))
+}
+
+// sides reads the command line.
+func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
+	live := f.target.url != "" || f.target.server != "" || len(f.target.configs) > 0 || len(argv) > 0
+	old, new = side{flags: f.target, argv: argv}, side{flags: f.target, argv: argv}
+	switch {
+	case f.oldURL+f.oldCommand != "":
+		old.flags.url, old.flags.server, old.flags.configs = f.oldURL, "", nil
+		words, err := proc.Split(f.oldCommand)
+		if err != nil {
+			return old, new, fail(exitInvalid, "--old-command: %v", err)
+		}
+		old.argv = nil
+		for _, w := range words {
+			old.argv = append(old.argv, w.Text)
+		}
+	case len(own) == 0:
+		return old, new, fail(exitInvalid, "missing OLD: a lock file, another file or folder, git:REF, --old-url or --old-command")
+	default:
+		old.path, own = own[0], own[1:]
+	}
+	if len(own) == 1 {
+		new.path = own[0]
+	}
+	builds := strings.HasPrefix(old.path, "git:") || strings.HasPrefix(new.path, "git:")
+	switch {
+	case len(own) > 1:
+		return old, new, fail(exitInvalid, "unexpected argument %q", own[1])
+	case new.path == "" && !live:
+		return old, new, fail(exitInvalid, "missing NEW: a file or folder, git:REF, --url, --server, or -- command args…")
+	case new.path != "" && live && !builds:
+		return old, new, fail(exitInvalid, "NEW is %s, so the server is not needed: leave out one of them", new.path)
+	case builds && f.build == "":
+		return old, new, fail(exitInvalid, "git:REF requires --build, the command that builds that commit (--build true if there is nothing to build)")
+	case builds && len(argv) == 0:
+		return old, new, fail(exitInvalid, "git:REF requires the server's command after --")
+	case !builds && f.build != "":
+		return old, new, fail(exitInvalid, "--build requires git:REF")
+	}
+	return old, new, nil
+}
+
+// surfaces reads one side.
+func (f *diffFlags) surfaces(cmd *cobra.Command, s Streams, x side) ([]*surface.Surface, error) {
+	if ref, ok := strings.CutPrefix(x.path, "git:"); ok {
+		return f.atRef(cmd, s, ref, x)
+	}
+	if x.path != "" {
+		list, err := surface.Read(x.path, secret.NewRedactor().String)
+		if err != nil {
+			return nil, surfaceError(s, f.target.color, err)
+		}
+		warnOf(s, list...)
+		return list, nil
+	}
+	var out []*surface.Surface
+	err := x.flags.with(cmd, s, x.argv, func(ctx context.Context, l *look) error {
+		live, err := fetchSurface(ctx, l)
+		out = append(out, live)
+		return err
+	})
+	return out, err
+}
+
+// atRef builds a commit in a temporary folder and starts the server there.
+func (f *diffFlags) atRef(cmd *cobra.Command, s Streams, ref string, x side) ([]*surface.Surface, error) {
+	ctx, l, end, err := x.flags.prepare(cmd, s, x.argv)
+	if err != nil {
+		return nil, err
+	}
+	var out []*surface.Surface
+	err = guarded(l.world, s.Err, func() error {
+		defer end()
+		c, err := checkout.Add(ctx, ref, checkout.Options{Env: s.Env, Keeper: l.world.Ledger, KeepDir: l.world.KeepDir})
+		defer func() {
+			l.close()
+			ctx, cancel := cleanupContext()
+			defer cancel()
+			if err := c.Remove(ctx); err != nil {
+				fmt.Fprintln(s.Err, "warning: "+l.text(err.Error()))
+			}
+		}()
+		if err == nil {
+			err = c.Build(ctx, f.build)
+		}
+		if err == nil {
+			l.server.Dir = c.Dir
+			err = l.open(ctx)
+		}
+		if err != nil {
+			return l.failed(ctx, "", err)
+		}
+		live, err := fetchSurface(ctx, l)
+		out = append(out, live)
+		l.remaining()
+		return err
+	})
+	return out, err
+}

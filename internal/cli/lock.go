@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/proc"
+	"mcptest/internal/source"
+	"mcptest/internal/surface"
+	"mcptest/internal/surface/diff"
+)
+
+// lockFlags are the flags of `mcptest lock`.
+type lockFlags struct {
+	target    targetFlags
+	changes   diffOutput
+	out       string
+	check     bool
+	allowInCI bool
+}
+
+func newLockCmd(s Streams) *cobra.Command {
+	var f lockFlags
+	cmd := &cobra.Command{
+		Use:   "lock" + targetUse,
+		Short: "Write what a server offers to a lock file, or compare with it",
+		Long: `Write the complete definitions of a server's tools, resources, resource templates and prompts to a lock file,
+which belongs into version control. With --check nothing is written: the server is compared with the lock file, and
+the changes are printed as diff prints them.
+Secrets are masked; a hash in their place shows changes. With CI=true the file is not changed without --allow-update-in-ci.
+
+Exit codes: 0 the lock file was written, or --check found no change, 1 the server failed, or its lists are ambiguous,
+2 invalid command line or lock file, 4 the file could not be written, 5 refused in CI, 6 --check found a change.`,
+		Example: `  mcptest lock -- node dist/server.js
+  mcptest lock --check --config suite.yaml --server api --out surface/`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, argv, err := f.target.split(cmd, args, 0)
+			if err != nil {
+				return err
+			}
+			if err := f.changes.validate(f.target.json); err != nil {
+				return err
+			}
+			return f.target.with(cmd, s, argv, func(ctx context.Context, l *look) error {
+				live, err := fetchSurface(ctx, l)
+				if err != nil {
+					return err
+				}
+				path := surface.LockPath(f.out, live.Server)
+				if f.check {
+					return f.compare(ctx, s, path, live, usage(&f.target, argv))
+				}
+				return f.write(ctx, s, path, live)
+			})
+		},
+	}
+	f.target.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVarP(&f.out, "out", "o", "mcptest.lock.yaml", "lock `file`; a folder (with / at its end) gets one file per server")
+	fl.BoolVar(&f.check, "check", false, "compare with the lock file instead of writing it; exit 6 if something changed")
+	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "change the lock file although CI is set")
+	f.changes.add(cmd, "any")
+	return cmd
+}
+
+// compare prints what changed since the lock file was written.
+func (f *lockFlags) compare(ctx context.Context, s Streams, path string, live *surface.Surface, target string) error {
+	locked, err := surface.Read(path, nil)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fail(exitGate, "%s: there is no lock of the server %q: run mcptest lock%s and commit the file", path, live.Server, target)
+	case err != nil:
+		return surfaceError(s, f.target.color, err)
+	case locked[0].Server != live.Server:
+		return fail(exitInvalid, "%s is the lock of the server %q, not of %q: use --out for another file", path, locked[0].Server, live.Server)
+	}
+	return f.changes.print(s, diff.Compare(ctx, locked, []*surface.Surface{live}, diff.Options{Target: target}))
+}
+
+func (f *lockFlags) write(ctx context.Context, s Streams, path string, live *surface.Surface) error {
+	data, err := live.Lock()
+	if err != nil {
+		return fail(exitFailed, "%v", err)
+	}
+	note := ""
+	if had, err := os.ReadFile(path); err == nil {
+		if string(had) == string(data) {
+			fmt.Fprintf(s.Out, "%s is up to date: %s\n", path, live.Counts())
+			return nil
+		}
+		if locked, err := surface.Read(path, nil); err == nil && locked[0].Server != live.Server {
+			return fail(exitInvalid, "%s is the lock of the server %q, not of %q: use --out for another file, or remove it", path, locked[0].Server, live.Server)
+		} else if err == nil {
+			note = "; " + diff.Summary(diff.Compare(ctx, locked, []*surface.Surface{live}, diff.Options{}))
+		}
+	}
+	if inCI(s.Env) && !f.allowInCI {
+		return fail(exitPolicy, "%s is not written because CI is set: run mcptest lock on your machine and commit the file, or pass --allow-update-in-ci", path)
+	}
+	if err := surface.Write(path, data); err != nil {
+		return fail(exitInternal, "write %s: %s", path, cmdutil.Reason(err))
+	}
+	fmt.Fprintf(s.Out, "wrote %s: %s%s\n", display.Escape(path), live.Counts(), note)
+	return nil
+}
+
+// fetchSurface requests all lists of a server, all pages of them. Its error was
+// reported.
+func fetchSurface(ctx context.Context, l *look) (*surface.Surface, error) {
+	lists := map[surface.Kind][]jsonv.Value{}
+	for _, list := range surface.Lists() {
+		if !l.offers(list.Capability) {
+			continue
+		}
+		items, err := l.pages(ctx, list.Method, list.Member)
+		var refused *protocol.RPCError
+		if errors.As(err, &refused) && refused.Code == protocol.CodeMethodNotFound && list.Kind != surface.Tool {
+			continue
+		}
+		if err != nil {
+			return nil, l.failed(ctx, list.Method, err)
+		}
+		lists[list.Kind] = items
+	}
+	name := l.server.Name
+	if l.f.server == "" && len(l.f.configs) == 0 {
+		name = l.sess.ServerInfo().Lookup("serverInfo", "name").Text()
+	}
+	s := surface.New(cmp.Or(name, "server"), l.sess.ServerInfo(), lists, l.redactor.String, nil)
+	warnOf(l.s, s)
+	return s, nil
+}
+
+func warnOf(s Streams, list ...*surface.Surface) {
+	for _, one := range list {
+		for _, w := range one.Warnings {
+			fmt.Fprintln(s.Err, "warning: "+display.Escape(w))
+		}
+	}
+}
+
+// usage is how a command reaches the server that these flags name; "" if they
+// name none.
+func usage(f *targetFlags, argv []string) string {
+	words := append([]string{"--"}, argv...)
+	switch {
+	case len(argv) > 0:
+	case f.url != "":
+		words = []string{"--url", f.url}
+	case f.server != "":
+		words = []string{"--server", f.server, "--config", cmp.Or(strings.Join(f.configs, ""), defaultSuites[0])}
+	default:
+		return ""
+	}
+	return " " + proc.QuoteAll(words)
+}
+
+// surfaceError reports a file that can't be read as a surface, mistakes of lock
+// files with their lines.
+func surfaceError(s Streams, color string, err error) error {
+	var ds source.Diagnostics
+	if errors.As(err, &ds) {
+		n, _ := printDiagnostics(s, color, ds)
+		return fail(exitInvalid, "%s in the lock file", display.Count(n, "error"))
+	}
+	return fail(exitInvalid, "%s", err.Error())
+}
+
+// diffOutput are the flags that say how changes are printed and which of them
+// fail.
+type diffOutput struct {
+	format, failOn string
+}
+
+func (o *diffOutput) add(cmd *cobra.Command, failOn string) {
+	cmd.Flags().StringVarP(&o.format, "format", "f", "text", "format of the changes: `"+strings.Join(diff.Formats(), "`, ")+"")
+	cmd.Flags().StringVar(&o.failOn, "fail-on", failOn, "exit 6 for changes of this `class` and those before it: breaking, trust, review, any")
+}
+
+func (o *diffOutput) validate(json bool) error {
+	if json {
+		o.format = "json"
+	}
+	if err := oneOf("--format", []string{o.format}, diff.Formats()); err != nil {
+		return err
+	}
+	return oneOf("--fail-on", []string{o.failOn}, []string{"breaking", "trust", "review", "any"})
+}
+
+// print writes the changes; its error is that of --fail-on.
+func (o *diffOutput) print(s Streams, changes []diff.Change) error {
+	if err := diff.Write(s.Out, o.format, changes, cmdutil.Version()); err != nil {
+		return fail(exitInternal, "write the changes: %s", cmdutil.Reason(err))
+	}
+	if slices.ContainsFunc(changes, func(c diff.Change) bool { return diff.Fails(c.Class, o.failOn) }) {
+		return &exitError{code: exitGate}
+	}
+	return nil
+}
