@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cmdutil"
 	"mcptest/internal/proc"
 	"mcptest/internal/secret"
 	"mcptest/internal/surface"
@@ -21,7 +22,7 @@ type diffFlags struct {
 	oldURL, oldCommand, build string
 }
 
-func newDiffCmd(s Streams) *cobra.Command {
+func newDiffCmd(s cmdutil.Streams) *cobra.Command {
 	var f diffFlags
 	cmd := &cobra.Command{
 		Use:   "diff OLD [NEW] [--url URL | --server NAME | -- command args…]",
@@ -71,7 +72,7 @@ type side struct {
 	argv  []string
 }
 
-func (f *diffFlags) run(cmd *cobra.Command, s Streams, own, argv []string) error {
+func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []string) error {
 	old, new, err := f.sides(own, argv)
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
 }
 
 // surfaces reads one side.
-func (f *diffFlags) surfaces(cmd *cobra.Command, s Streams, x side) ([]*surface.Surface, error) {
+func (f *diffFlags) surfaces(cmd *cobra.Command, s cmdutil.Streams, x side) ([]*surface.Surface, error) {
 	if ref, ok := strings.CutPrefix(x.path, "git:"); ok {
 		return f.atRef(cmd, s, ref, x)
 	}
@@ -149,7 +150,7 @@ func (f *diffFlags) surfaces(cmd *cobra.Command, s Streams, x side) ([]*surface.
 }
 
 // atRef builds a commit in a temporary folder and starts the server there.
-func (f *diffFlags) atRef(cmd *cobra.Command, s Streams, ref string, x side) ([]*surface.Surface, error) {
+func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x side) ([]*surface.Surface, error) {
 	ctx, l, end, err := x.flags.prepare(cmd, s, x.argv)
 	if err != nil {
 		return nil, err

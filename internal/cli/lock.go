@@ -31,7 +31,7 @@ type lockFlags struct {
 	allowInCI bool
 }
 
-func newLockCmd(s Streams) *cobra.Command {
+func newLockCmd(s cmdutil.Streams) *cobra.Command {
 	var f lockFlags
 	cmd := &cobra.Command{
 		Use:   "lock" + targetUse,
@@ -76,7 +76,7 @@ Exit codes: 0 the lock file was written, or --check found no change, 1 the serve
 }
 
 // compare prints what changed since the lock file was written.
-func (f *lockFlags) compare(ctx context.Context, s Streams, path string, live *surface.Surface, target string) error {
+func (f *lockFlags) compare(ctx context.Context, s cmdutil.Streams, path string, live *surface.Surface, target string) error {
 	locked, err := surface.Read(path, nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -89,7 +89,7 @@ func (f *lockFlags) compare(ctx context.Context, s Streams, path string, live *s
 	return f.changes.print(s, diff.Compare(ctx, locked, []*surface.Surface{live}, diff.Options{Target: target}))
 }
 
-func (f *lockFlags) write(ctx context.Context, s Streams, path string, live *surface.Surface) error {
+func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, live *surface.Surface) error {
 	data, err := live.Lock()
 	if err != nil {
 		return fail(exitFailed, "%v", err)
@@ -143,7 +143,7 @@ func fetchSurface(ctx context.Context, l *look) (*surface.Surface, error) {
 	return s, nil
 }
 
-func warnOf(s Streams, list ...*surface.Surface) {
+func warnOf(s cmdutil.Streams, list ...*surface.Surface) {
 	for _, one := range list {
 		for _, w := range one.Warnings {
 			fmt.Fprintln(s.Err, "warning: "+display.Escape(w))
@@ -169,7 +169,7 @@ func usage(f *targetFlags, argv []string) string {
 
 // surfaceError reports a file that can't be read as a surface, mistakes of lock
 // files with their lines.
-func surfaceError(s Streams, color string, err error) error {
+func surfaceError(s cmdutil.Streams, color string, err error) error {
 	var ds source.Diagnostics
 	if errors.As(err, &ds) {
 		n, _ := printDiagnostics(s, color, ds)
@@ -200,7 +200,7 @@ func (o *diffOutput) validate(json bool) error {
 }
 
 // print writes the changes; its error is that of --fail-on.
-func (o *diffOutput) print(s Streams, changes []diff.Change) error {
+func (o *diffOutput) print(s cmdutil.Streams, changes []diff.Change) error {
 	if err := diff.Write(s.Out, o.format, changes, cmdutil.Version()); err != nil {
 		return fail(exitInternal, "write the changes: %s", cmdutil.Reason(err))
 	}
