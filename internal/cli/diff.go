@@ -158,7 +158,7 @@ func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x s
 	var out []*surface.Surface
 	err = guarded(l.world, s.Err, func() error {
 		defer end()
-		c, err := checkout.Add(ctx, ref, checkout.Options{Env: s.Env, Keeper: l.world.Ledger, KeepDir: l.world.KeepDir})
+		c, err := checkout.Add(ctx, ref, checkout.Options{Env: s.Env, Registry: l.world.Registry, KeepDir: l.world.KeepDir})
 		defer func() {
 			l.close()
 			ctx, cancel := cleanupContext()

@@ -12,8 +12,8 @@ import (
 
 // Options are what the programs that are started need.
 type Options struct {
-	Env    []string
-	Keeper proc.Keeper
+	Env      []string
+	Registry *proc.Registry
 	// KeepDir has a folder removed if this program is killed before drop is
 	// called.
 	KeepDir func(path string) (drop func())
@@ -84,7 +84,7 @@ func (c *Checkout) Remove(ctx context.Context) error {
 }
 
 func (c *Checkout) run(ctx context.Context, what, dir string, argv ...string) (output string, err error) {
-	r := proc.Run(ctx, proc.Spec{Argv: argv, Dir: dir, Env: c.o.Env, Keeper: c.o.Keeper})
+	r := proc.Run(ctx, proc.Spec{Argv: argv, Dir: dir, Env: c.o.Env, Registry: c.o.Registry})
 	switch {
 	case r.StartErr != nil:
 		return "", r.StartErr
