@@ -141,7 +141,7 @@ func (f *diffFlags) surfaces(cmd *cobra.Command, s cmdutil.Streams, x side) ([]*
 		return list, nil
 	}
 	var out []*surface.Surface
-	err := x.flags.with(cmd, s, x.argv, func(ctx context.Context, l *look) error {
+	err := x.flags.with(cmd, s, x.argv, func(ctx context.Context, l *viewer) error {
 		live, err := fetchSurface(ctx, l)
 		out = append(out, live)
 		return err
@@ -160,7 +160,7 @@ func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x s
 		defer end()
 		c, err := checkout.Add(ctx, ref, checkout.Options{Env: s.Env, Registry: l.world.Registry, KeepDir: l.world.KeepDir})
 		defer func() {
-			l.close()
+			l.conn.Close()
 			ctx, cancel := cleanupContext()
 			defer cancel()
 			if err := c.Remove(ctx); err != nil {
@@ -172,14 +172,14 @@ func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x s
 		}
 		if err == nil {
 			l.server.Dir = c.Dir
-			err = l.open(ctx)
+			err = l.conn.Open(ctx)
 		}
 		if err != nil {
 			return l.failed(ctx, "", err)
 		}
 		live, err := fetchSurface(ctx, l)
 		out = append(out, live)
-		l.remaining()
+		l.conn.ReportRemaining()
 		return err
 	})
 	return out, err

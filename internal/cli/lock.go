@@ -53,7 +53,7 @@ Exit codes: 0 the lock file was written, or --check found no change, 1 the serve
 			if err := f.changes.validate(f.target.json); err != nil {
 				return err
 			}
-			return f.target.with(cmd, s, argv, func(ctx context.Context, l *look) error {
+			return f.target.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
 				live, err := fetchSurface(ctx, l)
 				if err != nil {
 					return err
@@ -118,13 +118,13 @@ func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, l
 
 // fetchSurface requests all lists of a server, all pages of them. Its error was
 // reported.
-func fetchSurface(ctx context.Context, l *look) (*surface.Surface, error) {
+func fetchSurface(ctx context.Context, l *viewer) (*surface.Surface, error) {
 	lists := map[surface.Kind][]jsonv.Value{}
 	for _, list := range surface.Lists() {
-		if !l.offers(list.Capability) {
+		if !l.conn.Offers(list.Capability) {
 			continue
 		}
-		items, err := l.pages(ctx, list.Method, list.Member)
+		items, err := l.conn.List(ctx, list.Method, list.Member)
 		var refused *protocol.RPCError
 		if errors.As(err, &refused) && refused.Code == protocol.CodeMethodNotFound && list.Kind != surface.Tool {
 			continue
@@ -136,9 +136,9 @@ func fetchSurface(ctx context.Context, l *look) (*surface.Surface, error) {
 	}
 	name := l.server.Name
 	if l.f.server == "" && len(l.f.configs) == 0 {
-		name = l.sess.ServerInfo().Lookup("serverInfo", "name").Text()
+		name = l.conn.Session().ServerInfo().Lookup("serverInfo", "name").Text()
 	}
-	s := surface.New(cmp.Or(name, "server"), l.sess.ServerInfo(), lists, l.redactor.String, nil)
+	s := surface.New(cmp.Or(name, "server"), l.conn.Session().ServerInfo(), lists, l.redactor.String, nil)
 	warnOf(l.s, s)
 	return s, nil
 }
