@@ -32,14 +32,16 @@ var edges = map[string][]string{
 	anywhere:         {},
 	"internal/jsonv": {},
 	// The wrapper around the schema library.
-	"internal/jsonschema": {"internal/jsonv"},
-	"internal/osfile":     {},
-	"internal/proc":       {},
-	"internal/watchdog":   {}, // and almost nothing else: it is initialized first
-	"internal/term":       {},
-	"internal/secret":     {"internal/jsonv"},
-	"internal/source":     {"internal/jsonv"},
-	"internal/expect":     {"internal/source", "internal/jsonv", "internal/jsonschema"},
+	"internal/jsonschema":      {"internal/jsonv"},
+	"internal/osfile":          {},
+	"internal/proc":            {},
+	"internal/watchdog":        {}, // and almost nothing else: it is initialized first
+	"internal/term":            {},
+	"internal/secret":          {"internal/jsonv"},
+	"internal/source":          {"internal/source/spelling", "internal/jsonv"},
+	"internal/source/spelling": {},
+	"internal/suite/dotenv":    {"internal/source"},
+	"internal/expect":          {"internal/source", "internal/jsonv", "internal/jsonschema"},
 	// The client half of MCP: the session is on top of the wire, and both use the
 	// vocabulary of the protocol.
 	"internal/mcp/protocol": {"internal/jsonv"},
@@ -52,7 +54,7 @@ var edges = map[string][]string{
 	"internal/auth":      {"internal/osfile"},
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
-	"internal/suite":  {"internal/source", "internal/jsonv", "internal/expect", "internal/secret"},
+	"internal/suite":  {"internal/source", "internal/suite/dotenv", "internal/jsonv", "internal/expect", "internal/secret"},
 	"internal/plan":   {"internal/suite", "internal/expect", "internal/source", "internal/jsonv", "internal/proc"},
 	"internal/result": {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that

@@ -52,17 +52,6 @@ func Truncate(s string, n int) string {
 // one blank, and hidden characters appear as escapes.
 func OneLine(s string) string { return Escape(strings.Join(strings.Fields(s), " ")) }
 
-// Indent puts prefix before every line of s that is not empty.
-func Indent(s, prefix string) string {
-	lines := strings.SplitAfter(s, "\n")
-	for i, line := range lines {
-		if strings.TrimRight(line, "\r\n") != "" {
-			lines[i] = prefix + line
-		}
-	}
-	return strings.Join(lines, "")
-}
-
 // Count writes a number of things: 1 test, 2 tests, 3 properties.
 func Count(n int, noun string) string { return strconv.Itoa(n) + " " + Plural(n, noun) }
 

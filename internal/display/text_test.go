@@ -50,8 +50,6 @@ func TestWords(t *testing.T) {
 		{display.OneLine(" a\r\n\tb\u2028c\u00a0d "), "a b c d"},
 		{display.OneLine("a\u200bb \x1b[31m \u3164"), `a\u200bb \x1b[31m \u3164`},
 		{display.OneLine("日 \n本"), "日 本"},
-		{display.Indent("a\n\n b\n", "  "), "  a\n\n   b\n"},
-		{display.Indent("", "  "), ""},
 		{display.Count(1, "test"), "1 test"},
 		{display.Count(0, "test"), "0 tests"},
 		{display.Count(2, "property"), "2 properties"},

@@ -7,6 +7,8 @@ import (
 	"io"
 	"unicode/utf8"
 
+	"mcptest/internal/source/spelling"
+
 	yaml "go.yaml.in/yaml/v4"
 )
 
@@ -199,11 +201,11 @@ func checkNodes(f *File, text []byte) (Diagnostic, bool) {
 		case ',', '[', '{':
 			count++
 		case '-', '?', ':':
-			if i+1 == len(text) || isBlank(text[i+1]) || c == ':' && text[i-min(i, 1)] == '"' {
+			if i+1 == len(text) || spelling.IsBlank(text[i+1]) || c == ':' && text[i-min(i, 1)] == '"' {
 				count++
 			}
 		case '#', '!', '&', '*':
-			if i == 0 || isBlank(text[i-1]) {
+			if i == 0 || spelling.IsBlank(text[i-1]) {
 				count++
 			}
 		}

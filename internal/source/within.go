@@ -1,9 +1,9 @@
 package source
 
 import (
-	"bytes"
 	"strings"
-	"unicode/utf8"
+
+	"mcptest/internal/source/spelling"
 )
 
 // In returns the position of a byte offset inside a scalar's Text, so that a
@@ -21,22 +21,15 @@ func (n *Node) In(offset int) Pos {
 	if n.style == styleNone || at < 0 || offset < 0 || offset > len(n.Text) {
 		return n.Pos
 	}
-	t := trace{src: f.Data, at: skipProperties(f.Data, at), want: n.Text, until: offset}
-	found := false
-	switch n.style {
-	case stylePlain:
-		found = t.flow(0)
-	case styleSingle:
-		found = t.quoted('\'')
-	case styleDouble:
-		found = t.quoted('"')
-	case styleLiteral:
-		found = t.literal()
+	form, followed := map[style]byte{stylePlain: 0, styleSingle: '\'', styleDouble: '"', styleLiteral: '|'}[n.style]
+	if !followed {
+		return n.Pos
 	}
+	to, found := spelling.Offset(f.Data, at, form, n.Text, offset)
 	if !found {
 		return n.Pos
 	}
-	return f.At(t.at)
+	return f.At(to)
 }
 
 // Spelling returns a scalar as it was written where that is known, else its
@@ -47,7 +40,7 @@ func (n *Node) Spelling() string {
 	if n.style != stylePlain || n.Kind == KindString || at < 0 {
 		return n.Text
 	}
-	at = skipProperties(f.Data, at)
+	at = spelling.SkipProperties(f.Data, at)
 	end := at
 	for end < len(f.Data) && (strings.IndexByte("+-.", f.Data[end]) >= 0 || isAlphanumeric(f.Data[end])) {
 		end++
@@ -57,202 +50,4 @@ func (n *Node) Spelling() string {
 
 func isAlphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-// skipProperties moves past the anchor and tag in front of a value.
-func skipProperties(src []byte, at int) int {
-	for at < len(src) && (src[at] == '&' || src[at] == '!') {
-		for at < len(src) && !isBlank(src[at]) {
-			at++
-		}
-		for at < len(src) && isBlank(src[at]) {
-			at++
-		}
-	}
-	return at
-}
-
-func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
-
-// trace walks source bytes and the text they mean side by side. It believes
-// nothing: when the source does not spell the text, it gives up.
-type trace struct {
-	src   []byte
-	at    int    // in src
-	want  string // the whole text
-	done  int    // bytes of want that src[:at] has spelled
-	until int
-}
-
-// emit consumes size source bytes that mean text.
-func (t *trace) emit(text string, size int) bool {
-	if !strings.HasPrefix(t.want[t.done:], text) {
-		return false
-	}
-	if t.done+len(text) > t.until {
-		return true // until lies inside these bytes, which begin at t.at
-	}
-	t.done += len(text)
-	t.at += size
-	return true
-}
-
-func (t *trace) quoted(quote byte) bool {
-	if t.at >= len(t.src) || t.src[t.at] != quote {
-		return false
-	}
-	t.at++
-	return t.flow(quote)
-}
-
-// flow follows a plain (quote 0) or quoted scalar up to the offset.
-func (t *trace) flow(quote byte) bool {
-	for {
-		if t.done == t.until && !t.skipFold() {
-			return true
-		}
-		if t.at >= len(t.src) {
-			return false
-		}
-		before := t.at
-		var ok bool
-		switch c := t.src[t.at]; {
-		case isBlank(c):
-			ok = t.blank()
-		case quote == '\'' && c == '\'':
-			ok = bytes.HasPrefix(t.src[t.at:], []byte("''")) && t.emit("'", 2)
-		case quote == '"' && c == '"':
-			ok = false
-		case quote == '"' && c == '\\':
-			ok = t.escape()
-		default:
-			_, size := utf8.DecodeRune(t.src[t.at:])
-			ok = t.emit(string(t.src[t.at:t.at+size]), size)
-		}
-		if !ok {
-			return false
-		}
-		if t.at == before {
-			return true // the offset lies inside what begins here
-		}
-	}
-}
-
-// skipFold reports whether a line continuation, which means nothing, is
-// here, so that the place is behind it.
-func (t *trace) skipFold() bool {
-	return bytes.HasPrefix(t.src[t.at:], []byte("\\\n")) || bytes.HasPrefix(t.src[t.at:], []byte("\\\r\n"))
-}
-
-// blank follows white space: as it is within a line, folded across lines.
-func (t *trace) blank() bool {
-	end, breaks := t.at, 0
-	for end < len(t.src) && isBlank(t.src[end]) {
-		if t.src[end] == '\n' || t.src[end] == '\r' && !bytes.HasPrefix(t.src[end:], []byte("\r\n")) {
-			breaks++
-		}
-		end++
-	}
-	switch breaks {
-	case 0:
-		return t.emit(string(t.src[t.at]), 1)
-	case 1:
-		return t.emit(" ", end-t.at)
-	}
-	return t.emit(strings.Repeat("\n", breaks-1), end-t.at)
-}
-
-// escape follows one backslash sequence of a double-quoted scalar. What it
-// means is read off the wanted text; only its length has to be known.
-func (t *trace) escape() bool {
-	if t.at+1 >= len(t.src) {
-		return false
-	}
-	switch t.src[t.at+1] {
-	case 'x':
-		return t.emitRune(4)
-	case 'u':
-		return t.emitRune(6)
-	case 'U':
-		return t.emitRune(10)
-	case '\n', '\r':
-		end := t.at + 1
-		for end < len(t.src) && isBlank(t.src[end]) {
-			end++
-		}
-		t.at = end
-		return true
-	}
-	return t.emitRune(2)
-}
-
-func (t *trace) emitRune(size int) bool {
-	_, length := utf8.DecodeRuneInString(t.want[t.done:])
-	return length > 0 && t.at+size <= len(t.src) && t.emit(t.want[t.done:t.done+length], size)
-}
-
-// literal follows a | block: a header line, then lines with a common
-// indentation, which the first line with text sets.
-func (t *trace) literal() bool {
-	if t.at >= len(t.src) || t.src[t.at] != '|' {
-		return false
-	}
-	header, rest := nextLine(t.src[t.at:])
-	explicit := strings.IndexAny(header, "123456789")
-	if comment := strings.IndexByte(header, '#'); comment >= 0 && comment < explicit {
-		explicit = -1
-	}
-	if explicit >= 0 {
-		return false // relative to the parent's indentation, which is not known here
-	}
-	t.at += rest
-	indent := firstIndent(t.src[t.at:])
-	for {
-		line, size := nextLine(t.src[t.at:])
-		if size == 0 {
-			return false
-		}
-		lead := 0
-		for lead < indent && lead < len(line) && line[lead] == ' ' {
-			lead++
-		}
-		if lead < indent && lead < len(line) {
-			return false // the block has ended
-		}
-		text := line[lead:]
-		if part := t.until - t.done; part <= len(text) {
-			t.at += lead
-			return t.emit(text[:part], part)
-		}
-		if !strings.HasPrefix(t.want[t.done:], text+"\n") {
-			return false
-		}
-		t.done += len(text) + 1
-		t.at += size
-	}
-}
-
-// nextLine returns the first line without its break, and its size with it.
-func nextLine(src []byte) (line string, size int) {
-	end := bytes.IndexAny(src, "\r\n")
-	if end < 0 {
-		return string(src), len(src)
-	}
-	size = end + 1
-	if bytes.HasPrefix(src[end:], []byte("\r\n")) {
-		size++
-	}
-	return string(src[:end]), size
-}
-
-// firstIndent returns the indentation of the first line that has text.
-func firstIndent(src []byte) int {
-	for len(src) > 0 {
-		line, size := nextLine(src)
-		if text := strings.TrimLeft(line, " "); text != "" {
-			return len(line) - len(text)
-		}
-		src = src[size:]
-	}
-	return 0
 }

@@ -12,17 +12,8 @@ import (
 	"strings"
 
 	"mcptest/internal/source"
+	"mcptest/internal/suite/dotenv"
 )
-
-// A .env file holds lines of NAME=value:
-//
-//	# a comment
-//	export NAME = plain text, up to a blank and #   # like this one
-//	SINGLE='taken literally, line breaks included'
-//	DOUBLE="with \n \r \t \" \\ \$ and \` as escapes"
-//
-// Nothing in it is expanded, so that a password may hold a "$". It is parsed
-// here because the messages must not repeat what the file holds.
 
 // loaderVars are variables that change how programs are loaded or what an
 // interpreter runs first; a file that came with a suite must not set them.
@@ -74,11 +65,8 @@ func (l *loader) envFile(name, flag string, out []Var) []Var {
 		}
 		return out
 	}
-	// The file of the positions has no text: no message may show a line of it.
-	p := envParser{file: &source.File{Name: file.Name, Path: file.Path}, text: string(file.Data), line: 1}
-	p.text = strings.TrimPrefix(p.text, "\ufeff")
-	vars := p.parse()
-	l.dec.Add(p.diags...)
+	vars, diags := dotenv.Parse(file, isName)
+	l.dec.Add(diags...)
 	for _, v := range vars {
 		if isLoaderVar(v.Name) {
 			l.dec.Add(source.Diagnostic{
@@ -90,128 +78,6 @@ func (l *loader) envFile(name, flag string, out []Var) []Var {
 		out = append(out, v)
 	}
 	return out
-}
-
-type envParser struct {
-	file  *source.File
-	text  string // what is left
-	line  int
-	diags source.Diagnostics
-}
-
-func (p *envParser) fail(line int, format string, args ...any) {
-	d := source.Errorf(source.Pos{File: p.file, Line: line, Col: 1}, "", format, args...)
-	d.Code = "env-file"
-	p.diags.Add(d)
-}
-
-func (p *envParser) parse() []Var {
-	var out []Var
-	seen := map[string]source.Pos{}
-	for p.text != "" {
-		line := p.line
-		v, ok := p.entry()
-		if !ok {
-			continue
-		}
-		v.Pos = source.Pos{File: p.file, Line: line, Col: 1}
-		if first, twice := seen[v.Name]; twice {
-			p.diags.Add(source.Diagnostic{
-				Pos: v.Pos, Severity: source.Warning, Code: "env-file", Msg: v.Name + " is set twice; the last value counts",
-				Related: []source.Related{{Pos: first, Msg: "first set here"}},
-			})
-		}
-		seen[v.Name] = v.Pos
-		out = append(out, v)
-	}
-	return out
-}
-
-// entry reads one line, or several when a quoted value has line breaks.
-func (p *envParser) entry() (Var, bool) {
-	at := p.line
-	line := strings.TrimSpace(p.peekLine())
-	if line == "" || line[0] == '#' {
-		p.nextLine()
-		return Var{}, false
-	}
-	name, _, ok := strings.Cut(line, "=")
-	name = strings.TrimSpace(name)
-	if rest, is := strings.CutPrefix(name, "export"); is && rest != "" && (rest[0] == ' ' || rest[0] == '\t') {
-		name = strings.TrimSpace(rest)
-	}
-	if !ok || !isName(name) {
-		p.nextLine()
-		p.fail(at, "expected NAME=value")
-		return Var{}, false
-	}
-	p.text = strings.TrimLeft(p.text[strings.IndexByte(p.text, '=')+1:], " \t")
-	if p.text != "" && (p.text[0] == '\'' || p.text[0] == '"') {
-		value, ok := p.quoted(p.text[0])
-		if !ok {
-			p.fail(at, "the quoted value of %s does not end", name)
-			p.text = ""
-			return Var{}, false
-		}
-		if rest := strings.TrimSpace(p.nextLine()); rest != "" && rest[0] != '#' {
-			p.fail(at, "text behind the quoted value of %s", name)
-			return Var{}, false
-		}
-		return Var{Name: name, Value: value}, !p.hasNUL(at, name, value)
-	}
-	value := p.nextLine()
-	for i := range len(value) {
-		if value[i] == '#' && (i == 0 || value[i-1] == ' ' || value[i-1] == '\t') {
-			value = value[:i]
-			break
-		}
-	}
-	value = strings.TrimSpace(value)
-	return Var{Name: name, Value: value}, !p.hasNUL(at, name, value)
-}
-
-func (p *envParser) hasNUL(line int, name, value string) bool {
-	if strings.ContainsRune(value, 0) {
-		p.fail(line, "the value of %s holds a NUL character", name)
-		return true
-	}
-	return false
-}
-
-func (p *envParser) peekLine() string {
-	line, _, _ := strings.Cut(p.text, "\n")
-	return line
-}
-
-func (p *envParser) nextLine() string {
-	line, rest, _ := strings.Cut(p.text, "\n")
-	p.text = rest
-	p.line++
-	return strings.TrimSuffix(line, "\r")
-}
-
-// escapes of a double-quoted value; a backslash before anything else stays.
-var envEscapes = map[byte]string{'n': "\n", 'r': "\r", 't': "\t", '"': `"`, '\\': `\`, '$': "$", '`': "`"}
-
-func (p *envParser) quoted(quote byte) (string, bool) {
-	var b strings.Builder
-	for i := 1; i < len(p.text); i++ {
-		c := p.text[i]
-		switch {
-		case c == quote:
-			p.text = p.text[i+1:]
-			return b.String(), true
-		case quote == '"' && c == '\\' && i+1 < len(p.text) && envEscapes[p.text[i+1]] != "":
-			b.WriteString(envEscapes[p.text[i+1]])
-			i++
-		default:
-			if c == '\n' {
-				p.line++
-			}
-			b.WriteByte(c)
-		}
-	}
-	return "", false
 }
 
 // environ looks names up in the real environment, then in .env.

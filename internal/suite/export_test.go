@@ -3,8 +3,6 @@ package suite
 import (
 	"fmt"
 	"strings"
-
-	"mcptest/internal/source"
 )
 
 // ShowTemplate writes the parts of a template: literals in quotes,
@@ -43,11 +41,4 @@ func TemplateOffsets(text string) (spellings []string, offsets []int) {
 		spellings, offsets = append(spellings, p.text), append(offsets, p.offset)
 	})
 	return spellings, offsets
-}
-
-// ParseEnv parses the text of a .env file.
-func ParseEnv(text string) ([]Var, source.Diagnostics) {
-	p := envParser{file: &source.File{Name: ".env"}, text: text, line: 1}
-	vars := p.parse()
-	return vars, p.diags
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"mcptest/internal/source"
+	"mcptest/internal/suite/dotenv"
 )
 
 // Suite is one suite file with everything it imports.
@@ -55,10 +56,7 @@ func (s *Suite) Server(name string) *Server {
 }
 
 // Var is one environment entry.
-type Var struct {
-	Name, Value string
-	Pos         source.Pos
-}
+type Var = dotenv.Var
 
 // Entry is one test, not yet interpolated.
 type Entry struct {

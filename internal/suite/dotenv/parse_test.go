@@ -1,13 +1,19 @@
-package suite_test
+package dotenv_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"mcptest/internal/suite"
+	"mcptest/internal/source"
+	"mcptest/internal/suite/dotenv"
 )
+
+func parse(text string) ([]dotenv.Var, source.Diagnostics) {
+	return dotenv.Parse(&source.File{Name: ".env", Data: []byte(text)}, regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`).MatchString)
+}
 
 func TestDotEnv(t *testing.T) {
 	for _, c := range []struct {
@@ -28,7 +34,7 @@ func TestDotEnv(t *testing.T) {
 		{"quotes inside", `A=it's "so"`, map[string]string{"A": `it's "so"`}},
 		{"utf-8", "A=größer", map[string]string{"A": "größer"}},
 	} {
-		vars, diags := suite.ParseEnv(c.text)
+		vars, diags := parse(c.text)
 		got := map[string]string{}
 		for _, v := range vars {
 			got[v.Name] = v.Value
@@ -47,12 +53,12 @@ func TestDotEnvMessagesKeepSecrets(t *testing.T) {
 	for _, text := range []string{
 		"hunter2", "=hunter2", "A='hunter2", "A=\"hunter2", "A='x' hunter2", "1A=hunter2", "A B=hunter2", "A='hunter2\x00'", "A=hunter2\x00",
 	} {
-		_, diags := suite.ParseEnv(text)
+		_, diags := parse(text)
 		if len(diags) != 1 || strings.Contains(diags.Error(), "hunter2") || diags[0].Pos.Line != 1 {
 			t.Errorf("%q: %v", text, diags)
 		}
 		var out strings.Builder
-		diags.Print(&out, diagStyle)
+		diags.Print(&out, source.Style{})
 		if strings.Contains(out.String(), "hunter2") {
 			t.Errorf("%q: %s", text, out.String())
 		}
@@ -64,7 +70,7 @@ func FuzzDotEnv(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		vars, diags := suite.ParseEnv(text)
+		vars, diags := parse(text)
 		lines := strings.Count(text, "\n") + 1
 		for _, v := range vars {
 			if v.Name == "" || strings.ContainsAny(v.Name, "= \t\n") || strings.ContainsRune(v.Value, 0) {
