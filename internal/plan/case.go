@@ -91,37 +91,30 @@ func (e entry) expand(b suite.Bindings, d *source.Decoder) *source.Node {
 }
 
 // call fills the placeholders of an invocation's parts from the written node,
-// for a test that is not a flow.
-func (e entry) call(call *suite.Invocation, b suite.Bindings, d *source.Decoder) {
-	get := func(key string) *source.Node {
-		return e.Scope.Expand(e.Node.Get(key), source.PathKey(e.Path, key), b, d)
-	}
-	text := func(key string, into *string) {
-		n := get(key)
-		if n == nil {
-			return
-		}
-		if text, ok := n.AsText(); !ok {
-			d.WrongType(n, source.PathKey(e.Path, key), "text")
-		} else if *into = text; text == "" {
-			d.Errorf(n, source.PathKey(e.Path, key), "%s is empty", key)
-		}
-	}
-	text("tool", &call.Tool)
-	text("uri", &call.URI)
-	text("prompt", &call.Prompt)
-	text("method", &call.Method)
-	if call.Args != nil {
-		if call.Args = get("args"); call.Args.Kind != source.KindMap {
-			d.WrongType(call.Args, e.Path+".args", "a map of arguments")
-		}
-	}
-	if call.Params != nil {
-		call.Params = get("params")
-	}
-	if call.Raw != nil {
-		if call.Raw = get("raw"); !call.Raw.IsScalar() {
-			d.WrongType(call.Raw, e.Path+".raw", "text, the bytes to send")
+// for a test that is not a flow. Keys are those that have placeholders.
+func (e entry) call(call *suite.Invocation, keys []string, b suite.Bindings, d *source.Decoder) {
+	for _, key := range keys {
+		path := source.PathKey(e.Path, key)
+		n := e.Scope.Expand(e.Node.Get(key), path, b, d)
+		switch key {
+		case "args":
+			if call.Args = n; n.Kind != source.KindMap {
+				d.WrongType(n, path, "a map of arguments")
+			}
+		case "params":
+			call.Params = n
+		case "raw":
+			if call.Raw = n; !n.IsScalar() {
+				d.WrongType(n, path, "text, the bytes to send")
+			}
+		default:
+			text, ok := n.AsText()
+			switch *map[string]*string{"tool": &call.Tool, "uri": &call.URI, "prompt": &call.Prompt, "method": &call.Method}[key] = text; {
+			case !ok:
+				d.WrongType(n, path, "text")
+			case text == "":
+				d.Errorf(n, path, "%s is empty", key)
+			}
 		}
 	}
 }

@@ -105,7 +105,7 @@ func (c *compiler) callStep(st *Step, s *suite.Step) {
 		c.dec.Errorf(n, s.Path+".call.tool", "tool is empty")
 	}
 	call := suite.Invocation{Tool: s.Call.Tool, Args: s.Call.Args}
-	st.Call = c.op(suite.Tools, call, s.Path+".call", server, s.Node())
+	st.Call = c.op(suite.Tools, call, server, s.Node())
 	if call.Args != nil && call.Args.JSON().Kind() != jsonv.KindObject {
 		c.dec.WrongType(call.Args, s.Path+".call.args", "a map of arguments")
 	}

@@ -136,7 +136,7 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 			c.unknownServer(pos, s.Path+".server", s.Server)
 		}
 	}
-	op := c.op(blockOf(s.Invocation), s.Invocation, s.Path, server, n)
+	op := c.op(blockOf(s.Invocation), s.Invocation, server, n)
 	op.pinned = s.Server != ""
 	op.Name = s.Name
 	op.Timeout = orDuration(s.Timeout, 0)

@@ -12,7 +12,7 @@ func (c *compiler) ops(st *suite.Test, out *Case, e entry, b suite.Bindings) {
 		c.flowOps(st, out, e, b)
 		return
 	}
-	op := c.op(st.Block, st.Call, st.Path, out.Server, st.Node)
+	op := c.op(st.Block, st.Call, out.Server, st.Node)
 	op.CancelAfter, op.Wait = orDuration(st.CancelAfter, 0), wait(st.Wait)
 	out.Ops = []*Op{op}
 }
@@ -30,33 +30,28 @@ func blockOf(call suite.Invocation) suite.Block {
 }
 
 // op compiles one invocation.
-func (c *compiler) op(block suite.Block, call suite.Invocation, _ string, server *Server, n *source.Node) *Op {
+func (c *compiler) op(block suite.Block, call suite.Invocation, server *Server, n *source.Node) *Op {
 	op := &Op{Server: server, Pos: n.Pos}
-	args := jsonv.Object()
-	if call.Args != nil {
-		args = call.Args.JSON()
-	}
-	member := func(k string, v jsonv.Value) jsonv.Member { return jsonv.Member{Key: k, Value: v} }
 	switch block {
 	case suite.Tools:
 		op.Method, op.Subject = "tools/call", call.Tool
-		op.Params = jsonv.Object(member("name", jsonv.String(call.Tool)), member("arguments", args)).Append(nil)
+		op.Params = named("name", call.Tool, orEmpty(call.Args))
 		if hasSlash(call.Tool) {
 			op.MaybeMethod = true
 			if call.Args != nil {
-				op.Args = args.Append(nil)
+				op.Args = call.Args.JSON().Append(nil)
 			}
 		}
 	case suite.Resources:
 		op.Method, op.Subject = "resources/read", call.URI
-		op.Params = jsonv.Object(member("uri", jsonv.String(call.URI))).Append(nil)
+		op.Params = named("uri", call.URI, jsonv.Value{})
 	case suite.Prompts:
 		op.Method, op.Subject = "prompts/get", call.Prompt
-		ms := []jsonv.Member{member("name", jsonv.String(call.Prompt))}
+		args := jsonv.Value{}
 		if call.Args != nil {
-			ms = append(ms, member("arguments", args))
+			args = call.Args.JSON()
 		}
-		op.Params = jsonv.Object(ms...).Append(nil)
+		op.Params = named("name", call.Prompt, args)
 	case suite.Protocol:
 		op.Method, op.Notification = call.Method, call.Notification
 		if call.Params != nil {
@@ -67,6 +62,25 @@ func (c *compiler) op(block suite.Block, call suite.Invocation, _ string, server
 		}
 	}
 	return op
+}
+
+// orEmpty returns arguments as JSON; a tool gets an empty object for none.
+func orEmpty(args *source.Node) jsonv.Value {
+	if args == nil {
+		return jsonv.Object()
+	}
+	return args.JSON()
+}
+
+// named returns params with a name or address, and arguments unless absent. It is
+// called for each row, so it makes no value for what it only writes.
+func named(key, name string, args jsonv.Value) []byte {
+	out := append(make([]byte, 0, 64), `{"`+key+`":`...)
+	out = jsonv.AppendString(out, name)
+	if !args.IsAbsent() {
+		out = args.Append(append(out, `,"arguments":`...))
+	}
+	return append(out, '}')
 }
 
 func wait(w *suite.Wait) *Wait {

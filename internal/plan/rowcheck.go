@@ -20,8 +20,13 @@ type rowCheck struct {
 
 func (t *template) newRowCheck() *rowCheck {
 	r := &rowCheck{t: t, c: *t.c}
-	for _, key := range []string{"args", "params"} {
-		r.needs = append(r.needs, suite.Placeholders(t.entry.Node.Get(key), "case.")...)
+	for _, key := range t.varies.call {
+		n := t.entry.Node.Get(key)
+		if key != "args" && key != "params" || suite.Whole(n) {
+			r.needs = nil // the type of a value counts
+			break
+		}
+		r.needs = append(r.needs, suite.Placeholders(n, "case.")...)
 	}
 	if t.varies.all {
 		t.meta = make([]rowMeta, t.rows.len())
@@ -30,7 +35,7 @@ func (t *template) newRowCheck() *rowCheck {
 }
 
 // row checks one row; mistakes go to dec. The first one is known to be right
-// but for what the template could not tell.
+// except for what the template could not know.
 func (r *rowCheck) row(i int, v jsonv.Value, dec *source.Decoder) {
 	t := r.t
 	r.c.dec = dec
@@ -45,27 +50,24 @@ func (r *rowCheck) row(i int, v jsonv.Value, dec *source.Decoder) {
 	if i == 0 {
 		return
 	}
-	if t.varies.subject || t.varies.args && r.lacks(v) {
+	if len(t.varies.call) > 0 && (r.needs == nil || lacks(r.needs, v)) {
 		call := t.test.Call
-		t.entry.call(&call, suite.Bindings{Case: v}, dec)
+		t.entry.call(&call, t.varies.call, suite.Bindings{Case: v}, dec)
 	}
 	if t.varies.expect && !t.expect.fits(v) {
 		t.expect.tree(&r.c, v)
 	}
 }
 
-// lacks reports whether a row has not all that args and params need.
-func (r *rowCheck) lacks(v jsonv.Value) bool {
-	return slices.ContainsFunc(r.needs, func(p suite.Placeholder) bool {
-		_, ok := p.Lookup(v)
+// lacks reports whether a row does not have all values.
+func lacks(needs []suite.Placeholder, row jsonv.Value) bool {
+	return slices.ContainsFunc(needs, func(p suite.Placeholder) bool {
+		_, ok := p.Lookup(row)
 		return !ok
 	})
 }
 
 func (r *rowCheck) name(v jsonv.Value) {
-	if text, ok := r.t.filled.nameOf(v); ok && strings.TrimSpace(text) != "" {
-		return
-	}
 	e, path := r.t.entry, r.t.entry.Path+".name"
 	n := e.Scope.Expand(e.Node.Get("name"), path, suite.Bindings{Case: v}, r.c.dec)
 	if text, ok := n.AsText(); !ok {

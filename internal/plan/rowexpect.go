@@ -34,8 +34,10 @@ type rowItem struct {
 	at int // in the list
 	// matcher is set when nothing but the matcher mentions the row.
 	matcher *source.Node
-	// exact is set when that is `exact:` with a text or a single value.
-	exact *filling
+	// exact is the value of that matcher if it is `exact:` with a scalar, and needs
+	// what it takes from the row.
+	exact *source.Node
+	needs []suite.Placeholder
 }
 
 func (c *compiler) rowExpect(e entry, test *suite.Test) *rowExpect {
@@ -53,7 +55,7 @@ func (c *compiler) rowExpect(e entry, test *suite.Test) *rowExpect {
 	}
 	for i, item := range r.list.Items {
 		if len(suite.Placeholders(item, "case.")) > 0 {
-			r.vary = append(r.vary, newRowItem(e, i, item, &r.fixed[i]))
+			r.vary = append(r.vary, newRowItem(i, item, &r.fixed[i]))
 		}
 	}
 	r.proto = expect.Merge(own, c.base)
@@ -65,7 +67,7 @@ func (c *compiler) rowExpect(e entry, test *suite.Test) *rowExpect {
 	return r
 }
 
-func newRowItem(e entry, at int, n *source.Node, first *expect.Item) rowItem {
+func newRowItem(at int, n *source.Node, first *expect.Item) rowItem {
 	r := rowItem{at: at}
 	if first.Assertion == nil {
 		return r
@@ -80,15 +82,15 @@ func newRowItem(e entry, at int, n *source.Node, first *expect.Item) rowItem {
 	if r.matcher == nil || r.matcher.Kind != source.KindMap || len(r.matcher.Fields) != 1 || r.matcher.Fields[0].Key.Text != "exact" {
 		return r
 	}
-	if f := newFilling(e, r.matcher.Fields[0].Value); f != nil && f.scalar() {
-		r.exact = f
+	if n := r.matcher.Fields[0].Value; n.IsScalar() {
+		r.exact, r.needs = n, suite.Placeholders(n, "case.")
 	}
 	return r
 }
 
 // fits reports whether a row surely has no mistake, without compiling anything.
 func (r *rowExpect) fits(v jsonv.Value) bool {
-	return !r.whole && !r.check && !slices.ContainsFunc(r.vary, func(i rowItem) bool { return i.exact == nil || !i.exact.fits(v) })
+	return !r.whole && !r.check && !slices.ContainsFunc(r.vary, func(i rowItem) bool { return i.exact == nil || lacks(i.needs, v) })
 }
 
 // tree compiles the tree of one row; mistakes go to the compiler's decoder.
@@ -129,13 +131,14 @@ func (r *rowExpect) items(c *compiler, b suite.Bindings) ([]expect.Item, bool) {
 // item compiles one item for a row.
 func (r *rowExpect) item(c *compiler, vary *rowItem, b suite.Bindings) (expect.Item, bool) {
 	item := r.fixed[vary.at]
+	dec := new(source.Decoder)
 	if vary.exact != nil {
-		v, ok := vary.exact.value(b.Case)
-		item.Assertion = item.Assertion.Exactly(v)
-		return item, ok && item.Assertion != nil
+		n := r.entry.Scope.Expand(vary.exact, item.Path, b, dec)
+		item.Assertion = item.Assertion.Exactly(n.JSON())
+		return item, dec.Count() == 0 && item.Assertion != nil
 	}
 	cc := *c
-	cc.dec = new(source.Decoder)
+	cc.dec = dec
 	if vary.matcher != nil {
 		n := r.entry.Scope.Expand(vary.matcher, item.Path, b, cc.dec)
 		a, ok := cc.rematched(item.Assertion, n, item.Path)

@@ -27,8 +27,7 @@ type template struct {
 	rows   *rows // nil: no cases
 	varies varies
 	expect *rowExpect // set when rows change what is expected
-	filled rowFillings
-	meta   []rowMeta // set when rows change what cases are selected by
+	meta   []rowMeta  // set when rows change what cases are selected by
 	sets   metaSets
 	// first is the ordinal of the template's first case in its file.
 	first int
@@ -36,12 +35,14 @@ type template struct {
 
 // varies says which parts of a test mention its row.
 type varies struct {
-	name, subject, args, expect bool
-	// all: a part that has no quicker way than to build the whole test.
+	name, expect bool
+	// call are the keys of what is invoked: tool, args and so on.
+	call []string
+	// all: another part, for which the whole test is built again.
 	all bool
 }
 
-func (v varies) any() bool { return v.name || v.subject || v.args || v.expect || v.all }
+func (v varies) any() bool { return v.name || v.expect || v.all || len(v.call) > 0 }
 
 // rowMeta is what has to be known of a row without building its case.
 type rowMeta struct {
@@ -143,7 +144,6 @@ func (c *compiler) template(se suite.Entry) *template {
 		t.expect = c.rowExpect(e, b.test)
 	}
 	if c.errors() == before && t.rows != nil {
-		t.fillings()
 		t.checkRows()
 	}
 	return t
@@ -159,11 +159,8 @@ func (t *template) dependence() {
 		switch f.Key.Text {
 		case "name":
 			t.varies.name = true
-		case "tool", "uri", "prompt", "method", "raw":
-			t.varies.subject = true
-		case "args", "params":
-			t.varies.args = true
-			t.varies.subject = t.varies.subject || suite.Whole(f.Value)
+		case "tool", "uri", "prompt", "method", "raw", "args", "params":
+			t.varies.call = append(t.varies.call, f.Key.Text)
 		case "expect":
 			t.varies.expect = true
 			t.varies.all = t.varies.all || flow
@@ -197,11 +194,8 @@ func (t *template) nameWith(v jsonv.Value, row, server int) string {
 	name := t.name
 	switch {
 	case t.varies.name:
-		var ok bool
-		if name, ok = t.filled.nameOf(v); !ok {
-			n := t.entry.Scope.Expand(t.entry.Node.Get("name"), t.entry.Path+".name", suite.Bindings{Case: v}, new(source.Decoder))
-			name, _ = n.AsText()
-		}
+		n := t.entry.Scope.Expand(t.entry.Node.Get("name"), t.entry.Path+".name", suite.Bindings{Case: v}, new(source.Decoder))
+		name, _ = n.AsText()
 	case t.rows != nil && v.IsAbsent():
 		name += " [" + t.rows.label(row) + "]"
 	case t.rows != nil:
@@ -245,29 +239,19 @@ func (t *template) buildRow(v jsonv.Value) *Case {
 	if t.varies.all {
 		return cc.build(t.entry, v).out
 	}
-	made := &struct { // in one piece
-		Case
-		op  Op
-		ops [1]*Op
-	}{Case: *t.proto}
-	c := &made.Case
+	c := *t.proto
 	c.Row = v
-	if t.varies.subject || t.varies.args {
-		var ok bool
-		if made.op, ok = t.filled.op(t.proto.Ops[0], v); !ok {
-			call := t.test.Call
-			t.entry.call(&call, suite.Bindings{Case: v}, cc.dec)
-			op := cc.op(t.entry.Block, call, t.entry.Path, c.Server, t.entry.Node)
-			op.CancelAfter, op.Wait = t.proto.Ops[0].CancelAfter, t.proto.Ops[0].Wait
-			made.op = *op
-		}
-		made.ops[0] = &made.op
-		c.Ops = made.ops[:]
+	if len(t.varies.call) > 0 {
+		call := t.test.Call
+		t.entry.call(&call, t.varies.call, suite.Bindings{Case: v}, cc.dec)
+		op := cc.op(t.entry.Block, call, c.Server, t.entry.Node)
+		op.CancelAfter, op.Wait = t.proto.Ops[0].CancelAfter, t.proto.Ops[0].Wait
+		c.Ops = []*Op{op}
 	}
 	if t.varies.expect {
 		c.Tree = t.expect.tree(&cc, v)
 	}
-	return c
+	return &c
 }
 
 // moveTo puts a case on another of its test's servers: whatever names no

@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/plan"
 )
 
-// templates are the ways a scalar can mention a row; some have no quick way.
+// rowTemplates are the ways a scalar can mention a row.
 var rowTemplates = []string{
 	"${case.a}", "${case.b}", "x${case.a}y", "${case.a}${case.b}", "${case.a} and ${case.b}!", "$${no} ${case.a}",
 	"${case.none:-dflt}", "${case.a} ${CONFIG_DIR}", "${fixed}", "plain \\\"quoted\\\"", "${case.deep.c}", "${case.a.b.c}",
@@ -26,11 +26,11 @@ var rowValues = []string{
 	`"${case.a}"`, `"a\"b\\c"`, `"\ud83d\ude00 é \u0007"`, `"\ud800"`, `" spaced "`, `"isError"`, `{"isError":true}`,
 }
 
-// TestQuickRowsAreAsSlowOnes holds what a row's values are quickly put into
-// beside what the expansion of the written nodes makes of them.
-func TestQuickRowsAreAsSlowOnes(t *testing.T) {
+// Compiling only the assertions that mention a row gives what compiling all of
+// them gives.
+func TestAssertionsOfARow(t *testing.T) {
 	dir := t.TempDir()
-	quick := 0
+	single := 0
 	rapid.Check(t, func(t *rapid.T) {
 		scalar := func(what string) string { return rapid.SampledFrom(rowTemplates).Draw(t, what) }
 		value := func(what string) string { return rapid.SampledFrom(rowValues).Draw(t, what) }
@@ -60,16 +60,16 @@ func TestQuickRowsAreAsSlowOnes(t *testing.T) {
 		if diags.HasErrors() {
 			return
 		}
-		quick += plan.QuickWays(p)
+		single += plan.ItemsByRow(p)
 		for i := range p.Len() {
-			got, want := p.Case(i), plan.SlowCase(p, i)
+			got, want := p.Case(i), plan.WholeCase(p, i)
 			if g, w := summary(got), summary(want); g != w {
-				t.Fatalf("%s\nrows:\n%s\nrow %d:\nquick %s\nslow  %s", suiteText, &rows, i, g, w)
+				t.Fatalf("%s\nrows:\n%s\nrow %d:\none by one %s\nas a whole %s", suiteText, &rows, i, g, w)
 			}
 		}
 	})
-	if quick == 0 {
-		t.Error("no test had a quick way")
+	if single == 0 {
+		t.Error("no assertion was compiled for its row alone")
 	}
 }
 
