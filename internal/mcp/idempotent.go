@@ -10,7 +10,7 @@ import (
 
 // listTime bounds how long a tools/list is waited for that decides whether a
 // call is sent again.
-const listTime = 10 * time.Second
+const listTime = time.Second
 
 // idempotent reports whether a tools/call may be sent twice. Where no list of
 // tools has said so, the server is asked: whether a call is repeated must not

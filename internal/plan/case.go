@@ -247,6 +247,19 @@ func (c *compiler) place(out *Case, sv *Server) {
 	out.Alone = out.Exclusive || c.file.Options.Whole
 }
 
+// expectations compiles an `expect:` value. A schema in it may refer to files
+// below the suite's directory by a relative path; nothing else is ever read.
+func (c *compiler) expectations(n *source.Node, path string) expect.Expect {
+	return expecter(c, n).Expect(n, path, c.dec)
+}
+
+// rematched is an assertion with another matcher, which n is; ok is false
+// after a mistake.
+func (c *compiler) rematched(a *expect.Assertion, n *source.Node, path string) (out *expect.Assertion, ok bool) {
+	out = expecter(c, n).Rematched(a, n, path, c.dec)
+	return out, out != nil
+}
+
 // tree merges the test's items with the baseline.
 func (c *compiler) tree(st *suite.Test) *expect.Tree {
 	own := expect.Parts{Threshold: st.Threshold}

@@ -87,11 +87,11 @@ func (c *compiler) compile() *File {
 	c.file = f
 	f.HookEnv = hookEnv(c.set.Env, s)
 	for _, sv := range s.Servers {
-		f.Servers = append(f.Servers, c.server(sv))
+		f.Servers = append(f.Servers, compileServer(c, sv))
 	}
 	f.Default = f.Server(s.DefaultServer)
 	c.options()
-	c.fixtures()
+	compileFixtures(c)
 	c.defaults()
 	f.Serial = len(f.BeforeEach)+len(f.AfterEach)+len(f.SetupPerTest) > 0
 	c.parallelWithoutEffect()

@@ -14,8 +14,8 @@ import (
 // reader of our own, because encoding/csv does not tell whether a field was
 // quoted: an unquoted field is a JSON scalar where it is one, a quoted one is
 // text.
-func (c *compiler) csvRows(r *rows, file *source.File) {
-	r.text, r.file = file.Data, file
+func (r *rowReader) csvRows(file *source.File) {
+	r.into.text, r.into.file = file.Data, file
 	p := csvParser{data: file.Data}
 	if bytes.HasPrefix(p.data, []byte("\ufeff")) {
 		p.at = len("\ufeff")
@@ -29,22 +29,22 @@ func (c *compiler) csvRows(r *rows, file *source.File) {
 		if header == nil {
 			var msg string
 			if header, msg = p.header(); msg != "" {
-				report(c.dec, file.At(p.at), "", msg, "the first line names the columns")
+				report(r.dec, file.At(p.at), "", msg, "the first line names the columns")
 				return
 			}
-			r.csv, r.named = header, slices.Index(header, "name")
+			r.into.csv, r.into.named = header, slices.Index(header, "name")
 			continue
 		}
 		fields, msg := p.skip()
 		switch {
 		case msg != "":
-			report(c.dec, file.At(p.at), "", msg, "")
+			report(r.dec, file.At(p.at), "", msg, "")
 			return
 		case fields != len(header):
-			report(c.dec, file.At(start), "", fmt.Sprintf("the number of fields is %d, but the first line names %d columns", fields, len(header)), "")
+			report(r.dec, file.At(start), "", fmt.Sprintf("the number of fields is %d, but the first line names %d columns", fields, len(header)), "")
 			bad++
 		default:
-			r.spans = append(r.spans, span{uint32(start), uint32(p.end)})
+			r.into.spans = append(r.into.spans, span{uint32(start), uint32(p.end)})
 		}
 	}
 }

@@ -89,6 +89,17 @@ func errorPlaces(ds source.Diagnostics) map[source.Pos]bool {
 	return out
 }
 
+// ops compiles what a test invokes.
+func (c *compiler) ops(st *suite.Test, out *Case, e entry, b suite.Bindings) {
+	if out.Flow {
+		c.flowOps(st, out, e, b)
+		return
+	}
+	op := newOp(st.Block, st.Call, out.Server, st.Node)
+	op.CancelAfter, op.Wait = orDuration(st.CancelAfter, 0), wait(st.Wait)
+	out.Ops = []*Op{op}
+}
+
 // flowOps compiles the steps of a flow.
 func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b suite.Bindings) {
 	decoded, written := st.Node.Get("steps"), e.Node.Get("steps")
@@ -136,7 +147,7 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 			c.unknownServer(pos, s.Path+".server", s.Server)
 		}
 	}
-	op := c.op(blockOf(s.Invocation), s.Invocation, server, n)
+	op := newOp(blockOf(s.Invocation), s.Invocation, server, n)
 	op.pinned = s.Server != ""
 	op.Name = s.Name
 	op.Timeout = orDuration(s.Timeout, 0)

@@ -6,17 +6,6 @@ import (
 	"mcptest/internal/suite"
 )
 
-// ops compiles what a test invokes.
-func (c *compiler) ops(st *suite.Test, out *Case, e entry, b suite.Bindings) {
-	if out.Flow {
-		c.flowOps(st, out, e, b)
-		return
-	}
-	op := c.op(st.Block, st.Call, out.Server, st.Node)
-	op.CancelAfter, op.Wait = orDuration(st.CancelAfter, 0), wait(st.Wait)
-	out.Ops = []*Op{op}
-}
-
 func blockOf(call suite.Invocation) suite.Block {
 	switch {
 	case call.Tool != "":
@@ -29,8 +18,8 @@ func blockOf(call suite.Invocation) suite.Block {
 	return suite.Protocol
 }
 
-// op compiles one invocation.
-func (c *compiler) op(block suite.Block, call suite.Invocation, server *Server, n *source.Node) *Op {
+// newOp compiles one invocation.
+func newOp(block suite.Block, call suite.Invocation, server *Server, n *source.Node) *Op {
 	op := &Op{Server: server, Pos: n.Pos}
 	switch block {
 	case suite.Tools:

@@ -40,7 +40,7 @@ type rowItem struct {
 	needs []suite.Placeholder
 }
 
-func (c *compiler) rowExpect(e entry, test *suite.Test) *rowExpect {
+func newRowExpect(c *compiler, e entry, test *suite.Test) *rowExpect {
 	r := &rowExpect{c: c, entry: e, test: test, node: e.Node.Get("expect"), path: e.Path + ".expect"}
 	r.list = r.node
 	if r.node.Kind == source.KindMap {

@@ -110,88 +110,96 @@ func rowLabel(i int, v jsonv.Value) string {
 	return strconv.Itoa(i + 1)
 }
 
-// rows reads `cases:`: a list of maps, or the path of a file.
-func (c *compiler) rows(n *source.Node, e entry) *rows {
-	r := &rows{}
+// rowReader reads the rows of a test; mistakes go to dec.
+type rowReader struct {
+	into         *rows
+	dec          *source.Decoder
+	dir          string // of the suite
+	allowOutside bool
+}
+
+// readRows reads `cases:`: a list of maps, or the path of a file.
+func readRows(c *compiler, n *source.Node, e entry) *rows {
+	r := &rowReader{into: &rows{}, dec: c.dec, dir: c.suite.Dir, allowOutside: c.set.AllowOutside}
 	path := e.Path + ".cases"
 	before := c.errors()
 	written := n
 	n = e.Scope.Expand(n, path, suite.Bindings{}, c.dec)
 	switch text, isText := n.AsText(); {
 	case n.Kind == source.KindList:
-		c.listRows(r, n, path)
+		r.listRows(n, path)
 	case isText && text != "":
-		c.fileRows(r, n, written, path)
+		r.fileRows(n, written, path)
 	default:
 		c.dec.WrongType(n, path, "a list of maps, or the path of a CSV, JSON Lines or YAML file")
-		return r
+		return r.into
 	}
-	if r.len() == 0 && c.errors() == before {
+	if r.into.len() == 0 && c.errors() == before {
 		c.dec.Errorf(n, path, "there is no row: the test would never run")
 	}
-	return r
+	return r.into
 }
 
-func (c *compiler) listRows(r *rows, n *source.Node, path string) {
+func (r *rowReader) listRows(n *source.Node, path string) {
 	for i, item := range n.Items {
 		if item.Kind != source.KindMap {
-			c.dec.WrongType(item, source.PathIndex(path, i), "a row: a map of values")
+			r.dec.WrongType(item, source.PathIndex(path, i), "a row: a map of values")
 			continue
 		}
-		r.addJSON(item.JSON(), item.Pos)
+		r.into.addJSON(item.JSON(), item.Pos)
 	}
 }
 
-func (c *compiler) fileRows(r *rows, n, written *source.Node, path string) {
+func (r *rowReader) fileRows(n, written *source.Node, path string) {
 	name := filepath.FromSlash(n.Text)
 	if !filepath.IsAbs(name) && written.Pos.File != nil {
 		name = filepath.Join(filepath.Dir(written.Pos.File.Path), name)
 	}
-	if !c.set.AllowOutside && !suite.Inside(c.suite.Dir, name) {
-		report(c.dec, n.Pos, path, n.Text+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
+	if !r.allowOutside && !suite.Inside(r.dir, name) {
+		report(r.dec, n.Pos, path, n.Text+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
 		return
 	}
 	ext := strings.ToLower(filepath.Ext(name))
 	switch ext {
 	case ".csv", ".jsonl", ".ndjson", ".yaml", ".yml", ".json":
 	default:
-		report(c.dec, n.Pos, path, "can't tell what "+n.Text+" holds", "use a .csv, .jsonl, .ndjson, .yaml, .yml or .json file")
+		report(r.dec, n.Pos, path, "can't tell what "+n.Text+" holds", "use a .csv, .jsonl, .ndjson, .yaml, .yml or .json file")
 		return
 	}
-	file, diags := source.Read(name, c.shown(written, n.Text))
+	file, diags := source.Read(name, shown(written, n.Text))
 	if file == nil {
 		for _, d := range diags {
 			d.Pos, d.Path, d.Msg = n.Pos, path, "can't read "+n.Text+": "+d.Msg
 			d.Hint = orString(d.Hint, "looked for "+name)
-			c.dec.Add(d)
+			r.dec.Add(d)
 		}
 		return
 	}
 	switch ext {
 	case ".csv":
-		if c.textFile(file) {
-			c.csvRows(r, file)
+		if r.textFile(file) {
+			r.csvRows(file)
 		}
 	case ".jsonl", ".ndjson":
-		if c.textFile(file) {
-			c.jsonRows(r, file)
+		if r.textFile(file) {
+			r.jsonRows(file)
 		}
 	default:
 		root, diags := source.Parse(file)
-		c.dec.Add(diags...)
+		r.dec.Add(diags...)
 		if root == nil {
 			return
 		}
 		if root.Kind != source.KindList {
-			c.dec.WrongType(root, "", "a list of maps")
+			r.dec.WrongType(root, "", "a list of maps")
 			return
 		}
-		c.listRows(r, root, "")
+		r.listRows(root, "")
 	}
 }
 
 // shown is a row file's name in messages: beside the suite it stands beside.
-func (c *compiler) shown(n *source.Node, name string) string {
+func shown(n *source.Node, name string) string {
 	if n.Pos.File == nil || filepath.IsAbs(name) {
 		return name
 	}
@@ -199,16 +207,16 @@ func (c *compiler) shown(n *source.Node, name string) string {
 }
 
 // textFile reports whether a file is UTF-8, and where it is not.
-func (c *compiler) textFile(file *source.File) bool {
+func (r *rowReader) textFile(file *source.File) bool {
 	if utf8.Valid(file.Data) {
 		return true
 	}
 	for i := 0; i < len(file.Data); {
-		r, size := utf8.DecodeRune(file.Data[i:])
-		if r == utf8.RuneError && size <= 1 {
+		char, size := utf8.DecodeRune(file.Data[i:])
+		if char == utf8.RuneError && size <= 1 {
 			d := source.Errorf(file.At(i), "", "the file is not UTF-8")
 			d.Code, d.Hint = "encoding", "save it as UTF-8"
-			c.dec.Add(d)
+			r.dec.Add(d)
 			break
 		}
 		i += size
@@ -217,8 +225,8 @@ func (c *compiler) textFile(file *source.File) bool {
 }
 
 // jsonRows reads JSON Lines: one object a line, blank lines left out.
-func (c *compiler) jsonRows(r *rows, file *source.File) {
-	r.text, r.file = file.Data, file
+func (r *rowReader) jsonRows(file *source.File) {
+	r.into.text, r.into.file = file.Data, file
 	bad, start := 0, 0
 	for line := range bytes.Lines(file.Data) {
 		at := start
@@ -239,18 +247,18 @@ func (c *compiler) jsonRows(r *rows, file *source.File) {
 			if se, ok := asSyntax(err); ok {
 				pos, msg = pos+se.Offset, "not JSON: "+se.Msg
 			}
-			report(c.dec, file.At(pos), "", msg, "each line is one JSON object")
+			report(r.dec, file.At(pos), "", msg, "each line is one JSON object")
 			bad++
 		case text[0] != '{':
 			v, _ := jsonv.Parse(text)
-			report(c.dec, file.At(at), "", fmt.Sprintf("expected an object, got %s", v.Kind()), "each line is one JSON object")
+			report(r.dec, file.At(at), "", fmt.Sprintf("expected an object, got %s", v.Kind()), "each line is one JSON object")
 			bad++
 		case twice >= 0:
 			n := notes[twice]
-			report(c.dec, file.At(at+n.Offset), "", "duplicate key "+strconv.Quote(n.Pointer[1:]), "each key of an object may be written once")
+			report(r.dec, file.At(at+n.Offset), "", "duplicate key "+strconv.Quote(n.Pointer[1:]), "each key of an object may be written once")
 			bad++
 		default:
-			r.spans = append(r.spans, span{uint32(at), uint32(at + len(text))})
+			r.into.spans = append(r.into.spans, span{uint32(at), uint32(at + len(text))})
 		}
 	}
 }

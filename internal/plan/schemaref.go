@@ -12,27 +12,14 @@ import (
 	"mcptest/internal/suite"
 )
 
-// expectations compiles an `expect:` value. A schema in it may refer to files
-// below the suite's directory by a relative path; nothing else is ever read.
-func (c *compiler) expectations(n *source.Node, path string) expect.Expect {
-	return c.expecter(n).Expect(n, path, c.dec)
-}
-
-// rematched is an assertion with another matcher, which n is; ok is false
-// after a mistake.
-func (c *compiler) rematched(a *expect.Assertion, n *source.Node, path string) (out *expect.Assertion, ok bool) {
-	out = c.expecter(n).Rematched(a, n, path, c.dec)
-	return out, out != nil
-}
-
 // expecter compiles what a node expects.
-func (c *compiler) expecter(n *source.Node) expect.Compiler {
+func expecter(c *compiler, n *source.Node) expect.Compiler {
 	return expect.Compiler{Schemas: c.schemas, LoadSchema: func(_ source.Pos, uri string) ([]byte, error) {
-		return c.schemaFile(n, uri)
+		return schemaFile(c.suite.Dir, c.set.AllowOutside, n, uri)
 	}}
 }
 
-func (c *compiler) schemaFile(in *source.Node, uri string) ([]byte, error) {
+func schemaFile(dir string, allowOutside bool, in *source.Node, uri string) ([]byte, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" {
 		return nil, errors.New("only schema files below the suite's directory are read, by a relative path")
@@ -41,7 +28,7 @@ func (c *compiler) schemaFile(in *source.Node, uri string) ([]byte, error) {
 		return nil, errors.New("file: URLs are never read; write a path relative to the suite")
 	}
 	name := filepath.FromSlash(u.Path)
-	if !c.set.AllowOutside && !suite.Inside(c.suite.Dir, name) {
+	if !allowOutside && !suite.Inside(dir, name) {
 		return nil, fmt.Errorf("%s is outside the suite's directory (--allow-outside lets it)", name)
 	}
 	file, diags := source.Read(name, name)

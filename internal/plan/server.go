@@ -6,19 +6,30 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"mcptest/internal/expect"
 	"mcptest/internal/proc"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 )
 
-// server resolves one server entry.
-func (c *compiler) server(sv *suite.Server) *Server {
-	path := source.PathKey("servers", sv.Name)
+// serverCompiler resolves one server entry.
+type serverCompiler struct {
+	c    *compiler
+	sv   *suite.Server
+	path string
+	out  *Server
+}
+
+// report reports a mistake at a key of the server.
+func (s *serverCompiler) report(key, msg, hint string) {
+	report(s.c.dec, s.sv.KeyPos(key), s.path+"."+key, msg, hint)
+}
+
+// compileServer resolves one server entry.
+func compileServer(c *compiler, sv *suite.Server) *Server {
+	s := &serverCompiler{c: c, sv: sv, path: source.PathKey("servers", sv.Name)}
 	out := &Server{
 		Name: sv.Name, Pos: sv.Pos, URL: sv.URL, Auth: sv.Auth, TLS: sv.TLS,
 		Transport: orString(sv.Transport, "auto"), Protocol: orString(sv.Protocol, "auto"),
@@ -27,22 +38,23 @@ func (c *compiler) server(sv *suite.Server) *Server {
 		WaitForReady:   sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond,
 		Tolerate: map[string]bool{}, def: sv,
 	}
+	s.out = out
 	if sv.Command != nil {
-		out.Argv = c.self(c.argv(sv.Command, sv.Scope, path+".command"))
+		out.Argv = c.self(c.argv(sv.Command, sv.Scope, s.path+".command"))
 		out.Dir = c.path(sv.Cwd, sv.File)
 		out.Env, out.Withheld = serverEnv(c.set.Env, c.suite, sv)
 		if sv.URL == "" {
-			c.refuse(sv, path, "url", "headers", "auth", "tls", "transport", "retry_http")
+			s.refuse("url", "headers", "auth", "tls", "transport", "retry_http")
 		}
 	}
 	if sv.URL != "" {
 		if u, err := url.Parse(sv.URL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-			report(c.dec, sv.KeyPos("url"), path+".url", fmt.Sprintf("%q is not an http or https address", sv.URL), "")
+			s.report("url", fmt.Sprintf("%q is not an http or https address", sv.URL), "")
 		} else if u.Fragment != "" {
-			report(c.dec, sv.KeyPos("url"), path+".url", "an address of a server has no fragment", "remove #"+u.Fragment)
+			s.report("url", "an address of a server has no fragment", "remove #"+u.Fragment)
 		}
-		c.refuse(sv, path, "command", "cwd", "env", "inherit_env")
-		c.transport(sv, path)
+		s.refuse("command", "cwd", "env", "inherit_env")
+		s.transport()
 	}
 	for _, h := range sv.Headers.Entries {
 		out.Headers = append(out.Headers, Header{Name: h.Key, Value: h.Value.Value})
@@ -51,7 +63,7 @@ func (c *compiler) server(sv *suite.Server) *Server {
 		out.Sessions = *sv.Sessions
 	}
 	out.RetryHTTP = sv.RetryHTTP
-	c.waitForReady(sv, path)
+	s.waitForReady()
 	if wait := c.set.WaitForReady; wait > 0 {
 		if strings.Contains(sv.WaitForReady, "://") {
 			out.ProbeTime = wait
@@ -59,17 +71,17 @@ func (c *compiler) server(sv *suite.Server) *Server {
 			out.WaitForReady = wait.String()
 		}
 	}
-	c.bearer(sv, out)
+	s.bearer()
 	if sv.Auth != nil && sv.Auth.OAuth != nil {
-		out.ClientSecret, _ = c.envValue(sv.Auth.OAuth.ClientSecretEnv)
+		out.ClientSecret, _ = s.envValue(sv.Auth.OAuth.ClientSecretEnv)
 	}
-	c.caFile(sv, out, path)
+	s.caFile()
 	if sv.ValidateOutput != nil {
 		out.ValidateOutput = *sv.ValidateOutput
 	}
 	for i, t := range sv.Tolerate {
 		if !slices.Contains(c.set.ViolationKinds, t.Text) && !t.Bad && !t.Pos.IsZero() {
-			report(c.dec, t.Pos, source.PathIndex(path+".tolerate", i), fmt.Sprintf("%q is no kind of protocol violation", t.Text),
+			report(c.dec, t.Pos, source.PathIndex(s.path+".tolerate", i), fmt.Sprintf("%q is no kind of protocol violation", t.Text),
 				nearOr(t.Text, c.set.ViolationKinds))
 		}
 		out.Tolerate[t.Text] = true
@@ -80,24 +92,24 @@ func (c *compiler) server(sv *suite.Server) *Server {
 
 // bearer turns auth.bearer_token_env into a header. A variable that is not set
 // was reported when the suite was loaded.
-func (c *compiler) bearer(sv *suite.Server, out *Server) {
-	if sv.Auth == nil || sv.Auth.BearerTokenEnv == "" {
+func (s *serverCompiler) bearer() {
+	if s.sv.Auth == nil || s.sv.Auth.BearerTokenEnv == "" {
 		return
 	}
-	if v, ok := c.envValue(sv.Auth.BearerTokenEnv); ok {
-		out.Headers = append(out.Headers, Header{Name: "Authorization", Value: "Bearer " + v})
+	if v, ok := s.envValue(s.sv.Auth.BearerTokenEnv); ok {
+		s.out.Headers = append(s.out.Headers, Header{Name: "Authorization", Value: "Bearer " + v})
 	}
 }
 
 // envValue looks a variable up where interpolation does: the environment wins
 // over .env.
-func (c *compiler) envValue(name string) (string, bool) {
-	for _, kv := range slices.Backward(c.set.Env) {
+func (s *serverCompiler) envValue(name string) (string, bool) {
+	for _, kv := range slices.Backward(s.c.set.Env) {
 		if n, v, _ := strings.Cut(kv, "="); n == name {
 			return v, true
 		}
 	}
-	for _, v := range c.suite.DotEnv {
+	for _, v := range s.c.suite.DotEnv {
 		if v.Name == name {
 			return v.Value, true
 		}
@@ -106,20 +118,21 @@ func (c *compiler) envValue(name string) (string, bool) {
 }
 
 // caFile resolves tls.ca_file against the file it is written in.
-func (c *compiler) caFile(sv *suite.Server, out *Server, path string) {
+func (s *serverCompiler) caFile() {
+	c, sv := s.c, s.sv
 	if sv.TLS == nil || sv.TLS.CAFile == "" {
 		return
 	}
 	t := *sv.TLS
 	t.CAFile = c.path(t.CAFile, sv.File)
 	if !c.set.AllowOutside && !suite.Inside(c.suite.Dir, t.CAFile) {
-		report(c.dec, t.Pos, path+".tls.ca_file", sv.TLS.CAFile+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
+		report(c.dec, t.Pos, s.path+".tls.ca_file", sv.TLS.CAFile+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
 	} else if pem, err := os.ReadFile(t.CAFile); err != nil {
-		report(c.dec, t.Pos, path+".tls.ca_file", "can't read "+sv.TLS.CAFile, "looked for "+t.CAFile)
+		report(c.dec, t.Pos, s.path+".tls.ca_file", "can't read "+sv.TLS.CAFile, "looked for "+t.CAFile)
 	} else if !x509.NewCertPool().AppendCertsFromPEM(pem) {
-		report(c.dec, t.Pos, path+".tls.ca_file", sv.TLS.CAFile+" holds no certificate", "it wants PEM text: -----BEGIN CERTIFICATE-----")
+		report(c.dec, t.Pos, s.path+".tls.ca_file", sv.TLS.CAFile+" holds no certificate", "it wants PEM text: -----BEGIN CERTIFICATE-----")
 	}
-	out.TLS = &t
+	s.out.TLS = &t
 }
 
 // firstWithoutSessions is the first revision that HTTP+SSE can't carry: that
@@ -127,26 +140,26 @@ func (c *compiler) caFile(sv *suite.Server, out *Server, path string) {
 const firstWithoutSessions = "2026-07-28"
 
 // transport reports a transport that does not go with the pinned revision.
-func (c *compiler) transport(sv *suite.Server, path string) {
-	if sv.Transport == "sse" && sv.Protocol != "auto" && sv.Protocol >= firstWithoutSessions {
-		report(c.dec, sv.KeyPos("transport"), path+".transport", "protocol "+sv.Protocol+" is not spoken over HTTP+SSE",
+func (s *serverCompiler) transport() {
+	if s.sv.Transport == "sse" && s.sv.Protocol != "auto" && s.sv.Protocol >= firstWithoutSessions {
+		s.report("transport", "protocol "+s.sv.Protocol+" is not spoken over HTTP+SSE",
 			"write transport: streamable-http, or leave out protocol: or transport:")
 	}
 }
 
 // refuse reports keys that a server of the other kind has.
-func (c *compiler) refuse(sv *suite.Server, path, other string, keys ...string) {
+func (s *serverCompiler) refuse(other string, keys ...string) {
 	for _, key := range keys {
-		if sv.Has(key) {
-			report(c.dec, sv.KeyPos(key), path+"."+key, fmt.Sprintf("%s: is for a server with %s:", key, other), "")
+		if s.sv.Has(key) {
+			s.report(key, fmt.Sprintf("%s: is for a server with %s:", key, other), "")
 		}
 	}
 }
 
 // waitForReady checks the form of wait_for_ready: how long to wait, or what to
 // ask.
-func (c *compiler) waitForReady(sv *suite.Server, path string) {
-	w := sv.WaitForReady
+func (s *serverCompiler) waitForReady() {
+	w := s.sv.WaitForReady
 	if w == "" {
 		return
 	}
@@ -158,7 +171,7 @@ func (c *compiler) waitForReady(sv *suite.Server, path string) {
 			return
 		}
 	}
-	report(c.dec, sv.KeyPos("wait_for_ready"), path+".wait_for_ready",
+	s.report("wait_for_ready",
 		fmt.Sprintf("expected a duration or an address to ask, got %q", w), "such as 10s, http://127.0.0.1:8080/healthz or tcp://127.0.0.1:8080")
 }
 
@@ -185,107 +198,6 @@ func serverKey(s *Server) string {
 		return s.Name
 	}
 	return string(b)
-}
-
-// argv reads a command: a list of text, or one string split by POSIX rules
-// before anything is substituted.
-func (c *compiler) argv(n *source.Node, scope *suite.Scope, path string) []string {
-	switch n.Kind {
-	case source.KindList:
-		var out []string
-		for i, item := range n.Items {
-			text, ok := item.AsText()
-			if !ok {
-				diag := c.dec.WrongType(item, source.PathIndex(path, i), "text")
-				if item.IsScalar() && item.Kind != source.KindNull {
-					diag.Hint = fmt.Sprintf("put it in quotes: %q", item.Text)
-				}
-			}
-			out = append(out, text)
-		}
-		if len(n.Items) == 0 || n.Items[0].Kind == source.KindString && out[0] == "" {
-			c.dec.Errorf(n, path, "the command is empty")
-		}
-		return out
-	case source.KindString:
-		return c.words(n, scope, path, "a server's command is one program, not a shell line: put it in a script, or write bash -c '…'")
-	}
-	c.dec.WrongType(n, path, "a list of text, or text")
-	return nil
-}
-
-// shellScript is the place of a shell's script among the words of a command, -1
-// where there is none.
-func shellScript(words []proc.Word) int {
-	texts := make([]string, len(words))
-	for i, w := range words {
-		texts[i] = w.Text
-	}
-	switch filepath.Base(texts[0]) {
-	case "sh", "ash", "bash", "dash", "ksh", "zsh":
-		return expect.ScriptAt(texts)
-	}
-	return -1
-}
-
-// words splits a command string and then fills in its placeholders, so that a
-// value never changes the number of words.
-func (c *compiler) words(n *source.Node, scope *suite.Scope, path, hint string) []string {
-	words, err := proc.Split(n.Text)
-	if err != nil {
-		var se *proc.SplitError
-		if asSplit(err, &se) {
-			if strings.HasPrefix(se.Hint, "hooks run") {
-				se.Hint = hint
-			}
-			report(c.dec, n.In(se.Offset), path, se.Msg, orString(se.Hint, hint))
-		} else {
-			c.dec.Errorf(n, path, "%v", err)
-		}
-		return nil
-	}
-	if len(words) == 0 {
-		c.dec.Errorf(n, path, "the command is empty")
-		return nil
-	}
-	out := make([]string, len(words))
-	script := shellScript(words)
-	for i, w := range words {
-		word := n.WithText(w.Text)
-		if v := scope.Expand(word, path, suite.Bindings{}, c.dec); v.IsScalar() {
-			out[i] = v.Text
-		}
-		for _, e := range w.Expands {
-			if i == script {
-				continue // the shell expands it
-			}
-			c.dec.Add(source.Diagnostic{
-				Pos: n.In(e.Offset), Path: path, Severity: source.Warning, Code: "not-expanded",
-				Msg:  fmt.Sprintf("%s is passed on unchanged: no shell expands it", e.Text),
-				Hint: "use ${name} for a variable, or bash -c '…' for a shell",
-			})
-		}
-	}
-	if i := expect.ScriptAt(out); i > 0 && i < len(words) && strings.Contains(words[i].Text, "${") {
-		c.dec.Add(source.Diagnostic{
-			Pos: n.Pos, Path: path, Severity: source.Warning, Code: "script-value",
-			Msg: "a value is put into a shell script as text", Hint: "pass it by env: and write \"$NAME\" in the script",
-		})
-	}
-	return out
-}
-
-// path is a path as written in a file, whose folder it is relative to; "" is
-// that folder.
-func (c *compiler) path(written string, in *source.File) string {
-	if filepath.IsAbs(written) {
-		return written
-	}
-	dir := c.suite.Dir
-	if in != nil {
-		dir = filepath.Dir(in.Path)
-	}
-	return filepath.Join(dir, filepath.FromSlash(written))
 }
 
 // minimalNames are inherited by every server: what programs need to run at

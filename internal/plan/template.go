@@ -119,7 +119,7 @@ func (c *compiler) template(se suite.Entry) *template {
 	before := c.errors()
 	var row jsonv.Value
 	if n := e.Node.Get("cases"); n != nil {
-		t.rows = c.rows(n, e)
+		t.rows = readRows(c, n, e)
 		if t.rows.len() > 0 {
 			row = t.rows.at(0)
 		}
@@ -141,7 +141,7 @@ func (c *compiler) template(se suite.Entry) *template {
 		t.only = e.Node.Get("only").Pos
 	}
 	if t.varies.expect && !t.varies.all && t.rows.len() > 0 {
-		t.expect = c.rowExpect(e, b.test)
+		t.expect = newRowExpect(c, e, b.test)
 	}
 	if c.errors() == before && t.rows != nil {
 		t.checkRows()
@@ -244,7 +244,7 @@ func (t *template) buildRow(v jsonv.Value) *Case {
 	if len(t.varies.call) > 0 {
 		call := t.test.Call
 		t.entry.call(&call, t.varies.call, suite.Bindings{Case: v}, cc.dec)
-		op := cc.op(t.entry.Block, call, c.Server, t.entry.Node)
+		op := newOp(t.entry.Block, call, c.Server, t.entry.Node)
 		op.CancelAfter, op.Wait = t.proto.Ops[0].CancelAfter, t.proto.Ops[0].Wait
 		c.Ops = []*Op{op}
 	}
