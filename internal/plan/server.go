@@ -36,7 +36,7 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 		ConnectTimeout: orDuration(sv.ConnectTimeout, DefaultConnectTimeout),
 		Timeout:        orDuration(sv.Timeout, 0),
 		WaitForReady:   sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond,
-		Tolerate: map[string]bool{}, def: sv,
+		Tolerate: map[string]bool{}, RetryHTTP: sv.RetryHTTP, def: sv,
 	}
 	s.out = out
 	if sv.Command != nil {
@@ -62,7 +62,6 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 	if sv.Sessions != nil {
 		out.Sessions = *sv.Sessions
 	}
-	out.RetryHTTP = sv.RetryHTTP
 	s.waitForReady()
 	if wait := c.set.WaitForReady; wait > 0 {
 		if strings.Contains(sv.WaitForReady, "://") {
