@@ -41,7 +41,9 @@ var edges = map[string][]string{
 	"internal/source":          {"internal/source/spelling", "internal/jsonv"},
 	"internal/source/spelling": {},
 	"internal/suite/dotenv":    {"internal/source"},
-	"internal/expect":          {"internal/source", "internal/jsonv", "internal/jsonschema"},
+	"internal/expect/format":   {"internal/jsonv"},
+	"internal/expect/jsonpath": {"internal/jsonv"},
+	"internal/expect":          {"internal/source", "internal/jsonv", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath"},
 	// The client half of MCP: the session is on top of the wire, and both use the
 	// vocabulary of the protocol.
 	"internal/mcp/protocol": {"internal/jsonv"},

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
 
@@ -138,8 +139,8 @@ func (c *compiler) share(n *source.Node, path string) (float64, bool) {
 	return t, ok
 }
 
-// yes returns a boolean.
-func (c *compiler) yes(n *source.Node, path string) (value, ok bool) {
+// boolean returns a boolean.
+func (c *compiler) boolean(n *source.Node, path string) (value, ok bool) {
 	n = n.Typed()
 	if n.Kind != source.KindBool {
 		c.errorf(n, path, "", "expected true or false, got %s", describe(n))
@@ -169,4 +170,33 @@ func join(path, key string) string {
 		return key
 	}
 	return path + "." + key
+}
+
+// count returns a whole number between 0 and most.
+func (c *compiler) count(n *source.Node, path string, most int) (int, bool) {
+	f, ok := c.number(n, path)
+	if !ok {
+		return 0, false
+	}
+	if f != float64(int64(f)) || f < 0 || f > float64(most) {
+		span := fmt.Sprintf("from 0 to %d", most)
+		if most == maxLength {
+			span = "of 0 or more"
+		}
+		c.errorf(n, path, "", "expected a whole number %s, got %s", span, display.Truncate(n.Text, shownKey))
+		return 0, false
+	}
+	return int(f), true
+}
+
+const maxLength = 1 << 40
+
+// exactNumber returns a number of any size, as written.
+func (c *compiler) exactNumber(n *source.Node, path string) (jsonv.Value, bool) {
+	n = n.Typed()
+	if n.Kind != source.KindInt && n.Kind != source.KindFloat {
+		c.errorf(n, path, "", "expected a number, got %s", describe(n))
+		return jsonv.Value{}, false
+	}
+	return n.JSON(), true
 }

@@ -3,6 +3,7 @@ package expect
 import (
 	"strings"
 
+	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/jsonv"
 )
 
@@ -44,7 +45,7 @@ func (t *Target) subject(o *Observation) Subject {
 			return t.notFailed(o, base)
 		}
 	case partHTTPHeaders:
-		if len(t.steps) > 0 && t.steps[0].kind == stepName {
+		if len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name {
 			return t.headerSubject(base)
 		}
 	}
@@ -77,7 +78,7 @@ func (t *Target) resultSubject(o *Observation, result jsonv.Value) Subject {
 	if !t.fallback {
 		return t.walk(result, t.steps, t.root.Name)
 	}
-	name := t.steps[0].name
+	name := t.steps[0].Name
 	var found *Subject
 	var lacking []place
 	look := func(p place) (present bool) {
@@ -86,7 +87,7 @@ func (t *Target) resultSubject(o *Observation, result jsonv.Value) Subject {
 			lacking = append(lacking, p)
 			return false
 		}
-		s := t.walk(v, t.steps[1:], p.name+keyPath(name))
+		s := t.walk(v, t.steps[1:], p.name+jsonpath.Key(name))
 		if p.name != t.root.Name {
 			s.Elsewhere = p.name
 		}
@@ -110,45 +111,36 @@ func (t *Target) resultSubject(o *Observation, result jsonv.Value) Subject {
 
 // headerSubject matches a header's name in any case.
 func (t *Target) headerSubject(headers jsonv.Value) Subject {
-	name := t.steps[0].name
+	name := t.steps[0].Name
 	for key, v := range headers.Members() {
 		if strings.EqualFold(key, name) {
-			return t.walk(v, t.steps[1:], t.root.Name+keyPath(key))
+			return t.walk(v, t.steps[1:], t.root.Name+jsonpath.Key(key))
 		}
 	}
 	return t.walk(headers, t.steps, t.root.Name)
 }
 
 // walk follows steps from v, which stands at prefix.
-func (t *Target) walk(v jsonv.Value, steps []step, prefix string) Subject {
+func (t *Target) walk(v jsonv.Value, steps []jsonpath.Step, prefix string) Subject {
 	for i := range steps {
-		if steps[i].kind >= stepAll {
+		if steps[i].Kind >= jsonpath.All {
 			return t.walkPlural(v, steps, i, prefix)
 		}
-		next, ok := steps[i].follow(v)
+		next, ok := steps[i].Follow(v)
 		if !ok {
-			return Subject{Target: t.src, Miss: newMiss(t.src, prefix+pathOf(steps[:i]), v, steps[i:])}
+			return Subject{Target: t.src, Miss: newMiss(t.src, prefix+jsonpath.String(steps[:i]), v, steps[i:])}
 		}
 		v = next
 	}
 	return Subject{Target: t.src, Value: v, Present: true}
 }
 
-// follow takes one step that selects at most one value.
-func (s *step) follow(v jsonv.Value) (jsonv.Value, bool) {
-	if s.kind == stepName {
-		return v.Get(s.name)
-	}
-	v = v.At(s.from)
-	return v, !v.IsAbsent()
-}
-
 // walkPlural follows the steps from the first one that selects several values
 // on. Elements that lack what a later step asks for are left out (RFC 9535
 // section 2.1.2); when all of them lack it, the target is missing.
-func (t *Target) walkPlural(v jsonv.Value, steps []step, i int, prefix string) Subject {
-	at := prefix + pathOf(steps[:i])
-	if !steps[i].selectsIn(v) {
+func (t *Target) walkPlural(v jsonv.Value, steps []jsonpath.Step, i int, prefix string) Subject {
+	at := prefix + jsonpath.String(steps[:i])
+	if !steps[i].SelectsIn(v) {
 		return Subject{Target: t.src, Miss: newMiss(t.src, at, v, steps[i:])}
 	}
 	nodes := []jsonv.Value{v}
@@ -157,17 +149,17 @@ func (t *Target) walkPlural(v jsonv.Value, steps []step, i int, prefix string) S
 	for j := i; j < len(steps); j++ {
 		var next []jsonv.Value
 		for _, n := range nodes {
-			if before := len(next); steps[j].kind >= stepAll {
-				next = steps[j].appendAll(next, n)
-				if len(next) > before || steps[j].selectsIn(n) {
+			if before := len(next); steps[j].Kind >= jsonpath.All {
+				next = steps[j].AppendAll(next, n)
+				if len(next) > before || steps[j].SelectsIn(n) {
 					continue
 				}
-			} else if one, ok := steps[j].follow(n); ok {
+			} else if one, ok := steps[j].Follow(n); ok {
 				next = append(next, one)
 				continue
 			}
 			if dropped == nil {
-				dropped, droppedAt, total = newMiss(t.src, at+pathOf(steps[i:j]), n, steps[j:]), j, len(nodes)
+				dropped, droppedAt, total = newMiss(t.src, at+jsonpath.String(steps[i:j]), n, steps[j:]), j, len(nodes)
 			}
 			if droppedAt == j {
 				lost++
@@ -184,47 +176,4 @@ func (t *Target) walkPlural(v jsonv.Value, steps []step, i int, prefix string) S
 		s.notes = []string{countOf(lost, total) + " left out: " + dropped.Reason()}
 	}
 	return s
-}
-
-// selectsIn reports whether a step that selects several values has something
-// to select from in v, be it nothing.
-func (s *step) selectsIn(v jsonv.Value) bool {
-	return v.Kind() == jsonv.KindArray || s.kind == stepAll && v.Kind() == jsonv.KindObject
-}
-
-// appendAll appends what a step selects in v.
-func (s *step) appendAll(dst []jsonv.Value, v jsonv.Value) []jsonv.Value {
-	if s.kind == stepSlice {
-		from, to := s.bounds(v.Len())
-		for i := from; i < to; i++ {
-			dst = append(dst, v.At(i))
-		}
-		return dst
-	}
-	for _, e := range v.Elems() {
-		dst = append(dst, e)
-	}
-	for _, e := range v.Members() {
-		dst = append(dst, e)
-	}
-	return dst
-}
-
-// bounds returns the part of a list of n elements that a slice selects (RFC
-// 9535 section 2.3.4.2.2, step 1).
-func (s *step) bounds(n int) (from, to int) {
-	to = n
-	if s.has[0] {
-		from = s.from
-	}
-	if s.has[1] {
-		to = s.to
-	}
-	clamp := func(i int) int {
-		if i < 0 {
-			i += n
-		}
-		return min(max(i, 0), n)
-	}
-	return clamp(from), clamp(to)
 }

@@ -49,7 +49,7 @@ var rowIContainsAny = Row{
 }
 
 func compileContains(c *compiler, n *source.Node, path string) Matcher {
-	if m := c.containee(n, path, false); m != nil {
+	if m := compileContainee(c, n, path, false); m != nil {
 		return contains{*m}
 	}
 	return nil
@@ -60,7 +60,7 @@ func compileIContains(c *compiler, n *source.Node, path string) Matcher {
 		c.errorf(n, path, "use icontains-all or icontains-any for several", "expected text, got %s", describe(n))
 		return nil
 	}
-	if m := c.containee(n, path, true); m != nil {
+	if m := compileContainee(c, n, path, true); m != nil {
 		return contains{*m}
 	}
 	return nil
@@ -74,7 +74,7 @@ func compileContainsMany(fold, all bool) func(*compiler, *source.Node, string) M
 		}
 		m := containsMany{all: all}
 		for i, item := range items {
-			if e := c.containee(item, index(path, i), fold); e != nil {
+			if e := compileContainee(c, item, index(path, i), fold); e != nil {
 				m.wants = append(m.wants, *e)
 			}
 		}
@@ -94,7 +94,7 @@ type containee struct {
 	blank bool // empty, and not because the author wrote that
 }
 
-func (c *compiler) containee(n *source.Node, path string, fold bool) *containee {
+func compileContainee(c *compiler, n *source.Node, path string, fold bool) *containee {
 	m := containee{value: n.JSON(), fold: fold, isKey: n.IsScalar() && n.Kind != source.KindNull, text: n.Text, blank: n.Blank && n.Text == ""}
 	if n.Kind == source.KindNull && n.Text == "" {
 		c.errorf(n, path, `write "" for an empty text`, "the argument is missing")

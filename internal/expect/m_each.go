@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"mcptest/internal/display"
+	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -117,7 +118,7 @@ func members(v jsonv.Value) iter.Seq2[string, jsonv.Value] {
 			}
 		}
 		for key, e := range v.Members() {
-			if !yield(display.Truncate(keyPath(key), shownKey), e) {
+			if !yield(display.Truncate(jsonpath.Key(key), shownKey), e) {
 				return
 			}
 		}

@@ -52,14 +52,14 @@ func compileExec(c *compiler, n *source.Node, path string) Matcher {
 		}
 		m.argv = append(m.argv, word)
 	}
-	if !c.safeWords(items, m.argv, path) {
+	if !safeWords(c, items, m.argv, path) {
 		return nil
 	}
 	return m
 }
 
 // safeWords reports values that would be run as a program or as code.
-func (c *compiler) safeWords(items []*source.Node, argv []string, path string) bool {
+func safeWords(c *compiler, items []*source.Node, argv []string, path string) bool {
 	const hint = `pass it as an argument: [sh, -c, 'test "$1" = x …', sh, "${…}"]`
 	if at := programAt(argv); items[at].Origin == source.FromServer {
 		c.errorf(items[at], index(path, at), "", "the server under test must not choose the program that is run")

@@ -4,14 +4,15 @@ import (
 	"strings"
 
 	"mcptest/internal/display"
+	"mcptest/internal/expect/format"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
 
 var rowFormat = Row{
-	Name: "format", Doc: "a string has this format: " + strings.Join(formatNames(), ", "),
+	Name: "format", Doc: "a string has this format: " + strings.Join(format.Names(), ", "),
 	Example: `format: date-time`, Passes: `"2026-11-05T09:30:00.5Z"`, Fails: `"2026-11-05 09:30"`,
-	schema: `{"enum":["` + strings.Join(formatNames(), `","`) + `"]}`, compile: compileFormat,
+	schema: `{"enum":["` + strings.Join(format.Names(), `","`) + `"]}`, compile: compileFormat,
 }
 
 func compileFormat(c *compiler, n *source.Node, path string) Matcher {
@@ -19,22 +20,22 @@ func compileFormat(c *compiler, n *source.Node, path string) Matcher {
 	if !ok {
 		return nil
 	}
-	f := findFormat(name)
+	f := format.Find(name)
 	if f == nil {
-		c.errorf(n, path, "the formats are "+strings.Join(formatNames(), ", "), "unknown format %s%s", quoteKey(name), source.Aside(source.DidYouMean(name, formatNames())))
+		c.errorf(n, path, "the formats are "+strings.Join(format.Names(), ", "), "unknown format %s%s", quoteKey(name), source.Aside(source.DidYouMean(name, format.Names())))
 		return nil
 	}
 	return matchFunc(func(v jsonv.Value) Outcome {
 		if v.Kind() != jsonv.KindString {
-			return unfit("text in the format "+f.name, v)
+			return unfit("text in the format "+f.Name, v)
 		}
 		text := v.Text()
-		if len(text) > maxFormatBytes {
-			return failed("expected " + f.what + ", got a text of " + display.Count(v.Len(), "character"))
+		if len(text) > format.MaxBytes {
+			return failed("expected " + f.What + ", got a text of " + display.Count(v.Len(), "character"))
 		}
-		if f.valid(text) {
+		if f.Valid(text) {
 			return passed
 		}
-		return Outcome{Msg: "expected " + f.what + ", got " + show(v, shownInLine), Expected: "format " + f.name}
+		return Outcome{Msg: "expected " + f.What + ", got " + show(v, shownInLine), Expected: "format " + f.Name}
 	})
 }

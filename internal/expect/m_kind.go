@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/source"
 )
 
-const yesSchema = `{"type":"boolean"}`
+const booleanSchema = `{"type":"boolean"}`
 
 var rowType = Row{
 	Name: "type", Doc: "the value has this JSON type, or one of these; integer is a number without a fraction",
@@ -31,19 +31,19 @@ var rowLength = Row{
 var rowEmpty = Row{
 	Name: "empty", Doc: `the value is "", [], {} or null; false means that it is not`,
 	Example: `empty: true`, Passes: `[]`, Fails: `[0]`,
-	schema: yesSchema, compile: compileEmpty,
+	schema: booleanSchema, compile: compileEmpty,
 }
 
 var rowExists = Row{
 	Name: "exists", Doc: "the target has a value, which may be null; defaults do not count",
 	Example: `exists: true`, Passes: `null`, Fails: ``,
-	schema: yesSchema, compile: compilePresence(true), transparent: true,
+	schema: booleanSchema, compile: compilePresence(true), transparent: true,
 }
 
 var rowAbsent = Row{
 	Name: "absent", Doc: "the target has no value; null is a value",
 	Example: `absent: true`, Passes: ``, Fails: `null`,
-	schema: yesSchema, compile: compilePresence(false), transparent: true,
+	schema: booleanSchema, compile: compilePresence(false), transparent: true,
 }
 
 var jsonTypes = []string{"string", "number", "integer", "boolean", "array", "object", "null"}
@@ -154,25 +154,6 @@ func smallInt(exp string) (int, bool) {
 	return n, true
 }
 
-// count returns a whole number between 0 and most.
-func (c *compiler) count(n *source.Node, path string, most int) (int, bool) {
-	f, ok := c.number(n, path)
-	if !ok {
-		return 0, false
-	}
-	if f != float64(int64(f)) || f < 0 || f > float64(most) {
-		span := fmt.Sprintf("from 0 to %d", most)
-		if most == maxLength {
-			span = "of 0 or more"
-		}
-		c.errorf(n, path, "", "expected a whole number %s, got %s", span, display.Truncate(n.Text, shownKey))
-		return 0, false
-	}
-	return int(f), true
-}
-
-const maxLength = 1 << 40
-
 func compileLength(c *compiler, n *source.Node, path string) Matcher {
 	m := lengthMatcher{min: 0, max: maxLength}
 	if n.Kind != source.KindMap {
@@ -240,7 +221,7 @@ func (m lengthMatcher) match(v jsonv.Value) Outcome {
 }
 
 func compileEmpty(c *compiler, n *source.Node, path string) Matcher {
-	want, ok := c.yes(n, path)
+	want, ok := c.boolean(n, path)
 	if !ok {
 		return nil
 	}
@@ -263,7 +244,7 @@ type presence struct{ want bool }
 
 func compilePresence(exists bool) func(*compiler, *source.Node, string) Matcher {
 	return func(c *compiler, n *source.Node, path string) Matcher {
-		yes, ok := c.yes(n, path)
+		yes, ok := c.boolean(n, path)
 		if !ok {
 			return nil
 		}

@@ -47,16 +47,6 @@ var rowApprox = Row{
 	compile: compileApprox,
 }
 
-// exactNumber returns a number of any size, as written.
-func (c *compiler) exactNumber(n *source.Node, path string) (jsonv.Value, bool) {
-	n = n.Typed()
-	if n.Kind != source.KindInt && n.Kind != source.KindFloat {
-		c.errorf(n, path, "", "expected a number, got %s", describe(n))
-		return jsonv.Value{}, false
-	}
-	return n.JSON(), true
-}
-
 func compileOrder(words string, holds func(cmp int) bool) func(*compiler, *source.Node, string) Matcher {
 	return func(c *compiler, n *source.Node, path string) Matcher {
 		bound, ok := c.exactNumber(n, path)

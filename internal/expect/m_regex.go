@@ -28,7 +28,7 @@ func compileRegex(c *compiler, n *source.Node, path string) Matcher {
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		c.regexError(n, path, err)
+		regexError(c, n, path, err)
 		return nil
 	}
 	vacuous := n.Blank && re.MatchString("")
@@ -41,7 +41,7 @@ func compileRegex(c *compiler, n *source.Node, path string) Matcher {
 }
 
 // regexError reports a bad expression at its offending part.
-func (c *compiler) regexError(n *source.Node, path string, err error) {
+func regexError(c *compiler, n *source.Node, path string, err error) {
 	var bad *syntax.Error
 	if !errors.As(err, &bad) {
 		c.errorf(n, path, "", "bad regular expression: %s", oneLine(err.Error(), maxLine))

@@ -69,9 +69,9 @@ func (c *compiler) schema(n *source.Node, path string) *schemaMatcher {
 		c.errorf(n, path, "", "bad JSON Schema: %s", oneLine(err.Error(), maxLine))
 		return nil
 	}
-	c.schemaError(written, path, bad)
+	schemaError(c, written, path, bad)
 	for _, further := range bad.Rest {
-		c.schemaError(written, path, further)
+		schemaError(c, written, path, further)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func serverRef(n *source.Node) *source.Node {
 }
 
 // schemaError reports a fault of a schema at the keyword it is about.
-func (c *compiler) schemaError(n *source.Node, path string, bad *jsonschema.Error) {
+func schemaError(c *compiler, n *source.Node, path string, bad *jsonschema.Error) {
 	where, key, at, msg := n, n, path, bad.Msg
 	if uri, ptr, other := strings.Cut(bad.Pointer, "#"); other && uri != "" {
 		msg = filepath.Base(uri) + "#" + ptr + ": " + msg

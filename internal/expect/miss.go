@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcptest/internal/display"
+	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -43,50 +44,50 @@ func (m *Miss) Reason() string {
 }
 
 // newMiss describes that the first of steps leads nowhere from v at prefix.
-func newMiss(target, prefix string, v jsonv.Value, steps []step) *Miss {
+func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss {
 	m := &Miss{Target: target, Prefix: prefix}
 	s := steps[0]
 	switch {
-	case s.kind == stepName && v.Kind() == jsonv.KindObject:
-		m.why = fmt.Sprintf("no key %s in %s; it has %s", quoteKey(s.name), prefix, haveKeys(v))
-		m.Near = source.Nearest(s.name, someKeys(v))
-	case s.kind == stepIndex && v.Kind() == jsonv.KindArray:
-		m.why = fmt.Sprintf("no element %d in %s; it has %s", s.from, prefix, display.Count(v.Len(), "element"))
+	case s.Kind == jsonpath.Name && v.Kind() == jsonv.KindObject:
+		m.why = fmt.Sprintf("no key %s in %s; it has %s", quoteKey(s.Name), prefix, haveKeys(v))
+		m.Near = source.Nearest(s.Name, someKeys(v))
+	case s.Kind == jsonpath.Index && v.Kind() == jsonv.KindArray:
+		m.why = fmt.Sprintf("no element %d in %s; it has %s", s.From, prefix, display.Count(v.Len(), "element"))
 	default:
-		m.why = fmt.Sprintf("%s is %s, %s", prefix, shape(v), s.wants())
+		m.why = fmt.Sprintf("%s is %s, %s", prefix, shape(v), wants(s))
 		m.Near = instead(prefix, v, s)
 	}
 	return m
 }
 
 // wants says what a step needs to stand on, as the end of a sentence.
-func (s step) wants() string {
-	switch s.kind {
-	case stepName:
-		return "so it has no key " + quoteKey(s.name)
-	case stepIndex:
-		return "not a list with an element " + strconv.Itoa(s.from)
+func wants(s jsonpath.Step) string {
+	switch s.Kind {
+	case jsonpath.Name:
+		return "so it has no key " + quoteKey(s.Name)
+	case jsonpath.Index:
+		return "not a list with an element " + strconv.Itoa(s.From)
 	}
 	return "not a list"
 }
 
 // instead guesses the path that was meant when a step does not fit the kind
 // of the value: an element's key, or the only list in an object.
-func instead(prefix string, v jsonv.Value, s step) string {
-	if s.kind == stepName && v.Kind() == jsonv.KindArray {
-		if _, ok := v.At(0).Get(s.name); ok {
+func instead(prefix string, v jsonv.Value, s jsonpath.Step) string {
+	if s.Kind == jsonpath.Name && v.Kind() == jsonv.KindArray {
+		if _, ok := v.At(0).Get(s.Name); ok {
 			return prefix + "[0]" + s.String()
 		}
 		return ""
 	}
-	if s.kind != stepName && v.Kind() == jsonv.KindObject && v.Len() <= maxKeysSearched {
+	if s.Kind != jsonpath.Name && v.Kind() == jsonv.KindObject && v.Len() <= maxKeysSearched {
 		found := ""
 		for key, member := range v.Members() {
 			if member.Kind() == jsonv.KindArray {
 				if found != "" {
 					return ""
 				}
-				found = prefix + keyPath(key) + s.String()
+				found = prefix + jsonpath.Key(key) + s.String()
 			}
 		}
 		return display.Truncate(found, shownInLine)
@@ -156,7 +157,7 @@ func haveKeys(v jsonv.Value) string {
 
 // plainKey shows a key without quotes where it reads well without them.
 func plainKey(key string) string {
-	if p := keyPath(key); p[0] == '.' && len(key) <= shownKey {
+	if p := jsonpath.Key(key); p[0] == '.' && len(key) <= shownKey {
 		return key
 	}
 	return quoteKey(key)

@@ -3,6 +3,7 @@ package expect
 import (
 	"strings"
 
+	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/source"
 )
 
@@ -12,29 +13,12 @@ import (
 type Target struct {
 	src    string // as written
 	root   *Root
-	steps  []step
+	steps  []jsonpath.Step
 	plural bool // has [*] or [a:b]: selects a list
 	// fallback allows what the result does not have to be looked up in
 	// structuredContent and in text that is JSON.
 	fallback bool
 }
-
-// step is one segment of a path behind the root.
-type step struct {
-	kind     stepKind
-	name     string
-	from, to int     // index (from) or slice bounds
-	has      [2]bool // which slice bounds were written
-}
-
-type stepKind uint8
-
-const (
-	stepName stepKind = iota
-	stepIndex
-	stepAll
-	stepSlice
-)
 
 // String returns the target as it was written.
 func (t *Target) String() string { return t.src }
@@ -62,20 +46,19 @@ func (c *compiler) target(n *source.Node, path string) *Target {
 }
 
 // TargetError is a mistake in a target's text.
-type TargetError struct {
-	Offset    int // in bytes, of the offending part
-	Msg, Hint string
-}
-
-// Error returns the message.
-func (e *TargetError) Error() string { return e.Msg }
+type TargetError = jsonpath.Error
 
 // ParseTarget compiles a target from its text.
 func ParseTarget(text string) (*Target, *TargetError) {
-	p := pathParser{text: text}
-	steps, offsets, err := p.parse()
+	steps, offsets, err := jsonpath.Parse(text)
 	if err != nil {
 		return nil, err
+	}
+	if text == "" {
+		return nil, &TargetError{Msg: "the path is empty", Hint: rootsHint()}
+	}
+	if len(steps) == 0 {
+		return nil, &TargetError{Msg: "$ alone is not a target", Hint: rootsHint()}
 	}
 	t := &Target{src: text}
 	used, err := t.resolveRoot(steps, offsets)
@@ -87,35 +70,35 @@ func ParseTarget(text string) (*Target, *TargetError) {
 		return nil, &TargetError{Offset: offsets[used], Msg: t.root.Name + " is " + t.root.Leaf + t.root.instead()}
 	}
 	for _, s := range t.steps {
-		t.plural = t.plural || s.kind >= stepAll
+		t.plural = t.plural || s.Kind >= jsonpath.All
 	}
-	t.fallback = t.root.part == partResult && len(t.steps) > 0 && t.steps[0].kind == stepName && !protocolKey(t.steps[0].name)
+	t.fallback = t.root.part == partResult && len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name && !protocolKey(t.steps[0].Name)
 	return t, nil
 }
 
 // resolveRoot sets the root from the first steps and returns how many it
 // took.
-func (t *Target) resolveRoot(steps []step, offsets []int) (int, *TargetError) {
+func (t *Target) resolveRoot(steps []jsonpath.Step, offsets []int) (int, *TargetError) {
 	first := steps[0]
-	if first.kind != stepName {
+	if first.Kind != jsonpath.Name {
 		return 0, &TargetError{Offset: offsets[0], Msg: "a target starts with a name, not with " + first.String(), Hint: rootsHint()}
 	}
-	if first.name == "http" {
+	if first.Name == "http" {
 		return t.resolveHTTP(steps, offsets)
 	}
 	for i := range roots {
-		if roots[i].Name == first.name {
+		if roots[i].Name == first.Name {
 			t.root = &roots[i]
 			return 1, nil
 		}
 	}
-	e := &TargetError{Offset: offsets[0], Msg: "unknown root " + quote(first.name), Hint: rootsHint()}
-	near := otherRoots[strings.ToLower(first.name)]
+	e := &TargetError{Offset: offsets[0], Msg: "unknown root " + quote(first.Name), Hint: rootsHint()}
+	near := otherRoots[strings.ToLower(first.Name)]
 	switch {
-	case protocolKey(first.name):
+	case protocolKey(first.Name):
 		near = "result" + first.String()
 	case near == "":
-		near = source.Nearest(first.name, rootNames())
+		near = source.Nearest(first.Name, rootNames())
 	}
 	if near != "" {
 		e.Msg += source.Aside(source.Suggest(near))
@@ -131,18 +114,18 @@ var otherRoots = map[string]string{
 	"output": "text", "body": "text", "stdout": "text", "response": "result", "errors": "error", "notification": "notifications",
 }
 
-func (t *Target) resolveHTTP(steps []step, offsets []int) (int, *TargetError) {
-	if len(steps) < 2 || steps[1].kind != stepName {
+func (t *Target) resolveHTTP(steps []jsonpath.Step, offsets []int) (int, *TargetError) {
+	if len(steps) < 2 || steps[1].Kind != jsonpath.Name {
 		return 0, &TargetError{Offset: offsets[0], Msg: "http alone is not a target", Hint: "write http.status or http.headers"}
 	}
 	for i := range roots {
-		if roots[i].Name == "http."+steps[1].name {
+		if roots[i].Name == "http."+steps[1].Name {
 			t.root = &roots[i]
 			return 2, nil
 		}
 	}
-	e := &TargetError{Offset: offsets[1], Msg: "http has no " + quote(steps[1].name), Hint: "write http.status or http.headers"}
-	e.Msg += source.Aside(source.DidYouMean(steps[1].name, []string{"status", "headers"}))
+	e := &TargetError{Offset: offsets[1], Msg: "http has no " + quote(steps[1].Name), Hint: "write http.status or http.headers"}
+	e.Msg += source.Aside(source.DidYouMean(steps[1].Name, []string{"status", "headers"}))
 	return 0, e
 }
 
@@ -155,7 +138,7 @@ func (r *Root) instead() string {
 }
 
 // canonical returns the target with every segment in its shortest form.
-func (t *Target) canonical() string { return t.root.Name + pathOf(t.steps) }
+func (t *Target) canonical() string { return t.root.Name + jsonpath.String(t.steps) }
 
 // inResult reports whether the target is a part of the result, not all of it.
 func (t *Target) inResult() bool {
@@ -164,14 +147,5 @@ func (t *Target) inResult() bool {
 
 // isErrorFlag reports whether the target is result.isError.
 func (t *Target) isErrorFlag() bool {
-	return t.root.part == partResult && len(t.steps) > 0 && t.steps[0].kind == stepName && t.steps[0].name == keyIsError
-}
-
-// pathOf writes steps as a path: .content[0]["odd key"].
-func pathOf(steps []step) string {
-	var b strings.Builder
-	for _, s := range steps {
-		b.WriteString(s.String())
-	}
-	return b.String()
+	return t.root.part == partResult && len(t.steps) > 0 && t.steps[0].Kind == jsonpath.Name && t.steps[0].Name == keyIsError
 }

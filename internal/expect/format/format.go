@@ -1,4 +1,4 @@
-package expect
+package format
 
 import (
 	"encoding/base64"
@@ -13,18 +13,19 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// maxFormatBytes is the longest text a format is checked on; none of them
-// makes sense beyond it.
-const maxFormatBytes = 1 << 20
+// MaxBytes is the longest text a format is checked on; none of them makes sense
+// beyond it.
+const MaxBytes = 1 << 20
 
-// format is one named text format.
-type format struct {
-	name, what string
-	valid      func(string) bool
+// Format is one named text format.
+type Format struct {
+	Name  string
+	What  string // for messages: "an IPv4 address"
+	Valid func(string) bool
 }
 
-// formats is the table of formats, sorted by name.
-var formats = [...]format{
+// table holds the formats, sorted by name.
+var table = [...]Format{
 	{"base64", "base64 (RFC 4648 section 4)", isBase64},
 	{"date", "a date such as 2026-11-05 (RFC 3339)", isDate},
 	{"date-time", "a date-time such as 2026-11-05T09:30:00Z (RFC 3339)", isDateTime},
@@ -42,18 +43,20 @@ var formats = [...]format{
 	{"uuid", "a UUID (RFC 9562)", isUUID},
 }
 
-func formatNames() []string {
-	names := make([]string, len(formats))
-	for i := range formats {
-		names[i] = formats[i].name
+// Names returns the names of the formats, sorted.
+func Names() []string {
+	names := make([]string, len(table))
+	for i := range table {
+		names[i] = table[i].Name
 	}
 	return names
 }
 
-func findFormat(name string) *format {
-	for i := range formats {
-		if formats[i].name == name {
-			return &formats[i]
+// Find returns a format, nil when there is none of that name.
+func Find(name string) *Format {
+	for i := range table {
+		if table[i].Name == name {
+			return &table[i]
 		}
 	}
 	return nil
