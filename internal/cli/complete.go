@@ -13,8 +13,8 @@ import (
 	"mcptest/internal/report"
 )
 
-// completeFlags tells the shell what the flags of all commands take, where that
-// is one of a few words or stands in a suite.
+// completeFlags completes the flags of all commands whose values are one of a
+// few words or a name in a suite.
 func completeFlags(s cmdutil.Streams, root *cobra.Command) {
 	var reporters []string
 	for _, f := range report.Formats {

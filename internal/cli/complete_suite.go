@@ -22,9 +22,8 @@ func filesOf(endings ...string) completion {
 	}
 }
 
-// completeSuite tells the shell what the arguments and flags of a command take
-// that reads suites or records: their files, and the names that stand in the
-// suites which the command line names so far.
+// completeSuite completes the arguments and flags of a command that reads suites
+// or records: files, and names in the suites of the command line so far.
 func completeSuite(s cmdutil.Streams, cmd *cobra.Command) {
 	suites, records := filesOf("yaml", "yml"), filesOf("json", "ndjson")
 	flag := func(name string, c completion) {
@@ -48,8 +47,8 @@ func completeSuite(s cmdutil.Streams, cmd *cobra.Command) {
 	flag("skip-tag", namesOf(s, tagNames))
 }
 
-// namesOf offers names that stand in suites, also behind a comma. A suite with
-// mistakes offers what can be read of it, and nothing is said of them.
+// namesOf offers names in suites, also after a comma. Mistakes in a suite are not
+// reported; what can be read of it is offered.
 func namesOf(s cmdutil.Streams, of func(s cmdutil.Streams, f *suiteFlags, suites []*suite.Suite) map[string]bool) completion {
 	return func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
 		const plain = cobra.ShellCompDirectiveNoFileComp

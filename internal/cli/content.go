@@ -92,7 +92,7 @@ func (l *viewer) blob(data, of jsonv.Value) string {
 	return fmt.Sprintf("%d bytes of %s", len(raw), cmp.Or(kind, "no type"))
 }
 
-// note is a line of ours about what the server sent.
+// note is a line about what the server sent.
 func (l *viewer) note(format string, args ...any) string {
 	return l.palette.Paint(term.Faint, l.text(strings.TrimSpace(fmt.Sprintf("["+format, args...)))+"]") + "\n"
 }

@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/display"
 	"mcptest/internal/plan"
+	"mcptest/internal/secret"
 	"mcptest/internal/term"
 )
 
@@ -185,4 +186,30 @@ func (d *dryRunner) total(tests int) {
 		parts = append(parts, "programs of exec matchers")
 	}
 	d.line(0, "Nothing was started. A run would take: %s.", strings.Join(slices.Clip(parts), ", "))
+}
+
+// masked hides the secrets of a plan's suites in what fn writes.
+func masked(w io.Writer, p *plan.Plan, fn func(b *bufio.Writer)) error {
+	redactor := secret.NewRedactor()
+	for _, f := range p.Files {
+		redactor.Add(f.Suite.Secrets...)
+	}
+	out := redactor.Writer(w)
+	b := bufio.NewWriter(out)
+	fn(b)
+	err := b.Flush()
+	if closed := out.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// listTests prints the names of the selected tests, one a line.
+func listTests(w io.Writer, p *plan.Plan) error {
+	return masked(w, p, func(b *bufio.Writer) {
+		for i := range p.Len() {
+			_, _ = b.WriteString(term.Escape(p.Name(i)))
+			_ = b.WriteByte('\n')
+		}
+	})
 }

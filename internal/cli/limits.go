@@ -12,8 +12,7 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// limitFlags bound what a server may make us read, keep and follow. What is
-// left out has the default that its help names.
+// limitFlags limit what a server can make the program read, keep and follow.
 type limitFlags struct {
 	message, skip, kept, stderr sizeFlag
 	keptCount, requests         int
@@ -21,33 +20,50 @@ type limitFlags struct {
 	items, pages, values        int
 }
 
+// limit is one flag: a size or a number, and its bounds.
+type limit struct {
+	name, usage string
+	size        *sizeFlag
+	number      *int
+	least, most int // 0, 0: any
+}
+
+func (f *limitFlags) all() []limit {
+	const many = 1_000_000
+	return []limit{
+		{"max-message-size", "maximum `size` of one server message, or of an HTTP body after decompression", &f.message, nil, leastSize, mostSize},
+		{"max-values", "maximum number of JSON values in one server message, counting nested ones", nil, &f.values, 100, jsonv.DefaultMaxNodes},
+		{"max-skip-size", "maximum `size` of an oversized message that is skipped; a longer one closes the session", &f.skip, nil, 0, 0},
+		{"max-kept-size", "maximum `size` of the messages kept with the response of one call", &f.kept, nil, leastSize, mostSize},
+		{"max-kept-messages", "maximum number of messages kept with the response of one call", nil, &f.keptCount, 1, many},
+		{"max-stderr", "maximum `size` of a server's standard error that is kept (its start and its end)", &f.stderr, nil, leastSize, mostSize},
+		{"max-server-requests", "maximum number of server requests answered concurrently", nil, &f.requests, 1, many},
+		{"max-redirects", "maximum number of HTTP redirects followed within the server's origin; 0 for none", nil, &f.redirects, 0, many},
+		{"max-input-rounds", "maximum number of times one call is repeated with the input that the server requests (2026-07-28)", nil, &f.rounds, 1, many},
+		{"max-list-items", "maximum number of entries in one list", nil, &f.items, 1, many},
+		{"max-list-pages", "maximum number of pages of one list", nil, &f.pages, 1, many},
+	}
+}
+
 func (f *limitFlags) add(cmd *cobra.Command) {
-	fl := cmd.Flags()
 	d := wire.Limits{}.WithDefaults()
-	f.message, f.skip, f.kept, f.stderr = sizeFlag(d.Message), sizeFlag(d.Drain), sizeFlag(d.During), sizeFlag(d.Stderr)
-	fl.Var(&f.message, "max-message-size", "maximum `size` of one server message, or of an HTTP body after decompression")
-	fl.IntVar(&f.values, "max-values", d.Values, "maximum number of JSON values in one server message, counting nested ones")
-	fl.Var(&f.skip, "max-skip-size", "maximum `size` of an oversized message that is skipped; a longer one closes the session")
-	fl.Var(&f.kept, "max-kept-size", "maximum `size` of the messages kept with the response of one call")
-	fl.IntVar(&f.keptCount, "max-kept-messages", d.DuringCount, "maximum number of messages kept with the response of one call")
-	fl.Var(&f.stderr, "max-stderr", "maximum `size` of a server's standard error that is kept (its start and its end)")
-	fl.IntVar(&f.requests, "max-server-requests", d.Requests, "maximum number of server requests answered concurrently")
-	fl.IntVar(&f.redirects, "max-redirects", d.Redirects, "maximum number of HTTP redirects followed within the server's origin; 0 for none")
-	fl.IntVar(&f.rounds, "max-input-rounds", d.Rounds, "maximum number of times one call is repeated with the input that the server requests (2026-07-28)")
-	fl.IntVar(&f.items, "max-list-items", d.Items, "maximum number of entries in one list")
-	fl.IntVar(&f.pages, "max-list-pages", d.Pages, "maximum number of pages of one list")
-	for _, name := range limitNames {
-		fl.Lookup(name).Annotations = map[string][]string{limitFlag: {"true"}}
+	*f = limitFlags{
+		message: sizeFlag(d.Message), skip: sizeFlag(d.Drain), kept: sizeFlag(d.During), stderr: sizeFlag(d.Stderr), values: d.Values,
+		keptCount: d.DuringCount, requests: d.Requests, redirects: d.Redirects, rounds: d.Rounds, items: d.Items, pages: d.Pages,
+	}
+	fl := cmd.Flags()
+	for _, l := range f.all() {
+		if l.size != nil {
+			fl.Var(l.size, l.name, l.usage)
+		} else {
+			fl.IntVar(l.number, l.name, *l.number, l.usage)
+		}
+		fl.Lookup(l.name).Annotations = map[string][]string{limitFlag: {"true"}}
 	}
 }
 
 // limitFlag annotates the flags that help shows apart, after the others.
 const limitFlag = "limit"
-
-var limitNames = []string{
-	"max-message-size", "max-values", "max-skip-size", "max-kept-size", "max-kept-messages", "max-stderr",
-	"max-server-requests", "max-redirects", "max-input-rounds", "max-list-items", "max-list-pages",
-}
 
 // limitsApart returns a help function that lists the limits in a section of
 // their own, because few readers need them and they are a third of all flags.
@@ -75,28 +91,13 @@ const (
 )
 
 func (f *limitFlags) check() error {
-	for _, s := range []struct {
-		name  string
-		value sizeFlag
-	}{{"max-message-size", f.message}, {"max-kept-size", f.kept}, {"max-stderr", f.stderr}} {
-		if s.value < leastSize || s.value > mostSize {
-			return fail(exitInvalid, "--%s must be from 1KiB to 2GiB, got %s", s.name, s.value.String())
-		}
-	}
-	for _, n := range []struct {
-		name               string
-		value, least, most int
-	}{
-		{"max-values", f.values, 100, jsonv.DefaultMaxNodes},
-		{"max-kept-messages", f.keptCount, 1, 1_000_000},
-		{"max-server-requests", f.requests, 1, 1_000_000},
-		{"max-redirects", f.redirects, 0, 1_000_000},
-		{"max-input-rounds", f.rounds, 1, 1_000_000},
-		{"max-list-items", f.items, 1, 1_000_000},
-		{"max-list-pages", f.pages, 1, 1_000_000},
-	} {
-		if n.value < n.least || n.value > n.most {
-			return fail(exitInvalid, "--%s must be from %d to %d, got %d", n.name, n.least, n.most, n.value)
+	for _, l := range f.all() {
+		switch {
+		case l.most == 0:
+		case l.size != nil && (*l.size < leastSize || *l.size > mostSize):
+			return fail(exitInvalid, "--%s must be from 1KiB to 2GiB, got %s", l.name, l.size)
+		case l.number != nil && (*l.number < l.least || *l.number > l.most):
+			return fail(exitInvalid, "--%s must be from %d to %d, got %d", l.name, l.least, l.most, *l.number)
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// guarded runs fn; a fault of ours in it ends every process and is exit 4.
+// guarded runs fn. A panic in it stops every process and is exit code 4.
 func guarded(w *cmdutil.World, stderr io.Writer, fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

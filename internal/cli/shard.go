@@ -117,8 +117,7 @@ func advertise(env []string) error {
 	return file.Close()
 }
 
-// digestOf is equal for plans of the same files and selection, whatever the
-// folder they lie in.
+// digestOf is equal for plans of the same files and selection in any folder.
 func digestOf(p *plan.Plan, suites []*suite.Suite) (string, error) {
 	h := sha256.New()
 	for _, su := range suites {

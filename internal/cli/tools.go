@@ -28,24 +28,29 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 		Example: `  mcptest tools -- npx -y @modelcontextprotocol/server-everything
   mcptest tools --url https://mcp.example.com/mcp -H 'Authorization: Bearer …'
   mcptest tools search --server api --config suite.yaml`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			own, argv, err := f.split(cmd, args, 1)
-			if err != nil {
-				return err
-			}
-			return f.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
-				tools, err := l.list(ctx, "tools/list", "tools")
-				if err != nil {
-					return err
-				}
-				if len(own) == 1 {
-					return l.showTool(tools, own[0])
-				}
-				return l.showTools(tools)
-			})
-		},
 	}
+	return f.command(cmd, s, func(ctx context.Context, l *viewer, own []string) error {
+		tools, err := l.list(ctx, "tools/list", "tools")
+		switch {
+		case err != nil:
+			return err
+		case len(own) == 1:
+			return l.showTool(tools, own[0])
+		}
+		return l.showTools(tools)
+	})
+}
+
+// command completes a command that takes at most one name and a server.
+func (f *targetFlags) command(cmd *cobra.Command, s cmdutil.Streams, fn func(ctx context.Context, l *viewer, own []string) error) *cobra.Command {
 	f.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		own, argv, err := f.split(cmd, args, 1)
+		if err != nil {
+			return err
+		}
+		return f.with(cmd, s, argv, func(ctx context.Context, l *viewer) error { return fn(ctx, l, own) })
+	}
 	return cmd
 }
 
@@ -59,21 +64,13 @@ func newResourcesCmd(s cmdutil.Streams) *cobra.Command {
 Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 		Example: `  mcptest resources -- npx -y @modelcontextprotocol/server-everything
   mcptest resources file:///notes.txt --url http://localhost:8080/mcp`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			own, argv, err := f.split(cmd, args, 1)
-			if err != nil {
-				return err
-			}
-			return f.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
-				if len(own) == 1 {
-					return l.readResource(ctx, own[0])
-				}
-				return l.showResources(ctx)
-			})
-		},
 	}
-	f.add(cmd)
-	return cmd
+	return f.command(cmd, s, func(ctx context.Context, l *viewer, own []string) error {
+		if len(own) == 1 {
+			return l.readResource(ctx, own[0])
+		}
+		return l.showResources(ctx)
+	})
 }
 
 func newPromptsCmd(s cmdutil.Streams) *cobra.Command {

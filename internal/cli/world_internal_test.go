@@ -13,8 +13,8 @@ import (
 	"mcptest/internal/proc"
 )
 
-// A fault of ours ends every process and is exit 4, with a word about it.
-func TestFaultEndsEverything(t *testing.T) {
+// A panic stops every process and is exit code 4, with a message.
+func TestPanicStopsEverything(t *testing.T) {
 	var errs bytes.Buffer
 	w := cmdutil.NewWorld(cmdutil.Streams{Err: &errs}, slog.New(slog.DiscardHandler))
 	defer w.Close()
@@ -22,9 +22,9 @@ func TestFaultEndsEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = guarded(w, &errs, func() error { panic("a fault of ours") })
+	err = guarded(w, &errs, func() error { panic("a mistake") })
 	var ee *exitError
-	if !errors.As(err, &ee) || ee.code != exitInternal || !strings.Contains(errs.String(), "internal error: a fault of ours") {
+	if !errors.As(err, &ee) || ee.code != exitInternal || !strings.Contains(errs.String(), "internal error: a mistake") {
 		t.Errorf("%v\n%s", err, errs.String())
 	}
 	select {

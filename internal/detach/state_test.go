@@ -53,7 +53,7 @@ func TestEnvironmentFromSetupToTeardown(t *testing.T) {
 }
 
 // The processes are known even if the state file is damaged; without them the
-// user is told how to find them.
+// user learns how to find them.
 func TestDamagedState(t *testing.T) {
 	t.Chdir(t.TempDir())
 	st, err := Begin(nil, Options{})

@@ -20,7 +20,7 @@ import (
 // maxLint bounds the lines of the layer.
 const maxLint = 30
 
-// remark is one thing to mend in a tool.
+// remark is one problem of a tool.
 type remark struct {
 	state State
 	text  string

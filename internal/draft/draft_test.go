@@ -162,7 +162,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// Whatever a server says, the suite loads, and what it expects holds for every
+// For any response of a server, the suite loads, and what it expects holds for every
 // answer it was made from.
 func TestDraftsHoldForTheirAnswers(t *testing.T) {
 	dir := t.TempDir()

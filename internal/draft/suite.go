@@ -49,7 +49,7 @@ type Test struct {
 	Subject string // the tool, URI, prompt or method
 	Args    jsonv.Value
 	// List is the member of the result that is a list of named things, whose
-	// names are expected whatever else is in it.
+	// names are expected, and nothing else of it.
 	List    string
 	Answers []Answer
 	// Loose is set when the server refuses the request in one way or another,

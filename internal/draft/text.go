@@ -86,7 +86,7 @@ func sameTexts(texts []string) bool {
 	return true
 }
 
-// word finds words and what stands between them.
+// word finds words and the blanks between them.
 var word = once(`\s+|\S+`)
 
 // pattern is a regular expression in which the words that differ, or are not
@@ -179,7 +179,7 @@ func (l *loosener) beginning(texts []string) string {
 	return begin
 }
 
-// writable reports whether a scalar may stand in the suite.
+// writable reports whether a scalar may be written into the suite.
 func (l *loosener) writable(v jsonv.Value) bool {
 	s := v.Text()
 	if v.Kind() == jsonv.KindNumber {

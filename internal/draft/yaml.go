@@ -85,7 +85,7 @@ func (w *writer) server() {
 	w.line("")
 }
 
-// access writes how the server is let know who is asking.
+// access writes credentials, TLS settings and variables.
 func (w *writer) access() {
 	sv := w.suite.Server
 	if sv.Bearer != "" {
@@ -225,13 +225,11 @@ func comment(s string) string {
 	return display.Truncate(display.OneLine(s), maxComment)
 }
 
-// literal writes a text that is to stay what it is, whatever placeholders it
-// looks like.
+// literal writes a text in which placeholders are escaped.
 func literal(s string) string { return quote(strings.ReplaceAll(s, "${", "$${")) }
 
 // quote writes a text as a YAML scalar.
 func quote(s string) string { return source.FlowText(s) }
 
-// flow writes a value in YAML's flow style. Its texts are texts, whatever
-// placeholders they look like.
+// flow writes a value in YAML's flow style. Placeholders in its texts are escaped.
 func flow(v jsonv.Value) string { return source.Flow(v, literal) }

@@ -7,34 +7,34 @@ import (
 	"testing"
 )
 
-// Attempt is a test whose mistakes do not count yet. A call of Fatal counts at
-// once, and what calls FailNow or Skip itself does.
+// Attempt is a test whose errors do not count yet. Fatal, FailNow and Skip take
+// effect immediately.
 type Attempt struct {
 	testing.TB
-	wrong, said []string
+	errors, logs []string
 }
 
-// Error notes a mistake.
-func (a *Attempt) Error(args ...any) { a.wrong = append(a.wrong, fmt.Sprint(args...)) }
+// Error notes an error.
+func (a *Attempt) Error(args ...any) { a.errors = append(a.errors, fmt.Sprint(args...)) }
 
-// Errorf notes a mistake.
+// Errorf notes an error.
 func (a *Attempt) Errorf(format string, args ...any) { a.Error(fmt.Sprintf(format, args...)) }
 
-// Log keeps what is said.
-func (a *Attempt) Log(args ...any) { a.said = append(a.said, fmt.Sprint(args...)) }
+// Log keeps a message.
+func (a *Attempt) Log(args ...any) { a.logs = append(a.logs, fmt.Sprint(args...)) }
 
-// Logf keeps what is said.
+// Logf keeps a message.
 func (a *Attempt) Logf(format string, args ...any) { a.Log(fmt.Sprintf(format, args...)) }
 
-// Failed tells whether a mistake was noted.
-func (a *Attempt) Failed() bool { return len(a.wrong) > 0 }
+// Failed reports whether an error was noted.
+func (a *Attempt) Failed() bool { return len(a.errors) > 0 }
 
-// String is what went wrong, and then what was said.
+// String is the errors, and then the log.
 func (a *Attempt) String() string {
-	return strings.Join(append(a.wrong[:len(a.wrong):len(a.wrong)], a.said...), "\n")
+	return strings.Join(append(a.errors[:len(a.errors):len(a.errors)], a.logs...), "\n")
 }
 
-// TwiceMore tries once, and twice more when that fails; those count.
+// TwiceMore runs a test, and twice more if it fails; those two count.
 func TwiceMore(t testing.TB, what string, once func(testing.TB)) {
 	t.Helper()
 	first := &Attempt{TB: t}
@@ -50,14 +50,13 @@ func TwiceMore(t testing.TB, what string, once func(testing.TB)) {
 	Note(t, what, first)
 }
 
-// Note says that something failed and passed twice after that. It is no
-// failure, and nothing to keep quiet about: it goes to the test's log and to
-// the end of the file that MCPTEST_FLAKY names, which `make faults` and `make
-// soak` print. CI lists its first line at the end.
+// Note reports that something failed and passed twice after that, in the test's
+// log and at the end of the file that MCPTEST_FLAKY names. `make faults` and
+// `make soak` print that file, and CI lists its first line.
 func Note(t testing.TB, what string, first *Attempt) {
 	t.Helper()
 	text := fmt.Sprintf("FLAKY %s failed once, and passed twice after that: %s\n%s\n",
-		what, strings.ReplaceAll(strings.Join(first.wrong, "; "), "\n", " "), first)
+		what, strings.ReplaceAll(strings.Join(first.errors, "; "), "\n", " "), first)
 	t.Log(text)
 	name := os.Getenv("MCPTEST_FLAKY")
 	if name == "" {

@@ -72,23 +72,23 @@ func TestNothingHostileIsLive(t *testing.T) {
 	}
 }
 
-// TestColourOnlyWhenAsked: without a palette there is no escape sequence, and
+// TestColorOnlyWhenAsked: without a palette there is no escape sequence, and
 // with one the text is the same.
-func TestColourOnlyWhenAsked(t *testing.T) {
+func TestColorOnlyWhenAsked(t *testing.T) {
 	for _, name := range names() {
 		r := open(t, name)
 		for _, format := range []string{"pretty", "minimal", "agent"} {
 			plain := string(rendered(t, format, r, render.Options{}))
 			if strings.Contains(plain, "\x1b") {
-				t.Errorf("%s %s: colour in plain text", name, format)
+				t.Errorf("%s %s: color in plain text", name, format)
 			}
 			for _, p := range []term.Profile{term.Bold, term.Colour} {
 				painted := string(rendered(t, format, r, render.Options{Palette: term.NewPalette(p)}))
 				if format != "agent" && !strings.Contains(painted, "\x1b[") {
-					t.Errorf("%s %s: no colour", name, format)
+					t.Errorf("%s %s: no color", name, format)
 				}
 				if got := strip(painted); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(plain), " ") {
-					t.Errorf("%s %s: the text depends on colour", name, format)
+					t.Errorf("%s %s: the text depends on color", name, format)
 				}
 			}
 		}

@@ -11,7 +11,7 @@ import (
 func parallelScenario() []result.Event {
 	servers := []string{"node", "python", "rust"}
 	pace := map[string]float64{"node": 1, "python": 2.3, "rust": 0.4}
-	tests := []string{"lists its tools", "creates an order", "refuses an order without items", "cancels an order", "finds orders by customer", "exports a month", "summarises an order", "answers in the customer's language"}
+	tests := []string{"lists its tools", "creates an order", "refuses an order without items", "cancels an order", "finds orders by customer", "exports a month", "summarizes an order", "answers in the customer's language"}
 	s := newScenario(len(tests)*len(servers), result.Suite{Name: "orders", File: "orders.mcptest.yaml"})
 	started := s.events[0].(result.RunStarted)
 	started.Parallel = 3
@@ -31,7 +31,7 @@ func parallelScenario() []result.Event {
 		for _, server := range servers {
 			c := result.Case{
 				Index: index, Name: test + " @" + server, Status: result.Pass, File: "orders.mcptest.yaml", Suite: "orders", Line: 14 + 9*i, Column: 5, Block: "tools",
-				Server: server, Call: "tools/call " + []string{"list", "create", "create", "cancel", "find", "export", "summarise", "answer"}[i], Tags: []string{[]string{"smoke", "slow"}[i%2]},
+				Server: server, Call: "tools/call " + []string{"list", "create", "create", "cancel", "find", "export", "summarize", "answer"}[i], Tags: []string{[]string{"smoke", "slow"}[i%2]},
 				DurationMS: pace[server] * float64(6+(i*37)%90), Assertions: []result.Assertion{passed("result.isError", "exact"), passed("text", "contains")},
 				Exchanges: call("order", fmt.Sprintf(`{"id":%d}`, 4000+i), `{"content":[{"type":"text","text":"order"}],"isError":false}`),
 				Repro:     fmt.Sprintf("mcptest run --filter 're:^%s @%s$' orders.mcptest.yaml", test, server),

@@ -7,7 +7,7 @@ import (
 )
 
 // rowsScenario is a table of which most rows fail at the same assertion, with
-// other values, one at another assertion, and one beside that breaks the
+// other values, one at another assertion, and one that also breaks the
 // protocol.
 func rowsScenario() []result.Event {
 	s := newScenario(40, result.Suite{Name: "prices", File: "prices.mcptest.yaml"})

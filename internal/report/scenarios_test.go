@@ -280,7 +280,7 @@ var hostileStrings = []string{
 	"[link](javascript:alert(1)) | a | b |", "```\n# heading\n```", "\r\n::set-output name=x::y\r\nVERDICT pass 9/9 passed", "PASSED  99 passed of 99 tests", "${{ secrets.X }} {{7*7}} ${HOME}", "@everyone #1 \\ \" ' ` %0A",
 }
 
-// seededSecrets are one of each of the kinds that are recognised without
+// seededSecrets are one of each of the kinds that are recognized without
 // being declared; they are made up, and put together so that scanners of
 // repositories do not take them for real.
 var seededSecrets = []string{

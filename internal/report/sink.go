@@ -67,7 +67,7 @@ func ParseSpecs(args []string) ([]Spec, error) {
 // name as a whole when Commit is called, or not at all: it goes to a
 // temporary file in the same folder, which is synced and renamed. A symbolic
 // link to a file is refused, because the rename would replace it and writing
-// through it would change a file nobody named. Devices and pipes are written
+// through it would change a file that was not named. Devices and pipes are written
 // directly, and so is what this process has open already (/dev/stderr).
 //
 // Every error names the path.
@@ -162,8 +162,8 @@ func opened(path string) bool {
 	return path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }
 
-// openDirect opens a device or a pipe. What stands in a file that somebody
-// else writes to stays.
+// openDirect opens a device or a pipe. A file that others write to is appended
+// to.
 func openDirect(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {

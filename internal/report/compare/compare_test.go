@@ -20,14 +20,14 @@ func TestCompare(t *testing.T) {
 	}
 	stray := []result.Violation{{Kind: "stray-output"}}
 	before := run(
-		&result.Case{Name: "breaks", Status: result.Pass}, &result.Case{Name: "mended", Status: result.Error}, &result.Case{Name: "bad", Status: result.Fail},
+		&result.Case{Name: "breaks", Status: result.Pass}, &result.Case{Name: "fixed", Status: result.Error}, &result.Case{Name: "bad", Status: result.Fail},
 		&result.Case{Name: "noisy", Status: result.Fail}, &result.Case{Name: "known", Status: result.Error, Violations: stray},
 		&result.Case{Name: "slow", Status: result.Pass, DurationMS: 100}, &result.Case{Name: "a bit", Status: result.Pass, DurationMS: 1}, &result.Case{Name: "quick", Status: result.Pass, DurationMS: 300},
 		&result.Case{Name: "scored", Status: result.Pass, Score: new(0.9)}, &result.Case{Name: "gone", Status: result.Pass}, &result.Case{Name: "left out", Status: result.Pass},
 		&result.Case{Name: "twin", Status: result.Pass}, &result.Case{Name: "twin", Status: result.Fail},
 	)
 	after := run(
-		&result.Case{Name: "breaks", Status: result.Fail, Message: "want \x1b[31m1"}, &result.Case{Name: "mended", Status: result.Pass}, &result.Case{Name: "bad", Status: result.Error},
+		&result.Case{Name: "breaks", Status: result.Fail, Message: "want \x1b[31m1"}, &result.Case{Name: "fixed", Status: result.Pass}, &result.Case{Name: "bad", Status: result.Error},
 		&result.Case{Name: "noisy", Status: result.Fail, Violations: stray}, &result.Case{Name: "known", Status: result.Fail, Violations: stray},
 		&result.Case{Name: "slow", Status: result.Pass, DurationMS: 200}, &result.Case{Name: "a bit", Status: result.Pass, DurationMS: 30}, &result.Case{Name: "quick", Status: result.Pass, DurationMS: 30},
 		&result.Case{Name: "scored", Status: result.Pass, Score: new(0.7)}, &result.Case{Name: "left out", Status: result.Skip},
@@ -47,7 +47,7 @@ func TestCompare(t *testing.T) {
 	}
 	for _, row := range []struct{ what, got, want string }{
 		{"newly failing", names(c.NewlyFailing), "breaks, bad, noisy, new and bad"},
-		{"fixed", names(c.Fixed), "mended"},
+		{"fixed", names(c.Fixed), "fixed"},
 		{"still failing", names(c.StillFailing), "known, twin"},
 		{"slower", names(c.Slower), "slow"},
 		{"faster", names(c.Faster), "quick"},

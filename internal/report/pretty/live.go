@@ -23,7 +23,7 @@ type LiveOptions struct {
 	Width   int // columns of Out; 0: not a terminal
 	// Status is the progress line (on stderr); nil for none.
 	Status *term.Status
-	// StatusPalette are the colours of the progress line.
+	// StatusPalette are the colors of the progress line.
 	StatusPalette term.Palette
 	// InOrder lists the tests in the order of the plan, holding back those
 	// that ended early: for logs. On a terminal they are listed as they end.

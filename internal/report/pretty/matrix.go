@@ -167,7 +167,7 @@ func (m *matrix) serverName(i int) string {
 	return term.Escape(cmp.Or(m.servers[i].name, "(no server)"))
 }
 
-// write writes a line of the table; paint colours a cell after it was padded.
+// write writes a line of the table; paint colors a cell after padding.
 func (m *matrix) write(name string, cells []string, paint func(i int, s string) string) {
 	text := name
 	for i, c := range cells {

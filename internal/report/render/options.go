@@ -6,7 +6,7 @@ import (
 
 // Options configure a report. The zero value suits a file.
 type Options struct {
-	Palette   term.Palette // colours of the stream; zero: none
+	Palette   term.Palette // colors of the stream; zero: none
 	Width     int          // columns of the terminal; 0: not a terminal, nothing is cut to fit
 	Verbose   bool         // show exchanges, assertions that passed, servers, whole texts
 	Listed    bool         // the tests were listed already, by a Live, while the run went on

@@ -151,7 +151,7 @@ const (
 	LongestExcerpt = 240
 )
 
-// Message writes a message of one line or more in a colour.
+// Message writes a message of one line or more in a color.
 func (p *Printer) Message(indent int, st term.Style, text string) {
 	text = strings.Trim(term.EscapeLines(text), "\n ")
 	for i, l := range strings.Split(text, "\n") {

@@ -11,12 +11,12 @@ import (
 	"mcptest/internal/term"
 )
 
-// unreadTime is how long after a signal standard output may be stuck: from then
-// on one write may take a third of it. While nobody reads what is written no test
-// can end, and no clean-up be told of.
+// unreadTime is how long after a signal standard output may block; one write may
+// then take a third of it. While a write blocks no test can end and no cleanup
+// can be reported.
 const unreadTime = 6 * time.Second
 
-// output is a writer that knows since when it has been writing.
+// output is a writer that knows when the write in progress began.
 type output struct {
 	to    io.Writer
 	since atomic.Int64 // UnixNano at which the write in progress began; 0: there is none
@@ -29,9 +29,9 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.to.Write(p)
 }
 
-// watchOutput returns what stands for out, and ends the process by kill when
-// a write to it hangs when limit has passed since ctx was interrupted. A terminal
-// is left as it is: whoever stopped it can start it again. stop ends the watch.
+// watchOutput returns a writer in place of out, and ends the process by kill if a
+// write to it blocks when limit has passed since ctx was interrupted. A terminal
+// is not watched: a user who stopped it can continue it. stop ends the watch.
 func watchOutput(ctx context.Context, out io.Writer, limit time.Duration, kill func(code int)) (watched io.Writer, stop func()) {
 	if term.IsTerminal(out) {
 		return out, func() {}
