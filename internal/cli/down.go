@@ -139,7 +139,7 @@ func (f *downFlags) stop(s cmdutil.Streams, st *detach.State, code, open int) er
 	return nil
 }
 
-// plan reads the suites again, as they were read when they were brought up.
+// plan reads the suites again, in the same way as for setup.
 func (f *downFlags) plan(s cmdutil.Streams, st *detach.State, redactor *secret.Redactor) (*plan.Plan, error) {
 	f.envFiles, f.vars, f.allowOutside = st.EnvFiles, st.Vars, st.AllowOutside
 	var paths []string

@@ -309,7 +309,7 @@ func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) 
 	set.CI = false
 	p, more := plan.Compile(suites, set)
 	if errs, _ := f.print(i.s, append(diags, more...)); errs > 0 {
-		return nil, 0, fail(exitInternal, "%s was written with %s", i.f.output, display.Count(errs, "mistake"))
+		return nil, 0, fail(exitInternal, "%s was written with %s", i.f.output, display.Count(errs, "error"))
 	}
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: i.redactor})
 	tool := result.Tool{Name: "mcptest", Version: cmdutil.Version()}

@@ -125,7 +125,7 @@ func granted(l auth.Login) string {
 	return s
 }
 
-// person shows on the error stream what a login needs somebody to do.
+// person shows on the error stream what the user has to do to log in.
 func (f *loginFlags) person(s cmdutil.Streams) auth.Person {
 	return auth.Person{
 		Open: func(address string) {

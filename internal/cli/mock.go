@@ -125,7 +125,7 @@ func mockManifest(s cmdutil.Streams, from, preset string) (*mock.Manifest, error
 	}
 	errs, _ := printDiagnostics(s, "", ds)
 	if m == nil {
-		return nil, fail(exitInvalid, "%s in the manifest %s", display.Count(max(errs, 1), "mistake"), from)
+		return nil, fail(exitInvalid, "%s in the manifest %s", display.Count(max(errs, 1), "error"), from)
 	}
 	return m, nil
 }
@@ -165,7 +165,7 @@ func serveMockHTTP(ctx context.Context, s cmdutil.Streams, server *mock.Server, 
 }
 
 // serveMock serves until the client hangs up. Ctrl-C is no failure: it is how
-// a server started by hand is stopped.
+// a user stops a server.
 func serveMock(ctx context.Context, s cmdutil.Streams, server *mock.Server) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()

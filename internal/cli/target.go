@@ -26,7 +26,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// targetFlags say which server a command by hand talks to: an address, a
+// targetFlags say which server a command connects to: an address, a
 // command after --, or a server of a suite.
 type targetFlags struct {
 	suiteFlags
@@ -151,7 +151,7 @@ func (f *targetFlags) bare() *plan.Server {
 	}
 }
 
-// local is a server started by hand: in this folder, with the environment that
+// local is a server that the command starts: in this folder, with the environment that
 // a suite gives it.
 func (f *targetFlags) local(s cmdutil.Streams, argv []string) (*plan.Server, error) {
 	if argv[0] == "" {

@@ -41,7 +41,7 @@ func tokenPath(flag string, s cmdutil.Streams) (string, error) {
 
 // noToken says why a server that a person has to log in to can't be used, ""
 // when it can. lost is why there is no file of tokens: who needs no login
-// needs none, and may well be somebody without a home (cron, a container).
+// needs none, and may have no home directory (cron, a container).
 func noToken(path string, lost error) func(*plan.Server) string {
 	store := auth.OpenStore(path)
 	return func(sv *plan.Server) string {

@@ -101,7 +101,7 @@ func (f *targetFlags) with(cmd *cobra.Command, s cmdutil.Streams, argv []string,
 }
 
 // failed is the error of a server that did not do what it was asked, with the
-// lines that help; a signal is one of its own kind.
+// lines that help; after a signal it is the error of the signal.
 func (l *viewer) failed(ctx context.Context, what string, err error) error {
 	var sig *run.Interrupted
 	if errors.As(context.Cause(ctx), &sig) {
@@ -157,7 +157,7 @@ func (l *viewer) loginHint(err error) string {
 // maxShown bounds the violations that are shown.
 const maxShown = 20
 
-// violations are shown on the error stream: looking by hand goes on after them.
+// violations are shown on the error stream: the command continues after them.
 func (l *viewer) violations(list []protocol.Violation) {
 	for _, v := range list {
 		if l.shown++; l.shown > maxShown {

@@ -11,5 +11,5 @@
 //   - no process that a command starts outlives the command, not even one that
 //     is killed: a watchdog process watches it;
 //   - after the first signal the context of the command is canceled, after the
-//     second one the program ends at once.
+//     second one the program ends immediately.
 package cmdutil

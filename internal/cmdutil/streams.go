@@ -17,7 +17,7 @@ type Streams struct {
 	// Self is the path of this program, for suites that use it as a server
 	// and for the watchdog; empty if it is not known.
 	Self string
-	// Exit ends the process at once, after a second signal.
+	// Exit ends the process immediately, after a second signal.
 	Exit func(code int)
 
 	Args []string // the command line, without the program's name

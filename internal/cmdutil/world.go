@@ -61,7 +61,7 @@ func (w *World) Sweep(ctx context.Context) []proc.Leftover {
 // Close ends the remaining processes and dismisses the watchdog.
 func (w *World) Close() { w.Registry.Close(context.Background(), proc.Grace{Term: sweepTime}) }
 
-// Kill ends every process at once and then this one.
+// Kill kills every process immediately, and then this one.
 func (w *World) Kill(code int) {
 	w.Registry.KillAll()
 	// Wait for a file that is being opened, but not for long: it may be a

@@ -117,7 +117,7 @@ func lintSchema(key string, schema jsonv.Value, object bool) []remark {
 func lintRequired(schema jsonv.Value) []remark {
 	props := schema.Lookup("properties")
 	if props.Kind() != jsonv.KindObject && !props.IsAbsent() {
-		return nil // no schema at all, which was said
+		return nil // not a schema, which is reported already
 	}
 	var out []remark
 	for _, r := range schema.Lookup("required").Elems() {

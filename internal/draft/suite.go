@@ -63,7 +63,7 @@ type Test struct {
 type Answer struct {
 	Result jsonv.Value // absent when there was none
 	Code   jsonv.Value // of a JSON-RPC error
-	Reason string      // what a refusal said
+	Reason string      // the message of a refusal
 }
 
 // refused reports whether the server did not do what it was asked.

@@ -174,7 +174,7 @@ func prefix(p, s string) string {
 	return p + s
 }
 
-// reason is what a refusal said, when every answer was one.
+// reason is the message of a refusal, if every answer was one.
 func (w *writer) reason(t *Test) string {
 	if len(t.Answers) == 0 || t.List != "" || !t.all(Answer.refused) {
 		return ""

@@ -83,7 +83,7 @@ type Sink struct {
 
 // OpenLiveSink opens a sink for a report that is read while it grows, and
 // that is worth having when the program is killed: it is written to its own
-// name at once, piece by piece, and not as a whole at the end.
+// name immediately, piece by piece, and not as a whole at the end.
 func OpenLiveSink(path string, stdout io.Writer) (*Sink, error) {
 	s := &Sink{path: path, live: true}
 	if path == "" || path == "-" {
@@ -169,7 +169,7 @@ func openDirect(path string) (*os.File, error) {
 	if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		return os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	}
-	// Opening a pipe waits until somebody reads from it, for ever if need be.
+	// Opening a pipe waits until a process reads from it, without a limit.
 	for end := time.Now().Add(readerTime); ; time.Sleep(20 * time.Millisecond) {
 		file, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 		if err == nil || !errors.Is(err, syscall.ENXIO) {

@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/secret"
 )
 
-// Server is what the user said about the server: a command or an address.
+// Server is how the user describes the server: a command or an address.
 type Server struct {
 	Argv                []string
 	URL                 string

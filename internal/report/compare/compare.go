@@ -240,7 +240,7 @@ func (c *Comparison) WriteText(w io.Writer, o render.Options) error {
 	}
 	p.Blank()
 	if c.Incomplete != "" {
-		p.Line(0, p.Paint(term.Bad, "The later record is not the whole of a run: "), term.Escape(c.Incomplete))
+		p.Line(0, p.Paint(term.Bad, "The later record is incomplete: "), term.Escape(c.Incomplete))
 	}
 	p.Line(0, p.Paint(st, word), fmt.Sprintf("  %d newly failing, %d fixed, %d still failing, %d slower, %s", len(c.NewlyFailing), len(c.Fixed), len(c.StillFailing), len(c.Slower), display.Count(len(c.Scores), "changed score")), c.missing())
 	return p.Flush()

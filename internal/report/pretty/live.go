@@ -232,7 +232,7 @@ func (l *Live) take() string {
 	return text
 }
 
-// write shows what the printer wrote at once. It does not count as a test: the
+// write shows what the printer wrote immediately. It does not count as a test: the
 // first of those is never held back.
 func (l *Live) write() {
 	l.gathered = append(l.gathered, l.take()...)
