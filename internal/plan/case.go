@@ -285,9 +285,9 @@ func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.
 	return tree
 }
 
-// listens reports whether a case needs its sessions alone, whatever its
-// servers are: it has a bracket, scripts the client's side, or looks at what
-// can't be told apart between calls in flight.
+// listens reports whether a case needs its sessions alone, on any
+// server: it has a test scope, scripts the client's side, or examines what
+// can't be distinguished between calls in flight.
 func (c *compiler) listens(out *Case) bool {
 	if c.file.Serial || out.Respond != nil || out.LogLevel != "" || c.file.Options.RestartPolicy == PerTest {
 		return true

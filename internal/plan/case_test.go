@@ -15,7 +15,7 @@ import (
 	"mcptest/internal/suite"
 )
 
-// planOf compiles a suite and files beside it.
+// planOf compiles a suite and files next to it.
 func planOf(t *testing.T, set plan.Settings, text string, files ...string) *plan.Plan {
 	t.Helper()
 	dir := t.TempDir()

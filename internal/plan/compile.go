@@ -28,7 +28,7 @@ type Settings struct {
 	AllowOutside bool
 	CI           bool // refuse `only`
 	// Self is the path of this program: a command that begins with the word
-	// mcptest starts it, whatever PATH says.
+	// mcptest starts it, regardless of PATH.
 	Self string
 	// ViolationKinds are the names that `tolerate:` knows.
 	ViolationKinds []string

@@ -95,7 +95,7 @@ func csvValue(field string, quoted bool) jsonv.Value {
 	return jsonv.String(field)
 }
 
-// mayBeScalar tells by its first letter whether a field can be a JSON number,
+// mayBeScalar reports by its first letter whether a field can be a JSON number,
 // boolean or null.
 func mayBeScalar(field string) bool {
 	s := strings.TrimLeft(field, " \t")

@@ -11,10 +11,10 @@ import (
 	"mcptest/internal/suite"
 )
 
-// What ${steps.…} stands for is known when the run is there. Until then a flow
+// The value of ${steps.…} is only known during the run. Until then a flow
 // is compiled with samples in its place: a mistake is one when it is found
 // with a sample of every type, so that `timeout: ${steps.t}` is right and a
-// misspelt key beside it is not.
+// misspelt key next to it is not.
 
 // samples are values of every type that a captured value may have.
 func samples() []*source.Node {
@@ -169,7 +169,7 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 }
 
 // fillStep completes a step from what was written, so that every placeholder
-// in it is replaced once, whatever the values hold.
+// in it is replaced once, even if the values contain others.
 func (c *compiler) fillStep(e entry, path string, written *source.Node, row jsonv.Value, server *Server) func(jsonv.Value) (*Op, source.Diagnostics) {
 	return func(steps jsonv.Value) (*Op, source.Diagnostics) {
 		cc := *c

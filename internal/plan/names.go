@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// NameHash stands for a case's name in a selection by names, where the name may
+// NameHash replaces a case's name in a selection by names, where the name may
 // not be written down.
 func NameHash(name string) string {
 	sum := sha256.Sum256([]byte(name))

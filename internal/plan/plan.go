@@ -181,7 +181,7 @@ type Case struct {
 	FillTree func(steps jsonv.Value) (*expect.Tree, source.Diagnostics)
 
 	limit   time.Duration // the timeout, when it does not depend on the server
-	listens bool          // Exclusive, whatever the server is
+	listens bool          // Exclusive on every server
 }
 
 // Repeat says how often a case is run and which share must pass.

@@ -26,7 +26,7 @@ type rows struct {
 	places []source.Pos // of rows that are not cut out of a file
 }
 
-// span is where a row stands in text.
+// span is the position of a row in text.
 type span struct{ start, end uint32 }
 
 func (r *rows) len() int { return len(r.spans) }
@@ -198,7 +198,8 @@ func (r *rowReader) fileRows(n, written *source.Node, path string) {
 	}
 }
 
-// shown is a row file's name in messages: beside the suite it stands beside.
+// shown is a row file's name in messages: relative to the same folder as the
+// suite's.
 func shown(n *source.Node, name string) string {
 	if n.Pos.File == nil || filepath.IsAbs(name) {
 		return name

@@ -18,7 +18,7 @@ type Costs struct {
 	Cases map[string]time.Duration
 }
 
-// least is what a case costs beside its calls. It keeps cases that take no
+// least is what a case costs in addition to its calls. It keeps cases that take no
 // time at all from all going to the same shard.
 const least = 50 * time.Microsecond
 

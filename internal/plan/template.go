@@ -254,7 +254,7 @@ func (t *template) buildRow(v jsonv.Value) *Case {
 	return &c
 }
 
-// moveTo puts a case on another of its test's servers: whatever names no
+// moveTo puts a case on another of its test's servers: each operation that names no
 // server of its own goes there.
 func (out *Case) moveTo(to *Server, c *compiler) {
 	from := out.Server
@@ -279,7 +279,7 @@ func (out *Case) moveTo(to *Server, c *compiler) {
 	c.place(out, to)
 }
 
-// maxBadRows is how many rows with mistakes are shown; nobody reads on.
+// maxBadRows is how many rows with mistakes are shown; more are not read.
 const maxBadRows = 20
 
 // checkRows looks at every row but the first, which was the template's.

@@ -11,8 +11,8 @@ import (
 // maxSearched is how many cases are searched for what a filter may have meant.
 const maxSearched = 10_000
 
-// misspelt warns of tags and filters that fit no test of the suites, whatever
-// else was selected.
+// misspelt warns of tags and filters that fit no test of the suites, in any
+// selection.
 func (s *selector) misspelt(p *Plan) source.Diagnostics {
 	var diags source.Diagnostics
 	warn := func(flag, msg, value string, known []string) {

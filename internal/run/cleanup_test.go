@@ -43,7 +43,7 @@ func phases(list []result.Phase) []string {
 	return out
 }
 
-// A hook over its time is named with its limit, in time that nobody waits for.
+// A hook that exceeds its time is reported with its limit.
 func TestHookLimits(t *testing.T) {
 	out := inBubble(t, context.Background, nil, `
 servers: {s: {command: [sim]}}
@@ -72,7 +72,7 @@ tools:
 	}
 }
 
-// After a signal all clean-up shares ten seconds; nobody gets more than half
+// After a signal all clean-up shares ten seconds; nothing gets more than half
 // of what is left, and a step that may be left out is when it gets short.
 func TestCleanupSharesTenSeconds(t *testing.T) {
 	out := inBubble(t, func() context.Context { return signalled(time.Minute) }, nil, `
@@ -182,7 +182,7 @@ teardown:
 	}
 }
 
-// A fault of ours ends the hook, step or test it happens in, and nothing else:
+// A panic ends the hook, step or test it happens in, and nothing else:
 // what was begun is ended.
 func TestFaultsOfOurs(t *testing.T) {
 	for _, tt := range []struct {

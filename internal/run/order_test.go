@@ -73,8 +73,8 @@ func everything(ends map[string]string) string {
 	return b.String()
 }
 
-// Everything is done in the documented order, and what was begun is ended whatever
-// fails on the way.
+// Everything is done in the documented order, and what was begun is ended after
+// every failure.
 func TestOrder(t *testing.T) {
 	const (
 		before = "beforeAll1 beforeAll2 setup1 setup2"

@@ -142,7 +142,7 @@ func (f randomFile) text() string {
 }
 
 // Whatever hooks, steps, tests and servers do, and whenever a signal comes:
-// brackets are balanced, each test has one verdict, teardown ran, and the exit
+// test scopes are balanced, each test has one verdict, teardown ran, and the exit
 // code is the table's.
 func TestRandomPlans(t *testing.T) {
 	dir := t.TempDir()
@@ -186,7 +186,7 @@ func check(files []randomFile, out outcome, signal time.Duration) error {
 		bad("the run took %v after the signal", out.took-signal)
 	}
 	if out.ended != 1 {
-		bad("the end of the run was told %d times", out.ended)
+		bad("the end of the run was sent %d times", out.ended)
 	}
 	i, rest := 0, out.log
 	for n, f := range files {
@@ -258,7 +258,7 @@ func wantCode(out outcome) int {
 	return code
 }
 
-// checkFile checks the brackets of one file by the log of what was begun.
+// checkFile checks the scopes of one file by the log of what was begun.
 func checkFile(f randomFile, prefix string, log []string, out outcome) (errs []error) {
 	bad := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf(prefix+": "+format, args...))
@@ -300,7 +300,7 @@ func checkFile(f randomFile, prefix string, log []string, out outcome) (errs []e
 		case "beforeEach":
 			if strings.HasSuffix(label, "-0") {
 				if open && len(f.afterEach) > 0 {
-					bad("a bracket begins inside another")
+					bad("a test scope begins inside another")
 				}
 				open, each = true, each+1
 			}
@@ -314,7 +314,7 @@ func checkFile(f randomFile, prefix string, log []string, out outcome) (errs []e
 		}
 	}
 	if open && len(f.afterEach) > 0 && !outOfTime(out) {
-		bad("a bracket is not closed")
+		bad("a test scope is not closed")
 	}
 	started := len(log) > 0
 	if started && afterPhases != len(f.afterAll) {

@@ -13,7 +13,7 @@ import (
 
 // inScope runs a case between its per-test hooks and fixtures, on servers of
 // its own if the suite has restart_policy: per_test. afterEach runs whenever
-// beforeEach began, whatever its outcome.
+// beforeEach began, even if it failed.
 func (a *attempt) inScope(ctx context.Context) {
 	f := a.file
 	own, begun := fixture.Patch{}, true

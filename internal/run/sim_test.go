@@ -96,7 +96,7 @@ func (s *sim) exec(ctx context.Context, spec proc.Spec) proc.Result {
 	}
 	switch end {
 	case "panic":
-		panic("a fault of ours in " + label)
+		panic("a panic in " + label)
 	case "missing":
 		r.StartErr = errors.New("cannot start it")
 		return r

@@ -111,7 +111,7 @@ func TestServersAreShared(t *testing.T) {
 	})
 }
 
-// Leases are acquired by name, whatever the order of the calls.
+// Leases are acquired by name, in any order of the calls.
 func TestLeaseOrder(t *testing.T) {
 	inBubble(t, func(t *testing.T, f *fake) {
 		a, b, c := def("a"), def("b"), def("c")
