@@ -83,6 +83,9 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 			return err
 		}
 	}
+	for _, kind := range diff.NotCompared(list[0], list[1]) {
+		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared\n", strings.ReplaceAll(string(kind), "-", " "))
+	}
 	return f.changes.print(s, diff.Compare(background(cmd.Context()), list[0], list[1], diff.Options{Target: usage(&new.flags, new.argv)}))
 }
 

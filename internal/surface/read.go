@@ -108,7 +108,7 @@ func readSnaps(dir string, mask func(string) string) (*Surface, error) {
 		return nil, fmt.Errorf("%s: expected lock files (*.lock.yaml) or toolsnaps (*.snap) in the folder, found none", dir)
 	}
 	s := New("", jsonv.Value{}, map[Kind][]jsonv.Value{Tool: tools}, mask, nil)
-	s.Source = dir
+	s.Source, s.Unknown = dir, []Kind{Resource, Template, Prompt}
 	return s, nil
 }
 
@@ -136,6 +136,11 @@ func readFile(path string, mask func(string) string) (*Surface, error) {
 		return line
 	})
 	s.Source = path
+	for _, l := range Lists() {
+		if _, listed := lists[l.Kind]; !listed {
+			s.Unknown = append(s.Unknown, l.Kind)
+		}
+	}
 	return s, nil
 }
 

@@ -59,6 +59,7 @@ type Surface struct {
 	Source   string      // the file that it was read from
 	Info     jsonv.Value // capabilities, instructions and serverInfo without its version; may be absent
 	Items    []Item      // sorted by kind and name; names are unique in a kind
+	Unknown  []Kind      // kinds that the source says nothing of, such as prompts in a tools/list response
 	Warnings []string    // what is odd about the lists, such as a repeated name
 }
 

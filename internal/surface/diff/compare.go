@@ -86,6 +86,24 @@ func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Chan
 	return c.changes
 }
 
+// NotCompared lists the kinds that one side has definitions of while the other
+// says nothing of them: a tools/list response has no prompts.
+func NotCompared(old, new []*surface.Surface) []surface.Kind {
+	var out []surface.Kind
+	for _, l := range surface.Lists() {
+		missing := func(a, b []*surface.Surface) bool {
+			return slices.ContainsFunc(a, func(s *surface.Surface) bool { return slices.Contains(s.Unknown, l.Kind) }) &&
+				slices.ContainsFunc(b, func(s *surface.Surface) bool {
+					return slices.ContainsFunc(s.Items, func(it surface.Item) bool { return it.Kind == l.Kind })
+				})
+		}
+		if missing(old, new) || missing(new, old) {
+			out = append(out, l.Kind)
+		}
+	}
+	return out
+}
+
 // comparer collects changes. at is where the current definition is.
 type comparer struct {
 	ctx     context.Context
@@ -114,6 +132,9 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 	var gone, fresh []surface.Item
 	for _, it := range old.Items {
 		other, ok := new.Find(it.Kind, it.Name)
+		if slices.Contains(new.Unknown, it.Kind) {
+			continue // see NotCompared
+		}
 		if !ok {
 			gone = append(gone, it)
 			continue
@@ -124,7 +145,7 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 		}
 	}
 	for _, it := range new.Items {
-		if _, ok := old.Find(it.Kind, it.Name); !ok {
+		if _, ok := old.Find(it.Kind, it.Name); !ok && !slices.Contains(old.Unknown, it.Kind) {
 			fresh = append(fresh, it)
 		}
 	}
