@@ -224,12 +224,19 @@ func (c *comparer) definition(old, new surface.Item) {
 			c.schema(old.Name, ptr, a, b, true, flagged)
 		case old.Kind == surface.Tool && k == "annotations":
 			c.annotations(ptr, a, b, flagged)
+		case old.Kind == surface.Tool && k == "execution" && taskSupport(a) == taskSupport(b):
+			c.add(Safe, ptr, "", "execution %s; taskSupport is forbidden by default", change(a, b))
 		case old.Kind == surface.Prompt && k == "arguments":
 			c.promptArguments(old, a, b)
 		default:
 			c.member(ptr, a, b, flagged)
 		}
 	}
+}
+
+// taskSupport is what a tool says of tasks, with the default of MCP.
+func taskSupport(execution jsonv.Value) string {
+	return cmp.Or(execution.Lookup("taskSupport").Text(), "forbidden")
 }
 
 func keysOf(a, b jsonv.Value) []string {

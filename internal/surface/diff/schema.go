@@ -59,7 +59,7 @@ func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, f
 			p.edit(e, verdict)
 		}
 	}
-	if verdict == contain.Escapes && p.worst != Breaking {
+	if verdict == contain.Escapes && p.worst != Breaking && (p.worst == Safe || !beyondSafe(witness)) {
 		c.add(Breaking, ptr, p.show(witness), "%s", p.together("the changes together"))
 	}
 	if verdict == contain.Undecided && p.worst == Safe {
@@ -112,6 +112,8 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 			switch verdict, v := p.check(p.oldS, single); {
 			case verdict == contain.Contained:
 				class, note = Safe, ""
+			case verdict == contain.Escapes && e.beyondSafe():
+				note = ": it only concerns numbers beyond 2^53, which many JSON readers can't represent"
 			case verdict == contain.Escapes && p.confirmed(v):
 				class, note, witness = Breaking, "", p.show(v)
 			}

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -27,6 +28,27 @@ func (e edit) apply(doc jsonv.Value) jsonv.Value {
 		doc = put(doc, s.at, s.to)
 	}
 	return doc
+}
+
+// beyondSafe reports whether an edit only adds a bound at the largest integers
+// that double precision holds. Generators of schemas add such bounds on their
+// own.
+func (e edit) beyondSafe() bool {
+	_, keyword, _ := strings.Cut(e.at[max(strings.LastIndex(e.at, "/"), 0):], "/")
+	return slices.Contains([]string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}, keyword) && beyondSafe(e.sets[0].to)
+}
+
+// beyondSafe reports whether a value holds a number of at least 2^53 - 1.
+func beyondSafe(v jsonv.Value) bool {
+	if v.Kind() == jsonv.KindNumber {
+		return math.Abs(v.Float64()) >= 1<<53-1
+	}
+	for _, e := range v.Members() {
+		if beyondSafe(e) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(elems(v), beyondSafe)
 }
 
 func put(doc jsonv.Value, at []string, to jsonv.Value) jsonv.Value {
