@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/judge"
 	"mcptest/internal/proc"
 	"mcptest/internal/secret"
+	"mcptest/internal/shellwords"
 )
 
 // localModels is where a model on this machine usually answers.
@@ -61,7 +62,7 @@ func modelAddress(s string) (string, error) { return s, judge.CheckURL(s) }
 // judgeKind accepts phrases, model and exec:COMMAND.
 func judgeKind(s string) (string, error) {
 	if line, program := strings.CutPrefix(s, judgeExec); program {
-		words, err := proc.Split(line)
+		words, err := shellwords.Split(line)
 		if err == nil && len(words) == 0 {
 			_, err = anyValue("")
 		}
@@ -144,12 +145,12 @@ func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, reg
 	}
 	switch line, program := strings.CutPrefix(who, judgeExec); {
 	case program:
-		words, _ := proc.Split(line) // judgeKind has tried it
+		words, _ := shellwords.Split(line) // judgeKind has tried it
 		var argv []string
 		for _, w := range words {
 			argv = append(argv, w.Text)
 		}
-		a.Judge = &judge.Program{Argv: argv, Shown: secret.NewRedactor().String(proc.QuoteAll(argv)), Run: c.judgeProgram(registry)}
+		a.Judge = &judge.Program{Argv: argv, Shown: secret.NewRedactor().String(shellwords.QuoteAll(argv)), Run: c.judgeProgram(registry)}
 	case who == judgeModel:
 		o, ok := c.endpoint("judge", o)
 		if name, given := c.flags["judge-model"]; given {

@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 	"mcptest/internal/secret"
+	"mcptest/internal/shellwords"
 )
 
 // targetOptions are the options that say which adapter is meant.
@@ -82,7 +83,7 @@ func (c *call) target() (*target, bool) {
 	}
 	ok := true
 	split := func(flag, line string) []string {
-		words, err := proc.Split(line)
+		words, err := shellwords.Split(line)
 		if err != nil {
 			c.problem("--%s: %s", flag, err)
 			ok = false
@@ -223,7 +224,7 @@ func (t *target) dial(ctx context.Context, variant string) (*mcp.Session, error)
 // of an address that could be one.
 func (t *target) shown() string {
 	if t.url == "" {
-		return proc.QuoteAll(t.argv)
+		return shellwords.QuoteAll(t.argv)
 	}
 	u, err := url.Parse(t.url)
 	if err != nil {
@@ -238,26 +239,26 @@ func (t *target) shown() string {
 func (c *call) repeat(t *target) string {
 	words := aqlName + " call"
 	if t.url != "" {
-		words += " --url " + proc.Quote(t.shown())
+		words += " --url " + shellwords.Quote(t.shown())
 		for _, h := range c.all("header") {
 			name, _, _ := strings.Cut(h, ":")
 			words += ` --header "` + strings.TrimSpace(name) + ": $" + variable(name) + `"`
 		}
 		if name, given := c.flags["bearer-env"]; given {
-			words += " --bearer-env " + proc.Quote(name)
+			words += " --bearer-env " + shellwords.Quote(name)
 		}
 		return words
 	}
-	words += " --stdio " + proc.Quote(c.flags["stdio"])
+	words += " --stdio " + shellwords.Quote(c.flags["stdio"])
 	for _, e := range c.all("env") {
 		if name, _, _ := strings.Cut(e, "="); secret.Name(name) {
 			words += " --env " + name + `="$` + name + `"`
 		} else {
-			words += " --env " + proc.Quote(e)
+			words += " --env " + shellwords.Quote(e)
 		}
 	}
 	for _, name := range c.all("pass-env") {
-		words += " --pass-env " + proc.Quote(name)
+		words += " --pass-env " + shellwords.Quote(name)
 	}
 	if t.home != "" {
 		words += " --isolate-home"

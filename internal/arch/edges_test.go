@@ -35,6 +35,7 @@ var edges = map[string][]string{
 	"internal/jsonschema":      {"internal/jsonv"},
 	"internal/osfile":          {},
 	"internal/proc":            {},
+	"internal/shellwords":      {},
 	"internal/watchdog":        {}, // and almost nothing else: it is initialized first
 	"internal/term":            {},
 	"internal/secret":          {"internal/jsonv"},
@@ -57,11 +58,11 @@ var edges = map[string][]string{
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
 	"internal/suite":  {"internal/source", "internal/suite/dotenv", "internal/jsonv", "internal/expect", "internal/secret"},
-	"internal/plan":   {"internal/suite", "internal/expect", "internal/source", "internal/jsonv", "internal/proc"},
+	"internal/plan":   {"internal/suite", "internal/expect", "internal/source", "internal/jsonv", "internal/proc", "internal/shellwords"},
 	"internal/result": {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
-	"internal/connect":     {"internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/auth", "internal/jsonv"},
+	"internal/connect":     {"internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/shellwords", "internal/auth", "internal/jsonv"},
 	"internal/run/respond": {"internal/plan", "internal/suite", "internal/mcp/protocol", "internal/jsonv"},
 	"internal/run/pool": {
 		"internal/run/respond", "internal/connect", "internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/result", "internal/jsonv",
@@ -73,7 +74,7 @@ var edges = map[string][]string{
 	},
 	"internal/run": {
 		"internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/expect",
-		"internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
+		"internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/shellwords", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/report": {
 		"internal/report/pretty", "internal/report/ci", "internal/report/html", "internal/report/render",
@@ -93,7 +94,7 @@ var edges = map[string][]string{
 	// evidence, and a recording is only what passed between run and adapter.
 	"internal/aql/reference": {"internal/jsonv"},
 	"internal/aql/rule":      {"internal/source"},
-	"internal/aql/evidence":  {"internal/aql/reference", "internal/aql/rule", "internal/jsonv", "internal/proc", "internal/secret", "internal/source"},
+	"internal/aql/evidence":  {"internal/aql/reference", "internal/aql/rule", "internal/jsonv", "internal/shellwords", "internal/secret", "internal/source"},
 	"internal/aql/verdict":   {"internal/aql/evidence", "internal/aql/rule", "internal/jsonv", "internal/result", "internal/source"},
 	"internal/aql":           {"internal/aql/evidence", "internal/aql/reference", "internal/aql/rule", "internal/aql/verdict", "internal/jsonv"},
 	"internal/aql/fixtures":  {"internal/aql", "internal/aql/evidence", "internal/aql/rule", "internal/aql/verdict", "internal/jsonv", "internal/source"},
@@ -114,14 +115,14 @@ var edges = map[string][]string{
 	"internal/surface":          {"internal/jsonv", "internal/source", "internal/secret", "internal/osfile"},
 	"internal/surface/contain":  {"internal/jsonv", "internal/jsonschema"},
 	"internal/surface/checkout": {"internal/proc"},
-	"internal/surface/diff":     {"internal/surface", "internal/surface/contain", "internal/gate", "internal/jsonv", "internal/proc"},
+	"internal/surface/diff":     {"internal/surface", "internal/surface/contain", "internal/gate", "internal/jsonv", "internal/shellwords"},
 	// What one run leaves for the next, and what --setup-only leaves running.
 	"internal/history": {"internal/plan", "internal/suite", "internal/result", "internal/connect", "internal/mcp/protocol", "internal/secret", "internal/source", "internal/osfile"},
 	"internal/detach":  {"internal/history", "internal/run", "internal/suite", "internal/proc", "internal/osfile"},
 	// A connection that a person examines, and the diagnosis of a server.
 	"internal/inspect": {"internal/connect", "internal/mcp", "internal/mcp/check", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/source", "internal/jsonv"},
 	"internal/doctor": {
-		"internal/inspect", "internal/connect", "internal/auth", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc",
+		"internal/inspect", "internal/connect", "internal/auth", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/shellwords",
 		"internal/jsonv", "internal/jsonschema",
 	},
 	"internal/scaffold": {"internal/draft", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/result", "internal/secret", "internal/jsonv"},
@@ -130,13 +131,13 @@ var edges = map[string][]string{
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/watchdog"},
 	"internal/cli": {
 		"internal/cmdutil", "internal/history", "internal/detach", "internal/inspect", "internal/doctor", "internal/scaffold", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
-		"internal/mock", "internal/proc", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",
+		"internal/mock", "internal/proc", "internal/shellwords", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",
 		"internal/term", "internal/osfile", "internal/surface", "internal/surface/checkout", "internal/surface/diff", "internal/compat", "internal/gate", "schemas",
 	},
 	"internal/aqlcli": {
 		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/aql/evidence", "internal/aql/fixtures", "internal/aql/live", "internal/aql/record",
 		"internal/aql/rule", "internal/aql/semantic", "internal/aql/verdict", "internal/judge", "internal/mcp", "internal/mcp/wire", "internal/mcpserver",
-		"internal/proc", "internal/result", "internal/secret", "internal/jsonv", "internal/source", "internal/term", "internal/osfile",
+		"internal/proc", "internal/shellwords", "internal/result", "internal/secret", "internal/jsonv", "internal/source", "internal/term", "internal/osfile",
 	},
 
 	"internal/arch":          {},
@@ -160,7 +161,7 @@ var modules = map[string][]string{
 	"go.yaml.in/yaml/v4":                     {"internal/source"},
 	"github.com/santhosh-tekuri/jsonschema":  {"internal/jsonschema"},
 	"github.com/dlclark/regexp2":             {"internal/jsonschema"},
-	"mvdan.cc/sh/v3":                         {"internal/proc"},
+	"mvdan.cc/sh/v3":                         {"internal/shellwords"},
 	"github.com/aymanbagabas/go-udiff":       {"internal/expect"},
 	"github.com/clipperhouse/displaywidth":   {"internal/display", "internal/source"}, // how wide a text is
 	"golang.org/x/term":                      {"internal/term"},

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cmdutil"
-	"mcptest/internal/proc"
 	"mcptest/internal/secret"
+	"mcptest/internal/shellwords"
 	"mcptest/internal/surface"
 	"mcptest/internal/surface/checkout"
 	"mcptest/internal/surface/diff"
@@ -96,7 +96,7 @@ func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
 	switch {
 	case f.oldURL+f.oldCommand != "":
 		old.flags.url, old.flags.server, old.flags.configs = f.oldURL, "", nil
-		words, err := proc.Split(f.oldCommand)
+		words, err := shellwords.Split(f.oldCommand)
 		if err != nil {
 			return old, new, fail(exitInvalid, "--old-command: %v", err)
 		}

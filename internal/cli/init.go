@@ -19,12 +19,12 @@ import (
 	"mcptest/internal/inspect"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/plan"
-	"mcptest/internal/proc"
 	"mcptest/internal/report"
 	"mcptest/internal/result"
 	"mcptest/internal/run"
 	"mcptest/internal/scaffold"
 	"mcptest/internal/secret"
+	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
 	"mcptest/internal/term"
 )
@@ -375,7 +375,7 @@ func (f *initFlags) argv(cmd *cobra.Command, args []string) ([]string, error) {
 	if f.command == "" {
 		return argv, nil
 	}
-	words, err := proc.Split(f.command)
+	words, err := shellwords.Split(f.command)
 	if err != nil {
 		return nil, fail(exitInvalid, "--command: %v", err)
 	}

@@ -16,7 +16,7 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/proc"
+	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
 	"mcptest/internal/surface"
 	"mcptest/internal/surface/diff"
@@ -164,7 +164,7 @@ func usage(f *targetFlags, argv []string) string {
 	default:
 		return ""
 	}
-	return " " + proc.QuoteAll(words)
+	return " " + shellwords.QuoteAll(words)
 }
 
 // surfaceError reports a file that can't be read as a surface, mistakes of lock

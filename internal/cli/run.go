@@ -15,11 +15,11 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/history"
 	"mcptest/internal/plan"
-	"mcptest/internal/proc"
 	"mcptest/internal/report"
 	"mcptest/internal/result"
 	"mcptest/internal/run"
 	"mcptest/internal/secret"
+	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 	"mcptest/internal/term"
@@ -301,7 +301,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: append(listeners, live, times)})
 	defer rec.Close()
 	opts := run.Options{
-		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + proc.QuoteAll(s.Args), RerunFlags: f.again(),
+		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + shellwords.QuoteAll(s.Args), RerunFlags: f.again(),
 		Shard: f.part, Dir: repositoryDir(s.Env), Notes: f.selected(p), Live: status.Live(),
 		Limits: f.limits.mcp(), Tokens: f.tokenFile, LeftUp: detach.Running(),
 	}

@@ -19,8 +19,8 @@ import (
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
-	"mcptest/internal/proc"
 	"mcptest/internal/secret"
+	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 	"mcptest/internal/term"
@@ -89,7 +89,7 @@ func (f *targetFlags) split(cmd *cobra.Command, args []string, limit int) (own, 
 	}
 	if len(own) > limit {
 		if strings.Contains(own[limit], "=") && cmd.Flags().Lookup("arg") != nil {
-			return nil, nil, fail(exitInvalid, "%s: unexpected argument %q%s", cmd.Name(), own[limit], source.Aside(source.Suggest("--arg "+proc.Quote(own[limit]))))
+			return nil, nil, fail(exitInvalid, "%s: unexpected argument %q%s", cmd.Name(), own[limit], source.Aside(source.Suggest("--arg "+shellwords.Quote(own[limit]))))
 		}
 		return nil, nil, fail(exitInvalid, "%s: unexpected argument %q (the server's command goes after --)", cmd.Name(), own[limit])
 	}
@@ -328,7 +328,7 @@ func where(sv *plan.Server) string {
 	if sv.URL != "" {
 		return sv.URL
 	}
-	return proc.QuoteAll(sv.Argv)
+	return shellwords.QuoteAll(sv.Argv)
 }
 
 // palette is that of a stream.

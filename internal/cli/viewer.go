@@ -23,9 +23,9 @@ import (
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
-	"mcptest/internal/proc"
 	"mcptest/internal/run"
 	"mcptest/internal/secret"
+	"mcptest/internal/shellwords"
 	"mcptest/internal/term"
 )
 
@@ -151,7 +151,7 @@ func (l *viewer) loginHint(err error) string {
 		slices.ContainsFunc(l.server.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
 		return ""
 	}
-	return "mcptest login " + proc.Quote(auth.ServerKey(l.server.URL)) + " logs in; --bearer-token-env NAME sends a token you have"
+	return "mcptest login " + shellwords.Quote(auth.ServerKey(l.server.URL)) + " logs in; --bearer-token-env NAME sends a token you have"
 }
 
 // maxShown bounds the violations that are shown.

@@ -20,6 +20,7 @@ import (
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
+	"mcptest/internal/shellwords"
 )
 
 // explained is an error with a message that says what to do about it.
@@ -53,7 +54,7 @@ func Explain(sv *plan.Server, tokens string, err error) error {
 	if !strings.HasSuffix(msg, "?") {
 		msg += ";"
 	}
-	msg += " try: mcptest doctor --server " + proc.Quote(sv.Name) + " --config " + proc.Quote(sv.Pos.File.Name)
+	msg += " try: mcptest doctor --server " + shellwords.Quote(sv.Name) + " --config " + shellwords.Quote(sv.Pos.File.Name)
 	return &explained{msg, err}
 }
 

@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
+	"mcptest/internal/shellwords"
 )
 
 // The layers of MCP itself.
@@ -126,7 +127,7 @@ func (e *examination) challenge(l *Layer, info *wire.HTTPInfo) {
 	case e.authorization():
 		l.Hint = "the server rejected the credentials: are they expired, or issued for another server?"
 	default:
-		l.Hint = "mcptest login " + proc.Quote(auth.ServerKey(e.server.URL)) + " to log in as a user; or --bearer-token-env NAME (in a suite auth.bearer_token_env, or auth.oauth)"
+		l.Hint = "mcptest login " + shellwords.Quote(auth.ServerKey(e.server.URL)) + " to log in as a user; or --bearer-token-env NAME (in a suite auth.bearer_token_env, or auth.oauth)"
 	}
 	if c := info.Header.Get("WWW-Authenticate"); c != "" {
 		l.Details = append(l.Details, "WWW-Authenticate: "+c)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"mcptest/internal/expect"
-	"mcptest/internal/proc"
+	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 )
@@ -40,7 +40,7 @@ func (c *compiler) argv(n *source.Node, scope *suite.Scope, path string) []strin
 
 // shellScript is the place of a shell's script among the words of a command, -1
 // where there is none.
-func shellScript(words []proc.Word) int {
+func shellScript(words []shellwords.Word) int {
 	texts := make([]string, len(words))
 	for i, w := range words {
 		texts[i] = w.Text
@@ -55,9 +55,9 @@ func shellScript(words []proc.Word) int {
 // words splits a command string and then fills in its placeholders, so that a
 // value never changes the number of words.
 func (c *compiler) words(n *source.Node, scope *suite.Scope, path, hint string) []string {
-	words, err := proc.Split(n.Text)
+	words, err := shellwords.Split(n.Text)
 	if err != nil {
-		var se *proc.SplitError
+		var se *shellwords.SplitError
 		if asSplit(err, &se) {
 			if strings.HasPrefix(se.Hint, "hooks run") {
 				se.Hint = hint

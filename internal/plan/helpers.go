@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/proc"
+	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
 )
 
@@ -45,7 +45,7 @@ func firstName(s string) string {
 	return s
 }
 
-func asSplit(err error, into **proc.SplitError) bool { return errors.As(err, into) }
+func asSplit(err error, into **shellwords.SplitError) bool { return errors.As(err, into) }
 
 func asSyntax(err error) (*jsonv.SyntaxError, bool) {
 	var se *jsonv.SyntaxError

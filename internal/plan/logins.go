@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"mcptest/internal/proc"
+	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
 )
 
@@ -25,7 +25,7 @@ func (s *Server) LoginCommand() string {
 	if s.Auth != nil && s.Auth.OAuth != nil && s.Auth.OAuth.Grant == "device_code" {
 		words = append(words, "--device")
 	}
-	return proc.QuoteAll(words)
+	return shellwords.QuoteAll(words)
 }
 
 // NeedLogin asks missing about every server that the selected cases and their

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mcptest/internal/proc"
+	"mcptest/internal/shellwords"
 )
 
 // The cost of a start and a polite stop, by hand and by us.
@@ -48,6 +49,6 @@ func startStop(b *testing.B, k *proc.Registry) {
 
 func BenchmarkSplit(b *testing.B) {
 	for b.Loop() {
-		proc.Split(`npx -y "@modelcontextprotocol/server-everything" --port ${port} 'a b'`)
+		shellwords.Split(`npx -y "@modelcontextprotocol/server-everything" --port ${port} 'a b'`)
 	}
 }

@@ -1,10 +1,9 @@
 // Package proc starts, watches and ends child processes: servers that speak on
 // their pipes, background programs of fixtures, and hooks that run once.
 //
-// Entry points: [Split] turns a command line into words, [Start] runs a program
-// that lives for a while, [Run] one that is waited for, [ParseProbe] waits
-// until something answers, [Registry] and [Watchdog] see that nothing outlives
-// the runner.
+// Entry points: [Start] runs a program in the background, [Run] one that is waited
+// for, [ParseProbe] waits until something answers, [Registry] and [Watchdog] make
+// sure that no process outlives the runner.
 //
 // # Invariants
 //

@@ -9,10 +9,10 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/expect"
 	"mcptest/internal/plan"
-	"mcptest/internal/proc"
 	"mcptest/internal/result"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/respond"
+	"mcptest/internal/shellwords"
 )
 
 // caseRun runs one case with its retries or repetitions.
@@ -155,9 +155,9 @@ func scriptOf(c *plan.Case) *respond.Script {
 
 // repro is a shell line that runs one case again.
 func repro(f *plan.File, c *plan.Case, flags []string) string {
-	line := "mcptest run " + proc.Quote(f.Path) + " --filter " + proc.Quote("re:^"+pattern(c.Name)+"$")
+	line := "mcptest run " + shellwords.Quote(f.Path) + " --filter " + shellwords.Quote("re:^"+pattern(c.Name)+"$")
 	if len(flags) > 0 {
-		line += " " + proc.QuoteAll(flags)
+		line += " " + shellwords.QuoteAll(flags)
 	}
 	return line
 }

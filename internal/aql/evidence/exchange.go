@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/proc"
+	"mcptest/internal/shellwords"
 )
 
 // Exchange is the call that shows a finding of a live run.
@@ -102,9 +102,9 @@ func (e *Evidence) Exchange(n int) *Exchange {
 	// Arguments that were not kept whole cannot be sent again.
 	incomplete := !x.Arguments.Lookup("x_bytes").IsAbsent() || strings.Contains(args, redacted)
 	if begin := e.Live.Lookup("repeat").Text(); begin != "" && !incomplete {
-		x.Repeat = begin + " " + proc.Quote(x.Tool)
+		x.Repeat = begin + " " + shellwords.Quote(x.Tool)
 		if !x.Arguments.IsAbsent() {
-			x.Repeat += " " + proc.Quote(args)
+			x.Repeat += " " + shellwords.Quote(args)
 		}
 	}
 	return x

@@ -9,7 +9,7 @@ import (
 
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/proc"
+	"mcptest/internal/shellwords"
 	"mcptest/internal/surface"
 )
 
@@ -323,14 +323,14 @@ func (c *comparer) use(it surface.Item) string {
 	case surface.Tool:
 		return c.call(it.Name, someArguments(c.ctx, it.Def.Lookup("inputSchema")))
 	case surface.Resource:
-		return "mcptest resources " + proc.Quote(it.Name) + c.o.Target
+		return "mcptest resources " + shellwords.Quote(it.Name) + c.o.Target
 	case surface.Template:
-		return "mcptest resources " + proc.Quote(filled(it.Name)) + c.o.Target
+		return "mcptest resources " + shellwords.Quote(filled(it.Name)) + c.o.Target
 	}
-	line := "mcptest prompts " + proc.Quote(it.Name)
+	line := "mcptest prompts " + shellwords.Quote(it.Name)
 	for _, e := range it.Def.Lookup("arguments").Elems() {
 		if e.Lookup("required").Bool() {
-			line += " --arg " + proc.Quote(e.Lookup("name").Text()+"=x")
+			line += " --arg " + shellwords.Quote(e.Lookup("name").Text()+"=x")
 		}
 	}
 	return line + c.o.Target
@@ -352,9 +352,9 @@ func filled(template string) string {
 
 // call is the command line of a call.
 func (c *comparer) call(name string, args jsonv.Value) string {
-	line := "mcptest call " + proc.Quote(name)
+	line := "mcptest call " + shellwords.Quote(name)
 	if args.Len() > 0 {
-		line += " --args-json " + proc.Quote(printable(args))
+		line += " --args-json " + shellwords.Quote(printable(args))
 	}
 	return line + c.o.Target
 }

@@ -1,4 +1,4 @@
-package proc_test
+package shellwords_test
 
 import (
 	"errors"
@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/proc"
+	"mcptest/internal/shellwords"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
-func texts(words []proc.Word) []string {
+func texts(words []shellwords.Word) []string {
 	out := []string{}
 	for _, w := range words {
 		out = append(out, w.Text)
@@ -60,7 +60,7 @@ func TestSplit(t *testing.T) {
 		"bash -c 'cd x && ./run > log'":    {"bash", "-c", "cd x && ./run > log"},
 	}
 	for in, want := range tests {
-		words, err := proc.Split(in)
+		words, err := shellwords.Split(in)
 		if err != nil {
 			t.Errorf("%q: %v", in, err)
 			continue
@@ -106,8 +106,8 @@ func TestSplitErrors(t *testing.T) {
 		{"a\x00b", "NUL", "", 1},
 	}
 	for _, tt := range tests {
-		words, err := proc.Split(tt.in)
-		var se *proc.SplitError
+		words, err := shellwords.Split(tt.in)
+		var se *shellwords.SplitError
 		if !errors.As(err, &se) || words != nil {
 			t.Errorf("%q: %v, %v", tt.in, texts(words), err)
 			continue
@@ -118,7 +118,7 @@ func TestSplitErrors(t *testing.T) {
 	}
 	// quoted, they are names like any other
 	for _, in := range []string{`'!' a`, `"if"`, `'A=1' b`, `\{ a`} {
-		if _, err := proc.Split(in); err != nil {
+		if _, err := shellwords.Split(in); err != nil {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
@@ -126,16 +126,16 @@ func TestSplitErrors(t *testing.T) {
 
 func TestSplitExpansions(t *testing.T) {
 	in := "x ~/a *.go ${v} \"$HOME\" '$no' \\$no `d` $(e f) {a,b} $'q' [a-z]? $1 \"$${w}*\" \\* a~"
-	words, err := proc.Split(in)
+	words, err := shellwords.Split(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []proc.Expansion
+	var got []shellwords.Expansion
 	for _, w := range words {
 		got = append(got, w.Expands...)
 	}
 	at := func(s string) int { return strings.Index(in, s) }
-	want := []proc.Expansion{
+	want := []shellwords.Expansion{
 		{Offset: 2, Text: "~"},
 		{Offset: at("*"), Text: "*"},
 		{Offset: at("$HOME"), Text: "$HOME"},
@@ -164,7 +164,7 @@ func TestSplitUndoesQuoting(t *testing.T) {
 				b.WriteString(`"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`, "$", `\$`, "`", "\\`").Replace(w) + "\"\t")
 			}
 		}
-		got, err := proc.Split(b.String())
+		got, err := shellwords.Split(b.String())
 		if err != nil || !slices.Equal(texts(got), want) {
 			rt.Fatalf("%q: got %q, %v, want %q", b.String(), texts(got), err, want)
 		}
@@ -182,9 +182,9 @@ func FuzzSplit(f *testing.F) {
 	}
 	sh, _ := exec.LookPath("sh")
 	f.Fuzz(func(t *testing.T, line string) {
-		words, err := proc.Split(line)
+		words, err := shellwords.Split(line)
 		if err != nil {
-			var se *proc.SplitError
+			var se *shellwords.SplitError
 			if !errors.As(err, &se) || se.Offset < 0 || se.Offset > len(line) || words != nil {
 				t.Fatalf("%q: bad error %v", line, err)
 			}

@@ -1,17 +1,17 @@
-package proc_test
+package shellwords_test
 
 import (
 	"slices"
 	"testing"
 
-	"mcptest/internal/proc"
+	"mcptest/internal/shellwords"
 )
 
 // What is quoted is split into the same words again.
 func TestQuotedWordsAreSplitAgain(t *testing.T) {
 	words := []string{"node", "dist/server.js", "", "two words", "it's", `a"b`, "$HOME", "a|b", "~", "#x", "ä é", "-x=1", "tab\there", "line\nbreak", "^", "\\"}
-	line := proc.QuoteAll(words)
-	parts, err := proc.Split(line)
+	line := shellwords.QuoteAll(words)
+	parts, err := shellwords.Split(line)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestQuotedWordsAreSplitAgain(t *testing.T) {
 	if !slices.Equal(got, words) {
 		t.Errorf("%s\nis read as %q", line, got)
 	}
-	if q := proc.Quote("plain-word_1.js"); q != "plain-word_1.js" {
+	if q := shellwords.Quote("plain-word_1.js"); q != "plain-word_1.js" {
 		t.Errorf("a plain word became %s", q)
 	}
 }
