@@ -35,6 +35,7 @@ var edges = map[string][]string{
 	"internal/jsonschema":      {"internal/jsonv"},
 	"internal/osfile":          {},
 	"internal/proc":            {},
+	"internal/proc/probe":      {"internal/proc"},
 	"internal/shellwords":      {},
 	"internal/watchdog":        {}, // and almost nothing else: it is initialized first
 	"internal/term":            {},
@@ -58,11 +59,11 @@ var edges = map[string][]string{
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
 	"internal/suite":  {"internal/source", "internal/suite/dotenv", "internal/jsonv", "internal/expect", "internal/secret"},
-	"internal/plan":   {"internal/suite", "internal/expect", "internal/source", "internal/jsonv", "internal/proc", "internal/shellwords"},
+	"internal/plan":   {"internal/suite", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
 	"internal/result": {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
-	"internal/connect":     {"internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/shellwords", "internal/auth", "internal/jsonv"},
+	"internal/connect":     {"internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/proc/probe", "internal/shellwords", "internal/auth", "internal/jsonv"},
 	"internal/run/respond": {"internal/plan", "internal/suite", "internal/mcp/protocol", "internal/jsonv"},
 	"internal/run/pool": {
 		"internal/run/respond", "internal/connect", "internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/result", "internal/jsonv",
@@ -70,7 +71,7 @@ var edges = map[string][]string{
 	},
 	"internal/run/fixture": {
 		"internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/check",
-		"internal/proc", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
+		"internal/proc", "internal/proc/probe", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/run": {
 		"internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/expect",

@@ -13,6 +13,7 @@ import (
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
+	"mcptest/internal/proc/probe"
 )
 
 // Dialer opens the transport of a server, as [Dial] does.
@@ -34,9 +35,9 @@ func (o *Opener) Open(ctx context.Context, s *plan.Server, caps jsonv.Value) (*m
 	switch {
 	case s.WaitForReady == "" || err == nil && s.URL == "":
 		// A process is ready once it was started: what remains is the handshake.
-		return o.handshake(ctx, s, caps, s.ConnectTimeout+wait, proc.Probe{})
+		return o.handshake(ctx, s, caps, s.ConnectTimeout+wait, probe.Probe{})
 	case err != nil:
-		p, err := proc.ParseProbe(s.WaitForReady)
+		p, err := probe.Parse(s.WaitForReady)
 		if err != nil {
 			return nil, fmt.Errorf("wait_for_ready: %w", err)
 		}
@@ -44,7 +45,7 @@ func (o *Opener) Open(ctx context.Context, s *plan.Server, caps jsonv.Value) (*m
 	}
 	var sess *mcp.Session
 	err = Retry(ctx, wait, func(ctx context.Context) (err error) {
-		sess, err = o.handshake(ctx, s, caps, s.ConnectTimeout, proc.Probe{})
+		sess, err = o.handshake(ctx, s, caps, s.ConnectTimeout, probe.Probe{})
 		return err
 	})
 	return sess, err
@@ -52,13 +53,13 @@ func (o *Opener) Open(ctx context.Context, s *plan.Server, caps jsonv.Value) (*m
 
 // handshake dials, waits for the probe, and initializes the session. Detecting
 // the era of the server may take a second connection, which has the same limit.
-func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value, limit time.Duration, p proc.Probe) (*mcp.Session, error) {
+func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value, limit time.Duration, p probe.Probe) (*mcp.Session, error) {
 	dial := func(ctx context.Context) (wire.Transport, error) {
 		whole, cancel := mcp.WithLimit(ctx, "connect_timeout", limit+s.ProbeTime)
 		defer cancel()
 		t, err := o.Dial(whole, s, o.Options)
 		if err == nil && p.Kind() != 0 {
-			if err = probe(whole, s.ProbeTime, p, t.Facts().Process); err != nil {
+			if err = waitForProbe(whole, s.ProbeTime, p, t.Facts().Process); err != nil {
 				t.Close(context.WithoutCancel(ctx))
 			}
 		}

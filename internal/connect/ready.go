@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
+	"mcptest/internal/proc/probe"
 )
 
 // readyPause is the time between two attempts to reach a server.
@@ -72,7 +73,7 @@ func hangs(err error) bool { return errors.As(err, new(*mcp.TimeoutError)) }
 // NotReady reports whether err means that a server did not become ready in time,
 // in contrast to one that failed.
 func NotReady(err error) bool {
-	return errors.As(err, new(*NotReadyError)) || errors.As(err, new(*proc.NotReadyError))
+	return errors.As(err, new(*NotReadyError)) || errors.As(err, new(*probe.NotReadyError))
 }
 
 // comingUp reports whether a failure is that of a server that may still be
@@ -90,16 +91,16 @@ func comingUp(err error) bool {
 	return errors.As(err, &ce) && ce.Info == nil
 }
 
-// probe waits until a probe succeeds: for the time of the flag if it is set,
+// waitForProbe waits until a probe succeeds: for the time of the flag if it is set,
 // otherwise until ctx ends.
-func probe(ctx context.Context, flag time.Duration, p proc.Probe, process *proc.Process) error {
+func waitForProbe(ctx context.Context, flag time.Duration, p probe.Probe, process *proc.Process) error {
 	if flag > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = mcp.WithLimit(ctx, "--wait-for-ready", flag)
 		defer cancel()
 	}
-	err := p.Wait(ctx, proc.Watch{Process: process})
-	var late *proc.NotReadyError
+	err := p.Wait(ctx, probe.Watch{Process: process})
+	var late *probe.NotReadyError
 	var limit *mcp.Limit
 	switch {
 	case err == nil:

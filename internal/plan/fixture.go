@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/proc"
+	"mcptest/internal/proc/probe"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 )
@@ -135,7 +135,7 @@ func (x fixtureCompiler) checkStep(st *Step, s *suite.Step) {
 		}
 		return
 	}
-	if _, err := proc.ParseProbe(st.WaitFor); err != nil {
+	if _, err := probe.Parse(st.WaitFor); err != nil {
 		report(x.c.dec, s.KeyPos("wait_for"), s.Path+".wait_for", err.Error(), "use tcp://host:port, http(s)://…, /path on the default server, or log:/regex/")
 		return
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/proc"
+	"mcptest/internal/proc/probe"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 )
@@ -166,7 +166,7 @@ func (s *serverCompiler) waitForReady() {
 		return
 	}
 	if strings.Contains(w, "://") {
-		if _, err := proc.ParseProbe(w); err == nil {
+		if _, err := probe.Parse(w); err == nil {
 			return
 		}
 	}

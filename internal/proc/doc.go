@@ -2,8 +2,7 @@
 // their pipes, background programs of fixtures, and hooks that run once.
 //
 // Entry points: [Start] runs a program in the background, [Run] one that is waited
-// for, [ParseProbe] waits until something answers, [Registry] and [Watchdog] make
-// sure that no process outlives the runner.
+// for, [Registry] and [Watchdog] make sure that no process outlives the runner.
 //
 // # Invariants
 //

@@ -14,11 +14,11 @@ import (
 // a client of theirs started.
 var proxies = []string{"docker-proxy", "rootlesskit", "rootlessport", "pasta", "pasta.avx2", "slirp4netns", "conmon", "gvproxy", "systemd"}
 
-// foreignListener names the process that listens at a loopback address, when it
-// is not of p's run: neither in its group nor with the run's mark. It is "" when
+// ForeignListener names the process that listens at a loopback address if it
+// does not belong to p's run: neither in its group nor with the run's mark. It is "" when
 // that is not known: for a process of another user, and for one that may listen
 // for a container that p started.
-func foreignListener(p *Process, addr *net.TCPAddr) (owner string) {
+func ForeignListener(p *Process, addr *net.TCPAddr) (owner string) {
 	sockets := listeners(addr)
 	if !addr.IP.IsLoopback() || len(sockets) == 0 {
 		return ""

@@ -26,7 +26,7 @@ func TestListeners(t *testing.T) {
 			t.Errorf("%s: %v", at, found)
 		}
 		other := &Process{ref: Ref{Pid: 1 << 22}}
-		if who := foreignListener(other, addr); !strings.Contains(who, "proc.test") {
+		if who := ForeignListener(other, addr); !strings.Contains(who, "proc.test") {
 			t.Errorf("%s: the owner is %q", at, who)
 		}
 		addr.IP = net.IPv4(127, 0, 0, 9)

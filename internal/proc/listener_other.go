@@ -4,5 +4,5 @@ package proc
 
 import "net"
 
-// foreignListener is not known here.
-func foreignListener(*Process, *net.TCPAddr) string { return "" }
+// ForeignListener is not known here.
+func ForeignListener(*Process, *net.TCPAddr) string { return "" }

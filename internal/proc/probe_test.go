@@ -16,25 +16,26 @@ import (
 	"time"
 
 	"mcptest/internal/proc"
+	"mcptest/internal/proc/probe"
 )
 
 func TestParseProbe(t *testing.T) {
-	good := map[string]proc.ProbeKind{
-		"tcp://localhost:80":         proc.ProbeTCP,
-		"tcp://[::1]:8080":           proc.ProbeTCP,
-		"http://localhost:80/health": proc.ProbeHTTP,
-		"https://example.com":        proc.ProbeHTTP,
-		"/healthz?full=1":            proc.ProbePath,
-		"/":                          proc.ProbePath,
-		"log:/ready to (accept|go)/": proc.ProbeLog,
-		`log:/a\/b/`:                 proc.ProbeLog,
+	good := map[string]probe.Kind{
+		"tcp://localhost:80":         probe.TCP,
+		"tcp://[::1]:8080":           probe.TCP,
+		"http://localhost:80/health": probe.HTTP,
+		"https://example.com":        probe.HTTP,
+		"/healthz?full=1":            probe.Path,
+		"/":                          probe.Path,
+		"log:/ready to (accept|go)/": probe.Log,
+		`log:/a\/b/`:                 probe.Log,
 	}
 	for in, kind := range good {
-		p, err := proc.ParseProbe(in)
+		p, err := probe.Parse(in)
 		if err != nil || p.Kind() != kind || p.String() != in {
 			t.Errorf("%q: %v %v", in, p.Kind(), err)
 		}
-		if want := kind == proc.ProbeTCP || kind == proc.ProbeHTTP; p.Absolute() != want {
+		if want := kind == probe.TCP || kind == probe.HTTP; p.Absolute() != want {
 			t.Errorf("%q: absolute %v", in, p.Absolute())
 		}
 	}
@@ -58,17 +59,17 @@ func TestParseProbe(t *testing.T) {
 		"HTTP://localhost": "not a probe",
 	}
 	for in, want := range bad {
-		_, err := proc.ParseProbe(in)
-		var pe *proc.ProbeError
+		_, err := probe.Parse(in)
+		var pe *probe.Error
 		if !errors.As(err, &pe) || !strings.Contains(pe.Msg, want) || pe.Hint == "" {
 			t.Errorf("%q: got %v, want %q", in, err, want)
 		}
 	}
 }
 
-func probe(t *testing.T, s string) proc.Probe {
+func parse(t *testing.T, s string) probe.Probe {
 	t.Helper()
-	p, err := proc.ParseProbe(s)
+	p, err := probe.Parse(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestProbeTCP(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := l.Addr().String()
-	p := probe(t, "tcp://"+addr)
+	p := parse(t, "tcp://"+addr)
 	if err := p.Check(bg); err != nil {
 		t.Error(err)
 	}
@@ -95,8 +96,8 @@ func TestProbeTCP(t *testing.T) {
 	if p.Check(bg) == nil {
 		t.Error("ready without a listener")
 	}
-	err = p.Wait(soon(t, 60*time.Millisecond), proc.Watch{})
-	var nr *proc.NotReadyError
+	err = p.Wait(soon(t, 60*time.Millisecond), probe.Watch{})
+	var nr *probe.NotReadyError
 	if !errors.As(err, &nr) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("got %v", err)
 	}
@@ -107,7 +108,7 @@ func TestProbeTCP(t *testing.T) {
 			l.Close()
 		}
 	}()
-	if err := p.Wait(soon(t, 5*time.Second), proc.Watch{}); err != nil {
+	if err := p.Wait(soon(t, 5*time.Second), probe.Watch{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -129,7 +130,7 @@ func TestProbeHTTP(t *testing.T) {
 	}))
 	defer srv.Close()
 	for code, ready := range map[int]bool{200: true, 204: true, 302: true, 399: true, 400: false, 404: false, 503: false} {
-		err := probe(t, fmt.Sprintf("%s/status/%d", srv.URL, code)).Check(bg)
+		err := parse(t, fmt.Sprintf("%s/status/%d", srv.URL, code)).Check(bg)
 		if (err == nil) != ready {
 			t.Errorf("%d: %v", code, err)
 		}
@@ -137,17 +138,17 @@ func TestProbeHTTP(t *testing.T) {
 			t.Errorf("the message hides the status: %v", err)
 		}
 	}
-	p, err := probe(t, "/up").At(srv.URL + "/mcp?x=1")
+	p, err := parse(t, "/up").At(srv.URL + "/mcp?x=1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Wait(soon(t, 5*time.Second), proc.Watch{}); err != nil || hits != 4 {
+	if err := p.Wait(soon(t, 5*time.Second), probe.Watch{}); err != nil || hits != 4 {
 		t.Errorf("%v after %d looks", err, hits)
 	}
-	if _, err := probe(t, "/up").At("npx server"); err == nil {
+	if _, err := parse(t, "/up").At("npx server"); err == nil {
 		t.Error("a command is no origin")
 	}
-	if err := probe(t, "/up").Wait(bg, proc.Watch{}); err == nil {
+	if err := parse(t, "/up").Wait(bg, probe.Watch{}); err == nil {
 		t.Error("a path without an origin")
 	}
 }
@@ -160,7 +161,7 @@ func TestProbeSilentServer(t *testing.T) {
 	}
 	defer l.Close()
 	within(t, time.Second, func() {
-		err = probe(t, "http://"+l.Addr().String()).Wait(soon(t, 100*time.Millisecond), proc.Watch{})
+		err = parse(t, "http://"+l.Addr().String()).Wait(soon(t, 100*time.Millisecond), probe.Watch{})
 	})
 	if err == nil {
 		t.Error("ready?")
@@ -181,7 +182,7 @@ func TestProbeReadsNoBody(t *testing.T) {
 	defer srv.Close()
 	defer close(over)
 	within(t, 5*time.Second, func() {
-		if err := probe(t, srv.URL).Check(soon(t, 20*time.Second)); err != nil {
+		if err := parse(t, srv.URL).Check(soon(t, 20*time.Second)); err != nil {
 			t.Error(err)
 		}
 	})
@@ -204,7 +205,7 @@ func TestProbeTellsTheLatestReason(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeoutCause(bg, time.Second, errors.New("some limit"))
 	defer cancel()
-	err = probe(t, "http://"+addr+"/health").Wait(ctx, proc.Watch{})
+	err = parse(t, "http://"+addr+"/health").Wait(ctx, probe.Watch{})
 	l = <-opened
 	if l == nil {
 		t.Skip("the port was taken meanwhile")
@@ -223,7 +224,7 @@ func TestProbeWith(t *testing.T) {
 	}))
 	defer srv.Close()
 	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
-	p := probe(t, srv.URL)
+	p := parse(t, srv.URL)
 	if err := p.Check(bg); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("got %v", err)
 	}
@@ -238,17 +239,17 @@ func TestProbeWith(t *testing.T) {
 
 // What has ended says nothing more: nobody waits for it.
 func TestProbeLogThatHasEnded(t *testing.T) {
-	over := &proc.OverError{}
+	over := &probe.NoMatchError{}
 	r := proc.Run(bg, proc.Spec{Argv: argv("exit", "0")})
 	within(t, 3*time.Second, func() {
-		err := probe(t, "log:/ready/").Wait(soon(t, 30*time.Second), proc.Watch{Logs: []*proc.Tail{r.Stdout, r.Stderr}})
+		err := parse(t, "log:/ready/").Wait(soon(t, 30*time.Second), probe.Watch{Logs: []*proc.Tail{r.Stdout, r.Stderr}})
 		if !errors.As(err, &over) {
 			t.Errorf("got %v", err)
 		}
 	})
 	mute := start(t, proc.Spec{Argv: []string{"/bin/sh", "-c", "exec >&- 2>&-; exec sleep 30"}})
 	within(t, 5*time.Second, func() {
-		err := probe(t, "log:/ready/").Wait(soon(t, 30*time.Second), proc.Watch{Process: mute})
+		err := parse(t, "log:/ready/").Wait(soon(t, 30*time.Second), probe.Watch{Process: mute})
 		if !errors.As(err, &over) {
 			t.Errorf("got %v", err)
 		}
@@ -259,8 +260,8 @@ func TestProbeEndsWithTheProcess(t *testing.T) {
 	for _, s := range []string{"tcp://127.0.0.1:1", "http://127.0.0.1:1/", "log:/never/"} {
 		p := start(t, proc.Spec{Name: "db", Argv: argv("exit", "4")})
 		var err error
-		within(t, 2*time.Second, func() { err = probe(t, s).Wait(soon(t, 20*time.Second), proc.Watch{Process: p}) })
-		var died *proc.DiedError
+		within(t, 2*time.Second, func() { err = parse(t, s).Wait(soon(t, 20*time.Second), probe.Watch{Process: p}) })
+		var died *probe.DiedError
 		if !errors.As(err, &died) || died.Exit.Code != 4 || !strings.Contains(err.Error(), "db ended (exit status 4) before "+s) || !strings.HasSuffix(err.Error(), "out\nerr") {
 			t.Errorf("%s: got %v", s, err)
 		}
@@ -270,7 +271,7 @@ func TestProbeEndsWithTheProcess(t *testing.T) {
 	defer l.Close()
 	p := start(t, proc.Spec{Argv: argv("exit", "4")})
 	within(t, 2*time.Second, func() {
-		if err := probe(t, "http://"+l.Addr().String()).Wait(bg, proc.Watch{Process: p}); err == nil {
+		if err := parse(t, "http://"+l.Addr().String()).Wait(bg, probe.Watch{Process: p}); err == nil {
 			t.Error("ready?")
 		}
 	})
@@ -278,22 +279,22 @@ func TestProbeEndsWithTheProcess(t *testing.T) {
 
 func TestProbeLog(t *testing.T) {
 	p := start(t, proc.Spec{Argv: argv("ticker")})
-	if err := probe(t, "log:/^tick 3$/").Wait(soon(t, 5*time.Second), proc.Watch{Process: p}); err != nil {
+	if err := parse(t, "log:/^tick 3$/").Wait(soon(t, 5*time.Second), probe.Watch{Process: p}); err != nil {
 		t.Fatal(err)
 	}
-	if err := probe(t, "log:/^tick 0$/").Check(bg, p.Output()); err != nil {
+	if err := parse(t, "log:/^tick 0$/").Check(bg, p.Output()); err != nil {
 		t.Error(err)
 	}
 	// the match passed while the program ended
 	q := start(t, proc.Spec{Argv: argv("exit", "0")})
-	if err := probe(t, "log:/^err$/").Wait(soon(t, 5*time.Second), proc.Watch{Process: q}); err != nil {
+	if err := parse(t, "log:/^err$/").Wait(soon(t, 5*time.Second), probe.Watch{Process: q}); err != nil {
 		t.Error(err)
 	}
-	if err := probe(t, "log:/x/").Wait(bg, proc.Watch{}); err == nil {
+	if err := parse(t, "log:/x/").Wait(bg, probe.Watch{}); err == nil {
 		t.Error("no log, no answer")
 	}
-	var nr *proc.NotReadyError
-	if err := probe(t, "log:/never/").Wait(soon(t, 50*time.Millisecond), proc.Watch{Process: p}); !errors.As(err, &nr) {
+	var nr *probe.NotReadyError
+	if err := parse(t, "log:/never/").Wait(soon(t, 50*time.Millisecond), probe.Watch{Process: p}); !errors.As(err, &nr) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -305,7 +306,7 @@ func TestProbeLogInAFlood(t *testing.T) {
 		tail := proc.NewTail(128)
 		done := make(chan error, 1)
 		go func() {
-			done <- probe(t, "log:/now ready/").Wait(soon(t, 5*time.Second), proc.Watch{Logs: []*proc.Tail{tail}})
+			done <- parse(t, "log:/now ready/").Wait(soon(t, 5*time.Second), probe.Watch{Logs: []*proc.Tail{tail}})
 		}()
 		time.Sleep(30 * time.Millisecond)
 		noise := strings.Repeat("noise\n", 1000)
@@ -320,7 +321,7 @@ func TestProbeLogInAFlood(t *testing.T) {
 	}
 	long := proc.NewTail(0)
 	long.Write([]byte(strings.Repeat("x", 200_000) + "ready\n"))
-	if err := probe(t, "log:/x+ready$/").Check(bg, long); err != nil {
+	if err := parse(t, "log:/x+ready$/").Check(bg, long); err != nil {
 		t.Error(err)
 	}
 }

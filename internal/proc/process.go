@@ -240,6 +240,14 @@ func (p *Process) Output() *Tail {
 // Stderr is the captured standard error.
 func (p *Process) Stderr() *Tail { return p.err }
 
+// Logs are the captured streams, each once.
+func (p *Process) Logs() []*Tail {
+	if p.out == nil || p.out == p.err {
+		return []*Tail{p.err}
+	}
+	return []*Tail{p.out, p.err}
+}
+
 // Exited is closed as soon as the process itself has ended and Exit is known.
 // Output may still be on its way; see Done.
 func (p *Process) Exited() <-chan struct{} { return p.exited }

@@ -105,3 +105,54 @@ func (m *lineMatch) try(line []byte) {
 		m.once.Do(func() { close(m.found) })
 	}
 }
+
+// LineWatch looks for a line that matches an expression in several streams.
+type LineWatch struct {
+	logs  []*Tail
+	match []*lineMatch
+	found chan struct{}
+}
+
+// WatchLines begins to look for re in what logs keep and in what comes. Close
+// ends it.
+func WatchLines(re *regexp.Regexp, logs []*Tail) *LineWatch {
+	w := &LineWatch{logs: logs, found: make(chan struct{})}
+	once := new(sync.Once)
+	for _, t := range logs {
+		w.match = append(w.match, t.watch(re, once, w.found))
+	}
+	return w
+}
+
+// Close ends the watch.
+func (w *LineWatch) Close() {
+	for i, t := range w.logs {
+		t.unwatch(w.match[i])
+	}
+}
+
+// Found is closed when a whole line matches.
+func (w *LineWatch) Found() <-chan struct{} { return w.found }
+
+// Ready reports whether a line matches, unfinished last lines included.
+func (w *LineWatch) Ready() bool {
+	for i, t := range w.logs {
+		t.tryRest(w.match[i])
+	}
+	select {
+	case <-w.found:
+		return true
+	default:
+		return false
+	}
+}
+
+// Over reports whether all streams have ended.
+func (w *LineWatch) Over() bool {
+	for _, t := range w.logs {
+		if !t.Over() {
+			return false
+		}
+	}
+	return true
+}

@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
+	"mcptest/internal/proc/probe"
 	"mcptest/internal/result"
 	"mcptest/internal/run"
 )
@@ -74,7 +75,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{"pass", pass, nil, 0},
 		{"not ready", pass, dial(late), run.ExitReady},
-		{"probe not ready", pass, dial(&proc.NotReadyError{}), run.ExitReady},
+		{"probe not ready", pass, dial(&probe.NotReadyError{}), run.ExitReady},
 		{"not reachable", pass, dial(context.DeadlineExceeded), run.ExitFailed},
 		{"not ready and a failed beforeAll", "hooks: {beforeAll: act b 1ms fail}\n" + pass, dial(late), run.ExitFailed},
 		{"setup before a failure", "setup: [{run: [act, s, 1ms, fail]}]\n" + pass, dial(late), run.ExitInvalid},
@@ -102,7 +103,7 @@ func TestNotReadyAndThenReady(t *testing.T) {
 	out := s.inBubble(t, context.Background, func(d *run.Deps) {
 		d.Dial = func(ctx context.Context, sv *plan.Server, o connect.Options) (wire.Transport, error) {
 			if n++; n == 1 {
-				return nil, &proc.NotReadyError{}
+				return nil, &probe.NotReadyError{}
 			}
 			return s.dial(ctx, sv, o)
 		}
