@@ -16,119 +16,119 @@ import (
 )
 
 // finish fills in what the evidence says about the run itself.
-func (c *collector) finish() {
-	for _, op := range c.ops {
+func (b bundle) finish() {
+	for _, op := range b.run.catalog.ops {
 		var names []string
 		for _, p := range op.params {
-			if c.accepted[op.name][p.name] {
+			if b.run.accepted[op.name][p.name] {
 				names = append(names, p.name)
 			}
 		}
-		for _, name := range sortedKeys(c.accepted[op.name]) {
+		for _, name := range sortedKeys(b.run.accepted[op.name]) {
 			if op.param(name) == nil {
 				names = append(names, name)
 			}
 		}
-		if len(names) > 0 || c.base[op.name].ok() {
-			c.e.Accepted = append(c.e.Accepted, evidence.Accepted{Operation: op.name, Parameters: names})
+		if len(names) > 0 || b.run.base[op.name].ok() {
+			b.run.e.Accepted = append(b.run.e.Accepted, evidence.Accepted{Operation: op.name, Parameters: names})
 		}
 	}
-	c.settleRows()
-	for _, t := range c.tests {
+	remainder{b.run}.settleRows()
+	for _, t := range b.run.rows.tests {
 		if t.cases == 0 && t.lacking == "" {
-			t.lacking = "mode " + c.o.Mode + " checks nothing of the kind"
+			t.lacking = "mode " + b.run.o.Mode + " checks nothing of the kind"
 		}
 	}
-	c.e.Live = c.live()
-	if c.o.Probed {
-		c.keepProbed()
+	b.run.e.Live = b.live()
+	if b.run.o.Probed {
+		b.keepProbed()
 	}
 }
 
 // keepProbed removes the operations with a required parameter that was never
 // left out from the evidence: the prototype's rules fail a detail without such
 // a case. Their accepted parameters go too, because they fail without a detail.
-func (c *collector) keepProbed() {
+func (b bundle) keepProbed() {
 	called := map[string]bool{}
-	for _, m := range c.e.MissingRequired {
+	for _, m := range b.run.e.MissingRequired {
 		called[m.Operation] = true
 	}
 	untested := map[string]bool{}
-	for _, u := range c.untested {
+	for _, u := range b.run.rows.untested {
 		if u.Lookup("test").Text() == "required" {
 			untested[u.Lookup("operation").Text()] = true
 		}
 	}
 	dropped := func(name string) bool {
-		op := c.op(name)
-		return op != nil && (c.skipped[op.name] != "" || untested[op.name] || !called[op.name] && !op.bare())
+		op := b.run.catalog.op(name)
+		return op != nil && (b.run.skipped[op.name] != "" || untested[op.name] || !called[op.name] && !op.bare())
 	}
-	c.e.OperationDetails = slices.DeleteFunc(c.e.OperationDetails, func(d jsonv.Value) bool {
+	b.run.e.OperationDetails = slices.DeleteFunc(b.run.e.OperationDetails, func(d jsonv.Value) bool {
 		return dropped(evidence.ReadDetail(d).Value.Lookup("name").Text())
 	})
-	c.e.Accepted = slices.DeleteFunc(c.e.Accepted, func(a evidence.Accepted) bool { return dropped(a.Operation) })
-	c.e.Live = c.e.Live.With("partial", jsonv.Bool(true))
+	b.run.e.Accepted = slices.DeleteFunc(b.run.e.Accepted, func(a evidence.Accepted) bool { return dropped(a.Operation) })
+	b.run.e.Live = b.run.e.Live.With("partial", jsonv.Bool(true))
 }
 
 // live is the bundle's x_live object.
-func (c *collector) live() jsonv.Value {
+func (b bundle) live() jsonv.Value {
 	var o, wire evidence.Object
-	o.Text("tool", c.o.Program)
-	o.Text("started", c.started.UTC().Format(time.RFC3339))
-	o.Text("finished", c.tape.Now().UTC().Format(time.RFC3339))
-	o.Text("target", c.o.Target)
-	o.Text("repeat", c.o.Repeat)
-	wire.Text("protocolVersion", c.s.Protocol())
-	wire.Set("serverInfo", c.s.ServerInfo().Lookup("serverInfo"))
+	o.Text("tool", b.run.o.Program)
+	o.Text("started", b.run.started.UTC().Format(time.RFC3339))
+	o.Text("finished", b.run.caller.tape.Now().UTC().Format(time.RFC3339))
+	o.Text("target", b.run.o.Target)
+	o.Text("repeat", b.run.o.Repeat)
+	wire.Text("protocolVersion", b.run.caller.s.Protocol())
+	wire.Set("serverInfo", b.run.caller.s.ServerInfo().Lookup("serverInfo"))
 	o.Set("mcp", wire.Value())
-	o.List("tools", evidence.Each(c.tools, func(t toolInfo) jsonv.Value { return jsonv.String(t.name) }))
-	c.asked(&o)
-	o.List("dialect", evidence.Each(c.dialect, jsonv.String))
-	o.Set("modes", evidence.TextList(c.modes))
-	o.Set("policy", jsonv.Object(evidence.TextMember("mode", c.o.Mode), jsonv.Member{Key: "allow", Value: evidence.TextList(c.o.Allow)},
-		jsonv.Member{Key: "deny", Value: evidence.TextList(c.o.Deny)}, jsonv.Member{Key: "max_calls", Value: jsonv.Int(int64(c.o.MaxCalls))}))
-	o.Text("run", c.o.RunID)
-	o.Set("calls", jsonv.Int(int64(c.calls)))
-	o.Text("ended", c.ending())
-	if c.batchSent > 0 {
-		o.Set("batch_sent", jsonv.Int(int64(c.batchSent)))
+	o.List("tools", evidence.Each(b.run.catalog.tools, func(t toolInfo) jsonv.Value { return jsonv.String(t.name) }))
+	b.asked(&o)
+	o.List("dialect", evidence.Each(b.run.dialect, jsonv.String))
+	o.Set("modes", evidence.TextList(b.run.modes))
+	o.Set("policy", jsonv.Object(evidence.TextMember("mode", b.run.o.Mode), jsonv.Member{Key: "allow", Value: evidence.TextList(b.run.o.Allow)},
+		jsonv.Member{Key: "deny", Value: evidence.TextList(b.run.o.Deny)}, jsonv.Member{Key: "max_calls", Value: jsonv.Int(int64(b.run.o.MaxCalls))}))
+	o.Text("run", b.run.o.RunID)
+	o.Set("calls", jsonv.Int(int64(b.run.caller.calls)))
+	o.Text("ended", b.run.caller.ending())
+	if b.run.batchSent > 0 {
+		o.Set("batch_sent", jsonv.Int(int64(b.run.batchSent)))
 	}
-	o.List("skipped", c.skippedOperations())
-	o.List("notices", evidence.Each(c.notices, jsonv.String))
-	o.List("untested", c.untested)
+	o.List("skipped", b.skippedOperations())
+	o.List("notices", evidence.Each(b.run.notices, jsonv.String))
+	o.List("untested", b.run.rows.untested)
 	var short evidence.Object
-	for _, id := range sortedKeys(c.short) {
-		short.Text(id, c.short[id])
+	for _, id := range sortedKeys(b.run.caller.short) {
+		short.Text(id, b.run.caller.short[id])
 	}
 	if len(short) > 0 {
 		o.Set("cut_short", short.Value())
 	}
 	var volatile []string
-	for _, op := range c.ops {
-		for _, path := range sortedKeys(c.masks[op.name]) {
+	for _, op := range b.run.catalog.ops {
+		for _, path := range sortedKeys(b.run.steady.masks[op.name]) {
 			volatile = append(volatile, op.name+": "+path)
 		}
 	}
 	o.List("volatile_paths", evidence.Each(volatile, jsonv.String))
-	o.List("cleanup", c.cleaned)
-	o.List("leftovers", c.leftovers)
-	o.List("changed", c.changed)
-	o.List("unchecked", evidence.Each(c.unchecked, jsonv.String))
+	o.List("cleanup", b.run.cleaner.cleaned)
+	o.List("leftovers", b.run.cleaner.leftovers)
+	o.List("changed", b.run.watcher.changed)
+	o.List("unchecked", evidence.Each(b.run.watcher.unchecked, jsonv.String))
 	var tests []jsonv.Value
 	for _, t := range rule.Tests() {
 		if t.Live {
-			tests = append(tests, c.tests[t.ID].json())
+			tests = append(tests, b.run.rows.tests[t.ID].json())
 		}
 	}
 	o.List("tests", tests)
-	o.List("transcript", c.transcript)
+	o.List("transcript", b.run.caller.transcript)
 	return o.Value()
 }
 
 // skippedOperations lists the operations that were not called, with the reason.
-func (c *collector) skippedOperations() (skipped []jsonv.Value) {
-	for _, op := range c.ops {
-		if reason := c.skipped[op.name]; reason != "" {
+func (b bundle) skippedOperations() (skipped []jsonv.Value) {
+	for _, op := range b.run.catalog.ops {
+		if reason := b.run.skipped[op.name]; reason != "" {
 			s := evidence.Object{evidence.TextMember("operation", op.name)}
 			word, detail, _ := strings.Cut(reason, ": ")
 			if word != notGeneratable {
@@ -143,37 +143,37 @@ func (c *collector) skippedOperations() (skipped []jsonv.Value) {
 }
 
 // asked notes which models were asked, and what they were not asked.
-func (c *collector) asked(o *evidence.Object) {
-	o.List("unasked", c.unasked)
-	if m := c.o.Asking.Model; m != nil {
+func (b bundle) asked(o *evidence.Object) {
+	o.List("unasked", b.run.unasked)
+	if m := b.run.o.Asking.Model; m != nil {
 		calls, tokens := m.Used()
 		o.Set("model", jsonv.Object(evidence.TextMember("name", m.Model()), jsonv.Member{Key: "calls", Value: jsonv.Int(int64(calls))}, jsonv.Member{Key: "tokens", Value: jsonv.Int(int64(tokens))}))
 	}
-	if j := c.o.Asking.Judge; j != nil {
+	if j := b.run.o.Asking.Judge; j != nil {
 		o.Set("judge", semantic.JudgeNote(j))
 	}
 }
 
 // ending says why a run ended early, "" when it did not.
-func (c *collector) ending() string {
+func (a *caller) ending() string {
 	switch {
-	case c.dead != "":
-		return c.dead
-	case c.ctx.Err() != nil:
+	case a.dead != "":
+		return a.dead
+	case a.ctx.Err() != nil:
 		var limit *mcp.Limit
-		if errors.As(context.Cause(c.ctx), &limit) {
-			return "the run's time is over (--budget " + c.o.Budget.String() + ")"
+		if errors.As(context.Cause(a.ctx), &limit) {
+			return "the run's time is over (--budget " + a.run.o.Budget.String() + ")"
 		}
 		return "the run was ended early"
-	case c.exhausted:
-		return "the run reached the limit of calls (--max-calls " + strconv.Itoa(c.o.MaxCalls) + ")"
+	case a.exhausted:
+		return "the run reached the limit of calls (--max-calls " + strconv.Itoa(a.run.o.MaxCalls) + ")"
 	}
 	return ""
 }
 
 // endedBefore is why something was not looked at.
-func (c *collector) endedBefore() string {
-	if why := c.ending(); why != "" {
+func (a *caller) endedBefore() string {
+	if why := a.ending(); why != "" {
 		return why
 	}
 	return "the run ended before"
@@ -181,10 +181,10 @@ func (c *collector) endedBefore() string {
 
 // cutsShort notes that the run ended before it had looked at all that rows
 // need: what they lack is then nothing that the adapter did.
-func (c *collector) cutsShort(tests ...string) {
+func (a *caller) cutsShort(tests ...string) {
 	for _, id := range tests {
-		if c.short[id] == "" {
-			c.short[id] = c.endedBefore()
+		if a.short[id] == "" {
+			a.short[id] = a.endedBefore()
 		}
 	}
 }
@@ -208,19 +208,19 @@ type OperationPlan struct {
 }
 
 // planned is the plan of a mode, see PlanLive.
-func (c *collector) planned(mode string) (plan []OperationPlan, template jsonv.Value) {
-	c.o.Mode = mode
+func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value) {
+	b.run.o.Mode = mode
 	values := jsonv.Object()
-	for _, op := range c.ops {
+	for _, op := range b.run.catalog.ops {
 		p := OperationPlan{Operation: op.name, Category: op.category, Tool: op.tool, Risk: op.risk, Reasons: slices.Clone(op.why)}
-		p.Skipped = c.barred(op)
+		p.Skipped = b.run.gate.barred(op)
 		args := jsonv.Object()
 		missing := jsonv.Object()
 		for _, q := range op.params {
 			if !q.required {
 				continue
 			}
-			v, err := c.planValue(op, q)
+			v, err := b.planValue(op, q)
 			if err != nil {
 				missing = missing.With(q.name, jsonv.Null())
 				if p.Skipped == "" {
@@ -243,11 +243,11 @@ func (c *collector) planned(mode string) (plan []OperationPlan, template jsonv.V
 
 // planValue is a value for a required parameter, without calling anything:
 // what the run would look up stands there by name.
-func (c *collector) planValue(op *liveOp, p liveParam) (jsonv.Value, error) {
-	if v, ok := c.o.Values.Lookup(op.name).Get(p.name); ok {
+func (b bundle) planValue(op *liveOp, p liveParam) (jsonv.Value, error) {
+	if v, ok := b.run.o.Values.Lookup(op.name).Get(p.name); ok {
 		return v, nil
 	}
-	if x := op.executionParam(); x != nil && x.name == p.name && (c.o.Mode == ModeFull || op.category != "READ") {
+	if x := op.executionParam(); x != nil && x.name == p.name && (b.run.o.Mode == ModeFull || op.category != "READ") {
 		return jsonv.String("<one that the run started>"), nil
 	}
 	if op.isIdentifier(p) {
@@ -256,5 +256,10 @@ func (c *collector) planValue(op *liveOp, p liveParam) (jsonv.Value, error) {
 		}
 		return jsonv.String("<one that the run created>"), nil
 	}
-	return c.value(op, p, p.name)
+	return b.run.maker.value(op, p, p.name)
+}
+
+// bundle completes the evidence with what it says about the run itself.
+type bundle struct {
+	run *collector
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/record"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -123,8 +124,8 @@ func (r reply) brief() string {
 var errOutOfBudget = errors.New("the run's budget is exhausted")
 
 // call sends an operation with its params.
-func (c *collector) call(op *liveOp, params jsonv.Value) reply {
-	return c.send(op.tool, jsonv.Object(
+func (a *caller) call(op *liveOp, params jsonv.Value) reply {
+	return a.send(op.tool, jsonv.Object(
 		jsonv.Member{Key: "operation", Value: jsonv.String(op.name)},
 		jsonv.Member{Key: "params", Value: params},
 	))
@@ -132,69 +133,69 @@ func (c *collector) call(op *liveOp, params jsonv.Value) reply {
 
 // send calls a tool with arguments, whatever a test asks for: what may not be
 // sent is not.
-func (c *collector) send(tool string, args jsonv.Value) reply {
+func (a *caller) send(tool string, args jsonv.Value) reply {
 	r := reply{tool: tool, args: args}
-	if reason := c.forbidden(args); reason != "" {
+	if reason := a.run.gate.forbidden(args); reason != "" {
 		r.budget, r.cause = true, errors.New(reason)
-		r.barred = c.poison[r.operation()] != reason
+		r.barred = a.poison[r.operation()] != reason
 		return r
 	}
-	return c.exchange(c.ctx, r)
+	return a.exchange(a.ctx, r)
 }
 
 // exchange calls a tool until there is an answer that counts: it waits where
 // the adapter limits the rate, and confirms what it may. The clean-up uses
 // it too, with a context of its own.
-func (c *collector) exchange(ctx context.Context, r reply) reply {
-	return c.confirmed(ctx, c.unlimited(ctx, c.sendNow(ctx, r)))
+func (a *caller) exchange(ctx context.Context, r reply) reply {
+	return a.confirmed(ctx, a.unlimited(ctx, a.sendNow(ctx, r)))
 }
 
 // sendNow calls a tool once. It is the one place that sends calls: every
 // request passes the gate here, and the budgets are kept.
-func (c *collector) sendNow(ctx context.Context, r reply) reply {
-	if !c.ungated {
-		if why := c.gate.refuses(r.args); why != "" {
+func (a *caller) sendNow(ctx context.Context, r reply) reply {
+	if !a.ungated {
+		if why := a.run.gate.refuses(r.args); why != "" {
 			r.budget, r.barred, r.cause = true, true, errors.New(why)
 			return r
 		}
-		if op := c.op(r.operation()); op != nil && op.risk > riskRead {
-			c.settle()
+		if op := a.run.catalog.op(r.operation()); op != nil && op.risk > riskRead {
+			a.run.watcher.settle()
 		}
 	}
 	switch {
-	case c.dead != "":
-		r.budget, r.cause = true, errors.New(c.dead)
+	case a.dead != "":
+		r.budget, r.cause = true, errors.New(a.dead)
 		return r
-	case ctx.Err() == nil && c.calls >= c.o.MaxCalls && !c.cleaning:
-		c.exhausted = true
+	case ctx.Err() == nil && a.calls >= a.run.o.MaxCalls && !a.run.cleaner.cleaning:
+		a.exhausted = true
 		r.budget, r.cause = true, errOutOfBudget
 		return r
 	case ctx.Err() != nil:
 		r.budget, r.cause = true, errOutOfBudget
 		return r
 	}
-	c.wait(ctx)
-	c.calls++
-	r.n = len(c.transcript) + 1
+	a.wait(ctx)
+	a.calls++
+	r.n = len(a.transcript) + 1
 	params := jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String(r.tool)})
 	if !r.args.IsAbsent() {
 		params = params.With("arguments", r.args)
 	}
 	parent := ctx
-	if op := c.op(r.args.Lookup("operation").Text()); op != nil && op.category == "CREATE" {
+	if op := a.run.catalog.op(r.args.Lookup("operation").Text()); op != nil && op.category == "CREATE" {
 		var done func()
 		ctx, done = lasting(ctx)
 		defer done()
 	}
-	callCtx, cancel := mcp.WithLimit(ctx, "--call-timeout", c.o.CallTimeout)
-	x := c.s.Do(callCtx, mcp.Call{Method: "tools/call", Params: params.Append(nil)})
+	callCtx, cancel := mcp.WithLimit(ctx, "--call-timeout", a.run.o.CallTimeout)
+	x := a.s.Do(callCtx, mcp.Call{Method: "tools/call", Params: params.Append(nil)})
 	cancel()
 	r.silent = x.Cause != nil
 	r.cut = r.silent && parent.Err() != nil
-	c.read(&r, x)
-	c.track(r)
-	c.write(r, x)
-	c.watch(r, x)
+	a.read(&r, x)
+	a.run.executor.track(r)
+	a.write(r, x)
+	a.watch(r, x)
 	return r
 }
 
@@ -222,18 +223,18 @@ func lasting(parent context.Context) (context.Context, func()) {
 }
 
 // wait keeps the rate.
-func (c *collector) wait(ctx context.Context) {
-	if c.o.Rate <= 0 {
+func (a *caller) wait(ctx context.Context) {
+	if a.run.o.Rate <= 0 {
 		return
 	}
-	next := c.last.Add(time.Duration(float64(time.Second) / c.o.Rate))
-	c.tape.Pause(ctx, time.Until(next))
-	c.last = time.Now()
+	next := a.last.Add(time.Duration(float64(time.Second) / a.run.o.Rate))
+	a.tape.Pause(ctx, time.Until(next))
+	a.last = time.Now()
 }
 
 // read finds the envelope in an answer: the first text block that is an
 // object with success, else structuredContent.
-func (c *collector) read(r *reply, x *mcp.Exchange) {
+func (a *caller) read(r *reply, x *mcp.Exchange) {
 	r.cause = x.Cause
 	if x.Cause != nil {
 		return
@@ -261,51 +262,51 @@ func (c *collector) read(r *reply, x *mcp.Exchange) {
 	case r.env.IsAbsent() && !structured.Lookup("success").IsAbsent():
 		r.env = structured
 	case !r.env.IsAbsent() && structured.Kind() == jsonv.KindObject && !jsonv.Equal(structured, r.env):
-		c.breaks("envelopes.same", *r, "structuredContent is not what the text says")
+		a.run.rows.breaks("envelopes.same", *r, "structuredContent is not what the text says")
 	}
-	c.sees("envelopes")
-	c.checkFlag(*r)
+	a.run.rows.sees("envelopes")
+	a.checkFlag(*r)
 }
 
 // checkFlag looks at isError and at where a domain error stands (MCP 4.1,
 // 4.2).
-func (c *collector) checkFlag(r reply) {
+func (a *caller) checkFlag(r reply) {
 	if !r.env.IsAbsent() && r.raw.Lookup("isError").Bool() && (r.ok() || r.refused() && r.documented()) {
-		c.breaks("envelopes.is-error", r, "isError is true though the caller can act on the answer (%s)", r.brief())
+		a.run.rows.breaks("envelopes.is-error", r, "isError is true though the caller can act on the answer (%s)", r.brief())
 	}
 }
 
 // write adds a call to the transcript.
-func (c *collector) write(r reply, x *mcp.Exchange) {
+func (a *caller) write(r reply, x *mcp.Exchange) {
 	o := evidence.Object{{Key: "n", Value: jsonv.Int(int64(r.n))}, {Key: "tool", Value: jsonv.String(r.tool)}}
-	args := c.redact(r.args)
+	args := a.redact(r.args)
 	if size := len(args.Append(nil)); size > maxKeptAnswer {
 		args = jsonv.Object(evidence.TextMember("operation", r.operation()), jsonv.Member{Key: "x_bytes", Value: jsonv.Int(int64(size))})
 	}
 	o.Set("arguments", args)
 	o.Set("ms", jsonv.Float(float64(x.Elapsed.Microseconds())/1000))
-	answer := c.noted(r)
+	answer := a.noted(r)
 	if size := len(answer.Append(nil)); size > maxKeptAnswer {
 		answer = jsonv.String(display.Truncate(answer.String(), 1000))
 		o.Set("bytes", jsonv.Int(int64(size)))
 	}
-	if c.kept > maxKeptTranscript {
+	if a.kept > maxKeptTranscript {
 		answer = jsonv.Value{}
 	}
 	o.Set("answer", answer)
-	c.kept += len(answer.Append(nil)) + len(args.Append(nil))
-	c.transcript = append(c.transcript, o.Value())
+	a.kept += len(answer.Append(nil)) + len(args.Append(nil))
+	a.transcript = append(a.transcript, o.Value())
 }
 
 // watch files what the adapter does wrong beside its answers, and starts it
 // anew when it died.
-func (c *collector) watch(r reply, x *mcp.Exchange) {
-	c.sees("conduct")
+func (a *caller) watch(r reply, x *mcp.Exchange) {
+	a.run.rows.sees("conduct")
 	if r.rpc != nil && r.rpc.Code != protocol.CodeInvalidParams {
-		c.breaks("envelopes.rpc", r, "answered with a JSON-RPC error instead of a result: %s", display.Truncate(r.rpc.Message, 120))
+		a.run.rows.breaks("envelopes.rpc", r, "answered with a JSON-RPC error instead of a result: %s", display.Truncate(r.rpc.Message, 120))
 	}
-	for _, v := range append(x.Violations, c.s.TakeViolations()...) {
-		c.breaks("conduct.wire", r, "%s: %s", v.Kind, v.Msg)
+	for _, v := range append(x.Violations, a.s.TakeViolations()...) {
+		a.run.rows.breaks("conduct.wire", r, "%s: %s", v.Kind, v.Msg)
 	}
 	asked := 0
 	for _, m := range x.During {
@@ -314,48 +315,73 @@ func (c *collector) watch(r reply, x *mcp.Exchange) {
 		}
 	}
 	if asked > 0 {
-		c.breaks("conduct.asks", r, "asks the client, which declared no such capability")
+		a.run.rows.breaks("conduct.asks", r, "asks the client, which declared no such capability")
 	}
 	if n := len(x.During) + x.Dropped; n > manyMessages {
-		c.breaks("conduct.flood", r, "%d messages during one call", n)
+		a.run.rows.breaks("conduct.flood", r, "%d messages during one call", n)
 	}
 	name := r.args.Lookup("operation").Text()
 	var late *mcp.TimeoutError
 	switch {
-	case errors.As(r.cause, &late) && c.ctx.Err() == nil:
-		c.breaks("conduct.answers", r, "no answer within %s", c.o.CallTimeout)
-		if c.silent[name]++; c.silent[name] >= maxSilent {
-			c.poison[name] = "it did not answer"
+	case errors.As(r.cause, &late) && a.ctx.Err() == nil:
+		a.run.rows.breaks("conduct.answers", r, "no answer within %s", a.run.o.CallTimeout)
+		if a.silent[name]++; a.silent[name] >= maxSilent {
+			a.poison[name] = "it did not answer"
 		}
-		if c.timeouts++; c.timeouts >= maxTimeouts {
-			c.dead = "too many calls had no answer"
+		if a.timeouts++; a.timeouts >= maxTimeouts {
+			a.dead = "too many calls had no answer"
 		}
 	case r.cause == nil:
-		c.timeouts = 0
+		a.timeouts = 0
 	}
-	if !c.s.Alive() {
-		c.poison[name] = "the adapter ended when it was called"
-		c.restart(r)
+	if !a.s.Alive() {
+		a.poison[name] = "the adapter ended when it was called"
+		a.restart(r)
 	}
 }
 
 // restart brings a dead adapter back, once.
-func (c *collector) restart(r reply) {
+func (a *caller) restart(r reply) {
 	why := "the session ended"
-	if err := c.s.Err(); err != nil {
+	if err := a.s.Err(); err != nil {
 		why = err.Error()
 	}
-	c.breaks("conduct.lives", r, "%s", display.Truncate(why, 200))
-	c.s.Close(context.WithoutCancel(c.ctx))
-	if c.restarts++; c.restarts > 1 {
-		c.dead = "the adapter died twice"
+	a.run.rows.breaks("conduct.lives", r, "%s", display.Truncate(why, 200))
+	a.s.Close(context.WithoutCancel(a.ctx))
+	if a.restarts++; a.restarts > 1 {
+		a.dead = "the adapter died twice"
 		return
 	}
-	s, err := c.tape.Dial(context.WithoutCancel(c.ctx), "")
+	s, err := a.tape.Dial(context.WithoutCancel(a.ctx), "")
 	if err != nil || s == nil {
-		c.dead = "the adapter died and could not be started again"
+		a.dead = "the adapter died and could not be started again"
 		return
 	}
-	c.s = s
-	c.verifyAgain()
+	a.s = s
+	a.run.keeper.verifyAgain()
+}
+
+// caller sends calls to the adapter and keeps the transcript. Every call passes the
+// gate here, and the budgets are kept.
+type caller struct {
+	run        *collector
+	ctx        context.Context
+	tape       record.Backend
+	s          record.Session
+	calls      int               // tools/call requests sent
+	timeouts   int               // one after the other
+	silent     map[string]int    // operation → calls without an answer
+	poison     map[string]string // operation → why it is called no more
+	waited     time.Duration     // for an adapter that limits the rate
+	sensitive  map[string]bool   // names of parameters that are never written down
+	restarts   int
+	dead       string // why nothing is sent any more
+	last       time.Time
+	transcript []jsonv.Value
+	kept       int               // bytes of the transcript
+	ungated    bool              // the user himself says what is called
+	exhausted  bool              // a call was not sent because MaxCalls were
+	short      map[string]string // row → why the run had no time to look at all of it
+	gated      bool              // an operation asked for a confirmation
+	tokenKey   string            // the parameter that a token is sent in
 }

@@ -69,21 +69,21 @@ func (s *census) resembles(resource string, id jsonv.Value, keys func(*liveOp) [
 
 // takeCensus reads the lists that answered when the run began: every kind,
 // and page by page; those of one resource unless it is "".
-func (c *collector) takeCensus(resource string) *census {
+func (w *watcher) takeCensus(resource string) *census {
 	s := &census{}
-	for _, op := range c.ops {
-		first, known := c.first[op.name]
+	for _, op := range w.run.catalog.ops {
+		first, known := w.run.builder.first[op.name]
 		if !known || !first.ok() || resource != "" && !sameResource(op.resource, resource) {
 			continue
 		}
 		l := newListing(op)
 		kinds := []jsonv.Value{jsonv.Object()}
-		if create := c.creator(op); create != nil {
-			kinds = c.kinds(create, c.remover(create))
+		if create := w.run.catalog.creator(op); create != nil {
+			kinds = w.run.maker.kinds(create, w.run.gate.remover(create))
 		}
 		for i, kind := range kinds {
 			if thing := (createdThing{with: kind}); i == 0 || op.param(firstKey(kind)) != nil {
-				c.readList(l, kind, thing.naming(op, first.args.Lookup("params")))
+				w.readList(l, kind, thing.naming(op, first.args.Lookup("params")))
 			}
 		}
 		s.lists = append(s.lists, l)
@@ -103,16 +103,16 @@ func firstKey(v jsonv.Value) string {
 }
 
 // readList adds the pages of a list to a listing.
-func (c *collector) readList(l *listing, kind, params jsonv.Value) {
+func (w *watcher) readList(l *listing, kind, params jsonv.Value) {
 	n, got, total := 0, 0, int64(0)
-	whole := c.pages(l.op, params, func(r reply) bool {
+	whole := w.run.lister.pages(l.op, params, func(r reply) bool {
 		list := items(r.data(), listDepth)
 		if list == nil && n == 0 {
 			l.items[kind.String()+itsAnswer] = r.data()
 		}
 		for _, item := range list {
 			got++
-			l.enter(kind.String(), c.itemKeys(l.op), item, got)
+			l.enter(kind.String(), w.run.catalog.itemKeys(l.op), item, got)
 		}
 		total, _ = r.data().Lookup("total").Int64()
 		n++
@@ -151,15 +151,6 @@ func (l *listing) enter(kind string, keys []string, item jsonv.Value, place int)
 	}
 }
 
-// itemKeys are the members that may name an item of a list, the likeliest
-// first.
-func (c *collector) itemKeys(op *liveOp) []string {
-	if create := c.creator(op); create != nil {
-		op = create
-	}
-	return append(c.idKeys(op), "name", "key", "slug", "uuid")
-}
-
 // itemID is what names an item, absent when nothing does.
 func itemID(keys []string, item jsonv.Value) jsonv.Value {
 	for _, key := range keys {
@@ -171,23 +162,23 @@ func itemID(keys []string, item jsonv.Value) jsonv.Value {
 }
 
 // settle takes the second look before the first call that is not a read.
-func (c *collector) settle() {
-	if c.census.settled || len(c.census.lists) == 0 {
+func (w *watcher) settle() {
+	if w.census.settled || len(w.census.lists) == 0 {
 		return
 	}
-	c.census.settled = true
-	now := c.takeCensus("")
+	w.census.settled = true
+	now := w.takeCensus("")
 	now.settled = true
-	c.census.learn(now)
+	w.census.learn(now)
 	for _, l := range now.lists {
-		if old := c.census.of(l.op); old != nil {
+		if old := w.census.of(l.op); old != nil {
 			l.volatile, l.moving = old.volatile, old.moving
 			for id := range old.ids {
 				l.ids[id] = true
 			}
 		}
 	}
-	c.census = now
+	w.census = now
 }
 
 func (s *census) of(op *liveOp) *listing {
@@ -269,44 +260,43 @@ const controlTime = 1100 * time.Millisecond
 
 // checkOthers compares the lists with what they showed before the run wrote
 // anything. What differs and is not the run's own is told first in the report.
-func (c *collector) checkOthers() {
-	if !c.census.settled {
+func (w *watcher) checkOthers() {
+	if !w.census.settled {
 		return
 	}
 	all := func(found []difference) []difference { return found }
-	w := c.watcher
 	after, found := w.differences("", all)
 	if w.adopt(found) {
-		c.cleanUp(false)
+		w.run.cleaner.cleanUp(false)
 		after, found = w.differences("", all)
 	}
 	for _, d := range found {
 		if w.ours(d) {
-			c.stillListed(d)
+			w.stillListed(d)
 			continue
 		}
-		c.changed = append(c.changed, jsonv.Object(evidence.TextMember("operation", d.list.op.name), evidence.TextMember("says", d.says)))
+		w.changed = append(w.changed, jsonv.Object(evidence.TextMember("operation", d.list.op.name), evidence.TextMember("says", d.says)))
 	}
-	for _, l := range c.census.lists {
+	for _, l := range w.census.lists {
 		now := after.of(l.op)
 		switch {
 		case now == nil || now.partial == unreadable:
-			c.unchecked = append(c.unchecked, l.op.name+" could not be read afterwards")
+			w.unchecked = append(w.unchecked, l.op.name+" could not be read afterwards")
 		case l.partial != "" || now.partial != "":
-			c.unchecked = append(c.unchecked, l.op.name+" was compared partly: "+l.partial+now.partial)
+			w.unchecked = append(w.unchecked, l.op.name+" was compared partly: "+l.partial+now.partial)
 		case l.moving:
-			c.unchecked = append(c.unchecked, l.op.name+" changes by itself: added and removed entries were not compared")
+			w.unchecked = append(w.unchecked, l.op.name+" changes by itself: added and removed entries were not compared")
 		}
 	}
 }
 
 // stillListed tells of something of the run that a list shows at its end.
-func (c *collector) stillListed(d difference) {
-	if slices.ContainsFunc(c.leftovers, func(v jsonv.Value) bool { return jsonv.Equal(v.Lookup("id"), d.id) }) {
+func (w *watcher) stillListed(d difference) {
+	if slices.ContainsFunc(w.run.cleaner.leftovers, func(v jsonv.Value) bool { return jsonv.Equal(v.Lookup("id"), d.id) }) {
 		return
 	}
 	note := evidence.Object{evidence.TextMember("operation", d.list.op.name)}
 	note.Set("id", d.id)
 	note.Text("reason", "the run made it, and the list still shows it")
-	c.leftovers = append(c.leftovers, note.Value())
+	w.run.cleaner.leftovers = append(w.run.cleaner.leftovers, note.Value())
 }

@@ -39,14 +39,14 @@ func Clean(ctx context.Context, o Options, left []Left) (Cleaned, error) {
 		return Cleaned{}, err
 	}
 	defer end()
-	c.cleaning = true
+	c.cleaner.cleaning = true
 	var runs []string
 	for _, l := range left {
 		runs = append(runs, l.RunID)
 	}
 	var out Cleaned
-	for _, create := range c.ops {
-		remove := c.remover(create)
+	for _, create := range c.catalog.ops {
+		remove := c.gate.remover(create)
 		if create.category != "CREATE" || create.verb != "create" || remove == nil {
 			continue
 		}
@@ -56,17 +56,17 @@ func Clean(ctx context.Context, o Options, left []Left) (Cleaned, error) {
 				return
 			}
 			seen = append(seen, t)
-			before := len(c.leftovers)
-			c.ledger.add(create.resource, t)
-			c.removeOne(c.ctx, create, remove, t)
+			before := len(c.cleaner.leftovers)
+			c.keeper.ledger.add(create.resource, t)
+			c.cleaner.removeOne(c.caller.ctx, create, remove, t)
 			name := strings.TrimSpace(remove.name + " " + reference.Text(t.id))
-			if len(c.leftovers) > before {
-				out.Failed = append(out.Failed, name+": "+c.leftovers[before].Lookup("reason").Text())
+			if len(c.cleaner.leftovers) > before {
+				out.Failed = append(out.Failed, name+": "+c.cleaner.leftovers[before].Lookup("reason").Text())
 			} else {
 				out.Removed = append(out.Removed, name)
 			}
 		}
-		for _, t := range c.marked(create, runs) {
+		for _, t := range c.lister.marked(create, runs) {
 			drop(t)
 		}
 		for _, l := range left {
@@ -78,7 +78,7 @@ func Clean(ctx context.Context, o Options, left []Left) (Cleaned, error) {
 				if slices.ContainsFunc(seen, t.equal) {
 					continue
 				}
-				switch ours, gone := c.fate(create, t, runs); {
+				switch ours, gone := c.lister.fate(create, t, runs); {
 				case ours:
 					drop(t)
 				case !gone:
@@ -93,23 +93,23 @@ func Clean(ctx context.Context, o Options, left []Left) (Cleaned, error) {
 // fate says what became of what a journal names: an adapter may have given the
 // identifier to something else since. gone is true where an answer says that
 // there is no such thing any more, so that nothing has to be removed.
-func (c *collector) fate(create *liveOp, t createdThing, runs []string) (ours, gone bool) {
-	get := c.partner("get", "READ", create.resource)
-	if get != nil && get.idParam() != nil && c.barred(get) == "" {
-		r := c.call(get, t.naming(get, c.fresh(get)))
+func (l *lister) fate(create *liveOp, t createdThing, runs []string) (ours, gone bool) {
+	get := l.run.catalog.partner("get", "READ", create.resource)
+	if get != nil && get.idParam() != nil && l.run.gate.barred(get) == "" {
+		r := l.run.caller.call(get, t.naming(get, l.run.builder.fresh(get)))
 		return r.ok() && (carries(r.data(), runs) || carries(t.id, runs)), strings.HasPrefix(r.code(), "NOT_FOUND")
 	}
-	item, whole := c.listed(create, t)
+	item, whole := l.listed(create, t)
 	return carries(item, runs), whole && item.IsAbsent()
 }
 
 // listed finds a thing in its resource's list, absent when it is not there.
 // whole says that all of the list was read.
-func (c *collector) listed(create *liveOp, t createdThing) (found jsonv.Value, whole bool) {
-	remove := c.remover(create)
-	whole = c.everyPage(create, remove, maxPages, func(_ jsonv.Value, r reply) {
+func (l *lister) listed(create *liveOp, t createdThing) (found jsonv.Value, whole bool) {
+	remove := l.run.gate.remover(create)
+	whole = l.everyPage(create, remove, maxPages, func(_ jsonv.Value, r reply) {
 		for _, item := range items(r.data(), listDepth) {
-			if remove != nil && jsonv.Equal(c.itemID(create, remove, item), t.id) {
+			if remove != nil && jsonv.Equal(l.itemID(create, remove, item), t.id) {
 				found = item
 			}
 		}
@@ -117,8 +117,8 @@ func (c *collector) listed(create *liveOp, t createdThing) (found jsonv.Value, w
 	return found, whole
 }
 
-func (c *collector) itemID(create, remove *liveOp, item jsonv.Value) jsonv.Value {
-	for _, key := range []string{c.idKey(remove), "id", create.resource + "_id"} {
+func (l *lister) itemID(create, remove *liveOp, item jsonv.Value) jsonv.Value {
+	for _, key := range []string{l.run.catalog.idKey(remove), "id", create.resource + "_id"} {
 		if v, ok := item.Get(key); ok {
 			return v
 		}
@@ -128,18 +128,18 @@ func (c *collector) itemID(create, remove *liveOp, item jsonv.Value) jsonv.Value
 
 // marked reads a resource's list, of every kind and page by page, and returns
 // what carries the marker of one of the runs.
-func (c *collector) marked(create *liveOp, runs []string) (found []createdThing) {
-	remove := c.remover(create)
+func (l *lister) marked(create *liveOp, runs []string) (found []createdThing) {
+	remove := l.run.gate.remover(create)
 	if remove == nil {
 		return nil
 	}
-	if c.atMostOne(create) {
-		if r := c.call(c.exact("get", "READ", create.resource), jsonv.Object()); r.ok() && carries(r.data(), runs) {
+	if l.run.catalog.atMostOne(create) {
+		if r := l.run.caller.call(l.run.catalog.exact("get", "READ", create.resource), jsonv.Object()); r.ok() && carries(r.data(), runs) {
 			found = append(found, createdThing{})
 		}
 		return found
 	}
-	c.everyPage(create, remove, maxPages, func(kind jsonv.Value, r reply) {
+	l.everyPage(create, remove, maxPages, func(kind jsonv.Value, r reply) {
 		for _, item := range items(r.data(), listDepth) {
 			if !carries(item, runs) {
 				continue
@@ -150,14 +150,14 @@ func (c *collector) marked(create *liveOp, runs []string) (found []createdThing)
 					with = with.With(name, v)
 				}
 			}
-			found = append(found, createdThing{c.itemID(create, remove, item), with})
+			found = append(found, createdThing{l.itemID(create, remove, item), with})
 		}
 	})
 	return found
 }
 
 // mine is this run, as the one that left something.
-func (c *collector) mine() []string { return []string{c.o.RunID} }
+func (mk *maker) mine() []string { return []string{mk.o.RunID} }
 
 // carries says that a text begins with the mark of a run. Case and separators
 // do not count: patterns of names allow few of them, and adapters change both.

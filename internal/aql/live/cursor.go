@@ -32,7 +32,7 @@ func (o *liveOp) alone(p liveParam) bool {
 
 // companions are the parameters that a parameter wants beside it, and the
 // value that it can have at all: a cursor comes from an answer.
-func (c *collector) companions(op *liveOp, p liveParam, params jsonv.Value, base reply) (jsonv.Value, bool) {
+func (pr operationProbe) companions(op *liveOp, p liveParam, params jsonv.Value, base reply) (jsonv.Value, bool) {
 	pair := cursorPair(p.name)
 	if pair == "" || !op.cursors() || op.param(pair) == nil {
 		return params, true
@@ -47,36 +47,36 @@ func (c *collector) companions(op *liveOp, p liveParam, params jsonv.Value, base
 
 // pagination looks at the first operation that pages by cursors and has more
 // than one thing to page through.
-func (c *collector) pagination() {
-	t := c.tests["pagination"]
+func (pr featureProbe) pagination() {
+	t := pr.run.rows.tests["pagination"]
 	t.moot = "no operation pages by cursors"
-	for _, op := range c.ops {
-		if op.category != "READ" || !op.cursors() || c.skipped[op.name] != "" {
+	for _, op := range pr.run.catalog.ops {
+		if op.category != "READ" || !op.cursors() || pr.run.skipped[op.name] != "" {
 			continue
 		}
 		t.moot, t.lacking = "", "there were not two things to page through"
-		if base := c.base[op.name]; base.ok() && len(items(base.data(), listDepth)) > 1 {
-			c.pageThrough(op)
+		if base := pr.run.base[op.name]; base.ok() && len(items(base.data(), listDepth)) > 1 {
+			pr.pageThrough(op)
 			return
 		}
 	}
 }
 
-func (c *collector) pageThrough(op *liveOp) {
+func (pr featureProbe) pageThrough(op *liveOp) {
 	ask := func(pairs ...any) reply {
-		params := c.fresh(op)
+		params := pr.run.builder.fresh(op)
 		for i := 0; i < len(pairs); i += 2 {
 			params = params.With(pairs[i].(string), jsonv.From(pairs[i+1]))
 		}
-		return c.call(op, params)
+		return pr.run.caller.call(op, params)
 	}
 	one := ask("first", 1)
 	if !one.ok() {
 		return
 	}
-	c.sees("pagination")
+	pr.run.rows.sees("pagination")
 	info := one.data().Lookup("pageInfo")
-	c.checkPageInfo(op, one, true, false)
+	pr.checkPageInfo(op, one, true, false)
 	cursor := info.Lookup("endCursor").Text()
 	if cursor == "" {
 		return
@@ -86,13 +86,13 @@ func (c *collector) pageThrough(op *liveOp) {
 	case !two.sent():
 		return
 	case !two.ok():
-		c.breaks("pagination.next", two, "%s refuses its own cursor: %s", op.name, two.brief())
+		pr.run.rows.breaks("pagination.next", two, "%s refuses its own cursor: %s", op.name, two.brief())
 	case len(b) != 1 || len(a) == 1 && jsonv.Equal(a[0], b[0]):
-		c.breaks("pagination.next", two, "%s after a cursor does not answer the one thing that follows", op.name)
+		pr.run.rows.breaks("pagination.next", two, "%s after a cursor does not answer the one thing that follows", op.name)
 	default:
-		c.checkPageInfo(op, two, two.data().Lookup("pageInfo", "hasNextPage").Bool(), true)
+		pr.checkPageInfo(op, two, two.data().Lookup("pageInfo", "hasNextPage").Bool(), true)
 	}
-	c.lastPage(op, ask("first", 100))
+	pr.lastPage(op, ask("first", 100))
 	mixed := [][]any{{"after", cursor}}
 	if op.param("last") != nil {
 		mixed = append(mixed, []any{"first", 1, "last", 1}, []any{"last", 1, "after", cursor})
@@ -109,25 +109,25 @@ func (c *collector) pageThrough(op *liveOp) {
 		switch {
 		case !r.sent():
 		case r.ok():
-			c.breaks("pagination.combinations", r, "%s accepts %s without the parameters that it requires, or with ones that exclude it", op.name, strings.Join(names, " and "))
+			pr.run.rows.breaks("pagination.combinations", r, "%s accepts %s without the parameters that it requires, or with ones that exclude it", op.name, strings.Join(names, " and "))
 		default:
-			c.failed(op.name+" with "+strings.Join(names, " and "), r)
+			pr.run.failed(op.name+" with "+strings.Join(names, " and "), r)
 		}
 	}
 }
 
 // lastPage is a page that holds everything: nothing comes after it.
-func (c *collector) lastPage(op *liveOp, r reply) {
+func (pr featureProbe) lastPage(op *liveOp, r reply) {
 	if n := len(items(r.data(), listDepth)); r.ok() && n > 0 && n < 100 {
-		c.checkPageInfo(op, r, false, false)
+		pr.checkPageInfo(op, r, false, false)
 	}
 }
 
 // checkPageInfo holds pageInfo against what has to be there (PG 3.2).
-func (c *collector) checkPageInfo(op *liveOp, r reply, next, previous bool) {
+func (pr featureProbe) checkPageInfo(op *liveOp, r reply, next, previous bool) {
 	info := r.data().Lookup("pageInfo")
 	if info.Kind() != jsonv.KindObject {
-		c.breaks("pagination.info", r, "%s answers a page without pageInfo", op.name)
+		pr.run.rows.breaks("pagination.info", r, "%s answers a page without pageInfo", op.name)
 		return
 	}
 	for _, f := range []struct {
@@ -136,14 +136,14 @@ func (c *collector) checkPageInfo(op *liveOp, r reply, next, previous bool) {
 	}{{"hasNextPage", next}, {"hasPreviousPage", previous}} {
 		switch v := info.Lookup(f.name); {
 		case v.Kind() != jsonv.KindBool:
-			c.breaks("pagination.info", r, "%s answers a pageInfo without %s", op.name, f.name)
+			pr.run.rows.breaks("pagination.info", r, "%s answers a pageInfo without %s", op.name, f.name)
 		case v.Bool() != f.want:
-			c.breaks("pagination.flags", r, "%s answers %s %v where it is %v", op.name, f.name, v.Bool(), f.want)
+			pr.run.rows.breaks("pagination.flags", r, "%s answers %s %v where it is %v", op.name, f.name, v.Bool(), f.want)
 		}
 	}
 	for _, name := range []string{"startCursor", "endCursor"} {
 		if info.Lookup(name).Kind() != jsonv.KindString {
-			c.breaks("pagination.info", r, "%s answers things without %s", op.name, name)
+			pr.run.rows.breaks("pagination.info", r, "%s answers things without %s", op.name, name)
 		}
 	}
 }

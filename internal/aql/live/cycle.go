@@ -12,31 +12,31 @@ import (
 const nothingUpdated = "nothing could be created and updated"
 
 // roundTrips creates, reads, updates and deletes one thing of each kind.
-func (c *collector) roundTrips() {
+func (pr cycleProbe) roundTrips() {
 	for _, id := range []string{"merge", "input", "deleted"} {
-		c.tests[id].lacking = "nothing could be created, read and updated"
+		pr.run.rows.tests[id].lacking = "nothing could be created, read and updated"
 	}
-	c.tests["append-only"].lacking = nothingUpdated
+	pr.run.rows.tests["append-only"].lacking = nothingUpdated
 	n := 0
-	for _, op := range c.ops {
-		if op.category != "CREATE" || op.verb != "create" || c.skipped[op.name] != "" {
+	for _, op := range pr.run.catalog.ops {
+		if op.category != "CREATE" || op.verb != "create" || pr.run.skipped[op.name] != "" {
 			continue
 		}
-		for _, kind := range c.kinds(op, c.remover(op)) {
-			c.roundTrip(op, kind)
+		for _, kind := range pr.run.maker.kinds(op, pr.run.gate.remover(op)) {
+			pr.roundTrip(op, kind)
 		}
 		n++
 	}
 	if n == 0 {
-		c.tests["merge"].lacking += " in mode " + c.o.Mode
+		pr.run.rows.tests["merge"].lacking += " in mode " + pr.run.o.Mode
 	}
 }
 
 // cutRoundTrips excuses the rows of round trips when the run ended before
 // they were done.
-func (c *collector) cutRoundTrips() {
-	if c.ending() != "" {
-		c.cutsShort("create-read", "update", "merge", "input", "deleted")
+func (pr cycleProbe) cutRoundTrips() {
+	if pr.run.caller.ending() != "" {
+		pr.run.caller.cutsShort("create-read", "update", "merge", "input", "deleted")
 	}
 }
 
@@ -50,16 +50,16 @@ type cycle struct {
 }
 
 // cycleOf finds the operations of a resource; nil when nothing reads it.
-func (c *collector) cycleOf(create *liveOp) *cycle {
-	callable := func(op *liveOp) bool { return op != nil && c.skipped[op.name] == "" }
-	y := &cycle{create: create, get: c.partner("get", "READ", create.resource), update: c.partner("update", "UPDATE", create.resource), remove: c.remover(create)}
-	if c.atMostOne(create) {
-		y.get = c.exact("get", "READ", create.resource)
+func (g *gate) cycleOf(create *liveOp) *cycle {
+	callable := func(op *liveOp) bool { return op != nil && g.run.skipped[op.name] == "" }
+	y := &cycle{create: create, get: g.run.catalog.partner("get", "READ", create.resource), update: g.run.catalog.partner("update", "UPDATE", create.resource), remove: g.remover(create)}
+	if g.run.catalog.atMostOne(create) {
+		y.get = g.run.catalog.exact("get", "READ", create.resource)
 	} else if y.get != nil && y.get.idParam() == nil {
 		y.get = nil
 	}
 	if !callable(y.get) {
-		y.get, y.list = nil, c.partner("list", "READ", create.resource)
+		y.get, y.list = nil, g.run.catalog.partner("list", "READ", create.resource)
 	}
 	if y.get == nil && !callable(y.list) {
 		return nil
@@ -67,94 +67,89 @@ func (c *collector) cycleOf(create *liveOp) *cycle {
 	return y
 }
 
-func (c *collector) roundTrip(create *liveOp, kind jsonv.Value) {
-	y := c.cycleOf(create)
+func (pr cycleProbe) roundTrip(create *liveOp, kind jsonv.Value) {
+	y := pr.run.gate.cycleOf(create)
 	if y == nil {
-		c.leaves("create-read", create.name, "", "there is no operation that reads what it creates")
+		pr.run.rows.leaves("create-read", create.name, "", "there is no operation that reads what it creates")
 		return
 	}
 	y.params = jsonv.Object()
 	for _, p := range create.params {
-		v, err := c.filled(create, p)
+		v, err := pr.run.maker.filled(create, p)
 		switch {
 		case err == nil:
 			y.params = y.params.With(p.name, v)
 		case p.required:
-			c.leaves("create-read", create.name, p.name, err.Error())
+			pr.run.rows.leaves("create-read", create.name, p.name, err.Error())
 			return
 		}
 	}
 	for name, v := range kind.Members() {
 		y.params = y.params.With(name, v)
 	}
-	made := c.attempt(create, y.params)
-	if strings.HasPrefix(made.code(), "CONFLICT") && c.clear(create, y.remove) {
-		made = c.attempt(create, y.params)
+	made := pr.run.keeper.attempt(create, y.params)
+	if strings.HasPrefix(made.code(), "CONFLICT") && pr.clear(create, y.remove) {
+		made = pr.run.keeper.attempt(create, y.params)
 	}
-	things := c.ledger.things[create.resource]
+	things := pr.run.keeper.ledger.things[create.resource]
 	if !made.ok() || len(things) == 0 {
 		switch {
 		case made.ok() && y.get != nil:
-			c.compareClaimed(y, made)
+			pr.compareClaimed(y, made)
 		case made.sent():
-			c.leaves("create-read", create.name, "", "it did not succeed with every documented parameter: "+made.brief())
+			pr.run.rows.leaves("create-read", create.name, "", "it did not succeed with every documented parameter: "+made.brief())
 		case made.cause != nil:
-			c.leaves("create-read", create.name, "", made.cause.Error())
+			pr.run.rows.leaves("create-read", create.name, "", made.cause.Error())
 		}
 		return
 	}
 	y.thing = things[len(things)-1]
-	if y.read = c.readBack(y); !y.read.sent() {
+	if y.read = pr.readBack(y); !y.read.sent() {
 		return
 	}
-	c.compareCreated(y)
-	if y.update != nil && c.skipped[y.update.name] == "" && y.read.ok() {
-		c.updates(y)
+	pr.compareCreated(y)
+	if y.update != nil && pr.run.skipped[y.update.name] == "" && y.read.ok() {
+		pr.updates(y)
 	}
-	if y.remove != nil && c.skipped[y.remove.name] == "" {
-		c.removes(y)
+	if y.remove != nil && pr.run.skipped[y.remove.name] == "" {
+		pr.removes(y)
 	}
 }
 
 // clear removes what the run made of a resource before, where there can be
 // only one of it; false when there is nothing to remove.
-func (c *collector) clear(create, remove *liveOp) bool {
-	things := slices.Clone(c.ledger.things[create.resource])
+func (pr cycleProbe) clear(create, remove *liveOp) bool {
+	things := slices.Clone(pr.run.keeper.ledger.things[create.resource])
 	if remove == nil {
 		return false
 	}
 	for _, t := range things {
-		c.attempt(remove, t.naming(remove, c.fresh(remove)))
+		pr.run.keeper.attempt(remove, t.naming(remove, pr.run.builder.fresh(remove)))
 	}
 	return len(things) > 0
 }
 
 // filled makes a value that shows: an object gets members, a list an
 // element, so that there is something to keep.
-func (c *collector) filled(op *liveOp, p liveParam) (jsonv.Value, error) {
-	v, err := c.value(op, p, "cycle_"+p.name)
-	if err != nil || !c.o.Values.Lookup(op.name, p.name).IsAbsent() {
+func (mk *maker) filled(op *liveOp, p liveParam) (jsonv.Value, error) {
+	v, err := mk.value(op, p, "cycle_"+p.name)
+	if err != nil || !mk.o.Values.Lookup(op.name, p.name).IsAbsent() {
 		return v, err
 	}
-	if v.Kind() == jsonv.KindObject && v.Len() == 0 && c.freeObject(p) {
+	if v.Kind() == jsonv.KindObject && v.Len() == 0 && mk.catalog.freeObject(p) {
 		return jsonv.From(map[string]any{"zz_one": map[string]any{"a": 1, "b": 2}, "zz_list": []any{1, 2}, "zz_text": "x"}), nil
 	}
 	return v, nil
 }
 
-// freeObject says that an object's members are not prescribed.
-func (c *collector) freeObject(p liveParam) bool {
-	return basicKind(parseType(p.typ).name) == "object" && p.v.Lookup("properties").IsAbsent()
-}
-
 // readBack reads the thing: by its own operation, or the page of the list
 // that it stands on.
-func (c *collector) readBack(y *cycle) reply {
+func (pr cycleProbe) readBack(y *cycle) reply {
 	if y.get != nil {
-		return c.call(y.get, y.thing.naming(y.get, c.fresh(y.get)))
+		return pr.run.caller.call(y.get, y.thing.naming(y.get, pr.run.builder.fresh(y.get)))
 	}
 	var last reply
-	c.pages(y.list, y.thing.naming(y.list, c.fresh(y.list)), func(r reply) bool {
+	pr.run.lister.pages(y.list, y.thing.naming(y.list, pr.run.builder.fresh(y.list)), func(r reply) bool {
 		last = r
 		_, thing := y.place(r.env)
 		return thing.IsAbsent()
@@ -193,44 +188,49 @@ func (y *cycle) reader() string {
 
 // compareClaimed reads what the answer to a create names when that is not
 // the run's own, and does nothing else to it.
-func (c *collector) compareClaimed(y *cycle, made reply) {
-	ids := c.namedIDs(y.create, y.params, made)
+func (pr cycleProbe) compareClaimed(y *cycle, made reply) {
+	ids := pr.run.keeper.namedIDs(y.create, y.params, made)
 	if len(ids) == 0 {
-		c.leaves("create-read", y.create.name, "", "the answer does not say what was created")
+		pr.run.rows.leaves("create-read", y.create.name, "", "the answer does not say what was created")
 		return
 	}
-	y.thing = createdThing{id: ids[0], with: c.with(y.create, y.remove, y.params)}
-	if y.read = c.readBack(y); y.read.heard() {
-		c.compareCreated(y)
+	y.thing = createdThing{id: ids[0], with: pr.run.catalog.with(y.create, y.remove, y.params)}
+	if y.read = pr.readBack(y); y.read.heard() {
+		pr.compareCreated(y)
 	}
 }
 
-func (c *collector) compareCreated(y *cycle) {
+func (pr cycleProbe) compareCreated(y *cycle) {
 	prefix, _ := y.place(y.read.env)
 	if prefix == "" {
 		prefix = "data" // where nothing is, so that the row says so
 	}
-	f := evidence.FieldsCase{Name: y.create.name + " then " + y.reader(), ReadResponse: c.noted(y.read), Call: y.read.n}
+	f := evidence.FieldsCase{Name: y.create.name + " then " + y.reader(), ReadResponse: pr.run.caller.noted(y.read), Call: y.read.n}
 	for name, v := range y.params.Members() {
 		if p := y.create.param(name); p.sensitive || evidence.SecretKey(name) || strings.Contains(name, ".") {
 			continue
 		}
 		f.Fields = append(f.Fields, evidence.Field{Path: prefix + "." + name, Value: v})
 	}
-	c.e.RoundTrips = append(c.e.RoundTrips, f)
+	pr.run.e.RoundTrips = append(pr.run.e.RoundTrips, f)
 }
 
 // removes deletes the thing and reads it again.
-func (c *collector) removes(y *cycle) {
-	params := y.thing.naming(y.remove, c.fresh(y.remove))
-	r := c.attempt(y.remove, params)
+func (pr cycleProbe) removes(y *cycle) {
+	params := y.thing.naming(y.remove, pr.run.builder.fresh(y.remove))
+	r := pr.run.keeper.attempt(y.remove, params)
 	if !r.ok() {
-		c.refusedDelete(y.remove, r)
+		pr.run.cleaner.refusedDelete(y.remove, r)
 		return
 	}
-	c.sees("deleted")
-	back := c.readBack(y)
+	pr.run.rows.sees("deleted")
+	back := pr.readBack(y)
 	if _, still := y.place(back.env); back.ok() && still.Kind() == jsonv.KindObject {
-		c.breaks("deleted.gone", back, "%s still answers what %s removed", y.reader(), y.remove.name)
+		pr.run.rows.breaks("deleted.gone", back, "%s still answers what %s removed", y.reader(), y.remove.name)
 	}
+}
+
+// cycleProbe creates, reads, updates and deletes one resource of each kind.
+type cycleProbe struct {
+	run *collector
 }

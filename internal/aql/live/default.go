@@ -11,7 +11,7 @@ import (
 // Documented defaults: leaving a parameter out has to mean its default.
 
 // defaults sees whether leaving a parameter out means its default.
-func (c *collector) defaults(op *liveOp, base reply) {
+func (pr operationProbe) defaults(op *liveOp, base reply) {
 	if !base.ok() {
 		return
 	}
@@ -20,31 +20,31 @@ func (c *collector) defaults(op *liveOp, base reply) {
 		if !has || p.required || def.Kind() == jsonv.KindNull {
 			continue
 		}
-		r := c.call(op, c.fresh(op).With(p.name, def))
+		r := pr.run.caller.call(op, pr.run.builder.fresh(op).With(p.name, def))
 		if !r.ok() {
 			continue
 		}
-		same := !c.differs(op, base, r)
+		same := !pr.run.steady.differs(op, base, r)
 		path := echo(base.env, p.name, "", 4)
-		response := c.noted(base)
+		response := pr.run.caller.noted(base)
 		want := def
 		switch {
 		case path != "" && (same == jsonv.Equal(reference.Walk(base.env, path), def)):
-		case !same || c.observable(op, p, def, base):
+		case !same || pr.observable(op, p, def, base):
 			path, want = evidence.DefaultEquivalent, jsonv.Bool(true)
 			response = response.With("_conformance", jsonv.Object(jsonv.Member{Key: "default_equivalent", Value: jsonv.Bool(same)}))
 		default:
-			c.leaves("defaults", op.name, p.name, "the default is consistent with the answers, but no other value changed them")
+			pr.run.rows.leaves("defaults", op.name, p.name, "the default is consistent with the answers, but no other value changed them")
 			continue
 		}
-		c.e.OptionalDefaults = append(c.e.OptionalDefaults, evidence.DefaultCase{Operation: op.name, Parameter: p.name, Path: path, Expected: want, Response: response, Request: c.redact(base.args), Call: base.n})
+		pr.run.e.OptionalDefaults = append(pr.run.e.OptionalDefaults, evidence.DefaultCase{Operation: op.name, Parameter: p.name, Path: path, Expected: want, Response: response, Request: pr.run.caller.redact(base.args), Call: base.n})
 	}
 }
 
 // observable says that another value of a parameter changes the answer.
-func (c *collector) observable(op *liveOp, p liveParam, def jsonv.Value, base reply) bool {
+func (pr operationProbe) observable(op *liveOp, p liveParam, def jsonv.Value, base reply) bool {
 	var other []jsonv.Value
-	if v, given := c.o.Values.Lookup(op.name).Get(p.name); given {
+	if v, given := pr.run.o.Values.Lookup(op.name).Get(p.name); given {
 		other = append(other, v)
 	}
 	switch def.Kind() {
@@ -62,10 +62,10 @@ func (c *collector) observable(op *liveOp, p liveParam, def jsonv.Value, base re
 		}
 	}
 	for i, v := range other {
-		if i == 4 || c.fits(p, v) != "" || jsonv.Equal(v, def) {
+		if i == 4 || pr.run.catalog.fits(p, v) != "" || jsonv.Equal(v, def) {
 			continue
 		}
-		if r := c.call(op, c.fresh(op).With(p.name, v)); r.ok() && c.differs(op, base, r) {
+		if r := pr.run.caller.call(op, pr.run.builder.fresh(op).With(p.name, v)); r.ok() && pr.run.steady.differs(op, base, r) {
 			return true
 		}
 	}
@@ -87,4 +87,31 @@ func echo(v jsonv.Value, name, path string, depth int) string {
 		}
 	}
 	return ""
+}
+
+// createdDefaults compares what a create with the required parameters alone
+// stored with the documented defaults of the others.
+func (pr operationProbe) createdDefaults(op *liveOp) {
+	things := pr.run.keeper.ledger.things[op.resource]
+	y := pr.run.gate.cycleOf(op)
+	if y == nil || len(things) == 0 {
+		return
+	}
+	y.thing = things[len(things)-1]
+	var back reply
+	for _, p := range op.params {
+		def, has := p.v.Get("default")
+		if !has || p.required || def.Kind() == jsonv.KindNull {
+			continue
+		}
+		if back.n == 0 {
+			back = cycleProbe{pr.run}.readBack(y)
+		}
+		prefix, thing := y.place(back.env)
+		if !back.ok() || thing.Lookup(p.name).IsAbsent() {
+			pr.run.rows.leaves("defaults", op.name, p.name, "what was created does not show it")
+			continue
+		}
+		pr.run.e.OptionalDefaults = append(pr.run.e.OptionalDefaults, evidence.DefaultCase{Operation: op.name, Parameter: p.name, Path: prefix + "." + p.name, Expected: def, Response: pr.run.caller.noted(back), Request: pr.run.caller.redact(back.args), Call: back.n})
+	}
 }

@@ -66,14 +66,14 @@ func contradicts(p liveParam, kind string) error {
 }
 
 // describedObject is an object with the members that a parameter documents.
-func (c *collector) describedObject(p liveParam, tag string, depth int) (jsonv.Value, error) {
+func (mk *maker) describedObject(p liveParam, tag string, depth int) (jsonv.Value, error) {
 	out, required := jsonv.Object(), p.v.Lookup("required")
 	for name, v := range p.v.Lookup("properties").Members() {
 		needed := slices.ContainsFunc(slices.Collect(evidence.Elements(required)), func(e jsonv.Value) bool { return e.Text() == name })
 		if !needed && !v.Lookup("required").Bool() && required.Kind() == jsonv.KindArray {
 			continue
 		}
-		m, err := c.make(parseType(v.Lookup("type").Text()), liveParam{name: name, v: v, doc: v.Lookup("description").Text()}, tag, depth+1)
+		m, err := mk.make(parseType(v.Lookup("type").Text()), liveParam{name: name, v: v, doc: v.Lookup("description").Text()}, tag, depth+1)
 		if err != nil {
 			return m, err
 		}
@@ -87,7 +87,7 @@ var internalFailure = evidence.Pattern(`(?i)internal|unexpected|exception|unhand
 
 // refusesMadeUp says that a refusal is about a value that the run made up,
 // which nobody promised to take. It is neither a success nor a failure.
-func (c *collector) refusesMadeUp(op *liveOp, r reply, params jsonv.Value) bool {
+func (pr operationProbe) refusesMadeUp(op *liveOp, r reply, params jsonv.Value) bool {
 	if !r.refused() || r.code() == "" || internalFailure().MatchString(r.code()) || r.code() == "VALIDATION_INVALID_TYPE" {
 		return false
 	}
@@ -96,7 +96,7 @@ func (c *collector) refusesMadeUp(op *liveOp, r reply, params jsonv.Value) bool 
 		empty := v.Kind() == jsonv.KindObject && v.Len() == 0
 		missing := r.code() == "VALIDATION_MISSING_PARAM"
 		if (text && !missing || empty) && (strings.Contains(r.message(), name) || evidence.Named(r.env.Lookup("error"), v.Text())) {
-			c.leaves("accuracy", op.name, name, "the value that was made up for it is refused ("+r.code()+"); --values provides one")
+			pr.run.rows.leaves("accuracy", op.name, name, "the value that was made up for it is refused ("+r.code()+"); --values provides one")
 			return true
 		}
 	}

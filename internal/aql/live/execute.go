@@ -14,36 +14,36 @@ import (
 
 // executions follows what EXECUTE operations start, where the mode calls
 // them.
-func (c *collector) executions() {
-	reader, abort := c.stateReader(), c.aborter()
-	c.whyNoExecutions(reader, abort)
-	for _, op := range c.ops {
-		base, done := c.base[op.name]
+func (p executionProbe) executions() {
+	reader, abort := p.run.executor.stateReader(), p.run.executor.aborter()
+	p.whyNoExecutions(reader, abort)
+	for _, op := range p.run.catalog.ops {
+		base, done := p.run.base[op.name]
 		if !op.starts() || !done || !base.ok() {
 			continue
 		}
-		c.sees("execute")
-		c.checkState(op, op.name, base)
+		p.run.rows.sees("execute")
+		p.checkState(op, op.name, base)
 		if reader == nil || base.data().Lookup(executionKey).Kind() != jsonv.KindString {
 			continue
 		}
-		c.followOne(op, reader, abort)
-		if cancel := op.detail.Lookup("lifecycle", "supports_cancel"); abort != nil && c.skipped[abort.name] == "" && (cancel.IsAbsent() || cancel.Bool()) {
-			c.abortOne(op, reader, abort)
+		p.followOne(op, reader, abort)
+		if cancel := op.detail.Lookup("lifecycle", "supports_cancel"); abort != nil && p.run.skipped[abort.name] == "" && (cancel.IsAbsent() || cancel.Bool()) {
+			p.abortOne(op, reader, abort)
 		}
 	}
-	c.steps()
+	p.steps()
 }
 
 // whyNoExecutions says why the rows have no cases, as long as they have none.
-func (c *collector) whyNoExecutions(reader, abort *liveOp) {
-	state, end, aborts := c.tests["execute"], c.tests["execution-end"], c.tests["execution-abort"]
-	calls := fmt.Sprintf("mode %s does not call EXECUTE operations", c.o.Mode)
-	if c.o.Mode == ModeFull {
+func (p executionProbe) whyNoExecutions(reader, abort *liveOp) {
+	state, end, aborts := p.run.rows.tests["execute"], p.run.rows.tests["execution-end"], p.run.rows.tests["execution-abort"]
+	calls := fmt.Sprintf("mode %s does not call EXECUTE operations", p.run.o.Mode)
+	if p.run.o.Mode == ModeFull {
 		calls = "no execution could be started"
 	}
 	state.lacking, end.lacking, aborts.lacking = calls, calls, calls
-	starters := slices.ContainsFunc(c.ops, func(op *liveOp) bool { return op.starts() })
+	starters := slices.ContainsFunc(p.run.catalog.ops, func(op *liveOp) bool { return op.starts() })
 	switch {
 	case !starters:
 		state.moot = "there is no EXECUTE operation that starts anything"
@@ -58,71 +58,71 @@ func (c *collector) whyNoExecutions(reader, abort *liveOp) {
 
 // checkState holds a state against D 8.4.3: an identifier, and a status that
 // is one of the core states or documented under lifecycle.states.
-func (c *collector) checkState(starter *liveOp, who string, r reply) {
+func (p executionProbe) checkState(starter *liveOp, who string, r reply) {
 	state := r.data()
 	status := state.Lookup("status")
 	switch {
 	case state.Lookup(executionKey).Kind() != jsonv.KindString || status.Kind() != jsonv.KindString:
-		c.breaks("execute.state", r, "%s answers without execution_id and status", who)
+		p.run.rows.breaks("execute.state", r, "%s answers without execution_id and status", who)
 	case slices.Contains(coreStates, status.Text()):
 	case !slices.ContainsFunc(slices.Collect(evidence.Elements(starter.detail.Lookup("lifecycle", "states"))), func(v jsonv.Value) bool { return v.Text() == status.Text() }):
-		c.breaks("execute.status", r, "%s answers the status %s, which is no core state and not under lifecycle.states of %s", who, evidence.Quoted(display.Truncate(status.Text(), 40)), starter.name)
+		p.run.rows.breaks("execute.status", r, "%s answers the status %s, which is no core state and not under lifecycle.states of %s", who, evidence.Quoted(display.Truncate(status.Text(), 40)), starter.name)
 	}
 }
 
 // followOne follows an execution to its end, and sees that the end is one.
-func (c *collector) followOne(op, reader, abort *liveOp) {
-	x, _ := c.start(op)
+func (p executionProbe) followOne(op, reader, abort *liveOp) {
+	x, _ := p.run.executor.start(op)
 	if x == nil {
 		return
 	}
 	var last reply
-	ended := c.follow(reader, x, func(_ string, r reply) {
+	ended := p.run.executor.follow(reader, x, func(_ string, r reply) {
 		last = r
 		if r.ok() {
-			c.checkState(op, reader.name, r)
+			p.checkState(op, reader.name, r)
 		}
 	})
-	t := c.tests["execution-end"]
+	t := p.run.rows.tests["execution-end"]
 	switch {
 	case last.heard() && !last.ok():
-		c.sees("execution-end")
-		c.breaks("execution-end.readable", last, "%s does not answer the state of what %s started: %s", reader.name, op.name, last.brief())
+		p.run.rows.sees("execution-end")
+		p.run.rows.breaks("execution-end.readable", last, "%s does not answer the state of what %s started: %s", reader.name, op.name, last.brief())
 		return
 	case ended == "":
-		t.lacking = fmt.Sprintf("what %s started was still %s after %s", op.name, evidence.Quoted(display.Truncate(x.status, 40)), c.o.Follow)
+		t.lacking = fmt.Sprintf("what %s started was still %s after %s", op.name, evidence.Quoted(display.Truncate(x.status, 40)), p.run.o.Follow)
 		return
 	}
-	c.sees("execution-end")
+	p.run.rows.sees("execution-end")
 	retries := ended == "failed" && op.detail.Lookup("lifecycle", "supports_retry").Bool()
 	stays := func(after string) {
-		if now, r := c.look(reader, x); r.ok() && now != ended && !retries {
-			c.breaks("execution-end.final", r, "an execution of %s was %s, and is %s%s", op.name, ended, evidence.Quoted(display.Truncate(now, 40)), after)
+		if now, r := p.run.executor.look(reader, x); r.ok() && now != ended && !retries {
+			p.run.rows.breaks("execution-end.final", r, "an execution of %s was %s, and is %s%s", op.name, ended, evidence.Quoted(display.Truncate(now, 40)), after)
 		}
 	}
 	stays(" afterwards")
 	stays(" afterwards")
-	for _, further := range []*liveOp{c.op(stepOperation), abort} {
-		if further == nil || c.skipped[further.name] != "" || further.executionParam() == nil {
+	for _, further := range []*liveOp{p.run.catalog.op(stepOperation), abort} {
+		if further == nil || p.run.skipped[further.name] != "" || further.executionParam() == nil {
 			continue
 		}
-		r := c.attempt(further, c.only(further, x))
+		r := p.run.keeper.attempt(further, p.run.executor.only(further, x))
 		if !r.heard() {
 			continue
 		}
 		if r.ok() {
-			c.breaks("execution-end.closed", r, "%s is accepted for an execution that was %s", further.name, ended)
+			p.run.rows.breaks("execution-end.closed", r, "%s is accepted for an execution that was %s", further.name, ended)
 		} else {
-			c.failed(further.name+" of an execution that ended", r)
+			p.run.failed(further.name+" of an execution that ended", r)
 		}
 		stays(" after " + further.name)
 	}
 }
 
 // abortOne aborts an execution that goes on.
-func (c *collector) abortOne(op, reader, abort *liveOp) {
-	t := c.tests["execution-abort"]
-	x, begun := c.start(op)
+func (p executionProbe) abortOne(op, reader, abort *liveOp) {
+	t := p.run.rows.tests["execution-abort"]
+	x, begun := p.run.executor.start(op)
 	if x == nil {
 		return
 	}
@@ -130,61 +130,66 @@ func (c *collector) abortOne(op, reader, abort *liveOp) {
 		t.lacking = fmt.Sprintf("what %s starts ended before it could be aborted", op.name)
 		return
 	}
-	r := c.attempt(abort, c.only(abort, x))
+	r := p.run.keeper.attempt(abort, p.run.executor.only(abort, x))
 	if !r.heard() {
 		return
 	}
 	if !r.ok() {
-		if status, now := c.look(reader, x); now.ok() && slices.Contains(terminalStates, status) {
+		if status, now := p.run.executor.look(reader, x); now.ok() && slices.Contains(terminalStates, status) {
 			t.lacking = fmt.Sprintf("what %s started ended before it was aborted", op.name)
 			return
 		}
-		c.sees("execution-abort")
-		c.breaks("execution-abort.accepted", r, "%s refuses to end an execution that is %s: %s", abort.name, evidence.Quoted(display.Truncate(begun.data().Lookup("status").Text(), 40)), r.brief())
+		p.run.rows.sees("execution-abort")
+		p.run.rows.breaks("execution-abort.accepted", r, "%s refuses to end an execution that is %s: %s", abort.name, evidence.Quoted(display.Truncate(begun.data().Lookup("status").Text(), 40)), r.brief())
 		return
 	}
-	c.sees("execution-abort")
+	p.run.rows.sees("execution-abort")
 	last := r
-	ended := c.follow(reader, x, func(_ string, r reply) { last = r })
+	ended := p.run.executor.follow(reader, x, func(_ string, r reply) { last = r })
 	switch {
 	case !last.ok():
 	case ended == "":
-		c.breaks("execution-abort.ends", last, "%s succeeds, and the execution of %s is still %s", abort.name, op.name, evidence.Quoted(display.Truncate(x.status, 40)))
+		p.run.rows.breaks("execution-abort.ends", last, "%s succeeds, and the execution of %s is still %s", abort.name, op.name, evidence.Quoted(display.Truncate(x.status, 40)))
 	case ended != cancelled:
-		c.breaks("execution-abort.ends", last, "%s succeeds, and the execution of %s goes on until it is %s", abort.name, op.name, ended)
+		p.run.rows.breaks("execution-abort.ends", last, "%s succeeds, and the execution of %s goes on until it is %s", abort.name, op.name, ended)
 	default:
-		if now, again := c.look(reader, x); again.ok() && now != cancelled {
-			c.breaks("execution-end.final", again, "an execution of %s was cancelled, and is %s afterwards", op.name, evidence.Quoted(display.Truncate(now, 40)))
+		if now, again := p.run.executor.look(reader, x); again.ok() && now != cancelled {
+			p.run.rows.breaks("execution-end.final", again, "an execution of %s was cancelled, and is %s afterwards", op.name, evidence.Quoted(display.Truncate(now, 40)))
 		}
 	}
 }
 
 // steps looks at what the safety loop answers, where it is advertised.
-func (c *collector) steps() {
-	t := c.tests["execution-steps"]
-	flag := c.e.OperationsList.Lookup("data", "_protocol", "capabilities", "execution_safety_loop")
+func (p executionProbe) steps() {
+	t := p.run.rows.tests["execution-steps"]
+	flag := p.run.e.OperationsList.Lookup("data", "_protocol", "capabilities", "execution_safety_loop")
 	if off := flag.Text() == "disabled" || flag.Text() == "none" || flag.Text() == "off"; flag.IsAbsent() || flag.Kind() == jsonv.KindNull || flag.Kind() == jsonv.KindBool && !flag.Bool() || off {
 		t.moot = "_protocol.capabilities does not advertise execution_safety_loop"
 		return
 	}
-	t.lacking = "mode " + c.o.Mode + " records no step of an execution"
-	op := c.op(stepOperation)
+	t.lacking = "mode " + p.run.o.Mode + " records no step of an execution"
+	op := p.run.catalog.op(stepOperation)
 	if op == nil {
-		c.sees("execution-steps")
-		c.breaks("execution-steps.listed", reply{}, "execution_safety_loop is advertised, and %s is not listed", stepOperation)
+		p.run.rows.sees("execution-steps")
+		p.run.rows.breaks("execution-steps.listed", reply{}, "execution_safety_loop is advertised, and %s is not listed", stepOperation)
 		return
 	}
-	base, done := c.base[op.name]
+	base, done := p.run.base[op.name]
 	if !done || !base.ok() {
 		return
 	}
-	c.sees("execution-steps")
+	p.run.rows.sees("execution-steps")
 	answer := base.data()
 	texts := answer.Lookup("factors").Kind() == jsonv.KindArray
 	for v := range evidence.Elements(answer.Lookup("factors")) {
 		texts = texts && v.Kind() == jsonv.KindString
 	}
 	if answer.Lookup("continue").Kind() != jsonv.KindBool || !texts {
-		c.breaks("execution-steps.directive", base, "%s answers without continue (true or false) and factors (a list of texts)", op.name)
+		p.run.rows.breaks("execution-steps.directive", base, "%s answers without continue (true or false) and factors (a list of texts)", op.name)
 	}
+}
+
+// executionProbe tests the lifecycle of executions.
+type executionProbe struct {
+	run *collector
 }

@@ -71,9 +71,9 @@ func (o *liveOp) controls() bool {
 func (o *liveOp) creates() bool { return o.category == "CREATE" && o.name != stepOperation }
 
 // stateReader is the operation that tells how far an execution is.
-func (c *collector) stateReader() *liveOp {
-	for _, op := range c.ops {
-		if op.category == "READ" && op.executionParam() != nil && c.barred(op) == "" &&
+func (ex *executor) stateReader() *liveOp {
+	for _, op := range ex.run.catalog.ops {
+		if op.category == "READ" && op.executionParam() != nil && ex.run.gate.barred(op) == "" &&
 			!slices.ContainsFunc(op.params, func(p liveParam) bool { return p.required && p.name != op.executionParam().name }) {
 			return op
 		}
@@ -82,9 +82,9 @@ func (c *collector) stateReader() *liveOp {
 }
 
 // aborter is the operation that ends an execution.
-func (c *collector) aborter() *liveOp {
+func (ex *executor) aborter() *liveOp {
 	for _, verb := range []string{"abort", "cancel"} {
-		for _, op := range c.ops {
+		for _, op := range ex.run.catalog.ops {
 			if op.category == "EXECUTE" && op.verb == verb && op.executionParam() != nil {
 				return op
 			}
@@ -94,8 +94,8 @@ func (c *collector) aborter() *liveOp {
 }
 
 // track keeps what an answer says about an execution of this run.
-func (c *collector) track(r reply) {
-	op := c.op(r.operation())
+func (ex *executor) track(r reply) {
+	op := ex.run.catalog.op(r.operation())
 	if op == nil || !r.ok() {
 		return
 	}
@@ -104,10 +104,10 @@ func (c *collector) track(r reply) {
 	if id.IsAbsent() && op.executionParam() != nil {
 		id = r.args.Lookup("params", op.executionParam().name)
 	}
-	x := c.ledger.execution(id)
+	x := ex.run.keeper.ledger.execution(id)
 	if x == nil && op.starts() && id.Kind() == jsonv.KindString {
 		x = &execution{id: id, starts: op}
-		c.ledger.executions = append(c.ledger.executions, x)
+		ex.run.keeper.ledger.executions = append(ex.run.keeper.ledger.executions, x)
 	}
 	if x == nil {
 		return
@@ -119,36 +119,36 @@ func (c *collector) track(r reply) {
 }
 
 // start begins an execution of an operation.
-func (c *collector) start(op *liveOp) (*execution, reply) {
-	if len(c.ledger.executions) >= maxStarted {
+func (ex *executor) start(op *liveOp) (*execution, reply) {
+	if len(ex.run.keeper.ledger.executions) >= maxStarted {
 		return nil, reply{budget: true, cause: errors.New("the run reached its limit of executions")}
 	}
-	params, why := c.params(op)
+	params, why := ex.run.builder.params(op)
 	if why != "" {
 		return nil, reply{budget: true, cause: errors.New(why)}
 	}
-	before := len(c.ledger.executions)
-	r := c.attempt(op, params)
-	if len(c.ledger.executions) == before {
+	before := len(ex.run.keeper.ledger.executions)
+	r := ex.run.keeper.attempt(op, params)
+	if len(ex.run.keeper.ledger.executions) == before {
 		return nil, r
 	}
-	return c.ledger.executions[len(c.ledger.executions)-1], r
+	return ex.run.keeper.ledger.executions[len(ex.run.keeper.ledger.executions)-1], r
 }
 
 // someExecution names one for an operation: one that goes on, where there is
 // one, else a new one. To look, any will do.
-func (c *collector) someExecution(op *liveOp) (jsonv.Value, error) {
-	for _, x := range slices.Backward(c.ledger.executions) {
+func (ex *executor) someExecution(op *liveOp) (jsonv.Value, error) {
+	for _, x := range slices.Backward(ex.run.keeper.ledger.executions) {
 		if !x.over || op.category == "READ" {
 			return x.id, nil
 		}
 	}
-	if c.o.Mode == ModeFull {
-		for _, starter := range c.ops {
-			if !starter.starts() || c.barred(starter) != "" || c.poison[starter.name] != "" {
+	if ex.run.o.Mode == ModeFull {
+		for _, starter := range ex.run.catalog.ops {
+			if !starter.starts() || ex.run.gate.barred(starter) != "" || ex.run.caller.poison[starter.name] != "" {
 				continue
 			}
-			if x, _ := c.start(starter); x != nil {
+			if x, _ := ex.start(starter); x != nil {
 				return x.id, nil
 			}
 		}
@@ -157,8 +157,8 @@ func (c *collector) someExecution(op *liveOp) (jsonv.Value, error) {
 }
 
 // look asks for the state of an execution.
-func (c *collector) look(reader *liveOp, x *execution) (string, reply) {
-	r := c.call(reader, jsonv.Object(jsonv.Member{Key: reader.executionParam().name, Value: x.id}))
+func (ex *executor) look(reader *liveOp, x *execution) (string, reply) {
+	r := ex.run.caller.call(reader, jsonv.Object(jsonv.Member{Key: reader.executionParam().name, Value: x.id}))
 	if !r.ok() {
 		return "", r
 	}
@@ -176,10 +176,10 @@ const (
 
 // follow looks at an execution until it ended, and says how it ended, or ""
 // when it was seen to go on all the time.
-func (c *collector) follow(reader *liveOp, x *execution, seen func(status string, r reply)) string {
-	end, wait := c.tape.Now().Add(c.o.Follow), firstWait
+func (ex *executor) follow(reader *liveOp, x *execution, seen func(status string, r reply)) string {
+	end, wait := ex.run.caller.tape.Now().Add(ex.run.o.Follow), firstWait
 	for n := range maxLooks {
-		status, r := c.look(reader, x)
+		status, r := ex.look(reader, x)
 		if !r.heard() {
 			return ""
 		}
@@ -187,7 +187,7 @@ func (c *collector) follow(reader *liveOp, x *execution, seen func(status string
 		if slices.Contains(terminalStates, status) {
 			return status
 		}
-		if !r.ok() || n+1 >= minLooks && c.tape.Now().After(end) || !c.tape.Pause(c.ctx, wait) {
+		if !r.ok() || n+1 >= minLooks && ex.run.caller.tape.Now().After(end) || !ex.run.caller.tape.Pause(ex.run.caller.ctx, wait) {
 			return ""
 		}
 		wait = min(2*wait, lastWait)
@@ -197,39 +197,44 @@ func (c *collector) follow(reader *liveOp, x *execution, seen func(status string
 
 // endExecutions ends what this run started and is still going on, and tells
 // of what it cannot end.
-func (c *collector) endExecutions() {
-	reader, abort := c.stateReader(), c.aborter()
-	for _, x := range c.ledger.executions {
+func (ex *executor) endExecutions() {
+	reader, abort := ex.stateReader(), ex.aborter()
+	for _, x := range ex.run.keeper.ledger.executions {
 		if x.over {
 			continue
 		}
 		reason := "it may still be running, and no operation that may be called aborts it"
 		if reader != nil {
-			if status, _ := c.look(reader, x); slices.Contains(terminalStates, status) {
+			if status, _ := ex.look(reader, x); slices.Contains(terminalStates, status) {
 				continue
 			}
 		}
-		if abort != nil && c.barred(abort) == "" {
-			r := c.attempt(abort, c.only(abort, x))
+		if abort != nil && ex.run.gate.barred(abort) == "" {
+			r := ex.run.keeper.attempt(abort, ex.only(abort, x))
 			if r.ok() || strings.HasPrefix(r.code(), "NOT_FOUND") || strings.HasPrefix(r.code(), "CONFLICT") {
 				continue
 			}
 			reason = "it could not be aborted: " + r.brief()
 		}
-		c.leftovers = append(c.leftovers, jsonv.Object(evidence.TextMember("operation", x.starts.name), jsonv.Member{Key: "id", Value: x.id}, evidence.TextMember("reason", reason)))
+		ex.run.cleaner.leftovers = append(ex.run.cleaner.leftovers, jsonv.Object(evidence.TextMember("operation", x.starts.name), jsonv.Member{Key: "id", Value: x.id}, evidence.TextMember("reason", reason)))
 	}
-	c.ledger.executions = nil
+	ex.run.keeper.ledger.executions = nil
 }
 
 // only is an operation's required parameters, of a certain execution.
-func (c *collector) only(op *liveOp, x *execution) jsonv.Value {
+func (ex *executor) only(op *liveOp, x *execution) jsonv.Value {
 	params := jsonv.Object(jsonv.Member{Key: op.executionParam().name, Value: x.id})
 	for _, p := range op.params {
 		if _, given := params.Get(p.name); p.required && !given {
-			if v, err := c.value(op, p, p.name); err == nil {
+			if v, err := ex.run.maker.value(op, p, p.name); err == nil {
 				params = params.With(p.name, v)
 			}
 		}
 	}
 	return params
+}
+
+// executor starts executions, follows them and ends them.
+type executor struct {
+	run *collector
 }

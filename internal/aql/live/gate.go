@@ -35,7 +35,7 @@ func (g *gate) refuses(args jsonv.Value) string {
 		}
 	}
 	name := args.Lookup("operation")
-	op := g.run.op(name.Text())
+	op := g.run.catalog.op(name.Text())
 	params := args.Lookup("params")
 	switch {
 	case name.Kind() != jsonv.KindString:
@@ -48,7 +48,7 @@ func (g *gate) refuses(args jsonv.Value) string {
 	case op == nil:
 		return whyUnlisted
 	}
-	if why := g.run.barred(op); why != "" {
+	if why := g.run.gate.barred(op); why != "" {
 		return why
 	}
 	switch {
@@ -77,7 +77,7 @@ func (o *liveOp) changes() bool {
 func (g *gate) change(op *liveOp, params jsonv.Value) string {
 	id := op.idParam()
 	if id == nil {
-		if g.run.atMostOne(op) && len(g.run.ledger.things[op.resource]) > 0 {
+		if g.run.catalog.atMostOne(op) && len(g.run.keeper.ledger.things[op.resource]) > 0 {
 			return "" // the run saw that there was none before
 		}
 		return whyUnnamed
@@ -91,9 +91,9 @@ func (g *gate) change(op *liveOp, params jsonv.Value) string {
 		case !given:
 			return whyUnnamed
 		case g.userNamed(op, p.name, v) && (p.name != id.name || g.run.o.Mode == ModeFull):
-		case p.name == id.name && !g.owns(op, v, params), p.name != id.name && len(g.run.ledger.named(stem(p.name), v)) == 0:
+		case p.name == id.name && !g.owns(op, v, params), p.name != id.name && len(g.run.keeper.ledger.named(stem(p.name), v)) == 0:
 			return whyForeign
-		case g.run.census.resembles(op.resource, v, g.run.itemKeys):
+		case g.run.watcher.census.resembles(op.resource, v, g.run.catalog.itemKeys):
 			return whyAlike
 		}
 	}
@@ -102,7 +102,7 @@ func (g *gate) change(op *liveOp, params jsonv.Value) string {
 
 // owns says that parameters name a thing of the run, of its own kind.
 func (g *gate) owns(op *liveOp, id, params jsonv.Value) bool {
-	return slices.ContainsFunc(g.run.ledger.named(op.resource, id), func(t createdThing) bool {
+	return slices.ContainsFunc(g.run.keeper.ledger.named(op.resource, id), func(t createdThing) bool {
 		for name, v := range t.with.Members() {
 			if op.param(name) != nil && !jsonv.Equal(params.Lookup(name), v) {
 				return false
@@ -117,9 +117,9 @@ func (g *gate) owns(op *liveOp, id, params jsonv.Value) bool {
 // may be taken could write over what has it, and a number that names another
 // thing would make the new one a part of it.
 func (g *gate) create(op *liveOp, params jsonv.Value) string {
-	listed := g.run.census.reads(op.resource)
+	listed := g.run.watcher.census.reads(op.resource)
 	plain := op.verb == "create"
-	if !matchesAny(op.name, g.run.o.Allow) && !carries(params, g.run.mine()) && !(listed && plain) {
+	if !matchesAny(op.name, g.run.o.Allow) && !carries(params, g.run.maker.mine()) && !(listed && plain) {
 		return whyUnmarked
 	}
 	for _, p := range op.params {
@@ -130,17 +130,17 @@ func (g *gate) create(op *liveOp, params jsonv.Value) string {
 			return whyForeign // an action of another name on something that is there
 		}
 	}
-	keys := g.run.itemKeys(op)
+	keys := g.run.catalog.itemKeys(op)
 	for name, v := range params.Members() {
-		if g.userNamed(op, name, v) || carries(v, g.run.mine()) {
+		if g.userNamed(op, name, v) || carries(v, g.run.maker.mine()) {
 			continue
 		}
 		switch {
 		case !slices.Contains(keys, name):
-			if v.Kind() == jsonv.KindNumber && stem(name) != "" && len(g.run.ledger.named(stem(name), v)) == 0 {
+			if v.Kind() == jsonv.KindNumber && stem(name) != "" && len(g.run.keeper.ledger.named(stem(name), v)) == 0 {
 				return whyForeign
 			}
-		case !listed || g.run.census.knows(op.resource, v):
+		case !listed || g.run.watcher.census.knows(op.resource, v):
 			return whyTaken
 		}
 	}
@@ -151,7 +151,7 @@ func (g *gate) create(op *liveOp, params jsonv.Value) string {
 // begins something of its own, as it is documented.
 func (g *gate) execute(op *liveOp, params jsonv.Value) string {
 	if x := op.executionParam(); x != nil {
-		if v := params.Lookup(x.name); g.run.ledger.execution(v) == nil && !g.userNamed(op, x.name, v) {
+		if v := params.Lookup(x.name); g.run.keeper.ledger.execution(v) == nil && !g.userNamed(op, x.name, v) {
 			return whyNotBegun
 		}
 		return ""
@@ -166,7 +166,7 @@ func (g *gate) execute(op *liveOp, params jsonv.Value) string {
 	}
 	for _, p := range op.params {
 		v, given := params.Get(p.name)
-		if !given && p.required || given && g.run.fits(p, v) != "" && !g.userNamed(op, p.name, v) {
+		if !given && p.required || given && g.run.catalog.fits(p, v) != "" && !g.userNamed(op, p.name, v) {
 			return whyUndefined
 		}
 	}
@@ -176,7 +176,7 @@ func (g *gate) execute(op *liveOp, params jsonv.Value) string {
 // names says that a parameter's value is a thing of the run: of the
 // operation's resource, or of the one that the parameter speaks of.
 func (g *gate) names(op *liveOp, param string, v jsonv.Value) bool {
-	return len(g.run.ledger.named(op.resource, v))+len(g.run.ledger.named(stem(param), v)) > 0
+	return len(g.run.keeper.ledger.named(op.resource, v))+len(g.run.keeper.ledger.named(stem(param), v)) > 0
 }
 
 // userNamed says that a value is the user's own word.

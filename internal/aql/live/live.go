@@ -177,13 +177,13 @@ func (o Options) withDefaults() Options {
 // then, and what was created has been removed all the same.
 func Collect(ctx context.Context, o Options) (*evidence.Evidence, error) {
 	c := newCollector(o)
-	c.tape = record.Open(record.Options{
+	c.caller.tape = record.Open(record.Options{
 		Dial: o.Dial, Record: o.Record, Replay: o.Replay, Recorded: o.Recorded, Program: o.Program, Target: o.Target, Repeat: o.Repeat,
 		RunID: c.o.RunID, Secrets: o.Secrets, Values: o.Values,
 	}, c.started)
-	c.started = c.tape.Now()
+	c.started = c.caller.tape.Now()
 	e, err := c.collect(ctx)
-	if taped := c.tape.Close(); taped != nil {
+	if taped := c.caller.tape.Close(); taped != nil {
 		if o.Replay != nil {
 			return nil, taped
 		}
@@ -195,30 +195,30 @@ func Collect(ctx context.Context, o Options) (*evidence.Evidence, error) {
 func (c *collector) collect(ctx context.Context) (*evidence.Evidence, error) {
 	limited, cancel := mcp.WithLimit(ctx, "--budget", c.o.Budget)
 	defer cancel()
-	c.ctx = c.tape.Context(limited)
+	c.caller.ctx = c.caller.tape.Context(limited)
 	var err error
-	if c.s, err = c.tape.Dial(c.ctx, ""); err != nil {
+	if c.caller.s, err = c.caller.tape.Dial(c.caller.ctx, ""); err != nil {
 		return nil, &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
 	}
-	if c.s == nil {
+	if c.caller.s == nil {
 		return nil, errors.New("no session was opened")
 	}
-	defer func() { c.s.Close(context.WithoutCancel(ctx)) }()
+	defer func() { c.caller.s.Close(context.WithoutCancel(ctx)) }()
 	var broken *BrokenRunError
-	err = guarded(c.discover)
+	err = guarded(discovery{c}.discover)
 	if errors.As(err, &broken) {
-		c.dead = broken.Error()
+		c.caller.dead = broken.Error()
 	} else if err != nil {
 		return nil, err
 	}
-	c.tape.Introspected(c.sensitive, c.o.Values)
+	c.caller.tape.Introspected(c.caller.sensitive, c.o.Values)
 	if c.o.Mode != ModePlan && broken == nil {
 		err = guarded(func() error { c.probe(); return nil })
 		if errors.As(err, &broken) {
-			c.dead = broken.Error()
+			c.caller.dead = broken.Error()
 		}
 	}
-	c.finish()
+	bundle{c}.finish()
 	return c.e, err
 }
 
@@ -256,19 +256,20 @@ func guarded(part func() error) (err error) {
 func newCollector(o Options) *collector {
 	o = o.withDefaults()
 	c := &collector{}
-	c.gate, c.watcher = &gate{c}, &watcher{c}
+	c.catalog, c.rows = &catalog{types: map[string]*namedType{}}, &rows{tests: map[string]*liveTest{}}
+	c.maker = &maker{&o, c.catalog}
+	c.caller = &caller{run: c, sensitive: map[string]bool{}, poison: map[string]string{}, silent: map[string]int{}, short: map[string]string{}}
+	c.builder = &builder{run: c, harvest: map[string]map[string][]jsonv.Value{}, first: map[string]reply{}}
+	c.keeper, c.cleaner = &keeper{run: c, ledger: newLedger()}, &cleaner{run: c, stays: map[string]string{}}
+	c.watcher = &watcher{run: c, census: &census{}, watched: map[string]bool{}, shown: map[string]*listing{}}
+	c.gate, c.lister, c.executor = &gate{c}, &lister{c}, &executor{c}
+	c.steady = &steadiness{run: c, masks: map[string]mask{}, failures: map[string]bool{}}
 	c.o, c.e, c.started = &o, &evidence.Evidence{ExpectedLevel: rule.LevelOne}, time.Now()
-	c.types, c.tests, c.accepted = map[string]*namedType{}, map[string]*liveTest{}, map[string]map[string]bool{}
-	c.harvest, c.first = map[string]map[string][]jsonv.Value{}, map[string]reply{}
-	c.masks, c.failures = map[string]mask{}, map[string]bool{}
-	c.sensitive, c.poison, c.silent, c.short = map[string]bool{}, map[string]string{}, map[string]int{}, map[string]string{}
-	c.gates, c.base, c.skipped = map[string]bool{}, map[string]reply{}, map[string]string{}
-	c.census, c.watched, c.shown = &census{}, map[string]bool{}, map[string]*listing{}
-	c.ledger, c.stays = newLedger(), map[string]string{}
-	c.tape = record.Direct(o.Dial)
+	c.accepted, c.gates, c.base, c.skipped = map[string]map[string]bool{}, map[string]bool{}, map[string]reply{}, map[string]string{}
+	c.caller.tape = record.Direct(o.Dial)
 	for _, t := range rule.Tests() {
 		if t.Live {
-			c.tests[t.ID] = &liveTest{id: t.ID}
+			c.rows.tests[t.ID] = &liveTest{id: t.ID}
 		}
 	}
 	return c
@@ -277,114 +278,87 @@ func newCollector(o Options) *collector {
 // probe runs every test that the mode allows, and removes what it created
 // whatever happens.
 func (c *collector) probe() {
-	defer c.cleanUp(true)
-	c.phase("reading lists", 0, len(c.ops))
-	c.harvestLists()
+	defer c.cleaner.cleanUp(true)
+	c.phase("reading lists", 0, len(c.catalog.ops))
+	c.builder.harvestLists()
 	c.watcher.reads()
-	c.phase("detecting what changes by itself", 0, len(c.ops))
-	c.watchTime()
+	c.phase("detecting what changes by itself", 0, len(c.catalog.ops))
+	c.steady.watchTime()
 	if c.o.Mode != ModeSafe {
-		c.census = c.takeCensus("")
+		c.watcher.census = c.watcher.takeCensus("")
 	}
 	// What reads is tried first: what it changes is then known before the run
 	// writes anything.
 	i := 0
 	for _, reads := range []bool{true, false} {
-		for _, op := range c.ops {
+		for _, op := range c.catalog.ops {
 			if (op.category == "READ") == reads {
-				c.phase("probing "+op.name, i, len(c.ops))
-				c.probeOperation(op)
+				c.phase("probing "+op.name, i, len(c.catalog.ops))
+				operationProbe{c}.probeOperation(op)
 				i++
 			}
 		}
 	}
-	c.phase("requests", len(c.ops), len(c.ops))
-	c.probeRequests()
-	c.stress()
-	c.probeRouting()
-	c.probeLevel2()
-	c.presets()
-	c.pagination()
-	c.phase("round trips", len(c.ops), len(c.ops))
-	c.roundTrips()
-	c.executions()
-	c.cutRoundTrips()
-	c.cleanUp(false)
-	c.probeConsistency()
-	c.probeSession()
-	c.semantics()
+	c.phase("requests", len(c.catalog.ops), len(c.catalog.ops))
+	requestProbe{c}.probeRequests()
+	requestProbe{c}.stress()
+	requestProbe{c}.probeRouting()
+	featureProbe{c}.probeLevel2()
+	featureProbe{c}.presets()
+	featureProbe{c}.pagination()
+	c.phase("round trips", len(c.catalog.ops), len(c.catalog.ops))
+	cycleProbe{c}.roundTrips()
+	executionProbe{c}.executions()
+	cycleProbe{c}.cutRoundTrips()
+	c.cleaner.cleanUp(false)
+	requestProbe{c}.probeConsistency()
+	requestProbe{c}.probeSession()
+	semanticProbe{c}.semantics()
 }
 
 func (c *collector) phase(name string, done, total int) {
-	c.o.Progress(Progress{Phase: name, Done: done, Total: total, Calls: c.calls, Elapsed: c.tape.Now().Sub(c.started)})
+	c.o.Progress(Progress{Phase: name, Done: done, Total: total, Calls: c.caller.calls, Elapsed: c.caller.tape.Now().Sub(c.started)})
 }
 
 // collector is one live run.
 type collector struct {
+	catalog  *catalog
+	maker    *maker
+	rows     *rows
+	caller   *caller
+	lister   *lister
+	builder  *builder
+	keeper   *keeper
+	cleaner  *cleaner
+	executor *executor
+	steady   *steadiness
+
 	o       *Options
 	gate    *gate
 	watcher *watcher
-	ctx     context.Context
-	e       *evidence.Evidence
-	tape    record.Backend
-	s       record.Session
+
+	e *evidence.Evidence
+
 	started time.Time
 
-	calls      int               // tools/call requests sent
-	timeouts   int               // one after the other
-	silent     map[string]int    // operation → calls without an answer
-	poison     map[string]string // operation → why it is called no more
-	waited     time.Duration     // for an adapter that limits the rate
-	sensitive  map[string]bool   // names of parameters that are never written down
-	restarts   int
-	dead       string // why nothing is sent any more
-	last       time.Time
-	transcript []jsonv.Value
-	kept       int // bytes of the transcript
-
-	tools    []toolInfo
-	families map[string]string // category → tool
-	single   string
-	reader   string // the tool for introspection
-	bare     bool   // introspect takes no query
+	bare bool // introspect takes no query
 	// beside says that parameters beside params are read; besideKnown, that
 	// this was tried.
 	beside, besideKnown bool
 	dialect             []string
 	modes               []string
 
-	ops       []*liveOp
-	types     map[string]*namedType
-	base      map[string]reply // the baseline of an operation
-	masks     map[string]mask
-	harvest   map[string]map[string][]jsonv.Value // resource → key → values
-	accepted  map[string]map[string]bool
-	ledger    *ledger
-	census    *census
-	stays     map[string]string   // resource → why nothing of it can be removed
-	first     map[string]reply    // what lists answered before anything else was called
-	lost      []*liveOp           // creates whose answer never came
-	doubtful  []doubtfulThing     // creates whose thing could not be read
-	shown     map[string]*listing // what lists showed last, before the first change
-	cleaning  bool
-	watched   map[string]bool   // operations after whose first change the lists were compared
-	ungated   bool              // the user himself says what is called
-	changed   []jsonv.Value     // what others own and the run's end shows otherwise
-	unchecked []string          // of what others own, with the reason
-	notices   []string          // what is odd about the options
-	exhausted bool              // a call was not sent because MaxCalls were
-	short     map[string]string // row → why the run had no time to look at all of it
+	base map[string]reply // the baseline of an operation
 
-	unasked   []jsonv.Value // questions that the model was not asked, with the reason
-	cleaned   []jsonv.Value
-	leftovers []jsonv.Value
-	gated     bool            // an operation asked for a confirmation
-	gates     map[string]bool // operations that did, and got it
-	tokenKey  string          // the parameter that a token is sent in
-	batchSent int             // operations in the batch that was answered
+	accepted map[string]map[string]bool
 
-	skipped  map[string]string // operation → reason
-	untested []jsonv.Value
-	tests    map[string]*liveTest
-	failures map[string]bool // kinds of error tests already kept
+	notices []string // what is odd about the options
+
+	unasked []jsonv.Value // questions that the model was not asked, with the reason
+
+	gates map[string]bool // operations that did, and got it
+
+	batchSent int // operations in the batch that was answered
+
+	skipped map[string]string // operation → reason
 }

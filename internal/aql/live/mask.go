@@ -86,47 +86,47 @@ func (m mask) difference(a, b reply) (path string, differs bool) {
 }
 
 // maskOf is what is known to differ by itself in the answers of an operation.
-func (c *collector) maskOf(op *liveOp) mask {
-	if c.masks[op.name] == nil {
-		c.masks[op.name] = mask{}
+func (st *steadiness) maskOf(op *liveOp) mask {
+	if st.masks[op.name] == nil {
+		st.masks[op.name] = mask{}
 	}
-	return c.masks[op.name]
+	return st.masks[op.name]
 }
 
 // watchTime calls every operation that only reads three times, the third time
 // more than a second later: a clock, or a counter, differs by then.
-func (c *collector) watchTime() {
+func (st *steadiness) watchTime() {
 	type watched struct {
 		op    *liveOp
 		first reply
 	}
 	var list []watched
-	for _, op := range c.ops {
-		if op.category != "READ" || op.name == "introspect" || c.skipped[op.name] != "" || c.ending() != "" {
+	for _, op := range st.run.catalog.ops {
+		if op.category != "READ" || op.name == "introspect" || st.run.skipped[op.name] != "" || st.run.caller.ending() != "" {
 			continue
 		}
-		params, why := c.params(op)
+		params, why := st.run.builder.params(op)
 		if why != "" {
 			continue
 		}
-		if first := c.call(op, params); first.ok() && c.again(op, first) {
+		if first := st.run.caller.call(op, params); first.ok() && st.again(op, first) {
 			list = append(list, watched{op, first})
 		}
 	}
-	c.watcher.reads()
-	if len(list) == 0 || !c.tape.Pause(c.ctx, c.o.Spread) {
+	st.run.watcher.reads()
+	if len(list) == 0 || !st.run.caller.tape.Pause(st.run.caller.ctx, st.run.o.Spread) {
 		return
 	}
 	for _, w := range list {
-		c.again(w.op, w.first)
+		st.again(w.op, w.first)
 	}
 }
 
 // again repeats a call and learns what differs; false when it fails.
-func (c *collector) again(op *liveOp, r reply) bool {
-	repeated := c.send(r.tool, r.args)
+func (st *steadiness) again(op *liveOp, r reply) bool {
+	repeated := st.run.caller.send(r.tool, r.args)
 	if repeated.ok() {
-		c.maskOf(op).learn(r.env, repeated.env)
+		st.maskOf(op).learn(r.env, repeated.env)
 	}
 	return repeated.ok()
 }
@@ -136,13 +136,13 @@ const controls = 2
 
 // differs says that an answer is another one than the baseline, and goes on
 // being so when both calls are repeated.
-func (c *collector) differs(op *liveOp, base, r reply) bool {
+func (st *steadiness) differs(op *liveOp, base, r reply) bool {
 	for range controls {
-		if c.maskOf(op).alike(base, r) || !c.again(op, base) || !c.again(op, r) {
+		if st.maskOf(op).alike(base, r) || !st.again(op, base) || !st.again(op, r) {
 			return false
 		}
 	}
-	return !c.maskOf(op).alike(base, r)
+	return !st.maskOf(op).alike(base, r)
 }
 
 func withoutVolatile(v jsonv.Value) jsonv.Value {
@@ -175,7 +175,7 @@ func epoch(v jsonv.Value) bool {
 }
 
 // checkDates looks at every text and number of an answer whose key speaks of a time.
-func (c *collector) checkDates(op *liveOp, r reply) {
+func (st *steadiness) checkDates(op *liveOp, r reply) {
 	if !r.ok() || op.name == "introspect" {
 		return
 	}
@@ -189,10 +189,10 @@ func (c *collector) checkDates(op *liveOp, r reply) {
 		}
 		for k, e := range v.Members() {
 			if dateName().MatchString(k) && (e.Kind() == jsonv.KindString || epoch(e)) {
-				c.sees("dates")
-				if key := op.name + " " + k; !isoDate().MatchString(e.Text()) && !c.failures[key] {
-					c.failures[key] = true
-					c.breaks("dates.iso", r, "%s answers %s for %s", op.name, display.Truncate(e.String(), 42), evidence.Quoted(k))
+				st.run.rows.sees("dates")
+				if key := op.name + " " + k; !isoDate().MatchString(e.Text()) && !st.failures[key] {
+					st.failures[key] = true
+					st.run.rows.breaks("dates.iso", r, "%s answers %s for %s", op.name, display.Truncate(e.String(), 42), evidence.Quoted(k))
 				}
 			}
 			walkDates(e, depth+1)
@@ -209,4 +209,11 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// steadiness knows which parts of answers change by themselves.
+type steadiness struct {
+	run      *collector
+	masks    map[string]mask
+	failures map[string]bool // kinds of error tests already kept
 }

@@ -12,10 +12,10 @@ import (
 
 // findModes says which endpoint modes the adapter has, starting it a second
 // time when it shows one only.
-func (c *collector) findModes() {
+func (dy discovery) findModes() {
 	add := func(m string) {
-		if !slices.Contains(c.modes, m) {
-			c.modes = append(c.modes, m)
+		if !slices.Contains(dy.run.modes, m) {
+			dy.run.modes = append(dy.run.modes, m)
 		}
 	}
 	semantic := func(families map[string]string) string {
@@ -26,25 +26,25 @@ func (c *collector) findModes() {
 		}
 		return "semantic:crude"
 	}
-	if len(c.families) > 0 {
-		add(semantic(c.families))
+	if len(dy.run.catalog.families) > 0 {
+		add(semantic(dy.run.catalog.families))
 	}
-	if c.single != "" {
+	if dy.run.catalog.single != "" {
 		add("single")
 	}
 	defer func() {
-		if c.ending() != "" {
-			c.cutsShort("modes")
+		if dy.run.caller.ending() != "" {
+			dy.run.caller.cutsShort("modes")
 		}
 	}()
-	if c.o.Mode == ModePlan {
+	if dy.run.o.Mode == ModePlan {
 		return
 	}
 	for _, variant := range []string{"single", "semantic", "crude"} {
-		if c.single != "" && len(c.families) > 0 || (variant == "single") == (c.single != "") || c.dead != "" {
+		if dy.run.catalog.single != "" && len(dy.run.catalog.families) > 0 || (variant == "single") == (dy.run.catalog.single != "") || dy.run.caller.dead != "" {
 			continue
 		}
-		if families, single, ok := c.otherLaunch(variant); ok && (len(families) > 0 && c.single != "" || single && len(c.families) > 0) {
+		if families, single, ok := dy.otherLaunch(variant); ok && (len(families) > 0 && dy.run.catalog.single != "" || single && len(dy.run.catalog.families) > 0) {
 			if single {
 				add("single")
 			} else {
@@ -53,29 +53,29 @@ func (c *collector) findModes() {
 			break
 		}
 	}
-	for _, m := range c.modes {
+	for _, m := range dy.run.modes {
 		if strings.HasPrefix(m, "semantic") {
 			m = "crude"
 		}
-		if !slices.Contains(c.e.EndpointModes, m) {
-			c.e.EndpointModes = append(c.e.EndpointModes, m)
+		if !slices.Contains(dy.run.e.EndpointModes, m) {
+			dy.run.e.EndpointModes = append(dy.run.e.EndpointModes, m)
 		}
 	}
 }
 
 // otherLaunch starts the adapter in another endpoint mode and sees whether
 // it answers there.
-func (c *collector) otherLaunch(variant string) (families map[string]string, single, ok bool) {
-	s, err := c.tape.Dial(c.ctx, variant)
+func (dy discovery) otherLaunch(variant string) (families map[string]string, single, ok bool) {
+	s, err := dy.run.caller.tape.Dial(dy.run.caller.ctx, variant)
 	if err != nil || s == nil {
 		return nil, false, false
 	}
-	defer s.Close(c.ctx)
-	other := newCollector(*c.o)
-	other.tape, other.ctx, other.s, other.restarts = c.tape, c.ctx, s, 1
-	if other.listTools() != nil || other.assignTools() != nil {
+	defer s.Close(dy.run.caller.ctx)
+	other := newCollector(*dy.run.o)
+	other.caller.tape, other.caller.ctx, other.caller.s, other.caller.restarts = dy.run.caller.tape, dy.run.caller.ctx, s, 1
+	if (discovery{other}).listTools() != nil || (discovery{other}).assignTools() != nil {
 		return nil, false, false
 	}
-	r := other.introspect(evidence.TextMember("query", "operations"))
-	return other.families, other.single != "", r.ok()
+	r := other.caller.introspect(evidence.TextMember("query", "operations"))
+	return other.catalog.families, other.catalog.single != "", r.ok()
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"mcptest/internal/aql/evidence"
-	"mcptest/internal/jsonv"
 )
 
 // A row without a case either does not apply to the adapter, which its
@@ -14,45 +13,40 @@ import (
 var dateName = evidence.Pattern(`(_at|_date|timestamp)$`)
 
 // settleRows says of the rows of MUST categories that were not looked at why.
-func (c *collector) settleRows() {
-	if len(c.ops) == 0 {
+func (pr remainder) settleRows() {
+	if len(pr.run.catalog.ops) == 0 {
 		return
 	}
 	has := func(category string) bool {
-		return slices.ContainsFunc(c.ops, func(op *liveOp) bool { return op.category == category })
+		return slices.ContainsFunc(pr.run.catalog.ops, func(op *liveOp) bool { return op.category == category })
 	}
 	for id, needs := range map[string]string{"merge": "UPDATE", "input": "UPDATE", "deleted": "DELETE"} {
-		t := c.tests[id]
+		t := pr.run.rows.tests[id]
 		switch {
 		case t.cases > 0 || t.moot != "":
 		case !has(needs):
 			t.moot = "there is no " + needs + " operation"
-		case id == "merge" && !slices.ContainsFunc(c.ops, c.takesObject):
+		case id == "merge" && !slices.ContainsFunc(pr.run.catalog.ops, pr.run.catalog.takesObject):
 			t.moot = noFreeObject
-		case c.o.Mode == ModeSafe:
+		case pr.run.o.Mode == ModeSafe:
 			t.lacking = "mode safe creates and changes nothing; --mode write does"
 		}
 	}
-	c.settleDates()
-	if t := c.tests["values"]; t.cases == 0 && !slices.ContainsFunc(c.ops, c.limitsValues) {
+	pr.settleDates()
+	if t := pr.run.rows.tests["values"]; t.cases == 0 && !slices.ContainsFunc(pr.run.catalog.ops, pr.limitsValues) {
 		t.moot = "no parameter has a type, a range or a list that a value could be outside of"
 	}
 }
 
 const noFreeObject = "no resource has a field that takes any object"
 
-// takesObject says that an operation creates something with a nested object.
-func (c *collector) takesObject(op *liveOp) bool {
-	return op.category == "CREATE" && slices.ContainsFunc(op.params, c.freeObject)
-}
-
-func (c *collector) limitsValues(op *liveOp) bool {
-	return c.skipped[op.name] != "" && len(op.params) == 0 || slices.ContainsFunc(op.params, func(p liveParam) bool { return len(c.wrong(p)) > 0 })
+func (pr remainder) limitsValues(op *liveOp) bool {
+	return pr.run.skipped[op.name] != "" && len(op.params) == 0 || slices.ContainsFunc(op.params, func(p liveParam) bool { return len(pr.run.catalog.wrong(p)) > 0 })
 }
 
 // settleDates looks for dates in the introspection when no answer had one.
-func (c *collector) settleDates() {
-	t := c.tests["dates"]
+func (pr remainder) settleDates() {
+	t := pr.run.rows.tests["dates"]
 	if t.cases > 0 {
 		return
 	}
@@ -63,13 +57,13 @@ func (c *collector) settleDates() {
 			documented = append(documented, name)
 		}
 	}
-	for _, op := range c.ops {
+	for _, op := range pr.run.catalog.ops {
 		for _, p := range op.params {
 			look(p.name, p.typ, p.v.Lookup("format").Text())
 		}
 	}
-	for _, name := range sortedKeys(c.types) {
-		for _, f := range c.types[name].detail.Lookup("fields").Elems() {
+	for _, name := range sortedKeys(pr.run.catalog.types) {
+		for _, f := range pr.run.catalog.types[name].detail.Lookup("fields").Elems() {
 			look(f.Lookup("name").Text(), f.Lookup("type").Text(), f.Lookup("format").Text())
 		}
 	}
@@ -80,29 +74,7 @@ func (c *collector) settleDates() {
 	t.lacking = "no answer held " + evidence.Several(documented) + ", which introspection documents; --values names what to read, and --mode write creates things"
 }
 
-// createdDefaults compares what a create with the required parameters alone
-// stored with the documented defaults of the others.
-func (c *collector) createdDefaults(op *liveOp) {
-	things := c.ledger.things[op.resource]
-	y := c.cycleOf(op)
-	if y == nil || len(things) == 0 {
-		return
-	}
-	y.thing = things[len(things)-1]
-	var back reply
-	for _, p := range op.params {
-		def, has := p.v.Get("default")
-		if !has || p.required || def.Kind() == jsonv.KindNull {
-			continue
-		}
-		if back.n == 0 {
-			back = c.readBack(y)
-		}
-		prefix, thing := y.place(back.env)
-		if !back.ok() || thing.Lookup(p.name).IsAbsent() {
-			c.leaves("defaults", op.name, p.name, "what was created does not show it")
-			continue
-		}
-		c.e.OptionalDefaults = append(c.e.OptionalDefaults, evidence.DefaultCase{Operation: op.name, Parameter: p.name, Path: prefix + "." + p.name, Expected: def, Response: c.noted(back), Request: c.redact(back.args), Call: back.n})
-	}
+// remainder states why rows have no cases.
+type remainder struct {
+	run *collector
 }

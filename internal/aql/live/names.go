@@ -64,40 +64,28 @@ func singulars(s string) []string {
 	return out
 }
 
-// partner finds the operation of a verb and a category for a resource.
-func (c *collector) partner(verb, category, resource string) *liveOp {
-	for _, op := range c.ops {
-		if op.verb == verb && op.category == category && sameResource(op.resource, resource) {
-			return op
-		}
-	}
-	return nil
-}
-
-func (c *collector) creator(op *liveOp) *liveOp { return c.partner("create", "CREATE", op.resource) }
-
 // remover is the operation that removes what a create makes, nil when there
 // is none that may be called.
-func (c *collector) remover(op *liveOp) *liveOp {
-	remove, _ := c.removal(op)
+func (g *gate) remover(op *liveOp) *liveOp {
+	remove, _ := g.removal(op)
 	return remove
 }
 
 // removal is remover, with the reason where there is none.
-func (c *collector) removal(op *liveOp) (remove *liveOp, why string) {
-	d := c.partner("delete", "DELETE", op.resource)
-	one := c.atMostOne(op)
+func (g *gate) removal(op *liveOp) (remove *liveOp, why string) {
+	d := g.run.catalog.partner("delete", "DELETE", op.resource)
+	one := g.run.catalog.atMostOne(op)
 	if one {
-		d = c.exact("delete", "DELETE", op.resource)
+		d = g.run.catalog.exact("delete", "DELETE", op.resource)
 	}
 	switch {
 	case d == nil:
 		return nil, "no DELETE operation of its resource was found"
 	case !one && d.idParam() == nil:
 		return nil, d.name + " requires no identifier"
-	case matchesAny(d.name, c.o.Deny):
+	case matchesAny(d.name, g.run.o.Deny):
 		return nil, d.name + " is denied by --deny-op"
-	case d.risk > riskDelete && !matchesAny(d.name, c.o.Allow):
+	case d.risk > riskDelete && !matchesAny(d.name, g.run.o.Allow):
 		return nil, d.name + " is only called when --allow-op names it"
 	}
 	return d, ""
@@ -162,27 +150,27 @@ const (
 
 // harvestLists calls the operations that list things, and keeps what they
 // answer as identifiers for other operations.
-func (c *collector) harvestLists() {
-	for _, op := range c.ops {
-		if op.category != "READ" || c.skipped[op.name] != "" || op.idParam() != nil || op.name == "introspect" {
+func (b *builder) harvestLists() {
+	for _, op := range b.run.catalog.ops {
+		if op.category != "READ" || b.run.skipped[op.name] != "" || op.idParam() != nil || op.name == "introspect" {
 			continue
 		}
 		if op.verb != "list" && op.verb != "get" && op.verb != "search" && !strings.HasSuffix(op.resource, "s") {
 			continue
 		}
-		params, why := c.params(op)
+		params, why := b.params(op)
 		if why != "" {
 			continue
 		}
-		r := c.call(op, params)
+		r := b.run.caller.call(op, params)
 		if !r.ok() {
 			continue
 		}
-		c.first[op.name] = r
-		keys := c.harvest[op.resource]
+		b.first[op.name] = r
+		keys := b.harvest[op.resource]
 		if keys == nil {
 			keys = map[string][]jsonv.Value{}
-			c.harvest[op.resource] = keys
+			b.harvest[op.resource] = keys
 		}
 		for _, item := range items(r.data(), listDepth) {
 			for k, v := range item.Members() {
@@ -195,20 +183,20 @@ func (c *collector) harvestLists() {
 }
 
 // harvested finds an identifier that the adapter itself gave.
-func (c *collector) harvested(op *liveOp, p liveParam) (jsonv.Value, bool) {
+func (b *builder) harvested(op *liveOp, p liveParam) (jsonv.Value, bool) {
 	resource := op.resource
 	if stem, ok := strings.CutSuffix(p.name, "_id"); ok && stem != "" {
 		resource = stem
 	}
 	// The collector's maps are walked in the order of the operations, so that
 	// the same adapter gets the same requests.
-	for _, lister := range c.ops {
-		keys := c.harvest[lister.resource]
+	for _, lister := range b.run.catalog.ops {
+		keys := b.harvest[lister.resource]
 		if keys == nil || !sameResource(lister.resource, resource) {
 			continue
 		}
 		for _, key := range []string{p.name, "id", "name", "slug"} {
-			if len(keys[key]) > 0 && c.fits(p, keys[key][0]) == "" {
+			if len(keys[key]) > 0 && b.run.catalog.fits(p, keys[key][0]) == "" {
 				return keys[key][0], true
 			}
 		}
@@ -218,10 +206,10 @@ func (c *collector) harvested(op *liveOp, p liveParam) (jsonv.Value, bool) {
 
 // params builds the required parameters of an operation; why says what is in
 // the way.
-func (c *collector) params(op *liveOp) (out jsonv.Value, why string) {
+func (b *builder) params(op *liveOp) (out jsonv.Value, why string) {
 	out = jsonv.Object()
-	if (op.category == "UPDATE" || op.category == "DELETE") && c.atMostOne(op) {
-		if _, err := c.ownThing(op, func(createdThing) bool { return true }); err != nil {
+	if (op.category == "UPDATE" || op.category == "DELETE") && b.run.catalog.atMostOne(op) {
+		if _, err := b.ownThing(op, func(createdThing) bool { return true }); err != nil {
 			return out, err.Error()
 		}
 	}
@@ -229,49 +217,57 @@ func (c *collector) params(op *liveOp) (out jsonv.Value, why string) {
 		if !p.required {
 			continue
 		}
-		v, err := c.required(op, p)
+		v, err := b.required(op, p)
 		if err != nil {
 			return out, err.Error()
 		}
 		out = out.With(p.name, v)
 	}
-	return c.marking(op, out, ""), ""
+	return b.run.maker.marking(op, out, ""), ""
 }
 
-func (c *collector) required(op *liveOp, p liveParam) (jsonv.Value, error) {
-	if v, ok := c.o.Values.Lookup(op.name).Get(p.name); ok {
+func (b *builder) required(op *liveOp, p liveParam) (jsonv.Value, error) {
+	if v, ok := b.run.o.Values.Lookup(op.name).Get(p.name); ok {
 		return v, nil
 	}
 	if x := op.executionParam(); x != nil && x.name == p.name {
-		if v, err := c.someExecution(op); err == nil || op.category != "READ" {
+		if v, err := b.run.executor.someExecution(op); err == nil || op.category != "READ" {
 			return v, err
 		}
 	}
 	switch {
 	case op.isIdentifier(p) && (op.category == "UPDATE" || op.category == "DELETE"):
-		return c.own(op, p)
-	case op.isIdentifier(p) && op.category == "EXECUTE" && c.creator(op) != nil:
-		return c.own(op, p)
+		return b.own(op, p)
+	case op.isIdentifier(p) && op.category == "EXECUTE" && b.run.catalog.creator(op) != nil:
+		return b.own(op, p)
 	case op.isIdentifier(p):
-		if v, ok := c.harvested(op, p); ok {
+		if v, ok := b.harvested(op, p); ok {
 			return v, nil
 		}
 	case op.category == "UPDATE" && p.name == "input":
-		return c.someInput(op), nil
+		return b.someInput(op), nil
 	}
-	return c.value(op, p, p.name)
+	return b.run.maker.value(op, p, p.name)
 }
 
 // someInput is an object with one field that the resource has.
-func (c *collector) someInput(op *liveOp) jsonv.Value {
-	if create := c.creator(op); create != nil {
+func (b *builder) someInput(op *liveOp) jsonv.Value {
+	if create := b.run.catalog.creator(op); create != nil {
 		for _, p := range create.params {
-			if c.jsonKind(p) == "string" && p.v.Lookup("enum").IsAbsent() && !p.sensitive {
-				if v, err := c.value(create, p, "changed"); err == nil {
+			if b.run.catalog.jsonKind(p) == "string" && p.v.Lookup("enum").IsAbsent() && !p.sensitive {
+				if v, err := b.run.maker.value(create, p, "changed"); err == nil {
 					return jsonv.Object(jsonv.Member{Key: p.name, Value: v})
 				}
 			}
 		}
 	}
 	return jsonv.Object()
+}
+
+// builder builds the required parameters of an operation, with identifiers that the
+// adapter listed or that the run created.
+type builder struct {
+	run     *collector
+	harvest map[string]map[string][]jsonv.Value // resource → key → values
+	first   map[string]reply                    // what lists answered before anything else was called
 }

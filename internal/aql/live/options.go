@@ -22,12 +22,12 @@ func (e *UnknownNameError) Error() string {
 
 // checkNames holds the names in the options against what the adapter lists.
 // What forbids something has to fit; what only offers something is noted.
-func (c *collector) checkNames() error {
-	if len(c.ops) == 0 || len(c.short) > 0 {
+func (dy discovery) checkNames() error {
+	if len(dy.run.catalog.ops) == 0 || len(dy.run.caller.short) > 0 {
 		return nil
 	}
 	var all []string
-	for _, op := range c.ops {
+	for _, op := range dy.run.catalog.ops {
 		all = append(all, op.name)
 	}
 	matches := func(glob string) bool {
@@ -38,22 +38,22 @@ func (c *collector) checkNames() error {
 		}
 		return false
 	}
-	for _, glob := range c.o.Deny {
+	for _, glob := range dy.run.o.Deny {
 		if !matches(glob) {
 			return &UnknownNameError{"--deny-op", glob, source.Nearest(glob, all)}
 		}
 	}
-	for _, rule := range c.o.AppendOnly {
+	for _, rule := range dy.run.o.AppendOnly {
 		name, _, _ := strings.Cut(rule, ":")
-		if c.op(name) == nil {
+		if dy.run.catalog.op(name) == nil {
 			return &UnknownNameError{"--append-only", name, source.Nearest(name, all)}
 		}
 	}
-	for _, glob := range c.o.Allow {
+	for _, glob := range dy.run.o.Allow {
 		if !matches(glob) {
-			c.notices = append(c.notices, (&UnknownNameError{"--allow-op", glob, source.Nearest(glob, all)}).Error())
+			dy.run.notices = append(dy.run.notices, (&UnknownNameError{"--allow-op", glob, source.Nearest(glob, all)}).Error())
 		}
 	}
-	c.checkValues(all)
+	dy.checkValues(all)
 	return nil
 }

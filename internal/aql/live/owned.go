@@ -31,67 +31,67 @@ const (
 )
 
 // keepCreated notes what a create made, so that it is removed again.
-func (c *collector) keepCreated(op *liveOp, params jsonv.Value, r reply) {
-	switch thing, what := c.identify(op, params, r); what {
+func (kp *keeper) keepCreated(op *liveOp, params jsonv.Value, r reply) {
+	switch thing, what := kp.identify(op, params, r); what {
 	case owned:
-		if c.ledger.add(op.resource, thing) && c.o.Journal != nil {
-			_ = c.o.Journal.Created(op.name, c.idKey(op), thing.id, thing.with)
+		if kp.ledger.add(op.resource, thing) && kp.run.o.Journal != nil {
+			_ = kp.run.o.Journal.Created(op.name, kp.run.catalog.idKey(op), thing.id, thing.with)
 		}
-		if !thing.id.IsAbsent() && c.census.resembles(op.resource, thing.id, c.itemKeys) {
-			c.stays[op.resource] = whyAlike
+		if !thing.id.IsAbsent() && kp.run.watcher.census.resembles(op.resource, thing.id, kp.run.catalog.itemKeys) {
+			kp.run.cleaner.stays[op.resource] = whyAlike
 		}
 	case undecided:
-		c.doubtful = append(c.doubtful, doubtfulThing{op, params, r})
+		kp.run.cleaner.doubtful = append(kp.run.cleaner.doubtful, doubtfulThing{op, params, r})
 	case foreign:
-		c.disown(op, r)
+		kp.disown(op, r)
 	}
 }
 
 // disown tells of a create whose answer does not name anything of the run.
 // What it made, if anything, cannot be removed, so no more of it is created.
-func (c *collector) disown(op *liveOp, r reply) {
-	c.breaks("consistency.created", r, "the answer to %s names nothing new with the values that were sent; the run does not touch it", op.name)
-	ids, whole := c.newOnes(op)
+func (kp *keeper) disown(op *liveOp, r reply) {
+	kp.run.rows.breaks("consistency.created", r, "the answer to %s names nothing new with the values that were sent; the run does not touch it", op.name)
+	ids, whole := kp.run.lister.newOnes(op)
 	if whole && len(ids) == 0 {
 		return // nothing was created
 	}
 	for _, id := range ids {
-		c.ledger.ever[op.resource] = append(c.ledger.ever[op.resource], id)
-		c.leftovers = append(c.leftovers, jsonv.Object(evidence.TextMember("operation", op.name), jsonv.Member{Key: "id", Value: id},
+		kp.ledger.ever[op.resource] = append(kp.ledger.ever[op.resource], id)
+		kp.run.cleaner.leftovers = append(kp.run.cleaner.leftovers, jsonv.Object(evidence.TextMember("operation", op.name), jsonv.Member{Key: "id", Value: id},
 			evidence.TextMember("reason", "it does not carry the run's mark, so it was not removed")))
 	}
 	if len(ids) == 0 {
-		c.leftovers = append(c.leftovers, jsonv.Object(evidence.TextMember("operation", op.name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(r.n))},
+		kp.run.cleaner.leftovers = append(kp.run.cleaner.leftovers, jsonv.Object(evidence.TextMember("operation", op.name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(r.n))},
 			evidence.TextMember("reason", "the answer does not say what was created, and no list shows it")))
 	}
-	c.stays[op.resource] = "what " + op.name + " created was not found again, so more of it would remain"
+	kp.run.cleaner.stays[op.resource] = "what " + op.name + " created was not found again, so more of it would remain"
 }
 
 // newOnes lists the identifiers of a resource that its list shows, that it
 // did not show before the run, and that the run does not know. whole says
 // that all of the list was read, then and now.
-func (c *collector) newOnes(op *liveOp) (ids []jsonv.Value, whole bool) {
-	keys := c.itemKeys(op)
-	whole = c.everyPage(op, c.remover(op), maxPages, func(_ jsonv.Value, r reply) {
+func (l *lister) newOnes(op *liveOp) (ids []jsonv.Value, whole bool) {
+	keys := l.run.catalog.itemKeys(op)
+	whole = l.everyPage(op, l.run.gate.remover(op), maxPages, func(_ jsonv.Value, r reply) {
 		for _, item := range items(r.data(), listDepth) {
-			if id := itemID(keys, item); !id.IsAbsent() && !c.census.knows(op.resource, id) && !c.ledger.made(op.resource, id) {
+			if id := itemID(keys, item); !id.IsAbsent() && !l.run.watcher.census.knows(op.resource, id) && !l.run.keeper.ledger.made(op.resource, id) {
 				ids = append(ids, id)
 			}
 		}
 	})
-	return ids, whole && c.census.reads(op.resource)
+	return ids, whole && l.run.watcher.census.reads(op.resource)
 }
 
 // findDoubtful decides at the end of a run what could not be read before.
-func (c *collector) findDoubtful() {
-	list := c.doubtful
-	c.doubtful = nil
+func (cr *cleaner) findDoubtful() {
+	list := cr.doubtful
+	cr.doubtful = nil
 	for _, d := range list {
-		before := len(c.doubtful)
-		c.keepCreated(d.op, d.params, d.answer)
-		if len(c.doubtful) > before {
-			c.doubtful = c.doubtful[:before]
-			c.leftovers = append(c.leftovers, jsonv.Object(evidence.TextMember("operation", d.op.name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(d.answer.n))},
+		before := len(cr.doubtful)
+		cr.run.keeper.keepCreated(d.op, d.params, d.answer)
+		if len(cr.doubtful) > before {
+			cr.doubtful = cr.doubtful[:before]
+			cr.leftovers = append(cr.leftovers, jsonv.Object(evidence.TextMember("operation", d.op.name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(d.answer.n))},
 				evidence.TextMember("reason", "what was created could no longer be read")))
 		}
 	}
@@ -99,16 +99,16 @@ func (c *collector) findDoubtful() {
 
 // identify finds what a create made among what its answer names, and else in
 // the resource's list.
-func (c *collector) identify(op *liveOp, params jsonv.Value, r reply) (createdThing, ownership) {
-	remove := c.remover(op)
-	thing := createdThing{with: c.with(op, remove, params)}
-	if c.atMostOne(op) {
-		return thing, c.ownership(op, thing)
+func (kp *keeper) identify(op *liveOp, params jsonv.Value, r reply) (createdThing, ownership) {
+	remove := kp.run.gate.remover(op)
+	thing := createdThing{with: kp.run.catalog.with(op, remove, params)}
+	if kp.run.catalog.atMostOne(op) {
+		return thing, kp.ownership(op, thing)
 	}
 	what := foreign
-	for _, id := range c.namedIDs(op, params, r) {
+	for _, id := range kp.namedIDs(op, params, r) {
 		thing.id = id
-		switch c.ownership(op, thing) {
+		switch kp.ownership(op, thing) {
 		case owned:
 			return thing, owned
 		case undecided:
@@ -116,12 +116,12 @@ func (c *collector) identify(op *liveOp, params jsonv.Value, r reply) (createdTh
 		case foreign:
 		}
 	}
-	if thing.id = c.onlyNew(op, remove); !thing.id.IsAbsent() {
+	if thing.id = kp.onlyNew(op, remove); !thing.id.IsAbsent() {
 		return thing, owned
 	}
 	// A probe may have left the mark out, or the adapter have dropped it.
-	ids, whole := c.newOnes(op)
-	if whole && len(ids) == 1 && slices.ContainsFunc(c.namedIDs(op, params, r), func(id jsonv.Value) bool { return jsonv.Equal(id, ids[0]) }) {
+	ids, whole := kp.run.lister.newOnes(op)
+	if whole && len(ids) == 1 && slices.ContainsFunc(kp.namedIDs(op, params, r), func(id jsonv.Value) bool { return jsonv.Equal(id, ids[0]) }) {
 		thing.id, what = ids[0], owned
 	}
 	return thing, what
@@ -129,25 +129,25 @@ func (c *collector) identify(op *liveOp, params jsonv.Value, r reply) (createdTh
 
 // ownership says whether a thing is the run's own. Reading it costs no call
 // of the run's budget: what was created has to be known.
-func (c *collector) ownership(op *liveOp, t createdThing) ownership {
-	mine := c.mine()
+func (kp *keeper) ownership(op *liveOp, t createdThing) ownership {
+	mine := kp.run.maker.mine()
 	switch {
-	case slices.ContainsFunc(c.ledger.things[op.resource], t.equal):
+	case slices.ContainsFunc(kp.ledger.things[op.resource], t.equal):
 		return owned
-	case c.knownBefore(op, t.id):
+	case kp.knownBefore(op, t.id):
 		return foreign
 	}
-	before := c.cleaning
-	c.cleaning = true
-	defer func() { c.cleaning = before }()
-	get := c.partner("get", "READ", op.resource)
-	if c.atMostOne(op) {
-		get = c.exact("get", "READ", op.resource)
+	before := kp.run.cleaner.cleaning
+	kp.run.cleaner.cleaning = true
+	defer func() { kp.run.cleaner.cleaning = before }()
+	get := kp.run.catalog.partner("get", "READ", op.resource)
+	if kp.run.catalog.atMostOne(op) {
+		get = kp.run.catalog.exact("get", "READ", op.resource)
 	} else if get != nil && get.idParam() == nil {
 		get = nil
 	}
-	if get != nil && c.barred(get) == "" {
-		r := c.call(get, t.naming(get, c.fresh(get)))
+	if get != nil && kp.run.gate.barred(get) == "" {
+		r := kp.run.caller.call(get, t.naming(get, kp.run.builder.fresh(get)))
 		switch {
 		case !r.heard():
 			return undecided
@@ -156,7 +156,7 @@ func (c *collector) ownership(op *liveOp, t createdThing) ownership {
 		}
 	}
 	// An answer is believed no more than a failure: the list has to show it.
-	if item, _ := c.listed(op, t); !item.IsAbsent() && (carries(item, mine) || carries(t.id, mine)) {
+	if item, _ := kp.run.lister.listed(op, t); !item.IsAbsent() && (carries(item, mine) || carries(t.id, mine)) {
 		return owned
 	}
 	return foreign
@@ -164,18 +164,18 @@ func (c *collector) ownership(op *liveOp, t createdThing) ownership {
 
 // verifyAgain looks at what the run made after the adapter was started anew:
 // it may have forgotten it, and given the identifier to something else.
-func (c *collector) verifyAgain() {
-	before := c.ledger.things
-	c.ledger.things = map[string][]createdThing{}
-	for _, op := range c.ops {
+func (kp *keeper) verifyAgain() {
+	before := kp.ledger.things
+	kp.ledger.things = map[string][]createdThing{}
+	for _, op := range kp.run.catalog.ops {
 		if !op.creates() {
 			continue
 		}
 		for _, t := range before[op.resource] {
-			if c.ownership(op, t) == owned {
-				c.ledger.add(op.resource, t)
-			} else if _, gone := c.fate(op, t, c.mine()); !gone {
-				c.leftovers = append(c.leftovers, jsonv.Object(evidence.TextMember("operation", op.name), jsonv.Member{Key: "id", Value: t.id},
+			if kp.ownership(op, t) == owned {
+				kp.ledger.add(op.resource, t)
+			} else if _, gone := kp.run.lister.fate(op, t, kp.run.maker.mine()); !gone {
+				kp.run.cleaner.leftovers = append(kp.run.cleaner.leftovers, jsonv.Object(evidence.TextMember("operation", op.name), jsonv.Member{Key: "id", Value: t.id},
 					evidence.TextMember("reason", "the adapter was restarted, and no longer shows it with the run's mark")))
 			}
 		}
@@ -185,18 +185,13 @@ func (c *collector) verifyAgain() {
 
 // knownBefore says that an identifier stood in a list before the run created
 // anything.
-func (c *collector) knownBefore(op *liveOp, id jsonv.Value) bool {
-	return !id.IsAbsent() && c.census.knows(op.resource, id)
-}
-
-// idKeys are the members that may hold a resource's identifier.
-func (c *collector) idKeys(op *liveOp) []string {
-	return []string{c.idKey(op), "id", op.resource + "_id"}
+func (kp *keeper) knownBefore(op *liveOp, id jsonv.Value) bool {
+	return !id.IsAbsent() && kp.run.watcher.census.knows(op.resource, id)
 }
 
 // namedIDs lists the identifiers that the answer to a create names, the
 // likeliest first.
-func (c *collector) namedIDs(op *liveOp, params jsonv.Value, r reply) (ids []jsonv.Value) {
+func (kp *keeper) namedIDs(op *liveOp, params jsonv.Value, r reply) (ids []jsonv.Value) {
 	add := func(v jsonv.Value) {
 		if kind := v.Kind(); (kind == jsonv.KindString || kind == jsonv.KindNumber) && !slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, v) }) {
 			ids = append(ids, v)
@@ -204,10 +199,16 @@ func (c *collector) namedIDs(op *liveOp, params jsonv.Value, r reply) (ids []jso
 	}
 	data := r.data()
 	for _, at := range []jsonv.Value{data, data.Lookup(op.resource), data.Lookup("item"), params} {
-		for _, k := range c.idKeys(op) {
+		for _, k := range kp.run.catalog.idKeys(op) {
 			add(at.Lookup(k))
 		}
 	}
 	add(data)
 	return ids
+}
+
+// keeper tracks what the run creates and removes, in the ledger.
+type keeper struct {
+	run    *collector
+	ledger *ledger
 }

@@ -15,7 +15,7 @@ const pageSize = 100
 
 // pages reads a list page by page, in whichever way its operation documents,
 // until visit returns false. It returns true when it came to the end.
-func (c *collector) pages(list *liveOp, params jsonv.Value, visit func(r reply) bool) bool {
+func (l *lister) pages(list *liveOp, params jsonv.Value, visit func(r reply) bool) bool {
 	size, sizeName := 0, ""
 	for _, name := range []string{"first", "limit", "page_size", "per_page"} {
 		if p := list.param(name); p != nil && sizeName == "" {
@@ -26,7 +26,7 @@ func (c *collector) pages(list *liveOp, params jsonv.Value, visit func(r reply) 
 	}
 	seen := map[string]bool{}
 	for n := range maxPages {
-		r := c.call(list, params)
+		r := l.run.caller.call(list, params)
 		if !r.ok() || !visit(r) {
 			return false
 		}
@@ -70,4 +70,9 @@ func locate(v jsonv.Value, path string, depth int, match func(jsonv.Value) bool)
 		}
 	}
 	return "", jsonv.Value{}
+}
+
+// lister reads the lists of resources, page by page.
+type lister struct {
+	run *collector
 }

@@ -12,19 +12,19 @@ import (
 func open(ctx context.Context, o Options) (*collector, func(), error) {
 	c := newCollector(o)
 	var cancel context.CancelFunc
-	c.ctx, cancel = mcp.WithLimit(ctx, "--budget", c.o.Budget)
+	c.caller.ctx, cancel = mcp.WithLimit(ctx, "--budget", c.o.Budget)
 	var err error
-	if c.s, err = c.tape.Dial(c.ctx, ""); err != nil {
+	if c.caller.s, err = c.caller.tape.Dial(c.caller.ctx, ""); err != nil {
 		cancel()
 		return nil, nil, &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
 	}
-	if err := c.discover(); err != nil {
-		c.s.Close(context.WithoutCancel(ctx))
+	if err := (discovery{c}).discover(); err != nil {
+		c.caller.s.Close(context.WithoutCancel(ctx))
 		cancel()
 		return nil, nil, err
 	}
 	return c, func() {
-		c.s.Close(context.WithoutCancel(ctx))
+		c.caller.s.Close(context.WithoutCancel(ctx))
 		cancel()
 	}, nil
 }
@@ -41,7 +41,7 @@ func Plan(ctx context.Context, o Options) (plan []OperationPlan, template jsonv.
 		return nil, jsonv.Value{}, err
 	}
 	defer end()
-	plan, template = c.planned(mode)
+	plan, template = bundle{c}.planned(mode)
 	return plan, template, nil
 }
 
@@ -49,15 +49,15 @@ func Plan(ctx context.Context, o Options) (plan []OperationPlan, template jsonv.
 // it answered, or what came instead. It is how a finding is repeated.
 func CallOnce(ctx context.Context, o Options, tool string, args jsonv.Value) (jsonv.Value, time.Duration, error) {
 	c := newCollector(o)
-	c.ctx = ctx
+	c.caller.ctx = ctx
 	var err error
-	if c.s, err = c.tape.Dial(ctx, ""); err != nil {
+	if c.caller.s, err = c.caller.tape.Dial(ctx, ""); err != nil {
 		return jsonv.Value{}, 0, &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
 	}
-	defer func() { c.s.Close(context.WithoutCancel(ctx)) }()
-	c.ungated = true
-	c.restarts = 1 // a call that kills the adapter is not repeated
+	defer func() { c.caller.s.Close(context.WithoutCancel(ctx)) }()
+	c.caller.ungated = true
+	c.caller.restarts = 1 // a call that kills the adapter is not repeated
 	begin := time.Now()
-	r := c.sendNow(ctx, reply{tool: tool, args: args})
+	r := c.caller.sendNow(ctx, reply{tool: tool, args: args})
 	return r.response(), time.Since(begin), nil
 }

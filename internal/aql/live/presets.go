@@ -11,14 +11,14 @@ import (
 
 // presets looks at field presets, and at paths into nested objects, of the
 // first operation that has them (FS 2.4, 3.1, 5.1).
-func (c *collector) presets() {
-	t := c.tests["presets"]
+func (pr featureProbe) presets() {
+	t := pr.run.rows.tests["presets"]
 	t.moot = "no READ operation takes fields"
 	var ops []*liveOp
-	for _, op := range c.ops {
-		if op.category == "READ" && op.param("fields") != nil && c.skipped[op.name] == "" {
+	for _, op := range pr.run.catalog.ops {
+		if op.category == "READ" && op.param("fields") != nil && pr.run.skipped[op.name] == "" {
 			t.moot, t.lacking = "", "nothing was read that has fields"
-			if base := c.base[op.name]; base.ok() && len(scalarKeys(sample(base.data()))) > 2 {
+			if base := pr.run.base[op.name]; base.ok() && len(scalarKeys(sample(base.data()))) > 2 {
 				ops = append(ops, op)
 			}
 		}
@@ -26,36 +26,36 @@ func (c *collector) presets() {
 	if len(ops) == 0 {
 		return
 	}
-	c.presetsOf(ops[0])
+	pr.presetsOf(ops[0])
 	for _, op := range ops {
-		if path := nestedPath(sample(c.base[op.name].data())); path != "" {
-			c.pathOf(op, path)
+		if path := nestedPath(sample(pr.run.base[op.name].data())); path != "" {
+			pr.pathOf(op, path)
 			return
 		}
 	}
 }
 
-func (c *collector) presetsOf(op *liveOp) {
+func (pr featureProbe) presetsOf(op *liveOp) {
 	var before []string
 	smaller := ""
 	for _, preset := range []string{"minimal", "standard", "full"} {
-		r := c.call(op, c.fresh(op).With("fields", jsonv.String(preset)))
+		r := pr.run.caller.call(op, pr.run.builder.fresh(op).With("fields", jsonv.String(preset)))
 		if !r.sent() {
 			return
 		}
-		c.sees("presets")
+		pr.run.rows.sees("presets")
 		if !r.ok() {
-			c.breaks("presets.accepted", r, "%s refuses fields: %s: %s", op.name, evidence.Quoted(preset), r.brief())
+			pr.run.rows.breaks("presets.accepted", r, "%s refuses fields: %s: %s", op.name, evidence.Quoted(preset), r.brief())
 			continue
 		}
 		keys := sample(r.data()).Keys()
 		for _, k := range before {
 			if !slices.Contains(keys, k) {
-				c.breaks("presets.nest", r, "%s: %s lacks %s, which %s has", op.name, preset, evidence.Quoted(display.Truncate(k, 60)), smaller)
+				pr.run.rows.breaks("presets.nest", r, "%s: %s lacks %s, which %s has", op.name, preset, evidence.Quoted(display.Truncate(k, 60)), smaller)
 			}
 		}
 		if preset == "full" && smaller != "" && len(before) >= len(keys) && len(keys) > 3 {
-			c.breaks("presets.differ", r, "%s answers the same fields for every preset", op.name)
+			pr.run.rows.breaks("presets.differ", r, "%s answers the same fields for every preset", op.name)
 		}
 		before, smaller = keys, preset
 	}
@@ -71,21 +71,26 @@ func nestedPath(v jsonv.Value) string {
 	return ""
 }
 
-func (c *collector) pathOf(op *liveOp, path string) {
-	r := c.call(op, c.fresh(op).With("fields", jsonv.Array(jsonv.String(path))))
+func (pr featureProbe) pathOf(op *liveOp, path string) {
+	r := pr.run.caller.call(op, pr.run.builder.fresh(op).With("fields", jsonv.Array(jsonv.String(path))))
 	if !r.sent() {
 		return
 	}
-	c.sees("presets")
+	pr.run.rows.sees("presets")
 	if !r.ok() {
-		c.breaks("presets.path", r, "%s refuses the path %s: %s", op.name, evidence.Quoted(display.Truncate(path, 80)), r.brief())
+		pr.run.rows.breaks("presets.path", r, "%s refuses the path %s: %s", op.name, evidence.Quoted(display.Truncate(path, 80)), r.brief())
 		return
 	}
 	head, rest, _ := strings.Cut(path, ".")
 	part := sample(r.data()).Lookup(head)
 	if part.Kind() != jsonv.KindObject || part.Lookup(rest).IsAbsent() {
-		c.breaks("presets.path", r, "%s does not answer %s inside its object", op.name, evidence.Quoted(display.Truncate(path, 80)))
+		pr.run.rows.breaks("presets.path", r, "%s does not answer %s inside its object", op.name, evidence.Quoted(display.Truncate(path, 80)))
 	} else if part.Len() > 1 {
-		c.breaks("presets.path", r, "%s answers more of %s than the path names", op.name, evidence.Quoted(display.Truncate(head, 60)))
+		pr.run.rows.breaks("presets.path", r, "%s answers more of %s than the path names", op.name, evidence.Quoted(display.Truncate(head, 60)))
 	}
+}
+
+// featureProbe tests field selection, batches, field presets and pagination.
+type featureProbe struct {
+	run *collector
 }

@@ -12,156 +12,156 @@ import (
 const notGeneratable = "not generatable"
 
 // probeOperation runs the tests of one operation.
-func (c *collector) probeOperation(op *liveOp) {
-	if op.detail.Kind() != jsonv.KindObject && c.skipped[op.name] == "" {
-		c.skipped[op.name] = notGeneratable + ": it has no detail"
+func (pr operationProbe) probeOperation(op *liveOp) {
+	if op.detail.Kind() != jsonv.KindObject && pr.run.skipped[op.name] == "" {
+		pr.run.skipped[op.name] = notGeneratable + ": it has no detail"
 	}
-	if c.skipped[op.name] != "" || c.ctx.Err() != nil || c.dead != "" {
-		if c.skipped[op.name] == "" {
-			c.skipped[op.name] = c.endedBefore()
+	if pr.run.skipped[op.name] != "" || pr.run.caller.ctx.Err() != nil || pr.run.caller.dead != "" {
+		if pr.run.skipped[op.name] == "" {
+			pr.run.skipped[op.name] = pr.run.caller.endedBefore()
 		}
 		return
 	}
-	params, why := c.params(op)
+	params, why := pr.run.builder.params(op)
 	if why != "" {
-		c.skipped[op.name] = notGeneratable + ": " + why
+		pr.run.skipped[op.name] = notGeneratable + ": " + why
 		return
 	}
-	base := c.attempt(op, params)
-	if base.silent && base.sent() || c.poison[op.name] != "" {
-		c.sees("accuracy")
-		c.breaks("accuracy.failure", base, "%s does not answer", op.name)
-		c.skipped[op.name] = notGeneratable + ": it does not answer"
+	base := pr.run.keeper.attempt(op, params)
+	if base.silent && base.sent() || pr.run.caller.poison[op.name] != "" {
+		pr.run.rows.sees("accuracy")
+		pr.run.rows.breaks("accuracy.failure", base, "%s does not answer", op.name)
+		pr.run.skipped[op.name] = notGeneratable + ": it does not answer"
 		return
 	}
 	if !base.sent() {
-		c.skipped[op.name] = base.cause.Error()
-		if why := c.ending(); why != "" && !base.barred {
-			c.skipped[op.name] = why
+		pr.run.skipped[op.name] = base.cause.Error()
+		if why := pr.run.caller.ending(); why != "" && !base.barred {
+			pr.run.skipped[op.name] = why
 		}
 		return
 	}
 	if base.code() == confirmationRequired {
-		c.skipped[op.name] = "it asks for a confirmation, which --confirm gives"
+		pr.run.skipped[op.name] = "it asks for a confirmation, which --confirm gives"
 		return
 	}
 	for _, key := range tokenParameters() {
-		c.gates[op.name] = c.gates[op.name] || !base.args.Lookup("params", key).IsAbsent()
+		pr.run.gates[op.name] = pr.run.gates[op.name] || !base.args.Lookup("params", key).IsAbsent()
 	}
-	c.base[op.name] = base
-	c.accuracy(op, params, base)
-	c.missing(op)
-	c.unknownParameters(op, base)
-	c.wrongValues(op)
-	if c.gates[op.name] {
-		c.probeConfirmation(op)
+	pr.run.base[op.name] = base
+	pr.accuracy(op, params, base)
+	pr.missing(op)
+	pr.unknownParameters(op, base)
+	pr.wrongValues(op)
+	if pr.run.gates[op.name] {
+		confirmationProbe{pr.run}.probeConfirmation(op)
 	}
 	if op.category == "CREATE" && base.ok() {
-		c.createdDefaults(op)
+		pr.createdDefaults(op)
 	}
 	if op.category == "READ" {
-		c.undocumented(op, base)
-		c.defaults(op, base)
-		c.notFound(op)
+		pr.undocumented(op, base)
+		pr.defaults(op, base)
+		pr.notFound(op)
 	}
 }
 
 // attempt calls an operation and keeps track of what it created or removed.
-func (c *collector) attempt(op *liveOp, params jsonv.Value) reply {
-	return c.attemptArgs(op, jsonv.Object(
+func (kp *keeper) attempt(op *liveOp, params jsonv.Value) reply {
+	return kp.attemptArgs(op, jsonv.Object(
 		jsonv.Member{Key: "operation", Value: jsonv.String(op.name)},
 		jsonv.Member{Key: "params", Value: params},
 	))
 }
 
-func (c *collector) attemptArgs(op *liveOp, args jsonv.Value) reply {
-	return c.attemptOn(op.tool, op, args)
+func (kp *keeper) attemptArgs(op *liveOp, args jsonv.Value) reply {
+	return kp.attemptOn(op.tool, op, args)
 }
 
-func (c *collector) attemptOn(tool string, op *liveOp, args jsonv.Value) reply {
-	if op.creates() && c.forbidden(args) == "" {
-		if reason := c.occupied(op); reason != "" {
+func (kp *keeper) attemptOn(tool string, op *liveOp, args jsonv.Value) reply {
+	if op.creates() && kp.run.gate.forbidden(args) == "" {
+		if reason := kp.occupied(op); reason != "" {
 			return reply{budget: true, barred: true, cause: errors.New(reason)}
 		}
-		if reason := c.intend(op); reason != nil {
+		if reason := kp.intend(op); reason != nil {
 			return reply{budget: true, cause: reason}
 		}
 	}
-	r := c.send(tool, args)
-	c.checkDates(op, r)
+	r := kp.run.caller.send(tool, args)
+	kp.run.steady.checkDates(op, r)
 	if r.ok() && op.creates() {
-		c.keepCreated(op, args.Lookup("params"), r)
+		kp.keepCreated(op, args.Lookup("params"), r)
 	}
 	if op.creates() && r.n > 0 && r.cause != nil {
-		c.lost = append(c.lost, op)
+		kp.run.cleaner.lost = append(kp.run.cleaner.lost, op)
 	}
 	if op.category == "DELETE" && r.denied() {
-		c.refusedDelete(op, r)
+		kp.run.cleaner.refusedDelete(op, r)
 	}
 	if r.ok() && op.category == "DELETE" {
-		c.forget(op, args.Lookup("params"))
+		kp.forget(op, args.Lookup("params"))
 	}
 	if r.ok() && op.changes() {
-		c.watcher.change(op)
+		kp.run.watcher.change(op)
 	}
 	return r
 }
 
 // fresh is the required parameters anew: a delete has used up what the last
 // ones named.
-func (c *collector) fresh(op *liveOp) jsonv.Value {
-	params, _ := c.params(op)
+func (b *builder) fresh(op *liveOp) jsonv.Value {
+	params, _ := b.params(op)
 	return params
 }
 
 // accuracy sends what introspection documents and sees whether it works.
-func (c *collector) accuracy(op *liveOp, params jsonv.Value, base reply) {
-	c.judgeDocumented(op, base, params)
+func (pr operationProbe) accuracy(op *liveOp, params jsonv.Value, base reply) {
+	pr.judgeDocumented(op, base, params)
 	all := params
 	optional := 0
 	for _, p := range op.params {
 		if p.required {
 			continue
 		}
-		v, err := c.optional(op, p, base)
+		v, err := pr.optional(op, p, base)
 		if err != nil {
-			c.leave("accuracy", op.name, p.name, err.Error(), errors.Is(err, errGivenValue))
+			pr.run.rows.leave("accuracy", op.name, p.name, err.Error(), errors.Is(err, errGivenValue))
 			continue
 		}
-		params, ok := c.companions(op, p, c.fresh(op).With(p.name, v), base)
+		params, ok := pr.companions(op, p, pr.run.builder.fresh(op).With(p.name, v), base)
 		if !ok {
-			c.leaves("accuracy", op.name, p.name, "no answer gave a cursor for it")
-			c.accept(op, p.name)
+			pr.run.rows.leaves("accuracy", op.name, p.name, "no answer gave a cursor for it")
+			pr.accept(op, p.name)
 			continue
 		}
-		r := c.attempt(op, params)
+		r := pr.run.keeper.attempt(op, params)
 		if !r.heard() {
-			c.leavesUnsent("accuracy", op.name, p.name, r)
+			pr.run.rows.leavesUnsent("accuracy", op.name, p.name, r)
 			continue
 		}
-		c.judgeDocumented(op, r, jsonv.Object(jsonv.Member{Key: p.name, Value: params.Lookup(p.name)}))
+		pr.judgeDocumented(op, r, jsonv.Object(jsonv.Member{Key: p.name, Value: params.Lookup(p.name)}))
 		if r.ok() && !op.alone(p) {
 			all = all.With(p.name, v)
 			optional++
 		}
 	}
 	if optional > 1 {
-		for k, v := range c.fresh(op).Members() {
+		for k, v := range pr.run.builder.fresh(op).Members() {
 			all = all.With(k, v)
 		}
-		c.judgeDocumented(op, c.attempt(op, all), jsonv.Object())
+		pr.judgeDocumented(op, pr.run.keeper.attempt(op, all), jsonv.Object())
 	}
 }
 
 // optional makes a value for an optional parameter; names of fields are
 // taken from the baseline.
-func (c *collector) optional(op *liveOp, p liveParam, base reply) (jsonv.Value, error) {
-	if p.name == "fields" && c.o.Values.Lookup(op.name, "fields").IsAbsent() {
+func (pr operationProbe) optional(op *liveOp, p liveParam, base reply) (jsonv.Value, error) {
+	if p.name == "fields" && pr.run.o.Values.Lookup(op.name, "fields").IsAbsent() {
 		if keys := scalarKeys(sample(base.data())); len(keys) > 0 {
 			return jsonv.Array(jsonv.String(keys[0])), nil
 		}
 	}
-	return c.value(op, p, p.name)
+	return pr.run.maker.value(op, p, p.name)
 }
 
 // sample is the object that an answer is about: the first of a list, or the
@@ -184,71 +184,71 @@ func scalarKeys(v jsonv.Value) (keys []string) {
 
 // judgeDocumented looks at the answer to a call that holds only what is
 // documented.
-func (c *collector) judgeDocumented(op *liveOp, r reply, params jsonv.Value) {
+func (pr operationProbe) judgeDocumented(op *liveOp, r reply, params jsonv.Value) {
 	if !r.sent() {
 		return
 	}
-	c.sees("accuracy")
+	pr.run.rows.sees("accuracy")
 	accepted := !r.silent
 	for name := range params.Members() {
 		if r.unknownParameter(name) && (r.ok() || evidence.Names(r.message(), name)) {
-			c.breaks("accuracy.unknown", r, "%s documents %s and refuses it as unknown: %s", op.name, evidence.Quoted(name), r.brief())
+			pr.run.rows.breaks("accuracy.unknown", r, "%s documents %s and refuses it as unknown: %s", op.name, evidence.Quoted(name), r.brief())
 			accepted = false
 		}
 	}
 	for name := range params.Members() {
 		if accepted {
-			c.accept(op, name)
+			pr.accept(op, name)
 		}
 	}
 	switch code := r.code(); {
 	case r.ok() || !accepted:
 	case r.silent:
-		c.breaks("accuracy.failure", r, "%s does not answer", op.name)
-	case c.refusesMadeUp(op, r, r.args.Lookup("params")):
+		pr.run.rows.breaks("accuracy.failure", r, "%s does not answer", op.name)
+	case pr.refusesMadeUp(op, r, r.args.Lookup("params")):
 	case !r.refused() || !r.documented():
-		c.failed(op.name+" by its documentation", r)
-		if _, baseline := c.base[op.name]; !baseline || c.base[op.name].n == r.n {
-			c.breaks("accuracy.uncallable", r, "%s cannot be called: with only its required parameters it fails with an undocumented error: %s", op.name, r.brief())
+		pr.run.failed(op.name+" by its documentation", r)
+		if _, baseline := pr.run.base[op.name]; !baseline || pr.run.base[op.name].n == r.n {
+			pr.run.rows.breaks("accuracy.uncallable", r, "%s cannot be called: with only its required parameters it fails with an undocumented error: %s", op.name, r.brief())
 			return
 		}
-		c.breaks("accuracy.failure", r, "%s fails with an undocumented error: %s", op.name, r.brief())
+		pr.run.rows.breaks("accuracy.failure", r, "%s fails with an undocumented error: %s", op.name, r.brief())
 	case code == "VALIDATION_MISSING_PARAM":
-		c.breaks("accuracy.missing", r, "%s has every required parameter and demands more: %s", op.name, r.brief())
+		pr.run.rows.breaks("accuracy.missing", r, "%s has every required parameter and demands more: %s", op.name, r.brief())
 	case code == "VALIDATION_INVALID_TYPE":
-		c.breaks("accuracy.type", r, "%s refuses a value of the documented type: %s", op.name, r.brief())
+		pr.run.rows.breaks("accuracy.type", r, "%s refuses a value of the documented type: %s", op.name, r.brief())
 	}
 }
 
-func (c *collector) accept(op *liveOp, param string) {
-	if c.accepted[op.name] == nil {
-		c.accepted[op.name] = map[string]bool{}
+func (pr operationProbe) accept(op *liveOp, param string) {
+	if pr.run.accepted[op.name] == nil {
+		pr.run.accepted[op.name] = map[string]bool{}
 	}
-	c.accepted[op.name][param] = true
+	pr.run.accepted[op.name][param] = true
 }
 
 // missing leaves out each required parameter.
-func (c *collector) missing(op *liveOp) {
+func (pr operationProbe) missing(op *liveOp) {
 	for _, p := range op.params {
 		if !p.required {
 			continue
 		}
 		if op.changes() && op.isIdentifier(p) || op.executionParam() != nil && op.executionParam().name == p.name && op.category != "READ" {
-			c.leave("required", op.name, p.name, whyUnnamed, true)
+			pr.run.rows.leave("required", op.name, p.name, whyUnnamed, true)
 			continue
 		}
-		r := c.attempt(op, c.marking(op, c.fresh(op).Without(p.name), p.name))
+		r := pr.run.keeper.attempt(op, pr.run.maker.marking(op, pr.run.builder.fresh(op).Without(p.name), p.name))
 		if !r.heard() {
-			c.leavesUnsent("required", op.name, p.name, r)
+			pr.run.rows.leavesUnsent("required", op.name, p.name, r)
 			continue
 		}
 		if strings.HasPrefix(r.code(), "NOT_FOUND") && !evidence.Names(r.message(), p.name) {
-			c.leaves("required", op.name, p.name, "another identifier was not found")
+			pr.run.rows.leaves("required", op.name, p.name, "another identifier was not found")
 			continue
 		}
-		c.e.MissingRequired = append(c.e.MissingRequired, evidence.ParameterCase{Operation: op.name, Parameter: p.name, Response: c.noted(r), Request: c.redact(r.args), Call: r.n})
+		pr.run.e.MissingRequired = append(pr.run.e.MissingRequired, evidence.ParameterCase{Operation: op.name, Parameter: p.name, Response: pr.run.caller.noted(r), Request: pr.run.caller.redact(r.args), Call: r.n})
 		if !r.ok() {
-			c.failed(op.name+" without "+p.name, r, p.name)
+			pr.run.failed(op.name+" without "+p.name, r, p.name)
 		}
 	}
 }
@@ -258,28 +258,28 @@ func (c *collector) failed(name string, r reply, mention ...string) {
 	if !r.heard() {
 		return
 	}
-	c.e.ErrorTests = append(c.e.ErrorTests, evidence.ErrorCase{Name: name, MustMention: mention, Response: c.noted(r), Request: c.redact(r.args), Call: r.n})
+	c.e.ErrorTests = append(c.e.ErrorTests, evidence.ErrorCase{Name: name, MustMention: mention, Response: c.caller.noted(r), Request: c.caller.redact(r.args), Call: r.n})
 }
 
 // unknownParameters adds a parameter that does not exist.
-func (c *collector) unknownParameters(op *liveOp, base reply) {
+func (pr operationProbe) unknownParameters(op *liveOp, base reply) {
 	if !base.ok() && !base.documented() {
-		c.leaves("unknown", op.name, evidence.ProbeName, "a call without it does not succeed")
+		pr.run.rows.leaves("unknown", op.name, evidence.ProbeName, "a call without it does not succeed")
 		return
 	}
 	try := func(name string, args func(params jsonv.Value) jsonv.Value) {
-		r := c.attemptArgs(op, args(c.fresh(op)))
+		r := pr.run.keeper.attemptArgs(op, args(pr.run.builder.fresh(op)))
 		if !r.heard() {
-			c.leavesUnsent("unknown", op.name, name, r)
+			pr.run.rows.leavesUnsent("unknown", op.name, name, r)
 			return
 		}
 		if !r.ok() && r.code() == base.code() && !evidence.Named(r.env.Lookup("error"), name) {
-			c.leaves("unknown", op.name, name, "it is refused for another reason: "+r.brief())
+			pr.run.rows.leaves("unknown", op.name, name, "it is refused for another reason: "+r.brief())
 			return
 		}
-		c.e.UnknownParameter = append(c.e.UnknownParameter, evidence.ParameterCase{Operation: op.name, Parameter: name, Response: c.noted(r), Request: c.redact(r.args), Call: r.n})
+		pr.run.e.UnknownParameter = append(pr.run.e.UnknownParameter, evidence.ParameterCase{Operation: op.name, Parameter: name, Response: pr.run.caller.noted(r), Request: pr.run.caller.redact(r.args), Call: r.n})
 		if !r.ok() {
-			c.failed(op.name+" with the unknown "+name, r, name)
+			pr.run.failed(op.name+" with the unknown "+name, r, name)
 		}
 	}
 	inside := func(name string) func(jsonv.Value) jsonv.Value {
@@ -293,7 +293,7 @@ func (c *collector) unknownParameters(op *liveOp, base reply) {
 			try(typo, inside(typo))
 		}
 	}
-	if op.category == "READ" && c.besideRead() {
+	if op.category == "READ" && pr.besideRead() {
 		try(evidence.ProbeName, func(params jsonv.Value) jsonv.Value {
 			return jsonv.Object(evidence.TextMember("operation", op.name), jsonv.Member{Key: "params", Value: params}, evidence.TextMember(evidence.ProbeName, "x"))
 		})
@@ -302,27 +302,32 @@ func (c *collector) unknownParameters(op *liveOp, base reply) {
 
 // besideRead says that the adapter takes parameters beside params: only then
 // is an unknown one there its concern (D 4.6.1).
-func (c *collector) besideRead() bool {
-	if !c.besideKnown {
-		r := c.send(c.reader, jsonv.Object(evidence.TextMember("operation", "introspect"), evidence.TextMember("query", "operations")))
-		c.besideKnown, c.beside = true, r.ok() && !c.bare
+func (pr operationProbe) besideRead() bool {
+	if !pr.run.besideKnown {
+		r := pr.run.caller.send(pr.run.catalog.reader, jsonv.Object(evidence.TextMember("operation", "introspect"), evidence.TextMember("query", "operations")))
+		pr.run.besideKnown, pr.run.beside = true, r.ok() && !pr.run.bare
 	}
-	return c.beside
+	return pr.run.beside
 }
 
 // notFound asks for something that does not exist.
-func (c *collector) notFound(op *liveOp) {
+func (pr operationProbe) notFound(op *liveOp) {
 	id := op.idParam()
-	if id == nil || c.jsonKind(*id) != "string" || op.name == "introspect" {
+	if id == nil || pr.run.catalog.jsonKind(*id) != "string" || op.name == "introspect" {
 		return
 	}
 	none := jsonv.String("zz_conf_no_such_thing")
-	if c.fits(*id, none) != "" {
+	if pr.run.catalog.fits(*id, none) != "" {
 		return
 	}
-	r := c.call(op, c.fresh(op).With(id.name, none))
+	r := pr.run.caller.call(op, pr.run.builder.fresh(op).With(id.name, none))
 	if r.ok() && (r.data().Kind() == jsonv.KindNull || r.data().Len() == 0) {
 		return
 	}
-	c.failed(op.name+" of something that does not exist", r, none.Text())
+	pr.run.failed(op.name+" of something that does not exist", r, none.Text())
+}
+
+// operationProbe tests one operation: its parameters, their values and defaults.
+type operationProbe struct {
+	run *collector
 }

@@ -10,7 +10,7 @@ import (
 // sensitive, and the words that the user gave as secrets.
 
 // redact is a value as it may be written down.
-func (c *collector) redact(v jsonv.Value) jsonv.Value { return evidence.RedactKeys(v, c.sensitive) }
+func (a *caller) redact(v jsonv.Value) jsonv.Value { return evidence.RedactKeys(v, a.sensitive) }
 
 // noted is an answer as it may be written down.
-func (c *collector) noted(r reply) jsonv.Value { return c.redact(r.response()) }
+func (a *caller) noted(r reply) jsonv.Value { return a.redact(r.response()) }

@@ -32,7 +32,7 @@ func matchesAny(name string, globs []string) bool {
 }
 
 // assess sets an operation's risk and the reasons for it.
-func (c *collector) assess(op *liveOp) {
+func (cat *catalog) assess(op *liveOp) {
 	raise := func(to int, why string) {
 		if to > op.risk {
 			op.risk = to
@@ -53,7 +53,7 @@ func (c *collector) assess(op *liveOp) {
 	if ro := p.Lookup("readOnly"); ro.Kind() == jsonv.KindBool && !ro.Bool() {
 		raise(riskWrite, "it does not declare itself readOnly")
 	}
-	if t := c.toolNamed(op.tool); t != nil && op.tool != c.single && op.category == "READ" {
+	if t := cat.toolNamed(op.tool); t != nil && op.tool != cat.single && op.category == "READ" {
 		if h := t.annotations.Lookup("readOnlyHint"); h.Kind() == jsonv.KindBool && !h.Bool() {
 			raise(riskWrite, "its tool does not declare readOnlyHint")
 		}
@@ -123,47 +123,47 @@ func dangerLevel(op *liveOp) int {
 }
 
 // forbidden says why arguments may not be sent, or "".
-func (c *collector) forbidden(args jsonv.Value) string {
-	if reason := c.poison[args.Lookup("operation").Text()]; reason != "" {
+func (g *gate) forbidden(args jsonv.Value) string {
+	if reason := g.run.caller.poison[args.Lookup("operation").Text()]; reason != "" {
 		return reason
 	}
-	return c.gate.refuses(args)
+	return g.run.gate.refuses(args)
 }
 
 // barred says why an operation may not be called at all, or "".
-func (c *collector) barred(op *liveOp) string {
-	named := matchesAny(op.name, c.o.Allow)
-	if matchesAny(op.name, c.o.Deny) {
+func (g *gate) barred(op *liveOp) string {
+	named := matchesAny(op.name, g.run.o.Allow)
+	if matchesAny(op.name, g.run.o.Deny) {
 		return "denied by --deny-op"
 	}
 	why := strings.Join(op.why, ", ")
 	switch {
 	case op.risk == riskRead:
 		return ""
-	case c.o.Mode == ModeSafe || c.o.Mode == ModePlan:
-		return "mode " + c.o.Mode + " does not call it: " + why
-	case op.risk == riskExtreme && !slices.Contains(c.o.Allow, op.name):
+	case g.run.o.Mode == ModeSafe || g.run.o.Mode == ModePlan:
+		return "mode " + g.run.o.Mode + " does not call it: " + why
+	case op.risk == riskExtreme && !slices.Contains(g.run.o.Allow, op.name):
 		return "only called when --allow-op names it: " + why
 	case op.risk >= riskDanger && !named:
 		return "only called when --allow-op matches it: " + why
 	case op.category == "READ" && !named:
-		return "mode " + c.o.Mode + " does not call it without --allow-op: " + why
-	case op.name == stepOperation && c.o.Mode == ModeFull:
-	case op.category == "CREATE" && c.remover(op) == nil && !named:
-		_, why := c.removal(op)
+		return "mode " + g.run.o.Mode + " does not call it without --allow-op: " + why
+	case op.name == stepOperation && g.run.o.Mode == ModeFull:
+	case op.category == "CREATE" && g.remover(op) == nil && !named:
+		_, why := g.removal(op)
 		return why + ", so what it creates would remain; --allow-op calls it anyway"
-	case op.category == "CREATE" && !named && c.staying(op) != "":
-		return c.staying(op)
-	case op.creates() && !named && !c.canMark(op):
+	case op.category == "CREATE" && !named && g.run.cleaner.staying(op) != "":
+		return g.run.cleaner.staying(op)
+	case op.creates() && !named && !g.run.maker.canMark(op):
 		return "what it creates cannot carry the run's mark; --allow-op calls it anyway"
-	case op.category == "CREATE" && !named && op.verb == "create" && c.cycleOf(op) == nil:
+	case op.category == "CREATE" && !named && op.verb == "create" && g.cycleOf(op) == nil:
 		return "no operation reads what it creates, so that the run could not tell what is its own; --allow-op calls it anyway"
-	case op.category == "DELETE" && c.creator(op) == nil, op.category == "UPDATE" && c.creator(op) == nil:
-		if id := op.idParam(); c.o.Mode == ModeFull && id != nil && !c.o.Values.Lookup(op.name, id.name).IsAbsent() {
+	case op.category == "DELETE" && g.run.catalog.creator(op) == nil, op.category == "UPDATE" && g.run.catalog.creator(op) == nil:
+		if id := op.idParam(); g.run.o.Mode == ModeFull && id != nil && !g.run.o.Values.Lookup(op.name, id.name).IsAbsent() {
 			return ""
 		}
 		return "no operation creates something that it could be called with"
-	case op.category == "EXECUTE" && c.o.Mode != ModeFull:
+	case op.category == "EXECUTE" && g.run.o.Mode != ModeFull:
 		return "mode write does not call it: " + why
 	case op.actsUnnamed() && !named:
 		return "it cannot be called with something of this run, and it is not documented as starting an execution; --allow-op calls it as documented"

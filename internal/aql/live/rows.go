@@ -22,11 +22,11 @@ type liveTest struct {
 const maxLiveFindings = 500
 
 // sees counts a case of a live-only row.
-func (c *collector) sees(test string) { c.tests[test].cases++ }
+func (rs *rows) sees(test string) { rs.tests[test].cases++ }
 
 // breaks files a finding of a live-only row, with the call that shows it.
-func (c *collector) breaks(id string, r reply, format string, args ...any) {
-	t := c.tests[rule.ByID()[id].Test]
+func (rs *rows) breaks(id string, r reply, format string, args ...any) {
+	t := rs.tests[rule.ByID()[id].Test]
 	if len(t.found) >= maxLiveFindings {
 		return
 	}
@@ -38,17 +38,23 @@ func (c *collector) breaks(id string, r reply, format string, args ...any) {
 }
 
 // leaves notes that a test did not look at a parameter, and why.
-func (c *collector) leaves(test, op, param, reason string) { c.leave(test, op, param, reason, false) }
+func (rs *rows) leaves(test, op, param, reason string) { rs.leave(test, op, param, reason, false) }
 
 // leavesUnsent is leaves because of a call that was not sent or not answered.
-func (c *collector) leavesUnsent(test, op, param string, r reply) {
-	c.leave(test, op, param, r.cause.Error(), r.barred)
+func (rs *rows) leavesUnsent(test, op, param string, r reply) {
+	rs.leave(test, op, param, r.cause.Error(), r.barred)
 }
 
-func (c *collector) leave(test, op, param, reason string, policy bool) {
+func (rs *rows) leave(test, op, param, reason string, policy bool) {
 	o := evidence.Object{evidence.TextMember("test", test), evidence.TextMember("operation", op), evidence.TextMember("parameter", param), evidence.TextMember("reason", reason)}
 	if policy {
 		o.Set("policy", jsonv.Bool(true))
 	}
-	c.untested = append(c.untested, o.Value())
+	rs.untested = append(rs.untested, o.Value())
+}
+
+// rows is the tally of the rows that only live runs have.
+type rows struct {
+	untested []jsonv.Value
+	tests    map[string]*liveTest
 }

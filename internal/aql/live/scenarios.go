@@ -10,9 +10,9 @@ import (
 
 // scenarios makes the questions of the four families (S 5.3): discovery,
 // field selection, understanding an error, choosing an operation.
-func (c *collector) scenarios() (out []evidence.SemanticCase) {
+func (pr semanticProbe) scenarios() (out []evidence.SemanticCase) {
 	var creates []string
-	for _, op := range c.ops {
+	for _, op := range pr.run.catalog.ops {
 		if op.category == "CREATE" {
 			creates = append(creates, op.name)
 		}
@@ -26,8 +26,8 @@ func (c *collector) scenarios() (out []evidence.SemanticCase) {
 		}
 		out = append(out, s)
 	}
-	for _, op := range c.ops {
-		if keys := scalarKeys(sample(c.base[op.name].data())); op.category == "READ" && op.param("fields") != nil && len(keys) > 1 {
+	for _, op := range pr.run.catalog.ops {
+		if keys := scalarKeys(sample(pr.run.base[op.name].data())); op.category == "READ" && op.param("fields") != nil && len(keys) > 1 {
 			s := evidence.SemanticCase{
 				Question: fmt.Sprintf("You need nothing but %s and %s of what %s answers. How do you ask for just these?", keys[0], keys[1], op.name),
 				Facts:    op.name + " takes the parameter fields: " + op.param("fields").doc,
@@ -38,7 +38,7 @@ func (c *collector) scenarios() (out []evidence.SemanticCase) {
 			break
 		}
 	}
-	for _, m := range c.e.MissingRequired {
+	for _, m := range pr.run.e.MissingRequired {
 		if text := evidence.Message(m.Response).Text(); m.Operation != "introspect" && evidence.Refused(m.Response) && text != "" {
 			s := evidence.SemanticCase{
 				Question: fmt.Sprintf("You called %s and got this error: %s\nWhat was wrong, and what do you do?", m.Operation, display.Truncate(text, 500)),
@@ -50,9 +50,9 @@ func (c *collector) scenarios() (out []evidence.SemanticCase) {
 			break
 		}
 	}
-	for _, op := range c.ops {
+	for _, op := range pr.run.catalog.ops {
 		description := op.detail.Lookup("description").Text()
-		if op.verb == "list" && op.category == "READ" && description != "" && c.skipped[op.name] == "" {
+		if op.verb == "list" && op.category == "READ" && description != "" && pr.run.skipped[op.name] == "" {
 			s := evidence.SemanticCase{
 				Question: "Do this with the adapter's tools, then say which operation you used: " + display.Truncate(strings.ReplaceAll(description, op.name, "it"), 300),
 				Facts:    "The operation for it is " + op.name + ".",

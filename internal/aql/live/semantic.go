@@ -21,43 +21,45 @@ import (
 const semanticSystem = "You use an adapter through its tools. Find out what it can do before you answer. Answer in a few plain sentences that name the operations and parameters you would use."
 
 // semantics puts the questions and has the answers judged.
-func (c *collector) semantics() {
-	if c.o.Asking.Model == nil {
+func (pr semanticProbe) semantics() {
+	if pr.run.o.Asking.Model == nil {
 		return
 	}
 	var tools []llm.Tool
-	for _, t := range c.tools {
+	for _, t := range pr.run.catalog.tools {
 		tools = append(tools, llm.Tool{Name: t.name, Description: t.description, Schema: t.schema})
 	}
 	var p semantic.Patience
-	for _, s := range c.scenarios() {
-		c.phase("asking the model: "+s.Name, len(c.ops), len(c.ops))
+	for _, s := range pr.scenarios() {
+		pr.run.phase("asking the model: "+s.Name, len(pr.run.catalog.ops), len(pr.run.catalog.ops))
 		err := p.Over()
 		if err == nil {
-			err = p.Saw(c.askModel(&s, tools))
+			err = p.Saw(pr.askModel(&s, tools))
 		}
 		if err != nil { // what was not asked is no evidence
-			c.unasked = append(c.unasked, jsonv.Object(evidence.TextMember("name", s.Name), evidence.TextMember("reason", display.Truncate(err.Error(), 500))))
+			pr.run.unasked = append(pr.run.unasked, jsonv.Object(evidence.TextMember("name", s.Name), evidence.TextMember("reason", display.Truncate(err.Error(), 500))))
 			continue
 		}
-		c.e.Semantics = append(c.e.Semantics, s)
+		pr.run.e.Semantics = append(pr.run.e.Semantics, s)
 	}
-	a := c.o.Asking
-	a.Progress = func(name string) { c.phase("asking the judge: "+name, len(c.ops), len(c.ops)) }
-	semantic.JudgeAnswers(c.ctx, c.e, a)
+	a := pr.run.o.Asking
+	a.Progress = func(name string) {
+		pr.run.phase("asking the judge: "+name, len(pr.run.catalog.ops), len(pr.run.catalog.ops))
+	}
+	semantic.JudgeAnswers(pr.run.caller.ctx, pr.run.e, a)
 }
 
 // askModel lets the model call tools until it answers.
-func (c *collector) askModel(s *evidence.SemanticCase, tools []llm.Tool) error {
+func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) error {
 	turns := []llm.Message{{Role: "user", Text: s.Question}}
 	for range semantic.MaxTurns {
 		switch {
-		case c.ctx.Err() != nil:
-			return context.Cause(c.ctx)
-		case c.dead != "":
-			return fmt.Errorf("%w: %s", semantic.ErrGivenUp, c.dead)
+		case pr.run.caller.ctx.Err() != nil:
+			return context.Cause(pr.run.caller.ctx)
+		case pr.run.caller.dead != "":
+			return fmt.Errorf("%w: %s", semantic.ErrGivenUp, pr.run.caller.dead)
 		}
-		m, err := c.o.Asking.Model.Chat(c.ctx, semanticSystem, turns, tools)
+		m, err := pr.run.o.Asking.Model.Chat(pr.run.caller.ctx, semanticSystem, turns, tools)
 		if err != nil {
 			return err
 		}
@@ -74,8 +76,8 @@ func (c *collector) askModel(s *evidence.SemanticCase, tools []llm.Tool) error {
 		turns = append(turns, m)
 		for _, call := range m.Calls {
 			op := call.Arguments.Lookup("operation")
-			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{Operation: op.Text(), HasName: op.Kind() == jsonv.KindString, Params: c.redact(call.Arguments.Lookup("params"))})
-			turns = append(turns, llm.Message{Role: "tool", ID: call.ID, Text: c.rehearse(call)})
+			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{Operation: op.Text(), HasName: op.Kind() == jsonv.KindString, Params: pr.run.caller.redact(call.Arguments.Lookup("params"))})
+			turns = append(turns, llm.Message{Role: "tool", ID: call.ID, Text: pr.rehearse(call)})
 		}
 	}
 	return nil
@@ -83,8 +85,8 @@ func (c *collector) askModel(s *evidence.SemanticCase, tools []llm.Tool) error {
 
 // rehearse answers a model's call: what is documented and only reads is done,
 // everything else is noted and left undone, whatever the run's mode.
-func (c *collector) rehearse(call llm.Call) string {
-	if c.toolNamed(call.Name) == nil {
+func (pr semanticProbe) rehearse(call llm.Call) string {
+	if pr.run.catalog.toolNamed(call.Name) == nil {
 		return rehearsed("NOT_FOUND_OPERATION", "There is no such tool.")
 	}
 	if call.Arguments.Kind() != jsonv.KindObject {
@@ -102,21 +104,21 @@ func (c *collector) rehearse(call llm.Call) string {
 	}
 	for _, part := range parts {
 		name := part.Lookup("operation")
-		op := c.op(name.Text())
+		op := pr.run.catalog.op(name.Text())
 		switch {
 		case name.Kind() != jsonv.KindString:
 			return rehearsed("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
 		case op == nil && name.Text() != "introspect":
 			return rehearsed("NOT_FOUND_OPERATION", "The introspection lists no such operation.")
-		case op != nil && (op.risk != riskRead || c.barred(op) != ""), smuggled(op, part.Lookup("params")):
+		case op != nil && (op.risk != riskRead || pr.run.gate.barred(op) != ""), smuggled(op, part.Lookup("params")):
 			return rehearsed("PERMISSION_DENIED", "This is a rehearsal: the call was noted and not carried out.")
 		}
 	}
-	r := c.send(call.Name, call.Arguments)
+	r := pr.run.caller.send(call.Name, call.Arguments)
 	if r.budget {
 		return "the call was not sent: " + r.cause.Error()
 	}
-	return display.Truncate(c.noted(r).String(), 20_000)
+	return display.Truncate(pr.run.caller.noted(r).String(), 20_000)
 }
 
 // rehearsed is what a model is told whose call was not sent.
@@ -134,4 +136,9 @@ func smuggled(op *liveOp, params jsonv.Value) bool {
 		}
 	}
 	return false
+}
+
+// semanticProbe asks the language model the questions of the semantic evaluation.
+type semanticProbe struct {
+	run *collector
 }

@@ -17,20 +17,20 @@ const (
 
 // stress sends introspect requests that are over the limits of the adapter:
 // there is nothing they could change.
-func (c *collector) stress() {
-	t := c.tests["limits"]
+func (p requestProbe) stress() {
+	t := p.run.rows.tests["limits"]
 	switch {
-	case !c.o.Stress:
+	case !p.run.o.Stress:
 		t.moot = "--stress was not given"
 		return
-	case c.bare:
+	case p.run.bare:
 		t.lacking = "introspect takes no query, so there is no harmless request over a limit"
 		return
 	}
 	t.lacking = "no request over a limit could be sent"
-	limits := c.e.OperationsList.Lookup("data", "_protocol", "limits")
+	limits := p.run.e.OperationsList.Lookup("data", "_protocol", "limits")
 	if limits.Kind() != jsonv.KindObject {
-		c.breaks("limits.documented", reply{}, "_protocol has no limits")
+		p.run.rows.breaks("limits.documented", reply{}, "_protocol has no limits")
 	}
 	limit := func(key string, otherwise int) int {
 		if n, ok := limits.Lookup(key).Int64(); ok && n > 0 && n < maxStress {
@@ -55,16 +55,16 @@ func (c *collector) stress() {
 		{"more elements than max_array_elements", jsonv.Array(zeros...), false},
 		{"more levels than max_nesting_depth", nested, false},
 	} {
-		r := c.introspect(evidence.TextMember("query", "operations"), jsonv.Member{Key: "name", Value: big.value})
+		r := p.run.caller.introspect(evidence.TextMember("query", "operations"), jsonv.Member{Key: "name", Value: big.value})
 		if !r.sent() {
 			continue
 		}
-		c.sees("limits")
+		p.run.rows.sees("limits")
 		switch {
 		case r.ok():
-			c.breaks("limits.enforced", r, "introspect takes %s", big.what)
+			p.run.rows.breaks("limits.enforced", r, "introspect takes %s", big.what)
 		case r.refused() && r.code() != "VALIDATION_PAYLOAD_TOO_LARGE" && big.typed:
-			c.breaks("limits.code", r, "introspect refuses %s with another code: %s", big.what, r.brief())
+			p.run.rows.breaks("limits.code", r, "introspect refuses %s with another code: %s", big.what, r.brief())
 		}
 	}
 }

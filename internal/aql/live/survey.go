@@ -9,26 +9,26 @@ import (
 
 // everyPage reads a resource's list, of every kind and page by page, up to a
 // number of pages. It returns true when that was all of it.
-func (c *collector) everyPage(create, remove *liveOp, limit int, visit func(kind jsonv.Value, r reply)) (whole bool) {
-	list := c.partner("list", "READ", create.resource)
-	if list == nil || c.barred(list) != "" {
+func (l *lister) everyPage(create, remove *liveOp, limit int, visit func(kind jsonv.Value, r reply)) (whole bool) {
+	list := l.run.catalog.partner("list", "READ", create.resource)
+	if list == nil || l.run.gate.barred(list) != "" {
 		return false
 	}
-	params, why := c.params(list)
+	params, why := l.run.builder.params(list)
 	if why != "" {
 		return false
 	}
 	whole = true
-	for _, kind := range c.kinds(create, remove) {
+	for _, kind := range l.run.maker.kinds(create, remove) {
 		thing := createdThing{with: kind}
 		n := 0
-		all := c.pages(list, thing.naming(list, params), func(r reply) bool {
+		all := l.pages(list, thing.naming(list, params), func(r reply) bool {
 			visit(kind, r)
 			n++
 			return n < limit
 		})
 		whole = whole && all
-		if thing.with.Len() == 0 || list.param(c.discriminators(create, remove)[0]) == nil {
+		if thing.with.Len() == 0 || list.param(l.run.catalog.discriminators(create, remove)[0]) == nil {
 			break
 		}
 	}
@@ -38,11 +38,11 @@ func (c *collector) everyPage(create, remove *liveOp, limit int, visit func(kind
 // refusedDelete notes that what the run creates of a resource stays: a delete
 // of something of its own was refused for no fault of the call. Nothing more
 // of the kind is created.
-func (c *collector) refusedDelete(op *liveOp, r reply) {
+func (cr *cleaner) refusedDelete(op *liveOp, r reply) {
 	if r.heard() && !r.ok() && !slices.ContainsFunc([]string{"NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_"}, func(family string) bool {
 		return strings.HasPrefix(r.code(), family)
-	}) && c.stays[op.resource] == "" {
-		c.stays[op.resource] = op.name + " was refused, so what is created would remain: " + r.brief()
+	}) && cr.stays[op.resource] == "" {
+		cr.stays[op.resource] = op.name + " was refused, so what is created would remain: " + r.brief()
 	}
 }
 
@@ -54,8 +54,8 @@ func (r reply) denied() bool {
 }
 
 // staying says why nothing more of a resource may be created, or "".
-func (c *collector) staying(create *liveOp) string {
-	for resource, why := range c.stays {
+func (cr *cleaner) staying(create *liveOp) string {
+	for resource, why := range cr.stays {
 		if sameResource(resource, create.resource) {
 			return why
 		}

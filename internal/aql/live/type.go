@@ -1,6 +1,7 @@
 package live
 
 import (
+	"slices"
 	"strings"
 
 	"mcptest/internal/jsonv"
@@ -96,7 +97,7 @@ func basicKind(name string) string {
 
 // jsonKind is the one JSON type that values of a parameter have, "" when
 // there are several or it is not known.
-func (c *collector) jsonKind(p liveParam) string {
+func (cat *catalog) jsonKind(p liveParam) string {
 	t := parseType(p.typ)
 	switch {
 	case len(t.union) > 0:
@@ -107,7 +108,7 @@ func (c *collector) jsonKind(p liveParam) string {
 	if k := basicKind(t.name); k != "" {
 		return k
 	}
-	if n := c.types[t.name]; n != nil {
+	if n := cat.types[t.name]; n != nil {
 		switch n.kind {
 		case "enum":
 			if v := enumValue(n.detail.Lookup("values").At(0)); v.Kind() == jsonv.KindString {
@@ -118,4 +119,14 @@ func (c *collector) jsonKind(p liveParam) string {
 		}
 	}
 	return ""
+}
+
+// freeObject says that an object's members are not prescribed.
+func (cat *catalog) freeObject(p liveParam) bool {
+	return basicKind(parseType(p.typ).name) == "object" && p.v.Lookup("properties").IsAbsent()
+}
+
+// takesObject says that an operation creates something with a nested object.
+func (cat *catalog) takesObject(op *liveOp) bool {
+	return op.category == "CREATE" && slices.ContainsFunc(op.params, cat.freeObject)
 }

@@ -10,7 +10,7 @@ import (
 // Parameters that work though nobody documents them.
 
 // undocumented looks for parameters that work and are not documented.
-func (c *collector) undocumented(op *liveOp, base reply) {
+func (pr operationProbe) undocumented(op *liveOp, base reply) {
 	if !base.ok() || op.name == "introspect" {
 		return
 	}
@@ -24,14 +24,14 @@ func (c *collector) undocumented(op *liveOp, base reply) {
 	if keys := scalarKeys(sample(base.data())); len(keys) > 1 {
 		candidates = append(candidates, jsonv.Member{Key: "fields", Value: jsonv.Array(jsonv.String(keys[0]))})
 	}
-	candidates = append(candidates, c.siblings(op, candidates)...)
+	candidates = append(candidates, pr.siblings(op, candidates)...)
 	for _, m := range candidates {
 		if op.param(m.Key) != nil {
 			continue
 		}
-		r := c.call(op, c.fresh(op).With(m.Key, m.Value))
-		if r.ok() && !r.unknownParameter(m.Key) && c.differs(op, base, r) {
-			c.accept(op, m.Key)
+		r := pr.run.caller.call(op, pr.run.builder.fresh(op).With(m.Key, m.Value))
+		if r.ok() && !r.unknownParameter(m.Key) && pr.run.steady.differs(op, base, r) {
+			pr.accept(op, m.Key)
 		}
 	}
 }
@@ -39,8 +39,8 @@ func (c *collector) undocumented(op *liveOp, base reply) {
 const maxSiblings = 6
 
 // siblings are parameters of other READ operations of the same resource.
-func (c *collector) siblings(op *liveOp, have []jsonv.Member) (out []jsonv.Member) {
-	for _, other := range c.ops {
+func (pr operationProbe) siblings(op *liveOp, have []jsonv.Member) (out []jsonv.Member) {
+	for _, other := range pr.run.catalog.ops {
 		if other == op || other.category != "READ" || !sameResource(other.resource, op.resource) {
 			continue
 		}
@@ -49,7 +49,7 @@ func (c *collector) siblings(op *liveOp, have []jsonv.Member) (out []jsonv.Membe
 			if p.required || slices.ContainsFunc(have, known) || slices.ContainsFunc(out, known) || len(out) >= maxSiblings {
 				continue
 			}
-			if v, err := c.value(other, p, p.name); err == nil {
+			if v, err := pr.run.maker.value(other, p, p.name); err == nil {
 				out = append(out, jsonv.Member{Key: p.name, Value: v})
 			}
 		}

@@ -20,34 +20,34 @@ import (
 const maxTypeDepth = 4
 
 // value makes a value for a parameter. tag makes texts differ.
-func (c *collector) value(op *liveOp, p liveParam, tag string) (jsonv.Value, error) {
+func (mk *maker) value(op *liveOp, p liveParam, tag string) (jsonv.Value, error) {
 	for _, name := range []string{op.name, "*"} {
-		if v, ok := c.o.Values.Lookup(name).Get(p.name); ok {
+		if v, ok := mk.o.Values.Lookup(name).Get(p.name); ok {
 			return v, nil
 		}
 	}
 	for _, ex := range op.detail.Lookup("examples").Elems() {
-		if v, ok := ex.Lookup("request", "params").Get(p.name); ok && !placeholder(v) && op.category == "READ" && c.fits(p, v) == "" {
+		if v, ok := ex.Lookup("request", "params").Get(p.name); ok && !placeholder(v) && op.category == "READ" && mk.catalog.fits(p, v) == "" {
 			return v, nil
 		}
 	}
-	if v, ok := p.v.Get("default"); ok && v.Kind() != jsonv.KindNull && c.fits(p, v) == "" {
+	if v, ok := p.v.Get("default"); ok && v.Kind() != jsonv.KindNull && mk.catalog.fits(p, v) == "" {
 		return v, nil
 	}
 	if p.linked != nil {
-		return c.makeNamed(p.linked, p, tag, 0)
+		return mk.makeNamed(p.linked, p, tag, 0)
 	}
-	if word := describedWord(p); word != "" && c.jsonKind(p) == "string" && c.fits(p, jsonv.String(word)) == "" {
+	if word := describedWord(p); word != "" && mk.catalog.jsonKind(p) == "string" && mk.catalog.fits(p, jsonv.String(word)) == "" {
 		return jsonv.String(word), nil
 	}
-	if err := contradicts(p, c.jsonKind(p)); err != nil {
+	if err := contradicts(p, mk.catalog.jsonKind(p)); err != nil {
 		return jsonv.Value{}, err
 	}
-	v, err := c.make(parseType(p.typ), p, tag, 0)
+	v, err := mk.make(parseType(p.typ), p, tag, 0)
 	if err != nil {
 		return v, err
 	}
-	if why := c.fits(p, v); why != "" {
+	if why := mk.catalog.fits(p, v); why != "" {
 		return jsonv.Value{}, fmt.Errorf("no value found for %s: it requires %s", p.name, why)
 	}
 	return v, nil
@@ -60,7 +60,7 @@ func placeholder(v jsonv.Value) bool {
 		strings.HasPrefix(s, "<") || strings.HasPrefix(s, "[") || strings.HasPrefix(s, "{"))
 }
 
-func (c *collector) make(t typeExpr, p liveParam, tag string, depth int) (jsonv.Value, error) {
+func (mk *maker) make(t typeExpr, p liveParam, tag string, depth int) (jsonv.Value, error) {
 	if depth > maxTypeDepth {
 		return jsonv.Value{}, errors.New("its type nests too deep")
 	}
@@ -71,8 +71,8 @@ func (c *collector) make(t typeExpr, p liveParam, tag string, depth int) (jsonv.
 	case len(t.union) > 0:
 		var last error
 		for _, m := range t.union {
-			v, err := c.make(m, p, tag, depth+1)
-			if err == nil && c.fits(p, v) == "" {
+			v, err := mk.make(m, p, tag, depth+1)
+			if err == nil && mk.catalog.fits(p, v) == "" {
 				return v, nil
 			}
 			last = err
@@ -90,7 +90,7 @@ func (c *collector) make(t typeExpr, p liveParam, tag string, depth int) (jsonv.
 		if elem == nil {
 			return jsonv.Array(), nil
 		}
-		v, err := c.make(*elem, liveParam{name: p.name, v: p.v.Without("enum")}, tag, depth+1)
+		v, err := mk.make(*elem, liveParam{name: p.name, v: p.v.Without("enum")}, tag, depth+1)
 		if err != nil {
 			return v, err
 		}
@@ -98,7 +98,7 @@ func (c *collector) make(t typeExpr, p liveParam, tag string, depth int) (jsonv.
 	}
 	switch basicKind(t.name) {
 	case "string":
-		return c.makeText(t.name, p, tag)
+		return mk.makeText(t.name, p, tag)
 	case "integer":
 		return makeNumber(p, true)
 	case "number":
@@ -106,18 +106,18 @@ func (c *collector) make(t typeExpr, p liveParam, tag string, depth int) (jsonv.
 	case "boolean":
 		return jsonv.Bool(false), nil
 	case "object":
-		return c.describedObject(p, tag, depth)
+		return mk.describedObject(p, tag, depth)
 	case "any":
-		return jsonv.String(Marker(c.o.RunID) + tag), nil
+		return jsonv.String(Marker(mk.o.RunID) + tag), nil
 	}
-	n := c.types[t.name]
+	n := mk.catalog.types[t.name]
 	if n == nil {
 		return jsonv.Value{}, fmt.Errorf("the type %s of %s is not known", evidence.Quoted(display.Truncate(t.name, 40)), p.name)
 	}
-	return c.makeNamed(n, p, tag, depth)
+	return mk.makeNamed(n, p, tag, depth)
 }
 
-func (c *collector) makeNamed(n *namedType, p liveParam, tag string, depth int) (jsonv.Value, error) {
+func (mk *maker) makeNamed(n *namedType, p liveParam, tag string, depth int) (jsonv.Value, error) {
 	switch n.kind {
 	case "enum":
 		if v := enumValue(n.detail.Lookup("values").At(0)); !v.IsAbsent() {
@@ -130,7 +130,7 @@ func (c *collector) makeNamed(n *namedType, p liveParam, tag string, depth int) 
 			if m.Kind() == jsonv.KindObject {
 				name = m.Lookup("type").Text() + m.Lookup("name").Text()
 			}
-			if v, err := c.make(parseType(name), p, tag, depth+1); err == nil {
+			if v, err := mk.make(parseType(name), p, tag, depth+1); err == nil {
 				return v, nil
 			}
 		}
@@ -141,7 +141,7 @@ func (c *collector) makeNamed(n *namedType, p liveParam, tag string, depth int) 
 			if !f.Lookup("required").Bool() {
 				continue
 			}
-			v, err := c.make(parseType(f.Lookup("type").Text()), liveParam{name: f.Lookup("name").Text(), v: f}, tag, depth+1)
+			v, err := mk.make(parseType(f.Lookup("type").Text()), liveParam{name: f.Lookup("name").Text(), v: f}, tag, depth+1)
 			if err != nil {
 				return v, err
 			}
@@ -149,7 +149,7 @@ func (c *collector) makeNamed(n *namedType, p liveParam, tag string, depth int) 
 		}
 		return out.Value(), nil
 	}
-	return c.makeText("string", p, tag)
+	return mk.makeText("string", p, tag)
 }
 
 // enumValue is an entry of an enum's values: the value, or an object that
@@ -205,7 +205,7 @@ var formatted = map[string]string{
 	"byte": "Y29uZg==", "json": "{}",
 }
 
-func (c *collector) makeText(typ string, p liveParam, tag string) (jsonv.Value, error) {
+func (mk *maker) makeText(typ string, p liveParam, tag string) (jsonv.Value, error) {
 	format := strings.ToLower(p.v.Lookup("format").Text())
 	if format == "" {
 		format = typ
@@ -213,10 +213,10 @@ func (c *collector) makeText(typ string, p liveParam, tag string) (jsonv.Value, 
 	if s, ok := formatted[format]; ok {
 		return jsonv.String(s), nil
 	}
-	s := Marker(c.o.RunID) + tag
+	s := Marker(mk.o.RunID) + tag
 	if pattern := p.v.Lookup("pattern").Text(); pattern != "" {
 		for _, spelled := range markSpellings(s) {
-			if c.fits(p, jsonv.String(spelled)) == "" {
+			if mk.catalog.fits(p, jsonv.String(spelled)) == "" {
 				return jsonv.String(spelled), nil
 			}
 		}
@@ -257,7 +257,7 @@ func lengths(p liveParam) (low, high int) {
 
 // fits says what a value should have been to satisfy what its parameter
 // states, or "".
-func (c *collector) fits(p liveParam, v jsonv.Value) string {
+func (cat *catalog) fits(p liveParam, v jsonv.Value) string {
 	if list := p.v.Lookup("enum"); list.Len() > 0 && v.Kind() != jsonv.KindArray {
 		for _, e := range list.Elems() {
 			if jsonv.Equal(e, v) {
@@ -266,7 +266,7 @@ func (c *collector) fits(p liveParam, v jsonv.Value) string {
 		}
 		return "one of " + evidence.Brief(list)
 	}
-	if want := c.jsonKind(p); want != "" && want != "any" && !hasKind(want, v) {
+	if want := cat.jsonKind(p); want != "" && want != "any" && !hasKind(want, v) {
 		return "a value of the type " + display.Truncate(p.typ, 40)
 	}
 	switch v.Kind() {
@@ -294,4 +294,10 @@ func hasKind(want string, v jsonv.Value) bool {
 		return v.Kind() == jsonv.KindNumber && v.Float64() == math.Trunc(v.Float64())
 	}
 	return v.Kind().String() == want
+}
+
+// maker builds values for parameters from what the catalog says and what the user gave.
+type maker struct {
+	o       *Options
+	catalog *catalog
 }

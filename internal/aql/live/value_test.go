@@ -25,7 +25,7 @@ func TestTypeTexts(t *testing.T) {
 		"shape": {"Shape", "union", parsed(`{"members":["Loop","Point"]}`)},
 		"empty": {"Empty", "enum", parsed(`{}`)},
 	} {
-		c.types[name] = n
+		c.catalog.types[name] = n
 	}
 	for _, x := range []struct{ param, want string }{
 		{`{"type":"string"}`, `"zz_conf_run_tag"`},
@@ -60,7 +60,7 @@ func TestTypeTexts(t *testing.T) {
 		v := parsed(x.param)
 		p := liveParam{name: "p", typ: v.Lookup("type").Text(), v: v}
 		got := "error"
-		if made, err := c.value(&liveOp{name: "o"}, p, "tag"); err == nil {
+		if made, err := c.maker.value(&liveOp{name: "o"}, p, "tag"); err == nil {
 			got = made.String()
 		}
 		if got != x.want {
@@ -106,16 +106,16 @@ func TestRisk(t *testing.T) {
 		d, _ := jsonv.Parse([]byte(x.detail))
 		op := &liveOp{name: x.name, category: x.category, detail: d}
 		c := newCollector(Options{Mode: ModeSafe})
-		c.ops = []*liveOp{op}
-		c.assess(op)
+		c.catalog.ops = []*liveOp{op}
+		c.catalog.assess(op)
 		if op.risk != x.risk {
 			t.Errorf("%s %s %s: risk %d, want %d", x.category, x.name, x.detail, op.risk, x.risk)
 		}
 		args := jsonv.Object(evidence.TextMember("operation", x.name))
-		if blocked := c.forbidden(args) != ""; blocked != (x.risk > 0) {
+		if blocked := c.gate.forbidden(args) != ""; blocked != (x.risk > 0) {
 			t.Errorf("%s: safe mode blocks it: %v", x.name, blocked)
 		}
-		if batch := jsonv.Object(jsonv.Member{Key: "operations", Value: jsonv.Array(args)}); (c.forbidden(batch) != "") != (x.risk > 0) {
+		if batch := jsonv.Object(jsonv.Member{Key: "operations", Value: jsonv.Array(args)}); (c.gate.forbidden(batch) != "") != (x.risk > 0) {
 			t.Errorf("%s: a batch gets round the policy", x.name)
 		}
 	}
@@ -130,8 +130,8 @@ func TestWriteModeTouchesItsOwnOnly(t *testing.T) {
 		{name: "update_book", category: "UPDATE", verb: "update", resource: "book", params: []liveParam{id}, risk: riskWrite},
 	}
 	c := newCollector(Options{Mode: ModeWrite})
-	c.ops = ops
-	c.ledger.add("book", createdThing{id: jsonv.String("mine")})
+	c.catalog.ops = ops
+	c.keeper.ledger.add("book", createdThing{id: jsonv.String("mine")})
 	for _, x := range []struct {
 		op, params string
 		ok         bool
@@ -148,7 +148,7 @@ func TestWriteModeTouchesItsOwnOnly(t *testing.T) {
 		{"hidden_book", `{"book_id":"mine"}`, false},
 	} {
 		p, _ := jsonv.Parse([]byte(x.params))
-		why := c.forbidden(jsonv.Object(evidence.TextMember("operation", x.op), jsonv.Member{Key: "params", Value: p}))
+		why := c.gate.forbidden(jsonv.Object(evidence.TextMember("operation", x.op), jsonv.Member{Key: "params", Value: p}))
 		if (why == "") != x.ok {
 			t.Errorf("%s %s: %q", x.op, x.params, why)
 		}
@@ -182,9 +182,9 @@ func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
 	}
 	values := jsonv.From(map[string]any{"cancel_task": map[string]any{"task_id": "named"}, "execute_job": map[string]any{"job_id": "named"}})
 	c := newCollector(Options{Mode: ModeFull, Values: values})
-	c.ops = ops
-	c.harvest = map[string]map[string][]jsonv.Value{"task": {"id": {jsonv.String("yours")}}}
-	c.ledger.executions = []*execution{{id: jsonv.String("mine"), starts: ops[0]}}
+	c.catalog.ops = ops
+	c.builder.harvest = map[string]map[string][]jsonv.Value{"task": {"id": {jsonv.String("yours")}}}
+	c.keeper.ledger.executions = []*execution{{id: jsonv.String("mine"), starts: ops[0]}}
 	for _, x := range []struct {
 		op, params string
 		ok         bool
@@ -204,7 +204,7 @@ func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
 		{stepOperation, `{"nextActionHint":"x"}`, false},
 	} {
 		p, _ := jsonv.Parse([]byte(x.params))
-		why := c.forbidden(jsonv.Object(evidence.TextMember("operation", x.op), jsonv.Member{Key: "params", Value: p}))
+		why := c.gate.forbidden(jsonv.Object(evidence.TextMember("operation", x.op), jsonv.Member{Key: "params", Value: p}))
 		if (why == "") != x.ok {
 			t.Errorf("%s %s: %q", x.op, x.params, why)
 		}
@@ -212,7 +212,7 @@ func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
 	for _, mode := range []string{ModeSafe, ModeWrite} {
 		c.o.Mode = mode
 		for _, op := range ops {
-			if c.barred(op) == "" {
+			if c.gate.barred(op) == "" {
 				t.Errorf("mode %s calls %s", mode, op.name)
 			}
 		}
@@ -224,13 +224,13 @@ func TestMarksFitPatterns(t *testing.T) {
 	c := newCollector(Options{RunID: "4f7a10"})
 	for pattern, want := range map[string]bool{`^[a-z0-9-]{3,40}$`: true, `^[a-z][a-z0-9]*$`: true, `^[A-Z_0-9]+$`: true, `^[0-9]{9}[0-9X]$`: false, `^zz.{2}$`: false} {
 		p := liveParam{name: "slug", typ: "string", v: jsonv.From(map[string]any{"pattern": pattern})}
-		v, err := c.value(&liveOp{}, p, "slug")
-		if err != nil || carries(v, c.mine()) != want {
+		v, err := c.maker.value(&liveOp{}, p, "slug")
+		if err != nil || carries(v, c.maker.mine()) != want {
 			t.Errorf("%s: %s, %v", pattern, v, err)
 		}
 	}
 	for s, want := range map[string]bool{"ZZ-Conf-4F7A10-slug": true, "zz_conf_4f7a11_slug": false, "zz_conf_": false, "my zz_conf_4f7a10_": false} {
-		if carries(jsonv.String(s), c.mine()) != want {
+		if carries(jsonv.String(s), c.maker.mine()) != want {
 			t.Errorf("%q is taken for marked: %v", s, !want)
 		}
 	}
@@ -252,8 +252,8 @@ func TestDecisionsNameWhatIsOurs(t *testing.T) {
 	}
 	list := &listing{op: &liveOp{name: "list_requests", category: "READ", verb: "list", resource: "requests"}}
 	c := newCollector(Options{Mode: ModeFull, RunID: "r1"})
-	c.ops, c.census = append(ops, list.op), &census{lists: []*listing{list}}
-	c.ledger.add("request", createdThing{id: jsonv.String("mine")})
+	c.catalog.ops, c.watcher.census = append(ops, list.op), &census{lists: []*listing{list}}
+	c.keeper.ledger.add("request", createdThing{id: jsonv.String("mine")})
 	for _, x := range []struct {
 		op, params string
 		ok         bool
@@ -271,7 +271,7 @@ func TestDecisionsNameWhatIsOurs(t *testing.T) {
 		{"run_report", `{"wish":42}`, false},
 	} {
 		p, _ := jsonv.Parse([]byte(x.params))
-		why := c.forbidden(jsonv.Object(evidence.TextMember("operation", x.op), jsonv.Member{Key: "params", Value: p}))
+		why := c.gate.forbidden(jsonv.Object(evidence.TextMember("operation", x.op), jsonv.Member{Key: "params", Value: p}))
 		if (why == "") != x.ok {
 			t.Errorf("%s %s: %q", x.op, x.params, why)
 		}

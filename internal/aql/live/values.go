@@ -47,17 +47,17 @@ func ReadValues(f *source.File) (jsonv.Value, *source.File, source.Diagnostics) 
 // checkValues holds the user's values against what the operations document.
 // Nothing of it ends the run: what an adapter documents may be wrong, and the
 // values be there for that reason.
-func (c *collector) checkValues(names []string) {
-	for name, params := range c.o.Values.Members() {
-		op := c.op(name)
+func (dy discovery) checkValues(names []string) {
+	for name, params := range dy.run.o.Values.Members() {
+		op := dy.run.catalog.op(name)
 		switch {
 		case name == "*":
 			for param, v := range params.Members() {
-				c.checkEverywhere(param, v)
+				dy.checkEverywhere(param, v)
 			}
 			continue
 		case op == nil:
-			c.odd(params, (&UnknownNameError{"--values", name, source.Nearest(name, names)}).Error(), "")
+			dy.odd(params, (&UnknownNameError{"--values", name, source.Nearest(name, names)}).Error(), "")
 			continue
 		}
 		for param, v := range params.Members() {
@@ -65,50 +65,50 @@ func (c *collector) checkValues(names []string) {
 				continue
 			}
 			if p := op.param(param); p != nil {
-				c.checkValue(op, *p, v)
+				dy.checkValue(op, *p, v)
 				continue
 			}
 			var known []string
 			for _, p := range op.params {
 				known = append(known, p.name)
 			}
-			c.odd(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.Quoted(display.Truncate(param, 60))), source.DidYouMean(param, known))
+			dy.odd(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.Quoted(display.Truncate(param, 60))), source.DidYouMean(param, known))
 		}
 	}
 }
 
 // checkEverywhere holds a value for every operation against the first one
 // that has the parameter.
-func (c *collector) checkEverywhere(param string, v jsonv.Value) {
-	for _, op := range c.ops {
-		if p := op.param(param); p != nil && c.o.Values.Lookup(op.name, param).IsAbsent() && !c.checkValue(op, *p, v) {
+func (dy discovery) checkEverywhere(param string, v jsonv.Value) {
+	for _, op := range dy.run.catalog.ops {
+		if p := op.param(param); p != nil && dy.run.o.Values.Lookup(op.name, param).IsAbsent() && !dy.checkValue(op, *p, v) {
 			return
 		}
 	}
 }
 
 // checkValue reports whether a value is what its parameter documents.
-func (c *collector) checkValue(op *liveOp, p liveParam, v jsonv.Value) bool {
-	want := c.fits(p, v)
+func (dy discovery) checkValue(op *liveOp, p liveParam, v jsonv.Value) bool {
+	want := dy.run.catalog.fits(p, v)
 	if want == "" {
 		return true
 	}
-	c.odd(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", evidence.Quoted(display.Truncate(p.name, 60)), op.name, want, evidence.Describe(v)),
+	dy.odd(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", evidence.Quoted(display.Truncate(p.name, 60)), op.name, want, evidence.Describe(v)),
 		"it is sent as it is, and calls with it may fail for that reason")
 	return false
 }
 
 // odd notes what is odd about a value.
-func (c *collector) odd(v jsonv.Value, says, hint string) {
-	c.notices = append(c.notices, says)
-	if c.o.Warn == nil {
+func (dy discovery) odd(v jsonv.Value, says, hint string) {
+	dy.run.notices = append(dy.run.notices, says)
+	if dy.run.o.Warn == nil {
 		return
 	}
-	pos := source.Pos{File: c.o.ValuesFile}
-	if c.o.ValuesFile != nil && v.Offset() >= 0 {
-		pos = c.o.ValuesFile.At(v.Offset())
+	pos := source.Pos{File: dy.run.o.ValuesFile}
+	if dy.run.o.ValuesFile != nil && v.Offset() >= 0 {
+		pos = dy.run.o.ValuesFile.At(v.Offset())
 	}
 	d := source.Warnf(pos, "", "%s", says)
 	d.Hint = hint
-	c.o.Warn(d)
+	dy.run.o.Warn(d)
 }

@@ -19,14 +19,14 @@ var errLimited = errors.New("the adapter limits the rate of calls")
 // unlimited repeats a call once that was refused for coming too soon, after
 // the time that the refusal names. A call that is refused again is as good as
 // not sent: nothing is known of the operation.
-func (c *collector) unlimited(ctx context.Context, r reply) reply {
+func (a *caller) unlimited(ctx context.Context, r reply) reply {
 	if !r.rateLimited() {
 		return r
 	}
 	d := r.retryAfter()
-	if d <= maxRateWait && c.waited+d <= maxRateWaits && c.tape.Pause(ctx, d) {
-		c.waited += d
-		r = c.sendNow(ctx, reply{tool: r.tool, args: r.args})
+	if d <= maxRateWait && a.waited+d <= maxRateWaits && a.tape.Pause(ctx, d) {
+		a.waited += d
+		r = a.sendNow(ctx, reply{tool: r.tool, args: r.args})
 	}
 	if r.rateLimited() {
 		r.limited, r.cause = true, errLimited

@@ -10,41 +10,48 @@ import (
 
 // watch looks for harm to the data of others while a run goes on: the run ends
 // with the first harm, so that there is no more of it.
-type watcher struct{ run *collector }
+type watcher struct {
+	run       *collector
+	census    *census
+	shown     map[string]*listing // what lists showed last, before the first change
+	watched   map[string]bool     // operations after whose first change the lists were compared
+	changed   []jsonv.Value       // what others own and the run's end shows otherwise
+	unchecked []string            // of what others own, with the reason
+}
 
 // whyHarm is why a run sends nothing more.
 const whyHarm = "the run was ended: data changed that it did not create"
 
 // harm notes what a list shows otherwise, and ends the run.
 func (w *watcher) harm(op *liveOp, says string) {
-	w.run.changed = append(w.run.changed, jsonv.Object(evidence.TextMember("operation", op.name), evidence.TextMember("says", says)))
-	w.run.dead = whyHarm
+	w.changed = append(w.changed, jsonv.Object(evidence.TextMember("operation", op.name), evidence.TextMember("says", says)))
+	w.run.caller.dead = whyHarm
 }
 
 // reads looks whether lists lost anything since they were read last, while
 // nothing was called but operations declared READ.
 func (w *watcher) reads() {
-	for _, op := range w.run.ops {
-		first, known := w.run.first[op.name]
-		if !known || w.run.dead != "" || keepsRecord().MatchString(op.name) {
+	for _, op := range w.run.catalog.ops {
+		first, known := w.run.builder.first[op.name]
+		if !known || w.run.caller.dead != "" || keepsRecord().MatchString(op.name) {
 			continue
 		}
-		before, now := w.run.shown[op.name], w.relist(op, first)
-		w.run.shown[op.name] = now
+		before, now := w.shown[op.name], w.relist(op, first)
+		w.shown[op.name] = now
 		if before == nil {
 			before = newListing(op)
 			for i, item := range items(first.data(), listDepth) {
-				before.enter(jsonv.Object().String(), w.run.itemKeys(op), item, i)
+				before.enter(jsonv.Object().String(), w.run.catalog.itemKeys(op), item, i)
 			}
 		}
-		if !before.lostMore(now) || now.partial != "" || !w.run.tape.Pause(w.run.ctx, w.run.o.Spread) {
+		if !before.lostMore(now) || now.partial != "" || !w.run.caller.tape.Pause(w.run.caller.ctx, w.run.o.Spread) {
 			continue
 		}
 		// A list that changes while nothing else is called, such as a queue,
 		// changes by itself.
 		if later := w.relist(op, first); len(now.lost(later))+len(later.lost(now)) == 0 {
 			for _, key := range before.lost(later) {
-				w.harm(op, fmt.Sprintf("%s no longer shows %s, and only operations declared READ were called", op.name, shownItem(itemID(w.run.itemKeys(op), before.items[key]), key)))
+				w.harm(op, fmt.Sprintf("%s no longer shows %s, and only operations declared READ were called", op.name, shownItem(itemID(w.run.catalog.itemKeys(op), before.items[key]), key)))
 			}
 		}
 	}
@@ -53,7 +60,7 @@ func (w *watcher) reads() {
 // relist reads a list once more.
 func (w *watcher) relist(op *liveOp, first reply) *listing {
 	l := newListing(op)
-	w.run.readList(l, jsonv.Object(), first.args.Lookup("params"))
+	w.readList(l, jsonv.Object(), first.args.Lookup("params"))
 	return l
 }
 
@@ -76,10 +83,10 @@ func (l *listing) lostMore(later *listing) bool {
 // change compares the lists of a resource with what they showed before
 // the run wrote anything, after the first change of each operation.
 func (w *watcher) change(op *liveOp) {
-	if w.run.watched[op.name] || w.run.cleaning {
+	if w.watched[op.name] || w.run.cleaner.cleaning {
 		return
 	}
-	w.run.watched[op.name] = true
+	w.watched[op.name] = true
 	_, found := w.differences(op.resource, w.certain)
 	for _, d := range found {
 		w.harm(d.list.op, d.says)
@@ -101,7 +108,7 @@ func (w *watcher) certain(found []difference) []difference {
 	}
 	return slices.DeleteFunc(found, func(d difference) bool {
 		gone := d.item.IsAbsent() && balance[d.list] > 0
-		hit := carries(d.item, w.run.mine()) && !w.ours(d)
+		hit := carries(d.item, w.run.maker.mine()) && !w.ours(d)
 		return d.id.IsAbsent() || !gone && !hit
 	})
 }
@@ -109,7 +116,7 @@ func (w *watcher) certain(found []difference) []difference {
 // ours says that a list shows something of the run. What was there before is
 // not the run's own when it shows the mark: a change of the run has hit it.
 func (w *watcher) ours(d difference) bool {
-	return !d.item.IsAbsent() && (w.run.ledger.made(d.list.op.resource, d.id) || carries(d.item, w.run.mine()) && !w.run.census.knows(d.list.op.resource, d.id))
+	return !d.item.IsAbsent() && (w.run.keeper.ledger.made(d.list.op.resource, d.id) || carries(d.item, w.run.maker.mine()) && !w.census.knows(d.list.op.resource, d.id))
 }
 
 // adopt enters what lists show with the run's mark though its create failed;
@@ -117,7 +124,7 @@ func (w *watcher) ours(d difference) bool {
 func (w *watcher) adopt(found []difference) bool {
 	n := 0
 	for _, d := range found {
-		if create := w.run.creator(d.list.op); create != nil && !d.item.IsAbsent() && carries(d.item, w.run.mine()) && !w.run.ledger.made(create.resource, d.id) {
+		if create := w.run.catalog.creator(d.list.op); create != nil && !d.item.IsAbsent() && carries(d.item, w.run.maker.mine()) && !w.run.keeper.ledger.made(create.resource, d.id) {
 			n += w.addMarked(create)
 		}
 	}
@@ -128,28 +135,28 @@ func (w *watcher) adopt(found []difference) bool {
 // they showed before the run wrote anything. Where one counts they are read
 // again, to see what changes by itself.
 func (w *watcher) differences(resource string, counts func([]difference) []difference) (*census, []difference) {
-	after := w.run.takeCensus(resource)
-	found := counts(w.run.census.compare(after, w.run.itemKeys))
-	if len(found) == 0 || !w.run.tape.Pause(w.run.ctx, controlTime) {
+	after := w.takeCensus(resource)
+	found := counts(w.census.compare(after, w.run.catalog.itemKeys))
+	if len(found) == 0 || !w.run.caller.tape.Pause(w.run.caller.ctx, controlTime) {
 		return after, found
 	}
-	again := w.run.takeCensus(resource)
+	again := w.takeCensus(resource)
 	after.learn(again)
 	for _, l := range after.lists {
-		if old := w.run.census.of(l.op); old != nil {
+		if old := w.census.of(l.op); old != nil {
 			old.moving = old.moving || l.moving
 			for path := range l.volatile {
 				old.volatile[path] = true
 			}
 		}
 	}
-	return again, counts(w.run.census.compare(again, w.run.itemKeys))
+	return again, counts(w.census.compare(again, w.run.catalog.itemKeys))
 }
 
 // addMarked enters what a list shows with the run's mark, and counts it.
 func (w *watcher) addMarked(op *liveOp) (found int) {
-	for _, t := range w.run.marked(op, w.run.mine()) {
-		if !w.run.knownBefore(op, t.id) && w.run.ledger.add(op.resource, t) {
+	for _, t := range w.run.lister.marked(op, w.run.maker.mine()) {
+		if !w.run.keeper.knownBefore(op, t.id) && w.run.keeper.ledger.add(op.resource, t) {
 			found++
 		}
 	}

@@ -16,26 +16,26 @@ import (
 
 // wrongValues sends values that the documented type, enum or range does not
 // allow.
-func (c *collector) wrongValues(op *liveOp) {
+func (pr operationProbe) wrongValues(op *liveOp) {
 	for _, p := range op.params {
 		if op.isIdentifier(p) && op.category != "READ" {
 			continue
 		}
-		for _, w := range c.wrong(p) {
-			params := c.marking(op, c.fresh(op).With(p.name, w.value), p.name)
+		for _, w := range pr.run.catalog.wrong(p) {
+			params := pr.run.maker.marking(op, pr.run.builder.fresh(op).With(p.name, w.value), p.name)
 			if pair := cursorPair(p.name); pair != "" && op.param(pair) != nil {
 				params = params.With(pair, jsonv.Int(1))
 			}
-			r := c.attempt(op, params)
+			r := pr.run.keeper.attempt(op, params)
 			if !r.sent() {
 				continue
 			}
-			c.sees("values")
+			pr.run.rows.sees("values")
 			if r.ok() && w.rule == "values.range" && clamped(op, p, w.value, r) {
 				continue
 			}
 			if r.ok() {
-				c.breaks(w.rule, r, "%s accepts %s for %s, which must be %s", op.name, evidence.Brief(w.value), evidence.Quoted(p.name), w.wants)
+				pr.run.rows.breaks(w.rule, r, "%s accepts %s for %s, which must be %s", op.name, evidence.Brief(w.value), evidence.Quoted(p.name), w.wants)
 				continue
 			}
 			if strings.HasPrefix(r.code(), "NOT_FOUND") {
@@ -44,7 +44,7 @@ func (c *collector) wrongValues(op *liveOp) {
 			if r.unknownParameter(p.name) || r.code() == "VALIDATION_MISSING_PARAM" && !evidence.Names(r.message(), p.name) {
 				continue // refused for another reason, which accuracy tells of
 			}
-			c.failed(fmt.Sprintf("%s with a wrong %s (%s)", op.name, p.name, strings.TrimPrefix(w.rule, "values.")), r, w.mention...)
+			pr.run.failed(fmt.Sprintf("%s with a wrong %s (%s)", op.name, p.name, strings.TrimPrefix(w.rule, "values.")), r, w.mention...)
 		}
 	}
 }
@@ -64,12 +64,12 @@ type wrongValue struct {
 	mention     []string
 }
 
-func (c *collector) wrong(p liveParam) (out []wrongValue) {
+func (cat *catalog) wrong(p liveParam) (out []wrongValue) {
 	other := map[string]jsonv.Value{
 		"string": jsonv.Int(42), "integer": jsonv.String("zz_not_a_number"), "number": jsonv.String("zz_not_a_number"),
 		"boolean": jsonv.String("zz_not_a_boolean"), "array": jsonv.Int(42), "object": jsonv.Int(42),
 	}
-	kind := c.jsonKind(p)
+	kind := cat.jsonKind(p)
 	if v, ok := other[kind]; ok {
 		out = append(out, wrongValue{"values.type", p.typ, v, []string{p.name, p.typ}})
 		if kind == "integer" {
@@ -79,7 +79,7 @@ func (c *collector) wrong(p liveParam) (out []wrongValue) {
 		}
 	}
 	allowed := p.v.Lookup("enum")
-	if n := c.types[parseType(p.typ).name]; allowed.Len() == 0 && n != nil && n.kind == "enum" {
+	if n := cat.types[parseType(p.typ).name]; allowed.Len() == 0 && n != nil && n.kind == "enum" {
 		allowed = n.detail.Lookup("values")
 	}
 	if first := enumValue(allowed.At(0)); first.Kind() == jsonv.KindString && kind == "string" {
@@ -101,7 +101,7 @@ func (c *collector) wrong(p liveParam) (out []wrongValue) {
 		out = append(out, wrongValue{"values.length", fmt.Sprintf("at most %d characters", most), jsonv.String(strings.Repeat("z", most+1)), []string{p.name}})
 	}
 	if pattern := p.v.Lookup("pattern").Text(); pattern != "" {
-		if miss := "\u00a7 zz !"; c.fits(p, jsonv.String(miss)) != "" {
+		if miss := "\u00a7 zz !"; cat.fits(p, jsonv.String(miss)) != "" {
 			out = append(out, wrongValue{"values.pattern", "a text like " + display.Truncate(pattern, 60), jsonv.String(miss), []string{p.name}})
 		}
 	}
