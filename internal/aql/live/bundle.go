@@ -1,10 +1,7 @@
 package live
 
 import (
-	"context"
-	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,7 +9,6 @@ import (
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/aql/semantic"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp"
 )
 
 // finish fills in what the evidence says about the run itself.
@@ -152,50 +148,6 @@ func (b bundle) asked(o *evidence.Object) {
 	if j := b.run.o.Asking.Judge; j != nil {
 		o.Set("judge", semantic.JudgeNote(j))
 	}
-}
-
-// ending says why a run ended early, "" when it did not.
-func (a *caller) ending() string {
-	switch {
-	case a.dead != "":
-		return a.dead
-	case a.ctx.Err() != nil:
-		var limit *mcp.Limit
-		if errors.As(context.Cause(a.ctx), &limit) {
-			return "the run's time is over (--budget " + a.run.o.Budget.String() + ")"
-		}
-		return "the run was ended early"
-	case a.exhausted:
-		return "the run reached the limit of calls (--max-calls " + strconv.Itoa(a.run.o.MaxCalls) + ")"
-	}
-	return ""
-}
-
-// endedBefore is why something was not looked at.
-func (a *caller) endedBefore() string {
-	if why := a.ending(); why != "" {
-		return why
-	}
-	return "the run ended before"
-}
-
-// cutsShort notes that the run ended before it had looked at all that rows
-// need: what they lack is then nothing that the adapter did.
-func (a *caller) cutsShort(tests ...string) {
-	for _, id := range tests {
-		if a.short[id] == "" {
-			a.short[id] = a.endedBefore()
-		}
-	}
-}
-
-func (t *liveTest) json() jsonv.Value {
-	o := evidence.Object{evidence.TextMember("id", t.id), {Key: "cases", Value: jsonv.Int(int64(t.cases))}}
-	o.Text("lacking", t.lacking)
-	o.Text("moot", t.moot)
-	o.Text("observed", t.observed)
-	o.List("findings", t.found)
-	return o.Value()
 }
 
 // OperationPlan is what a run does with one operation.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -385,3 +387,66 @@ type caller struct {
 	gated      bool              // an operation asked for a confirmation
 	tokenKey   string            // the parameter that a token is sent in
 }
+
+// denied says that a call was refused because of who made it.
+func (r reply) denied() bool {
+	return slices.ContainsFunc([]string{"PERMISSION", "FORBIDDEN", "DENIED", "UNAUTHORIZED"}, func(word string) bool {
+		return strings.Contains(strings.ToUpper(r.code()), word)
+	})
+}
+
+// ending says why a run ended early, "" when it did not.
+func (a *caller) ending() string {
+	switch {
+	case a.dead != "":
+		return a.dead
+	case a.ctx.Err() != nil:
+		var limit *mcp.Limit
+		if errors.As(context.Cause(a.ctx), &limit) {
+			return "the run's time is over (--budget " + a.run.o.Budget.String() + ")"
+		}
+		return "the run was ended early"
+	case a.exhausted:
+		return "the run reached the limit of calls (--max-calls " + strconv.Itoa(a.run.o.MaxCalls) + ")"
+	}
+	return ""
+}
+
+// endedBefore is why something was not looked at.
+func (a *caller) endedBefore() string {
+	if why := a.ending(); why != "" {
+		return why
+	}
+	return "the run ended before"
+}
+
+// cutsShort notes that the run ended before it had looked at all that rows
+// need: what they lack is then nothing that the adapter did.
+func (a *caller) cutsShort(tests ...string) {
+	for _, id := range tests {
+		if a.short[id] == "" {
+			a.short[id] = a.endedBefore()
+		}
+	}
+}
+
+// introspect asks the adapter about itself.
+func (a *caller) introspect(params ...jsonv.Member) reply {
+	return a.send(a.run.catalog.reader, jsonv.Object(
+		jsonv.Member{Key: "operation", Value: jsonv.String("introspect")},
+		jsonv.Member{Key: "params", Value: jsonv.Object(params...)},
+	))
+}
+
+// redact is a value as it may be written down.
+func (a *caller) redact(v jsonv.Value) jsonv.Value { return evidence.RedactKeys(v, a.sensitive) }
+
+// noted is an answer as it may be written down.
+func (a *caller) noted(r reply) jsonv.Value { return a.redact(r.response()) }
+
+// After so many calls without an answer, one after the other, an adapter is
+// given up, and an operation after fewer: a run must end.
+const (
+	maxTimeouts = 4
+	maxSilent   = 2
+)

@@ -3,6 +3,7 @@ package live
 import (
 	"strings"
 
+	"mcptest/internal/aql/evidence"
 	"mcptest/internal/jsonv"
 )
 
@@ -165,3 +166,5 @@ func (cat *catalog) itemKeys(op *liveOp) []string {
 	}
 	return append(cat.idKeys(op), "name", "key", "slug", "uuid")
 }
+
+var toolName = evidence.Pattern(`^([a-z0-9_]+_)?mcp_aql(?:_([a-z0-9]+))?$`)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/reference"
 	"mcptest/internal/jsonv"
 )
@@ -88,88 +87,4 @@ func Clean(ctx context.Context, o Options, left []Left) (Cleaned, error) {
 		}
 	}
 	return out, nil
-}
-
-// fate says what became of what a journal names: an adapter may have given the
-// identifier to something else since. gone is true where an answer says that
-// there is no such thing any more, so that nothing has to be removed.
-func (l *lister) fate(create *liveOp, t createdThing, runs []string) (ours, gone bool) {
-	get := l.run.catalog.partner("get", "READ", create.resource)
-	if get != nil && get.idParam() != nil && l.run.gate.barred(get) == "" {
-		r := l.run.caller.call(get, t.naming(get, l.run.builder.fresh(get)))
-		return r.ok() && (carries(r.data(), runs) || carries(t.id, runs)), strings.HasPrefix(r.code(), "NOT_FOUND")
-	}
-	item, whole := l.listed(create, t)
-	return carries(item, runs), whole && item.IsAbsent()
-}
-
-// listed finds a thing in its resource's list, absent when it is not there.
-// whole says that all of the list was read.
-func (l *lister) listed(create *liveOp, t createdThing) (found jsonv.Value, whole bool) {
-	remove := l.run.gate.remover(create)
-	whole = l.everyPage(create, remove, maxPages, func(_ jsonv.Value, r reply) {
-		for _, item := range items(r.data(), listDepth) {
-			if remove != nil && jsonv.Equal(l.itemID(create, remove, item), t.id) {
-				found = item
-			}
-		}
-	})
-	return found, whole
-}
-
-func (l *lister) itemID(create, remove *liveOp, item jsonv.Value) jsonv.Value {
-	for _, key := range []string{l.run.catalog.idKey(remove), "id", create.resource + "_id"} {
-		if v, ok := item.Get(key); ok {
-			return v
-		}
-	}
-	return jsonv.Value{}
-}
-
-// marked reads a resource's list, of every kind and page by page, and returns
-// what carries the marker of one of the runs.
-func (l *lister) marked(create *liveOp, runs []string) (found []createdThing) {
-	remove := l.run.gate.remover(create)
-	if remove == nil {
-		return nil
-	}
-	if l.run.catalog.atMostOne(create) {
-		if r := l.run.caller.call(l.run.catalog.exact("get", "READ", create.resource), jsonv.Object()); r.ok() && carries(r.data(), runs) {
-			found = append(found, createdThing{})
-		}
-		return found
-	}
-	l.everyPage(create, remove, maxPages, func(kind jsonv.Value, r reply) {
-		for _, item := range items(r.data(), listDepth) {
-			if !carries(item, runs) {
-				continue
-			}
-			with := kind
-			for name := range kind.Members() {
-				if v, ok := item.Get(name); ok {
-					with = with.With(name, v)
-				}
-			}
-			found = append(found, createdThing{l.itemID(create, remove, item), with})
-		}
-	})
-	return found
-}
-
-// mine is this run, as the one that left something.
-func (mk *maker) mine() []string { return []string{mk.o.RunID} }
-
-// carries says that a text begins with the mark of a run. Case and separators
-// do not count: patterns of names allow few of them, and adapters change both.
-func carries(item jsonv.Value, runs []string) bool {
-	plain := strings.NewReplacer("_", "", "-", "", " ", "")
-	hit := false
-	evidence.EveryText(item, func(s string) {
-		for _, run := range runs {
-			mark := plain.Replace(Marker(run))
-			begin := plain.Replace(s[:min(len(s), 2*len(mark))])
-			hit = hit || run != "" && len(begin) >= len(mark) && strings.EqualFold(begin[:len(mark)], mark)
-		}
-	})
-	return hit
 }

@@ -2,8 +2,7 @@ package live
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,138 +11,6 @@ import (
 )
 
 // What a run created is known by identifier, and is gone when the run ends.
-
-// createdThing is something that the run created: its identifier, absent
-// where there is at most one, and what else names it.
-type createdThing struct{ id, with jsonv.Value }
-
-func (t createdThing) equal(o createdThing) bool {
-	return jsonv.Equal(t.id, o.id) && t.with.Len() == o.with.Len() && (t.with.Len() == 0 || jsonv.Equal(t.with, o.with))
-}
-
-// naming adds what names a thing to parameters of an operation.
-func (t createdThing) naming(op *liveOp, params jsonv.Value) jsonv.Value {
-	for name, v := range t.with.Members() {
-		if op.param(name) != nil {
-			params = params.With(name, v)
-		}
-	}
-	if id := op.idParam(); id != nil && !t.id.IsAbsent() {
-		params = params.With(id.name, t.id)
-	}
-	return params
-}
-
-var errNoResource = errors.New("the run created nothing that it could name")
-
-// intend tells the journal of a create before it is sent.
-func (kp *keeper) intend(op *liveOp) error {
-	if kp.run.o.Journal == nil {
-		return nil
-	}
-	if err := kp.run.o.Journal.Intend(op.name, Marker(kp.run.o.RunID)); err != nil {
-		return fmt.Errorf("the journal cannot be kept, so nothing is created: %w", err)
-	}
-	return nil
-}
-
-// canMark says that what an operation creates can carry the run's mark, in
-// one of the texts that it is created with.
-func (mk *maker) canMark(op *liveOp) bool {
-	for _, p := range op.params {
-		if v, err := mk.value(op, p, p.name); err == nil && carries(v, mk.mine()) {
-			return true
-		}
-	}
-	return false
-}
-
-// marking adds to parameters of a create one that carries the run's mark,
-// unless they have one. without is a parameter that stays out.
-func (mk *maker) marking(op *liveOp, params jsonv.Value, without string) jsonv.Value {
-	if !op.creates() || carries(params, mk.mine()) {
-		return params
-	}
-	for _, p := range op.params {
-		if _, given := params.Get(p.name); given || p.name == without {
-			continue
-		}
-		if v, err := mk.value(op, p, p.name); err == nil && carries(v, mk.mine()) {
-			return params.With(p.name, v)
-		}
-	}
-	return params
-}
-
-// onlyNew looks in the resource's list for the one marked thing that the run
-// does not know yet.
-func (kp *keeper) onlyNew(op, remove *liveOp) jsonv.Value {
-	if remove == nil {
-		return jsonv.Value{}
-	}
-	known := map[string]bool{}
-	for _, t := range kp.ledger.things[op.resource] {
-		known[t.id.String()] = true
-	}
-	var fresh []jsonv.Value
-	for _, t := range kp.run.lister.marked(op, kp.run.maker.mine()) {
-		if !t.id.IsAbsent() && !known[t.id.String()] && !kp.knownBefore(op, t.id) {
-			fresh = append(fresh, t.id)
-		}
-	}
-	if len(fresh) != 1 {
-		return jsonv.Value{}
-	}
-	return fresh[0]
-}
-
-// own returns the identifier of something that this run created, creating it
-// when there is nothing yet.
-func (b *builder) own(op *liveOp, p liveParam) (jsonv.Value, error) {
-	t, err := b.ownThing(op, func(t createdThing) bool { return b.run.catalog.fits(p, t.id) == "" })
-	return t.id, err
-}
-
-func (b *builder) ownThing(op *liveOp, fits func(createdThing) bool) (createdThing, error) {
-	for _, other := range b.run.catalog.ops {
-		things := b.run.keeper.ledger.things[other.resource]
-		if !sameResource(other.resource, op.resource) {
-			continue
-		}
-		for i := len(things) - 1; i >= 0; i-- {
-			if fits(things[i]) && b.run.maker.common(op, things[i]) {
-				return things[i], nil
-			}
-		}
-	}
-	create := b.run.catalog.creator(op)
-	if create == nil || b.run.gate.barred(create) != "" {
-		return createdThing{}, errNoResource
-	}
-	params, why := b.params(create)
-	if why != "" {
-		return createdThing{}, errors.New(why)
-	}
-	r := b.run.keeper.attempt(create, params)
-	if things := b.run.keeper.ledger.things[create.resource]; r.ok() && len(things) > 0 {
-		return things[len(things)-1], nil
-	}
-	if !r.sent() && r.cause != nil {
-		return createdThing{}, r.cause
-	}
-	return createdThing{}, errNoResource
-}
-
-func (kp *keeper) forget(op *liveOp, params jsonv.Value) {
-	var id jsonv.Value
-	if p := op.idParam(); p != nil {
-		id = params.Lookup(p.name)
-	}
-	kp.ledger.remove(op.resource, id)
-	if kp.run.o.Journal != nil {
-		_ = kp.run.o.Journal.Deleted(kp.run.catalog.idKey(op), id)
-	}
-}
 
 // cleanUpTime is how long the clean-up of a run that was ended may take.
 const cleanUpTime = 30 * time.Second
@@ -250,4 +117,25 @@ type cleaner struct {
 	cleaning  bool
 	cleaned   []jsonv.Value
 	leftovers []jsonv.Value
+}
+
+// refusedDelete notes that what the run creates of a resource stays: a delete
+// of something of its own was refused for no fault of the call. Nothing more
+// of the kind is created.
+func (cr *cleaner) refusedDelete(op *liveOp, r reply) {
+	if r.heard() && !r.ok() && !slices.ContainsFunc([]string{"NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_"}, func(family string) bool {
+		return strings.HasPrefix(r.code(), family)
+	}) && cr.stays[op.resource] == "" {
+		cr.stays[op.resource] = op.name + " was refused, so what is created would remain: " + r.brief()
+	}
+}
+
+// staying says why nothing more of a resource may be created, or "".
+func (cr *cleaner) staying(create *liveOp) string {
+	for resource, why := range cr.stays {
+		if sameResource(resource, create.resource) {
+			return why
+		}
+	}
+	return ""
 }

@@ -9,27 +9,6 @@ import (
 // Paging by cursors (PG): four parameters that only go together in pairs, and
 // a pageInfo in the answer.
 
-// cursorPair is the parameter that a cursor parameter wants beside it, "" for
-// any other parameter.
-func cursorPair(name string) string {
-	switch name {
-	case "after":
-		return "first"
-	case "before":
-		return "last"
-	}
-	return ""
-}
-
-// cursors says that an operation pages by cursors, forward at least.
-func (o *liveOp) cursors() bool { return o.param("first") != nil && o.param("after") != nil }
-
-// alone says that an optional parameter is left out where several are sent at
-// once: pages go in one direction.
-func (o *liveOp) alone(p liveParam) bool {
-	return o.cursors() && (cursorPair(p.name) != "" || p.name == "first" || p.name == "last")
-}
-
 // companions are the parameters that a parameter wants beside it, and the
 // value that it can have at all: a cursor comes from an answer.
 func (pr operationProbe) companions(op *liveOp, p liveParam, params jsonv.Value, base reply) (jsonv.Value, bool) {

@@ -81,24 +81,3 @@ func (mk *maker) describedObject(p liveParam, tag string, depth int) (jsonv.Valu
 	}
 	return out, nil
 }
-
-// internalFailure is a code by which an adapter says that it failed itself.
-var internalFailure = evidence.Pattern(`(?i)internal|unexpected|exception|unhandled|server_error|^error$|^unknown(_error)?$`)
-
-// refusesMadeUp says that a refusal is about a value that the run made up,
-// which nobody promised to take. It is neither a success nor a failure.
-func (pr operationProbe) refusesMadeUp(op *liveOp, r reply, params jsonv.Value) bool {
-	if !r.refused() || r.code() == "" || internalFailure().MatchString(r.code()) || r.code() == "VALIDATION_INVALID_TYPE" {
-		return false
-	}
-	for name, v := range params.Members() {
-		text := v.Kind() == jsonv.KindString && strings.HasPrefix(v.Text(), markerPrefix)
-		empty := v.Kind() == jsonv.KindObject && v.Len() == 0
-		missing := r.code() == "VALIDATION_MISSING_PARAM"
-		if (text && !missing || empty) && (strings.Contains(r.message(), name) || evidence.Named(r.env.Lookup("error"), v.Text())) {
-			pr.run.rows.leaves("accuracy", op.name, name, "the value that was made up for it is refused ("+r.code()+"); --values provides one")
-			return true
-		}
-	}
-	return false
-}

@@ -7,7 +7,6 @@ import (
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/reference"
 	"mcptest/internal/aql/rule"
-	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 )
@@ -16,8 +15,6 @@ const (
 	maxToolPages  = 50
 	maxOperations = 2000
 )
-
-var toolName = evidence.Pattern(`^([a-z0-9_]+_)?mcp_aql(?:_([a-z0-9]+))?$`)
 
 // discover finds the tools, the operations and the types.
 func (dy discovery) discover() error {
@@ -138,24 +135,6 @@ func (dy discovery) assignTools() error {
 	return nil
 }
 
-// introspect asks the adapter about itself.
-func (a *caller) introspect(params ...jsonv.Member) reply {
-	return a.send(a.run.catalog.reader, jsonv.Object(
-		jsonv.Member{Key: "operation", Value: jsonv.String("introspect")},
-		jsonv.Member{Key: "params", Value: jsonv.Object(params...)},
-	))
-}
-
-// speaks notes a form that is not the documented one, and reports whether it
-// is new.
-func (c *collector) speaks(dialect string) bool {
-	if slices.Contains(c.dialect, dialect) {
-		return false
-	}
-	c.dialect = append(c.dialect, dialect)
-	return true
-}
-
 // operationList asks for the operations, and falls back on what adapters
 // were seen to do instead; the row is judged by the first answer.
 func (dy discovery) operationList() {
@@ -226,21 +205,6 @@ func (dy discovery) typeList() {
 		}
 		dy.run.catalog.types[strings.ToLower(t.name)] = t
 		descriptionProbe{dy.run}.checkType(t, d)
-	}
-}
-
-// checkType holds a type's detail against its kind (INT 3.6).
-func (pr descriptionProbe) checkType(t *namedType, r reply) {
-	if !r.sent() {
-		return
-	}
-	pr.run.rows.sees("consistency")
-	part := map[string]string{"enum": "values", "union": "members"}[t.kind]
-	if part == "" {
-		return
-	}
-	if list := t.detail.Lookup(part); list.Kind() != jsonv.KindArray || list.Len() == 0 {
-		pr.run.rows.breaks("consistency.type-detail", r, "the detail of the %s %s has no %s", t.kind, evidence.Quoted(display.Truncate(t.name, 60)), part)
 	}
 }
 

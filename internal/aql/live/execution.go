@@ -21,17 +21,10 @@ var (
 )
 
 const (
-	executionKey  = "execution_id"
-	stepOperation = "record_execution_step"
-	cancelled     = "cancelled"
+	cancelled = "cancelled"
 
 	maxStarted = 30 // executions of one run
 )
-
-// controlVerbs begin the names of operations that act on something that is
-// there, or going on.
-var controlVerbs = strings.Fields("abort cancel stop kill terminate end interrupt pause suspend resume retry restart complete finish " +
-	"approve confirm reject deny accept decline authorize grant revoke commit rollback undo redo verify resolve dismiss")
 
 // execution is one that this run started.
 type execution struct {
@@ -42,33 +35,6 @@ type execution struct {
 }
 
 var errNoExecution = errors.New("the run started no execution that it could name")
-
-// executionParam is the parameter that names an execution; nil when the
-// operation is about none.
-func (o *liveOp) executionParam() *liveParam {
-	for i, p := range o.params {
-		if p.required && (p.name == executionKey || p.name == "id" && sameResource(o.resource, "execution")) {
-			return &o.params[i]
-		}
-	}
-	return nil
-}
-
-// starts says that an operation begins something, and does not act on what is
-// going on.
-func (o *liveOp) starts() bool {
-	return o.category == "EXECUTE" && o.executionParam() == nil && reservedOperations[o.name] == "" && !slices.Contains(controlVerbs, o.verb) && !slices.Contains(removalVerbs, o.verb) || o.name == "execute_agent"
-}
-
-// controls says that an operation acts on something that is going on, which
-// has to be the run's own.
-func (o *liveOp) controls() bool {
-	return o.name == stepOperation || o.category == "EXECUTE" && !o.starts() && (o.executionParam() != nil || o.idParam() != nil)
-}
-
-// creates says that an operation makes something that has to be removed. A
-// step belongs to its execution.
-func (o *liveOp) creates() bool { return o.category == "CREATE" && o.name != stepOperation }
 
 // stateReader is the operation that tells how far an execution is.
 func (ex *executor) stateReader() *liveOp {

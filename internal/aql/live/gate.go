@@ -62,17 +62,6 @@ func (g *gate) refuses(args jsonv.Value) string {
 	return g.execute(op, params)
 }
 
-// changes says that an operation changes or removes what is there, by any of
-// its claims.
-func (o *liveOp) changes() bool {
-	for _, category := range o.categories() {
-		if category == "UPDATE" || category == "DELETE" {
-			return true
-		}
-	}
-	return o.verb == "update" || o.verb == "delete"
-}
-
 // change lets an update or a delete pass that names a thing of the ledger.
 func (g *gate) change(op *liveOp, params jsonv.Value) string {
 	id := op.idParam()
@@ -189,26 +178,81 @@ func (g *gate) userNamed(op *liveOp, param string, v jsonv.Value) bool {
 	return false
 }
 
-// stem is the resource that a parameter's name speaks of: book of book_id, ""
-// when it speaks of none.
-func stem(param string) string {
-	s, ok := strings.CutSuffix(param, "_id")
-	if !ok {
-		return ""
+// forbidden says why arguments may not be sent, or "".
+func (g *gate) forbidden(args jsonv.Value) string {
+	if reason := g.run.caller.poison[args.Lookup("operation").Text()]; reason != "" {
+		return reason
 	}
-	return s
+	return g.run.gate.refuses(args)
 }
 
-// startsExecution says that an operation's documentation promises an execution
-// of its own for every call.
-func (o *liveOp) startsExecution() bool {
-	return o.name == "execute_agent" || o.starts() &&
-		(o.detail.Lookup("lifecycle").Kind() == jsonv.KindObject || strings.Contains(strings.ToLower(o.detail.Lookup("returns").String()), "execution"))
+// barred says why an operation may not be called at all, or "".
+func (g *gate) barred(op *liveOp) string {
+	named := matchesAny(op.name, g.run.o.Allow)
+	if matchesAny(op.name, g.run.o.Deny) {
+		return "denied by --deny-op"
+	}
+	why := strings.Join(op.why, ", ")
+	switch {
+	case op.risk == riskRead:
+		return ""
+	case g.run.o.Mode == ModeSafe || g.run.o.Mode == ModePlan:
+		return "mode " + g.run.o.Mode + " does not call it: " + why
+	case op.risk == riskExtreme && !slices.Contains(g.run.o.Allow, op.name):
+		return "only called when --allow-op names it: " + why
+	case op.risk >= riskDanger && !named:
+		return "only called when --allow-op matches it: " + why
+	case op.category == "READ" && !named:
+		return "mode " + g.run.o.Mode + " does not call it without --allow-op: " + why
+	case op.name == stepOperation && g.run.o.Mode == ModeFull:
+	case op.category == "CREATE" && g.remover(op) == nil && !named:
+		_, why := g.removal(op)
+		return why + ", so what it creates would remain; --allow-op calls it anyway"
+	case op.category == "CREATE" && !named && g.run.cleaner.staying(op) != "":
+		return g.run.cleaner.staying(op)
+	case op.creates() && !named && !g.run.maker.canMark(op):
+		return "what it creates cannot carry the run's mark; --allow-op calls it anyway"
+	case op.category == "CREATE" && !named && op.verb == "create" && g.cycleOf(op) == nil:
+		return "no operation reads what it creates, so that the run could not tell what is its own; --allow-op calls it anyway"
+	case op.category == "DELETE" && g.run.catalog.creator(op) == nil, op.category == "UPDATE" && g.run.catalog.creator(op) == nil:
+		if id := op.idParam(); g.run.o.Mode == ModeFull && id != nil && !g.run.o.Values.Lookup(op.name, id.name).IsAbsent() {
+			return ""
+		}
+		return "no operation creates something that it could be called with"
+	case op.category == "EXECUTE" && g.run.o.Mode != ModeFull:
+		return "mode write does not call it: " + why
+	case op.actsUnnamed() && !named:
+		return "it cannot be called with something of this run, and it is not documented as starting an execution; --allow-op calls it as documented"
+	}
+	return ""
 }
 
-// actsUnnamed says that an EXECUTE operation may act on anything: nothing that
-// the run made can be named to it, and it is not said to begin something of
-// its own.
-func (o *liveOp) actsUnnamed() bool {
-	return (o.category == "EXECUTE" || o.name == stepOperation) && o.executionParam() == nil && o.idParam() == nil && !o.startsExecution()
+// remover is the operation that removes what a create makes, nil when there
+// is none that may be called.
+func (g *gate) remover(op *liveOp) *liveOp {
+	remove, _ := g.removal(op)
+	return remove
 }
+
+// removal is remover, with the reason where there is none.
+func (g *gate) removal(op *liveOp) (remove *liveOp, why string) {
+	d := g.run.catalog.partner("delete", "DELETE", op.resource)
+	one := g.run.catalog.atMostOne(op)
+	if one {
+		d = g.run.catalog.exact("delete", "DELETE", op.resource)
+	}
+	switch {
+	case d == nil:
+		return nil, "no DELETE operation of its resource was found"
+	case !one && d.idParam() == nil:
+		return nil, d.name + " requires no identifier"
+	case matchesAny(d.name, g.run.o.Deny):
+		return nil, d.name + " is denied by --deny-op"
+	case d.risk > riskDelete && !matchesAny(d.name, g.run.o.Allow):
+		return nil, d.name + " is only called when --allow-op names it"
+	}
+	return d, ""
+}
+
+// noOperation is the name of an operation that no adapter has.
+const noOperation = "zz_no_such_operation"

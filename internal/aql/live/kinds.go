@@ -1,9 +1,6 @@
 package live
 
 import (
-	"slices"
-	"strings"
-
 	"mcptest/internal/jsonv"
 )
 
@@ -38,8 +35,8 @@ func (mk *maker) kinds(create, remove *liveOp) []jsonv.Value {
 
 // common says that a thing is named as requests are by themselves: it is of
 // the kind that values are made for.
-func (mk *maker) common(op *liveOp, t createdThing) bool {
-	for name, v := range t.with.Members() {
+func (mk *maker) common(op *liveOp, with jsonv.Value) bool {
+	for name, v := range with.Members() {
 		p := op.param(name)
 		if p == nil {
 			continue
@@ -49,30 +46,4 @@ func (mk *maker) common(op *liveOp, t createdThing) bool {
 		}
 	}
 	return true
-}
-
-// bare says that an operation needs nothing to be told.
-func (o *liveOp) bare() bool {
-	return !slices.ContainsFunc(o.params, func(p liveParam) bool { return p.required })
-}
-
-// occupied says why the one resource cannot be created by this run, or "":
-// what is there is left alone.
-func (kp *keeper) occupied(op *liveOp) string {
-	if !kp.run.catalog.atMostOne(op) || len(kp.ledger.things[op.resource]) > 0 {
-		return ""
-	}
-	get := kp.run.catalog.exact("get", "READ", op.resource)
-	r := kp.run.caller.call(get, jsonv.Object())
-	none := r.data().Kind() == jsonv.KindNull
-	if v, ok := r.data().Get(op.resource); ok && v.Kind() == jsonv.KindNull {
-		none = true
-	}
-	switch {
-	case r.ok() && none, r.refused() && strings.HasPrefix(r.code(), "NOT_FOUND"):
-		return ""
-	case r.ok():
-		return "there is a " + op.resource + " already, which is left alone"
-	}
-	return "it could not be seen whether there is a " + op.resource + " already: " + r.brief()
 }

@@ -69,3 +69,24 @@ func (l *ledger) execution(id jsonv.Value) *execution {
 	}
 	return nil
 }
+
+// createdThing is something that the run created: its identifier, absent
+// where there is at most one, and what else names it.
+type createdThing struct{ id, with jsonv.Value }
+
+func (t createdThing) equal(o createdThing) bool {
+	return jsonv.Equal(t.id, o.id) && t.with.Len() == o.with.Len() && (t.with.Len() == 0 || jsonv.Equal(t.with, o.with))
+}
+
+// naming adds what names a thing to parameters of an operation.
+func (t createdThing) naming(op *liveOp, params jsonv.Value) jsonv.Value {
+	for name, v := range t.with.Members() {
+		if op.param(name) != nil {
+			params = params.With(name, v)
+		}
+	}
+	if id := op.idParam(); id != nil && !t.id.IsAbsent() {
+		params = params.With(id.name, t.id)
+	}
+	return params
+}

@@ -217,3 +217,5 @@ type steadiness struct {
 	masks    map[string]mask
 	failures map[string]bool // kinds of error tests already kept
 }
+
+var dateName = evidence.Pattern(`(_at|_date|timestamp)$`)

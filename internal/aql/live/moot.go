@@ -10,8 +10,6 @@ import (
 // A row without a case either does not apply to the adapter, which its
 // introspection shows, or lacks evidence that somebody can provide.
 
-var dateName = evidence.Pattern(`(_at|_date|timestamp)$`)
-
 // settleRows says of the rows of MUST categories that were not looked at why.
 func (pr remainder) settleRows() {
 	if len(pr.run.catalog.ops) == 0 {

@@ -1,7 +1,10 @@
 package live
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/jsonv"
@@ -65,21 +68,6 @@ func (kp *keeper) disown(op *liveOp, r reply) {
 			evidence.TextMember("reason", "the answer does not say what was created, and no list shows it")))
 	}
 	kp.run.cleaner.stays[op.resource] = "what " + op.name + " created was not found again, so more of it would remain"
-}
-
-// newOnes lists the identifiers of a resource that its list shows, that it
-// did not show before the run, and that the run does not know. whole says
-// that all of the list was read, then and now.
-func (l *lister) newOnes(op *liveOp) (ids []jsonv.Value, whole bool) {
-	keys := l.run.catalog.itemKeys(op)
-	whole = l.everyPage(op, l.run.gate.remover(op), maxPages, func(_ jsonv.Value, r reply) {
-		for _, item := range items(r.data(), listDepth) {
-			if id := itemID(keys, item); !id.IsAbsent() && !l.run.watcher.census.knows(op.resource, id) && !l.run.keeper.ledger.made(op.resource, id) {
-				ids = append(ids, id)
-			}
-		}
-	})
-	return ids, whole && l.run.watcher.census.reads(op.resource)
 }
 
 // findDoubtful decides at the end of a run what could not be read before.
@@ -211,4 +199,110 @@ func (kp *keeper) namedIDs(op *liveOp, params jsonv.Value, r reply) (ids []jsonv
 type keeper struct {
 	run    *collector
 	ledger *ledger
+}
+
+// occupied says why the one resource cannot be created by this run, or "":
+// what is there is left alone.
+func (kp *keeper) occupied(op *liveOp) string {
+	if !kp.run.catalog.atMostOne(op) || len(kp.ledger.things[op.resource]) > 0 {
+		return ""
+	}
+	get := kp.run.catalog.exact("get", "READ", op.resource)
+	r := kp.run.caller.call(get, jsonv.Object())
+	none := r.data().Kind() == jsonv.KindNull
+	if v, ok := r.data().Get(op.resource); ok && v.Kind() == jsonv.KindNull {
+		none = true
+	}
+	switch {
+	case r.ok() && none, r.refused() && strings.HasPrefix(r.code(), "NOT_FOUND"):
+		return ""
+	case r.ok():
+		return "there is a " + op.resource + " already, which is left alone"
+	}
+	return "it could not be seen whether there is a " + op.resource + " already: " + r.brief()
+}
+
+// attempt calls an operation and keeps track of what it created or removed.
+func (kp *keeper) attempt(op *liveOp, params jsonv.Value) reply {
+	return kp.attemptArgs(op, jsonv.Object(
+		jsonv.Member{Key: "operation", Value: jsonv.String(op.name)},
+		jsonv.Member{Key: "params", Value: params},
+	))
+}
+
+func (kp *keeper) attemptArgs(op *liveOp, args jsonv.Value) reply {
+	return kp.attemptOn(op.tool, op, args)
+}
+
+func (kp *keeper) attemptOn(tool string, op *liveOp, args jsonv.Value) reply {
+	if op.creates() && kp.run.gate.forbidden(args) == "" {
+		if reason := kp.occupied(op); reason != "" {
+			return reply{budget: true, barred: true, cause: errors.New(reason)}
+		}
+		if reason := kp.intend(op); reason != nil {
+			return reply{budget: true, cause: reason}
+		}
+	}
+	r := kp.run.caller.send(tool, args)
+	kp.run.steady.checkDates(op, r)
+	if r.ok() && op.creates() {
+		kp.keepCreated(op, args.Lookup("params"), r)
+	}
+	if op.creates() && r.n > 0 && r.cause != nil {
+		kp.run.cleaner.lost = append(kp.run.cleaner.lost, op)
+	}
+	if op.category == "DELETE" && r.denied() {
+		kp.run.cleaner.refusedDelete(op, r)
+	}
+	if r.ok() && op.category == "DELETE" {
+		kp.forget(op, args.Lookup("params"))
+	}
+	if r.ok() && op.changes() {
+		kp.run.watcher.change(op)
+	}
+	return r
+}
+
+// intend tells the journal of a create before it is sent.
+func (kp *keeper) intend(op *liveOp) error {
+	if kp.run.o.Journal == nil {
+		return nil
+	}
+	if err := kp.run.o.Journal.Intend(op.name, Marker(kp.run.o.RunID)); err != nil {
+		return fmt.Errorf("the journal cannot be kept, so nothing is created: %w", err)
+	}
+	return nil
+}
+
+// onlyNew looks in the resource's list for the one marked thing that the run
+// does not know yet.
+func (kp *keeper) onlyNew(op, remove *liveOp) jsonv.Value {
+	if remove == nil {
+		return jsonv.Value{}
+	}
+	known := map[string]bool{}
+	for _, t := range kp.ledger.things[op.resource] {
+		known[t.id.String()] = true
+	}
+	var fresh []jsonv.Value
+	for _, t := range kp.run.lister.marked(op, kp.run.maker.mine()) {
+		if !t.id.IsAbsent() && !known[t.id.String()] && !kp.knownBefore(op, t.id) {
+			fresh = append(fresh, t.id)
+		}
+	}
+	if len(fresh) != 1 {
+		return jsonv.Value{}
+	}
+	return fresh[0]
+}
+
+func (kp *keeper) forget(op *liveOp, params jsonv.Value) {
+	var id jsonv.Value
+	if p := op.idParam(); p != nil {
+		id = params.Lookup(p.name)
+	}
+	kp.ledger.remove(op.resource, id)
+	if kp.run.o.Journal != nil {
+		_ = kp.run.o.Journal.Deleted(kp.run.catalog.idKey(op), id)
+	}
 }

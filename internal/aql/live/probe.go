@@ -66,54 +66,6 @@ func (pr operationProbe) probeOperation(op *liveOp) {
 	}
 }
 
-// attempt calls an operation and keeps track of what it created or removed.
-func (kp *keeper) attempt(op *liveOp, params jsonv.Value) reply {
-	return kp.attemptArgs(op, jsonv.Object(
-		jsonv.Member{Key: "operation", Value: jsonv.String(op.name)},
-		jsonv.Member{Key: "params", Value: params},
-	))
-}
-
-func (kp *keeper) attemptArgs(op *liveOp, args jsonv.Value) reply {
-	return kp.attemptOn(op.tool, op, args)
-}
-
-func (kp *keeper) attemptOn(tool string, op *liveOp, args jsonv.Value) reply {
-	if op.creates() && kp.run.gate.forbidden(args) == "" {
-		if reason := kp.occupied(op); reason != "" {
-			return reply{budget: true, barred: true, cause: errors.New(reason)}
-		}
-		if reason := kp.intend(op); reason != nil {
-			return reply{budget: true, cause: reason}
-		}
-	}
-	r := kp.run.caller.send(tool, args)
-	kp.run.steady.checkDates(op, r)
-	if r.ok() && op.creates() {
-		kp.keepCreated(op, args.Lookup("params"), r)
-	}
-	if op.creates() && r.n > 0 && r.cause != nil {
-		kp.run.cleaner.lost = append(kp.run.cleaner.lost, op)
-	}
-	if op.category == "DELETE" && r.denied() {
-		kp.run.cleaner.refusedDelete(op, r)
-	}
-	if r.ok() && op.category == "DELETE" {
-		kp.forget(op, args.Lookup("params"))
-	}
-	if r.ok() && op.changes() {
-		kp.run.watcher.change(op)
-	}
-	return r
-}
-
-// fresh is the required parameters anew: a delete has used up what the last
-// ones named.
-func (b *builder) fresh(op *liveOp) jsonv.Value {
-	params, _ := b.params(op)
-	return params
-}
-
 // accuracy sends what introspection documents and sees whether it works.
 func (pr operationProbe) accuracy(op *liveOp, params jsonv.Value, base reply) {
 	pr.judgeDocumented(op, base, params)
@@ -162,24 +114,6 @@ func (pr operationProbe) optional(op *liveOp, p liveParam, base reply) (jsonv.Va
 		}
 	}
 	return pr.run.maker.value(op, p, p.name)
-}
-
-// sample is the object that an answer is about: the first of a list, or the
-// data itself.
-func sample(data jsonv.Value) jsonv.Value {
-	if list := items(data, listDepth); len(list) > 0 {
-		return list[0]
-	}
-	return data
-}
-
-func scalarKeys(v jsonv.Value) (keys []string) {
-	for k, e := range v.Members() {
-		if kind := e.Kind(); kind == jsonv.KindString || kind == jsonv.KindNumber || kind == jsonv.KindBool {
-			keys = append(keys, k)
-		}
-	}
-	return keys
 }
 
 // judgeDocumented looks at the answer to a call that holds only what is
@@ -253,14 +187,6 @@ func (pr operationProbe) missing(op *liveOp) {
 	}
 }
 
-// failed keeps a failure as an error test.
-func (c *collector) failed(name string, r reply, mention ...string) {
-	if !r.heard() {
-		return
-	}
-	c.e.ErrorTests = append(c.e.ErrorTests, evidence.ErrorCase{Name: name, MustMention: mention, Response: c.caller.noted(r), Request: c.caller.redact(r.args), Call: r.n})
-}
-
 // unknownParameters adds a parameter that does not exist.
 func (pr operationProbe) unknownParameters(op *liveOp, base reply) {
 	if !base.ok() && !base.documented() {
@@ -330,4 +256,25 @@ func (pr operationProbe) notFound(op *liveOp) {
 // operationProbe tests one operation: its parameters, their values and defaults.
 type operationProbe struct {
 	run *collector
+}
+
+// internalFailure is a code by which an adapter says that it failed itself.
+var internalFailure = evidence.Pattern(`(?i)internal|unexpected|exception|unhandled|server_error|^error$|^unknown(_error)?$`)
+
+// refusesMadeUp says that a refusal is about a value that the run made up,
+// which nobody promised to take. It is neither a success nor a failure.
+func (pr operationProbe) refusesMadeUp(op *liveOp, r reply, params jsonv.Value) bool {
+	if !r.refused() || r.code() == "" || internalFailure().MatchString(r.code()) || r.code() == "VALIDATION_INVALID_TYPE" {
+		return false
+	}
+	for name, v := range params.Members() {
+		text := v.Kind() == jsonv.KindString && strings.HasPrefix(v.Text(), markerPrefix)
+		empty := v.Kind() == jsonv.KindObject && v.Len() == 0
+		missing := r.code() == "VALIDATION_MISSING_PARAM"
+		if (text && !missing || empty) && (strings.Contains(r.message(), name) || evidence.Named(r.env.Lookup("error"), v.Text())) {
+			pr.run.rows.leaves("accuracy", op.name, name, "the value that was made up for it is refused ("+r.code()+"); --values provides one")
+			return true
+		}
+	}
+	return false
 }

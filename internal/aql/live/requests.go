@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	noOperation = "zz_no_such_operation"
-	noType      = "ZzNoSuchType"
+	noType = "ZzNoSuchType"
 )
 
 // probeRequests sends requests that are wrong as a whole, all of them to the
@@ -228,10 +227,6 @@ func (p requestProbe) probeConsistency() {
 		}
 	}
 }
-
-// keepsRecord is how operations are named that answer what happened: that they
-// show the run's own calls is no effect of those.
-var keepsRecord = evidence.Pattern(`(?i)(^|_)(logs?|audit|histor(y|ies)|events?|activit(y|ies)|metrics?|stats?|statistics|status|health|usage|time|clock|uptime|recent)(_|$)`)
 
 // effects asks again what was asked before the run. What differs from one
 // moment to the next (a clock, a log of calls) says nothing.

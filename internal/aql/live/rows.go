@@ -58,3 +58,12 @@ type rows struct {
 	untested []jsonv.Value
 	tests    map[string]*liveTest
 }
+
+func (t *liveTest) json() jsonv.Value {
+	o := evidence.Object{evidence.TextMember("id", t.id), {Key: "cases", Value: jsonv.Int(int64(t.cases))}}
+	o.Text("lacking", t.lacking)
+	o.Text("moot", t.moot)
+	o.Text("observed", t.observed)
+	o.List("findings", t.found)
+	return o.Value()
+}

@@ -80,11 +80,6 @@ func (pr descriptionProbe) hidden(t toolInfo) {
 	}
 }
 
-var reservedOperations = map[string]string{
-	"introspect": "READ", "execute_agent": "EXECUTE", "complete_execution": "EXECUTE", "abort_execution": "EXECUTE",
-	"confirm_operation": "EXECUTE", "record_execution_step": "CREATE", "verify_challenge": "CREATE",
-}
-
 // checkOperations holds names, categories and tools of the list and the
 // details against each other (D 6.2, 8.5, 10.1).
 func (pr descriptionProbe) checkOperations() {
@@ -155,4 +150,19 @@ func (pr descriptionProbe) crossCutting() {
 // descriptionProbe checks what the adapter says about itself, without calling operations.
 type descriptionProbe struct {
 	run *collector
+}
+
+// checkType holds a type's detail against its kind (INT 3.6).
+func (pr descriptionProbe) checkType(t *namedType, r reply) {
+	if !r.sent() {
+		return
+	}
+	pr.run.rows.sees("consistency")
+	part := map[string]string{"enum": "values", "union": "members"}[t.kind]
+	if part == "" {
+		return
+	}
+	if list := t.detail.Lookup(part); list.Kind() != jsonv.KindArray || list.Len() == 0 {
+		pr.run.rows.breaks("consistency.type-detail", r, "the detail of the %s %s has no %s", t.kind, evidence.Quoted(display.Truncate(t.name, 60)), part)
+	}
 }

@@ -22,7 +22,7 @@ const maxTypeDepth = 4
 // value makes a value for a parameter. tag makes texts differ.
 func (mk *maker) value(op *liveOp, p liveParam, tag string) (jsonv.Value, error) {
 	for _, name := range []string{op.name, "*"} {
-		if v, ok := mk.o.Values.Lookup(name).Get(p.name); ok {
+		if v, ok := mk.values.Lookup(name).Get(p.name); ok {
 			return v, nil
 		}
 	}
@@ -108,7 +108,7 @@ func (mk *maker) make(t typeExpr, p liveParam, tag string, depth int) (jsonv.Val
 	case "object":
 		return mk.describedObject(p, tag, depth)
 	case "any":
-		return jsonv.String(Marker(mk.o.RunID) + tag), nil
+		return jsonv.String(Marker(mk.runID) + tag), nil
 	}
 	n := mk.catalog.types[t.name]
 	if n == nil {
@@ -213,7 +213,7 @@ func (mk *maker) makeText(typ string, p liveParam, tag string) (jsonv.Value, err
 	if s, ok := formatted[format]; ok {
 		return jsonv.String(s), nil
 	}
-	s := Marker(mk.o.RunID) + tag
+	s := Marker(mk.runID) + tag
 	if pattern := p.v.Lookup("pattern").Text(); pattern != "" {
 		for _, spelled := range markSpellings(s) {
 			if mk.catalog.fits(p, jsonv.String(spelled)) == "" {
@@ -298,6 +298,20 @@ func hasKind(want string, v jsonv.Value) bool {
 
 // maker builds values for parameters from what the catalog says and what the user gave.
 type maker struct {
-	o       *Options
+	values  jsonv.Value // that the user gave: operation → parameter → value
+	runID   string
 	catalog *catalog
+}
+
+// filled makes a value that shows: an object gets members, a list an
+// element, so that there is something to keep.
+func (mk *maker) filled(op *liveOp, p liveParam) (jsonv.Value, error) {
+	v, err := mk.value(op, p, "cycle_"+p.name)
+	if err != nil || !mk.values.Lookup(op.name, p.name).IsAbsent() {
+		return v, err
+	}
+	if v.Kind() == jsonv.KindObject && v.Len() == 0 && mk.catalog.freeObject(p) {
+		return jsonv.From(map[string]any{"zz_one": map[string]any{"a": 1, "b": 2}, "zz_list": []any{1, 2}, "zz_text": "x"}), nil
+	}
+	return v, nil
 }

@@ -162,3 +162,7 @@ func (w *watcher) addMarked(op *liveOp) (found int) {
 	}
 	return found
 }
+
+// keepsRecord is how operations are named that answer what happened: that they
+// show the run's own calls is no effect of those.
+var keepsRecord = evidence.Pattern(`(?i)(^|_)(logs?|audit|histor(y|ies)|events?|activit(y|ies)|metrics?|stats?|statistics|status|health|usage|time|clock|uptime|recent)(_|$)`)

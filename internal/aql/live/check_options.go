@@ -1,0 +1,59 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/source"
+)
+
+// UnknownNameError says that an option names an operation or a field that the
+// adapter does not have. Nothing was called: a rule that protects something
+// would protect nothing.
+type UnknownNameError struct {
+	Option, Name string
+	Near         string // what may have been meant; mostly ""
+}
+
+// Error names the option and the name.
+func (e *UnknownNameError) Error() string {
+	return fmt.Sprintf("%s: the adapter lists no operation for %q%s", e.Option, e.Name, source.Aside(source.Suggest(e.Near)))
+}
+
+// checkNames holds the names in the options against what the adapter lists.
+// What forbids something has to fit; what only offers something is noted.
+func (dy discovery) checkNames() error {
+	if len(dy.run.catalog.ops) == 0 || len(dy.run.caller.short) > 0 {
+		return nil
+	}
+	var all []string
+	for _, op := range dy.run.catalog.ops {
+		all = append(all, op.name)
+	}
+	matches := func(glob string) bool {
+		for _, name := range all {
+			if matchesAny(name, []string{glob}) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, glob := range dy.run.o.Deny {
+		if !matches(glob) {
+			return &UnknownNameError{"--deny-op", glob, source.Nearest(glob, all)}
+		}
+	}
+	for _, rule := range dy.run.o.AppendOnly {
+		name, _, _ := strings.Cut(rule, ":")
+		if dy.run.catalog.op(name) == nil {
+			return &UnknownNameError{"--append-only", name, source.Nearest(name, all)}
+		}
+	}
+	for _, glob := range dy.run.o.Allow {
+		if !matches(glob) {
+			dy.run.notices = append(dy.run.notices, (&UnknownNameError{"--allow-op", glob, source.Nearest(glob, all)}).Error())
+		}
+	}
+	dy.checkValues(all)
+	return nil
+}
