@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 )
@@ -37,16 +37,16 @@ func TestLevelOneIsAchievable(t *testing.T) {
 		exit      int
 		notProved []string
 	}{
-		"only reads, in mode safe":       {shelf(), live.ModeSafe, 0, nil},
-		"only reads, in mode write":      {shelf(), live.ModeWrite, 0, nil},
-		"no timestamps":                  {notes(nil), live.ModeWrite, 0, nil},
-		"a default of a create":          {defaults, live.ModeWrite, 0, nil},
-		"creates, in mode safe":          {notes(nil), live.ModeSafe, 2, []string{"Create-read cycles preserve submitted fields (mode safe creates nothing; --mode write does", "Updates preserve non-targeted fields (mode safe updates nothing"}},
-		"a documented date in no answer": {withDates, live.ModeSafe, 2, []string{"Dates in answers follow ISO 8601 (no answer held created_at, which introspection documents", "--values"}},
-		"a default that shows nowhere":   {unseen, live.ModeSafe, 2, []string{"Documented defaults are observable (count_books unit:", "--values"}},
+		"only reads, in mode safe":       {shelf(), guard.ModeSafe, 0, nil},
+		"only reads, in mode write":      {shelf(), guard.ModeWrite, 0, nil},
+		"no timestamps":                  {notes(nil), guard.ModeWrite, 0, nil},
+		"a default of a create":          {defaults, guard.ModeWrite, 0, nil},
+		"creates, in mode safe":          {notes(nil), guard.ModeSafe, 2, []string{"Create-read cycles preserve submitted fields (mode safe creates nothing; --mode write does", "Updates preserve non-targeted fields (mode safe updates nothing"}},
+		"a documented date in no answer": {withDates, guard.ModeSafe, 2, []string{"Dates in answers follow ISO 8601 (no answer held created_at, which introspection documents", "--values"}},
+		"a default that shows nowhere":   {unseen, guard.ModeSafe, 2, []string{"Documented defaults are observable (count_books unit:", "--values"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := c.s.look(t, live.Options{Mode: c.mode})
+			r := c.s.look(t, guard.Options{Mode: c.mode})
 			if r.ExitCode != c.exit || (r.ConformanceLevel == 1) != (c.exit == 0) {
 				t.Errorf("exit %d, level %d\n%s", r.ExitCode, r.ConformanceLevel, r.Text())
 			}
@@ -64,7 +64,7 @@ func TestEpochNumbersAreNoDates(t *testing.T) {
 	for created, want := range map[string]verdict.Result{`1767225600`: verdict.Failed, `1767225600000`: verdict.Failed, `"2026-01-01T00:00:00Z"`: verdict.Pass, `17`: verdict.Skipped} {
 		s := shelf()
 		s.ops = append(s.ops, smallOp{"get_state", "READ", `[]`, data(`{"created_at":` + created + `}`)})
-		if row := rowsByID(s.look(t, live.Options{}))["dates"]; row.Result != want {
+		if row := rowsByID(s.look(t, guard.Options{}))["dates"]; row.Result != want {
 			t.Errorf("%s: %s: %s", created, row.Result, row.Detail)
 		}
 	}

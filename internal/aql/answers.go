@@ -101,7 +101,7 @@ func (a answer) batch() bool {
 // otherForms holds the other answers against the form of results, and says
 // how many there were. What is wrong with many answers of one operation for
 // one cause is one finding.
-func (x *ruling) otherForms() int {
+func (x *evaluation) otherForms() int {
 	n := 0
 	first, more := map[[3]string]int{}, map[int]int{}
 	for _, a := range x.otherAnswers() {
@@ -121,7 +121,7 @@ func (x *ruling) otherForms() int {
 				continue
 			}
 			before := len(x.found)
-			x.takes([]verdict.Finding{f}, nil)
+			x.take([]verdict.Finding{f}, nil)
 			if len(x.found) > before {
 				first[key] = before
 				if a.operation != "" {

@@ -12,15 +12,15 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-func (x *ruling) errorForm() {
-	x.lacking = "error_tests is empty"
+func (x *evaluation) errorForm() {
+	x.incomplete = "error_tests is empty"
 	for i, c := range x.e.ErrorTests {
 		x.cases++
-		x.takes(x.errors[i], nil)
+		x.take(x.errors[i], nil)
 		if why := evidence.WrappedFailure(c.Response); why != "" && x.set == rule.Strict {
-			x.breaks("result.wrapped", spot("error_tests").elem(i).member("response"), c.Response, "%s: success around a failure: %s", c.Name, why)
+			x.fail("result.wrapped", spot("error_tests").elem(i).member("response"), c.Response, "%s: success around a failure: %s", c.Name, why)
 		} else if evidence.Succeeded(c.Response) {
-			x.breaks("error.produced", spot("error_tests").elem(i).member("response"), c.Response, "no error was produced")
+			x.fail("error.produced", spot("error_tests").elem(i).member("response"), c.Response, "no error was produced")
 		}
 	}
 	x.observed = display.Count(x.cases, "answer") + ", all of the documented form."
@@ -30,8 +30,8 @@ func (x *ruling) errorForm() {
 	}
 }
 
-func (x *ruling) leaks() {
-	x.lacking = "error_tests is empty"
+func (x *evaluation) leaks() {
+	x.incomplete = "error_tests is empty"
 	for i, c := range x.e.ErrorTests {
 		x.cases++
 		at := spot("error_tests").elem(i).member("response").member("error")
@@ -40,7 +40,7 @@ func (x *ruling) leaks() {
 			continue
 		}
 		if m := c.Response.Lookup("error", "message"); len(x.errors[i]) == 0 && reference.LeaksLikeReference(m.Text()) {
-			x.breaks("leaks.reference", at.member("message"), m, "%s", evidence.Quoted(display.Truncate(m.Text(), 120)))
+			x.fail("leaks.reference", at.member("message"), m, "%s", evidence.Quoted(display.Truncate(m.Text(), 120)))
 		}
 	}
 	if x.set == rule.Strict {
@@ -49,7 +49,7 @@ func (x *ruling) leaks() {
 }
 
 // otherLeaks looks at the failures outside the error tests, a batch's too.
-func (x *ruling) otherLeaks() {
+func (x *evaluation) otherLeaks() {
 	for _, a := range x.otherAnswers() {
 		if a.failed() {
 			x.leaksStrict(a.response, a.request, a.at.member("error"))
@@ -63,7 +63,7 @@ func (x *ruling) otherLeaks() {
 }
 
 // leaksStrict looks at every text of a failure, of a JSON-RPC error too.
-func (x *ruling) leaksStrict(response, request jsonv.Value, at *place) {
+func (x *evaluation) leaksStrict(response, request jsonv.Value, at *place) {
 	failure := response.Lookup("error")
 	if failure.IsAbsent() && !evidence.Succeeded(response) {
 		failure = response
@@ -72,13 +72,13 @@ func (x *ruling) leaksStrict(response, request jsonv.Value, at *place) {
 	evidence.EveryText(failure, func(s string) {
 		if rule, part := x.clean.leakIn(s, request); rule != "" && !seen[rule+part] {
 			seen[rule+part] = true
-			x.breaks(rule, at, failure, "%s in %s", evidence.Quoted(display.Truncate(strings.TrimSpace(part), 60)), evidence.Quoted(display.Truncate(s, 120)))
+			x.fail(rule, at, failure, "%s in %s", evidence.Quoted(display.Truncate(strings.TrimSpace(part), 60)), evidence.Quoted(display.Truncate(s, 120)))
 		}
 	})
 }
 
-func (x *ruling) actionable() {
-	x.lacking = "no error test says what the message must mention"
+func (x *evaluation) actionable() {
+	x.incomplete = "no error test says what the message must mention"
 	for i, c := range x.e.ErrorTests {
 		if slices.ContainsFunc(c.MustMention, func(s string) bool { return s != "" || x.set == rule.Reference }) {
 			x.cases++
@@ -89,25 +89,25 @@ func (x *ruling) actionable() {
 		m := evidence.Message(c.Response)
 		for _, part := range c.MustMention {
 			if !strings.Contains(m.Text(), part) {
-				x.breaks("actionable.mention", spot("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", evidence.Quoted(display.Truncate(part, 60)))
+				x.fail("actionable.mention", spot("error_tests").elem(i).member("response"), c.Response, "the message does not mention %s", evidence.Quoted(display.Truncate(part, 60)))
 			}
 		}
 	}
 }
 
-func (x *ruling) createRead() {
+func (x *evaluation) createRead() {
 	x.fields("create-read", "round_trip_tests", x.e.RoundTrips)
 	x.without("CREATE", "creates")
 }
 
-func (x *ruling) update() {
+func (x *evaluation) update() {
 	x.fields("update", "update_preservation_tests", x.e.Updates)
 	x.without("UPDATE", "updates")
 }
 
 // without says why a row of round trips has no case: no operation is of the
 // category, or the run could not call it.
-func (x *ruling) without(category, does string) {
+func (x *evaluation) without(category, does string) {
 	if x.cases > 0 || x.set == rule.Reference || !x.e.IsLive() {
 		return // what a bundle lists may be a part of what there is
 	}
@@ -120,11 +120,11 @@ func (x *ruling) without(category, does string) {
 	}
 	switch {
 	case listed > 0 && len(ops) == 0:
-		x.moot = "there is no " + category + " operation"
+		x.notApplicable = "there is no " + category + " operation"
 	case collectedSafely(x.e.Live):
-		x.lacking = "mode safe " + does + " nothing; --mode write does"
+		x.incomplete = "mode safe " + does + " nothing; --mode write does"
 	default:
-		x.lacking = x.obstacles(ops)
+		x.incomplete = x.obstacles(ops)
 	}
 }
 
@@ -136,8 +136,8 @@ func categoryOf(op jsonv.Value) string {
 }
 
 // fields compares what was read back with what had to be there.
-func (x *ruling) fields(rules, key string, cases []evidence.FieldsCase) {
-	x.lacking = key + " holds no fields to compare"
+func (x *evaluation) fields(rules, key string, cases []evidence.FieldsCase) {
+	x.incomplete = key + " holds no fields to compare"
 	compared := 0
 	for i, c := range cases {
 		if slices.ContainsFunc(c.Fields, func(f evidence.Field) bool { return f.Comparable() || x.set == rule.Reference }) {
@@ -145,7 +145,7 @@ func (x *ruling) fields(rules, key string, cases []evidence.FieldsCase) {
 		}
 		at := spot(key).elem(i).member("read_response")
 		if !x.shows(c.ReadResponse) {
-			x.breaks(rules+".read", at, c.ReadResponse, "the read of %s did not succeed", evidence.Quoted(c.Name))
+			x.fail(rules+".read", at, c.ReadResponse, "the read of %s did not succeed", evidence.Quoted(c.Name))
 			if x.set == rule.Strict {
 				continue // there is nothing to compare
 			}
@@ -157,45 +157,45 @@ func (x *ruling) fields(rules, key string, cases []evidence.FieldsCase) {
 				return fmt.Sprintf("%s: at %s expected %s, got %s", c.Name, evidence.Quoted(f.Path), evidence.Brief(f.Value), evidence.Brief(got))
 			}
 			if x.set == rule.Reference && (got.IsAbsent() || reference.Stringify(got) != reference.Stringify(f.Value)) {
-				x.breaks(rules+".kept", at, c.ReadResponse, "%s", says())
+				x.fail(rules+".kept", at, c.ReadResponse, "%s", says())
 			}
 			if x.set == rule.Strict && (got.IsAbsent() || !jsonv.Equal(got, f.Value)) {
-				x.breaks(rules+".equal", at, c.ReadResponse, "%s", says())
+				x.fail(rules+".equal", at, c.ReadResponse, "%s", says())
 			}
 		}
 	}
 	x.observed = display.Count(compared, "field") + " compared, all kept."
 }
 
-func (x *ruling) modes() {
+func (x *evaluation) modes() {
 	x.cases++
 	for _, mode := range []string{"crude", "single"} {
 		has := func(m string) bool {
 			return m == mode || x.set == rule.Strict && mode == "crude" && (m == "semantic" || strings.HasPrefix(m, "semantic:"))
 		}
 		if !slices.ContainsFunc(x.e.EndpointModes, has) {
-			x.breaks("modes.both", spot("endpoint_modes"), jsonv.Value{}, "no %q", mode)
+			x.fail("modes.both", spot("endpoint_modes"), jsonv.Value{}, "no %q", mode)
 		}
 	}
 	x.observed = "crude and single."
 }
 
-func (x *ruling) fieldSelection() {
+func (x *evaluation) fieldSelection() {
 	x.cases++
 	if !x.e.FieldSelection {
-		x.breaks("fields.supported", spot("capabilities", "field_selection"), jsonv.Value{}, "not true")
+		x.fail("fields.supported", spot("capabilities", "field_selection"), jsonv.Value{}, "not true")
 	}
 	x.observed = "Supported."
 }
 
-func (x *ruling) batch() {
+func (x *evaluation) batch() {
 	x.cases++
 	at, answer := spot("batch_example"), x.e.BatchExample
 	if !x.e.BatchOperations {
-		x.breaks("batch.supported", spot("capabilities", "batch_operations"), jsonv.Value{}, "not true")
+		x.fail("batch.supported", spot("capabilities", "batch_operations"), jsonv.Value{}, "not true")
 	}
 	if answer.IsAbsent() {
-		x.breaks("batch.example", at, answer, "missing")
+		x.fail("batch.example", at, answer, "missing")
 		return
 	}
 	var p probe
@@ -205,7 +205,7 @@ func (x *ruling) batch() {
 			f.Rule = "batch.data"
 		}
 	}
-	x.takes(p.found, nil)
+	x.take(p.found, nil)
 	if x.set == rule.Strict {
 		x.batchCounts(at, answer)
 	}
@@ -213,35 +213,35 @@ func (x *ruling) batch() {
 }
 
 // batchCounts checks that the parts of a batch's answer agree.
-func (x *ruling) batchCounts(at *place, answer jsonv.Value) {
+func (x *evaluation) batchCounts(at *place, answer jsonv.Value) {
 	results, summary := answer.Lookup("results"), answer.Lookup("summary")
 	if results.Kind() != jsonv.KindArray {
-		x.breaks("batch.results", at.member("results"), answer, "expected a list, got %s", evidence.Describe(results))
+		x.fail("batch.results", at.member("results"), answer, "expected a list, got %s", evidence.Describe(results))
 		return
 	}
 	if sent, ok := x.e.Live.Lookup("batch_sent").Int64(); ok && x.e.IsLive() && int(sent) != results.Len() {
-		x.breaks("batch.results", at.member("results"), results, "%d operations were sent, and %s came back", sent, display.Count(results.Len(), "result"))
+		x.fail("batch.results", at.member("results"), results, "%d operations were sent, and %s came back", sent, display.Count(results.Len(), "result"))
 	}
 	if results.Len() == 0 {
-		x.breaks("batch.results", at.member("results"), results, "the batch has no operation, so it shows nothing")
+		x.fail("batch.results", at.member("results"), results, "the batch has no operation, so it shows nothing")
 	}
 	good := 0
 	for i, r := range results.Elems() {
 		if index := r.Lookup("index"); index.Kind() != jsonv.KindNumber || reference.Number(index) != float64(i) {
-			x.breaks("batch.indices", at.member("results").elem(i).member("index"), r, "expected %d, got %s", i, evidence.Describe(index))
+			x.fail("batch.indices", at.member("results").elem(i).member("index"), r, "expected %d, got %s", i, evidence.Describe(index))
 		}
 		if evidence.Succeeded(r.Lookup("result")) {
 			good++
 		}
 	}
 	if summary.Kind() != jsonv.KindObject {
-		x.breaks("batch.summary", at.member("summary"), answer, "expected an object, got %s", evidence.Describe(summary))
+		x.fail("batch.summary", at.member("summary"), answer, "expected an object, got %s", evidence.Describe(summary))
 		return
 	}
 	want := []int{results.Len(), good, results.Len() - good}
 	for i, key := range []string{"total", "succeeded", "failed"} {
 		if got := summary.Lookup(key); got.Kind() != jsonv.KindNumber || reference.Number(got) != float64(want[i]) {
-			x.breaks("batch.counts", at.member("summary").member(key), summary, "expected %d, got %s", want[i], evidence.Describe(got))
+			x.fail("batch.counts", at.member("summary").member(key), summary, "expected %d, got %s", want[i], evidence.Describe(got))
 		}
 	}
 }
@@ -251,29 +251,29 @@ func holds(c evidence.ConstraintCase) bool {
 	return evidence.Refused(c.Response) && c.Response.Lookup("error", "message").Kind() == jsonv.KindString
 }
 
-func (x *ruling) enforced() {
-	x.lacking = "constraint_tests is empty"
+func (x *evaluation) enforced() {
+	x.incomplete = "constraint_tests is empty"
 	for i, c := range x.e.Constraints {
 		x.cases++
 		at := spot("constraint_tests").elem(i).member("response")
 		switch {
 		case !evidence.Refused(c.Response):
-			x.breaks("enforced.refused", at, c.Response, "%s: not refused", c.Name)
+			x.fail("enforced.refused", at, c.Response, "%s: not refused", c.Name)
 		case !holds(c):
-			x.breaks("enforced.message", at.member("error").member("message"), c.Response, "%s: the message is %s", c.Name, evidence.Describe(c.Response.Lookup("error", "message")))
+			x.fail("enforced.message", at.member("error").member("message"), c.Response, "%s: the message is %s", c.Name, evidence.Describe(c.Response.Lookup("error", "message")))
 		}
 	}
 }
 
-func (x *ruling) disclosed() {
-	x.lacking = "no constraint was seen to be enforced"
+func (x *evaluation) disclosed() {
+	x.incomplete = "no constraint was seen to be enforced"
 	for i, c := range x.e.Constraints {
 		if !holds(c) {
 			continue
 		}
 		x.cases++
 		if !c.Documented {
-			x.breaks("disclosed.documented", spot("constraint_tests").elem(i).member("documented"), c.Response, "%s: enforced, but not documented", c.Name)
+			x.fail("disclosed.documented", spot("constraint_tests").elem(i).member("documented"), c.Response, "%s: enforced, but not documented", c.Name)
 		}
 	}
 }

@@ -13,41 +13,41 @@ import (
 
 // checks are the functions that look at the evidence for one row each, by
 // the test's id. The table is only read.
-var checks = map[string]func(*ruling){
-	"operations":   (*ruling).operations,
-	"types":        (*ruling).types,
-	"details":      (*ruling).detailPayloads,
-	"extensions":   (*ruling).extensions,
-	"completeness": (*ruling).completeness,
-	"required":     (*ruling).required,
-	"unknown":      (*ruling).unknown,
-	"defaults":     (*ruling).defaults,
-	"snake-case":   (*ruling).snakeCase,
-	"error-form":   (*ruling).errorForm,
-	"leaks":        (*ruling).leaks,
-	"actionable":   (*ruling).actionable,
-	"create-read":  (*ruling).createRead,
-	"update":       (*ruling).update,
-	"modes":        (*ruling).modes,
-	"fields":       (*ruling).fieldSelection,
-	"batch":        (*ruling).batch,
-	"enforced":     (*ruling).enforced,
-	"disclosed":    (*ruling).disclosed,
+var checks = map[string]func(*evaluation){
+	"operations":   (*evaluation).operations,
+	"types":        (*evaluation).types,
+	"details":      (*evaluation).detailPayloads,
+	"extensions":   (*evaluation).extensions,
+	"completeness": (*evaluation).completeness,
+	"required":     (*evaluation).required,
+	"unknown":      (*evaluation).unknown,
+	"defaults":     (*evaluation).defaults,
+	"snake-case":   (*evaluation).snakeCase,
+	"error-form":   (*evaluation).errorForm,
+	"leaks":        (*evaluation).leaks,
+	"actionable":   (*evaluation).actionable,
+	"create-read":  (*evaluation).createRead,
+	"update":       (*evaluation).update,
+	"modes":        (*evaluation).modes,
+	"fields":       (*evaluation).fieldSelection,
+	"batch":        (*evaluation).batch,
+	"enforced":     (*evaluation).enforced,
+	"disclosed":    (*evaluation).disclosed,
 }
 
-func (x *ruling) operations() {
+func (x *evaluation) operations() {
 	x.list(x.e.OperationsList, "operations_list", operationList, "operations")
 	if x.cases > 0 && x.e.OperationsList.Lookup("data", "_protocol").IsAbsent() && len(x.found) == 0 {
-		x.breaks("operations.protocol-missing", spot("introspection", "operations_list", "data", "_protocol"), x.e.OperationsList.Lookup("data"), "missing")
+		x.fail("operations.protocol-missing", spot("introspection", "operations_list", "data", "_protocol"), x.e.OperationsList.Lookup("data"), "missing")
 	}
 }
 
-func (x *ruling) types() {
+func (x *evaluation) types() {
 	x.list(x.e.TypesList, "types_list", typeList, "types")
 }
 
 // list looks at an introspection answer and at its data.
-func (x *ruling) list(answer jsonv.Value, key string, want *objectShape, rules string) {
+func (x *evaluation) list(answer jsonv.Value, key string, want *objectShape, rules string) {
 	at := spot("introspection", key)
 	x.cases++
 	if success, _ := answer.Get("success"); success.Kind() != jsonv.KindBool || !success.Bool() {
@@ -58,7 +58,7 @@ func (x *ruling) list(answer jsonv.Value, key string, want *objectShape, rules s
 		if x.set == rule.Strict && !answer.Lookup("no_answer").IsAbsent() {
 			says = "no answer came: " + display.Truncate(answer.Lookup("no_answer").Text(), 120)
 		}
-		x.breaks(rules+".answer", at, answer, "%s", says)
+		x.fail(rules+".answer", at, answer, "%s", says)
 		return
 	}
 	data, _ := answer.Get("data")
@@ -66,14 +66,14 @@ func (x *ruling) list(answer jsonv.Value, key string, want *objectShape, rules s
 	if x.set == rule.Strict && rules == "operations" {
 		r := evidence.ReadOperations(data)
 		for _, says := range r.Odd {
-			x.breaks("operations.dialect", at.member("data"), data, "%s", says)
+			x.fail("operations.dialect", at.member("data"), data, "%s", says)
 		}
 		data = r.Value
 	}
 	want.look(&p, at.member("data"), data, rules+".data")
-	x.takes(p.found, nil)
+	x.take(p.found, nil)
 	if list := data.Lookup(rules); rules == "operations" && x.set == rule.Strict && len(p.found) == 0 && list.Len() == 0 {
-		x.cases, x.lacking = 0, "the list of operations is empty"
+		x.cases, x.incomplete = 0, "the list of operations is empty"
 	}
 	x.observed = display.Count(data.Lookup(rules).Len(), "entry") + ", all of the documented form."
 }
@@ -101,17 +101,17 @@ func extension(f verdict.Finding) bool {
 	return strings.HasPrefix(f.Rule, "details.") && strings.HasSuffix(f.Rule, "members")
 }
 
-func (x *ruling) detailPayloads() {
-	x.lacking = "introspection.operation_details is empty"
+func (x *evaluation) detailPayloads() {
+	x.incomplete = "introspection.operation_details is empty"
 	x.cases = len(x.e.OperationDetails)
 	for i, found := range x.faults {
 		for _, says := range x.read[i].Odd {
-			x.breaks("details.dialect", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "%s", says)
+			x.fail("details.dialect", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "%s", says)
 		}
 		if why := x.read[i].Unreadable; why != "" {
-			x.breaks("details.unreadable", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "the parameters of %s cannot be read: %s", evidence.Quoted(display.Truncate(x.read[i].Value.Lookup("name").Text(), 60)), why)
+			x.fail("details.unreadable", spot("introspection", "operation_details").elem(i), x.e.OperationDetails[i], "the parameters of %s cannot be read: %s", evidence.Quoted(display.Truncate(x.read[i].Value.Lookup("name").Text(), 60)), why)
 		}
-		x.takes(found, func(f verdict.Finding) bool { return x.set == rule.Reference || !extension(f) })
+		x.take(found, func(f verdict.Finding) bool { return x.set == rule.Reference || !extension(f) })
 	}
 	if x.set == rule.Strict {
 		x.detailNames()
@@ -120,7 +120,7 @@ func (x *ruling) detailPayloads() {
 }
 
 // detailNames compares the details with the list.
-func (x *ruling) detailNames() {
+func (x *evaluation) detailNames() {
 	at := spot("introspection", "operation_details")
 	detailed, listed := map[string]bool{}, map[string]bool{}
 	for i, d := range x.details() {
@@ -129,7 +129,7 @@ func (x *ruling) detailNames() {
 			continue
 		}
 		if detailed[name.Text()] {
-			x.breaks("details.duplicate", at.elem(i), d, "a second detail of %s", evidence.Quoted(name.Text()))
+			x.fail("details.duplicate", at.elem(i), d, "a second detail of %s", evidence.Quoted(name.Text()))
 		}
 		detailed[name.Text()] = true
 	}
@@ -137,30 +137,30 @@ func (x *ruling) detailNames() {
 	for op, listing := range listedOperations(x.e) {
 		name := op.Lookup("name").Text()
 		if listed[name] {
-			x.breaks("details.duplicate", listing, op, "%s is listed twice", evidence.Quoted(name))
+			x.fail("details.duplicate", listing, op, "%s is listed twice", evidence.Quoted(name))
 		} else if !detailed[name] && !partial && (len(x.e.OperationDetails) > 0 || x.e.IsLive()) {
-			x.breaks("details.missing", listing, op, "%s is listed but has no detail", evidence.Quoted(name))
+			x.fail("details.missing", listing, op, "%s is listed but has no detail", evidence.Quoted(name))
 		}
 		listed[name] = true
 	}
 	for i, d := range x.details() {
 		if name := d.Lookup("name"); name.Kind() == jsonv.KindString && !listed[name.Text()] {
-			x.breaks("details.unlisted", at.elem(i), d, "%s has a detail but is not listed", evidence.Quoted(name.Text()))
+			x.fail("details.unlisted", at.elem(i), d, "%s has a detail but is not listed", evidence.Quoted(name.Text()))
 		}
 	}
 }
 
-func (x *ruling) extensions() {
-	x.lacking = "introspection.operation_details is empty"
+func (x *evaluation) extensions() {
+	x.incomplete = "introspection.operation_details is empty"
 	x.cases = len(x.e.OperationDetails)
 	for _, found := range x.faults {
-		x.takes(found, extension)
+		x.take(found, extension)
 	}
 	x.observed = "None."
 }
 
-func (x *ruling) completeness() {
-	x.lacking = "accepted_parameters is empty"
+func (x *evaluation) completeness() {
+	x.incomplete = "accepted_parameters is empty"
 	at := spot("introspection", "operation_details")
 	var left []string
 	for i, d := range x.details() {
@@ -183,11 +183,11 @@ func (x *ruling) completeness() {
 		x.compare(d, at.elem(i), suffix, &left)
 	}
 	x.withoutDetail()
-	x.observed = display.Count(x.cases, "operation") + " compared: accepted and documented parameters agree." + besides(left)
+	x.observed = display.Count(x.cases, "operation") + " compared: accepted and documented parameters agree." + leftOut(left)
 }
 
 // compare holds what an operation was seen to accept against its detail.
-func (x *ruling) compare(d jsonv.Value, at *place, suffix string, left *[]string) {
+func (x *evaluation) compare(d jsonv.Value, at *place, suffix string, left *[]string) {
 	name := d.Lookup("name").Text()
 	accepted, documented := map[string]bool{}, map[string]bool{}
 	for _, a := range x.accepted[name] {
@@ -201,22 +201,22 @@ func (x *ruling) compare(d jsonv.Value, at *place, suffix string, left *[]string
 			case x.passedOver("accuracy", name, n.Text()):
 				x.lackOf("accuracy", name, n.Text(), name+" "+n.Text(), left)
 			default:
-				x.breaks("completeness.unaccepted"+suffix, at.member("parameters").elem(k), p, "%s documents %s, which was not seen to be accepted", name, evidence.Quoted(n.Text()))
+				x.fail("completeness.unaccepted"+suffix, at.member("parameters").elem(k), p, "%s documents %s, which was not seen to be accepted", name, evidence.Quoted(n.Text()))
 			}
 		}
 	}
 	for k, a := range x.accepted[name] {
 		if !documented[a] {
-			x.breaks("completeness.undocumented"+suffix, spot("accepted_parameters").member(name).elem(k), d, "%s accepts %s, which its detail does not list", name, evidence.Quoted(a))
+			x.fail("completeness.undocumented"+suffix, spot("accepted_parameters").member(name).elem(k), d, "%s accepts %s, which its detail does not list", name, evidence.Quoted(a))
 		}
 	}
 }
 
 // withoutDetail finds operations that accept parameters and have no detail.
-func (x *ruling) withoutDetail() {
+func (x *evaluation) withoutDetail() {
 	for _, a := range x.e.Accepted {
 		if len(a.Parameters) > 0 && !x.detailed[a.Operation] {
-			x.breaks("completeness.no-detail", spot("accepted_parameters").member(a.Operation), jsonv.Value{}, "%s accepts parameters and has no detail", evidence.Quoted(a.Operation))
+			x.fail("completeness.no-detail", spot("accepted_parameters").member(a.Operation), jsonv.Value{}, "%s accepts parameters and has no detail", evidence.Quoted(a.Operation))
 		}
 	}
 }

@@ -26,8 +26,8 @@ func identity(name jsonv.Value, i int) string {
 	return name.Kind().String() + ":" + reference.Text(name)
 }
 
-func (x *ruling) required() {
-	x.lacking = "there are no operation details"
+func (x *evaluation) required() {
+	x.incomplete = "there are no operation details"
 	last := map[string]int{}
 	for i, d := range x.details() {
 		last[identity(d.Lookup("name"), i)] = i
@@ -54,23 +54,23 @@ func (x *ruling) required() {
 		}
 	}
 	if x.allRead() && !demanded {
-		x.moot = "no operation has a required parameter"
+		x.notApplicable = "no operation has a required parameter"
 	}
 	if len(left)+len(x.gaps) > 0 {
-		x.lacking = "the run could leave out none of the required parameters"
-		x.observed = display.Count(x.cases, "parameter") + " left out, each refused by name." + besides(left)
+		x.incomplete = "the run could leave out none of the required parameters"
+		x.observed = display.Count(x.cases, "parameter") + " left out, each refused by name." + leftOut(left)
 	}
 }
 
 // requiredOne looks at the cases of one required parameter.
-func (x *ruling) requiredOne(op, p jsonv.Value, at *place) {
+func (x *evaluation) requiredOne(op, p jsonv.Value, at *place) {
 	name := p.Lookup("name")
 	var cases []int
 	if op.Kind() == jsonv.KindString && name.Kind() == jsonv.KindString {
 		cases = x.missing[[2]string{op.Text(), name.Text()}]
 	}
 	if len(cases) == 0 {
-		x.breaks("required.case", at, p, "%s requires %s, and no case leaves it out", reference.Text(op), evidence.Quoted(display.Truncate(reference.Text(name), 60)))
+		x.fail("required.case", at, p, "%s requires %s, and no case leaves it out", reference.Text(op), evidence.Quoted(display.Truncate(reference.Text(name), 60)))
 		return
 	}
 	x.cases++
@@ -80,18 +80,18 @@ func (x *ruling) requiredOne(op, p jsonv.Value, at *place) {
 		return
 	}
 	for _, i := range cases[1:] {
-		more := &ruling{judgement: x.judgement, test: x.test}
+		more := &evaluation{judgement: x.judgement, test: x.test}
 		more.refusal(x.e.MissingRequired[i], here(i))
 		if heaviest(more.found) == rule.Fail {
-			x.breaks("required.repeated", here(i), x.e.MissingRequired[i].Response, "%s", more.found[0].Says)
+			x.fail("required.repeated", here(i), x.e.MissingRequired[i].Response, "%s", more.found[0].Says)
 		}
 	}
 }
 
 // refusal looks at the answer to a call without a required parameter.
-func (x *ruling) refusal(c evidence.ParameterCase, at *place) {
+func (x *evaluation) refusal(c evidence.ParameterCase, at *place) {
 	if !evidence.Refused(c.Response) {
-		x.breaks("required.refused", at, c.Response, "%s without %s is not refused", c.Operation, evidence.Quoted(c.Parameter))
+		x.fail("required.refused", at, c.Response, "%s without %s is not refused", c.Operation, evidence.Quoted(c.Parameter))
 		return
 	}
 	m := evidence.Message(c.Response)
@@ -100,21 +100,21 @@ func (x *ruling) refusal(c evidence.ParameterCase, at *place) {
 	}
 	if x.set == rule.Reference {
 		if !reference.Contains(m, c.Parameter) {
-			x.breaks("required.named", at.member("error"), c.Response, "the message does not contain %s", evidence.Quoted(c.Parameter))
+			x.fail("required.named", at.member("error"), c.Response, "the message does not contain %s", evidence.Quoted(c.Parameter))
 		}
 		return
 	}
 	switch {
 	case evidence.Names(m.Text(), c.Parameter):
 	case evidence.Named(c.Response.Lookup("error", "details"), c.Parameter):
-		x.breaks("required.named-details", at.member("error"), c.Response, "only the details name %s", evidence.Quoted(c.Parameter))
+		x.fail("required.named-details", at.member("error"), c.Response, "only the details name %s", evidence.Quoted(c.Parameter))
 	case evidence.Names(m.Text(), camelCase(c.Parameter)):
-		x.breaks("required.named-word", at.member("error"), c.Response, "the message names %s and not %s, which introspection documents", evidence.Quoted(camelCase(c.Parameter)), evidence.Quoted(c.Parameter))
+		x.fail("required.named-word", at.member("error"), c.Response, "the message names %s and not %s, which introspection documents", evidence.Quoted(camelCase(c.Parameter)), evidence.Quoted(c.Parameter))
 	default:
-		x.breaks("required.named-word", at.member("error"), c.Response, "the message does not name %s", evidence.Quoted(c.Parameter))
+		x.fail("required.named-word", at.member("error"), c.Response, "the message does not name %s", evidence.Quoted(c.Parameter))
 	}
 	if code := c.Response.Lookup("error", "code"); code.Text() != "VALIDATION_MISSING_PARAM" {
-		x.breaks("required.code", at.member("error").member("code"), code, "the code is %s", evidence.Describe(code))
+		x.fail("required.code", at.member("error").member("code"), code, "the code is %s", evidence.Describe(code))
 	}
 }
 
@@ -130,8 +130,8 @@ func camelCase(name string) string {
 	return strings.Join(words, "")
 }
 
-func (x *ruling) unknown() {
-	x.lacking = "parameter_tests.unknown_parameter is empty"
+func (x *evaluation) unknown() {
+	x.incomplete = "parameter_tests.unknown_parameter is empty"
 	irrelevantCases := 0
 	tried := map[string]bool{}
 	for i, c := range x.e.UnknownParameter {
@@ -152,11 +152,11 @@ func (x *ruling) unknown() {
 		case evidence.Refused(c.Response) && reference.Truthy(m) && reference.Contains(m, c.Parameter):
 		case evidence.Succeeded(c.Response) && warnings.Kind() == jsonv.KindArray && warnings.Len() > 0:
 		default:
-			x.breaks("unknown.explicit", at, c.Response, "%s with the unknown %s: neither a refusal with its name nor a warning", c.Operation, evidence.Quoted(c.Parameter))
+			x.fail("unknown.explicit", at, c.Response, "%s with the unknown %s: neither a refusal with its name nor a warning", c.Operation, evidence.Quoted(c.Parameter))
 		}
 	}
 	if irrelevantCases > 0 {
-		x.lacking = "parameter_tests.unknown_parameter holds no case that counts" + irrelevant(irrelevantCases, "the parameter is documented, or nothing lists the operation")
+		x.incomplete = "parameter_tests.unknown_parameter holds no case that counts" + irrelevant(irrelevantCases, "the parameter is documented, or nothing lists the operation")
 	}
 	if x.set == rule.Strict {
 		x.untried(tried)
@@ -164,7 +164,7 @@ func (x *ruling) unknown() {
 }
 
 // untried finds the operations that no case of an unknown parameter is about.
-func (x *ruling) untried(tried map[string]bool) {
+func (x *evaluation) untried(tried map[string]bool) {
 	var left []string
 	seen, all := map[string]bool{}, 0
 	look := func(op string) {
@@ -184,28 +184,28 @@ func (x *ruling) untried(tried map[string]bool) {
 	for _, d := range x.details() {
 		look(d.Lookup("name").Text())
 	}
-	x.observed = fmt.Sprintf("%s, of %d of %s.", display.Count(x.cases, "case"), len(tried), display.Count(all, "operation")) + besides(left)
+	x.observed = fmt.Sprintf("%s, of %d of %s.", display.Count(x.cases, "case"), len(tried), display.Count(all, "operation")) + leftOut(left)
 }
 
-func (x *ruling) unknownStrict(c evidence.ParameterCase, at *place) {
+func (x *evaluation) unknownStrict(c evidence.ParameterCase, at *place) {
 	registered := c.Response.Lookup("error", "code").Text() == "VALIDATION_UNKNOWN_PARAM"
 	inMessage := evidence.Names(evidence.Message(c.Response).Text(), c.Parameter)
 	switch {
 	case evidence.Refused(c.Response) && registered && (inMessage || evidence.Named(c.Response.Lookup("error", "details"), c.Parameter)):
 	case evidence.Refused(c.Response) && inMessage:
 		code := c.Response.Lookup("error", "code")
-		x.breaks("unknown.lenient", at.member("error").member("code"), code, "%s is refused, but the code is %s", evidence.Quoted(c.Parameter), evidence.Describe(code))
+		x.fail("unknown.lenient", at.member("error").member("code"), code, "%s is refused, but the code is %s", evidence.Quoted(c.Parameter), evidence.Describe(code))
 	case evidence.Refused(c.Response) && registered:
-		x.breaks("unknown.lenient", at.member("error"), c.Response, "refused, but without naming %s", evidence.Quoted(c.Parameter))
+		x.fail("unknown.lenient", at.member("error"), c.Response, "refused, but without naming %s", evidence.Quoted(c.Parameter))
 	case x.shows(c.Response) && evidence.Named(c.Response.Lookup("warnings"), c.Parameter):
-		x.breaks("unknown.lenient", at.member("warnings"), c.Response.Lookup("warnings"), "%s is only warned about", evidence.Quoted(c.Parameter))
+		x.fail("unknown.lenient", at.member("warnings"), c.Response.Lookup("warnings"), "%s is only warned about", evidence.Quoted(c.Parameter))
 	default:
-		x.breaks("unknown.silent", at, c.Response, "%s with the unknown %s: no refusal and no warning names it", c.Operation, evidence.Quoted(c.Parameter))
+		x.fail("unknown.silent", at, c.Response, "%s with the unknown %s: no refusal and no warning names it", c.Operation, evidence.Quoted(c.Parameter))
 	}
 }
 
-func (x *ruling) defaults() {
-	x.lacking = "parameter_tests.optional_defaults is empty"
+func (x *evaluation) defaults() {
+	x.incomplete = "parameter_tests.optional_defaults is empty"
 	irrelevantCases := 0
 	for i, c := range x.e.OptionalDefaults {
 		documented := x.documents(c.Operation, c.Parameter).Lookup("default")
@@ -218,23 +218,23 @@ func (x *ruling) defaults() {
 		at := spot("parameter_tests", "optional_defaults").elem(i)
 		got := reference.Walk(c.Response, c.Path)
 		if x.set == rule.Strict && !documented.IsAbsent() && c.Path != evidence.DefaultEquivalent && jsonv.Equal(got, c.Expected) && !jsonv.Equal(got, documented) {
-			x.breaks("defaults.equal", at, c.Response, "%s %s: documented is %s, and at %s is %s", c.Operation, c.Parameter, evidence.Describe(documented), evidence.Quoted(c.Path), evidence.Describe(got))
+			x.fail("defaults.equal", at, c.Response, "%s %s: documented is %s, and at %s is %s", c.Operation, c.Parameter, evidence.Describe(documented), evidence.Quoted(c.Path), evidence.Describe(got))
 		}
 		if !reference.Identical(got, c.Expected) {
-			x.breaks("defaults.observable", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, evidence.Quoted(c.Path), evidence.Describe(c.Expected), evidence.Describe(got))
+			x.fail("defaults.observable", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, evidence.Quoted(c.Path), evidence.Describe(c.Expected), evidence.Describe(got))
 		}
 		if got.IsAbsent() || !jsonv.Equal(got, c.Expected) {
-			x.breaks("defaults.equal", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, evidence.Quoted(c.Path), evidence.Describe(c.Expected), evidence.Describe(got))
+			x.fail("defaults.equal", at, c.Response, "%s %s: at %s expected %s, got %s", c.Operation, c.Parameter, evidence.Quoted(c.Path), evidence.Describe(c.Expected), evidence.Describe(got))
 		}
 	}
 	if irrelevantCases > 0 {
-		x.lacking = "parameter_tests.optional_defaults holds no case that counts" + irrelevant(irrelevantCases, "no default is documented, or the call did not succeed")
+		x.incomplete = "parameter_tests.optional_defaults holds no case that counts" + irrelevant(irrelevantCases, "no default is documented, or the call did not succeed")
 	}
 	if x.cases == 0 && x.set == rule.Strict && x.e.IsLive() {
-		x.lacking = x.obstacles(nil)
+		x.incomplete = x.obstacles(nil)
 	}
 	if x.cases == 0 && x.allRead() && !x.documentsDefault() {
-		x.moot = "no parameter has a documented default"
+		x.notApplicable = "no parameter has a documented default"
 	}
 }
 
@@ -253,8 +253,8 @@ func (j *judgement) documentsDefault() bool {
 // prescribes parameter names that are not snake_case (D 8.6.3).
 const camelCaseReserved = "record_execution_step"
 
-func (x *ruling) snakeCase() {
-	x.lacking = "there are no operation details"
+func (x *evaluation) snakeCase() {
+	x.incomplete = "there are no operation details"
 	for i, d := range x.details() {
 		x.gapUnreadable(i)
 		for k, p := range evidence.ParameterList(d) {
@@ -268,10 +268,10 @@ func (x *ruling) snakeCase() {
 				rule = "snake-case.reserved"
 			}
 			at := spot("introspection", "operation_details").elem(i).member("parameters").elem(k)
-			x.breaks(rule, at, p, "%s is not snake_case", evidence.Quoted(display.Truncate(name, 60)))
+			x.fail(rule, at, p, "%s is not snake_case", evidence.Quoted(display.Truncate(name, 60)))
 		}
 	}
 	if x.allRead() && x.cases == 0 {
-		x.moot = "no operation has a parameter"
+		x.notApplicable = "no operation has a parameter"
 	}
 }

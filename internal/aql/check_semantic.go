@@ -22,8 +22,8 @@ func (j *judgement) semantics(tier Tier) []verdict.TestResult {
 	}
 	var out []verdict.TestResult
 	for i, c := range j.e.Semantics {
-		x := &ruling{judgement: j, test: rule.TestByID()["semantic"]}
-		x.lacking = "the test expects nothing"
+		x := &evaluation{judgement: j, test: rule.TestByID()["semantic"]}
+		x.incomplete = "the test expects nothing"
 		x.semantic(c, spot("semantic_tests").elem(i))
 		r := x.result()
 		r.Name = c.Name
@@ -148,7 +148,7 @@ func tierResult(r verdict.TestResult, id string, only bool) verdict.Result {
 	return result
 }
 
-func (x *ruling) semantic(c evidence.SemanticCase, at *place) {
+func (x *evaluation) semantic(c evidence.SemanticCase, at *place) {
 	if len(c.RequiredPatterns)+len(c.PhraseGroups)+len(c.ExpectedOperations)+len(c.ExpectedParameters) > 0 || c.Judge != nil || c.Unjudged != "" {
 		x.cases = 1
 	}
@@ -159,7 +159,7 @@ func (x *ruling) semantic(c evidence.SemanticCase, at *place) {
 	occurs := func(part string) bool { return x.occurs(part, answer) }
 	for i, p := range c.RequiredPatterns {
 		if !occurs(p) {
-			x.breaks("semantic.pattern", at.member("structural").member("required_patterns").elem(i), c.ResponseText, "%s does not occur in the answer", evidence.Quoted(display.Truncate(p, 60)))
+			x.fail("semantic.pattern", at.member("structural").member("required_patterns").elem(i), c.ResponseText, "%s does not occur in the answer", evidence.Quoted(display.Truncate(p, 60)))
 		}
 	}
 	switch {
@@ -175,7 +175,7 @@ func (x *ruling) semantic(c evidence.SemanticCase, at *place) {
 
 // occurs searches a text for a part of it: anywhere under the reference rules,
 // as whole words under the strict ones.
-func (x *ruling) occurs(part, in string) bool {
+func (x *evaluation) occurs(part, in string) bool {
 	if x.set != rule.Strict {
 		return strings.Contains(reference.Normalise(in), reference.Normalise(part))
 	}
@@ -183,35 +183,35 @@ func (x *ruling) occurs(part, in string) bool {
 	return w == "" || strings.Contains(" "+unicodeWords(in)+" ", " "+w+" ")
 }
 
-func (x *ruling) judged(j *evidence.Judge, at *place) {
+func (x *evaluation) judged(j *evidence.Judge, at *place) {
 	switch j.Verdict {
 	case evidence.NotUnderstood:
-		x.breaks("semantic.judge", at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
+		x.fail("semantic.judge", at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
 	case evidence.Unsure:
-		x.breaks("semantic.judge-unsure", at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
+		x.fail("semantic.judge-unsure", at, jsonv.Value{}, "%s: %s", j.Verdict, j.Reason)
 	}
 }
 
-func (x *ruling) phrases(c evidence.SemanticCase, at *place, occurs func(string) bool) {
+func (x *evaluation) phrases(c evidence.SemanticCase, at *place, occurs func(string) bool) {
 	for i, group := range c.PhraseGroups {
 		hit := false
 		for _, p := range group {
 			hit = hit || occurs(p)
 		}
 		if !hit {
-			x.breaks("semantic.phrase", at.elem(i), c.ResponseText, "none of %s occurs in the answer", evidence.Brief(evidence.TextList(group)))
+			x.fail("semantic.phrase", at.elem(i), c.ResponseText, "none of %s occurs in the answer", evidence.Brief(evidence.TextList(group)))
 		}
 	}
 }
 
-func (x *ruling) calls(c evidence.SemanticCase, at *place, occurs func(string) bool) {
+func (x *evaluation) calls(c evidence.SemanticCase, at *place, occurs func(string) bool) {
 	for i, op := range c.ExpectedOperations {
 		hit := false
 		for _, t := range c.ToolCalls {
 			hit = hit || t.HasName && t.Operation == op
 		}
 		if !hit {
-			x.breaks("semantic.operation", at.member("expected_operations").elem(i), c.ResponseText, "%s was not called", evidence.Quoted(op))
+			x.fail("semantic.operation", at.member("expected_operations").elem(i), c.ResponseText, "%s was not called", evidence.Quoted(op))
 		}
 	}
 	for i, p := range c.ExpectedParameters {
@@ -220,7 +220,7 @@ func (x *ruling) calls(c evidence.SemanticCase, at *place, occurs func(string) b
 			hit = hit || x.occurs(p, x.serializedParams(t))
 		}
 		if !hit {
-			x.breaks("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", evidence.Quoted(display.Truncate(p, 60)))
+			x.fail("semantic.parameter", at.member("expected_parameters").elem(i), c.ResponseText, "%s occurs neither in a call nor in the answer", evidence.Quoted(display.Truncate(p, 60)))
 		}
 	}
 }
@@ -230,7 +230,7 @@ var escapeSequence = evidence.Pattern(`\\(u[0-9a-f]{4}|.)`)
 
 // serializedParams is the JSON text of a call's parameters; under the strict
 // rules without escape sequences, so that words stay whole.
-func (x *ruling) serializedParams(t evidence.ToolCall) string {
+func (x *evaluation) serializedParams(t evidence.ToolCall) string {
 	s := "{}"
 	if k := t.Params.Kind(); k != jsonv.KindAbsent && k != jsonv.KindNull {
 		s = reference.Stringify(t.Params)

@@ -48,7 +48,7 @@ func (j *judgement) allRead() bool {
 
 // gapUnreadable notes that a row says nothing about an operation whose
 // parameters cannot be read.
-func (x *ruling) gapUnreadable(i int) {
+func (x *evaluation) gapUnreadable(i int) {
 	if x.read[i].Unreadable != "" {
 		x.gaps = append(x.gaps, x.read[i].Value.Lookup("name").Text())
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 )
@@ -99,7 +99,7 @@ func TestDialectsOfDetails(t *testing.T) {
 			if name == "named by element_name" {
 				s.list = func(standard string) string { return strings.ReplaceAll(standard, `"name":`, `"element_name":`) }
 			}
-			r := s.look(t, live.Options{})
+			r := s.look(t, guard.Options{})
 			rows := rowsByID(r)
 			if n := strings.Count(rows["details"].Detail, c.says); n != 1 || rows["details"].Result != verdict.Failed || rows["extensions"].Result != verdict.Pass {
 				t.Errorf("told %d times: %s: %s\n%s", n, rows["details"].Result, rows["details"].Detail, rows["extensions"].Detail)
@@ -137,7 +137,7 @@ func TestUnreadableParameters(t *testing.T) {
 			}
 			return parsed(standard).With("parameters", parsed(parameters)).String()
 		}
-		r := s.look(t, live.Options{})
+		r := s.look(t, guard.Options{})
 		first, _, _ := strings.Cut(string(r.Text()), "\n")
 		if want := "The parameters of 2 of 4 operations cannot be read: evaluate_permission, query_elements."; !strings.HasPrefix(first, want) {
 			t.Errorf("%s: the first line is %s", parameters, first)
@@ -176,7 +176,7 @@ func TestDialectsOfLists(t *testing.T) {
 	} {
 		s := permissions()
 		s.list = c.list
-		rows := rowsByID(s.look(t, live.Options{}))
+		rows := rowsByID(s.look(t, guard.Options{}))
 		if n := strings.Count(rows["operations"].Detail, c.says); n != 1 || rows["operations"].Result != verdict.Failed {
 			t.Errorf("%s: told %d times: %s: %s", name, n, rows["operations"].Result, rows["operations"].Detail)
 		}

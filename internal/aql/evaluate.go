@@ -123,7 +123,7 @@ func notProved(e *evidence.Evidence, strict []verdict.CategoryResult) (out []ver
 		for _, t := range c.Tests {
 			switch {
 			case t.Unproven:
-				out = append(out, verdict.Inapplicable{Category: c.Name, Test: t.Name, Reason: t.Lacking})
+				out = append(out, verdict.Inapplicable{Category: c.Name, Test: t.Name, Reason: t.Incomplete})
 			case len(t.Missing) > 0:
 				out = append(out, verdict.Inapplicable{Category: c.Name, Test: t.Name, Reason: "no case: " + evidence.Several(t.Missing)})
 			}
@@ -200,9 +200,9 @@ type judgement struct {
 	listed   map[string]bool
 	// described is what details say, by operation and parameter.
 	described map[[2]string]jsonv.Value
-	skipped   map[string]string   // operations that a live run left out, with the reason
-	untested  map[[3]string]spare // test, operation and parameter that it left out
-	clean     cleanTexts          // of leaks
+	skipped   map[string]string      // operations that a live run left out, with the reason
+	untested  map[[3]string]omission // test, operation and parameter that it left out
+	clean     cleanTexts             // of leaks
 	beside    []verdict.Inapplicable
 }
 
@@ -258,15 +258,15 @@ func (j *judgement) rows(category string) (out []verdict.TestResult) {
 		if t.Category != category || (t.ID == "extensions" || t.Live) && j.set != rule.Strict || t.Live && !j.e.IsLive() {
 			continue
 		}
-		x := &ruling{judgement: j, test: t}
+		x := &evaluation{judgement: j, test: t}
 		if t.Live {
 			x.observedLive()
 		} else {
 			checks[t.ID](x)
 		}
 		row := x.result()
-		if t.Live && x.moot != "" && row.Result == verdict.Skipped {
-			j.beside = append(j.beside, verdict.Inapplicable{Category: category, Test: t.Name, Reason: x.moot})
+		if t.Live && x.notApplicable != "" && row.Result == verdict.Skipped {
+			j.beside = append(j.beside, verdict.Inapplicable{Category: category, Test: t.Name, Reason: x.notApplicable})
 			continue
 		}
 		out = append(out, row)

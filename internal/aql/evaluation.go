@@ -11,27 +11,27 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// ruling is the work on one row.
-type ruling struct {
+// evaluation is the work on one row.
+type evaluation struct {
 	*judgement
-	test     rule.Test
-	cases    int // what was looked at
-	found    []verdict.Finding
-	moot     string   // why the row does not apply to this implementation
-	lacking  string   // what evidence the row would need
-	observed string   // what to say when all is well; made from cases when empty
-	gaps     []string // what the row promises to look at, and no case is about
+	test          rule.Test
+	cases         int // what was looked at
+	found         []verdict.Finding
+	notApplicable string   // why the row does not apply to this implementation
+	incomplete    string   // what evidence the row would need
+	observed      string   // what to say when all is well; made from cases when empty
+	gaps          []string // what the row promises to look at, and no case is about
 }
 
-// breaks adds a finding, unless the rule set does not have the rule.
-func (x *ruling) breaks(id string, at *place, v jsonv.Value, format string, args ...any) {
+// fail adds a finding, unless the rule set does not have the rule.
+func (x *evaluation) fail(id string, at *place, v jsonv.Value, format string, args ...any) {
 	if w := x.weight(id); w != rule.Off {
 		x.found = append(x.found, verdict.Finding{Rule: id, Weight: w, At: at.pointer(), Says: fmt.Sprintf(format, args...), Offset: v.Offset()})
 	}
 }
 
-// takes adds what a shape found, if keep says so.
-func (x *ruling) takes(found []verdict.Finding, keep func(verdict.Finding) bool) {
+// take adds what a shape found, if keep says so.
+func (x *evaluation) take(found []verdict.Finding, keep func(verdict.Finding) bool) {
 	for _, f := range found {
 		if f.Weight = x.weight(f.Rule); f.Weight != rule.Off && (keep == nil || keep(f)) {
 			x.found = append(x.found, f)
@@ -54,13 +54,13 @@ func (j *judgement) weight(id string) rule.Weight {
 	return w
 }
 
-func (x *ruling) result() verdict.TestResult {
+func (x *evaluation) result() verdict.TestResult {
 	x.excuse()
 	t := verdict.TestResult{Name: x.test.Name, Test: x.test.ID, Result: verdict.Pass, Findings: x.found}
 	x.locate(t.Findings)
 	exchanges(x.e, t.Findings)
-	if t.Unproven = x.set == rule.Strict && x.cases == 0 && x.moot == ""; t.Unproven {
-		t.Lacking = x.lacking
+	if t.Unproven = x.set == rule.Strict && x.cases == 0 && x.notApplicable == ""; t.Unproven {
+		t.Incomplete = x.incomplete
 	}
 	if x.set == rule.Strict && x.cases > 0 {
 		t.Missing = x.gaps
@@ -74,13 +74,13 @@ func (x *ruling) result() verdict.TestResult {
 	switch {
 	case len(x.found) > 0:
 		t.Detail = verdict.Narrate(x.found)
-	case x.set == rule.Strict && x.moot != "":
-		t.Result, t.Detail = verdict.Skipped, "Not applicable: "+x.moot+"."
+	case x.set == rule.Strict && x.notApplicable != "":
+		t.Result, t.Detail = verdict.Skipped, "Not applicable: "+x.notApplicable+"."
 	case x.set == rule.Strict && x.cases == 0:
 		t.Result = verdict.Skipped
-		t.Detail = "No evidence: " + x.lacking + "."
+		t.Detail = "No evidence: " + x.incomplete + "."
 	case x.cases == 0:
-		t.Detail = "No evidence against it: " + x.lacking + "."
+		t.Detail = "No evidence against it: " + x.incomplete + "."
 	case x.observed != "":
 		t.Detail = x.observed
 	default:
@@ -93,7 +93,7 @@ func (x *ruling) result() verdict.TestResult {
 }
 
 // locate gives findings the line and column of what they are about.
-func (x *ruling) locate(found []verdict.Finding) {
+func (x *evaluation) locate(found []verdict.Finding) {
 	if x.e.File == nil {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
@@ -51,7 +51,7 @@ func TestNothingPassesWithoutEvidence(t *testing.T) {
 		"a block begins with a failure": {fails(`{"success":true,"data":{"content":[{"type":"text","text":"❌ Failed to open the database"}]}}`), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := c.s.look(t, live.Options{})
+			r := c.s.look(t, guard.Options{})
 			if r.ExitCode != c.exit || r.ConformanceLevel != 0 || r.AchievedLevel != 0 {
 				t.Errorf("exit %d, level %d, achieved %d\n%s", r.ExitCode, r.ConformanceLevel, r.AchievedLevel, r.Text())
 			}
@@ -61,7 +61,7 @@ func TestNothingPassesWithoutEvidence(t *testing.T) {
 
 // The mode that only reads cannot show what a MUST category asks for.
 func TestSafeModeProvesNoRoundTrip(t *testing.T) {
-	e := collect(t, live.Options{Dial: library(t, demo.Options{})})
+	e := collect(t, guard.Options{Dial: library(t, demo.Options{})})
 	for failOn, want := range map[verdict.FailOn]int{"": 2, verdict.FailOnIncomplete: 2, verdict.FailOnWarn: 0, verdict.FailOnFail: 0} {
 		r := aql.Evaluate(e, aql.Options{Rules: rule.Strict, FailOn: failOn})
 		if r.ExitCode != want || r.ConformanceLevel != 0 {
@@ -77,7 +77,7 @@ func TestSafeModeProvesNoRoundTrip(t *testing.T) {
 	if r := aql.Evaluate(e, aql.Options{Rules: rule.Reference}); len(r.NotProved) > 0 || r.ExitCode == 2 {
 		t.Errorf("the reference rules: exit %d, not proved: %v", r.ExitCode, r.NotProved)
 	}
-	r := aql.Evaluate(collect(t, live.Options{Dial: library(t, demo.Options{Defects: []string{"unknown-warned"}}), Mode: live.ModeWrite}), aql.Options{Rules: rule.Strict})
+	r := aql.Evaluate(collect(t, guard.Options{Dial: library(t, demo.Options{Defects: []string{"unknown-warned"}}), Mode: guard.ModeWrite}), aql.Options{Rules: rule.Strict})
 	if r.ExitCode != 0 || r.ConformanceLevel != 1 {
 		t.Errorf("a warning: exit %d, level %d\n%s", r.ExitCode, r.ConformanceLevel, r.Text())
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 )
@@ -82,7 +82,7 @@ func TestNoFalseFailures(t *testing.T) {
 		}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := s.look(t, live.Options{})
+			r := s.look(t, guard.Options{})
 			for _, c := range r.Categories {
 				for _, row := range c.Tests {
 					if row.Result == verdict.Failed {

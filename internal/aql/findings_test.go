@@ -7,7 +7,7 @@ import (
 
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
@@ -27,7 +27,7 @@ func TestUncallableOperationsAreNamed(t *testing.T) {
 		}})
 	}
 	s.ops = append(s.ops, smallOp{"get_weather", "READ", `[]`, fails}, smallOp{"get_season", "READ", `[]`, fails})
-	row := rowsByID(s.look(t, live.Options{}))["accuracy"]
+	row := rowsByID(s.look(t, guard.Options{}))["accuracy"]
 	for _, want := range []string{"get_weather cannot be called", "get_season", "[accuracy.uncallable]", "list_part_0 fails", "list_part_3, list_part_4"} {
 		if !strings.Contains(row.Detail, want) {
 			t.Errorf("%s is not in %s", want, row.Detail)
@@ -44,7 +44,7 @@ func TestStatementsAreTrue(t *testing.T) {
 		}
 		return ""
 	}
-	rows := rowsByID(texts.look(t, live.Options{}))
+	rows := rowsByID(texts.look(t, guard.Options{}))
 	if d := rows["required"].Detail; strings.Contains(d, "does not name") || rows["required"].Result == verdict.Pass {
 		t.Errorf("an error that is a text: %s: %s", rows["required"].Result, d)
 	}
@@ -55,7 +55,7 @@ func TestStatementsAreTrue(t *testing.T) {
 		}
 		return ""
 	}
-	if d := rowsByID(camel.look(t, live.Options{}))["required"].Detail; !strings.Contains(d, `the message names "bookId" and not "book_id"`) {
+	if d := rowsByID(camel.look(t, guard.Options{}))["required"].Detail; !strings.Contains(d, `the message names "bookId" and not "book_id"`) {
 		t.Errorf("another spelling: %s", d)
 	}
 	bare := small{ops: []smallOp{{"list_books", "READ", `[]`, data(`[]`)}, {"get_book", "READ", bookID, data(`{}`)}}}
@@ -65,7 +65,7 @@ func TestStatementsAreTrue(t *testing.T) {
 		}
 		return "null"
 	}
-	if row := rowsByID(bare.look(t, live.Options{}))["required"]; strings.Contains(row.Detail, "no operation has a required parameter") {
+	if row := rowsByID(bare.look(t, guard.Options{}))["required"]; strings.Contains(row.Detail, "no operation has a required parameter") {
 		t.Errorf("without details: %s", row.Detail)
 	}
 }
@@ -88,7 +88,7 @@ func TestRoutingWithoutDetails(t *testing.T) {
 		if anywhere {
 			want = verdict.Failed
 		}
-		if row := rowsByID(s.look(t, live.Options{}))["routing"]; row.Result != want {
+		if row := rowsByID(s.look(t, guard.Options{}))["routing"]; row.Result != want {
 			t.Errorf("%v: %s: %s", anywhere, row.Result, row.Detail)
 		}
 	}
@@ -96,10 +96,10 @@ func TestRoutingWithoutDetails(t *testing.T) {
 
 // A line that repeats a call is printed only when it has the whole call.
 func TestIncompleteCallsAreNotRepeated(t *testing.T) {
-	for defect, o := range map[string]live.Options{
-		"limits-open":    {Mode: live.ModeWrite, Stress: true},
-		"confirm-reused": {Mode: live.ModeWrite, Confirm: true},
-		"leaks-sql":      {Mode: live.ModeWrite},
+	for defect, o := range map[string]guard.Options{
+		"limits-open":    {Mode: guard.ModeWrite, Stress: true},
+		"confirm-reused": {Mode: guard.ModeWrite, Confirm: true},
+		"leaks-sql":      {Mode: guard.ModeWrite},
 	} {
 		o.Dial, o.Repeat = library(t, demo.Options{Defects: []string{defect}}), "repeat-with"
 		text := string(aql.Evaluate(collect(t, o), aql.Options{Level: 2, Rules: rule.Strict}).Text())

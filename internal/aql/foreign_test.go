@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
@@ -96,7 +97,7 @@ func (b *box) untouched() (n int) {
 
 func (b *box) live(t *testing.T, mode string) (*evidence.Evidence, *verdict.Report) {
 	t.Helper()
-	e := collect(t, live.Options{Mode: mode, Dial: b.adapter().dial(t)})
+	e := collect(t, guard.Options{Mode: mode, Dial: b.adapter().dial(t)})
 	return e, aql.Evaluate(e, aql.Options{Rules: rule.Strict})
 }
 
@@ -105,7 +106,7 @@ func (b *box) live(t *testing.T, mode string) (*evidence.Evidence, *verdict.Repo
 func TestReadsThatRemoveAreTold(t *testing.T) {
 	t.Parallel()
 	for _, culprit := range []string{"get_note", "get_note_counts"} {
-		for _, mode := range []string{live.ModeSafe, live.ModeWrite} {
+		for _, mode := range []string{guard.ModeSafe, guard.ModeWrite} {
 			t.Run(culprit+" "+mode, func(t *testing.T) {
 				b := newBox("a", "b", "c", "d", "e", "f", "g", "h")
 				b.after = func(op, answer string) string {
@@ -138,7 +139,7 @@ func TestListsThatMoveAreNotHeldAgainstReads(t *testing.T) {
 		}
 		return answer
 	}
-	if e, _ := b.live(t, live.ModeSafe); e.Live.Lookup("changed").Len() > 0 {
+	if e, _ := b.live(t, guard.ModeSafe); e.Live.Lookup("changed").Len() > 0 {
 		t.Error(e.Live.Lookup("changed"))
 	}
 }
@@ -165,7 +166,7 @@ func TestListsOfTheNewestAreNoHarm(t *testing.T) {
 	}}, smallOp{"list_newest_notes", "READ", `[]`, func(jsonv.Value) string {
 		return jsonv.Object(jsonv.Member{Key: "items", Value: jsonv.Array(b.notes[max(0, len(b.notes)-3):]...)}).String()
 	}}, smallOp{"get_note_totals", "READ", `[]`, func(jsonv.Value) string { return fmt.Sprintf(`{"total":%d}`, len(b.notes)) }})
-	e := collect(t, live.Options{Mode: live.ModeWrite, Dial: s.dial(t)})
+	e := collect(t, guard.Options{Mode: guard.ModeWrite, Dial: s.dial(t)})
 	if says, ended := e.Live.Lookup("changed").String(), e.Live.Lookup("ended"); ended.Len() > 0 || strings.Contains(says, "newest") || strings.Contains(says, "totals") {
 		t.Errorf("changed: %s, ended: %s", says, ended)
 	}
@@ -185,7 +186,7 @@ func TestIdentifiersLikeThoseOfOthers(t *testing.T) {
 			b.hits = func(op string, params jsonv.Value, own string) bool {
 				return (op == "update_note" || op == "delete_note") && alike(params.Lookup("note_id").Text(), own)
 			}
-			e, _ := b.live(t, live.ModeWrite)
+			e, _ := b.live(t, guard.ModeWrite)
 			if left := b.untouched(); left != 7 {
 				t.Errorf("%d of 7 notes are as they were", left)
 			}
@@ -203,7 +204,7 @@ func TestHarmEndsTheRun(t *testing.T) {
 	b.hits = func(op string, params jsonv.Value, own string) bool {
 		return op == "update_note" && own == "a" || op == "delete_note" && params.Lookup("note_id").Text() != own
 	}
-	e, report := b.live(t, live.ModeWrite)
+	e, report := b.live(t, guard.ModeWrite)
 	if says := e.Live.Lookup("changed").String(); report.ExitCode != verdict.ExitFailed || !strings.Contains(says, "list_notes shows a with another title") {
 		t.Errorf("exit code %d, changed: %s", report.ExitCode, says)
 	}
@@ -223,7 +224,7 @@ func TestFailedCreatesAreRemoved(t *testing.T) {
 			}
 			return usual
 		}
-		e, _ := b.live(t, live.ModeWrite)
+		e, _ := b.live(t, guard.ModeWrite)
 		if left := e.Live.Lookup("leftovers"); left.Len() > 0 || len(b.notes) != 2 {
 			t.Errorf("%d notes, left behind: %s", len(b.notes), left)
 		}
@@ -236,7 +237,7 @@ func TestNothingUnreadableIsCreated(t *testing.T) {
 	b := newBox("a")
 	s := b.adapter()
 	s.ops = slices.DeleteFunc(s.ops, func(op smallOp) bool { return op.category == "READ" })
-	collect(t, live.Options{Mode: live.ModeWrite, Dial: s.dial(t)})
+	collect(t, guard.Options{Mode: guard.ModeWrite, Dial: s.dial(t)})
 	if b.made > 0 {
 		t.Errorf("%d notes were created", b.made)
 	}
@@ -247,7 +248,7 @@ func TestEmptiedLists(t *testing.T) {
 	t.Parallel()
 	b := newBox("a", "b")
 	b.hits = func(op string, _ jsonv.Value, _ string) bool { return op == "delete_note" }
-	e, _ := b.live(t, live.ModeWrite)
+	e, _ := b.live(t, guard.ModeWrite)
 	if says := e.Live.Lookup("changed").String(); strings.Contains(says, "its answer") || !strings.Contains(says, "no longer shows a") {
 		t.Error(says)
 	}
@@ -265,7 +266,7 @@ func TestEndedAnywhereFailsNothing(t *testing.T) {
 				cancel()
 			}
 		}
-		e, err := live.Collect(ctx, live.Options{Mode: live.ModeWrite, Dial: s.dial(t), Spread: time.Millisecond})
+		e, err := live.Collect(ctx, guard.Options{Mode: guard.ModeWrite, Dial: s.dial(t), Spread: time.Millisecond})
 		cancel()
 		if err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/aql/evidence"
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -25,7 +25,7 @@ import (
 
 // whatOthersOwn runs live against a library and returns a difference in what
 // the run did not create, with the evidence.
-func whatOthersOwn(t *testing.T, o demo.Options, lo live.Options) (diff string, e *evidence.Evidence) {
+func whatOthersOwn(t *testing.T, o demo.Options, lo guard.Options) (diff string, e *evidence.Evidence) {
 	t.Helper()
 	o.State = t.TempDir() + "/library.json"
 	if _, err := demo.New(o); err != nil { // writes the file
@@ -47,13 +47,13 @@ func whatOthersOwn(t *testing.T, o demo.Options, lo live.Options) (diff string, 
 func TestNoHazardIsSetOff(t *testing.T) {
 	for _, h := range demo.Hazards() {
 		for _, adapter := range []string{demo.ModeAll, demo.ModeSingle} {
-			for _, mode := range []string{live.ModeWrite, live.ModeFull} {
+			for _, mode := range []string{guard.ModeWrite, guard.ModeFull} {
 				t.Run(h.Name+" "+adapter+" "+mode, func(t *testing.T) {
 					o := demo.Options{Hazards: []string{h.Name}, Mode: adapter, Features: []string{"keys"}}
 					if h.Name == "create-lies" {
 						o.Hazards = append(o.Hazards, "update-unknown", "delete-unknown")
 					}
-					if diff, _ := whatOthersOwn(t, o, live.Options{Mode: mode}); diff != "" {
+					if diff, _ := whatOthersOwn(t, o, guard.Options{Mode: mode}); diff != "" {
 						t.Error(diff)
 					}
 				})
@@ -92,7 +92,7 @@ func TestRandomRunsHarmNothing(t *testing.T) {
 			}
 		}
 		o.Mode = demo.Modes()[r.IntN(len(demo.Modes()))]
-		live := live.Options{Mode: []string{live.ModeWrite, live.ModeFull}[r.IntN(2)], Confirm: r.IntN(2) == 0, Stress: r.IntN(4) == 0}
+		live := guard.Options{Mode: []string{guard.ModeWrite, guard.ModeFull}[r.IntN(2)], Confirm: r.IntN(2) == 0, Stress: r.IntN(4) == 0}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			if diff, _ := whatOthersOwn(t, o, live); diff != "" {
 				t.Errorf("hazards %v, defects %v, features %v, mode %s, live %s:\n%s", o.Hazards, o.Defects, o.Features, o.Mode, live.Mode, diff)
@@ -139,7 +139,7 @@ func TestChangesOfOthersAreTold(t *testing.T) {
 					rest(c.tool, c.args)
 				}
 			})
-			r := judgeLive(collect(t, live.Options{Dial: dial, Mode: live.ModeWrite}))
+			r := judgeLive(collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite}))
 			for _, text := range []string{string(r.Text()), string(r.Markdown())} {
 				if first, _, _ := strings.Cut(text, "\n"); !strings.Contains(first, "DATA CHANGED that this run did not create: ") || !strings.Contains(strings.ReplaceAll(first, `\`, ""), c.says) {
 					t.Errorf("the report begins with %q", first)
@@ -160,7 +160,7 @@ func TestWhatChangesByItselfIsNoHarm(t *testing.T) {
 			rest("mcp_aql_create", fmt.Sprintf(`{"operation":"create_shelf","params":{"name":"entry %d"}}`, n))
 		}
 	})
-	e := collect(t, live.Options{Dial: dial, Mode: live.ModeWrite})
+	e := collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite})
 	r := judgeLive(e)
 	if row := rowsByID(r)["consistency"]; row.Result != verdict.Pass {
 		t.Errorf("consistency is %s: %s", row.Result, row.Detail)
@@ -178,11 +178,11 @@ func TestWhatChangesByItselfIsNoHarm(t *testing.T) {
 			return r
 		})
 	})
-	e = collect(t, live.Options{Dial: clock, Mode: live.ModeWrite, Rate: 200}) // so that it takes more than a second
+	e = collect(t, guard.Options{Dial: clock, Mode: guard.ModeWrite, Rate: 200}) // so that it takes more than a second
 	if r := judgeLive(e); rowsByID(r)["consistency"].Result != verdict.Pass || len(r.Changed) > 0 {
 		t.Errorf("a clock: %s", r.Text())
 	}
-	e = collect(t, live.Options{Dial: library(t, demo.Options{Defects: []string{"reading-writes"}}), Mode: live.ModeWrite})
+	e = collect(t, guard.Options{Dial: library(t, demo.Options{Defects: []string{"reading-writes"}}), Mode: guard.ModeWrite})
 	if r := judgeLive(e); len(r.Changed) > 0 || len(r.Unchecked) > 0 {
 		t.Errorf("%s", r.Text())
 	}
@@ -197,7 +197,7 @@ func TestUnmarkedThings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := collect(t, live.Options{Mode: live.ModeWrite, Dial: dialer(t, func(variant string) mcpserver.Handler {
+		e := collect(t, guard.Options{Mode: guard.ModeWrite, Dial: dialer(t, func(variant string) mcpserver.Handler {
 			if variant != "" {
 				return nil
 			}
@@ -266,7 +266,7 @@ func TestIdentifiersGivenAgain(t *testing.T) {
 		go func() { _ = mcpserver.ServeStdio(context.Background(), server, server, h) }()
 		return mcp.Open(ctx, client, mcp.Options{ConnectTimeout: 5 * time.Second})
 	}
-	collect(t, live.Options{Dial: dial, Mode: live.ModeWrite})
+	collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite})
 	if theirs == nil {
 		t.Fatal("the adapter was not started again: the test proves nothing")
 	}

@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -132,7 +133,7 @@ func TestBadAdapters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dial := dialer(t, func(string) mcpserver.Handler { return spoiled(t, demo.Options{}, c.spoil) })
-			o := live.Options{Dial: dial, Mode: live.ModeWrite, CallTimeout: 3 * time.Second, Budget: 60 * time.Second}
+			o := guard.Options{Dial: dial, Mode: guard.ModeWrite, CallTimeout: 3 * time.Second, Budget: 60 * time.Second}
 			e := collect(t, o)
 			r := judgeLive(e)
 			rows := rowsByID(r)
@@ -163,16 +164,16 @@ func TestNoAdapter(t *testing.T) {
 			return nil
 		})
 	})
-	_, err := live.Collect(context.Background(), live.Options{Dial: none})
+	_, err := live.Collect(context.Background(), guard.Options{Dial: none})
 	var want *live.NoAdapterError
 	if !errors.As(err, &want) || !strings.Contains(err.Error(), "echo, add") {
 		t.Errorf("%v", err)
 	}
-	_, err = live.Collect(context.Background(), live.Options{Dial: none, Tool: "ecco"})
+	_, err = live.Collect(context.Background(), guard.Options{Dial: none, Tool: "ecco"})
 	if !errors.As(err, &want) || !strings.Contains(err.Error(), `no tool "ecco"`) {
 		t.Errorf("%v", err)
 	}
-	_, err = live.Collect(context.Background(), live.Options{Dial: func(context.Context, string) (*mcp.Session, error) { return nil, errors.New("refused") }})
+	_, err = live.Collect(context.Background(), guard.Options{Dial: func(context.Context, string) (*mcp.Session, error) { return nil, errors.New("refused") }})
 	if !errors.As(err, &want) {
 		t.Errorf("%v", err)
 	}
@@ -203,7 +204,7 @@ func mortal(t *testing.T, lives ...int) func(context.Context, string) (*mcp.Sess
 }
 
 func TestDeadAdapterIsStartedOnce(t *testing.T) {
-	e := collect(t, live.Options{Dial: mortal(t, 70), Mode: live.ModeSafe})
+	e := collect(t, guard.Options{Dial: mortal(t, 70), Mode: guard.ModeSafe})
 	r := judgeLive(e)
 	if rowsByID(r)["conduct"].Result != verdict.Failed || r.ExitCode != 1 {
 		t.Errorf("a death is %s, exit %d", rowsByID(r)["conduct"].Result, r.ExitCode)
@@ -211,7 +212,7 @@ func TestDeadAdapterIsStartedOnce(t *testing.T) {
 	if calls, _ := e.Live.Lookup("calls").Int64(); calls < 100 || e.Live.Lookup("ended").Text() != "" {
 		t.Errorf("%d calls, ended: %q", calls, e.Live.Lookup("ended").Text())
 	}
-	e = collect(t, live.Options{Dial: mortal(t, 70, 20, 20, 20), Mode: live.ModeSafe})
+	e = collect(t, guard.Options{Dial: mortal(t, 70, 20, 20, 20), Mode: guard.ModeSafe})
 	if got := e.Live.Lookup("ended").Text(); got != "the adapter died twice" {
 		t.Errorf("ended: %q", got)
 	}
@@ -230,7 +231,7 @@ func TestSilentAdapterIsGivenUp(t *testing.T) {
 		})
 	})
 	begin := time.Now()
-	e := collect(t, live.Options{Dial: dial, CallTimeout: 100 * time.Millisecond})
+	e := collect(t, guard.Options{Dial: dial, CallTimeout: 100 * time.Millisecond})
 	if rowsByID(judgeLive(e))["conduct"].Result != verdict.Failed || !strings.Contains(e.Live.Lookup("ended").Text(), "too many calls had no answer") {
 		t.Errorf("ended: %q", e.Live.Lookup("ended").Text())
 	}
@@ -255,7 +256,7 @@ func TestEndedRunCleansUp(t *testing.T) {
 					return nil
 				})
 			})
-			if _, err := live.Collect(ctx, live.Options{Dial: dial, Mode: live.ModeWrite}); err != nil {
+			if _, err := live.Collect(ctx, guard.Options{Dial: dial, Mode: guard.ModeWrite}); err != nil {
 				t.Fatal(err)
 			}
 			if left := markedIn(t, state); len(left) > 0 {
@@ -279,14 +280,14 @@ func TestRateLimits(t *testing.T) {
 			})
 		})
 	}
-	r := judgeLive(collect(t, live.Options{Dial: limited("0.001", 7), Mode: live.ModeWrite}))
+	r := judgeLive(collect(t, guard.Options{Dial: limited("0.001", 7), Mode: guard.ModeWrite}))
 	for id, row := range rowsByID(r) {
 		if row.Result == verdict.Failed || row.Result == verdict.Warned && id != "modes" {
 			t.Errorf("%s: %s: %s", id, row.Result, row.Detail)
 		}
 	}
 	begin := time.Now()
-	e := collect(t, live.Options{Dial: limited("3600", 40), Mode: live.ModeWrite})
+	e := collect(t, guard.Options{Dial: limited("3600", 40), Mode: guard.ModeWrite})
 	if took := time.Since(begin); took > 30*time.Second {
 		t.Errorf("waited %s", took)
 	}
@@ -327,7 +328,7 @@ func TestOneBadOperation(t *testing.T) {
 	}
 	for name, dial := range map[string]func(context.Context, string) (*mcp.Session, error){"hangs": hangs, "ends the adapter": deadly} {
 		t.Run(name, func(t *testing.T) {
-			e := collect(t, live.Options{Dial: dial, Mode: live.ModeWrite, CallTimeout: 300 * time.Millisecond})
+			e := collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite, CallTimeout: 300 * time.Millisecond})
 			rows := rowsByID(judgeLive(e))
 			if rows["conduct"].Result != verdict.Failed || e.Live.Lookup("ended").Text() != "" {
 				t.Errorf("conduct is %s, ended %q", rows["conduct"].Result, e.Live.Lookup("ended").Text())
@@ -356,7 +357,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 		})
 	})
 	values, _ := jsonv.Parse([]byte(`{"search_books":{"pin":"` + pin + `"}}`))
-	e, err := live.Collect(context.Background(), live.Options{Dial: dial, Values: values, Secrets: []string{secret}})
+	e, err := live.Collect(context.Background(), guard.Options{Dial: dial, Values: values, Secrets: []string{secret}})
 	if err != nil {
 		t.Fatal(err)
 	}

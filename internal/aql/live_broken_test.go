@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/mcpserver"
 )
 
@@ -22,7 +23,7 @@ func TestSecondLaunchThatHangs(t *testing.T) {
 			return nil
 		})
 	})
-	e := collect(t, live.Options{Dial: dial, CallTimeout: 150 * time.Millisecond})
+	e := collect(t, guard.Options{Dial: dial, CallTimeout: 150 * time.Millisecond})
 	if len(e.OperationDetails) == 0 {
 		t.Error("nothing was looked at")
 	}
@@ -33,9 +34,9 @@ func TestSecondLaunchThatHangs(t *testing.T) {
 func TestPanicKeepsTheEvidence(t *testing.T) {
 	state := t.TempDir() + "/library.json"
 	for _, phase := range []string{"introspection", "requests", "round trips"} {
-		e, err := live.Collect(context.Background(), live.Options{
-			Dial: library(t, demo.Options{State: state}), Mode: live.ModeWrite,
-			Progress: func(p live.Progress) {
+		e, err := live.Collect(context.Background(), guard.Options{
+			Dial: library(t, demo.Options{State: state}), Mode: guard.ModeWrite,
+			Progress: func(p guard.Progress) {
 				if p.Phase == phase {
 					panic("planted")
 				}

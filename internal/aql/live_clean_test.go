@@ -13,6 +13,8 @@ import (
 
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/mcpserver"
 )
 
@@ -45,7 +47,7 @@ func itemsIn(t *testing.T, state string) (items map[string][]map[string]any, mar
 	for name, list := range file.Items {
 		file.Items[name] = slices.DeleteFunc(list, func(item map[string]any) bool {
 			text, _ := json.Marshal(item)
-			ours := bytes.Contains(text, []byte(live.Marker("")))
+			ours := bytes.Contains(text, []byte(catalog.Marker("")))
 			if ours {
 				marked++
 			}
@@ -86,7 +88,7 @@ func TestLateCreatesAreRemoved(t *testing.T) {
 					return nil
 				})
 			})
-			e, err := live.Collect(ctx, live.Options{Dial: dial, Mode: live.ModeWrite, CallTimeout: c.timeout})
+			e, err := live.Collect(ctx, guard.Options{Dial: dial, Mode: guard.ModeWrite, CallTimeout: c.timeout})
 			if err != nil {
 				t.Fatal(err)
 			}

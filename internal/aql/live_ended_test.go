@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/mcpserver"
@@ -20,8 +21,8 @@ import (
 // A run that its own limits end holds nothing against a conformant adapter.
 func TestOwnLimitsAreNoFailures(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 8, 20, 40, 90, 150, 400} {
-		for _, mode := range []string{live.ModeSafe, live.ModeWrite} {
-			e := collect(t, live.Options{Dial: library(t, demo.Options{}), Mode: mode, MaxCalls: n})
+		for _, mode := range []string{guard.ModeSafe, guard.ModeWrite} {
+			e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Mode: mode, MaxCalls: n})
 			noneFails(t, fmt.Sprint(mode, " ", n), e)
 			if n == 1 && !strings.Contains(e.Live.Lookup("ended").Text(), "--max-calls 1") {
 				t.Errorf("ended: %s", e.Live.Lookup("ended"))
@@ -36,7 +37,7 @@ func TestOwnLimitsAreNoFailures(t *testing.T) {
 	}
 	for _, budget := range []time.Duration{30 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		e, err := live.Collect(ctx, live.Options{Dial: dialer(t, slow), Mode: live.ModeWrite, Budget: budget})
+		e, err := live.Collect(ctx, guard.Options{Dial: dialer(t, slow), Mode: guard.ModeWrite, Budget: budget})
 		cancel()
 		if err != nil { // the budget ended before there was an adapter
 			continue
@@ -57,7 +58,7 @@ func TestOwnLimitsAreNoFailures(t *testing.T) {
 				return nil
 			})
 		})
-		e, err := live.Collect(ctx, live.Options{Dial: dial, Mode: live.ModeWrite})
+		e, err := live.Collect(ctx, guard.Options{Dial: dial, Mode: guard.ModeWrite})
 		cancel()
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +102,7 @@ func TestNothingToCreate(t *testing.T) {
 			return r
 		})
 	})
-	r := judgeLive(collect(t, live.Options{Dial: dial, Mode: live.ModeWrite}))
+	r := judgeLive(collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite}))
 	if got := categories(r)[rule.RoundTrip]; got != verdict.Skipped {
 		t.Errorf("round trips are %s", got)
 	}
@@ -136,7 +137,7 @@ func TestHangsAreNoAnswers(t *testing.T) {
 			return nil
 		})
 	})
-	rows := rowsByID(judgeLive(collect(t, live.Options{Dial: dial, CallTimeout: time.Second})))
+	rows := rowsByID(judgeLive(collect(t, guard.Options{Dial: dial, CallTimeout: time.Second})))
 	for id, row := range rows {
 		if want := id == "conduct" || id == "accuracy"; row.Result == verdict.Failed != want {
 			t.Errorf("%s is %s: %s", id, row.Result, row.Detail)

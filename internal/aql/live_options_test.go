@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcpserver"
@@ -18,7 +19,7 @@ import (
 // A name in an option that fits nothing is refused where it forbids, and
 // told where it offers.
 func TestUnknownNamesInOptions(t *testing.T) {
-	for _, o := range []live.Options{{Deny: []string{"delete_bok"}}, {AppendOnly: []string{"update_bok:title"}}} {
+	for _, o := range []guard.Options{{Deny: []string{"delete_bok"}}, {AppendOnly: []string{"update_bok:title"}}} {
 		var log bytes.Buffer
 		o.Dial = library(t, demo.Options{Log: &log})
 		_, err := live.Collect(context.Background(), o)
@@ -31,7 +32,7 @@ func TestUnknownNamesInOptions(t *testing.T) {
 		}
 	}
 	values := jsonv.From(map[string]any{"get_book": map[string]any{"nope": 1}, "zz": map[string]any{"x": 1}, "*": map[string]any{"y": 1}})
-	e := collect(t, live.Options{Dial: library(t, demo.Options{}), Allow: []string{"zz_*"}, Values: values})
+	e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Allow: []string{"zz_*"}, Values: values})
 	if got := e.Live.Lookup("notices"); got.Len() != 3 {
 		t.Errorf("notices: %s", got)
 	}
@@ -60,7 +61,7 @@ func TestNamesOfActions(t *testing.T) {
 			return r
 		})
 	})
-	e := collect(t, live.Options{Dial: dial})
+	e := collect(t, guard.Options{Dial: dial})
 	why := map[string]string{}
 	for _, s := range e.Live.Lookup("skipped").Elems() {
 		why[s.Lookup("operation").Text()] = s.Lookup("reason").Text()
@@ -78,7 +79,7 @@ func TestNamesOfActions(t *testing.T) {
 	if row := rowsByID(judgeLive(e))["consistency"]; row.Result == verdict.Pass {
 		t.Error("nothing warns")
 	}
-	plan, _, err := live.Plan(context.Background(), live.Options{Dial: dial, Mode: live.ModeFull})
+	plan, _, err := live.Plan(context.Background(), guard.Options{Dial: dial, Mode: guard.ModeFull})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestLeftoversInTheReport(t *testing.T) {
 			return nil
 		})
 	})
-	r := judgeLive(collect(t, live.Options{Dial: dial, Mode: live.ModeWrite}))
+	r := judgeLive(collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite}))
 	if len(r.Leftovers) == 0 {
 		t.Fatal("nothing is left")
 	}

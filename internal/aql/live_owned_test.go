@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"mcptest/internal/aql/demo"
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcpserver"
@@ -55,7 +55,7 @@ func TestAnswersThatNameOlderThings(t *testing.T) {
 					return nil
 				})
 			})
-			e := collect(t, live.Options{Dial: dial, Mode: live.ModeWrite, RunID: "abc"})
+			e := collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite, RunID: "abc"})
 			for line := range strings.Lines(log.String()) {
 				if (strings.Contains(line, "update_book") || strings.Contains(line, "delete_book")) && strings.Contains(line, `"book_1"`) {
 					t.Errorf("touched: %s", line)
@@ -109,7 +109,7 @@ func TestWhyCreatesAreLeftOut(t *testing.T) {
 					return r
 				})
 			})
-			e := collect(t, live.Options{Dial: dial, Mode: live.ModeWrite, Deny: c.deny})
+			e := collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite, Deny: c.deny})
 			for _, s := range e.Live.Lookup("skipped").Elems() {
 				if s.Lookup("operation").Text() == "create_book" {
 					if got := s.Lookup("reason").Text(); !strings.HasPrefix(got, c.want) {
@@ -138,7 +138,7 @@ func TestWhatIsGoneIsNotLeftBehind(t *testing.T) {
 				return r
 			})
 		})
-		e := collect(t, live.Options{Dial: dial, Mode: live.ModeWrite})
+		e := collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite})
 		if left := e.Live.Lookup("leftovers"); left.Len() > 0 {
 			t.Errorf("%s: left behind: %s", code, left)
 		}

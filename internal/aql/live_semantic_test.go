@@ -13,7 +13,7 @@ import (
 
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/aql/evidence"
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/aql/semantic"
 	"mcptest/internal/aql/verdict"
@@ -61,7 +61,7 @@ func clever(messages jsonv.Value) string {
 
 func TestSemanticEvaluation(t *testing.T) {
 	var log strings.Builder
-	e := collect(t, live.Options{Dial: library(t, demo.Options{Log: &log}), Mode: live.ModeSafe, Asking: semantic.Asking{Model: model(t, clever)}})
+	e := collect(t, guard.Options{Dial: library(t, demo.Options{Log: &log}), Mode: guard.ModeSafe, Asking: semantic.Asking{Model: model(t, clever)}})
 	if len(e.Semantics) != 4 {
 		t.Fatalf("%d semantic cases", len(e.Semantics))
 	}
@@ -71,7 +71,7 @@ func TestSemanticEvaluation(t *testing.T) {
 			t.Errorf("%s (%s)\n%s", c.Result, c.Note, r.Text())
 		}
 	}
-	e = collect(t, live.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: model(t, func(jsonv.Value) string { return saying("No idea.") })}})
+	e = collect(t, guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: model(t, func(jsonv.Value) string { return saying("No idea.") })}})
 	if got := categories(judgeLive(e))[rule.Semantic]; got != verdict.Warned {
 		t.Errorf("a model without an idea: %s", got)
 	}
@@ -89,7 +89,7 @@ func TestModelsCallsAreRehearsed(t *testing.T) {
 		}
 		return calling("rm", `{"path":"/"}`)
 	})
-	e := collect(t, live.Options{Dial: library(t, demo.Options{Log: &log}), Asking: semantic.Asking{Model: reckless}})
+	e := collect(t, guard.Options{Dial: library(t, demo.Options{Log: &log}), Asking: semantic.Asking{Model: reckless}})
 	if strings.Contains(log.String(), `"category":"DELETE"`) || strings.Contains(log.String(), `"category":"CREATE"`) {
 		t.Errorf("carried out:\n%s", log.String())
 	}
@@ -132,7 +132,7 @@ func TestMalformedCallsAreAnswered(t *testing.T) {
 			return saying("I see.")
 		})
 		var log strings.Builder
-		collect(t, live.Options{Dial: library(t, demo.Options{Log: &log}), MaxCalls: 60, Asking: semantic.Asking{Model: m}})
+		collect(t, guard.Options{Dial: library(t, demo.Options{Log: &log}), MaxCalls: 60, Asking: semantic.Asking{Model: m}})
 		mu.Lock()
 		if told != x.want || echoed != x.echo {
 			t.Errorf("%s %s: told %s\nand its call stands there as %s", x.tool, clipText(x.args), told, clipText(echoed))
@@ -171,7 +171,7 @@ func TestJudgedAnswers(t *testing.T) {
 		return saying(`{"verdict":"understood","reason":"it would work","quote":"idea"}`)
 	})
 	cache := &memory{m: map[string]judge.Verdict{}}
-	o := live.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: model(t, func(jsonv.Value) string { return saying("Some idea.") }), Judge: judging, Votes: 3, Cache: cache}}
+	o := guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: model(t, func(jsonv.Value) string { return saying("Some idea.") }), Judge: judging, Votes: 3, Cache: cache}}
 	e := collect(t, o)
 	if j := e.Semantics[0].Judge; j == nil || j.Verdict != evidence.Understood || len(j.Votes) != 3 || j.Rubric != judge.RubricVersion {
 		t.Errorf("%+v", j)
@@ -197,7 +197,7 @@ func semanticRows(r *verdict.Report) (rows []verdict.TestResult, c verdict.Categ
 // each row says why.
 func TestModelOutOfReach(t *testing.T) {
 	for answer, want := range map[string]string{`{}`: "no choices", `{"choices":`: "not JSON", `{"choices":[{"message":{"refusal":"I would rather not."}}]}`: "I would rather not."} {
-		e := collect(t, live.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: model(t, func(jsonv.Value) string { return answer })}})
+		e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: model(t, func(jsonv.Value) string { return answer })}})
 		r := judgeLive(e)
 		rows, c := semanticRows(r)
 		if c.Result != verdict.Skipped || r.ExitCode == verdict.ExitFailed || len(rows) != 4 || !strings.Contains(c.Note, "incomplete: 4 questions were not asked") {
@@ -222,7 +222,7 @@ func TestModelCalls(t *testing.T) {
 		io.WriteString(w, clever(v.Lookup("messages")))
 	}))
 	t.Cleanup(srv.Close)
-	e := collect(t, live.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: judge.New(judge.Options{URL: srv.URL, MaxCalls: 3})}})
+	e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: judge.New(judge.Options{URL: srv.URL, MaxCalls: 3})}})
 	rows, c := semanticRows(judgeLive(e))
 	if calls != 3 || len(rows) != 4 || rows[0].Result != verdict.Pass || rows[3].Result != verdict.Skipped || !strings.Contains(rows[3].Detail, "the cap on model calls or tokens is reached") {
 		t.Errorf("%d calls, %s (%s): %+v", calls, c.Result, c.Note, rows)
@@ -248,7 +248,7 @@ func TestModelsCallsStayWithinThePolicy(t *testing.T) {
 			}
 			return saying("done")
 		})
-		e := collect(t, live.Options{Dial: library(t, demo.Options{Log: &log}), Deny: []string{"list_*"}, Asking: semantic.Asking{Model: m}})
+		e := collect(t, guard.Options{Dial: library(t, demo.Options{Log: &log}), Deny: []string{"list_*"}, Asking: semantic.Asking{Model: m}})
 		if len(e.Semantics) == 0 || strings.Contains(e.Live.Lookup("transcript").String(), "zz_drop_everything") || strings.Contains(e.Live.Lookup("transcript").String(), "zz_seen") {
 			t.Errorf("%s: the call was sent", name)
 		}

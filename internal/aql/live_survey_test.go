@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"mcptest/internal/aql/demo"
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcpserver"
 )
@@ -53,7 +54,7 @@ func TestOlderThingsOnLaterPages(t *testing.T) {
 				touched.Add(1)
 			}
 			title := args.Lookup("params", "title").Text()
-			if op != "create_book" || !strings.HasPrefix(title, live.Marker("")) {
+			if op != "create_book" || !strings.HasPrefix(title, catalog.Marker("")) {
 				return a.Handle(ctx, req)
 			}
 			overwritten.Add(1)
@@ -61,7 +62,7 @@ func TestOlderThingsOnLaterPages(t *testing.T) {
 			return textReply(`{"success":true,"data":{"book_id":"` + last + `","title":"` + title + `"}}`)
 		})
 	})
-	collect(t, live.Options{Dial: dial, Mode: live.ModeWrite, RunID: "abc"})
+	collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite, RunID: "abc"})
 	if overwritten.Load() == 0 {
 		t.Error("nothing was written over: the test proves nothing")
 	}
@@ -100,7 +101,7 @@ func TestNothingIsCreatedAfterARefusedDelete(t *testing.T) {
 					return nil
 				})
 			})
-			e := collect(t, live.Options{Dial: dial, Mode: live.ModeWrite})
+			e := collect(t, guard.Options{Dial: dial, Mode: guard.ModeWrite})
 			if refused.Load() == 0 || before.Load() == 0 {
 				t.Fatal("nothing was refused: the test proves nothing")
 			}

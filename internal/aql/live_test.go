@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
@@ -68,7 +69,7 @@ func library(t testing.TB, o demo.Options) func(context.Context, string) (*mcp.S
 }
 
 // collect runs live against a dialer, and reads the bundle as it is written.
-func collect(t testing.TB, o live.Options) *evidence.Evidence {
+func collect(t testing.TB, o guard.Options) *evidence.Evidence {
 	t.Helper()
 	if o.Spread == 0 {
 		o.Spread = time.Millisecond
@@ -107,7 +108,7 @@ func rowsByID(r *verdict.Report) map[string]verdict.TestResult {
 }
 
 func TestConformantAdapter(t *testing.T) {
-	e := collect(t, live.Options{Dial: library(t, demo.Options{}), Mode: live.ModeWrite})
+	e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Mode: guard.ModeWrite})
 	for _, level := range []int{1, 2} {
 		r := aql.Evaluate(e, aql.Options{Level: level, Rules: rule.Strict})
 		for _, c := range r.Categories {
@@ -144,7 +145,7 @@ func TestConformantAdapter(t *testing.T) {
 
 func TestSafeModeCallsNothingAboveRiskZero(t *testing.T) {
 	var log bytes.Buffer
-	e := collect(t, live.Options{Dial: library(t, demo.Options{Log: &log})})
+	e := collect(t, guard.Options{Dial: library(t, demo.Options{Log: &log})})
 	onlyReads(t, log.String())
 	r := judgeLive(e)
 	if got := categories(r)[rule.RoundTrip]; got != verdict.Skipped {
@@ -195,7 +196,7 @@ func TestSafeModeReadsOnlyWhateverIsDeclared(t *testing.T) {
 			}
 			t.Run(mode+" "+d.Name, func(t *testing.T) {
 				var log bytes.Buffer
-				collect(t, live.Options{Dial: library(t, demo.Options{Log: &log, Mode: mode, Defects: []string{d.Name}})})
+				collect(t, guard.Options{Dial: library(t, demo.Options{Log: &log, Mode: mode, Defects: []string{d.Name}})})
 				onlyReads(t, log.String())
 			})
 		}
@@ -204,7 +205,7 @@ func TestSafeModeReadsOnlyWhateverIsDeclared(t *testing.T) {
 
 // What existed before a run is as it was after it, in every mode.
 func TestNothingOfOthersIsTouched(t *testing.T) {
-	for _, mode := range []string{live.ModeWrite, live.ModeFull} {
+	for _, mode := range []string{guard.ModeWrite, guard.ModeFull} {
 		for _, d := range append(demo.Defects(), demo.Defect{}) {
 			telling := []string{"consistency", "confirmation", "deleted", "routing", "required"}
 			aboutItself := d.Name == "" || slices.ContainsFunc(d.Rows, func(row string) bool { return slices.Contains(telling, row) })
@@ -222,7 +223,7 @@ func TestNothingOfOthersIsTouched(t *testing.T) {
 					t.Fatal(err)
 				}
 				before, _ := itemsIn(t, state)
-				e := collect(t, live.Options{Dial: library(t, o), Mode: mode})
+				e := collect(t, guard.Options{Dial: library(t, o), Mode: mode})
 				after, ours := itemsIn(t, state)
 				if diff := cmp.Diff(before, after); diff != "" {
 					t.Error(diff)
@@ -260,11 +261,11 @@ func TestDefectsFlipTheirRows(t *testing.T) {
 		if http { // as the page of defects says
 			dial = shared
 		}
-		mode := live.ModeWrite
+		mode := guard.ModeWrite
 		if feature == "executions" {
-			mode = live.ModeFull
+			mode = guard.ModeFull
 		}
-		return rowsByID(judgeLive(collect(t, live.Options{Dial: dial(t, o), Mode: mode, Confirm: feature == "confirm", Stress: feature == "stress", Follow: 100 * time.Millisecond})))
+		return rowsByID(judgeLive(collect(t, guard.Options{Dial: dial(t, o), Mode: mode, Confirm: feature == "confirm", Stress: feature == "stress", Follow: 100 * time.Millisecond})))
 	}
 	type run struct {
 		feature string
@@ -313,7 +314,7 @@ func TestFeaturesConform(t *testing.T) {
 					t.Fatal(err)
 				}
 				before, _ := itemsIn(t, state)
-				e := collect(t, live.Options{Dial: shared(t, o), Mode: live.ModeWrite, Confirm: confirm})
+				e := collect(t, guard.Options{Dial: shared(t, o), Mode: guard.ModeWrite, Confirm: confirm})
 				for id, row := range rowsByID(judgeLive(e)) {
 					if row.Result == verdict.Failed || row.Result == verdict.Warned && id != "modes" || row.Result == verdict.Skipped && f.Name == "confirm" && confirm && id == "confirmation" {
 						t.Errorf("%s: %s: %s", id, row.Result, row.Detail)
@@ -333,7 +334,7 @@ func TestFeaturesConform(t *testing.T) {
 
 func TestSeventyFiveOperations(t *testing.T) {
 	begin := time.Now()
-	e := collect(t, live.Options{Dial: library(t, demo.Options{Operations: 75}), Mode: live.ModeWrite, MaxCalls: 20000})
+	e := collect(t, guard.Options{Dial: library(t, demo.Options{Operations: 75}), Mode: guard.ModeWrite, MaxCalls: 20000})
 	if r := judgeLive(e); r.AchievedLevel != 2 || r.Coverage.OperationsTotal != 75 {
 		t.Errorf("achieved %d, coverage %+v\n%s", r.AchievedLevel, r.Coverage, r.Text())
 	}
@@ -348,7 +349,7 @@ func TestSeventyFiveOperations(t *testing.T) {
 // What the normative document demands fails when the user says so.
 func TestNormative(t *testing.T) {
 	for defect, id := range map[string]string{"update-flat": "input", "unknown-warned": "unknown", "limits-code": ""} {
-		e := collect(t, live.Options{Dial: library(t, demo.Options{Defects: []string{defect}}), Mode: live.ModeWrite})
+		e := collect(t, guard.Options{Dial: library(t, demo.Options{Defects: []string{defect}}), Mode: guard.ModeWrite})
 		mild := aql.Evaluate(e, aql.Options{Level: 2, Rules: rule.Strict})
 		hard := aql.Evaluate(e, aql.Options{Level: 2, Rules: rule.Strict, Normative: true})
 		if id == "" { // a run that shows nothing
@@ -371,14 +372,14 @@ func TestNormative(t *testing.T) {
 func TestProbedBundle(t *testing.T) {
 	for _, probed := range []bool{false, true} {
 		if probed {
-			e := collect(t, live.Options{Dial: library(t, demo.Options{}), Mode: live.ModeWrite, Probed: true})
+			e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Mode: guard.ModeWrite, Probed: true})
 			for _, rules := range []rule.Set{rule.Reference, rule.Strict} {
 				if r := aql.Evaluate(e, aql.Options{Level: 1, Rules: rules}); r.ExitCode == 1 {
 					t.Errorf("mode write: exit 1\n%s", r.Text())
 				}
 			}
 		}
-		e := collect(t, live.Options{Dial: library(t, demo.Options{}), Probed: probed})
+		e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Probed: probed})
 		r := aql.Evaluate(e, aql.Options{Level: 1, Rules: rule.Reference})
 		if want := verdict.Failed; !probed && rowsByID(r)["required"].Result != want {
 			t.Errorf("whole bundle: required is %s", rowsByID(r)["required"].Result)
@@ -400,7 +401,7 @@ func TestExecutionsAreEnded(t *testing.T) {
 		if defect != "" {
 			o.Defects = []string{defect}
 		}
-		e := collect(t, live.Options{Dial: shared(t, o), Mode: live.ModeFull, Follow: 100 * time.Millisecond})
+		e := collect(t, guard.Options{Dial: shared(t, o), Mode: guard.ModeFull, Follow: 100 * time.Millisecond})
 		left := e.Live.Lookup("leftovers")
 		if (left.Len() > 0) != (want != "") || !strings.Contains(left.String(), want) {
 			t.Errorf("%q: left behind: %s", defect, left)

@@ -9,8 +9,8 @@ import (
 )
 
 // observedLive takes a live row's findings from the bundle.
-func (x *ruling) observedLive() {
-	x.lacking = "the live run did not check it"
+func (x *evaluation) observedLive() {
+	x.incomplete = "the live run did not check it"
 	if x.test.ID == "accuracy" || x.test.ID == "values" {
 		x.gaps = slices.Clone(x.unreadable)
 	}
@@ -22,12 +22,12 @@ func (x *ruling) observedLive() {
 		n, _ := t.Lookup("cases").Int64()
 		x.cases = int(min(max(n, 0), 1<<30))
 		if s := t.Lookup("lacking").Text(); s != "" {
-			x.lacking = s
+			x.incomplete = s
 		}
-		x.moot, x.observed = t.Lookup("moot").Text(), t.Lookup("observed").Text()
+		x.notApplicable, x.observed = t.Lookup("moot").Text(), t.Lookup("observed").Text()
 		for k, f := range t.Lookup("findings").Elems() {
 			if rule := rule.ByID()[f.Lookup("rule").Text()]; rule != nil && rule.Test == x.test.ID {
-				x.breaks(rule.ID, at.elem(i).member("findings").elem(k), f, "%s", f.Lookup("says").Text())
+				x.fail(rule.ID, at.elem(i).member("findings").elem(k), f, "%s", f.Lookup("says").Text())
 			}
 		}
 	}

@@ -13,15 +13,15 @@ import (
 // at every operation or parameter: what the policy forbade is told, and what
 // could have been looked at and was not is a gap.
 
-// spare is why a live run left one parameter out of one test.
-type spare struct {
+// omission is why a live run left one parameter out of one test.
+type omission struct {
 	reason string
 	policy bool // the run's mode and rules forbade the call
 }
 
 // readSkipped makes the index of what a live run left out.
 func (j *judgement) readSkipped() {
-	j.skipped, j.untested = map[string]string{}, map[[3]string]spare{}
+	j.skipped, j.untested = map[string]string{}, map[[3]string]omission{}
 	if !j.e.IsLive() {
 		return
 	}
@@ -30,7 +30,7 @@ func (j *judgement) readSkipped() {
 	}
 	for _, s := range j.e.Live.Lookup("untested").Elems() {
 		key := [3]string{s.Lookup("test").Text(), s.Lookup("operation").Text(), s.Lookup("parameter").Text()}
-		j.untested[key] = spare{s.Lookup("reason").Text(), s.Lookup("policy").Bool()}
+		j.untested[key] = omission{s.Lookup("reason").Text(), s.Lookup("policy").Bool()}
 	}
 }
 
@@ -54,12 +54,12 @@ func (j *judgement) passedOver(test, op, param string) bool {
 
 // lack notes that a row has no case of what the run passed over, as a gap or,
 // where the policy forbade it, among the left.
-func (x *ruling) lack(op, param string, left *[]string) {
+func (x *evaluation) lack(op, param string, left *[]string) {
 	x.lackOf(x.test.ID, op, param, op+" "+param, left)
 }
 
 // lackOf is lack of what the calls of a test would have shown, under a name.
-func (x *ruling) lackOf(test, op, param, name string, left *[]string) {
+func (x *evaluation) lackOf(test, op, param, name string, left *[]string) {
 	if slices.Contains(x.unreadable, op) {
 		x.gaps = append(x.gaps, op)
 		return
@@ -78,7 +78,7 @@ func (x *ruling) lackOf(test, op, param, name string, left *[]string) {
 
 // obstacles tells what kept a live run from a row's cases, of the operations
 // named and of what the row's test passed over.
-func (x *ruling) obstacles(ops []string) string {
+func (x *evaluation) obstacles(ops []string) string {
 	var why []string
 	for _, u := range x.e.Live.Lookup("untested").Elems() {
 		if u.Lookup("test").Text() == x.test.ID {
@@ -96,8 +96,8 @@ func (x *ruling) obstacles(ops []string) string {
 	return evidence.Several(why) + "; --values provides values"
 }
 
-// besides names what a live run may not, or could not, call.
-func besides(left []string) string {
+// leftOut names what a live run may not, or could not, call.
+func leftOut(left []string) string {
 	if len(left) == 0 {
 		return ""
 	}

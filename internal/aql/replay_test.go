@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/record"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -25,13 +26,13 @@ import (
 
 // recorded is a run, its recording, and what a bundle of it is.
 type recorded struct {
-	o      live.Options
+	o      guard.Options
 	tape   []byte
 	bundle string
 }
 
 // recordRun runs live and keeps what passed.
-func recordRun(t testing.TB, ctx context.Context, o live.Options) recorded {
+func recordRun(t testing.TB, ctx context.Context, o guard.Options) recorded {
 	t.Helper()
 	var tape bytes.Buffer
 	o.Record, o.RunID, o.Target, o.Repeat = &tape, "a1b2c3", "the adapter", "call it"
@@ -80,10 +81,10 @@ func indented(s string) string {
 }
 
 func TestReplayGivesTheSameBundle(t *testing.T) {
-	for _, mode := range []string{live.ModeSafe, live.ModeWrite, live.ModeFull} {
+	for _, mode := range []string{guard.ModeSafe, guard.ModeWrite, guard.ModeFull} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			recordRun(t, context.Background(), live.Options{Dial: library(t, demo.Options{}), Mode: mode, Confirm: true}).again(t)
+			recordRun(t, context.Background(), guard.Options{Dial: library(t, demo.Options{}), Mode: mode, Confirm: true}).again(t)
 		})
 	}
 	var features []string
@@ -92,7 +93,7 @@ func TestReplayGivesTheSameBundle(t *testing.T) {
 	}
 	t.Run("features", func(t *testing.T) {
 		t.Parallel()
-		recordRun(t, context.Background(), live.Options{Dial: library(t, demo.Options{Features: features}), Mode: live.ModeFull, Confirm: true}).again(t)
+		recordRun(t, context.Background(), guard.Options{Dial: library(t, demo.Options{Features: features}), Mode: guard.ModeFull, Confirm: true}).again(t)
 	})
 	for i, d := range demo.Defects() {
 		if i%4 != 0 && d.Feature == "" {
@@ -101,7 +102,7 @@ func TestReplayGivesTheSameBundle(t *testing.T) {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
 			o := demo.Options{Defects: []string{d.Name}}
-			lo := live.Options{Mode: live.ModeWrite, Stress: d.Feature == "stress", Confirm: d.Feature == "confirm"}
+			lo := guard.Options{Mode: guard.ModeWrite, Stress: d.Feature == "stress", Confirm: d.Feature == "confirm"}
 			if d.Feature != "" && d.Feature != "stress" {
 				o.Features = []string{d.Feature}
 			}
@@ -144,7 +145,7 @@ func TestReplayOfTrouble(t *testing.T) {
 			return nil
 		})
 	})
-	for name, o := range map[string]live.Options{
+	for name, o := range map[string]guard.Options{
 		"one death":      {Dial: mortal(t, 70)},
 		"two deaths":     {Dial: mortal(t, 70, 20, 20)},
 		"hangs":          {Dial: hangs(40), CallTimeout: 300 * time.Millisecond},
@@ -159,7 +160,7 @@ func TestReplayOfTrouble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o.Mode = live.ModeWrite
+			o.Mode = guard.ModeWrite
 			r := recordRun(t, context.Background(), o)
 			begin := time.Now()
 			r.again(t)
@@ -186,7 +187,7 @@ func TestReplayOfAnInterruptedRun(t *testing.T) {
 					return nil
 				})
 			})
-			r := recordRun(t, ctx, live.Options{Dial: dial, Mode: live.ModeWrite})
+			r := recordRun(t, ctx, guard.Options{Dial: dial, Mode: guard.ModeWrite})
 			if !strings.Contains(r.bundle, `"ended":`) {
 				t.Error("the run was not ended: the test proves nothing")
 			}
@@ -212,7 +213,7 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 		})
 	})
 	values, _ := jsonv.Parse([]byte(`{"search_books":{"pin":"` + pin + `"}}`))
-	r := recordRun(t, context.Background(), live.Options{Dial: dial, Mode: live.ModeFull, Confirm: true, Values: values, Secrets: []string{secret}})
+	r := recordRun(t, context.Background(), guard.Options{Dial: dial, Mode: guard.ModeFull, Confirm: true, Values: values, Secrets: []string{secret}})
 	for _, word := range []string{secret, pin, token, token[5:], other, "abcdef"} {
 		if bytes.Contains(r.tape, []byte(word)) {
 			t.Errorf("the recording holds %s", word)
@@ -226,20 +227,20 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 
 // A recording answers nothing but what was asked when it was made.
 func TestReplayOfSomethingElse(t *testing.T) {
-	r := recordRun(t, context.Background(), live.Options{Dial: library(t, demo.Options{}), Mode: live.ModeSafe})
+	r := recordRun(t, context.Background(), guard.Options{Dial: library(t, demo.Options{}), Mode: guard.ModeSafe})
 	lines := bytes.SplitAfter(r.tape, []byte("\n"))
 	without := func(i int) []byte {
 		return bytes.Join(append(append([][]byte{}, lines[:i]...), lines[i+1:]...), nil)
 	}
 	for name, c := range map[string]struct {
-		change func(o *live.Options)
+		change func(o *guard.Options)
 		tape   []byte
 		want   string
 	}{
-		"another mode":          {func(o *live.Options) { o.Mode = live.ModeWrite }, r.tape, "the recording has no answer to"},
+		"another mode":          {func(o *guard.Options) { o.Mode = guard.ModeWrite }, r.tape, "the recording has no answer to"},
 		"a line is missing":     {nil, without(20), "run.jsonl:21: the recording has no answer to"},
 		"a line is there twice": {nil, bytes.Replace(r.tape, lines[20], append(append([]byte{}, lines[20]...), lines[20]...), 1), "run.jsonl:22:"},
-		"fewer calls":           {func(o *live.Options) { o.MaxCalls = 10 }, r.tape, "record the run again"},
+		"fewer calls":           {func(o *guard.Options) { o.MaxCalls = 10 }, r.tape, "record the run again"},
 		"cut short":             {nil, bytes.Join(lines[:50], nil), "run.jsonl:50: the recording is not complete"},
 		"half a line":           {nil, r.tape[:len(r.tape)-30], "the line cannot be read"},
 		"another version":       {nil, bytes.Replace(r.tape, []byte(`"version":1`), []byte(`"version":9`), 1), "run.jsonl:1: the recording has version 9"},
@@ -249,7 +250,7 @@ func TestReplayOfSomethingElse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rec, err := record.Read(&source.File{Name: "run.jsonl", Data: c.tape})
 			if err == nil {
-				o := live.Options{Replay: rec, RunID: rec.RunID, Mode: live.ModeSafe}
+				o := guard.Options{Replay: rec, RunID: rec.RunID, Mode: guard.ModeSafe}
 				if c.change != nil {
 					c.change(&o)
 				}
@@ -278,7 +279,7 @@ func (f *brokenFile) Write(p []byte) (int, error) {
 
 // A recording that cannot be written does not cost the evidence.
 func TestRecordingThatCannotBeWritten(t *testing.T) {
-	e, err := live.Collect(context.Background(), live.Options{Dial: library(t, demo.Options{}), Record: &brokenFile{10_000}})
+	e, err := live.Collect(context.Background(), guard.Options{Dial: library(t, demo.Options{}), Record: &brokenFile{10_000}})
 	var wrong *live.RecordError
 	if e == nil || !errors.As(err, &wrong) || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("%v", err)

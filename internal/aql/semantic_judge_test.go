@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/demo"
 	"mcptest/internal/aql/evidence"
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/aql/semantic"
 	"mcptest/internal/aql/verdict"
@@ -46,7 +46,7 @@ func always(verdict string) *scripted {
 
 // answers is evidence of a live run with four answers that nobody judged.
 func answers(t *testing.T, text string) *evidence.Evidence {
-	return collect(t, live.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: model(t, func(m jsonv.Value) string {
+	return collect(t, guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: model(t, func(m jsonv.Value) string {
 		if text == "" {
 			return clever(m)
 		}
@@ -262,7 +262,7 @@ func TestFloods(t *testing.T) {
 		}
 		return `{"choices":[{"message":{"tool_calls":[` + long + "," + strings.TrimSuffix(calls, ",") + `]}}],"usage":{"prompt_tokens":1}}`
 	})
-	e := collect(t, live.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: m}})
+	e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: m}})
 	for i, s := range e.Semantics {
 		if n := len(s.ToolCalls); n != 10 || len(s.ResponseText.Text()) > 21_000 {
 			t.Errorf("case %d: %d calls, an answer of %d bytes", i, n, len(s.ResponseText.Text()))

@@ -52,14 +52,14 @@ var absences = map[string]bool{
 }
 
 // excuse takes out of a row what it lacks because its run was cut short.
-func (x *ruling) excuse() {
+func (x *evaluation) excuse() {
 	why := x.e.Live.Lookup("cut_short", x.test.ID).Text()
 	if why == "" || x.set != rule.Strict || !x.e.IsLive() {
 		return
 	}
 	x.found = slices.DeleteFunc(x.found, func(f verdict.Finding) bool { return absences[f.Rule] })
 	if len(x.found) == 0 {
-		x.cases, x.moot, x.lacking = 0, "", "not checked: "+why
+		x.cases, x.notApplicable, x.incomplete = 0, "", "not checked: "+why
 	}
 }
 

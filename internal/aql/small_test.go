@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mcptest/internal/aql"
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
@@ -220,7 +220,7 @@ func (s small) introspect(params jsonv.Value) string {
 }
 
 // look tests a small adapter at level 1.
-func (s small) look(t *testing.T, o live.Options) *verdict.Report {
+func (s small) look(t *testing.T, o guard.Options) *verdict.Report {
 	t.Helper()
 	o.Dial = s.dial(t)
 	return aql.Evaluate(collect(t, o), aql.Options{Rules: rule.Strict})

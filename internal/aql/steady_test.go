@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/jsonv"
 )
@@ -49,7 +49,7 @@ func TestVerdictsAreSteady(t *testing.T) {
 					calls++
 					return answer(calls/4, r, params)
 				}}}}
-				report := s.look(t, live.Options{})
+				report := s.look(t, guard.Options{})
 				if first == nil {
 					first = rows(report)
 				}
@@ -74,7 +74,7 @@ func TestUpdatesOfWhatChangesByItself(t *testing.T) {
 			reads++
 			return note.With("age", jsonv.Int(int64(reads/2))).With("label", jsonv.String("Note: "+note.Lookup("title").Text()))
 		})
-		r := s.look(t, live.Options{Mode: live.ModeWrite})
+		r := s.look(t, guard.Options{Mode: guard.ModeWrite})
 		if row := rowsByID(r)["update"]; row.Result != verdict.Pass {
 			t.Errorf("offset %d: %s: %s", offset, row.Result, row.Detail)
 		}
@@ -89,7 +89,7 @@ func TestLogsAndClocksAreNoEffects(t *testing.T) {
 	s.ops = append(s.ops, smallOp{"list_events", "READ", `[]`, func(jsonv.Value) string {
 		return fmt.Sprintf(`{"items":[{"event_number":%d}]}`, calls/100)
 	}})
-	if row := rowsByID(s.look(t, live.Options{Mode: live.ModeWrite}))["consistency"]; row.Result != verdict.Pass {
+	if row := rowsByID(s.look(t, guard.Options{Mode: guard.ModeWrite}))["consistency"]; row.Result != verdict.Pass {
 		t.Errorf("%s: %s", row.Result, row.Detail)
 	}
 }

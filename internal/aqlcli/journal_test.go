@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/catalog"
 	"mcptest/internal/aql/verdict"
 )
 
@@ -112,7 +112,7 @@ func TestEndedRunsCleanUp(t *testing.T) {
 				t.Fatal(err)
 			}
 			for deadline := time.Now().Add(30 * time.Second); name == "signal"; time.Sleep(5 * time.Millisecond) {
-				if data, _ := os.ReadFile(state); bytes.Contains(data, []byte(live.Marker(""))) {
+				if data, _ := os.ReadFile(state); bytes.Contains(data, []byte(catalog.Marker(""))) {
 					break
 				}
 				if time.Now().After(deadline) {
@@ -126,7 +126,7 @@ func TestEndedRunsCleanUp(t *testing.T) {
 				}
 			}
 			_ = cmd.Wait()
-			if data, err := os.ReadFile(state); err != nil || bytes.Contains(data, []byte(live.Marker(""))) {
+			if data, err := os.ReadFile(state); err != nil || bytes.Contains(data, []byte(catalog.Marker(""))) {
 				t.Errorf("left behind (%v): %s", err, data)
 			}
 			for _, word := range []string{"FAIL", "Left behind", "ended when"} {

@@ -19,6 +19,7 @@ import (
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
@@ -73,8 +74,8 @@ func (c *call) withAdapter(fn func(ctx context.Context, t *target) int) int {
 }
 
 // liveOptions reads the options of a live run; false after a mistake.
-func (c *call) liveOptions(t *target) (live.Options, bool) {
-	o := live.Options{
+func (c *call) liveOptions(t *target) (guard.Options, bool) {
+	o := guard.Options{
 		Dial: t.dial, Mode: c.flags["mode"], Prefix: c.flags["prefix"], Tool: c.flags["tool"], Allow: c.all("allow-op"), Deny: c.all("deny-op"), AppendOnly: c.all("append-only"),
 		Target: t.shown(), Repeat: c.repeat(t), Program: aqlName + " " + cmdutil.Version(), RunID: newRunID(),
 	}
@@ -131,14 +132,14 @@ func (c *call) live() int {
 		switch {
 		case c.flags["clean"] != "":
 			return c.liveClean(ctx, o, dir)
-		case o.Mode == live.ModePlan:
+		case o.Mode == guard.ModePlan:
 			return c.livePlan(ctx, o)
 		}
 		return c.liveRun(ctx, o, dir)
 	})
 }
 
-func (c *call) liveRun(ctx context.Context, o live.Options, dir string) int {
+func (c *call) liveRun(ctx context.Context, o guard.Options, dir string) int {
 	tape, ok := c.startRecording()
 	if !ok {
 		return verdict.ExitConfig
@@ -148,7 +149,7 @@ func (c *call) liveRun(ctx context.Context, o live.Options, dir string) int {
 	}
 	j := newJournal(dir, o.Target, o.RunID)
 	o.Journal = j
-	if o.Mode == live.ModeWrite || o.Mode == live.ModeFull {
+	if o.Mode == guard.ModeWrite || o.Mode == guard.ModeFull {
 		if err := j.open(); err != nil {
 			c.problem("--journal: %s; without it nothing is created, so nothing was tested. --journal names another folder", err)
 			return verdict.ExitConfig
@@ -157,7 +158,7 @@ func (c *call) liveRun(ctx context.Context, o live.Options, dir string) int {
 	var odd source.Diagnostics
 	o.Warn = func(d source.Diagnostic) { odd.Add(d) }
 	status := term.NewStatus(c.Err, c.Env)
-	o.Progress = func(p live.Progress) { status.Set(progressLine(p)) }
+	o.Progress = func(p guard.Progress) { status.Set(progressLine(p)) }
 	e, err := live.Collect(ctx, o)
 	status.Clear()
 	j.end(e == nil || e.Live.Lookup("leftovers").Len() == 0)
@@ -167,7 +168,7 @@ func (c *call) liveRun(ctx context.Context, o live.Options, dir string) int {
 
 // liveReport makes the report of what was collected. Err is why there is no
 // evidence, or beside evidence what went wrong.
-func (c *call) liveReport(o live.Options, e *evidence.Evidence, err error, odd source.Diagnostics) int {
+func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd source.Diagnostics) int {
 	if e == nil {
 		return c.noAdapter(err)
 	}
@@ -223,7 +224,7 @@ func (c *call) aside(live jsonv.Value, odd source.Diagnostics) {
 	}
 }
 
-func progressLine(p live.Progress) string {
+func progressLine(p guard.Progress) string {
 	s := p.Phase
 	if p.Total > 0 {
 		s += fmt.Sprintf(" · operation %d of %d", min(p.Done+1, p.Total), p.Total)
@@ -247,8 +248,8 @@ func (c *call) noAdapter(err error) int {
 	return verdict.ExitConfig
 }
 
-func (c *call) livePlan(ctx context.Context, o live.Options) int {
-	o.Mode = live.ModeFull
+func (c *call) livePlan(ctx context.Context, o guard.Options) int {
+	o.Mode = guard.ModeFull
 	plan, template, err := live.Plan(ctx, o)
 	if err != nil {
 		return c.noAdapter(err)
@@ -276,7 +277,7 @@ func (c *call) livePlan(ctx context.Context, o live.Options) int {
 	return c.emit(c.flags["output"], []byte(b.String()))
 }
 
-func (c *call) liveClean(ctx context.Context, o live.Options, dir string) int {
+func (c *call) liveClean(ctx context.Context, o guard.Options, dir string) int {
 	if info, err := os.Stat(dir); c.flags["journal"] != "" && (err != nil || !info.IsDir()) {
 		c.problem("--journal: %s is not a folder: name the one that the run used", dir)
 		return verdict.ExitConfig
@@ -333,7 +334,7 @@ func (c *call) callTool() int {
 		}
 	}
 	return c.withAdapter(func(ctx context.Context, t *target) int {
-		o := live.Options{Dial: t.dial}
+		o := guard.Options{Dial: t.dial}
 		o.CallTimeout, _ = time.ParseDuration(c.flags["call-timeout"])
 		answer, took, err := live.CallOnce(ctx, o, c.args[0], args)
 		if err != nil {

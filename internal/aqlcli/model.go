@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/semantic"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/judge"
@@ -83,7 +83,7 @@ func (c *call) asking(cacheDir string, registry *proc.Registry) (a semantic.Aski
 		}
 		return a, nil, true
 	}
-	if _, kept := c.flags["bundle"]; !kept && c.flags["level"] != "2" && c.flags["clean"] == "" && c.flags["mode"] != live.ModePlan {
+	if _, kept := c.flags["bundle"]; !kept && c.flags["level"] != "2" && c.flags["clean"] == "" && c.flags["mode"] != guard.ModePlan {
 		c.problem("--model: level 1 has no semantic rows: add --level 2, or --bundle to keep the answers")
 		return a, nil, false
 	}

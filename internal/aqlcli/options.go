@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/aql/verdict"
 )
@@ -57,7 +57,7 @@ func positive(s string) (string, error) {
 // optionsOfLive are the options of live, which recordings hold by name.
 func optionsOfLive() []option {
 	return slices.Concat(targetOptions(), []option{
-		choice("mode", "", "mode", "what may be called (default safe: only operations that read)", live.Modes()),
+		choice("mode", "", "mode", "what may be called (default safe: only operations that read)", guard.Modes()),
 		levelOption(),
 		outputOption(),
 		formatOption(),

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mcptest/internal/aql/live"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/record"
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
@@ -107,7 +108,7 @@ func (c *call) recordFits() bool {
 		c.problem("--record: expected a file: the standard output is the report's")
 	case model:
 		c.problem("--record does not keep the answers of a model: remove --model, or use --bundle, which test judges again")
-	case c.flags["mode"] == live.ModePlan:
+	case c.flags["mode"] == guard.ModePlan:
 		c.problem("--record: --mode plan tests nothing that could be recorded")
 	case c.flags["clean"] != "":
 		c.problem("--record: --clean tests nothing that could be recorded")
@@ -201,7 +202,7 @@ func (c *call) takeOptions(rec *record.Recording) bool {
 func shapingDefault(flag string) string {
 	switch flag {
 	case "mode":
-		return live.ModeSafe
+		return guard.ModeSafe
 	case "bundle-scope":
 		return "all"
 	case "max-calls":
@@ -255,7 +256,7 @@ func (c *call) wasRecorded(f *os.File, err error) int {
 }
 
 // openValues reads the file of --values; false after a mistake.
-func (c *call) openValues(o *live.Options) bool {
+func (c *call) openValues(o *guard.Options) bool {
 	name, given := c.flags["values"]
 	if !given {
 		return true

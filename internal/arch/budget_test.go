@@ -48,7 +48,7 @@ var largerTypes = map[string]struct {
 	"internal/aql/live.collector": {217, 42, "one live run: its budget, its adapter and its findings are one state"},
 	"internal/aql.judgement":      {40, 12, "one row each: the checks of a bundle"},
 	"internal/aql/live.liveOp":    {40, 10, "what is known of one operation of the adapter"},
-	"internal/aql.ruling":         {60, 12, "the verdict on one rule, by category"},
+	"internal/aql.evaluation":     {60, 12, "the verdict on one rule, by category"},
 	"internal/aql/demo.Adapter":   {70, 16, "one server that can break every rule"},
 	"internal/aqlcli.call":        {60, 11, "the flags and streams of one command"},
 	"internal/mcp.Session":        {134, 22, "the state of a session under one lock"},

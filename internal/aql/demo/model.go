@@ -54,6 +54,16 @@ func (r *resource) field(name string) *param {
 	return nil
 }
 
+// operation is one operation of the adapter.
+type operation struct {
+	name, category, verb, doc string
+	params                    []param
+	hidden                    []param // accepted, and not documented
+	returns                   [2]string
+	res                       *resource
+	example                   jsonv.Value
+}
+
 // does is what the operation really is.
 func (o *operation) does() string {
 	switch o.verb {
@@ -63,16 +73,6 @@ func (o *operation) does() string {
 		return "execute"
 	}
 	return "read"
-}
-
-// operation is one operation of the adapter.
-type operation struct {
-	name, category, verb, doc string
-	params                    []param
-	hidden                    []param // accepted, and not documented
-	returns                   [2]string
-	res                       *resource
-	example                   jsonv.Value
 }
 
 func (o *operation) param(name string) *param {

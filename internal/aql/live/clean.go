@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/reference"
 	"mcptest/internal/jsonv"
 )
@@ -31,57 +32,57 @@ type Cleaned struct {
 // Clean removes what earlier runs left behind: what carries their
 // marker in one of its texts, found through the adapter's list operations,
 // and what their journals name. Nothing else is touched.
-func Clean(ctx context.Context, o Options, left []Left) (Cleaned, error) {
-	o.Mode = ModeWrite
+func Clean(ctx context.Context, o guard.Options, left []Left) (Cleaned, error) {
+	o.Mode = guard.ModeWrite
 	c, end, err := open(ctx, o)
 	if err != nil {
 		return Cleaned{}, err
 	}
 	defer end()
-	c.cleaner.cleaning = true
+	c.Cleaner.Cleaning = true
 	var runs []string
 	for _, l := range left {
 		runs = append(runs, l.RunID)
 	}
 	var out Cleaned
-	for _, create := range c.catalog.ops {
-		remove := c.gate.remover(create)
-		if create.category != "CREATE" || create.verb != "create" || remove == nil {
+	for _, create := range c.Catalog.Operations {
+		remove := c.Gate.Remover(create)
+		if create.Category != "CREATE" || create.Verb != "create" || remove == nil {
 			continue
 		}
-		var seen []createdThing
-		drop := func(t createdThing) {
-			if slices.ContainsFunc(seen, t.equal) {
+		var seen []guard.CreatedThing
+		drop := func(t guard.CreatedThing) {
+			if slices.ContainsFunc(seen, t.Equal) {
 				return
 			}
 			seen = append(seen, t)
-			before := len(c.cleaner.leftovers)
-			c.keeper.ledger.add(create.resource, t)
-			c.cleaner.removeOne(c.caller.ctx, create, remove, t)
-			name := strings.TrimSpace(remove.name + " " + reference.Text(t.id))
-			if len(c.cleaner.leftovers) > before {
-				out.Failed = append(out.Failed, name+": "+c.cleaner.leftovers[before].Lookup("reason").Text())
+			before := len(c.Cleaner.Leftovers)
+			c.Keeper.Ledger.Add(create.Resource, t)
+			c.Cleaner.RemoveOne(c.Caller.Ctx, create, remove, t)
+			name := strings.TrimSpace(remove.Name + " " + reference.Text(t.Id))
+			if len(c.Cleaner.Leftovers) > before {
+				out.Failed = append(out.Failed, name+": "+c.Cleaner.Leftovers[before].Lookup("reason").Text())
 			} else {
 				out.Removed = append(out.Removed, name)
 			}
 		}
-		for _, t := range c.lister.marked(create, runs) {
+		for _, t := range c.Lister.Marked(create, runs) {
 			drop(t)
 		}
 		for _, l := range left {
 			for _, id := range l.IDs {
-				if id.Operation != create.name || id.ID.IsAbsent() {
+				if id.Operation != create.Name || id.ID.IsAbsent() {
 					continue
 				}
-				t := createdThing{id.ID, id.With}
-				if slices.ContainsFunc(seen, t.equal) {
+				t := guard.CreatedThing{Id: id.ID, With: id.With}
+				if slices.ContainsFunc(seen, t.Equal) {
 					continue
 				}
-				switch ours, gone := c.lister.fate(create, t, runs); {
+				switch ours, gone := c.Lister.Fate(create, t, runs); {
 				case ours:
 					drop(t)
 				case !gone:
-					out.Failed = append(out.Failed, strings.TrimSpace(remove.name+" "+reference.Text(t.id))+": it does not carry the mark of a run, so it is left alone")
+					out.Failed = append(out.Failed, strings.TrimSpace(remove.Name+" "+reference.Text(t.Id))+": it does not carry the mark of a run, so it is left alone")
 				}
 			}
 		}

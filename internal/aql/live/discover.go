@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/aql/live/guard"
+	"mcptest/internal/aql/live/probe"
 	"mcptest/internal/aql/reference"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/jsonv"
@@ -16,36 +19,41 @@ const (
 	maxOperations = 2000
 )
 
+// discovery finds the tools, operations, types and endpoint modes of the adapter.
+type discovery struct {
+	run *guard.Run
+}
+
 // discover finds the tools, the operations and the types.
 func (dy discovery) discover() error {
-	dy.run.phase("tools", 0, 0)
+	dy.run.Phase("tools", 0, 0)
 	if err := dy.listTools(); err != nil {
 		return err
 	}
 	if err := dy.assignTools(); err != nil {
 		return err
 	}
-	dy.run.phase("introspection", 0, 0)
+	dy.run.Phase("introspection", 0, 0)
 	dy.operationList()
-	if len(dy.run.catalog.ops) == 0 {
-		dy.run.e.Version = dy.run.caller.s.ServerInfo().Lookup("serverInfo", "version").Text()
+	if len(dy.run.Catalog.Operations) == 0 {
+		dy.run.Evidence.Version = dy.run.Caller.Session.ServerInfo().Lookup("serverInfo", "version").Text()
 	}
 	dy.typeList()
 	dy.details()
-	dy.run.catalog.linkEnums()
-	for _, op := range dy.run.catalog.ops {
-		dy.run.catalog.assess(op)
+	dy.run.Catalog.LinkEnums()
+	for _, op := range dy.run.Catalog.Operations {
+		dy.run.Catalog.Assess(op)
 	}
-	for _, op := range dy.run.catalog.ops {
-		if reason := dy.run.gate.barred(op); reason != "" && op.name != "introspect" {
-			dy.run.skipped[op.name] = reason
+	for _, op := range dy.run.Catalog.Operations {
+		if reason := dy.run.Gate.Barred(op); reason != "" && op.Name != "introspect" {
+			dy.run.Skipped[op.Name] = reason
 		}
 	}
 	if err := dy.checkNames(); err != nil {
 		return err
 	}
-	descriptionProbe{dy.run}.checkTools()
-	descriptionProbe{dy.run}.checkOperations()
+	probe.Description{Run: dy.run}.CheckTools()
+	probe.Description{Run: dy.run}.CheckOperations()
 	dy.findModes()
 	return nil
 }
@@ -58,8 +66,8 @@ func (dy discovery) listTools() error {
 		if cursor != "" {
 			params = params.With("cursor", jsonv.String(cursor))
 		}
-		ctx, cancel := mcp.WithLimit(dy.run.caller.ctx, "--call-timeout", dy.run.o.CallTimeout)
-		x := dy.run.caller.s.Do(ctx, mcp.Call{Method: "tools/list", Params: params.Append(nil)})
+		ctx, cancel := mcp.WithLimit(dy.run.Caller.Ctx, "--call-timeout", dy.run.Options.CallTimeout)
+		x := dy.run.Caller.Session.Do(ctx, mcp.Call{Method: "tools/list", Params: params.Append(nil)})
 		cancel()
 		if x.Cause != nil {
 			return &NoAdapterError{Reason: "tools/list was not answered", Err: x.Cause}
@@ -72,11 +80,11 @@ func (dy discovery) listTools() error {
 			return &NoAdapterError{Reason: "the answer to tools/list cannot be read", Err: err}
 		}
 		for _, t := range v.Lookup("tools").Elems() {
-			info := toolInfo{t.Lookup("name").Text(), t.Lookup("description").Text(), t.Lookup("annotations"), t.Lookup("inputSchema")}
-			if m := toolName().FindStringSubmatch(info.name); m != nil && (dy.run.o.Prefix == "" || m[1] == dy.run.o.Prefix) || info.name == dy.run.o.Tool && info.name != "" {
-				dy.run.catalog.tools = append(dy.run.catalog.tools, info)
+			info := catalog.Tool{Name: t.Lookup("name").Text(), Description: t.Lookup("description").Text(), Annotations: t.Lookup("annotations"), Schema: t.Lookup("inputSchema")}
+			if m := catalog.ToolName().FindStringSubmatch(info.Name); m != nil && (dy.run.Options.Prefix == "" || m[1] == dy.run.Options.Prefix) || info.Name == dy.run.Options.Tool && info.Name != "" {
+				dy.run.Catalog.Tools = append(dy.run.Catalog.Tools, info)
 			}
-			names = append(names, info.name)
+			names = append(names, info.Name)
 		}
 		next := v.Lookup("nextCursor").Text()
 		if next == "" || next == cursor {
@@ -84,10 +92,10 @@ func (dy discovery) listTools() error {
 		}
 		cursor = next
 	}
-	if dy.run.o.Tool != "" && dy.run.catalog.toolNamed(dy.run.o.Tool) == nil {
-		return &NoAdapterError{Reason: "there is no tool " + evidence.Quoted(dy.run.o.Tool), Tools: names}
+	if dy.run.Options.Tool != "" && dy.run.Catalog.ToolNamed(dy.run.Options.Tool) == nil {
+		return &NoAdapterError{Reason: "there is no tool " + evidence.Quoted(dy.run.Options.Tool), Tools: names}
 	}
-	if len(dy.run.catalog.tools) == 0 {
+	if len(dy.run.Catalog.Tools) == 0 {
 		return &NoAdapterError{Reason: "no tool is named like one of MCP-AQL (mcp_aql or mcp_aql_…); --tool names one", Tools: names}
 	}
 	return nil
@@ -96,18 +104,18 @@ func (dy discovery) listTools() error {
 // assignTools sorts the tools into endpoints and chooses the one that takes
 // introspection.
 func (dy discovery) assignTools() error {
-	dy.run.catalog.families = map[string]string{}
+	dy.run.Catalog.Families = map[string]string{}
 	prefixes := map[string]bool{}
-	for _, t := range dy.run.catalog.tools {
-		m := toolName().FindStringSubmatch(t.name)
+	for _, t := range dy.run.Catalog.Tools {
+		m := catalog.ToolName().FindStringSubmatch(t.Name)
 		if m == nil {
 			continue
 		}
 		prefixes[m[1]] = true
 		if m[2] == "" {
-			dy.run.catalog.single = t.name
+			dy.run.Catalog.Single = t.Name
 		} else {
-			dy.run.catalog.families[strings.ToUpper(m[2])] = t.name
+			dy.run.Catalog.Families[strings.ToUpper(m[2])] = t.Name
 		}
 	}
 	if len(prefixes) > 1 {
@@ -118,19 +126,19 @@ func (dy discovery) assignTools() error {
 		slices.Sort(list)
 		return &NoAdapterError{Reason: "there are tools of several adapters: --prefix chooses one of " + strings.Join(list, ", ")}
 	}
-	dy.run.catalog.reader = dy.run.catalog.families["READ"]
-	for _, t := range dy.run.catalog.tools {
-		if dy.run.catalog.reader == "" && strings.Contains(strings.ToLower(t.description), "introspect") && t.annotations.Lookup("readOnlyHint").Bool() {
-			dy.run.catalog.reader = t.name
+	dy.run.Catalog.Reader = dy.run.Catalog.Families["READ"]
+	for _, t := range dy.run.Catalog.Tools {
+		if dy.run.Catalog.Reader == "" && strings.Contains(strings.ToLower(t.Description), "introspect") && t.Annotations.Lookup("readOnlyHint").Bool() {
+			dy.run.Catalog.Reader = t.Name
 		}
 	}
 	switch {
-	case dy.run.o.Tool != "":
-		dy.run.catalog.reader = dy.run.o.Tool
-	case dy.run.catalog.reader == "" && dy.run.catalog.single != "":
-		dy.run.catalog.reader = dy.run.catalog.single
-	case dy.run.catalog.reader == "":
-		dy.run.catalog.reader = dy.run.catalog.tools[0].name
+	case dy.run.Options.Tool != "":
+		dy.run.Catalog.Reader = dy.run.Options.Tool
+	case dy.run.Catalog.Reader == "" && dy.run.Catalog.Single != "":
+		dy.run.Catalog.Reader = dy.run.Catalog.Single
+	case dy.run.Catalog.Reader == "":
+		dy.run.Catalog.Reader = dy.run.Catalog.Tools[0].Name
 	}
 	return nil
 }
@@ -138,109 +146,109 @@ func (dy discovery) assignTools() error {
 // operationList asks for the operations, and falls back on what adapters
 // were seen to do instead; the row is judged by the first answer.
 func (dy discovery) operationList() {
-	r := dy.run.caller.introspect(evidence.TextMember("query", "operations"))
-	if r.sent() {
-		dy.run.e.OperationsList = r.response()
+	r := dy.run.Caller.Introspect(evidence.TextMember("query", "operations"))
+	if r.Sent() {
+		dy.run.Evidence.OperationsList = r.Response()
 	} else {
-		dy.run.caller.cutsShort("operations", "types", "details", "completeness", "snake-case")
+		dy.run.Caller.CutsShort("operations", "types", "details", "completeness", "snake-case")
 	}
-	read := evidence.ReadOperations(r.data())
+	read := evidence.ReadOperations(r.Data())
 	if read.Value.Lookup("operations").Kind() != jsonv.KindArray {
-		if again := dy.run.caller.introspect(); again.ok() {
-			dy.run.bare = true
-			dy.run.speaks("introspect takes no query")
-			read = evidence.ReadOperations(again.data())
+		if again := dy.run.Caller.Introspect(); again.Ok() {
+			dy.run.Bare = true
+			dy.run.Speaks("introspect takes no query")
+			read = evidence.ReadOperations(again.Data())
 		}
 	}
 	for _, odd := range read.Odd {
-		dy.run.speaks(odd)
+		dy.run.Speaks(odd)
 	}
-	proto := r.data().Lookup("_protocol")
-	dy.run.e.SpecVersion = proto.Lookup("version").Text()
-	info := dy.run.caller.s.ServerInfo().Lookup("serverInfo")
-	dy.run.e.Implementation, dy.run.e.Version = info.Lookup("name").Text(), info.Lookup("version").Text()
+	proto := r.Data().Lookup("_protocol")
+	dy.run.Evidence.SpecVersion = proto.Lookup("version").Text()
+	info := dy.run.Caller.Session.ServerInfo().Lookup("serverInfo")
+	dy.run.Evidence.Implementation, dy.run.Evidence.Version = info.Lookup("name").Text(), info.Lookup("version").Text()
 	seen := map[string]bool{}
 	for _, v := range read.Value.Lookup("operations").Elems() {
 		op := dy.readOperation(v)
-		if op.name == "" || seen[op.name] || len(dy.run.catalog.ops) >= maxOperations {
+		if op.Name == "" || seen[op.Name] || len(dy.run.Catalog.Operations) >= maxOperations {
 			continue
 		}
-		seen[op.name] = true
-		dy.run.catalog.ops = append(dy.run.catalog.ops, op)
+		seen[op.Name] = true
+		dy.run.Catalog.Operations = append(dy.run.Catalog.Operations, op)
 	}
 }
 
-func (dy discovery) readOperation(v jsonv.Value) *liveOp {
-	op := &liveOp{name: v.Lookup("name").Text(), info: v}
-	op.endpoint = strings.ToUpper(v.Lookup("endpoint").Text())
-	op.category = strings.ToUpper(v.Lookup("semantic_category").Text())
-	if !slices.Contains(rule.SemanticCategories, op.category) {
-		op.category = op.endpoint
-		if slices.Contains(rule.SemanticCategories, op.category) {
-			dy.run.speaks("the category is taken from the endpoint")
+func (dy discovery) readOperation(v jsonv.Value) *catalog.Operation {
+	op := &catalog.Operation{Name: v.Lookup("name").Text(), Info: v}
+	op.Endpoint = strings.ToUpper(v.Lookup("endpoint").Text())
+	op.Category = strings.ToUpper(v.Lookup("semantic_category").Text())
+	if !slices.Contains(rule.SemanticCategories, op.Category) {
+		op.Category = op.Endpoint
+		if slices.Contains(rule.SemanticCategories, op.Category) {
+			dy.run.Speaks("the category is taken from the endpoint")
 		}
 	}
-	op.verb, op.resource = splitName(op.name)
-	dy.run.catalog.route(op)
+	op.Verb, op.Resource = catalog.SplitName(op.Name)
+	dy.run.Catalog.Route(op)
 	return op
 }
 
 func (dy discovery) typeList() {
-	r := dy.run.caller.introspect(evidence.TextMember("query", "types"))
-	if r.sent() {
-		dy.run.e.TypesList = r.response()
+	r := dy.run.Caller.Introspect(evidence.TextMember("query", "types"))
+	if r.Sent() {
+		dy.run.Evidence.TypesList = r.Response()
 	} else {
-		dy.run.caller.cutsShort("types")
+		dy.run.Caller.CutsShort("types")
 	}
-	for i, v := range r.data().Lookup("types").Elems() {
+	for i, v := range r.Data().Lookup("types").Elems() {
 		var odd evidence.Reading
 		v = odd.Named(v, evidence.OperationNameKeys, "types")
-		t := &namedType{name: v.Lookup("name").Text(), kind: v.Lookup("kind").Text(), detail: v}
-		if t.name == "" || i >= maxOperations {
+		t := &catalog.NamedType{Name: v.Lookup("name").Text(), Kind: v.Lookup("kind").Text(), Detail: v}
+		if t.Name == "" || i >= maxOperations {
 			continue
 		}
-		d := dy.run.caller.introspect(evidence.TextMember("query", "types"), evidence.TextMember("name", t.name))
-		if detail := d.data().Lookup("type"); detail.Kind() == jsonv.KindObject {
-			t.detail = detail
+		d := dy.run.Caller.Introspect(evidence.TextMember("query", "types"), evidence.TextMember("name", t.Name))
+		if detail := d.Data().Lookup("type"); detail.Kind() == jsonv.KindObject {
+			t.Detail = detail
 		}
-		dy.run.catalog.types[strings.ToLower(t.name)] = t
-		descriptionProbe{dy.run}.checkType(t, d)
+		dy.run.Catalog.Types[strings.ToLower(t.Name)] = t
+		probe.Description{Run: dy.run}.CheckType(t, d)
 	}
 }
 
 // details asks about every operation.
 func (dy discovery) details() {
-	for i, op := range dy.run.catalog.ops {
-		dy.run.phase("introspection", i, len(dy.run.catalog.ops))
+	for i, op := range dy.run.Catalog.Operations {
+		dy.run.Phase("introspection", i, len(dy.run.Catalog.Operations))
 		var d jsonv.Value
-		if !dy.run.bare {
-			r := dy.run.caller.introspect(evidence.TextMember("query", "operations"), evidence.TextMember("name", op.name))
+		if !dy.run.Bare {
+			r := dy.run.Caller.Introspect(evidence.TextMember("query", "operations"), evidence.TextMember("name", op.Name))
 			d = dy.detailIn(op, r)
-			if !r.sent() {
-				dy.run.caller.cutsShort("details", "completeness")
-				if !holdsDetail(op.info) {
-					dy.run.skipped[op.name] = dy.run.caller.endedBefore()
+			if !r.Sent() {
+				dy.run.Caller.CutsShort("details", "completeness")
+				if !holdsDetail(op.Info) {
+					dy.run.Skipped[op.Name] = dy.run.Caller.EndedBefore()
 				}
 			}
-			if d.Kind() != jsonv.KindObject && r.sent() && d.Kind() != jsonv.KindNull && !d.IsAbsent() {
-				dy.run.e.OperationDetails = append(dy.run.e.OperationDetails, d)
+			if d.Kind() != jsonv.KindObject && r.Sent() && d.Kind() != jsonv.KindNull && !d.IsAbsent() {
+				dy.run.Evidence.OperationDetails = append(dy.run.Evidence.OperationDetails, d)
 			}
 		}
-		if d.Kind() != jsonv.KindObject && holdsDetail(op.info) {
-			d = op.info
-			dy.run.speaks("details are inside the operation list")
+		if d.Kind() != jsonv.KindObject && holdsDetail(op.Info) {
+			d = op.Info
+			dy.run.Speaks("details are inside the operation list")
 		}
 		if d.Kind() != jsonv.KindObject {
 			continue
 		}
-		dy.run.e.OperationDetails = append(dy.run.e.OperationDetails, d)
+		dy.run.Evidence.OperationDetails = append(dy.run.Evidence.OperationDetails, d)
 		r := evidence.ReadDetail(d)
 		for _, odd := range r.Odd {
-			dy.run.speaks(odd)
+			dy.run.Speaks(odd)
 		}
-		op.detail = r.Value
+		op.Detail = r.Value
 		if r.Unreadable != "" {
-			dy.run.skipped[op.name] = notGeneratable + ": its parameters cannot be read"
+			dy.run.Skipped[op.Name] = probe.NotGeneratable + ": its parameters cannot be read"
 		}
 		dy.readDetail(op)
 	}
@@ -252,44 +260,39 @@ func holdsDetail(info jsonv.Value) bool {
 }
 
 // detailIn finds the detail of an operation in an answer.
-func (dy discovery) detailIn(op *liveOp, r reply) jsonv.Value {
-	d := r.data().Lookup("operation")
-	if !r.ok() || d.Kind() == jsonv.KindObject || d.Kind() == jsonv.KindNull {
+func (dy discovery) detailIn(op *catalog.Operation, r guard.Reply) jsonv.Value {
+	d := r.Data().Lookup("operation")
+	if !r.Ok() || d.Kind() == jsonv.KindObject || d.Kind() == jsonv.KindNull {
 		return d
 	}
 	for _, place := range []string{"data", "data.details", "data.operation_details", "data.operations.0"} {
-		v := reference.Walk(r.env, place)
-		if v.Kind() != jsonv.KindObject || !holdsDetail(v) || !slices.Contains([]string{op.name, ""}, evidence.ReadDetail(v).Value.Lookup("name").Text()) {
+		v := reference.Walk(r.Envelope, place)
+		if v.Kind() != jsonv.KindObject || !holdsDetail(v) || !slices.Contains([]string{op.Name, ""}, evidence.ReadDetail(v).Value.Lookup("name").Text()) {
 			continue
 		}
-		if dy.run.speaks("the detail of an operation is in " + place + " instead of data.operation") {
-			dy.run.rows.breaks("consistency.place", r, "the detail of %s is in %s instead of data.operation", op.name, place)
+		if dy.run.Speaks("the detail of an operation is in " + place + " instead of data.operation") {
+			dy.run.Rows.Fail("consistency.place", r, "the detail of %s is in %s instead of data.operation", op.Name, place)
 		}
 		return v
 	}
 	return d
 }
 
-func (dy discovery) readDetail(op *liveOp) {
-	if op.category == "" {
-		op.category = strings.ToUpper(op.detail.Lookup("semantic_category").Text())
+func (dy discovery) readDetail(op *catalog.Operation) {
+	if op.Category == "" {
+		op.Category = strings.ToUpper(op.Detail.Lookup("semantic_category").Text())
 	}
-	dy.run.catalog.route(op)
-	for _, p := range evidence.ParameterList(op.detail) {
-		lp := liveParam{
-			name: p.Lookup("name").Text(), typ: p.Lookup("type").Text(), doc: p.Lookup("description").Text(),
-			required: p.Lookup("required").Bool(), sensitive: p.Lookup("sensitive").Bool(), v: p,
+	dy.run.Catalog.Route(op)
+	for _, p := range evidence.ParameterList(op.Detail) {
+		lp := catalog.Parameter{
+			Name: p.Lookup("name").Text(), Type: p.Lookup("type").Text(), Doc: p.Lookup("description").Text(),
+			Required: p.Lookup("required").Bool(), Sensitive: p.Lookup("sensitive").Bool(), Schema: p,
 		}
-		if lp.sensitive {
-			dy.run.caller.sensitive[lp.name] = true
+		if lp.Sensitive {
+			dy.run.Caller.Sensitive[lp.Name] = true
 		}
-		if lp.name != "" && op.param(lp.name) == nil {
-			op.params = append(op.params, lp)
+		if lp.Name != "" && op.Param(lp.Name) == nil {
+			op.Params = append(op.Params, lp)
 		}
 	}
-}
-
-// discovery finds the tools, operations, types and endpoint modes of the adapter.
-type discovery struct {
-	run *collector
 }

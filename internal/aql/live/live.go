@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live/guard"
+	"mcptest/internal/aql/live/probe"
 	"mcptest/internal/aql/record"
 	"mcptest/internal/display"
 	"mcptest/internal/mcp"
@@ -43,15 +45,15 @@ func (e *NoAdapterError) Unwrap() error { return e.Err }
 // that the recording is of another run, a *RecordError, with evidence, that it
 // could not be written. When ctx ends early the evidence holds what was seen until
 // then, and what was created has been removed all the same.
-func Collect(ctx context.Context, o Options) (*evidence.Evidence, error) {
-	c := newCollector(o)
-	c.caller.tape = record.Open(record.Options{
+func Collect(ctx context.Context, o guard.Options) (*evidence.Evidence, error) {
+	c := guard.New(o)
+	c.Caller.Tape = record.Open(record.Options{
 		Dial: o.Dial, Record: o.Record, Replay: o.Replay, Recorded: o.Recorded, Program: o.Program, Target: o.Target, Repeat: o.Repeat,
-		RunID: c.o.RunID, Secrets: o.Secrets, Values: o.Values,
-	}, c.started)
-	c.started = c.caller.tape.Now()
+		RunID: c.Options.RunID, Secrets: o.Secrets, Values: o.Values,
+	}, c.Started)
+	c.Started = c.Caller.Tape.Now()
 	e, err := collect(ctx, c)
-	if taped := c.caller.tape.Close(); taped != nil {
+	if taped := c.Caller.Tape.Close(); taped != nil {
 		if o.Replay != nil {
 			return nil, taped
 		}
@@ -60,34 +62,34 @@ func Collect(ctx context.Context, o Options) (*evidence.Evidence, error) {
 	return e, err
 }
 
-func collect(ctx context.Context, c *collector) (*evidence.Evidence, error) {
-	limited, cancel := mcp.WithLimit(ctx, "--budget", c.o.Budget)
+func collect(ctx context.Context, c *guard.Run) (*evidence.Evidence, error) {
+	limited, cancel := mcp.WithLimit(ctx, "--budget", c.Options.Budget)
 	defer cancel()
-	c.caller.ctx = c.caller.tape.Context(limited)
+	c.Caller.Ctx = c.Caller.Tape.Context(limited)
 	var err error
-	if c.caller.s, err = c.caller.tape.Dial(c.caller.ctx, ""); err != nil {
+	if c.Caller.Session, err = c.Caller.Tape.Dial(c.Caller.Ctx, ""); err != nil {
 		return nil, &NoAdapterError{Reason: "the adapter cannot be reached", Err: err}
 	}
-	if c.caller.s == nil {
+	if c.Caller.Session == nil {
 		return nil, errors.New("no session was opened")
 	}
-	defer func() { c.caller.s.Close(context.WithoutCancel(ctx)) }()
+	defer func() { c.Caller.Session.Close(context.WithoutCancel(ctx)) }()
 	var broken *BrokenRunError
 	err = guarded(discovery{c}.discover)
 	if errors.As(err, &broken) {
-		c.caller.dead = broken.Error()
+		c.Caller.Dead = broken.Error()
 	} else if err != nil {
 		return nil, err
 	}
-	c.caller.tape.Introspected(c.caller.sensitive, c.o.Values)
-	if c.o.Mode != ModePlan && broken == nil {
-		err = guarded(func() error { all(c); return nil })
+	c.Caller.Tape.Introspected(c.Caller.Sensitive, c.Options.Values)
+	if c.Options.Mode != guard.ModePlan && broken == nil {
+		err = guarded(func() error { probe.All(c); return nil })
 		if errors.As(err, &broken) {
-			c.caller.dead = broken.Error()
+			c.Caller.Dead = broken.Error()
 		}
 	}
 	bundle{c}.finish()
-	return c.e, err
+	return c.Evidence, err
 }
 
 // RecordError says that a run could not be recorded.

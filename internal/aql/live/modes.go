@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/rule"
 )
 
@@ -14,8 +15,8 @@ import (
 // time when it shows one only.
 func (dy discovery) findModes() {
 	add := func(m string) {
-		if !slices.Contains(dy.run.modes, m) {
-			dy.run.modes = append(dy.run.modes, m)
+		if !slices.Contains(dy.run.Modes, m) {
+			dy.run.Modes = append(dy.run.Modes, m)
 		}
 	}
 	semantic := func(families map[string]string) string {
@@ -26,25 +27,25 @@ func (dy discovery) findModes() {
 		}
 		return "semantic:crude"
 	}
-	if len(dy.run.catalog.families) > 0 {
-		add(semantic(dy.run.catalog.families))
+	if len(dy.run.Catalog.Families) > 0 {
+		add(semantic(dy.run.Catalog.Families))
 	}
-	if dy.run.catalog.single != "" {
+	if dy.run.Catalog.Single != "" {
 		add("single")
 	}
 	defer func() {
-		if dy.run.caller.ending() != "" {
-			dy.run.caller.cutsShort("modes")
+		if dy.run.Caller.Ending() != "" {
+			dy.run.Caller.CutsShort("modes")
 		}
 	}()
-	if dy.run.o.Mode == ModePlan {
+	if dy.run.Options.Mode == guard.ModePlan {
 		return
 	}
 	for _, variant := range []string{"single", "semantic", "crude"} {
-		if dy.run.catalog.single != "" && len(dy.run.catalog.families) > 0 || (variant == "single") == (dy.run.catalog.single != "") || dy.run.caller.dead != "" {
+		if dy.run.Catalog.Single != "" && len(dy.run.Catalog.Families) > 0 || (variant == "single") == (dy.run.Catalog.Single != "") || dy.run.Caller.Dead != "" {
 			continue
 		}
-		if families, single, ok := dy.otherLaunch(variant); ok && (len(families) > 0 && dy.run.catalog.single != "" || single && len(dy.run.catalog.families) > 0) {
+		if families, single, ok := dy.otherLaunch(variant); ok && (len(families) > 0 && dy.run.Catalog.Single != "" || single && len(dy.run.Catalog.Families) > 0) {
 			if single {
 				add("single")
 			} else {
@@ -53,12 +54,12 @@ func (dy discovery) findModes() {
 			break
 		}
 	}
-	for _, m := range dy.run.modes {
+	for _, m := range dy.run.Modes {
 		if strings.HasPrefix(m, "semantic") {
 			m = "crude"
 		}
-		if !slices.Contains(dy.run.e.EndpointModes, m) {
-			dy.run.e.EndpointModes = append(dy.run.e.EndpointModes, m)
+		if !slices.Contains(dy.run.Evidence.EndpointModes, m) {
+			dy.run.Evidence.EndpointModes = append(dy.run.Evidence.EndpointModes, m)
 		}
 	}
 }
@@ -66,16 +67,16 @@ func (dy discovery) findModes() {
 // otherLaunch starts the adapter in another endpoint mode and sees whether
 // it answers there.
 func (dy discovery) otherLaunch(variant string) (families map[string]string, single, ok bool) {
-	s, err := dy.run.caller.tape.Dial(dy.run.caller.ctx, variant)
+	s, err := dy.run.Caller.Tape.Dial(dy.run.Caller.Ctx, variant)
 	if err != nil || s == nil {
 		return nil, false, false
 	}
-	defer s.Close(dy.run.caller.ctx)
-	other := newCollector(*dy.run.o)
-	other.caller.tape, other.caller.ctx, other.caller.s, other.caller.restarts = dy.run.caller.tape, dy.run.caller.ctx, s, 1
+	defer s.Close(dy.run.Caller.Ctx)
+	other := guard.New(*dy.run.Options)
+	other.Caller.Tape, other.Caller.Ctx, other.Caller.Session, other.Caller.Restarts = dy.run.Caller.Tape, dy.run.Caller.Ctx, s, 1
 	if (discovery{other}).listTools() != nil || (discovery{other}).assignTools() != nil {
 		return nil, false, false
 	}
-	r := other.caller.introspect(evidence.TextMember("query", "operations"))
-	return other.catalog.families, other.catalog.single != "", r.ok()
+	r := other.Caller.Introspect(evidence.TextMember("query", "operations"))
+	return other.Catalog.Families, other.Catalog.Single != "", r.Ok()
 }

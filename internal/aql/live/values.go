@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live/catalog"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
@@ -48,8 +49,8 @@ func ReadValues(f *source.File) (jsonv.Value, *source.File, source.Diagnostics) 
 // Nothing of it ends the run: what an adapter documents may be wrong, and the
 // values be there for that reason.
 func (dy discovery) checkValues(names []string) {
-	for name, params := range dy.run.o.Values.Members() {
-		op := dy.run.catalog.op(name)
+	for name, params := range dy.run.Options.Values.Members() {
+		op := dy.run.Catalog.Op(name)
 		switch {
 		case name == "*":
 			for param, v := range params.Members() {
@@ -61,16 +62,16 @@ func (dy discovery) checkValues(names []string) {
 			continue
 		}
 		for param, v := range params.Members() {
-			if op.detail.IsAbsent() {
+			if op.Detail.IsAbsent() {
 				continue
 			}
-			if p := op.param(param); p != nil {
+			if p := op.Param(param); p != nil {
 				dy.checkValue(op, *p, v)
 				continue
 			}
 			var known []string
-			for _, p := range op.params {
-				known = append(known, p.name)
+			for _, p := range op.Params {
+				known = append(known, p.Name)
 			}
 			dy.odd(v, fmt.Sprintf("--values: %s documents no parameter %s", name, evidence.Quoted(display.Truncate(param, 60))), source.DidYouMean(param, known))
 		}
@@ -80,35 +81,35 @@ func (dy discovery) checkValues(names []string) {
 // checkEverywhere holds a value for every operation against the first one
 // that has the parameter.
 func (dy discovery) checkEverywhere(param string, v jsonv.Value) {
-	for _, op := range dy.run.catalog.ops {
-		if p := op.param(param); p != nil && dy.run.o.Values.Lookup(op.name, param).IsAbsent() && !dy.checkValue(op, *p, v) {
+	for _, op := range dy.run.Catalog.Operations {
+		if p := op.Param(param); p != nil && dy.run.Options.Values.Lookup(op.Name, param).IsAbsent() && !dy.checkValue(op, *p, v) {
 			return
 		}
 	}
 }
 
 // checkValue reports whether a value is what its parameter documents.
-func (dy discovery) checkValue(op *liveOp, p liveParam, v jsonv.Value) bool {
-	want := dy.run.catalog.fits(p, v)
+func (dy discovery) checkValue(op *catalog.Operation, p catalog.Parameter, v jsonv.Value) bool {
+	want := dy.run.Catalog.Fits(p, v)
 	if want == "" {
 		return true
 	}
-	dy.odd(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", evidence.Quoted(display.Truncate(p.name, 60)), op.name, want, evidence.Describe(v)),
+	dy.odd(v, fmt.Sprintf("--values: %s of %s must be %s, this is %s", evidence.Quoted(display.Truncate(p.Name, 60)), op.Name, want, evidence.Describe(v)),
 		"it is sent as it is, and calls with it may fail for that reason")
 	return false
 }
 
 // odd notes what is odd about a value.
 func (dy discovery) odd(v jsonv.Value, says, hint string) {
-	dy.run.notices = append(dy.run.notices, says)
-	if dy.run.o.Warn == nil {
+	dy.run.Notices = append(dy.run.Notices, says)
+	if dy.run.Options.Warn == nil {
 		return
 	}
-	pos := source.Pos{File: dy.run.o.ValuesFile}
-	if dy.run.o.ValuesFile != nil && v.Offset() >= 0 {
-		pos = dy.run.o.ValuesFile.At(v.Offset())
+	pos := source.Pos{File: dy.run.Options.ValuesFile}
+	if dy.run.Options.ValuesFile != nil && v.Offset() >= 0 {
+		pos = dy.run.Options.ValuesFile.At(v.Offset())
 	}
 	d := source.Warnf(pos, "", "%s", says)
 	d.Hint = hint
-	dy.run.o.Warn(d)
+	dy.run.Options.Warn(d)
 }

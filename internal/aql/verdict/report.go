@@ -76,9 +76,9 @@ type TestResult struct {
 	// look at and rests on no case of.
 	Missing []string
 
-	Test     string // id of the Test, "" when read from a report that names none
-	Unproven bool   // SKIP for want of evidence
-	Lacking  string // what evidence is missing
+	Test       string // id of the Test, "" when read from a report that names none
+	Unproven   bool   // SKIP for want of evidence
+	Incomplete string // what evidence is missing
 }
 
 // Inapplicable is a row that a report does not have, and why.

@@ -1,0 +1,83 @@
+package catalog
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/jsonv"
+)
+
+// A description says things about a parameter that nothing else in the
+// introspection does: which words it takes, which members an object has. A
+// value that would contradict it is not sent as a valid one.
+
+// listedWords find the words that a description lists as the only ones.
+var listedWords = []func() *regexp.Regexp{
+	evidence.Pattern(`(?i)\b(?:one of|either|(?:allowed|valid|possible|accepted|supported)(?: values)?|values)(?: are| is)?\s*:?\s*((?:["'\x60]?[\w-]+["'\x60]?(?:\s*[,|/]\s*(?:or |and )?|\s+or\s+|\s+and\s+))+["'\x60]?[\w-]+["'\x60]?)`),
+	evidence.Pattern(`["'\x60][\w-]+["'\x60](?:(?:\s*[,|/]\s*(?:or |and )?|\s+or\s+|\s+and\s+)["'\x60][\w-]+["'\x60])+`),
+	evidence.Pattern(`\b[\w-]+(?:\s*\|\s*[\w-]+)+`),
+	evidence.Pattern(`\(([\w-]+(?:\s*[,/]\s*(?:or )?[\w-]+)+)\)`),
+	evidence.Pattern(`^\W*([\w-]+\s+or\s+[\w-]+)\W*$`),
+}
+
+var givesExamples = evidence.Pattern(`(?i)\be\.g\.|\bsuch as\b|\bexamples?\b|\blike\b`)
+
+// describedWord is a word that the description of a text parameter lists, ""
+// when it lists none.
+func describedWord(p Parameter) string {
+	if givesExamples().MatchString(p.Doc) {
+		return ""
+	}
+	for _, list := range listedWords {
+		m := list().FindStringSubmatch(p.Doc)
+		if m == nil {
+			continue
+		}
+		for _, word := range strings.FieldsFunc(m[len(m)-1], func(r rune) bool { return !evidence.WordRune(r) && r != '-' }) {
+			if !slices.Contains([]string{"or", "and", "optional", "required", "string", "text", "either", "default", "e", "g", "i"}, strings.ToLower(word)) {
+				return word
+			}
+		}
+	}
+	return ""
+}
+
+// describesMembers is how a description begins to list the members of an
+// object.
+var describesMembers = evidence.Pattern(`(?i)[{:=]|\b(with|fields|keys|members|properties|attributes|containing|contains|consisting|includ(es|ing)|must|required|e\.g\.|such as)\b`)
+
+// givenToken is how parameters are named whose value only the adapter knows.
+var givenToken = evidence.Pattern(`(?i)(^|_)(confirmation|continuation|resume|page|next|previous|session|challenge|csrf)_?token$|^(etag|if_match|nonce|cursor)$|^_confirmation$`)
+
+var ErrGivenValue = errors.New("only the adapter knows its value; --values provides one")
+
+// contradicts says why no value is made up for a parameter.
+func contradicts(p Parameter, kind string) error {
+	switch {
+	case kind == "string" && givenToken().MatchString(p.Name):
+		return ErrGivenValue
+	case kind == "object" && p.Schema.Lookup("properties").IsAbsent() && describesMembers().MatchString(p.Doc):
+		return errors.New("its description lists members that are not documented elsewhere; --values provides one")
+	}
+	return nil
+}
+
+// describedObject is an object with the members that a parameter documents.
+func (mk *Maker) describedObject(p Parameter, tag string, depth int) (jsonv.Value, error) {
+	out, required := jsonv.Object(), p.Schema.Lookup("required")
+	for name, v := range p.Schema.Lookup("properties").Members() {
+		needed := slices.ContainsFunc(slices.Collect(evidence.Elements(required)), func(e jsonv.Value) bool { return e.Text() == name })
+		if !needed && !v.Lookup("required").Bool() && required.Kind() == jsonv.KindArray {
+			continue
+		}
+		m, err := mk.make(ParseType(v.Lookup("type").Text()), Parameter{Name: name, Schema: v, Doc: v.Lookup("description").Text()}, tag, depth+1)
+		if err != nil {
+			return m, err
+		}
+		out = out.With(name, m)
+	}
+	return out, nil
+}

@@ -1,0 +1,49 @@
+package catalog
+
+import (
+	"mcptest/internal/jsonv"
+)
+
+// Some resources are of several kinds, told apart by a parameter that each of
+// their operations requires (element_type), and some exist at most once and
+// have no identifier.
+
+// maxKinds bounds the kinds of one resource that are created.
+const maxKinds = 8
+
+// Kinds are the values of the discriminators that are worth a try, each an
+// object; one empty object for a resource that has none.
+func (mk *Maker) Kinds(create, remove *Operation) []jsonv.Value {
+	names := mk.catalog.Discriminators(create, remove)
+	if len(names) == 0 {
+		return []jsonv.Value{jsonv.Object()}
+	}
+	rest := jsonv.Object()
+	for _, name := range names[1:] {
+		if v, err := mk.Value(create, *create.Param(name), name); err == nil {
+			rest = rest.With(name, v)
+		}
+	}
+	var out []jsonv.Value
+	for _, v := range mk.catalog.enumOf(*create.Param(names[0])) {
+		if len(out) < maxKinds {
+			out = append(out, rest.With(names[0], v))
+		}
+	}
+	return out
+}
+
+// Common says that a thing is named as requests are by themselves: it is of
+// the kind that values are made for.
+func (mk *Maker) Common(op *Operation, with jsonv.Value) bool {
+	for name, v := range with.Members() {
+		p := op.Param(name)
+		if p == nil {
+			continue
+		}
+		if own, err := mk.Value(op, *p, name); err != nil || !jsonv.Equal(own, v) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,66 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Names that speak of an action. What an adapter declares is a claim, and a
+// run that is to change nothing rather leaves an operation out too many.
+
+var (
+	actionVerbs = strings.Fields("open launch start stop send sync install setup configure auth login logout connect activate deactivate " +
+		"submit publish deploy run execute trigger clear upload confirm approve " +
+		// And what else has been seen to act.
+		"write put move pay book cancel reboot restart shutdown increment decrement mark archive unarchive restore revoke grant ban unban " +
+		"transfer refund charge buy purchase push apply assign unassign append attach detach enable disable lock unlock mount unmount kick " +
+		"invite notify schedule reschedule replace save swap undo redo upsert exec invoke disconnect reject accept pause resume retry enqueue " +
+		"dequeue commit rollback migrate rotate subscribe unsubscribe")
+	removalVerbs = strings.Fields("erase drop destroy purge wipe truncate kill rm del unlink format terminate abort forget prune evict flush empty " +
+		"uninstall discard shred overwrite")
+)
+
+// ActsByName is the risk of an operation that is declared READ and named like
+// something else, 0 for any other. A verb counts at the beginning of a name
+// and behind "and" or "then"; elsewhere it may be a noun.
+func (o *Operation) ActsByName() int {
+	if o.Category != "READ" {
+		return RiskRead
+	}
+	risk := RiskRead
+	words := nameWords(o.Name)
+	for i, word := range words {
+		if i > 0 && !slices.Contains([]string{"and", "then", "or"}, words[i-1]) {
+			continue
+		}
+		verb := verbOf(word)
+		switch {
+		case verb == "delete", slices.Contains(removalVerbs, word):
+			risk = max(risk, RiskDelete)
+		case verb == "create", verb == "update", slices.Contains(actionVerbs, word):
+			risk = max(risk, RiskWrite)
+		}
+	}
+	return risk
+}
+
+// nameWords are the words of a name however it is written: delete_book,
+// delete-book, deleteBook.
+func nameWords(name string) []string {
+	var b strings.Builder
+	lower := false
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			b.WriteByte(' ')
+		case lower && unicode.IsUpper(r):
+			b.WriteByte(' ')
+			fallthrough
+		default:
+			b.WriteRune(unicode.ToLower(r))
+		}
+		lower = unicode.IsLower(r)
+	}
+	return strings.Fields(b.String())
+}

@@ -1,0 +1,63 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+)
+
+// Operations that belong together are found by their names: a verb, an
+// underscore, a resource.
+
+var verbs = map[string][]string{
+	"create": {"create", "add", "register", "insert", "upload", "import"},
+	"get":    {"get", "read", "fetch", "show"},
+	"list":   {"list", "search", "find", "query"},
+	"update": {"update", "edit", "patch", "modify", "set", "rename"},
+	"delete": {"delete", "remove", "unregister", "clear"},
+}
+
+// SplitName reads create_book as the verb "create" and the resource "book".
+// An unknown verb stands for itself.
+func SplitName(name string) (verb, resource string) {
+	word, rest, ok := strings.Cut(name, "_")
+	if !ok {
+		return "", name
+	}
+	if v := verbOf(word); v != "" {
+		return v, rest
+	}
+	return word, rest
+}
+
+// verbOf finds the verb that a word stands for, "" when it is none of ours.
+func verbOf(word string) string {
+	for v, words := range verbs {
+		if slices.Contains(words, word) {
+			return v
+		}
+	}
+	return ""
+}
+
+// SameResource compares resource names, in the plural or not.
+func SameResource(a, b string) bool {
+	if a == b {
+		return true
+	}
+	for _, s := range singulars(a) {
+		if slices.Contains(singulars(b), s) {
+			return true
+		}
+	}
+	return false
+}
+
+func singulars(s string) []string {
+	out := []string{s}
+	for _, p := range [][2]string{{"ies", "y"}, {"ves", "f"}, {"ves", "fe"}, {"es", ""}, {"s", ""}} {
+		if stem, ok := strings.CutSuffix(s, p[0]); ok && stem != "" {
+			out = append(out, stem+p[1])
+		}
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// Tool is one MCP tool.
+type Tool struct {
+	Name, Description   string
+	Annotations, Schema jsonv.Value
+}
+
+// Operation is one operation as the adapter describes it.
+type Operation struct {
+	Name, Category, Endpoint string
+	Tool                     string // to call it with
+	Info, Detail             jsonv.Value
+	Params                   []Parameter
+	Verb, Resource           string
+	Risk                     int
+	Reasons                  []string
+}
+
+// Parameter is one documented parameter.
+type Parameter struct {
+	Name, Type, Doc string
+	Required        bool
+	Sensitive       bool
+	Schema          jsonv.Value // the whole description
+	linked          *NamedType  // the enum that its name speaks of, see linkEnums
+}
+
+func (o *Operation) Param(name string) *Parameter {
+	for i := range o.Params {
+		if o.Params[i].Name == name {
+			return &o.Params[i]
+		}
+	}
+	return nil
+}
+
+// NamedType is a type of the adapter's own.
+type NamedType struct {
+	Name, Kind string
+	Detail     jsonv.Value
+}
+
+// controlVerbs begin the names of operations that act on something that is
+// there, or going on.
+var controlVerbs = strings.Fields("abort cancel stop kill terminate end interrupt pause suspend resume retry restart complete finish " +
+	"approve confirm reject deny accept decline authorize grant revoke commit rollback undo redo verify resolve dismiss")
+
+// ExecutionParam is the parameter that names an execution; nil when the
+// operation is about none.
+func (o *Operation) ExecutionParam() *Parameter {
+	for i, p := range o.Params {
+		if p.Required && (p.Name == ExecutionKey || p.Name == "id" && SameResource(o.Resource, "execution")) {
+			return &o.Params[i]
+		}
+	}
+	return nil
+}
+
+// Starts says that an operation begins something, and does not act on what is
+// going on.
+func (o *Operation) Starts() bool {
+	return o.Category == "EXECUTE" && o.ExecutionParam() == nil && ReservedOperations[o.Name] == "" && !slices.Contains(controlVerbs, o.Verb) && !slices.Contains(removalVerbs, o.Verb) || o.Name == "execute_agent"
+}
+
+// Controls says that an operation acts on something that is going on, which
+// has to be the run's own.
+func (o *Operation) Controls() bool {
+	return o.Name == StepOperation || o.Category == "EXECUTE" && !o.Starts() && (o.ExecutionParam() != nil || o.IdParam() != nil)
+}
+
+// Creates says that an operation makes something that has to be removed. A
+// step belongs to its execution.
+func (o *Operation) Creates() bool { return o.Category == "CREATE" && o.Name != StepOperation }
+
+// Changes says that an operation changes or removes what is there, by any of
+// its claims.
+func (o *Operation) Changes() bool {
+	for _, category := range o.categories() {
+		if category == "UPDATE" || category == "DELETE" {
+			return true
+		}
+	}
+	return o.Verb == "update" || o.Verb == "delete"
+}
+
+// Stem is the resource that a parameter's name speaks of: book of book_id, ""
+// when it speaks of none.
+func Stem(param string) string {
+	s, ok := strings.CutSuffix(param, "_id")
+	if !ok {
+		return ""
+	}
+	return s
+}
+
+// startsExecution says that an operation's documentation promises an execution
+// of its own for every call.
+func (o *Operation) startsExecution() bool {
+	return o.Name == "execute_agent" || o.Starts() &&
+		(o.Detail.Lookup("lifecycle").Kind() == jsonv.KindObject || strings.Contains(strings.ToLower(o.Detail.Lookup("returns").String()), "execution"))
+}
+
+// ActsUnnamed says that an EXECUTE operation may act on anything: nothing that
+// the run made can be named to it, and it is not said to begin something of
+// its own.
+func (o *Operation) ActsUnnamed() bool {
+	return (o.Category == "EXECUTE" || o.Name == StepOperation) && o.ExecutionParam() == nil && o.IdParam() == nil && !o.startsExecution()
+}
+
+// CursorPair is the parameter that a cursor parameter wants beside it, "" for
+// any other parameter.
+func CursorPair(name string) string {
+	switch name {
+	case "after":
+		return "first"
+	case "before":
+		return "last"
+	}
+	return ""
+}
+
+// Cursors says that an operation pages by cursors, forward at least.
+func (o *Operation) Cursors() bool { return o.Param("first") != nil && o.Param("after") != nil }
+
+// Alone says that an optional parameter is left out where several are sent at
+// once: pages go in one direction.
+func (o *Operation) Alone(p Parameter) bool {
+	return o.Cursors() && (CursorPair(p.Name) != "" || p.Name == "first" || p.Name == "last")
+}
+
+// Bare says that an operation needs nothing to be told.
+func (o *Operation) Bare() bool {
+	return !slices.ContainsFunc(o.Params, func(p Parameter) bool { return p.Required })
+}
+
+// IsIdentifier says that a parameter names one of an operation's resources.
+func (o *Operation) IsIdentifier(p Parameter) bool {
+	if !p.Required || o.Category == "CREATE" {
+		return false
+	}
+	switch {
+	case strings.HasSuffix(p.Name, "_id"), slices.Contains([]string{"id", "slug", "key", "uuid", "path"}, p.Name):
+		return true
+	case p.Name == "name", p.Name == o.Resource+"_name":
+		return o.Verb == "get" || o.Verb == "update" || o.Verb == "delete"
+	}
+	return false
+}
+
+// IdParam is the parameter that says which resource is meant.
+func (o *Operation) IdParam() *Parameter {
+	for i, p := range o.Params {
+		if o.IsIdentifier(p) {
+			return &o.Params[i]
+		}
+	}
+	return nil
+}
+
+var ReservedOperations = map[string]string{
+	"introspect": "READ", "execute_agent": "EXECUTE", "complete_execution": "EXECUTE", "abort_execution": "EXECUTE",
+	"confirm_operation": "EXECUTE", "record_execution_step": "CREATE", "verify_challenge": "CREATE",
+}
+
+// Names that the specification reserves.
+const (
+	ExecutionKey  = "execution_id"
+	StepOperation = "record_execution_step"
+)

@@ -1,0 +1,132 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+)
+
+// Types are free text in introspection: what adapters write for them is read
+// here.
+
+// typeExpr is a parsed type text.
+type typeExpr struct {
+	name  string    // lower case, of a simple type
+	elem  *typeExpr // of a list; nil element when not said
+	list  bool
+	union []typeExpr
+}
+
+// ParseType reads the free text that adapters write for types: "string",
+// "Genre", "string[]", "array<Tag>", "list of text", "string | null".
+func ParseType(s string) typeExpr {
+	s = strings.TrimSpace(s)
+	if parts := splitTop(s, '|'); len(parts) > 1 {
+		var u typeExpr
+		for _, p := range parts {
+			u.union = append(u.union, ParseType(p))
+		}
+		return u
+	}
+	low := strings.ToLower(s)
+	switch {
+	case strings.HasSuffix(s, "[]"):
+		e := ParseType(strings.TrimSuffix(s, "[]"))
+		return typeExpr{list: true, elem: &e}
+	case strings.HasPrefix(s, "(") && strings.HasSuffix(s, ")"):
+		return ParseType(s[1 : len(s)-1])
+	}
+	for _, p := range []string{"array<", "list<"} {
+		if strings.HasPrefix(low, p) && strings.HasSuffix(low, ">") {
+			e := ParseType(s[len(p) : len(s)-1])
+			return typeExpr{list: true, elem: &e}
+		}
+	}
+	for _, p := range []string{"array of ", "list of "} {
+		if strings.HasPrefix(low, p) {
+			e := ParseType(s[len(p):])
+			return typeExpr{list: true, elem: &e}
+		}
+	}
+	if low == "array" || low == "list" {
+		return typeExpr{list: true}
+	}
+	return typeExpr{name: low}
+}
+
+// splitTop splits at a sign outside brackets.
+func splitTop(s string, sep byte) []string {
+	var out []string
+	depth, from := 0, 0
+	for i := range len(s) {
+		switch s[i] {
+		case '<', '(', '{', '[':
+			depth++
+		case '>', ')', '}', ']':
+			depth--
+		case sep:
+			if depth == 0 {
+				out = append(out, s[from:i])
+				from = i + 1
+			}
+		}
+	}
+	return append(out, s[from:])
+}
+
+// basicKind is the JSON type that a simple type text stands for, "" when it
+// is none of the known ones.
+func basicKind(name string) string {
+	switch name {
+	case "string", "text", "str", "date", "datetime", "date-time", "uuid", "uri", "url", "email", "id", "identifier":
+		return "string"
+	case "integer", "int", "long":
+		return "integer"
+	case "number", "float", "double", "decimal":
+		return "number"
+	case "boolean", "bool":
+		return "boolean"
+	case "object", "map", "json", "record", "dict":
+		return "object"
+	case "any", "unknown", "null", "":
+		return "any"
+	}
+	return ""
+}
+
+// JsonKind is the one JSON type that values of a parameter have, "" when
+// there are several or it is not known.
+func (cat *Catalog) JsonKind(p Parameter) string {
+	t := ParseType(p.Type)
+	switch {
+	case len(t.union) > 0:
+		return ""
+	case t.list:
+		return "array"
+	}
+	if k := basicKind(t.name); k != "" {
+		return k
+	}
+	if n := cat.Types[t.name]; n != nil {
+		switch n.Kind {
+		case "enum":
+			if v := enumValue(n.Detail.Lookup("values").At(0)); v.Kind() == jsonv.KindString {
+				return "string"
+			}
+		case "object":
+			return "object"
+		}
+	}
+	return ""
+}
+
+// freeObject says that an object's members are not prescribed.
+func (cat *Catalog) freeObject(p Parameter) bool {
+	return basicKind(ParseType(p.Type).name) == "object" && p.Schema.Lookup("properties").IsAbsent()
+}
+
+// TakesObject says that an operation creates something with a nested object.
+func (cat *Catalog) TakesObject(op *Operation) bool {
+	return op.Category == "CREATE" && slices.ContainsFunc(op.Params, cat.freeObject)
+}

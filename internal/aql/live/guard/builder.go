@@ -1,0 +1,181 @@
+package guard
+
+import (
+	"errors"
+	"strings"
+
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/jsonv"
+)
+
+const maxHarvested = 20
+
+// builder builds the required parameters of an operation, with identifiers that the
+// adapter listed or that the run created.
+type builder struct {
+	run     *Run
+	harvest map[string]map[string][]jsonv.Value // resource → key → values
+	First   map[string]Reply                    // what lists answered before anything else was called
+}
+
+// HarvestLists calls the operations that list things, and keeps what they
+// answer as identifiers for other operations.
+func (b *builder) HarvestLists() {
+	for _, op := range b.run.Catalog.Operations {
+		if op.Category != "READ" || b.run.Skipped[op.Name] != "" || op.IdParam() != nil || op.Name == "introspect" {
+			continue
+		}
+		if op.Verb != "list" && op.Verb != "get" && op.Verb != "search" && !strings.HasSuffix(op.Resource, "s") {
+			continue
+		}
+		params, why := b.Params(op)
+		if why != "" {
+			continue
+		}
+		r := b.run.Caller.Call(op, params)
+		if !r.Ok() {
+			continue
+		}
+		b.First[op.Name] = r
+		keys := b.harvest[op.Resource]
+		if keys == nil {
+			keys = map[string][]jsonv.Value{}
+			b.harvest[op.Resource] = keys
+		}
+		for _, item := range catalog.Items(r.Data(), catalog.ListDepth) {
+			for k, v := range item.Members() {
+				if kind := v.Kind(); (kind == jsonv.KindString || kind == jsonv.KindNumber) && len(keys[k]) < maxHarvested {
+					keys[k] = append(keys[k], v)
+				}
+			}
+		}
+	}
+}
+
+// harvested finds an identifier that the adapter itself gave.
+func (b *builder) harvested(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, bool) {
+	resource := op.Resource
+	if stem, ok := strings.CutSuffix(p.Name, "_id"); ok && stem != "" {
+		resource = stem
+	}
+	// The collector's maps are walked in the order of the operations, so that
+	// the same adapter gets the same requests.
+	for _, lister := range b.run.Catalog.Operations {
+		keys := b.harvest[lister.Resource]
+		if keys == nil || !catalog.SameResource(lister.Resource, resource) {
+			continue
+		}
+		for _, key := range []string{p.Name, "id", "name", "slug"} {
+			if len(keys[key]) > 0 && b.run.Catalog.Fits(p, keys[key][0]) == "" {
+				return keys[key][0], true
+			}
+		}
+	}
+	return jsonv.Value{}, false
+}
+
+// Params builds the required parameters of an operation; why says what is in
+// the way.
+func (b *builder) Params(op *catalog.Operation) (out jsonv.Value, why string) {
+	out = jsonv.Object()
+	if (op.Category == "UPDATE" || op.Category == "DELETE") && b.run.Catalog.AtMostOne(op) {
+		if _, err := b.ownThing(op, func(CreatedThing) bool { return true }); err != nil {
+			return out, err.Error()
+		}
+	}
+	for _, p := range op.Params {
+		if !p.Required {
+			continue
+		}
+		v, err := b.required(op, p)
+		if err != nil {
+			return out, err.Error()
+		}
+		out = out.With(p.Name, v)
+	}
+	return b.run.Maker.Marking(op, out, ""), ""
+}
+
+func (b *builder) required(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
+	if v, ok := b.run.Options.Values.Lookup(op.Name).Get(p.Name); ok {
+		return v, nil
+	}
+	if x := op.ExecutionParam(); x != nil && x.Name == p.Name {
+		if v, err := b.run.Executor.someExecution(op); err == nil || op.Category != "READ" {
+			return v, err
+		}
+	}
+	switch {
+	case op.IsIdentifier(p) && (op.Category == "UPDATE" || op.Category == "DELETE"):
+		return b.own(op, p)
+	case op.IsIdentifier(p) && op.Category == "EXECUTE" && b.run.Catalog.Creator(op) != nil:
+		return b.own(op, p)
+	case op.IsIdentifier(p):
+		if v, ok := b.harvested(op, p); ok {
+			return v, nil
+		}
+	case op.Category == "UPDATE" && p.Name == "input":
+		return b.someInput(op), nil
+	}
+	return b.run.Maker.Value(op, p, p.Name)
+}
+
+// someInput is an object with one field that the resource has.
+func (b *builder) someInput(op *catalog.Operation) jsonv.Value {
+	if create := b.run.Catalog.Creator(op); create != nil {
+		for _, p := range create.Params {
+			if b.run.Catalog.JsonKind(p) == "string" && p.Schema.Lookup("enum").IsAbsent() && !p.Sensitive {
+				if v, err := b.run.Maker.Value(create, p, "changed"); err == nil {
+					return jsonv.Object(jsonv.Member{Key: p.Name, Value: v})
+				}
+			}
+		}
+	}
+	return jsonv.Object()
+}
+
+var errNoResource = errors.New("the run created nothing that it could name")
+
+// own returns the identifier of something that this run created, creating it
+// when there is nothing yet.
+func (b *builder) own(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
+	t, err := b.ownThing(op, func(t CreatedThing) bool { return b.run.Catalog.Fits(p, t.Id) == "" })
+	return t.Id, err
+}
+
+func (b *builder) ownThing(op *catalog.Operation, fits func(CreatedThing) bool) (CreatedThing, error) {
+	for _, other := range b.run.Catalog.Operations {
+		things := b.run.Keeper.Ledger.Things[other.Resource]
+		if !catalog.SameResource(other.Resource, op.Resource) {
+			continue
+		}
+		for i := len(things) - 1; i >= 0; i-- {
+			if fits(things[i]) && b.run.Maker.Common(op, things[i].With) {
+				return things[i], nil
+			}
+		}
+	}
+	create := b.run.Catalog.Creator(op)
+	if create == nil || b.run.Gate.Barred(create) != "" {
+		return CreatedThing{}, errNoResource
+	}
+	params, why := b.Params(create)
+	if why != "" {
+		return CreatedThing{}, errors.New(why)
+	}
+	r := b.run.Keeper.Attempt(create, params)
+	if things := b.run.Keeper.Ledger.Things[create.Resource]; r.Ok() && len(things) > 0 {
+		return things[len(things)-1], nil
+	}
+	if !r.Sent() && r.Cause != nil {
+		return CreatedThing{}, r.Cause
+	}
+	return CreatedThing{}, errNoResource
+}
+
+// Fresh is the required parameters anew: a delete has used up what the last
+// ones named.
+func (b *builder) Fresh(op *catalog.Operation) jsonv.Value {
+	params, _ := b.Params(op)
+	return params
+}

@@ -1,0 +1,303 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/aql/reference"
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+)
+
+// census is what the lists of an adapter showed before a run wrote anything.
+// It is taken twice: when the run begins, and before its first call that is
+// not a read. What differs between the two changes by itself.
+type census struct {
+	lists   []*listing
+	settled bool // the second look was taken
+}
+
+// listing is what one list showed.
+type listing struct {
+	op       *catalog.Operation
+	items    map[string]jsonv.Value // by kind and identifier
+	ids      map[string]bool        // identifiers, of both looks
+	partial  string                 // why not all of it was read
+	volatile map[string]bool        // paths in items that change by themselves
+	Moving   bool                   // items come and go by themselves
+}
+
+// maxCensusPages bounds how many pages of a list are read.
+const maxCensusPages = 50
+
+// difference is something that a list shows otherwise than before.
+type difference struct {
+	list *listing
+	id   jsonv.Value
+	item jsonv.Value // absent when it is gone
+	says string
+}
+
+// reads says that all of a resource is known from its lists.
+func (s *census) reads(resource string) bool {
+	return slices.ContainsFunc(s.lists, func(l *listing) bool {
+		return l.op.Verb == "list" && l.partial == "" && catalog.SameResource(l.op.Resource, resource)
+	})
+}
+
+// knows says that an identifier of a resource stood in a list.
+func (s *census) knows(resource string, id jsonv.Value) bool {
+	return slices.ContainsFunc(s.lists, func(l *listing) bool { return l.ids[id.String()] && catalog.SameResource(l.op.Resource, resource) })
+}
+
+// resembles says that what others own has an identifier that contains another
+// one, or is the same but for case: an adapter may take one for the other.
+func (s *census) resembles(resource string, id jsonv.Value, keys func(*catalog.Operation) []string) bool {
+	mine := strings.ToLower(reference.Text(id))
+	for _, l := range s.lists {
+		for _, item := range l.items {
+			if own := itemID(keys(l.op), item); catalog.SameResource(l.op.Resource, resource) && strings.Contains(strings.ToLower(reference.Text(own)), mine) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TakeCensus reads the lists that answered when the run began: every kind,
+// and page by page; those of one resource unless it is "".
+func (w *watcher) TakeCensus(resource string) *census {
+	s := &census{}
+	for _, op := range w.run.Catalog.Operations {
+		first, known := w.run.Builder.First[op.Name]
+		if !known || !first.Ok() || resource != "" && !catalog.SameResource(op.Resource, resource) {
+			continue
+		}
+		l := newListing(op)
+		kinds := []jsonv.Value{jsonv.Object()}
+		if create := w.run.Catalog.Creator(op); create != nil {
+			kinds = w.run.Maker.Kinds(create, w.run.Gate.Remover(create))
+		}
+		for i, kind := range kinds {
+			if thing := (CreatedThing{With: kind}); i == 0 || op.Param(firstKey(kind)) != nil {
+				w.readList(l, kind, thing.Naming(op, first.Args.Lookup("params")))
+			}
+		}
+		s.lists = append(s.lists, l)
+	}
+	return s
+}
+
+func newListing(op *catalog.Operation) *listing {
+	return &listing{op: op, items: map[string]jsonv.Value{}, ids: map[string]bool{}, volatile: map[string]bool{}}
+}
+
+func firstKey(v jsonv.Value) string {
+	for k := range v.Members() {
+		return k
+	}
+	return ""
+}
+
+// readList adds the pages of a list to a listing.
+func (w *watcher) readList(l *listing, kind, params jsonv.Value) {
+	n, got, total := 0, 0, int64(0)
+	whole := w.run.Lister.Pages(l.op, params, func(r Reply) bool {
+		list := catalog.Items(r.Data(), catalog.ListDepth)
+		if list == nil && n == 0 {
+			l.items[kind.String()+itsAnswer] = r.Data()
+		}
+		for _, item := range list {
+			got++
+			l.enter(kind.String(), w.run.Catalog.ItemKeys(l.op), item, got)
+		}
+		total, _ = r.Data().Lookup("total").Int64()
+		n++
+		return n < maxCensusPages
+	})
+	switch {
+	case n == 0:
+		l.partial = unreadable
+	case n == maxCensusPages:
+		l.partial = fmt.Sprintf("it has more than %d pages", maxCensusPages)
+	case !whole:
+		l.partial = fmt.Sprintf("page %d could not be read", n+1)
+	case int64(got) < total:
+		l.partial = fmt.Sprintf("it showed %d of %d", got, total)
+	}
+}
+
+// itsAnswer stands for an answer that lists nothing.
+const itsAnswer = " its answer"
+
+// unreadable is why nothing is known of a list.
+const unreadable = "it could not be read"
+
+// enter adds an item under what names it, or under its place.
+func (l *listing) enter(kind string, keys []string, item jsonv.Value, place int) {
+	id := itemID(keys, item)
+	if id.IsAbsent() {
+		l.items[fmt.Sprintf("%s entry %d", kind, place)] = item
+		return
+	}
+	l.items[kind+" "+id.String()] = item
+	for _, key := range keys {
+		if v := item.Lookup(key); !v.IsAbsent() {
+			l.ids[v.String()] = true
+		}
+	}
+}
+
+// itemID is what names an item, absent when nothing does.
+func itemID(keys []string, item jsonv.Value) jsonv.Value {
+	for _, key := range keys {
+		if v := item.Lookup(key); v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindNumber {
+			return v
+		}
+	}
+	return jsonv.Value{}
+}
+
+// settle takes the second look before the first call that is not a read.
+func (w *watcher) settle() {
+	if w.Census.settled || len(w.Census.lists) == 0 {
+		return
+	}
+	w.Census.settled = true
+	now := w.TakeCensus("")
+	now.settled = true
+	w.Census.learn(now)
+	for _, l := range now.lists {
+		if old := w.Census.Of(l.op); old != nil {
+			l.volatile, l.Moving = old.volatile, old.Moving
+			for id := range old.ids {
+				l.ids[id] = true
+			}
+		}
+	}
+	w.Census = now
+}
+
+func (s *census) Of(op *catalog.Operation) *listing {
+	i := slices.IndexFunc(s.lists, func(l *listing) bool { return l.op == op })
+	if i < 0 {
+		return nil
+	}
+	return s.lists[i]
+}
+
+// learn notes what differs between two looks that no write came between.
+func (s *census) learn(again *census) {
+	for _, l := range s.lists {
+		now := again.Of(l.op)
+		if now == nil {
+			continue
+		}
+		for key, item := range l.items {
+			other, there := now.items[key]
+			l.Moving = l.Moving || !there
+			for _, ch := range jsonv.Diff(WithoutVolatile(item), WithoutVolatile(other)) {
+				l.volatile[ch.Path] = l.volatile[ch.Path] || there
+			}
+		}
+		l.Moving = l.Moving || len(now.items) != len(l.items)
+	}
+}
+
+// compare lists what the lists show otherwise than before.
+func (s *census) compare(after *census, keys func(*catalog.Operation) []string) (out []difference) {
+	for _, l := range s.lists {
+		now, named := after.Of(l.op), keys(l.op)
+		if now == nil || now.partial == unreadable {
+			continue
+		}
+		whole := l.partial == "" && now.partial == "" && !l.Moving
+		for _, key := range SortedKeys(l.items) {
+			item, there := now.items[key]
+			id := itemID(named, l.items[key])
+			switch changed := l.changed(l.items[key], item); {
+			case there && len(changed) > 0:
+				out = append(out, difference{l, id, item, fmt.Sprintf("%s shows %s with another %s", l.op.Name, shownItem(id, key), evidence.Several(changed))})
+			case !there && whole && !strings.HasSuffix(key, itsAnswer):
+				out = append(out, difference{l, id, jsonv.Value{}, fmt.Sprintf("%s no longer shows %s", l.op.Name, shownItem(id, key))})
+			}
+		}
+		for _, key := range SortedKeys(now.items) {
+			if _, there := l.items[key]; !there && whole && !strings.HasSuffix(key, itsAnswer) {
+				id := itemID(named, now.items[key])
+				out = append(out, difference{l, id, now.items[key], fmt.Sprintf("%s shows %s, which was not there before", l.op.Name, shownItem(id, key))})
+			}
+		}
+	}
+	return out
+}
+
+func shownItem(id jsonv.Value, key string) string {
+	if id.IsAbsent() {
+		_, rest, _ := strings.Cut(key, " ")
+		return rest
+	}
+	return display.Truncate(reference.Text(id), 60)
+}
+
+// changed lists the members of an item that differ, but for what changes by
+// itself.
+func (l *listing) changed(before, now jsonv.Value) (names []string) {
+	for _, ch := range jsonv.Diff(WithoutVolatile(before), WithoutVolatile(now)) {
+		if !l.volatile[ch.Path] {
+			names = append(names, ch.Path)
+		}
+	}
+	return names
+}
+
+// controlTime is how long after a difference the lists are read once more: a
+// clock of seconds shows by then.
+const controlTime = 1100 * time.Millisecond
+
+// checkOthers compares the lists with what they showed before the run wrote
+// anything. What differs and is not the run's own is told first in the report.
+func (w *watcher) checkOthers() {
+	if !w.Census.settled {
+		return
+	}
+	all := func(found []difference) []difference { return found }
+	after, found := w.differences("", all)
+	if w.adopt(found) {
+		w.run.Cleaner.CleanUp(false)
+		after, found = w.differences("", all)
+	}
+	for _, d := range found {
+		if w.ours(d) {
+			w.stillListed(d)
+			continue
+		}
+		w.Changed = append(w.Changed, jsonv.Object(evidence.TextMember("operation", d.list.op.Name), evidence.TextMember("says", d.says)))
+	}
+	for _, l := range w.Census.lists {
+		now := after.Of(l.op)
+		switch {
+		case now == nil || now.partial == unreadable:
+			w.Unchecked = append(w.Unchecked, l.op.Name+" could not be read afterwards")
+		case l.partial != "" || now.partial != "":
+			w.Unchecked = append(w.Unchecked, l.op.Name+" was compared partly: "+l.partial+now.partial)
+		case l.Moving:
+			w.Unchecked = append(w.Unchecked, l.op.Name+" changes by itself: added and removed entries were not compared")
+		}
+	}
+}
+
+// stillListed tells of something of the run that a list shows at its end.
+func (w *watcher) stillListed(d difference) {
+	if slices.ContainsFunc(w.run.Cleaner.Leftovers, func(v jsonv.Value) bool { return jsonv.Equal(v.Lookup("id"), d.id) }) {
+		return
+	}
+	note := evidence.Object{evidence.TextMember("operation", d.list.op.Name)}
+	note.Set("id", d.id)
+	note.Text("reason", "the run made it, and the list still shows it")
+	w.run.Cleaner.Leftovers = append(w.run.Cleaner.Leftovers, note.Value())
+}

@@ -1,0 +1,142 @@
+package guard
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/jsonv"
+)
+
+// What a run created is known by identifier, and is gone when the run ends.
+
+// cleanUpTime is how long the clean-up of a run that was ended may take.
+const cleanUpTime = 30 * time.Second
+
+// cleaner removes what the run created.
+type cleaner struct {
+	run       *Run
+	stays     map[string]string    // resource → why nothing of it can be removed
+	lost      []*catalog.Operation // creates whose answer never came
+	doubtful  []doubtfulThing      // creates whose thing could not be read
+	Cleaning  bool
+	Cleaned   []jsonv.Value
+	Leftovers []jsonv.Value
+}
+
+// CleanUp removes what the run created, latest first. It works after the
+// run's own context ended. The last one sees that nothing else has changed.
+func (cr *cleaner) CleanUp(last bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(cr.run.Caller.Ctx), cleanUpTime)
+	defer cancel()
+	ctx = cr.run.Caller.Tape.Context(ctx)
+	own, before := cr.run.Caller.Ctx, cr.Cleaning
+	cr.run.Caller.Ctx, cr.Cleaning = ctx, true
+	defer func() { cr.run.Caller.Ctx, cr.Cleaning = own, before }()
+	cr.run.Executor.endExecutions()
+	cr.findDoubtful()
+	cr.findLost()
+	for i := len(cr.run.Catalog.Operations) - 1; i >= 0; i-- {
+		op := cr.run.Catalog.Operations[i]
+		things := cr.run.Keeper.Ledger.Things[op.Resource]
+		if op.Category != "CREATE" || len(things) == 0 {
+			continue
+		}
+		remove := cr.run.Gate.Remover(op)
+		for k := len(things) - 1; k >= 0; k-- {
+			cr.RemoveOne(ctx, op, remove, things[k])
+		}
+		delete(cr.run.Keeper.Ledger.Things, op.Resource)
+	}
+	if last {
+		cr.run.Watcher.checkOthers()
+	}
+}
+
+// findLost looks for what creates made whose answers never came: it has the
+// run's marker. An adapter may still be at work on it, so it is looked for
+// more than once.
+func (cr *cleaner) findLost() {
+	lost := map[*catalog.Operation]int{}
+	for _, op := range cr.lost {
+		lost[op]++
+	}
+	cr.lost = nil
+	for _, op := range cr.run.Catalog.Operations {
+		if lost[op] == 0 || cr.run.Gate.Remover(op) == nil {
+			continue
+		}
+		found := 0
+		for _, d := range []time.Duration{0, 200 * time.Millisecond, time.Second, 3 * time.Second} {
+			if found >= lost[op] || cr.run.Caller.Dead != "" || !cr.run.Caller.Tape.Pause(cr.run.Caller.Ctx, d) {
+				break
+			}
+			found += cr.run.Watcher.addMarked(op)
+		}
+	}
+}
+
+func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation, t CreatedThing) {
+	note := evidence.Object{evidence.TextMember("operation", op.Name)}
+	note.Set("id", t.Id)
+	if remove == nil {
+		_, why := cr.run.Gate.removal(op)
+		note.Set("reason", jsonv.String(why))
+		cr.Leftovers = append(cr.Leftovers, note.Value())
+		return
+	}
+	params := jsonv.Object()
+	for _, p := range remove.Params {
+		if p.Required && !remove.IsIdentifier(p) {
+			if v, err := cr.run.Maker.Value(remove, p, p.Name); err == nil {
+				params = params.With(p.Name, v)
+			}
+		}
+	}
+	params = t.Naming(remove, params)
+	var r Reply
+	for try := range 3 {
+		r = cr.run.Caller.exchange(ctx, Reply{Tool: remove.Tool, Args: jsonv.Object(evidence.TextMember("operation", remove.Name), jsonv.Member{Key: "params", Value: params})})
+		if r.Ok() || strings.HasPrefix(r.Code(), "NOT_FOUND") || r.Budget || try == 2 {
+			break
+		}
+	}
+	gone := r.Ok() || strings.HasPrefix(r.Code(), "NOT_FOUND")
+	if !gone && r.Heard() { // an adapter has its own words for what is gone
+		_, gone = cr.run.Lister.Fate(op, t, cr.run.Maker.RunIDs())
+	}
+	if gone {
+		cr.Cleaned = append(cr.Cleaned, note.Value())
+		if cr.run.Options.Journal != nil {
+			_ = cr.run.Options.Journal.Deleted(cr.run.Catalog.IdKey(remove), t.Id)
+		}
+		return
+	}
+	cr.RefusedDelete(remove, r)
+	note.Set("reason", jsonv.String(r.Brief()))
+	cr.Leftovers = append(cr.Leftovers, note.Value())
+}
+
+// RefusedDelete notes that what the run creates of a resource stays: a delete
+// of something of its own was refused for no fault of the call. Nothing more
+// of the kind is created.
+func (cr *cleaner) RefusedDelete(op *catalog.Operation, r Reply) {
+	if r.Heard() && !r.Ok() && !slices.ContainsFunc([]string{"NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_"}, func(family string) bool {
+		return strings.HasPrefix(r.Code(), family)
+	}) && cr.stays[op.Resource] == "" {
+		cr.stays[op.Resource] = op.Name + " was refused, so what is created would remain: " + r.Brief()
+	}
+}
+
+// staying says why nothing more of a resource may be created, or "".
+func (cr *cleaner) staying(create *catalog.Operation) string {
+	for resource, why := range cr.stays {
+		if catalog.SameResource(resource, create.Resource) {
+			return why
+		}
+	}
+	return ""
+}

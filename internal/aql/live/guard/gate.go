@@ -1,0 +1,259 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/jsonv"
+)
+
+// gate decides which requests leave. Every request of a run passes it,
+// whatever it is meant to show: an adapter with the very defect that a probe
+// looks for would otherwise change or remove what others own. It lets pass
+// what only reads, creates that are marked or can be found again, and what
+// names something of the run's ledger; everything else is not sent.
+type gate struct{ run *Run }
+
+// Why the gate refuses a request.
+const (
+	whyForeign   = "it would touch what this run did not create"
+	WhyUnnamed   = "without an identifier it may touch what this run did not create"
+	whyNotBegun  = "it would touch what this run did not start"
+	whyUnlisted  = "introspection lists no such operation"
+	whyUnmarked  = "it would create something without the run's mark, which no list would show"
+	whyTaken     = "something may have this key already, which it would write over"
+	whyAlike     = "its identifier is part of one that others own, or the same but for case, so the adapter may take one for the other"
+	whyUndefined = "it names nothing of this run, and a call against its documentation may do anything"
+)
+
+// refuses says why arguments of a tool may not be sent, or "".
+func (g *gate) refuses(args jsonv.Value) string {
+	batch := args.Lookup("operations")
+	for _, one := range batch.Elems() {
+		if why := g.refuses(one); why != "" {
+			return why
+		}
+	}
+	name := args.Lookup("operation")
+	op := g.run.Catalog.Op(name.Text())
+	params := args.Lookup("params")
+	switch {
+	case name.Kind() != jsonv.KindString:
+		if params.Len() > 0 {
+			return whyUnlisted
+		}
+		return ""
+	case name.Text() == "introspect", name.Text() == NoOperation, op == nil && name.Text() == "batch" && batch.Len() > 0:
+		return ""
+	case op == nil:
+		return whyUnlisted
+	}
+	if why := g.run.Gate.Barred(op); why != "" {
+		return why
+	}
+	switch {
+	case op.Risk == catalog.RiskRead:
+		return ""
+	case op.Changes():
+		return g.change(op, params)
+	case op.Creates():
+		return g.create(op, params)
+	}
+	return g.execute(op, params)
+}
+
+// change lets an update or a delete pass that names a thing of the ledger.
+func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
+	id := op.IdParam()
+	if id == nil {
+		if g.run.Catalog.AtMostOne(op) && len(g.run.Keeper.Ledger.Things[op.Resource]) > 0 {
+			return "" // the run saw that there was none before
+		}
+		return WhyUnnamed
+	}
+	for _, p := range op.Params {
+		if !op.IsIdentifier(p) {
+			continue
+		}
+		v, given := params.Get(p.Name)
+		switch {
+		case !given:
+			return WhyUnnamed
+		case g.userNamed(op, p.Name, v) && (p.Name != id.Name || g.run.Options.Mode == ModeFull):
+		case p.Name == id.Name && !g.owns(op, v, params), p.Name != id.Name && len(g.run.Keeper.Ledger.named(catalog.Stem(p.Name), v)) == 0:
+			return whyForeign
+		case g.run.Watcher.Census.resembles(op.Resource, v, g.run.Catalog.ItemKeys):
+			return whyAlike
+		}
+	}
+	return ""
+}
+
+// owns says that parameters name a thing of the run, of its own kind.
+func (g *gate) owns(op *catalog.Operation, id, params jsonv.Value) bool {
+	return slices.ContainsFunc(g.run.Keeper.Ledger.named(op.Resource, id), func(t CreatedThing) bool {
+		for name, v := range t.With.Members() {
+			if op.Param(name) != nil && !jsonv.Equal(params.Lookup(name), v) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// create lets a create pass whose parameters carry the run's mark. A probe
+// that leaves the mark out is sent where a list shows what it made. A key that
+// may be taken could write over what has it, and a number that names another
+// thing would make the new one a part of it.
+func (g *gate) create(op *catalog.Operation, params jsonv.Value) string {
+	listed := g.run.Watcher.Census.reads(op.Resource)
+	plain := op.Verb == "create"
+	if !catalog.MatchesAny(op.Name, g.run.Options.Allow) && !catalog.Carries(params, g.run.Maker.RunIDs()) && !(listed && plain) {
+		return whyUnmarked
+	}
+	for _, p := range op.Params {
+		if named := p.Name == "id" || catalog.Stem(p.Name) != ""; plain || !named || !p.Required {
+			continue
+		}
+		if v := params.Lookup(p.Name); !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
+			return whyForeign // an action of another name on something that is there
+		}
+	}
+	keys := g.run.Catalog.ItemKeys(op)
+	for name, v := range params.Members() {
+		if g.userNamed(op, name, v) || catalog.Carries(v, g.run.Maker.RunIDs()) {
+			continue
+		}
+		switch {
+		case !slices.Contains(keys, name):
+			if v.Kind() == jsonv.KindNumber && catalog.Stem(name) != "" && len(g.run.Keeper.Ledger.named(catalog.Stem(name), v)) == 0 {
+				return whyForeign
+			}
+		case !listed || g.run.Watcher.Census.knows(op.Resource, v):
+			return whyTaken
+		}
+	}
+	return ""
+}
+
+// execute lets pass what acts on an execution or a thing of the run, and what
+// begins something of its own, as it is documented.
+func (g *gate) execute(op *catalog.Operation, params jsonv.Value) string {
+	if x := op.ExecutionParam(); x != nil {
+		if v := params.Lookup(x.Name); g.run.Keeper.Ledger.execution(v) == nil && !g.userNamed(op, x.Name, v) {
+			return whyNotBegun
+		}
+		return ""
+	}
+	for _, p := range op.Params {
+		if !op.IsIdentifier(p) || op.Category == "READ" {
+			continue
+		}
+		if v := params.Lookup(p.Name); !g.names(op, p.Name, v) && !g.userNamed(op, p.Name, v) {
+			return whyForeign
+		}
+	}
+	for _, p := range op.Params {
+		v, given := params.Get(p.Name)
+		if !given && p.Required || given && g.run.Catalog.Fits(p, v) != "" && !g.userNamed(op, p.Name, v) {
+			return whyUndefined
+		}
+	}
+	return ""
+}
+
+// names says that a parameter's value is a thing of the run: of the
+// operation's resource, or of the one that the parameter speaks of.
+func (g *gate) names(op *catalog.Operation, param string, v jsonv.Value) bool {
+	return len(g.run.Keeper.Ledger.named(op.Resource, v))+len(g.run.Keeper.Ledger.named(catalog.Stem(param), v)) > 0
+}
+
+// userNamed says that a value is the user's own word.
+func (g *gate) userNamed(op *catalog.Operation, param string, v jsonv.Value) bool {
+	for _, at := range []string{op.Name, "*"} {
+		if own, ok := g.run.Options.Values.Lookup(at).Get(param); ok && jsonv.Equal(own, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// Forbidden says why arguments may not be sent, or "".
+func (g *gate) Forbidden(args jsonv.Value) string {
+	if reason := g.run.Caller.Poison[args.Lookup("operation").Text()]; reason != "" {
+		return reason
+	}
+	return g.run.Gate.refuses(args)
+}
+
+// Barred says why an operation may not be called at all, or "".
+func (g *gate) Barred(op *catalog.Operation) string {
+	named := catalog.MatchesAny(op.Name, g.run.Options.Allow)
+	if catalog.MatchesAny(op.Name, g.run.Options.Deny) {
+		return "denied by --deny-op"
+	}
+	why := strings.Join(op.Reasons, ", ")
+	switch {
+	case op.Risk == catalog.RiskRead:
+		return ""
+	case g.run.Options.Mode == ModeSafe || g.run.Options.Mode == ModePlan:
+		return "mode " + g.run.Options.Mode + " does not call it: " + why
+	case op.Risk == catalog.RiskExtreme && !slices.Contains(g.run.Options.Allow, op.Name):
+		return "only called when --allow-op names it: " + why
+	case op.Risk >= catalog.RiskDanger && !named:
+		return "only called when --allow-op matches it: " + why
+	case op.Category == "READ" && !named:
+		return "mode " + g.run.Options.Mode + " does not call it without --allow-op: " + why
+	case op.Name == catalog.StepOperation && g.run.Options.Mode == ModeFull:
+	case op.Category == "CREATE" && g.Remover(op) == nil && !named:
+		_, why := g.removal(op)
+		return why + ", so what it creates would remain; --allow-op calls it anyway"
+	case op.Category == "CREATE" && !named && g.run.Cleaner.staying(op) != "":
+		return g.run.Cleaner.staying(op)
+	case op.Creates() && !named && !g.run.Maker.CanMark(op):
+		return "what it creates cannot carry the run's mark; --allow-op calls it anyway"
+	case op.Category == "CREATE" && !named && op.Verb == "create" && g.CycleOf(op) == nil:
+		return "no operation reads what it creates, so that the run could not tell what is its own; --allow-op calls it anyway"
+	case op.Category == "DELETE" && g.run.Catalog.Creator(op) == nil, op.Category == "UPDATE" && g.run.Catalog.Creator(op) == nil:
+		if id := op.IdParam(); g.run.Options.Mode == ModeFull && id != nil && !g.run.Options.Values.Lookup(op.Name, id.Name).IsAbsent() {
+			return ""
+		}
+		return "no operation creates something that it could be called with"
+	case op.Category == "EXECUTE" && g.run.Options.Mode != ModeFull:
+		return "mode write does not call it: " + why
+	case op.ActsUnnamed() && !named:
+		return "it cannot be called with something of this run, and it is not documented as starting an execution; --allow-op calls it as documented"
+	}
+	return ""
+}
+
+// Remover is the operation that removes what a create makes, nil when there
+// is none that may be called.
+func (g *gate) Remover(op *catalog.Operation) *catalog.Operation {
+	remove, _ := g.removal(op)
+	return remove
+}
+
+// removal is remover, with the reason where there is none.
+func (g *gate) removal(op *catalog.Operation) (remove *catalog.Operation, why string) {
+	d := g.run.Catalog.Partner("delete", "DELETE", op.Resource)
+	one := g.run.Catalog.AtMostOne(op)
+	if one {
+		d = g.run.Catalog.Exact("delete", "DELETE", op.Resource)
+	}
+	switch {
+	case d == nil:
+		return nil, "no DELETE operation of its resource was found"
+	case !one && d.IdParam() == nil:
+		return nil, d.Name + " requires no identifier"
+	case catalog.MatchesAny(d.Name, g.run.Options.Deny):
+		return nil, d.Name + " is denied by --deny-op"
+	case d.Risk > catalog.RiskDelete && !catalog.MatchesAny(d.Name, g.run.Options.Allow):
+		return nil, d.Name + " is only called when --allow-op names it"
+	}
+	return d, ""
+}
+
+// NoOperation is the name of an operation that no adapter has.
+const NoOperation = "zz_no_such_operation"

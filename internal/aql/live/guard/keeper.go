@@ -1,0 +1,309 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/jsonv"
+)
+
+// What an answer to a create names is not believed: an adapter may answer
+// with something that was there before. A thing is the run's own when it was
+// not listed before the run, and a read of it shows the run's mark; where no
+// mark is shown, when it is the only new thing in its list and the answer
+// names it. Nothing else is ever changed or removed.
+
+// doubtfulThing is a create that succeeded, and whose thing could not be read
+// at once.
+type doubtfulThing struct {
+	op     *catalog.Operation
+	params jsonv.Value
+	answer Reply
+}
+
+// ownership is what is known of a thing that an answer names.
+type ownership int
+
+const (
+	foreign ownership = iota // it is not, or not known to be, the run's own
+	owned
+	undecided // it could not be read now
+)
+
+// keeper tracks what the run creates and removes, in the ledger.
+type keeper struct {
+	run    *Run
+	Ledger *ledger
+}
+
+// keepCreated notes what a create made, so that it is removed again.
+func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply) {
+	switch thing, what := kp.identify(op, params, r); what {
+	case owned:
+		if kp.Ledger.Add(op.Resource, thing) && kp.run.Options.Journal != nil {
+			_ = kp.run.Options.Journal.Created(op.Name, kp.run.Catalog.IdKey(op), thing.Id, thing.With)
+		}
+		if !thing.Id.IsAbsent() && kp.run.Watcher.Census.resembles(op.Resource, thing.Id, kp.run.Catalog.ItemKeys) {
+			kp.run.Cleaner.stays[op.Resource] = whyAlike
+		}
+	case undecided:
+		kp.run.Cleaner.doubtful = append(kp.run.Cleaner.doubtful, doubtfulThing{op, params, r})
+	case foreign:
+		kp.disown(op, r)
+	}
+}
+
+// disown tells of a create whose answer does not name anything of the run.
+// What it made, if anything, cannot be removed, so no more of it is created.
+func (kp *keeper) disown(op *catalog.Operation, r Reply) {
+	kp.run.Rows.Fail("consistency.created", r, "the answer to %s names nothing new with the values that were sent; the run does not touch it", op.Name)
+	ids, whole := kp.run.Lister.newOnes(op)
+	if whole && len(ids) == 0 {
+		return // nothing was created
+	}
+	for _, id := range ids {
+		kp.Ledger.ever[op.Resource] = append(kp.Ledger.ever[op.Resource], id)
+		kp.run.Cleaner.Leftovers = append(kp.run.Cleaner.Leftovers, jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "id", Value: id},
+			evidence.TextMember("reason", "it does not carry the run's mark, so it was not removed")))
+	}
+	if len(ids) == 0 {
+		kp.run.Cleaner.Leftovers = append(kp.run.Cleaner.Leftovers, jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(r.Number))},
+			evidence.TextMember("reason", "the answer does not say what was created, and no list shows it")))
+	}
+	kp.run.Cleaner.stays[op.Resource] = "what " + op.Name + " created was not found again, so more of it would remain"
+}
+
+// findDoubtful decides at the end of a run what could not be read before.
+func (cr *cleaner) findDoubtful() {
+	list := cr.doubtful
+	cr.doubtful = nil
+	for _, d := range list {
+		before := len(cr.doubtful)
+		cr.run.Keeper.keepCreated(d.op, d.params, d.answer)
+		if len(cr.doubtful) > before {
+			cr.doubtful = cr.doubtful[:before]
+			cr.Leftovers = append(cr.Leftovers, jsonv.Object(evidence.TextMember("operation", d.op.Name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(d.answer.Number))},
+				evidence.TextMember("reason", "what was created could no longer be read")))
+		}
+	}
+}
+
+// identify finds what a create made among what its answer names, and else in
+// the resource's list.
+func (kp *keeper) identify(op *catalog.Operation, params jsonv.Value, r Reply) (CreatedThing, ownership) {
+	remove := kp.run.Gate.Remover(op)
+	thing := CreatedThing{With: kp.run.Catalog.With(op, remove, params)}
+	if kp.run.Catalog.AtMostOne(op) {
+		return thing, kp.ownership(op, thing)
+	}
+	what := foreign
+	for _, id := range kp.NamedIDs(op, params, r) {
+		thing.Id = id
+		switch kp.ownership(op, thing) {
+		case owned:
+			return thing, owned
+		case undecided:
+			what = undecided
+		case foreign:
+		}
+	}
+	if thing.Id = kp.onlyNew(op, remove); !thing.Id.IsAbsent() {
+		return thing, owned
+	}
+	// A probe may have left the mark out, or the adapter have dropped it.
+	ids, whole := kp.run.Lister.newOnes(op)
+	if whole && len(ids) == 1 && slices.ContainsFunc(kp.NamedIDs(op, params, r), func(id jsonv.Value) bool { return jsonv.Equal(id, ids[0]) }) {
+		thing.Id, what = ids[0], owned
+	}
+	return thing, what
+}
+
+// ownership says whether a thing is the run's own. Reading it costs no call
+// of the run's budget: what was created has to be known.
+func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
+	mine := kp.run.Maker.RunIDs()
+	switch {
+	case slices.ContainsFunc(kp.Ledger.Things[op.Resource], t.Equal):
+		return owned
+	case kp.knownBefore(op, t.Id):
+		return foreign
+	}
+	before := kp.run.Cleaner.Cleaning
+	kp.run.Cleaner.Cleaning = true
+	defer func() { kp.run.Cleaner.Cleaning = before }()
+	get := kp.run.Catalog.Partner("get", "READ", op.Resource)
+	if kp.run.Catalog.AtMostOne(op) {
+		get = kp.run.Catalog.Exact("get", "READ", op.Resource)
+	} else if get != nil && get.IdParam() == nil {
+		get = nil
+	}
+	if get != nil && kp.run.Gate.Barred(get) == "" {
+		r := kp.run.Caller.Call(get, t.Naming(get, kp.run.Builder.Fresh(get)))
+		switch {
+		case !r.Heard():
+			return undecided
+		case r.Ok() && (catalog.Carries(r.Data(), mine) || catalog.Carries(t.Id, mine)):
+			return owned
+		}
+	}
+	// An answer is believed no more than a failure: the list has to show it.
+	if item, _ := kp.run.Lister.listed(op, t); !item.IsAbsent() && (catalog.Carries(item, mine) || catalog.Carries(t.Id, mine)) {
+		return owned
+	}
+	return foreign
+}
+
+// verifyAgain looks at what the run made after the adapter was started anew:
+// it may have forgotten it, and given the identifier to something else.
+func (kp *keeper) verifyAgain() {
+	before := kp.Ledger.Things
+	kp.Ledger.Things = map[string][]CreatedThing{}
+	for _, op := range kp.run.Catalog.Operations {
+		if !op.Creates() {
+			continue
+		}
+		for _, t := range before[op.Resource] {
+			if kp.ownership(op, t) == owned {
+				kp.Ledger.Add(op.Resource, t)
+			} else if _, gone := kp.run.Lister.Fate(op, t, kp.run.Maker.RunIDs()); !gone {
+				kp.run.Cleaner.Leftovers = append(kp.run.Cleaner.Leftovers, jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "id", Value: t.Id},
+					evidence.TextMember("reason", "the adapter was restarted, and no longer shows it with the run's mark")))
+			}
+		}
+		delete(before, op.Resource)
+	}
+}
+
+// knownBefore says that an identifier stood in a list before the run created
+// anything.
+func (kp *keeper) knownBefore(op *catalog.Operation, id jsonv.Value) bool {
+	return !id.IsAbsent() && kp.run.Watcher.Census.knows(op.Resource, id)
+}
+
+// NamedIDs lists the identifiers that the answer to a create names, the
+// likeliest first.
+func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (ids []jsonv.Value) {
+	add := func(v jsonv.Value) {
+		if kind := v.Kind(); (kind == jsonv.KindString || kind == jsonv.KindNumber) && !slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, v) }) {
+			ids = append(ids, v)
+		}
+	}
+	data := r.Data()
+	for _, at := range []jsonv.Value{data, data.Lookup(op.Resource), data.Lookup("item"), params} {
+		for _, k := range kp.run.Catalog.IdKeys(op) {
+			add(at.Lookup(k))
+		}
+	}
+	add(data)
+	return ids
+}
+
+// occupied says why the one resource cannot be created by this run, or "":
+// what is there is left alone.
+func (kp *keeper) occupied(op *catalog.Operation) string {
+	if !kp.run.Catalog.AtMostOne(op) || len(kp.Ledger.Things[op.Resource]) > 0 {
+		return ""
+	}
+	get := kp.run.Catalog.Exact("get", "READ", op.Resource)
+	r := kp.run.Caller.Call(get, jsonv.Object())
+	none := r.Data().Kind() == jsonv.KindNull
+	if v, ok := r.Data().Get(op.Resource); ok && v.Kind() == jsonv.KindNull {
+		none = true
+	}
+	switch {
+	case r.Ok() && none, r.Refused() && strings.HasPrefix(r.Code(), "NOT_FOUND"):
+		return ""
+	case r.Ok():
+		return "there is a " + op.Resource + " already, which is left alone"
+	}
+	return "it could not be seen whether there is a " + op.Resource + " already: " + r.Brief()
+}
+
+// Attempt calls an operation and keeps track of what it created or removed.
+func (kp *keeper) Attempt(op *catalog.Operation, params jsonv.Value) Reply {
+	return kp.AttemptArgs(op, jsonv.Object(
+		jsonv.Member{Key: "operation", Value: jsonv.String(op.Name)},
+		jsonv.Member{Key: "params", Value: params},
+	))
+}
+
+func (kp *keeper) AttemptArgs(op *catalog.Operation, args jsonv.Value) Reply {
+	return kp.AttemptOn(op.Tool, op, args)
+}
+
+func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value) Reply {
+	if op.Creates() && kp.run.Gate.Forbidden(args) == "" {
+		if reason := kp.occupied(op); reason != "" {
+			return Reply{Budget: true, Barred: true, Cause: errors.New(reason)}
+		}
+		if reason := kp.intend(op); reason != nil {
+			return Reply{Budget: true, Cause: reason}
+		}
+	}
+	r := kp.run.Caller.Send(tool, args)
+	kp.run.Steady.checkDates(op, r)
+	if r.Ok() && op.Creates() {
+		kp.keepCreated(op, args.Lookup("params"), r)
+	}
+	if op.Creates() && r.Number > 0 && r.Cause != nil {
+		kp.run.Cleaner.lost = append(kp.run.Cleaner.lost, op)
+	}
+	if op.Category == "DELETE" && r.denied() {
+		kp.run.Cleaner.RefusedDelete(op, r)
+	}
+	if r.Ok() && op.Category == "DELETE" {
+		kp.forget(op, args.Lookup("params"))
+	}
+	if r.Ok() && op.Changes() {
+		kp.run.Watcher.change(op)
+	}
+	return r
+}
+
+// intend tells the journal of a create before it is sent.
+func (kp *keeper) intend(op *catalog.Operation) error {
+	if kp.run.Options.Journal == nil {
+		return nil
+	}
+	if err := kp.run.Options.Journal.Intend(op.Name, catalog.Marker(kp.run.Options.RunID)); err != nil {
+		return fmt.Errorf("the journal cannot be kept, so nothing is created: %w", err)
+	}
+	return nil
+}
+
+// onlyNew looks in the resource's list for the one marked thing that the run
+// does not know yet.
+func (kp *keeper) onlyNew(op, remove *catalog.Operation) jsonv.Value {
+	if remove == nil {
+		return jsonv.Value{}
+	}
+	known := map[string]bool{}
+	for _, t := range kp.Ledger.Things[op.Resource] {
+		known[t.Id.String()] = true
+	}
+	var fresh []jsonv.Value
+	for _, t := range kp.run.Lister.Marked(op, kp.run.Maker.RunIDs()) {
+		if !t.Id.IsAbsent() && !known[t.Id.String()] && !kp.knownBefore(op, t.Id) {
+			fresh = append(fresh, t.Id)
+		}
+	}
+	if len(fresh) != 1 {
+		return jsonv.Value{}
+	}
+	return fresh[0]
+}
+
+func (kp *keeper) forget(op *catalog.Operation, params jsonv.Value) {
+	var id jsonv.Value
+	if p := op.IdParam(); p != nil {
+		id = params.Lookup(p.Name)
+	}
+	kp.Ledger.remove(op.Resource, id)
+	if kp.run.Options.Journal != nil {
+		_ = kp.run.Options.Journal.Deleted(kp.run.Catalog.IdKey(op), id)
+	}
+}

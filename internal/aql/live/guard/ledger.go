@@ -1,0 +1,93 @@
+package guard
+
+import (
+	"slices"
+
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/jsonv"
+)
+
+// ledger is what a run made and verified to be its own: things by resource,
+// and executions. Nothing else is ever changed, removed or ended.
+type ledger struct {
+	Things     map[string][]CreatedThing
+	ever       map[string][]jsonv.Value // identifiers, of what is gone again, too
+	executions []*execution
+}
+
+func newLedger() *ledger {
+	return &ledger{Things: map[string][]CreatedThing{}, ever: map[string][]jsonv.Value{}}
+}
+
+// Add enters a thing; false when it is there already.
+func (l *ledger) Add(resource string, t CreatedThing) bool {
+	if slices.ContainsFunc(l.Things[resource], t.Equal) {
+		return false
+	}
+	l.Things[resource] = append(l.Things[resource], t)
+	l.ever[resource] = append(l.ever[resource], t.Id)
+	return true
+}
+
+// made says that the run created something of this identifier, whether it is
+// there still or not.
+func (l *ledger) made(resource string, id jsonv.Value) bool {
+	for res, ids := range l.ever {
+		if catalog.SameResource(res, resource) && !id.IsAbsent() && slices.ContainsFunc(ids, func(o jsonv.Value) bool { return jsonv.Equal(o, id) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// named lists the things of a resource that have an identifier.
+func (l *ledger) named(resource string, id jsonv.Value) (out []CreatedThing) {
+	for res, things := range l.Things {
+		for _, t := range things {
+			if catalog.SameResource(res, resource) && !t.Id.IsAbsent() && jsonv.Equal(t.Id, id) {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// remove takes out what a delete removed.
+func (l *ledger) remove(resource string, id jsonv.Value) {
+	for res, things := range l.Things {
+		if catalog.SameResource(res, resource) {
+			l.Things[res] = slices.DeleteFunc(things, func(t CreatedThing) bool { return jsonv.Equal(t.Id, id) })
+		}
+	}
+}
+
+// execution finds one by its identifier; nil when the run did not start it.
+func (l *ledger) execution(id jsonv.Value) *execution {
+	for _, x := range l.executions {
+		if jsonv.Equal(x.id, id) {
+			return x
+		}
+	}
+	return nil
+}
+
+// CreatedThing is something that the run created: its identifier, absent
+// where there is at most one, and what else names it.
+type CreatedThing struct{ Id, With jsonv.Value }
+
+func (t CreatedThing) Equal(o CreatedThing) bool {
+	return jsonv.Equal(t.Id, o.Id) && t.With.Len() == o.With.Len() && (t.With.Len() == 0 || jsonv.Equal(t.With, o.With))
+}
+
+// Naming adds what names a thing to parameters of an operation.
+func (t CreatedThing) Naming(op *catalog.Operation, params jsonv.Value) jsonv.Value {
+	for name, v := range t.With.Members() {
+		if op.Param(name) != nil {
+			params = params.With(name, v)
+		}
+	}
+	if id := op.IdParam(); id != nil && !t.Id.IsAbsent() {
+		params = params.With(id.Name, t.Id)
+	}
+	return params
+}

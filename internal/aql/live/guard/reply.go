@@ -1,0 +1,138 @@
+package guard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+)
+
+// Reply is the answer to one call of an operation.
+type Reply struct {
+	Number   int // number in the transcript, from 1; 0 when nothing was sent
+	Tool     string
+	Args     jsonv.Value
+	Envelope jsonv.Value // the envelope, absent when there is none
+	raw      jsonv.Value // the tool's result, absent when there is none
+	rpc      *protocol.RPCError
+	Cause    error
+	limited  bool // the adapter limits the rate, and waiting did not help
+	Budget   bool // not sent: the run has no calls or no time left, or the policy forbids it
+	Barred   bool // not sent: the policy forbids it
+	cut      bool // given up by the run, which was ended meanwhile
+	Silent   bool // no answer came
+}
+
+func (r Reply) Ok() bool {
+	return evidence.Succeeded(r.Envelope) && evidence.WrappedFailure(r.Envelope) == ""
+}
+
+func (r Reply) Refused() bool { return evidence.Refused(r.Envelope) }
+
+func (r Reply) Sent() bool { return r.Number > 0 && !r.limited && !r.cut }
+
+func (r Reply) Heard() bool { return r.Sent() && !r.Silent }
+
+func (r Reply) Code() string { return r.Envelope.Lookup("error", "code").Text() }
+
+func (r Reply) Data() jsonv.Value { return r.Envelope.Lookup("data") }
+
+// Message is the text of a failure, of a JSON-RPC error too.
+func (r Reply) Message() string {
+	switch e := r.Envelope.Lookup("error"); {
+	case r.rpc != nil:
+		return r.rpc.Message
+	case e.Kind() == jsonv.KindString:
+		return e.Text()
+	}
+	return r.Envelope.Lookup("error", "message").Text()
+}
+
+// Documented says that a failure has a code of the registry's families.
+func (r Reply) Documented() bool {
+	code := r.Code()
+	for _, family := range []string{"NOT_FOUND", "VALIDATION_", "PERMISSION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_REQUIRED", "TOKEN_", "INVALID_QUERY_TYPE"} {
+		if strings.HasPrefix(code, family) {
+			return true
+		}
+	}
+	return false
+}
+
+// UnknownParameter says that an answer refuses a parameter, or warns of it,
+// as one that does not exist.
+func (r Reply) UnknownParameter(name string) bool {
+	if r.Ok() {
+		return evidence.Named(r.Envelope.Lookup("warnings"), name)
+	}
+	m := strings.ToLower(r.Message())
+	return r.Code() == "VALIDATION_UNKNOWN_PARAM" || (strings.Contains(m, "unknown") || strings.Contains(m, "unexpected") || strings.Contains(m, "unrecogni")) && evidence.Names(r.Message(), name)
+}
+
+// Response is the answer as evidence: the envelope, or what came instead.
+func (r Reply) Response() jsonv.Value {
+	v := r.Envelope
+	switch {
+	case v.Kind() == jsonv.KindObject:
+	case r.rpc != nil:
+		v = jsonv.Object(jsonv.Member{Key: "jsonrpc_error", Value: jsonv.Object(
+			jsonv.Member{Key: "code", Value: jsonv.Int(r.rpc.Code)}, jsonv.Member{Key: "message", Value: jsonv.String(r.rpc.Message)})})
+	case r.Cause != nil:
+		v = jsonv.Object(jsonv.Member{Key: "no_answer", Value: jsonv.String(r.Cause.Error())})
+	case r.raw.IsAbsent():
+		v = jsonv.Null()
+	default:
+		v = r.raw
+	}
+	if size := len(v.Append(nil)); size > maxEvidenceAnswer {
+		cut := evidence.Object{{Key: "x_truncated", Value: jsonv.Int(int64(size))}}
+		cut.Set("success", v.Lookup("success"))
+		if s := v.Lookup("error"); !s.IsAbsent() && len(s.Append(nil)) < maxKeptAnswer {
+			cut.Set("error", s)
+		}
+		return cut.Value()
+	}
+	return v
+}
+
+// Brief says in a few words what the answer was.
+func (r Reply) Brief() string {
+	switch {
+	case r.Cause != nil:
+		return r.Cause.Error()
+	case r.rpc != nil:
+		return "JSON-RPC error " + fmt.Sprint(r.rpc.Code) + ": " + display.Truncate(r.rpc.Message, 120)
+	case r.Ok():
+		return "success"
+	case evidence.Succeeded(r.Envelope):
+		return "success around a failure: " + evidence.WrappedFailure(r.Envelope)
+	case r.Refused():
+		return strings.TrimSpace(r.Code() + " " + evidence.Quoted(display.Truncate(r.Message(), 120)))
+	}
+	return "no result envelope"
+}
+
+// denied says that a call was refused because of who made it.
+func (r Reply) denied() bool {
+	return slices.ContainsFunc([]string{"PERMISSION", "FORBIDDEN", "DENIED", "UNAUTHORIZED"}, func(word string) bool {
+		return strings.Contains(strings.ToUpper(r.Code()), word)
+	})
+}
+
+func (r Reply) rateLimited() bool { return strings.HasPrefix(r.Code(), "RATE_LIMIT") }
+
+// retryAfter is how long a refusal asks to wait, a second when it does not
+// say.
+func (r Reply) retryAfter() time.Duration {
+	for _, key := range []string{"retry_after_seconds", "retry_after"} {
+		if v := r.Envelope.Lookup("error", "details", key); v.Float64() > 0 {
+			return time.Duration(min(v.Float64(), 1e6) * float64(time.Second))
+		}
+	}
+	return time.Second
+}

@@ -1,0 +1,69 @@
+package guard
+
+import (
+	"fmt"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/jsonv"
+)
+
+// Row collects what a live-only row rests on.
+type Row struct {
+	id            string
+	Cases         int
+	found         []jsonv.Value
+	NotApplicable string
+	Incomplete    string
+	observed      string
+}
+
+// maxLiveFindings bounds the findings of one row.
+const maxLiveFindings = 500
+
+// rows is the tally of the rows that only live runs have.
+type rows struct {
+	Untested []jsonv.Value
+	Tests    map[string]*Row
+}
+
+// Count counts a case of a live-only row.
+func (rs *rows) Count(test string) { rs.Tests[test].Cases++ }
+
+// Fail files a finding of a live-only row, with the call that shows it.
+func (rs *rows) Fail(id string, r Reply, format string, args ...any) {
+	t := rs.Tests[rule.ByID()[id].Test]
+	if len(t.found) >= maxLiveFindings {
+		return
+	}
+	f := evidence.Object{{Key: "rule", Value: jsonv.String(id)}, {Key: "says", Value: jsonv.String(fmt.Sprintf(format, args...))}}
+	if r.Number > 0 {
+		f.Set("call", jsonv.Int(int64(r.Number)))
+	}
+	t.found = append(t.found, f.Value())
+}
+
+// Skip notes that a test did not look at a parameter, and why.
+func (rs *rows) Skip(test, op, param, reason string) { rs.Leave(test, op, param, reason, false) }
+
+// SkipUnsent is leaves because of a call that was not sent or not answered.
+func (rs *rows) SkipUnsent(test, op, param string, r Reply) {
+	rs.Leave(test, op, param, r.Cause.Error(), r.Barred)
+}
+
+func (rs *rows) Leave(test, op, param, reason string, policy bool) {
+	o := evidence.Object{evidence.TextMember("test", test), evidence.TextMember("operation", op), evidence.TextMember("parameter", param), evidence.TextMember("reason", reason)}
+	if policy {
+		o.Set("policy", jsonv.Bool(true))
+	}
+	rs.Untested = append(rs.Untested, o.Value())
+}
+
+func (t *Row) Json() jsonv.Value {
+	o := evidence.Object{evidence.TextMember("id", t.id), {Key: "cases", Value: jsonv.Int(int64(t.Cases))}}
+	o.Text("lacking", t.Incomplete)
+	o.Text("moot", t.NotApplicable)
+	o.Text("observed", t.observed)
+	o.List("findings", t.found)
+	return o.Value()
+}

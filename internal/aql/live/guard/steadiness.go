@@ -1,0 +1,222 @@
+package guard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+)
+
+// Some parts of an answer differ each time: they are found by asking again,
+// now and more than a second later, and left out of every comparison.
+
+var VolatileKey = evidence.Pattern(`(?i)^(_meta|request_?id|(start|end|next)_?cursor|etag)$|timestamp|duration|elapsed`)
+
+// Mask is what differs by itself between answers of an operation, by path:
+// whole values, or (false) the digits of a text alone.
+type Mask map[string]bool
+
+// anyIndex stands for every index of a list: what differs in one item may
+// differ in the next.
+var anyIndex = evidence.Pattern(`\[\d+\]`)
+
+var digitRuns = evidence.Pattern(`\d+`)
+
+// clockText is a date or a time inside a text, which no comparison counts.
+var clockText = evidence.Pattern(`\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?|\b\d{1,2}:\d\d(:\d\d(\.\d+)?)?( ?[AaPp][Mm]\b)?`)
+
+// Learn notes what differs between two answers to the same request.
+func (m Mask) Learn(a, b jsonv.Value) {
+	for _, ch := range jsonv.Diff(WithoutVolatile(a), WithoutVolatile(b)) {
+		path := anyIndex().ReplaceAllString(ch.Path, "[]")
+		switch {
+		case ch.Kind != jsonv.Changed && strings.HasSuffix(path, "[]"):
+			m[strings.TrimSuffix(path, "[]")] = true // a list that grows
+		case ch.Kind == jsonv.Changed && sameText(ch, digitRuns):
+			if !m[path] {
+				m[path] = false // only the digits of the text change
+			}
+		default:
+			m[path] = true
+		}
+	}
+}
+
+// hides says that a difference is none that counts.
+func (m Mask) hides(ch jsonv.Change) bool {
+	if ch.Kind == jsonv.Changed && sameText(ch, clockText) {
+		return true
+	}
+	path := anyIndex().ReplaceAllString(ch.Path, "[]")
+	if whole, known := m[path]; known && !whole && ch.Kind == jsonv.Changed && sameText(ch, digitRuns) {
+		return true
+	}
+	for known, whole := range m {
+		rest, under := strings.CutPrefix(path, known)
+		if whole && under && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return true
+		}
+	}
+	return false
+}
+
+// sameText says that two texts differ in nothing but what a pattern finds.
+func sameText(ch jsonv.Change, but func() *regexp.Regexp) bool {
+	without := func(v jsonv.Value) string { return but().ReplaceAllString(v.Text(), "0") }
+	return ch.Want.Kind() == jsonv.KindString && ch.Got.Kind() == jsonv.KindString && without(ch.Want) == without(ch.Got)
+}
+
+// Alike says that two answers are the same but for what differs by itself.
+func (m Mask) Alike(a, b Reply) bool {
+	_, differs := m.Difference(a, b)
+	return !differs
+}
+
+// Difference names what two answers differ in, but for what differs by itself.
+func (m Mask) Difference(a, b Reply) (path string, differs bool) {
+	for _, ch := range jsonv.Diff(WithoutVolatile(a.Envelope), WithoutVolatile(b.Envelope)) {
+		if !m.hides(ch) {
+			return ch.Path, true
+		}
+	}
+	return "", false
+}
+
+// steadiness knows which parts of answers change by themselves.
+type steadiness struct {
+	run      *Run
+	Masks    map[string]Mask
+	failures map[string]bool // kinds of error tests already kept
+}
+
+// maskOf is what is known to differ by itself in the answers of an operation.
+func (st *steadiness) maskOf(op *catalog.Operation) Mask {
+	if st.Masks[op.Name] == nil {
+		st.Masks[op.Name] = Mask{}
+	}
+	return st.Masks[op.Name]
+}
+
+// WatchTime calls every operation that only reads three times, the third time
+// more than a second later: a clock, or a counter, differs by then.
+func (st *steadiness) WatchTime() {
+	type watched struct {
+		op    *catalog.Operation
+		first Reply
+	}
+	var list []watched
+	for _, op := range st.run.Catalog.Operations {
+		if op.Category != "READ" || op.Name == "introspect" || st.run.Skipped[op.Name] != "" || st.run.Caller.Ending() != "" {
+			continue
+		}
+		params, why := st.run.Builder.Params(op)
+		if why != "" {
+			continue
+		}
+		if first := st.run.Caller.Call(op, params); first.Ok() && st.again(op, first) {
+			list = append(list, watched{op, first})
+		}
+	}
+	st.run.Watcher.Reads()
+	if len(list) == 0 || !st.run.Caller.Tape.Pause(st.run.Caller.Ctx, st.run.Options.Spread) {
+		return
+	}
+	for _, w := range list {
+		st.again(w.op, w.first)
+	}
+}
+
+// again repeats a call and learns what differs; false when it fails.
+func (st *steadiness) again(op *catalog.Operation, r Reply) bool {
+	repeated := st.run.Caller.Send(r.Tool, r.Args)
+	if repeated.Ok() {
+		st.maskOf(op).Learn(r.Envelope, repeated.Envelope)
+	}
+	return repeated.Ok()
+}
+
+// Controls is how often a difference is looked at again.
+const Controls = 2
+
+// Differs says that an answer is another one than the baseline, and goes on
+// being so when both calls are repeated.
+func (st *steadiness) Differs(op *catalog.Operation, base, r Reply) bool {
+	for range Controls {
+		if st.maskOf(op).Alike(base, r) || !st.again(op, base) || !st.again(op, r) {
+			return false
+		}
+	}
+	return !st.maskOf(op).Alike(base, r)
+}
+
+func WithoutVolatile(v jsonv.Value) jsonv.Value {
+	switch v.Kind() {
+	case jsonv.KindArray:
+		out := make([]jsonv.Value, 0, v.Len())
+		for _, e := range v.Elems() {
+			out = append(out, WithoutVolatile(e))
+		}
+		return jsonv.Array(out...)
+	case jsonv.KindObject:
+		var out evidence.Object
+		for k, e := range v.Members() {
+			if !VolatileKey().MatchString(k) {
+				out = append(out, jsonv.Member{Key: k, Value: WithoutVolatile(e)})
+			}
+		}
+		return out.Value()
+	}
+	return v
+}
+
+// isoDate is what D 4.7.2 asks of dates: ISO 8601.
+var isoDate = evidence.Pattern(`^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)?)?$`)
+
+// epoch says that a number counts the seconds, or parts of them, since 1970.
+func epoch(v jsonv.Value) bool {
+	n, whole := v.Int64()
+	return v.Kind() == jsonv.KindNumber && whole && n >= 100_000_000
+}
+
+// checkDates looks at every text and number of an answer whose key speaks of a time.
+func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
+	if !r.Ok() || op.Name == "introspect" {
+		return
+	}
+	var walkDates func(v jsonv.Value, depth int)
+	walkDates = func(v jsonv.Value, depth int) {
+		if depth > 20 {
+			return
+		}
+		for _, e := range v.Elems() {
+			walkDates(e, depth+1)
+		}
+		for k, e := range v.Members() {
+			if DateName().MatchString(k) && (e.Kind() == jsonv.KindString || epoch(e)) {
+				st.run.Rows.Count("dates")
+				if key := op.Name + " " + k; !isoDate().MatchString(e.Text()) && !st.failures[key] {
+					st.failures[key] = true
+					st.run.Rows.Fail("dates.iso", r, "%s answers %s for %s", op.Name, display.Truncate(e.String(), 42), evidence.Quoted(k))
+				}
+			}
+			walkDates(e, depth+1)
+		}
+	}
+	walkDates(r.Data(), 0)
+}
+
+// SortedKeys lists a set in order.
+func SortedKeys[V any](m map[string]V) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+var DateName = evidence.Pattern(`(_at|_date|timestamp)$`)

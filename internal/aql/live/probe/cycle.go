@@ -1,0 +1,169 @@
+package probe
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/aql/live/guard"
+	"mcptest/internal/jsonv"
+)
+
+// nothingUpdated is why no field was tried that may only be added to.
+const nothingUpdated = "nothing could be created and updated"
+
+// cycleProbe creates, reads, updates and deletes one resource of each kind.
+type cycleProbe struct {
+	run *guard.Run
+}
+
+// roundTrips creates, reads, updates and deletes one thing of each kind.
+func (pr cycleProbe) roundTrips() {
+	for _, id := range []string{"merge", "input", "deleted"} {
+		pr.run.Rows.Tests[id].Incomplete = "nothing could be created, read and updated"
+	}
+	pr.run.Rows.Tests["append-only"].Incomplete = nothingUpdated
+	n := 0
+	for _, op := range pr.run.Catalog.Operations {
+		if op.Category != "CREATE" || op.Verb != "create" || pr.run.Skipped[op.Name] != "" {
+			continue
+		}
+		for _, kind := range pr.run.Maker.Kinds(op, pr.run.Gate.Remover(op)) {
+			pr.roundTrip(op, kind)
+		}
+		n++
+	}
+	if n == 0 {
+		pr.run.Rows.Tests["merge"].Incomplete += " in mode " + pr.run.Options.Mode
+	}
+}
+
+// cutRoundTrips excuses the rows of round trips when the run ended before
+// they were done.
+func (pr cycleProbe) cutRoundTrips() {
+	if pr.run.Caller.Ending() != "" {
+		pr.run.Caller.CutsShort("create-read", "update", "merge", "input", "deleted")
+	}
+}
+
+func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
+	y := pr.run.Gate.CycleOf(create)
+	if y == nil {
+		pr.run.Rows.Skip("create-read", create.Name, "", "there is no operation that reads what it creates")
+		return
+	}
+	y.Params = jsonv.Object()
+	for _, p := range create.Params {
+		v, err := pr.run.Maker.Filled(create, p)
+		switch {
+		case err == nil:
+			y.Params = y.Params.With(p.Name, v)
+		case p.Required:
+			pr.run.Rows.Skip("create-read", create.Name, p.Name, err.Error())
+			return
+		}
+	}
+	for name, v := range kind.Members() {
+		y.Params = y.Params.With(name, v)
+	}
+	made := pr.run.Keeper.Attempt(create, y.Params)
+	if strings.HasPrefix(made.Code(), "CONFLICT") && pr.clear(create, y.Remove) {
+		made = pr.run.Keeper.Attempt(create, y.Params)
+	}
+	things := pr.run.Keeper.Ledger.Things[create.Resource]
+	if !made.Ok() || len(things) == 0 {
+		switch {
+		case made.Ok() && y.Get != nil:
+			pr.compareClaimed(y, made)
+		case made.Sent():
+			pr.run.Rows.Skip("create-read", create.Name, "", "it did not succeed with every documented parameter: "+made.Brief())
+		case made.Cause != nil:
+			pr.run.Rows.Skip("create-read", create.Name, "", made.Cause.Error())
+		}
+		return
+	}
+	y.Thing = things[len(things)-1]
+	if y.Read = pr.readBack(y); !y.Read.Sent() {
+		return
+	}
+	pr.compareCreated(y)
+	if y.Update != nil && pr.run.Skipped[y.Update.Name] == "" && y.Read.Ok() {
+		pr.updates(y)
+	}
+	if y.Remove != nil && pr.run.Skipped[y.Remove.Name] == "" {
+		pr.removes(y)
+	}
+}
+
+// clear removes what the run made of a resource before, where there can be
+// only one of it; false when there is nothing to remove.
+func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
+	things := slices.Clone(pr.run.Keeper.Ledger.Things[create.Resource])
+	if remove == nil {
+		return false
+	}
+	for _, t := range things {
+		pr.run.Keeper.Attempt(remove, t.Naming(remove, pr.run.Builder.Fresh(remove)))
+	}
+	return len(things) > 0
+}
+
+// readBack reads the thing: by its own operation, or the page of the list
+// that it stands on.
+func (pr cycleProbe) readBack(y *guard.Cycle) guard.Reply {
+	if y.Get != nil {
+		return pr.run.Caller.Call(y.Get, y.Thing.Naming(y.Get, pr.run.Builder.Fresh(y.Get)))
+	}
+	var last guard.Reply
+	pr.run.Lister.Pages(y.List, y.Thing.Naming(y.List, pr.run.Builder.Fresh(y.List)), func(r guard.Reply) bool {
+		last = r
+		_, thing := y.Place(r.Envelope)
+		return thing.IsAbsent()
+	})
+	return last
+}
+
+// compareClaimed reads what the answer to a create names when that is not
+// the run's own, and does nothing else to it.
+func (pr cycleProbe) compareClaimed(y *guard.Cycle, made guard.Reply) {
+	ids := pr.run.Keeper.NamedIDs(y.Create, y.Params, made)
+	if len(ids) == 0 {
+		pr.run.Rows.Skip("create-read", y.Create.Name, "", "the answer does not say what was created")
+		return
+	}
+	y.Thing = guard.CreatedThing{Id: ids[0], With: pr.run.Catalog.With(y.Create, y.Remove, y.Params)}
+	if y.Read = pr.readBack(y); y.Read.Heard() {
+		pr.compareCreated(y)
+	}
+}
+
+func (pr cycleProbe) compareCreated(y *guard.Cycle) {
+	prefix, _ := y.Place(y.Read.Envelope)
+	if prefix == "" {
+		prefix = "data" // where nothing is, so that the row says so
+	}
+	f := evidence.FieldsCase{Name: y.Create.Name + " then " + y.Reader(), ReadResponse: pr.run.Caller.Noted(y.Read), Call: y.Read.Number}
+	for name, v := range y.Params.Members() {
+		if p := y.Create.Param(name); p.Sensitive || evidence.SecretKey(name) || strings.Contains(name, ".") {
+			continue
+		}
+		f.Fields = append(f.Fields, evidence.Field{Path: prefix + "." + name, Value: v})
+	}
+	pr.run.Evidence.RoundTrips = append(pr.run.Evidence.RoundTrips, f)
+}
+
+// removes deletes the thing and reads it again.
+func (pr cycleProbe) removes(y *guard.Cycle) {
+	params := y.Thing.Naming(y.Remove, pr.run.Builder.Fresh(y.Remove))
+	r := pr.run.Keeper.Attempt(y.Remove, params)
+	if !r.Ok() {
+		pr.run.Cleaner.RefusedDelete(y.Remove, r)
+		return
+	}
+	pr.run.Rows.Count("deleted")
+	back := pr.readBack(y)
+	if _, still := y.Place(back.Envelope); back.Ok() && still.Kind() == jsonv.KindObject {
+		pr.run.Rows.Fail("deleted.gone", back, "%s still answers what %s removed", y.Reader(), y.Remove.Name)
+	}
+}

@@ -1,0 +1,119 @@
+package probe
+
+import (
+	"strings"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/aql/live/guard"
+	"mcptest/internal/aql/reference"
+	"mcptest/internal/jsonv"
+)
+
+// Documented defaults: leaving a parameter out has to mean its default.
+
+// defaults sees whether leaving a parameter out means its default.
+func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
+	if !base.Ok() {
+		return
+	}
+	for _, p := range op.Params {
+		def, has := p.Schema.Get("default")
+		if !has || p.Required || def.Kind() == jsonv.KindNull {
+			continue
+		}
+		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(p.Name, def))
+		if !r.Ok() {
+			continue
+		}
+		same := !pr.run.Steady.Differs(op, base, r)
+		path := echo(base.Envelope, p.Name, "", 4)
+		response := pr.run.Caller.Noted(base)
+		want := def
+		switch {
+		case path != "" && (same == jsonv.Equal(reference.Walk(base.Envelope, path), def)):
+		case !same || pr.observable(op, p, def, base):
+			path, want = evidence.DefaultEquivalent, jsonv.Bool(true)
+			response = response.With("_conformance", jsonv.Object(jsonv.Member{Key: "default_equivalent", Value: jsonv.Bool(same)}))
+		default:
+			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the default is consistent with the answers, but no other value changed them")
+			continue
+		}
+		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{Operation: op.Name, Parameter: p.Name, Path: path, Expected: want, Response: response, Request: pr.run.Caller.Redact(base.Args), Call: base.Number})
+	}
+}
+
+// observable says that another value of a parameter changes the answer.
+func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, def jsonv.Value, base guard.Reply) bool {
+	var other []jsonv.Value
+	if v, given := pr.run.Options.Values.Lookup(op.Name).Get(p.Name); given {
+		other = append(other, v)
+	}
+	switch def.Kind() {
+	case jsonv.KindNumber:
+		if n, ok := def.Int64(); ok {
+			other = append(other, jsonv.Int(n+1), jsonv.Int(n-1), jsonv.Int(1))
+		}
+	case jsonv.KindBool:
+		other = append(other, jsonv.Bool(!def.Bool()))
+	case jsonv.KindString:
+		for _, e := range p.Schema.Lookup("enum").Elems() {
+			if !jsonv.Equal(e, def) {
+				other = append(other, e)
+			}
+		}
+	}
+	for i, v := range other {
+		if i == 4 || pr.run.Catalog.Fits(p, v) != "" || jsonv.Equal(v, def) {
+			continue
+		}
+		if r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(p.Name, v)); r.Ok() && pr.run.Steady.Differs(op, base, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// echo finds where an answer repeats a parameter; "" when it does not.
+func echo(v jsonv.Value, name, path string, depth int) string {
+	if v.Kind() != jsonv.KindObject || depth == 0 {
+		return ""
+	}
+	for k, e := range v.Members() {
+		at := strings.TrimPrefix(path+"."+k, ".")
+		if k == name && e.Kind() != jsonv.KindObject && e.Kind() != jsonv.KindArray {
+			return at
+		}
+		if found := echo(e, name, at, depth-1); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// createdDefaults compares what a create with the required parameters alone
+// stored with the documented defaults of the others.
+func (pr operationProbe) createdDefaults(op *catalog.Operation) {
+	things := pr.run.Keeper.Ledger.Things[op.Resource]
+	y := pr.run.Gate.CycleOf(op)
+	if y == nil || len(things) == 0 {
+		return
+	}
+	y.Thing = things[len(things)-1]
+	var back guard.Reply
+	for _, p := range op.Params {
+		def, has := p.Schema.Get("default")
+		if !has || p.Required || def.Kind() == jsonv.KindNull {
+			continue
+		}
+		if back.Number == 0 {
+			back = cycleProbe{pr.run}.readBack(y)
+		}
+		prefix, thing := y.Place(back.Envelope)
+		if !back.Ok() || thing.Lookup(p.Name).IsAbsent() {
+			pr.run.Rows.Skip("defaults", op.Name, p.Name, "what was created does not show it")
+			continue
+		}
+		pr.run.Evidence.OptionalDefaults = append(pr.run.Evidence.OptionalDefaults, evidence.DefaultCase{Operation: op.Name, Parameter: p.Name, Path: prefix + "." + p.Name, Expected: def, Response: pr.run.Caller.Noted(back), Request: pr.run.Caller.Redact(back.Args), Call: back.Number})
+	}
+}

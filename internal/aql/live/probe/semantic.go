@@ -1,0 +1,146 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/aql/live/guard"
+	"mcptest/internal/aql/semantic"
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+	llm "mcptest/internal/judge"
+)
+
+// The semantic evaluation has three steps. Collecting puts questions to a
+// model that sees nothing but the adapter's tools; tier 1 looks for patterns
+// in its answers; tier 2 holds its calls against the introspection and has
+// its answers judged. The questions, and what is right, come from
+// introspection. Everything stands in the bundle, so that the answers can be
+// judged again, and the tiers gone through again, without the adapter.
+
+const semanticSystem = "You use an adapter through its tools. Find out what it can do before you answer. Answer in a few plain sentences that name the operations and parameters you would use."
+
+// semanticProbe asks the language model the questions of the semantic evaluation.
+type semanticProbe struct {
+	run *guard.Run
+}
+
+// semantics puts the questions and has the answers judged.
+func (pr semanticProbe) semantics() {
+	if pr.run.Options.Asking.Model == nil {
+		return
+	}
+	var tools []llm.Tool
+	for _, t := range pr.run.Catalog.Tools {
+		tools = append(tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
+	}
+	var p semantic.Patience
+	for _, s := range pr.scenarios() {
+		pr.run.Phase("asking the model: "+s.Name, len(pr.run.Catalog.Operations), len(pr.run.Catalog.Operations))
+		err := p.Over()
+		if err == nil {
+			err = p.Saw(pr.askModel(&s, tools))
+		}
+		if err != nil { // what was not asked is no evidence
+			pr.run.Unasked = append(pr.run.Unasked, jsonv.Object(evidence.TextMember("name", s.Name), evidence.TextMember("reason", display.Truncate(err.Error(), 500))))
+			continue
+		}
+		pr.run.Evidence.Semantics = append(pr.run.Evidence.Semantics, s)
+	}
+	a := pr.run.Options.Asking
+	a.Progress = func(name string) {
+		pr.run.Phase("asking the judge: "+name, len(pr.run.Catalog.Operations), len(pr.run.Catalog.Operations))
+	}
+	semantic.JudgeAnswers(pr.run.Caller.Ctx, pr.run.Evidence, a)
+}
+
+// askModel lets the model call tools until it answers.
+func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) error {
+	turns := []llm.Message{{Role: "user", Text: s.Question}}
+	for range semantic.MaxTurns {
+		switch {
+		case pr.run.Caller.Ctx.Err() != nil:
+			return context.Cause(pr.run.Caller.Ctx)
+		case pr.run.Caller.Dead != "":
+			return fmt.Errorf("%w: %s", semantic.ErrGivenUp, pr.run.Caller.Dead)
+		}
+		m, err := pr.run.Options.Asking.Model.Chat(pr.run.Caller.Ctx, semanticSystem, turns, tools)
+		if err != nil {
+			return err
+		}
+		s.ResponseText = jsonv.String(display.Truncate(m.Text, 20_000))
+		if len(m.Calls) == 0 {
+			return nil
+		}
+		m.Calls = m.Calls[:min(len(m.Calls), semantic.MaxTurnCalls)]
+		for i, call := range m.Calls {
+			if len(call.Arguments.Append(nil)) > semantic.MaxArguments {
+				m.Calls[i].Arguments = jsonv.Value{}
+			}
+		}
+		turns = append(turns, m)
+		for _, call := range m.Calls {
+			op := call.Arguments.Lookup("operation")
+			s.ToolCalls = append(s.ToolCalls, evidence.ToolCall{Operation: op.Text(), HasName: op.Kind() == jsonv.KindString, Params: pr.run.Caller.Redact(call.Arguments.Lookup("params"))})
+			turns = append(turns, llm.Message{Role: "tool", ID: call.ID, Text: pr.rehearse(call)})
+		}
+	}
+	return nil
+}
+
+// rehearse answers a model's call: what is documented and only reads is done,
+// everything else is noted and left undone, whatever the run's mode.
+func (pr semanticProbe) rehearse(call llm.Call) string {
+	if pr.run.Catalog.ToolNamed(call.Name) == nil {
+		return rehearsed("NOT_FOUND_OPERATION", "There is no such tool.")
+	}
+	if call.Arguments.Kind() != jsonv.KindObject {
+		return rehearsed("VALIDATION_INVALID_TYPE", "The arguments of the call have to be one JSON object, and they are none, or too long.")
+	}
+	parts := []jsonv.Value{call.Arguments}
+	if batch := call.Arguments.Lookup("operations"); !batch.IsAbsent() {
+		parts = nil
+		for _, part := range batch.Elems() {
+			parts = append(parts, part)
+		}
+		if _, both := call.Arguments.Get("operation"); both {
+			parts = append(parts, call.Arguments)
+		}
+	}
+	for _, part := range parts {
+		name := part.Lookup("operation")
+		op := pr.run.Catalog.Op(name.Text())
+		switch {
+		case name.Kind() != jsonv.KindString:
+			return rehearsed("VALIDATION_MISSING_PARAM", "The arguments of the call have to name an operation, a text.")
+		case op == nil && name.Text() != "introspect":
+			return rehearsed("NOT_FOUND_OPERATION", "The introspection lists no such operation.")
+		case op != nil && (op.Risk != catalog.RiskRead || pr.run.Gate.Barred(op) != ""), smuggled(op, part.Lookup("params")):
+			return rehearsed("PERMISSION_DENIED", "This is a rehearsal: the call was noted and not carried out.")
+		}
+	}
+	r := pr.run.Caller.Send(call.Name, call.Arguments)
+	if r.Budget {
+		return "the call was not sent: " + r.Cause.Error()
+	}
+	return display.Truncate(pr.run.Caller.Noted(r).String(), 20_000)
+}
+
+// rehearsed is what a model is told whose call was not sent.
+func rehearsed(code, message string) string {
+	return jsonv.Object(jsonv.Member{Key: "success", Value: jsonv.Bool(false)},
+		jsonv.Member{Key: "error", Value: jsonv.Object(evidence.TextMember("code", code), evidence.TextMember("message", message))}).String()
+}
+
+// smuggled reports whether parameters name an operation of their own, which a
+// careless adapter may take for the one that is meant.
+func smuggled(op *catalog.Operation, params jsonv.Value) bool {
+	for _, key := range []string{"operation", "operations"} {
+		if _, has := params.Get(key); has && (op == nil || op.Param(key) == nil) {
+			return true
+		}
+	}
+	return false
+}

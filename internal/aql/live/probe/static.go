@@ -1,0 +1,170 @@
+package probe
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/aql/live/catalog"
+	"mcptest/internal/aql/live/guard"
+	"mcptest/internal/aql/rule"
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+)
+
+// What can be seen without calling an operation: tools, names, categories.
+
+var supported = evidence.Pattern(`(?i)supported operations:\s*([A-Za-z0-9_,\s]+)`)
+
+// Description checks what the adapter says about itself, without calling operations.
+type Description struct {
+	Run *guard.Run
+}
+
+// CheckTools holds the tools against MCP 2 and 6.
+func (pr Description) CheckTools() {
+	var none guard.Reply
+	for _, t := range pr.Run.Catalog.Tools {
+		pr.Run.Rows.Count("tools")
+		if catalog.ToolName().FindString(t.Name) == "" {
+			pr.Run.Rows.Fail("tools.name", none, "%s is not named like an MCP-AQL tool", evidence.Quoted(t.Name))
+		}
+		if !strings.Contains(strings.ToLower(t.Description), "introspect") {
+			pr.Run.Rows.Fail("tools.description", none, "the description of %s does not mention introspect", t.Name)
+		}
+		props := t.Schema.Lookup("properties")
+		needed := false
+		for _, r := range t.Schema.Lookup("required").Elems() {
+			needed = needed || r.Text() == "operation"
+		}
+		if t.Schema.Lookup("type").Text() != "object" || props.Lookup("operation", "type").Text() != "string" || !needed || props.Lookup("params", "type").Text() != "object" {
+			pr.Run.Rows.Fail("tools.schema", none, "the inputSchema of %s does not ask for operation (a required string) and params (an object)", t.Name)
+		}
+		pr.checkHints(t)
+		pr.hidden(t)
+	}
+	pr.crossCutting()
+}
+
+func (pr Description) checkHints(t catalog.Tool) {
+	category := ""
+	for f, name := range pr.Run.Catalog.Families {
+		if name == t.Name {
+			category = f
+		}
+	}
+	readOnly, destructive := t.Annotations.Lookup("readOnlyHint"), t.Annotations.Lookup("destructiveHint")
+	wantRead := category == "READ"
+	wantDestructive := category != "READ" && category != "CREATE"
+	if t.Name == pr.Run.Catalog.Single {
+		wantDestructive = true
+	}
+	if !slices.Contains(rule.SemanticCategories, category) && t.Name != pr.Run.Catalog.Single {
+		return
+	}
+	if readOnly.Bool() != wantRead || destructive.Kind() == jsonv.KindBool && destructive.Bool() != wantDestructive || destructive.Kind() != jsonv.KindBool && category == "CREATE" {
+		pr.Run.Rows.Fail("tools.annotations", guard.Reply{}, "the annotations of %s: expected readOnlyHint %v and destructiveHint %v", t.Name, wantRead, wantDestructive)
+	}
+}
+
+// hidden finds operations that a tool names and the list does not (MCP 2.1).
+func (pr Description) hidden(t catalog.Tool) {
+	var mentioned []string
+	if m := supported().FindStringSubmatch(t.Description); m != nil {
+		for _, name := range strings.Split(m[1], ",") {
+			if name = strings.TrimSpace(name); evidence.SnakeCase().MatchString(name) {
+				mentioned = append(mentioned, name)
+			}
+		}
+	}
+	for _, v := range t.Schema.Lookup("properties", "operation", "enum").Elems() {
+		mentioned = append(mentioned, v.Text())
+	}
+	for _, name := range mentioned {
+		if len(pr.Run.Catalog.Operations) > 0 && pr.Run.Catalog.Op(name) == nil {
+			pr.Run.Rows.Fail("consistency.hidden", guard.Reply{}, "%s names the operation %s, which is not listed", t.Name, evidence.Quoted(display.Truncate(name, 60)))
+		}
+	}
+}
+
+// CheckOperations holds names, categories and tools of the list and the
+// details against each other (D 6.2, 8.5, 10.1).
+func (pr Description) CheckOperations() {
+	var none guard.Reply
+	pr.Run.Rows.Tests["operation-names"].Incomplete = "no operation is listed"
+	pr.Run.Rows.Tests["consistency"].Incomplete = "no operation is listed"
+	for _, op := range pr.Run.Catalog.Operations {
+		pr.Run.Rows.Count("operation-names")
+		pr.Run.Rows.Count("consistency")
+		if !evidence.SnakeCase().MatchString(op.Name) {
+			pr.Run.Rows.Fail("operation-names.snake", none, "%s is not snake_case", evidence.Quoted(display.Truncate(op.Name, 60)))
+		}
+		if want := catalog.ReservedOperations[op.Name]; want != "" && op.Category != want {
+			pr.Run.Rows.Fail("consistency.reserved", none, "%s is reserved for %s and listed as %s", op.Name, want, op.Category)
+		}
+		if op.ActsByName() > 0 {
+			pr.Run.Rows.Fail("consistency.action", none, "%s is declared READ and named like an action", op.Name)
+		}
+		if op.Detail.IsAbsent() || pr.Run.Bare {
+			continue
+		}
+		for _, key := range []string{"semantic_category", "endpoint"} {
+			a, b := op.Info.Lookup(key).Text(), op.Detail.Lookup(key).Text()
+			if !strings.EqualFold(a, b) {
+				pr.Run.Rows.Fail("consistency.category", none, "the %s of %s is %s in the list and %s in its detail", key, op.Name, evidence.Quoted(display.Truncate(a, 40)), evidence.Quoted(display.Truncate(b, 40)))
+			}
+		}
+		if tool := op.Detail.Lookup("mcpTool").Text(); tool != "" && pr.Run.Catalog.ToolNamed(tool) == nil {
+			pr.Run.Rows.Fail("consistency.tool", none, "the detail of %s names the tool %s, which is not listed", op.Name, evidence.Quoted(display.Truncate(tool, 60)))
+		}
+	}
+	if len(pr.Run.Catalog.Operations) > 0 && pr.Run.Catalog.Op("introspect") == nil {
+		pr.Run.Rows.Fail("consistency.introspect", none, "introspect is not in the list")
+	}
+}
+
+var controlNames = []string{"query", "filter", "sort", "fields", "limit", "offset", "page", "page_size", "first", "after", "last", "before"}
+
+// crossCutting compares the parameters that READ operations have in common
+// (S 2.2).
+func (pr Description) crossCutting() {
+	t := pr.Run.Rows.Tests["cross-cutting"]
+	shared := false
+	for _, name := range controlNames {
+		var first *catalog.Parameter
+		var firstOp string
+		for _, op := range pr.Run.Catalog.Operations {
+			p := op.Param(name)
+			if p == nil || op.Category != "READ" || op.Name == "introspect" {
+				continue
+			}
+			if first == nil {
+				first, firstOp = p, op.Name
+				continue
+			}
+			shared = true
+			t.Cases++
+			if !strings.EqualFold(p.Type, first.Type) || p.Required != first.Required || !jsonv.Equal(p.Schema.Lookup("default"), first.Schema.Lookup("default")) {
+				pr.Run.Rows.Fail("cross-cutting.alike", guard.Reply{}, "%s is described differently by %s and %s", evidence.Quoted(name), firstOp, op.Name)
+			}
+		}
+	}
+	if !shared {
+		t.NotApplicable = "no two READ operations have such a parameter in common"
+	}
+}
+
+// CheckType holds a type's detail against its kind (INT 3.6).
+func (pr Description) CheckType(t *catalog.NamedType, r guard.Reply) {
+	if !r.Sent() {
+		return
+	}
+	pr.Run.Rows.Count("consistency")
+	part := map[string]string{"enum": "values", "union": "members"}[t.Kind]
+	if part == "" {
+		return
+	}
+	if list := t.Detail.Lookup(part); list.Kind() != jsonv.KindArray || list.Len() == 0 {
+		pr.Run.Rows.Fail("consistency.type-detail", r, "the detail of the %s %s has no %s", t.Kind, evidence.Quoted(display.Truncate(t.Name, 60)), part)
+	}
+}
