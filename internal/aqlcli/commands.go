@@ -54,7 +54,7 @@ Exit codes: 0 passed, 1 failed, 2 warned, 3 an invalid command line or file.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	help := newHelpCmd()
 	root.SetHelpCommand(help)
-	root.AddCommand(newLiveCmd(c), newTestCmd(c), newReportCmd(c), newVerifyFixturesCmd(c), newBadgeCmd(c), newDiffCmd(c), newExplainCmd(c),
+	root.AddCommand(newLiveCmd(c), newTestCmd(c), newReportCmd(c), newVerifyFixturesCmd(c), newBadgeCmd(c), newDiffCmd(c), newExplainCmd(c), newRulesCmd(c),
 		newCallCmd(c), newDemoCmd(c), newVersionCmd(c), help)
 	return root
 }
@@ -145,6 +145,14 @@ func newExplainCmd(c *call) *cobra.Command {
 		Short: "explain a test, a category or a rule",
 		Long:  "Explains what a test, a category or a rule requires, where the specification says so, and how to fix a failure.",
 	}, (*call).explain)
+}
+
+func newRulesCmd(c *call) *cobra.Command {
+	return c.command(&cobra.Command{
+		Use:   "rules",
+		Short: "print the list of rules",
+		Long:  "Prints all rules as a Markdown document: for each row of the report its rules, with section, weights and hint.",
+	}, (*call).rules)
 }
 
 func newVersionCmd(c *call) *cobra.Command {
@@ -315,6 +323,8 @@ func (c *call) explain() int {
 	}
 	return c.emit("-", []byte(text))
 }
+
+func (c *call) rules() int { return c.emit("-", []byte(rule.Markdown())) }
 
 func (c *call) version() int {
 	return c.emit("-", []byte(versionLine()+"\n"))

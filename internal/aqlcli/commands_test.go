@@ -320,6 +320,7 @@ func TestAQLHelpAndExplain(t *testing.T) {
 		{"--version"},
 		{"explain", "Required", "parameters", "are", "enforced"},
 		{"explain", "leaks.stack"},
+		{"rules"},
 	} {
 		if r := runAQL(t, "", args...); r.code != 0 || r.out == "" || r.err != "" {
 			t.Errorf("%v: exit %d, %q", args, r.code, r.err)
@@ -328,7 +329,7 @@ func TestAQLHelpAndExplain(t *testing.T) {
 	runAQL(t, "", "explain", "requird").wants(t, 3, `did you mean "required"?`)
 	runAQL(t, "", "help", "tests").wants(t, 3, "tests")
 	help := runAQL(t, "", "help").out
-	for _, name := range []string{"test", "report", "verify-fixtures", "badge", "diff", "explain", "version", "help"} {
+	for _, name := range []string{"test", "report", "verify-fixtures", "badge", "diff", "explain", "rules", "version", "help"} {
 		if !strings.Contains(help, "  "+name+" ") {
 			t.Errorf("help does not list %s", name)
 		}

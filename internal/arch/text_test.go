@@ -97,7 +97,7 @@ func machinePaths(root string) []string {
 }
 
 var (
-	mentioned = regexp.MustCompile("`((?:internal|cmd)/[a-z0-9-]+(?:/[a-z0-9-]+)?|schemas)`")
+	mentioned = regexp.MustCompile("`((?:internal|cmd)(?:/[a-z0-9-]+){1,3}|schemas)`")
 	mdLink    = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
 	testLink  = regexp.MustCompile(`\[(Test\w+)\]\(([^)\s]+_test\.go)\)`)
 )
