@@ -9,9 +9,9 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Two rows are about answers whatever they were given to: every answer has
+// Two rows are about all answers: every answer has
 // the documented form, and no failure speaks of the program behind it. So
-// they look at all that the evidence holds, wherever it stands.
+// they look at all answers in the evidence.
 
 // answer is an answer in the evidence that is none of the error tests.
 type answer struct {
@@ -22,21 +22,21 @@ type answer struct {
 
 // otherAnswers are the answers that are not among the error tests: those of
 // the other tests, and every further one of a live run's transcript. What is
-// told elsewhere is left out: that no answer came, or a JSON-RPC error in the
+// reported elsewhere is left out: that no answer came, or a JSON-RPC error in the
 // place of one.
 func (j *judgement) otherAnswers() (out []answer) {
-	told := map[int]bool{}
+	reported := map[int]bool{}
 	for _, c := range j.e.ErrorTests {
-		told[c.Call] = true
+		reported[c.Call] = true
 	}
 	add := func(at *place, response, request jsonv.Value, op string, call int) {
-		if call > 0 && told[call] || response.IsAbsent() {
+		if call > 0 && reported[call] || response.IsAbsent() {
 			return
 		}
-		told[call] = true
+		reported[call] = true
 		out = append(out, answer{at, response, request, op})
 	}
-	if !j.e.IsLive() { // else they stand in the transcript
+	if !j.e.IsLive() { // else they are in the transcript
 		add(spot("introspection", "operations_list"), j.e.OperationsList, jsonv.Value{}, "introspect", 0)
 		add(spot("introspection", "types_list"), j.e.TypesList, jsonv.Value{}, "introspect", 0)
 	}
@@ -57,7 +57,7 @@ func (j *judgement) otherAnswers() (out []answer) {
 	}
 	for i, c := range j.e.Constraints {
 		if evidence.Refused(c.Response) && !holds(c) {
-			continue // its own row tells
+			continue // its own row reports it
 		}
 		add(spot("constraint_tests").elem(i).member("response"), withoutNote(c.Response), c.Request, "", c.Call)
 	}

@@ -17,7 +17,7 @@ func (j *judgement) shows(answer jsonv.Value) bool {
 	return evidence.Succeeded(answer) && (j.set == rule.Reference || evidence.WrappedFailure(answer) == "")
 }
 
-// identity tells names apart as the keys of a JavaScript Map do.
+// identity distinguishes names as the keys of a JavaScript Map do.
 func identity(name jsonv.Value, i int) string {
 	switch name.Kind() {
 	case jsonv.KindArray, jsonv.KindObject:
@@ -96,7 +96,7 @@ func (x *evaluation) refusal(c evidence.ParameterCase, at *place) {
 	}
 	m := evidence.Message(c.Response)
 	if text := c.Response.Lookup("error"); x.set == rule.Strict && text.Kind() == jsonv.KindString {
-		m = text // in the wrong form, which error-form tells of
+		m = text // in the wrong form, which error-form reports
 	}
 	if x.set == rule.Reference {
 		if !reference.Contains(m, c.Parameter) {
@@ -209,8 +209,8 @@ func (x *evaluation) defaults() {
 	irrelevantCases := 0
 	for i, c := range x.e.OptionalDefaults {
 		documented := x.documents(c.Operation, c.Parameter).Lookup("default")
-		beside := documented.IsAbsent() && x.detailed[c.Operation] || !x.knows(c.Operation)
-		if x.set == rule.Strict && (beside || evidence.Refused(c.Response) || evidence.WrappedFailure(c.Response) != "") {
+		unrelated := documented.IsAbsent() && x.detailed[c.Operation] || !x.knows(c.Operation)
+		if x.set == rule.Strict && (unrelated || evidence.Refused(c.Response) || evidence.WrappedFailure(c.Response) != "") {
 			irrelevantCases++
 			continue
 		}

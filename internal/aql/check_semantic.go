@@ -45,14 +45,14 @@ func (j *judgement) semantics(tier Tier) []verdict.TestResult {
 	return out
 }
 
-// undecided reports whether a judge was asked for in vain. Then nothing else
+// undecided reports whether a judge was asked and gave no verdict. Then nothing else
 // decides: the phrases are for who asks no judge.
 func (j *judgement) undecided(c evidence.SemanticCase) bool {
 	return j.set == rule.Strict && c.Unjudged != ""
 }
 
 // undecide makes a row one that was not decided. What is known without the
-// judge is told and not counted.
+// judge is mentioned and not counted.
 func undecide(r *verdict.TestResult, why string) {
 	known := ""
 	if len(r.Findings) > 0 {

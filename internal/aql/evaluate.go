@@ -72,7 +72,7 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		Coverage:       coverage(e),
 		Categories:     all,
 		Summary:        verdict.Summarise(all),
-		NotApplicable:  j.beside,
+		NotApplicable:  j.inapplicable,
 		Alerts:         j.alerts(),
 	}
 	if e.File != nil {
@@ -199,14 +199,14 @@ type judgement struct {
 	detailed map[string]bool // operations that have a detail
 	listed   map[string]bool
 	// described is what details say, by operation and parameter.
-	described map[[2]string]jsonv.Value
-	skipped   map[string]string      // operations that a live run left out, with the reason
-	untested  map[[3]string]omission // test, operation and parameter that it left out
-	clean     cleanTexts             // of leaks
-	beside    []verdict.Inapplicable
+	described    map[[2]string]jsonv.Value
+	skipped      map[string]string      // operations that a live run left out, with the reason
+	untested     map[[3]string]omission // test, operation and parameter that it left out
+	clean        cleanTexts             // of leaks
+	inapplicable []verdict.Inapplicable
 }
 
-// judge makes the rows of every category of the level, and tells of those
+// judge makes the rows of every category of the level, and collects those
 // that do not apply.
 func judge(e *evidence.Evidence, o Options) ([]verdict.CategoryResult, *judgement) {
 	j := &judgement{e: e, set: o.Rules, normative: o.Normative, missing: map[[2]string][]int{}, accepted: map[string][]string{}, clean: cleanTexts{}}
@@ -266,7 +266,7 @@ func (j *judgement) rows(category string) (out []verdict.TestResult) {
 		}
 		row := x.result()
 		if t.Live && x.notApplicable != "" && row.Result == verdict.Skipped {
-			j.beside = append(j.beside, verdict.Inapplicable{Category: category, Test: t.Name, Reason: x.notApplicable})
+			j.inapplicable = append(j.inapplicable, verdict.Inapplicable{Category: category, Test: t.Name, Reason: x.notApplicable})
 			continue
 		}
 		out = append(out, row)
@@ -285,7 +285,7 @@ func (j *judgement) rollUp(c *verdict.CategoryResult, o Options) {
 	switch {
 	case len(c.Tests) == 0:
 		c.Result = verdict.Skipped
-		if slices.ContainsFunc(j.beside, func(n verdict.Inapplicable) bool { return n.Category == c.Name }) {
+		if slices.ContainsFunc(j.inapplicable, func(n verdict.Inapplicable) bool { return n.Category == c.Name }) {
 			c.Note = "none of its rows applies"
 		}
 	case has(verdict.Failed) && c.Required:

@@ -11,7 +11,7 @@ import (
 
 // leakPattern is something that has no place in a message under the strict
 // rules. A text without any of the literals in hints does not match re; most
-// texts are told so, at a hundredth of what the expressions cost.
+// texts are recognized as such, at a hundredth of the cost of the expressions.
 type leakPattern struct {
 	rule  string
 	hints []string
@@ -85,7 +85,7 @@ func (c cleanTexts) leakIn(s string, request jsonv.Value) (rule, part string) {
 	return rule, part
 }
 
-// leaksNothing says that a text is clean whatever was asked.
+// leaksNothing says that a text is clean for every question.
 func leaksNothing(s string) bool {
 	rule, _ := leakIn(s, jsonv.Value{})
 	return rule == ""

@@ -10,7 +10,7 @@ import (
 )
 
 // What a live run left out, and what it makes of a row that promises to look
-// at every operation or parameter: what the policy forbade is told, and what
+// at every operation or parameter: what the policy forbade is mentioned, and what
 // could have been looked at and was not is a gap.
 
 // omission is why a live run left one parameter out of one test.
@@ -76,7 +76,7 @@ func (x *evaluation) lackOf(test, op, param, name string, left *[]string) {
 	}
 }
 
-// obstacles tells what kept a live run from a row's cases, of the operations
+// obstacles describes what kept a live run from a row's cases, of the operations
 // named and of what the row's test passed over.
 func (x *evaluation) obstacles(ops []string) string {
 	var why []string

@@ -17,7 +17,7 @@ import (
 
 // A shape says what a payload has to look like. Shapes are data: the
 // validators of the introspection answers and of results are built from the
-// few kinds below, and every part names the rule that it stands for.
+// few kinds below, and every part names its rule.
 type shape interface {
 	look(p *probe, at *place, v jsonv.Value, rule string)
 }
@@ -27,7 +27,7 @@ type probe struct {
 	found []verdict.Finding
 }
 
-// place is where in the evidence a value stands, as a chain to the root; it
+// place is where in the evidence a value is, as a chain to the root; it
 // becomes text only when something is wrong there.
 type place struct {
 	up    *place

@@ -135,7 +135,7 @@ var parameterInfo = &objectShape{closed: "details.parameter-members", fields: []
 	may("sensitive", "details.parameter-sensitive", flag{}),
 }}
 
-// resultShape is the discriminated union of D 5.1: success or failure, told
+// resultShape is the discriminated union of D 5.1: success or failure, distinguished
 // apart by the member success.
 type resultShape struct{}
 
@@ -220,7 +220,7 @@ var failureResult = &objectShape{
 	},
 }
 
-// isDateTime accepts RFC 3339 and what the prototype takes beside it: one
+// isDateTime accepts RFC 3339 and what the prototype accepts in addition: one
 // white space in place of T, offsets without colon or minutes, and a leap
 // second wherever UTC could have one.
 func isDateTime(s string) bool {

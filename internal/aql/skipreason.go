@@ -13,7 +13,7 @@ import (
 // What a live run did not look at, or left behind, through no fault of the
 // adapter.
 
-// Leftover tells of one entry of x_live.leftovers.
+// Leftover describes one entry of x_live.leftovers.
 func Leftover(l jsonv.Value) string {
 	s := l.Lookup("operation").Text()
 	switch id, call := l.Lookup("id"), l.Lookup("call"); {

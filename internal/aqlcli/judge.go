@@ -88,7 +88,7 @@ func (c *call) askJudge(f *source.File, e *evidence.Evidence) int {
 	defer w.Sweep(context.Background())
 	dir, err := stateDir()
 	if err != nil {
-		dir = "" // then nothing is kept beside the bundle
+		dir = "" // then nothing is kept next to the bundle
 	}
 	var a semantic.Asking
 	var keys []string

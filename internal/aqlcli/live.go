@@ -167,7 +167,7 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, dir string) int {
 }
 
 // liveReport makes the report of what was collected. Err is why there is no
-// evidence, or beside evidence what went wrong.
+// evidence, or in addition to evidence what went wrong.
 func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd source.Diagnostics) int {
 	if e == nil {
 		return c.noAdapter(err)
@@ -205,7 +205,7 @@ func (c *call) liveReport(o guard.Options, e *evidence.Evidence, err error, odd 
 	return max(least, c.print(r), r.ExitCode, c.judged(read))
 }
 
-// aside tells on the standard error what a report may be read without.
+// aside prints notes on the standard error that a report can be read without.
 func (c *call) aside(live jsonv.Value, odd source.Diagnostics) {
 	for _, d := range live.Lookup("changed").Elems() {
 		c.problem("data changed that this run did not create: %s", d.Lookup("says").Text())

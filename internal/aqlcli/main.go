@@ -58,7 +58,7 @@ func (c *call) problem(format string, args ...any) {
 }
 
 // diagnostics notes the mistakes of a file, and its warnings only when there
-// is no mistake: who has to mend a file first wants to know why.
+// is no mistake: who has to fix a file first wants to know why.
 func (c *call) diagnostics(ds source.Diagnostics) bool {
 	for _, d := range ds {
 		if d.Severity == source.Error || !ds.HasErrors() {

@@ -169,7 +169,7 @@ func (c *call) judging(a *semantic.Asking, o judge.Options, cacheDir string, reg
 	return true
 }
 
-// judgeFits reports whether the options beside --judge belong to it.
+// judgeFits reports whether the options next to --judge belong to it.
 func (c *call) judgeFits(who string) bool {
 	ok := true
 	for _, name := range []string{"judge-model", "judge-url", "judge-api", "judge-key-env"} {

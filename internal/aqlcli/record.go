@@ -38,7 +38,7 @@ var shapingFlags = []string{
 // holds them too; others may be given.
 var reportFlags = []string{"level", "normative", "fail-on"}
 
-// replayFlags are the options that --replay leaves a meaning, beside
+// replayFlags are the options that --replay leaves a meaning, in addition to
 // shapingFlags and reportFlags.
 var replayFlags = []string{"replay", "output", "format", "bundle"}
 
@@ -149,7 +149,7 @@ func (c *call) replay() int {
 	return c.liveReport(o, e, err, nil)
 }
 
-// replayFits reports whether the options beside --replay belong to it.
+// replayFits reports whether the options next to --replay belong to it.
 func (c *call) replayFits() bool {
 	ok := true
 	allowed := slices.Concat(replayFlags, shapingFlags, reportFlags)

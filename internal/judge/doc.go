@@ -9,7 +9,7 @@
 //   - nothing is sent once the caps on calls and tokens are reached;
 //   - a refusal for now (429, 5xx, a broken connection) is tried again a few
 //     times, waiting as the endpoint asks but 20 s at most; anything else is
-//     an error at once; redirects are not followed;
+//     an error immediately; redirects are not followed;
 //   - what is judged is data: one line of JSON between markers that it cannot
 //     contain; what a judge says counts only as one JSON object of the form
 //     asked for, and a model's only with a quotation of what it judges;

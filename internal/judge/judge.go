@@ -20,7 +20,7 @@ type Judge interface {
 	// of the same may differ, so that it must not be kept.
 	Key(k Case, votes int) string
 	// Judge gives a verdict that more than half of the votes agree on. An
-	// error says that there is none; it never stands for a verdict.
+	// error says that there is none; it is never a verdict.
 	Judge(ctx context.Context, k Case, votes int) (Verdict, error)
 }
 

@@ -177,7 +177,7 @@ func (c *Client) once(ctx context.Context, address string, data []byte) (v jsonv
 	return v, len(body), 0, nil
 }
 
-// head sets what an endpoint wants beside the body.
+// head sets what an endpoint requires in addition to the body.
 func (c *Client) head(h http.Header) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Accept", "application/json")

@@ -43,7 +43,7 @@ func (p *Program) Kind() string { return "program" }
 // Model names the program.
 func (p *Program) Model() string { return p.Shown }
 
-// Key is "": nobody knows when a program changes its mind.
+// Key is "": a program may change its mind at any time.
 func (p *Program) Key(Case, int) string { return "" }
 
 // programCase is what a program reads.

@@ -32,18 +32,18 @@ type Options struct {
 	Operations int      // at least this many, by further collections; 0: no more than needed
 	// Log gets one JSON object a line for each call of an operation:
 	// {operation, category, does, tool, params}. does is what the operation
-	// really is, whatever a defect lets it declare: read, create, update,
+	// really is, independent of what a defect makes it declare: read, create, update,
 	// delete or execute.
 	Log io.Writer
 	// State is a file that the library is kept in, so that it outlives the
 	// adapter; "" keeps it in memory.
 	State string
-	// Features are what the library has beside what conformance needs; see
+	// Features are what the library has in addition to what conformance needs; see
 	// Features.
 	Features []string
 	// Hazards are names of Hazards.
 	Hazards []string
-	// Launch tells this start from others, for a defect that depends on it.
+	// Launch identifies this start, for a defect that depends on it.
 	Launch string
 }
 

@@ -10,7 +10,7 @@ import (
 func Features() []Feature {
 	return []Feature{
 		{"confirm", "Deleting anything and changing a shelf has to be confirmed with a token."},
-		{"kinds", "A collection of things of several kinds, told apart by a parameter of each operation."},
+		{"kinds", "A collection of things of several kinds, distinguished by a parameter of each operation."},
 		{"sorts", "A collection of things of several kinds, which only a type of the introspection lists."},
 		{"charter", "A resource that there is at most one of."},
 		{"loans", "A collection that can be listed, and not asked for one of its things."},

@@ -7,7 +7,7 @@ import (
 )
 
 // Hazard is a way to lose the data of others: an operation that acts on
-// everything when it is not told on what. No call of a run may set it off, so
+// everything unless it is given a target. No call of a run may set it off, so
 // that a hazard, unlike a defect, changes no row of a report.
 type Hazard struct{ Name, Doc string }
 

@@ -49,7 +49,7 @@ func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, 
 	return out.With("pageInfo", a.pageInfo(all, from, max(from, to))), nil
 }
 
-// pageInfo tells what lies around a page.
+// pageInfo describes what surrounds a page.
 func (a *Adapter) pageInfo(all []jsonv.Value, from, to int) jsonv.Value {
 	info := jsonv.Object(member("hasNextPage", jsonv.Bool(to < len(all))), member("hasPreviousPage", jsonv.Bool(from > 0)))
 	if a.is("page-flags") {

@@ -6,7 +6,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// presetsOf are the fields that the presets of a resource stand for (FS 3.1).
+// presetsOf are the fields that the presets of a resource contain (FS 3.1).
 func presetsOf(r *resource) map[string][]string {
 	var minimal, standard, full []string
 	for i, f := range r.fields {
@@ -59,7 +59,7 @@ func (a *Adapter) selectFields(r *resource, item, fields jsonv.Value) (jsonv.Val
 	return out, nil
 }
 
-// along adds what stands at a path of an object to a part of that object.
+// along adds the value at a path of an object to a part of that object.
 func along(part, whole jsonv.Value, path string) jsonv.Value {
 	if part.Kind() != jsonv.KindObject {
 		part = jsonv.Object()

@@ -78,7 +78,7 @@ func EveryText(v jsonv.Value, use func(string)) {
 }
 
 // ParameterList is what a detail says about its parameters: the values of
-// the list, whatever they are; nothing when there is no list.
+// the list, of any kind; nothing when there is no list.
 func ParameterList(detail jsonv.Value) iter.Seq2[int, jsonv.Value] {
 	return func(yield func(int, jsonv.Value) bool) {
 		list := detail.Lookup("parameters")

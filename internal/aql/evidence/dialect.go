@@ -244,7 +244,7 @@ func ReadOperations(data jsonv.Value) Reading {
 	return r
 }
 
-// maxGroupDepth bounds how deep operations stand in groups.
+// maxGroupDepth bounds how deep operations are nested in groups.
 const maxGroupDepth = 3
 
 // flatten collects the operations of a list, whose groups say what their

@@ -62,7 +62,7 @@ type Accepted struct {
 }
 
 // ParameterCase is a call with one required parameter left out, or with one
-// parameter added that nobody defined.
+// parameter added that is not defined.
 type ParameterCase struct {
 	Operation string
 	Parameter string
@@ -161,7 +161,7 @@ type Judge struct {
 	Model   string
 	Verdict Verdict
 	Reason  string
-	Rubric  string   // version of what the judge was told
+	Rubric  string   // version of the judge's instructions
 	Votes   []string // the verdict of each vote
 	Key     string   // of what was judged, empty for a program
 }

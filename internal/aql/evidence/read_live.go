@@ -9,8 +9,8 @@ import (
 
 // live reads x_live, what a live run of this program writes about itself. It
 // is part of the skeleton: rows are made of it, so that a wrong type in it is
-// a mistake and does not silently count for nothing. Members that nobody
-// knows are let be.
+// a mistake and does not silently count for nothing. Unknown members
+// are ignored.
 func (r *Reader) live(o jsonv.Value) jsonv.Value {
 	live, at := r.Member(o, "", "x_live", jsonv.KindObject, false)
 	for _, key := range []string{"tool", "started", "finished", "target", "repeat", "run", "ended"} {

@@ -7,11 +7,11 @@ import (
 	"mcptest/internal/secret"
 )
 
-// redacted stands in the place of what is secret.
+// redacted replaces what is secret.
 const redacted = secret.Mask
 
-// RedactKeys replaces the texts under keys that hold secrets, and whatever
-// stands under the keys of a set.
+// RedactKeys replaces the texts under keys that hold secrets, and everything
+// under the keys of a set.
 func RedactKeys(v jsonv.Value, sensitive map[string]bool) jsonv.Value {
 	switch v.Kind() {
 	case jsonv.KindArray:
@@ -33,7 +33,7 @@ func RedactKeys(v jsonv.Value, sensitive map[string]bool) jsonv.Value {
 	return v
 }
 
-// SecretKey reports whether what stands under a key is never written down.
+// SecretKey reports whether the value of a key is never written down.
 func SecretKey(key string) bool {
 	return strings.EqualFold(key, "_confirmation") || secret.Holds(key)
 }
@@ -60,7 +60,7 @@ func MaskTexts(v jsonv.Value, r *secret.Redactor) jsonv.Value {
 }
 
 // Mask returns a bundle without the secrets of a run, see
-// [LiveOptions.Secrets], and without what their form gives away.
+// [Options.Secrets], and without what their form gives away.
 func Mask(bundle jsonv.Value, secrets []string) jsonv.Value {
 	r := secret.NewRedactor()
 	r.Add(secrets...)

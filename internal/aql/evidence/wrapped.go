@@ -12,7 +12,7 @@ import (
 // them. Such an answer is neither a success nor a refusal: nothing is compared
 // with it, and nothing rests on it.
 
-// failureText is how a text begins that tells of a failure.
+// failureText is how a text begins that describes a failure.
 var failureText = Pattern(`(?i)^\s*(❌|✖|✗|⛔|🚫|\[?(error|failure|exception|fatal)\]?\s*[:(!-]|(error|failed|failure|unable|cannot|could not)\s+(to|in|at|while|during|when)\s|traceback \(most recent|[a-z]*(error|exception):\s)`)
 
 // besideError are members that data may have next to error when it is a failure

@@ -167,7 +167,7 @@ type OperationPlan struct {
 	Skipped                   string
 }
 
-// planned is the plan of a mode, see PlanLive.
+// planned is the plan of a mode, see Plan.
 func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value) {
 	b.run.Options.Mode = mode
 	values := jsonv.Object()
@@ -202,7 +202,7 @@ func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value
 }
 
 // planValue is a value for a required parameter, without calling anything:
-// what the run would look up stands there by name.
+// what the run would look up is given by name.
 func (b bundle) planValue(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
 	if v, ok := b.run.Options.Values.Lookup(op.Name).Get(p.Name); ok {
 		return v, nil

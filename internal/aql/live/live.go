@@ -102,7 +102,7 @@ func (e *RecordError) Error() string { return "the run could not be recorded: " 
 func (e *RecordError) Unwrap() error { return e.Err }
 
 // BrokenRunError says that this program failed in the middle of a run. The
-// evidence beside it holds what was seen until then.
+// evidence next to it holds what was seen until then.
 type BrokenRunError struct {
 	Value any    // what was panicked with
 	Stack string // where

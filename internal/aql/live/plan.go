@@ -30,7 +30,7 @@ func open(ctx context.Context, o guard.Options) (*guard.Run, func(), error) {
 	}, nil
 }
 
-// Plan tells what Collect would call in the mode of o, asking the
+// Plan lists what Collect would call in the mode of o, asking the
 // adapter for nothing but its tools and its introspection. The template is
 // an object for LiveOptions.Values, with null for every required parameter
 // that no value was found for.

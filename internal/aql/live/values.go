@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// ReadValues reads a file for [LiveOptions.Values]. Every mistake is an error
+// ReadValues reads a file for [Options.Values]. Every mistake is an error
 // diagnostic at its place. The file that comes back is the one that the
 // value's offsets are of.
 func ReadValues(f *source.File) (jsonv.Value, *source.File, source.Diagnostics) {

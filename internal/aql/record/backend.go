@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/proc"
 )
 
-// Backend is what stands between a run and the world: sessions, time, and the
+// Backend is the interface between a run and the outside: sessions, time, and the
 // end of contexts. Everything that a run does is decided by what passes here,
 // so what was written down here can be played back.
 type Backend interface {
@@ -23,7 +23,7 @@ type Backend interface {
 	// Pause waits, and returns false when the context ended before.
 	Pause(ctx context.Context, d time.Duration) bool
 	Now() time.Time
-	// Introspected tells of the parameters that are never written down, and of the
+	// Introspected passes on the parameters that are never written down, and of the
 	// values that the user gave. It is called when introspection is over.
 	Introspected(sensitive map[string]bool, values jsonv.Value)
 	// Close says that the run is over. Its error says that the run is not

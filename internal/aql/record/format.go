@@ -92,14 +92,14 @@ type recordedEnding struct {
 	For     string `json:"for,omitempty"`
 }
 
-// Recording is a recorded run, see [LiveOptions.Record].
+// Recording is a recorded run, see [Options.Record].
 type Recording struct {
 	File    string
 	Program string // that made it
 	Target  string
 	Repeat  string
 	RunID   string
-	Options map[string][]string // see [LiveOptions.Recorded]
+	Options map[string][]string // see [Options.Recorded]
 	Values  jsonv.Value
 
 	started time.Time

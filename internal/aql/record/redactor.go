@@ -23,7 +23,7 @@ type redactor struct {
 	sensitive map[string]bool
 	given     map[string]bool   // texts of the user's values
 	made      map[string]bool   // texts that the run made up
-	known     map[string]string // secret → what stands in its place
+	known     map[string]string // secret → its replacement
 	key       []byte            // of this recording, kept nowhere
 }
 
@@ -90,7 +90,7 @@ type redaction struct {
 	changed bool
 }
 
-// value walks through a value; covered says that it stands under the key of a
+// value walks through a value; covered says that it is under the key of a
 // secret.
 func (w *redaction) value(v jsonv.Value, covered bool) jsonv.Value {
 	switch v.Kind() {
@@ -151,7 +151,7 @@ func (w *redaction) scalar(s string, covered bool) string {
 	return w.text(s)
 }
 
-// isSecret says that what stands under the key of a secret is one.
+// isSecret says that the value under the key of a secret is one.
 func (w *redaction) isSecret(s string) bool {
 	if w.ours && !w.given[s] {
 		w.made[s] = true
@@ -160,7 +160,7 @@ func (w *redaction) isSecret(s string) bool {
 }
 
 // disguise is another text of the same form: letters for letters, digits for
-// digits. The prefix that tells what a confirmation token is stays.
+// digits. The prefix that identifies a confirmation token stays.
 func (v *redactor) disguise(s string) string {
 	prefix := ""
 	for _, p := range []string{"conf_", "quota_continue_"} {

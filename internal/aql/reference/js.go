@@ -123,7 +123,7 @@ func Text(v jsonv.Value) string {
 }
 
 // Members returns an object's members as JavaScript sees them after
-// JSON.parse: of a key written twice the last value stands at the place of
+// JSON.parse: of a key written twice the last value takes the place of
 // the first, and keys that are array indices come first, ascending.
 func Members(v jsonv.Value) []jsonv.Member {
 	out := make([]jsonv.Member, 0, v.Len())

@@ -7,7 +7,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// Explain tells what a test looks at and how to mend it, or what a single
+// Explain says what a test checks and how to fix a failure, or what a single
 // rule asks for. The topic is a test's name or id, a rule's id or a
 // category's name, in any case. When nothing has that name, ok is false and
 // the text is the nearest name, or "".

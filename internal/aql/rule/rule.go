@@ -157,11 +157,11 @@ func CategoryName(name string) (string, bool) {
 	return "", false
 }
 
-// SkippedSemantics is the row that stands in for the semantic ones when they
+// SkippedSemantics is the row that replaces the semantic ones when they
 // are not asked for.
 const SkippedSemantics = "Semantic evaluation skipped"
 
-// Tests returns the rows in the order of the report. The last one stands for
+// Tests returns the rows in the order of the report. The last one represents
 // one row per semantic test.
 func Tests() []Test {
 	return withLiveTests([]Test{

@@ -14,7 +14,7 @@ type Asking struct {
 	Votes int         // of the judge, 1
 	Cache JudgeCache  // of verdicts; may be nil
 	Again bool        // ask the judge about what it has judged before, too
-	// Progress is told the name of each answer before it is judged; may be nil.
+	// Progress gets the name of each answer before it is judged; may be nil.
 	Progress func(name string)
 }
 
@@ -55,7 +55,7 @@ func (p *Patience) Over() error {
 
 const maxInRow = 2
 
-// ErrGivenUp says that there is nobody to ask about any more.
+// ErrGivenUp says that no further questions can be asked.
 var ErrGivenUp = errors.New("the adapter has ended")
 
 // Bounds of one question.

@@ -11,8 +11,8 @@ import (
 // AsRun returns the report as the record of a test run, so that every format
 // that can print a run can print a report. A row is a case. What does not
 // block conformance does not fail a case: a WARN, and a FAIL in a SHOULD
-// category, are passed cases with warnings, and the exit code tells them
-// apart. A row's findings are its assertions.
+// category, are passed cases with warnings, and the exit code distinguishes
+// them. A row's findings are its assertions.
 func (r *Report) AsRun(tool result.Tool) *result.Run {
 	run := &result.Run{
 		Schema:   result.Schema,

@@ -36,7 +36,7 @@ type Diff struct {
 }
 
 // Compare compares two reports row by row. Rows of the same name in one
-// category are told apart by their order.
+// category are distinguished by their order.
 func Compare(before, after *Report) Diff {
 	d := Diff{Before: before, After: after}
 	old, now := rowIndex(before), rowIndex(after)
@@ -128,7 +128,7 @@ func (d Diff) Regressed() bool {
 	return false
 }
 
-// Text tells the differences, worst first, and counts the rest.
+// Text lists the differences, worst first, and counts the rest.
 func (d Diff) Text() string {
 	var b strings.Builder
 	n := map[Change]int{}

@@ -23,7 +23,7 @@ type Report struct {
 
 	Normative bool // see [Options]
 	Rules     rule.Set
-	// AchievedLevel is the level that the strict rules grant, whatever Rules
+	// AchievedLevel is the level that the strict rules grant, independent of Rules
 	// is; -1 in a report of another tool, which does not say.
 	AchievedLevel int
 	// Complete says that every row of a MUST category rests on evidence.
@@ -118,7 +118,7 @@ func orNotGiven(s string) string {
 	return s
 }
 
-// maxGroups is how many different problems a row's detail tells.
+// maxGroups is how many different problems a row's detail lists.
 const maxGroups = 4
 
 // varying are the parts of a sentence that differ between findings of one
@@ -128,7 +128,7 @@ var varying = evidence.Pattern(`"(?:[^"\\]|\\.)*"|\w*_\w*|\d+`)
 // Cause is what findings of one cause say alike.
 func Cause(says string) string { return varying().ReplaceAllString(says, "…") }
 
-// Narrate tells findings in one line. Findings of one cause are told
+// Narrate puts findings in one line. Findings of one cause are mentioned
 // once: one mistake made for every operation is one sentence.
 func Narrate(found []Finding) string {
 	type group struct {
@@ -194,7 +194,7 @@ func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Categories, func(c CategoryResult) bool { return c.Required && c.Result == Failed })
 }
 
-// Unproved tells in one sentence what was not proved, "" when nothing is
+// Unproved says in one sentence what was not proved, "" when nothing is
 // missing.
 func (r *Report) Unproved() string {
 	var rows []string
@@ -205,7 +205,7 @@ func (r *Report) Unproved() string {
 }
 
 // repeats lists the command lines that repeat a row's findings, one for each
-// different problem, as many as the row's detail tells.
+// different problem, as many as the row's detail lists.
 func (t TestResult) repeats() (out []string) {
 	seen := map[string]bool{}
 	groups := 0
@@ -293,7 +293,7 @@ const (
 	Skipped Result = "SKIP"
 )
 
-// The choices. A level is achieved, and a report complete, whatever the choice.
+// The choices. They do not affect which level is achieved, or whether a report is complete.
 const (
 	FailOnIncomplete FailOn = "incomplete" // SHOULD categories that warn, and what was not proved
 	FailOnWarn       FailOn = "warn"       // every warning, and nothing else

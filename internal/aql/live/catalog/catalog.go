@@ -31,7 +31,7 @@ func (cat *Catalog) Creator(op *Operation) *Operation {
 	return cat.Partner("create", "CREATE", op.Resource)
 }
 
-// Discriminators are the parameters, beside the identifier, that name a
+// Discriminators are the parameters, in addition to the identifier, that name a
 // resource: an enum that create and delete both require.
 func (cat *Catalog) Discriminators(create, remove *Operation) (names []string) {
 	if remove == nil {
@@ -81,7 +81,7 @@ func (cat *Catalog) LinkEnums() {
 	}
 }
 
-// With is what names a thing beside its identifier, taken from the parameters
+// With is what names a thing in addition to its identifier, taken from the parameters
 // it was created with.
 func (cat *Catalog) With(create, remove *Operation, params jsonv.Value) jsonv.Value {
 	out := jsonv.Object()

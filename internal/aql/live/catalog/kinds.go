@@ -4,7 +4,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Some resources are of several kinds, told apart by a parameter that each of
+// Some resources are of several kinds, distinguished by a parameter that each of
 // their operations requires (element_type), and some exist at most once and
 // have no identifier.
 

@@ -17,7 +17,7 @@ var verbs = map[string][]string{
 }
 
 // SplitName reads create_book as the verb "create" and the resource "book".
-// An unknown verb stands for itself.
+// An unknown verb represents itself.
 func SplitName(name string) (verb, resource string) {
 	word, rest, ok := strings.Cut(name, "_")
 	if !ok {
@@ -29,7 +29,7 @@ func SplitName(name string) (verb, resource string) {
 	return word, rest
 }
 
-// verbOf finds the verb that a word stands for, "" when it is none of ours.
+// verbOf finds the verb of which a word is a synonym, "" if there is none.
 func verbOf(word string) string {
 	for v, words := range verbs {
 		if slices.Contains(words, word) {

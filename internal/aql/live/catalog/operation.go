@@ -115,7 +115,7 @@ func (o *Operation) ActsUnnamed() bool {
 	return (o.Category == "EXECUTE" || o.Name == StepOperation) && o.ExecutionParam() == nil && o.IdParam() == nil && !o.startsExecution()
 }
 
-// CursorPair is the parameter that a cursor parameter wants beside it, "" for
+// CursorPair is the parameter that a cursor parameter requires, "" for
 // any other parameter.
 func CursorPair(name string) string {
 	switch name {
@@ -136,7 +136,7 @@ func (o *Operation) Alone(p Parameter) bool {
 	return o.Cursors() && (CursorPair(p.Name) != "" || p.Name == "first" || p.Name == "last")
 }
 
-// Bare says that an operation needs nothing to be told.
+// Bare says that an operation has no required parameter.
 func (o *Operation) Bare() bool {
 	return !slices.ContainsFunc(o.Params, func(p Parameter) bool { return p.Required })
 }

@@ -75,7 +75,7 @@ func splitTop(s string, sep byte) []string {
 	return append(out, s[from:])
 }
 
-// basicKind is the JSON type that a simple type text stands for, "" when it
+// basicKind is the JSON type that a simple type text means, "" when it
 // is none of the known ones.
 func basicKind(name string) string {
 	switch name {

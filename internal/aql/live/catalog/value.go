@@ -60,7 +60,7 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 	return v, nil
 }
 
-// placeholder says that an example's value stands for another one.
+// placeholder says that an example's value is a placeholder.
 func placeholder(v jsonv.Value) bool {
 	s := strings.TrimSpace(v.Text())
 	return v.Kind() == jsonv.KindString && (s == "" || strings.Contains(s, "…") || strings.Contains(s, "...") ||

@@ -59,8 +59,7 @@ func (a *caller) Call(op *catalog.Operation, params jsonv.Value) Reply {
 	))
 }
 
-// Send calls a tool with arguments, whatever a test asks for: what may not be
-// sent is not.
+// Send calls a tool with arguments, unless the policy forbids it.
 func (a *caller) Send(tool string, args jsonv.Value) Reply {
 	r := Reply{Tool: tool, Args: args}
 	if reason := a.run.Gate.Forbidden(args); reason != "" {
@@ -196,7 +195,7 @@ func (a *caller) read(r *Reply, x *mcp.Exchange) {
 	a.checkFlag(*r)
 }
 
-// checkFlag looks at isError and at where a domain error stands (MCP 4.1,
+// checkFlag looks at isError and at where a domain error is (MCP 4.1,
 // 4.2).
 func (a *caller) checkFlag(r Reply) {
 	if !r.Envelope.IsAbsent() && r.raw.Lookup("isError").Bool() && (r.Ok() || r.Refused() && r.Documented()) {
@@ -226,7 +225,7 @@ func (a *caller) write(r Reply, x *mcp.Exchange) {
 	a.Transcript = append(a.Transcript, o.Value())
 }
 
-// watch files what the adapter does wrong beside its answers, and starts it
+// watch reports what the adapter does wrong apart from its answers, and starts it
 // anew when it died.
 func (a *caller) watch(r Reply, x *mcp.Exchange) {
 	a.run.Rows.Count("conduct")

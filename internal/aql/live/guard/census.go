@@ -131,7 +131,7 @@ func (w *watcher) readList(l *listing, kind, params jsonv.Value) {
 	}
 }
 
-// itsAnswer stands for an answer that lists nothing.
+// itsAnswer represents an answer that lists nothing.
 const itsAnswer = " its answer"
 
 // unreadable is why nothing is known of a list.
@@ -260,7 +260,7 @@ func (l *listing) changed(before, now jsonv.Value) (names []string) {
 const controlTime = 1100 * time.Millisecond
 
 // checkOthers compares the lists with what they showed before the run wrote
-// anything. What differs and is not the run's own is told first in the report.
+// anything. What differs and is not the run's own is reported first.
 func (w *watcher) checkOthers() {
 	if !w.Census.settled {
 		return
@@ -291,7 +291,7 @@ func (w *watcher) checkOthers() {
 	}
 }
 
-// stillListed tells of something of the run that a list shows at its end.
+// stillListed reports something of the run that a list shows at its end.
 func (w *watcher) stillListed(d difference) {
 	if slices.ContainsFunc(w.run.Cleaner.Leftovers, func(v jsonv.Value) bool { return jsonv.Equal(v.Lookup("id"), d.id) }) {
 		return

@@ -7,7 +7,7 @@ import (
 
 // Cycle is one thing on its way through the operations.
 type Cycle struct {
-	Create, Get, Update, Remove *catalog.Operation // get is nil where only a list tells
+	Create, Get, Update, Remove *catalog.Operation // get is nil where only a list shows it
 	List                        *catalog.Operation
 	Params                      jsonv.Value
 	Thing                       CreatedThing

@@ -42,7 +42,7 @@ type executor struct {
 	run *Run
 }
 
-// StateReader is the operation that tells how far an execution is.
+// StateReader is the operation that answers the state of an execution.
 func (ex *executor) StateReader() *catalog.Operation {
 	for _, op := range ex.run.Catalog.Operations {
 		if op.Category == "READ" && op.ExecutionParam() != nil && ex.run.Gate.Barred(op) == "" &&
@@ -167,8 +167,8 @@ func (ex *executor) Follow(reader *catalog.Operation, x *execution, seen func(st
 	return ""
 }
 
-// endExecutions ends what this run started and is still going on, and tells
-// of what it cannot end.
+// endExecutions ends what this run started and is still going on, and reports
+// what it cannot end.
 func (ex *executor) endExecutions() {
 	reader, abort := ex.StateReader(), ex.Aborter()
 	for _, x := range ex.run.Keeper.Ledger.executions {

@@ -9,7 +9,7 @@ import (
 )
 
 // gate decides which requests leave. Every request of a run passes it,
-// whatever it is meant to show: an adapter with the very defect that a probe
+// independent of its purpose: an adapter with the very defect that a probe
 // looks for would otherwise change or remove what others own. It lets pass
 // what only reads, creates that are marked or can be found again, and what
 // names something of the run's ledger; everything else is not sent.
@@ -214,7 +214,7 @@ func (g *gate) Barred(op *catalog.Operation) string {
 	case op.Creates() && !named && !g.run.Maker.CanMark(op):
 		return "what it creates cannot carry the run's mark; --allow-op calls it anyway"
 	case op.Category == "CREATE" && !named && op.Verb == "create" && g.CycleOf(op) == nil:
-		return "no operation reads what it creates, so that the run could not tell what is its own; --allow-op calls it anyway"
+		return "no operation reads what it creates, so that the run could not identify what it created; --allow-op calls it anyway"
 	case op.Category == "DELETE" && g.run.Catalog.Creator(op) == nil, op.Category == "UPDATE" && g.run.Catalog.Creator(op) == nil:
 		if id := op.IdParam(); g.run.Options.Mode == ModeFull && id != nil && !g.run.Options.Values.Lookup(op.Name, id.Name).IsAbsent() {
 			return ""

@@ -18,7 +18,7 @@ import (
 // names it. Nothing else is ever changed or removed.
 
 // doubtfulThing is a create that succeeded, and whose thing could not be read
-// at once.
+// immediately.
 type doubtfulThing struct {
 	op     *catalog.Operation
 	params jsonv.Value
@@ -57,7 +57,7 @@ func (kp *keeper) keepCreated(op *catalog.Operation, params jsonv.Value, r Reply
 	}
 }
 
-// disown tells of a create whose answer does not name anything of the run.
+// disown reports a create whose answer does not name anything of the run.
 // What it made, if anything, cannot be removed, so no more of it is created.
 func (kp *keeper) disown(op *catalog.Operation, r Reply) {
 	kp.run.Rows.Fail("consistency.created", r, "the answer to %s names nothing new with the values that were sent; the run does not touch it", op.Name)
@@ -264,7 +264,7 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 	return r
 }
 
-// intend tells the journal of a create before it is sent.
+// intend notes a create in the journal before it is sent.
 func (kp *keeper) intend(op *catalog.Operation) error {
 	if kp.run.Options.Journal == nil {
 		return nil

@@ -126,7 +126,7 @@ func (l *lister) everyPage(create, remove *catalog.Operation, limit int, visit f
 // maxPages bounds how many pages of a list are read.
 const maxPages = 200
 
-// pageSize is what lists are asked for at once.
+// pageSize is how many entries are requested per page.
 const pageSize = 100
 
 // Pages reads a list page by page, in whichever way its operation documents,

@@ -37,7 +37,7 @@ type Options struct {
 	Mode        string        // ModeSafe
 	Prefix      string        // of the tool names, where an adapter has several
 	Tool        string        // the tool that answers introspection; found by itself
-	Values      jsonv.Value   // operation → parameter → value; "*" stands for every operation
+	Values      jsonv.Value   // operation → parameter → value; "*" means every operation
 	AppendOnly  []string      // operation:field of what an update must not change
 	Allow, Deny []string      // globs of operation names
 	MaxCalls    int           // 2,000
@@ -51,7 +51,7 @@ type Options struct {
 	Repeat      string        // the beginning of a command line that repeats a call, e.g. `mcpaql-conformance call --stdio "x"`
 	Program     string        // name and version of this program, for the bundle
 	Confirm     bool          // send back the tokens that an adapter asks to be confirmed with
-	Journal     Journal       // told of every create before it is sent; nil: nobody
+	Journal     Journal       // notified of every create before it is sent; may be nil
 	Progress    func(Progress)
 	Stress      bool            // send requests over the limits of size
 	Probed      bool            // leave operations that were not called out of the bundle's details
@@ -68,12 +68,12 @@ type Options struct {
 	Replay *record.Recording
 
 	// ValuesFile is the file that Values came from, nil when there is none.
-	// Warn is told of what is odd about them, with the place; it may be nil.
+	// Warn gets what is odd about them, with the place; it may be nil.
 	ValuesFile *source.File
 	Warn       func(source.Diagnostic)
 }
 
-// Journal is told what a run is about to create, so that a later clean-up
+// Journal records what a run is about to create, so that a later clean-up
 // finds what a killed run left.
 type Journal interface {
 	// Intend is called before a create is sent.

@@ -55,11 +55,11 @@ type Run struct {
 	Started time.Time
 
 	Bare bool // introspect takes no query
-	// Beside says that parameters beside params are read; besideKnown, that
+	// TopLevelParams says that parameters next to params are read; TopLevelTried, that
 	// this was tried.
-	Beside, BesideKnown bool
-	Dialect             []string
-	Modes               []string
+	TopLevelParams, TopLevelTried bool
+	Dialect                       []string
+	Modes                         []string
 
 	Base map[string]Reply // the baseline of an operation
 

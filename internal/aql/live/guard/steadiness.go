@@ -20,7 +20,7 @@ var VolatileKey = evidence.Pattern(`(?i)^(_meta|request_?id|(start|end|next)_?cu
 // whole values, or (false) the digits of a text alone.
 type Mask map[string]bool
 
-// anyIndex stands for every index of a list: what differs in one item may
+// anyIndex represents every index of a list: what differs in one item may
 // differ in the next.
 var anyIndex = evidence.Pattern(`\[\d+\]`)
 

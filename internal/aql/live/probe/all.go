@@ -3,7 +3,7 @@ package probe
 import "mcptest/internal/aql/live/guard"
 
 // All runs every test that the mode allows, and removes what it created
-// whatever happens.
+// in every case.
 func All(c *guard.Run) {
 	defer c.Cleaner.CleanUp(true)
 	c.Phase("reading lists", 0, len(c.Catalog.Operations))

@@ -13,7 +13,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Fields that nobody may change.
+// Fields that must not be changed.
 
 var readOnlyWords = evidence.Pattern(`(?i)read-?\s?only|immutable|server-assigned|cannot be (changed|updated|modified)`)
 

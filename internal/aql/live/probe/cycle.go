@@ -110,7 +110,7 @@ func (pr cycleProbe) clear(create, remove *catalog.Operation) bool {
 }
 
 // readBack reads the thing: by its own operation, or the page of the list
-// that it stands on.
+// that it is on.
 func (pr cycleProbe) readBack(y *guard.Cycle) guard.Reply {
 	if y.Get != nil {
 		return pr.run.Caller.Call(y.Get, y.Thing.Naming(y.Get, pr.run.Builder.Fresh(y.Get)))

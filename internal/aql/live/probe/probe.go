@@ -226,21 +226,21 @@ func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Rep
 			try(typo, inside(typo))
 		}
 	}
-	if op.Category == "READ" && pr.besideRead() {
+	if op.Category == "READ" && pr.topLevelRead() {
 		try(evidence.ProbeName, func(params jsonv.Value) jsonv.Value {
 			return jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "params", Value: params}, evidence.TextMember(evidence.ProbeName, "x"))
 		})
 	}
 }
 
-// besideRead says that the adapter takes parameters beside params: only then
+// topLevelRead says that the adapter takes parameters next to params: only then
 // is an unknown one there its concern (D 4.6.1).
-func (pr operationProbe) besideRead() bool {
-	if !pr.run.BesideKnown {
+func (pr operationProbe) topLevelRead() bool {
+	if !pr.run.TopLevelTried {
 		r := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.Object(evidence.TextMember("operation", "introspect"), evidence.TextMember("query", "operations")))
-		pr.run.BesideKnown, pr.run.Beside = true, r.Ok() && !pr.run.Bare
+		pr.run.TopLevelTried, pr.run.TopLevelParams = true, r.Ok() && !pr.run.Bare
 	}
-	return pr.run.Beside
+	return pr.run.TopLevelParams
 }
 
 // notFound asks for something that does not exist.
@@ -264,7 +264,7 @@ func (pr operationProbe) notFound(op *catalog.Operation) {
 var internalFailure = evidence.Pattern(`(?i)internal|unexpected|exception|unhandled|server_error|^error$|^unknown(_error)?$`)
 
 // refusesMadeUp says that a refusal is about a value that the run made up,
-// which nobody promised to take. It is neither a success nor a failure.
+// which the documentation does not promise to accept. It is neither a success nor a failure.
 func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, params jsonv.Value) bool {
 	if !r.Refused() || r.Code() == "" || internalFailure().MatchString(r.Code()) || r.Code() == "VALIDATION_INVALID_TYPE" {
 		return false

@@ -185,7 +185,7 @@ func (pr featureProbe) probeBatch() {
 }
 
 // onlyFields says that an object holds what was asked for and nothing but
-// identifiers beside it.
+// identifiers next to it.
 func onlyFields(v jsonv.Value, want []string) bool {
 	if v.Kind() != jsonv.KindObject {
 		return false

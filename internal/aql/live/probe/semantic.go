@@ -17,7 +17,7 @@ import (
 // model that sees nothing but the adapter's tools; tier 1 looks for patterns
 // in its answers; tier 2 holds its calls against the introspection and has
 // its answers judged. The questions, and what is right, come from
-// introspection. Everything stands in the bundle, so that the answers can be
+// introspection. Everything is in the bundle, so that the answers can be
 // judged again, and the tiers gone through again, without the adapter.
 
 const semanticSystem = "You use an adapter through its tools. Find out what it can do before you answer. Answer in a few plain sentences that name the operations and parameters you would use."
@@ -91,7 +91,7 @@ func (pr semanticProbe) askModel(s *evidence.SemanticCase, tools []llm.Tool) err
 }
 
 // rehearse answers a model's call: what is documented and only reads is done,
-// everything else is noted and left undone, whatever the run's mode.
+// everything else is noted and not carried out, in every mode.
 func (pr semanticProbe) rehearse(call llm.Call) string {
 	if pr.run.Catalog.ToolNamed(call.Name) == nil {
 		return rehearsed("NOT_FOUND_OPERATION", "There is no such tool.")
@@ -128,7 +128,7 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 	return display.Truncate(pr.run.Caller.Noted(r).String(), 20_000)
 }
 
-// rehearsed is what a model is told whose call was not sent.
+// rehearsed is the answer to a model's call that was not sent.
 func rehearsed(code, message string) string {
 	return jsonv.Object(jsonv.Member{Key: "success", Value: jsonv.Bool(false)},
 		jsonv.Member{Key: "error", Value: jsonv.Object(evidence.TextMember("code", code), evidence.TextMember("message", message))}).String()

@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Parameters that work though nobody documents them.
+// Parameters that work without being documented.
 
 // undocumented looks for parameters that work and are not documented.
 func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {

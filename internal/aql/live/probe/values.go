@@ -39,7 +39,7 @@ func (pr operationProbe) wrongValues(op *catalog.Operation) {
 				continue // looked for before it was looked at
 			}
 			if r.UnknownParameter(p.Name) || r.Code() == "VALIDATION_MISSING_PARAM" && !evidence.Names(r.Message(), p.Name) {
-				continue // refused for another reason, which accuracy tells of
+				continue // refused for another reason, which accuracy reports
 			}
 			pr.run.Failed(fmt.Sprintf("%s with a wrong %s (%s)", op.Name, p.Name, strings.TrimPrefix(w.Rule, "values.")), r, w.Mention...)
 		}
