@@ -200,7 +200,7 @@ func (e *Evidence) JSON() jsonv.Value {
 	b.Set("capabilities", caps.Value())
 	b.Set("batch_example", e.BatchExample)
 	b.List("constraint_tests", Each(e.Constraints, ConstraintCase.json))
-	b.List("semantic_tests", Each(e.Semantics, SemanticCase.Json))
+	b.List("semantic_tests", Each(e.Semantics, SemanticCase.JSON))
 	b.Set("x_live", e.Live)
 	return b.Value()
 }
@@ -267,7 +267,7 @@ func (c ConstraintCase) json() jsonv.Value {
 	return b.Value()
 }
 
-func (c SemanticCase) Json() jsonv.Value {
+func (c SemanticCase) JSON() jsonv.Value {
 	var b, structural, semantic Object
 	b.Set("name", jsonv.String(c.Name))
 	b.Text("x_question", c.Question)

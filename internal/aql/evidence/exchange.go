@@ -110,7 +110,7 @@ func (e *Evidence) Exchange(n int) *Exchange {
 	return x
 }
 
-func (x *Exchange) Json() jsonv.Value {
+func (x *Exchange) JSON() jsonv.Value {
 	o := Object{TextMember("tool", x.Tool)}
 	o.Set("arguments", x.Arguments)
 	o.Set("answer", x.Answer)

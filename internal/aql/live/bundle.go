@@ -33,7 +33,7 @@ func (b bundle) finish() {
 				names = append(names, name)
 			}
 		}
-		if len(names) > 0 || b.run.Base[op.Name].Ok() {
+		if len(names) > 0 || b.run.Base[op.Name].OK() {
 			b.run.Evidence.Accepted = append(b.run.Evidence.Accepted, evidence.Accepted{Operation: op.Name, Parameters: names})
 		}
 	}
@@ -121,7 +121,7 @@ func (b bundle) live() jsonv.Value {
 	var tests []jsonv.Value
 	for _, t := range rule.Tests() {
 		if t.Live {
-			tests = append(tests, b.run.Rows.Tests[t.ID].Json())
+			tests = append(tests, b.run.Rows.Tests[t.ID].JSON())
 		}
 	}
 	o.List("tests", tests)

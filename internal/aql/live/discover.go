@@ -154,7 +154,7 @@ func (dy discovery) operationList() {
 	}
 	read := evidence.ReadOperations(r.Data())
 	if read.Value.Lookup("operations").Kind() != jsonv.KindArray {
-		if again := dy.run.Caller.Introspect(); again.Ok() {
+		if again := dy.run.Caller.Introspect(); again.OK() {
 			dy.run.Bare = true
 			dy.run.Speaks("introspect takes no query")
 			read = evidence.ReadOperations(again.Data())
@@ -262,7 +262,7 @@ func holdsDetail(info jsonv.Value) bool {
 // detailIn finds the detail of an operation in an answer.
 func (dy discovery) detailIn(op *catalog.Operation, r guard.Reply) jsonv.Value {
 	d := r.Data().Lookup("operation")
-	if !r.Ok() || d.Kind() == jsonv.KindObject || d.Kind() == jsonv.KindNull {
+	if !r.OK() || d.Kind() == jsonv.KindObject || d.Kind() == jsonv.KindNull {
 		return d
 	}
 	for _, place := range []string{"data", "data.details", "data.operation_details", "data.operations.0"} {

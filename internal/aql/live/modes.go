@@ -78,5 +78,5 @@ func (dy discovery) otherLaunch(variant string) (families map[string]string, sin
 		return nil, false, false
 	}
 	r := other.Caller.Introspect(evidence.TextMember("query", "operations"))
-	return other.Catalog.Families, other.Catalog.Single != "", r.Ok()
+	return other.Catalog.Families, other.Catalog.Single != "", r.OK()
 }

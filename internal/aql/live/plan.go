@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/mcp"
 )
 
-// open starts a collector that has looked at tools and introspection.
+// open starts a run that has read tools and introspection.
 func open(ctx context.Context, o guard.Options) (*guard.Run, func(), error) {
 	c := guard.New(o)
 	var cancel context.CancelFunc

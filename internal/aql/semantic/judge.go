@@ -148,7 +148,7 @@ func WithVerdicts(bundle jsonv.Value, e *evidence.Evidence) (jsonv.Value, error)
 		if i >= len(e.Semantics) {
 			return bundle, errors.New("the evidence is that of another bundle")
 		}
-		verdict := e.Semantics[i].Json()
+		verdict := e.Semantics[i].JSON()
 		for _, key := range []string{"x_judge", "x_unjudged"} {
 			c = c.Without(key)
 			if v, has := verdict.Get(key); has {

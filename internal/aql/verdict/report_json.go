@@ -95,7 +95,7 @@ func (f Finding) json() jsonv.Value {
 	}
 	o.Set("says", jsonv.String(f.Says))
 	if f.Exchange != nil {
-		o.Set("call", f.Exchange.Json())
+		o.Set("call", f.Exchange.JSON())
 	}
 	return o.Value()
 }

@@ -27,6 +27,7 @@ func (cat *Catalog) Partner(verb, category, resource string) *Operation {
 	return nil
 }
 
+// Creator is the CREATE operation of an operation's resource; nil when there is none.
 func (cat *Catalog) Creator(op *Operation) *Operation {
 	return cat.Partner("create", "CREATE", op.Resource)
 }
@@ -112,6 +113,7 @@ func (cat *Catalog) AtMostOne(op *Operation) bool {
 		cat.Exact("create", "CREATE", op.Resource) != nil
 }
 
+// ToolNamed finds a tool; nil when it is not listed.
 func (cat *Catalog) ToolNamed(name string) *Tool {
 	for i := range cat.Tools {
 		if cat.Tools[i].Name == name {

@@ -33,6 +33,7 @@ type Parameter struct {
 	linked          *NamedType  // the enum that its name speaks of, see linkEnums
 }
 
+// Param finds a parameter by its name; nil when it is not documented.
 func (o *Operation) Param(name string) *Parameter {
 	for i := range o.Params {
 		if o.Params[i].Name == name {

@@ -20,6 +20,7 @@ type wrongValue struct {
 	Mention     []string
 }
 
+// Wrong lists values that a parameter does not accept.
 func (cat *Catalog) Wrong(p Parameter) (out []wrongValue) {
 	other := map[string]jsonv.Value{
 		"string": jsonv.Int(42), "integer": jsonv.String("zz_not_a_number"), "number": jsonv.String("zz_not_a_number"),

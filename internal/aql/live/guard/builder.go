@@ -33,7 +33,7 @@ func (b *builder) HarvestLists() {
 			continue
 		}
 		r := b.run.Caller.Call(op, params)
-		if !r.Ok() {
+		if !r.OK() {
 			continue
 		}
 		b.First[op.Name] = r
@@ -58,7 +58,7 @@ func (b *builder) harvested(op *catalog.Operation, p catalog.Parameter) (jsonv.V
 	if stem, ok := strings.CutSuffix(p.Name, "_id"); ok && stem != "" {
 		resource = stem
 	}
-	// The collector's maps are walked in the order of the operations, so that
+	// The maps are walked in the order of the operations, so that
 	// the same adapter gets the same requests.
 	for _, lister := range b.run.Catalog.Operations {
 		keys := b.harvest[lister.Resource]
@@ -164,7 +164,7 @@ func (b *builder) ownThing(op *catalog.Operation, fits func(CreatedThing) bool) 
 		return CreatedThing{}, errors.New(why)
 	}
 	r := b.run.Keeper.Attempt(create, params)
-	if things := b.run.Keeper.Ledger.Things[create.Resource]; r.Ok() && len(things) > 0 {
+	if things := b.run.Keeper.Ledger.Things[create.Resource]; r.OK() && len(things) > 0 {
 		return things[len(things)-1], nil
 	}
 	if !r.Sent() && r.Cause != nil {

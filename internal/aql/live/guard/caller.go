@@ -198,7 +198,7 @@ func (a *caller) read(r *Reply, x *mcp.Exchange) {
 // checkFlag looks at isError and at where a domain error is (MCP 4.1,
 // 4.2).
 func (a *caller) checkFlag(r Reply) {
-	if !r.Envelope.IsAbsent() && r.raw.Lookup("isError").Bool() && (r.Ok() || r.Refused() && r.Documented()) {
+	if !r.Envelope.IsAbsent() && r.raw.Lookup("isError").Bool() && (r.OK() || r.Refused() && r.Documented()) {
 		a.run.Rows.Fail("envelopes.is-error", r, "isError is true though the caller can act on the answer (%s)", r.Brief())
 	}
 }

@@ -74,7 +74,7 @@ func (w *watcher) TakeCensus(resource string) *census {
 	s := &census{}
 	for _, op := range w.run.Catalog.Operations {
 		first, known := w.run.Builder.First[op.Name]
-		if !known || !first.Ok() || resource != "" && !catalog.SameResource(op.Resource, resource) {
+		if !known || !first.OK() || resource != "" && !catalog.SameResource(op.Resource, resource) {
 			continue
 		}
 		l := newListing(op)
@@ -182,6 +182,7 @@ func (w *watcher) settle() {
 	w.Census = now
 }
 
+// Of returns the listing of an operation; nil when there is none.
 func (s *census) Of(op *catalog.Operation) *listing {
 	i := slices.IndexFunc(s.lists, func(l *listing) bool { return l.op == op })
 	if i < 0 {

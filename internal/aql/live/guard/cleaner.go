@@ -79,6 +79,7 @@ func (cr *cleaner) findLost() {
 	}
 }
 
+// RemoveOne removes one thing, or notes why it is left behind.
 func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation, t CreatedThing) {
 	note := evidence.Object{evidence.TextMember("operation", op.Name)}
 	note.Set("id", t.Id)
@@ -100,11 +101,11 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 	var r Reply
 	for try := range 3 {
 		r = cr.run.Caller.exchange(ctx, Reply{Tool: remove.Tool, Args: jsonv.Object(evidence.TextMember("operation", remove.Name), jsonv.Member{Key: "params", Value: params})})
-		if r.Ok() || strings.HasPrefix(r.Code(), "NOT_FOUND") || r.Budget || try == 2 {
+		if r.OK() || strings.HasPrefix(r.Code(), "NOT_FOUND") || r.Budget || try == 2 {
 			break
 		}
 	}
-	gone := r.Ok() || strings.HasPrefix(r.Code(), "NOT_FOUND")
+	gone := r.OK() || strings.HasPrefix(r.Code(), "NOT_FOUND")
 	if !gone && r.Heard() { // an adapter has its own words for what is gone
 		_, gone = cr.run.Lister.Fate(op, t, cr.run.Maker.RunIDs())
 	}
@@ -124,7 +125,7 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 // of something of its own was refused for no fault of the call. Nothing more
 // of the kind is created.
 func (cr *cleaner) RefusedDelete(op *catalog.Operation, r Reply) {
-	if r.Heard() && !r.Ok() && !slices.ContainsFunc([]string{"NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_"}, func(family string) bool {
+	if r.Heard() && !r.OK() && !slices.ContainsFunc([]string{"NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_"}, func(family string) bool {
 		return strings.HasPrefix(r.Code(), family)
 	}) && cr.stays[op.Resource] == "" {
 		cr.stays[op.Resource] = op.Name + " was refused, so what is created would remain: " + r.Brief()

@@ -68,7 +68,7 @@ func (ex *executor) Aborter() *catalog.Operation {
 // track keeps what an answer says about an execution of this run.
 func (ex *executor) track(r Reply) {
 	op := ex.run.Catalog.Op(r.operation())
-	if op == nil || !r.Ok() {
+	if op == nil || !r.OK() {
 		return
 	}
 	state := r.Data()
@@ -131,7 +131,7 @@ func (ex *executor) someExecution(op *catalog.Operation) (jsonv.Value, error) {
 // Look asks for the state of an execution.
 func (ex *executor) Look(reader *catalog.Operation, x *execution) (string, Reply) {
 	r := ex.run.Caller.Call(reader, jsonv.Object(jsonv.Member{Key: reader.ExecutionParam().Name, Value: x.id}))
-	if !r.Ok() {
+	if !r.OK() {
 		return "", r
 	}
 	return r.Data().Lookup("status").Text(), r
@@ -159,7 +159,7 @@ func (ex *executor) Follow(reader *catalog.Operation, x *execution, seen func(st
 		if slices.Contains(TerminalStates, status) {
 			return status
 		}
-		if !r.Ok() || n+1 >= minLooks && ex.run.Caller.Tape.Now().After(end) || !ex.run.Caller.Tape.Pause(ex.run.Caller.Ctx, wait) {
+		if !r.OK() || n+1 >= minLooks && ex.run.Caller.Tape.Now().After(end) || !ex.run.Caller.Tape.Pause(ex.run.Caller.Ctx, wait) {
 			return ""
 		}
 		wait = min(2*wait, lastWait)
@@ -183,7 +183,7 @@ func (ex *executor) endExecutions() {
 		}
 		if abort != nil && ex.run.Gate.Barred(abort) == "" {
 			r := ex.run.Keeper.Attempt(abort, ex.Only(abort, x))
-			if r.Ok() || strings.HasPrefix(r.Code(), "NOT_FOUND") || strings.HasPrefix(r.Code(), "CONFLICT") {
+			if r.OK() || strings.HasPrefix(r.Code(), "NOT_FOUND") || strings.HasPrefix(r.Code(), "CONFLICT") {
 				continue
 			}
 			reason = "it could not be aborted: " + r.Brief()

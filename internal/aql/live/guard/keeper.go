@@ -146,7 +146,7 @@ func (kp *keeper) ownership(op *catalog.Operation, t CreatedThing) ownership {
 		switch {
 		case !r.Heard():
 			return undecided
-		case r.Ok() && (catalog.Carries(r.Data(), mine) || catalog.Carries(t.Id, mine)):
+		case r.OK() && (catalog.Carries(r.Data(), mine) || catalog.Carries(t.Id, mine)):
 			return owned
 		}
 	}
@@ -215,9 +215,9 @@ func (kp *keeper) occupied(op *catalog.Operation) string {
 		none = true
 	}
 	switch {
-	case r.Ok() && none, r.Refused() && strings.HasPrefix(r.Code(), "NOT_FOUND"):
+	case r.OK() && none, r.Refused() && strings.HasPrefix(r.Code(), "NOT_FOUND"):
 		return ""
-	case r.Ok():
+	case r.OK():
 		return "there is a " + op.Resource + " already, which is left alone"
 	}
 	return "it could not be seen whether there is a " + op.Resource + " already: " + r.Brief()
@@ -231,10 +231,12 @@ func (kp *keeper) Attempt(op *catalog.Operation, params jsonv.Value) Reply {
 	))
 }
 
+// AttemptArgs is Attempt with complete arguments.
 func (kp *keeper) AttemptArgs(op *catalog.Operation, args jsonv.Value) Reply {
 	return kp.AttemptOn(op.Tool, op, args)
 }
 
+// AttemptOn is AttemptArgs with a tool of the caller's choice.
 func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value) Reply {
 	if op.Creates() && kp.run.Gate.Forbidden(args) == "" {
 		if reason := kp.occupied(op); reason != "" {
@@ -246,7 +248,7 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 	}
 	r := kp.run.Caller.Send(tool, args)
 	kp.run.Steady.checkDates(op, r)
-	if r.Ok() && op.Creates() {
+	if r.OK() && op.Creates() {
 		kp.keepCreated(op, args.Lookup("params"), r)
 	}
 	if op.Creates() && r.Number > 0 && r.Cause != nil {
@@ -255,10 +257,10 @@ func (kp *keeper) AttemptOn(tool string, op *catalog.Operation, args jsonv.Value
 	if op.Category == "DELETE" && r.denied() {
 		kp.run.Cleaner.RefusedDelete(op, r)
 	}
-	if r.Ok() && op.Category == "DELETE" {
+	if r.OK() && op.Category == "DELETE" {
 		kp.forget(op, args.Lookup("params"))
 	}
-	if r.Ok() && op.Changes() {
+	if r.OK() && op.Changes() {
 		kp.run.Watcher.change(op)
 	}
 	return r

@@ -75,6 +75,7 @@ func (l *ledger) execution(id jsonv.Value) *execution {
 // where there is at most one, and what else names it.
 type CreatedThing struct{ Id, With jsonv.Value }
 
+// Equal reports whether two things have the same identifier and kind.
 func (t CreatedThing) Equal(o CreatedThing) bool {
 	return jsonv.Equal(t.Id, o.Id) && t.With.Len() == o.With.Len() && (t.With.Len() == 0 || jsonv.Equal(t.With, o.With))
 }

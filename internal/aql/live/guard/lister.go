@@ -21,7 +21,7 @@ func (l *lister) Fate(create *catalog.Operation, t CreatedThing, runs []string) 
 	get := l.run.Catalog.Partner("get", "READ", create.Resource)
 	if get != nil && get.IdParam() != nil && l.run.Gate.Barred(get) == "" {
 		r := l.run.Caller.Call(get, t.Naming(get, l.run.Builder.Fresh(get)))
-		return r.Ok() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.Id, runs)), strings.HasPrefix(r.Code(), "NOT_FOUND")
+		return r.OK() && (catalog.Carries(r.Data(), runs) || catalog.Carries(t.Id, runs)), strings.HasPrefix(r.Code(), "NOT_FOUND")
 	}
 	item, whole := l.listed(create, t)
 	return catalog.Carries(item, runs), whole && item.IsAbsent()
@@ -58,7 +58,7 @@ func (l *lister) Marked(create *catalog.Operation, runs []string) (found []Creat
 		return nil
 	}
 	if l.run.Catalog.AtMostOne(create) {
-		if r := l.run.Caller.Call(l.run.Catalog.Exact("get", "READ", create.Resource), jsonv.Object()); r.Ok() && catalog.Carries(r.Data(), runs) {
+		if r := l.run.Caller.Call(l.run.Catalog.Exact("get", "READ", create.Resource), jsonv.Object()); r.OK() && catalog.Carries(r.Data(), runs) {
 			found = append(found, CreatedThing{})
 		}
 		return found
@@ -143,7 +143,7 @@ func (l *lister) Pages(list *catalog.Operation, params jsonv.Value, visit func(r
 	seen := map[string]bool{}
 	for n := range maxPages {
 		r := l.run.Caller.Call(list, params)
-		if !r.Ok() || !visit(r) {
+		if !r.OK() || !visit(r) {
 			return false
 		}
 		got := len(catalog.Items(r.Data(), catalog.ListDepth))

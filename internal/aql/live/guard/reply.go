@@ -28,18 +28,24 @@ type Reply struct {
 	Silent   bool // no answer came
 }
 
-func (r Reply) Ok() bool {
+// OK reports whether the answer is a success and contains no failure.
+func (r Reply) OK() bool {
 	return evidence.Succeeded(r.Envelope) && evidence.WrappedFailure(r.Envelope) == ""
 }
 
+// Refused reports whether the answer is a failure.
 func (r Reply) Refused() bool { return evidence.Refused(r.Envelope) }
 
+// Sent reports whether the call was sent and its outcome counts.
 func (r Reply) Sent() bool { return r.Number > 0 && !r.limited && !r.cut }
 
+// Heard reports whether an answer came.
 func (r Reply) Heard() bool { return r.Sent() && !r.Silent }
 
+// Code is the error code of a failure.
 func (r Reply) Code() string { return r.Envelope.Lookup("error", "code").Text() }
 
+// Data is the data of a success.
 func (r Reply) Data() jsonv.Value { return r.Envelope.Lookup("data") }
 
 // Message is the text of a failure, of a JSON-RPC error too.
@@ -67,7 +73,7 @@ func (r Reply) Documented() bool {
 // UnknownParameter says that an answer refuses a parameter, or warns of it,
 // as one that does not exist.
 func (r Reply) UnknownParameter(name string) bool {
-	if r.Ok() {
+	if r.OK() {
 		return evidence.Named(r.Envelope.Lookup("warnings"), name)
 	}
 	m := strings.ToLower(r.Message())
@@ -107,7 +113,7 @@ func (r Reply) Brief() string {
 		return r.Cause.Error()
 	case r.rpc != nil:
 		return "JSON-RPC error " + fmt.Sprint(r.rpc.Code) + ": " + display.Truncate(r.rpc.Message, 120)
-	case r.Ok():
+	case r.OK():
 		return "success"
 	case evidence.Succeeded(r.Envelope):
 		return "success around a failure: " + evidence.WrappedFailure(r.Envelope)

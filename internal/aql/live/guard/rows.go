@@ -51,6 +51,8 @@ func (rs *rows) SkipUnsent(test, op, param string, r Reply) {
 	rs.Leave(test, op, param, r.Cause.Error(), r.Barred)
 }
 
+// Leave notes that a test did not look at a parameter; policy says that the mode or
+// the rules of the run forbade it.
 func (rs *rows) Leave(test, op, param, reason string, policy bool) {
 	o := evidence.Object{evidence.TextMember("test", test), evidence.TextMember("operation", op), evidence.TextMember("parameter", param), evidence.TextMember("reason", reason)}
 	if policy {
@@ -59,7 +61,8 @@ func (rs *rows) Leave(test, op, param, reason string, policy bool) {
 	rs.Untested = append(rs.Untested, o.Value())
 }
 
-func (t *Row) Json() jsonv.Value {
+// JSON returns the row as it is written in x_live.tests.
+func (t *Row) JSON() jsonv.Value {
 	o := evidence.Object{evidence.TextMember("id", t.id), {Key: "cases", Value: jsonv.Int(int64(t.Cases))}}
 	o.Text("lacking", t.Incomplete)
 	o.Text("moot", t.NotApplicable)

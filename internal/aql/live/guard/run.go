@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
+// New returns the state of a run that has not begun.
 func New(o Options) *Run {
 	o = o.withDefaults()
 	c := &Run{}
@@ -76,6 +77,7 @@ type Run struct {
 	Skipped map[string]string // operation → reason
 }
 
+// Phase reports the progress of the run.
 func (c *Run) Phase(name string, done, total int) {
 	c.Options.Progress(Progress{Phase: name, Done: done, Total: total, Calls: c.Caller.Calls, Elapsed: c.Caller.Tape.Now().Sub(c.Started)})
 }

@@ -117,7 +117,7 @@ func (st *steadiness) WatchTime() {
 		if why != "" {
 			continue
 		}
-		if first := st.run.Caller.Call(op, params); first.Ok() && st.again(op, first) {
+		if first := st.run.Caller.Call(op, params); first.OK() && st.again(op, first) {
 			list = append(list, watched{op, first})
 		}
 	}
@@ -133,10 +133,10 @@ func (st *steadiness) WatchTime() {
 // again repeats a call and learns what differs; false when it fails.
 func (st *steadiness) again(op *catalog.Operation, r Reply) bool {
 	repeated := st.run.Caller.Send(r.Tool, r.Args)
-	if repeated.Ok() {
+	if repeated.OK() {
 		st.maskOf(op).Learn(r.Envelope, repeated.Envelope)
 	}
-	return repeated.Ok()
+	return repeated.OK()
 }
 
 // Controls is how often a difference is looked at again.
@@ -184,7 +184,7 @@ func epoch(v jsonv.Value) bool {
 
 // checkDates looks at every text and number of an answer whose key speaks of a time.
 func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
-	if !r.Ok() || op.Name == "introspect" {
+	if !r.OK() || op.Name == "introspect" {
 		return
 	}
 	var walkDates func(v jsonv.Value, depth int)

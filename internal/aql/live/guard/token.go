@@ -52,7 +52,7 @@ func (a *caller) confirmed(ctx context.Context, r Reply) Reply {
 		if again.UnknownParameter(key) || again.Code() == ConfirmationRequired {
 			continue
 		}
-		if again.Ok() {
+		if again.OK() {
 			a.TokenKey = key
 		}
 		return again

@@ -33,7 +33,7 @@ func (p confirmationProbe) probeConfirmation(op *catalog.Operation) {
 	if p.run.Caller.TokenKey == "" || why != "" || p.run.Gate.Forbidden(jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "params", Value: params})) != "" {
 		return
 	}
-	if r := with(params, "conf_"+strings.Repeat("0", 32)); r.Ok() {
+	if r := with(params, "conf_"+strings.Repeat("0", 32)); r.OK() {
 		p.run.Rows.Fail("confirmation.unknown", r, "%s accepts a token that was never issued", op.Name)
 		params = p.run.Builder.Fresh(op)
 	} else {
@@ -44,7 +44,7 @@ func (p confirmationProbe) probeConfirmation(op *catalog.Operation) {
 		return
 	}
 	if other := p.another(op, params); !other.IsAbsent() {
-		if r := with(other, token); r.Ok() {
+		if r := with(other, token); r.OK() {
 			p.run.Rows.Fail("confirmation.scope", r, "%s accepts the token of another call", op.Name)
 		}
 	}
@@ -52,10 +52,10 @@ func (p confirmationProbe) probeConfirmation(op *catalog.Operation) {
 		return
 	}
 	args := params
-	if r := with(args, token); !r.Ok() {
+	if r := with(args, token); !r.OK() {
 		return
 	}
-	if r := with(args, token); r.Ok() {
+	if r := with(args, token); r.OK() {
 		p.run.Rows.Fail("confirmation.once", r, "%s accepts a token twice", op.Name)
 	}
 }
@@ -69,7 +69,7 @@ func (p confirmationProbe) another(op *catalog.Operation, params jsonv.Value) js
 		return jsonv.Value{}
 	}
 	made, why := p.run.Builder.Params(create)
-	if why != "" || !p.run.Keeper.Attempt(create, made).Ok() {
+	if why != "" || !p.run.Keeper.Attempt(create, made).OK() {
 		return jsonv.Value{}
 	}
 	for _, t := range p.run.Keeper.Ledger.Things[create.Resource] {

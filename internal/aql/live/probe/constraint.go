@@ -36,7 +36,7 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 			continue
 		}
 		response := pr.run.Caller.Noted(r)
-		if r.Ok() {
+		if r.OK() {
 			back := pr.readBack(y)
 			if !back.Sent() {
 				return
@@ -96,7 +96,7 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 		}
 		pr.run.Rows.Count("append-only")
 		response := pr.run.Caller.Noted(r)
-		if r.Ok() {
+		if r.OK() {
 			back := pr.readBack(y)
 			if !back.Sent() {
 				return

@@ -36,7 +36,7 @@ func (pr featureProbe) pagination() {
 			continue
 		}
 		t.NotApplicable, t.Incomplete = "", "there were not two things to page through"
-		if base := pr.run.Base[op.Name]; base.Ok() && len(catalog.Items(base.Data(), catalog.ListDepth)) > 1 {
+		if base := pr.run.Base[op.Name]; base.OK() && len(catalog.Items(base.Data(), catalog.ListDepth)) > 1 {
 			pr.pageThrough(op)
 			return
 		}
@@ -52,7 +52,7 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 		return pr.run.Caller.Call(op, params)
 	}
 	one := ask("first", 1)
-	if !one.Ok() {
+	if !one.OK() {
 		return
 	}
 	pr.run.Rows.Count("pagination")
@@ -66,7 +66,7 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 	switch a, b := catalog.Items(one.Data(), catalog.ListDepth), catalog.Items(two.Data(), catalog.ListDepth); {
 	case !two.Sent():
 		return
-	case !two.Ok():
+	case !two.OK():
 		pr.run.Rows.Fail("pagination.next", two, "%s refuses its own cursor: %s", op.Name, two.Brief())
 	case len(b) != 1 || len(a) == 1 && jsonv.Equal(a[0], b[0]):
 		pr.run.Rows.Fail("pagination.next", two, "%s after a cursor does not answer the one thing that follows", op.Name)
@@ -89,7 +89,7 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 		r := ask(pairs...)
 		switch {
 		case !r.Sent():
-		case r.Ok():
+		case r.OK():
 			pr.run.Rows.Fail("pagination.combinations", r, "%s accepts %s without the parameters that it requires, or with ones that exclude it", op.Name, strings.Join(names, " and "))
 		default:
 			pr.run.Failed(op.Name+" with "+strings.Join(names, " and "), r)
@@ -99,7 +99,7 @@ func (pr featureProbe) pageThrough(op *catalog.Operation) {
 
 // lastPage is a page that holds everything: nothing comes after it.
 func (pr featureProbe) lastPage(op *catalog.Operation, r guard.Reply) {
-	if n := len(catalog.Items(r.Data(), catalog.ListDepth)); r.Ok() && n > 0 && n < 100 {
+	if n := len(catalog.Items(r.Data(), catalog.ListDepth)); r.OK() && n > 0 && n < 100 {
 		pr.checkPageInfo(op, r, false, false)
 	}
 }

@@ -72,9 +72,9 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 		made = pr.run.Keeper.Attempt(create, y.Params)
 	}
 	things := pr.run.Keeper.Ledger.Things[create.Resource]
-	if !made.Ok() || len(things) == 0 {
+	if !made.OK() || len(things) == 0 {
 		switch {
-		case made.Ok() && y.Get != nil:
+		case made.OK() && y.Get != nil:
 			pr.compareClaimed(y, made)
 		case made.Sent():
 			pr.run.Rows.Skip("create-read", create.Name, "", "it did not succeed with every documented parameter: "+made.Brief())
@@ -88,7 +88,7 @@ func (pr cycleProbe) roundTrip(create *catalog.Operation, kind jsonv.Value) {
 		return
 	}
 	pr.compareCreated(y)
-	if y.Update != nil && pr.run.Skipped[y.Update.Name] == "" && y.Read.Ok() {
+	if y.Update != nil && pr.run.Skipped[y.Update.Name] == "" && y.Read.OK() {
 		pr.updates(y)
 	}
 	if y.Remove != nil && pr.run.Skipped[y.Remove.Name] == "" {
@@ -157,13 +157,13 @@ func (pr cycleProbe) compareCreated(y *guard.Cycle) {
 func (pr cycleProbe) removes(y *guard.Cycle) {
 	params := y.Thing.Naming(y.Remove, pr.run.Builder.Fresh(y.Remove))
 	r := pr.run.Keeper.Attempt(y.Remove, params)
-	if !r.Ok() {
+	if !r.OK() {
 		pr.run.Cleaner.RefusedDelete(y.Remove, r)
 		return
 	}
 	pr.run.Rows.Count("deleted")
 	back := pr.readBack(y)
-	if _, still := y.Place(back.Envelope); back.Ok() && still.Kind() == jsonv.KindObject {
+	if _, still := y.Place(back.Envelope); back.OK() && still.Kind() == jsonv.KindObject {
 		pr.run.Rows.Fail("deleted.gone", back, "%s still answers what %s removed", y.Reader(), y.Remove.Name)
 	}
 }

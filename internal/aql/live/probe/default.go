@@ -14,7 +14,7 @@ import (
 
 // defaults sees whether leaving a parameter out means its default.
 func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
-	if !base.Ok() {
+	if !base.OK() {
 		return
 	}
 	for _, p := range op.Params {
@@ -23,7 +23,7 @@ func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
 			continue
 		}
 		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(p.Name, def))
-		if !r.Ok() {
+		if !r.OK() {
 			continue
 		}
 		same := !pr.run.Steady.Differs(op, base, r)
@@ -67,7 +67,7 @@ func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, 
 		if i == 4 || pr.run.Catalog.Fits(p, v) != "" || jsonv.Equal(v, def) {
 			continue
 		}
-		if r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(p.Name, v)); r.Ok() && pr.run.Steady.Differs(op, base, r) {
+		if r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(p.Name, v)); r.OK() && pr.run.Steady.Differs(op, base, r) {
 			return true
 		}
 	}
@@ -110,7 +110,7 @@ func (pr operationProbe) createdDefaults(op *catalog.Operation) {
 			back = cycleProbe{pr.run}.readBack(y)
 		}
 		prefix, thing := y.Place(back.Envelope)
-		if !back.Ok() || thing.Lookup(p.Name).IsAbsent() {
+		if !back.OK() || thing.Lookup(p.Name).IsAbsent() {
 			pr.run.Rows.Skip("defaults", op.Name, p.Name, "what was created does not show it")
 			continue
 		}

@@ -26,7 +26,7 @@ func (p executionProbe) executions() {
 	p.whyNoExecutions(reader, abort)
 	for _, op := range p.run.Catalog.Operations {
 		base, done := p.run.Base[op.Name]
-		if !op.Starts() || !done || !base.Ok() {
+		if !op.Starts() || !done || !base.OK() {
 			continue
 		}
 		p.run.Rows.Count("execute")
@@ -86,13 +86,13 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 	var last guard.Reply
 	ended := p.run.Executor.Follow(reader, x, func(_ string, r guard.Reply) {
 		last = r
-		if r.Ok() {
+		if r.OK() {
 			p.checkState(op, reader.Name, r)
 		}
 	})
 	t := p.run.Rows.Tests["execution-end"]
 	switch {
-	case last.Heard() && !last.Ok():
+	case last.Heard() && !last.OK():
 		p.run.Rows.Count("execution-end")
 		p.run.Rows.Fail("execution-end.readable", last, "%s does not answer the state of what %s started: %s", reader.Name, op.Name, last.Brief())
 		return
@@ -103,7 +103,7 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 	p.run.Rows.Count("execution-end")
 	retries := ended == "failed" && op.Detail.Lookup("lifecycle", "supports_retry").Bool()
 	stays := func(after string) {
-		if now, r := p.run.Executor.Look(reader, x); r.Ok() && now != ended && !retries {
+		if now, r := p.run.Executor.Look(reader, x); r.OK() && now != ended && !retries {
 			p.run.Rows.Fail("execution-end.final", r, "an execution of %s was %s, and is %s%s", op.Name, ended, evidence.Quoted(display.Truncate(now, 40)), after)
 		}
 	}
@@ -117,7 +117,7 @@ func (p executionProbe) followOne(op, reader, abort *catalog.Operation) {
 		if !r.Heard() {
 			continue
 		}
-		if r.Ok() {
+		if r.OK() {
 			p.run.Rows.Fail("execution-end.closed", r, "%s is accepted for an execution that was %s", further.Name, ended)
 		} else {
 			p.run.Failed(further.Name+" of an execution that ended", r)
@@ -141,8 +141,8 @@ func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 	if !r.Heard() {
 		return
 	}
-	if !r.Ok() {
-		if status, now := p.run.Executor.Look(reader, x); now.Ok() && slices.Contains(guard.TerminalStates, status) {
+	if !r.OK() {
+		if status, now := p.run.Executor.Look(reader, x); now.OK() && slices.Contains(guard.TerminalStates, status) {
 			t.Incomplete = fmt.Sprintf("what %s started ended before it was aborted", op.Name)
 			return
 		}
@@ -154,13 +154,13 @@ func (p executionProbe) abortOne(op, reader, abort *catalog.Operation) {
 	last := r
 	ended := p.run.Executor.Follow(reader, x, func(_ string, r guard.Reply) { last = r })
 	switch {
-	case !last.Ok():
+	case !last.OK():
 	case ended == "":
 		p.run.Rows.Fail("execution-abort.ends", last, "%s succeeds, and the execution of %s is still %s", abort.Name, op.Name, evidence.Quoted(display.Truncate(x.Status, 40)))
 	case ended != guard.Cancelled:
 		p.run.Rows.Fail("execution-abort.ends", last, "%s succeeds, and the execution of %s goes on until it is %s", abort.Name, op.Name, ended)
 	default:
-		if now, again := p.run.Executor.Look(reader, x); again.Ok() && now != guard.Cancelled {
+		if now, again := p.run.Executor.Look(reader, x); again.OK() && now != guard.Cancelled {
 			p.run.Rows.Fail("execution-end.final", again, "an execution of %s was cancelled, and is %s afterwards", op.Name, evidence.Quoted(display.Truncate(now, 40)))
 		}
 	}
@@ -182,7 +182,7 @@ func (p executionProbe) steps() {
 		return
 	}
 	base, done := p.run.Base[op.Name]
-	if !done || !base.Ok() {
+	if !done || !base.OK() {
 		return
 	}
 	p.run.Rows.Count("execution-steps")

@@ -25,7 +25,7 @@ func (pr featureProbe) presets() {
 	for _, op := range pr.run.Catalog.Operations {
 		if op.Category == "READ" && op.Param("fields") != nil && pr.run.Skipped[op.Name] == "" {
 			t.NotApplicable, t.Incomplete = "", "nothing was read that has fields"
-			if base := pr.run.Base[op.Name]; base.Ok() && len(catalog.ScalarKeys(catalog.Sample(base.Data()))) > 2 {
+			if base := pr.run.Base[op.Name]; base.OK() && len(catalog.ScalarKeys(catalog.Sample(base.Data()))) > 2 {
 				ops = append(ops, op)
 			}
 		}
@@ -51,7 +51,7 @@ func (pr featureProbe) presetsOf(op *catalog.Operation) {
 			return
 		}
 		pr.run.Rows.Count("presets")
-		if !r.Ok() {
+		if !r.OK() {
 			pr.run.Rows.Fail("presets.accepted", r, "%s refuses fields: %s: %s", op.Name, evidence.Quoted(preset), r.Brief())
 			continue
 		}
@@ -84,7 +84,7 @@ func (pr featureProbe) pathOf(op *catalog.Operation, path string) {
 		return
 	}
 	pr.run.Rows.Count("presets")
-	if !r.Ok() {
+	if !r.OK() {
 		pr.run.Rows.Fail("presets.path", r, "%s refuses the path %s: %s", op.Name, evidence.Quoted(display.Truncate(path, 80)), r.Brief())
 		return
 	}

@@ -63,7 +63,7 @@ func (pr operationProbe) probeOperation(op *catalog.Operation) {
 	if pr.run.Gates[op.Name] {
 		confirmationProbe{pr.run}.probeConfirmation(op)
 	}
-	if op.Category == "CREATE" && base.Ok() {
+	if op.Category == "CREATE" && base.OK() {
 		pr.createdDefaults(op)
 	}
 	if op.Category == "READ" {
@@ -99,7 +99,7 @@ func (pr operationProbe) accuracy(op *catalog.Operation, params jsonv.Value, bas
 			continue
 		}
 		pr.judgeDocumented(op, r, jsonv.Object(jsonv.Member{Key: p.Name, Value: params.Lookup(p.Name)}))
-		if r.Ok() && !op.Alone(p) {
+		if r.OK() && !op.Alone(p) {
 			all = all.With(p.Name, v)
 			optional++
 		}
@@ -132,7 +132,7 @@ func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, p
 	pr.run.Rows.Count("accuracy")
 	accepted := !r.Silent
 	for name := range params.Members() {
-		if r.UnknownParameter(name) && (r.Ok() || evidence.Names(r.Message(), name)) {
+		if r.UnknownParameter(name) && (r.OK() || evidence.Names(r.Message(), name)) {
 			pr.run.Rows.Fail("accuracy.unknown", r, "%s documents %s and refuses it as unknown: %s", op.Name, evidence.Quoted(name), r.Brief())
 			accepted = false
 		}
@@ -143,7 +143,7 @@ func (pr operationProbe) judgeDocumented(op *catalog.Operation, r guard.Reply, p
 		}
 	}
 	switch code := r.Code(); {
-	case r.Ok() || !accepted:
+	case r.OK() || !accepted:
 	case r.Silent:
 		pr.run.Rows.Fail("accuracy.failure", r, "%s does not answer", op.Name)
 	case pr.refusesMadeUp(op, r, r.Args.Lookup("params")):
@@ -188,7 +188,7 @@ func (pr operationProbe) missing(op *catalog.Operation) {
 			continue
 		}
 		pr.run.Evidence.MissingRequired = append(pr.run.Evidence.MissingRequired, evidence.ParameterCase{Operation: op.Name, Parameter: p.Name, Response: pr.run.Caller.Noted(r), Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
-		if !r.Ok() {
+		if !r.OK() {
 			pr.run.Failed(op.Name+" without "+p.Name, r, p.Name)
 		}
 	}
@@ -196,7 +196,7 @@ func (pr operationProbe) missing(op *catalog.Operation) {
 
 // unknownParameters adds a parameter that does not exist.
 func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Reply) {
-	if !base.Ok() && !base.Documented() {
+	if !base.OK() && !base.Documented() {
 		pr.run.Rows.Skip("unknown", op.Name, evidence.ProbeName, "a call without it does not succeed")
 		return
 	}
@@ -206,12 +206,12 @@ func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Rep
 			pr.run.Rows.SkipUnsent("unknown", op.Name, name, r)
 			return
 		}
-		if !r.Ok() && r.Code() == base.Code() && !evidence.Named(r.Envelope.Lookup("error"), name) {
+		if !r.OK() && r.Code() == base.Code() && !evidence.Named(r.Envelope.Lookup("error"), name) {
 			pr.run.Rows.Skip("unknown", op.Name, name, "it is refused for another reason: "+r.Brief())
 			return
 		}
 		pr.run.Evidence.UnknownParameter = append(pr.run.Evidence.UnknownParameter, evidence.ParameterCase{Operation: op.Name, Parameter: name, Response: pr.run.Caller.Noted(r), Request: pr.run.Caller.Redact(r.Args), Call: r.Number})
-		if !r.Ok() {
+		if !r.OK() {
 			pr.run.Failed(op.Name+" with the unknown "+name, r, name)
 		}
 	}
@@ -238,7 +238,7 @@ func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Rep
 func (pr operationProbe) topLevelRead() bool {
 	if !pr.run.TopLevelTried {
 		r := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.Object(evidence.TextMember("operation", "introspect"), evidence.TextMember("query", "operations")))
-		pr.run.TopLevelTried, pr.run.TopLevelParams = true, r.Ok() && !pr.run.Bare
+		pr.run.TopLevelTried, pr.run.TopLevelParams = true, r.OK() && !pr.run.Bare
 	}
 	return pr.run.TopLevelParams
 }
@@ -254,7 +254,7 @@ func (pr operationProbe) notFound(op *catalog.Operation) {
 		return
 	}
 	r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(id.Name, none))
-	if r.Ok() && (r.Data().Kind() == jsonv.KindNull || r.Data().Len() == 0) {
+	if r.OK() && (r.Data().Kind() == jsonv.KindNull || r.Data().Len() == 0) {
 		return
 	}
 	pr.run.Failed(op.Name+" of something that does not exist", r, none.Text())

@@ -44,17 +44,17 @@ func (p requestProbe) probeRequests() {
 		}
 		refused := func() (guard.Reply, bool) {
 			r := p.run.Caller.Send(p.run.Catalog.Reader, good.With(key, v))
-			return r, r.Heard() && !r.Ok()
+			return r, r.Heard() && !r.OK()
 		}
 		// The refusal is the member's when the same request without it is taken.
-		if _, first := refused(); !first || !p.run.Caller.Send(p.run.Catalog.Reader, good).Ok() {
+		if _, first := refused(); !first || !p.run.Caller.Send(p.run.Catalog.Reader, good).OK() {
 			continue
 		}
 		if r, again := refused(); again {
 			p.run.Rows.Fail("request.meta", r, "%s next to params is rejected: %s", key, r.Brief())
 		}
 	}
-	if r := p.run.Caller.Send(p.run.Catalog.Reader, good.With("query", jsonv.String("types"))); r.Ok() && r.Data().Lookup("operations").IsAbsent() && !r.Data().Lookup("types").IsAbsent() {
+	if r := p.run.Caller.Send(p.run.Catalog.Reader, good.With("query", jsonv.String("types"))); r.OK() && r.Data().Lookup("operations").IsAbsent() && !r.Data().Lookup("types").IsAbsent() {
 		p.run.Rows.Fail("request.params-win", r, "a parameter next to params overrides the one inside")
 	}
 }
@@ -105,7 +105,7 @@ func (p requestProbe) misroute(op *catalog.Operation, tool string, params jsonv.
 	}
 	p.run.Rows.Count("routing")
 	switch code := r.Code(); {
-	case r.Ok(), op.Category != "READ" && code == "VALIDATION_MISSING_PARAM":
+	case r.OK(), op.Category != "READ" && code == "VALIDATION_MISSING_PARAM":
 		p.run.Rows.Fail("routing.refused", r, "%s accepts %s, which belongs to %s", tool, op.Name, op.Tool)
 	case r.Refused() && (code == "VALIDATION_ENDPOINT_MISMATCH" || code == "VALIDATION_WRONG_ENDPOINT" || evidence.Names(r.Message(), op.Tool)):
 		p.run.Failed(op.Name+" on "+tool, r, op.Tool)
@@ -120,7 +120,7 @@ func (pr featureProbe) probeLevel2() {
 	for _, op := range pr.run.Catalog.Operations {
 		p := op.Param("fields")
 		base := pr.run.Base[op.Name]
-		if op.Category != "READ" || p == nil || !base.Ok() {
+		if op.Category != "READ" || p == nil || !base.OK() {
 			continue
 		}
 		one := catalog.Sample(base.Data())
@@ -133,7 +133,7 @@ func (pr featureProbe) probeLevel2() {
 		if !r.Sent() {
 			pr.run.Caller.CutsShort("fields")
 		}
-		if !r.Ok() {
+		if !r.OK() {
 			continue
 		}
 		if pr.run.Evidence.FieldSelection = onlyFields(catalog.Sample(r.Data()), want); pr.run.Evidence.FieldSelection {
@@ -161,13 +161,13 @@ func (pr featureProbe) probeBatch() {
 	if !r.Sent() {
 		pr.run.Caller.CutsShort("batch")
 	}
-	if !r.Ok() && evidence.Names(r.Message(), "operation") {
-		if again := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.Object(evidence.TextMember("operation", "batch"), jsonv.Member{Key: "operations", Value: list})); again.Ok() {
+	if !r.OK() && evidence.Names(r.Message(), "operation") {
+		if again := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.Object(evidence.TextMember("operation", "batch"), jsonv.Member{Key: "operations", Value: list})); again.OK() {
 			pr.run.Speaks("a batch needs operation: batch")
 			r = again
 		}
 	}
-	if r.Ok() && r.Envelope.Lookup("results").Kind() == jsonv.KindArray {
+	if r.OK() && r.Envelope.Lookup("results").Kind() == jsonv.KindArray {
 		pr.run.Evidence.BatchOperations = true
 		pr.run.Evidence.BatchExample = pr.run.Caller.Noted(r)
 		pr.run.BatchSent = list.Len()
@@ -218,7 +218,7 @@ func (p requestProbe) probeConsistency() {
 			break
 		}
 		p.run.Rows.Count("consistency")
-		if first := p.run.Evidence.OperationsList; r.Ok() && !jsonv.Equal(guard.WithoutVolatile(first), guard.WithoutVolatile(r.Envelope)) {
+		if first := p.run.Evidence.OperationsList; r.OK() && !jsonv.Equal(guard.WithoutVolatile(first), guard.WithoutVolatile(r.Envelope)) {
 			p.run.Rows.Fail("consistency.repeat", r, "the operation list changed during the session")
 			break
 		}
@@ -230,7 +230,7 @@ func (p requestProbe) probeConsistency() {
 			continue
 		}
 		p.run.Rows.Count("consistency")
-		if v, there := r.Data().Get(q[2]); !r.Ok() || !there || v.Kind() != jsonv.KindNull {
+		if v, there := r.Data().Get(q[2]); !r.OK() || !there || v.Kind() != jsonv.KindNull {
 			p.run.Rows.Fail("consistency.null", r, "asked for an unknown %s: expected success with %s: null, got %s", q[2], q[2], r.Brief())
 		}
 	}
@@ -245,7 +245,7 @@ func (p requestProbe) effects() {
 		if l := p.run.Watcher.Census.Of(op); !known || l != nil && l.Moving || len(p.run.Cleaner.Leftovers) > 0 || guard.KeepsRecord().MatchString(op.Name) {
 			continue
 		}
-		if r := p.run.Caller.Send(op.Tool, before.Args); r.Ok() && !(guard.Mask{}).Alike(before, r) {
+		if r := p.run.Caller.Send(op.Tool, before.Args); r.OK() && !(guard.Mask{}).Alike(before, r) {
 			changed[op] = r
 		}
 	}
@@ -259,7 +259,7 @@ func (p requestProbe) effects() {
 		}
 		own := guard.Mask{}
 		for range 2 * guard.Controls {
-			if later := p.run.Caller.Send(op.Tool, r.Args); later.Ok() {
+			if later := p.run.Caller.Send(op.Tool, r.Args); later.OK() {
 				own.Learn(r.Envelope, later.Envelope)
 			}
 		}
@@ -285,7 +285,7 @@ func (p requestProbe) probeSession() {
 	p.run.Caller.Session = s
 	r := p.run.Caller.Introspect(evidence.TextMember("query", "operations"))
 	if unused != nil && p.run.Caller.Session == s {
-		if again := p.run.Keeper.AttemptArgs(unused.op, unused.args); again.Ok() {
+		if again := p.run.Keeper.AttemptArgs(unused.op, unused.args); again.OK() {
 			p.run.Rows.Fail("session.token", again, "%s accepts a token of the previous session", unused.op.Name)
 		}
 	}

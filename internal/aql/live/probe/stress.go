@@ -62,7 +62,7 @@ func (p requestProbe) stress() {
 		}
 		p.run.Rows.Count("limits")
 		switch {
-		case r.Ok():
+		case r.OK():
 			p.run.Rows.Fail("limits.enforced", r, "introspect takes %s", big.what)
 		case r.Refused() && r.Code() != "VALIDATION_PAYLOAD_TOO_LARGE" && big.typed:
 			p.run.Rows.Fail("limits.code", r, "introspect refuses %s with another code: %s", big.what, r.Brief())

@@ -13,7 +13,7 @@ import (
 
 // undocumented looks for parameters that work and are not documented.
 func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {
-	if !base.Ok() || op.Name == "introspect" {
+	if !base.OK() || op.Name == "introspect" {
 		return
 	}
 	list := catalog.Items(base.Data(), catalog.ListDepth)
@@ -32,7 +32,7 @@ func (pr operationProbe) undocumented(op *catalog.Operation, base guard.Reply) {
 			continue
 		}
 		r := pr.run.Caller.Call(op, pr.run.Builder.Fresh(op).With(m.Key, m.Value))
-		if r.Ok() && !r.UnknownParameter(m.Key) && pr.run.Steady.Differs(op, base, r) {
+		if r.OK() && !r.UnknownParameter(m.Key) && pr.run.Steady.Differs(op, base, r) {
 			pr.accept(op, m.Key)
 		}
 	}

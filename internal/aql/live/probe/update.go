@@ -42,7 +42,7 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 		return
 	}
 	r := pr.change(y, jsonv.Object(jsonv.Member{Key: target, Value: value}))
-	if !r.Ok() {
+	if !r.OK() {
 		if r.Sent() {
 			pr.run.Rows.Skip("update", y.Update.Name, target, "the update did not succeed: "+r.Brief())
 		}
@@ -117,13 +117,13 @@ func (pr cycleProbe) inputContract(y *guard.Cycle) {
 		what   string
 		params jsonv.Value
 	}{{"without input", id}, {"with a text as input", id.With("input", jsonv.String("x"))}} {
-		if r := pr.run.Keeper.Attempt(y.Update, bad.params); r.Ok() {
+		if r := pr.run.Keeper.Attempt(y.Update, bad.params); r.OK() {
 			pr.run.Rows.Fail("input.required", r, "%s %s succeeds", y.Update.Name, bad.what)
 		}
 	}
 	r := pr.run.Keeper.Attempt(y.Update, id.With("input", jsonv.Object(evidence.TextMember(evidence.ProbeName, "x"))))
 	switch {
-	case r.Ok():
+	case r.OK():
 		pr.run.Rows.Fail("input.unknown", r, "%s ignores an unknown field of input", y.Update.Name)
 	case r.Refused() && r.Code() != "VALIDATION_UNKNOWN_FIELD":
 		pr.run.Rows.Fail("input.code", r, "%s refuses an unknown field of input with another code: %s", y.Update.Name, r.Brief())
@@ -143,7 +143,7 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 		}
 		t.Cases++
 		r := pr.change(y, jsonv.Object(jsonv.Member{Key: p.Name, Value: jsonv.From(map[string]any{"zz_one": map[string]any{"a": 3}, "zz_list": []any{9}, "zz_text": nil})}))
-		if !r.Ok() {
+		if !r.OK() {
 			if r.Sent() {
 				pr.run.Rows.Fail("merge.accepted", r, "%s refuses a partial object for %s: %s", y.Update.Name, evidence.Quoted(p.Name), r.Brief())
 			}

@@ -28,10 +28,10 @@ func (pr operationProbe) wrongValues(op *catalog.Operation) {
 				continue
 			}
 			pr.run.Rows.Count("values")
-			if r.Ok() && w.Rule == "values.range" && clamped(op, p, w.Value, r) {
+			if r.OK() && w.Rule == "values.range" && clamped(op, p, w.Value, r) {
 				continue
 			}
-			if r.Ok() {
+			if r.OK() {
 				pr.run.Rows.Fail(w.Rule, r, "%s accepts %s for %s, which must be %s", op.Name, evidence.Brief(w.Value), evidence.Quoted(p.Name), w.Wants)
 				continue
 			}
