@@ -152,7 +152,7 @@ func newRulesCmd(c *call) *cobra.Command {
 		Use:   "rules",
 		Short: "print the list of rules",
 		Long:  "Prints all rules as a Markdown document: for each row of the report its rules, with section, weights and hint.",
-	}, (*call).rules)
+	}, func(c *call) int { return c.emit("-", []byte(rule.Markdown())) })
 }
 
 func newVersionCmd(c *call) *cobra.Command {
@@ -323,8 +323,6 @@ func (c *call) explain() int {
 	}
 	return c.emit("-", []byte(text))
 }
-
-func (c *call) rules() int { return c.emit("-", []byte(rule.Markdown())) }
 
 func (c *call) version() int {
 	return c.emit("-", []byte(versionLine()+"\n"))
