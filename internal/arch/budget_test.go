@@ -36,7 +36,7 @@ var largerPackages = map[string]struct {
 	"internal/mcp":    {3200, "calls, detection and the classification of what a server sends share one session state under one lock"},
 	"internal/mock":   {3720, "one manifest language: responses, faults, tasks and their templates"},
 	"internal/plan":   {2850, "one pass from a suite to a plan; each file compiles one key"},
-	"internal/proc":   {3600, "processes and their cleanup on three operating systems"},
+	"internal/proc":   {2800, "processes and their cleanup on three operating systems"},
 	"internal/source": {2660, "positions, the YAML decoder and diagnostics, for every file that people write"},
 }
 
