@@ -29,8 +29,6 @@ var largerPackages = map[string]struct {
 	code   int
 	reason string
 }{
-	"internal/aql/live": {6500, "the probes of a live run, and the state that they share; to be split"},
-
 	"internal/cli":    {5600, "one file or two a command, and the flags that commands share"},
 	"internal/expect": {4300, "36 matchers, one concept a file, over one compiler and one evaluation"},
 	"internal/mcp":    {3200, "calls, detection and the classification of what a server sends share one session state under one lock"},
@@ -45,13 +43,11 @@ var largerTypes = map[string]struct {
 	methods, files int
 	reason         string
 }{
-	"internal/aql/live.collector": {217, 42, "one live run: its budget, its adapter and its findings are one state"},
-	"internal/aql.judgement":      {40, 12, "one row each: the checks of a bundle"},
-	"internal/aql/live.liveOp":    {40, 10, "what is known of one operation of the adapter"},
-	"internal/aql.evaluation":     {60, 12, "the verdict on one rule, by category"},
-	"internal/aql/demo.Adapter":   {70, 16, "one server that can break every rule"},
-	"internal/aqlcli.call":        {60, 11, "the flags and streams of one command"},
-	"internal/mcp.Session":        {134, 22, "the state of a session under one lock"},
+	"internal/aql.judgement":    {40, 12, "one row each: the checks of a bundle"},
+	"internal/aql.evaluation":   {60, 12, "the verdict on one rule, by category"},
+	"internal/aql/demo.Adapter": {70, 16, "one server that can break every rule"},
+	"internal/aqlcli.call":      {60, 11, "the flags and streams of one command"},
+	"internal/mcp.Session":      {134, 22, "the state of a session under one lock"},
 }
 
 // TestBudgets fails when a package or a receiver exceeds its budget, and prints
