@@ -59,7 +59,7 @@ var edges = map[string][]string{
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
 	"internal/suite":  {"internal/source", "internal/suite/dotenv", "internal/jsonv", "internal/expect", "internal/secret"},
-	"internal/plan":   {"internal/suite", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
+	"internal/plan":   {"internal/mcp/protocol", "internal/suite", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
 	"internal/result": {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.

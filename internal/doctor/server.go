@@ -141,7 +141,7 @@ func (e *examination) protocol(context.Context) bool {
 	if e.Conn.Session().Era() == protocol.EraStateless {
 		l.Message = got + ", stateless (no session)"
 	}
-	if got < "2025-06-18" {
+	if e.Conn.Session().ProtocolVersion().Old {
 		l.State, l.Hint = Warn, "this is an old revision: clients may drop support for it"
 	}
 	if kind := e.Conn.Session().Facts().Kind; kind == wire.HTTPSSE {

@@ -35,7 +35,7 @@ func (s *Session) CheckAlive(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, aliveTime)
 	defer cancel()
 	c := Call{Method: "ping", Own: true}
-	if d := s.version.Load(); d != nil && d.Stateless {
+	if s.agreed().Stateless {
 		c.Method = protocol.MethodDiscover // there is no ping any more
 	}
 	s.once(limited, c) // an error is an answer, too

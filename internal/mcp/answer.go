@@ -136,7 +136,7 @@ func (s *Session) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		}
 	}
 	usable := s.checkMethod(e, raw, f)
-	if d := s.version.Load(); d != nil && d.Stateless {
+	if d := s.agreed(); d.Stateless {
 		s.flag(protocol.BadMessage, "a request of the server, which protocol revision "+d.Name+" does not have", raw, f)
 		usable = false
 	}
@@ -210,7 +210,7 @@ func (s *Session) reply(ctx context.Context, m Message, answer Answerer, to []in
 	}
 	s.journal.add(a)
 	s.mu.Unlock()
-	out := wire.Outgoing{Raw: raw, ID: m.ID, Protocol: s.revision()}
+	out := wire.Outgoing{Raw: raw, ID: m.ID, Protocol: s.Protocol()}
 	_ = s.t.Send(ctx, out) // a server that does not take it shows that by its end
 }
 

@@ -29,7 +29,7 @@ func (s *Session) batch(raw []byte, f wire.Frame) {
 		s.settle("", nil)
 		return
 	}
-	if d := s.version.Load(); d == nil || !d.Batches {
+	if !s.agreed().Batches {
 		s.flag(protocol.Batch, fmt.Sprintf("an array of %d messages", len(parts)), raw, f)
 	} else if len(parts) == 0 {
 		s.flag(protocol.Batch, "an empty batch", raw, f)

@@ -14,23 +14,12 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// Era returns in which way the server works.
-func (s *Session) Era() protocol.Era {
-	switch d := s.version.Load(); {
-	case d == nil:
-		return protocol.EraUnknown
-	case d.Stateless:
-		return protocol.EraStateless
-	}
-	return protocol.EraSession
-}
-
 // detect finds out which era the server is of and opens it (MCP 2026-07-28
 // versioning). It is that of requests only if server/discover is answered with
 // a list of revisions that has one we speak; otherwise it is that of sessions.
 // The connection is used only if the answer came before initialize was sent:
 // a server that was asked both may have settled on either era.
-func (s *Session) detect(ctx context.Context) (*protocol.Version, string, error) {
+func (s *Session) detect(ctx context.Context) (protocol.Version, string, error) {
 	if s.t.Facts().Kind == wire.HTTPSSE {
 		return s.handshake(ctx)
 	}
@@ -53,10 +42,10 @@ func (s *Session) detect(ctx context.Context) (*protocol.Version, string, error)
 }
 
 // probed goes on after an answer to the probe.
-func (s *Session) probed(ctx context.Context, x *Exchange) (*protocol.Version, string, error) {
+func (s *Session) probed(ctx context.Context, x *Exchange) (protocol.Version, string, error) {
 	d, err := s.modernOf(x)
 	var refused *unsupportedError
-	if errors.As(err, &refused) && refused.pick != nil {
+	if errors.As(err, &refused) && refused.pick.Known() {
 		x = s.discover(ctx, refused.pick)
 		d, err = s.modernOf(x)
 	}
@@ -67,15 +56,15 @@ func (s *Session) probed(ctx context.Context, x *Exchange) (*protocol.Version, s
 	var connect *wire.ConnectError
 	switch {
 	case ctx.Err() != nil:
-		return nil, protocol.MethodDiscover, undetected(s, err, "")
+		return failed(protocol.MethodDiscover, undetected(s, err, ""))
 	case errors.As(x.Cause, &connect) && connect.Info == nil:
-		return nil, "connect", x.Cause
+		return failed("connect", x.Cause)
 	case errors.As(err, &refused) && refused.final:
-		return nil, "protocol", err
+		return failed("protocol", err)
 	case errors.As(x.Cause, new(*wire.ClosedError)):
-		return nil, "initialize", s.fresh(x.Cause)
+		return failed("initialize", s.fresh(x.Cause))
 	case x.Result != nil && errors.Is(err, errLegacyOnly) && s.isStdio():
-		return nil, "initialize", s.fresh(err)
+		return failed("initialize", s.fresh(err))
 	}
 	s.forgive(x)
 	probe := err
@@ -86,19 +75,24 @@ func (s *Session) probed(ctx context.Context, x *Exchange) (*protocol.Version, s
 	}
 	if err != nil && ctx.Err() == nil && phase == "initialize" {
 		if listsRequests(rpcIn(err)) && s.o.Redial != nil {
-			return nil, phase, &freshError{era: protocol.EraStateless, why: err}
+			return failed(phase, &freshError{era: protocol.EraStateless, why: err})
 		}
 		if errors.As(probe, new(*noCommonError)) {
-			return nil, "protocol", fmt.Errorf("%w; and %w", probe, err)
+			return failed("protocol", fmt.Errorf("%w; and %w", probe, err))
 		}
 		if s.o.Redial != nil && s.isStdio() {
-			return nil, phase, &freshError{era: protocol.EraSession, why: err, note: note}
+			return failed(phase, &freshError{era: protocol.EraSession, why: err, note: note})
 		}
 	}
 	if note != "" {
 		err = fmt.Errorf("%w%s", err, note)
 	}
 	return d, phase, err
+}
+
+// failed is the result of a detection that failed in a phase.
+func failed(phase string, err error) (protocol.Version, string, error) {
+	return protocol.Version{}, phase, err
 }
 
 // fresh asks for another connection, by initialize, where there can be one.
@@ -144,7 +138,7 @@ func (s *Session) helloOf(x *Exchange) {
 }
 
 // discover sends server/discover as a revision has it.
-func (s *Session) discover(ctx context.Context, d *protocol.Version) *Exchange {
+func (s *Session) discover(ctx context.Context, d protocol.Version) *Exchange {
 	return s.once(ctx, Call{Method: protocol.MethodDiscover, as: d})
 }
 
@@ -160,9 +154,9 @@ func (e *noCommonError) Error() string {
 // unsupportedError is an answer that only a server of the era of requests gives.
 type unsupportedError struct {
 	rpc   *protocol.RPCError
-	pick  *protocol.Version // a revision both speak
-	final bool              // there is none, and no session either
-	list  string            // what the server supports, as it says
+	pick  protocol.Version // a revision both speak
+	final bool             // there is none, and no session either
+	list  string           // what the server supports, as it says
 }
 
 func (e *unsupportedError) Error() string {
@@ -173,33 +167,33 @@ func (e *unsupportedError) Error() string {
 }
 
 // modernOf reads the answer to server/discover.
-func (s *Session) modernOf(x *Exchange) (*protocol.Version, error) {
+func (s *Session) modernOf(x *Exchange) (protocol.Version, error) {
 	switch {
 	case x.Cause != nil:
 		if rpc := rpcIn(x.Cause); rpc != nil {
 			if e := refusal(rpc); errors.As(e, new(*unsupportedError)) {
-				return nil, e
+				return protocol.Version{}, e
 			}
 		}
-		return nil, x.Cause
+		return protocol.Version{}, x.Cause
 	case x.Error != nil:
-		return nil, refusal(x.RPCError())
+		return protocol.Version{}, refusal(x.RPCError())
 	}
 	v, err := jsonv.Parse(x.Result)
 	if err != nil {
-		return nil, err
+		return protocol.Version{}, err
 	}
 	list := v.Lookup("supportedVersions")
 	if list.Kind() != jsonv.KindArray {
-		return nil, errors.New("the answer to server/discover has no list supportedVersions")
+		return protocol.Version{}, errors.New("the answer to server/discover has no list supportedVersions")
 	}
-	if d := protocol.NewestCommon(list, protocol.EraStateless); d != nil {
+	if d := protocol.NewestCommon(list, protocol.EraStateless); d.Known() {
 		return d, nil
 	}
-	if protocol.NewestCommon(list, protocol.EraSession) == nil {
-		return nil, &noCommonError{protocol.Excerpt(list.Append(nil))}
+	if !protocol.NewestCommon(list, protocol.EraSession).Known() {
+		return protocol.Version{}, &noCommonError{protocol.Excerpt(list.Append(nil))}
 	}
-	return nil, errLegacyOnly
+	return protocol.Version{}, errLegacyOnly
 }
 
 // refusal tells an error of the era of requests from any other.
@@ -210,14 +204,14 @@ func refusal(rpc *protocol.RPCError) error {
 	}
 	list := v.Lookup("supported")
 	e := &unsupportedError{rpc: rpc, pick: protocol.NewestCommon(list, protocol.EraStateless), list: protocol.Excerpt(list.Append(nil))}
-	e.final = e.pick == nil && protocol.NewestCommon(list, protocol.EraSession) == nil
+	e.final = !e.pick.Known() && !protocol.NewestCommon(list, protocol.EraSession).Known()
 	return e
 }
 
 // pinned opens a server of the era of requests without asking which it is of.
-func (s *Session) pinned(ctx context.Context, d *protocol.Version) (*protocol.Version, string, error) {
+func (s *Session) pinned(ctx context.Context, d protocol.Version) (protocol.Version, string, error) {
 	if s.t.Facts().Kind == wire.HTTPSSE {
-		return nil, "protocol", fmt.Errorf("protocol revision %s is not spoken over HTTP+SSE: leave out the revision or the transport", d.Name)
+		return failed("protocol", fmt.Errorf("protocol revision %s is not spoken over HTTP+SSE: leave out the revision or the transport", d.Name))
 	}
 	x := s.discover(ctx, d)
 	got, err := s.modernOf(x)
@@ -229,11 +223,11 @@ func (s *Session) pinned(ctx context.Context, d *protocol.Version) (*protocol.Ve
 	s.hello = x
 	switch {
 	case x.Cause != nil && !deniesRequest(x.Cause):
-		return nil, protocol.MethodDiscover, x.Cause
+		return failed(protocol.MethodDiscover, x.Cause)
 	case err != nil:
-		return nil, "protocol", s.unsupportedVersion(ctx, d, x, err)
+		return failed("protocol", s.unsupportedVersion(ctx, d, x, err))
 	case got != d:
-		return nil, "protocol", s.unsupportedVersion(ctx, d, x, errors.New("it is not in the answer to server/discover"))
+		return failed("protocol", s.unsupportedVersion(ctx, d, x, errors.New("it is not in the answer to server/discover")))
 	}
 	s.helloOf(x)
 	return d, "", nil

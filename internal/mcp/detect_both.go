@@ -115,7 +115,7 @@ func (s *Session) firstOutput() time.Time {
 
 // askBoth sends initialize while server/discover has no answer, to find out
 // whether the server is up. It always ends the connection.
-func (s *Session) askBoth(ctx context.Context, probe <-chan *Exchange, asked time.Time) (*protocol.Version, string, error) {
+func (s *Session) askBoth(ctx context.Context, probe <-chan *Exchange, asked time.Time) (protocol.Version, string, error) {
 	hello := make(chan *Exchange, 1)
 	s.wg.Go(func() {
 		hello <- s.once(ctx, Call{Method: "initialize", Params: s.initializeParams(protocol.Newest(protocol.EraSession).Name)})
@@ -137,7 +137,7 @@ func (s *Session) askBoth(ctx context.Context, probe <-chan *Exchange, asked tim
 			}
 			rpc := rpcIn(err)
 			if listsRequests(rpc) {
-				return nil, "initialize", &freshError{era: protocol.EraStateless, why: err}
+				return failed("initialize", &freshError{era: protocol.EraStateless, why: err})
 			}
 			if err == nil {
 				initialize = "initialize was sent, too, and answered"
@@ -150,29 +150,29 @@ func (s *Session) askBoth(ctx context.Context, probe <-chan *Exchange, asked tim
 				enough = t.C
 			}
 		case <-enough:
-			return nil, "initialize", &freshError{era: protocol.EraSession, silent: true, why: &silentProbeError{time.Since(asked)}}
+			return failed("initialize", &freshError{era: protocol.EraSession, silent: true, why: &silentProbeError{time.Since(asked)}})
 		}
 	}
 }
 
 // probedLate reads an answer to the probe that came after initialize was sent.
-func (s *Session) probedLate(ctx context.Context, x *Exchange, initialize string) (*protocol.Version, string, error) {
+func (s *Session) probedLate(ctx context.Context, x *Exchange, initialize string) (protocol.Version, string, error) {
 	_, err := s.modernOf(x)
 	var refused *unsupportedError
 	var connect *wire.ConnectError
 	switch {
 	case ctx.Err() != nil:
-		return nil, protocol.MethodDiscover, undetected(s, err, initialize)
+		return failed(protocol.MethodDiscover, undetected(s, err, initialize))
 	case err == nil:
-		return nil, "initialize", &freshError{era: protocol.EraStateless, why: errors.New("server/discover was answered after initialize had been sent")}
+		return failed("initialize", &freshError{era: protocol.EraStateless, why: errors.New("server/discover was answered after initialize had been sent")})
 	case errors.As(err, &refused) && refused.final:
-		return nil, "protocol", err
-	case errors.As(err, &refused) && refused.pick != nil:
-		return nil, "initialize", &freshError{era: protocol.EraStateless, why: err}
+		return failed("protocol", err)
+	case errors.As(err, &refused) && refused.pick.Known():
+		return failed("initialize", &freshError{era: protocol.EraStateless, why: err})
 	case errors.As(err, &connect) && connect.Info == nil:
-		return nil, "connect", err
+		return failed("connect", err)
 	}
-	return nil, "initialize", &freshError{era: protocol.EraSession, why: err}
+	return failed("initialize", &freshError{era: protocol.EraSession, why: err})
 }
 
 // undetected says of a server whose time ran out what it was asked.
@@ -210,5 +210,5 @@ func listsRequests(rpc *protocol.RPCError) bool {
 		return false
 	}
 	v, err := jsonv.Parse(rpc.Data)
-	return err == nil && protocol.NewestCommon(v.Lookup("supported"), protocol.EraStateless) != nil
+	return err == nil && protocol.NewestCommon(v.Lookup("supported"), protocol.EraStateless).Known()
 }

@@ -20,9 +20,9 @@ type Call struct {
 	LogLevel      string        // asks for log messages during this call; stateless revisions only
 	Own           bool          // no test waits for it: a crash meanwhile is not put down to it
 
-	as     *protocol.Version // sent as this revision has it; nil: the session's
-	mirror http.Header       // Mcp-Param-* headers
-	handed func()            // called when the transport has taken the request; may be nil
+	as     protocol.Version // sent as this revision has it; nil: the session's
+	mirror http.Header      // Mcp-Param-* headers
+	handed func()           // called when the transport has taken the request; may be nil
 }
 
 // Exchange is what happened to one call. It is complete when it is returned

@@ -26,7 +26,7 @@ func (s *Session) renew(ctx context.Context, lost *wire.SessionLostError) {
 	}
 	ctx, cancel := WithLimit(context.WithoutCancel(ctx), "connect_timeout", s.o.ConnectTimeout)
 	defer cancel()
-	x := s.once(ctx, Call{Method: "initialize", Params: s.initializeParams(s.revision())})
+	x := s.once(ctx, Call{Method: "initialize", Params: s.initializeParams(s.Protocol())})
 	switch {
 	case x.Cause != nil:
 		lost.Err = x.Cause
@@ -35,7 +35,7 @@ func (s *Session) renew(ctx context.Context, lost *wire.SessionLostError) {
 		lost.Err = x.RPCError()
 		return
 	}
-	if got := protocol.TextOf(protocol.MemberOf(x.Result, "protocolVersion")); got != s.revision() {
+	if got := protocol.TextOf(protocol.MemberOf(x.Result, "protocolVersion")); got != s.Protocol() {
 		lost.Err = fmt.Errorf("the server now answers with protocol revision %q", got)
 		return
 	}

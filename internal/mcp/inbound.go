@@ -282,13 +282,6 @@ func (s *Session) OnDrained() {
 	s.wake()
 }
 
-// InFlight implements [wire.Receiver].
-func (s *Session) InFlight() (calls, answered int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.pending) + len(s.raws), len(s.woken)
-}
-
 // OnHTTP implements [wire.Receiver].
 func (s *Session) OnHTTP(id string, info *wire.HTTPInfo) {
 	s.mu.Lock()
@@ -363,13 +356,13 @@ func (s *Session) OnEnd(why *wire.ClosedError) {
 		s.in.early.Stop()
 	}
 	why.LastLine = s.lastOdd()
-	if s.version.Load() != nil {
+	if s.agreed().Known() {
 		s.leftUnread(why)
 	}
 	why.InFlight = s.requestsInFlight()
 	if s.closing {
 		why.Ours, why.Reason = true, "the session was closed"
-	} else if why.Exited && why.Exit.Failed() && s.version.Load() != nil && !s.awaited() {
+	} else if why.Exited && why.Exit.Failed() && s.agreed().Known() && !s.awaited() {
 		s.crashed(why.Error(), why.Stderr)
 	}
 	s.closed = why

@@ -13,7 +13,7 @@ import (
 
 // metaOf builds the members that each request of a stateless revision has in
 // its _meta.
-func (s *Session) metaOf(d *protocol.Version) jsonv.Value {
+func (s *Session) metaOf(d protocol.Version) jsonv.Value {
 	return jsonv.Object(
 		jsonv.Member{Key: protocol.MetaVersion, Value: jsonv.String(d.Name)},
 		jsonv.Member{Key: protocol.MetaClient, Value: s.clientInfo()},
@@ -23,7 +23,7 @@ func (s *Session) metaOf(d *protocol.Version) jsonv.Value {
 
 // withMeta adds _meta to the params of a request. What the author wrote there
 // stays.
-func (s *Session) withMeta(d *protocol.Version, params []byte, logLevel string) []byte {
+func (s *Session) withMeta(d protocol.Version, params []byte, logLevel string) []byte {
 	if params != nil && protocol.KindOf(protocol.TrimSpace(params)) != jsonv.KindObject {
 		return params // sent as it stands
 	}
@@ -52,7 +52,7 @@ func (s *Session) withMeta(d *protocol.Version, params []byte, logLevel string) 
 }
 
 // metaText is metaOf as text, made once.
-func (s *Session) metaText(d *protocol.Version) []byte {
+func (s *Session) metaText(d protocol.Version) []byte {
 	s.metaOnce.Do(func() { s.metaRaw = s.metaOf(d).Append(nil) })
 	return s.metaRaw
 }

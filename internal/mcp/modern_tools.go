@@ -33,7 +33,7 @@ func (s *Session) UnusableTools() map[string]string {
 }
 
 // learn reads an answer to tools/list.
-func (s *Session) learn(x *Exchange, d *protocol.Version) {
+func (s *Session) learn(x *Exchange, d protocol.Version) {
 	v, err := jsonv.Parse(x.Result)
 	if err != nil {
 		return

@@ -67,7 +67,7 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 		return nil, e
 	}
 	if o.Protocol != Auto && o.Protocol != "" {
-		if _, ok := protocol.FindVersion(o.Protocol); !ok {
+		if !protocol.VersionOf(o.Protocol).Known() {
 			return fail("protocol", fmt.Errorf("protocol revision %q is not spoken here (known: %s)", o.Protocol, strings.Join(protocol.Versions(), ", ")))
 		}
 	}
@@ -85,7 +85,7 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 	if err != nil {
 		return fail(phase, err)
 	}
-	s.version.Store(d)
+	s.version.Store(&d)
 	if d.Stateless {
 		return s, nil
 	}
@@ -102,9 +102,9 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 const methodInitialized = "notifications/initialized"
 
 // begins opens the server in the way that is asked for.
-func (s *Session) begins(ctx context.Context) (*protocol.Version, string, error) {
-	switch d, _ := protocol.FindVersion(s.o.Protocol); {
-	case d != nil && d.Stateless:
+func (s *Session) begins(ctx context.Context) (protocol.Version, string, error) {
+	switch d := protocol.VersionOf(s.o.Protocol); {
+	case d.Stateless:
 		return s.pinned(ctx, d)
 	case s.o.Protocol != Auto || s.o.Era == protocol.EraSession:
 		return s.handshake(ctx)
@@ -233,7 +233,7 @@ func (s *Session) lastOdd() string {
 // handshake sends initialize and settles the revision (MCP 2025-11-25
 // lifecycle). With "auto" a server that refuses the newest revision and lists
 // those it has is asked once more.
-func (s *Session) handshake(ctx context.Context) (*protocol.Version, string, error) {
+func (s *Session) handshake(ctx context.Context) (protocol.Version, string, error) {
 	want := s.o.Protocol
 	if !s.o.pins() {
 		want = protocol.Newest(protocol.EraSession).Name
@@ -255,20 +255,20 @@ func (s *Session) handshake(ctx context.Context) (*protocol.Version, string, err
 	}
 	v, err := handshakeResult(s.hello, s.tolerated)
 	if err != nil {
-		return nil, "initialize", fmt.Errorf("read the answer to initialize: %w", err)
+		return failed("initialize", fmt.Errorf("read the answer to initialize: %w", err))
 	}
 	s.server = v
 	got := v.Lookup("protocolVersion")
 	if got.Kind() != jsonv.KindString {
-		return nil, "initialize", errors.New("the answer to initialize has no protocolVersion")
+		return failed("initialize", errors.New("the answer to initialize has no protocolVersion"))
 	}
-	d, ok := protocol.FindVersion(got.Text())
+	d := protocol.VersionOf(got.Text())
 	if s.o.pins() && got.Text() != want {
-		return nil, "protocol", fmt.Errorf("asked for protocol revision %s, the server answered with %q", want, got.Text())
+		return failed("protocol", fmt.Errorf("asked for protocol revision %s, the server answered with %q", want, got.Text()))
 	}
-	if !ok || d.Stateless {
-		return nil, "protocol", fmt.Errorf("the server answered with protocol revision %q, which is not spoken here (known: %s)",
-			got.Text(), strings.Join(protocol.SessionVersions(), ", "))
+	if d.Era() != protocol.EraSession {
+		return failed("protocol", fmt.Errorf("the server answered with protocol revision %q, which is not spoken here (known: %s)",
+			got.Text(), strings.Join(protocol.SessionVersions(), ", ")))
 	}
 	s.checkHello(v)
 	return d, "", nil

@@ -47,7 +47,7 @@ func (s *Session) SendRaw(ctx context.Context, raw []byte) *Exchange {
 	k.raw.stream = "raw:" + idText(s.lastRaw.Add(1))
 	s.raws = append(s.raws, k)
 	s.mu.Unlock()
-	out := wire.Outgoing{Raw: raw, Method: protocol.TextOf(sc.Method), ID: x.ID, Protocol: s.revision(), Stream: k.raw.stream}
+	out := wire.Outgoing{Raw: raw, Method: protocol.TextOf(sc.Method), ID: x.ID, Protocol: s.Protocol(), Stream: k.raw.stream}
 	if err := s.write(ctx, k, out); err != nil {
 		s.notSent(ctx, k, err)
 	} else {

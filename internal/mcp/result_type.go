@@ -26,7 +26,7 @@ func (s *Session) resultTypeFault(x *Exchange) string {
 	case "", `"complete"`:
 		return ""
 	case `"input_required"`:
-		if d := s.version.Load(); d != nil && !d.Stateless {
+		if d := s.agreed(); d.Era() == protocol.EraSession {
 			return fmt.Sprintf("resultType is %s, which protocol revision %s does not have", protocol.Excerpt(t), d.Name)
 		}
 		return ""

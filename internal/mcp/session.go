@@ -18,11 +18,10 @@ import (
 // Session is one connection to a server that has been opened with [Open]. Its
 // methods may be used by several goroutines at a time.
 type Session struct {
-	t     wire.Transport
-	await wire.Awaiter // nil when the transport can't borrow the caller's goroutine
-	http  *wire.HTTP   // nil for a stream
-	o     Options
-	lim   wire.Limits
+	t    wire.Transport
+	http *wire.HTTP // nil for a stream
+	o    Options
+	lim  wire.Limits
 
 	ctx  context.Context // ends with the session: the server's requests run under it
 	stop context.CancelFunc
@@ -67,7 +66,6 @@ func newSession(t wire.Transport, o Options) *Session {
 		t: t, o: o, lim: o.Limits.WithDefaults(), pending: map[int64]*call{},
 		asked: map[string]context.CancelFunc{}, ended: make(chan struct{}),
 	}
-	s.await, _ = t.(wire.Awaiter)
 	s.http, _ = t.(*wire.HTTP)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.in.scan = protocol.NewScanner()
@@ -77,18 +75,21 @@ func newSession(t wire.Transport, o Options) *Session {
 	return s
 }
 
-// Protocol returns the revision both sides agreed on.
-func (s *Session) Protocol() string { return s.revision() }
+// Protocol returns the name of the version both sides agreed on, "" before that.
+func (s *Session) Protocol() string { return s.agreed().Name }
 
-// ProtocolVersion returns the row of the revision both sides agreed on.
-func (s *Session) ProtocolVersion() protocol.Version { return *s.version.Load() }
+// ProtocolVersion returns the version both sides agreed on.
+func (s *Session) ProtocolVersion() protocol.Version { return s.agreed() }
 
-// revision is what was agreed on, "" before that.
-func (s *Session) revision() string {
-	if d := s.version.Load(); d != nil {
-		return d.Name
+// Era returns the era of the server.
+func (s *Session) Era() protocol.Era { return s.agreed().Era() }
+
+// agreed is the version both sides agreed on, a zero row before that.
+func (s *Session) agreed() protocol.Version {
+	if v := s.version.Load(); v != nil {
+		return *v
 	}
-	return ""
+	return protocol.Version{}
 }
 
 // ServerInfo returns the whole result of the handshake. That of server/discover
@@ -127,8 +128,8 @@ func (s *Session) Err() error {
 // Do sends a request and waits for its answer, for the end of ctx, or for the
 // end of the session. It always returns an exchange.
 func (s *Session) Do(ctx context.Context, c Call) *Exchange {
-	d := s.version.Load()
-	if d != nil && d.Stateless {
+	d := s.agreed()
+	if d.Stateless {
 		return s.stateless(ctx, c, d)
 	}
 	x := s.once(ctx, c)
@@ -157,7 +158,7 @@ func (s *Session) once(ctx context.Context, c Call) *Exchange {
 }
 
 // stateless sends a request of a stateless revision.
-func (s *Session) stateless(ctx context.Context, c Call, d *protocol.Version) *Exchange {
+func (s *Session) stateless(ctx context.Context, c Call, d protocol.Version) *Exchange {
 	if c.Method == protocol.MethodListen && c.CancelAfter == 0 {
 		return s.listen(ctx, c)
 	}
@@ -170,12 +171,12 @@ func (s *Session) stateless(ctx context.Context, c Call, d *protocol.Version) *E
 
 // finish sends a call that was begun and waits for its end.
 func (s *Session) finish(ctx context.Context, c Call, k *call, x *Exchange) {
-	revision := s.revision()
-	if c.as != nil {
-		revision = c.as.Name
+	version := s.Protocol()
+	if c.as.Known() {
+		version = c.as.Name
 	}
 	out := wire.Outgoing{
-		Raw: x.Request, Method: c.Method, ID: x.ID, Params: c.Params, Header: c.Header, Protocol: revision, CancelAfter: c.CancelAfter,
+		Raw: x.Request, Method: c.Method, ID: x.ID, Params: c.Params, Header: c.Header, Protocol: version, CancelAfter: c.CancelAfter,
 		Mirror: c.mirror, Idempotent: s.repeats,
 	}
 	if ctx.Err() != nil { // nobody waits: the server must not begin
@@ -196,10 +197,10 @@ func (s *Session) begin(c *Call, x *Exchange) (*call, error) {
 	k.id = idAt(s.sent.Add(1))
 	x.ID = strconv.FormatInt(k.id, 10)
 	d := c.as
-	if d == nil {
-		d = s.version.Load()
+	if !d.Known() {
+		d = s.agreed()
 	}
-	if d != nil && d.Stateless {
+	if d.Stateless {
 		sent := *c
 		sent.Params = s.withMeta(d, c.Params, c.LogLevel)
 		c = &sent
@@ -230,18 +231,11 @@ func (s *Session) closedErr() error {
 // answered waits until the call is complete, and completes it with its cause
 // when the wait is given up.
 func (s *Session) answered(ctx context.Context, k *call, cancelAfter time.Duration) {
-	until, _ := ctx.Deadline()
 	var cancel <-chan time.Time
 	if cancelAfter > 0 {
-		if at := k.x.Start.Add(cancelAfter); until.IsZero() || at.Before(until) {
-			until = at
-		}
 		t := time.NewTimer(time.Until(k.x.Start.Add(cancelAfter)))
 		defer t.Stop()
 		cancel = t.C
-	}
-	if s.await != nil && ctx.Err() == nil && s.await.Await(k.ready, until) {
-		return
 	}
 	select {
 	case <-k.ready:
@@ -373,7 +367,7 @@ func (s *Session) Notify(ctx context.Context, method string, params []byte) erro
 		return s.closedErr()
 	}
 	s.mu.Unlock()
-	out := wire.Outgoing{Raw: protocol.AppendNotification(nil, method, params), Method: method, Params: params, Protocol: s.revision()}
+	out := wire.Outgoing{Raw: protocol.AppendNotification(nil, method, params), Method: method, Params: params, Protocol: s.Protocol()}
 	if err := s.t.Send(ctx, out); err != nil {
 		return &SendError{Method: method, Err: err}
 	}

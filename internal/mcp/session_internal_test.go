@@ -76,8 +76,8 @@ func FuzzSession(f *testing.F) {
 		in = ourIDs(in)
 		s := newSession(&inert{}, Options{Limits: wire.Limits{Violations: 50, DuringCount: 20, Requests: 4}})
 		if limit%2 == 0 {
-			batches, _ := protocol.FindVersion("2025-03-26")
-			s.version.Store(batches)
+			batches := protocol.VersionOf("2025-03-26")
+			s.version.Store(&batches)
 		}
 		ks := []*call{waiting(s, "tools/call"), waiting(s, "tools/list")}
 		xs := []*Exchange{ks[0].x, ks[1].x}

@@ -51,7 +51,7 @@ func deniesRequest(err error) bool {
 
 // unsupportedVersion explains that a server refused the pinned revision d, and asks it
 // for those of the other era.
-func (s *Session) unsupportedVersion(ctx context.Context, d *protocol.Version, x *Exchange, refused error) *UnsupportedVersionError {
+func (s *Session) unsupportedVersion(ctx context.Context, d protocol.Version, x *Exchange, refused error) *UnsupportedVersionError {
 	e := &UnsupportedVersionError{Want: d.Name, Err: refused}
 	if v, err := jsonv.Parse(x.Result); err == nil && d.Stateless {
 		e.Has = revisionsIn(v.Lookup("supportedVersions"))
@@ -82,14 +82,14 @@ func (s *Session) unsupportedVersion(ctx context.Context, d *protocol.Version, x
 
 // refusedInitialize is how opening ends on a server that refused initialize.
 // When a revision was pinned it may be that the server is of the other era.
-func (s *Session) refusedInitialize(ctx context.Context, refused error) (*protocol.Version, string, error) {
-	d, known := protocol.FindVersion(s.o.Protocol)
-	if known && (s.hello.Error != nil || deniesRequest(refused)) {
+func (s *Session) refusedInitialize(ctx context.Context, refused error) (protocol.Version, string, error) {
+	d := protocol.VersionOf(s.o.Protocol)
+	if d.Known() && (s.hello.Error != nil || deniesRequest(refused)) {
 		if e := s.unsupportedVersion(ctx, d, s.hello, refused); len(e.Has) > 0 {
-			return nil, "protocol", e
+			return failed("protocol", e)
 		}
 	}
-	return nil, "initialize", refused
+	return failed("initialize", refused)
 }
 
 // revisionsIn are the texts of a list, as they may be shown.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/proc/probe"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
@@ -134,13 +135,10 @@ func (s *serverCompiler) caFile() {
 	s.out.TLS = &t
 }
 
-// firstWithoutSessions is the first revision that HTTP+SSE can't carry: that
-// transport is a session.
-const firstWithoutSessions = "2026-07-28"
-
-// transport reports a transport that does not go with the pinned revision.
+// transport reports a transport that does not go with the pinned version: HTTP+SSE
+// is a session.
 func (s *serverCompiler) transport() {
-	if s.sv.Transport == "sse" && s.sv.Protocol != "auto" && s.sv.Protocol >= firstWithoutSessions {
+	if s.sv.Transport == "sse" && protocol.VersionOf(s.sv.Protocol).Stateless {
 		s.report("transport", "protocol "+s.sv.Protocol+" is not spoken over HTTP+SSE",
 			"write transport: streamable-http, or leave out protocol: or transport:")
 	}

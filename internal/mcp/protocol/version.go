@@ -2,16 +2,18 @@ package protocol
 
 import "mcptest/internal/jsonv"
 
-// Version is one revision of the protocol. The table of versions is the only
-// place that knows revisions by name.
+// Version is one protocol version. The table of versions is the only place that
+// names versions; code asks for what a version has.
 type Version struct {
-	Name string
+	Name string // such as "2025-11-25"; empty for a version that is not in the table
 
 	// What a session needs to know.
 	Batches, // a frame may be an array of messages
 	VersionHeader, // each HTTP request has an MCP-Protocol-Version header
-	Tasks, // a client may ask for a call as a task; later revisions have an extension for it
-	Stateless bool // no session: each request says who asks, and for which revision
+	Tasks, // a client may request a call as a task; later versions have an extension for it
+	Stateless bool // no session: each request names its client and version
+
+	Old bool // clients may drop support for it
 
 	// What package check requires of a response.
 	PartMeta, // parts of a result have a _meta, and annotations a lastModified
@@ -19,69 +21,69 @@ type Version struct {
 	CacheHints bool // lists and resources say how long they may be kept
 }
 
-// versions holds every revision this package speaks, newest first.
+// versions holds every supported version, newest first.
 var versions = []Version{
 	{Name: "2026-07-28", VersionHeader: true, Stateless: true, PartMeta: true, AnyStructured: true, CacheHints: true},
 	{Name: "2025-11-25", VersionHeader: true, Tasks: true, PartMeta: true},
 	{Name: "2025-06-18", VersionHeader: true, PartMeta: true},
-	{Name: "2025-03-26", Batches: true},
-	{Name: "2024-11-05"},
+	{Name: "2025-03-26", Batches: true, Old: true},
+	{Name: "2024-11-05", Old: true},
 }
 
-// VersionOf returns the row of a revision, a zero row for one that this package
-// does not speak.
-func VersionOf(revision string) Version {
-	if d, ok := FindVersion(revision); ok {
-		return *d
+// VersionOf returns the row of a version, a zero row for one that is not supported.
+func VersionOf(name string) Version {
+	for _, v := range versions {
+		if v.Name == name {
+			return v
+		}
 	}
 	return Version{}
 }
 
-// Versions returns the names of the revisions this package speaks, newest first.
-func Versions() []string {
-	out := make([]string, len(versions))
-	for i, d := range versions {
-		out[i] = d.Name
-	}
-	return out
-}
+// Known reports whether v is a row of the table.
+func (v Version) Known() bool { return v.Name != "" }
 
-// SessionVersions returns the names of the revisions whose sessions begin with
-// initialize, newest first.
-func SessionVersions() []string {
-	var out []string
-	for _, d := range versions {
-		if !d.Stateless {
-			out = append(out, d.Name)
-		}
-	}
-	return out
-}
-
-func (d *Version) era() Era {
-	if d.Stateless {
+// Era returns the era of the version.
+func (v Version) Era() Era {
+	switch {
+	case !v.Known():
+		return EraUnknown
+	case v.Stateless:
 		return EraStateless
 	}
 	return EraSession
 }
 
-// Newest returns the newest revision of an era.
-func Newest(e Era) *Version {
-	for i := range versions {
-		if versions[i].era() == e {
-			return &versions[i]
+// Versions returns the names of the supported versions, newest first.
+func Versions() []string { return append(namesOf(EraStateless), namesOf(EraSession)...) }
+
+// SessionVersions returns the names of the versions whose sessions begin with
+// initialize, newest first.
+func SessionVersions() []string { return namesOf(EraSession) }
+
+func namesOf(e Era) (out []string) {
+	for _, v := range versions {
+		if v.Era() == e {
+			out = append(out, v.Name)
 		}
 	}
-	return nil
+	return out
 }
 
-func FindVersion(revision string) (*Version, bool) {
-	for i := range versions {
-		if versions[i].Name == revision {
-			return &versions[i], true
+// Newest returns the newest version of an era.
+func Newest(e Era) Version { return VersionOf(namesOf(e)[0]) }
+
+// NewestCommon returns the newest version of an era that is in a list, a zero
+// row for none.
+func NewestCommon(list jsonv.Value, e Era) Version {
+	for _, name := range namesOf(e) {
+		for _, v := range list.Elems() {
+			if v.Text() == name {
+				return VersionOf(name)
+			}
 		}
 	}
-	return nil, false
+	return Version{}
 }
 
 // Era is one of the two ways in which servers work.
@@ -91,23 +93,8 @@ type Era uint8
 const (
 	EraUnknown   Era = iota
 	EraSession       // a session that begins with initialize (up to 2025-11-25)
-	EraStateless     // no session, each request stands for itself (from 2026-07-28)
+	EraStateless     // no session, each request is independent (from 2026-07-28)
 )
 
 // String returns "unknown", "session" or "requests".
 func (e Era) String() string { return [...]string{"unknown", "session", "requests"}[e] }
-
-// NewestCommon finds the newest revision of an era in a list.
-func NewestCommon(list jsonv.Value, era Era) *Version {
-	for i := range versions {
-		if versions[i].era() != era {
-			continue
-		}
-		for _, e := range list.Elems() {
-			if e.Text() == versions[i].Name {
-				return &versions[i]
-			}
-		}
-	}
-	return nil
-}

@@ -166,7 +166,7 @@ func (t *HTTP) Send(ctx context.Context, out Outgoing) error {
 			out.Stream = "" // an answer of ours: nothing is awaited
 		}
 	}
-	if d, _ := protocol.FindVersion(out.Protocol); d != nil && d.Stateless && out.Method == "notifications/cancelled" {
+	if protocol.VersionOf(out.Protocol).Stateless && out.Method == "notifications/cancelled" {
 		return nil // the end of the response stream has said it
 	}
 	old, err := t.oldStream(ctx, out)
@@ -222,8 +222,8 @@ type usualHeaders struct {
 // headers are those of one message. They may be shared: who changes them takes
 // a copy.
 func (t *HTTP) headers(out *Outgoing) http.Header {
-	d, _ := protocol.FindVersion(out.Protocol)
-	if out.Header != nil || out.Mirror != nil || out.Method == "initialize" || d != nil && d.Stateless {
+	v := protocol.VersionOf(out.Protocol)
+	if out.Header != nil || out.Mirror != nil || out.Method == "initialize" || v.Stateless {
 		return t.build(out)
 	}
 	t.mu.Lock()
@@ -246,12 +246,12 @@ func (t *HTTP) build(out *Outgoing) http.Header {
 	for k, v := range t.base {
 		h[k] = v
 	}
-	d, _ := protocol.FindVersion(out.Protocol)
-	if d != nil && d.VersionHeader {
+	v := protocol.VersionOf(out.Protocol)
+	if v.VersionHeader {
 		h["Mcp-Protocol-Version"] = []string{out.Protocol}
 	}
 	switch {
-	case d != nil && d.Stateless:
+	case v.Stateless:
 		statelessHeaders(h, out)
 	case out.Method != "initialize":
 		t.mu.Lock()
@@ -325,7 +325,7 @@ func (t *HTTP) plain(ctx context.Context, verb string, u *url.URL, h http.Header
 		}
 	}
 	t.mu.Lock()
-	if d, _ := protocol.FindVersion(t.protocol); d != nil && d.VersionHeader {
+	if protocol.VersionOf(t.protocol).VersionHeader {
 		h["Mcp-Protocol-Version"] = []string{t.protocol}
 	}
 	t.mu.Unlock()

@@ -28,8 +28,7 @@ var eventBuffers = sync.Pool{New: func() any { b := make([]byte, eventBuffer); r
 // when it ends too early and the server gave its events ids.
 func (x *httpExchange) stream(body io.ReadCloser) error {
 	p := newSSEParser(x.t.lim.Message)
-	d, _ := protocol.FindVersion(x.out.Protocol)
-	once := d != nil && d.Stateless // such streams can't be taken up again
+	once := protocol.VersionOf(x.out.Protocol).Stateless // such streams can't be taken up again
 	for idle := 0; ; {
 		before := x.events
 		err := x.read(body, p)

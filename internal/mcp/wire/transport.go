@@ -55,33 +55,30 @@ type Outgoing struct {
 	Idempotent func(ctx context.Context, params []byte) bool
 }
 
-// Receiver takes what a transport receives. [Session] implements it. A transport
-// calls it from one goroutine at a time for frames of one stream.
+// Receiver takes what a transport receives; the session of package mcp implements
+// it. A transport calls it from one goroutine at a time for frames of one stream.
 type Receiver interface {
-	// Frame takes one frame. It reports whether it kept f.Raw, in which case
+	// OnFrame takes one frame. It reports whether it kept f.Raw, in which case
 	// the transport must not use that memory again.
 	OnFrame(f Frame) (kept bool)
-	// Long reports a message over the size limit, twice: when the limit is
+	// OnOversize takes a message over the size limit, twice: when the limit is
 	// passed and (Done) when its end was found.
-	OnOversize(l OversizeMessage)
-	// Fail ends the call id: no answer will come for it. An HTTP transport
+	OnOversize(m OversizeMessage)
+	// OnFailure ends the call id: no response will come for it. An HTTP transport
 	// reports a refused or broken exchange with it.
 	OnFailure(id string, err error, info *HTTPInfo)
-	// HTTP gives what is known of the exchange of call id.
+	// OnHTTP gives what is known of the exchange of call id.
 	OnHTTP(id string, info *HTTPInfo)
-	// Pending reports whether a call waits for its answer.
+	// Pending reports whether a call waits for its response.
 	Pending(id string) bool
-	// Violate files what the transport itself sees wrong, with the call id or,
+	// OnViolation files a violation that the transport found, with the call id or,
 	// when that is empty or over, with the session.
 	OnViolation(id string, v protocol.Violation)
-	// Flush is called when everything that has arrived was delivered. Callers
-	// whose answers came are woken then, not earlier, so that a second answer
-	// in the same breath is still seen by them.
+	// OnDrained is called when everything that has arrived was delivered. Callers
+	// whose responses arrived are woken then, not earlier, so that a second
+	// response in the same read is still recorded with the call.
 	OnDrained()
-	// Waiting returns how many calls are in flight, and how many are answered
-	// and will be woken by Flush.
-	InFlight() (calls, answered int)
-	// End says that nothing will come any more. The session fills in LastLine
+	// OnEnd reports that nothing will come any more. The session fills in LastLine
 	// and InFlight.
 	OnEnd(why *ClosedError)
 }
