@@ -27,7 +27,6 @@ var larger = map[string]int{
 	"internal/aql/demo/model.go addCollection": 67,
 	"internal/aql/evaluate.go Evaluate":        63,
 	"internal/aqlcli/target.go target":         61,
-	"internal/mcp/session.go":                  460,
 	"internal/proc/probe.go":                   403,
 	"internal/report/failure.go":               402,
 	"internal/run/tools.go list":               64,

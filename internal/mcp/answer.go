@@ -36,7 +36,7 @@ func (s *Session) notification(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		s.cancelAsked(e.Params)
 	}
 	s.settle("", nil)
-	if id := protocol.SubscriptionOf(m.Params); m.Stream == "" && id != nil && s.pending[ownOr(id)] != nil {
+	if id := protocol.SubscriptionOf(m.Params); m.Stream == "" && id != nil && s.calls.find(ownOr(id)) != nil {
 		m.Stream = string(id)
 	}
 	s.share(m)
@@ -50,20 +50,17 @@ func (s *Session) messageOf(kind MessageKind, raw []byte, e *protocol.Envelope, 
 // share lists a message with the call on whose stream it came, or with every
 // call in flight.
 func (s *Session) share(m Message) {
-	if k := s.callOf(m.Stream); k != nil && (!k.listening || m.Method == protocol.ListenAcknowledged) {
+	if k := s.calls.callOf(m.Stream); k != nil && (!k.listening || m.Method == protocol.ListenAcknowledged) {
 		k.keep(m, &s.lim)
 		s.journal.add(m)
 		return
 	}
-	m.Shared = len(s.pending)+len(s.raws) > 1
-	for _, k := range s.pending {
+	m.Shared = s.calls.inFlight() > 1
+	s.calls.each(func(k *call) {
 		if !k.listening {
 			k.keep(m, &s.lim)
 		}
-	}
-	for _, k := range s.raws {
-		k.keep(m, &s.lim)
-	}
+	})
 	s.journal.add(m)
 }
 
@@ -91,7 +88,7 @@ func (s *Session) progressCall(e *protocol.Envelope, f wire.Frame) *call {
 		return nil
 	}
 	var near *call
-	for _, k := range s.pending {
+	for _, k := range s.calls.pending {
 		if k.token == nil {
 			continue
 		}
@@ -128,7 +125,7 @@ func (t *tokenSet) add(token string) {
 // request answers a request of the server on a goroutine of its own.
 func (s *Session) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	if n, ok := ownID(e.ID); ok {
-		if k := s.pending[n]; k != nil && bytes.Equal(raw, k.x.Request) {
+		if k := s.calls.find(n); k != nil && bytes.Equal(raw, k.x.Request) {
 			s.flag(protocol.Echo, "the server sent our own request back", raw, f)
 			s.settle(k.x.ID, k)
 			s.unusable(k, raw, f.At, protocol.Echo, "the server sent the request itself back instead of an answer")
@@ -144,10 +141,10 @@ func (s *Session) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		s.flag(protocol.BadMessage, "a request with the id "+protocol.Excerpt(e.ID), raw, f)
 		usable = usable && t == jsonv.KindNumber
 	}
-	if s.asked[string(e.ID)] != nil {
+	if s.serverRequests[string(e.ID)] != nil {
 		s.flag(protocol.BadMessage, "a second request with the id "+protocol.Excerpt(e.ID)+" while the first is being answered", raw, f)
 		usable = false
-	} else if len(s.asked) >= s.lim.Requests {
+	} else if len(s.serverRequests) >= s.lim.Requests {
 		s.flag(protocol.Flood, fmt.Sprintf("more than %d requests of the server at once: not answered", s.lim.Requests), raw, f)
 		usable = false
 	}
@@ -160,17 +157,17 @@ func (s *Session) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	var to []int64
 	answer := s.o.Answer
 	oldest := int64(0)
-	for id, k := range s.pending {
+	for id, k := range s.calls.pending {
 		to = append(to, id)
 		if k.answer != nil && (oldest == 0 || id < oldest) {
 			oldest, answer = id, k.answer
 		}
 	}
-	if k := s.callOf(f.Stream); k != nil {
+	if k := s.calls.callOf(f.Stream); k != nil {
 		to = []int64{k.id}
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	s.asked[m.ID] = cancel
+	s.serverRequests[m.ID] = cancel
 	s.wg.Add(1)
 	go func() {
 		defer s.wg.Done()
@@ -198,13 +195,13 @@ func (s *Session) reply(ctx context.Context, m Message, answer Answerer, to []in
 		Params: raw[at : len(raw)-1], Shared: m.Shared,
 	}
 	s.mu.Lock()
-	delete(s.asked, m.ID)
+	delete(s.serverRequests, m.ID)
 	if ctx.Err() != nil {
 		s.mu.Unlock()
 		return
 	}
 	for _, id := range to {
-		if k := s.pending[id]; k != nil {
+		if k := s.calls.find(id); k != nil {
 			k.keep(a, &s.lim)
 		}
 	}
@@ -216,7 +213,7 @@ func (s *Session) reply(ctx context.Context, m Message, answer Answerer, to []in
 
 // cancelAsked ends the answer to a request that the server has given up.
 func (s *Session) cancelAsked(params []byte) {
-	if cancel := s.asked[string(protocol.MemberOf(params, "requestId"))]; cancel != nil {
+	if cancel := s.serverRequests[string(protocol.MemberOf(params, "requestId"))]; cancel != nil {
 		cancel()
 	}
 }

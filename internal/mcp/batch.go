@@ -14,8 +14,8 @@ func (s *Session) batch(raw []byte, f wire.Frame) {
 	parts, err := jsonv.Elements(raw)
 	if err != nil {
 		switch {
-		case !f.Unterminated && s.in.pretty.opens(raw):
-			s.in.pretty.add(raw, f.Offset, f.At)
+		case !f.Unterminated && s.in.multiline.opens(raw):
+			s.in.multiline.add(raw, f.Offset, f.At)
 		case f.Whole || mayBeBatch(raw):
 			s.broken(raw, f, err)
 		default: // a log line such as "[info] listening"
@@ -34,10 +34,10 @@ func (s *Session) batch(raw []byte, f wire.Frame) {
 	} else if len(parts) == 0 {
 		s.flag(protocol.Batch, "an empty batch", raw, f)
 	}
-	if k := s.rawWaiter(nil); k != nil && k.raw.batch {
+	if k := s.calls.rawWaiter(nil); k != nil && k.raw.batch {
 		s.settle(k.x.ID, k)
 		k.x.Response = raw
-		s.complete(k, f.At)
+		s.calls.complete(k, f.At)
 		return
 	}
 	s.settle(s.answeredBy(parts))

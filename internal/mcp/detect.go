@@ -43,14 +43,14 @@ func (s *Session) detect(ctx context.Context) (protocol.Version, string, error) 
 
 // probed goes on after an answer to the probe.
 func (s *Session) probed(ctx context.Context, x *Exchange) (protocol.Version, string, error) {
-	d, err := s.modernOf(x)
+	d, err := s.versionIn(x)
 	var refused *unsupportedError
 	if errors.As(err, &refused) && refused.pick.Known() {
 		x = s.discover(ctx, refused.pick)
-		d, err = s.modernOf(x)
+		d, err = s.versionIn(x)
 	}
 	if err == nil {
-		s.helloOf(x)
+		s.adoptDiscover(x)
 		return d, "", nil
 	}
 	var connect *wire.ConnectError
@@ -109,7 +109,7 @@ func (s *Session) isStdio() bool {
 }
 
 // forgive drops what an answer to the probe did wrong: a server that does not
-// know the question owes it nothing. An answer to an id that nobody sent is
+// know the request owes it nothing. An answer to an id that was never sent is
 // taken for the probe's only when the probe got no other.
 func (s *Session) forgive(probe *Exchange) {
 	s.mu.Lock()
@@ -125,8 +125,8 @@ func (s *Session) forgive(probe *Exchange) {
 	})
 }
 
-// helloOf takes the answer to server/discover as the handshake.
-func (s *Session) helloOf(x *Exchange) {
+// adoptDiscover takes the answer to server/discover as the handshake.
+func (s *Session) adoptDiscover(x *Exchange) {
 	v, _ := handshakeResult(x, s.tolerated)
 	s.hello, s.server = x, v
 	s.checkDiscover(v)
@@ -166,8 +166,8 @@ func (e *unsupportedError) Error() string {
 	return "the server refused server/discover: " + e.rpc.Error()
 }
 
-// modernOf reads the answer to server/discover.
-func (s *Session) modernOf(x *Exchange) (protocol.Version, error) {
+// versionIn reads the answer to server/discover.
+func (s *Session) versionIn(x *Exchange) (protocol.Version, error) {
 	switch {
 	case x.Cause != nil:
 		if rpc := rpcIn(x.Cause); rpc != nil {
@@ -214,11 +214,11 @@ func (s *Session) pinned(ctx context.Context, d protocol.Version) (protocol.Vers
 		return failed("protocol", fmt.Errorf("protocol revision %s is not spoken over HTTP+SSE: leave out the revision or the transport", d.Name))
 	}
 	x := s.discover(ctx, d)
-	got, err := s.modernOf(x)
+	got, err := s.versionIn(x)
 	var refused *unsupportedError
 	if errors.As(err, &refused) && refused.pick == d { // some refuse the first request to see whether it is repeated
 		x = s.discover(ctx, d)
-		got, err = s.modernOf(x)
+		got, err = s.versionIn(x)
 	}
 	s.hello = x
 	switch {
@@ -229,7 +229,7 @@ func (s *Session) pinned(ctx context.Context, d protocol.Version) (protocol.Vers
 	case got != d:
 		return failed("protocol", s.unsupportedVersion(ctx, d, x, errors.New("it is not in the answer to server/discover")))
 	}
-	s.helloOf(x)
+	s.adoptDiscover(x)
 	return d, "", nil
 }
 

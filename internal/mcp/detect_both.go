@@ -157,7 +157,7 @@ func (s *Session) askBoth(ctx context.Context, probe <-chan *Exchange, asked tim
 
 // probedLate reads an answer to the probe that came after initialize was sent.
 func (s *Session) probedLate(ctx context.Context, x *Exchange, initialize string) (protocol.Version, string, error) {
-	_, err := s.modernOf(x)
+	_, err := s.versionIn(x)
 	var refused *unsupportedError
 	var connect *wire.ConnectError
 	switch {

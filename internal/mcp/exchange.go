@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// Call is one request to the server, sent as it stands: nothing is checked.
+// Call is one request to the server, sent unchanged: nothing is checked.
 type Call struct {
 	Method        string
 	Params        []byte        // JSON text, usually an object; nil sends none
@@ -34,7 +34,7 @@ type Exchange struct {
 	Request      []byte // frame sent, nil when none was
 	Response     []byte // frame received, nil when none was
 	Result       []byte // sub-slice of Response, nil when absent
-	Error        []byte // sub-slice of Response, nil when absent (or null beside a result)
+	Error        []byte // sub-slice of Response, nil when absent (or null next to a result)
 	During       []Message
 	Dropped      int                  // messages that came during the call and were not kept (Limits.During, DuringCount)
 	DroppedBytes int64                // their bytes
@@ -132,46 +132,6 @@ func countSlash(s string) (n int) {
 		}
 	}
 	return n
-}
-
-// call is a request in flight. It is pooled; what outlives it is the Exchange.
-type call struct {
-	id        int64
-	x         *Exchange
-	ready     chan struct{} // signalled once, after the exchange is complete
-	answer    Answerer
-	handed    func() // see Call.handed
-	token     []byte // progress token as JSON text, nil when none was given
-	kept      int    // bytes of messages in x.During
-	raw       *rawCall
-	listening bool // a subscription: what comes on its stream is for everybody
-	own       bool // Call.Own
-	written   bool // the server may have read it, at least in part
-}
-
-func (s *Session) newCall(x *Exchange) *call {
-	k := s.calls.Get().(*call)
-	k.x = x
-	return k
-}
-
-// release gives back a call whose signal was taken, or that was never seen by
-// the reader.
-func (s *Session) release(k *call) {
-	*k = call{ready: k.ready}
-	s.calls.Put(k)
-}
-
-// keep lists a message with the call, within the limits.
-func (k *call) keep(m Message, l *wire.Limits) {
-	x := k.x
-	if k.kept+len(m.Raw) > l.During || len(x.During) >= l.DuringCount || l.TooManyValues(m.Raw) {
-		x.Dropped++
-		x.DroppedBytes += int64(len(m.Raw))
-		return
-	}
-	k.kept += len(m.Raw)
-	x.During = append(x.During, m)
 }
 
 // maxCallViolations bounds Exchange.Violations.

@@ -23,12 +23,6 @@ func idAt(n int64) int64 {
 	return n*idStep + int64((z^z>>31)%idStep)
 }
 
-// gave reports whether id is that of a request of this session.
-func (s *Session) gave(id int64) bool {
-	n := id / idStep
-	return n >= 1 && n <= s.sent.Load() && idAt(n) == id
-}
-
 // ownID reads an id as we write it: a positive integer without sign, fraction
 // or exponent.
 func ownID(raw []byte) (int64, bool) {

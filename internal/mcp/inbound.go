@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -15,15 +14,15 @@ import (
 
 // inbound is the state of reading: it is used under Session.mu.
 type inbound struct {
-	scan   *protocol.Scanner
-	pretty pretty
-	long   *longMessage
-	found  []protocol.Violation // of the frame that is being read
-	last   []byte               // beginning of the last line
-	first  time.Time            // when the first line came
-	stream string               // Frame.Stream of the frame that is being read
-	early  *time.Timer          // see orphan
-	tokens tokenSet
+	scan      *protocol.Scanner
+	multiline multilineJSON
+	long      *longMessage
+	found     []protocol.Violation // of the frame that is being read
+	last      []byte               // beginning of the last line
+	first     time.Time            // when the first line came
+	stream    string               // Frame.Stream of the frame that is being read
+	early     *time.Timer          // see orphan
+	tokens    tokenSet
 }
 
 // lastKept is how much of the last line is kept for a cause of death.
@@ -46,7 +45,7 @@ func (s *Session) OnFrame(f wire.Frame) (kept bool) {
 		return false
 	}
 	s.in.last = append(s.in.last[:0], f.Raw[:min(lastKept, len(f.Raw))]...)
-	if c.Raw[0] != '{' && c.Raw[0] != '[' && !s.in.pretty.active() {
+	if c.Raw[0] != '{' && c.Raw[0] != '[' && !s.in.multiline.active() {
 		s.flagFraming(c, f)
 		s.stray(c.Raw, f)
 		s.settle("", nil)
@@ -61,18 +60,18 @@ func (s *Session) OnFrame(f wire.Frame) (kept bool) {
 
 // line reads a line that may be a message or a piece of one. c.Raw is ours.
 func (s *Session) line(c protocol.Cleaned, f wire.Frame) {
-	p := &s.in.pretty
+	p := &s.in.multiline
 	if p.active() {
 		switch {
 		case s.selfContained(c.Raw):
-			s.in.flushPretty(s)
+			s.in.dropMultiline(s)
 		case p.continues(c.Raw, s.lim.Message):
 			if p.add(c.Raw, f.Offset, f.At) {
-				s.prettyDone()
+				s.multilineDone()
 			}
 			return
 		default:
-			s.in.flushPretty(s)
+			s.in.dropMultiline(s)
 			if c.Raw[0] != '{' && c.Raw[0] != '[' {
 				s.flagFraming(c, f)
 				s.stray(c.Raw, f)
@@ -162,8 +161,8 @@ func (s *Session) object(raw []byte, f wire.Frame) {
 		s.message(raw, f)
 		return
 	}
-	if !f.Unterminated && !f.Whole && s.in.pretty.opens(raw) {
-		s.in.pretty.add(raw, f.Offset, f.At)
+	if !f.Unterminated && !f.Whole && s.in.multiline.opens(raw) {
+		s.in.multiline.add(raw, f.Offset, f.At)
 		return
 	}
 	s.broken(raw, f, err)
@@ -176,7 +175,7 @@ func (s *Session) broken(raw []byte, f wire.Frame, err error) {
 	what := "a line"
 	if f.Whole {
 		what = "a body"
-		if own := s.callOf(f.Stream); k == nil && own != nil {
+		if own := s.calls.callOf(f.Stream); k == nil && own != nil {
 			id, k = own.x.ID, own
 		}
 	}
@@ -193,14 +192,7 @@ func (s *Session) broken(raw []byte, f wire.Frame, err error) {
 func (s *Session) unusable(k *call, raw []byte, at time.Time, kind, msg string) {
 	k.x.Response = raw
 	k.x.Cause = &wire.ProtocolError{Method: k.x.Method, Kind: kind, Msg: msg}
-	s.complete(k, at)
-}
-
-// complete takes a call out of those in flight; Flush wakes its caller.
-func (s *Session) complete(k *call, at time.Time) {
-	k.x.Elapsed = at.Sub(k.x.Start)
-	s.forget(k)
-	s.woken = append(s.woken, k)
+	s.calls.complete(k, at)
 }
 
 // meant finds the call in flight that a damaged answer names, by the members
@@ -216,7 +208,7 @@ func (s *Session) meant(head, tail []byte) (string, *call) {
 		id = lastID(tail)
 	}
 	if n, ok := ownID(id); ok {
-		if k := s.pending[n]; k != nil {
+		if k := s.calls.find(n); k != nil {
 			return k.x.ID, k
 		}
 	}
@@ -242,12 +234,12 @@ func badUTF8(raw []byte) (int, []byte) {
 	return 0, raw
 }
 
-// prettyDone reads a message that was spread over several lines.
-func (s *Session) prettyDone() {
-	p := s.in.pretty
+// multilineDone reads a message that was spread over several lines.
+func (s *Session) multilineDone() {
+	p := s.in.multiline
 	raw := protocol.TrimSpace(p.buf)
 	f := wire.Frame{Dir: wire.FromServer, At: p.at, Raw: raw, Offset: p.offset, Stream: s.in.stream}
-	s.in.pretty.reset()
+	s.in.multiline.reset()
 	s.flag(protocol.PrettyJSON, fmt.Sprintf("one message written over %d lines", p.lines), raw, f)
 	if raw[0] == '[' {
 		s.batch(raw, f)
@@ -260,13 +252,13 @@ func (s *Session) prettyDone() {
 	s.message(raw, f)
 }
 
-// flushPretty gives up on a message that was begun over several lines.
-func (in *inbound) flushPretty(s *Session) {
-	if !in.pretty.active() {
+// dropMultiline gives up on a message that was begun over several lines.
+func (in *inbound) dropMultiline(s *Session) {
+	if !in.multiline.active() {
 		return
 	}
-	p := in.pretty
-	in.pretty.reset()
+	p := in.multiline
+	in.multiline.reset()
 	held := in.found
 	in.found = nil
 	s.flag(protocol.BadJSON, fmt.Sprintf("JSON that begins here and is not complete after %d lines", p.lines), protocol.TrimSpace(p.buf),
@@ -279,14 +271,14 @@ func (in *inbound) flushPretty(s *Session) {
 func (s *Session) OnDrained() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wake()
+	s.calls.wake()
 }
 
 // OnHTTP implements [wire.Receiver].
 func (s *Session) OnHTTP(id string, info *wire.HTTPInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if k := s.callOf(id); k != nil {
+	if k := s.calls.callOf(id); k != nil {
 		k.x.HTTP = info
 	}
 }
@@ -295,35 +287,19 @@ func (s *Session) OnHTTP(id string, info *wire.HTTPInfo) {
 func (s *Session) OnFailure(id string, err error, info *wire.HTTPInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if k := s.callOf(id); k != nil {
+	if k := s.calls.callOf(id); k != nil {
 		k.x.HTTP = info
 		k.x.Cause = err
-		s.complete(k, time.Now())
-		s.wake()
+		s.calls.complete(k, time.Now())
+		s.calls.wake()
 	}
-}
-
-// callOf finds a call in flight by its id as JSON text.
-func (s *Session) callOf(id string) *call {
-	n, ok := ownID([]byte(id))
-	if ok {
-		return s.pending[n]
-	}
-	if strings.HasPrefix(id, "raw:") {
-		for _, k := range s.raws {
-			if k.raw.stream == id {
-				return k
-			}
-		}
-	}
-	return nil
 }
 
 // Pending implements [wire.Receiver].
 func (s *Session) Pending(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.callOf(id) != nil
+	return s.calls.callOf(id) != nil
 }
 
 // OnViolation implements [wire.Receiver].
@@ -331,7 +307,7 @@ func (s *Session) OnViolation(id string, v protocol.Violation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v.At, v.Tolerated = time.Now(), s.tolerated(v.Kind)
-	if k := s.callOf(id); k != nil {
+	if k := s.calls.callOf(id); k != nil {
 		v.ID = k.x.ID
 		k.x.violate(v)
 		return
@@ -348,26 +324,26 @@ func (s *Session) OnEnd(why *wire.ClosedError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed != nil {
-		s.wake()
+		s.calls.wake()
 		return
 	}
-	s.in.flushPretty(s)
+	s.in.dropMultiline(s)
 	if s.in.early != nil {
 		s.in.early.Stop()
 	}
 	why.LastLine = s.lastOdd()
 	if s.agreed().Known() {
-		s.leftUnread(why)
+		s.calls.leftUnread(why)
 	}
-	why.InFlight = s.requestsInFlight()
+	why.InFlight = s.calls.requestsInFlight()
 	if s.closing {
 		why.Ours, why.Reason = true, "the session was closed"
-	} else if why.Exited && why.Exit.Failed() && s.agreed().Known() && !s.awaited() {
+	} else if why.Exited && why.Exit.Failed() && s.agreed().Known() && !s.calls.awaited() {
 		s.crashed(why.Error(), why.Stderr)
 	}
 	s.closed = why
-	s.finishAll(why)
-	s.wake()
+	s.calls.finishAll(why)
+	s.calls.wake()
 	close(s.ended)
 	s.stop()
 }

@@ -179,31 +179,3 @@ func (s *Session) TakeViolations() []protocol.Violation {
 	l.kept, l.dropped = nil, nil
 	return out
 }
-
-// lateIDs remembers calls that were given up: their answers may still come.
-type lateIDs struct {
-	set   map[int64]struct{}
-	order []int64
-}
-
-// maxLate bounds how many are remembered.
-const maxLate = 4096
-
-func (l *lateIDs) add(id int64) {
-	if l.set == nil {
-		l.set = map[int64]struct{}{}
-	}
-	l.set[id] = struct{}{}
-	l.order = append(l.order, id)
-	if len(l.order) > maxLate {
-		delete(l.set, l.order[0])
-		l.order = l.order[1:]
-	}
-}
-
-// take reports whether id is one of them, once.
-func (l *lateIDs) take(id int64) bool {
-	_, ok := l.set[id]
-	delete(l.set, id)
-	return ok
-}

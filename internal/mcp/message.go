@@ -5,7 +5,7 @@ import "mcptest/internal/mcp/wire"
 // MessageKind says what a [Message] is.
 type MessageKind uint8
 
-// Kinds of messages that travel beside the answer of a call.
+// Kinds of messages that accompany the response to a call.
 const (
 	KindNotification MessageKind = iota // from the server
 	KindRequest                         // from the server

@@ -270,12 +270,12 @@ func (s *Session) handshake(ctx context.Context) (protocol.Version, string, erro
 		return failed("protocol", fmt.Errorf("the server answered with protocol revision %q, which is not spoken here (known: %s)",
 			got.Text(), strings.Join(protocol.SessionVersions(), ", ")))
 	}
-	s.checkHello(v)
+	s.checkInitialize(v)
 	return d, "", nil
 }
 
-// checkHello notes members that an initialize result must have and has not.
-func (s *Session) checkHello(v jsonv.Value) {
+// checkInitialize notes members that an initialize result must have and has not.
+func (s *Session) checkInitialize(v jsonv.Value) {
 	for _, want := range []struct {
 		path []string
 		kind jsonv.Kind

@@ -19,14 +19,14 @@ func (s *Session) OnOversize(l wire.OversizeMessage) {
 	defer s.mu.Unlock()
 	f := wire.Frame{Dir: wire.FromServer, At: l.At, Offset: l.Offset}
 	if !l.Done {
-		s.in.flushPretty(s)
+		s.in.dropMultiline(s)
 		s.in.last = append(s.in.last[:0], l.Head[:min(lastKept, len(l.Head))]...)
 		m := &longMessage{}
 		s.in.long = m
 		id, k := s.meant(l.Head, nil)
 		m.foreign = s.in.scan.Has&protocol.HasMethod != 0
-		if k == nil && !m.foreign && s.in.scan.Has&protocol.HasID == 0 && len(s.pending) == 1 && protocol.TrimSpace(l.Head)[0] == '{' {
-			for _, k = range s.pending {
+		if k == nil && !m.foreign && s.in.scan.Has&protocol.HasID == 0 && protocol.TrimSpace(l.Head)[0] == '{' {
+			if k = s.calls.only(); k != nil {
 				id = k.x.ID
 			}
 		}

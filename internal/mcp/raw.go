@@ -9,14 +9,7 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// rawCall is what is known of bytes that were sent as they stand.
-type rawCall struct {
-	stream string // what the transport calls it
-	id     []byte // the id they seem to carry, nil when none
-	batch  bool
-}
-
-// SendRaw sends bytes as they stand, as one line (a trailing line end of raw
+// SendRaw sends bytes unchanged, as one line (a trailing line end of raw
 // is not doubled), and waits for the first frame in answer: one that carries
 // the id that raw seems to have, or else one that no other call waits for. A
 // JSON-RPC error with the id null is a regular answer to bytes that can't be
@@ -24,7 +17,7 @@ type rawCall struct {
 func (s *Session) SendRaw(ctx context.Context, raw []byte) *Exchange {
 	raw = bytes.Clone(bytes.TrimSuffix(bytes.TrimSuffix(raw, []byte("\n")), []byte("\r")))
 	x := &Exchange{Method: "raw", Request: raw}
-	k := s.newCall(x)
+	k := s.calls.newCall(x)
 	k.raw = &rawCall{batch: len(protocol.TrimSpace(raw)) > 0 && protocol.TrimSpace(raw)[0] == '['}
 	sc := protocol.NewScanner()
 	if sc.Scan(raw) == nil {
@@ -40,12 +33,11 @@ func (s *Session) SendRaw(ctx context.Context, raw []byte) *Exchange {
 	if s.closed != nil || s.closing {
 		defer s.mu.Unlock()
 		x.Cause = s.closedErr()
-		s.release(k)
+		s.calls.release(k)
 		return x
 	}
 	x.Start = time.Now()
-	k.raw.stream = "raw:" + idText(s.lastRaw.Add(1))
-	s.raws = append(s.raws, k)
+	s.calls.beginRaw(k)
 	s.mu.Unlock()
 	out := wire.Outgoing{Raw: raw, Method: protocol.TextOf(sc.Method), ID: x.ID, Protocol: s.Protocol(), Stream: k.raw.stream}
 	if err := s.write(ctx, k, out); err != nil {
@@ -53,26 +45,8 @@ func (s *Session) SendRaw(ctx context.Context, raw []byte) *Exchange {
 	} else {
 		s.answered(ctx, k, 0)
 	}
-	s.release(k)
+	s.calls.release(k)
 	return x
-}
-
-// rawWaiter finds the raw call that waits for an id; with no id, the oldest.
-func (s *Session) rawWaiter(id []byte) *call {
-	for _, k := range s.raws {
-		if id == nil || k.raw.id != nil && bytes.Equal(k.raw.id, id) {
-			return k
-		}
-	}
-	return nil
-}
-
-// anyRaw finds the raw call that takes an answer nobody else waits for.
-func (s *Session) anyRaw() *call {
-	if len(s.raws) == 0 {
-		return nil
-	}
-	return s.raws[0]
 }
 
 func now() time.Time { return time.Now() }

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// message reads one valid JSON object whose members stand in s.in.scan.
+// message reads one valid JSON object whose members are in s.in.scan.
 func (s *Session) message(raw []byte, f wire.Frame) {
 	e := &s.in.scan.Envelope
 	s.silent = false
@@ -30,7 +30,7 @@ func (s *Session) message(raw []byte, f wire.Frame) {
 	switch {
 	case e.Has&protocol.HasMethod == 0:
 		s.response(raw, e, f)
-	case e.IsResponse() && s.answers(e):
+	case e.IsResponse() && s.calls.answers(e):
 		s.flag(protocol.BadMessage, `an answer with a "method" member`, raw, f)
 		s.response(raw, e, f)
 	case e.Has&protocol.HasID != 0:
@@ -42,27 +42,21 @@ func (s *Session) message(raw []byte, f wire.Frame) {
 	}
 }
 
-// answers reports whether the id is that of a call in flight.
-func (s *Session) answers(e *protocol.Envelope) bool {
-	n, ok := ownID(e.ID)
-	return ok && s.pending[n] != nil
-}
-
 // response files an answer with its call, or says why there is none.
 func (s *Session) response(raw []byte, e *protocol.Envelope, f wire.Frame) {
-	if k := s.rawWaiter(e.ID); k != nil {
+	if k := s.calls.rawWaiter(e.ID); k != nil {
 		s.answer(k, raw, e, f)
 		return
 	}
 	if n, ok := ownID(e.ID); ok {
-		if k := s.pending[n]; k != nil {
+		if k := s.calls.find(n); k != nil {
 			s.answer(k, raw, e, f)
 			return
 		}
 		s.noCall(n, raw, e, f)
 		return
 	}
-	if k := s.anyRaw(); k != nil {
+	if k := s.calls.anyRaw(); k != nil {
 		s.answer(k, raw, e, f)
 		return
 	}
@@ -72,34 +66,24 @@ func (s *Session) response(raw []byte, e *protocol.Envelope, f wire.Frame) {
 // noCall deals with an answer to an id that could be ours and waits no more.
 func (s *Session) noCall(n int64, raw []byte, e *protocol.Envelope, f wire.Frame) {
 	switch {
-	case s.late.take(n):
+	case s.calls.late.take(n):
 		// The call was given up: an answer that crossed that is no violation.
-	case s.gave(n):
+	case s.calls.gave(n):
 		s.flag(protocol.DuplicateID, "a second answer to id "+idText(n), raw, f)
-	case s.anyRaw() != nil:
-		s.answer(s.anyRaw(), raw, e, f)
+	case s.calls.anyRaw() != nil:
+		s.answer(s.calls.anyRaw(), raw, e, f)
 		return
-	case s.sent.Load() == 0:
+	case s.calls.sent.Load() == 0:
 		s.flag(protocol.EarlyAnswer, "an answer to id "+idText(n)+" before any request was sent", raw, f)
 	default:
 		s.flag(protocol.UnknownID, "an answer to id "+idText(n)+", which was never sent", raw, f)
 	}
 	id := ""
 	var k *call
-	if s.gave(n) {
-		id, k = idText(n), s.justDone(n)
+	if s.calls.gave(n) {
+		id, k = idText(n), s.calls.justDone(n)
 	}
 	s.settle(id, k)
-}
-
-// justDone finds a call that is complete while its caller does not know yet.
-func (s *Session) justDone(n int64) *call {
-	for _, k := range s.woken {
-		if k.raw == nil && k.id == n {
-			return k
-		}
-	}
-	return nil
 }
 
 // oddID deals with an answer whose id is none that we write.
@@ -107,17 +91,17 @@ func (s *Session) oddID(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	var k *call
 	n, ok := evidentID(e.ID)
 	if ok {
-		k = s.pending[n]
+		k = s.calls.find(n)
 	}
 	kind, msg := protocol.UnknownID, "an answer to id "+protocol.Excerpt(e.ID)+", which was never sent"
 	switch t := protocol.KindOf(e.ID); {
-	case s.sent.Load() == 0:
+	case s.calls.sent.Load() == 0:
 		kind, msg = protocol.EarlyAnswer, "an answer before any request was sent"
 	case e.Has&protocol.HasID == 0:
 		kind, msg = protocol.MissingID, "an answer without an id"
 	case t == jsonv.KindNull:
 		kind, msg = protocol.NullID, "an answer with the id null"
-	case ok && s.gave(n):
+	case ok && s.calls.gave(n):
 		kind, msg = protocol.IDType, fmt.Sprintf("the id is %s, the request had %d", protocol.Excerpt(e.ID), n)
 	case t == jsonv.KindNumber && bytes.ContainsAny(e.ID, ".eE"), t != jsonv.KindNumber && t != jsonv.KindString:
 		kind, msg = protocol.IDType, "the id is "+protocol.Excerpt(e.ID)+", not a string or an integer"
@@ -131,9 +115,9 @@ func (s *Session) oddID(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		s.orphan(raw, f)
 	}
 	id := ""
-	if ok && kind == protocol.IDType && s.gave(n) {
-		id, k = idText(n), s.justDone(n)
-		s.late.take(n)
+	if ok && kind == protocol.IDType && s.calls.gave(n) {
+		id, k = idText(n), s.calls.justDone(n)
+		s.calls.late.take(n)
 	}
 	s.settle(id, k)
 }
@@ -145,22 +129,21 @@ const orphanGrace = 500 * time.Millisecond
 // flight and gets no other answer within a grace, this one was meant for it:
 // better that than to wait for the timeout.
 func (s *Session) orphan(raw []byte, f wire.Frame) {
-	if len(s.pending) != 1 || s.in.early != nil {
+	only := s.calls.only()
+	if only == nil || s.in.early != nil {
 		return
 	}
-	var id int64
-	for id = range s.pending {
-	}
+	id := only.id
 	s.in.early = time.AfterFunc(orphanGrace, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.in.early = nil
-		k := s.pending[id]
+		k := s.calls.find(id)
 		if k == nil || s.in.scan.Scan(raw) != nil {
 			return
 		}
 		s.answer(k, raw, &s.in.scan.Envelope, f)
-		s.wake()
+		s.calls.wake()
 	})
 }
 
@@ -171,7 +154,7 @@ func (s *Session) answer(k *call, raw []byte, e *protocol.Envelope, f wire.Frame
 	if s.lim.TooManyValues(raw) {
 		x.Cause = &TooManyValuesError{Method: x.Method, Limit: s.lim.Values}
 		s.settle(x.ID, k)
-		s.complete(k, f.At)
+		s.calls.complete(k, f.At)
 		return
 	}
 	if e.Has&protocol.HasResult != 0 {
@@ -185,7 +168,7 @@ func (s *Session) answer(k *call, raw []byte, e *protocol.Envelope, f wire.Frame
 	}
 	s.checkAnswer(x, e, f)
 	s.settle(x.ID, k)
-	s.complete(k, f.At)
+	s.calls.complete(k, f.At)
 }
 
 // checkAnswer notes what is wrong with the result and the error of an answer.
@@ -254,4 +237,53 @@ func errorFault(raw []byte) string {
 		return "the error's message is " + protocol.KindOf(message).WithArticle() + ", not a string"
 	}
 	return ""
+}
+
+// extTasks is the extension that has calls answered with a task.
+const extTasks = "io.modelcontextprotocol/tasks"
+
+var resultTypeKey = []byte(`"resultType"`)
+
+// resultTypeFault says what is wrong with the resultType of an answer, "" for
+// nothing. A value that is not known, or of something that this client did not
+// declare, must be treated as invalid (MCP 2026-07-28). No revision before
+// gives the member another meaning, so the check holds for all of them.
+func (s *Session) resultTypeFault(x *Exchange) string {
+	if !bytes.Contains(x.Result, resultTypeKey) {
+		return ""
+	}
+	t := protocol.MemberOf(x.Result, "resultType")
+	switch string(t) {
+	case "", `"complete"`:
+		return ""
+	case `"input_required"`:
+		if d := s.agreed(); d.Era() == protocol.EraSession {
+			return fmt.Sprintf("resultType is %s, which protocol revision %s does not have", protocol.Excerpt(t), d.Name)
+		}
+		return ""
+	case `"task"`:
+		if s.knowsTasks(x) {
+			return ""
+		}
+		return `resultType is "task", and the request did not declare that the client knows tasks`
+	}
+	return "resultType is " + protocol.Excerpt(t)
+}
+
+// knowsTasks reports whether the server may answer with a task.
+func (s *Session) knowsTasks(x *Exchange) bool {
+	own := s.capabilities()
+	return x.AsksTask() || !own.Lookup("extensions", extTasks).IsAbsent() || !own.Lookup("tasks").IsAbsent()
+}
+
+// AsksTask reports whether the request asks for a task (params.task of
+// 2025-11-25), or declares that its sender knows them (the extension of
+// 2026-07-28).
+func (x *Exchange) AsksTask() bool {
+	params := protocol.MemberOf(x.Request, "params")
+	if protocol.KindOf(protocol.MemberOf(params, "task")) == jsonv.KindObject {
+		return true
+	}
+	declared := protocol.MemberOf(protocol.MemberOf(protocol.MemberOf(params, "_meta"), protocol.MetaCapabilities), "extensions")
+	return protocol.MemberOf(declared, extTasks) != nil
 }

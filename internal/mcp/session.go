@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -29,22 +28,16 @@ type Session struct {
 
 	version atomic.Pointer[protocol.Version] // nil until the handshake is over
 	hello   *Exchange                        // the handshake
-	calls   sync.Pool                        // of *call
 	server  jsonv.Value
 
-	sending sync.RWMutex // held shared while a request is written; taken before mu
-	mu      sync.Mutex
-	sent    atomic.Int64 // requests that were given an id; read without mu
-	lastRaw atomic.Int64
-	pending map[int64]*call
-	raws    []*call
-	late    lateIDs
-	woken   []*call // complete, to be signalled by Flush
-	asked   map[string]context.CancelFunc
-	closing bool
-	silent  bool // a call timed out, and no message has come since
-	closed  *wire.ClosedError
-	ended   chan struct{}
+	sending        sync.RWMutex // held shared while a request is written; taken before mu
+	mu             sync.Mutex
+	calls          *callTable
+	serverRequests map[string]context.CancelFunc // being answered, by id
+	closing        bool
+	silent         bool // a call timed out, and no message has come since
+	closed         *wire.ClosedError
+	ended          chan struct{}
 
 	tools    toolTable
 	repeats  func(context.Context, []byte) bool // s.idempotent, made once
@@ -63,15 +56,14 @@ type Session struct {
 
 func newSession(t wire.Transport, o Options) *Session {
 	s := &Session{
-		t: t, o: o, lim: o.Limits.WithDefaults(), pending: map[int64]*call{},
-		asked: map[string]context.CancelFunc{}, ended: make(chan struct{}),
+		t: t, o: o, lim: o.Limits.WithDefaults(), calls: newCallTable(),
+		serverRequests: map[string]context.CancelFunc{}, ended: make(chan struct{}),
 	}
 	s.http, _ = t.(*wire.HTTP)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.in.scan = protocol.NewScanner()
 	s.log.limit = s.lim.Violations
 	s.repeats = s.idempotent
-	s.calls.New = func() any { return &call{ready: make(chan struct{}, 1)} }
 	return s
 }
 
@@ -186,15 +178,15 @@ func (s *Session) finish(ctx context.Context, c Call, k *call, x *Exchange) {
 	} else {
 		s.answered(ctx, k, c.CancelAfter)
 	}
-	s.release(k)
+	s.calls.release(k)
 }
 
 // begin numbers a call, builds its frame and registers it.
 func (s *Session) begin(c *Call, x *Exchange) (*call, error) {
-	k := s.newCall(x)
+	k := s.calls.newCall(x)
 	k.answer, k.own = c.Answer, c.Own
 	k.handed = c.handed
-	k.id = idAt(s.sent.Add(1))
+	k.id = idAt(s.calls.sent.Add(1))
 	x.ID = strconv.FormatInt(k.id, 10)
 	d := c.as
 	if !d.Known() {
@@ -209,14 +201,14 @@ func (s *Session) begin(c *Call, x *Exchange) (*call, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed != nil || s.closing {
-		s.release(k)
+		s.calls.release(k)
 		return nil, s.closedErr()
 	}
 	if k.token != nil {
 		s.in.tokens.add(string(k.token))
 	}
 	x.Start = time.Now()
-	s.pending[k.id] = k
+	s.calls.begin(k)
 	return k, nil
 }
 
@@ -264,16 +256,13 @@ func givenUp(ctx context.Context, x *Exchange, sending bool) error {
 // the server when it may still be working on it.
 func (s *Session) giveUp(k *call, cause error, tell bool) {
 	s.mu.Lock()
-	if !s.isWaiting(k) {
+	if !s.calls.isWaiting(k) {
 		s.mu.Unlock()
 		<-k.ready
 		return
 	}
-	s.in.flushPretty(s)
-	s.forget(k)
-	if k.raw == nil {
-		s.late.add(k.id)
-	}
+	s.in.dropMultiline(s)
+	s.calls.giveUp(k)
 	k.x.Cause = cause
 	k.x.Elapsed = time.Since(k.x.Start)
 	s.silent = s.silent || errors.As(cause, new(*TimeoutError))
@@ -295,25 +284,6 @@ func (s *Session) cancel(id string, cause error) {
 	params = append(params, `,"reason":`...)
 	params = append(jsonv.AppendString(params, cause.Error()), '}')
 	_ = s.Notify(ctx, "notifications/cancelled", params)
-}
-
-// isWaiting reports whether a call has no answer yet. The caller holds mu.
-func (s *Session) isWaiting(k *call) bool {
-	if k.raw != nil {
-		return slices.Contains(s.raws, k)
-	}
-	return s.pending[k.id] == k
-}
-
-// forget takes a call out of those in flight. The caller holds mu.
-func (s *Session) forget(k *call) {
-	if k.raw == nil {
-		delete(s.pending, k.id)
-		return
-	}
-	if i := slices.Index(s.raws, k); i >= 0 {
-		s.raws = slices.Delete(s.raws, i, i+1)
-	}
 }
 
 // write sends a request and notes whether the server may have read any of it.
@@ -389,11 +359,11 @@ func (s *Session) Close(ctx context.Context) proc.Stopped {
 	s.mu.Lock()
 	s.closing = true
 	if s.silent || s.closed != nil {
-		s.SkipGrace() // it has not answered, or answers no more: it is not waited for in vain
+		s.SkipGrace() // it has not answered, or answers no more: it does not get a grace period
 	}
 	if s.closed == nil {
-		s.finishAll(&wire.ClosedError{Reason: "the session was closed", Ours: true, InFlight: s.requestsInFlight()})
-		s.wake()
+		s.calls.finishAll(&wire.ClosedError{Reason: "the session was closed", Ours: true, InFlight: s.calls.requestsInFlight()})
+		s.calls.wake()
 	}
 	s.mu.Unlock()
 	s.stop()
@@ -401,54 +371,4 @@ func (s *Session) Close(ctx context.Context) proc.Stopped {
 	s.wg.Wait()
 	s.crashedAtEnd(stopped)
 	return stopped
-}
-
-// inFlight lists the calls in flight, oldest first, but for those that the
-// server never read. The caller holds mu.
-func (s *Session) requestsInFlight() []wire.InFlight {
-	ids := make([]int64, 0, len(s.pending))
-	for id := range s.pending {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	out := make([]wire.InFlight, 0, len(ids)+len(s.raws))
-	for _, id := range ids {
-		if k := s.pending[id]; !k.x.Unread {
-			out = append(out, wire.InFlight{Method: k.x.Method, ID: idText(id)})
-		}
-	}
-	for _, k := range s.raws {
-		if !k.x.Unread {
-			out = append(out, wire.InFlight{Method: "raw", ID: k.x.ID})
-		}
-	}
-	return out
-}
-
-// finishAll completes every call in flight without an answer. The caller holds mu.
-func (s *Session) finishAll(why *wire.ClosedError) {
-	now := time.Now()
-	end := func(k *call) {
-		k.x.Cause = why
-		k.x.Elapsed = now.Sub(k.x.Start)
-		s.woken = append(s.woken, k)
-	}
-	for id, k := range s.pending {
-		delete(s.pending, id)
-		s.late.add(id) // its answer may be on the way
-		end(k)
-	}
-	for _, k := range s.raws {
-		end(k)
-	}
-	s.raws = nil
-}
-
-// wake signals the calls that are complete. The caller holds mu.
-func (s *Session) wake() {
-	for i, k := range s.woken {
-		s.woken[i] = nil
-		k.ready <- struct{}{}
-	}
-	s.woken = s.woken[:0]
 }

@@ -146,12 +146,12 @@ func TestIDs(t *testing.T) {
 	s := newSession(&inert{}, Options{})
 	steps := map[int64]int{}
 	for n := int64(1); n <= 100_000; n++ {
-		s.sent.Store(n)
+		s.calls.sent.Store(n)
 		id := idAt(n)
 		if id <= idAt(n-1) || id <= 1000 {
 			t.Fatalf("id %d of request %d", id, n)
 		}
-		if !s.gave(id) || s.gave(id+1) || s.gave(id-1) || s.gave(idAt(n+1)) || s.gave(n) && n < 1000 {
+		if !s.calls.gave(id) || s.calls.gave(id+1) || s.calls.gave(id-1) || s.calls.gave(idAt(n+1)) || s.calls.gave(n) && n < 1000 {
 			t.Fatalf("id %d of request %d is not told from its neighbours", id, n)
 		}
 		steps[id-idAt(n-1)]++

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// Handler is the behaviour of a server. Requests are handled each on its own
+// Handler is the behavior of a server. Requests are handled each on its own
 // goroutine; notifications one after the other, in order, before anything that
 // came later, so a handler must not block in them.
 type Handler interface {
@@ -85,7 +85,7 @@ type Question struct {
 type Reply struct {
 	Result []byte // JSON text
 	Error  *protocol.RPCError
-	Raw    []byte // bytes put on the wire as they stand, line ends included
+	Raw    []byte // bytes put on the wire unchanged, line ends included
 }
 
 // frame is what a reply puts on the wire.
@@ -107,7 +107,7 @@ func (r *Request) Notify(method string, params []byte) error {
 	return r.conn.notify(protocol.AppendNotification(nil, method, params))
 }
 
-// WriteRaw puts bytes on the wire as they stand, nothing added.
+// WriteRaw puts bytes on the wire unchanged, nothing added.
 func (r *Request) WriteRaw(b []byte) error { return r.conn.writeRaw(b) }
 
 // Ask sends a request to the client and waits for its answer. The error wraps an

@@ -28,7 +28,7 @@ type stateless struct {
 // responseWriter is where what belongs to one request goes.
 type responseWriter interface {
 	event(raw []byte) error        // a message before the answer
-	raw(b []byte) error            // bytes as they stand
+	raw(b []byte) error            // bytes unchanged
 	last(frame []byte, status int) // the answer; status is its HTTP status
 	end()                          // there is no answer
 }

@@ -53,7 +53,7 @@ func withToken(params []byte, id string, add bool) (out, token []byte) {
 	}
 	v, err := jsonv.Parse(params)
 	if err != nil || v.Kind() != jsonv.KindObject {
-		return params, nil // sent as it stands
+		return params, nil // sent unchanged
 	}
 	m, _ := v.Get("_meta")
 	if m.Kind() != jsonv.KindObject {

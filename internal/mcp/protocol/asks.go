@@ -15,7 +15,7 @@ const (
 	AsksNothing
 )
 
-// Asks says whether bytes that are sent as they stand ask for an answer.
+// Asks says whether bytes that are sent unchanged ask for an answer.
 func Asks(raw []byte) Asking {
 	raw = TrimSpace(raw)
 	sc := NewScanner()

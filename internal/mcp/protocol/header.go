@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// HeaderValue writes text as a header: as it stands when it is plain ASCII that
+// HeaderValue writes text as a header: unchanged when it is plain ASCII that
 // survives a header, else in base64 between =?base64? and ?=.
 func HeaderValue(s string) string {
 	if plainHeader(s) {
@@ -105,7 +105,7 @@ func (w *headerWalk) annotation(h, typ jsonv.Value, path []string) {
 	}
 }
 
-// elsewhere finds annotations that no argument can be told for: below items, a
+// elsewhere finds annotations that no argument can be found for: below items, a
 // composition, a condition.
 func (w *headerWalk) elsewhere(v jsonv.Value, schema bool, depth int) {
 	if depth > maxSchemaDepth || w.fault != "" {

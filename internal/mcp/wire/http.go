@@ -54,7 +54,7 @@ const (
 	bodyExcerpt    = 2 << 10
 	maxIdleConns   = 64
 	drainTime      = 500 * time.Millisecond // for the rest of a stream after its answer
-	drainBytes     = 64 << 10               // of a body that nobody wants
+	drainBytes     = 64 << 10               // of a body that is not read
 	deleteTime     = 2 * time.Second        // for the end of the session
 	maxHeaderBytes = 1 << 20
 	dialTime       = 30 * time.Second
@@ -83,7 +83,7 @@ type HTTP struct {
 	mu       sync.Mutex
 	session  string // Mcp-Session-Id, "" for none
 	usual    *usualHeaders
-	protocol string // of the last initialised message, for GET and DELETE
+	protocol string // of the last initialized message, for GET and DELETE
 	stream   context.CancelFunc
 	old      *endpointStream // non-nil: HTTP+SSE
 	closed   bool
@@ -163,7 +163,7 @@ func (t *HTTP) Send(ctx context.Context, out Outgoing) error {
 	if out.Stream == "" {
 		out.Stream = out.ID
 		if out.Method == "" {
-			out.Stream = "" // an answer of ours: nothing is awaited
+			out.Stream = "" // an answer of the client: nothing is awaited
 		}
 	}
 	if protocol.VersionOf(out.Protocol).Stateless && out.Method == "notifications/cancelled" {
@@ -213,7 +213,7 @@ func (t *HTTP) requestContext(ctx context.Context, cancelAfter time.Duration) (c
 }
 
 // usualHeaders are those of every message of a session that has none of its
-// own. Nobody changes them.
+// own. They are never changed.
 type usualHeaders struct {
 	session, protocol string
 	header            http.Header

@@ -86,8 +86,8 @@ func (e *ConnectError) Error() string {
 // Unwrap returns the network's error.
 func (e *ConnectError) Unwrap() error { return e.Err }
 
-// connectText says what a network error means, in the words of whoever has to
-// mend it.
+// connectText says what a network error means, with a hint for whoever has to
+// fix it.
 func connectText(err error) string {
 	s := err.Error()
 	switch {
@@ -225,7 +225,7 @@ func losesSession(status int, body []byte) bool {
 	return false
 }
 
-// deniesSession recognises, in lower case, what servers say of a session that
+// deniesSession recognizes, in lower case, what servers say of a session that
 // they do not know.
 func deniesSession(text string) bool {
 	for _, words := range []string{

@@ -97,12 +97,12 @@ func (t *HTTP) mayRepeat(r *httpRequest, out *Outgoing) {
 // broken explains a request without a response.
 func (x *httpExchange) broken(err error) error {
 	if x.ctx.Err() != nil && x.t.ctx.Err() == nil {
-		return errGivenUp // given up: nobody reads this
+		return errGivenUp // given up: this is not read
 	}
 	return &ConnectError{Method: x.out.Method, URL: x.t.address, Err: err, Info: x.info}
 }
 
-// accepted reads the response to a notification or an answer of ours.
+// accepted reads the response to a notification or an answer of the client.
 func (x *httpExchange) accepted(resp *http.Response) error {
 	if ok(resp.StatusCode) {
 		if mediaType(x.info.ContentType) == "text/event-stream" {

@@ -87,7 +87,7 @@ func (t *HTTP) roundTrip(ctx context.Context, r *httpRequest) (*http.Response, e
 	}
 }
 
-// once sends the request as it stands.
+// once sends the request once.
 func (t *HTTP) once(ctx context.Context, r *httpRequest, u *url.URL) (*http.Response, error) {
 	req := t.proto.WithContext(ctx)
 	req.Method, req.URL, req.Host, req.Header = r.verb, u, u.Host, r.header

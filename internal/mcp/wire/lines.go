@@ -187,7 +187,7 @@ func (l *LineReader) endLong(to LineReceiver, last []byte, at time.Time) {
 	to.OnOversize(told)
 }
 
-// finish passes on what stands behind the last newline.
+// finish passes on what follows the last newline.
 func (l *LineReader) finish(to LineReceiver) {
 	rest := l.buf[l.r:l.w]
 	start := l.off

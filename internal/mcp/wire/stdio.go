@@ -25,7 +25,7 @@ const (
 	shortGrace = 150 * time.Millisecond
 )
 
-// StdioOptions are what a stdio transport needs beside the process.
+// StdioOptions are what a stdio transport needs besides the process.
 type StdioOptions struct {
 	Limits Limits
 	Grace  proc.Grace // of Close; zero is proc's default

@@ -128,7 +128,7 @@ type Limits struct {
 	Requests    int   // requests of the server answered at the same time, default 64
 	Redirects   int   // HTTP redirects followed, default 5; below zero none
 	Rounds      int   // repetitions of one call with input the server asked for, default 10
-	Items       int   // entries of one list (tools/list and the like), default 10,000
+	Items       int   // entries of one list (tools/list and others), default 10,000
 	Pages       int   // pages of one list, default 1,000
 	Stderr      int   // bytes of a process's standard error that are kept, a quarter of them from its beginning, default 64 KiB
 }

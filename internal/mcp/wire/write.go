@@ -40,7 +40,7 @@ type tryWriter interface{ TryWrite(b []byte) bool }
 type writeDeadliner interface{ SetWriteDeadline(time.Time) error }
 
 // LineWriter writes whole lines. A line that was begun is always completed,
-// whatever happens to the context of its sender, so that the stream stays
+// even if the context of its sender ends, so that the stream stays
 // readable; a sender never waits longer than its context.
 type LineWriter struct {
 	w      io.Writer

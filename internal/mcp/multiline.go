@@ -7,10 +7,10 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// pretty collects a message that was written over several lines. Servers that
+// multilineJSON collects a message that was written over several lines. Servers that
 // print indented JSON do that; each line on its own would be noise, together
 // they are one answer and one violation.
-type pretty struct {
+type multilineJSON struct {
 	buf    []byte
 	lines  int
 	offset int64
@@ -18,13 +18,13 @@ type pretty struct {
 	depth  int
 }
 
-func (p *pretty) active() bool { return p.lines > 0 }
+func (p *multilineJSON) active() bool { return p.lines > 0 }
 
-func (p *pretty) reset() { *p = pretty{} }
+func (p *multilineJSON) reset() { *p = multilineJSON{} }
 
 // opens reports whether line can be the first of several: JSON that is
 // complete but for closing brackets.
-func (p *pretty) opens(line []byte) bool {
+func (p *multilineJSON) opens(line []byte) bool {
 	if len(line) == 0 || line[0] != '{' && line[0] != '[' {
 		return false
 	}
@@ -33,7 +33,7 @@ func (p *pretty) opens(line []byte) bool {
 }
 
 // continues reports whether line can follow.
-func (p *pretty) continues(line []byte, limit int) bool {
+func (p *multilineJSON) continues(line []byte, limit int) bool {
 	if len(p.buf)+len(line) > limit {
 		return false
 	}
@@ -48,7 +48,7 @@ func (p *pretty) continues(line []byte, limit int) bool {
 }
 
 // add appends line. It reports whether the message is complete.
-func (p *pretty) add(line []byte, offset int64, at time.Time) bool {
+func (p *multilineJSON) add(line []byte, offset int64, at time.Time) bool {
 	if p.lines == 0 {
 		p.offset = offset
 	}

@@ -25,7 +25,7 @@ func (s *Session) metaOf(d protocol.Version) jsonv.Value {
 // stays.
 func (s *Session) withMeta(d protocol.Version, params []byte, logLevel string) []byte {
 	if params != nil && protocol.KindOf(protocol.TrimSpace(params)) != jsonv.KindObject {
-		return params // sent as it stands
+		return params // sent unchanged
 	}
 	if logLevel == "" && !bytes.Contains(params, []byte(`"_meta"`)) {
 		return protocol.PrependMember(params, `"_meta":`, s.metaText(d))
@@ -221,8 +221,8 @@ func retryParams(params, responses, state []byte) []byte {
 	return params
 }
 
-// InputError ends a call for which the server wants something that nobody
-// gives.
+// InputError ends a call for which the server wants something that is not
+// available.
 type InputError struct {
 	Method string
 	Msg    string

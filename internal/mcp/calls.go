@@ -1,0 +1,301 @@
+package mcp
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
+)
+
+// callTable owns the calls of a session: those in flight, those that are complete
+// and not yet woken, and the ids of those that were given up. Its state changes
+// only in its methods, which need Session.mu, except newCall, release and gave.
+type callTable struct {
+	free    sync.Pool    // of *call
+	sent    atomic.Int64 // requests that were given an id
+	lastRaw atomic.Int64
+
+	pending map[int64]*call
+	raws    []*call
+	late    lateIDs
+	woken   []*call // complete, to be signalled by wake
+}
+
+func newCallTable() *callTable {
+	c := &callTable{pending: map[int64]*call{}}
+	c.free.New = func() any { return &call{ready: make(chan struct{}, 1)} }
+	return c
+}
+
+// begin puts a request in flight under the next id.
+func (c *callTable) begin(k *call) { c.pending[k.id] = k }
+
+// beginRaw puts bytes that are sent unchanged in flight.
+func (c *callTable) beginRaw(k *call) {
+	k.raw.stream = "raw:" + idText(c.lastRaw.Add(1))
+	c.raws = append(c.raws, k)
+}
+
+// giveUp takes a call out of those in flight whose answer may still come.
+func (c *callTable) giveUp(k *call) {
+	c.forget(k)
+	if k.raw == nil {
+		c.late.add(k.id)
+	}
+}
+
+// find returns the request in flight with an id, nil for none.
+func (c *callTable) find(id int64) *call { return c.pending[id] }
+
+// only returns the request in flight when there is exactly one, else nil.
+func (c *callTable) only() (only *call) {
+	if len(c.pending) != 1 {
+		return nil
+	}
+	for _, only = range c.pending {
+	}
+	return only
+}
+
+// each calls f for every call in flight.
+func (c *callTable) each(f func(k *call)) {
+	for _, k := range c.pending {
+		f(k)
+	}
+	for _, k := range c.raws {
+		f(k)
+	}
+}
+
+// inFlight is the number of calls in flight.
+func (c *callTable) inFlight() int { return len(c.pending) + len(c.raws) }
+
+// call is a request in flight. It is pooled; what outlives it is the Exchange.
+type call struct {
+	id        int64
+	x         *Exchange
+	ready     chan struct{} // signalled once, after the exchange is complete
+	answer    Answerer
+	handed    func() // see Call.handed
+	token     []byte // progress token as JSON text, nil when none was given
+	kept      int    // bytes of messages in x.During
+	raw       *rawCall
+	listening bool // a subscription: what comes on its stream is for everybody
+	own       bool // Call.Own
+	written   bool // the server may have read it, at least in part
+}
+
+func (c *callTable) newCall(x *Exchange) *call {
+	k := c.free.Get().(*call)
+	k.x = x
+	return k
+}
+
+// release gives back a call whose signal was taken, or that was never seen by
+// the reader.
+func (c *callTable) release(k *call) {
+	*k = call{ready: k.ready}
+	c.free.Put(k)
+}
+
+// keep lists a message with the call, within the limits.
+func (k *call) keep(m Message, l *wire.Limits) {
+	x := k.x
+	if k.kept+len(m.Raw) > l.During || len(x.During) >= l.DuringCount || l.TooManyValues(m.Raw) {
+		x.Dropped++
+		x.DroppedBytes += int64(len(m.Raw))
+		return
+	}
+	k.kept += len(m.Raw)
+	x.During = append(x.During, m)
+}
+
+// isWaiting reports whether a call has no answer yet.
+func (c *callTable) isWaiting(k *call) bool {
+	if k.raw != nil {
+		return slices.Contains(c.raws, k)
+	}
+	return c.pending[k.id] == k
+}
+
+// forget takes a call out of those in flight.
+func (c *callTable) forget(k *call) {
+	if k.raw == nil {
+		delete(c.pending, k.id)
+		return
+	}
+	if i := slices.Index(c.raws, k); i >= 0 {
+		c.raws = slices.Delete(c.raws, i, i+1)
+	}
+}
+
+// requestsInFlight lists the calls in flight, oldest first, except those that the
+// server never read.
+func (c *callTable) requestsInFlight() []wire.InFlight {
+	ids := make([]int64, 0, len(c.pending))
+	for id := range c.pending {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	out := make([]wire.InFlight, 0, len(ids)+len(c.raws))
+	for _, id := range ids {
+		if k := c.pending[id]; !k.x.Unread {
+			out = append(out, wire.InFlight{Method: k.x.Method, ID: idText(id)})
+		}
+	}
+	for _, k := range c.raws {
+		if !k.x.Unread {
+			out = append(out, wire.InFlight{Method: "raw", ID: k.x.ID})
+		}
+	}
+	return out
+}
+
+// finishAll completes every call in flight without an answer.
+func (c *callTable) finishAll(why *wire.ClosedError) {
+	now := time.Now()
+	c.each(func(k *call) {
+		k.x.Cause = why
+		k.x.Elapsed = now.Sub(k.x.Start)
+		c.woken = append(c.woken, k)
+		if k.raw == nil {
+			c.late.add(k.id) // its answer may be on the way
+		}
+	})
+	clear(c.pending)
+	c.raws = nil
+}
+
+// wake signals the calls that are complete.
+func (c *callTable) wake() {
+	for i, k := range c.woken {
+		c.woken[i] = nil
+		k.ready <- struct{}{}
+	}
+	c.woken = c.woken[:0]
+}
+
+// complete takes a call out of those in flight; wake releases its caller.
+func (c *callTable) complete(k *call, at time.Time) {
+	k.x.Elapsed = at.Sub(k.x.Start)
+	c.forget(k)
+	c.woken = append(c.woken, k)
+}
+
+// callOf finds a call in flight by its id as JSON text.
+func (c *callTable) callOf(id string) *call {
+	n, ok := ownID([]byte(id))
+	if ok {
+		return c.pending[n]
+	}
+	if strings.HasPrefix(id, "raw:") {
+		for _, k := range c.raws {
+			if k.raw.stream == id {
+				return k
+			}
+		}
+	}
+	return nil
+}
+
+// answers reports whether the id is that of a call in flight.
+func (c *callTable) answers(e *protocol.Envelope) bool {
+	n, ok := ownID(e.ID)
+	return ok && c.pending[n] != nil
+}
+
+// justDone finds a call that is complete while its caller does not know yet.
+func (c *callTable) justDone(n int64) *call {
+	for _, k := range c.woken {
+		if k.raw == nil && k.id == n {
+			return k
+		}
+	}
+	return nil
+}
+
+// rawCall is what is known of bytes that were sent unchanged.
+type rawCall struct {
+	stream string // what the transport calls it
+	id     []byte // the id they seem to carry, nil when none
+	batch  bool
+}
+
+// rawWaiter finds the raw call that waits for an id; with no id, the oldest.
+func (c *callTable) rawWaiter(id []byte) *call {
+	for _, k := range c.raws {
+		if id == nil || k.raw.id != nil && bytes.Equal(k.raw.id, id) {
+			return k
+		}
+	}
+	return nil
+}
+
+// anyRaw finds the raw call that takes an answer that no other call waits for.
+func (c *callTable) anyRaw() *call {
+	if len(c.raws) == 0 {
+		return nil
+	}
+	return c.raws[0]
+}
+
+// awaited reports whether a call is in flight that somebody waits for: not one
+// of our own, nor one that the server never read.
+func (c *callTable) awaited() bool {
+	for _, k := range c.pending {
+		if !k.own && !k.listening && !k.x.Unread {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.raws, func(k *call) bool { return !k.x.Unread })
+}
+
+// leftUnread marks the requests in flight that the process had not read when it
+// ended. Session.sending is held where the process has ended.
+func (c *callTable) leftUnread(why *wire.ClosedError) {
+	lines := bytes.Split(why.Unread, []byte("\n"))
+	begun := lines[len(lines)-1] // a line that could not be written to its end
+	c.each(func(k *call) {
+		k.x.Unread = why.Exited && !k.written || len(begun) > 0 && bytes.HasPrefix(k.x.Request, begun) ||
+			slices.ContainsFunc(lines, func(l []byte) bool { return bytes.Equal(l, k.x.Request) })
+	})
+}
+
+// gave reports whether id is that of a request of this session.
+func (c *callTable) gave(id int64) bool {
+	n := id / idStep
+	return n >= 1 && n <= c.sent.Load() && idAt(n) == id
+}
+
+// lateIDs remembers calls that were given up: their answers may still come.
+type lateIDs struct {
+	set   map[int64]struct{}
+	order []int64
+}
+
+// maxLate bounds how many are remembered.
+const maxLate = 4096
+
+func (l *lateIDs) add(id int64) {
+	if l.set == nil {
+		l.set = map[int64]struct{}{}
+	}
+	l.set[id] = struct{}{}
+	l.order = append(l.order, id)
+	if len(l.order) > maxLate {
+		delete(l.set, l.order[0])
+		l.order = l.order[1:]
+	}
+}
+
+// take reports whether id is one of them, once.
+func (l *lateIDs) take(id int64) bool {
+	_, ok := l.set[id]
+	delete(l.set, id)
+	return ok
+}
