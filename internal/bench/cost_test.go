@@ -41,7 +41,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// run is a whole run of ours; calls one of the floor.
+// run is a whole run of mcptest; calls one of the floor.
 func (t *tools) run(tb testing.TB, path string) sample {
 	return t.cost(tb, t.mcptest, "run", "--no-progress", path)
 }

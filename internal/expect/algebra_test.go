@@ -125,7 +125,7 @@ func TestSetProperties(t *testing.T) {
 		if math.Abs(v.Metrics[0].Value-want) > 1e-12 {
 			rt.Fatalf("metric %v, want %v", v.Metrics[0].Value, want)
 		}
-		// In its test a set counts as one unit, whatever it scored inside.
+		// In its test a set counts as one unit, regardless of the scores inside.
 		unit := l.judge(t, "threshold: 0.5\nexpect: [{assert-set: {threshold: %v, weight: 3, assertions: %s}}, {target: text, matcher: {contains: not-there}}]", threshold, l.yaml(1))
 		if want := map[bool]float64{true: 0.75}[reaches]; *unit.Score != want {
 			rt.Fatalf("score %v, want %v", *unit.Score, want)
@@ -179,7 +179,7 @@ derivedMetrics: [{name: m, threshold: 0.3, value: {weighted_sum: [{ref: a, weigh
 	}
 }
 
-// TestEvaluateBounds: whatever a server sends, a verdict stays small and comes
+// TestEvaluateBounds: for any response, a verdict stays small and comes
 // soon.
 func TestEvaluateBounds(t *testing.T) {
 	long := strings.Repeat("long line of text\n", 40_000)

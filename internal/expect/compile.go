@@ -16,7 +16,7 @@ type Compiler struct {
 	// LoadSchema reads a JSON Schema that another one refers to. uri is
 	// absolute and without a fragment: relative references are resolved
 	// against the file: URL of the suite file, then of the schema file they
-	// stand in; from is the place of the matcher's schema. nil refuses every such reference.
+	// be in; from is the place of the matcher's schema. nil refuses every such reference.
 	LoadSchema func(from source.Pos, uri string) ([]byte, error)
 	// Schemas keeps compiled schemas for reuse; nil keeps none.
 	Schemas *SchemaCache

@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// FuzzCompile: whatever is written, compiling reports and never panics, and
+// FuzzCompile: for any text, compiling reports and never panics, and
 // what compiles can judge.
 func FuzzCompile(f *testing.F) {
 	for _, row := range expect.Matchers() {

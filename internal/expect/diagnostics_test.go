@@ -13,7 +13,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// A line of testdata/diagnostics/*.yaml says what it is to be told:
+// A line of testdata/diagnostics/*.yaml names the expected diagnostics:
 //
 //	# want COLUMN `regexp` COLUMN `regexp` …
 //

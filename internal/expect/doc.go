@@ -20,7 +20,7 @@
 //   - Every item is always evaluated; an early failure hides no later one.
 //   - Absent is not null. A missing target fails every matcher but absent,
 //     also behind not: what could not be judged never passes by negation.
-//   - Everything shown is bounded in size, whatever the server sent.
+//   - Everything shown is bounded in size, regardless of the server.
 //   - A compiled Tree is immutable and may be used by several goroutines; an
 //     [Observation] belongs to one.
 //   - The matchers are rows of one sorted table, [Matchers]; documentation,

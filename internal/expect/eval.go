@@ -120,7 +120,7 @@ func (t *Target) headerSubject(headers jsonv.Value) Subject {
 	return t.walk(headers, t.steps, t.root.Name)
 }
 
-// walk follows steps from v, which stands at prefix.
+// walk follows steps from v, which is at prefix.
 func (t *Target) walk(v jsonv.Value, steps []jsonpath.Step, prefix string) Subject {
 	for i := range steps {
 		if steps[i].Kind >= jsonpath.All {

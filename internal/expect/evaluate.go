@@ -27,7 +27,7 @@ type Verdict struct {
 	Notes    []string // what the reader should know besides
 }
 
-// ItemResult is what came of one item.
+// ItemResult is the result of one item.
 type ItemResult struct {
 	Pos             source.Pos
 	Name            string
@@ -224,7 +224,7 @@ func (a *Assertion) evaluate(ctx context.Context, o *Observation, env *Env, r *I
 }
 
 // noteErrorText adds what the server said when a check of isError fails, or
-// something is missing from a flagged result: the flag alone helps nobody.
+// something is missing from a flagged result: the flag alone helps no one.
 func (a *Assertion) noteErrorText(o *Observation, s Subject, r *ItemResult) {
 	if !o.flagged() || !a.Target.isErrorFlag() && (s.Miss == nil || a.Target.root.part == partError) {
 		return

@@ -167,7 +167,7 @@ expect:
 	}
 	for i, item := range v.Items {
 		if item.Pos.Line != i+3 || item.Pos.Col != 5 {
-			t.Errorf("item %d stands at %s", i, item.Pos)
+			t.Errorf("item %d is at %s", i, item.Pos)
 		}
 	}
 	if v.Items[0].Expected != `contains "x"` || v.Items[0].Actual != `"a"` || v.Items[0].Matcher != "contains" || v.Items[0].Target != "text" {

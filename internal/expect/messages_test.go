@@ -88,7 +88,7 @@ func writeItems(b *strings.Builder, indent string, items []expect.ItemResult) {
 // section is one part of a golden file: "-- name --", then its text.
 type section struct{ name, text string }
 
-// sections splits a golden file; the first one is what stands before all.
+// sections splits a golden file; the first one is what is before all.
 func sections(data string) []section {
 	out := []section{{}}
 	for line := range strings.Lines(data) {

@@ -60,7 +60,7 @@ func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss 
 	return m
 }
 
-// wants says what a step needs to stand on, as the end of a sentence.
+// wants says what a step needs, as the end of a sentence.
 func wants(s jsonpath.Step) string {
 	switch s.Kind {
 	case jsonpath.Name:

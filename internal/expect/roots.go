@@ -80,7 +80,7 @@ const (
 
 // protocolKey reports whether MCP defines the key for the result of a tool
 // call in some revision: such a key is never looked up anywhere else, since a
-// tool's own data could then stand in for what the protocol demands.
+// tool's own data could then replace what the protocol demands.
 func protocolKey(name string) bool {
 	switch name {
 	case keyContent, keyIsError, keyStructured, "_meta", "nextCursor", "resultType",

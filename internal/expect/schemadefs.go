@@ -13,7 +13,7 @@ import (
 func SchemaDefs() jsonv.Value {
 	member := func(key string, v jsonv.Value) jsonv.Member { return jsonv.Member{Key: key, Value: v} }
 	return jsonv.Object(
-		// null stands here too: type: null is not always written in quotes.
+		// null is here too: type: null is not always written in quotes.
 		member("json-type", fixed(`{"enum":["`+strings.Join(jsonTypes, `","`)+`",null]}`)),
 		member("matcher", matcherSchema()),
 		member("assertion", fixed(`{"type":"object","required":["target","matcher"],"additionalProperties":false,"properties":{

@@ -12,14 +12,14 @@ import (
 )
 
 // How much of a value messages show, in characters. Together with the limits
-// on lines they bound a verdict's size, whatever the server sent.
+// on lines they bound a verdict's size, regardless of the server.
 const (
 	shownKey    = 40   // one key, or a short literal
 	shownInLine = 120  // a value inside a sentence
 	shownSaid   = 400  // what the server says about its own failure
 	shownAlone  = 2000 // Expected and Actual
 	maxLine     = 240  // one line of a diff
-	maxMessage  = 1000 // one message, whatever was put together
+	maxMessage  = 1000 // one message in all
 	maxLines    = 40   // lines of a diff
 )
 

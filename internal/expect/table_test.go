@@ -32,7 +32,7 @@ func TestTableIsSortedAndComplete(t *testing.T) {
 	rows := expect.Matchers()
 	for i, row := range rows {
 		if i > 0 && rows[i-1].Name >= row.Name {
-			t.Errorf("%s stands behind %s", row.Name, rows[i-1].Name)
+			t.Errorf("%s is behind %s", row.Name, rows[i-1].Name)
 		}
 		if row.Doc == "" || strings.Contains(row.Doc, "\n") || row.Example == "" {
 			t.Errorf("%s has no doc line or no example", row.Name)

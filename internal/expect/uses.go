@@ -3,7 +3,7 @@ package expect
 // Uses says which parts of an observation a tree looks at. Parts that are not
 // used may be left out of the [Observation]; of an unused Result its isError
 // member must still be there, and Error always, since a failed call fails the
-// test whatever is asserted.
+// test regardless of the assertions.
 type Uses struct {
 	// Result is set for text and structured too, which are made from it.
 	Result, Text, Structured                bool
@@ -14,7 +14,7 @@ type Uses struct {
 }
 
 // Exclusive reports whether the test must hold its session alone: what it
-// looks at cannot be told apart from what other calls cause.
+// looks at cannot be distinguished from what other calls cause.
 func (u Uses) Exclusive() bool {
 	return u.Notifications || u.Logs || u.Progress || u.Requests || u.Stderr
 }

@@ -81,7 +81,7 @@ func (r *reporter) merge(e *jsonschema.ValidationError, alts [][]finding, same f
 	return true
 }
 
-// listed reports alternatives none of which stands out.
+// listed reports alternatives none of which fits best.
 func (r *reporter) listed(e *jsonschema.ValidationError, alts [][]finding) {
 	const shown = 4
 	f := r.at(e)

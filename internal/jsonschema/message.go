@@ -94,7 +94,7 @@ func countMessage(k jsonschema.ErrorKind) (string, bool) {
 	return "", false
 }
 
-// falseMessage is for a value that stands where the schema is false.
+// falseMessage is for a value that is where the schema is false.
 func falseMessage(f finding) string {
 	if n := len(f.tokens); n > 0 {
 		last := f.tokens[n-1]

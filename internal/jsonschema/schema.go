@@ -45,7 +45,7 @@ type Options struct {
 	// annotation (2019-09 and later).
 	AssertFormat bool
 	// Strict refuses unknown keywords, other than x-…, and unknown formats,
-	// which JSON Schema ignores. It is for schemas that an author of ours wrote.
+	// which JSON Schema ignores. It is for schemas that this project wrote.
 	Strict bool
 	// DefaultDraft is the draft of schemas without $schema: "2020-12" (also
 	// meant by ""), "2019-09", "7", "6" or "4".

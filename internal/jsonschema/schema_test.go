@@ -441,7 +441,7 @@ func TestSchemaFormats(t *testing.T) {
 	}
 }
 
-// TestStrictSchemas: only authors of ours are held to known keywords.
+// TestStrictSchemas: only our own authors are held to known keywords.
 func TestStrictSchemas(t *testing.T) {
 	for _, schema := range []string{`{"min":5}`, `{"format":"emial"}`, `{"$schema":"http://json-schema.org/draft-07/schema#","prefixItems":[true]}`} {
 		compile(t, schema, jsonschema.Options{AssertFormat: true})

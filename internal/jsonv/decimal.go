@@ -16,7 +16,7 @@ type decimal struct {
 }
 
 // parseDecimal reads a valid number literal. Its cost is linear in len(lit),
-// whatever the exponent says.
+// regardless of the exponent.
 func parseDecimal(lit string) decimal {
 	var d decimal
 	if lit[0] == '-' {

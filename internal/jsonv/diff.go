@@ -29,7 +29,7 @@ type Change struct {
 	Got  Value // absent for Removed
 }
 
-// maxChanges bounds a diff; more differences than that help nobody.
+// maxChanges bounds a diff; more differences than that help no one.
 const maxChanges = 10_000
 
 // Diff returns the differences between two values in the order of want, none

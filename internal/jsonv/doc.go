@@ -23,7 +23,7 @@
 //     Keys and Append show what was written; Get, Equal, Diff, Interface and
 //     schemas see the last of several members with one key.
 //   - A string is kept as UTF-8 in which a lone surrogate occupies the three
-//     bytes of its generalised UTF-8 form (WTF-8); invalid input bytes are kept
+//     bytes of its generalized UTF-8 form (WTF-8); invalid input bytes are kept
 //     as they came. What Append writes is always valid UTF-8 and valid JSON.
 //   - Values never alias the caller's bytes.
 //   - Depth, node count and diff size are bounded.

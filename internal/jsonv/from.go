@@ -10,7 +10,7 @@ import (
 
 // From turns a Go value into a Value: nil, booleans, numbers, strings,
 // json.Number, Value, slices, arrays, maps (keys sorted, as they have no
-// order), pointers, and whatever else encoding/json can marshal. What JSON
+// order), pointers, and all else that encoding/json can marshal. What JSON
 // cannot say (channels, functions, a json.Number that is no number) is absent.
 func From(x any) Value {
 	switch x := x.(type) {
@@ -138,7 +138,7 @@ func fromMarshal(x any) Value {
 	return v.withoutOffsets()
 }
 
-// withoutOffsets drops offsets that point into a text nobody else has.
+// withoutOffsets drops offsets that point into a text no one else has.
 func (v Value) withoutOffsets() Value {
 	v.off = 0
 	if v.c == nil {

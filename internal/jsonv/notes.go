@@ -85,7 +85,7 @@ func (p *parser) finishObject(c *container, open, first int) {
 	}
 }
 
-// keyOffsets finds where the keys of the object at open stand, by going over
+// keyOffsets finds where the keys of the object at open are, by going over
 // its text again; only objects with duplicates need it.
 func (p *parser) keyOffsets(open int) (at []int) {
 	i, more := open+1, true

@@ -36,7 +36,7 @@ func showByte(data []byte, i int) string {
 	return fmt.Sprintf("%q", r)
 }
 
-// unexpected is the error for a byte at i where something else must stand.
+// unexpected is the error for a byte at i where something else must be.
 func unexpected(data []byte, i int, want string) *SyntaxError {
 	if i >= len(data) {
 		return syntaxError(len(data), "the text ended, expected %s", want)
@@ -202,7 +202,7 @@ func skipDigits(data []byte, i int) int {
 	return i
 }
 
-// scanWord checks that word (true, false, null) stands at i.
+// scanWord checks that word (true, false, null) is at i.
 func scanWord(data []byte, i int, word string) (int, *SyntaxError) {
 	for j := range len(word) {
 		if i+j >= len(data) {

@@ -192,7 +192,7 @@ func runeCount(s string) int {
 	}
 }
 
-// SurrogateAt returns the surrogate code point whose generalised UTF-8 form s
+// SurrogateAt returns the surrogate code point whose generalized UTF-8 form s
 // begins with.
 func SurrogateAt(s string) (rune, bool) {
 	if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2] < 0x80 || s[2] > 0xBF {

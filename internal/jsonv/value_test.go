@@ -160,7 +160,7 @@ func TestFrom(t *testing.T) {
 		}
 	}
 	if off := jsonv.From(pair{}).Lookup("a").Offset(); off != -1 {
-		t.Errorf("offset %d into a text nobody has", off)
+		t.Errorf("offset %d into a text that is gone", off)
 	}
 }
 

@@ -76,7 +76,7 @@ func (c *Client) Judge(ctx context.Context, k Case, votes int) (Verdict, error) 
 // poll asks for every vote. A verdict needs more than half of the votes that
 // were asked for; votes that differ are unsure. A vote that cannot be had
 // ends the poll, unless the judge merely answered badly; what it cannot change
-// any more stands.
+// any more counts.
 func poll(votes int, ask func(n int) (verdict, reason string, err error)) (Verdict, error) {
 	votes = max(votes, 1)
 	var out Verdict

@@ -70,7 +70,7 @@ func (c *Client) post(ctx context.Context, address string, body object) (jsonv.V
 	return jsonv.Value{}, last
 }
 
-// optional are the parameters that an endpoint may refuse, and what stands
+// optional are the parameters that an endpoint may refuse, and what is
 // in for one.
 var optional = []struct{ name, instead string }{{"temperature", ""}, {"seed", ""}, {"max_tokens", "max_completion_tokens"}}
 

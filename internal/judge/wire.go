@@ -39,7 +39,7 @@ func openAIRequest(model, system string, turns []Message, tools []Tool, d draw) 
 	return req
 }
 
-// argumentText is what a call's arguments stand as in the conversation:
+// argumentText is a call's arguments in the conversation:
 // endpoints refuse any that are no object.
 func argumentText(v jsonv.Value) string {
 	if v.Kind() != jsonv.KindObject {

@@ -53,7 +53,7 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// Whatever an endpoint does with the key, it is in no error and no answer.
+// Regardless of what an endpoint does with the key, it is in no error and no answer.
 func TestKeyNeverLeaves(t *testing.T) {
 	const key = "sk-very-secret-1234567890"
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

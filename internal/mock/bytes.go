@@ -7,8 +7,8 @@ import (
 	"mcptest/internal/source"
 )
 
-// rawBytes is what goes on the wire as it stands: text with placeholders, or
-// base64 for bytes that no text can hold. A line end is added unless told
+// rawBytes is what goes on the wire as it is: text with placeholders, or
+// base64 for bytes that no text can hold. A line end is added unless stated
 // otherwise.
 type rawBytes struct {
 	text    *template

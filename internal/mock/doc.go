@@ -19,7 +19,7 @@
 //     of tasks and the states of requests for input: no clock otherwise, no
 //     random numbers. Delays take time and change nothing else.
 //   - Every mistake in a manifest is found by Load, with its position. A
-//     manifest that loads cannot make the server panic, whatever a client sends.
+//     manifest that loads cannot make the server panic, for any message of a client.
 //   - A client's mistake is answered as real servers answer it: arguments that
 //     do not fit the input schema are a tool error (MCP 2025-11-25, SEP-1303),
 //     unknown names and methods are JSON-RPC errors.

@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/mock"
 )
 
-// open makes a session of ours with a manifest, in process.
+// open makes our own session with a manifest, in process.
 func open(t *testing.T, m *mock.Manifest) (*mcp.Session, *mock.Server) {
 	t.Helper()
 	client, end := wire.NewPipe()

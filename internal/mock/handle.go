@@ -108,7 +108,7 @@ func (s *Session) housekeeping(sc *scope) *mcpserver.Reply {
 	return failure(protocol.CodeMethodNotFound, "Method not found: %s", sc.req.Method)
 }
 
-// hang waits until nobody wants the answer any more.
+// hang waits until no one wants the answer any more.
 func (s *Session) hang(ctx context.Context) *mcpserver.Reply {
 	select {
 	case <-ctx.Done():
@@ -136,7 +136,7 @@ func failure(code int64, format string, args ...any) *mcpserver.Reply {
 }
 
 // toolFailure is a result with isError, which is how a tool's own failures are
-// told to the model.
+// reported to the model.
 func toolFailure(format string, args ...any) *mcpserver.Reply {
 	block := jsonv.Object(
 		jsonv.Member{Key: "type", Value: jsonv.String("text")},

@@ -285,7 +285,7 @@ func (f *forever) Read([]byte) (int, error) {
 	return 0, context.Canceled
 }
 
-// Whatever a client sends, the server answers in JSON lines and ends with its
+// For any message of a client, the server answers in JSON lines and ends with its
 // input.
 func FuzzServe(f *testing.F) {
 	for _, params := range []string{`{"name":"free"}`, `{"name":"typed","arguments":{"n":1e400}}`, `{"uri":"t://a/x/b%2"}`, `{"cursor":"dG9vbHM6Mg"}`, `{"name":"full","arguments":{"x":"\ud800"}}`, `[]`, `null`} {

@@ -12,7 +12,7 @@ import (
 )
 
 // list answers a list request, page by page where the manifest says so. A
-// cursor names the place of the next entry, written so that nobody takes it
+// cursor names the place of the next entry, written so that no one takes it
 // for a number.
 func list[T any](m *Manifest, sc *scope, key string, all []T, listed func(T) jsonv.Value) *mcpserver.Reply {
 	start, end := 0, len(all)

@@ -80,7 +80,7 @@ func orNull(v jsonv.Value) jsonv.Value {
 	return v
 }
 
-// step does one thing. Its error is told to the client, errStop is not.
+// step does one thing. Its error is reported to the client, errStop is not.
 func (s *Session) step(ctx context.Context, sc *scope, st *step) error {
 	switch {
 	case st.delay != nil:
@@ -214,7 +214,7 @@ func (s *Session) ask(ctx context.Context, sc *scope, asks []*question) error {
 	return nil
 }
 
-// assign changes the state. The values are worked out while nobody else can
+// assign changes the state. The values are worked out while no one else can
 // change it, so that a counter counts every call.
 func (s *Session) assign(sc *scope, st *step) {
 	s.server.world.change(func(now jsonv.Value) jsonv.Value {

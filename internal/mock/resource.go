@@ -176,7 +176,7 @@ func (t *resourceTemplate) match(uri string) (jsonv.Value, bool) {
 }
 
 // matchPieces gives each variable as little as fits. Work is bounded: a
-// variable ends at the first place where the next literal stands, and is not
+// variable ends at the first place where the next literal is, and is not
 // tried longer.
 func matchPieces(pieces []piece, uri string, vars *[]jsonv.Member) bool {
 	for i, p := range pieces {

@@ -54,7 +54,7 @@ type responseKeys struct {
 	IsError *source.Node `yaml:"is_error"`
 	// Answer with a JSON-RPC error.
 	Error *source.Node `yaml:"error"`
-	// The whole result, as it stands.
+	// The whole result, as it is.
 	Result *source.Node `yaml:"result"`
 	// Bytes in place of an answer.
 	Raw *source.Node `yaml:"raw"`

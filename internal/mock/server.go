@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/mcpserver"
 )
 
-// Options are what a Server needs beside its manifest.
+// Options are what a Server needs in addition to its manifest.
 type Options struct {
 	Fault  Fault     // replaces the manifest's unless it is the zero value
 	Stderr io.Writer // for stderr steps; nil: they go nowhere

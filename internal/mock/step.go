@@ -72,7 +72,7 @@ type stepKeys struct {
 	Push *source.Node `yaml:"push"`
 	// Tell subscribers that the resource of this uri changed.
 	Updated *source.Node `yaml:"updated"`
-	// Put bytes on the wire as they stand.
+	// Put bytes on the wire as they are.
 	Write *source.Node `yaml:"write"`
 	// Write a line to standard error.
 	Stderr *source.Node `yaml:"stderr"`

@@ -30,7 +30,7 @@ const (
 // decodeTask reads `task: optional`, or a map that says more.
 func decodeTask(n *source.Node, path string, d *source.Decoder) *taskSupport {
 	var m struct {
-		// optional: clients that know tasks get one, others wait; required: nobody else is served.
+		// optional: clients that know tasks get one, others wait; required: no one else is served.
 		Support string `yaml:"support" enum:"optional|required"`
 		// How long the task is kept.
 		TTL time.Duration `yaml:"ttl"`
@@ -69,7 +69,7 @@ type task struct {
 	stop    context.CancelFunc
 	tell    func(t *task) // tells the client that the status changed
 
-	telling sync.Mutex // keeps what is told in order; taken before mu
+	telling sync.Mutex // keeps notifications in order; taken before mu
 	mu      sync.Mutex
 	status  string
 	updated time.Time

@@ -89,7 +89,7 @@ func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.
 }
 
 // tellOf sends the status of a task to its client: to a session, or to those who
-// listen for it. Nobody has to hear it.
+// listen for it. No one has to hear it.
 func (sc *scope) tellOf(t *task) {
 	if sc.req.Caller != nil {
 		_ = sc.req.Notify("notifications/tasks", t.detail().Append(nil))

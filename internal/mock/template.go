@@ -10,7 +10,7 @@ import (
 )
 
 // template is a value with placeholders. A text that is one placeholder and
-// nothing else takes its value, whatever the type; members of an object and
+// nothing else takes its value, of any type; members of an object and
 // elements of a list whose value is missing are left out.
 type template struct {
 	kind   source.Kind

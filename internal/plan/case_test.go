@@ -180,7 +180,7 @@ func TestServerKeys(t *testing.T) {
 		`servers: {a: {url: "http://127.0.0.1/x", auth: {bearer_token_env: T}, tls: {insecure: true}}}`,
 	} {
 		if key(base) == key(other) {
-			t.Errorf("not told apart: %s", other)
+			t.Errorf("not distinguished: %s", other)
 		}
 	}
 }

@@ -195,7 +195,7 @@ func (c *compiler) defaults() {
 // unknownServer reports a server's name that no file declares.
 func (c *compiler) unknownServer(pos source.Pos, path, name string) {
 	if c.suite.Partial {
-		return // it may stand in what could not be read
+		return // it may be in what could not be read
 	}
 	var names []string
 	for _, s := range c.file.Servers {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzSuite feeds bytes as a suite file, with a CSV file beside it: whatever
+// FuzzSuite feeds bytes as a suite file, with a CSV file next to it: for any
 // they are, there is a diagnostic or a plan whose cases can be built, and the
 // same bytes say the same twice.
 func FuzzSuite(f *testing.F) {

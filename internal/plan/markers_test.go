@@ -114,7 +114,7 @@ func fileOf(d source.Diagnostic) string {
 	return filepath.Base(d.Pos.File.Name)
 }
 
-// checkMarkers returns what is missing, and what nobody asked for.
+// checkMarkers returns what is missing, and what was not expected.
 func checkMarkers(wants []wanted, ds source.Diagnostics) (missing []string, extra source.Diagnostics) {
 	used := make([]bool, len(ds))
 	for _, w := range wants {

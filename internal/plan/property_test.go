@@ -175,7 +175,7 @@ func mutate(t *rapid.T, root *source.Node) (*source.Node, change) {
 }
 
 // A suite that is changed anywhere is refused or can be run, and never makes
-// the program fall over. A key that no one knows is always told.
+// the program fall over. A key that no one knows is always reported.
 func TestMutatedSuites(t *testing.T) {
 	base := t.TempDir()
 	for _, name := range []string{"more.yaml", "rows.csv"} {
@@ -220,7 +220,7 @@ func TestMutatedSuites(t *testing.T) {
 		}
 		if len(changes) == 1 && changes[0].kind == "rename" && mustTell(changes[0].at) && strings.Contains(string(n.JSON().Append(nil)), "_zz") {
 			if !slices.ContainsFunc(diags, func(d source.Diagnostic) bool { return strings.Contains(d.Msg, "_zz") }) {
-				t.Fatalf("the unknown key at %q is not told: %v", changes[0].at, diags)
+				t.Fatalf("the unknown key at %q is not reported: %v", changes[0].at, diags)
 			}
 		}
 	})

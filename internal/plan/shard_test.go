@@ -58,7 +58,7 @@ const (
 	inOrder  = "run_options: {parallel: false}\n"
 )
 
-// Whatever the files, the number of shards and what is known of the past: each
+// For all files, the number of shards and what is known of the past: each
 // case is in exactly one shard, in plan order, and a bound file in one shard.
 func TestEachCaseIsInExactlyOneShard(t *testing.T) {
 	dir := t.TempDir()
@@ -120,7 +120,7 @@ func TestShardsInTurnWithoutAPast(t *testing.T) {
 	}
 }
 
-// The slow test gets a shard of its own; the one nobody knows costs what the
+// The slow test gets a shard of its own; the one no one knows costs what the
 // known ones do on average.
 func TestShardsAreBalancedByTime(t *testing.T) {
 	costs := []plan.Costs{{Cases: map[string]time.Duration{

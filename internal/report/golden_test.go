@@ -112,5 +112,5 @@ func TestGoldens(t *testing.T) {
 			check(name, "pretty-verbose", "pretty", ".txt", render.Options{Verbose: true})
 		})
 	}
-	check("failures", "pretty-color", "pretty", ".txt", render.Options{Palette: term.NewPalette(term.Colour), Width: 100})
+	check("failures", "pretty-color", "pretty", ".txt", render.Options{Palette: term.NewPalette(term.Color), Width: 100})
 }

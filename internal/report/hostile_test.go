@@ -82,7 +82,7 @@ func TestColorOnlyWhenAsked(t *testing.T) {
 			if strings.Contains(plain, "\x1b") {
 				t.Errorf("%s %s: color in plain text", name, format)
 			}
-			for _, p := range []term.Profile{term.Bold, term.Colour} {
+			for _, p := range []term.Profile{term.Bold, term.Color} {
 				painted := string(rendered(t, format, r, render.Options{Palette: term.NewPalette(p)}))
 				if format != "agent" && !strings.Contains(painted, "\x1b[") {
 					t.Errorf("%s %s: no color", name, format)

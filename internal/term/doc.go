@@ -1,4 +1,4 @@
-// Package term is what the programs know about terminals: how many colours
+// Package term is what the programs know about terminals: how many colors
 // one has, how wide a text is on it, how text that comes from elsewhere is
 // made harmless before it is printed, and the one status line that is
 // repainted while a run goes on.
@@ -12,5 +12,5 @@
 //   - Escape and EscapeLines are the only way by which foreign text reaches a
 //     terminal, and what they return holds no control character, no
 //     bidirectional override and no invisible character;
-//   - there is no package state: colours are a value that callers pass on.
+//   - there is no package state: colors are a value that callers pass on.
 package term

@@ -9,7 +9,7 @@ import (
 
 // Escape makes text from elsewhere (a server, a hook, a suite) safe to print
 // on one line of a terminal or a CI log: it is display.Escape, and CI commands
-// are broken up. Their openers are recognised anywhere in a line (`##[`,
+// are broken up. Their openers are recognized anywhere in a line (`##[`,
 // `##vso[`, `##teamcity[`), or at its start (`::`, GitHub Actions).
 func Escape(s string) string {
 	if plain(s) {

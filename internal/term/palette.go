@@ -2,7 +2,7 @@ package term
 
 import "strings"
 
-// Style names a meaning, not a colour.
+// Style names a meaning, not a color.
 type Style uint8
 
 // The eight styles.
@@ -17,8 +17,8 @@ const (
 	Accent       // positions, links, things to copy
 )
 
-// codes holds the SGR parameters of each style with and without colours.
-var codes = [...]struct{ colour, bold string }{
+// codes holds the SGR parameters of each style with and without colors.
+var codes = [...]struct{ color, bold string }{
 	Plain:  {"", ""},
 	Good:   {"32", ""},
 	Bad:    {"31", "1"},
@@ -40,7 +40,7 @@ func (p Palette) Enabled() bool { return p.profile != None }
 
 // Paint wraps s in the sequences of a style. A text of several lines is
 // painted line by line, so that a pager or a log viewer that resets at the
-// end of a line keeps the colour.
+// end of a line keeps the color.
 func (p Palette) Paint(st Style, s string) string {
 	code := p.code(st)
 	if code == "" || s == "" {
@@ -63,8 +63,8 @@ func (p Palette) code(st Style) string {
 		return ""
 	}
 	switch p.profile {
-	case Colour:
-		return codes[st].colour
+	case Color:
+		return codes[st].color
 	case Bold:
 		return codes[st].bold
 	}

@@ -9,28 +9,28 @@ import (
 	xterm "golang.org/x/term"
 )
 
-// Profile says how much colour a stream can show.
+// Profile says how much color a stream can show.
 type Profile uint8
 
-// The profiles. Only the sixteen basic colours are ever used, because they
-// follow the reader's own theme; so richer terminals count as Colour.
+// The profiles. Only the sixteen basic colors are ever used, because they
+// follow the reader's own theme; so richer terminals count as Color.
 const (
-	None   Profile = iota // not a terminal, or colours refused: bytes only
-	Bold                  // a terminal without colours (NO_COLOR): bold and faint only
-	Colour                // the basic colours
+	None  Profile = iota // not a terminal, or colors refused: bytes only
+	Bold                 // a terminal without colors (NO_COLOR): bold and faint only
+	Color                // the basic colors
 )
 
 // Detect finds the profile of a stream. Mode is what the user asked for:
 // "auto" (also ""), "always" or "never"; env holds NAME=value entries as
 // os.Environ gives them. In auto mode a stream that is no terminal gets None,
-// unless CLICOLOR_FORCE is set; NO_COLOR takes the colours from a terminal
+// unless CLICOLOR_FORCE is set; NO_COLOR takes the colors from a terminal
 // (https://no-color.org, https://bixense.com/clicolors/).
 func Detect(w io.Writer, env []string, mode string) (Profile, error) {
 	switch mode {
 	case "never":
 		return None, nil
 	case "always":
-		return Colour, nil
+		return Color, nil
 	case "", "auto":
 	default:
 		return None, fmt.Errorf("unknown color mode %q: expected auto, always or never", mode)
@@ -45,7 +45,7 @@ func Detect(w io.Writer, env []string, mode string) (Profile, error) {
 	forced := lookup(env, "CLICOLOR_FORCE")
 	switch force := forced != "" && forced != "0"; {
 	case force:
-		return Colour, nil
+		return Color, nil
 	case !tty:
 		return None, nil
 	}
@@ -55,7 +55,7 @@ func Detect(w io.Writer, env []string, mode string) (Profile, error) {
 	case name == "" && !virtualTerminal(w):
 		return None, nil
 	}
-	return Colour, nil
+	return Color, nil
 }
 
 // noColor reports whether NO_COLOR is set to anything: the convention counts

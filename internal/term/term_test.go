@@ -20,9 +20,9 @@ func TestDetect(t *testing.T) {
 		want term.Profile
 	}{
 		{"never", nil, term.None},
-		{"always", []string{"NO_COLOR=1"}, term.Colour},
+		{"always", []string{"NO_COLOR=1"}, term.Color},
 		{"auto", []string{"TERM=xterm-256color", "COLORTERM=truecolor"}, term.None}, // a buffer is no terminal
-		{"", []string{"TERM=xterm", "CLICOLOR_FORCE=1"}, term.Colour},
+		{"", []string{"TERM=xterm", "CLICOLOR_FORCE=1"}, term.Color},
 		{"", []string{"TERM=xterm", "CLICOLOR_FORCE=0"}, term.None},
 		{"", []string{"TERM=xterm", "CLICOLOR_FORCE=1", "NO_COLOR=yes"}, term.None},
 	} {
@@ -40,8 +40,8 @@ func TestDetect(t *testing.T) {
 }
 
 func TestPalette(t *testing.T) {
-	colour, bold, none := term.NewPalette(term.Colour), term.NewPalette(term.Bold), term.Palette{}
-	if got := colour.Paint(term.Good, "a\n\nb"); got != "\x1b[32ma\x1b[0m\n\n\x1b[32mb\x1b[0m" {
+	color, bold, none := term.NewPalette(term.Color), term.NewPalette(term.Bold), term.Palette{}
+	if got := color.Paint(term.Good, "a\n\nb"); got != "\x1b[32ma\x1b[0m\n\n\x1b[32mb\x1b[0m" {
 		t.Errorf("got %q", got)
 	}
 	if got := bold.Paint(term.Good, "a") + bold.Paint(term.Bad, "b"); got != "a\x1b[1mb\x1b[0m" {
@@ -49,7 +49,7 @@ func TestPalette(t *testing.T) {
 	}
 	for st := term.Plain; st <= term.Accent+1; st++ {
 		if got := none.Paint(st, "a"); got != "a" {
-			t.Errorf("style %d without colours: got %q", st, got)
+			t.Errorf("style %d without colors: got %q", st, got)
 		}
 	}
 	if none.Enabled() || !bold.Enabled() {
