@@ -288,13 +288,4 @@ func bounds(v jsonv.Value) string {
 	return ""
 }
 
-func isWord(s string) bool {
-	for _, r := range s {
-		if (r < 'a' || r > 'z') && r != ',' && r != ':' && r != '-' && r != '\'' {
-			return false
-		}
-	}
-	return s != ""
-}
-
 func code(s string) string { return "`" + s + "`" }

@@ -88,8 +88,8 @@ func (p *parser) finishObject(c *container, open, first int) {
 // keyOffsets finds where the keys of the object at open are, by going over
 // its text again; only objects with duplicates need it.
 func (p *parser) keyOffsets(open int) (at []int) {
-	i, more := open+1, true
-	for {
+	for i := open + 1; ; {
+		var more bool
 		if i, more, _ = p.scan.more(i, '}', len(at) == 0); !more {
 			return at
 		}

@@ -134,7 +134,8 @@ func (s *scanner) skip(i, depth int) (end int, err *SyntaxError) {
 
 // skipAll reads the rest of an array or object.
 func (s *scanner) skipAll(i, depth int, closing byte) (end int, err *SyntaxError) {
-	for first, more := true, true; ; first = false {
+	for first := true; ; first = false {
+		var more bool
 		if i, more, err = s.more(i, closing, first); !more {
 			return i, err
 		}

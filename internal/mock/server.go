@@ -102,7 +102,7 @@ func (s *Server) Session() *Session {
 // that would never come are given up, so that the connection can end.
 func (s *Session) HangUp() { s.goneOnce.Do(func() { close(s.gone) }) }
 
-// Revisions lists the protocol revisions that the manifest speaks, newest first.
+// Versions lists the protocol versions that the manifest speaks, newest first.
 func (s *Session) Versions() []string { return slices.Clone(s.server.m.protocols) }
 
 // InputSchema returns the input schema of a tool, absent when there is none.

@@ -12,8 +12,6 @@ import (
 	"mcptest/internal/suite"
 )
 
-var diagStyle source.Style
-
 // write puts files below a new folder and returns it.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()

@@ -49,6 +49,7 @@ func Names(s, name string) bool {
 	}
 }
 
+// WordRune reports whether r belongs to a word: a letter, a digit or an underscore.
 func WordRune(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }

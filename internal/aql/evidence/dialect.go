@@ -29,8 +29,10 @@ func (r *Reading) deviates(format string, args ...any) {
 }
 
 var (
+	// OperationNameKeys are the keys under which adapters give the name of an operation.
 	OperationNameKeys = []string{"element_name", "elementName", "operation_name", "operationName", "operation", "id"}
 	parameterNameKeys = []string{"element_name", "elementName", "parameter_name", "parameterName", "param_name", "param", "parameter", "field", "key", "id"}
+	// ParameterListKeys are the keys under which adapters list parameters.
 	ParameterListKeys = []string{"parameters", "params", "arguments", "args", "inputs", "inputSchema", "input_schema", "schema", "input"}
 	identifier        = Pattern(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 	// parameterText is a parameter written as one text: a name, and perhaps a

@@ -267,6 +267,7 @@ func (c ConstraintCase) json() jsonv.Value {
 	return b.Value()
 }
 
+// JSON returns the case as a bundle holds it.
 func (c SemanticCase) JSON() jsonv.Value {
 	var b, structural, semantic Object
 	b.Set("name", jsonv.String(c.Name))
@@ -307,12 +308,14 @@ func (c SemanticCase) JSON() jsonv.Value {
 // Object builds a JSON object member by member.
 type Object []jsonv.Member
 
+// Set adds a member unless its value is absent.
 func (o *Object) Set(key string, v jsonv.Value) {
 	if !v.IsAbsent() {
 		*o = append(*o, jsonv.Member{Key: key, Value: v})
 	}
 }
 
+// Text adds a text unless it is empty.
 func (o *Object) Text(key, s string) {
 	if s != "" {
 		o.Set(key, jsonv.String(s))
@@ -325,14 +328,17 @@ func (o *Object) call(n int) {
 	}
 }
 
+// List adds a list unless it is empty.
 func (o *Object) List(key string, vs []jsonv.Value) {
 	if len(vs) > 0 {
 		o.Set(key, jsonv.Array(vs...))
 	}
 }
 
+// Value returns the object.
 func (o *Object) Value() jsonv.Value { return jsonv.Object(*o...) }
 
+// Each applies f to every element.
 func Each[T any](in []T, f func(T) jsonv.Value) []jsonv.Value {
 	out := make([]jsonv.Value, len(in))
 	for i, x := range in {
@@ -341,8 +347,10 @@ func Each[T any](in []T, f func(T) jsonv.Value) []jsonv.Value {
 	return out
 }
 
+// TextList returns texts as a JSON list.
 func TextList(in []string) jsonv.Value { return jsonv.Array(Each(in, jsonv.String)...) }
 
+// TextMember returns a member whose value is a text.
 func TextMember(k, v string) jsonv.Member { return jsonv.Member{Key: k, Value: jsonv.String(v)} }
 
 // IsLive says that evidence was collected by a live run of this program.

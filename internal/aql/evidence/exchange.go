@@ -92,6 +92,7 @@ func (e *Evidence) introspectionCall(parts []string, i int) int {
 	return 0
 }
 
+// Exchange returns the exchange with a number of the transcript, counted from 1, or nil.
 func (e *Evidence) Exchange(n int) *Exchange {
 	t := e.Live.Lookup("transcript").At(n - 1)
 	if n < 1 || t.IsAbsent() {
@@ -110,6 +111,7 @@ func (e *Evidence) Exchange(n int) *Exchange {
 	return x
 }
 
+// JSON returns the exchange as a bundle holds it.
 func (x *Exchange) JSON() jsonv.Value {
 	o := Object{TextMember("tool", x.Tool)}
 	o.Set("arguments", x.Arguments)

@@ -17,6 +17,7 @@ type Locator struct {
 	from int // offset of last
 }
 
+// At returns the position of a byte offset. Offsets that increase are cheap.
 func (l *Locator) At(offset int) source.Pos {
 	if offset < l.from || l.last.Line == 0 || offset > len(l.File.Data) || bytes.ContainsAny(l.File.Data[l.from:offset], "\r\n") {
 		l.last = l.File.At(offset)

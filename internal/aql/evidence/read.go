@@ -50,12 +50,14 @@ func withoutBOM(f *source.File) *source.File {
 	return &source.File{Name: f.Name, Path: f.Path, Data: data}
 }
 
+// Reader reads a bundle and collects its problems with their positions.
 type Reader struct {
 	File     *source.File
 	Places   Locator
 	Problems source.Diagnostics
 }
 
+// NewReader returns a reader of a file, without its byte order mark.
 func NewReader(f *source.File) *Reader {
 	f = withoutBOM(f)
 	return &Reader{File: f, Places: Locator{File: f}}
@@ -80,6 +82,7 @@ func (r *Reader) Parse() (jsonv.Value, []jsonv.Note, bool) {
 	return v, nil, false
 }
 
+// Pos returns the position of a value in the file.
 func (r *Reader) Pos(v jsonv.Value) source.Pos {
 	if v.Offset() < 0 {
 		return source.Pos{File: r.File}
@@ -87,6 +90,7 @@ func (r *Reader) Pos(v jsonv.Value) source.Pos {
 	return r.Places.At(v.Offset())
 }
 
+// Errorf reports a problem with a value; at is its path.
 func (r *Reader) Errorf(v jsonv.Value, at, format string, args ...any) {
 	r.Problems.Add(source.Errorf(r.Pos(v), at, format, args...))
 }
@@ -127,11 +131,13 @@ func kindWord(k jsonv.Kind) string {
 	return "an object"
 }
 
+// Text reads a text, or returns "". A missing one is a problem if need is set.
 func (r *Reader) Text(o jsonv.Value, at, key string, need bool) string {
 	v, _ := r.Member(o, at, key, jsonv.KindString, need)
 	return v.Text()
 }
 
+// Flag reads a boolean, or returns false.
 func (r *Reader) Flag(o jsonv.Value, at, key string) bool {
 	v, _ := r.Member(o, at, key, jsonv.KindBool, false)
 	return v.Bool()
@@ -157,6 +163,7 @@ func (r *Reader) List(o jsonv.Value, at, key string, kind jsonv.Kind, use func(v
 	r.Elements(v, path, kind, use)
 }
 
+// Elements calls use for each element of a kind and reports the others.
 func (r *Reader) Elements(v jsonv.Value, at string, kind jsonv.Kind, use func(v jsonv.Value, at string)) {
 	for i, e := range v.Elems() {
 		p := at + "/" + strconv.Itoa(i)
@@ -168,6 +175,7 @@ func (r *Reader) Elements(v jsonv.Value, at string, kind jsonv.Kind, use func(v 
 	}
 }
 
+// Texts reads a list of texts.
 func (r *Reader) Texts(o jsonv.Value, at, key string) []string {
 	var out []string
 	r.List(o, at, key, jsonv.KindString, func(v jsonv.Value, _ string) { out = append(out, v.Text()) })

@@ -55,6 +55,7 @@ func Describe(v jsonv.Value) string {
 	return fmt.Sprintf("an object of %d", v.Len())
 }
 
+// Quoted returns s as a JSON string.
 func Quoted(s string) string { return string(jsonv.AppendString(nil, s)) }
 
 // SnakeCase is the form of names that the specification prescribes.

@@ -253,6 +253,7 @@ func (r *Report) Exit(on FailOn, incomplete bool) int {
 	return ExitPassed
 }
 
+// ExitCode returns the exit code for the results of the categories.
 func ExitCode(cs []CategoryResult) int {
 	code := ExitPassed
 	for _, c := range cs {
@@ -266,6 +267,7 @@ func ExitCode(cs []CategoryResult) int {
 	return code
 }
 
+// Summarise counts the results of the tests.
 func Summarise(cs []CategoryResult) (s Summary) {
 	for _, c := range cs {
 		for _, t := range c.Tests {

@@ -92,6 +92,7 @@ func (m Members) String() string {
 	return out
 }
 
+// ByteOrderMark is that of UTF-8.
 var ByteOrderMark = []byte("\xef\xbb\xbf")
 
 // Cleaned is a line without what surrounded the message.

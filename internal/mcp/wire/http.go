@@ -142,11 +142,13 @@ func proxyOf(u *url.URL) func(*http.Request) (*url.URL, error) {
 	return func(*http.Request) (*url.URL, error) { return proxy, err }
 }
 
+// Start sets the receiver; nothing is sent before the first message.
 func (t *HTTP) Start(sink Receiver) error {
 	t.sink = sink
 	return nil
 }
 
+// Facts describes the connection.
 func (t *HTTP) Facts() Facts {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -78,6 +78,7 @@ func writeFrame(p *render.Printer, indent int, arrow, raw string) {
 	}
 }
 
+// ExchangeLines returns the messages of an exchange, one a line, with arrows for their direction.
 func ExchangeLines(x *result.Exchange) string {
 	var b strings.Builder
 	line := func(arrow, raw string) {

@@ -17,6 +17,7 @@ type Explainer struct {
 	p   *render.Printer
 }
 
+// NewExplainer returns an explainer of a run.
 func NewExplainer(r *result.Run, o render.Options) *Explainer {
 	x := &Explainer{}
 	x.p = render.NewPrinter(&x.buf, r, o)
@@ -91,6 +92,7 @@ func (e *PseudoTest) MessageLine() string {
 	return FindingLine(result.Finding{Server: e.Server, Message: cmp.Or(e.Message, e.Name), Excerpt: e.excerpt})
 }
 
+// Failed reports whether a status counts as a failure.
 func Failed(s result.Status) bool { return s == result.Fail || s == result.Error }
 
 // Location is the line of the suite to look at first: that of the first failed

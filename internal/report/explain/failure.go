@@ -21,7 +21,7 @@ func Failure(p *render.Printer, n int, c *result.Case) {
 	Case(p, c)
 }
 
-// why explains a case below its name.
+// Case explains a case below its name.
 func Case(p *render.Printer, c *result.Case) {
 	st, _ := render.VerdictStyle(c.Status)
 	p.Line(3, p.Faint(CaseLocation(p, c)))
@@ -65,7 +65,7 @@ func Case(p *render.Printer, c *result.Case) {
 	}
 }
 
-// stderr is what the server wrote during the case, or, if the server could not
+// ServerStderr is what the server wrote during the case, or, if the server could not
 // be started, what it wrote then.
 func ServerStderr(p *render.Printer, c *result.Case) string {
 	text := c.Stderr
@@ -87,7 +87,7 @@ func ServerStderr(p *render.Printer, c *result.Case) string {
 	return text
 }
 
-// location describes what was called, on which server, and from which line.
+// CaseLocation describes what was called, on which server, and from which line.
 func CaseLocation(p *render.Printer, c *result.Case) string {
 	parts := []string{render.Place(c.File, c.Line, 0)}
 	if c.Server != "" {
@@ -352,7 +352,7 @@ func violations(p *render.Printer, c *result.Case) {
 	}
 }
 
-// phase explains a hook or a fixture step that failed.
+// Phase explains a hook or a fixture step that failed.
 func Phase(p *render.Printer, indent int, ph *result.Phase) {
 	p.Line(indent, p.Glyph(ph.Status), " ", p.Paint(term.Strong, term.Escape(ph.Phase)), ": ", term.Escape(ph.Name), p.Took(ph.DurationMS))
 	indent += 2

@@ -81,6 +81,7 @@ func PassedOn(c *result.Case) int {
 	return len(c.Attempts)
 }
 
+// Tolerated counts the tolerated violations of a case.
 func Tolerated(c *result.Case) (n int) {
 	for _, v := range c.Violations {
 		if v.Tolerated {

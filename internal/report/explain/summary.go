@@ -67,6 +67,7 @@ func counted(p *render.Printer, st term.Style, n int, word string) string {
 	return p.Paint(st, text)
 }
 
+// HooksOrSteps names n hooks or steps.
 func HooksOrSteps(n int) string {
 	if n == 1 {
 		return "hook or step"
@@ -84,6 +85,7 @@ func FailedPhases(r *result.Run) (n int) {
 	return n
 }
 
+// ErrorFindings counts the findings that fail the run.
 func ErrorFindings(r *result.Run) (n int) {
 	for _, f := range r.Findings {
 		if f.Severity == "error" {

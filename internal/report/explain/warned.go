@@ -67,7 +67,7 @@ func Warnings(r *result.Run) (list []*Warning, err error) {
 	return list, nil
 }
 
-// warned writes a line for each warning, up to a limit.
+// EachWarning calls write for each warning, up to a limit.
 func EachWarning(p *render.Printer, r *result.Run, write func(w *Warning)) error {
 	list, err := Warnings(r)
 	if err != nil {

@@ -46,7 +46,9 @@ func (p *Printer) Heading(text string) {
 // Paint styles a text as the palette of the report has it; Faint does so for
 // what matters less.
 func (p *Printer) Paint(st term.Style, s string) string { return p.Palette.Paint(st, s) }
-func (p *Printer) Faint(s string) string                { return p.Paint(term.Faint, s) }
+
+// Faint paints secondary text.
+func (p *Printer) Faint(s string) string { return p.Paint(term.Faint, s) }
 
 // Block writes foreign text of several lines behind a gutter, so that none of
 // them starts with what a CI system takes for a command. At most so many

@@ -115,11 +115,11 @@ func (r *reader) opaque(on types, text string) { r.add(opOpaque, on).text = text
 func (r *reader) whole(keyword string) string { return r.c.doc.String() + " " + r.ptr + " " + keyword }
 
 func (r *reader) sub(keys ...string) *node {
-	v, ptr := r.v, r.ptr
+	ptr := r.ptr
 	for _, k := range keys {
 		ptr = jsonv.AppendPointer(ptr, k)
 	}
-	v, _ = r.c.doc.Pointer(ptr)
+	v, _ := r.c.doc.Pointer(ptr)
 	return r.c.node(v, ptr)
 }
 

@@ -13,6 +13,7 @@ func Sample(data jsonv.Value) jsonv.Value {
 	return data
 }
 
+// ScalarKeys returns the keys whose values are texts, numbers or booleans.
 func ScalarKeys(v jsonv.Value) (keys []string) {
 	for k, e := range v.Members() {
 		if kind := e.Kind(); kind == jsonv.KindString || kind == jsonv.KindNumber || kind == jsonv.KindBool {

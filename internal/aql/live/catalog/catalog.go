@@ -171,4 +171,5 @@ func (cat *Catalog) ItemKeys(op *Operation) []string {
 	return append(cat.IdKeys(op), "name", "key", "slug", "uuid")
 }
 
+// ToolName matches the names of MCP-AQL tools: prefix and endpoint are its groups.
 var ToolName = evidence.Pattern(`^([a-z0-9_]+_)?mcp_aql(?:_([a-z0-9]+))?$`)

@@ -52,6 +52,7 @@ var describesMembers = evidence.Pattern(`(?i)[{:=]|\b(with|fields|keys|members|p
 // givenToken is how parameters are named whose value only the adapter knows.
 var givenToken = evidence.Pattern(`(?i)(^|_)(confirmation|continuation|resume|page|next|previous|session|challenge|csrf)_?token$|^(etag|if_match|nonce|cursor)$|^_confirmation$`)
 
+// ErrGivenValue reports a parameter for which no value can be made up.
 var ErrGivenValue = errors.New("only the adapter knows its value; --values provides one")
 
 // contradicts says why no value is made up for a parameter.

@@ -33,6 +33,7 @@ func Marker(runID string) string {
 	return MarkerPrefix + runID + "_"
 }
 
+// MarkerPrefix begins the names of everything that a live run creates.
 const MarkerPrefix = "zz_conf_"
 
 // CanMark says that what an operation creates can carry the run's mark, in

@@ -166,6 +166,7 @@ func (o *Operation) IdParam() *Parameter {
 	return nil
 }
 
+// ReservedOperations are the operations that the specification defines, with their categories.
 var ReservedOperations = map[string]string{
 	"introspect": "READ", "execute_agent": "EXECUTE", "complete_execution": "EXECUTE", "abort_execution": "EXECUTE",
 	"confirm_operation": "EXECUTE", "record_execution_step": "CREATE", "verify_challenge": "CREATE",

@@ -27,6 +27,7 @@ var (
 	extremeNames = []string{"drop_*", "delete_all*", "truncate_*", "reset_*", "destroy_*", "wipe_*", "*_production"}
 )
 
+// MatchesAny reports whether a name matches one of the glob patterns.
 func MatchesAny(name string, globs []string) bool {
 	return slices.ContainsFunc(globs, func(g string) bool { ok, _ := path.Match(g, name); return ok })
 }

@@ -22,6 +22,7 @@ var (
 )
 
 const (
+	// Cancelled is the state of an execution that was aborted.
 	Cancelled = "cancelled"
 
 	maxStarted = 30 // executions of one run

@@ -14,6 +14,7 @@ import (
 // Some parts of an answer differ each time: they are found by asking again,
 // now and more than a second later, and left out of every comparison.
 
+// VolatileKey matches keys whose values differ from call to call.
 var VolatileKey = evidence.Pattern(`(?i)^(_meta|request_?id|(start|end|next)_?cursor|etag)$|timestamp|duration|elapsed`)
 
 // Mask is what differs by itself between answers of an operation, by path:
@@ -153,6 +154,7 @@ func (st *steadiness) Differs(op *catalog.Operation, base, r Reply) bool {
 	return !st.maskOf(op).Alike(base, r)
 }
 
+// WithoutVolatile returns a value without its volatile members.
 func WithoutVolatile(v jsonv.Value) jsonv.Value {
 	switch v.Kind() {
 	case jsonv.KindArray:
@@ -219,4 +221,5 @@ func SortedKeys[V any](m map[string]V) []string {
 	return out
 }
 
+// DateName matches the names of members that hold dates.
 var DateName = evidence.Pattern(`(_at|_date|timestamp)$`)

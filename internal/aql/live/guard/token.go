@@ -13,6 +13,7 @@ import (
 // carries a token; they disagree (OPS 7.5.3, DL 4.3).
 func TokenParameters() []string { return []string{"confirmation_token", "_confirmation"} }
 
+// ConfirmationRequired is the error code of an operation that has to be confirmed.
 const ConfirmationRequired = "CONFIRMATION_REQUIRED"
 
 // Token is the token of a refusal, and when it expires.

@@ -107,7 +107,7 @@ func (pr operationProbe) createdDefaults(op *catalog.Operation) {
 			continue
 		}
 		if back.Number == 0 {
-			back = cycleProbe{pr.run}.readBack(y)
+			back = cycleProbe(pr).readBack(y)
 		}
 		prefix, thing := y.Place(back.Envelope)
 		if !back.OK() || thing.Lookup(p.Name).IsAbsent() {

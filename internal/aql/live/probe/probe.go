@@ -61,7 +61,7 @@ func (pr operationProbe) probeOperation(op *catalog.Operation) {
 	pr.unknownParameters(op, base)
 	pr.wrongValues(op)
 	if pr.run.Gates[op.Name] {
-		confirmationProbe{pr.run}.probeConfirmation(op)
+		confirmationProbe(pr).probeConfirmation(op)
 	}
 	if op.Category == "CREATE" && base.OK() {
 		pr.createdDefaults(op)

@@ -271,12 +271,12 @@ func (p requestProbe) effects() {
 
 // probeSession opens a second session and asks for the operations there.
 func (p requestProbe) probeSession() {
-	confirmationProbe{p.run}.confirmationRow()
+	confirmationProbe(p).confirmationRow()
 	p.run.Rows.Tests["session"].Incomplete = "no second session could be opened"
 	if p.run.Caller.Dead != "" || p.run.Caller.Ctx.Err() != nil {
 		return
 	}
-	unused := confirmationProbe{p.run}.pendingConfirmation()
+	unused := confirmationProbe(p).pendingConfirmation()
 	s, err := p.run.Caller.Tape.Dial(p.run.Caller.Ctx, "")
 	if err != nil || s == nil {
 		return
