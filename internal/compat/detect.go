@@ -146,6 +146,9 @@ func sameNames(l List, key func(string) string, identical bool) []place {
 	var out []place
 	for _, t := range l.Tools {
 		name := toolName(t)
+		if name == "" {
+			continue // the rules on fields report it
+		}
 		if earlier, ok := first[key(name)]; ok && (earlier == name) == identical {
 			out = append(out, place{name, "/name", jsonv.String(earlier)})
 		} else if !ok {

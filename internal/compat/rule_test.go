@@ -69,3 +69,22 @@ func TestExamples(t *testing.T) {
 		}
 	}
 }
+
+// Definitions that are not what they should be are examined without a panic,
+// and only the rules about what is there report them.
+func TestOddDefinitions(t *testing.T) {
+	t.Parallel()
+	odd := mustParse(t, `[{"inputSchema":true},{"name":7,"inputSchema":{"properties":[1],"required":"a","items":{"anyOf":3}}},{"name":"a","inputSchema":null,"annotations":[]},4,null]`)
+	rep, err := Check(t.Context(), example(odd), builtinRules(t), today)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range rep.Findings {
+		if f.Rule == "claude-top-level-combinator" || f.Rule == "gemini-schema-keyword" {
+			t.Errorf("%s is reported of a schema without the keyword: %+v", f.Rule, f)
+		}
+		if f.Tool == "" {
+			t.Errorf("a finding does not say which tool: %+v", f)
+		}
+	}
+}

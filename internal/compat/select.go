@@ -67,9 +67,9 @@ var selectors = map[string]func(List, Profile) []place{
 // each selects one value of each tool; an absent one is left out.
 func (l List) each(pointer string, value func(jsonv.Value) jsonv.Value) []place {
 	var out []place
-	for _, t := range l.Tools {
+	for i, t := range l.Tools {
 		if v := value(t); !v.IsAbsent() {
-			out = append(out, place{toolName(t), pointer, v})
+			out = append(out, place{l.toolName(i), pointer, v})
 		}
 	}
 	return out
@@ -89,9 +89,9 @@ func size(v jsonv.Value) jsonv.Value {
 
 func (l List) parameters(value func(name string, def jsonv.Value) jsonv.Value) []place {
 	var out []place
-	for _, t := range l.Tools {
+	for i, t := range l.Tools {
 		for name, def := range t.Lookup("inputSchema", "properties").Members() {
-			out = append(out, place{toolName(t), jsonv.AppendPointer("/inputSchema/properties", name), value(name, def)})
+			out = append(out, place{l.toolName(i), jsonv.AppendPointer("/inputSchema/properties", name), value(name, def)})
 		}
 	}
 	return out
@@ -146,10 +146,10 @@ func walkSchema(s jsonv.Value, pointer string, depth int, visit func(pointer str
 // defaults, examples).
 func (l List) texts() []place {
 	var out []place
-	for _, t := range l.Tools {
+	for i, t := range l.Tools {
 		for _, member := range []string{"name", "title", "description", "annotations", "inputSchema", "outputSchema", "_meta"} {
 			collectTexts(t.Lookup(member), "/"+member, 0, func(pointer, text string) {
-				out = append(out, place{toolName(t), pointer, jsonv.String(text)})
+				out = append(out, place{l.toolName(i), pointer, jsonv.String(text)})
 			})
 		}
 	}
@@ -181,6 +181,15 @@ func collectTexts(v jsonv.Value, pointer string, depth int, add func(pointer, te
 }
 
 func toolName(t jsonv.Value) string { return t.Lookup("name").Text() }
+
+// toolName is the name of a tool in findings, which one without a name needs,
+// too.
+func (l List) toolName(i int) string {
+	if name := toolName(l.Tools[i]); name != "" {
+		return name
+	}
+	return "(tool " + strconv.Itoa(i+1) + ")"
+}
 
 func objectOrEmpty(v jsonv.Value) jsonv.Value {
 	if v.Kind() == jsonv.KindObject {
