@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 // box is a small adapter that stores notes, six of which others own. A quirk
 // changes which notes an operation acts on, or what it answers.
 type box struct {
+	mu    sync.Mutex // held during a call
 	notes []jsonv.Value
 	made  int
 	hits  func(op string, params jsonv.Value, id string) bool // in addition to the note that is named
@@ -38,6 +40,8 @@ func (b *box) adapter() small {
 	const id = `{"name":"note_id","type":"string","required":true,"description":"Which note."}`
 	run := func(op string, use func(params jsonv.Value, hit func(jsonv.Value) bool) string) func(jsonv.Value) string {
 		return func(params jsonv.Value) string {
+			b.mu.Lock() // a call that was given up may still run when the next one comes
+			defer b.mu.Unlock()
 			hit := func(note jsonv.Value) bool {
 				own := note.Lookup("id").Text()
 				return own == params.Lookup("note_id").Text() || b.hits != nil && b.hits(op, params, own)

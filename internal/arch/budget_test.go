@@ -47,7 +47,7 @@ var largerTypes = map[string]struct {
 	"internal/aql.evaluation":   {60, 12, "the verdict on one rule, by category"},
 	"internal/aql/demo.Adapter": {70, 16, "one server that can break every rule"},
 	"internal/aqlcli.call":      {60, 11, "the flags and streams of one command"},
-	"internal/mcp.Session":      {117, 17, "the state of a session under one lock"},
+	"internal/mcp.Session":      {118, 17, "the state of a session under one lock"},
 }
 
 // TestBudgets fails when a package or a receiver exceeds its budget, and prints

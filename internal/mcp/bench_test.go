@@ -117,10 +117,22 @@ func benchSession(b *testing.B, t wire.Transport) {
 	}
 }
 
-// BenchmarkPipes is a session over bare pipes.
+// BenchmarkPipes is a session over bare pipes; BenchmarkHandOff the same with a
+// reader goroutine only.
 func BenchmarkPipes(b *testing.B) {
 	w, r := floorPipes(b)
 	benchSession(b, wire.NewStream(r, w, wire.Limits{}))
+}
+
+// noDeadline hides the deadlines of a pipe, so that no caller can read for itself.
+type noDeadline struct{ f *os.File }
+
+func (n noDeadline) Read(p []byte) (int, error) { return n.f.Read(p) }
+func (n noDeadline) Close() error               { return n.f.Close() }
+
+func BenchmarkHandOff(b *testing.B) {
+	w, r := floorPipes(b)
+	benchSession(b, wire.NewStream(noDeadline{r}, w, wire.Limits{}))
 }
 
 // BenchmarkStdio is a session as it is used.

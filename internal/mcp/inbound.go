@@ -274,6 +274,13 @@ func (s *Session) OnDrained() {
 	s.calls.wake()
 }
 
+// InFlight implements [wire.Receiver].
+func (s *Session) InFlight() (calls, answered int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls.inFlight(), len(s.calls.woken)
+}
+
 // OnHTTP implements [wire.Receiver].
 func (s *Session) OnHTTP(id string, info *wire.HTTPInfo) {
 	s.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -19,8 +20,9 @@ import (
 )
 
 // osPipes opens a session over two pipes of the system with a server in this
-// process.
-func osPipes(t *testing.T, h mcpserver.HandlerFunc) *mcp.Session {
+// process: with deadlines callers read for themselves, without them a
+// goroutine reads for all.
+func osPipes(t *testing.T, deadlines bool, h mcpserver.HandlerFunc) *mcp.Session {
 	t.Helper()
 	upR, upW, err := os.Pipe()
 	if err != nil {
@@ -42,6 +44,9 @@ func osPipes(t *testing.T, h mcpserver.HandlerFunc) *mcp.Session {
 		upR.Close()
 	}()
 	tr := wire.NewStream(downR, upW, wire.Limits{})
+	if !deadlines {
+		tr = wire.NewStream(noDeadline{downR}, noDeadlineW{upW}, wire.Limits{})
+	}
 	s, err := mcp.Open(t.Context(), tr, mcp.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -55,120 +60,144 @@ func osPipes(t *testing.T, h mcpserver.HandlerFunc) *mcp.Session {
 	return s
 }
 
-// Calls of different lengths, with pauses between them, one at a time and several
-// together.
+type noDeadlineW struct{ f *os.File }
+
+func (n noDeadlineW) Write(p []byte) (int, error) { return n.f.Write(p) }
+func (n noDeadlineW) Close() error                { return n.f.Close() }
+
+var _ io.WriteCloser = noDeadlineW{}
+
+func eachReader(t *testing.T, f func(t *testing.T, deadlines bool)) {
+	t.Run("callers read", func(t *testing.T) { f(t, true) })
+	t.Run("goroutine reads", func(t *testing.T) { f(t, false) })
+}
+
+// Calls that take from no time to longer than a caller reads for itself, with
+// pauses around the time after which the background takes over, alone and
+// several at once.
 func TestReaders(t *testing.T) {
-	s := osPipes(t, func(_ context.Context, r *mcpserver.Request) *mcpserver.Reply {
-		if ms, err := strconv.Atoi(strings.Trim(string(r.Params), `{"d:}`)); err == nil {
-			time.Sleep(time.Duration(ms) * time.Millisecond)
-		}
-		return &mcpserver.Reply{Result: []byte(`{"id":` + string(r.ID) + `}`)}
-	})
-	var wg sync.WaitGroup
-	caller := func(seed uint64, n int) {
-		rnd := rand.New(rand.NewPCG(seed, 1))
-		for range n {
-			params := `{"d":` + strconv.Itoa([]int{0, 0, 0, 1, 5, 25}[rnd.IntN(6)]) + `}`
-			x := s.Do(within(t, 10*time.Second), mcp.Call{Method: "tools/call", Params: []byte(params)})
-			if x.Cause != nil || string(x.Result) != `{"id":`+x.ID+`}` || len(x.Violations) > 0 {
-				t.Errorf("%v %s %v", x.Cause, x.Result, x.Violations)
-				return
+	eachReader(t, func(t *testing.T, deadlines bool) {
+		s := osPipes(t, deadlines, func(_ context.Context, r *mcpserver.Request) *mcpserver.Reply {
+			if ms, err := strconv.Atoi(strings.Trim(string(r.Params), `{"d:}`)); err == nil {
+				time.Sleep(time.Duration(ms) * time.Millisecond)
 			}
-			time.Sleep([]time.Duration{0, 0, time.Millisecond, 2 * time.Millisecond, 3 * time.Millisecond}[rnd.IntN(5)])
+			return &mcpserver.Reply{Result: []byte(`{"id":` + string(r.ID) + `}`)}
+		})
+		var wg sync.WaitGroup
+		caller := func(seed uint64, n int) {
+			rnd := rand.New(rand.NewPCG(seed, 1))
+			for range n {
+				params := `{"d":` + strconv.Itoa([]int{0, 0, 0, 1, 5, 25}[rnd.IntN(6)]) + `}`
+				x := s.Do(within(t, 10*time.Second), mcp.Call{Method: "tools/call", Params: []byte(params)})
+				if x.Cause != nil || string(x.Result) != `{"id":`+x.ID+`}` || len(x.Violations) > 0 {
+					t.Errorf("%v %s %v", x.Cause, x.Result, x.Violations)
+					return
+				}
+				time.Sleep([]time.Duration{0, 0, time.Millisecond, 2 * time.Millisecond, 3 * time.Millisecond}[rnd.IntN(5)])
+			}
 		}
-	}
-	caller(1, 60)
-	for i := range 6 {
-		wg.Go(func() { caller(uint64(i), 40) })
-	}
-	wg.Wait()
-	caller(2, 20)
+		caller(1, 60)
+		for i := range 6 {
+			wg.Go(func() { caller(uint64(i), 40) })
+		}
+		wg.Wait()
+		caller(2, 20)
+	})
 }
 
 // A context that ends without a deadline ends a call within moments, and the
 // late answer is none.
 func TestReadersCancel(t *testing.T) {
-	s := osPipes(t, func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
-		if r.Method == "slow" {
-			<-ctx.Done()
+	eachReader(t, func(t *testing.T, deadlines bool) {
+		s := osPipes(t, deadlines, func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
+			if r.Method == "slow" {
+				<-ctx.Done()
+			}
+			return &mcpserver.Reply{Result: []byte(`{}`)}
+		})
+		for range 20 {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(3*time.Millisecond, cancel)
+			start := time.Now()
+			x := s.Do(ctx, mcp.Call{Method: "slow"})
+			if !errors.Is(x.Cause, context.Canceled) || time.Since(start) > 10*time.Second {
+				t.Errorf("%v after %s", x.Cause, time.Since(start))
+			}
+			if x := s.Do(within(t, 10*time.Second), mcp.Call{Method: "fast"}); x.Cause != nil {
+				t.Error(x.Cause)
+			}
 		}
-		return &mcpserver.Reply{Result: []byte(`{}`)}
+		if vs := s.TakeViolations(); len(vs) > 0 {
+			t.Error(vs)
+		}
 	})
-	for range 20 {
-		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(3*time.Millisecond, cancel)
-		start := time.Now()
-		x := s.Do(ctx, mcp.Call{Method: "slow"})
-		if !errors.Is(x.Cause, context.Canceled) || time.Since(start) > 10*time.Second {
-			t.Errorf("%v after %s", x.Cause, time.Since(start))
-		}
-		if x := s.Do(within(t, 10*time.Second), mcp.Call{Method: "fast"}); x.Cause != nil {
-			t.Error(x.Cause)
-		}
-	}
-	if vs := s.TakeViolations(); len(vs) > 0 {
-		t.Error(vs)
-	}
 }
 
 // Between calls somebody reads: notifications and requests are seen, and
 // answered, without one.
 func TestReadersIdle(t *testing.T) {
-	asked := make(chan error, 1)
-	s := osPipes(t, func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
-		if r.Notification {
-			return nil
+	eachReader(t, func(t *testing.T, deadlines bool) {
+		asked := make(chan error, 1)
+		s := osPipes(t, deadlines, func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
+			if r.Notification {
+				return nil
+			}
+			go func() {
+				time.Sleep(20 * time.Millisecond)
+				_, err := r.Ask(context.Background(), "ping", nil)
+				asked <- err
+				_ = r.Notify("notifications/after", nil)
+			}()
+			return &mcpserver.Reply{Result: []byte(`{}`)}
+		})
+		mark := s.Mark()
+		if x := s.Do(within(t, 10*time.Second), mcp.Call{Method: "x"}); x.Cause != nil {
+			t.Fatal(x.Cause)
 		}
-		go func() {
-			time.Sleep(20 * time.Millisecond)
-			_, err := r.Ask(context.Background(), "ping", nil)
-			asked <- err
-			_ = r.Notify("notifications/after", nil)
-		}()
-		return &mcpserver.Reply{Result: []byte(`{}`)}
+		if _, err := s.Wait(within(t, 10*time.Second), "notifications/after", mark); err != nil {
+			t.Error(err)
+		}
+		if err := <-asked; err != nil {
+			t.Error(err)
+		}
 	})
-	mark := s.Mark()
-	if x := s.Do(within(t, 10*time.Second), mcp.Call{Method: "x"}); x.Cause != nil {
-		t.Fatal(x.Cause)
-	}
-	if _, err := s.Wait(within(t, 10*time.Second), "notifications/after", mark); err != nil {
-		t.Error(err)
-	}
-	if err := <-asked; err != nil {
-		t.Error(err)
-	}
 }
 
 // The end of the stream ends the session without a call.
 func TestReadersEnd(t *testing.T) {
-	downR, downW, _ := os.Pipe()
-	upR, upW, _ := os.Pipe()
-	tr := wire.NewStream(downR, upW, wire.Limits{})
-	go func() { // not before the request: an answer to nothing is none
-		_, _ = bufio.NewReader(upR).ReadString('\n')
-		_, _ = downW.WriteString(`{"jsonrpc":"2.0","id":` + mcp.ID(1) + `,"result":` + helloResult + "}\nhalf a line")
-	}()
-	s, err := mcp.Open(t.Context(), tr, mcp.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	downW.Close()
-	select {
-	case <-s.Done():
-	case <-time.After(5 * time.Second):
-		t.Fatal("still open")
-	}
-	if vs := s.TakeViolations(); kinds(vs) != protocol.PartialLine {
-		t.Error(vs)
-	}
-	if s.Alive() || s.Err() == nil {
-		t.Error("alive")
-	}
-	start := time.Now()
-	s.Close(context.Background())
-	s.Close(context.Background())
-	if d := time.Since(start); d > 10*time.Second {
-		t.Errorf("Close took %s", d)
-	}
-	upR.Close()
+	eachReader(t, func(t *testing.T, deadlines bool) {
+		downR, downW, _ := os.Pipe()
+		upR, upW, _ := os.Pipe()
+		tr := wire.NewStream(downR, upW, wire.Limits{})
+		if !deadlines {
+			tr = wire.NewStream(noDeadline{downR}, noDeadlineW{upW}, wire.Limits{})
+		}
+		go func() { // not before the request: an answer to nothing is none
+			_, _ = bufio.NewReader(upR).ReadString('\n')
+			_, _ = downW.WriteString(`{"jsonrpc":"2.0","id":` + mcp.ID(1) + `,"result":` + helloResult + "}\nhalf a line")
+		}()
+		s, err := mcp.Open(t.Context(), tr, mcp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		downW.Close()
+		select {
+		case <-s.Done():
+		case <-time.After(5 * time.Second):
+			t.Fatal("still open")
+		}
+		if vs := s.TakeViolations(); kinds(vs) != protocol.PartialLine {
+			t.Error(vs)
+		}
+		if s.Alive() || s.Err() == nil {
+			t.Error("alive")
+		}
+		start := time.Now()
+		s.Close(context.Background())
+		s.Close(context.Background())
+		if d := time.Since(start); d > 10*time.Second {
+			t.Errorf("Close took %s", d)
+		}
+		upR.Close()
+	})
 }

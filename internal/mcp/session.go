@@ -17,10 +17,11 @@ import (
 // Session is one connection to a server that has been opened with [Open]. Its
 // methods may be used by several goroutines at a time.
 type Session struct {
-	t    wire.Transport
-	http *wire.HTTP // nil for a stream
-	o    Options
-	lim  wire.Limits
+	t     wire.Transport
+	await wire.Awaiter // nil if the transport can't read on the goroutine of a caller
+	http  *wire.HTTP   // nil for a stream
+	o     Options
+	lim   wire.Limits
 
 	ctx  context.Context // ends with the session: the server's requests run under it
 	stop context.CancelFunc
@@ -59,6 +60,7 @@ func newSession(t wire.Transport, o Options) *Session {
 		t: t, o: o, lim: o.Limits.WithDefaults(), calls: newCallTable(),
 		serverRequests: map[string]context.CancelFunc{}, ended: make(chan struct{}),
 	}
+	s.await, _ = t.(wire.Awaiter)
 	s.http, _ = t.(*wire.HTTP)
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.in.scan = protocol.NewScanner()
@@ -223,11 +225,18 @@ func (s *Session) closedErr() error {
 // answered waits until the call is complete, and completes it with its cause
 // when the wait is given up.
 func (s *Session) answered(ctx context.Context, k *call, cancelAfter time.Duration) {
+	until, _ := ctx.Deadline()
 	var cancel <-chan time.Time
 	if cancelAfter > 0 {
+		if at := k.x.Start.Add(cancelAfter); until.IsZero() || at.Before(until) {
+			until = at
+		}
 		t := time.NewTimer(time.Until(k.x.Start.Add(cancelAfter)))
 		defer t.Stop()
 		cancel = t.C
+	}
+	if s.await != nil && ctx.Err() == nil && s.await.Await(k.ready, until) {
+		return
 	}
 	select {
 	case <-k.ready:

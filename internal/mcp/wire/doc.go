@@ -8,7 +8,12 @@
 //
 // # Who reads
 //
-// One goroutine reads a stream and wakes the callers whose responses arrived.
+// A stream is read by the goroutine that holds its role (stream.go). With one
+// call at a time that is the caller itself: it writes, reads until its answer is
+// there, and goes on, with no other goroutine involved. With several calls in
+// flight, with none for 2 ms, or with an answer that takes more than 20 ms, a
+// background goroutine reads and wakes the callers. Where pipes have no deadlines
+// (Windows) the background always reads.
 //
 // # HTTP
 //

@@ -88,6 +88,7 @@ func (t *Stdio) SkipGrace() { t.skipGrace.Store(true) }
 // SIGTERM to the group, a grace, SIGKILL.
 func (t *Stdio) Close(ctx context.Context) proc.Stopped {
 	t.closeWrite()
+	t.hurry()
 	grace := t.grace
 	if t.skipGrace.Load() && (grace.Stdin == 0 || grace.Stdin > shortGrace) {
 		grace.Stdin = shortGrace

@@ -78,6 +78,9 @@ type Receiver interface {
 	// whose responses arrived are woken then, not earlier, so that a second
 	// response in the same read is still recorded with the call.
 	OnDrained()
+	// InFlight returns how many calls are in flight, and how many have their
+	// response and are woken by OnDrained.
+	InFlight() (calls, answered int)
 	// OnEnd reports that nothing will come any more. The session fills in LastLine
 	// and InFlight.
 	OnEnd(why *ClosedError)
