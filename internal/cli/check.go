@@ -157,6 +157,9 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	if err := oneOf("--format", []string{f.format}, []string{"text", "json", "md", "sarif", "github"}); err != nil {
 		return rules, err
 	}
+	if f.explain != "" {
+		return rules, nil
+	}
 	if slices.Contains(f.profiles, "all") {
 		f.profiles = known
 	}
@@ -210,24 +213,16 @@ func (f *checkFlags) checkFile(cmd *cobra.Command, s cmdutil.Streams, path strin
 	if err != nil {
 		return fail(exitInvalid, "%v", err)
 	}
-	for _, one := range all {
-		list := compat.List{Server: f.name}
-		if list.Server == "" {
-			list.Server = one.Server
-		}
-		for _, item := range one.Items {
-			if item.Kind == surface.Tool {
-				list.Tools = append(list.Tools, item.Def)
-			}
-		}
-		if len(all) > 1 && f.format == "text" {
-			fmt.Fprintf(s.Out, "== %s\n", one.Server)
-		}
-		if err := f.report(cmd.Context(), s, list, rules, base, redactor.String, filepath.ToSlash(path), 1); err != nil {
-			return err
+	if len(all) != 1 {
+		return fail(exitInvalid, "%s holds the lists of %d servers: name one of its files", path, len(all))
+	}
+	list := compat.List{Server: cmp.Or(f.name, all[0].Server)}
+	for _, item := range all[0].Items {
+		if item.Kind == surface.Tool {
+			list.Tools = append(list.Tools, item.Def)
 		}
 	}
-	return nil
+	return f.report(cmd.Context(), s, list, rules, base, redactor.String, filepath.ToSlash(path), 1)
 }
 
 // report checks a list and prints the outcome.

@@ -60,8 +60,8 @@ func (b *Baseline) Apply(rep Report, rules Rules) Report {
 	}
 	rep.Verdicts = verdicts(rules.Profiles, kept)
 	for _, e := range b.Accepted {
-		if e.used {
-			continue
+		if _, applied := rules.Rule(e.Rule); e.used || !applied {
+			continue // of a rule that was not applied, nothing is known
 		}
 		kept = append(kept, Finding{
 			Rule: "stale-baseline", Profile: "baseline", Effect: Advice, Level: LevelError, Tool: e.Tool,
