@@ -34,6 +34,7 @@ type checkFlags struct {
 	name     string
 	explain  string
 	list     bool
+	all      compat.Rules // before --for and --only
 }
 
 func newCheckCmd(s cmdutil.Streams) *cobra.Command {
@@ -135,6 +136,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 			return rules, &exitError{code: exitInvalid}
 		}
 	}
+	f.all = rules
 	known := []string{"all"}
 	for _, p := range rules.Profiles {
 		if p.Group == compat.GroupClients || p.Group == compat.GroupStores {
@@ -198,6 +200,13 @@ func (f *checkFlags) readBaseline(s cmdutil.Streams) (*compat.Baseline, error) {
 		var more source.Diagnostics
 		b, more = compat.LoadBaseline(file)
 		ds = append(ds, more...)
+	}
+	if b != nil {
+		for _, e := range b.Accepted {
+			if _, ok := f.all.Rule(e.Rule); !ok && e.Rule != "" {
+				ds = append(ds, source.Errorf(e.Pos, "accepted", "there is no rule %q; mcptest check --list prints all", e.Rule))
+			}
+		}
 	}
 	if ds.HasErrors() {
 		printDiagnostics(s, f.target.color, ds)
