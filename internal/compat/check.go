@@ -82,17 +82,25 @@ func (r *Rule) apply(ctx context.Context, l List, p Profile, chosen map[string][
 		places = selectors[r.On](l, p)
 		chosen[key] = places
 	}
+	if len(r.Words) > 0 {
+		places = slices.DeleteFunc(slices.Clone(places), func(at place) bool {
+			return !slices.ContainsFunc(r.Words, func(w string) bool { return strings.Contains(at.value.Text(), w) })
+		})
+	}
 	var hits []place
-	for _, at := range places {
-		if len(r.Words) > 0 && !slices.ContainsFunc(r.Words, func(w string) bool { return strings.Contains(at.value.Text(), w) }) {
-			continue
+	for some := range slices.Chunk(places, 500) {
+		values := make([]jsonv.Value, len(some))
+		for i, at := range some {
+			values[i] = at.value
 		}
-		broken, err := r.schema.Validate(ctx, at.value)
+		fits, err := r.schema.Matches(ctx, values)
 		if err != nil {
 			return nil, err
 		}
-		if len(broken) > 0 {
-			hits = append(hits, at)
+		for i, at := range some {
+			if !fits[i] {
+				hits = append(hits, at)
+			}
 		}
 	}
 	return hits, nil
