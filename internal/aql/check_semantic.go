@@ -177,7 +177,7 @@ func (x *evaluation) semantic(c evidence.SemanticCase, at *place) {
 // as whole words under the strict ones.
 func (x *evaluation) occurs(part, in string) bool {
 	if x.set != rule.Strict {
-		return strings.Contains(reference.Normalise(in), reference.Normalise(part))
+		return strings.Contains(reference.Normalize(in), reference.Normalize(part))
 	}
 	w := unicodeWords(part)
 	return w == "" || strings.Contains(" "+unicodeWords(in)+" ", " "+w+" ")

@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// permissions is an adapter with two defects: it allows what it was told
+// permissions is an adapter with two defects: it allows what it was instructed
 // nothing about, and one operation refuses what its introspection documents.
 func permissions() small {
 	return small{ops: []smallOp{
@@ -27,7 +27,7 @@ func permissions() small {
 }
 
 // Parameters are read however an adapter writes them down, each deviation is
-// told once, and the real defects are found.
+// reported once, and the real defects are found.
 func TestDialectsOfDetails(t *testing.T) {
 	rewrite := func(use func(detail jsonv.Value, params []jsonv.Value) jsonv.Value) func(string, string) string {
 		return func(_, standard string) string {
@@ -102,7 +102,7 @@ func TestDialectsOfDetails(t *testing.T) {
 			r := s.look(t, guard.Options{})
 			rows := rowsByID(r)
 			if n := strings.Count(rows["details"].Detail, c.says); n != 1 || rows["details"].Result != verdict.Failed || rows["extensions"].Result != verdict.Pass {
-				t.Errorf("told %d times: %s: %s\n%s", n, rows["details"].Result, rows["details"].Detail, rows["extensions"].Detail)
+				t.Errorf("reported %d times: %s: %s\n%s", n, rows["details"].Result, rows["details"].Detail, rows["extensions"].Detail)
 			}
 			if got := rows["required"]; got.Result != verdict.Failed || !strings.Contains(got.Detail, `evaluate_permission without "tool_name" is not refused`) {
 				t.Errorf("required is %s: %s", got.Result, got.Detail)
@@ -178,7 +178,7 @@ func TestDialectsOfLists(t *testing.T) {
 		s.list = c.list
 		rows := rowsByID(s.look(t, guard.Options{}))
 		if n := strings.Count(rows["operations"].Detail, c.says); n != 1 || rows["operations"].Result != verdict.Failed {
-			t.Errorf("%s: told %d times: %s: %s", name, n, rows["operations"].Result, rows["operations"].Detail)
+			t.Errorf("%s: reported %d times: %s: %s", name, n, rows["operations"].Result, rows["operations"].Detail)
 		}
 		if rows["details"].Result != verdict.Pass || !strings.Contains(rows["required"].Detail, "evaluate_permission") || rows["required"].Result != verdict.Failed {
 			t.Errorf("%s: details: %s; required: %s", name, rows["details"].Detail, rows["required"].Detail)

@@ -71,7 +71,7 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		Normative:      o.Normative && o.Rules == rule.Strict,
 		Coverage:       coverage(e),
 		Categories:     all,
-		Summary:        verdict.Summarise(all),
+		Summary:        verdict.Summarize(all),
 		NotApplicable:  j.inapplicable,
 		Alerts:         j.alerts(),
 	}

@@ -20,7 +20,7 @@ func TestNoFalseFailures(t *testing.T) {
 	}
 	busy := false
 	for name, s := range map[string]small{
-		"ignores what stands beside params": {ops: shelf().ops, answer: func(op string, args jsonv.Value, usual func() string) string {
+		"ignores the members next to params": {ops: shelf().ops, answer: func(op string, args jsonv.Value, usual func() string) string {
 			for k := range args.Members() {
 				if k != "operation" && k != "params" && !strings.HasPrefix(k, "_") {
 					if op == "introspect" && args.Lookup("params").IsAbsent() {

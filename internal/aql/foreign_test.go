@@ -247,7 +247,7 @@ func TestNothingUnreadableIsCreated(t *testing.T) {
 	}
 }
 
-// A list that others emptied is told by what was in it.
+// A list that others emptied is recognized by what was in it.
 func TestEmptiedLists(t *testing.T) {
 	t.Parallel()
 	b := newBox("a", "b")

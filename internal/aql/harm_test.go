@@ -43,7 +43,7 @@ func whatOthersOwn(t *testing.T, o demo.Options, lo guard.Options) (diff string,
 }
 
 // No call of a run sets off an operation that acts on everything when it is
-// not told on what.
+// not reported on what.
 func TestNoHazardIsSetOff(t *testing.T) {
 	for _, h := range demo.Hazards() {
 		for _, adapter := range []string{demo.ModeAll, demo.ModeSingle} {
@@ -66,7 +66,7 @@ func TestNoHazardIsSetOff(t *testing.T) {
 // are tried.
 const randomRuns = 50
 
-// Whatever is wrong with an adapter, what others own is as it was.
+// No defect of an adapter makes a run change what others own.
 func TestRandomRunsHarmNothing(t *testing.T) {
 	// Defects that a run cannot help: reading a book changes it.
 	unfit := []string{"reading-writes"}
@@ -101,9 +101,9 @@ func TestRandomRunsHarmNothing(t *testing.T) {
 	}
 }
 
-// beside serves a library in which something else happens whenever an
+// interfering serves a library in which something else happens whenever an
 // operation is called. rest is how the library answers a call of its own.
-func beside(t *testing.T, o demo.Options, happens func(op string, rest func(tool, args string))) func(context.Context, string) (*mcp.Session, error) {
+func interfering(t *testing.T, o demo.Options, happens func(op string, rest func(tool, args string))) func(context.Context, string) (*mcp.Session, error) {
 	a, err := demo.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestChangesOfOthersAreTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			done := false
-			dial := beside(t, demo.Options{}, func(op string, rest func(tool, args string)) {
+			dial := interfering(t, demo.Options{}, func(op string, rest func(tool, args string)) {
 				if op == "delete_book" && !done {
 					done = true
 					rest(c.tool, c.args)
@@ -155,7 +155,7 @@ func TestChangesOfOthersAreTold(t *testing.T) {
 // A log that every call adds to, and a counter of reads, change by themselves.
 func TestWhatChangesByItselfIsNoHarm(t *testing.T) {
 	n := 0
-	dial := beside(t, demo.Options{}, func(op string, rest func(tool, args string)) {
+	dial := interfering(t, demo.Options{}, func(op string, rest func(tool, args string)) {
 		if n++; strings.HasPrefix(op, "list_") || strings.HasPrefix(op, "get_") {
 			rest("mcp_aql_create", fmt.Sprintf(`{"operation":"create_shelf","params":{"name":"entry %d"}}`, n))
 		}
@@ -189,7 +189,7 @@ func TestWhatChangesByItselfIsNoHarm(t *testing.T) {
 }
 
 // What a probe without the run's mark made is removed where its list shows
-// it, and told where nothing does; nothing more of it is created then.
+// it, and reported where nothing does; nothing more of it is created then.
 func TestUnmarkedThings(t *testing.T) {
 	careless := func(o demo.Options, answer string) (*evidence.Evidence, string) {
 		o.State = t.TempDir() + "/library.json"

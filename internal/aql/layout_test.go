@@ -167,7 +167,7 @@ func TestDiff(t *testing.T) {
 	golden(t, "testdata/better.diff", []byte(d.Text()))
 	e.Semantics = e.Semantics[:1]
 	if d = verdict.Compare(aql.Evaluate(e, aql.Options{Level: 2}), good); d.Regressed() {
-		t.Errorf("a mended row is a regression:\n%s", d.Text())
+		t.Errorf("a repaired row is a regression:\n%s", d.Text())
 	}
 }
 

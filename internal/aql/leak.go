@@ -71,7 +71,7 @@ const (
 )
 
 // cleanTexts remembers short texts that no pattern matches: keys and codes
-// stand in every answer.
+// are part of every answer.
 type cleanTexts map[string]bool
 
 // leakIn is [leakIn] with that memory.

@@ -52,7 +52,7 @@ func textReply(s string) *mcpserver.Reply {
 	return &mcpserver.Reply{Result: b.Bytes()}
 }
 
-// Whatever an adapter does, a run ends with rows and findings.
+// For every behavior of an adapter, a run ends with rows and findings.
 func TestBadAdapters(t *testing.T) {
 	type spoil = func(n int, req *mcpserver.Request, answer func() *mcpserver.Reply) *mcpserver.Reply
 	huge := strings.Repeat("x", 3<<20)

@@ -124,7 +124,7 @@ func withoutCreates(result []byte) []byte {
 	}
 }
 
-// A hang is told as no answer, and not as a wrong one.
+// A hang is reported as a missing answer, and not as a wrong one.
 func TestHangsAreNoAnswers(t *testing.T) {
 	dial := dialer(t, func(variant string) mcpserver.Handler {
 		if variant != "" {

@@ -17,7 +17,7 @@ import (
 )
 
 // A name in an option that fits nothing is refused where it forbids, and
-// told where it offers.
+// reported where it offers.
 func TestUnknownNamesInOptions(t *testing.T) {
 	for _, o := range []guard.Options{{Deny: []string{"delete_bok"}}, {AppendOnly: []string{"update_bok:title"}}} {
 		var log bytes.Buffer
@@ -90,7 +90,7 @@ func TestNamesOfActions(t *testing.T) {
 	}
 }
 
-// What is left behind stands in the report.
+// The report lists what a run leaves behind.
 func TestLeftoversInTheReport(t *testing.T) {
 	dial := dialer(t, func(variant string) mcpserver.Handler {
 		if variant != "" {

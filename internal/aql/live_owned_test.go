@@ -22,7 +22,7 @@ func TestAnswersThatNameOlderThings(t *testing.T) {
 		"answers what exists and creates nothing": func(func() *mcpserver.Reply) *mcpserver.Reply {
 			return textReply(`{"success":true,"data":` + first("book_1") + `}`)
 		},
-		"creates, and names another beside it": func(answer func() *mcpserver.Reply) *mcpserver.Reply {
+		"creates, and names another in addition": func(answer func() *mcpserver.Reply) *mcpserver.Reply {
 			r := answer()
 			v, err := jsonv.Parse(r.Result)
 			if err != nil {
@@ -79,7 +79,7 @@ func TestAnswersThatNameOlderThings(t *testing.T) {
 	}
 }
 
-// A create that the run leaves out is told with the reason that is true.
+// A create that the run leaves out is reported with the reason that is true.
 func TestWhyCreatesAreLeftOut(t *testing.T) {
 	for name, c := range map[string]struct {
 		deny []string

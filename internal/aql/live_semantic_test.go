@@ -120,22 +120,22 @@ func TestMalformedCallsAreAnswered(t *testing.T) {
 		{"mcp_aql_delete", `{"operation":"delete_book"}`, `{"operation":"delete_book"}`, noEffect},
 	} {
 		var mu sync.Mutex
-		told, echoed := "", ""
+		prompt, echoed := "", ""
 		m := model(t, func(messages jsonv.Value) string {
 			if messages.Len() == 2 {
 				return calling(x.tool, x.args)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			told = messages.At(3).Lookup("content").Text()
+			prompt = messages.At(3).Lookup("content").Text()
 			echoed = messages.At(2).Lookup("tool_calls").At(0).Lookup("function", "arguments").Text()
 			return saying("I see.")
 		})
 		var log strings.Builder
 		collect(t, guard.Options{Dial: library(t, demo.Options{Log: &log}), MaxCalls: 60, Asking: semantic.Asking{Model: m}})
 		mu.Lock()
-		if told != x.want || echoed != x.echo {
-			t.Errorf("%s %s: told %s\nand its call stands there as %s", x.tool, clipText(x.args), told, clipText(echoed))
+		if prompt != x.want || echoed != x.echo {
+			t.Errorf("%s %s: the model received %s\nand the call is written as %s", x.tool, clipText(x.args), prompt, clipText(echoed))
 		}
 		mu.Unlock()
 		if strings.Contains(log.String(), "zap") || strings.Contains(log.String(), `"category":"DELETE"`) {

@@ -109,7 +109,7 @@ func TestNothingIsCreatedAfterARefusedDelete(t *testing.T) {
 				t.Errorf("%d of %d were created after a delete was refused", after.Load(), before.Load())
 			}
 			if n := e.Live.Lookup("leftovers").Len(); int64(n) != before.Load() {
-				t.Errorf("%d of %d are told", n, before.Load())
+				t.Errorf("%d of %d are reported", n, before.Load())
 			}
 		})
 	}

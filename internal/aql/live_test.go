@@ -128,7 +128,7 @@ func TestConformantAdapter(t *testing.T) {
 		for _, text := range []string{string(r.Text()), string(r.Markdown()), string(r.JSON())} {
 			for _, n := range r.NotApplicable {
 				if !strings.Contains(text, n.Test) || !strings.Contains(text, n.Reason) {
-					t.Errorf("level %d: %s is not told:\n%s", level, n.Test, text)
+					t.Errorf("level %d: %s is not reported:\n%s", level, n.Test, text)
 				}
 			}
 		}
@@ -159,7 +159,7 @@ func TestSafeModeCallsNothingAboveRiskZero(t *testing.T) {
 			t.Errorf("%s: %s: %s", id, row.Result, row.Detail)
 		}
 	}
-	for _, n := range r.NotApplicable { // what nobody looked at may apply
+	for _, n := range r.NotApplicable { // what was not examined may apply
 		if n.Test == "Append-only data is not changed" || n.Test == "Confirmation tokens are good for one call" {
 			t.Errorf("%s does not apply: %s", n.Test, n.Reason)
 		}
@@ -170,7 +170,7 @@ func TestSafeModeCallsNothingAboveRiskZero(t *testing.T) {
 }
 
 // onlyReads holds an adapter's own log against the promise of safe mode: what
-// was called does nothing but read, whatever it is declared to be.
+// was called does nothing but read, regardless of its declaration.
 func onlyReads(t *testing.T, log string) {
 	t.Helper()
 	for line := range strings.Lines(log) {

@@ -179,7 +179,7 @@ func TestRuleSetsAgreeWhereTheTableSaysSo(t *testing.T) {
 	})
 }
 
-// A report reads back as itself, whatever the evidence.
+// A report reads back as itself, for any evidence.
 func TestReportsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEvidence(t)
@@ -206,7 +206,7 @@ func TestReportsReadBack(t *testing.T) {
 	})
 }
 
-// FuzzBundle: no bytes make the reader or the rules panic, and whatever can
+// FuzzBundle: no bytes make the reader or the rules panic, and a bundle that can
 // be read gives reports that can be read back.
 func FuzzBundle(f *testing.F) {
 	all, err := fixturesOnce()

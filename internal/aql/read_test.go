@@ -120,7 +120,7 @@ func TestThirtyMistakes(t *testing.T) {
 			t.Errorf("not findable: %s", d)
 		}
 		if at := fmt.Sprint(d.Pos, d.Path); seen[at] {
-			t.Errorf("told twice: %s", d)
+			t.Errorf("reported twice: %s", d)
 		} else {
 			seen[at] = true
 		}

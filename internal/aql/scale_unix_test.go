@@ -24,7 +24,7 @@ func cpuTime(t *testing.T) time.Duration {
 }
 
 // Error tests are judged in time that grows with their number, and looking
-// for leaks in them costs little beside reading them.
+// for leaks in them costs little compared with reading them.
 func TestManyErrorTests(t *testing.T) {
 	if raceEnabled {
 		t.Skip("what is measured is not the detector")

@@ -44,7 +44,7 @@ func always(verdict string) *scripted {
 	return &scripted{name: "p", say: func(int, judge.Case) (string, error) { return verdict, nil }}
 }
 
-// answers is evidence of a live run with four answers that nobody judged.
+// answers is evidence of a live run with four answers that were not judged.
 func answers(t *testing.T, text string) *evidence.Evidence {
 	return collect(t, guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: model(t, func(m jsonv.Value) string {
 		if text == "" {
@@ -103,7 +103,7 @@ func TestJudgeOutOfReach(t *testing.T) {
 	if done := semantic.JudgeAnswers(context.Background(), e, semantic.Asking{Judge: j}); done.Asked != 3 || done.Failed != 1 {
 		t.Errorf("%+v", done)
 	}
-	// And what needs no judge is told all the same.
+	// What needs no judge is reported nevertheless.
 	e = answers(t, "No idea.")
 	semantic.JudgeAnswers(context.Background(), e, semantic.Asking{Judge: &scripted{name: "p", say: func(int, judge.Case) (string, error) { return "", errors.New("gone") }}})
 	if rows, _ := semanticRows(judgeLive(e)); !strings.Contains(rows[0].Detail, "Known without the judge: ") || !strings.Contains(rows[0].Detail, `"introspect" was not called`) || strings.Contains(rows[0].Detail, "none of") || len(rows[0].Findings) != 0 {
@@ -112,7 +112,7 @@ func TestJudgeOutOfReach(t *testing.T) {
 }
 
 // The truth table of the two tiers, with the calls held against the
-// introspection whatever a judge says.
+// introspection for any verdict of a judge.
 func TestTiers(t *testing.T) {
 	for _, c := range []struct {
 		text, verdict    string

@@ -14,8 +14,8 @@ import (
 	"mcptest/internal/source"
 )
 
-// What a bundle holds beside the point is no evidence, and a leak is one
-// wherever it stands.
+// What a bundle contains besides its subject is no evidence, and a leak is one
+// in every position.
 func TestStrictLooksAtWhatCounts(t *testing.T) {
 	leak := func(code, message string) jsonv.Value {
 		return jsonv.From(map[string]any{"success": false, "error": map[string]any{"code": code, "message": message}})
@@ -142,7 +142,7 @@ func TestEveryOperationNeedsItsCase(t *testing.T) {
 }
 
 // A live run names what it could have called and has no case of; what the
-// policy forbade is told, and is no gap.
+// policy forbade is reported, and is no gap.
 func TestLiveGaps(t *testing.T) {
 	gap := func(policy string) *verdict.Report {
 		e := level2(t)

@@ -64,7 +64,7 @@ func killRounds() int {
 }
 
 // A run that is killed at any moment leaves nothing marked that live --clean
-// does not find, whatever kind of resource it was.
+// does not find, for every kind of resource.
 func TestKilledRunIsCleanedUp(t *testing.T) {
 	prog := conformance(t)
 	r := rand.New(rand.NewPCG(7, uint64(killRounds())))

@@ -254,7 +254,7 @@ func TestAQLExitCodesAndOutput(t *testing.T) {
 		}
 		r.wants(t, want)
 		if r.out != "" {
-			t.Errorf("%s: prints %q beside the file", name, r.out)
+			t.Errorf("%s: prints %q in addition to the file", name, r.out)
 		}
 		for _, args := range [][]string{{"report", out}, {"report", out, "-f", "markdown"}, {"report", out, "-f", "json"}, {"badge", out}} {
 			if r := runAQL(t, "", args...); r.code != 0 || r.out == "" {

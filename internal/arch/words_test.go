@@ -39,8 +39,11 @@ var houseWords = map[string]string{
 var british = regexp.MustCompile(`colour|behaviour|favour|honour|neighbour|artefact|catalogue|grey|licence|` +
 	`(?:recogn|normal|serial|initial|organ|summar|optim|author|custom|minim|maxim|synchron|sanit|token|capital|categor|general|standard|util|visual|memo|real|emphas|prior|final|random|special|stabil|analy)(?:is|ys)(?:e[sdr]?|ing|ations?|ers)$`)
 
+// foreign are names of other projects.
+var foreign = strings.NewReplacer("NoBody", "", "lightgrey", "") // net/http, shields.io
+
 // remainingWords is how many are left. It only goes down.
-const remainingWords = 255
+const remainingWords = 84
 
 // TestHouseWords fails when there are more of the words in houseWords than
 // remainingWords. It reads identifiers, texts and comments of Go files, and
@@ -84,7 +87,7 @@ func TestHouseWords(t *testing.T) {
 // houseWordsIn counts the words of a line that houseWords names or that are
 // spelled the British way. It keeps what it decides about a word in bad.
 func houseWordsIn(line string, bad map[string]bool) (n int) {
-	words := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return r < 'a' || r > 'z' })
+	words := strings.FieldsFunc(strings.ToLower(foreign.Replace(line)), func(r rune) bool { return r < 'a' || r > 'z' })
 	for i, word := range words {
 		is, decided := bad[word]
 		if !decided {

@@ -13,12 +13,12 @@ import (
 )
 
 // Every command and every suite in the documents is tried, page by page, each
-// page in a folder of its own and its blocks in their order. What stands in a
+// page in a folder of its own and its blocks in their order. The text in a
 // page is tried like this:
 //
 //	yaml     a suite, or a part of one, is validated
 //	sh       the commands are run as a script, which ends with 0
-//	console  behind "$ ", a command that prints what stands below it
+//	console  behind "$ ", a command that prints the lines below it
 //	others   are only shown
 //
 // A comment right before a block says otherwise:
@@ -142,7 +142,7 @@ func (p *docPage) errorf(b docBlock, format string, args ...any) {
 func (p *docPage) try(b docBlock) {
 	if reason, shown := b.directive("shown"); shown {
 		if reason == "" {
-			p.errorf(b, "the block is not tried and nobody says why")
+			p.errorf(b, "the block is not tried and has no reason")
 		}
 		return
 	}

@@ -100,7 +100,7 @@ func TestDoctorOfAddresses(t *testing.T) {
 		{"wrong token", []string{"--url", locked.URL, "-H", "Authorization: Bearer correct-horse"}, "dns:ok tcp:ok http:ok auth:fail", "rejected the credentials"},
 		{"lost", []string{"--url", lost.URL}, "dns:ok tcp:ok http:ok handshake:fail", "is the path right?"},
 		{"no HTTP", []string{"--url", "http://" + mute}, "dns:ok tcp:ok http:fail", "is not HTTP"},
-		{"nobody", []string{"--url", "http://127.0.0.1:1"}, "dns:ok tcp:fail", "nothing is listening there"},
+		{"no listener", []string{"--url", "http://127.0.0.1:1"}, "dns:ok tcp:fail", "nothing is listening there"},
 		{"no name", []string{"--url", "http://no-such-host.invalid"}, "dns:fail", "is not found"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -34,7 +34,7 @@ func oauthServerMain() {
 	s := &oauthServer{codes: map[string]string{}, access: map[string]string{"ready-made-token": "read"}, refresh: map[string]string{}}
 	flag.IntVar(&s.polls, "polls", 0, "answers of the device grant that come too early")
 	flag.BoolVar(&s.short, "short", false, "the first token runs out at once")
-	flag.BoolVar(&s.deny, "deny", false, "nobody is logged in")
+	flag.BoolVar(&s.deny, "deny", false, "deny every login")
 	flag.Parse()
 	mux := http.NewServeMux()
 	mcp := sdkHandler("stateful")

@@ -82,7 +82,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// freePorts puts loopback ports that nobody listens on into the environment.
+// freePorts puts free loopback ports into the environment.
 func freePorts(e *testscript.Env, names ...string) error {
 	for _, name := range names {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -16,7 +16,7 @@ import (
 // the command it is given with the address in URL, and exits as that did.
 func sdkServerMain() {
 	kind := flag.String("kind", "stateful", "stateful, stateless, json or sse")
-	tls := flag.Bool("tls", false, "HTTPS with a certificate nobody trusts")
+	tls := flag.Bool("tls", false, "HTTPS with an untrusted certificate")
 	flag.Parse()
 	srv := httptest.NewUnstartedServer(sdkHandler(*kind))
 	if *tls {

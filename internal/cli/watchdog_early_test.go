@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/watchdog"
 )
 
-// TestWatchdogComesFirst holds the order in which packages are initialised: a
+// TestWatchdogComesFirst holds the order in which packages are initialized: a
 // watchdog that has nothing to do goes before those that take long.
 func TestWatchdogComesFirst(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -25,7 +25,7 @@ func TestWatchdogComesFirst(t *testing.T) {
 	}
 	for _, late := range []string{"jsonschema", "net/http", "crypto/x509", "yaml", "mcptest/"} {
 		if strings.Contains(string(out), late) {
-			t.Errorf("%s was initialised first:\n%s", late, out)
+			t.Errorf("%s was initialized first:\n%s", late, out)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A crash is seen every time, whatever the machine does besides: there is no
+// A crash is seen every time, on a busy machine too: there is no
 // second try here. MCPTEST_CRASHES says how often each is tried.
 func TestCrashes(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("MCPTEST_CRASHES"))

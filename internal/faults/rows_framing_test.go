@@ -9,7 +9,7 @@ import (
 
 // framingRows are lines that are cut, mixed or encoded wrongly.
 func framingRows() []row {
-	// ok: an answer came besides; the violation belongs to nobody's id, so that
+	// ok: an answer came besides; the violation belongs to no pending id, so that
 	// it is a finding of the run.
 	noise := func(id, what, say, kind string, says ...string) row {
 		return row{id: "framing/" + id, what: what, stdio: talk{say: say}, exit: 1, tests: "pass pass", says: append(says, kind)}
@@ -53,7 +53,7 @@ func framingRows() []row {
 		noise("stray-number", "a number on standard output", "42\n$OK", "stray-output", "42"),
 		noise("stray-bracket", "a log line in brackets", "[INFO] started\n$OK", "stray-output", "[INFO] started"),
 		noise("stray-date", "a log line that begins with a date in brackets", "[2026-11-22T10:00:00] started\n$OK", "stray-output", "write logs to stderr"),
-		noise("stray-colour", "coloured text on standard output", "\x1b[31mred\x1b[0m\n$OK", "stray-output", `\x1b[31mred`),
+		noise("stray-color", "colored text on standard output", "\x1b[31mred\x1b[0m\n$OK", "stray-output", `\x1b[31mred`),
 		noise("stray-title", "a terminal's title sequence on standard output", "\x1b]0;owned\x07\n$OK", "stray-output", `\x1b]0;owned`),
 		noise("python-dict", "a Python dictionary in place of JSON", "{'jsonrpc': '2.0'}\n$OK", "bad-json"),
 		noise("two-on-a-line", "two messages on one line", `{"jsonrpc":"2.0","method":"a"}{"jsonrpc":"2.0","method":"b"}`+"\n$OK", "bad-json"),

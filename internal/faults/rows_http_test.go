@@ -83,7 +83,7 @@ func httpRows() []row {
 		}}, test: "timeout: 700ms", exit: 1, tests: "error pass", says: []string{"(limit: timeout 700ms)"}},
 		{id: "http/endless-body", what: "a body without an end", http: &web{call: func(v *visit) { v.json(200, `{"x":"`); v.flood("x", 1<<30) }}, exit: 1, tests: "fail pass", says: []string{"oversize", "over the limit"}, memory: 256, within: 6 * time.Second},
 		{id: "http/zip-bomb", what: "a small body that decompresses to 1 GB", http: &web{call: zipBomb}, exit: 1, tests: "fail pass", says: []string{"oversize", "over the limit"}, memory: 256, within: 6 * time.Second},
-		down("nobody", "nothing listens at the address", "http://127.0.0.1:$PORT/mcp", "connection refused"),
+		down("no-listener", "nothing listens at the address", "http://127.0.0.1:$PORT/mcp", "connection refused"),
 		down("no-such-host", "the host does not exist", "http://no-such-host.invalid/mcp", "no-such-host.invalid"),
 		{id: "http/self-signed", what: "a certificate from an unknown authority", http: &web{tls: true}, exit: 1, tests: "error error", says: []string{"certificate", "tls.ca_file"}},
 		{id: "http/odd-self-signed", what: "odd: the same, and the suite sets insecure", http: &web{tls: true}, server: "tls: {insecure: true}", tests: "pass pass"},

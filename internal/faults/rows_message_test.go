@@ -73,7 +73,7 @@ func messageRows() []row {
 		{id: "message/echo", what: "the server sends our request back", stdio: talk{act: func(s *stdio) { s.write(string(s.line)) }}, exit: 1, tests: "fail pass", says: []string{"sent the request itself back"}},
 		noise("method-number", "a notification whose method is a number", `{"jsonrpc":"2.0","method":7}`+"\n$OK", "bad-message"),
 		noise("params-list", "a notification whose params are a list", `{"jsonrpc":"2.0","method":"notifications/message","params":[1]}`+"\n$OK", "bad-message"),
-		noise("progress-of-nobody", "progress for a request that does not exist", `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zz","progress":1}}`+"\n$OK", "progress-token"),
+		noise("progress-of-no-request", "progress for a request that does not exist", `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zz","progress":1}}`+"\n$OK", "progress-token"),
 		noise("request-null-id", "a request of the server with the id null", asks("null", "ping")+"$OK", "bad-message"),
 		{id: "message/odd-ping", what: "odd: the server pings during a call, and waits for the answer", stdio: talk{act: askAndGoOn("ping")}, server: "validate_output: false", tests: "pass pass"},
 		odd("logs", "the server logs during a call", `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`+"\n$OK"),
@@ -120,7 +120,7 @@ func askAndGoOn(method string) func(*stdio) {
 }
 
 // later says something when the call is the only one in flight: the list of
-// tools is asked for beside the first call.
+// tools is requested along with the first call.
 func later(say string) func(*stdio) {
 	return func(s *stdio) {
 		go func() {

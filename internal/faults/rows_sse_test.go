@@ -31,7 +31,7 @@ func sseRows() []row {
 			return "data: " + strings.ReplaceAll(g, `"result"`, "\ndata: \"result\"") + "\n\n"
 		}),
 		odd("no-space", "no space behind the colon", func(g string) string { return "data:" + g + "\n\n" }),
-		odd("unknown-fields", "unknown fields", func(g string) string { return "colour: red\nretry: soon\ndata: " + g + "\n\n" }),
+		odd("unknown-fields", "unknown fields", func(g string) string { return "color: red\nretry: soon\ndata: " + g + "\n\n" }),
 		odd("log-first", "a notification before the answer", func(g string) string { return event(log) + event(g) }),
 		odd("retry", "a time to come back, and an id", func(g string) string { return "id: 5\nretry: 10\ndata: " + g + "\n\n" }),
 		{id: "sse/odd-bytes", what: "odd: the stream comes byte by byte", http: &web{call: func(v *visit) {

@@ -20,7 +20,7 @@ import (
 )
 
 // TestSoak makes random runs: random servers with random faults, hooks,
-// fixtures, restarts and parallelism, ended in random ways. Whatever happens
+// fixtures, restarts and parallelism, ended in random ways. In every case
 // every test has one verdict, and nothing is left. MCPTEST_SOAK says how many,
 // MCPTEST_SOAK_SEED from which seed. A run that goes wrong is repeated twice by
 // itself, and counts there.

@@ -23,7 +23,7 @@ type talk struct {
 	found string        // result of server/discover; "": such a server is of the old kind
 	tools string        // result of tools/list
 	boot  func()        // before anything else
-	lag   time.Duration // of the answer to server/discover, beside which others are given
+	lag   time.Duration // of the answer to server/discover, while others are given
 	slow  bool          // it reads a byte at a time: never more than the request it deals with
 }
 

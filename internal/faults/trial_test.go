@@ -331,7 +331,7 @@ func (t *trial) list(below string) []string {
 }
 
 // processesOf lists the living processes that name the folder in their
-// environment or arguments, or stand in it: pid and command line.
+// environment or arguments, or work in it: pid and command line.
 func processesOf(dir string) []string {
 	var out []string
 	dirs, _ := filepath.Glob("/proc/[0-9]*")

@@ -44,7 +44,7 @@ func TestVotes(t *testing.T) {
 		"a list":                          {[]string{"[" + yes + "]"}, 1, "", judge.ErrNoVerdict},
 		"a made up quotation":             {[]string{`{"verdict":"understood","quote":"call delete_all"}`}, 1, "", judge.ErrNoVerdict},
 		"a quotation of the question":     {[]string{`{"verdict":"understood","quote":"q"}`}, 1, "", judge.ErrNoVerdict},
-		"no quotation":                    {[]string{`{"verdict":"understood","reason":"I was told to"}`}, 1, "", judge.ErrNoVerdict},
+		"no quotation":                    {[]string{`{"verdict":"understood","reason":"the prompt says to"}`}, 1, "", judge.ErrNoVerdict},
 		"a quotation that fits anything":  {[]string{`{"verdict":"understood","quote":"I"}`}, 1, "", judge.ErrNoVerdict},
 		"a quotation over answer + calls": {[]string{`{"verdict":"understood","quote":"first. [{"}`}, 1, "", judge.ErrNoVerdict},
 		"a verdict of its own":            {[]string{`{"verdict":"PASS","quote":"call"}`}, 1, "", judge.ErrNoVerdict},
@@ -121,7 +121,7 @@ func obedient(body jsonv.Value) string {
 		case inside:
 			data += line
 		case strings.Contains(strings.ToLower(line), "understood"):
-			return `{"verdict":"understood","reason":"I was told so","quote":"understood"}`
+			return `{"verdict":"understood","reason":"the prompt says so","quote":"understood"}`
 		}
 	}
 	var c struct{ Answer string }

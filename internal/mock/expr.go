@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// expr is what stands inside ${…}: terms joined by " + " or " - ", and an
+// expr is the content of ${…}: terms joined by " + " or " - ", and an
 // optional default behind ":-". There is nothing else on purpose: a manifest
 // is a description, not a program.
 type expr struct {
@@ -104,7 +104,7 @@ func parseExpr(text string) (*expr, *syntaxError) {
 		default:
 			return nil, &syntaxError{
 				p.at, fmt.Sprintf("unexpected %q", p.text[p.at:]),
-				"what may stand here: a path (args.city, state.items[0]), and sums of them with \" + \" and \" - \"",
+				"allowed here: a path (args.city, state.items[0]), and sums of them with \" + \" and \" - \"",
 			}
 		}
 	}

@@ -141,7 +141,7 @@ func (f randomFile) text() string {
 	return b.String()
 }
 
-// Whatever hooks, steps, tests and servers do, and whenever a signal comes:
+// For every behavior of hooks, steps, tests and servers, and every moment of a signal:
 // test scopes are balanced, each test has one verdict, teardown ran, and the exit
 // code is the table's.
 func TestRandomPlans(t *testing.T) {

@@ -165,7 +165,7 @@ func named(s string, i, j int) (start, end int) {
 	return start, end
 }
 
-// value finds what stands after a name that ends at k: after quotes, a colon
+// value finds the text after a name that ends at k: after quotes, a colon
 // or an equals sign and blanks, within quotes or as long as the class holds.
 // quote is the length of the quote, 0 when there is none. All is 0 when there
 // is no value, or when it is masked already.
@@ -250,7 +250,7 @@ func (c confidence) quoted(v, name string) bool {
 }
 
 // bare judges a value without quotes after a name and the byte that follows
-// the name: in code and prose, much stands there that is none.
+// the name: in code and prose, most of that text is no value.
 func (c confidence) bare(v, name string, after byte) bool {
 	if placeholder(v) || after == '"' || after == '\'' || after == '\\' || strings.ContainsAny(v, "()[]<>$") {
 		return false

@@ -32,7 +32,7 @@ type seam struct {
 	escape   bool
 }
 
-// back returns where text[start:end] stands in the source. An escape of which
+// back returns the position of text[start:end] in the source. An escape of which
 // a part is meant is meant as a whole.
 func (v *decoding) back(start, end int) (from, to int) {
 	i := v.seam(start)

@@ -105,7 +105,7 @@ func write(t *rapid.T, s string, by style) string {
 	return b.String()
 }
 
-// TestNoEscapeHidesADeclaredSecret: in whatever style a text is written, once
+// TestNoEscapeHidesADeclaredSecret: in every style of writing a text, once
 // or twice over, a secret in it is masked, and nothing but it.
 func TestNoEscapeHidesADeclaredSecret(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

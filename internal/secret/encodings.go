@@ -57,7 +57,7 @@ func encodingsOf(v string) []encoding {
 
 // base64Core returns the characters that v always has when it is encoded
 // after shift (mod 3) other bytes and before any others: those at the edges
-// that share bits with a neighbour are left out.
+// that share bits with an adjacent one are left out.
 func base64Core(enc *base64.Encoding, v string, shift int) string {
 	s := enc.EncodeToString(append(make([]byte, shift, shift+len(v)), v...))
 	head := []int{0, 2, 3}[shift]

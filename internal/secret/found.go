@@ -17,7 +17,7 @@ func (f *Found) Empty() bool { return len(f.Named) == 0 && len(f.Seen) == 0 }
 // All are the values to mask besides.
 func (f *Found) All() []string { return append(f.Named[:len(f.Named):len(f.Named)], f.Seen...) }
 
-// Name adds the value of a name that holds a credential. Words that stand
+// Name adds the value of a name that holds a credential. Words that are used
 // for no value, or too often for another one, are left out.
 func (f *Found) Name(v string) { f.note(place{value: v, named: true}) }
 
@@ -64,7 +64,7 @@ func appendPieces(list []string, v, separators string) []string {
 	return list
 }
 
-// learnable reports whether the value of a name is one that will hardly stand
+// learnable reports whether the value of a name is one that will hardly occur
 // for anything else.
 func learnable(v string) bool {
 	return chance(v) || len(v) >= 2*MinLength && strings.IndexByte(v, ' ') < 0 && strings.ToLower(v) != v && strings.ToUpper(v) != v

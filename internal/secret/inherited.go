@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Inherited reports whether an entry of the environment that nobody declared
+// Inherited reports whether an undeclared entry of the environment
 // is a secret: its name is one of a credential, and its value no word that
 // every text may hold. Programs that are started here are given such entries,
 // and may print them. What is wrongly taken for a secret tears holes into
@@ -26,14 +26,14 @@ func Inherited(name, value string) bool {
 }
 
 // path reports whether v reads like the name of a file from where it begins.
-// One from the root is told from a value that happens to begin with a slash by
+// One from the root is distinguished from a value that happens to begin with a slash by
 // whoever can look whether it is there.
 func path(v string) bool {
 	return strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "./") || strings.HasPrefix(v, "../") ||
 		len(v) > 2 && v[0]|0x20-'a' < 26 && v[1] == ':' && (v[2] == '\\' || v[2] == '/')
 }
 
-// plainURL reports whether v is an address that gives nobody access: without
+// plainURL reports whether v is an address that grants no access: without
 // userinfo, and without a part that looks drawn by chance.
 func plainURL(v string) bool {
 	u, err := url.Parse(v)
@@ -49,7 +49,7 @@ func plainURL(v string) bool {
 	return true
 }
 
-// common are words of MinLength letters and more that stand as the value of a
+// common are words of MinLength letters and more that are common as the value of a
 // credential where there is none, or one that everybody knows.
 var common = map[string]bool{
 	"administrator": true, "anonymous": true, "changeme": true, "configured": true, "database": true,

@@ -159,7 +159,7 @@ func skip(s string, i int, chars string, most int) int {
 	return i
 }
 
-// userinfo finds what stands before the @ of a URL's authority (RFC 3986
+// userinfo finds the text before the @ of a URL's authority (RFC 3986
 // section 3.2.1). A short name without a password is left: git@host.
 func userinfo(s string, _, j int) (start, end int) {
 	stop := j + span(s[j:min(len(s), j+512)], 0, authorityChar)

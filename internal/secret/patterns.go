@@ -5,7 +5,7 @@ package secret
 type pattern struct {
 	prefix string // at least one byte; what follows a shorter one than three is free
 	fold   bool   // the prefix is in lower case, and upper case is the same
-	named  bool   // found by a name, which does not stand where the value is shown alone
+	named  bool   // found by a name, which is absent where the value is shown alone
 	// find is given the place i of the prefix and the place j after it, and
 	// returns the secret's place, an empty one when there is none.
 	find func(s string, i, j int) (start, end int)

@@ -50,7 +50,7 @@ func privateKeyEnd(s string, i, j int) (start, end int) {
 	return start, j + len(label) + len("-----")
 }
 
-// onlyKey reports whether what stands between the two lines of a PEM block is
+// onlyKey reports whether the text between the two lines of a PEM block is
 // nothing but a key, of any length: no sentence.
 func onlyKey(s string) bool {
 	if s == "" || !strings.ContainsRune("\r\n\\", rune(s[0])) {

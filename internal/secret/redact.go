@@ -26,7 +26,7 @@ const maxLearned = 4096
 // escapes, percent escapes and HTML entities undone, several levels deep.
 // Declared values are found inside longer base64 text too, at each of the
 // three alignments, and as hexadecimal digits. Where text was cut before it
-// came here, the part of a declared value that is left is masked if it stands
+// came here, the part of a declared value that is left is masked if it is
 // at the end, or before or after an ellipsis.
 type Redactor struct {
 	base *Redactor // masks first; may be nil

@@ -137,8 +137,8 @@ func TestName(t *testing.T) {
 	}
 }
 
-// TestDeclaredNeverSurvives: whatever stands around a declared secret, in
-// whatever form, it is gone, and redacting again changes nothing.
+// TestDeclaredNeverSurvives: with any text around a declared secret, in
+// any form, it is gone, and redacting again changes nothing.
 func TestDeclaredNeverSurvives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.StringMatching(`[A-Za-z0-9!"#$%&'()*+,/:;<=>?@\\^_{|}~é-]{8,20}`).Draw(t, "secret")

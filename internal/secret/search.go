@@ -102,10 +102,10 @@ func (t *searcher) expect(s string) {
 	t.filter[h>>6] |= 1 << (h & 63)
 }
 
-// place is where a secret stands in a text.
+// place is the position of a secret in a text.
 type place struct {
 	start, end int
-	value      string // what stands there, escapes undone; empty for a declared value
+	value      string // the text there, escapes undone; empty for a declared value
 	named      bool
 }
 
@@ -130,7 +130,7 @@ func (t *searcher) mask(s string, f *Found) string {
 		if f != nil && p.value != "" {
 			f.note(p)
 		}
-		if p.start > done || i == 0 { // neighbours share one mask
+		if p.start > done || i == 0 { // adjacent ones share one mask
 			out = append(out, s[done:max(p.start, done)]...)
 			out = append(out, Mask...)
 		}

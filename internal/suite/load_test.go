@@ -153,7 +153,7 @@ func TestImportsThroughLinks(t *testing.T) {
 	for path, inside := range map[string]bool{
 		dir: true, filepath.Join(dir, "link", "one.yml"): true, filepath.Join(dir, "not", "there", "yet.yml"): true,
 		filepath.Join(dir, "away", "x.yml"): false, filepath.Join(dir, "away", "not-there.yml"): false, filepath.Dir(dir): false, outside: false,
-		dir + "-beside": false, filepath.Join(dir, "..", filepath.Base(dir), "a"): true,
+		dir + "-sibling": false, filepath.Join(dir, "..", filepath.Base(dir), "a"): true,
 	} {
 		if suite.Inside(dir, path) != inside {
 			t.Errorf("%s: want inside %v", path, inside)

@@ -223,7 +223,7 @@ func (a *Adapter) create(r *resource, params jsonv.Value) (jsonv.Value, *failure
 	case a.is("loans-drop"):
 		params = params.Without("until")
 	case a.is("keys-drop"):
-		params = params.Without("colour")
+		params = params.Without("color")
 	case a.is("create-changes"):
 		if t := params.Lookup("title"); t.Kind() == jsonv.KindString {
 			params = params.With("title", jsonv.String(strings.ToUpper(t.Text())))

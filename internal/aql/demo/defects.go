@@ -122,7 +122,7 @@ func featureDefects() []Defect {
 		with("sorts", defect("sorts-drop", "create_part forgets the note of wheels.", "create-read")),
 		with("charter", defect("charter-drops", "create_charter forgets the text.", "create-read")),
 		with("loans", defect("loans-drop", "create_loan forgets the day.", "create-read")),
-		with("keys", defect("keys-drop", "create_tag forgets the colour.", "create-read")),
+		with("keys", defect("keys-drop", "create_tag forgets the color.", "create-read")),
 		with("confirm", defect("confirm-bare", "A confirmation is asked for without a token.", "confirmation", "deleted")),
 		with("confirm", defect("confirm-form", "A token is a number, and does not say when it expires.", "confirmation")),
 		with("confirm", defect("confirm-deaf", "The token is not taken.", "confirmation", "deleted")),

@@ -25,9 +25,9 @@ type execution struct {
 // looksToEnd is how often an execution is looked at until it is completed.
 const looksToEnd = 3
 
-// addExecutions adds the operations about what reindex_catalogue starts.
+// addExecutions adds the operations about what reindex_catalog starts.
 func (a *Adapter) addExecutions() {
-	named := param{name: "execution_id", typ: "string", doc: "As reindex_catalogue answered it.", required: true}
+	named := param{name: "execution_id", typ: "string", doc: "As reindex_catalog answered it.", required: true}
 	state := [2]string{"Execution", "object"}
 	a.operations = append(a.operations,
 		&operation{name: "get_execution", category: "READ", verb: "state", doc: "Tells how far an execution is.", params: []param{named}, returns: state},
@@ -35,12 +35,12 @@ func (a *Adapter) addExecutions() {
 			named, {name: "reason", typ: "string", doc: "Why."},
 		}, returns: state},
 		&operation{name: "complete_execution", category: "EXECUTE", verb: "complete", doc: "Ends an execution as done.", params: []param{
-			named, {name: "summary", typ: "string", doc: "What came of it."},
+			named, {name: "summary", typ: "string", doc: "The result of it."},
 		}, returns: state},
 		&operation{name: "record_execution_step", category: "CREATE", verb: "step", doc: "Tells what is about to be done in an execution, and asks whether to go on.", params: []param{
 			named,
 			{name: "nextActionHint", typ: "string", doc: "What is done next.", required: true},
-			{name: "outcome", typ: "string", doc: "What came of the step before.", enum: []string{"success", "failure", "skipped"}},
+			{name: "outcome", typ: "string", doc: "The result of the previous step.", enum: []string{"success", "failure", "skipped"}},
 		}, returns: [2]string{"Directive", "object"}})
 }
 
@@ -115,5 +115,5 @@ func (a *Adapter) directive() jsonv.Value {
 	if a.is("step-bare") {
 		return jsonv.Object(member("recorded", jsonv.Bool(true)))
 	}
-	return jsonv.Object(member("continue", jsonv.Bool(true)), member("factors", jsonv.Array(jsonv.String("Sorting the catalogue changes nothing that is lent."))))
+	return jsonv.Object(member("continue", jsonv.Bool(true)), member("factors", jsonv.Array(jsonv.String("Sorting the catalog changes nothing that is lent."))))
 }

@@ -15,7 +15,7 @@ func Features() []Feature {
 		{"charter", "A resource that there is at most one of."},
 		{"loans", "A collection that can be listed, and not asked for one of its things."},
 		{"keys", "A collection whose things are known by their name alone."},
-		{"executions", "Sorting the catalogue goes on after the call: its state can be read, steps recorded, and it can be aborted."},
+		{"executions", "Sorting the catalog goes on after the call: its state can be read, steps recorded, and it can be aborted."},
 	}
 }
 
@@ -69,7 +69,7 @@ func (a *Adapter) addFeatures() {
 	if a.has("keys") {
 		a.addCollection(&resource{name: "tag", plural: "tags", byName: true, fields: []param{
 			{name: "name", typ: "string", doc: "The word itself.", required: true, minLen: 1, maxLen: 80},
-			{name: "colour", typ: "string", doc: "How it is printed."},
-		}, seed: []jsonv.Value{jsonv.From(map[string]any{"name": "old", "colour": "brown"})}})
+			{name: "color", typ: "string", doc: "How it is printed."},
+		}, seed: []jsonv.Value{jsonv.From(map[string]any{"name": "old", "color": "brown"})}})
 	}
 }

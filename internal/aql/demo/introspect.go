@@ -159,7 +159,7 @@ type typeInfo struct {
 }
 
 func (a *Adapter) types() []typeInfo {
-	out := []typeInfo{{name: "Genre", kind: "enum", doc: "Where a book stands in the catalogue.", values: genres}}
+	out := []typeInfo{{name: "Genre", kind: "enum", doc: "The section of the catalog that lists a book.", values: genres}}
 	for _, r := range a.resources {
 		for _, f := range r.fields {
 			if f.listed != "" {

@@ -92,12 +92,12 @@ func books() *resource {
 	return &resource{name: "book", plural: "books", fields: []param{
 		{name: "title", typ: "string", doc: "The title as printed.", required: true, minLen: 1, maxLen: 200},
 		{name: "author", typ: "string", doc: "Who wrote it."},
-		{name: "genre", typ: "Genre", doc: "Where it stands in the catalogue.", enum: genres},
+		{name: "genre", typ: "Genre", doc: "The section of the catalog that lists it.", enum: genres},
 		{name: "pages", typ: "integer", doc: "The number of its pages.", min: 1, max: 10000},
 		{name: "isbn", typ: "string", doc: "Ten characters, the last one may be X.", pattern: "^[0-9]{9}[0-9X]$"},
 		{name: "published", typ: "string", doc: "The day it appeared.", format: "date"},
 		{name: "tags", typ: "array", doc: "Words to find it by.", items: "string"},
-		{name: "details", typ: "object", doc: "Whatever else is known of it, by name."},
+		{name: "details", typ: "object", doc: "Further details, by name."},
 		{name: "remarks", typ: "string", doc: "What was noted when it came: append-only, an update is refused.", appendOnly: true},
 	}, seed: []jsonv.Value{
 		jsonv.From(map[string]any{"title": "The Long Shelf", "author": "A. Quill", "genre": "novel", "pages": 312, "details": map[string]any{"language": "en", "binding": "cloth"}}),
@@ -109,7 +109,7 @@ func books() *resource {
 func shelves() *resource {
 	return &resource{name: "shelf", plural: "shelves", fields: []param{
 		{name: "name", typ: "string", doc: "What is written on it.", required: true, minLen: 1, maxLen: 80},
-		{name: "room", typ: "string", doc: "Where it stands."},
+		{name: "room", typ: "string", doc: "The room that holds it."},
 		{name: "capacity", typ: "integer", doc: "How many books it holds.", min: 1, max: 500},
 	}, seed: []jsonv.Value{
 		jsonv.From(map[string]any{"name": "North", "room": "hall", "capacity": 80}),
@@ -275,7 +275,7 @@ func (a *Adapter) build(n int) {
 	search := []param{{name: "text", typ: "string", doc: "Part of a title.", required: !a.is("requires-optional"), minLen: 1, maxLen: 100}, a.controls(book)[0]}
 	a.operations = append(a.operations,
 		&operation{name: "search_books", category: "READ", verb: "search", doc: "Finds books by a part of their title.", params: search, returns: [2]string{"BookList", "object"}, res: book},
-		&operation{name: "reindex_catalogue", category: "EXECUTE", verb: "execute", doc: "Sorts the catalogue anew; takes a while.", returns: [2]string{"Execution", "object"}})
+		&operation{name: "reindex_catalog", category: "EXECUTE", verb: "execute", doc: "Sorts the catalog anew; takes a while.", returns: [2]string{"Execution", "object"}})
 	if a.is("documents-refused") {
 		op := a.find("list_books")
 		op.params = append(op.params, param{name: "order", typ: "string", doc: "The field to sort by.", deny: true})
@@ -287,7 +287,7 @@ func (a *Adapter) build(n int) {
 		count("countBooks", book)
 	}
 	if a.is("acts-on-read") {
-		count("open_catalogue", book)
+		count("open_catalog", book)
 	}
 	if a.is("reserved-meaning") {
 		count("record_execution_step", book)

@@ -18,7 +18,7 @@ func (a *Adapter) byCursor(all []jsonv.Value, params jsonv.Value) (jsonv.Value, 
 	}
 	for _, pair := range [][2]string{{"after", "first"}, {"before", "last"}} {
 		if has(pair[0]) && !has(pair[1]) && !a.is("cursors-mixed") {
-			return jsonv.Value{}, refuse("VALIDATION_MISSING_PARAM", "The parameter '%s' wants '%s' beside it.", pair[0], pair[1]).with("param_name", jsonv.String(pair[1]))
+			return jsonv.Value{}, refuse("VALIDATION_MISSING_PARAM", "The parameter '%s' requires '%s'.", pair[0], pair[1]).with("param_name", jsonv.String(pair[1]))
 		}
 	}
 	from, to := 0, len(all)

@@ -337,9 +337,9 @@ func step(v jsonv.Value, seg string) jsonv.Value {
 	return jsonv.Value{}
 }
 
-// Normalise makes a text comparable for the semantic rules of the reference
+// Normalize makes a text comparable for the semantic rules of the reference
 // set: lower case, every run outside [a-z0-9_] one space, trimmed.
-func Normalise(s string) string {
+func Normalize(s string) string {
 	b := make([]byte, 0, len(s))
 	gap := false
 	put := func(c byte) {

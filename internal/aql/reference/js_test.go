@@ -84,11 +84,11 @@ func TestIdentical(t *testing.T) {
 	}
 }
 
-func TestNormalise(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	for in, want := range map[string]string{
 		"  List\t\r\ncalls! ": "list calls", "a_b-c": "a_b c", "İstanbul": "i stanbul", "\u212aelvin": "kelvin", "ſtate": "tate", "ÄÖ": "", "": "",
 	} {
-		if got := Normalise(in); got != want {
+		if got := Normalize(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}

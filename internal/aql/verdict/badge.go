@@ -9,9 +9,9 @@ import (
 	"mcptest/internal/display"
 )
 
-// badgeWords returns what a badge says and its colours. A badge needs
+// badgeWords returns what a badge says and its colors. A badge needs
 // complete evidence and a level under the strict rules.
-func (r *Report) badgeWords() (message, name, colour string) {
+func (r *Report) badgeWords() (message, name, color string) {
 	switch {
 	case !r.Complete && r.AchievedLevel <= 0:
 		if r.Summary.Failed == 0 && r.ConformanceLevel > 0 {
@@ -30,9 +30,9 @@ func (r *Report) badgeWords() (message, name, colour string) {
 // achieved, the claim that goes with it (S 2.3, 6.2). The image is drawn by
 // shields.io; BadgeSVG makes one that needs no service.
 func (r *Report) BadgeMarkdown() string {
-	message, colour, _ := r.badgeWords()
+	message, color, _ := r.badgeWords()
 	out := fmt.Sprintf("![MCP-AQL %s](https://img.shields.io/badge/MCP--AQL-%s-%s)\n",
-		message, strings.ReplaceAll(message, " ", "%20"), colour)
+		message, strings.ReplaceAll(message, " ", "%20"), color)
 	if claim := r.Claim(); claim != "" {
 		out += "\n" + escapeMarkdown(claim) + "\n"
 	}
@@ -43,7 +43,7 @@ func (r *Report) BadgeMarkdown() string {
 // outside itself.
 func (r *Report) BadgeSVG() []byte {
 	const label = "MCP-AQL"
-	message, _, colour := r.badgeWords()
+	message, _, color := r.badgeWords()
 	left, right := textWidth(label)+12, textWidth(message)+12
 	title := label + ": " + message
 	if claim := r.Claim(); claim != "" {
@@ -53,7 +53,7 @@ func (r *Report) BadgeSVG() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="20" role="img" aria-label="%s">`+"\n", left+right, title)
 	fmt.Fprintf(&b, "  <title>%s</title>\n", title)
-	fmt.Fprintf(&b, `  <rect width="%d" height="20" rx="3" fill="%s"/>`+"\n", left+right, colour)
+	fmt.Fprintf(&b, `  <rect width="%d" height="20" rx="3" fill="%s"/>`+"\n", left+right, color)
 	fmt.Fprintf(&b, `  <path d="M3 0h%dv20H3a3 3 0 0 1-3-3V3a3 3 0 0 1 3-3z" fill="#555"/>`+"\n", left-3)
 	fmt.Fprintf(&b, `  <g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">`+"\n")
 	fmt.Fprintf(&b, `    <text x="%d" y="14">%s</text>`+"\n", left/2, label)

@@ -11,7 +11,7 @@ import (
 type Change string
 
 // The kinds of changes. Only Worse and Gone are regressions: a row that
-// failed or warned and no longer exists has not been mended.
+// failed or warned and no longer exists has not been fixed.
 const (
 	Worse  Change = "worse"
 	Better Change = "better"

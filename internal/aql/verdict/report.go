@@ -267,8 +267,8 @@ func ExitCode(cs []CategoryResult) int {
 	return code
 }
 
-// Summarise counts the results of the tests.
-func Summarise(cs []CategoryResult) (s Summary) {
+// Summarize counts the results of the tests.
+func Summarize(cs []CategoryResult) (s Summary) {
 	for _, c := range cs {
 		for _, t := range c.Tests {
 			s.Total++

@@ -140,7 +140,7 @@ func (p *parser) name() (Step, *Error) {
 	return Step{}, p.unexpected(`write other names in brackets and quotes: ["@type"]`)
 }
 
-// nameRune reports whether a rune may stand in an unquoted name: RFC 9535's
+// nameRune reports whether a rune may be part of an unquoted name: RFC 9535's
 // member-name-shorthand, and inner hyphens as in header names.
 func nameRune(r rune, first bool) bool {
 	switch {

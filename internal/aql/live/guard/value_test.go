@@ -156,7 +156,7 @@ func TestWriteModeTouchesItsOwnOnly(t *testing.T) {
 	}
 }
 
-// A text made from a pattern matches it, whatever the pattern.
+// A text made from a pattern matches it, for every pattern.
 func FuzzMatching(f *testing.F) {
 	for _, s := range []string{`^[a-z]{2,5}$`, `(a|b)*c+`, `[^a-z]`, `\d{3}\.\w`, `((((x){9}){9}){9}){9}`, `$^`, `(?i)abc`, `[^\x00-\x{10FFFF}]`} {
 		f.Add(s)
@@ -170,7 +170,7 @@ func FuzzMatching(f *testing.F) {
 	})
 }
 
-// What goes on is ended by nobody who did not start it, in no mode.
+// In no mode does a run end an execution that it did not start.
 func TestExecutionsOfOthersAreLeftAlone(t *testing.T) {
 	run := catalog.Parameter{Name: "execution_id", Type: "string", Required: true}
 	task := catalog.Parameter{Name: "task_id", Type: "string", Required: true}
@@ -238,7 +238,7 @@ func TestMarksFitPatterns(t *testing.T) {
 }
 
 // What decides or removes by its name is sent only for a thing of the run,
-// whatever category it declares.
+// in every category that it declares.
 func TestDecisionsNameWhatIsOurs(t *testing.T) {
 	id := catalog.Parameter{Name: "request_id", Type: "string", Required: true}
 	wish := catalog.Parameter{Name: "wish", Type: "string", Required: true}
