@@ -201,3 +201,56 @@ func TestReadersEnd(t *testing.T) {
 		upR.Close()
 	})
 }
+
+// A server that writes several responses in one piece, or one response in
+// several, has each of them delivered.
+func TestReadersPieces(t *testing.T) {
+	upR, upW, _ := os.Pipe()
+	downR, downW, _ := os.Pipe()
+	responses := make(chan string, 64)
+	go func() {
+		defer close(responses)
+		for in := bufio.NewScanner(upR); in.Scan(); {
+			if id := idOf(in.Bytes()); id != "" {
+				responses <- `{"jsonrpc":"2.0","id":` + id + `,"result":` + helloResult + "}\n"
+			}
+		}
+	}()
+	go func() {
+		defer downW.Close()
+		rnd := rand.New(rand.NewPCG(1, 2))
+		for piece := range responses {
+			if rnd.IntN(50) == 0 {
+				time.Sleep(time.Duration(rnd.IntN(30)) * time.Millisecond) // around the times of the reader
+			}
+			for range len(responses) {
+				piece += <-responses
+			}
+			cut := rnd.IntN(2 * len(piece))
+			_, _ = downW.WriteString(piece[:min(cut, len(piece))])
+			if cut < len(piece) {
+				time.Sleep(time.Duration(rnd.IntN(2)) * time.Millisecond)
+				_, _ = downW.WriteString(piece[cut:])
+			}
+		}
+	}()
+	s, err := mcp.Open(t.Context(), wire.NewStream(downR, upW, wire.Limits{}), mcp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	for callers := range 9 {
+		var wg sync.WaitGroup
+		for range callers {
+			wg.Go(func() {
+				for range 100 {
+					if x := s.Do(within(t, 20*time.Second), mcp.Call{Method: "ping"}); x.Cause != nil || len(x.Violations) > 0 {
+						t.Errorf("%d callers: %v %v", callers, x.Cause, x.Violations)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}

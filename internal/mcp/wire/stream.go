@@ -95,9 +95,8 @@ func (s *stream) Start(sink Receiver) error {
 		go s.background()
 		return nil
 	}
-	s.watched.Store(true)
 	s.idle = time.AfterFunc(idleDelay, s.takeOver)
-	s.role <- struct{}{}
+	s.vacate()
 	return nil
 }
 
@@ -154,9 +153,14 @@ func (s *stream) Await(done <-chan struct{}, until time.Time) bool {
 	default:
 		return false
 	}
-	if calls, _ := s.sink.InFlight(); calls > 1 {
+	switch calls, answered := s.sink.InFlight(); {
+	case calls > 1:
 		s.crowd = crowdReads
 		go s.background()
+		return false
+	case answered > 0 || len(done) > 0: // it came before there was a role to take: nothing more comes
+		s.vacate()
+		s.notAlone()
 		return false
 	}
 	now := time.Now()
