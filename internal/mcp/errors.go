@@ -32,6 +32,7 @@ type TimeoutError struct {
 	After   time.Duration
 	Limit   string // e.g. "timeout 3s"; empty when the context did not say
 	Sending bool   // the request itself could not be written: the server does not read
+	Waiting int    // bytes that the server had written and that were not read for a second
 }
 
 // Error returns e.g. "tools/call timed out after 3s (limit: timeout 3s)".
@@ -43,6 +44,9 @@ func (e *TimeoutError) Error() string {
 	}
 	if e.Sending {
 		b.WriteString("; the server does not read its input")
+	}
+	if e.Waiting > 0 {
+		fmt.Fprintf(&b, "; %d bytes of its output were not read (please report this as a defect of mcptest)", e.Waiting)
 	}
 	return b.String()
 }

@@ -20,6 +20,7 @@ type inbound struct {
 	found     []protocol.Violation // of the frame that is being read
 	last      []byte               // beginning of the last line
 	first     time.Time            // when the first line came
+	heard     time.Time            // when the latest line came
 	stream    string               // Frame.Stream of the frame that is being read
 	early     *time.Timer          // see orphan
 	tokens    tokenSet
@@ -36,6 +37,7 @@ func (s *Session) OnFrame(f wire.Frame) (kept bool) {
 	if s.in.first.IsZero() {
 		s.in.first = f.At
 	}
+	s.in.heard = f.At
 	c := protocol.Clean(f.Raw)
 	if len(c.Raw) == 0 {
 		if c.BOM || c.NUL {

@@ -274,7 +274,13 @@ func (s *Session) giveUp(k *call, cause error, tell bool) {
 	s.calls.giveUp(k)
 	k.x.Cause = cause
 	k.x.Elapsed = time.Since(k.x.Start)
-	s.silent = s.silent || errors.As(cause, new(*TimeoutError))
+	var timeout *TimeoutError
+	if errors.As(cause, &timeout) {
+		s.silent = true
+		if p := s.Facts().Process; p != nil && s.in.long == nil && time.Since(s.in.heard) > time.Second {
+			timeout.Waiting = p.OutputWaiting()
+		}
+	}
 	s.mu.Unlock()
 	// A client must not cancel initialize (MCP 2025-11-25 cancellation).
 	if tell && k.raw == nil && k.x.Method != "initialize" && k.x.Method != protocol.MethodDiscover {

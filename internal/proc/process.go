@@ -229,6 +229,15 @@ func (p *Process) Stdout() io.Reader {
 	return p.wire
 }
 
+// OutputWaiting is how many bytes of standard output have been written and not
+// been read yet. It is known on Linux, with Spec.PipeStdout.
+func (p *Process) OutputWaiting() int {
+	if p.wire == nil {
+		return 0
+	}
+	return p.wire.waiting()
+}
+
 // Output is the captured standard output; an empty Tail with Spec.PipeStdout.
 func (p *Process) Output() *Tail {
 	if p.out == nil {

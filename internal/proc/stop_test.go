@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -146,6 +147,9 @@ func TestWireKeepsWhatWasWritten(t *testing.T) {
 	big := strings.Repeat("x", 40_000)
 	p := start(t, proc.Spec{Argv: argv("args", big), PipeStdout: true})
 	<-p.Done()
+	if n := p.OutputWaiting(); runtime.GOOS == "linux" && n != len(big)+5 {
+		t.Errorf("%d bytes waiting", n)
+	}
 	b, err := io.ReadAll(p.Stdout())
 	if err != nil || string(b) != `["`+big+`"]`+"\n" {
 		t.Errorf("%d bytes, %v", len(b), err)

@@ -34,3 +34,11 @@ func (s *stdinPipe) rest() []byte {
 	})
 	return out
 }
+
+// waiting counts the bytes in the pipe.
+func (w *wire) waiting() (n int) {
+	if raw, err := w.f.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
+	}
+	return n
+}

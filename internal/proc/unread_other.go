@@ -4,3 +4,6 @@ package proc
 
 // rest is not known on this system.
 func (s *stdinPipe) rest() []byte { return nil }
+
+// waiting is not known on this system.
+func (w *wire) waiting() int { return 0 }
