@@ -32,11 +32,13 @@ var edges = map[string][]string{
 	anywhere:         {},
 	"internal/jsonv": {},
 	// The wrapper around the schema library.
-	"internal/jsonschema":      {"internal/jsonv"},
-	"internal/osfile":          {},
-	"internal/proc":            {},
-	"internal/proc/probe":      {"internal/proc"},
-	"internal/shellwords":      {},
+	"internal/jsonschema": {"internal/jsonv"},
+	"internal/osfile":     {},
+	"internal/proc":       {},
+	"internal/proc/probe": {"internal/proc"},
+	// The syntax of ${…}; what is in it is up to each language.
+	"internal/placeholder":     {},
+	"internal/shellwords":      {"internal/placeholder"},
 	"internal/watchdog":        {}, // and almost nothing else: it is initialized first
 	"internal/term":            {},
 	"internal/secret":          {"internal/jsonv"},
@@ -58,7 +60,7 @@ var edges = map[string][]string{
 	"internal/auth":      {"internal/osfile"},
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
-	"internal/suite":  {"internal/source", "internal/suite/dotenv", "internal/jsonv", "internal/expect", "internal/secret"},
+	"internal/suite":  {"internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/jsonv", "internal/expect", "internal/secret"},
 	"internal/plan":   {"internal/mcp/protocol", "internal/suite", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
 	"internal/result": {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
@@ -88,7 +90,7 @@ var edges = map[string][]string{
 	"internal/report/ci":      {"internal/report/render", "internal/report/explain", "internal/result", "internal/jsonv", "internal/term"},
 	"internal/report/html":    {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
 	"internal/report/compare": {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
-	"internal/mock":           {"internal/mcp/protocol", "internal/mcpserver", "internal/source", "internal/jsonv", "internal/jsonschema"},
+	"internal/mock":           {"internal/placeholder", "internal/expect/jsonpath", "internal/mcp/protocol", "internal/mcpserver", "internal/source", "internal/jsonv", "internal/jsonschema"},
 
 	// MCP-AQL. Below the evaluation: JavaScript's semantics, the table of rules,
 	// and the evidence. Above it nothing of it is known: a live run only collects

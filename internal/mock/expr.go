@@ -3,250 +3,89 @@ package mock
 import (
 	"fmt"
 	"math/big"
-	"slices"
-	"strconv"
 	"strings"
 
+	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/source"
 )
 
-// expr is the content of ${…}: terms joined by " + " or " - ", and an
-// optional default behind ":-". There is nothing else on purpose: a manifest
-// is a description, not a program.
-type expr struct {
-	terms    []term
-	fallback *string
-}
+// expr is the name of a placeholder: terms joined by " + " or " - ". There is
+// nothing else on purpose: a manifest is a description, not a program.
+type expr []term
 
-// term is a number or a path.
+// term is a number, or the path to a value: a root, then keys and indexes.
 type term struct {
 	minus  bool
 	number jsonv.Value // absent for a path
-	path   *path
+	path   []jsonpath.Step
 }
 
-// path names a value: a root, then keys and indexes.
-type path struct {
-	root string
-	segs []segment
+// roots are the names that a path may start with.
+var roots = []string{
+	"args",    // the arguments of the call
+	"state",   // the server's state
+	"ask",     // the client's answers to this response's asks, by name
+	"vars",    // the variables of a resource template
+	"uri",     // the uri that was read
+	"calls",   // how often this tool, resource or prompt was used, this time included
+	"client",  // the client: name, version, protocol, capabilities
+	"id",      // the id of the request
+	"params",  // the params of the request
+	"request", // the whole request
 }
 
-// segment is one step of a path: a key, an index, or a key or index that
-// another path yields.
-type segment struct {
-	key   string
-	index int
-	kind  segmentKind
-	by    *path
-}
-
-type segmentKind uint8
-
-const (
-	byKey segmentKind = iota
-	byIndex
-	byPath
-)
-
-// maxPathDepth bounds paths inside paths.
-const maxPathDepth = 8
-
-// roots are the names a path may start with, and what they hold.
-var roots = []struct{ name, doc string }{
-	{"args", "the arguments of the call"},
-	{"state", "the server's state"},
-	{"ask", "the client's answers to this response's asks, by name"},
-	{"vars", "the variables of a resource template"},
-	{"uri", "the uri that was read"},
-	{"calls", "how often this tool, resource or prompt was used, this time included"},
-	{"client", "the client: name, version, protocol, capabilities"},
-	{"id", "the id of the request"},
-	{"params", "the params of the request"},
-	{"request", "the whole request"},
-}
-
-// syntaxError is a mistake inside ${…}; off counts bytes from its first one.
-type syntaxError struct {
-	off  int
-	msg  string
-	hint string
-}
-
-func (e *syntaxError) Error() string { return e.msg }
-
-// parseExpr reads the inside of ${…}.
-func parseExpr(text string) (*expr, *syntaxError) {
-	e := &expr{}
-	body := text
-	if at := strings.Index(text, ":-"); at >= 0 {
-		fallback := text[at+2:]
-		body, e.fallback = text[:at], &fallback
-	}
-	p := &exprParser{text: body}
-	minus := false
-	for {
-		p.space()
-		t, err := p.term()
+// parseExpr reads the name of a placeholder.
+func parseExpr(text string) (expr, *jsonpath.Error) {
+	var e expr
+	for at, minus := 0, false; ; at++ {
+		at += blanks(text[at:])
+		t, n, err := parseTerm(text[at:])
 		if err != nil {
+			err.Offset += at
 			return nil, err
 		}
 		t.minus = minus
-		e.terms = append(e.terms, t)
-		p.space()
-		if p.at == len(p.text) {
+		e = append(e, t)
+		at += n
+		n = blanks(text[at:])
+		if at += n; at == len(text) {
 			return e, nil
 		}
-		switch op := p.text[p.at]; {
-		case (op == '+' || op == '-') && p.at > 0 && p.text[p.at-1] == ' ' && strings.HasPrefix(p.text[p.at+1:], " "):
-			minus = op == '-'
-			p.at++
-		default:
-			return nil, &syntaxError{
-				p.at, fmt.Sprintf("unexpected %q", p.text[p.at:]),
-				"allowed here: a path (args.city, state.items[0]), and sums of them with \" + \" and \" - \"",
+		minus = text[at] == '-'
+		if !minus && text[at] != '+' || n == 0 || blanks(text[at+1:]) == 0 {
+			return nil, &jsonpath.Error{
+				Offset: at, Msg: fmt.Sprintf("unexpected %q", text[at:]),
+				Hint: "allowed here: a path (args.city, state.items[0]), and sums of them with \" + \" and \" - \"",
 			}
 		}
 	}
 }
 
-type exprParser struct {
-	text string
-	at   int
-}
+func blanks(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
-func (p *exprParser) space() {
-	for p.at < len(p.text) && p.text[p.at] == ' ' {
-		p.at++
-	}
-}
-
-func (p *exprParser) term() (term, *syntaxError) {
-	if p.at < len(p.text) && (p.text[p.at] >= '0' && p.text[p.at] <= '9') {
-		start := p.at
-		for p.at < len(p.text) && strings.IndexByte("0123456789.eE", p.text[p.at]) >= 0 {
-			p.at++
-		}
-		v, err := jsonv.Number(p.text[start:p.at])
+// parseTerm reads the term at the beginning of text, and returns its length.
+func parseTerm(text string) (term, int, *jsonpath.Error) {
+	if text != "" && text[0] >= '0' && text[0] <= '9' {
+		n := len(text) - len(strings.TrimLeft(text, "0123456789.eE"))
+		v, err := jsonv.Number(text[:n])
 		if err != nil {
-			return term{}, &syntaxError{start, fmt.Sprintf("%q is not a number", p.text[start:p.at]), ""}
+			return term{}, 0, &jsonpath.Error{Msg: fmt.Sprintf("%q is not a number", text[:n])}
 		}
-		return term{number: v}, nil
+		return term{number: v}, n, nil
 	}
-	path, err := p.path(0)
-	return term{path: path}, err
-}
-
-func (p *exprParser) path(depth int) (*path, *syntaxError) {
-	start := p.at
-	root := p.word()
-	if root == "" {
-		return nil, &syntaxError{start, "a name is missing", "for example ${args.city}"}
-	}
-	if !slices.ContainsFunc(roots, func(r struct{ name, doc string }) bool { return r.name == root }) {
-		return nil, unknownRoot(start, root)
-	}
-	out := &path{root: root}
-	for p.at < len(p.text) {
-		switch p.text[p.at] {
-		case '.':
-			p.at++
-			key := p.word()
-			if key == "" {
-				return nil, &syntaxError{p.at, "a name is missing after the dot", ""}
-			}
-			out.segs = append(out.segs, segment{key: key})
-		case '[':
-			seg, err := p.bracket(depth)
-			if err != nil {
-				return nil, err
-			}
-			out.segs = append(out.segs, seg)
-		default:
-			return out, nil
-		}
-	}
-	return out, nil
-}
-
-func unknownRoot(at int, name string) *syntaxError {
-	names := make([]string, len(roots))
-	for i, r := range roots {
-		names[i] = r.name
-	}
-	e := &syntaxError{off: at, msg: fmt.Sprintf("unknown name %q", name), hint: "known names: " + strings.Join(names, ", ")}
-	if hint := source.DidYouMean(name, names); hint != "" {
-		e.msg += source.Aside(hint)
-		e.hint = ""
-	}
-	return e
-}
-
-// bracket reads [0], [-1], ["key"] or [path].
-func (p *exprParser) bracket(depth int) (segment, *syntaxError) {
-	start := p.at
-	p.at++
-	rest := p.text[p.at:]
-	var seg segment
-	switch {
-	case depth >= maxPathDepth:
-		return seg, &syntaxError{start, "paths are nested too deeply", ""}
-	case rest != "" && (rest[0] == '"' || rest[0] == '\''):
-		end := strings.IndexByte(rest[1:], rest[0])
-		if end < 0 {
-			return seg, &syntaxError{p.at, "the quote is not closed", ""}
-		}
-		seg.key = rest[1 : 1+end]
-		p.at += end + 2
-	case rest != "" && (rest[0] == '-' || rest[0] >= '0' && rest[0] <= '9'):
-		end := 1
-		for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
-			end++
-		}
-		n, err := strconv.Atoi(rest[:end])
-		if err != nil {
-			return seg, &syntaxError{p.at, fmt.Sprintf("%q is not an index", rest[:end]), ""}
-		}
-		seg.kind, seg.index = byIndex, n
-		p.at += end
-	default:
-		by, err := p.path(depth + 1)
-		if err != nil {
-			return seg, err
-		}
-		seg.kind, seg.by = byPath, by
-	}
-	if p.at == len(p.text) || p.text[p.at] != ']' {
-		return seg, &syntaxError{start, "the bracket is not closed", ""}
-	}
-	p.at++
-	return seg, nil
-}
-
-func (p *exprParser) word() string {
-	start := p.at
-	for p.at < len(p.text) && isWordByte(p.text[p.at]) {
-		p.at++
-	}
-	return p.text[start:p.at]
-}
-
-func isWordByte(c byte) bool {
-	return c == '_' || c == '-' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+	steps, n, err := jsonpath.Prefix(text)
+	return term{path: steps}, n, err
 }
 
 // eval returns the value, absent when a single path leads nowhere. In a sum
 // what is missing, or no number, counts as nothing.
-func (e *expr) eval(s *scope) jsonv.Value {
-	v := e.terms[0].eval(s)
-	if len(e.terms) > 1 || e.terms[0].minus {
-		v = jsonv.Int(0)
-		for _, t := range e.terms {
-			v = sum(v, t.eval(s), t.minus)
-		}
+func (e expr) eval(s *scope) jsonv.Value {
+	if len(e) == 1 {
+		return e[0].eval(s)
 	}
-	if e.fallback != nil && (v.IsAbsent() || v.Kind() == jsonv.KindNull) {
-		return jsonv.String(*e.fallback)
+	v := jsonv.Int(0)
+	for _, t := range e {
+		v = sum(v, t.eval(s), t.minus)
 	}
 	return v
 }
@@ -255,32 +94,25 @@ func (t term) eval(s *scope) jsonv.Value {
 	if t.path == nil {
 		return t.number
 	}
-	return t.path.eval(s)
+	return s.follow(t.path)
 }
 
-func (p *path) eval(s *scope) jsonv.Value {
-	v := s.root(p.root)
-	for _, seg := range p.segs {
-		v = seg.of(v, s)
+// follow returns the value that a path leads to.
+func (s *scope) follow(path []jsonpath.Step) jsonv.Value {
+	v := s.root(path[0].Name)
+	for _, step := range path[1:] {
+		if step.By == nil {
+			v, _ = step.Follow(v)
+			continue
+		}
+		by := s.follow(step.By)
+		if i, ok := by.Int64(); ok && v.Kind() == jsonv.KindArray {
+			v = v.At(int(max(-1<<31, min(i, 1<<31-1))))
+		} else {
+			v = v.Lookup(textOf(by))
+		}
 	}
 	return v
-}
-
-func (seg segment) of(v jsonv.Value, s *scope) jsonv.Value {
-	switch seg.kind {
-	case byIndex:
-		return v.At(seg.index)
-	case byPath:
-		by := seg.by.eval(s)
-		if i, ok := by.Int64(); ok && v.Kind() == jsonv.KindArray {
-			if i < -1<<31 || i >= 1<<31 {
-				return jsonv.Value{}
-			}
-			return v.At(int(i))
-		}
-		return v.Lookup(textOf(by))
-	}
-	return v.Lookup(seg.key)
 }
 
 // maxExact bounds the literals that are added exactly; the rest is added as

@@ -218,7 +218,7 @@ func (c compiler) rpcError(n *source.Node, path string) *rpcError {
 // condition says when a response is used: everything in it must hold.
 type condition struct {
 	args, state jsonv.Value // what these must have, at least
-	has, hasNot []*expr
+	has, hasNot []expr
 	client      []string // capabilities
 }
 
@@ -256,7 +256,7 @@ func (c compiler) condition(n *source.Node, path string) *condition {
 	return out
 }
 
-func (c compiler) expressions(n *source.Node, path string) []*expr {
+func (c compiler) expressions(n *source.Node, path string) []expr {
 	if n == nil {
 		return nil
 	}
@@ -264,7 +264,7 @@ func (c compiler) expressions(n *source.Node, path string) []*expr {
 	if n.Kind != source.KindList {
 		items = []*source.Node{n}
 	}
-	var out []*expr
+	var out []expr
 	for i, item := range items {
 		if e := c.expression(item, fmt.Sprintf("%s[%d]", path, i)); e != nil {
 			out = append(out, e)

@@ -19,6 +19,7 @@ func TestResponses(t *testing.T) {
 		{"object in a text is JSON", `"got ${args.x}"`, `{"x":{"b":1,"a":[true,null]}}`, text(`got {"b":1,"a":[true,null]}`)},
 		{"default", `"${args.x:-none}"`, `{}`, text("none")},
 		{"default unused", `"${args.x:-none}"`, `{"x":""}`, text("")},
+		{"default with a placeholder", `"${args.x:-${args.y:-{}}} ${args.z:-}"`, `{"y":{"a":1}}`, text(`{"a":1} `)},
 		{"literal", `"$${args.x}"`, `{"x":1}`, text("${args.x}")},
 		{"text as a map is JSON", `{text: {a: "${args.x}", b: 2}}`, `{"x":"q\""}`, text(`{"a":"q\"","b":2}`)},
 		{

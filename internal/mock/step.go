@@ -220,33 +220,32 @@ func (c compiler) assignments(n *source.Node, path string) []assignment {
 	for _, f := range n.Fields {
 		at := source.PathKey(path, f.Key.Text)
 		a := assignment{to: c.compile(f.Value, at)}
-		for _, key := range splitKeys(f.Key.Text) {
-			if key == "" {
+		for _, key := range splitKeys(c.parts(f.Key, at)) {
+			if len(key) == 0 {
 				c.d.Errorf(f.Key, at, "a name is empty")
 			}
-			k := f.Key.WithText(key)
-			a.keys = append(a.keys, c.compile(k, at))
+			a.keys = append(a.keys, textTemplate(key))
 		}
 		out = append(out, a)
 	}
 	return out
 }
 
-// splitKeys splits at dots outside ${…}.
-func splitKeys(text string) []string {
-	var out []string
-	start, open := 0, false
-	for i := range len(text) {
-		switch {
-		case strings.HasPrefix(text[i:], "${"):
-			open = true
-		case text[i] == '}':
-			open = false
-		case text[i] == '.' && !open:
-			out, start = append(out, text[start:i]), i+1
+// splitKeys splits at the dots of literal parts.
+func splitKeys(parts []part) [][]part {
+	out := [][]part{nil}
+	for _, p := range parts {
+		pieces := strings.Split(p.lit, ".")
+		for i, piece := range pieces {
+			if i > 0 {
+				out = append(out, nil)
+			}
+			if p.lit = piece; piece != "" || p.e != nil {
+				out[len(out)-1] = append(out[len(out)-1], p)
+			}
 		}
 	}
-	return append(out, text[start:])
+	return out
 }
 
 // of returns how long to wait.

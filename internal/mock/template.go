@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/placeholder"
 	"mcptest/internal/source"
 )
 
@@ -22,10 +24,22 @@ type template struct {
 	static bool
 }
 
-// part is a piece of a text: literal, or an expression.
+// part is a piece of a text: literal, or an expression with its default.
 type part struct {
 	lit string
-	e   *expr
+	e   expr
+	def *template // nil for none
+}
+
+func (p part) eval(s *scope) jsonv.Value {
+	if p.e == nil {
+		return jsonv.String(p.lit)
+	}
+	v := p.e.eval(s)
+	if p.def != nil && (v.IsAbsent() || v.Kind() == jsonv.KindNull) {
+		return p.def.eval(s)
+	}
+	return v
 }
 
 // literal makes a template of a value.
@@ -70,14 +84,7 @@ func (c compiler) compile(n *source.Node, path string) *template {
 	}
 	switch n.Kind {
 	case source.KindString:
-		parts := c.parts(n, path)
-		if len(parts) == 1 && parts[0].e == nil {
-			return literal(jsonv.String(parts[0].lit))
-		}
-		if len(parts) == 0 {
-			return literal(jsonv.String(""))
-		}
-		return &template{kind: source.KindString, parts: parts}
+		return textTemplate(c.parts(n, path))
 	case source.KindList:
 		t := &template{kind: source.KindList, static: true}
 		for i, item := range n.Items {
@@ -93,6 +100,16 @@ func (c compiler) compile(n *source.Node, path string) *template {
 		return t.settle()
 	}
 	return literal(n.JSON())
+}
+
+func textTemplate(parts []part) *template {
+	switch {
+	case len(parts) == 0:
+		return literal(jsonv.String(""))
+	case len(parts) == 1 && parts[0].e == nil:
+		return literal(jsonv.String(parts[0].lit))
+	}
+	return &template{kind: source.KindString, parts: parts}
 }
 
 func (t *template) add(item *template) {
@@ -137,15 +154,11 @@ func (t *template) eval(s *scope) jsonv.Value {
 	case t.kind != source.KindString:
 		return t.build(func(item *template) jsonv.Value { return item.eval(s) })
 	case len(t.parts) == 1:
-		return t.parts[0].e.eval(s)
+		return t.parts[0].eval(s)
 	}
 	var b strings.Builder
 	for _, p := range t.parts {
-		if p.e == nil {
-			b.WriteString(p.lit)
-			continue
-		}
-		b.WriteString(textOf(p.e.eval(s)))
+		b.WriteString(textOf(p.eval(s)))
 		if b.Len() > maxText {
 			break
 		}
@@ -159,59 +172,53 @@ const maxText = 64 << 20
 // text is the value as text: that of a list or map is its JSON.
 func (t *template) text(s *scope) string { return textOf(t.eval(s)) }
 
-// parts splits a text at its placeholders; $${ stands for ${ itself.
+// parts splits a text at its placeholders.
 func (c compiler) parts(n *source.Node, path string) []part {
-	text := n.Text
-	var out []part
-	lit := strings.Builder{}
-	for at := 0; at < len(text); {
-		switch {
-		case strings.HasPrefix(text[at:], "$${"):
-			lit.WriteString("${")
-			at += 3
-		case strings.HasPrefix(text[at:], "${"):
-			end := strings.IndexByte(text[at:], '}')
-			if end < 0 {
-				c.at(n, at, path, &syntaxError{msg: "${ is not closed", hint: "a literal ${ is written $${"})
-				return []part{{lit: text}}
-			}
-			e, err := parseExpr(text[at+2 : at+end])
-			if err != nil {
-				c.at(n, at+2, path, err)
-				return []part{{lit: text}}
-			}
-			c.check(n, at, path, e)
-			if lit.Len() > 0 {
-				out = append(out, part{lit: lit.String()})
-				lit.Reset()
-			}
-			out = append(out, part{e: e})
-			at += end + 1
-		default:
-			lit.WriteByte(text[at])
-			at++
-		}
+	cut, bad := placeholder.Parse(n.Text)
+	if bad != nil {
+		c.at(n, path, bad.Offset, bad.Msg, bad.Hint)
+		return []part{{lit: n.Text}}
 	}
-	if lit.Len() > 0 {
-		out = append(out, part{lit: lit.String()})
+	return c.partsOf(n, path, cut)
+}
+
+func (c compiler) partsOf(n *source.Node, path string, cut []placeholder.Part) []part {
+	out := make([]part, 0, len(cut))
+	for _, p := range cut {
+		if p.Literal {
+			out = append(out, part{lit: p.Text})
+			continue
+		}
+		e, bad := parseExpr(p.Name)
+		if bad != nil {
+			c.at(n, path, p.Offset+len("${")+bad.Offset, bad.Msg, bad.Hint)
+			out = append(out, part{lit: p.Text})
+			continue
+		}
+		c.check(n, p.Offset, path, e)
+		next := part{e: e}
+		if p.HasDefault {
+			next.def = textTemplate(c.partsOf(n, path, p.Default))
+		}
+		out = append(out, next)
 	}
 	return out
 }
 
-func (c compiler) at(n *source.Node, off int, path string, e *syntaxError) {
-	d := c.d.Errorf(n, path, "%s", e.msg)
-	d.Pos, d.Hint, d.Code = n.In(off+e.off), e.hint, "placeholder"
+func (c compiler) at(n *source.Node, path string, off int, msg, hint string) {
+	d := c.d.Errorf(n, path, "%s", msg)
+	d.Pos, d.Hint, d.Code = n.In(off), hint, "placeholder"
 }
 
 // expression compiles what `exists` and `missing` name, without ${ and }.
-func (c compiler) expression(n *source.Node, path string) *expr {
+func (c compiler) expression(n *source.Node, path string) expr {
 	if n.Kind != source.KindString {
 		c.d.WrongType(n, path, "a path such as args.city")
 		return nil
 	}
-	e, err := parseExpr(n.Text)
-	if err != nil {
-		c.at(n, 0, path, err)
+	e, bad := parseExpr(n.Text)
+	if bad != nil {
+		c.at(n, path, bad.Offset, bad.Msg, bad.Hint)
 		return nil
 	}
 	c.check(n, 0, path, e)
@@ -219,30 +226,34 @@ func (c compiler) expression(n *source.Node, path string) *expr {
 }
 
 // check finds names that can never have a value.
-func (c compiler) check(n *source.Node, off int, at string, e *expr) {
-	for _, t := range e.terms {
+func (c compiler) check(n *source.Node, off int, at string, e expr) {
+	for _, t := range e {
 		if t.path != nil {
 			c.checkPath(n, off, at, t.path)
 		}
 	}
 }
 
-func (c compiler) checkPath(n *source.Node, off int, at string, p *path) {
-	for _, seg := range p.segs {
-		if seg.by != nil {
-			c.checkPath(n, off, at, seg.by)
+func (c compiler) checkPath(n *source.Node, off int, at string, path []jsonpath.Step) {
+	for _, step := range path {
+		if step.By != nil {
+			c.checkPath(n, off, at, step.By)
 		}
 	}
-	if !slices.Contains(c.roots, p.root) {
-		c.at(n, off, at, &syntaxError{msg: fmt.Sprintf("${%s} has no value here", p.root), hint: "known here: " + strings.Join(c.roots, ", ")})
+	root := path[0].Name
+	switch {
+	case !slices.Contains(roots, root):
+		c.unknownRoot(n, off, at, root)
+		return
+	case !slices.Contains(c.roots, root):
+		c.at(n, at, off, fmt.Sprintf("${%s} has no value here", root), "known here: "+strings.Join(c.roots, ", "))
+		return
+	case len(path) == 1 || path[1].Kind != jsonpath.Name:
 		return
 	}
-	if len(p.segs) == 0 || p.segs[0].kind != byKey {
-		return
-	}
-	first := p.segs[0].key
+	first := path[1].Name
 	known, word := c.args, "there is no argument"
-	switch p.root {
+	switch root {
 	case "args":
 	case "vars":
 		known, word = c.vars, "the template has no variable"
@@ -264,4 +275,12 @@ func (c compiler) checkPath(n *source.Node, off int, at string, p *path) {
 	} else if len(known) > 0 {
 		d.Hint = "known: " + strings.Join(known, ", ")
 	}
+}
+
+func (c compiler) unknownRoot(n *source.Node, off int, at, name string) {
+	msg, hint := fmt.Sprintf("unknown name %q", name), "known names: "+strings.Join(roots, ", ")
+	if near := source.DidYouMean(name, roots); near != "" {
+		msg, hint = msg+source.Aside(near), ""
+	}
+	c.at(n, at, off, msg, hint)
 }

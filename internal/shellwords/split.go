@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"mcptest/internal/placeholder"
 )
 
 // Word is one argument of a command line.
@@ -108,7 +110,7 @@ func (s *splitter) mask(line string) *SplitError {
 			i += 2
 			continue
 		case strings.HasPrefix(rest, "$${"), strings.HasPrefix(rest, "${"):
-			if n, hidden = bracedEnd(rest), true; n < 0 {
+			if n, hidden = placeholder.End(rest, 0), true; n < 0 {
 				open, _, _ := strings.Cut(rest, "{")
 				return &SplitError{i, open + "{ is not closed by }", asIs}
 			}
@@ -138,24 +140,6 @@ func (s *splitter) keep(part string, at int, hidden bool) {
 		s.masked = append(s.masked, c)
 		s.from = append(s.from, at+i)
 	}
-}
-
-// bracedEnd is the length of the placeholder at the beginning of s, -1 if it is
-// not closed. Only `${` opens another brace, and quotes have no meaning in it:
-// interpolation reads it in the same way.
-func bracedEnd(s string) int {
-	for i, depth := strings.IndexByte(s, '{')+1, 1; i < len(s); i++ {
-		switch {
-		case strings.HasPrefix(s[i:], "${"):
-			depth++
-			i++
-		case s[i] == '}':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return -1
 }
 
 // syntaxError explains an error of the parser, and returns its place in masked.

@@ -3,6 +3,8 @@ package suite
 import (
 	"fmt"
 	"strings"
+
+	"mcptest/internal/placeholder"
 )
 
 // ShowTemplate writes the parts of a template: literals in quotes,
@@ -10,21 +12,21 @@ import (
 func ShowTemplate(text string) (string, error) {
 	parts, bad := splitTemplate(text)
 	if bad != nil {
-		return "", fmt.Errorf("%d: %s", bad.offset, bad.msg)
+		return "", fmt.Errorf("%d: %s", bad.Offset, bad.Msg)
 	}
 	return showParts(parts), nil
 }
 
-func showParts(parts []part) string {
+func showParts(parts []placeholder.Part) string {
 	var out []string
 	for _, p := range parts {
 		switch {
-		case p.name == "":
-			out = append(out, fmt.Sprintf("%q", p.text))
-		case p.hasDef:
-			out = append(out, p.name+"=("+showParts(p.def)+")")
+		case p.Literal:
+			out = append(out, fmt.Sprintf("%q", p.Text))
+		case p.HasDefault:
+			out = append(out, p.Name+"=("+showParts(p.Default)+")")
 		default:
-			out = append(out, p.name)
+			out = append(out, p.Name)
 		}
 	}
 	return strings.Join(out, " ")
@@ -37,8 +39,8 @@ func TemplateOffsets(text string) (spellings []string, offsets []int) {
 	if bad != nil {
 		return nil, nil
 	}
-	names(parts, func(p part) {
-		spellings, offsets = append(spellings, p.text), append(offsets, p.offset)
+	placeholder.Each(parts, func(p placeholder.Part) {
+		spellings, offsets = append(spellings, p.Text), append(offsets, p.Offset)
 	})
 	return spellings, offsets
 }

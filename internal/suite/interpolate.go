@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/placeholder"
 	"mcptest/internal/source"
 )
 
@@ -67,12 +68,12 @@ type expansion struct {
 func (e *expansion) scalar(n *source.Node) *source.Node {
 	parts, bad := splitTemplate(n.Text)
 	if bad != nil {
-		e.report(n, bad.offset, bad.msg, bad.hint)
+		e.report(n, bad.Offset, bad.Msg, bad.Hint)
 		return n.Unknown()
 	}
 	before, blanks := e.reported, e.blanks
 	e.origin = source.Substituted
-	if len(parts) == 1 && parts[0].name != "" {
+	if placeholder.Whole(parts) {
 		v := e.value(n, parts[0])
 		if v == nil {
 			return n.Unknown()
@@ -91,11 +92,11 @@ func (e *expansion) scalar(n *source.Node) *source.Node {
 }
 
 // text puts parts together as text.
-func (e *expansion) text(n *source.Node, parts []part) string {
+func (e *expansion) text(n *source.Node, parts []placeholder.Part) string {
 	var b strings.Builder
 	for _, p := range parts {
-		if p.name == "" {
-			b.WriteString(p.text)
+		if p.Literal {
+			b.WriteString(p.Text)
 			continue
 		}
 		switch v := e.value(n, p); {
@@ -114,27 +115,27 @@ func (e *expansion) text(n *source.Node, parts []part) string {
 
 // value returns what a placeholder stands for; nil when that is not known,
 // which has been reported.
-func (e *expansion) value(n *source.Node, p part) *source.Node {
-	if member, ok := strings.CutPrefix(p.name, "steps."); ok {
+func (e *expansion) value(n *source.Node, p placeholder.Part) *source.Node {
+	if member, ok := strings.CutPrefix(p.Name, "steps."); ok {
 		return e.step(n, p, member)
 	}
-	if member, ok := strings.CutPrefix(p.name, "case."); ok {
+	if member, ok := strings.CutPrefix(p.Name, "case."); ok {
 		if e.b.AnyCase != nil {
 			out := *e.b.AnyCase
 			out.Pos = n.Pos
 			return &out
 		}
 		if e.b.Case.IsAbsent() {
-			e.report(n, p.offset, "${"+p.name+"} is known in tests with cases: only", "")
+			e.report(n, p.Offset, "${"+p.Name+"} is known in tests with cases: only", "")
 			return nil
 		}
 		return e.member(n, p, "row", member, e.b.Case)
 	}
-	if p.name == "CONFIG_DIR" {
+	if p.Name == "CONFIG_DIR" {
 		return placed(n, e.scope.dir)
 	}
 	if e.scope.variable != nil {
-		if v, known := e.scope.variable(p.name); v != nil {
+		if v, known := e.scope.variable(p.Name); v != nil {
 			out := *v
 			out.Pos = n.Pos
 			return &out
@@ -143,28 +144,28 @@ func (e *expansion) value(n *source.Node, p part) *source.Node {
 			return nil
 		}
 	}
-	if text, ok := e.scope.env(p.name); ok {
+	if text, ok := e.scope.env(p.Name); ok {
 		return placed(n, text)
 	}
-	if p.hasDef {
+	if p.HasDefault {
 		return e.fallback(n, p)
 	}
-	hint := "declare it under variables:, set it in the environment or .env, or write ${" + p.name + ":-default}; " + literalHint
-	if near := source.Nearest(p.name, e.scope.names()); near != "" {
+	hint := "declare it under variables:, set it in the environment or .env, or write ${" + p.Name + ":-default}; " + placeholder.LiteralHint
+	if near := source.Nearest(p.Name, e.scope.names()); near != "" {
 		hint = source.Suggest("${" + near + "}")
 	}
-	e.report(n, p.offset, "${"+p.name+"} is neither a variable nor set in the environment", hint)
+	e.report(n, p.Offset, "${"+p.Name+"} is neither a variable nor set in the environment", hint)
 	return nil
 }
 
-func (e *expansion) step(n *source.Node, p part, member string) *source.Node {
+func (e *expansion) step(n *source.Node, p placeholder.Part, member string) *source.Node {
 	switch {
 	case e.b.AnySteps != nil:
 		out := *e.b.AnySteps
 		out.Pos = n.Pos
 		return e.fromServer(&out)
 	case e.b.Steps.IsAbsent():
-		e.report(n, p.offset, "${"+p.name+"} is known in the later steps of a flow only", "")
+		e.report(n, p.Offset, "${"+p.Name+"} is known in the later steps of a flow only", "")
 		return nil
 	}
 	return e.fromServer(e.member(n, p, "flow", member, e.b.Steps))
@@ -194,20 +195,20 @@ func placed(n *source.Node, text string) *source.Node {
 }
 
 // fallback is the value of a placeholder's default.
-func (e *expansion) fallback(n *source.Node, p part) *source.Node {
-	if len(p.def) == 1 && p.def[0].name != "" {
-		return e.value(n, p.def[0])
+func (e *expansion) fallback(n *source.Node, p placeholder.Part) *source.Node {
+	if placeholder.Whole(p.Default) {
+		return e.value(n, p.Default[0])
 	}
-	return placed(n, e.text(n, p.def))
+	return placed(n, e.text(n, p.Default))
 }
 
 // member finds case.a.b or steps.a[0].b. A key that has dots itself is found
 // under its whole name.
-func (e *expansion) member(n *source.Node, p part, in, path string, v jsonv.Value) *source.Node {
+func (e *expansion) member(n *source.Node, p placeholder.Part, in, path string, v jsonv.Value) *source.Node {
 	for path != "" {
 		next, key, rest := stepInto(v, path)
 		if next.IsAbsent() {
-			if p.hasDef {
+			if p.HasDefault {
 				return e.fallback(n, p)
 			}
 			e.missing(n, p, in, key, v)
@@ -239,7 +240,7 @@ func stepInto(v jsonv.Value, path string) (next jsonv.Value, key, rest string) {
 	return next, key, rest
 }
 
-func (e *expansion) missing(n *source.Node, p part, in, key string, v jsonv.Value) {
+func (e *expansion) missing(n *source.Node, p placeholder.Part, in, key string, v jsonv.Value) {
 	hint, msg := "", "no "+strconv.Quote(key)+" in this "+in
 	if in == "row" && e.b.Table != "" {
 		msg = e.b.Table + " has no column " + strconv.Quote(key)
@@ -254,7 +255,7 @@ func (e *expansion) missing(n *source.Node, p part, in, key string, v jsonv.Valu
 	case len(keys) > 0:
 		hint = "it has " + strings.Join(capped(keys, 12), ", ")
 	}
-	e.report(n, p.offset, "${"+p.name+"}: "+msg, hint)
+	e.report(n, p.Offset, "${"+p.Name+"}: "+msg, hint)
 }
 
 func (e *expansion) report(n *source.Node, offset int, msg, hint string) {
@@ -305,23 +306,23 @@ type Placeholder struct {
 // ("case.", "steps."), in order.
 func Placeholders(n *source.Node, prefix string) []Placeholder {
 	var out []Placeholder
-	scanPlaceholders(n, func(sc *source.Node, p part) {
-		if member, ok := strings.CutPrefix(p.name, prefix); ok {
-			out = append(out, Placeholder{Name: p.name, Member: member, Node: sc, Offset: p.offset, Default: p.hasDef})
+	scanPlaceholders(n, func(sc *source.Node, p placeholder.Part) {
+		if member, ok := strings.CutPrefix(p.Name, prefix); ok {
+			out = append(out, Placeholder{Name: p.Name, Member: member, Node: sc, Offset: p.Offset, Default: p.HasDefault})
 		}
 	})
 	return out
 }
 
 // scanPlaceholders calls fn for every placeholder below n.
-func scanPlaceholders(n *source.Node, fn func(sc *source.Node, p part)) {
+func scanPlaceholders(n *source.Node, fn func(sc *source.Node, p placeholder.Part)) {
 	if n == nil {
 		return
 	}
 	n.MapScalars(func(sc *source.Node) *source.Node {
 		if sc.Kind == source.KindString && strings.Contains(sc.Text, "${") {
 			if parts, bad := splitTemplate(sc.Text); bad == nil {
-				names(parts, func(p part) { fn(sc, p) })
+				placeholder.Each(parts, func(p placeholder.Part) { fn(sc, p) })
 			}
 		}
 		return sc
@@ -345,5 +346,5 @@ func Whole(n *source.Node) bool {
 		return false
 	}
 	parts, bad := splitTemplate(n.Text)
-	return bad == nil && len(parts) == 1 && parts[0].name != ""
+	return bad == nil && placeholder.Whole(parts)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/expect"
+	"mcptest/internal/placeholder"
 	"mcptest/internal/source"
 )
 
@@ -72,7 +73,7 @@ func (l *loader) scriptValues(argv *source.Node, path string) {
 			continue
 		}
 		found := false
-		scanPlaceholders(item, func(_ *source.Node, _ part) { found = true })
+		scanPlaceholders(item, func(_ *source.Node, _ placeholder.Part) { found = true })
 		if found {
 			l.dec.Add(source.Diagnostic{
 				Pos: item.Pos, Path: source.PathIndex(path, i), Severity: source.Warning, Code: "script-value",

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"mcptest/internal/placeholder"
 	"mcptest/internal/secret"
 	"mcptest/internal/source"
 )
@@ -230,7 +231,7 @@ func flagValue(text string) *source.Node {
 func (l *loader) usedNames() {
 	used := map[string]bool{}
 	for _, d := range l.docs {
-		scanPlaceholders(d.root, func(_ *source.Node, p part) { used[p.name] = true })
+		scanPlaceholders(d.root, func(_ *source.Node, p placeholder.Part) { used[p.Name] = true })
 	}
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		if text, ok := l.env.get(name); ok {

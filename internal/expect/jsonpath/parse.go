@@ -14,6 +14,7 @@ import (
 const (
 	maxBytes = 4096
 	maxSteps = 128
+	maxDepth = 8
 	shownInt = 40        // columns of a number in a message
 	maxInt   = 1<<53 - 1 // RFC 9535 section 2.1: integers stay in the I-JSON range
 )
@@ -25,6 +26,7 @@ type Step struct {
 	From int // of an index, or the first bound of a slice
 	to   int
 	has  [2]bool // which slice bounds were written
+	By   []Step  // the path to the name or index, in a placeholder
 }
 
 // Kind is what a step selects.
@@ -34,6 +36,7 @@ type Kind uint8
 const (
 	Name Kind = iota
 	Index
+	Computed // a name or index that another path leads to
 	All
 	Slice
 )
@@ -54,10 +57,20 @@ func Parse(text string) (steps []Step, offsets []int, err *Error) {
 	return p.parse()
 }
 
+// Prefix reads the path at the beginning of text as placeholders have it, and
+// returns its length. It takes one value, so that nothing in it selects several;
+// brackets may contain a path, and names may begin with a digit or contain $.
+func Prefix(text string) (steps []Step, n int, err *Error) {
+	p := parser{text: text, depth: 1}
+	steps, _, err = p.parse()
+	return steps, p.i, err
+}
+
 // parser reads the segments of a path.
 type parser struct {
-	text string
-	i    int
+	text  string
+	i     int
+	depth int // of paths in brackets; 0 in a target, which has none
 }
 
 func (p *parser) parse() (steps []Step, offsets []int, err *Error) {
@@ -65,11 +78,14 @@ func (p *parser) parse() (steps []Step, offsets []int, err *Error) {
 		return nil, nil, &Error{Offset: 0, Msg: "the path is longer than " + strconv.Itoa(maxBytes) + " bytes"}
 	}
 	first := true
-	if strings.HasPrefix(p.text, "$") {
+	if p.depth == 0 && strings.HasPrefix(p.text, "$") {
 		p.i, first = 1, false
 	}
-	for p.i < len(p.text) {
+	for first && p.depth > 0 || p.i < len(p.text) {
 		at := p.i
+		if p.depth > 0 && !first && p.text[at] != '.' && p.text[at] != '[' {
+			break
+		}
 		s, err := p.segment(first)
 		if err != nil {
 			return nil, nil, err
@@ -87,10 +103,10 @@ func (p *parser) parse() (steps []Step, offsets []int, err *Error) {
 }
 
 func (p *parser) segment(first bool) (Step, *Error) {
-	switch c := p.text[p.i]; {
-	case c == '[':
+	switch rest := p.text[p.i:]; {
+	case strings.HasPrefix(rest, "["):
 		return p.bracket()
-	case c == '.' && !first:
+	case strings.HasPrefix(rest, ".") && !first:
 		p.i++
 		return p.name()
 	case first:
@@ -116,7 +132,7 @@ func (p *parser) name() (Step, *Error) {
 	from := p.i
 	for p.i < len(p.text) {
 		r, size := utf8.DecodeRuneInString(p.text[p.i:])
-		if r == utf8.RuneError && size == 1 || !nameRune(r, p.i == from) {
+		if r == utf8.RuneError && size == 1 || !nameRune(r, p.i == from) && !p.placeholderRune(r) {
 			break
 		}
 		p.i += size
@@ -150,6 +166,12 @@ func nameRune(r rune, first bool) bool {
 	return !first && (r == '-' || '0' <= r && r <= '9')
 }
 
+// placeholderRune reports whether a rune may also stand in a name of a
+// placeholder.
+func (p *parser) placeholderRune(r rune) bool {
+	return p.depth > 0 && (r == '$' || r == '-' || '0' <= r && r <= '9')
+}
+
 func (p *parser) bracket() (Step, *Error) {
 	open := p.i
 	p.i++
@@ -162,6 +184,8 @@ func (p *parser) bracket() (Step, *Error) {
 	switch {
 	case p.i >= len(p.text):
 		return Step{}, &Error{Offset: open, Msg: "missing closing ]"}
+	case p.text[p.i] == ']' && p.depth > 0 && s.Kind >= All:
+		return Step{}, &Error{Offset: open, Msg: "a placeholder takes one value, not several"}
 	case p.text[p.i] == ']':
 		p.i++
 		return s, nil
@@ -189,6 +213,13 @@ func (p *parser) selector() (Step, *Error) {
 		return Step{}, &Error{Offset: p.i, Msg: "the brackets are empty", Hint: forms}
 	case c == '?' || c == '(':
 		return Step{}, &Error{Offset: p.i, Msg: "there are no filters in targets", Hint: "select a list with [*] and use the matcher any or each"}
+	case p.depth > maxDepth:
+		return Step{}, &Error{Offset: p.i, Msg: "paths are nested too deeply"}
+	case p.depth > 0 && nameRune(rune(c), true):
+		inner := parser{text: p.text, i: p.i, depth: p.depth + 1}
+		by, _, err := inner.parse()
+		p.i = inner.i
+		return Step{Kind: Computed, By: by}, err
 	case nameRune(rune(c), true):
 		return Step{}, &Error{Offset: p.i, Msg: "a name in brackets needs quotes", Hint: forms}
 	}
