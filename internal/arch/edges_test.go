@@ -128,6 +128,7 @@ var edges = map[string][]string{
 	// What a server offers, its lock files, and what a change of it breaks.
 	"internal/surface":          {"internal/jsonv", "internal/source", "internal/secret", "internal/osfile"},
 	"internal/surface/contain":  {"internal/jsonv", "internal/jsonschema"},
+	"internal/surface/readme":   {"internal/surface", "internal/source", "internal/jsonv"},
 	"internal/surface/checkout": {"internal/proc"},
 	"internal/surface/diff":     {"internal/surface", "internal/surface/contain", "internal/gate", "internal/jsonv", "internal/shellwords"},
 	// What one run leaves for the next, and what --setup-only leaves running.
@@ -146,7 +147,7 @@ var edges = map[string][]string{
 	"internal/cli": {
 		"internal/cmdutil", "internal/history", "internal/detach", "internal/inspect", "internal/doctor", "internal/scaffold", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
 		"internal/mock", "internal/proc", "internal/shellwords", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",
-		"internal/term", "internal/osfile", "internal/surface", "internal/surface/checkout", "internal/surface/diff", "internal/compat", "internal/gate", "schemas",
+		"internal/term", "internal/osfile", "internal/surface", "internal/surface/checkout", "internal/surface/diff", "internal/surface/readme", "internal/compat", "internal/gate", "schemas",
 	},
 	"internal/aqlcli": {
 		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/aql/evidence", "internal/aql/fixtures", "internal/aql/live", "internal/aql/live/guard", "internal/aql/record",

@@ -134,13 +134,19 @@ func fetchSurface(ctx context.Context, l *viewer) (*surface.Surface, error) {
 		}
 		lists[list.Kind] = items
 	}
+	return surfaceOf(l, lists), nil
+}
+
+// surfaceOf is the surface of a server with these lists; what is odd about them
+// is printed.
+func surfaceOf(l *viewer, lists map[surface.Kind][]jsonv.Value) *surface.Surface {
 	name := l.server.Name
 	if l.f.server == "" && len(l.f.configs) == 0 {
 		name = l.conn.Session().ServerInfo().Lookup("serverInfo", "name").Text()
 	}
 	s := surface.New(cmp.Or(name, "server"), l.conn.Session().ServerInfo(), lists, l.redactor.String, nil)
 	warnOf(l.s, s)
-	return s, nil
+	return s
 }
 
 func warnOf(s cmdutil.Streams, list ...*surface.Surface) {

@@ -19,17 +19,34 @@ import (
 
 func newToolsCmd(s cmdutil.Streams) *cobra.Command {
 	var f targetFlags
+	var table tableFlags
 	cmd := &cobra.Command{
 		Use:   "tools [NAME]" + targetUse,
 		Short: "List a server's tools, or show one of them",
 		Long: `List the tools of a server with their arguments (* marks required ones), or show one tool in full.
 
-Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
+-f md prints a Markdown table, sorted by name, with required arguments in bold. --write FILE updates the table in FILE
+between the lines <!-- mcptest:tools --> and <!-- /mcptest:tools -->, and --check FILE compares it. A file with the
+tables of several servers names each in its marker: <!-- mcptest:tools server=NAME -->.
+
+Exit codes: 0 the server responded, 1 it did not, 2 invalid command line or markers, 4 FILE could not be written,
+5 refused in CI, 6 the table in FILE is out of date.`,
 		Example: `  mcptest tools -- npx -y @modelcontextprotocol/server-everything
+  mcptest tools --check README.md -- node dist/server.js
   mcptest tools --url https://mcp.example.com/mcp -H 'Authorization: Bearer …'
   mcptest tools search --server api --config suite.yaml`,
 	}
+	table.add(cmd)
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if n := cmd.ArgsLenAtDash(); n >= 0 {
+			args = args[:n]
+		}
+		return table.validate(&f, args)
+	}
 	return f.command(cmd, s, func(ctx context.Context, l *viewer, own []string) error {
+		if table.format == "md" || table.check+table.write != "" {
+			return table.table(ctx, l)
+		}
 		tools, err := l.list(ctx, "tools/list", "tools")
 		switch {
 		case err != nil:

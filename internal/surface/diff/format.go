@@ -93,44 +93,12 @@ func writeMarkdown(b *strings.Builder, changes []Change) {
 	}
 	b.WriteString("\n| Class | Definition | Change |\n|---|---|---|\n")
 	for _, ch := range changes {
-		text := escapeMarkdown(ch.Message)
+		text := display.Markdown(ch.Message)
 		if ch.Witness != "" {
-			text += "<br>" + codeSpan(ch.shownWitness())
+			text += "<br>" + display.MarkdownCode(ch.shownWitness())
 		}
-		fmt.Fprintf(b, "| %s | %s %s | %s |\n", ch.Class, noun(ch.Kind), codeSpan(ch.Name+" "+ch.Pointer), text)
+		fmt.Fprintf(b, "| %s | %s %s | %s |\n", ch.Class, noun(ch.Kind), display.MarkdownCode(ch.Name+" "+ch.Pointer), text)
 	}
-}
-
-// escapeMarkdown makes a text plain in a cell of a table.
-func escapeMarkdown(s string) string {
-	var b strings.Builder
-	for _, r := range display.Escape(s) {
-		switch {
-		case r == '<':
-			b.WriteString("&lt;")
-		case r == '&':
-			b.WriteString("&amp;")
-		case r == '@': // no one is to be notified
-			b.WriteString("&#64;")
-		case strings.ContainsRune("\\`*_{}[]()#|>!~", r):
-			b.WriteString("\\" + string(r))
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return strings.ReplaceAll(b.String(), "://", ":&#47;&#47;") // no links
-}
-
-func codeSpan(s string) string {
-	s = strings.NewReplacer("|", `\|`).Replace(display.Escape(strings.TrimSpace(s)))
-	fence := "`"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	if len(fence) > 1 {
-		return fence + " " + s + " " + fence
-	}
-	return fence + s + fence
 }
 
 func writeJSON(b *strings.Builder, v jsonv.Value) {

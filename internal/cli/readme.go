@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/osfile"
+	"mcptest/internal/source"
+	"mcptest/internal/surface"
+	"mcptest/internal/surface/readme"
+)
+
+// tableFlags are the flags of `mcptest tools` that are about the table in a
+// Markdown file.
+type tableFlags struct {
+	format, check, write string
+	allowInCI            bool
+}
+
+func (f *tableFlags) add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVarP(&f.format, "format", "f", "text", "text, json or md (a Markdown table)")
+	fl.StringVar(&f.check, "check", "", "compare the table in this Markdown `file`; exit 6 if it is out of date")
+	fl.StringVar(&f.write, "write", "", "update the table in this Markdown `file`")
+	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "update the file although CI is set")
+	cmd.MarkFlagsMutuallyExclusive("check", "write")
+}
+
+func (f *tableFlags) validate(t *targetFlags, own []string) error {
+	if err := oneOf("--format", []string{f.format}, []string{"text", "json", "md"}); err != nil {
+		return err
+	}
+	t.json = t.json || f.format == "json"
+	file := f.check + f.write
+	switch {
+	case file != "" && t.json:
+		return fail(exitInvalid, "--check and --write require -f md, the format of the table in %s", file)
+	case (file != "" || f.format == "md") && len(own) > 0:
+		return fail(exitInvalid, "the Markdown table lists all tools: leave out %q", own[0])
+	}
+	return nil
+}
+
+// table prints the table of the tools, or compares it with the one in a file,
+// or updates that.
+func (f *tableFlags) table(ctx context.Context, l *viewer) error {
+	tools, err := l.list(ctx, "tools/list", "tools")
+	if err != nil {
+		return err
+	}
+	live := surfaceOf(l, map[surface.Kind][]jsonv.Value{surface.Tool: tools})
+	table := readme.Table(live)
+	path := f.check + f.write
+	if path == "" {
+		_, err := io.WriteString(l.s.Out, table)
+		return err
+	}
+	file, diags := source.Read(path, path)
+	var block readme.Block
+	if !diags.HasErrors() {
+		block, diags = readme.Find(file, live.Server)
+	}
+	if n, _ := printDiagnostics(l.s, l.f.color, diags); n > 0 {
+		return fail(exitInvalid, "%s in %s", display.Count(n, "error"), path)
+	}
+	data := block.With(table)
+	switch {
+	case bytes.Equal(data, file.Data):
+		fmt.Fprintf(l.s.Out, "%s is up to date: %s\n", display.Escape(path), live.Counts())
+		return nil
+	case f.check != "":
+		fmt.Fprint(l.s.Out, block.Diff(table))
+		return fail(exitGate, "the table of tools in %s is out of date: run mcptest tools with --write %s", path, path)
+	case inCI(l.s.Env) && !f.allowInCI:
+		return fail(exitPolicy, "%s is not updated because CI is set: update it on your machine and commit it, or pass --allow-update-in-ci", path)
+	}
+	if err := replaceText(path, data); err != nil {
+		return fail(exitInternal, "write %s: %s", path, cmdutil.Reason(err))
+	}
+	fmt.Fprintf(l.s.Out, "updated %s: %s\n", display.Escape(path), live.Counts())
+	return nil
+}
+
+// replaceText replaces a file, which keeps its permissions. A link is followed.
+func replaceText(path string, data []byte) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return err
+	}
+	return osfile.Replace(real, data, info.Mode().Perm())
+}
