@@ -44,6 +44,7 @@ var edges = map[string][]string{
 	"internal/secret":          {"internal/jsonv"},
 	"internal/source":          {"internal/source/spelling", "internal/jsonv"},
 	"internal/source/spelling": {},
+	"internal/source/stored":   {"internal/source", "internal/jsonv"},
 	"internal/suite/dotenv":    {"internal/source"},
 	"internal/expect/format":   {"internal/jsonv"},
 	"internal/expect/jsonpath": {"internal/jsonv"},
@@ -126,7 +127,7 @@ var edges = map[string][]string{
 	"internal/compat": {"internal/source", "internal/jsonv", "internal/jsonschema", "internal/gate", "internal/term"},
 	"internal/draft":  {"internal/jsonv", "internal/jsonschema", "internal/source"},
 	// What a server offers, its lock files, and what a change of it breaks.
-	"internal/surface":          {"internal/jsonv", "internal/source", "internal/secret", "internal/osfile"},
+	"internal/surface":          {"internal/jsonv", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
 	"internal/surface/contain":  {"internal/jsonv", "internal/jsonschema"},
 	"internal/surface/readme":   {"internal/surface", "internal/source", "internal/jsonv"},
 	"internal/surface/checkout": {"internal/proc"},

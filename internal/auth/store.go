@@ -189,7 +189,7 @@ func (s *Store) update(ctx context.Context, change func([]Login) ([]Login, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
-	unlock, err := lock(ctx, s.path+".lock")
+	unlock, err := osfile.Lock(ctx, s.path+".lock")
 	if err != nil {
 		return fmt.Errorf("keep the tokens: %w", err)
 	}
@@ -214,31 +214,4 @@ func (s *Store) write(all []Login) error {
 		return fmt.Errorf("keep the tokens: %w", err)
 	}
 	return nil
-}
-
-// lockPause is the time between two attempts to get the lock.
-const lockPause = 20 * time.Millisecond
-
-// lock waits until this process alone holds the file, which stays empty.
-func lock(ctx context.Context, path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		held, err := osfile.TryLock(f)
-		if held {
-			return func() { _ = f.Close() }, nil // which unlocks
-		}
-		if err != nil {
-			_ = f.Close()
-			return nil, fmt.Errorf("lock %s: %w", path, err)
-		}
-		select {
-		case <-time.After(lockPause):
-		case <-ctx.Done():
-			_ = f.Close()
-			return nil, fmt.Errorf("another process holds %s", path)
-		}
-	}
 }

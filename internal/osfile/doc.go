@@ -2,6 +2,6 @@
 // a kill at any moment sees the old content or the new, never a part of it.
 //
 // Start at Replace for data at hand and at Create for data that is written
-// piece by piece; TryLock takes an advisory lock. The package imports nothing
+// piece by piece; TryLock and Lock take an advisory lock. The package imports nothing
 // of this module.
 package osfile

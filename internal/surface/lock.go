@@ -1,7 +1,6 @@
 package surface
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -10,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/osfile"
+	"mcptest/internal/source/stored"
 )
 
 // LockVersion is the version of the format of lock files.
@@ -49,13 +48,13 @@ func (s *Surface) Lock() ([]byte, error) {
 	if len(s.Warnings) > 0 {
 		return nil, fmt.Errorf("%w: %s", ErrDuplicate, strings.Join(s.Warnings, "; "))
 	}
-	w := &yamlWriter{}
-	w.b.WriteString(lockHead)
-	w.line(0, "mcptest_lock: "+strconv.Itoa(LockVersion))
-	w.line(0, "server: "+yamlText(s.Server))
-	w.line(0, "checksum: "+checksum(s.Server, s.Info))
+	w := &stored.Writer{}
+	w.Raw(lockHead)
+	w.Line(0, "mcptest_lock: "+strconv.Itoa(LockVersion))
+	w.Line(0, "server: "+stored.Text(s.Server))
+	w.Line(0, "checksum: "+checksum(s.Server, s.Info))
 	if !s.Info.IsAbsent() {
-		w.member(0, "info", s.Info)
+		w.Member(0, "info", s.Info)
 	}
 	var kind Kind
 	for _, it := range s.Items {
@@ -64,14 +63,14 @@ func (s *Surface) Lock() ([]byte, error) {
 		}
 		if it.Kind != kind {
 			kind = it.Kind
-			w.line(0, sectionOf(kind)+":")
+			w.Line(0, sectionOf(kind)+":")
 		}
-		w.line(1, yamlText(it.Name)+":")
-		w.line(2, "checksum: "+checksum(it.Name, it.Def))
-		w.member(2, "definition", it.Def)
+		w.Line(1, stored.Text(it.Name)+":")
+		w.Line(2, "checksum: "+checksum(it.Name, it.Def))
+		w.Member(2, "definition", it.Def)
 	}
-	w.line(0, lockEnd)
-	return w.b.Bytes(), nil
+	w.Line(0, lockEnd)
+	return w.Bytes(), nil
 }
 
 // Write replaces a lock file, and makes its folder.
@@ -111,102 +110,4 @@ func depth(v jsonv.Value) int {
 		deepest = max(deepest, depth(e))
 	}
 	return deepest + 1
-}
-
-// yamlWriter writes values as YAML blocks, one value per line.
-type yamlWriter struct{ b bytes.Buffer }
-
-func (w *yamlWriter) line(level int, text string) {
-	w.b.WriteString(strings.Repeat("  ", level) + text + "\n")
-}
-
-func (w *yamlWriter) member(level int, key string, v jsonv.Value) {
-	w.value(level, yamlText(key)+":", v)
-}
-
-// value writes a value after head, which is a key with its colon or the dash of
-// a list.
-func (w *yamlWriter) value(level int, head string, v jsonv.Value) {
-	switch {
-	case v.Kind() == jsonv.KindObject && v.Len() > 0:
-		w.line(level, head)
-		for k, e := range v.Members() {
-			w.member(level+1, k, e)
-		}
-	case v.Kind() == jsonv.KindArray && v.Len() > 0:
-		w.line(level, head)
-		for _, e := range v.Elems() {
-			w.value(level+1, "-", e)
-		}
-	case v.Kind() == jsonv.KindString && fitsBlock(v.Text()):
-		w.line(level, head+" |-")
-		for line := range strings.SplitSeq(v.Text(), "\n") {
-			if line == "" {
-				w.b.WriteByte('\n')
-				continue
-			}
-			w.line(level+1, line)
-		}
-	case v.Kind() == jsonv.KindString:
-		w.line(level, head+" "+yamlText(v.Text()))
-	default:
-		w.line(level, head+" "+v.String())
-	}
-}
-
-// fitsBlock reports whether a text of several lines keeps its meaning in a
-// block scalar and has nothing that must be escaped.
-func fitsBlock(s string) bool {
-	if !strings.Contains(s, "\n") || strings.HasSuffix(s, "\n") || s[0] == ' ' || s[0] == '\n' || s[0] == '\t' {
-		return false
-	}
-	for line := range strings.SplitSeq(s, "\n") {
-		if strings.HasSuffix(line, " ") {
-			return false
-		}
-		for _, r := range line {
-			if r == '\ufeff' || display.Hidden(r) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// yamlText writes a text as a YAML scalar: plain where every YAML reader takes
-// it for the same text, otherwise in double quotes with hidden characters as
-// escapes.
-func yamlText(s string) string {
-	if plainText(s) {
-		return s
-	}
-	b := []byte{'"'}
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case display.Hidden(r):
-			b = display.AppendEscape(b, r)
-		default:
-			b = append(b, string(r)...)
-		}
-	}
-	return string(append(b, '"'))
-}
-
-func plainText(s string) bool {
-	if s == "" || len(s) > 80 {
-		return false
-	}
-	for i, r := range s {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' && len(s) > 1
-		if !letter && (i == 0 || !strings.ContainsRune("0123456789-/$", r)) {
-			return false
-		}
-	}
-	switch strings.ToLower(s) {
-	case "true", "false", "yes", "no", "on", "off", "y", "n", "null":
-		return false
-	}
-	return true
 }

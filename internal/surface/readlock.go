@@ -3,18 +3,16 @@ package surface
 import (
 	"bytes"
 	"strconv"
-	"strings"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
+	"mcptest/internal/source/stored"
 )
 
 // ParseLock reads a lock file. The error is of type source.Diagnostics and
 // names all mistakes with their lines.
 func ParseLock(f *source.File) (*Surface, error) {
-	if line := conflictLine(f.Data); line > 0 {
-		d := source.Errorf(source.Pos{File: f, Line: line, Col: 1}, "", "the file has an unresolved merge conflict")
-		d.Hint = "take either side, then run mcptest lock again"
+	if d, found := stored.Conflict(f, "mcptest lock again"); found {
 		return nil, source.Diagnostics{d}
 	}
 	root, diags := source.Parse(f)
@@ -116,25 +114,4 @@ func verify(d *source.Decoder, got, block *source.Node, path, want string) {
 	case got.Text != want:
 		d.Errorf(got, path, "the block was edited by hand: its checksum does not match").Hint = "run mcptest lock again; it writes what the server offers"
 	}
-}
-
-// conflictLine returns the first line that git writes into a conflict.
-func conflictLine(data []byte) int {
-	n := 0
-	for line := range bytes.Lines(data) {
-		n++
-		if isConflict(strings.TrimRight(string(line), "\r\n")) {
-			return n
-		}
-	}
-	return 0
-}
-
-func isConflict(line string) bool {
-	for _, mark := range []string{"<<<<<<<", ">>>>>>>", "|||||||"} {
-		if rest, ok := strings.CutPrefix(line, mark); ok && (rest == "" || rest[0] == ' ') {
-			return true
-		}
-	}
-	return line == "======="
 }

@@ -1,0 +1,160 @@
+package stored
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+)
+
+// Writer writes values as YAML blocks, one value per line. The zero value is
+// ready.
+type Writer struct {
+	b bytes.Buffer
+	// Folded also writes texts of several lines that a plain block can't hold,
+	// because of blanks at their ends or characters that need an escape, with a
+	// line for each of their lines.
+	Folded bool
+}
+
+// Bytes returns what was written.
+func (w *Writer) Bytes() []byte { return w.b.Bytes() }
+
+// Raw writes text as it is.
+func (w *Writer) Raw(text string) { w.b.WriteString(text) }
+
+// Line writes one line.
+func (w *Writer) Line(level int, text string) {
+	w.b.WriteString(strings.Repeat("  ", level) + text + "\n")
+}
+
+// Member writes one key and its value.
+func (w *Writer) Member(level int, key string, v jsonv.Value) {
+	w.value(level, Text(key)+":", v)
+}
+
+// value writes a value after head, which is a key with its colon or the dash of
+// a list.
+func (w *Writer) value(level int, head string, v jsonv.Value) {
+	switch {
+	case v.Kind() == jsonv.KindObject && v.Len() > 0:
+		w.Line(level, head)
+		for k, e := range v.Members() {
+			w.Member(level+1, k, e)
+		}
+	case v.Kind() == jsonv.KindArray && v.Len() > 0:
+		w.Line(level, head)
+		for _, e := range v.Elems() {
+			w.value(level+1, "-", e)
+		}
+	case v.Kind() == jsonv.KindString:
+		w.text(level, head, v.Text())
+	default:
+		w.Line(level, head+" "+v.String())
+	}
+}
+
+func (w *Writer) text(level int, head, s string) {
+	body, ended := strings.CutSuffix(s, "\n")
+	switch {
+	case !ended && strings.Contains(s, "\n") && w.fitsBlock(s):
+		w.block(level, head+" |-", s)
+	case w.Folded && ended && w.fitsBlock(body):
+		w.block(level, head+" |", body)
+	case w.Folded && strings.Contains(body, "\n"):
+		w.folded(level, head, s)
+	default:
+		w.Line(level, head+" "+Text(s))
+	}
+}
+
+func (w *Writer) block(level int, head, s string) {
+	w.Line(level, head)
+	for line := range strings.SplitSeq(s, "\n") {
+		if line == "" {
+			w.b.WriteByte('\n')
+			continue
+		}
+		w.Line(level+1, line)
+	}
+}
+
+// folded writes a text in double quotes. A backslash at the end of a line
+// continues it on the next one, whose blanks at the beginning do not count.
+func (w *Writer) folded(level int, head, s string) {
+	w.b.WriteString(strings.Repeat("  ", level) + head + ` "`)
+	first := true
+	for line := range strings.Lines(s) {
+		if !first {
+			w.b.WriteString("\\\n" + strings.Repeat("  ", level+1))
+			if line[0] == ' ' {
+				w.b.WriteByte('\\')
+			}
+		}
+		first = false
+		w.b.Write(appendQuoted(nil, line))
+	}
+	w.b.WriteString("\"\n")
+}
+
+// fitsBlock reports whether a text keeps its meaning in a block scalar and has
+// nothing that must be escaped.
+func (w *Writer) fitsBlock(s string) bool {
+	if s == "" || strings.HasSuffix(s, "\n") || strings.ContainsRune(" \n\t", rune(s[0])) {
+		return false
+	}
+	for line := range strings.SplitSeq(s, "\n") {
+		if strings.HasSuffix(line, " ") || strings.HasSuffix(line, "\t") {
+			return false
+		}
+		for _, r := range line {
+			if display.Hidden(r) && (r != '\t' || !w.Folded) || r == utf8.RuneError {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Text writes a text as a YAML scalar: plain where every YAML reader takes it
+// for the same text, otherwise in double quotes with hidden characters as
+// escapes.
+func Text(s string) string {
+	if plainText(s) {
+		return s
+	}
+	return string(append(appendQuoted([]byte{'"'}, s), '"'))
+}
+
+func appendQuoted(b []byte, s string) []byte {
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case display.Hidden(r):
+			b = display.AppendEscape(b, r)
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return b
+}
+
+func plainText(s string) bool {
+	if s == "" || len(s) > 80 {
+		return false
+	}
+	for i, r := range s {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' && len(s) > 1
+		if !letter && (i == 0 || !strings.ContainsRune("0123456789-/$", r)) {
+			return false
+		}
+	}
+	switch strings.ToLower(s) {
+	case "true", "false", "yes", "no", "on", "off", "y", "n", "null":
+		return false
+	}
+	return true
+}
