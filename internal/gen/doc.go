@@ -11,7 +11,8 @@
 //
 // Everything else about keys is read from the schema, so that editor, page and
 // explain cannot disagree. `go generate ./...` writes the files; the tests of
-// this package fail when a committed file is not what would be written.
+// this package fail when a committed file is not what would be written. Tests are
+// all that runs the generator, so it is in test files.
 //
 // Invariants:
 //   - the schema never rejects what the decoder accepts; where it is more

@@ -9,6 +9,15 @@ import (
 	"mcptest/internal/jsonv"
 )
 
+// Patterns of what a placeholder looks like.
+const (
+	// whole is a text that is nothing but one placeholder: it takes the type of
+	// the variable, so it may stand for a number or a list.
+	whole = `^\$\{[A-Za-z_].*\}$`
+	// holds is a text with a placeholder somewhere in it.
+	holds = `\$\{[A-Za-z_]`
+)
+
 // Key is one key of the suite language, as the schema has it.
 type Key struct {
 	Name     string
@@ -289,3 +298,26 @@ func bounds(v jsonv.Value) string {
 }
 
 func code(s string) string { return "`" + s + "`" }
+
+// merge returns a with the members of b added or replaced.
+func merge(a, b jsonv.Value) jsonv.Value {
+	for key, v := range b.Members() {
+		a = a.With(key, v)
+	}
+	return a
+}
+
+// typesOf lists what the type keyword of a schema allows, nil without one.
+func typesOf(v jsonv.Value) []string {
+	switch t := v.Lookup("type"); t.Kind() {
+	case jsonv.KindString:
+		return []string{t.Text()}
+	case jsonv.KindArray:
+		var types []string
+		for _, item := range t.Elems() {
+			types = append(types, item.Text())
+		}
+		return types
+	}
+	return nil
+}

@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/report"
 	"mcptest/internal/source"
 )
@@ -150,7 +151,7 @@ func failure(row expect.Row) string {
 	if v, err := jsonv.Parse([]byte(row.Fails)); err == nil {
 		structured = structured.With("value", v)
 	}
-	obs := &expect.Observation{Result: object(pair{"structuredContent", structured})}
+	obs := &expect.Observation{Result: jsonv.Object(jsonv.Member{Key: "structuredContent", Value: structured})}
 	env := &expect.Env{Exec: func(context.Context, []string, []byte) ([]byte, error) {
 		return []byte(`{"pass": false, "message": "\"bad\" is not good"}`), nil
 	}}
@@ -264,4 +265,17 @@ func (t Topic) write(b *strings.Builder) {
 	if t.Message != "" {
 		fmt.Fprintf(b, "             %s\n", t.Message)
 	}
+}
+
+// OutputSchema is the one kind of violation that is not found on the wire:
+// a result that breaks the promise of the tool's outputSchema.
+const OutputSchema = "output-schema"
+
+// Violations returns every kind that `tolerate:` knows: those of the wire, and
+// the one that is found by looking at a result.
+func Violations() []protocol.ViolationKind {
+	return append(protocol.ViolationKinds[:len(protocol.ViolationKinds):len(protocol.ViolationKinds)], protocol.ViolationKind{
+		Name: OutputSchema, Since: "1.0",
+		Doc: "A result whose structuredContent is missing or does not fit the outputSchema that the tool declares.",
+	})
 }

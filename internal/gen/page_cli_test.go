@@ -7,35 +7,8 @@ import (
 	"mcptest/internal/display"
 )
 
-// Program is a command line: what its help says, as data.
-type Program struct {
-	Name, Short, Long string
-	Commands          []Command
-	ExitCodes         []ExitCode
-	ExitNote          string // what holds when several apply
-}
-
-// Command is one command of a program.
-type Command struct {
-	Name     string // run
-	Synopsis string // mcptest run [paths…] [flags]
-	Short    string
-	Long     string
-	Example  string
-	Flags    []Flag
-}
-
-// Flag is one option of a command.
-type Flag struct {
-	Name    string // without dashes
-	Letter  string // "" when it has none
-	Value   string // its value; "" for a switch
-	Default string // "" when there is none worth telling
-	Doc     string
-}
-
-// spelled is the flag as it is written: -c, --config file.
-func (f Flag) spelled() string {
+// spelled writes a flag: -c, --config file.
+func spelled(f Flag) string {
 	s := "--" + f.Name
 	if f.Letter != "" {
 		s = "-" + f.Letter + ", " + s
@@ -67,7 +40,7 @@ func cliPage(programs []Program) []byte {
 					if f.Default != "" {
 						def = code(f.Default)
 					}
-					p.row(code(f.spelled()), def, prose(f.Doc))
+					p.row(code(spelled(f)), def, prose(f.Doc))
 				}
 			}
 		}
@@ -118,7 +91,7 @@ func manPage(prog Program) []byte {
 		}
 		b.WriteString(roffText(long))
 		for _, f := range c.Flags {
-			fmt.Fprintf(&b, ".TP\n.B %s\n%s", roff(f.spelled()), roffText(display.Sentence(f.Doc)))
+			fmt.Fprintf(&b, ".TP\n.B %s\n%s", roff(spelled(f)), roffText(display.Sentence(f.Doc)))
 			if f.Default != "" {
 				fmt.Fprintf(&b, "Default: %s.\n", roff(f.Default))
 			}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/source"
 )
 
@@ -137,17 +136,4 @@ func (g *generator) union(t reflect.Type, expanded bool, at string) jsonv.Value 
 	}
 	g.errorf("the type %v of the key %s decodes itself: say in the table of unions what it takes", t, at)
 	return jsonv.Object()
-}
-
-// OutputSchema is the one kind of violation that is not found on the wire:
-// a result that breaks the promise of the tool's outputSchema.
-const OutputSchema = "output-schema"
-
-// Violations returns every kind that `tolerate:` knows: those of the wire, and
-// the one that is found by looking at a result.
-func Violations() []protocol.ViolationKind {
-	return append(protocol.ViolationKinds[:len(protocol.ViolationKinds):len(protocol.ViolationKinds)], protocol.ViolationKind{
-		Name: OutputSchema, Since: "1.0",
-		Doc: "A result whose structuredContent is missing or does not fit the outputSchema that the tool declares.",
-	})
 }

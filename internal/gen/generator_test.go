@@ -14,16 +14,8 @@ import (
 	"mcptest/internal/suite"
 )
 
-// Patterns of what a placeholder looks like.
-const (
-	// whole is a text that is nothing but one placeholder: it takes the type of
-	// the variable, so it may stand for a number or a list.
-	whole = `^\$\{[A-Za-z_].*\}$`
-	// holds is a text with a placeholder somewhere in it.
-	holds = `\$\{[A-Za-z_]`
-	// durationPattern is what source.ParseDuration reads.
-	durationPattern = `^\s*\+?(0|([0-9. ]+(ns|us|µs|μs|ms|s|m|h) *)+)\s*$`
-)
+// durationPattern is what source.ParseDuration reads.
+const durationPattern = `^\s*\+?(0|([0-9. ]+(ns|us|µs|μs|ms|s|m|h) *)+)\s*$`
 
 // schemaID names the schema; suites point to it with a
 // yaml-language-server comment.
@@ -231,21 +223,6 @@ func orNull(v jsonv.Value) jsonv.Value {
 		return v
 	}
 	return v.With("type", jsonv.From(append(types, "null")))
-}
-
-// typesOf lists what the type keyword of a schema allows, nil without one.
-func typesOf(v jsonv.Value) []string {
-	switch t := v.Lookup("type"); t.Kind() {
-	case jsonv.KindString:
-		return []string{t.Text()}
-	case jsonv.KindArray:
-		var types []string
-		for _, item := range t.Elems() {
-			types = append(types, item.Text())
-		}
-		return types
-	}
-	return nil
 }
 
 // expectDef adapts a definition of package expect: placeholders may stand for

@@ -28,14 +28,6 @@ func object(pairs ...pair) jsonv.Value {
 	return jsonv.Object(members...)
 }
 
-// merge returns a with the members of b added or replaced.
-func merge(a, b jsonv.Value) jsonv.Value {
-	for key, v := range b.Members() {
-		a = a.With(key, v)
-	}
-	return a
-}
-
 // lineWidth is how long a line of the written schema may get before a value is
 // spread over several.
 const lineWidth = 120
