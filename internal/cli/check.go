@@ -2,11 +2,9 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,10 +14,7 @@ import (
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/compat"
 	"mcptest/internal/gate"
-	"mcptest/internal/inspect"
-	"mcptest/internal/secret"
 	"mcptest/internal/source"
-	"mcptest/internal/surface"
 )
 
 // checkFlags are the flags of check.
@@ -29,6 +24,7 @@ type checkFlags struct {
 	groups   []string
 	rules    []string
 	baseline string
+	lock     string
 	failOn   string
 	format   string
 	name     string
@@ -43,8 +39,10 @@ func newCheckCmd(s cmdutil.Streams) *cobra.Command {
 		Use:   "check [FILE]" + targetUse,
 		Short: "Predict which clients and directories accept a server's tools",
 		Long: `Check the definitions of a server's tools against what MCP clients and app directories accept, offline.
-FILE is a tools/list response, a lock file or a result file; otherwise the server is started, or connected to, and
-its tools are listed. No tool is called, and nothing is sent anywhere else.
+FILE is a tools/list response, a lock file, a folder of lock files or a result file; otherwise the server is started,
+or connected to, and its tools are listed. With --config all servers of the suite are checked, or those that --server
+names, which may be a pattern. Each client that --for names is asked for by its own name if it has one, since some
+servers list other tools to it. No tool is called, and nothing is sent anywhere else.
 
 The first line is one verdict per client: ✓ accepts every tool, ! degraded, ✗ loses a tool or the whole server.
 Advice never fails the check, and directories fail it only if --for or --only names them.
@@ -53,7 +51,7 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
 6 a finding at the level of --fail-on.`,
 		Example: `  mcptest check -- npx -y @modelcontextprotocol/server-everything
   mcptest check --for claude,gemini --fail-on warning tools.json
-  mcptest check --server api --config suite.yaml -f sarif > check.sarif
+  mcptest check --config suite.yaml -f sarif > check.sarif
   mcptest check --explain claude-top-level-combinator`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			own, argv, err := f.target.split(cmd, args, 1)
@@ -69,8 +67,9 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
 	fl.StringSliceVar(&f.groups, "only", nil, "groups of rules: clients, stores, lint, security")
 	fl.StringArrayVar(&f.rules, "rules", nil, "add the profiles and rules of this YAML `file`; may be repeated")
 	fl.StringVar(&f.baseline, "baseline", "", "YAML `file` of accepted findings, each with a reason")
+	fl.StringVar(&f.lock, "lock", "", "lock `file` or folder that the tools must not differ from")
 	fl.StringVar(&f.failOn, "fail-on", string(compat.LevelError), "lowest level that fails the check: error, warning or advice")
-	fl.StringVarP(&f.format, "format", "f", "text", "text, json, md, sarif or github")
+	fl.StringVarP(&f.format, "format", "f", "text", "text, json, md, sarif, github or svg (a badge)")
 	fl.StringVar(&f.name, "name", "", "the `name` under which users install the server, for limits on prefixed names")
 	fl.StringVar(&f.explain, "explain", "", "explain a `rule`")
 	fl.BoolVar(&f.list, "list", false, "list the rules")
@@ -92,30 +91,16 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 	if err != nil {
 		return err
 	}
-	if len(own) == 1 {
-		if len(argv) > 0 || f.target.url != "" || f.target.server != "" {
-			return fail(exitInvalid, "expected either a file or a server, got both")
-		}
-		return f.checkFile(cmd, s, own[0], rules, base)
+	lists, err := f.lists(cmd, s, own, argv, rules)
+	if err != nil {
+		return err
 	}
-	return f.target.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
-		tools, err := l.list(ctx, "tools/list", "tools")
-		if err != nil {
+	if f.lock != "" {
+		if err := f.readLock(s, lists); err != nil {
 			return err
 		}
-		list := compat.List{Server: f.name, Tools: tools}
-		if list.Server == "" {
-			list.Server = l.server.Name
-			if f.target.server == "" {
-				list.Server = l.conn.Session().ServerInfo().Lookup("serverInfo", "name").Text()
-			}
-		}
-		file, line := "", 0
-		if f.target.server != "" {
-			file, line = l.server.Pos.File.Name, l.server.Pos.Line
-		}
-		return f.report(ctx, s, list, rules, base, l.redactor.String, file, line)
-	}, func(o *inspect.Options) { o.Client.Name = cmp.Or(f.clientName(rules), o.Client.Name) })
+	}
+	return f.report(cmd.Context(), s, lists, rules, base)
 }
 
 // chosenRules reads the rules and keeps those of --for and --only.
@@ -156,7 +141,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	if err := oneOf("--fail-on", []string{f.failOn}, levels); err != nil {
 		return rules, err
 	}
-	if err := oneOf("--format", []string{f.format}, []string{"text", "json", "md", "sarif", "github"}); err != nil {
+	if err := oneOf("--format", []string{f.format}, []string{"text", "json", "md", "sarif", "github", "svg"}); err != nil {
 		return rules, err
 	}
 	if f.explain != "" {
@@ -172,22 +157,10 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 func oneOf(flag string, values, allowed []string) error {
 	for _, v := range values {
 		if !slices.Contains(allowed, v) {
-			return fail(exitInvalid, "%s must be one of %s, not %q", flag, strings.Join(allowed, ", "), v)
+			return fail(exitInvalid, "%s must be one of %s, not %q%s", flag, strings.Join(allowed, ", "), v, source.Aside(source.DidYouMean(v, allowed)))
 		}
 	}
 	return nil
-}
-
-// clientName is the name to connect with: that of the client, if the check is
-// for one client that has its own. Some servers list other tools to it.
-func (f *checkFlags) clientName(rules compat.Rules) string {
-	name := ""
-	for _, p := range rules.Profiles {
-		if len(f.profiles) == 1 && p.Name == f.profiles[0] {
-			name = p.Client
-		}
-	}
-	return name
 }
 
 func (f *checkFlags) readBaseline(s cmdutil.Streams) (*compat.Baseline, error) {
@@ -204,7 +177,7 @@ func (f *checkFlags) readBaseline(s cmdutil.Streams) (*compat.Baseline, error) {
 	if b != nil {
 		for _, e := range b.Accepted {
 			if _, ok := f.all.Rule(e.Rule); !ok && e.Rule != "" {
-				ds = append(ds, source.Errorf(e.Pos, "accepted", "there is no rule %q; mcptest check --list prints all", e.Rule))
+				ds = append(ds, source.Errorf(e.Pos, "accepted", "%s", noRule(f.all, e.Rule)))
 			}
 		}
 	}
@@ -215,32 +188,13 @@ func (f *checkFlags) readBaseline(s cmdutil.Streams) (*compat.Baseline, error) {
 	return b, nil
 }
 
-// checkFile checks the lists of a file.
-func (f *checkFlags) checkFile(cmd *cobra.Command, s cmdutil.Streams, path string, rules compat.Rules, base *compat.Baseline) error {
-	redactor := secret.NewRedactor()
-	all, err := surface.Read(path, nil)
-	if err != nil {
-		return fail(exitInvalid, "%v", err)
-	}
-	if len(all) != 1 {
-		return fail(exitInvalid, "%s holds the lists of %d servers: name one of its files", path, len(all))
-	}
-	list := compat.List{Server: cmp.Or(f.name, all[0].Server)}
-	for _, item := range all[0].Items {
-		if item.Kind == surface.Tool {
-			list.Tools = append(list.Tools, item.Def)
-		}
-	}
-	return f.report(cmd.Context(), s, list, rules, base, redactor.String, filepath.ToSlash(path), 1)
-}
-
-// report checks a list and prints the outcome.
-func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, list compat.List, rules compat.Rules, base *compat.Baseline, mask func(string) string, file string, line int) error {
-	rep, err := compat.Check(ctx, list, rules, time.Now())
+// report checks lists and prints the outcome.
+func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []compat.List, rules compat.Rules, base *compat.Baseline) error {
+	rep, err := compat.Check(background(ctx), lists, rules, time.Now())
 	if err != nil {
 		return err
 	}
-	rep = base.Apply(rep, rules).Mask(mask)
+	rep = base.Apply(rep, rules)
 	var out bytes.Buffer
 	switch f.format {
 	case "json":
@@ -248,11 +202,13 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, list compat.
 	case "md":
 		err = compat.WriteMarkdown(&out, rep)
 	case "sarif":
-		listed, findings := compat.Gate(rep, rules, file, line)
+		listed, findings := compat.Gate(rep, rules)
 		err = gate.WriteSARIF(&out, gate.Program{Name: "mcptest", Version: cmdutil.Version()}, listed, findings)
 	case "github":
-		_, findings := compat.Gate(rep, rules, file, line)
+		_, findings := compat.Gate(rep, rules)
 		err = gate.WriteGitHub(&out, "mcptest check:", findings)
+	case "svg":
+		err = compat.WriteBadge(&out, rep)
 	default:
 		palette, perr := f.target.palette(s)
 		if perr != nil {
@@ -285,15 +241,7 @@ func listRules(w io.Writer, rules compat.Rules) error {
 func explainRule(w io.Writer, rules compat.Rules, id string) error {
 	r, ok := rules.Rule(id)
 	if !ok {
-		ids := []string{}
-		for _, r := range rules.Rules {
-			ids = append(ids, r.ID)
-		}
-		hint := ""
-		if near := source.Nearest(id, ids); near != "" {
-			hint = fmt.Sprintf(" (did you mean %q?)", near)
-		}
-		return fail(exitInvalid, "there is no rule %q%s; mcptest check --list prints all", id, hint)
+		return fail(exitInvalid, "%s", noRule(rules, id))
 	}
 	for _, p := range rules.Profiles {
 		if p.Name == r.Profile {
@@ -301,4 +249,12 @@ func explainRule(w io.Writer, rules compat.Rules, id string) error {
 		}
 	}
 	return nil
+}
+
+func noRule(rules compat.Rules, id string) string {
+	ids := []string{}
+	for _, r := range rules.Rules {
+		ids = append(ids, r.ID)
+	}
+	return fmt.Sprintf("there is no rule %q%s; mcptest check --list prints all", id, source.Aside(source.DidYouMean(id, ids)))
 }

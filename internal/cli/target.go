@@ -40,6 +40,7 @@ type targetFlags struct {
 	lost           error // why there is no tokenFile
 	waitForReady   time.Duration
 	limits         limitFlags
+	compiledOnce   bool // the warnings of the suite were printed
 }
 
 // httpFlags are an address and how to connect to it.
@@ -261,9 +262,8 @@ func headerName(name string) bool {
 	}) < 0
 }
 
-// ofSuite takes the definition from a suite: the server of that name, or the
-// default one.
-func (f *targetFlags) ofSuite(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
+// compiled is the suite file of --config.
+func (f *targetFlags) compiled(s cmdutil.Streams, redactor *secret.Redactor) (*plan.File, error) {
 	paths, err := f.paths(nil)
 	if err != nil {
 		return nil, err
@@ -281,16 +281,28 @@ func (f *targetFlags) ofSuite(s cmdutil.Streams, redactor *secret.Redactor) (*pl
 	set := f.settings(s)
 	set.CI, set.Names = false, map[string]bool{} // no test is run
 	p, more := plan.Compile(suites, set)
-	if errs, _ := printDiagnostics(s, f.color, append(diags, more...)); errs > 0 || len(p.Files) != 1 {
-		return nil, fail(exitInvalid, "%s in %s", display.Count(max(errs, 1), "error"), paths[0])
+	if diags = append(diags, more...); !f.compiledOnce || diags.HasErrors() {
+		if errs, _ := printDiagnostics(s, f.color, diags); errs > 0 || len(p.Files) != 1 {
+			return nil, fail(exitInvalid, "%s in %s", display.Count(max(errs, 1), "error"), paths[0])
+		}
 	}
-	file := p.Files[0]
+	f.compiledOnce = true
+	return p.Files[0], nil
+}
+
+// ofSuite takes the definition from a suite: the server of that name, or the
+// default one.
+func (f *targetFlags) ofSuite(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
+	file, err := f.compiled(s, redactor)
+	if err != nil {
+		return nil, err
+	}
 	sv := file.Default
 	if f.server != "" {
 		sv = file.Server(f.server)
 	}
 	if sv == nil {
-		return nil, fail(exitInvalid, "%s", noServer(file, f.server, paths[0]))
+		return nil, fail(exitInvalid, "%s", noServer(file, f.server))
 	}
 	if (f.tokenFile != "" || f.lost != nil) && sv.NeedsLogin() {
 		if why := noToken(f.tokenFile, f.lost)(sv); why != "" {
@@ -307,7 +319,8 @@ func (f *targetFlags) ofSuite(s cmdutil.Streams, redactor *secret.Redactor) (*pl
 	return &out, nil
 }
 
-func noServer(file *plan.File, name, path string) string {
+func noServer(file *plan.File, name string) string {
+	path := file.Path
 	var names []string
 	for _, sv := range file.Servers {
 		names = append(names, sv.Name)

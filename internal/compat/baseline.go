@@ -12,10 +12,12 @@ type Baseline struct {
 	Accepted []Accepted `yaml:"accepted,required"`
 }
 
-// Accepted is one entry: a rule, the tool (all tools if empty), and why.
+// Accepted is one entry: a rule, the server and the tool (all if empty), and
+// why.
 type Accepted struct {
 	Pos    source.Pos
 	Rule   string `yaml:"rule,required"`
+	Server string `yaml:"server"`
 	Tool   string `yaml:"tool"`
 	Reason string `yaml:"reason,required"`
 
@@ -50,7 +52,7 @@ func (b *Baseline) Apply(rep Report, rules Rules) Report {
 		accepted := false
 		for i := range b.Accepted {
 			e := &b.Accepted[i]
-			if e.Rule == f.Rule && (e.Tool == "" || e.Tool == f.Tool) {
+			if e.Rule == f.Rule && (e.Tool == "" || e.Tool == f.Tool) && (e.Server == "" || e.Server == f.Server) {
 				accepted, e.used = true, true
 			}
 		}
@@ -64,9 +66,9 @@ func (b *Baseline) Apply(rep Report, rules Rules) Report {
 			continue // of a rule that was not applied, nothing is known
 		}
 		kept = append(kept, Finding{
-			Rule: "stale-baseline", Profile: "baseline", Effect: Advice, Level: LevelError, Tool: e.Tool,
+			Rule: "stale-baseline", Profile: "baseline", Effect: Advice, Level: LevelError, Server: e.Server, Tool: e.Tool,
 			Message: fmt.Sprintf("line %d of the baseline accepts %s, which is no longer found", e.Pos.Line, e.Rule),
-			Fix:     "remove the entry", Evidence: e.Pos.String(),
+			Fix:     "remove the entry", Evidence: e.Pos.String(), File: e.Pos.File.Name, Line: e.Pos.Line,
 		})
 	}
 	rep.Findings = kept

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -19,12 +20,15 @@ type Finding struct {
 	Profile string `json:"profile"`
 	Effect  Effect `json:"effect"`
 	Level   Level  `json:"level"`
+	Server  string `json:"server,omitempty"` // if several were checked
 	Tool    string `json:"tool,omitempty"`
 	Pointer string `json:"pointer,omitempty"` // the first place, in the definition of the tool
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
 
 	Evidence string `json:"-"` // how we know
+	File     string `json:"-"` // where the tool or its server is defined
+	Line     int    `json:"-"`
 }
 
 // A Verdict is the worst effect of the findings of a client or a directory.
@@ -35,34 +39,67 @@ type Verdict struct {
 
 // Report is the outcome of a check.
 type Report struct {
-	Server   string
+	Servers  int
 	Tools    int
 	Verdicts []Verdict // in the order of the profiles; clients and stores only
 	Findings []Finding // worst first
 }
 
-// Check applies rules to a list. The day decides which observed rules have
-// expired.
-func Check(ctx context.Context, l List, rules Rules, today time.Time) (Report, error) {
-	rep := Report{Server: l.Server, Tools: len(l.Tools)}
+// Check applies rules to the lists of one or several servers. The day decides
+// which observed rules have expired.
+func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Report, error) {
+	var rep Report
+	counted := map[string]bool{}
+	for i := range lists {
+		l := lists[i]
+		l.others = slices.DeleteFunc(slices.Clone(lists), func(o List) bool { return o.Server == l.Server })
+		if !counted[l.Server] {
+			counted[l.Server] = true
+			rep.Tools += len(l.Tools)
+		}
+		if err := rep.add(ctx, l, rules, today); err != nil {
+			return rep, err
+		}
+	}
+	rep.Servers = len(counted)
+	rep.sort()
+	if rep.Servers == 1 {
+		for i := range rep.Findings {
+			rep.Findings[i].Server = ""
+		}
+	}
+	rep.Verdicts = verdicts(rules.Profiles, rep.Findings)
+	return rep, nil
+}
+
+// add applies the rules to one list.
+func (r *Report) add(ctx context.Context, l List, rules Rules, today time.Time) error {
 	chosen := map[string][]place{} // by selector and profile
 	for i := range rules.Rules {
 		rule := &rules.Rules[i]
 		profile, _ := rules.profile(rule.Profile)
+		if l.Profiles != nil && profile.chosenByFor() && !slices.Contains(l.Profiles, profile.Name) {
+			continue // that client gets another list
+		}
 		hits, err := rule.apply(ctx, l, profile, chosen)
 		if err != nil {
-			return rep, fmt.Errorf("rule %s: %w", rule.ID, err)
+			return fmt.Errorf("rule %s: %w", rule.ID, err)
 		}
-		rep.Findings = append(rep.Findings, rule.findings(hits, l, today)...)
+		r.Findings = append(r.Findings, rule.findings(hits, l, today)...)
 	}
-	slices.SortStableFunc(rep.Findings, func(a, b Finding) int {
+	return nil
+}
+
+// sort puts the worst findings first. What several lists of a server have in
+// common is one finding.
+func (r *Report) sort() {
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(Levels(), a.Level), slices.Index(Levels(), b.Level)),
 			cmp.Compare(slices.Index(Effects(), a.Effect), slices.Index(Effects(), b.Effect)),
-			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Tool, b.Tool))
+			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Server, b.Server), cmp.Compare(a.Tool, b.Tool))
 	})
-	rep.Verdicts = verdicts(rules.Profiles, rep.Findings)
-	return rep, nil
+	r.Findings = slices.Compact(r.Findings)
 }
 
 // apply returns the places that break the rule.
@@ -126,29 +163,35 @@ func (r *Rule) findings(hits []place, l List, today time.Time) []Finding {
 		case more > 1:
 			msg += fmt.Sprintf(" (and in %d more places)", more)
 		}
-		out = append(out, Finding{
-			Rule: r.ID, Profile: r.Profile, Effect: r.Effect, Level: r.Level, Tool: at.tool, Pointer: at.pointer,
-			Message: msg, Fix: r.fill(r.Fix, at, l), Evidence: r.evidence(today),
-		})
+		f := Finding{
+			Rule: r.ID, Profile: r.Profile, Effect: r.Effect, Level: r.Level, Server: l.Server, Tool: at.tool, Pointer: at.pointer,
+			Message: msg, Fix: r.fill(r.Fix, at, l), Evidence: r.evidence(today), File: l.File, Line: cmp.Or(l.Lines[at.tool], l.Line),
+		}
+		if l.Mask != nil {
+			f.Tool, f.Pointer, f.Message, f.Fix = l.Mask(f.Tool), l.Mask(f.Pointer), l.Mask(f.Message), l.Mask(f.Fix)
+		}
+		out = append(out, f)
 	}
 	return out
 }
 
-// fill replaces {value}, {length}, {server} and {tools} in a text of a rule.
+// fill replaces {value}, {text} (without quotes), {length}, {server} and {tools}
+// in a text of a rule.
 func (r *Rule) fill(text string, at place, l List) string {
 	if !strings.Contains(text, "{") {
 		return text
 	}
-	shown := at.value.Short(80)
+	shown, plain := at.value.Short(80), ""
 	length := at.value.Len()
 	if at.value.Kind() == jsonv.KindString {
+		plain = display.Truncate(at.value.Text(), 200)
 		shown = strconv.Quote(at.value.Text())
 		if runes := []rune(at.value.Text()); len(runes) > 80 {
 			shown = strconv.Quote(string(runes[:79])) + "…"
 		}
 		length = len([]rune(at.value.Text()))
 	}
-	return strings.NewReplacer("{value}", shown, "{length}", strconv.Itoa(length), "{server}", l.Server, "{tools}", strconv.Itoa(len(l.Tools))).Replace(text)
+	return strings.NewReplacer("{value}", shown, "{text}", plain, "{length}", strconv.Itoa(length), "{server}", l.Server, "{tools}", strconv.Itoa(len(l.Tools))).Replace(text)
 }
 
 // evidence says how we know, and whether that is still fresh.
@@ -201,14 +244,4 @@ func (r Report) Failed(level Level) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool {
 		return slices.Index(Levels(), f.Level) <= slices.Index(Levels(), level)
 	})
-}
-
-// Mask returns the report with what mask hides in the texts of the server.
-func (r Report) Mask(mask func(string) string) Report {
-	r.Findings = slices.Clone(r.Findings)
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		f.Tool, f.Pointer, f.Message, f.Fix = mask(f.Tool), mask(f.Pointer), mask(f.Message), mask(f.Fix)
-	}
-	return r
 }

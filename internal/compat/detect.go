@@ -1,7 +1,9 @@
 package compat
 
 import (
+	"context"
 	"encoding/base64"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,9 +23,12 @@ var detectors = map[string]func(List) []place{
 	"duplicate_names":      duplicateNames,
 	"encoded_payload":      encodedPayloads,
 	"hidden_characters":    hiddenCharacters,
+	"error_content":        errorContents,
 	"invalid_input":        func(l List) []place { return l.invalid("inputSchema") },
 	"invalid_output":       func(l List) []place { return l.invalid("outputSchema") },
+	"lock_drift":           lockDrift,
 	"near_duplicate_names": nearDuplicateNames,
+	"shadowed_names":       shadowedNames,
 	"undefined_required":   undefinedRequired,
 }
 
@@ -105,17 +110,21 @@ func sentence(data []byte) bool {
 // directive is a text that changes what happens when another tool is called.
 var directive = regexp.MustCompile(`\b(whenever|when|each time|every time|if|before|after)\b[^.\n]{0,80}\b(is|are|gets|get|being) (called|used|invoked|run|executed)\b[^.\n]{0,160}\b(must|always|add|append|send|include|change|replace|set|forward|bcc|copy|pass|modify|redirect)\b`)
 
-// crossToolDirectives finds descriptions that give orders about another tool of
-// the list, by its name.
+// crossToolDirectives finds descriptions that give orders about another tool,
+// also of another server, by its name.
 func crossToolDirectives(l List) []place {
 	var out []place
+	all := slices.Clone(l.Tools)
+	for _, o := range l.others {
+		all = append(all, o.Tools...)
+	}
 	for _, t := range l.Tools {
 		text := strings.ToLower(t.Lookup("description").Text())
 		found := directive.FindString(text)
 		if found == "" {
 			continue
 		}
-		for _, other := range l.Tools {
+		for _, other := range all {
 			name := strings.ToLower(toolName(other))
 			if len(name) > 2 && name != strings.ToLower(toolName(t)) && strings.Contains(found, name) {
 				out = append(out, place{toolName(t), "/description", jsonv.String(toolName(other))})
@@ -133,10 +142,78 @@ func duplicateNames(l List) []place {
 // nearDuplicateNames finds names that differ only in case, separators or a
 // plural s.
 func nearDuplicateNames(l List) []place {
-	return sameNames(l, func(name string) string {
-		name = strings.NewReplacer("_", "", "-", "", ".", "", "/", "").Replace(strings.ToLower(name))
-		return strings.TrimSuffix(name, "s")
-	}, false)
+	return sameNames(l, func(name string) string { return strings.TrimSuffix(folded(name), "s") }, false)
+}
+
+// folded is a name without case and separators.
+func folded(name string) string {
+	return strings.NewReplacer("_", "", "-", "", ".", "", "/", "").Replace(strings.ToLower(name))
+}
+
+// shadowedNames finds tools that a tool of another server can be mistaken for.
+// Several copies of one program have the same names on purpose.
+func shadowedNames(l List) []place {
+	owner := map[string]string{}
+	for _, o := range l.others {
+		for _, t := range o.Tools {
+			if name := folded(toolName(t)); name != "" && (o.Program == "" || o.Program != l.Program) {
+				owner[name] = o.Server
+			}
+		}
+	}
+	var out []place
+	for _, p := range l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") }) {
+		if server, ok := owner[folded(p.value.Text())]; ok {
+			p.value = jsonv.String(server)
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// lockDrift finds tools that differ from those of the lock file.
+func lockDrift(l List) []place {
+	if l.Locked == nil {
+		return nil
+	}
+	locked := map[string]jsonv.Value{}
+	for _, t := range l.Locked {
+		locked[toolName(t)] = t
+	}
+	var out []place
+	for i, t := range l.Tools {
+		old, ok := locked[toolName(t)]
+		delete(locked, toolName(t))
+		if changes := jsonv.Diff(old, t); !ok {
+			out = append(out, place{l.toolName(i), "", jsonv.String("the tool is new")})
+		} else if len(changes) > 0 {
+			out = append(out, place{l.toolName(i), "", jsonv.String(changes[0].Path + " " + changes[0].Kind.String())})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(locked)) {
+		out = append(out, place{name, "", jsonv.String("the tool was removed")})
+	}
+	return out
+}
+
+// errorContents finds results with isError whose structuredContent does not
+// match the outputSchema of their tool.
+func errorContents(l List) []place {
+	var out []place
+	for _, t := range l.Tools {
+		schema, err := jsonschema.Compile(t.Lookup("outputSchema"), jsonschema.Options{})
+		for _, r := range l.Results {
+			content := r.Value.Lookup("structuredContent")
+			if err != nil || r.Tool != toolName(t) || !r.Value.Lookup("isError").Bool() || content.IsAbsent() {
+				continue
+			}
+			broken, err := schema.Validate(context.Background(), content) // bounded by its own limits
+			if err == nil && len(broken) > 0 {
+				out = append(out, place{r.Tool, "/outputSchema", jsonv.String(strings.TrimPrefix(broken[0].InstancePath+": ", ": ") + broken[0].Msg)})
+			}
+		}
+	}
+	return out
 }
 
 // sameNames finds tools whose names have the key of an earlier one. Identical

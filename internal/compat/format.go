@@ -69,7 +69,7 @@ func writeGroup(b *strings.Builder, group []Finding, p term.Palette) {
 	shown := group[:min(len(group), maxShown)]
 	places := []string{}
 	for _, g := range shown {
-		place := term.Escape(strings.TrimSpace(g.Tool + " " + g.Pointer))
+		place := term.Escape(strings.TrimSpace(g.where() + " " + g.Pointer))
 		if !same {
 			place = strings.TrimPrefix(place+": "+term.Escape(g.Message), ": ")
 		}
@@ -86,6 +86,17 @@ func writeGroup(b *strings.Builder, group []Finding, p term.Palette) {
 	fmt.Fprintf(b, "    fix: %s\n    %s\n", term.Escape(f.Fix), p.Paint(term.Faint, term.Escape(f.Evidence)))
 }
 
+// where names the tool, and the server if there are several.
+func (f Finding) where() string {
+	switch {
+	case f.Server == "":
+		return f.Tool
+	case f.Tool == "":
+		return f.Server
+	}
+	return f.Server + ": " + f.Tool
+}
+
 // summary counts the findings.
 func (r Report) summary() string {
 	parts := []string{}
@@ -97,7 +108,11 @@ func (r Report) summary() string {
 	if len(parts) == 0 {
 		parts = append(parts, "no findings")
 	}
-	return display.Count(r.Tools, "tool") + " checked: " + strings.Join(parts, ", ")
+	servers := ""
+	if r.Servers > 1 {
+		servers = " of " + display.Count(r.Servers, "server")
+	}
+	return display.Count(r.Tools, "tool") + servers + " checked: " + strings.Join(parts, ", ")
 }
 
 // Count returns how many findings have a level.
@@ -140,7 +155,7 @@ func WriteMarkdown(w io.Writer, r Report) error {
 	if len(r.Findings) > 0 {
 		b.WriteString("| level | profile | effect | tool | place | finding | fix |\n|---|---|---|---|---|---|---|\n")
 		for _, f := range r.Findings {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", f.Level, f.Profile, f.Effect, code(f.Tool), code(f.Pointer), cell(f.Message), cell(f.Fix))
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", f.Level, f.Profile, f.Effect, code(f.where()), code(f.Pointer), cell(f.Message), cell(f.Fix))
 		}
 		b.WriteByte('\n')
 	}
@@ -161,9 +176,31 @@ func code(s string) string {
 	return "`` " + strings.ReplaceAll(strings.ReplaceAll(term.Escape(s), "|", "\\|"), "``", "'") + " ``"
 }
 
-// Gate returns the findings and their rules for SARIF and GitHub. file and line
-// say where the server is configured, if known.
-func Gate(r Report, rules Rules, file string, line int) ([]gate.Rule, []gate.Finding) {
+// WriteBadge writes an SVG that says how many clients and directories accept
+// the server.
+func WriteBadge(w io.Writer, r Report) error {
+	accepted := 0
+	for _, v := range r.Verdicts {
+		if v.Effect == "ok" {
+			accepted++
+		}
+	}
+	message, color := fmt.Sprintf("accepted by %d of %d", accepted, len(r.Verdicts)), "#4c1"
+	if len(r.Verdicts) == 0 {
+		message = display.Count(len(r.Findings), "finding")
+	}
+	switch {
+	case r.Failed(LevelError):
+		color = "#e05d44"
+	case r.Failed(LevelWarning):
+		color = "#dfb317"
+	}
+	_, err := w.Write(display.Badge("MCP clients", message, color, "mcptest check: "+r.summary()))
+	return err
+}
+
+// Gate returns the findings and their rules for SARIF and GitHub.
+func Gate(r Report, rules Rules) ([]gate.Rule, []gate.Finding) {
 	var listed []gate.Rule
 	var out []gate.Finding
 	for _, rule := range rules.Rules {
@@ -176,10 +213,10 @@ func Gate(r Report, rules Rules, file string, line int) ([]gate.Rule, []gate.Fin
 		}
 		subject := ""
 		if f.Tool != "" {
-			subject = "tool " + f.Tool
+			subject = "tool " + f.where()
 		}
 		out = append(out, gate.Finding{
-			Rule: f.Rule, Level: level, Subject: subject, Pointer: f.Pointer, File: file, Line: line,
+			Rule: f.Rule, Level: level, Subject: subject, Pointer: f.Pointer, File: f.File, Line: f.Line,
 			Message: fmt.Sprintf("%s (%s: %s). Fix: %s", f.Message, f.Profile, f.Effect, f.Fix),
 		})
 	}

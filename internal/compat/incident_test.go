@@ -57,7 +57,7 @@ func TestIncidents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep, err := Check(t.Context(), List{Server: "posthog", Tools: []jsonv.Value{tool}}, builtinRules(t), today)
+		rep, err := Check(t.Context(), []List{{Server: "posthog", Tools: []jsonv.Value{tool}}}, builtinRules(t), today)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,9 +73,9 @@ func TestIncidents(t *testing.T) {
 
 // A check of 100 tools is quick enough to run on every commit.
 func BenchmarkHundredTools(b *testing.B) {
-	tool := example(mustParse(b, `{"name":"get_item","title":"Get","description":"Gets an item by its id, with all its parts.","inputSchema":{"type":"object",
+	tool := mustParse(b, `{"name":"get_item","title":"Get","description":"Gets an item by its id, with all its parts.","inputSchema":{"type":"object",
 		"properties":{"id":{"type":"string","description":"The id."},"depth":{"type":"integer","minimum":0,"maximum":9,"default":1},
-		"fields":{"type":"array","items":{"type":"string","enum":["a","b","c"]}}},"required":["id"]},"annotations":{"readOnlyHint":true}}`)).Tools[0]
+		"fields":{"type":"array","items":{"type":"string","enum":["a","b","c"]}}},"required":["id"]},"annotations":{"readOnlyHint":true}}`)
 	l := List{Server: "s"}
 	for range 100 {
 		l.Tools = append(l.Tools, tool)
@@ -85,7 +85,7 @@ func BenchmarkHundredTools(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := Check(b.Context(), l, rules, today); err != nil {
+		if _, err := Check(b.Context(), []List{l}, rules, today); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -33,7 +33,7 @@ func TestPoisonedDescriptions(t *testing.T) {
 			t.Fatalf("%s: %v", line, err)
 		}
 		tool := jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String("tool")}, jsonv.Member{Key: "description", Value: jsonv.String(text)})
-		rep, err := Check(t.Context(), List{Tools: append([]jsonv.Value{tool}, others...)}, rules, today)
+		rep, err := Check(t.Context(), []List{{Tools: append([]jsonv.Value{tool}, others...)}}, rules, today)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"context"
 	_ "embed"
 	"fmt"
 	"maps"
@@ -62,6 +63,10 @@ type Profile struct {
 	Client    string `yaml:"client_name"`    // the name to connect with, when servers answer this client differently
 }
 
+// chosenByFor reports whether the profile is a client or a store, among which
+// --for chooses.
+func (p Profile) chosenByFor() bool { return p.Group == GroupClients || p.Group == GroupStores }
+
 // A Rule is one fact about a profile. Either Must or Detect says what breaks it.
 type Rule struct {
 	Pos      source.Pos
@@ -80,7 +85,7 @@ type Rule struct {
 	Detect   string      `yaml:"detect"`          // see detectors
 	Message  string      `yaml:"message,required"`
 	Fix      string      `yaml:"fix,required"`
-	Fails    jsonv.Value `yaml:"fails,required"` // a tool, or a list of tools, that breaks the rule
+	Fails    jsonv.Value `yaml:"fails,required"` // breaks the rule: a tool, a list of tools, or an object; see example
 	Passes   jsonv.Value `yaml:"passes,required"`
 
 	schema *jsonschema.Schema
@@ -97,7 +102,7 @@ var builtin []byte
 
 // Builtin returns the rules that come with the program.
 func Builtin() (Rules, error) {
-	r, ds := Rules{}.Load(&source.File{Name: "rules.yaml", Data: builtin})
+	r, ds := Rules{}.load(&source.File{Name: "rules.yaml", Data: builtin}, func(Rule, Rules) error { return nil })
 	if ds.HasErrors() {
 		return Rules{}, fmt.Errorf("built-in rules: %s", ds[0].Msg)
 	}
@@ -105,8 +110,10 @@ func Builtin() (Rules, error) {
 }
 
 // Load adds the profiles and rules of a file. A rule with the id of an earlier
-// one replaces it, and so does a profile.
-func (r Rules) Load(f *source.File) (Rules, source.Diagnostics) {
+// one replaces it, and so does a profile. Each rule is applied to its examples.
+func (r Rules) Load(f *source.File) (Rules, source.Diagnostics) { return r.load(f, Rule.verify) }
+
+func (r Rules) load(f *source.File, verify func(Rule, Rules) error) (Rules, source.Diagnostics) {
 	node, ds := source.Parse(f)
 	if ds.HasErrors() {
 		return r, ds
@@ -119,7 +126,11 @@ func (r Rules) Load(f *source.File) (Rules, source.Diagnostics) {
 	}
 	for i := range more.Rules {
 		rule := more.Rules[i]
-		if err := rule.compile(r); err != nil {
+		err := rule.compile(r)
+		if err == nil {
+			err = verify(rule, r)
+		}
+		if err != nil {
 			d.Add(source.Errorf(rule.Pos, source.PathIndex("rules", i), "rule %q: %v", rule.ID, err))
 			continue
 		}
@@ -172,6 +183,53 @@ func (r *Rule) compile(all Rules) error {
 	return nil
 }
 
+// verify applies a rule to its examples.
+func (r Rule) verify(all Rules) error {
+	for i, v := range []jsonv.Value{r.Fails, r.Passes} {
+		rep, err := Check(context.Background(), example(v), Rules{Profiles: all.Profiles, Rules: []Rule{r}}, time.Time{})
+		switch broken := len(rep.Findings) > 0; {
+		case err != nil:
+			return err
+		case i == 0 && !broken:
+			return fmt.Errorf("the example in fails does not break the rule")
+		case i == 1 && broken:
+			return fmt.Errorf("the example in passes breaks the rule: %s", rep.Findings[0].Message)
+		}
+	}
+	return nil
+}
+
+// example makes the lists of an example: a tool, a list of tools, or an object
+// with tools and results, locked (the tools of the lock file) or others (the
+// tools of a second server).
+func example(v jsonv.Value) []List {
+	l := List{Server: "server"}
+	if v.Kind() == jsonv.KindArray || v.Lookup("tools").Kind() != jsonv.KindArray {
+		l.Tools = elems(v)
+		return []List{l}
+	}
+	l.Tools = elems(v.Lookup("tools"))
+	for _, r := range v.Lookup("results").Elems() {
+		l.Results = append(l.Results, Result{Tool: r.Lookup("tool").Text(), Value: r.Lookup("result")})
+	}
+	if locked := v.Lookup("locked"); !locked.IsAbsent() {
+		l.Locked = elems(locked)
+	}
+	return []List{l, {Server: "other", Tools: elems(v.Lookup("others"))}}
+}
+
+// elems are the elements of a list, or the value itself.
+func elems(v jsonv.Value) []jsonv.Value {
+	if v.Kind() != jsonv.KindArray {
+		return []jsonv.Value{v}
+	}
+	out := make([]jsonv.Value, 0, v.Len())
+	for _, e := range v.Elems() {
+		out = append(out, e)
+	}
+	return out
+}
+
 func (r Rules) profile(name string) (Profile, bool) {
 	i := slices.IndexFunc(r.Profiles, func(p Profile) bool { return p.Name == name })
 	if i < 0 {
@@ -194,10 +252,7 @@ func (r Rules) Rule(id string) (Rule, bool) {
 func (r Rules) Only(profiles, groups []string) Rules {
 	out := Rules{}
 	for _, p := range r.Profiles {
-		named := len(profiles) == 0 || slices.Contains(profiles, p.Name)
-		if p.Group == GroupLint || p.Group == GroupSecurity {
-			named = true // --for chooses among clients and stores
-		}
+		named := len(profiles) == 0 || slices.Contains(profiles, p.Name) || !p.chosenByFor()
 		if named && (len(groups) == 0 || slices.Contains(groups, p.Group)) {
 			out.Profiles = append(out.Profiles, p)
 		}

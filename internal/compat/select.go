@@ -11,8 +11,24 @@ import (
 
 // A List is what a server lists, with the name that its users give it.
 type List struct {
-	Server string
-	Tools  []jsonv.Value
+	Server   string
+	Program  string   // what the server calls itself
+	Profiles []string // of clients that get this list; nil: all
+	Tools    []jsonv.Value
+	Results  []Result      // of calls, if some are known
+	Locked   []jsonv.Value // the tools of the lock file; nil: there is none
+	File     string        // where it is from, for annotations
+	Line     int
+	Lines    map[string]int      // of the tools, by name
+	Mask     func(string) string // hides secrets in findings; nil: there are none
+
+	others []List // of other servers
+}
+
+// A Result is what a call of a tool returned.
+type Result struct {
+	Tool  string
+	Value jsonv.Value // with isError, content, structuredContent
 }
 
 // A place is a value in a list: of one tool, or of the list itself.

@@ -135,7 +135,7 @@ func readFile(path string, mask func(string) string) (*Surface, error) {
 		line, _ := jsonv.Position(data, v.Offset())
 		return line
 	})
-	s.Source = path
+	s.Source, s.Calls = path, recordCalls(v, server)
 	for _, l := range Lists() {
 		if _, listed := lists[l.Kind]; !listed {
 			s.Unknown = append(s.Unknown, l.Kind)
@@ -245,4 +245,23 @@ func recordLists(run jsonv.Value) (server string, handshake jsonv.Value, lists m
 		return "", handshake, nil, errors.New("no test of this record requested tools/list, resources/list or prompts/list")
 	}
 	return server, handshake, lists, nil
+}
+
+// recordCalls takes the calls of a server's tools from the exchanges of a run,
+// as far as the record keeps them in full.
+func recordCalls(run jsonv.Value, server string) []Call {
+	var out []Call
+	for _, test := range run.Lookup("tests").Elems() {
+		for _, x := range test.Lookup("exchanges").Elems() {
+			if x.Lookup("method").Text() != "tools/call" || x.Lookup("truncated").Bool() || test.Lookup("server").Text() != server {
+				continue
+			}
+			request, err1 := jsonv.Parse([]byte(x.Lookup("request").Text()))
+			response, err2 := jsonv.Parse([]byte(x.Lookup("response").Text()))
+			if result := response.Lookup("result"); err1 == nil && err2 == nil && result.Kind() == jsonv.KindObject {
+				out = append(out, Call{Tool: request.Lookup("params", "name").Text(), Result: result})
+			}
+		}
+	}
+	return out
 }

@@ -61,6 +61,13 @@ type Surface struct {
 	Items    []Item      // sorted by kind and name; names are unique in a kind
 	Unknown  []Kind      // kinds that the source says nothing of, such as prompts in a tools/list response
 	Warnings []string    // what is odd about the lists, such as a repeated name
+	Calls    []Call      // calls of tools in the record that it was read from
+}
+
+// Call is a call of a tool that was answered.
+type Call struct {
+	Tool   string
+	Result jsonv.Value
 }
 
 // Find returns a definition.

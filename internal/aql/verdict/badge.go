@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"fmt"
-	"html"
 	"strings"
 
 	"mcptest/internal/aql/rule"
@@ -44,36 +43,9 @@ func (r *Report) BadgeMarkdown() string {
 func (r *Report) BadgeSVG() []byte {
 	const label = "MCP-AQL"
 	message, _, color := r.badgeWords()
-	left, right := textWidth(label)+12, textWidth(message)+12
 	title := label + ": " + message
 	if claim := r.Claim(); claim != "" {
 		title = claim
 	}
-	title = html.EscapeString(display.OneLine(title))
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="20" role="img" aria-label="%s">`+"\n", left+right, title)
-	fmt.Fprintf(&b, "  <title>%s</title>\n", title)
-	fmt.Fprintf(&b, `  <rect width="%d" height="20" rx="3" fill="%s"/>`+"\n", left+right, color)
-	fmt.Fprintf(&b, `  <path d="M3 0h%dv20H3a3 3 0 0 1-3-3V3a3 3 0 0 1 3-3z" fill="#555"/>`+"\n", left-3)
-	fmt.Fprintf(&b, `  <g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">`+"\n")
-	fmt.Fprintf(&b, `    <text x="%d" y="14">%s</text>`+"\n", left/2, label)
-	fmt.Fprintf(&b, `    <text x="%d" y="14">%s</text>`+"\n", left+right/2, message)
-	b.WriteString("  </g>\n</svg>\n")
-	return []byte(b.String())
-}
-
-// textWidth estimates the width of an ASCII text in Verdana 11, in pixels.
-func textWidth(s string) int {
-	w := 0.0
-	for _, r := range s {
-		switch {
-		case strings.ContainsRune("il .,:'|", r):
-			w += 3.6
-		case r >= 'A' && r <= 'Z':
-			w += 8.2
-		default:
-			w += 6.8
-		}
-	}
-	return int(w + 0.5)
+	return display.Badge(label, message, color, title)
 }

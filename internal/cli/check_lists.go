@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/compat"
+	"mcptest/internal/inspect"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/secret"
+	"mcptest/internal/surface"
+)
+
+// lists reads the lists of a file, or fetches those of servers.
+func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []string, rules compat.Rules) (lists []compat.List, err error) {
+	servers := []string{f.target.server}
+	switch {
+	case len(own) == 1 && (len(argv) > 0 || f.target.url != "" || f.target.server != ""):
+		return nil, fail(exitInvalid, "expected either a file or a server, got both")
+	case len(own) == 1:
+		all, err := surface.Read(own[0], secret.NewRedactor().String)
+		if err != nil {
+			return nil, surfaceError(s, f.target.color, err)
+		}
+		for _, one := range all {
+			lists = append(lists, listOf(one))
+		}
+	case len(argv) == 0 && f.target.url == "" && (f.target.server != "" || len(f.target.configs) > 0):
+		if servers, err = f.servers(s); err != nil {
+			return nil, err
+		}
+		fallthrough
+	default:
+		for _, name := range servers {
+			clients := f.clients(rules)
+			for _, client := range slices.Sorted(maps.Keys(clients)) {
+				target := f.target
+				target.server = name
+				err := target.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
+					list, err := f.fetch(ctx, l)
+					list.Profiles = clients[client]
+					lists = append(lists, list)
+					return err
+				}, func(o *inspect.Options) { o.Client.Name = cmp.Or(client, o.Client.Name) })
+				if err != nil {
+					if len(servers) > 1 {
+						fmt.Fprintf(s.Err, "  in the server %q\n", name)
+					}
+					return nil, err
+				}
+			}
+		}
+	}
+	if f.name != "" && slices.ContainsFunc(lists, func(l compat.List) bool { return l.Server != lists[0].Server }) {
+		return nil, fail(exitInvalid, "--name requires one server, got several")
+	}
+	for i := range lists {
+		lists[i].Server = cmp.Or(f.name, lists[i].Server)
+	}
+	return lists, nil
+}
+
+// servers are the names of the servers of the suite that --server matches, or
+// of all.
+func (f *checkFlags) servers(s cmdutil.Streams) ([]string, error) {
+	file, err := f.target.compiled(s, secret.NewRedactor())
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, sv := range file.Servers {
+		if ok, err := path.Match(f.target.server, sv.Name); ok || f.target.server == "" {
+			names = append(names, sv.Name)
+		} else if err != nil {
+			return nil, fail(exitInvalid, "--server: %q is not a pattern: %v", f.target.server, err)
+		}
+	}
+	if len(names) == 0 {
+		return nil, fail(exitInvalid, "%s", noServer(file, f.target.server))
+	}
+	return names, nil
+}
+
+// clients are the names to connect with, and the profiles whose client has that
+// name: "" and nil unless --for names clients.
+func (f *checkFlags) clients(rules compat.Rules) map[string][]string {
+	if len(f.profiles) == 0 || slices.Contains(f.profiles, "all") {
+		return map[string][]string{"": nil}
+	}
+	out := map[string][]string{}
+	for _, p := range rules.Profiles {
+		if slices.Contains(f.profiles, p.Name) {
+			out[p.Client] = append(out[p.Client], p.Name)
+		}
+	}
+	return out
+}
+
+// fetch requests the tools of a server; with --lock everything, as a lock file
+// has it.
+func (f *checkFlags) fetch(ctx context.Context, l *viewer) (list compat.List, err error) {
+	if f.lock != "" {
+		live, err := fetchSurface(ctx, l)
+		if err != nil {
+			return list, err
+		}
+		list = listOf(live)
+	} else if list.Tools, err = l.list(ctx, "tools/list", "tools"); err != nil {
+		return list, err
+	}
+	list.Mask, list.Program = l.redactor.String, l.conn.Implementation().Lookup("name").Text()
+	list.Server, list.File = list.Program, ""
+	if l.f.server != "" {
+		list.Server, list.File, list.Line = l.server.Name, l.server.Pos.File.Name, l.server.Pos.Line
+	}
+	return list, nil
+}
+
+// listOf takes the tools of a surface.
+func listOf(s *surface.Surface) compat.List {
+	l := compat.List{
+		Server: s.Server, Program: s.Info.Lookup("serverInfo", "name").Text(),
+		Tools: []jsonv.Value{}, File: filepath.ToSlash(s.Source), Line: 1, Lines: map[string]int{},
+	}
+	for _, item := range s.Items {
+		if item.Kind == surface.Tool {
+			l.Tools = append(l.Tools, item.Def)
+			l.Lines[item.Name] = item.Line
+		}
+	}
+	for _, c := range s.Calls {
+		l.Results = append(l.Results, compat.Result{Tool: c.Tool, Value: c.Result})
+	}
+	return l
+}
+
+// readLock adds what is locked to the lists.
+func (f *checkFlags) readLock(s cmdutil.Streams, lists []compat.List) error {
+	locked, err := surface.Read(f.lock, nil)
+	if err != nil {
+		return surfaceError(s, f.target.color, err)
+	}
+	for i := range lists {
+		j := slices.IndexFunc(locked, func(o *surface.Surface) bool {
+			return o.Server == lists[i].Server || len(locked) == 1 && o.Server == ""
+		})
+		if j < 0 {
+			return fail(exitInvalid, "--lock: %s holds no lock of the server %q", f.lock, lists[i].Server)
+		}
+		lists[i].Locked = listOf(locked[j]).Tools
+	}
+	return nil
+}
