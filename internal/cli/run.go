@@ -189,7 +189,7 @@ func (f *runFlags) knownServers(suites []*suite.Suite) error {
 		}
 	}
 	for _, name := range f.servers {
-		if !slices.Contains(known, name) {
+		if !slices.ContainsFunc(known, func(sv string) bool { return suite.MatchName(name, sv) }) {
 			return fail(exitInvalid, "--server: no suite declares a server called %q; the servers are %s", name, strings.Join(known, ", "))
 		}
 	}

@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 			os.Exit(aqlcli.Main(os.Args[1:], cmdutil.System()))
 		},
 		"sdkserver":   sdkServerMain,
+		"toolsets":    toolsetsMain,
 		"everything":  everythingMain,
 		"serving":     servingMain,
 		"soak-helper": soakHelper,

@@ -43,7 +43,7 @@ const (
 // key's field.
 var facts = map[string]fact{
 	"document.name":           {example: `"shop api"`},
-	"document.servers":        {schema: `{"type":"object","additionalProperties":{"$ref":"#/$defs/server"}}`, example: `{"api":{"command":["node","server.js"]}}`},
+	"document.servers":        {schema: `{"type":"object","propertyNames":{"pattern":"^[^@]*$"},"additionalProperties":{"$ref":"#/$defs/server"}}`, example: `{"api":{"command":["node","server.js"]}}`},
 	"document.default_server": {example: `"api"`, add: notEmpty},
 	"document.imports":        {example: `["common.yaml"]`, add: `{"items":{"type":"string","minLength":1}}`},
 	"document.variables": {
@@ -91,6 +91,16 @@ var facts = map[string]fact{
 	"Server.respond":         {example: exRespond},
 	"Server.validate_output": {value: `true`, example: `false`},
 	"Server.retry_http":      {value: `0`, example: `2`, add: `{"minimum":0,"maximum":100}`},
+
+	"Server.variants":   {schema: variantsSchema, example: `{"read-only":{"args":["--read-only"]},"repos":{"env":{"TOOLSETS":"repos"}}}`},
+	"Variant.args":      {example: `["--read-only"]`},
+	"Variant.command":   {schema: commandSchema, example: `["node","server.js","--http"]`},
+	"Variant.env":       {example: `{"TOOLSETS":"repos"}`, add: envNames},
+	"Variant.url":       {example: `"http://127.0.0.1:8080/mcp"`, add: notEmpty},
+	"Variant.query":     {example: `{"readonly":true}`},
+	"Variant.headers":   {example: `{"X-MCP-Toolsets":"repos"}`, add: headerNames},
+	"Variant.protocol":  {example: `"2025-11-25"`},
+	"Variant.transport": {example: `"sse"`},
 
 	"headerEnv.env":             {example: `"API_TOKEN"`},
 	"Auth.bearer_token_env":     {example: `"API_TOKEN"`},
@@ -216,6 +226,7 @@ var expectExamples = map[string]string{
 
 const (
 	envNames       = `{"propertyNames":{"pattern":"^[^=\\u0000]+$"}}`
+	variantsSchema = `{"type":"object","propertyNames":{"pattern":"^[^@*]*[^@*\\s][^@*]*$"},"additionalProperties":{"$ref":"#/$defs/variant"}}`
 	headerNames    = `{"propertyNames":{"pattern":"^[!#$%&'*+.^_|~0-9A-Za-z\u0060-]+$"}}` // a token of RFC 9110
 	commandSchema  = `{"type":["array","string"],"minItems":1,"pattern":"\\S","items":{"type":"string"}}`
 	contentSchema  = `{"type":["object","string"],"pattern":"^defaults$|\\$\\{[A-Za-z_]"}`

@@ -16,8 +16,9 @@ type section struct {
 var sections = []section{
 	{"A suite", "One YAML document. Unknown keys are errors everywhere.", []string{"suite"}, false},
 	{"A variable", "`variables.<name>` is a value, or a map that takes it from the environment:", []string{"suite variables entry"}, false},
-	{"A server", "`servers.<name>` has exactly one of `command` and `url`.", []string{"server"}, false},
+	{"A server", "`servers.<name>` has exactly one of `command` and `url`; one with `variants` may leave that to them.", []string{"server"}, false},
 	{"A header", "`servers.<name>.headers.<name>` is a value, or a map:", []string{"server headers entry"}, false},
+	{"A variant", "`servers.<name>.variants.<variant>` is a server called `<name>@<variant>`; these keys differ, the others are those of the server.", []string{"variant"}, false},
 	{"Authentication", "`servers.<name>.auth`", []string{"auth"}, false},
 	{"OAuth", "`servers.<name>.auth.oauth`", []string{"oauth"}, false},
 	{"TLS", "`servers.<name>.tls`", []string{"tls"}, false},

@@ -22,7 +22,7 @@ var inlined = map[string]bool{"header-env": true, "variable-env": true, "context
 // written are structs that are read before placeholders are expanded: none can
 // stand for a whole one.
 var written = map[string]bool{
-	"server": true, "hooks": true, "tools-test": true, "resources-test": true, "prompts-test": true, "protocol-test": true,
+	"server": true, "variant": true, "hooks": true, "tools-test": true, "resources-test": true, "prompts-test": true, "protocol-test": true,
 }
 
 // unions are the types that decode themselves and have no keys: what they take,
@@ -47,11 +47,15 @@ var fixedDefs = map[string]string{
 // structRules are what must hold among the keys of a struct, as members for
 // its schema.
 var structRules = map[string]string{
-	"server": `{"oneOf":[{"required":["command"]},{"required":["url"]}],"dependentSchemas":{
+	"server": `{"oneOf":[{"required":["command"]},{"required":["url"]},{"required":["variants"],"properties":{
+		"command":{"not":{}},"url":{"not":{}},"variants":{"minProperties":1}}}],"dependentSchemas":{
 		"command":{"properties":{"headers":{"not":{}},"auth":{"not":{}},"tls":{"not":{}},"transport":{"not":{}},"retry_http":{"not":{}}}},
 		"url":{"properties":{"env":{"not":{}},"cwd":{"not":{}},"inherit_env":{"not":{}}}},
 		"auth":{"if":{"properties":{"auth":{"type":"object"}}},"then":{"properties":{"headers":{"propertyNames":{
 			"not":{"pattern":"^[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz][Aa][Tt][Ii][Oo][Nn]$"}}}}}}}}`,
+	"variant": `{"dependentSchemas":{
+		"command":{"properties":{"url":{"not":{}},"query":{"not":{}},"headers":{"not":{}},"transport":{"not":{}}}},
+		"url":{"properties":{"args":{"not":{}},"env":{"not":{}}}}}}`,
 	"auth": `{"anyOf":[
 		{"not":{"type":"object"}},
 		{"required":["bearer_token_env"],"properties":{"bearer_token_env":{"minLength":1},"oauth":{"type":["null","string"]}}},

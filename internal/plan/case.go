@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -139,7 +140,7 @@ func skipReason(st *suite.Test) string {
 }
 
 // serversOf resolves the servers a test runs on.
-func (c *compiler) serversOf(st *suite.Test, n *source.Node) []*Server {
+func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 	names := st.Server
 	path := st.Path + ".server"
 	if len(names.Items) == 0 && c.suite.DefaultTest != nil && st.UsesDefaults() {
@@ -156,23 +157,25 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) []*Server {
 		}
 		return nil
 	}
-	var out []*Server
 	seen := map[string]bool{}
 	for i, name := range names.Items {
 		at := path
 		if names.List {
 			at = source.PathIndex(path, i)
 		}
-		sv := c.file.Server(name.Text)
+		found := c.file.matching(name.Text)
 		switch {
 		case name.Text == "": // reported by the decoder
-		case sv == nil:
+		case len(found) == 0:
 			c.unknownServer(name.Pos, at, name.Text)
 		case seen[name.Text]:
 			report(c.dec, name.Pos, at, fmt.Sprintf("%q is in the list twice", name.Text), "")
-		default:
-			seen[name.Text] = true
-			out = append(out, sv)
+		}
+		seen[name.Text] = true
+		for _, sv := range found {
+			if !slices.Contains(out, sv) {
+				out = append(out, sv)
+			}
 		}
 	}
 	return out

@@ -206,3 +206,43 @@ func TestNeedLogin(t *testing.T) {
 		}
 	}
 }
+
+// The names of tests on variants name the variant, also if there is only one, so
+// that they stay the same when variants are added.
+func TestNamesOfVariants(t *testing.T) {
+	const text = `servers:
+  a: {command: [x], variants: {one: {}, two: {args: [y]}}}
+  b: {command: [x], variants: {one: {}}}
+tools:
+  - {name: all, tool: x, server: "a@*"}
+  - {name: only, tool: x, server: "b@*"}
+  - {name: named, tool: x, server: a@two}
+  - {name: mixed, tool: x, server: [a, "*@one", a@one]}
+  - {name: rows, tool: x, server: "${case.s}", cases: [{s: a}, {s: "a@*"}, {s: "b@one"}]}
+`
+	for servers, want := range map[string][]string{
+		"": {
+			"all @a@one", "all @a@two", "only @b@one", "named @a@two", "mixed @a", "mixed @a@one", "mixed @b@one",
+			"rows [1]", "rows [2] @a@one", "rows [2] @a@two", "rows [3] @b@one",
+		},
+		"a":     {"mixed @a", "rows [1]"},
+		"b@*":   {"only @b@one", "mixed @b@one", "rows [3] @b@one"},
+		"a@two": {"all @a@two", "named @a@two", "rows [2] @a@two"},
+	} {
+		set := plan.Settings{}
+		if servers != "" {
+			set.Servers = []string{servers}
+		}
+		p := planOf(t, set, text+"default_server: a\n")
+		var got []string
+		for i := range p.Len() {
+			if c := p.Case(i); c.Name != p.Name(i) || c.Ops[0].Server != c.Server {
+				t.Errorf("%s is %s on %s", c.Name, p.Name(i), c.Ops[0].Server.Name)
+			}
+			got = append(got, p.Name(i))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", servers, got, want)
+		}
+	}
+}

@@ -1,8 +1,8 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"mcptest/internal/expect"
@@ -86,9 +86,13 @@ func (c *compiler) compile() *File {
 	f := &File{Suite: s, Name: s.Name, Path: s.File.Name, Dir: s.Dir}
 	c.file = f
 	f.HookEnv = hookEnv(c.set.Env, s)
+	all := c.dec
 	for _, sv := range s.Servers {
+		c.dec = new(source.Decoder)
 		f.Servers = append(f.Servers, compileServer(c, sv))
+		all.AddNew(c.dec.Diagnostics()...) // variants share mistakes of their server
 	}
+	c.dec = all
 	f.Default = f.Server(s.DefaultServer)
 	c.options()
 	compileFixtures(c)
@@ -186,24 +190,23 @@ func (c *compiler) defaults() {
 		return // the tests that use the names report them
 	}
 	for _, name := range dt.Server.Items {
-		if name.Text != "" && c.file.Server(name.Text) == nil {
+		if name.Text != "" && len(c.file.matching(name.Text)) == 0 {
 			c.unknownServer(name.Pos, "defaultTest.server", name.Text)
 		}
 	}
 }
 
-// unknownServer reports a server's name that no file declares.
+// unknownServer reports a server's name, or a pattern, that no server has; or a
+// pattern where one name is expected.
 func (c *compiler) unknownServer(pos source.Pos, path, name string) {
-	if c.suite.Partial {
-		return // it may be in what could not be read
+	found := c.file.matching(name)
+	switch {
+	case len(found) > 0:
+		report(c.dec, pos, path, fmt.Sprintf("expected the name of one server, got the pattern %q", name), "such as "+found[0].Name)
+	case c.suite.Partial: // it may be in what could not be read
+	case strings.Contains(name, "*"):
+		report(c.dec, pos, path, fmt.Sprintf("no server matches %q", name), c.suite.ServerHint(name))
+	default:
+		report(c.dec, pos, path, fmt.Sprintf("no server is called %q", name), c.suite.ServerHint(name))
 	}
-	var names []string
-	for _, s := range c.file.Servers {
-		names = append(names, s.Name)
-	}
-	hint := cmp.Or(source.DidYouMean(name, names), "declared servers: "+c.serverNames())
-	if len(names) == 0 {
-		hint = "declare it under servers:"
-	}
-	report(c.dec, pos, path, fmt.Sprintf("no server is called %q", name), hint)
 }

@@ -89,6 +89,19 @@ func (f *File) Server(name string) *Server {
 	return nil
 }
 
+// matching returns the file's servers of a name, which may be a pattern.
+func (f *File) matching(name string) (out []*Server) {
+	if sv := f.Server(name); sv != nil {
+		return []*Server{sv}
+	}
+	for _, sv := range f.Servers {
+		if suite.MatchName(name, sv.Name) {
+			out = append(out, sv)
+		}
+	}
+	return out
+}
+
 // Options are a file's run options with every default filled in.
 type Options struct {
 	Parallel      int  // calls in flight per server

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mcptest/internal/source"
+	"mcptest/internal/suite"
 )
 
 // selector decides which cases are run.
@@ -77,7 +78,7 @@ func (s *selector) tags(tags []string) bool {
 func (s *selector) want(t *template, row, server int) bool {
 	if len(s.set.Servers) > 0 {
 		sv := t.serverAt(row, server)
-		if sv == nil || !slices.Contains(s.set.Servers, sv.Name) {
+		if sv == nil || !slices.ContainsFunc(s.set.Servers, func(name string) bool { return suite.MatchName(name, sv.Name) }) {
 			return false
 		}
 	}

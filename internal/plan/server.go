@@ -30,7 +30,7 @@ func (s *serverCompiler) report(key, msg, hint string) {
 
 // compileServer resolves one server entry.
 func compileServer(c *compiler, sv *suite.Server) *Server {
-	s := &serverCompiler{c: c, sv: sv, path: source.PathKey("servers", sv.Name)}
+	s := &serverCompiler{c: c, sv: sv, path: sv.Path()}
 	out := &Server{
 		Name: sv.Name, Pos: sv.Pos, URL: sv.URL, Auth: sv.Auth, TLS: sv.TLS,
 		Transport: orString(sv.Transport, "auto"), Protocol: orString(sv.Protocol, "auto"),
@@ -41,11 +41,11 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 	}
 	s.out = out
 	if sv.Command != nil {
-		out.Argv = c.self(c.argv(sv.Command, sv.Scope, s.path+".command"))
+		out.Argv = c.self(append(c.argv(sv.Command, sv.Scope, s.path+".command"), sv.Args...))
 		out.Dir = c.path(sv.Cwd, sv.File)
 		out.Env, out.Withheld = serverEnv(c.set.Env, c.suite, sv)
 		if sv.URL == "" {
-			s.refuse("url", "headers", "auth", "tls", "transport", "retry_http")
+			s.refuse("url", suite.URLKeys...)
 		}
 	}
 	if sv.URL != "" {
@@ -54,7 +54,7 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 		} else if u.Fragment != "" {
 			s.report("url", "an address of a server has no fragment", "remove #"+u.Fragment)
 		}
-		s.refuse("command", "cwd", "env", "inherit_env")
+		s.refuse("command", suite.ProcessKeys...)
 		s.transport()
 	}
 	for _, h := range sv.Headers.Entries {

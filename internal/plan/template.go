@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
@@ -179,7 +180,8 @@ func (t *template) settle() {
 	}
 }
 
-// caseName is a case's full name: "name [row] @server".
+// caseName is a case's full name: "name [row] @server". The server is named if
+// there are several, or if it is a variant.
 func (t *template) caseName(row, server int) string {
 	var v jsonv.Value
 	if t.varies.name {
@@ -201,7 +203,7 @@ func (t *template) nameWith(v jsonv.Value, row, server int) string {
 	case t.rows != nil:
 		name += " [" + rowLabel(row, v) + "]"
 	}
-	if list := t.serversAt(row); len(list) > 1 {
+	if list := t.serversAt(row); len(list) > 1 || len(list) == 1 && strings.Contains(list[0].Name, "@") {
 		name += " @" + list[server].Name
 	}
 	return name

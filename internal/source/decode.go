@@ -99,6 +99,16 @@ func (d *Decoder) Add(ds ...Diagnostic) {
 	}
 }
 
+// AddNew reports those of finished diagnostics that were not reported in the same
+// words at the same place.
+func (d *Decoder) AddNew(ds ...Diagnostic) {
+	for _, diag := range ds {
+		if !slices.ContainsFunc(d.found.diags, func(o Diagnostic) bool { return o.Pos == diag.Pos && o.Msg == diag.Msg }) {
+			d.found.add(diag)
+		}
+	}
+}
+
 // Decode fills what into points to from a node, and reports mistakes to d.
 // path is the place of the node in the document. A nil node changes nothing.
 func (d *Decoder) Decode(n *Node, path string, into any) {

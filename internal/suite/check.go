@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -23,8 +22,15 @@ func (l *loader) check() {
 	case servers.Kind == source.KindMap && len(servers.Fields) == 0:
 		l.dec.Errorf(servers, "servers", "a suite needs at least one server")
 	}
+	declared := map[string]bool{}
 	for _, sv := range s.Servers {
-		l.checkServer(sv)
+		name, _, variant := strings.Cut(sv.Name, "@")
+		declared[name] = true
+		if variant {
+			l.checkVariant(sv)
+		} else {
+			l.checkServer(sv)
+		}
 	}
 	for _, e := range s.Env {
 		l.credential(e.Name, e.Value)
@@ -34,9 +40,13 @@ func (l *loader) check() {
 		l.dec.Errorf(n, "default_server", "the name is empty")
 	}
 	if s.DefaultServer != "" && s.Server(s.DefaultServer) == nil && !s.Partial {
-		report(l.dec, s.DefaultPos, "default_server", fmt.Sprintf("no server is called %q", s.DefaultServer), l.nearServer(s.DefaultServer))
+		msg, hint := "no server is called %q", s.ServerHint(s.DefaultServer)
+		if strings.Contains(s.DefaultServer, "*") {
+			msg, hint = "expected the name of one server, got the pattern %q", "defaultTest: {server: …} takes patterns"
+		}
+		report(l.dec, s.DefaultPos, "default_server", fmt.Sprintf(msg, s.DefaultServer), hint)
 	}
-	if s.DefaultServer == "" && len(s.Servers) == 1 {
+	if s.DefaultServer == "" && len(declared) == 1 && !strings.Contains(s.Servers[0].Name, "@") {
 		s.DefaultServer = s.Servers[0].Name
 	}
 	l.checkDefaults()
@@ -61,7 +71,7 @@ func (l *loader) checkOptions() {
 }
 
 func (l *loader) checkServer(sv *Server) {
-	path := source.PathKey("servers", sv.Name)
+	path := sv.Path()
 	switch {
 	case sv.Command == nil && sv.URL == "" && l.reported(path):
 		// A misspelt key says more than the one that is missing for it.
@@ -89,11 +99,21 @@ func (l *loader) checkServer(sv *Server) {
 			checkEnvName(l.dec, n.Items[i].Pos, source.PathIndex(path+".inherit_env", i), name, "")
 		}
 	}
-	l.arguments(sv.Command)
+	l.arguments(sv.Command, sv.Args...)
 	l.headers(sv, path)
 	if sv.Auth != nil {
 		l.auth(sv, path+".auth")
 	}
+}
+
+// checkVariant checks a variant as a server. What is wrong in its server, too, is
+// not reported again.
+func (l *loader) checkVariant(sv *Server) {
+	all := l.dec
+	l.dec = new(source.Decoder)
+	l.checkServer(sv)
+	all.AddNew(l.dec.Diagnostics()...)
+	l.dec = all
 }
 
 // stepSecrets notes the credentials that the suite hands to its steps.
@@ -107,7 +127,7 @@ func (l *loader) stepSecrets() {
 }
 
 // arguments notes the credentials on a command line.
-func (l *loader) arguments(n *source.Node) {
+func (l *loader) arguments(n *source.Node, more ...string) {
 	if n == nil {
 		return
 	}
@@ -120,7 +140,7 @@ func (l *loader) arguments(n *source.Node) {
 			words = append(words, strings.Trim(word, "'\""))
 		}
 	}
-	for _, v := range secret.Arguments(words) {
+	for _, v := range secret.Arguments(append(words, more...)) {
 		if len(v) >= secret.MinLength {
 			l.suite.Secrets = append(l.suite.Secrets, v)
 		}
@@ -216,15 +236,4 @@ func (l *loader) reported(path string) bool {
 	return slices.ContainsFunc(l.dec.Diagnostics(), func(d source.Diagnostic) bool {
 		return d.Severity == source.Error && (d.Path == path || strings.HasPrefix(d.Path, path+".") || strings.HasPrefix(d.Path, path+"["))
 	})
-}
-
-func (l *loader) nearServer(name string) string {
-	var names []string
-	for _, sv := range l.suite.Servers {
-		names = append(names, sv.Name)
-	}
-	if len(names) == 0 {
-		return "declare it under servers:"
-	}
-	return cmp.Or(source.DidYouMean(name, names), "declared servers: "+strings.Join(capped(names, 12), ", "))
 }

@@ -86,18 +86,25 @@ func (l *loader) scriptValues(argv *source.Node, path string) {
 // expandServers interpolates servers but for a command written as a string,
 // which is split into words first.
 func (l *loader) expandServers(d *loadedDoc, n *source.Node) *source.Node {
-	return eachField(n, func(f source.Field) *source.Node {
-		path := source.PathKey("servers", f.Key.Text)
-		return eachField(f.Value, func(sf source.Field) *source.Node {
-			if sf.Key.Text == "command" && sf.Value.IsScalar() {
-				return sf.Value
-			}
-			if sf.Key.Text == "command" {
-				l.scriptValues(sf.Value, source.PathKey(path, "command"))
-			}
-			return d.scope.Expand(sf.Value, source.PathKey(path, sf.Key.Text), Bindings{}, l.dec)
+	var servers func(n *source.Node, at string) *source.Node
+	servers = func(n *source.Node, at string) *source.Node {
+		return eachField(n, func(f source.Field) *source.Node {
+			path := source.PathKey(at, f.Key.Text)
+			return eachField(f.Value, func(sf source.Field) *source.Node {
+				below := source.PathKey(path, sf.Key.Text)
+				switch {
+				case sf.Key.Text == "variants":
+					return servers(sf.Value, below)
+				case sf.Key.Text == "command" && sf.Value.IsScalar():
+					return sf.Value
+				case sf.Key.Text == "command":
+					l.scriptValues(sf.Value, below)
+				}
+				return d.scope.Expand(sf.Value, below, Bindings{}, l.dec)
+			})
 		})
-	})
+	}
+	return servers(n, "servers")
 }
 
 // expandHooks interpolates what is no command: those are split into words
@@ -203,8 +210,42 @@ func (l *loader) servers(d *loadedDoc, seen map[string]source.Pos) {
 		if strings.TrimSpace(e.Key) == "" {
 			report(l.dec, e.Pos, path, "a server needs a name", "")
 		}
+		if strings.Contains(e.Key, "@") {
+			report(l.dec, e.Pos, path, `the name of a server can't contain "@", which is for variants`, "declare a variant: servers: {name: {variants: {…}}}")
+		}
 		sv.Name, sv.Pos, sv.File, sv.Scope, sv.node = e.Key, e.Pos, d.file, d.scope, written.Get(e.Key)
+		if sv.Command != nil || sv.Has("url") || len(sv.Variants.Entries) == 0 {
+			l.suite.Servers = append(l.suite.Servers, sv)
+		}
+		l.addVariants(sv)
+	}
+}
+
+// addVariants adds the variants of a server to the suite, as servers of their own.
+func (l *loader) addVariants(base *Server) {
+	for _, e := range base.Variants.Entries {
+		path := source.PathKey(base.Path()+".variants", e.Key)
+		switch {
+		case e.Value == nil:
+			l.dec.WrongType(base.node.Get("variants").Get(e.Key), path, "a map of what differs").Hint = "write {} for a variant without differences"
+			l.suite.Partial = true
+			continue
+		case strings.TrimSpace(e.Key) == "":
+			report(l.dec, e.Pos, path, "a variant needs a name", "")
+		case strings.ContainsAny(e.Key, "@*"):
+			report(l.dec, e.Pos, path, `the name of a variant can't contain "@" or "*"`, "")
+		}
+		sv := base.variant(e)
 		l.suite.Servers = append(l.suite.Servers, sv)
+		if sv.Command == nil && sv.Has("args") {
+			report(l.dec, sv.KeyPos("args"), path+".args", "args: is for a server with command:", "")
+		}
+		if sv.URL == "" && sv.Has("query") {
+			report(l.dec, sv.KeyPos("query"), path+".query", "query: is for a server with url:", "")
+		}
+		for _, q := range e.Value.Query.Entries {
+			l.credential(q.Key, string(q.Value))
+		}
 	}
 }
 

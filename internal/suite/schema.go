@@ -16,6 +16,7 @@ func SchemaTypes() map[string]reflect.Type {
 		"prompts-test":       reflect.TypeFor[promptsEntry](),
 		"protocol-test":      reflect.TypeFor[protocolEntry](),
 		"server":             reflect.TypeFor[Server](),
+		"variant":            reflect.TypeFor[Variant](),
 		"header-env":         reflect.TypeFor[headerEnv](),
 		"variable-env":       reflect.TypeFor[fromEnv](),
 		"context-hook":       reflect.TypeFor[contextHook](),

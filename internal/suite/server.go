@@ -12,8 +12,10 @@ type Server struct {
 	Name  string       // its key
 	File  *source.File // the file it is written in; relative paths start there
 	Scope *Scope
+	Args  []string // of a variant: appended to those of Command
 	// node is what was written, for the positions of keys.
 	node *source.Node
+	base *Server // whose variant it is
 
 	// The program and its arguments: a list, or a string split by POSIX rules. Started directly, never by a shell.
 	Command *source.Node `yaml:"command"`
@@ -51,6 +53,8 @@ type Server struct {
 	ValidateOutput *bool `yaml:"validate_output"`
 	// How often a call is retried after HTTP 429 or 503.
 	RetryHTTP *int `yaml:"retry_http"`
+	// Other configurations of the server, by name. Tests name them NAME@VARIANT; NAME@* is all of them.
+	Variants source.Map[*Variant] `yaml:"variants"`
 }
 
 // KeyPos returns the position of one of the server's keys, or the server's own.

@@ -53,7 +53,7 @@ type Common struct {
 	// The test's name, unique in the suite.
 	Name  string `yaml:"name,required"`
 	About `yaml:",inline"`
-	// The server, or a list: the test then runs once on each.
+	// The server, or a list: the test then runs once on each. A name with * is a pattern.
 	Server Names `yaml:"server"`
 	// Assertions and assert-sets, or {assertions, max_duration_ms}.
 	Expect *source.Node `yaml:"expect"`

@@ -1,0 +1,175 @@
+package suite
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+
+	"mcptest/internal/source"
+)
+
+// Variant is one entry of `variants:` of a server: what differs from it.
+type Variant struct {
+	Pos source.Pos
+
+	// Arguments appended to those of the server's command.
+	Args []string `yaml:"args"`
+	// The program and its arguments, in place of the server's command or url.
+	Command *source.Node `yaml:"command"`
+	// Environment of the process, on top of the server's.
+	Env source.Map[scalar] `yaml:"env"`
+	// The address, in place of the server's url or command.
+	URL string `yaml:"url"`
+	// Parameters of the address's query, on top of those in url.
+	Query source.Map[scalar] `yaml:"query"`
+	// HTTP headers, on top of the server's.
+	Headers source.Map[Header] `yaml:"headers"`
+	// The protocol revision to speak, in place of the server's.
+	Protocol string `yaml:"protocol" enum:"auto|2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28"`
+	// The HTTP transport, in place of the server's.
+	Transport string `yaml:"transport" enum:"auto|streamable-http|sse"`
+}
+
+// AdviseKey knows the keys of a server that are the same for all its variants.
+func (*Variant) AdviseKey(key string) string {
+	for _, f := range source.Fields(reflect.TypeFor[Server]()) {
+		if f.Name == key {
+			return "it is the same for all variants: write it to the server"
+		}
+	}
+	return ""
+}
+
+// ProcessKeys and URLKeys are the keys that only a server with a command, or only
+// one with an address, has.
+var (
+	ProcessKeys = []string{"cwd", "env", "inherit_env"}
+	URLKeys     = []string{"headers", "auth", "tls", "transport", "retry_http"}
+)
+
+// variant merges a variant into its server: lists are appended, maps merged and
+// other values replaced.
+func (s *Server) variant(e source.Entry[*Variant]) *Server {
+	v, written := e.Value, s.node.Get("variants").Get(e.Key)
+	out := *s
+	out.Name, out.Pos, out.base, out.Variants = s.Name+"@"+e.Key, e.Pos, s, source.Map[*Variant]{}
+	moved := written.Get("command") != nil || written.Get("url") != nil
+	if moved {
+		out.Command, out.URL = v.Command, v.URL
+	}
+	out.Args = v.Args
+	// The server's keys for the other kind of transport don't concern the variant.
+	drop := []string{"variants"}
+	if moved {
+		drop = append(drop, "command", "url")
+	}
+	if out.Command == nil {
+		drop = append(drop, ProcessKeys...)
+		out.Cwd, out.InheritEnv, out.Env = "", nil, source.Map[scalar]{}
+	}
+	if out.URL == "" {
+		drop = append(drop, URLKeys...)
+		out.Auth, out.TLS, out.Transport, out.RetryHTTP, out.Headers = nil, nil, "", nil, source.Map[Header]{}
+	}
+	out.Env = overlay(out.Env, v.Env, func(name string) string { return name })
+	out.Headers = overlay(out.Headers, v.Headers, http.CanonicalHeaderKey)
+	if v.Protocol != "" {
+		out.Protocol = v.Protocol
+	}
+	if v.Transport != "" {
+		out.Transport = v.Transport
+	}
+	if out.URL != "" {
+		out.URL = withQuery(out.URL, v.Query)
+	}
+	out.node = &source.Node{Pos: written.Pos, Kind: source.KindMap}
+	for _, f := range s.node.Fields {
+		if written.Get(f.Key.Text) == nil && !slices.Contains(drop, f.Key.Text) {
+			out.node.Fields = append(out.node.Fields, f)
+		}
+	}
+	out.node.Fields = append(out.node.Fields, written.Fields...)
+	return &out
+}
+
+// overlay returns the entries of a map with those of another one on top. Names
+// with the same key are the same.
+func overlay[T any](base, top source.Map[T], key func(name string) string) source.Map[T] {
+	var out source.Map[T]
+	for _, e := range base.Entries {
+		if !slices.ContainsFunc(top.Entries, func(o source.Entry[T]) bool { return key(o.Key) == key(e.Key) }) {
+			out.Entries = append(out.Entries, e)
+		}
+	}
+	out.Entries = append(out.Entries, top.Entries...)
+	return out
+}
+
+// withQuery sets parameters of an address; one that can't be parsed stays as it
+// is, and package plan reports it.
+func withQuery(address string, query source.Map[scalar]) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || len(query.Entries) == 0 {
+		return address
+	}
+	values := u.Query()
+	for _, e := range query.Entries {
+		values.Set(e.Key, string(e.Value))
+	}
+	u.RawQuery = values.Encode()
+	return u.String()
+}
+
+// Path is where a server is written.
+func (s *Server) Path() string {
+	if s.base != nil {
+		return source.PathKey(s.base.Path()+".variants", strings.TrimPrefix(s.Name, s.base.Name+"@"))
+	}
+	return source.PathKey("servers", s.Name)
+}
+
+// MatchName reports whether a name is the one that is written, or matches it as
+// a pattern: "*" stands for any text.
+func MatchName(written, name string) bool {
+	parts := strings.Split(written, "*")
+	last := len(parts) - 1
+	if last == 0 || written == name {
+		return written == name
+	}
+	name, ok := strings.CutPrefix(name, parts[0])
+	for _, part := range parts[1:last] {
+		if !ok {
+			break
+		}
+		_, name, ok = strings.Cut(name, part)
+	}
+	return ok && strings.HasSuffix(name, parts[last])
+}
+
+// ServerHint says what may have been meant by a server's name, or pattern, that
+// no server has.
+func (s *Suite) ServerHint(name string) string {
+	var names, variants, patterns []string
+	for _, sv := range s.Servers {
+		names = append(names, sv.Name)
+		if sv.base != nil {
+			patterns = append(patterns, sv.base.Name+"@*")
+		}
+		if sv.base != nil && sv.base.Name == name {
+			variants = append(variants, sv.Name)
+		}
+	}
+	base, isPattern := strings.CutSuffix(name, "@*")
+	switch {
+	case len(names) == 0:
+		return "declare it under servers:"
+	case len(variants) > 0:
+		return "it has only variants: " + strings.Join(capped(variants, 12), ", ") + "; " + name + "@* is all of them"
+	case isPattern && slices.Contains(names, base):
+		return base + " has no variants"
+	}
+	return cmp.Or(source.DidYouMean(name, slices.Concat(names, patterns)), "declared servers: "+strings.Join(capped(names, 12), ", "))
+}
