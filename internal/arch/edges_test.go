@@ -37,18 +37,19 @@ var edges = map[string][]string{
 	"internal/proc":       {},
 	"internal/proc/probe": {"internal/proc"},
 	// The syntax of ${…}; what is in it is up to each language.
-	"internal/placeholder":     {},
-	"internal/shellwords":      {"internal/placeholder"},
-	"internal/watchdog":        {}, // and almost nothing else: it is initialized first
-	"internal/term":            {},
-	"internal/secret":          {"internal/jsonv"},
-	"internal/source":          {"internal/source/spelling", "internal/jsonv"},
-	"internal/source/spelling": {},
-	"internal/source/stored":   {"internal/source", "internal/jsonv"},
-	"internal/suite/dotenv":    {"internal/source"},
-	"internal/expect/format":   {"internal/jsonv"},
-	"internal/expect/jsonpath": {"internal/jsonv"},
-	"internal/expect":          {"internal/source", "internal/jsonv", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath"},
+	"internal/placeholder":       {},
+	"internal/shellwords":        {"internal/placeholder"},
+	"internal/watchdog":          {}, // and almost nothing else: it is initialized first
+	"internal/term":              {},
+	"internal/secret":            {"internal/jsonv"},
+	"internal/source":            {"internal/source/spelling", "internal/jsonv"},
+	"internal/source/spelling":   {},
+	"internal/source/stored":     {"internal/source", "internal/jsonv"},
+	"internal/suite/dotenv":      {"internal/source"},
+	"internal/suite/interpolate": {"internal/placeholder", "internal/source", "internal/jsonv"},
+	"internal/expect/format":     {"internal/jsonv"},
+	"internal/expect/jsonpath":   {"internal/jsonv"},
+	"internal/expect":            {"internal/source", "internal/jsonv", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath"},
 	// The client half of MCP: the session is on top of the wire, and both use the
 	// vocabulary of the protocol.
 	"internal/mcp/protocol": {"internal/jsonv"},
@@ -61,8 +62,8 @@ var edges = map[string][]string{
 	"internal/auth":      {"internal/osfile"},
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
-	"internal/suite":  {"internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/jsonv", "internal/expect", "internal/secret"},
-	"internal/plan":   {"internal/mcp/protocol", "internal/suite", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
+	"internal/suite":  {"internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},
+	"internal/plan":   {"internal/mcp/protocol", "internal/suite", "internal/suite/interpolate", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
 	"internal/result": {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.

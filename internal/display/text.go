@@ -103,3 +103,11 @@ func Sentence(s string) string {
 	}
 	return s
 }
+
+// List joins words with commas; of more than most it shows the first ones.
+func List(words []string, most int) string {
+	if len(words) > most {
+		words = append(words[:most:most], "…")
+	}
+	return strings.Join(words, ", ")
+}

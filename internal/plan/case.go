@@ -3,13 +3,14 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
+	"mcptest/internal/suite/interpolate"
 )
 
 // entry wraps suite.Entry for what plan does with it.
@@ -25,14 +26,14 @@ type built struct {
 // build compiles one entry for one row (absent when it has no cases). In a
 // flow, values of earlier steps are not known yet: see flow.go.
 func (c *compiler) build(e entry, row jsonv.Value) built {
-	b := suite.Bindings{Case: row, Table: c.table}
-	if steps := e.Node.Get("steps"); steps != nil && len(suite.Placeholders(e.Node, "steps.")) > 0 {
-		return c.sampled(e, b, func(b *suite.Bindings, n *source.Node) { b.AnySteps = n })
+	b := interpolate.Bindings{Case: row, Table: c.table}
+	if steps := e.Node.Get("steps"); steps != nil && len(interpolate.Placeholders(e.Node, "steps.")) > 0 {
+		return c.sampled(e, b, func(b *interpolate.Bindings, n *source.Node) { b.AnySteps = n })
 	}
 	return c.buildWith(e, b)
 }
 
-func (c *compiler) buildWith(e entry, b suite.Bindings) built {
+func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	before := c.errors()
 	n := e.expand(b, c.dec)
 	st := suite.DecodeTest(e.Block, n, e.Path, c.dec)
@@ -70,7 +71,7 @@ func (c *compiler) errors() int { return c.dec.Count() }
 
 // expand fills in the entry's placeholders. Only a flow's steps and what it
 // expects may use the values of steps.
-func (e entry) expand(b suite.Bindings, d *source.Decoder) *source.Node {
+func (e entry) expand(b interpolate.Bindings, d *source.Decoder) *source.Node {
 	if e.Node.Kind != source.KindMap {
 		return e.Node
 	}
@@ -93,7 +94,7 @@ func (e entry) expand(b suite.Bindings, d *source.Decoder) *source.Node {
 
 // call fills the placeholders of an invocation's parts from the written node,
 // for a test that is not a flow. Keys are those that have placeholders.
-func (e entry) call(call *suite.Invocation, keys []string, b suite.Bindings, d *source.Decoder) {
+func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Bindings, d *source.Decoder) {
 	for _, key := range keys {
 		path := source.PathKey(e.Path, key)
 		n := e.Scope.Expand(e.Node.Get(key), path, b, d)
@@ -186,10 +187,7 @@ func (c *compiler) serverNames() string {
 	for _, s := range c.file.Servers {
 		names = append(names, s.Name)
 	}
-	if len(names) > 12 {
-		names = append(names[:12], "…")
-	}
-	return strings.Join(names, ", ")
+	return display.List(names, 12)
 }
 
 func stepsHaveServers(st *suite.Test) bool {

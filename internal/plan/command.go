@@ -8,12 +8,12 @@ import (
 	"mcptest/internal/expect"
 	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
-	"mcptest/internal/suite"
+	"mcptest/internal/suite/interpolate"
 )
 
 // argv reads a command: a list of text, or one string split by POSIX rules
 // before anything is substituted.
-func (c *compiler) argv(n *source.Node, scope *suite.Scope, path string) []string {
+func (c *compiler) argv(n *source.Node, scope *interpolate.Scope, path string) []string {
 	switch n.Kind {
 	case source.KindList:
 		var out []string
@@ -54,7 +54,7 @@ func shellScript(words []shellwords.Word) int {
 
 // words splits a command string and then fills in its placeholders, so that a
 // value never changes the number of words.
-func (c *compiler) words(n *source.Node, scope *suite.Scope, path, hint string) []string {
+func (c *compiler) words(n *source.Node, scope *interpolate.Scope, path, hint string) []string {
 	words, err := shellwords.Split(n.Text)
 	if err != nil {
 		var se *shellwords.SplitError
@@ -76,7 +76,7 @@ func (c *compiler) words(n *source.Node, scope *suite.Scope, path, hint string) 
 	script := shellScript(words)
 	for i, w := range words {
 		word := n.WithText(w.Text)
-		if v := scope.Expand(word, path, suite.Bindings{}, c.dec); v.IsScalar() {
+		if v := scope.Expand(word, path, interpolate.Bindings{}, c.dec); v.IsScalar() {
 			out[i] = v.Text
 		}
 		for _, e := range w.Expands {

@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
+	"mcptest/internal/suite/interpolate"
 )
 
 // The value of ${steps.…} is only known during the run. Until then a flow
@@ -31,7 +32,7 @@ func samples() []*source.Node {
 
 // sampled compiles a test some of whose values are not known; put puts a sample
 // in their place.
-func (c *compiler) sampled(e entry, b suite.Bindings, put func(*suite.Bindings, *source.Node)) built {
+func (c *compiler) sampled(e entry, b interpolate.Bindings, put func(*interpolate.Bindings, *source.Node)) built {
 	var best built
 	var found source.Diagnostics // with the best sample
 	common := map[source.Pos]int{}
@@ -90,7 +91,7 @@ func errorPlaces(ds source.Diagnostics) map[source.Pos]bool {
 }
 
 // ops compiles what a test invokes.
-func (c *compiler) ops(st *suite.Test, out *Case, e entry, b suite.Bindings) {
+func (c *compiler) ops(st *suite.Test, out *Case, e entry, b interpolate.Bindings) {
 	if out.Flow {
 		c.flowOps(st, out, e, b)
 		return
@@ -101,7 +102,7 @@ func (c *compiler) ops(st *suite.Test, out *Case, e entry, b suite.Bindings) {
 }
 
 // flowOps compiles the steps of a flow.
-func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b suite.Bindings) {
+func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b interpolate.Bindings) {
 	decoded, written := st.Node.Get("steps"), e.Node.Get("steps")
 	captured := map[string]bool{}
 	for i, s := range st.Steps {
@@ -110,7 +111,7 @@ func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b suite.Bindings)
 		}
 		c.checkCaptured(written.Items[i], s.Path, captured)
 		op := c.step(s, decoded.Items[i], out.Server)
-		if len(suite.Placeholders(written.Items[i], "steps.")) > 0 {
+		if len(interpolate.Placeholders(written.Items[i], "steps.")) > 0 {
 			op.Fill = c.fillStep(e, s.Path, written.Items[i], b.Case, out.Server)
 		}
 		for _, cp := range s.Capture.Entries {
@@ -118,7 +119,7 @@ func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b suite.Bindings)
 		}
 		out.Ops = append(out.Ops, op)
 	}
-	if ex := e.Node.Get("expect"); len(suite.Placeholders(ex, "steps.")) > 0 {
+	if ex := e.Node.Get("expect"); len(interpolate.Placeholders(ex, "steps.")) > 0 {
 		c.checkCaptured(ex, st.Path+".expect", captured)
 		out.FillTree = c.fillTree(e, st, ex, b.Case)
 	}
@@ -126,7 +127,7 @@ func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b suite.Bindings)
 
 // checkCaptured reports values of steps that no step before captures.
 func (c *compiler) checkCaptured(n *source.Node, path string, captured map[string]bool) {
-	for _, p := range suite.Placeholders(n, "steps.") {
+	for _, p := range interpolate.Placeholders(n, "steps.") {
 		name := firstName(p.Member)
 		if captured[name] || captured[p.Member] {
 			continue
@@ -174,7 +175,7 @@ func (c *compiler) fillStep(e entry, path string, written *source.Node, row json
 	return func(steps jsonv.Value) (*Op, source.Diagnostics) {
 		cc := *c
 		cc.dec = new(source.Decoder)
-		filled := e.Scope.Expand(written, path, suite.Bindings{Case: row, Steps: steps}, cc.dec)
+		filled := e.Scope.Expand(written, path, interpolate.Bindings{Case: row, Steps: steps}, cc.dec)
 		s := suite.DecodeStep(filled, path, cc.dec)
 		out := cc.step(s, filled, server)
 		ds := cc.dec.Diagnostics()
@@ -193,7 +194,7 @@ func (c *compiler) fillTree(e entry, st *suite.Test, written *source.Node, row j
 		cc := *c
 		cc.dec = new(source.Decoder)
 		test := test
-		test.Expect = e.Scope.Expand(written, st.Path+".expect", suite.Bindings{Case: row, Steps: steps}, cc.dec)
+		test.Expect = e.Scope.Expand(written, st.Path+".expect", interpolate.Bindings{Case: row, Steps: steps}, cc.dec)
 		tree := cc.tree(&test)
 		ds := cc.dec.Diagnostics()
 		if ds.HasErrors() {

@@ -6,7 +6,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
-	"mcptest/internal/suite"
+	"mcptest/internal/suite/interpolate"
 )
 
 // rowCheck finds the mistakes that a row's values make, at no more cost than
@@ -15,18 +15,18 @@ type rowCheck struct {
 	t *template
 	c compiler // a copy whose mistakes go elsewhere
 	// needs are the members that args and params take from a row.
-	needs []suite.Placeholder
+	needs []interpolate.Placeholder
 }
 
 func (t *template) newRowCheck() *rowCheck {
 	r := &rowCheck{t: t, c: *t.c}
 	for _, key := range t.varies.call {
 		n := t.entry.Node.Get(key)
-		if key != "args" && key != "params" || suite.Whole(n) {
+		if key != "args" && key != "params" || interpolate.Whole(n) {
 			r.needs = nil // the type of a value counts
 			break
 		}
-		r.needs = append(r.needs, suite.Placeholders(n, "case.")...)
+		r.needs = append(r.needs, interpolate.Placeholders(n, "case.")...)
 	}
 	if t.varies.all {
 		t.meta = make([]rowMeta, t.rows.len())
@@ -52,7 +52,7 @@ func (r *rowCheck) row(i int, v jsonv.Value, dec *source.Decoder) {
 	}
 	if len(t.varies.call) > 0 && (r.needs == nil || lacks(r.needs, v)) {
 		call := t.test.Call
-		t.entry.call(&call, t.varies.call, suite.Bindings{Case: v}, dec)
+		t.entry.call(&call, t.varies.call, interpolate.Bindings{Case: v}, dec)
 	}
 	if t.varies.expect && !t.expect.fits(v) {
 		t.expect.tree(&r.c, v)
@@ -60,8 +60,8 @@ func (r *rowCheck) row(i int, v jsonv.Value, dec *source.Decoder) {
 }
 
 // lacks reports whether a row does not have all values.
-func lacks(needs []suite.Placeholder, row jsonv.Value) bool {
-	return slices.ContainsFunc(needs, func(p suite.Placeholder) bool {
+func lacks(needs []interpolate.Placeholder, row jsonv.Value) bool {
+	return slices.ContainsFunc(needs, func(p interpolate.Placeholder) bool {
 		_, ok := p.Lookup(row)
 		return !ok
 	})
@@ -69,7 +69,7 @@ func lacks(needs []suite.Placeholder, row jsonv.Value) bool {
 
 func (r *rowCheck) name(v jsonv.Value) {
 	e, path := r.t.entry, r.t.entry.Path+".name"
-	n := e.Scope.Expand(e.Node.Get("name"), path, suite.Bindings{Case: v}, r.c.dec)
+	n := e.Scope.Expand(e.Node.Get("name"), path, interpolate.Bindings{Case: v}, r.c.dec)
 	if text, ok := n.AsText(); !ok {
 		r.c.dec.WrongType(n, path, "text")
 	} else if strings.TrimSpace(text) == "" {

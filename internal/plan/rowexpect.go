@@ -7,6 +7,7 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
+	"mcptest/internal/suite/interpolate"
 )
 
 // rowExpect compiles what a test expects of one row: what does not mention
@@ -37,7 +38,7 @@ type rowItem struct {
 	// exact is the value of that matcher if it is `exact:` with a scalar, and needs
 	// what it takes from the row.
 	exact *source.Node
-	needs []suite.Placeholder
+	needs []interpolate.Placeholder
 }
 
 func newRowExpect(c *compiler, e entry, test *suite.Test) *rowExpect {
@@ -54,14 +55,14 @@ func newRowExpect(c *compiler, e entry, test *suite.Test) *rowExpect {
 		return r
 	}
 	for i, item := range r.list.Items {
-		if len(suite.Placeholders(item, "case.")) > 0 {
+		if len(interpolate.Placeholders(item, "case.")) > 0 {
 			r.vary = append(r.vary, newRowItem(i, item, &r.fixed[i]))
 		}
 	}
 	r.proto = expect.Merge(own, c.base)
 	if r.node != r.list {
 		for _, f := range r.node.Fields {
-			r.whole = r.whole || f.Key.Text != "assertions" && len(suite.Placeholders(f.Value, "case.")) > 0
+			r.whole = r.whole || f.Key.Text != "assertions" && len(interpolate.Placeholders(f.Value, "case.")) > 0
 		}
 	}
 	return r
@@ -75,7 +76,7 @@ func newRowItem(at int, n *source.Node, first *expect.Item) rowItem {
 	for _, f := range n.Fields {
 		if f.Key.Text == "matcher" {
 			r.matcher = f.Value
-		} else if len(suite.Placeholders(f.Value, "case.")) > 0 {
+		} else if len(interpolate.Placeholders(f.Value, "case.")) > 0 {
 			return rowItem{at: at}
 		}
 	}
@@ -83,7 +84,7 @@ func newRowItem(at int, n *source.Node, first *expect.Item) rowItem {
 		return r
 	}
 	if n := r.matcher.Fields[0].Value; n.IsScalar() {
-		r.exact, r.needs = n, suite.Placeholders(n, "case.")
+		r.exact, r.needs = n, interpolate.Placeholders(n, "case.")
 	}
 	return r
 }
@@ -96,7 +97,7 @@ func (r *rowExpect) fits(v jsonv.Value) bool {
 // tree compiles the tree of one row; mistakes go to the compiler's decoder.
 func (r *rowExpect) tree(c *compiler, v jsonv.Value) *expect.Tree {
 	test := *r.test
-	b := suite.Bindings{Case: v}
+	b := interpolate.Bindings{Case: v}
 	if !r.whole {
 		if items, ok := r.items(c, b); ok {
 			if !r.check {
@@ -114,7 +115,7 @@ func (r *rowExpect) tree(c *compiler, v jsonv.Value) *expect.Tree {
 
 // items are the items of one row's tree, those of the baseline at the end. It
 // fails when one that mentions the row has a mistake, without reporting it.
-func (r *rowExpect) items(c *compiler, b suite.Bindings) ([]expect.Item, bool) {
+func (r *rowExpect) items(c *compiler, b interpolate.Bindings) ([]expect.Item, bool) {
 	items := slices.Clone(r.proto.Items)
 	for i := range r.vary {
 		at := r.vary[i].at
@@ -129,7 +130,7 @@ func (r *rowExpect) items(c *compiler, b suite.Bindings) ([]expect.Item, bool) {
 }
 
 // item compiles one item for a row.
-func (r *rowExpect) item(c *compiler, vary *rowItem, b suite.Bindings) (expect.Item, bool) {
+func (r *rowExpect) item(c *compiler, vary *rowItem, b interpolate.Bindings) (expect.Item, bool) {
 	item := r.fixed[vary.at]
 	dec := new(source.Decoder)
 	if vary.exact != nil {

@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
+	"mcptest/internal/suite/interpolate"
 )
 
 // rows are the rows of `cases:`. They are kept as text and parsed when
@@ -124,7 +125,7 @@ func readRows(c *compiler, n *source.Node, e entry) *rows {
 	path := e.Path + ".cases"
 	before := c.errors()
 	written := n
-	n = e.Scope.Expand(n, path, suite.Bindings{}, c.dec)
+	n = e.Scope.Expand(n, path, interpolate.Bindings{}, c.dec)
 	switch text, isText := n.AsText(); {
 	case n.Kind == source.KindList:
 		r.listRows(n, path)

@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
+	"mcptest/internal/suite/interpolate"
 )
 
 // template is one written test: it builds a case for each of its rows and
@@ -129,7 +130,7 @@ func (c *compiler) template(se suite.Entry) *template {
 	var b built
 	if t.rows != nil && t.rows.len() == 0 {
 		// The rows could not be read; what does not depend on them is looked at.
-		b = c.sampled(e, suite.Bindings{}, func(b *suite.Bindings, n *source.Node) { b.AnyCase, b.AnySteps = n, n })
+		b = c.sampled(e, interpolate.Bindings{}, func(b *interpolate.Bindings, n *source.Node) { b.AnyCase, b.AnySteps = n, n })
 	} else {
 		if t.rows != nil && t.rows.csv != nil {
 			c.table = t.rows.file.Name
@@ -154,7 +155,7 @@ func (c *compiler) template(se suite.Entry) *template {
 func (t *template) dependence() {
 	flow := t.entry.Node.Get("steps") != nil
 	for _, f := range t.entry.Node.Fields {
-		if len(suite.Placeholders(f.Value, "case.")) == 0 {
+		if len(interpolate.Placeholders(f.Value, "case.")) == 0 {
 			continue
 		}
 		switch f.Key.Text {
@@ -196,7 +197,7 @@ func (t *template) nameWith(v jsonv.Value, row, server int) string {
 	name := t.name
 	switch {
 	case t.varies.name:
-		n := t.entry.Scope.Expand(t.entry.Node.Get("name"), t.entry.Path+".name", suite.Bindings{Case: v}, new(source.Decoder))
+		n := t.entry.Scope.Expand(t.entry.Node.Get("name"), t.entry.Path+".name", interpolate.Bindings{Case: v}, new(source.Decoder))
 		name, _ = n.AsText()
 	case t.rows != nil && v.IsAbsent():
 		name += " [" + t.rows.label(row) + "]"
@@ -245,7 +246,7 @@ func (t *template) buildRow(v jsonv.Value) *Case {
 	c.Row = v
 	if len(t.varies.call) > 0 {
 		call := t.test.Call
-		t.entry.call(&call, t.varies.call, suite.Bindings{Case: v}, cc.dec)
+		t.entry.call(&call, t.varies.call, interpolate.Bindings{Case: v}, cc.dec)
 		op := newOp(t.entry.Block, call, c.Server, t.entry.Node)
 		op.CancelAfter, op.Wait = t.proto.Ops[0].CancelAfter, t.proto.Ops[0].Wait
 		c.Ops = []*Op{op}

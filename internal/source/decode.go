@@ -102,11 +102,10 @@ func (d *Decoder) Add(ds ...Diagnostic) {
 // AddNew reports those of finished diagnostics that were not reported in the same
 // words at the same place.
 func (d *Decoder) AddNew(ds ...Diagnostic) {
-	for _, diag := range ds {
-		if !slices.ContainsFunc(d.found.diags, func(o Diagnostic) bool { return o.Pos == diag.Pos && o.Msg == diag.Msg }) {
-			d.found.add(diag)
-		}
+	known := func(n Diagnostic) bool {
+		return slices.ContainsFunc(d.found.diags, func(o Diagnostic) bool { return o.Pos == n.Pos && o.Msg == n.Msg })
 	}
+	d.Add(slices.DeleteFunc(ds, known)...)
 }
 
 // Decode fills what into points to from a node, and reports mistakes to d.
@@ -228,8 +227,8 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		return
 	}
 	var seen uint64
-	var more map[int]bool // keys beyond the 64th
-	var meant []string    // names that an unknown key was close to
+	var more []int     // keys beyond the 64th
+	var meant []string // names that an unknown key was close to
 	for _, f := range n.Fields {
 		at, ok := l.byName[f.Key.Text]
 		if !ok {
@@ -239,10 +238,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		if at < 64 {
 			seen |= 1 << at
 		} else {
-			if more == nil {
-				more = map[int]bool{}
-			}
-			more[at] = true
+			more = append(more, at)
 		}
 		key := &l.fields[at]
 		into := v.FieldByIndex(key.index)
@@ -259,7 +255,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 	}
 	for at := range l.fields {
 		// A misspelt key says more than the one that is missing for it.
-		if f := &l.fields[at]; f.required && seen&(1<<at) == 0 && !more[at] && !slices.Contains(meant, f.name) {
+		if f := &l.fields[at]; f.required && seen&(1<<at) == 0 && !slices.Contains(more, at) && !slices.Contains(meant, f.name) {
 			d.Errorf(n, path, "missing key %q", f.name).Code = "missing-key"
 		}
 	}

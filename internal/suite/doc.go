@@ -11,8 +11,6 @@
 // Invariants:
 //   - every mistake is a diagnostic with a position; Load never stops at the
 //     first one, and never runs or connects to anything;
-//   - interpolation works on parsed scalars, never on text, so positions
-//     survive and a value can't inject YAML;
 //   - the structs hold what was written: defaults and compiled forms are
 //     the business of package plan.
 package suite

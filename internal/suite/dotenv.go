@@ -13,6 +13,7 @@ import (
 
 	"mcptest/internal/source"
 	"mcptest/internal/suite/dotenv"
+	"mcptest/internal/suite/interpolate"
 )
 
 // loaderVars are variables that change how programs are loaded or what an
@@ -65,7 +66,7 @@ func (l *loader) envFile(name, flag string, out []Var) []Var {
 		}
 		return out
 	}
-	vars, diags := dotenv.Parse(file, isName)
+	vars, diags := dotenv.Parse(file, interpolate.IsName)
 	l.dec.Add(diags...)
 	for _, v := range vars {
 		if isLoaderVar(v.Name) {

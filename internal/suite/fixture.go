@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"mcptest/internal/source"
+	"mcptest/internal/suite/interpolate"
 )
 
 // Hooks are programs run around the run and around each test.
@@ -44,7 +45,7 @@ type Hook struct {
 	Command *source.Node // text, not interpolated: words are split first
 	Context bool
 	Timeout *time.Duration
-	Scope   *Scope
+	Scope   *interpolate.Scope
 }
 
 // contextHook is a hook written as a map.
@@ -96,7 +97,7 @@ func (h *Hook) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 type Step struct {
 	Pos   source.Pos
 	Path  string
-	Scope *Scope
+	Scope *interpolate.Scope
 	// A name for reports.
 	Name string `yaml:"name"`
 	// The program and its arguments.

@@ -9,6 +9,7 @@ import (
 
 	"mcptest/internal/secret"
 	"mcptest/internal/source"
+	"mcptest/internal/suite/interpolate"
 )
 
 // Options are the outside facts that loading depends on.
@@ -39,7 +40,7 @@ type loader struct {
 type loadedDoc struct {
 	file  *source.File
 	root  *source.Node
-	scope *Scope
+	scope *interpolate.Scope
 	doc   document
 	// filled is root with the placeholders of everything but tests expanded.
 	filled *source.Node
@@ -124,7 +125,7 @@ func (l *loader) read(abs string, from source.Pos, path string) {
 		return
 	}
 	d := &loadedDoc{file: file, root: root}
-	d.scope = &Scope{dir: filepath.Dir(abs), variable: l.variable, env: l.env.get, names: l.names}
+	d.scope = &interpolate.Scope{Dir: filepath.Dir(abs), Variable: l.variable, Env: l.env.get, Names: l.names}
 	l.docs = append(l.docs, d)
 	l.declare(d)
 
@@ -161,7 +162,7 @@ func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, 
 func (l *loader) readImport(d *loadedDoc, imp *source.Node, path string) {
 	// Mistakes of the scalar are reported when the document is decoded.
 	var dec source.Decoder
-	imp = d.scope.Expand(imp, path, Bindings{}, &dec)
+	imp = d.scope.Expand(imp, path, interpolate.Bindings{}, &dec)
 	name, ok := imp.AsText()
 	switch {
 	case !ok || len(dec.Diagnostics()) > 0:

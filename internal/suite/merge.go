@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/expect"
 	"mcptest/internal/placeholder"
 	"mcptest/internal/source"
+	"mcptest/internal/suite/interpolate"
 )
 
 // rootOnly are the keys that an imported file may not have.
@@ -40,9 +41,9 @@ func (l *loader) decode(d *loadedDoc) {
 					l.scriptValues(run, source.PathKey(source.PathIndex(key, i), "run"))
 				}
 			}
-			f.Value = d.scope.Expand(f.Value, key, Bindings{}, l.dec)
+			f.Value = d.scope.Expand(f.Value, key, interpolate.Bindings{}, l.dec)
 		default:
-			f.Value = d.scope.Expand(f.Value, key, Bindings{}, l.dec)
+			f.Value = d.scope.Expand(f.Value, key, interpolate.Bindings{}, l.dec)
 		}
 		fields = append(fields, f)
 	}
@@ -73,7 +74,7 @@ func (l *loader) scriptValues(argv *source.Node, path string) {
 			continue
 		}
 		found := false
-		scanPlaceholders(item, func(_ *source.Node, _ placeholder.Part) { found = true })
+		interpolate.Scan(item, func(_ *source.Node, _ placeholder.Part) { found = true })
 		if found {
 			l.dec.Add(source.Diagnostic{
 				Pos: item.Pos, Path: source.PathIndex(path, i), Severity: source.Warning, Code: "script-value",
@@ -100,7 +101,7 @@ func (l *loader) expandServers(d *loadedDoc, n *source.Node) *source.Node {
 				case sf.Key.Text == "command":
 					l.scriptValues(sf.Value, below)
 				}
-				return d.scope.Expand(sf.Value, below, Bindings{}, l.dec)
+				return d.scope.Expand(sf.Value, below, interpolate.Bindings{}, l.dec)
 			})
 		})
 	}
@@ -115,14 +116,14 @@ func (l *loader) expandHooks(d *loadedDoc, n *source.Node) *source.Node {
 			if f.Key.Text == "command" {
 				return f.Value
 			}
-			return d.scope.Expand(f.Value, source.PathKey(path, f.Key.Text), Bindings{}, l.dec)
+			return d.scope.Expand(f.Value, source.PathKey(path, f.Key.Text), interpolate.Bindings{}, l.dec)
 		})
 	}
 	return eachField(n, func(f source.Field) *source.Node {
 		path := source.PathKey("hooks", f.Key.Text)
 		switch {
 		case f.Key.Text == "timeout":
-			return d.scope.Expand(f.Value, path, Bindings{}, l.dec)
+			return d.scope.Expand(f.Value, path, interpolate.Bindings{}, l.dec)
 		case f.Value.Kind == source.KindList:
 			out := *f.Value
 			out.Items = slices.Clone(f.Value.Items)

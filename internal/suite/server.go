@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"mcptest/internal/source"
+	"mcptest/internal/suite/interpolate"
 )
 
 // Server is one entry of `servers:`: exactly one of Command and URL.
@@ -11,7 +12,7 @@ type Server struct {
 	Pos   source.Pos   // of its key
 	Name  string       // its key
 	File  *source.File // the file it is written in; relative paths start there
-	Scope *Scope
+	Scope *interpolate.Scope
 	Args  []string // of a variant: appended to those of Command
 	// node is what was written, for the positions of keys.
 	node *source.Node

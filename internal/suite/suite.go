@@ -5,6 +5,7 @@ import (
 
 	"mcptest/internal/source"
 	"mcptest/internal/suite/dotenv"
+	"mcptest/internal/suite/interpolate"
 )
 
 // Suite is one suite file with everything it imports.
@@ -62,8 +63,8 @@ type Var = dotenv.Var
 type Entry struct {
 	Block Block
 	Node  *source.Node
-	Path  string // "tools[2]"
-	Scope *Scope // names that `${…}` may use in this file
+	Path  string             // "tools[2]"
+	Scope *interpolate.Scope // names that `${…}` may use in this file
 }
 
 // Block names the list that holds the test.

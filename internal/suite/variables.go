@@ -11,6 +11,7 @@ import (
 	"mcptest/internal/placeholder"
 	"mcptest/internal/secret"
 	"mcptest/internal/source"
+	"mcptest/internal/suite/interpolate"
 )
 
 // variableDecl is one entry of `variables:`: a scalar, or a map that takes it
@@ -88,7 +89,7 @@ func (l *loader) declare(d *loadedDoc) {
 			l.clash("variable", name, path, f.Key.Pos, old.key)
 			continue
 		}
-		if !isName(name) || strings.Contains(name, ".") {
+		if !interpolate.IsName(name) || strings.Contains(name, ".") {
 			report(l.dec, f.Key.Pos, path, fmt.Sprintf("%q can't be a variable's name", name),
 				"use letters, digits, - and _, beginning with a letter or _")
 			continue
@@ -176,7 +177,7 @@ func (l *loader) valueOf(name string, v *variableDecl) (value *source.Node, from
 			return nil, "" // reported by the decoder
 		}
 		if text, ok := l.env.get(v.From.FromEnv); ok {
-			return placed(v.Node, text), v.From.FromEnv
+			return interpolate.Placed(v.Node, text), v.From.FromEnv
 		}
 		if value = v.From.Default; value == nil {
 			report(l.dec, v.Pos, path, v.From.FromEnv+" is not set in the environment and has no default", "set it, or add default:")
@@ -187,11 +188,11 @@ func (l *loader) valueOf(name string, v *variableDecl) (value *source.Node, from
 	if value == nil || !value.IsScalar() {
 		return nil, ""
 	}
-	scope := &Scope{variable: l.variable, env: l.env.get, names: l.names}
+	scope := &interpolate.Scope{Variable: l.variable, Env: l.env.get, Names: l.names}
 	if v.Pos.File != nil {
-		scope.dir = filepath.Dir(v.Pos.File.Path)
+		scope.Dir = filepath.Dir(v.Pos.File.Path)
 	}
-	return scope.Expand(value, path, Bindings{}, l.dec), ""
+	return scope.Expand(value, path, interpolate.Bindings{}, l.dec), ""
 }
 
 // credential notes a value as secret when its name says that it is one.
@@ -231,7 +232,7 @@ func flagValue(text string) *source.Node {
 func (l *loader) usedNames() {
 	used := map[string]bool{}
 	for _, d := range l.docs {
-		scanPlaceholders(d.root, func(_ *source.Node, p placeholder.Part) { used[p.Name] = true })
+		interpolate.Scan(d.root, func(_ *source.Node, p placeholder.Part) { used[p.Name] = true })
 	}
 	for _, name := range slices.Sorted(maps.Keys(used)) {
 		if text, ok := l.env.get(name); ok {

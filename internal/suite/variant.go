@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/source"
 )
 
@@ -167,9 +168,9 @@ func (s *Suite) ServerHint(name string) string {
 	case len(names) == 0:
 		return "declare it under servers:"
 	case len(variants) > 0:
-		return "it has only variants: " + strings.Join(capped(variants, 12), ", ") + "; " + name + "@* is all of them"
+		return "it has only variants: " + display.List(variants, 12) + "; " + name + "@* is all of them"
 	case isPattern && slices.Contains(names, base):
 		return base + " has no variants"
 	}
-	return cmp.Or(source.DidYouMean(name, slices.Concat(names, patterns)), "declared servers: "+strings.Join(capped(names, 12), ", "))
+	return cmp.Or(source.DidYouMean(name, slices.Concat(names, patterns)), "declared servers: "+display.List(names, 12))
 }

@@ -1,9 +1,10 @@
-package suite
+package interpolate
 
 import (
 	"strconv"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/placeholder"
 	"mcptest/internal/source"
@@ -12,13 +13,14 @@ import (
 // Scope resolves the names that `${…}` may use in one file. It is not changed
 // after loading, so it may be used from several goroutines.
 type Scope struct {
-	dir string // CONFIG_DIR
-	// variable returns a variable; known with a nil value means that it is
+	Dir string // CONFIG_DIR
+	// Variable returns a variable; known with a nil value means that it is
 	// declared and its mistake has been reported.
-	variable func(name string) (v *source.Node, known bool)
-	env      func(name string) (string, bool)
-	// names lists what could have been meant, for "did you mean".
-	names func() []string
+	Variable func(name string) (v *source.Node, known bool)
+	// Env returns an environment variable.
+	Env func(name string) (string, bool)
+	// Names lists what could have been meant, for "did you mean".
+	Names func() []string
 }
 
 // Bindings are values that only a part of a suite has: those of a `cases:`
@@ -132,10 +134,10 @@ func (e *expansion) value(n *source.Node, p placeholder.Part) *source.Node {
 		return e.member(n, p, "row", member, e.b.Case)
 	}
 	if p.Name == "CONFIG_DIR" {
-		return placed(n, e.scope.dir)
+		return Placed(n, e.scope.Dir)
 	}
-	if e.scope.variable != nil {
-		if v, known := e.scope.variable(p.Name); v != nil {
+	if e.scope.Variable != nil {
+		if v, known := e.scope.Variable(p.Name); v != nil {
 			out := *v
 			out.Pos = n.Pos
 			return &out
@@ -144,14 +146,14 @@ func (e *expansion) value(n *source.Node, p placeholder.Part) *source.Node {
 			return nil
 		}
 	}
-	if text, ok := e.scope.env(p.Name); ok {
-		return placed(n, text)
+	if text, ok := e.scope.Env(p.Name); ok {
+		return Placed(n, text)
 	}
 	if p.HasDefault {
 		return e.fallback(n, p)
 	}
 	hint := "declare it under variables:, set it in the environment or .env, or write ${" + p.Name + ":-default}; " + placeholder.LiteralHint
-	if near := source.Nearest(p.Name, e.scope.names()); near != "" {
+	if near := source.Nearest(p.Name, e.scope.Names()); near != "" {
 		hint = source.Suggest("${" + near + "}")
 	}
 	e.report(n, p.Offset, "${"+p.Name+"} is neither a variable nor set in the environment", hint)
@@ -186,9 +188,9 @@ func (e *expansion) fromServer(n *source.Node) *source.Node {
 	return n
 }
 
-// placed is text from outside the file: unquoted, because whoever set it could
+// Placed is text from outside the file: unquoted, because whoever set it could
 // not choose.
-func placed(n *source.Node, text string) *source.Node {
+func Placed(n *source.Node, text string) *source.Node {
 	out := n.WithText(text)
 	out.Quoted = false
 	return out
@@ -199,7 +201,7 @@ func (e *expansion) fallback(n *source.Node, p placeholder.Part) *source.Node {
 	if placeholder.Whole(p.Default) {
 		return e.value(n, p.Default[0])
 	}
-	return placed(n, e.text(n, p.Default))
+	return Placed(n, e.text(n, p.Default))
 }
 
 // member finds case.a.b or steps.a[0].b. A key that has dots itself is found
@@ -253,7 +255,7 @@ func (e *expansion) missing(n *source.Node, p placeholder.Part, in, key string, 
 	case source.Nearest(key, keys) != "":
 		msg += source.Aside(source.DidYouMean(key, keys))
 	case len(keys) > 0:
-		hint = "it has " + strings.Join(capped(keys, 12), ", ")
+		hint = "it has " + display.List(keys, 12)
 	}
 	e.report(n, p.Offset, "${"+p.Name+"}: "+msg, hint)
 }
@@ -285,13 +287,6 @@ func locate(n, wanted *source.Node, path string) (string, bool) {
 	return "", false
 }
 
-func capped(list []string, n int) []string {
-	if len(list) > n {
-		return append(append([]string(nil), list[:n]...), "…")
-	}
-	return list
-}
-
 // Placeholder is one `${case.…}` or `${steps.…}` in a scalar.
 type Placeholder struct {
 	Name   string // "case.id"
@@ -306,7 +301,7 @@ type Placeholder struct {
 // ("case.", "steps."), in order.
 func Placeholders(n *source.Node, prefix string) []Placeholder {
 	var out []Placeholder
-	scanPlaceholders(n, func(sc *source.Node, p placeholder.Part) {
+	Scan(n, func(sc *source.Node, p placeholder.Part) {
 		if member, ok := strings.CutPrefix(p.Name, prefix); ok {
 			out = append(out, Placeholder{Name: p.Name, Member: member, Node: sc, Offset: p.Offset, Default: p.HasDefault})
 		}
@@ -314,8 +309,8 @@ func Placeholders(n *source.Node, prefix string) []Placeholder {
 	return out
 }
 
-// scanPlaceholders calls fn for every placeholder below n.
-func scanPlaceholders(n *source.Node, fn func(sc *source.Node, p placeholder.Part)) {
+// Scan calls fn for every placeholder below n.
+func Scan(n *source.Node, fn func(sc *source.Node, p placeholder.Part)) {
 	if n == nil {
 		return
 	}

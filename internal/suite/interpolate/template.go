@@ -1,4 +1,4 @@
-package suite
+package interpolate
 
 import (
 	"strings"
@@ -7,10 +7,10 @@ import (
 	"mcptest/internal/placeholder"
 )
 
-// isName reports whether s may be between the braces in front of ":-":
+// IsName reports whether s may be between the braces in front of ":-":
 // letters, digits, _, - and dots, beginning with a letter or _. What begins
 // with case. or steps. may continue with any name of a column or of a member.
-func isName(s string) bool {
+func IsName(s string) bool {
 	if member, ok := cutRoot(s); ok {
 		return member != "" && !strings.ContainsAny(member, "{}\n")
 	}
@@ -37,14 +37,14 @@ func cutRoot(name string) (member string, ok bool) {
 func splitTemplate(text string) ([]placeholder.Part, *placeholder.Error) {
 	parts, bad := placeholder.Parse(text)
 	placeholder.Each(parts, func(p placeholder.Part) {
-		if bad != nil || isName(p.Name) {
+		if bad != nil || IsName(p.Name) {
 			return
 		}
 		bad = &placeholder.Error{
 			Offset: p.Offset, Hint: placeholder.LiteralHint,
 			Msg: display.Truncate(p.Text, 60) + " is no placeholder: those are ${name} and ${name:-default}",
 		}
-		if trimmed := strings.TrimSpace(p.Name); isName(trimmed) {
+		if trimmed := strings.TrimSpace(p.Name); IsName(trimmed) {
 			bad.Hint = "write ${" + trimmed + "} without blanks"
 		}
 	})

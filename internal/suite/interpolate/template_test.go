@@ -1,4 +1,4 @@
-package suite_test
+package interpolate_test
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"mcptest/internal/suite"
+	"mcptest/internal/suite/interpolate"
 )
 
 func TestTemplates(t *testing.T) {
@@ -34,7 +34,7 @@ func TestTemplates(t *testing.T) {
 		{"${case.größe:-x}", `case.größe=("x")`},
 		{"${steps.a[-1].b}", "steps.a[-1].b"},
 	} {
-		got, err := suite.ShowTemplate(c.text)
+		got, err := interpolate.ShowTemplate(c.text)
 		if err != nil || got != c.want {
 			t.Errorf("%q: got %s, %v; want %s", c.text, got, err, c.want)
 		}
@@ -58,7 +58,7 @@ func TestBadTemplates(t *testing.T) {
 		{"ok ${a:-x ${}}", "10: ${} is no placeholder"},
 		{"${" + strings.Repeat("é ", 100) + "}", "0: ${" + strings.Repeat("é ", 28) + "é… is no placeholder"},
 	} {
-		got, err := suite.ShowTemplate(c.text)
+		got, err := interpolate.ShowTemplate(c.text)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: got %q, %v; want %s", c.text, got, err, c.want)
 		}
@@ -71,7 +71,7 @@ func TestTemplateKeepsItsText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"${a}", "${b:-c}", "${d:-${e}}", "$", "{", "}", " ", "x", "é", "$${"})).Draw(t, "pieces")
 		text := strings.Join(pieces, "")
-		spellings, offsets := suite.TemplateOffsets(text)
+		spellings, offsets := interpolate.TemplateOffsets(text)
 		for i, s := range spellings {
 			if !strings.HasPrefix(text[offsets[i]:], s) {
 				t.Fatalf("%q: %q is not at %d", text, s, offsets[i])
@@ -88,7 +88,7 @@ func FuzzTemplate(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		spellings, offsets := suite.TemplateOffsets(text)
+		spellings, offsets := interpolate.TemplateOffsets(text)
 		for i, s := range spellings {
 			if offsets[i]+len(s) > len(text) || text[offsets[i]:offsets[i]+len(s)] != s {
 				t.Fatalf("%q: %q is not at %d", text, s, offsets[i])
