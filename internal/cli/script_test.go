@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 		"soak-helper": soakHelper,
 		"oauthserver": oauthServerMain,
 		"browser":     browserMain,
+		"netcount":    netcountMain,
 	})
 }
 

@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,25 @@ func TestOddDefinitions(t *testing.T) {
 		}
 		if f.Tool == "" {
 			t.Errorf("a finding does not say which tool: %+v", f)
+		}
+	}
+}
+
+// The examination of definitions has no means to open a connection or to start
+// a program.
+func TestNoNetwork(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, "mcptest/internal/jsonschema") {
+		t.Fatalf("the list of packages is incomplete: %v", deps)
+	}
+	for _, name := range []string{"net", "net/http", "os/exec"} {
+		if slices.Contains(deps, name) {
+			t.Errorf("compat depends on %s", name)
 		}
 	}
 }
