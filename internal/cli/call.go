@@ -156,7 +156,7 @@ func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
 
 // call calls a tool and prints its answer.
 func (l *viewer) call(ctx context.Context, tool string, args jsonv.Value) error {
-	params := jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String(tool)}, jsonv.Member{Key: "arguments", Value: args})
+	params := jsonv.ObjectOf("name", tool, "arguments", args)
 	stop := func() {}
 	if !l.f.json {
 		stop = l.followProgress(ctx)
@@ -290,15 +290,12 @@ func (l *viewer) callJSON(ctx context.Context, x *mcp.Exchange, warnings []strin
 		if err != nil {
 			params = jsonv.Null()
 		}
-		during = append(during, jsonv.Object(jsonv.Member{Key: "kind", Value: jsonv.String(m.Kind.String())},
-			jsonv.Member{Key: "method", Value: jsonv.String(m.Method)}, jsonv.Member{Key: "params", Value: params}))
+		during = append(during, jsonv.ObjectOf("kind", m.Kind.String(), "method", m.Method, "params", params))
 	}
 	add("during", jsonv.Array(during...))
 	var violations []jsonv.Value
 	for _, v := range x.Violations {
-		violations = append(violations, jsonv.Object(jsonv.Member{Key: "kind", Value: jsonv.String(v.Kind)},
-			jsonv.Member{Key: "message", Value: jsonv.String(v.Msg)}, jsonv.Member{Key: "excerpt", Value: jsonv.String(v.Excerpt)},
-			jsonv.Member{Key: "tolerated", Value: jsonv.Bool(v.Tolerated)}))
+		violations = append(violations, jsonv.ObjectOf("kind", v.Kind, "message", v.Msg, "excerpt", v.Excerpt, "tolerated", v.Tolerated))
 	}
 	add("violations", jsonv.Array(violations...))
 	var warned []jsonv.Value

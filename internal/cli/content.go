@@ -14,7 +14,7 @@ import (
 )
 
 func (l *viewer) readResource(ctx context.Context, uri string) error {
-	res, err := l.conn.Result(ctx, "resources/read", jsonv.Object(jsonv.Member{Key: "uri", Value: jsonv.String(uri)}))
+	res, err := l.conn.Result(ctx, "resources/read", jsonv.ObjectOf("uri", uri))
 	if err != nil || l.f.json {
 		return l.orJSON(ctx, "resources/read", res, err)
 	}
@@ -27,7 +27,7 @@ func (l *viewer) readResource(ctx context.Context, uri string) error {
 }
 
 func (l *viewer) getPrompt(ctx context.Context, prompt string, args jsonv.Value) error {
-	params := jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String(prompt)})
+	params := jsonv.ObjectOf("name", prompt)
 	if args.Len() > 0 {
 		params = params.With("arguments", args)
 	}

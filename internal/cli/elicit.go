@@ -33,7 +33,7 @@ func (e *elicitFlag) check() error {
 
 // options declare elicitation and answer it.
 func (e *elicitFlag) options(o *inspect.Options) {
-	o.Capabilities = jsonv.Object(jsonv.Member{Key: "elicitation", Value: jsonv.Object()})
+	o.Capabilities = jsonv.ObjectOf("elicitation", jsonv.Object())
 	o.Answer = func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
 		switch {
 		case method != "elicitation/create":
@@ -41,7 +41,7 @@ func (e *elicitFlag) options(o *inspect.Options) {
 		case e.json == "":
 			return []byte(`{"action":"decline"}`), nil
 		}
-		return jsonv.Object(jsonv.Member{Key: "action", Value: jsonv.String("accept")}, jsonv.Member{Key: "content", Value: e.content}).Append(nil), nil
+		return jsonv.ObjectOf("action", "accept", "content", e.content).Append(nil), nil
 	}
 }
 

@@ -141,7 +141,7 @@ func (l *viewer) list(ctx context.Context, method, key string) ([]jsonv.Value, e
 
 func (l *viewer) showTools(tools []jsonv.Value) error {
 	if l.f.json {
-		return l.printJSON(l.s.Out, jsonv.Object(jsonv.Member{Key: "tools", Value: jsonv.Array(tools...)}))
+		return l.printJSON(l.s.Out, jsonv.ObjectOf("tools", jsonv.Array(tools...)))
 	}
 	rows := make([][]string, 0, len(tools))
 	for _, t := range tools {
@@ -163,8 +163,7 @@ func (l *viewer) showResources(ctx context.Context) error {
 		}
 	}
 	if l.f.json {
-		return l.printJSON(l.s.Out, jsonv.Object(jsonv.Member{Key: "resources", Value: jsonv.Array(resources...)},
-			jsonv.Member{Key: "resourceTemplates", Value: jsonv.Array(templates...)}))
+		return l.printJSON(l.s.Out, jsonv.ObjectOf("resources", jsonv.Array(resources...), "resourceTemplates", jsonv.Array(templates...)))
 	}
 	var rows [][]string
 	row := func(v jsonv.Value, key string) {
@@ -185,7 +184,7 @@ func (l *viewer) showPrompts(ctx context.Context) error {
 		return err
 	}
 	if l.f.json {
-		return l.printJSON(l.s.Out, jsonv.Object(jsonv.Member{Key: "prompts", Value: jsonv.Array(prompts...)}))
+		return l.printJSON(l.s.Out, jsonv.ObjectOf("prompts", jsonv.Array(prompts...)))
 	}
 	rows := make([][]string, 0, len(prompts))
 	for _, p := range prompts {

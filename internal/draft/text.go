@@ -74,7 +74,7 @@ func (l *loosener) text(target string, texts []string) {
 	if stable {
 		note = "it is not written down: it means this machine, or holds a secret"
 	}
-	l.add(target, "length", jsonv.Object(jsonv.Member{Key: "min", Value: jsonv.Int(1)}), note)
+	l.add(target, "length", jsonv.ObjectOf("min", 1), note)
 }
 
 func sameTexts(texts []string) bool {

@@ -149,18 +149,6 @@ func (c *compiler) boolean(n *source.Node, path string) (value, ok bool) {
 	return n.Text == "true", true
 }
 
-// CompileThreshold compiles a test's threshold: a number from 0 to 1. It
-// returns nil when there is none or a mistake was reported to d.
-func CompileThreshold(n *source.Node, path string, d *source.Decoder) *float64 {
-	if n == nil {
-		return nil
-	}
-	if t, ok := newCompiler(Compiler{}, d).share(n, path); ok {
-		return &t
-	}
-	return nil
-}
-
 // index writes a list index behind a path.
 func index(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 

@@ -1,7 +1,23 @@
 package expect
 
-// Canonical exposes a target's canonical form to the tests.
-func (t *Target) Canonical() string { return t.canonical() }
+import (
+	"mcptest/internal/expect/jsonpath"
+	"mcptest/internal/source"
+)
+
+// Canonical is the target with every segment in its shortest form.
+func (t *Target) Canonical() string { return t.root.Name + jsonpath.String(t.steps) }
+
+// CompileThreshold compiles a number from 0 to 1, nil for none.
+func CompileThreshold(n *source.Node, path string, d *source.Decoder) *float64 {
+	if n == nil {
+		return nil
+	}
+	if t, ok := newCompiler(Compiler{}, d).share(n, path); ok {
+		return &t
+	}
+	return nil
+}
 
 // EditDistance exposes the banded distance to the tests.
 var EditDistance = editDistance

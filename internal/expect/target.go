@@ -137,9 +137,6 @@ func (r *Root) instead() string {
 	return ": no path can follow it"
 }
 
-// canonical returns the target with every segment in its shortest form.
-func (t *Target) canonical() string { return t.root.Name + jsonpath.String(t.steps) }
-
 // inResult reports whether the target is a part of the result, not all of it.
 func (t *Target) inResult() bool {
 	return t.root.part == partResult && len(t.steps) > 0 || t.root.part == partText || t.root.part == partStructured

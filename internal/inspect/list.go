@@ -50,7 +50,7 @@ func (c *Conn) List(ctx context.Context, method, key string) ([]jsonv.Value, err
 			break
 		}
 		seen[cursor.Text()] = true
-		params = jsonv.Object(jsonv.Member{Key: "cursor", Value: cursor})
+		params = jsonv.ObjectOf("cursor", cursor)
 	}
 	return nil, tooLong(" and more to come")
 }

@@ -136,7 +136,7 @@ func (d decimal) compare(o decimal) int {
 	}
 	c := d.comparePoint(o)
 	if c == 0 {
-		c = compareStrings(d.digits, o.digits)
+		c = strings.Compare(d.digits, o.digits)
 	}
 	return c * s
 }
@@ -177,7 +177,7 @@ func compareIntegers(a, b string) int {
 		}
 		return 1
 	}
-	return compareStrings(a, b)
+	return strings.Compare(a, b)
 }
 
 // canonical returns a text that is the same for equal numbers only.

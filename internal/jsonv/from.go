@@ -2,16 +2,14 @@ package jsonv
 
 import (
 	"encoding/json"
-	"fmt"
-	"reflect"
+	"maps"
 	"slices"
-	"strconv"
 )
 
 // From turns a Go value into a Value: nil, booleans, numbers, strings,
-// json.Number, Value, slices, arrays, maps (keys sorted, as they have no
-// order), pointers, and all else that encoding/json can marshal. What JSON
-// cannot say (channels, functions, a json.Number that is no number) is absent.
+// json.Number, Value, maps (keys sorted, as they have no order), and all else that
+// encoding/json can marshal. What it cannot (channels, functions, a json.Number
+// that is no number) is absent.
 func From(x any) Value {
 	switch x := x.(type) {
 	case nil:
@@ -42,88 +40,22 @@ func From(x any) Value {
 		return Array(elems...)
 	case map[string]any:
 		members := make([]Member, 0, len(x))
-		for k, e := range x {
-			members = append(members, Member{k, From(e)})
+		for _, k := range slices.Sorted(maps.Keys(x)) {
+			members = append(members, Member{k, From(x[k])})
 		}
-		return sortedObject(members)
-	}
-	return fromReflect(x)
-}
-
-func sortedObject(members []Member) Value {
-	slices.SortFunc(members, func(a, b Member) int { return compareStrings(a.Key, b.Key) })
-	return Object(members...)
-}
-
-func compareStrings(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-func fromReflect(x any) Value {
-	if _, ok := x.(json.Marshaler); ok {
-		return fromMarshal(x)
-	}
-	rv := reflect.ValueOf(x)
-	switch rv.Kind() {
-	case reflect.Bool:
-		return Bool(rv.Bool())
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return Int(rv.Int())
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return Value{kind: KindNumber, s: strconv.FormatUint(rv.Uint(), 10)}
-	case reflect.Float32:
-		v, err := Number(fmt.Sprint(rv.Interface()))
-		if err != nil {
-			return Float(rv.Float())
-		}
-		return v
-	case reflect.Float64:
-		return Float(rv.Float())
-	case reflect.String:
-		return String(rv.String())
-	case reflect.Slice:
-		if rv.IsNil() {
-			return Null()
-		}
-		if rv.Type().Elem().Kind() == reflect.Uint8 {
-			return fromMarshal(x) // base64, as encoding/json has it
-		}
-		return fromList(rv)
-	case reflect.Array:
-		return fromList(rv)
-	case reflect.Map:
-		if rv.IsNil() {
-			return Null()
-		}
-		if rv.Type().Key().Kind() != reflect.String {
-			return fromMarshal(x)
-		}
-		members := make([]Member, 0, rv.Len())
-		for it := rv.MapRange(); it.Next(); {
-			members = append(members, Member{it.Key().String(), From(it.Value().Interface())})
-		}
-		return sortedObject(members)
-	case reflect.Pointer:
-		if rv.IsNil() {
-			return Null()
-		}
-		return From(rv.Elem().Interface())
+		return Object(members...)
 	}
 	return fromMarshal(x)
 }
 
-func fromList(rv reflect.Value) Value {
-	elems := make([]Value, rv.Len())
-	for i := range elems {
-		elems[i] = From(rv.Index(i).Interface())
+// ObjectOf makes an object of keys and values in turn, the values as [From]
+// takes them. What is absent is left out.
+func ObjectOf(pairs ...any) Value {
+	members := make([]Member, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		members = append(members, Member{pairs[i].(string), From(pairs[i+1])})
 	}
-	return Array(elems...)
+	return Object(members...)
 }
 
 func fromMarshal(x any) Value {

@@ -97,9 +97,7 @@ func (s *stateless) callerOf(req *Request) (*Caller, refused) {
 // unsupported refuses a revision and lists those that are spoken.
 func (s *stateless) unsupported(version string) refused {
 	r := refuse(http.StatusBadRequest, protocol.CodeUnsupportedVersion, "Unsupported protocol version")
-	r.err.Data = jsonv.Object(
-		jsonv.Member{Key: "supported", Value: jsonv.From(s.revisions)},
-		jsonv.Member{Key: "requested", Value: jsonv.String(version)}).Append(nil)
+	r.err.Data = jsonv.ObjectOf("supported", jsonv.From(s.revisions), "requested", version).Append(nil)
 	return r
 }
 
@@ -151,23 +149,18 @@ func notModern(method string) bool {
 // discovery answers server/discover with what the handler says of itself when
 // it is greeted as in a session.
 func (s *stateless) discovery(ctx context.Context, req *Request) []byte {
-	params := jsonv.Object(
-		jsonv.Member{Key: "protocolVersion", Value: jsonv.String(protocol.SessionVersions()[0])},
-		jsonv.Member{Key: "capabilities", Value: req.Caller.Capabilities},
-		jsonv.Member{Key: "clientInfo", Value: req.Caller.Client}).Append(nil)
+	params := jsonv.ObjectOf(
+		"protocolVersion", protocol.SessionVersions()[0], "capabilities", req.Caller.Capabilities, "clientInfo", req.Caller.Client,
+	).Append(nil)
 	hello := jsonv.Value{}
 	greeting := &Request{Method: "initialize", ID: []byte("0"), Params: params, Caller: req.Caller, conn: noPeer{}}
 	if reply := s.handler().Handle(ctx, greeting); reply != nil {
 		hello, _ = jsonv.Parse(reply.Result)
 	}
-	return jsonv.Object(
-		jsonv.Member{Key: "resultType", Value: jsonv.String("complete")},
-		jsonv.Member{Key: "supportedVersions", Value: jsonv.From(s.revisions)},
-		jsonv.Member{Key: "capabilities", Value: hello.Lookup("capabilities")},
-		jsonv.Member{Key: "instructions", Value: hello.Lookup("instructions")},
-		jsonv.Member{Key: "ttlMs", Value: jsonv.Int(0)},
-		jsonv.Member{Key: "cacheScope", Value: jsonv.String("private")},
-		jsonv.Member{Key: "_meta", Value: jsonv.Object(jsonv.Member{Key: protocol.MetaServer, Value: hello.Lookup("serverInfo")})},
+	return jsonv.ObjectOf(
+		"resultType", "complete", "supportedVersions", jsonv.From(s.revisions), "capabilities", hello.Lookup("capabilities"),
+		"instructions", hello.Lookup("instructions"), "ttlMs", 0, "cacheScope", "private",
+		"_meta", jsonv.ObjectOf(protocol.MetaServer, hello.Lookup("serverInfo")),
 	).Append(nil)
 }
 

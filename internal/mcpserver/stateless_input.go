@@ -144,14 +144,9 @@ func (c *openRound) suspend(out responseWriter, id []byte, q asking) {
 		if err != nil {
 			p = jsonv.Object() // clients want them even where there is nothing to say
 		}
-		requests[i] = jsonv.Member{Key: one.Key, Value: jsonv.Object(
-			jsonv.Member{Key: "method", Value: jsonv.String(one.Method)},
-			jsonv.Member{Key: "params", Value: p})}
+		requests[i] = jsonv.Member{Key: one.Key, Value: jsonv.ObjectOf("method", one.Method, "params", p)}
 	}
-	result := jsonv.Object(
-		jsonv.Member{Key: "resultType", Value: jsonv.String("input_required")},
-		jsonv.Member{Key: "inputRequests", Value: jsonv.Object(requests...)},
-		jsonv.Member{Key: "requestState", Value: jsonv.String(token)}).Append(nil)
+	result := jsonv.ObjectOf("resultType", "input_required", "inputRequests", jsonv.Object(requests...), "requestState", token).Append(nil)
 	out.last((&Reply{Result: result}).frame(id), http.StatusOK)
 }
 
@@ -305,6 +300,6 @@ func undeclared(c *Caller, qs []Question) error {
 	}
 	return &protocol.RPCError{
 		Code: protocol.CodeMissingCapability, Message: "the client does not support " + missing[0].Key,
-		Data: jsonv.Object(jsonv.Member{Key: "requiredCapabilities", Value: jsonv.Object(missing...)}).Append(nil),
+		Data: jsonv.ObjectOf("requiredCapabilities", jsonv.Object(missing...)).Append(nil),
 	}
 }

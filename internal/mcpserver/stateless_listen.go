@@ -55,7 +55,7 @@ func (s *stateless) subscribe(ctx context.Context, out responseWriter, req *Requ
 
 // listen serves a subscription until the client gives it up.
 func (s *stateless) listen(ctx context.Context, l *listener) {
-	ack := jsonv.Object(jsonv.Member{Key: "notifications", Value: l.filter}).Append(nil)
+	ack := jsonv.ObjectOf("notifications", l.filter).Append(nil)
 	_ = l.out.event(protocol.AppendNotification(nil, protocol.ListenAcknowledged, l.tagged(ack)))
 	l.mu.Unlock()
 	select {

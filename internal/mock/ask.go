@@ -139,7 +139,7 @@ func (c compiler) elicitation(n *source.Node, path string) *template {
 	if n.Kind == source.KindMap {
 		return c.compile(n, path)
 	}
-	schema := jsonv.Object(jsonv.Member{Key: "type", Value: jsonv.String("object")}, jsonv.Member{Key: "properties", Value: jsonv.Object()})
+	schema := jsonv.ObjectOf("type", "object", "properties", jsonv.Object())
 	t := &template{kind: source.KindMap, keys: []string{"message", "requestedSchema"}, static: true}
 	return t.with(c.compile(n, path)).with(literal(schema)).settle()
 }

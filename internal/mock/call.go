@@ -156,9 +156,9 @@ func (r reading) answer(sc *scope, res *response) jsonv.Value {
 	case res.text != nil:
 		members = append(members, jsonv.Member{Key: "text", Value: jsonv.String(res.text.text(sc))})
 	default:
-		return jsonv.Object(jsonv.Member{Key: "contents", Value: jsonv.Array()})
+		return jsonv.ObjectOf("contents", jsonv.Array())
 	}
-	return jsonv.Object(jsonv.Member{Key: "contents", Value: jsonv.Array(jsonv.Object(members...))})
+	return jsonv.ObjectOf("contents", jsonv.Array(jsonv.Object(members...)))
 }
 
 // answer is the result of prompts/get.
@@ -170,10 +170,7 @@ func (p *prompt) answer(sc *scope, r *response) jsonv.Value {
 	if messages.IsAbsent() {
 		messages = jsonv.Array()
 	}
-	return jsonv.Object(
-		jsonv.Member{Key: "description", Value: p.description},
-		jsonv.Member{Key: "messages", Value: messages},
-		jsonv.Member{Key: "_meta", Value: r.meta.eval(sc)})
+	return jsonv.ObjectOf("description", p.description, "messages", messages, "_meta", r.meta.eval(sc))
 }
 
 // toolAnswer is the result of tools/call. A structured answer without any
@@ -194,11 +191,7 @@ func toolAnswer(sc *scope, r *response) jsonv.Value {
 	if isError.Kind() == jsonv.KindString {
 		isError = jsonv.Bool(isError.Text() == "true")
 	}
-	return jsonv.Object(
-		jsonv.Member{Key: "content", Value: content},
-		jsonv.Member{Key: "structuredContent", Value: structured},
-		jsonv.Member{Key: "isError", Value: isError},
-		jsonv.Member{Key: "_meta", Value: r.meta.eval(sc)})
+	return jsonv.ObjectOf("content", content, "structuredContent", structured, "isError", isError, "_meta", r.meta.eval(sc))
 }
 
 // methodAnswer is the result of a method that the manifest answers itself:

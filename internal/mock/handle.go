@@ -138,12 +138,8 @@ func failure(code int64, format string, args ...any) *mcpserver.Reply {
 // toolFailure is a result with isError, which is how a tool's own failures are
 // reported to the model.
 func toolFailure(format string, args ...any) *mcpserver.Reply {
-	block := jsonv.Object(
-		jsonv.Member{Key: "type", Value: jsonv.String("text")},
-		jsonv.Member{Key: "text", Value: jsonv.String(fmt.Sprintf(format, args...))})
-	return answer(jsonv.Object(
-		jsonv.Member{Key: "content", Value: jsonv.Array(block)},
-		jsonv.Member{Key: "isError", Value: jsonv.Bool(true)}))
+	block := jsonv.ObjectOf("type", "text", "text", fmt.Sprintf(format, args...))
+	return answer(jsonv.ObjectOf("content", jsonv.Array(block), "isError", true))
 }
 
 func (s *Session) setLevel(sc *scope) *mcpserver.Reply {
@@ -183,6 +179,6 @@ func notFound(sc *scope, uri string) *mcpserver.Reply {
 		code = protocol.CodeInvalidParams
 	}
 	r := failure(code, "Resource not found: %s", uri)
-	r.Error.Data = jsonv.Object(jsonv.Member{Key: "uri", Value: jsonv.String(uri)}).Append(nil)
+	r.Error.Data = jsonv.ObjectOf("uri", uri).Append(nil)
 	return r
 }

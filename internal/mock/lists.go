@@ -32,9 +32,7 @@ func list[T any](m *Manifest, sc *scope, key string, all []T, listed func(T) jso
 	for _, e := range all[start:end] {
 		entries = append(entries, listed(e))
 	}
-	return answer(jsonv.Object(
-		jsonv.Member{Key: key, Value: jsonv.Array(entries...)},
-		jsonv.Member{Key: "nextCursor", Value: next}))
+	return answer(jsonv.ObjectOf(key, jsonv.Array(entries...), "nextCursor", next))
 }
 
 func cursor(at int, key string) string {
@@ -85,8 +83,5 @@ func (m *Manifest) complete(sc *scope) *mcpserver.Reply {
 	}
 	total := len(fit)
 	fit = fit[:min(total, maxCompletions)]
-	return answer(jsonv.Object(jsonv.Member{Key: "completion", Value: jsonv.Object(
-		jsonv.Member{Key: "values", Value: jsonv.Array(fit...)},
-		jsonv.Member{Key: "total", Value: jsonv.Int(int64(total))},
-		jsonv.Member{Key: "hasMore", Value: jsonv.Bool(total > len(fit))})}))
+	return answer(jsonv.ObjectOf("completion", jsonv.ObjectOf("values", jsonv.Array(fit...), "total", int64(total), "hasMore", total > len(fit))))
 }

@@ -136,10 +136,7 @@ func (s *Session) log(sc *scope, l *logMessage) error {
 	if l.logger != "" {
 		logger = jsonv.String(l.logger)
 	}
-	params := jsonv.Object(
-		jsonv.Member{Key: "level", Value: jsonv.String(l.level)},
-		jsonv.Member{Key: "logger", Value: logger},
-		jsonv.Member{Key: "data", Value: orNull(l.data.eval(sc))})
+	params := jsonv.ObjectOf("level", l.level, "logger", logger, "data", orNull(l.data.eval(sc)))
 	return lost(sc, sc.req.Notify("notifications/message", params.Append(nil)))
 }
 
@@ -172,7 +169,7 @@ func (s *Session) updated(sc *scope, uri string) error {
 			return nil
 		}
 	}
-	params := jsonv.Object(jsonv.Member{Key: "uri", Value: jsonv.String(uri)})
+	params := jsonv.ObjectOf("uri", uri)
 	return lost(sc, sc.req.Notify("notifications/resources/updated", params.Append(nil)))
 }
 

@@ -70,23 +70,16 @@ func decodePrompt(n *source.Node, path string, d *source.Decoder) *prompt {
 			p.complete[a.Name] = a.Complete
 		}
 		known = append(known, a.Name)
-		args = append(args, jsonv.Object(
-			jsonv.Member{Key: "name", Value: jsonv.String(a.Name)},
-			jsonv.Member{Key: "title", Value: a.Title.JSON()},
-			jsonv.Member{Key: "description", Value: a.Description.JSON()},
-			jsonv.Member{Key: "required", Value: required}))
+		args = append(args, jsonv.ObjectOf("name", a.Name, "title", a.Title.JSON(), "description", a.Description.JSON(), "required", required))
 	}
 	list := jsonv.Value{}
 	if args != nil {
 		list = jsonv.Array(args...)
 	}
-	p.listed = jsonv.Object(
-		jsonv.Member{Key: "name", Value: jsonv.String(k.Name)},
-		jsonv.Member{Key: "title", Value: k.Title.JSON()},
-		jsonv.Member{Key: "description", Value: p.description},
-		jsonv.Member{Key: "arguments", Value: list},
-		jsonv.Member{Key: "icons", Value: k.Icons.JSON()},
-		jsonv.Member{Key: "_meta", Value: k.Meta.JSON()})
+	p.listed = jsonv.ObjectOf(
+		"name", k.Name, "title", k.Title.JSON(), "description", p.description, "arguments", list, "icons", k.Icons.JSON(),
+		"_meta", k.Meta.JSON(),
+	)
 	c := compiler{d: d, roots: toolRoots, args: known}
 	p.response = k.answer(n, path, c)
 	return p

@@ -64,12 +64,7 @@ func parsed(raw []byte) jsonv.Value {
 // client is ${client}.
 func (s *scope) client() jsonv.Value {
 	info, capabilities, protocol := s.clientInfo()
-	return jsonv.Object(
-		jsonv.Member{Key: "name", Value: info.Lookup("name")},
-		jsonv.Member{Key: "version", Value: info.Lookup("version")},
-		jsonv.Member{Key: "protocol", Value: jsonv.String(protocol)},
-		jsonv.Member{Key: "capabilities", Value: capabilities},
-	)
+	return jsonv.ObjectOf("name", info.Lookup("name"), "version", info.Lookup("version"), "protocol", protocol, "capabilities", capabilities)
 }
 
 // clientInfo is what the client says of itself: with the request, or when the

@@ -133,14 +133,10 @@ func (s *Session) initialize(sc *scope) jsonv.Value {
 		}
 		return jsonv.String(text)
 	}
-	return jsonv.Object(
-		jsonv.Member{Key: "protocolVersion", Value: jsonv.String(protocol)},
-		jsonv.Member{Key: "capabilities", Value: m.offered(sc)},
-		jsonv.Member{Key: "serverInfo", Value: jsonv.Object(
-			jsonv.Member{Key: "name", Value: jsonv.String(m.Name)},
-			jsonv.Member{Key: "title", Value: optional(m.Title)},
-			jsonv.Member{Key: "version", Value: jsonv.String(m.Version)})},
-		jsonv.Member{Key: "instructions", Value: optional(m.Instructions)},
+	return jsonv.ObjectOf(
+		"protocolVersion", protocol, "capabilities", m.offered(sc),
+		"serverInfo", jsonv.ObjectOf("name", m.Name, "title", optional(m.Title), "version", m.Version),
+		"instructions", optional(m.Instructions),
 	)
 }
 
@@ -150,15 +146,13 @@ func (m *Manifest) offered(sc *scope) jsonv.Value {
 	if !m.capabilities.IsAbsent() {
 		return m.capabilities
 	}
-	changes := jsonv.Object(jsonv.Member{Key: "listChanged", Value: jsonv.Bool(true)})
+	changes := jsonv.ObjectOf("listChanged", true)
 	out := []jsonv.Member{{Key: "logging", Value: jsonv.Object()}}
 	if len(m.tools) > 0 {
 		out = append(out, jsonv.Member{Key: "tools", Value: changes})
 	}
 	if len(m.resources)+len(m.templates) > 0 {
-		out = append(out, jsonv.Member{Key: "resources", Value: jsonv.Object(
-			jsonv.Member{Key: "subscribe", Value: jsonv.Bool(true)},
-			jsonv.Member{Key: "listChanged", Value: jsonv.Bool(true)})})
+		out = append(out, jsonv.Member{Key: "resources", Value: jsonv.ObjectOf("subscribe", true, "listChanged", true)})
 	}
 	if len(m.prompts) > 0 {
 		out = append(out, jsonv.Member{Key: "prompts", Value: changes})
@@ -169,11 +163,10 @@ func (m *Manifest) offered(sc *scope) jsonv.Value {
 	switch none := jsonv.Object(); {
 	case !m.hasTasks():
 	case sc.req.Caller != nil:
-		out = append(out, jsonv.Member{Key: "extensions", Value: jsonv.Object(jsonv.Member{Key: tasksExtension, Value: none})})
+		out = append(out, jsonv.Member{Key: "extensions", Value: jsonv.ObjectOf(tasksExtension, none)})
 	case sc.knowsTasks():
-		calls := jsonv.Object(jsonv.Member{Key: "tools", Value: jsonv.Object(jsonv.Member{Key: "call", Value: none})})
-		out = append(out, jsonv.Member{Key: "tasks", Value: jsonv.Object(
-			jsonv.Member{Key: "list", Value: none}, jsonv.Member{Key: "cancel", Value: none}, jsonv.Member{Key: "requests", Value: calls})})
+		calls := jsonv.ObjectOf("tools", jsonv.ObjectOf("call", none))
+		out = append(out, jsonv.Member{Key: "tasks", Value: jsonv.ObjectOf("list", none, "cancel", none, "requests", calls)})
 	}
 	return jsonv.Object(out...)
 }

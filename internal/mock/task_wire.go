@@ -57,8 +57,7 @@ func (sc *scope) wantsTask(t *tool) (bool, *mcpserver.Reply) {
 // needsTasks refuses a client that did not declare the extension.
 func needsTasks() *mcpserver.Reply {
 	r := failure(protocol.CodeMissingCapability, "the client does not support %s", tasksExtension)
-	r.Error.Data = jsonv.Object(jsonv.Member{Key: "requiredCapabilities", Value: jsonv.Object(
-		jsonv.Member{Key: "extensions", Value: jsonv.Object(jsonv.Member{Key: tasksExtension, Value: jsonv.Object()})})}).Append(nil)
+	r.Error.Data = jsonv.ObjectOf("requiredCapabilities", jsonv.ObjectOf("extensions", jsonv.ObjectOf(tasksExtension, jsonv.Object()))).Append(nil)
 	return r
 }
 
@@ -83,7 +82,7 @@ func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if sc.req.Caller == nil {
-		return answer(jsonv.Object(jsonv.Member{Key: "task", Value: t.session()}))
+		return answer(jsonv.ObjectOf("task", t.session()))
 	}
 	return answer(jsonv.Object(append([]jsonv.Member{{Key: "resultType", Value: jsonv.String("task")}}, t.stateless()...)...))
 }
@@ -123,13 +122,10 @@ func (t *task) session() jsonv.Value {
 	if status == completed && parsed(t.reply.Result).Lookup("isError").Bool() {
 		status = failed
 	}
-	return jsonv.Object(
-		jsonv.Member{Key: "taskId", Value: jsonv.String(t.id)},
-		jsonv.Member{Key: "status", Value: jsonv.String(status)},
-		jsonv.Member{Key: "createdAt", Value: stamp(t.created)},
-		jsonv.Member{Key: "lastUpdatedAt", Value: stamp(t.updated)},
-		jsonv.Member{Key: "ttl", Value: jsonv.Int(t.support.ttl.Milliseconds())},
-		jsonv.Member{Key: "pollInterval", Value: jsonv.Int(t.support.poll.Milliseconds())})
+	return jsonv.ObjectOf(
+		"taskId", t.id, "status", status, "createdAt", stamp(t.created), "lastUpdatedAt", stamp(t.updated),
+		"ttl", t.support.ttl.Milliseconds(), "pollInterval", t.support.poll.Milliseconds(),
+	)
 }
 
 // detail are the members of an answer to tasks/get without a session: the task,
@@ -146,19 +142,14 @@ func (t *task) detail() jsonv.Value {
 			if q.Params != nil {
 				params = parsed(q.Params)
 			}
-			open = append(open, jsonv.Member{Key: q.Key, Value: jsonv.Object(
-				jsonv.Member{Key: "method", Value: jsonv.String(q.Method)},
-				jsonv.Member{Key: "params", Value: params})})
+			open = append(open, jsonv.Member{Key: q.Key, Value: jsonv.ObjectOf("method", q.Method, "params", params)})
 		}
 		out = append(out, jsonv.Member{Key: "inputRequests", Value: jsonv.Object(open...)})
 	case t.status == completed:
 		out = append(out, jsonv.Member{Key: "result", Value: parsed(t.reply.Result)})
 	case t.status == failed:
 		e := t.reply.Error
-		out = append(out, jsonv.Member{Key: "error", Value: jsonv.Object(
-			jsonv.Member{Key: "code", Value: jsonv.Int(e.Code)},
-			jsonv.Member{Key: "message", Value: jsonv.String(e.Message)},
-			jsonv.Member{Key: "data", Value: parsed(e.Data)})})
+		out = append(out, jsonv.Member{Key: "error", Value: jsonv.ObjectOf("code", e.Code, "message", e.Message, "data", parsed(e.Data))})
 	}
 	return jsonv.Object(out...)
 }
@@ -231,7 +222,7 @@ func (t *task) legacy(ctx context.Context, verb string, sc *scope) *mcpserver.Re
 // result waits for the end of a task and answers as its tool did. What the task
 // asks on the way is asked of the client here.
 func (t *task) result(ctx context.Context, sc *scope) *mcpserver.Reply {
-	related := jsonv.Object(jsonv.Member{Key: relatedTask, Value: jsonv.Object(jsonv.Member{Key: "taskId", Value: jsonv.String(t.id)})})
+	related := jsonv.ObjectOf(relatedTask, jsonv.ObjectOf("taskId", t.id))
 	for {
 		open, err := t.pending(ctx)
 		switch {

@@ -29,7 +29,7 @@ func (t *tool) inSession() jsonv.Value {
 	if t.task.required {
 		support = "required"
 	}
-	return t.listed.With("execution", jsonv.Object(jsonv.Member{Key: "taskSupport", Value: jsonv.String(support)}))
+	return t.listed.With("execution", jsonv.ObjectOf("taskSupport", support))
 }
 
 // toolKeys are the keys of a tool.
@@ -66,7 +66,7 @@ func decodeTool(n *source.Node, path string, d *source.Decoder) *tool {
 	var k toolKeys
 	d.Decode(n, path, &k)
 	t := &tool{name: k.Name}
-	schema := jsonv.Object(jsonv.Member{Key: "type", Value: jsonv.String("object")})
+	schema := jsonv.ObjectOf("type", "object")
 	if k.InputSchema != nil {
 		schema = k.InputSchema.JSON()
 		if k.Validate == nil || *k.Validate {
@@ -76,15 +76,9 @@ func decodeTool(n *source.Node, path string, d *source.Decoder) *tool {
 	if k.OutputSchema != nil && (k.Validate == nil || *k.Validate) {
 		compileSchema(k.OutputSchema, path+".output_schema", d)
 	}
-	t.listed = jsonv.Object(
-		jsonv.Member{Key: "name", Value: jsonv.String(k.Name)},
-		jsonv.Member{Key: "title", Value: k.Title.JSON()},
-		jsonv.Member{Key: "description", Value: k.Description.JSON()},
-		jsonv.Member{Key: "inputSchema", Value: schema},
-		jsonv.Member{Key: "outputSchema", Value: k.OutputSchema.JSON()},
-		jsonv.Member{Key: "annotations", Value: k.Annotations.JSON()},
-		jsonv.Member{Key: "icons", Value: k.Icons.JSON()},
-		jsonv.Member{Key: "_meta", Value: k.Meta.JSON()},
+	t.listed = jsonv.ObjectOf(
+		"name", k.Name, "title", k.Title.JSON(), "description", k.Description.JSON(), "inputSchema", schema,
+		"outputSchema", k.OutputSchema.JSON(), "annotations", k.Annotations.JSON(), "icons", k.Icons.JSON(), "_meta", k.Meta.JSON(),
 	)
 	if k.Task != nil {
 		t.task = decodeTask(k.Task, path+".task", d)

@@ -193,7 +193,7 @@ func (d *Draft) omit(what string, names []string) {
 func (d *Draft) try(ctx context.Context, t *draft.Test) (a draft.Answer, why string) {
 	method, params := t.Subject, jsonv.Value{}
 	named := func(key string) jsonv.Value {
-		return jsonv.Object(jsonv.Member{Key: key, Value: jsonv.String(t.Subject)})
+		return jsonv.ObjectOf(key, t.Subject)
 	}
 	switch t.Block {
 	case "tools":

@@ -46,14 +46,7 @@ func (a SamplingAnswer) JSON() jsonv.Value {
 	if model == "" {
 		model = "mcptest"
 	}
-	return jsonv.Object(
-		jsonv.Member{Key: "role", Value: jsonv.String("assistant")},
-		jsonv.Member{Key: "content", Value: jsonv.Object(
-			jsonv.Member{Key: "type", Value: jsonv.String("text")},
-			jsonv.Member{Key: "text", Value: jsonv.String(a.Text)})},
-		jsonv.Member{Key: "model", Value: jsonv.String(model)},
-		jsonv.Member{Key: "stopReason", Value: jsonv.String("endTurn")},
-	)
+	return jsonv.ObjectOf("role", "assistant", "content", jsonv.ObjectOf("type", "text", "text", a.Text), "model", model, "stopReason", "endTurn")
 }
 
 // ElicitationAnswer answers elicitation/create.

@@ -173,5 +173,5 @@ func rootsJSON(roots []suite.Root) jsonv.Value {
 		}
 		list[i] = jsonv.Object(ms...)
 	}
-	return jsonv.Object(jsonv.Member{Key: "roots", Value: jsonv.Array(list...)})
+	return jsonv.ObjectOf("roots", jsonv.Array(list...))
 }
