@@ -49,7 +49,8 @@ var edges = map[string][]string{
 	"internal/suite/interpolate": {"internal/placeholder", "internal/source", "internal/jsonv"},
 	"internal/expect/format":     {"internal/jsonv"},
 	"internal/expect/jsonpath":   {"internal/jsonv"},
-	"internal/expect":            {"internal/source", "internal/jsonv", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath"},
+	"internal/expect/textdiff":   {"internal/jsonv"},
+	"internal/expect":            {"internal/source", "internal/jsonv", "internal/surface", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath", "internal/expect/textdiff"},
 	// The client half of MCP: the session is on top of the wire, and both use the
 	// vocabulary of the protocol.
 	"internal/mcp/protocol": {"internal/jsonv"},
@@ -71,7 +72,7 @@ var edges = map[string][]string{
 	"internal/run/respond": {"internal/plan", "internal/suite", "internal/mcp/protocol", "internal/jsonv"},
 	"internal/run/pool": {
 		"internal/run/respond", "internal/connect", "internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/result", "internal/jsonv",
-		"internal/source",
+		"internal/source", "internal/surface",
 	},
 	"internal/run/fixture": {
 		"internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/check",
@@ -128,7 +129,7 @@ var edges = map[string][]string{
 	"internal/compat": {"internal/source", "internal/jsonv", "internal/jsonschema", "internal/gate", "internal/term"},
 	"internal/draft":  {"internal/jsonv", "internal/jsonschema", "internal/source"},
 	// What a server offers, its lock files, and what a change of it breaks.
-	"internal/surface":          {"internal/jsonv", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
+	"internal/surface":          {"internal/jsonv", "internal/mcp/protocol", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
 	"internal/surface/contain":  {"internal/jsonv", "internal/jsonschema"},
 	"internal/surface/readme":   {"internal/surface", "internal/source", "internal/jsonv"},
 	"internal/surface/checkout": {"internal/proc"},
@@ -137,7 +138,7 @@ var edges = map[string][]string{
 	"internal/history": {"internal/plan", "internal/suite", "internal/result", "internal/connect", "internal/mcp/protocol", "internal/secret", "internal/source", "internal/osfile"},
 	"internal/detach":  {"internal/history", "internal/run", "internal/suite", "internal/proc", "internal/osfile"},
 	// A connection that a person examines, and the diagnosis of a server.
-	"internal/inspect": {"internal/connect", "internal/mcp", "internal/mcp/check", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/source", "internal/jsonv"},
+	"internal/inspect": {"internal/surface", "internal/connect", "internal/mcp", "internal/mcp/check", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/source", "internal/jsonv"},
 	"internal/doctor": {
 		"internal/inspect", "internal/connect", "internal/auth", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/shellwords",
 		"internal/jsonv", "internal/jsonschema",
@@ -179,7 +180,7 @@ var modules = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema":  {"internal/jsonschema"},
 	"github.com/dlclark/regexp2":             {"internal/jsonschema"},
 	"mvdan.cc/sh/v3":                         {"internal/shellwords"},
-	"github.com/aymanbagabas/go-udiff":       {"internal/expect"},
+	"github.com/aymanbagabas/go-udiff":       {"internal/expect/textdiff"},
 	"github.com/clipperhouse/displaywidth":   {"internal/display", "internal/source"}, // how wide a text is
 	"golang.org/x/term":                      {"internal/term"},
 	"golang.org/x/sys":                       {"internal/proc", "internal/term", "internal/osfile"},

@@ -15,7 +15,6 @@ import (
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
 	"mcptest/internal/surface"
@@ -119,22 +118,16 @@ func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, l
 // fetchSurface requests all lists of a server, all pages of them. Its error was
 // reported.
 func fetchSurface(ctx context.Context, l *viewer) (*surface.Surface, error) {
-	lists := map[surface.Kind][]jsonv.Value{}
-	for _, list := range surface.Lists() {
-		if !l.conn.Offers(list.Capability) {
-			continue
-		}
-		items, err := l.conn.List(ctx, list.Method, list.Member)
-		var refused *protocol.RPCError
-		if errors.As(err, &refused) && refused.Code == protocol.CodeMethodNotFound && list.Kind != surface.Tool {
-			continue
-		}
-		if err != nil {
-			return nil, l.failed(ctx, list.Method, err)
-		}
-		lists[list.Kind] = items
+	offer, err := l.conn.Fetch(ctx)
+	if err != nil {
+		return nil, l.failed(ctx, "", err)
 	}
-	return surfaceOf(l, lists), nil
+	for _, list := range surface.Lists() {
+		if err := offer.Failed[list.Kind]; err != nil {
+			return nil, l.failed(ctx, "", err)
+		}
+	}
+	return surfaceOf(l, offer.Lists), nil
 }
 
 // surfaceOf is the surface of a server with these lists; what is odd about them

@@ -21,6 +21,10 @@ type Subject struct {
 	// Elsewhere names the place a fallback took the value from.
 	Elsewhere string
 
+	// Lacking are the elements of a surface that have nothing at the target. Only
+	// each counts them.
+	Lacking []*Miss
+
 	notes []string
 }
 
@@ -33,9 +37,12 @@ func (t *Target) Eval(o *Observation) (jsonv.Value, *Miss) {
 
 // subject evaluates the target.
 func (t *Target) subject(o *Observation) Subject {
+	if t.root.part == partSurface {
+		return t.surfaceSubject(o.Surface)
+	}
 	base, why := o.base(t.root.part)
 	if base.IsAbsent() {
-		return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: why, noResult: o.Result.IsAbsent() && t.inResult()}}
+		return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: why, unknown: o.Result.IsAbsent() && t.inResult()}}
 	}
 	switch t.root.part {
 	case partResult:

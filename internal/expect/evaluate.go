@@ -204,6 +204,9 @@ func (a *Assertion) evaluate(ctx context.Context, o *Observation, env *Env, r *I
 	s := a.Target.subject(o)
 	out := a.Matcher.Match(ctx, s, env)
 	r.Pass, r.Score, r.Notes = out.Pass, out.Score, out.Notes
+	if len(s.Lacking) > 0 && a.MatcherName == rowEach.Name {
+		s.notes = nil // it counted them
+	}
 	if len(s.notes) > 0 {
 		r.Notes = append(r.Notes, s.notes...)
 	}

@@ -16,7 +16,7 @@ const matcherRef = `{"$ref":"#/$defs/matcher"}`
 var rowEach = Row{
 	Name: "each", Doc: "every element of a list (or member of an object) passes this matcher; an empty one passes, with a warning",
 	Example: `each: {gt: 0}`, Passes: `[1, 2]`, Fails: `[1, 0]`,
-	schema: matcherRef, compile: compileElements(true),
+	schema: matcherRef, transparent: true, compile: compileElements(true),
 }
 
 var rowAny = Row{
@@ -41,6 +41,9 @@ type elements struct {
 }
 
 func (m elements) Match(ctx context.Context, s Subject, env *Env) Outcome {
+	if s.Miss != nil && len(s.Lacking) == 0 {
+		return s.missed("every element " + m.words())
+	}
 	kind := s.Value.Kind()
 	if kind != jsonv.KindArray && kind != jsonv.KindObject {
 		return unfit("a list", s.Value)
@@ -67,6 +70,19 @@ func (m elements) Match(ctx context.Context, s Subject, env *Env) Outcome {
 		}
 	}
 	if m.every {
+		for _, miss := range s.Lacking {
+			total++
+			o := m.check.Match(ctx, Subject{Target: s.Target, Miss: miss}, env)
+			if o.Pass {
+				continue
+			}
+			if o.Unfit {
+				unfits++
+			}
+			if fails++; len(failing) < maxLines {
+				failing = append(failing, miss.Reason())
+			}
+		}
 		o := m.everyOutcome(failing, fails, unfits, total)
 		if o.Pass {
 			o.Unseen = append(unseen, o.Unseen...)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mcptest/internal/display"
+	"mcptest/internal/expect/textdiff"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -39,7 +40,7 @@ func difference(want, v jsonv.Value) (msg string, lines []string) {
 	case want.Kind() != v.Kind():
 		return "expected " + got(want) + ", got " + got(v), nil
 	case want.Kind() == jsonv.KindString:
-		return textDifference(want.Text(), v.Text())
+		return textdiff.Difference(want.Text(), v.Text())
 	case want.Kind() == jsonv.KindArray || want.Kind() == jsonv.KindObject:
 		changes := jsonv.Diff(want, v)
 		return changesMessage(changeLines(changes), len(changes))
@@ -82,7 +83,7 @@ func changeLines(changes []jsonv.Change) []string {
 // wantGot writes two different values side by side.
 func wantGot(want, v jsonv.Value) string {
 	if want.Kind() == jsonv.KindString && v.Kind() == jsonv.KindString {
-		return "expected " + pairWindow(want.Text(), v.Text(), ", got ")
+		return "expected " + textdiff.Pair(want.Text(), v.Text(), ", got ")
 	}
 	if want.Kind() != v.Kind() {
 		return "expected " + shape(want) + ", got " + shape(v)

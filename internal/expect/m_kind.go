@@ -254,7 +254,7 @@ func compilePresence(exists bool) func(*compiler, *source.Node, string) Matcher 
 
 func (m presence) Match(_ context.Context, s Subject, _ *Env) Outcome {
 	switch {
-	case s.Miss != nil && s.Miss.noResult:
+	case s.Miss != nil && s.Miss.unknown:
 		return Outcome{Unfit: true, Msg: s.Miss.Reason(), Actual: "nothing"}
 	case s.Present == m.want:
 		return passed

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"mcptest/internal/display"
+	"mcptest/internal/expect/textdiff"
 	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
@@ -277,7 +278,7 @@ func notJSON(text []byte, err error) string {
 		return "is not JSON: " + oneLine(err.Error(), maxLine)
 	}
 	line, col := jsonv.Position(text, bad.Offset)
-	return fmt.Sprintf("is not JSON: line %d, column %d: %s, at %s", line, col, oneLine(bad.Msg, maxLine), window(string(text), min(bad.Offset, len(text))))
+	return fmt.Sprintf("is not JSON: line %d, column %d: %s, at %s", line, col, oneLine(bad.Msg, maxLine), textdiff.Window(string(text), min(bad.Offset, len(text))))
 }
 
 // wanted judges a yes-or-no matcher whose argument may be false; fail gets to

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"mcptest/internal/display"
+	"mcptest/internal/expect/textdiff"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -47,9 +48,9 @@ func compileAffix(verb string, has func(s, affix string) bool) func(*compiler, *
 // affixOf shows the beginning or the end of a text.
 func affixOf(s string, end bool) string {
 	if end {
-		return window(s, len(s))
+		return textdiff.Window(s, len(s))
 	}
-	return window(s, 0)
+	return textdiff.Window(s, 0)
 }
 
 var rowLevenshtein = Row{

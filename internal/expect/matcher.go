@@ -73,7 +73,7 @@ func (k *check) desc() string {
 // Match judges a value and completes what the matcher left out.
 func (k *check) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	if s.Miss != nil && !k.row.transparent {
-		return Outcome{Unfit: true, Msg: s.Miss.Reason(), Expected: k.desc(), Actual: "nothing"}
+		return s.missed(k.desc())
 	}
 	o := k.m.Match(ctx, s, env)
 	if o.Pass {
@@ -89,6 +89,11 @@ func (k *check) Match(ctx context.Context, s Subject, env *Env) Outcome {
 		o.Actual = show(s.Value, shownAlone)
 	}
 	return o
+}
+
+// missed is the outcome of a matcher that needs a value where there is none.
+func (s *Subject) missed(expected string) Outcome {
+	return Outcome{Unfit: true, Msg: s.Miss.Reason(), Expected: expected, Actual: "nothing"}
 }
 
 // matchFunc is a matcher that needs nothing but the value.

@@ -18,10 +18,10 @@ type Miss struct {
 	Near   string // what was probably meant; "" when nothing is near
 
 	why string // in words, without the target
-	// noResult says that the target is a part of the result, and that there is
-	// no result: what it does not have, it cannot be said to lack.
-	noResult bool
-	ofAll    int // how many elements of a list lack it, for targets with [*] or [a:b]
+	// unknown says that what the target is a part of is not there, such as the
+	// result: what it does not have, it cannot be said to lack.
+	unknown bool
+	ofAll   int // how many elements of a list lack it, for targets with [*] or [a:b]
 }
 
 // place is somewhere else a key was looked for.

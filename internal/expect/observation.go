@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/surface"
 )
 
 // Observation is what one call showed: everything a target can look at. Fields
@@ -25,6 +26,7 @@ type Observation struct {
 	Stderr        string      // what the server wrote there during the call
 	Server        jsonv.Value // result of initialize or server/discover
 	Steps         jsonv.Value // object of a flow's earlier steps by name
+	Surface       *surface.Offer
 
 	cache derived
 }

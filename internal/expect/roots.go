@@ -36,6 +36,7 @@ const (
 	partStderr
 	partServer
 	partSteps
+	partSurface
 )
 
 // roots is the table of roots, in the order in which they are explained.
@@ -56,6 +57,7 @@ var roots = []Root{
 	{"stderr", "what the server wrote to standard error during the call", "a string", partStderr},
 	{"server", "the server's response to initialize or server/discover; server.serverInfo works for both", "", partServer},
 	{"steps", "the values captured by earlier steps of a flow, by name", "", partSteps},
+	{"surface", "what the server offers: all pages of tools, resources, resourceTemplates and prompts, and server, its response to the handshake; a test that examines nothing else needs no call", "", partSurface},
 }
 
 // Roots returns the table of roots.

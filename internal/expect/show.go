@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
@@ -143,26 +142,4 @@ func roundTo(f float64, digits int) float64 {
 		return f
 	}
 	return r
-}
-
-// window shows the part of a text around a byte offset, in quotes.
-func window(s string, at int) string {
-	const before, after = 24, 64
-	from, to := at, at
-	for n := 0; n < before && from > 0; n++ {
-		_, size := utf8.DecodeLastRuneInString(s[:from])
-		from -= size
-	}
-	for n := 0; n < after && to < len(s); n++ {
-		_, size := utf8.DecodeRuneInString(s[to:])
-		to += size
-	}
-	out := quote(s[from:to])
-	if from > 0 {
-		out = `"…` + out[1:]
-	}
-	if to < len(s) {
-		out = out[:len(out)-1] + `…"`
-	}
-	return out
 }

@@ -69,6 +69,9 @@ func ParseTarget(text string) (*Target, *TargetError) {
 	if t.root.Leaf != "" && len(t.steps) > 0 {
 		return nil, &TargetError{Offset: offsets[used], Msg: t.root.Name + " is " + t.root.Leaf + t.root.instead()}
 	}
+	if err := t.checkSurface(offsets[used:]); err != nil {
+		return nil, err
+	}
 	for _, s := range t.steps {
 		t.plural = t.plural || s.Kind >= jsonpath.All
 	}

@@ -9,7 +9,7 @@ type Uses struct {
 	Result, Text, Structured                bool
 	Notifications, Logs, Progress, Requests bool
 	ResponseBytes                           bool
-	HTTP, Stderr, Server, Steps             bool
+	HTTP, Stderr, Server, Steps, Surface    bool
 	Exec                                    bool // runs programs
 }
 
@@ -34,7 +34,8 @@ func (u Uses) Add(v Uses) Uses {
 		Progress: u.Progress || v.Progress, Requests: u.Requests || v.Requests,
 		ResponseBytes: u.ResponseBytes || v.ResponseBytes,
 		HTTP:          u.HTTP || v.HTTP, Stderr: u.Stderr || v.Stderr, Server: u.Server || v.Server, Steps: u.Steps || v.Steps,
-		Exec: u.Exec || v.Exec,
+		Surface: u.Surface || v.Surface,
+		Exec:    u.Exec || v.Exec,
 	}
 }
 
@@ -84,5 +85,7 @@ func (u *Uses) addTarget(t *Target) {
 		u.Server = true
 	case partSteps:
 		u.Steps = true
+	case partSurface:
+		u.Surface = true
 	}
 }

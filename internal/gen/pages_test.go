@@ -157,7 +157,16 @@ func targetsPage() []byte {
 		"A call is rejected by a JSON-RPC error or by a result with `isError: true`. The first fails the test unless one of its\n" +
 		"assertions examines `error`, the second unless one examines `result.isError`. `refusal` covers both: use it if the form\n" +
 		"does not matter. Without a result, every target in it fails, including `text` and `structured`, even with `absent`; only\n" +
-		"`result` itself may be `absent`.\n")
+		"`result` itself may be `absent`.\n\n" +
+		"`surface` has the members `tools`, `resources`, `resourceTemplates` and `prompts`, each with the definitions of all pages, and\n" +
+		"`server`. A name after a list selects a definition, by its `name`, `uri` or `uriTemplate`:\n" +
+		"`surface.tools[\"create_issue\"]`. `each` fails for elements that lack the member, such as a tool without annotations under\n" +
+		"`surface.tools[*].annotations.readOnlyHint`. A test whose targets are all in `surface` and `server` needs nothing to invoke;\n" +
+		"`defaultTest.expect`, which is about responses, does not apply to it. A list whose capability the server does not declare is\n" +
+		"not requested, and empty; one that the server refuses, or that has no end, fails every target in it.\n\n" +
+		"The lists are requested when a test first examines them. They are requested again in another session, after a\n" +
+		"`list_changed` notification, after any call to the server, and for each test of a file with hooks or `setup_per_test`; other\n" +
+		"tests share what was read. A test with a call sees what the server offers after the call.\n")
 	return p.bytes()
 }
 

@@ -94,7 +94,7 @@ const belongs = `"raw":{"properties":{"args":{"not":{}},"params":{"not":{}},"not
 
 // testRules says that a test has one thing to invoke, or steps.
 func testRules(subjects, own string) string {
-	return `{"oneOf":[` + subjects + `,{"required":["steps"]}],"dependentSchemas":{` + belongs + `,"steps":{"properties":{` + own +
+	return `{"oneOf":[` + subjects + `,{"required":["steps"]},{"required":["expect"],"properties":{` + own + `,"steps":{"not":{}}}}],"dependentSchemas":{` + belongs + `,"steps":{"properties":{` + own +
 		`,"wait":{"not":{}},"cancel_after":{"not":{}}}}},
 		"if":{"required":["repeat"],"properties":{"repeat":{"type":"object"}}},"then":{"properties":{"retries":{"maximum":0}}}}`
 }

@@ -121,6 +121,7 @@ var rootExamples = map[string][2]string{
 	"stderr":         {"stderr", "not: {contains: Traceback}"},
 	"server":         {"server.serverInfo.name", "exact: shop"},
 	"steps":          {"steps.id", "exists: true"},
+	"surface":        {`surface.tools["create_issue"].inputSchema.required`, "contains: title"},
 }
 
 func matcherTopic(row expect.Row) Topic {

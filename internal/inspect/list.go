@@ -12,47 +12,20 @@ import (
 	"mcptest/internal/mcp/check"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/source"
+	"mcptest/internal/surface"
 )
 
 // List reads every page of a list. key is the member of the result that is the
 // list.
 func (c *Conn) List(ctx context.Context, method, key string) ([]jsonv.Value, error) {
-	var out []jsonv.Value
-	seen := map[string]bool{}
-	var params jsonv.Value
 	limits := c.o.Connect.Limits.WithDefaults()
-	tooLong := func(more string) error {
-		return fmt.Errorf("the list is too long: %d items%s (limits: --max-list-items %d, --max-list-pages %d)", len(out), more, limits.Items, limits.Pages)
-	}
-	for range limits.Pages {
-		res, err := c.Result(ctx, method, params)
-		if err != nil {
-			return nil, err
-		}
-		page, ok := res.Get(key)
-		if !ok || page.Kind() != jsonv.KindArray {
-			return nil, fmt.Errorf("the result has no list %s (it is %s)", key, page.Kind())
-		}
-		for _, item := range page.Elems() {
-			out = append(out, item)
-		}
-		cursor := res.Lookup("nextCursor")
-		switch more := cursor.Kind() == jsonv.KindString; {
-		case len(out) > limits.Items:
-			return nil, tooLong("")
-		case !more:
-			return out, nil
-		}
-		if seen[cursor.Text()] {
-			return nil, fmt.Errorf("the server returned the cursor %s twice, so the list would never end", cursor.Short(80))
-		}
-		if len(out) == limits.Items {
-			break
-		}
-		seen[cursor.Text()] = true
-		params = jsonv.ObjectOf("cursor", cursor)
-	}
-	return nil, tooLong(" and more to come")
+	return surface.Pages(ctx, method, key, surface.Limits{Items: limits.Items, Pages: limits.Pages}, c.Result)
+}
+
+// Fetch reads every list that the server offers.
+func (c *Conn) Fetch(ctx context.Context) (*surface.Offer, error) {
+	limits := c.o.Connect.Limits.WithDefaults()
+	return surface.Fetch(ctx, c.session.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, c.Result)
 }
 
 // CheckCall checks the response of a tool as a run does, and returns the

@@ -276,7 +276,7 @@ func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.
 		own.Metrics = expect.CompileMetrics(st.DerivedMetrics, st.Path+".derivedMetrics", c.dec)
 	}
 	var base expect.Parts
-	if st.UsesDefaults() {
+	if st.UsesDefaults() && (st.Call.Calls() || len(st.Steps) > 0) { // they are about the response
 		base = c.base
 	}
 	tree := expect.Merge(own, base)

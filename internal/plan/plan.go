@@ -203,7 +203,8 @@ type Repeat struct {
 	Rate  float64
 }
 
-// Op is one request of a case.
+// Op is one request of a case. One without Method and Raw sends nothing: the test
+// examines only what the server offers.
 type Op struct {
 	Name   string  // of a flow's step
 	Server *Server // of this request
@@ -233,6 +234,9 @@ type Op struct {
 	// there are none. The result is a new Op.
 	Fill func(steps jsonv.Value) (*Op, source.Diagnostics)
 }
+
+// Calls reports whether the operation sends something.
+func (op *Op) Calls() bool { return op.Method != "" || op.Raw != nil }
 
 // Capture keeps a value of an answer.
 type Capture struct {

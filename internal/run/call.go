@@ -39,6 +39,12 @@ func (a *attempt) operations(ctx context.Context) {
 			}
 			op = filled
 		}
+		if !op.Calls() {
+			a.obs = expect.Observation{Server: a.sessions[a.server(op)].ServerInfo()}
+			a.hint = func() string { return "" }
+			a.judge(ctx)
+			return
+		}
 		x, ok := a.call(ctx, op, i)
 		if !ok {
 			return
@@ -171,6 +177,7 @@ func (a *attempt) mustNotCall(sess *mcp.Session, s *pool.Server, op *plan.Op) bo
 
 // send sends the operation.
 func (a *attempt) send(ctx context.Context, sess *mcp.Session, s *pool.Server, op *plan.Op) *mcp.Exchange {
+	defer s.Called()
 	switch {
 	case op.Raw != nil:
 		return sess.SendRaw(ctx, op.Raw)
@@ -261,19 +268,25 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 	if op.Raw != nil && silenceAllowed(op, tree, x) {
 		return true
 	}
+	a.unanswered(x)
+	return false
+}
+
+// unanswered is the verdict on a case one of whose requests got no response.
+func (a *attempt) unanswered(x *mcp.Exchange) {
 	msg := x.Cause.Error()
 	var input *mcp.InputError
 	var protocol *wire.ProtocolError
 	switch {
 	case errors.As(x.Cause, &input):
 		a.out.fail(result.Fail, input.Error())
-		return false
+		return
 	case errors.As(x.Cause, &protocol):
 		a.out.fail(result.Fail, protocol.Error())
-		return false
+		return
 	case errors.As(x.Cause, new(*mcp.TooManyValuesError)):
 		a.out.fail(result.Fail, msg)
-		return false
+		return
 	}
 	if x.Unread {
 		msg += " before it read the request"
@@ -286,7 +299,6 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 			a.out.warn("last line of the server's output: " + closed.LastLine)
 		}
 	}
-	return false
 }
 
 // silenceAllowed reports whether raw bytes without a response may be judged all the

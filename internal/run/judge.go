@@ -26,6 +26,9 @@ func (a *attempt) judge(ctx context.Context) {
 		}
 		tree = filled
 	}
+	if last := a.c.Ops[len(a.c.Ops)-1]; tree.Uses().Surface && !a.observeSurface(ctx, last) {
+		return
+	}
 	env := a.env()
 	// The step's own items had to pass before: a failed call that they accept was
 	// examined.
@@ -53,6 +56,13 @@ func (a *attempt) judge(ctx context.Context) {
 // pass before the next one is made.
 func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 	name := stepName(op, i)
+	uses := op.Tree != nil && op.Tree.Uses().Surface
+	for _, cp := range op.Capture {
+		uses = uses || cp.Target.Uses().Surface
+	}
+	if uses && !a.observeSurface(ctx, op) {
+		return false
+	}
 	if op.Tree != nil {
 		v := op.Tree.Evaluate(context.WithoutCancel(ctx), &a.obs, a.env())
 		items := assertions(v.Items, false, a.out.c.File)

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"strings"
+	"time"
 
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
@@ -10,6 +11,8 @@ import (
 	"mcptest/internal/mcp/check"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/plan"
+	"mcptest/internal/result"
+	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
 )
 
@@ -48,6 +51,29 @@ func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session
 		}
 		return s.Unlisted(ctx, sess, method, op.Subject)
 	}
+}
+
+// observeSurface adds what the server of an operation offers. It returns false if
+// that could not be found out, which ends the case.
+func (a *attempt) observeSurface(ctx context.Context, op *plan.Op) bool {
+	s, began := a.server(op), time.Now()
+	if a.file.file.Serial {
+		s.Called() // a hook may have changed what the server offers
+	}
+	offer, err := s.Offer(ctx, a.sessions[s])
+	if !op.Calls() {
+		a.out.c.DurationMS += ms(time.Since(began))
+	}
+	a.obs.Surface = offer
+	switch {
+	case err == nil:
+		return true
+	case fixture.GivenUp(ctx):
+		a.out.fail(result.Skip, interruptedReason)
+	default:
+		a.unanswered(&mcp.Exchange{Cause: err})
+	}
+	return false
 }
 
 // observeMessages adds what the server sent in addition to its response.

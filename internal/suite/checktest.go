@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/display"
+	"mcptest/internal/expect"
 	"mcptest/internal/source"
 )
 
@@ -96,6 +98,12 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 		}
 	}
 	switch {
+	case len(has) == 0 && orSteps && needsNoCall(n):
+		for _, key := range []string{"args", "params", "notification", "wait", "cancel_after", "invalid_args"} {
+			if v := n.Get(key); v != nil {
+				c.d.Errorf(v, path+"."+key, "%s: goes with a call, and this test makes none", key)
+			}
+		}
 	case len(has) == 0 && misplaced(n, known):
 		// The key that is there says more than the one that is missing for it.
 	case len(has) == 0:
@@ -103,7 +111,10 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 		if orSteps {
 			msg += " (or steps: for a flow)"
 		}
-		c.d.Errorf(n, path, "%s", msg).Code = "missing-key"
+		d := c.d.Errorf(n, path, "%s", msg)
+		if d.Code = "missing-key"; orSteps && slices.Contains(examined(n.Get("expect")), "surface") {
+			d.Hint = "a test without a call examines only the targets surface and server"
+		}
 	case len(has) > 1:
 		c.d.Errorf(n.Get(has[1]), path, "has %s; expected exactly one", strings.Join(colons(has), " and "))
 	default:
@@ -126,6 +137,38 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 			c.d.Errorf(v, path+"."+key, "%s is empty", key)
 		}
 	}
+}
+
+// needsNoCall reports whether a test expects something of what the server offers,
+// and of nothing else.
+func needsNoCall(n *source.Node) bool {
+	roots := examined(n.Get("expect"))
+	other := func(root string) bool { return root != "surface" && root != "server" }
+	return slices.Contains(roots, "surface") && !slices.ContainsFunc(roots, other)
+}
+
+// examined returns the roots of the targets of an expect: value; "" for one that
+// has a mistake.
+func examined(n *source.Node) (roots []string) {
+	if n == nil {
+		return nil
+	}
+	for _, f := range n.Fields {
+		if f.Key.Text == "target" {
+			t, err := expect.ParseTarget(f.Value.Text)
+			if err != nil {
+				return []string{""}
+			}
+			roots = append(roots, t.Root())
+		}
+		if f.Key.Text != "matcher" {
+			roots = append(roots, examined(f.Value)...)
+		}
+	}
+	for _, item := range n.Items {
+		roots = append(roots, examined(item)...)
+	}
+	return roots
 }
 
 // misplaced reports whether a test without a subject has the subject of another
@@ -215,10 +258,7 @@ func quotedOr(words []string) string {
 	for i := range q {
 		q[i] = `"` + q[i] + `"`
 	}
-	if len(q) < 3 {
-		return strings.Join(q, " or ")
-	}
-	return strings.Join(q[:len(q)-1], ", ") + " or " + q[len(q)-1]
+	return display.Alternatives(q, "or")
 }
 
 func colons(words []string) []string {

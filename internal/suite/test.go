@@ -37,7 +37,7 @@ type Test struct {
 	Common
 	// InvalidArgs: the arguments are wrong on purpose.
 	InvalidArgs bool
-	Call        Invocation // the zero value when Steps is used
+	Call        Invocation // the zero value when Steps is used, or nothing is called
 	Steps       []*FlowStep
 }
 
@@ -126,6 +126,12 @@ type Invocation struct {
 	Notification bool `yaml:"notification"`
 	// Literal bytes to send instead of a request.
 	Raw *source.Node `yaml:"raw"`
+}
+
+// Calls reports whether something is invoked: a test that only examines what the
+// server offers makes no call.
+func (c *Invocation) Calls() bool {
+	return c.Tool != "" || c.URI != "" || c.Prompt != "" || c.Method != "" || c.Raw != nil
 }
 
 // FlowStep is one step of a flow.

@@ -2,7 +2,7 @@
 // templates and prompts with their complete definitions, and what the server
 // says about itself in the handshake.
 //
-// Entry points: New builds a Surface from lists that were fetched; Read takes
+// Entry points: Fetch requests the lists from a server; New builds a Surface from lists that were fetched; Read takes
 // one from a file (a result of tools/list, a record of mcptest, a lock file) or
 // a folder (lock files, toolsnaps); Lock writes the lock file.
 //

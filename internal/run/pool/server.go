@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -27,7 +28,8 @@ type Server struct {
 	file   *plan.File // of first use
 	gate   gate
 	slots  []*Slot
-	closed bool // guarded by the pool's lock
+	calls  atomic.Int64 // that have ended
+	closed bool         // guarded by the pool's lock
 
 	mu    sync.Mutex
 	state state
@@ -39,6 +41,7 @@ type state struct {
 	starts     int  // how often it was started
 	ignoresEOF bool // a session did not end when its input was closed
 	alwaysBusy bool // a session was not idle when it was to be closed
+	offers     map[*mcp.Session]*offered
 }
 
 // update is the only access to the state.

@@ -133,6 +133,7 @@ func (s *Slot) failed(err error) error {
 func (s *Slot) close(ctx context.Context) ending {
 	sess, sv := s.sess, s.server
 	s.sess = nil
+	sv.update(func(st *state) { delete(st.offers, sess) })
 	sv.Settle(sess)
 	dead := sess.Err()
 	if sv.skipGrace() {

@@ -1,4 +1,4 @@
-package expect
+package textdiff
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ func TestLookAlike(t *testing.T) {
 		{"caf\u00e9", "cafe\u0301", "\"caf\u00e9\", got \"cafe\u0301\"" + ` (character 4 on, spelled out: expected "\u00e9", got "e\u0301")`},
 		{"a b", "a\u00a0b", "\"a b\", got " + quote("a\u00a0b") + ` (character 2 on, spelled out: expected " b", got "\u00a0b")`},
 	} {
-		if got := pairWindow(tt.want, tt.got, ", got "); got != tt.msg {
+		if got := Pair(tt.want, tt.got, ", got "); got != tt.msg {
 			t.Errorf("%s\nwant %s", got, tt.msg)
 		}
 	}

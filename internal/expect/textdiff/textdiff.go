@@ -1,4 +1,4 @@
-package expect
+package textdiff
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
 
 	"github.com/aymanbagabas/go-udiff"
 )
@@ -17,18 +18,19 @@ const (
 	maxDiffBytes = 64 << 10
 	maxDiffLines = 2000
 	diffContext  = 3
+	maxLines     = 40 // of a diff
 )
 
-// textDifference says how two different texts differ: a unified diff when one
+// Difference says how two different texts differ: a unified diff when one
 // has several lines, else the place of the first difference.
-func textDifference(want, v string) (string, []string) {
+func Difference(want, v string) (string, []string) {
 	if !strings.Contains(want, "\n") && !strings.Contains(v, "\n") {
-		return "expected " + pairWindow(want, v, ", got "), nil
+		return "expected " + Pair(want, v, ", got "), nil
 	}
 	at := commonPrefix(want, v)
 	n := strings.Count(want[:at], "\n")
 	a, b := lineAt(want, at), lineAt(v, at)
-	return fmt.Sprintf("the texts differ from line %d on: expected %s", n+1, pairWindow(a, b, ", got ")), unified(want, v)
+	return fmt.Sprintf("the texts differ from line %d on: expected %s", n+1, Pair(a, b, ", got ")), unified(want, v)
 }
 
 // lineAt returns the line of a text that holds a byte offset.
@@ -40,15 +42,15 @@ func lineAt(s string, at int) string {
 	return s[from:]
 }
 
-// pairWindow shows two texts, or the parts around their first difference when
+// Pair shows two texts, or the parts around their first difference when
 // they are long.
-func pairWindow(want, v, between string) string {
+func Pair(want, v, between string) string {
 	const whole = 80
 	if len(want) <= whole && len(v) <= whole {
 		return quote(want) + between + quote(v) + lookAlike(want, v)
 	}
 	at := commonPrefix(want, v)
-	out := window(want, at) + between + window(v, at)
+	out := Window(want, at) + between + Window(v, at)
 	if n := utf8.RuneCountInString(want[:at]); n > 0 {
 		out += fmt.Sprintf(" (character %d is the first to differ)", n+1)
 	}
@@ -166,3 +168,27 @@ func firstLines(s string) string {
 	}
 	return s
 }
+
+// Window shows the part of a text around a byte offset, in quotes.
+func Window(s string, at int) string {
+	const before, after = 24, 64
+	from, to := at, at
+	for n := 0; n < before && from > 0; n++ {
+		_, size := utf8.DecodeLastRuneInString(s[:from])
+		from -= size
+	}
+	for n := 0; n < after && to < len(s); n++ {
+		_, size := utf8.DecodeRuneInString(s[to:])
+		to += size
+	}
+	out := quote(s[from:to])
+	if from > 0 {
+		out = `"…` + out[1:]
+	}
+	if to < len(s) {
+		out = out[:len(out)-1] + `…"`
+	}
+	return out
+}
+
+func quote(s string) string { return string(jsonv.AppendString(nil, s)) }
