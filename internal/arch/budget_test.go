@@ -31,7 +31,6 @@ var largerPackages = map[string]struct {
 }{
 	"internal/cli":    {5600, "one file or two a command, and the flags that commands share"},
 	"internal/expect": {4300, "36 matchers, one concept a file, over one compiler and one evaluation"},
-	"internal/mcp":    {3200, "calls, detection and the classification of what a server sends share one session state under one lock"},
 	"internal/mock":   {3720, "one manifest language: responses, faults, tasks and their templates"},
 	"internal/plan":   {2850, "one pass from a suite to a plan; each file compiles one key"},
 	"internal/proc":   {2800, "processes and their cleanup on three operating systems"},
@@ -47,7 +46,6 @@ var largerTypes = map[string]struct {
 	"internal/aql.evaluation":   {60, 12, "the verdict on one rule, by category"},
 	"internal/aql/demo.Adapter": {70, 16, "one server that can break every rule"},
 	"internal/aqlcli.call":      {60, 11, "the flags and streams of one command"},
-	"internal/mcp.Session":      {118, 17, "the state of a session under one lock"},
 }
 
 // TestBudgets fails when a package or a receiver exceeds its budget, and prints

@@ -55,7 +55,8 @@ var edges = map[string][]string{
 	// vocabulary of the protocol.
 	"internal/mcp/protocol": {"internal/jsonv"},
 	"internal/mcp/wire":     {"internal/mcp/protocol", "internal/jsonv", "internal/proc"},
-	"internal/mcp":          {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc"},
+	"internal/mcp/conn":     {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc"},
+	"internal/mcp":          {"internal/mcp/conn", "internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc"},
 	// What MCP requires of a response. run and cli ask; mcp itself does not.
 	"internal/mcp/check": {"internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/jsonschema", "internal/source"},
 	// The server half does not know the client half.

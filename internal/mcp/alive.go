@@ -1,18 +1,17 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
+	"mcptest/internal/mcp/conn"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 )
 
-// stuckTime is how long a server whose call timed out may take to answer a
+// aliveTime is how long a server whose call timed out may take to answer a
 // ping.
 const aliveTime = 2 * time.Second
 
@@ -29,29 +28,23 @@ func (e *UnresponsiveError) Error() string {
 // said because calls of others are in flight. Servers over HTTP are never stuck:
 // each of their answers is a connection of its own.
 func (s *Session) CheckAlive(ctx context.Context) error {
-	s.mu.Lock()
-	ask := s.silent && s.isStdio() && s.closed == nil && !s.closing && len(s.calls.raws) == 0
-	ask = ask && !s.calls.awaited()
-	s.mu.Unlock()
-	if !ask {
+	if s.http != nil || s.conn.Busy() || !s.conn.Unresponsive() {
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, aliveTime)
 	defer cancel()
 	c := Call{Method: "ping", Own: true}
-	if s.agreed().Stateless {
+	if s.conn.Agreed().Stateless {
 		c.Method = protocol.MethodDiscover // there is no ping any more
 	}
-	s.once(limited, c) // an error is an answer, too
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.silent || s.closed != nil || ctx.Err() != nil {
+	s.send.once(limited, c, conn.Delivery{}) // an error is an answer, too
+	if ctx.Err() != nil || !s.conn.Unresponsive() {
 		return nil
 	}
 	return &UnresponsiveError{aliveTime}
 }
 
-// settleTime is how long a server that is at work is watched before it is taken
+// idleTime is how long a server that is at work is watched before it is taken
 // for one that always is.
 const idleTime = 500 * time.Millisecond
 
@@ -75,31 +68,8 @@ func (s *Session) AwaitIdle(ctx context.Context) bool {
 	wait := time.NewTimer(wire.ExitWait + 2*proc.WaitDelay)
 	defer wait.Stop()
 	select {
-	case <-s.ended:
+	case <-s.Done():
 	case <-wait.C:
 	}
 	return true
-}
-
-// crashed notes a crash that no call is to blame for. The caller holds mu.
-func (s *Session) crashed(msg string, stderr []string) {
-	s.log.add(protocol.Violation{
-		Kind: protocol.ServerCrashed, Msg: msg, Excerpt: protocol.Excerpt([]byte(cmp.Or(proc.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | ")))), At: time.Now(),
-		Tolerated: s.tolerated(protocol.ServerCrashed),
-	})
-}
-
-// crashedAtEnd notes a server that crashed after its input was closed. Whether
-// it was closed before or after the crash is chance, which may not decide; and
-// being asked to end is no reason for a segmentation fault. A status says less:
-// some servers always end with another than 0.
-func (s *Session) crashedAtEnd(stopped proc.Stopped) {
-	if stopped.How > proc.ByEOF || !stopped.Exit.Fault() {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed != nil && s.closed.Ours {
-		s.crashed("the server crashed when its input was closed ("+stopped.Exit.String()+")", s.closed.Stderr)
-	}
 }

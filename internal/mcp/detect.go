@@ -4,83 +4,96 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/conn"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 )
+
+// begins opens the server in the way that is asked for.
+func (n *negotiator) begins(ctx context.Context) (protocol.Version, string, error) {
+	switch d := protocol.VersionOf(n.o.Protocol); {
+	case d.Stateless:
+		return n.pinned(ctx, d)
+	case n.o.Protocol != Auto || n.o.Era == protocol.EraSession:
+		return n.handshake(ctx)
+	case n.o.Era == protocol.EraStateless:
+		return n.pinned(ctx, protocol.Newest(protocol.EraStateless))
+	}
+	return n.detect(ctx)
+}
 
 // detect finds out which era the server is of and opens it (MCP 2026-07-28
 // versioning). It is that of requests only if server/discover is answered with
 // a list of revisions that has one we speak; otherwise it is that of sessions.
 // The connection is used only if the answer came before initialize was sent:
 // a server that was asked both may have settled on either era.
-func (s *Session) detect(ctx context.Context) (protocol.Version, string, error) {
-	if s.t.Facts().Kind == wire.HTTPSSE {
-		return s.handshake(ctx)
+func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, error) {
+	if n.conn.Facts().Kind == wire.HTTPSSE {
+		return n.handshake(ctx)
 	}
 	pctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	probe := make(chan *Exchange, 1)
 	asked, sent := time.Now(), make(chan struct{})
 	handed := sync.OnceFunc(func() { close(sent) })
-	s.wg.Go(func() {
+	n.conn.Go(func() {
 		defer handed()
-		probe <- s.once(pctx, Call{Method: protocol.MethodDiscover, as: protocol.Newest(protocol.EraStateless), handed: handed})
+		probe <- n.send.once(pctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: protocol.Newest(protocol.EraStateless), Handed: handed})
 	})
-	if s.isStdio() {
+	if n.isStdio() {
 		<-sent // initialize must not come before it
 	}
-	if x := s.awaitProbe(ctx, probe); x != nil {
-		return s.probed(ctx, x)
+	if x := n.awaitProbe(ctx, probe); x != nil {
+		return n.probed(ctx, x)
 	}
-	return s.askBoth(ctx, probe, asked)
+	return n.askBoth(ctx, probe, asked)
 }
 
 // probed goes on after an answer to the probe.
-func (s *Session) probed(ctx context.Context, x *Exchange) (protocol.Version, string, error) {
-	d, err := s.versionIn(x)
+func (n *negotiator) probed(ctx context.Context, x *Exchange) (protocol.Version, string, error) {
+	d, err := n.versionIn(x)
 	var refused *unsupportedError
 	if errors.As(err, &refused) && refused.pick.Known() {
-		x = s.discover(ctx, refused.pick)
-		d, err = s.versionIn(x)
+		x = n.discover(ctx, refused.pick)
+		d, err = n.versionIn(x)
 	}
 	if err == nil {
-		s.adoptDiscover(x)
+		n.adoptDiscover(x)
 		return d, "", nil
 	}
 	var connect *wire.ConnectError
 	switch {
 	case ctx.Err() != nil:
-		return failed(protocol.MethodDiscover, undetected(s, err, ""))
+		return failed(protocol.MethodDiscover, n.undetected(err, ""))
 	case errors.As(x.Cause, &connect) && connect.Info == nil:
 		return failed("connect", x.Cause)
 	case errors.As(err, &refused) && refused.final:
 		return failed("protocol", err)
 	case errors.As(x.Cause, new(*wire.ClosedError)):
-		return failed("initialize", s.fresh(x.Cause))
-	case x.Result != nil && errors.Is(err, errLegacyOnly) && s.isStdio():
-		return failed("initialize", s.fresh(err))
+		return failed("initialize", n.fresh(x.Cause))
+	case x.Result != nil && errors.Is(err, errLegacyOnly) && n.isStdio():
+		return failed("initialize", n.fresh(err))
 	}
-	s.forgive(x)
+	n.forgive(x)
 	probe := err
-	d, phase, err := s.handshake(ctx)
+	d, phase, err := n.handshake(ctx)
 	note := ""
 	if err != nil && x.Cause == nil {
 		note = "; before that, server/discover was answered with: " + probe.Error()
 	}
 	if err != nil && ctx.Err() == nil && phase == "initialize" {
-		if listsRequests(rpcIn(err)) && s.o.Redial != nil {
+		if listsRequests(rpcIn(err)) && n.o.Redial != nil {
 			return failed(phase, &freshError{era: protocol.EraStateless, why: err})
 		}
 		if errors.As(probe, new(*noCommonError)) {
 			return failed("protocol", fmt.Errorf("%w; and %w", probe, err))
 		}
-		if s.o.Redial != nil && s.isStdio() {
+		if n.o.Redial != nil && n.isStdio() {
 			return failed(phase, &freshError{era: protocol.EraSession, why: err, note: note})
 		}
 	}
@@ -96,25 +109,23 @@ func failed(phase string, err error) (protocol.Version, string, error) {
 }
 
 // fresh asks for another connection, by initialize, where there can be one.
-func (s *Session) fresh(why error) error {
-	if s.o.Redial == nil || !s.isStdio() {
+func (n *negotiator) fresh(why error) error {
+	if n.o.Redial == nil || !n.isStdio() {
 		return why
 	}
 	return &freshError{era: protocol.EraSession, why: why}
 }
 
 // isStdio reports whether the era is that of a process.
-func (s *Session) isStdio() bool {
-	return s.http == nil
+func (n *negotiator) isStdio() bool {
+	return n.http == nil
 }
 
 // forgive drops what an answer to the probe did wrong: a server that does not
 // know the request owes it nothing. An answer to an id that was never sent is
 // taken for the probe's only when the probe got no other.
-func (s *Session) forgive(probe *Exchange) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.log.kept = slices.DeleteFunc(s.log.kept, func(v protocol.Violation) bool {
+func (n *negotiator) forgive(probe *Exchange) {
+	n.conn.DropViolations(func(v protocol.Violation) bool {
 		switch v.Kind {
 		case protocol.NullID, protocol.MissingID, protocol.IDType, protocol.BadError:
 			return true
@@ -126,20 +137,20 @@ func (s *Session) forgive(probe *Exchange) {
 }
 
 // adoptDiscover takes the answer to server/discover as the handshake.
-func (s *Session) adoptDiscover(x *Exchange) {
-	v, _ := handshakeResult(x, s.tolerated)
-	s.hello, s.server = x, v
-	s.checkDiscover(v)
+func (n *negotiator) adoptDiscover(x *Exchange) {
+	v, _ := handshakeResult(x, n.o.tolerated)
+	n.hello, n.server = x, v
+	n.require("server/discover", jsonv.KindObject, "capabilities")
 	// Who the server is stands in the _meta here. It is to be found where the
 	// answer to initialize has it, so that one suite can ask servers of both eras.
 	if who := v.Lookup("_meta", protocol.MetaServer); v.Kind() == jsonv.KindObject && v.Lookup("serverInfo").IsAbsent() && !who.IsAbsent() {
-		s.server = v.With("serverInfo", who)
+		n.server = v.With("serverInfo", who)
 	}
 }
 
 // discover sends server/discover as a revision has it.
-func (s *Session) discover(ctx context.Context, d protocol.Version) *Exchange {
-	return s.once(ctx, Call{Method: protocol.MethodDiscover, as: d})
+func (n *negotiator) discover(ctx context.Context, d protocol.Version) *Exchange {
+	return n.send.once(ctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: d})
 }
 
 var errLegacyOnly = errors.New("server/discover lists only revisions that begin with initialize")
@@ -167,7 +178,7 @@ func (e *unsupportedError) Error() string {
 }
 
 // versionIn reads the answer to server/discover.
-func (s *Session) versionIn(x *Exchange) (protocol.Version, error) {
+func (n *negotiator) versionIn(x *Exchange) (protocol.Version, error) {
 	switch {
 	case x.Cause != nil:
 		if rpc := rpcIn(x.Cause); rpc != nil {
@@ -209,41 +220,26 @@ func refusal(rpc *protocol.RPCError) error {
 }
 
 // pinned opens a server of the era of requests without asking which it is of.
-func (s *Session) pinned(ctx context.Context, d protocol.Version) (protocol.Version, string, error) {
-	if s.t.Facts().Kind == wire.HTTPSSE {
+func (n *negotiator) pinned(ctx context.Context, d protocol.Version) (protocol.Version, string, error) {
+	if n.conn.Facts().Kind == wire.HTTPSSE {
 		return failed("protocol", fmt.Errorf("protocol revision %s is not spoken over HTTP+SSE: leave out the revision or the transport", d.Name))
 	}
-	x := s.discover(ctx, d)
-	got, err := s.versionIn(x)
+	x := n.discover(ctx, d)
+	got, err := n.versionIn(x)
 	var refused *unsupportedError
 	if errors.As(err, &refused) && refused.pick == d { // some refuse the first request to see whether it is repeated
-		x = s.discover(ctx, d)
-		got, err = s.versionIn(x)
+		x = n.discover(ctx, d)
+		got, err = n.versionIn(x)
 	}
-	s.hello = x
+	n.hello = x
 	switch {
 	case x.Cause != nil && !deniesRequest(x.Cause):
 		return failed(protocol.MethodDiscover, x.Cause)
 	case err != nil:
-		return failed("protocol", s.unsupportedVersion(ctx, d, x, err))
+		return failed("protocol", n.unsupportedVersion(ctx, d, x, err))
 	case got != d:
-		return failed("protocol", s.unsupportedVersion(ctx, d, x, errors.New("it is not in the answer to server/discover")))
+		return failed("protocol", n.unsupportedVersion(ctx, d, x, errors.New("it is not in the answer to server/discover")))
 	}
-	s.adoptDiscover(x)
+	n.adoptDiscover(x)
 	return d, "", nil
-}
-
-// checkDiscover notes members that an answer to server/discover must have.
-func (s *Session) checkDiscover(v jsonv.Value) {
-	for _, want := range []struct {
-		key  string
-		kind jsonv.Kind
-	}{{"capabilities", jsonv.KindObject}} {
-		if got := v.Lookup(want.key); got.Kind() != want.kind {
-			s.hello.violate(protocol.Violation{
-				Kind: protocol.BadResult, ID: s.hello.ID, At: time.Now(), Excerpt: protocol.Excerpt(s.hello.Result), Tolerated: s.tolerated(protocol.BadResult),
-				Msg: fmt.Sprintf("%s of the server/discover result is %s, want %s", want.key, got.Kind(), want.kind),
-			})
-		}
-	}
 }

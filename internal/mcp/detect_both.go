@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/conn"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 )
@@ -48,8 +49,8 @@ func (e *silentProbeError) Error() string {
 
 // awaitProbe waits for the answer to the probe; nil means that it is time to
 // send initialize, too.
-func (s *Session) awaitProbe(ctx context.Context, probe <-chan *Exchange) *Exchange {
-	if s.o.Redial == nil {
+func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange) *Exchange {
+	if n.o.Redial == nil {
 		return <-probe
 	}
 	start, most := time.Now(), probeStart
@@ -57,7 +58,7 @@ func (s *Session) awaitProbe(ctx context.Context, probe <-chan *Exchange) *Excha
 		most = min(most, time.Until(until)/2)
 	}
 	for {
-		wait := s.probePatience(start, most)
+		wait := n.probePatience(start, most)
 		if wait <= 0 {
 			return nil
 		}
@@ -73,25 +74,25 @@ func (s *Session) awaitProbe(ctx context.Context, probe <-chan *Exchange) *Excha
 
 // probePatience is for how long to wait before asking again; 0 when the probe
 // has been awaited for long enough.
-func (s *Session) probePatience(start time.Time, most time.Duration) time.Duration {
-	if s.http != nil {
-		heard, busy := s.http.LastHeard()
+func (n *negotiator) probePatience(start time.Time, most time.Duration) time.Duration {
+	if n.http != nil {
+		heard, busy := n.http.LastHeard()
 		switch {
 		case busy:
 			return probeLogin
 		case heard.After(start):
 			start = heard
-		case s.o.Hint == protocol.EraSession:
+		case n.o.Hint == protocol.EraSession:
 			return 0
 		}
 		return most - time.Since(start)
 	}
-	if s.o.Hint == protocol.EraSession {
+	if n.o.Hint == protocol.EraSession {
 		return 0
 	}
 	left := most - time.Since(start)
-	switch first := s.firstOutput(); {
-	case s.o.Hint == protocol.EraStateless:
+	switch first := n.firstOutput(); {
+	case n.o.Hint == protocol.EraStateless:
 		return left
 	case first.IsZero():
 		return min(left, probeOutput) // the first output may come any moment
@@ -101,11 +102,9 @@ func (s *Session) probePatience(start time.Time, most time.Duration) time.Durati
 }
 
 // firstOutput is when a process first wrote anything; zero: it has not.
-func (s *Session) firstOutput() time.Time {
-	s.mu.Lock()
-	first := s.in.first
-	s.mu.Unlock()
-	if tail := s.t.Facts().Stderr; tail != nil {
+func (n *negotiator) firstOutput() time.Time {
+	first := n.conn.Output().First
+	if tail := n.conn.Facts().Stderr; tail != nil {
 		if at := tail.First(); first.IsZero() || !at.IsZero() && at.Before(first) {
 			return at
 		}
@@ -115,21 +114,21 @@ func (s *Session) firstOutput() time.Time {
 
 // askBoth sends initialize while server/discover has no answer, to find out
 // whether the server is up. It always ends the connection.
-func (s *Session) askBoth(ctx context.Context, probe <-chan *Exchange, asked time.Time) (protocol.Version, string, error) {
+func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked time.Time) (protocol.Version, string, error) {
 	hello := make(chan *Exchange, 1)
-	s.wg.Go(func() {
-		hello <- s.once(ctx, Call{Method: "initialize", Params: s.initializeParams(protocol.Newest(protocol.EraSession).Name)})
+	n.conn.Go(func() {
+		hello <- n.send.once(ctx, Call{Method: "initialize", Params: n.send.who.initializeParams(protocol.Newest(protocol.EraSession).Name)}, conn.Delivery{})
 	})
 	var enough <-chan time.Time
 	grace := probeGrace
-	if !s.isStdio() {
+	if !n.isStdio() {
 		grace = probeGraceHTTP
 	}
 	initialize := "initialize was sent, too, and not answered"
 	for {
 		select {
 		case x := <-probe:
-			return s.probedLate(ctx, x, initialize)
+			return n.probedLate(ctx, x, initialize)
 		case x := <-hello:
 			err := x.Cause
 			if rpc := x.RPCError(); rpc != nil {
@@ -156,13 +155,13 @@ func (s *Session) askBoth(ctx context.Context, probe <-chan *Exchange, asked tim
 }
 
 // probedLate reads an answer to the probe that came after initialize was sent.
-func (s *Session) probedLate(ctx context.Context, x *Exchange, initialize string) (protocol.Version, string, error) {
-	_, err := s.versionIn(x)
+func (n *negotiator) probedLate(ctx context.Context, x *Exchange, initialize string) (protocol.Version, string, error) {
+	_, err := n.versionIn(x)
 	var refused *unsupportedError
 	var connect *wire.ConnectError
 	switch {
 	case ctx.Err() != nil:
-		return failed(protocol.MethodDiscover, undetected(s, err, initialize))
+		return failed(protocol.MethodDiscover, n.undetected(err, initialize))
 	case err == nil:
 		return failed("initialize", &freshError{era: protocol.EraStateless, why: errors.New("server/discover was answered after initialize had been sent")})
 	case errors.As(err, &refused) && refused.final:
@@ -176,14 +175,14 @@ func (s *Session) probedLate(ctx context.Context, x *Exchange, initialize string
 }
 
 // undetected says of a server whose time ran out what it was asked.
-func undetected(s *Session, err error, initialize string) error {
+func (n *negotiator) undetected(err error, initialize string) error {
 	if !errors.As(err, new(*TimeoutError)) {
 		return err
 	}
 	if initialize != "" {
 		err = fmt.Errorf("%w; %s", err, initialize)
 	}
-	if s.isStdio() && s.firstOutput().IsZero() {
+	if n.isStdio() && n.firstOutput().IsZero() {
 		err = fmt.Errorf("%w; the server wrote nothing at all", err)
 	}
 	return fmt.Errorf("%w; protocol: pins the revision, so that only one of the two is sent, and mcptest doctor examines the server", err)

@@ -1,6 +1,10 @@
 package mcp
 
-import "strconv"
+import (
+	"strconv"
+
+	"mcptest/internal/mcp/protocol"
+)
 
 // ID is the id of the n-th request of a session, as JSON text.
-func ID(n int64) string { return strconv.FormatInt(idAt(n), 10) }
+func ID(n int64) string { return strconv.FormatInt(protocol.IDAt(n), 10) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mcptest/internal/mcp/conn"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 )
@@ -26,7 +27,7 @@ func (s *Session) renew(ctx context.Context, lost *wire.SessionLostError) {
 	}
 	ctx, cancel := WithLimit(context.WithoutCancel(ctx), "connect_timeout", s.o.ConnectTimeout)
 	defer cancel()
-	x := s.once(ctx, Call{Method: "initialize", Params: s.initializeParams(s.Protocol())})
+	x := s.send.once(ctx, Call{Method: "initialize", Params: s.send.who.initializeParams(s.Protocol())}, conn.Delivery{})
 	switch {
 	case x.Cause != nil:
 		lost.Err = x.Cause

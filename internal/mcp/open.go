@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -61,8 +60,9 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 		o.Client.Name = "mcptest"
 	}
 	s := newSession(t, o)
+	n := &negotiator{conn: s.conn, send: s.send, http: s.http, o: &s.o}
 	fail := func(phase string, cause error) (*Session, error) {
-		e := s.openError(phase, cause)
+		e := s.openError(phase, cause, n)
 		s.Close(context.WithoutCancel(ctx))
 		return nil, e
 	}
@@ -71,21 +71,22 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 			return fail("protocol", fmt.Errorf("protocol revision %q is not spoken here (known: %s)", o.Protocol, strings.Join(protocol.Versions(), ", ")))
 		}
 	}
-	if err := t.Start(s); err != nil {
+	if err := s.conn.Start(); err != nil {
 		return fail("start", err)
 	}
 	whole := ctx
 	ctx, cancel := WithLimit(ctx, "connect_timeout", o.ConnectTimeout)
 	defer cancel()
-	d, phase, err := s.begins(ctx)
+	d, phase, err := n.begins(ctx)
 	var fresh *freshError
 	if errors.As(err, &fresh) {
-		return s.again(whole, fresh)
+		return s.again(whole, fresh, n)
 	}
 	if err != nil {
 		return fail(phase, err)
 	}
-	s.version.Store(&d)
+	s.hello, s.server = n.hello, n.server
+	s.conn.Agree(d)
 	if d.Stateless {
 		return s, nil
 	}
@@ -101,23 +102,10 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 
 const methodInitialized = "notifications/initialized"
 
-// begins opens the server in the way that is asked for.
-func (s *Session) begins(ctx context.Context) (protocol.Version, string, error) {
-	switch d := protocol.VersionOf(s.o.Protocol); {
-	case d.Stateless:
-		return s.pinned(ctx, d)
-	case s.o.Protocol != Auto || s.o.Era == protocol.EraSession:
-		return s.handshake(ctx)
-	case s.o.Era == protocol.EraStateless:
-		return s.pinned(ctx, protocol.Newest(protocol.EraStateless))
-	}
-	return s.detect(ctx)
-}
-
 // again opens the server over another connection, as a server of the era that
 // the first one showed.
-func (s *Session) again(ctx context.Context, why *freshError) (*Session, error) {
-	spoilt := s.openError("initialize", why)
+func (s *Session) again(ctx context.Context, why *freshError, n *negotiator) (*Session, error) {
+	spoilt := s.openError("initialize", why, n)
 	s.SkipGrace()
 	s.Close(context.WithoutCancel(ctx))
 	t, err := s.o.Redial(ctx)
@@ -188,153 +176,21 @@ func (s *Session) EraHint() protocol.Era {
 func (o *Options) pins() bool { return o.Protocol != "" && o.Protocol != Auto }
 
 // openError describes a failure before the transport is closed.
-func (s *Session) openError(phase string, cause error) *wire.OpenError {
-	e := &wire.OpenError{Phase: phase, Cause: cause, Silent: s.wroteNothing()}
+func (s *Session) openError(phase string, cause error, n *negotiator) *wire.OpenError {
+	out := s.conn.Output()
+	e := &wire.OpenError{Phase: phase, Cause: cause, Silent: out.None}
 	var closed *wire.ClosedError
 	if errors.As(cause, &closed) {
 		e.Exited, e.Exit, e.StderrTail, e.LastLine = closed.Exited, closed.Exit, closed.Stderr, closed.LastLine
 	} else {
-		e.LastLine = s.lastLine()
-		if tail := s.t.Facts().Stderr; tail != nil {
+		e.LastLine = out.LastOdd
+		if tail := s.Facts().Stderr; tail != nil {
 			e.StderrTail = tail.Ends(wire.StderrLines)
 		}
 	}
-	if s.hello != nil {
-		e.Violations = append(e.Violations, s.hello.Violations...)
+	if n.hello != nil {
+		e.Violations = append(e.Violations, n.hello.Violations...)
 	}
 	e.Violations = append(e.Violations, s.TakeViolations()...)
 	return e
-}
-
-// wroteNothing reports whether a process wrote nothing to its standard output.
-func (s *Session) wroteNothing() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.isStdio() && len(s.in.last) == 0
-}
-
-// lastLine is the last line of the server's standard output that may explain a
-// failure.
-func (s *Session) lastLine() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lastOdd()
-}
-
-// lastOdd is the last line of standard output, "" when it was a message or the
-// server has no standard output (HTTP). The caller holds mu.
-func (s *Session) lastOdd() string {
-	if last := s.in.last; s.isStdio() && len(last) > 0 && (last[0] != '{' || !s.selfContained(last)) {
-		return protocol.Excerpt(last)
-	}
-	return ""
-}
-
-// handshake sends initialize and settles the revision (MCP 2025-11-25
-// lifecycle). With "auto" a server that refuses the newest revision and lists
-// those it has is asked once more.
-func (s *Session) handshake(ctx context.Context) (protocol.Version, string, error) {
-	want := s.o.Protocol
-	if !s.o.pins() {
-		want = protocol.Newest(protocol.EraSession).Name
-	}
-	for again := false; ; again = true {
-		s.hello = s.Do(ctx, Call{Method: "initialize", Params: s.initializeParams(want)})
-		if s.hello.Cause != nil {
-			return s.refusedInitialize(ctx, s.hello.Cause)
-		}
-		if s.hello.Error == nil {
-			break
-		}
-		rpc := s.hello.RPCError()
-		if other := commonRevision(rpc.Data); !s.o.pins() && !again && other != "" && other != want {
-			want = other
-			continue
-		}
-		return s.refusedInitialize(ctx, fmt.Errorf("the server refused initialize: %w", rpc))
-	}
-	v, err := handshakeResult(s.hello, s.tolerated)
-	if err != nil {
-		return failed("initialize", fmt.Errorf("read the answer to initialize: %w", err))
-	}
-	s.server = v
-	got := v.Lookup("protocolVersion")
-	if got.Kind() != jsonv.KindString {
-		return failed("initialize", errors.New("the answer to initialize has no protocolVersion"))
-	}
-	d := protocol.VersionOf(got.Text())
-	if s.o.pins() && got.Text() != want {
-		return failed("protocol", fmt.Errorf("asked for protocol revision %s, the server answered with %q", want, got.Text()))
-	}
-	if d.Era() != protocol.EraSession {
-		return failed("protocol", fmt.Errorf("the server answered with protocol revision %q, which is not spoken here (known: %s)",
-			got.Text(), strings.Join(protocol.SessionVersions(), ", ")))
-	}
-	s.checkInitialize(v)
-	return d, "", nil
-}
-
-// checkInitialize notes members that an initialize result must have and has not.
-func (s *Session) checkInitialize(v jsonv.Value) {
-	for _, want := range []struct {
-		path []string
-		kind jsonv.Kind
-	}{
-		{[]string{"capabilities"}, jsonv.KindObject},
-		{[]string{"serverInfo"}, jsonv.KindObject},
-		{[]string{"serverInfo", "name"}, jsonv.KindString},
-		{[]string{"serverInfo", "version"}, jsonv.KindString},
-	} {
-		if got := v.Lookup(want.path...); got.Kind() != want.kind {
-			s.hello.violate(protocol.Violation{
-				Kind: protocol.BadResult, ID: s.hello.ID, At: time.Now(), Excerpt: protocol.Excerpt(s.hello.Result), Tolerated: s.tolerated(protocol.BadResult),
-				Msg: fmt.Sprintf("%s of the initialize result is %s, want %s", strings.Join(want.path, "."), got.Kind(), want.kind),
-			})
-			if len(want.path) == 1 && want.path[0] == "serverInfo" {
-				return
-			}
-		}
-	}
-}
-
-func (s *Session) initializeParams(revision string) []byte {
-	return jsonv.Object(
-		jsonv.Member{Key: "protocolVersion", Value: jsonv.String(revision)},
-		jsonv.Member{Key: "capabilities", Value: s.capabilities()},
-		jsonv.Member{Key: "clientInfo", Value: s.clientInfo()},
-	).Append(nil)
-}
-
-func (s *Session) clientInfo() jsonv.Value {
-	info := []jsonv.Member{{Key: "name", Value: jsonv.String(s.o.Client.Name)}}
-	if s.o.Client.Title != "" {
-		info = append(info, jsonv.Member{Key: "title", Value: jsonv.String(s.o.Client.Title)})
-	}
-	return jsonv.Object(append(info, jsonv.Member{Key: "version", Value: jsonv.String(s.o.Client.Version)})...)
-}
-
-func (s *Session) capabilities() jsonv.Value {
-	if s.o.Capabilities.IsAbsent() {
-		return jsonv.Object()
-	}
-	return s.o.Capabilities
-}
-
-// commonRevision finds the newest revision we speak in the data of an
-// "unsupported protocol version" error.
-func commonRevision(data []byte) string {
-	v, err := jsonv.Parse(data)
-	if err != nil {
-		return ""
-	}
-	var theirs []string
-	for _, e := range v.Lookup("supported").Elems() {
-		theirs = append(theirs, e.Text())
-	}
-	for _, r := range protocol.SessionVersions() {
-		if slices.Contains(theirs, r) {
-			return r
-		}
-	}
-	return ""
 }

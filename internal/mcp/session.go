@@ -3,88 +3,112 @@ package mcp
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/conn"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 )
 
+// The types of package conn that callers of a session use.
+type (
+	// Call is one request to the server.
+	Call = conn.Call
+	// Exchange is what happened to one call.
+	Exchange = conn.Exchange
+	// Message is a notification or request of the server, or the answer to one.
+	Message = conn.Message
+	// Mark is a place in the order of messages.
+	Mark = conn.Mark
+	// Answerer answers a request of the server.
+	Answerer = conn.Answerer
+	// Limit is the setting that a [TimeoutError] names.
+	Limit = conn.Limit
+	// TimeoutError ends a call that had no answer in time.
+	TimeoutError = conn.TimeoutError
+	// CancelledError ends a call that was given up.
+	CancelledError = conn.CancelledError
+	// TooManyValuesError ends a call whose answer is over the limit of values.
+	TooManyValuesError = conn.TooManyValuesError
+)
+
+// Kinds of messages that accompany the response to a call.
+const (
+	KindNotification = conn.KindNotification
+	KindRequest      = conn.KindRequest
+	KindAnswer       = conn.KindAnswer
+)
+
+// WithLimit is [conn.WithLimit].
+func WithLimit(ctx context.Context, name string, d time.Duration) (context.Context, context.CancelFunc) {
+	return conn.WithLimit(ctx, name, d)
+}
+
 // Session is one connection to a server that has been opened with [Open]. Its
 // methods may be used by several goroutines at a time.
 type Session struct {
-	t     wire.Transport
-	await wire.Awaiter // nil if the transport can't read on the goroutine of a caller
-	http  *wire.HTTP   // nil for a stream
+	conn  *conn.Conn
+	send  *sender
+	tools *toolTable
+	http  *wire.HTTP // nil for a stream
 	o     Options
-	lim   wire.Limits
 
-	ctx  context.Context // ends with the session: the server's requests run under it
-	stop context.CancelFunc
-	wg   sync.WaitGroup // goroutines that answer the server
-
-	version atomic.Pointer[protocol.Version] // nil until the handshake is over
-	hello   *Exchange                        // the handshake
-	server  jsonv.Value
-
-	sending        sync.RWMutex // held shared while a request is written; taken before mu
-	mu             sync.Mutex
-	calls          *callTable
-	serverRequests map[string]context.CancelFunc // being answered, by id
-	closing        bool
-	silent         bool // a call timed out, and no message has come since
-	closed         *wire.ClosedError
-	ended          chan struct{}
-
-	tools    toolTable
-	repeats  func(context.Context, []byte) bool // s.idempotent, made once
-	metaOnce sync.Once
-	metaRaw  []byte
+	hello  *Exchange // the handshake
+	server jsonv.Value
 
 	renewing  sync.Mutex   // see renew
 	good      atomic.Int64 // answers over HTTP
 	renewals  int
 	renewedAt int64
-
-	in      inbound
-	journal journal
-	log     violationLog
 }
 
 func newSession(t wire.Transport, o Options) *Session {
-	s := &Session{
-		t: t, o: o, lim: o.Limits.WithDefaults(), calls: newCallTable(),
-		serverRequests: map[string]context.CancelFunc{}, ended: make(chan struct{}),
-	}
-	s.await, _ = t.(wire.Awaiter)
+	o.Limits = o.Limits.WithDefaults()
+	s := &Session{o: o}
 	s.http, _ = t.(*wire.HTTP)
-	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.in.scan = protocol.NewScanner()
-	s.log.limit = s.lim.Violations
-	s.repeats = s.idempotent
+	s.conn = conn.New(t, conn.Options{Answer: o.Answer, Capabilities: o.Capabilities, Limits: o.Limits, Tolerate: o.Tolerate})
+	s.send = &sender{conn: s.conn, who: newIdentity(&s.o)}
+	s.tools = &toolTable{send: s.send, do: s.Do, stdio: s.http == nil, pages: o.Limits.Pages}
+	s.send.idempotent = s.tools.repeatable
 	return s
 }
 
+// sender sends single requests in the form that their protocol version has.
+type sender struct {
+	conn       *conn.Conn
+	who        *identity
+	idempotent func(context.Context, []byte) bool
+}
+
+// once sends a request and waits.
+func (s *sender) once(ctx context.Context, c Call, d conn.Delivery) *Exchange {
+	s.complete(&c, &d)
+	return s.conn.Do(ctx, c, d)
+}
+
+// complete adds what the protocol version of the request requires.
+func (s *sender) complete(c *Call, d *conn.Delivery) {
+	if !d.Version.Known() {
+		d.Version = s.conn.Agreed()
+	}
+	if d.Version.Stateless {
+		c.Params = s.who.withMeta(d.Version, c.Params, c.LogLevel)
+	}
+	d.Idempotent = s.idempotent
+}
+
 // Protocol returns the name of the version both sides agreed on, "" before that.
-func (s *Session) Protocol() string { return s.agreed().Name }
+func (s *Session) Protocol() string { return s.conn.Agreed().Name }
 
 // ProtocolVersion returns the version both sides agreed on.
-func (s *Session) ProtocolVersion() protocol.Version { return s.agreed() }
+func (s *Session) ProtocolVersion() protocol.Version { return s.conn.Agreed() }
 
 // Era returns the era of the server.
-func (s *Session) Era() protocol.Era { return s.agreed().Era() }
-
-// agreed is the version both sides agreed on, a zero row before that.
-func (s *Session) agreed() protocol.Version {
-	if v := s.version.Load(); v != nil {
-		return *v
-	}
-	return protocol.Version{}
-}
+func (s *Session) Era() protocol.Era { return s.conn.Agreed().Era() }
 
 // ServerInfo returns the whole result of the handshake. That of server/discover
 // has its serverInfo at the top, too, where the result of initialize has it.
@@ -94,44 +118,65 @@ func (s *Session) ServerInfo() jsonv.Value { return s.server }
 func (s *Session) Handshake() *Exchange { return s.hello }
 
 // Stderr returns what the server wrote on standard error; nil over HTTP.
-func (s *Session) Stderr() *proc.Tail { return s.t.Facts().Stderr }
+func (s *Session) Stderr() *proc.Tail { return s.Facts().Stderr }
 
 // Facts says what is at the other end.
-func (s *Session) Facts() wire.Facts { return s.t.Facts() }
+func (s *Session) Facts() wire.Facts { return s.conn.Facts() }
 
 // Alive reports whether calls can still be answered.
-func (s *Session) Alive() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed == nil && !s.closing
-}
+func (s *Session) Alive() bool { return s.conn.Alive() }
 
 // Done is closed when the session has ended.
-func (s *Session) Done() <-chan struct{} { return s.ended }
+func (s *Session) Done() <-chan struct{} { return s.conn.Done() }
 
 // Err returns why the session ended, a *ClosedError; nil while it lives.
-func (s *Session) Err() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed == nil {
-		return nil
-	}
-	return s.closed
+func (s *Session) Err() error { return s.conn.Err() }
+
+// Mark returns the present place in the order of received messages.
+func (s *Session) Mark() Mark { return s.conn.Mark() }
+
+// Messages is [conn.Conn.Messages].
+func (s *Session) Messages(since Mark) []Message { return s.conn.Messages(since) }
+
+// Wait is [conn.Conn.Wait].
+func (s *Session) Wait(ctx context.Context, method string, since Mark) (Message, error) {
+	return s.conn.Wait(ctx, method, since)
 }
+
+// TakeViolations is [conn.Conn.TakeViolations].
+func (s *Session) TakeViolations() []protocol.Violation { return s.conn.TakeViolations() }
+
+// UnusableTools returns the tools that a client must not use because of an invalid
+// x-mcp-header, and why (MCP 2026-07-28, HTTP only).
+func (s *Session) UnusableTools() map[string]string { return s.tools.unusable() }
+
+// Notify sends a notification. Params may be nil.
+func (s *Session) Notify(ctx context.Context, method string, params []byte) error {
+	return s.conn.Notify(ctx, method, params)
+}
+
+// SendRaw is [conn.Conn.SendRaw].
+func (s *Session) SendRaw(ctx context.Context, raw []byte) *Exchange { return s.conn.SendRaw(ctx, raw) }
+
+// SkipGrace is [conn.Conn.SkipGrace].
+func (s *Session) SkipGrace() { s.conn.SkipGrace() }
+
+// Close is [conn.Conn.Close].
+func (s *Session) Close(ctx context.Context) proc.Stopped { return s.conn.Close(ctx) }
 
 // Do sends a request and waits for its answer, for the end of ctx, or for the
 // end of the session. It always returns an exchange.
 func (s *Session) Do(ctx context.Context, c Call) *Exchange {
-	d := s.agreed()
+	d := s.conn.Agreed()
 	if d.Stateless {
 		return s.stateless(ctx, c, d)
 	}
-	x := s.once(ctx, c)
+	x := s.send.once(ctx, c, conn.Delivery{Version: d})
 	var lost *wire.SessionLostError
 	if x.Cause == nil {
 		s.good.Add(1)
-		if c.Method == "tools/list" && !s.isStdio() {
-			s.learn(x, d)
+		if c.Method == "tools/list" && s.http != nil {
+			s.tools.learn(x, d)
 		}
 	} else if errors.As(x.Cause, &lost) {
 		s.renew(ctx, lost)
@@ -139,251 +184,16 @@ func (s *Session) Do(ctx context.Context, c Call) *Exchange {
 	return x
 }
 
-// once sends a request and waits.
-func (s *Session) once(ctx context.Context, c Call) *Exchange {
-	x := &Exchange{Method: c.Method}
-	k, err := s.begin(&c, x)
-	if err != nil {
-		x.Cause, x.Unread = err, true
-		return x
-	}
-	s.finish(ctx, c, k, x)
-	return x
-}
-
 // stateless sends a request of a stateless revision.
 func (s *Session) stateless(ctx context.Context, c Call, d protocol.Version) *Exchange {
 	if c.Method == protocol.MethodListen && c.CancelAfter == 0 {
-		return s.listen(ctx, c)
+		d := conn.Delivery{Version: d}
+		s.send.complete(&c, &d)
+		return s.conn.Listen(ctx, c, d)
 	}
 	x := s.rounds(ctx, c)
-	if c.Method == "tools/list" && x.Result != nil && !s.isStdio() {
-		s.learn(x, d)
+	if c.Method == "tools/list" && x.Result != nil && s.http != nil {
+		s.tools.learn(x, d)
 	}
 	return x
-}
-
-// finish sends a call that was begun and waits for its end.
-func (s *Session) finish(ctx context.Context, c Call, k *call, x *Exchange) {
-	version := s.Protocol()
-	if c.as.Known() {
-		version = c.as.Name
-	}
-	out := wire.Outgoing{
-		Raw: x.Request, Method: c.Method, ID: x.ID, Params: c.Params, Header: c.Header, Protocol: version, CancelAfter: c.CancelAfter,
-		Mirror: c.mirror, Idempotent: s.repeats,
-	}
-	if ctx.Err() != nil { // nobody waits: the server must not begin
-		s.giveUp(k, givenUp(ctx, x, false), false)
-	} else if err := s.write(ctx, k, out); err != nil {
-		s.notSent(ctx, k, err)
-	} else {
-		s.answered(ctx, k, c.CancelAfter)
-	}
-	s.calls.release(k)
-}
-
-// begin numbers a call, builds its frame and registers it.
-func (s *Session) begin(c *Call, x *Exchange) (*call, error) {
-	k := s.calls.newCall(x)
-	k.answer, k.own = c.Answer, c.Own
-	k.handed = c.handed
-	k.id = idAt(s.calls.sent.Add(1))
-	x.ID = strconv.FormatInt(k.id, 10)
-	d := c.as
-	if !d.Known() {
-		d = s.agreed()
-	}
-	if d.Stateless {
-		sent := *c
-		sent.Params = s.withMeta(d, c.Params, c.LogLevel)
-		c = &sent
-	}
-	x.Request, k.token = protocol.AppendRequest(x.ID, c.Method, c.Params, c.ProgressToken)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed != nil || s.closing {
-		s.calls.release(k)
-		return nil, s.closedErr()
-	}
-	if k.token != nil {
-		s.in.tokens.add(string(k.token))
-	}
-	x.Start = time.Now()
-	s.calls.begin(k)
-	return k, nil
-}
-
-// closedErr is the cause of a call on a session that is over. The caller holds mu.
-func (s *Session) closedErr() error {
-	if s.closed != nil {
-		return s.closed
-	}
-	return &wire.ClosedError{Reason: "the session was closed", Ours: true}
-}
-
-// answered waits until the call is complete, and completes it with its cause
-// when the wait is given up.
-func (s *Session) answered(ctx context.Context, k *call, cancelAfter time.Duration) {
-	until, _ := ctx.Deadline()
-	var cancel <-chan time.Time
-	if cancelAfter > 0 {
-		if at := k.x.Start.Add(cancelAfter); until.IsZero() || at.Before(until) {
-			until = at
-		}
-		t := time.NewTimer(time.Until(k.x.Start.Add(cancelAfter)))
-		defer t.Stop()
-		cancel = t.C
-	}
-	if s.await != nil && ctx.Err() == nil && s.await.Await(k.ready, until) {
-		return
-	}
-	select {
-	case <-k.ready:
-	case <-ctx.Done():
-		s.giveUp(k, givenUp(ctx, k.x, false), true)
-	case <-cancel:
-		s.giveUp(k, &CancelledError{Method: k.x.Method, After: time.Since(k.x.Start)}, true)
-	}
-}
-
-// givenUp is the cause of a call whose context ended.
-func givenUp(ctx context.Context, x *Exchange, sending bool) error {
-	after, cause := time.Since(x.Start), context.Cause(ctx)
-	var limit *Limit
-	if errors.As(cause, &limit) {
-		// The limit may have begun before this request: it covers the whole.
-		return &TimeoutError{Method: x.Method, After: max(after, limit.For), Limit: limit.Error(), Sending: sending}
-	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &TimeoutError{Method: x.Method, After: after, Sending: sending}
-	}
-	return &CancelledError{Method: x.Method, After: after, Cause: cause}
-}
-
-// giveUp completes a call with cause unless its answer was faster, and tells
-// the server when it may still be working on it.
-func (s *Session) giveUp(k *call, cause error, tell bool) {
-	s.mu.Lock()
-	if !s.calls.isWaiting(k) {
-		s.mu.Unlock()
-		<-k.ready
-		return
-	}
-	s.in.dropMultiline(s)
-	s.calls.giveUp(k)
-	k.x.Cause = cause
-	k.x.Elapsed = time.Since(k.x.Start)
-	var timeout *TimeoutError
-	if errors.As(cause, &timeout) {
-		s.silent = true
-		if p := s.Facts().Process; p != nil && s.in.long == nil && time.Since(s.in.heard) > time.Second {
-			timeout.Waiting = p.OutputWaiting()
-		}
-	}
-	s.mu.Unlock()
-	// A client must not cancel initialize (MCP 2025-11-25 cancellation).
-	if tell && k.raw == nil && k.x.Method != "initialize" && k.x.Method != protocol.MethodDiscover {
-		s.cancel(k.x.ID, cause)
-	}
-}
-
-// cancelTime is how long a call that is given up waits for the notification of
-// that to be written.
-const cancelTime = 250 * time.Millisecond
-
-func (s *Session) cancel(id string, cause error) {
-	ctx, stop := context.WithTimeout(s.ctx, cancelTime)
-	defer stop()
-	params := append([]byte(`{"requestId":`), id...)
-	params = append(params, `,"reason":`...)
-	params = append(jsonv.AppendString(params, cause.Error()), '}')
-	_ = s.Notify(ctx, "notifications/cancelled", params)
-}
-
-// write sends a request and notes whether the server may have read any of it.
-func (s *Session) write(ctx context.Context, k *call, out wire.Outgoing) error {
-	if k.handed != nil {
-		defer k.handed()
-	}
-	s.sending.RLock()
-	defer s.sending.RUnlock()
-	err := s.t.Send(ctx, out)
-	var broken *wire.BrokenError
-	k.written = !errors.As(err, &broken) || broken.Partly
-	return err
-}
-
-// notSent completes a call whose request could not be written.
-func (s *Session) notSent(ctx context.Context, k *call, err error) {
-	var full *wire.NotReadError
-	if errors.As(err, &full) && ctx.Err() != nil {
-		s.giveUp(k, givenUp(ctx, k.x, true), false)
-		return
-	}
-	if errors.As(err, new(*wire.BrokenError)) {
-		// The server most likely died: its end says more than a broken pipe.
-		wait := time.NewTimer(wire.ExitWait + wire.ExitWait/2)
-		defer wait.Stop()
-		select {
-		case <-k.ready:
-			return
-		case <-ctx.Done():
-			s.giveUp(k, givenUp(ctx, k.x, true), false)
-			return
-		case <-wait.C:
-		}
-		why := &wire.ClosedError{Reason: "the server closed its standard input", Err: err}
-		if tail := s.Stderr(); tail != nil {
-			why.Stderr = tail.Ends(wire.StderrLines)
-		}
-		s.OnEnd(why)
-		<-k.ready
-		return
-	}
-	s.giveUp(k, &SendError{Method: k.x.Method, Err: err}, false)
-}
-
-// Notify sends a notification. Params may be nil.
-func (s *Session) Notify(ctx context.Context, method string, params []byte) error {
-	s.mu.Lock()
-	if s.closed != nil || s.closing {
-		defer s.mu.Unlock()
-		return s.closedErr()
-	}
-	s.mu.Unlock()
-	out := wire.Outgoing{Raw: protocol.AppendNotification(nil, method, params), Method: method, Params: params, Protocol: s.Protocol()}
-	if err := s.t.Send(ctx, out); err != nil {
-		return &SendError{Method: method, Err: err}
-	}
-	return nil
-}
-
-// SkipGrace has Close send SIGTERM to the server's process soon after its input
-// ended: nobody expects it to end by itself.
-func (s *Session) SkipGrace() {
-	if t, ok := s.t.(*wire.Stdio); ok {
-		t.SkipGrace()
-	}
-}
-
-// Close ends the session: calls in flight end with a *ClosedError, the
-// server's requests are given up, the transport is closed. It returns what
-// became of the process. It may be called more than once.
-func (s *Session) Close(ctx context.Context) proc.Stopped {
-	s.mu.Lock()
-	s.closing = true
-	if s.silent || s.closed != nil {
-		s.SkipGrace() // it has not answered, or answers no more: it does not get a grace period
-	}
-	if s.closed == nil {
-		s.calls.finishAll(&wire.ClosedError{Reason: "the session was closed", Ours: true, InFlight: s.calls.requestsInFlight()})
-		s.calls.wake()
-	}
-	s.mu.Unlock()
-	s.stop()
-	stopped := s.t.Close(ctx)
-	s.wg.Wait()
-	s.crashedAtEnd(stopped)
-	return stopped
 }

@@ -7,61 +7,16 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/conn"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 )
-
-// metaOf builds the members that each request of a stateless revision has in
-// its _meta.
-func (s *Session) metaOf(d protocol.Version) jsonv.Value {
-	return jsonv.Object(
-		jsonv.Member{Key: protocol.MetaVersion, Value: jsonv.String(d.Name)},
-		jsonv.Member{Key: protocol.MetaClient, Value: s.clientInfo()},
-		jsonv.Member{Key: protocol.MetaCapabilities, Value: s.capabilities()},
-	)
-}
-
-// withMeta adds _meta to the params of a request. What the author wrote there
-// stays.
-func (s *Session) withMeta(d protocol.Version, params []byte, logLevel string) []byte {
-	if params != nil && protocol.KindOf(protocol.TrimSpace(params)) != jsonv.KindObject {
-		return params // sent unchanged
-	}
-	if logLevel == "" && !bytes.Contains(params, []byte(`"_meta"`)) {
-		return protocol.PrependMember(params, `"_meta":`, s.metaText(d))
-	}
-	meta := s.metaOf(d)
-	if logLevel != "" {
-		meta = meta.With(protocol.MetaLogLevel, jsonv.String(logLevel))
-	}
-	if params == nil {
-		params = []byte("{}")
-	}
-	v, err := jsonv.Parse(params)
-	if err != nil {
-		return params
-	}
-	own, ok := v.Get("_meta")
-	if ok && own.Kind() != jsonv.KindObject {
-		return params
-	}
-	for k, m := range own.Members() {
-		meta = meta.With(k, m)
-	}
-	return v.With("_meta", meta).Append(nil)
-}
-
-// metaText is metaOf as text, made once.
-func (s *Session) metaText(d protocol.Version) []byte {
-	s.metaOnce.Do(func() { s.metaRaw = s.metaOf(d).Append(nil) })
-	return s.metaRaw
-}
 
 // rounds sends a request, and again with what the server asked for, until it
 // is answered (MCP 2026-07-28, multi round-trip requests). The exchanges
 // before the last are its Hops.
 func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
-	x := s.mirrored(ctx, c)
+	x := s.tools.call(ctx, c)
 	if x.Cause != nil || !bytes.Contains(x.Result, inputRequired) {
 		return x
 	}
@@ -79,11 +34,11 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 			fault = "resultType is input_required, which an answer to " + c.Method + " must not be"
 		}
 		if fault != "" {
-			x.violate(protocol.Violation{Kind: protocol.BadResult, Msg: fault, Excerpt: protocol.Excerpt(x.Result), ID: x.ID, At: time.Now(), Tolerated: s.tolerated(protocol.BadResult)})
+			conn.Violate(x, protocol.Violation{Kind: protocol.BadResult, Msg: fault, Excerpt: protocol.Excerpt(x.Result), ID: x.ID, At: time.Now(), Tolerated: s.o.tolerated(protocol.BadResult)})
 			x.Cause = &wire.ProtocolError{Method: c.Method, Kind: protocol.BadResult, Msg: fault}
 			return gather(hops, x)
 		}
-		if round == s.lim.Rounds {
+		if round == s.o.Limits.Rounds {
 			x.Cause = &InputError{Method: c.Method, Msg: fmt.Sprintf("the server still asks for input after %d rounds", round)}
 			return gather(hops, x)
 		}
@@ -95,7 +50,7 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 		hops = append(hops, x)
 		next := c
 		next.Params = retryParams(c.Params, responses, in.state)
-		x = s.mirrored(ctx, next)
+		x = s.tools.call(ctx, next)
 	}
 }
 
@@ -173,9 +128,9 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 		method, params := protocol.TextOf(protocol.MemberOf(raw, "method")), protocol.MemberOf(raw, "params")
 		at := time.Now()
 		x.During = append(x.During, Message{Frame: wire.Frame{Dir: wire.FromServer, At: at, Raw: raw, Stream: x.ID}, Kind: KindRequest, Method: method, Params: params})
-		if c := protocol.CapabilityOf(method); s.capabilities().Lookup(c).IsAbsent() {
-			x.violate(protocol.Violation{
-				Kind: protocol.BadMessage, ID: x.ID, At: at, Excerpt: protocol.Excerpt(raw), Tolerated: s.tolerated(protocol.BadMessage),
+		if c := protocol.CapabilityOf(method); s.send.who.capabilities.Lookup(c).IsAbsent() {
+			conn.Violate(x, protocol.Violation{
+				Kind: protocol.BadMessage, ID: x.ID, At: at, Excerpt: protocol.Excerpt(raw), Tolerated: s.o.tolerated(protocol.BadMessage),
 				Msg: "the server asks " + method + ", though the client did not declare " + c,
 			})
 		}
@@ -186,7 +141,7 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil, givenUp(ctx, x, false)
+			return nil, conn.GaveUp(ctx, x)
 		case result == nil:
 			msg := "the server asks " + method + " and there is no answer to it"
 			if rpc != nil {

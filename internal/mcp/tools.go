@@ -3,10 +3,12 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"maps"
 	"sync"
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/conn"
 	"mcptest/internal/mcp/protocol"
 )
 
@@ -14,6 +16,11 @@ import (
 // arguments to repeat as headers, tools that must not be used, and those that
 // can be called twice without harm.
 type toolTable struct {
+	send  *sender
+	do    func(context.Context, Call) *Exchange // Session.Do
+	stdio bool
+	pages int // of a list
+
 	mu         sync.Mutex
 	known      bool // a list was read to its end
 	headers    map[string][]protocol.ParamHeader
@@ -21,25 +28,19 @@ type toolTable struct {
 	idempotent map[string]bool
 }
 
-// UnusableTools returns the tools that a client must not use because of an invalid
-// x-mcp-header, and why (MCP 2026-07-28, HTTP only).
-func (s *Session) UnusableTools() map[string]string {
-	s.tools.mu.Lock()
-	defer s.tools.mu.Unlock()
-	out := make(map[string]string, len(s.tools.dropped))
-	for k, v := range s.tools.dropped {
-		out[k] = v
-	}
-	return out
+// unusable are the tools with an invalid x-mcp-header, and why.
+func (t *toolTable) unusable() map[string]string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.dropped)
 }
 
 // learn reads an answer to tools/list.
-func (s *Session) learn(x *Exchange, d protocol.Version) {
+func (t *toolTable) learn(x *Exchange, d protocol.Version) {
 	v, err := jsonv.Parse(x.Result)
 	if err != nil {
 		return
 	}
-	t := &s.tools
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.headers == nil {
@@ -51,7 +52,7 @@ func (s *Session) learn(x *Exchange, d protocol.Version) {
 			continue
 		}
 		t.idempotent[name] = tool.Lookup("annotations", "idempotentHint").Bool()
-		if !d.Stateless || s.isStdio() {
+		if !d.Stateless || t.stdio {
 			continue
 		}
 		hs, fault := protocol.ParamHeaders(tool.Lookup("inputSchema"))
@@ -69,40 +70,40 @@ func (s *Session) learn(x *Exchange, d protocol.Version) {
 // maxKnownTools bounds the table.
 const maxKnownTools = 10_000
 
-// mirrored sends a request with the headers that repeat its arguments. A call
+// call sends a request with the headers that repeat its arguments. A call
 // that was refused because the tool's schema was not known yet is sent again
 // once it is: a refusal of headers comes before anything is done.
-func (s *Session) mirrored(ctx context.Context, c Call) *Exchange {
-	if c.Method != "tools/call" || s.isStdio() {
-		return s.once(ctx, c)
+func (t *toolTable) call(ctx context.Context, c Call) *Exchange {
+	if c.Method != "tools/call" || t.stdio {
+		return t.send.once(ctx, c, conn.Delivery{})
 	}
 	name := protocol.TextOf(protocol.MemberOf(c.Params, "name"))
-	s.tools.mu.Lock()
-	known, headers := s.tools.known, s.tools.headers[name]
-	s.tools.mu.Unlock()
-	c.mirror = protocol.ParamValues(headers, c.Params)
-	x := s.once(ctx, c)
+	t.mu.Lock()
+	known, headers := t.known, t.headers[name]
+	t.mu.Unlock()
+	mirror := protocol.ParamValues(headers, c.Params)
+	x := t.send.once(ctx, c, conn.Delivery{Mirror: mirror})
 	if known || x.Error == nil || x.RPCError().Code != protocol.CodeHeaderMismatch {
 		return x
 	}
-	if !s.list(ctx) {
+	if !t.list(ctx) {
 		return x
 	}
-	s.tools.mu.Lock()
-	headers = s.tools.headers[name]
-	s.tools.mu.Unlock()
-	if c.mirror = protocol.ParamValues(headers, c.Params); len(c.mirror) == 0 {
+	t.mu.Lock()
+	headers = t.headers[name]
+	t.mu.Unlock()
+	if mirror = protocol.ParamValues(headers, c.Params); len(mirror) == 0 {
 		return x
 	}
-	return gather([]*Exchange{x}, s.once(ctx, c))
+	return gather([]*Exchange{x}, t.send.once(ctx, c, conn.Delivery{Mirror: mirror}))
 }
 
 // list reads tools/list to its end.
-func (s *Session) list(ctx context.Context) bool {
+func (t *toolTable) list(ctx context.Context) bool {
 	var params []byte
 	seen := map[string]bool{}
 	for range 1000 {
-		x := s.Do(ctx, Call{Method: "tools/list", Params: params, Own: true})
+		x := t.do(ctx, Call{Method: "tools/list", Params: params, Own: true})
 		if x.Cause != nil || x.Error != nil {
 			return false
 		}
@@ -123,20 +124,20 @@ func (s *Session) list(ctx context.Context) bool {
 // call is sent again.
 const listTime = time.Second
 
-// idempotent reports whether a tools/call may be sent twice. Where no list of
+// repeatable reports whether a tools/call may be sent twice. Where no list of
 // tools has said so, the server is asked: whether a call is repeated must not
 // depend on what was sent before it.
-func (s *Session) idempotent(ctx context.Context, params []byte) bool {
+func (t *toolTable) repeatable(ctx context.Context, params []byte) bool {
 	name := protocol.TextOf(protocol.MemberOf(params, "name"))
-	if yes, known := s.tools.idempotence(name); known {
+	if yes, known := t.idempotence(name); known {
 		return yes
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
 	var page []byte
-	for range s.lim.Pages {
-		x := s.Do(ctx, Call{Method: "tools/list", Params: page, Own: true})
-		if yes, known := s.tools.idempotence(name); known || x.Result == nil {
+	for range t.pages {
+		x := t.do(ctx, Call{Method: "tools/list", Params: page, Own: true})
+		if yes, known := t.idempotence(name); known || x.Result == nil {
 			return yes
 		}
 		v, err := jsonv.Parse(x.Result)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/conn"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 )
@@ -51,7 +52,7 @@ func deniesRequest(err error) bool {
 
 // unsupportedVersion explains that a server refused the pinned revision d, and asks it
 // for those of the other era.
-func (s *Session) unsupportedVersion(ctx context.Context, d protocol.Version, x *Exchange, refused error) *UnsupportedVersionError {
+func (n *negotiator) unsupportedVersion(ctx context.Context, d protocol.Version, x *Exchange, refused error) *UnsupportedVersionError {
 	e := &UnsupportedVersionError{Want: d.Name, Err: refused}
 	if v, err := jsonv.Parse(x.Result); err == nil && d.Stateless {
 		e.Has = revisionsIn(v.Lookup("supportedVersions"))
@@ -68,13 +69,13 @@ func (s *Session) unsupportedVersion(ctx context.Context, d protocol.Version, x 
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	if d.Stateless {
-		params := s.initializeParams(protocol.Newest(protocol.EraSession).Name)
-		if v, err := jsonv.Parse(s.once(ctx, Call{Method: "initialize", Params: params}).Result); err == nil {
+		params := n.send.who.initializeParams(protocol.Newest(protocol.EraSession).Name)
+		if v, err := jsonv.Parse(n.send.once(ctx, Call{Method: "initialize", Params: params}, conn.Delivery{}).Result); err == nil {
 			e.Has = revisionsIn(jsonv.Array(v.Lookup("protocolVersion")))
 		}
 		return e
 	}
-	if v, err := jsonv.Parse(s.discover(ctx, protocol.Newest(protocol.EraStateless)).Result); err == nil {
+	if v, err := jsonv.Parse(n.discover(ctx, protocol.Newest(protocol.EraStateless)).Result); err == nil {
 		e.Has = revisionsIn(v.Lookup("supportedVersions"))
 	}
 	return e
@@ -82,10 +83,10 @@ func (s *Session) unsupportedVersion(ctx context.Context, d protocol.Version, x 
 
 // refusedInitialize is how opening ends on a server that refused initialize.
 // When a revision was pinned it may be that the server is of the other era.
-func (s *Session) refusedInitialize(ctx context.Context, refused error) (protocol.Version, string, error) {
-	d := protocol.VersionOf(s.o.Protocol)
-	if d.Known() && (s.hello.Error != nil || deniesRequest(refused)) {
-		if e := s.unsupportedVersion(ctx, d, s.hello, refused); len(e.Has) > 0 {
+func (n *negotiator) refusedInitialize(ctx context.Context, refused error) (protocol.Version, string, error) {
+	d := protocol.VersionOf(n.o.Protocol)
+	if d.Known() && (n.hello.Error != nil || deniesRequest(refused)) {
+		if e := n.unsupportedVersion(ctx, d, n.hello, refused); len(e.Has) > 0 {
 			return failed("protocol", e)
 		}
 	}

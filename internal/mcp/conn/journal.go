@@ -1,8 +1,9 @@
-package mcp
+package conn
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"mcptest/internal/mcp/protocol"
@@ -83,19 +84,19 @@ func (j *journal) find(method string, since Mark) (Message, bool) {
 }
 
 // Mark returns the present place in the order of received messages.
-func (s *Session) Mark() Mark {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.journal.next
+func (c *Conn) Mark() Mark {
+	c.state.mu.Lock()
+	defer c.state.mu.Unlock()
+	return c.state.journal.next
 }
 
 // Messages returns the messages received (and answers given) since a mark that
 // are still kept: the last 1,024 of them, 1 MiB at most.
-func (s *Session) Messages(since Mark) []Message {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (c *Conn) Messages(since Mark) []Message {
+	c.state.mu.Lock()
+	defer c.state.mu.Unlock()
 	var out []Message
-	for _, e := range s.journal.ring {
+	for _, e := range c.state.journal.ring {
 		if e.at >= since {
 			out = append(out, e.msg)
 		}
@@ -106,34 +107,34 @@ func (s *Session) Messages(since Mark) []Message {
 // Wait returns the first notification of a method that came after the mark,
 // waiting for it until ctx ends. The error is a *TimeoutError, a
 // *CancelledError or a *ClosedError.
-func (s *Session) Wait(ctx context.Context, method string, since Mark) (Message, error) {
-	s.mu.Lock()
-	if m, ok := s.journal.find(method, since); ok {
-		s.mu.Unlock()
+func (c *Conn) Wait(ctx context.Context, method string, since Mark) (Message, error) {
+	c.state.mu.Lock()
+	if m, ok := c.state.journal.find(method, since); ok {
+		c.state.mu.Unlock()
 		return m, nil
 	}
-	if s.closed != nil {
-		defer s.mu.Unlock()
-		return Message{}, s.closed
+	if c.state.closed != nil {
+		defer c.state.mu.Unlock()
+		return Message{}, c.state.closed
 	}
 	w := &waiter{method: method, got: make(chan Message, 1)}
-	s.journal.waiters = append(s.journal.waiters, w)
-	s.mu.Unlock()
+	c.state.journal.waiters = append(c.state.journal.waiters, w)
+	c.state.mu.Unlock()
 	start := time.Now()
 	var err error
 	select {
 	case m := <-w.got:
 		return m, nil
 	case <-ctx.Done():
-		err = givenUp(ctx, &Exchange{Method: "waiting for " + method, Start: start}, false)
-	case <-s.ended:
-		err = s.Err()
+		err = GaveUp(ctx, &Exchange{Method: "waiting for " + method, Start: start})
+	case <-c.state.ended:
+		err = c.state.err()
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, other := range s.journal.waiters {
+	c.state.mu.Lock()
+	defer c.state.mu.Unlock()
+	for i, other := range c.state.journal.waiters {
 		if other == w {
-			s.journal.waiters = append(s.journal.waiters[:i], s.journal.waiters[i+1:]...)
+			c.state.journal.waiters = append(c.state.journal.waiters[:i], c.state.journal.waiters[i+1:]...)
 			return Message{}, err
 		}
 	}
@@ -142,10 +143,13 @@ func (s *Session) Wait(ctx context.Context, method string, since Mark) (Message,
 
 // violationLog keeps the violations that belong to no call in flight.
 type violationLog struct {
-	limit   int
-	kept    []protocol.Violation
-	dropped map[string]int
+	limit    int
+	tolerate func(kind string) bool // may be nil
+	kept     []protocol.Violation
+	dropped  map[string]int
 }
+
+func (l *violationLog) tolerated(kind string) bool { return l.tolerate != nil && l.tolerate(kind) }
 
 func (l *violationLog) add(v protocol.Violation) {
 	if len(l.kept) < l.limit {
@@ -163,19 +167,27 @@ func (l *violationLog) add(v protocol.Violation) {
 // that call and came after the call was over (a second answer). Beyond
 // Limits.Violations they are counted, in one violation of kind "flood" for
 // each kind.
-func (s *Session) TakeViolations() []protocol.Violation {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := &s.log
+func (c *Conn) TakeViolations() []protocol.Violation {
+	c.state.mu.Lock()
+	defer c.state.mu.Unlock()
+	l := &c.state.log
 	out := l.kept
 	for _, k := range protocol.ViolationKinds {
 		if n := l.dropped[k.Name]; n > 0 {
 			out = append(out, protocol.Violation{
-				Kind: protocol.Flood, At: time.Now(), Tolerated: s.tolerated(k.Name),
+				Kind: protocol.Flood, At: time.Now(), Tolerated: l.tolerated(k.Name),
 				Msg: fmt.Sprintf("%d more of kind %s were not kept", n, k.Name),
 			})
 		}
 	}
 	l.kept, l.dropped = nil, nil
 	return out
+}
+
+// DropViolations removes those that belong to no [Exchange] and for which drop
+// returns true.
+func (c *Conn) DropViolations(drop func(protocol.Violation) bool) {
+	c.state.mu.Lock()
+	defer c.state.mu.Unlock()
+	c.state.log.kept = slices.DeleteFunc(c.state.log.kept, drop)
 }

@@ -1,4 +1,4 @@
-package mcp
+package conn
 
 import (
 	"bytes"
@@ -10,46 +10,46 @@ import (
 )
 
 // batch reads an array of messages.
-func (s *Session) batch(raw []byte, f wire.Frame) {
+func (r *receiver) batch(raw []byte, f wire.Frame) {
 	parts, err := jsonv.Elements(raw)
 	if err != nil {
 		switch {
-		case !f.Unterminated && s.in.multiline.opens(raw):
-			s.in.multiline.add(raw, f.Offset, f.At)
+		case !f.Unterminated && r.multiline.opens(raw):
+			r.multiline.add(raw, f.Offset, f.At)
 		case f.Whole || mayBeBatch(raw):
-			s.broken(raw, f, err)
+			r.broken(raw, f, err)
 		default: // a log line such as "[info] listening"
-			s.stray(raw, f)
-			s.settle("", nil)
+			r.notes.stray(raw, f)
+			r.notes.settle("", nil)
 		}
 		return
 	}
-	if !s.looksLikeBatch(parts) {
-		s.stray(raw, f)
-		s.settle("", nil)
+	if !r.looksLikeBatch(parts) {
+		r.notes.stray(raw, f)
+		r.notes.settle("", nil)
 		return
 	}
-	if !s.agreed().Batches {
-		s.flag(protocol.Batch, fmt.Sprintf("an array of %d messages", len(parts)), raw, f)
+	if !r.state.agreed().Batches {
+		r.notes.flag(protocol.Batch, fmt.Sprintf("an array of %d messages", len(parts)), raw, f)
 	} else if len(parts) == 0 {
-		s.flag(protocol.Batch, "an empty batch", raw, f)
+		r.notes.flag(protocol.Batch, "an empty batch", raw, f)
 	}
-	if k := s.calls.rawWaiter(nil); k != nil && k.raw.batch {
-		s.settle(k.x.ID, k)
+	if k := r.calls.rawWaiter(nil); k != nil && k.raw.batch {
+		r.notes.settle(k.x.ID, k)
 		k.x.Response = raw
-		s.calls.complete(k, f.At)
+		r.calls.complete(k, f.At)
 		return
 	}
-	s.settle(s.answeredBy(parts))
+	r.notes.settle(r.answeredBy(parts))
 	for _, part := range parts {
 		f.Raw = part
 		if len(part) == 0 || part[0] != '{' {
-			s.stray(part, f)
-			s.settle("", nil)
+			r.notes.stray(part, f)
+			r.notes.settle("", nil)
 			continue
 		}
-		_ = s.in.scan.Scan(part) // valid, as the whole is
-		s.message(part, f)
+		_ = r.scan.Scan(part) // valid, as the whole is
+		r.message(part, f)
 	}
 }
 
@@ -60,15 +60,15 @@ func mayBeBatch(raw []byte) bool {
 }
 
 // answeredBy finds the call in flight that the first answer of a batch is for.
-func (s *Session) answeredBy(parts [][]byte) (string, *call) {
-	if len(s.in.found) == 0 {
+func (r *receiver) answeredBy(parts [][]byte) (string, *call) {
+	if len(r.notes.found) == 0 {
 		return "", nil
 	}
 	for _, p := range parts {
 		if len(p) == 0 || p[0] != '{' {
 			continue
 		}
-		if id, k := s.meant(p, p); k != nil {
+		if id, k := r.meant(p, p); k != nil {
 			return id, k
 		}
 	}
@@ -76,7 +76,7 @@ func (s *Session) answeredBy(parts [][]byte) (string, *call) {
 }
 
 // looksLikeBatch tells an array of messages from a list that was printed.
-func (s *Session) looksLikeBatch(parts [][]byte) bool {
+func (r *receiver) looksLikeBatch(parts [][]byte) bool {
 	for _, p := range parts {
 		if len(p) > 0 && p[0] == '{' {
 			return true

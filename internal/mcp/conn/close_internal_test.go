@@ -1,10 +1,11 @@
-package mcp
+package conn
 
 import (
 	"context"
 	"testing"
 	"time"
 
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
 )
@@ -22,7 +23,7 @@ func (t *answering) Start(sink wire.Receiver) error {
 }
 
 func (t *answering) Close(context.Context) proc.Stopped {
-	t.sink.OnFrame(wire.Frame{Dir: wire.FromServer, Raw: []byte(`{"jsonrpc":"2.0","id":` + ID(1) + `,"result":{}}`), At: time.Now()})
+	t.sink.OnFrame(wire.Frame{Dir: wire.FromServer, Raw: []byte(`{"jsonrpc":"2.0","id":` + idText(protocol.IDAt(1)) + `,"result":{}}`), At: time.Now()})
 	t.sink.OnDrained()
 	return proc.Stopped{}
 }
@@ -30,8 +31,8 @@ func (t *answering) Close(context.Context) proc.Stopped {
 // An answer that crosses the end of the session is the first one to its
 // request, not a second.
 func TestAnswerWhileClosing(t *testing.T) {
-	s := newSession(&answering{}, Options{})
-	if err := s.t.Start(s); err != nil {
+	s := New(&answering{}, Options{})
+	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
 	k := waiting(s, "tools/list")

@@ -1,4 +1,4 @@
-package mcp
+package conn
 
 import (
 	"net/http"
@@ -19,10 +19,6 @@ type Call struct {
 	Header        http.Header   // HTTP only
 	LogLevel      string        // asks for log messages during this call; stateless revisions only
 	Own           bool          // no test waits for it: a crash meanwhile is not put down to it
-
-	as     protocol.Version // sent as this revision has it; nil: the session's
-	mirror http.Header      // Mcp-Param-* headers
-	handed func()           // called when the transport has taken the request; may be nil
 }
 
 // Exchange is what happened to one call. It is complete when it is returned
@@ -97,34 +93,6 @@ func parseDeep(raw []byte, o jsonv.Options) (jsonv.Value, []protocol.Violation, 
 	return v, out, err
 }
 
-// handshakeResult reads the result of a handshake. What only shows below the
-// top level of the answer is added to the exchange.
-func handshakeResult(x *Exchange, tolerated func(kind string) bool) (jsonv.Value, error) {
-	v, found, err := x.Parse(jsonv.Options{})
-	for _, d := range found {
-		d.At, d.Tolerated = time.Now(), tolerated(d.Kind)
-		x.violate(d)
-	}
-	return v.Lookup("result"), err
-}
-
-// maxDeepNotification is how large a message of the server's own is read whole
-// to be checked.
-const maxDeepNotification = 256 << 10
-
-// flagDeep notes what only shows below the top level of a notification or a
-// request of the server.
-func (in *inbound) flagDeep(s *Session, raw []byte, f wire.Frame) {
-	if len(raw) > maxDeepNotification || s.lim.TooManyValues(raw) {
-		return
-	}
-	_, found, _ := parseDeep(raw, jsonv.Options{})
-	for _, d := range found[:min(len(found), maxCallViolations)] {
-		d.Offset, d.At, d.Tolerated = f.Offset, f.At, s.tolerated(d.Kind)
-		in.found = append(in.found, d)
-	}
-}
-
 func countSlash(s string) (n int) {
 	for i := range len(s) {
 		if s[i] == '/' {
@@ -137,6 +105,7 @@ func countSlash(s string) (n int) {
 // maxCallViolations bounds Exchange.Violations.
 const maxCallViolations = 100
 
+// violate adds a violation, within a limit.
 func (x *Exchange) violate(v protocol.Violation) {
 	switch n := len(x.Violations); {
 	case n < maxCallViolations:
@@ -145,3 +114,6 @@ func (x *Exchange) violate(v protocol.Violation) {
 		x.Violations = append(x.Violations, protocol.Violation{Kind: protocol.Flood, Msg: "more violations of this call were not kept", ID: v.ID, At: v.At, Offset: v.Offset})
 	}
 }
+
+// Violate adds a violation of the response to an exchange that is complete.
+func Violate(x *Exchange, v protocol.Violation) { x.violate(v) }

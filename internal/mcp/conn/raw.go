@@ -1,9 +1,8 @@
-package mcp
+package conn
 
 import (
 	"bytes"
 	"context"
-	"time"
 
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
@@ -14,10 +13,10 @@ import (
 // the id that raw seems to have, or else one that no other call waits for. A
 // JSON-RPC error with the id null is a regular answer to bytes that can't be
 // read.
-func (s *Session) SendRaw(ctx context.Context, raw []byte) *Exchange {
+func (c *Conn) SendRaw(ctx context.Context, raw []byte) *Exchange {
 	raw = bytes.Clone(bytes.TrimSuffix(bytes.TrimSuffix(raw, []byte("\n")), []byte("\r")))
 	x := &Exchange{Method: "raw", Request: raw}
-	k := s.calls.newCall(x)
+	k := c.state.calls.newCall(x)
 	k.raw = &rawCall{batch: len(protocol.TrimSpace(raw)) > 0 && protocol.TrimSpace(raw)[0] == '['}
 	sc := protocol.NewScanner()
 	if sc.Scan(raw) == nil {
@@ -29,24 +28,16 @@ func (s *Session) SendRaw(ctx context.Context, raw []byte) *Exchange {
 			x.Method = m
 		}
 	}
-	s.mu.Lock()
-	if s.closed != nil || s.closing {
-		defer s.mu.Unlock()
-		x.Cause = s.closedErr()
-		s.calls.release(k)
+	if x.Cause = c.state.begin(k); x.Cause != nil {
+		c.state.calls.release(k)
 		return x
 	}
-	x.Start = time.Now()
-	s.calls.beginRaw(k)
-	s.mu.Unlock()
-	out := wire.Outgoing{Raw: raw, Method: protocol.TextOf(sc.Method), ID: x.ID, Protocol: s.Protocol(), Stream: k.raw.stream}
-	if err := s.write(ctx, k, out); err != nil {
-		s.notSent(ctx, k, err)
+	out := wire.Outgoing{Raw: raw, Method: protocol.TextOf(sc.Method), ID: x.ID, Protocol: c.Agreed().Name, Stream: k.raw.stream}
+	if err := c.write(ctx, k, out); err != nil {
+		c.notSent(ctx, k, err)
 	} else {
-		s.answered(ctx, k, 0)
+		c.answered(ctx, k, 0)
 	}
-	s.calls.release(k)
+	c.state.calls.release(k)
 	return x
 }
-
-func now() time.Time { return time.Now() }

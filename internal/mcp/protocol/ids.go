@@ -1,21 +1,19 @@
-package mcp
+package protocol
 
 import (
 	"bytes"
 	"strconv"
-
-	"mcptest/internal/mcp/protocol"
 )
 
 // idStep is the distance between two ids at the middle: the n-th request has an
 // id between n*idStep and n*idStep+idStep-1, so its first digits say which it is.
 const idStep = 1000
 
-// idAt is the id of the n-th request of a session, from 1. A server that does
+// IDAt is the id of the n-th request of a session, from 1. A server that does
 // not look at the ids it is sent, but counts for itself or adds one to the last,
 // must not get them right by chance. They are the same in every session, so
 // that two runs of a suite write the same bytes.
-func idAt(n int64) int64 {
+func IDAt(n int64) int64 {
 	// The finalizer of splitmix64 (Steele, Lea, Flood 2014).
 	z := uint64(n) * 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -23,9 +21,18 @@ func idAt(n int64) int64 {
 	return n*idStep + int64((z^z>>31)%idStep)
 }
 
-// ownID reads an id as we write it: a positive integer without sign, fraction
+// RequestNumber is the number of the request with the id, 0 for an id that
+// [IDAt] does not give.
+func RequestNumber(id int64) int64 {
+	if n := id / idStep; n >= 1 && IDAt(n) == id {
+		return n
+	}
+	return 0
+}
+
+// OwnID reads an id as we write it: a positive integer without sign, fraction
 // or exponent.
-func ownID(raw []byte) (int64, bool) {
+func OwnID(raw []byte) (int64, bool) {
 	if len(raw) == 0 || len(raw) > 18 || raw[0] == '0' {
 		return 0, false
 	}
@@ -39,12 +46,12 @@ func ownID(raw []byte) (int64, bool) {
 	return n, true
 }
 
-// evidentID guesses which of our ids is meant by one of another form: "3",
+// EvidentID guesses which of our ids is meant by one of another form: "3",
 // 3.0, 3e0, [3].
-func evidentID(raw []byte) (int64, bool) {
+func EvidentID(raw []byte) (int64, bool) {
 	raw = bytes.Trim(raw, "[] ")
 	if len(raw) > 1 && raw[0] == '"' {
-		return ownID([]byte(protocol.TextOf(raw)))
+		return OwnID([]byte(TextOf(raw)))
 	}
 	f, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil || f != float64(int64(f)) || f < 1 || f > 1<<53 {
@@ -53,28 +60,22 @@ func evidentID(raw []byte) (int64, bool) {
 	return int64(f), true
 }
 
-// ownOr is the id as a number, 0 for one that is not ours.
-func ownOr(id []byte) int64 {
-	n, _ := ownID(id)
-	return n
-}
-
-// lastID finds `"id":N` at the end of a message, where several libraries put it.
-func lastID(tail []byte) []byte {
+// LastID finds `"id":N` at the end of a message, where several libraries put it.
+func LastID(tail []byte) []byte {
 	i := bytes.LastIndex(tail, []byte(`"id"`))
 	if i < 0 {
 		return nil
 	}
-	rest := protocol.TrimSpace(tail[i+len(`"id"`):])
+	rest := TrimSpace(tail[i+len(`"id"`):])
 	if len(rest) == 0 || rest[0] != ':' {
 		return nil
 	}
-	rest = protocol.TrimSpace(rest[1:])
+	rest = TrimSpace(rest[1:])
 	n := 0
 	for n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
 		n++
 	}
-	if end := protocol.TrimSpace(rest[n:]); len(end) == 0 || end[0] != '}' && end[0] != ',' {
+	if end := TrimSpace(rest[n:]); len(end) == 0 || end[0] != '}' && end[0] != ',' {
 		return nil
 	}
 	return rest[:n]

@@ -1,4 +1,4 @@
-package mcp
+package conn
 
 import (
 	"bytes"
@@ -189,7 +189,7 @@ func (c *callTable) complete(k *call, at time.Time) {
 
 // callOf finds a call in flight by its id as JSON text.
 func (c *callTable) callOf(id string) *call {
-	n, ok := ownID([]byte(id))
+	n, ok := protocol.OwnID([]byte(id))
 	if ok {
 		return c.pending[n]
 	}
@@ -205,7 +205,7 @@ func (c *callTable) callOf(id string) *call {
 
 // answers reports whether the id is that of a call in flight.
 func (c *callTable) answers(e *protocol.Envelope) bool {
-	n, ok := ownID(e.ID)
+	n, ok := protocol.OwnID(e.ID)
 	return ok && c.pending[n] != nil
 }
 
@@ -268,8 +268,8 @@ func (c *callTable) leftUnread(why *wire.ClosedError) {
 
 // gave reports whether id is that of a request of this session.
 func (c *callTable) gave(id int64) bool {
-	n := id / idStep
-	return n >= 1 && n <= c.sent.Load() && idAt(n) == id
+	n := protocol.RequestNumber(id)
+	return n >= 1 && n <= c.sent.Load()
 }
 
 // lateIDs remembers calls that were given up: their answers may still come.

@@ -1,4 +1,4 @@
-package mcp
+package conn
 
 import (
 	"bytes"
@@ -8,36 +8,36 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// listen opens a subscription and returns when the server has acknowledged it,
+// Listen opens a subscription and returns when the server has acknowledged it,
 // with the acknowledgement in During and no answer: that comes when the
 // subscription ends. Its notifications go to the calls in flight and to Wait,
 // as those of a session do.
-func (s *Session) listen(ctx context.Context, c Call) *Exchange {
-	x := &Exchange{Method: c.Method}
-	k, err := s.begin(&c, x)
+func (c *Conn) Listen(ctx context.Context, req Call, d Delivery) *Exchange {
+	x := &Exchange{Method: req.Method}
+	k, err := c.begin(req, x)
 	if err != nil {
 		x.Cause = err
 		return x
 	}
-	bctx, end := context.WithCancel(s.ctx)
-	mark := s.Mark()
-	s.mu.Lock()
+	bctx, end := context.WithCancel(c.ctx)
+	mark := c.Mark()
+	c.state.mu.Lock()
 	k.listening = true
-	s.wg.Add(1)
-	s.mu.Unlock()
+	c.wg.Add(1)
+	c.state.mu.Unlock()
 	early := &Exchange{Method: x.Method, ID: x.ID, Request: x.Request, Start: x.Start}
 	over := make(chan struct{})
 	wctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
-		defer s.wg.Done()
+		defer c.wg.Done()
 		defer end()
-		s.finish(bctx, c, k, x)
+		c.finish(bctx, req, d, k, x)
 		close(over)
 		cancel()
 	}()
 	for {
-		m, err := s.Wait(wctx, protocol.ListenAcknowledged, mark)
+		m, err := c.Wait(wctx, protocol.ListenAcknowledged, mark)
 		select {
 		case <-over:
 			return x // refused, or over at once
@@ -47,7 +47,7 @@ func (s *Session) listen(ctx context.Context, c Call) *Exchange {
 			end()
 			<-over
 			if x.Cause != nil {
-				x.Cause = givenUp(ctx, x, false)
+				x.Cause = GaveUp(ctx, x)
 			}
 			return x
 		}

@@ -1,4 +1,4 @@
-package mcp
+package conn
 
 import (
 	"bytes"
@@ -34,10 +34,12 @@ func (*inert) Facts() wire.Facts { return wire.Facts{Kind: "inert"} }
 
 func TestEarlyAnswer(t *testing.T) {
 	for _, line := range []string{`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":"x","result":{}}`, `{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}`} {
-		_, err := Open(t.Context(), &inert{early: []string{line}}, Options{ConnectTimeout: 10 * time.Millisecond})
-		open, ok := err.(*wire.OpenError)
-		if !ok || len(open.Violations) != 1 || open.Violations[0].Kind != protocol.EarlyAnswer {
-			t.Errorf("%s: %v", line, err)
+		s := New(&inert{early: []string{line}}, Options{})
+		if err := s.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if vs := s.TakeViolations(); len(vs) != 1 || vs[0].Kind != protocol.EarlyAnswer {
+			t.Errorf("%s: %v", line, vs)
 		}
 	}
 }
@@ -46,15 +48,15 @@ func TestEarlyAnswer(t *testing.T) {
 func ourIDs(in []byte) []byte {
 	for n, key := range []string{`1`, `2`} {
 		for _, before := range []string{`"id":`, `"id":"`, `"id":[`, `Token":"`} {
-			in = bytes.ReplaceAll(in, []byte(before+key), []byte(before+ID(int64(n+1))))
+			in = bytes.ReplaceAll(in, []byte(before+key), []byte(before+idText(protocol.IDAt(int64(n+1)))))
 		}
 	}
 	return in
 }
 
 // waiting puts a call in flight without sending it.
-func waiting(s *Session, method string) *call {
-	k, err := s.begin(&Call{Method: method, ProgressToken: true}, &Exchange{Method: method})
+func waiting(s *Conn, method string) *call {
+	k, err := s.begin(Call{Method: method, ProgressToken: true}, &Exchange{Method: method})
 	if err != nil {
 		panic(err)
 	}
@@ -63,7 +65,7 @@ func waiting(s *Session, method string) *call {
 
 // Whatever a server sends: no panic, each call is signalled at most once, all
 // calls end with the session, and what is kept is a copy.
-func FuzzSession(f *testing.F) {
+func FuzzReceiver(f *testing.F) {
 	for _, s := range []string{
 		`{"jsonrpc":"2.0","id":1,"result":{}}`, "{\n\"id\":1\n}\n", `[{"id":1},{"id":2,"result":[]}]`, "\xef\xbb\xbf\x00{}", `{"id":"1","error":null}`,
 		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"1"}}`, `{"jsonrpc":"2.0","id":7,"method":"ping"}`,
@@ -74,19 +76,19 @@ func FuzzSession(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte, limit uint8) {
 		in = ourIDs(in)
-		s := newSession(&inert{}, Options{Limits: wire.Limits{Violations: 50, DuringCount: 20, Requests: 4}})
+		s := New(&inert{}, Options{Limits: wire.Limits{Violations: 50, DuringCount: 20, Requests: 4}})
 		if limit%2 == 0 {
 			batches := protocol.VersionOf("2025-03-26")
-			s.version.Store(&batches)
+			s.Agree(batches)
 		}
 		ks := []*call{waiting(s, "tools/call"), waiting(s, "tools/list")}
 		xs := []*Exchange{ks[0].x, ks[1].x}
 		lines := wire.NewLineReader(iotest.OneByteReader(bytes.NewReader(in)), int(limit)+20, 1<<20)
 		for err := error(nil); err == nil; {
-			err = lines.ReadLines(overwriting{s})
+			err = lines.ReadLines(overwriting{s.in})
 		}
-		s.OnDrained()
-		s.OnEnd(&wire.ClosedError{Reason: "end"})
+		s.in.OnDrained()
+		s.in.OnEnd(&wire.ClosedError{Reason: "end"})
 		for i, k := range ks {
 			select {
 			case <-k.ready:
@@ -102,11 +104,11 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// overwriting overwrites each frame that the session did not keep.
-type overwriting struct{ *Session }
+// overwriting overwrites each frame that the receiver did not keep.
+type overwriting struct{ *receiver }
 
 func (o overwriting) OnFrame(f wire.Frame) bool {
-	kept := o.Session.OnFrame(f)
+	kept := o.receiver.OnFrame(f)
 	if !kept {
 		clear(f.Raw)
 	}
@@ -143,18 +145,18 @@ func checkViolation(t *testing.T, v protocol.Violation) {
 // No two requests have the same id, and none can be had by counting or from
 // the one before it.
 func TestIDs(t *testing.T) {
-	s := newSession(&inert{}, Options{})
+	s := New(&inert{}, Options{})
 	steps := map[int64]int{}
 	for n := int64(1); n <= 100_000; n++ {
-		s.calls.sent.Store(n)
-		id := idAt(n)
-		if id <= idAt(n-1) || id <= 1000 {
+		s.state.calls.sent.Store(n)
+		id := protocol.IDAt(n)
+		if id <= protocol.IDAt(n-1) || id <= 1000 {
 			t.Fatalf("id %d of request %d", id, n)
 		}
-		if !s.calls.gave(id) || s.calls.gave(id+1) || s.calls.gave(id-1) || s.calls.gave(idAt(n+1)) || s.calls.gave(n) && n < 1000 {
+		if !s.state.calls.gave(id) || s.state.calls.gave(id+1) || s.state.calls.gave(id-1) || s.state.calls.gave(protocol.IDAt(n+1)) || s.state.calls.gave(n) && n < 1000 {
 			t.Fatalf("id %d of request %d is not told from its neighbours", id, n)
 		}
-		steps[id-idAt(n-1)]++
+		steps[id-protocol.IDAt(n-1)]++
 	}
 	for step, times := range steps {
 		if times > 200 {

@@ -1,7 +1,8 @@
-package mcp
+package conn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -56,6 +57,23 @@ func (e *TimeoutError) Timeout() bool { return true }
 
 // Unwrap makes errors.Is(err, context.DeadlineExceeded) true.
 func (e *TimeoutError) Unwrap() error { return context.DeadlineExceeded }
+
+// gaveUp is the cause of a call whose context ended.
+func gaveUp(ctx context.Context, x *Exchange, sending bool) error {
+	after, cause := time.Since(x.Start), context.Cause(ctx)
+	var limit *Limit
+	if errors.As(cause, &limit) {
+		// The limit may have begun before this request: it covers the whole.
+		return &TimeoutError{Method: x.Method, After: max(after, limit.For), Limit: limit.Error(), Sending: sending}
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &TimeoutError{Method: x.Method, After: after, Sending: sending}
+	}
+	return &CancelledError{Method: x.Method, After: after, Cause: cause}
+}
+
+// GaveUp is the cause of a call whose context ended before it was complete.
+func GaveUp(ctx context.Context, x *Exchange) error { return gaveUp(ctx, x, false) }
 
 // CancelledError ends a call that was given up before its answer came, by its
 // context (Cause says why) or by Call.CancelAfter.

@@ -1,4 +1,4 @@
-package mcp
+package conn
 
 import "mcptest/internal/mcp/wire"
 

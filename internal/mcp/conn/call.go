@@ -1,0 +1,141 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
+)
+
+// begin numbers a call, builds its frame and registers it.
+func (c *Conn) begin(req Call, x *Exchange) (*call, error) {
+	calls := c.state.calls
+	k := calls.newCall(x)
+	k.answer, k.own = req.Answer, req.Own
+	k.id = protocol.IDAt(calls.sent.Add(1))
+	x.ID = strconv.FormatInt(k.id, 10)
+	x.Request, k.token = protocol.AppendRequest(x.ID, req.Method, req.Params, req.ProgressToken)
+	if err := c.state.begin(k); err != nil {
+		calls.release(k)
+		return nil, err
+	}
+	return k, nil
+}
+
+// finish sends a call that was begun and waits for its end.
+func (c *Conn) finish(ctx context.Context, req Call, d Delivery, k *call, x *Exchange) {
+	if !d.Version.Known() {
+		d.Version = c.Agreed()
+	}
+	k.handed = d.Handed
+	out := wire.Outgoing{
+		Raw: x.Request, Method: req.Method, ID: x.ID, Params: req.Params, Header: req.Header, Protocol: d.Version.Name, CancelAfter: req.CancelAfter,
+		Mirror: d.Mirror, Idempotent: d.Idempotent,
+	}
+	if ctx.Err() != nil { // nobody waits: the server must not begin
+		c.giveUp(k, GaveUp(ctx, x), false)
+	} else if err := c.write(ctx, k, out); err != nil {
+		c.notSent(ctx, k, err)
+	} else {
+		c.answered(ctx, k, req.CancelAfter)
+	}
+	c.state.calls.release(k)
+}
+
+// answered waits until the call is complete, and completes it with its cause
+// when the wait is given up.
+func (c *Conn) answered(ctx context.Context, k *call, cancelAfter time.Duration) {
+	until, _ := ctx.Deadline()
+	var cancel <-chan time.Time
+	if cancelAfter > 0 {
+		if at := k.x.Start.Add(cancelAfter); until.IsZero() || at.Before(until) {
+			until = at
+		}
+		t := time.NewTimer(time.Until(k.x.Start.Add(cancelAfter)))
+		defer t.Stop()
+		cancel = t.C
+	}
+	if c.await != nil && ctx.Err() == nil && c.await.Await(k.ready, until) {
+		return
+	}
+	select {
+	case <-k.ready:
+	case <-ctx.Done():
+		c.giveUp(k, GaveUp(ctx, k.x), true)
+	case <-cancel:
+		c.giveUp(k, &CancelledError{Method: k.x.Method, After: time.Since(k.x.Start)}, true)
+	}
+}
+
+// giveUp completes a call with cause unless its answer was faster, and tells
+// the server when it may still be working on it.
+func (c *Conn) giveUp(k *call, cause error, tell bool) {
+	if !c.in.giveUp(k, cause, c.Facts().Process) {
+		<-k.ready
+		return
+	}
+	// A client must not cancel initialize (MCP 2025-11-25 cancellation).
+	if tell && k.raw == nil && k.x.Method != "initialize" && k.x.Method != protocol.MethodDiscover {
+		c.cancel(k.x.ID, cause)
+	}
+}
+
+// cancelTime is how long a call that is given up waits for the notification of
+// that to be written.
+const cancelTime = 250 * time.Millisecond
+
+func (c *Conn) cancel(id string, cause error) {
+	ctx, stop := context.WithTimeout(c.ctx, cancelTime)
+	defer stop()
+	params := append([]byte(`{"requestId":`), id...)
+	params = append(params, `,"reason":`...)
+	params = append(jsonv.AppendString(params, cause.Error()), '}')
+	_ = c.Notify(ctx, "notifications/cancelled", params)
+}
+
+// write sends a request and notes whether the server may have read any of it.
+func (c *Conn) write(ctx context.Context, k *call, out wire.Outgoing) error {
+	if k.handed != nil {
+		defer k.handed()
+	}
+	c.sending.RLock()
+	defer c.sending.RUnlock()
+	err := c.t.Send(ctx, out)
+	var broken *wire.BrokenError
+	k.written = !errors.As(err, &broken) || broken.Partly
+	return err
+}
+
+// notSent completes a call whose request could not be written.
+func (c *Conn) notSent(ctx context.Context, k *call, err error) {
+	var full *wire.NotReadError
+	if errors.As(err, &full) && ctx.Err() != nil {
+		c.giveUp(k, gaveUp(ctx, k.x, true), false)
+		return
+	}
+	if errors.As(err, new(*wire.BrokenError)) {
+		// The server most likely died: its end says more than a broken pipe.
+		wait := time.NewTimer(wire.ExitWait + wire.ExitWait/2)
+		defer wait.Stop()
+		select {
+		case <-k.ready:
+			return
+		case <-ctx.Done():
+			c.giveUp(k, gaveUp(ctx, k.x, true), false)
+			return
+		case <-wait.C:
+		}
+		why := &wire.ClosedError{Reason: "the server closed its standard input", Err: err}
+		if tail := c.Facts().Stderr; tail != nil {
+			why.Stderr = tail.Ends(wire.StderrLines)
+		}
+		c.in.OnEnd(why)
+		<-k.ready
+		return
+	}
+	c.giveUp(k, &SendError{Method: k.x.Method, Err: err}, false)
+}
