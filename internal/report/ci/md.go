@@ -35,6 +35,9 @@ func WriteMarkdown(w io.Writer, r *result.Run, o render.Options) error {
 	}
 	m.runLevel()
 	m.suites(all)
+	if err := m.variants(); err != nil {
+		return err
+	}
 	if err := m.tests(all); err != nil {
 		return err
 	}
@@ -246,10 +249,24 @@ func (m *markdown) suites(all []*explain.Section) {
 	m.Put("### Suites\n\n")
 	m.table("Suite", "File", "Tests:", "Passed:", "Failed:", "Errors:", "Skipped:", "Time:")
 	for _, s := range all {
-		passed := s.Total - s.Failed - s.Errored - s.Skipped
-		m.row(cell(s.Title()), cell(s.File), fmt.Sprint(s.Total), fmt.Sprint(passed), fmt.Sprint(s.Failed), fmt.Sprint(s.Errored), fmt.Sprint(s.Skipped), render.Duration(s.MS))
+		m.row(cell(s.Title()), cell(s.File), fmt.Sprint(s.Total), fmt.Sprint(s.Passed()), fmt.Sprint(s.Failed), fmt.Sprint(s.Errored), fmt.Sprint(s.Skipped), render.Duration(s.MS))
 	}
 	m.Put("\n")
+}
+
+func (m *markdown) variants() error {
+	all, err := explain.Variants(m.run)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	m.Put("### Variants\n\n")
+	m.table("", "Server", "Variant", "Tests:", "Passed:", "Failed:", "Errors:", "Skipped:", "Time:")
+	for _, v := range all {
+		t := &v.Totals
+		m.row(statusIcon[t.Status()], cell(v.Server), cell(v.Name), fmt.Sprint(t.Total), fmt.Sprint(t.Passed()), fmt.Sprint(t.Failed), fmt.Sprint(t.Errored), fmt.Sprint(t.Skipped), render.Duration(t.MS))
+	}
+	m.Put("\n")
+	return nil
 }
 
 func (m *markdown) rollups() {

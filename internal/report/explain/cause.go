@@ -61,7 +61,12 @@ func sameMessage(c *result.Case) string {
 	if c.Message == "" || len(Failing(c.Assertions)) > 0 || len(c.Violations) > 0 || c.Score != nil {
 		return ""
 	}
-	return string(c.Status) + "\x00" + c.Server + "\x00" + c.Message
+	server, variant := SplitVariant(c.Server)
+	message := c.Message
+	if variant != "" { // the variants of a server are one cause
+		message = strings.ReplaceAll(message, c.Server, server)
+	}
+	return string(c.Status) + "\x00" + server + "\x00" + message
 }
 
 // sameAssertions is the key of rows of a test, or of runs of a test on several

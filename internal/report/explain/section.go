@@ -63,6 +63,22 @@ func Sections(r *result.Run) ([]*Section, error) {
 	return out, nil
 }
 
+// Passed is the number of cases that passed.
+func (s *Section) Passed() int { return s.Total - s.Failed - s.Errored - s.Skipped }
+
+// Status is the worst status of the cases.
+func (s *Section) Status() result.Status {
+	switch {
+	case s.Errored > 0:
+		return result.Error
+	case s.Failed > 0:
+		return result.Fail
+	case s.Skipped == s.Total:
+		return result.Skip
+	}
+	return result.Pass
+}
+
 func (s *Section) add(c *result.Case) {
 	s.Total++
 	s.MS += c.DurationMS

@@ -15,16 +15,7 @@ import (
 func Summary(p *render.Printer, r *result.Run) string {
 	word, st := Verdict(r)
 	s := r.Summary
-	parts := []string{counted(p, term.Good, s.Passed, "passed")}
-	add := func(st term.Style, n int, text string) {
-		if n > 0 {
-			parts = append(parts, counted(p, st, n, text))
-		}
-	}
-	add(term.Bad, s.Failed, "failed")
-	add(term.Broken, s.Errored, display.Plural(s.Errored, "error"))
-	add(term.Faint, s.Skipped, "skipped")
-	counts := strings.Join(parts, ", ") + " of " + display.Count(s.Total, "test")
+	counts := Counts(p, s.Passed, s.Failed, s.Errored, s.Skipped) + " of " + display.Count(s.Total, "test")
 	broken, found := FailedPhases(r), ErrorFindings(r)
 	if r.ExitCode != 0 && s.Passed > 0 && s.Failed+s.Errored+broken == 0 && found > 0 {
 		counts = p.Paint(term.Good, display.Count(s.Passed, "test")+" passed")
@@ -45,6 +36,20 @@ func Summary(p *render.Printer, r *result.Run) string {
 	tally(term.Bad, found, display.Plural(found, "finding"))
 	tally(term.Warn, s.Warnings, display.Plural(s.Warnings, "warning"))
 	return text + p.Faint(" · "+render.Duration(r.DurationMS))
+}
+
+// Counts writes how many tests ended in which way: 3 passed, 1 failed.
+func Counts(p *render.Printer, passed, failed, errored, skipped int) string {
+	parts := []string{counted(p, term.Good, passed, "passed")}
+	add := func(st term.Style, n int, text string) {
+		if n > 0 {
+			parts = append(parts, counted(p, st, n, text))
+		}
+	}
+	add(term.Bad, failed, "failed")
+	add(term.Broken, errored, display.Plural(errored, "error"))
+	add(term.Faint, skipped, "skipped")
+	return strings.Join(parts, ", ")
 }
 
 // findingsFail says which kinds of findings make a run fail in which every test

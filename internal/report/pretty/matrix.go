@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"mcptest/internal/display"
@@ -26,6 +27,7 @@ func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
 	if err := m.read(); err != nil {
 		return err
 	}
+	m.group()
 	m.measure()
 	banner(m.Printer, r)
 	listFailedPhases(m.Printer, r)
@@ -163,7 +165,47 @@ func (m *matrix) measure() {
 	}
 }
 
+// group puts the columns of the variants of a server next to each other.
+func (m *matrix) group() {
+	order := make([]int, len(m.servers)) // the columns as they were
+	first := map[string]int{}
+	for i := range order {
+		order[i] = i
+		if server, _ := explain.SplitVariant(m.servers[i].name); first[server] == 0 {
+			first[server] = i + 1
+		}
+	}
+	place := func(i int) int {
+		server, _ := explain.SplitVariant(m.servers[i].name)
+		return first[server]
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(place(a), place(b)) })
+	servers := make([]matrixServer, len(order))
+	for to, from := range order {
+		servers[to] = m.servers[from]
+	}
+	m.servers = servers
+	for r := range m.rows {
+		row := &m.rows[r]
+		if row.cells == nil {
+			continue
+		}
+		cells := make([]matrixCell, len(order))
+		for to, from := range order {
+			if from < len(row.cells) {
+				cells[to] = row.cells[from]
+			}
+		}
+		row.cells = cells
+	}
+}
+
+// serverName is the title of a column: of variants only what differs, because
+// their server is in the line above.
 func (m *matrix) serverName(i int) string {
+	if _, variant := explain.SplitVariant(m.servers[i].name); variant != "" {
+		return term.Escape("@" + variant)
+	}
 	return term.Escape(cmp.Or(m.servers[i].name, "(no server)"))
 }
 
@@ -181,11 +223,19 @@ func (m *matrix) fitName(s string) string {
 }
 
 func (m *matrix) header() {
-	var cells []string
+	strong := func(_ int, s string) string { return m.Paint(term.Strong, s) }
+	above, cells, last, some := []string{}, []string{}, "", false
 	for i := range m.servers {
+		server, variant := explain.SplitVariant(m.servers[i].name)
+		if above = append(above, ""); variant != "" && server != last {
+			above[i], last, some = term.Escape(server), server, true
+		}
 		cells = append(cells, m.serverName(i))
 	}
-	m.write(m.fitName(""), cells, func(_ int, s string) string { return m.Paint(term.Strong, s) })
+	if some {
+		m.write(m.fitName(""), above, strong)
+	}
+	m.write(m.fitName(""), cells, strong)
 }
 
 func (m *matrix) row(row *matrixRow) {

@@ -27,6 +27,9 @@ func Write(w io.Writer, r *result.Run, o render.Options) error {
 		return err
 	}
 	listFindings(p, r)
+	if err := listVariants(p, r); err != nil {
+		return err
+	}
 	listServers(p, r)
 	listRollups(p, r)
 	for _, n := range r.Notes {
@@ -177,6 +180,28 @@ func listFindings(p *render.Printer, r *result.Run) {
 			p.Line(4, p.Faint("│ "), render.OneLine(excerpt, render.LongestExcerpt))
 		}
 	}
+}
+
+// listVariants sums up the tests on the variants of each server.
+func listVariants(p *render.Printer, r *result.Run) error {
+	all, err := explain.Variants(r)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	width, last := 0, ""
+	for _, v := range all {
+		width = max(width, display.Width(term.Escape(v.Name)))
+	}
+	p.Heading("Variants")
+	for _, v := range all {
+		if v.Server != last {
+			p.Line(2, p.Paint(term.Strong, term.Escape(v.Server)))
+			last = v.Server
+		}
+		t := &v.Totals
+		p.Line(4, p.Glyph(t.Status()), " ", term.Pad(term.Escape(v.Name), width), "  ", explain.Counts(p, t.Passed(), t.Failed, t.Errored, t.Skipped))
+	}
+	return nil
 }
 
 // servers lists the servers if verbose; otherwise those whose certificate was not
