@@ -38,7 +38,7 @@ PACKAGES = $(shell $(GO) list ./...)
 # The packages with property tests, which alone know the flag of the seed.
 RANDOM = $(shell $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | grep pgregory.net/rapid | cut -d' ' -f1)
 RACE = MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -timeout 30m \
-	-skip '^(TestBigRunsRenderFast|TestHugeTexts|TestHTMLInABrowser)$$' $(TESTFLAGS)
+	-skip '^(TestBigRunsRenderFast|TestHugeTexts)$$' $(TESTFLAGS)
 
 .DEFAULT_GOAL := help
 
@@ -54,11 +54,13 @@ build:
 
 ## test: install the npm test servers, vet, unit and end-to-end tests
 # MCPTEST_REQUIRE_SERVERS turns "skip, the server is not installed" into a failure.
+# Tests with many inputs take a part of them here, and all in `make deep`. vet has
+# already run when go test starts.
 .PHONY: test
 test: servers vet
 	@echo "==> go test ./... (unit and end-to-end; one line a package as it finishes)"
-	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -timeout 30m $(TESTFLAGS) $(if $(SEED),$(filter-out $(RANDOM),$(PACKAGES)),./...)
-	$(if $(SEED),MCPTEST_REQUIRE_SERVERS=1 $(GO) test -timeout 30m $(TESTFLAGS) $(RANDOM) -rapid.seed=$(SEED))
+	MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(TESTFLAGS) $(if $(SEED),$(filter-out $(RANDOM),$(PACKAGES)),./...)
+	$(if $(SEED),MCPTEST_REQUIRE_SERVERS=1 $(GO) test -vet=off -timeout 30m $(TESTFLAGS) $(RANDOM) -rapid.seed=$(SEED))
 
 ## check: test, then format, lint, generated files, race, cross-compiling
 .PHONY: check
@@ -130,7 +132,7 @@ drift:
 
 ## race: unit and end-to-end tests under the race detector (needs a C compiler)
 .PHONY: race
-# Tests that hold a figure of time, or look at a page in a browser, are left to
+# Tests that hold a figure of time are left to
 # `make test`: the detector makes everything several times slower. So are the
 # packages whose tests run whole programs against limits of time.
 race: servers
@@ -161,6 +163,15 @@ bench-peers: servers $(PEERS)/node_modules/.installed
 .PHONY: gobench
 gobench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' -benchmem ./...
+
+# Tests that `make test` runs in part: packages, and their names.
+DEEP_PACKAGES := aql aqlcli gen report result surface/contain
+DEEP_TESTS    := RandomRunsHarmNothing|NoHazardIsSetOff|SafeModeReadsOnlyWhateverIsDeclared|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|SchemaAndProgramAgree|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs
+
+## deep: the tests that `make test` runs on a part of their inputs, on all of them
+.PHONY: deep
+deep:
+	MCPTEST_DEEP=1 $(GO) test -count=1 -timeout 30m -run '^Test($(DEEP_TESTS))$$' $(DEEP_PACKAGES:%=./internal/%)
 
 ## faults: the built program on every fault (docs/spec/faults.md)
 .PHONY: faults

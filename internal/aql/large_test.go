@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/aql"
 	"mcptest/internal/aql/rule"
+	"mcptest/internal/testkit"
 )
 
 // Large and deep bundles take time in proportion to their size, minified
@@ -20,7 +21,7 @@ func TestLargeBundles(t *testing.T) {
 		}
 		return strings.Join(parts, ",")
 	}
-	n := 20_000
+	n := testkit.Count(4_000, 20_000)
 	if raceEnabled {
 		n = 2_000 // what is looked for is a square, which the detector does not make
 	}

@@ -6,10 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"mcptest/internal/testkit"
 )
 
 // An adapter that does not end when its input ends, or when it is asked to,
@@ -55,20 +56,12 @@ func alive(pid string) bool {
 	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(out)), "Z")
 }
 
-// killRounds is how often a run is killed; MCPAQL_KILLS asks for more.
-func killRounds() int {
-	if n, err := strconv.Atoi(os.Getenv("MCPAQL_KILLS")); err == nil {
-		return n
-	}
-	return 20
-}
-
 // A run that is killed at any moment leaves nothing marked that live --clean
 // does not find, for every kind of resource.
 func TestKilledRunIsCleanedUp(t *testing.T) {
 	prog := conformance(t)
-	r := rand.New(rand.NewPCG(7, uint64(killRounds())))
-	found, rounds := 0, killRounds()
+	found, rounds := 0, testkit.Count(6, 20) // each feature at least once
+	r := rand.New(rand.NewPCG(7, uint64(rounds)))
 	features := []string{"", " --with kinds", " --with charter", " --with loans", " --with keys", " --with confirm"}
 	for i := range rounds {
 		dir := t.TempDir()

@@ -205,6 +205,7 @@ func TestDefectsUnderTheirCommands(t *testing.T) {
 		{"confirm-anything", true, []string{"--mode", "write", "--confirm"}},
 	} {
 		t.Run(c.defect, func(t *testing.T) {
+			t.Parallel()
 			for _, d := range demo.Defects() {
 				if d.Name != c.defect {
 					continue

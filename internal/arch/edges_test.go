@@ -164,6 +164,7 @@ var edges = map[string][]string{
 	"internal/bench":         {}, // tests only
 	"internal/faults":        {}, // tests only
 	"internal/flaky":         {}, // for tests
+	"internal/testkit":       {}, // for tests
 	"schemas":                {},
 	"cmd/mcptest":            {"internal/cli", "internal/cmdutil"},
 	"cmd/mcpaql-conformance": {"internal/aqlcli", "internal/cmdutil"},

@@ -24,13 +24,10 @@ import (
 	"mcptest/internal/flaky"
 )
 
-// soakRuns is how many runs are interrupted; MCPTEST_SOAK=200 asks for more,
+// soakRuns is how many runs are interrupted; MCPTEST_SOAK=200 asks for more (make soak),
 // MCPTEST_SOAK_SEED=n begins with a certain one.
 func soakRuns(t *testing.T) (runs int, seed uint64) {
-	runs = 20
-	if testing.Short() {
-		runs = 4
-	}
+	runs = 4
 	seed = uint64(time.Now().UnixNano())
 	for name, set := range map[string]func(string) error{
 		"MCPTEST_SOAK":      func(s string) (err error) { runs, err = strconv.Atoi(s); return err },

@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/report/render"
 	"mcptest/internal/result"
 	"mcptest/internal/term"
+	"mcptest/internal/testkit"
 )
 
 // ownCommand is a command as the github format writes it: a known word, and
@@ -132,7 +133,7 @@ func many(t testing.TB, n int) *result.Run {
 // 10,000 tests, with room in time for a busy machine. The memory is what is
 // live while a report is written, looked at every megabyte of it.
 func TestBigRunsRenderFast(t *testing.T) {
-	r := many(t, 10_000)
+	r := many(t, testkit.Count(2_000, 10_000))
 	for _, f := range report.Formats {
 		var w *watcher
 		took := quickest(4*time.Second, func() {

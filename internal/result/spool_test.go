@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"mcptest/internal/result"
+	"mcptest/internal/testkit"
 )
 
 func TestSpoolKeepsPlanOrder(t *testing.T) {
@@ -107,11 +108,11 @@ func TestSpoolWithoutDisk(t *testing.T) {
 	}
 }
 
-// TestManyCases: the record of 100,000 tests is written, read back and
+// TestManyCases: the record of many tests (100,000 in a deep run) is written, read back and
 // written again with little memory.
 func TestManyCases(t *testing.T) {
-	n := 100_000
-	if testing.Short() || slow {
+	n := testkit.Count(20_000, 100_000)
+	if slow {
 		n = 5_000
 	}
 	rec := result.NewRecorder(result.RecorderOptions{Spool: result.NewSpool(t.TempDir())})
@@ -142,7 +143,7 @@ func TestManyCases(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&ms)
 	t.Logf("%d tests: %d MB in use with two records open", n, ms.HeapAlloc>>20)
-	if ms.HeapAlloc > 64<<20 {
+	if ms.HeapAlloc > 16<<20 {
 		t.Errorf("%d MB in use", ms.HeapAlloc>>20)
 	}
 	if back.Summary.Total != n || back.Cases.Len() != n {

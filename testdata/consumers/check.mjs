@@ -42,6 +42,13 @@ const codeQuality = {
   },
 };
 
+// To compile a schema takes longer than to read all reports with it.
+const validators = new Map();
+const compiled = (name, compile) => {
+  if (!validators.has(name)) validators.set(name, compile());
+  return validators.get(name);
+};
+
 const checks = {
   async junit(text, file, want, bad) {
     const one = await parseJUnit(text);
@@ -94,12 +101,14 @@ const checks = {
 
   sarif(text, _file, want, bad) {
     const log = JSON.parse(text);
-    const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
-    addFormats(ajv);
-    const schema = structuredClone(require('@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json'));
-    delete schema.$schema;
-  delete schema.id; // the name of $id in the draft it is written in
-    const valid = ajv.compile(schema);
+    const valid = compiled('sarif', () => {
+      const ajv = new Ajv({ strict: false, allErrors: true, unicodeRegExp: false });
+      addFormats(ajv);
+      const schema = structuredClone(require('@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json'));
+      delete schema.$schema;
+      delete schema.id; // the name of $id in the draft it is written in
+      return ajv.compile(schema);
+    });
     if (!valid(log)) for (const e of valid.errors.slice(0, 5)) bad(`schema: ${e.instancePath} ${e.message}`);
     const run = log.runs[0];
     if (run.results.length < want.failed + want.errored + want.runLevel) bad(`${run.results.length} results for ${want.failed + want.errored + want.runLevel} failures`);
@@ -183,9 +192,11 @@ const checks = {
 
   // The record and its log, by the schema that mcptest publishes.
   json(text, _file, want, bad) {
-    const ajv = new Ajv2020({ strict: true, allErrors: true });
-    addFormats(ajv);
-    const valid = ajv.compile(JSON.parse(readFileSync(want.schema, 'utf8')));
+    const valid = compiled(want.schema, () => {
+      const ajv = new Ajv2020({ strict: true, allErrors: true });
+      addFormats(ajv);
+      return ajv.compile(JSON.parse(readFileSync(want.schema, 'utf8')));
+    });
     if (!valid(JSON.parse(text))) for (const e of valid.errors.slice(0, 5)) bad(`schema: ${e.instancePath} ${e.message}`);
   },
 

@@ -3,7 +3,6 @@ package contain_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/surface/contain"
+	"mcptest/internal/testkit"
 )
 
 func parse(t testing.TB, text string) jsonv.Value {
@@ -264,14 +264,10 @@ func universe(t testing.TB) []jsonv.Value {
 }
 
 // TestRandomPairs: no pair of schemas with a counterexample is called contained,
-// and the validator confirms every witness. MCPTEST_PAIRS sets how many pairs are
-// drawn.
+// and the validator confirms every witness.
 func TestRandomPairs(t *testing.T) {
 	t.Parallel()
-	pairs := 1500
-	if n, err := strconv.Atoi(os.Getenv("MCPTEST_PAIRS")); err == nil {
-		pairs = n
-	}
+	pairs := testkit.Count(400, 5000)
 	all := universe(t)
 	count := map[contain.Verdict]int{}
 	missed, skipped, slowest := 0, 0, time.Duration(0)
