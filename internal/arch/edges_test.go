@@ -47,7 +47,7 @@ var edges = map[string][]string{
 	"internal/source/stored":     {"internal/source", "internal/jsonv"},
 	"internal/suite/dotenv":      {"internal/source"},
 	"internal/suite/interpolate": {"internal/placeholder", "internal/source", "internal/jsonv"},
-	"internal/expect/format":     {"internal/jsonv"},
+	"internal/expect/format":     {"internal/jsonschema"},
 	"internal/expect/jsonpath":   {"internal/jsonv"},
 	"internal/expect/textdiff":   {"internal/jsonv"},
 	"internal/expect":            {"internal/source", "internal/jsonv", "internal/surface", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath", "internal/expect/textdiff"},

@@ -97,61 +97,9 @@ func compileType(c *compiler, n *source.Node, path string) Matcher {
 
 func hasType(v jsonv.Value, name string) bool {
 	if name == "integer" {
-		return isInteger(v)
+		return v.IsInteger()
 	}
 	return v.Kind().String() == name
-}
-
-// isInteger reports whether a number has no fraction, by value: 1.0 and 1e2
-// are integers (JSON Schema 2020-12 validation, section 6.1.1).
-func isInteger(v jsonv.Value) bool {
-	if v.Kind() != jsonv.KindNumber {
-		return false
-	}
-	if _, ok := v.Int64(); ok {
-		return true
-	}
-	return integral(v.Literal())
-}
-
-// integral reports whether a number literal of any size is an integer.
-func integral(lit string) bool {
-	lit = strings.TrimPrefix(lit, "-")
-	mantissa, exp, _ := strings.Cut(strings.ReplaceAll(lit, "E", "e"), "e")
-	whole, frac, _ := strings.Cut(mantissa, ".")
-	frac = strings.TrimRight(frac, "0")
-	digits := strings.TrimLeft(whole+frac, "0")
-	if digits == "" {
-		return true // zero
-	}
-	shift, ok := smallInt(exp)
-	if !ok {
-		return !strings.HasPrefix(exp, "-")
-	}
-	if shift >= 0 {
-		return shift >= len(frac)
-	}
-	trailing := len(digits) - len(strings.TrimRight(digits, "0"))
-	return frac == "" && trailing >= -shift
-}
-
-// smallInt reads an exponent; false when it is huge.
-func smallInt(exp string) (int, bool) {
-	if exp == "" {
-		return 0, true
-	}
-	digits := strings.TrimLeft(strings.TrimLeft(exp, "+-"), "0")
-	if len(digits) > 9 {
-		return 0, false
-	}
-	n := 0
-	for _, d := range digits {
-		n = 10*n + int(d-'0')
-	}
-	if exp[0] == '-' {
-		n = -n
-	}
-	return n, true
 }
 
 func compileLength(c *compiler, n *source.Node, path string) Matcher {

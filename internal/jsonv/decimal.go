@@ -113,6 +113,14 @@ func addSmall(digits string, n int64) string {
 
 func (d decimal) zero() bool { return d.digits == "" }
 
+// integer reports whether the point is at or behind the last digit.
+func (d decimal) integer() bool {
+	if d.bigPoint != "" {
+		return d.bigPoint[0] != '-'
+	}
+	return d.zero() || d.point >= int64(len(d.digits))
+}
+
 func (d decimal) sign() int {
 	switch {
 	case d.zero():

@@ -28,6 +28,11 @@ func (v Value) Float64() float64 {
 	return f
 }
 
+// IsInteger reports whether the value is a number without a fraction, however it
+// is written: 1.0 and 1e2 are integers (JSON Schema 2020-12 validation, section
+// 6.1.1).
+func (v Value) IsInteger() bool { return v.kind == KindNumber && parseDecimal(v.s).integer() }
+
 // Int64 returns the number when it is an integer, however it is written (1.0,
 // 1e3), that fits; false otherwise.
 func (v Value) Int64() (int64, bool) {
@@ -43,9 +48,8 @@ func (v Value) Int64() (int64, bool) {
 	if d.zero() {
 		return 0, true
 	}
-	// An integer has its point at or behind its last digit; one of more than
-	// 19 digits cannot fit.
-	if d.bigPoint != "" || d.point < int64(len(d.digits)) || d.point > 19 {
+	// One of more than 19 digits cannot fit.
+	if d.bigPoint != "" || !d.integer() || d.point > 19 {
 		return 0, false
 	}
 	lit := d.digits + strings.Repeat("0", int(d.point)-len(d.digits))
