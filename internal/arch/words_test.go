@@ -43,7 +43,7 @@ var british = regexp.MustCompile(`colour|behaviour|favour|honour|neighbour|artef
 var foreign = strings.NewReplacer("NoBody", "", "lightgrey", "") // net/http, shields.io
 
 // remainingWords is how many are left. It only goes down.
-const remainingWords = 84
+const remainingWords = 1
 
 // TestHouseWords fails when there are more of the words in houseWords than
 // remainingWords. It reads identifiers, texts and comments of Go files, and

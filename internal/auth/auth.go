@@ -37,7 +37,7 @@ type Config struct {
 	LoginCommand      string // what to run when somebody has to log in
 	TLS               *tls.Config
 	Transport         http.RoundTripper      // to authorization servers; nil: over the network
-	Secret            func(values ...string) // is told every token; may be nil
+	Secret            func(values ...string) // is passed every token; may be nil
 }
 
 // Authorizer adds a token to requests and gets another one when a server asks

@@ -14,7 +14,7 @@ import (
 )
 
 // credentials is the grant client_credentials (RFC 6749, section 4.4): the
-// token is got before the first request, nobody has to be asked.
+// token is got before the first request, without a prompt.
 type credentials struct {
 	c      Config
 	client *http.Client

@@ -21,7 +21,7 @@
 //   - A token goes to the address somebody logged in to, and nowhere else.
 //   - Every wait ends: with the context of the request, and with requestTime;
 //     that of [LogIn] with its context.
-//   - An Authorizer opens no browser and asks nobody. Redirects of a headless
+//   - An Authorizer opens no browser and prompts for nothing. Redirects of a headless
 //     login are followed to the redirect address, which is never requested, and
 //     no further than maxHops.
 package auth

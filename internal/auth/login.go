@@ -25,7 +25,7 @@ type Person struct {
 
 // LogIn has a person log in to c.Resource with the grant AuthorizationCode or
 // DeviceCode, and keeps what comes of it in c.Store. It waits as long as ctx
-// lives. An error of the authorization server is told in its own words.
+// lives. An error of the authorization server is reported in its own words.
 func LogIn(ctx context.Context, c Config, p Person) (Login, error) {
 	if c.Secret == nil {
 		c.Secret = func(...string) {}
@@ -111,7 +111,7 @@ func plainly(err error) error {
 	return err
 }
 
-// knock sends the first request of a session without credentials, to be told
+// knock sends the first request of a session without credentials, to learn
 // who guards the server.
 func knock(ctx context.Context, client *http.Client, server string) (*refusal, error) {
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +

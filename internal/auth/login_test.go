@@ -59,7 +59,7 @@ func TestLoginWithABrowser(t *testing.T) {
 	if l.ClientID != "registered" || l.Issuer != s.URL || l.Resource != s.URL+"/mcp" || !slices.Contains(seen.all, "token-1") {
 		t.Errorf("kept %+v, declared %q", l, seen.all)
 	}
-	// A later run uses it and asks nobody.
+	// A later run uses it and prompts for nothing.
 	if status, body, err := get(t, newAuthorizer(t, c), s.URL+"/mcp"); err != nil || status != 200 || body != "read" {
 		t.Errorf("HTTP %d %q, %v", status, body, err)
 	}
@@ -102,7 +102,7 @@ func TestLoginsOfAPersonThatFail(t *testing.T) {
 		says   string
 	}{
 		"refused":       {set: func(a *authority) { a.refuse = true }, says: "refused the login: access_denied"},
-		"nobody comes":  {set: func(a *authority) { a.page = true }, says: "not logged in"},
+		"no login":      {set: func(a *authority) { a.page = true }, says: "not logged in"},
 		"wrong issuer":  {config: auth.Config{Issuer: "https://id.example.com"}, says: "not https://id.example.com"},
 		"secret":        {config: auth.Config{ClientID: "a", ClientSecret: "correct-horse"}, says: "needs issuer"},
 		"no device":     {config: auth.Config{Grant: auth.DeviceCode}, set: func(a *authority) { a.issuer = "http://127.0.0.1:1" }, says: "ask the issuer"},

@@ -40,7 +40,7 @@ func TestServerRequests(t *testing.T) {
 			name: "unscripted", session: answer, ask: `{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{}}`,
 			want: `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}}`,
 		},
-		{name: "nobody", ask: `{"jsonrpc":"2.0","id":7,"method":"roots/list"}`, want: `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}}`},
+		{name: "unanswered", ask: `{"jsonrpc":"2.0","id":7,"method":"roots/list"}`, want: `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}}`},
 		{name: "the call's own", session: answer, call: own, ask: `{"jsonrpc":"2.0","id":7,"method":"roots/list"}`, want: `{"jsonrpc":"2.0","id":7,"result":{"own":true}}`},
 		{name: "same id as ours", ask: `{"jsonrpc":"2.0","id":2,"method":"ping"}`, want: `{"jsonrpc":"2.0","id":2,"result":{}}`},
 		{name: "wrong params", session: answer, ask: `{"jsonrpc":"2.0","id":2,"method":"roots/list","params":3}`, want: `{"jsonrpc":"2.0","id":2,"result":{ "roots": [] }}`, violations: protocol.BadMessage},

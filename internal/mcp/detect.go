@@ -141,8 +141,8 @@ func (n *negotiator) adoptDiscover(x *Exchange) {
 	v, _ := handshakeResult(x, n.o.tolerated)
 	n.hello, n.server = x, v
 	n.require("server/discover", jsonv.KindObject, "capabilities")
-	// Who the server is stands in the _meta here. It is to be found where the
-	// answer to initialize has it, so that one suite can ask servers of both eras.
+	// The serverInfo is in the _meta here. It is copied to where the answer to
+	// initialize has it, so that one suite can test servers of both eras.
 	if who := v.Lookup("_meta", protocol.MetaServer); v.Kind() == jsonv.KindObject && v.Lookup("serverInfo").IsAbsent() && !who.IsAbsent() {
 		n.server = v.With("serverInfo", who)
 	}

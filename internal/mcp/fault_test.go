@@ -186,7 +186,7 @@ var faults = []fault{
 	}, call: protocol.Echo, cause: "sent the request itself back"},
 
 	{name: "batch", say: `[{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":$ID,"result":{}}]` + "\n", call: protocol.Batch, result: "{}", during: "notifications/x"},
-	{name: "batch-for-nobody", say: `[{"jsonrpc":"2.0","method":"notifications/x"}]` + "\n$OK", session: protocol.Batch, result: "good", during: "notifications/x"},
+	{name: "batch-without-answer", say: `[{"jsonrpc":"2.0","method":"notifications/x"}]` + "\n$OK", session: protocol.Batch, result: "good", during: "notifications/x"},
 	{name: "batch-allowed", proto: "2025-03-26", say: `[{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":$ID,"result":{}}]` + "\n", result: "{}", during: "notifications/x"},
 	{name: "batch-empty", say: "[]\n$OK", session: protocol.Batch, result: "good"},
 	{name: "batch-pretty", proto: "2025-03-26", say: "[\n{\"jsonrpc\":\"2.0\",\n\"id\":$ID,\"result\":{}}\n]\n", call: protocol.PrettyJSON, result: "{}"},

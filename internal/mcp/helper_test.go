@@ -35,8 +35,8 @@ func (p *peer) write(lines ...string) {
 	io.WriteString(p.rw, strings.Join(lines, "\n")+"\n")
 }
 
-// scripted opens a session with a peer that shakes hands and then does as told
-// on its own goroutine.
+// scripted opens a session with a peer that shakes hands and then runs serve on
+// its own goroutine.
 func scripted(t testing.TB, o mcp.Options, serve func(p *peer)) *mcp.Session {
 	t.Helper()
 	tr, rw := wire.NewPipe()

@@ -82,7 +82,7 @@ func TestHTTPServerRequests(t *testing.T) {
 }
 
 func TestHTTPCancel(t *testing.T) {
-	told := make(chan string, 1)
+	cancelled := make(chan string, 1)
 	gone := make(chan struct{}, 2)
 	hang := func(w http.ResponseWriter, r *http.Request, m rpc) {
 		sse(w, ":\n\n")
@@ -94,7 +94,7 @@ func TestHTTPCancel(t *testing.T) {
 		b, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(b))
 		if strings.Contains(string(b), "notifications/cancelled") {
-			told <- string(b)
+			cancelled <- string(b)
 		}
 		inner.Config.Handler.ServeHTTP(w, r)
 	}))
@@ -104,7 +104,7 @@ func TestHTTPCancel(t *testing.T) {
 	if !errors.As(x.Cause, new(*mcp.CancelledError)) {
 		t.Error(x.Cause)
 	}
-	if got := <-told; !strings.Contains(got, `"requestId":`+x.ID) {
+	if got := <-cancelled; !strings.Contains(got, `"requestId":`+x.ID) {
 		t.Error(got)
 	}
 	<-gone
@@ -118,5 +118,5 @@ func TestHTTPCancel(t *testing.T) {
 	if !errors.As(x.Cause, new(*mcp.CancelledError)) {
 		t.Error(x.Cause)
 	}
-	<-gone // the stream was closed, which is how such a server is told
+	<-gone // the stream was closed, which is how such a server learns it
 }

@@ -123,7 +123,7 @@ func TestHTTPFaults(t *testing.T) {
 			w.Header().Set("Retry-After", "25")
 			w.WriteHeader(503)
 		}, cause: "(not sent again: Retry-After asks for 25s, longer than the call's time limit)"},
-		{name: "brotli, which nobody asked for", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
+		{name: "brotli, which was not asked for", serve: func(w http.ResponseWriter, r *http.Request, m rpc) {
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Content-Encoding", "br")
 			io.WriteString(w, "\x1bL\x00")

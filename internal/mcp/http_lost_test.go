@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// A session that is gone is begun anew once, whatever the body of the 404 is,
+// A session that is gone is begun anew once, for any body of the 404,
 // and where a 400 says so.
 func TestHTTPSessionLost(t *testing.T) {
 	for _, tt := range []struct {
@@ -40,7 +40,7 @@ func TestHTTPSessionLost(t *testing.T) {
 
 func loseSession(t *testing.T, media string, status int, body string, renewed bool) {
 	var mu sync.Mutex
-	var initialised, calls int
+	var initialized, calls int
 	valid := ""
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
@@ -51,8 +51,8 @@ func loseSession(t *testing.T, media string, status int, body string, renewed bo
 		}
 		m := readRPC(r)
 		if m.Method == "initialize" {
-			initialised++
-			valid = fmt.Sprint("s-", initialised)
+			initialized++
+			valid = fmt.Sprint("s-", initialized)
 			w.Header().Set("Mcp-Session-Id", valid)
 			answerJSON(w, m.ID, helloResult)
 			return
@@ -85,8 +85,8 @@ func loseSession(t *testing.T, media string, status int, body string, renewed bo
 		if !renewed {
 			mu.Lock()
 			defer mu.Unlock()
-			if errors.As(x.Cause, &lost) || initialised != 1 {
-				t.Errorf("%v, initialised %d times", x.Cause, initialised)
+			if errors.As(x.Cause, &lost) || initialized != 1 {
+				t.Errorf("%v, initialized %d times", x.Cause, initialized)
 			}
 			return
 		}
@@ -97,7 +97,7 @@ func loseSession(t *testing.T, media string, status int, body string, renewed bo
 			t.Fatal(x.Cause)
 		}
 	}
-	if initialised != 3 || calls != 4 {
-		t.Errorf("initialised %d times, %d calls", initialised, calls)
+	if initialized != 3 || calls != 4 {
+		t.Errorf("initialized %d times, %d calls", initialized, calls)
 	}
 }

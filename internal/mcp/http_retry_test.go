@@ -80,7 +80,7 @@ func TestHTTPRetry(t *testing.T) {
 	if x, sent := do(s, "resources/read", `{}`); x.Cause != nil || sent != 2 || x.HTTP.Attempts != 2 || len(x.HTTP.Tries) != 1 || x.HTTP.Tries[0].Status != 503 {
 		t.Errorf("%v %d %+v", x.Cause, sent, x.HTTP)
 	}
-	// Nobody listed the tools: the session does, when it has to know.
+	// No test listed the tools: the session does, when it has to know.
 	for range 2 {
 		if x, sent := do(s, "tools/call", `{"name":"safe"}`); x.Cause != nil || sent != 2 {
 			t.Errorf("a tool with idempotentHint was called %d times: %v", sent, x.Cause)

@@ -181,7 +181,7 @@ func TestOneWrite(t *testing.T) {
 	}
 }
 
-// The objects that a call makes, beside those of a bare client that posts the
+// The objects that a call makes, in addition to those of a bare client that posts the
 // same: the Exchange with what is kept of it, a context, little else.
 func TestAllocationsOfACall(t *testing.T) {
 	srv := web(t, func(w http.ResponseWriter, _ *http.Request, m rpc) {

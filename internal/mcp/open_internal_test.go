@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// What a server did while it was asked for its era is told when the second
+// What a server did while it was asked for its era is reported when the second
 // start shows nothing of it.
 func TestSecondStartRecallsTheFirst(t *testing.T) {
 	first := &wire.OpenError{
@@ -37,7 +37,7 @@ func TestSecondStartRecallsTheFirst(t *testing.T) {
 	}
 }
 
-// A handshake whose last message nobody takes names the limit.
+// A handshake whose last message is not taken names the limit.
 func TestInitializedTimesOut(t *testing.T) {
 	var reached atomic.Bool
 	done := make(chan struct{})

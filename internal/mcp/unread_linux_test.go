@@ -9,7 +9,7 @@ import (
 )
 
 // TestUnread: a call to a server that ended right after its last answer is
-// known to have been read by nobody.
+// known not to have been read.
 func TestUnread(t *testing.T) {
 	for range 20 {
 		s, err := mcp.Open(t.Context(), start(t, "answer-then-exit", wire.Limits{}), mcp.Options{})

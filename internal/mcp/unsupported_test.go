@@ -81,7 +81,7 @@ func TestPinOverSSE(t *testing.T) {
 	}
 }
 
-// What is wrong with an event stream that names no endpoint is told, also where
+// What is wrong with an event stream that names no endpoint is reported, also where
 // it was only tried because Streamable HTTP was refused.
 func TestEndpointFaults(t *testing.T) {
 	for _, c := range []struct{ name, stream, want string }{

@@ -103,7 +103,7 @@ func (s *HTTPServer) foreign(r *http.Request) string {
 }
 
 // near reports whether a host is this one: by a name of the loopback, or by
-// the name that the server was told to listen on.
+// the name that the server was configured to listen on.
 func (s *HTTPServer) near(host string) bool {
 	ip := net.ParseIP(host)
 	return strings.EqualFold(host, "localhost") || host != "" && strings.EqualFold(host, s.host) || ip != nil && ip.IsLoopback()
@@ -228,7 +228,7 @@ func (s *HTTPServer) serve(w http.ResponseWriter, r *http.Request, sess *webSess
 	ctx, cancel := context.WithCancel(sess.ctx)
 	defer cancel()
 	// The end of the connection is no cancellation in these revisions, but
-	// there is nobody left to answer either.
+	// there is no client left to answer either.
 	defer context.AfterFunc(r.Context(), cancel)()
 	id := string(req.ID)
 	sess.mu.Lock()

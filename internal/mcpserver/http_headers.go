@@ -88,7 +88,7 @@ func repeats(h http.Header, name, want string, given bool) string {
 	return ""
 }
 
-// headerPlain undoes headerValue. What does not stand between =?base64? and ?=
+// headerPlain undoes headerValue. What is not between =?base64? and ?=
 // is taken as it is.
 func headerPlain(v string) (string, bool) {
 	v = strings.Trim(v, " \t")

@@ -20,7 +20,7 @@ type stateless struct {
 	wg        sync.WaitGroup
 
 	mu        sync.Mutex
-	gone      bool                  // the client went: nobody comes back with input
+	gone      bool                  // the client disconnected: no input will come
 	waiting   map[string]*openRound // calls that wait for input, by requestState
 	listeners map[*listener]struct{}
 }

@@ -159,7 +159,7 @@ func TestStatelessRounds(t *testing.T) {
 	if got := call("8", `"requestState":`+early+`,`+yes); !strings.Contains(got, `"text":"accept"`) {
 		t.Errorf("an answer that came early: %s", got)
 	}
-	stateOf(t, call("9", "")) // nobody comes back: the end of the input ends it
+	stateOf(t, call("9", "")) // no input comes: the end of the input ends it
 	c.in.Close()
 	select {
 	case err := <-c.end:
@@ -175,7 +175,7 @@ func TestStatelessListenAndCancel(t *testing.T) {
 	t.Parallel()
 	c := serveLines(t, protocol.Versions()...)
 	change := func() { c.send("2", "tools/call", `{"name":"change",`+modernMeta+`}`) }
-	for i := range 20 { // whatever comes behind a subscription belongs to it
+	for i := range 20 { // everything after a subscription belongs to it
 		id := strconv.Itoa(100 + i)
 		c.send(id, "subscriptions/listen", `{"notifications":{"toolsListChanged":true},`+modernMeta+`}`)
 		change()
@@ -258,7 +258,7 @@ func TestHeadersRepeatTheMessage(t *testing.T) {
 		{name: "a number otherwise written", args: `"n":42`, set: map[string][]string{"Mcp-Param-N": {"42.0"}}},
 		{name: "another number", args: `"n":42`, set: map[string][]string{"Mcp-Param-N": {"43"}}, bad: `Mcp-Param-N is "43"`},
 		{name: "deep", args: `"deep":{"on":true}`, set: map[string][]string{"Mcp-Param-On": {"false"}}, bad: `Mcp-Param-On is "false"`},
-		{name: "annotations that are invalid bind nobody", tool: "invalid", args: `"a":[1]`, set: map[string][]string{"Mcp-Name": {"invalid"}}},
+		{name: "annotations that are invalid have no effect", tool: "invalid", args: `"a":[1]`, set: map[string][]string{"Mcp-Name": {"invalid"}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := plain.Clone()

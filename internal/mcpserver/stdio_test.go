@@ -164,7 +164,7 @@ func TestServeHangUp(t *testing.T) {
 	time.Sleep(10 * time.Millisecond)
 	w.Close()
 	if err := <-asked; err == nil {
-		t.Error("answered by nobody")
+		t.Error("not answered")
 	}
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -46,7 +46,7 @@ func leftOut(lines []string, n int) []string {
 }
 
 // Cause is the line of a program's standard error that says why it failed, ""
-// when none can be told from the others.
+// when none can be distinguished from the others.
 func Cause(lines []string) string {
 	if at := causeAt(lines); at >= 0 {
 		return strings.TrimSpace(lines[at])

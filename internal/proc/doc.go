@@ -11,7 +11,7 @@
 //   - Every child leads a process group of its own (on Unix a session of its
 //     own, so it has no controlling terminal: a program that asks for a
 //     password fails at once where it would otherwise be stopped and hang).
-//   - Output is always drained, whatever the amount, into memory of a fixed
+//   - Output is always drained, in any amount, into memory of a fixed
 //     size ([Tail]).
 //   - A process is reported as ended when the process itself ended.
 //     Grandchildren that hold its pipes delay that by [WaitDelay] at most.

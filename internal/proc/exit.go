@@ -12,14 +12,14 @@ type Exit struct {
 	Err    error  // set when the outcome could not be read
 }
 
-// Success tells whether the program exited with status 0.
+// Success reports whether the program exited with status 0.
 func (e Exit) Success() bool { return e.Code == 0 && e.Signal == "" && e.Err == nil }
 
-// Failed tells whether the program ended by a signal or with another status
+// Failed reports whether the program ended by a signal or with another status
 // than 0.
 func (e Exit) Failed() bool { return e.Err == nil && !e.Success() }
 
-// Fault tells whether a signal ended the program that the system sends for its
+// Fault reports whether a signal ended the program that the system sends for its
 // own mistakes, or that it sends to itself when it gives up (abort).
 func (e Exit) Fault() bool {
 	switch e.Signal {

@@ -80,7 +80,7 @@ func killGroup(ref Ref) {
 	}
 }
 
-// sameGroup tells whether the id still means the group that was started: while
+// sameGroup reports whether the id still means the group that was started: while
 // a process has this id, it must be the one that was started then.
 func sameGroup(ref Ref) bool {
 	now := startTime(ref.Pid)

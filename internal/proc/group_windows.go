@@ -135,7 +135,7 @@ func (g *group) close() {
 	}
 }
 
-// killGroup ends a process that is not in a job of ours, and its descendants.
+// killGroup ends a process that is not in one of our jobs, and its descendants.
 func killGroup(ref Ref) {
 	for _, m := range groupMembers(ref) {
 		terminate(m.Pid)

@@ -166,7 +166,7 @@ func survivors() []string {
 	return out
 }
 
-// alive tells whether a process exists and is no zombie.
+// alive reports whether a process exists and is no zombie.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

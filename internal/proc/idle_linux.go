@@ -58,7 +58,7 @@ func sleepState(status []byte) bool {
 
 // partOf reports whether a child has the given standard output, or is ending:
 // then its files are closed already. Its first thread can be a zombie before
-// the others have ended, which is when its parent is told.
+// the others have ended, which is when its parent is notified.
 func partOf(pid int, out string) bool {
 	own, err := os.Readlink(fdPath(pid, "1"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -21,7 +21,7 @@ func newMark() string {
 
 // killMarked ends every process that carries the mark: those that left their
 // group and session, and those whose start was under way when the runner died,
-// which nobody else knows of. It goes on until several looks have found none.
+// which no other list has. It goes on until several looks have found none.
 // Groups in let are let live: they were released.
 func killMarked(mark string, let map[int]bool) {
 	if mark == "" {
@@ -77,7 +77,7 @@ func strays(mark string, skip map[int]bool) []Ref {
 	return out
 }
 
-// hasMark tells whether a process was started with the mark in its
+// hasMark reports whether a process was started with the mark in its
 // environment, alone or with the number of a name behind it. What it did to its
 // environment since does not show.
 func hasMark(pid int, mark string) bool {

@@ -188,7 +188,7 @@ func TestProbeReadsNoBody(t *testing.T) {
 	})
 }
 
-// The reason that is told is the last that was found: a port that refused at
+// The reason reported is the last that was found: a port that refused at
 // first, and then took a connection that it never answers.
 func TestProbeTellsTheLatestReason(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -237,7 +237,7 @@ func TestProbeWith(t *testing.T) {
 	}
 }
 
-// What has ended says nothing more: nobody waits for it.
+// What has ended says nothing more: it is not waited for.
 func TestProbeLogThatHasEnded(t *testing.T) {
 	over := &probe.NoMatchError{}
 	r := proc.Run(bg, proc.Spec{Argv: argv("exit", "0")})

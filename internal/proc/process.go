@@ -171,7 +171,7 @@ func (p *Process) wait() {
 	p.detach()
 	if p.stdin != nil {
 		if !p.group.alive() {
-			p.unread = p.stdin.rest() // before it is gone; nobody else will read it
+			p.unread = p.stdin.rest() // before it is gone; no other reader is left
 		}
 		p.stdin.Close()
 	}

@@ -97,7 +97,7 @@ func (r *Reaper) reapDead() {
 	maps.DeleteFunc(r.ended, func(pid int, _ string) bool { return !here[pid] })
 }
 
-// adopted lists our children that nobody of us started, zombies included.
+// adopted lists our children that this program did not start, zombies included.
 func (r *Reaper) adopted() []procInfo {
 	var out []procInfo
 	list := children()
@@ -111,7 +111,7 @@ func (r *Reaper) adopted() []procInfo {
 	return out
 }
 
-// foreign tells whether a child is somebody else's to wait for: it was started
+// foreign reports whether a child is somebody else's to wait for: it was started
 // here, or was ours already, or was released.
 func (r *Reaper) foreign(p procInfo) bool {
 	return p.Session == r.session || r.let[p.Pid] ||

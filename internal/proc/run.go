@@ -55,7 +55,7 @@ const runTerm = 500 * time.Millisecond
 // whole group gets SIGTERM and half a second later SIGKILL. What the program
 // left running in its group when it ended by itself is killed and named in
 // Leftovers, unless Spec.KeepChildren says to leave it. PipeStdin and PipeStdout are
-// ignored: nobody could use the pipes.
+// ignored: the pipes would have no reader.
 func Run(ctx context.Context, s Spec) Result {
 	s.PipeStdin, s.PipeStdout = false, false
 	if s.OutputLimit <= 0 {

@@ -17,7 +17,7 @@ const (
 )
 
 // Stop ends the process and its group: close standard input, wait, SIGTERM to
-// the group, wait, SIGKILL to the group, reap it, and SIGKILL to whatever of
+// the group, wait, SIGKILL to the group, reap it, and SIGKILL to what of
 // the group is left. Each wait ends at once when the process ends. When ctx is
 // done the remaining waits are skipped. A second call returns what the first
 // found.
@@ -65,7 +65,7 @@ func (p *Process) end(ctx context.Context, g Grace) How {
 	return ByKill
 }
 
-// waitFor waits for ch for at most d; it tells whether it was closed.
+// waitFor waits for ch for at most d; it reports whether it was closed.
 func waitFor(ctx context.Context, ch <-chan struct{}, d time.Duration) bool {
 	if d > 0 {
 		timer := time.NewTimer(d)

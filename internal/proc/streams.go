@@ -85,7 +85,7 @@ func (st *stream) pump(exited <-chan struct{}) {
 // logPoll is how often a log file is looked at for more.
 const logPoll = 25 * time.Millisecond
 
-// idle waits for more in a followed file; it tells whether the writer is gone.
+// idle waits for more in a followed file; it reports whether the writer is gone.
 func (st *stream) idle(exited <-chan struct{}) bool {
 	timer := time.NewTimer(logPoll)
 	defer timer.Stop()

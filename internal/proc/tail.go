@@ -101,7 +101,7 @@ func (t *Tail) finish() {
 	t.over = true
 }
 
-// Over tells whether the stream has ended, as far as its reader knows.
+// Over reports whether the stream has ended, as far as its reader knows.
 func (t *Tail) Over() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

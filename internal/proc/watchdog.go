@@ -119,7 +119,7 @@ func (g *Watchdog) ref() Ref {
 }
 
 // WatchdogMain is what the watchdog process runs, with its standard input: it
-// returns after a goodbye, or after it has killed all groups it was told of
+// returns after a goodbye, or after it has killed all groups it was notified of
 // because the input ended without one.
 func WatchdogMain(r io.Reader) {
 	ignoreSignals()
@@ -158,7 +158,7 @@ func WatchdogMain(r io.Reader) {
 		killGroup(ref)
 	}
 	killMarked(mark, let)
-	for quoted, remove := range files { // now that nobody writes there
+	for quoted, remove := range files { // now that no process writes there
 		if path, err := strconv.Unquote(quoted); err == nil {
 			_ = remove(path)
 		}

@@ -36,7 +36,7 @@ func (c *Conn) finish(ctx context.Context, req Call, d Delivery, k *call, x *Exc
 		Raw: x.Request, Method: req.Method, ID: x.ID, Params: req.Params, Header: req.Header, Protocol: d.Version.Name, CancelAfter: req.CancelAfter,
 		Mirror: d.Mirror, Idempotent: d.Idempotent,
 	}
-	if ctx.Err() != nil { // nobody waits: the server must not begin
+	if ctx.Err() != nil { // no caller waits: the server must not begin
 		c.giveUp(k, GaveUp(ctx, x), false)
 	} else if err := c.write(ctx, k, out); err != nil {
 		c.notSent(ctx, k, err)

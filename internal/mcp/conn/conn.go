@@ -129,7 +129,7 @@ func (c *Conn) Busy() bool { return c.state.busy() }
 func (c *Conn) Alive() bool { return c.state.over() == nil }
 
 // SkipGrace has Close send SIGTERM to the server's process soon after its input
-// ended: nobody expects it to end by itself.
+// ended: it is not expected to end by itself.
 func (c *Conn) SkipGrace() {
 	if t, ok := c.t.(*wire.Stdio); ok {
 		t.SkipGrace()

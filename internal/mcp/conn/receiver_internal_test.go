@@ -63,7 +63,7 @@ func waiting(s *Conn, method string) *call {
 	return k
 }
 
-// Whatever a server sends: no panic, each call is signalled at most once, all
+// For any bytes of a server: no panic, each call is signalled at most once, all
 // calls end with the session, and what is kept is a copy.
 func FuzzReceiver(f *testing.F) {
 	for _, s := range []string{
@@ -154,7 +154,7 @@ func TestIDs(t *testing.T) {
 			t.Fatalf("id %d of request %d", id, n)
 		}
 		if !s.state.calls.gave(id) || s.state.calls.gave(id+1) || s.state.calls.gave(id-1) || s.state.calls.gave(protocol.IDAt(n+1)) || s.state.calls.gave(n) && n < 1000 {
-			t.Fatalf("id %d of request %d is not told from its neighbours", id, n)
+			t.Fatalf("id %d of request %d is confused with its neighbors", id, n)
 		}
 		steps[id-protocol.IDAt(n-1)]++
 	}

@@ -204,9 +204,9 @@ func (r *receiver) checkAnswer(x *Exchange, e *protocol.Envelope, f wire.Frame) 
 func resultAndError(e *protocol.Envelope) string {
 	switch {
 	case protocol.KindOf(e.Err) == jsonv.KindNull:
-		return `"error": null beside a result`
+		return `"error": null next to a result`
 	case protocol.KindOf(e.Result) == jsonv.KindNull:
-		return `"result": null beside an error`
+		return `"result": null next to an error`
 	}
 	return "an answer with both a result and an error"
 }

@@ -207,7 +207,7 @@ func notStreamable(err error) bool {
 
 // losesSession reports whether an HTTP response to a request that carried a
 // session id says that the session is gone. In a revision with sessions 404
-// means that whatever the body is (MCP 2025-11-25 transports, session
+// means that with any body (MCP 2025-11-25 transports, session
 // management); only a body that names another reason, an unknown method, is
 // believed. Servers that were started again also answer 400 in words.
 func losesSession(status int, body []byte) bool {

@@ -106,7 +106,7 @@ func (x *httpExchange) broken(err error) error {
 func (x *httpExchange) accepted(resp *http.Response) error {
 	if ok(resp.StatusCode) {
 		if mediaType(x.info.ContentType) == "text/event-stream" {
-			_ = resp.Body.Close() // nothing of ours can be on it
+			_ = resp.Body.Close() // no response can be on it
 		} else {
 			drain(resp.Body)
 		}

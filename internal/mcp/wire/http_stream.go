@@ -102,7 +102,7 @@ func (x *httpExchange) read(body io.ReadCloser, p *sseParser) error {
 			}
 		}
 		if over := p.unfinished(); x.ctx.Err() == nil && (over > x.t.lim.Drain || err != nil && over > 0) {
-			// It has no end, or never got one: whatever it was, it was too long.
+			// It has no end, or never got one: in any case it was too long.
 			x.events++
 			x.t.event(sseEvent{Over: over}, x.out, time.Now(), x.info)
 			x.t.sink.OnDrained()

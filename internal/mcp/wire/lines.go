@@ -161,9 +161,9 @@ func (l *LineReader) beginLong(to LineReceiver, head []byte, start int64, at tim
 	l.oversize = OversizeMessage{At: at, Offset: start, Limit: l.limit}
 	l.tail = l.tail[:0]
 	l.skip(head)
-	told := l.oversize
-	told.Head = head
-	to.OnOversize(told)
+	m := l.oversize
+	m.Head = head
+	to.OnOversize(m)
 }
 
 // skip counts b as part of the over-long line and remembers the line's end.
@@ -181,10 +181,10 @@ func (l *LineReader) skip(b []byte) {
 
 func (l *LineReader) endLong(to LineReceiver, last []byte, at time.Time) {
 	l.skip(last)
-	told := l.oversize
-	told.At, told.Done, told.Tail = at, true, l.tail
+	m := l.oversize
+	m.At, m.Done, m.Tail = at, true, l.tail
 	l.oversize = OversizeMessage{}
-	to.OnOversize(told)
+	to.OnOversize(m)
 }
 
 // finish passes on what follows the last newline.

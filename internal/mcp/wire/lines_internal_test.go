@@ -17,7 +17,7 @@ import (
 type lineLog struct {
 	got  []string
 	keep bool
-	held [][]byte // kept lines and, beside each, a copy
+	held [][]byte // kept lines and a copy of each
 }
 
 func (l *lineLog) OnFrame(f Frame) bool {
@@ -126,7 +126,7 @@ func TestKeptLines(t *testing.T) {
 	}
 }
 
-// Whatever the pieces in which a stream arrives, the lines are the same.
+// The lines do not depend on the pieces in which a stream arrives.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("a\nbb\r\nccc"), uint8(3), uint8(10))
 	f.Add([]byte(strings.Repeat("x", 100)+"\n{}\n"), uint8(7), uint8(5))

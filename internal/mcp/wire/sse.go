@@ -140,7 +140,7 @@ func (p *sseParser) field(line []byte, dropped int64, emit func(sseEvent)) {
 }
 
 // headerSafe reports whether an id can be sent in a header. One with NUL is to
-// be ignored; other control characters can't be told apart from an attack.
+// be ignored; other control characters can't be distinguished from an attack.
 func headerSafe(b []byte) bool {
 	for _, c := range b {
 		if c < 0x20 && c != '\t' || c == 0x7f {

@@ -55,7 +55,7 @@ type stream struct {
 
 	mu      sync.Mutex
 	closing bool
-	ended   chan struct{} // the sink was told so
+	ended   chan struct{} // closed after OnEnd
 }
 
 func newStream(r io.Reader, w io.WriteCloser, l Limits) *stream {
@@ -252,7 +252,7 @@ func (s *stream) setRead(t time.Time) {
 
 // readOnce reads once and delivers. At the end of the stream it returns false;
 // the role is gone then for good. What was answered by the last read is not
-// flushed but told with the end: whoever has that answer must not find a
+// flushed but woken with the end: a caller that has that answer must not find a
 // session that looks alive.
 func (s *stream) readOnce() bool {
 	err := s.lines.ReadLines(s.sink)

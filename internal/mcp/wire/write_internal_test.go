@@ -19,7 +19,7 @@ func (p *slowPipe) Write(b []byte) (int, error) {
 	return p.Writer.Write(b)
 }
 
-// A line that was begun is completed before the next, whatever becomes of its sender.
+// A line that was begun is completed before the next, even if its sender gives up.
 func TestWriterCompletesLines(t *testing.T) {
 	var out bytes.Buffer
 	p := &slowPipe{&out, make(chan struct{})}
