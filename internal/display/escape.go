@@ -73,7 +73,7 @@ func Joins(before, r rune, after string) bool {
 	next, _ := utf8.DecodeRuneInString(after)
 	switch r {
 	case 0xfe0f:
-		return before > 0xa0 && (unicode.IsSymbol(before) || unicode.IsPunct(before)) || before > 0 && next == 0x20e3
+		return before > 0xa0 && (unicode.IsSymbol(before) || unicode.IsPunct(before) || before == 'ℹ') || before > 0 && next == 0x20e3
 	case 0x200c, 0x200d:
 		return before > 0xa0 && next > 0xa0 && next != utf8.RuneError && !Hidden(next) && before != 0x200c && before != 0x200d
 	}
