@@ -50,7 +50,8 @@ var edges = map[string][]string{
 	"internal/expect/format":     {"internal/jsonschema"},
 	"internal/expect/jsonpath":   {"internal/jsonv"},
 	"internal/expect/textdiff":   {"internal/jsonv"},
-	"internal/expect":            {"internal/source", "internal/jsonv", "internal/surface", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath", "internal/expect/textdiff"},
+	"internal/snapshot":          {"internal/source", "internal/source/stored", "internal/jsonv", "internal/expect/jsonpath", "internal/osfile"},
+	"internal/expect":            {"internal/snapshot", "internal/source", "internal/jsonv", "internal/surface", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath", "internal/expect/textdiff"},
 	// The client half of MCP: the session is on top of the wire, and both use the
 	// vocabulary of the protocol.
 	"internal/mcp/protocol": {"internal/jsonv"},
@@ -65,7 +66,7 @@ var edges = map[string][]string{
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
 	"internal/suite":  {"internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},
-	"internal/plan":   {"internal/mcp/protocol", "internal/suite", "internal/suite/interpolate", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
+	"internal/plan":   {"internal/snapshot", "internal/mcp/protocol", "internal/suite", "internal/suite/interpolate", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
 	"internal/result": {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
@@ -80,7 +81,7 @@ var edges = map[string][]string{
 		"internal/proc", "internal/proc/probe", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/run": {
-		"internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/expect",
+		"internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/expect", "internal/snapshot",
 		"internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/shellwords", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/report": {
@@ -146,10 +147,10 @@ var edges = map[string][]string{
 	},
 	"internal/scaffold": {"internal/draft", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/result", "internal/secret", "internal/jsonv"},
 	// gen describes what the others define; cli asks it for explain.
-	"internal/gen":     {"internal/compat", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
+	"internal/gen":     {"internal/compat", "internal/snapshot", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/watchdog"},
 	"internal/cli": {
-		"internal/cmdutil", "internal/history", "internal/detach", "internal/inspect", "internal/doctor", "internal/scaffold", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
+		"internal/snapshot", "internal/cmdutil", "internal/history", "internal/detach", "internal/inspect", "internal/doctor", "internal/scaffold", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
 		"internal/mock", "internal/proc", "internal/shellwords", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",
 		"internal/term", "internal/osfile", "internal/surface", "internal/surface/checkout", "internal/surface/diff", "internal/surface/readme", "internal/compat", "internal/gate", "schemas",
 	},

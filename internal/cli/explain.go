@@ -78,9 +78,6 @@ var otherWords = []gen.Topic{
 		Kind: "word", Name: "csv", Title: "word csv", Doc: "A file format for `cases`: one test per row, one value per column. The first line names the columns.",
 		Example: "cases: rows.csv\nargs: {text: \"${case.text}\"}",
 	},
-	{
-		Kind: "word", Name: "snapshot", Title: "word snapshot", Doc: "A matcher that is not available yet; the name is reserved. Compare with exact, subset or schema until then.",
-	},
 }
 
 // indices are the places in lists that a path has.

@@ -75,7 +75,7 @@ func TestExplainKnowsEveryWord(t *testing.T) {
 	for _, f := range report.Formats {
 		titles[f.Name] = "reporter " + f.Name
 	}
-	for _, word := range []string{"isError", "score", "csv", "snapshot"} {
+	for _, word := range []string{"isError", "score", "csv"} {
 		titles[word] = "word " + word
 	}
 	for _, c := range exitCodesInCode(t) {

@@ -105,8 +105,8 @@ func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, l
 			note = "; " + diff.Summary(diff.Compare(ctx, locked, []*surface.Surface{live}, diff.Options{}))
 		}
 	}
-	if inCI(s.Env) && !f.allowInCI {
-		return fail(exitPolicy, "%s is not written because CI is set: run mcptest lock on your machine and commit the file, or pass --allow-update-in-ci", path)
+	if err := allowUpdate(s.Env, f.allowInCI, path+" is not written", "mcptest lock"); err != nil {
+		return err
 	}
 	if err := surface.Write(path, data); err != nil {
 		return fail(exitInternal, "write %s: %s", path, cmdutil.Reason(err))

@@ -20,6 +20,7 @@ import (
 	"mcptest/internal/run"
 	"mcptest/internal/secret"
 	"mcptest/internal/shellwords"
+	"mcptest/internal/snapshot"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 	"mcptest/internal/term"
@@ -38,6 +39,7 @@ type runFlags struct {
 	list, dryRun                     bool
 	noProgress, quiet, verbose       bool
 	setupOnly                        bool
+	updateSnapshots, allowInCI       bool
 	logLevel                         string
 	baseline                         string
 	lastFailed                       bool
@@ -60,7 +62,7 @@ mcptest.yaml, mcptest.yml and *.mcptest.yaml. Without a path, run
 
 Exit codes: 0 passed, 1 a test failed or a server could not be tested, 2 invalid
 suite, flags or environment or a failed setup, 3 a server was not ready in time,
-4 a report could not be written,
+4 a report could not be written, 5 --update-snapshots was refused in CI,
 7 no tests selected, 129, 130 and 143 interrupted by SIGHUP, SIGINT and SIGTERM.`,
 		Example: `  mcptest run
   mcptest run examples/suite-composition.yml
@@ -90,6 +92,8 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	fl.BoolVar(&f.noProgress, "no-progress", false, "do not show the progress line")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print only the reports named with --reporter, and errors")
 	fl.BoolVar(&f.setupOnly, "setup-only", false, "run beforeAll and setup, leave what they started running, and exit; mcptest down stops it")
+	fl.BoolVar(&f.updateSnapshots, "update-snapshots", false, "store the values that snapshots compare with, and remove those that no test uses; refused in CI (exit 5)")
+	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "allow --update-snapshots although CI is set")
 	fl.StringVar(&f.logLevel, "log-level", "warn", "log verbosity on stderr: error, warn, info or debug (output of every hook and step)")
 	fl.DurationVar(&f.waitForReady, "wait-for-ready", 0, "wait up to this long for servers to become ready; exit 3 if one does not")
 	addTokenFile(cmd, &f.tokenFile)
@@ -101,6 +105,9 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) error {
 	specs, err := f.specs()
 	if err != nil {
+		return err
+	}
+	if err := f.checkUpdate(s.Env); err != nil {
 		return err
 	}
 	p, suites, err := f.plan(cmd, args, s)
@@ -303,10 +310,10 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	opts := run.Options{
 		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + shellwords.QuoteAll(s.Args), RerunFlags: f.again(),
 		Shard: f.part, Dir: repositoryDir(s.Env), Notes: f.selected(p), Live: status.Live(),
-		Limits: f.limits.mcp(), Tokens: f.tokenFile, LeftUp: detach.Running(),
+		Limits: f.limits.mcp(), Tokens: f.tokenFile, LeftUp: detach.Running(), Snapshots: f.snapshots(s.Env),
 	}
 	deps := run.Deps{
-		Send: rec.Send, Secret: redactor.Add, Log: log, Registry: world.Registry, KillOrphans: world.Sweep,
+		Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Log: log, Registry: world.Registry, KillOrphans: world.Sweep,
 		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.verdicts.Findings, Eras: history.Eras(erasDir(suites)),
 	}
 	if up != nil {
@@ -330,6 +337,30 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		}
 		return f.finish(s, rec, specs, logs, code)
 	})
+}
+
+// checkUpdate refuses --update-snapshots where nothing may or will be stored.
+func (f *runFlags) checkUpdate(env []string) error {
+	switch {
+	case f.allowInCI && !f.updateSnapshots:
+		return fail(exitInvalid, "--allow-update-in-ci has an effect only with --update-snapshots")
+	case f.updateSnapshots && f.setupOnly:
+		return fail(exitInvalid, "--update-snapshots has no effect with --setup-only, which runs no tests")
+	case f.updateSnapshots:
+		return allowUpdate(env, f.allowInCI, "the snapshots are not updated", "mcptest run --update-snapshots")
+	}
+	return nil
+}
+
+// snapshots says what the run does with values that are not stored.
+func (f *runFlags) snapshots(env []string) snapshot.Mode {
+	switch {
+	case f.updateSnapshots:
+		return snapshot.Update
+	case inCI(env):
+		return snapshot.Check
+	}
+	return snapshot.Add
 }
 
 // finishSetup lists what was left running; if nothing was, it removes the state.

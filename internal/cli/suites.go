@@ -224,6 +224,15 @@ func printDiagnostics(s cmdutil.Streams, color string, diags source.Diagnostics,
 	return errors, warnings
 }
 
+// allowUpdate refuses to write a file that belongs in version control if CI is
+// set: what says what is not done then, command is what does it elsewhere.
+func allowUpdate(env []string, allowInCI bool, what, command string) error {
+	if allowInCI || !inCI(env) {
+		return nil
+	}
+	return fail(exitPolicy, "%s because CI is set: run %s on your machine and commit the file, or pass --allow-update-in-ci", what, command)
+}
+
 // inCI reports whether the environment is one of continuous integration: CI is
 // set, and to something else than a no.
 func inCI(env []string) bool {

@@ -66,14 +66,14 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 }
 
 // reservedFlags of run have a meaning in a later version.
-var reservedFlags = []string{"watch", "record", "replay", "update", "update-snapshots"}
+var reservedFlags = []string{"watch", "record", "replay"}
 
 // otherFlags maps the names of flags in other test tools to those here.
 var otherFlags = map[string]string{
 	"grep": "filter", "g": "filter", "t": "filter", "match": "filter", "name": "filter", "test-name-pattern": "filter", "testNamePattern": "filter",
 	"bail": "fail-fast", "x": "fail-fast", "exitfirst": "fail-fast", "failfast": "fail-fast", "maxfail": "fail-fast",
 	"workers": "parallel", "w": "parallel", "jobs": "parallel", "j": "parallel", "lf": "last-failed", "format": "reporter", "r": "reporter",
-	"tags": "tag", "silent": "quiet", "out": "output",
+	"update": "update-snapshots", "u": "update-snapshots", "updateSnapshot": "update-snapshots", "tags": "tag", "silent": "quiet", "out": "output",
 }
 
 // countWords rewords cobra's messages about the number of arguments, and puts

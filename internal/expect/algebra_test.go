@@ -198,7 +198,9 @@ func TestEvaluateBounds(t *testing.T) {
 	for _, row := range expect.Matchers() {
 		for _, target := range []string{"text", "result", "result.list", "result.list[*].nope", "result.nope"} {
 			fmt.Fprintf(&suite, "  - {target: '%s', matcher: {%s}}\n", target, row.Example)
-			fmt.Fprintf(&suite, "  - {target: '%s', matcher: {not: {%s}}}\n", target, row.Example)
+			if row.Name != "snapshot" { // which can't be inside of another matcher
+				fmt.Fprintf(&suite, "  - {target: '%s', matcher: {not: {%s}}}\n", target, row.Example)
+			}
 		}
 	}
 	fmt.Fprintf(&suite, "  - {target: text, matcher: {exact: %q}}\n", strings.Replace(long, "long", "short", 3))

@@ -26,6 +26,7 @@ type Subject struct {
 	Lacking []*Miss
 
 	notes []string
+	name  string // of the assertion
 }
 
 // Eval selects the target's value. Where there is none, the value is absent

@@ -202,6 +202,7 @@ func (s *Set) evaluate(ctx context.Context, o *Observation, env *Env, r *ItemRes
 func (a *Assertion) evaluate(ctx context.Context, o *Observation, env *Env, r *ItemResult) {
 	r.Target, r.Matcher = a.Target.src, a.MatcherName
 	s := a.Target.subject(o)
+	s.name = r.Name
 	out := a.Matcher.Match(ctx, s, env)
 	r.Pass, r.Score, r.Notes = out.Pass, out.Score, out.Notes
 	if len(s.Lacking) > 0 && a.MatcherName == rowEach.Name {

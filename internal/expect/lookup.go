@@ -78,10 +78,6 @@ func (c *compiler) named(key, arg *source.Node, path string) *check {
 
 func (c *compiler) unknownMatcher(key *source.Node, path string) {
 	name := key.Text
-	if name == "snapshot" {
-		c.errorf(key, path, "compare with exact, subset or schema until then", "the matcher snapshot is not available yet; the name is reserved")
-		return
-	}
 	names := make([]string, 0, len(c.rows)+len(c.rows)/4)
 	for i := range c.rows {
 		names = append(names, c.rows[i].Name)

@@ -2,9 +2,9 @@ package expect
 
 import (
 	"context"
-	"time"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/snapshot"
 	"mcptest/internal/surface"
 )
 
@@ -38,8 +38,9 @@ type Env struct {
 	// Exec runs a program of the suite's author and returns what it wrote
 	// to standard output. nil means that no program is ever run.
 	Exec func(ctx context.Context, argv []string, stdin []byte) (stdout []byte, err error)
-	// Now is the clock; nil means that nothing asks for the time.
-	Now func() time.Time
+	// Snapshot compares a value with the stored one of that name; nil: there
+	// are none.
+	Snapshot func(name string, o *snapshot.Options, s Subject) snapshot.Comparison
 	// Examined says that other items, which passed, looked at the error of
 	// this call: those of the step of a flow that made it.
 	Examined bool

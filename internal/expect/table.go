@@ -34,6 +34,7 @@ var table = [...]Row{
 	rowOneOf,
 	rowRegex,
 	rowSchema,
+	rowSnapshot,
 	rowStartsWith,
 	rowSubset,
 	rowType,

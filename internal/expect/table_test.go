@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/snapshot"
 	"mcptest/internal/source"
 )
 
@@ -25,6 +26,10 @@ func judge(t *testing.T, matcher, val string) expect.ItemResult {
 		in, err := jsonv.Parse(stdin)
 		return json.RawMessage(`{"pass": ` + map[bool]string{true: "true", false: "false"}[in.Lookup("value").Text() == "good"] + `}`), err
 	}}
+	env.Snapshot = func(_ string, _ *snapshot.Options, s expect.Subject) snapshot.Comparison {
+		want := jsonv.String("the stored value")
+		return snapshot.Comparison{Pass: jsonv.Equal(want, s.Value), Want: want, Got: s.Value}
+	}
 	return tr.Evaluate(t.Context(), &expect.Observation{Result: jsonv.Object(members...)}, env).Items[0]
 }
 
@@ -46,7 +51,7 @@ func TestTableIsSortedAndComplete(t *testing.T) {
 	}
 	for _, name := range strings.Fields(`exact contains icontains contains-all contains-any icontains-all starts-with ends-with
 		regex schema type length gt gte lt lte between approx one-of exists absent empty subset unordered each any is-json
-		format levenshtein exec not all-of any-of none-of`) {
+		format levenshtein exec snapshot not all-of any-of none-of`) {
 		if !slices.ContainsFunc(rows, func(r expect.Row) bool { return r.Name == name }) {
 			t.Errorf("no matcher %s", name)
 		}
@@ -83,7 +88,7 @@ func TestMissingTarget(t *testing.T) {
 			continue
 		}
 		for _, matcher := range []string{row.Example, "not: {" + row.Example + "}", "none-of: [{" + row.Example + "}]"} {
-			if row.Name == "exists" && matcher != row.Example {
+			if (row.Name == "exists" || row.Name == "snapshot") && matcher != row.Example {
 				continue
 			}
 			if got := judge(t, matcher, ""); got.Pass {

@@ -67,6 +67,7 @@ func indexMetric(metrics []Metric, name string) int {
 // is the test's place in the document.
 func (t *Tree) Check(path string, d *source.Decoder) {
 	c := newCompiler(Compiler{}, d)
+	checkSnapshots(c, t.Items, map[string]*Item{})
 	if t.Threshold != nil && len(t.Items) > 0 {
 		c.checkWeights(t.Items, at(t.Items[0].Pos), join(path, "expect"), "test")
 	}

@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/report"
+	"mcptest/internal/snapshot"
 	"mcptest/internal/source"
 )
 
@@ -155,6 +156,9 @@ func failure(row expect.Row) string {
 	obs := &expect.Observation{Result: jsonv.Object(jsonv.Member{Key: "structuredContent", Value: structured})}
 	env := &expect.Env{Exec: func(context.Context, []string, []byte) ([]byte, error) {
 		return []byte(`{"pass": false, "message": "\"bad\" is not good"}`), nil
+	}, Snapshot: func(_ string, _ *snapshot.Options, s expect.Subject) snapshot.Comparison {
+		stored, _ := jsonv.Parse([]byte(row.Passes))
+		return snapshot.Comparison{Want: stored, Got: s.Value}
 	}}
 	return tree.Evaluate(context.Background(), obs, env).Items[0].Message
 }

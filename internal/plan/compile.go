@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mcptest/internal/expect"
+	"mcptest/internal/snapshot"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 )
@@ -108,6 +109,11 @@ func (c *compiler) compile() *File {
 		names.add(t)
 		c.checkOnly(t)
 		t.settle()
+	}
+	if s.File.Path != "" {
+		var ds source.Diagnostics
+		f.Snapshots, ds = snapshot.Read(s.File.Path, f.Path)
+		c.dec.Add(ds...)
 	}
 	return f
 }

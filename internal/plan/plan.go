@@ -5,6 +5,7 @@ import (
 
 	"mcptest/internal/expect"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/snapshot"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 )
@@ -73,6 +74,8 @@ type File struct {
 	// Serial is set when a per-test hook or fixture makes the file run one
 	// case at a time, in file order.
 	Serial bool
+
+	Snapshots *snapshot.File // nil: the suite has no file
 
 	templates []*template
 	cases     int  // of all templates

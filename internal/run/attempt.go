@@ -19,16 +19,18 @@ import (
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/run/respond"
+	"mcptest/internal/snapshot"
 )
 
 // attempt is one execution of a case.
 type attempt struct {
-	file    *fileRun
-	c       *plan.Case
-	out     outcome
-	scope   fixture.Scope
-	script  *respond.Script
-	scripts []*respond.Script // of all calls
+	file      *fileRun
+	c         *plan.Case
+	out       outcome
+	scope     fixture.Scope
+	script    *respond.Script
+	scripts   []*respond.Script // of all calls
+	snapshots *snapshot.Test
 
 	sessions map[*pool.Server]*mcp.Session
 	marks    map[*mcp.Session]proc.Mark

@@ -13,14 +13,17 @@ import (
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/respond"
 	"mcptest/internal/shellwords"
+	"mcptest/internal/snapshot"
 )
 
 // caseRun runs one case with its retries or repetitions.
 type caseRun struct {
-	file     *fileRun
-	c        *plan.Case
-	out      *result.Case
-	notReady bool // its server was not ready in time, in one of the attempts
+	file *fileRun
+	c    *plan.Case
+	out  *result.Case
+	// snapshots of the case; nil: the suite has no file for them.
+	snapshots *snapshot.Test
+	notReady  bool // its server was not ready in time, in one of the attempts
 }
 
 // execute runs the case.
@@ -130,14 +133,20 @@ func (cr *caseRun) attempt(ctx context.Context, out *result.Case) bool {
 		return false
 	}
 	a := &attempt{
-		file: f, c: cr.c, out: outcome{c: out}, script: scriptOf(cr.c),
+		file: f, c: cr.c, snapshots: cr.snapshots, out: outcome{c: out}, script: scriptOf(cr.c),
 		scope: fixture.Scope{Patch: f.scope.Patch, Case: cr.c, Lease: lease},
+	}
+	if a.snapshots != nil {
+		a.snapshots.Attempt()
 	}
 	if f.file.Serial {
 		a.inScope(ctx)
 	} else {
 		a.guard(func() { a.calls(ctx) })
 		a.recycle()
+	}
+	if a.snapshots != nil && out.Status == result.Pass {
+		a.snapshots.AttemptPassed()
 	}
 	cr.notReady = cr.notReady || a.notReady
 	return true

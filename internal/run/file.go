@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
 	"mcptest/internal/run/fixture"
+	"mcptest/internal/snapshot"
 )
 
 // fileRun runs the cases of one file inside its hooks and fixtures.
@@ -30,7 +31,8 @@ type fileRun struct {
 	warming    sync.WaitGroup // servers that are started early
 	stopWarm   context.CancelFunc
 
-	counts counts
+	counts    counts
+	snapshots *snapshot.Run // nil: the suite has no file for them
 }
 
 // verdict is a status and why.
@@ -40,10 +42,14 @@ type verdict struct {
 }
 
 func newFileRun(r *runner, f *plan.File, index, first, end int) *fileRun {
-	return &fileRun{run: r, file: f, index: index, first: first, end: end, fixtures: &fixture.Runner{
+	out := &fileRun{run: r, file: f, index: index, first: first, end: end, fixtures: &fixture.Runner{
 		File: f, Index: index, Start: r.start, Pool: r.pool, Cleanup: r.cleanup, Exec: r.deps.Exec, Registry: r.deps.Registry, Grace: r.opts.Grace,
 		Log: r.deps.Log, LogDir: r.opts.LogDir, LeftUp: r.opts.LeftUp, Secret: r.deps.Secret, Report: r.report, Protect: r.protect,
 	}}
+	if f.Snapshots != nil {
+		out.snapshots = f.Snapshots.Begin(r.opts.Snapshots)
+	}
+	return out
 }
 
 // execute goes through the file's phases. Everything that was begun is ended.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
 	"mcptest/internal/secret"
+	"mcptest/internal/snapshot"
 	"mcptest/internal/source"
 )
 
@@ -29,7 +31,7 @@ func (a *attempt) judge(ctx context.Context) {
 	if last := a.c.Ops[len(a.c.Ops)-1]; tree.Uses().Surface && !a.observeSurface(ctx, last) {
 		return
 	}
-	env := a.env()
+	env := a.env("")
 	// The step's own items had to pass before: a failed call that they accept was
 	// examined.
 	env.Examined = a.c.Ops[len(a.c.Ops)-1].Tree != nil
@@ -64,7 +66,7 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 		return false
 	}
 	if op.Tree != nil {
-		v := op.Tree.Evaluate(context.WithoutCancel(ctx), &a.obs, a.env())
+		v := op.Tree.Evaluate(context.WithoutCancel(ctx), &a.obs, a.env(cmp.Or(op.Name, name)+": "))
 		items := assertions(v.Items, false, a.out.c.File)
 		for j := range items {
 			items[j].Name = strings.TrimSpace(name + " " + items[j].Name)
@@ -141,9 +143,15 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 	a.out.c.Assertions = append(a.out.c.Assertions, r)
 }
 
-// env is what matchers may use.
-func (a *attempt) env() *expect.Env {
-	return &expect.Env{Dir: a.file.file.Dir, Exec: a.exec}
+// env is what matchers may use; step comes before the names of snapshots.
+func (a *attempt) env(step string) *expect.Env {
+	env := &expect.Env{Dir: a.file.file.Dir, Exec: a.exec}
+	if a.snapshots != nil {
+		env.Snapshot = func(name string, o *snapshot.Options, s expect.Subject) snapshot.Comparison {
+			return a.compare(step+name, o, s)
+		}
+	}
+	return env
 }
 
 // exec runs a program of the suite for the exec matcher.

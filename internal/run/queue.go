@@ -88,12 +88,16 @@ func (f *fileRun) conclude(i int, fn func(*caseRun)) {
 	if fault := f.run.protect(func() {
 		cr.c = f.run.plan.Case(i)
 		f.describe(cr.c, out)
+		cr.snapshots = f.snapshotsOf(cr.c)
 		fn(cr)
 	}); fault != "" {
 		out.Status, out.Message = result.Error, fault
 	}
 	if f.run.deps.OnCaseDone != nil {
 		f.run.deps.OnCaseDone(out)
+	}
+	if cr.snapshots != nil {
+		cr.snapshots.Done(out.Status == result.Pass)
 	}
 	f.counts.add(out.Status)
 	if out.Status == result.Fail || out.Status == result.Error {

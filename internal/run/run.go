@@ -17,6 +17,8 @@ import (
 	"mcptest/internal/result"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
+	"mcptest/internal/secret"
+	"mcptest/internal/snapshot"
 )
 
 // Options are the data of a run.
@@ -42,6 +44,9 @@ type Options struct {
 	// Tokens is the file that stores logins of people.
 	Tokens string
 
+	// Snapshots says what is done with values that are not stored.
+	Snapshots snapshot.Mode
+
 	// Phase is the part of the plan that is run; the zero value: all of it.
 	Phase Phase
 	// LogDir is the folder for the output of background steps. SetupOnly needs it:
@@ -60,6 +65,8 @@ type Deps struct {
 	Send func(result.Event)
 	// Secret declares values that no output may show; nil: there is no output.
 	Secret func(values ...string)
+	// Redactor masks secrets in snapshots; nil: there are none.
+	Redactor *secret.Redactor
 	// Log gets what reports leave out, such as the output of hooks and steps; nil:
 	// it is discarded. It must redact.
 	Log *slog.Logger
@@ -113,6 +120,7 @@ type runner struct {
 	trees    byteBudget // of large answers
 	findings findings
 	exit     exit
+	executed []*fileRun
 }
 
 // Run executes the plan and returns the exit code. When ctx is cancelled with
@@ -128,7 +136,8 @@ func Run(ctx context.Context, p *plan.Plan, opts Options, deps Deps) int {
 	case TeardownOnly:
 		r.teardownOnly(ctx)
 	default:
-		for _, f := range r.files() {
+		r.executed = r.files()
+		for _, f := range r.executed {
 			f.execute(ctx)
 		}
 	}
@@ -215,6 +224,7 @@ func (r *runner) finish(ctx context.Context) int {
 			r.report(f)
 		}
 	}
+	r.protect(func() { r.saveSnapshots(ctx) })
 	for _, f := range r.findings.rest() {
 		r.deps.Send(result.FindingSeen{Finding: f})
 	}

@@ -48,6 +48,18 @@ func (s *Step) AppendAll(dst []jsonv.Value, v jsonv.Value) []jsonv.Value {
 	return dst
 }
 
+// SelectsAt reports whether a step selects the element i of a list of n.
+func (s *Step) SelectsAt(i, n int) bool {
+	switch s.Kind {
+	case Index:
+		return s.From == i || s.From == i-n
+	case Slice:
+		from, to := s.bounds(n)
+		return from <= i && i < to
+	}
+	return s.Kind == All
+}
+
 // bounds returns the part of a list of n elements that a slice selects (RFC
 // 9535 section 2.3.4.2.2, step 1).
 func (s *Step) bounds(n int) (from, to int) {

@@ -13,10 +13,10 @@ import (
 // ready.
 type Writer struct {
 	b bytes.Buffer
-	// Folded also writes texts of several lines that a plain block can't hold,
-	// because of blanks at their ends or characters that need an escape, with a
-	// line for each of their lines.
-	Folded bool
+	// Compact begins a map or list inside of a list on the line of its dash, and
+	// writes every text of several lines with a line for each of its lines, also
+	// those that need blanks at their ends or escapes.
+	Compact bool
 }
 
 // Bytes returns what was written.
@@ -38,14 +38,17 @@ func (w *Writer) Member(level int, key string, v jsonv.Value) {
 // value writes a value after head, which is a key with its colon or the dash of
 // a list.
 func (w *Writer) value(level int, head string, v jsonv.Value) {
+	start := w.b.Len()
+	compact := w.Compact && head == "-" && v.Len() > 0 && v.Kind() > jsonv.KindString
+	if !compact && v.Len() > 0 && v.Kind() > jsonv.KindString {
+		w.Line(level, head)
+	}
 	switch {
 	case v.Kind() == jsonv.KindObject && v.Len() > 0:
-		w.Line(level, head)
 		for k, e := range v.Members() {
 			w.Member(level+1, k, e)
 		}
 	case v.Kind() == jsonv.KindArray && v.Len() > 0:
-		w.Line(level, head)
 		for _, e := range v.Elems() {
 			w.value(level+1, "-", e)
 		}
@@ -54,6 +57,9 @@ func (w *Writer) value(level int, head string, v jsonv.Value) {
 	default:
 		w.Line(level, head+" "+v.String())
 	}
+	if compact {
+		w.b.Bytes()[start+2*level] = '-'
+	}
 }
 
 func (w *Writer) text(level int, head, s string) {
@@ -61,9 +67,9 @@ func (w *Writer) text(level int, head, s string) {
 	switch {
 	case !ended && strings.Contains(s, "\n") && w.fitsBlock(s):
 		w.block(level, head+" |-", s)
-	case w.Folded && ended && w.fitsBlock(body):
+	case w.Compact && ended && w.fitsBlock(body):
 		w.block(level, head+" |", body)
-	case w.Folded && strings.Contains(body, "\n"):
+	case w.Compact && strings.Contains(body, "\n"):
 		w.folded(level, head, s)
 	default:
 		w.Line(level, head+" "+Text(s))
@@ -110,7 +116,7 @@ func (w *Writer) fitsBlock(s string) bool {
 			return false
 		}
 		for _, r := range line {
-			if display.Hidden(r) && (r != '\t' || !w.Folded) || r == utf8.RuneError {
+			if display.Hidden(r) && (r != '\t' || !w.Compact) || r == utf8.RuneError {
 				return false
 			}
 		}

@@ -23,8 +23,8 @@ func FuzzWriter(f *testing.F) {
 		if err != nil || len(notes) > 0 || len(text) > 2000 {
 			t.Skip()
 		}
-		for _, folded := range []bool{false, true} {
-			w := &stored.Writer{Folded: folded}
+		for _, compact := range []bool{false, true} {
+			w := &stored.Writer{Compact: compact}
 			w.Member(0, "key", v)
 			root, diags := source.Parse(&source.File{Name: "x.yaml", Data: w.Bytes()})
 			if diags.HasErrors() || root == nil {
@@ -38,7 +38,7 @@ func FuzzWriter(f *testing.F) {
 }
 
 // A reviewer sees lines as lines.
-func TestFolded(t *testing.T) {
+func TestCompact(t *testing.T) {
 	for text, want := range map[string]string{
 		"one\ntwo\n":          "t: |\n  one\n  two\n",
 		"one\n":               "t: |\n  one\n",
@@ -48,11 +48,24 @@ func TestFolded(t *testing.T) {
 		"one":                 "t: one\n",
 		"\n":                  "t: \"\\n\"\n",
 	} {
-		w := &stored.Writer{Folded: true}
+		w := &stored.Writer{Compact: true}
 		w.Member(0, "t", jsonv.String(text))
 		if got := string(w.Bytes()); got != want {
 			t.Errorf("%q is written as\n%s\nexpected\n%s", text, got, want)
 		}
+	}
+}
+
+func TestCompactLists(t *testing.T) {
+	w := &stored.Writer{Compact: true}
+	v, err := jsonv.Parse([]byte(`[{"a":1,"b":[2,[3,{"c":4}]]},[],"x\ny\n",{}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Member(0, "list", v)
+	const want = "list:\n  - a: 1\n    b:\n      - 2\n      - - 3\n        - c: 4\n  - []\n  - |\n    x\n    y\n  - {}\n"
+	if got := string(w.Bytes()); got != want {
+		t.Errorf("got\n%s\nexpected\n%s", got, want)
 	}
 }
 
