@@ -139,10 +139,7 @@ func (m execMatcher) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	if env == nil || env.Exec == nil {
 		return Outcome{Unfit: true, Msg: "the program " + name + " was not run: no programs are run here"}
 	}
-	in := jsonv.Object(
-		jsonv.Member{Key: "target", Value: jsonv.String(s.Target)},
-		jsonv.Member{Key: "value", Value: s.Value},
-	).Append(nil)
+	in := jsonv.ObjectOf("target", s.Target, "value", s.Value).Append(nil)
 	ctx, cancel := context.WithTimeout(ctx, execTime)
 	defer cancel()
 	out, err := env.Exec(ctx, m.argv, append(in, '\n'))

@@ -52,10 +52,7 @@ func matcherSchema() jsonv.Value {
 	rows := Matchers()
 	props := make([]jsonv.Member, 0, len(rows))
 	for _, row := range rows {
-		described := jsonv.Object(
-			jsonv.Member{Key: "description", Value: jsonv.String(row.Doc + "; example: " + row.Example)},
-			jsonv.Member{Key: "allOf", Value: jsonv.Array(row.ArgSchema)},
-		)
+		described := jsonv.ObjectOf("description", row.Doc+"; example: "+row.Example, "allOf", jsonv.Array(row.ArgSchema))
 		props = append(props, jsonv.Member{Key: row.Name, Value: described})
 		for _, alias := range row.Aliases {
 			props = append(props, jsonv.Member{Key: alias, Value: fixed(`{"$ref":"#/$defs/matcher/properties/` + row.Name + `"}`)})

@@ -191,13 +191,7 @@ func (a *Adapter) record(op *operation, tool string, params jsonv.Value) {
 	if a.o.Log == nil {
 		return
 	}
-	line := jsonv.Object(
-		jsonv.Member{Key: "operation", Value: jsonv.String(op.name)},
-		jsonv.Member{Key: "category", Value: jsonv.String(op.category)},
-		jsonv.Member{Key: "does", Value: jsonv.String(op.does())},
-		jsonv.Member{Key: "tool", Value: jsonv.String(tool)},
-		jsonv.Member{Key: "params", Value: params},
-	)
+	line := jsonv.ObjectOf("operation", op.name, "category", op.category, "does", op.does(), "tool", tool, "params", params)
 	_, _ = a.o.Log.Write(line.Append(nil))
 	_, _ = a.o.Log.Write([]byte("\n"))
 }

@@ -42,8 +42,7 @@ func (a *Adapter) checkParams(op *operation, params jsonv.Value) (warnings []jso
 		switch {
 		case a.is("unknown-ignored"):
 		case a.is("unknown-warned"):
-			warnings = append(warnings, jsonv.Object(jsonv.Member{Key: "code", Value: jsonv.String("UNKNOWN_PARAM_IGNORED")},
-				jsonv.Member{Key: "message", Value: jsonv.String("The parameter '" + name + "' is ignored.")}))
+			warnings = append(warnings, jsonv.ObjectOf("code", "UNKNOWN_PARAM_IGNORED", "message", "The parameter '"+name+"' is ignored."))
 		default:
 			return nil, refuse("VALIDATION_UNKNOWN_PARAM", "%s takes no parameter '%s'.", op.name, name).
 				with("operation", jsonv.String(op.name)).with("unknown_params", jsonv.Array(jsonv.String(name))).with("valid_params", jsonv.Array(valid...))

@@ -286,7 +286,7 @@ func (r *Reading) one(out *[]jsonv.Value, v, common jsonv.Value, depth int) {
 	}
 	if v.Kind() == jsonv.KindString {
 		r.deviates("operations are texts instead of objects")
-		v = jsonv.Object(jsonv.Member{Key: "name", Value: v})
+		v = jsonv.ObjectOf("name", v)
 	}
 	v = r.Named(v, OperationNameKeys, "operations")
 	for k, e := range common.Members() {

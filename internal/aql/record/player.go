@@ -212,7 +212,7 @@ func (s *playedSession) Err() error                         { return s.dead }
 func (s *playedSession) Protocol() string                   { return s.l.Protocol }
 func (s *playedSession) Close(context.Context) proc.Stopped { return proc.Stopped{} }
 func (s *playedSession) ServerInfo() jsonv.Value {
-	return jsonv.Object(jsonv.Member{Key: "serverInfo", Value: s.l.Server})
+	return jsonv.ObjectOf("serverInfo", s.l.Server)
 }
 
 // pastError is why a recorded call had no answer.

@@ -16,12 +16,9 @@ func (r *Report) JSON() []byte {
 		{Key: "specVersion", Value: jsonv.String(r.SpecVersion)},
 		{Key: "requestedLevel", Value: num(r.RequestedLevel)},
 		{Key: "conformanceLevel", Value: num(r.ConformanceLevel)},
-		{Key: "summary", Value: jsonv.Object(
-			jsonv.Member{Key: "total", Value: num(r.Summary.Total)},
-			jsonv.Member{Key: "passed", Value: num(r.Summary.Passed)},
-			jsonv.Member{Key: "warned", Value: num(r.Summary.Warned)},
-			jsonv.Member{Key: "failed", Value: num(r.Summary.Failed)},
-			jsonv.Member{Key: "skipped", Value: num(r.Summary.Skipped)},
+		{Key: "summary", Value: jsonv.ObjectOf(
+			"total", num(r.Summary.Total), "passed", num(r.Summary.Passed), "warned", num(r.Summary.Warned), "failed", num(r.Summary.Failed),
+			"skipped", num(r.Summary.Skipped),
 		)},
 		{Key: "categories", Value: jsonv.Array(evidence.Each(r.Categories, CategoryResult.json)...)},
 		{Key: "exitCode", Value: num(r.ExitCode)},
@@ -33,11 +30,9 @@ func (r *Report) JSON() []byte {
 	if r.AchievedLevel >= 0 {
 		o.Set("achievedLevel", num(r.AchievedLevel))
 		o.Set("complete", jsonv.Bool(r.Complete))
-		o.Set("coverage", jsonv.Object(
-			jsonv.Member{Key: "operations_total", Value: num(r.Coverage.OperationsTotal)},
-			jsonv.Member{Key: "probed", Value: num(r.Coverage.Probed)},
-			jsonv.Member{Key: "skipped_by_policy", Value: num(r.Coverage.SkippedByPolicy)},
-			jsonv.Member{Key: "not_generatable", Value: num(r.Coverage.NotGeneratable)},
+		o.Set("coverage", jsonv.ObjectOf(
+			"operations_total", num(r.Coverage.OperationsTotal), "probed", num(r.Coverage.Probed),
+			"skipped_by_policy", num(r.Coverage.SkippedByPolicy), "not_generatable", num(r.Coverage.NotGeneratable),
 		))
 	}
 	o.List("notApplicable", evidence.Each(r.NotApplicable, Inapplicable.json))
@@ -73,10 +68,7 @@ func (t TestResult) json() jsonv.Value {
 		{Key: "detail", Value: jsonv.String(t.Detail)},
 	}
 	if t.Tiers != nil {
-		o.Set("tiers", jsonv.Object(
-			jsonv.Member{Key: "structural", Value: jsonv.String(string(t.Tiers.Structural))},
-			jsonv.Member{Key: "semantic", Value: jsonv.String(string(t.Tiers.Semantic))},
-		))
+		o.Set("tiers", jsonv.ObjectOf("structural", string(t.Tiers.Structural), "semantic", string(t.Tiers.Semantic)))
 	}
 	o.List("missing", evidence.Each(t.Missing, jsonv.String))
 	o.List("findings", evidence.Each(t.Findings, Finding.json))

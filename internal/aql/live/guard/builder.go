@@ -126,7 +126,7 @@ func (b *builder) someInput(op *catalog.Operation) jsonv.Value {
 		for _, p := range create.Params {
 			if b.run.Catalog.JsonKind(p) == "string" && p.Schema.Lookup("enum").IsAbsent() && !p.Sensitive {
 				if v, err := b.run.Maker.Value(create, p, "changed"); err == nil {
-					return jsonv.Object(jsonv.Member{Key: p.Name, Value: v})
+					return jsonv.ObjectOf(p.Name, v)
 				}
 			}
 		}

@@ -53,10 +53,7 @@ type caller struct {
 
 // Call sends an operation with its params.
 func (a *caller) Call(op *catalog.Operation, params jsonv.Value) Reply {
-	return a.Send(op.Tool, jsonv.Object(
-		jsonv.Member{Key: "operation", Value: jsonv.String(op.Name)},
-		jsonv.Member{Key: "params", Value: params},
-	))
+	return a.Send(op.Tool, jsonv.ObjectOf("operation", op.Name, "params", params))
 }
 
 // Send calls a tool with arguments, unless the policy forbids it.
@@ -104,7 +101,7 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 	a.wait(ctx)
 	a.Calls++
 	r.Number = len(a.Transcript) + 1
-	params := jsonv.Object(jsonv.Member{Key: "name", Value: jsonv.String(r.Tool)})
+	params := jsonv.ObjectOf("name", r.Tool)
 	if !r.Args.IsAbsent() {
 		params = params.With("arguments", r.Args)
 	}
@@ -325,10 +322,7 @@ func (a *caller) CutsShort(tests ...string) {
 
 // Introspect asks the adapter about itself.
 func (a *caller) Introspect(params ...jsonv.Member) Reply {
-	return a.Send(a.run.Catalog.Reader, jsonv.Object(
-		jsonv.Member{Key: "operation", Value: jsonv.String("introspect")},
-		jsonv.Member{Key: "params", Value: jsonv.Object(params...)},
-	))
+	return a.Send(a.run.Catalog.Reader, jsonv.ObjectOf("operation", "introspect", "params", jsonv.Object(params...)))
 }
 
 // Redact is a value as it may be written down.

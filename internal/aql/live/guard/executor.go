@@ -131,7 +131,7 @@ func (ex *executor) someExecution(op *catalog.Operation) (jsonv.Value, error) {
 
 // Look asks for the state of an execution.
 func (ex *executor) Look(reader *catalog.Operation, x *execution) (string, Reply) {
-	r := ex.run.Caller.Call(reader, jsonv.Object(jsonv.Member{Key: reader.ExecutionParam().Name, Value: x.id}))
+	r := ex.run.Caller.Call(reader, jsonv.ObjectOf(reader.ExecutionParam().Name, x.id))
 	if !r.OK() {
 		return "", r
 	}
@@ -196,7 +196,7 @@ func (ex *executor) endExecutions() {
 
 // Only is an operation's required parameters, of a certain execution.
 func (ex *executor) Only(op *catalog.Operation, x *execution) jsonv.Value {
-	params := jsonv.Object(jsonv.Member{Key: op.ExecutionParam().Name, Value: x.id})
+	params := jsonv.ObjectOf(op.ExecutionParam().Name, x.id)
 	for _, p := range op.Params {
 		if _, given := params.Get(p.Name); p.Required && !given {
 			if v, err := ex.run.Maker.Value(op, p, p.Name); err == nil {

@@ -225,10 +225,7 @@ func (kp *keeper) occupied(op *catalog.Operation) string {
 
 // Attempt calls an operation and keeps track of what it created or removed.
 func (kp *keeper) Attempt(op *catalog.Operation, params jsonv.Value) Reply {
-	return kp.AttemptArgs(op, jsonv.Object(
-		jsonv.Member{Key: "operation", Value: jsonv.String(op.Name)},
-		jsonv.Member{Key: "params", Value: params},
-	))
+	return kp.AttemptArgs(op, jsonv.ObjectOf("operation", op.Name, "params", params))
 }
 
 // AttemptArgs is Attempt with complete arguments.

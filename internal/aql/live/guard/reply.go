@@ -86,10 +86,9 @@ func (r Reply) Response() jsonv.Value {
 	switch {
 	case v.Kind() == jsonv.KindObject:
 	case r.rpc != nil:
-		v = jsonv.Object(jsonv.Member{Key: "jsonrpc_error", Value: jsonv.Object(
-			jsonv.Member{Key: "code", Value: jsonv.Int(r.rpc.Code)}, jsonv.Member{Key: "message", Value: jsonv.String(r.rpc.Message)})})
+		v = jsonv.ObjectOf("jsonrpc_error", jsonv.ObjectOf("code", r.rpc.Code, "message", r.rpc.Message))
 	case r.Cause != nil:
-		v = jsonv.Object(jsonv.Member{Key: "no_answer", Value: jsonv.String(r.Cause.Error())})
+		v = jsonv.ObjectOf("no_answer", r.Cause.Error())
 	case r.raw.IsAbsent():
 		v = jsonv.Null()
 	default:

@@ -31,7 +31,7 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 		if n, err := strconv.Atoi(v.Text()); err == nil {
 			other = jsonv.String(strconv.Itoa(n + 1))
 		}
-		r := pr.change(y, jsonv.Object(jsonv.Member{Key: name, Value: other}))
+		r := pr.change(y, jsonv.ObjectOf(name, other))
 		if !r.Sent() {
 			continue
 		}
@@ -90,7 +90,7 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 		if v.Kind() != jsonv.KindString {
 			other = jsonv.Array()
 		}
-		r := pr.change(y, jsonv.Object(jsonv.Member{Key: name, Value: other}))
+		r := pr.change(y, jsonv.ObjectOf(name, other))
 		if !r.Sent() {
 			continue
 		}

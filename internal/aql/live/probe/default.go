@@ -34,7 +34,7 @@ func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
 		case path != "" && (same == jsonv.Equal(reference.Walk(base.Envelope, path), def)):
 		case !same || pr.observable(op, p, def, base):
 			path, want = evidence.DefaultEquivalent, jsonv.Bool(true)
-			response = response.With("_conformance", jsonv.Object(jsonv.Member{Key: "default_equivalent", Value: jsonv.Bool(same)}))
+			response = response.With("_conformance", jsonv.ObjectOf("default_equivalent", same))
 		default:
 			pr.run.Rows.Skip("defaults", op.Name, p.Name, "the default is consistent with the answers, but no other value changed them")
 			continue

@@ -98,7 +98,7 @@ func (pr operationProbe) accuracy(op *catalog.Operation, params jsonv.Value, bas
 			pr.run.Rows.SkipUnsent("accuracy", op.Name, p.Name, r)
 			continue
 		}
-		pr.judgeDocumented(op, r, jsonv.Object(jsonv.Member{Key: p.Name, Value: params.Lookup(p.Name)}))
+		pr.judgeDocumented(op, r, jsonv.ObjectOf(p.Name, params.Lookup(p.Name)))
 		if r.OK() && !op.Alone(p) {
 			all = all.With(p.Name, v)
 			optional++

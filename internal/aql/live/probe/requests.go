@@ -25,15 +25,15 @@ type requestProbe struct {
 // tool that takes introspection: there is nothing they could change.
 func (p requestProbe) probeRequests() {
 	query := func(v jsonv.Value) jsonv.Value {
-		return jsonv.Object(evidence.TextMember("operation", "introspect"), jsonv.Member{Key: "params", Value: jsonv.Object(jsonv.Member{Key: "query", Value: v})})
+		return jsonv.Object(evidence.TextMember("operation", "introspect"), jsonv.Member{Key: "params", Value: jsonv.ObjectOf("query", v)})
 	}
 	if !p.run.Bare {
 		p.run.Failed("introspect with a query that does not exist", p.run.Caller.Send(p.run.Catalog.Reader, query(jsonv.String("zz_bad_query"))), "query")
 		p.run.Failed("introspect with a number as query", p.run.Caller.Send(p.run.Catalog.Reader, query(jsonv.Int(42))), "query")
 	}
 	p.run.Failed("an unknown operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.Object(evidence.TextMember("operation", guard.NoOperation), jsonv.Member{Key: "params", Value: jsonv.Object()})), guard.NoOperation)
-	p.run.Failed("a request without operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.Object(jsonv.Member{Key: "params", Value: jsonv.Object()})), "operation")
-	p.run.Failed("a number as operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.Object(jsonv.Member{Key: "operation", Value: jsonv.Int(42)})), "operation")
+	p.run.Failed("a request without operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.ObjectOf("params", jsonv.Object())), "operation")
+	p.run.Failed("a number as operation", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.ObjectOf("operation", 42)), "operation")
 	p.run.Failed("a call without arguments", p.run.Caller.Send(p.run.Catalog.Reader, jsonv.Value{}), "operation")
 	p.run.Rows.Count("request")
 	good := query(jsonv.String("operations"))
@@ -157,7 +157,7 @@ func (pr featureProbe) probeBatch() {
 		return o
 	}
 	list := jsonv.Array(part("introspect", "operations"), part(guard.NoOperation, ""), part("introspect", "types"))
-	r := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.Object(jsonv.Member{Key: "operations", Value: list}))
+	r := pr.run.Caller.Send(pr.run.Catalog.Reader, jsonv.ObjectOf("operations", list))
 	if !r.Sent() {
 		pr.run.Caller.CutsShort("batch")
 	}

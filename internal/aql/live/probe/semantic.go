@@ -130,8 +130,9 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 
 // rehearsed is the answer to a model's call that was not sent.
 func rehearsed(code, message string) string {
-	return jsonv.Object(jsonv.Member{Key: "success", Value: jsonv.Bool(false)},
-		jsonv.Member{Key: "error", Value: jsonv.Object(evidence.TextMember("code", code), evidence.TextMember("message", message))}).String()
+	return jsonv.ObjectOf(
+		"success", false, "error", jsonv.Object(evidence.TextMember("code", code), evidence.TextMember("message", message)),
+	).String()
 }
 
 // smuggled reports whether parameters name an operation of their own, which a

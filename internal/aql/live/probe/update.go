@@ -41,7 +41,7 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 		pr.run.Rows.Skip("update", y.Update.Name, "", "no field was found that could be updated")
 		return
 	}
-	r := pr.change(y, jsonv.Object(jsonv.Member{Key: target, Value: value}))
+	r := pr.change(y, jsonv.ObjectOf(target, value))
 	if !r.OK() {
 		if r.Sent() {
 			pr.run.Rows.Skip("update", y.Update.Name, target, "the update did not succeed: "+r.Brief())
@@ -142,7 +142,7 @@ func (pr cycleProbe) merges(y *guard.Cycle) {
 			continue // create-read says so
 		}
 		t.Cases++
-		r := pr.change(y, jsonv.Object(jsonv.Member{Key: p.Name, Value: jsonv.From(map[string]any{"zz_one": map[string]any{"a": 3}, "zz_list": []any{9}, "zz_text": nil})}))
+		r := pr.change(y, jsonv.ObjectOf(p.Name, jsonv.From(map[string]any{"zz_one": map[string]any{"a": 3}, "zz_list": []any{9}, "zz_text": nil})))
 		if !r.OK() {
 			if r.Sent() {
 				pr.run.Rows.Fail("merge.accepted", r, "%s refuses a partial object for %s: %s", y.Update.Name, evidence.Quoted(p.Name), r.Brief())
