@@ -51,7 +51,7 @@ var edges = map[string][]string{
 	"internal/expect/jsonpath":   {"internal/jsonv"},
 	"internal/expect/textdiff":   {"internal/jsonv"},
 	"internal/snapshot":          {"internal/source", "internal/source/stored", "internal/jsonv", "internal/expect/jsonpath", "internal/osfile"},
-	"internal/expect":            {"internal/snapshot", "internal/source", "internal/jsonv", "internal/surface", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath", "internal/expect/textdiff"},
+	"internal/expect":            {"internal/compat", "internal/snapshot", "internal/source", "internal/jsonv", "internal/surface", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath", "internal/expect/textdiff"},
 	// The client half of MCP: the session is on top of the wire, and both use the
 	// vocabulary of the protocol.
 	"internal/mcp/protocol": {"internal/jsonv"},

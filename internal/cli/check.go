@@ -122,12 +122,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 		}
 	}
 	f.all = rules
-	known := []string{"all"}
-	for _, p := range rules.Profiles {
-		if p.Group == compat.GroupClients || p.Group == compat.GroupStores {
-			known = append(known, p.Name)
-		}
-	}
+	known := append([]string{"all"}, rules.Clients()...)
 	if err := oneOf("--for", f.profiles, known); err != nil {
 		return rules, err
 	}
@@ -146,9 +141,6 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	}
 	if f.explain != "" {
 		return rules, nil
-	}
-	if slices.Contains(f.profiles, "all") {
-		f.profiles = known
 	}
 	return rules.Only(f.profiles, f.groups), nil
 }
@@ -171,15 +163,8 @@ func (f *checkFlags) readBaseline(s cmdutil.Streams) (*compat.Baseline, error) {
 	var b *compat.Baseline
 	if !ds.HasErrors() {
 		var more source.Diagnostics
-		b, more = compat.LoadBaseline(file)
+		b, more = compat.LoadBaseline(file, f.all)
 		ds = append(ds, more...)
-	}
-	if b != nil {
-		for _, e := range b.Accepted {
-			if _, ok := f.all.Rule(e.Rule); !ok && e.Rule != "" {
-				ds = append(ds, source.Errorf(e.Pos, "accepted", "%s", noRule(f.all, e.Rule)))
-			}
-		}
 	}
 	if ds.HasErrors() {
 		printDiagnostics(s, f.target.color, ds)
@@ -241,7 +226,7 @@ func listRules(w io.Writer, rules compat.Rules) error {
 func explainRule(w io.Writer, rules compat.Rules, id string) error {
 	r, ok := rules.Rule(id)
 	if !ok {
-		return fail(exitInvalid, "%s", noRule(rules, id))
+		return fail(exitInvalid, "%s", rules.NoRule(id))
 	}
 	for _, p := range rules.Profiles {
 		if p.Name == r.Profile {
@@ -249,12 +234,4 @@ func explainRule(w io.Writer, rules compat.Rules, id string) error {
 		}
 	}
 	return nil
-}
-
-func noRule(rules compat.Rules, id string) string {
-	ids := []string{}
-	for _, r := range rules.Rules {
-		ids = append(ids, r.ID)
-	}
-	return fmt.Sprintf("there is no rule %q%s; mcptest check --list prints all", id, source.Aside(source.DidYouMean(id, ids)))
 }

@@ -20,12 +20,10 @@ type Accepted struct {
 	Server string `yaml:"server"`
 	Tool   string `yaml:"tool"`
 	Reason string `yaml:"reason,required"`
-
-	used bool
 }
 
-// LoadBaseline reads a baseline.
-func LoadBaseline(f *source.File) (*Baseline, source.Diagnostics) {
+// LoadBaseline reads a baseline of findings of the rules.
+func LoadBaseline(f *source.File, rules Rules) (*Baseline, source.Diagnostics) {
 	node, ds := source.Parse(f)
 	if ds.HasErrors() {
 		return nil, ds
@@ -38,7 +36,7 @@ func LoadBaseline(f *source.File) (*Baseline, source.Diagnostics) {
 			d.Add(source.Errorf(e.Pos, source.PathIndex("accepted", i), "the entry for rule %q must have a reason", e.Rule))
 		}
 	}
-	ds = append(ds, d.Diagnostics()...)
+	ds = append(append(ds, d.Diagnostics()...), b.unknownRules(rules)...)
 	ds.Sort()
 	return &b, ds
 }
@@ -48,12 +46,12 @@ func LoadBaseline(f *source.File) (*Baseline, source.Diagnostics) {
 // problems.
 func (b *Baseline) Apply(rep Report, rules Rules) Report {
 	kept := rep.Findings[:0:0]
+	used := make([]bool, len(b.Accepted))
 	for _, f := range rep.Findings {
 		accepted := false
-		for i := range b.Accepted {
-			e := &b.Accepted[i]
+		for i, e := range b.Accepted {
 			if e.Rule == f.Rule && (e.Tool == "" || e.Tool == f.Tool) && (e.Server == "" || e.Server == f.Server) {
-				accepted, e.used = true, true
+				accepted, used[i] = true, true
 			}
 		}
 		if !accepted {
@@ -61,8 +59,8 @@ func (b *Baseline) Apply(rep Report, rules Rules) Report {
 		}
 	}
 	rep.Verdicts = verdicts(rules.Profiles, kept)
-	for _, e := range b.Accepted {
-		if _, applied := rules.Rule(e.Rule); e.used || !applied {
+	for i, e := range b.Accepted {
+		if _, applied := rules.Rule(e.Rule); used[i] || !applied {
 			continue // of a rule that was not applied, nothing is known
 		}
 		kept = append(kept, Finding{
@@ -73,4 +71,14 @@ func (b *Baseline) Apply(rep Report, rules Rules) Report {
 	}
 	rep.Findings = kept
 	return rep
+}
+
+// unknownRules reports the entries whose rule does not exist.
+func (b *Baseline) unknownRules(rules Rules) (ds source.Diagnostics) {
+	for i, e := range b.Accepted {
+		if _, ok := rules.Rule(e.Rule); !ok && e.Rule != "" {
+			ds = append(ds, source.Errorf(e.Pos, source.PathIndex("accepted", i), "%s", rules.NoRule(e.Rule)))
+		}
+	}
+	return ds
 }

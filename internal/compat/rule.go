@@ -247,9 +247,38 @@ func (r Rules) Rule(id string) (Rule, bool) {
 	return r.Rules[i], true
 }
 
-// Only returns the rules of some profiles and groups; an empty list means all.
+// NoRule says that there is no rule with an id.
+func (r Rules) NoRule(id string) string {
+	ids := []string{}
+	for _, rule := range r.Rules {
+		ids = append(ids, rule.ID)
+	}
+	return fmt.Sprintf("there is no rule %q%s; mcptest check --list prints all", id, source.Aside(source.DidYouMean(id, ids)))
+}
+
+// Clients are the names of the clients and directories.
+func (r Rules) Clients() (names []string) {
+	for _, p := range r.Profiles {
+		if p.chosenByFor() {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// expand replaces all by the names of the clients and directories.
+func (r Rules) expand(names []string) []string {
+	if slices.Contains(names, "all") {
+		return r.Clients()
+	}
+	return names
+}
+
+// Only returns the rules of some profiles (or all of them: all) and groups; an
+// empty list means all.
 // Directories that were not chosen fail no check: their errors become warnings.
 func (r Rules) Only(profiles, groups []string) Rules {
+	profiles = r.expand(profiles)
 	out := Rules{}
 	for _, p := range r.Profiles {
 		named := len(profiles) == 0 || slices.Contains(profiles, p.Name) || !p.chosenByFor()

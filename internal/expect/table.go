@@ -9,6 +9,7 @@ var table = [...]Row{
 	rowAnyOf,
 	rowApprox,
 	rowBetween,
+	rowCheck,
 	rowContains,
 	rowContainsAll,
 	rowContainsAny,

@@ -1,0 +1,57 @@
+package expect
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"mcptest/internal/compat"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+var rowCheck = Row{
+	Name: "check", Doc: "clients and app directories accept the tools, as `mcptest check` predicts; for the target surface. Findings below fail_on are warnings",
+	Example: `check: {for: [claude], only: [clients], fail_on: error}`, Passes: `{"tools": []}`, Fails: `{"tools": [{"name": "a.b", "inputSchema": {"type": "object"}}]}`,
+	schema: `{"type":"object","additionalProperties":false,"properties":{"for":{"type":"array","items":{"type":"string"}},
+		"only":{"type":"array","items":{"enum":["clients","stores","lint","security"]}},"rules":{"type":"array","items":{"type":"string"}},
+		"baseline":{"type":"string"},"fail_on":{"enum":["error","warning","advice"]},"name":{"type":"string"}}}`,
+	compile: func(c *compiler, n *source.Node, path string) Matcher {
+		if choice := compat.DecodeChoice(n, path, c.d); choice != nil {
+			return accepted{choice}
+		}
+		return nil
+	},
+}
+
+// accepted is the matcher check.
+type accepted struct{ choice *compat.Choice }
+
+// maxWarned bounds the findings that become warnings of a test.
+const maxWarned = 20
+
+func (m accepted) Match(ctx context.Context, s Subject, _ *Env) Outcome {
+	tools := s.Value.Lookup("tools")
+	if tools.Kind() != jsonv.KindArray {
+		return unfit("the target surface", s.Value)
+	}
+	l := compat.List{Server: s.Value.Lookup("server", "serverInfo", "name").Text()}
+	for _, t := range tools.Elems() {
+		l.Tools = append(l.Tools, t)
+	}
+	failing, others, err := m.choice.Run(ctx, l, time.Now())
+	if err != nil {
+		return failed(oneLine(err.Error(), maxLine))
+	}
+	if more := len(others) - maxWarned; more > 0 {
+		others = append(others[:maxWarned:maxWarned], fmt.Sprintf("and %d more findings; mcptest check prints all", more))
+	}
+	if len(failing) == 0 {
+		return Outcome{Pass: true, Unseen: others}
+	}
+	o := Outcome{Msg: failing[0], Actual: "findings", Notes: others}
+	if len(failing) > 1 {
+		o.Msg, o.Diff = fmt.Sprintf("%d findings", len(failing)), failing
+	}
+	return o
+}
