@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/jsonv"
@@ -16,12 +15,14 @@ import (
 // Limits of what is stored as it is. Larger values are stored as a checksum.
 const (
 	maxText   = 16 << 10  // a text
-	maxWord   = 1 << 10   // a text without a blank, such as an image
+	maxWord   = 1 << 10   // a text in base64, such as an image
 	maxKey    = 256       // a key
 	maxValue  = 256 << 10 // one snapshot
 	maxDepth  = 60
 	maxPasses = 4
 )
+
+var base64 = regexp.MustCompile(`^[\w+/=-]*$`)
 
 // masking is the work on one value.
 type masking struct {
@@ -167,7 +168,7 @@ func (k *masking) text(key, s string) string {
 }
 
 func (k *masking) limited(s string, most int) string {
-	if len(s) > most || len(s) > maxWord && !strings.ContainsAny(s, " \n\t") {
+	if len(s) > most || len(s) > maxWord && base64.MatchString(s) {
 		return digest(s)
 	}
 	return s

@@ -31,7 +31,8 @@ var masks = []mask{
 	{"uuid", regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), nil},
 	{"timestamp", regexp.MustCompile(`\b\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|z|UTC|GMT|[+-]\d\d:?\d\d))?\b|\b\d{8}T\d{6}(?:\.\d+)?Z\b|` +
 		`\b(?:` + days + `),? \d\d? ` + months + ` \d{4} ` + clock + `|\b(?:` + days + `) ` + months + ` [ \d]\d (?:\d{4} ` + clock + `|` + clock + ` \d{4}\b)|` +
-		`\b\d\d?[/.]\d\d?[/.]\d{4},? \d\d?:\d\d(?::\d\d)?(?:[ \x{202f}][AP]M)?\b`), nil},
+		`\b\d\d?[/.]\d\d?[/.]\d{4},? \d\d?:\d\d(?::\d\d)?(?:[ \x{202f}][AP]M)?\b|` +
+		`(?:^|[^\w:.])(\d\d?:\d\d:\d\d(?:[.,]\d+)?(?:[ \x{202f}][AP]M)?\b|\d\d?:\d\d[ \x{202f}][AP]M\b)`), nil},
 	{"duration", regexp.MustCompile(`\b(?:\d+h)?\d+m\d+(?:\.\d+)?s\b|\b\d+(?:\.\d+)? ?(?:ns|[uµμ]s|ms|(?:nano|micro|milli)seconds?)\b|\b\d+\.\d+ ?(?:s|secs?|seconds?)\b|` +
 		`(?i:\b(?:took|elapsed|duration|(?:finished|completed|done) in|ran for)[:=]? +(\d+ ?(?:s|secs?|seconds?|min|minutes?))\b)`), nil},
 	{"id", regexp.MustCompile(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b|\b(?:[0-9a-f]{24}|[0-9a-f]{32}|[0-9a-f]{40})\b|\b[a-zA-Z]{2,12}_[0-9A-Za-z]{10,48}\b`), random},

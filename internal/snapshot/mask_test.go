@@ -37,6 +37,9 @@ func TestMasks(t *testing.T) {
 		"Sun Nov 22 2026 16:52:14 GMT+0100 (CET)!":      "<timestamp>!",
 		"Sun Nov 22 16:52:14 UTC 2026":                  "<timestamp>",
 		"11/22/2026, 4:52:14 PM":                        "<timestamp>",
+		"made at 5:55:39 PM, or 17:55:39.5":             "made at <timestamp>, or <timestamp>",
+		"at 5:55 PM":                                    "at <timestamp>",
+		"opens at 17:55, ratio 3:2:1, ::1:22:33:44":     "opens at 17:55, ratio 3:2:1, ::1:22:33:44",
 		"due 2026-11-22":                                "due 2026-11-22",
 		"id 550e8400-e29b-41d4-a716-446655440000":       "id <uuid>",
 		"/tmp/mcp-x1/out/a.txt and /tmp":                "<tmp>/out/a.txt and /tmp",
@@ -79,6 +82,7 @@ func TestMasksOfValues(t *testing.T) {
 		{"true", `{"b":1,"a":2,"b":3}`, `{"a":2,"b":3}`},
 		{"true", `"` + strings.Repeat("x ", 20000) + `"`, `"<sha256 `},
 		{"true", `"` + strings.Repeat("QUJD", 300) + `"`, `"<sha256 `},
+		{"true", `"` + strings.Repeat("{a:b}", 300) + `"`, `"` + strings.Repeat("{a:b}", 300) + `"`},
 		{"true", strings.Repeat("[", 80) + strings.Repeat("]", 80), strings.Repeat("[", 61) + `"<sha256 `},
 	} {
 		v, err := jsonv.Parse([]byte(c.in))
