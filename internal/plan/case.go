@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -137,7 +138,7 @@ func skipReason(st *suite.Test) string {
 	if st.Skip == nil || !st.Skip.Set {
 		return ""
 	}
-	return orString(st.Skip.Text, "skipped by the suite")
+	return cmp.Or(st.Skip.Text, "skipped by the suite")
 }
 
 // serversOf resolves the servers a test runs on.

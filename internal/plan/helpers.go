@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/jsonv"
 	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
 )
@@ -30,13 +29,6 @@ func contains(list []string, s string) bool { return slices.Contains(list, s) }
 
 func hasSlash(s string) bool { return strings.Contains(s, "/") }
 
-func orString(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}
-
 // firstName is the part of a dotted name before its first dot or bracket.
 func firstName(s string) string {
 	if i := strings.IndexAny(s, ".["); i >= 0 {
@@ -46,9 +38,3 @@ func firstName(s string) string {
 }
 
 func asSplit(err error, into **shellwords.SplitError) bool { return errors.As(err, into) }
-
-func asSyntax(err error) (*jsonv.SyntaxError, bool) {
-	var se *jsonv.SyntaxError
-	ok := errors.As(err, &se)
-	return se, ok
-}

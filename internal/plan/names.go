@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"sort"
 
+	"mcptest/internal/plan/rows"
 	"mcptest/internal/source"
 )
 
@@ -40,7 +41,7 @@ func (n *nameCheck) add(t *template) {
 	for row := range t.rowCount() {
 		for sv := range t.serverCount(row) {
 			name := t.caseName(row, sv)
-			if first, twice := n.note(name, at); twice && name != "" && found < maxBadRows {
+			if first, twice := n.note(name, at); twice && name != "" && found < rows.MaxBad {
 				n.report(t, row, name, first)
 				found++
 			}
@@ -100,15 +101,15 @@ func (n *nameCheck) report(t *template, row int, name string, first uint32) {
 	if t.rows != nil {
 		d.Path += fmt.Sprintf(" (row %d of cases)", row+1)
 		d.Hint = "give the rows a name: column of different values, or put ${case.…} into the test's name"
-		if _, named := t.rows.at(row).Get("name"); named && !t.varies.name {
+		if _, named := t.rows.At(row).Get("name"); named && !t.varies.name {
 			d.Hint = "the values of the name: column must differ"
 		}
-		if pos := t.rows.pos(row); pos.File != nil {
+		if pos := t.rows.Pos(row); pos.File != nil {
 			d.Pos = pos
 		}
 	}
 	if old.rows != nil {
-		if pos := old.rows.pos(oldRow); pos.File != nil {
+		if pos := old.rows.Pos(oldRow); pos.File != nil {
 			where.Pos = pos
 		}
 	}

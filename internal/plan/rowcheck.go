@@ -29,7 +29,7 @@ func (t *template) newRowCheck() *rowCheck {
 		r.needs = append(r.needs, interpolate.Placeholders(n, "case.")...)
 	}
 	if t.varies.all {
-		t.meta = make([]rowMeta, t.rows.len())
+		t.meta = make([]rowMeta, t.rows.Len())
 	}
 	return r
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
@@ -33,7 +34,7 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 	s := &serverCompiler{c: c, sv: sv, path: sv.Path()}
 	out := &Server{
 		Name: sv.Name, Pos: sv.Pos, URL: sv.URL, Auth: sv.Auth, TLS: sv.TLS,
-		Transport: orString(sv.Transport, "auto"), Protocol: orString(sv.Protocol, "auto"),
+		Transport: cmp.Or(sv.Transport, "auto"), Protocol: cmp.Or(sv.Protocol, "auto"),
 		ConnectTimeout: orDuration(sv.ConnectTimeout, DefaultConnectTimeout),
 		Timeout:        orDuration(sv.Timeout, 0),
 		WaitForReady:   sv.WaitForReady, Sessions: 1, ValidateOutput: true, Respond: sv.Respond,

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/plan/rows"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 	"mcptest/internal/suite/interpolate"
@@ -26,7 +27,7 @@ type template struct {
 	servers []*Server   // of every row, unless rows say it themselves
 	tags    []string
 
-	rows   *rows // nil: no cases
+	rows   *rows.Rows // nil: no cases
 	varies varies
 	expect *rowExpect // set when rows change what is expected
 	meta   []rowMeta  // set when rows change what cases are selected by
@@ -63,7 +64,7 @@ func (t *template) rowCount() int {
 	if t.rows == nil {
 		return 1
 	}
-	return t.rows.len()
+	return t.rows.Len()
 }
 
 // serversAt returns the servers of a row; empty when it has none.
@@ -121,19 +122,19 @@ func (c *compiler) template(se suite.Entry) *template {
 	before := c.errors()
 	var row jsonv.Value
 	if n := e.Node.Get("cases"); n != nil {
-		t.rows = readRows(c, n, e)
-		if t.rows.len() > 0 {
-			row = t.rows.at(0)
+		t.rows = c.rows(n, e)
+		if t.rows.Len() > 0 {
+			row = t.rows.At(0)
 		}
 		t.dependence()
 	}
 	var b built
-	if t.rows != nil && t.rows.len() == 0 {
+	if t.rows != nil && t.rows.Len() == 0 {
 		// The rows could not be read; what does not depend on them is looked at.
 		b = c.sampled(e, interpolate.Bindings{}, func(b *interpolate.Bindings, n *source.Node) { b.AnyCase, b.AnySteps = n, n })
 	} else {
-		if t.rows != nil && t.rows.csv != nil {
-			c.table = t.rows.file.Name
+		if t.rows != nil {
+			c.table = t.rows.Table()
 		}
 		b = c.build(e, row)
 		c.table = ""
@@ -142,13 +143,24 @@ func (c *compiler) template(se suite.Entry) *template {
 	if b.test.Only {
 		t.only = e.Node.Get("only").Pos
 	}
-	if t.varies.expect && !t.varies.all && t.rows.len() > 0 {
+	if t.varies.expect && !t.varies.all && t.rows.Len() > 0 {
 		t.expect = newRowExpect(c, e, b.test)
 	}
 	if c.errors() == before && t.rows != nil {
 		t.checkRows()
 	}
 	return t
+}
+
+// rows reads `cases:`.
+func (c *compiler) rows(n *source.Node, e entry) *rows.Rows {
+	path, before := e.Path+".cases", c.errors()
+	expanded := e.Scope.Expand(n, path, interpolate.Bindings{}, c.dec)
+	out := rows.Read(expanded, n, path, rows.Options{Dec: c.dec, Dir: c.suite.Dir, AllowOutside: c.set.AllowOutside})
+	if out.Len() == 0 && c.errors() == before {
+		c.dec.Errorf(expanded, path, "there is no row: the test would never run")
+	}
+	return out
 }
 
 // dependence notes which parts of the test mention its row.
@@ -186,7 +198,7 @@ func (t *template) settle() {
 func (t *template) caseName(row, server int) string {
 	var v jsonv.Value
 	if t.varies.name {
-		v = t.rows.at(row)
+		v = t.rows.At(row)
 	}
 	return t.nameWith(v, row, server)
 }
@@ -200,9 +212,9 @@ func (t *template) nameWith(v jsonv.Value, row, server int) string {
 		n := t.entry.Scope.Expand(t.entry.Node.Get("name"), t.entry.Path+".name", interpolate.Bindings{Case: v}, new(source.Decoder))
 		name, _ = n.AsText()
 	case t.rows != nil && v.IsAbsent():
-		name += " [" + t.rows.label(row) + "]"
+		name += " [" + t.rows.Label(row) + "]"
 	case t.rows != nil:
-		name += " [" + rowLabel(row, v) + "]"
+		name += " [" + rows.Label(row, v) + "]"
 	}
 	if list := t.serversAt(row); len(list) > 1 || len(list) == 1 && strings.Contains(list[0].Name, "@") {
 		name += " @" + list[server].Name
@@ -215,7 +227,7 @@ func (t *template) row(i int) jsonv.Value {
 	if t.rows == nil {
 		return jsonv.Value{}
 	}
-	return t.rows.at(i)
+	return t.rows.At(i)
 }
 
 // build makes the case of one row on one server.
@@ -282,9 +294,6 @@ func (out *Case) moveTo(to *Server, c *compiler) {
 	c.place(out, to)
 }
 
-// maxBadRows is how many rows with mistakes are shown; more are not read.
-const maxBadRows = 20
-
 // checkRows looks at every row but the first, which was the template's.
 func (t *template) checkRows() {
 	if !t.varies.any() {
@@ -293,18 +302,18 @@ func (t *template) checkRows() {
 	check := t.newRowCheck()
 	dec := new(source.Decoder)
 	bad, seen := 0, 0
-	for i := range t.rows.len() {
-		if bad >= maxBadRows {
+	for i := range t.rows.Len() {
+		if bad >= rows.MaxBad {
 			break
 		}
-		check.row(i, t.rows.at(i), dec)
+		check.row(i, t.rows.At(i), dec)
 		all := dec.Diagnostics()
 		if len(all) == seen {
 			continue
 		}
 		for _, d := range all[seen:] {
 			d.Path += fmt.Sprintf(" (row %d of cases)", i+1)
-			if pos := t.rows.pos(i); pos.File != nil {
+			if pos := t.rows.Pos(i); pos.File != nil {
 				d.Related = append(slices.Clip(d.Related), source.Related{Pos: pos, Msg: "the row"})
 			}
 			if d.Severity == source.Error {

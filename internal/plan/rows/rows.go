@@ -1,7 +1,9 @@
-package plan
+package rows
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,13 +14,12 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
-	"mcptest/internal/suite/interpolate"
 )
 
-// rows are the rows of `cases:`. They are kept as text and parsed when
+// Rows are the rows of `cases:`. They are kept as text and parsed when
 // wanted, so that 100,000 rows cost little more than their bytes: those of a
 // CSV or JSON Lines file are cut out of it, others are written as JSON.
-type rows struct {
+type Rows struct {
 	text   []byte
 	spans  []span
 	csv    []string     // the columns, when text is CSV
@@ -30,10 +31,11 @@ type rows struct {
 // span is the position of a row in text.
 type span struct{ start, end uint32 }
 
-func (r *rows) len() int { return len(r.spans) }
+// Len is the number of rows.
+func (r *Rows) Len() int { return len(r.spans) }
 
-// at parses one row.
-func (r *rows) at(i int) jsonv.Value {
+// At parses one row.
+func (r *Rows) At(i int) jsonv.Value {
 	text := r.text[r.spans[i].start:r.spans[i].end]
 	if r.csv != nil {
 		return csvRow(text, r.csv)
@@ -45,8 +47,8 @@ func (r *rows) at(i int) jsonv.Value {
 	return v
 }
 
-// pos is where a row was written.
-func (r *rows) pos(i int) source.Pos {
+// Pos is where a row was written.
+func (r *Rows) Pos(i int) source.Pos {
 	switch {
 	case r.file != nil:
 		return r.file.At(int(r.spans[i].start))
@@ -56,27 +58,27 @@ func (r *rows) pos(i int) source.Pos {
 	return source.Pos{}
 }
 
-func (r *rows) addJSON(v jsonv.Value, pos source.Pos) {
+func (r *Rows) addJSON(v jsonv.Value, pos source.Pos) {
 	start := len(r.text)
 	r.text = v.Append(r.text)
 	r.spans = append(r.spans, span{uint32(start), uint32(len(r.text))})
 	r.places = append(r.places, pos)
 }
 
-// label names a row: its name, or its number from 1.
-func (r *rows) label(i int) string {
+// Label names a row: its name, or its number from 1.
+func (r *Rows) Label(i int) string {
 	if r.csv == nil {
 		return r.labelJSON(i)
 	}
 	if r.named < 0 {
-		return rowLabel(i, jsonv.Value{})
+		return Label(i, jsonv.Value{})
 	}
 	field := csvField(r.text[r.spans[i].start:r.spans[i].end], r.named)
-	return rowLabel(i, jsonv.Object(jsonv.Member{Key: keyName, Value: field}))
+	return Label(i, jsonv.Object(jsonv.Member{Key: keyName, Value: field}))
 }
 
-// labelJSON is label for a row of JSON, which is not parsed for it.
-func (r *rows) labelJSON(i int) string {
+// labelJSON is Label for a row of JSON, which is not parsed for it.
+func (r *Rows) labelJSON(i int) string {
 	var name []byte
 	_ = jsonv.EachMember(r.text[r.spans[i].start:r.spans[i].end], func(key string, val []byte) error {
 		if key == keyName {
@@ -88,14 +90,14 @@ func (r *rows) labelJSON(i int) string {
 		return strconv.Itoa(i + 1)
 	}
 	v, _ := jsonv.Parse(name)
-	return rowLabel(i, jsonv.Object(jsonv.Member{Key: keyName, Value: v}))
+	return Label(i, jsonv.Object(jsonv.Member{Key: keyName, Value: v}))
 }
 
 // keyName is the column that names a row.
 const keyName = "name"
 
-// rowLabel is label for a row that is parsed.
-func rowLabel(i int, v jsonv.Value) string {
+// Label is [Rows.Label] for a row that is parsed.
+func Label(i int, v jsonv.Value) string {
 	if name, ok := v.Get(keyName); ok {
 		switch name.Kind() {
 		case jsonv.KindString:
@@ -111,68 +113,81 @@ func rowLabel(i int, v jsonv.Value) string {
 	return strconv.Itoa(i + 1)
 }
 
-// rowReader reads the rows of a test; mistakes go to dec.
-type rowReader struct {
-	into         *rows
-	dec          *source.Decoder
-	dir          string // of the suite
-	allowOutside bool
+// Table is the name of the CSV file that the rows are from, "" for others.
+func (r *Rows) Table() string {
+	if r.csv == nil {
+		return ""
+	}
+	return r.file.Name
 }
 
-// readRows reads `cases:`: a list of maps, or the path of a file.
-func readRows(c *compiler, n *source.Node, e entry) *rows {
-	r := &rowReader{into: &rows{}, dec: c.dec, dir: c.suite.Dir, allowOutside: c.set.AllowOutside}
-	path := e.Path + ".cases"
-	before := c.errors()
-	written := n
-	n = e.Scope.Expand(n, path, interpolate.Bindings{}, c.dec)
+// Options say which files may be read, and where mistakes go.
+type Options struct {
+	Dec          *source.Decoder
+	Dir          string // of the suite
+	AllowOutside bool
+}
+
+// MaxBad is how many rows with mistakes are shown; more are not read.
+const MaxBad = 20
+
+// Read reads `cases:`: a list of maps, or the path of a file. written is the
+// node before its placeholders were replaced.
+func Read(n, written *source.Node, path string, o Options) *Rows {
+	r := &reader{Options: o, into: &Rows{}}
 	switch text, isText := n.AsText(); {
 	case n.Kind == source.KindList:
 		r.listRows(n, path)
 	case isText && text != "":
 		r.fileRows(n, written, path)
 	default:
-		c.dec.WrongType(n, path, "a list of maps, or the path of a CSV, JSON Lines or YAML file")
-		return r.into
-	}
-	if r.into.len() == 0 && c.errors() == before {
-		c.dec.Errorf(n, path, "there is no row: the test would never run")
+		r.Dec.WrongType(n, path, "a list of maps, or the path of a CSV, JSON Lines or YAML file")
 	}
 	return r.into
 }
 
-func (r *rowReader) listRows(n *source.Node, path string) {
+type reader struct {
+	Options
+	into *Rows
+}
+
+// report adds an error at a place that need not be a whole node.
+func (r *reader) report(pos source.Pos, path, msg, hint string) {
+	r.Dec.Add(source.Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint})
+}
+
+func (r *reader) listRows(n *source.Node, path string) {
 	for i, item := range n.Items {
 		if item.Kind != source.KindMap {
-			r.dec.WrongType(item, source.PathIndex(path, i), "a row: a map of values")
+			r.Dec.WrongType(item, source.PathIndex(path, i), "a row: a map of values")
 			continue
 		}
 		r.into.addJSON(item.JSON(), item.Pos)
 	}
 }
 
-func (r *rowReader) fileRows(n, written *source.Node, path string) {
+func (r *reader) fileRows(n, written *source.Node, path string) {
 	name := filepath.FromSlash(n.Text)
 	if !filepath.IsAbs(name) && written.Pos.File != nil {
 		name = filepath.Join(filepath.Dir(written.Pos.File.Path), name)
 	}
-	if !r.allowOutside && !suite.Inside(r.dir, name) {
-		report(r.dec, n.Pos, path, n.Text+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
+	if !r.AllowOutside && !suite.Inside(r.Dir, name) {
+		r.report(n.Pos, path, n.Text+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
 		return
 	}
 	ext := strings.ToLower(filepath.Ext(name))
 	switch ext {
 	case ".csv", ".jsonl", ".ndjson", ".yaml", ".yml", ".json":
 	default:
-		report(r.dec, n.Pos, path, "can't tell what "+n.Text+" holds", "use a .csv, .jsonl, .ndjson, .yaml, .yml or .json file")
+		r.report(n.Pos, path, "can't tell what "+n.Text+" holds", "use a .csv, .jsonl, .ndjson, .yaml, .yml or .json file")
 		return
 	}
 	file, diags := source.Read(name, shown(written, n.Text))
 	if file == nil {
 		for _, d := range diags {
 			d.Pos, d.Path, d.Msg = n.Pos, path, "can't read "+n.Text+": "+d.Msg
-			d.Hint = orString(d.Hint, "looked for "+name)
-			r.dec.Add(d)
+			d.Hint = cmp.Or(d.Hint, "looked for "+name)
+			r.Dec.Add(d)
 		}
 		return
 	}
@@ -187,12 +202,12 @@ func (r *rowReader) fileRows(n, written *source.Node, path string) {
 		}
 	default:
 		root, diags := source.Parse(file)
-		r.dec.Add(diags...)
+		r.Dec.Add(diags...)
 		if root == nil {
 			return
 		}
 		if root.Kind != source.KindList {
-			r.dec.WrongType(root, "", "a list of maps")
+			r.Dec.WrongType(root, "", "a list of maps")
 			return
 		}
 		r.listRows(root, "")
@@ -209,7 +224,7 @@ func shown(n *source.Node, name string) string {
 }
 
 // textFile reports whether a file is UTF-8, and where it is not.
-func (r *rowReader) textFile(file *source.File) bool {
+func (r *reader) textFile(file *source.File) bool {
 	if utf8.Valid(file.Data) {
 		return true
 	}
@@ -218,7 +233,7 @@ func (r *rowReader) textFile(file *source.File) bool {
 		if char == utf8.RuneError && size <= 1 {
 			d := source.Errorf(file.At(i), "", "the file is not UTF-8")
 			d.Code, d.Hint = "encoding", "save it as UTF-8"
-			r.dec.Add(d)
+			r.Dec.Add(d)
 			break
 		}
 		i += size
@@ -227,7 +242,7 @@ func (r *rowReader) textFile(file *source.File) bool {
 }
 
 // jsonRows reads JSON Lines: one object a line, blank lines left out.
-func (r *rowReader) jsonRows(file *source.File) {
+func (r *reader) jsonRows(file *source.File) {
 	r.into.text, r.into.file = file.Data, file
 	bad, start := 0, 0
 	for line := range bytes.Lines(file.Data) {
@@ -242,22 +257,22 @@ func (r *rowReader) jsonRows(file *source.File) {
 		_, notes, err := jsonv.ParseWith(text, jsonv.Options{})
 		twice := slices.IndexFunc(notes, func(n jsonv.Note) bool { return n.Kind == jsonv.DuplicateKey })
 		switch {
-		case bad >= maxBadRows:
+		case bad >= MaxBad:
 			return
 		case err != nil:
 			pos, msg := at, err.Error()
-			if se, ok := asSyntax(err); ok {
+			if se := (*jsonv.SyntaxError)(nil); errors.As(err, &se) {
 				pos, msg = pos+se.Offset, "not JSON: "+se.Msg
 			}
-			report(r.dec, file.At(pos), "", msg, "each line is one JSON object")
+			r.report(file.At(pos), "", msg, "each line is one JSON object")
 			bad++
 		case text[0] != '{':
 			v, _ := jsonv.Parse(text)
-			report(r.dec, file.At(at), "", fmt.Sprintf("expected an object, got %s", v.Kind()), "each line is one JSON object")
+			r.report(file.At(at), "", fmt.Sprintf("expected an object, got %s", v.Kind()), "each line is one JSON object")
 			bad++
 		case twice >= 0:
 			n := notes[twice]
-			report(r.dec, file.At(at+n.Offset), "", "duplicate key "+strconv.Quote(n.Pointer[1:]), "each key of an object may be written once")
+			r.report(file.At(at+n.Offset), "", "duplicate key "+strconv.Quote(n.Pointer[1:]), "each key of an object may be written once")
 			bad++
 		default:
 			r.into.spans = append(r.into.spans, span{uint32(at), uint32(at + len(text))})

@@ -1,4 +1,4 @@
-package plan_test
+package rows_test
 
 import (
 	"encoding/csv"
@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mcptest/internal/jsonv"
-	"mcptest/internal/plan"
+	"mcptest/internal/plan/rows"
 )
 
 func TestCSVTypes(t *testing.T) {
@@ -19,12 +19,12 @@ func TestCSVTypes(t *testing.T) {
 		"0x10": `"0x10"`, "1_000": `"1_000"`, "-": `"-"`, "truex": `"truex"`, "99999999999999999999": "99999999999999999999",
 	} {
 		for _, text := range []string{"a,b\n" + field + ",x\n", "a,b\r\n" + field + ",x", "\ufeffb,a\nx," + field + "\n"} {
-			rows, diags := plan.ReadCSV(text)
-			if len(rows) != 1 || len(diags) > 0 {
-				t.Errorf("%q: %v, %v", text, rows, diags)
+			read, diags := rows.ReadCSV(text)
+			if len(read) != 1 || len(diags) > 0 {
+				t.Errorf("%q: %v, %v", text, read, diags)
 				continue
 			}
-			if got, _ := rows[0].Get("a"); got.String() != want {
+			if got, _ := read[0].Get("a"); got.String() != want {
 				t.Errorf("%q: got %s, want %s", text, got, want)
 			}
 		}
@@ -53,19 +53,19 @@ func TestCSVAgreesWithAnotherReader(t *testing.T) {
 			}
 			kept = append(kept, r)
 		}
-		rows, diags := plan.ReadCSV(b.String())
+		read, diags := rows.ReadCSV(b.String())
 		if len(diags) > 0 {
 			t.Fatalf("%q: %v", b.String(), diags)
 		}
 		if columns == 1 {
 			return // an empty field alone is an empty line or a quoted one, as the writer likes
 		}
-		if len(rows) != len(kept) {
-			t.Fatalf("%q: %d rows, want %d", b.String(), len(rows), len(kept))
+		if len(read) != len(kept) {
+			t.Fatalf("%q: %d read, want %d", b.String(), len(read), len(kept))
 		}
 		for i, r := range kept {
 			for j, field := range r {
-				got, _ := rows[i].Get(header[j])
+				got, _ := read[i].Get(header[j])
 				text := got.Text()
 				if got.Kind() != jsonv.KindString {
 					text = got.String()
@@ -87,13 +87,13 @@ func FuzzCSV(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		rows, diags := plan.ReadCSV(text)
-		for _, r := range rows {
+		read, diags := rows.ReadCSV(text)
+		for _, r := range read {
 			if r.Kind() != jsonv.KindObject || r.Len() == 0 {
 				t.Fatalf("%q: %v", text, r)
 			}
 		}
-		if len(rows) == 0 && len(diags) == 0 && strings.Count(strings.TrimSpace(text), "\n") > 2 && !strings.ContainsAny(text, "\"\r\ufeff") {
+		if len(read) == 0 && len(diags) == 0 && strings.Count(strings.TrimSpace(text), "\n") > 2 && !strings.ContainsAny(text, "\"\r\ufeff") {
 			lines := strings.Split(strings.Trim(text, "\n"), "\n")
 			if full := strings.TrimSpace(strings.Join(lines[1:], "")); full != "" {
 				t.Fatalf("%q: nothing was read and nothing said", text)

@@ -1,4 +1,4 @@
-package plan
+package rows
 
 import (
 	"bytes"
@@ -14,14 +14,14 @@ import (
 // reader of our own, because encoding/csv does not tell whether a field was
 // quoted: an unquoted field is a JSON scalar where it is one, a quoted one is
 // text.
-func (r *rowReader) csvRows(file *source.File) {
+func (r *reader) csvRows(file *source.File) {
 	r.into.text, r.into.file = file.Data, file
 	p := csvParser{data: file.Data}
 	if bytes.HasPrefix(p.data, []byte("\ufeff")) {
 		p.at = len("\ufeff")
 	}
 	var header []string
-	for bad := 0; !p.done() && bad < maxBadRows; {
+	for bad := 0; !p.done() && bad < MaxBad; {
 		if p.blank() {
 			continue
 		}
@@ -29,7 +29,7 @@ func (r *rowReader) csvRows(file *source.File) {
 		if header == nil {
 			var msg string
 			if header, msg = p.header(); msg != "" {
-				report(r.dec, file.At(p.at), "", msg, "the first line names the columns")
+				r.report(file.At(p.at), "", msg, "the first line names the columns")
 				return
 			}
 			r.into.csv, r.into.named = header, slices.Index(header, "name")
@@ -38,10 +38,10 @@ func (r *rowReader) csvRows(file *source.File) {
 		fields, msg := p.skip()
 		switch {
 		case msg != "":
-			report(r.dec, file.At(p.at), "", msg, "")
+			r.report(file.At(p.at), "", msg, "")
 			return
 		case fields != len(header):
-			report(r.dec, file.At(start), "", fmt.Sprintf("the number of fields is %d, but the first line names %d columns", fields, len(header)), "")
+			r.report(file.At(start), "", fmt.Sprintf("the number of fields is %d, but the first line names %d columns", fields, len(header)), "")
 			bad++
 		default:
 			r.into.spans = append(r.into.spans, span{uint32(start), uint32(p.end)})

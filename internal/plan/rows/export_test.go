@@ -1,4 +1,4 @@
-package plan
+package rows
 
 import (
 	"mcptest/internal/jsonv"
@@ -7,11 +7,11 @@ import (
 
 // ReadCSV returns the rows of a CSV text.
 func ReadCSV(text string) ([]jsonv.Value, source.Diagnostics) {
-	r := &rowReader{into: &rows{}, dec: new(source.Decoder)}
+	r := &reader{into: &Rows{}, Options: Options{Dec: new(source.Decoder)}}
 	r.csvRows(&source.File{Name: "rows.csv", Data: []byte(text)})
 	var out []jsonv.Value
-	for i := range r.into.len() {
-		out = append(out, r.into.at(i))
+	for i := range r.into.Len() {
+		out = append(out, r.into.At(i))
 	}
-	return out, r.dec.Diagnostics()
+	return out, r.Dec.Diagnostics()
 }
