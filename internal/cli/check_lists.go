@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path"
 	"path/filepath"
 	"slices"
 
@@ -34,7 +33,7 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 			lists = append(lists, listOf(one))
 		}
 	case len(argv) == 0 && f.target.url == "" && (f.target.server != "" || len(f.target.configs) > 0):
-		if servers, err = f.servers(s); err != nil {
+		if servers, err = f.target.servers(s); err != nil {
 			return nil, err
 		}
 		fallthrough
@@ -66,27 +65,6 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 		lists[i].Server = cmp.Or(f.name, lists[i].Server)
 	}
 	return lists, nil
-}
-
-// servers are the names of the servers of the suite that --server matches, or
-// of all.
-func (f *checkFlags) servers(s cmdutil.Streams) ([]string, error) {
-	file, err := f.target.compiled(s, secret.NewRedactor())
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, sv := range file.Servers {
-		if ok, err := path.Match(f.target.server, sv.Name); ok || f.target.server == "" {
-			names = append(names, sv.Name)
-		} else if err != nil {
-			return nil, fail(exitInvalid, "--server: %q is not a pattern: %v", f.target.server, err)
-		}
-	}
-	if len(names) == 0 {
-		return nil, fail(exitInvalid, "%s", noServer(file, f.target.server))
-	}
-	return names, nil
 }
 
 // clients are the names to connect with, and the profiles whose client has that

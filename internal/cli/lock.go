@@ -38,12 +38,15 @@ func newLockCmd(s cmdutil.Streams) *cobra.Command {
 		Long: `Write the complete definitions of a server's tools, resources, resource templates and prompts to a lock file,
 which belongs into version control. With --check nothing is written: the server is compared with the lock file, and
 the changes are printed as diff prints them.
+--server 'api@*' is all variants of a server in a suite, and --config alone all its servers, if --out is a folder: each
+gets a file. With --check a server that does not start, but has a lock file, is missing on the new side.
 Secrets are masked; a hash in their place shows changes. With CI=true the file is not changed without --allow-update-in-ci.
 
 Exit codes: 0 the lock file was written, or --check found no change, 1 the server failed, or its lists are ambiguous,
 2 invalid command line or lock file, 4 the file could not be written, 5 refused in CI, 6 --check found a change.`,
 		Example: `  mcptest lock -- node dist/server.js
-  mcptest lock --check --config suite.yaml --server api --out surface/`,
+  mcptest lock --check --config suite.yaml --server api --out surface/
+  mcptest lock --config suite.yaml --server 'api@*' --out surface/`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, argv, err := f.target.split(cmd, args, 0)
 			if err != nil {
@@ -52,17 +55,13 @@ Exit codes: 0 the lock file was written, or --check found no change, 1 the serve
 			if err := f.changes.validate(f.target.json); err != nil {
 				return err
 			}
-			return f.target.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
-				live, err := fetchSurface(ctx, l)
-				if err != nil {
+			names := []string{f.target.server}
+			if f.several(argv) {
+				if names, err = f.target.servers(s); err != nil {
 					return err
 				}
-				path := surface.LockPath(f.out, live.Server)
-				if f.check {
-					return f.compare(ctx, s, path, live, usage(&f.target, argv))
-				}
-				return f.write(ctx, s, path, live)
-			})
+			}
+			return f.run(cmd, s, argv, names)
 		},
 	}
 	f.target.add(cmd)
@@ -74,18 +73,84 @@ Exit codes: 0 the lock file was written, or --check found no change, 1 the serve
 	return cmd
 }
 
-// compare prints what changed since the lock file was written.
-func (f *lockFlags) compare(ctx context.Context, s cmdutil.Streams, path string, live *surface.Surface, target string) error {
+// several reports whether the flags name more than one server: by a pattern, or
+// all of a suite, with a folder for their lock files.
+func (f *lockFlags) several(argv []string) bool {
+	if len(argv) > 0 || f.target.url != "" {
+		return false
+	}
+	inFolder := surface.LockPath(f.out, "server") != f.out
+	return strings.Contains(f.target.server, "*") || f.target.server == "" && len(f.target.configs) > 0 && inFolder
+}
+
+// run writes or compares the lock files of servers. One that fails does not keep
+// the others from their turn; if it has a lock file, it is missing on the new side.
+func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv, names []string) error {
+	if len(names) > 1 && surface.LockPath(f.out, names[0]) == f.out {
+		return fail(exitInvalid, "--out: %d servers need a folder for their lock files: --out surface/", len(names))
+	}
+	var changes []diff.Change
+	var worst *exitError
+	for _, name := range names {
+		target := f.target
+		target.server = name
+		options := diff.Options{Target: usage(&target, argv), ByName: len(names) > 1}
+		err := target.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
+			live, err := fetchSurface(ctx, l)
+			if err != nil {
+				return err
+			}
+			path := surface.LockPath(f.out, live.Server)
+			if !f.check {
+				return f.write(ctx, s, path, live)
+			}
+			locked, err := f.locked(s, path, live.Server, options.Target)
+			if err == nil {
+				changes = append(changes, diff.Compare(ctx, locked, []*surface.Surface{live}, options)...)
+			}
+			return err
+		})
+		var failed *exitError
+		if err == nil || len(names) == 1 || !errors.As(err, &failed) || failed.code > exitGate {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if locked, err := surface.Read(surface.LockPath(f.out, name), nil); f.check && failed.msg == "" && err == nil {
+			changes = append(changes, diff.Compare(background(cmd.Context()), locked, nil, options)...)
+			continue
+		}
+		if failed.msg != "" {
+			fmt.Fprintln(s.Err, "mcptest: "+display.Escape(failed.msg))
+		}
+		if worst == nil || failed.code > worst.code {
+			worst = &exitError{code: failed.code}
+		}
+	}
+	if f.check {
+		if err := f.changes.print(s, changes); err != nil {
+			return err
+		}
+	}
+	if worst != nil {
+		return worst
+	}
+	return nil
+}
+
+// locked reads the lock file of a server.
+func (f *lockFlags) locked(s cmdutil.Streams, path, server, target string) ([]*surface.Surface, error) {
 	locked, err := surface.Read(path, nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fail(exitGate, "%s: there is no lock of the server %q: run mcptest lock%s and commit the file", path, live.Server, target)
+		return nil, fail(exitGate, "%s: there is no lock of the server %q: run mcptest lock%s and commit the file", path, server, target)
 	case err != nil:
-		return surfaceError(s, f.target.color, err)
-	case locked[0].Server != live.Server:
-		return fail(exitInvalid, "%s is the lock of the server %q, not of %q: use --out for another file", path, locked[0].Server, live.Server)
+		return nil, surfaceError(s, f.target.color, err)
+	case locked[0].Server != server:
+		return nil, fail(exitInvalid, "%s is the lock of the server %q, not of %q: use --out for another file", path, locked[0].Server, server)
 	}
-	return f.changes.print(s, diff.Compare(ctx, locked, []*surface.Surface{live}, diff.Options{Target: target}))
+	return locked, nil
 }
 
 func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, live *surface.Surface) error {

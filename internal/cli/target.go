@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -288,6 +289,22 @@ func (f *targetFlags) compiled(s cmdutil.Streams, redactor *secret.Redactor) (*p
 	}
 	f.compiledOnce = true
 	return p.Files[0], nil
+}
+
+// servers are the names of the servers of the suite that --server matches, or of
+// all.
+func (f *targetFlags) servers(s cmdutil.Streams) (names []string, err error) {
+	file, err := f.compiled(s, secret.NewRedactor())
+	if err != nil {
+		return nil, err
+	}
+	for _, sv := range file.Matching(cmp.Or(f.server, "*")) {
+		names = append(names, sv.Name)
+	}
+	if len(names) == 0 {
+		return nil, fail(exitInvalid, "%s", noServer(file, f.server))
+	}
+	return names, nil
 }
 
 // ofSuite takes the definition from a suite: the server of that name, or the

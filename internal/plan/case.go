@@ -165,7 +165,7 @@ func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 		if names.List {
 			at = source.PathIndex(path, i)
 		}
-		found := c.file.matching(name.Text)
+		found := c.file.Matching(name.Text)
 		switch {
 		case name.Text == "": // reported by the decoder
 		case len(found) == 0:

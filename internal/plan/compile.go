@@ -196,7 +196,7 @@ func (c *compiler) defaults() {
 		return // the tests that use the names report them
 	}
 	for _, name := range dt.Server.Items {
-		if name.Text != "" && len(c.file.matching(name.Text)) == 0 {
+		if name.Text != "" && len(c.file.Matching(name.Text)) == 0 {
 			c.unknownServer(name.Pos, "defaultTest.server", name.Text)
 		}
 	}
@@ -205,7 +205,7 @@ func (c *compiler) defaults() {
 // unknownServer reports a server's name, or a pattern, that no server has; or a
 // pattern where one name is expected.
 func (c *compiler) unknownServer(pos source.Pos, path, name string) {
-	found := c.file.matching(name)
+	found := c.file.Matching(name)
 	switch {
 	case len(found) > 0:
 		report(c.dec, pos, path, fmt.Sprintf("expected the name of one server, got the pattern %q", name), "such as "+found[0].Name)

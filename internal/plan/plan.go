@@ -92,8 +92,8 @@ func (f *File) Server(name string) *Server {
 	return nil
 }
 
-// matching returns the file's servers of a name, which may be a pattern.
-func (f *File) matching(name string) (out []*Server) {
+// Matching returns the file's servers of a name, which may be a pattern.
+func (f *File) Matching(name string) (out []*Server) {
 	if sv := f.Server(name); sv != nil {
 		return []*Server{sv}
 	}

@@ -36,6 +36,7 @@ func Fails(c Class, failOn string) bool { return failOn == "any" || rank(c) <= r
 // Change is one difference.
 type Change struct {
 	Class   Class
+	Server  string // if several are compared
 	Kind    surface.Kind
 	Name    string // of the tool, prompt or server; the URI of a resource
 	Pointer string // into the definition (RFC 6901)
@@ -50,13 +51,16 @@ type Change struct {
 type Options struct {
 	// Target is appended to calls: the flags or the command that reach the server.
 	Target string
+	// ByName pairs surfaces by the names of their servers also if there is one
+	// on each side.
+	ByName bool
 }
 
 // Compare lists the changes from old to new, the most serious ones first. The
 // surfaces are paired by the names of their servers if there are several.
 func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Change {
 	c := &comparer{ctx: ctx, o: o}
-	if len(old) == 1 && len(new) == 1 {
+	if len(old) == 1 && len(new) == 1 && !o.ByName {
 		c.surfaces(old[0], new[0])
 	} else {
 		find := func(list []*surface.Surface, name string) *surface.Surface {
@@ -66,6 +70,7 @@ func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Chan
 			return nil
 		}
 		for _, s := range old {
+			c.of = s.Server
 			other := find(new, s.Server)
 			if other == nil {
 				c.report(Change{Class: Review, Kind: surface.Server, Name: s.Server, Message: "missing on the new side: all its definitions count as removed", File: s.Source})
@@ -74,7 +79,7 @@ func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Chan
 			c.surfaces(s, other)
 		}
 		for _, s := range new {
-			if find(old, s.Server) == nil {
+			if c.of = s.Server; find(old, s.Server) == nil {
 				c.report(Change{Class: Safe, Kind: surface.Server, Name: s.Server, Message: "missing on the old side: all its definitions are new", File: s.Source})
 				c.surfaces(&surface.Surface{Server: s.Server, Info: s.Info}, s)
 			}
@@ -108,11 +113,15 @@ func NotCompared(old, new []*surface.Surface) []surface.Kind {
 type comparer struct {
 	ctx     context.Context
 	o       Options
+	of      string // the server that is compared, if there are several
 	changes []Change
 	at      Change
 }
 
-func (c *comparer) report(ch Change) { c.changes = append(c.changes, ch) }
+func (c *comparer) report(ch Change) {
+	ch.Server = c.of
+	c.changes = append(c.changes, ch)
+}
 
 // add reports a change of the current definition.
 func (c *comparer) add(class Class, pointer, witness, format string, args ...any) {

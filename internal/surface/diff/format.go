@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/gate"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/surface"
 )
 
 // Formats are the names of the formats of Write.
@@ -59,7 +60,11 @@ func count(changes []Change, c Class) int {
 }
 
 func (ch *Change) subject() string {
-	return strings.TrimSpace(noun(ch.Kind) + " " + display.Escape(ch.Name))
+	what := strings.TrimSpace(noun(ch.Kind) + " " + display.Escape(ch.Name))
+	if ch.Server != "" && ch.Kind != surface.Server {
+		return display.Escape(ch.Server) + ": " + what
+	}
+	return what
 }
 
 // maxShownWitness bounds a witness for people; JSON has it in full.
@@ -97,7 +102,11 @@ func writeMarkdown(b *strings.Builder, changes []Change) {
 		if ch.Witness != "" {
 			text += "<br>" + display.MarkdownCode(ch.shownWitness())
 		}
-		fmt.Fprintf(b, "| %s | %s %s | %s |\n", ch.Class, noun(ch.Kind), display.MarkdownCode(ch.Name+" "+ch.Pointer), text)
+		what := noun(ch.Kind) + " " + display.MarkdownCode(ch.Name+" "+ch.Pointer)
+		if ch.Server != "" && ch.Kind != surface.Server {
+			what = display.MarkdownCode(ch.Server) + ": " + what
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", ch.Class, what, text)
 	}
 }
 
@@ -124,6 +133,9 @@ func asJSON(changes []Change) jsonv.Value {
 	list := make([]jsonv.Value, 0, len(changes))
 	for _, ch := range changes {
 		v := object("class", string(ch.Class), "kind", string(ch.Kind), "name", ch.Name, "pointer", ch.Pointer, "message", ch.Message)
+		if ch.Server != "" {
+			v = v.With("server", jsonv.String(ch.Server))
+		}
 		if ch.Witness != "" {
 			v = v.With("witness", jsonv.String(ch.Witness))
 		}
