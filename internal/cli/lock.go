@@ -55,13 +55,7 @@ Exit codes: 0 the lock file was written, or --check found no change, 1 the serve
 			if err := f.changes.validate(f.target.json); err != nil {
 				return err
 			}
-			names := []string{f.target.server}
-			if f.several(argv) {
-				if names, err = f.target.servers(s); err != nil {
-					return err
-				}
-			}
-			return f.run(cmd, s, argv, names)
+			return f.run(cmd, s, argv)
 		},
 	}
 	f.target.add(cmd)
@@ -73,24 +67,28 @@ Exit codes: 0 the lock file was written, or --check found no change, 1 the serve
 	return cmd
 }
 
-// several reports whether the flags name more than one server: by a pattern, or
-// all of a suite, with a folder for their lock files.
-func (f *lockFlags) several(argv []string) bool {
-	if len(argv) > 0 || f.target.url != "" {
-		return false
+// names are the servers that the flags name: those of a suite that match a
+// pattern, or all of them if there is a folder for their lock files.
+func (f *lockFlags) names(s cmdutil.Streams, argv []string) ([]string, error) {
+	all := f.target.server == "" && len(f.target.configs) > 0 && surface.LockPath(f.out, "server") != f.out
+	if len(argv) == 0 && f.target.url == "" && (all || strings.Contains(f.target.server, "*")) {
+		return f.target.servers(s)
 	}
-	inFolder := surface.LockPath(f.out, "server") != f.out
-	return strings.Contains(f.target.server, "*") || f.target.server == "" && len(f.target.configs) > 0 && inFolder
+	return []string{f.target.server}, nil
 }
 
 // run writes or compares the lock files of servers. One that fails does not keep
 // the others from their turn; if it has a lock file, it is missing on the new side.
-func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv, names []string) error {
+func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) error {
+	names, err := f.names(s, argv)
+	if err != nil {
+		return err
+	}
 	if len(names) > 1 && surface.LockPath(f.out, names[0]) == f.out {
 		return fail(exitInvalid, "--out: %d servers need a folder for their lock files: --out surface/", len(names))
 	}
 	var changes []diff.Change
-	var worst *exitError
+	code := 0
 	for _, name := range names {
 		target := f.target
 		target.server = name
@@ -110,33 +108,30 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv, names []str
 			}
 			return err
 		})
-		var failed *exitError
-		if err == nil || len(names) == 1 || !errors.As(err, &failed) || failed.code > exitGate {
-			if err != nil {
-				return err
-			}
+		if err == nil {
 			continue
 		}
-		if locked, err := surface.Read(surface.LockPath(f.out, name), nil); f.check && failed.msg == "" && err == nil {
-			changes = append(changes, diff.Compare(background(cmd.Context()), locked, nil, options)...)
-			continue
+		var failed *exitError
+		if len(names) == 1 || !errors.As(err, &failed) || failed.code > exitGate {
+			return err
 		}
 		if failed.msg != "" {
 			fmt.Fprintln(s.Err, "mcptest: "+display.Escape(failed.msg))
 		}
-		if worst == nil || failed.code > worst.code {
-			worst = &exitError{code: failed.code}
+		fmt.Fprintf(s.Err, "  in the server %q\n", name)
+		if locked, err := surface.Read(surface.LockPath(f.out, name), nil); f.check && failed.msg == "" && err == nil {
+			changes = append(changes, diff.Compare(background(cmd.Context()), locked, nil, options)...)
+			continue
 		}
+		code = max(code, failed.code)
 	}
 	if f.check {
-		if err := f.changes.print(s, changes); err != nil {
-			return err
-		}
+		err = f.changes.print(s, changes)
 	}
-	if worst != nil {
-		return worst
+	if err == nil && code > 0 {
+		err = &exitError{code: code}
 	}
-	return nil
+	return err
 }
 
 // locked reads the lock file of a server.

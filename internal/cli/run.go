@@ -187,17 +187,13 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 
 // knownServers refuses a --server that no suite declares.
 func (f *runFlags) knownServers(suites []*suite.Suite) error {
-	var known []string
+	var all suite.Suite
 	for _, s := range suites {
-		for _, sv := range s.Servers {
-			if !slices.Contains(known, sv.Name) {
-				known = append(known, sv.Name)
-			}
-		}
+		all.Servers = append(all.Servers, s.Servers...)
 	}
 	for _, name := range f.servers {
-		if !slices.ContainsFunc(known, func(sv string) bool { return suite.MatchName(name, sv) }) {
-			return fail(exitInvalid, "--server: no suite declares a server called %q; the servers are %s", name, strings.Join(known, ", "))
+		if !slices.ContainsFunc(all.Servers, func(sv *suite.Server) bool { return suite.MatchName(name, sv.Name) }) {
+			return fail(exitInvalid, "--server: no suite declares a server called %q%s", name, source.Aside(all.ServerHint(name)))
 		}
 	}
 	return nil

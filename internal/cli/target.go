@@ -251,16 +251,10 @@ func httpURL(what, address string, redactor *secret.Redactor) (*url.URL, error) 
 func splitHeader(h string) (name, value string, err error) {
 	name, value, ok := strings.Cut(h, ":")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-	if !ok || !headerName(name) || strings.ContainsAny(value, "\r\n\x00") {
+	if !ok || !suite.IsHeaderName(name) || strings.ContainsAny(value, "\r\n\x00") {
 		return "", "", fail(exitInvalid, "-H: expected 'Name: value' (the argument is not shown because it may contain a secret)")
 	}
 	return name, value, nil
-}
-
-func headerName(name string) bool {
-	return name != "" && strings.IndexFunc(name, func(r rune) bool {
-		return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)
-	}) < 0
 }
 
 // compiled is the suite file of --config.
@@ -337,20 +331,11 @@ func (f *targetFlags) ofSuite(s cmdutil.Streams, redactor *secret.Redactor) (*pl
 }
 
 func noServer(file *plan.File, name string) string {
-	path := file.Path
-	var names []string
-	for _, sv := range file.Servers {
-		names = append(names, sv.Name)
+	what := " declares no server called " + name
+	if name == "" {
+		what = " has no default server: use --server NAME"
 	}
-	switch near := source.Nearest(name, names); {
-	case len(names) == 0:
-		return path + " declares no server"
-	case name == "":
-		return path + " has no default server: use --server " + strings.Join(names, " or --server ")
-	case near != "":
-		return path + " declares no server called " + name + source.Aside(source.Suggest(near))
-	}
-	return path + " declares no server called " + name + "; it has " + strings.Join(names, ", ")
+	return file.Path + what + source.Aside(file.Suite.ServerHint(name))
 }
 
 // where is the target for people: the address, or the command.

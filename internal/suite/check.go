@@ -161,7 +161,7 @@ func (l *loader) headers(sv *Server, path string) {
 			})
 		}
 		seen[name] = e.Pos
-		if !isToken(e.Key) {
+		if !IsHeaderName(e.Key) {
 			report(l.dec, e.Pos, at, fmt.Sprintf("%q is not the name of an HTTP header", e.Key), "")
 		}
 		l.header(e.Key, &e.Value, at)
@@ -174,8 +174,9 @@ func (l *loader) headers(sv *Server, path string) {
 	}
 }
 
-// isToken reports whether s is a token of RFC 9110 section 5.6.2.
-func isToken(s string) bool {
+// IsHeaderName reports whether s can be the name of an HTTP header: a token of
+// RFC 9110, section 5.6.2.
+func IsHeaderName(s string) bool {
 	return s != "" && strings.IndexFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 	}) < 0
