@@ -138,6 +138,8 @@ var edges = map[string][]string{
 	"internal/surface/readme":   {"internal/surface", "internal/source", "internal/jsonv"},
 	"internal/surface/checkout": {"internal/proc"},
 	"internal/surface/diff":     {"internal/surface", "internal/surface/contain", "internal/gate", "internal/jsonv", "internal/shellwords"},
+	// How much of what servers offer was examined.
+	"internal/coverage": {"internal/surface", "internal/draft", "internal/expect/jsonpath", "internal/result", "internal/jsonv"},
 	// What one run leaves for the next, and what --setup-only leaves running.
 	"internal/history": {"internal/plan", "internal/suite", "internal/result", "internal/connect", "internal/mcp/protocol", "internal/secret", "internal/source", "internal/osfile"},
 	"internal/detach":  {"internal/history", "internal/run", "internal/suite", "internal/proc", "internal/osfile"},

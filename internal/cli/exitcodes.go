@@ -21,7 +21,7 @@ var exitCodes = []gen.ExitCode{
 	{Code: exitReady, Doc: "timed out waiting for a server to become ready (--wait-for-ready, wait_for_ready); no other failures"},
 	{Code: exitInternal, Doc: "an internal error, or a report could not be written"},
 	{Code: exitPolicy, Doc: "refused by policy: a lock file or a table of tools is not written in CI"},
-	{Code: exitGate, Doc: "a quality gate failed (check), or what a server offers changed (diff, lock --check, tools --check)"},
+	{Code: exitGate, Doc: "a quality gate failed (check, the coverage of a run), or what a server offers changed (diff, lock --check, tools --check)"},
 	{Code: exitNothing, Doc: "no tests were selected"},
 	{Code: 129, Doc: "ended by SIGHUP, after every process was stopped and the report was written"},
 	{Code: 130, Doc: "interrupted (SIGINT, Ctrl-C), after every process was stopped and the report was written"},
@@ -29,4 +29,4 @@ var exitCodes = []gen.ExitCode{
 	{Code: 143, Doc: "ended by SIGTERM, after every process was stopped and the report was written"},
 }
 
-const exitNote = "If several apply, the first of these is used: a signal (128 plus its number), 2, 1, 3, 4, 7."
+const exitNote = "If several apply, the first of these is used: a signal (128 plus its number), 2, 1, 3, 4, 6, 7."

@@ -111,7 +111,7 @@ func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []repor
 	for _, m := range msgs {
 		fmt.Fprintln(s.Err, "mcptest: "+term.Escape(rec.Redactor().String(m)))
 	}
-	if len(msgs) > 0 && code == exitPassed {
+	if len(msgs) > 0 && (code == exitPassed || code == exitGate) {
 		code = exitInternal
 	}
 	if code == exitPassed {

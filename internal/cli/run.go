@@ -48,6 +48,7 @@ type runFlags struct {
 	tokenFile                        string
 	waitForReady                     time.Duration
 	limits                           limitFlags
+	coverage                         bool
 	part                             *result.Shard // nil: all of the plan
 }
 
@@ -63,6 +64,7 @@ mcptest.yaml, mcptest.yml and *.mcptest.yaml. Without a path, run
 Exit codes: 0 passed, 1 a test failed or a server could not be tested, 2 invalid
 suite, flags or environment or a failed setup, 3 a server was not ready in time,
 4 a report could not be written, 5 --update-snapshots was refused in CI,
+6 the coverage is below the minimum of a suite,
 7 no tests selected, 129, 130 and 143 interrupted by SIGHUP, SIGINT and SIGTERM.`,
 		Example: `  mcptest run
   mcptest run examples/suite-composition.yml
@@ -83,6 +85,7 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	fl.BoolVar(&f.failOnFlaky, "fail-on-flaky", false, "exit 1 if a test passed only after a retry")
 	fl.StringVar(&f.baseline, "baseline", "", "`file` of known failures: they are reported as skipped; an entry that no longer fails makes the run fail")
 	fl.BoolVar(&f.lastFailed, "last-failed", false, "run the tests that failed in the last run, or all tests if none did")
+	fl.BoolVar(&f.coverage, "coverage", false, "measure how much of what the servers offer the tests examine")
 	fl.StringVar(&f.shard, "shard", "", "run part `i/n` of the tests; mcptest report merge combines the records")
 	fl.VarP(&f.parallel, "parallel", "p", "calls in flight on each server: `n` from 1 to 1024, or auto")
 	fl.DurationVar(&f.timeout, "timeout", 0, "time limit for the calls of each test")
@@ -307,6 +310,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + shellwords.QuoteAll(s.Args), RerunFlags: f.again(),
 		Shard: f.part, Dir: repositoryDir(s.Env), Notes: f.selected(p), Live: status.Live(),
 		Limits: f.limits.mcp(), Tokens: f.tokenFile, LeftUp: detach.Running(), Snapshots: f.snapshots(s.Env),
+		Coverage: f.coverage, CoveragePartial: strings.Join(f.selected(p), ""),
 	}
 	deps := run.Deps{
 		Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Log: log, Registry: world.Registry, KillOrphans: world.Sweep,

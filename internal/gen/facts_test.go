@@ -23,6 +23,7 @@ type fact struct {
 const (
 	anyMap    = `{"type":["object","string"],"pattern":"^\\$\\{[A-Za-z_].*\\}$","patternErrorMessage":"expected a map, or a placeholder such as ${name}"}`
 	unitRange = `{"minimum":0,"maximum":1}`
+	percent   = `{"minimum":0,"maximum":100}`
 	retryMax  = `{"minimum":0,"maximum":100}`
 	notEmpty  = `{"minLength":1}`
 	expectDef = `{"anyOf":[{"$ref":"#/$defs/expect"},{"type":"null"}]}`
@@ -61,6 +62,14 @@ var facts = map[string]fact{
 	"document.setup_per_test": {example: `[{"call":{"tool":"reset_state"}}]`},
 	"document.teardown":       {schema: teardown, example: `[{"run":["./cleanup.sh"],"always":true}]`},
 	"document.run_options":    {example: `{"parallel":4,"timeout":"10s"}`},
+
+	"document.coverage":    {example: `{"tools":80}`},
+	"Coverage.tools":       {example: `80`, add: percent},
+	"Coverage.arguments":   {example: `50`, add: percent},
+	"Coverage.enum_values": {example: `50`, add: percent},
+	"Coverage.resources":   {example: `100`, add: percent},
+	"Coverage.prompts":     {example: `100`, add: percent},
+	"Coverage.annotations": {example: `100`, add: percent},
 
 	"RunOptions.parallel":       {value: `"auto"`, example: `4`},
 	"RunOptions.restart_policy": {value: `"per_run"`, example: `"per_test"`},

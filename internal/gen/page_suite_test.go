@@ -45,6 +45,7 @@ var sections = []section{
 	{"A hook", "A command as text, of which only the exit code is used, or a map:", []string{"hook"}, false},
 	{"A fixture step", "One entry of `setup`, `setup_per_test` or `teardown`: exactly one of `run` and `call`.", []string{"step", "teardown-step"}, false},
 	{"A tool call of a step", "`call` of a fixture step.", []string{"step-call"}, false},
+	{"Coverage", "`coverage`. See [coverage](../guides/coverage.md).", []string{"coverage"}, false},
 	{"Options of the run", "`run_options`", []string{"run-options"}, false},
 }
 

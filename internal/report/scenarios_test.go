@@ -83,7 +83,7 @@ func truth(b bool) *bool       { return &b }
 var scenarios = map[string]func() []result.Event{
 	"pass": passScenario, "failures": failuresScenario, "crash": crashScenario, "scores": scoresScenario, "flaky": flakyScenario,
 	"setup": setupScenario, "interrupted": interruptedScenario, "hostile": hostileScenario, "http": httpScenario, "parallel": parallelScenario,
-	"rows": rowsScenario,
+	"rows": rowsScenario, "coverage": coverageScenario,
 }
 
 func passScenario() []result.Event {
@@ -312,6 +312,7 @@ func hostileScenario() []result.Event {
 	})
 	s.add(result.PhaseFinished{Phase: result.Phase{Phase: "afterAll", Name: texts[2], Status: result.Fail, Message: texts[13], Output: all, Warnings: []string{texts[2]}}})
 	s.add(result.FindingSeen{Finding: result.Finding{Kind: "stray-output", Severity: "error", Server: "evil\u202e", Message: texts[2], Excerpt: texts[0]}})
+	s.add(hostileCoverage(all))
 	s.add(result.Noted{Note: texts[3]})
 	return s.finish(1, "")
 }

@@ -93,6 +93,7 @@ func TestSchemaNamesEveryField(t *testing.T) {
 	for name, of := range map[string]any{
 		"test": result.Case{}, "assertion": result.Assertion{}, "metric": result.Metric{}, "attempt": result.Attempt{}, "violation": result.Violation{},
 		"phase": result.Phase{}, "message": result.Message{}, "exchange": result.Exchange{}, "finding": result.Finding{}, "server": result.Server{},
+		"coverage": result.Coverage{}, "server_coverage": result.ServerCoverage{}, "covered": result.Covered{}, "skeleton": result.Skeleton{},
 	} {
 		compare(name, of, defs.Lookup(name))
 	}

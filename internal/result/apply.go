@@ -42,6 +42,8 @@ func (r *Run) Apply(e Event) {
 		if e.Finding.Severity == "warning" {
 			r.Summary.Warnings++
 		}
+	case CoverageMeasured:
+		r.Coverage = e.Coverage
 	case Noted:
 		r.Notes = append(r.Notes, e.Note)
 	case RunFinished:

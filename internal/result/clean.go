@@ -61,6 +61,9 @@ func (k cleaner) clean(e Event) Event {
 		k.excerpt(f.Server, &f.Excerpt)
 		k.texts(f, &f.Excerpt)
 		return e
+	case CoverageMeasured:
+		k.coverage(e.Coverage)
+		return e
 	case Noted:
 		k.text(&e.Note)
 		return e
@@ -70,6 +73,21 @@ func (k cleaner) clean(e Event) Event {
 		return e
 	}
 	return e
+}
+
+func (k *cleaner) coverage(c *Coverage) {
+	k.text(&c.Partial)
+	for i := range c.Servers {
+		s := &c.Servers[i]
+		k.texts(s, nil)
+		k.list(&s.Unasserted)
+		for j := range s.Parts {
+			k.list(&s.Parts[j].Missing)
+		}
+		for j := range s.Skeletons {
+			k.texts(&s.Skeletons[j], nil)
+		}
+	}
 }
 
 // text cleans fields. No text is longer than the limit: a server may put ten

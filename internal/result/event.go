@@ -48,6 +48,11 @@ type FindingSeen struct {
 	Finding Finding `json:"finding"`
 }
 
+// CoverageMeasured carries the coverage of the run.
+type CoverageMeasured struct {
+	Coverage *Coverage `json:"coverage"`
+}
+
 // Noted carries a note about the whole run.
 type Noted struct {
 	Note string `json:"note"`
@@ -60,15 +65,16 @@ type RunFinished struct {
 	Interrupted string  `json:"interrupted,omitempty"`
 }
 
-func (RunStarted) event()    {}
-func (ServerUp) event()      {}
-func (ServerDown) event()    {}
-func (PhaseFinished) event() {}
-func (CaseStarted) event()   {}
-func (CaseFinished) event()  {}
-func (FindingSeen) event()   {}
-func (Noted) event()         {}
-func (RunFinished) event()   {}
+func (RunStarted) event()       {}
+func (ServerUp) event()         {}
+func (ServerDown) event()       {}
+func (PhaseFinished) event()    {}
+func (CaseStarted) event()      {}
+func (CaseFinished) event()     {}
+func (FindingSeen) event()      {}
+func (CoverageMeasured) event() {}
+func (Noted) event()            {}
+func (RunFinished) event()      {}
 
 // Listener receives every event after it was folded. It is never called
 // concurrently, so it must not block for long.

@@ -15,5 +15,6 @@ var FindingKinds = []FindingKind{
 	{"hand-over", "the environment of --setup-only could not be left running and was stopped"},
 	{"internal-error", "an internal error of mcptest; cleanup was still done"},
 	{"flaky", "tests passed only after a retry, with --fail-on-flaky"},
+	{CoverageFinding, "the tests examine less of what a server offers than the suite's coverage demands; if nothing else failed, the exit code is 6"},
 	{"stale-baseline", "an entry of the baseline no longer fails or no longer exists"},
 }

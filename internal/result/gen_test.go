@@ -169,6 +169,8 @@ func drawEvents(t *rapid.T) []result.Event {
 			}})
 		case 4:
 			events = append(events, result.Noted{Note: s("note")})
+		case 5:
+			events = append(events, result.CoverageMeasured{Coverage: drawCoverage(t)})
 		}
 	}
 	for _, i := range order {
@@ -178,6 +180,23 @@ func drawEvents(t *rapid.T) []result.Event {
 	}
 	other()
 	return append(events, result.RunFinished{DurationMS: millis.Draw(t, "duration"), ExitCode: rapid.IntRange(0, 7).Draw(t, "exit"), Interrupted: s("signal")})
+}
+
+func drawCoverage(t *rapid.T) *result.Coverage {
+	s := func(l string) string { return texts.Draw(t, l) }
+	list := func(l string) []string { return few(t, l, func() string { return s(l) }) }
+	return &result.Coverage{Partial: s("partial"), Servers: append([]result.ServerCoverage{}, few(t, "covered servers", func() result.ServerCoverage {
+		return result.ServerCoverage{
+			Server: s("server"), File: s("file"), Unknown: s("unknown"), Unasserted: list("unasserted"),
+			Parts: few(t, "parts", func() result.Covered {
+				return result.Covered{
+					Of: rapid.SampledFrom(result.Measured()).Draw(t, "of"), Covered: rapid.IntRange(0, 9).Draw(t, "have"), Total: rapid.IntRange(0, 9).Draw(t, "of all"),
+					Minimum: optional(t, rapid.IntRange(0, 100), "minimum"), Missing: list("missing"),
+				}
+			}),
+			Skeletons: few(t, "skeletons", func() result.Skeleton { return result.Skeleton{Of: s("of"), Name: s("name"), YAML: s("yaml")} }),
+		}
+	})...)}
 }
 
 // shardOf makes the begin of a run that of a shard of three.

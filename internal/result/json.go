@@ -69,6 +69,7 @@ func (r *Run) members() []member {
 		{"metric_rollups", r.Rollups, len(r.Rollups) == 0},
 		{"findings", r.Findings, len(r.Findings) == 0},
 		{"servers", servers, false},
+		{"coverage", r.Coverage, r.Coverage == nil},
 		{"notes", r.Notes, len(r.Notes) == 0},
 	}
 }

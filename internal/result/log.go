@@ -21,6 +21,7 @@ const (
 	evTestStarted  = "test_started"
 	evTestFinished = "test_finished"
 	evFinding      = "finding"
+	evCoverage     = "coverage"
 	evNote         = "note"
 	evRunFinished  = "run_finished"
 	eventHead      = `{"event":"`
@@ -56,6 +57,8 @@ func marshalEvent(e Event) ([]byte, error) {
 		}{e.Case.Index, listed(e.Case)}
 	case FindingSeen:
 		name = evFinding
+	case CoverageMeasured:
+		name = evCoverage
 	case Noted:
 		name = evNote
 	case RunFinished:
@@ -121,6 +124,9 @@ func WriteLog(w io.Writer, r *Run) error {
 	}
 	for _, f := range r.Findings {
 		send(FindingSeen{f})
+	}
+	if r.Coverage != nil {
+		send(CoverageMeasured{r.Coverage})
 	}
 	for _, n := range r.Notes {
 		send(Noted{n})
@@ -213,12 +219,13 @@ type logLine struct {
 	Event  string `json:"event"`
 	Schema string `json:"schema"`
 	RunStarted
-	Server  *Server         `json:"server"`
-	Phase   *Phase          `json:"phase"`
-	Index   int             `json:"index"`
-	Test    json.RawMessage `json:"test"`
-	Finding *Finding        `json:"finding"`
-	Note    *string         `json:"note"`
+	Server   *Server         `json:"server"`
+	Phase    *Phase          `json:"phase"`
+	Index    int             `json:"index"`
+	Test     json.RawMessage `json:"test"`
+	Finding  *Finding        `json:"finding"`
+	Note     *string         `json:"note"`
+	Coverage *Coverage       `json:"coverage"`
 	RunFinished
 }
 
@@ -297,6 +304,10 @@ func (f *folder) event(l *logLine) error {
 		e = FindingSeen{*l.Finding}
 	case l.Event == evFinding:
 		missing = "finding"
+	case l.Event == evCoverage && l.Coverage != nil:
+		e = CoverageMeasured{l.Coverage}
+	case l.Event == evCoverage:
+		missing = "coverage"
 	case l.Event == evNote && l.Note != nil:
 		e = Noted{*l.Note}
 	case l.Event == evNote:

@@ -177,6 +177,13 @@ func (m *merger) merge() error {
 	m.findings()
 	m.notes()
 	end := RunFinished{}
+	if c := mergeCoverage(m.parts); c != nil {
+		m.run.Apply(CoverageMeasured{c})
+		for _, f := range c.Findings() {
+			m.run.Apply(FindingSeen{f})
+			end.ExitCode = ExitGate
+		}
+	}
 	for _, p := range m.parts {
 		end.DurationMS = max(end.DurationMS, m.late(p)+p.Run.DurationMS)
 		end.ExitCode = worse(end.ExitCode, p.Run.ExitCode)
@@ -315,6 +322,10 @@ func (m *merger) notes() {
 		m.run.Apply(Noted{n})
 	}
 }
+
+// ExitGate is the exit code of a run whose tests passed and whose coverage is
+// too low.
+const ExitGate = 6
 
 // worse returns the exit code that wins when both hold: a signal, then 2, 1,
 // 3, 4, then the others.

@@ -1,6 +1,7 @@
 package result_test
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -194,5 +195,66 @@ func TestMergeOfOneShard(t *testing.T) {
 	defer r.Close()
 	if r.Summary.Total != 2 || !slices.Equal(r.Notes, []string{"put together from 1 shard"}) {
 		t.Errorf("%d tests, notes %q", r.Summary.Total, r.Notes)
+	}
+}
+
+// What one shard covers counts for all; the minimums are judged once.
+func TestMergeCoverage(t *testing.T) {
+	least := 60
+	covering := func(partial string, total int, missing ...string) *result.Run {
+		r := shard(t, 1, 1, 0, []int{})
+		r.Coverage = &result.Coverage{Partial: partial, Servers: []result.ServerCoverage{{
+			Server: "a", Parts: []result.Covered{{Of: result.Tools, Covered: total - len(missing), Total: total, Minimum: &least, Missing: missing}},
+			Unasserted: missing[:min(1, len(missing))],
+		}}}
+		for _, name := range missing {
+			r.Coverage.Servers[0].Skeletons = append(r.Coverage.Servers[0].Skeletons, result.Skeleton{Of: result.Tools, Name: name})
+		}
+		return r
+	}
+	failed := covering("", 4, "x")
+	failed.ExitCode = 1
+	other := covering("", 4, "z")
+	other.Coverage.Servers[0].Server = "b"
+	for name, c := range map[string]struct {
+		runs []*result.Run
+		exit int
+		want string // servers and findings
+	}{
+		"reached":      {[]*result.Run{covering("", 4, "x", "y"), covering("", 4, "y", "z", "w")}, 0, "a 3/4 [y] [y] [y]"},
+		"missed":       {[]*result.Run{covering("", 4, "x", "y", "z"), covering("", 4, "x", "y")}, 6, "a 2/4 [x y] [x] [x y] tools: the minimum is 60 %, and the coverage is 2 of 4 (50 %)"},
+		"not judged":   {[]*result.Run{covering("", 4, "x", "y"), covering("a filter", 4, "x", "y")}, 0, "a 2/4 [x y] [x] [x y]"},
+		"after all":    {[]*result.Run{covering("", 4, "x", "y"), failed}, 1, "a 3/4 [x] [x] [x]"},
+		"two servers":  {[]*result.Run{other, covering("", 4, "x")}, 0, "a 3/4 [x] [x] [x] b 3/4 [z] [z] [z]"},
+		"other offers": {[]*result.Run{covering("", 4, "x"), covering("", 5, "x")}, 6, "a 3/4 [x] [x] [x] tools: the minimum is 60 %, and the coverage is unknown, because the server offered 4 tools to one shard and 5 to another"},
+		"not measured": {[]*result.Run{shard(t, 1, 1, 0, []int{}), shard(t, 1, 1, 0, []int{})}, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i, r := range c.runs {
+				r.Shard.Index, r.Shard.Total = i+1, len(c.runs)
+			}
+			r, err := result.Merge(parts(c.runs...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			var got []string
+			if r.Coverage != nil {
+				for _, s := range r.Coverage.Servers {
+					p := s.Parts[0]
+					drafts := []string{}
+					for _, k := range s.Skeletons {
+						drafts = append(drafts, k.Name)
+					}
+					got = append(got, fmt.Sprintf("%s %d/%d %v %v %v", s.Server, p.Covered, p.Total, p.Missing, s.Unasserted, drafts))
+				}
+			}
+			for _, f := range r.Findings {
+				got = append(got, f.Message)
+			}
+			if strings.Join(got, " ") != c.want || r.ExitCode != c.exit {
+				t.Errorf("exit %d, %s\nexpected %d, %s", r.ExitCode, strings.Join(got, " "), c.exit, c.want)
+			}
+		})
 	}
 }

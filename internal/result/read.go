@@ -57,7 +57,7 @@ func (r *recordReader) record() error {
 		"schema": &run.Schema, "tool": &run.Tool, "suites": &run.Suites, "started": &run.Started,
 		"duration_ms": &run.DurationMS, "exit_code": &run.ExitCode, "interrupted": &run.Interrupted,
 		"parallel": &run.Parallel, "command": &run.Command, "dir": &run.Dir, "shard": &run.Shard, "summary": &run.Summary, "phases": &run.Phases,
-		"metric_rollups": &run.Rollups, "findings": &run.Findings, "servers": &run.Servers, "notes": &run.Notes,
+		"metric_rollups": &run.Rollups, "findings": &run.Findings, "servers": &run.Servers, "coverage": &run.Coverage, "notes": &run.Notes,
 	}
 	missing := []string{"schema", "tool", "started", "duration_ms", "exit_code", "summary", "tests", "servers"}
 	for r.dec.More() {

@@ -50,6 +50,8 @@ type Run struct {
 	Rollups  []Rollup  `json:"metric_rollups,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
 	Servers  []Server  `json:"servers"`
+	// Coverage is measured only on demand.
+	Coverage *Coverage `json:"coverage,omitempty"`
 	// Notes are things to know about the whole run ("an empty shard").
 	Notes []string `json:"notes,omitempty"`
 

@@ -36,10 +36,11 @@ type attempt struct {
 	marks    map[*mcp.Session]proc.Mark
 	notReady bool // a server was not ready in time
 
-	steps jsonv.Value        // captured values of a flow
-	obs   expect.Observation // of the last call
-	hint  func() string      // begins the message if that call failed
-	free  func()             // returns the memory budget of the last call; nil: none
+	steps    jsonv.Value        // captured values of a flow
+	obs      expect.Observation // of the last call
+	hint     func() string      // begins the message if that call failed
+	examined []examined         // for the coverage of the run
+	free     func()             // returns the memory budget of the last call; nil: none
 }
 
 // calls opens the sessions, makes the calls, and judges the responses.
@@ -56,6 +57,9 @@ func (a *attempt) open(ctx context.Context) bool {
 	a.sessions = map[*pool.Server]*mcp.Session{}
 	a.marks = map[*mcp.Session]proc.Mark{}
 	for _, s := range a.scope.Lease.Servers {
+		if m := a.file.run.coverage; m != nil {
+			m.server(s.Def, a.file.file)
+		}
 		slot := a.slot(s)
 		sess, err := slot.Session(ctx)
 		if err == nil && needsList(a.c, sess) {
@@ -152,6 +156,7 @@ func (a *attempt) finish() {
 		}
 	}
 	a.out.decide()
+	a.count()
 	if c := a.out.c; c.Status != result.Pass && c.Stderr == "" {
 		var b strings.Builder
 		for _, s := range servers {

@@ -43,6 +43,7 @@ func (a *attempt) operations(ctx context.Context) {
 			a.obs = expect.Observation{Server: a.sessions[a.server(op)].ServerInfo()}
 			a.hint = func() string { return "" }
 			a.judge(ctx)
+			a.measure(op, nil, a.out.c.Assertions)
 			return
 		}
 		x, ok := a.call(ctx, op, i)
@@ -56,11 +57,13 @@ func (a *attempt) operations(ctx context.Context) {
 		if op.CancelAfter > 0 && x.Cause == nil {
 			a.out.warn(fmt.Sprintf("cancel_after: %s cancelled nothing: the response came after %s", op.CancelAfter, x.Elapsed.Round(time.Millisecond)))
 		}
+		before := len(a.out.c.Assertions)
 		passed := !a.c.Flow || a.judgeStep(ctx, op, i)
 		if passed && i == len(a.c.Ops)-1 {
 			a.judge(ctx)
 		}
 		a.judgeArguments(op, wrong)
+		a.measure(op, x, a.out.c.Assertions[before:])
 		if !passed {
 			return
 		}

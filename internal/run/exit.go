@@ -3,6 +3,8 @@ package run
 import (
 	"cmp"
 	"sync"
+
+	"mcptest/internal/result"
 )
 
 // Exit codes of a run, from the most to the least important after a signal.
@@ -28,6 +30,7 @@ type exitState struct {
 	badFinding  bool
 	notReady    bool   // a case could not be tested because its server was not ready in time
 	internal    bool   // an internal error
+	uncovered   bool   // a minimum of the coverage is not reached
 	halted      string // why no further case is started
 }
 
@@ -55,6 +58,8 @@ func (e *exit) code() int {
 		return ExitReady
 	case s.internal:
 		return ExitFault
+	case s.uncovered:
+		return result.ExitGate
 	}
 	return ExitPassed
 }

@@ -157,6 +157,7 @@ func (f *fileRun) finish(ctx context.Context) {
 	}
 	r := f.run
 	f.scope.Background.TestsOver()
+	r.protect(func() { r.coverage.survey(ctx, f) })
 	if f.setupBegun {
 		r.protect(f.teardown)
 	}

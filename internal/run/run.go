@@ -33,6 +33,10 @@ type Options struct {
 	Shard *result.Shard
 	Dir   string   // Run.Dir of the record
 	Notes []string // go into the record first
+	// Coverage is measured if this is set or a suite demands it. CoveragePartial says
+	// why the plan is not all of the suites, so that no minimum is judged.
+	Coverage        bool
+	CoveragePartial string
 	// Live requests CaseStarted events.
 	Live bool
 
@@ -121,6 +125,7 @@ type runner struct {
 	findings findings
 	exit     exit
 	executed []*fileRun
+	coverage *measurement // nil: it is not measured
 }
 
 // Run executes the plan and returns the exit code. When ctx is cancelled with
@@ -165,7 +170,7 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 		deps.Registry = own
 		deps.KillOrphans = func(ctx context.Context) []proc.Leftover { return own.Close(ctx, opts.Grace) }
 	}
-	r := &runner{opts: opts, deps: deps, plan: p, start: time.Now(), cleanup: fixture.NewCleanup(ctx)}
+	r := &runner{opts: opts, deps: deps, plan: p, start: time.Now(), cleanup: fixture.NewCleanup(ctx), coverage: newMeasurement(p, opts.Coverage)}
 	r.pool = pool.New(ctx, pool.Deps{
 		Opener: &connect.Opener{
 			Options: connect.Options{
@@ -225,6 +230,7 @@ func (r *runner) finish(ctx context.Context) int {
 		}
 	}
 	r.protect(func() { r.saveSnapshots(ctx) })
+	r.reportCoverage(ctx)
 	for _, f := range r.findings.rest() {
 		r.deps.Send(result.FindingSeen{Finding: f})
 	}

@@ -68,6 +68,11 @@ func (l *loader) checkOptions() {
 	o := l.suite.Options
 	checkCount(o.node, "run_options", "retries", o.Retries, 0, maxRetries, l.dec)
 	checkPositive(o.node, "run_options", "timeout", o.Timeout, l.dec)
+	if c := l.suite.Coverage; c != nil {
+		for key, least := range c.Minimums() {
+			checkCount(l.docs[0].filled.Get("coverage"), "coverage", key, least, 0, 100, l.dec)
+		}
+	}
 }
 
 func (l *loader) checkServer(sv *Server) {

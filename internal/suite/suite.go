@@ -26,6 +26,7 @@ type Suite struct {
 	SetupPerTest  []*Step
 	Teardown      []*Step
 	Options       RunOptions
+	Coverage      *Coverage // nil: it is not measured for this suite
 
 	// Variables are the resolved `variables:`, for context hooks.
 	Variables []Variable
@@ -112,8 +113,34 @@ type document struct {
 	SetupPerTest []*Step `yaml:"setup_per_test"`
 	// Steps that run once after all tests of the file.
 	Teardown []*Step `yaml:"teardown"`
+	// The coverage that the tests must reach, in percent of what each server offers. If one is missed, the run exits with 6.
+	Coverage *Coverage `yaml:"coverage"`
 	// How the tests are run.
 	RunOptions RunOptions `yaml:"run_options"`
+}
+
+// Coverage is the least share, in percent, of what a server offers that the tests
+// of a suite have to examine.
+type Coverage struct {
+	// Tools that a test calls with an assertion on the result.
+	Tools *int `yaml:"tools"`
+	// Arguments that such calls send.
+	Arguments *int `yaml:"arguments"`
+	// Values of enums that such calls send.
+	EnumValues *int `yaml:"enum_values"`
+	// Resources and resource templates that a test reads with an assertion on the result.
+	Resources *int `yaml:"resources"`
+	// Prompts that a test gets with an assertion on the result.
+	Prompts *int `yaml:"prompts"`
+	// Hints in the annotations of tools that an assertion examines.
+	Annotations *int `yaml:"annotations"`
+}
+
+// Minimums returns the least shares by key; nil means none.
+func (c *Coverage) Minimums() map[string]*int {
+	return map[string]*int{
+		"tools": c.Tools, "arguments": c.Arguments, "enum_values": c.EnumValues, "resources": c.Resources, "prompts": c.Prompts, "annotations": c.Annotations,
+	}
 }
 
 // RunOptions say how the tests of a file are run.

@@ -47,6 +47,9 @@ func WriteGitHub(w io.Writer, r *result.Run, o render.Options) error {
 	if err := g.warnings(r); err != nil {
 		return err
 	}
+	for _, c := range explain.Coverages(r, false) {
+		g.annotate("notice", "coverage of "+c.Server, "", 0, 0, strings.Join(append([]string{c.Line}, c.Missing...), "\n"))
+	}
 	p := render.NewPrinter(nil, r, render.Options{})
 	g.Put(explain.Summary(p, r), "\n")
 	return g.Flush()

@@ -71,6 +71,9 @@ func WriteGitLab(w io.Writer, r *result.Run, _ render.Options) error {
 		}
 		g.entry("mcptest/warning", w.MessageLine(), "info", file, w.Line, w.Name+"\x00"+w.Text)
 	}
+	for _, c := range explain.Coverages(r, false) {
+		g.entry("mcptest/coverage", c.String(), "info", "", 0, c.Server)
+	}
 	g.w.Put("\n]\n")
 	return g.w.Flush()
 }

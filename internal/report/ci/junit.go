@@ -50,8 +50,9 @@ func WriteJUnit(w io.Writer, r *result.Run, _ render.Options) error {
 
 type junit struct {
 	render.Out
-	run *result.Run
-	x   *explain.Explainer
+	run   *result.Run
+	x     *explain.Explainer
+	begun bool // a suite was written, which has what belongs to the run
 }
 
 // xmlEscaper escapes markup. Characters that XML 1.0 does not allow (control
@@ -105,6 +106,12 @@ func (j *junit) suite(s *explain.Section) {
 	for _, m := range s.Metrics {
 		props = append(props, [2]string{"metric:" + m.Name, render.Number(m.Value)})
 	}
+	if !j.begun {
+		for _, c := range explain.Coverages(j.run, false) {
+			props = append(props, [2]string{"coverage:" + c.Server, c.Line})
+		}
+	}
+	j.begun = true
 	for i := range j.run.Phases {
 		if ph := &j.run.Phases[i]; ph.File == s.File {
 			props = append(props, [2]string{"phase:" + ph.Phase + ":" + ph.Name, string(ph.Status) + ", " + render.Duration(ph.DurationMS)})

@@ -42,6 +42,7 @@ func WriteMarkdown(w io.Writer, r *result.Run, o render.Options) error {
 		return err
 	}
 	m.rollups()
+	m.coverage()
 	m.phases()
 	m.servers()
 	return m.Flush()
@@ -267,6 +268,28 @@ func (m *markdown) variants() error {
 	}
 	m.Put("\n")
 	return nil
+}
+
+func (m *markdown) coverage() {
+	all := explain.Coverages(m.run, m.Verbose)
+	if len(all) == 0 {
+		return
+	}
+	m.Put("### Coverage\n\n")
+	m.table("Server", "Coverage", "Missing")
+	for _, c := range all {
+		var missing []string
+		for _, line := range c.Missing {
+			missing = append(missing, cell(line))
+		}
+		m.row(cell(c.Server), cell(c.Line), strings.Join(missing, "<br>"))
+	}
+	m.Put("\n")
+	for _, c := range all {
+		if c.Skeleton != "" {
+			m.Put("<details><summary>Drafts of tests</summary>\n\n", fenced(c.Skeleton), "\n</details>\n\n")
+		}
+	}
 }
 
 func (m *markdown) rollups() {

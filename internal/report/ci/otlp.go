@@ -150,6 +150,9 @@ func (t *trace) root(r *result.Run) string {
 	for _, m := range r.Rollups {
 		attrs = append(attrs, real("mcptest.metric."+term.Escape(m.Name), m.Mean))
 	}
+	for _, c := range explain.Coverages(r, false) {
+		attrs = append(attrs, text("mcptest.coverage."+c.Server, c.Line))
+	}
 	var events []otlpEvent
 	for _, f := range r.Findings {
 		events = append(events, otlpEvent{

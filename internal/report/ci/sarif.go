@@ -249,6 +249,9 @@ func invocation(r *result.Run) sarifInvocation {
 	for _, n := range r.Notes {
 		inv.Notifications = append(inv.Notifications, sarifNotice{"note", sarifText{render.OneLine(n, render.LongestLine)}})
 	}
+	for _, c := range explain.Coverages(r, false) {
+		inv.Notifications = append(inv.Notifications, sarifNotice{"note", sarifText{c.String()}})
+	}
 	for _, f := range r.Findings {
 		if f.Severity != "error" {
 			inv.Notifications = append(inv.Notifications, sarifNotice{"warning", sarifText{render.OneLine(f.Kind+": "+f.Message, render.LongestLine)}})

@@ -51,6 +51,9 @@ func WriteTAP(w io.Writer, r *result.Run, _ render.Options) error {
 	for _, m := range r.Rollups {
 		t.comment(fmt.Sprintf("metric %s: mean %s over %s", m.Name, render.Number(m.Mean), display.Count(m.Count, "test")))
 	}
+	for _, c := range explain.Coverages(r, false) {
+		t.comment(c.String())
+	}
 	for _, n := range r.Notes {
 		t.comment("note: " + n)
 	}

@@ -162,6 +162,9 @@ func (p *htmlPage) HasFailures() bool {
 // Findings are the findings of the run, equal ones once.
 func (p *htmlPage) Findings() []result.Finding { return explain.Folded(p.Run.Findings) }
 
+// Coverages says what the tests examine of what each server offers.
+func (p *htmlPage) Coverages() []explain.Coverage { return explain.Coverages(p.Run, true) }
+
 // Ratio is the bar that shows the shares of the outcomes.
 func (p *htmlPage) Ratio() (bars []shape) {
 	s := p.Run.Summary

@@ -47,6 +47,15 @@ func WriteAgent(w io.Writer, r *result.Run, o render.Options) error {
 	}); err != nil {
 		return err
 	}
+	for _, c := range explain.Coverages(r, o.Verbose) {
+		p.Line(0, "COVERAGE ", c.Server, " ", c.Line)
+		for _, line := range c.Missing {
+			p.Line(1, line)
+		}
+		for line := range strings.Lines(c.Skeleton) {
+			p.Line(2, strings.TrimRight(line, "\n"))
+		}
+	}
 	for _, n := range r.Notes {
 		p.Line(0, "NOTE ", render.OneLine(n, agentText))
 	}

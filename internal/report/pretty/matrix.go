@@ -53,6 +53,9 @@ func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
 	}); err != nil {
 		return err
 	}
+	for _, c := range explain.Coverages(r, false) {
+		m.Line(0, c.String())
+	}
 	m.Line(0, explain.Summary(m.Printer, r))
 	return m.Flush()
 }

@@ -50,6 +50,9 @@ func WriteMinimal(w io.Writer, r *result.Run, o render.Options) error {
 	}); err != nil {
 		return err
 	}
+	for _, c := range explain.Coverages(r, false) {
+		p.Line(0, c.String())
+	}
 	p.Line(0, explain.Summary(p, r))
 	return p.Flush()
 }

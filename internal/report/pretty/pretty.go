@@ -32,6 +32,7 @@ func Write(w io.Writer, r *result.Run, o render.Options) error {
 	}
 	listServers(p, r)
 	listRollups(p, r)
+	listCoverage(p, r)
 	for _, n := range r.Notes {
 		p.Blank()
 		p.Line(0, p.Paint(term.Warn, "note: "), render.OneLine(n, render.LongestLine))
@@ -42,6 +43,26 @@ func Write(w io.Writer, r *result.Run, o render.Options) error {
 	}
 	p.Line(0, explain.Summary(p, r))
 	return p.Flush()
+}
+
+// listCoverage writes what the tests examine of what the servers offer.
+func listCoverage(p *render.Printer, r *result.Run) {
+	all := explain.Coverages(r, p.Verbose)
+	if len(all) > 0 {
+		p.Heading("Coverage")
+	}
+	for _, c := range all {
+		p.Line(2, p.Paint(term.Strong, c.Server), "  ", c.Line)
+		for _, line := range c.Missing {
+			p.Line(4, p.Faint(line))
+		}
+		if c.Skeleton != "" {
+			p.Line(4, "drafts of tests:")
+			for line := range strings.Lines(c.Skeleton) {
+				p.Line(6, strings.TrimRight(line, "\n"))
+			}
+		}
+	}
 }
 
 func banner(p *render.Printer, r *result.Run) {

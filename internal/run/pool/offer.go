@@ -8,6 +8,7 @@ import (
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/surface"
 )
 
@@ -44,7 +45,7 @@ func (s *Server) Offer(ctx context.Context, sess *mcp.Session) (*surface.Offer, 
 		return o.offer, nil
 	}
 	limits := s.pool.deps.Opener.Options.Limits.WithDefaults()
-	offer, err := surface.Fetch(ctx, sess.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, s.lister(sess))
+	offer, err := surface.Fetch(ctx, sess.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, pages(sess, s.report))
 	if err == nil {
 		o.offer, o.calls, o.since = offer, calls, mark
 	}
@@ -60,9 +61,9 @@ func listChanged(list []mcp.Message) bool {
 	return false
 }
 
-// lister requests pages of lists. Problems of the exchanges are reported for the
-// run, because what was read is used by several tests.
-func (s *Server) lister(sess *mcp.Session) surface.Request {
+// pages requests pages of lists. report gets the problems of the exchanges: no
+// test has them, because what was read is used by several.
+func pages(sess *mcp.Session, report func([]protocol.Violation)) surface.Request {
 	return func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
 		call := mcp.Call{Method: method, Own: true}
 		if !params.IsAbsent() {
@@ -70,7 +71,7 @@ func (s *Server) lister(sess *mcp.Session) surface.Request {
 		}
 		x := sess.Do(ctx, call)
 		v, deep, err := x.Parse(jsonv.Options{})
-		s.report(append(x.Violations, deep...))
+		report(append(x.Violations, deep...))
 		switch {
 		case x.Cause != nil:
 			return v, x.Cause

@@ -89,21 +89,7 @@ func (p *Pool) RecycleAll(ctx context.Context) { p.Recycle(ctx, p.order...) }
 
 // CloseFile ends the servers of a file that none of the later files uses.
 func (p *Pool) CloseFile(ctx context.Context, file *plan.File, later []*plan.File) {
-	needed := map[string]bool{}
-	for _, next := range later {
-		if next.Options.RestartPolicy != plan.PerRun {
-			continue
-		}
-		for _, s := range next.Servers {
-			needed[s.Key] = true
-		}
-	}
-	p.close(ctx, func(s *Server) bool {
-		if s.file.Options.RestartPolicy != plan.PerRun {
-			return s.file == file
-		}
-		return !needed[s.Def.Key]
-	})
+	p.close(ctx, endsWith(file, later))
 }
 
 // Close ends every server.

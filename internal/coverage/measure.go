@@ -1,0 +1,241 @@
+package coverage
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+
+	"mcptest/internal/draft"
+	"mcptest/internal/expect/jsonpath"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/result"
+	"mcptest/internal/surface"
+)
+
+// maxSkeletons bounds the tests that are drafted for one server.
+const maxSkeletons = 50
+
+// Measure says how much of an offer was used.
+func Measure(offer *surface.Offer, u *Use) (parts []result.Covered, unasserted []string, skeletons []result.Skeleton) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	m := &meter{offer: offer, use: u, items: map[string][]item{}, seen: map[[2]string]bool{}}
+	m.tools()
+	m.resources()
+	m.prompts()
+	m.annotations()
+	for _, of := range result.Measured() {
+		part := result.Covered{Of: of}
+		for _, it := range m.items[of] {
+			part.Total++
+			if it.covered {
+				part.Covered++
+			} else {
+				part.Missing = append(part.Missing, it.name)
+			}
+		}
+		slices.Sort(part.Missing)
+		parts = append(parts, part)
+	}
+	slices.Sort(m.unasserted)
+	slices.SortStableFunc(m.skeletons, func(a, b result.Skeleton) int {
+		of := result.Measured()
+		return cmp.Or(cmp.Compare(slices.Index(of, a.Of), slices.Index(of, b.Of)), cmp.Compare(a.Name, b.Name))
+	})
+	return parts, m.unasserted, m.skeletons[:min(len(m.skeletons), maxSkeletons)]
+}
+
+// meter is the state of one Measure.
+type meter struct {
+	offer      *surface.Offer
+	use        *Use
+	items      map[string][]item
+	seen       map[[2]string]bool
+	unasserted []string
+	skeletons  []result.Skeleton
+}
+
+type item struct {
+	name    string
+	covered bool
+}
+
+func (m *meter) add(of, name string, covered bool) {
+	if key := [2]string{of, name}; !m.seen[key] { // else it is listed twice
+		m.seen[key] = true
+		m.items[of] = append(m.items[of], item{name, covered})
+	}
+}
+
+// subject adds a definition that tests can call. It returns whether it is
+// covered.
+func (m *meter) subject(of string, c call, t draft.Test) {
+	examined, called := m.use.called[c]
+	m.add(of, c.subject, examined)
+	if called && !examined {
+		m.unasserted = append(m.unasserted, c.subject)
+	}
+	if !examined {
+		m.skeletons = append(m.skeletons, result.Skeleton{Of: of, Name: c.subject, YAML: draft.Skeleton(&t)})
+	}
+}
+
+func (m *meter) tools() {
+	for _, def := range m.offer.Lists[surface.Tool] {
+		name, schema := def.Lookup("name").Text(), def.Lookup("inputSchema")
+		c := call{"tools/call", name}
+		m.subject(result.Tools, c, draft.Test{Block: "tools", Subject: name, Args: draft.Arguments(schema)})
+		for arg, prop := range schema.Lookup("properties").Members() {
+			values, sent := m.use.args[c][arg]
+			m.add(result.Arguments, name+"."+arg, sent)
+			for _, v := range enum(prop) {
+				m.add(result.EnumValues, name+"."+arg+"="+v.Short(maxValue), values[string(v.Append(nil))])
+			}
+		}
+	}
+}
+
+// enum are the values that the schema of an argument, or of its elements,
+// enumerates.
+func enum(prop jsonv.Value) (out []jsonv.Value) {
+	for _, p := range []jsonv.Value{prop, prop.Lookup("items")} {
+		for _, v := range p.Lookup("enum").Elems() {
+			out = append(out, v)
+		}
+		for _, key := range []string{"oneOf", "anyOf"} {
+			for _, one := range p.Lookup(key).Elems() {
+				if v, ok := one.Get("const"); ok {
+					out = append(out, v)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (m *meter) resources() {
+	listed := map[string]bool{}
+	for _, def := range m.offer.Lists[surface.Resource] {
+		uri := def.Lookup("uri").Text()
+		listed[uri] = true
+		m.subject(result.Resources, call{"resources/read", uri}, draft.Test{Block: "resources", Subject: uri})
+	}
+	for _, def := range m.offer.Lists[surface.Template] {
+		template := def.Lookup("uriTemplate").Text()
+		matches, covered := pattern(template), false
+		for c, examined := range m.use.called {
+			covered = covered || examined && c.method == "resources/read" && !listed[c.subject] && matches.MatchString(c.subject)
+		}
+		m.add(result.Resources, template, covered)
+	}
+}
+
+var expression = regexp.MustCompile(`\{[^{}]*\}`)
+
+// pattern matches the addresses that a template may expand to, and perhaps
+// more.
+func pattern(template string) *regexp.Regexp {
+	expr, at := "^", 0
+	for _, span := range expression.FindAllStringIndex(template, -1) {
+		expr += regexp.QuoteMeta(template[at:span[0]])
+		if one := template[span[0]+1]; one == '+' || one == '#' || one == '/' || one == '?' || one == '&' {
+			expr += `.*`
+		} else {
+			expr += `[^/]*`
+		}
+		at = span[1]
+	}
+	return regexp.MustCompile(expr + regexp.QuoteMeta(template[at:]) + "$")
+}
+
+func (m *meter) prompts() {
+	for _, def := range m.offer.Lists[surface.Prompt] {
+		name := def.Lookup("name").Text()
+		c := call{"prompts/get", name}
+		args := jsonv.Object()
+		for _, a := range def.Lookup("arguments").Elems() {
+			arg := a.Lookup("name").Text()
+			_, sent := m.use.args[c][arg]
+			m.add(result.Arguments, "prompt "+name+"."+arg, sent)
+			if a.Lookup("required").Bool() {
+				args = args.With(arg, jsonv.String("text"))
+			}
+		}
+		m.subject(result.Prompts, c, draft.Test{Block: "prompts", Subject: name, Args: args})
+	}
+}
+
+// annotations covers the hints that assertions on the list of tools examine.
+func (m *meter) annotations() {
+	asserted := map[string]bool{}
+	for _, a := range m.use.checks {
+		for _, name := range m.hints(a) {
+			asserted[name] = true
+		}
+	}
+	for _, def := range m.offer.Lists[surface.Tool] {
+		for _, name := range hintsOf(def, "") {
+			m.add(result.Annotations, name, asserted[name])
+		}
+	}
+}
+
+// hintsOf names the hints of a tool: all, or the one of that name.
+func hintsOf(tool jsonv.Value, only string) (out []string) {
+	for key, v := range tool.Lookup("annotations").Members() {
+		if v.Kind() == jsonv.KindBool && (only == "" || only == key) {
+			out = append(out, tool.Lookup("name").Text()+"."+key)
+		}
+	}
+	return out
+}
+
+// hints names the hints that an assertion examines.
+func (m *meter) hints(a Assertion) (out []string) {
+	steps, _, err := jsonpath.Parse(a.Target)
+	if err != nil {
+		return nil
+	}
+	list := m.offer.Lists[surface.Tool]
+	next := func() (s jsonpath.Step, ok bool) {
+		if len(steps) == 0 {
+			return s, false
+		}
+		s, steps = steps[0], steps[1:]
+		return s, true
+	}
+	next() // the root
+	if s, ok := next(); ok && (s.Kind != jsonpath.Name || s.Name != "tools") {
+		return nil
+	}
+	if s, ok := next(); ok {
+		list = selected(list, s)
+	}
+	hint := ""
+	s, below := next()
+	if below && (s.Kind != jsonpath.Name || s.Name != "annotations") || !below && !a.whole() {
+		return nil
+	}
+	if s, ok := next(); ok {
+		hint = s.Name
+	}
+	for _, tool := range list {
+		out = append(out, hintsOf(tool, hint)...)
+	}
+	return out
+}
+
+// selected are the tools that a step selects: by name, by index, or several.
+func selected(tools []jsonv.Value, s jsonpath.Step) []jsonv.Value {
+	list := jsonv.Array(tools...)
+	switch {
+	case s.Kind == jsonpath.Name:
+		return slices.DeleteFunc(slices.Clone(tools), func(t jsonv.Value) bool { return t.Lookup("name").Text() != s.Name })
+	case s.Kind >= jsonpath.All:
+		return s.AppendAll(nil, list)
+	}
+	if one, ok := s.Follow(list); ok {
+		return []jsonv.Value{one}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// How much of what is missing is shown, unless the report is verbose.
+const (
+	mostMissing   = 12
+	mostSkeletons = 3
+)
+
+// Coverage is what reports say about the coverage of one server.
+type Coverage struct {
+	Server string
+	Line   string // tools 8/10 · arguments 21/40
+	// Missing are lines about what no test examines.
+	Missing []string
+	// Skeleton are drafts of tests as YAML; "" if nothing is missing.
+	Skeleton string
+}
+
+// String is the coverage in one line.
+func (c *Coverage) String() string { return "coverage of " + c.Server + ": " + c.Line }
+
+// missingWords say what it means that a part of a surface is missing.
+var missingWords = map[string]string{
+	result.Tools: "tools without a test", result.Arguments: "arguments never sent", result.EnumValues: "values never sent",
+	result.Resources: "resources without a test", result.Prompts: "prompts without a test", result.Annotations: "hints without an assertion",
+}
+
+// Coverages are the coverages of a run, one a server; none if it was not
+// measured. Their texts are escaped.
+func Coverages(r *result.Run, verbose bool) (out []Coverage) {
+	if r.Coverage == nil {
+		return nil
+	}
+	for i := range r.Coverage.Servers {
+		s := &r.Coverage.Servers[i]
+		c := Coverage{Server: term.Escape(s.Server)}
+		var parts []string
+		for _, p := range s.Parts {
+			if p.Total > 0 || p.Minimum != nil && s.Unknown == "" {
+				parts = append(parts, fmt.Sprintf("%s %d/%d", strings.ReplaceAll(term.Escape(p.Of), "_", " "), p.Covered, p.Total))
+			}
+			if len(p.Missing) > 0 {
+				c.Missing = append(c.Missing, missingWords[p.Of]+": "+some(p.Missing, verbose))
+			}
+		}
+		c.Line = strings.Join(parts, " · ")
+		switch {
+		case s.Unknown != "":
+			c.Line = "unknown: " + render.OneLine(s.Unknown, render.LongestLine)
+		case c.Line == "":
+			c.Line = "the server offers nothing"
+		}
+		if r.Coverage.Partial != "" {
+			c.Line += " (not judged: " + render.OneLine(r.Coverage.Partial, render.LongestLine) + ")"
+		}
+		if len(s.Unasserted) > 0 {
+			c.Missing = append(c.Missing, "called without an assertion on the result, which is no test: "+some(s.Unasserted, verbose))
+		}
+		c.Skeleton = skeleton(s, verbose)
+		out = append(out, c)
+	}
+	return out
+}
+
+// some lists the first of the names.
+func some(names []string, verbose bool) string {
+	most, more := len(names), ""
+	if !verbose && most > mostMissing {
+		most, more = mostMissing, fmt.Sprintf(" and %d more", most-mostMissing)
+	}
+	return render.OneLine(strings.Join(names[:most], ", "), 4*render.LongestLine) + more
+}
+
+// skeleton joins the drafts of a server's tests, by block.
+func skeleton(s *result.ServerCoverage, verbose bool) string {
+	var b strings.Builder
+	n, block := 0, ""
+	for _, k := range s.Skeletons {
+		if n++; n > mostSkeletons && !verbose {
+			fmt.Fprintf(&b, "# and %s\n", display.Count(len(s.Skeletons)-mostSkeletons, "more draft"))
+			break
+		}
+		if k.Of != block {
+			block = k.Of
+			b.WriteString(term.Escape(block) + ":\n")
+		}
+		b.WriteString(term.EscapeLines(k.YAML))
+	}
+	return b.String()
+}

@@ -1,0 +1,162 @@
+package result
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// What coverage measures, in the order of reports.
+const (
+	Tools       = "tools"
+	Arguments   = "arguments"
+	EnumValues  = "enum_values"
+	Resources   = "resources"
+	Prompts     = "prompts"
+	Annotations = "annotations"
+)
+
+// Measured are the parts of a surface that coverage measures.
+func Measured() []string {
+	return []string{Tools, Arguments, EnumValues, Resources, Prompts, Annotations}
+}
+
+// CoverageFinding is the kind of a finding about too little coverage.
+const CoverageFinding = "coverage"
+
+// Coverage says how much of what the servers of a run offer its tests examined.
+type Coverage struct {
+	// Partial says why not all tests count; minimums are then not judged.
+	Partial string           `json:"partial,omitempty"`
+	Servers []ServerCoverage `json:"servers"`
+}
+
+// ServerCoverage is the coverage of one server.
+type ServerCoverage struct {
+	Server string `json:"server"`
+	File   string `json:"file,omitempty"` // where the server is declared
+	// Unknown says why it is not known what the server offers.
+	Unknown string    `json:"unknown,omitempty"`
+	Parts   []Covered `json:"parts,omitempty"`
+	// Unasserted are tools, resources and prompts that tests called without an
+	// assertion on the result. They count as missing.
+	Unasserted []string   `json:"unasserted,omitempty"`
+	Skeletons  []Skeleton `json:"skeletons,omitempty"`
+}
+
+// Covered counts one part of a surface.
+type Covered struct {
+	Of      string `json:"of"` // tools, arguments, enum_values, resources, prompts, annotations
+	Covered int    `json:"covered"`
+	Total   int    `json:"total"`
+	// Minimum is the share in percent below which the run fails.
+	Minimum *int     `json:"minimum,omitempty"`
+	Missing []string `json:"missing,omitempty"`
+}
+
+// Skeleton is the draft of a test of something that has none.
+type Skeleton struct {
+	Of   string `json:"of"`
+	Name string `json:"name"`
+	YAML string `json:"yaml"` // an entry of the block Of
+}
+
+// percent is the share that is covered; all of nothing is covered.
+func (c *Covered) percent() float64 {
+	if c.Total == 0 {
+		return 100
+	}
+	return 100 * float64(c.Covered) / float64(c.Total)
+}
+
+// Findings are the minimums that are not reached.
+func (c *Coverage) Findings() (out []Finding) {
+	if c == nil || c.Partial != "" {
+		return nil
+	}
+	for i := range c.Servers {
+		s := &c.Servers[i]
+		for _, p := range s.Parts {
+			why := ""
+			switch {
+			case p.Minimum == nil || *p.Minimum == 0:
+			case s.Unknown != "":
+				why = "unknown, because " + s.Unknown
+			case p.percent() < float64(*p.Minimum):
+				why = fmt.Sprintf("%d of %d (%s %%)", p.Covered, p.Total, strconv.FormatFloat(float64(int(10*p.percent()))/10, 'f', -1, 64))
+			}
+			if why != "" {
+				out = append(out, Finding{
+					Kind: CoverageFinding, Severity: "error", Server: s.Server, File: s.File,
+					Message: fmt.Sprintf("%s: the minimum is %d %%, and the coverage is %s", strings.ReplaceAll(p.Of, "_", " "), *p.Minimum, why),
+				})
+			}
+		}
+	}
+	return out
+}
+
+// mergeCoverage puts together what the shards of a run covered; nil if none of
+// them measured it.
+func mergeCoverage(parts []Part) *Coverage {
+	var out *Coverage
+	for _, p := range parts {
+		if p.Run.Coverage == nil {
+			continue
+		}
+		if out == nil {
+			out = &Coverage{}
+		}
+		out.Partial = cmp.Or(out.Partial, p.Run.Coverage.Partial)
+		for _, s := range p.Run.Coverage.Servers {
+			i := slices.IndexFunc(out.Servers, func(o ServerCoverage) bool { return o.Server == s.Server && o.File == s.File })
+			if i < 0 {
+				out.Servers = append(out.Servers, s)
+			} else {
+				out.Servers[i] = out.Servers[i].with(&s)
+			}
+		}
+	}
+	if out != nil {
+		slices.SortFunc(out.Servers, func(a, b ServerCoverage) int {
+			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Server, b.Server))
+		})
+	}
+	return out
+}
+
+// with adds what another shard covered. What is unknown to one shard is unknown.
+func (s ServerCoverage) with(o *ServerCoverage) ServerCoverage {
+	out := ServerCoverage{Server: s.Server, File: s.File, Unknown: cmp.Or(s.Unknown, o.Unknown)}
+	missing := map[[2]string]bool{}
+	for _, p := range s.Parts {
+		if i := slices.IndexFunc(o.Parts, func(q Covered) bool { return q.Of == p.Of }); i >= 0 {
+			q := o.Parts[i]
+			if p.Total != q.Total && out.Unknown == "" {
+				out.Unknown = fmt.Sprintf("the server offered %d %s to one shard and %d to another", p.Total, strings.ReplaceAll(p.Of, "_", " "), q.Total)
+			}
+			p.Missing = slices.DeleteFunc(slices.Clone(p.Missing), func(name string) bool { return !slices.Contains(q.Missing, name) })
+			p.Covered = p.Total - len(p.Missing)
+			p.Minimum = cmp.Or(p.Minimum, q.Minimum)
+		}
+		for _, name := range p.Missing {
+			missing[[2]string{p.Of, name}] = true
+		}
+		out.Parts = append(out.Parts, p)
+	}
+	for _, name := range slices.Concat(s.Unasserted, o.Unasserted) {
+		for _, of := range []string{Tools, Resources, Prompts} {
+			if missing[[2]string{of, name}] && !slices.Contains(out.Unasserted, name) {
+				out.Unasserted = append(out.Unasserted, name)
+			}
+		}
+	}
+	for _, k := range s.Skeletons {
+		if missing[[2]string{k.Of, k.Name}] {
+			out.Skeletons = append(out.Skeletons, k)
+		}
+	}
+	return out
+}

@@ -1,0 +1,206 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"mcptest/internal/coverage"
+	"mcptest/internal/expect"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+	"mcptest/internal/surface"
+)
+
+// measurement is the coverage of a run. A nil one measures nothing.
+type measurement struct {
+	mu      sync.Mutex
+	servers map[string]*measured // by the key of their definition
+}
+
+// measured is what is known of one server.
+type measured struct {
+	coverage.Use
+	def     *plan.Server
+	minimum map[string]*int
+	offer   *surface.Offer
+	unknown string // why there is no offer
+}
+
+// newMeasurement returns nil unless the coverage is to be measured.
+func newMeasurement(p *plan.Plan, wanted bool) *measurement {
+	if !wanted && !slices.ContainsFunc(p.Files, func(f *plan.File) bool { return f.Suite != nil && f.Suite.Coverage != nil }) {
+		return nil
+	}
+	m := &measurement{servers: map[string]*measured{}}
+	for i := range p.Len() { // also those of tests that will be skipped
+		if s := p.ServerOf(i); s != nil {
+			m.server(s, p.Files[p.FileOf(i)])
+		}
+	}
+	return m
+}
+
+// server returns a server that a case of a file uses.
+func (m *measurement) server(def *plan.Server, file *plan.File) *measured {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.servers[def.Key]
+	if s == nil {
+		s = &measured{def: def, minimum: map[string]*int{}, unknown: "the server was not started"}
+		m.servers[def.Key] = s
+	}
+	if file.Suite != nil && file.Suite.Coverage != nil {
+		for of, least := range file.Suite.Coverage.Minimums() {
+			if have := s.minimum[of]; least != nil && (have == nil || *have < *least) {
+				s.minimum[of] = least
+			}
+		}
+	}
+	return s
+}
+
+// survey asks the servers that end with a file what they offer.
+func (m *measurement) survey(ctx context.Context, f *fileRun) {
+	if m == nil || ctx.Err() != nil {
+		return
+	}
+	for _, s := range f.run.pool.Ending(f.file, f.pending()) {
+		m.mu.Lock()
+		known := m.servers[s.Def.Key]
+		m.mu.Unlock()
+		if known == nil || known.offer != nil {
+			continue
+		}
+		offer, err := s.Survey(ctx)
+		if err == nil {
+			for _, l := range surface.Lists() {
+				err = cmp.Or(err, offer.Failed[l.Kind])
+			}
+		}
+		if err != nil {
+			known.unknown = oneLine(err.Error())
+			continue
+		}
+		known.offer, known.unknown = offer, ""
+	}
+}
+
+// record compares what was used with what was offered.
+func (m *measurement) record(partial string) *result.Coverage {
+	out := &result.Coverage{Partial: partial, Servers: []result.ServerCoverage{}}
+	for _, s := range m.servers {
+		r := result.ServerCoverage{Server: s.def.Name, File: s.def.Pos.File.Name, Unknown: s.unknown}
+		if s.offer != nil {
+			r.Parts, r.Unasserted, r.Skeletons = coverage.Measure(s.offer, &s.Use)
+		} else {
+			for _, of := range result.Measured() {
+				r.Parts = append(r.Parts, result.Covered{Of: of})
+			}
+		}
+		for i := range r.Parts {
+			r.Parts[i].Minimum = s.minimum[r.Parts[i].Of]
+		}
+		out.Servers = append(out.Servers, r)
+	}
+	slices.SortFunc(out.Servers, func(a, b result.ServerCoverage) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Server, b.Server))
+	})
+	return out
+}
+
+// reportCoverage sends the coverage at the end of a run, and what is missing from
+// the minimums of the suites. A shard does not judge: its part is too small.
+func (r *runner) reportCoverage(ctx context.Context) {
+	if r.coverage == nil || r.opts.Phase != All {
+		return
+	}
+	state := r.exit.update(func(*exitState) {})
+	partial := cmp.Or(r.opts.CoveragePartial, state.halted)
+	switch {
+	case ctx.Err() != nil:
+		partial = "the run was interrupted"
+	case state.setupFailed:
+		partial = "the setup failed"
+	}
+	c := r.coverage.record(partial)
+	findings := c.Findings()
+	r.deps.Send(result.CoverageMeasured{Coverage: c})
+	if r.opts.Shard != nil {
+		return
+	}
+	for _, f := range findings {
+		r.exit.update(func(s *exitState) { s.uncovered = true })
+		r.deps.Send(result.FindingSeen{Finding: f})
+	}
+}
+
+// examined is what one operation of an attempt adds to the coverage.
+type examined struct {
+	server *measured
+	method string
+	params jsonv.Value
+	result bool // an assertion examined the result
+	lists  []coverage.Assertion
+}
+
+// measure notes an operation, which got a response, and the assertions on it. It
+// counts when the attempt ends with a verdict.
+func (a *attempt) measure(op *plan.Op, x *mcp.Exchange, items []result.Assertion) {
+	m := a.file.run.coverage
+	if m == nil {
+		return
+	}
+	e := examined{server: m.server(a.server(op).Def, a.file.file)}
+	if x != nil {
+		frame, _ := jsonv.Parse(x.Request)
+		e.method, e.params = frame.Lookup("method").Text(), frame.Lookup("params")
+	}
+	for _, cp := range op.Capture {
+		e.target(cp.Target.String(), "")
+	}
+	e.assertions(items)
+	a.examined = append(a.examined, e)
+}
+
+func (e *examined) assertions(items []result.Assertion) {
+	for i := range items {
+		if items[i].Set {
+			e.assertions(items[i].Assertions)
+		} else {
+			e.target(items[i].Target, items[i].Matcher)
+		}
+	}
+}
+
+func (e *examined) target(text, matcher string) {
+	t, err := expect.ParseTarget(text)
+	if err != nil {
+		return
+	}
+	switch root := t.Root(); root {
+	case "result", "error", "refusal", "text", "structured":
+		e.result = true
+		if e.method == "tools/list" && root == "result" {
+			e.lists = append(e.lists, coverage.Assertion{Target: text, Matcher: matcher})
+		}
+	case "surface":
+		e.lists = append(e.lists, coverage.Assertion{Target: text, Matcher: matcher})
+	}
+}
+
+// count adds what the attempt examined, unless it got no response.
+func (a *attempt) count() {
+	if s := a.out.c.Status; s != result.Pass && s != result.Fail {
+		return
+	}
+	for _, e := range a.examined {
+		e.server.Call(e.method, e.params, e.result)
+		for _, l := range e.lists {
+			e.server.Assert(l)
+		}
+	}
+}

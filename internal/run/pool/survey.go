@@ -1,0 +1,76 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+
+	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/plan"
+	"mcptest/internal/surface"
+)
+
+// endsWith returns which servers end with a file: those that none of the later
+// files uses.
+func endsWith(file *plan.File, later []*plan.File) func(*Server) bool {
+	needed := map[string]bool{}
+	for _, next := range later {
+		if next.Options.RestartPolicy != plan.PerRun {
+			continue
+		}
+		for _, s := range next.Servers {
+			needed[s.Key] = true
+		}
+	}
+	return func(s *Server) bool {
+		if s.file.Options.RestartPolicy != plan.PerRun {
+			return s.file == file
+		}
+		return !needed[s.Def.Key]
+	}
+}
+
+// Ending returns the servers that were started and end with a file.
+func (p *Pool) Ending(file *plan.File, later []*plan.File) (out []*Server) {
+	ends := endsWith(file, later)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.order {
+		if ends(s) && !s.closed && s.update(func(*state) {}).starts > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Survey asks a server whose tests are over what it offers. It uses a session of
+// the tests, or a new one if each test had its own. What is wrong with the
+// responses is not reported: no test asked for them.
+func (s *Server) Survey(ctx context.Context) (*surface.Offer, error) {
+	sess, err := s.idle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := mcp.WithLimit(ctx, "connect_timeout", s.Def.ConnectTimeout)
+	defer cancel()
+	limits := s.pool.deps.Opener.Options.Limits.WithDefaults()
+	return surface.Fetch(ctx, sess.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, pages(sess, func([]protocol.Violation) {}))
+}
+
+// idle returns a session of the server. One that ended is not replaced.
+func (s *Server) idle(ctx context.Context) (*mcp.Session, error) {
+	for _, slot := range s.slots {
+		slot.mu.Lock()
+		sess, err := slot.sess, slot.err
+		slot.mu.Unlock()
+		switch {
+		case err != nil:
+			return nil, err
+		case sess != nil && sess.Alive():
+			return sess, nil
+		case sess != nil:
+			return nil, fmt.Errorf("the server had ended: %w", sess.Err())
+		}
+	}
+	return s.First().Session(ctx)
+}
