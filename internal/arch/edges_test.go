@@ -83,7 +83,7 @@ var edges = map[string][]string{
 		"internal/proc", "internal/proc/probe", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/run": {
-		"internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/expect", "internal/snapshot",
+		"internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/coverage", "internal/surface", "internal/plan", "internal/suite", "internal/expect", "internal/snapshot",
 		"internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/shellwords", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/report": {

@@ -94,7 +94,12 @@ func skeleton(s *result.ServerCoverage, verbose bool) string {
 			block = k.Of
 			b.WriteString(term.Escape(block) + ":\n")
 		}
-		b.WriteString(term.EscapeLines(k.YAML))
+		for line := range strings.Lines(term.EscapeLines(k.YAML)) {
+			if !strings.HasPrefix(line, "  ") {
+				b.WriteString("  ") // no draft: it must not look like a line of the report
+			}
+			b.WriteString(line)
+		}
 	}
 	return b.String()
 }
