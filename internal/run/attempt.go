@@ -156,7 +156,7 @@ func (a *attempt) finish() {
 		}
 	}
 	a.out.decide()
-	a.count()
+	count(a)
 	if c := a.out.c; c.Status != result.Pass && c.Stderr == "" {
 		var b strings.Builder
 		for _, s := range servers {

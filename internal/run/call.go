@@ -43,7 +43,7 @@ func (a *attempt) operations(ctx context.Context) {
 			a.obs = expect.Observation{Server: a.sessions[a.server(op)].ServerInfo()}
 			a.hint = func() string { return "" }
 			a.judge(ctx)
-			a.measure(op, nil, a.out.c.Assertions)
+			measure(a, op, nil, a.out.c.Assertions)
 			return
 		}
 		x, ok := a.call(ctx, op, i)
@@ -63,7 +63,7 @@ func (a *attempt) operations(ctx context.Context) {
 			a.judge(ctx)
 		}
 		a.judgeArguments(op, wrong)
-		a.measure(op, x, a.out.c.Assertions[before:])
+		measure(a, op, x, a.out.c.Assertions[before:])
 		if !passed {
 			return
 		}

@@ -149,7 +149,7 @@ type examined struct {
 
 // measure notes an operation, which got a response, and the assertions on it. It
 // counts when the attempt ends with a verdict.
-func (a *attempt) measure(op *plan.Op, x *mcp.Exchange, items []result.Assertion) {
+func measure(a *attempt, op *plan.Op, x *mcp.Exchange, items []result.Assertion) {
 	m := a.file.run.coverage
 	if m == nil {
 		return
@@ -193,7 +193,7 @@ func (e *examined) target(text, matcher string) {
 }
 
 // count adds what the attempt examined, unless it got no response.
-func (a *attempt) count() {
+func count(a *attempt) {
 	if s := a.out.c.Status; s != result.Pass && s != result.Fail {
 		return
 	}
