@@ -17,7 +17,8 @@ func coverageScenario() []result.Event {
 			Server: "shop", File: "shop.mcptest.yaml",
 			Parts: []result.Covered{
 				{Of: result.Tools, Covered: 1, Total: 5, Minimum: &least, Missing: []string{"buy", "list", "pay", "send"}},
-				{Of: result.EnumValues, Covered: 1, Total: 2, Missing: []string{`search.sort="price"`}}, {Of: result.Prompts},
+				{Of: result.EnumValues, Covered: 1, Total: 2, Missing: []string{`search.sort="price"`}},
+				{Of: result.Prompts},
 			},
 			Unasserted: []string{"list"}, Skeletons: []result.Skeleton{draft("tools", "buy"), draft("tools", "list"), draft("tools", "pay"), draft("tools", "send")},
 		},
