@@ -35,7 +35,7 @@ func (r *runner) redact(s string) string {
 // compare compares what a target selected with its snapshot.
 func (a *attempt) compare(name string, o *snapshot.Options, s expect.Subject) snapshot.Comparison {
 	f := a.file.file
-	masked, unused := o.Mask(a.redacted(s), f.Dir)
+	masked, unused := o.Mask(s.Target, a.redacted(s), f.Dir)
 	c := a.snapshots.Compare(a.file.run.redact(name), masked, repro(f, a.c, a.file.run.opts.RerunFlags)+updateFlag)
 	c.Unused = unused
 	return c

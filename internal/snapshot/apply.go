@@ -40,13 +40,20 @@ type pending struct {
 	of    int
 }
 
-// Mask returns the value as it is compared and stored; dir is the suite's
-// folder. unused are the paths of ignore that selected nothing.
-func (o *Options) Mask(v jsonv.Value, dir string) (masked jsonv.Value, unused []string) {
-	return o.mask(v, dir, false)
+// lastName finds the name at the end of a path.
+var lastName = regexp.MustCompile(`([\w-]+)(?:\[[^\]"']*\])*$`)
+
+// Mask returns the value of a target as it is compared and stored; dir is the
+// suite's folder. unused are the paths of ignore that selected nothing.
+func (o *Options) Mask(target string, v jsonv.Value, dir string) (masked jsonv.Value, unused []string) {
+	key := ""
+	if name := lastName.FindStringSubmatch(target); name != nil {
+		key = name[1]
+	}
+	return o.mask(key, v, dir, false)
 }
 
-func (o *Options) mask(v jsonv.Value, dir string, stored bool) (masked jsonv.Value, unused []string) {
+func (o *Options) mask(key string, v jsonv.Value, dir string, stored bool) (masked jsonv.Value, unused []string) {
 	k := &masking{masks: slices.Clone(o.masks), marks: o.marks, taken: o.taken, stored: stored, names: map[string]bool{}, hit: make([]bool, len(o.ignore))}
 	for i, m := range k.masks {
 		k.names[m.name] = true
@@ -58,7 +65,7 @@ func (o *Options) mask(v jsonv.Value, dir string, stored bool) (masked jsonv.Val
 	for i := range o.ignore {
 		paths = append(paths, pending{o.ignore[i].steps, i})
 	}
-	masked = k.value("", v, 0, paths)
+	masked = k.value(key, v, 0, paths)
 	if text := masked.Append(nil); len(text) > maxValue {
 		masked = jsonv.String(digest(string(text)))
 	}

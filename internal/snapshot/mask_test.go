@@ -60,7 +60,7 @@ func TestMasks(t *testing.T) {
 		"bad \xff byte":                                 `bad \xff byte`,
 		"":                                              "",
 	} {
-		if got, _ := o.Mask(jsonv.String(text), dir); got.Text() != want {
+		if got, _ := o.Mask("text", jsonv.String(text), dir); got.Text() != want {
 			t.Errorf("%q is masked as %q, expected %q", text, got.Text(), want)
 		}
 	}
@@ -89,7 +89,7 @@ func TestMasksOfValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, unused := options(t, c.options).Mask(v, dir)
+		got, unused := options(t, c.options).Mask("structured", v, dir)
 		if text := got.String(); text != c.want && (!strings.Contains(c.want, "sha256") || !strings.HasPrefix(text, c.want)) {
 			t.Errorf("%s of %.100s is\n%.200s, expected\n%s", c.options, c.in, text, c.want)
 		}
@@ -113,16 +113,16 @@ func FuzzMask(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, key string) {
 		for _, o := range all {
 			v := jsonv.Object(jsonv.Member{Key: key, Value: jsonv.String(text)}, jsonv.Member{Key: text, Value: jsonv.Array(jsonv.String(text))})
-			once, _ := o.mask(v, dir, false)
-			if twice, _ := o.mask(once, dir, true); !jsonv.Equal(once, twice) {
+			once, _ := o.mask("", v, dir, false)
+			if twice, _ := o.mask("", once, dir, true); !jsonv.Equal(once, twice) {
 				t.Errorf("masking %q once gives %s, twice %s", text, once, twice)
 			}
 			checkStored(t, once)
 		}
 		// Without masks nothing may be lost.
 		none := all[3]
-		a, _ := none.Mask(jsonv.String(text), dir)
-		b, _ := none.Mask(jsonv.String(key), dir)
+		a, _ := none.Mask("text", jsonv.String(text), dir)
+		b, _ := none.Mask("text", jsonv.String(key), dir)
 		if text != key && jsonv.Equal(a, b) && visible(text) == text && visible(key) == key {
 			t.Errorf("%q and %q are stored as the same %s", text, key, a)
 		}
@@ -164,8 +164,8 @@ func TestMaskProperty(t *testing.T) {
 			b.WriteString(parts[r.IntN(len(parts))])
 		}
 		v := jsonv.Object(jsonv.Member{Key: b.String(), Value: jsonv.String(b.String())}, jsonv.Member{Key: "orderId", Value: jsonv.String(b.String())})
-		once, _ := o.mask(v, dir, false)
-		if twice, _ := o.mask(once, dir, true); !jsonv.Equal(once, twice) {
+		once, _ := o.mask("", v, dir, false)
+		if twice, _ := o.mask("", once, dir, true); !jsonv.Equal(once, twice) {
 			t.Fatalf("seed %d: masking %q once gives %s, twice %s", seed, b.String(), once, twice)
 		}
 		checkStored(t, once)
@@ -191,6 +191,16 @@ func TestCompile(t *testing.T) {
 		var d source.Decoder
 		if o := Compile(&d, n.Get("snapshot"), "snapshot"); o != nil || !strings.Contains(fmt.Sprint(d.Diagnostics()), want) {
 			t.Errorf("%s: %v, expected %q", text, d.Diagnostics(), want)
+		}
+	}
+}
+
+// A value alone is masked as it is inside of an object.
+func TestTargetNamesTheValue(t *testing.T) {
+	o := options(t, "true")
+	for target, want := range map[string]string{"duration_ms": `"<duration number>"`, "result.took[0]": `"<duration number>"`, `result["took"]`: "7", "result.count": "7"} {
+		if got, _ := o.Mask(target, jsonv.Int(7), dir); got.String() != want {
+			t.Errorf("%s is %s, expected %s", target, got, want)
 		}
 	}
 }
