@@ -80,8 +80,9 @@ func (f *tableFlags) table(ctx context.Context, l *viewer) error {
 	case f.check != "":
 		fmt.Fprint(l.s.Out, block.Diff(table))
 		return fail(exitGate, "the table of tools in %s is out of date: run mcptest tools with --write %s", path, path)
-	case inCI(l.s.Env) && !f.allowInCI:
-		return fail(exitPolicy, "%s is not updated because CI is set: update it on your machine and commit it, or pass --allow-update-in-ci", path)
+	}
+	if err := allowUpdate(l.s.Env, f.allowInCI, path+" is not updated", "mcptest tools with --write "+path); err != nil {
+		return err
 	}
 	if err := replaceText(path, data); err != nil {
 		return fail(exitInternal, "write %s: %s", path, cmdutil.Reason(err))
