@@ -164,12 +164,12 @@ func TestNoAdapter(t *testing.T) {
 			return nil
 		})
 	})
-	_, err := live.Collect(context.Background(), guard.Options{Dial: none})
+	_, err := live.Collect(context.Background(), guard.Options{Spread: time.Millisecond, Dial: none})
 	var want *live.NoAdapterError
 	if !errors.As(err, &want) || !strings.Contains(err.Error(), "echo, add") {
 		t.Errorf("%v", err)
 	}
-	_, err = live.Collect(context.Background(), guard.Options{Dial: none, Tool: "ecco"})
+	_, err = live.Collect(context.Background(), guard.Options{Spread: time.Millisecond, Dial: none, Tool: "ecco"})
 	if !errors.As(err, &want) || !strings.Contains(err.Error(), `no tool "ecco"`) {
 		t.Errorf("%v", err)
 	}
@@ -256,7 +256,7 @@ func TestEndedRunCleansUp(t *testing.T) {
 					return nil
 				})
 			})
-			if _, err := live.Collect(ctx, guard.Options{Dial: dial, Mode: guard.ModeWrite}); err != nil {
+			if _, err := live.Collect(ctx, guard.Options{Spread: time.Millisecond, Dial: dial, Mode: guard.ModeWrite}); err != nil {
 				t.Fatal(err)
 			}
 			if left := markedIn(t, state); len(left) > 0 {
@@ -357,7 +357,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 		})
 	})
 	values, _ := jsonv.Parse([]byte(`{"search_books":{"pin":"` + pin + `"}}`))
-	e, err := live.Collect(context.Background(), guard.Options{Dial: dial, Values: values, Secrets: []string{secret}})
+	e, err := live.Collect(context.Background(), guard.Options{Spread: time.Millisecond, Dial: dial, Values: values, Secrets: []string{secret}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func TestSecondLaunchThatHangs(t *testing.T) {
 	dial := dialer(t, func(variant string) mcpserver.Handler {
 		return spoiled(t, demo.Options{Mode: "crude"}, func(_ int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if variant != "" {
-				time.Sleep(300 * time.Millisecond)
+				<-t.Context().Done()
 			}
 			return nil
 		})
@@ -35,7 +35,7 @@ func TestPanicKeepsTheEvidence(t *testing.T) {
 	state := t.TempDir() + "/library.json"
 	for _, phase := range []string{"introspection", "requests", "round trips"} {
 		e, err := live.Collect(context.Background(), guard.Options{
-			Dial: library(t, demo.Options{State: state}), Mode: guard.ModeWrite,
+			Dial: library(t, demo.Options{State: state}), Mode: guard.ModeWrite, Spread: time.Millisecond,
 			Progress: func(p guard.Progress) {
 				if p.Phase == phase {
 					panic("planted")

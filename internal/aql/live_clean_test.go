@@ -88,7 +88,7 @@ func TestLateCreatesAreRemoved(t *testing.T) {
 					return nil
 				})
 			})
-			e, err := live.Collect(ctx, guard.Options{Dial: dial, Mode: guard.ModeWrite, CallTimeout: c.timeout})
+			e, err := live.Collect(ctx, guard.Options{Spread: time.Millisecond, Dial: dial, Mode: guard.ModeWrite, CallTimeout: c.timeout})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,7 +37,7 @@ func TestOwnLimitsAreNoFailures(t *testing.T) {
 	}
 	for _, budget := range []time.Duration{30 * time.Millisecond, 150 * time.Millisecond, 400 * time.Millisecond} {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		e, err := live.Collect(ctx, guard.Options{Dial: dialer(t, slow), Mode: guard.ModeWrite, Budget: budget})
+		e, err := live.Collect(ctx, guard.Options{Spread: time.Millisecond, Dial: dialer(t, slow), Mode: guard.ModeWrite, Budget: budget})
 		cancel()
 		if err != nil { // the budget ended before there was an adapter
 			continue
@@ -53,12 +53,12 @@ func TestOwnLimitsAreNoFailures(t *testing.T) {
 			return spoiled(t, demo.Options{}, func(n int, _ *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 				if int64(n) == after {
 					cancel()
-					time.Sleep(50 * time.Millisecond)
+					<-t.Context().Done()
 				}
 				return nil
 			})
 		})
-		e, err := live.Collect(ctx, guard.Options{Dial: dial, Mode: guard.ModeWrite})
+		e, err := live.Collect(ctx, guard.Options{Spread: time.Millisecond, Dial: dial, Mode: guard.ModeWrite})
 		cancel()
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +132,7 @@ func TestHangsAreNoAnswers(t *testing.T) {
 		}
 		return spoiled(t, demo.Options{}, func(_ int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if bytes.Contains(req.Params, []byte(`"operation":"get_book"`)) {
-				time.Sleep(2 * time.Second)
+				<-t.Context().Done()
 			}
 			return nil
 		})

@@ -36,6 +36,9 @@ type recorded struct {
 func recordRun(t testing.TB, ctx context.Context, o guard.Options) recorded {
 	t.Helper()
 	var tape bytes.Buffer
+	if o.Spread == 0 {
+		o.Spread = time.Millisecond
+	}
 	o.Record, o.RunID, o.Target, o.Repeat = &tape, "a1b2c3", "the adapter", "call it"
 	e, err := live.Collect(ctx, o)
 	if err != nil {
@@ -280,7 +283,7 @@ func (f *brokenFile) Write(p []byte) (int, error) {
 
 // A recording that cannot be written does not cost the evidence.
 func TestRecordingThatCannotBeWritten(t *testing.T) {
-	e, err := live.Collect(context.Background(), guard.Options{Dial: library(t, demo.Options{}), Record: &brokenFile{10_000}})
+	e, err := live.Collect(context.Background(), guard.Options{Spread: time.Millisecond, Dial: library(t, demo.Options{}), Record: &brokenFile{10_000}})
 	var wrong *live.RecordError
 	if e == nil || !errors.As(err, &wrong) || !strings.Contains(err.Error(), "no space left") {
 		t.Errorf("%v", err)
