@@ -72,8 +72,7 @@ func TestKilledRunIsCleanedUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		waitForMark(state) // there is something to leave behind
-		time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
-		_ = cmd.Process.Kill()
+		time.AfterFunc(time.Duration(r.IntN(300))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		settled(state)
 		before := markedThings(state)
@@ -96,22 +95,19 @@ func TestKilledRunIsCleanedUp(t *testing.T) {
 
 // waitForMark waits until a run created something.
 func waitForMark(state string) {
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && markedThings(state) == 0; {
-		time.Sleep(5 * time.Millisecond)
-	}
+	testkit.Poll(20*time.Second, func() bool { return markedThings(state) > 0 })
 }
 
 // settled waits until the adapter of a killed run is through with its last
 // call and has ended.
 func settled(state string) {
 	last, since := "", time.Now()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end) && time.Since(since) < 150*time.Millisecond; {
-		data, _ := os.ReadFile(state)
-		if string(data) != last {
+	testkit.Poll(10*time.Second, func() bool {
+		if data, _ := os.ReadFile(state); string(data) != last {
 			last, since = string(data), time.Now()
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return time.Since(since) >= 150*time.Millisecond
+	})
 }
 
 func markedThings(state string) int {

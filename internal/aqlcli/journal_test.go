@@ -12,6 +12,7 @@ import (
 
 	"mcptest/internal/aql/live/catalog"
 	"mcptest/internal/aql/verdict"
+	"mcptest/internal/testkit"
 )
 
 // A journal that cannot be kept ends the run before anything is created.
@@ -82,11 +83,7 @@ func TestCleanLeavesRunsAlone(t *testing.T) {
 		}
 		return false
 	}
-	for deadline := time.Now().Add(30 * time.Second); !created(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the run created nothing")
-		}
-	}
+	testkit.Wait(t, "the run to create something", created)
 	out, errs, code := runProgram(t, prog, "live", "--url", url, "--clean", "--journal", dir)
 	if code != 0 || !strings.Contains(errs, "is still running") || strings.Contains(out, "removed") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
@@ -111,14 +108,13 @@ func TestEndedRunsCleanUp(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for deadline := time.Now().Add(30 * time.Second); name == "signal"; time.Sleep(5 * time.Millisecond) {
-				if data, _ := os.ReadFile(state); bytes.Contains(data, []byte(catalog.Marker(""))) {
-					break
-				}
-				if time.Now().After(deadline) {
-					_ = cmd.Process.Kill()
-					t.Fatal("the run created nothing")
-				}
+			created := func() bool {
+				data, _ := os.ReadFile(state)
+				return bytes.Contains(data, []byte(catalog.Marker("")))
+			}
+			if name == "signal" && !testkit.Poll(30*time.Second, created) {
+				_ = cmd.Process.Kill()
+				t.Fatal("the run created nothing")
 			}
 			if name == "signal" {
 				if err := cmd.Process.Signal(os.Interrupt); err != nil {

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"mcptest/internal/testkit"
 )
 
 // everythingMain starts the server-everything of npm over HTTP, runs the
@@ -20,13 +22,13 @@ func everythingMain() {
 
 // listens waits until something accepts connections at the address.
 func listens(addr string, wait time.Duration) bool {
-	for end := time.Now().Add(wait); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if c, err := net.Dial("tcp", addr); err == nil {
+	return testkit.Poll(wait, func() bool {
+		c, err := net.Dial("tcp", addr)
+		if err == nil {
 			_ = c.Close()
-			return true
 		}
-	}
-	return false
+		return err == nil
+	})
 }
 
 func everything(kind string, argv []string) int {

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"mcptest/internal/flaky"
+	"mcptest/internal/testkit"
 )
 
 // soakRuns is how many runs are interrupted; MCPTEST_SOAK=200 asks for more (make soak),
@@ -189,7 +190,10 @@ func (s *soak) run(t testing.TB) string {
 		defer close(read)
 		_, _ = io.Copy(&out, r)
 	}()
-	time.Sleep(s.after)
+	select {
+	case <-read: // it ended before
+	case <-time.After(s.after):
+	}
 	s.interrupt(cmd.Process, r)
 	waited := make(chan error, 1)
 	go func() { waited <- cmd.Wait() }()
@@ -229,7 +233,7 @@ func patience() time.Duration {
 func (s *soak) interrupt(p *os.Process, stdout *os.File) {
 	for i, name := range strings.Fields(s.end) {
 		if i > 0 {
-			time.Sleep(time.Duration(s.rnd.IntN(300)) * time.Millisecond)
+			<-time.After(time.Duration(s.rnd.IntN(300)) * time.Millisecond)
 		}
 		switch name {
 		case "pipe":
@@ -299,16 +303,13 @@ func (s *soak) read(name string) string {
 func (s *soak) nothingLeft(t testing.TB) {
 	var left []string
 	var port error
-	for range 50 {
+	testkit.Poll(2*time.Second, func() bool {
 		left, port = marked(s.mark), s.portFree()
-		if len(left) == 0 && port == nil {
-			break
-		}
 		if s.end != "KILL" && len(strings.Fields(s.end)) == 1 {
-			break // everything had to be gone when the program ended
+			return true // everything had to be gone when the program ended
 		}
-		time.Sleep(40 * time.Millisecond)
-	}
+		return len(left) == 0 && port == nil
+	})
 	if port != nil {
 		t.Errorf("the port is taken: %v", port)
 	}

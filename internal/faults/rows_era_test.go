@@ -41,14 +41,14 @@ func eraRows() []row {
 			}
 			return t
 		}
-		add("slow", "the process needs 3 s to start, and then answers initialize first", row{stdio: process(func() { time.Sleep(slowStart) })})
+		add("slow", "the process needs 3 s to start, and then answers initialize first", row{stdio: process(func() { delay(slowStart) })})
 		add("slow-noisy", "the same, and it logs at once", row{stdio: process(func() {
 			println("starting") // on standard error
-			time.Sleep(slowStart)
+			delay(slowStart)
 		})})
 		add("slow-http", "the first HTTP response takes 3 s", row{http: &web{modern: e.found != "", any: func(v *visit) bool {
 			if v.n == 0 {
-				time.Sleep(slowStart)
+				delay(slowStart)
 			}
 			switch {
 			case v.method == "server/discover" && e.found != "":

@@ -29,13 +29,13 @@ func framingRows() []row {
 		odd("one-byte-at-a-time", "the answer comes byte by byte", "", func(s *stdio) {
 			for _, c := range answer(s.id, goodResult) {
 				s.write(string(c))
-				time.Sleep(200 * time.Microsecond)
+				delay(200 * time.Microsecond)
 			}
 		}),
 		odd("slow-halves", "the answer comes in two halves, 300 ms apart", "", func(s *stdio) {
 			text := answer(s.id, goodResult)
 			s.write(text[:20])
-			time.Sleep(300 * time.Millisecond)
+			delay(300 * time.Millisecond)
 			s.write(text[20:])
 		}),
 		odd("key-order", "the id comes last", `{"result":`+goodResult+`,"id":$ID,"jsonrpc":"2.0"}`+"\n", nil),

@@ -78,7 +78,7 @@ func httpRows() []row {
 			for i := 0; v.r.Context().Err() == nil && i < 200; i++ {
 				v.ResponseWriter.Write([]byte(" "))
 				v.Flush()
-				time.Sleep(50 * time.Millisecond)
+				delay(50 * time.Millisecond)
 			}
 		}}, test: "timeout: 700ms", exit: 1, tests: "error pass", says: []string{"(limit: timeout 700ms)"}},
 		{id: "http/endless-body", what: "a body without an end", http: &web{call: func(v *visit) { v.json(200, `{"x":"`); v.flood("x", 1<<30) }}, exit: 1, tests: "fail pass", says: []string{"oversize", "over the limit"}, memory: 256, within: 6 * time.Second},

@@ -124,7 +124,7 @@ func askAndGoOn(method string) func(*stdio) {
 func later(say string) func(*stdio) {
 	return func(s *stdio) {
 		go func() {
-			time.Sleep(300 * time.Millisecond)
+			delay(300 * time.Millisecond)
 			s.write(say)
 		}()
 	}

@@ -44,7 +44,7 @@ func processRows() []row {
 			suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"]}}\ntools:\n" + numbered(10), within: 6 * time.Second,
 		},
 		{
-			id: "process/dies-between", what: "the server dies between two calls", stdio: talk{act: ok(func(*stdio) { time.Sleep(20 * time.Millisecond); os.Exit(6) })},
+			id: "process/dies-between", what: "the server dies between two calls", stdio: talk{act: ok(func(*stdio) { delay(20 * time.Millisecond); os.Exit(6) })},
 			more: "setup_per_test: [{run: [sleep, \"0.3\"]}]\n", exit: 1, tests: "pass pass", says: []string{"exit status 6", "died and was restarted"},
 		},
 		stuck("hangs", "a call is never answered", func(*stdio) {}, 2500*time.Millisecond),
@@ -55,7 +55,7 @@ func processRows() []row {
 			}
 		}, 5*time.Second),
 		stuck("hangs-on-sigterm", "the server hangs and ignores SIGTERM", func(*stdio) { signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP); hang(nil) }, 6*time.Second),
-		stuck("answers-late", "the answer comes after the limit", func(s *stdio) { time.Sleep(time.Second); s.ok() }, 4*time.Second),
+		stuck("answers-late", "the answer comes after the limit", func(s *stdio) { delay(time.Second); s.ok() }, 4*time.Second),
 		{
 			id: "process/reads-nothing", what: "the server stops reading, and a call is larger than the pipe buffer", stdio: talk{at: "notifications/initialized", act: hang},
 			test: "timeout: 1s", suite: "servers: {s: {command: [\"$EXE\", --fault, \"$ID\"], validate_output: false}}\ntools:\n  - {name: one, tool: t, timeout: 1s, args: {text: " + strings.Repeat("x", 300000) + "}}\n",
@@ -139,7 +139,7 @@ func child(script string) func(*stdio) {
 		c := exec.Command("sh", "-c", script)
 		c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 		_ = c.Start()
-		time.Sleep(50 * time.Millisecond)
+		delay(50 * time.Millisecond)
 	}
 }
 

@@ -59,7 +59,7 @@ func startRows() []row {
 		{id: "start/stray-banner-tolerated", what: "the same banner, tolerated by the suite", stdio: talk{at: "start", say: "Server listening on stdio\n"}, server: "tolerate: [stray-output]\n", tests: "pass pass", says: []string{"Server listening on stdio"}},
 		{id: "start/hello-twice", what: "initialize is answered twice", stdio: talk{at: "initialize", act: func(s *stdio) { s.write(answer(s.id, goodHello) + answer(s.id, goodHello)) }}, exit: 1, tests: "pass pass", says: []string{"duplicate-id"}},
 		fine(row{id: "start/odd-stderr-banner", what: "odd: a banner and logs on standard error", stdio: talk{at: "start", act: func(*stdio) { os.Stderr.WriteString("listening\n\x1b[31mwarning\x1b[0m\n") }}}),
-		fine(row{id: "start/odd-slow", what: "odd: the server needs a second to start", stdio: talk{at: "start", act: func(*stdio) { time.Sleep(time.Second) }}, within: 4 * time.Second}),
+		fine(row{id: "start/odd-slow", what: "odd: the server needs a second to start", stdio: talk{at: "start", act: func(*stdio) { delay(time.Second) }}, within: 4 * time.Second}),
 		fine(row{id: "start/odd-silent-probe", what: "odd: server/discover is never answered", stdio: talk{at: "server/discover", act: func(*stdio) {}}, within: 9 * time.Second}),
 		fine(row{
 			id: "start/list-silent", what: "tools/list is never answered", stdio: talk{at: "tools/list", act: func(*stdio) {}},
@@ -77,7 +77,7 @@ func startRows() []row {
 		}}),
 		fine(row{id: "start/odd-legacy-discover", what: "odd: server/discover offers old revisions only", stdio: talk{found: strings.ReplaceAll(goodFound, "2026-07-28", "2025-11-25")}, within: 5 * time.Second}),
 		fine(row{id: "start/odd-old-revision", what: "odd: the server speaks 2024-11-05 only", stdio: talk{hello: strings.ReplaceAll(goodHello, "2025-11-25", "2024-11-05")}}),
-		fine(row{id: "start/odd-wait-for-ready", what: "odd: wait_for_ready with a server that takes its time", stdio: talk{at: "initialize", act: func(s *stdio) { time.Sleep(300 * time.Millisecond); s.write(answer(s.id, goodHello)) }}, server: "wait_for_ready: 5s\n"}),
+		fine(row{id: "start/odd-wait-for-ready", what: "odd: wait_for_ready with a server that takes its time", stdio: talk{at: "initialize", act: func(s *stdio) { delay(300 * time.Millisecond); s.write(answer(s.id, goodHello)) }}, server: "wait_for_ready: 5s\n"}),
 	}
 	for _, code := range []int{-32000, -32600, -32602} {
 		rows = append(rows, fine(row{id: fmt.Sprintf("start/odd-probe-refused%d", code), what: fmt.Sprintf("odd: server/discover is refused with code %d", code), stdio: talk{at: "server/discover", act: func(s *stdio) {

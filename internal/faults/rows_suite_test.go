@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"mcptest/internal/testkit"
 )
 
 // suiteRows are suites that are no suites. Nothing is started for any of them.
@@ -148,16 +150,14 @@ func deaf(*stdio) {
 func send(sigs ...syscall.Signal) func(*os.Process, *trial) {
 	return func(p *os.Process, t *trial) {
 		go func() {
-			for range 400 {
-				if _, err := os.Stat(filepath.Join(t.work, "begun")); err == nil {
-					break
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
-			time.Sleep(400 * time.Millisecond)
+			testkit.Poll(4*time.Second, func() bool {
+				_, err := os.Stat(filepath.Join(t.work, "begun"))
+				return err == nil
+			})
+			delay(400 * time.Millisecond)
 			for _, s := range sigs {
 				_ = p.Signal(s)
-				time.Sleep(300 * time.Millisecond)
+				delay(300 * time.Millisecond)
 			}
 		}()
 	}

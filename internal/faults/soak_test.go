@@ -154,10 +154,10 @@ func (s *soak) interrupt(p *os.Process, _ *trial) {
 	}
 	wait, gap := time.Duration(s.rnd.IntN(1500))*time.Millisecond, time.Duration(s.rnd.IntN(300))*time.Millisecond
 	go func() {
-		time.Sleep(wait)
+		delay(wait)
 		for _, name := range strings.Fields(s.end) {
 			_ = p.Signal(map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}[name])
-			time.Sleep(gap)
+			delay(gap)
 		}
 	}()
 }

@@ -165,4 +165,8 @@ func exitWith(code int, stderr string) func(*stdio) {
 	}
 }
 
-func hang(*stdio) { time.Sleep(time.Hour) }
+// delay lets time pass where that is what the row is about: a slow server, or
+// the moment of a signal. Nothing is synchronized with it.
+func delay(d time.Duration) { time.Sleep(d) }
+
+func hang(*stdio) { delay(time.Hour) }

@@ -20,6 +20,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"mcptest/internal/testkit"
 )
 
 // trial is one run of the program on one row.
@@ -296,10 +298,11 @@ func (t *trial) checkLeft() {
 	if t.r.dead || t.state.ExitCode() > 128 {
 		wait = 3 * time.Second
 	}
-	left := processesOf(t.dir)
-	for end := time.Now().Add(wait); len(left) > 0 && time.Now().Before(end); left = processesOf(t.dir) {
-		time.Sleep(50 * time.Millisecond)
-	}
+	var left []string
+	testkit.Poll(wait, func() bool {
+		left = processesOf(t.dir)
+		return len(left) == 0
+	})
 	for _, p := range left {
 		t.tb.Errorf("a process is left: %s", p)
 		if pid, err := strconv.Atoi(strings.Fields(p)[0]); err == nil {

@@ -47,6 +47,19 @@ func (s *faulty) write(format string, args ...any) {
 	}
 }
 
+// drip writes pieces with a pause before each but the first.
+func (s *faulty) drip(pause time.Duration, pieces ...string) {
+	for i, piece := range pieces {
+		if i > 0 {
+			time.Sleep(pause)
+		}
+		s.write("%s", piece)
+	}
+}
+
+// hang is what a server does that neither answers nor ends.
+func hang() { <-time.After(time.Hour) }
+
 const goodResult = `{"content":[{"type":"text","text":"ok"}]}`
 
 func (s *faulty) answer(id string) string {
@@ -83,13 +96,8 @@ var faults = []fault{
 	},
 	{name: "blank-lines", say: "\n\r\n  \n$OK\n\n", result: "good"},
 	{name: "spaces-around", say: " \t" + `{"jsonrpc":"2.0","id":$ID,"result":{}}` + "  \n", result: "{}"},
-	{name: "chunked", act: func(s *faulty, id string) {
-		for _, c := range s.answer(id) {
-			s.write(string(c))
-			time.Sleep(100 * time.Microsecond)
-		}
-	}, result: "good"},
-	{name: "slow", act: func(s *faulty, id string) { time.Sleep(60 * time.Millisecond); s.write(s.answer(id)) }, result: "good"},
+	{name: "chunked", act: func(s *faulty, id string) { s.drip(100*time.Microsecond, strings.Split(s.answer(id), "")...) }, result: "good"},
+	{name: "slow", act: func(s *faulty, id string) { s.drip(60*time.Millisecond, "", s.answer(id)) }, result: "good"},
 	{name: "large", act: func(s *faulty, id string) {
 		s.write(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`+"\n", id, strings.Repeat("x", 3<<20))
 	}, result: `{"x":"` + strings.Repeat("x", 3<<20) + `"}`},
@@ -119,10 +127,7 @@ var faults = []fault{
 	}, call: protocol.BadJSON, cause: "not valid JSON"},
 	{name: "pretty", say: "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n  \"result\": {\n    \"a\": [\n      1\n    ]\n  }\n}\n", call: protocol.PrettyJSON, result: "{\n\"a\": [\n1\n]\n}"},
 	{name: "pretty-in-pieces", act: func(s *faulty, id string) {
-		for _, l := range strings.SplitAfter("{\n  \"jsonrpc\": \"2.0\",\n  \"id\": "+id+",\n  \"result\": {}\n}\n", "\n") {
-			s.write(l)
-			time.Sleep(time.Millisecond)
-		}
+		s.drip(time.Millisecond, strings.SplitAfter("{\n  \"jsonrpc\": \"2.0\",\n  \"id\": "+id+",\n  \"result\": {}\n}\n", "\n")...)
 	}, call: protocol.PrettyJSON, result: "{}"},
 	{name: "pretty-never-ends", say: "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n", session: protocol.BadJSON, cause: "timed out", timeout: 150 * time.Millisecond},
 	{name: "pretty-then-good", say: "{\n  \"jsonrpc\": \"2.0\",\n$OK", session: protocol.BadJSON, result: "good"},
@@ -216,7 +221,7 @@ var faults = []fault{
 	}, cause: "endless line", dead: true},
 
 	{name: "hang", act: func(*faulty, string) {}, cause: "(limit: timeout 150ms)", timeout: 150 * time.Millisecond},
-	{name: "hang-and-deaf", act: func(*faulty, string) { time.Sleep(time.Hour) }, cause: "timed out", timeout: 100 * time.Millisecond, dead: true},
+	{name: "hang-and-deaf", act: func(*faulty, string) { hang() }, cause: "timed out", timeout: 100 * time.Millisecond, dead: true},
 	{name: "exit-3", act: func(*faulty, string) {
 		fmt.Fprintln(os.Stderr, "cannot open database")
 		os.Exit(3)
@@ -227,8 +232,8 @@ var faults = []fault{
 	{name: "partial-line", act: func(s *faulty, id string) { s.write("Traceback"); os.Exit(1) }, session: protocol.PartialLine, cause: "exit status 1", dead: true},
 	{name: "answer-without-newline", act: func(s *faulty, id string) { s.write(strings.TrimSpace(s.answer(id))); os.Exit(0) }, call: protocol.PartialLine, result: "good", dead: true},
 	{name: "answer-then-exit", act: func(s *faulty, id string) { s.write(s.answer(id)); os.Exit(0) }, result: "good", dead: true},
-	{name: "close-stdout", act: func(s *faulty, id string) { os.Stdout.Close(); time.Sleep(time.Hour) }, cause: "closed its standard output", dead: true},
-	{name: "close-stdin", act: func(s *faulty, id string) { os.Stdin.Close(); s.write(s.answer(id)); time.Sleep(time.Hour) }, result: "good", dead: true},
+	{name: "close-stdout", act: func(s *faulty, id string) { os.Stdout.Close(); hang() }, cause: "closed its standard output", dead: true},
+	{name: "close-stdin", act: func(s *faulty, id string) { os.Stdin.Close(); s.write(s.answer(id)); hang() }, result: "good", dead: true},
 }
 
 func faultServer(name string) int {

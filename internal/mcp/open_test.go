@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,13 +74,10 @@ var openFaults = []openFault{
 		fmt.Println("Usage: server")
 		os.Exit(2)
 	}, want: []string{"the server exited with status 2 before answering initialize", "stray-output", "last line on stdout: Usage: server", "  line 29\n", "  line 0\n"}, notWant: "line 9\n"},
-	{name: "open-killed", act: func(*faulty) { p, _ := os.FindProcess(os.Getpid()); p.Kill(); time.Sleep(time.Hour) }, want: []string{"signal: killed"}},
-	{name: "open-silent", act: func(*faulty) { time.Sleep(time.Hour) }, timeout: 100 * time.Millisecond, want: []string{"initialize timed out after ", "(limit: connect_timeout 100ms)"}},
+	{name: "open-killed", act: func(*faulty) { p, _ := os.FindProcess(os.Getpid()); p.Kill(); hang() }, want: []string{"signal: killed"}},
+	{name: "open-silent", act: func(*faulty) { hang() }, timeout: 100 * time.Millisecond, want: []string{"initialize timed out after ", "(limit: connect_timeout 100ms)"}},
 	{name: "open-junk", act: func(s *faulty) {
-		for {
-			s.write("I am an HTTP server\n")
-			time.Sleep(20 * time.Millisecond)
-		}
+		s.drip(20*time.Millisecond, slices.Repeat([]string{"I am an HTTP server\n"}, 5000)...)
 	}, timeout: 3 * time.Second, want: []string{"connect_timeout 3s", "stray-output at byte 0", "last line on stdout: I am an HTTP server"}},
 	{name: "open-cat", act: func(s *faulty) {
 		for {
@@ -113,13 +111,13 @@ var openFaults = []openFault{
 		s.write(`{"jsonrpc":"2.0","id":` + id + `,"result":` + helloResult + "}\n")
 		s.line()
 	}, opens: "2025-11-25"},
-	{name: "open-stays", act: func(s *faulty) { go func() { time.Sleep(time.Hour) }(); helloForever(s) }, opens: "2025-11-25"},
+	{name: "open-stays", act: func(s *faulty) { go func() { hang() }(); helloForever(s) }, opens: "2025-11-25"},
 }
 
 // helloForever shakes hands and then ignores the end of its input.
 func helloForever(s *faulty) {
 	s.write(`{"jsonrpc":"2.0","id":` + idOf(s.line()) + `,"result":` + helloResult + "}\n")
-	time.Sleep(time.Hour)
+	hang()
 }
 
 func TestOpen(t *testing.T) {

@@ -137,13 +137,13 @@ func TestReadersCancel(t *testing.T) {
 // answered, without one.
 func TestReadersIdle(t *testing.T) {
 	eachReader(t, func(t *testing.T, deadlines bool) {
-		asked := make(chan error, 1)
+		asked, answered := make(chan error, 1), make(chan struct{})
 		s := osPipes(t, deadlines, func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
 			if r.Notification {
 				return nil
 			}
 			go func() {
-				time.Sleep(20 * time.Millisecond)
+				<-answered
 				_, err := r.Ask(context.Background(), "ping", nil)
 				asked <- err
 				_ = r.Notify("notifications/after", nil)
@@ -154,6 +154,7 @@ func TestReadersIdle(t *testing.T) {
 		if x := s.Do(within(t, 10*time.Second), mcp.Call{Method: "x"}); x.Cause != nil {
 			t.Fatal(x.Cause)
 		}
+		close(answered)
 		if _, err := s.Wait(within(t, 10*time.Second), "notifications/after", mark); err != nil {
 			t.Error(err)
 		}

@@ -86,7 +86,7 @@ func TestServeLines(t *testing.T) {
 func TestServeFinishes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := serveText(t, `{"jsonrpc":"2.0","id":1,"method":"slow"}`, func(context.Context, *mcpserver.Request) *mcpserver.Reply {
-			time.Sleep(time.Hour)
+			<-time.After(time.Hour)
 			return &mcpserver.Reply{Result: []byte("{}")}
 		})
 		if got[0] != `{"jsonrpc":"2.0","id":1,"result":{}}` {

@@ -17,6 +17,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 	"mcptest/internal/mock"
+	"mcptest/internal/testkit"
 )
 
 // sdk is the official Go client against a manifest, with what it was sent.
@@ -41,16 +42,13 @@ func (s *sdk) note(fn func()) {
 // its own time.
 func (s *sdk) waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for range 500 {
+	if !testkit.Poll(10*time.Second, func() bool {
 		s.mu.Lock()
-		done := ok()
-		s.mu.Unlock()
-		if done {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+		defer s.mu.Unlock()
+		return ok()
+	}) {
+		t.Errorf("%s did not come: %+v %+v %+v", what, s.logs, s.progress, s.updated)
 	}
-	t.Errorf("%s did not come: %+v %+v %+v", what, s.logs, s.progress, s.updated)
 }
 
 // road is a way to a server: how the bytes go, and the revision the client asks for.

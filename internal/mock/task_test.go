@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mock"
+	"mcptest/internal/testkit"
 )
 
 const jobs = `
@@ -49,17 +49,13 @@ func cut(answer string, keys ...string) string {
 func plain(answer string, keys ...string) string { return strings.Trim(cut(answer, keys...), `"`) }
 
 // until asks about a task until it has the status.
-func (w *lineClient) until(status, params string, keys ...string) string {
+func (w *lineClient) until(status, params string, keys ...string) (got string) {
 	w.t.Helper()
-	for range 500 {
-		got, _ := w.call("tasks/get", params)
-		if plain(got, append(keys, "status")...) == status {
-			return got
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	w.t.Fatalf("the task never was %s", status)
-	return ""
+	testkit.Wait(w.t, "the task to be "+status, func() bool {
+		got, _ = w.call("tasks/get", params)
+		return plain(got, append(keys, "status")...) == status
+	})
+	return got
 }
 
 // after reads the next line that is no such notification.

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"mcptest/internal/proc"
+	"mcptest/internal/testkit"
 
 	"go.uber.org/goleak"
 )
@@ -40,12 +41,12 @@ var helpers = map[string]func(args []string){
 	"eof":  func([]string) { io.Copy(io.Discard, os.Stdin) },
 	"sleep": func([]string) {
 		fmt.Println("ready")
-		time.Sleep(time.Minute)
+		hang()
 	},
 	"stubborn": func([]string) { // hears neither the end of its input nor SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("ready")
-		time.Sleep(time.Minute)
+		hang()
 	},
 	"flood": func(a []string) { // bytes to both streams, numbered lines
 		n, _ := strconv.Atoi(a[0])
@@ -63,7 +64,7 @@ var helpers = map[string]func(args []string){
 		for fd := range 3 {
 			syscall.Close(fd)
 		}
-		time.Sleep(time.Minute)
+		hang()
 	},
 	"child": leaveChild,
 	"parent": func(a []string) { // the same, but stays until it is asked to end
@@ -91,9 +92,10 @@ var helpers = map[string]func(args []string){
 		io.Copy(io.Discard, os.Stdin)
 	},
 	"ticker": func([]string) {
+		tick := time.Tick(20 * time.Millisecond)
 		for i := 0; ; i++ {
 			fmt.Println("tick", i)
-			time.Sleep(20 * time.Millisecond)
+			<-tick
 		}
 	},
 	"watchdog": func([]string) { proc.WatchdogMain(os.Stdin) },
@@ -166,6 +168,10 @@ func survivors() []string {
 	return out
 }
 
+// hang keeps a helper for longer than its test needs it. It ends by itself, so
+// that what a broken test leaves behind does not stay.
+func hang() { <-time.After(time.Minute) }
+
 // alive reports whether a process exists and is no zombie.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -179,12 +185,9 @@ func alive(pid int) bool {
 // eventually waits up to five seconds for something.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		if ok() {
-			return
-		}
+	if !testkit.Poll(5*time.Second, ok) {
+		t.Fatalf("not within 5 s: %s", what)
 	}
-	t.Fatalf("not within 5 s: %s", what)
 }
 
 func start(t *testing.T, s proc.Spec) *proc.Process {

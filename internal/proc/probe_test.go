@@ -101,15 +101,12 @@ func TestProbeTCP(t *testing.T) {
 	if !errors.As(err, &nr) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("got %v", err)
 	}
-	go func() {
-		time.Sleep(50 * time.Millisecond)
-		if l, err = net.Listen("tcp", addr); err == nil {
-			time.Sleep(time.Second)
-			l.Close()
-		}
-	}()
+	late := listenLater(addr, 50*time.Millisecond)
 	if err := p.Wait(soon(t, 5*time.Second), probe.Watch{}); err != nil {
 		t.Error(err)
+	}
+	if l := <-late; l != nil {
+		l.Close()
 	}
 }
 
@@ -188,6 +185,16 @@ func TestProbeReadsNoBody(t *testing.T) {
 	})
 }
 
+// listenLater listens at an address that probes find closed at first.
+func listenLater(addr string, after time.Duration) <-chan net.Listener {
+	opened := make(chan net.Listener, 1)
+	time.AfterFunc(after, func() {
+		l, _ := net.Listen("tcp", addr)
+		opened <- l
+	})
+	return opened
+}
+
 // The reason reported is the last that was found: a port that refused at
 // first, and then took a connection that it never answers.
 func TestProbeTellsTheLatestReason(t *testing.T) {
@@ -197,12 +204,7 @@ func TestProbeTellsTheLatestReason(t *testing.T) {
 	}
 	addr := l.Addr().String()
 	l.Close()
-	opened := make(chan net.Listener, 1)
-	go func() {
-		time.Sleep(100 * time.Millisecond)
-		l, _ := net.Listen("tcp", addr)
-		opened <- l
-	}()
+	opened := listenLater(addr, 100*time.Millisecond)
 	ctx, cancel := context.WithTimeoutCause(bg, time.Second, errors.New("some limit"))
 	defer cancel()
 	err = parse(t, "http://"+addr+"/health").Wait(ctx, probe.Watch{})

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"mcptest/internal/proc"
+	"mcptest/internal/testkit"
 )
 
 // runner is a program that starts a watchdog and three groups, names all pids
@@ -35,9 +36,7 @@ func runner(a []string) {
 	four, err := proc.Start(bg, proc.Spec{Argv: argv("sleep"), Registry: led, LogFile: os.DevNull})
 	check(err)
 	three.Stop(bg, short)
-	for !strings.Contains(two.Output().String(), "child ") {
-		time.Sleep(time.Millisecond)
-	}
+	testkit.Poll(time.Minute, func() bool { return strings.Contains(two.Output().String(), "child ") })
 	fmt.Println("one", one.Pid())
 	fmt.Println("two", two.Pid())
 	fmt.Print(two.Output().String())
@@ -48,9 +47,7 @@ func runner(a []string) {
 	if len(a) > 0 && a[0] == "apart" {
 		p, err := proc.Start(bg, proc.Spec{Argv: argv("apart"), PipeStdin: true, Registry: led})
 		check(err)
-		for !strings.Contains(p.Output().String(), "\n") {
-			time.Sleep(time.Millisecond)
-		}
+		testkit.Poll(time.Minute, func() bool { return strings.Contains(p.Output().String(), "\n") })
 		fmt.Print(p.Output().String())
 		p.Stop(bg, short)
 	}
@@ -64,7 +61,7 @@ func runner(a []string) {
 		return
 	}
 	fmt.Println("end")
-	time.Sleep(time.Minute)
+	hang()
 }
 
 // startRunner runs the runner helper until it has printed everything.
@@ -382,8 +379,7 @@ func TestKilledInTheMiddleOfAStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		out.Read(make([]byte, 4))
-		time.Sleep(time.Duration(5000+i*1379%9000) * time.Microsecond)
-		cmd.Process.Kill()
+		time.AfterFunc(time.Duration(5000+i*1379%9000)*time.Microsecond, func() { cmd.Process.Kill() })
 		cmd.Wait()
 		eventually(t, "nothing is left", func() bool { return len(survivors()) == 0 })
 	}

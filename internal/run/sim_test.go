@@ -109,7 +109,7 @@ func (s *sim) exec(ctx context.Context, spec proc.Spec) proc.Result {
 		r.Cause = context.Cause(ctx)
 		r.Exit = proc.Exit{Code: -1, Signal: "terminated"}
 		if end == "deaf" {
-			time.Sleep(500 * time.Millisecond)
+			<-time.After(500 * time.Millisecond)
 			r.Forced = true
 		}
 	}
@@ -180,7 +180,7 @@ func (s *sim) handle(ctx context.Context, req *mcpserver.Request, conn io.ReadWr
 	tool := params.Lookup("name").Text()
 	switch tool {
 	case "slow":
-		time.Sleep(100 * time.Millisecond)
+		<-time.After(100 * time.Millisecond)
 	case "hang":
 		<-ctx.Done()
 		return nil
