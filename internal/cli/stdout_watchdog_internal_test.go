@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mcptest/internal/run"
@@ -38,13 +39,15 @@ func TestOutputThatNobodyReads(t *testing.T) {
 
 // TestOutputThatIsRead: what is read is never the reason to end.
 func TestOutputThatIsRead(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	var b bytes.Buffer
-	out, stop := watchOutput(ctx, &b, time.Nanosecond*20, func(int) { t.Error("killed") })
-	if _, err := out.Write([]byte("read")); err != nil || b.String() != "read" {
-		t.Errorf("got %q, %v", b.String(), err)
-	}
-	cancel(&run.Interrupted{Code: 130})
-	time.Sleep(20 * time.Millisecond)
-	stop()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		var b bytes.Buffer
+		out, stop := watchOutput(ctx, &b, time.Second, func(int) { t.Error("killed") })
+		if _, err := out.Write([]byte("read")); err != nil || b.String() != "read" {
+			t.Errorf("got %q, %v", b.String(), err)
+		}
+		cancel(&run.Interrupted{Code: 130})
+		<-time.After(time.Hour)
+		stop()
+	})
 }

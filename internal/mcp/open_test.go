@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
+	"mcptest/internal/testkit"
 )
 
 // openFault is a server that does something odd before there is a session.
@@ -139,8 +140,11 @@ func TestOpen(t *testing.T) {
 			if s.Protocol() != f.opens || s.ServerInfo().Lookup("protocolVersion").Text() != f.opens || !s.Alive() || s.ProtocolVersion().Name != f.opens {
 				t.Errorf("revision %s, want %s", s.Protocol(), f.opens)
 			}
-			time.Sleep(10 * time.Millisecond)
-			if vs := s.TakeViolations(); kinds(vs) != f.session {
+			var vs []protocol.Violation
+			if !testkit.Poll(10*time.Second, func() bool {
+				vs = append(vs, s.TakeViolations()...)
+				return kinds(vs) == f.session
+			}) {
 				t.Error(vs)
 			}
 			if vs := s.Handshake().Violations; kinds(vs) != f.hello {

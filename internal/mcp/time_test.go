@@ -125,9 +125,9 @@ func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := scripted(t, mcp.Options{}, func(p *peer) {
 			p.write(`{"jsonrpc":"2.0","method":"notifications/a","params":{"n":1}}`)
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			p.write(`{"jsonrpc":"2.0","method":"notifications/b"}`, `{"jsonrpc":"2.0","method":"notifications/a","params":{"n":2}}`)
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 		})
 		synctest.Wait()
 		mark := s.Mark()

@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -151,17 +152,22 @@ func TestServeAsk(t *testing.T) {
 // An Ask ends when the client goes away.
 func TestServeHangUp(t *testing.T) {
 	r, w := io.Pipe()
+	sent, out := io.Pipe()
+	defer out.Close()
 	asked := make(chan error, 1)
 	done := make(chan error, 1)
 	go func() {
-		done <- mcpserver.ServeStdio(context.Background(), r, io.Discard, mcpserver.HandlerFunc(func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
+		done <- mcpserver.ServeStdio(context.Background(), r, out, mcpserver.HandlerFunc(func(ctx context.Context, r *mcpserver.Request) *mcpserver.Reply {
 			_, err := r.Ask(ctx, "roots/list", nil)
 			asked <- err
 			return nil
 		}))
 	}()
 	io.WriteString(w, `{"jsonrpc":"2.0","id":1,"method":"x"}`+"\n")
-	time.Sleep(10 * time.Millisecond)
+	if _, err := bufio.NewReader(sent).ReadString('\n'); err != nil { // the question
+		t.Fatal(err)
+	}
+	go io.Copy(io.Discard, sent)
 	w.Close()
 	if err := <-asked; err == nil {
 		t.Error("not answered")

@@ -17,6 +17,12 @@ import (
 	"mcptest/internal/term"
 )
 
+// pass lets the time of a bubble go by.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // play records a scenario with a Live listening and returns the record.
@@ -133,9 +139,9 @@ func TestLiveGathersTests(t *testing.T) {
 		seen("the first", "0", 2)
 		end("123")
 		seen("at once", "0", 2)
-		time.Sleep(21 * time.Millisecond)
+		pass(21 * time.Millisecond)
 		seen("later", "0123", 3)
-		time.Sleep(21 * time.Millisecond)
+		pass(21 * time.Millisecond)
 		end("4")
 		seen("alone", "01234", 4)
 		end("5")
@@ -189,7 +195,7 @@ func TestProgressLine(t *testing.T) {
 		rec.Send(result.RunStarted{Total: 10})
 		for i := range 4 {
 			rec.Send(result.CaseStarted{Index: i, Name: "quick"})
-			time.Sleep(time.Second)
+			pass(time.Second)
 			st := result.Pass
 			if i == 2 {
 				st = result.Fail
@@ -198,8 +204,7 @@ func TestProgressLine(t *testing.T) {
 		}
 		rec.Send(result.CaseStarted{Index: 4, Name: "slow\x1b[31m one"})
 		rec.Send(result.CaseStarted{Index: 5, Name: "another"})
-		time.Sleep(5*time.Second + 10*time.Millisecond)
-		synctest.Wait()
+		pass(5*time.Second + 10*time.Millisecond)
 		want := `4/10 · 1 failed · 9 s · about 13 s left · slow\x1b[31m one 5 s +1 · slowest quick 1.00 s`
 		if got := lastLine(tty.String()); got != want {
 			t.Errorf("got  %q\nwant %q", got, want)

@@ -20,8 +20,7 @@ func TestReadPipe(t *testing.T) {
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		time.Sleep(200 * time.Millisecond)
+	time.AfterFunc(200*time.Millisecond, func() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {
 			return
@@ -30,7 +29,7 @@ func TestReadPipe(t *testing.T) {
 		f.WriteString("name: ")
 		time.Sleep(50 * time.Millisecond)
 		f.WriteString("piped\n")
-	}()
+	})
 	f, diags := source.Read(name, "pipe")
 	if diags.HasErrors() || string(f.Data) != "name: piped\n" {
 		t.Fatalf("%v, %v", f, diags)

@@ -134,6 +134,7 @@ func TestLeasesWait(t *testing.T) {
 		a := def("a")
 		one := file("1.yml", plan.PerRun, a)
 		shared, alone := &plan.Case{Ops: ops(a)}, &plan.Case{Ops: ops(a), Exclusive: true}
+		began := time.Now()
 		var mu sync.Mutex
 		var log []string
 		var wg sync.WaitGroup
@@ -141,14 +142,13 @@ func TestLeasesWait(t *testing.T) {
 			wg.Go(func() {
 				l := f.Lease(c, one)
 				mu.Lock()
-				log = append(log, name+"@"+time.Duration(time.Now().UnixNano()%int64(time.Minute)).String())
+				log = append(log, name+"@"+time.Since(began).String())
 				mu.Unlock()
 				time.Sleep(time.Second)
 				l.Release()
 			})
 			synctest.Wait()
 		}
-		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)))
 		take("s1", shared)
 		take("s2", shared)
 		take("x1", alone)
