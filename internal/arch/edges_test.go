@@ -34,8 +34,9 @@ var edges = map[string][]string{
 	// The wrapper around the schema library.
 	"internal/jsonschema": {"internal/jsonv"},
 	"internal/osfile":     {},
-	"internal/proc":       {},
-	"internal/proc/probe": {"internal/proc"},
+	"internal/proc/tail":  {},
+	"internal/proc":       {"internal/proc/tail"},
+	"internal/proc/probe": {"internal/proc", "internal/proc/tail"},
 	// The syntax of ${…}; what is in it is up to each language.
 	"internal/placeholder":       {},
 	"internal/shellwords":        {"internal/placeholder"},
@@ -55,9 +56,9 @@ var edges = map[string][]string{
 	// The client half of MCP: the session is on top of the wire, and both use the
 	// vocabulary of the protocol.
 	"internal/mcp/protocol": {"internal/jsonv"},
-	"internal/mcp/wire":     {"internal/mcp/protocol", "internal/jsonv", "internal/proc"},
-	"internal/mcp/conn":     {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc"},
-	"internal/mcp":          {"internal/mcp/conn", "internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc"},
+	"internal/mcp/wire":     {"internal/mcp/protocol", "internal/jsonv", "internal/proc", "internal/proc/tail"},
+	"internal/mcp/conn":     {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc", "internal/proc/tail"},
+	"internal/mcp":          {"internal/mcp/conn", "internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/proc", "internal/proc/tail"},
 	// What MCP requires of a response. run and cli ask; mcp itself does not.
 	"internal/mcp/check": {"internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv", "internal/jsonschema", "internal/source"},
 	// The server half does not know the client half.
@@ -72,7 +73,7 @@ var edges = map[string][]string{
 	"internal/result":    {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
-	"internal/connect":     {"internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/proc/probe", "internal/shellwords", "internal/auth", "internal/jsonv"},
+	"internal/connect":     {"internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/proc/tail", "internal/proc/probe", "internal/shellwords", "internal/auth", "internal/jsonv"},
 	"internal/run/respond": {"internal/plan", "internal/suite", "internal/mcp/protocol", "internal/jsonv"},
 	"internal/run/pool": {
 		"internal/run/respond", "internal/connect", "internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/result", "internal/jsonv",
@@ -80,11 +81,11 @@ var edges = map[string][]string{
 	},
 	"internal/run/fixture": {
 		"internal/run/pool", "internal/run/respond", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/check",
-		"internal/proc", "internal/proc/probe", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
+		"internal/proc", "internal/proc/tail", "internal/proc/probe", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/run": {
 		"internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/coverage", "internal/surface", "internal/plan", "internal/suite", "internal/expect", "internal/snapshot",
-		"internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/shellwords", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
+		"internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/proc/tail", "internal/shellwords", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/report": {
 		"internal/report/pretty", "internal/report/ci", "internal/report/html", "internal/report/render",
@@ -146,7 +147,7 @@ var edges = map[string][]string{
 	// A connection that a person examines, and the diagnosis of a server.
 	"internal/inspect": {"internal/surface", "internal/connect", "internal/mcp", "internal/mcp/check", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/source", "internal/jsonv"},
 	"internal/doctor": {
-		"internal/inspect", "internal/connect", "internal/auth", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/shellwords",
+		"internal/inspect", "internal/connect", "internal/auth", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/proc/tail", "internal/shellwords",
 		"internal/jsonv", "internal/jsonschema",
 	},
 	"internal/scaffold": {"internal/draft", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/result", "internal/secret", "internal/jsonv"},

@@ -12,8 +12,8 @@ import (
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
-	"mcptest/internal/proc"
 	"mcptest/internal/proc/probe"
+	"mcptest/internal/proc/tail"
 )
 
 // Dialer opens the transport of a server, as [Dial] does.
@@ -92,7 +92,7 @@ func StartedTwice(why error, version string) string {
 		return fmt.Sprintf("it was started twice to find out its protocol revision: %v; protocol: %s saves the wait", why, version)
 	}
 	msg := fmt.Sprintf("it was started twice, because it ended when it was asked for its protocol revisions (server/discover): %v", died)
-	if n := len(died.Stderr); n > 0 && proc.Cause(died.Stderr) == "" {
+	if n := len(died.Stderr); n > 0 && tail.Cause(died.Stderr) == "" {
 		msg += "; end of stderr: " + protocol.Excerpt([]byte(strings.Join(died.Stderr[max(0, n-3):], " | ")))
 	}
 	return msg + "; if the question is what ends it, protocol: " + version + " spares it that"

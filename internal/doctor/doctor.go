@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/plan"
-	"mcptest/internal/proc"
+	"mcptest/internal/proc/tail"
 )
 
 // State is the state of a layer.
@@ -74,7 +74,7 @@ type examination struct {
 	Options
 	server *plan.Server
 	result Diagnosis
-	stderr *proc.Tail    // of a process
+	stderr *tail.Tail    // of a process
 	tools  []jsonv.Value // of tools/list; nil: none
 }
 

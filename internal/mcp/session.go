@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
+	"mcptest/internal/proc/tail"
 )
 
 // The types of package conn that callers of a session use.
@@ -118,7 +119,7 @@ func (s *Session) ServerInfo() jsonv.Value { return s.server }
 func (s *Session) Handshake() *Exchange { return s.hello }
 
 // Stderr returns what the server wrote on standard error; nil over HTTP.
-func (s *Session) Stderr() *proc.Tail { return s.Facts().Stderr }
+func (s *Session) Stderr() *tail.Tail { return s.Facts().Stderr }
 
 // Facts says what is at the other end.
 func (s *Session) Facts() wire.Facts { return s.conn.Facts() }

@@ -12,7 +12,7 @@
 //     own, so it has no controlling terminal: a program that asks for a
 //     password fails at once where it would otherwise be stopped and hang).
 //   - Output is always drained, in any amount, into memory of a fixed
-//     size ([Tail]).
+//     size ([tail.Tail]).
 //   - A process is reported as ended when the process itself ended.
 //     Grandchildren that hold its pipes delay that by [WaitDelay] at most.
 //   - A group is signalled only while it is known to be the group that was

@@ -17,6 +17,7 @@ import (
 
 	"mcptest/internal/proc"
 	"mcptest/internal/proc/probe"
+	"mcptest/internal/proc/tail"
 )
 
 func TestParseProbe(t *testing.T) {
@@ -244,7 +245,7 @@ func TestProbeLogThatHasEnded(t *testing.T) {
 	over := &probe.NoMatchError{}
 	r := proc.Run(bg, proc.Spec{Argv: argv("exit", "0")})
 	within(t, 3*time.Second, func() {
-		err := parse(t, "log:/ready/").Wait(soon(t, 30*time.Second), probe.Watch{Logs: []*proc.Tail{r.Stdout, r.Stderr}})
+		err := parse(t, "log:/ready/").Wait(soon(t, 30*time.Second), probe.Watch{Logs: []*tail.Tail{r.Stdout, r.Stderr}})
 		if !errors.As(err, &over) {
 			t.Errorf("got %v", err)
 		}
@@ -305,23 +306,23 @@ func TestProbeLog(t *testing.T) {
 // so is a prompt without a line end.
 func TestProbeLogInAFlood(t *testing.T) {
 	for _, text := range []string{"now ready\n", "now ready"} {
-		tail := proc.NewTail(128)
+		kept := tail.New(128)
 		done := make(chan error, 1)
 		go func() {
-			done <- parse(t, "log:/now ready/").Wait(soon(t, 5*time.Second), probe.Watch{Logs: []*proc.Tail{tail}})
+			done <- parse(t, "log:/now ready/").Wait(soon(t, 5*time.Second), probe.Watch{Logs: []*tail.Tail{kept}})
 		}()
 		time.Sleep(30 * time.Millisecond)
 		noise := strings.Repeat("noise\n", 1000)
-		tail.Write([]byte(noise + "now rea"))
-		tail.Write([]byte(strings.TrimPrefix(text, "now rea")))
+		kept.Write([]byte(noise + "now rea"))
+		kept.Write([]byte(strings.TrimPrefix(text, "now rea")))
 		if strings.HasSuffix(text, "\n") {
-			tail.Write([]byte(noise))
+			kept.Write([]byte(noise))
 		}
 		if err := <-done; err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	long := proc.NewTail(0)
+	long := tail.New(0)
 	long.Write([]byte(strings.Repeat("x", 200_000) + "ready\n"))
 	if err := parse(t, "log:/x+ready$/").Check(bg, long); err != nil {
 		t.Error(err)

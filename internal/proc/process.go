@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"mcptest/internal/proc/tail"
 )
 
 // Process is a running program and the group it leads. Whoever started it must
@@ -24,8 +26,8 @@ type Process struct {
 	stdin   *stdinPipe // nil without a pipe
 	unread  []byte     // set before done is closed
 	wire    *wire      // nil when stdout is captured
-	out     *Tail      // nil when stdout is a pipe for the owner
-	err     *Tail
+	out     *tail.Tail // nil when stdout is a pipe for the owner
+	err     *tail.Tail
 	streams []*stream
 
 	exited chan struct{} // the process itself is reaped; exit is set
@@ -49,7 +51,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 		return nil, context.Cause(ctx)
 	}
 	if s.OutputLimit <= 0 {
-		s.OutputLimit = DefaultTailLimit
+		s.OutputLimit = tail.DefaultLimit
 	}
 	if s.Name == "" && len(s.Argv) > 0 {
 		s.Name = filepath.Base(s.Argv[0])
@@ -140,13 +142,13 @@ func (p *Process) open(files *startFiles) error {
 	if s.PipeStdout {
 		p.wire = &wire{f: own, ended: make(chan struct{})}
 	} else {
-		p.out = NewTail(s.OutputLimit)
+		p.out = tail.New(s.OutputLimit)
 		p.streams = append(p.streams, newStream(own, p.out, nil))
 	}
 	if child, own, err = files.pipe(false); err != nil {
 		return err
 	}
-	p.cmd.Stderr, p.err = child, NewTail(s.OutputLimit)
+	p.cmd.Stderr, p.err = child, tail.New(s.OutputLimit)
 	p.streams = append(p.streams, newStream(own, p.err, s.OnStderr))
 	return nil
 }
@@ -239,22 +241,22 @@ func (p *Process) OutputWaiting() int {
 }
 
 // Output is the captured standard output; an empty Tail with Spec.PipeStdout.
-func (p *Process) Output() *Tail {
+func (p *Process) Output() *tail.Tail {
 	if p.out == nil {
-		return NewTail(1)
+		return tail.New(1)
 	}
 	return p.out
 }
 
 // Stderr is the captured standard error.
-func (p *Process) Stderr() *Tail { return p.err }
+func (p *Process) Stderr() *tail.Tail { return p.err }
 
 // Logs are the captured streams, each once.
-func (p *Process) Logs() []*Tail {
+func (p *Process) Logs() []*tail.Tail {
 	if p.out == nil || p.out == p.err {
-		return []*Tail{p.err}
+		return []*tail.Tail{p.err}
 	}
-	return []*Tail{p.out, p.err}
+	return []*tail.Tail{p.out, p.err}
 }
 
 // Exited is closed as soon as the process itself has ended and Exit is known.

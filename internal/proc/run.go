@@ -3,6 +3,8 @@ package proc
 import (
 	"context"
 	"time"
+
+	"mcptest/internal/proc/tail"
 )
 
 // Result is the outcome of Run.
@@ -11,7 +13,7 @@ type Result struct {
 	Exit Exit
 	// Stdout and Stderr are what the program wrote; never nil. With
 	// Spec.LogFile both are the same Tail.
-	Stdout, Stderr *Tail
+	Stdout, Stderr *tail.Tail
 	// StartErr is set when the program could not be started: a *StartError.
 	StartErr error
 	// Cause is set when the context ended before the program did: the
@@ -62,7 +64,7 @@ func Run(ctx context.Context, s Spec) Result {
 		s.OutputLimit = DefaultRunLimit
 	}
 	began := time.Now()
-	r := Result{Name: s.Name, Exit: Exit{Code: -1}, Stdout: NewTail(1), Stderr: NewTail(1)}
+	r := Result{Name: s.Name, Exit: Exit{Code: -1}, Stdout: tail.New(1), Stderr: tail.New(1)}
 	if ctx.Err() != nil {
 		r.Cause = context.Cause(ctx)
 		return r

@@ -9,11 +9,8 @@ import (
 // the rest of its output when somebody else still holds its pipes.
 const WaitDelay = time.Second
 
-// Limits of captured output, in bytes for each stream.
-const (
-	DefaultTailLimit = 64 << 10 // kept by Start
-	DefaultRunLimit  = 1 << 20  // kept by Run
-)
+// DefaultRunLimit is how many bytes of each output stream Run keeps.
+const DefaultRunLimit = 1 << 20
 
 // Spec says what to start.
 type Spec struct {
@@ -37,7 +34,7 @@ type Spec struct {
 	// ([Process.Stdout]); otherwise it is captured ([Process.Output]).
 	PipeStdout bool
 	// OutputLimit is the number of bytes kept of each captured stream;
-	// 0 = DefaultTailLimit for Start, DefaultRunLimit for Run.
+	// 0 = tail.DefaultLimit for Start, DefaultRunLimit for Run.
 	OutputLimit int64
 	// OnStderr is called with each line of standard error as it comes, without
 	// its line end, from one goroutine; a line over 64 KiB comes in pieces.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"mcptest/internal/proc/tail"
 )
 
 var errRunning = errors.New("the process still runs")
@@ -37,16 +39,16 @@ func (s *stdinPipe) copyFrom(r io.Reader) {
 // stream reads one captured output until its end.
 type stream struct {
 	f     *os.File
-	tail  *Tail
-	lines *lines
+	tail  *tail.Tail
+	lines *tail.Splitter
 	log   bool // a file that is followed, not a pipe
 	ended chan struct{}
 }
 
-func newStream(f *os.File, tail *Tail, onLine func(string)) *stream {
-	st := &stream{f: f, tail: tail, ended: make(chan struct{})}
+func newStream(f *os.File, kept *tail.Tail, onLine func(string)) *stream {
+	st := &stream{f: f, tail: kept, ended: make(chan struct{})}
 	if onLine != nil {
-		st.lines = &lines{emit: func(l []byte) { onLine(string(l)) }}
+		st.lines = &tail.Splitter{Emit: func(l []byte) { onLine(string(l)) }}
 	}
 	return st
 }
@@ -62,7 +64,7 @@ func (st *stream) pump(exited <-chan struct{}) {
 		if n > 0 {
 			_, _ = st.tail.Write(buf[:n])
 			if st.lines != nil {
-				st.lines.feed(buf[:n])
+				st.lines.Feed(buf[:n])
 			}
 		}
 		if n == len(buf) && n < 32<<10 {
@@ -77,9 +79,9 @@ func (st *stream) pump(exited <-chan struct{}) {
 		}
 	}
 	if st.lines != nil {
-		st.lines.flush()
+		st.lines.Flush()
 	}
-	st.tail.finish()
+	st.tail.Finish()
 }
 
 // logPoll is how often a log file is looked at for more.
@@ -123,7 +125,7 @@ func (p *Process) openLog(files *startFiles) error {
 		return fmt.Errorf("follow the log file: %w", err)
 	}
 	p.cmd.Stdout, p.cmd.Stderr = w, w
-	p.out = NewTail(p.spec.OutputLimit)
+	p.out = tail.New(p.spec.OutputLimit)
 	p.err = p.out
 	st := newStream(r, p.out, p.spec.OnStderr)
 	st.log = true

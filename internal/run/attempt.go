@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
-	"mcptest/internal/proc"
+	"mcptest/internal/proc/tail"
 	"mcptest/internal/result"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
@@ -33,7 +33,7 @@ type attempt struct {
 	snapshots *snapshot.Test
 
 	sessions map[*pool.Server]*mcp.Session
-	marks    map[*mcp.Session]proc.Mark
+	marks    map[*mcp.Session]tail.Mark
 	notReady bool // a server was not ready in time
 
 	steps    jsonv.Value        // captured values of a flow
@@ -55,7 +55,7 @@ func (a *attempt) calls(ctx context.Context) {
 // open gets the session of every server of the case before the case's time starts.
 func (a *attempt) open(ctx context.Context) bool {
 	a.sessions = map[*pool.Server]*mcp.Session{}
-	a.marks = map[*mcp.Session]proc.Mark{}
+	a.marks = map[*mcp.Session]tail.Mark{}
 	for _, s := range a.scope.Lease.Servers {
 		if m := a.file.run.coverage; m != nil {
 			m.server(s.Def, a.file.file)
@@ -164,6 +164,6 @@ func (a *attempt) finish() {
 				b.WriteString(sess.Stderr().Since(a.marks[sess]))
 			}
 		}
-		c.Stderr = strings.Join(proc.Ends(b.String(), 20), "\n")
+		c.Stderr = strings.Join(tail.Ends(b.String(), 20), "\n")
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"mcptest/internal/mcpserver"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
+	"mcptest/internal/proc/tail"
 	"mcptest/internal/result"
 	"mcptest/internal/run"
 	"mcptest/internal/suite"
@@ -82,7 +83,7 @@ func (s *sim) entries() []string {
 
 // exec is run.Deps's Exec.
 func (s *sim) exec(ctx context.Context, spec proc.Spec) proc.Result {
-	r := proc.Result{Name: spec.Name, Stdout: proc.NewTail(1 << 16), Stderr: proc.NewTail(1 << 16)}
+	r := proc.Result{Name: spec.Name, Stdout: tail.New(1 << 16), Stderr: tail.New(1 << 16)}
 	began := time.Now()
 	label, end := spec.Argv[1], spec.Argv[3]
 	d, err := time.ParseDuration(spec.Argv[2])

@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/proc"
+	"mcptest/internal/proc/tail"
 )
 
 // state is what the callers and the receiver of a connection share. Callers
@@ -117,7 +118,7 @@ func (s *state) err() error {
 // crashed notes a crash that no call is to blame for. The caller holds mu.
 func (s *state) crashed(msg string, stderr []string) {
 	s.log.add(protocol.Violation{
-		Kind: protocol.ServerCrashed, Msg: msg, Excerpt: protocol.Excerpt([]byte(cmp.Or(proc.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | ")))), At: time.Now(),
+		Kind: protocol.ServerCrashed, Msg: msg, Excerpt: protocol.Excerpt([]byte(cmp.Or(tail.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | ")))), At: time.Now(),
 		Tolerated: s.log.tolerated(protocol.ServerCrashed),
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/proc"
+	"mcptest/internal/proc/tail"
 )
 
 // ClosedError says why a session is over. Calls in flight at that time and all
@@ -62,7 +63,7 @@ func (e *ClosedError) Error() string {
 
 // lastWords is what the process said on standard error about its end.
 func lastWords(e *ClosedError) string {
-	cause := proc.Cause(e.Stderr)
+	cause := tail.Cause(e.Stderr)
 	if !e.Exited || e.Ours || cause == "" {
 		return ""
 	}

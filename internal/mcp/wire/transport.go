@@ -8,6 +8,7 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/proc"
+	"mcptest/internal/proc/tail"
 )
 
 // Transport moves frames and knows nothing of JSON-RPC ids. It is used by one
@@ -103,7 +104,7 @@ type Facts struct {
 	Command []string // stdio
 	URL     string   // HTTP
 	Pid     int      // stdio
-	Stderr  *proc.Tail
+	Stderr  *tail.Tail
 	Process *proc.Process
 }
 
@@ -152,7 +153,7 @@ func (l Limits) WithDefaults() Limits {
 	def(&l.Rounds, 10)
 	def(&l.Items, 10_000)
 	def(&l.Pages, 1_000)
-	def(&l.Stderr, proc.DefaultTailLimit)
+	def(&l.Stderr, tail.DefaultLimit)
 	if l.Redirects == 0 {
 		l.Redirects = 5
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"mcptest/internal/proc"
+	"mcptest/internal/proc/tail"
 )
 
 // Kind is what a Probe looks at.
@@ -173,13 +174,13 @@ var (
 )
 
 // Check looks once; nil = ready. A log probe looks at what the logs hold now.
-func (p Probe) Check(ctx context.Context, logs ...*proc.Tail) error {
+func (p Probe) Check(ctx context.Context, logs ...*tail.Tail) error {
 	switch p.kind {
 	case TCP, HTTP:
 		_, err := p.ask(ctx)
 		return err
 	case Log:
-		w := proc.WatchLines(p.re, logs)
+		w := tail.WatchLines(p.re, logs)
 		defer w.Close()
 		if len(logs) == 0 {
 			return errNoLog

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"mcptest/internal/proc"
+	"mcptest/internal/proc/tail"
 )
 
 // Watch is what a Probe looks at while it waits.
@@ -17,10 +18,10 @@ type Watch struct {
 	// that is known.
 	Owned bool
 	// Logs are what a log probe reads; nil = the output of Process.
-	Logs []*proc.Tail
+	Logs []*tail.Tail
 }
 
-func (w Watch) logs() []*proc.Tail {
+func (w Watch) logs() []*tail.Tail {
 	if w.Logs != nil || w.Process == nil {
 		return w.Logs
 	}
@@ -137,7 +138,7 @@ func (p Probe) waitLog(ctx context.Context, w Watch) error {
 		return errNoLog
 	}
 	began := time.Now()
-	f := proc.WatchLines(p.re, logs)
+	f := tail.WatchLines(p.re, logs)
 	defer f.Close()
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
 		over := f.Over() // before: what comes in between is seen

@@ -1,10 +1,10 @@
-package proc_test
+package tail_test
 
 import (
 	"strings"
 	"testing"
 
-	"mcptest/internal/proc"
+	"mcptest/internal/proc/tail"
 )
 
 func TestEndsKeepTheCause(t *testing.T) {
@@ -21,11 +21,11 @@ func TestEndsKeepTheCause(t *testing.T) {
 		{"Error: unknown flag: --x\nUsage:\n  x [flags]\n", "Error: unknown flag: --x|Usage:|  x [flags]", "Error: unknown flag: --x"},
 		{"Traceback:\n  File x\nsome.mod.ValueError: no\n", "Traceback:|  File x|some.mod.ValueError: no", "some.mod.ValueError: no"},
 	} {
-		got := proc.Ends(tt.text, 8)
+		got := tail.Ends(tt.text, 8)
 		if strings.Join(got, "|") != tt.want {
 			t.Errorf("%.40q: got %q", tt.text, got)
 		}
-		if c := proc.Cause(got); c != tt.cause {
+		if c := tail.Cause(got); c != tt.cause {
 			t.Errorf("%.40q: the cause is %q, want %q", tt.text, c, tt.cause)
 		}
 	}

@@ -1,4 +1,4 @@
-package proc
+package tail
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 // Tail keeps the beginning and the end of a stream in a fixed amount of memory
 // and counts what it had to drop between them. The zero value is not usable;
-// see NewTail. All methods may be called at any time from any goroutine.
+// see New. All methods may be called at any time from any goroutine.
 type Tail struct {
 	mu       sync.Mutex
 	headCap  int
@@ -27,14 +27,17 @@ type Tail struct {
 	watchers []*lineMatch
 }
 
+// DefaultLimit is how many bytes a Tail keeps by default.
+const DefaultLimit = 64 << 10
+
 // Mark is a place in a stream: the number of bytes that came before it.
 type Mark int64
 
-// NewTail returns a Tail that keeps up to limit bytes: a quarter from the
-// beginning and the rest from the end. A limit of 0 or less is DefaultTailLimit.
-func NewTail(limit int64) *Tail {
+// New returns a Tail that keeps up to limit bytes: a quarter from the
+// beginning and the rest from the end. A limit of 0 or less is DefaultLimit.
+func New(limit int64) *Tail {
 	if limit <= 0 {
-		limit = DefaultTailLimit
+		limit = DefaultLimit
 	}
 	head := int(limit / 4)
 	return &Tail{headCap: head, ringCap: int(limit) - head}
@@ -94,8 +97,8 @@ func appendWithin(b, p []byte, most int) []byte {
 	return append(b, p...)
 }
 
-// finish notes that nothing more will come.
-func (t *Tail) finish() {
+// Finish notes that nothing more will come.
+func (t *Tail) Finish() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true

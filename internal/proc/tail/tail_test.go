@@ -1,4 +1,4 @@
-package proc_test
+package tail_test
 
 import (
 	"fmt"
@@ -8,26 +8,26 @@ import (
 	"sync"
 	"testing"
 
-	"mcptest/internal/proc"
+	"mcptest/internal/proc/tail"
 
 	"pgregory.net/rapid"
 )
 
 func TestTailKeepsHeadAndEnd(t *testing.T) {
-	tail := proc.NewTail(40)
+	kept := tail.New(40)
 	var all strings.Builder
 	for i := range 20 {
 		fmt.Fprintf(&all, "line %02d\n", i)
-		fmt.Fprintf(tail, "line %02d\n", i)
+		fmt.Fprintf(kept, "line %02d\n", i)
 	}
-	got := tail.String()
+	got := kept.String()
 	if want := "line 00\nli\n[120 bytes left out]\nne 16\nline 17\nline 18\nline 19\n"; got != want {
 		t.Errorf("got %q, want about %q", got, want)
 	}
-	if tail.Total() != int64(all.Len()) || tail.Dropped() != int64(all.Len()-40) {
-		t.Errorf("total %d dropped %d", tail.Total(), tail.Dropped())
+	if kept.Total() != int64(all.Len()) || kept.Dropped() != int64(all.Len()-40) {
+		t.Errorf("total %d dropped %d", kept.Total(), kept.Dropped())
 	}
-	if l := tail.Lines(2); !slices.Equal(l, []string{"line 18", "line 19"}) {
+	if l := kept.Lines(2); !slices.Equal(l, []string{"line 18", "line 19"}) {
 		t.Errorf("lines %q", l)
 	}
 }
@@ -43,26 +43,26 @@ func TestTailLines(t *testing.T) {
 		"1\n2\n3\n4\n5": {"3", "4", "5"},
 	}
 	for in, want := range tests {
-		tail := proc.NewTail(0)
-		tail.Write([]byte(in))
-		if got := tail.Lines(3); !slices.Equal(got, want) {
+		kept := tail.New(0)
+		kept.Write([]byte(in))
+		if got := kept.Lines(3); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 }
 
 func TestTailSince(t *testing.T) {
-	tail := proc.NewTail(0)
-	tail.Write([]byte("before\n"))
-	m := tail.Mark()
-	if got := tail.Since(m); got != "" {
+	kept := tail.New(0)
+	kept.Write([]byte("before\n"))
+	m := kept.Mark()
+	if got := kept.Since(m); got != "" {
 		t.Errorf("nothing came, got %q", got)
 	}
-	tail.Write([]byte("during\n"))
-	if got := tail.Since(m); got != "during\n" {
+	kept.Write([]byte("during\n"))
+	if got := kept.Since(m); got != "during\n" {
 		t.Errorf("got %q", got)
 	}
-	if got := tail.Since(tail.Mark() + 5); got != "" {
+	if got := kept.Since(kept.Mark() + 5); got != "" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -73,20 +73,20 @@ func TestTailIsTheStreamWithAGap(t *testing.T) {
 	gap := regexp.MustCompile(`\n?\[(\d+) bytes left out\]\n`)
 	rapid.Check(t, func(rt *rapid.T) {
 		limit := rapid.Int64Range(1, 200).Draw(rt, "limit")
-		tail := proc.NewTail(limit)
+		kept := tail.New(limit)
 		var all strings.Builder
-		mark, at := proc.Mark(0), 0
+		mark, at := tail.Mark(0), 0
 		for range rapid.IntRange(0, 20).Draw(rt, "writes") {
 			p := rapid.StringMatching(`[a-z\n]{0,60}`).Draw(rt, "p")
 			if rapid.Bool().Draw(rt, "mark here") {
-				mark, at = tail.Mark(), all.Len()
+				mark, at = kept.Mark(), all.Len()
 			}
-			tail.Write([]byte(p))
+			kept.Write([]byte(p))
 			all.WriteString(p)
 		}
-		want, got := all.String()[at:], tail.Since(mark)
-		if int64(len(tail.Bytes())) > limit || tail.Total() != int64(all.Len()) {
-			rt.Fatalf("keeps %d of %d, limit %d", len(tail.Bytes()), tail.Total(), limit)
+		want, got := all.String()[at:], kept.Since(mark)
+		if int64(len(kept.Bytes())) > limit || kept.Total() != int64(all.Len()) {
+			rt.Fatalf("keeps %d of %d, limit %d", len(kept.Bytes()), kept.Total(), limit)
 		}
 		loc := gap.FindStringSubmatchIndex(got)
 		if loc == nil {
@@ -98,37 +98,37 @@ func TestTailIsTheStreamWithAGap(t *testing.T) {
 		var lost int
 		fmt.Sscan(got[loc[2]:loc[3]], &lost)
 		head, end := got[:loc[0]], got[loc[1]:]
-		kept := len(want) - lost - len(end)
-		if !strings.HasPrefix(want, head) || !strings.HasSuffix(want, end) || kept < len(head) || kept > len(head)+1 {
+		until := len(want) - lost - len(end)
+		if !strings.HasPrefix(want, head) || !strings.HasSuffix(want, end) || until < len(head) || until > len(head)+1 {
 			rt.Fatalf("got %q of %q", got, want)
 		}
 	})
 }
 
 func TestTailChangedAndRace(t *testing.T) {
-	tail := proc.NewTail(100)
-	ch := tail.Changed()
+	kept := tail.New(100)
+	ch := kept.Changed()
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for range 200 {
-				tail.Write([]byte("some text\n"))
-				_ = tail.Lines(3)
-				_ = tail.Since(tail.Mark() - 20)
+				kept.Write([]byte("some text\n"))
+				_ = kept.Lines(3)
+				_ = kept.Since(kept.Mark() - 20)
 			}
 		})
 	}
 	<-ch
 	all.Wait()
-	if tail.Total() != 8000 {
-		t.Errorf("total %d", tail.Total())
+	if kept.Total() != 8000 {
+		t.Errorf("total %d", kept.Total())
 	}
 }
 
 func BenchmarkTailFlood(b *testing.B) {
-	tail, p := proc.NewTail(0), make([]byte, 32<<10)
+	kept, p := tail.New(0), make([]byte, 32<<10)
 	b.SetBytes(int64(len(p)))
 	for b.Loop() {
-		tail.Write(p)
+		kept.Write(p)
 	}
 }

@@ -1,4 +1,4 @@
-package proc
+package tail
 
 import (
 	"bytes"
@@ -9,14 +9,15 @@ import (
 // maxLine bounds the line that is held back until its end comes.
 const maxLine = 64 << 10
 
-// lines cuts a stream into lines; the part after the last line end is held
+// Splitter cuts a stream into lines; the part after the last line end is held
 // until more comes. A line over maxLine comes in pieces.
-type lines struct {
+type Splitter struct {
 	rest []byte
-	emit func(line []byte)
+	Emit func(line []byte)
 }
 
-func (l *lines) feed(p []byte) {
+// Feed takes the next bytes of the stream.
+func (l *Splitter) Feed(p []byte) {
 	for {
 		i := bytes.IndexByte(p, '\n')
 		if i < 0 {
@@ -24,25 +25,26 @@ func (l *lines) feed(p []byte) {
 		}
 		if len(l.rest) > 0 {
 			l.rest = append(l.rest, p[:i]...)
-			l.emit(bytes.TrimSuffix(l.rest, []byte("\r")))
+			l.Emit(bytes.TrimSuffix(l.rest, []byte("\r")))
 			l.rest = l.rest[:0]
 		} else {
-			l.emit(bytes.TrimSuffix(p[:i], []byte("\r")))
+			l.Emit(bytes.TrimSuffix(p[:i], []byte("\r")))
 		}
 		p = p[i+1:]
 	}
 	for len(l.rest)+len(p) > maxLine {
 		n := maxLine - len(l.rest)
 		l.rest = append(l.rest, p[:n]...)
-		l.emit(l.rest)
+		l.Emit(l.rest)
 		l.rest, p = l.rest[:0], p[n:]
 	}
 	l.rest = append(l.rest, p...)
 }
 
-func (l *lines) flush() {
+// Flush passes on the rest, which has no line end.
+func (l *Splitter) Flush() {
 	if len(l.rest) > 0 {
-		l.emit(bytes.TrimSuffix(l.rest, []byte("\r")))
+		l.Emit(bytes.TrimSuffix(l.rest, []byte("\r")))
 		l.rest = nil
 	}
 }
@@ -51,7 +53,7 @@ func (l *lines) flush() {
 // that a flood between two looks can't hide a match.
 type lineMatch struct {
 	re    *regexp.Regexp
-	lines lines
+	lines Splitter
 	once  *sync.Once
 	found chan struct{}
 	hit   bool
@@ -61,12 +63,12 @@ type lineMatch struct {
 // guarded by once, on the first match. The returned func ends it.
 func (t *Tail) watch(re *regexp.Regexp, once *sync.Once, found chan struct{}) *lineMatch {
 	m := &lineMatch{re: re, once: once, found: found}
-	m.lines.emit = m.try
+	m.lines.Emit = m.try
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	m.feed(t.head)
 	if t.dropped() > 0 {
-		m.lines.flush()
+		m.lines.Flush()
 	}
 	m.feed(t.end())
 	t.watchers = append(t.watchers, m)
@@ -95,7 +97,7 @@ func (t *Tail) tryRest(m *lineMatch) {
 
 func (m *lineMatch) feed(p []byte) {
 	if !m.hit {
-		m.lines.feed(p)
+		m.lines.Feed(p)
 	}
 }
 
