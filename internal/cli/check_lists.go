@@ -25,12 +25,19 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 	case len(own) == 1 && (len(argv) > 0 || f.target.url != "" || f.target.server != ""):
 		return nil, fail(exitInvalid, "expected either a file or a server, got both")
 	case len(own) == 1:
-		all, err := surface.Read(own[0], secret.NewRedactor().String)
+		mask := secret.NewRedactor().String
+		all, err := surface.Read(own[0], nil)
 		if err != nil {
 			return nil, surfaceError(s, f.target.color, err)
 		}
-		for _, one := range all {
-			lists = append(lists, listOf(one))
+		masked, err := surface.Read(own[0], mask)
+		if err != nil {
+			return nil, surfaceError(s, f.target.color, err)
+		}
+		for i, one := range all {
+			list := listOf(one)
+			list.Masked, list.Mask = listOf(masked[i]).Tools, mask
+			lists = append(lists, list)
 		}
 	case len(argv) == 0 && f.target.url == "" && (f.target.server != "" || len(f.target.configs) > 0):
 		if servers, err = f.target.servers(s); err != nil {
@@ -82,18 +89,12 @@ func (f *checkFlags) clients(rules compat.Rules) map[string][]string {
 	return out
 }
 
-// fetch requests the tools of a server; with --lock everything, as a lock file
-// has it.
+// fetch requests the tools of a server.
 func (f *checkFlags) fetch(ctx context.Context, l *viewer) (list compat.List, err error) {
-	if f.lock != "" {
-		live, err := fetchSurface(ctx, l)
-		if err != nil {
-			return list, err
-		}
-		list = listOf(live)
-	} else if list.Tools, err = l.list(ctx, "tools/list", "tools"); err != nil {
+	if list.Tools, err = l.list(ctx, "tools/list", "tools"); err != nil {
 		return list, err
 	}
+	list.Masked = listOf(surface.New("", jsonv.Value{}, map[surface.Kind][]jsonv.Value{surface.Tool: list.Tools}, l.redactor.String, nil)).Tools
 	list.Mask, list.Program = l.redactor.String, l.conn.Implementation().Lookup("name").Text()
 	list.Server, list.File = list.Program, ""
 	if l.f.server != "" {

@@ -181,13 +181,13 @@ func lockDrift(l List) []place {
 		locked[toolName(t)] = t
 	}
 	var out []place
-	for i, t := range l.Tools {
+	for _, t := range l.Masked {
 		old, ok := locked[toolName(t)]
 		delete(locked, toolName(t))
 		if changes := jsonv.Diff(old, t); !ok {
-			out = append(out, place{l.toolName(i), "", jsonv.String("the tool is new")})
+			out = append(out, place{toolName(t), "", jsonv.String("the tool is new")})
 		} else if len(changes) > 0 {
-			out = append(out, place{l.toolName(i), "", jsonv.String(changes[0].Path + " " + changes[0].Kind.String())})
+			out = append(out, place{toolName(t), "", jsonv.String(changes[0].Path + " " + changes[0].Kind.String())})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(locked)) {

@@ -213,7 +213,7 @@ func example(v jsonv.Value) []List {
 		l.Results = append(l.Results, Result{Tool: r.Lookup("tool").Text(), Value: r.Lookup("result")})
 	}
 	if locked := v.Lookup("locked"); !locked.IsAbsent() {
-		l.Locked = elems(locked)
+		l.Masked, l.Locked = l.Tools, elems(locked)
 	}
 	return []List{l, {Server: "other", Tools: elems(v.Lookup("others"))}}
 }

@@ -16,6 +16,7 @@ type List struct {
 	Profiles []string // of clients that get this list; nil: all
 	Tools    []jsonv.Value
 	Results  []Result      // of calls, if some are known
+	Masked   []jsonv.Value // the tools as a lock file has them, without secrets
 	Locked   []jsonv.Value // the tools of the lock file; nil: there is none
 	File     string        // where it is from, for annotations
 	Line     int
