@@ -32,7 +32,6 @@ var largerPackages = map[string]struct {
 	"internal/cli":    {5600, "one file or two a command, and the flags that commands share"},
 	"internal/expect": {4300, "36 matchers, one concept a file, over one compiler and one evaluation"},
 	"internal/mock":   {3540, "one manifest language: responses, faults, tasks and their templates"},
-	"internal/source": {2660, "positions, the YAML decoder and diagnostics, for every file that people write"},
 }
 
 // largerTypes are the receivers over the budget: methods, files, and why.

@@ -43,8 +43,9 @@ var edges = map[string][]string{
 	"internal/watchdog":          {}, // and almost nothing else: it is initialized first
 	"internal/term":              {},
 	"internal/secret":            {"internal/jsonv"},
-	"internal/source":            {"internal/source/spelling", "internal/jsonv"},
+	"internal/source":            {"internal/source/syntax", "internal/source/spelling", "internal/jsonv"},
 	"internal/source/spelling":   {},
+	"internal/source/syntax":     {},
 	"internal/source/stored":     {"internal/source", "internal/jsonv"},
 	"internal/suite/dotenv":      {"internal/source"},
 	"internal/suite/interpolate": {"internal/placeholder", "internal/source", "internal/jsonv"},

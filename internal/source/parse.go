@@ -2,14 +2,17 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
-	"mcptest/internal/source/spelling"
-
 	yaml "go.yaml.in/yaml/v4"
+
+	"mcptest/internal/source/spelling"
+	"mcptest/internal/source/syntax"
 )
 
 // Limits of one document. They stop a file that would cost more than it could
@@ -74,6 +77,39 @@ func load(l *yaml.Loader, into *yaml.Node) (err error) {
 		}
 	}()
 	return l.Load(into)
+}
+
+// syntaxError explains an error of the YAML library.
+func syntaxError(f *File, err error) Diagnostic {
+	var le *yaml.LoadError
+	if !errors.As(err, &le) {
+		d := errorAt(Pos{File: f}, "not valid YAML: %v", err)
+		d.Code = "syntax"
+		return d
+	}
+	e := syntax.Explain(syntax.Text{Line: f.line, Lines: f.Lines()}, syntax.Problem{
+		Msg: le.Message, Doing: le.ContextMsg,
+		At:    syntax.Pos{Line: le.Mark.Line, Col: le.Mark.Column},
+		Start: syntax.Pos{Line: le.ContextMark.Line, Col: le.ContextMark.Column},
+	})
+	if strings.Contains(le.Message, errTooDeep.Error()) {
+		e = syntax.Explanation{Pos: e.Pos, Msg: errTooDeep.Error(), Code: "too-deep"}
+	}
+	return f.explained(e)
+}
+
+// explained turns an explanation into a diagnostic.
+func (f *File) explained(e syntax.Explanation) Diagnostic {
+	at := func(p syntax.Pos) Pos { return Pos{File: f, Line: p.Line, Col: p.Col} }
+	d := Diagnostic{Pos: at(e.Pos), Msg: e.Msg, Hint: e.Hint, Code: cmp.Or(e.Code, "syntax")}
+	if e.BeginMsg != "" {
+		related := Related{Msg: e.BeginMsg}
+		if e.Begin.Line > 0 {
+			related.Pos = at(e.Begin)
+		}
+		d.Related = []Related{related}
+	}
+	return d
 }
 
 // depthLimit makes the YAML library stop at our depth, while scanning.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	yaml "go.yaml.in/yaml/v4"
+
+	"mcptest/internal/source/syntax"
 )
 
 // tabLines finds tabs used as indentation that the YAML library lets pass: a
@@ -71,11 +73,5 @@ func (t *tabLines) judge(c *converter) {
 	}
 	line := t.suspects[0]
 	col := bytes.IndexByte(c.f.line(line), '\t') + 1
-	c.found.add(tabError(Pos{File: c.f, Line: line, Col: col}))
-}
-
-func tabError(pos Pos) Diagnostic {
-	d := errorAt(pos, "a tab is used as indentation")
-	d.Code, d.Hint = "tab", "indent with spaces"
-	return d
+	c.found.add(c.f.explained(syntax.Tab(syntax.Pos{Line: line, Col: col})))
 }

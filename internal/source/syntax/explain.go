@@ -1,68 +1,85 @@
-package source
+package syntax
 
 import (
 	"bytes"
-	"errors"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"mcptest/internal/display"
-
-	yaml "go.yaml.in/yaml/v4"
 )
 
-// syntaxError says in plain words what the YAML library found, at our
-// position. What the library calls "did not find expected key" has half a
-// dozen everyday causes; the line itself tells which one it is.
-func syntaxError(f *File, err error) Diagnostic {
-	var le *yaml.LoadError
-	if !errors.As(err, &le) {
-		d := errorAt(Pos{File: f}, "not valid YAML: %v", err)
-		d.Code = "syntax"
-		return d
-	}
-	s := syntaxPlace{f: f, at: s2pos(f, le.Mark), start: s2pos(f, le.ContextMark), doing: le.ContextMsg}
-	d := s.explain(le.Message)
-	if d.Pos.IsZero() {
-		d.Pos = s.at
-	}
-	if d.Pos.Line == 0 {
-		d.Pos = Pos{File: f}
-	}
-	if d.Code == "" {
-		d.Code = "syntax"
-	}
-	return d
+const shownText = 60 // columns of a quoted text in a message
+
+// Text is what was read, by its lines from 1, without line ends.
+type Text struct {
+	Line  func(n int) []byte
+	Lines int
 }
 
-func s2pos(f *File, m yaml.Mark) Pos {
-	if m.Line <= 0 {
+// Pos is a place in a text, from line 1 and column 1; the zero value is none.
+type Pos struct{ Line, Col int }
+
+// Problem is a mistake in the words of the YAML library: where it stopped, where
+// what it was reading began, and what that was ("while scanning a tag").
+type Problem struct {
+	Msg, Doing string
+	At, Start  Pos
+}
+
+// Explanation is a mistake in plain words.
+type Explanation struct {
+	Pos             Pos
+	Msg, Hint, Code string
+	// Begin is where what is wrong begins, if BeginMsg is set.
+	Begin    Pos
+	BeginMsg string
+}
+
+// Explain says in plain words what the library found. What it calls "did not
+// find expected key" has half a dozen everyday causes; the line itself tells
+// which one it is.
+func Explain(t Text, p Problem) Explanation {
+	s := syntaxPlace{f: t, at: t.place(p.At), start: t.place(p.Start), doing: p.Doing}
+	e := s.explain(p.Msg)
+	if e.Pos == (Pos{}) {
+		e.Pos = s.at
+	}
+	return e
+}
+
+// Tab explains a tab at a place where it is indentation.
+func Tab(pos Pos) Explanation {
+	return Explanation{Pos: pos, Msg: "a tab is used as indentation", Code: "tab", Hint: "indent with spaces"}
+}
+
+// place corrects a place of the library. The end of the file is a line of its
+// own to it, and points at nothing: the end of the last line with text is where
+// to look.
+func (t Text) place(pos Pos) Pos {
+	if pos.Line <= 0 {
 		return Pos{}
 	}
-	pos := Pos{File: f, Line: m.Line, Col: max(m.Column, 1)}
-	// The end of the file is a line of its own to the library, and points at
-	// nothing: the end of the last line with text is where to look.
-	for n := pos.Line; n <= f.Lines(); n++ {
-		if n > pos.Line || pos.Col == 1 {
-			if len(bytes.TrimSpace(f.line(n))) > 0 {
-				return pos
-			}
-			continue
+	pos.Col = max(pos.Col, 1)
+	for n := pos.Line; n <= t.Lines; n++ {
+		if n == pos.Line && pos.Col > 1 || len(bytes.TrimSpace(t.Line(n))) > 0 {
+			return pos
 		}
-		return pos
 	}
-	for pos.Line > 1 && len(bytes.TrimSpace(f.line(pos.Line))) == 0 {
+	for pos.Line > 1 && len(bytes.TrimSpace(t.Line(pos.Line))) == 0 {
 		pos.Line--
-		pos.Col = utf8.RuneCount(bytes.TrimRight(f.line(pos.Line), " \t")) + 1
+		pos.Col = utf8.RuneCount(bytes.TrimRight(t.Line(pos.Line), " \t")) + 1
 	}
 	return pos
 }
 
+func quote(s string) string { return strconv.Quote(s) }
+
 // syntaxPlace is where the library stopped (at) and where the thing it was
 // reading began (start, may be zero).
 type syntaxPlace struct {
-	f     *File
+	f     Text
 	at    Pos
 	start Pos
 	doing string // in the library's words, such as "while scanning a tag"
@@ -73,7 +90,7 @@ func (s syntaxPlace) before() string { return s.split(true) }
 func (s syntaxPlace) after() string  { return s.split(false) }
 
 func (s syntaxPlace) split(before bool) string {
-	line := s.f.line(s.at.Line)
+	line := s.f.Line(s.at.Line)
 	at := 0
 	for n := s.at.Col - 1; n > 0 && at < len(line); n-- {
 		_, size := utf8.DecodeRune(line[at:])
@@ -90,8 +107,8 @@ func (s syntaxPlace) split(before bool) string {
 func (s syntaxPlace) next() string {
 	rest := s.after()
 	if rest == "" {
-		for n := s.at.Line + 1; n <= s.f.Lines(); n++ {
-			if len(bytes.TrimSpace(s.f.line(n))) > 0 {
+		for n := s.at.Line + 1; n <= s.f.Lines; n++ {
+			if len(bytes.TrimSpace(s.f.Line(n))) > 0 {
 				return "the end of the line"
 			}
 		}
@@ -104,10 +121,7 @@ func (s syntaxPlace) next() string {
 // firstOnLine reports whether only white space comes before the place.
 func (s syntaxPlace) firstOnLine() bool { return strings.TrimSpace(s.before()) == "" }
 
-func (s syntaxPlace) explain(msg string) Diagnostic {
-	if errors.Is(errTooDeep, errors.New(msg)) || strings.Contains(msg, errTooDeep.Error()) {
-		return Diagnostic{Msg: errTooDeep.Error(), Code: "too-deep"}
-	}
+func (s syntaxPlace) explain(msg string) Explanation {
 	if d, ok := s.explainTab(msg); ok {
 		return d
 	}
@@ -123,24 +137,24 @@ func (s syntaxPlace) explain(msg string) Diagnostic {
 	case "did not find expected ',' or '}'":
 		return s.unclosed(`"," or "}"`, "the map begins here")
 	case "did not find expected node content":
-		return Diagnostic{Msg: "expected a value, got " + s.next()}
+		return Explanation{Msg: "expected a value, got " + s.next()}
 	case "did not find expected <document start>":
-		return Diagnostic{Msg: "unexpected " + s.next() + " after the end of the document"}
+		return Explanation{Msg: "unexpected " + s.next() + " after the end of the document"}
 	case "block sequence entries are not allowed in this context":
-		return Diagnostic{Msg: `a list item can't begin here`, Hint: `begin the list on a line of its own; if the "-" is part of the text, put the text in quotes`}
+		return Explanation{Msg: `a list item can't begin here`, Hint: `begin the list on a line of its own; if the "-" is part of the text, put the text in quotes`}
 	case "mapping keys are not allowed in this context":
-		return Diagnostic{Msg: `a "?" key can't begin here`, Hint: "put the text in quotes"}
+		return Explanation{Msg: `a "?" key can't begin here`, Hint: "put the text in quotes"}
 	case "found unexpected end of stream":
-		return Diagnostic{Pos: s.start, Msg: "the quoted text that begins here is never closed"}
+		return Explanation{Pos: s.start, Msg: "the quoted text that begins here is never closed"}
 	case "found unexpected document indicator":
-		return Diagnostic{Pos: s.start, Msg: "the quoted text that begins here is not closed before the document ends"}
+		return Explanation{Pos: s.start, Msg: "the quoted text that begins here is not closed before the document ends"}
 	case "could not find expected ':'":
 		if d, ok := s.keyLine(s.start.Line); ok {
 			return d
 		}
-		return Diagnostic{Pos: s.start, Msg: `expected ":" after this key`, Hint: `a key and its ":" must be on one line`}
+		return Explanation{Pos: s.start, Msg: `expected ":" after this key`, Hint: `a key and its ":" must be on one line`}
 	case "found character that cannot start any token":
-		return Diagnostic{Msg: "a value can't begin with " + s.next(), Hint: "put it in quotes"}
+		return Explanation{Msg: "a value can't begin with " + s.next(), Hint: "put it in quotes"}
 	case "did not find expected alphabetic or numeric character":
 		return s.noName()
 	}
@@ -148,10 +162,10 @@ func (s syntaxPlace) explain(msg string) Diagnostic {
 }
 
 // explainScalar handles what can be wrong inside scalars, tags and directives.
-func (s syntaxPlace) explainScalar(msg string) Diagnostic {
+func (s syntaxPlace) explainScalar(msg string) Explanation {
 	if name, ok := strings.CutPrefix(msg, "unknown anchor '"); ok {
 		name = strings.TrimSuffix(name, "' referenced")
-		return Diagnostic{
+		return Explanation{
 			Msg:  "unknown alias " + quote("*"+name) + ": no " + quote("&"+name) + " comes before it",
 			Hint: `if the "*" is part of the text, put the text in quotes`,
 		}
@@ -162,25 +176,25 @@ func (s syntaxPlace) explainScalar(msg string) Diagnostic {
 		if r := []rune(esc); len(r) > 2 {
 			esc = string(r[:2])
 		}
-		return Diagnostic{Msg: "unknown escape " + esc + " in double quotes", Hint: `write \\ for a backslash, or use single quotes`}
+		return Explanation{Msg: "unknown escape " + esc + " in double quotes", Hint: `write \\ for a backslash, or use single quotes`}
 	case "did not find expected hexadecimal number":
-		return Diagnostic{Msg: "the escape is too short: expected a hexadecimal digit, got " + s.next()}
+		return Explanation{Msg: "the escape is too short: expected a hexadecimal digit, got " + s.next()}
 	case "found invalid Unicode character escape code":
-		return Diagnostic{Msg: "the escape is not a Unicode character"}
+		return Explanation{Msg: "the escape is not a Unicode character"}
 	case "did not find expected comment or line break":
-		return Diagnostic{Msg: "expected the end of the line, got " + s.next(), Hint: `the text of a block ("|" or ">") begins on the next line`}
+		return Explanation{Msg: "expected the end of the line, got " + s.next(), Hint: `the text of a block ("|" or ">") begins on the next line`}
 	case "found an indentation indicator equal to 0":
-		return Diagnostic{Msg: "the indentation of a block is a number from 1 to 9"}
+		return Explanation{Msg: "the indentation of a block is a number from 1 to 9"}
 	case "found a comment without preceding whitespace":
-		return Diagnostic{Msg: `a comment needs a space before its "#"`}
+		return Explanation{Msg: `a comment needs a space before its "#"`}
 	}
 	switch {
 	case strings.Contains(s.doing, "irective"):
-		return Diagnostic{Pos: s.start, Msg: "not a YAML directive", Hint: `if the "%" is part of the text, put the text in quotes`}
+		return Explanation{Pos: s.start, Msg: "not a YAML directive", Hint: `if the "%" is part of the text, put the text in quotes`}
 	case strings.Contains(s.doing, "tag"), strings.Contains(msg, "tag"):
-		return Diagnostic{Pos: s.start, Msg: `a value can't begin with "!"`, Hint: "put it in quotes"}
+		return Explanation{Pos: s.start, Msg: `a value can't begin with "!"`, Hint: "put it in quotes"}
 	}
-	return Diagnostic{Msg: "not valid YAML: " + plainWords(msg)}
+	return Explanation{Msg: "not valid YAML: " + plainWords(msg)}
 }
 
 // plainWords rewrites the library's turns of phrase for the rare messages
@@ -202,35 +216,35 @@ func plainWords(msg string) string {
 }
 
 // explainTab recognizes the library's several ways to stumble over a tab.
-func (s syntaxPlace) explainTab(msg string) (Diagnostic, bool) {
+func (s syntaxPlace) explainTab(msg string) (Explanation, bool) {
 	about := strings.Contains(msg, "tab")
 	if !about && msg != "found character that cannot start any token" {
-		return Diagnostic{}, false
+		return Explanation{}, false
 	}
-	lead := s.f.line(s.at.Line)
+	lead := s.f.Line(s.at.Line)
 	lead = lead[:len(lead)-len(bytes.TrimLeft(lead, " \t"))]
 	tab := bytes.IndexByte(lead, '\t')
 	switch {
 	case tab >= 0 && (about || strings.HasPrefix(s.after(), "\t") || s.at.Col-1 <= len(lead)):
-		return tabError(Pos{File: s.f, Line: s.at.Line, Col: tab + 1}), true
+		return Tab(Pos{Line: s.at.Line, Col: tab + 1}), true
 	case about || strings.HasPrefix(s.after(), "\t"):
-		return tabError(s.at), true
+		return Tab(s.at), true
 	}
-	return Diagnostic{}, false
+	return Explanation{}, false
 }
 
 // strayColon: a ": " where no key may be.
-func (s syntaxPlace) strayColon() Diagnostic {
+func (s syntaxPlace) strayColon() Explanation {
 	if strings.Contains(s.before(), ": ") {
-		return Diagnostic{Msg: `unexpected ":" inside a value`, Hint: "put the value in quotes if the colon is part of it"}
+		return Explanation{Msg: `unexpected ":" inside a value`, Hint: "put the value in quotes if the colon is part of it"}
 	}
 	for n := s.at.Line - 1; n >= 1; n-- {
-		prev := string(s.f.line(n))
+		prev := string(s.f.Line(n))
 		text := strings.TrimSpace(prev)
 		if text == "" || text[0] == '#' {
 			continue
 		}
-		if indentation(prev) != indentation(string(s.f.line(s.at.Line))) {
+		if indentation(prev) != indentation(string(s.f.Line(s.at.Line))) {
 			break
 		}
 		if d, ok := s.keyLine(n); ok {
@@ -238,32 +252,32 @@ func (s syntaxPlace) strayColon() Diagnostic {
 		}
 		break
 	}
-	return Diagnostic{
+	return Explanation{
 		Pos: s.lineStart(), Msg: "this key is indented more than the line above allows",
 		Hint: "line it up with the keys it belongs to",
 	}
 }
 
 // keyLine explains a line that ought to begin with a key and doesn't.
-func (s syntaxPlace) keyLine(n int) (Diagnostic, bool) {
-	line := string(s.f.line(n))
+func (s syntaxPlace) keyLine(n int) (Explanation, bool) {
+	line := string(s.f.Line(n))
 	text := strings.TrimSpace(line)
 	if text == "" || strings.Contains(text, ": ") || strings.HasSuffix(text, ":") || strings.ContainsAny(text[:1], "\"'[{") {
-		return Diagnostic{}, false
+		return Explanation{}, false
 	}
-	pos := Pos{File: s.f, Line: n, Col: indentation(line) + 1}
+	pos := Pos{Line: n, Col: indentation(line) + 1}
 	if i := strings.IndexByte(text, ':'); i > 0 {
 		pos.Col += utf8.RuneCountInString(text[:i])
-		return Diagnostic{Pos: pos, Msg: `no space after the ":"`, Hint: `a key and its value are separated by ": "`}, true
+		return Explanation{Pos: pos, Msg: `no space after the ":"`, Hint: `a key and its value are separated by ": "`}, true
 	}
-	return Diagnostic{
+	return Explanation{
 		Pos: pos, Msg: `this line has no ":", so it is not a key`,
 		Hint: "text of several lines is indented below its key, in quotes or after a |",
 	}, true
 }
 
 func (s syntaxPlace) lineStart() Pos {
-	return Pos{File: s.f, Line: s.at.Line, Col: indentation(string(s.f.line(s.at.Line))) + 1}
+	return Pos{Line: s.at.Line, Col: indentation(string(s.f.Line(s.at.Line))) + 1}
 }
 
 func indentation(line string) int {
@@ -271,41 +285,39 @@ func indentation(line string) int {
 }
 
 // noKey: inside a block map something that is no key.
-func (s syntaxPlace) noKey() Diagnostic {
+func (s syntaxPlace) noKey() Explanation {
 	if !s.firstOnLine() {
 		before := strings.TrimSpace(s.before())
 		if strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "'") {
-			return Diagnostic{
+			return Explanation{
 				Msg:  "unexpected text after the closing quote",
 				Hint: `put the whole value in quotes; inside '…' write '' for a quote, inside "…" write \"`,
 			}
 		}
-		return Diagnostic{Msg: "unexpected " + s.next() + " after the value"}
+		return Explanation{Msg: "unexpected " + s.next() + " after the value"}
 	}
-	begins := []Related{{Pos: s.start, Msg: "the map begins here"}}
 	if after := s.after(); after == "-" || strings.HasPrefix(after, "- ") {
-		return Diagnostic{
-			Msg: "a list item between the keys of a map", Related: begins,
+		return Explanation{
+			Msg: "a list item between the keys of a map", Begin: s.start, BeginMsg: "the map begins here",
 			Hint: "indent it below the key it belongs to",
 		}
 	}
-	return Diagnostic{Msg: "this line is not lined up with the keys above it", Related: begins}
+	return Explanation{Msg: "this line is not lined up with the keys above it", Begin: s.start, BeginMsg: "the map begins here"}
 }
 
 // noItem: inside a block list something that is no item.
-func (s syntaxPlace) noItem() Diagnostic {
-	begins := []Related{{Pos: s.start, Msg: "the list begins here"}}
+func (s syntaxPlace) noItem() Explanation {
 	if s.firstOnLine() {
-		return Diagnostic{
-			Msg: "this line is not lined up with the list above it", Related: begins,
+		return Explanation{
+			Msg: "this line is not lined up with the list above it", Begin: s.start, BeginMsg: "the list begins here",
 			Hint: `a list item begins with "- " below the other items' "-"; a key of an item goes below the item's first key`,
 		}
 	}
-	return Diagnostic{Msg: "unexpected " + s.next() + " after the list item", Related: begins}
+	return Explanation{Msg: "unexpected " + s.next() + " after the list item", Begin: s.start, BeginMsg: "the list begins here"}
 }
 
-func (s syntaxPlace) unclosed(want, begin string) Diagnostic {
-	return Diagnostic{Msg: "expected " + want + ", got " + s.next(), Related: []Related{{Pos: s.start, Msg: begin}}, Hint: s.unquoted()}
+func (s syntaxPlace) unclosed(want, begin string) Explanation {
+	return Explanation{Msg: "expected " + want + ", got " + s.next(), Begin: s.start, BeginMsg: begin, Hint: s.unquoted()}
 }
 
 // unquoted is the hint for a bracket that ends a plain text too early: that of
@@ -341,10 +353,10 @@ func (s syntaxPlace) unquoted() string {
 }
 
 // noName: "&" and "*" must be followed by a name.
-func (s syntaxPlace) noName() Diagnostic {
+func (s syntaxPlace) noName() Explanation {
 	mark := "*"
-	if line := string(s.f.line(s.start.Line)); s.start.Col >= 1 && s.start.Col <= len(line) && line[s.start.Col-1] == '&' {
+	if line := string(s.f.Line(s.start.Line)); s.start.Col >= 1 && s.start.Col <= len(line) && line[s.start.Col-1] == '&' {
 		mark = "&"
 	}
-	return Diagnostic{Pos: s.start, Msg: "a value can't begin with " + quote(mark), Hint: "put it in quotes"}
+	return Explanation{Pos: s.start, Msg: "a value can't begin with " + quote(mark), Hint: "put it in quotes"}
 }
