@@ -282,7 +282,7 @@ func (m *markdown) coverage() {
 		for _, line := range c.Missing {
 			missing = append(missing, cell(line))
 		}
-		m.row(cell(c.Server), cell(c.Line), strings.Join(missing, "<br>"))
+		m.row(cell(c.Server), cell(c.Line), strings.Join(missing, "; "))
 	}
 	m.Put("\n")
 	for _, c := range all {
