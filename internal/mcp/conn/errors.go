@@ -33,7 +33,7 @@ type TimeoutError struct {
 	After   time.Duration
 	Limit   string // e.g. "timeout 3s"; empty when the context did not say
 	Sending bool   // the request itself could not be written: the server does not read
-	Waiting int    // bytes that the server had written and that were not read for a second
+	Waiting int    // bytes that the server had written and that were not read, after a second without a message
 }
 
 // Error returns e.g. "tools/call timed out after 3s (limit: timeout 3s)".
@@ -47,7 +47,7 @@ func (e *TimeoutError) Error() string {
 		b.WriteString("; the server does not read its input")
 	}
 	if e.Waiting > 0 {
-		fmt.Fprintf(&b, "; %d bytes of its output were not read (please report this as a defect of mcptest)", e.Waiting)
+		fmt.Fprintf(&b, "; %d bytes of its output were not read yet", e.Waiting)
 	}
 	return b.String()
 }
