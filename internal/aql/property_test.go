@@ -218,6 +218,7 @@ func FuzzBundle(f *testing.F) {
 	}
 	f.Add([]byte("\xef\xbb\xbf{}"))
 	f.Add([]byte(`{"semantic_tests":[{"name":"\ud800\u0000"}],"accepted_parameters":{"":[""]}}`))
+	f.Add([]byte("{\"mentation\": ̐\x90")) // reaches code that no other seed does
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e, ds := evidence.Read(&source.File{Name: "b.json", Data: data})
 		if ds.HasErrors() {
@@ -244,6 +245,13 @@ func FuzzBundle(f *testing.F) {
 func FuzzReport(f *testing.F) {
 	f.Add(aql.Evaluate(&evidence.Evidence{}, aql.Options{}).JSON())
 	f.Add([]byte(`{"summary":{},"categories":[{}]}`))
+	// Each reaches code that no other seed does.
+	for _, seed := range []string{
+		"\u2000",
+		"\"ntat\xda\xda\xda\xda\xda\xdaion\"",
+	} {
+		f.Add([]byte(seed))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, ds := verdict.ReadReport(&source.File{Name: "r.json", Data: data})
 		if ds.HasErrors() {

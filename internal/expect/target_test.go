@@ -293,6 +293,19 @@ func FuzzTarget(f *testing.F) {
 		f.Add(seed)
 	}
 	o := &expect.Observation{Result: jsonv.Object(jsonv.Member{Key: "content", Value: jsonv.Array(jsonv.Int(1))})}
+	// Each reaches code that no other seed does.
+	for _, seed := range []string{
+		"\b",
+		"tet",
+		"$.t[\"\\udAAA",
+		"http.hepders",
+		"[8",
+		"$.t[\"eu00\\-",
+		"[:]",
+		"\xe2\x9b\x11",
+	} {
+		f.Add(seed)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		target, err := expect.ParseTarget(text)
 		if err != nil {

@@ -25,6 +25,11 @@ func FuzzSchema(f *testing.F) {
 			f.Add([]byte(s), []byte(v))
 		}
 	}
+	// Each reaches code that no other seed does.
+	f.Add([]byte("{\"\":[\"\",\"\"],\"mi^Length\":2,\"pattern\":\"nt\x86ii?!x)\"}"), []byte("\"\xaa\""))
+	f.Add([]byte("{\"$schema\":\"httpb-schema5555555afh ma#\",\"dependenc\x83\x83\x83\":{\"a\":[\"b\"]},\"definitions\":{\"\":{\"$ref\":\"#/definitions/\"}}}"), []byte("\"x\""))
+	f.Add([]byte("{\"$schema\":\"http://json-schema.org/draft-07/scp#a\xb4\xabק\xa7\xa7\xa7\xa7\xa7\xa7endenche\x81a#\",\"dependencies\":{\"a\":[\"A\"]},\"definitions\":{\"\":{\"$ref\":\"#/definitions/\"}}}"), []byte("\"x\""))
+	f.Add([]byte("{\"$schema\":\"http$//js`on-.;rg/draft-07/\x7f\x7f\x7f\x7f\x7f\x7f\x7fsche\xd6a#\",\"de\xfespendencies\":{\"a\":[\"b\"]},\"definitions\":{\"\":{\"$ref\":\"#/dencifinit]ons/\"}}}"), []byte("\"x\""))
 	f.Fuzz(func(t *testing.T, schema, instance []byte) {
 		doc, err := jsonv.Parse(schema)
 		if err != nil {

@@ -43,6 +43,7 @@ func decodeStd(data []byte) (any, error) {
 // FuzzParse holds the parser against encoding/json and against itself.
 func FuzzParse(f *testing.F) {
 	seeds(f)
+	f.Add([]byte("\"\\\"\xff\"")) // reaches code that no other seed does
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, notes, err := jsonv.ParseWith(data, jsonv.Options{})
 		if verr := jsonv.Valid(data); (verr == nil) != (err == nil) || err != nil && verr.Error() != err.Error() {
@@ -118,6 +119,13 @@ func hasKind(notes []jsonv.Note, kind jsonv.NoteKind) bool {
 // FuzzEachMember holds the walk over members against the tree.
 func FuzzEachMember(f *testing.F) {
 	seeds(f)
+	// Each reaches code that no other seed does.
+	for _, seed := range []string{
+		"{\"\\\\\\\\\\\\\\\\\\\\\\\\\xbc\":1}",
+		"{\"\":[1,{\"\"\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\x1c",
+	} {
+		f.Add([]byte(seed))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var members []jsonv.Member
 		err := jsonv.EachMember(data, func(key string, raw []byte) error {
@@ -168,6 +176,15 @@ func FuzzDiff(f *testing.F) {
 	f.Add([]byte(`[1,2,{"a":3}]`), []byte(`[0,1,2,{"a":4}]`))
 	f.Add([]byte(`{"a":1,"a":2}`), []byte(`{"a":2.0}`))
 	f.Add([]byte(`1e99999999999999999999`), []byte(`10e99999999999999999998`))
+	// Each reaches code that no other seed does.
+	f.Add([]byte("{\"\":1,\"Ұү\xd2\xd2\xd2\":22}"), []byte("{\"\":1,\"\xd2ү\xd2\xd2\xd2\xd2\xd2\xd2\":22}"))
+	f.Add([]byte("0"), []byte("LLLLLLL49OOOOOOOO999L"))
+	f.Add([]byte("{\"\xe4\x90\xef\":1,\"\":2}"), []byte("{\r\r\r\r\r}"))
+	f.Add([]byte("6666666666666666666666666666666666666666666666666666666666667666"), []byte("6666666666666666666666666666666666666666666666666666666666667666\xb3\r\x1a:\xec\xf1\xbfA\xd14\xf3\xb5\x0fl|666666"))
+	f.Add([]byte("{\"adn\x81\""), []byte("{\"adn\xba\x81\":1,\"\""))
+	f.Add([]byte("\"\""), []byte("\"}zzz**8.***********>**j\x8cz\xff2\xder\""))
+	f.Add([]byte("0"), []byte("\r\r\r[0\r\r\r\r"))
+	f.Add([]byte("{\"\":1,\r\r\r\r\"\xd2\xd2\xd2\xd2\xd2\xd2\":2}"), []byte("{\"\":1,\r\r\r\r\"\xd2\xd2\xc5\xd2\xd2\xd2\xd2\xd2\xd2\":2}:2}"))
 	f.Fuzz(func(t *testing.T, x, y []byte) {
 		a, err := jsonv.Parse(x)
 		if err != nil {

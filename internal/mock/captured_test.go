@@ -70,6 +70,16 @@ func FuzzLoad(f *testing.F) {
 		f.Add(golden)
 	}
 	f.Add([]byte(one("\n- when: {exists: 'args[args.x]'}\n  text: ${args['a'][0][-1].b + 1 - 2:-x}\n- {raw: {base64: AA==, repeat: 2}}")))
+	// Each reaches code that no other seed does.
+	for _, seed := range []string{
+		"#mposition examples. It answers just well enough for\n# eachtof them to show its point.\nmock_server:\n  name: composition\n  tools:\n    - name: search\n      description: Finds packages; forgets to osay for which language\n      input_schema: {~ype: object, properties: {q: {type: string answers j}}, required: [q]}\n      response: \"3 packages found: serde, tokio, rayon\"",
+		" protoڭncol onc:",
+		"mock_server:\n  .ame: x\n  state: {n: 1, list: [a==, re, ~], deep: {k: {v: 7}}}\n  tools:\n    - name: t\n      response: \n        - whcn: {exists: 'args[args.x]'}\n          text: ${args['a'][0][-1].b +- 2:-x}\n        -",
+		"-.",
+		"rver:\n  name: x\n  state: {n: 1, list: [a==, re, ~], deep: {k: {v: 7}}}\n  tools:\n    - name: t\n      response: \n        - whcn: {exists: 'args[args.x]aaaa",
+	} {
+		f.Add([]byte(seed))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, ds := mock.Load(&source.File{Name: "m", Data: data})
 		if (m == nil) != ds.HasErrors() {

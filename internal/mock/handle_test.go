@@ -299,6 +299,7 @@ func FuzzServe(f *testing.F) {
 		}
 	}
 	m := load(f, shelf)
+	f.Add("{\"\\\\\\\\\\\\\\\\id\":1,\"method\":\"resources/read\",\"params\":null}") // reaches code that no other seed does
 	f.Fuzz(func(t *testing.T, in string) {
 		var out bytes.Buffer
 		code, err := mock.New(m, mock.Options{}).ServeStdio(context.Background(), strings.NewReader(in), &out)

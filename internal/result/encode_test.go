@@ -57,6 +57,13 @@ func FuzzDecodeCase(f *testing.F) {
 	f.Add(string(encode(f, smallCase(1))))
 	f.Add(`{"name":"\ud83d\ude00\ud800","status":"fail","http":null,"assertions":null,"unknown":[{"a":1e5}]}`)
 	f.Add(`{"status":"pass","exchanges":[{"http":{"status":200,"headers":{"a":"b"}}}]}`)
+	// Each reaches code that no other seed does.
+	for _, seed := range []string{
+		"{\"status\":\"ass\xdb\"",
+		"null",
+	} {
+		f.Add(seed)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := result.DecodeCase(text)
 		if err != nil {

@@ -180,6 +180,19 @@ func FuzzFold(f *testing.F) {
 	}, result.RecorderOptions{})
 	f.Add(log)
 	f.Add(rec)
+	// Each reaches code that no other seed does.
+	for _, seed := range []string{
+		"{\"\xa4a\":\"st.run/v1\",\"too\xa4\xa4\xa4\xa4\xa4mme\xa4\"",
+		"{\"event\":\"_s\\",
+		"{\"event\":\"run_started\",\"schema\":\"mcptest.run/v1\"}\n{\"event\":\"test_finished\"}",
+		"{\"schema\":\"mcptest.run/v1\",\"summary\":{\"totAl\":1},\"tests\":[{}]}",
+		"0",
+		"{\"schema\":\"mcptest.run/v1\",\"summary\":{\"totAl\":1},\"t\x81sts\":[{}]}",
+		"{\"event\":\"rted\x96\x96\x96\x96.ru\xd0\xd0\xd0\xd0\xd0n/v1\"}",
+		"{\"ema\":\"mcptest.run/v1\",\"tool\":{\"name\":\"\",\"version\":\"\"},\"staeted\":\"0001-01-01T00:00:00Z\",\"duration_ms\":0,\"exit_code\":0,\"summary\":{\"total\":1,\r\"passed\":1,\"failed\":0,\"errored\":0,\"skipped\":0}",
+	} {
+		f.Add(seed)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := result.Read(strings.NewReader(text))
 		if err != nil {

@@ -28,6 +28,15 @@ func FuzzLoad(f *testing.F) {
 	for _, s := range []string{"", "a: &a [*a]", "<<: [*x, {}]", "\xff\xfe", "? [a\n: b", "a: \"\\x", "a: |5\n x", "[[[[", "a:\n\t- b", "%TAG ! !\n--- !a b", aliasBomb(5, 5), "?"} {
 		f.Add([]byte(s))
 	}
+	// Each reaches code that no other seed does.
+	for _, seed := range []string{
+		" # want \"unbnown key\"\n--- # want \"^1: er2or: a second docu\x00\x80nt: \xc8|XY~\\\xab\xa3\x04\x9e\x83\t0\xa1\xcd\xf0\x9e\x1cIn\t",
+		"|\n ",
+		":  yoevmean \\\"namD\\!\\\\\"\\?$\\)\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t_\nservers:\n \t\t\t\t\t\t\t\t  timout:_\t\t\t\t\t\t",
+		">1\n>1\n  ",
+	} {
+		f.Add([]byte(seed))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		hang := time.AfterFunc(20*time.Second, func() { panic(fmt.Sprintf("hangs: %q", data)) })
 		defer hang.Stop()

@@ -88,6 +88,13 @@ func FuzzEscape(f *testing.F) {
 	for _, s := range []string{"\x1b[0m", "\u202e", "::x", "##[x", "\xff", "a\r\n\tb", "\U000e0001", "\xae\u200c훅"} {
 		f.Add(s)
 	}
+	// Each reaches code that no other seed does.
+	for _, seed := range []string{
+		"0  ",
+		"\u00a0::",
+	} {
+		f.Add(seed)
+	}
 	f.Fuzz(func(t *testing.T, s string) {
 		one, many := term.Escape(s), term.EscapeLines(s)
 		for _, out := range append(strings.Split(many, "\n"), one) {

@@ -74,6 +74,11 @@ func FuzzReceiver(f *testing.F) {
 		f.Add([]byte(s), uint8(40))
 		f.Add([]byte(s), uint8(5))
 	}
+	// Each reaches code that no other seed does.
+	f.Add([]byte("\\\\\\\\\\\\{\"\"\xa5"), byte('e'))
+	f.Add([]byte("[[[[[[[[["), byte('~'))
+	f.Add([]byte("{}\"id\":]resul}\nnoise\n{\x18\x15\"id\":n"), byte('\v'))
+	f.Add([]byte("{\n\"\\\x8c\xafW\x9c\xa9\x14\xc5W\xc6\xe9\x81\u05ca\x1b\xac\xca\a`o\x92d\""), byte('('))
 	f.Fuzz(func(t *testing.T, in []byte, limit uint8) {
 		in = ourIDs(in)
 		s := New(&inert{}, Options{Limits: wire.Limits{Violations: 50, DuringCount: 20, Requests: 4}})

@@ -11,6 +11,7 @@ import (
 func FuzzEnvelope(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"a":[1,"x",null]}}`))
 	f.Add([]byte(`{"id":"a","id":3,"error":{},"method":"\u006d","params":[]}`))
+	f.Add([]byte("{\"\":\"\",\"ggresult\":{\"a\": ")) // reaches code that no other seed does
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		s := NewScanner()
 		err := s.Scan(raw)

@@ -131,6 +131,7 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte("a\nbb\r\nccc"), uint8(3), uint8(10))
 	f.Add([]byte(strings.Repeat("x", 100)+"\n{}\n"), uint8(7), uint8(5))
 	f.Add([]byte("\n\r\n\r\r\n"), uint8(1), uint8(1))
+	f.Add([]byte("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"), byte('\x00'), byte('\x02')) // reaches code that no other seed does
 	f.Fuzz(func(t *testing.T, in []byte, piece, limit uint8) {
 		lim := int(limit) + 1
 		var log lineLog

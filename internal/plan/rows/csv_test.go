@@ -86,6 +86,14 @@ func FuzzCSV(f *testing.F) {
 	for _, s := range []string{"a,b\n1,2\n", "a\n\"x\"\n", "\ufeffa,b\r\n\r\n1,\"x\ny\"", "a,,b\n", "\"", "a\n1,2\n", "a,b\n,\n"} {
 		f.Add(s)
 	}
+	// Each reaches code that no other seed does.
+	for _, seed := range []string{
+		"0\n0\n\"",
+		"%\nnn\n\n\n\n\nnn",
+		"===9\xad\x03\xd8\xec/\xaf\x91؛\u038b\xf7\xf9Z[\x91؛\xce+\xa8}\x1b\xa71\xb4================,\"\n\n\x82\n%,\x85 \x1e\xf4\"",
+	} {
+		f.Add(seed)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		read, diags := rows.ReadCSV(text)
 		for _, r := range read {

@@ -87,6 +87,13 @@ func FuzzTemplate(f *testing.F) {
 	for _, s := range []string{"${a}", "$${", "${a:-${b}}", "${case.x y[0]}", "${", "}", "${:-}"} {
 		f.Add(s)
 	}
+	// Each reaches code that no other seed does.
+	for _, seed := range []string{
+		"${SSSSSSSg\x19\x0f?\xdd='\xc4\xda+mg\x1a\"\x14\x06+\xae\a\x81QtA\xfd\xf3}",
+		"${B-l2}",
+	} {
+		f.Add(seed)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		spellings, offsets := interpolate.TemplateOffsets(text)
 		for i, s := range spellings {
