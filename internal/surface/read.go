@@ -128,11 +128,16 @@ func readFile(path string, mask func(string) string) (*Surface, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	offset, line := 0, 1 // of the definition before, as positions are asked for in their order
 	s := New(server, handshake, lists, mask, func(v jsonv.Value) int {
 		if v.Offset() < 0 {
 			return 0
 		}
-		line, _ := jsonv.Position(data, v.Offset())
+		if v.Offset() < offset {
+			offset, line = 0, 1
+		}
+		line += bytes.Count(data[offset:v.Offset()], []byte("\n"))
+		offset = v.Offset()
 		return line
 	})
 	s.Source, s.Calls = path, recordCalls(v, server)
