@@ -57,8 +57,9 @@ type Draft struct {
 // as os.Environ gives it.
 func Begin(sv Server, env func(name string) string) (*Draft, error) {
 	name := cmp.Or(sv.Name, "server")
+	server := strings.ReplaceAll(name, "@", "-") // "@" is for variants
 	d := &Draft{named: sv.Name != "", Suite: &draft.Suite{
-		Name: name, Server: draft.Server{Name: name, Transport: unlessAuto(sv.Transport), Protocol: unlessAuto(sv.Protocol)},
+		Name: name, Server: draft.Server{Name: server, Transport: unlessAuto(sv.Transport), Protocol: unlessAuto(sv.Protocol)},
 	}}
 	su := d.Suite
 	for _, n := range sv.Env {
