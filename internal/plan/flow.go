@@ -189,7 +189,7 @@ func (c *compiler) fillStep(e entry, path string, written *source.Node, row json
 // fillTree completes what a flow expects of its last step.
 func (c *compiler) fillTree(e entry, st *suite.Test, written *source.Node, row jsonv.Value) func(jsonv.Value) (*expect.Tree, source.Diagnostics) {
 	test := *st
-	test.Node, test.Steps = nil, nil
+	test.Node = nil
 	return func(steps jsonv.Value) (*expect.Tree, source.Diagnostics) {
 		cc := *c
 		cc.dec = new(source.Decoder)
