@@ -212,9 +212,6 @@ func agentAssertions(p *render.Printer, failed []result.Assertion, left *int) {
 		}
 		*left--
 		agentFact(p, "assert", explain.Label(a)+": "+explain.AssertionReason(a))
-		if len(a.Diff) == 0 {
-			continue
-		}
 		n := 0
 		for _, l := range a.Diff {
 			if !strings.HasPrefix(l, "-") && !strings.HasPrefix(l, "+") {
@@ -225,6 +222,9 @@ func agentAssertions(p *render.Printer, failed []result.Assertion, left *int) {
 				break
 			}
 			p.Line(4, render.OneLine(l, agentText))
+		}
+		for _, note := range a.Notes {
+			agentFact(p, "note", render.OneLine(note, agentText))
 		}
 	}
 }
