@@ -53,7 +53,7 @@ var edges = map[string][]string{
 	"internal/expect/jsonpath":   {"internal/jsonv"},
 	"internal/expect/textdiff":   {"internal/jsonv"},
 	"internal/snapshot":          {"internal/source", "internal/source/stored", "internal/jsonv", "internal/expect/jsonpath", "internal/osfile"},
-	"internal/expect":            {"internal/compat", "internal/snapshot", "internal/source", "internal/jsonv", "internal/surface", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath", "internal/expect/textdiff"},
+	"internal/expect":            {"internal/compat", "internal/snapshot", "internal/source", "internal/jsonv", "internal/surface", "internal/surface/assert", "internal/jsonschema", "internal/expect/format", "internal/expect/jsonpath", "internal/expect/textdiff"},
 	// The client half of MCP: the session is on top of the wire, and both use the
 	// vocabulary of the protocol.
 	"internal/mcp/protocol": {"internal/jsonv"},
@@ -86,7 +86,7 @@ var edges = map[string][]string{
 	},
 	"internal/run": {
 		"internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/coverage", "internal/surface", "internal/plan", "internal/suite", "internal/expect", "internal/snapshot",
-		"internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/proc/tail", "internal/shellwords", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
+		"internal/surface/assert", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/proc/tail", "internal/shellwords", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/report": {
 		"internal/report/pretty", "internal/report/ci", "internal/report/html", "internal/report/render",
@@ -139,6 +139,7 @@ var edges = map[string][]string{
 	"internal/surface/contain":  {"internal/jsonv", "internal/jsonschema"},
 	"internal/surface/readme":   {"internal/surface", "internal/source", "internal/jsonv"},
 	"internal/surface/checkout": {"internal/proc"},
+	"internal/surface/assert":   {"internal/surface", "internal/surface/diff", "internal/jsonv", "internal/source"},
 	"internal/surface/diff":     {"internal/surface", "internal/surface/contain", "internal/gate", "internal/jsonv", "internal/shellwords"},
 	// How much of what servers offer was examined.
 	"internal/coverage": {"internal/surface", "internal/draft", "internal/expect/jsonpath", "internal/result", "internal/jsonv"},
@@ -153,7 +154,7 @@ var edges = map[string][]string{
 	},
 	"internal/scaffold": {"internal/draft", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/result", "internal/secret", "internal/jsonv"},
 	// gen describes what the others define; cli asks it for explain.
-	"internal/gen":     {"internal/compat", "internal/snapshot", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
+	"internal/gen":     {"internal/surface/assert", "internal/compat", "internal/snapshot", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/watchdog"},
 	"internal/cli": {
 		"internal/snapshot", "internal/cmdutil", "internal/history", "internal/detach", "internal/inspect", "internal/doctor", "internal/scaffold", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",

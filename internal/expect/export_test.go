@@ -2,6 +2,7 @@ package expect
 
 import (
 	"mcptest/internal/expect/jsonpath"
+	"mcptest/internal/expect/textdiff"
 	"mcptest/internal/source"
 )
 
@@ -23,4 +24,4 @@ func CompileThreshold(n *source.Node, path string, d *source.Decoder) *float64 {
 var EditDistance = editDistance
 
 // FoldCase exposes case folding to the tests.
-var FoldCase = foldCase
+var FoldCase = textdiff.FoldCase

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mcptest/internal/display"
+	"mcptest/internal/expect/textdiff"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -101,7 +102,7 @@ func compileContainee(c *compiler, n *source.Node, path string, fold bool) *cont
 		return nil
 	}
 	if fold {
-		m.text = foldCase(m.text)
+		m.text = textdiff.FoldCase(m.text)
 	}
 	return &m
 }
@@ -116,7 +117,7 @@ func (m *containee) in(v jsonv.Value) (found, ok bool) {
 		}
 		text := v.Text()
 		if m.fold {
-			text = foldCase(text)
+			text = textdiff.FoldCase(text)
 		}
 		return strings.Contains(text, m.text), true
 	case jsonv.KindArray:
@@ -138,7 +139,7 @@ func (m *containee) in(v jsonv.Value) (found, ok bool) {
 // isElement reports whether a list's element is what is looked for.
 func (m *containee) isElement(e jsonv.Value) bool {
 	if m.fold && e.Kind() == jsonv.KindString && m.isKey {
-		return foldCase(e.Text()) == m.text
+		return textdiff.FoldCase(e.Text()) == m.text
 	}
 	if m.value.Kind() == jsonv.KindObject {
 		return isSubset(m.value, e)
@@ -204,7 +205,7 @@ func (m *containee) nearMiss(v jsonv.Value) []string {
 	if m.fold || !m.isKey {
 		return nil
 	}
-	folded := containee{value: m.value, text: foldCase(m.text), fold: true, isKey: true}
+	folded := containee{value: m.value, text: textdiff.FoldCase(m.text), fold: true, isKey: true}
 	if found, _ := folded.in(v); found {
 		return []string{"it does contain it in another case: icontains ignores case"}
 	}

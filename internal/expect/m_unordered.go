@@ -53,14 +53,13 @@ func unorderedOutcome(want jsonv.Value, lacking, extra []jsonv.Value) Outcome {
 // elements is a largest one; hashes only spare comparisons.
 func multisetDiff(want, v jsonv.Value) (lacking, extra []jsonv.Value) {
 	buckets := make(map[uint64][]jsonv.Value, v.Len())
-	var h hasher
-	h.init()
+	h := jsonv.NewHasher()
 	for _, e := range v.Elems() {
-		k := h.hash(e)
+		k := h.Of(e)
 		buckets[k] = append(buckets[k], e)
 	}
 	for _, w := range want.Elems() {
-		k := h.hash(w)
+		k := h.Of(w)
 		if !takeEqual(buckets, k, w) {
 			lacking = append(lacking, w)
 		}
@@ -70,7 +69,7 @@ func multisetDiff(want, v jsonv.Value) (lacking, extra []jsonv.Value) {
 	}
 	// What is left in the buckets has lost its order; take it from v.
 	for _, e := range v.Elems() {
-		if takeEqual(buckets, h.hash(e), e) {
+		if takeEqual(buckets, h.Of(e), e) {
 			extra = append(extra, e)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/snapshot"
 	"mcptest/internal/surface"
+	"mcptest/internal/surface/assert"
 )
 
 // Observation is what one call showed: everything a target can look at. Fields
@@ -41,6 +42,8 @@ type Env struct {
 	// Snapshot compares a value with the stored one of that name; nil: there
 	// are none.
 	Snapshot func(name string, o *snapshot.Options, s Subject) snapshot.Comparison
+	// Surface judges what a server offers; nil: lock files are not read.
+	Surface func(ctx context.Context, c *assert.Check, offer jsonv.Value) assert.Verdict
 	// Examined says that other items, which passed, looked at the error of
 	// this call: those of the step of a flow that made it.
 	Examined bool

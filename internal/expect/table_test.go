@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/snapshot"
 	"mcptest/internal/source"
+	"mcptest/internal/surface/assert"
 )
 
 // judge applies a matcher, written as YAML, to a value; "" is a missing one.
@@ -29,6 +30,12 @@ func judge(t *testing.T, matcher, val string) expect.ItemResult {
 	env.Snapshot = func(_ string, _ *snapshot.Options, s expect.Subject) snapshot.Comparison {
 		want := jsonv.String("the stored value")
 		return snapshot.Comparison{Pass: jsonv.Equal(want, s.Value), Want: want, Got: s.Value}
+	}
+	env.Surface = func(_ context.Context, _ *assert.Check, offer jsonv.Value) assert.Verdict {
+		if offer.Lookup("tools").Len() > 0 {
+			return assert.Verdict{Problem: "it differs"}
+		}
+		return assert.Verdict{}
 	}
 	return tr.Evaluate(t.Context(), &expect.Observation{Result: jsonv.Object(members...)}, env).Items[0]
 }

@@ -22,7 +22,7 @@ var inlined = map[string]bool{"header-env": true, "variable-env": true, "context
 // written are structs that are read before placeholders are expanded: none can
 // stand for a whole one.
 var written = map[string]bool{
-	"server": true, "variant": true, "hooks": true, "tools-test": true, "resources-test": true, "prompts-test": true, "protocol-test": true,
+	"server": true, "variant": true, "hooks": true, "tools-test": true, "resources-test": true, "prompts-test": true, "protocol-test": true, "surface-test": true,
 }
 
 // unions are the types that decode themselves and have no keys: what they take,
@@ -73,6 +73,8 @@ var structRules = map[string]string{
 	"prompts-test":   testRules(`{"required":["prompt"]}`, `"prompt":{"not":{}},"args":{"not":{}}`),
 	"protocol-test": testRules(`{"required":["method"]},{"required":["raw"]}`,
 		`"method":{"not":{}},"raw":{"not":{}},"params":{"not":{}},"notification":{"not":{}}`),
+	"surface-test": `{"anyOf":[{"required":["lock"]},{"required":["tokens"]},{"required":["same_as"]}],
+		"dependentSchemas":{"fail_on":{"required":["lock"]}}}`,
 	"context-hook": `{"required":["command","mode"]}`,
 	"flow-step": `{"oneOf":[{"required":["tool"]},{"required":["uri"]},{"required":["prompt"]},{"required":["method"]},{"required":["raw"]}],
 		"dependentSchemas":{` + belongs + `,

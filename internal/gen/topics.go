@@ -14,6 +14,7 @@ import (
 	"mcptest/internal/report"
 	"mcptest/internal/snapshot"
 	"mcptest/internal/source"
+	"mcptest/internal/surface/assert"
 )
 
 // ExitCode is one row of a program's table of exit codes.
@@ -160,6 +161,9 @@ func failure(row expect.Row) string {
 		stored, _ := jsonv.Parse([]byte(row.Passes))
 		return snapshot.Comparison{Want: stored, Got: s.Value}
 	}}
+	env.Surface = func(context.Context, *assert.Check, jsonv.Value) assert.Verdict {
+		return assert.Verdict{Problem: "it differs from surface/api.lock.yaml: 1 breaking"}
+	}
 	return tree.Evaluate(context.Background(), obs, env).Items[0].Message
 }
 

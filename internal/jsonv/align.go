@@ -175,37 +175,39 @@ func (d *differ) likeness(a, b Value) int {
 	return 5 + 95*shared/n
 }
 
-// hasher gives equal values equal hashes, each container being hashed once, so
+// Hasher gives equal values equal hashes, each container being hashed once, so
 // that comparing elements again and again stays cheap. Seeded 64-bit hashes of
 // different values do not meet in practice.
-type hasher struct {
+type Hasher struct {
 	seed maphash.Seed
 	memo map[*container]uint64
 }
 
-func newHasher() *hasher {
-	return &hasher{seed: maphash.MakeSeed(), memo: map[*container]uint64{}}
+// NewHasher returns a Hasher with a seed of its own.
+func NewHasher() *Hasher {
+	return &Hasher{seed: maphash.MakeSeed(), memo: map[*container]uint64{}}
 }
 
-func (h *hasher) same(a, b Value) bool {
+func (h *Hasher) same(a, b Value) bool {
 	if a.kind != b.kind {
 		return false
 	}
 	if a.kind != KindArray && a.kind != KindObject {
 		return Equal(a, b)
 	}
-	return a.c == b.c || h.of(a) == h.of(b)
+	return a.c == b.c || h.Of(a) == h.Of(b)
 }
 
-func (h *hasher) all(vals []Value) []uint64 {
+func (h *Hasher) all(vals []Value) []uint64 {
 	out := make([]uint64, len(vals))
 	for i, v := range vals {
-		out[i] = h.of(v)
+		out[i] = h.Of(v)
 	}
 	return out
 }
 
-func (h *hasher) of(v Value) uint64 {
+// Of returns the hash of a value.
+func (h *Hasher) Of(v Value) uint64 {
 	switch v.kind {
 	case KindBool:
 		return h.text(v.kind, strconv.FormatBool(v.b))
@@ -226,21 +228,21 @@ func (h *hasher) of(v Value) uint64 {
 	sum := h.text(v.kind, "")
 	if v.kind == KindArray {
 		for _, e := range v.c.vals {
-			sum = h.mix(sum, h.of(e))
+			sum = h.mix(sum, h.Of(e))
 		}
 	} else {
 		for k, e := range v.Effective { // the order of members must not matter
-			sum += h.mix(h.text(KindString, k), h.of(e))
+			sum += h.mix(h.text(KindString, k), h.Of(e))
 		}
 	}
 	h.memo[v.c] = sum
 	return sum
 }
 
-func (h *hasher) text(kind Kind, s string) uint64 {
+func (h *Hasher) text(kind Kind, s string) uint64 {
 	return h.mix(uint64(kind), maphash.String(h.seed, s))
 }
 
-func (h *hasher) mix(a, b uint64) uint64 {
+func (h *Hasher) mix(a, b uint64) uint64 {
 	return maphash.Comparable(h.seed, [2]uint64{a, b})
 }

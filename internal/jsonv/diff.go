@@ -38,13 +38,13 @@ const maxChanges = 10_000
 // that would cost too much they are compared index by index. At most 10,000
 // changes are returned.
 func Diff(want, got Value) []Change {
-	d := &differ{hasher: newHasher()}
+	d := &differ{hasher: NewHasher()}
 	d.diff("", want, got)
 	return d.changes
 }
 
 type differ struct {
-	hasher  *hasher
+	hasher  *Hasher
 	changes []Change
 }
 

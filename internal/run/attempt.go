@@ -31,6 +31,7 @@ type attempt struct {
 	script    *respond.Script
 	scripts   []*respond.Script // of all calls
 	snapshots *snapshot.Test
+	others    []otherWay
 
 	sessions map[*pool.Server]*mcp.Session
 	marks    map[*mcp.Session]tail.Mark

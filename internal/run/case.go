@@ -126,14 +126,21 @@ func (cr *caseRun) repeat(ctx context.Context) {
 func (cr *caseRun) attempt(ctx context.Context, out *result.Case) bool {
 	f := cr.file
 	out.StartMS = f.run.since(f.run.start)
-	lease := f.run.pool.Lease(cr.c, f.file)
+	others := otherWays(cr.c, f.file)
+	var servers []*plan.Server
+	for _, o := range others {
+		if o.err == nil {
+			servers = append(servers, o.server)
+		}
+	}
+	lease := f.run.pool.Lease(cr.c, f.file, servers...)
 	defer lease.Release()
 	if reason, stopped := f.run.halted(ctx); stopped {
 		out.Status, out.Message = result.Skip, reason
 		return false
 	}
 	a := &attempt{
-		file: f, c: cr.c, snapshots: cr.snapshots, out: outcome{c: out}, script: scriptOf(cr.c),
+		file: f, c: cr.c, snapshots: cr.snapshots, out: outcome{c: out}, script: scriptOf(cr.c), others: others,
 		scope: fixture.Scope{Patch: f.scope.Patch, Case: cr.c, Lease: lease},
 	}
 	if a.snapshots != nil {

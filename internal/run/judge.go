@@ -28,13 +28,14 @@ func (a *attempt) judge(ctx context.Context) {
 		}
 		tree = filled
 	}
-	if last := a.c.Ops[len(a.c.Ops)-1]; tree.Uses().Surface && !a.observeSurface(ctx, last) {
+	last := a.c.Ops[len(a.c.Ops)-1]
+	if tree.Uses().Surface && !a.observeSurface(ctx, last) {
 		return
 	}
-	env := a.env("")
+	env := a.env(ctx, last, "")
 	// The step's own items had to pass before: a failed call that they accept was
 	// examined.
-	env.Examined = a.c.Ops[len(a.c.Ops)-1].Tree != nil
+	env.Examined = last.Tree != nil
 	v := tree.Evaluate(context.WithoutCancel(ctx), &a.obs, env)
 	c := a.out.c
 	c.Implicit = v.Implicit && len(c.Assertions) == 0
@@ -66,7 +67,7 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 		return false
 	}
 	if op.Tree != nil {
-		v := op.Tree.Evaluate(context.WithoutCancel(ctx), &a.obs, a.env(cmp.Or(op.Name, name)+": "))
+		v := op.Tree.Evaluate(context.WithoutCancel(ctx), &a.obs, a.env(ctx, op, cmp.Or(op.Name, name)+": "))
 		items := assertions(v.Items, false, a.out.c.File)
 		for j := range items {
 			items[j].Name = strings.TrimSpace(name + " " + items[j].Name)
@@ -144,8 +145,8 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 }
 
 // env is what matchers may use; step comes before the names of snapshots.
-func (a *attempt) env(step string) *expect.Env {
-	env := &expect.Env{Dir: a.file.file.Dir, Exec: a.exec}
+func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *expect.Env {
+	env := &expect.Env{Dir: a.file.file.Dir, Exec: a.exec, Surface: a.surfaceCheck(ctx, a.server(op))}
 	if a.snapshots != nil {
 		env.Snapshot = func(name string, o *snapshot.Options, s expect.Subject) snapshot.Comparison {
 			return a.compare(step+name, o, s)

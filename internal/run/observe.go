@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	"mcptest/internal/result"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
+	"mcptest/internal/shellwords"
+	"mcptest/internal/surface/assert"
 )
 
 // observe builds what the case's trees examine.
@@ -74,6 +77,35 @@ func (a *attempt) observeSurface(ctx context.Context, op *plan.Op) bool {
 		a.unanswered(&mcp.Exchange{Cause: err})
 	}
 	return false
+}
+
+// surfaceCheck judges what a server offers for the matchers lock, tokens and
+// same-as.
+func (a *attempt) surfaceCheck(ctx context.Context, s *pool.Server) func(context.Context, *assert.Check, jsonv.Value) assert.Verdict {
+	return func(_ context.Context, c *assert.Check, offer jsonv.Value) assert.Verdict {
+		f := a.file.file
+		env := assert.Env{
+			Server: s.Def.Name, Dir: f.Dir, Shown: filepath.Dir(f.Path), Mask: a.file.run.redact,
+			Usage: " " + shellwords.QuoteAll([]string{"--config", filepath.ToSlash(f.Path), "--server", s.Def.Name}),
+		}
+		if c.SameAs != nil {
+			for _, o := range a.others {
+				if o.err != nil {
+					return assert.Verdict{Problem: o.err.Error()}
+				}
+				ps := a.file.run.pool.ForCase(a.c, o.server, f)
+				other, err := ps.Offer(ctx, a.sessions[ps])
+				if err != nil {
+					return assert.Verdict{Problem: "over " + o.over + ": " + err.Error()}
+				}
+				for _, failed := range other.Failed {
+					return assert.Verdict{Problem: "over " + o.over + ": " + failed.Error()}
+				}
+				env.Others = append(env.Others, assert.Other{Over: o.over, Offer: other.Value()})
+			}
+		}
+		return c.Run(ctx, offer, env)
+	}
 }
 
 // observeMessages adds what the server sent in addition to its response.

@@ -82,6 +82,10 @@ func DecodeTest(block Block, n *source.Node, path string, d *source.Decoder) *Te
 		t.Common, t.Steps = e.Common, e.Steps
 		t.Call = Invocation{Method: e.Method, Params: e.Params, Notification: e.Notification, Raw: e.Raw}
 	}
+	if block == Surface {
+		surfaceTest(t, n, d)
+		return t
+	}
 	c := checker{d: d}
 	c.test(t, n)
 	return t

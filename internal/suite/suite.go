@@ -71,13 +71,14 @@ type Entry struct {
 // Block names the list that holds the test.
 type Block string
 
-// The four blocks. They share one entry shape and differ in what they
-// invoke.
+// The blocks. The first four share one entry shape and differ in what they
+// invoke; the entries of the others are short forms of tests without a call.
 const (
 	Tools     Block = "tools"
 	Resources Block = "resources"
 	Prompts   Block = "prompts"
 	Protocol  Block = "protocol"
+	Surface   Block = "surface"
 )
 
 // document is the shape of one suite file.
@@ -105,6 +106,8 @@ type document struct {
 	Prompts []*source.Node `yaml:"prompts"`
 	// Tests that send any request, or raw bytes.
 	Protocol []*source.Node `yaml:"protocol"`
+	// Tests of what servers offer: lock files, token budgets, equal surfaces.
+	Surface []*source.Node `yaml:"surface"`
 	// Programs run around the run and around each test.
 	Hooks Hooks `yaml:"hooks"`
 	// Steps that run once before any test of the file.

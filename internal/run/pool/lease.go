@@ -15,13 +15,16 @@ type Lease struct {
 }
 
 // Lease waits for the servers of a case.
-func (p *Pool) Lease(c *plan.Case, file *plan.File) *Lease {
+func (p *Pool) Lease(c *plan.Case, file *plan.File, more ...*plan.Server) *Lease {
 	l := &Lease{exclusive: c.Exclusive}
 	for _, op := range c.Ops {
-		if op.Server == nil {
+		more = append(more, op.Server)
+	}
+	for _, def := range more {
+		if def == nil {
 			continue
 		}
-		if s := p.ForCase(c, op.Server, file); !slices.Contains(l.Servers, s) {
+		if s := p.ForCase(c, def, file); !slices.Contains(l.Servers, s) {
 			l.Servers = append(l.Servers, s)
 		}
 	}

@@ -1,4 +1,4 @@
-package expect
+package textdiff
 
 import (
 	"strings"
@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// foldCase maps texts that differ only in case to one text: every character
+// FoldCase maps texts that differ only in case to one text: every character
 // becomes the smallest one of its simple case-folding orbit (Unicode
 // CaseFolding.txt, status C and S), so that ſ, s and S are the same.
-func foldCase(s string) string {
+func FoldCase(s string) string {
 	ascii := true
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

@@ -1,0 +1,75 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/plan"
+)
+
+// otherWay is another way to reach the server of a case, which the matcher
+// same-as compares.
+type otherWay struct {
+	over   string // 2025-06-18
+	server *plan.Server
+	err    error // the server can't be reached in that way
+}
+
+// otherWays returns the other ways to reach the server of a case.
+func otherWays(c *plan.Case, file *plan.File) (out []otherWay) {
+	same := c.Tree.SameAs()
+	if same == nil || c.Server == nil {
+		return nil
+	}
+	derived := func(over string, change func(*plan.Server)) {
+		s := *c.Server
+		change(&s)
+		s.Name, s.Key = s.Name+" over "+over, s.Key+"\x00over "+over
+		out = append(out, otherWay{over: over, server: &s})
+	}
+	for _, version := range same.Protocol {
+		derived(version, func(s *plan.Server) { s.Protocol = version })
+	}
+	for _, t := range same.Transport {
+		if t == "http" {
+			t = "streamable-http"
+		}
+		switch {
+		case t == transportOf(c.Server):
+		case c.Server.URL != "" && t != "stdio":
+			derived(t, func(s *plan.Server) { s.Transport = t })
+		default:
+			s, err := sibling(c.Server, file, t)
+			out = append(out, otherWay{t, s, err})
+		}
+	}
+	return out
+}
+
+func transportOf(s *plan.Server) string {
+	switch {
+	case s.URL == "":
+		return "stdio"
+	case s.Transport == "sse":
+		return "sse"
+	}
+	return "streamable-http"
+}
+
+// sibling returns the variant of a server that is reached over a transport.
+func sibling(of *plan.Server, file *plan.File, transport string) (found *plan.Server, err error) {
+	base, _, _ := strings.Cut(of.Name, "@")
+	for _, s := range file.Servers {
+		if name, _, _ := strings.Cut(s.Name, "@"); name != base || s.Name == of.Name || transportOf(s) != transport {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("%s and %s are both reached over %s", found.Name, s.Name, transport)
+		}
+		found = s
+	}
+	if found == nil {
+		return nil, fmt.Errorf("the server %s is not reached over %s: add a variant that is", of.Name, transport)
+	}
+	return found, nil
+}
