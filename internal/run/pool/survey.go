@@ -1,7 +1,9 @@
 package pool
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"mcptest/internal/mcp"
@@ -9,6 +11,8 @@ import (
 	"mcptest/internal/plan"
 	"mcptest/internal/surface"
 )
+
+var errEnded = errors.New("no reason is known")
 
 // endsWith returns which servers end with a file: those that none of the later
 // files uses.
@@ -69,7 +73,7 @@ func (s *Server) idle(ctx context.Context) (*mcp.Session, error) {
 		case sess != nil && sess.Alive():
 			return sess, nil
 		case sess != nil:
-			return nil, fmt.Errorf("the server had ended: %w", sess.Err())
+			return nil, fmt.Errorf("the server had ended: %w", cmp.Or(sess.Err(), errEnded))
 		}
 	}
 	return s.First().Session(ctx)
