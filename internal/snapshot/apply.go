@@ -16,6 +16,7 @@ import (
 const (
 	maxText   = 16 << 10  // a text
 	maxWord   = 1 << 10   // a text in base64, such as an image
+	maxMasked = 256 << 10 // a text in which masks are looked for
 	maxKey    = 256       // a key
 	maxValue  = 256 << 10 // one snapshot
 	maxDepth  = 60
@@ -88,7 +89,7 @@ func (k *masking) value(key string, v jsonv.Value, depth int, paths []pending) j
 	}
 	switch v.Kind() {
 	case jsonv.KindString:
-		return jsonv.String(k.limited(k.text(key, v.Text()), maxText))
+		return jsonv.String(limited(k.text(key, v.Text()), maxText))
 	case jsonv.KindNumber:
 		if name := k.number(key, v); name != "" {
 			return jsonv.String("<" + name + " number>")
@@ -132,7 +133,7 @@ func (k *masking) object(v jsonv.Value, depth int, paths []pending) jsonv.Value 
 		masked := k.child(key, e, depth, paths, func(s *jsonpath.Step) bool {
 			return s.Kind == jsonpath.All || s.Kind == jsonpath.Name && s.Name == key
 		})
-		members = append(members, jsonv.Member{Key: k.limited(k.text("", key), maxKey), Value: masked})
+		members = append(members, jsonv.Member{Key: limited(k.text("", key), maxKey), Value: masked})
 	}
 	slices.SortFunc(members, func(a, b jsonv.Member) int {
 		if c := cmp.Compare(a.Key, b.Key); c != 0 {
@@ -158,6 +159,9 @@ func (k *masking) text(key, s string) string {
 	if !k.stored {
 		s = k.taken.ReplaceAllString(visible(s), `<\$1`)
 	}
+	if len(s) > maxMasked || len(s) > maxWord && base64.MatchString(s) {
+		return digest(s)
+	}
 	if k.names["id"] && idKey.MatchString(key) && random(s) {
 		return "<id>"
 	}
@@ -174,8 +178,8 @@ func (k *masking) text(key, s string) string {
 	return digest(s)
 }
 
-func (k *masking) limited(s string, most int) string {
-	if len(s) > most || len(s) > maxWord && base64.MatchString(s) {
+func limited(s string, most int) string {
+	if len(s) > most {
 		return digest(s)
 	}
 	return s

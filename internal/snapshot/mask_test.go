@@ -83,6 +83,7 @@ func TestMasksOfValues(t *testing.T) {
 		{"true", `"` + strings.Repeat("x ", 20000) + `"`, `"<sha256 `},
 		{"true", `"` + strings.Repeat("QUJD", 300) + `"`, `"<sha256 `},
 		{"true", `"` + strings.Repeat("{a:b}", 300) + `"`, `"` + strings.Repeat("{a:b}", 300) + `"`},
+		{"true", `"` + strings.Repeat("1ms ", 100000) + `"`, `"<sha256 `},
 		{"true", strings.Repeat("[", 80) + strings.Repeat("]", 80), strings.Repeat("[", 61) + `"<sha256 `},
 	} {
 		v, err := jsonv.Parse([]byte(c.in))
