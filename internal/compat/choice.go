@@ -24,7 +24,7 @@ type Choice struct {
 	// The lowest level that fails; error when left out. Findings below it are warnings.
 	FailOn Level `yaml:"fail_on" enum:"error|warning|advice"`
 	// The name under which users install the server, for limits on prefixed names.
-	Name string `yaml:"name"`
+	InstalledAs string `yaml:"installed_as"`
 
 	rules Rules
 	base  *Baseline
@@ -98,8 +98,8 @@ func addAll(d *source.Decoder, ds source.Diagnostics) {
 // Run checks a list. failing are the findings that fail, in words, and others
 // those below the level.
 func (c *Choice) Run(ctx context.Context, l List, today time.Time) (failing, others []string, err error) {
-	if c.Name != "" {
-		l.Server = c.Name
+	if c.InstalledAs != "" {
+		l.Server = c.InstalledAs
 	}
 	rep, err := Check(ctx, []List{l}, c.rules, today)
 	if err != nil {

@@ -15,7 +15,7 @@ var rowCheck = Row{
 	Example: `check: {for: [claude], only: [clients], fail_on: error}`, Passes: `{"tools": []}`, Fails: `{"tools": [{"name": "a.b", "inputSchema": {"type": "object"}}]}`,
 	schema: `{"type":"object","additionalProperties":false,"properties":{"for":{"type":"array","items":{"type":"string"}},
 		"only":{"type":"array","items":{"enum":["clients","stores","lint","security"]}},"rules":{"type":"array","items":{"type":"string"}},
-		"baseline":{"type":"string"},"fail_on":{"enum":["error","warning","advice"]},"name":{"type":"string"}}}`,
+		"baseline":{"type":"string"},"fail_on":{"enum":["error","warning","advice"]},"installed_as":{"type":"string"}}}`,
 	compile: func(c *compiler, n *source.Node, path string) Matcher {
 		if choice := compat.DecodeChoice(n, path, c.d); choice != nil {
 			return accepted{choice}

@@ -168,7 +168,7 @@ var typeNames = map[string]string{
 	"assert-set-body": "map", "expect": "list of assertions and assert-sets, or a map", "items": "list of assertions and assert-sets",
 	"metric-terms": "list of references", "derived-metrics": "list of metrics", "matcher": "matcher", "weight": "number, at least 0",
 	"threshold": "number, 0 to 1", "hook": "hook", "hooks": "map", "server": "server", "step": "step", "teardown-step": "step",
-	"flow-step": "step", "tools-test": "test", "resources-test": "test", "prompts-test": "test", "protocol-test": "test", "surface-test": "test",
+	"flow-step": "step", "tools-test": "test", "resources-test": "test", "prompts-test": "test", "protocol-test": "test", "surface-test": "test", "check-test": "test",
 	"violation": "kind of violation", "target": "target", "sampling-answer": "answer", "elicitation-answer": "answer", "root": "root",
 }
 

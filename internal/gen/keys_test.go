@@ -21,7 +21,7 @@ func TestEveryKeyIsExplained(t *testing.T) {
 	if len(keys) < 150 {
 		t.Fatalf("found only %d keys", len(keys))
 	}
-	for some := range slices.Chunk(keys, 50) {
+	for some := range slices.Chunk(keys, 10) {
 		accepting := acceptKeys(t, schema, some)
 		for _, k := range some {
 			explained(t, accepting, k)

@@ -28,6 +28,7 @@ var sections = []section{
 	{"A test of `prompts`", "A `prompts/get`.", []string{"prompts-test"}, false},
 	{"A test of `protocol`", "Any request, sent unchanged, or bytes: `method` or `raw`.", []string{"protocol-test"}, false},
 	{"What a server offers", "One entry of `surface`: a test without a call. At least one of `lock`, `tokens` and `same_as`.", []string{"surface-test"}, false},
+	{"What clients accept", "One entry of `check`: a test without a call, which predicts what `mcptest check` predicts.", []string{"check-test"}, false},
 	{"A token budget", "`surface[].tokens`. Claude and Gemini count differently; the estimate is a yardstick.", []string{"token-budget"}, false},
 	{"Equal surfaces", "`surface[].same_as`", []string{"same-as"}, false},
 	{"A step of a flow", "`steps[]` of a test; it invokes one thing.", []string{"flow-step"}, false},

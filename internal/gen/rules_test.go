@@ -22,7 +22,7 @@ var inlined = map[string]bool{"header-env": true, "variable-env": true, "context
 // written are structs that are read before placeholders are expanded: none can
 // stand for a whole one.
 var written = map[string]bool{
-	"server": true, "variant": true, "hooks": true, "tools-test": true, "resources-test": true, "prompts-test": true, "protocol-test": true, "surface-test": true,
+	"server": true, "variant": true, "hooks": true, "tools-test": true, "resources-test": true, "prompts-test": true, "protocol-test": true, "surface-test": true, "check-test": true,
 }
 
 // unions are the types that decode themselves and have no keys: what they take,

@@ -82,8 +82,12 @@ func DecodeTest(block Block, n *source.Node, path string, d *source.Decoder) *Te
 		t.Common, t.Steps = e.Common, e.Steps
 		t.Call = Invocation{Method: e.Method, Params: e.Params, Notification: e.Notification, Raw: e.Raw}
 	}
-	if block == Surface {
+	switch block {
+	case Surface:
 		surfaceTest(t, n, d)
+		return t
+	case Check:
+		checkTest(t, n, d)
 		return t
 	}
 	c := checker{d: d}

@@ -20,7 +20,7 @@ func (l *loader) decode(d *loadedDoc) {
 	fields := make([]source.Field, 0, len(d.root.Fields))
 	for _, f := range d.root.Fields {
 		switch key := f.Key.Text; key {
-		case "tools", "resources", "prompts", "protocol", "surface":
+		case "tools", "resources", "prompts", "protocol", "surface", "check":
 			d.blocks = append(d.blocks, f)
 			if f.Value.Kind != source.KindList {
 				break

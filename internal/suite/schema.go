@@ -16,6 +16,7 @@ func SchemaTypes() map[string]reflect.Type {
 		"prompts-test":       reflect.TypeFor[promptsEntry](),
 		"protocol-test":      reflect.TypeFor[protocolEntry](),
 		"surface-test":       reflect.TypeFor[surfaceEntry](),
+		"check-test":         reflect.TypeFor[checkEntry](),
 		"token-budget":       reflect.TypeFor[tokenBudget](),
 		"same-as":            reflect.TypeFor[sameAs](),
 		"server":             reflect.TypeFor[Server](),

@@ -79,6 +79,7 @@ const (
 	Prompts   Block = "prompts"
 	Protocol  Block = "protocol"
 	Surface   Block = "surface"
+	Check     Block = "check"
 )
 
 // document is the shape of one suite file.
@@ -108,6 +109,8 @@ type document struct {
 	Protocol []*source.Node `yaml:"protocol"`
 	// Tests of what servers offer: lock files, token budgets, equal surfaces.
 	Surface []*source.Node `yaml:"surface"`
+	// Tests of which clients and app directories accept the servers' tools.
+	Check []*source.Node `yaml:"check"`
 	// Programs run around the run and around each test.
 	Hooks Hooks `yaml:"hooks"`
 	// Steps that run once before any test of the file.

@@ -1,0 +1,58 @@
+package suite
+
+import "mcptest/internal/source"
+
+// checkEntry is one entry of `check:`: a test without a call that applies the
+// matcher check to the target surface.
+type checkEntry struct {
+	Pos source.Pos
+	// The test's name; "check of" and the server when left out.
+	Name string `yaml:"name"`
+	// The server, a pattern such as api@*, or a list: the test runs once on each.
+	Server Names `yaml:"server"`
+	// The clients and app directories; all clients when left out.
+	For []string `yaml:"for"`
+	// The groups of rules; all when left out.
+	Only []string `yaml:"only" enum:"clients|stores|lint|security"`
+	// YAML files with profiles and rules.
+	Rules []string `yaml:"rules"`
+	// A YAML file with accepted findings.
+	Baseline string `yaml:"baseline"`
+	// The lowest level that fails. Findings below it are warnings.
+	FailOn string `yaml:"fail_on" enum:"error|warning|advice"`
+	// The name under which users install the server, for limits on prefixed names.
+	InstalledAs string `yaml:"installed_as"`
+	// Words to select tests by.
+	Tags []string `yaml:"tags"`
+	// The reason why this test is not run.
+	Skip *Reason `yaml:"skip"`
+}
+
+// checkTest makes a test of an entry.
+func checkTest(t *Test, n *source.Node, d *source.Decoder) {
+	var e checkEntry
+	before := d.Count()
+	d.Decode(n, t.Path, &e)
+	t.Name, t.Server, t.Tags, t.Skip = e.Name, e.Server, e.Tags, e.Skip
+	if t.Name == "" {
+		t.Name = "check"
+		if len(e.Server.Items) == 1 {
+			t.Name += " of " + e.Server.Items[0].Text
+		}
+	}
+	checkTags(n, t.Path, t.Tags, d)
+	if d.Count() > before {
+		return // the matcher would find the same mistakes
+	}
+	word := func(text string) *source.Node { return &source.Node{Pos: n.Pos, Kind: source.KindString, Text: text} }
+	choice := mapping(n.Pos)
+	for _, f := range n.Fields {
+		switch f.Key.Text {
+		case "for", "only", "rules", "baseline", "fail_on", "installed_as":
+			choice.Fields = append(choice.Fields, f)
+		}
+	}
+	t.Expect = &source.Node{Pos: n.Pos, Kind: source.KindList, Items: []*source.Node{
+		mapping(n.Pos, word("target"), word("surface"), word("matcher"), mapping(n.Pos, word("check"), choice)),
+	}}
+}
