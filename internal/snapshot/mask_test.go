@@ -36,6 +36,7 @@ func TestMasks(t *testing.T) {
 		"Sun, 22 Nov 2026 16:52:14 GMT":                 "<timestamp>",
 		"Sun Nov 22 2026 16:52:14 GMT+0100 (CET)!":      "<timestamp>!",
 		"Sun Nov 22 16:52:14 UTC 2026":                  "<timestamp>",
+		"22.11.2026, 16:52:14":                          "<timestamp>",
 		"11/22/2026, 4:52:14 PM":                        "<timestamp>",
 		"made at 5:55:39 PM, or 17:55:39.5":             "made at <timestamp>, or <timestamp>",
 		"at 5:55 PM":                                    "at <timestamp>",
