@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/surface"
 	"mcptest/internal/term"
 )
 
@@ -20,6 +21,7 @@ import (
 func newToolsCmd(s cmdutil.Streams) *cobra.Command {
 	var f targetFlags
 	var table tableFlags
+	var tokens bool
 	cmd := &cobra.Command{
 		Use:   "tools [NAME]" + targetUse,
 		Short: "List a server's tools, or show one of them",
@@ -37,6 +39,10 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line or mark
   mcptest tools search --server api --config suite.yaml`,
 	}
 	table.add(cmd)
+	cmd.Flags().BoolVar(&tokens, "tokens", false, "list how many tokens each tool takes in the context of a model, an estimate")
+	for _, other := range []string{"write", "check", "format"} {
+		cmd.MarkFlagsMutuallyExclusive("tokens", other)
+	}
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		if n := cmd.ArgsLenAtDash(); n >= 0 {
 			args = args[:n]
@@ -51,6 +57,9 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line or mark
 		switch {
 		case err != nil:
 			return err
+		case tokens:
+			surfaceOf(l, map[surface.Kind][]jsonv.Value{surface.Tool: tools}).WriteTokens(l.s.Out, l.f.json)
+			return nil
 		case len(own) == 1:
 			return l.showTool(tools, own[0])
 		}

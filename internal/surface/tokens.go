@@ -1,8 +1,11 @@
 package surface
 
 import (
+	"fmt"
+	"io"
 	"slices"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 )
 
@@ -27,4 +30,21 @@ func (s *Surface) ToolTokens() (total int, tools []Item) {
 	}
 	slices.SortStableFunc(tools, func(a, b Item) int { return Tokens(b.Def) - Tokens(a.Def) })
 	return total, tools
+}
+
+// WriteTokens lists the tools with their tokens, the largest ones first.
+func (s *Surface) WriteTokens(w io.Writer, asJSON bool) {
+	total, tools := s.ToolTokens()
+	if asJSON {
+		var list []jsonv.Value
+		for _, it := range tools {
+			list = append(list, jsonv.ObjectOf("name", jsonv.String(it.Name), "tokens", jsonv.Int(int64(Tokens(it.Def)))))
+		}
+		fmt.Fprintln(w, jsonv.ObjectOf("count", jsonv.String(TokenCount), "total", jsonv.Int(int64(total)), "tools", jsonv.Array(list...)))
+		return
+	}
+	for _, it := range tools {
+		fmt.Fprintf(w, "%6d  %s\n", Tokens(it.Def), display.Escape(it.Name))
+	}
+	fmt.Fprintf(w, "%6d  in all (%s)\n", total, TokenCount)
 }
