@@ -36,7 +36,7 @@ func TestRemoteGuides(t *testing.T) {
 			}
 			cmd := exec.Command(server[0], append(server[1:], "sh", "-ex", "page.sh")...)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "MCPTEST_TOKEN_FILE="+filepath.Join(dir, "tokens.json"), "API_TOKEN=ready-made-token",
+			cmd.Env = append(os.Environ(), "MCPTEST_TOKEN_FILE="+filepath.Join(dir, "tokens.json"), "API_TOKEN=ready-made-token", "ALICE=Bearer ready-made-token",
 				"CLIENT_SECRET=correct-horse-battery", "NO_COLOR=1", "CI=")
 			out, err := cmd.CombinedOutput()
 			if err != nil {

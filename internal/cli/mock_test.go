@@ -39,7 +39,7 @@ func TestMockUsage(t *testing.T) {
 		{[]string{"--tools-from", dir}, []string{"this is a directory"}},
 		{[]string{"--tools-from", bad}, []string{
 			`:2:3: error: mock_server: unknown key "nmae" (did you mean "name"?)`, "^",
-			`:3:34: error: mock_server.tools[0].response: unknown name "arg" (did you mean "args"?)`, "2 errors in the manifest",
+			`:3:32: error: mock_server.tools[0].response: unknown name "arg" (did you mean "args"?)`, "2 errors in the manifest",
 		}},
 	} {
 		code, out, errs := mockRun("", c.args...)
