@@ -3,8 +3,9 @@
 // drops one, and which descriptions try to instruct the model. It opens no
 // connection and calls no tool.
 //
-// Entry points: Builtin and Load return rules; Check applies them to a List and
-// returns a Report; WriteText and its siblings print one.
+// Entry points: Builtin and Load return rules; Check applies them to lists and
+// returns a Report; WriteText and its siblings print one. DecodeChoice is for
+// the matcher check of suites.
 //
 // Invariants:
 //   - A rule is data (rules.yaml): what it examines, the JSON Schema that the
