@@ -35,6 +35,8 @@ type Topic struct {
 	Passes  string // for matchers: a value, as JSON
 	Fails   string
 	Message string // what is said about the value that fails
+
+	arguments []string // for matchers: the keys of the argument
 }
 
 // Topics returns everything there is to ask about, in the order of the
@@ -43,7 +45,9 @@ type Topic struct {
 func Topics(schema jsonv.Value, codes []ExitCode) []Topic {
 	topics := keyTopics(Keys(schema))
 	for _, row := range expect.Matchers() {
-		topics = append(topics, matcherTopic(row))
+		t := matcherTopic(row)
+		t.arguments = arguments(schema.Lookup("$defs", "matcher", "properties", row.Name))
+		topics = append(topics, t)
 	}
 	for _, r := range expect.Roots() {
 		topics = append(topics, rootTopic(r))
@@ -189,8 +193,21 @@ func Find(topics []Topic, word string) []Topic {
 		return Find(topics, kebab)
 	}
 	return filter(topics, func(t Topic) bool {
-		return t.Kind == "matcher" && (strings.Contains(t.Example, "{"+word+": ") || strings.Contains(t.Example, ", "+word+": "))
+		return t.Kind == "matcher" && slices.Contains(t.arguments, word)
 	})
+}
+
+// arguments returns the keys that the schema of a matcher's argument names.
+func arguments(schema jsonv.Value) (keys []string) {
+	for key := range schema.Lookup("properties").Members() {
+		keys = append(keys, key)
+	}
+	for _, several := range []string{"oneOf", "anyOf"} {
+		for _, form := range schema.Lookup(several).Elems() {
+			keys = append(keys, arguments(form)...)
+		}
+	}
+	return keys
 }
 
 // placed returns the keys whose place ends with a word.
