@@ -7,6 +7,9 @@ import (
 	"mcptest/internal/source"
 )
 
+// staleBaseline is the rule of findings about the baseline itself.
+const staleBaseline = "stale-baseline"
+
 // A Baseline lists findings that are accepted.
 type Baseline struct {
 	Accepted []Accepted `yaml:"accepted,required"`
@@ -64,7 +67,7 @@ func (b *Baseline) Apply(rep Report, rules Rules) Report {
 			continue // of a rule that was not applied, nothing is known
 		}
 		kept = append(kept, Finding{
-			Rule: "stale-baseline", Profile: "baseline", Effect: Advice, Level: LevelError, Server: e.Server, Tool: e.Tool,
+			Rule: staleBaseline, Profile: "baseline", Effect: Advice, Level: LevelError, Server: e.Server, Tool: e.Tool,
 			Message: fmt.Sprintf("line %d of the baseline accepts %s, which is no longer found", e.Pos.Line, e.Rule),
 			Fix:     "remove the entry", Evidence: e.Pos.String(), File: e.Pos.File.Name, Line: e.Pos.Line,
 		})

@@ -109,8 +109,8 @@ func Builtin() (Rules, error) {
 	return r, nil
 }
 
-// Load adds the profiles and rules of a file. A rule with the id of an earlier
-// one replaces it, and so does a profile. Each rule is applied to its examples.
+// Load adds the profiles and rules of a file, unless it contains a mistake. Each
+// rule is applied to its examples.
 func (r Rules) Load(f *source.File) (Rules, source.Diagnostics) { return r.load(f, Rule.verify) }
 
 func (r Rules) load(f *source.File, verify func(Rule, Rules) error) (Rules, source.Diagnostics) {
@@ -121,9 +121,15 @@ func (r Rules) load(f *source.File, verify func(Rule, Rules) error) (Rules, sour
 	var more Rules
 	var d source.Decoder
 	d.Decode(node, "", &more)
-	for _, p := range more.Profiles {
-		r.Profiles = replaceOrAdd(r.Profiles, p, func(q Profile) bool { return q.Name == p.Name })
+	if d.Count() == 0 {
+		r.checkFields(more, node, &d)
 	}
+	if d.Count() > 0 { // a rule without a known effect cannot be applied to its examples
+		ds = append(ds, d.Diagnostics()...)
+		ds.Sort()
+		return r, ds
+	}
+	r.Profiles = append(slices.Clip(r.Profiles), more.Profiles...)
 	for i := range more.Rules {
 		rule := more.Rules[i]
 		err := rule.compile(r)
@@ -134,20 +140,11 @@ func (r Rules) load(f *source.File, verify func(Rule, Rules) error) (Rules, sour
 			d.Add(source.Errorf(rule.Pos, source.PathIndex("rules", i), "rule %q: %v", rule.ID, err))
 			continue
 		}
-		r.Rules = replaceOrAdd(r.Rules, rule, func(q Rule) bool { return q.ID == rule.ID })
+		r.Rules = append(slices.Clip(r.Rules), rule)
 	}
 	ds = append(ds, d.Diagnostics()...)
 	ds.Sort()
 	return r, ds
-}
-
-func replaceOrAdd[T any](list []T, v T, same func(T) bool) []T {
-	if i := slices.IndexFunc(list, same); i >= 0 {
-		list = slices.Clone(list)
-		list[i] = v
-		return list
-	}
-	return append(list, v)
 }
 
 // compile checks a rule and prepares its schema.
