@@ -14,6 +14,7 @@ import (
 
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
+	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
@@ -28,6 +29,7 @@ type lockFlags struct {
 	out       string
 	check     bool
 	allowInCI bool
+	again     inspect.Again
 }
 
 func newLockCmd(s cmdutil.Streams) *cobra.Command {
@@ -40,10 +42,13 @@ which belongs into version control. With --check nothing is written: the server 
 the changes are printed as diff prints them.
 --server 'api@*' is all variants of a server in a suite, and --config alone all its servers, if --out is a folder: each
 gets a file. With --check a server that does not start, but has a lock file, is missing on the new side.
+The lists are read twice in a session. If they differ, or with --sessions and --after-calls elsewhere, unless the
+server announced it with list_changed, they are not stable: the differences are printed, and nothing is written.
 Secrets are masked; a hash in their place shows changes. With CI=true the file is not changed without --allow-update-in-ci.
 
 Exit codes: 0 the lock file was written, or --check found no change, 1 the server failed, or its lists are ambiguous,
-2 invalid command line or lock file, 4 the file could not be written, 5 refused in CI, 6 --check found a change.`,
+2 invalid command line or lock file, 4 the file could not be written, 5 refused in CI, 6 --check found a change, or
+the lists are not stable.`,
 		Example: `  mcptest lock -- node dist/server.js
   mcptest lock --check --config suite.yaml --server api --out surface/
   mcptest lock --config suite.yaml --server 'api@*' --out surface/`,
@@ -55,6 +60,9 @@ Exit codes: 0 the lock file was written, or --check found no change, 1 the serve
 			if err := f.changes.validate(f.target.json); err != nil {
 				return err
 			}
+			if f.again.Sessions < 1 {
+				return fail(exitInvalid, "--sessions: expected at least 1, got %d", f.again.Sessions)
+			}
 			return f.run(cmd, s, argv)
 		},
 	}
@@ -63,6 +71,8 @@ Exit codes: 0 the lock file was written, or --check found no change, 1 the serve
 	fl.StringVarP(&f.out, "out", "o", "mcptest.lock.yaml", "lock `file`; a folder (with / at its end) gets one file per server")
 	fl.BoolVar(&f.check, "check", false, "compare with the lock file instead of writing it; exit 6 if something changed")
 	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "change the lock file although CI is set")
+	fl.IntVar(&f.again.Sessions, "sessions", 1, "read the lists in `n` sessions")
+	fl.BoolVar(&f.again.AfterCalls, "after-calls", false, "read the lists once more after calls of the tools that declare to read only and require no arguments")
 	f.changes.add(cmd, "any")
 	return cmd
 }
@@ -94,11 +104,18 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		target.server = name
 		options := diff.Options{Target: usage(&target, argv), ByName: len(names) > 1}
 		err := target.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
-			live, err := fetchSurface(ctx, l)
+			live, unstable, err := f.read(ctx, l, options)
 			if err != nil {
 				return err
 			}
 			path := surface.LockPath(f.out, live.Server)
+			if changes = append(changes, unstable...); len(unstable) > 0 {
+				code = exitGate
+			}
+			if !f.check && len(unstable) > 0 {
+				fmt.Fprintf(s.Err, "mcptest: %s is not written: the lists of the server are not stable\n", display.Escape(path))
+				return nil
+			}
 			if !f.check {
 				return f.write(ctx, s, path, live)
 			}
@@ -125,13 +142,30 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		}
 		code = max(code, failed.code)
 	}
-	if f.check {
+	if f.check || len(changes) > 0 {
 		err = f.changes.print(s, changes)
 	}
 	if err == nil && code > 0 {
 		err = &exitError{code: code}
 	}
 	return err
+}
+
+// read reads the lists of a server, and lists what differs when they are read
+// again. Its error was reported.
+func (f *lockFlags) read(ctx context.Context, l *viewer, o diff.Options) (live *surface.Surface, unstable []diff.Change, err error) {
+	err = l.conn.Readings(ctx, f.again, func(reading string, offer *surface.Offer) {
+		if live == nil {
+			live = surfaceOf(l, offer.Lists)
+			return
+		}
+		again := surface.New(live.Server, l.conn.Session().ServerInfo(), offer.Lists, l.redactor.String, nil)
+		unstable = diff.Unstable(ctx, unstable, live, again, reading, o)
+	})
+	if err != nil {
+		return nil, nil, l.failed(ctx, "", err)
+	}
+	return live, unstable, nil
 }
 
 // locked reads the lock file of a server.

@@ -100,7 +100,7 @@ func (c *Conn) Close() {
 	}
 	if c.session != nil {
 		c.session.Close(ctx)
-		c.session = nil
+		c.session, c.handshaken = nil, false
 	}
 }
 

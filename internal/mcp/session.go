@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -138,6 +140,14 @@ func (s *Session) Mark() Mark { return s.conn.Mark() }
 
 // Messages is [conn.Conn.Messages].
 func (s *Session) Messages(since Mark) []Message { return s.conn.Messages(since) }
+
+// ListChanged reports whether the server has announced since a mark that one of
+// its lists has changed.
+func (s *Session) ListChanged(since Mark) bool {
+	return slices.ContainsFunc(s.Messages(since), func(m Message) bool {
+		return m.Kind == KindNotification && strings.HasSuffix(m.Method, "/list_changed")
+	})
+}
 
 // Wait is [conn.Conn.Wait].
 func (s *Session) Wait(ctx context.Context, method string, since Mark) (Message, error) {

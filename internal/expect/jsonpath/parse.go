@@ -166,7 +166,7 @@ func nameRune(r rune, first bool) bool {
 	return !first && (r == '-' || '0' <= r && r <= '9')
 }
 
-// placeholderRune reports whether a rune may also stand in a name of a
+// placeholderRune reports whether a rune may also be part of a name of a
 // placeholder.
 func (p *parser) placeholderRune(r rune) bool {
 	return p.depth > 0 && (r == '$' || r == '-' || '0' <= r && r <= '9')

@@ -3,7 +3,6 @@ package pool
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
 	"mcptest/internal/jsonv"
@@ -41,7 +40,7 @@ func (s *Server) Offer(ctx context.Context, sess *mcp.Session) (*surface.Offer, 
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	calls, mark := s.calls.Load(), sess.Mark()
-	if o.offer != nil && calls == o.calls && !listChanged(sess.Messages(o.since)) {
+	if o.offer != nil && calls == o.calls && !sess.ListChanged(o.since) {
 		return o.offer, nil
 	}
 	limits := s.pool.deps.Opener.Options.Limits.WithDefaults()
@@ -50,15 +49,6 @@ func (s *Server) Offer(ctx context.Context, sess *mcp.Session) (*surface.Offer, 
 		o.offer, o.calls, o.since = offer, calls, mark
 	}
 	return offer, err
-}
-
-func listChanged(list []mcp.Message) bool {
-	for _, m := range list {
-		if m.Kind == mcp.KindNotification && strings.HasSuffix(m.Method, "/list_changed") {
-			return true
-		}
-	}
-	return false
 }
 
 // pages requests pages of lists. report gets the problems of the exchanges: no

@@ -91,6 +91,20 @@ func Compare(ctx context.Context, old, new []*surface.Surface, o Options) []Chan
 	return c.changes
 }
 
+// Unstable appends to found what differs between two readings of the lists of
+// one server, once for each definition: a matter of trust. reading says which
+// one again is.
+func Unstable(ctx context.Context, found []Change, first, again *surface.Surface, reading string, o Options) []Change {
+	for _, ch := range Compare(ctx, []*surface.Surface{first}, []*surface.Surface{again}, o) {
+		same := func(a Change) bool { return a.Kind == ch.Kind && a.Name == ch.Name }
+		if !slices.ContainsFunc(found, same) {
+			ch.Class, ch.Witness, ch.Message = Trust, "", "not stable: "+reading+": "+ch.Message
+			found = append(found, ch)
+		}
+	}
+	return found
+}
+
 // NotCompared lists the kinds that one side has definitions of while the other
 // says nothing of them: a tools/list response has no prompts.
 func NotCompared(old, new []*surface.Surface) []surface.Kind {
