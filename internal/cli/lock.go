@@ -112,12 +112,8 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 			if changes = append(changes, unstable...); len(unstable) > 0 {
 				code = exitGate
 			}
-			if !f.check && len(unstable) > 0 {
-				fmt.Fprintf(s.Err, "mcptest: %s is not written: the lists of the server are not stable\n", display.Escape(path))
-				return nil
-			}
 			if !f.check {
-				return f.write(ctx, s, path, live)
+				return f.write(ctx, s, path, live, len(unstable) == 0)
 			}
 			locked, err := f.locked(s, path, live.Server, options.Target)
 			if err == nil {
@@ -182,7 +178,11 @@ func (f *lockFlags) locked(s cmdutil.Streams, path, server, target string) ([]*s
 	return locked, nil
 }
 
-func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, live *surface.Surface) error {
+func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, live *surface.Surface, stable bool) error {
+	if !stable {
+		fmt.Fprintf(s.Err, "mcptest: %s is not written: the lists of the server are not stable\n", display.Escape(path))
+		return nil
+	}
 	data, err := live.Lock()
 	if err != nil {
 		return fail(exitFailed, "%v", err)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/jsonv"
@@ -23,7 +24,7 @@ const (
 	maxPasses = 4
 )
 
-var base64 = regexp.MustCompile(`^[\w+/=-]*$`)
+var base64 = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w+/=-]*$`) })
 
 // masking is the work on one value.
 type masking struct {
@@ -42,13 +43,13 @@ type pending struct {
 }
 
 // lastName finds the name at the end of a path.
-var lastName = regexp.MustCompile(`([\w-]+)(?:\[[^\]"']*\])*$`)
+var lastName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\w-]+)(?:\[[^\]"']*\])*$`) })
 
 // Mask returns the value of a target as it is compared and stored; dir is the
 // suite's folder. unused are the paths of ignore that selected nothing.
 func (o *Options) Mask(target string, v jsonv.Value, dir string) (masked jsonv.Value, unused []string) {
 	key := ""
-	if name := lastName.FindStringSubmatch(target); name != nil {
+	if name := lastName().FindStringSubmatch(target); name != nil {
 		key = name[1]
 	}
 	return o.mask(key, v, dir, false)
@@ -159,10 +160,10 @@ func (k *masking) text(key, s string) string {
 	if !k.stored {
 		s = k.taken.ReplaceAllString(visible(s), `<\$1`)
 	}
-	if len(s) > maxMasked || len(s) > maxWord && base64.MatchString(s) {
+	if len(s) > maxMasked || len(s) > maxWord && base64().MatchString(s) {
 		return digest(s)
 	}
-	if k.names["id"] && idKey.MatchString(key) && random(s) {
+	if k.names["id"] && idKey().MatchString(key) && random(s) {
 		return "<id>"
 	}
 	for range maxPasses {
@@ -189,11 +190,11 @@ func limited(s string, most int) string {
 func (k *masking) number(key string, v jsonv.Value) string {
 	const first, last = 1e9, 4.2e9 // seconds, from 2001 to 2103
 	switch f := v.Float64(); {
-	case k.names["duration"] && durationKey.MatchString(key):
+	case k.names["duration"] && durationKey().MatchString(key):
 		return "duration"
-	case k.names["timestamp"] && timeKey.MatchString(key) && (f > first && f < last || f > 1e3*first && f < 1e3*last || f > 1e6*first && f < 1e6*last || f > 1e9*first && f < 1e9*last):
+	case k.names["timestamp"] && timeKey().MatchString(key) && (f > first && f < last || f > 1e3*first && f < 1e3*last || f > 1e6*first && f < 1e6*last || f > 1e9*first && f < 1e9*last):
 		return "timestamp"
-	case k.names["id"] && idKey.MatchString(key) && f >= 1e9:
+	case k.names["id"] && idKey().MatchString(key) && f >= 1e9:
 		return "id"
 	}
 	return ""

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"mcptest/internal/display"
@@ -24,19 +25,21 @@ const ignored = "ignored"
 const suiteDir = "suite-dir"
 
 // masks are the built-in masks, in the order in which they are applied.
-var masks = []mask{
-	{suiteDir, nil, nil}, // made for the folder
-	{"tmp", regexp.MustCompile(`(?:^|[^\w./\\-]|file://)((?:/private)?/(?:var/)?tmp/` + pathPart + `|(?:/private)?/var/folders/[^\s/]+/[^\s/]+/T(?:/` + pathPart + `)?|` +
-		`(?i:[a-z]:[/\\](?:users[/\\][^\s/\\]+[/\\]appdata[/\\]local|windows)[/\\]temp[/\\]` + pathPart + `))`), nil},
-	{"uuid", regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), nil},
-	{"timestamp", regexp.MustCompile(`\b\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|z|UTC|GMT|[+-]\d\d:?\d\d))?\b|\b\d{8}T\d{6}(?:\.\d+)?Z\b|` +
-		`\b(?:` + days + `),? \d\d? ` + months + ` \d{4} ` + clock + `|\b(?:` + days + `) ` + months + ` [ \d]\d (?:\d{4} ` + clock + `|` + clock + ` \d{4}\b)|` +
-		`\b\d\d?[/.]\d\d?[/.]\d{4},? \d\d?:\d\d(?::\d\d)?(?:[ \x{202f}][AP]M)?\b|` +
-		`(?:^|[^\w:.])(\d\d?:\d\d:\d\d(?:[.,]\d+)?(?:[ \x{202f}][AP]M)?\b|\d\d?:\d\d[ \x{202f}][AP]M\b)`), nil},
-	{"duration", regexp.MustCompile(`\b(?:\d+h)?\d+m\d+(?:\.\d+)?s\b|\b\d+(?:\.\d+)? ?(?:ns|[uµμ]s|ms|(?:nano|micro|milli)seconds?)\b|\b\d+\.\d+ ?(?:s|secs?|seconds?)\b|` +
-		`(?i:\b(?:took|elapsed|duration|(?:finished|completed|done) in|ran for)[:=]? +(\d+ ?(?:s|secs?|seconds?|min|minutes?))\b)`), nil},
-	{"id", regexp.MustCompile(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b|\b(?:[0-9a-f]{24}|[0-9a-f]{32}|[0-9a-f]{40})\b|\b[a-zA-Z]{2,12}_[0-9A-Za-z]{10,48}\b`), random},
-}
+var masks = sync.OnceValue(func() []mask {
+	return []mask{
+		{suiteDir, nil, nil}, // made for the folder
+		{"tmp", regexp.MustCompile(`(?:^|[^\w./\\-]|file://)((?:/private)?/(?:var/)?tmp/` + pathPart + `|(?:/private)?/var/folders/[^\s/]+/[^\s/]+/T(?:/` + pathPart + `)?|` +
+			`(?i:[a-z]:[/\\](?:users[/\\][^\s/\\]+[/\\]appdata[/\\]local|windows)[/\\]temp[/\\]` + pathPart + `))`), nil},
+		{"uuid", regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), nil},
+		{"timestamp", regexp.MustCompile(`\b\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?(?:Z|z|UTC|GMT|[+-]\d\d:?\d\d))?\b|\b\d{8}T\d{6}(?:\.\d+)?Z\b|` +
+			`\b(?:` + days + `),? \d\d? ` + months + ` \d{4} ` + clock + `|\b(?:` + days + `) ` + months + ` [ \d]\d (?:\d{4} ` + clock + `|` + clock + ` \d{4}\b)|` +
+			`\b\d\d?[/.]\d\d?[/.]\d{4},? \d\d?:\d\d(?::\d\d)?(?:[ \x{202f}][AP]M)?\b|` +
+			`(?:^|[^\w:.])(\d\d?:\d\d:\d\d(?:[.,]\d+)?(?:[ \x{202f}][AP]M)?\b|\d\d?:\d\d[ \x{202f}][AP]M\b)`), nil},
+		{"duration", regexp.MustCompile(`\b(?:\d+h)?\d+m\d+(?:\.\d+)?s\b|\b\d+(?:\.\d+)? ?(?:ns|[uµμ]s|ms|(?:nano|micro|milli)seconds?)\b|\b\d+\.\d+ ?(?:s|secs?|seconds?)\b|` +
+			`(?i:\b(?:took|elapsed|duration|(?:finished|completed|done) in|ran for)[:=]? +(\d+ ?(?:s|secs?|seconds?|min|minutes?))\b)`), nil},
+		{"id", regexp.MustCompile(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b|\b(?:[0-9a-f]{24}|[0-9a-f]{32}|[0-9a-f]{40})\b|\b[a-zA-Z]{2,12}_[0-9A-Za-z]{10,48}\b`), random},
+	}
+})
 
 const (
 	pathPart = `[^\s/\\"'<>:;,)\]}|]+`
@@ -48,16 +51,20 @@ const (
 // Keys whose values are masked although their form alone does not show what
 // they are.
 var (
-	idKey       = regexp.MustCompile(`^(?:u|gu)?ids?$|[_-]ids?$|(?:Id|ID)s?$`)
-	durationKey = regexp.MustCompile(`(?i:^|[_-])(?i:duration|elapsed|latency|took|uptime)(?i:[_-]?(?:[mnu]?s|secs?|seconds|millis|milliseconds))?$|(?:Duration|Elapsed|Latency|Uptime)(?:Ms|MS|Sec|Secs|Seconds|Millis|Ns|Us)?$`)
-	timeKey     = regexp.MustCompile(`(?i:^|[_-])(?i:timestamp|time|date|created|updated|modified|expires|[abcm]time|iat|exp|nbf|ts|now)(?i:[_-]?(?:at|on|ms|s))?$|(?:At|On|Time|Timestamp|Date|Ms)$`)
+	idKey       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:u|gu)?ids?$|[_-]ids?$|(?:Id|ID)s?$`) })
+	durationKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i:^|[_-])(?i:duration|elapsed|latency|took|uptime)(?i:[_-]?(?:[mnu]?s|secs?|seconds|millis|milliseconds))?$|(?:Duration|Elapsed|Latency|Uptime)(?:Ms|MS|Sec|Secs|Seconds|Millis|Ns|Us)?$`)
+	})
+	timeKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i:^|[_-])(?i:timestamp|time|date|created|updated|modified|expires|[abcm]time|iat|exp|nbf|ts|now)(?i:[_-]?(?:at|on|ms|s))?$|(?:At|On|Time|Timestamp|Date|Ms)$`)
+	})
 )
 
 // builtin returns the names of the built-in masks.
 func builtin() []string {
-	names := make([]string, len(masks))
-	for i := range masks {
-		names[i] = masks[i].name
+	names := make([]string, len(masks()))
+	for i, m := range masks() {
+		names[i] = m.name
 	}
 	return names
 }

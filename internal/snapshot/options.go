@@ -3,6 +3,7 @@ package snapshot
 import (
 	"regexp"
 	"slices"
+	"sync"
 
 	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/source"
@@ -34,7 +35,7 @@ const Schema = `{"oneOf":[{"const":true},{"type":"string","minLength":1},{"type"
 func Compile(d *source.Decoder, n *source.Node, path string) *Options {
 	const forms = "true, a name, or a map with name, ignore and mask"
 	before := d.Count()
-	o := &Options{masks: masks}
+	o := &Options{masks: masks()}
 	switch n = n.Typed(); {
 	case n.Kind == source.KindBool && n.Text == "true":
 	case n.Kind == source.KindString:
@@ -120,19 +121,19 @@ func (o *Options) masking(d *source.Decoder, n *source.Node, path string) {
 			d.Errorf(item, at, "there is no mask called %q%s", item.Text, source.Aside(source.DidYouMean(item.Text, names))).Hint =
 				"write your own as {" + item.Text + ": 'regular expression'}"
 		case j == 0:
-			o.masks = append(o.masks, masks...)
+			o.masks = append(o.masks, masks()...)
 		default:
-			o.masks = append(o.masks, masks[j-1])
+			o.masks = append(o.masks, masks()[j-1])
 		}
 	}
 }
 
-var maskName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+var maskName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`) })
 
 func (o *Options) ownMask(d *source.Decoder, f source.Field, path string) {
 	name := f.Key.Text
 	switch {
-	case !maskName.MatchString(name):
+	case !maskName().MatchString(name):
 		d.Errorf(f.Key, path, "the name of a mask has lower-case letters, digits and hyphens, got %q", name)
 	case name == "default" || name == ignored || slices.Contains(builtin(), name):
 		d.Errorf(f.Key, path, "%s is the name of a built-in mask", name).Hint = "choose another name"
