@@ -212,14 +212,9 @@ func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, l
 // fetchSurface requests all lists of a server, all pages of them. Its error was
 // reported.
 func fetchSurface(ctx context.Context, l *viewer) (*surface.Surface, error) {
-	offer, err := l.conn.Fetch(ctx)
+	offer, err := l.conn.Complete(ctx)
 	if err != nil {
 		return nil, l.failed(ctx, "", err)
-	}
-	for _, list := range surface.Lists() {
-		if err := offer.Failed[list.Kind]; err != nil {
-			return nil, l.failed(ctx, "", err)
-		}
 	}
 	return surfaceOf(l, offer.Lists), nil
 }

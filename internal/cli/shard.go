@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -91,7 +88,7 @@ func (f *runFlags) split(s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite)
 	if err := advertise(s.Env); err != nil {
 		return nil, fail(exitInvalid, "TEST_SHARD_STATUS_FILE: %v", err)
 	}
-	digest, err := digestOf(p, suites)
+	digest, err := history.Digest(p, suites)
 	if err != nil {
 		return nil, fail(exitInvalid, "read the suites again: %v", err)
 	}
@@ -115,34 +112,4 @@ func advertise(env []string) error {
 		return err
 	}
 	return file.Close()
-}
-
-// digestOf is equal for plans of the same files and selection in any folder.
-func digestOf(p *plan.Plan, suites []*suite.Suite) (string, error) {
-	h := sha256.New()
-	for _, su := range suites {
-		for _, path := range su.Files {
-			if err := digestFile(h, path); err != nil {
-				return "", err
-			}
-		}
-	}
-	for i := range p.Len() {
-		fmt.Fprintf(h, "%d %q\n", p.FileOf(i), p.Name(i))
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16]), nil
-}
-
-func digestFile(h io.Writer, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	one := sha256.New()
-	if _, err := io.Copy(one, file); err != nil {
-		return err
-	}
-	_, err = h.Write(one.Sum(nil))
-	return err
 }

@@ -22,12 +22,6 @@ func (c *Conn) List(ctx context.Context, method, key string) ([]jsonv.Value, err
 	return surface.Pages(ctx, method, key, surface.Limits{Items: limits.Items, Pages: limits.Pages}, c.Result)
 }
 
-// Fetch reads every list that the server offers.
-func (c *Conn) Fetch(ctx context.Context) (*surface.Offer, error) {
-	limits := c.o.Connect.Limits.WithDefaults()
-	return surface.Fetch(ctx, c.session.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, c.Result)
-}
-
 // CheckCall checks the response of a tool as a run does, and returns the
 // warnings; violations are added to the exchange. The tool list is read for the
 // tool's schemas if there is a result.

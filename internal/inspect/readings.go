@@ -28,7 +28,7 @@ const maxCalls = 20
 // protocol version, only subscribers are notified.
 func (c *Conn) Readings(ctx context.Context, o Again, see func(name string, offer *surface.Offer)) error {
 	mark := c.session.Mark()
-	first, err := c.complete(ctx)
+	first, err := c.Complete(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (c *Conn) Readings(ctx context.Context, o Again, see func(name string, offe
 			return err
 		}
 		mark = c.session.Mark()
-		offer, err := c.complete(ctx)
+		offer, err := c.Complete(ctx)
 		if err != nil {
 			return err
 		}
@@ -68,16 +68,17 @@ func (c *Conn) Readings(ctx context.Context, o Again, see func(name string, offe
 
 // unannounced passes a reading on, unless the server announced a change.
 func (c *Conn) unannounced(ctx context.Context, since mcp.Mark, name string, see func(string, *surface.Offer)) error {
-	offer, err := c.complete(ctx)
+	offer, err := c.Complete(ctx)
 	if err == nil && !c.session.ListChanged(since) {
 		see(name, offer)
 	}
 	return err
 }
 
-// complete reads all lists; one that can't be read is an error.
-func (c *Conn) complete(ctx context.Context) (*surface.Offer, error) {
-	offer, err := c.Fetch(ctx)
+// Complete reads every list that the server offers; one that can't be read is an error.
+func (c *Conn) Complete(ctx context.Context) (*surface.Offer, error) {
+	limits := c.o.Connect.Limits.WithDefaults()
+	offer, err := surface.Fetch(ctx, c.session.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, c.Result)
 	if err != nil {
 		return nil, err
 	}
