@@ -129,11 +129,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	if err := oneOf("--only", f.groups, compat.Groups()); err != nil {
 		return rules, err
 	}
-	levels := []string{}
-	for _, l := range compat.Levels() {
-		levels = append(levels, string(l))
-	}
-	if err := oneOf("--fail-on", []string{f.failOn}, levels); err != nil {
+	if err := oneOf("--fail-on", []string{f.failOn}, []string{"error", "warning", "advice"}); err != nil {
 		return rules, err
 	}
 	if err := oneOf("--format", []string{f.format}, []string{"text", "json", "md", "sarif", "github", "svg"}); err != nil {
@@ -142,7 +138,10 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	if f.explain != "" {
 		return rules, nil
 	}
-	return rules.Only(f.profiles, f.groups), nil
+	if rules, err = rules.Choose(f.profiles, f.groups, f.lock != ""); err != nil {
+		return rules, fail(exitInvalid, "%v", err)
+	}
+	return rules, nil
 }
 
 // oneOf reports the first of the values that is not allowed.

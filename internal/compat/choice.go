@@ -68,7 +68,10 @@ func DecodeChoice(n *source.Node, path string, d *source.Decoder) *Choice {
 	if d.Count() > before {
 		return nil
 	}
-	c.rules = rules.Only(c.For, c.Only)
+	if c.rules, err = rules.Choose(c.For, c.Only, false); err != nil {
+		d.Errorf(n, path, "%v", err)
+		return nil
+	}
 	return c
 }
 

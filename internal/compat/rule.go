@@ -271,6 +271,31 @@ func (r Rules) expand(names []string) []string {
 	return names
 }
 
+// Choose is Only, but reports a choice that leaves out what was asked for. lock
+// says that there is a lock file to compare with.
+func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
+	out := r.Only(profiles, groups)
+	about := func(name string) bool {
+		return slices.ContainsFunc(out.Rules, func(rule Rule) bool { return rule.Profile == name })
+	}
+	for _, name := range profiles {
+		p, known := r.profile(name)
+		switch {
+		case known && len(groups) > 0 && !slices.Contains(groups, p.Group):
+			return out, fmt.Errorf("%q is in the group %s, which is not among the chosen groups (%s)", name, p.Group, strings.Join(groups, ", "))
+		case known && !about(name):
+			return out, fmt.Errorf("there is no rule about %q", name)
+		}
+	}
+	switch {
+	case len(out.Rules) == 0:
+		return out, fmt.Errorf("the groups %s contain no rules", strings.Join(groups, ", "))
+	case lock && !slices.ContainsFunc(out.Rules, func(rule Rule) bool { return rule.Detect == "lock_drift" }):
+		return out, fmt.Errorf("the lock file is compared by the group %s, which is not among the chosen groups (%s)", GroupSecurity, strings.Join(groups, ", "))
+	}
+	return out, nil
+}
+
 // Only returns the rules of some profiles (or all of them: all) and groups; an
 // empty list means all.
 // Directories that were not chosen fail no check: their errors become warnings.
