@@ -29,11 +29,14 @@ type Finding struct {
 	Evidence string `json:"-"` // how we know
 	File     string `json:"-"` // where the tool or its server is defined
 	Line     int    `json:"-"`
+
+	declared Level // of a directory that was not chosen: the finding fails no check
 }
 
 // A Verdict is the worst effect of the findings of a client or a directory.
 type Verdict struct {
 	Profile string
+	Group   string // of the profile
 	Effect  string // "ok" or an Effect
 }
 
@@ -165,7 +168,7 @@ func (r *Rule) findings(hits []place, l List, today time.Time) []Finding {
 		}
 		f := Finding{
 			Rule: r.ID, Profile: r.Profile, Effect: r.Effect, Level: r.Level, Server: l.Server, Tool: at.tool, Pointer: at.pointer,
-			Message: msg, Fix: r.fill(r.Fix, at, l), Evidence: r.evidence(today), File: l.File, Line: cmp.Or(l.Lines[at.tool], l.Line),
+			Message: msg, Fix: r.fill(r.Fix, at, l), Evidence: r.evidence(today), File: l.File, Line: cmp.Or(l.Lines[at.tool], l.Line), declared: r.declared,
 		}
 		if l.Mask != nil {
 			f.Tool, f.Pointer, f.Message, f.Fix = l.Mask(f.Tool), l.Mask(f.Pointer), l.Mask(f.Message), l.Mask(f.Fix)
@@ -212,8 +215,8 @@ func (r *Rule) Expired(today time.Time) bool {
 }
 
 // verdicts takes the worst effect of each client and store. A warning concerns
-// some versions or programs of a client: it counts as degraded. Advice does not
-// count.
+// some versions or programs: it counts as degraded. Advice does not count. The
+// errors of a directory that was not chosen are errors in its verdict.
 func verdicts(profiles []Profile, findings []Finding) []Verdict {
 	var out []Verdict
 	for _, p := range profiles {
@@ -222,15 +225,15 @@ func verdicts(profiles []Profile, findings []Finding) []Verdict {
 		}
 		worst := len(Effects())
 		for _, f := range findings {
-			if f.Profile == p.Name && f.Level != LevelAdvice {
+			if level := cmp.Or(f.declared, f.Level); f.Profile == p.Name && level != LevelAdvice {
 				effect := slices.Index(Effects(), f.Effect)
-				if f.Level == LevelWarning && p.Group == GroupClients {
+				if level == LevelWarning {
 					effect = max(effect, slices.Index(Effects(), Degraded))
 				}
 				worst = min(worst, effect)
 			}
 		}
-		v := Verdict{Profile: p.Name, Effect: "ok"}
+		v := Verdict{Profile: p.Name, Group: p.Group, Effect: "ok"}
 		if worst < len(Effects()) && Effects()[worst] != Advice {
 			v.Effect = string(Effects()[worst])
 		}
@@ -239,9 +242,10 @@ func verdicts(profiles []Profile, findings []Finding) []Verdict {
 	return out
 }
 
-// Failed reports whether a finding has the level or a worse one.
+// Failed reports whether a finding has the level or a worse one; those of
+// directories that were not chosen do not count.
 func (r Report) Failed(level Level) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool {
-		return slices.Index(Levels(), f.Level) <= slices.Index(Levels(), level)
+		return f.declared == "" && slices.Index(Levels(), f.Level) <= slices.Index(Levels(), level)
 	})
 }

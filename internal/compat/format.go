@@ -176,18 +176,25 @@ func code(s string) string {
 	return "`` " + strings.ReplaceAll(strings.ReplaceAll(term.Escape(s), "|", "\\|"), "``", "'") + " ``"
 }
 
-// WriteBadge writes an SVG that says how many clients and directories accept
-// the server.
+// WriteBadge writes an SVG that says how many clients accept the server; how
+// many directories, if no client was checked.
 func WriteBadge(w io.Writer, r Report) error {
-	accepted := 0
+	label, group := "MCP clients", GroupClients
+	if !slices.ContainsFunc(r.Verdicts, func(v Verdict) bool { return v.Group == GroupClients }) {
+		label, group = "MCP directories", GroupStores
+	}
+	accepted, all := 0, 0
 	for _, v := range r.Verdicts {
-		if v.Effect == "ok" {
+		if v.Group == group {
+			all++
+		}
+		if v.Group == group && v.Effect == "ok" {
 			accepted++
 		}
 	}
-	message, color := fmt.Sprintf("accepted by %d of %d", accepted, len(r.Verdicts)), "#4c1"
-	if len(r.Verdicts) == 0 {
-		message = display.Count(len(r.Findings), "finding")
+	message, color := fmt.Sprintf("accepted by %d of %d", accepted, all), "#4c1"
+	if all == 0 {
+		label, message = "mcptest check", display.Count(len(r.Findings), "finding")
 	}
 	switch {
 	case r.Failed(LevelError):
@@ -195,7 +202,7 @@ func WriteBadge(w io.Writer, r Report) error {
 	case r.Failed(LevelWarning):
 		color = "#dfb317"
 	}
-	_, err := w.Write(display.Badge("MCP clients", message, color, "mcptest check: "+r.summary()))
+	_, err := w.Write(display.Badge(label, message, color, "mcptest check: "+r.summary()))
 	return err
 }
 

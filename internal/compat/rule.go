@@ -88,7 +88,8 @@ type Rule struct {
 	Fails    jsonv.Value `yaml:"fails,required"` // breaks the rule: a tool, a list of tools, or an object; see example
 	Passes   jsonv.Value `yaml:"passes,required"`
 
-	schema *jsonschema.Schema
+	schema   *jsonschema.Schema
+	declared Level // before Only lowered it, if the rule is of a directory that was not chosen
 }
 
 // Rules are the profiles and their rules.
@@ -298,7 +299,7 @@ func (r Rules) Choose(profiles, groups []string, lock bool) (Rules, error) {
 
 // Only returns the rules of some profiles (or all of them: all) and groups; an
 // empty list means all.
-// Directories that were not chosen fail no check: their errors become warnings.
+// Directories that were not chosen fail no check, and their errors become warnings.
 func (r Rules) Only(profiles, groups []string) Rules {
 	profiles = r.expand(profiles)
 	out := Rules{}
@@ -310,8 +311,11 @@ func (r Rules) Only(profiles, groups []string) Rules {
 	}
 	for _, rule := range r.Rules {
 		p, ok := out.profile(rule.Profile)
-		if ok && p.Group == GroupStores && rule.Level == LevelError && len(profiles) == 0 && len(groups) == 0 {
-			rule.Level = LevelWarning
+		if ok && p.Group == GroupStores && len(profiles) == 0 && len(groups) == 0 {
+			rule.declared = rule.Level
+			if rule.Level == LevelError {
+				rule.Level = LevelWarning
+			}
 		}
 		if ok {
 			out.Rules = append(out.Rules, rule)
