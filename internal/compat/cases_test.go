@@ -3,6 +3,8 @@ package compat
 import (
 	"slices"
 	"testing"
+
+	"mcptest/internal/jsonv"
 )
 
 // cases are definitions in addition to the examples of the rules: whether a
@@ -18,6 +20,9 @@ var cases = []struct {
 	{"claude-directory-reads-and-writes", `{"name":"api","inputSchema":{"type":"object","properties":{"method":{"enum":["GET","POST"]}}}}`, true},
 	{"security-destructive-hint", `{"name":5,"annotations":{"readOnlyHint":true}}`, false},
 	{"security-destructive-hint", `{"annotations":{"destructiveHint":false}}`, false},
+	{"claude-input-draft", `{"name":"a","inputSchema":{"type":"object","properties":{"a":{"minimum":0,"exclusiveMinimum":true}}}}`, true},
+	{"claude-input-draft", `{"name":"a","inputSchema":{"type":"object","properties":{"a":{"type":"sting"}}}}`, true},
+	{"claude-input-draft", `{"name":"a","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","definitions":{"a":{}},"properties":{"a":{"$ref":"#/definitions/a"}}}}`, false},
 	{"claude-input-type", `{"name":"a","inputSchema":{}}`, true},
 	{"openai-array-items", `{"name":"a","inputSchema":{"type":"object","properties":{"a":{"type":"array","prefixItems":[{}]}}}}`, false},
 	{"openai-array-items", `{"name":"a","inputSchema":{"type":"object","properties":{"items":{"enum":["array"]}}}}`, false},
@@ -38,4 +43,46 @@ func TestCases(t *testing.T) {
 			t.Errorf("%s: found %v, expected %v: %s", tc.rule, found, tc.found, tc.tool)
 		}
 	}
+}
+
+// patterns are valid in some engine, and those with false not in the Unicode
+// mode of ECMAScript. TestTypeScriptSDKAgrees shows them to the SDK.
+var patterns = map[string]bool{
+	`^[\w-.]+$`: false, `^\d{4}\-\d{2}$`: false, `(?P<y>\d+)`: false, `^\_x`: false, `\Aabc\Z`: false, `^[^\s@]+\@x$`: false,
+	`^.*\"$`: false, `[[:alpha:]]`: false, `a{,3}`: false, `x{1`: false, `a++`: false, `^\h$`: false, `]`: false, `}`: false,
+	`(?i)foo`: false, `[\@]`: false, `[a-\d]`: false, `(?=a)*`: false, `^*`: false, `a|*`: false, `\b+`: false, `[\w-\d]`: false,
+	`^[\w.-]+$`: true, `^[-\w]+$`: true, `^[a-z\-]+$`: true, `^[^-\w]$`: true, `(?<y>\d+)`: true, `^\p{L}+$`: true, `(?<!a)b`: true,
+	`^(?:a|b){2,3}?$`: true, `\u0041\u{1F600}\x41\cA\0`: true, `^\/\.\*$`: true, `(a)\1`: true, `^$`: true, `[a-z-]`: true, `[\d-]`: true,
+	`[--a]`: true, `(?!a)b`: true, `x{1,}`: true, `[\]]`: true, `[[]`: true, `[(){}|*]`: true, `ä+`: true, `(?<n>a)\k<n>`: true, ``: true,
+}
+
+func TestUnicodePatterns(t *testing.T) {
+	t.Parallel()
+	for p, valid := range patterns {
+		if fault := notUnicodePattern(p); (fault == "") != valid {
+			t.Errorf("%s: %q, expected valid %v", p, fault, valid)
+		}
+	}
+}
+
+// sdkLists are lists for the SDKs: tools with patterns, and those that an SDK
+// judges otherwise than JSON Schema does.
+func sdkLists(t *testing.T) (lists []List) {
+	t.Helper()
+	for p := range patterns {
+		schema := jsonv.Object(jsonv.Member{Key: "type", Value: jsonv.String("string")}, jsonv.Member{Key: "pattern", Value: jsonv.String(p)})
+		lists = append(lists, example(mustParse(t, `{"name":"run","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"a":`+schema.String()+`}}}`))...)
+	}
+	for _, output := range []string{
+		`"properties":{"a":{"enum":[]}}`, `"properties":{"a":{"nullable":true,"anyOf":[{}]}}`, `"patternProperties":{"^[\\w-.]$":{}}`, `"patternProperties":{"^[\\w-.]$":{"type":"string"}}`,
+		`"$defs":{"a":{"pattern":"\\_"}}`, `"$defs":{"a":{"pattern":"\\_"}},"properties":{"b":{"$ref":"#/$defs/a"}}`,
+	} {
+		lists = append(lists, example(mustParse(t, `{"name":"run","inputSchema":{"type":"object"},"outputSchema":{"type":"object",`+output+`}}`))...)
+	}
+	for _, tools := range []string{
+		`[null]`, `["a"]`, `{"name":"run","inputSchema":{"type":"object"},"icons":"a"}`, `{"name":"run","inputSchema":{"type":"object"},"execution":{"taskSupport":"maybe"}}`,
+	} {
+		lists = append(lists, example(mustParse(t, tools))...)
+	}
+	return lists
 }

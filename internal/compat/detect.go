@@ -20,6 +20,7 @@ import (
 var detectors = map[string]func(List) []place{
 	"confusable_names":     confusableNames,
 	"cross_tool_directive": crossToolDirectives,
+	"draft_2020":           notDraft2020,
 	"duplicate_names":      duplicateNames,
 	"encoded_payload":      encodedPayloads,
 	"hidden_characters":    hiddenCharacters,
@@ -29,6 +30,7 @@ var detectors = map[string]func(List) []place{
 	"lock_drift":           lockDrift,
 	"near_duplicate_names": nearDuplicateNames,
 	"shadowed_names":       shadowedNames,
+	"uncompilable_output":  uncompilableOutputs,
 	"undefined_required":   undefinedRequired,
 }
 

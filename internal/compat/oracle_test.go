@@ -38,6 +38,14 @@ func predicted(t *testing.T, profile, notAbout string) (lists []List, rejected [
 			rejected = append(rejected, rep.Failed(LevelError))
 		}
 	}
+	for _, l := range sdkLists(t) {
+		rep, err := Check(t.Context(), []List{l}, rules, today)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lists = append(lists, l)
+		rejected = append(rejected, rep.Failed(LevelError))
+	}
 	return lists, rejected
 }
 

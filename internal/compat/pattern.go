@@ -1,0 +1,93 @@
+package compat
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The pieces of a regular expression of ECMAScript in Unicode mode.
+var (
+	anyEscape   = `[dDwWsS]|[fnrtv]|0|c[A-Za-z]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]+\}|[pP]\{[A-Za-z0-9_=]+\}|[\^$\\.*+?()\[\]{}|/]`
+	classEscape = regexp.MustCompile(`^\\(?:` + anyEscape + `|[-b])`)
+	atomEscape  = regexp.MustCompile(`^\\(?:` + anyEscape + `|[1-9][0-9]*|k<[^>]+>)`)
+	assertion   = regexp.MustCompile(`^(?:\\[bB]|\^|\$)`)
+	group       = regexp.MustCompile(`^\((?:\?(?:[:=!]|<[=!]|<[A-Za-z_$][A-Za-z0-9_$]*>|[ims]*(?:-[ims]+)?:))?`)
+	quantifier  = regexp.MustCompile(`^(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??`)
+)
+
+// notUnicodePattern says why Ajv, which compiles patterns in Unicode mode,
+// rejects a pattern that other engines accept. It is empty for a valid one, and
+// leaves to the compiler what every engine rejects.
+func notUnicodePattern(p string) string {
+	open := []bool{} // of each open group: a quantifier may follow it
+	repeatable := false
+	for p != "" {
+		length := 1
+		switch c := p[0]; {
+		case assertion.MatchString(p):
+			length, repeatable = len(assertion.FindString(p)), false
+		case c == '\\':
+			if length = len(atomEscape.FindString(p)); length == 0 {
+				return "invalid escape " + firstRunes(p, 2)
+			}
+			repeatable = true
+		case c == '[':
+			n, fault := unicodeClass(p)
+			if fault != "" {
+				return fault
+			}
+			length, repeatable = n, true
+		case c == '(':
+			head := group.FindString(p)
+			if head == "(" && strings.HasPrefix(p, "(?") {
+				return "invalid group " + firstRunes(p, 4)
+			}
+			lookaround := len(head) > 2 && strings.ContainsAny(head[2:], "=!")
+			open, length, repeatable = append(open, !lookaround), len(head), false
+		case c == ')' && len(open) > 0:
+			repeatable, open = open[len(open)-1], open[:len(open)-1]
+		case quantifier.MatchString(p):
+			if !repeatable {
+				return "nothing to repeat before " + firstRunes(p, 1)
+			}
+			length, repeatable = len(quantifier.FindString(p)), false
+		case strings.IndexByte("{}]", c) >= 0:
+			return "a bracket without its counterpart: " + firstRunes(p, 1)
+		default:
+			repeatable = c != '|'
+		}
+		p = p[length:]
+	}
+	return ""
+}
+
+// unicodeClass returns the length of the character class at the start of p.
+func unicodeClass(p string) (length int, fault string) {
+	set, dash := false, false // whether a class such as \w precedes, and a dash after that
+	for i := 1; i < len(p); {
+		n := 1
+		isSet := false
+		switch {
+		case p[i] == ']':
+			return i + 1, ""
+		case p[i] == '\\':
+			if n = len(classEscape.FindString(p[i:])); n == 0 {
+				return 0, "invalid escape " + firstRunes(p[i:], 2)
+			}
+			isSet = strings.IndexByte("dDwWsSpP", p[i+1]) >= 0
+		case p[i] == '-' && set && i+1 < len(p) && p[i+1] != ']':
+			return 0, "a range that begins with a class: " + firstRunes(p, i+2)
+		}
+		if isSet && dash && i > 2 {
+			return 0, "a range that ends with a class: " + firstRunes(p, i+n)
+		}
+		dash = p[i] == '-' && i > 1 && !dash && p[i-1] != '^'
+		set, i = isSet, i+n
+	}
+	return len(p), ""
+}
+
+func firstRunes(s string, n int) string {
+	r := []rune(s)
+	return string(r[:min(n, len(r))])
+}

@@ -1,0 +1,81 @@
+package compat
+
+import (
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonschema"
+	"mcptest/internal/jsonv"
+)
+
+// uncompilableOutputs finds what Ajv refuses to compile in an outputSchema
+// although it is valid JSON Schema, or is valid in other engines. Definitions
+// that no reference names are never compiled.
+func uncompilableOutputs(l List) []place {
+	var out []place
+	all := l.subschemas("outputSchema")
+	for _, p := range all {
+		if fault := ajvFault(p.value); fault != "" && referenced(all, p) {
+			p.value = jsonv.String(fault)
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func ajvFault(s jsonv.Value) string {
+	if pattern := s.Lookup("pattern"); pattern.Kind() == jsonv.KindString {
+		if fault := notUnicodePattern(pattern.Text()); fault != "" {
+			return "pattern " + pattern.Text() + ": " + fault
+		}
+	}
+	for pattern, v := range s.Lookup("patternProperties").Members() {
+		if v.Kind() != jsonv.KindObject || v.Len() == 0 {
+			continue // Ajv has nothing to check there
+		}
+		if fault := notUnicodePattern(pattern); fault != "" {
+			return "patternProperties " + pattern + ": " + fault
+		}
+	}
+	if enum := s.Lookup("enum"); enum.Kind() == jsonv.KindArray && enum.Len() == 0 {
+		return "enum is empty"
+	}
+	if s.Lookup("nullable").Bool() && s.Lookup("type").IsAbsent() {
+		return "nullable without type"
+	}
+	return ""
+}
+
+// referenced reports whether a schema is part of the tool's main schema, or of
+// a definition that a reference of the same tool names.
+func referenced(all []place, p place) bool {
+	for _, home := range []string{"/$defs/", "/definitions/"} {
+		if _, rest, ok := strings.Cut(p.pointer, home); ok {
+			name, _, _ := strings.Cut(rest, "/")
+			return slices.ContainsFunc(all, func(q place) bool {
+				return q.tool == p.tool && strings.HasSuffix(q.value.Lookup("$ref").Text(), home+name)
+			})
+		}
+	}
+	return true
+}
+
+// notDraft2020 finds input schemas that are invalid in draft 2020-12, whatever
+// draft they declare.
+func notDraft2020(l List) []place {
+	var out []place
+	for _, p := range l.schema("inputSchema") {
+		if p.value.Kind() != jsonv.KindObject {
+			continue
+		}
+		schema := p.value
+		if !schema.Lookup("$schema").IsAbsent() {
+			schema = schema.With("$schema", jsonv.String("https://json-schema.org/draft/2020-12/schema"))
+		}
+		if _, err := jsonschema.Compile(schema, jsonschema.Options{}); err != nil {
+			p.value = jsonv.String(err.Error())
+			out = append(out, p)
+		}
+	}
+	return out
+}
