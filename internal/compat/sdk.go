@@ -60,8 +60,8 @@ func referenced(all []place, p place) bool {
 	return true
 }
 
-// notDraft2020 finds input schemas that are invalid in draft 2020-12, whatever
-// draft they declare.
+// notDraft2020 finds input schemas that are invalid in draft 2020-12, also those
+// that declare another draft.
 func notDraft2020(l List) []place {
 	var out []place
 	for _, p := range l.schema("inputSchema") {
