@@ -25,6 +25,9 @@ type Finding struct {
 	Pointer string `json:"pointer,omitempty"` // the first place, in the definition of the tool
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
+	Basis   string `json:"basis,omitempty"`  // documented or observed
+	Source  string `json:"source,omitempty"` // where the fact can be read
+	Seen    string `json:"seen,omitempty"`   // the day on which it was last confirmed
 
 	Evidence string `json:"-"` // how we know
 	File     string `json:"-"` // where the tool or its server is defined
@@ -46,6 +49,7 @@ type Report struct {
 	Tools    int
 	Verdicts []Verdict // in the order of the profiles; clients and stores only
 	Findings []Finding // worst first
+	Notes    []string  // what was not checked
 }
 
 // Check applies rules to the lists of one or several servers. The day decides
@@ -64,6 +68,15 @@ func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Rep
 			return rep, err
 		}
 	}
+	for _, l := range lists {
+		note, err := uncheckedNames(ctx, l, rules)
+		if err != nil {
+			return rep, err
+		}
+		if note != "" && !slices.Contains(rep.Notes, note) {
+			rep.Notes = append(rep.Notes, note)
+		}
+	}
 	rep.Servers = len(counted)
 	rep.sort()
 	if rep.Servers == 1 {
@@ -73,6 +86,44 @@ func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Rep
 	}
 	rep.Verdicts = verdicts(rules.Profiles, rep.Findings)
 	return rep, nil
+}
+
+// assumedServer has the length of a usual name of a server.
+const assumedServer = "sixteen-letters-"
+
+// uncheckedNames says that limits on prefixed names were not checked, since the
+// name of the server is unknown, if a usual name makes a tool's name too long.
+func uncheckedNames(ctx context.Context, l List, rules Rules) (string, error) {
+	if l.Server != "" {
+		return "", nil
+	}
+	l.Server = assumedServer
+	var clients, tools []string
+	for i := range rules.Rules {
+		rule := &rules.Rules[i]
+		p, _ := rules.profile(rule.Profile)
+		if rule.On != "qualified_name" {
+			continue
+		}
+		hits, err := rule.apply(ctx, l, p, map[string][]place{})
+		if err != nil {
+			return "", fmt.Errorf("rule %s: %w", rule.ID, err)
+		}
+		for _, at := range hits {
+			clients, tools = append(clients, p.Name), append(tools, at.tool)
+		}
+	}
+	if len(tools) == 0 {
+		return "", nil
+	}
+	slices.Sort(tools)
+	tools = slices.Compact(tools)
+	first := tools[0]
+	if l.Mask != nil {
+		first = l.Mask(first)
+	}
+	return fmt.Sprintf("the limits on prefixed names were not checked without the server's name (--name): if it has %d characters, %s would be too long for %s, for example %q",
+		len(assumedServer), display.Count(len(tools), "name"), strings.Join(slices.Compact(clients), " and "), display.Truncate(first, 80)), nil
 }
 
 // add applies the rules to one list.
@@ -168,7 +219,8 @@ func (r *Rule) findings(hits []place, l List, today time.Time) []Finding {
 		}
 		f := Finding{
 			Rule: r.ID, Profile: r.Profile, Effect: r.Effect, Level: r.Level, Server: l.Server, Tool: at.tool, Pointer: at.pointer,
-			Message: msg, Fix: r.fill(r.Fix, at, l), Evidence: r.evidence(today), File: l.File, Line: cmp.Or(l.Lines[at.tool], l.Line), declared: r.declared,
+			Message: msg, Fix: r.fill(r.Fix, at, l), Basis: r.Basis, Source: r.Source, Seen: r.Seen,
+			Evidence: r.evidence(today), File: l.File, Line: cmp.Or(l.Lines[at.tool], l.Line), declared: r.declared,
 		}
 		if l.Mask != nil {
 			f.Tool, f.Pointer, f.Message, f.Fix = l.Mask(f.Tool), l.Mask(f.Pointer), l.Mask(f.Message), l.Mask(f.Fix)

@@ -42,6 +42,9 @@ func WriteText(w io.Writer, r Report, p term.Palette) error {
 	if len(r.Findings) > 0 {
 		b.WriteByte('\n')
 	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "note: %s\n", term.Escape(note))
+	}
 	fmt.Fprintln(&b, r.summary())
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -126,20 +129,23 @@ func (r Report) Count(l Level) int {
 	return n
 }
 
-// WriteJSON writes {"clients": {name: effect}, "findings": [...]}.
+// WriteJSON writes {"clients": {name: effect}, "findings": [...], "notes": [...]}.
 func WriteJSON(w io.Writer, r Report) error {
 	clients := map[string]string{}
 	for _, v := range r.Verdicts {
 		clients[v.Profile] = v.Effect
 	}
-	findings := r.Findings
+	findings, notes := r.Findings, r.Notes
 	if findings == nil {
 		findings = []Finding{}
+	}
+	if notes == nil {
+		notes = []string{}
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(map[string]any{"clients": clients, "findings": findings})
+	return enc.Encode(map[string]any{"clients": clients, "findings": findings, "notes": notes})
 }
 
 // WriteMarkdown writes a report as tables.
@@ -158,6 +164,9 @@ func WriteMarkdown(w io.Writer, r Report) error {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", f.Level, f.Profile, f.Effect, code(f.where()), code(f.Pointer), cell(f.Message), cell(f.Fix))
 		}
 		b.WriteByte('\n')
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "Note: %s\n\n", cell(note))
 	}
 	b.WriteString(r.summary() + "\n")
 	_, err := io.WriteString(w, b.String())
