@@ -31,6 +31,8 @@ type checkFlags struct {
 	explain  string
 	list     bool
 	all      compat.Rules // before --for and --only
+
+	unreached error // of a server that did not respond, while others did
 }
 
 func newCheckCmd(s cmdutil.Streams) *cobra.Command {
@@ -206,10 +208,10 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []comp
 	if err != nil {
 		return err
 	}
-	if rep.Failed(compat.Level(f.failOn)) {
+	if f.unreached == nil && rep.Failed(compat.Level(f.failOn)) {
 		return &exitError{code: exitGate}
 	}
-	return nil
+	return f.unreached
 }
 
 // listRules prints a line per rule.
@@ -227,10 +229,5 @@ func explainRule(w io.Writer, rules compat.Rules, id string) error {
 	if !ok {
 		return fail(exitInvalid, "%s", rules.NoRule(id))
 	}
-	for _, p := range rules.Profiles {
-		if p.Name == r.Profile {
-			return compat.WriteRule(w, r, p)
-		}
-	}
-	return nil
+	return compat.WriteRule(w, r, rules)
 }

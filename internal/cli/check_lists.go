@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/compat"
+	"mcptest/internal/display"
 	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/secret"
@@ -46,30 +48,50 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 		fallthrough
 	default:
 		for _, name := range servers {
-			clients := f.clients(rules)
-			for _, client := range slices.Sorted(maps.Keys(clients)) {
-				target := f.target
-				target.server = name
-				err := target.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
-					list, err := f.fetch(ctx, l)
-					list.Profiles = clients[client]
-					lists = append(lists, list)
-					return err
-				}, func(o *inspect.Options) { o.Client.Name = cmp.Or(client, o.Client.Name) })
-				if err != nil {
-					if len(servers) > 1 {
-						fmt.Fprintf(s.Err, "  in the server %q\n", name)
-					}
-					return nil, err
+			some, err := f.ofServer(cmd, s, name, argv, rules)
+			lists = append(lists, some...)
+			var failed *exitError
+			if err != nil && (len(servers) == 1 || !errors.As(err, &failed) || failed.code != exitFailed) {
+				return nil, err
+			}
+			if err != nil { // the other servers are checked
+				if failed.msg != "" {
+					fmt.Fprintln(s.Err, "mcptest: "+display.Escape(failed.msg))
 				}
+				fmt.Fprintf(s.Err, "  in the server %q\n", name)
+				f.unreached = &exitError{code: exitFailed}
 			}
 		}
+	}
+	if len(lists) == 0 && f.unreached != nil {
+		return nil, f.unreached
 	}
 	if f.name != "" && slices.ContainsFunc(lists, func(l compat.List) bool { return l.Server != lists[0].Server }) {
 		return nil, fail(exitInvalid, "--name requires one server, got several")
 	}
 	for i := range lists {
 		lists[i].Server = cmp.Or(f.name, lists[i].Server)
+	}
+	return lists, nil
+}
+
+// ofServer fetches the lists of a server, one for each name to connect with.
+func (f *checkFlags) ofServer(cmd *cobra.Command, s cmdutil.Streams, name string, argv []string, rules compat.Rules) (lists []compat.List, err error) {
+	clients := f.clients(rules)
+	for _, client := range slices.Sorted(maps.Keys(clients)) {
+		target := f.target
+		target.server = name
+		err := target.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
+			list, err := f.fetch(ctx, l)
+			list.Profiles = clients[client]
+			if err == nil {
+				lists = append(lists, list)
+			}
+			return err
+		}, func(o *inspect.Options) { o.Client.Name = cmp.Or(client, o.Client.Name) })
+		if err != nil {
+			return lists, err
+		}
 	}
 	return lists, nil
 }
@@ -132,7 +154,7 @@ func (f *checkFlags) readLock(s cmdutil.Streams, lists []compat.List) error {
 			return o.Server == lists[i].Server || len(locked) == 1 && o.Server == ""
 		})
 		if j < 0 {
-			return fail(exitInvalid, "--lock: %s holds no lock of the server %q", f.lock, lists[i].Server)
+			return fail(exitInvalid, "--lock: %s holds no lock of the server %q; --name gives the name under which it is locked", f.lock, lists[i].Server)
 		}
 		lists[i].Locked = listOf(locked[j]).Tools
 	}

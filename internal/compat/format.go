@@ -239,8 +239,9 @@ func Gate(r Report, rules Rules) ([]gate.Rule, []gate.Finding) {
 	return listed, out
 }
 
-// WriteRule explains a rule.
-func WriteRule(w io.Writer, r Rule, p Profile) error {
+// WriteRule explains one of the rules.
+func WriteRule(w io.Writer, r Rule, rules Rules) error {
+	p, _ := rules.profile(r.Profile)
 	body, expires := "", ""
 	if r.Detect != "" {
 		body = "detected by: " + r.Detect
