@@ -22,6 +22,8 @@ import (
 	"mcptest/internal/surface/diff"
 )
 
+const defaultLock = "mcptest.lock.yaml"
+
 // lockFlags are the flags of `mcptest lock`.
 type lockFlags struct {
 	target    targetFlags
@@ -60,15 +62,15 @@ the lists are not stable.`,
 			if err := f.changes.validate(f.target.json); err != nil {
 				return err
 			}
-			if f.again.Sessions < 1 {
-				return fail(exitInvalid, "--sessions: expected at least 1, got %d", f.again.Sessions)
+			if f.again.Sessions < 1 || f.again.Sessions > 100 {
+				return fail(exitInvalid, "--sessions: expected a number from 1 to 100, got %d", f.again.Sessions)
 			}
 			return f.run(cmd, s, argv)
 		},
 	}
 	f.target.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "out", "o", "mcptest.lock.yaml", "lock `file`; a folder (with / at its end) gets one file per server")
+	fl.StringVarP(&f.out, "out", "o", defaultLock, "lock `file`; a folder (with / at its end) gets one file per server")
 	fl.BoolVar(&f.check, "check", false, "compare with the lock file instead of writing it; exit 6 if something changed")
 	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "change the lock file although CI is set")
 	fl.IntVar(&f.again.Sessions, "sessions", 1, "read the lists in `n` sessions")
@@ -97,8 +99,7 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 	if len(names) > 1 && surface.LockPath(f.out, names[0]) == f.out {
 		return fail(exitInvalid, "--out: %d servers need a folder for their lock files: --out surface/", len(names))
 	}
-	var changes []diff.Change
-	code := 0
+	changes, code := f.orphans(cmd, s, names), 0
 	for _, name := range names {
 		target := f.target
 		target.server = name
@@ -137,11 +138,14 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 			continue
 		}
 		code = max(code, failed.code)
+		if f.check {
+			changes = append(changes, diff.Change{Class: diff.Review, Kind: surface.Server, Name: name, Message: "could not be compared"})
+		}
 	}
 	if f.check || len(changes) > 0 {
 		err = f.changes.print(s, changes)
 	}
-	if err == nil && code > 0 {
+	if code > 0 {
 		err = &exitError{code: code}
 	}
 	return err
@@ -164,11 +168,30 @@ func (f *lockFlags) read(ctx context.Context, l *viewer, o diff.Options) (live *
 	return live, unstable, nil
 }
 
+// orphans lists what the lock files of variants that do not exist any more have;
+// without --check it names the files.
+func (f *lockFlags) orphans(cmd *cobra.Command, s cmdutil.Streams, names []string) (changes []diff.Change) {
+	if len(names) < 2 {
+		return nil
+	}
+	for _, orphan := range surface.Orphans(f.out, names) {
+		if f.check {
+			changes = append(changes, diff.Compare(background(cmd.Context()), []*surface.Surface{orphan}, nil, diff.Options{ByName: true})...)
+		} else {
+			fmt.Fprintf(s.Err, "warning: %s is the lock of the variant %q, which does not exist: remove the file\n", display.Escape(orphan.Source), orphan.Server)
+		}
+	}
+	return changes
+}
+
 // locked reads the lock file of a server.
 func (f *lockFlags) locked(s cmdutil.Streams, path, server, target string) ([]*surface.Surface, error) {
 	locked, err := surface.Read(path, nil)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if f.out != defaultLock {
+			target = " --out " + shellwords.Quote(f.out) + target
+		}
 		return nil, fail(exitGate, "%s: there is no lock of the server %q: run mcptest lock%s and commit the file", path, server, target)
 	case err != nil:
 		return nil, surfaceError(s, f.target.color, err)
@@ -189,6 +212,9 @@ func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, l
 	}
 	note := ""
 	if had, err := os.ReadFile(path); err == nil {
+		if err := surface.Replaceable(had); err != nil {
+			return fail(exitInvalid, "%s %v", path, err)
+		}
 		if string(had) == string(data) {
 			fmt.Fprintf(s.Out, "%s is up to date: %s\n", path, live.Counts())
 			return nil

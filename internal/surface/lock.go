@@ -1,11 +1,13 @@
 package surface
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -110,4 +112,39 @@ func depth(v jsonv.Value) int {
 		deepest = max(deepest, depth(e))
 	}
 	return deepest + 1
+}
+
+// Replaceable returns why a file with this content must not be replaced by a lock
+// file: only lock files are, damaged ones too, and empty files.
+func Replaceable(data []byte) error {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil
+	}
+	for line := range bytes.Lines(data) {
+		if version, ok := bytes.CutPrefix(line, []byte("mcptest_lock:")); ok {
+			if n, err := strconv.Atoi(string(bytes.TrimSpace(version))); err == nil && n > LockVersion {
+				return fmt.Errorf("has format %d, this version of mcptest writes %d: update mcptest", n, LockVersion)
+			}
+			return nil
+		}
+	}
+	return errors.New("is not a lock file: use --out for another one")
+}
+
+// Orphans lists the lock files of a folder that are of variants ("name@variant")
+// that do not exist: some of servers are of the same name. Other files belong to
+// other suites, or can't be read, and are left out.
+func Orphans(dir string, servers []string) (out []*Surface) {
+	locks, _ := filepath.Glob(filepath.Join(escapeGlob(dir), "*.lock.yaml"))
+	for _, path := range locks {
+		s, err := readFile(path, nil)
+		if err != nil || slices.Contains(servers, s.Server) {
+			continue
+		}
+		base, _, isVariant := strings.Cut(s.Server, "@")
+		if isVariant && slices.ContainsFunc(servers, func(name string) bool { return name == base || strings.HasPrefix(name, base+"@") }) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
