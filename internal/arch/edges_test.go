@@ -132,7 +132,7 @@ var edges = map[string][]string{
 	"internal/judge":    {"internal/jsonv"},
 	// The outcome of a quality gate in the formats of other programs.
 	"internal/gate":   {},
-	"internal/compat": {"internal/source", "internal/jsonv", "internal/jsonschema", "internal/gate", "internal/term"},
+	"internal/compat": {"internal/secret", "internal/source", "internal/jsonv", "internal/jsonschema", "internal/gate", "internal/term"},
 	"internal/draft":  {"internal/jsonv", "internal/jsonschema", "internal/source"},
 	// What a server offers, its lock files, and what a change of it breaks.
 	"internal/surface":          {"internal/jsonv", "internal/mcp/protocol", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},

@@ -19,6 +19,7 @@ import (
 // detectors find what a JSON Schema cannot say.
 var detectors = map[string]func(List) []place{
 	"confusable_names":     confusableNames,
+	"credential_values":    credentialValues,
 	"cross_tool_directive": crossToolDirectives,
 	"draft_2020":           notDraft2020,
 	"duplicate_names":      duplicateNames,

@@ -1,0 +1,37 @@
+package compat
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/secret"
+)
+
+// credentialValues finds what is masked in other outputs: values under the
+// names of credentials, in URLs, and after authorization schemes. Examples
+// without digits, such as user:password, are left out.
+func credentialValues(l List) []place {
+	mask := secret.NewRedactor()
+	var out []place
+	for _, p := range l.texts() {
+		if strings.HasSuffix(p.pointer, "/name") {
+			continue
+		}
+		var found secret.Found
+		mask.Collect(p.value.Text(), &found)
+		if slices.ContainsFunc(found.All(), mixed) {
+			p.value = jsonv.String(secret.Mask)
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// mixed reports whether a value has at least 12 characters, and capitals, small
+// letters and digits among them.
+func mixed(v string) bool {
+	return len(v) >= 12 && !strings.Contains(v, "EXAMPLE") && strings.ContainsFunc(v, unicode.IsUpper) &&
+		strings.ContainsFunc(v, unicode.IsLower) && strings.ContainsFunc(v, unicode.IsDigit)
+}
