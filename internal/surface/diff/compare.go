@@ -186,6 +186,8 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 		c.look(new, it)
 		if was := renamed[id(it)]; was != "" {
 			c.add(Trust, "", "", "the definition of %q under a new name: approvals that are bound to the name or to the definition may not cover it", was)
+		} else if why := doubt(it); why != "" {
+			c.add(Review, "", "", "new %s that clients may reject: %s", noun(it.Kind), why)
 		} else {
 			c.add(Safe, "", "", "new %s", noun(it.Kind))
 		}
@@ -234,9 +236,10 @@ func (c *comparer) server(old, new *surface.Surface) {
 // definition compares two definitions of one name.
 func (c *comparer) definition(old, new surface.Item) {
 	flagged := c.texts(old.Def, new.Def)
+	rejected := c.rejected(old, new)
 	for _, k := range keysOf(old.Def, new.Def) {
 		a, b := old.Def.Lookup(k), new.Def.Lookup(k)
-		if jsonv.Equal(a, b) {
+		if jsonv.Equal(a, b) || slices.Contains(rejected, k) {
 			continue
 		}
 		ptr := jsonv.AppendPointer("", k)
@@ -249,17 +252,14 @@ func (c *comparer) definition(old, new surface.Item) {
 			c.annotations(ptr, a, b, flagged)
 		case old.Kind == surface.Tool && k == "execution" && taskSupport(a) == taskSupport(b):
 			c.add(Safe, ptr, "", "execution %s; taskSupport is forbidden by default", change(a, b))
+		case old.Kind == surface.Tool && k == "execution" && taskSupport(b) == "required":
+			c.add(Breaking, ptr, c.use(old), "execution %s: a call that is not made as a task is refused", change(a, b))
 		case old.Kind == surface.Prompt && k == "arguments":
 			c.promptArguments(old, a, b)
 		default:
 			c.member(ptr, a, b, flagged)
 		}
 	}
-}
-
-// taskSupport is what a tool says of tasks, with the default of MCP.
-func taskSupport(execution jsonv.Value) string {
-	return cmp.Or(execution.Lookup("taskSupport").Text(), "forbidden")
 }
 
 func keysOf(a, b jsonv.Value) []string {

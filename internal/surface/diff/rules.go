@@ -7,13 +7,15 @@ import (
 	"mcptest/internal/surface"
 )
 
-// hints are the annotations of tools and their defaults.
-var hints = []struct {
+// hint is an annotation of tools and its default.
+type hint struct {
 	key     string
 	missing bool
 	promise bool // the value that promises more
 	relaxed Class
-}{
+}
+
+var hints = []hint{
 	{"readOnlyHint", false, true, Trust},
 	{"destructiveHint", true, false, Trust},
 	{"openWorldHint", true, false, Trust},
