@@ -126,6 +126,35 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
+// TestDeclaredElsewhere: arguments that a tool needs count although it does not
+// describe them, and where the declarations can't be read all arguments do.
+func TestDeclaredElsewhere(t *testing.T) {
+	t.Parallel()
+	const closed = `{"type":"object","properties":{"a":{}},"additionalProperties":false}`
+	const draft7, draft4 = `"$schema":"http://json-schema.org/draft-07/schema#"`, `"$schema":"http://json-schema.org/draft-04/schema#"`
+	for _, test := range []struct{ a, b, want string }{
+		{`{"type":"object","properties":{"a":{}},"required":["a","b"]}`, closed, "escapes"},
+		{`{"type":"object","required":["b"]}`, closed, "escapes"},
+		{`{"type":"object","properties":{"a":{}},"allOf":[{"required":["b"]}]}`, closed, "escapes"},
+		{`{"type":"object","properties":{"a":{}},"minProperties":2}`, closed, "escapes"},
+		{`{"type":"object","properties":{"a":{}},"minProperties":1}`, closed, "contained"},
+		{`{"type":"object","properties":{"a":{}},"dependentRequired":{"a":["b"]}}`, closed, "escapes"},
+		{`{"type":"object","properties":{"a":{}},"dependentRequired":{"b":["a"]}}`, closed, "escapes"},
+		{`{` + draft7 + `,"type":"object","properties":{"a":{}},"dependencies":{"a":["b"]}}`, closed, "escapes"},
+		{`{` + draft7 + `,"$ref":"#/definitions/x","definitions":{"x":{"type":"object","properties":{"a":{},"b":{}}}}}`, closed, "escapes"},
+		{`{` + draft7 + `,"$ref":"#/definitions/x","definitions":{"x":{"type":"object","properties":{"a":{}}}}}`, closed, "contained"},
+		{`{` + draft4 + `,"type":"object","properties":{"a":{},"b":{}}}`, closed, "undecided or escapes"},
+		{`{"type":"object","$dynamicRef":"#x","$defs":{"x":{"$dynamicAnchor":"x","required":["b"]}}}`, closed, "undecided or escapes"},
+		// Keywords that a dialect does not have constrain nothing in it.
+		{`{` + draft7 + `,"type":"object","properties":{"a":{},"b":{}},"dependentRequired":{"a":["b"]}}`, `{"type":"object","dependentRequired":{"a":["b"]}}`, "escapes"},
+		{`{` + draft7 + `,"type":"object","properties":{"a":{},"b":{}},"patternProperties":{"c":{}},"unevaluatedProperties":false}`, `{"type":"object","properties":{"a":{},"b":{}},"maxProperties":2}`, "escapes"},
+	} {
+		if got, v := contain.Check(t.Context(), compile(t, test.a), compile(t, test.b), contain.Options{Declared: true}); !strings.Contains(test.want, verdicts[got]) {
+			t.Errorf("%s ⊆ %s: %s with %s, want %s", test.a, test.b, verdicts[got], v, test.want)
+		}
+	}
+}
+
 // drawer draws schemas over a small domain, so that all values that matter can
 // be enumerated.
 type drawer struct{ r *rand.Rand }
