@@ -35,12 +35,20 @@ var detectors = map[string]func(List) []place{
 	"undefined_required":   undefinedRequired,
 }
 
+// flags removes the flags of England, Scotland and Wales, whose characters
+// would hide a text anywhere else.
+var flags = strings.NewReplacer(
+	"\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F", "",
+	"\U0001F3F4\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F", "",
+	"\U0001F3F4\U000E0067\U000E0062\U000E0077\U000E006C\U000E0073\U000E007F", "",
+)
+
 // hiddenCharacters finds characters that show nothing or change the order of
 // the text around them. Joiners inside words and emoji are part of them.
 func hiddenCharacters(l List) []place {
 	var out []place
 	for _, p := range l.texts() {
-		text := p.value.Text()
+		text := flags.Replace(p.value.Text())
 		var before rune
 		for i, r := range text {
 			if display.Hidden(r) && r != '\n' && r != '\t' && r != '\r' && !display.Joins(before, r, text[i+utf8.RuneLen(r):]) {
