@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,5 +117,20 @@ func (c *Choice) Run(ctx context.Context, l List, today time.Time) (failing, oth
 			others = append(others, line)
 		}
 	}
+	if names := c.ownNames(); len(names) > 0 {
+		others = append(others, fmt.Sprintf("the tools were listed for mcptest, not for %s; mcptest check --for connects under the client's name",
+			strings.Join(names, " or ")))
+	}
 	return failing, others, nil
+}
+
+// ownNames are the names of the chosen clients that some servers list other
+// tools to. A suite connects under its own name.
+func (c *Choice) ownNames() (names []string) {
+	for _, p := range c.rules.Profiles {
+		if p.Client != "" && slices.Contains(c.For, p.Name) {
+			names = append(names, p.Client)
+		}
+	}
+	return names
 }

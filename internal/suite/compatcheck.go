@@ -1,12 +1,16 @@
 package suite
 
-import "mcptest/internal/source"
+import (
+	"strings"
+
+	"mcptest/internal/source"
+)
 
 // checkEntry is one entry of `check:`: a test without a call that applies the
 // matcher check to the target surface.
 type checkEntry struct {
 	Pos source.Pos
-	// The test's name; "check of" and the server when left out.
+	// The test's name; "check of" the server, the clients and the groups when left out.
 	Name string `yaml:"name"`
 	// The server, a pattern such as api@*, or a list: the test runs once on each.
 	Server Names `yaml:"server"`
@@ -38,6 +42,12 @@ func checkTest(t *Test, n *source.Node, d *source.Decoder) {
 		t.Name = "check"
 		if len(e.Server.Items) == 1 {
 			t.Name += " of " + e.Server.Items[0].Text
+		}
+		if len(e.For) > 0 {
+			t.Name += " for " + strings.Join(e.For, ", ")
+		}
+		if len(e.Only) > 0 {
+			t.Name += " (" + strings.Join(e.Only, ", ") + ")"
 		}
 	}
 	checkTags(n, t.Path, t.Tags, d)
