@@ -106,10 +106,10 @@ type node struct {
 	// recursive says that the key only holds for the node by itself.
 	recursive bool
 	// Of a schema whose instances have only declared properties (closes): those
-	// that it declares itself, nil without the keyword, and whether a keyword
-	// allows others.
-	closes, open bool
-	declared     []string
+	// that it declares or requires itself, whether it has the keyword that
+	// declares them, and whether a keyword allows others.
+	closes, declares, open bool
+	declared               []string
 }
 
 // declares reports whether an additional atom leaves a name to other keywords.

@@ -109,7 +109,12 @@ func (r *reader) add(o op, on types) *atom {
 	return a
 }
 
-func (r *reader) opaque(on types, text string) { r.add(opOpaque, on).text = text }
+// opaque adds an atom that is not understood. One of objects may declare any
+// property.
+func (r *reader) opaque(on types, text string) {
+	r.add(opOpaque, on).text = text
+	r.n.open = r.n.open || on&tObject != 0
+}
 
 // whole is the text of an opaque atom that depends on its surroundings.
 func (r *reader) whole(keyword string) string { return r.c.doc.String() + " " + r.ptr + " " + keyword }
@@ -134,6 +139,7 @@ func (r *reader) list(key string) []*node {
 }
 
 func (r *reader) read() {
+	r.n.closes = r.c.close
 	if r.c.draft == 4 {
 		r.opaque(tAll, r.whole("draft 4"))
 		return

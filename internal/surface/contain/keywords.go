@@ -141,7 +141,7 @@ func (r *reader) arrays() {
 			a.rest = r.sub(rest)
 		}
 	}
-	if r.has("unevaluatedItems") {
+	if r.c.draft >= 2019 && r.has("unevaluatedItems") {
 		r.opaque(tArray, r.whole("unevaluatedItems"))
 	}
 	if !r.has("contains") {
@@ -182,7 +182,7 @@ func (r *reader) objects() {
 		}
 	}
 	additional := "additionalProperties"
-	if r.has("unevaluatedProperties") {
+	if r.c.draft >= 2019 && r.has("unevaluatedProperties") {
 		if r.inPlace() || r.has(additional) {
 			r.opaque(tObject, r.whole("unevaluatedProperties"))
 		} else {
@@ -196,8 +196,10 @@ func (r *reader) objects() {
 	if r.has("propertyNames") {
 		r.add(opNames, tObject).rest = r.sub("propertyNames")
 	}
-	r.dependencies("dependentRequired")
-	r.dependencies("dependentSchemas")
+	if r.c.draft >= 2019 {
+		r.dependencies("dependentRequired")
+		r.dependencies("dependentSchemas")
+	}
 	r.dependencies("dependencies")
 }
 
@@ -231,11 +233,24 @@ func (r *reader) dependencies(keyword string) {
 }
 
 // declared notes which properties the schema declares itself, and whether it
-// allows others by a keyword.
+// allows others by a keyword. Those that it requires count in addition, as no
+// value is accepted without them.
 func (r *reader) declared() {
-	r.n.closes = r.c.close
-	r.n.open = r.has("patternProperties") || r.has("additionalProperties") || r.has("unevaluatedProperties")
-	if r.has("properties") {
-		r.n.declared = append([]string{}, r.v.Lookup("properties").Keys()...)
+	r.n.open = r.n.open || r.has("patternProperties") || r.has("additionalProperties") || r.has("unevaluatedProperties")
+	r.n.declares = r.has("properties")
+	r.n.declared = append(r.v.Lookup("properties").Keys(), texts(r.v.Lookup("required"))...)
+	for _, keyword := range []string{"dependentRequired", "dependentSchemas", "dependencies"} {
+		for k, v := range r.v.Lookup(keyword).Members() {
+			r.n.declared = append(append(r.n.declared, k), texts(v)...)
+		}
 	}
+}
+
+// texts are the texts of a list.
+func texts(list jsonv.Value) []string {
+	var out []string
+	for _, e := range list.Elems() {
+		out = append(out, e.Text())
+	}
+	return out
 }

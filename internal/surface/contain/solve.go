@@ -155,18 +155,20 @@ func (s *solver) only(names []string) *atom {
 // declared collects the properties that the closing schemas of a goal declare,
 // with those that they apply in place, and whether one of them allows others.
 func (s *solver) declared(goal []lit) (names []string, declares, open bool) {
-	seen := map[*node]bool{}
+	seen, least := map[*node]bool{}, 0
 	var visit func(n *node)
 	visit = func(n *node) {
 		if seen[n] {
 			return
 		}
 		seen[n] = true
-		declares = declares || n.closes && n.declared != nil
+		declares = declares || n.closes && n.declares
 		open = open || n.open
 		names = append(names, n.declared...)
 		for _, a := range n.atoms {
 			switch a.op {
+			case opMinProps:
+				least = max(least, a.n)
 			case opNode:
 				visit(a.rest)
 			case opAny, opOne:
@@ -181,5 +183,7 @@ func (s *solver) declared(goal []lit) (names []string, declares, open bool) {
 			visit(l.n)
 		}
 	}
-	return names, declares, open
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return names, declares, open || least > len(names)
 }
