@@ -21,6 +21,10 @@ const version = 1
 // keyVersion is the key of a snapshot file that names its format.
 const keyVersion = "mcptest_snapshots"
 
+// keyEnd is the key of the last line of a snapshot file. Without it the file was
+// cut off, and the rest would be stored again from what servers return now.
+const keyEnd = "end"
+
 // again is the command that writes snapshots.
 const again = "mcptest run --update-snapshots"
 
@@ -91,13 +95,17 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 		d.Errorf(v, keyVersion, "unknown format, expected %d", version)
 		return
 	}
+	if root.Get(keyEnd) == nil {
+		d.Errorf(root, "", "the snapshot file is cut off: its last line must be %q", keyEnd+": true").Hint = "restore the file from version control"
+		return
+	}
 	for _, field := range root.Fields {
 		switch field.Key.Text {
-		case keyVersion:
+		case keyVersion, keyEnd:
 		case "tests":
 			f.decodeTests(d, field.Value)
 		default:
-			d.UnknownKey(field.Key, "", []string{keyVersion, "tests"})
+			d.UnknownKey(field.Key, "", []string{keyVersion, "tests", keyEnd})
 		}
 	}
 }
@@ -133,5 +141,6 @@ func (f *File) bytes() []byte {
 			w.Member(2, name, f.tests[test][name].value)
 		}
 	}
+	w.Line(0, keyEnd+": true")
 	return w.Bytes()
 }

@@ -77,7 +77,7 @@ func TestOnlyPassingTestsAreStored(t *testing.T) {
 // stored.
 func TestRepeatsMustAgree(t *testing.T) {
 	for _, mode := range []Mode{Add, Update} {
-		test := read(t, t.TempDir(), head+"  test: {text: old}\n").Begin(mode).Test("test")
+		test := read(t, t.TempDir(), head+"  test: {text: old}\nend: true\n").Begin(mode).Test("test")
 		name := map[Mode]string{Add: "new", Update: "text"}[mode]
 		if c := attempt(test, name, "one", true); !c.Pass {
 			t.Errorf("%+v", c)
@@ -109,7 +109,7 @@ func TestModes(t *testing.T) {
 		{Update, "other", "new", true, "", "", "new"},
 	} {
 		folder := t.TempDir()
-		r := read(t, folder, head+"  test: {text: old}\n").Begin(c.mode)
+		r := read(t, folder, head+"  test: {text: old}\nend: true\n").Begin(c.mode)
 		test := r.Test("test")
 		got := attempt(test, c.name, c.value, true)
 		if got.Pass != c.pass || got.Problem != c.problem || !strings.Contains(strings.Join(got.Notes, ""), c.note) {
@@ -186,16 +186,17 @@ func TestWindowsLines(t *testing.T) {
 
 func TestBrokenFiles(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                   "", // no file
-		" ":                                  "it has no mcptest_snapshots|is empty",
-		"a: 1\n":                             "1:1: error: not a snapshot file of mcptest: it has no mcptest_snapshots",
-		"mcptest_snapshots: 2\n":             "1:20: error: mcptest_snapshots: the file has format 2, this version of mcptest reads 1",
-		"mcptest_snapshots: x\n":             "1:20: error: mcptest_snapshots: unknown format, expected 1",
-		head + "  a: x\n":                    "3:6: error: tests.a: expected a map of snapshots, got text",
-		"mcptest_snapshots: 1\ntests: [a]\n": "2:8: error: tests: expected a map of tests, got a list",
+		"":                           "", // no file
+		" ":                          "it has no mcptest_snapshots|is empty",
+		"a: 1\n":                     "1:1: error: not a snapshot file of mcptest: it has no mcptest_snapshots",
+		"mcptest_snapshots: 2\n":     "1:20: error: mcptest_snapshots: the file has format 2, this version of mcptest reads 1",
+		"mcptest_snapshots: x\n":     "1:20: error: mcptest_snapshots: unknown format, expected 1",
+		head + "  a: {b: 1}\n":       `1:1: error: the snapshot file is cut off: its last line must be "end: true"`,
+		head + "  a: x\nend: true\n": "3:6: error: tests.a: expected a map of snapshots, got text",
+		"mcptest_snapshots: 1\ntests: [a]\nend: true\n":                          "2:8: error: tests: expected a map of tests, got a list",
 		head + "  a:\n<<<<<<< HEAD\n    b: 1\n=======\n    b: 2\n>>>>>>> main\n": "4:1: error: the file has an unresolved merge conflict",
-		head + "  a: {b: 1, b: 2}\n": "3:13: error: duplicate key",
-		head + "  a: {b: 1\n":        "error",
+		head + "  a: {b: 1, b: 2}\n":                                             "3:13: error: duplicate key",
+		head + "  a: {b: 1\n":                                                    "error",
 	} {
 		folder := t.TempDir()
 		if text != "" {

@@ -156,6 +156,10 @@ func examined(n *source.Node) (roots []string) {
 	for _, f := range n.Fields {
 		if f.Key.Text == "target" {
 			t, err := expect.ParseTarget(f.Value.Text)
+			if err != nil && strings.HasPrefix(f.Value.Text, "surface") {
+				roots = append(roots, "surface") // its mistake is reported with the target
+				continue
+			}
 			if err != nil {
 				return []string{""}
 			}
