@@ -26,8 +26,8 @@ var detectors = map[string]func(List) []place{
 	"encoded_payload":      encodedPayloads,
 	"hidden_characters":    hiddenCharacters,
 	"error_content":        errorContents,
-	"invalid_input":        func(l List) []place { return l.invalid("inputSchema") },
-	"invalid_output":       func(l List) []place { return l.invalid("outputSchema") },
+	"invalid_input":        invalidInputs,
+	"invalid_output":       invalidOutputs,
 	"lock_drift":           lockDrift,
 	"near_duplicate_names": nearDuplicateNames,
 	"shadowed_names":       shadowedNames,
@@ -258,18 +258,6 @@ func undefinedRequired(l List) []place {
 			if properties.Lookup(name.Text()).IsAbsent() {
 				out = append(out, place{p.tool, jsonv.AppendPointer(jsonv.AppendPointer(p.pointer, "required"), strconv.Itoa(i)), name})
 			}
-		}
-	}
-	return out
-}
-
-// invalid finds schemas that do not compile.
-func (l List) invalid(member string) []place {
-	var out []place
-	for _, p := range l.schema(member) {
-		if _, err := jsonschema.Compile(p.value, jsonschema.Options{}); err != nil {
-			p.value = jsonv.String(err.Error())
-			out = append(out, p)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -72,10 +73,58 @@ func notDraft2020(l List) []place {
 		if !schema.Lookup("$schema").IsAbsent() {
 			schema = schema.With("$schema", jsonv.String("https://json-schema.org/draft/2020-12/schema"))
 		}
-		if _, err := jsonschema.Compile(schema, jsonschema.Options{}); err != nil {
-			p.value = jsonv.String(err.Error())
+		if fault := invalid(schema); fault != nil {
+			p.value = jsonv.String(fault.Error())
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+func invalidInputs(l List) []place {
+	var out []place
+	for _, p := range l.schema("inputSchema") {
+		if fault := invalid(p.value); fault != nil {
+			p.value = jsonv.String(fault.Error())
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// invalidOutputs finds what Ajv refuses in an outputSchema. The SDK does not
+// compare the schema with its metaschema.
+func invalidOutputs(l List) []place {
+	var out []place
+	for _, p := range l.schema("outputSchema") {
+		if fault := invalid(p.value); fault != nil && !ajvAccepts(fault) {
+			p.value = jsonv.String(fault.Error())
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func ajvAccepts(fault *jsonschema.Error) bool {
+	for _, f := range append([]*jsonschema.Error{fault}, fault.Rest...) {
+		switch {
+		case f.Pointer == "/$schema", strings.HasSuffix(f.Pointer, "/$dynamicRef"):
+		case strings.HasSuffix(f.Pointer, "/required") && strings.HasSuffix(f.Msg, "are equal"):
+		case strings.HasPrefix(f.Msg, "expected at least 0, got"):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// invalid returns why a schema does not compile. One that is too large for us
+// may be valid.
+func invalid(schema jsonv.Value) *jsonschema.Error {
+	_, err := jsonschema.Compile(schema, jsonschema.Options{})
+	var fault *jsonschema.Error
+	if errors.As(err, &fault) && !fault.Limit {
+		return fault
+	}
+	return nil
 }

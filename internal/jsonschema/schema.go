@@ -66,6 +66,7 @@ type Error struct {
 	Rest    []*Error // further faults found in the same pass
 	Word    string   // an unknown word
 	Known   []string // the words that are known in its place
+	Limit   bool     // the schema is larger than this package reads, and may be valid
 }
 
 func (e *Error) Error() string {
@@ -162,13 +163,13 @@ func checkSchemaSize(doc jsonv.Value) (int, *Error) {
 		}
 		switch {
 		case nodes > MaxNodes:
-			return &Error{Pointer: ptr, Msg: fmt.Sprintf("the schema has more than %d subschemas and lists", MaxNodes)}
+			return &Error{Pointer: ptr, Msg: fmt.Sprintf("the schema has more than %d subschemas and lists", MaxNodes), Limit: true}
 		case size > maxSize:
-			return &Error{Pointer: ptr, Msg: fmt.Sprintf("the schema has more than %d values", maxSize)}
+			return &Error{Pointer: ptr, Msg: fmt.Sprintf("the schema has more than %d values", maxSize), Limit: true}
 		case v.Kind() != jsonv.KindObject && v.Kind() != jsonv.KindArray:
 			return nil
 		case depth >= MaxDepth:
-			return &Error{Pointer: ptr, Msg: fmt.Sprintf("the schema is nested more than %d levels deep", MaxDepth)}
+			return &Error{Pointer: ptr, Msg: fmt.Sprintf("the schema is nested more than %d levels deep", MaxDepth), Limit: true}
 		}
 		for token, e := range children(v) {
 			if err := walk(e, jsonv.AppendPointer(ptr, token), depth+1); err != nil {
