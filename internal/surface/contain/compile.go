@@ -26,6 +26,10 @@ func Compile(doc jsonv.Value) (*Schema, error) {
 	return &Schema{Doc: doc, valid: valid}, nil
 }
 
+// Draft is the draft of JSON Schema that a schema is written in: 4, 6, 7, 2019
+// or 2020.
+func (s *Schema) Draft() int { return draftOf(s.Doc) }
+
 // compiler reads the keywords of one document into nodes.
 type compiler struct {
 	s      *solver

@@ -84,7 +84,9 @@ var mutations = []struct {
 	{"pattern widened", `^#[0-9]+$`, `^#?[0-9]+$`, diff.Review, "could not be decided"},
 	{"additional values narrowed", `"additionalProperties": {"type": "string"}`, `"additionalProperties": {"type": "string", "maxLength": 5}`, diff.Breaking, ""},
 	{"object opened", `"additionalProperties": false, "$defs"`, `"$defs"`, diff.Safe, "additionalProperties"},
-	{"object closed", `{"type": "object", "properties": {"page"`, `{"type": "object", "additionalProperties": false, "properties": {"page"`, diff.Safe, "additionalProperties"},
+	{"object closed", `{"type": "object", "properties": {"page"`, `{"type": "object", "additionalProperties": false, "properties": {"page"`, diff.Review, "arguments that it does not declare are rejected now"},
+	{"object inside closed", `"meta": {"type": "object", "additionalProperties": {"type": "string"}}`, `"meta": {"type": "object", "additionalProperties": false}`, diff.Breaking, "additionalProperties"},
+	{"recursive object closed", `"required": ["v"]`, `"required": ["v"], "additionalProperties": false`, diff.Safe, "additionalProperties"},
 	{"default changed", `"default": "open"`, `"default": "all"`, diff.Review, "default"},
 	{"format added", `"title": {"type": "string"`, `"title": {"type": "string", "format": "email"`, diff.Review, "format"},
 	{"argument described anew", `"owner/name"`, `"owner/name, lower case"`, diff.Review, "description"},
@@ -179,6 +181,38 @@ func TestMutations(t *testing.T) {
 			}
 			if !said {
 				t.Errorf("no message contains %q: %+v", m.says, got)
+			}
+		})
+	}
+}
+
+// TestSchemaPairs compares two versions of the schemas of one tool.
+func TestSchemaPairs(t *testing.T) {
+	t.Parallel()
+	const input, output = `{"tools": [{"name": "a", "inputSchema": %}]}`, `{"tools": [{"name": "a", "inputSchema": {"type": "object"}, "outputSchema": %}]}`
+	for _, test := range []struct {
+		name, in, old, new string
+		want               diff.Class
+		says               string
+	}{
+		{"dialect", input, `{"type": "object", "properties": {"a": {}}}`, `{"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {"a": {}}}`, diff.Safe, "$schema"},
+		{"dialect with dependencies", input, `{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "properties": {"a": {}, "b": {}}, "dependencies": {"a": ["b"]}}`, `{"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {"a": {}, "b": {}}, "dependencies": {"a": ["b"]}}`, diff.Review, "dependencies"},
+		{"dialect with a property dependencies", input, `{"type": "object", "properties": {"dependencies": {}}}`, `{"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {"dependencies": {}}}`, diff.Safe, "$schema"},
+		{"dialect named", input, `{"type": "object", "dependencies": {"a": ["b"]}}`, `{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "dependencies": {"a": ["b"]}}`, diff.Safe, "$schema"},
+		{"undeclared argument needed, closed", input, `{"type": "object", "properties": {"a": {}}, "required": ["a", "b"]}`, `{"type": "object", "properties": {"a": {}}, "required": ["a", "b"], "additionalProperties": false}`, diff.Breaking, "additionalProperties"},
+		{"input closed by unevaluatedProperties", input, `{"type": "object", "properties": {"a": {}}}`, `{"type": "object", "properties": {"a": {}}, "unevaluatedProperties": false}`, diff.Review, "rejected now"},
+		{"input opened in words", input, `{"type": "object", "properties": {"a": {}}}`, `{"type": "object", "properties": {"a": {}}, "additionalProperties": true}`, diff.Safe, "additionalProperties"},
+		{"output opened", output, `{"type": "object", "properties": {"r": {}}, "additionalProperties": false}`, `{"type": "object", "properties": {"r": {}}}`, diff.Breaking, "additionalProperties"},
+		{"output opened in words", output, `{"type": "object", "properties": {"r": {}}, "additionalProperties": false}`, `{"type": "object", "properties": {"r": {}}, "additionalProperties": true}`, diff.Breaking, "additionalProperties"},
+		{"output opened inside", output, `{"type": "object", "properties": {"r": {"type": "object", "properties": {"x": {}}, "additionalProperties": false}}}`, `{"type": "object", "properties": {"r": {"type": "object", "properties": {"x": {}}}}}`, diff.Breaking, "additionalProperties"},
+		{"output closed", output, `{"type": "object", "properties": {"r": {}}}`, `{"type": "object", "properties": {"r": {}}, "additionalProperties": false}`, diff.Safe, "additionalProperties"},
+		{"output opened in words only", output, `{"type": "object", "properties": {"r": {}}, "additionalProperties": true}`, `{"type": "object", "properties": {"r": {}}}`, diff.Safe, "additionalProperties"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got := compare(t, strings.Replace(test.in, "%", test.old, 1), strings.Replace(test.in, "%", test.new, 1))
+			if len(got) == 0 || got[0].Class != test.want || !strings.Contains(got[0].Message, test.says) || (test.want == diff.Breaking) != (got[0].Witness != "") {
+				t.Errorf("got %+v, want %s with %q", got, test.want, test.says)
 			}
 		})
 	}

@@ -1,7 +1,9 @@
 package diff
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +55,7 @@ func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, f
 	if len(w.edits) == 0 {
 		return
 	}
-	verdict, witness := p.check(p.oldS, p.newS)
+	verdict, witness := p.check(p.oldS, p.newS, slices.ContainsFunc(w.edits, func(e edit) bool { return e.opens }))
 	if len(w.edits) <= maxEdits {
 		for _, e := range w.edits {
 			p.edit(e, verdict)
@@ -84,12 +86,13 @@ func (p *schemaPair) noun() string {
 }
 
 // check reports whether data in the direction of the schema still fits: the
-// arguments of old calls the new schema, new results the old one.
-func (p *schemaPair) check(old, new *contain.Schema) (contain.Verdict, jsonv.Value) {
+// arguments of old calls the new schema, new results the old one. Undeclared
+// fields count where a schema of results no longer forbids them.
+func (p *schemaPair) check(old, new *contain.Schema, opens bool) (contain.Verdict, jsonv.Value) {
 	if p.output {
 		old, new = new, old
 	}
-	return contain.Check(p.ctx, old, new, contain.Options{Declared: true})
+	return contain.Check(p.ctx, old, new, contain.Options{Declared: !p.output || !opens})
 }
 
 // confirmed reports whether a witness holds for the two versions themselves.
@@ -109,7 +112,7 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 		class, note = Review, "; "+p.unproved()
 		single, err := contain.Compile(e.apply(p.old))
 		if err == nil {
-			switch verdict, v := p.check(p.oldS, single); {
+			switch verdict, v := p.check(p.oldS, single, e.opens); {
 			case verdict == contain.Contained:
 				class, note = Safe, ""
 			case verdict == contain.Escapes && e.beyondSafe():
@@ -125,10 +128,69 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 			note = ": clients that read it no longer find it"
 		}
 	}
+	if class == Safe {
+		if note = p.reservation(e); note != "" {
+			class = Review
+		}
+	}
 	if rank(class) < rank(p.worst) {
 		p.worst = class
 	}
 	p.c.add(class, p.root+e.at, witness, "%s%s", e.message, note)
+}
+
+// reservation says why an edit that rejects no declared argument must be looked
+// at nevertheless. It is empty for most.
+func (p *schemaPair) reservation(e edit) string {
+	if e.at == "/$schema" && p.oldS.Draft() != p.newS.Draft() {
+		if k := cmp.Or(dialectal(p.old), dialectal(p.new)); k != "" {
+			return ": the two dialects may differ in what " + k + " means, and so may clients"
+		}
+	}
+	if keyword := strings.TrimPrefix(e.at, "/"); !p.output && closing(keyword) && p.old.Lookup(keyword).IsAbsent() {
+		single, err := contain.Compile(e.apply(p.old))
+		if err != nil {
+			return ""
+		}
+		if verdict, _ := contain.Check(p.ctx, p.oldS, single, contain.Options{}); verdict != contain.Contained {
+			return ": calls with arguments that it does not declare are rejected now, also with those that an earlier release declared"
+		}
+	}
+	return ""
+}
+
+// dialectal returns a keyword of a schema whose meaning depends on the dialect.
+func dialectal(v jsonv.Value) string {
+	for _, k := range []string{"dependencies", "dependentRequired", "dependentSchemas", "additionalItems", "prefixItems", "unevaluatedItems", "unevaluatedProperties", "minContains", "maxContains", "$recursiveRef", "$dynamicRef", "$anchor", "id", "format"} {
+		if !v.Lookup(k).IsAbsent() {
+			return k
+		}
+	}
+	switch {
+	case !v.Lookup("$ref").IsAbsent() && v.Len() > 1:
+		return "$ref next to other keywords"
+	case v.Lookup("items").Kind() == jsonv.KindArray:
+		return "a list of items"
+	}
+	for k, e := range v.Members() {
+		var in []jsonv.Value
+		switch {
+		case k == "properties" || slices.Contains(schemaMap, k):
+			for _, s := range e.Members() {
+				in = append(in, s)
+			}
+		case slices.Contains(oneSchema, k):
+			in = append(in, e)
+		case slices.Contains(schemaList, k):
+			in = elems(e)
+		}
+		for _, s := range in {
+			if found := dialectal(s); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
 }
 
 func (p *schemaPair) unproved() string {

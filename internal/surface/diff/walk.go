@@ -14,6 +14,7 @@ type edit struct {
 	at      string // pointer
 	message string
 	lost    bool // a property is gone
+	opens   bool // a keyword that forbids other properties is gone
 	sets    []set
 }
 
@@ -122,9 +123,15 @@ func (w *walker) walk(old, new jsonv.Value, at string) {
 		case k == "enum":
 			w.edit(here, b, "%s %s", w.subject(at), enumChange(a, b))
 		default:
-			w.edit(here, b, "%s: %s %s", w.subject(at), k, change(a, b))
+			e := w.edit(here, b, "%s: %s %s", w.subject(at), k, change(a, b))
+			e.opens = closing(k) && b.IsAbsent() && !a.Bool() && a.String() != "{}"
 		}
 	}
+}
+
+// closing reports whether a keyword can forbid undeclared properties.
+func closing(keyword string) bool {
+	return keyword == "additionalProperties" || keyword == "unevaluatedProperties"
 }
 
 // unchecked notes a member that clients see and no validator checks. Old drafts
