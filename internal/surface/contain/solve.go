@@ -21,8 +21,8 @@ const (
 
 // Options of a comparison.
 type Options struct {
-	// Declared leaves out values of a with properties that a does not declare,
-	// unless a has a keyword that allows them.
+	// Declared leaves out values of a with properties that a neither declares nor
+	// requires, unless a has a keyword that allows them.
 	Declared bool
 }
 

@@ -6,7 +6,8 @@
 // Invariants:
 //   - A breaking change has a witness: a call that was valid and is rejected
 //     now, or a response that was impossible and is allowed now. For schemas the
-//     validator confirms it.
+//     validator confirms it. If clients start to reject the definition, it is
+//     any call that was valid.
 //   - A change of a schema is only safe if that is proved (package contain).
 //     What can be shown neither way is to be reviewed.
 //   - Texts are data: every part of a definition is printed escaped.
