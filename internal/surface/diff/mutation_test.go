@@ -1,6 +1,7 @@
 package diff_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -215,5 +216,24 @@ func TestSchemaPairs(t *testing.T) {
 				t.Errorf("got %+v, want %s with %q", got, test.want, test.says)
 			}
 		})
+	}
+}
+
+// TestManyEdits: a schema with more changes than are judged one by one is never
+// called unchanged or safe.
+func TestManyEdits(t *testing.T) {
+	t.Parallel()
+	tool := func(maximum string) string {
+		var props []string
+		for i := range 120 {
+			props = append(props, `"p`+strconv.Itoa(i)+`": {"type": "integer", "maximum": `+maximum+`}`)
+		}
+		return `{"tools": [{"name": "a", "inputSchema": {"type": "object", "properties": {` + strings.Join(props, ", ") + `}}}]}`
+	}
+	if got := compare(t, tool("5"), tool("6")); len(got) != 1 || got[0].Class != diff.Review || !strings.Contains(got[0].Message, "120 changes") {
+		t.Errorf("widened: got %+v", got)
+	}
+	if got := compare(t, tool("6"), tool("5")); len(got) != 1 || got[0].Class != diff.Breaking || got[0].Witness == "" {
+		t.Errorf("narrowed: got %+v", got)
 	}
 }

@@ -60,6 +60,8 @@ func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, f
 		for _, e := range w.edits {
 			p.edit(e, verdict)
 		}
+	} else if verdict == contain.Contained {
+		c.add(Review, ptr, "", "%s has %d changes, too many to judge them one by one; together they keep what was declared", label(ptr), len(w.edits))
 	}
 	if verdict == contain.Escapes && p.worst != Breaking && (p.worst == Safe || !beyondSafe(witness)) {
 		c.add(Breaking, ptr, p.show(witness), "%s", p.together("the changes together"))
