@@ -33,6 +33,7 @@ var detectors = map[string]func(List) []place{
 	"shadowed_names":       shadowedNames,
 	"uncompilable_output":  uncompilableOutputs,
 	"undefined_required":   undefinedRequired,
+	"undescribed_required": undescribedRequired,
 }
 
 // flags removes the flags of England, Scotland and Wales, whose characters
@@ -261,4 +262,21 @@ func undefinedRequired(l List) []place {
 		}
 	}
 	return out
+}
+
+// undescribedRequired finds tools with required parameters that nothing
+// describes, one place for each tool.
+func undescribedRequired(l List) []place {
+	return l.each("/inputSchema/required", func(t jsonv.Value) jsonv.Value {
+		var names []string
+		for _, name := range t.Lookup("inputSchema", "required").Elems() {
+			if def := t.Lookup("inputSchema", "properties", name.Text()); def.Kind() == jsonv.KindObject && def.Lookup("description").Len() == 0 && def.Lookup("$ref").IsAbsent() {
+				names = append(names, name.Text())
+			}
+		}
+		if names == nil {
+			return jsonv.Value{}
+		}
+		return jsonv.String(strings.Join(names, ", "))
+	})
 }

@@ -75,10 +75,16 @@ func (s *Session) detach(sc *scope, support *taskSupport, rest func(ctx context.
 	t := srv.tasks.begin(support, stop, sc.tellOf)
 	own := *sc
 	own.task = t
+	created := sc.created(t) // before it goes on: its first status is always "working"
 	srv.wg.Go(func() {
 		defer stop()
 		t.finish(rest(ctx, &own))
 	})
+	return created
+}
+
+// created is the answer to a call that became a task.
+func (sc *scope) created(t *task) *mcpserver.Reply {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if sc.req.Caller == nil {
