@@ -106,6 +106,25 @@ func AppendJSONEscape(dst []byte, r rune) []byte {
 	return fmt.Appendf(dst, `\u%04x`, r)
 }
 
+// ShowInvalid returns s with the bytes that are not UTF-8 written as \xff, and
+// halves of surrogate pairs (which are not UTF-8 either) as \ud800.
+func ShowInvalid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	out := make([]byte, 0, len(s)+16)
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && n == 1 {
+			out, n = AppendInvalid(out, s[i:])
+		} else {
+			out = append(out, s[i:i+n]...)
+		}
+		i += n
+	}
+	return string(out)
+}
+
 // AppendInvalid appends what s, which is not empty, starts with instead of
 // UTF-8: half a surrogate pair as \ud800, any other byte as \xff. It returns
 // the number of bytes that it has consumed.

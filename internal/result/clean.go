@@ -95,7 +95,7 @@ func (k *cleaner) coverage(c *Coverage) {
 func (k *cleaner) text(fields ...*string) {
 	for _, f := range fields {
 		if *f != "" {
-			*f, _ = shorten(visible(k.secrets.String(*f)), k.limits.Text)
+			*f, _ = shorten(display.ShowInvalid(k.secrets.String(*f)), k.limits.Text)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (k *cleaner) texts(structure any, but *string) {
 // tail is text for fields of which the end says most.
 func (k *cleaner) tail(f *string) {
 	if *f != "" {
-		*f = shortenHead(visible(cutText(k.secrets, display.WithoutColors(*f))), k.limits.Text)
+		*f = shortenHead(display.ShowInvalid(cutText(k.secrets, display.WithoutColors(*f))), k.limits.Text)
 	}
 }
 
@@ -244,26 +244,6 @@ func shortenHead(s string, limit int) string {
 		n++
 	}
 	return fmt.Sprintf("(the last %d of %d bytes) …%s", len(s)-n, len(s), s[n:])
-}
-
-// visible returns s with the bytes that are not UTF-8 written as \xff, and
-// halves of surrogate pairs (which are not UTF-8 either) as \ud800. A record
-// is UTF-8 text, and nothing a server sent is lost by that.
-func visible(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	out := make([]byte, 0, len(s)+16)
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			out, n = display.AppendInvalid(out, s[i:])
-		} else {
-			out = append(out, s[i:i+n]...)
-		}
-		i += n
-	}
-	return string(out)
 }
 
 // anyInPattern lets the pattern of a line that repeats a test match any

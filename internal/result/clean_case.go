@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/secret"
 )
 
@@ -36,7 +37,7 @@ func (k *cleaner) exchanges(c *Case) {
 			if !found.Empty() {
 				*p = k.secrets.String(*p)
 			}
-			shorter, was := shorten(visible(*p), k.frame)
+			shorter, was := shorten(display.ShowInvalid(*p), k.frame)
 			*p, cut = shorter, cut || was
 		}
 		x.Truncated = x.Truncated || cut
@@ -172,7 +173,7 @@ func (k *cleaner) excerpt(server string, f *string) {
 	case open:
 		k.inKey[server] = false
 	}
-	*f, _ = shorten(visible(k.secrets.Cut(*f)), k.limits.Text)
+	*f, _ = shorten(display.ShowInvalid(k.secrets.Cut(*f)), k.limits.Text)
 }
 
 // leftOut ends the line that is where the middle of a long output was

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	"mcptest/internal/display"
 	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/jsonv"
 )
@@ -158,7 +159,7 @@ func (k *masking) object(v jsonv.Value, depth int, paths []pending) jsonv.Value 
 // found by another one.
 func (k *masking) text(key, s string) string {
 	if !k.stored {
-		s = k.taken.ReplaceAllString(visible(s), `<\$1`)
+		s = k.taken.ReplaceAllString(display.ShowInvalid(s), `<\$1`)
 	}
 	if len(s) > maxMasked || len(s) > maxWord && base64().MatchString(s) {
 		return digest(s)

@@ -4,9 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode/utf8"
-
-	"mcptest/internal/display"
 )
 
 // mask replaces text that differs from run to run by its name in angle brackets.
@@ -149,22 +146,4 @@ func (m *mask) literal(b *strings.Builder, s string) {
 		at = to
 	}
 	b.WriteString(s[at:])
-}
-
-// visible returns s with the bytes that are not UTF-8 written as escapes.
-func visible(s string) string {
-	if utf8.ValidString(s) {
-		return s
-	}
-	var out []byte
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			out, n = display.AppendInvalid(out, s[i:])
-		} else {
-			out = append(out, s[i:i+n]...)
-		}
-		i += n
-	}
-	return string(out)
 }

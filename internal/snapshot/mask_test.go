@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -125,7 +126,7 @@ func FuzzMask(f *testing.F) {
 		none := all[3]
 		a, _ := none.Mask("text", jsonv.String(text), dir)
 		b, _ := none.Mask("text", jsonv.String(key), dir)
-		if text != key && jsonv.Equal(a, b) && visible(text) == text && visible(key) == key {
+		if text != key && jsonv.Equal(a, b) && display.ShowInvalid(text) == text && display.ShowInvalid(key) == key {
 			t.Errorf("%q and %q are stored as the same %s", text, key, a)
 		}
 	})

@@ -296,7 +296,7 @@ func universe(t testing.TB) []jsonv.Value {
 // and the validator confirms every witness.
 func TestRandomPairs(t *testing.T) {
 	t.Parallel()
-	pairs := testkit.Count(400, 5000)
+	pairs := testkit.Count(400, 20_000)
 	all := universe(t)
 	count := map[contain.Verdict]int{}
 	missed, skipped, slowest := 0, 0, time.Duration(0)
