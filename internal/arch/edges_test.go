@@ -65,6 +65,8 @@ var edges = map[string][]string{
 	// The server half does not know the client half.
 	"internal/mcpserver": {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv"},
 	"internal/auth":      {"internal/osfile"},
+	// Test doubles of the APIs behind a server.
+	"internal/upstream": {"internal/jsonv", "internal/source"},
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
 	"internal/suite": {"internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},

@@ -43,7 +43,7 @@ func acceptKeys(t *testing.T, schema jsonv.Value, keys []gen.Key) *jsonschema.Sc
 	s, err := jsonschema.Compile(jsonv.Object(
 		jsonv.Member{Key: "properties", Value: jsonv.Object(properties...)},
 		jsonv.Member{Key: "$defs", Value: schema.Lookup("$defs")},
-	), jsonschema.Options{})
+	), jsonschema.Options{Nodes: publishedNodes})
 	if err != nil {
 		t.Fatal(err)
 	}

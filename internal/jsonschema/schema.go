@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +54,9 @@ type Options struct {
 	// BaseURI is what relative references are resolved against before Load
 	// sees them, when the schema has no $id.
 	BaseURI string
+	// Nodes is the limit of subschemas and lists; 0 means MaxNodes. It is for
+	// schemas that this project publishes.
+	Nodes int
 	// Load fetches the documents that references point to outside the schema.
 	// When nil every such reference is refused, as MCP demands of network ones.
 	// The metaschemas of json-schema.org are built in and never loaded.
@@ -96,7 +100,7 @@ func Compile(doc jsonv.Value, o Options) (schema *Schema, err error) {
 	if doc.Kind() != jsonv.KindObject && doc.Kind() != jsonv.KindBool {
 		return nil, &Error{Msg: fmt.Sprintf("a schema is an object or a boolean, got %s", describe(doc))}
 	}
-	nodes, serr := checkSchemaSize(doc)
+	nodes, serr := checkSchemaSize(doc, cmp.Or(o.Nodes, MaxNodes))
 	if serr != nil {
 		return nil, serr
 	}
@@ -153,7 +157,7 @@ func draftNamed(name string) (*jsonschema.Draft, *Error) {
 
 // checkSchemaSize counts the nodes of a schema and refuses one beyond the
 // limits.
-func checkSchemaSize(doc jsonv.Value) (int, *Error) {
+func checkSchemaSize(doc jsonv.Value, most int) (int, *Error) {
 	nodes, size := 0, 0
 	var walk func(v jsonv.Value, ptr string, depth int) *Error
 	walk = func(v jsonv.Value, ptr string, depth int) *Error {
@@ -162,8 +166,8 @@ func checkSchemaSize(doc jsonv.Value) (int, *Error) {
 			nodes++
 		}
 		switch {
-		case nodes > MaxNodes:
-			return &Error{Pointer: ptr, Msg: fmt.Sprintf("the schema has more than %d subschemas and lists", MaxNodes), Limit: true}
+		case nodes > most:
+			return &Error{Pointer: ptr, Msg: fmt.Sprintf("the schema has more than %d subschemas and lists", most), Limit: true}
 		case size > maxSize:
 			return &Error{Pointer: ptr, Msg: fmt.Sprintf("the schema has more than %d values", maxSize), Limit: true}
 		case v.Kind() != jsonv.KindObject && v.Kind() != jsonv.KindArray:

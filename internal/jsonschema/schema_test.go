@@ -228,6 +228,11 @@ func TestSlowPatternIsAnError(t *testing.T) {
 	}
 }
 
+func TestNodesRaisesTheLimit(t *testing.T) {
+	schema := `{"anyOf":[` + strings.Repeat(`{},`, jsonschema.MaxNodes) + `{}]}`
+	compile(t, schema, jsonschema.Options{Nodes: 2 * jsonschema.MaxNodes})
+}
+
 func TestBadSchemas(t *testing.T) {
 	many := `{"anyOf":[` + strings.Repeat(`{},`, 2000) + `{}]}`
 	for _, tt := range []struct{ schema, pointer, msg string }{

@@ -50,7 +50,7 @@ func (s *sources) Load(uri string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes, serr := checkSchemaSize(doc)
+	nodes, serr := checkSchemaSize(doc, MaxNodes)
 	if serr != nil {
 		return nil, serr
 	}
