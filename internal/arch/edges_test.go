@@ -67,6 +67,8 @@ var edges = map[string][]string{
 	"internal/auth":      {"internal/osfile"},
 	// Test doubles of the APIs behind a server.
 	"internal/upstream": {"internal/jsonv", "internal/source"},
+	// Recorded traffic: the file, and what matches requests with it.
+	"internal/cassette": {"internal/mcp/protocol", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
 	"internal/suite": {"internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},

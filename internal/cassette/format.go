@@ -1,0 +1,153 @@
+package cassette
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Version is the version of the format that this program writes and reads.
+const Version = 1
+
+// Suffix ends the names of cassette files.
+const Suffix = ".cassette.ndjson"
+
+// Masks that a cassette can declare. A reader refuses a cassette with any other,
+// because it could not compare a request with what is left of the recorded one.
+const (
+	// MaskSecrets replaces secrets by secret.Mask.
+	MaskSecrets = "secrets"
+	// MaskSessions replaces the ids of HTTP sessions by session-1, session-2, …
+	MaskSessions = "session-ids"
+)
+
+// masks are what this program knows.
+var masks = map[string]bool{MaskSecrets: true, MaskSessions: true}
+
+// Transports of a cassette.
+const (
+	Stdio          = "stdio"
+	StreamableHTTP = "streamable-http"
+	HTTPSSE        = "sse"
+)
+
+// Header is the first line of a cassette.
+type Header struct {
+	Version  int       `json:"mcptest_cassette"`
+	Program  string    `json:"program,omitempty"` // that recorded it
+	Recorded time.Time `json:"recorded,omitzero"`
+	Server   Server    `json:"server"`
+	// Protocol is the protocol version that the first session agreed on; "" if
+	// none did.
+	Protocol  string   `json:"protocol,omitempty"`
+	Transport string   `json:"transport"`
+	Masks     []string `json:"masks"`
+	// Volatile are paths into the parameters of requests that are ignored when
+	// requests are compared, such as arguments.now.
+	Volatile []string `json:"volatile,omitempty"`
+}
+
+// Server describes the recorded server to people; nothing of it is executed.
+type Server struct {
+	Name    string          `json:"name,omitempty"` // as in a suite, with @VARIANT
+	Command []string        `json:"command,omitempty"`
+	URL     string          `json:"url,omitempty"`
+	Info    json.RawMessage `json:"info,omitempty"` // serverInfo
+}
+
+// Direction is the way that a frame went.
+type Direction string
+
+// Directions.
+const (
+	ToServer   Direction = "to-server"
+	FromServer Direction = "from-server"
+)
+
+// Frame is one line after the header: a message with how it was carried, or the
+// end of a stream or session.
+type Frame struct {
+	// Session is the number of the connection, from 1: a process, or an HTTP
+	// client from its first request to its last.
+	Session int
+	At      time.Duration // since the recording began
+	Dir     Direction
+	// Stream is the number of the HTTP exchange in its session, from 1, on which
+	// the frame was carried; 0 on stdio.
+	Stream int
+	HTTP   *HTTP  // of the first frame of an HTTP exchange in each direction
+	Event  *Event // of an event of text/event-stream
+	// Data is the message, or what was sent in its place; nil: there is none, or
+	// it is so large that it stays in the file (see [Cassette.Data]).
+	Data []byte
+	// Omitted is the size of a message over the limit, of which Data is only the
+	// beginning.
+	Omitted int64
+	Stderr  string // what a process wrote to standard error before the next frame
+	End     *End   // the stream, or without one the session, ended
+
+	Line   int   // in the file, from 1; filled in by the reader
+	offset int64 // of the line, if the data stayed in the file
+	size   int
+}
+
+// HTTP is the head of a request or response.
+type HTTP struct {
+	Method string              `json:"method,omitempty"` // of a request
+	Status int                 `json:"status,omitempty"` // of a response
+	Header map[string][]string `json:"header,omitempty"`
+}
+
+// Event is what an event of text/event-stream has in addition to its data.
+type Event struct {
+	ID    string `json:"id,omitempty"`
+	Type  string `json:"type,omitempty"`
+	Retry int    `json:"retry_ms,omitempty"`
+}
+
+// End says why a stream or session ended.
+type End struct {
+	Reason string   `json:"reason,omitempty"` // "" for the ordinary end
+	Client bool     `json:"client,omitempty"` // it was the client who ended it
+	Exit   *Exit    `json:"exit,omitempty"`   // of a process
+	Stderr []string `json:"stderr,omitempty"` // the end of it
+}
+
+// Exit is how a process ended.
+type Exit struct {
+	Code   int    `json:"code"`
+	Signal string `json:"signal,omitempty"`
+}
+
+// line is a [Frame] as it is written. Of Message, Text and Bytes there is at most
+// one: a message that is JSON on one line is written as it is, other text as a
+// string, and what is not UTF-8 in base64.
+type line struct {
+	Session int             `json:"session"`
+	At      json.Number     `json:"at_ms"`
+	Dir     Direction       `json:"dir,omitempty"`
+	Stream  int             `json:"stream,omitempty"`
+	HTTP    *HTTP           `json:"http,omitempty"`
+	Event   *Event          `json:"event,omitempty"`
+	End     *End            `json:"end,omitempty"`
+	Stderr  string          `json:"stderr,omitempty"`
+	Omitted int64           `json:"omitted,omitempty"`
+	Message json.RawMessage `json:"message,omitempty"`
+	Text    *string         `json:"text,omitempty"`
+	Bytes   []byte          `json:"bytes,omitempty"`
+}
+
+// Error says what is wrong with a cassette.
+type Error struct {
+	File string
+	Line int // 0: none
+	Says string
+}
+
+// Error begins with the file and the line.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.File + ": " + e.Says
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Says)
+}

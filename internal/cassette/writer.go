@@ -1,0 +1,317 @@
+package cassette
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/secret"
+)
+
+// MaxMessage is the size in bytes up to which a message is kept whole. Of a
+// larger one the beginning and the size are written.
+const MaxMessage = 256 << 20
+
+// omittedHead is how much is kept of a message that is not written whole.
+const omittedHead = 4 << 10
+
+// headerWait is how many frames wait for the protocol version, which is in the
+// header.
+const headerWait = 16
+
+// Writer appends frames to a cassette. It is safe for concurrent use.
+type Writer struct {
+	redact *secret.Redactor
+	start  time.Time
+
+	mu       sync.Mutex
+	f        *os.File
+	header   Header
+	begun    bool // the header is written
+	held     []byte
+	waiting  int
+	sessions int
+	ids      map[string]string // the id of an HTTP session → what replaces it
+	failed   error
+	buf      []byte
+}
+
+// Create begins a cassette. An existing cassette is replaced, any other file is
+// not. The header's version and masks are filled in.
+func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
+	if err := replaceable(path); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(0o600); err != nil { // of the file that was there
+		return nil, errors.Join(err, f.Close())
+	}
+	now := time.Now()
+	h.Version, h.Masks = Version, []string{MaskSecrets, MaskSessions}
+	if h.Recorded.IsZero() {
+		h.Recorded = now.UTC().Truncate(time.Second)
+	}
+	h.Server = clean(h.Server, redact)
+	return &Writer{redact: redact, start: now, f: f, header: h, ids: map[string]string{}}, nil
+}
+
+// replaceable reports why the file at path must not be replaced by a cassette.
+func replaceable(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return &Error{File: path, Says: "not a regular file: a cassette cannot be written here"}
+	case info.Size() > 0 && !isCassette(path):
+		return &Error{File: path, Says: "the file is not a cassette and is not replaced"}
+	}
+	return nil
+}
+
+func clean(s Server, redact *secret.Redactor) Server {
+	var command []string
+	for _, arg := range s.Command {
+		command = append(command, redact.String(arg))
+	}
+	s.Command, s.URL = command, redact.String(s.URL)
+	return s
+}
+
+// Session begins a session and returns its number.
+func (w *Writer) Session() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sessions++
+	return w.sessions
+}
+
+// Write masks a frame and appends it. Frames without a time get the current one.
+// After an error nothing more is written; [Writer.Close] reports it again.
+func (w *Writer) Write(f Frame) error {
+	if f.At == 0 {
+		f.At = time.Since(w.start)
+	}
+	data := f.Data
+	if len(data) > MaxMessage && f.Omitted == 0 {
+		f.Omitted = int64(len(data))
+	}
+	if f.Omitted > 0 {
+		data = data[:min(len(data), omittedHead)]
+	}
+	data = w.mask(data)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.failed != nil {
+		return w.failed
+	}
+	l := w.line(&f)
+	w.buf = appendLine(w.buf[:0], l, data, f.Data != nil)
+	if cap(w.buf) > 4<<20 {
+		defer func() { w.buf = nil }()
+	}
+	if w.begun {
+		w.put(w.buf)
+		return w.failed
+	}
+	w.held = append(w.held, w.buf...)
+	w.waiting++
+	if w.agreed(&f) || w.waiting >= headerWait {
+		w.begin()
+	}
+	return w.failed
+}
+
+// mask replaces secrets. What is found by the name of its member is masked from
+// then on wherever it is.
+func (w *Writer) mask(data []byte) []byte {
+	if len(data) == 0 {
+		return data
+	}
+	var found secret.Found
+	s := string(data)
+	masked := w.redact.Collect(s, &found)
+	if !found.Empty() {
+		w.redact.Learn(found.All()...)
+		masked = w.redact.String(masked)
+	}
+	if masked == s {
+		return data
+	}
+	return []byte(masked)
+}
+
+// line is what is written of a frame, without its data.
+func (w *Writer) line(f *Frame) *line {
+	ms := float64(f.At.Microseconds()) / 1000
+	l := &line{
+		Session: f.Session, At: json.Number(strconv.FormatFloat(ms, 'f', -1, 64)), Dir: f.Dir, Stream: f.Stream,
+		Stderr: w.redact.String(f.Stderr), Omitted: f.Omitted, Event: f.Event,
+	}
+	if f.HTTP != nil {
+		h := *f.HTTP
+		h.Header = w.headers(h.Header)
+		l.HTTP = &h
+	}
+	if f.Event != nil && f.Event.ID != "" {
+		e := *f.Event
+		e.ID = w.redact.String(e.ID)
+		l.Event = &e
+	}
+	if f.End != nil {
+		e := *f.End
+		e.Reason, e.Stderr = w.redact.String(e.Reason), w.redact.Lines(e.Stderr)
+		l.End = &e
+	}
+	return l
+}
+
+// notKept are headers that say nothing about MCP, or that net/http makes again.
+var notKept = map[string]bool{
+	"Date": true, "Content-Length": true, "Connection": true, "Keep-Alive": true, "Transfer-Encoding": true, "User-Agent": true,
+	"Accept-Encoding": true, "Content-Encoding": true,
+}
+
+// headers masks the values of credentials and the ids of sessions.
+func (w *Writer) headers(h map[string][]string) map[string][]string {
+	out := make(map[string][]string, len(h))
+	for k, values := range h {
+		if notKept[k] {
+			continue
+		}
+		for _, v := range values {
+			switch {
+			case k == "Mcp-Session-Id":
+				v = w.sessionID(v)
+			case secret.Name(k):
+				v = secret.Mask
+			default:
+				v = w.redact.String(v)
+			}
+			out[k] = append(out[k], v)
+		}
+	}
+	return out
+}
+
+// sessionID returns what replaces the id of an HTTP session.
+func (w *Writer) sessionID(id string) string {
+	if id == "" {
+		return id
+	}
+	if _, ok := w.ids[id]; !ok {
+		w.ids[id] = fmt.Sprintf("session-%d", len(w.ids)+1)
+	}
+	return w.ids[id]
+}
+
+// agreed looks in a frame for the protocol version and the server's name. It
+// reports whether they were found.
+func (w *Writer) agreed(f *Frame) bool {
+	if f.Dir != FromServer || len(f.Data) == 0 || f.Data[0] != '{' {
+		return false
+	}
+	v, err := jsonv.Parse(f.Data)
+	if err != nil {
+		return false
+	}
+	result := v.Lookup("result")
+	version := result.Lookup("protocolVersion").Text()
+	if version == "" {
+		if result.Lookup("supportedVersions").Len() == 0 {
+			return false
+		}
+		version = protocol.NewestCommon(result.Lookup("supportedVersions"), protocol.EraStateless).Name
+	}
+	info := result.Lookup("serverInfo")
+	if info.IsAbsent() {
+		info = result.Lookup("_meta", "io.modelcontextprotocol/serverInfo")
+	}
+	w.header.Protocol = version
+	if !info.IsAbsent() {
+		w.header.Server.Info = w.mask(info.Append(nil))
+	}
+	return version != ""
+}
+
+// begin writes the header and what waited for it.
+func (w *Writer) begin() {
+	w.begun = true
+	b, err := json.Marshal(w.header)
+	if err != nil {
+		w.failed = err
+		return
+	}
+	w.put(append(append(b, '\n'), w.held...))
+	w.held = nil
+}
+
+// put appends to the file in one piece, so that a crash leaves whole lines.
+func (w *Writer) put(b []byte) {
+	if w.failed == nil {
+		_, w.failed = w.f.Write(b)
+	}
+}
+
+// Close writes what is left and closes the file.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.begun {
+		w.begin()
+	}
+	if err := w.f.Close(); w.failed == nil {
+		w.failed = err
+	}
+	err := w.failed
+	if err == nil {
+		w.failed = errClosed
+	}
+	return err
+}
+
+// errClosed is what a write gets after Close.
+var errClosed = errors.New("the cassette is closed")
+
+// appendLine appends a line with its data, which is embedded byte for byte where
+// it is JSON on one line.
+func appendLine(dst []byte, l *line, data []byte, has bool) []byte {
+	b, _ := json.Marshal(l) // strings and numbers only
+	dst = append(dst, b...)
+	if has {
+		dst = append(dst[:len(dst)-1], ',')
+		switch {
+		case oneLineJSON(data):
+			dst = append(append(dst, `"message":`...), data...)
+		case utf8.Valid(data):
+			dst = append(dst, `"text":`...)
+			dst = jsonv.AppendString(dst, string(data))
+		default:
+			dst = append(dst, `"bytes":"`...)
+			dst = append(base64.StdEncoding.AppendEncode(dst, data), '"')
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, '\n')
+}
+
+// oneLineJSON reports whether data can be a member of a line as it is.
+func oneLineJSON(data []byte) bool {
+	return len(data) > 0 && (data[0] == '{' || data[0] == '[') && bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, '\r') < 0 &&
+		utf8.Valid(data) && jsonv.Valid(data) == nil
+}
