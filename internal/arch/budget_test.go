@@ -29,7 +29,6 @@ var largerPackages = map[string]struct {
 	code   int
 	reason string
 }{
-	"internal/cli":    {5650, "one file or two a command, and the flags that commands share"},
 	"internal/expect": {4300, "36 matchers, one concept a file, over one compiler and one evaluation"},
 	"internal/mock":   {3540, "one manifest language: responses, faults, tasks and their templates"},
 }

@@ -160,10 +160,23 @@ var edges = map[string][]string{
 	// gen describes what the others define; cli asks it for explain.
 	"internal/gen":     {"internal/surface/assert", "internal/compat", "internal/snapshot", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/watchdog"},
+	// Commands share option; the commands of one server are apart from those of suites.
+	"internal/cli/option": {
+		"internal/auth", "internal/cmdutil", "internal/connect", "internal/display", "internal/history", "internal/inspect", "internal/jsonv", "internal/mcp",
+		"internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/run", "internal/secret", "internal/shellwords", "internal/source", "internal/suite",
+		"internal/term",
+	},
+	"internal/cli/server": {
+		"internal/auth", "internal/cli/option", "internal/cmdutil", "internal/compat", "internal/connect", "internal/display", "internal/doctor", "internal/gate",
+		"internal/inspect", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/mcpserver", "internal/mock", "internal/osfile", "internal/plan",
+		"internal/run", "internal/secret", "internal/shellwords", "internal/source", "internal/suite", "internal/surface", "internal/surface/checkout", "internal/surface/diff",
+		"internal/surface/readme", "internal/term",
+	},
 	"internal/cli": {
-		"internal/snapshot", "internal/cmdutil", "internal/history", "internal/detach", "internal/inspect", "internal/doctor", "internal/scaffold", "internal/gen", "internal/report", "internal/report/render", "internal/report/pretty", "internal/report/compare", "internal/run", "internal/connect", "internal/plan", "internal/suite", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/mcpserver",
-		"internal/mock", "internal/proc", "internal/shellwords", "internal/auth", "internal/result", "internal/secret", "internal/jsonv", "internal/jsonschema", "internal/source", "internal/draft",
-		"internal/term", "internal/osfile", "internal/surface", "internal/surface/checkout", "internal/surface/diff", "internal/surface/readme", "internal/compat", "internal/gate", "schemas",
+		"internal/cli/option", "internal/cli/server", "internal/cmdutil", "internal/connect", "internal/detach", "internal/display", "internal/gen", "internal/history",
+		"internal/inspect", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mock", "internal/osfile", "internal/plan",
+		"internal/proc", "internal/report", "internal/report/compare", "internal/report/pretty", "internal/report/render", "internal/result", "internal/run", "internal/scaffold",
+		"internal/secret", "internal/shellwords", "internal/snapshot", "internal/source", "internal/suite", "internal/term", "schemas",
 	},
 	"internal/aqlcli": {
 		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/aql/evidence", "internal/aql/fixtures", "internal/aql/live", "internal/aql/live/guard", "internal/aql/record",
@@ -199,7 +212,7 @@ var modules = map[string][]string{
 	"golang.org/x/term":                      {"internal/term"},
 	"golang.org/x/sys":                       {"internal/proc", "internal/term", "internal/osfile"},
 	"golang.org/x/text":                      {"internal/jsonschema"}, // the schema library's message printer
-	"github.com/spf13":                       {"internal/cli", "internal/cmdutil", "internal/aqlcli"},
+	"github.com/spf13":                       {"internal/cli", "internal/cli/option", "internal/cli/server", "internal/cmdutil", "internal/aqlcli"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/auth", testOnly}, // its packages auth and oauthex; the wire is ours
 	"golang.org/x/oauth2":                    {"internal/auth"},
 	"github.com/google/go-cmp":               {testOnly},

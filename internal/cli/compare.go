@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/report"
 	"mcptest/internal/report/compare"
@@ -42,7 +43,7 @@ lower scores, removed tests, and tests that ran before and are now skipped.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("slower") && f.Slower < 1 {
-				return fail(exitInvalid, "--slower must be at least 1")
+				return option.Fail(option.ExitInvalid, "--slower must be at least 1")
 			}
 			return f.run(s, args)
 		},
@@ -60,15 +61,15 @@ lower scores, removed tests, and tests that ran before and are now skipped.`,
 
 func (f *compareFlags) run(s cmdutil.Streams, args []string) error {
 	if f.format != "text" && f.format != "json" {
-		return fail(exitInvalid, "--format: expected text or json, got %q", f.format)
+		return option.Fail(option.ExitInvalid, "--format: expected text or json, got %q", f.format)
 	}
 	for _, what := range f.failOn {
 		if !slices.Contains([]string{"slower", "scores", "removed", "skipped"}, what) {
-			return fail(exitInvalid, "--fail-on: must be slower, scores, removed or skipped, not %q", what)
+			return option.Fail(option.ExitInvalid, "--fail-on: must be slower, scores, removed or skipped, not %q", what)
 		}
 	}
 	if args[0] == "-" && args[1] == "-" {
-		return fail(exitInvalid, "only one of the records can come from standard input")
+		return option.Fail(option.ExitInvalid, "only one of the records can come from standard input")
 	}
 	runs := [2]*result.Run{}
 	for i, path := range args {
@@ -81,14 +82,14 @@ func (f *compareFlags) run(s cmdutil.Streams, args []string) error {
 	}
 	c, err := compare.Runs(runs[0], runs[1], f.Options)
 	if err != nil {
-		return fail(exitInternal, "%v", err)
+		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	f.judge(c)
 	if err := writeComparison(s, c, f.format, f.output, f.color, f.verbose); err != nil {
 		return err
 	}
 	if c.Regression {
-		return &exitError{code: exitFailed}
+		return &option.ExitError{Code: option.ExitFailed}
 	}
 	return nil
 }
@@ -110,13 +111,13 @@ func writeComparison(s cmdutil.Streams, c *compare.Comparison, format, output, c
 	if output == "" {
 		profile, err := term.Detect(s.Out, s.Env, color)
 		if err != nil {
-			return fail(exitInvalid, "%v", err)
+			return option.Fail(option.ExitInvalid, "%v", err)
 		}
 		o.Palette = term.NewPalette(profile)
 	}
 	sink, err := report.OpenSink(output, s.Out)
 	if err != nil {
-		return fail(exitInternal, "%v", err)
+		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	if format == "json" {
 		err = c.WriteJSON(sink)
@@ -125,10 +126,10 @@ func writeComparison(s cmdutil.Streams, c *compare.Comparison, format, output, c
 	}
 	if err != nil {
 		sink.Abort()
-		return fail(exitInternal, "%v", err)
+		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	if err := sink.Commit(); err != nil && !isBrokenPipe(err) {
-		return fail(exitInternal, "%v", err)
+		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/plan"
 	"mcptest/internal/suite"
@@ -49,23 +50,23 @@ func completeSuite(s cmdutil.Streams, cmd *cobra.Command) {
 
 // namesOf offers names in suites, also after a comma. Mistakes in a suite are not
 // reported; what can be read of it is offered.
-func namesOf(s cmdutil.Streams, of func(s cmdutil.Streams, f *suiteFlags, suites []*suite.Suite) map[string]bool) completion {
+func namesOf(s cmdutil.Streams, of func(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) map[string]bool) completion {
 	return func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
 		const plain = cobra.ShellCompDirectiveNoFileComp
-		var f suiteFlags
+		var f option.SuiteFlags
 		fl := cmd.Flags()
-		f.configs, _ = fl.GetStringArray("config")
-		f.envFiles, _ = fl.GetStringArray("env-file")
-		f.vars, _ = fl.GetStringArray("var")
-		f.allowOutside, _ = fl.GetBool("allow-outside")
+		f.Configs, _ = fl.GetStringArray("config")
+		f.EnvFiles, _ = fl.GetStringArray("env-file")
+		f.Vars, _ = fl.GetStringArray("var")
+		f.AllowOutside, _ = fl.GetBool("allow-outside")
 		if cmd.Name() != "run" {
 			args = nil // they are no suites
 		}
-		paths, err := f.paths(args)
+		paths, err := f.Paths(args)
 		if err != nil {
 			return nil, plain
 		}
-		suites, _, err := f.load(paths, s.Env)
+		suites, _, err := f.Load(paths, s.Env)
 		if err != nil {
 			return nil, plain
 		}
@@ -80,7 +81,7 @@ func namesOf(s cmdutil.Streams, of func(s cmdutil.Streams, f *suiteFlags, suites
 	}
 }
 
-func serverNames(_ cmdutil.Streams, _ *suiteFlags, suites []*suite.Suite) map[string]bool {
+func serverNames(_ cmdutil.Streams, _ *option.SuiteFlags, suites []*suite.Suite) map[string]bool {
 	names := map[string]bool{}
 	for _, su := range suites {
 		for _, sv := range su.Servers {
@@ -93,9 +94,9 @@ func serverNames(_ cmdutil.Streams, _ *suiteFlags, suites []*suite.Suite) map[st
 // tagsLooked bounds the tests whose tags are offered: the shell waits.
 const tagsLooked = 2000
 
-func tagNames(s cmdutil.Streams, f *suiteFlags, suites []*suite.Suite) map[string]bool {
+func tagNames(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) map[string]bool {
 	names := map[string]bool{}
-	p, _ := plan.Compile(suites, f.settings(s))
+	p, _ := plan.Compile(suites, f.Settings(s))
 	for i := range min(p.Len(), tagsLooked) {
 		for _, tag := range p.Case(i).Tags {
 			names[tag] = true

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/detach"
 	"mcptest/internal/display"
@@ -27,7 +27,7 @@ import (
 const stateFile = detach.Dir + "/state.json"
 
 type downFlags struct {
-	suiteFlags
+	option.SuiteFlags
 	noTeardown bool
 	logLevel   string
 }
@@ -56,7 +56,7 @@ stopped), or another mcptest is using this environment.`,
 	fl := cmd.Flags()
 	fl.BoolVar(&f.noTeardown, "no-teardown", false, "stop the processes only; run neither teardown nor afterAll")
 	fl.StringVar(&f.logLevel, "log-level", "warn", "log verbosity on stderr: error, warn, info or debug (output of every hook and step)")
-	fl.StringVar(&f.color, "color", "auto", "colors: auto, always or never")
+	fl.StringVar(&f.Color, "color", "auto", "colors: auto, always or never")
 	return cmd
 }
 
@@ -67,12 +67,12 @@ func (f *downFlags) run(ctx context.Context, s cmdutil.Streams) error {
 		return nil
 	}
 	if err != nil {
-		return fail(exitInvalid, "%v", err)
+		return option.Fail(option.ExitInvalid, "%v", err)
 	}
 	defer st.Release()
 	s.Env = st.Environ(s.Env)
 	redactor := secret.NewRedactor()
-	log, closeLog, err := openLog(s.Err, f.logLevel, redactor)
+	log, closeLog, err := option.OpenLog(s.Err, f.logLevel, redactor)
 	if err != nil {
 		return err
 	}
@@ -81,9 +81,9 @@ func (f *downFlags) run(ctx context.Context, s cmdutil.Streams) error {
 	defer world.Close()
 	ctx, stop := cmdutil.WatchSignals(ctx, s.Err, world.Kill)
 	defer stop()
-	code, open := exitPassed, 0
+	code, open := option.ExitPassed, 0
 	if !f.noTeardown && st.Damage == nil {
-		err := guarded(world, s.Err, func() (err error) {
+		err := option.Guarded(world, s.Err, func() (err error) {
 			code, open, err = f.teardown(ctx, s, st, world, log, redactor)
 			return err
 		})
@@ -95,7 +95,7 @@ func (f *downFlags) run(ctx context.Context, s cmdutil.Streams) error {
 	if err := f.stop(s, st, code, open); err != nil || st.Damage == nil || f.noTeardown {
 		return err
 	}
-	return fail(exitInvalid, "%s can't be used (%v): its processes were stopped; teardown and afterAll were not run", stateFile, st.Damage)
+	return option.Fail(option.ExitInvalid, "%s can't be used (%v): its processes were stopped; teardown and afterAll were not run", stateFile, st.Damage)
 }
 
 // teardown runs teardown and afterAll; open is the number of hooks and steps
@@ -105,7 +105,7 @@ func (f *downFlags) teardown(ctx context.Context, s cmdutil.Streams, st *detach.
 	if err != nil {
 		return 0, 0, err
 	}
-	tokens, _ := tokenPath("", s) // without one only what needs a login fails
+	tokens, _ := option.TokenPath("", s) // without one only what needs a login fails
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: []result.Listener{phaseLines{s, &open}}})
 	defer rec.Close()
 	tool := result.Tool{Name: "mcptest", Version: cmdutil.Version()}
@@ -119,7 +119,7 @@ func (f *downFlags) teardown(ctx context.Context, s cmdutil.Streams, st *detach.
 // have interrupted teardown.
 func (f *downFlags) stop(s cmdutil.Streams, st *detach.State, code, open int) error {
 	alive := kill(s, st)
-	signalled := code != exitPassed && code != exitFailed
+	signalled := code != option.ExitPassed && code != option.ExitFailed
 	switch {
 	case alive > 0:
 		fmt.Fprintf(s.Err, "mcptest: %s could not be stopped and stays listed in the state file: stop it and run mcptest down --no-teardown\n", display.Count(alive, "process"))
@@ -127,39 +127,39 @@ func (f *downFlags) stop(s cmdutil.Streams, st *detach.State, code, open int) er
 		fmt.Fprintln(s.Err, "mcptest: teardown did not complete: run mcptest down again, or mcptest down --no-teardown to skip it")
 	default:
 		if err := st.Remove(); err != nil {
-			return fail(exitInternal, "remove the state file: %v", err)
+			return option.Fail(option.ExitInternal, "remove the state file: %v", err)
 		}
 	}
 	if signalled {
-		return &exitError{code: code}
+		return &option.ExitError{Code: code}
 	}
 	if alive > 0 {
-		return &exitError{code: exitFailed}
+		return &option.ExitError{Code: option.ExitFailed}
 	}
 	return nil
 }
 
 // plan reads the suites again, in the same way as for setup.
 func (f *downFlags) plan(s cmdutil.Streams, st *detach.State, redactor *secret.Redactor) (*plan.Plan, error) {
-	f.envFiles, f.vars, f.allowOutside = st.EnvFiles, st.Vars, st.AllowOutside
+	f.EnvFiles, f.Vars, f.AllowOutside = st.EnvFiles, st.Vars, st.AllowOutside
 	var paths []string
 	for _, k := range st.Files {
 		paths = append(paths, shorter(k.File))
 	}
-	suites, diags, err := f.load(paths, s.Env)
+	suites, diags, err := f.Load(paths, s.Env)
 	if err != nil {
 		return nil, err
 	}
 	for _, su := range suites {
 		redactor.Add(su.Secrets...)
 	}
-	set := f.settings(s)
+	set := f.Settings(s)
 	set.CI = false // no test is run
 	// None is selected: what is wanted are the files.
 	set.Names = map[string]bool{}
 	p, more := plan.Compile(suites, set)
-	if errs, _ := f.print(s, append(diags, more...)); errs > 0 || len(suites) < len(paths) {
-		return nil, fail(exitInvalid, "teardown was not run: the suites have changed; fix them and try again, or skip it: mcptest down --no-teardown")
+	if errs, _ := f.Print(s, append(diags, more...)); errs > 0 || len(suites) < len(paths) {
+		return nil, option.Fail(option.ExitInvalid, "teardown was not run: the suites have changed; fix them and try again, or skip it: mcptest down --no-teardown")
 	}
 	return p, nil
 }
@@ -177,7 +177,7 @@ func shorter(path string) string {
 // kill stops the processes of an environment, names what it stopped, and
 // returns how many are still alive.
 func kill(s cmdutil.Streams, st *detach.State) (alive int) {
-	ctx, cancel := cleanupContext()
+	ctx, cancel := option.CleanupContext()
 	defer cancel()
 	for _, e := range st.Kill(ctx, proc.Grace{}) {
 		for _, m := range e.Members {
@@ -192,11 +192,6 @@ func kill(s cmdutil.Streams, st *detach.State) (alive int) {
 		alive += len(e.Alive)
 	}
 	return alive
-}
-
-// cleanupContext limits the ending of processes that another run started.
-func cleanupContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), 10*time.Second)
 }
 
 // phaseLines prints the phases of `mcptest down` as they end.

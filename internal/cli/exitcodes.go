@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/gen"
 )
@@ -15,14 +16,14 @@ func Program() gen.Program {
 // exitCodes is the table of mcptest's exit codes, for explain and the
 // reference.
 var exitCodes = []gen.ExitCode{
-	{Code: exitPassed, Doc: "all tests passed, or the shard is empty although tests were selected"},
-	{Code: exitFailed, Doc: "a test failed, or a server could not be started or tested"},
-	{Code: exitInvalid, Doc: "an invalid suite, flag or environment, or a failed setup; if a suite is invalid, nothing was started"},
-	{Code: exitReady, Doc: "timed out waiting for a server to become ready (--wait-for-ready, wait_for_ready); no other failures"},
-	{Code: exitInternal, Doc: "an internal error, or a report could not be written"},
-	{Code: exitPolicy, Doc: "refused by policy: a lock file or a table of tools is not written in CI"},
-	{Code: exitGate, Doc: "a quality gate failed (check, the coverage of a run), or what a server offers changed (diff, lock --check, tools --check)"},
-	{Code: exitNothing, Doc: "no tests were selected"},
+	{Code: option.ExitPassed, Doc: "all tests passed, or the shard is empty although tests were selected"},
+	{Code: option.ExitFailed, Doc: "a test failed, or a server could not be started or tested"},
+	{Code: option.ExitInvalid, Doc: "an invalid suite, flag or environment, or a failed setup; if a suite is invalid, nothing was started"},
+	{Code: option.ExitReady, Doc: "timed out waiting for a server to become ready (--wait-for-ready, wait_for_ready); no other failures"},
+	{Code: option.ExitInternal, Doc: "an internal error, or a report could not be written"},
+	{Code: option.ExitPolicy, Doc: "refused by policy: a lock file or a table of tools is not written in CI"},
+	{Code: option.ExitGate, Doc: "a quality gate failed (check, the coverage of a run), or what a server offers changed (diff, lock --check, tools --check)"},
+	{Code: option.ExitNothing, Doc: "no tests were selected"},
 	{Code: 129, Doc: "ended by SIGHUP, after every process was stopped and the report was written"},
 	{Code: 130, Doc: "interrupted (SIGINT, Ctrl-C), after every process was stopped and the report was written"},
 	{Code: 131, Doc: "ended by SIGQUIT (Ctrl-\\), at once: every process was killed, and no report was written"},

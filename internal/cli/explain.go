@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/gen"
 	"mcptest/internal/jsonv"
@@ -51,7 +52,7 @@ word, list all of them.`,
 func topics() ([]gen.Topic, error) {
 	schema, err := jsonv.Parse(schemas.V1)
 	if err != nil {
-		return nil, fail(exitInternal, "read the schema: %v", err)
+		return nil, option.Fail(option.ExitInternal, "read the schema: %v", err)
 	}
 	all := gen.Topics(schema, exitCodes)
 	for _, k := range result.FindingKinds {
@@ -110,7 +111,7 @@ func explain(s cmdutil.Streams, words []string) error {
 		return err
 	}
 	if len(unknown) > 0 {
-		return fail(exitInvalid, "%s; 'mcptest explain' lists all words", strings.Join(unknown, ", "))
+		return option.Fail(option.ExitInvalid, "%s; 'mcptest explain' lists all words", strings.Join(unknown, ", "))
 	}
 	return nil
 }

@@ -109,12 +109,12 @@ func TestExplainKnowsEveryWord(t *testing.T) {
 // and those of the signals it ends in order on.
 func exitCodesInCode(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile("main.go")
+	text, err := os.ReadFile("option/exit.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	codes := map[string]bool{"129": true, "130": true, "131": true, "143": true}
-	for _, m := range regexp.MustCompile(`(?m)^\texit[A-Z]\w+\s+= (\d+)`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\tExit[A-Z]\w+\s+= (\d+)`).FindAllStringSubmatch(string(text), -1) {
 		if _, err := strconv.Atoi(m[1]); err == nil {
 			codes[m[1]] = true
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/history"
@@ -31,7 +32,7 @@ import (
 
 // initFlags are the flags of `mcptest init`.
 type initFlags struct {
-	httpFlags
+	option.HTTPFlags
 	command                 string
 	env, call               []string
 	output, name            string
@@ -66,11 +67,11 @@ command line, or the file already exists.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.command, "command", "", "the server's command as one `line`, split as in a suite (the same as after --)")
-	f.httpFlags.add(cmd)
+	f.HTTPFlags.Add(cmd)
 	fl.Lookup("header").Usage += "; the suite takes the value from the environment"
 	fl.StringArrayVar(&f.env, "env", nil, "pass this environment `variable` to the server, here and in the suite; may be repeated")
 	fl.StringArrayVar(&f.call, "call", nil, "call the tool `name` even if it is not annotated read-only, or '*' for every tool; may be repeated")
-	fl.StringVarP(&f.output, "output", "o", defaultSuites[0], "suite `file` to write")
+	fl.StringVarP(&f.output, "output", "o", option.DefaultSuites[0], "suite `file` to write")
 	fl.StringVar(&f.name, "name", "", "`name` of the suite and the server (default: the name that the server reports)")
 	fl.BoolVar(&f.force, "force", false, "overwrite an existing file")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Second, "time limit for each request")
@@ -86,7 +87,7 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) er
 	}
 	d, err := scaffold.Begin(sv, func(name string) string { return cmdutil.LookupEnv(s.Env, name) })
 	if err != nil {
-		return fail(exitInternal, "%v", err)
+		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	if err := f.free(); err != nil {
 		return err
@@ -100,29 +101,29 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) er
 	// that has nothing but the server.
 	temp, err := os.CreateTemp(filepath.Dir(f.output), ".mcptest-init-*.yaml")
 	if errors.Is(err, fs.ErrNotExist) {
-		return fail(exitInvalid, "directory %s does not exist; %s was not written", filepath.Dir(f.output), f.output)
+		return option.Fail(option.ExitInvalid, "directory %s does not exist; %s was not written", filepath.Dir(f.output), f.output)
 	}
 	if err != nil {
-		return fail(exitInvalid, "write a temporary file for %s: %v", f.output, err)
+		return option.Fail(option.ExitInvalid, "write a temporary file for %s: %v", f.output, err)
 	}
 	defer os.Remove(temp.Name())
 	_, err = temp.Write(d.Suite.YAML())
 	if err = errors.Join(err, temp.Close()); err != nil {
-		return fail(exitInternal, "write %s: %v", temp.Name(), err)
+		return option.Fail(option.ExitInternal, "write %s: %v", temp.Name(), err)
 	}
-	var target targetFlags
-	target.add(&cobra.Command{}) // the defaults of every flag
-	target.configs, target.server, target.color = []string{temp.Name()}, d.Suite.Server.Name, f.color
-	target.timeout, target.connectTimeout = f.timeout, f.connectTimeout
-	ctx, l, end, err := target.prepare(cmd, s, nil, func(o *inspect.Options) { o.Violations = func([]protocol.Violation) {} })
+	var target option.TargetFlags
+	target.Add(&cobra.Command{}) // the defaults of every flag
+	target.Configs, target.Server, target.Color = []string{temp.Name()}, d.Suite.Server.Name, f.color
+	target.Timeout, target.ConnectTimeout = f.timeout, f.connectTimeout
+	ctx, l, end, err := target.Prepare(cmd, s, nil, func(o *inspect.Options) { o.Violations = func([]protocol.Violation) {} })
 	if err != nil {
 		return err
 	}
-	l.redactor.Add(d.Hidden...)
-	l.server.Timeout = f.timeout
-	l.server.Pos = source.Pos{File: &source.File{}} // hints name flags, not keys of the file that is removed
-	i := &initializer{viewer: l, f: f, draft: d, temp: temp.Name()}
-	return guarded(l.world, l.s.Err, func() error {
+	l.Redactor.Add(d.Hidden...)
+	l.Server.Timeout = f.timeout
+	l.Server.Pos = source.Pos{File: &source.File{}} // hints name flags, not keys of the file that is removed
+	i := &initializer{Viewer: l, f: f, draft: d, temp: temp.Name()}
+	return option.Guarded(l.World, l.Streams.Err, func() error {
 		defer end()
 		return i.write(ctx)
 	})
@@ -135,18 +136,18 @@ func (f *initFlags) free() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fail(exitInvalid, "%v", err)
+		return option.Fail(option.ExitInvalid, "%v", err)
 	case info.IsDir():
-		return fail(exitInvalid, "--output: %s is a directory, not a file", f.output)
+		return option.Fail(option.ExitInvalid, "--output: %s is a directory, not a file", f.output)
 	case !f.force:
-		return fail(exitInvalid, "%s already exists; --force overwrites it, --output writes another file", f.output)
+		return option.Fail(option.ExitInvalid, "%s already exists; --force overwrites it, --output writes another file", f.output)
 	}
 	return nil
 }
 
 // initializer writes one suite.
 type initializer struct {
-	*viewer
+	*option.Viewer
 	f     *initFlags
 	draft *scaffold.Draft
 	temp  string
@@ -169,7 +170,7 @@ func (i *initializer) write(ctx context.Context) error {
 	}
 	// A run will make this folder: a server that lists folders is to see it now.
 	if _, err := history.Folder(filepath.Dir(i.f.output)); err != nil {
-		return fail(exitInternal, "%v", err)
+		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	if err := i.observe(ctx); err != nil {
 		return err
@@ -188,14 +189,14 @@ func (i *initializer) write(ctx context.Context) error {
 func (i *initializer) save() error {
 	sink, err := report.OpenSink(i.f.output, nil)
 	if err != nil {
-		return fail(exitInternal, "%v", err)
+		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	if _, err := sink.Write(i.draft.Suite.YAML()); err != nil {
 		sink.Abort()
-		return fail(exitInternal, "%v", err)
+		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	if err := sink.Commit(); err != nil {
-		return fail(exitInternal, "%v", err)
+		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	return nil
 }
@@ -203,7 +204,7 @@ func (i *initializer) save() error {
 // summarize says what was written and what to do with it.
 func (i *initializer) summarize(passed int) {
 	out := func(format string, args ...any) {
-		fmt.Fprintln(i.s.Out, term.Escape(i.redactor.String(fmt.Sprintf(format, args...))))
+		fmt.Fprintln(i.Streams.Out, term.Escape(i.Redactor.String(fmt.Sprintf(format, args...))))
 	}
 	var closed, other []string
 	for _, t := range i.draft.Suite.Tests {
@@ -233,10 +234,10 @@ func (i *initializer) summarize(passed int) {
 		out("  Secrets from the command line were not written. Set %s before a run.", strings.Join(secrets, ", "))
 	}
 	for _, o := range i.draft.Suite.Omitted {
-		fmt.Fprintln(i.s.Err, term.Escape("left out: "+o))
+		fmt.Fprintln(i.Streams.Err, term.Escape("left out: "+o))
 	}
 	next := "mcptest run"
-	if !slices.Contains(defaultSuites, filepath.Clean(i.f.output)) {
+	if !slices.Contains(option.DefaultSuites, filepath.Clean(i.f.output)) {
 		next += " " + i.f.output
 	}
 	out("Run it with: %s", next)
@@ -258,13 +259,13 @@ func skipped(n int) string {
 
 // observe observes the server once.
 func (i *initializer) observe(ctx context.Context) error {
-	err := i.draft.Observe(ctx, scaffold.Options{Conn: i.conn, Mask: i.redactor.String, Call: i.f.call})
+	err := i.draft.Observe(ctx, scaffold.Options{Conn: i.Conn, Mask: i.Redactor.String, Call: i.f.call})
 	var refused *scaffold.RequestError
 	switch {
 	case errors.As(err, &refused):
-		return i.failed(ctx, refused.Method, refused.Err)
+		return i.Failed(ctx, refused.Method, refused.Err)
 	case err != nil:
-		return fail(exitInvalid, "%v", err)
+		return option.Fail(option.ExitInvalid, "%v", err)
 	}
 	return nil
 }
@@ -285,35 +286,35 @@ func (i *initializer) runUntilPassed(ctx context.Context) (passed int, err error
 		_ = rec.Close()
 		switch {
 		case ctx.Err() != nil:
-			return 0, i.failed(ctx, "", ctx.Err())
-		case code == exitPassed:
+			return 0, i.Failed(ctx, "", ctx.Err())
+		case code == option.ExitPassed:
 			return passed, nil
 		case !changed:
-			return passed, fail(exitFailed, "%s was written, but does not pass: run mcptest run %s to see why", i.f.output, i.f.output)
+			return passed, option.Fail(option.ExitFailed, "%s was written, but does not pass: run mcptest run %s to see why", i.f.output, i.f.output)
 		}
 		if err := i.save(); err != nil {
 			return 0, err
 		}
 	}
-	return passed, fail(exitFailed, "%s was written, but does not pass: the server answers differently each time", i.f.output)
+	return passed, option.Fail(option.ExitFailed, "%s was written, but does not pass: the server answers differently each time", i.f.output)
 }
 
 // trial runs the suite once.
 func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) {
-	f := suiteFlags{color: i.f.color}
-	suites, diags, err := f.load([]string{i.f.output}, i.s.Env)
+	f := option.SuiteFlags{Color: i.f.color}
+	suites, diags, err := f.Load([]string{i.f.output}, i.Streams.Env)
 	if err != nil {
 		return nil, 0, err
 	}
-	set := f.settings(i.s)
+	set := f.Settings(i.Streams)
 	set.CI = false
 	p, more := plan.Compile(suites, set)
-	if errs, _ := f.print(i.s, append(diags, more...)); errs > 0 {
-		return nil, 0, fail(exitInternal, "%s was written with %s", i.f.output, display.Count(errs, "error"))
+	if errs, _ := f.Print(i.Streams, append(diags, more...)); errs > 0 {
+		return nil, 0, option.Fail(option.ExitInternal, "%s was written with %s", i.f.output, display.Count(errs, "error"))
 	}
-	rec := result.NewRecorder(result.RecorderOptions{Redactor: i.redactor})
+	rec := result.NewRecorder(result.RecorderOptions{Redactor: i.Redactor})
 	tool := result.Tool{Name: "mcptest", Version: cmdutil.Version()}
-	code := run.Run(ctx, p, run.Options{Tool: tool}, run.Deps{Send: rec.Send, Secret: i.redactor.Add, Registry: i.world.Registry})
+	code := run.Run(ctx, p, run.Options{Tool: tool}, run.Deps{Send: rec.Send, Secret: i.Redactor.Add, Registry: i.World.Registry})
 	return rec, code, nil
 }
 
@@ -325,65 +326,65 @@ func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams)
 		return none, err
 	}
 	if f.timeout <= 0 || f.connectTimeout <= 0 {
-		return none, fail(exitInvalid, "--timeout and --connect-timeout must be greater than zero")
+		return none, option.Fail(option.ExitInvalid, "--timeout and --connect-timeout must be greater than zero")
 	}
-	if err := envSet(s.Env, "--env", f.env...); err != nil {
+	if err := option.EnvSet(s.Env, "--env", f.env...); err != nil {
 		return none, err
 	}
 	sv := scaffold.Server{
-		Argv: argv, URL: f.url, BearerEnv: f.bearerEnv, CAFile: f.caFile, Insecure: f.insecure, Transport: f.transport, Protocol: f.protocol,
+		Argv: argv, URL: f.URL, BearerEnv: f.BearerEnv, CAFile: f.CAFile, Insecure: f.Insecure, Transport: f.Transport, Protocol: f.Protocol,
 		Env: f.env, Name: f.name, Output: f.output,
 	}
 	if len(argv) > 0 {
 		return sv, nil
 	}
-	if _, err := httpURL("--url", f.url, secret.NewRedactor()); err != nil {
+	if _, err := option.HTTPURL("--url", f.URL, secret.NewRedactor()); err != nil {
 		return none, err
 	}
-	for _, h := range f.headers {
-		name, value, err := splitHeader(h)
+	for _, h := range f.Headers {
+		name, value, err := option.SplitHeader(h)
 		if err != nil {
 			return none, err
 		}
 		sv.Headers = append(sv.Headers, scaffold.Header{Name: name, Value: value})
 	}
-	if f.bearerEnv != "" {
-		err = envSet(s.Env, "--bearer-token-env", f.bearerEnv)
+	if f.BearerEnv != "" {
+		err = option.EnvSet(s.Env, "--bearer-token-env", f.BearerEnv)
 	}
 	return sv, err
 }
 
 // argv is the server's command; nil for a server with an address.
 func (f *initFlags) argv(cmd *cobra.Command, args []string) ([]string, error) {
-	var t targetFlags
-	_, argv, err := t.split(cmd, args, 0)
+	var t option.TargetFlags
+	_, argv, err := t.Split(cmd, args, 0)
 	if err != nil {
 		return nil, err
 	}
 	given := 0
-	for _, b := range []bool{len(argv) > 0, f.command != "", f.url != ""} {
+	for _, b := range []bool{len(argv) > 0, f.command != "", f.URL != ""} {
 		if b {
 			given++
 		}
 	}
 	if given != 1 {
-		return nil, fail(exitInvalid, "expected exactly one server: --command LINE, --url URL, or -- command args… (to try it: mcptest init -- mcptest mock --preset echo)")
+		return nil, option.Fail(option.ExitInvalid, "expected exactly one server: --command LINE, --url URL, or -- command args… (to try it: mcptest init -- mcptest mock --preset echo)")
 	}
-	if f.url == "" && (len(f.headers) > 0 || f.bearerEnv != "" || f.caFile != "" || f.insecure) {
-		return nil, fail(exitInvalid, "-H, --bearer-token-env, --ca-file and --insecure require --url")
+	if f.URL == "" && (len(f.Headers) > 0 || f.BearerEnv != "" || f.CAFile != "" || f.Insecure) {
+		return nil, option.Fail(option.ExitInvalid, "-H, --bearer-token-env, --ca-file and --insecure require --url")
 	}
 	if f.command == "" {
 		return argv, nil
 	}
 	words, err := shellwords.Split(f.command)
 	if err != nil {
-		return nil, fail(exitInvalid, "--command: %v", err)
+		return nil, option.Fail(option.ExitInvalid, "--command: %v", err)
 	}
 	for _, w := range words {
 		argv = append(argv, w.Text)
 	}
 	if len(argv) == 0 {
-		return nil, fail(exitInvalid, "--command: the line is empty")
+		return nil, option.Fail(option.ExitInvalid, "--command: the line is empty")
 	}
 	return argv, nil
 }

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"mcptest/internal/cli/option"
+	"mcptest/internal/cli/server"
+
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cmdutil"
@@ -11,37 +14,11 @@ import (
 	"mcptest/internal/term"
 )
 
-// Exit codes of mcptest. Where several hold, the first of this list wins:
-// a signal (128 + its number), 2, 1, 3, 4, 7.
-const (
-	exitPassed   = 0
-	exitFailed   = 1 // a test failed, or a server could not be started or tested
-	exitInvalid  = 2 // invalid suite, flags or environment, or setup failed
-	exitReady    = 3 // --wait-for-ready ran out
-	exitInternal = 4 // our own failure, or a report could not be written
-	exitPolicy   = 5 // refused by policy
-	exitGate     = 6 // a quality gate failed: check, diff, lock --check
-	exitNothing  = 7 // no test selected
-)
-
-// exitError ends a command with a code; the message may be empty.
-type exitError struct {
-	code int
-	msg  string
-}
-
-// Error returns the message.
-func (e *exitError) Error() string { return e.msg }
-
-func fail(code int, format string, args ...any) error {
-	return &exitError{code: code, msg: fmt.Sprintf(format, args...)}
-}
-
 // Main is the command line of mcptest, without the program's name. It returns
 // the exit code.
 func Main(args []string, s cmdutil.Streams) int {
 	if cmdutil.Watchdog(args, s) {
-		return exitPassed
+		return option.ExitPassed
 	}
 	s.Args = args
 	root := newRoot(s)
@@ -51,18 +28,18 @@ func Main(args []string, s cmdutil.Streams) int {
 	root.SetErr(s.Err)
 	cmd, err := root.ExecuteC()
 	if err == nil {
-		return exitPassed
+		return option.ExitPassed
 	}
-	var ee *exitError
+	var ee *option.ExitError
 	if errors.As(err, &ee) {
-		if ee.msg != "" {
-			fmt.Fprintln(s.Err, "mcptest: "+term.Escape(secret.NewRedactor().String(ee.msg)))
+		if ee.Message != "" {
+			fmt.Fprintln(s.Err, "mcptest: "+term.Escape(secret.NewRedactor().String(ee.Message)))
 		}
-		return ee.code
+		return ee.Code
 	}
 	// What cobra itself refuses: unknown commands and flags, wrong arguments.
 	cmdutil.UsageError(s.Err, cmd, err)
-	return exitInvalid
+	return option.ExitInvalid
 }
 
 func newRoot(s cmdutil.Streams) *cobra.Command {
@@ -80,11 +57,11 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(cmdutil.FlagError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newRunCmd(s), newDownCmd(s), newValidateCmd(s), newInitCmd(s), newExplainCmd(s), newSchemaCmd(s), newReportCmd(s), newCompareCmd(s), newMockCmd(s),
-		newLoginCmd(s), newLogoutCmd(s),
-		newToolsCmd(s), newResourcesCmd(s), newPromptsCmd(s), newCallCmd(s), newDoctorCmd(s), newCheckCmd(s), newLockCmd(s), newDiffCmd(s),
+	root.AddCommand(newRunCmd(s), newDownCmd(s), newValidateCmd(s), newInitCmd(s), newExplainCmd(s), newSchemaCmd(s), newReportCmd(s), newCompareCmd(s), server.NewMockCmd(s),
+		server.NewLoginCmd(s), server.NewLogoutCmd(s),
+		server.NewToolsCmd(s), server.NewResourcesCmd(s), server.NewPromptsCmd(s), server.NewCallCmd(s), server.NewDoctorCmd(s), server.NewCheckCmd(s), server.NewLockCmd(s), server.NewDiffCmd(s),
 		newVersionCmd(s), newCompletionCmd(s))
-	root.SetHelpFunc(limitsApart(root.HelpFunc()))
+	root.SetHelpFunc(option.LimitsApart(root.HelpFunc()))
 	completeFlags(s, root)
 	return root
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/history"
 	"mcptest/internal/report/render"
@@ -64,26 +65,26 @@ func (f *mergeFlags) merge(s cmdutil.Streams, args []string) error {
 	}
 	run, err := result.Merge(parts)
 	if err != nil {
-		return fail(exitInvalid, "%v", err)
+		return option.Fail(option.ExitInvalid, "%v", err)
 	}
 	defer run.Close()
 	for _, spec := range specs {
 		if err := writeReport(s, spec, run, render.Options{Verbose: f.verbose}, f.color); err != nil {
-			return fail(exitInternal, "%v", err)
+			return option.Fail(option.ExitInternal, "%v", err)
 		}
 		if spec.Format.Name == "github" {
 			if err := stepSummary(cmdutil.LookupEnv(s.Env, "GITHUB_STEP_SUMMARY"), run); err != nil {
-				return fail(exitInternal, "step summary: %v", err)
+				return option.Fail(option.ExitInternal, "step summary: %v", err)
 			}
 		}
 	}
 	if f.durations {
 		if err := history.KeepMerged(run); err != nil {
-			return fail(exitInternal, "--durations: %v", err)
+			return option.Fail(option.ExitInternal, "--durations: %v", err)
 		}
 	}
-	if f.exitCode && run.ExitCode != exitPassed {
-		return &exitError{code: run.ExitCode}
+	if f.exitCode && run.ExitCode != option.ExitPassed {
+		return &option.ExitError{Code: run.ExitCode}
 	}
 	return nil
 }
@@ -110,7 +111,7 @@ func readRecord(in io.Reader, name string) (*result.Run, error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, fail(exitInvalid, "%s: %s", name, cmdutil.Reason(err))
+			return nil, option.Fail(option.ExitInvalid, "%s: %s", name, cmdutil.Reason(err))
 		}
 		defer file.Close()
 		in = file
@@ -118,10 +119,10 @@ func readRecord(in io.Reader, name string) (*result.Run, error) {
 	run, err := result.Read(in)
 	var unreadable *fs.PathError
 	if errors.As(err, &unreadable) {
-		return nil, fail(exitInvalid, "%s: %s", name, cmdutil.Reason(err))
+		return nil, option.Fail(option.ExitInvalid, "%s: %s", name, cmdutil.Reason(err))
 	}
 	if err != nil {
-		return nil, fail(exitInvalid, "%s: %v", name, err)
+		return nil, option.Fail(option.ExitInvalid, "%s: %v", name, err)
 	}
 	return run, nil
 }

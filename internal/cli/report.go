@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/report"
 	"mcptest/internal/report/render"
@@ -24,7 +25,7 @@ the output is the same as at the end of the run. FILE - is standard input.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			spec, err := report.ParseSpec(format)
 			if err != nil {
-				return fail(exitInvalid, "--format: %v", err)
+				return option.Fail(option.ExitInvalid, "--format: %v", err)
 			}
 			if output != "" {
 				spec.Path = output
@@ -35,7 +36,7 @@ the output is the same as at the end of the run. FILE - is standard input.`,
 			}
 			defer run.Close()
 			if err := writeReport(s, spec, run, render.Options{Verbose: verbose}, color); err != nil {
-				return fail(exitInternal, "%v", err)
+				return option.Fail(option.ExitInternal, "%v", err)
 			}
 			return nil
 		},

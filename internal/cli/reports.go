@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/connect"
 	"mcptest/internal/display"
@@ -47,11 +48,11 @@ func onScreen(sp report.Spec) bool { return sp.Format.Name == "pretty" && sp.Pat
 // a single one goes that has no file of its own.
 func reportSpecs(flag string, names []string, output string) ([]report.Spec, error) {
 	if output != "" && len(names) > 1 {
-		return nil, fail(exitInvalid, "--output works with a single report only; use %s name=FILE", flag)
+		return nil, option.Fail(option.ExitInvalid, "--output works with a single report only; use %s name=FILE", flag)
 	}
 	specs, err := report.ParseSpecs(names)
 	if err != nil {
-		return nil, fail(exitInvalid, "%s: %v", flag, err)
+		return nil, option.Fail(option.ExitInvalid, "%s: %v", flag, err)
 	}
 	if output != "" && specs[0].Path == "" {
 		specs[0].Path = output
@@ -64,7 +65,7 @@ func spare(specs []report.Spec, suites []*suite.Suite) error {
 	for _, spec := range specs {
 		for _, su := range suites {
 			if spec.Path != "" && slices.Contains(su.Files, osfile.Place(spec.Path)) {
-				return fail(exitInvalid, "--reporter: %s would replace the suite %s; nothing was run", spec.Format.Name, spec.Path)
+				return option.Fail(option.ExitInvalid, "--reporter: %s would replace the suite %s; nothing was run", spec.Format.Name, spec.Path)
 			}
 		}
 	}
@@ -89,7 +90,7 @@ func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []repor
 		if log != nil {
 			err = log.close()
 		} else {
-			err = writeReport(s, spec, record, o, f.color)
+			err = writeReport(s, spec, record, o, f.Color)
 		}
 		note("report "+spec.Format.Name, err)
 		if err == nil && spec.Path != "" {
@@ -111,13 +112,13 @@ func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []repor
 	for _, m := range msgs {
 		fmt.Fprintln(s.Err, "mcptest: "+term.Escape(rec.Redactor().String(m)))
 	}
-	if len(msgs) > 0 && (code == exitPassed || code == exitGate) {
-		code = exitInternal
+	if len(msgs) > 0 && (code == option.ExitPassed || code == option.ExitGate) {
+		code = option.ExitInternal
 	}
-	if code == exitPassed {
+	if code == option.ExitPassed {
 		return nil
 	}
-	return &exitError{code: code}
+	return &option.ExitError{Code: code}
 }
 
 // liveLogs are the ndjson reports, by their place among the reports: they are
@@ -183,14 +184,14 @@ func (f *runFlags) readVerdicts(s cmdutil.Streams, p *plan.Plan) (*history.Verdi
 	}
 	data, err := os.ReadFile(f.baseline)
 	if err != nil {
-		return nil, fail(exitInvalid, "--baseline: %s: %s", f.baseline, cmdutil.Reason(err))
+		return nil, option.Fail(option.ExitInvalid, "--baseline: %s: %s", f.baseline, cmdutil.Reason(err))
 	}
 	b, diags, err := history.ReadBaseline(f.baseline, data, len(p.Files))
 	if err != nil {
-		return nil, fail(exitInvalid, "--baseline: %v", err)
+		return nil, option.Fail(option.ExitInvalid, "--baseline: %v", err)
 	}
-	if errs, _ := f.print(s, diags); errs > 0 {
-		return nil, fail(exitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), f.baseline)
+	if errs, _ := f.Print(s, diags); errs > 0 {
+		return nil, option.Fail(option.ExitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), f.baseline)
 	}
 	return history.NewVerdicts(p, b, f.failOnFlaky), nil
 }
@@ -211,7 +212,7 @@ func (f *runFlags) namesToRun(s cmdutil.Streams, suites []*suite.Suite) map[stri
 // keep stores what the next run uses. In CI there is no next run, and shards
 // that are split by other durations would not fit together.
 func (f *runFlags) keep(s cmdutil.Streams, suites []*suite.Suite, times history.Stopwatch, eras *connect.Eras, hide *secret.Redactor, log *slog.Logger) {
-	if inCI(s.Env) {
+	if option.InCI(s.Env) {
 		return
 	}
 	errs := []error{f.verdicts.KeepFailed(suites, hide), history.KeepEras(erasDir(suites), eras)}
@@ -235,11 +236,11 @@ func erasDir(suites []*suite.Suite) string {
 // live is the listener that shows the run while it goes on.
 func (f *runFlags) live(s cmdutil.Streams, specs []report.Spec) (*pretty.Live, *term.Status) {
 	var status *term.Status
-	if !f.noProgress && !f.quiet && f.logLevel != "debug" && !inCI(s.Env) {
+	if !f.noProgress && !f.quiet && f.logLevel != "debug" && !option.InCI(s.Env) {
 		status = term.NewStatus(s.Err, s.Env)
 	}
 	o := pretty.LiveOptions{Out: s.Out, Status: status, InOrder: !term.IsTerminal(s.Out), Verbose: f.verbose}
-	if profile, err := term.Detect(s.Out, s.Env, f.color); err == nil {
+	if profile, err := term.Detect(s.Out, s.Env, f.Color); err == nil {
 		o.Palette = term.NewPalette(profile)
 	}
 	if term.IsTerminal(s.Out) {

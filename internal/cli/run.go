@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/detach"
 	"mcptest/internal/display"
@@ -28,7 +29,7 @@ import (
 
 // runFlags are the flags of `mcptest run`.
 type runFlags struct {
-	suiteFlags
+	option.SuiteFlags
 	filters, tags, skipTags, servers []string
 	reporters                        []string
 	output                           string
@@ -47,7 +48,7 @@ type runFlags struct {
 	verdicts                         *history.Verdicts
 	tokenFile                        string
 	waitForReady                     time.Duration
-	limits                           limitFlags
+	limits                           option.LimitFlags
 	coverage                         bool
 	part                             *result.Shard // nil: all of the plan
 }
@@ -73,7 +74,7 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 			return f.run(cmd, args, s)
 		},
 	}
-	f.suiteFlags.add(cmd)
+	f.SuiteFlags.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringArrayVarP(&f.filters, "filter", "k", nil, "run tests whose name contains this `text`, or matches re:REGEXP")
 	fl.StringSliceVar(&f.tags, "tag", nil, "run tests with one of these `tags`")
@@ -99,8 +100,8 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "allow --update-snapshots although CI is set")
 	fl.StringVar(&f.logLevel, "log-level", "warn", "log verbosity on stderr: error, warn, info or debug (output of every hook and step)")
 	fl.DurationVar(&f.waitForReady, "wait-for-ready", 0, "wait up to this long for servers to become ready; exit 3 if one does not")
-	addTokenFile(cmd, &f.tokenFile)
-	f.limits.add(cmd)
+	option.AddTokenFile(cmd, &f.tokenFile)
+	f.limits.Add(cmd)
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show the exchanges of every test, and passed tests")
 	return cmd
 }
@@ -121,7 +122,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 		return err
 	}
 	if p.Len() == 0 && (!f.setupOnly || f.selects()) {
-		return fail(exitNothing, "no test selected: %s", f.selection(p))
+		return option.Fail(option.ExitNothing, "no test selected: %s", f.selection(p))
 	}
 	if f.part, err = f.split(s, p, suites); err != nil {
 		return err
@@ -133,8 +134,8 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 		return dryRun(s.Out, p)
 	}
 	var lost error
-	f.tokenFile, lost = tokenPath(f.tokenFile, s)
-	if err := f.needLogins(s, p, f.tokenFile, lost); err != nil {
+	f.tokenFile, lost = option.TokenPath(f.tokenFile, s)
+	if err := f.NeedLogins(s, p, f.tokenFile, lost); err != nil {
 		return err
 	}
 	if f.verdicts, err = f.readVerdicts(s, p); err != nil {
@@ -146,29 +147,29 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 // plan loads and compiles the suites; mistakes are printed and end the command.
 func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*plan.Plan, []*suite.Suite, error) {
 	if f.retries < 0 || f.retries > 100 {
-		return nil, nil, fail(exitInvalid, "--retries must be from 0 to 100")
+		return nil, nil, option.Fail(option.ExitInvalid, "--retries must be from 0 to 100")
 	}
 	if cmd.Flags().Changed("timeout") && f.timeout <= 0 {
-		return nil, nil, fail(exitInvalid, "--timeout must be greater than zero")
+		return nil, nil, option.Fail(option.ExitInvalid, "--timeout must be greater than zero")
 	}
 	if cmd.Flags().Changed("wait-for-ready") && f.waitForReady <= 0 {
-		return nil, nil, fail(exitInvalid, "--wait-for-ready must be greater than zero")
+		return nil, nil, option.Fail(option.ExitInvalid, "--wait-for-ready must be greater than zero")
 	}
-	if err := f.limits.check(); err != nil {
+	if err := f.limits.Check(); err != nil {
 		return nil, nil, err
 	}
-	if _, err := term.Detect(io.Discard, s.Env, f.color); err != nil {
-		return nil, nil, fail(exitInvalid, "%v", err)
+	if _, err := term.Detect(io.Discard, s.Env, f.Color); err != nil {
+		return nil, nil, option.Fail(option.ExitInvalid, "%v", err)
 	}
-	paths, err := f.paths(args)
+	paths, err := f.Paths(args)
 	if err != nil {
 		return nil, nil, err
 	}
-	suites, diags, err := f.load(paths, s.Env)
+	suites, diags, err := f.Load(paths, s.Env)
 	if err != nil {
 		return nil, nil, err
 	}
-	set := f.settings(s)
+	set := f.Settings(s)
 	set.Filters, set.Tags, set.SkipTags, set.Servers = f.filters, f.tags, f.skipTags, f.servers
 	set.Names = f.namesToRun(s, suites)
 	set.WaitForReady = f.waitForReady
@@ -178,9 +179,9 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	}
 	p, more := plan.Compile(suites, set)
 	diags = append(diags, more...)
-	errs, _ := f.print(s, diags)
+	errs, _ := f.Print(s, diags)
 	if errs > 0 {
-		return nil, nil, fail(exitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), blame(diags, strings.Join(paths, ", ")))
+		return nil, nil, option.Fail(option.ExitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), blame(diags, strings.Join(paths, ", ")))
 	}
 	if err := f.knownServers(suites); err != nil {
 		return nil, nil, err
@@ -196,7 +197,7 @@ func (f *runFlags) knownServers(suites []*suite.Suite) error {
 	}
 	for _, name := range f.servers {
 		if !slices.ContainsFunc(all.Servers, func(sv *suite.Server) bool { return suite.MatchName(name, sv.Name) }) {
-			return fail(exitInvalid, "--server: no suite declares a server called %q%s", name, source.Aside(all.ServerHint(name)))
+			return option.Fail(option.ExitInvalid, "--server: no suite declares a server called %q%s", name, source.Aside(all.ServerHint(name)))
 		}
 	}
 	return nil
@@ -246,13 +247,13 @@ func (f *runFlags) selected(p *plan.Plan) []string {
 // run alone.
 func (f *runFlags) again() []string {
 	var out []string
-	for _, v := range f.vars {
+	for _, v := range f.Vars {
 		out = append(out, "--var", v)
 	}
-	for _, file := range f.envFiles {
+	for _, file := range f.EnvFiles {
 		out = append(out, "--env-file", file)
 	}
-	if f.allowOutside {
+	if f.AllowOutside {
 		out = append(out, "--allow-outside")
 	}
 	if f.timeout > 0 {
@@ -280,16 +281,16 @@ func (f *runFlags) selection(p *plan.Plan) string {
 // execute runs the plan and writes the reports.
 func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite, specs []report.Spec) error {
 	redactor := secret.NewRedactor()
-	redactor.Add(f.secrets...)
-	log, closeLog, err := openLog(s.Err, f.logLevel, redactor)
+	redactor.Add(f.Secrets...)
+	log, closeLog, err := option.OpenLog(s.Err, f.logLevel, redactor)
 	if err != nil {
 		return err
 	}
 	defer closeLog()
 	var up *detach.State
 	if f.setupOnly {
-		if up, err = detach.Begin(suites, detach.Options{EnvFiles: f.envFiles, Vars: f.vars, AllowOutside: f.allowOutside}); err != nil {
-			return fail(exitInvalid, "%v", err)
+		if up, err = detach.Begin(suites, detach.Options{EnvFiles: f.EnvFiles, Vars: f.Vars, AllowOutside: f.AllowOutside}); err != nil {
+			return option.Fail(option.ExitInvalid, "%v", err)
 		}
 	}
 	world := cmdutil.NewWorld(s, log)
@@ -309,7 +310,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	opts := run.Options{
 		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + shellwords.QuoteAll(s.Args), RerunFlags: f.again(),
 		Shard: f.part, Dir: repositoryDir(s.Env), Notes: f.selected(p), Live: status.Live(),
-		Limits: f.limits.mcp(), Tokens: f.tokenFile, LeftUp: detach.Running(), Snapshots: f.snapshots(s.Env),
+		Limits: f.limits.Wire(), Tokens: f.tokenFile, LeftUp: detach.Running(), Snapshots: f.snapshots(s.Env),
 		Coverage: f.coverage, CoveragePartial: strings.Join(f.selected(p), ""),
 	}
 	deps := run.Deps{
@@ -328,7 +329,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 			return nil
 		}
 	}
-	return guarded(world, s.Err, func() error {
+	return option.Guarded(world, s.Err, func() error {
 		code := run.Run(ctx, p, opts, deps)
 		live.Close()
 		f.keep(s, suites, times, deps.Eras, redactor, log)
@@ -343,11 +344,11 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 func (f *runFlags) checkUpdate(env []string) error {
 	switch {
 	case f.allowInCI && !f.updateSnapshots:
-		return fail(exitInvalid, "--allow-update-in-ci has an effect only with --update-snapshots")
+		return option.Fail(option.ExitInvalid, "--allow-update-in-ci has an effect only with --update-snapshots")
 	case f.updateSnapshots && f.setupOnly:
-		return fail(exitInvalid, "--update-snapshots has no effect with --setup-only, which runs no tests")
+		return option.Fail(option.ExitInvalid, "--update-snapshots has no effect with --setup-only, which runs no tests")
 	case f.updateSnapshots:
-		return allowUpdate(env, f.allowInCI, "the snapshots are not updated", "mcptest run --update-snapshots")
+		return option.AllowUpdate(env, f.allowInCI, "the snapshots are not updated", "mcptest run --update-snapshots")
 	}
 	return nil
 }
@@ -357,7 +358,7 @@ func (f *runFlags) snapshots(env []string) snapshot.Mode {
 	switch {
 	case f.updateSnapshots:
 		return snapshot.Update
-	case inCI(env):
+	case option.InCI(env):
 		return snapshot.Check
 	}
 	return snapshot.Add

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/plan"
@@ -13,35 +14,35 @@ import (
 )
 
 func newValidateCmd(s cmdutil.Streams) *cobra.Command {
-	var f suiteFlags
+	var f option.SuiteFlags
 	cmd := &cobra.Command{
 		Use:   "validate [paths…]",
 		Short: "Check suites without running anything",
 		Long: `Check suites without running anything, and list every error with its position.
 Exit codes: 0 no errors, 2 otherwise.`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if _, err := term.Detect(io.Discard, s.Env, f.color); err != nil {
-				return fail(exitInvalid, "%v", err)
+			if _, err := term.Detect(io.Discard, s.Env, f.Color); err != nil {
+				return option.Fail(option.ExitInvalid, "%v", err)
 			}
-			paths, err := f.paths(args)
+			paths, err := f.Paths(args)
 			if err != nil {
 				return err
 			}
-			suites, diags, err := f.load(paths, s.Env)
+			suites, diags, err := f.Load(paths, s.Env)
 			if err != nil {
 				return err
 			}
-			set := f.settings(s)
+			set := f.Settings(s)
 			set.CI = false
 			p, more := plan.Compile(suites, set)
-			errs, warns := f.print(s, append(diags, more...))
+			errs, warns := f.Print(s, append(diags, more...))
 			if errs > 0 {
-				return fail(exitInvalid, "%s, %s", display.Count(errs, "error"), display.Count(warns, "warning"))
+				return option.Fail(option.ExitInvalid, "%s, %s", display.Count(errs, "error"), display.Count(warns, "warning"))
 			}
 			_, err = fmt.Fprintf(s.Out, "%s, %s, no errors, %s\n", display.Count(len(suites), "suite"), display.Count(p.Len(), "test"), display.Count(warns, "warning"))
 			return err
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	return cmd
 }

@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/inspect"
@@ -18,12 +19,13 @@ import (
 
 // The commands that list what a server has: tools, resources, prompts.
 
-func newToolsCmd(s cmdutil.Streams) *cobra.Command {
-	var f targetFlags
+// NewToolsCmd is the command `mcptest tools`.
+func NewToolsCmd(s cmdutil.Streams) *cobra.Command {
+	var f option.TargetFlags
 	var table tableFlags
 	var tokens bool
 	cmd := &cobra.Command{
-		Use:   "tools [NAME]" + targetUse,
+		Use:   "tools [NAME]" + option.TargetUse,
 		Short: "List a server's tools, or show one of them",
 		Long: `List the tools of a server with their arguments (* marks required ones), or show one tool in full.
 
@@ -49,41 +51,42 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line or mark
 		}
 		return table.validate(&f, args)
 	}
-	return f.command(cmd, s, func(ctx context.Context, l *viewer, own []string) error {
+	return command(&f, cmd, s, func(ctx context.Context, l *option.Viewer, own []string) error {
 		if table.format == "md" || table.check+table.write != "" {
 			return table.table(ctx, l)
 		}
-		tools, err := l.list(ctx, "tools/list", "tools")
+		tools, err := listAll(ctx, l, "tools/list", "tools")
 		switch {
 		case err != nil:
 			return err
 		case tokens:
-			surfaceOf(l, map[surface.Kind][]jsonv.Value{surface.Tool: tools}).WriteTokens(l.s.Out, l.f.json)
+			surfaceOf(l, map[surface.Kind][]jsonv.Value{surface.Tool: tools}).WriteTokens(l.Streams.Out, l.Flags.JSON)
 			return nil
 		case len(own) == 1:
-			return l.showTool(tools, own[0])
+			return showTool(l, tools, own[0])
 		}
-		return l.showTools(tools)
+		return showTools(l, tools)
 	})
 }
 
 // command completes a command that takes at most one name and a server.
-func (f *targetFlags) command(cmd *cobra.Command, s cmdutil.Streams, fn func(ctx context.Context, l *viewer, own []string) error) *cobra.Command {
-	f.add(cmd)
+func command(f *option.TargetFlags, cmd *cobra.Command, s cmdutil.Streams, fn func(ctx context.Context, l *option.Viewer, own []string) error) *cobra.Command {
+	f.Add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		own, argv, err := f.split(cmd, args, 1)
+		own, argv, err := f.Split(cmd, args, 1)
 		if err != nil {
 			return err
 		}
-		return f.with(cmd, s, argv, func(ctx context.Context, l *viewer) error { return fn(ctx, l, own) })
+		return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error { return fn(ctx, l, own) })
 	}
 	return cmd
 }
 
-func newResourcesCmd(s cmdutil.Streams) *cobra.Command {
-	var f targetFlags
+// NewResourcesCmd is the command `mcptest resources`.
+func NewResourcesCmd(s cmdutil.Streams) *cobra.Command {
+	var f option.TargetFlags
 	cmd := &cobra.Command{
-		Use:   "resources [URI]" + targetUse,
+		Use:   "resources [URI]" + option.TargetUse,
 		Short: "List a server's resources and templates, or read one of them",
 		Long: `List the resources and resource templates of a server, or read one resource.
 
@@ -91,19 +94,20 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 		Example: `  mcptest resources -- npx -y @modelcontextprotocol/server-everything
   mcptest resources file:///notes.txt --url http://localhost:8080/mcp`,
 	}
-	return f.command(cmd, s, func(ctx context.Context, l *viewer, own []string) error {
+	return command(&f, cmd, s, func(ctx context.Context, l *option.Viewer, own []string) error {
 		if len(own) == 1 {
-			return l.readResource(ctx, own[0])
+			return readResource(ctx, l, own[0])
 		}
-		return l.showResources(ctx)
+		return showResources(ctx, l)
 	})
 }
 
-func newPromptsCmd(s cmdutil.Streams) *cobra.Command {
-	var f targetFlags
+// NewPromptsCmd is the command `mcptest prompts`.
+func NewPromptsCmd(s cmdutil.Streams) *cobra.Command {
+	var f option.TargetFlags
 	var a argFlags
 	cmd := &cobra.Command{
-		Use:   "prompts [NAME]" + targetUse,
+		Use:   "prompts [NAME]" + option.TargetUse,
 		Short: "List a server's prompts, or get one of them",
 		Long: `List the prompts of a server with their arguments (* marks required ones), or get one prompt.
 Prompt arguments are strings: --arg name=value.
@@ -112,7 +116,7 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 		Example: `  mcptest prompts -- npx -y @modelcontextprotocol/server-everything
   mcptest prompts review --arg style=short --url http://localhost:8080/mcp`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			own, argv, err := f.split(cmd, args, 1)
+			own, argv, err := f.Split(cmd, args, 1)
 			if err != nil {
 				return err
 			}
@@ -121,58 +125,58 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 				return err
 			}
 			if len(own) == 0 && params.Len() > 0 {
-				return fail(exitInvalid, "--arg requires the name of a prompt")
+				return option.Fail(option.ExitInvalid, "--arg requires the name of a prompt")
 			}
-			return f.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
+			return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
 				if len(own) == 1 {
-					return l.getPrompt(ctx, own[0], params)
+					return getPrompt(ctx, l, own[0], params)
 				}
-				return l.showPrompts(ctx)
+				return showPrompts(ctx, l)
 			})
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	a.add(cmd, false)
 	return cmd
 }
 
 // list reads every page of a list; its error was reported.
-func (l *viewer) list(ctx context.Context, method, key string) ([]jsonv.Value, error) {
-	items, err := l.conn.List(ctx, method, key)
+func listAll(ctx context.Context, l *option.Viewer, method, key string) ([]jsonv.Value, error) {
+	items, err := l.Conn.List(ctx, method, key)
 	if err != nil {
-		if capability, _, _ := strings.Cut(method, "/"); !l.conn.Offers(capability) {
+		if capability, _, _ := strings.Cut(method, "/"); !l.Conn.Offers(capability) {
 			err = fmt.Errorf("the server does not support %s (it does not declare the capability): %w", capability, err)
 		}
-		return nil, l.failed(ctx, method, err)
+		return nil, l.Failed(ctx, method, err)
 	}
 	return items, nil
 }
 
-func (l *viewer) showTools(tools []jsonv.Value) error {
-	if l.f.json {
-		return l.printJSON(l.s.Out, jsonv.ObjectOf("tools", jsonv.Array(tools...)))
+func showTools(l *option.Viewer, tools []jsonv.Value) error {
+	if l.Flags.JSON {
+		return l.PrintJSON(l.Streams.Out, jsonv.ObjectOf("tools", jsonv.Array(tools...)))
 	}
 	rows := make([][]string, 0, len(tools))
 	for _, t := range tools {
 		rows = append(rows, []string{inspect.Name(t, "name"), signature(t.Lookup("inputSchema")), firstLine(t)})
 	}
-	return l.table("tool", []string{"TOOL", "ARGUMENTS", "DESCRIPTION"}, rows)
+	return table(l, "tool", []string{"TOOL", "ARGUMENTS", "DESCRIPTION"}, rows)
 }
 
-func (l *viewer) showResources(ctx context.Context) error {
-	resources, err := l.list(ctx, "resources/list", "resources")
+func showResources(ctx context.Context, l *option.Viewer) error {
+	resources, err := listAll(ctx, l, "resources/list", "resources")
 	if err != nil {
 		return err
 	}
 	// Templates came later and many servers have none: that is no failure.
 	var templates []jsonv.Value
-	if x := l.conn.Do(ctx, "resources/templates/list", jsonv.Value{}); inspect.ExchangeError(x) == nil {
-		if templates, err = l.list(ctx, "resources/templates/list", "resourceTemplates"); err != nil {
+	if x := l.Conn.Do(ctx, "resources/templates/list", jsonv.Value{}); inspect.ExchangeError(x) == nil {
+		if templates, err = listAll(ctx, l, "resources/templates/list", "resourceTemplates"); err != nil {
 			return err
 		}
 	}
-	if l.f.json {
-		return l.printJSON(l.s.Out, jsonv.ObjectOf("resources", jsonv.Array(resources...), "resourceTemplates", jsonv.Array(templates...)))
+	if l.Flags.JSON {
+		return l.PrintJSON(l.Streams.Out, jsonv.ObjectOf("resources", jsonv.Array(resources...), "resourceTemplates", jsonv.Array(templates...)))
 	}
 	var rows [][]string
 	row := func(v jsonv.Value, key string) {
@@ -184,16 +188,16 @@ func (l *viewer) showResources(ctx context.Context) error {
 	for _, t := range templates {
 		row(t, "uriTemplate")
 	}
-	return l.table("resource", []string{"URI", "NAME", "TYPE", "DESCRIPTION"}, rows)
+	return table(l, "resource", []string{"URI", "NAME", "TYPE", "DESCRIPTION"}, rows)
 }
 
-func (l *viewer) showPrompts(ctx context.Context) error {
-	prompts, err := l.list(ctx, "prompts/list", "prompts")
+func showPrompts(ctx context.Context, l *option.Viewer) error {
+	prompts, err := listAll(ctx, l, "prompts/list", "prompts")
 	if err != nil {
 		return err
 	}
-	if l.f.json {
-		return l.printJSON(l.s.Out, jsonv.ObjectOf("prompts", jsonv.Array(prompts...)))
+	if l.Flags.JSON {
+		return l.PrintJSON(l.Streams.Out, jsonv.ObjectOf("prompts", jsonv.Array(prompts...)))
 	}
 	rows := make([][]string, 0, len(prompts))
 	for _, p := range prompts {
@@ -207,7 +211,7 @@ func (l *viewer) showPrompts(ctx context.Context) error {
 		}
 		rows = append(rows, []string{inspect.Name(p, "name"), strings.Join(args, ", "), firstLine(p)})
 	}
-	return l.table("prompt", []string{"PROMPT", "ARGUMENTS", "DESCRIPTION"}, rows)
+	return table(l, "prompt", []string{"PROMPT", "ARGUMENTS", "DESCRIPTION"}, rows)
 }
 
 // firstLine is the title or the beginning of the description.
@@ -268,9 +272,9 @@ const longestCell = 60
 
 // table prints rows below their headings; the last column gets what is left of
 // a terminal's width.
-func (l *viewer) table(what string, head []string, rows [][]string) error {
+func table(l *option.Viewer, what string, head []string, rows [][]string) error {
 	if len(rows) == 0 {
-		_, err := fmt.Fprintf(l.s.Out, "no %ss\n", what)
+		_, err := fmt.Fprintf(l.Streams.Out, "no %ss\n", what)
 		return err
 	}
 	widths := make([]int, len(head))
@@ -279,14 +283,14 @@ func (l *viewer) table(what string, head []string, rows [][]string) error {
 	}
 	for _, r := range rows {
 		for i := range r {
-			r[i] = l.text(r[i])
+			r[i] = l.Text(r[i])
 			if i < len(r)-1 {
 				r[i] = display.Truncate(r[i], longestCell)
 				widths[i] = max(widths[i], display.Width(r[i]))
 			}
 		}
 	}
-	left := term.Columns(l.s.Out, 0)
+	left := term.Columns(l.Streams.Out, 0)
 	for _, w := range widths[:len(widths)-1] {
 		left -= w + 2
 	}
@@ -298,15 +302,15 @@ func (l *viewer) table(what string, head []string, rows [][]string) error {
 				if left > 20 {
 					c = display.Truncate(c, left)
 				}
-				text += l.palette.Paint(st, c)
+				text += l.Palette.Paint(st, c)
 				break
 			}
 			c = term.Pad(c, widths[i])
 			if i == 0 && st == term.Plain {
-				text += l.palette.Paint(term.Strong, c) + "  "
+				text += l.Palette.Paint(term.Strong, c) + "  "
 				continue
 			}
-			text += l.palette.Paint(st, c) + "  "
+			text += l.Palette.Paint(st, c) + "  "
 		}
 		b.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
@@ -314,38 +318,38 @@ func (l *viewer) table(what string, head []string, rows [][]string) error {
 	for _, r := range rows {
 		line(r, term.Plain)
 	}
-	_, err := io.WriteString(l.s.Out, b.String())
+	_, err := io.WriteString(l.Streams.Out, b.String())
 	return err
 }
 
 // showTool prints one tool.
-func (l *viewer) showTool(tools []jsonv.Value, want string) error {
+func showTool(l *option.Viewer, tools []jsonv.Value, want string) error {
 	var names []string
 	for _, t := range tools {
 		names = append(names, inspect.Name(t, "name"))
 		if inspect.Name(t, "name") != want {
 			continue
 		}
-		if l.f.json {
-			return l.printJSON(l.s.Out, t)
+		if l.Flags.JSON {
+			return l.PrintJSON(l.Streams.Out, t)
 		}
 		var b strings.Builder
-		b.WriteString(l.palette.Paint(term.Strong, l.text(want)))
+		b.WriteString(l.Palette.Paint(term.Strong, l.Text(want)))
 		if title := t.Lookup("title").Text(); title != "" {
-			b.WriteString("  " + l.text(title))
+			b.WriteString("  " + l.Text(title))
 		}
 		b.WriteByte('\n')
 		if d := t.Lookup("description").Text(); d != "" {
-			b.WriteString(l.block("  ", d))
+			b.WriteString(l.Block("  ", d))
 		}
 		for key, v := range t.Members() {
 			if key == "name" || key == "title" || key == "description" {
 				continue
 			}
-			b.WriteString(l.palette.Paint(term.Faint, l.text(key)) + "\n  " + l.jsonText("  ", v) + "\n")
+			b.WriteString(l.Palette.Paint(term.Faint, l.Text(key)) + "\n  " + l.JSONText("  ", v) + "\n")
 		}
-		_, err := io.WriteString(l.s.Out, b.String())
+		_, err := io.WriteString(l.Streams.Out, b.String())
 		return err
 	}
-	return fail(exitFailed, "%s", l.text(inspect.NoSuch("tool", want, names)))
+	return option.Fail(option.ExitFailed, "%s", l.Text(inspect.NoSuch("tool", want, names)))
 }

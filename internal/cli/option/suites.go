@@ -1,4 +1,4 @@
-package cli
+package option
 
 import (
 	"bytes"
@@ -21,40 +21,41 @@ import (
 	"mcptest/internal/term"
 )
 
-// suiteFlags say which suites are read and how; run and validate share them.
-type suiteFlags struct {
-	configs      []string
-	envFiles     []string
-	vars         []string
-	allowOutside bool
-	color        string
+// SuiteFlags say which suites are read and how; run and validate share them.
+type SuiteFlags struct {
+	Configs      []string
+	EnvFiles     []string
+	Vars         []string
+	AllowOutside bool
+	Color        string
 
-	secrets []string       // of the suites that were loaded
+	Secrets []string       // of the suites that were loaded
 	order   map[string]int // the files that were read, in the order they were named
 }
 
-func (f *suiteFlags) add(cmd *cobra.Command) {
+// Add defines the flags.
+func (f *SuiteFlags) Add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringArrayVarP(&f.configs, "config", "c", nil, "suite `file` (same as passing it as an argument)")
-	fl.StringArrayVar(&f.envFiles, "env-file", nil, "read variables from this `file` instead of .env")
-	fl.StringArrayVar(&f.vars, "var", nil, "set a variable: `name=value`")
-	fl.BoolVar(&f.allowOutside, "allow-outside", false, "allow imports, cases and schemas outside the suite's directory")
-	fl.StringVar(&f.color, "color", "auto", "colors: auto, always or never")
+	fl.StringArrayVarP(&f.Configs, "config", "c", nil, "suite `file` (same as passing it as an argument)")
+	fl.StringArrayVar(&f.EnvFiles, "env-file", nil, "read variables from this `file` instead of .env")
+	fl.StringArrayVar(&f.Vars, "var", nil, "set a variable: `name=value`")
+	fl.BoolVar(&f.AllowOutside, "allow-outside", false, "allow imports, cases and schemas outside the suite's directory")
+	fl.StringVar(&f.Color, "color", "auto", "colors: auto, always or never")
 }
 
-// defaultSuites are looked for when no path is given.
-var defaultSuites = []string{"mcptest.yaml", "mcptest.yml"}
+// DefaultSuites are looked for when no path is given.
+var DefaultSuites = []string{"mcptest.yaml", "mcptest.yml"}
 
-// paths resolves arguments to suite files.
-func (f *suiteFlags) paths(args []string) ([]string, error) {
-	args = append(slices.Clone(f.configs), args...)
+// Paths resolves arguments to suite files.
+func (f *SuiteFlags) Paths(args []string) ([]string, error) {
+	args = append(slices.Clone(f.Configs), args...)
 	if len(args) == 0 {
-		for _, name := range defaultSuites {
+		for _, name := range DefaultSuites {
 			if _, err := os.Stat(name); err == nil {
 				return []string{name}, nil
 			}
 		}
-		return nil, fail(exitInvalid, "no suite found: looked for %s here; pass a file or directory", strings.Join(defaultSuites, " and "))
+		return nil, Fail(ExitInvalid, "no suite found: looked for %s here; pass a file or directory", strings.Join(DefaultSuites, " and "))
 	}
 	var out []string
 	for _, arg := range args {
@@ -62,16 +63,16 @@ func (f *suiteFlags) paths(args []string) ([]string, error) {
 		switch {
 		case err != nil:
 			abs, _ := filepath.Abs(arg)
-			return nil, fail(exitInvalid, "no such file or directory: %s (looked for %s)", arg, abs)
+			return nil, Fail(ExitInvalid, "no such file or directory: %s (looked for %s)", arg, abs)
 		case !info.IsDir():
 			out = append(out, arg)
 		default:
 			found, err := suitesBelow(arg)
 			if err != nil {
-				return nil, fail(exitInvalid, "read folder %s: %v", arg, err)
+				return nil, Fail(ExitInvalid, "read folder %s: %v", arg, err)
 			}
 			if len(found) == 0 {
-				return nil, fail(exitInvalid, "no suite below %s: looked for mcptest.yaml, mcptest.yml, *.mcptest.yaml and *.mcptest.yml", arg)
+				return nil, Fail(ExitInvalid, "no suite below %s: looked for mcptest.yaml, mcptest.yml, *.mcptest.yaml and *.mcptest.yml", arg)
 			}
 			out = append(out, found...)
 		}
@@ -93,7 +94,7 @@ func suitesBelow(dir string) ([]string, error) {
 			}
 			return nil
 		}
-		if slices.Contains(defaultSuites, name) || strings.HasSuffix(name, ".mcptest.yaml") || strings.HasSuffix(name, ".mcptest.yml") {
+		if slices.Contains(DefaultSuites, name) || strings.HasSuffix(name, ".mcptest.yaml") || strings.HasSuffix(name, ".mcptest.yml") {
 			out = append(out, path)
 		}
 		return nil
@@ -101,13 +102,13 @@ func suitesBelow(dir string) ([]string, error) {
 	return out, err
 }
 
-// load reads the suites; every mistake of all of them is in the diagnostics.
-func (f *suiteFlags) load(paths []string, env []string) ([]*suite.Suite, source.Diagnostics, error) {
+// Load reads the suites; every mistake of all of them is in the diagnostics.
+func (f *SuiteFlags) Load(paths []string, env []string) ([]*suite.Suite, source.Diagnostics, error) {
 	vars := map[string]string{}
-	for _, kv := range f.vars {
+	for _, kv := range f.Vars {
 		k, v, ok := strings.Cut(kv, "=")
 		if !ok || k == "" {
-			return nil, nil, fail(exitInvalid, "--var %s: expected name=value", kv)
+			return nil, nil, Fail(ExitInvalid, "--var %s: expected name=value", kv)
 		}
 		vars[k] = v
 	}
@@ -121,11 +122,11 @@ func (f *suiteFlags) load(paths []string, env []string) ([]*suite.Suite, source.
 		}
 		seen[abs] = true
 		f.note(abs)
-		s, ds := suite.Load(path, suite.Options{Env: env, EnvFiles: f.envFiles, Vars: vars, AllowOutside: f.allowOutside})
+		s, ds := suite.Load(path, suite.Options{Env: env, EnvFiles: f.EnvFiles, Vars: vars, AllowOutside: f.AllowOutside})
 		diags = append(diags, ds...)
 		if s != nil {
 			suites = append(suites, s)
-			f.secrets = append(f.secrets, s.Secrets...)
+			f.Secrets = append(f.Secrets, s.Secrets...)
 			f.note(s.Files...)
 		}
 	}
@@ -133,7 +134,7 @@ func (f *suiteFlags) load(paths []string, env []string) ([]*suite.Suite, source.
 }
 
 // note remembers the order in which files are to be reported.
-func (f *suiteFlags) note(paths ...string) {
+func (f *SuiteFlags) note(paths ...string) {
 	if f.order == nil {
 		f.order = map[string]int{}
 	}
@@ -144,9 +145,9 @@ func (f *suiteFlags) note(paths ...string) {
 	}
 }
 
-// print writes diagnostics, those of the suite named first first, secrets
+// Print writes diagnostics, those of the suite named first first, secrets
 // masked.
-func (f *suiteFlags) print(s cmdutil.Streams, diags source.Diagnostics) (errors, warnings int) {
+func (f *SuiteFlags) Print(s cmdutil.Streams, diags source.Diagnostics) (errors, warnings int) {
 	rank := func(d source.Diagnostic) int {
 		if d.Pos.File == nil {
 			return -1
@@ -157,7 +158,7 @@ func (f *suiteFlags) print(s cmdutil.Streams, diags source.Diagnostics) (errors,
 		return len(f.order) // rows, .env
 	}
 	slices.SortStableFunc(diags, func(a, b source.Diagnostic) int { return cmp.Compare(rank(a), rank(b)) })
-	return printDiagnostics(s, f.color, diags, f.secrets...)
+	return PrintDiagnostics(s, f.Color, diags, f.Secrets...)
 }
 
 // unusedVars warns of names given by --var that no suite knows: a misspelt one
@@ -185,9 +186,9 @@ func unusedVars(suites []*suite.Suite) source.Diagnostics {
 	return diags
 }
 
-// settings are the plan's settings that both commands share.
-func (f *suiteFlags) settings(s cmdutil.Streams) plan.Settings {
-	set := plan.Settings{Env: s.Env, AllowOutside: f.allowOutside, CI: inCI(s.Env), Self: s.Self}
+// Settings are the plan's settings that both commands share.
+func (f *SuiteFlags) Settings(s cmdutil.Streams) plan.Settings {
+	set := plan.Settings{Env: s.Env, AllowOutside: f.AllowOutside, CI: InCI(s.Env), Self: s.Self}
 	for _, k := range protocol.ViolationKinds {
 		set.ViolationKinds = append(set.ViolationKinds, k.Name)
 	}
@@ -195,9 +196,9 @@ func (f *suiteFlags) settings(s cmdutil.Streams) plan.Settings {
 	return set
 }
 
-// printDiagnostics writes them to the error stream, secrets masked, and says how
+// PrintDiagnostics writes them to the error stream, secrets masked, and says how
 // many there are of each severity.
-func printDiagnostics(s cmdutil.Streams, color string, diags source.Diagnostics, secrets ...string) (errors, warnings int) {
+func PrintDiagnostics(s cmdutil.Streams, color string, diags source.Diagnostics, secrets ...string) (errors, warnings int) {
 	if len(diags) == 0 {
 		return 0, 0
 	}
@@ -224,18 +225,18 @@ func printDiagnostics(s cmdutil.Streams, color string, diags source.Diagnostics,
 	return errors, warnings
 }
 
-// allowUpdate refuses to write a file that belongs in version control if CI is
+// AllowUpdate refuses to write a file that belongs in version control if CI is
 // set: what says what is not done then, command is what does it elsewhere.
-func allowUpdate(env []string, allowInCI bool, what, command string) error {
-	if allowInCI || !inCI(env) {
+func AllowUpdate(env []string, allowInCI bool, what, command string) error {
+	if allowInCI || !InCI(env) {
 		return nil
 	}
-	return fail(exitPolicy, "%s because CI is set: run %s on your machine and commit the file, or pass --allow-update-in-ci", what, command)
+	return Fail(ExitPolicy, "%s because CI is set: run %s on your machine and commit the file, or pass --allow-update-in-ci", what, command)
 }
 
-// inCI reports whether the environment is one of continuous integration: CI is
+// InCI reports whether the environment is one of continuous integration: CI is
 // set, and to something else than a no.
-func inCI(env []string) bool {
+func InCI(env []string) bool {
 	switch strings.ToLower(cmdutil.LookupEnv(env, "CI")) {
 	case "", "0", "false", "no", "off":
 		return false

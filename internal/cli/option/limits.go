@@ -1,4 +1,4 @@
-package cli
+package option
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// limitFlags limit what a server can make the program read, keep and follow.
-type limitFlags struct {
+// LimitFlags limit what a server can make the program read, keep and follow.
+type LimitFlags struct {
 	message, skip, kept, stderr sizeFlag
 	keptCount, requests         int
 	redirects, rounds           int
@@ -28,7 +28,7 @@ type limit struct {
 	least, most int // 0, 0: any
 }
 
-func (f *limitFlags) all() []limit {
+func (f *LimitFlags) all() []limit {
 	const many = 1_000_000
 	return []limit{
 		{"max-message-size", "maximum `size` of one server message, or of an HTTP body after decompression", &f.message, nil, leastSize, mostSize},
@@ -45,9 +45,10 @@ func (f *limitFlags) all() []limit {
 	}
 }
 
-func (f *limitFlags) add(cmd *cobra.Command) {
+// Add defines the flags.
+func (f *LimitFlags) Add(cmd *cobra.Command) {
 	d := wire.Limits{}.WithDefaults()
-	*f = limitFlags{
+	*f = LimitFlags{
 		message: sizeFlag(d.Message), skip: sizeFlag(d.Drain), kept: sizeFlag(d.During), stderr: sizeFlag(d.Stderr), values: d.Values,
 		keptCount: d.DuringCount, requests: d.Requests, redirects: d.Redirects, rounds: d.Rounds, items: d.Items, pages: d.Pages,
 	}
@@ -65,9 +66,9 @@ func (f *limitFlags) add(cmd *cobra.Command) {
 // limitFlag annotates the flags that help shows apart, after the others.
 const limitFlag = "limit"
 
-// limitsApart returns a help function that lists the limits in a section of
+// LimitsApart returns a help function that lists the limits in a section of
 // their own, because few readers need them and they are a third of all flags.
-func limitsApart(help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
+func LimitsApart(help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
 		limits := pflag.NewFlagSet("limits", pflag.ContinueOnError)
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -90,21 +91,22 @@ const (
 	mostSize  = 1 << 31
 )
 
-func (f *limitFlags) check() error {
+// Check refuses limits that no message could meet.
+func (f *LimitFlags) Check() error {
 	for _, l := range f.all() {
 		switch {
 		case l.most == 0:
 		case l.size != nil && (*l.size < leastSize || *l.size > mostSize):
-			return fail(exitInvalid, "--%s must be from 1KiB to 2GiB, got %s", l.name, l.size)
+			return Fail(ExitInvalid, "--%s must be from 1KiB to 2GiB, got %s", l.name, l.size)
 		case l.number != nil && (*l.number < l.least || *l.number > l.most):
-			return fail(exitInvalid, "--%s must be from %d to %d, got %d", l.name, l.least, l.most, *l.number)
+			return Fail(ExitInvalid, "--%s must be from %d to %d, got %d", l.name, l.least, l.most, *l.number)
 		}
 	}
 	return nil
 }
 
-// mcp are the limits as the wire takes them.
-func (f *limitFlags) mcp() wire.Limits {
+// Wire is the limits as transports take them.
+func (f *LimitFlags) Wire() wire.Limits {
 	l := wire.Limits{
 		Message: int(f.message), Values: f.values, Drain: int64(f.skip), During: int(f.kept), DuringCount: f.keptCount, Requests: f.requests,
 		Redirects: f.redirects, Rounds: f.rounds, Items: f.items, Pages: f.pages, Stderr: int(f.stderr),

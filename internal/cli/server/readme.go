@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
@@ -35,25 +36,25 @@ func (f *tableFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("check", "write")
 }
 
-func (f *tableFlags) validate(t *targetFlags, own []string) error {
+func (f *tableFlags) validate(t *option.TargetFlags, own []string) error {
 	if err := oneOf("--format", []string{f.format}, []string{"text", "json", "md"}); err != nil {
 		return err
 	}
-	t.json = t.json || f.format == "json"
+	t.JSON = t.JSON || f.format == "json"
 	file := f.check + f.write
 	switch {
-	case file != "" && t.json:
-		return fail(exitInvalid, "--check and --write require -f md, the format of the table in %s", file)
+	case file != "" && t.JSON:
+		return option.Fail(option.ExitInvalid, "--check and --write require -f md, the format of the table in %s", file)
 	case (file != "" || f.format == "md") && len(own) > 0:
-		return fail(exitInvalid, "the Markdown table lists all tools: leave out %q", own[0])
+		return option.Fail(option.ExitInvalid, "the Markdown table lists all tools: leave out %q", own[0])
 	}
 	return nil
 }
 
 // table prints the table of the tools, or compares it with the one in a file,
 // or updates that.
-func (f *tableFlags) table(ctx context.Context, l *viewer) error {
-	tools, err := l.list(ctx, "tools/list", "tools")
+func (f *tableFlags) table(ctx context.Context, l *option.Viewer) error {
+	tools, err := listAll(ctx, l, "tools/list", "tools")
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (f *tableFlags) table(ctx context.Context, l *viewer) error {
 	table := readme.Table(live)
 	path := f.check + f.write
 	if path == "" {
-		_, err := io.WriteString(l.s.Out, table)
+		_, err := io.WriteString(l.Streams.Out, table)
 		return err
 	}
 	file, diags := source.Read(path, path)
@@ -69,25 +70,25 @@ func (f *tableFlags) table(ctx context.Context, l *viewer) error {
 	if !diags.HasErrors() {
 		block, diags = readme.Find(file, live.Server)
 	}
-	if n, _ := printDiagnostics(l.s, l.f.color, diags); n > 0 {
-		return fail(exitInvalid, "%s in %s", display.Count(n, "error"), path)
+	if n, _ := option.PrintDiagnostics(l.Streams, l.Flags.Color, diags); n > 0 {
+		return option.Fail(option.ExitInvalid, "%s in %s", display.Count(n, "error"), path)
 	}
 	data := block.With(table)
 	switch {
 	case bytes.Equal(data, file.Data):
-		fmt.Fprintf(l.s.Out, "%s is up to date: %s\n", display.Escape(path), live.Counts())
+		fmt.Fprintf(l.Streams.Out, "%s is up to date: %s\n", display.Escape(path), live.Counts())
 		return nil
 	case f.check != "":
-		fmt.Fprint(l.s.Out, block.Diff(table))
-		return fail(exitGate, "the table of tools in %s is out of date: run mcptest tools with --write %s", path, path)
+		fmt.Fprint(l.Streams.Out, block.Diff(table))
+		return option.Fail(option.ExitGate, "the table of tools in %s is out of date: run mcptest tools with --write %s", path, path)
 	}
-	if err := allowUpdate(l.s.Env, f.allowInCI, path+" is not updated", "mcptest tools with --write "+path); err != nil {
+	if err := option.AllowUpdate(l.Streams.Env, f.allowInCI, path+" is not updated", "mcptest tools with --write "+path); err != nil {
 		return err
 	}
 	if err := replaceText(path, data); err != nil {
-		return fail(exitInternal, "write %s: %s", path, cmdutil.Reason(err))
+		return option.Fail(option.ExitInternal, "write %s: %s", path, cmdutil.Reason(err))
 	}
-	fmt.Fprintf(l.s.Out, "updated %s: %s\n", display.Escape(path), live.Counts())
+	fmt.Fprintf(l.Streams.Out, "updated %s: %s\n", display.Escape(path), live.Counts())
 	return nil
 }
 

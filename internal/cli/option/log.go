@@ -1,4 +1,4 @@
-package cli
+package option
 
 import (
 	"fmt"
@@ -11,13 +11,13 @@ import (
 	"mcptest/internal/term"
 )
 
-// guarded runs fn. A panic in it stops every process and is exit code 4.
-func guarded(w *cmdutil.World, stderr io.Writer, fn func() error) (err error) {
+// Guarded runs fn. A panic in it stops every process and is exit code 4.
+func Guarded(w *cmdutil.World, stderr io.Writer, fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.Registry.KillAll()
 			fmt.Fprintf(stderr, "mcptest: internal error: %s\n%s", term.EscapeLines(fmt.Sprint(p)), debug.Stack())
-			err = &exitError{code: exitInternal}
+			err = &ExitError{Code: ExitInternal}
 		}
 	}()
 	return fn()
@@ -28,12 +28,12 @@ var logLevels = map[string]slog.Level{
 	"error": slog.LevelError, "warn": slog.LevelWarn, "info": slog.LevelInfo, "debug": slog.LevelDebug,
 }
 
-// openLog returns the log of a run, on standard error and through the
+// OpenLog returns the log of a run, on standard error and through the
 // redactor.
-func openLog(w io.Writer, level string, redactor *secret.Redactor) (*slog.Logger, func(), error) {
+func OpenLog(w io.Writer, level string, redactor *secret.Redactor) (*slog.Logger, func(), error) {
 	lv, ok := logLevels[level]
 	if !ok {
-		return nil, nil, fail(exitInvalid, "--log-level: expected error, warn, info or debug, got %q", level)
+		return nil, nil, Fail(ExitInvalid, "--log-level: expected error, warn, info or debug, got %q", level)
 	}
 	out := redactor.Writer(w)
 	h := slog.NewTextHandler(out, &slog.HandlerOptions{Level: lv, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/doctor"
@@ -19,10 +20,11 @@ import (
 	"mcptest/internal/term"
 )
 
-func newDoctorCmd(s cmdutil.Streams) *cobra.Command {
-	var f targetFlags
+// NewDoctorCmd is the command `mcptest doctor`.
+func NewDoctorCmd(s cmdutil.Streams) *cobra.Command {
+	var f option.TargetFlags
 	cmd := &cobra.Command{
-		Use:   "doctor" + targetUse,
+		Use:   "doctor" + option.TargetUse,
 		Short: "Diagnose why a server does not work",
 		Long: `Check a server layer by layer. For each layer, print whether it works, how long the check took and how to fix
 a problem. The diagnosis stops at the first failure that prevents the checks after it.
@@ -35,73 +37,73 @@ Exit codes: 0 no layer failed (there may be warnings), 1 a layer failed, 2 inval
   mcptest doctor --url https://mcp.example.com/mcp
   mcptest doctor --server api --config suite.yaml --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, argv, err := f.split(cmd, args, 0)
+			_, argv, err := f.Split(cmd, args, 0)
 			if err != nil {
 				return err
 			}
 			var o doctor.Options
-			ctx, l, end, err := f.prepare(cmd, s, argv, func(i *inspect.Options) { i.Violations, o.Connect = nil, i.Connect })
+			ctx, l, end, err := f.Prepare(cmd, s, argv, func(i *inspect.Options) { i.Violations, o.Connect = nil, i.Connect })
 			if err != nil {
 				return err
 			}
-			o.Conn = l.conn
-			return guarded(l.world, l.s.Err, func() error {
+			o.Conn = l.Conn
+			return option.Guarded(l.World, l.Streams.Err, func() error {
 				defer end()
-				return l.diagnose(ctx, o)
+				return diagnose(ctx, l, o)
 			})
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	return cmd
 }
 
 // diagnose examines the server and reports each layer as it is found.
-func (l *viewer) diagnose(ctx context.Context, o doctor.Options) error {
-	o.Waiting = l.stillWaiting
-	if !l.f.json {
-		o.Found = func(layer doctor.Layer) { _, _ = io.WriteString(l.s.Out, l.layer(layer)) }
-		fmt.Fprintln(l.s.Out, l.palette.Paint(term.Faint, l.text(where(l.server))))
+func diagnose(ctx context.Context, l *option.Viewer, o doctor.Options) error {
+	o.Waiting = func(after time.Duration, process bool, stderr []string) { stillWaiting(l, after, process, stderr) }
+	if !l.Flags.JSON {
+		o.Found = func(layer doctor.Layer) { _, _ = io.WriteString(l.Streams.Out, printLayer(l, layer)) }
+		fmt.Fprintln(l.Streams.Out, l.Palette.Paint(term.Faint, l.Text(option.Where(l.Server))))
 	}
 	d := doctor.Examine(ctx, o)
 	var sig *run.Interrupted
 	if errors.As(context.Cause(ctx), &sig) {
-		return &exitError{code: sig.Code, msg: sig.Error()}
+		return &option.ExitError{Code: sig.Code, Message: sig.Error()}
 	}
-	if err := l.conclude(d); err != nil {
+	if err := conclude(l, d); err != nil {
 		return err
 	}
 	if d.Count(doctor.Fail) > 0 {
-		return &exitError{code: exitFailed}
+		return &option.ExitError{Code: option.ExitFailed}
 	}
 	return nil
 }
 
 // stillWaiting shows what a server that has not responded yet wrote to stderr.
-func (l *viewer) stillWaiting(after time.Duration, process bool, stderr []string) {
-	fmt.Fprintf(l.s.Err, "mcptest: no response for %v; waiting until connect-timeout (%v)\n", after, l.server.ConnectTimeout)
+func stillWaiting(l *option.Viewer, after time.Duration, process bool, stderr []string) {
+	fmt.Fprintf(l.Streams.Err, "mcptest: no response for %v; waiting until connect-timeout (%v)\n", after, l.Server.ConnectTimeout)
 	if process && len(stderr) == 0 {
-		fmt.Fprintln(l.s.Err, "  the server wrote nothing to stderr")
+		fmt.Fprintln(l.Streams.Err, "  the server wrote nothing to stderr")
 	}
 	for _, line := range stderr {
-		fmt.Fprintln(l.s.Err, "  stderr: "+l.text(line))
+		fmt.Fprintln(l.Streams.Err, "  stderr: "+l.Text(line))
 	}
 }
 
-// layer writes a layer for people.
-func (l *viewer) layer(y doctor.Layer) string {
+// printLayer writes a layer for people.
+func printLayer(l *option.Viewer, y doctor.Layer) string {
 	style := map[doctor.State]term.Style{doctor.OK: term.Good, doctor.Warn: term.Warn, doctor.Fail: term.Bad}[y.State]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s  %s", l.palette.Paint(style, term.Pad(string(y.State), 4)), term.Pad(y.Name, 9), l.text(y.Message))
+	fmt.Fprintf(&b, "%s  %s  %s", l.Palette.Paint(style, term.Pad(string(y.State), 4)), term.Pad(y.Name, 9), l.Text(y.Message))
 	if y.Took > 0 {
-		b.WriteString("  " + l.palette.Paint(term.Faint, "("+spent(y.Took)+")"))
+		b.WriteString("  " + l.Palette.Paint(term.Faint, "("+spent(y.Took)+")"))
 	}
 	b.WriteByte('\n')
 	const indent = "                 "
 	for _, line := range y.Details {
-		b.WriteString(indent + l.text(line) + "\n")
+		b.WriteString(indent + l.Text(line) + "\n")
 	}
 	if y.Hint != "" {
-		b.WriteString(indent + l.palette.Paint(term.Accent, "hint: ") + l.text(y.Hint) + "\n")
+		b.WriteString(indent + l.Palette.Paint(term.Accent, "hint: ") + l.Text(y.Hint) + "\n")
 	}
 	return b.String()
 }
@@ -118,15 +120,15 @@ func spent(d time.Duration) string {
 }
 
 // conclude prints the last line, or everything as JSON.
-func (l *viewer) conclude(d doctor.Diagnosis) error {
-	if l.f.json {
-		return l.printJSON(l.s.Out, diagnosisJSON(where(l.server), d))
+func conclude(l *option.Viewer, d doctor.Diagnosis) error {
+	if l.Flags.JSON {
+		return l.PrintJSON(l.Streams.Out, diagnosisJSON(option.Where(l.Server), d))
 	}
 	text := fmt.Sprintf("%d ok, %s, %s", d.Count(doctor.OK), display.Count(d.Count(doctor.Warn), "warning"), display.Count(d.Count(doctor.Fail), "failure"))
 	if d.Stopped != "" {
 		text += "; the checks after " + d.Stopped + " were skipped"
 	}
-	_, err := fmt.Fprintln(l.s.Out, text)
+	_, err := fmt.Fprintln(l.Streams.Out, text)
 	return err
 }
 

@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/auth"
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/connect"
 	"mcptest/internal/mcp"
@@ -22,7 +23,7 @@ import (
 
 // loginFlags are the flags of `mcptest login`.
 type loginFlags struct {
-	suiteFlags
+	option.SuiteFlags
 	device, noBrowser, list, json bool
 	clientID, secretEnv, issuer   string
 	metadataURL, scope            string
@@ -36,7 +37,8 @@ type loginFlags struct {
 // loginTime is how long a person may take.
 const loginTime = 10 * time.Minute
 
-func newLoginCmd(s cmdutil.Streams) *cobra.Command {
+// NewLoginCmd is the command `mcptest login`.
+func NewLoginCmd(s cmdutil.Streams) *cobra.Command {
 	var f loginFlags
 	cmd := &cobra.Command{
 		Use:   "login (SERVER | URL)",
@@ -62,7 +64,7 @@ Exit codes: 0 logged in, 1 login failed, 2 invalid command line, 130 interrupted
 			return f.run(cmd.Context(), s, args)
 		},
 	}
-	f.suiteFlags.add(cmd)
+	f.SuiteFlags.Add(cmd)
 	fl := cmd.Flags()
 	fl.BoolVar(&f.device, "device", false, "log in with a code that you enter in a browser on any machine (RFC 8628)")
 	fl.BoolVar(&f.noBrowser, "no-browser", false, "print the address instead of opening a browser")
@@ -77,31 +79,31 @@ Exit codes: 0 logged in, 1 login failed, 2 invalid command line, 130 interrupted
 	fl.StringVar(&f.caFile, "ca-file", "", "also trust the certificate authorities in this PEM `file`")
 	fl.BoolVar(&f.insecure, "insecure", false, "don't verify the servers' certificates")
 	fl.DurationVar(&f.timeout, "timeout", loginTime, "how long to wait for the login")
-	addTokenFile(cmd, &f.tokenFile)
+	option.AddTokenFile(cmd, &f.tokenFile)
 	return cmd
 }
 
 func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) error {
 	if len(args) == 0 {
-		return fail(exitInvalid, "missing server: pass its address, or its name in a suite")
+		return option.Fail(option.ExitInvalid, "missing server: pass its address, or its name in a suite")
 	}
 	if f.timeout <= 0 {
-		return fail(exitInvalid, "--timeout must be greater than zero")
+		return option.Fail(option.ExitInvalid, "--timeout must be greater than zero")
 	}
 	redactor := secret.NewRedactor()
 	c, err := f.config(s, args[0], redactor)
 	if err != nil {
 		return err
 	}
-	path, err := tokenPath(f.tokenFile, s)
+	path, err := option.TokenPath(f.tokenFile, s)
 	if err != nil {
 		return err
 	}
 	c.Store, c.Secret = auth.OpenStore(path), redactor.Add
 	if _, err := c.Store.List(); err != nil {
-		return fail(exitInvalid, "%v", err)
+		return option.Fail(option.ExitInvalid, "%v", err)
 	}
-	ctx, stop := cmdutil.WatchSignals(background(ctx), s.Err, s.Exit)
+	ctx, stop := cmdutil.WatchSignals(option.Background(ctx), s.Err, s.Exit)
 	defer stop()
 	ctx, cancel := context.WithTimeoutCause(ctx, f.timeout, fmt.Errorf("timed out after %s (limit: --timeout)", f.timeout))
 	defer cancel()
@@ -109,9 +111,9 @@ func (f *loginFlags) run(ctx context.Context, s cmdutil.Streams, args []string) 
 	var sig *run.Interrupted
 	switch {
 	case errors.As(context.Cause(ctx), &sig):
-		return &exitError{code: sig.Code, msg: sig.Error()}
+		return &option.ExitError{Code: sig.Code, Message: sig.Error()}
 	case err != nil:
-		return fail(exitFailed, "login: %s", redactor.String(err.Error()))
+		return option.Fail(option.ExitFailed, "login: %s", redactor.String(err.Error()))
 	}
 	_, err = fmt.Fprintf(s.Out, "logged in to %s%s\nThe tokens are stored in %s\n", term.Escape(login.Server), term.Escape(granted(login)), path)
 	return err
@@ -173,18 +175,18 @@ func (f *loginFlags) config(s cmdutil.Streams, target string, redactor *secret.R
 	}
 	if f.secretEnv != "" {
 		if c.ClientSecret = cmdutil.LookupEnv(s.Env, f.secretEnv); c.ClientSecret == "" {
-			return auth.Config{}, fail(exitInvalid, "--client-secret-env: the environment variable %s is not set", f.secretEnv)
+			return auth.Config{}, option.Fail(option.ExitInvalid, "--client-secret-env: the environment variable %s is not set", f.secretEnv)
 		}
 	}
 	redactor.Add(c.ClientSecret)
 	switch {
 	case f.port < 0 || f.port > 65535:
-		return auth.Config{}, fail(exitInvalid, "--redirect-port must be from 1 to 65535")
+		return auth.Config{}, option.Fail(option.ExitInvalid, "--redirect-port must be from 1 to 65535")
 	case c.ClientSecret != "" && (c.Issuer == "" || c.ClientID == ""):
-		return auth.Config{}, fail(exitInvalid, "--client-secret-env requires --client-id and --issuer, so that the server cannot choose where the secret is sent")
+		return auth.Config{}, option.Fail(option.ExitInvalid, "--client-secret-env requires --client-id and --issuer, so that the server cannot choose where the secret is sent")
 	}
 	if c.TLS, err = connect.TLSConfig(sv); err != nil {
-		return auth.Config{}, fail(exitInvalid, "%v", err)
+		return auth.Config{}, option.Fail(option.ExitInvalid, "%v", err)
 	}
 	return c, nil
 }
@@ -192,7 +194,7 @@ func (f *loginFlags) config(s cmdutil.Streams, target string, redactor *secret.R
 // server is the one to log in to.
 func (f *loginFlags) server(s cmdutil.Streams, target string, redactor *secret.Redactor) (*plan.Server, error) {
 	if strings.Contains(target, "://") {
-		u, err := httpURL("login", target, redactor)
+		u, err := option.HTTPURL("login", target, redactor)
 		if err != nil {
 			return nil, err
 		}
@@ -204,17 +206,17 @@ func (f *loginFlags) server(s cmdutil.Streams, target string, redactor *secret.R
 		return sv, nil
 	}
 	if f.caFile != "" || f.insecure {
-		return nil, fail(exitInvalid, "--ca-file and --insecure apply to an address only; servers of a suite are configured in the suite")
+		return nil, option.Fail(option.ExitInvalid, "--ca-file and --insecure apply to an address only; servers of a suite are configured in the suite")
 	}
-	t := targetFlags{suiteFlags: f.suiteFlags, server: target, httpFlags: httpFlags{protocol: mcp.Auto}}
-	sv, err := t.ofSuite(s, redactor)
+	t := option.TargetFlags{SuiteFlags: f.SuiteFlags, Server: target, HTTPFlags: option.HTTPFlags{Protocol: mcp.Auto}}
+	sv, err := t.OfSuite(s, redactor)
 	switch {
 	case err != nil:
 		return nil, err
 	case sv.URL == "":
-		return nil, fail(exitInvalid, "%s is started by the suite and takes no login", target)
+		return nil, option.Fail(option.ExitInvalid, "%s is started by the suite and takes no login", target)
 	case !sv.NeedsLogin():
-		return nil, fail(exitInvalid, "%s needs no user login: its auth has no oauth with grant authorization_code or device_code", target)
+		return nil, option.Fail(option.ExitInvalid, "%s needs no user login: its auth has no oauth with grant authorization_code or device_code", target)
 	}
 	return sv, nil
 }

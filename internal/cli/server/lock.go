@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/inspect"
@@ -26,7 +27,7 @@ const defaultLock = "mcptest.lock.yaml"
 
 // lockFlags are the flags of `mcptest lock`.
 type lockFlags struct {
-	target    targetFlags
+	target    option.TargetFlags
 	changes   diffOutput
 	out       string
 	check     bool
@@ -34,10 +35,11 @@ type lockFlags struct {
 	again     inspect.Again
 }
 
-func newLockCmd(s cmdutil.Streams) *cobra.Command {
+// NewLockCmd is the command `mcptest lock`.
+func NewLockCmd(s cmdutil.Streams) *cobra.Command {
 	var f lockFlags
 	cmd := &cobra.Command{
-		Use:   "lock" + targetUse,
+		Use:   "lock" + option.TargetUse,
 		Short: "Write what a server offers to a lock file, or compare with it",
 		Long: `Write the complete definitions of a server's tools, resources, resource templates and prompts to a lock file,
 which belongs into version control. With --check nothing is written: the server is compared with the lock file, and
@@ -55,20 +57,20 @@ the lists are not stable.`,
   mcptest lock --check --config suite.yaml --server api --out surface/
   mcptest lock --config suite.yaml --server 'api@*' --out surface/`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, argv, err := f.target.split(cmd, args, 0)
+			_, argv, err := f.target.Split(cmd, args, 0)
 			if err != nil {
 				return err
 			}
-			if err := f.changes.validate(f.target.json); err != nil {
+			if err := f.changes.validate(f.target.JSON); err != nil {
 				return err
 			}
 			if f.again.Sessions < 1 || f.again.Sessions > 100 {
-				return fail(exitInvalid, "--sessions: expected a number from 1 to 100, got %d", f.again.Sessions)
+				return option.Fail(option.ExitInvalid, "--sessions: expected a number from 1 to 100, got %d", f.again.Sessions)
 			}
 			return f.run(cmd, s, argv)
 		},
 	}
-	f.target.add(cmd)
+	f.target.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "out", "o", defaultLock, "lock `file`; a folder (with / at its end) gets one file per server")
 	fl.BoolVar(&f.check, "check", false, "compare with the lock file instead of writing it; exit 6 if something changed")
@@ -82,11 +84,11 @@ the lists are not stable.`,
 // names are the servers that the flags name: those of a suite that match a
 // pattern, or all of them if there is a folder for their lock files.
 func (f *lockFlags) names(s cmdutil.Streams, argv []string) ([]string, error) {
-	all := f.target.server == "" && len(f.target.configs) > 0 && surface.LockPath(f.out, "server") != f.out
-	if len(argv) == 0 && f.target.url == "" && (all || strings.Contains(f.target.server, "*")) {
-		return f.target.servers(s)
+	all := f.target.Server == "" && len(f.target.Configs) > 0 && surface.LockPath(f.out, "server") != f.out
+	if len(argv) == 0 && f.target.URL == "" && (all || strings.Contains(f.target.Server, "*")) {
+		return f.target.Servers(s)
 	}
-	return []string{f.target.server}, nil
+	return []string{f.target.Server}, nil
 }
 
 // run writes or compares the lock files of servers. One that fails does not keep
@@ -97,21 +99,21 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		return err
 	}
 	if len(names) > 1 && surface.LockPath(f.out, names[0]) == f.out {
-		return fail(exitInvalid, "--out: %d servers need a folder for their lock files: --out surface/", len(names))
+		return option.Fail(option.ExitInvalid, "--out: %d servers need a folder for their lock files: --out surface/", len(names))
 	}
 	changes, code := f.orphans(cmd, s, names), 0
 	for _, name := range names {
 		target := f.target
-		target.server = name
+		target.Server = name
 		options := diff.Options{Target: usage(&target, argv), ByName: len(names) > 1}
-		err := target.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
+		err := target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
 			live, unstable, err := f.read(ctx, l, options)
 			if err != nil {
 				return err
 			}
 			path := surface.LockPath(f.out, live.Server)
 			if changes = append(changes, unstable...); len(unstable) > 0 {
-				code = exitGate
+				code = option.ExitGate
 			}
 			if !f.check {
 				return f.write(ctx, s, path, live, len(unstable) == 0)
@@ -125,19 +127,19 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		if err == nil {
 			continue
 		}
-		var failed *exitError
-		if len(names) == 1 || !errors.As(err, &failed) || failed.code > exitGate {
+		var failed *option.ExitError
+		if len(names) == 1 || !errors.As(err, &failed) || failed.Code > option.ExitGate {
 			return err
 		}
-		if failed.msg != "" {
-			fmt.Fprintln(s.Err, "mcptest: "+display.Escape(failed.msg))
+		if failed.Message != "" {
+			fmt.Fprintln(s.Err, "mcptest: "+display.Escape(failed.Message))
 		}
 		fmt.Fprintf(s.Err, "  in the server %q\n", name)
-		if locked, err := surface.Read(surface.LockPath(f.out, name), nil); f.check && failed.msg == "" && err == nil {
-			changes = append(changes, diff.Compare(background(cmd.Context()), locked, nil, options)...)
+		if locked, err := surface.Read(surface.LockPath(f.out, name), nil); f.check && failed.Message == "" && err == nil {
+			changes = append(changes, diff.Compare(option.Background(cmd.Context()), locked, nil, options)...)
 			continue
 		}
-		code = max(code, failed.code)
+		code = max(code, failed.Code)
 		if f.check {
 			changes = append(changes, diff.Change{Class: diff.Review, Kind: surface.Server, Name: name, Message: "could not be compared"})
 		}
@@ -146,24 +148,24 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		err = f.changes.print(s, changes)
 	}
 	if code > 0 {
-		err = &exitError{code: code}
+		err = &option.ExitError{Code: code}
 	}
 	return err
 }
 
 // read reads the lists of a server, and lists what differs when they are read
 // again. Its error was reported.
-func (f *lockFlags) read(ctx context.Context, l *viewer, o diff.Options) (live *surface.Surface, unstable []diff.Change, err error) {
-	err = l.conn.Readings(ctx, f.again, func(reading string, offer *surface.Offer) {
+func (f *lockFlags) read(ctx context.Context, l *option.Viewer, o diff.Options) (live *surface.Surface, unstable []diff.Change, err error) {
+	err = l.Conn.Readings(ctx, f.again, func(reading string, offer *surface.Offer) {
 		if live == nil {
 			live = surfaceOf(l, offer.Lists)
 			return
 		}
-		again := surface.New(live.Server, l.conn.Session().ServerInfo(), offer.Lists, l.redactor.String, nil)
+		again := surface.New(live.Server, l.Conn.Session().ServerInfo(), offer.Lists, l.Redactor.String, nil)
 		unstable = diff.Unstable(ctx, unstable, live, again, reading, o)
 	})
 	if err != nil {
-		return nil, nil, l.failed(ctx, "", err)
+		return nil, nil, l.Failed(ctx, "", err)
 	}
 	return live, unstable, nil
 }
@@ -176,7 +178,7 @@ func (f *lockFlags) orphans(cmd *cobra.Command, s cmdutil.Streams, names []strin
 	}
 	for _, orphan := range surface.Orphans(f.out, names) {
 		if f.check {
-			changes = append(changes, diff.Compare(background(cmd.Context()), []*surface.Surface{orphan}, nil, diff.Options{ByName: true})...)
+			changes = append(changes, diff.Compare(option.Background(cmd.Context()), []*surface.Surface{orphan}, nil, diff.Options{ByName: true})...)
 		} else {
 			fmt.Fprintf(s.Err, "warning: %s is the lock of the variant %q, which does not exist: remove the file\n", display.Escape(orphan.Source), orphan.Server)
 		}
@@ -192,11 +194,11 @@ func (f *lockFlags) locked(s cmdutil.Streams, path, server, target string) ([]*s
 		if f.out != defaultLock {
 			target = " --out " + shellwords.Quote(f.out) + target
 		}
-		return nil, fail(exitGate, "%s: there is no lock of the server %q: run mcptest lock%s and commit the file", path, server, target)
+		return nil, option.Fail(option.ExitGate, "%s: there is no lock of the server %q: run mcptest lock%s and commit the file", path, server, target)
 	case err != nil:
-		return nil, surfaceError(s, f.target.color, err)
+		return nil, surfaceError(s, f.target.Color, err)
 	case locked[0].Server != server:
-		return nil, fail(exitInvalid, "%s is the lock of the server %q, not of %q: use --out for another file", path, locked[0].Server, server)
+		return nil, option.Fail(option.ExitInvalid, "%s is the lock of the server %q, not of %q: use --out for another file", path, locked[0].Server, server)
 	}
 	return locked, nil
 }
@@ -208,28 +210,28 @@ func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, l
 	}
 	data, err := live.Lock()
 	if err != nil {
-		return fail(exitFailed, "%v", err)
+		return option.Fail(option.ExitFailed, "%v", err)
 	}
 	note := ""
 	if had, err := os.ReadFile(path); err == nil {
 		if err := surface.Replaceable(had); err != nil {
-			return fail(exitInvalid, "%s %v", path, err)
+			return option.Fail(option.ExitInvalid, "%s %v", path, err)
 		}
 		if string(had) == string(data) {
 			fmt.Fprintf(s.Out, "%s is up to date: %s\n", path, live.Counts())
 			return nil
 		}
 		if locked, err := surface.Read(path, nil); err == nil && locked[0].Server != live.Server {
-			return fail(exitInvalid, "%s is the lock of the server %q, not of %q: use --out for another file, or remove it", path, locked[0].Server, live.Server)
+			return option.Fail(option.ExitInvalid, "%s is the lock of the server %q, not of %q: use --out for another file, or remove it", path, locked[0].Server, live.Server)
 		} else if err == nil {
 			note = "; " + diff.Summary(diff.Compare(ctx, locked, []*surface.Surface{live}, diff.Options{}))
 		}
 	}
-	if err := allowUpdate(s.Env, f.allowInCI, path+" is not written", "mcptest lock"); err != nil {
+	if err := option.AllowUpdate(s.Env, f.allowInCI, path+" is not written", "mcptest lock"); err != nil {
 		return err
 	}
 	if err := surface.Write(path, data); err != nil {
-		return fail(exitInternal, "write %s: %s", path, cmdutil.Reason(err))
+		return option.Fail(option.ExitInternal, "write %s: %s", path, cmdutil.Reason(err))
 	}
 	fmt.Fprintf(s.Out, "wrote %s: %s%s\n", display.Escape(path), live.Counts(), note)
 	return nil
@@ -237,23 +239,23 @@ func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, l
 
 // fetchSurface requests all lists of a server, all pages of them. Its error was
 // reported.
-func fetchSurface(ctx context.Context, l *viewer) (*surface.Surface, error) {
-	offer, err := l.conn.Complete(ctx)
+func fetchSurface(ctx context.Context, l *option.Viewer) (*surface.Surface, error) {
+	offer, err := l.Conn.Complete(ctx)
 	if err != nil {
-		return nil, l.failed(ctx, "", err)
+		return nil, l.Failed(ctx, "", err)
 	}
 	return surfaceOf(l, offer.Lists), nil
 }
 
 // surfaceOf is the surface of a server with these lists; what is odd about them
 // is printed.
-func surfaceOf(l *viewer, lists map[surface.Kind][]jsonv.Value) *surface.Surface {
-	name := l.server.Name
-	if l.f.server == "" && len(l.f.configs) == 0 {
-		name = l.conn.Session().ServerInfo().Lookup("serverInfo", "name").Text()
+func surfaceOf(l *option.Viewer, lists map[surface.Kind][]jsonv.Value) *surface.Surface {
+	name := l.Server.Name
+	if l.Flags.Server == "" && len(l.Flags.Configs) == 0 {
+		name = l.Conn.Session().ServerInfo().Lookup("serverInfo", "name").Text()
 	}
-	s := surface.New(cmp.Or(name, "server"), l.conn.Session().ServerInfo(), lists, l.redactor.String, nil)
-	warnOf(l.s, s)
+	s := surface.New(cmp.Or(name, "server"), l.Conn.Session().ServerInfo(), lists, l.Redactor.String, nil)
+	warnOf(l.Streams, s)
 	return s
 }
 
@@ -267,14 +269,14 @@ func warnOf(s cmdutil.Streams, list ...*surface.Surface) {
 
 // usage is how a command reaches the server that these flags name; "" if they
 // name none.
-func usage(f *targetFlags, argv []string) string {
+func usage(f *option.TargetFlags, argv []string) string {
 	words := append([]string{"--"}, argv...)
 	switch {
 	case len(argv) > 0:
-	case f.url != "":
-		words = []string{"--url", f.url}
-	case f.server != "":
-		words = []string{"--server", f.server, "--config", cmp.Or(strings.Join(f.configs, ""), defaultSuites[0])}
+	case f.URL != "":
+		words = []string{"--url", f.URL}
+	case f.Server != "":
+		words = []string{"--server", f.Server, "--config", cmp.Or(strings.Join(f.Configs, ""), option.DefaultSuites[0])}
 	default:
 		return ""
 	}
@@ -286,10 +288,10 @@ func usage(f *targetFlags, argv []string) string {
 func surfaceError(s cmdutil.Streams, color string, err error) error {
 	var ds source.Diagnostics
 	if errors.As(err, &ds) {
-		n, _ := printDiagnostics(s, color, ds)
-		return fail(exitInvalid, "%s in the lock file", display.Count(n, "error"))
+		n, _ := option.PrintDiagnostics(s, color, ds)
+		return option.Fail(option.ExitInvalid, "%s in the lock file", display.Count(n, "error"))
 	}
-	return fail(exitInvalid, "%s", err.Error())
+	return option.Fail(option.ExitInvalid, "%s", err.Error())
 }
 
 // diffOutput are the flags that say how changes are printed and which of them
@@ -316,10 +318,10 @@ func (o *diffOutput) validate(json bool) error {
 // print writes the changes; its error is that of --fail-on.
 func (o *diffOutput) print(s cmdutil.Streams, changes []diff.Change) error {
 	if err := diff.Write(s.Out, o.format, changes, cmdutil.Version()); err != nil {
-		return fail(exitInternal, "write the changes: %s", cmdutil.Reason(err))
+		return option.Fail(option.ExitInternal, "write the changes: %s", cmdutil.Reason(err))
 	}
 	if slices.ContainsFunc(changes, func(c diff.Change) bool { return diff.Fails(c.Class, o.failOn) }) {
-		return &exitError{code: exitGate}
+		return &option.ExitError{Code: option.ExitGate}
 	}
 	return nil
 }

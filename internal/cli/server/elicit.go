@@ -1,9 +1,10 @@
-package cli
+package server
 
 import (
 	"context"
 	"fmt"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/inspect"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -23,9 +24,9 @@ func (e *elicitFlag) check() error {
 	v, err := jsonv.Parse([]byte(e.json))
 	switch {
 	case err != nil:
-		return fail(exitInvalid, "--elicit: not JSON: %v", err)
+		return option.Fail(option.ExitInvalid, "--elicit: not JSON: %v", err)
 	case v.Kind() != jsonv.KindObject:
-		return fail(exitInvalid, "--elicit: expected an object, got %s", v.Kind())
+		return option.Fail(option.ExitInvalid, "--elicit: expected an object, got %s", v.Kind())
 	}
 	e.content = v
 	return nil
@@ -47,7 +48,7 @@ func (e *elicitFlag) options(o *inspect.Options) {
 
 // refused says what would have served the requests of a server that were
 // declined or refused.
-func (l *viewer) refused(x *mcp.Exchange) {
+func refused(l *option.Viewer, x *mcp.Exchange) {
 	hinted := map[string]bool{}
 	for _, m := range x.During {
 		if hinted[m.Method] || m.Kind != mcp.KindAnswer {
@@ -57,9 +58,9 @@ func (l *viewer) refused(x *mcp.Exchange) {
 		case err != nil:
 			continue
 		case m.Method == "elicitation/create" && answer.Lookup("action").Text() == "decline":
-			fmt.Fprintln(l.s.Err, "hint: --elicit '{…}' accepts the elicitation with that content")
+			fmt.Fprintln(l.Streams.Err, "hint: --elicit '{…}' accepts the elicitation with that content")
 		case m.Method == "sampling/createMessage" || m.Method == "roots/list":
-			fmt.Fprintln(l.s.Err, "hint: "+m.Method+" was refused; a suite can answer it with respond:")
+			fmt.Fprintln(l.Streams.Err, "hint: "+m.Method+" was refused; a suite can answer it with respond:")
 		default:
 			continue
 		}

@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/secret"
 	"mcptest/internal/shellwords"
@@ -17,12 +18,13 @@ import (
 
 // diffFlags are the flags of `mcptest diff`.
 type diffFlags struct {
-	target                    targetFlags
+	target                    option.TargetFlags
 	changes                   diffOutput
 	oldURL, oldCommand, build string
 }
 
-func newDiffCmd(s cmdutil.Streams) *cobra.Command {
+// NewDiffCmd is the command `mcptest diff`.
+func NewDiffCmd(s cmdutil.Streams) *cobra.Command {
 	var f diffFlags
 	cmd := &cobra.Command{
 		Use:   "diff OLD [NEW] [--url URL | --server NAME | -- command args…]",
@@ -44,17 +46,17 @@ could not be written, 6 changes that --fail-on names.`,
   mcptest diff git:main --build 'npm ci && npm run build' -- node dist/server.js
   mcptest diff --old-command 'npx -y some-server@1.0.0' -- npx -y some-server@1.1.0`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			own, argv, err := f.target.split(cmd, args, 2)
+			own, argv, err := f.target.Split(cmd, args, 2)
 			if err != nil {
 				return err
 			}
-			if err := f.changes.validate(f.target.json); err != nil {
+			if err := f.changes.validate(f.target.JSON); err != nil {
 				return err
 			}
 			return f.run(cmd, s, own, argv)
 		},
 	}
-	f.target.add(cmd)
+	f.target.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.oldURL, "old-url", "", "compare with the server at this `address` instead of OLD")
 	fl.StringVar(&f.oldCommand, "old-command", "", "compare with the server that this `command` starts instead of OLD; quote it as one argument")
@@ -68,7 +70,7 @@ could not be written, 6 changes that --fail-on names.`,
 // server.
 type side struct {
 	path  string
-	flags targetFlags
+	flags option.TargetFlags
 	argv  []string
 }
 
@@ -86,26 +88,26 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 	for _, kind := range diff.NotCompared(list[0], list[1]) {
 		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared\n", strings.ReplaceAll(string(kind), "-", " "))
 	}
-	return f.changes.print(s, diff.Compare(background(cmd.Context()), list[0], list[1], diff.Options{Target: usage(&new.flags, new.argv)}))
+	return f.changes.print(s, diff.Compare(option.Background(cmd.Context()), list[0], list[1], diff.Options{Target: usage(&new.flags, new.argv)}))
 }
 
 // sides reads the command line.
 func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
-	live := f.target.url != "" || f.target.server != "" || len(f.target.configs) > 0 || len(argv) > 0
+	live := f.target.URL != "" || f.target.Server != "" || len(f.target.Configs) > 0 || len(argv) > 0
 	old, new = side{flags: f.target, argv: argv}, side{flags: f.target, argv: argv}
 	switch {
 	case f.oldURL+f.oldCommand != "":
-		old.flags.url, old.flags.server, old.flags.configs = f.oldURL, "", nil
+		old.flags.URL, old.flags.Server, old.flags.Configs = f.oldURL, "", nil
 		words, err := shellwords.Split(f.oldCommand)
 		if err != nil {
-			return old, new, fail(exitInvalid, "--old-command: %v", err)
+			return old, new, option.Fail(option.ExitInvalid, "--old-command: %v", err)
 		}
 		old.argv = nil
 		for _, w := range words {
 			old.argv = append(old.argv, w.Text)
 		}
 	case len(own) == 0:
-		return old, new, fail(exitInvalid, "missing OLD: a lock file, another file or folder, git:REF, --old-url or --old-command")
+		return old, new, option.Fail(option.ExitInvalid, "missing OLD: a lock file, another file or folder, git:REF, --old-url or --old-command")
 	default:
 		old.path, own = own[0], own[1:]
 	}
@@ -115,17 +117,17 @@ func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
 	builds := strings.HasPrefix(old.path, "git:") || strings.HasPrefix(new.path, "git:")
 	switch {
 	case len(own) > 1:
-		return old, new, fail(exitInvalid, "unexpected argument %q", own[1])
+		return old, new, option.Fail(option.ExitInvalid, "unexpected argument %q", own[1])
 	case new.path == "" && !live:
-		return old, new, fail(exitInvalid, "missing NEW: a file or folder, git:REF, --url, --server, or -- command args…")
+		return old, new, option.Fail(option.ExitInvalid, "missing NEW: a file or folder, git:REF, --url, --server, or -- command args…")
 	case new.path != "" && live && !builds:
-		return old, new, fail(exitInvalid, "NEW is %s, so the server is not needed: leave out one of them", new.path)
+		return old, new, option.Fail(option.ExitInvalid, "NEW is %s, so the server is not needed: leave out one of them", new.path)
 	case builds && f.build == "":
-		return old, new, fail(exitInvalid, "git:REF requires --build, the command that builds that commit (--build true if there is nothing to build)")
+		return old, new, option.Fail(option.ExitInvalid, "git:REF requires --build, the command that builds that commit (--build true if there is nothing to build)")
 	case builds && len(argv) == 0:
-		return old, new, fail(exitInvalid, "git:REF requires the server's command after --")
+		return old, new, option.Fail(option.ExitInvalid, "git:REF requires the server's command after --")
 	case !builds && f.build != "":
-		return old, new, fail(exitInvalid, "--build requires git:REF")
+		return old, new, option.Fail(option.ExitInvalid, "--build requires git:REF")
 	}
 	return old, new, nil
 }
@@ -138,13 +140,13 @@ func (f *diffFlags) surfaces(cmd *cobra.Command, s cmdutil.Streams, x side) ([]*
 	if x.path != "" {
 		list, err := surface.Read(x.path, secret.NewRedactor().String)
 		if err != nil {
-			return nil, surfaceError(s, f.target.color, err)
+			return nil, surfaceError(s, f.target.Color, err)
 		}
 		warnOf(s, list...)
 		return list, nil
 	}
 	var out []*surface.Surface
-	err := x.flags.with(cmd, s, x.argv, func(ctx context.Context, l *viewer) error {
+	err := x.flags.With(cmd, s, x.argv, func(ctx context.Context, l *option.Viewer) error {
 		live, err := fetchSurface(ctx, l)
 		out = append(out, live)
 		return err
@@ -154,35 +156,35 @@ func (f *diffFlags) surfaces(cmd *cobra.Command, s cmdutil.Streams, x side) ([]*
 
 // atRef builds a commit in a temporary folder and starts the server there.
 func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x side) ([]*surface.Surface, error) {
-	ctx, l, end, err := x.flags.prepare(cmd, s, x.argv)
+	ctx, l, end, err := x.flags.Prepare(cmd, s, x.argv)
 	if err != nil {
 		return nil, err
 	}
 	var out []*surface.Surface
-	err = guarded(l.world, s.Err, func() error {
+	err = option.Guarded(l.World, s.Err, func() error {
 		defer end()
-		c, err := checkout.Add(ctx, ref, checkout.Options{Env: s.Env, Registry: l.world.Registry, KeepDir: l.world.KeepDir})
+		c, err := checkout.Add(ctx, ref, checkout.Options{Env: s.Env, Registry: l.World.Registry, KeepDir: l.World.KeepDir})
 		defer func() {
-			l.conn.Close()
-			ctx, cancel := cleanupContext()
+			l.Conn.Close()
+			ctx, cancel := option.CleanupContext()
 			defer cancel()
 			if err := c.Remove(ctx); err != nil {
-				fmt.Fprintln(s.Err, "warning: "+l.text(err.Error()))
+				fmt.Fprintln(s.Err, "warning: "+l.Text(err.Error()))
 			}
 		}()
 		if err == nil {
 			err = c.Build(ctx, f.build)
 		}
 		if err == nil {
-			l.server.Dir = c.Dir
-			err = l.conn.Open(ctx)
+			l.Server.Dir = c.Dir
+			err = l.Conn.Open(ctx)
 		}
 		if err != nil {
-			return l.failed(ctx, "", err)
+			return l.Failed(ctx, "", err)
 		}
 		live, err := fetchSurface(ctx, l)
 		out = append(out, live)
-		l.conn.ReportRemaining()
+		l.Conn.ReportRemaining()
 		return err
 	})
 	return out, err

@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/mcpserver"
@@ -21,8 +22,8 @@ import (
 	"mcptest/internal/source"
 )
 
-// newMockCmd makes the command that serves a manifest.
-func newMockCmd(s cmdutil.Streams) *cobra.Command {
+// NewMockCmd makes the command that serves a manifest.
+func NewMockCmd(s cmdutil.Streams) *cobra.Command {
 	var from, preset, fault, http string
 	var show bool
 	cmd := &cobra.Command{
@@ -46,7 +47,7 @@ A suite uses it like any other server, with nothing installed:
 			}
 			f, err := mock.ParseFault(fault)
 			if err != nil {
-				return fail(exitInvalid, "--fault: %v", err)
+				return option.Fail(option.ExitInvalid, "--fault: %v", err)
 			}
 			m, err := mockManifest(s, from, preset)
 			if err != nil {
@@ -60,7 +61,7 @@ A suite uses it like any other server, with nothing installed:
 			defer server.Close()
 			if http != "" {
 				if !listenable(http) {
-					return fail(exitInvalid, "--http: expected a port from 0 to 65535, or host:port, got %q", http)
+					return option.Fail(option.ExitInvalid, "--http: expected a port from 0 to 65535, or host:port, got %q", http)
 				}
 				return serveMockHTTP(ctx, s, server, http)
 			}
@@ -97,11 +98,11 @@ func mockFaults() string {
 
 func showPreset(out io.Writer, preset string) error {
 	if preset == "" {
-		return fail(exitInvalid, "--show requires --preset NAME: %s", strings.Join(mock.Presets(), ", "))
+		return option.Fail(option.ExitInvalid, "--show requires --preset NAME: %s", strings.Join(mock.Presets(), ", "))
 	}
 	f, err := mock.PresetFile(preset)
 	if err != nil {
-		return fail(exitInvalid, "--preset: %v", err)
+		return option.Fail(option.ExitInvalid, "--preset: %v", err)
 	}
 	_, err = out.Write(f.Data)
 	return err
@@ -110,11 +111,11 @@ func showPreset(out io.Writer, preset string) error {
 func mockManifest(s cmdutil.Streams, from, preset string) (*mock.Manifest, error) {
 	switch {
 	case (from == "") == (preset == ""):
-		return nil, fail(exitInvalid, "mock: expected exactly one of --tools-from FILE and --preset NAME (%s)", strings.Join(mock.Presets(), ", "))
+		return nil, option.Fail(option.ExitInvalid, "mock: expected exactly one of --tools-from FILE and --preset NAME (%s)", strings.Join(mock.Presets(), ", "))
 	case preset != "":
 		m, err := mock.Preset(preset)
 		if err != nil {
-			return nil, fail(exitInvalid, "--preset: %v", err)
+			return nil, option.Fail(option.ExitInvalid, "--preset: %v", err)
 		}
 		return m, nil
 	}
@@ -123,9 +124,9 @@ func mockManifest(s cmdutil.Streams, from, preset string) (*mock.Manifest, error
 	if f != nil {
 		m, ds = mock.Load(f)
 	}
-	errs, _ := printDiagnostics(s, "", ds)
+	errs, _ := option.PrintDiagnostics(s, "", ds)
 	if m == nil {
-		return nil, fail(exitInvalid, "%s in the manifest %s", display.Count(max(errs, 1), "error"), from)
+		return nil, option.Fail(option.ExitInvalid, "%s in the manifest %s", display.Count(max(errs, 1), "error"), from)
 	}
 	return m, nil
 }
@@ -154,11 +155,11 @@ func serveMockHTTP(ctx context.Context, s cmdutil.Streams, server *mock.Server, 
 	}()
 	err := web.ListenHTTP(ctx, addr, func(url string) { fmt.Fprintln(s.Err, "listening on "+url) })
 	if err != nil {
-		return fail(exitFailed, "mock: %v", err)
+		return option.Fail(option.ExitFailed, "mock: %v", err)
 	}
 	select {
 	case <-server.Exited():
-		return &exitError{code: server.ExitCode()}
+		return &option.ExitError{Code: server.ExitCode()}
 	default:
 		return nil
 	}
@@ -172,9 +173,9 @@ func serveMock(ctx context.Context, s cmdutil.Streams, server *mock.Server) erro
 	code, err := server.ServeStdio(ctx, s.In, s.Out)
 	switch {
 	case err != nil && !errors.Is(err, context.Canceled):
-		return fail(exitFailed, "mock: %v", err)
+		return option.Fail(option.ExitFailed, "mock: %v", err)
 	case code != 0:
-		return &exitError{code: code}
+		return &option.ExitError{Code: code}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/compat"
 	"mcptest/internal/display"
@@ -22,27 +23,27 @@ import (
 
 // lists reads the lists of a file, or fetches those of servers.
 func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []string, rules compat.Rules) (lists []compat.List, err error) {
-	servers := []string{f.target.server}
+	servers := []string{f.target.Server}
 	switch {
-	case len(own) == 1 && (len(argv) > 0 || f.target.url != "" || f.target.server != ""):
-		return nil, fail(exitInvalid, "expected either a file or a server, got both")
+	case len(own) == 1 && (len(argv) > 0 || f.target.URL != "" || f.target.Server != ""):
+		return nil, option.Fail(option.ExitInvalid, "expected either a file or a server, got both")
 	case len(own) == 1:
 		mask := secret.NewRedactor().String
 		all, err := surface.Read(own[0], nil)
 		if err != nil {
-			return nil, surfaceError(s, f.target.color, err)
+			return nil, surfaceError(s, f.target.Color, err)
 		}
 		masked, err := surface.Read(own[0], mask)
 		if err != nil {
-			return nil, surfaceError(s, f.target.color, err)
+			return nil, surfaceError(s, f.target.Color, err)
 		}
 		for i, one := range all {
 			list := listOf(one)
 			list.Masked, list.Mask = listOf(masked[i]).Tools, mask
 			lists = append(lists, list)
 		}
-	case len(argv) == 0 && f.target.url == "" && (f.target.server != "" || len(f.target.configs) > 0):
-		if servers, err = f.target.servers(s); err != nil {
+	case len(argv) == 0 && f.target.URL == "" && (f.target.Server != "" || len(f.target.Configs) > 0):
+		if servers, err = f.target.Servers(s); err != nil {
 			return nil, err
 		}
 		fallthrough
@@ -50,16 +51,16 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 		for _, name := range servers {
 			some, err := f.ofServer(cmd, s, name, argv, rules)
 			lists = append(lists, some...)
-			var failed *exitError
-			if err != nil && (len(servers) == 1 || !errors.As(err, &failed) || failed.code != exitFailed) {
+			var failed *option.ExitError
+			if err != nil && (len(servers) == 1 || !errors.As(err, &failed) || failed.Code != option.ExitFailed) {
 				return nil, err
 			}
 			if err != nil { // the other servers are checked
-				if failed.msg != "" {
-					fmt.Fprintln(s.Err, "mcptest: "+display.Escape(failed.msg))
+				if failed.Message != "" {
+					fmt.Fprintln(s.Err, "mcptest: "+display.Escape(failed.Message))
 				}
 				fmt.Fprintf(s.Err, "  in the server %q\n", name)
-				f.unreached = &exitError{code: exitFailed}
+				f.unreached = &option.ExitError{Code: option.ExitFailed}
 			}
 		}
 	}
@@ -67,7 +68,7 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 		return nil, f.unreached
 	}
 	if f.name != "" && slices.ContainsFunc(lists, func(l compat.List) bool { return l.Server != lists[0].Server }) {
-		return nil, fail(exitInvalid, "--name requires one server, got several")
+		return nil, option.Fail(option.ExitInvalid, "--name requires one server, got several")
 	}
 	for i := range lists {
 		lists[i].Server = cmp.Or(f.name, lists[i].Server)
@@ -80,8 +81,8 @@ func (f *checkFlags) ofServer(cmd *cobra.Command, s cmdutil.Streams, name string
 	clients := f.clients(rules)
 	for _, client := range slices.Sorted(maps.Keys(clients)) {
 		target := f.target
-		target.server = name
-		err := target.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
+		target.Server = name
+		err := target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
 			list, err := f.fetch(ctx, l)
 			list.Profiles = clients[client]
 			if err == nil {
@@ -112,15 +113,15 @@ func (f *checkFlags) clients(rules compat.Rules) map[string][]string {
 }
 
 // fetch requests the tools of a server.
-func (f *checkFlags) fetch(ctx context.Context, l *viewer) (list compat.List, err error) {
-	if list.Tools, err = l.list(ctx, "tools/list", "tools"); err != nil {
+func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (list compat.List, err error) {
+	if list.Tools, err = listAll(ctx, l, "tools/list", "tools"); err != nil {
 		return list, err
 	}
-	list.Masked = listOf(surface.New("", jsonv.Value{}, map[surface.Kind][]jsonv.Value{surface.Tool: list.Tools}, l.redactor.String, nil)).Tools
-	list.Mask, list.Program = l.redactor.String, l.conn.Implementation().Lookup("name").Text()
+	list.Masked = listOf(surface.New("", jsonv.Value{}, map[surface.Kind][]jsonv.Value{surface.Tool: list.Tools}, l.Redactor.String, nil)).Tools
+	list.Mask, list.Program = l.Redactor.String, l.Conn.Implementation().Lookup("name").Text()
 	list.Server, list.File = list.Program, ""
-	if l.f.server != "" {
-		list.Server, list.File, list.Line = l.server.Name, l.server.Pos.File.Name, l.server.Pos.Line
+	if l.Flags.Server != "" {
+		list.Server, list.File, list.Line = l.Server.Name, l.Server.Pos.File.Name, l.Server.Pos.Line
 	}
 	return list, nil
 }
@@ -147,14 +148,14 @@ func listOf(s *surface.Surface) compat.List {
 func (f *checkFlags) readLock(s cmdutil.Streams, lists []compat.List) error {
 	locked, err := surface.Read(f.lock, nil)
 	if err != nil {
-		return surfaceError(s, f.target.color, err)
+		return surfaceError(s, f.target.Color, err)
 	}
 	for i := range lists {
 		j := slices.IndexFunc(locked, func(o *surface.Surface) bool {
 			return o.Server == lists[i].Server || len(locked) == 1 && o.Server == ""
 		})
 		if j < 0 {
-			return fail(exitInvalid, "--lock: %s holds no lock of the server %q; --name gives the name under which it is locked", f.lock, lists[i].Server)
+			return option.Fail(option.ExitInvalid, "--lock: %s holds no lock of the server %q; --name gives the name under which it is locked", f.lock, lists[i].Server)
 		}
 		lists[i].Locked = listOf(locked[j]).Tools
 	}

@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"fmt"
@@ -9,88 +9,32 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/auth"
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
-	"mcptest/internal/connect"
 	"mcptest/internal/jsonv"
-	"mcptest/internal/plan"
 	"mcptest/internal/secret"
 	"mcptest/internal/term"
 )
 
-// tokenFileEnv names the file of tokens where no flag does.
-const tokenFileEnv = "MCPTEST_TOKEN_FILE"
-
-func addTokenFile(cmd *cobra.Command, to *string) {
-	cmd.Flags().StringVar(to, "token-file", "", "`file` that stores the tokens of logins (default: $"+tokenFileEnv+", or mcptest/tokens.json in your configuration directory)")
-}
-
-// tokenPath is where logins are kept.
-func tokenPath(flag string, s cmdutil.Streams) (string, error) {
-	if flag != "" {
-		return flag, nil
-	}
-	if path := cmdutil.LookupEnv(s.Env, tokenFileEnv); path != "" {
-		return path, nil
-	}
-	path, err := auth.DefaultStore()
-	if err != nil {
-		return "", fail(exitInvalid, "%v: use --token-file or set %s", err, tokenFileEnv)
-	}
-	return path, nil
-}
-
-// noToken says why a server that a person has to log in to can't be used, ""
-// when it can. lost is why there is no file of tokens: who needs no login
-// needs none, and may have no home directory (cron, a container).
-func noToken(path string, lost error) func(*plan.Server) string {
-	store := auth.OpenStore(path)
-	return func(sv *plan.Server) string {
-		if lost != nil {
-			return "the stored logins can't be read: " + lost.Error()
-		}
-		c := connect.OAuth(sv)
-		client := c.ClientID
-		if client == "" {
-			client = c.ClientMetadataURL
-		}
-		switch l, err := store.Find(auth.Query{Server: c.Resource, Issuer: c.Issuer, Client: client}); {
-		case err != nil:
-			return err.Error()
-		case l == nil:
-			return "not logged in to " + auth.ServerKey(c.Resource)
-		}
-		return ""
-	}
-}
-
-// needLogins refuses a run that lacks a login: a broken environment.
-func (f *suiteFlags) needLogins(s cmdutil.Streams, p *plan.Plan, tokens string, lost error) error {
-	if diags := plan.NeedLogin(p, noToken(tokens, lost)); diags.HasErrors() {
-		f.print(s, diags)
-		return fail(exitInvalid, "a login is missing; nothing was run")
-	}
-	return nil
-}
-
 // listLogins prints what is kept, without the tokens.
 func (f *loginFlags) listLogins(s cmdutil.Streams, args []string) error {
 	if len(args) > 0 {
-		return fail(exitInvalid, "login --list: unexpected argument %q", args[0])
+		return option.Fail(option.ExitInvalid, "login --list: unexpected argument %q", args[0])
 	}
-	path, err := tokenPath(f.tokenFile, s)
+	path, err := option.TokenPath(f.tokenFile, s)
 	if err != nil {
 		return err
 	}
 	all, err := auth.OpenStore(path).List()
 	if err != nil {
-		return fail(exitInvalid, "%v", err)
+		return option.Fail(option.ExitInvalid, "%v", err)
 	}
 	if f.json {
 		var out []jsonv.Value
 		for _, l := range all {
 			out = append(out, loginJSON(l))
 		}
-		_, err = fmt.Fprintln(s.Out, asciiSafe(string(jsonv.Array(out...).Indent("", "  "))))
+		_, err = fmt.Fprintln(s.Out, option.ASCIISafe(string(jsonv.Array(out...).Indent("", "  "))))
 		return err
 	}
 	if len(all) == 0 {
@@ -142,7 +86,8 @@ func loginJSON(l auth.Login) jsonv.Value {
 	return jsonv.Object(m...)
 }
 
-func newLogoutCmd(s cmdutil.Streams) *cobra.Command {
+// NewLogoutCmd is the command `mcptest logout`.
+func NewLogoutCmd(s cmdutil.Streams) *cobra.Command {
 	var f loginFlags
 	var all bool
 	cmd := &cobra.Command{
@@ -155,14 +100,14 @@ authorization server.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) == 1) {
-				return fail(exitInvalid, "missing server: pass its address, its name in a suite, or --all")
+				return option.Fail(option.ExitInvalid, "missing server: pass its address, its name in a suite, or --all")
 			}
 			return f.logout(cmd, s, args)
 		},
 	}
-	f.suiteFlags.add(cmd)
+	f.SuiteFlags.Add(cmd)
 	cmd.Flags().BoolVar(&all, "all", false, "delete every stored login")
-	addTokenFile(cmd, &f.tokenFile)
+	option.AddTokenFile(cmd, &f.tokenFile)
 	return cmd
 }
 
@@ -176,13 +121,13 @@ func (f *loginFlags) logout(cmd *cobra.Command, s cmdutil.Streams, args []string
 		key := auth.ServerKey(sv.URL)
 		fits = func(l auth.Login) bool { return l.Server == key }
 	}
-	path, err := tokenPath(f.tokenFile, s)
+	path, err := option.TokenPath(f.tokenFile, s)
 	if err != nil {
 		return err
 	}
-	gone, err := auth.OpenStore(path).Remove(background(cmd.Context()), fits)
+	gone, err := auth.OpenStore(path).Remove(option.Background(cmd.Context()), fits)
 	if err != nil {
-		return fail(exitInvalid, "%v", err)
+		return option.Fail(option.ExitInvalid, "%v", err)
 	}
 	if len(gone) == 0 {
 		_, err = fmt.Fprintln(s.Out, "no stored login found")

@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/compat"
 	"mcptest/internal/gate"
@@ -19,7 +20,7 @@ import (
 
 // checkFlags are the flags of check.
 type checkFlags struct {
-	target   targetFlags
+	target   option.TargetFlags
 	profiles []string
 	groups   []string
 	rules    []string
@@ -35,10 +36,11 @@ type checkFlags struct {
 	unreached error // of a server that did not respond, while others did
 }
 
-func newCheckCmd(s cmdutil.Streams) *cobra.Command {
+// NewCheckCmd is the command `mcptest check`.
+func NewCheckCmd(s cmdutil.Streams) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
-		Use:   "check [FILE]" + targetUse,
+		Use:   "check [FILE]" + option.TargetUse,
 		Short: "Predict which clients and directories accept a server's tools",
 		Long: `Check the definitions of a server's tools against what MCP clients and app directories accept, offline.
 FILE is a tools/list response, a lock file, a folder of lock files or a result file; otherwise the server is started,
@@ -56,14 +58,14 @@ Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2
   mcptest check --config suite.yaml -f sarif > check.sarif
   mcptest check --explain claude-top-level-combinator`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			own, argv, err := f.target.split(cmd, args, 1)
+			own, argv, err := f.target.Split(cmd, args, 1)
 			if err != nil {
 				return err
 			}
 			return f.run(cmd, s, own, argv)
 		},
 	}
-	f.target.add(cmd)
+	f.target.Add(cmd)
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.profiles, "for", nil, "clients and directories, separated by commas, or all")
 	fl.StringSliceVar(&f.groups, "only", nil, "groups of rules: clients, stores, lint, security")
@@ -119,8 +121,8 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 			ds = append(ds, more...)
 		}
 		if ds.HasErrors() {
-			printDiagnostics(s, f.target.color, ds)
-			return rules, &exitError{code: exitInvalid}
+			option.PrintDiagnostics(s, f.target.Color, ds)
+			return rules, &option.ExitError{Code: option.ExitInvalid}
 		}
 	}
 	f.all = rules
@@ -141,7 +143,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 		return rules, nil
 	}
 	if rules, err = rules.Choose(f.profiles, f.groups, f.lock != ""); err != nil {
-		return rules, fail(exitInvalid, "%v", err)
+		return rules, option.Fail(option.ExitInvalid, "%v", err)
 	}
 	return rules, nil
 }
@@ -150,7 +152,7 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 func oneOf(flag string, values, allowed []string) error {
 	for _, v := range values {
 		if !slices.Contains(allowed, v) {
-			return fail(exitInvalid, "%s must be one of %s, not %q%s", flag, strings.Join(allowed, ", "), v, source.Aside(source.DidYouMean(v, allowed)))
+			return option.Fail(option.ExitInvalid, "%s must be one of %s, not %q%s", flag, strings.Join(allowed, ", "), v, source.Aside(source.DidYouMean(v, allowed)))
 		}
 	}
 	return nil
@@ -168,15 +170,15 @@ func (f *checkFlags) readBaseline(s cmdutil.Streams) (*compat.Baseline, error) {
 		ds = append(ds, more...)
 	}
 	if ds.HasErrors() {
-		printDiagnostics(s, f.target.color, ds)
-		return nil, &exitError{code: exitInvalid}
+		option.PrintDiagnostics(s, f.target.Color, ds)
+		return nil, &option.ExitError{Code: option.ExitInvalid}
 	}
 	return b, nil
 }
 
 // report checks lists and prints the outcome.
 func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []compat.List, rules compat.Rules, base *compat.Baseline) error {
-	rep, err := compat.Check(background(ctx), lists, rules, time.Now())
+	rep, err := compat.Check(option.Background(ctx), lists, rules, time.Now())
 	if err != nil {
 		return err
 	}
@@ -196,7 +198,7 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []comp
 	case "svg":
 		err = compat.WriteBadge(&out, rep)
 	default:
-		palette, perr := f.target.palette(s)
+		palette, perr := f.target.Palette(s)
 		if perr != nil {
 			return perr
 		}
@@ -209,7 +211,7 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []comp
 		return err
 	}
 	if f.unreached == nil && rep.Failed(compat.Level(f.failOn)) {
-		return &exitError{code: exitGate}
+		return &option.ExitError{Code: option.ExitGate}
 	}
 	return f.unreached
 }
@@ -227,7 +229,7 @@ func listRules(w io.Writer, rules compat.Rules) error {
 func explainRule(w io.Writer, rules compat.Rules, id string) error {
 	r, ok := rules.Rule(id)
 	if !ok {
-		return fail(exitInvalid, "%s", rules.NoRule(id))
+		return option.Fail(option.ExitInvalid, "%s", rules.NoRule(id))
 	}
 	return compat.WriteRule(w, r, rules)
 }

@@ -1,4 +1,4 @@
-package cli
+package option
 
 import (
 	"bytes"
@@ -22,9 +22,9 @@ func TestPanicStopsEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = guarded(w, &errs, func() error { panic("a mistake") })
-	var ee *exitError
-	if !errors.As(err, &ee) || ee.code != exitInternal || !strings.Contains(errs.String(), "internal error: a mistake") {
+	err = Guarded(w, &errs, func() error { panic("a mistake") })
+	var ee *ExitError
+	if !errors.As(err, &ee) || ee.Code != ExitInternal || !strings.Contains(errs.String(), "internal error: a mistake") {
 		t.Errorf("%v\n%s", err, errs.String())
 	}
 	select {

@@ -1,4 +1,4 @@
-package cli
+package server
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/inspect"
@@ -21,12 +22,13 @@ import (
 	"mcptest/internal/term"
 )
 
-func newCallCmd(s cmdutil.Streams) *cobra.Command {
-	var f targetFlags
+// NewCallCmd is the command `mcptest call`.
+func NewCallCmd(s cmdutil.Streams) *cobra.Command {
+	var f option.TargetFlags
 	var a argFlags
 	var e elicitFlag
 	cmd := &cobra.Command{
-		Use:   "call TOOL" + targetUse,
+		Use:   "call TOOL" + option.TargetUse,
 		Short: "Call one tool of a server",
 		Long: `Call one tool and show what comes back, and on standard error what comes meanwhile: progress, log messages,
 requests of the server, and every protocol violation.
@@ -45,12 +47,12 @@ mistake in the command line.`,
   mcptest call search --arg query='open issues' --arg limit=5 --url http://localhost:8080/mcp
   mcptest call create --args-json '{"item": {"id": 1}}' --server api --config suite.yaml --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			own, argv, err := f.split(cmd, args, 1)
+			own, argv, err := f.Split(cmd, args, 1)
 			if err != nil {
 				return err
 			}
 			if len(own) == 0 {
-				return fail(exitInvalid, "missing tool name")
+				return option.Fail(option.ExitInvalid, "missing tool name")
 			}
 			params, err := a.object(s, false)
 			if err != nil {
@@ -59,12 +61,12 @@ mistake in the command line.`,
 			if err := e.check(); err != nil {
 				return err
 			}
-			return f.with(cmd, s, argv, func(ctx context.Context, l *viewer) error {
-				return l.call(ctx, own[0], params)
+			return f.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
+				return call(ctx, l, own[0], params)
 			}, e.options)
 		},
 	}
-	f.add(cmd)
+	f.Add(cmd)
 	a.add(cmd, true)
 	cmd.Flags().StringVar(&e.json, "elicit", "", "accept every elicitation of the server with this JSON `object`")
 	return cmd
@@ -102,15 +104,15 @@ func (a *argFlags) object(s cmdutil.Streams, onlyText bool) (jsonv.Value, error)
 			key = strings.TrimSuffix(key, ":")
 		}
 		if !ok || key == "" {
-			return jsonv.Value{}, fail(exitInvalid, "--arg %s: expected name=value", arg)
+			return jsonv.Value{}, option.Fail(option.ExitInvalid, "--arg %s: expected name=value", arg)
 		}
 		if seen[key] {
-			return jsonv.Value{}, fail(exitInvalid, "--arg: %s is set twice", key)
+			return jsonv.Value{}, option.Fail(option.ExitInvalid, "--arg: %s is set twice", key)
 		}
 		seen[key] = true
 		v, err := argValue(text, raw, onlyText)
 		if err != nil {
-			return jsonv.Value{}, fail(exitInvalid, "--arg %s: not JSON: %v", key, err)
+			return jsonv.Value{}, option.Fail(option.ExitInvalid, "--arg %s: not JSON: %v", key, err)
 		}
 		out = out.With(key, v)
 	}
@@ -142,92 +144,92 @@ func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
 		data, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return jsonv.Value{}, fail(exitInvalid, "--args-json: %v", err)
+		return jsonv.Value{}, option.Fail(option.ExitInvalid, "--args-json: %v", err)
 	}
 	v, err := jsonv.Parse(data)
 	switch {
 	case err != nil:
-		return jsonv.Value{}, fail(exitInvalid, "--args-json: not JSON: %v", err)
+		return jsonv.Value{}, option.Fail(option.ExitInvalid, "--args-json: not JSON: %v", err)
 	case v.Kind() != jsonv.KindObject:
-		return jsonv.Value{}, fail(exitInvalid, "--args-json: expected an object, got %s", v.Kind())
+		return jsonv.Value{}, option.Fail(option.ExitInvalid, "--args-json: expected an object, got %s", v.Kind())
 	}
 	return v, nil
 }
 
 // call calls a tool and prints its answer.
-func (l *viewer) call(ctx context.Context, tool string, args jsonv.Value) error {
+func call(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value) error {
 	params := jsonv.ObjectOf("name", tool, "arguments", args)
 	stop := func() {}
-	if !l.f.json {
-		stop = l.followProgress(ctx)
+	if !l.Flags.JSON {
+		stop = followProgress(ctx, l)
 	}
-	x := l.conn.Do(ctx, "tools/call", params)
+	x := l.Conn.Do(ctx, "tools/call", params)
 	stop()
-	warnings := l.conn.CheckCall(ctx, tool, args, x)
-	if l.f.json {
-		return l.callJSON(ctx, x, warnings)
+	warnings := l.Conn.CheckCall(ctx, tool, args, x)
+	if l.Flags.JSON {
+		return callJSON(ctx, l, x, warnings)
 	}
-	l.meanwhile(x)
-	l.warn(warnings)
-	l.refused(x)
+	meanwhile(l, x)
+	warn(l, warnings)
+	refused(l, x)
 	if err := inspect.ExchangeError(x); err != nil {
-		err = l.conn.Unlisted(ctx, err, "tools", tool)
+		err = l.Conn.Unlisted(ctx, err, "tools", tool)
 		var rpc *protocol.RPCError
 		if errors.As(err, &rpc) && rpc.Data != nil {
-			defer fmt.Fprintln(l.s.Err, "  data: "+l.text(string(rpc.Data)))
+			defer fmt.Fprintln(l.Streams.Err, "  data: "+l.Text(string(rpc.Data)))
 		}
-		return l.failed(ctx, "tools/call "+tool, err)
+		return l.Failed(ctx, "tools/call "+tool, err)
 	}
 	res, err := jsonv.Parse(x.Result)
 	if err != nil {
-		return l.failed(ctx, "tools/call", fmt.Errorf("read the result: %w", err))
+		return l.Failed(ctx, "tools/call", fmt.Errorf("read the result: %w", err))
 	}
-	if err := l.printResult(res); err != nil {
+	if err := printResult(l, res); err != nil {
 		return err
 	}
 	if res.Lookup("isError").Bool() {
 		err := errors.New("the tool returned an error (isError)")
-		return fail(exitFailed, "%s", l.text(l.conn.Unlisted(ctx, err, "tools", tool).Error()))
+		return option.Fail(option.ExitFailed, "%s", l.Text(l.Conn.Unlisted(ctx, err, "tools", tool).Error()))
 	}
-	return l.broke()
+	return broke(l)
 }
 
 // printResult prints content block by block. Structured content is shown when
 // no text says the same.
-func (l *viewer) printResult(res jsonv.Value) error {
+func printResult(l *option.Viewer, res jsonv.Value) error {
 	var b strings.Builder
 	structured, said := res.Lookup("structuredContent"), false
 	for _, c := range res.Lookup("content").Elems() {
-		b.WriteString(l.content(c))
+		b.WriteString(content(l, c))
 		if v, err := jsonv.Parse([]byte(c.Lookup("text").Text())); err == nil && jsonv.Equal(v, structured) {
 			said = true
 		}
 	}
 	if !structured.IsAbsent() && !said {
-		b.WriteString(l.palette.Paint(term.Faint, "[structured content]") + "\n" + l.jsonText("", structured) + "\n")
+		b.WriteString(l.Palette.Paint(term.Faint, "[structured content]") + "\n" + l.JSONText("", structured) + "\n")
 	}
 	if b.Len() == 0 {
-		b.WriteString(l.note("no content"))
+		b.WriteString(note(l, "no content"))
 	}
-	_, err := io.WriteString(l.s.Out, b.String())
+	_, err := io.WriteString(l.Streams.Out, b.String())
 	return err
 }
 
 // followProgress shows progress as it comes, until stop is called.
-func (l *viewer) followProgress(ctx context.Context) (stop func()) {
+func followProgress(ctx context.Context, l *option.Viewer) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	mark := l.conn.Session().Mark()
+	mark := l.Conn.Session().Mark()
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {
-			if _, err := l.conn.Session().Wait(ctx, "notifications/progress", mark); err != nil {
+			if _, err := l.Conn.Session().Wait(ctx, "notifications/progress", mark); err != nil {
 				return
 			}
 			from := mark
-			mark = l.conn.Session().Mark()
-			for _, m := range l.conn.Session().Messages(from) {
+			mark = l.Conn.Session().Mark()
+			for _, m := range l.Conn.Session().Messages(from) {
 				if m.Method == "notifications/progress" && m.Kind == mcp.KindNotification {
-					fmt.Fprintln(l.s.Err, l.text(progressText(m.Params)))
+					fmt.Fprintln(l.Streams.Err, l.Text(progressText(m.Params)))
 				}
 			}
 		}
@@ -251,25 +253,25 @@ func progressText(params []byte) string {
 }
 
 // meanwhile shows what came before the response; progress was shown already.
-func (l *viewer) meanwhile(x *mcp.Exchange) {
+func meanwhile(l *option.Viewer, x *mcp.Exchange) {
 	for _, m := range x.During {
 		switch {
 		case m.Kind == mcp.KindNotification && m.Method == "notifications/progress":
 		case m.Kind == mcp.KindNotification:
-			fmt.Fprintln(l.s.Err, l.text(strings.TrimSuffix(fmt.Sprintf("notification %s: %s", m.Method, m.Params), ": ")))
+			fmt.Fprintln(l.Streams.Err, l.Text(strings.TrimSuffix(fmt.Sprintf("notification %s: %s", m.Method, m.Params), ": ")))
 		case m.Kind == mcp.KindRequest:
-			fmt.Fprintln(l.s.Err, l.text(fmt.Sprintf("the server requested %s: %s", m.Method, m.Params)))
+			fmt.Fprintln(l.Streams.Err, l.Text(fmt.Sprintf("the server requested %s: %s", m.Method, m.Params)))
 		default:
-			fmt.Fprintln(l.s.Err, l.text(fmt.Sprintf("answered %s with %s", m.Method, m.Params)))
+			fmt.Fprintln(l.Streams.Err, l.Text(fmt.Sprintf("answered %s with %s", m.Method, m.Params)))
 		}
 	}
 	if x.Dropped > 0 {
-		fmt.Fprintf(l.s.Err, "%s more were dropped\n", display.Count(x.Dropped, "message"))
+		fmt.Fprintf(l.Streams.Err, "%s more were dropped\n", display.Count(x.Dropped, "message"))
 	}
 }
 
 // callJSON prints everything about a call as one object.
-func (l *viewer) callJSON(ctx context.Context, x *mcp.Exchange, warnings []string) error {
+func callJSON(ctx context.Context, l *option.Viewer, x *mcp.Exchange, warnings []string) error {
 	var out []jsonv.Member
 	add := func(key string, v jsonv.Value) { out = append(out, jsonv.Member{Key: key, Value: v}) }
 	bad := inspect.ExchangeError(x) != nil
@@ -303,29 +305,29 @@ func (l *viewer) callJSON(ctx context.Context, x *mcp.Exchange, warnings []strin
 		warned = append(warned, jsonv.String(w))
 	}
 	add("warnings", jsonv.Array(warned...))
-	if err := l.printJSON(l.s.Out, jsonv.Object(out...)); err != nil {
+	if err := l.PrintJSON(l.Streams.Out, jsonv.Object(out...)); err != nil {
 		return err
 	}
 	if x.Cause != nil {
-		return l.failed(ctx, "tools/call", x.Cause)
+		return l.Failed(ctx, "tools/call", x.Cause)
 	}
 	if bad {
-		return &exitError{code: exitFailed}
+		return &option.ExitError{Code: option.ExitFailed}
 	}
-	return l.broke()
+	return broke(l)
 }
 
 // warn shows warnings.
-func (l *viewer) warn(warnings []string) {
+func warn(l *option.Viewer, warnings []string) {
 	for _, w := range warnings {
-		fmt.Fprintln(l.s.Err, "warning: "+l.text(w))
+		fmt.Fprintln(l.Streams.Err, "warning: "+l.Text(w))
 	}
 }
 
 // broke is the error of a server that violated the protocol, nil if it did not.
-func (l *viewer) broke() error {
-	if l.conn.ReportRemaining(); !l.conn.Violated() {
+func broke(l *option.Viewer) error {
+	if l.Conn.ReportRemaining(); !l.Conn.Violated() {
 		return nil
 	}
-	return fail(exitFailed, "the server violated the protocol")
+	return option.Fail(option.ExitFailed, "the server violated the protocol")
 }

@@ -1,0 +1,371 @@
+package option
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/auth"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
+	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
+	"mcptest/internal/plan"
+	"mcptest/internal/secret"
+	"mcptest/internal/shellwords"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+	"mcptest/internal/term"
+)
+
+// TargetFlags say which server a command connects to: an address, a
+// command after --, or a server of a suite.
+type TargetFlags struct {
+	SuiteFlags
+	HTTPFlags
+	Server         string
+	env            []string
+	Timeout        time.Duration
+	ConnectTimeout time.Duration
+	JSON           bool
+	tokenFile      string
+	lost           error // why there is no tokenFile
+	waitForReady   time.Duration
+	limits         LimitFlags
+	compiledOnce   bool // the warnings of the suite were printed
+}
+
+// HTTPFlags are an address and how to connect to it.
+type HTTPFlags struct {
+	URL, BearerEnv, CAFile, Transport, Protocol string
+	Headers                                     []string
+	Insecure                                    bool
+}
+
+// Add defines the flags.
+func (f *HTTPFlags) Add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.URL, "url", "", "server at this `address` (http or https)")
+	fl.StringArrayVarP(&f.Headers, "header", "H", nil, "send this HTTP header, as in `'Name: value'`; no output shows the value")
+	fl.StringVar(&f.BearerEnv, "bearer-token-env", "", "send the bearer token in this environment `variable`")
+	fl.StringVar(&f.CAFile, "ca-file", "", "also trust the certificate authorities in this PEM `file`")
+	fl.BoolVar(&f.Insecure, "insecure", false, "don't verify the server's certificate")
+	fl.StringVar(&f.Transport, "transport", "auto", "HTTP transport: auto, streamable-http or sse")
+	fl.StringVar(&f.Protocol, "protocol", "auto", "protocol `revision` to speak, or auto")
+}
+
+// TargetUse is how a command that takes a server is called, behind its own
+// arguments.
+const TargetUse = " (--url URL | --server NAME | -- command args…)"
+
+// Add defines the flags.
+func (f *TargetFlags) Add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	f.HTTPFlags.Add(cmd)
+	fl.StringArrayVar(&f.env, "env", nil, "pass this environment `variable` to the command after --; may be repeated")
+	fl.StringVar(&f.Server, "server", "", "the server of this `name` in a suite (see --config)")
+	fl.DurationVar(&f.Timeout, "timeout", plan.DefaultTimeout, "time limit for each request")
+	fl.DurationVar(&f.ConnectTimeout, "connect-timeout", plan.DefaultConnectTimeout, "time limit for start and handshake")
+	fl.BoolVar(&f.JSON, "json", false, "print JSON")
+	fl.DurationVar(&f.waitForReady, "wait-for-ready", 0, "wait up to this long for the server to become ready; exit 3 if it does not")
+	f.limits.Add(cmd)
+	AddTokenFile(cmd, &f.tokenFile)
+	f.SuiteFlags.Add(cmd)
+}
+
+// Split tells a command's own arguments from the server's command behind --.
+func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, argv []string, err error) {
+	own = args
+	if n := cmd.ArgsLenAtDash(); n >= 0 {
+		own, argv = args[:n], args[n:]
+		if len(argv) == 0 {
+			return nil, nil, Fail(ExitInvalid, "missing server command after --")
+		}
+	}
+	if len(own) > limit {
+		if strings.Contains(own[limit], "=") && cmd.Flags().Lookup("arg") != nil {
+			return nil, nil, Fail(ExitInvalid, "%s: unexpected argument %q%s", cmd.Name(), own[limit], source.Aside(source.Suggest("--arg "+shellwords.Quote(own[limit]))))
+		}
+		return nil, nil, Fail(ExitInvalid, "%s: unexpected argument %q (the server's command goes after --)", cmd.Name(), own[limit])
+	}
+	return own, argv, nil
+}
+
+// resolve makes the server's definition, and declares what no output may show.
+func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
+	f.tokenFile, f.lost = TokenPath(f.tokenFile, s)
+	given := 0
+	for _, b := range []bool{f.URL != "", len(argv) > 0, f.Server != "" || f.URL == "" && len(argv) == 0 && len(f.Configs) > 0} {
+		if b {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, Fail(ExitInvalid, "expected exactly one server: --url URL, --server NAME of a suite, or -- command args…")
+	}
+	if f.Timeout <= 0 || f.ConnectTimeout <= 0 {
+		return nil, Fail(ExitInvalid, "--timeout and --connect-timeout must be greater than zero")
+	}
+	if f.waitForReady < 0 {
+		return nil, Fail(ExitInvalid, "--wait-for-ready must be greater than zero")
+	}
+	if err := f.limits.Check(); err != nil {
+		return nil, err
+	}
+	if !slices.Contains([]string{wire.HTTPAuto, wire.StreamableHTTP, wire.HTTPSSE}, f.Transport) {
+		return nil, Fail(ExitInvalid, "--transport: expected auto, streamable-http or sse, got %q", f.Transport)
+	}
+	if f.Protocol != mcp.Auto && !slices.Contains(protocol.Versions(), f.Protocol) {
+		return nil, Fail(ExitInvalid, "--protocol: expected auto or one of %s, got %q", strings.Join(protocol.Versions(), ", "), f.Protocol)
+	}
+	switch {
+	case f.URL != "":
+		return f.remote(s, redactor)
+	case len(argv) > 0:
+		if f.httpOnly() {
+			return nil, Fail(ExitInvalid, "-H, --bearer-token-env, --ca-file, --insecure and --transport require --url")
+		}
+		redactor.Add(suite.Inherited(s.Env)...)
+		return f.local(s, argv)
+	}
+	if f.httpOnly() {
+		return nil, Fail(ExitInvalid, "-H, --bearer-token-env, --ca-file, --insecure and --transport require --url; servers of a suite are configured in the suite")
+	}
+	return f.OfSuite(s, redactor)
+}
+
+func (f *TargetFlags) httpOnly() bool {
+	return len(f.Headers) > 0 || f.BearerEnv != "" || f.CAFile != "" || f.Insecure || f.Transport != wire.HTTPAuto
+}
+
+// bare is a definition with the settings of the flags.
+func (f *TargetFlags) bare() *plan.Server {
+	return &plan.Server{
+		Name: "server", Pos: source.Pos{File: &source.File{}}, Transport: f.Transport, Protocol: f.Protocol,
+		ConnectTimeout: f.ConnectTimeout, Timeout: f.Timeout, Sessions: 1, Tolerate: map[string]bool{}, ValidateOutput: true,
+	}
+}
+
+// local is a server that the command starts: in this folder, with the environment that
+// a suite gives it.
+func (f *TargetFlags) local(s cmdutil.Streams, argv []string) (*plan.Server, error) {
+	if argv[0] == "" {
+		return nil, Fail(ExitInvalid, "the server's command is empty")
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, Fail(ExitInternal, "find the current folder: %v", err)
+	}
+	sv := f.bare()
+	if err := EnvSet(s.Env, "--env", f.env...); err != nil {
+		return nil, err
+	}
+	sv.Argv, sv.Dir = slices.Clone(argv), dir
+	sv.Env, sv.Withheld = plan.ServerEnv(s.Env, f.env)
+	if argv[0] == "mcptest" && s.Self != "" {
+		sv.Argv[0] = s.Self // as in a suite
+	}
+	return sv, nil
+}
+
+func (f *TargetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
+	sv := f.bare()
+	u, err := HTTPURL("--url", f.URL, redactor)
+	if err != nil {
+		return nil, err
+	}
+	if password, ok := u.User.Password(); ok {
+		redactor.Add(password)
+	}
+	sv.URL = f.URL
+	for _, h := range f.Headers {
+		name, value, err := SplitHeader(h)
+		if err != nil {
+			return nil, err
+		}
+		sv.Headers = append(sv.Headers, plan.Header{Name: http.CanonicalHeaderKey(name), Value: value})
+		redactor.Add(value)
+		if _, credential, ok := strings.Cut(value, " "); ok && strings.EqualFold(name, "Authorization") {
+			redactor.Add(credential)
+		}
+	}
+	if f.BearerEnv != "" {
+		if err := EnvSet(s.Env, "--bearer-token-env", f.BearerEnv); err != nil {
+			return nil, err
+		}
+		token := cmdutil.LookupEnv(s.Env, f.BearerEnv)
+		redactor.Add(token)
+		sv.Headers = append(sv.Headers, plan.Header{Name: "Authorization", Value: "Bearer " + token})
+	}
+	if !slices.ContainsFunc(sv.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) && u.User == nil {
+		f.loggedIn(s, sv)
+	}
+	if f.CAFile != "" || f.Insecure {
+		sv.TLS = &suite.TLS{CAFile: f.CAFile, Insecure: f.Insecure}
+	}
+	return sv, nil
+}
+
+// loggedIn uses the token of an earlier login to this address, when there is
+// one.
+func (f *TargetFlags) loggedIn(s cmdutil.Streams, sv *plan.Server) {
+	if f.tokenFile == "" {
+		return
+	}
+	l, err := auth.OpenStore(f.tokenFile).Find(auth.Query{Server: sv.URL})
+	switch {
+	case err != nil:
+		fmt.Fprintln(s.Err, "mcptest: warning: "+term.Escape(err.Error()))
+	case l != nil:
+		sv.Auth = &suite.Auth{OAuth: &suite.OAuth{Grant: auth.AuthorizationCode}}
+	}
+}
+
+// EnvSet refuses variables of a flag that the environment lacks.
+func EnvSet(env []string, flag string, names ...string) error {
+	for _, name := range names {
+		if cmdutil.LookupEnv(env, name) == "" {
+			return Fail(ExitInvalid, "%s: the environment variable %s is not set", flag, name)
+		}
+	}
+	return nil
+}
+
+// HTTPURL parses an address of HTTP.
+func HTTPURL(what, address string, redactor *secret.Redactor) (*url.URL, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil, Fail(ExitInvalid, "%s: %q is not an http or https address", what, redactor.String(address))
+	}
+	return u, nil
+}
+
+// SplitHeader splits the argument of -H.
+func SplitHeader(h string) (name, value string, err error) {
+	name, value, ok := strings.Cut(h, ":")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	if !ok || !suite.IsHeaderName(name) || strings.ContainsAny(value, "\r\n\x00") {
+		return "", "", Fail(ExitInvalid, "-H: expected 'Name: value' (the argument is not shown because it may contain a secret)")
+	}
+	return name, value, nil
+}
+
+// compiled is the suite file of --config.
+func (f *TargetFlags) compiled(s cmdutil.Streams, redactor *secret.Redactor) (*plan.File, error) {
+	paths, err := f.Paths(nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) != 1 {
+		return nil, Fail(ExitInvalid, "--config: expected one suite file, got %d", len(paths))
+	}
+	suites, diags, err := f.Load(paths, s.Env)
+	if err != nil {
+		return nil, err
+	}
+	for _, su := range suites {
+		redactor.Add(su.Secrets...)
+	}
+	set := f.Settings(s)
+	set.CI, set.Names = false, map[string]bool{} // no test is run
+	p, more := plan.Compile(suites, set)
+	if diags = append(diags, more...); !f.compiledOnce || diags.HasErrors() {
+		if errs, _ := PrintDiagnostics(s, f.Color, diags); errs > 0 || len(p.Files) != 1 {
+			return nil, Fail(ExitInvalid, "%s in %s", display.Count(max(errs, 1), "error"), paths[0])
+		}
+	}
+	f.compiledOnce = true
+	return p.Files[0], nil
+}
+
+// Servers are the names of the servers of the suite that --server matches, or of
+// all.
+func (f *TargetFlags) Servers(s cmdutil.Streams) (names []string, err error) {
+	file, err := f.compiled(s, secret.NewRedactor())
+	if err != nil {
+		return nil, err
+	}
+	for _, sv := range file.Matching(cmp.Or(f.Server, "*")) {
+		names = append(names, sv.Name)
+	}
+	if len(names) == 0 {
+		return nil, Fail(ExitInvalid, "%s", noServer(file, f.Server))
+	}
+	return names, nil
+}
+
+// OfSuite takes the definition from a suite: the server of that name, or the
+// default one.
+func (f *TargetFlags) OfSuite(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
+	file, err := f.compiled(s, redactor)
+	if err != nil {
+		return nil, err
+	}
+	sv := file.Default
+	if f.Server != "" {
+		sv = file.Server(f.Server)
+	}
+	if sv == nil {
+		return nil, Fail(ExitInvalid, "%s", noServer(file, f.Server))
+	}
+	if (f.tokenFile != "" || f.lost != nil) && sv.NeedsLogin() {
+		if why := noToken(f.tokenFile, f.lost)(sv); why != "" {
+			return nil, Fail(ExitInvalid, "%s; run: %s", why, sv.LoginCommand())
+		}
+	}
+	out := *sv
+	if f.Protocol != mcp.Auto {
+		out.Protocol = f.Protocol
+	}
+	if out.Timeout == 0 {
+		out.Timeout = f.Timeout
+	}
+	return &out, nil
+}
+
+func noServer(file *plan.File, name string) string {
+	what := " declares no server called " + name
+	if name == "" {
+		what = " has no default server: use --server NAME"
+	}
+	return file.Path + what + source.Aside(file.Suite.ServerHint(name))
+}
+
+// Where is the target for people: the address, or the command.
+func Where(sv *plan.Server) string {
+	if sv.URL != "" {
+		return sv.URL
+	}
+	return shellwords.QuoteAll(sv.Argv)
+}
+
+// Palette is that of a stream.
+func (f *TargetFlags) Palette(s cmdutil.Streams) (term.Palette, error) {
+	profile, err := term.Detect(s.Out, s.Env, f.Color)
+	if err != nil {
+		return term.Palette{}, Fail(ExitInvalid, "%v", err)
+	}
+	return term.NewPalette(profile), nil
+}
+
+// Background is the context of commands that are run without one.
+func Background(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
+// CleanupContext limits the ending of processes that another run started.
+func CleanupContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), 10*time.Second)
+}

@@ -1,0 +1,66 @@
+package option
+
+import (
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/auth"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/connect"
+	"mcptest/internal/plan"
+)
+
+// tokenFileEnv names the file of tokens where no flag does.
+const tokenFileEnv = "MCPTEST_TOKEN_FILE"
+
+// AddTokenFile defines --token-file.
+func AddTokenFile(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "token-file", "", "`file` that stores the tokens of logins (default: $"+tokenFileEnv+", or mcptest/tokens.json in your configuration directory)")
+}
+
+// TokenPath is where logins are kept.
+func TokenPath(flag string, s cmdutil.Streams) (string, error) {
+	if flag != "" {
+		return flag, nil
+	}
+	if path := cmdutil.LookupEnv(s.Env, tokenFileEnv); path != "" {
+		return path, nil
+	}
+	path, err := auth.DefaultStore()
+	if err != nil {
+		return "", Fail(ExitInvalid, "%v: use --token-file or set %s", err, tokenFileEnv)
+	}
+	return path, nil
+}
+
+// noToken says why a server that a person has to log in to can't be used, ""
+// when it can. lost is why there is no file of tokens: who needs no login
+// needs none, and may have no home directory (cron, a container).
+func noToken(path string, lost error) func(*plan.Server) string {
+	store := auth.OpenStore(path)
+	return func(sv *plan.Server) string {
+		if lost != nil {
+			return "the stored logins can't be read: " + lost.Error()
+		}
+		c := connect.OAuth(sv)
+		client := c.ClientID
+		if client == "" {
+			client = c.ClientMetadataURL
+		}
+		switch l, err := store.Find(auth.Query{Server: c.Resource, Issuer: c.Issuer, Client: client}); {
+		case err != nil:
+			return err.Error()
+		case l == nil:
+			return "not logged in to " + auth.ServerKey(c.Resource)
+		}
+		return ""
+	}
+}
+
+// NeedLogins refuses a run that lacks a login: a broken environment.
+func (f *SuiteFlags) NeedLogins(s cmdutil.Streams, p *plan.Plan, tokens string, lost error) error {
+	if diags := plan.NeedLogin(p, noToken(tokens, lost)); diags.HasErrors() {
+		f.Print(s, diags)
+		return Fail(ExitInvalid, "a login is missing; nothing was run")
+	}
+	return nil
+}

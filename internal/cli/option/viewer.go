@@ -1,0 +1,240 @@
+package option
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/auth"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/connect"
+	"mcptest/internal/display"
+	"mcptest/internal/history"
+	"mcptest/internal/inspect"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
+	"mcptest/internal/plan"
+	"mcptest/internal/run"
+	"mcptest/internal/secret"
+	"mcptest/internal/shellwords"
+	"mcptest/internal/term"
+)
+
+// Viewer shows what one server answers: masked, and escaped for the terminal.
+type Viewer struct {
+	Streams  cmdutil.Streams
+	Flags    *TargetFlags
+	World    *cmdutil.World
+	Redactor *secret.Redactor
+	Palette  term.Palette
+	Server   *plan.Server
+	Conn     *inspect.Conn
+	shown    int // violations that were shown
+}
+
+// Prepare resolves the target and makes what a connection needs, with options
+// that opts change. The caller calls end when it is done.
+func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options)) (ctx context.Context, l *Viewer, end func(), err error) {
+	l = &Viewer{Streams: s, Flags: f, Redactor: secret.NewRedactor()}
+	if l.Palette, err = f.Palette(s); err != nil {
+		return nil, nil, nil, err
+	}
+	if l.Server, err = f.resolve(s, argv, l.Redactor); err != nil {
+		return nil, nil, nil, err
+	}
+	log, closeLog, err := OpenLog(s.Err, "error", l.Redactor)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	l.World = cmdutil.NewWorld(s, log)
+	o := inspect.Options{
+		Server: l.Server, Client: mcp.Implementation{Name: "mcptest", Version: cmdutil.Version()}, WaitForReady: f.waitForReady,
+		Connect: connect.Options{
+			Registry: l.World.Registry, UserAgent: "mcptest/" + cmdutil.Version(), Secret: l.Redactor.Add, Tokens: f.tokenFile, Limits: f.limits.Wire(),
+		},
+		Eras: history.Eras("."), Violations: l.violations,
+	}
+	for _, change := range opts {
+		change(&o)
+	}
+	l.Conn = inspect.New(o)
+	ctx, stop := cmdutil.WatchSignals(Background(cmd.Context()), s.Err, l.World.Kill)
+	return ctx, l, func() {
+		l.Conn.Close()
+		if !InCI(s.Env) {
+			_ = history.KeepEras(".", o.Eras) // it is only a hint for the next command
+		}
+		l.World.Close()
+		stop()
+		closeLog()
+	}, nil
+}
+
+// With opens a session, calls fn, shows the violations, and ends everything
+// that was started.
+func (f *TargetFlags) With(cmd *cobra.Command, s cmdutil.Streams, argv []string, fn func(context.Context, *Viewer) error, opts ...func(*inspect.Options)) error {
+	ctx, l, end, err := f.Prepare(cmd, s, argv, opts...)
+	if err != nil {
+		return err
+	}
+	return Guarded(l.World, l.Streams.Err, func() error {
+		defer end()
+		if err := l.Conn.Open(ctx); err != nil {
+			return l.Failed(ctx, "", err)
+		}
+		if died := l.Conn.Session().Restarted(); died != nil {
+			fmt.Fprintln(s.Err, "warning: "+l.Text(connect.StartedTwice(died, l.Conn.Session().Protocol())))
+		}
+		err := fn(ctx, l)
+		l.Conn.ReportRemaining()
+		return err
+	})
+}
+
+// Failed is the error of a server that did not do what it was asked, with the
+// lines that help; after a signal it is the error of the signal.
+func (l *Viewer) Failed(ctx context.Context, what string, err error) error {
+	var sig *run.Interrupted
+	if errors.As(context.Cause(ctx), &sig) {
+		return &ExitError{Code: sig.Code, Message: sig.Error()}
+	}
+	msg, hint := err.Error(), ""
+	if l.Conn.Session() == nil && !errors.As(err, new(*connect.NotReadyError)) {
+		msg, hint = connect.Diagnose(l.Server, err)
+	}
+	msg = l.Redactor.String(msg)
+	if first, rest, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(rest, first+": ") {
+		msg = rest // the phase and the request have one name
+	}
+	if what != "" && !strings.HasPrefix(msg, what) {
+		msg = what + ": " + msg
+	}
+	fmt.Fprintln(l.Streams.Err, "mcptest: "+term.Escape(msg))
+	for _, line := range l.detail(err) {
+		fmt.Fprintln(l.Streams.Err, "  "+term.Escape(line))
+	}
+	if login := l.loginHint(err); login != "" {
+		hint = login
+	}
+	if hint != "" {
+		fmt.Fprintln(l.Streams.Err, "  hint: "+term.Escape(hint))
+	}
+	var late *connect.NotReadyError
+	if errors.As(err, &late) {
+		return &ExitError{Code: ExitReady}
+	}
+	return &ExitError{Code: ExitFailed}
+}
+
+// detail are the further lines of an error, masked.
+func (l *Viewer) detail(err error) (lines []string) {
+	for _, line := range inspect.Detail(err) {
+		lines = append(lines, l.Redactor.String(line))
+	}
+	return lines
+}
+
+// loginHint says how to authorize, when the server refused a request without
+// credentials.
+func (l *Viewer) loginHint(err error) string {
+	var he *wire.HTTPError
+	if !errors.As(err, &he) || he.Info.Status != http.StatusUnauthorized || l.Server.Auth != nil ||
+		slices.ContainsFunc(l.Server.Headers, func(h plan.Header) bool { return h.Name == "Authorization" }) {
+		return ""
+	}
+	return "mcptest login " + shellwords.Quote(auth.ServerKey(l.Server.URL)) + " logs in; --bearer-token-env NAME sends a token you have"
+}
+
+// maxShown bounds the violations that are shown.
+const maxShown = 20
+
+// violations are shown on the error stream: the command continues after them.
+func (l *Viewer) violations(list []protocol.Violation) {
+	for _, v := range list {
+		if l.shown++; l.shown > maxShown {
+			if l.shown == maxShown+1 {
+				fmt.Fprintln(l.Streams.Err, "violation: more violations are not shown")
+			}
+			continue
+		}
+		fmt.Fprintln(l.Streams.Err, "violation: "+l.Text(inspect.ViolationText(v)))
+	}
+}
+
+// Text masks and escapes one line.
+func (l *Viewer) Text(s string) string { return term.Escape(l.Redactor.String(s)) }
+
+// Block masks and escapes a text of several lines and indents it.
+func (l *Viewer) Block(indent, s string) string {
+	s = term.EscapeLines(l.Redactor.String(strings.TrimRight(s, "\n")))
+	return indent + strings.ReplaceAll(s, "\n", "\n"+indent) + "\n"
+}
+
+// PrintJSON writes a value, secrets masked and what a terminal would hide or
+// obey written as \u escapes, which changes nothing for a reader of JSON.
+func (l *Viewer) PrintJSON(w io.Writer, v jsonv.Value) error {
+	_, err := io.WriteString(w, l.JSONText("", v)+"\n")
+	return err
+}
+
+// JSONText is v as indented JSON, masked; lines after the first start with prefix.
+func (l *Viewer) JSONText(prefix string, v jsonv.Value) string {
+	plain := v.Indent(prefix, "  ")
+	masked := l.Redactor.Bytes(plain)
+	if jsonv.Valid(masked) != nil {
+		masked = l.maskLeaves(v).Indent(prefix, "  ")
+	}
+	return ASCIISafe(string(masked))
+}
+
+// maskLeaves masks the scalars of a value one by one: a mask in place of a
+// number would not be JSON.
+func (l *Viewer) maskLeaves(v jsonv.Value) jsonv.Value {
+	switch v.Kind() {
+	case jsonv.KindString:
+		return jsonv.String(l.Redactor.String(v.Text()))
+	case jsonv.KindNumber:
+		if s := l.Redactor.String(v.Literal()); s != v.Literal() {
+			return jsonv.String(s)
+		}
+	case jsonv.KindArray:
+		var out []jsonv.Value
+		for _, e := range v.Elems() {
+			out = append(out, l.maskLeaves(e))
+		}
+		return jsonv.Array(out...)
+	case jsonv.KindObject:
+		var out []jsonv.Member
+		for k, e := range v.Members() {
+			out = append(out, jsonv.Member{Key: l.Redactor.String(k), Value: l.maskLeaves(e)})
+		}
+		return jsonv.Object(out...)
+	}
+	return v
+}
+
+// ASCIISafe writes invisible characters of a JSON text as \u escapes. Outside
+// of strings JSON has none but line feeds.
+func ASCIISafe(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == '\n' || r != utf8.RuneError && !display.Hidden(r):
+			b.WriteRune(r)
+		case r == utf8.RuneError:
+			b.WriteByte(s[i]) // each byte that is not UTF-8 is one
+		default:
+			b.Write(display.AppendJSONEscape(nil, r))
+		}
+	}
+	return b.String()
+}

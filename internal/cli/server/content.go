@@ -1,0 +1,99 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+
+	"mcptest/internal/cli/option"
+	"mcptest/internal/inspect"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/term"
+)
+
+func readResource(ctx context.Context, l *option.Viewer, uri string) error {
+	res, err := l.Conn.Result(ctx, "resources/read", jsonv.ObjectOf("uri", uri))
+	if err != nil || l.Flags.JSON {
+		return orJSON(ctx, l, "resources/read", res, err)
+	}
+	var b strings.Builder
+	for _, c := range res.Lookup("contents").Elems() {
+		b.WriteString(resource(l, c))
+	}
+	_, err = io.WriteString(l.Streams.Out, b.String())
+	return err
+}
+
+func getPrompt(ctx context.Context, l *option.Viewer, prompt string, args jsonv.Value) error {
+	params := jsonv.ObjectOf("name", prompt)
+	if args.Len() > 0 {
+		params = params.With("arguments", args)
+	}
+	res, err := l.Conn.Result(ctx, "prompts/get", params)
+	if err != nil {
+		err = l.Conn.Unlisted(ctx, err, "prompts", prompt)
+	}
+	if err != nil || l.Flags.JSON {
+		return orJSON(ctx, l, "prompts/get", res, err)
+	}
+	var b strings.Builder
+	if d := res.Lookup("description").Text(); d != "" {
+		b.WriteString(l.Palette.Paint(term.Faint, l.Text(d)) + "\n")
+	}
+	for _, m := range res.Lookup("messages").Elems() {
+		b.WriteString(l.Palette.Paint(term.Strong, l.Text(inspect.Name(m, "role"))) + ":\n" + content(l, m.Lookup("content")))
+	}
+	_, err = io.WriteString(l.Streams.Out, b.String())
+	return err
+}
+
+func orJSON(ctx context.Context, l *option.Viewer, method string, v jsonv.Value, err error) error {
+	if err != nil {
+		return l.Failed(ctx, method, err)
+	}
+	return l.PrintJSON(l.Streams.Out, v)
+}
+
+// content is one content block for people: text as it is, and of everything
+// else what it is.
+func content(l *option.Viewer, c jsonv.Value) string {
+	switch c.Lookup("type").Text() {
+	case "text":
+		return l.Block("", c.Lookup("text").Text())
+	case "image", "audio":
+		return note(l, "%s, %s", inspect.Name(c, "type"), showBlob(l, c.Lookup("data"), c))
+	case "resource":
+		return resource(l, c.Lookup("resource"))
+	case "resource_link":
+		return note(l, "link to %s (%s)", inspect.Name(c, "uri"), inspect.Name(c, "name"))
+	}
+	return l.JSONText("", c) + "\n"
+}
+
+// resource is the contents of one resource.
+func resource(l *option.Viewer, r jsonv.Value) string {
+	if text := r.Lookup("text"); text.Kind() == jsonv.KindString {
+		return note(l, "%s %s", inspect.Name(r, "uri"), r.Lookup("mimeType").Text()) + l.Block("", text.Text())
+	}
+	if blob := r.Lookup("blob"); blob.Kind() == jsonv.KindString {
+		return note(l, "%s, %s (use --json to see them)", inspect.Name(r, "uri"), showBlob(l, blob, r))
+	}
+	return l.JSONText("", r) + "\n"
+}
+
+func showBlob(l *option.Viewer, data, of jsonv.Value) string {
+	kind := of.Lookup("mimeType").Text()
+	raw, err := base64.StdEncoding.DecodeString(data.Text())
+	if err != nil {
+		return kind + ": its data is not base64"
+	}
+	return fmt.Sprintf("%d bytes of %s", len(raw), cmp.Or(kind, "no type"))
+}
+
+// note is a line about what the server sent.
+func note(l *option.Viewer, format string, args ...any) string {
+	return l.Palette.Paint(term.Faint, l.Text(strings.TrimSpace(fmt.Sprintf("["+format, args...)))+"]") + "\n"
+}
