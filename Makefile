@@ -52,6 +52,16 @@ help:
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/...
 
+## packages: the npm packages and the wheel of this platform, into dist/packages
+.PHONY: packages
+packages:
+	$(GO) run ./internal/packaging
+
+## packages-test: install the packages into empty folders and run the README's example with them (needs npm and Python)
+.PHONY: packages-test
+packages-test:
+	MCPTEST_PACKAGES=1 $(GO) test -count=1 -run '^TestInstalledPackages$$' ./internal/packaging
+
 ## test: install the npm test servers, vet, unit and end-to-end tests
 # MCPTEST_REQUIRE_SERVERS turns "skip, the server is not installed" into a failure.
 # Tests with many inputs take a part of them here, and all in `make deep`. vet has

@@ -187,6 +187,7 @@ var edges = map[string][]string{
 	"internal/arch":          {},
 	"internal/conformance":   {}, // runs the programs, and knows nothing of their insides
 	"internal/bench":         {}, // tests only
+	"internal/packaging":     {"schemas"},
 	"internal/faults":        {}, // tests only
 	"internal/flaky":         {}, // for tests
 	"internal/testkit":       {}, // for tests
