@@ -48,6 +48,16 @@ func (p *Plan) ServerOf(i int) *Server {
 	return p.Files[r.file].templates[r.template].serverAt(int(r.row), int(r.server))
 }
 
+// Arrange selects the cases at the given places, in that order. Cases of one file
+// must stay together.
+func (p *Plan) Arrange(places []int) {
+	refs := make([]ref, len(places))
+	for i, at := range places {
+		refs[i] = p.refs[at]
+	}
+	p.refs = refs
+}
+
 // ref is one expanded case: which row of which template on which of its
 // servers. It is kept small because there may be very many.
 type ref struct {

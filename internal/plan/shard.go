@@ -58,11 +58,7 @@ func (p *Plan) Shard(index, total int, costs []Costs) []int {
 		}
 	}
 	slices.Sort(places)
-	kept := make([]ref, len(places))
-	for i, at := range places {
-		kept[i] = p.refs[at]
-	}
-	p.refs = kept
+	p.Arrange(places)
 	return places
 }
 

@@ -1,0 +1,275 @@
+package mcptest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"mcptest/internal/cli/option"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/connect"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcp/wire"
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+	"mcptest/internal/run"
+	"mcptest/internal/secret"
+	"mcptest/internal/snapshot"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+)
+
+// An Option changes how a suite is loaded or run.
+type Option func(*config)
+
+type config struct {
+	vars    map[string]string
+	servers map[string]func(context.Context) (io.ReadWriteCloser, error)
+}
+
+// Var sets a variable of the suite, as --var does. The value is read as a YAML
+// scalar.
+func Var(name, value string) Option {
+	return func(c *config) { c.vars[name] = value }
+}
+
+// InProcess connects a server that the suite declares through the function open
+// in place of its command or url. name may be a pattern, such as "api@*" for every
+// variant.
+//
+// Each session calls open once and exchanges newline-delimited JSON-RPC messages
+// over the connection, whose server side open leaves to a goroutine. The context
+// ends after the last session. [net.Pipe] makes both ends of a connection.
+func InProcess(name string, open func(ctx context.Context) (io.ReadWriteCloser, error)) Option {
+	return func(c *config) { c.servers[name] = open }
+}
+
+// Test runs the suite in file, each case as a subtest of t. The name of a subtest
+// is the name of the case. A case that fails, or that could not be tested, fails
+// its subtest; mistakes of the suite, a failed setup and problems outside every
+// case fail t. Paths in the suite are relative to its file.
+//
+// Cases run one after another unless the suite has run_options.parallel. The run
+// is stopped a few seconds before the deadline of the test binary, so that
+// teardown still happens.
+func Test(t *testing.T, file string, options ...Option) {
+	t.Helper()
+	c := newConfig(options)
+	s, p, diags := c.load(file)
+	if text := describe(s, diags); diags.HasErrors() {
+		t.Fatal(text)
+	} else if text != "" {
+		t.Log(text)
+	}
+	if p.Len() == 0 {
+		t.Fatalf("%s contains no tests", file)
+	}
+	names := subtestNames(p)
+	selected := newSelection(t.Name())
+	var places []int
+	for i, name := range names {
+		if selected.has(name) {
+			places = append(places, i)
+		}
+	}
+	p.Arrange(places)
+	if len(places) > 0 {
+		execute(t, s, p, c.dial(t.Context()))
+	}
+}
+
+// Validate loads the suite in file and returns its mistakes, nil if it has none.
+func Validate(file string, options ...Option) error {
+	s, _, diags := newConfig(options).load(file)
+	if diags.HasErrors() {
+		return errors.New(describe(s, diags))
+	}
+	return nil
+}
+
+func newConfig(options []Option) *config {
+	c := &config{vars: map[string]string{}, servers: map[string]func(context.Context) (io.ReadWriteCloser, error){}}
+	for _, o := range options {
+		o(c)
+	}
+	return c
+}
+
+// load reads and compiles a suite. The suite is nil if it could not be read; the
+// plan must not be run if there are errors.
+func (c *config) load(file string) (*suite.Suite, *plan.Plan, source.Diagnostics) {
+	s, diags := suite.Load(file, suite.Options{Env: os.Environ(), Vars: c.vars})
+	if s == nil {
+		return nil, nil, diags
+	}
+	set := plan.Settings{Env: os.Environ(), CI: option.InCI(os.Environ()), ViolationKinds: []string{"output-schema"}, FailFast: testFlag("failfast") == "true"}
+	for _, k := range protocol.ViolationKinds {
+		set.ViolationKinds = append(set.ViolationKinds, k.Name)
+	}
+	p, more := plan.Compile([]*suite.Suite{s}, set)
+	diags = append(diags, more...)
+	for _, sv := range p.Files[0].Servers {
+		if c.inProcess(sv.Name) != "" {
+			sv.WaitForReady = "" // it examines a process or an address
+		}
+	}
+	for _, name := range s.UnusedVars {
+		diags = append(diags, source.Diagnostic{
+			Path: "Var", Severity: source.Error, Code: "unused-var",
+			Msg: fmt.Sprintf("the suite neither declares nor uses a variable called %q", name), Hint: source.DidYouMean(name, s.VarNames),
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.servers)) {
+		if !slices.ContainsFunc(s.Servers, func(sv *suite.Server) bool { return suite.MatchName(name, sv.Name) }) {
+			diags = append(diags, source.Diagnostic{
+				Path: "InProcess", Severity: source.Error, Code: "unknown-server",
+				Msg: fmt.Sprintf("the suite declares no server called %q", name), Hint: s.ServerHint(name),
+			})
+		}
+	}
+	return s, p, diags
+}
+
+// describe is the text of diagnostics, without the secrets of the suite.
+func describe(s *suite.Suite, diags source.Diagnostics) string {
+	if len(diags) == 0 {
+		return ""
+	}
+	diags.Sort()
+	var b bytes.Buffer
+	_ = diags.Print(&b, source.Style{}) // into memory
+	return "\n" + strings.TrimRight(newRedactor(s).String(b.String()), "\n")
+}
+
+func newRedactor(s *suite.Suite) *secret.Redactor {
+	r := secret.NewRedactor()
+	if s != nil {
+		r.Add(s.Secrets...)
+	}
+	return r
+}
+
+// dial opens transports: those of [InProcess], and processes and addresses for the
+// other servers. ctx is passed to the functions of InProcess.
+func (c *config) dial(ctx context.Context) connect.Dialer {
+	return func(handshake context.Context, s *plan.Server, o connect.Options) (wire.Transport, error) {
+		name := c.inProcess(s.Name)
+		if name == "" {
+			return connect.Dial(handshake, s, o)
+		}
+		rwc, err := c.servers[name](ctx)
+		if err != nil {
+			return nil, fmt.Errorf("InProcess(%q): %w", name, err)
+		}
+		conn := newConnection(rwc)
+		return wire.NewStream(conn, conn, o.Limits), nil
+	}
+}
+
+// inProcess returns the name or pattern that [InProcess] was called with for a
+// server, "" if it was not.
+func (c *config) inProcess(server string) string {
+	for _, name := range slices.Sorted(maps.Keys(c.servers)) {
+		if suite.MatchName(name, server) {
+			return name
+		}
+	}
+	return ""
+}
+
+// execute runs the plan and, in its order, a subtest for each case.
+func execute(t *testing.T, s *suite.Suite, p *plan.Plan, dial connect.Dialer) {
+	t.Helper()
+	redactor := newRedactor(s)
+	seen := newOutcomes(t.Name())
+	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: []result.Listener{seen}})
+	defer rec.Close()
+	ctx, stop := stoppable(t)
+	defer stop()
+	opts := run.Options{
+		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: rerun(t.Name()), Snapshots: snapshot.Add,
+	}
+	if p.Len() < p.Written() {
+		opts.CoveragePartial = "not all tests were run"
+	}
+	if option.InCI(os.Environ()) {
+		opts.Snapshots = snapshot.Check
+	}
+	go func() {
+		run.Run(ctx, p, opts, run.Deps{Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Dial: dial})
+		seen.end()
+	}()
+	for i := range p.Len() {
+		t.Run(p.Name(i), func(t *testing.T) {
+			t.Helper()
+			seen.report(t, i)
+		})
+	}
+	for _, text := range seen.outside() {
+		t.Error(text)
+	}
+}
+
+// stoppable returns a context that ends before the deadline of the test binary,
+// and at SIGINT and SIGTERM, so that teardown can happen. After a signal stop
+// ends the process as the signal would have done.
+func stoppable(t *testing.T) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	release := func() {}
+	if deadline, ok := t.Deadline(); ok {
+		left := time.Until(deadline)
+		ctx, release = context.WithTimeoutCause(ctx, left-min(left/2, cleanupTime), &run.Interrupted{Signal: "-timeout", Code: run.ExitCancelled})
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done, caught := make(chan struct{}), make(chan os.Signal, 1)
+	go func() {
+		defer close(caught)
+		select {
+		case sig := <-signals:
+			caught <- sig
+			signal.Stop(signals) // another one ends the process
+			cancel(&run.Interrupted{Signal: fmt.Sprintf("the signal %q", sig), Code: run.ExitCancelled})
+		case <-done:
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		release()
+		cancel(nil)
+		if sig := <-caught; sig != nil {
+			if self, err := os.FindProcess(os.Getpid()); err == nil {
+				_ = self.Signal(sig)
+			}
+		}
+	}
+}
+
+// cleanupTime is how long before the deadline of the test binary a run is stopped.
+const cleanupTime = 5 * time.Second
+
+// connection is closed only once: a transport closes both of its directions.
+type connection struct {
+	io.Reader
+	io.Writer
+	close func() error
+}
+
+func newConnection(rwc io.ReadWriteCloser) *connection {
+	return &connection{rwc, rwc, sync.OnceValue(rwc.Close)}
+}
+
+// Close closes the connection.
+func (c *connection) Close() error { return c.close() }

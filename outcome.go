@@ -1,0 +1,128 @@
+package mcptest
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// outcomes collects the results of a run for the subtests that wait for them.
+type outcomes struct {
+	test string // the name of the parent
+
+	mu       sync.Mutex
+	changed  *sync.Cond
+	cases    map[int]outcome // finished and not yet reported
+	failed   bool            // a case
+	problems []string        // outside every case
+	over     bool
+}
+
+// outcome is the result of one case.
+type outcome struct {
+	status result.Status
+	text   string
+}
+
+func newOutcomes(test string) *outcomes {
+	o := &outcomes{test: test, cases: map[int]outcome{}}
+	o.changed = sync.NewCond(&o.mu)
+	return o
+}
+
+// Event implements result.Listener.
+func (o *outcomes) Event(e result.Event, r *result.Run) {
+	switch e := e.(type) {
+	case result.CaseFinished:
+		found := describeCase(o.test, e.Case, r)
+		o.update(func() {
+			o.cases[e.Case.Index] = found
+			o.failed = o.failed || explain.Failed(e.Case.Status)
+		})
+	case result.RunFinished:
+		var found []string
+		x := explain.NewExplainer(r, render.Options{})
+		for _, p := range explain.PseudoTests(r, x) {
+			found = append(found, fmt.Sprintf("\n%s: %s", render.Place(p.File, p.Line, 0), p.Text))
+		}
+		o.update(func() {
+			o.problems = found
+			if len(found) == 0 && !o.failed && e.ExitCode != 0 {
+				o.problems = []string{fmt.Sprintf("the run of the suite ended with the exit code %d", e.ExitCode)}
+			}
+		})
+	}
+}
+
+// describeCase returns the status of a case and what its subtest prints: why it
+// did not pass, or its warnings.
+func describeCase(test string, c *result.Case, r *result.Run) outcome {
+	o := outcome{status: c.Status}
+	switch {
+	case explain.Failed(c.Status):
+		c.Repro = rerun(test, c.Name)
+		file, line, column := explain.Location(c)
+		o.text = "\n" + render.Place(file, line, column) + ": " + term.EscapeLines(explain.Reason(c)) + "\n" +
+			explain.NewExplainer(r, render.Options{Headlined: true}).TestCase(c)
+	case c.Status == result.Skip:
+		o.text = term.EscapeLines(explain.Reason(c))
+	default:
+		o.text = term.EscapeLines(strings.Join(c.Warnings, "\n"))
+	}
+	return o
+}
+
+// end says that nothing follows.
+func (o *outcomes) end() { o.update(func() { o.over = true }) }
+
+func (o *outcomes) update(fn func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	fn()
+	o.changed.Broadcast()
+}
+
+// report waits for the case at the place i of the plan and passes its result on
+// to its subtest.
+func (o *outcomes) report(t *testing.T, i int) {
+	t.Helper()
+	found, ok := o.wait(i)
+	switch {
+	case !ok:
+		t.Error("the run ended without a result for this case")
+	case found.status == result.Skip:
+		t.Skip(found.text)
+	case found.status != result.Pass:
+		t.Error(found.text)
+	case found.text != "":
+		t.Log(found.text)
+	}
+}
+
+func (o *outcomes) wait(i int) (found outcome, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		if found, ok = o.cases[i]; ok || o.over {
+			delete(o.cases, i)
+			return found, ok
+		}
+		o.changed.Wait()
+	}
+}
+
+// outside waits for the end of the run and returns its problems outside every case.
+func (o *outcomes) outside() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for !o.over {
+		o.changed.Wait()
+	}
+	return o.problems
+}
