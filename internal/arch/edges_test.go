@@ -66,7 +66,8 @@ var edges = map[string][]string{
 	"internal/mcpserver": {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv"},
 	"internal/auth":      {"internal/osfile"},
 	// Test doubles of the APIs behind a server.
-	"internal/upstream": {"internal/jsonv", "internal/source"},
+	"internal/upstream":           {"internal/jsonv", "internal/source"},
+	"internal/upstream/recording": {"internal/upstream", "internal/jsonv", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
 	// Recorded traffic: the file, and what matches requests with it.
 	"internal/cassette": {"internal/mcp/protocol", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
 	// suite reads expect's table of matchers for the published schema; it

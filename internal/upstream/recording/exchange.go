@@ -1,0 +1,209 @@
+package recording
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/secret"
+	"mcptest/internal/upstream"
+)
+
+// exchange is one request and its response, as the file has them.
+type exchange struct {
+	// test is the test that sent the request, if other tests got other responses.
+	test string
+
+	method, path string
+	query        url.Values
+	reqHeader    http.Header
+	request      body
+
+	status    int
+	resHeader http.Header
+	response  body
+
+	line int
+	keys []string // what identifies the request
+}
+
+// requestHeaders are the headers of requests that the file keeps for a reader,
+// in addition to credentials. They do not identify a request.
+var requestHeaders = []string{"Accept", "Content-Type"}
+
+// dropped are headers of responses that belong to the connection, or differ
+// from response to response without a meaning for the server.
+var dropped = []string{
+	"Connection", "Keep-Alive", "Transfer-Encoding", "Trailer", "Upgrade", "Content-Length", "Content-Encoding", "Date", "Age", "Alt-Svc", "Nel", "Report-To",
+	"Strict-Transport-Security", "Server-Timing", "X-Timer",
+}
+
+// clean makes an exchange of what was received.
+func (s *sanitizer) clean(r raw) (exchange, error) {
+	e, err := s.request(&r.request)
+	if err != nil {
+		return e, fmt.Errorf("request: %w", err)
+	}
+	data, err := decoded(r.response.Header, r.response.Body)
+	if err != nil {
+		return e, fmt.Errorf("response: %w", err)
+	}
+	e.test, e.status = r.test, r.response.Status
+	e.response = s.body(parseBody(r.response.Header.Get("Content-Type"), data, 0))
+	if e.response.form == multipartBody { // its boundary is in a header
+		e.response = s.body(body{form: textBody, text: strings.ToValidUTF8(string(data), "\uFFFD")})
+	}
+	e.resHeader = http.Header{}
+	for name, list := range r.response.Header {
+		if slices.Contains(dropped, http.CanonicalHeaderKey(name)) {
+			continue
+		}
+		for _, v := range list {
+			e.resHeader.Add(name, s.header(name, v))
+		}
+	}
+	return e, nil
+}
+
+// request is the part of clean that identifies an exchange.
+func (s *sanitizer) request(r *upstream.Request) (exchange, error) {
+	e := exchange{method: r.Method, reqHeader: http.Header{}}
+	e.path = s.plain(r.Path)
+	e.query = s.values(maskQuery, r.Query)
+	for name, list := range r.Header {
+		for _, v := range list {
+			if credential := s.header(name, v); slices.Contains(requestHeaders, http.CanonicalHeaderKey(name)) || credential != v && strings.Contains(credential, secret.Mask) {
+				e.reqHeader.Add(name, credential)
+			}
+		}
+	}
+	data, err := decoded(r.Header, r.Body)
+	if err != nil {
+		return e, err
+	}
+	kind := r.Header.Get("Content-Type")
+	e.request = s.body(parseBody(kind, data, 0))
+	if e.request.form == multipartBody {
+		e.reqHeader.Set("Content-Type", "multipart/form-data") // its boundary is drawn by chance
+	}
+	e.identify()
+	return e, nil
+}
+
+// identify fills in what identifies the request: method, path, the query as a
+// set, the body in a canonical form.
+func (e *exchange) identify() {
+	e.keys = []string{e.method, e.path}
+	var pairs []string
+	for name, list := range e.query {
+		for _, v := range list {
+			pairs = append(pairs, name+"="+v)
+		}
+	}
+	slices.Sort(pairs)
+	e.keys = append(e.keys, pairs...)
+	e.keys = append(e.keys, e.request.canonical())
+}
+
+// key is the keys as one text.
+func (e *exchange) key() string { return strings.Join(e.keys, "\x00") }
+
+// canonical is a text that is the same for bodies that mean the same.
+func (b *body) canonical() string {
+	switch b.form {
+	case noBody:
+		return ""
+	case jsonBody:
+		return "json " + string(appendCanonical(nil, b.json))
+	case formBody:
+		return "form " + b.values.Encode()
+	case multipartBody:
+		var out strings.Builder
+		for _, p := range b.parts {
+			fmt.Fprintf(&out, "part %q %q %s\n", p.name, p.filename, p.body.canonical())
+		}
+		return out.String()
+	}
+	return "text " + b.text
+}
+
+// appendCanonical writes JSON with its members sorted.
+func appendCanonical(dst []byte, v jsonv.Value) []byte {
+	switch v.Kind() {
+	case jsonv.KindObject:
+		members := map[string]jsonv.Value{}
+		for k, e := range v.Effective {
+			members[k] = e
+		}
+		dst = append(dst, '{')
+		for i, k := range sortedKeys(members) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(jsonv.AppendString(dst, k), ':')
+			dst = appendCanonical(dst, members[k])
+		}
+		return append(dst, '}')
+	case jsonv.KindArray:
+		dst = append(dst, '[')
+		for i, e := range v.Elems() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendCanonical(dst, e)
+		}
+		return append(dst, ']')
+	}
+	return v.Append(dst)
+}
+
+// matches reports whether a request is the one that was recorded. A mask in the
+// recording stands for any text.
+func (e *exchange) matches(keys []string) bool {
+	if len(e.keys) != len(keys) {
+		return false
+	}
+	for i, k := range e.keys {
+		if k != keys[i] && !maskMatches(k, keys[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// maskMatches compares a recorded text, in which masks stand for any text.
+func maskMatches(recorded, text string) bool {
+	pieces := strings.Split(recorded, secret.Mask)
+	if len(pieces) == 1 {
+		return false
+	}
+	last := len(pieces) - 1
+	if !strings.HasPrefix(text, pieces[0]) {
+		return false
+	}
+	text = text[len(pieces[0]):]
+	for _, piece := range pieces[1:last] {
+		i := strings.Index(text, piece)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(piece):]
+	}
+	return strings.HasSuffix(text, pieces[last])
+}
+
+// sameResponse reports whether two exchanges have equal responses.
+func sameResponse(a, b *exchange) bool {
+	if a.status != b.status || len(a.resHeader) != len(b.resHeader) || a.response.form != b.response.form || string(a.response.bytes()) != string(b.response.bytes()) {
+		return false
+	}
+	for name, list := range a.resHeader {
+		if !slices.Equal(list, b.resHeader[name]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,241 @@
+package recording
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"mcptest/internal/display"
+	"mcptest/internal/osfile"
+	"mcptest/internal/secret"
+	"mcptest/internal/source"
+	"mcptest/internal/upstream"
+)
+
+// Recorder collects exchanges in memory until Save. It is safe for concurrent
+// use.
+type Recorder struct {
+	upstream, standsFor string
+
+	mu   sync.Mutex
+	list []raw
+	size int
+	err  error
+}
+
+// raw is an exchange as it was seen.
+type raw struct {
+	test     string
+	request  upstream.Request
+	response upstream.Response
+}
+
+// maxRecording is how many bytes of bodies a recorder keeps.
+const maxRecording = 64 << 20
+
+// NewRecorder returns a recorder for an upstream that stands for an address.
+func NewRecorder(name, standsFor string) *Recorder {
+	return &Recorder{upstream: name, standsFor: standsFor}
+}
+
+// Add notes an exchange of a test; "" if no test is known to have caused it.
+func (r *Recorder) Add(test string, req *upstream.Request, res *upstream.Response) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.size += len(req.Body) + len(res.Body)
+	if r.size > maxRecording {
+		r.err = cmp.Or(r.err, fmt.Errorf("more than %d MiB of requests and responses: record fewer tests", maxRecording>>20))
+		return
+	}
+	r.list = append(r.list, raw{test, *req, *res})
+}
+
+// Saved is what Save wrote.
+type Saved struct {
+	Exchanges int
+	Kept      int            // exchanges of an earlier recording that this run did not ask for
+	Masked    map[string]int // how many values were replaced, by mask
+	Left      []string       // what was not recorded, and why
+	Binary    []string       // bodies that are no text: nothing can be recognized in them
+}
+
+// Options say how a recording is saved.
+type Options struct {
+	Path    string
+	Secrets *secret.Redactor
+	Random  map[string]string
+	// Keep leaves exchanges of the existing file that were not recorded again,
+	// because not all tests ran.
+	Keep bool
+}
+
+// Save sanitizes what was recorded and replaces the file.
+func (r *Recorder) Save(o Options) (Saved, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return Saved{}, r.err
+	}
+	first := newSanitizer(o.Secrets)
+	for _, x := range r.list {
+		_, _ = first.clean(x) // reported by the second pass
+	}
+	s := first.learned()
+	saved := Saved{Masked: s.masked}
+	out := recorded{upstream: r.upstream, standsFor: r.standsFor, random: o.Random}
+	var list []exchange
+	for _, x := range r.list {
+		e, err := s.clean(x)
+		if err != nil {
+			saved.Left = append(saved.Left, fmt.Sprintf("%s %s: %s", e.method, e.path, err))
+			continue
+		}
+		if e.response.form == base64Body {
+			saved.Binary = append(saved.Binary, fmt.Sprintf("%s (%d bytes)", e.title(), len(e.response.text)))
+		}
+		list = append(list, e)
+	}
+	out.masks = sortedKeys(s.masked)
+	out.list = arrange(list)
+	if o.Keep {
+		if old, diags := Read(o.Path, o.Path, r.upstream); old != nil && !diags.HasErrors() {
+			saved.Kept = out.merge(old, o.Path)
+		}
+	}
+	saved.Exchanges = len(out.list)
+	data := out.bytes()
+	if len(data) > source.MaxSize {
+		return saved, fmt.Errorf("it would have %d bytes, more than %d: record fewer tests", len(data), source.MaxSize)
+	}
+	if had, err := os.ReadFile(o.Path); err == nil && bytes.Equal(bytes.ReplaceAll(had, []byte("\r\n"), []byte("\n")), data) {
+		return saved, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(o.Path), 0o777); err != nil {
+		return saved, err
+	}
+	return saved, osfile.Replace(o.Path, data, 0o666)
+}
+
+// merge adds the exchanges of an earlier recording whose requests were not seen,
+// and returns their number.
+func (r *recorded) merge(old *File, path string) int {
+	seen := map[string]bool{}
+	for i := range r.list {
+		seen[r.list[i].key()] = true
+	}
+	n := 0
+	for _, e := range old.list {
+		if !seen[e.key()] {
+			r.list = append(r.list, e)
+			n++
+		}
+	}
+	if r.random == nil && len(old.Random) > 0 {
+		r.random = map[string]string{}
+	}
+	for k, v := range old.Random {
+		if _, ok := r.random[k]; !ok {
+			r.random[k] = v
+		}
+	}
+	r.masks = slices.Compact(slices.Sorted(slices.Values(append(r.masks, masksOf(path)...))))
+	sortExchanges(r.list)
+	return n
+}
+
+// masksOf returns the masks of an existing recording.
+func masksOf(path string) (masks []string) {
+	src, _ := source.Read(path, path)
+	if src == nil {
+		return nil
+	}
+	if root, _ := source.Parse(src); root != nil && root.Get("masks") != nil {
+		for _, m := range root.Get("masks").Items {
+			masks = append(masks, m.Text)
+		}
+	}
+	return masks
+}
+
+// arrange sorts exchanges so that the order in which tests ran has no influence,
+// and leaves out what repeats. Equal requests of one test keep their order.
+func arrange(list []exchange) []exchange {
+	byKey := map[string]map[string][]exchange{}
+	for _, e := range list {
+		k := e.key()
+		if byKey[k] == nil {
+			byKey[k] = map[string][]exchange{}
+		}
+		byKey[k][e.test] = append(byKey[k][e.test], e)
+	}
+	var out []exchange
+	for _, tests := range byKey {
+		names := sortedKeys(tests)
+		common := true
+		for _, name := range names {
+			tests[name] = withoutRepeats(tests[name])
+			common = common && slices.EqualFunc(tests[name], tests[names[0]], func(a, b exchange) bool { return sameResponse(&a, &b) })
+		}
+		for _, name := range names {
+			for _, e := range tests[name] {
+				if common {
+					e.test = ""
+				}
+				out = append(out, e)
+			}
+			if common {
+				break
+			}
+		}
+	}
+	sortExchanges(out)
+	return out
+}
+
+// withoutRepeats removes equal responses from the end, since the last one is
+// repeated.
+func withoutRepeats(list []exchange) []exchange {
+	for len(list) > 1 && sameResponse(&list[len(list)-1], &list[len(list)-2]) {
+		list = list[:len(list)-1]
+	}
+	return list
+}
+
+func sortExchanges(list []exchange) {
+	slices.SortStableFunc(list, func(a, b exchange) int {
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.method, b.method), cmp.Compare(a.key(), b.key()), cmp.Compare(a.test, b.test))
+	})
+}
+
+// Note says what was kept and what was masked, for the file called name.
+func (s Saved) Note(name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "recording %s: %s", name, display.Count(s.Exchanges, "exchange"))
+	if s.Kept > 0 {
+		fmt.Fprintf(&b, ", %d of them from before", s.Kept)
+	}
+	total := 0
+	var parts []string
+	for _, mask := range slices.Sorted(maps.Keys(s.Masked)) {
+		total += s.Masked[mask]
+		parts = append(parts, fmt.Sprintf("%s %d", mask, s.Masked[mask]))
+	}
+	if total > 0 {
+		fmt.Fprintf(&b, "; %s masked (%s)", display.Count(total, "value"), strings.Join(parts, ", "))
+	} else {
+		b.WriteString("; nothing was masked")
+	}
+	for _, left := range s.Left {
+		b.WriteString("\n  not recorded: " + left)
+	}
+	for _, body := range s.Binary {
+		b.WriteString("\n  binary, so only declared secrets were looked for: " + body)
+	}
+	return b.String()
+}
