@@ -22,7 +22,7 @@ import (
 type form uint8
 
 const (
-	noBody form = iota
+	empty form = iota
 	jsonBody
 	textBody
 	formBody
@@ -31,7 +31,7 @@ const (
 )
 
 // formKeys are the keys of the forms in the file.
-var formKeys = [...]string{noBody: "", jsonBody: "json", textBody: "text", formBody: "form", multipartBody: "multipart", base64Body: "base64"}
+var formKeys = [...]string{empty: "", jsonBody: "json", textBody: "text", formBody: "form", multipartBody: "multipart", base64Body: "base64"}
 
 // body is what a request or a response carries, in the most readable form that
 // gives its bytes back.
@@ -120,7 +120,7 @@ func parseBody(contentType string, data []byte, depth int) body {
 	if bytes.HasPrefix(data, []byte{0x1f, 0x8b, 8}) && depth < maxNested {
 		if plain, err := gunzip(data); err == nil {
 			b := parseBody("", plain, depth+1)
-			b.gzip = b.form != noBody && !b.gzip
+			b.gzip = b.form != empty && !b.gzip
 			if b.gzip {
 				return b
 			}

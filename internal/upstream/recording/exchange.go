@@ -114,7 +114,7 @@ func (e *exchange) key() string { return strings.Join(e.keys, "\x00") }
 // canonical is a text that is the same for bodies that mean the same.
 func (b *body) canonical() string {
 	switch b.form {
-	case noBody:
+	case empty:
 		return ""
 	case jsonBody:
 		return "json " + string(appendCanonical(nil, b.json))

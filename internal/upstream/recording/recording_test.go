@@ -179,7 +179,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Equal requests get their responses in order, per test, whatever the order of
+// Equal requests get their responses in order, per test, in any order of
 // the tests was.
 func TestOrder(t *testing.T) {
 	type step struct{ test, target, answer string }

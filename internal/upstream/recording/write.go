@@ -85,7 +85,7 @@ func (b *body) members() []jsonv.Member {
 	var out []jsonv.Member
 	key := formKeys[b.form]
 	switch b.form {
-	case noBody:
+	case empty:
 		return nil
 	case jsonBody:
 		out = append(out, jsonv.Member{Key: key, Value: b.json})
