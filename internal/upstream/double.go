@@ -1,0 +1,336 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"mcptest/internal/jsonv"
+)
+
+// Exchange is one request that a double answered.
+type Exchange struct {
+	Request *Request
+	Status  int    // 0: the connection was closed without a response
+	Route   string // what answered it: where the route is in the suite, or the fallback
+	// Unmatched says why nothing answered it; "" if something did.
+	Unmatched string
+	// Late: it came after the response of the test.
+	Late bool
+}
+
+// Double answers the requests for one upstream on a loopback port.
+type Double struct {
+	Upstream *Upstream
+
+	fallback Fallback
+	report   func(Exchange) // takes requests that belong to no single test
+	listener net.Listener
+	server   *http.Server
+	ctx      context.Context // ends with the double
+	cancel   context.CancelFunc
+
+	mu    sync.Mutex
+	state doubleState
+}
+
+type doubleState struct {
+	watches []*Watch
+	used    map[*Route]int // how many requests each route has answered
+}
+
+// update is the only access to the state.
+func (d *Double) update(fn func(*doubleState)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fn(&d.state)
+}
+
+// NewDouble returns a double that does not listen: a proxy passes requests to it.
+// report takes the requests that belong to no single test; fallback may be nil.
+func NewDouble(u *Upstream, fallback Fallback, report func(Exchange)) *Double {
+	d := &Double{Upstream: u, fallback: fallback, report: report, state: doubleState{used: map[*Route]int{}}}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	return d
+}
+
+// Listen starts the double on a free loopback port.
+func (d *Double) Listen() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen for upstream %q: %w", d.Upstream.Name, err)
+	}
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	d.listener = l
+	d.server = &http.Server{
+		Handler: d, Protocols: protocols, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
+		BaseContext: func(net.Listener) context.Context { return d.ctx },
+	}
+	go func() { _ = d.server.Serve(l) }()
+	return nil
+}
+
+// Close ends the double and every response that is being sent.
+func (d *Double) Close() {
+	d.cancel()
+	if d.server != nil {
+		_ = d.server.Close()
+	}
+}
+
+// Host returns the address and port of the double.
+func (d *Double) Host() string { return d.listener.Addr().String() }
+
+// URL returns the address of the double, with the path of the API's address.
+func (d *Double) URL() string {
+	return "http://" + d.Host() + strings.TrimSuffix(d.Upstream.StandsFor.EscapedPath(), "/")
+}
+
+// Fill replaces {url}, {host} and {port} in a text.
+func (d *Double) Fill(text string) string {
+	host := d.Host()
+	_, port, _ := net.SplitHostPort(host)
+	return strings.NewReplacer("{url}", d.URL(), "{host}", host, "{port}", port).Replace(text)
+}
+
+// Watch collects the requests during one test.
+type Watch struct {
+	double *Double
+	alone  bool
+	routes []*Route
+
+	seen     []*Exchange // guarded by the double's lock
+	answered bool
+}
+
+// Begin starts to collect the requests of a test. A test that is alone has routes
+// of its own, and all routes count from zero.
+func (d *Double) Begin(routes []*Route, alone bool) *Watch {
+	w := &Watch{double: d, alone: alone, routes: routes}
+	d.update(func(s *doubleState) {
+		s.watches = append(s.watches, w)
+		if alone {
+			clear(s.used)
+		}
+	})
+	return w
+}
+
+// Answered notes that the test has its response: later requests are late.
+func (w *Watch) Answered(yes bool) {
+	w.double.update(func(*doubleState) { w.answered = yes })
+}
+
+// Seen returns the requests so far.
+func (w *Watch) Seen() (list []Exchange) {
+	w.double.update(func(*doubleState) {
+		for _, x := range w.seen {
+			list = append(list, *x)
+		}
+	})
+	return list
+}
+
+// Requests returns the requests that came before the response, as targets see them.
+func (w *Watch) Requests() jsonv.Value {
+	var out []jsonv.Value
+	for _, x := range w.Seen() {
+		if !x.Late {
+			out = append(out, x.Request.JSON())
+		}
+	}
+	return jsonv.Array(out...)
+}
+
+// End stops collecting.
+func (w *Watch) End() {
+	w.double.update(func(s *doubleState) {
+		for i, other := range s.watches {
+			if other == w {
+				s.watches = append(s.watches[:i:i], s.watches[i+1:]...)
+				break
+			}
+		}
+	})
+}
+
+// ServeHTTP answers a request.
+func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	if err != nil {
+		status := http.StatusBadRequest
+		if errors.As(err, new(*http.MaxBytesError)) {
+			status = http.StatusRequestEntityTooLarge
+		}
+		http.Error(w, "mcptest: read the request: "+err.Error(), status)
+		return
+	}
+	q := &Request{
+		Upstream: d.Upstream.Name, Method: r.Method, Host: d.Upstream.StandsFor.Host, Path: r.URL.EscapedPath(), Query: r.URL.Query(),
+		Header: r.Header, Body: body, Time: time.Now(),
+	}
+	if r.URL.IsAbs() {
+		q.Host = r.URL.Host
+	}
+	d.send(w, r, d.Answer(q))
+}
+
+// Answer returns the response to a request and attributes it to the test that it
+// belongs to.
+func (d *Double) Answer(q *Request) *Response {
+	x := &Exchange{Request: q}
+	var watch *Watch
+	var routes []*Route
+	d.update(func(s *doubleState) {
+		if len(s.watches) == 1 {
+			watch = s.watches[0]
+			routes = watch.routes
+			x.Late = watch.answered
+			watch.seen = append(watch.seen, x)
+		}
+	})
+	res := d.find(q, x, routes)
+	copied := *x
+	d.update(func(*doubleState) {
+		if x.Status = res.Status; res.Ending == EndDropped || res.Ending == EndReset {
+			x.Status = 0
+		}
+		copied = *x
+	})
+	if watch == nil || !watch.alone || copied.Late {
+		d.report(copied)
+	}
+	return res
+}
+
+// find looks for the response to a request.
+func (d *Double) find(q *Request, x *Exchange, routes []*Route) *Response {
+	note := func(route, unmatched string) {
+		d.update(func(*doubleState) { x.Route, x.Unmatched = route, unmatched })
+	}
+	if strings.EqualFold(q.Header.Get("Upgrade"), "websocket") {
+		msg := fmt.Sprintf("upstream %q got a WebSocket request (%s): doubles speak HTTP only", q.Upstream, q.Path)
+		note("", msg)
+		return plain(http.StatusNotImplemented, msg)
+	}
+	all := append(routes[:len(routes):len(routes)], d.Upstream.Routes...)
+	for _, r := range all {
+		vars, ok := r.match(q)
+		if !ok {
+			continue
+		}
+		var n int
+		d.update(func(s *doubleState) {
+			if n = s.used[r]; r.times == 0 || n < r.times {
+				s.used[r] = n + 1
+			}
+		})
+		if r.times > 0 && n >= r.times {
+			continue
+		}
+		note(r.Path, "")
+		return r.replies[min(n, len(r.replies)-1)].response(values{q, vars})
+	}
+	if d.fallback != nil {
+		if res, ok := d.fallback(q); ok {
+			note("fallback", "")
+			return res
+		}
+	}
+	msg := explain(all, q)
+	note("", msg)
+	if d.Upstream.Allowed {
+		return plain(http.StatusNotFound, msg)
+	}
+	return plain(http.StatusNotImplemented, msg)
+}
+
+// plain is a response of the double itself.
+func plain(status int, msg string) *Response {
+	body := jsonv.ObjectOf("error", "mcptest: "+msg).Append(nil)
+	return &Response{Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}
+}
+
+// send delivers a response.
+func (d *Double) send(w http.ResponseWriter, r *http.Request, res *Response) {
+	if !d.pause(r, res.Delay) {
+		panic(http.ErrAbortHandler)
+	}
+	switch res.Ending {
+	case EndDropped:
+		panic(http.ErrAbortHandler)
+	case EndReset:
+		reset(w)
+		panic(http.ErrAbortHandler)
+	}
+	for name, values := range res.Header {
+		w.Header()[name] = values
+	}
+	chunks := res.Chunks
+	if chunks == nil {
+		chunks = [][]byte{res.Body}
+		if !bodiless(res.Status) && w.Header().Get("Transfer-Encoding") == "" {
+			w.Header().Set("Content-Length", strconv.Itoa(len(res.Body)))
+		}
+	}
+	w.WriteHeader(res.Status)
+	left := res.Truncate
+	for i, chunk := range chunks {
+		if i > 0 && !d.pause(r, res.Interval) {
+			panic(http.ErrAbortHandler)
+		}
+		if res.Ending == EndTruncated && len(chunk) >= left {
+			_, _ = w.Write(chunk[:left])
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		left -= len(chunk)
+		_, _ = w.Write(chunk)
+		if res.Chunks != nil {
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+}
+
+// bodiless reports whether responses with a status have no body.
+func bodiless(status int) bool {
+	return status == http.StatusNoContent || status == http.StatusNotModified
+}
+
+// pause waits, and returns false if the request or the double ended before.
+func (d *Double) pause(r *http.Request, t time.Duration) bool {
+	if t <= 0 {
+		return true
+	}
+	timer := time.NewTimer(t)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.Context().Done():
+	case <-d.ctx.Done():
+	}
+	return false
+}
+
+// reset closes the connection so that its peer gets a reset.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	conn.Close()
+}

@@ -1,0 +1,215 @@
+package upstream
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/source"
+)
+
+// Route says which requests get which response.
+type Route struct {
+	Pos  source.Pos
+	Path string // in the suite, such as upstreams.github.routes[0]
+
+	method  string
+	path    pathTemplate
+	query   []condition
+	headers []condition
+	body    jsonv.Value // absent: any
+	replies []*reply
+	times   int // 0: unlimited
+}
+
+// condition is what a route expects of one parameter or header.
+type condition struct {
+	name   string
+	values []string // patterns, in which * is any text; each of them must be there
+	absent bool
+}
+
+// String names the route as messages do: GET /user (upstreams.github.routes[0]).
+func (r *Route) String() string {
+	name := r.path.text
+	if r.method != "" {
+		name = r.method + " " + name
+	}
+	return name + " (" + r.Path + ")"
+}
+
+// match returns the variables of the path if the route is for the request.
+func (r *Route) match(q *Request) (vars map[string]string, ok bool) {
+	if r.method != "" && r.method != q.Method {
+		return nil, false
+	}
+	vars, wrong := r.path.match(q.Path)
+	if wrong > 0 {
+		return nil, false
+	}
+	for _, c := range r.query {
+		if c.miss(q.Query[c.name]) != "" {
+			return nil, false
+		}
+	}
+	for _, c := range r.headers {
+		if c.miss(q.Header.Values(c.name)) != "" {
+			return nil, false
+		}
+	}
+	if !r.body.IsAbsent() && !jsonv.Equal(r.body, q.Parsed()) {
+		return nil, false
+	}
+	return vars, true
+}
+
+// miss says what is wrong with the values of a parameter or header; "" if nothing is.
+func (c *condition) miss(got []string) string {
+	switch {
+	case c.absent && len(got) > 0:
+		return fmt.Sprintf("is %q, expected none", strings.Join(got, ", "))
+	case c.absent:
+		return ""
+	case len(got) == 0:
+		return fmt.Sprintf("is absent, expected %q", strings.Join(c.values, ", "))
+	}
+	for _, want := range c.values {
+		if !slices.ContainsFunc(got, func(s string) bool { return glob(want, s) }) {
+			return fmt.Sprintf("is %q, expected %q", strings.Join(got, ", "), want)
+		}
+	}
+	return ""
+}
+
+// glob compares a text with a pattern in which * is any text.
+func glob(pattern, s string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == s
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if len(s) < len(first)+len(last) || !strings.HasPrefix(s, first) || !strings.HasSuffix(s, last) {
+		return false
+	}
+	s = s[len(first) : len(s)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(s, part)
+		if i < 0 {
+			return false
+		}
+		s = s[i+len(part):]
+	}
+	return true
+}
+
+// distance says how far a request is from a route, and in which respects.
+func (r *Route) distance(q *Request) (far int, why []string) {
+	note := func(weight int, format string, args ...any) {
+		far += weight
+		why = append(why, fmt.Sprintf(format, args...))
+	}
+	if r.method != "" && r.method != q.Method {
+		note(2, "the method is %s", q.Method)
+	}
+	if _, wrong := r.path.match(q.Path); wrong > 0 {
+		note(3*wrong, "the path differs")
+	}
+	for _, c := range r.query {
+		if miss := c.miss(q.Query[c.name]); miss != "" {
+			note(1, "query parameter %q %s", c.name, miss)
+		}
+	}
+	for _, c := range r.headers {
+		if miss := c.miss(q.Header.Values(c.name)); miss != "" {
+			note(1, "header %q %s", c.name, miss)
+		}
+	}
+	if body := q.Parsed(); !r.body.IsAbsent() && !jsonv.Equal(r.body, body) {
+		note(1, "the body differs%s", firstChange(r.body, body))
+	}
+	return far, why
+}
+
+// firstChange describes the first difference between two bodies.
+func firstChange(want, got jsonv.Value) string {
+	if got.IsAbsent() {
+		return ": there is none"
+	}
+	for _, c := range jsonv.Diff(want, got) {
+		at := c.Path
+		if at == "" {
+			at = "it"
+		}
+		switch c.Kind {
+		case jsonv.Added:
+			return fmt.Sprintf(": %s is not expected", at)
+		case jsonv.Removed:
+			return fmt.Sprintf(": %s is missing", at)
+		default:
+			return fmt.Sprintf(": %s is %s, expected %s", at, short(c.Got), short(c.Want))
+		}
+	}
+	return ""
+}
+
+func short(v jsonv.Value) string {
+	text := []rune(v.String())
+	if len(text) > 60 {
+		return string(text[:60]) + "…"
+	}
+	return string(text)
+}
+
+// explain says that no route matches a request, and which is nearest.
+func explain(routes []*Route, q *Request) string {
+	target := q.Path
+	if len(q.Query) > 0 {
+		target += "?" + q.Query.Encode()
+	}
+	msg := fmt.Sprintf("no route of upstream %q matches %s %s", q.Upstream, q.Method, target)
+	var nearest *Route
+	var reasons []string
+	least := 0
+	for _, r := range routes {
+		if far, why := r.distance(q); nearest == nil || far < least {
+			nearest, reasons, least = r, why, far
+		}
+	}
+	switch {
+	case nearest == nil:
+		return msg + "; it has no routes"
+	case len(reasons) == 0:
+		return fmt.Sprintf("%s; %s has answered its %d times", msg, nearest, nearest.times)
+	}
+	return fmt.Sprintf("%s; nearest: %s: %s", msg, nearest, strings.Join(reasons, ", "))
+}
+
+// covers reports whether every request that s matches is matched by r.
+func (r *Route) covers(s *Route) bool {
+	return (r.method == "" || r.method == s.method) && r.path.covers(&s.path) && implied(r.query, s.query) && implied(r.headers, s.headers) &&
+		(r.body.IsAbsent() || !s.body.IsAbsent() && jsonv.Equal(r.body, s.body))
+}
+
+// implied reports whether requests that satisfy the conditions have satisfy those
+// of want.
+func implied(want, have []condition) bool {
+	for _, w := range want {
+		if !slices.ContainsFunc(have, func(h condition) bool { return h.name == w.name && w.follows(h) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *condition) follows(h condition) bool {
+	if c.absent || h.absent {
+		return c.absent && h.absent
+	}
+	for _, want := range c.values {
+		if !slices.ContainsFunc(h.values, func(s string) bool { return want == s || want == "*" || !strings.Contains(s, "*") && glob(want, s) }) {
+			return false
+		}
+	}
+	return true
+}
