@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/jsonv"
@@ -95,8 +96,12 @@ func (x fixtureCompiler) runStep(st *Step, s *suite.Step) {
 }
 
 func (x fixtureCompiler) callStep(st *Step, s *suite.Step) {
-	server := x.c.file.Default
-	if s.Call.Server != "" {
+	server, servers := x.c.file.Default, x.c.file.Servers
+	if st.unnamed = s.Call.Server == ""; st.unnamed && server == nil && st.Phase == "setup_per_test" && len(servers) > 0 &&
+		!slices.ContainsFunc(servers, func(v *Server) bool { return !v.variantOf(servers[0]) }) {
+		server = servers[0] // replaced by the one that each test uses
+	}
+	if !st.unnamed {
 		if server = x.c.file.Server(s.Call.Server); server == nil {
 			x.c.unknownServer(s.Call.Pos, s.Path+".call.server", s.Call.Server)
 		}

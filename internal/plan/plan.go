@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"time"
 
 	"mcptest/internal/expect"
@@ -167,6 +168,13 @@ type Server struct {
 	def *suite.Server // for positions
 }
 
+// variantOf reports whether two servers are the same one or variants of one.
+func (s *Server) variantOf(other *Server) bool {
+	a, _, _ := strings.Cut(s.Name, "@")
+	b, _, _ := strings.Cut(other.Name, "@")
+	return a == b
+}
+
 // Header is one HTTP header to send.
 type Header struct{ Name, Value string }
 
@@ -289,6 +297,18 @@ type Step struct {
 	Env            []string
 	Dir            string
 	Pos            source.Pos
+	unnamed        bool // Call names no server
+}
+
+// For is the step before a test on a server: a call that names no server goes to
+// the variant of the default server that the test uses.
+func (s *Step) For(server *Server) *Step {
+	if !s.unnamed || server == nil || !server.variantOf(s.Call.Server) {
+		return s
+	}
+	out, call := *s, *s.Call
+	call.Server, out.Call = server, &call
+	return &out
 }
 
 // Defaults of the language.

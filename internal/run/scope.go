@@ -56,7 +56,7 @@ func (a *attempt) setup(ctx context.Context) bool {
 			a.out.fail(result.Skip, interruptedReason)
 			return false
 		}
-		ph, msg := a.file.fixtures.Step(ctx, s, &a.scope)
+		ph, msg := a.file.fixtures.Step(ctx, s.For(a.c.Server), &a.scope)
 		a.out.phases(ph)
 		switch {
 		case ph.Status == result.Skip:

@@ -142,7 +142,7 @@ type StepCall struct {
 	Tool string `yaml:"tool,required"`
 	// Its arguments.
 	Args *source.Node `yaml:"args"`
-	// The server; the file's default server when left out.
+	// The server; the file's default server when left out, or in setup_per_test the variant of it that the test uses.
 	Server string `yaml:"server"`
 }
 
