@@ -88,8 +88,9 @@ func Check(ctx context.Context, lists []List, rules Rules, today time.Time) (Rep
 	return rep, nil
 }
 
-// assumedServer has the length of a usual name of a server.
-const assumedServer = "sixteen-letters-"
+// unknownServer is the shortest name that a server can have: what is too long
+// with it is too long with any. assumedServer has the length of a usual name.
+const unknownServer, assumedServer = "?", "sixteen-letters-"
 
 // uncheckedNames says that limits on prefixed names were not checked, since the
 // name of the server is unknown, if a usual name makes a tool's name too long.
@@ -161,8 +162,8 @@ func (r *Rule) apply(ctx context.Context, l List, p Profile, chosen map[string][
 	if r.Detect != "" {
 		return detectors[r.Detect](l), nil
 	}
-	if r.On == "qualified_name" && (p.Qualified == "" || l.Server == "") {
-		return nil, nil // the names are unknown
+	if r.On == "qualified_name" && p.Qualified == "" {
+		return nil, nil
 	}
 	key := r.On
 	if key == "qualified_name" {
@@ -246,7 +247,7 @@ func (r *Rule) fill(text string, at place, l List) string {
 		}
 		length = len([]rune(at.value.Text()))
 	}
-	return strings.NewReplacer("{value}", shown, "{text}", plain, "{length}", strconv.Itoa(length), "{server}", l.Server, "{tools}", strconv.Itoa(len(l.Tools))).Replace(text)
+	return strings.NewReplacer("{value}", shown, "{text}", plain, "{length}", strconv.Itoa(length), "{server}", l.name(), "{tools}", strconv.Itoa(len(l.Tools))).Replace(text)
 }
 
 // evidence says how we know, and whether that is still fresh.

@@ -15,7 +15,7 @@ import (
 func credentialValues(l List) []place {
 	mask := secret.NewRedactor()
 	var out []place
-	for _, p := range l.texts() {
+	for _, p := range l.texts(read) {
 		if strings.HasSuffix(p.pointer, "/name") {
 			continue
 		}

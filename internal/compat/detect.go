@@ -3,6 +3,7 @@ package compat
 import (
 	"context"
 	"encoding/base64"
+	"encoding/hex"
 	"maps"
 	"regexp"
 	"slices"
@@ -48,23 +49,35 @@ var flags = strings.NewReplacer(
 // the text around them. Joiners inside words and emoji are part of them.
 func hiddenCharacters(l List) []place {
 	var out []place
-	for _, p := range l.texts() {
-		text := flags.Replace(p.value.Text())
-		var before rune
-		for i, r := range text {
-			if display.Hidden(r) && r != '\n' && r != '\t' && r != '\r' && !display.Joins(before, r, text[i+utf8.RuneLen(r):]) {
-				p.value = jsonv.String(string(display.AppendEscape(nil, r)))
-				out = append(out, p)
-				break
-			}
-			before = r
+	for _, p := range l.texts(every) {
+		if escape := hiddenIn(flags.Replace(p.value.Text())); escape != "" {
+			p.value = jsonv.String(escape)
+			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// confusableNames finds names whose letters come from several scripts, or are
-// styled forms of Latin letters, so that they look like another name.
+// hiddenIn returns the first hidden character of a text as an escape sequence.
+func hiddenIn(text string) string {
+	var before rune
+	for i, r := range text {
+		_, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && n == 1: // half of a surrogate pair
+			escape, _ := display.AppendInvalid(nil, text[i:])
+			return string(escape)
+		case r == '\n', r == '\t', r == '\r':
+		case (display.Hidden(r) || unicode.Is(unicode.Cf, r)) && !display.Joins(before, r, text[i+n:]):
+			return string(display.AppendEscape(nil, r))
+		}
+		before = r
+	}
+	return ""
+}
+
+// confusableNames finds names whose letters come from several scripts, are
+// styled forms of Latin letters, or all look like Latin letters and are not.
 func confusableNames(l List) []place {
 	names := l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") })
 	names = append(names, l.parameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })...)
@@ -72,14 +85,20 @@ func confusableNames(l List) []place {
 	var out []place
 	for _, p := range names {
 		used := map[int]bool{}
-		styled := false
+		styled, letters, alike := false, 0, 0
 		for _, r := range p.value.Text() {
+			if unicode.IsLetter(r) {
+				letters++
+			}
+			if toLatin[r] != 0 {
+				alike++
+			}
 			if i := slices.IndexFunc(scripts, func(t *unicode.RangeTable) bool { return unicode.Is(t, r) }); i >= 0 {
 				used[i] = true
 			}
 			styled = styled || r >= 0xff01 && r <= 0xff5e || r >= 0x1d400 && r <= 0x1d7ff
 		}
-		if styled || len(used) > 1 {
+		if styled || len(used) > 1 || letters > 1 && alike == letters {
 			out = append(out, p)
 		}
 	}
@@ -88,10 +107,19 @@ func confusableNames(l List) []place {
 
 var base64Run = regexp.MustCompile(`[A-Za-z0-9+/_-]{32,}={0,2}`)
 
-// encodedPayloads finds Base64 that decodes to a sentence.
+var hexRun = regexp.MustCompile(`\b(?:[0-9A-Fa-f]{2}){16,}\b`)
+
+// encodedPayloads finds Base64 and hexadecimal digits that decode to a sentence.
 func encodedPayloads(l List) []place {
 	var out []place
-	for _, p := range l.texts() {
+	for _, p := range l.texts(read) {
+		for _, run := range hexRun.FindAllString(p.value.Text(), 20) {
+			if data, err := hex.DecodeString(run); err == nil && sentence(data) {
+				p.value = jsonv.String(string(data))
+				out = append(out, p)
+				break
+			}
+		}
 		for _, run := range base64Run.FindAllString(p.value.Text(), 20) {
 			run = strings.NewReplacer("-", "+", "_", "/", "=", "").Replace(run)
 			data, err := base64.RawStdEncoding.DecodeString(run)
@@ -120,7 +148,7 @@ func sentence(data []byte) bool {
 }
 
 // directive is a text that changes what happens when another tool is called.
-var directive = regexp.MustCompile(`\b(whenever|when|each time|every time|if|before|after)\b[^.\n]{0,80}\b(is|are|gets|get|being) (called|used|invoked|run|executed)\b[^.\n]{0,160}\b(must|always|add|append|send|include|change|replace|set|forward|bcc|copy|pass|modify|redirect)\b`)
+var directive = regexp.MustCompile(`\b(?:whenever|when|each time|every time|if|before|after) you (?:use|call|invoke|run)\b[^.\n]{0,80}\b(?:change|replace|redirect|forward|bcc|modify)\b|` + `\b(whenever|when|each time|every time|if|before|after)\b[^.\n]{0,80}\b(is|are|gets|get|being) (called|used|invoked|run|executed)\b[^.\n]{0,160}\b(must|always|add|append|send|include|change|replace|set|forward|bcc|copy|pass|modify|redirect)\b`)
 
 // crossToolDirectives finds descriptions that give orders about another tool,
 // also of another server, by its name.

@@ -1,6 +1,10 @@
 package compat
 
 import (
+	"cmp"
+	"html"
+	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,7 +52,7 @@ var selectors = map[string]func(List, Profile) []place{
 	},
 	"qualified_name": func(l List, p Profile) []place {
 		return l.each("/name", func(t jsonv.Value) jsonv.Value {
-			return jsonv.String(strings.NewReplacer("{server}", l.Server, "{tool}", t.Lookup("name").Text()).Replace(p.Qualified))
+			return jsonv.String(strings.NewReplacer("{server}", l.name(), "{tool}", t.Lookup("name").Text()).Replace(p.Qualified))
 		})
 	},
 	"description": func(l List, _ Profile) []place {
@@ -71,11 +75,11 @@ var selectors = map[string]func(List, Profile) []place{
 	"parameter_names": func(l List, _ Profile) []place {
 		return l.parameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })
 	},
-	"texts": func(l List, _ Profile) []place { return l.texts() },
+	"texts": func(l List, _ Profile) []place { return l.texts(read) },
 	"lower_texts": func(l List, _ Profile) []place {
-		out := l.texts()
+		out := l.texts(read)
 		for i := range out {
-			out[i].value = jsonv.String(strings.Join(strings.Fields(strings.ToLower(out[i].value.Text())), " "))
+			out[i].value = jsonv.String(plain(out[i].value.Text()))
 		}
 		return out
 	},
@@ -158,19 +162,72 @@ func walkSchema(s jsonv.Value, pointer string, depth int, visit func(pointer str
 	}
 }
 
-// texts selects what a model reads of each tool: names, titles, descriptions,
-// and the texts in the schemas (property names, descriptions, enum values,
-// defaults, examples).
-func (l List) texts() []place {
+// texts selects the texts of each tool that are wanted: names, titles,
+// descriptions, and the texts in the schemas (property names, descriptions, enum
+// values, defaults, examples).
+func (l List) texts(wanted func(pointer string) bool) []place {
 	var out []place
 	for i, t := range l.Tools {
-		for _, member := range []string{"name", "title", "description", "annotations", "inputSchema", "outputSchema", "_meta"} {
+		for _, member := range []string{"name", "title", "description", "annotations", "inputSchema", "outputSchema", "_meta", "icons"} {
 			collectTexts(t.Lookup(member), "/"+member, 0, func(pointer, text string) {
-				out = append(out, place{l.toolName(i), pointer, jsonv.String(text)})
+				if wanted(pointer) {
+					out = append(out, place{l.toolName(i), pointer, jsonv.String(text)})
+				}
 			})
 		}
 	}
 	return out
+}
+
+// read reports whether a model reads the text as a sentence.
+func read(pointer string) bool {
+	return !strings.HasPrefix(pointer, "/icons") && !strings.HasSuffix(pointer, "/$schema") && !strings.HasSuffix(pointer, "/$ref") && !strings.HasSuffix(pointer, "/pattern")
+}
+
+func every(string) bool { return true }
+
+// latin has the letters that lookalikes stand for, in the same order.
+const (
+	lookalikes = "аеорсухіјѕһԁԛԝӏАВЕКМНОРСТХІЈЅԌԚԜαινοκρυωΑΒΕΖΗΙΚΜΝΟΡΤΥΧօսզԱՕՏ"
+	latin      = "aeopcyxijshdqwlabekmhopctxijsgqwaivokpuwabezhikmnoptyxouqaos"
+)
+
+var toLatin = func() map[rune]rune {
+	out := map[rune]rune{}
+	for i, r := range []rune(lookalikes) {
+		out[r] = rune(latin[i])
+	}
+	return out
+}()
+
+var escapes = regexp.MustCompile(`(%[0-9A-Fa-f]{2}){3,}|\\u00[0-7][0-9A-Fa-f]`)
+
+// plain is a text as a model understands it: in small Latin letters, without
+// look-alikes, escapes, and separators other than single blanks.
+func plain(text string) string {
+	if strings.Contains(text, "&#") {
+		text = html.UnescapeString(text)
+	}
+	if strings.ContainsAny(text, `%\`) {
+		text = escapes.ReplaceAllStringFunc(text, func(s string) string {
+			if c, err := strconv.ParseUint(strings.TrimPrefix(s, `\u`), 16, 8); err == nil {
+				return string(rune(c))
+			}
+			out, _ := url.PathUnescape(s)
+			return out
+		})
+	}
+	mixed := strings.ContainsFunc(text, func(r rune) bool { return r >= 'a' && r <= 'z' })
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r >= 0xff01 && r <= 0xff5e:
+			return r - 0xff01 + '!'
+		case r > 0x2ff && mixed && toLatin[r] != 0:
+			return toLatin[r]
+		}
+		return r
+	}, text)
+	return strings.Join(strings.Fields(strings.ToLower(text)), " ")
 }
 
 func collectTexts(v jsonv.Value, pointer string, depth int, add func(pointer, text string)) {
@@ -179,9 +236,7 @@ func collectTexts(v jsonv.Value, pointer string, depth int, add func(pointer, te
 	}
 	switch v.Kind() {
 	case jsonv.KindString:
-		if !strings.HasSuffix(pointer, "/$schema") && !strings.HasSuffix(pointer, "/$ref") && !strings.HasSuffix(pointer, "/pattern") {
-			add(pointer, v.Text())
-		}
+		add(pointer, v.Text())
 	case jsonv.KindArray:
 		for i, e := range v.Elems() {
 			collectTexts(e, jsonv.AppendPointer(pointer, strconv.Itoa(i)), depth+1, add)
@@ -196,6 +251,8 @@ func collectTexts(v jsonv.Value, pointer string, depth int, add func(pointer, te
 		}
 	}
 }
+
+func (l List) name() string { return cmp.Or(l.Server, unknownServer) }
 
 func toolName(t jsonv.Value) string { return t.Lookup("name").Text() }
 

@@ -1,6 +1,8 @@
 package compat
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"mcptest/internal/jsonv"
@@ -52,5 +54,19 @@ func TestVerdicts(t *testing.T) {
 	rep, err := Check(t.Context(), list, all.Only(nil, nil), today)
 	if err != nil || rep.Failed(LevelAdvice) || len(rep.Findings) != 2 {
 		t.Errorf("%v, failed: %t, %d findings", err, rep.Failed(LevelAdvice), len(rep.Findings))
+	}
+}
+
+// Without the server's name, a tool's name that is too long with every name of a
+// server is an error; one that is too long with a usual name is a note.
+func TestUnknownServer(t *testing.T) {
+	t.Parallel()
+	for length, want := range map[int]int{56: 0, 57: 1} {
+		rep, err := Check(t.Context(), []List{{Tools: []jsonv.Value{mustParse(t, `{"name": "`+strings.Repeat("x", length)+`"}`)}}},
+			builtinRules(t).Only([]string{"claude"}, nil), today)
+		found := slices.IndexFunc(rep.Findings, func(f Finding) bool { return f.Rule == "claude-qualified-name" })
+		if err != nil || (found >= 0) != (want > 0) || len(rep.Notes) != 1 {
+			t.Errorf("%d characters: %v, %v, %v", length, err, rep.Findings, rep.Notes)
+		}
 	}
 }
