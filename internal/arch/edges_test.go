@@ -68,6 +68,7 @@ var edges = map[string][]string{
 	// Test doubles of the APIs behind a server.
 	"internal/upstream":           {"internal/jsonv", "internal/source"},
 	"internal/upstream/recording": {"internal/upstream", "internal/jsonv", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
+	"internal/upstream/proxy":     {},
 	// Recorded traffic: the file, and what matches requests with it.
 	"internal/cassette": {"internal/mcp/protocol", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
 	// suite reads expect's table of matchers for the published schema; it

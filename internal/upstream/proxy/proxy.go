@@ -1,0 +1,288 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Problem is something that a program wanted from the proxy and did not get.
+type Problem struct {
+	Kind    string // of the constants below
+	Host    string
+	Message string
+}
+
+// The kinds of problems.
+const (
+	Undeclared  = "undeclared-host"
+	Untrusted   = "untrusted-certificate"
+	Unsupported = "unsupported-protocol"
+)
+
+// Options say what a proxy does.
+type Options struct {
+	// Hosts are the declared hosts, without ports, and what answers their requests.
+	Hosts map[string]http.Handler
+	// Pass reports whether a connection to an address of this machine, such as that of
+	// another double, is let through.
+	Pass func(addr string) bool
+	// Report takes each problem once for each host.
+	Report func(Problem)
+}
+
+// The limits of waiting for a client.
+const (
+	handshakeTime = 10 * time.Second
+	headerTime    = 30 * time.Second
+)
+
+// Proxy is a running proxy.
+type Proxy struct {
+	options Options
+	ca      *authority
+	folder  string
+
+	front net.Listener // of the proxy's clients
+	outer *http.Server
+	inner *http.Server // of requests within tunnels
+	conns *connListener
+
+	mu    sync.Mutex
+	state proxyState
+}
+
+type proxyState struct {
+	reported map[Problem]bool
+	open     map[net.Conn]bool // tunnels
+	closed   bool
+}
+
+// Start starts a proxy on a free loopback port. The certificate of its authority
+// is in a folder of its own, which Close removes.
+func Start(o Options) (*Proxy, error) {
+	names := make([]string, 0, len(o.Hosts))
+	for host := range o.Hosts {
+		names = append(names, host)
+	}
+	ca, err := newAuthority(names)
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{options: o, ca: ca, state: proxyState{reported: map[Problem]bool{}, open: map[net.Conn]bool{}}}
+	if p.folder, err = os.MkdirTemp("", "mcptest-proxy-"); err != nil {
+		return nil, fmt.Errorf("write the certificate of the proxy: %w", err)
+	}
+	if err := os.WriteFile(p.certificate(), ca.pem, 0o600); err != nil {
+		_ = os.RemoveAll(p.folder)
+		return nil, fmt.Errorf("write the certificate of the proxy: %w", err)
+	}
+	if p.front, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		_ = os.RemoveAll(p.folder)
+		return nil, fmt.Errorf("listen for the proxy: %w", err)
+	}
+	p.conns = newConnListener(p.front.Addr())
+	quiet := log.New(io.Discard, "", 0)
+	p.outer = &http.Server{Handler: http.HandlerFunc(p.serveProxy), ReadHeaderTimeout: headerTime, ErrorLog: quiet}
+	p.inner = &http.Server{
+		Handler: http.HandlerFunc(p.serveInner), ReadHeaderTimeout: headerTime, ErrorLog: quiet,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, tunnelKey{}, c.(*tunnel))
+		},
+	}
+	go func() { _ = p.outer.Serve(p.front) }()
+	go func() { _ = p.inner.Serve(p.conns) }()
+	return p, nil
+}
+
+// Addr is the address of the proxy, HOST:PORT.
+func (p *Proxy) Addr() string { return p.front.Addr().String() }
+
+func (p *Proxy) certificate() string { return filepath.Join(p.folder, "ca.pem") }
+
+// update is the only access to the state.
+func (p *Proxy) update(fn func(*proxyState)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fn(&p.state)
+}
+
+// Close ends the proxy with all its connections, and removes the certificate.
+func (p *Proxy) Close() {
+	var open []net.Conn
+	p.update(func(s *proxyState) {
+		s.closed = true
+		for c := range s.open {
+			open = append(open, c)
+		}
+	})
+	for _, c := range open {
+		c.Close()
+	}
+	_ = p.outer.Close()
+	p.conns.Close()
+	_ = p.inner.Close()
+	_ = os.RemoveAll(p.folder)
+}
+
+// hold notes a connection that Close must end; it returns false if the proxy is
+// closed.
+func (p *Proxy) hold(c net.Conn) (ok bool) {
+	p.update(func(s *proxyState) {
+		if ok = !s.closed; ok {
+			s.open[c] = true
+		}
+	})
+	return ok
+}
+
+func (p *Proxy) drop(c net.Conn) {
+	p.update(func(s *proxyState) { delete(s.open, c) })
+	c.Close()
+}
+
+// report reports a problem once.
+func (p *Proxy) report(kind, host, format string, args ...any) string {
+	x := Problem{kind, host, fmt.Sprintf(format, args...)}
+	first := false
+	p.update(func(s *proxyState) {
+		key := Problem{Kind: kind, Host: host}
+		first = !s.reported[key]
+		s.reported[key] = true
+	})
+	if first && p.options.Report != nil {
+		p.options.Report(x)
+	}
+	return x.Message
+}
+
+// handler returns what answers the requests for a host.
+func (p *Proxy) handler(host string) http.Handler {
+	return p.options.Hosts[strings.ToLower(strings.TrimSuffix(host, "."))]
+}
+
+func (p *Proxy) refuse(w http.ResponseWriter, host string) {
+	http.Error(w, "mcptest: "+p.undeclared(host), http.StatusBadGateway)
+}
+
+func (p *Proxy) undeclared(host string) string {
+	return p.report(Undeclared, host, "the server wanted to connect to %s, which no upstream stands for: the proxy answered 502", host)
+}
+
+// serveProxy answers the requests of a program that uses the proxy.
+func (p *Proxy) serveProxy(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.Method == http.MethodConnect:
+		p.connect(w, r)
+	case r.Method == "PRI":
+		http.Error(w, "mcptest: "+p.report(Unsupported, r.Host, "the server speaks HTTP/2 to the proxy: it must use HTTP/1.1"), http.StatusHTTPVersionNotSupported)
+	case r.URL.IsAbs(): // also https, as some clients ask
+		host := r.URL.Hostname()
+		if h := p.handler(host); h != nil {
+			p.answer(h, w, r, host)
+			return
+		}
+		if p.passes(r.URL.Host) {
+			p.forward(w, r)
+			return
+		}
+		p.refuse(w, r.URL.Host)
+	default:
+		http.Error(w, "mcptest: this is a proxy: a request must have an absolute address", http.StatusBadRequest)
+	}
+}
+
+// answer passes a request to its double.
+func (p *Proxy) answer(h http.Handler, w http.ResponseWriter, r *http.Request, host string) {
+	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		http.Error(w, "mcptest: "+p.report(Unsupported, host, "the server wanted a WebSocket of %s: doubles speak HTTP only", host), http.StatusNotImplemented)
+		return
+	}
+	for _, name := range []string{"Proxy-Connection", "Proxy-Authorization"} {
+		r.Header.Del(name)
+	}
+	r.URL.Scheme, r.URL.Host, r.Host = "", "", host
+	h.ServeHTTP(w, r)
+}
+
+func (p *Proxy) passes(addr string) bool { return p.options.Pass != nil && p.options.Pass(addr) }
+
+// forward passes a request to an address of this machine.
+func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
+	out := r.Clone(r.Context())
+	out.RequestURI = ""
+	out.Header.Del("Proxy-Connection")
+	res, err := (&http.Transport{DisableKeepAlives: true, DisableCompression: true}).RoundTrip(out)
+	if err != nil {
+		http.Error(w, "mcptest: "+err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer res.Body.Close()
+	for name, values := range res.Header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(res.StatusCode)
+	_, _ = io.Copy(w, res.Body)
+}
+
+// connect opens a tunnel.
+func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	pass := p.handler(host) == nil && p.passes(r.Host)
+	if p.handler(host) == nil && !pass {
+		p.refuse(w, r.Host)
+		return
+	}
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	if !p.hold(conn) {
+		conn.Close()
+		return
+	}
+	if _, err := io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		p.drop(conn)
+		return
+	}
+	c := &peeked{Conn: conn, r: bufio.NewReader(io.MultiReader(io.LimitReader(buffered, int64(buffered.Reader.Buffered())), conn))}
+	if pass {
+		p.pipe(c, r.Host)
+		return
+	}
+	p.tunnel(c, host)
+}
+
+// pipe connects two ends until one is closed.
+func (p *Proxy) pipe(c net.Conn, addr string) {
+	defer p.drop(c.(*peeked).Conn)
+	other, err := net.DialTimeout("tcp", addr, handshakeTime)
+	if err != nil {
+		return
+	}
+	if !p.hold(other) {
+		other.Close()
+		return
+	}
+	defer p.drop(other)
+	done := make(chan struct{}, 2)
+	for _, pair := range [][2]net.Conn{{c, other}, {other, c}} {
+		go func() {
+			_, _ = io.Copy(pair[0], pair[1])
+			done <- struct{}{}
+		}()
+	}
+	<-done
+}
