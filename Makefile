@@ -57,10 +57,26 @@ build:
 packages:
 	$(GO) run ./internal/packaging
 
-## packages-test: install the packages into empty folders and run the README's example with them (needs npm and Python)
+## packages-test: install the packages into empty folders, and run the steps of the GitHub Action and the GitLab component (needs npm, Python, curl and jq)
 .PHONY: packages-test
 packages-test:
-	MCPTEST_PACKAGES=1 $(GO) test -count=1 -run '^TestInstalledPackages$$' ./internal/packaging
+	MCPTEST_PACKAGES=1 $(GO) test -count=1 ./internal/packaging
+
+# The last version that this Go compiles. Its first build takes about eight minutes.
+GORELEASER := $(GO) run github.com/goreleaser/goreleaser/v2@v2.16.0
+
+## release-check: have goreleaser check its configuration and build a snapshot of all platforms, with their packages, into dist/
+.PHONY: release-check
+release-check:
+	@$(GO) build -o /dev/null ./cmd/...
+	$(GORELEASER) check
+	$(GORELEASER) release --snapshot --clean
+	$(GO) run ./internal/packaging -dist dist -release-url 'http://localhost/release'
+
+## release: draft the release of the tag that is checked out (docs/releasing.md)
+.PHONY: release
+release:
+	$(GORELEASER) release --clean
 
 ## test: install the npm test servers, vet, unit and end-to-end tests
 # MCPTEST_REQUIRE_SERVERS turns "skip, the server is not installed" into a failure.

@@ -12,17 +12,10 @@ import (
 )
 
 // The packages are installed into empty folders, without the network, and run
-// the first example of the README. `make packages-test` sets MCPTEST_PACKAGES.
+// the first example of the README.
 
 func TestInstalledPackages(t *testing.T) {
-	if os.Getenv("MCPTEST_PACKAGES") == "" {
-		t.Skip("MCPTEST_PACKAGES is not set: make packages-test")
-	}
-	t.Chdir("../..")
-	root, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := slowTest(t)
 	out := t.TempDir()
 	if err := run([]string{"-version", "0.0.0-dev", "-out", out}); err != nil {
 		t.Fatal(err)
@@ -57,6 +50,21 @@ func TestInstalledPackages(t *testing.T) {
 		runsExample(t, dir, filepath.Join(bin, "mcptest"))
 		runsExample(t, dir, filepath.Join(bin, "python"), "-m", "mcptest")
 	})
+}
+
+// slowTest skips the test outside `make packages-test`. It changes to the root
+// of the project and returns it.
+func slowTest(t *testing.T) string {
+	t.Helper()
+	if os.Getenv("MCPTEST_PACKAGES") == "" {
+		t.Skip("MCPTEST_PACKAGES is not set: make packages-test")
+	}
+	t.Chdir("../..")
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
 }
 
 // exampleFolder has the files of the README's first example, and nothing else.

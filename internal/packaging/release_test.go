@@ -1,19 +1,20 @@
-package cli_test
+package main
 
 import (
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v4"
 )
 
-// Neither goreleaser nor a container engine is here. What they would stumble
-// over first is looked at by hand: files that are not there, and builds that
-// don't build.
+// What goreleaser and a container engine would fail on first, without them:
+// files that do not exist, and builds that do not build. `make release-check`
+// runs goreleaser.
 
 func TestReleaseConfiguration(t *testing.T) {
 	root := filepath.Join("..", "..")
@@ -21,35 +22,53 @@ func TestReleaseConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var v any
-	if err := yaml.Unmarshal(text, &v); err != nil {
+	var c struct {
+		Builds []struct {
+			ID, Main     string
+			Flags        []string
+			GOOS, GOARCH []string
+		}
+		Archives []struct {
+			IDs, Files []string
+			Name       string `yaml:"name_template"`
+		}
+	}
+	if err := yaml.Unmarshal(text, &c); err != nil {
 		t.Fatal(err)
 	}
-	c := node{t, v}
-	if c.at("version").text() != "2" {
-		t.Error("not of version 2")
-	}
-	ids := map[string]bool{}
-	for _, b := range c.at("builds").list() {
-		ids[b.at("id").text()] = true
-		if _, err := os.Stat(filepath.Join(root, b.at("main").text(), "main.go")); err != nil {
+	var ids []string
+	for _, b := range c.Builds {
+		ids = append(ids, b.ID)
+		if _, err := os.Stat(filepath.Join(root, b.Main, "main.go")); err != nil {
 			t.Error(err)
 		}
-		for _, flag := range b.at("flags").texts() {
-			if flag != "-trimpath" && flag != "-buildvcs=true" {
-				t.Errorf("flag %s", flag)
+		if !slices.Equal(b.Flags, []string{"-trimpath", "-buildvcs=true"}) {
+			t.Errorf("flags of %s: %v", b.ID, b.Flags)
+		}
+		var built []string
+		for _, goos := range b.GOOS {
+			for _, goarch := range b.GOARCH {
+				if _, err := platformOf(goos, goarch); err != nil {
+					t.Error(err)
+				}
+				built = append(built, goos+"/"+goarch)
 			}
 		}
-	}
-	for _, id := range c.at("archives", 0, "ids").texts() {
-		if !ids[id] {
-			t.Errorf("the archive wants a build called %s", id)
+		if len(built) != len(platforms) {
+			t.Errorf("%s is built for %v", b.ID, built)
 		}
 	}
-	for _, pattern := range c.at("archives", 0, "files").texts() {
+	archive := c.Archives[0]
+	if !slices.Equal(archive.IDs, ids) {
+		t.Errorf("the archive has %v, the builds are %v", archive.IDs, ids)
+	}
+	for _, pattern := range archive.Files {
 		if found, err := filepath.Glob(filepath.Join(root, pattern)); err != nil || len(found) == 0 {
 			t.Errorf("%s: %v %v", pattern, found, err)
 		}
+	}
+	if want := "mcptest_{{ .Version }}_{{ .Os }}_{{ .Arch }}"; archive.Name != want {
+		t.Errorf("archives are called %s, the formula expects %s", archive.Name, want)
 	}
 }
 
