@@ -44,8 +44,8 @@ func (w *wire) waiting() (n int) {
 	return n
 }
 
-// ReaderGone reports whether nobody can read any more what is written to a pipe
-// or socket. It is known on Linux.
+// ReaderGone reports whether no process can read what is written to a pipe
+// or socket any more. It is known on Linux.
 func ReaderGone(f *os.File) (gone bool) {
 	raw, err := f.SyscallConn()
 	if err != nil {
