@@ -42,7 +42,7 @@ type stream struct {
 	tail  *tail.Tail
 	lines *tail.Splitter
 	copy  io.Writer // may be nil
-	log   bool // a file that is followed, not a pipe
+	log   bool      // a file that is followed, not a pipe
 	ended chan struct{}
 }
 
