@@ -70,8 +70,7 @@ var edges = map[string][]string{
 	"internal/upstream/recording": {"internal/upstream", "internal/jsonv", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
 	"internal/upstream/proxy":     {},
 	// Recorded traffic: the file, and what matches requests with it.
-	"internal/cassette":     {"internal/mcp/protocol", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
-	"internal/cassette/tee": {"internal/cassette", "internal/proc", "internal/mcp/protocol", "internal/jsonv"},
+	"internal/cassette": {"internal/mcp/protocol", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
 	"internal/suite": {"internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},

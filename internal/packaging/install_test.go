@@ -38,6 +38,8 @@ func TestInstalledPackages(t *testing.T) {
 			t.Errorf("without the package of the platform: %s", text)
 		}
 	})
+	t.Run("vitest", func(t *testing.T) { runsVitest(t, out) })
+	t.Run("pytest", func(t *testing.T) { runsPytest(t, out) })
 	t.Run("wheel", func(t *testing.T) {
 		dir := exampleFolder(t, root)
 		wheels, err := filepath.Glob(filepath.Join(out, "*.whl"))

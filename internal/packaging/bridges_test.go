@@ -1,0 +1,117 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// mixed has a case of each status, and names with the characters of patterns.
+const mixed = `
+servers: {echo: {command: [mcptest, mock, --preset, echo]}, dead: {command: ["false"]}}
+tools:
+  - {name: "passes (with [brackets] | and $)", server: echo, tool: echo, args: {message: a}, expect: [{target: text, matcher: {exact: a}}]}
+  - {name: fails, server: echo, tool: echo, args: {message: a}, expect: [{target: text, matcher: {exact: b}}]}
+  - {name: skipped, server: echo, skip: not yet, tool: echo, args: {message: a}}
+  - {name: errors, server: dead, tool: echo}
+`
+
+// passing passes, but the run does not: it needs a coverage that no test has.
+const passing = `
+servers: {echo: {command: [mcptest, mock, --preset, echo]}}
+coverage: {tools: 100}
+tools:
+  - {name: one tool, tool: echo, args: {message: a}, expect: [{target: text, matcher: {exact: a}}]}
+`
+
+// crash passes on --list, and otherwise ends with exit code 0 after some events.
+const crash = `#!/bin/sh
+for a in "$@"; do [ "$a" = --list ] && exec "$PROGRAM" "$@"; done
+"$PROGRAM" "$@" | head -n 3
+exit 0
+`
+
+// bridgeFolder has suites, and a program that crashes.
+func bridgeFolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"mixed.mcptest.yaml": mixed, "passing.yaml": passing, "crash": crash} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// shows runs a program and checks its exit code and parts of its output.
+func shows(t *testing.T, dir string, code int, want []string, argv ...string) {
+	t.Helper()
+	text := command(t, dir, code, argv...)
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("%v: the output lacks %q:\n%s", argv, w, text)
+		}
+	}
+}
+
+// runsVitest runs the helper in Vitest, which it installs.
+func runsVitest(t *testing.T, packages string) {
+	p, err := platformOf(runtime.GOOS, runtime.GOARCH)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := bridgeFolder(t)
+	command(t, dir, 0, "npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "vite@7", "vitest@3",
+		filepath.Join(packages, "mcptest-0.0.0-dev.tgz"), filepath.Join(packages, "mcptest-"+p.os+"-"+p.cpu+"-0.0.0-dev.tgz"))
+	for name, file := range map[string]string{"mixed": "mixed.mcptest.yaml", "passing": "passing.yaml", "invalid": "none.yaml"} {
+		text := "import { mcptest } from \"mcptest/vitest\";\nmcptest(new URL(\"" + file + "\", import.meta.url));\n"
+		if err := os.WriteFile(filepath.Join(dir, name+".test.mjs"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("NO_COLOR", "1")
+	t.Setenv("PROGRAM", filepath.Join(dir, "node_modules", "@mcptest", p.os+"-"+p.cpu, "bin", p.program()))
+	vitest := []string{"npx", "--no-install", "vitest", "run"}
+	shows(t, dir, 1, []string{
+		"2 failed | 1 passed | 1 skipped", "fails\nError: text: expected \"b\", got \"a\"\nmixed.mcptest.yaml:5", "mixed.mcptest.yaml:5:74",
+		"errors\nError: server \"dead\"", "[not yet]",
+	}, append(vitest, "mixed")...)
+	shows(t, dir, 0, []string{"1 passed | 3 skipped"}, append(vitest, "mixed", "-t", `passes \(with`)...)
+	shows(t, dir, 1, []string{"Tests  1 passed", "the exit code 6"}, append(vitest, "passing")...)
+	shows(t, dir, 1, []string{"no such file"}, append(vitest, "invalid")...)
+	t.Setenv("MCPTEST_BINARY", filepath.Join(dir, "crash"))
+	shows(t, dir, 1, []string{"mcptest ended without a result (exit code 0)"}, append(vitest, "mixed")...)
+}
+
+// runsPytest runs the plugin in the pytest of one of the system's Pythons.
+func runsPytest(t *testing.T, packages string) {
+	python := ""
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(name, "-m", "pytest", "--version").Run() == nil {
+			python = name
+		}
+	}
+	if python == "" {
+		t.Skip("pytest is not installed")
+	}
+	dir := bridgeFolder(t)
+	wheels, err := filepath.Glob(filepath.Join(packages, "*.whl"))
+	if err != nil || len(wheels) != 1 {
+		t.Fatalf("%v %v", wheels, err)
+	}
+	site := filepath.Join(dir, "site")
+	command(t, dir, 0, "python3", "-m", "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check", "--target", site, wheels[0])
+	t.Setenv("PYTHONPATH", site)
+	t.Setenv("PROGRAM", filepath.Join(site, "bin", "mcptest"))
+	pytest := []string{python, "-m", "pytest", "-p", "no:cacheprovider", "-v"}
+	shows(t, dir, 1, []string{
+		"2 failed, 1 passed, 1 skipped", "mixed.mcptest.yaml:5: text: expected \"b\", got \"a\"", "mixed.mcptest.yaml:7: server \"dead\"", "SKIPPED (not yet)",
+	}, pytest...)
+	shows(t, dir, 0, []string{"1 passed, 3 deselected"}, append(pytest, "-k", "brackets")...)
+	shows(t, dir, 1, []string{"1 passed, 1 error", "the exit code 6"}, append(pytest, "passing.yaml")...)
+	t.Setenv("MCPTEST_BINARY", filepath.Join(dir, "crash"))
+	shows(t, dir, 1, []string{"mcptest ended without a result (exit code 0)"}, pytest...)
+}

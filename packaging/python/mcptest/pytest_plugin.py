@@ -1,0 +1,149 @@
+"""pytest runs suites of mcptest, each case as a test item.
+
+Files called mcptest.yaml or NAME.mcptest.yaml (or .yml) are collected; so is any
+YAML file that is named on the command line. The setting mcptest_args has further
+arguments of `mcptest run`.
+"""
+
+import json
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from mcptest import binary
+
+
+def pytest_addoption(parser):
+    parser.addini("mcptest_args", "further arguments of `mcptest run`", type="args", default=[])
+
+
+def pytest_collect_file(file_path, parent):
+    if file_path.suffix not in (".yaml", ".yml"):
+        return None
+    if file_path.stem == "mcptest" or file_path.stem.endswith(".mcptest") or parent.session.isinitpath(file_path):
+        return Suite.from_parent(parent, path=file_path)
+    return None
+
+
+class Suite(pytest.File):
+    """A suite. It is run once, when the first of its cases begins."""
+
+    process = None
+
+    def command(self, *more):
+        return [binary(), "run", self.path.name, *self.config.getini("mcptest_args"), *more]
+
+    def collect(self):
+        try:
+            done = subprocess.run(self.command("--list"), cwd=self.path.parent, capture_output=True, encoding="utf-8")
+        except OSError as err:
+            raise self.CollectError(str(err)) from err
+        if done.returncode != 0:
+            raise self.CollectError(done.stderr or f"mcptest ended with the exit code {done.returncode}")
+        self.names = done.stdout.rstrip("\n").split("\n")
+        for name in self.names:
+            yield Case.from_parent(self, name=name)
+
+    def setup(self):
+        chosen = [item.name for item in self.session.items if item.parent is self]
+        pattern = "re:^(?:" + "|".join(re.sub(r"[\\.+*?()|\[\]{}^$]", r"\\\g<0>", name) for name in chosen) + ")$"
+        every = len(chosen) == len(self.names) or len(pattern) > 100_000
+        self.unread = set(chosen)
+        self.places = {name: place for place, name in enumerate(n for n in self.names if every or n in self.unread)}
+        self.results, self.problems, self.failed, self.code = {}, [], False, None
+        self.stderr = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            self.command("--reporter", "ndjson", *([] if every else ["--filter", pattern])),
+            cwd=self.path.parent, stdout=subprocess.PIPE, stderr=self.stderr, encoding="utf-8",
+        )
+
+    def teardown(self):
+        """Waits for the end of the run, and fails if something outside every case was wrong."""
+        if self.process is None:
+            return
+        try:
+            if self.unread:  # pytest gave up (-x, or an interruption)
+                self.process.terminate()
+                self.process.communicate()
+                return
+            self.read(lambda: False)
+            code = self.process.wait()
+            if self.code is None:
+                pytest.fail(self.ended(), pytrace=False)
+            if code != self.code or self.problems or (code != 0 and not self.failed):
+                pytest.fail("\n".join([f"mcptest ended with the exit code {code}", *self.problems, self.errors()]), pytrace=False)
+        finally:
+            self.process.stdout.close()
+            self.stderr.close()
+            self.process = None
+
+    def result(self, name):
+        """Waits for the result of a case."""
+        self.unread.discard(name)
+        place = self.places[name]
+        self.read(lambda: place in self.results)
+        if place not in self.results:
+            self.process.wait()
+            pytest.fail(self.ended(), pytrace=False)
+        return self.results[place]
+
+    def read(self, enough):
+        while not enough() and (line := self.process.stdout.readline()):
+            try:
+                self.event(json.loads(line))
+            except ValueError:
+                self.problems.append("not an event: " + line)
+
+    def event(self, event):
+        kind = event["event"]
+        if kind == "run_started" and event["total"] != len(self.places):
+            self.problems.append(f"{event['total']} tests were run, expected {len(self.places)}")
+        elif kind == "test_finished":
+            self.failed = self.failed or event["test"]["status"] not in ("pass", "skip")
+            self.results[event["index"]] = event["test"]
+        elif kind == "finding" and event["finding"]["severity"] == "error":
+            self.problems.append(event["finding"]["message"])
+        elif kind == "phase_finished" and event["phase"]["status"] in ("fail", "error") and event["phase"]["phase"] in ("beforeAll", "setup"):
+            phase = event["phase"]
+            self.problems.append(f"{phase.get('file')}:{phase.get('line')}: {phase['phase']} {phase['name']}: {phase.get('message')}")
+        elif kind == "run_finished":
+            self.code = event["exit_code"]
+
+    def ended(self):
+        return f"mcptest ended without a result (exit code {self.process.returncode})\n{self.errors()}"
+
+    def errors(self):
+        self.stderr.seek(0)
+        return self.stderr.read().decode("utf-8", "replace")
+
+
+class Case(pytest.Item):
+    """One case of a suite."""
+
+    line = None
+
+    def runtest(self):
+        result = self.parent.result(self.name)
+        self.line = result["line"]
+        message = result.get("message", result["status"])
+        if result["status"] == "skip":
+            pytest.skip(message)
+        if result["status"] != "pass":
+            pytest.fail(self.describe(result, message), pytrace=False)
+
+    def describe(self, result, message):
+        failed = [a for a in result["assertions"] if not a["pass"]]
+        place = next((a for a in failed if a.get("line")), result)
+        more = [a["message"] for a in failed if a.get("message") and a["message"] not in message]
+        path = self.parent.path.parent / place.get("file", result["file"])
+        try:
+            path = path.relative_to(Path.cwd())
+        except ValueError:
+            pass
+        return "\n".join([f"{path}:{place['line']}: {message}", *more])
+
+    def reportinfo(self):
+        return self.path, self.line and self.line - 1, self.name
