@@ -68,7 +68,7 @@ var edges = map[string][]string{
 	// Test doubles of the APIs behind a server.
 	"internal/upstream":           {"internal/jsonv", "internal/source"},
 	"internal/upstream/recording": {"internal/upstream", "internal/jsonv", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
-	"internal/upstream/proxy":     {},
+	"internal/upstream/proxy":     {"internal/testkit"},
 	// Recorded traffic: the file, and what matches requests with it.
 	"internal/cassette": {"internal/mcp/protocol", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
 	// suite reads expect's table of matchers for the published schema; it
@@ -178,7 +178,7 @@ var edges = map[string][]string{
 		"internal/cli/option", "internal/cli/server", "internal/cmdutil", "internal/connect", "internal/detach", "internal/display", "internal/gen", "internal/history",
 		"internal/inspect", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mock", "internal/osfile", "internal/plan",
 		"internal/proc", "internal/report", "internal/report/compare", "internal/report/pretty", "internal/report/render", "internal/result", "internal/run", "internal/scaffold",
-		"internal/secret", "internal/shellwords", "internal/snapshot", "internal/source", "internal/suite", "internal/term", "schemas",
+		"internal/secret", "internal/shellwords", "internal/snapshot", "internal/source", "internal/suite", "internal/term", "internal/upstream/proxy", "schemas",
 	},
 	"internal/aqlcli": {
 		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/aql/evidence", "internal/aql/fixtures", "internal/aql/live", "internal/aql/live/guard", "internal/aql/record",
@@ -213,7 +213,7 @@ var modules = map[string][]string{
 	"github.com/aymanbagabas/go-udiff":       {"internal/expect/textdiff"},
 	"github.com/clipperhouse/displaywidth":   {"internal/display", "internal/source"}, // how wide a text is
 	"golang.org/x/term":                      {"internal/term"},
-	"golang.org/x/sys":                       {"internal/proc", "internal/term", "internal/osfile"},
+	"golang.org/x/sys":                       {"internal/proc", "internal/term", "internal/osfile", "internal/upstream/proxy"},
 	"golang.org/x/text":                      {"internal/jsonschema"}, // the schema library's message printer
 	"github.com/spf13":                       {"internal/cli", "internal/cli/option", "internal/cli/server", "internal/cmdutil", "internal/aqlcli"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/auth", testOnly}, // its packages auth and oauthex; the wire is ours

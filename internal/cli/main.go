@@ -12,12 +12,20 @@ import (
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/secret"
 	"mcptest/internal/term"
+	"mcptest/internal/upstream/proxy"
 )
 
 // Main is the command line of mcptest, without the program's name. It returns
 // the exit code.
 func Main(args []string, s cmdutil.Streams) int {
 	if cmdutil.Watchdog(args, s) {
+		return option.ExitPassed
+	}
+	if len(args) > 0 && args[0] == proxy.IsolateArg {
+		if err := proxy.BecomeIsolated(args[1:]); err != nil {
+			fmt.Fprintln(s.Err, "mcptest: "+err.Error())
+			return option.ExitInternal
+		}
 		return option.ExitPassed
 	}
 	s.Args = args

@@ -19,6 +19,8 @@ type peeked struct {
 	r *bufio.Reader
 }
 
+func newPeeked(c net.Conn) *peeked { return &peeked{Conn: c, r: bufio.NewReader(c)} }
+
 // Read reads what was looked at before the rest.
 func (c *peeked) Read(b []byte) (int, error) { return c.r.Read(b) }
 
