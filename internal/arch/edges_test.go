@@ -73,17 +73,18 @@ var edges = map[string][]string{
 	"internal/cassette": {"internal/mcp/protocol", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
-	"internal/suite": {"internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},
+	"internal/suite": {"internal/upstream", "internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},
 	// The rows of cases:, which are many.
 	"internal/plan/rows": {"internal/suite", "internal/source", "internal/jsonv"},
-	"internal/plan":      {"internal/plan/rows", "internal/snapshot", "internal/mcp/protocol", "internal/suite", "internal/suite/interpolate", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
+	"internal/plan":      {"internal/upstream", "internal/plan/rows", "internal/snapshot", "internal/mcp/protocol", "internal/suite", "internal/suite/interpolate", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
 	"internal/result":    {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
 	"internal/connect":     {"internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/proc/tail", "internal/proc/probe", "internal/shellwords", "internal/auth", "internal/jsonv"},
 	"internal/run/respond": {"internal/plan", "internal/suite", "internal/mcp/protocol", "internal/jsonv"},
+	"internal/run/doubles": {"internal/upstream", "internal/plan", "internal/result", "internal/jsonv"},
 	"internal/run/pool": {
-		"internal/run/respond", "internal/connect", "internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/result", "internal/jsonv",
+		"internal/run/doubles", "internal/run/respond", "internal/connect", "internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/result", "internal/jsonv",
 		"internal/source", "internal/surface",
 	},
 	"internal/run/fixture": {
@@ -91,7 +92,7 @@ var edges = map[string][]string{
 		"internal/proc", "internal/proc/tail", "internal/proc/probe", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/run": {
-		"internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/coverage", "internal/surface", "internal/plan", "internal/suite", "internal/expect", "internal/snapshot",
+		"internal/run/doubles", "internal/run/fixture", "internal/run/pool", "internal/run/respond", "internal/connect", "internal/coverage", "internal/surface", "internal/plan", "internal/suite", "internal/expect", "internal/snapshot",
 		"internal/surface/assert", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mcp/check", "internal/proc", "internal/proc/tail", "internal/shellwords", "internal/result", "internal/secret", "internal/jsonv", "internal/source",
 	},
 	"internal/report": {

@@ -28,6 +28,7 @@ type Observation struct {
 	Server        jsonv.Value // result of initialize or server/discover
 	Steps         jsonv.Value // object of a flow's earlier steps by name
 	Surface       *surface.Offer
+	Upstream      jsonv.Value // object of the upstreams by name; absent without any
 
 	cache derived
 }

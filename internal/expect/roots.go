@@ -37,6 +37,7 @@ const (
 	partServer
 	partSteps
 	partSurface
+	partUpstream
 )
 
 // roots is the table of roots, in the order in which they are explained.
@@ -58,6 +59,7 @@ var roots = []Root{
 	{"server", "the server's response to initialize or server/discover; server.serverInfo works for both", "", partServer},
 	{"steps", "the values captured by earlier steps of a flow, by name", "", partSteps},
 	{"surface", "what the server offers: all pages of tools, resources, resourceTemplates and prompts, and server, its response to the handshake; a test that examines nothing else needs no call", "", partSurface},
+	{"upstream", "the requests that the server sent to an upstream until it responded: upstream.NAME.requests, each with method, path, query, headers, body and time", "", partUpstream},
 }
 
 // Roots returns the table of roots.
@@ -147,6 +149,8 @@ func (o *Observation) outer(p part) (jsonv.Value, string) {
 		return o.HTTPHeaders, noHTTP
 	case partServer:
 		return o.Server, "the server's answer to initialize is not known"
+	case partUpstream:
+		return o.Upstream, "the suite has no upstreams"
 	}
 	return o.Steps, "the test has no earlier steps"
 }

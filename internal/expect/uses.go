@@ -10,13 +10,14 @@ type Uses struct {
 	Notifications, Logs, Progress, Requests bool
 	ResponseBytes                           bool
 	HTTP, Stderr, Server, Steps, Surface    bool
+	Upstream                                bool
 	Exec                                    bool // runs programs
 }
 
 // Exclusive reports whether the test must hold its session alone: what it
 // looks at cannot be distinguished from what other calls cause.
 func (u Uses) Exclusive() bool {
-	return u.Notifications || u.Logs || u.Progress || u.Requests || u.Stderr
+	return u.Notifications || u.Logs || u.Progress || u.Requests || u.Stderr || u.Upstream
 }
 
 // Uses returns what the tree looks at.
@@ -34,8 +35,8 @@ func (u Uses) Add(v Uses) Uses {
 		Progress: u.Progress || v.Progress, Requests: u.Requests || v.Requests,
 		ResponseBytes: u.ResponseBytes || v.ResponseBytes,
 		HTTP:          u.HTTP || v.HTTP, Stderr: u.Stderr || v.Stderr, Server: u.Server || v.Server, Steps: u.Steps || v.Steps,
-		Surface: u.Surface || v.Surface,
-		Exec:    u.Exec || v.Exec,
+		Surface: u.Surface || v.Surface, Upstream: u.Upstream || v.Upstream,
+		Exec: u.Exec || v.Exec,
 	}
 }
 
@@ -87,5 +88,7 @@ func (u *Uses) addTarget(t *Target) {
 		u.Steps = true
 	case partSurface:
 		u.Surface = true
+	case partUpstream:
+		u.Upstream = true
 	}
 }

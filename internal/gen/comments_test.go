@@ -10,14 +10,13 @@ import (
 	"strings"
 )
 
-// readComments returns the comments of struct fields in a folder's Go files,
+// readComments adds the comments of struct fields in a folder's Go files to out,
 // by "Type.Field".
-func readComments(dir string) (map[string]string, error) {
+func readComments(out map[string]string, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("read the language's structs: %w", err)
+		return fmt.Errorf("read the language's structs: %w", err)
 	}
-	out := map[string]string{}
 	fset := token.NewFileSet()
 	for _, e := range entries {
 		if e.IsDir() || !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
@@ -25,13 +24,13 @@ func readComments(dir string) (map[string]string, error) {
 		}
 		file, err := parser.ParseFile(fset, filepath.Join(dir, e.Name()), nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
-			return nil, fmt.Errorf("parse the language's structs: %w", err)
+			return fmt.Errorf("parse the language's structs: %w", err)
 		}
 		for _, decl := range file.Decls {
 			addComments(out, decl)
 		}
 	}
-	return out, nil
+	return nil
 }
 
 func addComments(out map[string]string, decl ast.Decl) {

@@ -31,14 +31,16 @@ type generator struct {
 	errs     []error
 }
 
-// Schema returns the JSON Schema (2020-12) of suite files. suiteDir is the
-// folder of package suite's source, whose comments become descriptions. An
+// Schema returns the JSON Schema (2020-12) of suite files. dirs are the
+// folders of the sources with the language's structs, whose comments become descriptions. An
 // error means that the language has a key or a type that this package has no
 // description of.
-func Schema(suiteDir string) (jsonv.Value, error) {
-	comments, err := readComments(suiteDir)
-	if err != nil {
-		return jsonv.Value{}, err
+func Schema(dirs ...string) (jsonv.Value, error) {
+	comments := map[string]string{}
+	for _, dir := range dirs {
+		if err := readComments(comments, dir); err != nil {
+			return jsonv.Value{}, err
+		}
 	}
 	g := &generator{
 		comments: comments, types: suite.SchemaTypes(),

@@ -10,6 +10,7 @@ import (
 // letters.
 var defNames = map[string]string{
 	"Defaults": "default-test", "RunOptions": "run-options", "StepCall": "step-call", "FlowStep": "flow-step",
+	"Declaration": "upstream", "Into": "upstream-into", "RouteDecl": "route", "MatchDecl": "route-match", "ReplyDecl": "reply", "EventDecl": "reply-event",
 }
 
 // aliasOf names the struct whose comments another one shares.
@@ -28,10 +29,12 @@ var written = map[string]bool{
 // unions are the types that decode themselves and have no keys: what they take,
 // as JSON Schema.
 var unions = map[string]string{
-	"Text":   `{"type":"string"}`,
-	"scalar": `{"type":["string","number","boolean"]}`,
-	"Names":  `{"type":["string","array"],"minLength":1,"minItems":1,"items":{"type":"string","minLength":1}}`,
-	"Reason": `{"type":["string","boolean"]}`,
+	"Text":      `{"type":"string"}`,
+	"Scalar":    `{"type":["string","number","boolean"]}`,
+	"Unmatched": `{"enum":["fail",404,"404"]}`,
+	"scalar":    `{"type":["string","number","boolean"]}`,
+	"Names":     `{"type":["string","array"],"minLength":1,"minItems":1,"items":{"type":"string","minLength":1}}`,
+	"Reason":    `{"type":["string","boolean"]}`,
 	"Parallel": `{"anyOf":[{"enum":["auto",false]},{"type":"integer","minimum":1,"maximum":1024},` +
 		`{"type":"string","pattern":"\\$\\{[A-Za-z_]"}]}`,
 	"InheritEnv": `{"anyOf":[{"enum":["minimal","all"]},{"type":"array","items":{"type":"string","pattern":"^[^=\\u0000]+$"}},` +

@@ -127,6 +127,7 @@ var rootExamples = map[string][2]string{
 	"stderr":         {"stderr", "not: {contains: Traceback}"},
 	"server":         {"server.serverInfo.name", "exact: shop"},
 	"steps":          {"steps.id", "exists: true"},
+	"upstream":       {"upstream.github.requests", "length: {max: 2}"},
 	"surface":        {`surface.tools["create_issue"].inputSchema.required`, "contains: title"},
 }
 

@@ -105,6 +105,9 @@ func (g *generator) union(t reflect.Type, expanded bool, at string) jsonv.Value 
 			v = orWhole(v)
 		}
 		return v
+	case "Replies":
+		one := g.element(t.Elem(), expanded, at)
+		return object(pair{"anyOf", jsonv.Array(one, object(pair{"type", "array"}, pair{"minItems", 1}, pair{"items", one}))})
 	case "Answers":
 		list, _ := t.FieldByName("List")
 		one := g.typ(list.Type.Elem(), expanded, at)

@@ -43,6 +43,7 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 		Respond: st.Respond, LogLevel: st.LogLevel, InvalidArgs: st.InvalidArgs, Flow: n.Get("steps") != nil, File: c.file, Row: b.Case,
 	}
 	servers := c.serversOf(st, n)
+	out.Routes, out.Headers = c.routes(st), c.headers(st, servers)
 	c.limits(st, out)
 	if st.Repeat != nil {
 		out.Repeat = &Repeat{Times: st.Repeat.Times, Rate: 1}
@@ -291,7 +292,7 @@ func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.
 // server: it has a test scope, scripts the client's side, or examines what
 // can't be distinguished between calls in flight.
 func (c *compiler) listens(out *Case) bool {
-	if c.file.Serial || out.Respond != nil || out.LogLevel != "" || c.file.Options.RestartPolicy == PerTest {
+	if c.file.Serial || out.Respond != nil || out.Routes != nil || out.LogLevel != "" || c.file.Options.RestartPolicy == PerTest {
 		return true
 	}
 	if out.Tree.Uses().Exclusive() {

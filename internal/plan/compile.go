@@ -94,6 +94,7 @@ func (c *compiler) compile() *File {
 		all.AddNew(c.dec.Diagnostics()...) // variants share mistakes of their server
 	}
 	c.dec = all
+	c.upstreams()
 	f.Default = f.Server(s.DefaultServer)
 	c.options()
 	compileFixtures(c)

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"net/http"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"mcptest/internal/snapshot"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
+	"mcptest/internal/upstream"
 )
 
 // Plan is what a run executes.
@@ -74,6 +76,8 @@ type File struct {
 	Dir     string // absolute
 	Servers []*Server
 	Default *Server // nil when there is none
+	// Upstreams are the APIs that doubles replace.
+	Upstreams []*upstream.Upstream
 
 	BeforeAll, AfterAll, BeforeEach, AfterEach []*Hook
 	Setup, SetupPerTest, Teardown              []*Step
@@ -141,8 +145,10 @@ type Server struct {
 	Key string
 
 	Argv []string // nil for a server with a URL
-	Dir  string
-	Env  []string
+	// Added are arguments that differ from run to run.
+	Added []string
+	Dir   string
+	Env   []string
 	// Withheld names what is set here and not passed on to the process.
 	Withheld []string
 
@@ -164,6 +170,7 @@ type Server struct {
 	Tolerate       map[string]bool
 	ValidateOutput bool
 	Respond        *suite.Respond
+	Upstreams      []*upstream.Upstream // of its file
 
 	def *suite.Server // for positions
 }
@@ -198,6 +205,10 @@ type Case struct {
 	Skip     string // reason; empty: run it
 	Respond  *suite.Respond
 	LogLevel string
+	// Headers are those of the calls over HTTP.
+	Headers http.Header
+	// Routes are added to those of upstreams, by name; nil: there are none.
+	Routes map[string][]*upstream.Route
 	// InvalidArgs: the arguments are wrong on purpose.
 	InvalidArgs bool
 	// Flow is set when the test was written with steps.

@@ -38,14 +38,15 @@ type Case struct {
 	Repeat   *Repeat   `json:"repeat,omitempty"`
 	// KnownFailure is set when the case failed as a baseline expects; its
 	// status is then Skip.
-	KnownFailure *KnownFailure `json:"known_failure,omitempty"`
-	AfterRestart bool          `json:"after_restart,omitempty"`
-	Violations   []Violation   `json:"violations,omitempty"`
-	Warnings     []string      `json:"warnings,omitempty"`
-	Phases       []Phase       `json:"phases,omitempty"` // beforeEach, setup_per_test, afterEach
-	Exchanges    []Exchange    `json:"exchanges,omitempty"`
-	Stderr       string        `json:"stderr,omitempty"` // what the server wrote during the case, when it did not pass
-	Repro        string        `json:"repro,omitempty"`
+	KnownFailure *KnownFailure     `json:"known_failure,omitempty"`
+	AfterRestart bool              `json:"after_restart,omitempty"`
+	Violations   []Violation       `json:"violations,omitempty"`
+	Warnings     []string          `json:"warnings,omitempty"`
+	Phases       []Phase           `json:"phases,omitempty"` // beforeEach, setup_per_test, afterEach
+	Exchanges    []Exchange        `json:"exchanges,omitempty"`
+	Upstream     []UpstreamRequest `json:"upstream,omitempty"` // what the server requested of upstreams
+	Stderr       string            `json:"stderr,omitempty"`   // what the server wrote during the case, when it did not pass
+	Repro        string            `json:"repro,omitempty"`
 }
 
 // Assertion is the outcome of one assertion or assert-set.
@@ -134,6 +135,22 @@ type Message struct {
 	Dir string  `json:"dir"` // "from-server" or "to-server"
 	MS  float64 `json:"ms"`  // since the request was sent
 	Raw string  `json:"raw"`
+}
+
+// UpstreamRequest is one request of a server to an upstream during a case.
+type UpstreamRequest struct {
+	Upstream string            `json:"upstream"`
+	StartMS  float64           `json:"start_ms"` // since the case began
+	Method   string            `json:"method"`
+	URL      string            `json:"url"` // path and query
+	Headers  map[string]string `json:"headers,omitempty"`
+	Body     string            `json:"body,omitempty"`
+	Status   int               `json:"status,omitempty"` // of the response; 0: there was none
+	Route    string            `json:"route,omitempty"`  // what answered it: its place in the suite, or fallback
+	// Unmatched: nothing answered it.
+	Unmatched bool `json:"unmatched,omitempty"`
+	// Late: it came after the server had responded.
+	Late bool `json:"late,omitempty"`
 }
 
 // HTTPExchange is what HTTP adds to an exchange.

@@ -24,6 +24,12 @@ func (k *cleaner) exchanges(c *Case) {
 			x.HTTP.Headers = k.headers(x.HTTP.Headers, &found)
 		}
 	}
+	for i := range c.Upstream {
+		u := &c.Upstream[i]
+		k.ms(&u.StartMS)
+		u.Headers = k.headers(u.Headers, &found)
+		u.URL, u.Body = k.secrets.Collect(u.URL, &found), k.secrets.Collect(u.Body, &found)
+	}
 	k.credentials(c.Assertions, &found)
 	if !found.Empty() {
 		k.secrets.Learn(found.Named...)
@@ -46,11 +52,22 @@ func (k *cleaner) exchanges(c *Case) {
 			k.ms(&x.During[i].MS)
 		}
 		if x.HTTP != nil {
-			for name, value := range x.HTTP.Headers {
-				k.text(&value)
-				x.HTTP.Headers[name] = value
-			}
+			k.values(x.HTTP.Headers)
 		}
+	}
+	for i := range c.Upstream {
+		u := &c.Upstream[i]
+		u.Body, _ = shorten(display.ShowInvalid(k.secrets.String(u.Body)), k.frame)
+		k.texts(u, &u.Body)
+		k.values(u.Headers)
+	}
+}
+
+// values cleans the values of a map that is the case's own.
+func (k *cleaner) values(all map[string]string) {
+	for name, value := range all {
+		k.text(&value)
+		all[name] = value
 	}
 }
 

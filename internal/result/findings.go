@@ -16,5 +16,7 @@ var FindingKinds = []FindingKind{
 	{"internal-error", "an internal error of mcptest; cleanup was still done"},
 	{"flaky", "tests passed only after a retry, with --fail-on-flaky"},
 	{CoverageFinding, "the tests examine less of what a server offers than the suite's coverage demands; if nothing else failed, the exit code is 6"},
+	{"unmatched-upstream-request", "an upstream got a request that no route answers, and that belongs to no single test; a warning with unmatched: 404"},
+	{"late-upstream-request", "an upstream got a request after the response of the test: a warning"},
 	{"stale-baseline", "an entry of the baseline no longer fails or no longer exists"},
 }

@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/plan"
 	"mcptest/internal/proc/tail"
 	"mcptest/internal/result"
+	"mcptest/internal/run/doubles"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/run/respond"
@@ -35,7 +36,8 @@ type attempt struct {
 
 	sessions map[*pool.Server]*mcp.Session
 	marks    map[*mcp.Session]tail.Mark
-	notReady bool // a server was not ready in time
+	watch    *doubles.Watch // of the requests to upstreams
+	notReady bool           // a server was not ready in time
 
 	steps    jsonv.Value        // captured values of a flow
 	obs      expect.Observation // of the last call
@@ -49,6 +51,8 @@ func (a *attempt) calls(ctx context.Context) {
 	if !a.open(ctx) {
 		return
 	}
+	a.beginWatch()
+	defer a.watch.End()
 	a.operations(ctx)
 	a.finish()
 }
@@ -156,6 +160,7 @@ func (a *attempt) finish() {
 			s.ReportViolations(sess)
 		}
 	}
+	a.recordRequests()
 	a.out.decide()
 	count(a)
 	if c := a.out.c; c.Status != result.Pass && c.Stderr == "" {
@@ -167,4 +172,23 @@ func (a *attempt) finish() {
 		}
 		c.Stderr = strings.Join(tail.Ends(b.String(), 20), "\n")
 	}
+}
+
+// beginWatch starts to collect the requests to upstreams. What the server did before
+// does not belong to a case that examines them.
+func (a *attempt) beginWatch() {
+	if len(a.file.file.Upstreams) > 0 && a.c.Exclusive {
+		for s, sess := range a.sessions {
+			s.Settle(sess)
+		}
+	}
+	a.watch = doubles.Begin(a.scope.Lease.Doubles(), a.c.Routes, a.c.Exclusive)
+}
+
+// recordRequests records the requests to upstreams. Those that nothing answered fail the
+// case.
+func (a *attempt) recordRequests() {
+	requests, problems := a.watch.Record()
+	a.out.c.Upstream = requests
+	a.out.problems = append(a.out.problems, problems...)
 }

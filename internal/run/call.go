@@ -120,12 +120,14 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 		return nil, false
 	}
 	mark := sess.Mark()
+	a.watch.Answered(false)
 	x := a.send(ctx, sess, s, op)
 	if i == 0 && !a.file.file.Serial && endedBefore(x) && a.reopen(ctx, s) {
 		sess = a.sessions[s]
 		mark = sess.Mark()
 		x = a.send(ctx, sess, s, op)
 	}
+	a.watch.Answered(true)
 	a.out.c.DurationMS += ms(x.Elapsed)
 	a.out.violations(s, x.Violations)
 	s.ReportLost(x)
@@ -191,7 +193,7 @@ func (a *attempt) send(ctx context.Context, sess *mcp.Session, s *pool.Server, o
 		return x
 	}
 	call := s.Request(ctx, op)
-	call.ProgressToken, call.LogLevel = usesProgress(a.c, op), a.c.LogLevel
+	call.ProgressToken, call.LogLevel, call.Header = usesProgress(a.c, op), a.c.LogLevel, a.c.Headers
 	script := a.script
 	if op.Respond != nil { // the step's answers come before the case's
 		script = respond.New(op.Respond, a.c.Respond, op.Server.Respond)

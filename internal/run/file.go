@@ -74,9 +74,14 @@ func (f *fileRun) begin(ctx context.Context) {
 	}
 	f.begun = true
 	fault := f.run.protect(func() {
-		before := f.fixtures.Hooks(ctx, f.file.BeforeAll, fixture.HookCall{Phase: "beforeAll"})
+		own, err := f.addresses()
+		if err != nil {
+			f.refuse(result.Error, err.Error())
+			return
+		}
+		before := f.fixtures.Hooks(ctx, f.file.BeforeAll, fixture.HookCall{Phase: "beforeAll", Patch: own})
 		f.send(before.Phases...)
-		f.scope.Patch = before.Own
+		f.scope.Patch = own.With(before.Own)
 		switch {
 		case before.Interrupted:
 			f.refuse(result.Skip, interruptedReason)
@@ -93,6 +98,17 @@ func (f *fileRun) begin(ctx context.Context) {
 	if fault != "" {
 		f.refuse(result.Error, fault)
 	}
+}
+
+// addresses starts the doubles that the programs of the file use, and returns their
+// addresses as environment.
+func (f *fileRun) addresses() (fixture.Patch, error) {
+	group := f.run.pool.SharedDoubles(f.file)
+	if group == nil {
+		return fixture.Patch{}, nil
+	}
+	env, err := group.Environ()
+	return fixture.Patch{Env: env}, err
 }
 
 // warm starts the servers of a file's cases in the background, so that they are
@@ -175,6 +191,7 @@ func (f *fileRun) finish(ctx context.Context) {
 			r.report(w)
 		}
 	})
+	r.pool.SharedDoubles(f.file).Close()
 }
 
 // pending returns the files that end after f: the following ones, or the

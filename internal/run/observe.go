@@ -21,7 +21,7 @@ import (
 
 // observe builds what the case's trees examine.
 func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session, op *plan.Op, x *mcp.Exchange, waited []mcp.Message) {
-	a.obs = expect.Observation{DurationMS: ms(x.Elapsed), ResponseBytes: len(x.Response), Steps: a.steps, Server: sess.ServerInfo()}
+	a.obs = expect.Observation{DurationMS: ms(x.Elapsed), ResponseBytes: len(x.Response), Steps: a.steps, Server: sess.ServerInfo(), Upstream: a.watch.Requests()}
 	o := &a.obs
 	if len(x.Response) > 0 {
 		v, deep, err := x.Parse(jsonv.Options{})

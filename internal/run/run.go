@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
+	"mcptest/internal/run/doubles"
 	"mcptest/internal/run/fixture"
 	"mcptest/internal/run/pool"
 	"mcptest/internal/secret"
@@ -81,6 +82,8 @@ type Deps struct {
 	// FinalFindings, unless nil, is called once, after the last case and before the
 	// exit code is determined, for findings about the run as a whole.
 	FinalFindings func() []result.Finding
+	// Upstreams are what doubles need; their Report is that of the run.
+	Upstreams doubles.Deps
 	// Dial opens the transport of a server; nil: connect.Dial.
 	Dial connect.Dialer
 	// Exec runs a hook or a step in the foreground; nil: proc.Run.
@@ -171,6 +174,7 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 		deps.KillOrphans = func(ctx context.Context) []proc.Leftover { return own.Close(ctx, opts.Grace) }
 	}
 	r := &runner{opts: opts, deps: deps, plan: p, start: time.Now(), cleanup: fixture.NewCleanup(ctx), coverage: newMeasurement(p, opts.Coverage)}
+	deps.Upstreams.Report = r.report
 	r.pool = pool.New(ctx, pool.Deps{
 		Opener: &connect.Opener{
 			Options: connect.Options{
@@ -179,7 +183,7 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 			},
 			Dial: deps.Dial, Client: mcp.Implementation{Name: opts.Tool.Name, Version: opts.Tool.Version}, Eras: deps.Eras,
 		},
-		Send: deps.Send, Report: r.report, Protect: r.protect,
+		Send: deps.Send, Doubles: deps.Upstreams, Report: r.report, Protect: r.protect,
 	})
 	return r
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // rootOnly are the keys that an imported file may not have.
-var rootOnly = []string{"name", "default_server", "defaultTest", "run_options", "coverage"}
+var rootOnly = []string{"name", "default_server", "defaultTest", "run_options", "coverage", "upstreams"}
 
 // decode expands and decodes everything of one file but its tests.
 func (l *loader) decode(d *loadedDoc) {
@@ -162,7 +162,7 @@ func (l *loader) merge() {
 	if n := l.docs[0].root.Get("default_server"); n != nil {
 		s.DefaultPos = n.Pos
 	}
-	s.DefaultTest, s.Options, s.Coverage = root.DefaultTest, root.RunOptions, root.Coverage
+	s.DefaultTest, s.Options, s.Coverage, s.Upstreams = root.DefaultTest, root.RunOptions, root.Coverage, root.Upstreams
 	if s.DefaultTest != nil {
 		s.DefaultTest.node = l.docs[0].filled.Get("defaultTest")
 	}

@@ -6,6 +6,7 @@ import (
 	"mcptest/internal/source"
 	"mcptest/internal/suite/dotenv"
 	"mcptest/internal/suite/interpolate"
+	"mcptest/internal/upstream"
 )
 
 // Suite is one suite file with everything it imports.
@@ -27,6 +28,7 @@ type Suite struct {
 	Teardown      []*Step
 	Options       RunOptions
 	Coverage      *Coverage // nil: it is not measured for this suite
+	Upstreams     source.Map[*upstream.Declaration]
 
 	// Variables are the resolved `variables:`, for context hooks.
 	Variables []Variable
@@ -89,6 +91,8 @@ type document struct {
 	Name string `yaml:"name"`
 	// The MCP servers under test, by name.
 	Servers source.Map[*Server] `yaml:"servers"`
+	// The APIs behind the servers, by name, which test doubles replace.
+	Upstreams source.Map[*upstream.Declaration] `yaml:"upstreams"`
 	// The server of tests that do not name one; the only declared server is the default without saying so.
 	DefaultServer string `yaml:"default_server"`
 	// Other suite files merged into this one, relative to this file.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mcptest/internal/source"
+	"mcptest/internal/upstream"
 )
 
 // Defaults is `defaultTest`: a baseline merged into every test.
@@ -79,6 +80,10 @@ type Common struct {
 	Defaults *bool `yaml:"defaults"`
 	// Responses to requests from the server during this test.
 	Respond *Respond `yaml:"respond"`
+	// Routes of this test, by upstream, which are tried before those of the suite.
+	Upstream source.Map[[]*upstream.RouteDecl] `yaml:"upstream"`
+	// HTTP headers of the test's calls, in addition to those of the server.
+	Headers source.Map[Header] `yaml:"headers"`
 	// Cancel the call after this time.
 	CancelAfter *time.Duration `yaml:"cancel_after"`
 	// Wait for a notification after the call.

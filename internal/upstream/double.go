@@ -45,6 +45,10 @@ type Double struct {
 type doubleState struct {
 	watches []*Watch
 	used    map[*Route]int // how many requests each route has answered
+	// starting counts the servers that are being started; begun is set when the
+	// first test begins. Other requests that belong to no test are late.
+	starting int
+	begun    bool
 }
 
 // update is the only access to the state.
@@ -103,6 +107,13 @@ func (d *Double) Fill(text string) string {
 	return strings.NewReplacer("{url}", d.URL(), "{host}", host, "{port}", port).Replace(text)
 }
 
+// Starting notes that a server is being started: until done is called, requests
+// belong to its start.
+func (d *Double) Starting() (done func()) {
+	d.update(func(s *doubleState) { s.starting++ })
+	return func() { d.update(func(s *doubleState) { s.starting-- }) }
+}
+
 // Watch collects the requests during one test.
 type Watch struct {
 	double *Double
@@ -118,7 +129,7 @@ type Watch struct {
 func (d *Double) Begin(routes []*Route, alone bool) *Watch {
 	w := &Watch{double: d, alone: alone, routes: routes}
 	d.update(func(s *doubleState) {
-		s.watches = append(s.watches, w)
+		s.watches, s.begun = append(s.watches, w), true
 		if alone {
 			clear(s.used)
 		}
@@ -139,17 +150,6 @@ func (w *Watch) Seen() (list []Exchange) {
 		}
 	})
 	return list
-}
-
-// Requests returns the requests that came before the response, as targets see them.
-func (w *Watch) Requests() jsonv.Value {
-	var out []jsonv.Value
-	for _, x := range w.Seen() {
-		if !x.Late {
-			out = append(out, x.Request.JSON())
-		}
-	}
-	return jsonv.Array(out...)
 }
 
 // End stops collecting.
@@ -192,7 +192,11 @@ func (d *Double) Answer(q *Request) *Response {
 	var watch *Watch
 	var routes []*Route
 	d.update(func(s *doubleState) {
-		if len(s.watches) == 1 {
+		switch {
+		case s.starting > 0:
+		case len(s.watches) == 0:
+			x.Late = s.begun
+		case len(s.watches) == 1:
 			watch = s.watches[0]
 			routes = watch.routes
 			x.Late = watch.answered

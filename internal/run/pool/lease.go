@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 type Lease struct {
 	Servers   []*Server
 	exclusive bool
+	apart     *gate // of doubles that several servers use
 }
 
 // Lease waits for the servers of a case.
@@ -36,12 +38,19 @@ func (p *Pool) Lease(c *plan.Case, file *plan.File, more ...*plan.Server) *Lease
 	})
 	for _, s := range l.Servers {
 		s.gate.acquire(l.exclusive)
+		l.apart = cmp.Or(l.apart, s.apart) // a case has servers of one file only
+	}
+	if l.apart != nil {
+		l.apart.acquire(l.exclusive)
 	}
 	return l
 }
 
 // Release ends the lease.
 func (l *Lease) Release() {
+	if l.apart != nil {
+		l.apart.release(l.exclusive)
+	}
 	for _, s := range l.Servers {
 		s.gate.release(l.exclusive)
 	}

@@ -7,6 +7,7 @@ import (
 	"mcptest/internal/connect"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
+	"mcptest/internal/run/doubles"
 	"mcptest/internal/run/respond"
 )
 
@@ -14,6 +15,8 @@ import (
 type Deps struct {
 	Opener *connect.Opener
 	Send   func(result.Event)
+	// Doubles are those of upstreams.
+	Doubles doubles.Deps
 	// Report takes a finding that belongs to no case.
 	Report func(result.Finding)
 	// Protect runs fn and reports a panic in it, which it returns as text.
@@ -30,6 +33,7 @@ type Pool struct {
 	order   []*Server // of first use, for a stable order of reports
 	servers map[string]*Server
 	known   map[use]*Server // finds a server without building its long key
+	shared  map[*plan.File]*shared
 }
 
 // use is what a server is asked for.
@@ -41,7 +45,7 @@ type use struct {
 
 // New returns an empty pool. When run ends, servers are no longer waited for.
 func New(run context.Context, deps Deps) *Pool {
-	return &Pool{deps: deps, run: run, servers: map[string]*Server{}, known: map[use]*Server{}}
+	return &Pool{deps: deps, run: run, servers: map[string]*Server{}, known: map[use]*Server{}, shared: map[*plan.File]*shared{}}
 }
 
 // Server returns the server of a definition for sessions that declare caps.
@@ -62,6 +66,10 @@ func (p *Pool) Server(def *plan.Server, caps respond.Capabilities, file *plan.Fi
 		s.slots = make([]*Slot, max(1, def.Sessions))
 		for i := range s.slots {
 			s.slots[i] = &Slot{server: s}
+		}
+		s.doubles, s.apart = doubles.New(p.deps.Doubles, def.Upstreams, def.Name), nil
+		if sh := p.sharedBy(file); def.URL != "" && sh != nil {
+			s.doubles, s.apart = sh.doubles, &sh.gate
 		}
 		p.servers[key] = s
 		p.order = append(p.order, s)

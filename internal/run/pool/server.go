@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
 	"mcptest/internal/result"
+	"mcptest/internal/run/doubles"
 	"mcptest/internal/run/respond"
 )
 
@@ -23,13 +24,16 @@ type Server struct {
 	Def   *plan.Server
 	Tools *Tools
 
-	pool   *Pool
-	caps   respond.Capabilities
-	file   *plan.File // of first use
-	gate   gate
-	slots  []*Slot
-	calls  atomic.Int64 // that have ended
-	closed bool         // guarded by the pool's lock
+	pool *Pool
+	caps respond.Capabilities
+	file *plan.File // of first use
+	gate gate
+	// doubles of its upstreams; with apart, other servers use them too.
+	doubles *doubles.Group
+	apart   *gate
+	slots   []*Slot
+	calls   atomic.Int64 // that have ended
+	closed  bool         // guarded by the pool's lock
 
 	mu    sync.Mutex
 	state state
@@ -140,6 +144,9 @@ func (s *Server) close(ctx context.Context) []ending {
 		out = append(out, slot.end(ctx, errClosed)...)
 	}
 	<-s.Tools.done
+	if s.apart == nil {
+		s.doubles.Close()
+	}
 	return out
 }
 

@@ -97,7 +97,12 @@ func (s *Slot) open(ctx context.Context) error {
 	sv := s.server
 	deps, began := &sv.pool.deps, time.Now()
 	s.info = sv.record(sv.update(func(st *state) { st.starts++ }).starts)
-	sess, err := deps.Opener.Open(ctx, sv.Def, sv.caps.JSON())
+	def, done, err := sv.doubles.Prepare(sv.Def)
+	defer done()
+	if err != nil {
+		return s.failed(err)
+	}
+	sess, err := deps.Opener.Open(ctx, def, sv.caps.JSON())
 	if err != nil {
 		return s.failed(connect.Explain(sv.Def, deps.Opener.Options.Tokens, err))
 	}

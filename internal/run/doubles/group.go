@@ -1,0 +1,236 @@
+package doubles
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+	"mcptest/internal/upstream"
+)
+
+// Deps are what the doubles of a run need from the outside.
+type Deps struct {
+	// Fallback returns what answers the requests to an upstream that have no route;
+	// nil: there is nothing.
+	Fallback func(u *upstream.Upstream) upstream.Fallback
+	// Proxy starts the proxy for upstreams with via: proxy. env makes a program use
+	// it.
+	Proxy func(list []*upstream.Double) (env []string, stop func(), err error)
+	// Report takes a finding that belongs to no case.
+	Report func(result.Finding)
+}
+
+// Group are the doubles of one server, or of the programs of a file. The nil Group
+// has none.
+type Group struct {
+	deps      Deps
+	of        string // the server; "" for the programs of a file
+	upstreams []*upstream.Upstream
+
+	mu    sync.Mutex
+	state groupState
+}
+
+type groupState struct {
+	begun   bool
+	err     error
+	doubles []*upstream.Double
+	proxy   []string          // environment of programs that use the proxy
+	copies  map[string]string // of files with an address, by upstream
+	folder  string            // of the copies
+	stop    []func()
+}
+
+// New returns the doubles of a server, or of a file if of is empty. They start when
+// they are first needed. It returns nil if there are no upstreams.
+func New(deps Deps, list []*upstream.Upstream, of string) *Group {
+	if len(list) == 0 {
+		return nil
+	}
+	return &Group{deps: deps, of: of, upstreams: list}
+}
+
+// start starts the doubles once, and returns what is known about them.
+func (g *Group) start() groupState {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := &g.state
+	if !s.begun {
+		s.begun = true
+		s.err = g.open(s)
+	}
+	return *s
+}
+
+func (g *Group) open(s *groupState) error {
+	s.copies = map[string]string{}
+	var proxied []*upstream.Double
+	for _, u := range g.upstreams {
+		var fallback upstream.Fallback
+		if g.deps.Fallback != nil {
+			fallback = g.deps.Fallback(u)
+		}
+		d := upstream.NewDouble(u, fallback, func(x upstream.Exchange) { g.report(u, x) })
+		s.doubles = append(s.doubles, d)
+		if u.Proxy {
+			proxied = append(proxied, d)
+			continue
+		}
+		if err := d.Listen(); err != nil {
+			return err
+		}
+		if err := s.copyFile(d); err != nil {
+			return err
+		}
+	}
+	if len(proxied) == 0 {
+		return nil
+	}
+	if g.deps.Proxy == nil {
+		return fmt.Errorf("upstream %q: via: proxy is not available here", proxied[0].Upstream.Name)
+	}
+	env, stop, err := g.deps.Proxy(proxied)
+	if err == nil {
+		s.proxy = env
+		s.stop = append(s.stop, stop)
+	}
+	return err
+}
+
+// copyFile writes the copy of into.file.
+func (s *groupState) copyFile(d *upstream.Double) (err error) {
+	into := d.Upstream.Into
+	if into.File == "" {
+		return nil
+	}
+	if s.folder == "" {
+		if s.folder, err = os.MkdirTemp("", "mcptest-upstream-"); err != nil {
+			return fmt.Errorf("copy %s: %w", into.File, err)
+		}
+	}
+	name := filepath.Join(s.folder, fmt.Sprintf("%d-%s", len(s.copies), filepath.Base(into.File)))
+	s.copies[d.Upstream.Name] = name
+	if err := os.WriteFile(name, []byte(d.Fill(string(d.Upstream.Template))), 0o600); err != nil {
+		return fmt.Errorf("copy %s: %w", into.File, err)
+	}
+	return nil
+}
+
+// value is what a program gets for an upstream.
+func (s *groupState) value(d *upstream.Double) string {
+	u := d.Upstream
+	switch {
+	case u.Into.File != "":
+		return s.copies[u.Name]
+	case u.Into.Value != "":
+		return d.Fill(u.Into.Value)
+	}
+	return d.URL()
+}
+
+// environ is the environment of programs that use the doubles, as NAME=value.
+func (s *groupState) environ() []string {
+	out := slices.Clone(s.proxy)
+	for _, d := range s.doubles {
+		if name := d.Upstream.Into.Env; name != "" {
+			out = append(out, name+"="+s.value(d))
+		}
+	}
+	return out
+}
+
+// Environ starts the doubles and returns what programs get in their environment, as
+// an object.
+func (g *Group) Environ() (jsonv.Value, error) {
+	s := g.start()
+	out := jsonv.Object()
+	for _, kv := range s.environ() {
+		name, value := cut(kv)
+		out = out.With(name, jsonv.String(value))
+	}
+	return out, s.err
+}
+
+// Prepare starts the doubles and returns the server with their addresses. Requests
+// until done is called belong to the start of the server.
+func (g *Group) Prepare(def *plan.Server) (ready *plan.Server, done func(), err error) {
+	if g == nil {
+		return def, func() {}, nil
+	}
+	s := g.start()
+	if s.err != nil {
+		return def, func() {}, s.err
+	}
+	out := *def
+	out.Headers = slices.Clip(out.Headers)
+	if out.URL == "" {
+		out.Env = withEnv(out.Env, s.environ())
+	}
+	var ends []func()
+	for _, d := range s.doubles {
+		into := d.Upstream.Into
+		if into.Arg != "" && out.URL == "" {
+			out.Added = append(out.Added[:len(out.Added):len(out.Added)], into.Arg, s.value(d))
+		}
+		if into.Header != "" && out.URL != "" {
+			out.Headers = append(out.Headers, plan.Header{Name: into.Header, Value: s.value(d)})
+		}
+		ends = append(ends, d.Starting())
+	}
+	return &out, func() {
+		for _, end := range ends {
+			end()
+		}
+	}, nil
+}
+
+// withEnv returns env with further entries, which win.
+func withEnv(env, more []string) []string {
+	out := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _ := cut(kv)
+		return slices.ContainsFunc(more, func(other string) bool { n, _ := cut(other); return n == name })
+	})
+	return append(out, more...)
+}
+
+// Close ends the doubles and removes their files.
+func (g *Group) Close() {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.state
+	g.state = groupState{begun: true, err: fmt.Errorf("the doubles of the upstreams have ended")}
+	for _, stop := range s.stop {
+		stop()
+	}
+	for _, d := range s.doubles {
+		d.Close()
+	}
+	if s.folder != "" {
+		_ = os.RemoveAll(s.folder)
+	}
+}
+
+// report reports a request that belongs to no single test.
+func (g *Group) report(u *upstream.Upstream, x upstream.Exchange) {
+	f := result.Finding{Server: g.of, File: u.Pos.File.Name, Line: u.Pos.Line, Severity: "warning"}
+	switch {
+	case x.Unmatched != "":
+		f.Kind, f.Message = "unmatched-upstream-request", x.Unmatched
+		if !u.Allowed {
+			f.Severity = "error"
+		}
+	case x.Late:
+		f.Kind, f.Message = "late-upstream-request", fmt.Sprintf("upstream %q got %s %s after the response of the test", u.Name, x.Request.Method, x.Request.Path)
+	default:
+		return
+	}
+	g.deps.Report(f)
+}

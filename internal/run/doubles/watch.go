@@ -1,0 +1,122 @@
+package doubles
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/result"
+	"mcptest/internal/upstream"
+)
+
+// Watch collects the requests to the upstreams during one test.
+type Watch struct {
+	alone bool
+	began time.Time
+	list  []watched
+}
+
+type watched struct {
+	upstream *upstream.Upstream
+	watch    *upstream.Watch
+}
+
+// Begin starts to collect the requests to the doubles of the test's servers. routes
+// are those of the test, by upstream; they need a test that is alone.
+func Begin(groups []*Group, routes map[string][]*upstream.Route, alone bool) *Watch {
+	w := &Watch{alone: alone, began: time.Now()}
+	for i, g := range groups {
+		if g == nil || slices.Contains(groups[:i], g) {
+			continue
+		}
+		for _, d := range g.start().doubles {
+			w.list = append(w.list, watched{d.Upstream, d.Begin(routes[d.Upstream.Name], alone)})
+		}
+	}
+	return w
+}
+
+// Answered notes whether the test has the response of its last call: requests that
+// come then are late.
+func (w *Watch) Answered(yes bool) {
+	for _, one := range w.list {
+		one.watch.Answered(yes)
+	}
+}
+
+// Requests returns what the target upstream shows: for each upstream the requests
+// that came before the response.
+func (w *Watch) Requests() jsonv.Value {
+	if len(w.list) == 0 {
+		return jsonv.Value{}
+	}
+	seen := map[string][]upstream.Exchange{}
+	var names []string
+	for _, one := range w.list {
+		name := one.upstream.Name
+		if _, ok := seen[name]; !ok {
+			names = append(names, name)
+		}
+		seen[name] = append(seen[name], one.watch.Seen()...)
+	}
+	out := jsonv.Object()
+	for _, name := range names {
+		var requests []jsonv.Value
+		sortByTime(seen[name])
+		for _, x := range seen[name] {
+			if !x.Late {
+				requests = append(requests, x.Request.JSON())
+			}
+		}
+		out = out.With(name, jsonv.Object(jsonv.Member{Key: "requests", Value: jsonv.Array(requests...)}))
+	}
+	return out
+}
+
+func sortByTime(list []upstream.Exchange) {
+	slices.SortStableFunc(list, func(a, b upstream.Exchange) int { return a.Request.Time.Compare(b.Request.Time) })
+}
+
+// End stops collecting.
+func (w *Watch) End() {
+	for _, one := range w.list {
+		one.watch.End()
+	}
+}
+
+// Record returns the requests so far for the record, and why the test fails because
+// of them.
+func (w *Watch) Record() (requests []result.UpstreamRequest, problems []string) {
+	var all []upstream.Exchange
+	for _, one := range w.list {
+		list := one.watch.Seen()
+		all = append(all, list...)
+		for _, x := range list {
+			if w.alone && x.Unmatched != "" && !x.Late && !one.upstream.Allowed {
+				problems = append(problems, x.Unmatched)
+			}
+		}
+	}
+	sortByTime(all)
+	for _, x := range all {
+		q := x.Request
+		r := result.UpstreamRequest{
+			Upstream: q.Upstream, Method: q.Method, URL: q.Path, Status: x.Status, Route: x.Route, Late: x.Late, Unmatched: x.Unmatched != "",
+			StartMS: float64(q.Time.Sub(w.began).Microseconds()) / 1000, Headers: map[string]string{}, Body: string(q.Body),
+		}
+		if len(q.Query) > 0 {
+			r.URL += "?" + q.Query.Encode()
+		}
+		for name, values := range q.Header {
+			r.Headers[name] = strings.Join(values, ", ")
+		}
+		requests = append(requests, r)
+	}
+	return requests, problems
+}
+
+func cut(kv string) (name, value string) {
+	name, value, _ = strings.Cut(kv, "=")
+	return name, value
+}

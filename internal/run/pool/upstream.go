@@ -1,0 +1,47 @@
+package pool
+
+import (
+	"mcptest/internal/plan"
+	"mcptest/internal/run/doubles"
+)
+
+// shared are the doubles of the programs of a file and of its servers with an
+// address. The gate is held by the cases that use such servers.
+type shared struct {
+	doubles *doubles.Group
+	gate    gate
+}
+
+// sharedBy returns the doubles that a file shares; nil if it has no upstreams. The
+// caller holds the lock.
+func (p *Pool) sharedBy(file *plan.File) *shared {
+	if len(file.Upstreams) == 0 {
+		return nil
+	}
+	sh := p.shared[file]
+	if sh == nil {
+		sh = &shared{doubles: doubles.New(p.deps.Doubles, file.Upstreams, "")}
+		p.shared[file] = sh
+	}
+	return sh
+}
+
+// SharedDoubles returns the doubles that the programs of a file use; nil if it has
+// no upstreams.
+func (p *Pool) SharedDoubles(file *plan.File) *doubles.Group {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if sh := p.sharedBy(file); sh != nil {
+		return sh.doubles
+	}
+	return nil
+}
+
+// Doubles returns the doubles of the servers of a lease.
+func (l *Lease) Doubles() []*doubles.Group {
+	out := make([]*doubles.Group, len(l.Servers))
+	for i, s := range l.Servers {
+		out[i] = s.doubles
+	}
+	return out
+}
