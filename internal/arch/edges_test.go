@@ -75,9 +75,11 @@ var edges = map[string][]string{
 	// compiles nothing.
 	"internal/suite": {"internal/upstream", "internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},
 	// The rows of cases:, which are many.
-	"internal/plan/rows": {"internal/suite", "internal/source", "internal/jsonv"},
-	"internal/plan":      {"internal/upstream", "internal/plan/rows", "internal/snapshot", "internal/mcp/protocol", "internal/suite", "internal/suite/interpolate", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
-	"internal/result":    {"internal/secret"},
+	// The HTTP around tests.
+	"internal/plan/traffic": {"internal/suite", "internal/upstream", "internal/source"},
+	"internal/plan/rows":    {"internal/suite", "internal/source", "internal/jsonv"},
+	"internal/plan":         {"internal/plan/traffic", "internal/upstream", "internal/plan/rows", "internal/snapshot", "internal/mcp/protocol", "internal/suite", "internal/suite/interpolate", "internal/expect", "internal/source", "internal/jsonv", "internal/proc/probe", "internal/shellwords"},
+	"internal/result":       {"internal/secret"},
 	// Sessions with the servers of a plan, for a run and for the commands that
 	// examine one server.
 	"internal/connect":     {"internal/plan", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/proc", "internal/proc/tail", "internal/proc/probe", "internal/shellwords", "internal/auth", "internal/jsonv"},

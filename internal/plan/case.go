@@ -43,7 +43,7 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 		Respond: st.Respond, LogLevel: st.LogLevel, InvalidArgs: st.InvalidArgs, Flow: n.Get("steps") != nil, File: c.file, Row: b.Case,
 	}
 	servers := c.serversOf(st, n)
-	out.Routes, out.Headers = c.routes(st), c.headers(st, servers)
+	c.traffic(st, servers, out)
 	c.limits(st, out)
 	if st.Repeat != nil {
 		out.Repeat = &Repeat{Times: st.Repeat.Times, Rate: 1}
