@@ -106,7 +106,7 @@ var edges = map[string][]string{
 	"internal/report/explain": {"internal/report/render", "internal/result", "internal/source", "internal/term"},
 	"internal/report/pretty":  {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
 	"internal/report/ci":      {"internal/report/render", "internal/report/explain", "internal/result", "internal/jsonv", "internal/term"},
-	"internal/report/html":    {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
+	"internal/report/html":    {"internal/report/render", "internal/report/explain", "internal/result", "internal/term", "internal/jsonv"},
 	"internal/report/compare": {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
 	"internal/mock":           {"internal/placeholder", "internal/expect/jsonpath", "internal/mcp/protocol", "internal/mcpserver", "internal/source", "internal/jsonv", "internal/jsonschema"},
 
