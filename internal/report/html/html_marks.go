@@ -34,7 +34,7 @@ func marked(a *result.Assertion) []markedLine {
 		return nil
 	}
 	m := marker{partial: partial}
-	m.container("", "", want, got, "")
+	m.pair("", "", want, got, "")
 	if len(m.lines) > markLinesMost {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (m *marker) pair(indent, key string, want, got jsonv.Value, comma string) {
 	switch {
 	case jsonv.Equal(want, got):
 		m.whole("eq", indent, key, want, comma)
-	case want.Kind() == got.Kind() && (want.Kind() == jsonv.KindObject || want.Kind() == jsonv.KindArray):
+	case want.Kind() == got.Kind() && want.Len() > 0 && got.Len() > 0 && (want.Kind() == jsonv.KindObject || want.Kind() == jsonv.KindArray):
 		m.container(indent, key, want, got, comma)
 	default:
 		m.whole("del", indent, key, want, comma)

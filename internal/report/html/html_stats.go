@@ -154,4 +154,3 @@ func (f *failureLink) again(server string) {
 		f.Servers = append(f.Servers, server)
 	}
 }
-
