@@ -142,7 +142,7 @@ var edges = map[string][]string{
 	// The outcome of a quality gate in the formats of other programs.
 	"internal/gate":   {},
 	"internal/compat": {"internal/secret", "internal/source", "internal/jsonv", "internal/jsonschema", "internal/gate", "internal/term"},
-	"internal/draft":  {"internal/jsonv", "internal/jsonschema", "internal/source"},
+	"internal/draft":  {"internal/jsonv", "internal/jsonschema", "internal/source", "schemas"},
 	// What a server offers, its lock files, and what a change of it breaks.
 	"internal/surface":          {"internal/jsonv", "internal/mcp/protocol", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
 	"internal/surface/contain":  {"internal/jsonv", "internal/jsonschema"},
@@ -163,7 +163,7 @@ var edges = map[string][]string{
 	},
 	"internal/scaffold": {"internal/draft", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/result", "internal/secret", "internal/jsonv"},
 	// gen describes what the others define; cli asks it for explain.
-	"internal/gen":     {"internal/surface/assert", "internal/compat", "internal/snapshot", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
+	"internal/gen":     {"internal/surface/assert", "internal/compat", "internal/snapshot", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source", "schemas"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/watchdog"},
 	// Commands share option; the commands of one server are apart from those of suites.
 	"internal/cli/option": {
