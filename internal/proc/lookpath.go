@@ -73,11 +73,7 @@ func command(s Spec) (*exec.Cmd, error) {
 	if path == "" {
 		return nil, fail
 	}
-	cmd := &exec.Cmd{Path: path, Args: slices.Clone(s.Argv), Dir: dir, Env: withPWD(env, dir), SysProcAttr: sessionAttr()}
-	if s.Change != nil {
-		s.Change(cmd)
-	}
-	return cmd, nil
+	return &exec.Cmd{Path: path, Args: slices.Clone(s.Argv), Dir: dir, Env: withPWD(env, dir), SysProcAttr: sessionAttr()}, nil
 }
 
 // workDir returns the directory as an absolute path, "" for the runner's own.

@@ -2,7 +2,6 @@ package proc
 
 import (
 	"io"
-	"os/exec"
 	"time"
 )
 
@@ -40,6 +39,9 @@ type Spec struct {
 	// OnStderr is called with each line of standard error as it comes, without
 	// its line end, from one goroutine; a line over 64 KiB comes in pieces.
 	OnStderr func(line string)
+	// CopyStderr receives standard error unchanged as it comes; may be nil. The
+	// program waits while it blocks.
+	CopyStderr io.Writer
 
 	// LogFile makes the program write standard output and standard error
 	// straight to this file (created, appended to) in place of pipes, so that
@@ -51,9 +53,6 @@ type Spec struct {
 	// the Registry, which ends it later. Only Run uses it: a process of Start keeps
 	// its group until Stop in any case.
 	KeepChildren bool
-	// Change changes the command before it is started, such as the namespaces it
-	// runs in; may be nil.
-	Change func(*exec.Cmd)
 	// Registry records the group from its start to its end; may be nil.
 	Registry *Registry
 }
