@@ -73,7 +73,11 @@ func command(s Spec) (*exec.Cmd, error) {
 	if path == "" {
 		return nil, fail
 	}
-	return &exec.Cmd{Path: path, Args: slices.Clone(s.Argv), Dir: dir, Env: withPWD(env, dir), SysProcAttr: sessionAttr()}, nil
+	cmd := &exec.Cmd{Path: path, Args: slices.Clone(s.Argv), Dir: dir, Env: withPWD(env, dir), SysProcAttr: sessionAttr()}
+	if s.Change != nil {
+		s.Change(cmd)
+	}
+	return cmd, nil
 }
 
 // workDir returns the directory as an absolute path, "" for the runner's own.

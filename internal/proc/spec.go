@@ -2,6 +2,7 @@ package proc
 
 import (
 	"io"
+	"os/exec"
 	"time"
 )
 
@@ -53,6 +54,9 @@ type Spec struct {
 	// the Registry, which ends it later. Only Run uses it: a process of Start keeps
 	// its group until Stop in any case.
 	KeepChildren bool
+	// Change changes the command before it is started, such as the namespaces it
+	// runs in; may be nil.
+	Change func(*exec.Cmd)
 	// Registry records the group from its start to its end; may be nil.
 	Registry *Registry
 }
