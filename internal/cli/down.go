@@ -222,3 +222,30 @@ func (p phaseLines) Event(e result.Event, _ *result.Run) {
 		}
 	}
 }
+
+// leaveRunning has a run of --setup-only leave its processes to a later down.
+func leaveRunning(up *detach.State, world *cmdutil.World, opts *run.Options, deps *run.Deps) {
+	opts.Phase, opts.LogDir = run.SetupOnly, up.Folder
+	dropDir := world.KeepDir(up.Folder)
+	deps.Detach = func(files []run.SavedState) error {
+		if err := up.Detach(files, world.Registry.Snapshot()); err != nil {
+			return err
+		}
+		dropDir() // from here on the state file knows the processes
+		world.Registry.Release()
+		return nil
+	}
+}
+
+// finishSetup lists what was left running; if nothing was, it removes the state.
+func finishSetup(s cmdutil.Streams, up *detach.State) {
+	defer up.Release()
+	if !up.Detached {
+		_ = up.Remove()
+		return
+	}
+	fmt.Fprintf(s.Err, "mcptest: up: %s left running; stop it with mcptest down\n", display.Count(len(up.Groups), "process group"))
+	for _, g := range up.Groups {
+		fmt.Fprintf(s.Err, "  pid %d %s\n", g.Pid, term.Escape(g.Name))
+	}
+}

@@ -25,6 +25,7 @@ import (
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 	"mcptest/internal/term"
+	"mcptest/internal/watch"
 )
 
 // runFlags are the flags of `mcptest run`.
@@ -40,7 +41,7 @@ type runFlags struct {
 	list, dryRun                     bool
 	noProgress, quiet, verbose       bool
 	setupOnly                        bool
-	updateSnapshots, allowInCI, open bool
+	updateSnapshots, allowInCI       bool
 	logLevel                         string
 	baseline                         string
 	lastFailed                       bool
@@ -51,6 +52,11 @@ type runFlags struct {
 	limits                           option.LimitFlags
 	coverage                         bool
 	part                             *result.Shard // nil: all of the plan
+
+	watching bool
+	host     *host                // of the runs of --watch; nil: each run has its own
+	warm     *run.Warm            // nil: servers end with the run
+	loaded   func(files []string) // gets the files that were read; may be nil
 }
 
 func newRunCmd(s cmdutil.Streams) *cobra.Command {
@@ -71,6 +77,9 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
   mcptest run examples/suite-composition.yml
   mcptest run tests/ --tag smoke --reporter json=run.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.watching {
+				return f.watch(cmd, args, s)
+			}
 			return f.run(cmd, args, s)
 		},
 	}
@@ -87,6 +96,7 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	fl.StringVar(&f.baseline, "baseline", "", "`file` of known failures: they are reported as skipped; an entry that no longer fails makes the run fail")
 	fl.BoolVar(&f.lastFailed, "last-failed", false, "run the tests that failed in the last run, or all tests if none did")
 	fl.BoolVar(&f.coverage, "coverage", false, "measure how much of what the servers offer the tests examine")
+	fl.BoolVar(&f.watching, "watch", false, "run again when a file of the suites changes, the tests that failed first; q or Ctrl-C ends it")
 	fl.StringVar(&f.shard, "shard", "", "run part `i/n` of the tests; mcptest report merge combines the records")
 	fl.VarP(&f.parallel, "parallel", "p", "calls in flight on each server: `n` from 1 to 1024, or auto")
 	fl.DurationVar(&f.timeout, "timeout", 0, "time limit for the calls of each test")
@@ -96,7 +106,6 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	fl.BoolVar(&f.noProgress, "no-progress", false, "do not show the progress line")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print only the reports named with --reporter, and errors")
 	fl.BoolVar(&f.setupOnly, "setup-only", false, "run beforeAll and setup, leave what they started running, and exit; mcptest down stops it")
-	fl.BoolVar(&f.open, "open", false, "show the HTML report in a browser after the run; requires --reporter html=FILE")
 	fl.BoolVar(&f.updateSnapshots, "update-snapshots", false, "store the values that snapshots compare with, and remove those that no test uses; refused in CI (exit 5)")
 	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "allow --update-snapshots although CI is set")
 	fl.StringVar(&f.logLevel, "log-level", "warn", "log verbosity on stderr: error, warn, info or debug (output of every hook and step)")
@@ -180,6 +189,10 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	}
 	p, more := plan.Compile(suites, set)
 	diags = append(diags, more...)
+	if f.loaded != nil {
+		f.loaded(slices.Concat(paths, f.EnvFiles, watch.Inputs(suites, p)))
+		watch.FailedFirst(p, history.Failed(suites))
+	}
 	errs, _ := f.Print(s, diags)
 	if errs > 0 {
 		return nil, nil, option.Fail(option.ExitInvalid, "%s in %s; nothing was run", display.Count(errs, "error"), blame(diags, strings.Join(paths, ", ")))
@@ -294,14 +307,13 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 			return option.Fail(option.ExitInvalid, "%v", err)
 		}
 	}
-	world := cmdutil.NewWorld(s, log)
-	defer world.Close()
-	s.KeepFile = world.KeepFile
-	ctx, stop := cmdutil.WatchSignals(ctx, s.Err, world.Kill)
-	defer stop()
-	var unwatch func()
-	s.Out, unwatch = watchOutput(ctx, s.Out, unreadTime, world.Kill)
-	defer unwatch()
+	h := f.host
+	if h == nil {
+		h = openHost(ctx, s, log)
+		defer h.close()
+	}
+	ctx, s = h.ctx, h.streams
+	world := h.world
 
 	live, status := f.live(s, specs)
 	logs, listeners := openLogs(s, specs)
@@ -318,17 +330,11 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Log: log, Registry: world.Registry, KillOrphans: world.Sweep,
 		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.verdicts.Findings, Eras: history.Eras(erasDir(suites)),
 	}
+	if f.warm != nil && watch.KeepServers(ctx, f.warm, p) {
+		deps.Warm, deps.KillOrphans = f.warm, nil // the servers are meant to be left
+	}
 	if up != nil {
-		opts.Phase, opts.LogDir = run.SetupOnly, up.Folder
-		dropDir := world.KeepDir(up.Folder)
-		deps.Detach = func(files []run.SavedState) error {
-			if err := up.Detach(files, world.Registry.Snapshot()); err != nil {
-				return err
-			}
-			dropDir() // from here on the state file knows the processes
-			world.Registry.Release()
-			return nil
-		}
+		leaveRunning(up, world, &opts, &deps)
 	}
 	return option.Guarded(world, s.Err, func() error {
 		code := run.Run(ctx, p, opts, deps)
@@ -363,19 +369,6 @@ func (f *runFlags) snapshots(env []string) snapshot.Mode {
 		return snapshot.Check
 	}
 	return snapshot.Add
-}
-
-// finishSetup lists what was left running; if nothing was, it removes the state.
-func finishSetup(s cmdutil.Streams, up *detach.State) {
-	defer up.Release()
-	if !up.Detached {
-		_ = up.Remove()
-		return
-	}
-	fmt.Fprintf(s.Err, "mcptest: up: %s left running; stop it with mcptest down\n", display.Count(len(up.Groups), "process group"))
-	for _, g := range up.Groups {
-		fmt.Fprintf(s.Err, "  pid %d %s\n", g.Pid, term.Escape(g.Name))
-	}
 }
 
 // blame is where the mistakes are: in the files, or in the flags alone.

@@ -66,7 +66,7 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 }
 
 // reservedFlags of run have a meaning in a later version.
-var reservedFlags = []string{"watch", "record", "replay"}
+var reservedFlags = []string{"record", "replay"}
 
 // otherFlags maps the names of flags in other test tools to those here.
 var otherFlags = map[string]string{

@@ -2,7 +2,9 @@ package plan
 
 import (
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"mcptest/internal/expect"
@@ -92,9 +94,31 @@ type File struct {
 
 	Snapshots *snapshot.File // nil: the suite has no file
 
+	inputs    inputs
 	templates []*template
 	cases     int  // of all templates
 	only      bool // a test says only:
+}
+
+// inputs are files that were read, or looked for. Cases that are built during the
+// run may add schemas.
+type inputs struct {
+	mu    sync.Mutex
+	paths []string
+}
+
+func (in *inputs) add(path string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.paths = append(in.paths, path)
+}
+
+// Inputs returns the files that were read in addition to those of the suite: rows,
+// certificates, schemas.
+func (f *File) Inputs() []string {
+	f.inputs.mu.Lock()
+	defer f.inputs.mu.Unlock()
+	return slices.Clone(f.inputs.paths)
 }
 
 // Server returns the file's server of that name, or nil.

@@ -15,11 +15,11 @@ import (
 // expecter compiles what a node expects.
 func expecter(c *compiler, n *source.Node) expect.Compiler {
 	return expect.Compiler{Schemas: c.schemas, LoadSchema: func(_ source.Pos, uri string) ([]byte, error) {
-		return schemaFile(c.suite.Dir, c.set.AllowOutside, n, uri)
+		return schemaFile(c, n, uri)
 	}}
 }
 
-func schemaFile(dir string, allowOutside bool, in *source.Node, uri string) ([]byte, error) {
+func schemaFile(c *compiler, in *source.Node, uri string) ([]byte, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" {
 		return nil, errors.New("only schema files below the suite's directory are read, by a relative path")
@@ -28,9 +28,10 @@ func schemaFile(dir string, allowOutside bool, in *source.Node, uri string) ([]b
 		return nil, errors.New("file: URLs are never read; write a path relative to the suite")
 	}
 	name := filepath.FromSlash(u.Path)
-	if !allowOutside && !suite.Inside(dir, name) {
+	if !c.set.AllowOutside && !suite.Inside(c.suite.Dir, name) {
 		return nil, fmt.Errorf("%s is outside the suite's directory (--allow-outside lets it)", name)
 	}
+	c.file.inputs.add(name)
 	file, diags := source.Read(name, name)
 	if file == nil {
 		return nil, fmt.Errorf("%s (looked for %s)", diags[0].Msg, name)

@@ -126,6 +126,7 @@ func (s *serverCompiler) caFile() {
 	}
 	t := *sv.TLS
 	t.CAFile = c.path(t.CAFile, sv.File)
+	c.file.inputs.add(t.CAFile)
 	if !c.set.AllowOutside && !suite.Inside(c.suite.Dir, t.CAFile) {
 		report(c.dec, t.Pos, s.path+".tls.ca_file", sv.TLS.CAFile+" is outside the suite's directory", "move it below the suite, or run with --allow-outside")
 	} else if pem, err := os.ReadFile(t.CAFile); err != nil {

@@ -10,13 +10,9 @@ import (
 )
 
 // exchangeRecord is the record of one exchange and of what was waited for after it.
-func (r *runner) exchangeRecord(x *mcp.Exchange, step string, waited ...mcp.Message) result.Exchange {
+func exchangeRecord(x *mcp.Exchange, step string, waited ...mcp.Message) result.Exchange {
 	out := result.Exchange{
-		Step: step, Method: x.Method, Request: string(x.Request), Response: same(x.Response),
-		DurationMS: ms(x.Elapsed),
-	}
-	if !x.Start.IsZero() {
-		out.StartMS = ms(x.Start.Sub(r.start))
+		Step: step, Method: x.Method, Request: string(x.Request), Response: same(x.Response), DurationMS: ms(x.Elapsed),
 	}
 	for _, list := range [][]mcp.Message{x.During, waited} {
 		for _, m := range list {

@@ -97,6 +97,9 @@ type Deps struct {
 	// Eras has hints on the eras of servers, and takes those for the next run; nil:
 	// there are none.
 	Eras *connect.Eras
+	// Warm, unless nil, keeps sessions for the next run. The processes of KillOrphans
+	// must not be theirs.
+	Warm *Warm
 	// Detach is called in place of KillOrphans when Phase is SetupOnly and the setup
 	// of every file succeeded: its caller takes over the process groups that Registry
 	// tracks. If it fails, the run ends them after all.
@@ -112,6 +115,12 @@ const (
 	SetupOnly          // beforeAll and setup, whose processes are left running
 	TeardownOnly       // teardown and afterAll of an earlier SetupOnly
 )
+
+// Warm keeps sessions between runs.
+type Warm = pool.Warm
+
+// NewWarm returns a Warm without sessions.
+func NewWarm() *Warm { return pool.NewWarm() }
 
 // Interrupted is the cause of a run's context that a signal ended.
 type Interrupted = fixture.Interrupted
@@ -183,7 +192,7 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 			},
 			Dial: deps.Dial, Client: mcp.Implementation{Name: opts.Tool.Name, Version: opts.Tool.Version}, Eras: deps.Eras,
 		},
-		Send: deps.Send, Doubles: deps.Upstreams, Report: r.report, Protect: r.protect,
+		Send: deps.Send, Doubles: deps.Upstreams, Report: r.report, Protect: r.protect, Warm: deps.Warm,
 	})
 	return r
 }

@@ -126,6 +126,7 @@ type Options struct {
 	Dec          *source.Decoder
 	Dir          string // of the suite
 	AllowOutside bool
+	Opened       func(path string) // gets the file that is read; may be nil
 }
 
 // MaxBad is how many rows with mistakes are shown; more are not read.
@@ -181,6 +182,9 @@ func (r *reader) fileRows(n, written *source.Node, path string) {
 	default:
 		r.report(n.Pos, path, "can't tell what "+n.Text+" holds", "use a .csv, .jsonl, .ndjson, .yaml, .yml or .json file")
 		return
+	}
+	if r.Opened != nil {
+		r.Opened(name)
 	}
 	file, diags := source.Read(name, shown(written, n.Text))
 	if file == nil {

@@ -21,6 +21,7 @@ type Deps struct {
 	Report func(result.Finding)
 	// Protect runs fn and reports a panic in it, which it returns as text.
 	Protect func(fn func()) (fault string)
+	Warm    *Warm // nil: every session ends with the run
 }
 
 // Pool holds the servers of a run: one [Server] for each resolved definition and
@@ -80,7 +81,11 @@ func (p *Pool) Server(def *plan.Server, caps respond.Capabilities, file *plan.Fi
 
 // ForCase returns the server of a case for one of its operations.
 func (p *Pool) ForCase(c *plan.Case, def *plan.Server, file *plan.File) *Server {
-	return p.Server(def, respond.CapabilitiesFor(c, def), file)
+	s := p.Server(def, respond.CapabilitiesFor(c, def), file)
+	if p.deps.Warm != nil && leavesState(c) {
+		s.update(func(st *state) { st.stateful = true })
+	}
+	return s
 }
 
 // Recycle ends the sessions of servers; new ones are opened when needed.

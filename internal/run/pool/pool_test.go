@@ -35,7 +35,12 @@ type fake struct {
 
 func newFake(ctx context.Context) *fake {
 	f := &fake{}
-	f.Pool = pool.New(ctx, pool.Deps{
+	f.Pool = pool.New(ctx, f.deps(nil))
+	return f
+}
+
+func (f *fake) deps(warm *pool.Warm) pool.Deps {
+	return pool.Deps{
 		Opener: &connect.Opener{Dial: f.dial, Eras: connect.NewEras(map[string]protocol.Era{})},
 		Send: func(e result.Event) {
 			if _, ok := e.(result.ServerDown); ok {
@@ -44,8 +49,8 @@ func newFake(ctx context.Context) *fake {
 		},
 		Report:  func(fd result.Finding) { f.findings = append(f.findings, fd.Kind) },
 		Protect: func(fn func()) string { fn(); return "" },
-	})
-	return f
+		Warm:    warm,
+	}
 }
 
 func (f *fake) dial(ctx context.Context, s *plan.Server, _ connect.Options) (wire.Transport, error) {

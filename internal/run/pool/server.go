@@ -45,6 +45,7 @@ type state struct {
 	starts     int  // how often it was started
 	ignoresEOF bool // a session did not end when its input was closed
 	alwaysBusy bool // a session was not idle when it was to be closed
+	stateful   bool // a case may have left state in the session
 	offers     map[*mcp.Session]*offered
 }
 
@@ -160,9 +161,12 @@ func (s *Server) report(list []protocol.Violation) {
 	}
 }
 
-// ReportLost reports that a server over HTTP forgot its session: tests other than
-// the one that noticed it may depend on it.
+// ReportLost notes that an exchange failed. It reports that a server over HTTP
+// forgot its session: tests other than the one that noticed it may depend on it.
 func (s *Server) ReportLost(x *mcp.Exchange) {
+	if x.Cause != nil { // its response may still come
+		s.update(func(st *state) { st.stateful = true })
+	}
 	var lost *wire.SessionLostError
 	if errors.As(x.Cause, &lost) {
 		s.warn("session-lost", lost.Error())

@@ -97,6 +97,12 @@ func (s *Slot) open(ctx context.Context) error {
 	sv := s.server
 	deps, began := &sv.pool.deps, time.Now()
 	s.info = sv.record(sv.update(func(st *state) { st.starts++ }).starts)
+	if s.sess = deps.Warm.take(sv); s.sess != nil {
+		s.info.Protocol, s.info.ServerInfo = s.sess.Protocol(), serverInfo(s.sess)
+		deps.Send(result.ServerUp{Server: s.info})
+		sv.Tools.fetch(sv, s.sess)
+		return nil
+	}
 	def, done, err := sv.doubles.Prepare(sv.Def)
 	defer done()
 	if err != nil {
@@ -176,7 +182,11 @@ func (s *Slot) end(ctx context.Context, err error) []ending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ends := s.past
-	if s.sess != nil {
+	switch {
+	case s.sess == nil:
+	case err == errClosed && s.reusable(ctx):
+		ends = append(ends, s.park())
+	default:
 		ends = append(ends, s.close(ctx))
 	}
 	s.past, s.err, s.restarted = nil, err, false

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cli/option"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/run"
+	"mcptest/internal/secret"
+	"mcptest/internal/term"
+	"mcptest/internal/watch"
+)
+
+// watch repeats the run when files change, and at the press of a key.
+func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) error {
+	switch {
+	case option.InCI(s.Env):
+		return option.Fail(option.ExitInvalid, "--watch waits for changes of files, which CI (CI is set) does not make; run without it")
+	case f.list || f.dryRun || f.setupOnly || f.shard != "":
+		return option.Fail(option.ExitInvalid, "--watch can't be combined with --list, --dry-run, --setup-only or --shard")
+	}
+	if _, err := f.Paths(args); err != nil {
+		return err
+	}
+	if _, err := f.specs(); err != nil {
+		return err
+	}
+	files, stop, err := watch.NewFiles()
+	if err != nil {
+		return option.Fail(option.ExitInternal, "%v", err)
+	}
+	defer stop()
+	keys, restore := watch.Keys(s.In)
+	defer restore()
+	exit := s.Exit
+	s.Exit = func(code int) { restore(); exit(code) }
+	log, closeLog, err := option.OpenLog(s.Err, f.logLevel, secret.NewRedactor())
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	h := openHost(cmd.Context(), s, log)
+	defer h.close()
+	warm := run.NewWarm()
+	var last error
+	watch.Loop(h.ctx, watch.Options{Keys: keys, Out: h.streams.Err, Files: files, Run: func(ctx context.Context, r watch.Request, loaded func([]string)) (written []string) {
+		again := *f // as on the command line: each run reads everything anew
+		again.host, again.warm = h, warm
+		again.loaded = func(files []string) {
+			written = slices.DeleteFunc(slices.Clone(files), func(name string) bool { return !strings.HasSuffix(name, ".snap.yaml") })
+			loaded(files)
+		}
+		again.updateSnapshots = f.updateSnapshots || r.Update
+		if r.Filter != "" {
+			again.filters = []string{r.Filter}
+		}
+		if r.Restart {
+			warm.Keep(ctx, nil, nil)
+		}
+		last = again.run(cmd, args, h.streams)
+		printError(h.streams.Err, last)
+		return written
+	}})
+	var by *run.Interrupted
+	switch e := new(option.ExitError); {
+	case errors.As(context.Cause(h.ctx), &by):
+		return &option.ExitError{Code: by.Code}
+	case errors.As(last, &e): // its message was printed
+		return &option.ExitError{Code: e.Code}
+	}
+	return nil
+}
+
+// printError prints the message of a run that ended with an error.
+func printError(w io.Writer, err error) {
+	if e := new(option.ExitError); errors.As(err, &e) && e.Message != "" {
+		fmt.Fprintln(w, "mcptest: "+term.Escape(secret.NewRedactor().String(e.Message)))
+	}
+}

@@ -1,0 +1,220 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"mcptest/internal/testkit"
+)
+
+// terminal is the end of a pseudo-terminal that a person would see.
+type terminal struct {
+	*os.File
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// openTerminal opens a pseudo-terminal, and the file for the program in it.
+func openTerminal(t *testing.T) (person *terminal, program *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminal: %v", err)
+	}
+	t.Cleanup(func() { _ = master.Close() })
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	person = &terminal{File: master}
+	go func() {
+		buf := make([]byte, 4096)
+		for {
+			n, err := master.Read(buf)
+			if err != nil {
+				return
+			}
+			person.mu.Lock()
+			person.text.Write(buf[:n])
+			person.mu.Unlock()
+		}
+	}()
+	return person, program
+}
+
+// shows waits until a text was shown, and forgets what was shown up to it.
+func (p *terminal) shows(t *testing.T, text string) (before string) {
+	t.Helper()
+	found := func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		b, _, ok := strings.Cut(p.text.String(), text)
+		if ok {
+			before = b
+			p.text.Next(len(b) + len(text))
+		}
+		return ok
+	}
+	if !testkit.Poll(30*time.Second, found) {
+		t.Fatalf("the terminal does not show %q:\n%s", text, p.text.String())
+	}
+	return before
+}
+
+func (p *terminal) press(t *testing.T, keys string) {
+	t.Helper()
+	if _, err := p.WriteString(keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const watchedSuite = `
+servers: {echo: {command: [mcptest, mock, --preset, echo]}}
+tools:
+  - {name: first, tool: echo, args: {message: a}, expect: [{target: text, matcher: {exact: a}}]}
+  - {name: second, tool: echo, args: {message: a}, expect: [{target: text, matcher: {exact: %s}}]}
+`
+
+// A person at a terminal changes files and presses keys.
+func TestWatchTerminal(t *testing.T) {
+	dir := t.TempDir()
+	save := func(expected string) {
+		path := filepath.Join(dir, "mcptest.yaml")
+		if err := os.WriteFile(path+"~", fmt.Appendf(nil, watchedSuite, expected), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+"~", path); err != nil { // as editors do
+			t.Fatal(err)
+		}
+	}
+	save("b")
+	person, program := openTerminal(t)
+	cmd := exec.Command("mcptest", "run", "--watch", "--no-progress")
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, program, program, program
+	cmd.Env = append(os.Environ(), "CI=", "NO_COLOR=1", "TERM=xterm")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = program.Close()
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+
+	const ready = "q quit"
+	in := func(text string, order ...string) {
+		t.Helper()
+		from := 0
+		for _, want := range order {
+			at := strings.Index(text[from:], want)
+			if at < 0 {
+				t.Errorf("the terminal lacks %q, or it is not in this order: %q\n%s", want, order, text)
+				return
+			}
+			from += at
+		}
+	}
+	in(person.shows(t, ready), "first", "second", "FAILED", "1 failed")
+	save("a")
+	in(person.shows(t, ready), "changed: mcptest.yaml", "second", "first", "PASSED") // the failed one first
+	save("c")
+	in(person.shows(t, ready), "first", "second", "FAILED")
+	person.press(t, "ffir\n")
+	in(person.shows(t, ready), "first", "PASSED", `only tests with "fir"`)
+	person.press(t, "f\n")
+	in(person.shows(t, ready), "second", "FAILED")
+	person.press(t, "r")
+	in(person.shows(t, ready), "second", "FAILED")
+	save("[")
+	in(person.shows(t, ready), "error", "nothing was run")
+	save("a")
+	in(person.shows(t, ready), "PASSED")
+	began := time.Now()
+	person.press(t, "\x03")
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit code %d after Ctrl-C, want 130", code)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("Ctrl-C took %v", took)
+	}
+}
+
+// Servers live on between runs, unless their program changes; without a terminal
+// files are watched all the same.
+func TestWatchKeepsServers(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+	}
+	write("server.sh", "#!/bin/sh\necho started >> starts\nexec mcptest mock --preset echo\n")
+	suite := "servers: {echo: {command: [./server.sh]}}\ntools:\n  - {name: one, tool: echo, args: {message: a}}\n"
+	write("mcptest.yaml", suite)
+	cmd := exec.Command("mcptest", "run", "--watch")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CI=", "NO_COLOR=1")
+	var out lockedBuffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	after := func(runs, starts int) {
+		t.Helper()
+		testkit.Wait(t, "the run", func() bool { return strings.Count(out.String(), "waiting for changes") == runs })
+		data, err := os.ReadFile(filepath.Join(dir, "starts"))
+		if n := strings.Count(string(data), "started"); n != starts {
+			t.Errorf("after %d runs the server was started %d times, want %d (%v)", runs, n, starts, err)
+		}
+	}
+	after(1, 1)
+	write("mcptest.yaml", suite+"  - {name: two, tool: echo, args: {message: b}}\n")
+	after(2, 1)
+	write("server.sh", "#!/bin/sh\necho started >> starts\nexec mcptest mock --preset echo # changed\n")
+	after(3, 2)
+	write("mcptest.yaml", suite+"teardown: [{run: [\"true\"]}]\n") // may depend on the server
+	after(4, 3)
+	write("mcptest.yaml", suite)
+	after(5, 4)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 143 {
+		t.Errorf("exit code %d, want 143\n%s", code, out.String())
+	}
+}
+
+// lockedBuffer is a buffer that a program writes to while a test reads it.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}

@@ -1,0 +1,132 @@
+package pool
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"mcptest/internal/mcp"
+	"mcptest/internal/plan"
+)
+
+// Warm keeps sessions between runs, so that the next one need not start their
+// servers. Only sessions with processes in which no case can have left anything
+// are kept: what a test can see of an earlier run is what the server itself
+// remembers. A nil Warm keeps nothing.
+type Warm struct {
+	mu       sync.Mutex
+	sessions map[string][]*mcp.Session // by definition and capabilities
+	stamps   map[string]string         // by definition: what else its processes depend on
+}
+
+// NewWarm returns an empty Warm.
+func NewWarm() *Warm {
+	return &Warm{sessions: map[string][]*mcp.Session{}, stamps: map[string]string{}}
+}
+
+// Keep sets the servers whose sessions are kept, and ends the sessions of all
+// others, and of those whose stamp is another than before.
+func (w *Warm) Keep(ctx context.Context, servers []*plan.Server, stamp func(*plan.Server) string) {
+	var ended []*mcp.Session
+	w.mu.Lock()
+	had := w.stamps
+	w.stamps = map[string]string{}
+	for _, s := range servers {
+		if s.URL == "" {
+			w.stamps[s.Key] = stamp(s)
+		}
+	}
+	for key, list := range w.sessions {
+		def := definition(key)
+		if now, ok := w.stamps[def]; !ok || now != had[def] {
+			ended = append(ended, list...)
+			delete(w.sessions, key)
+		}
+	}
+	w.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, s := range ended {
+		wg.Go(func() { s.Close(ctx) })
+	}
+	wg.Wait()
+}
+
+// separator ends a definition in the key of a session.
+const separator = "\x00"
+
+func definition(key string) string {
+	def, _, _ := strings.Cut(key, separator)
+	return def
+}
+
+func (w *Warm) key(s *Server) string { return s.Def.Key + separator + s.caps.Key() }
+
+// keeps reports whether the sessions of a server are kept.
+func (w *Warm) keeps(s *Server) bool {
+	if w == nil {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, ok := w.stamps[s.Def.Key]
+	return ok && s.file.Options.RestartPolicy == plan.PerRun
+}
+
+// take returns a session that an earlier run left, nil if there is none.
+func (w *Warm) take(s *Server) *mcp.Session {
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := w.key(s)
+	for list := w.sessions[key]; len(list) > 0; list = w.sessions[key] {
+		sess := list[len(list)-1]
+		w.sessions[key] = list[:len(list)-1]
+		if sess.Alive() {
+			return sess
+		}
+	}
+	return nil
+}
+
+func (w *Warm) put(s *Server, sess *mcp.Session) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := w.key(s)
+	w.sessions[key] = append(w.sessions[key], sess)
+}
+
+// leavesState reports whether a case may change what later requests of its session
+// mean: it sets a log level, or sends what is not a plain call.
+func leavesState(c *plan.Case) bool {
+	if c.LogLevel != "" || c.Block == "protocol" {
+		return true
+	}
+	for _, op := range c.Ops {
+		if op.Raw != nil || op.MaybeMethod || op.Notification || op.CancelAfter > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// reusable reports whether the next run may use the session. The caller holds the
+// lock.
+func (s *Slot) reusable(ctx context.Context) bool {
+	sv := s.server
+	st := sv.update(func(*state) {})
+	return sv.pool.deps.Warm.keeps(sv) && sv.pool.run.Err() == nil && !s.restarted && !st.stateful && !st.alwaysBusy &&
+		s.sess.AwaitIdle(ctx) && s.sess.Alive() && s.sess.CheckAlive(ctx) == nil
+}
+
+// park leaves the session to the next run. The caller holds the lock.
+func (s *Slot) park() ending {
+	sess, sv := s.sess, s.server
+	s.sess = nil
+	sv.update(func(st *state) { delete(st.offers, sess) })
+	end := ending{server: s.info, findings: sv.Findings(sess.TakeViolations())}
+	end.server.Starts = sv.update(func(*state) {}).starts
+	sv.pool.deps.Warm.put(sv, sess)
+	return end
+}

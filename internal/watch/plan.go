@@ -1,0 +1,94 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mcptest/internal/plan"
+	"mcptest/internal/run"
+	"mcptest/internal/suite"
+)
+
+// Inputs are the files that a plan was made from, and .env, which may be created.
+func Inputs(suites []*suite.Suite, p *plan.Plan) (out []string) {
+	for _, s := range suites {
+		out = append(append(out, s.Files...), filepath.Join(s.Dir, ".env"))
+	}
+	for _, file := range p.Files {
+		out = append(out, file.Inputs()...)
+		if file.Snapshots != nil {
+			out = append(out, file.Snapshots.Path)
+		}
+		for _, sv := range file.Servers {
+			out = append(out, programFiles(sv)...)
+		}
+	}
+	return out
+}
+
+// programFiles are the files that the command of a server names: its program,
+// unless it is looked up in PATH, and scripts.
+func programFiles(s *plan.Server) (out []string) {
+	for _, word := range s.Argv {
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(s.Dir, word)
+		}
+		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
+// KeepServers reports whether the servers of a plan are kept for the next run, and
+// ends those that an earlier one left and this one can't use. The servers of suites
+// with hooks or fixtures are started for each run: they may depend on what these
+// prepare.
+func KeepServers(ctx context.Context, warm *run.Warm, p *plan.Plan) bool {
+	var keep []*plan.Server
+	plain := true
+	for _, file := range p.Files {
+		hooks := len(file.BeforeAll) + len(file.AfterAll) + len(file.BeforeEach) + len(file.AfterEach)
+		if hooks+len(file.Setup)+len(file.SetupPerTest)+len(file.Teardown)+len(file.Upstreams) > 0 {
+			plain = false
+		}
+		keep = append(keep, file.Servers...)
+	}
+	if !plain {
+		keep = nil
+	}
+	warm.Keep(ctx, keep, func(s *plan.Server) string {
+		var stamp strings.Builder
+		for _, name := range programFiles(s) {
+			if info, err := os.Stat(name); err == nil {
+				fmt.Fprintln(&stamp, name, info.ModTime().UnixNano(), info.Size())
+			}
+		}
+		return stamp.String()
+	})
+	return plain
+}
+
+// FailedFirst moves the cases that failed in the last run to the front of their
+// file.
+func FailedFirst(p *plan.Plan, failed map[string]bool) {
+	type place struct{ file, rank, at int }
+	places := make([]place, p.Len())
+	for i := range places {
+		places[i] = place{file: p.FileOf(i), rank: 1, at: i}
+		if name := p.Name(i); failed[name] || failed[plan.NameHash(name)] {
+			places[i].rank = 0
+		}
+	}
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.rank, b.rank)) })
+	order := make([]int, len(places))
+	for i, pl := range places {
+		order[i] = pl.at
+	}
+	p.Arrange(order)
+}

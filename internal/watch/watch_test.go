@@ -1,0 +1,185 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Several events are one change, when they are over.
+func TestDebounce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events := make(chan fsnotify.Event)
+		f := newFiles(events, func(string) error { return nil })
+		pending := func() bool { synctest.Wait(); return len(f.changed) > 0 }
+		for range 5 {
+			events <- fsnotify.Event{}
+			time.Sleep(quiet - time.Millisecond)
+			if pending() {
+				t.Fatal("a change while events come")
+			}
+		}
+		time.Sleep(time.Millisecond)
+		if !pending() {
+			t.Fatal("no change after the last event")
+		}
+		<-f.changed
+		// Events that never end do not put it off forever.
+		for began := time.Now(); !pending(); time.Sleep(quiet / 2) {
+			if time.Since(began) > 2*most {
+				t.Fatal("endless events: no change")
+			}
+			events <- fsnotify.Event{}
+		}
+		close(events)
+	})
+}
+
+// With the real file system: saving, replacing, removing and creating files are
+// changes, writing the same again is none.
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, name) }
+	write(t, path("suite.yaml"), "a")
+	write(t, path("other.yaml"), "a")
+	f, stop, err := NewFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if err := f.Watch(path("suite.yaml"), path(".env"), path("none/rows.csv")); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		name string
+		do   func()
+		want []string
+	}{
+		{"saved", func() { write(t, path("suite.yaml"), "b") }, []string{"suite.yaml"}},
+		{"saved without a change", func() { write(t, path("suite.yaml"), "b") }, nil},
+		{"another file", func() { write(t, path("other.yaml"), "b") }, nil},
+		{"replaced", func() {
+			write(t, path("suite.yaml~"), "c")
+			if err := os.Rename(path("suite.yaml~"), path("suite.yaml")); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"suite.yaml"}},
+		{"created", func() { write(t, path(".env"), "A=1") }, []string{".env"}},
+		{"removed", func() { _ = os.Remove(path(".env")) }, []string{".env"}},
+	} {
+		step.do()
+		select {
+		case <-f.changed:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s: no event", step.name)
+		}
+		var got []string
+		for _, p := range f.Accept() {
+			got = append(got, filepath.Base(p))
+		}
+		if !slices.Equal(got, step.want) {
+			t.Errorf("%s: changed %q, want %q", step.name, got, step.want)
+		}
+	}
+}
+
+// A file that changes between two readings stays changed when it is added again.
+func TestWatchKeepsWhatWasRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "suite.yaml")
+	write(t, path, "a")
+	f := newFiles(make(chan fsnotify.Event), func(string) error { return nil })
+	if err := f.Watch(path); err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, "bb")
+	if err := f.Watch(path); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Accept(); len(got) != 1 {
+		t.Errorf("changed %q, want the file", got)
+	}
+}
+
+// loop runs Loop until it ends; each run does what the function says.
+func loop(t *testing.T, keys string, f *Files, run func(n int, r Request, stop context.CancelFunc)) (requests []Request, out string) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	var b bytes.Buffer
+	Loop(ctx, Options{Keys: read(strings.NewReader(keys)), Out: &b, Files: f, Run: func(_ context.Context, r Request, _ func([]string)) []string {
+		requests = append(requests, r)
+		run(len(requests), r, stop)
+		return nil
+	}})
+	if err := ctx.Err(); err == context.DeadlineExceeded {
+		t.Fatalf("the loop did not end\n%s", b.String())
+	}
+	return requests, b.String()
+}
+
+func TestKeysRequestRuns(t *testing.T) {
+	f := newFiles(make(chan fsnotify.Event), func(string) error { return nil })
+	got, out := loop(t, "\nurx\x01fabx\x7f\nuf\x1bf\nq", f, func(int, Request, context.CancelFunc) {})
+	want := []Request{{}, {}, {Update: true}, {Restart: true}, {Filter: "ab"}, {Filter: "ab", Update: true}, {Filter: "ab"}, {}}
+	if !slices.Equal(got, want) {
+		t.Errorf("requests %+v, want %+v\n%s", got, want, out)
+	}
+}
+
+// A change during a run starts another one; the end of the input ends nothing.
+func TestChangeDuringARun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "suite.yaml")
+	write(t, path, "a")
+	f := newFiles(make(chan fsnotify.Event), func(string) error { return nil })
+	if err := f.Watch(path); err != nil {
+		t.Fatal(err)
+	}
+	got, out := loop(t, "", f, func(n int, _ Request, stop context.CancelFunc) {
+		if n == 2 {
+			stop()
+			return
+		}
+		write(t, path, "changed")
+		f.changed <- struct{}{}
+	})
+	if len(got) != 2 || !strings.Contains(out, "suite.yaml") {
+		t.Errorf("%d runs, want 2\n%s", len(got), out)
+	}
+}
+
+// What a run writes starts no other one.
+func TestWrittenFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.snap.yaml")
+	f := newFiles(make(chan fsnotify.Event), func(string) error { return nil })
+	if err := f.Watch(path); err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	keys, press := io.Pipe()
+	Loop(t.Context(), Options{Keys: read(keys), Out: io.Discard, Files: f, Run: func(context.Context, Request, func([]string)) []string {
+		runs++
+		write(t, path, "new")
+		f.changed <- struct{}{}
+		go func() { _, _ = press.Write([]byte("q")) }()
+		return []string{path}
+	}})
+	if runs != 1 {
+		t.Errorf("%d runs, want 1", runs)
+	}
+}
