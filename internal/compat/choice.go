@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
 
@@ -26,6 +28,8 @@ type Choice struct {
 	FailOn Level `yaml:"fail_on" enum:"error|warning|advice"`
 	// The name under which users install the server, for limits on prefixed names.
 	InstalledAs string `yaml:"installed_as"`
+	// Other servers of the suite that users install with it: tools that can be mistaken for each other are found.
+	InstalledWith []string `yaml:"installed_with"`
 
 	rules Rules
 	base  *Baseline
@@ -99,37 +103,88 @@ func addAll(d *source.Decoder, ds source.Diagnostics) {
 	}
 }
 
-// Run checks a list. failing are the findings that fail, in words, and others
-// those below the level.
-func (c *Choice) Run(ctx context.Context, l List, today time.Time) (failing, others []string, err error) {
-	if c.InstalledAs != "" {
-		l.Server = c.InstalledAs
+// maxNotices bounds the findings that become warnings of a test.
+const maxNotices = 20
+
+// Run checks what a server offers. ask returns what it offers to the clients,
+// and what the servers offer, that Others names. failing are the findings that
+// fail, in words, and notices those below the level.
+func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Context) (map[string]jsonv.Value, error), today time.Time) (failing, notices []string, err error) {
+	var others map[string]jsonv.Value
+	if ask != nil {
+		if others, err = ask(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
-	rep, err := Check(ctx, []List{l}, c.rules, today)
+	main := offered(offer)
+	main.Server = cmp.Or(c.InstalledAs, main.Program)
+	lists := []List{main}
+	for _, name := range c.clientNames() {
+		own := main
+		if other, asked := others[name]; asked {
+			own = offered(other)
+		}
+		own.Server, own.Profiles = main.Server, c.profilesOf(name)
+		lists = append(lists, own)
+	}
+	if len(lists) > 1 {
+		lists[0].Profiles = c.profilesOf("")
+	}
+	for _, name := range c.InstalledWith {
+		other := offered(others[name])
+		if other.Server = name; name == main.Server {
+			other.Server += " (of the suite)"
+		}
+		lists = append(lists, other)
+	}
+	rep, err := Check(ctx, lists, c.rules, today)
 	if err != nil {
 		return nil, nil, err
 	}
+	rep.Findings = slices.DeleteFunc(rep.Findings, func(f Finding) bool { return f.Server != "" && f.Server != main.Server })
 	for _, f := range c.base.Apply(rep, c.rules).Findings {
 		line := fmt.Sprintf("%s: %s: %s (%s, %s)", f.Profile, strings.TrimSpace(f.Tool+" "+f.Pointer), f.Message, f.Effect, f.Rule)
 		if (Report{Findings: []Finding{f}}).Failed(c.FailOn) {
 			failing = append(failing, line)
 		} else {
-			others = append(others, line)
+			notices = append(notices, line)
 		}
 	}
-	if names := c.ownNames(); len(names) > 0 {
-		others = append(others, fmt.Sprintf("the tools were listed for mcptest, not for %s; mcptest check --for connects under the client's name",
-			strings.Join(names, " or ")))
+	if n := len(notices) - maxNotices; n > 0 {
+		notices = append(notices[:maxNotices:maxNotices], fmt.Sprintf("and %d more findings; mcptest check prints all", n))
 	}
-	return failing, others, nil
+	return failing, notices, nil
 }
 
-// ownNames are the names of the chosen clients that some servers list other
-// tools to. A suite connects under its own name.
-func (c *Choice) ownNames() (names []string) {
+// offered is the list of a surface.
+func offered(surface jsonv.Value) List {
+	l := List{Program: surface.Lookup("server", "serverInfo", "name").Text()}
+	for _, t := range surface.Lookup("tools").Elems() {
+		l.Tools = append(l.Tools, t)
+	}
+	return l
+}
+
+// Others are the names of clients to connect with as well, since some servers
+// list other tools to them, and the servers to ask as well.
+func (c *Choice) Others() (clients, servers []string) { return c.clientNames(), c.InstalledWith }
+
+// clientNames are the names of the chosen clients that have one of their own.
+func (c *Choice) clientNames() (names []string) {
 	for _, p := range c.rules.Profiles {
-		if p.Client != "" && slices.Contains(c.For, p.Name) {
+		if p.Client != "" && slices.Contains(c.For, p.Name) && !slices.Contains(names, p.Client) {
 			names = append(names, p.Client)
+		}
+	}
+	return names
+}
+
+// profilesOf are the profiles that get the list of a client's name.
+func (c *Choice) profilesOf(client string) []string {
+	names := []string{}
+	for _, p := range c.rules.Profiles {
+		if p.Client == client {
+			names = append(names, p.Name)
 		}
 	}
 	return names

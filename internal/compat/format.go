@@ -239,6 +239,31 @@ func Gate(r Report, rules Rules) ([]gate.Rule, []gate.Finding) {
 	return listed, out
 }
 
+// WriteRules writes a list of rules as JSON.
+func WriteRules(w io.Writer, rules Rules) error {
+	type listed struct {
+		ID       string `json:"id"`
+		Profile  string `json:"profile"`
+		Effect   Effect `json:"effect"`
+		Level    Level  `json:"level"`
+		Basis    string `json:"basis"`
+		Source   string `json:"source"`
+		Seen     string `json:"seen"`
+		Versions string `json:"versions,omitempty"`
+		Expires  string `json:"expires,omitempty"`
+		Message  string `json:"message"`
+		Fix      string `json:"fix"`
+	}
+	out := make([]listed, len(rules.Rules))
+	for i, r := range rules.Rules {
+		out[i] = listed{r.ID, r.Profile, r.Effect, r.Level, r.Basis, r.Source, r.Seen, r.Versions, r.Expires, r.Message, r.Fix}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(out)
+}
+
 // WriteRule explains one of the rules.
 func WriteRule(w io.Writer, r Rule, rules Rules) error {
 	p, _ := rules.profile(r.Profile)

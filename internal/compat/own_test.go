@@ -49,6 +49,7 @@ func TestOwnRules(t *testing.T) {
 		{"placeholder of the profile", "group: clients", `group: clients, qualified_name: "{srv}_{tool}"`, `there is no placeholder {srv}`},
 		{"empty fix", "fix: begin the name with acme_", `fix: " "`, `14:10: must not be empty`},
 		{"empty message", "message: the name {value} does not begin with acme_", `message: ""`, `13:14: must not be empty`},
+		{"seen in the future", "seen: 2026-11-22", "seen: 2999-01-01", `4:5: rule "house-prefix": seen: 2999-01-01 is in the future`},
 		{"source", "https://example.com/gateway", "foo", `9:13: expected a URL that begins with https:// or http://, got "foo"`},
 	} {
 		text := strings.Replace(ownRule, c.old, c.new, 1)

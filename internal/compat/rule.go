@@ -183,6 +183,9 @@ func (r *Rule) compile(all Rules) error {
 
 // verify applies a rule to its examples.
 func (r Rule) verify(all Rules) error {
+	if tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly); r.Seen > tomorrow {
+		return fmt.Errorf("seen: %s is in the future", r.Seen)
+	}
 	for i, v := range []jsonv.Value{r.Fails, r.Passes} {
 		rep, err := Check(context.Background(), example(v), Rules{Profiles: all.Profiles, Rules: []Rule{r}}, time.Time{})
 		switch broken := len(rep.Findings) > 0; {

@@ -84,7 +84,8 @@ func notDraft2020(l List) []place {
 func invalidInputs(l List) []place {
 	var out []place
 	for _, p := range l.schema("inputSchema") {
-		if fault := invalid(p.value); fault != nil {
+		// Draft 07 says no more than that an enum should not be empty.
+		if fault := invalid(p.value); fault != nil && (!strings.HasSuffix(fault.Pointer, "/enum") || len(fault.Rest) > 0) {
 			p.value = jsonv.String(fault.Error())
 			out = append(out, p)
 		}

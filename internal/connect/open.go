@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,8 +71,10 @@ func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value
 		return nil, err
 	}
 	era, hint := o.Eras.Of(s)
+	client := o.Client
+	client.Name = cmp.Or(s.Client, client.Name)
 	sess, err := mcp.Open(ctx, t, mcp.Options{
-		Protocol: s.Protocol, Client: o.Client, Capabilities: caps, ConnectTimeout: limit, Limits: o.Options.Limits,
+		Protocol: s.Protocol, Client: client, Capabilities: caps, ConnectTimeout: limit, Limits: o.Options.Limits,
 		Era: era, Hint: hint, Redial: dial,
 		Tolerate: func(kind string) bool { return s.Tolerate[kind] },
 	})

@@ -15,7 +15,8 @@ var rowCheck = Row{
 	Example: `check: {for: [claude], only: [clients], fail_on: error}`, Passes: `{"tools": []}`, Fails: `{"tools": [{"name": "a.b", "inputSchema": {"type": "object"}}]}`,
 	schema: `{"type":"object","additionalProperties":false,"properties":{"for":{"type":"array","items":{"type":"string"}},
 		"only":{"type":"array","items":{"enum":["clients","stores","lint","security"]}},"rules":{"type":"array","items":{"type":"string"}},
-		"baseline":{"type":"string"},"fail_on":{"enum":["error","warning","advice"]},"installed_as":{"type":"string"}}}`,
+		"baseline":{"type":"string"},"fail_on":{"enum":["error","warning","advice"]},"installed_as":{"type":"string"},
+		"installed_with":{"type":"array","items":{"type":"string"}}}}`,
 	compile: func(c *compiler, n *source.Node, path string) Matcher {
 		if choice := compat.DecodeChoice(n, path, c.d); choice != nil {
 			return accepted{choice}
@@ -27,24 +28,13 @@ var rowCheck = Row{
 // accepted is the matcher check.
 type accepted struct{ choice *compat.Choice }
 
-// maxWarned bounds the findings that become warnings of a test.
-const maxWarned = 20
-
-func (m accepted) Match(ctx context.Context, s Subject, _ *Env) Outcome {
-	tools := s.Value.Lookup("tools")
-	if tools.Kind() != jsonv.KindArray {
+func (m accepted) Match(ctx context.Context, s Subject, env *Env) Outcome {
+	if s.Value.Lookup("tools").Kind() != jsonv.KindArray {
 		return unfit("the target surface", s.Value)
 	}
-	l := compat.List{Server: s.Value.Lookup("server", "serverInfo", "name").Text()}
-	for _, t := range tools.Elems() {
-		l.Tools = append(l.Tools, t)
-	}
-	failing, others, err := m.choice.Run(ctx, l, time.Now())
+	failing, others, err := m.choice.Run(ctx, s.Value, env.Others, time.Now())
 	if err != nil {
 		return failed(oneLine(err.Error(), maxLine))
-	}
-	if more := len(others) - maxWarned; more > 0 {
-		others = append(others[:maxWarned:maxWarned], fmt.Sprintf("and %d more findings; mcptest check prints all", more))
 	}
 	if len(failing) == 0 {
 		return Outcome{Pass: true, Unseen: others}
@@ -54,4 +44,17 @@ func (m accepted) Match(ctx context.Context, s Subject, _ *Env) Outcome {
 		o.Msg, o.Diff = fmt.Sprintf("%d findings", len(failing)), failing
 	}
 	return o
+}
+
+// Checks returns the choices of the matchers check of the tree.
+func (t *Tree) Checks() (found []*compat.Choice) {
+	anyItem(t.Items, func(a *Assertion) bool {
+		if k, ok := a.Matcher.(*check); ok {
+			if m, ok := k.m.(accepted); ok {
+				found = append(found, m.choice)
+			}
+		}
+		return false
+	})
+	return found
 }

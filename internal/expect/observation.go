@@ -45,6 +45,9 @@ type Env struct {
 	Snapshot func(name string, o *snapshot.Options, s Subject) snapshot.Comparison
 	// Surface judges what a server offers; nil: lock files are not read.
 	Surface func(ctx context.Context, c *assert.Check, offer jsonv.Value) assert.Verdict
+	// Others is what the server offers to other clients, and what other servers
+	// offer, by their names; nil: they are not asked.
+	Others func(ctx context.Context) (map[string]jsonv.Value, error)
 	// Examined says that other items, which passed, looked at the error of
 	// this call: those of the step of a flow that made it.
 	Examined bool

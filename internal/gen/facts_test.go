@@ -242,6 +242,7 @@ var facts = map[string]fact{
 	"checkEntry.baseline":        {example: `"accepted.yml"`, add: notEmpty},
 	"checkEntry.fail_on":         {value: `"error"`, example: `"warning"`},
 	"checkEntry.installed_as":    {example: `"api"`, add: notEmpty},
+	"checkEntry.installed_with":  {example: `["mail"]`},
 	"checkEntry.tags":            {example: `["slow"]`},
 	"checkEntry.skip":            {example: `"waits for the next release"`},
 	"surfaceEntry.tags":          {example: `["slow"]`},

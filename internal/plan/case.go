@@ -284,6 +284,13 @@ func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.
 	tree := expect.Merge(own, base)
 	if check {
 		tree.Check(st.Path, c.dec)
+		for _, choice := range tree.Checks() {
+			for _, name := range choice.InstalledWith {
+				if !slices.ContainsFunc(c.file.Servers, func(s *Server) bool { return s.Name == name }) {
+					c.unknownServer(choice.Pos, st.Path, name)
+				}
+			}
+		}
 	}
 	return tree
 }

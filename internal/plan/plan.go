@@ -185,6 +185,7 @@ type Server struct {
 	// ClientSecret is the value of auth.oauth.client_secret_env.
 	ClientSecret string
 
+	Client         string // the name to connect with; empty: that of the program
 	Protocol       string // auto or a revision
 	ConnectTimeout time.Duration
 	Timeout        time.Duration // 0: not set

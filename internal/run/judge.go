@@ -146,7 +146,7 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 
 // env is what matchers may use; step comes before the names of snapshots.
 func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *expect.Env {
-	env := &expect.Env{Dir: a.file.file.Dir, Exec: a.exec, Surface: a.surfaceCheck(ctx, a.server(op))}
+	env := &expect.Env{Dir: a.file.file.Dir, Exec: a.exec, Surface: a.surfaceCheck(ctx, a.server(op)), Others: othersOfCheck(a)}
 	if a.snapshots != nil {
 		env.Snapshot = func(name string, o *snapshot.Options, s expect.Subject) snapshot.Comparison {
 			return a.compare(step+name, o, s)

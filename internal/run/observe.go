@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -89,22 +90,46 @@ func (a *attempt) surfaceCheck(ctx context.Context, s *pool.Server) func(context
 			Usage: " " + shellwords.QuoteAll([]string{"--config", filepath.ToSlash(f.Path), "--server", s.Def.Name}),
 		}
 		if c.SameAs != nil {
-			for _, o := range a.others {
-				if o.err != nil {
-					return assert.Verdict{Problem: o.err.Error()}
-				}
-				ps := a.file.run.pool.ForCase(a.c, o.server, f)
-				other, err := ps.Offer(ctx, a.sessions[ps])
-				if err != nil {
-					return assert.Verdict{Problem: "over " + o.over + ": " + err.Error()}
-				}
-				for _, failed := range other.Failed {
-					return assert.Verdict{Problem: "over " + o.over + ": " + failed.Error()}
-				}
-				env.Others = append(env.Others, assert.Other{Over: o.over, Offer: other.Value()})
+			var err error
+			if env.Others, err = a.otherSurfaces(ctx, false); err != nil {
+				return assert.Verdict{Problem: err.Error()}
 			}
 		}
 		return c.Run(ctx, offer, env)
+	}
+}
+
+// otherSurfaces asks in the other ways that the matcher check, or same-as, needs.
+func (a *attempt) otherSurfaces(ctx context.Context, check bool) (out []assert.Other, err error) {
+	for _, o := range a.others {
+		if o.check != check {
+			continue
+		}
+		if o.err != nil {
+			return nil, o.err
+		}
+		ps := a.file.run.pool.ForCase(a.c, o.server, a.file.file)
+		other, err := ps.Offer(ctx, a.sessions[ps])
+		if err != nil {
+			return nil, fmt.Errorf("over %s: %w", o.over, err)
+		}
+		for _, failed := range other.Failed {
+			return nil, fmt.Errorf("over %s: %w", o.over, failed)
+		}
+		out = append(out, assert.Other{Over: o.over, Offer: other.Value()})
+	}
+	return out, nil
+}
+
+// othersOfCheck asks for the surfaces of other clients and servers, by their names.
+func othersOfCheck(a *attempt) func(context.Context) (map[string]jsonv.Value, error) {
+	return func(ctx context.Context) (map[string]jsonv.Value, error) {
+		out := map[string]jsonv.Value{}
+		list, err := a.otherSurfaces(ctx, true)
+		for _, o := range list {
+			out[o.Over] = o.Offer
+		}
+		return out, err
 	}
 }
 

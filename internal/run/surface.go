@@ -2,30 +2,46 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/plan"
 )
 
 // otherWay is another way to reach the server of a case, which the matcher
-// same-as compares.
+// same-as compares, or another client or server, which the matcher check asks for.
 type otherWay struct {
 	over   string // 2025-06-18
 	server *plan.Server
 	err    error // the server can't be reached in that way
+	check  bool
 }
 
 // otherWays returns the other ways to reach the server of a case.
 func otherWays(c *plan.Case, file *plan.File) (out []otherWay) {
-	same := c.Tree.SameAs()
-	if same == nil || c.Server == nil {
+	if c.Server == nil {
 		return nil
 	}
 	derived := func(over string, change func(*plan.Server)) {
 		s := *c.Server
 		change(&s)
 		s.Name, s.Key = s.Name+" over "+over, s.Key+"\x00over "+over
-		out = append(out, otherWay{over: over, server: &s})
+		out = append(out, otherWay{over: over, server: &s, check: s.Client != ""})
+	}
+	for _, choice := range c.Tree.Checks() {
+		clients, servers := choice.Others()
+		for _, name := range clients {
+			derived(name, func(s *plan.Server) { s.Client = name })
+		}
+		for _, s := range file.Servers {
+			if slices.Contains(servers, s.Name) {
+				out = append(out, otherWay{over: s.Name, server: s, check: true})
+			}
+		}
+	}
+	same := c.Tree.SameAs()
+	if same == nil {
+		return out
 	}
 	for _, version := range same.Protocol {
 		derived(version, func(s *plan.Server) { s.Protocol = version })
@@ -40,7 +56,7 @@ func otherWays(c *plan.Case, file *plan.File) (out []otherWay) {
 			derived(t, func(s *plan.Server) { s.Transport = t })
 		default:
 			s, err := sibling(c.Server, file, t)
-			out = append(out, otherWay{t, s, err})
+			out = append(out, otherWay{over: t, server: s, err: err})
 		}
 	}
 	return out

@@ -26,6 +26,8 @@ type checkEntry struct {
 	FailOn string `yaml:"fail_on" enum:"error|warning|advice"`
 	// The name under which users install the server, for limits on prefixed names.
 	InstalledAs string `yaml:"installed_as"`
+	// Other servers of the suite that users install with it: tools that can be mistaken for each other are found.
+	InstalledWith []string `yaml:"installed_with"`
 	// Words to select tests by.
 	Tags []string `yaml:"tags"`
 	// The reason why this test is not run.
@@ -34,8 +36,7 @@ type checkEntry struct {
 
 // checkTest makes a test of an entry.
 func checkTest(t *Test, n *source.Node, d *source.Decoder) {
-	var e checkEntry
-	before := d.Count()
+	e, before := checkEntry{}, d.Count()
 	d.Decode(n, t.Path, &e)
 	t.Name, t.Server, t.Tags, t.Skip = e.Name, e.Server, e.Tags, e.Skip
 	if t.Name == "" {
@@ -58,7 +59,7 @@ func checkTest(t *Test, n *source.Node, d *source.Decoder) {
 	choice := mapping(n.Pos)
 	for _, f := range n.Fields {
 		switch f.Key.Text {
-		case "for", "only", "rules", "baseline", "fail_on", "installed_as":
+		case "for", "only", "rules", "baseline", "fail_on", "installed_as", "installed_with":
 			choice.Fields = append(choice.Fields, f)
 		}
 	}

@@ -40,10 +40,10 @@ type checkFlags struct {
 func NewCheckCmd(s cmdutil.Streams) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
-		Use:   "check [FILE]" + option.TargetUse,
+		Use:   "check [FILE|-]" + option.TargetUse,
 		Short: "Predict which clients and directories accept a server's tools",
 		Long: `Check the definitions of a server's tools against what MCP clients and app directories accept, offline.
-FILE is a tools/list response, a lock file, a folder of lock files or a result file; otherwise the server is started,
+FILE is a tools/list response (- reads standard input), a lock file, a folder of lock files or a result file; otherwise the server is started,
 or connected to, and its tools are listed. With --config all servers of the suite are checked, or those that --server
 names, which may be a pattern. Each client that --for names is asked for by its own name if it has one, since some
 servers list other tools to it. No tool is called, and nothing is sent anywhere else.
@@ -87,7 +87,7 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 	}
 	switch {
 	case f.list:
-		return listRules(s.Out, rules)
+		return f.listRules(s.Out, rules)
 	case f.explain != "":
 		return explainRule(s.Out, rules, f.explain)
 	}
@@ -216,8 +216,11 @@ func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []comp
 	return f.unreached
 }
 
-// listRules prints a line per rule.
-func listRules(w io.Writer, rules compat.Rules) error {
+// listRules prints a line per rule, or all rules as JSON.
+func (f *checkFlags) listRules(w io.Writer, rules compat.Rules) error {
+	if f.format == "json" {
+		return compat.WriteRules(w, rules)
+	}
 	for _, r := range rules.Rules {
 		if _, err := fmt.Fprintf(w, "%-34s %-17s %-8s %-13s %s\n", r.ID, r.Profile, r.Level, r.Effect, r.Seen); err != nil {
 			return err

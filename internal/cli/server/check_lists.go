@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,19 +31,8 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 	case len(own) == 1 && (len(argv) > 0 || f.target.URL != "" || f.target.Server != ""):
 		return nil, option.Fail(option.ExitInvalid, "expected either a file or a server, got both")
 	case len(own) == 1:
-		mask := secret.NewRedactor().String
-		all, err := surface.Read(own[0], nil)
-		if err != nil {
+		if lists, err = readLists(s.In, own[0]); err != nil {
 			return nil, surfaceError(s, f.target.Color, err)
-		}
-		masked, err := surface.Read(own[0], mask)
-		if err != nil {
-			return nil, surfaceError(s, f.target.Color, err)
-		}
-		for i, one := range all {
-			list := listOf(one)
-			list.Masked, list.Mask = listOf(masked[i]).Tools, mask
-			lists = append(lists, list)
 		}
 	case len(argv) == 0 && f.target.URL == "" && (f.target.Server != "" || len(f.target.Configs) > 0):
 		if servers, err = f.target.Servers(s); err != nil {
@@ -72,6 +64,52 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 	}
 	for i := range lists {
 		lists[i].Server = cmp.Or(f.name, lists[i].Server)
+	}
+	return lists, nil
+}
+
+// readLists reads the lists of a file or folder, or of standard input: -.
+func readLists(stdin io.Reader, path string) ([]compat.List, error) {
+	if path != "-" {
+		return readFiles(path)
+	}
+	dir, err := os.MkdirTemp("", "mcptest-check-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	data, err := io.ReadAll(io.LimitReader(stdin, surface.MaxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "standard input")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		return nil, err
+	}
+	lists, err := readFiles(file)
+	for i := range lists {
+		lists[i].File = ""
+	}
+	if err != nil {
+		return nil, errors.New(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+	}
+	return lists, nil
+}
+
+func readFiles(file string) (lists []compat.List, err error) {
+	mask := secret.NewRedactor().String
+	all, err := surface.Read(file, nil)
+	if err != nil {
+		return nil, err
+	}
+	masked, err := surface.Read(file, mask)
+	if err != nil {
+		return nil, err
+	}
+	for i, one := range all {
+		list := listOf(one)
+		list.Masked, list.Mask = listOf(masked[i]).Tools, mask
+		lists = append(lists, list)
 	}
 	return lists, nil
 }
