@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,7 +89,7 @@ func confusableNames(l List) []place {
 			if unicode.IsLetter(r) {
 				letters++
 			}
-			if toLatin[r] != 0 {
+			if toLatin()[r] != 0 {
 				alike++
 			}
 			if i := slices.IndexFunc(scripts, func(t *unicode.RangeTable) bool { return unicode.Is(t, r) }); i >= 0 {
@@ -105,22 +104,22 @@ func confusableNames(l List) []place {
 	return out
 }
 
-var base64Run = regexp.MustCompile(`[A-Za-z0-9+/_-]{32,}={0,2}`)
+var base64Run = lazy(`[A-Za-z0-9+/_-]{32,}={0,2}`)
 
-var hexRun = regexp.MustCompile(`\b(?:[0-9A-Fa-f]{2}){16,}\b`)
+var hexRun = lazy(`\b(?:[0-9A-Fa-f]{2}){16,}\b`)
 
 // encodedPayloads finds Base64 and hexadecimal digits that decode to a sentence.
 func encodedPayloads(l List) []place {
 	var out []place
 	for _, p := range l.texts(read) {
-		for _, run := range hexRun.FindAllString(p.value.Text(), 20) {
+		for _, run := range hexRun().FindAllString(p.value.Text(), 20) {
 			if data, err := hex.DecodeString(run); err == nil && sentence(data) {
 				p.value = jsonv.String(string(data))
 				out = append(out, p)
 				break
 			}
 		}
-		for _, run := range base64Run.FindAllString(p.value.Text(), 20) {
+		for _, run := range base64Run().FindAllString(p.value.Text(), 20) {
 			run = strings.NewReplacer("-", "+", "_", "/", "=", "").Replace(run)
 			data, err := base64.RawStdEncoding.DecodeString(run)
 			if err == nil && sentence(data) {
@@ -148,7 +147,7 @@ func sentence(data []byte) bool {
 }
 
 // directive is a text that changes what happens when another tool is called.
-var directive = regexp.MustCompile(`\b(?:whenever|when|each time|every time|if|before|after) you (?:use|call|invoke|run)\b[^.\n]{0,80}\b(?:change|replace|redirect|forward|bcc|modify)\b|` + `\b(whenever|when|each time|every time|if|before|after)\b[^.\n]{0,80}\b(is|are|gets|get|being) (called|used|invoked|run|executed)\b[^.\n]{0,160}\b(must|always|add|append|send|include|change|replace|set|forward|bcc|copy|pass|modify|redirect)\b`)
+var directive = lazy(`\b(?:whenever|when|each time|every time|if|before|after) you (?:use|call|invoke|run)\b[^.\n]{0,80}\b(?:change|replace|redirect|forward|bcc|modify)\b|` + `\b(whenever|when|each time|every time|if|before|after)\b[^.\n]{0,80}\b(is|are|gets|get|being) (called|used|invoked|run|executed)\b[^.\n]{0,160}\b(must|always|add|append|send|include|change|replace|set|forward|bcc|copy|pass|modify|redirect)\b`)
 
 // crossToolDirectives finds descriptions that give orders about another tool,
 // also of another server, by its name.
@@ -160,7 +159,7 @@ func crossToolDirectives(l List) []place {
 	}
 	for _, t := range l.Tools {
 		text := strings.ToLower(t.Lookup("description").Text())
-		found := directive.FindString(text)
+		found := directive().FindString(text)
 		if found == "" {
 			continue
 		}

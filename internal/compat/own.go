@@ -1,7 +1,6 @@
 package compat
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 
 // The placeholders of texts.
 var (
-	placeholder      = regexp.MustCompile(`\{(\w+)\}`)
+	placeholder      = lazy(`\{(\w+)\}`)
 	rulePlaceholders = []string{"value", "text", "length", "server", "tools"}
 	namePlaceholders = []string{"server", "tool"}
 )
@@ -26,7 +25,7 @@ func (r Rules) checkFields(more Rules, n *source.Node, d *source.Decoder) {
 		if strings.TrimSpace(value) == "" && known == nil {
 			report(block, i, key, "must not be empty")
 		}
-		for _, m := range placeholder.FindAllStringSubmatch(value, -1) {
+		for _, m := range placeholder().FindAllStringSubmatch(value, -1) {
 			if known != nil && !slices.Contains(known, m[1]) {
 				report(block, i, key, "there is no placeholder %s%s", m[0], source.Aside(source.DidYouMean(m[1], known))).Hint =
 					"{" + strings.Join(known, "}, {") + "} are replaced"

@@ -3,16 +3,23 @@ package compat
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
+
+// lazy compiles an expression when it is first used, because most runs of the
+// program use none of them.
+func lazy(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // The pieces of a regular expression of ECMAScript in Unicode mode.
 var (
 	anyEscape   = `[dDwWsS]|[fnrtv]|0|c[A-Za-z]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]+\}|[pP]\{[A-Za-z0-9_=]+\}|[\^$\\.*+?()\[\]{}|/]`
-	classEscape = regexp.MustCompile(`^\\(?:` + anyEscape + `|[-b])`)
-	atomEscape  = regexp.MustCompile(`^\\(?:` + anyEscape + `|[1-9][0-9]*|k<[^>]+>)`)
-	assertion   = regexp.MustCompile(`^(?:\\[bB]|\^|\$)`)
-	group       = regexp.MustCompile(`^\((?:\?(?:[:=!]|<[=!]|<[A-Za-z_$][A-Za-z0-9_$]*>|[ims]*(?:-[ims]+)?:))?`)
-	quantifier  = regexp.MustCompile(`^(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??`)
+	classEscape = lazy(`^\\(?:` + anyEscape + `|[-b])`)
+	atomEscape  = lazy(`^\\(?:` + anyEscape + `|[1-9][0-9]*|k<[^>]+>)`)
+	assertion   = lazy(`^(?:\\[bB]|\^|\$)`)
+	group       = lazy(`^\((?:\?(?:[:=!]|<[=!]|<[A-Za-z_$][A-Za-z0-9_$]*>|[ims]*(?:-[ims]+)?:))?`)
+	quantifier  = lazy(`^(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??`)
 )
 
 // notUnicodePattern says why Ajv, which compiles patterns in Unicode mode,
@@ -24,10 +31,10 @@ func notUnicodePattern(p string) string {
 	for p != "" {
 		length := 1
 		switch c := p[0]; {
-		case assertion.MatchString(p):
-			length, repeatable = len(assertion.FindString(p)), false
+		case assertion().MatchString(p):
+			length, repeatable = len(assertion().FindString(p)), false
 		case c == '\\':
-			if length = len(atomEscape.FindString(p)); length == 0 {
+			if length = len(atomEscape().FindString(p)); length == 0 {
 				return "invalid escape " + firstRunes(p, 2)
 			}
 			repeatable = true
@@ -38,7 +45,7 @@ func notUnicodePattern(p string) string {
 			}
 			length, repeatable = n, true
 		case c == '(':
-			head := group.FindString(p)
+			head := group().FindString(p)
 			if head == "(" && strings.HasPrefix(p, "(?") {
 				return "invalid group " + firstRunes(p, 4)
 			}
@@ -46,11 +53,11 @@ func notUnicodePattern(p string) string {
 			open, length, repeatable = append(open, !lookaround), len(head), false
 		case c == ')' && len(open) > 0:
 			repeatable, open = open[len(open)-1], open[:len(open)-1]
-		case quantifier.MatchString(p):
+		case quantifier().MatchString(p):
 			if !repeatable {
 				return "nothing to repeat before " + firstRunes(p, 1)
 			}
-			length, repeatable = len(quantifier.FindString(p)), false
+			length, repeatable = len(quantifier().FindString(p)), false
 		case strings.IndexByte("{}]", c) >= 0:
 			return "a bracket without its counterpart: " + firstRunes(p, 1)
 		default:
@@ -71,7 +78,7 @@ func unicodeClass(p string) (length int, fault string) {
 		case p[i] == ']':
 			return i + 1, ""
 		case p[i] == '\\':
-			if n = len(classEscape.FindString(p[i:])); n == 0 {
+			if n = len(classEscape().FindString(p[i:])); n == 0 {
 				return 0, "invalid escape " + firstRunes(p[i:], 2)
 			}
 			isSet = strings.IndexByte("dDwWsSpP", p[i+1]) >= 0

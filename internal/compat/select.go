@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"html"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"mcptest/internal/jsonschema"
 	"mcptest/internal/jsonv"
@@ -192,15 +192,15 @@ const (
 	latin      = "aeopcyxijshdqwlabekmhopctxijsgqwaivokpuwabezhikmnoptyxouqaos"
 )
 
-var toLatin = func() map[rune]rune {
+var toLatin = sync.OnceValue(func() map[rune]rune {
 	out := map[rune]rune{}
 	for i, r := range []rune(lookalikes) {
 		out[r] = rune(latin[i])
 	}
 	return out
-}()
+})
 
-var escapes = regexp.MustCompile(`(%[0-9A-Fa-f]{2}){3,}|\\u00[0-7][0-9A-Fa-f]`)
+var escapes = lazy(`(%[0-9A-Fa-f]{2}){3,}|\\u00[0-7][0-9A-Fa-f]`)
 
 // plain is a text as a model understands it: in small Latin letters, without
 // look-alikes, escapes, and separators other than single blanks.
@@ -209,7 +209,7 @@ func plain(text string) string {
 		text = html.UnescapeString(text)
 	}
 	if strings.ContainsAny(text, `%\`) {
-		text = escapes.ReplaceAllStringFunc(text, func(s string) string {
+		text = escapes().ReplaceAllStringFunc(text, func(s string) string {
 			if c, err := strconv.ParseUint(strings.TrimPrefix(s, `\u`), 16, 8); err == nil {
 				return string(rune(c))
 			}
@@ -222,8 +222,8 @@ func plain(text string) string {
 		switch {
 		case r >= 0xff01 && r <= 0xff5e:
 			return r - 0xff01 + '!'
-		case r > 0x2ff && mixed && toLatin[r] != 0:
-			return toLatin[r]
+		case r > 0x2ff && mixed && toLatin()[r] != 0:
+			return toLatin()[r]
 		}
 		return r
 	}, text)
