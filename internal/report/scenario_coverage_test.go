@@ -14,7 +14,7 @@ func coverageScenario() []result.Event {
 	}
 	c := &result.Coverage{Servers: []result.ServerCoverage{
 		{
-			Server: "shop", File: "shop.mcptest.yaml",
+			Server: "shop", File: "shop.mcptest.yaml", Tokens: 1234,
 			Parts: []result.Covered{
 				{Of: result.Tools, Covered: 1, Total: 5, Minimum: &least, Missing: []string{"buy", "list", "pay", "send"}},
 				{Of: result.EnumValues, Covered: 1, Total: 2, Missing: []string{`search.sort="price"`}},

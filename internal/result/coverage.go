@@ -38,8 +38,10 @@ type ServerCoverage struct {
 	Server string `json:"server"`
 	File   string `json:"file,omitempty"` // where the server is declared
 	// Unknown says why it is not known what the server offers.
-	Unknown string    `json:"unknown,omitempty"`
-	Parts   []Covered `json:"parts,omitempty"`
+	Unknown string `json:"unknown,omitempty"`
+	// Tokens that the definitions of all tools take in the context of a model, an estimate.
+	Tokens int       `json:"tokens,omitempty"`
+	Parts  []Covered `json:"parts,omitempty"`
 	// Unasserted are tools, resources and prompts that tests called without an
 	// assertion on the result. They count as missing.
 	Unasserted []string   `json:"unasserted,omitempty"`
@@ -129,7 +131,7 @@ func mergeCoverage(parts []Part) *Coverage {
 
 // with adds what another shard covered. What is unknown to one shard is unknown.
 func (s ServerCoverage) with(o *ServerCoverage) ServerCoverage {
-	out := ServerCoverage{Server: s.Server, File: s.File, Unknown: cmp.Or(s.Unknown, o.Unknown)}
+	out := ServerCoverage{Server: s.Server, File: s.File, Unknown: cmp.Or(s.Unknown, o.Unknown), Tokens: max(s.Tokens, o.Tokens)}
 	missing := map[[2]string]bool{}
 	for _, p := range s.Parts {
 		if i := slices.IndexFunc(o.Parts, func(q Covered) bool { return q.Of == p.Of }); i >= 0 {

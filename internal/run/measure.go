@@ -95,6 +95,9 @@ func (m *measurement) record(partial string) *result.Coverage {
 	for _, s := range m.servers {
 		r := result.ServerCoverage{Server: s.def.Name, File: s.def.Pos.File.Name, Unknown: s.unknown}
 		if s.offer != nil {
+			for _, def := range s.offer.Lists[surface.Tool] {
+				r.Tokens += surface.Tokens(def)
+			}
 			r.Parts, r.Unasserted, r.Skeletons = coverage.Measure(s.offer, &s.Use)
 		} else {
 			for _, of := range result.Measured() {

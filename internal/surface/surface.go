@@ -86,6 +86,9 @@ func (s *Surface) Counts() string {
 		count[it.Kind]++
 	}
 	out := []string{display.Count(count[Tool], "tool")}
+	if tokens, _ := s.ToolTokens(); tokens > 0 {
+		out[0] += fmt.Sprintf(" (about %s)", display.Count(tokens, "token"))
+	}
 	for _, k := range []Kind{Resource, Template, Prompt} {
 		if count[k] > 0 {
 			out = append(out, display.Count(count[k], strings.ReplaceAll(string(k), "-", " ")))

@@ -53,6 +53,9 @@ func Coverages(r *result.Run, verbose bool) (out []Coverage) {
 				c.Missing = append(c.Missing, missingWords[p.Of]+": "+some(p.Missing, verbose))
 			}
 		}
+		if s.Tokens > 0 {
+			parts = append(parts, "about "+display.Count(s.Tokens, "token"))
+		}
 		c.Line = strings.Join(parts, " · ")
 		switch {
 		case s.Unknown != "":
