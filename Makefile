@@ -199,6 +199,16 @@ DEEP_TESTS    := RandomRunsHarmNothing|NoHazardIsSetOff|SafeModeReadsOnlyWhateve
 deep:
 	MCPTEST_DEEP=1 $(GO) test -count=1 -timeout 30m -run '^Test($(DEEP_TESTS))$$' $(DEEP_PACKAGES:%=./internal/%)
 
+## releases: compares the releases of real servers with each other (docs/spec/releases.md; 20 minutes, network); FOLDER keeps what was read
+.PHONY: releases locks
+FOLDER ?= $(or $(TMPDIR),/tmp)/mcptest-releases
+releases:
+	@tools/releases '$(FOLDER)'
+
+## locks: locks 20 real servers 20 times over each transport (docs/spec/releases.md; network)
+locks:
+	@tools/locks '$(FOLDER)-locks' 20
+
 ## faults: the built program on every fault (docs/spec/faults.md)
 .PHONY: faults
 faults:

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -88,7 +90,9 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 	for _, kind := range diff.NotCompared(list[0], list[1]) {
 		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared\n", strings.ReplaceAll(string(kind), "-", " "))
 	}
-	return f.changes.print(s, diff.Compare(option.Background(cmd.Context()), list[0], list[1], diff.Options{Target: usage(&new.flags, new.argv)}))
+	return f.changes.print(s, diff.Compare(option.Background(cmd.Context()), list[0], list[1], diff.Options{
+		Target: usage(&new.flags, new.argv), InNew: new.path != "" && !strings.HasPrefix(new.path, "git:"),
+	}))
 }
 
 // sides reads the command line.
@@ -176,6 +180,9 @@ func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x s
 			err = c.Build(ctx, f.build)
 		}
 		if err == nil {
+			if at := inWorkingTree(x.argv); at != "" {
+				fmt.Fprintf(s.Err, "warning: %s is a file of the working tree, not of git:%s: write it relative to the folder\n", l.Text(at), l.Text(ref))
+			}
 			l.Server.Dir = c.Dir
 			err = l.Conn.Open(ctx)
 		}
@@ -188,4 +195,16 @@ func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x s
 		return err
 	})
 	return out, err
+}
+
+// inWorkingTree returns the first word of a command that is an absolute path below
+// the current folder, "" for none.
+func inWorkingTree(argv []string) string {
+	here, err := os.Getwd()
+	for _, w := range argv {
+		if err == nil && strings.HasPrefix(filepath.Clean(w), here+string(filepath.Separator)) {
+			return w
+		}
+	}
+	return ""
 }

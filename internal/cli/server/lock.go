@@ -301,7 +301,7 @@ type diffOutput struct {
 }
 
 func (o *diffOutput) add(cmd *cobra.Command, failOn string) {
-	cmd.Flags().StringVarP(&o.format, "format", "f", "text", "format of the changes: `"+strings.Join(diff.Formats(), "`, ")+"")
+	cmd.Flags().StringVarP(&o.format, "format", "f", "text", "`format` of the changes: "+strings.Join(diff.Formats(), ", "))
 	cmd.Flags().StringVar(&o.failOn, "fail-on", failOn, "exit 6 for changes of this `class` and those before it: breaking, trust, review, any")
 }
 

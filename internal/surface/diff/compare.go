@@ -54,6 +54,8 @@ type Options struct {
 	// ByName pairs surfaces by the names of their servers also if there is one
 	// on each side.
 	ByName bool
+	// InNew points into the new file also for what both have.
+	InNew bool
 }
 
 // Compare lists the changes from old to new, the most serious ones first. The
@@ -164,6 +166,9 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 		}
 		if !jsonv.Equal(it.Def, other.Def) {
 			c.look(old, it)
+			if c.o.InNew {
+				c.look(new, other)
+			}
 			c.definition(it, other)
 		}
 	}

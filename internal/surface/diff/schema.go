@@ -43,6 +43,9 @@ func (c *comparer) schema(tool, ptr string, old, new jsonv.Value, output bool, f
 			c.add(Review, ptr+n.at, "", "%s", n.message)
 		}
 	}
+	if !output {
+		p.allowed(w)
+	}
 	var err error
 	if p.oldS, err = contain.Compile(p.old); err != nil {
 		c.add(Review, ptr, "", "the old %s can't be compiled, so its changes can't be proved: %v", label(ptr), err)
@@ -87,6 +90,36 @@ func (p *schemaPair) noun() string {
 	return "argument"
 }
 
+// allowed takes out the new optional arguments of a schema that allows any others:
+// calls could pass them with any value, but none was declared.
+func (p *schemaPair) allowed(w *walker) {
+	w.edits = slices.DeleteFunc(w.edits, func(e edit) bool {
+		if e.allowed {
+			p.c.add(Review, p.root+e.at, "", "%s: any value of it was accepted, as the schema allows arguments that it does not declare", e.message)
+			p.old = e.apply(p.old)
+		}
+		return e.allowed
+	})
+}
+
+// single compiles the old schema with one edit. If that refers to definitions that
+// only the new schema has, they come along.
+func (p *schemaPair) single(e edit) (*contain.Schema, error) {
+	doc := e.apply(p.old)
+	out, err := contain.Compile(doc)
+	if err == nil {
+		return out, nil
+	}
+	for _, k := range []string{"$defs", "definitions"} {
+		for name, def := range p.new.Lookup(k).Members() {
+			if doc.Lookup(k).Lookup(name).IsAbsent() {
+				doc = put(doc, []string{k, name}, def)
+			}
+		}
+	}
+	return contain.Compile(doc)
+}
+
 // check reports whether data in the direction of the schema still fits: the
 // arguments of old calls the new schema, new results the old one. Undeclared
 // fields count where a schema of results no longer forbids them.
@@ -112,7 +145,7 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 	class, witness, note := Safe, "", ""
 	if whole != contain.Contained {
 		class, note = Review, "; "+p.unproved()
-		single, err := contain.Compile(e.apply(p.old))
+		single, err := p.single(e)
 		if err == nil {
 			switch verdict, v := p.check(p.oldS, single, e.opens); {
 			case verdict == contain.Contained:

@@ -13,7 +13,8 @@ import (
 )
 
 var address = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("[a-zA-Z][a-zA-Z0-9+.-]*://[^\\s\"'`<>\\])}|]+")
+	const rest = "[^\\s\"'`<>\\])}|]+"
+	return regexp.MustCompile("[a-zA-Z][a-zA-Z0-9+.-]*://" + rest + "|\\bwww\\.[a-zA-Z0-9-]+\\." + rest + "|\\bdata:[a-z]+/" + rest + "|<!--(?s:.*?)-->")
 })
 
 // noProse are members whose texts are no prose that a model reads.
@@ -46,7 +47,11 @@ func (c *comparer) texts(old, new jsonv.Value) map[string]bool {
 		for _, u := range addresses(s) {
 			if !urls[u] {
 				urls[u], flagged[ptr] = true, true
-				c.add(Trust, ptr, "", "%s mentions an address that was not there before: %s", label(ptr), u)
+				what := "mentions an address that was not there before"
+				if strings.HasPrefix(u, "<!--") {
+					what = "has a comment that a rendered text does not show"
+				}
+				c.add(Trust, ptr, "", "%s %s: %s", label(ptr), what, jsonv.String(u).Short(200))
 			}
 		}
 	})

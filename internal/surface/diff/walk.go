@@ -15,6 +15,7 @@ type edit struct {
 	message string
 	lost    bool // a property is gone
 	opens   bool // a keyword that forbids other properties is gone
+	allowed bool // a new optional property, of which any value was allowed before
 	sets    []set
 }
 
@@ -129,6 +130,20 @@ func (w *walker) walk(old, new jsonv.Value, at string) {
 	}
 }
 
+// plain reports whether a pointer leads to a schema that every value in its place
+// must match.
+func plain(at string) bool {
+	tokens, _ := jsonv.ParsePointer(at)
+	for i := 0; i < len(tokens); i++ {
+		if tokens[i] == "properties" {
+			i++
+		} else if tokens[i] != "items" {
+			return false
+		}
+	}
+	return true
+}
+
 // closing reports whether a keyword can forbid undeclared properties.
 func closing(keyword string) bool {
 	return keyword == "additionalProperties" || keyword == "unevaluatedProperties"
@@ -166,7 +181,9 @@ func (w *walker) properties(old, new jsonv.Value, at string) {
 			e := w.edit(here, is, "new required %s%s", w.subject(here), extra)
 			e.sets = append(e.sets, w.requires(old, at, name, true))
 		case was.IsAbsent():
-			w.edit(here, is, "new optional %s", w.subject(here))
+			e := w.edit(here, is, "new optional %s", w.subject(here))
+			rest := old.Lookup("additionalProperties")
+			e.allowed = plain(at) && (rest.Bool() || rest.Kind() == jsonv.KindObject && rest.Len() == 0)
 		case is.IsAbsent():
 			e := w.edit(here, is, "%s was removed", w.subject(here))
 			e.lost = true
@@ -217,7 +234,7 @@ func textsOf(v jsonv.Value) []string {
 // subject names the place that a pointer leads to: argument filter.labels[].
 func (w *walker) subject(at string) string {
 	tokens, _ := jsonv.ParsePointer(at)
-	path := ""
+	path, noun := "", w.noun+" "
 	for i := 0; i < len(tokens); i++ {
 		switch t := tokens[i]; {
 		case t == "properties" && i+1 < len(tokens):
@@ -227,15 +244,18 @@ func (w *walker) subject(at string) string {
 			path += "[]"
 		case t == "additionalProperties":
 			path += ".*"
+		case t == "patternProperties" && i+1 < len(tokens):
+			i++
+			path = strings.TrimPrefix(path+"./"+tokens[i]+"/", ".")
 		case slices.Contains(schemaMap, t) && i+1 < len(tokens):
 			i++
-			path = t + "/" + tokens[i]
+			path, noun = t+"/"+tokens[i], ""
 		}
 	}
 	if path == "" {
 		return strings.TrimPrefix(w.root, "/")
 	}
-	return w.noun + " " + path
+	return noun + path
 }
 
 func enumChange(a, b jsonv.Value) string {
