@@ -165,8 +165,7 @@ func (c *comparer) surfaces(old, new *surface.Surface) {
 			continue
 		}
 		if !jsonv.Equal(it.Def, other.Def) {
-			c.look(old, it)
-			if c.o.InNew {
+			if c.look(old, it); c.o.InNew {
 				c.look(new, other)
 			}
 			c.definition(it, other)

@@ -1,9 +1,13 @@
 package diff_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/surface"
@@ -243,5 +247,32 @@ func TestManyEdits(t *testing.T) {
 	}
 	if got := compare(t, tool("6"), tool("5")); len(got) != 1 || got[0].Class != diff.Breaking || got[0].Witness == "" {
 		t.Errorf("narrowed: got %+v", got)
+	}
+}
+
+// BenchmarkHundredTools is what a lock of 100 tools adds to requesting the list:
+// the model of it, the lock file, and the comparison with that file.
+func BenchmarkHundredTools(b *testing.B) {
+	var list []jsonv.Value
+	for i := range 100 {
+		list = append(list, read(b, base).Items[0].Def.With("name", jsonv.String(fmt.Sprint("tool_", i))))
+	}
+	path := filepath.Join(b.TempDir(), "mcptest.lock.yaml")
+	for b.Loop() {
+		live := surface.New("issues", jsonv.Value{}, map[surface.Kind][]jsonv.Value{surface.Tool: list}, nil, nil)
+		data, err := live.Lock()
+		if err == nil {
+			err = os.WriteFile(path, data, 0o600)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		locked, err := surface.Read(path, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if changes := diff.Compare(b.Context(), locked, []*surface.Surface{live}, diff.Options{}); len(changes) > 0 {
+			b.Fatal(changes)
+		}
 	}
 }
