@@ -160,8 +160,8 @@ func targetsPage() []byte {
 		"`result` itself may be `absent`.\n\n" +
 		"`surface` has the members `tools`, `resources`, `resourceTemplates` and `prompts`, each with the definitions of all pages, and\n" +
 		"`server`. A name after a list selects a definition, by its `name`, `uri` or `uriTemplate`:\n" +
-		"`surface.tools[\"create_issue\"]`. `each` fails for elements that lack the member, such as a tool without annotations under\n" +
-		"`surface.tools[*].annotations.readOnlyHint`. A test whose targets are all in `surface` and `server` needs nothing to invoke;\n" +
+		"`surface.tools[\"create_issue\"]`. `each` passes with a warning if the list is empty, and fails for elements that lack\n" +
+		"the member, such as a tool without annotations under `surface.tools[*].annotations.readOnlyHint`. A test whose targets are all in `surface` and `server` needs nothing to invoke;\n" +
 		"`defaultTest.expect`, which is about responses, does not apply to it. A list whose capability the server does not declare is\n" +
 		"not requested, and empty; one that the server refuses, or that has no end, fails every target in it.\n\n" +
 		"The lists are requested when a test first examines them. They are requested again in another session, after a\n" +

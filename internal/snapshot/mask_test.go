@@ -112,7 +112,7 @@ func FuzzMask(f *testing.F) {
 	} {
 		f.Add(text, "id")
 	}
-	all := []*Options{options(f, "true"), options(f, `{mask: [default, {build: 'build (\d+)'}, {word: '[a-z]+'}]}`), options(f, `{mask: [{x: '.'}]}`), options(f, "{mask: []}")}
+	all := []*Options{options(f, "true"), options(f, `{mask: [default, {build: 'build (\d+)'}, {word: '[a-z]+'}]}`), options(f, `{mask: [{x: '[a-z<>.]'}]}`), options(f, "{mask: []}")}
 	f.Fuzz(func(t *testing.T, text, key string) {
 		for _, o := range all {
 			v := jsonv.Object(jsonv.Member{Key: key, Value: jsonv.String(text)}, jsonv.Member{Key: text, Value: jsonv.Array(jsonv.String(text))})
@@ -177,18 +177,20 @@ func TestMaskProperty(t *testing.T) {
 
 func TestCompile(t *testing.T) {
 	for text, want := range map[string]string{
-		"false":                   "got",
-		"7":                       "got",
-		"''":                      "the name of the snapshot",
-		"{nam: x}":                "unknown key",
-		"{ignore: x}":             "a list of paths",
-		"{ignore: ['a..b']}":      "two dots",
-		"{mask: [uid]}":           "did you mean",
-		"{mask: [{Build: x}]}":    "lower-case",
-		"{mask: [{uuid: x}]}":     "built-in",
-		"{mask: [{build: '('}]}":  "missing closing )",
-		"{mask: [{build: 'x*'}]}": "matches the empty text",
-		"{mask: [3]}":             "the name of a mask",
+		"false":                    "got",
+		"7":                        "got",
+		"''":                       "the name of the snapshot",
+		"{nam: x}":                 "unknown key",
+		"{ignore: x}":              "a list of paths",
+		"{ignore: ['a..b']}":       "two dots",
+		"{mask: [uid]}":            "did you mean",
+		"{mask: [{Build: x}]}":     "lower-case",
+		"{mask: [{uuid: x}]}":      "built-in",
+		"{mask: [{build: '('}]}":   "missing closing )",
+		"{mask: [{build: 'x*'}]}":  "matches the empty text",
+		"{mask: [{build: '.+'}]}":  "matches any text",
+		"{mask: [{b: '\\w|\\W'}]}": "matches any text",
+		"{mask: [3]}":              "the name of a mask",
 	} {
 		n, _ := source.Parse(&source.File{Name: "x.yaml", Data: []byte("snapshot: " + text + "\n")})
 		var d source.Decoder

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"mcptest/internal/jsonv"
 	"mcptest/internal/surface"
 	"mcptest/internal/surface/diff"
