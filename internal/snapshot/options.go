@@ -147,8 +147,7 @@ func (o *Options) ownMask(d *source.Decoder, f source.Field, path string) {
 		case re.MatchString(""):
 			d.Errorf(f.Value, path, "the regular expression matches the empty text, which is everywhere")
 		case re.ReplaceAllString("a", "")+re.ReplaceAllString("0 %", "")+re.ReplaceAllString(`É."\/-`, "") == "":
-			d.Errorf(f.Value, path, "the regular expression matches any text: the snapshot would not notice a change").Hint =
-				"name what surrounds the value, such as 'build \\d+'"
+			d.Errorf(f.Value, path, "the regular expression matches any text: the snapshot would not notice a change").Hint = "name what surrounds the value, such as 'build \\d+'"
 		default:
 			o.masks = append(o.masks, mask{name: name, re: re})
 		}
