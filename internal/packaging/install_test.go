@@ -29,6 +29,9 @@ func TestInstalledPackages(t *testing.T) {
 		command(t, dir, 0, "npm", "install", "--offline", "--no-audit", "--no-fund", "--loglevel=error",
 			filepath.Join(out, "mcptest-0.0.0-dev.tgz"), filepath.Join(out, "mcptest-"+p.os+"-"+p.cpu+"-0.0.0-dev.tgz"))
 		runsExample(t, dir, "npx", "--no-install", "mcptest")
+		// The three commands of docs/guides/first-suite.md, without its server.
+		command(t, dir, 0, "npx", "--no-install", "mcptest", "init", "--", "npx", "--no-install", "mcptest", "mock", "--preset", "echo")
+		command(t, dir, 0, "npx", "--no-install", "mcptest", "run")
 		command(t, dir, 0, "node", "--input-type=module", "-e", "import {binary} from 'mcptest'; if (!binary().includes('node_modules')) process.exit(1)")
 		if err := os.RemoveAll(filepath.Join(dir, "node_modules", "@mcptest")); err != nil {
 			t.Fatal(err)
