@@ -123,8 +123,8 @@ func TestExamplesAsGoTests(t *testing.T) {
 	if err != nil || len(files) < 10 {
 		t.Fatalf("found %d examples: %v", len(files), err)
 	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
+	for _, file := range append(files, "examples/hooks-context/sh.yml", "examples/fixtures-reset/mcptest.yaml") {
+		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command("mcptest", "run", "--reporter", "json", filepath.Base(file))
 			cmd.Dir, cmd.Env = filepath.Dir(file), append(os.Environ(), "CI=")

@@ -190,7 +190,11 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	p, more := plan.Compile(suites, set)
 	diags = append(diags, more...)
 	if f.loaded != nil {
-		f.loaded(slices.Concat(paths, f.EnvFiles, watch.Inputs(suites, p)))
+		files := slices.Concat(paths, f.EnvFiles, watch.Inputs(suites, p))
+		if f.baseline != "" {
+			files = append(files, f.baseline)
+		}
+		f.loaded(files)
 		watch.FailedFirst(p, history.Failed(suites))
 	}
 	errs, _ := f.Print(s, diags)

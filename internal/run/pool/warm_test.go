@@ -18,6 +18,7 @@ func TestWarmSessions(t *testing.T) {
 		name   string
 		first  *plan.Case
 		use    func(s *pool.Server, f *fake) // during the first run
+		after  func(f *fake)                 // between the runs
 		stamp  string                        // at the second run
 		policy string
 		starts int
@@ -33,6 +34,7 @@ func TestWarmSessions(t *testing.T) {
 			s.ReportLost(&mcp.Exchange{Cause: context.DeadlineExceeded})
 		}, starts: 2},
 		{name: "a server that ended", first: plain, use: func(_ *pool.Server, f *fake) { _ = f.conns[0].Close() }, starts: 2},
+		{name: "a server that ended between the runs", first: plain, after: func(f *fake) { _ = f.conns[0].Close() }, starts: 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -56,6 +58,10 @@ func TestWarmSessions(t *testing.T) {
 					f.Close(t.Context())
 				}
 				run(test.first, "", test.use)
+				if test.after != nil {
+					test.after(f)
+					synctest.Wait()
+				}
 				run(plain, test.stamp, nil)
 				if len(f.conns) != test.starts {
 					t.Errorf("the server was started %d times, want %d", len(f.conns), test.starts)
