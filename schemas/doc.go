@@ -5,6 +5,9 @@ package schemas
 
 import _ "embed"
 
+// URL names V1, also in the first line of a suite, where editors read it.
+const URL = "https://mcptest.sh/schema/v1.json"
+
 // V1 is the JSON Schema (2020-12) of a suite file.
 //
 //go:embed v1.json

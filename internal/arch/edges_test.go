@@ -70,7 +70,8 @@ var edges = map[string][]string{
 	"internal/upstream/recording": {"internal/upstream", "internal/jsonv", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
 	"internal/upstream/proxy":     {"internal/testkit"},
 	// Recorded traffic: the file, and what matches requests with it.
-	"internal/cassette": {"internal/mcp/protocol", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
+	"internal/cassette":     {"internal/mcp/protocol", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
+	"internal/cassette/tee": {"internal/cassette", "internal/proc", "internal/mcp/protocol", "internal/jsonv"},
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
 	"internal/suite": {"internal/upstream", "internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},
@@ -106,7 +107,7 @@ var edges = map[string][]string{
 	"internal/report/explain": {"internal/report/render", "internal/result", "internal/source", "internal/term"},
 	"internal/report/pretty":  {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
 	"internal/report/ci":      {"internal/report/render", "internal/report/explain", "internal/result", "internal/jsonv", "internal/term"},
-	"internal/report/html":    {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
+	"internal/report/html":    {"internal/report/render", "internal/report/explain", "internal/result", "internal/term", "internal/jsonv"},
 	"internal/report/compare": {"internal/report/render", "internal/report/explain", "internal/result", "internal/term"},
 	"internal/mock":           {"internal/placeholder", "internal/expect/jsonpath", "internal/mcp/protocol", "internal/mcpserver", "internal/source", "internal/jsonv", "internal/jsonschema"},
 
@@ -142,7 +143,7 @@ var edges = map[string][]string{
 	// The outcome of a quality gate in the formats of other programs.
 	"internal/gate":   {},
 	"internal/compat": {"internal/secret", "internal/source", "internal/jsonv", "internal/jsonschema", "internal/gate", "internal/term"},
-	"internal/draft":  {"internal/jsonv", "internal/jsonschema", "internal/source"},
+	"internal/draft":  {"internal/jsonv", "internal/jsonschema", "internal/source", "schemas"},
 	// What a server offers, its lock files, and what a change of it breaks.
 	"internal/surface":          {"internal/jsonv", "internal/mcp/protocol", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
 	"internal/surface/contain":  {"internal/jsonv", "internal/jsonschema"},
@@ -163,7 +164,7 @@ var edges = map[string][]string{
 	},
 	"internal/scaffold": {"internal/draft", "internal/inspect", "internal/mcp", "internal/mcp/protocol", "internal/result", "internal/secret", "internal/jsonv"},
 	// gen describes what the others define; cli asks it for explain.
-	"internal/gen":     {"internal/surface/assert", "internal/compat", "internal/snapshot", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source"},
+	"internal/gen":     {"internal/surface/assert", "internal/compat", "internal/snapshot", "internal/suite", "internal/expect", "internal/mcp/protocol", "internal/report", "internal/jsonv", "internal/source", "schemas"},
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/watchdog"},
 	// Commands share option; the commands of one server are apart from those of suites.
 	"internal/cli/option": {
@@ -177,9 +178,14 @@ var edges = map[string][]string{
 		"internal/run", "internal/secret", "internal/shellwords", "internal/source", "internal/suite", "internal/surface", "internal/surface/checkout", "internal/surface/diff",
 		"internal/surface/readme", "internal/term",
 	},
+	"internal/clientconfig": {"internal/jsonv", "internal/mcp/protocol", "internal/osfile"},
+	"internal/cli/tape": {
+		"internal/cassette", "internal/cassette/tee", "internal/cli/option", "internal/clientconfig", "internal/cmdutil", "internal/display", "internal/proc",
+		"internal/secret", "internal/suite", "internal/term",
+	},
 	"internal/watch": {"internal/plan", "internal/run", "internal/suite", "internal/term"},
 	"internal/cli": {
-		"internal/watch", "internal/cli/option", "internal/cli/server", "internal/cmdutil", "internal/connect", "internal/detach", "internal/display", "internal/gen", "internal/history",
+		"internal/watch", "internal/cli/option", "internal/cli/server", "internal/cli/tape", "internal/cmdutil", "internal/connect", "internal/detach", "internal/display", "internal/gen", "internal/history",
 		"internal/inspect", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mock", "internal/osfile", "internal/plan",
 		"internal/proc", "internal/report", "internal/report/compare", "internal/report/pretty", "internal/report/render", "internal/result", "internal/run", "internal/scaffold",
 		"internal/secret", "internal/shellwords", "internal/snapshot", "internal/source", "internal/suite", "internal/term", "internal/upstream/proxy", "schemas",
@@ -220,7 +226,7 @@ var modules = map[string][]string{
 	"golang.org/x/term":                      {"internal/term"},
 	"golang.org/x/sys":                       {"internal/proc", "internal/term", "internal/osfile", "internal/upstream/proxy"},
 	"golang.org/x/text":                      {"internal/jsonschema"}, // the schema library's message printer
-	"github.com/spf13":                       {"internal/cli", "internal/cli/option", "internal/cli/server", "internal/cmdutil", "internal/aqlcli"},
+	"github.com/spf13":                       {"internal/cli", "internal/cli/option", "internal/cli/server", "internal/cli/tape", "internal/cmdutil", "internal/aqlcli"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/auth", testOnly}, // its packages auth and oauthex; the wire is ours
 	"golang.org/x/oauth2":                    {"internal/auth"},
 	"github.com/google/go-cmp":               {testOnly},

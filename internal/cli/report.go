@@ -15,7 +15,7 @@ import (
 
 func newReportCmd(s cmdutil.Streams) *cobra.Command {
 	var format, output, color string
-	var verbose bool
+	var verbose, open bool
 	cmd := &cobra.Command{
 		Use:   "report FILE",
 		Short: "Convert a saved record to another format",
@@ -30,6 +30,9 @@ the output is the same as at the end of the run. FILE - is standard input.`,
 			if output != "" {
 				spec.Path = output
 			}
+			if open && htmlFile([]report.Spec{spec}) == "" {
+				return option.Fail(option.ExitInvalid, "--open requires --format html and --output")
+			}
 			run, err := readRecord(s.In, args[0])
 			if err != nil {
 				return err
@@ -38,6 +41,9 @@ the output is the same as at the end of the run. FILE - is standard input.`,
 			if err := writeReport(s, spec, run, render.Options{Verbose: verbose}, color); err != nil {
 				return option.Fail(option.ExitInternal, "%v", err)
 			}
+			if open {
+				openReport(s, spec.Path)
+			}
 			return nil
 		},
 	}
@@ -45,6 +51,7 @@ the output is the same as at the end of the run. FILE - is standard input.`,
 	cmd.Flags().StringVarP(&format, "format", "f", "pretty", "format: "+formatNames())
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `file` instead of standard output")
 	cmd.Flags().StringVar(&color, "color", "auto", "colors: auto, always or never")
+	cmd.Flags().BoolVar(&open, "open", false, "show the HTML report in a browser; requires --format html and --output")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "also show exchanges and passed tests")
 	return cmd
 }

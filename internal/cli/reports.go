@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,9 @@ func (f *runFlags) specs() ([]report.Spec, error) {
 		f.reporters = []string{"pretty"}
 	}
 	specs, err := reportSpecs("--reporter", f.reporters, f.output)
+	if err == nil && f.open && htmlFile(specs) == "" {
+		return nil, option.Fail(option.ExitInvalid, "--open requires --reporter html=FILE")
+	}
 	if err != nil || f.quiet || slices.ContainsFunc(specs, func(sp report.Spec) bool { return sp.Path == "" }) {
 		return specs, err
 	}
@@ -109,6 +113,9 @@ func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []repor
 	if i := slices.IndexFunc(specs, onScreen); i >= 0 { // last, because it names the files
 		write(i, render.Options{Verbose: f.verbose, Listed: true, Written: written})
 	}
+	if f.open {
+		openReport(s, htmlFile(specs))
+	}
 	for _, m := range msgs {
 		fmt.Fprintln(s.Err, "mcptest: "+term.Escape(rec.Redactor().String(m)))
 	}
@@ -119,6 +126,26 @@ func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []repor
 		return nil
 	}
 	return &option.ExitError{Code: code}
+}
+
+// htmlFile is the file of the HTML report, "" if none is written.
+func htmlFile(specs []report.Spec) string {
+	for _, sp := range specs {
+		if sp.Format.Name == "html" {
+			return sp.Path
+		}
+	}
+	return ""
+}
+
+// openReport shows a file in the user's browser.
+func openReport(s cmdutil.Streams, path string) {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if !option.OpenBrowser(s, (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()) {
+		fmt.Fprintln(s.Err, "mcptest: no browser found to open "+term.Escape(path))
+	}
 }
 
 // liveLogs are the ndjson reports, by their place among the reports: they are

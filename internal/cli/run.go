@@ -41,7 +41,7 @@ type runFlags struct {
 	list, dryRun                     bool
 	noProgress, quiet, verbose       bool
 	setupOnly                        bool
-	updateSnapshots, allowInCI       bool
+	updateSnapshots, allowInCI, open bool
 	logLevel                         string
 	baseline                         string
 	lastFailed                       bool
@@ -106,6 +106,7 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	fl.BoolVar(&f.noProgress, "no-progress", false, "do not show the progress line")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print only the reports named with --reporter, and errors")
 	fl.BoolVar(&f.setupOnly, "setup-only", false, "run beforeAll and setup, leave what they started running, and exit; mcptest down stops it")
+	fl.BoolVar(&f.open, "open", false, "show the HTML report in a browser after the run; requires --reporter html=FILE")
 	fl.BoolVar(&f.updateSnapshots, "update-snapshots", false, "store the values that snapshots compare with, and remove those that no test uses; refused in CI (exit 5)")
 	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "allow --update-snapshots although CI is set")
 	fl.StringVar(&f.logLevel, "log-level", "warn", "log verbosity on stderr: error, warn, info or debug (output of every hook and step)")

@@ -10,6 +10,7 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
+	"mcptest/schemas"
 )
 
 // YAML writes the suite.
@@ -37,6 +38,8 @@ type writer struct {
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(&w.b, format+"\n", args...) }
 
 func (w *writer) heading() {
+	w.line("# yaml-language-server: $schema=%s", schemas.URL)
+	w.line("#")
 	w.line("# A first suite, written from what %s answered.", cmp.Or(comment(w.suite.From), "the server"))
 	w.line("#")
 	w.line("# \"review\" marks what was seen, not specified: keep it when it is right, and say what is right when it is not.")

@@ -12,14 +12,11 @@ import (
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
+	"mcptest/schemas"
 )
 
 // durationPattern is what source.ParseDuration reads.
 const durationPattern = `^\s*\+?(0|([0-9. ]+(ns|us|µs|μs|ms|s|m|h) *)+)\s*$`
-
-// schemaID names the schema; suites point to it with a
-// yaml-language-server comment.
-const schemaID = "https://mcptest.sh/schema/v1.json"
 
 // generator builds the definitions of one schema.
 type generator struct {
@@ -74,7 +71,7 @@ func Schema(dirs ...string) (jsonv.Value, error) {
 	}
 	head := object(
 		pair{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-		pair{"$id", schemaID},
+		pair{"$id", schemas.URL},
 		pair{"title", "mcptest suite"},
 		pair{"description", "A suite of tests for MCP servers."},
 	)

@@ -43,6 +43,21 @@ func TestInstalledPackages(t *testing.T) {
 	})
 	t.Run("vitest", func(t *testing.T) { runsVitest(t, out) })
 	t.Run("pytest", func(t *testing.T) { runsPytest(t, out) })
+	t.Run("formula", func(t *testing.T) {
+		// Homebrew is not here; the suite in the formula's test is run without it.
+		text, err := os.ReadFile("packaging/homebrew/mcptest.rb.tmpl")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(text), "<<~YAML\n")
+		suite, _, found := strings.Cut(rest, "    YAML\n")
+		if !found {
+			t.Fatal("the formula has no suite")
+		}
+		dir, program := t.TempDir(), filepath.Join(out, "build", "mcptest")
+		put(t, filepath.Join(dir, "mcptest.yaml"), strings.ReplaceAll(suite, "#{bin}/mcptest", program))
+		command(t, dir, 0, program, "run")
+	})
 	t.Run("wheel", func(t *testing.T) {
 		dir := exampleFolder(t, root)
 		wheels, err := filepath.Glob(filepath.Join(out, "*.whl"))

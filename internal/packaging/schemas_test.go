@@ -109,16 +109,10 @@ func TestCatalogNamesThePublishedSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	var entry struct{ URL string }
-	var schema struct {
-		ID string `json:"$id"`
-	}
 	if err := json.Unmarshal(text, &entry); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(schemas.V1, &schema); err != nil {
-		t.Fatal(err)
-	}
-	if entry.URL != schema.ID {
-		t.Errorf("the entry names %s, the schema is %s", entry.URL, schema.ID)
+	if entry.URL != schemas.URL {
+		t.Errorf("the entry names %s, suites name %s", entry.URL, schemas.URL)
 	}
 }

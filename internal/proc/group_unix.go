@@ -24,14 +24,22 @@ func newGroup(_ *exec.Cmd, ref Ref) *group { return &group{ref: ref} }
 // hear it.
 func (g *group) term() { termGroup(g.ref) }
 
+func (g *group) signal(sig os.Signal) {
+	if s, ok := sig.(syscall.Signal); ok {
+		signalGroup(g.ref, s)
+	}
+}
+
 // termGroup also signals the process itself: one that was adopted may lead no
 // group.
-func termGroup(ref Ref) {
+func termGroup(ref Ref) { signalGroup(ref, syscall.SIGTERM) }
+
+func signalGroup(ref Ref, sig syscall.Signal) {
 	if ref.Pid <= 1 || !sameGroup(ref) {
 		return
 	}
-	if syscall.Kill(-ref.Pid, syscall.SIGTERM) != nil {
-		syscall.Kill(ref.Pid, syscall.SIGTERM)
+	if syscall.Kill(-ref.Pid, sig) != nil {
+		syscall.Kill(ref.Pid, sig)
 	}
 	syscall.Kill(-ref.Pid, syscall.SIGCONT)
 }

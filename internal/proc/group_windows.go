@@ -57,6 +57,8 @@ func setKillOnClose(job windows.Handle, on bool) error {
 
 func (g *group) term() { termGroup(g.ref) }
 
+func (g *group) signal(os.Signal) { g.term() }
+
 // termGroup sends CTRL_BREAK, which reaches programs on the same console only.
 func termGroup(ref Ref) {
 	if ref.Pid > 0 && sameGroup(ref) {

@@ -149,7 +149,9 @@ func (p *Process) open(files *startFiles) error {
 		return err
 	}
 	p.cmd.Stderr, p.err = child, tail.New(s.OutputLimit)
-	p.streams = append(p.streams, newStream(own, p.err, s.OnStderr))
+	st := newStream(own, p.err, s.OnStderr)
+	st.copy = s.CopyStderr
+	p.streams = append(p.streams, st)
 	return nil
 }
 
@@ -277,6 +279,10 @@ func (p *Process) Exit() Exit {
 		return Exit{Code: -1, Err: errRunning}
 	}
 }
+
+// Signal passes a signal on to the whole group. On Windows every signal is the
+// polite one of Stop.
+func (p *Process) Signal(sig os.Signal) { p.group.signal(sig) }
 
 // Kill sends SIGKILL to the whole group at once and does not wait.
 func (p *Process) Kill() { p.group.kill() }

@@ -40,6 +40,9 @@ type Spec struct {
 	// OnStderr is called with each line of standard error as it comes, without
 	// its line end, from one goroutine; a line over 64 KiB comes in pieces.
 	OnStderr func(line string)
+	// CopyStderr receives standard error unchanged as it comes; may be nil. The
+	// program waits while it blocks.
+	CopyStderr io.Writer
 
 	// LogFile makes the program write standard output and standard error
 	// straight to this file (created, appended to) in place of pipes, so that

@@ -41,7 +41,8 @@ type stream struct {
 	f     *os.File
 	tail  *tail.Tail
 	lines *tail.Splitter
-	log   bool // a file that is followed, not a pipe
+	copy  io.Writer // may be nil
+	log   bool      // a file that is followed, not a pipe
 	ended chan struct{}
 }
 
@@ -63,6 +64,9 @@ func (st *stream) pump(exited <-chan struct{}) {
 		n, err := st.f.Read(buf)
 		if n > 0 {
 			_, _ = st.tail.Write(buf[:n])
+			if st.copy != nil {
+				_, _ = st.copy.Write(buf[:n])
+			}
 			if st.lines != nil {
 				st.lines.Feed(buf[:n])
 			}

@@ -2,8 +2,13 @@
 
 package proc
 
+import "os"
+
 // rest is not known on this system.
 func (s *stdinPipe) rest() []byte { return nil }
 
 // waiting is not known on this system.
 func (w *wire) waiting() int { return 0 }
+
+// ReaderGone is not known on this system.
+func ReaderGone(*os.File) bool { return false }

@@ -124,6 +124,7 @@ type Exchange struct {
 	Request    string        `json:"request"`            // the frame as sent, shortened on pass
 	Response   string        `json:"response,omitempty"` // the frame as received, shortened on pass
 	During     []Message     `json:"during,omitempty"`
+	StartMS    float64       `json:"start_ms,omitempty"` // since the run began
 	DurationMS float64       `json:"duration_ms"`
 	HTTP       *HTTPExchange `json:"http,omitempty"`
 	Error      string        `json:"error,omitempty"` // why there was no answer

@@ -94,7 +94,7 @@ func (a *attempt) setLogLevel(ctx context.Context) bool {
 	default:
 		return true
 	}
-	a.out.c.Exchanges = append(a.out.c.Exchanges, exchangeRecord(x, ""))
+	a.out.c.Exchanges = append(a.out.c.Exchanges, a.file.run.exchangeRecord(x, ""))
 	return false
 }
 
@@ -141,9 +141,9 @@ func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, 
 		step = stepName(op, i)
 	}
 	for _, hop := range x.Hops {
-		a.out.c.Exchanges = append(a.out.c.Exchanges, exchangeRecord(hop, step))
+		a.out.c.Exchanges = append(a.out.c.Exchanges, a.file.run.exchangeRecord(hop, step))
 	}
-	a.out.c.Exchanges = append(a.out.c.Exchanges, exchangeRecord(x, step, waited...))
+	a.out.c.Exchanges = append(a.out.c.Exchanges, a.file.run.exchangeRecord(x, step, waited...))
 	if ok {
 		a.free = a.file.run.trees.Acquire(treeBytes(x, waited))
 		a.observe(ctx, s, sess, op, x, waited)

@@ -10,9 +10,13 @@ import (
 )
 
 // exchangeRecord is the record of one exchange and of what was waited for after it.
-func exchangeRecord(x *mcp.Exchange, step string, waited ...mcp.Message) result.Exchange {
+func (r *runner) exchangeRecord(x *mcp.Exchange, step string, waited ...mcp.Message) result.Exchange {
 	out := result.Exchange{
-		Step: step, Method: x.Method, Request: string(x.Request), Response: same(x.Response), DurationMS: ms(x.Elapsed),
+		Step: step, Method: x.Method, Request: string(x.Request), Response: same(x.Response),
+		DurationMS: ms(x.Elapsed),
+	}
+	if !x.Start.IsZero() {
+		out.StartMS = ms(x.Start.Sub(r.start))
 	}
 	for _, list := range [][]mcp.Message{x.During, waited} {
 		for _, m := range list {

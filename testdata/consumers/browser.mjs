@@ -56,6 +56,24 @@ async function use(one, page, bad) {
   if ((await shown(page)) !== 0) bad('the search hides nothing');
   await page.keyboard.press('Escape');
   if ((await shown(page)) !== one.tests) bad('Escape does not end the search');
+  // Filters are in the fragment, and a page opened with one shows it.
+  await page.click('.chips button[data-w=fail]');
+  if (!(await page.evaluate(() => location.hash)).includes('status=fail')) bad('the filter is not in the address');
+  await page.evaluate(() => { location.hash = '#q=no+such+test'; });
+  await page.waitForFunction(() => document.querySelector('#search').value !== '', { timeout: 20000 }).catch(() => bad('the address does not set the filter'));
+  await page.evaluate(() => { location.hash = '#status='; });
+  await page.waitForFunction((n) => [...document.querySelectorAll('.suite .t')].filter((t) => t.checkVisibility()).length === n, { timeout: 20000 }, one.tests).catch(() => bad('an empty filter does not show all tests'));
+  const servers = await page.$$eval('#server option', (all) => all.map((o) => o.value).filter(Boolean));
+  if (servers.length) {
+    await page.select('#server', servers[0]);
+    const want = await page.$$eval('.suite .t', (all, name) => all.filter((t) => t.dataset.v === name).length, servers[0]);
+    if ((await shown(page)) !== want) bad(`the server filter shows ${await shown(page)}, expected ${want}`);
+    await page.select('#server', '');
+  }
+  // The parts of an unfolded test are tabs, of which one is shown.
+  for (const n of await page.$$eval('.t[open] .tabs', (all) => all.filter((b) => b.querySelectorAll(':scope > [data-tab]').length > 1).map((b) => b.querySelectorAll(':scope > [role=tabpanel]:not([hidden])').length))) {
+    if (n !== 1) bad(`${n} tabs are shown at once`);
+  }
   // A link from the list of failures opens its test.
   await page.$eval('.why a[href^="#t"]', (a) => a.click());
   if (!(await page.evaluate(() => document.querySelector(location.hash)?.open))) bad('a failure link does not open its test');
@@ -108,6 +126,11 @@ for (const one of job.pages) {
     if (one.audit) await audit(first.page, bad, 'light');
     if (job.shots) await first.page.screenshot({ path: `${job.shots}/${one.name}-light.png`, fullPage: !one.limitMs });
     await use(one, first.page, bad);
+    if (!one.limitMs) {
+      await first.page.setViewport({ width: 390, height: 844 });
+      if (await first.page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) bad('the page is wider than a phone');
+      if (job.shots) await first.page.screenshot({ path: `${job.shots}/${one.name}-phone.png`, fullPage: true });
+    }
     await first.page.close();
     if (one.limitMs) { out.push({ name: one.name, problems, ms }); continue; }
     const dark = await open(one, bad, { theme: 'dark' });

@@ -131,7 +131,7 @@ func granted(l auth.Login) string {
 func (f *loginFlags) person(s cmdutil.Streams) auth.Person {
 	return auth.Person{
 		Open: func(address string) {
-			if !f.noBrowser && openBrowser(s, address) {
+			if !f.noBrowser && option.OpenBrowser(s, address) {
 				fmt.Fprintf(s.Err, "A browser was opened to log in. If it did not open, visit:\n\n  %s\n\n", term.Escape(address))
 				return
 			}

@@ -34,8 +34,8 @@ var htmlTemplates = sync.OnceValue(func() *template.Template {
 		"class": statusClass, "broke": explain.Failed, "glyph": statusGlyph,
 		"scrolls": scrolls, "missed": missed, "hasPrefix": strings.HasPrefix,
 		"trimLines":   func(s string) string { return strings.TrimRight(s, "\n") },
-		"phaseOrigin": phaseOrigin, "exchangeLines": explain.ExchangeLines,
-		"frame": newFrame, "passedOn": explain.PassedOn, "tolerated": explain.Tolerated,
+		"phaseOrigin": phaseOrigin, "exchangeLines": explain.ExchangeLines, "tryNumber": func(i int) int { return i + 1 },
+		"passedOn": explain.PassedOn, "tolerated": explain.Tolerated,
 		"plural": display.Plural, "hooksOrSteps": explain.HooksOrSteps,
 	}).ParseFS(htmlFiles, "page/*.html"))
 })

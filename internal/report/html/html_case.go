@@ -1,9 +1,7 @@
 package html
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -76,6 +74,7 @@ type assertionView struct {
 	Values               bool // expected and actual are shown
 	SuiteFile, SuiteLine string
 	Caret                string // the line below SuiteLine up to the caret
+	Marked               []markedLine
 	Inner                []assertionView
 }
 
@@ -101,6 +100,7 @@ func (t testView) assertions(failed []result.Assertion, explained bool) (out []a
 				v.Caret = strings.Repeat(" ", len(number)) + " │ " + strings.Repeat(" ", caret)
 			}
 		}
+		v.Marked = marked(a)
 		v.Inner = t.assertions(explain.Failing(a.Assertions), false)
 		out = append(out, v)
 	}
@@ -110,17 +110,3 @@ func (t testView) assertions(failed []result.Assertion, explained bool) (out []a
 // scrolls reports whether a block is so long that it scrolls, and so has to be
 // reachable by the keyboard.
 func scrolls(text string) bool { return len(text) > 1000 || strings.Count(text, "\n") > 18 }
-
-// indentMost is the size up to which a frame is indented.
-const indentMost = 64 << 10
-
-// frame is a message as it was on the wire, JSON indented.
-type frame struct{ Title, Text string }
-
-func newFrame(title, raw string) frame {
-	var b bytes.Buffer
-	if len(raw) <= indentMost && json.Indent(&b, []byte(raw), "", "  ") == nil {
-		raw = b.String()
-	}
-	return frame{title, raw}
-}

@@ -44,12 +44,15 @@ type failureLink struct {
 	Name, Message, Location string
 	Status                  result.Status
 	Others                  int
-	Rows                    bool // the others are rows of the same test
+	Rows                    bool     // the others are rows of the same test
+	Servers                 []string // on which the same failure was seen, if several; at most serversMost
+	server                  string
 }
 
 const (
 	slowestMost = 8
 	causesMost  = 25  // failures listed at the top; the list of tests has them all
+	serversMost = 12  // listed with a failure
 	namedBars   = 600 // up to so many tests a bar of the timeline is a link
 )
 
@@ -126,7 +129,7 @@ func (s *stats) time(c *result.Case, servers map[string]int, few bool) {
 func (s *stats) fail(c *result.Case, all *explain.Causes, links map[*explain.Cause]int) {
 	why, first := all.Of(c)
 	if i, ok := links[why]; ok && !first {
-		s.failures[i].Others++
+		s.failures[i].again(c.Server)
 		return
 	}
 	if len(s.failures) == causesMost {
@@ -137,5 +140,17 @@ func (s *stats) fail(c *result.Case, all *explain.Causes, links map[*explain.Cau
 		links[why] = len(s.failures)
 	}
 	file, line, column := explain.Location(c)
-	s.failures = append(s.failures, failureLink{c.Index, c.Name, explain.Reason(c), render.Place(file, line, column), c.Status, 0, why != nil && why.Rows})
+	s.failures = append(s.failures, failureLink{c.Index, c.Name, explain.Reason(c), render.Place(file, line, column), c.Status, 0, why != nil && why.Rows, nil, c.Server})
+}
+
+// again counts another test that failed for the same reason.
+func (f *failureLink) again(server string) {
+	f.Others++
+	switch {
+	case server == f.server && f.Servers == nil || slices.Contains(f.Servers, server) || len(f.Servers) >= serversMost:
+	case f.Servers == nil:
+		f.Servers = []string{f.server, server}
+	default:
+		f.Servers = append(f.Servers, server)
+	}
 }

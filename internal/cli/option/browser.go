@@ -1,4 +1,4 @@
-package server
+package option
 
 import (
 	"os/exec"
@@ -8,9 +8,9 @@ import (
 	"mcptest/internal/cmdutil"
 )
 
-// openBrowser shows an address in the user's browser: the one that BROWSER
+// OpenBrowser shows an address in the user's browser: the one that BROWSER
 // names, or the system's. It reports whether there is one to ask.
-func openBrowser(s cmdutil.Streams, address string) bool {
+func OpenBrowser(s cmdutil.Streams, address string) bool {
 	var argv []string
 	switch named := strings.Fields(cmdutil.LookupEnv(s.Env, "BROWSER")); {
 	case len(named) > 0:

@@ -1,0 +1,287 @@
+package tee
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"mcptest/internal/cassette"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+)
+
+// Proxy passes the requests of HTTP clients to the server at an address, and
+// records those that belong to MCP.
+type Proxy struct {
+	target *url.URL
+	sse    bool
+	tap    *Tap
+	proxy  *httputil.ReverseProxy
+	active sync.WaitGroup
+
+	mu       sync.Mutex
+	ids      map[string]int // Mcp-Session-Id → session
+	sessions int
+	latest   int         // the session of requests without an id
+	streams  map[int]int // session → its exchanges so far
+}
+
+// NewProxy returns a proxy for the server at target, with sse one for the HTTP+SSE
+// transport. failed is called with what kept a request from reaching it.
+func NewProxy(target *url.URL, sse bool, tap *Tap, failed func(error)) *Proxy {
+	p := &Proxy{target: target, sse: sse, tap: tap, ids: map[string]int{}, streams: map[int]int{}}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DisableCompression = true // what is recorded must be readable
+	p.proxy = &httputil.ReverseProxy{
+		Transport:      transport,
+		FlushInterval:  -1, // immediately
+		Rewrite:        p.rewrite,
+		ModifyResponse: p.response,
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			x := exchangeOf(r)
+			x.sent()
+			x.end(&cassette.End{Reason: err.Error(), Client: r.Context().Err() != nil})
+			if r.Context().Err() == nil {
+				failed(err)
+			}
+			w.WriteHeader(http.StatusBadGateway)
+		},
+	}
+	return p
+}
+
+// Listen serves on addr, which is a port of the loopback or has a host, until ctx
+// ends. ready is called with the address for clients.
+func (p *Proxy) Listen(ctx context.Context, addr string, ready func(url string)) error {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		host, port = "", addr
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return err
+	}
+	srv := &http.Server{Handler: p}
+	stop := context.AfterFunc(ctx, func() { srv.Close() })
+	defer stop()
+	ready("http://" + l.Addr().String() + p.target.EscapedPath())
+	if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	p.active.Wait() // what they record is complete
+	return nil
+}
+
+// ServeHTTP passes one request on.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.active.Add(1)
+	defer p.active.Done()
+	if !p.allowed(r) {
+		http.Error(w, "Host is not allowed", http.StatusForbidden)
+		return
+	}
+	x := &exchange{proxy: p, method: r.Method, header: r.Header.Clone(), endpoint: strings.TrimSuffix(r.URL.Path, "/") == strings.TrimSuffix(p.target.Path, "/")}
+	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	if r.Body != nil {
+		r.Body = &tapped{body: r.Body, data: x.read, end: func(bool) { x.sent() }}
+	}
+	p.proxy.ServeHTTP(w, r)
+}
+
+// allowed refuses what a web page sends to the loopback under its own name (DNS
+// rebinding), because the server gets to see its own name only.
+func (p *Proxy) allowed(r *http.Request) bool {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if !ok || !local.IP.IsLoopback() {
+		return true
+	}
+	host := (&url.URL{Host: r.Host}).Hostname()
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
+}
+
+func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
+	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = p.target.Scheme, p.target.Host, p.target.Host
+	if exchangeOf(r.In).endpoint {
+		r.Out.URL.Path, r.Out.URL.RawPath = p.target.Path, p.target.RawPath
+		if p.target.RawQuery != "" {
+			r.Out.URL.RawQuery = strings.TrimSuffix(p.target.RawQuery+"&"+r.In.URL.RawQuery, "&")
+		}
+	}
+	r.Out.Header.Del("Accept-Encoding")
+}
+
+// response records the head of a response, and has its body recorded.
+func (p *Proxy) response(res *http.Response) error {
+	x := exchangeOf(res.Request)
+	x.sent()
+	if x.session == 0 || res.StatusCode == http.StatusSwitchingProtocols {
+		return nil
+	}
+	head := cassette.Frame{Session: x.session, Stream: x.stream, Dir: cassette.FromServer, HTTP: &cassette.HTTP{Status: res.StatusCode, Header: res.Header.Clone()}}
+	p.remember(res.Header.Get("Mcp-Session-Id"), x.session)
+	body := &tapped{body: res.Body}
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/event-stream" {
+		p.tap.Frame(head)
+		stream := p.tap.Events(cassette.Frame{Session: x.session, Stream: x.stream, Dir: cassette.FromServer})
+		body.data = stream.Write
+		body.end = func(eof bool) {
+			stream.End()
+			x.end(&cassette.End{Client: !eof})
+		}
+	} else {
+		var whole bytes.Buffer
+		record := sync.OnceFunc(func() {
+			if whole.Len() > 0 {
+				head.Data = whole.Bytes()
+			}
+			p.tap.Frame(head)
+		})
+		body.data = func(b []byte) {
+			if whole.Write(b); complete(whole.Bytes(), res.ContentLength) {
+				record() // before the client has it, and sends the next request
+			}
+		}
+		body.end = func(bool) { record() }
+		if res.ContentLength == 0 {
+			record()
+		}
+	}
+	res.Body = body
+	return nil
+}
+
+// checkedBody is the size up to which it is examined whether a body of unknown
+// length is complete.
+const checkedBody = 1 << 20
+
+func complete(b []byte, length int64) bool {
+	if length >= 0 {
+		return int64(len(b)) >= length
+	}
+	return len(b) < checkedBody && b[len(b)-1] == '}' && jsonv.Valid(b) == nil
+}
+
+// remember notes which session an id of the server's names.
+func (p *Proxy) remember(id string, session int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if id != "" {
+		p.ids[id] = session
+	}
+}
+
+// place finds the session of a request, and numbers its exchange.
+func (p *Proxy) place(id string, begins bool) (session, stream int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known := p.ids[id]
+	switch {
+	case id != "" && known > 0:
+		session = known
+	case begins || id != "" || p.latest == 0:
+		p.sessions++
+		session = p.sessions
+		if p.latest = session; id != "" {
+			p.ids[id] = session
+		}
+	default:
+		session = p.latest
+	}
+	p.streams[session]++
+	return session, p.streams[session]
+}
+
+// exchange is one request with its response.
+type exchange struct {
+	proxy    *Proxy
+	method   string
+	header   http.Header
+	endpoint bool // it was sent to the server's address
+
+	mu              sync.Mutex
+	body            bytes.Buffer
+	placed          bool
+	session, stream int // 0: the exchange is not part of MCP
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(r *http.Request) *exchange {
+	return r.Context().Value(exchangeKey{}).(*exchange) //nolint:forcetypeassert // set in ServeHTTP
+}
+
+// read notes a part of the request's body.
+func (x *exchange) read(b []byte) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.body.Write(b)
+}
+
+// sent records the request, when all of it was read or the response comes.
+func (x *exchange) sent() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.placed {
+		return
+	}
+	x.placed = true
+	body := slices.Clone(x.body.Bytes())
+	// Messages of HTTP+SSE are sent to an address of their own.
+	if !bytes.Contains(body, []byte(`"jsonrpc"`)) && (!x.endpoint || x.method == http.MethodOptions) {
+		return
+	}
+	begins := x.method == http.MethodGet
+	if !x.proxy.sse {
+		begins = protocol.TextOf(protocol.MemberOf(body, "method")) == "initialize"
+	}
+	x.session, x.stream = x.proxy.place(x.header.Get("Mcp-Session-Id"), begins)
+	f := cassette.Frame{Session: x.session, Stream: x.stream, Dir: cassette.ToServer, HTTP: &cassette.HTTP{Method: x.method, Header: x.header}}
+	if len(body) > 0 {
+		f.Data = body
+	}
+	x.proxy.tap.Frame(f)
+}
+
+func (x *exchange) end(e *cassette.End) {
+	if x.session > 0 {
+		x.proxy.tap.Frame(cassette.Frame{Session: x.session, Stream: x.stream, Dir: cassette.FromServer, End: e})
+	}
+}
+
+// tapped is a body that is recorded as it is read.
+type tapped struct {
+	body io.ReadCloser
+	data func([]byte)
+	end  func(eof bool)
+	once sync.Once
+}
+
+// Read reads from the body.
+func (t *tapped) Read(b []byte) (int, error) {
+	n, err := t.body.Read(b)
+	if n > 0 {
+		t.data(b[:n])
+	}
+	if err != nil {
+		t.once.Do(func() { t.end(errors.Is(err, io.EOF)) })
+	}
+	return n, err
+}
+
+// Close closes the body.
+func (t *tapped) Close() error {
+	t.once.Do(func() { t.end(false) })
+	return t.body.Close()
+}

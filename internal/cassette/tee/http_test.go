@@ -1,0 +1,148 @@
+package tee_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"mcptest/internal/cassette/tee"
+)
+
+// mcpServer answers initialize with a session id, other requests with events,
+// and a GET with one event and a resumable id.
+func mcpServer() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case r.URL.Path != "/mcp":
+			fmt.Fprintf(w, "other %s %s", r.URL.Path, r.Host)
+		case bytes.Contains(body, []byte("initialize")):
+			w.Header().Set("Mcp-Session-Id", "abc")
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+		case r.Method == http.MethodGet:
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, ": comment\r\n\r\nid: 7\r\nevent: message\r\ndata: {\"after\":%q,\r\ndata: \"b\":1}\r\n\r\n", r.Header.Get("Last-Event-ID"))
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		default:
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "data: {\"progress\":1}\n\n")
+			w.(http.Flusher).Flush()
+			fmt.Fprint(w, "data: {\"id\":2}\n\n")
+		}
+	})
+}
+
+func TestProxyRecordsExchanges(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(mcpServer())
+	defer upstream.Close()
+	target, _ := url.Parse(upstream.URL + "/mcp")
+	var seen frames
+	tap := tee.NewTap(seen.record)
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, done := make(chan string, 1), make(chan error, 1)
+	go func() {
+		done <- tee.NewProxy(target, false, tap, func(err error) { t.Error(err) }).Listen(ctx, "0", func(u string) { ready <- u })
+	}()
+	address := <-ready
+	send := func(method, u, session, body string) (string, *http.Response) {
+		req, _ := http.NewRequestWithContext(t.Context(), method, u, strings.NewReader(body))
+		if session != "" {
+			req.Header.Set("Mcp-Session-Id", session)
+			req.Header.Set("Last-Event-Id", "6")
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if method == http.MethodGet && u == address {
+			event := make([]byte, 73)
+			n, _ := io.ReadFull(res.Body, event)
+			res.Body.Close()
+			return string(event[:n]), res
+		}
+		got, _ := io.ReadAll(res.Body)
+		res.Body.Close()
+		return string(got), res
+	}
+	first := `{"jsonrpc":"2.0","id":1,"method":"initialize"}`
+	if got, res := send(http.MethodPost, address, "", first); got != `{"jsonrpc":"2.0","id":1,"result":{}}` || res.Header.Get("Mcp-Session-Id") != "abc" {
+		t.Error(got, res.Header)
+	}
+	second := `{"jsonrpc":"2.0","id":2,"method":"tools/call"}`
+	if got, _ := send(http.MethodPost, address, "abc", second); got != "data: {\"progress\":1}\n\ndata: {\"id\":2}\n\n" {
+		t.Errorf("%q", got)
+	}
+	if got, _ := send(http.MethodGet, address, "abc", ""); !strings.Contains(got, `{"after":"6",`) {
+		t.Errorf("%q", got)
+	}
+	other := strings.TrimSuffix(address, "/mcp") + "/.well-known/x"
+	if got, _ := send(http.MethodGet, other, "", ""); got != "other /.well-known/x "+target.Host {
+		t.Errorf("%q", got)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if lost, err := tap.Close(); lost > 0 || err != nil {
+		t.Fatal(lost, err)
+	}
+	var got []string
+	for _, f := range seen.list {
+		s := fmt.Sprint(f.Session, ".", f.Stream, " ", f.Dir, " ", string(f.Data))
+		if f.HTTP != nil {
+			s += fmt.Sprint(" ", f.HTTP.Method, f.HTTP.Status)
+		}
+		if f.Event != nil {
+			s += " event " + f.Event.ID + f.Event.Type
+		}
+		if f.End != nil {
+			s += fmt.Sprint(" end by client: ", f.End.Client)
+		}
+		got = append(got, s)
+	}
+	want := []string{
+		`1.1 to-server ` + first + ` POST0`,
+		`1.1 from-server {"jsonrpc":"2.0","id":1,"result":{}} 200`,
+		`1.2 to-server ` + second + ` POST0`,
+		`1.2 from-server  200`,
+		`1.2 from-server {"progress":1} event `,
+		`1.2 from-server {"id":2} event `,
+		`1.2 from-server  end by client: false`,
+		`1.3 to-server  GET0`,
+		`1.3 from-server  200`,
+		"1.3 from-server {\"after\":\"6\",\n\"b\":1} event 7message",
+		`1.3 from-server  end by client: true`,
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("recorded:\n%s\nexpected:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestProxyRefusesForeignHost(t *testing.T) {
+	t.Parallel()
+	upstream := httptest.NewServer(mcpServer())
+	defer upstream.Close()
+	target, _ := url.Parse(upstream.URL + "/mcp")
+	tap := tee.NewTap((&frames{}).record)
+	front := httptest.NewServer(tee.NewProxy(target, false, tap, func(error) {}))
+	defer front.Close()
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, front.URL+"/mcp", nil)
+	req.Host = "rebound.example"
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusForbidden {
+		t.Error(res.Status)
+	}
+}

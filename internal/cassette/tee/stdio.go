@@ -1,0 +1,112 @@
+package tee
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"mcptest/internal/cassette"
+	"mcptest/internal/proc"
+)
+
+// Stdio connects a client with the server that it starts.
+type Stdio struct {
+	Server   proc.Spec // program, folder, environment and registry
+	In       io.Reader // from the client
+	Out, Err io.Writer
+	Signals  <-chan os.Signal // passed on to the server
+	Tap      *Tap
+}
+
+// clientPoll is how often it is checked whether a client that closed its
+// output still reads.
+const clientPoll = 250 * time.Millisecond
+
+// bufferSize is the capacity of a pipe on Linux.
+const bufferSize = 64 << 10
+
+// Run passes everything on until the server ends. A server that the client has
+// left is stopped. It returns how the server ended; the error says why it could
+// not be started.
+func (s Stdio) Run(ctx context.Context) (proc.Exit, error) {
+	spec := s.Server
+	spec.PipeStdin, spec.PipeStdout, spec.CopyStderr = true, true, s.Err
+	spec.OnStderr = func(line string) { s.Tap.Frame(cassette.Frame{Session: 1, Stderr: line + "\n"}) }
+	parent := os.Getppid()
+	p, err := proc.Start(ctx, spec)
+	if err != nil {
+		return proc.Exit{}, err
+	}
+	inputEnded, outputEnded := make(chan struct{}), make(chan error, 1)
+	go func() {
+		defer close(inputEnded)
+		// A server that no longer reads is still passed its signals and heard.
+		_ = copyTo(p.Stdin(), s.In, s.Tap.Lines(cassette.Frame{Session: 1, Dir: cassette.ToServer}))
+		_ = p.Stdin().Close()
+	}()
+	go func() {
+		outputEnded <- copyTo(s.Out, p.Stdout(), s.Tap.Lines(cassette.Frame{Session: 1, Dir: cassette.FromServer}))
+	}()
+	s.attend(p, inputEnded, outputEnded, parent)
+	st := p.Stop(context.WithoutCancel(ctx), proc.Grace{})
+	s.Tap.Frame(cassette.Frame{Session: 1, End: &cassette.End{Client: st.How != proc.ByItself, Exit: &cassette.Exit{Code: st.Exit.Code, Signal: st.Exit.Signal}}})
+	return p.Exit(), nil
+}
+
+// attend waits for the end of the server and of its output, or of the client, and
+// passes signals on meanwhile.
+func (s Stdio) attend(p *proc.Process, inputEnded <-chan struct{}, outputEnded <-chan error, parent int) {
+	var poll <-chan time.Time
+	exited := p.Exited()
+	for exited != nil || outputEnded != nil {
+		select {
+		case sig := <-s.Signals:
+			if exited == nil {
+				return // the client does not read the rest of the output
+			}
+			p.Signal(sig)
+		case <-inputEnded:
+			ticker := time.NewTicker(clientPoll)
+			defer ticker.Stop()
+			poll, inputEnded = ticker.C, nil
+		case <-poll:
+			if s.clientGone(parent) {
+				return
+			}
+		case err := <-outputEnded:
+			if outputEnded = nil; err != nil {
+				return // the client does not read any more
+			}
+		case <-exited:
+			exited = nil
+		}
+	}
+}
+
+func (s Stdio) clientGone(parent int) bool {
+	if f, ok := s.Out.(*os.File); ok && proc.ReaderGone(f) {
+		return true
+	}
+	return os.Getppid() != parent
+}
+
+// copyTo passes a stream on, piece by piece as it comes. The error is that of the
+// writer.
+func copyTo(to io.Writer, from io.Reader, line *Stream) error {
+	defer line.End()
+	buf := make([]byte, bufferSize)
+	for {
+		n, readErr := from.Read(buf)
+		if n > 0 {
+			// Queued first: the answer to it must not overtake it in the recording.
+			line.Write(buf[:n])
+			if _, err := to.Write(buf[:n]); err != nil {
+				return err
+			}
+		}
+		if readErr != nil {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package tee
+
+import (
+	"bytes"
+	"sync"
+	"time"
+
+	"mcptest/internal/cassette"
+)
+
+// queueLimit is how many bytes may wait to be recorded.
+const queueLimit = 256 << 20
+
+// Tap records copies of frames, one after the other, on a goroutine of its own.
+type Tap struct {
+	record func(cassette.Frame) error
+	start  time.Time
+	limit  int
+	done   chan struct{}
+
+	mu      sync.Mutex
+	ready   sync.Cond // something is in the queue, or it is closed
+	queue   []chunk
+	waiting int // bytes in the queue
+	closed  bool
+	lost    int
+	err     error
+}
+
+// chunk is a piece of a stream, the end of a stream, or a whole frame.
+type chunk struct {
+	frame cassette.Frame
+	from  *Stream // nil for a frame
+	end   bool
+}
+
+// NewTap returns a Tap that calls record for each frame, until it fails.
+func NewTap(record func(cassette.Frame) error) *Tap {
+	t := &Tap{record: record, start: time.Now(), limit: queueLimit, done: make(chan struct{})}
+	t.ready.L = &t.mu
+	go t.work()
+	return t
+}
+
+// Close waits until everything is recorded. It returns how many pieces of the
+// exchange were lost because recording was too slow, and the error that ended it.
+func (t *Tap) Close() (lost int, err error) {
+	t.mu.Lock()
+	t.closed = true
+	t.ready.Signal()
+	t.mu.Unlock()
+	<-t.done
+	return t.lost, t.err
+}
+
+// Frame records a frame; the Tap keeps its data.
+func (t *Tap) Frame(f cassette.Frame) { t.put(chunk{frame: f}) }
+
+func (t *Tap) put(c chunk) {
+	size := len(c.frame.Data)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.frame.At = time.Since(t.start)
+	switch {
+	case t.closed: // what a client sends when the server has ended
+		return
+	case t.err != nil || t.waiting+size > t.limit:
+		t.lost++
+		return
+	}
+	t.waiting += size
+	t.queue = append(t.queue, c)
+	t.ready.Signal()
+}
+
+// take waits for what is in the queue; nil: it is closed and empty.
+func (t *Tap) take() []chunk {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.queue) == 0 && !t.closed {
+		t.ready.Wait()
+	}
+	all := t.queue
+	t.queue = nil
+	return all
+}
+
+func (t *Tap) work() {
+	defer close(t.done)
+	for all := t.take(); all != nil; all = t.take() {
+		for _, c := range all {
+			if !t.finish(c, t.feed(c)) {
+				return
+			}
+		}
+	}
+}
+
+func (t *Tap) feed(c chunk) error {
+	if c.from == nil {
+		return t.record(c.frame)
+	}
+	return c.from.feed(c, t.record)
+}
+
+// finish counts a chunk as recorded. It reports whether recording goes on.
+func (t *Tap) finish(c chunk, err error) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting -= len(c.frame.Data)
+	t.err = err
+	return err == nil
+}
+
+// Stream is one direction of a connection, whose frames are found in its bytes.
+type Stream struct {
+	tap    *Tap
+	head   cassette.Frame
+	events *events // nil: each line is a frame
+	rest   []byte  // of the worker: an incomplete line
+}
+
+// Lines returns a direction of a connection on which each line is a frame. head
+// is what the frames have in common.
+func (t *Tap) Lines(head cassette.Frame) *Stream { return &Stream{tap: t, head: head} }
+
+// Events returns a body of text/event-stream.
+func (t *Tap) Events(head cassette.Frame) *Stream {
+	return &Stream{tap: t, head: head, events: &events{}}
+}
+
+// Write takes a copy of a piece of the stream. It never waits for the recorder.
+func (s *Stream) Write(p []byte) {
+	s.tap.put(chunk{from: s, frame: cassette.Frame{Data: bytes.Clone(p)}})
+}
+
+// End records what came after the last line end.
+func (s *Stream) End() { s.tap.put(chunk{from: s, end: true}) }
+
+// feed records the frames that a piece completes.
+func (s *Stream) feed(c chunk, record func(cassette.Frame) error) error {
+	data := c.frame.Data
+	for {
+		line, rest, found := bytes.Cut(data, []byte("\n"))
+		if !found {
+			s.rest = append(s.rest, data...)
+			break
+		}
+		data = rest
+		if len(s.rest) > 0 {
+			line, s.rest = append(s.rest, line...), nil
+		}
+		if err := s.line(line, c.frame.At, record); err != nil {
+			return err
+		}
+	}
+	if !c.end || len(s.rest) == 0 {
+		return nil
+	}
+	line := s.rest
+	s.rest = nil
+	return s.line(line, c.frame.At, record)
+}
+
+// line records a line, or the event that it completes.
+func (s *Stream) line(line []byte, at time.Duration, record func(cassette.Frame) error) error {
+	f := s.head
+	f.At = at
+	if s.events == nil {
+		f.Data = line
+		return record(f)
+	}
+	if !s.events.line(bytes.TrimSuffix(line, []byte("\r"))) {
+		return nil
+	}
+	f.Event, f.Data = s.events.take()
+	return record(f)
+}

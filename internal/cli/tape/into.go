@@ -1,0 +1,77 @@
+package tape
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"mcptest/internal/cli/option"
+	"mcptest/internal/clientconfig"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/term"
+)
+
+// configure changes the configuration of a client.
+func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return option.Fail(option.ExitInternal, "find the current folder: %v", err)
+	}
+	home := cmdutil.LookupEnv(s.Env, "HOME")
+	config := cmdutil.LookupEnv(s.Env, "XDG_CONFIG_HOME")
+	if runtime.GOOS == "windows" {
+		home, config = cmdutil.LookupEnv(s.Env, "USERPROFILE"), cmdutil.LookupEnv(s.Env, "APPDATA")
+	}
+	if home == "" {
+		return option.Fail(option.ExitInvalid, "--into: the environment variable HOME is not set, so the configuration cannot be found")
+	}
+	places, err := clientconfig.Places(f.into, clientconfig.System{OS: runtime.GOOS, Home: home, Config: config, Dir: dir})
+	if err != nil {
+		return option.Fail(option.ExitInvalid, "--into: %v", err)
+	}
+	place, src, err := clientconfig.Find(places, name)
+	if err != nil {
+		return option.Fail(option.ExitInvalid, "--into: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	say := func(format string, args ...any) {
+		fmt.Fprintln(s.Out, term.Escape(fmt.Sprintf(format, args...)))
+	}
+	if f.undo {
+		if err := clientconfig.Undo(place, src, name); err != nil {
+			return option.Fail(option.ExitInvalid, "--undo: %v", err)
+		}
+		say("%s starts %s directly again: restart the client", place.Path, name)
+		return nil
+	}
+	if s.Self == "" {
+		return option.Fail(option.ExitInternal, "--into: the path of this program is not known")
+	}
+	out := f.output
+	if out == "" {
+		out = name + "-cassettes"
+	}
+	if out, err = filepath.Abs(out); err != nil {
+		return option.Fail(option.ExitInternal, "--output: %v", err)
+	}
+	if info, err := os.Stat(out); err == nil && !info.IsDir() {
+		return option.Fail(option.ExitInvalid, "--output: %s must be a folder, because a client starts its servers again and again", out)
+	}
+	wrapped, err := clientconfig.Wrap(src, place.Key, name, []string{s.Self, "record", "-q", "-o", out + string(filepath.Separator)})
+	if errors.Is(err, clientconfig.ErrRecorded) {
+		return option.Fail(option.ExitInvalid, "--into: %s starts %s through mcptest already; --undo ends that", place.Path, name)
+	}
+	if err != nil {
+		return option.Fail(option.ExitInvalid, "--into: %v", err)
+	}
+	backup, err := clientconfig.Save(place.Path, src, wrapped)
+	if err != nil {
+		return option.Fail(option.ExitInternal, "--into: %v", err)
+	}
+	say("%s starts %s through mcptest now (backup: %s).", place.Path, name, backup)
+	say("  Restart the client. Cassettes are written to %s.", out)
+	say("  mcptest record --into %s %s --undo starts it directly again.", f.into, name)
+	return nil
+}

@@ -1,0 +1,257 @@
+package tape
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cassette"
+	"mcptest/internal/cassette/tee"
+	"mcptest/internal/cli/option"
+	"mcptest/internal/clientconfig"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
+	"mcptest/internal/proc"
+	"mcptest/internal/secret"
+	"mcptest/internal/suite"
+	"mcptest/internal/term"
+)
+
+// recordFlags are the flags of `mcptest record`.
+type recordFlags struct {
+	output, http, url, transport, into string
+	undo, quiet, allowInCI             bool
+}
+
+// NewRecordCmd is the command `mcptest record`.
+func NewRecordCmd(s cmdutil.Streams) *cobra.Command {
+	var f recordFlags
+	cmd := &cobra.Command{
+		Use:   "record [-o FILE] (-- command args… | --http ADDR --url URL | --into CLIENT NAME)",
+		Short: "Record what passes between a client and a server",
+		Long: `Pass everything on between a real client and a server, unchanged, and record it in a cassette.
+
+With a command after --, the client starts mcptest in place of the server: standard input, output and error,
+signals and the exit code are passed on. With --http, mcptest is a reverse proxy for the server at --url.
+--into changes the configuration of a client so that it starts the server called NAME through mcptest. A backup is
+kept next to the file; --undo restores it. Servers with an address are recorded with --http.
+
+Secrets are masked before anything is written, in both directions. If FILE is a folder (--into always uses one),
+each start of the server gets a file of its own. If recording fails, the exchange continues.
+
+Exit codes: that of the server (128 + the number of a signal); 2 invalid command line, configuration or output,
+5 refused because CI is set.`,
+		Example: `  mcptest record -o bug.cassette.ndjson -- node dist/server.js
+  mcptest record --http 8090 --url https://mcp.example.com/mcp
+  mcptest record --into claude-desktop github
+  mcptest record --into claude-desktop github --undo`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args, s) },
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.output, "output", "o", "", "cassette `file` to write, or a folder (default recording"+cassette.Suffix+")")
+	fl.StringVar(&f.http, "http", "", "listen on `ADDR` (a port, or host:port; loopback unless a host is given)")
+	fl.StringVar(&f.url, "url", "", "server at this `address` (http or https), with --http")
+	fl.StringVar(&f.transport, "transport", cassette.StreamableHTTP, "HTTP transport of the server: streamable-http or sse")
+	fl.StringVar(&f.into, "into", "", "start the server NAME of this `CLIENT` through mcptest: "+strings.Join(clientconfig.Clients(), ", "))
+	fl.BoolVar(&f.undo, "undo", false, "with --into: start the server directly again")
+	fl.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing at the end")
+	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "record even if CI is set")
+	return cmd
+}
+
+func (f *recordFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) error {
+	var t option.TargetFlags
+	limit := 0
+	if f.into != "" {
+		limit = 1
+	}
+	own, argv, err := t.Split(cmd, args, limit)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.into != "" && (len(argv) > 0 || f.http != "" || f.url != ""):
+		return option.Fail(option.ExitInvalid, "--into takes the server from the configuration of the client: leave out --http, --url and the command")
+	case f.into != "" && len(own) == 0:
+		return option.Fail(option.ExitInvalid, "--into requires the NAME of a server in the configuration of the client")
+	case f.into != "":
+		return f.configure(s, own[0])
+	case f.undo:
+		return option.Fail(option.ExitInvalid, "--undo requires --into CLIENT NAME")
+	case (f.http == "") != (f.url == ""):
+		return option.Fail(option.ExitInvalid, "--http ADDR and --url URL require each other")
+	case (len(argv) > 0) == (f.url != ""):
+		return option.Fail(option.ExitInvalid, "expected exactly one server: -- command args…, or --http ADDR --url URL")
+	case f.transport != cassette.StreamableHTTP && f.transport != cassette.HTTPSSE:
+		return option.Fail(option.ExitInvalid, "--transport: expected streamable-http or sse, got %q", f.transport)
+	}
+	if err := option.AllowUpdate(s.Env, f.allowInCI, "nothing is recorded", "mcptest record"); err != nil {
+		return err
+	}
+	redactor := secret.NewRedactor()
+	redactor.Add(suite.Inherited(s.Env)...)
+	if f.url != "" {
+		return f.proxy(cmd, s, redactor)
+	}
+	return f.stdio(s, argv, redactor)
+}
+
+// recording is a cassette that is being written.
+type recording struct {
+	path   string
+	w      *cassette.Writer
+	tap    *tee.Tap
+	frames int
+	binary int
+}
+
+// begin creates the cassette.
+func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*recording, error) {
+	r := &recording{path: f.output}
+	if r.path == "" {
+		r.path = "recording" + cassette.Suffix
+	}
+	if info, err := os.Stat(r.path); err == nil && info.IsDir() || strings.HasSuffix(r.path, string(filepath.Separator)) {
+		if err := os.MkdirAll(r.path, 0o700); err != nil {
+			return nil, option.Fail(option.ExitInvalid, "--output: %v", err)
+		}
+		r.path = filepath.Join(r.path, fmt.Sprintf("%s-%d%s", time.Now().Format("20060102-150405"), os.Getpid(), cassette.Suffix))
+	}
+	h.Program = "mcptest " + cmdutil.Version()
+	w, err := cassette.Create(r.path, h, redactor)
+	if err != nil {
+		return nil, option.Fail(option.ExitInvalid, "--output: %v", err)
+	}
+	r.w = w
+	r.tap = tee.NewTap(r.record)
+	return r, nil
+}
+
+// record writes one frame.
+func (r *recording) record(x cassette.Frame) error {
+	if x.Dir != "" && x.Data != nil {
+		r.frames++
+		if s := string(x.Data); strings.Contains(s, `"blob":`) || strings.Contains(s, `"type":"image"`) || strings.Contains(s, `"type":"audio"`) {
+			r.binary++
+		}
+	}
+	return r.w.Write(x)
+}
+
+// end closes the cassette and says what is in it.
+func (r *recording) end(stderr io.Writer, quiet bool) {
+	lost, err := r.tap.Close()
+	if closing := r.w.Close(); err == nil {
+		err = closing
+	}
+	say := func(format string, args ...any) {
+		fmt.Fprintln(stderr, "mcptest: "+term.Escape(fmt.Sprintf(format, args...)))
+	}
+	switch {
+	case err != nil:
+		say("warning: the recording in %s is not complete: %v", r.path, err)
+	case lost > 0:
+		say("warning: the recording in %s is not complete: %s came faster than they could be written", r.path, display.Count(lost, "piece"))
+	case !quiet:
+		say("recorded %s in %s", display.Count(r.frames, "message"), r.path)
+	}
+	if r.binary > 0 {
+		say("warning: %s may contain binary data, in which secrets are not recognized: look at it before you share %s", display.Count(r.binary, "message"), r.path)
+	}
+}
+
+// stdio is the proxy in front of a process.
+func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.Redactor) error {
+	redactor.Add(secret.Arguments(argv)...)
+	r, err := f.begin(cassette.Header{Transport: cassette.Stdio, Server: cassette.Server{Command: argv}}, redactor)
+	if err != nil {
+		return err
+	}
+	r.w.Session()
+	log, closeLog, err := option.OpenLog(s.Err, "error", redactor)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	if argv[0] == "mcptest" && s.Self != "" {
+		argv = append([]string{s.Self}, argv[1:]...) // as in a suite
+	}
+	world := cmdutil.NewWorld(s, log)
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, passedSignals()...)
+	pipe := make(chan os.Signal, 1) // never read: a write to a closed pipe is to be an error
+	signal.Notify(pipe, syscall.SIGPIPE)
+	exit, err := tee.Stdio{
+		Server: proc.Spec{Argv: argv, Env: s.Env, Registry: world.Registry}, In: s.In, Out: s.Out, Err: s.Err, Signals: signals, Tap: r.tap,
+	}.Run(context.Background())
+	r.end(s.Err, f.quiet || err != nil)
+	world.Close()
+	if err != nil {
+		return option.Fail(option.ExitFailed, "%v", err)
+	}
+	if code := exitCode(exit); code != 0 {
+		return &option.ExitError{Code: code}
+	}
+	return nil
+}
+
+// passedSignals are the signals that a server gets in place of the proxy. A
+// SIGHUP that is ignored (nohup) stays ignored.
+func passedSignals() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
+}
+
+// exitCode is the exit code of a server, as a shell reports it.
+func exitCode(e proc.Exit) int {
+	if e.Signal == "" {
+		return max(e.Code, 0)
+	}
+	for n := 1; n < 64; n++ {
+		if syscall.Signal(n).String() == e.Signal {
+			return 128 + n
+		}
+	}
+	return 128
+}
+
+// proxy is the reverse proxy in front of an address.
+func (f *recordFlags) proxy(cmd *cobra.Command, s cmdutil.Streams, redactor *secret.Redactor) error {
+	target, err := option.HTTPURL("--url", f.url, redactor)
+	if err != nil {
+		return err
+	}
+	if password, ok := target.User.Password(); ok {
+		redactor.Add(password)
+	}
+	shown := url.URL{Scheme: target.Scheme, Host: target.Host, Path: target.Path}
+	r, err := f.begin(cassette.Header{Transport: f.transport, Server: cassette.Server{URL: shown.String()}}, redactor)
+	if err != nil {
+		return err
+	}
+	ctx, stop := cmdutil.WatchSignals(option.Background(cmd.Context()), s.Err, s.Exit)
+	defer stop()
+	failed := func(err error) {
+		fmt.Fprintln(s.Err, "mcptest: warning: "+term.Escape(redactor.String(err.Error())))
+	}
+	err = tee.NewProxy(target, f.transport == cassette.HTTPSSE, r.tap, failed).Listen(ctx, f.http, func(u string) {
+		fmt.Fprintf(s.Err, "mcptest: recording %s: connect the client to %s; Ctrl-C ends\n", shown.String(), u)
+	})
+	r.end(s.Err, f.quiet)
+	if err != nil {
+		return option.Fail(option.ExitInvalid, "--http: %v", err)
+	}
+	return nil
+}

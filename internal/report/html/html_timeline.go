@@ -1,0 +1,171 @@
+package html
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// lane of a moment: who acted.
+const (
+	toServer   = "→"
+	fromServer = "←"
+	ourStep    = "·"
+)
+
+// moment is a line of a test's timeline: a frame, a hook or step, or the reason
+// why there was no response.
+type moment struct {
+	At      string // since the test began
+	Arrow   string
+	Label   string
+	Class   string // "", or the class of what went wrong
+	Content string // shown when the line is unfolded
+}
+
+// stage is a part of a test's timeline: the hooks before the calls, one call, or
+// the hooks after them. The stages of a test become tabs.
+type stage struct {
+	Tab, Title string
+	Truncated  bool
+	Moments    []moment
+}
+
+// Stages are the timeline of the test.
+func (t testView) Stages() (out []stage) {
+	var before, after stage
+	before.Tab, before.Title = "before", "before the call"
+	after.Tab, after.Title = "after", "after the call"
+	first := t.StartMS
+	if len(t.Exchanges) > 0 && t.Exchanges[0].StartMS > 0 {
+		first = t.Exchanges[0].StartMS
+	}
+	for i := range t.Phases {
+		ph := &t.Phases[i]
+		to := &before
+		if len(t.Exchanges) > 0 && ph.StartMS > first {
+			to = &after
+		}
+		to.Moments = append(to.Moments, t.phase(ph))
+	}
+	if len(before.Moments) > 0 {
+		out = append(out, before)
+	}
+	for i := range t.Exchanges {
+		out = append(out, t.exchange(&t.Exchanges[i], i))
+	}
+	if len(after.Moments) > 0 {
+		out = append(out, after)
+	}
+	return out
+}
+
+func (t testView) phase(ph *result.Phase) moment {
+	m := moment{At: t.since(ph.StartMS), Arrow: ourStep, Label: term.Escape(ph.Phase+" "+ph.Name) + " " + render.Duration(ph.DurationMS), Content: ph.Output}
+	if explain.Failed(ph.Status) {
+		m.Class = "msg-" + statusClass(ph.Status)
+	}
+	if ph.Message != "" {
+		m.Label += ": " + render.OneLine(ph.Message, render.LongestLine)
+	}
+	return m
+}
+
+func (t testView) exchange(x *result.Exchange, i int) stage {
+	s := stage{Tab: x.Step, Title: term.Escape(x.Method), Truncated: x.Truncated}
+	if s.Tab == "" {
+		s.Tab = fmt.Sprintf("call %d", i+1)
+	}
+	if x.HTTP != nil {
+		s.Title += fmt.Sprintf(" · HTTP %d", x.HTTP.Status)
+	}
+	s.Title += " · " + render.Duration(x.DurationMS)
+	start := x.StartMS
+	if start == 0 { // a record of an earlier version: count from the call
+		start = t.StartMS
+	}
+	add := func(ms float64, arrow, raw string) {
+		if raw != "" {
+			s.Moments = append(s.Moments, moment{At: t.since(start + ms), Arrow: arrow, Label: frameLabel(raw), Content: indented(raw)})
+		}
+	}
+	add(0, toServer, x.Request)
+	answered := x.Response == ""
+	for _, m := range x.During {
+		if !answered && m.MS > x.DurationMS {
+			add(x.DurationMS, fromServer, x.Response)
+			answered = true
+		}
+		add(m.MS, map[bool]string{true: toServer, false: fromServer}[m.Dir == "to-server"], m.Raw)
+	}
+	if !answered {
+		add(x.DurationMS, fromServer, x.Response)
+	}
+	if x.Error != "" {
+		s.Moments = append(s.Moments, moment{At: t.since(start + x.DurationMS), Arrow: "✗", Label: render.OneLine(x.Error, render.LongestLine), Class: "msg-error"})
+	}
+	return s
+}
+
+// since is the time from the beginning of the test, "" if the record does not
+// have it.
+func (t testView) since(ms float64) string {
+	if ms < t.StartMS {
+		return ""
+	}
+	return "+" + render.Duration(ms-t.StartMS)
+}
+
+// labelMost bounds the label of a frame that is not JSON-RPC.
+const labelMost = 80
+
+// frameLabel names a frame: its method, or what kind of response it is, and its size.
+func frameLabel(raw string) string {
+	var f struct {
+		Method string          `json:"method"`
+		ID     json.RawMessage `json:"id"`
+		Error  *struct {
+			Code    int    `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+		Result *struct {
+			IsError bool `json:"isError"`
+		} `json:"result"`
+	}
+	label := ""
+	switch err := json.Unmarshal([]byte(raw), &f); {
+	case err != nil:
+		return render.OneLine(raw, labelMost)
+	case f.Method != "":
+		label = f.Method
+		if len(f.ID) == 0 {
+			label += " (notification)"
+		}
+	case f.Error != nil:
+		label = fmt.Sprintf("error %d: %s", f.Error.Code, f.Error.Message)
+	case f.Result != nil && f.Result.IsError:
+		label = "result, isError"
+	case f.Result != nil:
+		label = "result"
+	default:
+		return render.OneLine(raw, labelMost)
+	}
+	return render.OneLine(label, labelMost) + fmt.Sprintf(" · %d B", len(raw))
+}
+
+// indentMost is the size up to which a frame is indented.
+const indentMost = 64 << 10
+
+// indented is a frame as it was on the wire, JSON indented.
+func indented(raw string) string {
+	var b bytes.Buffer
+	if len(raw) <= indentMost && json.Indent(&b, []byte(raw), "", "  ") == nil {
+		return b.String()
+	}
+	return raw
+}
