@@ -168,6 +168,7 @@ var edges = map[string][]string{
 	"internal/cmdutil": {"internal/gen", "internal/run", "internal/term", "internal/proc", "internal/secret", "internal/source", "internal/watchdog"},
 	// Commands share option; the commands of one server are apart from those of suites.
 	"internal/cli/option": {
+		"internal/upstream/recording",
 		"internal/auth", "internal/cmdutil", "internal/connect", "internal/display", "internal/history", "internal/inspect", "internal/jsonv", "internal/mcp",
 		"internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/run", "internal/secret", "internal/shellwords", "internal/source", "internal/suite",
 		"internal/term",
@@ -184,8 +185,12 @@ var edges = map[string][]string{
 		"internal/secret", "internal/suite", "internal/term",
 	},
 	"internal/watch": {"internal/plan", "internal/run", "internal/suite", "internal/term"},
+	"internal/cli/upstreams": {
+		"internal/cli/option", "internal/plan", "internal/result", "internal/run/doubles", "internal/secret", "internal/source", "internal/suite", "internal/term",
+		"internal/upstream", "internal/upstream/proxy", "internal/upstream/recording",
+	},
 	"internal/cli": {
-		"internal/watch", "internal/cli/option", "internal/cli/server", "internal/cli/tape", "internal/cmdutil", "internal/connect", "internal/detach", "internal/display", "internal/gen", "internal/history",
+		"internal/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/server", "internal/cli/tape", "internal/cmdutil", "internal/connect", "internal/detach", "internal/display", "internal/gen", "internal/history",
 		"internal/inspect", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mock", "internal/osfile", "internal/plan",
 		"internal/proc", "internal/report", "internal/report/compare", "internal/report/pretty", "internal/report/render", "internal/result", "internal/run", "internal/scaffold",
 		"internal/secret", "internal/shellwords", "internal/snapshot", "internal/source", "internal/suite", "internal/term", "internal/upstream/proxy", "schemas",
@@ -226,7 +231,7 @@ var modules = map[string][]string{
 	"golang.org/x/term":                      {"internal/term"},
 	"golang.org/x/sys":                       {"internal/proc", "internal/term", "internal/osfile", "internal/upstream/proxy"},
 	"golang.org/x/text":                      {"internal/jsonschema"}, // the schema library's message printer
-	"github.com/spf13":                       {"internal/cli", "internal/cli/option", "internal/cli/server", "internal/cli/tape", "internal/cmdutil", "internal/aqlcli"},
+	"github.com/spf13":                       {"internal/cli", "internal/cli/upstreams", "internal/cli/tape", "internal/cli/option", "internal/cli/server", "internal/cmdutil", "internal/aqlcli"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/auth", testOnly}, // its packages auth and oauthex; the wire is ours
 	"golang.org/x/oauth2":                    {"internal/auth"},
 	"github.com/google/go-cmp":               {testOnly},

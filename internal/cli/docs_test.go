@@ -275,7 +275,7 @@ var (
 	// something else.
 	suiteKeys = []string{
 		"name", "servers", "default_server", "imports", "variables", "env", "defaultTest", "tools", "resources", "prompts", "protocol",
-		"hooks", "setup", "setup_per_test", "teardown", "run_options", "coverage",
+		"hooks", "setup", "setup_per_test", "teardown", "run_options", "coverage", "upstreams",
 	}
 )
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cli/option"
+	"mcptest/internal/cli/upstreams"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/detach"
 	"mcptest/internal/display"
@@ -21,7 +22,6 @@ import (
 	"mcptest/internal/run"
 	"mcptest/internal/secret"
 	"mcptest/internal/shellwords"
-	"mcptest/internal/snapshot"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 	"mcptest/internal/term"
@@ -35,7 +35,7 @@ type runFlags struct {
 	reporters                        []string
 	output                           string
 	failFast, failOnFlaky            bool
-	parallel                         parallelFlag
+	parallel                         option.Parallel
 	timeout                          time.Duration
 	retries                          int
 	list, dryRun                     bool
@@ -51,6 +51,8 @@ type runFlags struct {
 	waitForReady                     time.Duration
 	limits                           option.LimitFlags
 	coverage                         bool
+	upstreams                        upstreams.Flags
+	traffic                          *upstreams.Traffic
 	part                             *result.Shard // nil: all of the plan
 
 	watching bool
@@ -70,7 +72,8 @@ mcptest.yaml, mcptest.yml and *.mcptest.yaml. Without a path, run
 
 Exit codes: 0 passed, 1 a test failed or a server could not be tested, 2 invalid
 suite, flags or environment or a failed setup, 3 a server was not ready in time,
-4 a report could not be written, 5 --update-snapshots was refused in CI,
+4 a report could not be written, 5 --update-snapshots or --record-upstream was
+refused in CI,
 6 the coverage is below the minimum of a suite,
 7 no tests selected, 129, 130 and 143 interrupted by SIGHUP, SIGINT and SIGTERM.`,
 		Example: `  mcptest run
@@ -108,9 +111,10 @@ suite, flags or environment or a failed setup, 3 a server was not ready in time,
 	fl.BoolVar(&f.setupOnly, "setup-only", false, "run beforeAll and setup, leave what they started running, and exit; mcptest down stops it")
 	fl.BoolVar(&f.open, "open", false, "show the HTML report in a browser after the run; requires --reporter html=FILE")
 	fl.BoolVar(&f.updateSnapshots, "update-snapshots", false, "store the values that snapshots compare with, and remove those that no test uses; refused in CI (exit 5)")
-	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "allow --update-snapshots although CI is set")
+	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "allow --update-snapshots and --record-upstream although CI is set")
 	fl.StringVar(&f.logLevel, "log-level", "warn", "log verbosity on stderr: error, warn, info or debug (output of every hook and step)")
 	fl.DurationVar(&f.waitForReady, "wait-for-ready", 0, "wait up to this long for servers to become ready; exit 3 if one does not")
+	f.upstreams.Add(cmd)
 	option.AddTokenFile(cmd, &f.tokenFile)
 	f.limits.Add(cmd)
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show the exchanges of every test, and passed tests")
@@ -123,6 +127,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 		return err
 	}
 	if err := f.checkUpdate(s.Env); err != nil {
+		return err
+	}
+	if err := f.upstreams.Check(s.Env, f.allowInCI); err != nil {
 		return err
 	}
 	p, suites, err := f.plan(cmd, args, s)
@@ -176,11 +183,18 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	if err != nil {
 		return nil, nil, err
 	}
+	f.Recorded = func(name string) bool { return f.upstreams.Records(name) && !f.selects() && !f.lastFailed }
 	suites, diags, err := f.Load(paths, s.Env)
 	if err != nil {
 		return nil, nil, err
 	}
+	traffic, wrong, err := f.upstreams.Open(suites, f.Random)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.traffic, diags = traffic, append(diags, wrong...)
 	set := f.Settings(s)
+	set.Alone = traffic.Alone
 	set.Filters, set.Tags, set.SkipTags, set.Servers = f.filters, f.tags, f.skipTags, f.servers
 	set.Names = f.namesToRun(s, suites)
 	set.WaitForReady = f.waitForReady
@@ -333,7 +347,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	}
 	deps := run.Deps{
 		Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Log: log, Registry: world.Registry, KillOrphans: world.Sweep,
-		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.verdicts.Findings, Eras: history.Eras(erasDir(suites)),
+		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.verdicts.Findings, Eras: history.Eras(erasDir(suites)), Upstreams: f.traffic.Deps(s.Self),
 	}
 	if f.warm != nil && watch.KeepServers(ctx, f.warm, p) {
 		deps.Warm, deps.KillOrphans = f.warm, nil // the servers are meant to be left
@@ -348,32 +362,8 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		if up != nil {
 			finishSetup(s, up)
 		}
-		return f.finish(s, rec, specs, logs, code)
+		return f.finish(s, rec, specs, logs, f.traffic.Save(s.Err, redactor, code, len(f.selected(p)) == 0))
 	})
-}
-
-// checkUpdate refuses --update-snapshots where nothing may or will be stored.
-func (f *runFlags) checkUpdate(env []string) error {
-	switch {
-	case f.allowInCI && !f.updateSnapshots:
-		return option.Fail(option.ExitInvalid, "--allow-update-in-ci has an effect only with --update-snapshots")
-	case f.updateSnapshots && f.setupOnly:
-		return option.Fail(option.ExitInvalid, "--update-snapshots has no effect with --setup-only, which runs no tests")
-	case f.updateSnapshots:
-		return option.AllowUpdate(env, f.allowInCI, "the snapshots are not updated", "mcptest run --update-snapshots")
-	}
-	return nil
-}
-
-// snapshots says what the run does with values that are not stored.
-func (f *runFlags) snapshots(env []string) snapshot.Mode {
-	switch {
-	case f.updateSnapshots:
-		return snapshot.Update
-	case option.InCI(env):
-		return snapshot.Check
-	}
-	return snapshot.Add
 }
 
 // blame is where the mistakes are: in the files, or in the flags alone.

@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 		"oauthserver": oauthServerMain,
 		"browser":     browserMain,
 		"netcount":    netcountMain,
+		"apiserver":   apiServerMain,
 	})
 }
 

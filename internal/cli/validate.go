@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cli/option"
+	"mcptest/internal/cli/upstreams"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/plan"
@@ -32,6 +33,11 @@ Exit codes: 0 no errors, 2 otherwise.`,
 			if err != nil {
 				return err
 			}
+			_, wrong, err := new(upstreams.Flags).Open(suites, nil)
+			if err != nil {
+				return err
+			}
+			diags = append(diags, wrong...)
 			set := f.Settings(s)
 			set.CI = false
 			p, more := plan.Compile(suites, set)

@@ -299,7 +299,7 @@ func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.
 // server: it has a test scope, scripts the client's side, or examines what
 // can't be distinguished between calls in flight.
 func (c *compiler) listens(out *Case) bool {
-	if c.file.Serial || out.Respond != nil || out.Routes != nil || out.LogLevel != "" || c.file.Options.RestartPolicy == PerTest {
+	if c.file.Serial || c.set.Alone || out.Respond != nil || out.Routes != nil || out.LogLevel != "" || c.file.Options.RestartPolicy == PerTest {
 		return true
 	}
 	if out.Tree.Uses().Exclusive() {

@@ -28,6 +28,9 @@ type Settings struct {
 	Env          []string // the process environment
 	AllowOutside bool
 	CI           bool // refuse `only`
+	// Alone gives every case its sessions alone, so that requests to upstreams are known
+	// to be its own.
+	Alone bool
 	// Self is the path of this program: a command that begins with the word
 	// mcptest starts it, regardless of PATH.
 	Self string

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"net/http"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -171,8 +172,11 @@ type Server struct {
 	Argv []string // nil for a server with a URL
 	// Added are arguments that differ from run to run.
 	Added []string
-	Dir   string
-	Env   []string
+	// Change changes the command before it is started, such as the network that it runs
+	// in; nil: it is not changed.
+	Change func(*exec.Cmd)
+	Dir    string
+	Env    []string
 	// Withheld names what is set here and not passed on to the process.
 	Withheld []string
 

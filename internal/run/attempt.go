@@ -182,7 +182,7 @@ func (a *attempt) beginWatch() {
 			s.Settle(sess)
 		}
 	}
-	a.watch = doubles.Begin(a.scope.Lease.Doubles(), a.c.Routes, a.c.Exclusive)
+	a.watch = doubles.Begin(a.c.Name, a.scope.Lease.Doubles(), a.c.Routes, a.c.Exclusive)
 }
 
 // recordRequests records the requests to upstreams. Those that nothing answered fail the

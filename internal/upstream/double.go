@@ -119,6 +119,7 @@ type Watch struct {
 	double *Double
 	alone  bool
 	routes []*Route
+	scope  *Scope
 
 	seen     []*Exchange // guarded by the double's lock
 	answered bool
@@ -126,8 +127,8 @@ type Watch struct {
 
 // Begin starts to collect the requests of a test. A test that is alone has routes
 // of its own, and all routes count from zero.
-func (d *Double) Begin(routes []*Route, alone bool) *Watch {
-	w := &Watch{double: d, alone: alone, routes: routes}
+func (d *Double) Begin(test string, routes []*Route, alone bool) *Watch {
+	w := &Watch{double: d, alone: alone, routes: routes, scope: &Scope{Test: test}}
 	d.update(func(s *doubleState) {
 		s.watches, s.begun = append(s.watches, w), true
 		if alone {
@@ -177,7 +178,10 @@ func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	q := &Request{
 		Upstream: d.Upstream.Name, Method: r.Method, Host: d.Upstream.StandsFor.Host, Path: r.URL.EscapedPath(), Query: r.URL.Query(),
-		Header: r.Header, Body: body, Time: time.Now(),
+		Header: r.Header, Body: body, Time: time.Now(), Origin: "http://" + r.Host,
+	}
+	if d.listener == nil { // the request came through a proxy
+		q.Origin = d.Upstream.StandsFor.Scheme + "://" + d.Upstream.StandsFor.Host
 	}
 	if r.URL.IsAbs() {
 		q.Host = r.URL.Host
@@ -198,6 +202,7 @@ func (d *Double) Answer(q *Request) *Response {
 			x.Late = s.begun
 		case len(s.watches) == 1:
 			watch = s.watches[0]
+			q.Scope = watch.scope
 			routes = watch.routes
 			x.Late = watch.answered
 			watch.seen = append(watch.seen, x)
@@ -252,6 +257,9 @@ func (d *Double) find(q *Request, x *Exchange, routes []*Route) *Response {
 		}
 	}
 	msg := explain(all, q)
+	if q.Nearest != "" {
+		msg += "; " + q.Nearest
+	}
 	note("", msg)
 	if d.Upstream.Allowed {
 		return plain(http.StatusNotFound, msg)

@@ -93,7 +93,7 @@ func TestFaults(t *testing.T) {
 	// Close ends what is being sent.
 	var wg sync.WaitGroup
 	for _, path := range []string{"/slow", "/stall"} {
-		w := d.Begin(nil, false)
+		w := d.Begin("test", nil, false)
 		wg.Go(func() {
 			if got, err := get(t, "GET", d.URL()+path, ""); err == nil {
 				t.Errorf("%s: %q", path, got)
@@ -125,7 +125,7 @@ func TestRoutesOfATest(t *testing.T) {
 		t.Fatal(diags)
 	}
 	for range 2 { // the counts begin anew
-		w := d.Begin(own.Routes, true)
+		w := d.Begin("test", own.Routes, true)
 		var got []string
 		for range 3 {
 			s, err := get(t, "GET", d.URL()+"/a", "")
@@ -147,7 +147,7 @@ func TestRoutesOfATest(t *testing.T) {
 		t.Errorf("%+v", reported)
 	}
 	// Two tests at once: the request belongs to neither.
-	one, two := d.Begin(nil, false), d.Begin(nil, false)
+	one, two := d.Begin("test", nil, false), d.Begin("test", nil, false)
 	d.Answer(request("GET", "/v1/a", ""))
 	if len(one.Seen())+len(two.Seen()) != 0 || len(reported) != 3 {
 		t.Errorf("%v %v %d", one.Seen(), two.Seen(), len(reported))
@@ -169,7 +169,7 @@ func TestFallbackIsLast(t *testing.T) {
 
 func TestOtherProtocols(t *testing.T) {
 	d := double(t, `- {match: {path: "*"}, reply: {text: ok}}`, nil)
-	w := d.Begin(nil, true)
+	w := d.Begin("test", nil, true)
 	req, _ := http.NewRequest("GET", d.URL()+"/ws", nil)
 	req.Header.Set("Connection", "Upgrade")
 	req.Header.Set("Upgrade", "websocket")

@@ -25,6 +25,21 @@ type Request struct {
 	Header   http.Header
 	Body     []byte // without its content encoding only if nothing encoded it
 	Time     time.Time
+	// Origin is how the server reached the double, such as http://127.0.0.1:41723.
+	Origin string
+	// Scope is the attempt of a test that it belongs to; nil if there is none, or more
+	// than one.
+	Scope *Scope
+	// Nearest is what a fallback without an answer knows about the nearest request that
+	// has one.
+	Nearest string
+}
+
+// Scope is an attempt of a test, for a fallback that answers each of them on its
+// own.
+type Scope struct {
+	Test   string
+	Memory any // of the fallback of one double
 }
 
 // Parsed returns the body as a value: JSON parsed, a form as an object of texts

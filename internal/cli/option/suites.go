@@ -19,6 +19,7 @@ import (
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 	"mcptest/internal/term"
+	"mcptest/internal/upstream/recording"
 )
 
 // SuiteFlags say which suites are read and how; run and validate share them.
@@ -29,8 +30,12 @@ type SuiteFlags struct {
 	AllowOutside bool
 	Color        string
 
-	Secrets []string       // of the suites that were loaded
-	order   map[string]int // the files that were read, in the order they were named
+	Secrets []string          // of the suites that were loaded
+	Random  map[string]string // the values of ${random.KEY} in them
+	// Recorded reports whether an upstream is recorded: its recording gives no random
+	// values then.
+	Recorded func(upstream string) bool
+	order    map[string]int // the files that were read, in the order they were named
 }
 
 // Add defines the flags.
@@ -122,7 +127,14 @@ func (f *SuiteFlags) Load(paths []string, env []string) ([]*suite.Suite, source.
 		}
 		seen[abs] = true
 		f.note(abs)
-		s, ds := suite.Load(path, suite.Options{Env: env, EnvFiles: f.EnvFiles, Vars: vars, AllowOutside: f.AllowOutside})
+		o := suite.Options{Env: env, EnvFiles: f.EnvFiles, Vars: vars, AllowOutside: f.AllowOutside}
+		s, ds := suite.Load(path, o)
+		if s != nil {
+			if with := f.random(s, vars); with != nil {
+				o.Vars = with
+				s, ds = suite.Load(path, o)
+			}
+		}
 		diags = append(diags, ds...)
 		if s != nil {
 			suites = append(suites, s)
@@ -169,6 +181,9 @@ func unusedVars(suites []*suite.Suite) source.Diagnostics {
 		return nil
 	}
 	for _, name := range suites[0].UnusedVars {
+		if strings.HasPrefix(name, recording.RandomPrefix) {
+			continue
+		}
 		var known []string
 		used := false
 		for _, s := range suites {

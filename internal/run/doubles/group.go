@@ -3,6 +3,7 @@ package doubles
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -18,11 +19,19 @@ type Deps struct {
 	// Fallback returns what answers the requests to an upstream that have no route;
 	// nil: there is nothing.
 	Fallback func(u *upstream.Upstream) upstream.Fallback
-	// Proxy starts the proxy for upstreams with via: proxy. env makes a program use
-	// it.
-	Proxy func(list []*upstream.Double) (env []string, stop func(), err error)
+	// Network makes the network of a program whose upstreams need more than an address:
+	// via: proxy, isolate: network. of is the server; "" for the programs of a file.
+	Network func(of string, list []*upstream.Double, report func(result.Finding)) (Network, error)
 	// Report takes a finding that belongs to no case.
 	Report func(result.Finding)
+}
+
+// Network is what a program gets in place of the network of this machine.
+type Network struct {
+	Environ []string // NAME=value: the proxy, and what makes the program trust it
+	// Change makes the command of a program start in a network of its own; may be nil.
+	Change func(*exec.Cmd)
+	Stop   func()
 }
 
 // Group are the doubles of one server, or of the programs of a file. The nil Group
@@ -40,10 +49,9 @@ type groupState struct {
 	begun   bool
 	err     error
 	doubles []*upstream.Double
-	proxy   []string          // environment of programs that use the proxy
+	network Network
 	copies  map[string]string // of files with an address, by upstream
 	folder  string            // of the copies
-	stop    []func()
 }
 
 // New returns the doubles of a server, or of a file if of is empty. They start when
@@ -69,7 +77,7 @@ func (g *Group) start() groupState {
 
 func (g *Group) open(s *groupState) error {
 	s.copies = map[string]string{}
-	var proxied []*upstream.Double
+	var needs *upstream.Upstream // more than an address
 	for _, u := range g.upstreams {
 		var fallback upstream.Fallback
 		if g.deps.Fallback != nil {
@@ -77,8 +85,10 @@ func (g *Group) open(s *groupState) error {
 		}
 		d := upstream.NewDouble(u, fallback, func(x upstream.Exchange) { g.report(u, x) })
 		s.doubles = append(s.doubles, d)
+		if u.Proxy || u.Isolate {
+			needs = u
+		}
 		if u.Proxy {
-			proxied = append(proxied, d)
 			continue
 		}
 		if err := d.Listen(); err != nil {
@@ -88,16 +98,18 @@ func (g *Group) open(s *groupState) error {
 			return err
 		}
 	}
-	if len(proxied) == 0 {
+	if needs == nil {
 		return nil
 	}
-	if g.deps.Proxy == nil {
-		return fmt.Errorf("upstream %q: via: proxy is not available here", proxied[0].Upstream.Name)
+	if g.deps.Network == nil {
+		return fmt.Errorf("upstream %q: via: proxy and isolate: network are not available here", needs.Name)
 	}
-	env, stop, err := g.deps.Proxy(proxied)
+	network, err := g.deps.Network(g.of, s.doubles, func(f result.Finding) {
+		f.Server, f.File, f.Line = g.of, needs.Pos.File.Name, needs.Pos.Line
+		g.deps.Report(f)
+	})
 	if err == nil {
-		s.proxy = env
-		s.stop = append(s.stop, stop)
+		s.network = network
 	}
 	return err
 }
@@ -135,7 +147,7 @@ func (s *groupState) value(d *upstream.Double) string {
 
 // environ is the environment of programs that use the doubles, as NAME=value.
 func (s *groupState) environ() []string {
-	out := slices.Clone(s.proxy)
+	out := slices.Clone(s.network.Environ)
 	for _, d := range s.doubles {
 		if name := d.Upstream.Into.Env; name != "" {
 			out = append(out, name+"="+s.value(d))
@@ -169,7 +181,7 @@ func (g *Group) Prepare(def *plan.Server) (ready *plan.Server, done func(), err 
 	out := *def
 	out.Headers = slices.Clip(out.Headers)
 	if out.URL == "" {
-		out.Env = withEnv(out.Env, s.environ())
+		out.Env, out.Change = withEnv(out.Env, s.environ()), s.network.Change
 	}
 	var ends []func()
 	for _, d := range s.doubles {
@@ -207,8 +219,8 @@ func (g *Group) Close() {
 	defer g.mu.Unlock()
 	s := g.state
 	g.state = groupState{begun: true, err: fmt.Errorf("the doubles of the upstreams have ended")}
-	for _, stop := range s.stop {
-		stop()
+	if s.network.Stop != nil {
+		s.network.Stop()
 	}
 	for _, d := range s.doubles {
 		d.Close()

@@ -24,14 +24,14 @@ type watched struct {
 
 // Begin starts to collect the requests to the doubles of the test's servers. routes
 // are those of the test, by upstream; they need a test that is alone.
-func Begin(groups []*Group, routes map[string][]*upstream.Route, alone bool) *Watch {
+func Begin(test string, groups []*Group, routes map[string][]*upstream.Route, alone bool) *Watch {
 	w := &Watch{alone: alone, began: time.Now()}
 	for i, g := range groups {
 		if g == nil || slices.Contains(groups[:i], g) {
 			continue
 		}
 		for _, d := range g.start().doubles {
-			w.list = append(w.list, watched{d.Upstream, d.Begin(routes[d.Upstream.Name], alone)})
+			w.list = append(w.list, watched{d.Upstream, d.Begin(test, routes[d.Upstream.Name], alone)})
 		}
 	}
 	return w

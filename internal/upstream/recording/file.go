@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/secret"
@@ -29,11 +30,15 @@ type File struct {
 	Upstream string // the name of the upstream that was recorded
 	Random   map[string]string
 	list     []exchange
-	byKey    map[string][]int
+	// standsFor is the address that was recorded.
+	standsFor string
+	byKey     map[string][]int
 	// masked are exchanges whose request has a mask.
 	masked []int
 	// secrets recognizes credentials by their form and name in requests.
 	secrets *secret.Redactor
+	// mu guards the players of tests that run at the same time.
+	mu sync.Mutex
 }
 
 // Again is the command that writes the recording of an upstream.
@@ -184,7 +189,7 @@ func (t *texts) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 func (f *File) decode(d *source.Decoder, root *source.Node) {
 	var doc document
 	d.Decode(root, "", &doc)
-	f.Upstream = doc.Upstream
+	f.Upstream, f.standsFor = doc.Upstream, doc.StandsFor
 	for _, r := range doc.Random.Entries {
 		f.Random[r.Key] = r.Value
 	}

@@ -1,20 +1,20 @@
-package cli
+package option
 
 import (
 	"fmt"
 	"strconv"
 )
 
-// parallelFlag is the value of --parallel: calls in flight on each server; 0
+// Parallel is the value of --parallel: calls in flight on each server; 0
 // when the flag was not given. It takes what `run_options: {parallel: …}`
 // takes, but for false, which is a promise that only a suite can make.
-type parallelFlag int
+type Parallel int
 
 // maxParallel is the most calls in flight, of the key and the flag alike.
 const maxParallel = 1024
 
 // Set reads a number from 1 to maxParallel, or auto: one at a time.
-func (p *parallelFlag) Set(text string) error {
+func (p *Parallel) Set(text string) error {
 	if text == "auto" {
 		*p = 1
 		return nil
@@ -23,11 +23,12 @@ func (p *parallelFlag) Set(text string) error {
 	if err != nil || n < 1 || n > maxParallel {
 		return fmt.Errorf("expected auto or a number from 1 to %d", maxParallel)
 	}
-	*p = parallelFlag(n)
+	*p = Parallel(n)
 	return nil
 }
 
-func (p *parallelFlag) String() string {
+// String returns the number, "" when the flag was not given.
+func (p *Parallel) String() string {
 	if *p == 0 {
 		return ""
 	}
@@ -35,4 +36,4 @@ func (p *parallelFlag) String() string {
 }
 
 // Type names the value in the help.
-func (p *parallelFlag) Type() string { return "n" }
+func (p *Parallel) Type() string { return "n" }

@@ -1,0 +1,101 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// apiServerMain is an API and an MCP server in front of it. "apiserver mcp" serves
+// a tool over stdio that sends requests to API_URL. "apiserver with PROGRAM…" serves
+// the API on loopback, runs a program with its address in API, and exits as that did.
+func apiServerMain() {
+	if os.Args[1] == "mcp" {
+		s := sdk.NewServer(&sdk.Implementation{Name: "api", Version: "1"}, nil)
+		sdk.AddTool(s, &sdk.Tool{Name: "send"}, sendTool)
+		_ = s.Run(context.Background(), &sdk.StdioTransport{})
+		return
+	}
+	api := httptest.NewServer(fakeAPI())
+	defer api.Close()
+	cmd := exec.Command(os.Args[2], os.Args[3:]...)
+	cmd.Env = append(os.Environ(), "API="+api.URL)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if cmd.Run() != nil {
+		api.Close()
+		os.Exit(max(cmd.ProcessState.ExitCode(), 1))
+	}
+}
+
+type sendArgs struct {
+	Method string `json:"method"`
+	URL    string `json:"url"`
+	Name   string `json:"name,omitempty"`
+}
+
+func sendTool(ctx context.Context, _ *sdk.CallToolRequest, a sendArgs) (*sdk.CallToolResult, any, error) {
+	var body io.Reader
+	if a.Name != "" {
+		data, _ := json.Marshal(map[string]string{"name": a.Name})
+		body = bytes.NewReader(data)
+	}
+	base := os.Getenv("API_URL")
+	if len(a.URL) > 0 && a.URL[0] != '/' {
+		base = ""
+	}
+	req, err := http.NewRequestWithContext(ctx, a.Method, base+a.URL, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+os.Getenv("API_TOKEN"))
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: fmt.Sprintf("%d %s", res.StatusCode, text)}}}, nil, err
+}
+
+// fakeAPI has a user who can be renamed, a counter, and a redirection.
+func fakeAPI() http.Handler {
+	var mu sync.Mutex
+	user, n := "ada", 0
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /user", func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		w.Header().Set("Set-Cookie", "sid=Kq81zRt55PlMx2")
+		fmt.Fprintf(w, `{"name":%q,"token":"Vx72kLq09ZtRb4"}`, user)
+	})
+	mux.HandleFunc("PUT /user", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		var in struct{ Name string }
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		user = in.Name
+		w.WriteHeader(http.StatusCreated)
+	})
+	mux.HandleFunc("GET /count", func(w http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		fmt.Fprintf(w, `{"n":%d}`, n)
+	})
+	mux.HandleFunc("GET /moved", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://"+r.Host+"/count", http.StatusFound)
+	})
+	return mux
+}

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"mcptest/internal/cli/option"
+	"mcptest/internal/snapshot"
+)
+
+// checkUpdate refuses --update-snapshots where nothing may or will be stored.
+func (f *runFlags) checkUpdate(env []string) error {
+	switch {
+	case f.allowInCI && !f.updateSnapshots && !f.upstreams.Recording():
+		return option.Fail(option.ExitInvalid, "--allow-update-in-ci has an effect only with --update-snapshots and --record-upstream")
+	case f.updateSnapshots && f.setupOnly:
+		return option.Fail(option.ExitInvalid, "--update-snapshots has no effect with --setup-only, which runs no tests")
+	case f.updateSnapshots:
+		return option.AllowUpdate(env, f.allowInCI, "the snapshots are not updated", "mcptest run --update-snapshots")
+	}
+	return nil
+}
+
+// snapshots says what the run does with values that are not stored.
+func (f *runFlags) snapshots(env []string) snapshot.Mode {
+	switch {
+	case f.updateSnapshots:
+		return snapshot.Update
+	case option.InCI(env):
+		return snapshot.Check
+	}
+	return snapshot.Add
+}

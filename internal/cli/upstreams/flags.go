@@ -1,0 +1,79 @@
+package upstreams
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cli/option"
+)
+
+// Flags are the flags of a run for upstreams.
+type Flags struct {
+	Record []string // names of upstreams
+	mode   string
+}
+
+// The modes: what answers a request that no route matches.
+const (
+	modeLive   = "live"   // the real API
+	modeRecord = "record" // the real API, and its responses are stored
+	modeReplay = "replay" // the recording
+	modeOff    = "off"    // nothing
+)
+
+var modes = []string{modeLive, modeRecord, modeReplay, modeOff}
+
+// Add adds the flags to a command.
+func (f *Flags) Add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.Record, "record-upstream", nil, "pass requests without a route on to the real API of the upstream `NAME`, and store its responses without secrets; refused in CI (exit 5)")
+	fl.StringVar(&f.mode, "upstream-mode", modeReplay, "what answers requests without a route: live (the real API), record (the real API, and store its responses), replay (the recording) or off (nothing) `mode`")
+}
+
+// Check refuses modes that do not exist, and recording in CI.
+func (f *Flags) Check(env []string, allowInCI bool) error {
+	if !slices.Contains(modes, f.mode) {
+		return option.Fail(option.ExitInvalid, "--upstream-mode must be %s, %s, %s or %s, not %q", modeLive, modeRecord, modeReplay, modeOff, f.mode)
+	}
+	if !f.Recording() {
+		return nil
+	}
+	command := "mcptest run --upstream-mode record"
+	if len(f.Record) > 0 {
+		command = "mcptest run --record-upstream " + strings.Join(f.Record, ",")
+	}
+	return option.AllowUpdate(env, allowInCI, "upstreams are not recorded", command)
+}
+
+// Recording reports whether something is recorded.
+func (f *Flags) Recording() bool { return len(f.Record) > 0 || f.mode == modeRecord }
+
+// Records reports whether an upstream is recorded.
+func (f *Flags) Records(name string) bool { return f.of(name) == modeRecord }
+
+// of returns the mode of an upstream.
+func (f *Flags) of(name string) string {
+	if slices.Contains(f.Record, name) {
+		return modeRecord
+	}
+	if f.mode == "" {
+		return modeReplay
+	}
+	return f.mode
+}
+
+// unknown returns a mistake if a name of --record-upstream is no upstream.
+func (f *Flags) unknown(names []string) error {
+	for _, name := range f.Record {
+		if !slices.Contains(names, name) {
+			known := "the suites have no upstreams"
+			if len(names) > 0 {
+				known = "known: " + strings.Join(names, ", ")
+			}
+			return option.Fail(option.ExitInvalid, "--record-upstream: no upstream is called %q (%s)", name, known)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package upstreams
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"mcptest/internal/cli/option"
+	"mcptest/internal/result"
+	"mcptest/internal/run/doubles"
+	"mcptest/internal/secret"
+	"mcptest/internal/source"
+	"mcptest/internal/suite"
+	"mcptest/internal/term"
+	"mcptest/internal/upstream"
+	"mcptest/internal/upstream/proxy"
+	"mcptest/internal/upstream/recording"
+)
+
+// Traffic is what is behind the doubles of one run.
+type Traffic struct {
+	flags *Flags
+	// Alone: a response depends on the test that asks, so tests must not run at the
+	// same time.
+	Alone bool
+
+	files  map[string]*recording.File // by absolute path
+	random map[string]string          // of all suites
+
+	mu      sync.Mutex
+	records map[string]*recording.Recorder // by absolute path
+	order   []string
+}
+
+// Open reads the recordings of suites. Mistakes in them are diagnostics.
+func (f *Flags) Open(suites []*suite.Suite, random map[string]string) (*Traffic, source.Diagnostics, error) {
+	t := &Traffic{flags: f, Alone: f.Recording(), files: map[string]*recording.File{}, records: map[string]*recording.Recorder{}, random: random}
+	var diags source.Diagnostics
+	var names []string
+	for _, s := range suites {
+		for _, e := range s.Upstreams.Entries {
+			names = append(names, e.Key)
+			if e.Value != nil {
+				diags = append(diags, t.open(s, e.Key, e.Value)...)
+			}
+		}
+	}
+	return t, diags, f.unknown(names)
+}
+
+func (t *Traffic) open(s *suite.Suite, name string, u *upstream.Declaration) source.Diagnostics {
+	path := source.PathKey("upstreams", name)
+	if u.Recording == "" {
+		if t.flags.of(name) == modeRecord {
+			d := source.Errorf(u.Pos, path, "there is no file for the recording")
+			d.Hint = "add recording: upstream/" + name + ".yaml"
+			return source.Diagnostics{d}
+		}
+		return nil
+	}
+	if t.flags.of(name) != modeReplay {
+		return nil
+	}
+	abs := u.Recording
+	if !filepath.IsAbs(abs) {
+		abs = filepath.Join(s.Dir, filepath.FromSlash(u.Recording))
+	}
+	if _, err := os.Stat(abs); err != nil {
+		d := source.Errorf(u.Pos, path+".recording", "cannot read the recording %s: there is no such file", u.Recording)
+		d.Hint = "write it with " + recording.Again(name) + ", or run with --upstream-mode off"
+		return source.Diagnostics{d}
+	}
+	file, diags := recording.Read(abs, filepath.Join(filepath.Dir(s.File.Name), filepath.FromSlash(u.Recording)), name)
+	if file != nil {
+		t.files[abs] = file
+		t.Alone = t.Alone || file.ByTest()
+	}
+	return diags
+}
+
+// Deps are what the doubles of the run need. self is this program.
+func (t *Traffic) Deps(self string) doubles.Deps {
+	return doubles.Deps{
+		Fallback: t.fallback,
+		Network: func(of string, list []*upstream.Double, report func(result.Finding)) (doubles.Network, error) {
+			return network(self, of, list, report)
+		},
+	}
+}
+
+func (t *Traffic) fallback(u *upstream.Upstream) upstream.Fallback {
+	switch t.flags.of(u.Name) {
+	case modeLive:
+		return recording.Live(u.StandsFor, nil)
+	case modeRecord:
+		return recording.Live(u.StandsFor, t.recorder(u).Add)
+	case modeReplay:
+		if file := t.files[u.Recording]; file != nil {
+			return file.Replay(u.StandsFor)
+		}
+	}
+	return nil
+}
+
+func (t *Traffic) recorder(u *upstream.Upstream) *recording.Recorder {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.records[u.Recording]
+	if r == nil {
+		r = recording.NewRecorder(u.Name, u.StandsFor.String())
+		t.records[u.Recording] = r
+		t.order = append(t.order, u.Recording)
+	}
+	return r
+}
+
+// Save writes the recordings, says on w what they hold, and returns the exit code of
+// the run. code is the one before, whole says that all tests were selected.
+func (t *Traffic) Save(w io.Writer, secrets *secret.Redactor, code int, whole bool) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	slices.Sort(t.order)
+	for _, path := range t.order {
+		saved, err := t.records[path].Save(recording.Options{Path: path, Secrets: secrets, Random: t.random, Keep: !whole || code != option.ExitPassed})
+		if err != nil {
+			fmt.Fprintln(w, "mcptest: "+term.Escape(fmt.Sprintf("cannot write the recording %s: %v", shown(path), err)))
+			code = option.ExitInternal
+			continue
+		}
+		fmt.Fprintln(w, "mcptest: "+term.Escape(saved.Note(shown(path))))
+	}
+	return code
+}
+
+// shown is a path as messages show it.
+func shown(path string) string {
+	if dir, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return path
+}
+
+// network makes the network of a server.
+func network(self, of string, list []*upstream.Double, report func(result.Finding)) (doubles.Network, error) {
+	o := proxy.Options{Hosts: map[string]http.Handler{}}
+	var others []string
+	isolate := false
+	for _, d := range list {
+		isolate = isolate || d.Upstream.Isolate
+		if d.Upstream.Proxy {
+			o.Hosts[strings.ToLower(d.Upstream.StandsFor.Hostname())] = d
+		} else {
+			others = append(others, d.Host())
+		}
+	}
+	o.Pass = func(addr string) bool { return slices.Contains(others, addr) }
+	o.Report = func(p proxy.Problem) {
+		report(result.Finding{Kind: p.Kind, Severity: "warning", Message: p.Message})
+	}
+	p, err := proxy.Start(o)
+	if err != nil {
+		return doubles.Network{}, err
+	}
+	out := doubles.Network{Stop: p.Close}
+	if len(o.Hosts) > 0 {
+		out.Environ = p.Environ()
+	}
+	if !isolate || of == "" {
+		return out, nil
+	}
+	i, err := p.Isolate(self, others)
+	if err != nil {
+		report(result.Finding{Kind: "network-not-isolated", Severity: "warning", Message: fmt.Sprintf("isolate: network has no effect for server %q, which can reach other networks: %s", of, err)})
+		return out, nil
+	}
+	report(result.Finding{Kind: "network-isolated", Severity: "info", Message: fmt.Sprintf("server %q ran in a network namespace and could reach its upstreams only", of)})
+	out.Change = i.Change
+	out.Stop = func() {
+		i.Close()
+		p.Close()
+	}
+	return out, nil
+}

@@ -1,0 +1,128 @@
+package recording
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"mcptest/internal/upstream"
+)
+
+// liveTime is how long a real API may take to respond.
+const liveTime = 60 * time.Second
+
+// hopByHop are headers of a connection, and those that the client sets itself.
+var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Content-Length", "Accept-Encoding", "Host"}
+
+// Live returns what passes requests on to the real API. record, unless nil, takes
+// each exchange.
+func Live(api *url.URL, record func(test string, q *upstream.Request, res *upstream.Response)) upstream.Fallback {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DisableCompression = true
+	client := &http.Client{
+		Transport: transport, Timeout: liveTime,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return func(q *upstream.Request) (*upstream.Response, bool) {
+		res, err := send(client, api, q)
+		if err != nil {
+			return &upstream.Response{Status: http.StatusBadGateway, Header: http.Header{"Content-Type": {"text/plain"}}, Body: []byte("mcptest: " + err.Error() + "\n")}, true
+		}
+		if record != nil {
+			test := ""
+			if q.Scope != nil {
+				test = q.Scope.Test
+			}
+			record(test, q, res)
+		}
+		return local(res, api, q), true
+	}
+}
+
+func send(client *http.Client, api *url.URL, q *upstream.Request) (*upstream.Response, error) {
+	out, err := http.NewRequest(q.Method, api.Scheme+"://"+api.Host+q.Path, strings.NewReader(string(q.Body)))
+	if err != nil {
+		return nil, fmt.Errorf("pass the request on to %s: %w", api.Host, err)
+	}
+	out.URL.RawQuery = q.Query.Encode()
+	for name, values := range q.Header {
+		if !slices.Contains(hopByHop, http.CanonicalHeaderKey(name)) {
+			out.Header[name] = values
+		}
+	}
+	if strings.Contains(strings.Join(q.Header.Values("Accept-Encoding"), ","), "gzip") {
+		out.Header.Set("Accept-Encoding", "gzip") // which can be sanitized
+	}
+	if out.Header["User-Agent"] == nil {
+		out.Header.Set("User-Agent", "")
+	}
+	in, err := client.Do(out)
+	if err != nil {
+		return nil, fmt.Errorf("the API did not respond: %w", err)
+	}
+	defer in.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(in.Body, upstream.MaxBody))
+	if err != nil {
+		return nil, fmt.Errorf("read the response of the API: %w", err)
+	}
+	res := &upstream.Response{Status: in.StatusCode, Header: http.Header{}, Body: body}
+	for name, values := range in.Header {
+		if !slices.Contains(hopByHop, name) {
+			res.Header[name] = values
+		}
+	}
+	return res, nil
+}
+
+// local returns a response in which redirections and pages lead to the double.
+func local(res *upstream.Response, api *url.URL, q *upstream.Request) *upstream.Response {
+	origin := api.Scheme + "://" + api.Host
+	if q.Origin == "" || q.Origin == origin {
+		return res
+	}
+	out := *res
+	out.Header = res.Header.Clone()
+	for _, name := range []string{"Location", "Content-Location", "Link"} {
+		for i, v := range out.Header[name] {
+			out.Header[name][i] = strings.ReplaceAll(v, origin, q.Origin)
+		}
+	}
+	return &out
+}
+
+// Replay returns what answers requests from a recording. api is the address that was
+// recorded, if the recording does not say so.
+func (f *File) Replay(api *url.URL) upstream.Fallback {
+	if u, err := url.Parse(f.standsFor); err == nil && u.Host != "" {
+		api = u
+	}
+	rest := f.Player("") // of requests that belong to no test
+	return func(q *upstream.Request) (*upstream.Response, bool) {
+		player := rest
+		if q.Scope != nil {
+			player = f.playerOf(q.Scope)
+		}
+		res, ok := player.Lookup(q)
+		if !ok {
+			q.Nearest = f.Nearest(q)
+			return nil, false
+		}
+		return local(res, api, q), true
+	}
+}
+
+// playerOf returns the player of an attempt of a test.
+func (f *File) playerOf(s *upstream.Scope) *Player {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p, ok := s.Memory.(*Player)
+	if !ok {
+		p = f.Player(s.Test)
+		s.Memory = p
+	}
+	return p
+}
