@@ -6,6 +6,7 @@ GO      ?= go
 NPM     ?= npm
 TOOL    := $(GO) tool -modfile=tools/go.mod
 SERVERS := testdata/servers
+UPSTREAMS := testdata/upstreams
 READERS := testdata/consumers
 JUDGE   := testdata/conformance
 PEERS   := testdata/peers
@@ -94,7 +95,7 @@ check: test fmt lint drift race cross
 
 ## servers: the npm packages of the tests, from their lock files: real MCP servers, readers of the report formats
 .PHONY: servers
-servers: $(SERVERS)/node_modules/.installed $(READERS)/node_modules/.installed
+servers: $(SERVERS)/node_modules/.installed $(UPSTREAMS)/node_modules/.installed $(READERS)/node_modules/.installed
 
 %/node_modules/.installed: %/package.json %/package-lock.json %/.npmrc
 	@command -v node >/dev/null && command -v $(NPM) >/dev/null || { echo "make: node and npm are needed for the end-to-end tests: install Node.js 20 or newer" >&2; exit 1; }
@@ -234,4 +235,4 @@ fuzz:
 ## clean: remove what a build and the npm install made
 .PHONY: clean
 clean:
-	rm -rf bin $(SERVERS)/node_modules $(READERS)/node_modules $(JUDGE)/node_modules $(PEERS)/node_modules
+	rm -rf bin $(SERVERS)/node_modules $(UPSTREAMS)/node_modules $(READERS)/node_modules $(JUDGE)/node_modules $(PEERS)/node_modules

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -74,6 +75,9 @@ func TestExamples(t *testing.T) {
 			if filepath.Dir(file) != root {
 				needServers(t)
 			}
+			if strings.HasPrefix(filepath.Base(file), "upstream-") {
+				needUpstreams(t)
+			}
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
@@ -98,7 +102,18 @@ func TestExamples(t *testing.T) {
 // said that they have to be.
 func needServers(t *testing.T) {
 	t.Helper()
-	_, err := os.Stat("../../testdata/servers/node_modules/@modelcontextprotocol")
+	needInstalled(t, "../../testdata/servers/node_modules/@modelcontextprotocol")
+}
+
+// needUpstreams is needServers for the servers that wrap an API.
+func needUpstreams(t *testing.T) {
+	t.Helper()
+	needInstalled(t, "../../testdata/upstreams/node_modules/@upstash")
+}
+
+func needInstalled(t *testing.T, folder string) {
+	t.Helper()
+	_, err := os.Stat(folder)
 	if err == nil {
 		_, err = exec.LookPath("node")
 	}

@@ -60,6 +60,7 @@ func Case(p *render.Printer, c *result.Case) {
 		p.Block(3, text, render.StderrLines, true)
 	}
 	exchanges(p, c)
+	Upstream(p, 3, c)
 	if s := Repro(c); s != "" {
 		p.Line(3, p.Faint("repro  "), p.Paint(term.Accent, s))
 	}

@@ -36,6 +36,7 @@ func listPassed(p *render.Printer, c *result.Case) {
 		}
 		passedExchange(p, &c.Exchanges[i])
 	}
+	explain.Upstream(p, 6, c)
 }
 
 func passedExchange(p *render.Printer, x *result.Exchange) {

@@ -1,0 +1,42 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+// upstreamRequests is how many requests to upstreams are shown.
+const upstreamRequests = 10
+
+// Upstream writes what the server requested of upstreams, a line for each request.
+func Upstream(p *render.Printer, indent int, c *result.Case) {
+	for i := range c.Upstream {
+		if i == upstreamRequests && !p.Verbose {
+			p.Line(indent, p.Faint("… and "+display.Count(len(c.Upstream)-i, "more request")+" to upstreams"))
+			return
+		}
+		p.Line(indent, p.Faint("upstream  "), UpstreamLine(&c.Upstream[i]))
+	}
+}
+
+// UpstreamLine is one request to an upstream: GET /user → 200 (api, 12 ms after the
+// test began).
+func UpstreamLine(u *result.UpstreamRequest) string {
+	status := "closed"
+	if u.Status > 0 {
+		status = fmt.Sprint(u.Status)
+	}
+	notes := []string{term.Escape(u.Upstream), "at " + render.Duration(u.StartMS)}
+	if u.Unmatched {
+		notes = append(notes, "no route")
+	}
+	if u.Late {
+		notes = append(notes, "after the response")
+	}
+	return render.OneLine(u.Method+" "+u.URL, render.LongestLine) + " → " + status + " (" + strings.Join(notes, ", ") + ")"
+}
