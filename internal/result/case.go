@@ -141,7 +141,7 @@ type Message struct {
 // UpstreamRequest is one request of a server to an upstream during a case.
 type UpstreamRequest struct {
 	Upstream string            `json:"upstream"`
-	StartMS  float64           `json:"start_ms"` // since the case began
+	StartMS  float64           `json:"start_ms"` // since the run began
 	Method   string            `json:"method"`
 	URL      string            `json:"url"` // path and query
 	Headers  map[string]string `json:"headers,omitempty"`

@@ -188,7 +188,7 @@ func (a *attempt) beginWatch() {
 // recordRequests records the requests to upstreams. Those that nothing answered fail the
 // case.
 func (a *attempt) recordRequests() {
-	requests, problems := a.watch.Record()
+	requests, problems := a.watch.Record(a.file.run.start)
 	a.out.c.Upstream = requests
 	a.out.problems = append(a.out.problems, problems...)
 }

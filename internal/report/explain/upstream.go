@@ -24,14 +24,13 @@ func Upstream(p *render.Printer, indent int, c *result.Case) {
 	}
 }
 
-// UpstreamLine is one request to an upstream: GET /user → 200 (api, 12 ms after the
-// test began).
+// UpstreamLine is one request to an upstream: GET /user → 200 (api).
 func UpstreamLine(u *result.UpstreamRequest) string {
 	status := "closed"
 	if u.Status > 0 {
 		status = fmt.Sprint(u.Status)
 	}
-	notes := []string{term.Escape(u.Upstream), "at " + render.Duration(u.StartMS)}
+	notes := []string{term.Escape(u.Upstream)}
 	if u.Unmatched {
 		notes = append(notes, "no route")
 	}

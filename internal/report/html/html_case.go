@@ -36,18 +36,6 @@ func (t testView) ServerStderr() string {
 	return strings.TrimRight(explain.ServerStderr(t.page.printer, t.Case), "\n")
 }
 
-// UpstreamLines are the requests of the server to upstreams, a line each.
-func (t testView) UpstreamLines() string {
-	var lines []string
-	for i := range t.Upstream {
-		u := &t.Upstream[i]
-		if lines = append(lines, explain.UpstreamLine(u)); u.Body != "" {
-			lines = append(lines, "    "+u.Body)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
 // LongMessage is the message if the heading cannot show all of it.
 func (t testView) LongMessage() string {
 	if strings.Contains(strings.TrimSpace(t.Message), "\n") || len(t.Message) > render.LongestLine {

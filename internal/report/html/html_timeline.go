@@ -2,8 +2,11 @@ package html
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
@@ -16,12 +19,14 @@ const (
 	toServer   = "→"
 	fromServer = "←"
 	ourStep    = "·"
+	toUpstream = "↗"
 )
 
 // moment is a line of a test's timeline: a frame, a hook or step, or the reason
 // why there was no response.
 type moment struct {
-	At      string // since the test began
+	ms      float64 // since the run began
+	At      string  // since the test began
 	Arrow   string
 	Label   string
 	Class   string // "", or the class of what went wrong
@@ -91,7 +96,7 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 	}
 	add := func(ms float64, arrow, raw string) {
 		if raw != "" {
-			s.Moments = append(s.Moments, moment{At: t.since(start + ms), Arrow: arrow, Label: frameLabel(raw), Content: indented(raw)})
+			s.Moments = append(s.Moments, moment{ms: start + ms, At: t.since(start + ms), Arrow: arrow, Label: frameLabel(raw), Content: indented(raw)})
 		}
 	}
 	add(0, toServer, x.Request)
@@ -107,9 +112,32 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 		add(x.DurationMS, fromServer, x.Response)
 	}
 	if x.Error != "" {
-		s.Moments = append(s.Moments, moment{At: t.since(start + x.DurationMS), Arrow: "✗", Label: render.OneLine(x.Error, render.LongestLine), Class: "msg-error"})
+		s.Moments = append(s.Moments, moment{ms: start + x.DurationMS, At: t.since(start + x.DurationMS), Arrow: "✗", Label: render.OneLine(x.Error, render.LongestLine), Class: "msg-error"})
 	}
+	t.addUpstream(&s, i)
 	return s
+}
+
+// addUpstream adds the requests to upstreams from the beginning of a call to that of
+// the next one.
+func (t testView) addUpstream(s *stage, i int) {
+	from, to := 0.0, math.Inf(1)
+	if i > 0 {
+		from = t.Exchanges[i].StartMS
+	}
+	if i+1 < len(t.Exchanges) {
+		to = t.Exchanges[i+1].StartMS
+	}
+	for j := range t.Upstream {
+		if u := &t.Upstream[j]; u.StartMS >= from && u.StartMS < to {
+			m := moment{ms: u.StartMS, At: t.since(u.StartMS), Arrow: toUpstream, Label: explain.UpstreamLine(u), Content: indented(u.Body)}
+			if u.Unmatched || u.Late {
+				m.Class = "msg-fail"
+			}
+			s.Moments = append(s.Moments, m)
+		}
+	}
+	slices.SortStableFunc(s.Moments, func(a, b moment) int { return cmp.Compare(a.ms, b.ms) })
 }
 
 // since is the time from the beginning of the test, "" if the record does not

@@ -45,6 +45,7 @@ func TestTimelineOrder(t *testing.T) {
 			During: []result.Message{{Dir: "from-server", MS: 5, Raw: `{"method":"notifications/progress"}`}, {Dir: "from-server", MS: 15, Raw: `{"method":"notifications/message"}`}},
 		}},
 	}
+	c.Upstream = []result.UpstreamRequest{{Upstream: "api", StartMS: 112, Method: "GET", URL: "/x", Status: 200}}
 	var got []string
 	for _, s := range (testView{Case: c}).Stages() {
 		for _, m := range s.Moments {
@@ -54,6 +55,7 @@ func TestTimelineOrder(t *testing.T) {
 	want := []string{
 		"before +1.0 ms · beforeEach a 0.0 ms",
 		"call 1 +10 ms → tools/call · 30 B",
+		"call 1 +12 ms ↗ GET /x → 200 (api)",
 		"call 1 +15 ms ← notifications/progress (notification) · 35 B",
 		"call 1 +20 ms ← error -32602: no · 47 B",
 		"call 1 +25 ms ← notifications/message (notification) · 34 B",

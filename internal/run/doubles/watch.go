@@ -13,7 +13,6 @@ import (
 // Watch collects the requests to the upstreams during one test.
 type Watch struct {
 	alone bool
-	began time.Time
 	list  []watched
 }
 
@@ -25,7 +24,7 @@ type watched struct {
 // Begin starts to collect the requests to the doubles of the test's servers. routes
 // are those of the test, by upstream; they need a test that is alone.
 func Begin(test string, groups []*Group, routes map[string][]*upstream.Route, alone bool) *Watch {
-	w := &Watch{alone: alone, began: time.Now()}
+	w := &Watch{alone: alone}
 	for i, g := range groups {
 		if g == nil || slices.Contains(groups[:i], g) {
 			continue
@@ -85,9 +84,9 @@ func (w *Watch) End() {
 	}
 }
 
-// Record returns the requests so far for the record, and why the test fails because
-// of them.
-func (w *Watch) Record() (requests []result.UpstreamRequest, problems []string) {
+// Record returns the requests so far for the record, with times since start, and why
+// the test fails because of them.
+func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, problems []string) {
 	var all []upstream.Exchange
 	for _, one := range w.list {
 		list := one.watch.Seen()
@@ -103,7 +102,7 @@ func (w *Watch) Record() (requests []result.UpstreamRequest, problems []string) 
 		q := x.Request
 		r := result.UpstreamRequest{
 			Upstream: q.Upstream, Method: q.Method, URL: q.Path, Status: x.Status, Route: x.Route, Late: x.Late, Unmatched: x.Unmatched != "",
-			StartMS: float64(q.Time.Sub(w.began).Microseconds()) / 1000, Headers: map[string]string{}, Body: string(q.Body),
+			StartMS: float64(q.Time.Sub(start).Microseconds()) / 1000, Headers: map[string]string{}, Body: string(q.Body),
 		}
 		if len(q.Query) > 0 {
 			r.URL += "?" + q.Query.Encode()

@@ -1,0 +1,170 @@
+package doubles_test
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+	"mcptest/internal/run/doubles"
+	"mcptest/internal/source"
+	"mcptest/internal/upstream"
+)
+
+const declared = `
+env: {stands_for: "https://a.example/v1", into: {env: A_URL}, routes: [{match: {path: /v1/x}, reply: {text: env}}]}
+arg: {stands_for: "https://b.example", into: {arg: --host, value: "{host}"}, unmatched: 404}
+file: {stands_for: "https://c.example", into: {env: C_FILE, file: config.yaml}}
+header: {stands_for: "https://d.example", into: {header: X-Api}}
+`
+
+// upstreams compiles the declarations, with a folder that has config.yaml.
+func upstreams(t *testing.T) (out []*upstream.Upstream) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("server: {url}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n, diags := source.Parse(&source.File{Name: "s.yml", Data: []byte(declared)})
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	dec := new(source.Decoder)
+	for _, f := range n.Fields {
+		var d upstream.Declaration
+		dec.Decode(f.Value, "", &d)
+		u := upstream.Compile(f.Key.Text, &d, upstream.Options{Dir: dir}, dec)
+		u.Pos = f.Key.Pos
+		out = append(out, u)
+	}
+	if ds := dec.Diagnostics(); len(ds) > 0 {
+		t.Fatal(ds)
+	}
+	return out
+}
+
+func TestPrepare(t *testing.T) {
+	g := doubles.New(doubles.Deps{Report: func(result.Finding) {}}, upstreams(t), "api")
+	defer g.Close()
+	def := &plan.Server{Name: "api", Argv: []string{"prog"}, Env: []string{"A_URL=https://a.example", "B=1"}}
+	got, done, err := g.Prepare(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done()
+	if len(def.Env) != 2 || def.Env[0] != "A_URL=https://a.example" || def.Added != nil {
+		t.Errorf("the definition was changed: %+v", def)
+	}
+	env := map[string]string{}
+	for _, kv := range got.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		env[name] = value
+	}
+	u, err := url.Parse(env["A_URL"])
+	if err != nil || u.Hostname() != "127.0.0.1" || u.Path != "/v1" || len(got.Env) != 3 {
+		t.Errorf("%v", got.Env)
+	}
+	if len(got.Added) != 2 || got.Added[0] != "--host" || !strings.HasPrefix(got.Added[1], "127.0.0.1:") {
+		t.Errorf("%v", got.Added)
+	}
+	text, err := os.ReadFile(env["C_FILE"])
+	if err != nil || !strings.HasPrefix(string(text), "server: http://127.0.0.1:") {
+		t.Errorf("%q, %v", text, err)
+	}
+	remote, done, err := g.Prepare(&plan.Server{Name: "api", URL: "http://127.0.0.1:1"})
+	if err != nil || len(remote.Headers) != 1 || remote.Headers[0].Name != "X-Api" || remote.Env != nil || remote.Added != nil {
+		t.Errorf("%+v, %v", remote, err)
+	}
+	done()
+}
+
+// What belongs to no test is a finding; what belongs to one that is alone is its
+// own.
+func TestFindings(t *testing.T) {
+	var found []string
+	g := doubles.New(doubles.Deps{Report: func(f result.Finding) { found = append(found, f.Severity+" "+f.Kind) }}, upstreams(t), "api")
+	defer g.Close()
+	ready, done, err := g.Prepare(&plan.Server{Argv: []string{"prog"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := strings.TrimPrefix(ready.Env[0], "A_URL=")
+	get := func(path string) {
+		res, err := http.Get(base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+	}
+	get("/x") // while the server starts
+	done()
+	get("/x") // before the first test
+	w := doubles.Begin("test", []*doubles.Group{g, g}, nil, true)
+	get("/x")
+	get("/none")
+	w.Answered(true)
+	get("/x")
+	requests, problems := w.Record(time.Now())
+	if len(requests) != 3 || !requests[1].Unmatched || !requests[2].Late || len(problems) != 1 || !strings.Contains(problems[0], "GET /v1/none") {
+		t.Errorf("%+v %q", requests, problems)
+	}
+	if n := w.Requests().Lookup("env", "requests").Len(); n != 2 || w.Requests().Lookup("arg", "requests").Len() != 0 {
+		t.Errorf("%d requests", n)
+	}
+	w.End()
+	get("/x") // between two tests
+	shared := doubles.Begin("test", []*doubles.Group{g}, nil, false)
+	get("/none")
+	shared.End()
+	want := "warning late-upstream-request, warning late-upstream-request, error unmatched-upstream-request"
+	if got := strings.Join(found, ", "); got != want {
+		t.Errorf("%s\nexpected %s", got, want)
+	}
+}
+
+// TestNothingIsLeft starts and ends doubles many times: no port, file or folder may
+// remain.
+func TestNothingIsLeft(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	list := upstreams(t)
+	open := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip(err)
+		}
+		return len(entries)
+	}
+	before := 0
+	for i := range 300 {
+		g := doubles.New(doubles.Deps{Report: func(result.Finding) {}}, list, "api")
+		ready, done, err := g.Prepare(&plan.Server{Argv: []string{"prog"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.Get(strings.TrimPrefix(ready.Env[0], "A_URL=") + "/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+		done()
+		g.Close()
+		http.DefaultClient.CloseIdleConnections()
+		if i == 20 {
+			before = open()
+		}
+	}
+	if after := open(); after > before+10 {
+		t.Errorf("%d open files after 20 runs, %d after 300", before, after)
+	}
+	if left, _ := os.ReadDir(os.TempDir()); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
