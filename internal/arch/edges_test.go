@@ -70,8 +70,9 @@ var edges = map[string][]string{
 	"internal/upstream/recording": {"internal/upstream", "internal/jsonv", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
 	"internal/upstream/proxy":     {"internal/testkit"},
 	// Recorded traffic: the file, and what matches requests with it.
-	"internal/cassette":     {"internal/mcp/protocol", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
-	"internal/cassette/tee": {"internal/cassette", "internal/proc", "internal/mcp/protocol", "internal/jsonv"},
+	"internal/cassette":           {"internal/mcp/protocol", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
+	"internal/cassette/tee":       {"internal/cassette", "internal/proc", "internal/mcp/protocol", "internal/jsonv"},
+	"internal/cassette/transport": {"internal/cassette", "internal/connect", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/proc/tail", "internal/secret", "internal/jsonv"},
 	// suite reads expect's table of matchers for the published schema; it
 	// compiles nothing.
 	"internal/suite": {"internal/upstream", "internal/placeholder", "internal/source", "internal/suite/dotenv", "internal/suite/interpolate", "internal/jsonv", "internal/expect", "internal/secret"},
@@ -184,13 +185,16 @@ var edges = map[string][]string{
 		"internal/cassette", "internal/cassette/tee", "internal/cli/option", "internal/clientconfig", "internal/cmdutil", "internal/display", "internal/proc",
 		"internal/secret", "internal/suite", "internal/term",
 	},
+	"internal/cli/playback": {
+		"internal/cassette", "internal/cassette/transport", "internal/cli/option", "internal/cmdutil", "internal/display", "internal/plan", "internal/result", "internal/run", "internal/secret",
+	},
 	"internal/watch": {"internal/plan", "internal/run", "internal/suite", "internal/term"},
 	"internal/cli/upstreams": {
 		"internal/cli/option", "internal/plan", "internal/result", "internal/run/doubles", "internal/secret", "internal/source", "internal/suite", "internal/term",
 		"internal/upstream", "internal/upstream/proxy", "internal/upstream/recording",
 	},
 	"internal/cli": {
-		"internal/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/server", "internal/cli/tape", "internal/cmdutil", "internal/connect", "internal/detach", "internal/display", "internal/gen", "internal/history",
+		"internal/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/tape", "internal/cmdutil", "internal/connect", "internal/detach", "internal/display", "internal/gen", "internal/history",
 		"internal/inspect", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mock", "internal/osfile", "internal/plan",
 		"internal/proc", "internal/report", "internal/report/compare", "internal/report/pretty", "internal/report/render", "internal/result", "internal/run", "internal/scaffold",
 		"internal/secret", "internal/shellwords", "internal/snapshot", "internal/source", "internal/suite", "internal/term", "internal/upstream/proxy", "schemas",
@@ -231,7 +235,7 @@ var modules = map[string][]string{
 	"golang.org/x/term":                      {"internal/term"},
 	"golang.org/x/sys":                       {"internal/proc", "internal/term", "internal/osfile", "internal/upstream/proxy"},
 	"golang.org/x/text":                      {"internal/jsonschema"}, // the schema library's message printer
-	"github.com/spf13":                       {"internal/cli", "internal/cli/upstreams", "internal/cli/tape", "internal/cli/option", "internal/cli/server", "internal/cmdutil", "internal/aqlcli"},
+	"github.com/spf13":                       {"internal/cli", "internal/cli/upstreams", "internal/cli/tape", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cmdutil", "internal/aqlcli"},
 	"github.com/modelcontextprotocol/go-sdk": {"internal/auth", testOnly}, // its packages auth and oauthex; the wire is ours
 	"golang.org/x/oauth2":                    {"internal/auth"},
 	"github.com/google/go-cmp":               {testOnly},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"strconv"
 	"sync"
@@ -49,7 +50,7 @@ type Writer struct {
 // Create begins a cassette. An existing cassette is replaced, any other file is
 // not. The header's version and masks are filled in.
 func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
-	if err := replaceable(path); err != nil {
+	if err := Replaceable(path); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o600)
@@ -68,8 +69,8 @@ func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
 	return &Writer{redact: redact, start: now, f: f, header: h, ids: map[string]string{}}, nil
 }
 
-// replaceable reports why the file at path must not be replaced by a cassette.
-func replaceable(path string) error {
+// Replaceable reports why the file at path must not be replaced by a cassette.
+func Replaceable(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -117,6 +118,9 @@ func (w *Writer) Write(f Frame) error {
 	data = w.mask(data)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if f.Event != nil && f.Event.Type == "endpoint" {
+		data = w.endpoint(data)
+	}
 	if w.failed != nil {
 		return w.failed
 	}
@@ -181,17 +185,11 @@ func (w *Writer) line(f *Frame) *line {
 	return l
 }
 
-// notKept are headers that say nothing about MCP, or that net/http makes again.
-var notKept = map[string]bool{
-	"Date": true, "Content-Length": true, "Connection": true, "Keep-Alive": true, "Transfer-Encoding": true, "User-Agent": true,
-	"Accept-Encoding": true, "Content-Encoding": true,
-}
-
 // headers masks the values of credentials and the ids of sessions.
 func (w *Writer) headers(h map[string][]string) map[string][]string {
 	out := make(map[string][]string, len(h))
 	for k, values := range h {
-		if notKept[k] {
+		if k == "Date" { // changes with each recording and is never examined
 			continue
 		}
 		for _, v := range values {
@@ -218,6 +216,25 @@ func (w *Writer) sessionID(id string) string {
 		w.ids[id] = fmt.Sprintf("session-%d", len(w.ids)+1)
 	}
 	return w.ids[id]
+}
+
+// endpoint masks the id of a session in the address that a server of HTTP+SSE
+// sends.
+func (w *Writer) endpoint(data []byte) []byte {
+	u, err := url.Parse(string(data))
+	if err != nil || u.RawQuery == "" {
+		return data
+	}
+	q := u.Query()
+	for _, values := range q {
+		for i, v := range values {
+			if v != secret.Mask {
+				values[i] = w.sessionID(v)
+			}
+		}
+	}
+	u.RawQuery = q.Encode()
+	return []byte(u.String())
 }
 
 // agreed looks in a frame for the protocol version and the server's name. It

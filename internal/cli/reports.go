@@ -242,7 +242,7 @@ func (f *runFlags) keep(s cmdutil.Streams, suites []*suite.Suite, times history.
 	if option.InCI(s.Env) {
 		return
 	}
-	errs := []error{f.verdicts.KeepFailed(suites, hide), history.KeepEras(erasDir(suites), eras)}
+	errs := []error{f.verdicts.KeepFailed(suites, hide), history.KeepEras(f.erasDir(suites), eras)}
 	if f.part == nil && !f.setupOnly {
 		errs = append(errs, times.Keep(suites, f.verdicts.Complete()))
 	}
@@ -252,9 +252,10 @@ func (f *runFlags) keep(s cmdutil.Streams, suites []*suite.Suite, times history.
 }
 
 // erasDir is the folder for the detected eras of a run: that of the first
-// suite; "" if it was not read from a file.
-func erasDir(suites []*suite.Suite) string {
-	if len(suites) == 0 || suites[0].File == nil {
+// suite; "" if it was not read from a file, or if the run must connect in the same
+// way on every machine.
+func (f *runFlags) erasDir(suites []*suite.Suite) string {
+	if f.cassettes.Used() || len(suites) == 0 || suites[0].File == nil {
 		return ""
 	}
 	return filepath.Dir(suites[0].File.Path)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cli/option"
+	"mcptest/internal/cli/playback"
 	"mcptest/internal/cli/upstreams"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/detach"
@@ -51,6 +53,7 @@ type runFlags struct {
 	waitForReady                     time.Duration
 	limits                           option.LimitFlags
 	coverage                         bool
+	cassettes                        playback.Flags
 	upstreams                        upstreams.Flags
 	traffic                          *upstreams.Traffic
 	part                             *result.Shard // nil: all of the plan
@@ -72,8 +75,8 @@ mcptest.yaml, mcptest.yml and *.mcptest.yaml. Without a path, run
 
 Exit codes: 0 passed, 1 a test failed or a server could not be tested, 2 invalid
 suite, flags or environment or a failed setup, 3 a server was not ready in time,
-4 a report could not be written, 5 --update-snapshots or --record-upstream was
-refused in CI,
+4 a report could not be written, 5 --update-snapshots, --record or
+--record-upstream was refused in CI,
 6 the coverage is below the minimum of a suite,
 7 no tests selected, 129, 130 and 143 interrupted by SIGHUP, SIGINT and SIGTERM.`,
 		Example: `  mcptest run
@@ -111,12 +114,13 @@ refused in CI,
 	fl.BoolVar(&f.setupOnly, "setup-only", false, "run beforeAll and setup, leave what they started running, and exit; mcptest down stops it")
 	fl.BoolVar(&f.open, "open", false, "show the HTML report in a browser after the run; requires --reporter html=FILE")
 	fl.BoolVar(&f.updateSnapshots, "update-snapshots", false, "store the values that snapshots compare with, and remove those that no test uses; refused in CI (exit 5)")
-	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "allow --update-snapshots and --record-upstream although CI is set")
+	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "allow --update-snapshots, --record and --record-upstream although CI is set")
 	fl.StringVar(&f.logLevel, "log-level", "warn", "log verbosity on stderr: error, warn, info or debug (output of every hook and step)")
 	fl.DurationVar(&f.waitForReady, "wait-for-ready", 0, "wait up to this long for servers to become ready; exit 3 if one does not")
 	f.upstreams.Add(cmd)
 	option.AddTokenFile(cmd, &f.tokenFile)
 	f.limits.Add(cmd)
+	f.cassettes.Add(cmd)
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show the exchanges of every test, and passed tests")
 	return cmd
 }
@@ -130,6 +134,9 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 		return err
 	}
 	if err := f.upstreams.Check(s.Env, f.allowInCI); err != nil {
+		return err
+	}
+	if err := f.cassettes.Check(s.Env, f.allowInCI, f.setupOnly); err != nil {
 		return err
 	}
 	p, suites, err := f.plan(cmd, args, s)
@@ -153,7 +160,7 @@ func (f *runFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) err
 	}
 	var lost error
 	f.tokenFile, lost = option.TokenPath(f.tokenFile, s)
-	if err := f.NeedLogins(s, p, f.tokenFile, lost); err != nil {
+	if err := f.NeedLogins(s, p, f.tokenFile, lost); err != nil && f.cassettes.Replay == "" {
 		return err
 	}
 	if f.verdicts, err = f.readVerdicts(s, p); err != nil {
@@ -320,6 +327,10 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		return err
 	}
 	defer closeLog()
+	tapes, notes, err := f.cassettes.Open(s, p, redactor, f.selected(p))
+	if err != nil {
+		return err
+	}
 	var up *detach.State
 	if f.setupOnly {
 		if up, err = detach.Begin(suites, detach.Options{EnvFiles: f.EnvFiles, Vars: f.Vars, AllowOutside: f.AllowOutside}); err != nil {
@@ -341,14 +352,15 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	defer rec.Close()
 	opts := run.Options{
 		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + shellwords.QuoteAll(s.Args), RerunFlags: f.again(),
-		Shard: f.part, Dir: repositoryDir(s.Env), Notes: f.selected(p), Live: status.Live(),
+		Shard: f.part, Dir: option.RepositoryDir(s.Env), Notes: notes, Live: status.Live(),
 		Limits: f.limits.Wire(), Tokens: f.tokenFile, LeftUp: detach.Running(), Snapshots: f.snapshots(s.Env),
 		Coverage: f.coverage, CoveragePartial: strings.Join(f.selected(p), ""),
 	}
 	deps := run.Deps{
 		Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Log: log, Registry: world.Registry, KillOrphans: world.Sweep,
-		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.verdicts.Findings, Eras: history.Eras(erasDir(suites)), Upstreams: f.traffic.Deps(s.Self),
+		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.verdicts.Findings, Eras: history.Eras(f.erasDir(suites)), Upstreams: f.traffic.Deps(s.Self),
 	}
+	tapes.Connect(&deps)
 	if f.warm != nil && watch.KeepServers(ctx, f.warm, p) {
 		deps.Warm, deps.KillOrphans = f.warm, nil // the servers are meant to be left
 	}
@@ -358,11 +370,12 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	return option.Guarded(world, s.Err, func() error {
 		code := run.Run(ctx, p, opts, deps)
 		live.Close()
+		lost := tapes.Finish(s.Err)
 		f.keep(s, suites, times, deps.Eras, redactor, log)
 		if up != nil {
 			finishSetup(s, up)
 		}
-		return f.finish(s, rec, specs, logs, f.traffic.Save(s.Err, redactor, code, len(f.selected(p)) == 0))
+		return cmp.Or(lost, f.finish(s, rec, specs, logs, f.traffic.Save(s.Err, redactor, code, len(f.selected(p)) == 0)))
 	})
 }
 

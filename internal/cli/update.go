@@ -8,8 +8,8 @@ import (
 // checkUpdate refuses --update-snapshots where nothing may or will be stored.
 func (f *runFlags) checkUpdate(env []string) error {
 	switch {
-	case f.allowInCI && !f.updateSnapshots && !f.upstreams.Recording():
-		return option.Fail(option.ExitInvalid, "--allow-update-in-ci has an effect only with --update-snapshots and --record-upstream")
+	case f.allowInCI && !f.updateSnapshots && f.cassettes.Record == "" && !f.upstreams.Recording():
+		return option.Fail(option.ExitInvalid, "--allow-update-in-ci has an effect only with --update-snapshots, --record and --record-upstream")
 	case f.updateSnapshots && f.setupOnly:
 		return option.Fail(option.ExitInvalid, "--update-snapshots has no effect with --setup-only, which runs no tests")
 	case f.updateSnapshots:

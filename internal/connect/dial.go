@@ -27,6 +27,8 @@ type Options struct {
 	// Secret receives the values that no output may show (OAuth tokens); it may
 	// be nil.
 	Secret func(values ...string)
+	// Wrap is [wire.HTTPOptions.Wrap].
+	Wrap func(http.RoundTripper) http.RoundTripper
 }
 
 // Dial opens the transport of a server.
@@ -41,7 +43,7 @@ func Dial(ctx context.Context, s *plan.Server, o Options) (wire.Transport, error
 
 // dialHTTP makes the transport of a server with an address.
 func dialHTTP(s *plan.Server, o Options) (wire.Transport, error) {
-	h := wire.HTTPOptions{Kind: s.Transport, Header: http.Header{}, Limits: o.Limits, Retries: s.RetryHTTP, UserAgent: o.UserAgent}
+	h := wire.HTTPOptions{Kind: s.Transport, Header: http.Header{}, Limits: o.Limits, Retries: s.RetryHTTP, UserAgent: o.UserAgent, Wrap: o.Wrap}
 	for _, kv := range s.Headers {
 		h.Header.Add(kv.Name, kv.Value)
 	}

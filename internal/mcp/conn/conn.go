@@ -131,7 +131,7 @@ func (c *Conn) Alive() bool { return c.state.over() == nil }
 // SkipGrace has Close send SIGTERM to the server's process soon after its input
 // ended: it is not expected to end by itself.
 func (c *Conn) SkipGrace() {
-	if t, ok := c.t.(*wire.Stdio); ok {
+	if t, ok := c.t.(interface{ SkipGrace() }); ok {
 		t.SkipGrace()
 	}
 }

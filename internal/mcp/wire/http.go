@@ -38,6 +38,9 @@ type HTTPOptions struct {
 	Retries *int
 	// Auth answers challenges; nil: a 401 is an error like any other.
 	Auth Authorizer
+	// Wrap, unless nil, returns what exchanges requests for responses in place of
+	// the connections that it is given.
+	Wrap func(http.RoundTripper) http.RoundTripper
 }
 
 // Authorizer adds credentials to requests.
@@ -66,7 +69,8 @@ type HTTP struct {
 	o    HTTPOptions
 	url  *url.URL
 	lim  Limits
-	rt   *http.Transport
+	pool *http.Transport
+	rt   http.RoundTripper // pool, unless it is wrapped
 	sink Receiver
 	base http.Header // sent with every POST
 	// Made once, for every request.
@@ -118,7 +122,7 @@ func NewHTTP(address string, o HTTPOptions) (Transport, error) {
 	}
 	t.address = t.url.String()
 	t.proto = &http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
-	t.rt = &http.Transport{
+	t.pool = &http.Transport{
 		Proxy:                  proxyOf(t.url),
 		DialContext:            (&net.Dialer{Timeout: dialTime, KeepAlive: 30 * time.Second}).DialContext,
 		TLSClientConfig:        o.TLS,
@@ -128,6 +132,9 @@ func NewHTTP(address string, o HTTPOptions) (Transport, error) {
 		MaxIdleConnsPerHost:    maxIdleConns,
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: maxHeaderBytes,
+	}
+	if t.rt = t.pool; o.Wrap != nil {
+		t.rt = o.Wrap(t.pool)
 	}
 	t.ctx, t.stop = context.WithCancel(context.Background())
 	return t, nil
@@ -305,7 +312,7 @@ func (t *HTTP) Close(ctx context.Context) proc.Stopped {
 	}
 	t.stop()
 	t.wg.Wait()
-	t.rt.CloseIdleConnections()
+	t.pool.CloseIdleConnections()
 	return proc.Stopped{}
 }
 

@@ -154,7 +154,7 @@ func (s *Slot) close(ctx context.Context) ending {
 	end := ending{server: s.info}
 	// Session order is nondeterministic; the count is stable.
 	end.server.Starts = sv.stopped(stopped.How)
-	if stopped.Pid != 0 {
+	if sess.Stderr() != nil { // a process, or the recording of one
 		end.server.Exit = stopped.Exit.String()
 	}
 	if dead != nil {

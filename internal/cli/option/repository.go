@@ -1,4 +1,4 @@
-package cli
+package option
 
 import (
 	"os"
@@ -8,10 +8,10 @@ import (
 	"mcptest/internal/cmdutil"
 )
 
-// repositoryDir is the working directory as seen from the root of the
+// RepositoryDir is the working directory as seen from the root of the
 // repository it is in, with slashes: "" when it is the root, or in none. CI
 // systems name the root; elsewhere it is the folder that holds .git.
-func repositoryDir(env []string) string {
+func RepositoryDir(env []string) string {
 	dir, err := os.Getwd()
 	if err != nil {
 		return ""

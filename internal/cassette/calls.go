@@ -1,0 +1,217 @@
+package cassette
+
+import (
+	"bytes"
+	"slices"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+)
+
+// Call is what a client sent once, with everything that followed from it: the
+// response, notifications and requests of the server, and what the client
+// answered to those.
+type Call struct {
+	Session int
+	Stream  int    // the HTTP exchange that it began; 0 on stdio
+	Verb    string // of an HTTP request without a message: GET or DELETE
+	Method  string // "" for a batch and for what is not a message
+	Name    string // of a tool, prompt or resource
+	ID      string // JSON text; "" for a notification
+	Token   string // its progress token as JSON text
+	Request *Frame
+	// Response is the frame that answers it; nil if none does.
+	Response *Frame
+	// Head is the status and header of its HTTP response.
+	Head *HTTP
+	// Frames followed, in order. A frame to the server is a point that the client
+	// must reach before the next ones come: its answer to a request of the server,
+	// or its cancellation.
+	Frames []*Frame
+
+	open bool
+	prev *Call // in its session
+	used bool
+	key  uint64
+}
+
+// session collects the calls of one session.
+type session struct {
+	calls   []*Call
+	open    []*Call // without a response yet, oldest first
+	last    *Call
+	streams map[int]*Call
+	asked   map[string]*Call // by the id of the server's request
+	scan    *protocol.Scanner
+}
+
+// Calls files every frame with the message of the client that it follows from.
+// A response belongs to the request with its id, progress to the request with
+// its token, a frame on the response stream of a request to that request, and
+// anything else to the latest request without a response, or else to the
+// latest message. What a server sends before the first message is a call
+// without a request.
+func (c *Cassette) Calls() ([]*Call, error) {
+	sessions := map[int]*session{}
+	var out []*Call
+	for i := range c.Frames {
+		f := &c.Frames[i]
+		s := sessions[f.Session]
+		if s == nil {
+			s = &session{streams: map[int]*Call{}, asked: map[string]*Call{}, scan: protocol.NewScanner()}
+			sessions[f.Session] = s
+		}
+		data, err := c.Data(f)
+		if err != nil {
+			return nil, err
+		}
+		before := len(s.calls)
+		if f.Dir == ToServer {
+			s.fromClient(f, data)
+		} else {
+			s.fromServer(f, data)
+		}
+		out = append(out, s.calls[before:]...)
+	}
+	return out, nil
+}
+
+func (s *session) begin(call *Call) {
+	call.prev = s.last
+	s.calls, s.last = append(s.calls, call), call
+	if call.Stream > 0 {
+		s.streams[call.Stream] = call
+	}
+}
+
+func (s *session) fromClient(f *Frame, data []byte) {
+	call := &Call{Session: f.Session, Stream: f.Stream, Request: f}
+	if f.HTTP != nil && !f.Has() {
+		call.Verb = f.HTTP.Method
+	}
+	e := &protocol.Envelope{}
+	if len(data) > 0 && data[0] == '{' && s.scan.Scan(data) == nil {
+		e = &s.scan.Envelope
+	}
+	switch {
+	case e.Has&protocol.HasMethod != 0:
+		call.Method, call.ID = protocol.TextOf(e.Method), string(e.ID)
+		call.Name = protocol.NameOf(call.Method, e.Params)
+		call.Token = string(protocol.MemberOf(protocol.MemberOf(e.Params, "_meta"), "progressToken"))
+		call.open = call.ID != ""
+		if call.Method == "notifications/cancelled" {
+			id := string(protocol.MemberOf(e.Params, "requestId"))
+			for _, open := range s.open {
+				if open.ID == id {
+					open.Frames = append(open.Frames, f)
+				}
+			}
+		}
+	case e.IsResponse():
+		if asker := s.asked[string(e.ID)]; asker != nil {
+			delete(s.asked, string(e.ID))
+			asker.Frames = append(asker.Frames, f)
+			if f.Stream > 0 {
+				s.streams[f.Stream] = &Call{Request: f} // its HTTP response has no other use
+			}
+			return
+		}
+	}
+	if call.open {
+		s.open = append(s.open, call)
+	}
+	s.begin(call)
+}
+
+func (s *session) fromServer(f *Frame, data []byte) {
+	e := &protocol.Envelope{}
+	if len(data) > 0 && data[0] == '{' && s.scan.Scan(data) == nil {
+		e = &s.scan.Envelope
+	}
+	call := s.owner(f, e)
+	if call == nil {
+		call = &Call{Session: f.Session}
+		s.begin(call)
+	}
+	if f.HTTP != nil {
+		if on := s.streams[f.Stream]; on != nil && on.Head == nil {
+			if on.Head = f.HTTP; f.HTTP.Status >= 300 && on.open && !f.Has() {
+				s.close(on)
+			}
+		}
+		if !f.Has() {
+			return
+		}
+	}
+	if e.Has&protocol.HasMethod != 0 && e.Has&protocol.HasID != 0 {
+		s.asked[string(e.ID)] = call
+	}
+	call.Frames = append(call.Frames, f)
+	switch {
+	case call.open && (e.IsResponse() && bytes.Equal(e.ID, []byte(call.ID)) || answers(data, call.ID)):
+		call.Response = f
+		s.close(call)
+	case call.open && f.HTTP != nil && f.HTTP.Status >= 300:
+		s.close(call) // refused: no response follows
+	}
+}
+
+// close notes that no response to a call is missing any more.
+func (s *session) close(call *Call) {
+	call.open = false
+	for i, open := range s.open {
+		if open == call {
+			s.open = append(s.open[:i], s.open[i+1:]...)
+			return
+		}
+	}
+}
+
+// answers reports whether a batch contains the response with an id.
+func answers(data []byte, id string) bool {
+	if len(data) == 0 || data[0] != '[' || id == "" {
+		return false
+	}
+	elems, _ := jsonv.Elements(data)
+	for _, e := range elems {
+		if string(protocol.MemberOf(e, "id")) == id && protocol.MemberOf(e, "method") == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// owner returns the call that a frame of the server follows from; nil if the
+// client has sent nothing yet.
+func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
+	on := s.streams[f.Stream]
+	switch {
+	case e.IsResponse():
+		for _, call := range slices.Backward(s.open) { // a request may be sent again with its id
+			if bytes.Equal(e.ID, []byte(call.ID)) {
+				return call
+			}
+		}
+	case protocol.TextOf(e.Method) == "notifications/progress":
+		token := protocol.MemberOf(e.Params, "progressToken")
+		for _, call := range s.open {
+			if call.Token != "" && string(token) == call.Token {
+				return call
+			}
+		}
+	}
+	// What is carried on the stream of a request follows from it, unless the stream
+	// is one for everything.
+	if on != nil && (on.Verb == "" && on.Method != protocol.MethodListen || f.HTTP != nil || f.Event != nil && f.Event.Type != "" && f.Event.Type != "message") {
+		return on
+	}
+	for i := len(s.open) - 1; i >= 0; i-- {
+		if s.open[i].Method != protocol.MethodListen {
+			return s.open[i]
+		}
+	}
+	if s.last == nil {
+		return on
+	}
+	return s.last
+}

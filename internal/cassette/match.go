@@ -1,0 +1,111 @@
+package cassette
+
+import (
+	"strings"
+
+	"mcptest/internal/expect/jsonpath"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/secret"
+)
+
+// key is equal for messages that match.
+func (p *Player) key(method string, data []byte) uint64 {
+	if method == "" {
+		return p.hash.Of(jsonv.String(string(data)))
+	}
+	return p.hash.Of(jsonv.ObjectOf(method, p.params(data)))
+}
+
+// params returns what is compared of a message.
+func (p *Player) params(data []byte) jsonv.Value {
+	v, err := jsonv.Parse(data)
+	if err != nil {
+		return jsonv.String(string(data))
+	}
+	params := v.Lookup("params")
+	if params.Kind() != jsonv.KindObject {
+		return params
+	}
+	params = params.Without("_meta")
+	for _, path := range p.volatile {
+		params = without(params, path)
+	}
+	if params.Len() == 0 {
+		return jsonv.Value{} // the same as none
+	}
+	return params
+}
+
+// without removes what a path leads to.
+func without(v jsonv.Value, path []jsonpath.Step) jsonv.Value {
+	if len(path) == 0 {
+		return v
+	}
+	s := &path[0]
+	if s.Kind == jsonpath.Name {
+		e, ok := v.Get(s.Name)
+		switch {
+		case !ok:
+			return v
+		case len(path) == 1:
+			return v.Without(s.Name)
+		}
+		return v.With(s.Name, without(e, path[1:]))
+	}
+	if v.Kind() != jsonv.KindArray {
+		return v
+	}
+	var out []jsonv.Value
+	for i, e := range v.Elems() {
+		switch {
+		case !s.SelectsAt(i, v.Len()):
+			out = append(out, e)
+		case len(path) > 1:
+			out = append(out, without(e, path[1:]))
+		}
+	}
+	return jsonv.Array(out...)
+}
+
+// maskedEqual reports whether live is rec, in which a mask stands for any text.
+func maskedEqual(rec, live jsonv.Value) bool {
+	switch {
+	case rec.Kind() != live.Kind():
+		return false
+	case rec.Kind() == jsonv.KindString:
+		return maskedText(rec.Text(), live.Text())
+	case rec.Kind() == jsonv.KindArray:
+		for i, e := range rec.Elems() {
+			if !maskedEqual(e, live.At(i)) {
+				return false
+			}
+		}
+		return rec.Len() == live.Len()
+	case rec.Kind() == jsonv.KindObject:
+		for k, e := range rec.Members() {
+			if !maskedEqual(e, live.Lookup(k)) {
+				return false
+			}
+		}
+		return rec.Len() == live.Len()
+	}
+	return jsonv.Equal(rec, live)
+}
+
+// maskedText reports whether live is rec, where each mask stands for any text.
+func maskedText(rec, live string) bool {
+	pieces := strings.Split(rec, secret.Mask)
+	first, last := pieces[0], pieces[len(pieces)-1]
+	if len(pieces) == 1 || len(live) < len(first)+len(last) || !strings.HasPrefix(live, first) || !strings.HasSuffix(live, last) {
+		return rec == live
+	}
+	live = live[len(first) : len(live)-len(last)]
+	for _, piece := range pieces[1 : len(pieces)-1] {
+		at := strings.Index(live, piece)
+		if at < 0 {
+			return false
+		}
+		live = live[at+len(piece):]
+	}
+	return true
+}

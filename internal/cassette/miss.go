@@ -1,0 +1,94 @@
+package cassette
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+)
+
+// Miss is a request that has no recording.
+type Miss struct {
+	File    string
+	Request string // method and parameters, shortened
+	Nearest *Call  // nil: nothing has this method
+	Line    int    // of the nearest
+	Differs string // how the request differs from the nearest; "": it was used before
+}
+
+// Error names the nearest recording and the difference.
+func (m *Miss) Error() string {
+	text := m.File + " has no recording of " + m.Request
+	switch {
+	case m.Nearest == nil:
+		return text + ", and none of its method"
+	case m.Differs == "":
+		return fmt.Sprintf("%s that is not used yet; the last one is in line %d", text, m.Line)
+	}
+	return fmt.Sprintf("%s; the nearest is in line %d: %s", text, m.Line, m.Differs)
+}
+
+// miss describes a request that has no recording.
+func (p *Player) miss(method string, data []byte) *Miss {
+	live := p.params(data)
+	name := protocol.NameOf(method, protocol.MemberOf(data, "params"))
+	m := &Miss{File: p.c.File, Request: shown(method, live)}
+	least := 0
+	for _, call := range p.calls {
+		if call.Method != method || call.Request == nil || call.Verb != "" {
+			continue
+		}
+		rec, err := p.c.Data(call.Request)
+		if err != nil {
+			continue
+		}
+		changes := jsonv.Diff(p.params(rec), live)
+		distance := 2*len(changes) + 1
+		if call.Name != name {
+			distance += 1000
+		}
+		if call.used {
+			distance--
+		}
+		if m.Nearest == nil || distance < least {
+			m.Nearest, m.Line, m.Differs, least = call, call.Request.Line, differences(changes), distance
+		}
+	}
+	return m
+}
+
+// shown writes a request for people.
+func shown(method string, params jsonv.Value) string {
+	if method == "" {
+		return "a message that is not a request: " + params.Short(200)
+	}
+	if params.IsAbsent() {
+		return method
+	}
+	return method + " " + params.Short(200)
+}
+
+// differences writes the first changes for people.
+func differences(changes []jsonv.Change) string {
+	var parts []string
+	for i, ch := range changes {
+		if i == 3 {
+			parts = append(parts, fmt.Sprintf("%d more", len(changes)-i))
+			break
+		}
+		path := ch.Path
+		if path == "" {
+			path = "the parameters"
+		}
+		switch ch.Kind {
+		case jsonv.Added:
+			parts = append(parts, fmt.Sprintf("%s is not recorded (it is %s)", path, ch.Got.Short(80)))
+		case jsonv.Removed:
+			parts = append(parts, fmt.Sprintf("%s is missing (recorded: %s)", path, ch.Want.Short(80)))
+		default:
+			parts = append(parts, fmt.Sprintf("%s is %s (recorded: %s)", path, ch.Got.Short(80), ch.Want.Short(80)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,289 @@
+package cassette
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"mcptest/internal/expect/jsonpath"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/secret"
+)
+
+// Player finds the recorded call for each message of a client. It is safe for
+// concurrent use.
+type Player struct {
+	c        *Cassette
+	calls    []*Call
+	volatile [][]jsonpath.Step
+	redact   *secret.Redactor
+
+	mu     sync.Mutex
+	hash   *jsonv.Hasher
+	byKey  map[uint64][]*Call
+	misses []*Miss
+}
+
+// NewPlayer indexes a cassette. The paths of volatile are ignored in addition to
+// those that the cassette names. Requests are masked with redact before they
+// are compared.
+func NewPlayer(c *Cassette, volatile []string, redact *secret.Redactor) (*Player, error) {
+	p := &Player{c: c, redact: redact, hash: jsonv.NewHasher(), byKey: map[uint64][]*Call{}}
+	for _, text := range append(c.Volatile[:len(c.Volatile):len(c.Volatile)], volatile...) {
+		steps, _, err := jsonpath.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("volatile path %q: %s", text, err.Msg)
+		}
+		p.volatile = append(p.volatile, steps)
+	}
+	var err error
+	if p.calls, err = c.Calls(); err != nil {
+		return nil, err
+	}
+	for _, call := range p.calls {
+		if call.Request == nil || call.Verb != "" {
+			continue
+		}
+		data, err := c.Data(call.Request)
+		if err != nil {
+			return nil, err
+		}
+		call.key = p.key(call.Method, data)
+		p.byKey[call.key] = append(p.byKey[call.key], call)
+	}
+	return p, nil
+}
+
+// Cassette returns the recording.
+func (p *Player) Cassette() *Cassette { return p.c }
+
+// Calls returns what is recorded, in order.
+func (p *Player) Calls() []*Call { return p.calls }
+
+// Client is one live connection to a [Player].
+type Client struct {
+	p       *Player
+	n       int
+	history []uint64 // keys of its latest requests
+	last    *Call
+}
+
+// Client begins a connection. n is its number, from 1.
+func (p *Player) Client(n int) *Client { return &Client{p: p, n: n} }
+
+// maxHistory is how many earlier requests decide between recordings of the same
+// request, and maxCandidates how many of those are looked at.
+const (
+	maxHistory    = 32
+	maxCandidates = 64
+)
+
+// again reports whether the recording of a request is used any number of times:
+// how often a client asks what a server offers depends on timing.
+func again(method string) bool {
+	return method == "initialize" || method == protocol.MethodDiscover || method == "ping" || strings.HasSuffix(method, "/list")
+}
+
+// Take finds the recorded call for a message of the client and marks it as used.
+// Identical messages get their recordings in order; of several, the one whose
+// session had the same requests before it comes first. Nil means that a
+// notification is not recorded, or that [Default] answers; the miss says what is
+// not recorded.
+func (c *Client) Take(raw []byte) (*Call, *Miss) {
+	p := c.p
+	data := p.redact.Bytes(raw)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var method, id string
+	if len(data) > 0 && data[0] == '{' {
+		method, id = protocol.TextOf(protocol.MemberOf(data, "method")), string(protocol.MemberOf(data, "id"))
+	}
+	key := p.key(method, data)
+	call := c.choose(p.byKey[key], method)
+	if call == nil && (id != "" || method == "") {
+		call = c.lenient(method, data)
+	}
+	switch {
+	case call == nil && (id == "" && method != "" || Default(raw) != nil):
+		return nil, nil
+	case call == nil:
+		m := p.miss(method, data)
+		p.misses = append(p.misses, m)
+		return nil, m
+	}
+	call.used = true
+	c.last = call
+	if id != "" && !again(method) {
+		c.history = append(c.history, key)
+		if len(c.history) > maxHistory {
+			c.history = c.history[1:]
+		}
+	}
+	return call, nil
+}
+
+// Default returns the response to a request that needs no recording, because it
+// only asks whether the server is there and of which era; nil for any other
+// message.
+func Default(raw []byte) []byte {
+	id := protocol.MemberOf(raw, "id")
+	if id == nil {
+		return nil
+	}
+	var out []byte
+	switch protocol.TextOf(protocol.MemberOf(raw, "method")) {
+	case "ping":
+		out, _ = protocol.AppendResponse(nil, id, []byte("{}"), nil)
+	case protocol.MethodDiscover:
+		out, _ = protocol.AppendResponse(nil, id, nil, &protocol.RPCError{Code: -32601, Message: "server/discover is not recorded"})
+	}
+	return out
+}
+
+// choose returns the best of the recordings of one request.
+func (c *Client) choose(list []*Call, method string) *Call {
+	var best *Call
+	most, seen := -1, 0
+	for _, call := range list {
+		if call.used {
+			continue
+		}
+		n := c.context(call)
+		if n > most {
+			best, most = call, n
+		}
+		if seen++; seen == maxCandidates {
+			break
+		}
+	}
+	if best == nil && len(list) > 0 && again(method) {
+		for _, call := range list { // of the same session, if there is one
+			if best == nil || c.last != nil && call.Session == c.last.Session {
+				best = call
+			}
+		}
+	}
+	return best
+}
+
+// context returns how many requests before a recorded call are those that this
+// client has sent, twice, and one more in the session that answered last.
+func (c *Client) context(call *Call) int {
+	n := 0
+	before := call.prev
+	for i := len(c.history) - 1; i >= 0; i-- {
+		for before != nil && (before.ID == "" || again(before.Method)) {
+			before = before.prev
+		}
+		if before == nil || before.key != c.history[i] {
+			break
+		}
+		before, n = before.prev, n+2
+	}
+	if c.last != nil && c.last.Session == call.Session || c.last == nil && call.Session == c.n {
+		n++
+	}
+	return n
+}
+
+// lenient compares more slowly: a mask in a recording stands for any text, and
+// the handshake of another client is taken for that of the recorded one.
+func (c *Client) lenient(method string, data []byte) *Call {
+	live := c.p.params(data)
+	var same *Call
+	for _, call := range c.p.calls {
+		if call.Method != method || call.Request == nil || call.Verb != "" {
+			continue
+		}
+		if method == "initialize" || method == protocol.MethodDiscover {
+			rec, err := c.p.c.Data(call.Request)
+			if err != nil {
+				continue
+			}
+			agrees := jsonv.Equal(c.p.params(rec).Lookup("protocolVersion"), live.Lookup("protocolVersion"))
+			if same == nil || agrees && !call.used && same.used {
+				same = call
+			}
+			continue
+		}
+		if call.used {
+			continue
+		}
+		if rec, err := c.p.c.Data(call.Request); err == nil && method != "" && maskedEqual(c.p.params(rec), live) {
+			return call
+		}
+	}
+	return same
+}
+
+// Misses returns the requests that had no recording.
+func (p *Player) Misses() []*Miss {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]*Miss(nil), p.misses...)
+}
+
+// Unused returns the recorded requests that no client has sent. What is asked of
+// a server outside of tests, such as its lists, is left out.
+func (p *Player) Unused() []*Call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []*Call
+	for _, call := range p.calls {
+		if !call.used && call.ID != "" && !again(call.Method) {
+			out = append(out, call)
+		}
+	}
+	return out
+}
+
+// Shown returns the method and parameters of a recorded request for people.
+func (p *Player) Shown(call *Call) string {
+	data, err := p.c.Data(call.Request)
+	if err != nil {
+		return call.Method
+	}
+	return shown(call.Method, p.params(data))
+}
+
+// Recorded returns the number of the recorded session that answered last, and
+// before the first answer that of the connection.
+func (c *Client) Recorded() int {
+	c.p.mu.Lock()
+	defer c.p.mu.Unlock()
+	if c.last == nil {
+		return c.n
+	}
+	return c.last.Session
+}
+
+// TakeStream finds the recorded GET of an event stream and marks it as used. A
+// stream is taken up again after the event with an id; "" is a new one.
+func (c *Client) TakeStream(lastEventID string) *Call {
+	p := c.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var best *Call
+	for _, call := range p.calls {
+		if call.Verb != "GET" || call.used || lastEvent(call) != lastEventID {
+			continue
+		}
+		if best == nil || c.last != nil && call.Session == c.last.Session && best.Session != call.Session {
+			best = call
+		}
+	}
+	if best != nil {
+		best.used = true
+	}
+	return best
+}
+
+func lastEvent(call *Call) string {
+	for k, v := range call.Request.HTTP.Header {
+		if k == "Last-Event-Id" && len(v) > 0 {
+			return v[0]
+		}
+	}
+	return ""
+}

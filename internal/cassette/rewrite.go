@@ -1,0 +1,74 @@
+package cassette
+
+import (
+	"bytes"
+	"regexp"
+
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+)
+
+// Live is what a client uses in place of the recorded ids of a call, as JSON text.
+type Live struct{ ID, Token string }
+
+// LiveOf returns the ids of a message of a client.
+func LiveOf(raw []byte) Live {
+	return Live{
+		ID:    string(protocol.MemberOf(raw, "id")),
+		Token: string(protocol.MemberOf(protocol.MemberOf(protocol.MemberOf(raw, "params"), "_meta"), "progressToken")),
+	}
+}
+
+// Rewrite returns what a server sent in a call with the ids of a live client. All
+// other bytes stay as they are.
+func (call *Call) Rewrite(data []byte, live Live) []byte {
+	if call.ID == "" || live.ID == "" || call.ID == live.ID && call.Token == live.Token {
+		return data
+	}
+	if len(data) > 0 && data[0] == '[' && jsonv.Valid(data) == nil {
+		elems, _ := jsonv.Elements(data)
+		for _, e := range elems {
+			data = bytes.Replace(data, e, call.Rewrite(e, live), 1)
+		}
+		return data
+	}
+	s := protocol.NewScanner()
+	if len(data) == 0 || data[0] != '{' || s.Scan(data) != nil {
+		return rewriteText(data, call.ID, live.ID)
+	}
+	switch {
+	case s.IsResponse():
+		if string(s.ID) == call.ID {
+			return replaceIn(data, s.ID, live.ID)
+		}
+	case protocol.TextOf(s.Method) == "notifications/progress":
+		if token := protocol.MemberOf(s.Params, "progressToken"); call.Token != "" && string(token) == call.Token {
+			return replaceIn(data, token, live.Token)
+		}
+	}
+	if sub := protocol.MemberOf(protocol.MemberOf(s.Params, "_meta"), protocol.MetaSubscription); string(sub) == call.ID {
+		return replaceIn(data, sub, live.ID)
+	}
+	return data
+}
+
+// replaceIn replaces part, which is a piece of data.
+func replaceIn(data, part []byte, with string) []byte {
+	at := cap(data) - cap(part)
+	if at < 0 || at+len(part) > len(data) || !bytes.Equal(data[at:at+len(part)], part) {
+		at = bytes.LastIndex(data, part)
+	}
+	out := make([]byte, 0, len(data)+len(with))
+	return append(append(append(out, data[:at]...), with...), data[at+len(part):]...)
+}
+
+// rewriteText replaces the id in a piece of a message that is not JSON on its own.
+func rewriteText(data []byte, id, with string) []byte {
+	at := regexp.MustCompile(`"id"\s*:\s*` + regexp.QuoteMeta(id) + `(?:[\s,}]|$)`).FindIndex(data)
+	if at == nil {
+		return data
+	}
+	out := append([]byte(nil), data[:at[0]]...)
+	out = append(out, bytes.Replace(data[at[0]:at[1]], []byte(id), []byte(with), 1)...)
+	return append(out, data[at[1]:]...)
+}

@@ -1,0 +1,230 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"mcptest/internal/cassette"
+	"mcptest/internal/connect"
+	"mcptest/internal/mcp/wire"
+	"mcptest/internal/plan"
+	"mcptest/internal/secret"
+)
+
+// Folder holds the cassettes of a run, one for each server. Its dialers are safe
+// for concurrent use.
+type Folder struct {
+	dir   string
+	o     Options
+	names map[string]string // of files, by the key of their server
+
+	mu      sync.Mutex
+	files   map[string]*recording // by name
+	players map[string]*cassette.Player
+	dialed  map[string]int // connections, by name
+}
+
+// Options say how a folder is used.
+type Options struct {
+	Program  string // goes into the headers
+	Redact   *secret.Redactor
+	Volatile []string // see [cassette.Header]
+}
+
+// recording is a cassette that is being written.
+type recording struct {
+	w   *cassette.Writer
+	err error
+}
+
+// newFolder names the file of each server: that of the server, with a number if
+// servers of several suites have the same name and are not the same.
+func newFolder(dir string, p *plan.Plan, o Options) *Folder {
+	f := &Folder{
+		dir: dir, o: o, names: map[string]string{}, files: map[string]*recording{}, players: map[string]*cassette.Player{}, dialed: map[string]int{},
+	}
+	taken := map[string]int{}
+	for _, file := range p.Files {
+		for _, s := range file.Servers {
+			if f.names[s.Key] != "" {
+				continue
+			}
+			name := fileName(s.Name)
+			if taken[name]++; taken[name] > 1 {
+				name = fmt.Sprintf("%s-%d", name, taken[name])
+			}
+			f.names[s.Key] = name + cassette.Suffix
+		}
+	}
+	return f
+}
+
+// fileName replaces what is not allowed in names of files everywhere.
+func fileName(server string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < 0x20 || strings.ContainsRune(`/\:*?"<>|%`, r) {
+			return '_'
+		}
+		return r
+	}, server)
+	if name = strings.TrimLeft(name, "."); name == "" {
+		return "server"
+	}
+	return name
+}
+
+// Record returns a folder that the connections of a plan are recorded to. It
+// creates the folder.
+func Record(dir string, p *plan.Plan, o Options) (*Folder, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	f := newFolder(dir, p, o)
+	for _, name := range f.names {
+		if err := cassette.Replaceable(filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// Recorder returns a dialer that records what next connects to; nil is
+// [connect.Dial].
+func (f *Folder) Recorder(next connect.Dialer) connect.Dialer {
+	if next == nil {
+		next = connect.Dial
+	}
+	return func(ctx context.Context, s *plan.Server, o connect.Options) (wire.Transport, error) {
+		w, err := f.writer(s)
+		if err != nil {
+			return nil, err
+		}
+		log := NewLog(w)
+		o.Wrap = func(base http.RoundTripper) http.RoundTripper { return HTTP(base, log) }
+		t, err := next(ctx, s, o)
+		switch {
+		case err != nil:
+			log.Failed(err)
+			return nil, err
+		case s.Argv != nil:
+			t = Stdio(t, log)
+		}
+		return t, nil
+	}
+}
+
+// writer returns the cassette of a server, which is begun if it was not yet.
+func (f *Folder) writer(s *plan.Server) (*cassette.Writer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	name := f.names[s.Key]
+	r := f.files[name]
+	if r == nil {
+		h := cassette.Header{
+			Program: f.o.Program, Server: cassette.Server{Name: s.Name, Command: s.Argv, URL: s.URL}, Transport: cassette.Stdio, Volatile: f.o.Volatile,
+		}
+		if s.Argv == nil {
+			h.Transport = cassette.StreamableHTTP
+			if s.Transport == wire.HTTPSSE {
+				h.Transport = cassette.HTTPSSE
+			}
+		}
+		r = &recording{}
+		r.w, r.err = cassette.Create(filepath.Join(f.dir, name), h, f.o.Redact)
+		f.files[name] = r
+	}
+	return r.w, r.err
+}
+
+// Replay opens the cassettes of the servers of a plan.
+func Replay(dir string, p *plan.Plan, o Options) (*Folder, error) {
+	f := newFolder(dir, p, o)
+	for _, name := range f.names {
+		c, err := cassette.Open(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			f.players[name], err = cassette.NewPlayer(c, o.Volatile, o.Redact)
+		}
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	if len(f.players) == 0 {
+		return nil, fmt.Errorf("%s contains no cassette of these suites: record them with --record %s", dir, dir)
+	}
+	return f, nil
+}
+
+// Dial connects to the recording of a server; it implements [connect.Dialer].
+func (f *Folder) Dial(_ context.Context, s *plan.Server, o connect.Options) (wire.Transport, error) {
+	name := f.names[s.Key]
+	p := f.players[name]
+	if p == nil {
+		return nil, &wire.OpenError{Phase: "start", Cause: fmt.Errorf("%s has no cassette of the server %s (expected %s)", f.dir, s.Name, name)}
+	}
+	f.mu.Lock()
+	f.dialed[name]++
+	n := f.dialed[name]
+	f.mu.Unlock()
+	if web := p.Cassette().Transport != cassette.Stdio; web != (s.Argv == nil) {
+		return nil, &wire.OpenError{Phase: "start", Cause: fmt.Errorf("%s was recorded over %s, and the server is not configured so: record it again", name, p.Cassette().Transport)}
+	}
+	if s.Argv != nil {
+		return ReplayStdio(p, n, s.Argv, o.Limits)
+	}
+	if why := failedOpen(p, n); why != nil {
+		return nil, why
+	}
+	h := wire.HTTPOptions{Kind: s.Transport, Limits: o.Limits, Retries: s.RetryHTTP, UserAgent: o.UserAgent}
+	if s.Auth != nil {
+		h.Auth = sameAgain{}
+	}
+	h.Wrap = func(http.RoundTripper) http.RoundTripper { return ReplayHTTP(p, n) }
+	return wire.NewHTTP(s.URL, h)
+}
+
+// sameAgain stands for the credentials of the recorded client: what was sent again
+// after a challenge is sent again.
+type sameAgain struct{}
+
+func (sameAgain) Authorize(context.Context, *http.Request) error { return nil }
+
+func (sameAgain) Challenged(context.Context, *http.Response) (bool, error) { return true, nil }
+
+// Players returns what is replayed, in the order of the names.
+func (f *Folder) Players() []*cassette.Player {
+	var out []*cassette.Player
+	for _, name := range slices.Sorted(maps.Keys(f.players)) {
+		out = append(out, f.players[name])
+	}
+	return out
+}
+
+// Written returns how many cassettes were recorded.
+func (f *Folder) Written() int { return len(f.files) }
+
+// Close ends the recordings, and closes what is replayed. Its error says what
+// could not be written.
+func (f *Folder) Close() error {
+	var errs []error
+	for _, r := range f.files {
+		if r.w != nil {
+			errs = append(errs, r.w.Close())
+		}
+	}
+	for _, p := range f.players {
+		errs = append(errs, p.Cassette().Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,38 @@
+package transport
+
+import "mcptest/internal/plan"
+
+// WithoutPrograms removes what only prepares servers, for a run that needs none:
+// run: steps, hooks without context, and what is waited for. It returns how many
+// steps and hooks it has removed. Context hooks stay, because tests use what they
+// answer.
+func WithoutPrograms(p *plan.Plan) (steps, hooks int) {
+	for _, f := range p.Files {
+		for _, list := range []*[]*plan.Hook{&f.BeforeAll, &f.AfterAll, &f.BeforeEach, &f.AfterEach} {
+			var kept []*plan.Hook
+			for _, h := range *list {
+				if h.Context {
+					kept = append(kept, h)
+				}
+			}
+			hooks += len(*list) - len(kept)
+			*list = kept
+		}
+		for _, list := range []*[]*plan.Step{&f.Setup, &f.SetupPerTest, &f.Teardown} {
+			var kept []*plan.Step
+			for _, s := range *list {
+				if s.Call != nil {
+					calls := *s
+					calls.WaitFor = ""
+					kept = append(kept, &calls)
+				}
+			}
+			steps += len(*list) - len(kept)
+			*list = kept
+		}
+		for _, s := range f.Servers {
+			s.WaitForReady = ""
+		}
+	}
+	return steps, hooks
+}

@@ -1,0 +1,143 @@
+package playback
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cassette"
+	"mcptest/internal/cassette/transport"
+	"mcptest/internal/cli/option"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
+	"mcptest/internal/plan"
+	"mcptest/internal/result"
+	"mcptest/internal/run"
+	"mcptest/internal/secret"
+)
+
+// Flags are the flags of a run that is recorded or replayed.
+type Flags struct {
+	Record, Replay string // folders
+	volatile       []string
+}
+
+// Add declares the flags.
+func (c *Flags) Add(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&c.Record, "record", "", "record what passes between mcptest and the servers to cassettes in this `folder`, without secrets; refused in CI (exit 5)")
+	fl.StringVar(&c.Replay, "replay", "", "answer from the cassettes in this `folder`: no server is started, and no hook or run: step that prepares one")
+	fl.StringArrayVar(&c.volatile, "volatile", nil, "with --record or --replay: ignore this `path` in the parameters of requests, such as arguments.now; may be repeated")
+}
+
+// Used reports whether the run is recorded or replayed.
+func (c *Flags) Used() bool { return c.Record != "" || c.Replay != "" }
+
+// Check reports flags that make no sense, or that CI forbids.
+func (c *Flags) Check(env []string, allowInCI, setupOnly bool) error {
+	switch {
+	case c.Record != "" && c.Replay != "":
+		return option.Fail(option.ExitInvalid, "--record and --replay cannot be used together")
+	case len(c.volatile) > 0 && !c.Used():
+		return option.Fail(option.ExitInvalid, "--volatile has an effect only with --record or --replay")
+	case c.Used() && setupOnly:
+		return option.Fail(option.ExitInvalid, "--record and --replay cannot be used with --setup-only")
+	case c.Record != "":
+		return option.AllowUpdate(env, allowInCI, "nothing is recorded", "mcptest run --record "+c.Record)
+	}
+	return nil
+}
+
+// Cassettes are those of one run; nil for a run without.
+type Cassettes struct {
+	*transport.Folder
+	flags *Flags
+	whole bool // all tests are run, so that each recorded request should be sent
+}
+
+// Open opens the cassettes of a plan; nil without the flags. For a replay it
+// removes from the plan what only prepares servers, and adds to the notes of the record.
+func (c *Flags) Open(s cmdutil.Streams, p *plan.Plan, redact *secret.Redactor, notes []string) (*Cassettes, []string, error) {
+	o := transport.Options{Program: "mcptest " + cmdutil.Version(), Redact: redact, Volatile: c.volatile}
+	out := &Cassettes{flags: c, whole: len(notes) == 0}
+	var err error
+	switch {
+	case c.Record != "":
+		if out.Folder, err = transport.Record(c.Record, p, o); err != nil {
+			return nil, nil, option.Fail(option.ExitInvalid, "--record: %v", err)
+		}
+		return out, notes, nil
+	case c.Replay == "":
+		return nil, notes, nil
+	}
+	if out.Folder, err = transport.Replay(c.Replay, p, o); err != nil {
+		return nil, nil, option.Fail(option.ExitInvalid, "--replay: %v", err)
+	}
+	for _, player := range out.Players() {
+		if w := player.Cassette().Warning; w != nil {
+			fmt.Fprintf(s.Err, "mcptest: warning: %v\n", w)
+		}
+	}
+	note := "replayed from " + c.Replay + ": no server was started"
+	if steps, hooks := transport.WithoutPrograms(p); steps+hooks > 0 {
+		note += fmt.Sprintf(", and %s and %s were not run", display.Count(steps, "run: step"), display.Count(hooks, "hook"))
+	}
+	fmt.Fprintln(s.Err, "mcptest:", note)
+	return out, append(notes, note), nil
+}
+
+// Connect makes a run use the cassettes.
+func (c *Cassettes) Connect(deps *run.Deps) {
+	switch {
+	case c == nil:
+		return
+	case c.flags.Record != "":
+		deps.Dial = c.Recorder(deps.Dial)
+		return
+	}
+	deps.Dial = c.Dial
+	judged := deps.FinalFindings
+	deps.FinalFindings = func() []result.Finding {
+		list := judged()
+		for _, player := range c.Players() {
+			if unused := player.Unused(); c.whole && len(unused) > 0 {
+				list = append(list, unusedFinding(player, unused))
+			}
+		}
+		return list
+	}
+}
+
+// unusedFinding names the recorded requests that were not sent.
+func unusedFinding(p *cassette.Player, unused []*cassette.Call) result.Finding {
+	var lines []string
+	for i, call := range unused {
+		if i == 5 {
+			lines = append(lines, fmt.Sprintf("%d more", len(unused)-i))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("%s (line %d)", p.Shown(call), call.Request.Line))
+	}
+	file := p.Cassette().File
+	return result.Finding{
+		Kind: "unused-recording", Severity: "warning", File: file, Line: unused[0].Request.Line,
+		Message: fmt.Sprintf("%s contains %s that no test sent: %s", file, display.Count(len(unused), "recorded request"), strings.Join(lines, "; ")),
+	}
+}
+
+// Finish closes the cassettes and says what was recorded.
+func (c *Cassettes) Finish(w io.Writer) error {
+	if c == nil {
+		return nil
+	}
+	err := c.Close()
+	switch {
+	case err != nil:
+		return option.Fail(option.ExitInternal, "the cassettes in %s are not complete: %v", c.flags.Record, err)
+	case c.flags.Record != "":
+		fmt.Fprintf(w, "mcptest: recorded %s in %s\n", display.Count(c.Written(), "cassette"), c.flags.Record)
+	}
+	return nil
+}
