@@ -52,14 +52,15 @@ func (call *Call) Rewrite(data []byte, live Live) []byte {
 	return data
 }
 
-// replaceIn replaces part, which is a piece of data.
+// replaceIn replaces part, which is a piece of the memory of data.
 func replaceIn(data, part []byte, with string) []byte {
-	at := cap(data) - cap(part)
-	if at < 0 || at+len(part) > len(data) || !bytes.Equal(data[at:at+len(part)], part) {
-		at = bytes.LastIndex(data, part)
+	for at := 0; at+len(part) <= len(data); at++ {
+		if &data[at] == &part[0] {
+			out := make([]byte, 0, len(data)+len(with))
+			return append(append(append(out, data[:at]...), with...), data[at+len(part):]...)
+		}
 	}
-	out := make([]byte, 0, len(data)+len(with))
-	return append(append(append(out, data[:at]...), with...), data[at+len(part):]...)
+	return data
 }
 
 // rewriteText replaces the id in a piece of a message that is not JSON on its own.

@@ -1,0 +1,93 @@
+package cassette_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mcptest/internal/cassette"
+	"mcptest/internal/secret"
+)
+
+func call(id int, args string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"t","arguments":%s,"_meta":{"progressToken":%d}}}`, id, args, id)
+}
+
+func answer(id int, text string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%q}`, id, text)
+}
+
+// player records a session in which the same requests have different responses, and
+// overlapping calls.
+func player(t *testing.T, volatile ...string) *cassette.Player {
+	t.Helper()
+	path := write(t,
+		to(call(1, `{"do":"inc"}`)), from(answer(1, "1 of first")), to(call(2, `{"do":"get","now":1}`)), from(answer(2, "get of first")),
+		to(call(3, `{"do":"inc"}`)), from(answer(3, "2 of first")), to(call(4, `{"do":"get","now":1}`)), from(answer(4, "last of first")),
+		to(call(5, `{"key":"a [redacted] z"}`)), to(call(6, `{"do":"slow"}`)), from(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":5}}`),
+		from(answer(6, "slow")), from(answer(5, "key")),
+	)
+	c, err := cassette.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	p, err := cassette.NewPlayer(c, volatile, secret.NewRedactor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// response sends a message and returns the recorded response with its live id.
+func response(t *testing.T, p *cassette.Player, c *cassette.Client, raw string) string {
+	t.Helper()
+	got, miss := c.Take([]byte(raw))
+	if miss != nil {
+		return miss.Error()
+	}
+	data, err := p.Cassette().Data(got.Response)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(got.Rewrite(data, cassette.LiveOf([]byte(raw))))
+}
+
+// Identical requests get their recordings in order, and only ids change; overlapping
+// calls keep their own messages.
+func TestPlayerMatches(t *testing.T) {
+	p := player(t)
+	c := p.Client(1)
+	for i, row := range []struct{ args, want string }{
+		{`{"do":"inc"}`, "1 of first"},
+		{`{"do":"inc"}`, "2 of first"},
+		{`{"now":1.0,"do":"get"}`, "get of first"},
+		{`{"do":"get","now":1}`, "last of first"},
+		{`{"key":"a secret z"}`, "key"},
+		{`{"do":"get","now":1}`, "that is not used yet; the last one is in line"},
+		{`{"do":"get","now":2}`, "arguments.now is 2 (recorded: 1)"},
+		{`{"key":"another"}`, "the nearest is in line"},
+	} {
+		id := 100 + i
+		got := response(t, p, c, call(id, row.args))
+		if !strings.Contains(got, row.want) || i < 5 && !strings.Contains(got, fmt.Sprintf(`"id":%d,`, id)) {
+			t.Errorf("%s: %s, expected %s", row.args, got, row.want)
+		}
+	}
+	for _, call := range p.Calls() {
+		if call.ID == "5" && len(call.Frames) != 2 {
+			t.Errorf("the overlapped call has %d frames, expected its progress and its response", len(call.Frames))
+		}
+	}
+	if unused := p.Unused(); len(unused) != 1 || unused[0].ID != "6" {
+		t.Errorf("%d unused", len(unused))
+	}
+}
+
+// A volatile path is ignored.
+func TestPlayerIgnoresVolatilePaths(t *testing.T) {
+	p := player(t, "arguments.now")
+	if got := response(t, p, p.Client(1), call(9, `{"do":"get","now":77}`)); !strings.Contains(got, "get of first") {
+		t.Error(got)
+	}
+}
