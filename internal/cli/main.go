@@ -66,7 +66,7 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(cmdutil.FlagError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newRunCmd(s), newDownCmd(s), newValidateCmd(s), newInitCmd(s), newExplainCmd(s), newSchemaCmd(s), newReportCmd(s), newCompareCmd(s), server.NewMockCmd(s), tape.NewRecordCmd(s),
+	root.AddCommand(newRunCmd(s), newDownCmd(s), newValidateCmd(s), newInitCmd(s), newExplainCmd(s), newSchemaCmd(s), newReportCmd(s), newCompareCmd(s), server.NewMockCmd(s), tape.NewRecordCmd(s), tape.NewServeCmd(s), tape.NewCassetteCmd(s),
 		server.NewLoginCmd(s), server.NewLogoutCmd(s),
 		server.NewToolsCmd(s), server.NewResourcesCmd(s), server.NewPromptsCmd(s), server.NewCallCmd(s), server.NewDoctorCmd(s), server.NewCheckCmd(s), server.NewLockCmd(s), server.NewDiffCmd(s),
 		newVersionCmd(s), newCompletionCmd(s))

@@ -1,0 +1,334 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"mcptest/internal/cassette"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/mcpserver"
+	"mcptest/internal/secret"
+)
+
+// Options are how a cassette is served.
+type Options struct {
+	Nearest bool // answer what is not recorded with the nearest recording
+	Paced   bool // as slowly as the recorded server
+	HTTP    bool // over HTTP, where nothing can follow a response
+	Report  func(message string)
+}
+
+// Server serves one cassette to any number of clients. Each session begins with
+// all recordings unused.
+type Server struct {
+	c        *cassette.Cassette
+	o        Options
+	redact   *secret.Redactor
+	versions []string // that were recorded, newest first
+	shared   *cassette.Player
+
+	mu       sync.Mutex
+	sessions int
+}
+
+// New prepares a cassette.
+func New(c *cassette.Cassette, o Options) (*Server, error) {
+	s := &Server{c: c, o: o, redact: secret.NewRedactor()}
+	var err error
+	if s.shared, err = cassette.NewPlayer(c, nil, s.redact); err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{c.Protocol: true}
+	for _, call := range s.shared.Calls() {
+		if call.Request == nil || call.Response == nil {
+			continue
+		}
+		request, err := c.Data(call.Request)
+		if err != nil {
+			return nil, err
+		}
+		response, err := c.Data(call.Response)
+		if err != nil {
+			return nil, err
+		}
+		meta := protocol.MemberOf(protocol.MemberOf(request, "params"), "_meta")
+		// A refusal of a protocol version is not a use of it.
+		if result := protocol.MemberOf(response, "result"); result != nil {
+			seen[protocol.TextOf(protocol.MemberOf(result, "protocolVersion"))] = true
+			seen[protocol.TextOf(protocol.MemberOf(meta, protocol.MetaVersion))] = true
+		}
+	}
+	s.versions = slices.DeleteFunc(protocol.Versions(), func(v string) bool { return !seen[v] })
+	if len(s.versions) == 0 {
+		return nil, &cassette.Error{File: c.File, Says: "no handshake is recorded: a client could not connect"}
+	}
+	return s, nil
+}
+
+// Versions are the protocol versions that were recorded, newest first.
+func (s *Server) Versions() []string { return s.versions }
+
+// Handler returns the server's end of a new connection.
+func (s *Server) Handler() mcpserver.Handler {
+	return &session{s: s, taken: map[string]taken{}, listed: map[string]int{}}
+}
+
+// begin gives a session a player of its own.
+func (s *Server) begin() (*cassette.Client, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sessions++
+	player, err := cassette.NewPlayer(s.c, nil, s.redact)
+	if err != nil {
+		return nil, err
+	}
+	return player.Client(s.sessions), nil
+}
+
+// session is one connection. Over HTTP a request without a session has a
+// connection of its own.
+type session struct {
+	s *Server
+
+	mu     sync.Mutex
+	client *cassette.Client // nil before the first message
+	taken  map[string]taken // by the id of the request
+	listed map[string]int   // recordings used of requests without parameters, by method
+}
+
+// taken is the recording that a request gets.
+type taken struct {
+	call  *cassette.Call
+	reply *mcpserver.Reply // in place of a call
+}
+
+// Versions implements [mcpserver.VersionedHandler].
+func (x *session) Versions() []string { return x.s.versions }
+
+// Admit implements [mcpserver.RequestFilter]: recordings are chosen in the order
+// of the requests, which are then answered at the same time.
+func (x *session) Admit(req *mcpserver.Request) bool {
+	if x.s.o.HTTP && isStateless(req.Params) {
+		return true // it is handled on a connection of its own
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.taken[string(req.ID)] = x.take(req)
+	return true
+}
+
+// isStateless reports whether a request with these parameters belongs to no session.
+func isStateless(params []byte) bool {
+	return protocol.MemberOf(protocol.MemberOf(params, "_meta"), protocol.MetaVersion) != nil
+}
+
+func (x *session) take(req *mcpserver.Request) taken {
+	if x.client == nil {
+		if x.s.o.HTTP && isStateless(req.Params) {
+			x.client = x.s.shared.Client(1)
+		} else {
+			client, err := x.s.begin()
+			if err != nil {
+				return taken{reply: internalError("%v", err)}
+			}
+			x.client = client
+		}
+	}
+	var miss *cassette.Miss
+	call := x.bare(req)
+	if call == nil && !isBare(req.Params) {
+		call, miss = x.client.Take(req.Raw)
+	}
+	switch {
+	case call != nil:
+		return taken{call: call}
+	case miss == nil && req.Method == protocol.MethodDiscover:
+		return taken{reply: failure(-32601, "%s was recorded with protocol version %s, which has no server/discover", x.s.c.File, x.s.versions[0])}
+	case miss == nil && req.Method == "ping":
+		return taken{reply: &mcpserver.Reply{Result: []byte("{}")}}
+	case miss == nil && req.Notification:
+		return taken{}
+	case miss == nil:
+		x.s.o.Report(x.s.c.File + " has no recording of " + req.Method)
+		return taken{reply: failure(-32601, "%s has no recording of %s", x.s.c.File, req.Method)}
+	case miss.Nearest != nil && miss.Differs == "":
+		x.s.o.Report(miss.Error() + ": it is used again")
+		return taken{call: miss.Nearest}
+	case miss.Nearest != nil && x.s.o.Nearest:
+		x.s.o.Report(miss.Error() + ": it is used")
+		return taken{call: miss.Nearest}
+	}
+	x.s.o.Report(miss.Error())
+	return taken{reply: failure(-32601, "%s", miss.Error())}
+}
+
+// bare finds the recording of a request without parameters by its method and era:
+// the next one, or the last one again.
+func (x *session) bare(req *mcpserver.Request) (found *cassette.Call) {
+	if !isBare(req.Params) {
+		return nil
+	}
+	stateless, n := isStateless(req.Params), 0
+	for _, call := range x.s.shared.Calls() {
+		if call.Request == nil || call.Method != req.Method {
+			continue
+		}
+		data, err := x.s.c.Data(call.Request)
+		if err != nil {
+			return nil
+		}
+		params := protocol.MemberOf(data, "params")
+		if !isBare(params) || isStateless(params) != stateless {
+			continue
+		}
+		if found = call; n == x.listed[req.Method] {
+			x.listed[req.Method]++
+			break
+		}
+		n++
+	}
+	return found
+}
+
+// isBare reports whether parameters are nothing but _meta.
+func isBare(params []byte) bool {
+	v, _ := jsonv.Parse(params)
+	return v.Without("_meta").Len() == 0
+}
+
+func failure(code int64, format string, args ...any) *mcpserver.Reply {
+	return &mcpserver.Reply{Error: &protocol.RPCError{Code: code, Message: fmt.Sprintf(format, args...)}}
+}
+
+func internalError(format string, args ...any) *mcpserver.Reply {
+	return failure(-32603, format, args...)
+}
+
+// Handle implements [mcpserver.Handler].
+func (x *session) Handle(ctx context.Context, req *mcpserver.Request) *mcpserver.Reply {
+	if req.Caller != nil && req.Method == "initialize" {
+		return x.s.introduce()
+	}
+	x.mu.Lock()
+	id := string(req.ID)
+	t, ok := x.taken[id]
+	delete(x.taken, id)
+	if !ok {
+		t = x.take(req)
+	}
+	x.mu.Unlock()
+	if req.Notification {
+		if t.call != nil {
+			_, _ = x.play(ctx, req, t.call)
+		}
+		return nil
+	}
+	if t.call == nil {
+		return t.reply
+	}
+	reply, err := x.play(ctx, req, t.call)
+	if err != nil {
+		return internalError("%v", err)
+	}
+	return reply
+}
+
+// play sends what was recorded with a call, and returns the response. A client
+// that cancels the call gets none.
+func (x *session) play(ctx context.Context, req *mcpserver.Request, call *cassette.Call) (*mcpserver.Reply, error) {
+	live := cassette.LiveOf(req.Raw)
+	before := call.Request.At
+	var reply *mcpserver.Reply
+	for _, f := range call.Frames {
+		if x.s.o.Paced {
+			wait(ctx, f.At-before)
+			before = f.At
+		}
+		if ctx.Err() != nil {
+			return nil, nil
+		}
+		data, err := x.s.c.Data(f)
+		if err != nil {
+			return nil, err
+		}
+		data = call.Rewrite(data, live)
+		switch {
+		case f == call.Response && asksInput(data) && req.Caller != nil:
+			return x.input(ctx, req, call, data)
+		case f == call.Response:
+			reply = response(data, f.Omitted)
+			if x.s.o.HTTP {
+				continue
+			}
+			reply.Raw = slices.Concat(data, []byte("\n"), x.rest(call, live))
+			return reply, nil
+		case f.Dir == cassette.ToServer && protocol.MemberOf(data, "method") != nil: // the cancellation of the call
+			<-ctx.Done()
+			return nil, nil
+		case f.Dir == cassette.FromServer && len(data) > 0:
+			if err := send(ctx, req, data); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if reply == nil && !req.Notification {
+		return internalError("%s has no response to the request in line %d", x.s.c.File, call.Request.Line), nil
+	}
+	return reply, nil
+}
+
+// rest are the messages that follow the response of a call.
+func (x *session) rest(call *cassette.Call, live cassette.Live) (out []byte) {
+	after := slices.Index(call.Frames, call.Response) + 1
+	for _, f := range call.Frames[after:] {
+		if data, err := x.s.c.Data(f); err == nil && f.Dir == cassette.FromServer && len(data) > 0 {
+			out = slices.Concat(out, call.Rewrite(data, live), []byte("\n"))
+		}
+	}
+	return out
+}
+
+// send passes on what a server sent before its response. The answer to a request
+// of the server is waited for, whatever it is.
+func send(ctx context.Context, req *mcpserver.Request, data []byte) error {
+	scan := protocol.NewScanner()
+	if data[0] != '{' || scan.Scan(data) != nil || scan.Has&protocol.HasMethod == 0 {
+		return req.WriteRaw(slices.Concat(data, []byte("\n")))
+	}
+	method := protocol.TextOf(scan.Method)
+	if scan.Has&protocol.HasID == 0 {
+		return req.Notify(method, scan.Params)
+	}
+	_, _ = req.Ask(ctx, method, scan.Params) // an error is an answer too
+	return nil
+}
+
+// response is a recorded response as a reply.
+func response(data []byte, omitted int64) *mcpserver.Reply {
+	if omitted > 0 {
+		return internalError("the recorded response has %d bytes, and only its beginning is in the cassette", omitted)
+	}
+	if result := protocol.MemberOf(data, "result"); result != nil {
+		return &mcpserver.Reply{Result: result}
+	}
+	if e := protocol.MemberOf(data, "error"); e != nil {
+		return &mcpserver.Reply{Error: protocol.ParseRPCError(e)}
+	}
+	return &mcpserver.Reply{Raw: slices.Concat(data, []byte("\n"))}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

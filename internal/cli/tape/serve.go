@@ -1,0 +1,101 @@
+package tape
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cassette"
+	"mcptest/internal/cassette/serve"
+	"mcptest/internal/cli/option"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/mcpserver"
+	"mcptest/internal/term"
+)
+
+// NewServeCmd is the command `mcptest serve`.
+func NewServeCmd(s cmdutil.Streams) *cobra.Command {
+	var file, http, miss, pace string
+	cmd := &cobra.Command{
+		Use:   "serve --cassette FILE",
+		Short: "Serve a cassette to a client, over stdio or HTTP",
+		Long: `Answer a client as the recorded server did. The protocol version is a recorded one; a client that requires another
+one is refused. Requests match by method and parameters; identical requests get their recorded responses in order, and
+then the last one again. Notifications come with their request, and the requests of the server are sent to the client.
+Nothing in the cassette is executed.
+
+Exit codes: 0 the client ended the connection or a signal came, 1 the address cannot be used, 2 invalid command line or
+cassette.`,
+		Example: `  mcptest serve --cassette bug.cassette.ndjson
+  mcptest serve --cassette bug.cassette.ndjson --http 8090`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case file == "":
+				return option.Fail(option.ExitInvalid, "--cassette FILE is missing")
+			case miss != "error" && miss != "nearest":
+				return option.Fail(option.ExitInvalid, "--miss: expected error or nearest, got %q", miss)
+			case pace != "fast" && pace != "recorded":
+				return option.Fail(option.ExitInvalid, "--pace: expected recorded or fast, got %q", pace)
+			}
+			c, err := open(s, file)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			server, err := serve.New(c, serve.Options{Nearest: miss == "nearest", Paced: pace == "recorded", HTTP: http != "", Report: func(message string) {
+				fmt.Fprintln(s.Err, "mcptest: "+term.Escape(message))
+			}})
+			if err != nil {
+				return option.Fail(option.ExitInvalid, "%v", err)
+			}
+			ctx, stop := signal.NotifyContext(option.Background(cmd.Context()), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			if http == "" {
+				return serveStdio(ctx, s, server)
+			}
+			err = mcpserver.NewHTTPServer(server.Handler).ListenHTTP(ctx, http, func(url string) { fmt.Fprintln(s.Err, "listening on "+url) })
+			if err != nil {
+				return option.Fail(option.ExitFailed, "--http: %v", err)
+			}
+			return nil
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&file, "cassette", "", "cassette `file` to serve")
+	fl.StringVar(&http, "http", "", "serve over HTTP on `ADDR` (a port, or host:port; loopback unless a host is given) at /mcp")
+	fl.StringVar(&miss, "miss", "error", "answer to a request that is not recorded: error, or nearest (the most similar recording of the same method)")
+	fl.StringVar(&pace, "pace", "fast", "when to answer: fast (immediately), or recorded (after the recorded time)")
+	return cmd
+}
+
+// serveStdio serves one client. A signal ends it without waiting for a read.
+func serveStdio(ctx context.Context, s cmdutil.Streams, server *serve.Server) error {
+	done := make(chan error, 1)
+	go func() { done <- mcpserver.ServeStdio(ctx, s.In, s.Out, server.Handler()) }()
+	select {
+	case err := <-done:
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return option.Fail(option.ExitFailed, "%v", err)
+		}
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// open reads a cassette, and warns of one that is cut off.
+func open(s cmdutil.Streams, file string) (*cassette.Cassette, error) {
+	c, err := cassette.Open(file)
+	if err != nil {
+		return nil, option.Fail(option.ExitInvalid, "%v", err)
+	}
+	if c.Warning != nil {
+		fmt.Fprintln(s.Err, "mcptest: warning: "+term.Escape(c.Warning.Error()))
+	}
+	return c, nil
+}
