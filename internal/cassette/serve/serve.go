@@ -293,7 +293,7 @@ func (x *session) rest(call *cassette.Call, live cassette.Live) (out []byte) {
 }
 
 // send passes on what a server sent before its response. The answer to a request
-// of the server is waited for, whatever it is.
+// of the server is waited for.
 func send(ctx context.Context, req *mcpserver.Request, data []byte) error {
 	scan := protocol.NewScanner()
 	if data[0] != '{' || scan.Scan(data) != nil || scan.Has&protocol.HasMethod == 0 {
