@@ -5,6 +5,7 @@ import (
 
 	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/secret"
 )
 
@@ -13,7 +14,14 @@ func (p *Player) key(method string, data []byte) uint64 {
 	if method == "" {
 		return p.hash.Of(jsonv.String(string(data)))
 	}
-	return p.hash.Of(jsonv.ObjectOf(method, p.params(data)))
+	return p.hash.Of(jsonv.ObjectOf("method", method, "version", versionOf(data), "params", p.params(data)))
+}
+
+// versionOf is the protocol version that a request without a session names: the
+// same call has other responses in another version.
+func versionOf(data []byte) string {
+	v, _ := jsonv.Parse(protocol.MemberOf(protocol.MemberOf(protocol.MemberOf(data, "params"), "_meta"), protocol.MetaVersion))
+	return v.Text()
 }
 
 // params returns what is compared of a message.

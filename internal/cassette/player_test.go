@@ -53,6 +53,35 @@ func response(t *testing.T, p *cassette.Player, c *cassette.Client, raw string) 
 	return string(got.Rewrite(data, cassette.LiveOf([]byte(raw))))
 }
 
+// Requests without parameters match by their method and protocol version only.
+func TestPlayerTellsMethodsApart(t *testing.T) {
+	request := func(id int, method, version string) string {
+		if version == "" {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q}`, id, method)
+		}
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":%q}}}`, id, method, version)
+	}
+	path := write(t, to(request(1, "prompts/list", "")), from(answer(1, "prompts")), to(request(2, "tools/list", "")), from(answer(2, "tools")),
+		to(request(3, "tools/list", "2026-07-28")), from(answer(3, "tools without a session")))
+	c, err := cassette.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	p, err := cassette.NewPlayer(c, nil, secret.NewRedactor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := p.Client(1)
+	for _, row := range []struct{ method, version, want string }{
+		{"tools/list", "2026-07-28", "tools without a session"}, {"tools/list", "", `"tools"`}, {"prompts/list", "", "prompts"},
+	} {
+		if got := response(t, p, client, request(9, row.method, row.version)); !strings.Contains(got, row.want) {
+			t.Errorf("%s %s: got %s, expected %s", row.method, row.version, got, row.want)
+		}
+	}
+}
+
 // Identical requests get their recordings in order, and only ids change; overlapping
 // calls keep their own messages.
 func TestPlayerMatches(t *testing.T) {
