@@ -29,10 +29,11 @@ type Call struct {
 	// or its cancellation.
 	Frames []*Frame
 
-	open bool
-	prev *Call // in its session
-	used bool
-	key  uint64
+	open      bool
+	cancelled bool
+	prev      *Call // in its session
+	used      bool
+	key       uint64
 }
 
 // session collects the calls of one session.
@@ -103,7 +104,7 @@ func (s *session) fromClient(f *Frame, data []byte) {
 			id := string(protocol.MemberOf(e.Params, "requestId"))
 			for _, open := range s.open {
 				if open.ID == id {
-					open.Frames = append(open.Frames, f)
+					open.Frames, open.cancelled = append(open.Frames, f), true
 				}
 			}
 		}

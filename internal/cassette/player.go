@@ -2,6 +2,7 @@ package cassette
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -141,8 +142,16 @@ func Default(raw []byte) []byte {
 	return out
 }
 
-// choose returns the best of the recordings of one request.
+// choose returns the best of the recordings of one request. A list that the recorded
+// client cancelled ends only when the live client cancels it as well, which depends
+// on timing: it is used only if there is no other.
 func (c *Client) choose(list []*Call, method string) *Call {
+	if again(method) {
+		complete := slices.DeleteFunc(slices.Clone(list), func(call *Call) bool { return call.cancelled })
+		if len(complete) > 0 {
+			list = complete
+		}
+	}
 	var best *Call
 	most, seen := -1, 0
 	for _, call := range list {

@@ -82,6 +82,30 @@ func TestPlayerTellsMethodsApart(t *testing.T) {
 	}
 }
 
+// A list that the recorded client cancelled is not used if another one is complete:
+// the live client may not cancel it, and would wait for its response.
+func TestPlayerAvoidsCancelledLists(t *testing.T) {
+	list := func(id int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, id) }
+	path := write(t, to(list(1)), to(list(2)), from(answer(1, "first")),
+		to(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`), from(answer(2, "late")))
+	c, err := cassette.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	p, err := cassette.NewPlayer(c, nil, secret.NewRedactor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := p.Client(1)
+	for id := 7; id < 9; id++ {
+		got, miss := client.Take([]byte(list(id)))
+		if miss != nil || len(got.Frames) != 1 {
+			t.Errorf("list %d got a recording that waits for a cancellation (miss: %v)", id, miss)
+		}
+	}
+}
+
 // Identical requests get their recordings in order, and only ids change; overlapping
 // calls keep their own messages.
 func TestPlayerMatches(t *testing.T) {
