@@ -14,6 +14,9 @@ import (
 func (f *SuiteFlags) random(s *suite.Suite, vars map[string]string) map[string]string {
 	var keys []string
 	for _, path := range s.Files {
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			continue // a pipe can be read only once
+		}
 		if data, err := os.ReadFile(path); err == nil {
 			keys = append(keys, recording.RandomKeys(data)...)
 		}
