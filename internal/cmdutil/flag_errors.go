@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -50,9 +49,6 @@ func FlagError(cmd *cobra.Command, err error) error {
 // unknown one.
 func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	name := unknown.GetSpecifiedName()
-	if cmd.Name() == "run" && slices.Contains(reservedFlags, name) {
-		return fmt.Errorf("--%s is reserved for a later version", name)
-	}
 	near := otherFlags[name]
 	if cmd.Flags().Lookup(near) == nil {
 		var names []string
@@ -64,9 +60,6 @@ func nearFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	}
 	return fmt.Errorf("%w%s", unknown, source.Aside(source.Suggest("--"+near)))
 }
-
-// reservedFlags of run have a meaning in a later version.
-var reservedFlags = []string{"record", "replay"}
 
 // otherFlags maps the names of flags in other test tools to those here.
 var otherFlags = map[string]string{
