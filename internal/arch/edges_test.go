@@ -192,11 +192,11 @@ var edges = map[string][]string{
 	},
 	"internal/watch": {"internal/plan", "internal/run", "internal/suite", "internal/term"},
 	"internal/cli/upstreams": {
-		"internal/cli/option", "internal/plan", "internal/result", "internal/run/doubles", "internal/secret", "internal/source", "internal/suite", "internal/term",
+		"internal/cli/option", "internal/draft", "internal/plan", "internal/result", "internal/run/doubles", "internal/secret", "internal/source", "internal/suite", "internal/term",
 		"internal/upstream", "internal/upstream/proxy", "internal/upstream/recording",
 	},
 	"internal/cli": {
-		"internal/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/tape", "internal/cmdutil", "internal/connect", "internal/detach", "internal/display", "internal/gen", "internal/history",
+		"internal/watch", "internal/cli/upstreams", "internal/cli/option", "internal/cli/playback", "internal/cli/server", "internal/cli/tape", "internal/cmdutil", "internal/connect", "internal/detach", "internal/display", "internal/draft", "internal/gen", "internal/history",
 		"internal/inspect", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/mcp/wire", "internal/mock", "internal/osfile", "internal/plan",
 		"internal/proc", "internal/report", "internal/report/compare", "internal/report/pretty", "internal/report/render", "internal/result", "internal/run", "internal/scaffold",
 		"internal/secret", "internal/shellwords", "internal/snapshot", "internal/source", "internal/suite", "internal/term", "internal/upstream/proxy", "schemas",

@@ -22,6 +22,11 @@ func apiServerMain() {
 	if os.Args[1] == "mcp" {
 		s := sdk.NewServer(&sdk.Implementation{Name: "api", Version: "1"}, nil)
 		sdk.AddTool(s, &sdk.Tool{Name: "send"}, sendTool)
+		for tool, path := range map[string]string{"whoami": "/user", "count": "/count?page=1", "news": "/news"} {
+			sdk.AddTool(s, &sdk.Tool{Name: tool, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}}, func(ctx context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+				return sendTool(ctx, r, sendArgs{Method: http.MethodGet, URL: path})
+			})
+		}
 		_ = s.Run(context.Background(), &sdk.StdioTransport{})
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cli/option"
+	"mcptest/internal/cli/upstreams"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/history"
@@ -24,8 +25,6 @@ import (
 	"mcptest/internal/result"
 	"mcptest/internal/run"
 	"mcptest/internal/scaffold"
-	"mcptest/internal/secret"
-	"mcptest/internal/shellwords"
 	"mcptest/internal/source"
 	"mcptest/internal/term"
 )
@@ -34,7 +33,7 @@ import (
 type initFlags struct {
 	option.HTTPFlags
 	command                 string
-	env, call               []string
+	env, call, upstreams    []string
 	output, name            string
 	force                   bool
 	timeout, connectTimeout time.Duration
@@ -58,6 +57,10 @@ one, --call '*' all of them. Tools that are not called are written as skipped
 tests. The server is started or connected to several times, with the environment
 that a suite gives it; --env passes more variables.
 
+--upstream replaces an API behind the server: the suite gets routes with the
+responses of a recording, and assertions on the requests of the server. A tool
+that needs a response that was not recorded is written as a skipped test.
+
 Exit codes: 0 the suite was written, 1 the server did not respond, 2 invalid
 command line, or the file already exists.`,
 		Example: `  mcptest init -- npx -y @modelcontextprotocol/server-everything
@@ -71,6 +74,7 @@ command line, or the file already exists.`,
 	fl.Lookup("header").Usage += "; the suite takes the value from the environment"
 	fl.StringArrayVar(&f.env, "env", nil, "pass this environment `variable` to the server, here and in the suite; may be repeated")
 	fl.StringArrayVar(&f.call, "call", nil, "call the tool `name` even if it is not annotated read-only, or '*' for every tool; may be repeated")
+	fl.StringArrayVar(&f.upstreams, "upstream", nil, "replace an API by the routes of a recording: `VARIABLE=FILE`, the variable that takes the API's address; may be repeated")
 	fl.StringVarP(&f.output, "output", "o", option.DefaultSuites[0], "suite `file` to write")
 	fl.StringVar(&f.name, "name", "", "`name` of the suite and the server (default: the name that the server reports)")
 	fl.BoolVar(&f.force, "force", false, "overwrite an existing file")
@@ -119,11 +123,17 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) er
 	if err != nil {
 		return err
 	}
+	closeDoubles, err := upstreams.Double(l.Server)
+	if err != nil {
+		end()
+		return err
+	}
 	l.Redactor.Add(d.Hidden...)
 	l.Server.Timeout = f.timeout
 	l.Server.Pos = source.Pos{File: &source.File{}} // hints name flags, not keys of the file that is removed
 	i := &initializer{Viewer: l, f: f, draft: d, temp: temp.Name()}
 	return option.Guarded(l.World, l.Streams.Err, func() error {
+		defer closeDoubles()
 		defer end()
 		return i.write(ctx)
 	})
@@ -316,75 +326,4 @@ func (i *initializer) trial(ctx context.Context) (*result.Recorder, int, error) 
 	tool := result.Tool{Name: "mcptest", Version: cmdutil.Version()}
 	code := run.Run(ctx, p, run.Options{Tool: tool}, run.Deps{Send: rec.Send, Secret: i.Redactor.Add, Registry: i.World.Registry})
 	return rec, code, nil
-}
-
-// server is what the flags say about the server.
-func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams) (scaffold.Server, error) {
-	none := scaffold.Server{}
-	argv, err := f.argv(cmd, args)
-	if err != nil {
-		return none, err
-	}
-	if f.timeout <= 0 || f.connectTimeout <= 0 {
-		return none, option.Fail(option.ExitInvalid, "--timeout and --connect-timeout must be greater than zero")
-	}
-	if err := option.EnvSet(s.Env, "--env", f.env...); err != nil {
-		return none, err
-	}
-	sv := scaffold.Server{
-		Argv: argv, URL: f.URL, BearerEnv: f.BearerEnv, CAFile: f.CAFile, Insecure: f.Insecure, Transport: f.Transport, Protocol: f.Protocol,
-		Env: f.env, Name: f.name, Output: f.output,
-	}
-	if len(argv) > 0 {
-		return sv, nil
-	}
-	if _, err := option.HTTPURL("--url", f.URL, secret.NewRedactor()); err != nil {
-		return none, err
-	}
-	for _, h := range f.Headers {
-		name, value, err := option.SplitHeader(h)
-		if err != nil {
-			return none, err
-		}
-		sv.Headers = append(sv.Headers, scaffold.Header{Name: name, Value: value})
-	}
-	if f.BearerEnv != "" {
-		err = option.EnvSet(s.Env, "--bearer-token-env", f.BearerEnv)
-	}
-	return sv, err
-}
-
-// argv is the server's command; nil for a server with an address.
-func (f *initFlags) argv(cmd *cobra.Command, args []string) ([]string, error) {
-	var t option.TargetFlags
-	_, argv, err := t.Split(cmd, args, 0)
-	if err != nil {
-		return nil, err
-	}
-	given := 0
-	for _, b := range []bool{len(argv) > 0, f.command != "", f.URL != ""} {
-		if b {
-			given++
-		}
-	}
-	if given != 1 {
-		return nil, option.Fail(option.ExitInvalid, "expected exactly one server: --command LINE, --url URL, or -- command args… (to try it: mcptest init -- mcptest mock --preset echo)")
-	}
-	if f.URL == "" && (len(f.Headers) > 0 || f.BearerEnv != "" || f.CAFile != "" || f.Insecure) {
-		return nil, option.Fail(option.ExitInvalid, "-H, --bearer-token-env, --ca-file and --insecure require --url")
-	}
-	if f.command == "" {
-		return argv, nil
-	}
-	words, err := shellwords.Split(f.command)
-	if err != nil {
-		return nil, option.Fail(option.ExitInvalid, "--command: %v", err)
-	}
-	for _, w := range words {
-		argv = append(argv, w.Text)
-	}
-	if len(argv) == 0 {
-		return nil, option.Fail(option.ExitInvalid, "--command: the line is empty")
-	}
-	return argv, nil
 }

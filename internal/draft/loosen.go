@@ -1,6 +1,9 @@
 package draft
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +42,20 @@ func (s *Suite) expect(t *Test) []assertion {
 	case t.Block == "prompts":
 		l.value("result.messages", t.values(func(a Answer) jsonv.Value { return a.Result.Lookup("messages") }))
 	}
+	l.requested(t)
 	return l.out
+}
+
+// requested expects the requests that the server sent to upstreams.
+func (l *loosener) requested(t *Test) {
+	sent := map[string]int{}
+	for _, r := range t.Requested {
+		l.add(fmt.Sprintf("upstream.%s.requests[%d]", r.Upstream, sent[r.Upstream]), "subset", jsonv.ObjectOf("method", r.Method, "path", r.Path), "")
+		sent[r.Upstream]++
+	}
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		l.add("upstream."+name+".requests", "length", jsonv.Int(int64(sent[name])), "")
+	}
 }
 
 // loosener collects the assertions of one test.

@@ -12,7 +12,9 @@ type Suite struct {
 	Name   string
 	From   string // the server's name and version, for the heading
 	Server Server
-	Tests  []*Test
+	// Upstreams are the APIs that the server gets doubles for.
+	Upstreams []*Upstream
+	Tests     []*Test
 	// Omitted says what the server has and no test looks at, a sentence each.
 	Omitted []string
 	// Mask hides secrets in a text; nil: there are none.
@@ -43,6 +45,18 @@ type Server struct {
 	Tolerate  []string
 }
 
+// Upstream is an entry of `upstreams:`.
+type Upstream struct {
+	Name, StandsFor string
+	Env             string // the variable that gets the address of the double
+	Routes          []jsonv.Value
+	// Allowed is set when the server sends requests on its own that no route answers.
+	Allowed bool
+}
+
+// Requested is a request that a test made the server send to an upstream.
+type Requested struct{ Upstream, Method, Path string }
+
 // Test is one request with what was answered to it, each time it was made.
 type Test struct {
 	Block   string // tools, resources, prompts, protocol
@@ -55,6 +69,10 @@ type Test struct {
 	// Loose is set when the server refuses the request in one way or another,
 	// or at times: nothing else is then expected.
 	Loose bool
+	// Requested are expected in this order, nil: nothing is expected. Unsteady
+	// is set when they differ from one run to the next.
+	Requested []Requested
+	Unsteady  bool
 	// Skip says why the test is not run; nothing is then expected.
 	Skip string
 }

@@ -18,6 +18,7 @@ func (s *Suite) YAML() []byte {
 	w := &writer{suite: s}
 	w.heading()
 	w.server()
+	w.upstreams()
 	for _, block := range []string{"protocol", "tools", "resources", "prompts"} {
 		w.block(block)
 	}
@@ -84,6 +85,29 @@ func (w *writer) server() {
 	if len(sv.Tolerate) > 0 {
 		w.line("    # review: the server breaks the protocol; without this line its tests fail")
 		w.line("    tolerate: [%s]", strings.Join(sv.Tolerate, ", "))
+	}
+	w.line("")
+}
+
+// upstreams writes the doubles of APIs.
+func (w *writer) upstreams() {
+	if len(w.suite.Upstreams) == 0 {
+		return
+	}
+	w.line("upstreams:")
+	for _, u := range w.suite.Upstreams {
+		w.line("  %s:", quote(u.Name))
+		w.line("    stands_for: %s", literal(u.StandsFor))
+		w.line("    into: {env: %s}", quote(u.Env))
+		if u.Allowed {
+			w.line("    # review: the server sends requests on its own that were not recorded")
+			w.line("    unmatched: 404")
+		}
+		w.line("    routes:")
+		for _, r := range u.Routes {
+			w.line("      - match: %s", flow(r.Lookup("match")))
+			w.line("        reply: %s", flow(r.Lookup("reply")))
+		}
 	}
 	w.line("")
 }

@@ -26,6 +26,7 @@ type Server struct {
 	Env                 []string // variables to pass
 	Name                string   // of suite and server; "": as the server reports
 	Output              string   // the file that will be written
+	Upstreams           []*draft.Upstream
 }
 
 // Header is an HTTP header.
@@ -60,6 +61,7 @@ func Begin(sv Server, env func(name string) string) (*Draft, error) {
 	server := strings.ReplaceAll(name, "@", "-") // "@" is for variants
 	d := &Draft{named: sv.Name != "", Suite: &draft.Suite{
 		Name: name, Server: draft.Server{Name: server, Transport: unlessAuto(sv.Transport), Protocol: unlessAuto(sv.Protocol)},
+		Upstreams: sv.Upstreams,
 	}}
 	su := d.Suite
 	for _, n := range sv.Env {

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cli/option"
+	"mcptest/internal/cli/upstreams"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
+	"mcptest/internal/draft"
+	"mcptest/internal/scaffold"
+	"mcptest/internal/secret"
+	"mcptest/internal/shellwords"
+)
+
+// server is what the flags say about the server.
+func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams) (scaffold.Server, error) {
+	none := scaffold.Server{}
+	argv, err := f.argv(cmd, args)
+	if err != nil {
+		return none, err
+	}
+	if f.timeout <= 0 || f.connectTimeout <= 0 {
+		return none, option.Fail(option.ExitInvalid, "--timeout and --connect-timeout must be greater than zero")
+	}
+	if err := option.EnvSet(s.Env, "--env", f.env...); err != nil {
+		return none, err
+	}
+	sv := scaffold.Server{
+		Argv: argv, URL: f.URL, BearerEnv: f.BearerEnv, CAFile: f.CAFile, Insecure: f.Insecure, Transport: f.Transport, Protocol: f.Protocol,
+		Env: f.env, Name: f.name, Output: f.output,
+	}
+	if len(argv) > 0 {
+		sv.Upstreams, err = f.doubles(s)
+		return sv, err
+	}
+	if _, err := option.HTTPURL("--url", f.URL, secret.NewRedactor()); err != nil {
+		return none, err
+	}
+	for _, h := range f.Headers {
+		name, value, err := option.SplitHeader(h)
+		if err != nil {
+			return none, err
+		}
+		sv.Headers = append(sv.Headers, scaffold.Header{Name: name, Value: value})
+	}
+	if f.BearerEnv != "" {
+		err = option.EnvSet(s.Env, "--bearer-token-env", f.BearerEnv)
+	}
+	return sv, err
+}
+
+// doubles are the upstreams of the suite.
+func (f *initFlags) doubles(s cmdutil.Streams) ([]*draft.Upstream, error) {
+	list, diags, err := upstreams.Drafts(f.upstreams)
+	if errs, _ := option.PrintDiagnostics(s, f.color, diags); errs > 0 && err == nil {
+		err = option.Fail(option.ExitInvalid, "%s in the recordings; %s was not written", display.Count(errs, "error"), f.output)
+	}
+	return list, err
+}
+
+// argv is the server's command; nil for a server with an address.
+func (f *initFlags) argv(cmd *cobra.Command, args []string) ([]string, error) {
+	var t option.TargetFlags
+	_, argv, err := t.Split(cmd, args, 0)
+	if err != nil {
+		return nil, err
+	}
+	given := 0
+	for _, b := range []bool{len(argv) > 0, f.command != "", f.URL != ""} {
+		if b {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, option.Fail(option.ExitInvalid, "expected exactly one server: --command LINE, --url URL, or -- command args… (to try it: mcptest init -- mcptest mock --preset echo)")
+	}
+	if f.URL != "" && len(f.upstreams) > 0 {
+		return nil, option.Fail(option.ExitInvalid, "--upstream requires a command: a server with --url is already running, and takes no variable")
+	}
+	if f.URL == "" && (len(f.Headers) > 0 || f.BearerEnv != "" || f.CAFile != "" || f.Insecure) {
+		return nil, option.Fail(option.ExitInvalid, "-H, --bearer-token-env, --ca-file and --insecure require --url")
+	}
+	if f.command == "" {
+		return argv, nil
+	}
+	words, err := shellwords.Split(f.command)
+	if err != nil {
+		return nil, option.Fail(option.ExitInvalid, "--command: %v", err)
+	}
+	for _, w := range words {
+		argv = append(argv, w.Text)
+	}
+	if len(argv) == 0 {
+		return nil, option.Fail(option.ExitInvalid, "--command: the line is empty")
+	}
+	return argv, nil
+}
