@@ -77,6 +77,23 @@ func (c *Cassette) Calls() ([]*Call, error) {
 	return out, nil
 }
 
+// Exchange returns the request and the response of a call. The response is
+// absent if none is recorded.
+func (c *Cassette) Exchange(call *Call) (request, response jsonv.Value, err error) {
+	data, err := c.Data(call.Request)
+	if err != nil {
+		return request, response, err
+	}
+	request, _ = jsonv.Parse(data)
+	if call.Response != nil {
+		if data, err = c.Data(call.Response); err != nil {
+			return request, response, err
+		}
+		response, _ = jsonv.Parse(data)
+	}
+	return request, response, nil
+}
+
 func (s *session) begin(call *Call) {
 	call.prev = s.last
 	s.calls, s.last = append(s.calls, call), call

@@ -15,6 +15,8 @@ type Suite struct {
 	// Upstreams are the APIs that the server gets doubles for.
 	Upstreams []*Upstream
 	Tests     []*Test
+	// Recorded is set when the answers and arguments are those of a recording.
+	Recorded bool
 	// Omitted says what the server has and no test looks at, a sentence each.
 	Omitted []string
 	// Mask hides secrets in a text; nil: there are none.

@@ -44,7 +44,11 @@ func (w *writer) heading() {
 	w.line("# A first suite, written from what %s answered.", cmp.Or(comment(w.suite.From), "the server"))
 	w.line("#")
 	w.line("# \"review\" marks what was seen, not specified: keep it when it is right, and say what is right when it is not.")
-	w.line("# Arguments were made up from the tools' schemas; better ones make better tests.")
+	if w.suite.Recorded {
+		w.line("# The requests are those of a recording. They have their effects again.")
+	} else {
+		w.line("# Arguments were made up from the tools' schemas; better ones make better tests.")
+	}
 	w.line("name: %s", literal(w.suite.Name))
 	w.line("")
 }

@@ -83,7 +83,7 @@ func (d *Draft) discover(ctx context.Context) error {
 	d.Suite.Mask = d.Mask
 	called := d.Conn.Implementation().Lookup("name").Text()
 	if !d.named && called != "" {
-		called = shortName(d.Mask(called))
+		called = ShortName(d.Mask(called))
 		d.Suite.Name, d.Suite.Server.Name = called, called
 	}
 	if d.Conn.Offers("tools") {
@@ -227,9 +227,9 @@ func (d *Draft) try(ctx context.Context, t *draft.Test) (a draft.Answer, why str
 	return a, ""
 }
 
-// shortName makes a name for the suite and the server out of what the server
+// ShortName makes a name for the suite and the server out of what the server
 // calls itself: the last part, in letters that need no quotes.
-func shortName(called string) string {
+func ShortName(called string) string {
 	called = called[strings.LastIndexByte(called, '/')+1:]
 	out := strings.Map(func(r rune) rune {
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {

@@ -41,7 +41,7 @@ func Run(ctx context.Context, c *cassette.Cassette, send Send, mask func(string)
 		if call.Request == nil || call.ID == "" || call.Method == "" || call.Method == "ping" {
 			continue
 		}
-		request, recorded, err := both(c, call)
+		request, recorded, err := c.Exchange(call)
 		if err != nil {
 			return nil, err
 		}
@@ -74,22 +74,6 @@ func Run(ctx context.Context, c *cassette.Cassette, send Send, mask func(string)
 		r.compare(call, recorded, masked(live, mask), refused)
 	}
 	return r, nil
-}
-
-// both returns the request and the response of a call.
-func both(c *cassette.Cassette, call *cassette.Call) (request, response jsonv.Value, err error) {
-	data, err := c.Data(call.Request)
-	if err != nil {
-		return request, response, err
-	}
-	request, _ = jsonv.Parse(data)
-	if call.Response != nil {
-		if data, err = c.Data(call.Response); err != nil {
-			return request, response, err
-		}
-		response, _ = jsonv.Parse(data)
-	}
-	return request, response, nil
 }
 
 // listed collects the first reading of a list.

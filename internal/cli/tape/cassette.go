@@ -23,11 +23,11 @@ import (
 func NewCassetteCmd(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cassette",
-		Short: "Show a cassette, or verify another build of the server with it",
+		Short: "Show cassettes, and work with what they contain",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newShowCmd(s), newVerifyCmd(s))
+	cmd.AddCommand(newShowCmd(s), newVerifyCmd(s), newPromoteCmd(s))
 	return cmd
 }
 

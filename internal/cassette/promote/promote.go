@@ -1,0 +1,121 @@
+package promote
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/cassette"
+	"mcptest/internal/draft"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/secret"
+)
+
+// lists are the members of results that tests can look at as lists of names.
+var lists = map[string]string{
+	"tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
+}
+
+// Fill adds the tests of a cassette to a suite, in the order in which their
+// requests were first sent.
+func Fill(su *draft.Suite, c *cassette.Cassette) error {
+	calls, err := c.Calls()
+	if err != nil {
+		return err
+	}
+	tests := map[string]*draft.Test{}
+	for _, call := range calls {
+		if call.Request == nil || call.ID == "" || asOverhead(call.Method) {
+			continue
+		}
+		request, response, err := c.Exchange(call)
+		if err != nil {
+			return err
+		}
+		params := request.Lookup("params")
+		if params.Kind() == jsonv.KindObject {
+			params = params.Without("_meta")
+		}
+		t, why := test(call, params)
+		if why == "" {
+			why = unusable(call, params, response)
+		}
+		if why != "" {
+			su.Omitted = append(su.Omitted, fmt.Sprintf("%s (line %d): %s", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line, why))
+			continue
+		}
+		key := jsonv.Array(jsonv.String(t.Block), jsonv.String(t.Subject), t.Args).String()
+		if tests[key] == nil {
+			tests[key] = t
+			su.Tests = append(su.Tests, t)
+		}
+		tests[key].Answers = append(tests[key].Answers, answer(response))
+	}
+	return nil
+}
+
+// asOverhead reports whether every client makes a request, whatever it wants.
+func asOverhead(method string) bool {
+	return method == "initialize" || method == protocol.MethodDiscover || method == "ping"
+}
+
+// test is the test that makes a request again, without its answers.
+func test(call *cassette.Call, params jsonv.Value) (t *draft.Test, why string) {
+	args := params.Lookup("arguments")
+	if args.Kind() != jsonv.KindObject {
+		args = jsonv.Object()
+	}
+	member, isList := lists[call.Method]
+	switch {
+	case call.Method == "tools/call":
+		return &draft.Test{Block: "tools", Subject: call.Name, Args: args}, ""
+	case call.Method == "resources/read":
+		return &draft.Test{Block: "resources", Subject: call.Name, Args: jsonv.Object()}, ""
+	case call.Method == "prompts/get":
+		return &draft.Test{Block: "prompts", Subject: call.Name, Args: args}, ""
+	case isList && params.Lookup("cursor").IsAbsent():
+		return &draft.Test{Block: "protocol", Subject: call.Method, List: member, Args: jsonv.Object()}, ""
+	case isList:
+		return nil, "a cursor is not valid in another session"
+	}
+	return nil, "no test is made of this method"
+}
+
+// unusable says why a test cannot make a request again.
+func unusable(call *cassette.Call, params, response jsonv.Value) string {
+	result := response.Lookup("result")
+	kind := result.Lookup("resultType").Text()
+	switch {
+	case call.Name == "" && lists[call.Method] == "":
+		return "it names nothing"
+	case response.IsAbsent():
+		return "no response is recorded"
+	case call.Response.Omitted > 0:
+		return "the response is too large to be in the cassette"
+	case strings.Contains(string(params.Append(nil)), secret.Mask):
+		return "a secret in it is masked"
+	case kind != "" && kind != "complete", !params.Lookup("requestState").IsAbsent(), !params.Lookup("inputResponses").IsAbsent():
+		return "the server requires more input"
+	case !params.Lookup("task").IsAbsent():
+		return "it begins a task"
+	}
+	for _, f := range call.Frames {
+		if f.Dir == cassette.ToServer {
+			return "the client cancelled it or answered a request of the server"
+		}
+	}
+	return ""
+}
+
+func answer(response jsonv.Value) draft.Answer {
+	if e := response.Lookup("error"); !e.IsAbsent() {
+		return draft.Answer{Code: e.Lookup("code"), Reason: e.Lookup("message").Text()}
+	}
+	a := draft.Answer{Result: response.Lookup("result")}
+	for _, block := range a.Result.Lookup("content").Elems() {
+		if a.Reason == "" {
+			a.Reason = block.Lookup("text").Text()
+		}
+	}
+	return a
+}

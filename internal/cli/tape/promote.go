@@ -1,0 +1,185 @@
+package tape
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cassette"
+	"mcptest/internal/cassette/promote"
+	"mcptest/internal/cli/option"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp/protocol"
+	"mcptest/internal/report"
+	"mcptest/internal/scaffold"
+	"mcptest/internal/secret"
+	"mcptest/internal/suite"
+	"mcptest/internal/term"
+)
+
+// promoteFlags are the flags of `mcptest cassette promote`.
+type promoteFlags struct {
+	output, name, url, bearerEnv string
+	env                          []string
+	force                        bool
+}
+
+func newPromoteCmd(s cmdutil.Streams) *cobra.Command {
+	var f promoteFlags
+	cmd := &cobra.Command{
+		Use:   "promote FILE [-o SUITE] [--url URL | -- command args…]",
+		Short: "Write a suite from the recorded calls",
+		Long: `Write a suite that makes the recorded requests again: calls of tools, resources, prompts and lists, each with its
+recorded arguments. Assertions expect the recorded responses and are marked "review". Values that differ between equal
+requests, look like a time or an id, or name a directory of this machine are matched loosely; secrets are not written.
+
+The server of the suite is the recorded one, unless another one is given. It is not started. Requests with a masked
+secret, and those that depend on what a client answers, are left out and named in the suite.
+
+Exit codes: 0 the suite was written, 2 invalid command line or cassette, or the file already exists.`,
+		Example: `  mcptest cassette promote bug.cassette.ndjson -o bug.mcptest.yaml
+  mcptest cassette promote bug.cassette.ndjson --env API_KEY -- node dist/server.js`,
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args, s) },
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.output, "output", "o", "-", "suite `file` to write, or - for standard output")
+	fl.BoolVar(&f.force, "force", false, "overwrite an existing file")
+	fl.StringVar(&f.name, "name", "", "`name` of the suite and the server (default: that of the recorded server)")
+	fl.StringVar(&f.url, "url", "", "the suite's server is at this `address` (http or https)")
+	fl.StringVar(&f.bearerEnv, "bearer-token-env", "", "the suite's server gets the bearer token in this environment `variable`")
+	fl.StringArrayVar(&f.env, "env", nil, "the suite's server gets this environment `variable`; may be repeated")
+	return cmd
+}
+
+func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) error {
+	var t option.TargetFlags
+	own, argv, err := t.Split(cmd, args, 1)
+	switch {
+	case err != nil:
+		return err
+	case len(own) == 0:
+		return option.Fail(option.ExitInvalid, "missing FILE: the cassette")
+	case len(argv) > 0 && f.url != "":
+		return option.Fail(option.ExitInvalid, "expected at most one server: --url URL, or -- command args…")
+	}
+	if err := free(f.output, f.force); err != nil {
+		return err
+	}
+	c, err := open(s, own[0])
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	sv, err := f.server(c, argv)
+	if err != nil {
+		return err
+	}
+	d, err := scaffold.Begin(sv, func(name string) string { return cmdutil.LookupEnv(s.Env, name) })
+	if err != nil {
+		return option.Fail(option.ExitInternal, "%v", err)
+	}
+	redactor := secret.NewRedactor()
+	redactor.Add(suite.Inherited(s.Env)...)
+	redactor.Add(d.Hidden...)
+	for _, v := range d.Secrets {
+		redactor.Add(v.Value)
+		fmt.Fprintf(s.Err, "mcptest: %s is not written: set %s before a run\n", v.What, v.Name)
+	}
+	su := d.Suite
+	su.Recorded = true
+	su.From = display.OneLine(redactor.String(strings.Join(info(c), " ")))
+	// The masked secrets of the cassette are as unknown as those of today.
+	su.Mask = func(text string) string {
+		return strings.ReplaceAll(redactor.String(text), secret.Mask, "(a secret)")
+	}
+	if err := promote.Fill(su, c); err != nil {
+		return option.Fail(option.ExitInvalid, "%v", err)
+	}
+	if len(su.Tests) == 0 {
+		return option.Fail(option.ExitInvalid, "%s has no request that a test can make again", c.File)
+	}
+	if err := write(s, f.output, su.YAML()); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Err, "mcptest: %s from %s, %s left out\n", display.Count(len(su.Tests), "test"), term.Escape(c.File), display.Count(len(su.Omitted), "request"))
+	return nil
+}
+
+// server is the server of the suite: the one that is given, else the recorded
+// one.
+func (f *promoteFlags) server(c *cassette.Cassette, argv []string) (scaffold.Server, error) {
+	sv := scaffold.Server{Argv: argv, URL: f.url, BearerEnv: f.bearerEnv, Env: f.env, Output: f.output}
+	if f.url != "" {
+		if _, err := option.HTTPURL("--url", f.url, secret.NewRedactor()); err != nil {
+			return sv, err
+		}
+	}
+	if len(argv) == 0 && f.url == "" {
+		sv.Argv, sv.URL = c.Server.Command, c.Server.URL
+		if strings.Contains(strings.Join(sv.Argv, " ")+sv.URL, secret.Mask) || len(sv.Argv) == 0 && sv.URL == "" {
+			return sv, option.Fail(option.ExitInvalid, "%s does not say how to reach the server, or a secret in it is masked: add --url URL, or -- command args…", c.File)
+		}
+	}
+	if f.bearerEnv != "" && sv.URL == "" {
+		return sv, option.Fail(option.ExitInvalid, "--bearer-token-env requires a server with an address")
+	}
+	if sv.URL != "" && c.Transport == cassette.HTTPSSE {
+		sv.Transport = cassette.HTTPSSE
+	}
+	if protocol.VersionOf(c.Protocol).Known() {
+		sv.Protocol = c.Protocol
+	}
+	sv.Name = f.name
+	if sv.Name == "" {
+		sv.Name = scaffold.ShortName(cmp.Or(c.Server.Name, info(c)[0]))
+	}
+	return sv, nil
+}
+
+// info is the recorded name and version of the server.
+func info(c *cassette.Cassette) []string {
+	v, _ := jsonv.Parse(c.Server.Info)
+	return []string{v.Lookup("name").Text(), v.Lookup("version").Text()}
+}
+
+// free reports that the output may be written.
+func free(path string, force bool) error {
+	if path == "-" || path == "" {
+		return nil
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return option.Fail(option.ExitInvalid, "%v", err)
+	case info.IsDir():
+		return option.Fail(option.ExitInvalid, "--output: %s is a directory, not a file", path)
+	case !force:
+		return option.Fail(option.ExitInvalid, "%s already exists; --force overwrites it, --output writes another file", path)
+	}
+	return nil
+}
+
+// write writes a file whole or not at all.
+func write(s cmdutil.Streams, path string, data []byte) error {
+	sink, err := report.OpenSink(path, s.Out)
+	if err != nil {
+		return option.Fail(option.ExitInvalid, "%v", err)
+	}
+	if _, err := sink.Write(data); err != nil {
+		sink.Abort()
+		return option.Fail(option.ExitInternal, "%v", err)
+	}
+	if err := sink.Commit(); err != nil {
+		return option.Fail(option.ExitInternal, "%v", err)
+	}
+	return nil
+}
