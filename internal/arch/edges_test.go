@@ -70,7 +70,7 @@ var edges = map[string][]string{
 	"internal/upstream/recording": {"internal/upstream", "internal/jsonv", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
 	"internal/upstream/proxy":     {"internal/testkit"},
 	// Recorded traffic: the file, and what matches requests with it.
-	"internal/cassette":           {"internal/mcp/protocol", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
+	"internal/cassette":           {"internal/mcp/protocol", "internal/osfile", "internal/secret", "internal/jsonv", "internal/expect/jsonpath"},
 	"internal/cassette/tee":       {"internal/cassette", "internal/proc", "internal/mcp/protocol", "internal/jsonv"},
 	"internal/cassette/transport": {"internal/cassette", "internal/connect", "internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/proc/tail", "internal/secret", "internal/jsonv"},
 	// suite reads expect's table of matchers for the published schema; it

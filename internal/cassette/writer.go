@@ -108,6 +108,10 @@ func (w *Writer) Write(f Frame) error {
 	if f.At == 0 {
 		f.At = time.Since(w.start)
 	}
+	return w.append(&f)
+}
+
+func (w *Writer) append(f *Frame) error {
 	data := f.Data
 	if len(data) > MaxMessage && f.Omitted == 0 {
 		f.Omitted = int64(len(data))
@@ -124,7 +128,7 @@ func (w *Writer) Write(f Frame) error {
 	if w.failed != nil {
 		return w.failed
 	}
-	l := w.line(&f)
+	l := w.line(f)
 	w.buf = appendLine(w.buf[:0], l, data, f.Data != nil)
 	if cap(w.buf) > 4<<20 {
 		defer func() { w.buf = nil }()
@@ -135,7 +139,7 @@ func (w *Writer) Write(f Frame) error {
 	}
 	w.held = append(w.held, w.buf...)
 	w.waiting++
-	if w.agreed(&f) || w.waiting >= headerWait {
+	if w.agreed(f) || w.waiting >= headerWait {
 		w.begin()
 	}
 	return w.failed

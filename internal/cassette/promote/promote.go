@@ -54,7 +54,7 @@ func Fill(su *draft.Suite, c *cassette.Cassette) error {
 	return nil
 }
 
-// asOverhead reports whether every client makes a request, whatever it wants.
+// asOverhead reports whether clients make a request for the session, not for its result.
 func asOverhead(method string) bool {
 	return method == "initialize" || method == protocol.MethodDiscover || method == "ping"
 }

@@ -1,5 +1,6 @@
 // Package verify sends the recorded requests of a cassette to another build of
-// the server, and classifies what differs as package surface/diff does.
+// the server, or looks them up in another cassette, and classifies what differs as
+// package surface/diff does.
 //
 // Invariants:
 //   - requests are sent one after the other, in the recorded order, with the

@@ -32,6 +32,14 @@ type Send func(ctx context.Context, method string, params jsonv.Value) (jsonv.Va
 // as they are hidden in the cassette. An error means that the server could not
 // be asked any more.
 func Run(ctx context.Context, c *cassette.Cassette, send Send, mask func(string) string) (*Report, error) {
+	return compared(c, true, mask, func(call *cassette.Call, _, params jsonv.Value) (jsonv.Value, error) {
+		return send(ctx, call.Method, params)
+	})
+}
+
+// compared asks for the response to each recorded request. With again, requests
+// that cannot be sent a second time are left out.
+func compared(c *cassette.Cassette, again bool, mask func(string) string, send func(call *cassette.Call, request, params jsonv.Value) (jsonv.Value, error)) (*Report, error) {
 	calls, err := c.Calls()
 	if err != nil {
 		return nil, err
@@ -40,6 +48,9 @@ func Run(ctx context.Context, c *cassette.Cassette, send Send, mask func(string)
 	for _, call := range calls {
 		if call.Request == nil || call.ID == "" || call.Method == "" || call.Method == "ping" {
 			continue
+		}
+		skip := func(why string) {
+			r.Skipped = append(r.Skipped, fmt.Sprintf("%s (line %d): %s", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line, why))
 		}
 		request, recorded, err := c.Exchange(call)
 		if err != nil {
@@ -58,14 +69,18 @@ func Run(ctx context.Context, c *cassette.Cassette, send Send, mask func(string)
 		if r.listed(call.Method, params, recorded.Lookup("result")) {
 			continue
 		}
-		if why := unsendable(call, params); why != "" {
-			r.Skipped = append(r.Skipped, fmt.Sprintf("%s (line %d): %s", strings.TrimSpace(call.Method+" "+call.Name), call.Request.Line, why))
+		if why := unsendable(call, params, again); why != "" {
+			skip(why)
 			continue
 		}
 		if params.Kind() == jsonv.KindObject {
 			params = params.Without("_meta")
 		}
-		live, err := send(ctx, call.Method, params)
+		live, err := send(call, request, params)
+		if why := new(absent); errors.As(err, why) {
+			skip(string(*why))
+			continue
+		}
 		var refused *protocol.RPCError
 		if err != nil && !errors.As(err, &refused) {
 			return r, fmt.Errorf("%s (line %d of %s): %w", call.Method, call.Request.Line, c.File, err)
@@ -93,13 +108,15 @@ func (r *Report) listed(method string, params, result jsonv.Value) bool {
 	return false
 }
 
-// unsendable says why a request cannot be sent again.
-func unsendable(call *cassette.Call, params jsonv.Value) string {
+// unsendable says why a request cannot be sent again, or not be compared.
+func unsendable(call *cassette.Call, params jsonv.Value, again bool) string {
 	switch {
 	case call.Response == nil:
 		return "no response is recorded"
 	case call.Response.Omitted > 0:
 		return "the response is too large to be in the cassette"
+	case !again:
+		return ""
 	case strings.Contains(string(params.Append(nil)), secret.Mask):
 		return "a secret in it is masked"
 	case !params.Lookup("requestState").IsAbsent() || !params.Lookup("inputResponses").IsAbsent():

@@ -1,0 +1,66 @@
+package cassette
+
+import (
+	"bytes"
+	"time"
+
+	"mcptest/internal/osfile"
+	"mcptest/internal/secret"
+)
+
+// Redact writes a cassette again with the secrets that redact knows or
+// recognizes masked, whole or not at all. Unlike a recorder it knows what comes
+// later: a secret that is recognized once is masked in all messages. It returns
+// how many messages it changed.
+func Redact(path string, c *Cassette, redact *secret.Redactor) (changed int, err error) {
+	if err := Replaceable(path); err != nil {
+		return 0, err
+	}
+	file, err := osfile.Create(path, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err != nil {
+			file.Abort()
+		}
+	}()
+	w := &Writer{redact: redact, start: time.Now(), f: file.File, header: c.Header, ids: map[string]string{}}
+	learn := func(f *Frame) error {
+		data, err := c.Data(f)
+		w.mask(data)
+		return err
+	}
+	if err := each(c, learn); err != nil {
+		return 0, err
+	}
+	w.header.Masks = []string{MaskSecrets, MaskSessions}
+	w.header.Server = clean(c.Server, redact)
+	w.header.Server.Info = w.mask(c.Server.Info)
+	w.begin()
+	err = each(c, func(f *Frame) error {
+		data, err := c.Data(f)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(w.mask(data), data) {
+			changed++
+		}
+		again := *f
+		again.Data = data
+		return w.append(&again)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return changed, file.Commit()
+}
+
+func each(c *Cassette, do func(*Frame) error) error {
+	for i := range c.Frames {
+		if err := do(&c.Frames[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

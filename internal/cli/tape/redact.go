@@ -1,0 +1,66 @@
+package tape
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cassette"
+	"mcptest/internal/cli/option"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
+	"mcptest/internal/secret"
+	"mcptest/internal/suite"
+	"mcptest/internal/term"
+)
+
+func newRedactCmd(s cmdutil.Streams) *cobra.Command {
+	var output string
+	var names []string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "redact FILE [-o FILE]",
+		Short: "Mask secrets in a cassette again",
+		Long: `Write a cassette again with secrets masked as this version of mcptest does it, in both directions: what looks like a
+token, the members with the names of credentials, the values of credentials in the environment, and those of the variables
+of --secret-env. FILE itself stays as it is.
+
+Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or the output already exists.`,
+		Example: `  mcptest cassette redact bug.cassette.ndjson --secret-env CUSTOMER -o shared.cassette.ndjson`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if output == "" {
+				output = strings.TrimSuffix(args[0], cassette.Suffix) + "-redacted" + cassette.Suffix
+			}
+			if err := option.EnvSet(s.Env, "--secret-env", names...); err != nil {
+				return err
+			}
+			if err := free(output, force); err != nil {
+				return err
+			}
+			c, err := open(s, args[0])
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			redactor := secret.NewRedactor()
+			redactor.Add(suite.Inherited(s.Env)...)
+			redactor.Add(secret.Arguments(c.Server.Command)...)
+			for _, name := range names {
+				redactor.Add(cmdutil.LookupEnv(s.Env, name))
+			}
+			changed, err := cassette.Redact(output, c, redactor)
+			if err != nil {
+				return option.Fail(option.ExitInvalid, "%v", err)
+			}
+			fmt.Fprintf(s.Err, "mcptest: masked secrets in %s; wrote %s\n", display.Count(changed, "message"), term.Escape(output))
+			return nil
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&output, "output", "o", "", "cassette `file` to write (default FILE with -redacted before its suffix)")
+	fl.StringArrayVar(&names, "secret-env", nil, "mask the value of this environment `variable`; may be repeated")
+	fl.BoolVar(&force, "force", false, "overwrite an existing cassette")
+	return cmd
+}

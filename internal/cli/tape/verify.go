@@ -1,0 +1,189 @@
+package tape
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cassette"
+	"mcptest/internal/cassette/verify"
+	"mcptest/internal/cli/option"
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
+	"mcptest/internal/surface"
+	"mcptest/internal/surface/diff"
+	"mcptest/internal/term"
+)
+
+// changeFlags say how differences are written, and which of them fail.
+type changeFlags struct{ format, failOn string }
+
+func (f *changeFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.format, "format", "f", "text", "format of the differences: `"+strings.Join(diff.Formats(), "`, ")+"")
+	cmd.Flags().StringVar(&f.failOn, "fail-on", "breaking", "exit 6 for differences of this `class` and those before it: breaking, trust, review, any")
+}
+
+func (f *changeFlags) check() error {
+	switch {
+	case !slices.Contains(diff.Formats(), f.format):
+		return option.Fail(option.ExitInvalid, "--format: expected one of %s, got %q", strings.Join(diff.Formats(), ", "), f.format)
+	case !slices.Contains([]string{"breaking", "trust", "review", "any"}, f.failOn):
+		return option.Fail(option.ExitInvalid, "--fail-on: expected breaking, trust, review or any, got %q", f.failOn)
+	}
+	return nil
+}
+
+// write writes the differences and decides on the exit code.
+func (f *changeFlags) write(s cmdutil.Streams, changes []diff.Change) error {
+	if err := diff.Write(s.Out, f.format, changes, cmdutil.Version()); err != nil {
+		return option.Fail(option.ExitInternal, "write the differences: %s", cmdutil.Reason(err))
+	}
+	if slices.ContainsFunc(changes, func(c diff.Change) bool { return diff.Fails(c.Class, f.failOn) }) {
+		return &option.ExitError{Code: option.ExitGate}
+	}
+	return nil
+}
+
+// verifyFlags are the flags of `mcptest cassette verify`.
+type verifyFlags struct {
+	changeFlags
+	target option.TargetFlags
+}
+
+func newVerifyCmd(s cmdutil.Streams) *cobra.Command {
+	var f verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify FILE" + option.TargetUse,
+		Short: "Send the recorded requests to another build of the server",
+		Long: `Send the recorded requests to a server, in order and with the recorded arguments, and classify what differs from the
+recorded responses, and from the recorded lists as mcptest diff does:
+  breaking  an error in place of a result, a missing member, another type, or a definition that rejects valid calls
+  review    another value or text
+  safe      a new member
+
+The calls have their effects again: verify a build that may change its data. Requests with a masked secret are not sent.
+
+Exit codes: 0 nothing that --fail-on names, 1 the server failed, 2 invalid command line or cassette, 6 differences that
+--fail-on names.`,
+		Example: `  mcptest cassette verify bug.cassette.ndjson -- node dist/server.js`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			own, argv, err := f.target.Split(cmd, args, 1)
+			if err != nil {
+				return err
+			}
+			if f.target.JSON {
+				f.format = "json"
+			}
+			if len(own) == 0 {
+				return option.Fail(option.ExitInvalid, "missing FILE: the cassette")
+			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			c, err := open(s, own[0])
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return f.target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error { return f.verify(ctx, s, l, c) })
+		},
+	}
+	f.target.Add(cmd)
+	f.add(cmd)
+	return cmd
+}
+
+func (f *verifyFlags) verify(ctx context.Context, s cmdutil.Streams, l *option.Viewer, c *cassette.Cassette) error {
+	r, err := verify.Run(ctx, c, l.Conn.Result, l.Redactor.String)
+	if err != nil {
+		return l.Failed(ctx, "", err)
+	}
+	changes := r.Changes
+	if len(r.Lists) > 0 {
+		offer, err := l.Conn.Complete(ctx)
+		if err != nil {
+			return l.Failed(ctx, "", err)
+		}
+		for kind := range offer.Lists {
+			if _, recorded := r.Lists[kind]; !recorded {
+				delete(offer.Lists, kind)
+			}
+		}
+		old := surface.New("server", r.Handshake, r.Lists, l.Redactor.String, nil)
+		now := surface.New("server", l.Conn.Session().ServerInfo(), offer.Lists, l.Redactor.String, nil)
+		changes = append(changes, diff.Compare(ctx, []*surface.Surface{old}, []*surface.Surface{now}, diff.Options{Target: option.Where(l.Server)})...)
+	}
+	for _, skipped := range r.Skipped {
+		fmt.Fprintln(s.Err, "not sent: "+l.Text(skipped))
+	}
+	for i := range changes {
+		changes[i].Message = l.Redactor.String(changes[i].Message)
+	}
+	fmt.Fprintf(s.Err, "%s sent, %s not sent\n", display.Count(r.Sent, "request"), display.Count(len(r.Skipped), "request"))
+	return f.write(s, changes)
+}
+
+func newDiffCmd(s cmdutil.Streams) *cobra.Command {
+	var f changeFlags
+	var volatile []string
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Compare the responses of two cassettes",
+		Long: `Compare what two cassettes recorded of the same requests, and classify what differs as mcptest cassette verify does.
+Requests match by method and parameters, identical ones in order. Requests that only one cassette has are listed.
+
+Exit codes: 0 nothing that --fail-on names, 2 invalid command line or cassette, 6 differences that --fail-on names.`,
+		Example: `  mcptest cassette diff before.cassette.ndjson after.cassette.ndjson --fail-on review`,
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			old, err := open(s, args[0])
+			if err != nil {
+				return err
+			}
+			defer old.Close()
+			now, err := open(s, args[1])
+			if err != nil {
+				return err
+			}
+			defer now.Close()
+			return f.diff(cmd.Context(), s, old, now, volatile)
+		},
+	}
+	cmd.Flags().StringArrayVar(&volatile, "volatile", nil, "ignore this `path` into the parameters of requests, such as arguments.now; may be repeated")
+	f.add(cmd)
+	return cmd
+}
+
+func (f *changeFlags) diff(ctx context.Context, s cmdutil.Streams, old, now *cassette.Cassette, volatile []string) error {
+	was, is, unused, err := verify.Recordings(old, now, volatile)
+	if err != nil {
+		return option.Fail(option.ExitInvalid, "%v", err)
+	}
+	for kind := range was.Lists {
+		if _, both := is.Lists[kind]; !both {
+			delete(was.Lists, kind)
+		}
+	}
+	for kind := range is.Lists {
+		if _, both := was.Lists[kind]; !both {
+			delete(is.Lists, kind)
+		}
+	}
+	changes := append(was.Changes, diff.Compare(ctx,
+		[]*surface.Surface{surface.New("server", was.Handshake, was.Lists, nil, nil)},
+		[]*surface.Surface{surface.New("server", is.Handshake, is.Lists, nil, nil)}, diff.Options{})...)
+	for _, skipped := range was.Skipped {
+		fmt.Fprintln(s.Err, term.Escape("not compared: "+skipped))
+	}
+	for _, request := range unused {
+		fmt.Fprintln(s.Err, term.Escape("only in "+now.File+": "+request))
+	}
+	fmt.Fprintf(s.Err, "%s compared, %s not compared\n", display.Count(was.Sent, "request"), display.Count(len(was.Skipped), "request"))
+	return f.write(s, changes)
+}
