@@ -20,13 +20,7 @@ import (
 
 // watch repeats the run when files change, and at the press of a key.
 func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) error {
-	switch {
-	case option.InCI(s.Env):
-		return option.Fail(option.ExitInvalid, "--watch waits for changes of files, which CI (CI is set) does not make; run without it")
-	case f.list || f.dryRun || f.setupOnly || f.shard != "":
-		return option.Fail(option.ExitInvalid, "--watch can't be combined with --list, --dry-run, --setup-only or --shard")
-	}
-	if _, err := f.Paths(args); err != nil {
+	if err := f.watchable(s.Env); err != nil {
 		return err
 	}
 	if _, err := f.specs(); err != nil {
@@ -37,6 +31,11 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	defer stop()
+	f.Folder = files.Folder
+	find := func() ([]string, error) { return f.Paths(args) }
+	if _, err := find(); err != nil {
+		return err
+	}
 	keys, restore := watch.Keys(s.In)
 	defer restore()
 	exit := s.Exit
@@ -50,7 +49,7 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 	defer h.close()
 	warm := run.NewWarm()
 	var last error
-	watch.Loop(h.ctx, watch.Options{Keys: keys, Out: h.streams.Err, Files: files, Run: func(ctx context.Context, r watch.Request, loaded func([]string)) (written []string) {
+	watch.Loop(h.ctx, watch.Options{Keys: keys, Out: h.streams.Err, Files: files, Find: find, Run: func(ctx context.Context, r watch.Request, loaded func([]string)) (written []string) {
 		again := *f // as on the command line: each run reads everything anew
 		again.host, again.warm = h, warm
 		again.loaded = func(files []string) {
@@ -74,6 +73,19 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 		return &option.ExitError{Code: by.Code}
 	case errors.As(last, &e): // its message was printed
 		return &option.ExitError{Code: e.Code}
+	}
+	return nil
+}
+
+// watchable refuses --watch where a run is not repeated.
+func (f *runFlags) watchable(env []string) error {
+	switch {
+	case option.InCI(env):
+		return option.Fail(option.ExitInvalid, "--watch waits for changes of files, which CI (CI is set) does not make; run without it")
+	case f.cassettes.Record != "":
+		return option.Fail(option.ExitInvalid, "--watch can't be combined with --record: each run would replace the cassettes of the one before; record without --watch")
+	case f.list || f.dryRun || f.setupOnly || f.shard != "":
+		return option.Fail(option.ExitInvalid, "--watch can't be combined with --list, --dry-run, --setup-only or --shard")
 	}
 	return nil
 }

@@ -201,6 +201,74 @@ func TestWatchKeepsServers(t *testing.T) {
 	}
 }
 
+// Files that are missing, new or deleted, and the scripts of hooks and steps, start
+// a run as well.
+func TestWatchFindsFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path(name), []byte(text), 0o700); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+	}
+	const suite = "servers: {echo: {command: [mcptest, mock, --preset, echo]}}\ntools:\n  - {name: %s, tool: echo, args: {message: a}}\n"
+	write("tests/mcptest.yaml", fmt.Sprintf("imports: [parts/missing.yaml]\n"+suite, "one"))
+	cmd := exec.Command("mcptest", "run", "--watch", "tests")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CI=", "NO_COLOR=1")
+	var out lockedBuffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	seen := 0
+	after := func(wanted string) {
+		t.Helper()
+		found := testkit.Poll(30*time.Second, func() bool {
+			_, rest, ok := strings.Cut(out.String()[seen:], wanted)
+			_, rest, ended := strings.Cut(rest, "waiting for changes")
+			if ok && ended {
+				seen = len(out.String()) - len(rest)
+			}
+			return ok && ended
+		})
+		if !found {
+			t.Fatalf("no run shows %q:\n%s", wanted, out.String()[seen:])
+		}
+	}
+	after("can't import")
+	write("tests/parts/missing.yaml", "env: {A: b}\n")
+	after("1 passed")
+	write("tests/mcptest.yaml", fmt.Sprintf(suite, "one"))
+	after("1 passed")
+	write("tests/two.mcptest.yaml", fmt.Sprintf(suite, "two"))
+	after("2 passed")
+	write("tests/deep/er/three.mcptest.yaml", fmt.Sprintf(suite, "three"))
+	after("3 passed")
+	if err := os.RemoveAll(path("tests/deep")); err != nil {
+		t.Fatal(err)
+	}
+	after("2 passed")
+	if err := os.Remove(path("tests/two.mcptest.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	after("1 passed")
+	write("tests/deep/three.mcptest.yaml", fmt.Sprintf(suite, "three"))
+	after("2 passed")
+	write("tests/mcptest.yaml", fmt.Sprintf("hooks: {beforeAll: ./h.sh}\nteardown: [{run: [./t.sh]}]\n"+suite, "one"))
+	after("h.sh")
+	write("tests/t.sh", "#!/bin/sh\n")
+	after("h.sh")
+	write("tests/h.sh", "#!/bin/sh\n")
+	after("2 passed")
+	write("tests/t.sh", "#!/bin/sh\nexit 0\n")
+	after("2 passed")
+}
+
 // lockedBuffer is a buffer that a program writes to while a test reads it.
 type lockedBuffer struct {
 	mu sync.Mutex

@@ -182,6 +182,7 @@ func (l *loader) readImport(d *loadedDoc, imp *source.Node, path string) {
 		return
 	}
 	if _, err := os.Stat(abs); err != nil {
+		l.suite.Files = append(l.suite.Files, filepath.Clean(abs))
 		report(l.dec, imp.Pos, path, fmt.Sprintf("can't import %s: %s", name, why(err)), "looked for "+abs)
 		l.suite.Partial = true
 		return

@@ -14,7 +14,7 @@ type Suite struct {
 	Name  string
 	File  *source.File // the root file
 	Dir   string       // absolute directory of the root file
-	Files []string     // every file read, absolute, root first
+	Files []string     // every file read, or looked for, absolute, root first
 
 	Servers       []*Server
 	DefaultServer string

@@ -104,6 +104,26 @@ func (f *Files) Watch(paths ...string) error {
 	return nil
 }
 
+// Folder watches a folder in which files are looked for: each event in it makes the
+// [Loop] look again. It may have been replaced since it was added. One that can't be
+// watched is an error of the files in it.
+func (f *Files) Folder(dir string) { _ = f.add(dir) }
+
+// Unknown returns the absolute paths of those files that were not added yet, and
+// adds them.
+func (f *Files) Unknown(paths []string) (unknown []string) {
+	for _, path := range paths {
+		abs, err := filepath.Abs(path)
+		f.mu.Lock()
+		_, known := f.known[abs]
+		f.mu.Unlock()
+		if err == nil && !known && f.Watch(abs) == nil {
+			unknown = append(unknown, abs)
+		}
+	}
+	return unknown
+}
+
 // places are the path and the file that it is a symbolic link to.
 func places(path string) []string {
 	if to, err := filepath.EvalSymlinks(path); err == nil && to != path {
@@ -131,6 +151,9 @@ func (f *Files) Accept(paths ...string) (changed []string) {
 	for path, had := range f.known {
 		if len(paths) > 0 && !slices.Contains(paths, path) {
 			continue
+		}
+		if had == (state{}) { // its folder may be new as well
+			_ = f.add(existing(filepath.Dir(path)))
 		}
 		if now := look(path, had); now != had {
 			f.known[path] = now

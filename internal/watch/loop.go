@@ -28,6 +28,10 @@ type Options struct {
 	// Out shows the keys and what happens.
 	Out   io.Writer
 	Files *Files
+	// Find returns the suites that the next run would read, so that a new one is
+	// noticed. It passes the folders in which it looks to [Files.Folder]. An error
+	// is one of the next run.
+	Find func() ([]string, error)
 }
 
 // Loop runs the tests, and again after each change of a file and at the request of
@@ -75,7 +79,8 @@ func (o *Options) wait(ctx context.Context, last Request) (next Request, ok bool
 		case <-ctx.Done():
 			return next, false
 		case <-o.Files.changed:
-			if changed := o.Files.Accept(); len(changed) > 0 {
+			found, _ := o.Find()
+			if changed := append(o.Files.Accept(), o.Files.Unknown(found)...); len(changed) > 0 {
 				fmt.Fprintf(o.Out, "\nchanged: %s\n", names(changed))
 				return next, true
 			}

@@ -25,20 +25,27 @@ func Inputs(suites []*suite.Suite, p *plan.Plan) (out []string) {
 			out = append(out, file.Snapshots.Path)
 		}
 		for _, sv := range file.Servers {
-			out = append(out, programFiles(sv)...)
+			out = append(out, programFiles(sv.Argv, sv.Dir)...)
+		}
+		for _, h := range slices.Concat(file.BeforeAll, file.AfterAll, file.BeforeEach, file.AfterEach) {
+			out = append(out, programFiles(h.Argv, h.Dir)...)
+		}
+		for _, st := range slices.Concat(file.Setup, file.SetupPerTest, file.Teardown) {
+			out = append(out, programFiles(st.Argv, st.Dir)...)
 		}
 	}
 	return out
 }
 
-// programFiles are the files that the command of a server names: its program,
-// unless it is looked up in PATH, and scripts.
-func programFiles(s *plan.Server) (out []string) {
-	for _, word := range s.Argv {
+// programFiles are the files that the command of a server, hook or step names: its
+// program, which may be missing, unless it is looked up in PATH, and scripts.
+func programFiles(argv []string, dir string) (out []string) {
+	for i, word := range argv {
+		path := i == 0 && strings.ContainsRune(filepath.ToSlash(word), '/')
 		if !filepath.IsAbs(word) {
-			word = filepath.Join(s.Dir, word)
+			word = filepath.Join(dir, word)
 		}
-		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+		if info, err := os.Stat(word); path && os.IsNotExist(err) || err == nil && info.Mode().IsRegular() {
 			out = append(out, word)
 		}
 	}
@@ -64,7 +71,7 @@ func KeepServers(ctx context.Context, warm *run.Warm, p *plan.Plan) bool {
 	}
 	warm.Keep(ctx, keep, func(s *plan.Server) string {
 		var stamp strings.Builder
-		for _, name := range programFiles(s) {
+		for _, name := range programFiles(s.Argv, s.Dir) {
 			if info, err := os.Stat(name); err == nil {
 				fmt.Fprintln(&stamp, name, info.ModTime().UnixNano(), info.Size())
 			}

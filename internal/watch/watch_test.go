@@ -116,13 +116,15 @@ func TestWatchKeepsWhatWasRead(t *testing.T) {
 	}
 }
 
+func none() ([]string, error) { return nil, nil }
+
 // loop runs Loop until it ends; each run does what the function says.
 func loop(t *testing.T, keys string, f *Files, run func(n int, r Request, stop context.CancelFunc)) (requests []Request, out string) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 	defer stop()
 	var b bytes.Buffer
-	Loop(ctx, Options{Keys: read(strings.NewReader(keys)), Out: &b, Files: f, Run: func(_ context.Context, r Request, _ func([]string)) []string {
+	Loop(ctx, Options{Keys: read(strings.NewReader(keys)), Out: &b, Files: f, Find: none, Run: func(_ context.Context, r Request, _ func([]string)) []string {
 		requests = append(requests, r)
 		run(len(requests), r, stop)
 		return nil
@@ -172,7 +174,7 @@ func TestWrittenFiles(t *testing.T) {
 	}
 	runs := 0
 	keys, press := io.Pipe()
-	Loop(t.Context(), Options{Keys: read(keys), Out: io.Discard, Files: f, Run: func(context.Context, Request, func([]string)) []string {
+	Loop(t.Context(), Options{Keys: read(keys), Out: io.Discard, Files: f, Find: none, Run: func(context.Context, Request, func([]string)) []string {
 		runs++
 		write(t, path, "new")
 		f.changed <- struct{}{}

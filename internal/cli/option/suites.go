@@ -31,6 +31,7 @@ type SuiteFlags struct {
 	Color        string
 
 	Secrets []string          // of the suites that were loaded
+	Folder  func(dir string)  // is passed each folder before suites are looked for in it; may be nil
 	Random  map[string]string // the values of ${random.KEY} in them
 	// Recorded reports whether an upstream is recorded: its recording gives no random
 	// values then.
@@ -72,7 +73,7 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 		case !info.IsDir():
 			out = append(out, arg)
 		default:
-			found, err := suitesBelow(arg)
+			found, err := f.suitesBelow(arg)
 			if err != nil {
 				return nil, Fail(ExitInvalid, "read folder %s: %v", arg, err)
 			}
@@ -86,7 +87,7 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 }
 
 // suitesBelow finds the suites of a folder, sorted by path.
-func suitesBelow(dir string) ([]string, error) {
+func (f *SuiteFlags) suitesBelow(dir string) ([]string, error) {
 	var out []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -96,6 +97,9 @@ func suitesBelow(dir string) ([]string, error) {
 		if d.IsDir() {
 			if path != dir && (name == "node_modules" || strings.HasPrefix(name, ".")) {
 				return filepath.SkipDir
+			}
+			if f.Folder != nil {
+				f.Folder(path)
 			}
 			return nil
 		}
