@@ -32,7 +32,7 @@ var htmlTemplates = sync.OnceValue(func() *template.Template {
 		"trim":     strings.TrimSpace,
 		"duration": render.Duration, "number": render.Number, "percent": func(rate float64) string { return render.Number(100 * rate) }, "count": display.Count, "place": render.Place,
 		"class": statusClass, "broke": explain.Failed, "glyph": statusGlyph,
-		"scrolls": scrolls, "missed": missed, "hasPrefix": strings.HasPrefix,
+		"scrolls": scrolls, "stacked": stacked, "missed": missed, "hasPrefix": strings.HasPrefix,
 		"trimLines":   func(s string) string { return strings.TrimRight(s, "\n") },
 		"phaseOrigin": phaseOrigin, "exchangeLines": explain.ExchangeLines, "tryNumber": func(i int) int { return i + 1 },
 		"passedOn": explain.PassedOn, "tolerated": explain.Tolerated,

@@ -3,6 +3,7 @@ package html
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/report/explain"
@@ -110,3 +111,13 @@ func (t testView) assertions(failed []result.Assertion, explained bool) (out []a
 // scrolls reports whether a block is so long that it scrolls, and so has to be
 // reachable by the keyboard.
 func scrolls(text string) bool { return len(text) > 1000 || strings.Count(text, "\n") > 18 }
+
+// Other reports whether the record shows another try than the one at i: of that it
+// has only the message and the hooks.
+func (t testView) Other(i int) bool {
+	shown := slices.IndexFunc(t.Attempts, func(a result.Attempt) bool { return len(a.Phases) == 0 && a.DurationMS == t.DurationMS })
+	if shown < 0 { // not written by a run
+		shown = len(t.Attempts) - 1
+	}
+	return i != shown
+}

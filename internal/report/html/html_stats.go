@@ -46,8 +46,12 @@ type failureLink struct {
 	Others                  int
 	Rows                    bool     // the others are rows of the same test
 	Servers                 []string // on which the same failure was seen, if several; at most serversMost
+	repeated                bool     // on one of the servers, or there may be more of them
 	server                  string
 }
+
+// OnEach reports whether the others are the same test on another server each.
+func (f failureLink) OnEach() bool { return f.Rows && !f.repeated }
 
 const (
 	slowestMost = 8
@@ -140,7 +144,7 @@ func (s *stats) fail(c *result.Case, all *explain.Causes, links map[*explain.Cau
 		links[why] = len(s.failures)
 	}
 	file, line, column := explain.Location(c)
-	s.failures = append(s.failures, failureLink{c.Index, c.Name, explain.Reason(c), render.Place(file, line, column), c.Status, 0, why != nil && why.Rows, nil, c.Server})
+	s.failures = append(s.failures, failureLink{c.Index, c.Name, explain.Reason(c), render.Place(file, line, column), c.Status, 0, why != nil && why.Rows, nil, false, c.Server})
 }
 
 // again counts another test that failed for the same reason.
@@ -148,6 +152,7 @@ func (f *failureLink) again(server string) {
 	f.Others++
 	switch {
 	case server == f.server && f.Servers == nil || slices.Contains(f.Servers, server) || len(f.Servers) >= serversMost:
+		f.repeated = true
 	case f.Servers == nil:
 		f.Servers = []string{f.server, server}
 	default:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
@@ -34,11 +35,41 @@ type moment struct {
 }
 
 // stage is a part of a test's timeline: the hooks before the calls, one call, or
-// the hooks after them. The stages of a test become tabs.
+// the hooks after them. The stages of a test become tabs, up to tabsMost.
 type stage struct {
+	Mark       result.Status // of a step, "" if the record does not have it
 	Tab, Title string
 	Truncated  bool
 	Moments    []moment
+}
+
+// tabsMost is up to how many stages become tabs.
+const tabsMost = 12
+
+// stacked reports whether stages are shown one below the other.
+func stacked(stages []stage) bool { return len(stages) > tabsMost }
+
+// marks sets the mark of each step. The message of the test names the failed one,
+// which was the last one.
+func (t testView) marks(calls []stage) {
+	if len(calls) == 0 {
+		return
+	}
+	last := len(calls) - 1
+	failed := t.Exchanges[last].Step
+	switch {
+	case failed != "" && explain.Failed(t.Status) && strings.Contains(": "+t.Message, ": "+failed+": "):
+		calls[last].Mark = t.Status
+	case t.Status == result.Pass && (t.Repeat == nil || t.Repeat.Passed == t.Repeat.Times):
+		failed = ""
+	default:
+		return
+	}
+	for i := range calls {
+		if step := t.Exchanges[i].Step; step != "" && step != failed {
+			calls[i].Mark = result.Pass
+		}
+	}
 }
 
 // Stages are the timeline of the test.
@@ -64,6 +95,7 @@ func (t testView) Stages() (out []stage) {
 	for i := range t.Exchanges {
 		out = append(out, t.exchange(&t.Exchanges[i], i))
 	}
+	t.marks(out[len(out)-len(t.Exchanges):])
 	if len(after.Moments) > 0 {
 		out = append(out, after)
 	}

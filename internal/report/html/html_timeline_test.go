@@ -65,3 +65,71 @@ func TestTimelineOrder(t *testing.T) {
 		t.Errorf("got:\n%s\nexpected:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// TestStepMarks: the tab of each step of a flow says whether it passed; many steps
+// are no tabs. Nothing is marked if the record does not say which step failed.
+func TestStepMarks(t *testing.T) {
+	flow := func(steps int, status result.Status, message string) string {
+		c := &result.Case{Name: "flow", Status: status, DurationMS: 1, File: "s.yaml", Message: message}
+		for i := range steps {
+			c.Exchanges = append(c.Exchanges, result.Exchange{Step: fmt.Sprintf("step %d", i+1), Method: "tools/call", Request: "{}"})
+		}
+		return page(t, c)
+	}
+	failed := flow(2, result.Fail, "step 2: text: other")
+	passed := flow(2, result.Pass, "")
+	unknown := flow(2, result.Fail, "text: other")
+	many := flow(13, result.Fail, "step 13: text: other")
+	for _, c := range []struct{ name, page, text string }{
+		{"failed", failed, `data-tab="✓ step 1"`},
+		{"failed", failed, `data-tab="✗ step 2"`},
+		{"passed", passed, `data-tab="✓ step 2"`},
+		{"unknown", unknown, `data-tab="step 2"`},
+		{"many", many, `<details class="x"><summary>✓ step 12 · tools/call`},
+		{"many", many, `<details class="x" open><summary>✗ step 13 · tools/call`},
+	} {
+		if !strings.Contains(c.page, c.text) {
+			t.Errorf("%s: the page lacks %s", c.name, c.text)
+		}
+	}
+	if strings.Contains(many, "data-tab=") {
+		t.Error("13 steps became tabs")
+	}
+}
+
+// TestOtherTries: of a try that is not the shown one the record has little, and the
+// page says so.
+func TestOtherTries(t *testing.T) {
+	text := page(t, &result.Case{Name: "flaky", Status: result.Pass, DurationMS: 3, Attempts: []result.Attempt{{Status: result.Fail, DurationMS: 2}, {Status: result.Pass, DurationMS: 3}}})
+	if n := strings.Count(text, "The record has only the message and the hooks of this try."); n != 1 {
+		t.Errorf("said of %d tries, expected 1", n)
+	}
+}
+
+// TestOtherServers: the same failure on another server is no other row.
+func TestOtherServers(t *testing.T) {
+	fails := func(server string) *result.Case {
+		return &result.Case{Name: "a @" + server, Status: result.Fail, File: "s.yaml", Line: 3, Server: server, Message: "no", Assertions: []result.Assertion{{Target: "text", Line: 4}}}
+	}
+	var same []result.Case
+	for range 4 {
+		same = append(same, *fails("x"))
+	}
+	if text := page(t, &same[0], &same[1], &same[2], fails("y")); strings.Contains(text, "other server") || !strings.Contains(text, "other row") {
+		t.Error("rows are called servers")
+	}
+	if text := page(t, fails("x"), fails("y")); !strings.Contains(text, "and on 1 other server<") {
+		t.Error("the page lacks the other server")
+	}
+}
+
+// page is the page of a run of some tests.
+func page(t *testing.T, cases ...*result.Case) string {
+	t.Helper()
+	r := &result.Run{Cases: result.Slice(cases), Summary: result.Summary{Total: len(cases), Failed: 1}}
+	var b bytes.Buffer
+	if err := Write(&b, r, render.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
