@@ -182,9 +182,8 @@ func (l *loader) readImport(d *loadedDoc, imp *source.Node, path string) {
 		return
 	}
 	if _, err := os.Stat(abs); err != nil {
-		l.suite.Files = append(l.suite.Files, filepath.Clean(abs))
 		report(l.dec, imp.Pos, path, fmt.Sprintf("can't import %s: %s", name, why(err)), "looked for "+abs)
-		l.suite.Partial = true
+		l.suite.Files, l.suite.Partial = append(l.suite.Files, filepath.Clean(abs)), true
 		return
 	}
 	l.read(filepath.Clean(abs), imp.Pos, path)
