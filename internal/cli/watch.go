@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -14,7 +12,6 @@ import (
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/run"
 	"mcptest/internal/secret"
-	"mcptest/internal/term"
 	"mcptest/internal/watch"
 )
 
@@ -64,7 +61,7 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 			warm.Keep(ctx, nil, nil)
 		}
 		last = again.run(cmd, args, h.streams)
-		printError(h.streams.Err, last)
+		option.PrintError(h.streams.Err, last)
 		return written
 	}})
 	var by *run.Interrupted
@@ -88,11 +85,4 @@ func (f *runFlags) watchable(env []string) error {
 		return option.Fail(option.ExitInvalid, "--watch can't be combined with --list, --dry-run, --setup-only or --shard")
 	}
 	return nil
-}
-
-// printError prints the message of a run that ended with an error.
-func printError(w io.Writer, err error) {
-	if e := new(option.ExitError); errors.As(err, &e) && e.Message != "" {
-		fmt.Fprintln(w, "mcptest: "+term.Escape(secret.NewRedactor().String(e.Message)))
-	}
 }
