@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -180,7 +181,7 @@ func explain(routes []*Route, q *Request) string {
 	case nearest == nil:
 		return msg + "; it has no routes"
 	case len(reasons) == 0:
-		return fmt.Sprintf("%s; %s has answered its %d times", msg, nearest, nearest.times)
+		return fmt.Sprintf("%s; %s has answered its %s", msg, nearest, display.Count(nearest.times, "time"))
 	}
 	return fmt.Sprintf("%s; nearest: %s: %s", msg, nearest, strings.Join(reasons, ", "))
 }
