@@ -186,6 +186,26 @@ func explain(routes []*Route, q *Request) string {
 	return fmt.Sprintf("%s; nearest: %s: %s", msg, nearest, strings.Join(reasons, ", "))
 }
 
+// Unused says that none of the requests used the route, and which is nearest.
+func (r *Route) Unused(list []Exchange) string {
+	msg := r.Path + " was never used; "
+	var nearest *Request
+	var reasons []string
+	least := 0
+	for _, x := range list {
+		if far, why := r.distance(x.Request); nearest == nil || far < least {
+			nearest, reasons, least = x.Request, why, far
+		}
+	}
+	switch {
+	case nearest == nil:
+		return msg + "the upstream got no request"
+	case len(reasons) == 0:
+		return fmt.Sprintf("%san earlier route answered %s %s", msg, nearest.Method, nearest.Path)
+	}
+	return fmt.Sprintf("%sthe nearest request was %s %s: %s", msg, nearest.Method, nearest.Path, strings.Join(reasons, ", "))
+}
+
 // covers reports whether every request that s matches is matched by r.
 func (r *Route) covers(s *Route) bool {
 	return (r.method == "" || r.method == s.method) && r.path.covers(&s.path) && implied(r.query, s.query) && implied(r.headers, s.headers) &&

@@ -129,6 +129,56 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// A test fails if a route of its own was not used: it proves nothing about it.
+func TestUnusedRoute(t *testing.T) {
+	list := upstreams(t)
+	routes := func(text string) []*upstream.Route {
+		n, diags := source.Parse(&source.File{Name: "s.yml", Data: []byte(text)})
+		var decl []*upstream.RouteDecl
+		dec := new(source.Decoder)
+		dec.Decode(n, "", &decl)
+		out := upstream.CompileRoutes(decl, "tools[1].upstream.env", upstream.Options{}, dec)
+		if ds := append(diags, dec.Diagnostics()...); len(ds) > 0 {
+			t.Fatal(ds)
+		}
+		return out
+	}
+	var groups []*doubles.Group
+	var bases []string
+	for range 2 { // two servers, each with doubles of its own
+		g := doubles.New(doubles.Deps{Report: func(result.Finding) {}}, list, "api")
+		defer g.Close()
+		ready, done, err := g.Prepare(&plan.Server{Argv: []string{"prog"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done()
+		groups, bases = append(groups, g), append(bases, strings.TrimPrefix(ready.Env[0], "A_URL="))
+	}
+	for _, tt := range []struct{ routes, request, want string }{
+		{`[{match: {path: /v1/x}, reply: {status: 429}}]`, "/x", ""},
+		{`[{match: {path: /x}, reply: {status: 429}}]`, "/x", "tools[1].upstream.env[0] was never used; the nearest request was GET /v1/x: the path differs"},
+		{`[{match: {path: /x}, reply: {status: 429}}]`, "", "tools[1].upstream.env[0] was never used; the upstream got no request"},
+		{`[{match: {path: "*", headers: {user-agent: "*"}}}, {match: {path: /v1/x, headers: {accept: "*"}}}]`, "/x", "tools[1].upstream.env[1] was never used; the nearest request was GET /v1/x: header \"Accept\" is absent, expected \"*\""},
+		{`[{match: {path: /v1/x, headers: {user-agent: Go*}}}, {match: {path: "/v1/{id}"}}]`, "/x", "tools[1].upstream.env[1] was never used; an earlier route answered GET /v1/x"},
+	} {
+		w := doubles.Begin("test", groups, map[string][]*upstream.Route{"env": routes(tt.routes)}, true)
+		if tt.request != "" {
+			res, err := http.Get(bases[1] + tt.request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+		}
+		w.Answered(true)
+		w.End()
+		_, problems := w.Record(time.Now())
+		if got := strings.Join(problems, "\n"); got != tt.want {
+			t.Errorf("%s: %q, expected %q", tt.routes, got, tt.want)
+		}
+	}
+}
+
 // TestNothingIsLeft starts and ends doubles many times: no port, file or folder may
 // remain.
 func TestNothingIsLeft(t *testing.T) {

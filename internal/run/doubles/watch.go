@@ -19,6 +19,7 @@ type Watch struct {
 type watched struct {
 	upstream *upstream.Upstream
 	watch    *upstream.Watch
+	routes   []*upstream.Route // of the test
 }
 
 // Begin starts to collect the requests to the doubles of the test's servers. routes
@@ -30,7 +31,7 @@ func Begin(test string, groups []*Group, routes map[string][]*upstream.Route, al
 			continue
 		}
 		for _, d := range g.start().doubles {
-			w.list = append(w.list, watched{d.Upstream, d.Begin(test, routes[d.Upstream.Name], alone)})
+			w.list = append(w.list, watched{d.Upstream, d.Begin(test, routes[d.Upstream.Name], alone), routes[d.Upstream.Name]})
 		}
 	}
 	return w
@@ -97,6 +98,7 @@ func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, prob
 			}
 		}
 	}
+	problems = append(problems, w.unused()...)
 	sortByTime(all)
 	for _, x := range all {
 		q := x.Request
@@ -113,6 +115,30 @@ func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, prob
 		requests = append(requests, r)
 	}
 	return requests, problems
+}
+
+// unused describes the routes of the test that answered no request: a test that needs
+// none of its routes does not test what it says.
+func (w *Watch) unused() (problems []string) {
+	seen := map[*upstream.Route][]upstream.Exchange{}
+	used := map[*upstream.Route]bool{}
+	var order []*upstream.Route
+	for _, one := range w.list {
+		list := one.watch.Seen()
+		for _, r := range one.routes {
+			if _, ok := seen[r]; !ok {
+				order = append(order, r)
+			}
+			seen[r] = append(seen[r], list...)
+			used[r] = used[r] || slices.ContainsFunc(list, func(x upstream.Exchange) bool { return x.Route == r.Path })
+		}
+	}
+	for _, r := range order {
+		if !used[r] {
+			problems = append(problems, r.Unused(seen[r]))
+		}
+	}
+	return problems
 }
 
 func cut(kv string) (name, value string) {
