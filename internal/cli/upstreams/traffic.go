@@ -149,20 +149,25 @@ func shown(path string) string {
 
 // network makes the network of a server.
 func network(self, of string, list []*upstream.Double, report func(result.Finding)) (doubles.Network, error) {
-	o := proxy.Options{Hosts: map[string]http.Handler{}}
+	o := proxy.Options{Hosts: map[string]http.Handler{}, Ports: map[string]string{}}
 	var others []string
 	isolate := false
 	for _, d := range list {
 		isolate = isolate || d.Upstream.Isolate
 		if d.Upstream.Proxy {
-			o.Hosts[strings.ToLower(d.Upstream.StandsFor.Hostname())] = d
+			host := strings.ToLower(d.Upstream.StandsFor.Hostname())
+			o.Hosts[host], o.Ports[host] = d, d.Upstream.StandsFor.Port()
 		} else {
 			others = append(others, d.Host())
 		}
 	}
 	o.Pass = func(addr string) bool { return slices.Contains(others, addr) }
 	o.Report = func(p proxy.Problem) {
-		report(result.Finding{Kind: p.Kind, Severity: "warning", Message: p.Message})
+		f := result.Finding{Kind: p.Kind, Severity: "warning", Message: p.Message}
+		if p.Kind == proxy.Undeclared {
+			f.Severity = "error"
+		}
+		report(f)
 	}
 	p, err := proxy.Start(o)
 	if err != nil {

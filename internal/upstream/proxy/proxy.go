@@ -33,6 +33,8 @@ const (
 type Options struct {
 	// Hosts are the declared hosts, without ports, and what answers their requests.
 	Hosts map[string]http.Handler
+	// Ports are the ports of those hosts that are not at 80 and 443.
+	Ports map[string]string
 	// Pass reports whether a connection to an address of this machine, such as that of
 	// another double, is let through.
 	Pass func(addr string) bool
@@ -170,6 +172,16 @@ func (p *Proxy) handler(host string) http.Handler {
 	return p.options.Hosts[strings.ToLower(strings.TrimSuffix(host, "."))]
 }
 
+// handlerAt returns what answers the requests for a port of a host.
+func (p *Proxy) handlerAt(host, port string) http.Handler {
+	want := p.options.Ports[strings.ToLower(strings.TrimSuffix(host, "."))]
+	usual := port == "" || port == "80" || port == "443"
+	if port == want || usual && (want == "" || want == "80" || want == "443") {
+		return p.handler(host)
+	}
+	return nil
+}
+
 func (p *Proxy) refuse(w http.ResponseWriter, host string) {
 	http.Error(w, "mcptest: "+p.undeclared(host), http.StatusBadGateway)
 }
@@ -187,7 +199,7 @@ func (p *Proxy) serveProxy(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "mcptest: "+p.report(Unsupported, r.Host, "the server speaks HTTP/2 to the proxy: it must use HTTP/1.1"), http.StatusHTTPVersionNotSupported)
 	case r.URL.IsAbs(): // also https, as some clients ask
 		host := r.URL.Hostname()
-		if h := p.handler(host); h != nil {
+		if h := p.handlerAt(host, r.URL.Port()); h != nil {
 			p.answer(h, w, r, host)
 			return
 		}
@@ -236,12 +248,13 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 
 // connect opens a tunnel.
 func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
-	host, _, err := net.SplitHostPort(r.Host)
+	host, port, err := net.SplitHostPort(r.Host)
 	if err != nil {
 		host = r.Host
 	}
-	pass := p.handler(host) == nil && p.passes(r.Host)
-	if p.handler(host) == nil && !pass {
+	declared := p.handlerAt(host, port) != nil
+	pass := !declared && p.passes(r.Host)
+	if !declared && !pass {
 		p.refuse(w, r.Host)
 		return
 	}

@@ -111,7 +111,7 @@ func get(t *testing.T, c *http.Client, address string) (int, string) {
 func TestRequests(t *testing.T) {
 	p, seen := start(t, Options{})
 	c := client(t, p, nil)
-	for _, address := range []string{"https://api.example.com/a?b=1", "https://API.example.com:8443/x", "http://api.example.com/y"} {
+	for _, address := range []string{"https://api.example.com/a?b=1", "https://API.example.com:443/x", "http://api.example.com/y"} {
 		if status, body := get(t, c, address); status != 200 || !strings.HasPrefix(strings.ToLower(body), "get api.example.com/") {
 			t.Errorf("%s: %d %s", address, status, body)
 		}
@@ -187,6 +187,41 @@ func TestNamedProblems(t *testing.T) {
 			t.Errorf("got %d", res.StatusCode)
 		}
 		seen.expect(t, Unsupported, "api.example.com", "WebSocket")
+	})
+	t.Run("no HTTP", func(t *testing.T) {
+		p, seen := start(t, Options{})
+		conn := connectTo(t, p, "api.example.com:443")
+		fmt.Fprint(conn, "\x00\x03\x00\x01user\x00postgres\x00database\x00x\x00\x00\r\n\r\n")
+		seen.expect(t, Unsupported, "api.example.com", "that is no HTTP")
+	})
+	t.Run("no HTTP in TLS", func(t *testing.T) {
+		p, seen := start(t, Options{})
+		conn := tls.Client(connectTo(t, p, "api.example.com:443"), &tls.Config{ServerName: "api.example.com", InsecureSkipVerify: true})
+		fmt.Fprint(conn, "EHLO me\r\n\r\n")
+		seen.expect(t, Unsupported, "api.example.com", "that is no HTTP")
+	})
+	t.Run("another port", func(t *testing.T) {
+		p, seen := start(t, Options{})
+		if _, body := get(t, client(t, p, nil), "https://api.example.com:8443/"); !strings.Contains(body, "Bad Gateway") {
+			t.Error(body)
+		}
+		seen.expect(t, Undeclared, "api.example.com:8443", "no upstream stands for")
+		if status, _ := get(t, client(t, p, nil), "http://api.example.com:8443/"); status != 502 {
+			t.Error(status)
+		}
+		for _, address := range []string{"https://api.example.com/", "http://api.example.com/", "https://api.example.com:443/"} {
+			if status, body := get(t, client(t, p, nil), address); status != 200 {
+				t.Errorf("%s: %d %s", address, status, body)
+			}
+		}
+	})
+	t.Run("declared port", func(t *testing.T) {
+		p, seen := start(t, Options{Ports: map[string]string{"api.example.com": "8443"}})
+		if status, body := get(t, client(t, p, nil), "https://api.example.com:8443/"); status != 200 {
+			t.Error(status, body)
+		}
+		get(t, client(t, p, nil), "https://api.example.com/")
+		seen.expect(t, Undeclared, "api.example.com:443", "no upstream stands for")
 	})
 	t.Run("undeclared name in TLS", func(t *testing.T) {
 		p, seen := start(t, Options{})

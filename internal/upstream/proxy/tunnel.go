@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -30,6 +31,38 @@ type tunnel struct {
 	host   string
 	closed func()
 	once   sync.Once
+	other  func() // is called if the client sends something else than HTTP
+	begin  []byte // of what it sends, up to the first line
+	known  bool   // whether it is HTTP
+}
+
+// Read looks at the first line of what the client sends.
+func (t *tunnel) Read(b []byte) (int, error) {
+	n, err := t.Conn.Read(b)
+	if !t.known && n > 0 {
+		t.begin = append(t.begin, b[:n]...)
+		var http bool
+		if http, t.known = isHTTP(t.begin); t.known {
+			t.begin = nil
+			if !http {
+				t.other()
+			}
+		}
+	}
+	return n, err
+}
+
+// isHTTP reports whether a connection that begins so speaks HTTP; known is false if
+// that needs more bytes.
+func isHTTP(begin []byte) (is, known bool) {
+	line, _, ended := bytes.Cut(begin, []byte("\n"))
+	method, _, _ := bytes.Cut(line, []byte(" "))
+	for _, c := range bytes.TrimRight(method, "\r") {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' && c != '_' {
+			return false, true
+		}
+	}
+	return bytes.Contains(line, []byte(" HTTP/")), ended || len(begin) > 1<<14
 }
 
 // Close ends the tunnel.
@@ -89,7 +122,8 @@ func (p *Proxy) tunnel(c *peeked, host string) {
 
 // serve passes a connection to the server of requests within tunnels.
 func (p *Proxy) serve(c, raw net.Conn, host string) {
-	if !p.conns.add(&tunnel{Conn: c, host: host, closed: func() { p.drop(raw) }}) {
+	other := func() { p.report(Unsupported, host, "the server sent %s something that is no HTTP: doubles speak HTTP and HTTPS only", host) }
+	if !p.conns.add(&tunnel{Conn: c, host: host, closed: func() { p.drop(raw) }, other: other}) {
 		p.drop(raw)
 	}
 }
