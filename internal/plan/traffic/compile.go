@@ -20,9 +20,33 @@ func Upstreams(s *suite.Suite, o upstream.Options, dec *source.Decoder) (out []*
 		}
 		u := upstream.Compile(e.Key, e.Value, o, dec)
 		u.Pos = e.Pos
+		distinct(u, out, dec)
 		out = append(out, u)
 	}
 	return out
+}
+
+// distinct reports that a server would get the addresses of two upstreams in one place.
+func distinct(u *upstream.Upstream, earlier []*upstream.Upstream, dec *source.Decoder) {
+	for _, o := range earlier {
+		both := ""
+		switch {
+		case u.Into.Env != "" && u.Into.Env == o.Into.Env:
+			both = "env: " + u.Into.Env
+		case u.Into.Arg != "" && u.Into.Arg == o.Into.Arg:
+			both = "arg: " + u.Into.Arg
+		case u.Into.Header != "" && strings.EqualFold(u.Into.Header, o.Into.Header):
+			both = "header: " + u.Into.Header
+		default:
+			continue
+		}
+		dec.Add(source.Diagnostic{
+			Pos: u.Into.Pos, Path: source.PathKey("upstreams", u.Name) + ".into", Code: "upstream",
+			Msg:  "the upstream " + strconv.Quote(o.Name) + " has " + both + " too",
+			Hint: "each upstream needs a name of its own", Related: []source.Related{{Pos: o.Into.Pos, Msg: "the other upstream"}},
+		})
+		return
+	}
 }
 
 // Routes compiles the routes that a test adds to the upstreams of its suite.
