@@ -9,10 +9,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/source"
 )
 
@@ -176,6 +178,10 @@ func (c *compiler) routes(list []*RouteDecl, path string) []*Route {
 	return out
 }
 
+// methods are the registered methods of HTTP that programs use, and PURGE.
+var methods = strings.Fields("GET HEAD POST PUT PATCH DELETE OPTIONS TRACE CONNECT QUERY PURGE LINK UNLINK " +
+	"ACL COPY LOCK MKCALENDAR MKCOL MOVE PROPFIND PROPPATCH REPORT SEARCH UNLOCK")
+
 // route compiles one route; nil if it says nothing.
 func (c *compiler) route(decl *RouteDecl, at string) *Route {
 	m := decl.Match
@@ -183,8 +189,8 @@ func (c *compiler) route(decl *RouteDecl, at string) *Route {
 		return nil // reported as a missing key
 	}
 	r := &Route{Pos: decl.Pos, Path: at, method: strings.ToUpper(m.Method)}
-	if strings.ContainsFunc(m.Method, func(c rune) bool { return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' }) {
-		c.report(m.Pos, at+".match.method", strconv.Quote(m.Method)+" is no HTTP method", "")
+	if r.method != "" && !slices.Contains(methods, r.method) {
+		c.report(m.Pos, at+".match.method", strconv.Quote(m.Method)+" is no HTTP method", cmp.Or(source.DidYouMean(r.method, methods), "such as GET or POST"))
 	}
 	var problem, hint string
 	if r.path, problem, hint = parsePath(m.Path); problem != "" {
@@ -370,6 +376,8 @@ func (c *compiler) delivery(out *reply, decl *ReplyDecl, path string) {
 	if decl.Truncate != nil {
 		if out.truncate = *decl.Truncate; out.truncate < 0 {
 			c.report(decl.Pos, path+".truncate", "must not be negative", "")
+		} else if size, known := out.size(); known && out.truncate > size {
+			c.report(decl.Pos, path+".truncate", "the body has only "+display.Count(size, "byte"), "")
 		}
 	}
 	if ends > 1 {

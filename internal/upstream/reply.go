@@ -24,6 +24,18 @@ type reply struct {
 	truncate int
 }
 
+// size is the length of the body, unless it depends on the request.
+func (r *reply) size() (n int, known bool) {
+	n = len(r.body)
+	for _, c := range r.chunks {
+		if !c.fixed() {
+			return 0, false
+		}
+		n += len(c[0])
+	}
+	return n, r.text == nil && r.json == nil
+}
+
 type header struct {
 	name  string
 	value template

@@ -103,6 +103,9 @@ func TestRouteMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ routes, want string }{
+		{`[{match: {method: FETCH, path: /a}}]`, `"FETCH" is no HTTP method`},
+		{`[{match: {path: /a}, reply: {text: abc, truncate: 4}}]`, "the body has only 3 bytes"},
+		{`[{match: {path: /a}, reply: {chunks: [a, b], truncate: 3}}]`, "the body has only 2 bytes"},
 		{`- {match: {path: /a}, reply: {file: body.json}}`, ""},
 		{"- {match: {path: '*'}}\n- {match: {path: /a}}", "suite.yaml:5:5: error: upstreams.api.routes[1]: this route can never match: * (upstreams.api.routes[0]) matches all its requests"},
 		{"- {match: {path: /a, query: {q: '*'}}}\n- {match: {path: /a, query: {q: x, r: y}}}", "can never match"},
