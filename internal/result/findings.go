@@ -19,6 +19,7 @@ var FindingKinds = []FindingKind{
 	{CoverageFinding, "the tests examine less of what a server offers than the suite's coverage demands; if nothing else failed, the exit code is 6"},
 	{"unmatched-upstream-request", "an upstream got a request that no route answers, and that belongs to no single test; a warning with unmatched: 404"},
 	{"late-upstream-request", "an upstream got a request after the response of the test: a warning"},
+	{"unused-upstream", "an upstream got no request in the whole run: the server takes the address from another place, or ignores proxies: a warning"},
 	{"undeclared-host", "a server wanted to connect to a host or port that no upstream stands for; the proxy answered 502"},
 	{"untrusted-certificate", "a server refused the certificate of the proxy, because it pins another one or does not read the variables that name trusted authorities: a warning"},
 	{"unsupported-protocol", "a server wanted HTTP/2, a WebSocket or something else than HTTP/1.1 of the proxy: a warning"},

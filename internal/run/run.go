@@ -242,6 +242,9 @@ func (r *runner) finish(ctx context.Context) int {
 			r.report(f)
 		}
 	}
+	for _, f := range r.pool.UnusedUpstreams() {
+		r.report(f)
+	}
 	r.protect(func() { r.saveSnapshots(ctx) })
 	r.reportCoverage(ctx)
 	for _, f := range r.findings.rest() {

@@ -49,6 +49,8 @@ type doubleState struct {
 	// first test begins. Other requests that belong to no test are late.
 	starting int
 	begun    bool
+	// started is set when the first server starts, requested by the first request.
+	started, requested bool
 }
 
 // update is the only access to the state.
@@ -110,8 +112,15 @@ func (d *Double) Fill(text string) string {
 // Starting notes that a server is being started: until done is called, requests
 // belong to its start.
 func (d *Double) Starting() (done func()) {
-	d.update(func(s *doubleState) { s.starting++ })
+	d.update(func(s *doubleState) { s.starting, s.started = s.starting+1, true })
 	return func() { d.update(func(s *doubleState) { s.starting-- }) }
+}
+
+// Used reports whether a test ran against a server that has the address, and whether
+// there was a request.
+func (d *Double) Used() (tested, requested bool) {
+	d.update(func(s *doubleState) { tested, requested = s.started && s.begun, s.requested })
+	return tested, requested
 }
 
 // Watch collects the requests during one test.
@@ -196,6 +205,7 @@ func (d *Double) Answer(q *Request) *Response {
 	var watch *Watch
 	var routes []*Route
 	d.update(func(s *doubleState) {
+		s.requested = true
 		switch {
 		case s.starting > 0:
 		case len(s.watches) == 0:

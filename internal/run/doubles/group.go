@@ -218,7 +218,7 @@ func (g *Group) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := g.state
-	g.state = groupState{begun: true, err: fmt.Errorf("the doubles of the upstreams have ended")}
+	g.state = groupState{begun: true, doubles: s.doubles, err: fmt.Errorf("the doubles of the upstreams have ended")}
 	if s.network.Stop != nil {
 		s.network.Stop()
 	}
@@ -228,6 +228,42 @@ func (g *Group) Close() {
 	if s.folder != "" {
 		_ = os.RemoveAll(s.folder)
 	}
+}
+
+// Unused returns a finding for each upstream that no request came to in any group,
+// although tests ran.
+func Unused(groups []*Group) (out []result.Finding) {
+	var tested []*upstream.Upstream
+	requested := map[*upstream.Upstream]bool{}
+	for _, g := range groups {
+		if g == nil {
+			continue
+		}
+		g.mu.Lock()
+		list := g.state.doubles
+		g.mu.Unlock()
+		for _, d := range list {
+			ran, got := d.Used()
+			requested[d.Upstream] = requested[d.Upstream] || got
+			if ran && !slices.Contains(tested, d.Upstream) {
+				tested = append(tested, d.Upstream)
+			}
+		}
+	}
+	for _, u := range tested {
+		if requested[u] {
+			continue
+		}
+		cause := "check that into: names the place in which the server takes the address"
+		if u.Proxy {
+			cause = "the server may ignore proxies, as fetch of Node.js before 22.21 and 24.5 does: try isolate: network"
+		}
+		out = append(out, result.Finding{
+			Kind: "unused-upstream", Severity: "warning", File: u.Pos.File.Name, Line: u.Pos.Line,
+			Message: fmt.Sprintf("upstream %q got no request in this run; %s", u.Name, cause),
+		})
+	}
+	return out
 }
 
 // report reports a request that belongs to no single test.

@@ -179,6 +179,42 @@ func TestUnusedRoute(t *testing.T) {
 	}
 }
 
+func TestUnusedUpstream(t *testing.T) {
+	list := upstreams(t)
+	names := func(groups ...*doubles.Group) (out []string) {
+		for _, f := range doubles.Unused(groups) {
+			name, _, _ := strings.Cut(f.Message, " got no request")
+			out = append(out, f.Severity+" "+name)
+		}
+		return out
+	}
+	a := doubles.New(doubles.Deps{Report: func(result.Finding) {}}, list[:2], "a")
+	b := doubles.New(doubles.Deps{Report: func(result.Finding) {}}, list[:2], "b")
+	ready, done, err := a.Prepare(&plan.Server{Argv: []string{"prog"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done()
+	if got := names(a, b, nil); got != nil {
+		t.Errorf("no test ran: %q", got)
+	}
+	w := doubles.Begin("test", []*doubles.Group{a, b}, nil, true)
+	if got := strings.Join(names(b, a), ", "); got != `warning upstream "env", warning upstream "arg"` {
+		t.Error(got)
+	}
+	res, err := http.Get(strings.TrimPrefix(ready.Env[0], "A_URL=") + "/x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	w.End()
+	a.Close()
+	b.Close()
+	if got := strings.Join(names(a, b), ", "); got != `warning upstream "arg"` {
+		t.Error(got)
+	}
+}
+
 // TestNothingIsLeft starts and ends doubles many times: no port, file or folder may
 // remain.
 func TestNothingIsLeft(t *testing.T) {

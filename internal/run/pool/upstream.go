@@ -2,6 +2,7 @@ package pool
 
 import (
 	"mcptest/internal/plan"
+	"mcptest/internal/result"
 	"mcptest/internal/run/doubles"
 )
 
@@ -44,4 +45,18 @@ func (l *Lease) Doubles() []*doubles.Group {
 		out[i] = s.doubles
 	}
 	return out
+}
+
+// UnusedUpstreams returns a finding for each upstream that got no request in the run.
+func (p *Pool) UnusedUpstreams() []result.Finding {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var groups []*doubles.Group
+	for _, s := range p.order {
+		groups = append(groups, s.doubles)
+	}
+	for _, sh := range p.shared { // their order does not matter: they are there for the requests of programs
+		groups = append(groups, sh.doubles)
+	}
+	return doubles.Unused(groups)
 }
