@@ -25,6 +25,8 @@ type Exchange struct {
 	Unmatched string
 	// Late: it came after the response of the test.
 	Late bool
+	// Tests are those that were running.
+	Tests []string
 }
 
 // Double answers the requests for one upstream on a loopback port.
@@ -206,6 +208,9 @@ func (d *Double) Answer(q *Request) *Response {
 	var routes []*Route
 	d.update(func(s *doubleState) {
 		s.requested = true
+		for _, w := range s.watches {
+			x.Tests = append(x.Tests, w.scope.Test)
+		}
 		switch {
 		case s.starting > 0:
 		case len(s.watches) == 0:

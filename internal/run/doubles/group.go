@@ -6,8 +6,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
@@ -275,10 +277,32 @@ func (g *Group) report(u *upstream.Upstream, x upstream.Exchange) {
 		if !u.Allowed {
 			f.Severity = "error"
 		}
+		if len(x.Tests) > 0 {
+			f.Message += " (while " + tests(x.Tests) + " running)"
+		}
 	case x.Late:
 		f.Kind, f.Message = "late-upstream-request", fmt.Sprintf("upstream %q got %s %s after the response of the test", u.Name, x.Request.Method, x.Request.Path)
+		if len(x.Tests) == 1 {
+			f.Message += fmt.Sprintf(" %q", x.Tests[0])
+		}
 	default:
 		return
 	}
 	g.deps.Report(f)
+}
+
+// tests names the tests that a request may belong to.
+func tests(names []string) string {
+	list := make([]string, 0, 4)
+	for i, name := range names {
+		if i == 3 {
+			list = append(list, display.Count(len(names)-i, "other"))
+			break
+		}
+		list = append(list, fmt.Sprintf("%q", name))
+	}
+	if len(names) == 1 {
+		return "the test " + list[0] + " was"
+	}
+	return "the tests " + strings.Join(list, ", ") + " were"
 }

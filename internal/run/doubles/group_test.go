@@ -87,8 +87,10 @@ func TestPrepare(t *testing.T) {
 // What belongs to no test is a finding; what belongs to one that is alone is its
 // own.
 func TestFindings(t *testing.T) {
-	var found []string
-	g := doubles.New(doubles.Deps{Report: func(f result.Finding) { found = append(found, f.Severity+" "+f.Kind) }}, upstreams(t), "api")
+	var found, messages []string
+	g := doubles.New(doubles.Deps{Report: func(f result.Finding) {
+		found, messages = append(found, f.Severity+" "+f.Kind), append(messages, f.Message)
+	}}, upstreams(t), "api")
 	defer g.Close()
 	ready, done, err := g.Prepare(&plan.Server{Argv: []string{"prog"}})
 	if err != nil {
@@ -126,6 +128,9 @@ func TestFindings(t *testing.T) {
 	want := "warning late-upstream-request, warning late-upstream-request, error unmatched-upstream-request"
 	if got := strings.Join(found, ", "); got != want {
 		t.Errorf("%s\nexpected %s", got, want)
+	}
+	if !strings.HasSuffix(messages[0], `after the response of the test "test"`) || !strings.HasSuffix(messages[2], `(while the test "test" was running)`) {
+		t.Errorf("%q", messages)
 	}
 }
 
