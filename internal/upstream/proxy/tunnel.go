@@ -122,7 +122,9 @@ func (p *Proxy) tunnel(c *peeked, host string) {
 
 // serve passes a connection to the server of requests within tunnels.
 func (p *Proxy) serve(c, raw net.Conn, host string) {
-	other := func() { p.report(Unsupported, host, "the server sent %s something that is no HTTP: doubles speak HTTP and HTTPS only", host) }
+	other := func() {
+		p.report(Unsupported, host, "the server sent %s something that is no HTTP: doubles speak HTTP and HTTPS only", host)
+	}
 	if !p.conns.add(&tunnel{Conn: c, host: host, closed: func() { p.drop(raw) }, other: other}) {
 		p.drop(raw)
 	}
