@@ -57,14 +57,14 @@ func shows(t *testing.T, dir string, code int, want []string, argv ...string) {
 	}
 }
 
-// runsVitest runs the helper in Vitest, which it installs.
-func runsVitest(t *testing.T, packages string) {
+// runsVitest runs the helper in a version of Vitest, which it installs.
+func runsVitest(t *testing.T, packages, version string) {
 	p, err := platformOf(runtime.GOOS, runtime.GOARCH)
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := bridgeFolder(t)
-	command(t, dir, 0, "npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "vite@7", "vitest@3",
+	command(t, dir, 0, "npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "vite@7", "vitest@"+version,
 		filepath.Join(packages, "mcptest-0.0.0-dev.tgz"), filepath.Join(packages, "mcptest-"+p.os+"-"+p.cpu+"-0.0.0-dev.tgz"))
 	for name, file := range map[string]string{"mixed": "mixed.mcptest.yaml", "passing": "passing.yaml", "invalid": "none.yaml"} {
 		text := "import { mcptest } from \"mcptest/vitest\";\nmcptest(new URL(\"" + file + "\", import.meta.url));\n"

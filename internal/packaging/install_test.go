@@ -41,7 +41,8 @@ func TestInstalledPackages(t *testing.T) {
 			t.Errorf("without the package of the platform: %s", text)
 		}
 	})
-	t.Run("vitest", func(t *testing.T) { runsVitest(t, out) })
+	t.Run("vitest 3", func(t *testing.T) { runsVitest(t, out, "3") })
+	t.Run("vitest 4", func(t *testing.T) { runsVitest(t, out, "4") })
 	t.Run("pytest", func(t *testing.T) { runsPytest(t, out) })
 	t.Run("formula", func(t *testing.T) {
 		// Homebrew is not here; the suite in the formula's test is run without it.

@@ -20,9 +20,12 @@ export function mcptest(file, { args = [], cwd = process.cwd() } = {}) {
   const names = list.stdout.trimEnd().split("\n");
   describe(path.basename(suite), () => {
     let run;
-    beforeAll((tasks) => {
+    beforeAll(function () {
+      // The suite is the first argument up to Vitest 4.0 and the second since 4.1,
+      // which allows no named parameter in place of its fixtures.
+      const suite = [...arguments].find((a) => a?.tasks);
       // Vitest has skipped the tests that its own filters leave out.
-      const selected = new Set(tasks.tasks.filter((t) => t.mode !== "skip" && t.mode !== "todo").map((t) => t.name));
+      const selected = new Set(suite.tasks.filter((t) => t.mode !== "skip" && t.mode !== "todo").map((t) => t.name));
       run = new Run(command, cwd, names, selected);
     }, 0);
     for (const name of names) {
