@@ -9,6 +9,8 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -168,12 +170,41 @@ func (c *config) dial(ctx context.Context) connect.Dialer {
 		if name == "" {
 			return connect.Dial(handshake, s, o)
 		}
-		rwc, err := c.servers[name](ctx)
+		rwc, err := opened(ctx, c.servers[name])
 		if err != nil {
 			return nil, fmt.Errorf("InProcess(%q): %w", name, err)
 		}
 		conn := newConnection(rwc)
 		return wire.NewStream(conn, conn, o.Limits), nil
+	}
+}
+
+// opened calls a function of [InProcess].
+func opened(ctx context.Context, open func(context.Context) (io.ReadWriteCloser, error)) (rwc io.ReadWriteCloser, err error) {
+	if open == nil {
+		return nil, errors.New("the function is nil")
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the function panicked at %s: %v", panicPlace(), p)
+		}
+	}()
+	rwc, err = open(ctx)
+	if rwc == nil && err == nil {
+		err = errors.New("the function returned neither a connection nor an error")
+	}
+	return rwc, err
+}
+
+// panicPlace is the line that panicked, for a deferred function that recovers.
+func panicPlace() string {
+	callers := make([]uintptr, 16)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
+	for {
+		f, more := frames.Next()
+		if !more || !strings.HasPrefix(f.Function, "runtime.") {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
 	}
 }
 
@@ -216,7 +247,11 @@ func execute(t *testing.T, s *suite.Suite, p *plan.Plan, dial connect.Dialer) {
 			seen.report(t, i)
 		})
 	}
-	for _, text := range seen.outside() {
+	problems, warnings := seen.outside()
+	for _, text := range warnings {
+		t.Log(text)
+	}
+	for _, text := range problems {
 		t.Error(text)
 	}
 }

@@ -82,7 +82,13 @@ func TestSuite(t *testing.T) {
 		t.Skip("a part of other tests")
 	}
 	var options []mcptest.Option
-	if os.Getenv("GOAPI_SERVER") != "" {
+	switch os.Getenv("GOAPI_SERVER") {
+	case "":
+	case "nothing":
+		options = append(options, mcptest.InProcess("api", func(context.Context) (io.ReadWriteCloser, error) { return nil, nil }))
+	case "panics":
+		options = append(options, mcptest.InProcess("api", func(context.Context) (io.ReadWriteCloser, error) { panic("no database") }))
+	default:
 		calls := make(chan string, 100)
 		options = append(options, mcptest.InProcess("api", numbers(calls)))
 		defer func() {
@@ -214,6 +220,39 @@ func TestFailures(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(out)
+	}
+}
+
+// A function of InProcess that opens no connection is named.
+func TestNoConnection(t *testing.T) {
+	for server, want := range map[string]string{
+		"nothing": `InProcess("api"): the function returned neither a connection nor an error`,
+		"panics":  `InProcess("api"): the function panicked at mcptest_test.go:`,
+	} {
+		out, verdicts, passed := runSuite(t, "testdata/goapi/failing.yaml", []string{"GOAPI_SERVER=" + server}, "-test.run=^TestSuite$")
+		if passed || verdicts["adds_wrongly"] != "fail" || !strings.Contains(out, want) || strings.Contains(out, "internal error") {
+			t.Errorf("%s: passed is %v, verdicts %v, the output should contain %q:\n%s", server, passed, verdicts, want, out)
+		}
+	}
+}
+
+// A failed cleanup is a warning.
+func TestCleanupWarnings(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cleanup.yaml")
+	suite := `
+servers: {api: {command: [none]}}
+hooks: {afterEach: ["false"], afterAll: ["false"]}
+teardown: [{run: ["false"]}]
+tools: [{name: adds, tool: add, args: {a: 2, b: 3}}]
+`
+	if err := os.WriteFile(file, []byte(suite), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, _, passed := runSuite(t, file, []string{"GOAPI_SERVER=1"}, "-test.run=^TestSuite$")
+	for _, want := range []string{"afterEach hook", "warning: afterAll hook", "warning: teardown step"} {
+		if !passed || strings.Count(out, want) != 1 {
+			t.Errorf("passed is %v; the output should contain %q once:\n%s", passed, want, out)
+		}
 	}
 }
 

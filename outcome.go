@@ -21,6 +21,7 @@ type outcomes struct {
 	cases    map[int]outcome // finished and not yet reported
 	failed   bool            // a case
 	problems []string        // outside every case
+	warnings []string        // outside every case
 	over     bool
 }
 
@@ -51,8 +52,14 @@ func (o *outcomes) Event(e result.Event, r *result.Run) {
 		for _, p := range explain.PseudoTests(r, x) {
 			found = append(found, fmt.Sprintf("\n%s: %s", render.Place(p.File, p.Line, 0), p.Text))
 		}
+		var warnings []string
+		for _, f := range explain.Folded(r.Findings) {
+			if f.Severity == "warning" {
+				warnings = append(warnings, "warning: "+term.EscapeLines(explain.OnServer(f)))
+			}
+		}
 		o.update(func() {
-			o.problems = found
+			o.problems, o.warnings = found, warnings
 			if len(found) == 0 && !o.failed && e.ExitCode != 0 {
 				o.problems = []string{fmt.Sprintf("the run of the suite ended with the exit code %d", e.ExitCode)}
 			}
@@ -117,12 +124,13 @@ func (o *outcomes) wait(i int) (found outcome, ok bool) {
 	}
 }
 
-// outside waits for the end of the run and returns its problems outside every case.
-func (o *outcomes) outside() []string {
+// outside waits for the end of the run and returns its problems and warnings
+// outside every case.
+func (o *outcomes) outside() (problems, warnings []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for !o.over {
 		o.changed.Wait()
 	}
-	return o.problems
+	return o.problems, o.warnings
 }
