@@ -23,10 +23,10 @@ export function mcptest(file, { args = [], cwd = process.cwd() } = {}) {
     beforeAll(function () {
       // The suite is the first argument up to Vitest 4.0 and the second since 4.1,
       // which allows no named parameter in place of its fixtures.
-      const suite = [...arguments].find((a) => a?.tasks);
+      const { tasks } = [...arguments].find((a) => a?.tasks);
       // Vitest has skipped the tests that its own filters leave out.
-      const selected = new Set(suite.tasks.filter((t) => t.mode !== "skip" && t.mode !== "todo").map((t) => t.name));
-      run = new Run(command, cwd, names, selected);
+      const selected = tasks.filter((t) => t.mode !== "skip" && t.mode !== "todo");
+      run = new Run(suite, args, cwd, names, selected);
     }, 0);
     for (const name of names) {
       test(name, async (context) => verdict(context, await run.result(name), cwd), 0);
@@ -37,6 +37,7 @@ export function mcptest(file, { args = [], cwd = process.cwd() } = {}) {
 
 /** Ends a test as its case ended. */
 function verdict(context, result, cwd) {
+  for (const warning of result.warnings ?? []) console.warn(`mcptest: warning: ${warning}`);
   if (result.status === "pass") return;
   if (result.status === "skip") return context.skip(result.message ?? "skipped");
   const failed = result.assertions.filter((a) => !a.pass);
@@ -46,6 +47,17 @@ function verdict(context, result, cwd) {
   const error = new Error(`${lines.join("\n")}\n${place.file ?? result.file}:${place.line}`);
   error.stack = `Error: ${error.message}\n    at ${at}`;
   throw error;
+}
+
+/** The arguments without the filters that --list has applied: a second --filter would add cases. */
+function withoutFilters(args) {
+  return args.filter((a, i) => !/^(-k|--(filter|shard)(=|$))/.test(a) && !/^(-k|--filter|--shard)$/.test(args[i - 1]));
+}
+
+/** Checks that a result is that of a case; names are listed with escapes (\x1b). */
+function checked(result, name) {
+  if (result.name === name || name.includes("\\")) return result;
+  throw new Error(`mcptest ran ${JSON.stringify(result.name)} in place of this test; the arguments of mcptest() must select the same tests each time`);
 }
 
 /** One run of the program: the results of its cases as they come, and how it ended. */
@@ -58,13 +70,15 @@ class Run {
   #failed = false;
   #code; // that the last event announces
 
-  constructor(command, cwd, names, selected) {
-    const chosen = names.filter((n) => selected.has(n));
+  constructor(suite, args, cwd, names, selected) {
+    const tasks = new Map(selected.map((t) => [t.name, t]));
+    const chosen = names.filter((n) => tasks.has(n));
     const pattern = `re:^(?:${chosen.map((n) => n.replace(/[\\.+*?()|[\]{}^$]/g, "\\$&")).join("|")})$`;
     const all = chosen.length === names.length || pattern.length > 100_000;
     this.places = new Map((all ? names : chosen).map((n, i) => [n, i]));
-    this.unread = new Set(chosen);
-    this.child = spawn(binary(), [...command, "--reporter", "ndjson", ...(all ? [] : ["--filter", pattern])], { cwd });
+    this.unread = tasks;
+    const selection = all ? args : [...withoutFilters(args), "--filter", pattern];
+    this.child = spawn(binary(), ["run", suite, ...selection, "--reporter", "ndjson"], { cwd });
     this.child.stderr.setEncoding("utf8").on("data", (text) => (this.#stderr += text));
     createInterface({ input: this.child.stdout }).on("line", (line) => this.#event(line));
     this.ended = new Promise((resolve) => {
@@ -92,6 +106,8 @@ class Run {
       this.#waiting.get(e.index)?.resolve(e.test);
     } else if (e.event === "finding" && e.finding.severity === "error") {
       this.#problems.push(e.finding.message);
+    } else if (e.event === "finding" && e.finding.severity === "warning") {
+      console.warn(`mcptest: warning: ${e.finding.message}`);
     } else if (e.event === "phase_finished" && /fail|error/.test(e.phase.status) && /^(beforeAll|setup)$/.test(e.phase.phase)) {
       this.#problems.push(`${e.phase.file}:${e.phase.line}: ${e.phase.phase} ${e.phase.name}: ${e.phase.message}`);
     } else if (e.event === "run_finished") {
@@ -104,15 +120,16 @@ class Run {
     this.unread.delete(name);
     const place = this.places.get(name);
     const known = this.#results.get(place);
-    if (known) return known;
+    if (known) return checked(known, name);
     if (this.#end) throw new Error(this.#end);
-    return new Promise((resolve, reject) => this.#waiting.set(place, { resolve, reject }));
+    return new Promise((resolve, reject) => this.#waiting.set(place, { resolve, reject })).then((result) => checked(result, name));
   }
 
   /** Waits for the end of the run, and fails if something outside every case was wrong. */
   async finish() {
-    if (this.unread.size > 0) {
-      this.child.kill(); // Vitest gave up (--bail, or an interruption)
+    // A test that a hook skipped or failed has a result. One without was not reached: Vitest gave up (--bail, or an interruption).
+    if ([...this.unread.values()].some((t) => !t.result?.pending && t.result?.state !== "fail")) {
+      this.child.kill();
       return this.ended;
     }
     await this.ended;
