@@ -12,6 +12,8 @@ import (
 // mixed has a case of each status, and names with the characters of patterns.
 const mixed = `
 servers: {echo: {command: [mcptest, mock, --preset, echo]}, dead: {command: ["false"]}}
+hooks: {afterEach: ["false"]}
+teardown: [{run: ["false"]}]
 tools:
   - {name: "passes (with [brackets] | and $)", server: echo, tool: echo, args: {message: a}, expect: [{target: text, matcher: {exact: a}}]}
   - {name: fails, server: echo, tool: echo, args: {message: a}, expect: [{target: text, matcher: {exact: b}}]}
@@ -25,6 +27,18 @@ servers: {echo: {command: [mcptest, mock, --preset, echo]}}
 coverage: {tools: 100}
 tools:
   - {name: one tool, tool: echo, args: {message: a}, expect: [{target: text, matcher: {exact: a}}]}
+  - {name: again, tool: echo, args: {message: a}, expect: [{target: text, matcher: {exact: a}}]}
+`
+
+// skips skips the test that $SKIP names when pytest has collected it.
+const skips = `
+import os
+import pytest
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.name == os.environ.get("SKIP"):
+            item.add_marker(pytest.mark.skip(reason="by a hook"))
 `
 
 // crash passes on --list, and otherwise ends with exit code 0 after some events.
@@ -38,7 +52,7 @@ exit 0
 func bridgeFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"mixed.mcptest.yaml": mixed, "passing.yaml": passing, "crash": crash} {
+	for name, text := range map[string]string{"mixed.mcptest.yaml": mixed, "passing.yaml": passing, "crash": crash, "conftest.py": skips} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil { //nolint:gosec // a program
 			t.Fatal(err)
 		}
@@ -67,7 +81,9 @@ func runsVitest(t *testing.T, packages, version string) {
 	command(t, dir, 0, "npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "vite@7", "vitest@"+version,
 		filepath.Join(packages, "mcptest-0.0.0-dev.tgz"), filepath.Join(packages, "mcptest-"+p.os+"-"+p.cpu+"-0.0.0-dev.tgz"))
 	for name, file := range map[string]string{"mixed": "mixed.mcptest.yaml", "passing": "passing.yaml", "invalid": "none.yaml"} {
-		text := "import { mcptest } from \"mcptest/vitest\";\nmcptest(new URL(\"" + file + "\", import.meta.url));\n"
+		text := "import { beforeEach } from \"vitest\";\nimport { mcptest } from \"mcptest/vitest\";\n" +
+			"beforeEach((c) => { if (c.task.name === process.env.SKIP) c.skip(); });\n" +
+			"mcptest(new URL(\"" + file + "\", import.meta.url), { args: process.env.ARGS?.split(\" \") });\n"
 		if err := os.WriteFile(filepath.Join(dir, name+".test.mjs"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -76,11 +92,17 @@ func runsVitest(t *testing.T, packages, version string) {
 	t.Setenv("PROGRAM", filepath.Join(dir, "node_modules", "@mcptest", p.os+"-"+p.cpu, "bin", p.program()))
 	vitest := []string{"npx", "--no-install", "vitest", "run"}
 	shows(t, dir, 1, []string{
-		"2 failed | 1 passed | 1 skipped", "fails\nError: text: expected \"b\", got \"a\"\nmixed.mcptest.yaml:5", "mixed.mcptest.yaml:5:74",
+		"2 failed | 1 passed | 1 skipped", "fails\nError: text: expected \"b\", got \"a\"\nmixed.mcptest.yaml:7", "mixed.mcptest.yaml:7:74",
 		"errors\nError: server \"dead\"", "[not yet]",
+		"warning: afterEach hook \"false\" failed", "warning: teardown step \"false\" failed",
 	}, append(vitest, "mixed")...)
 	shows(t, dir, 0, []string{"1 passed | 3 skipped"}, append(vitest, "mixed", "-t", `passes \(with`)...)
-	shows(t, dir, 1, []string{"Tests  1 passed", "the exit code 6"}, append(vitest, "passing")...)
+	shows(t, dir, 1, []string{"1 failed | 1 passed (4)"}, append(vitest, "mixed", "--bail", "1")...)
+	shows(t, dir, 1, []string{"Tests  2 passed", "the exit code 6"}, append(vitest, "passing")...)
+	t.Setenv("SKIP", "again")
+	shows(t, dir, 1, []string{"Tests  1 passed | 1 skipped", "the exit code 6"}, append(vitest, "passing")...)
+	t.Setenv("ARGS", "--filter a") // passes and fails
+	shows(t, dir, 1, []string{"1 failed | 1 skipped (2)"}, append(vitest, "mixed", "-t", "fails")...)
 	shows(t, dir, 1, []string{"no such file"}, append(vitest, "invalid")...)
 	t.Setenv("MCPTEST_BINARY", filepath.Join(dir, "crash"))
 	shows(t, dir, 1, []string{"mcptest ended without a result (exit code 0)"}, append(vitest, "mixed")...)
@@ -108,10 +130,15 @@ func runsPytest(t *testing.T, packages string) {
 	t.Setenv("PROGRAM", filepath.Join(site, "bin", "mcptest"))
 	pytest := []string{python, "-m", "pytest", "-p", "no:cacheprovider", "-v"}
 	shows(t, dir, 1, []string{
-		"2 failed, 1 passed, 1 skipped", "mixed.mcptest.yaml:5: text: expected \"b\", got \"a\"", "mixed.mcptest.yaml:7: server \"dead\"", "SKIPPED (not yet)",
+		"2 failed, 1 passed, 1 skipped", "mixed.mcptest.yaml:7: text: expected \"b\", got \"a\"", "mixed.mcptest.yaml:9: server \"dead\"", "SKIPPED (not yet)",
+		"afterEach hook \"false\" failed", "teardown step \"false\" failed",
 	}, pytest...)
 	shows(t, dir, 0, []string{"1 passed, 3 deselected"}, append(pytest, "-k", "brackets")...)
-	shows(t, dir, 1, []string{"1 passed, 1 error", "the exit code 6"}, append(pytest, "passing.yaml")...)
+	shows(t, dir, 1, []string{"1 failed, 1 passed, "}, append(pytest, "-x")...)
+	shows(t, dir, 1, []string{"1 failed, 1 deselected"}, append(pytest, "-k", "fails", "-o", "mcptest_args=--filter a")...)
+	shows(t, dir, 1, []string{"2 passed, 1 error", "the exit code 6"}, append(pytest, "passing.yaml")...)
+	t.Setenv("SKIP", "again")
+	shows(t, dir, 1, []string{"1 passed, 1 skipped, 1 error", "the exit code 6"}, append(pytest, "passing.yaml")...)
 	t.Setenv("MCPTEST_BINARY", filepath.Join(dir, "crash"))
 	shows(t, dir, 1, []string{"mcptest ended without a result (exit code 0)"}, pytest...)
 }

@@ -28,17 +28,32 @@ def pytest_collect_file(file_path, parent):
     return None
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item):
+    if isinstance(item, Case):
+        item.parent.reached.add(item.name)
+
+
+def without_filters(args):
+    """The arguments without the filters that --list has applied: a second --filter would add cases."""
+    return [
+        arg for before, arg in zip(["", *args], args)
+        if not re.match(r"-k|--(filter|shard)(=|$)", arg) and before not in ("-k", "--filter", "--shard")
+    ]
+
+
 class Suite(pytest.File):
     """A suite. It is run once, when the first of its cases begins."""
 
     process = None
 
-    def command(self, *more):
-        return [binary(), "run", self.path.name, *self.config.getini("mcptest_args"), *more]
+    def command(self, *args):
+        return [binary(), "run", self.path.name, *args]
 
     def collect(self):
+        self.reached = set()  # also by tests that pytest skipped
         try:
-            done = subprocess.run(self.command("--list"), cwd=self.path.parent, capture_output=True, encoding="utf-8")
+            done = subprocess.run(self.command(*self.config.getini("mcptest_args"), "--list"), cwd=self.path.parent, capture_output=True, encoding="utf-8")
         except OSError as err:
             raise self.CollectError(str(err)) from err
         if done.returncode != 0:
@@ -51,12 +66,14 @@ class Suite(pytest.File):
         chosen = [item.name for item in self.session.items if item.parent is self]
         pattern = "re:^(?:" + "|".join(re.sub(r"[\\.+*?()|\[\]{}^$]", r"\\\g<0>", name) for name in chosen) + ")$"
         every = len(chosen) == len(self.names) or len(pattern) > 100_000
-        self.unread = set(chosen)
-        self.places = {name: place for place, name in enumerate(n for n in self.names if every or n in self.unread)}
+        self.chosen = set(chosen)
+        self.places = {name: place for place, name in enumerate(n for n in self.names if every or n in self.chosen)}
         self.results, self.problems, self.failed, self.code = {}, [], False, None
         self.stderr = tempfile.TemporaryFile()
+        args = self.config.getini("mcptest_args")
+        selection = args if every else [*without_filters(args), "--filter", pattern]
         self.process = subprocess.Popen(
-            self.command("--reporter", "ndjson", *([] if every else ["--filter", pattern])),
+            self.command(*selection, "--reporter", "ndjson"),
             cwd=self.path.parent, stdout=subprocess.PIPE, stderr=self.stderr, encoding="utf-8",
         )
 
@@ -65,7 +82,7 @@ class Suite(pytest.File):
         if self.process is None:
             return
         try:
-            if self.unread:  # pytest gave up (-x, or an interruption)
+            if self.chosen - self.reached:  # pytest gave up (-x, or an interruption)
                 self.process.terminate()
                 self.process.communicate()
                 return
@@ -82,13 +99,15 @@ class Suite(pytest.File):
 
     def result(self, name):
         """Waits for the result of a case."""
-        self.unread.discard(name)
         place = self.places[name]
         self.read(lambda: place in self.results)
         if place not in self.results:
             self.process.wait()
             pytest.fail(self.ended(), pytrace=False)
-        return self.results[place]
+        result = self.results[place]
+        if result["name"] != name and "\\" not in name:  # names are listed with escapes
+            pytest.fail(f"mcptest ran {result['name']!r} in place of this test; mcptest_args must select the same tests each time", pytrace=False)
+        return result
 
     def read(self, enough):
         while not enough() and (line := self.process.stdout.readline()):
@@ -106,6 +125,8 @@ class Suite(pytest.File):
             self.results[event["index"]] = event["test"]
         elif kind == "finding" and event["finding"]["severity"] == "error":
             self.problems.append(event["finding"]["message"])
+        elif kind == "finding" and event["finding"]["severity"] == "warning":
+            self.warn(pytest.PytestWarning(event["finding"]["message"]))
         elif kind == "phase_finished" and event["phase"]["status"] in ("fail", "error") and event["phase"]["phase"] in ("beforeAll", "setup"):
             phase = event["phase"]
             self.problems.append(f"{phase.get('file')}:{phase.get('line')}: {phase['phase']} {phase['name']}: {phase.get('message')}")
@@ -127,6 +148,8 @@ class Case(pytest.Item):
 
     def runtest(self):
         result = self.parent.result(self.name)
+        for warning in result.get("warnings", []):
+            self.warn(pytest.PytestWarning(warning))
         self.line = result["line"]
         message = result.get("message", result["status"])
         if result["status"] == "skip":
@@ -146,4 +169,4 @@ class Case(pytest.Item):
         return "\n".join([f"{path}:{place['line']}: {message}", *more])
 
     def reportinfo(self):
-        return self.path, self.line and self.line - 1, self.name
+        return self.path, (self.line or 1) - 1, self.name
