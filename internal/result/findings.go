@@ -21,6 +21,8 @@ var FindingKinds = []FindingKind{
 	{"late-upstream-request", "an upstream got a request after the response of the test: a warning"},
 	{"unused-upstream", "an upstream got no request in the whole run: the server takes the address from another place, or ignores proxies: a warning"},
 	{"undeclared-host", "a server wanted to connect to a host or port that no upstream stands for; the proxy answered 502"},
+	{"upstream-not-reached", "a request without a route could not be passed on to the real API, or its response broke off (--record-upstream, --upstream-mode live)"},
+	{"recording-not-written", "a recording was not written, because it would be worse than the one before: requests failed"},
 	{"untrusted-certificate", "a server refused the certificate of the proxy, because it pins another one or does not read the variables that name trusted authorities: a warning"},
 	{"unsupported-protocol", "a server wanted HTTP/2, a WebSocket or something else than HTTP/1.1 of the proxy: a warning"},
 	{"network-isolated", "a server with isolate: network could reach its upstreams only: for information"},

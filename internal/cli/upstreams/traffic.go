@@ -1,6 +1,7 @@
 package upstreams
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,6 +36,7 @@ type Traffic struct {
 	mu      sync.Mutex
 	records map[string]*recording.Recorder // by absolute path
 	order   []string
+	seen    []result.Finding
 }
 
 // Open reads the recordings of suites. Mistakes in them are diagnostics.
@@ -96,9 +98,13 @@ func (t *Traffic) Deps(self string) doubles.Deps {
 func (t *Traffic) fallback(u *upstream.Upstream) upstream.Fallback {
 	switch t.flags.of(u.Name) {
 	case modeLive:
-		return recording.Live(u.StandsFor, nil)
+		return recording.Live(u.StandsFor, nil, func(f recording.Failure) { t.failed(u, f) })
 	case modeRecord:
-		return recording.Live(u.StandsFor, t.recorder(u).Add)
+		r := t.recorder(u)
+		return recording.Live(u.StandsFor, r.Add, func(f recording.Failure) {
+			r.Fail(f)
+			t.failed(u, f)
+		})
 	case modeReplay:
 		if file := t.files[u.Recording]; file != nil {
 			return file.Replay(u.StandsFor)
@@ -119,6 +125,31 @@ func (t *Traffic) recorder(u *upstream.Upstream) *recording.Recorder {
 	return r
 }
 
+// failed notes a request that could not be passed on to the real API.
+func (t *Traffic) failed(u *upstream.Upstream, f recording.Failure) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seen = append(t.seen, result.Finding{
+		Kind: "upstream-not-reached", Severity: "error", File: u.Pos.File.Name, Line: u.Pos.Line,
+		Message: fmt.Sprintf("upstream %q: %s: %v", u.Name, f.Request, f.Err),
+	})
+}
+
+// Findings returns what went wrong with the real APIs and the recordings.
+func (t *Traffic) Findings(secrets *secret.Redactor) []result.Finding {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := t.seen
+	slices.Sort(t.order)
+	for _, path := range t.order {
+		saved, err := t.records[path].Check(recording.Options{Path: path, Secrets: secrets})
+		if err == nil && saved.Wrong {
+			out = append(out, result.Finding{Kind: "recording-not-written", Severity: "error", File: shown(path), Message: "the recording was not written: " + saved.Unsaved})
+		}
+	}
+	return out
+}
+
 // Save writes the recordings, says on w what they hold, and returns the exit code of
 // the run. code is the one before, whole says that all tests were selected.
 func (t *Traffic) Save(w io.Writer, secrets *secret.Redactor, code int, whole bool) int {
@@ -131,6 +162,9 @@ func (t *Traffic) Save(w io.Writer, secrets *secret.Redactor, code int, whole bo
 			fmt.Fprintln(w, "mcptest: "+term.Escape(fmt.Sprintf("cannot write the recording %s: %v", shown(path), err)))
 			code = option.ExitInternal
 			continue
+		}
+		if saved.Wrong {
+			code = cmp.Or(code, option.ExitFailed)
 		}
 		fmt.Fprintln(w, "mcptest: "+term.Escape(saved.Note(shown(path))))
 	}

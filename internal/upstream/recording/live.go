@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/secret"
 	"mcptest/internal/upstream"
 )
 
@@ -18,9 +20,19 @@ const liveTime = 60 * time.Second
 // hopByHop are headers of a connection, and those that the client sets itself.
 var hopByHop = []string{"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Content-Length", "Accept-Encoding", "Host"}
 
-// Live returns what passes requests on to the real API. record, unless nil, takes
-// each exchange.
-func Live(api *url.URL, record func(test string, q *upstream.Request, res *upstream.Response)) upstream.Fallback {
+// Failure is a request that could not be passed on to the real API.
+type Failure struct {
+	Request string // method, path and query, without secrets
+	Err     error
+	Partial bool // the response began, but broke off
+}
+
+// errPartial is the cause of a Failure that is Partial.
+var errPartial = errors.New("the response of the API broke off")
+
+// Live returns what passes requests on to the real API. failed takes each request
+// without a complete response; record, unless nil, takes each exchange.
+func Live(api *url.URL, record func(test string, q *upstream.Request, res *upstream.Response), failed func(Failure)) upstream.Fallback {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
 	client := &http.Client{
@@ -30,6 +42,8 @@ func Live(api *url.URL, record func(test string, q *upstream.Request, res *upstr
 	return func(q *upstream.Request) (*upstream.Response, bool) {
 		res, err := send(client, api, q)
 		if err != nil {
+			e, _ := newSanitizer(secret.NewRedactor()).request(q)
+			failed(Failure{Request: e.title(), Err: err, Partial: errors.Is(err, errPartial)})
 			return &upstream.Response{Status: http.StatusBadGateway, Header: http.Header{"Content-Type": {"text/plain"}}, Body: []byte("mcptest: " + err.Error() + "\n")}, true
 		}
 		if record != nil {
@@ -62,12 +76,16 @@ func send(client *http.Client, api *url.URL, q *upstream.Request) (*upstream.Res
 	}
 	in, err := client.Do(out)
 	if err != nil {
+		var of *url.Error // it repeats the address, with what is secret in it
+		if errors.As(err, &of) {
+			err = of.Err
+		}
 		return nil, fmt.Errorf("the API did not respond: %w", err)
 	}
 	defer in.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(in.Body, upstream.MaxBody))
 	if err != nil {
-		return nil, fmt.Errorf("read the response of the API: %w", err)
+		return nil, fmt.Errorf("%w: %w", errPartial, err)
 	}
 	res := &upstream.Response{Status: in.StatusCode, Header: http.Header{}, Body: body}
 	for name, values := range in.Header {

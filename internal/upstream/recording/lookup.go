@@ -114,7 +114,7 @@ func (f *File) Nearest(r *upstream.Request) string {
 }
 
 func (e *exchange) title() string {
-	if len(e.query) == 0 {
+	if len(e.query) == 0 || len(e.keys) == 0 {
 		return e.method + " " + e.path
 	}
 	return e.method + " " + e.path + "?" + strings.Join(e.keys[2:len(e.keys)-1], "&")

@@ -27,6 +27,8 @@ type Recorder struct {
 	list []raw
 	size int
 	err  error
+	// failures are the requests without a complete response.
+	failures []Failure
 }
 
 // raw is an exchange as it was seen.
@@ -56,6 +58,13 @@ func (r *Recorder) Add(test string, req *upstream.Request, res *upstream.Respons
 	r.list = append(r.list, raw{test, *req, *res})
 }
 
+// Fail notes a request that has no complete response.
+func (r *Recorder) Fail(f Failure) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failures = append(r.failures, f)
+}
+
 // Saved is what Save wrote.
 type Saved struct {
 	Exchanges int
@@ -63,6 +72,10 @@ type Saved struct {
 	Masked    map[string]int // how many values were replaced, by mask
 	Left      []string       // what was not recorded, and why
 	Binary    []string       // bodies that are no text: nothing can be recognized in them
+	// Unsaved says why the file was not written, or stays as it was; "" if it was.
+	Unsaved string
+	// Wrong reports that Unsaved is a failure of the run.
+	Wrong bool
 }
 
 // Options say how a recording is saved.
@@ -75,20 +88,74 @@ type Options struct {
 	Keep bool
 }
 
+// Check returns what Save would do, without doing it.
+func (r *Recorder) Check(o Options) (Saved, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, saved, err := r.prepare(o)
+	return saved, err
+}
+
 // Save sanitizes what was recorded and replaces the file.
 func (r *Recorder) Save(o Options) (Saved, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.err != nil {
-		return Saved{}, r.err
+	data, saved, err := r.prepare(o)
+	if err != nil || saved.Unsaved != "" {
+		return saved, err
 	}
-	first := newSanitizer(o.Secrets)
+	if had, err := os.ReadFile(o.Path); err == nil && bytes.Equal(bytes.ReplaceAll(had, []byte("\r\n"), []byte("\n")), data) {
+		return saved, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(o.Path), 0o777); err != nil {
+		return saved, err
+	}
+	return saved, osfile.Replace(o.Path, data, 0o666)
+}
+
+// prepare returns the content of the file.
+func (r *Recorder) prepare(o Options) ([]byte, Saved, error) {
+	if r.err != nil {
+		return nil, Saved{}, r.err
+	}
+	var old *File
+	if _, err := os.Stat(o.Path); err == nil {
+		var diags source.Diagnostics
+		if old, diags = Read(o.Path, o.Path, r.upstream); diags.HasErrors() {
+			return nil, Saved{}, fmt.Errorf("the existing file is not replaced: %s", diags[0].Msg)
+		}
+	}
+	list, saved := r.clean(o.Secrets)
+	for _, f := range r.failures {
+		if f.Partial {
+			saved.Left = append(saved.Left, f.Request+": "+f.Err.Error())
+			o.Keep = true // what was recorded for it before
+		}
+	}
+	saved.Unsaved, saved.Wrong = r.unsaved(list, old, o)
+	if saved.Unsaved != "" {
+		return nil, saved, nil
+	}
+	out := recorded{upstream: r.upstream, standsFor: r.standsFor, random: o.Random, masks: sortedKeys(saved.Masked), list: arrange(list)}
+	if o.Keep && old != nil {
+		saved.Kept = out.merge(old, o.Path)
+	}
+	saved.Exchanges = len(out.list)
+	data := out.bytes()
+	if len(data) > source.MaxSize {
+		return nil, saved, fmt.Errorf("it would have %d bytes, more than %d: record fewer tests", len(data), source.MaxSize)
+	}
+	return data, saved, nil
+}
+
+// clean sanitizes what was recorded.
+func (r *Recorder) clean(secrets *secret.Redactor) ([]exchange, Saved) {
+	first := newSanitizer(secrets)
 	for _, x := range r.list {
 		_, _ = first.clean(x) // reported by the second pass
 	}
 	s := first.learned()
 	saved := Saved{Masked: s.masked}
-	out := recorded{upstream: r.upstream, standsFor: r.standsFor, random: o.Random}
 	var list []exchange
 	for _, x := range r.list {
 		e, err := s.clean(x)
@@ -101,25 +168,24 @@ func (r *Recorder) Save(o Options) (Saved, error) {
 		}
 		list = append(list, e)
 	}
-	out.masks = sortedKeys(s.masked)
-	out.list = arrange(list)
-	if o.Keep {
-		if old, diags := Read(o.Path, o.Path, r.upstream); old != nil && !diags.HasErrors() {
-			saved.Kept = out.merge(old, o.Path)
+	return list, saved
+}
+
+// unsaved says why the file is not written, and whether that is a failure.
+func (r *Recorder) unsaved(list []exchange, old *File, o Options) (why string, wrong bool) {
+	failed := 0
+	for _, f := range r.failures {
+		if !f.Partial {
+			failed++
 		}
 	}
-	saved.Exchanges = len(out.list)
-	data := out.bytes()
-	if len(data) > source.MaxSize {
-		return saved, fmt.Errorf("it would have %d bytes, more than %d: record fewer tests", len(data), source.MaxSize)
+	switch {
+	case failed > 0:
+		return display.Count(failed, "request") + " could not be passed on to the API", true
+	case len(list) == 0 && (old == nil || old.Len() > 0 && !o.Keep):
+		return "no exchange was recorded", false
 	}
-	if had, err := os.ReadFile(o.Path); err == nil && bytes.Equal(bytes.ReplaceAll(had, []byte("\r\n"), []byte("\n")), data) {
-		return saved, nil
-	}
-	if err := os.MkdirAll(filepath.Dir(o.Path), 0o777); err != nil {
-		return saved, err
-	}
-	return saved, osfile.Replace(o.Path, data, 0o666)
+	return "", false
 }
 
 // merge adds the exchanges of an earlier recording whose requests were not seen,
@@ -216,6 +282,11 @@ func sortExchanges(list []exchange) {
 // Note says what was kept and what was masked, for the file called name.
 func (s Saved) Note(name string) string {
 	var b strings.Builder
+	if s.Unsaved != "" {
+		fmt.Fprintf(&b, "recording %s was not written: %s; a file from before stays as it is", name, s.Unsaved)
+		s.list(&b)
+		return b.String()
+	}
 	fmt.Fprintf(&b, "recording %s: %s", name, display.Count(s.Exchanges, "exchange"))
 	if s.Kept > 0 {
 		fmt.Fprintf(&b, ", %d of them from before", s.Kept)
@@ -231,11 +302,16 @@ func (s Saved) Note(name string) string {
 	} else {
 		b.WriteString("; nothing was masked")
 	}
+	s.list(&b)
+	return b.String()
+}
+
+// list adds the lines about single exchanges.
+func (s Saved) list(b *strings.Builder) {
 	for _, left := range s.Left {
 		b.WriteString("\n  not recorded: " + left)
 	}
 	for _, body := range s.Binary {
 		b.WriteString("\n  binary, so only declared secrets were looked for: " + body)
 	}
-	return b.String()
 }

@@ -5,10 +5,12 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -244,6 +246,62 @@ func TestKeep(t *testing.T) {
 		_, req, _ := call("", "GET", target, "", 0, "")
 		if res, ok := f.Player("t").Lookup(req); !ok || string(res.Body) != want {
 			t.Errorf("%s: %v", target, res)
+		}
+	}
+}
+
+// A recording is not lost to a run without the API.
+func TestUnsaved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "api.yaml")
+	again := func(wrong bool, want string, record func(*recording.Recorder)) {
+		t.Helper()
+		before, _ := os.ReadFile(path)
+		r := recording.NewRecorder("api", "")
+		record(r)
+		o := recording.Options{Path: path, Secrets: secret.NewRedactor()}
+		check, _ := r.Check(o)
+		saved, err := r.Save(o)
+		after, _ := os.ReadFile(path)
+		if err != nil || check.Unsaved != saved.Unsaved || saved.Wrong != wrong || !strings.Contains(saved.Note("x"), want) || (saved.Unsaved != "") != bytes.Equal(before, after) {
+			t.Errorf("%v %+v %q\n%s", err, saved, saved.Note("x"), after)
+		}
+	}
+	again(false, "recording x was not written: no exchange was recorded", func(*recording.Recorder) {})
+	again(false, "recording x: 2 exchanges", func(r *recording.Recorder) {
+		r.Add(call("t", "GET", "/a", "", 200, "1"))
+		r.Add(call("t", "GET", "/b", "", 200, "1"))
+	})
+	again(false, "no exchange was recorded", func(*recording.Recorder) {})
+	again(true, "1 request could not be passed on to the API", func(r *recording.Recorder) {
+		r.Add(call("t", "GET", "/a", "", 200, "2"))
+		r.Fail(recording.Failure{Request: "GET /b", Err: errors.New("refused")})
+	})
+	again(false, "1 of them from before; nothing was masked\n  not recorded: GET /b: broke off", func(r *recording.Recorder) {
+		r.Add(call("t", "GET", "/a", "", 200, "2"))
+		r.Fail(recording.Failure{Request: "GET /b", Err: errors.New("broke off"), Partial: true})
+	})
+}
+
+// What cannot be passed on is reported without the secrets of its address.
+func TestLiveFailures(t *testing.T) {
+	partial := false
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if partial {
+			w.Header().Set("Content-Length", "100")
+			_, _ = w.Write([]byte("half"))
+			w.(http.Flusher).Flush()
+		}
+		panic(http.ErrAbortHandler)
+	}))
+	defer srv.Close()
+	api, _ := url.Parse(srv.URL)
+	for _, partial = range []bool{false, true} {
+		var got []recording.Failure
+		answer := recording.Live(api, func(string, *upstream.Request, *upstream.Response) { t.Error("it was recorded") }, func(f recording.Failure) { got = append(got, f) })
+		_, req, _ := call("t", "GET", "/a?api_key=Zq7xW7pLm4Tr9v", "", 0, "")
+		res, _ := answer(req)
+		if len(got) != 1 || got[0].Partial != partial || got[0].Request != "GET /a?api_key=[redacted]" || strings.Contains(got[0].Err.Error(), "Zq7x") || res.Status != 502 {
+			t.Errorf("%v: got %+v", partial, got)
 		}
 	}
 }
