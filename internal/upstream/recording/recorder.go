@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -110,7 +111,13 @@ func (r *Recorder) Save(o Options) (Saved, error) {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o777); err != nil {
 		return saved, err
 	}
-	return saved, osfile.Replace(o.Path, data, 0o666)
+	path := o.Path
+	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		if path, err = filepath.EvalSymlinks(path); err != nil { // which must stay a link
+			return saved, err
+		}
+	}
+	return saved, osfile.Replace(path, data, 0o666)
 }
 
 // prepare returns the content of the file.
@@ -185,7 +192,43 @@ func (r *Recorder) unsaved(list []exchange, old *File, o Options) (why string, w
 	case len(list) == 0 && (old == nil || old.Len() > 0 && !o.Keep):
 		return "no exchange was recorded", false
 	}
+	if refused := newlyRefused(list, old); len(refused) > 0 {
+		return fmt.Sprintf("the API refused %s with 401 or 403 that it answered before, such as %s: renew the credentials, or delete the file to record anew",
+			display.Count(len(refused), "request"), refused[0]), true
+	}
 	return "", false
+}
+
+// newlyRefused returns the requests that succeeded in an earlier recording, for the
+// same test, and are only refused now.
+func newlyRefused(list []exchange, old *File) (titles []string) {
+	if old == nil {
+		return nil
+	}
+	type request struct{ key, test string }
+	succeeds := map[request]bool{}
+	for i := range list {
+		e := &list[i]
+		r := request{e.key(), e.test}
+		succeeds[r] = succeeds[r] || !e.refused()
+	}
+	for i := range list {
+		e := &list[i]
+		r := request{e.key(), e.test}
+		before := old.byKey[r.key]
+		if succeeds[r] || len(before) == 0 {
+			continue
+		}
+		succeeds[r] = true // list it once
+		if !slices.ContainsFunc(old.of(before, e.test), func(i int) bool { return old.list[i].status/100 != 2 }) {
+			titles = append(titles, e.title())
+		}
+	}
+	return titles
+}
+
+func (e *exchange) refused() bool {
+	return e.status == http.StatusUnauthorized || e.status == http.StatusForbidden
 }
 
 // merge adds the exchanges of an earlier recording whose requests were not seen,

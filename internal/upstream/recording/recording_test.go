@@ -282,6 +282,71 @@ func TestUnsaved(t *testing.T) {
 	})
 }
 
+// Expired credentials do not replace what was recorded with valid ones.
+func TestNewlyRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "api.yaml")
+	record := func(status map[string]int) recording.Saved {
+		r := recording.NewRecorder("api", "")
+		for _, test := range []string{"anonymous", "user"} {
+			r.Add(call(test, "GET", "/me", "", status[test], test))
+		}
+		saved, err := r.Save(recording.Options{Path: path, Secrets: secret.NewRedactor()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return saved
+	}
+	for _, c := range []struct {
+		anonymous, user int
+		wrong           bool
+	}{{401, 200, false}, {401, 500, false}, {401, 201, false}, {403, 403, true}, {401, 401, true}, {200, 200, false}, {200, 403, true}} {
+		saved := record(map[string]int{"anonymous": c.anonymous, "user": c.user})
+		if saved.Wrong != c.wrong || c.wrong && !strings.Contains(saved.Unsaved, "refused 1 request with 401 or 403 that it answered before, such as GET /me") {
+			t.Errorf("%+v: got %+v", c, saved)
+		}
+	}
+}
+
+// A link to the recording stays a link.
+func TestLink(t *testing.T) {
+	dir := t.TempDir()
+	link, target := filepath.Join(dir, "link.yaml"), filepath.Join(dir, "target.yaml")
+	if err := os.Symlink(target, link); err != nil {
+		t.Skip(err)
+	}
+	r := recording.NewRecorder("api", "")
+	r.Add(call("t", "GET", "/", "", 200, "1"))
+	o := recording.Options{Path: link, Secrets: secret.NewRedactor()}
+	if _, err := r.Save(o); err == nil {
+		t.Error("a link to no file was replaced")
+	}
+	if err := os.WriteFile(target, []byte("mcptest_recording: 1\nupstream: api\nmasks: []\nexchanges: []\nend: true\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Save(o); err != nil {
+		t.Error(err)
+	}
+	if to, err := os.Readlink(link); to != target {
+		t.Error(to, err)
+	}
+	if f, _ := recording.Read(target, "", "api"); f == nil || f.Len() != 1 {
+		t.Error("the target was not written")
+	}
+}
+
+// A damaged recording is not replaced.
+func TestDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "api.yaml")
+	if err := os.WriteFile(path, []byte("mcptest_recording: 1\nupstream: api\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := recording.NewRecorder("api", "")
+	r.Add(call("t", "GET", "/", "", 200, "1"))
+	if _, err := r.Save(recording.Options{Path: path, Secrets: secret.NewRedactor()}); err == nil || !strings.Contains(err.Error(), "truncated") {
+		t.Error(err)
+	}
+}
+
 // What cannot be passed on is reported without the secrets of its address.
 func TestLiveFailures(t *testing.T) {
 	partial := false
