@@ -31,6 +31,7 @@ type Traffic struct {
 	Alone bool
 
 	files  map[string]*recording.File // by absolute path
+	owners map[string]string          // names of upstreams, by the absolute path of the recording
 	random map[string]string          // of all suites
 
 	mu      sync.Mutex
@@ -41,7 +42,7 @@ type Traffic struct {
 
 // Open reads the recordings of suites. Mistakes in them are diagnostics.
 func (f *Flags) Open(suites []*suite.Suite, random map[string]string) (*Traffic, source.Diagnostics, error) {
-	t := &Traffic{flags: f, Alone: f.Recording(), files: map[string]*recording.File{}, records: map[string]*recording.Recorder{}, random: random}
+	t := &Traffic{flags: f, Alone: f.Recording(), files: map[string]*recording.File{}, owners: map[string]string{}, records: map[string]*recording.Recorder{}, random: random}
 	var diags source.Diagnostics
 	var names []string
 	for _, s := range suites {
@@ -65,20 +66,36 @@ func (t *Traffic) open(s *suite.Suite, name string, u *upstream.Declaration) sou
 		}
 		return nil
 	}
-	if t.flags.of(name) != modeReplay {
-		return nil
-	}
 	abs := u.Recording
 	if !filepath.IsAbs(abs) {
 		abs = filepath.Join(s.Dir, filepath.FromSlash(u.Recording))
 	}
+	if other, taken := t.owners[abs]; taken && other != name {
+		d := source.Errorf(u.Pos, path+".recording", "%s is the recording of upstream %q", u.Recording, other)
+		d.Hint = "give each upstream a recording of its own"
+		return source.Diagnostics{d}
+	}
+	t.owners[abs] = name
+	mode := t.flags.of(name)
+	if mode != modeReplay && mode != modeRecord {
+		return nil
+	}
 	if _, err := os.Stat(abs); err != nil {
+		if mode == modeRecord {
+			return nil
+		}
 		d := source.Errorf(u.Pos, path+".recording", "cannot read the recording %s: there is no such file", u.Recording)
 		d.Hint = "write it with " + recording.Again(name) + ", or run with --upstream-mode off"
 		return source.Diagnostics{d}
 	}
 	file, diags := recording.Read(abs, filepath.Join(filepath.Dir(s.File.Name), filepath.FromSlash(u.Recording)), name)
-	if file != nil {
+	if file == nil {
+		return diags
+	}
+	if d, wrong := file.Of(u.StandsFor); wrong {
+		return append(diags, d)
+	}
+	if mode == modeReplay {
 		t.files[abs] = file
 		t.Alone = t.Alone || file.ByTest()
 	}

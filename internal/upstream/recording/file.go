@@ -2,6 +2,7 @@ package recording
 
 import (
 	"encoding/base64"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -31,8 +32,9 @@ type File struct {
 	Random   map[string]string
 	list     []exchange
 	// standsFor is the address that was recorded.
-	standsFor string
-	byKey     map[string][]int
+	standsFor    string
+	standsForPos source.Pos
+	byKey        map[string][]int
 	// masked are exchanges whose request has a mask.
 	masked []int
 	// secrets recognizes credentials by their form and name in requests.
@@ -86,7 +88,7 @@ func Parse(src *source.File, upstream string) (*File, source.Diagnostics) {
 
 func truncated(pos source.Pos) source.Diagnostic {
 	d := source.Errorf(pos, "", "the recording is truncated: its last line must be %q", keyEnd+": true")
-	d.Hint = "restore the file from version control, or record again"
+	d.Hint = "restore the file from version control, or delete it and record again"
 	return d
 }
 
@@ -110,15 +112,41 @@ func header(d *source.Decoder, root *source.Node, upstream string) bool {
 		d.Add(truncated(root.Pos))
 		return false
 	}
-	if masks := root.Get("masks"); masks != nil {
+	masks := root.Get("masks")
+	if masks == nil {
+		d.Errorf(root, "", "the recording has no masks: it is not known what was replaced in it").Hint = "restore the file from version control, or delete it and record again"
+	} else {
 		for i, m := range masks.Items {
 			if !slices.Contains(maskNames, m.Text) {
 				d.Errorf(m, source.PathIndex("masks", i), "unknown mask %s: this version of mcptest cannot tell what it stands for%s", source.FlowText(m.Text), source.Aside(source.DidYouMean(m.Text, maskNames))).Hint =
-					"update mcptest, or record again with " + Again(upstream)
+					"update mcptest, or delete the file and record again with " + Again(upstream)
 			}
 		}
 	}
+	if name := root.Get("upstream"); name != nil && name.Text != upstream {
+		d.Errorf(name, "upstream", "this is a recording of the upstream %s, not of %s", source.FlowText(name.Text), source.FlowText(upstream)).Hint = otherHint
+	}
 	return d.Count() == 0
+}
+
+const otherHint = "name another file, or delete this one and record again"
+
+// Of returns a mistake if the recording is of another address than api. Two addresses of this
+// machine are the same: their ports change.
+func (f *File) Of(api string) (d source.Diagnostic, wrong bool) {
+	recorded, err := url.Parse(f.standsFor)
+	now, err2 := url.Parse(api)
+	if f.standsFor == "" || err == nil && err2 == nil && (strings.EqualFold(recorded.Host, now.Host) || loopback(recorded) && loopback(now)) {
+		return d, false
+	}
+	d = source.Errorf(f.standsForPos, "stands_for", "this is a recording of %s, not of %s", source.FlowText(f.standsFor), source.FlowText(api))
+	d.Hint = otherHint
+	return d, true
+}
+
+func loopback(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // document is the file as it is decoded.
@@ -190,6 +218,9 @@ func (f *File) decode(d *source.Decoder, root *source.Node) {
 	var doc document
 	d.Decode(root, "", &doc)
 	f.Upstream, f.standsFor = doc.Upstream, doc.StandsFor
+	if n := root.Get("stands_for"); n != nil {
+		f.standsForPos = n.Pos
+	}
 	for _, r := range doc.Random.Entries {
 		f.Random[r.Key] = r.Value
 	}

@@ -530,6 +530,8 @@ func TestMistakes(t *testing.T) {
 		"version":       {strings.Replace(good, "recording: 1", "recording: 2", 1), `api.yaml:3:20: error: mcptest_recording: the recording has format 2, this version of mcptest reads 1`},
 		"no version":    {strings.Replace(good, "recording: 1", "recording: x", 1), `api.yaml:3:20: error: mcptest_recording: unknown format x, expected 1`},
 		"mask":          {strings.Replace(good, "masks: []", "masks: [text, quary]", 1), `api.yaml:5:15: error: masks[1]: unknown mask quary: this version of mcptest cannot tell what it stands for (did you mean "query"?)`},
+		"upstream":      {strings.Replace(good, "upstream: api", "upstream: other", 1), `api.yaml:4:11: error: upstream: this is a recording of the upstream other, not of api`},
+		"no masks":      {strings.Replace(good, "masks: []\n", "", 1), `api.yaml:3:1: error: the recording has no masks`},
 		"another file":  {"a: 1\n", `api.yaml:1:1: error: not a recording of mcptest`},
 		"status":        {strings.Replace(good, "status: 200", "status: 20", 1), `20 is no HTTP status`},
 		"layout":        {strings.Replace(good, "end: true", "", 1) + "      layout: odd\nend: true\n", ""},
@@ -544,6 +546,26 @@ func TestMistakes(t *testing.T) {
 		}
 		if !strings.Contains(got, c.want) || (f != nil) == diags.HasErrors() {
 			t.Errorf("%s: got %s", name, got)
+		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	for _, c := range []struct {
+		recorded, now string
+		wrong         bool
+	}{
+		{"https://api.example.com", "https://API.example.com/v1", false},
+		{"https://api.example.com", "https://api.staging.example.com", true},
+		{"http://127.0.0.1:81", "http://localhost:9", false},
+		{"http://127.0.0.1:81", "https://api.example.com", true},
+		{"", "https://api.example.com", false},
+	} {
+		r := recording.NewRecorder("api", c.recorded)
+		r.Add(call("", "GET", "/", "", 200, `1`))
+		_, f, _ := save(t, r)
+		if d, wrong := f.Of(c.now); wrong != c.wrong || wrong && !strings.HasPrefix(d.String(), "api.yaml:5:13: error: stands_for: this is a recording of ") {
+			t.Errorf("%+v: got %v", c, d)
 		}
 	}
 }
