@@ -6,7 +6,7 @@ type FindingKind struct{ Name, Doc string }
 // FindingKinds are the kinds that are no protocol violations, in the order of
 // the documentation.
 var FindingKinds = []FindingKind{
-	{"unused-recording", "a cassette contains requests that no test of a replayed run sent (run --replay). The message names the first of them: a warning"},
+	{"unused-recording", "a cassette contains requests that no test of a replayed run sent (run --replay). The message names the first of them. Or a recording of an upstream has exchanges of a test that no longer exists: a warning"},
 	{"leftover-process", "a process was still running at the end and was stopped. The message names it and, if known, the hook, step or server that started it: a warning"},
 	{"forced-stop", "a server or background step did not exit when it was asked to, or had no time left after a signal, and was killed: a warning"},
 	{"background-ended", "a background step exited before the tests that needed it: a warning"},
@@ -22,7 +22,7 @@ var FindingKinds = []FindingKind{
 	{"unused-upstream", "an upstream got no request in the whole run: the server takes the address from another place, or ignores proxies: a warning"},
 	{"undeclared-host", "a server wanted to connect to a host or port that no upstream stands for; the proxy answered 502"},
 	{"upstream-not-reached", "a request without a route could not be passed on to the real API, or its response broke off (--record-upstream, --upstream-mode live)"},
-	{"recording-not-written", "a recording was not written, because it would be worse than the one before: requests failed"},
+	{"recording-not-written", "a recording was not written, because requests could not be passed on to the API, or the API refused with 401 or 403 what it answered before"},
 	{"untrusted-certificate", "a server refused the certificate of the proxy, because it pins another one or does not read the variables that name trusted authorities: a warning"},
 	{"unsupported-protocol", "a server wanted HTTP/2, a WebSocket or something else than HTTP/1.1 of the proxy: a warning"},
 	{"network-isolated", "a server with isolate: network could reach its upstreams only: for information"},

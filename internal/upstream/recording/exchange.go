@@ -71,7 +71,7 @@ func (s *sanitizer) clean(r raw) (exchange, error) {
 // request is the part of clean that identifies an exchange.
 func (s *sanitizer) request(r *upstream.Request) (exchange, error) {
 	e := exchange{method: r.Method, reqHeader: http.Header{}}
-	e.path = s.plain(r.Path)
+	e.path = s.path(r.Path)
 	e.query = s.values(maskQuery, r.Query)
 	for name, list := range r.Header {
 		for _, v := range list {

@@ -73,6 +73,7 @@ type Saved struct {
 	Masked    map[string]int // how many values were replaced, by mask
 	Left      []string       // what was not recorded, and why
 	Binary    []string       // bodies that are no text: nothing can be recognized in them
+	Texts     int            // bodies without named values: only patterns are recognized in them
 	// Unsaved says why the file was not written, or stays as it was; "" if it was.
 	Unsaved string
 	// Wrong reports that Unsaved is a failure of the run.
@@ -172,6 +173,11 @@ func (r *Recorder) clean(secrets *secret.Redactor) ([]exchange, Saved) {
 		}
 		if e.response.form == base64Body {
 			saved.Binary = append(saved.Binary, fmt.Sprintf("%s (%d bytes)", e.title(), len(e.response.text)))
+		}
+		for _, b := range []body{e.request, e.response} {
+			if b.form == textBody && strings.TrimSpace(b.text) != "" {
+				saved.Texts++
+			}
 		}
 		list = append(list, e)
 	}
@@ -344,6 +350,9 @@ func (s Saved) Note(name string) string {
 		fmt.Fprintf(&b, "; %s masked (%s)", display.Count(total, "value"), strings.Join(parts, ", "))
 	} else {
 		b.WriteString("; nothing was masked")
+	}
+	if s.Texts > 0 {
+		fmt.Fprintf(&b, "; in paths and %s of text (such as HTML, XML and YAML), secrets were only recognized by patterns", display.Count(s.Texts, "body"))
 	}
 	s.list(&b)
 	return b.String()

@@ -443,6 +443,10 @@ func TestSecrets(t *testing.T) {
 	add("GET", "/z2", nil, nil, http.Header{"Content-Type": {"application/octet-stream"}}, gz("x "+declared+" and "+oauth))
 	add("GET", "/s", nil, nil, http.Header{"Content-Type": {"text/event-stream"}}, []byte("event: a\ndata: {\"access_token\":\""+plant()+"\"}\n\ndata: {\"x\":\""+oauth+"\"}\n\n"))
 	add("GET", "/n", nil, nil, http.Header{"Content-Type": {"application/x-ndjson"}}, []byte("{\"password\":\""+plant()+"\"}\n{\"d\":\""+declared+"\"}\n"))
+	add("GET", "/xml", nil, nil, http.Header{"Content-Type": {"application/xml"}, "X-Session": {plant()}, "X-Csrf": {plant()}}, []byte(`<r><ns:password>`+plant()+`</ns:password><secret><![CDATA[`+plant()+`]]></secret><token a="1" value="`+plant()+`"/><page>2</page></r>`))
+	add("GET", "/html", nil, nil, nil, []byte(`<p hidden><input required value='`+plant()+`' name="csrf_token"><meta name=csrf-token content=`+plant()+`> <b>bold</b> {}`))
+	add("GET", "/object", nil, nil, nil, []byte(`{"credentials":{"name":"ci-robot","value":"`+plant()+`","list":[{"x":"`+plant()+`"}]}}`))
+	add("GET", "/token/"+plant()+"/use", nil, nil, nil, nil)
 	// text with the form of a credential
 	gh := "ghp_" + strings.Repeat("a1B2", 9)
 	planted = append(planted, gh)
@@ -471,7 +475,7 @@ func TestSecrets(t *testing.T) {
 	if len(saved.Left) != 1 || !strings.Contains(saved.Left[0], `"br"`) || len(saved.Binary) != 1 {
 		t.Errorf("left out: %q, binary: %q", saved.Left, saved.Binary)
 	}
-	for _, keep := range []string{"theme", "scope", "grant_type", "HttpOnly", "rel=next"} {
+	for _, keep := range []string{"theme", "scope", "grant_type", "HttpOnly", "rel=next", "<page>2</page>", "<b>bold</b>", "ci-robot"} {
 		if strings.Contains(text, keep) == (keep == "theme") {
 			t.Errorf("%q: wrong in\n%s", keep, text)
 		}

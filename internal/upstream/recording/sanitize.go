@@ -93,8 +93,12 @@ func (s *sanitizer) text(v string) string {
 		if !strings.ContainsAny(v, " \n\t<>\"") {
 			return s.address(v)
 		}
+	case strings.HasPrefix(strings.TrimSpace(v), "<"):
+		return s.plain(s.markup(v))
 	case strings.ContainsAny(v, "{["):
 		return s.lines(v)
+	case strings.Contains(v, "</"):
+		return s.plain(s.markup(v))
 	}
 	return s.plain(v)
 }
@@ -175,6 +179,9 @@ func (s *sanitizer) rawQuery(query string) string {
 	return strings.Join(pairs, "&")
 }
 
+// descriptive are members of an object with the name of a credential that only describe it.
+var descriptive = []string{"name", "type", "kind", "status", "scope", "scopes", "created_at", "updated_at", "expires_at", "url"}
+
 // value sanitizes JSON; name is the key that it is under.
 func (s *sanitizer) value(name string, v jsonv.Value) jsonv.Value {
 	switch v.Kind() {
@@ -199,6 +206,9 @@ func (s *sanitizer) value(name string, v jsonv.Value) jsonv.Value {
 		named, _ := v.Get("name") // {"name": "password", "value": …}
 		for k, e := range v.Members() {
 			under := k
+			if holdsMember(name) && e.Kind() != jsonv.KindNumber && !secret.Holds(k) && !slices.Contains(descriptive, strings.ToLower(k)) {
+				under = name // {"credentials": {"value": …}}
+			}
 			if strings.EqualFold(k, "value") && holdsMember(named.Text()) {
 				under = named.Text()
 			}
@@ -250,7 +260,7 @@ func (s *sanitizer) header(name, v string) string {
 	case "Location", "Content-Location", "Referer", "Refresh", "Link":
 		return s.links(v)
 	}
-	if secret.CertainName(name) || holds(name) && !number(v) {
+	if secret.CertainName(name) || (holds(name) || headerHolds(name)) && !number(v) {
 		return s.whole(maskHeader, v)
 	}
 	return s.text(v)
@@ -273,6 +283,20 @@ func (s *sanitizer) links(v string) string {
 		b.WriteString(head + "<" + s.address(link) + ">")
 		v = tail
 	}
+}
+
+// headerHolds reports whether a word in the name of a header says that its value is a credential.
+func headerHolds(name string) bool {
+	found := false
+	for word := range strings.SplitSeq(strings.ToLower(name), "-") {
+		switch word {
+		case "session", "token", "secret", "key", "apikey", "auth", "cookie", "csrf", "xsrf":
+			found = true
+		case "next", "prev", "page", "continuation", "limit", "remaining", "reset", "type", "expires", "expiry", "cache", "surrogate", "idempotency", "age", "count", "url":
+			return false
+		}
+	}
+	return found
 }
 
 func number(v string) bool { return strings.Trim(v, "0123456789.,") == "" }
