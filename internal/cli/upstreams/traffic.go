@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -152,8 +153,9 @@ func (t *Traffic) failed(u *upstream.Upstream, f recording.Failure) {
 	})
 }
 
-// Findings returns what went wrong with the real APIs and the recordings.
-func (t *Traffic) Findings(secrets *secret.Redactor) []result.Finding {
+// Findings returns what went wrong with the real APIs and the recordings. tests are the
+// names of all tests; nil if only some were selected.
+func (t *Traffic) Findings(secrets *secret.Redactor, tests []string) []result.Finding {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := t.seen
@@ -162,6 +164,16 @@ func (t *Traffic) Findings(secrets *secret.Redactor) []result.Finding {
 		saved, err := t.records[path].Check(recording.Options{Path: path, Secrets: secrets})
 		if err == nil && saved.Wrong {
 			out = append(out, result.Finding{Kind: "recording-not-written", Severity: "error", File: shown(path), Message: "the recording was not written: " + saved.Unsaved})
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(t.files)) {
+		for _, name := range t.files[path].Tests() {
+			if tests != nil && !slices.Contains(tests, name) {
+				out = append(out, result.Finding{
+					Kind: "unused-recording", Severity: "warning", File: shown(path),
+					Message: fmt.Sprintf("the recording has exchanges of the test %q, which does not exist: if it was renamed, record again", name),
+				})
+			}
 		}
 	}
 	return out

@@ -32,6 +32,18 @@ func (f *File) ByTest() bool {
 	return slices.ContainsFunc(f.list, func(e exchange) bool { return e.test != "" })
 }
 
+// Tests returns the names of the tests that have exchanges of their own, sorted.
+func (f *File) Tests() []string {
+	var names []string
+	for i := range f.list {
+		if name := f.list[i].test; name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // Len is the number of exchanges.
 func (f *File) Len() int { return len(f.list) }
 
