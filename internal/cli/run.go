@@ -318,17 +318,6 @@ func (f *runFlags) selection(p *plan.Plan) string {
 	return fmt.Sprintf("none of the %s %s %s", display.Count(n, "test"), word, f.chosen())
 }
 
-// allNames are the names of the tests; nil if not all are selected.
-func (f *runFlags) allNames(p *plan.Plan) (names []string) {
-	if len(f.selected(p)) > 0 {
-		return nil
-	}
-	for i := range p.Len() {
-		names = append(names, p.Case(i).Name)
-	}
-	return names
-}
-
 // execute runs the plan and writes the reports.
 func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite, specs []report.Spec) error {
 	redactor := secret.NewRedactor()
@@ -369,9 +358,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	}
 	deps := run.Deps{
 		Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Log: log, Registry: world.Registry, KillOrphans: world.Sweep,
-		OnCaseDone: f.verdicts.CaseDone, FinalFindings: func() []result.Finding {
-			return append(f.verdicts.Findings(), f.traffic.Findings(redactor, f.allNames(p))...)
-		}, Eras: history.Eras(f.erasDir(suites)), Upstreams: f.traffic.Deps(s.Self),
+		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.finalFindings(p, redactor), Eras: history.Eras(f.erasDir(suites)), Upstreams: f.traffic.Deps(s.Self),
 	}
 	tapes.Connect(&deps)
 	if f.warm != nil && watch.KeepServers(ctx, f.warm, p) {

@@ -195,7 +195,11 @@ func (t *Traffic) Save(w io.Writer, secrets *secret.Redactor, code int, whole bo
 		if saved.Wrong {
 			code = cmp.Or(code, option.ExitFailed)
 		}
-		fmt.Fprintln(w, "mcptest: "+term.Escape(saved.Note(shown(path))))
+		lines := strings.Split(saved.Note(shown(path)), "\n")
+		for i := range lines {
+			lines[i] = term.Escape(lines[i])
+		}
+		fmt.Fprintln(w, "mcptest: "+strings.Join(lines, "\n"))
 	}
 	return code
 }
