@@ -249,7 +249,7 @@ func TestMillionFrames(t *testing.T) {
 	if len(c.Frames) != 2*n+1 { // and the end
 		t.Errorf("%d frames were recorded", len(c.Frames))
 	}
-	if took > time.Duration(n)*50*time.Microsecond {
+	if testkit.Deep() && took > time.Duration(n)*50*time.Microsecond { // not under the race detector or next to other tests
 		t.Errorf("a frame took %v", took/time.Duration(n))
 	}
 }
