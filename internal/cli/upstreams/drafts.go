@@ -22,7 +22,7 @@ func Drafts(values []string) ([]*draft.Upstream, source.Diagnostics, error) {
 		if !found || env == "" || path == "" || strings.ContainsAny(env, " \x00") {
 			return nil, nil, option.Fail(option.ExitInvalid, "--upstream: expected VARIABLE=FILE, got %q: the variable in which the server takes the address of the API, and a recording", v)
 		}
-		file, more := recording.Read(path, path, "NAME")
+		file, more := recording.Read(path, path, recording.Any)
 		diags = append(diags, more...)
 		if file == nil {
 			continue

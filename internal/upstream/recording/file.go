@@ -43,6 +43,9 @@ type File struct {
 	mu sync.Mutex
 }
 
+// Any is read as the name of every upstream.
+const Any = "NAME"
+
 // Again is the command that writes the recording of an upstream.
 func Again(upstream string) string { return "mcptest run --record-upstream " + upstream }
 
@@ -123,7 +126,7 @@ func header(d *source.Decoder, root *source.Node, upstream string) bool {
 			}
 		}
 	}
-	if name := root.Get("upstream"); name != nil && name.Text != upstream {
+	if name := root.Get("upstream"); name != nil && upstream != Any && name.Text != upstream {
 		d.Errorf(name, "upstream", "this is a recording of the upstream %s, not of %s", source.FlowText(name.Text), source.FlowText(upstream)).Hint = otherHint
 	}
 	return d.Count() == 0
