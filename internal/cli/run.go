@@ -358,7 +358,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	}
 	deps := run.Deps{
 		Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Log: log, Registry: world.Registry, KillOrphans: world.Sweep,
-		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.finalFindings(p, redactor), Eras: history.Eras(f.erasDir(suites)), Upstreams: f.traffic.Deps(s.Self),
+		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.traffic.Final(f.verdicts.Findings, redactor, p, len(f.selected(p)) == 0), Eras: history.Eras(f.erasDir(suites)), Upstreams: f.traffic.Deps(s.Self),
 	}
 	tapes.Connect(&deps)
 	if f.warm != nil && watch.KeepServers(ctx, f.warm, p) {

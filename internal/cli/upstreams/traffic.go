@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"mcptest/internal/cli/option"
+	"mcptest/internal/plan"
 	"mcptest/internal/result"
 	"mcptest/internal/run/doubles"
 	"mcptest/internal/secret"
@@ -151,6 +152,16 @@ func (t *Traffic) failed(u *upstream.Upstream, f recording.Failure) {
 		Kind: "upstream-not-reached", Severity: "error", File: u.Pos.File.Name, Line: u.Pos.Line,
 		Message: fmt.Sprintf("upstream %q: %s: %v", u.Name, f.Request, f.Err),
 	})
+}
+
+// Final returns what finds the problems of the whole run, after those of others. whole
+// says that all tests are selected.
+func (t *Traffic) Final(others func() []result.Finding, secrets *secret.Redactor, p *plan.Plan, whole bool) func() []result.Finding {
+	var tests []string
+	for i := 0; whole && i < p.Len(); i++ {
+		tests = append(tests, p.Case(i).Name)
+	}
+	return func() []result.Finding { return append(others(), t.Findings(secrets, tests)...) }
 }
 
 // Findings returns what went wrong with the real APIs and the recordings. tests are the
