@@ -349,22 +349,21 @@ func TestDamaged(t *testing.T) {
 
 // What cannot be passed on is reported without the secrets of its address.
 func TestLiveFailures(t *testing.T) {
-	partial := false
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if partial {
-			w.Header().Set("Content-Length", "100")
-			_, _ = w.Write([]byte("half"))
-			w.(http.Flusher).Flush()
-		}
-		panic(http.ErrAbortHandler)
-	}))
-	defer srv.Close()
-	api, _ := url.Parse(srv.URL)
-	for _, partial = range []bool{false, true} {
+	for _, partial := range []bool{false, true} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if partial {
+				w.Header().Set("Content-Length", "100")
+				_, _ = w.Write([]byte("half"))
+				w.(http.Flusher).Flush()
+			}
+			panic(http.ErrAbortHandler)
+		}))
+		api, _ := url.Parse(srv.URL)
 		var got []recording.Failure
 		answer := recording.Live(api, func(string, *upstream.Request, *upstream.Response) { t.Error("it was recorded") }, func(f recording.Failure) { got = append(got, f) })
 		_, req, _ := call("t", "GET", "/a?api_key=Zq7xW7pLm4Tr9v", "", 0, "")
 		res, _ := answer(req)
+		srv.Close()
 		if len(got) != 1 || got[0].Partial != partial || got[0].Request != "GET /a?api_key=[redacted]" || strings.Contains(got[0].Err.Error(), "Zq7x") || res.Status != 502 {
 			t.Errorf("%v: got %+v", partial, got)
 		}
