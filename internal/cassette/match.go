@@ -1,8 +1,6 @@
 package cassette
 
 import (
-	"strings"
-
 	"mcptest/internal/expect/jsonpath"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
@@ -75,13 +73,13 @@ func without(v jsonv.Value, path []jsonpath.Step) jsonv.Value {
 	return jsonv.Array(out...)
 }
 
-// maskedEqual reports whether live is rec, in which a mask stands for any text.
+// maskedEqual reports whether live is rec, in which a mask replaces any text.
 func maskedEqual(rec, live jsonv.Value) bool {
 	switch {
 	case rec.Kind() != live.Kind():
 		return false
 	case rec.Kind() == jsonv.KindString:
-		return maskedText(rec.Text(), live.Text())
+		return secret.Matches(rec.Text(), live.Text())
 	case rec.Kind() == jsonv.KindArray:
 		for i, e := range rec.Elems() {
 			if !maskedEqual(e, live.At(i)) {
@@ -98,22 +96,4 @@ func maskedEqual(rec, live jsonv.Value) bool {
 		return rec.Len() == live.Len()
 	}
 	return jsonv.Equal(rec, live)
-}
-
-// maskedText reports whether live is rec, where each mask stands for any text.
-func maskedText(rec, live string) bool {
-	pieces := strings.Split(rec, secret.Mask)
-	first, last := pieces[0], pieces[len(pieces)-1]
-	if len(pieces) == 1 || len(live) < len(first)+len(last) || !strings.HasPrefix(live, first) || !strings.HasSuffix(live, last) {
-		return rec == live
-	}
-	live = live[len(first) : len(live)-len(last)]
-	for _, piece := range pieces[1 : len(pieces)-1] {
-		at := strings.Index(live, piece)
-		if at < 0 {
-			return false
-		}
-		live = live[at+len(piece):]
-	}
-	return true
 }

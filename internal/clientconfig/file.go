@@ -134,7 +134,7 @@ func Undo(p Place, src []byte, name string) error {
 		return err
 	}
 	proxy := append([]string{now.program}, now.words[:len(now.words)-len(now.recordedProgram)-1]...)
-	backups, err := filepath.Glob(escapeGlob(path) + backupSuffix + "*")
+	backups, err := filepath.Glob(osfile.EscapeGlob(path) + backupSuffix + "*")
 	if err != nil {
 		return err
 	}
@@ -151,8 +151,4 @@ func Undo(p Place, src []byte, name string) error {
 		}
 	}
 	return write(path, src, out, info.Mode().Perm())
-}
-
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

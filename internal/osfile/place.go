@@ -2,6 +2,7 @@ package osfile
 
 import (
 	"path/filepath"
+	"strings"
 )
 
 // Place is the absolute path of a file, with the links of its folder resolved:
@@ -18,4 +19,9 @@ func Place(path string) string {
 		return filepath.Join(real, base)
 	}
 	return path
+}
+
+// EscapeGlob returns a pattern for filepath.Glob that matches path itself.
+func EscapeGlob(path string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

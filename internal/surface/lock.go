@@ -135,7 +135,7 @@ func Replaceable(data []byte) error {
 // that do not exist: some of servers are of the same name. Other files belong to
 // other suites, or can't be read, and are left out.
 func Orphans(dir string, servers []string) (out []*Surface) {
-	locks, _ := filepath.Glob(filepath.Join(escapeGlob(dir), "*.lock.yaml"))
+	locks, _ := filepath.Glob(filepath.Join(osfile.EscapeGlob(dir), "*.lock.yaml"))
 	for _, path := range locks {
 		s, err := readFile(path, nil)
 		if err != nil || slices.Contains(servers, s.Server) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mcptest/internal/jsonv"
+	"mcptest/internal/osfile"
 	"mcptest/internal/source"
 )
 
@@ -45,7 +46,7 @@ func fileError(path string, err error) error {
 
 // readFolder reads lock files, or else toolsnaps, which hold one tool each.
 func readFolder(dir string, mask func(string) string) ([]*Surface, error) {
-	locks, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.lock.yaml"))
+	locks, err := filepath.Glob(filepath.Join(osfile.EscapeGlob(dir), "*.lock.yaml"))
 	if err != nil {
 		return nil, err
 	}
@@ -68,10 +69,6 @@ func readFolder(dir string, mask func(string) string) ([]*Surface, error) {
 		return nil, err
 	}
 	return []*Surface{s}, nil
-}
-
-func escapeGlob(s string) string {
-	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
 }
 
 // readSnaps reads a folder of toolsnaps, with its subfolders.

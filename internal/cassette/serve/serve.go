@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"mcptest/internal/cassette"
-	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 	"mcptest/internal/secret"
@@ -74,7 +73,7 @@ func (s *Server) Versions() []string { return s.versions }
 
 // Handler returns the server's end of a new connection.
 func (s *Server) Handler() mcpserver.Handler {
-	return &session{s: s, taken: map[string]taken{}, listed: map[string]int{}}
+	return &session{s: s, taken: map[string]taken{}}
 }
 
 // begin gives a session a player of its own.
@@ -97,7 +96,6 @@ type session struct {
 	mu     sync.Mutex
 	client *cassette.Client // nil before the first message
 	taken  map[string]taken // by the id of the request
-	listed map[string]int   // recordings used of requests without parameters, by method
 }
 
 // taken is the recording that a request gets.
@@ -138,11 +136,7 @@ func (x *session) take(req *mcpserver.Request) taken {
 			x.client = client
 		}
 	}
-	var miss *cassette.Miss
-	call := x.bare(req)
-	if call == nil && !isBare(req.Params) {
-		call, miss = x.client.Take(req.Raw)
-	}
+	call, miss := x.client.Take(req.Raw)
 	switch {
 	case call != nil:
 		return taken{call: call}
@@ -164,40 +158,6 @@ func (x *session) take(req *mcpserver.Request) taken {
 	}
 	x.s.o.Report(miss.Error())
 	return taken{reply: failure(-32601, "%s", miss.Error())}
-}
-
-// bare finds the recording of a request without parameters by its method and era:
-// the next one, or the last one again.
-func (x *session) bare(req *mcpserver.Request) (found *cassette.Call) {
-	if !isBare(req.Params) {
-		return nil
-	}
-	stateless, n := isStateless(req.Params), 0
-	for _, call := range x.s.shared.Calls() {
-		if call.Request == nil || call.Method != req.Method {
-			continue
-		}
-		data, err := x.s.c.Data(call.Request)
-		if err != nil {
-			return nil
-		}
-		params := protocol.MemberOf(data, "params")
-		if !isBare(params) || isStateless(params) != stateless {
-			continue
-		}
-		if found = call; n == x.listed[req.Method] {
-			x.listed[req.Method]++
-			break
-		}
-		n++
-	}
-	return found
-}
-
-// isBare reports whether parameters are nothing but _meta.
-func isBare(params []byte) bool {
-	v, _ := jsonv.Parse(params)
-	return v.Without("_meta").Len() == 0
 }
 
 func failure(code int64, format string, args ...any) *mcpserver.Reply {

@@ -167,32 +167,11 @@ func (e *exchange) matches(keys []string) bool {
 		return false
 	}
 	for i, k := range e.keys {
-		if k != keys[i] && !maskMatches(k, keys[i]) {
+		if !secret.Matches(k, keys[i]) {
 			return false
 		}
 	}
 	return true
-}
-
-// maskMatches compares a recorded text, in which masks stand for any text.
-func maskMatches(recorded, text string) bool {
-	pieces := strings.Split(recorded, secret.Mask)
-	if len(pieces) == 1 {
-		return false
-	}
-	last := len(pieces) - 1
-	if !strings.HasPrefix(text, pieces[0]) {
-		return false
-	}
-	text = text[len(pieces[0]):]
-	for _, piece := range pieces[1:last] {
-		i := strings.Index(text, piece)
-		if i < 0 {
-			return false
-		}
-		text = text[i+len(piece):]
-	}
-	return strings.HasSuffix(text, pieces[last])
 }
 
 // sameResponse reports whether two exchanges have equal responses.
