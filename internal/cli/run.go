@@ -190,12 +190,12 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	f.Recorded = func(name string) bool { return f.upstreams.Records(name) && !f.selects() && !f.lastFailed }
+	f.Random.Rewritten = func(name string) bool { return f.upstreams.Records(name) && !f.selects() && !f.lastFailed }
 	suites, diags, err := f.Load(paths, s.Env)
 	if err != nil {
 		return nil, nil, err
 	}
-	traffic, wrong, err := f.upstreams.Open(suites, f.Random)
+	traffic, wrong, err := f.upstreams.Open(suites)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -33,7 +33,7 @@ Exit codes: 0 no errors, 2 otherwise.`,
 			if err != nil {
 				return err
 			}
-			_, wrong, err := new(upstreams.Flags).Open(suites, nil)
+			_, wrong, err := new(upstreams.Flags).Open(suites)
 			if err != nil {
 				return err
 			}

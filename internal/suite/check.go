@@ -198,7 +198,7 @@ func (l *loader) header(key string, h *Header, path string) {
 		}
 		return
 	}
-	v, ok := l.env.get(h.Env)
+	v, ok := l.env.Get(h.Env)
 	if !ok {
 		report(l.dec, h.Pos, path, h.Env+" is not set in the environment", "")
 		return
@@ -227,7 +227,7 @@ func (l *loader) secretFromEnv(name string, pos source.Pos, path string) {
 	if name == "" {
 		return
 	}
-	v, ok := l.env.get(name)
+	v, ok := l.env.Get(name)
 	switch {
 	case !ok:
 		report(l.dec, pos, path, name+" is not set in the environment", "")

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -77,71 +76,6 @@ func (l *loader) envFile(name, flag string, out []Var) []Var {
 			continue
 		}
 		out = append(out, v)
-	}
-	return out
-}
-
-// environ looks names up in the real environment, then in .env.
-type environ struct {
-	real, dotenv map[string]string
-	asked        map[string]bool // by name; nil once the suite is loaded
-}
-
-func newEnviron(env []string, dotenv []Var) *environ {
-	e := &environ{real: make(map[string]string, len(env)), dotenv: make(map[string]string, len(dotenv)), asked: map[string]bool{}}
-	for _, kv := range env {
-		if k, v, ok := strings.Cut(kv, "="); ok && k != "" {
-			e.real[foldName(k)] = v
-		}
-	}
-	for _, v := range dotenv {
-		e.dotenv[foldName(v.Name)] = v.Value
-	}
-	return e
-}
-
-// foldName is how the system compares names of environment variables.
-func foldName(name string) string {
-	if runtime.GOOS == "windows" {
-		return strings.ToUpper(name)
-	}
-	return name
-}
-
-func (e *environ) get(name string) (string, bool) {
-	name = foldName(name)
-	if e.asked != nil {
-		e.asked[name] = true
-	}
-	if v, ok := e.real[name]; ok {
-		return v, true
-	}
-	v, ok := e.dotenv[name]
-	return v, ok
-}
-
-// settle lists what was asked for so far, and lists no more: tests are
-// expanded by several goroutines.
-func (e *environ) settle() (read []Var, missing []string) {
-	asked := e.asked
-	e.asked = nil
-	for _, name := range slices.Sorted(maps.Keys(asked)) {
-		if value, ok := e.get(name); ok {
-			read = append(read, Var{Name: name, Value: value})
-		} else {
-			missing = append(missing, name)
-		}
-	}
-	return read, missing
-}
-
-func (e *environ) names() []string {
-	out := make([]string, 0, len(e.real)+len(e.dotenv))
-	for k := range e.real {
-		out = append(out, k)
-	}
-	for k := range e.dotenv {
-		out = append(out, k)
 	}
 	return out
 }

@@ -9,7 +9,9 @@ import (
 
 	"mcptest/internal/secret"
 	"mcptest/internal/source"
+	"mcptest/internal/suite/dotenv"
 	"mcptest/internal/suite/interpolate"
+	"mcptest/internal/upstream/recording"
 )
 
 // Options are the outside facts that loading depends on.
@@ -17,6 +19,7 @@ type Options struct {
 	Env          []string          // the process environment, as os.Environ
 	EnvFiles     []string          // read in place of .env next to the suite
 	Vars         map[string]string // override variables; values are read as YAML scalars
+	Random       *recording.Random // of all suites of a run; nil: the suite has values of its own
 	AllowOutside bool              // imports may leave the root suite's directory
 	// BaseDir is what file names in messages are relative to; the working
 	// directory when empty.
@@ -33,7 +36,9 @@ type loader struct {
 	stack []string        // files being read, for import cycles
 	vars  map[string]*source.Node
 	decls map[string]*variableDecl
-	env   *environ
+	env   *dotenv.Environ
+	// recorded are the values of ${random.KEY} in recordings, once one was used.
+	recorded map[string]string
 }
 
 // loadedDoc is one file after decoding.
@@ -61,11 +66,14 @@ func Load(path string, o Options) (*Suite, source.Diagnostics) {
 		l.dec.Add(source.Diagnostic{Msg: fmt.Sprintf("find %s: %v", path, err), Code: "unreadable"})
 		return nil, l.dec.Diagnostics()
 	}
+	if l.opts.Random == nil {
+		l.opts.Random = new(recording.Random)
+	}
 	dir := filepath.Dir(abs)
 	l.suite = &Suite{Dir: dir}
 	l.suite.DotEnv = l.readDotEnv(dir, o.EnvFiles)
-	l.env = newEnviron(o.Env, l.suite.DotEnv)
-	l.suite.Secrets = append(l.suite.Secrets, Inherited(o.Env)...)
+	l.env = dotenv.NewEnviron(o.Env, l.suite.DotEnv)
+	l.suite.Secrets = append(l.suite.Secrets, secret.InEnviron(o.Env)...)
 	for _, v := range l.suite.DotEnv {
 		if len(v.Value) >= secret.MinLength {
 			l.suite.Secrets = append(l.suite.Secrets, v.Value)
@@ -84,7 +92,7 @@ func Load(path string, o Options) (*Suite, source.Diagnostics) {
 	l.merge()
 	l.check()
 	ds := l.dec.Diagnostics()
-	l.suite.EnvRead, l.suite.EnvMissing = l.env.settle()
+	l.suite.EnvRead, l.suite.EnvMissing = l.env.Settle()
 	l.forget()
 	return l.suite, ds
 }
@@ -125,7 +133,7 @@ func (l *loader) read(abs string, from source.Pos, path string) {
 		return
 	}
 	d := &loadedDoc{file: file, root: root}
-	d.scope = &interpolate.Scope{Dir: filepath.Dir(abs), Variable: l.variable, Env: l.env.get, Names: l.names}
+	d.scope = &interpolate.Scope{Dir: filepath.Dir(abs), Variable: l.variable, Env: l.env.Get, Names: l.names}
 	l.docs = append(l.docs, d)
 	l.declare(d)
 

@@ -38,7 +38,7 @@ func (l *loader) decode(d *loadedDoc) {
 		case "setup", "setup_per_test", "teardown":
 			for i, step := range items(f.Value) {
 				if run := step.Get("run"); run != nil {
-					l.scriptValues(run, source.PathKey(source.PathIndex(key, i), "run"))
+					scriptValues(l.dec, run, source.PathKey(source.PathIndex(key, i), "run"))
 				}
 			}
 			f.Value = d.scope.Expand(f.Value, key, interpolate.Bindings{}, l.dec)
@@ -64,7 +64,7 @@ func (l *loader) decode(d *loadedDoc) {
 
 // scriptValues warns of values that become code: a placeholder in the script of
 // a shell's -c.
-func (l *loader) scriptValues(argv *source.Node, path string) {
+func scriptValues(dec *source.Decoder, argv *source.Node, path string) {
 	var words []string
 	for _, item := range items(argv) {
 		words = append(words, item.Text)
@@ -76,7 +76,7 @@ func (l *loader) scriptValues(argv *source.Node, path string) {
 		found := false
 		interpolate.Scan(item, func(_ *source.Node, _ placeholder.Part) { found = true })
 		if found {
-			l.dec.Add(source.Diagnostic{
+			dec.Add(source.Diagnostic{
 				Pos: item.Pos, Path: source.PathIndex(path, i), Severity: source.Warning, Code: "script-value",
 				Msg: "a value is put into a shell script as text", Hint: "pass it by env: and write \"$NAME\" in the script",
 			})
@@ -99,7 +99,7 @@ func (l *loader) expandServers(d *loadedDoc, n *source.Node) *source.Node {
 				case sf.Key.Text == "command" && sf.Value.IsScalar():
 					return sf.Value
 				case sf.Key.Text == "command":
-					l.scriptValues(sf.Value, below)
+					scriptValues(l.dec, sf.Value, below)
 				}
 				return d.scope.Expand(sf.Value, below, interpolate.Bindings{}, l.dec)
 			})

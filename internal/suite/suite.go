@@ -32,6 +32,8 @@ type Suite struct {
 
 	// Variables are the resolved `variables:`, for context hooks.
 	Variables []Variable
+	// Random are the values of ${random.KEY} that the suite uses, by key.
+	Random map[string]string
 	// Secrets are values that no output may show.
 	Secrets []string
 	// DotEnv is what .env (or --env-file) holds, in order; values that the

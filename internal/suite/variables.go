@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -121,13 +122,9 @@ func (l *loader) resolveVariables() {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.opts.Vars)) {
-		if _, ok := l.decls[name]; ok {
-			continue
+		if _, ok := l.decls[name]; !ok {
+			l.variable(name)
 		}
-		value := flagValue(l.opts.Vars[name])
-		l.vars[name] = value
-		l.suite.Variables = append(l.suite.Variables, Variable{Name: name, Value: value})
-		l.credential(name, value.Text)
 	}
 }
 
@@ -135,7 +132,10 @@ func (l *loader) resolveVariables() {
 func (l *loader) variable(name string) (*source.Node, bool) {
 	v, declared := l.decls[name]
 	if !declared {
-		value, ok := l.vars[name] // from --var
+		if _, known := l.vars[name]; !known && l.docs != nil {
+			l.outside(name)
+		}
+		value, ok := l.vars[name]
 		return value, ok
 	}
 	switch v.state {
@@ -161,6 +161,41 @@ func (l *loader) variable(name string) (*source.Node, bool) {
 	return value, true
 }
 
+// outside notes a variable that no file declares: one of --var, or random.KEY.
+func (l *loader) outside(name string) {
+	text, given := l.opts.Vars[name]
+	if key, random := strings.CutPrefix(name, "random."); random && key != "" {
+		if !given {
+			text = cmp.Or(l.recordings()[key], l.opts.Random.Make(key))
+		}
+		if l.suite.Random == nil {
+			l.suite.Random = map[string]string{}
+		}
+		l.suite.Random[key], given = text, true
+	}
+	if given {
+		l.vars[name] = flagValue(text)
+		l.suite.Variables = append(l.suite.Variables, Variable{Name: name, Value: l.vars[name]})
+		l.credential(name, text)
+	}
+}
+
+// recordings returns the values of ${random.KEY} in the recordings of the suite.
+func (l *loader) recordings() map[string]string {
+	if l.recorded == nil {
+		l.recorded = map[string]string{} // for the paths of the recordings
+		files, root := map[string]string{}, l.docs[0]
+		eachField(root.root.Get("upstreams"), func(f source.Field) *source.Node {
+			if n := f.Value.Get("recording"); n != nil {
+				files[f.Key.Text] = root.scope.Expand(n, "", interpolate.Bindings{}, new(source.Decoder)).Text
+			}
+			return f.Value
+		})
+		l.recorded = l.opts.Random.Recorded(l.suite.Dir, files)
+	}
+	return l.recorded
+}
+
 // valueOf is the value of a declared variable, nil when it has none; from is
 // the environment variable it came from. What comes from outside the file is
 // taken as it is, never expanded.
@@ -176,7 +211,7 @@ func (l *loader) valueOf(name string, v *variableDecl) (value *source.Node, from
 		if v.From.FromEnv == "" {
 			return nil, "" // reported by the decoder
 		}
-		if text, ok := l.env.get(v.From.FromEnv); ok {
+		if text, ok := l.env.Get(v.From.FromEnv); ok {
 			return interpolate.Placed(v.Node, text), v.From.FromEnv
 		}
 		if value = v.From.Default; value == nil {
@@ -188,7 +223,7 @@ func (l *loader) valueOf(name string, v *variableDecl) (value *source.Node, from
 	if value == nil || !value.IsScalar() {
 		return nil, ""
 	}
-	scope := &interpolate.Scope{Variable: l.variable, Env: l.env.get, Names: l.names}
+	scope := &interpolate.Scope{Variable: l.variable, Env: l.env.Get, Names: l.names}
 	if v.Pos.File != nil {
 		scope.Dir = filepath.Dir(v.Pos.File.Path)
 	}
@@ -235,7 +270,10 @@ func (l *loader) usedNames() {
 		interpolate.Scan(d.root, func(_ *source.Node, p placeholder.Part) { used[p.Name] = true })
 	}
 	for _, name := range slices.Sorted(maps.Keys(used)) {
-		if text, ok := l.env.get(name); ok {
+		if strings.HasPrefix(name, "random.") {
+			l.variable(name) // tests are expanded later, by several goroutines
+		}
+		if text, ok := l.env.Get(name); ok {
 			l.credential(name, text)
 		}
 	}
@@ -249,7 +287,7 @@ func (l *loader) usedNames() {
 
 // names lists what ${…} may be.
 func (l *loader) names() []string {
-	out := l.env.names()
+	out := l.env.Names()
 	for name := range l.decls {
 		out = append(out, name)
 	}

@@ -30,13 +30,10 @@ type SuiteFlags struct {
 	AllowOutside bool
 	Color        string
 
-	Secrets []string          // of the suites that were loaded
-	Folder  func(dir string)  // is passed each folder before suites are looked for in it; may be nil
-	Random  map[string]string // the values of ${random.KEY} in them
-	// Recorded reports whether an upstream is recorded: its recording gives no random
-	// values then.
-	Recorded func(upstream string) bool
-	order    map[string]int // the files that were read, in the order they were named
+	Secrets []string         // of the suites that were loaded
+	Folder  func(dir string) // is passed each folder before suites are looked for in it; may be nil
+	Random  recording.Random // the values of ${random.KEY} in them
+	order   map[string]int   // the files that were read, in the order they were named
 }
 
 // Add defines the flags.
@@ -131,14 +128,7 @@ func (f *SuiteFlags) Load(paths []string, env []string) ([]*suite.Suite, source.
 		}
 		seen[abs] = true
 		f.note(abs)
-		o := suite.Options{Env: env, EnvFiles: f.EnvFiles, Vars: vars, AllowOutside: f.AllowOutside}
-		s, ds := suite.Load(path, o)
-		if s != nil {
-			if with := f.random(s, vars); with != nil {
-				o.Vars = with
-				s, ds = suite.Load(path, o)
-			}
-		}
+		s, ds := suite.Load(path, suite.Options{Env: env, EnvFiles: f.EnvFiles, Vars: vars, Random: &f.Random, AllowOutside: f.AllowOutside})
 		diags = append(diags, ds...)
 		if s != nil {
 			suites = append(suites, s)
@@ -185,9 +175,6 @@ func unusedVars(suites []*suite.Suite) source.Diagnostics {
 		return nil
 	}
 	for _, name := range suites[0].UnusedVars {
-		if strings.HasPrefix(name, recording.RandomPrefix) {
-			continue
-		}
 		var known []string
 		used := false
 		for _, s := range suites {

@@ -134,7 +134,7 @@ func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret
 		if f.httpOnly() {
 			return nil, Fail(ExitInvalid, "-H, --bearer-token-env, --ca-file, --insecure and --transport require --url")
 		}
-		redactor.Add(suite.Inherited(s.Env)...)
+		redactor.Add(secret.InEnviron(s.Env)...)
 		return f.local(s, argv)
 	}
 	if f.httpOnly() {

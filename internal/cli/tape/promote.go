@@ -20,7 +20,6 @@ import (
 	"mcptest/internal/report"
 	"mcptest/internal/scaffold"
 	"mcptest/internal/secret"
-	"mcptest/internal/suite"
 	"mcptest/internal/term"
 )
 
@@ -86,7 +85,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	redactor := secret.NewRedactor()
-	redactor.Add(suite.Inherited(s.Env)...)
+	redactor.Add(secret.InEnviron(s.Env)...)
 	redactor.Add(d.Hidden...)
 	for _, v := range d.Secrets {
 		redactor.Add(v.Value)

@@ -22,7 +22,6 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/proc"
 	"mcptest/internal/secret"
-	"mcptest/internal/suite"
 	"mcptest/internal/term"
 )
 
@@ -98,7 +97,7 @@ func (f *recordFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) 
 		return err
 	}
 	redactor := secret.NewRedactor()
-	redactor.Add(suite.Inherited(s.Env)...)
+	redactor.Add(secret.InEnviron(s.Env)...)
 	if f.url != "" {
 		return f.proxy(cmd, s, redactor)
 	}

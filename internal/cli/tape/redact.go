@@ -11,7 +11,6 @@ import (
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
 	"mcptest/internal/secret"
-	"mcptest/internal/suite"
 	"mcptest/internal/term"
 )
 
@@ -45,7 +44,7 @@ Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or t
 			}
 			defer c.Close()
 			redactor := secret.NewRedactor()
-			redactor.Add(suite.Inherited(s.Env)...)
+			redactor.Add(secret.InEnviron(s.Env)...)
 			redactor.Add(secret.Arguments(c.Server.Command)...)
 			for _, name := range names {
 				redactor.Add(cmdutil.LookupEnv(s.Env, name))

@@ -32,9 +32,10 @@ type Traffic struct {
 	// same time.
 	Alone bool
 
-	files  map[string]*recording.File // by absolute path
-	owners map[string]string          // names of upstreams, by the absolute path of the recording
-	random map[string]string          // of all suites
+	// By the absolute path of the recording:
+	files  map[string]*recording.File
+	owners map[string]string            // names of upstreams
+	random map[string]map[string]string // the values of ${random.KEY}
 
 	mu      sync.Mutex
 	records map[string]*recording.Recorder // by absolute path
@@ -43,8 +44,11 @@ type Traffic struct {
 }
 
 // Open reads the recordings of suites. Mistakes in them are diagnostics.
-func (f *Flags) Open(suites []*suite.Suite, random map[string]string) (*Traffic, source.Diagnostics, error) {
-	t := &Traffic{flags: f, Alone: f.Recording(), files: map[string]*recording.File{}, owners: map[string]string{}, records: map[string]*recording.Recorder{}, random: random}
+func (f *Flags) Open(suites []*suite.Suite) (*Traffic, source.Diagnostics, error) {
+	t := &Traffic{
+		flags: f, Alone: f.Recording(), files: map[string]*recording.File{}, owners: map[string]string{}, random: map[string]map[string]string{},
+		records: map[string]*recording.Recorder{},
+	}
 	var diags source.Diagnostics
 	var names []string
 	for _, s := range suites {
@@ -77,7 +81,7 @@ func (t *Traffic) open(s *suite.Suite, name string, u *upstream.Declaration) sou
 		d.Hint = "give each upstream a recording of its own"
 		return source.Diagnostics{d}
 	}
-	t.owners[abs] = name
+	t.owners[abs], t.random[abs] = name, s.Random
 	mode := t.flags.of(name)
 	if mode != modeReplay && mode != modeRecord {
 		return nil
@@ -197,7 +201,7 @@ func (t *Traffic) Save(w io.Writer, secrets *secret.Redactor, code int, whole bo
 	defer t.mu.Unlock()
 	slices.Sort(t.order)
 	for _, path := range t.order {
-		saved, err := t.records[path].Save(recording.Options{Path: path, Secrets: secrets, Random: t.random, Keep: !whole || code != option.ExitPassed})
+		saved, err := t.records[path].Save(recording.Options{Path: path, Secrets: secrets, Random: t.random[path], Keep: !whole || code != option.ExitPassed})
 		if err != nil {
 			fmt.Fprintln(w, "mcptest: "+term.Escape(fmt.Sprintf("cannot write the recording %s: %v", shown(path), err)))
 			code = option.ExitInternal

@@ -1,4 +1,5 @@
-// Package dotenv parses .env files: lines of NAME=value.
+// Package dotenv parses .env files, lines of NAME=value, and looks variables up in
+// the environment and in them.
 //
 //	# a comment
 //	export NAME = plain text, up to a blank and #   # like this one

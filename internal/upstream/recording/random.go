@@ -2,32 +2,51 @@ package recording
 
 import (
 	"crypto/rand"
-	"regexp"
+	"maps"
+	"path/filepath"
 	"strings"
-	"sync"
 )
 
-// RandomPrefix is what the names of random values begin with: ${random.KEY}.
-const RandomPrefix = "random."
+// Random makes the values of ${random.KEY}. The zero value is ready to use.
+type Random struct {
+	// Rewritten reports whether the recording of an upstream is made anew: its values
+	// are not used then. Nil: none is.
+	Rewritten func(upstream string) bool
+	made      map[string]string
+}
 
-var randomName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{random\.([A-Za-z0-9_-]+)(?::-|\})`) })
-
-// RandomKeys returns the keys of the random values that a text uses.
-func RandomKeys(text []byte) (keys []string) {
-	for _, m := range randomName().FindAllSubmatch(text, -1) {
-		keys = append(keys, string(m[1]))
+// Recorded returns the values that recordings have. files has their paths, relative to
+// dir, by the name of the upstream. Mistakes in them are reported when they are used.
+func (r *Random) Recorded(dir string, files map[string]string) map[string]string {
+	out := map[string]string{}
+	for upstream, path := range files {
+		if r.Rewritten != nil && r.Rewritten(upstream) {
+			continue
+		}
+		if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if file, _ := Read(path, path, upstream); file != nil {
+			maps.Copy(out, file.Random)
+		}
 	}
-	return keys
+	return out
 }
 
 // randomLength is how many characters a random value has.
 const randomLength = 10
 
-// NewRandom returns a new random value: lowercase letters and digits, first a
-// letter, so that it can be a part of most names and is read as a text.
-func NewRandom() string {
-	const letters = "abcdefghijklmnopqrstuvwxyz"
-	text := strings.ToLower(rand.Text())
-	first := letters[int(text[0]+text[1])%len(letters)]
-	return string(first) + text[2:randomLength+1]
+// Make returns the value of a key that no recording has: lowercase letters and digits,
+// first a letter, so that it can be a part of most names and is read as a text. It is
+// the same for all suites.
+func (r *Random) Make(key string) string {
+	if r.made == nil {
+		r.made = map[string]string{}
+	}
+	if r.made[key] == "" {
+		const letters = "abcdefghijklmnopqrstuvwxyz"
+		text := strings.ToLower(rand.Text())
+		r.made[key] = string(letters[int(text[0]+text[1])%len(letters)]) + text[2:randomLength+1]
+	}
+	return r.made[key]
 }

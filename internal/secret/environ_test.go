@@ -1,16 +1,16 @@
-package suite_test
+package secret_test
 
 import (
 	"path/filepath"
 	"slices"
 	"testing"
 
-	"mcptest/internal/suite"
+	"mcptest/internal/secret"
 )
 
-func TestInheritedSecrets(t *testing.T) {
+func TestInEnviron(t *testing.T) {
 	dir := t.TempDir()
-	got := suite.Inherited([]string{
+	got := secret.InEnviron([]string{
 		"API_TOKEN=Zx9-canary-77q", "HOME=" + dir, "SSH_AUTH_SOCK=" + filepath.Join(dir, "gone", "agent.123x"),
 		"DB_PASSWORD=postgres", "SECRET_KEY=/JalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLE", "=C:=odd", "TOKEN",
 	})

@@ -1,20 +1,18 @@
-package suite
+package secret
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"mcptest/internal/secret"
 )
 
-// Inherited are the secrets among the entries of an environment, each
-// NAME=value. Hooks and steps are given all of it, and servers what they
-// inherit; what any of them prints of it is not to be shown.
-func Inherited(env []string) []string {
+// InEnviron returns the secrets among the entries of an environment, each
+// NAME=value. Hooks and steps get all of it, and servers what they inherit; what
+// any of them prints of it must not be shown.
+func InEnviron(env []string) []string {
 	var out []string
 	for _, kv := range env {
-		if name, v, ok := strings.Cut(kv, "="); ok && secret.Inherited(name, v) && !onDisk(v) {
+		if name, v, ok := strings.Cut(kv, "="); ok && Inherited(name, v) && !onDisk(v) {
 			out = append(out, v)
 		}
 	}

@@ -1,0 +1,76 @@
+package dotenv
+
+import (
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Environ looks names up in the real environment, then in .env. It notes which.
+type Environ struct {
+	real, dotenv map[string]string
+	asked        map[string]bool // by name; nil once the suite is loaded
+}
+
+// NewEnviron returns the entries of an environment, each NAME=value, and those of .env.
+func NewEnviron(env []string, dotenv []Var) *Environ {
+	e := &Environ{real: make(map[string]string, len(env)), dotenv: make(map[string]string, len(dotenv)), asked: map[string]bool{}}
+	for _, kv := range env {
+		if k, v, ok := strings.Cut(kv, "="); ok && k != "" {
+			e.real[foldName(k)] = v
+		}
+	}
+	for _, v := range dotenv {
+		e.dotenv[foldName(v.Name)] = v.Value
+	}
+	return e
+}
+
+// foldName is how the system compares names of environment variables.
+func foldName(name string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToUpper(name)
+	}
+	return name
+}
+
+// Get returns the value of a name.
+func (e *Environ) Get(name string) (string, bool) {
+	name = foldName(name)
+	if e.asked != nil {
+		e.asked[name] = true
+	}
+	if v, ok := e.real[name]; ok {
+		return v, true
+	}
+	v, ok := e.dotenv[name]
+	return v, ok
+}
+
+// Settle lists what was asked for so far, and lists no more: tests are
+// expanded by several goroutines.
+func (e *Environ) Settle() (read []Var, missing []string) {
+	asked := e.asked
+	e.asked = nil
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		if value, ok := e.Get(name); ok {
+			read = append(read, Var{Name: name, Value: value})
+		} else {
+			missing = append(missing, name)
+		}
+	}
+	return read, missing
+}
+
+// Names returns all names.
+func (e *Environ) Names() []string {
+	out := make([]string, 0, len(e.real)+len(e.dotenv))
+	for k := range e.real {
+		out = append(out, k)
+	}
+	for k := range e.dotenv {
+		out = append(out, k)
+	}
+	return out
+}
