@@ -91,7 +91,7 @@ func Test(t *testing.T, file string, options ...Option) {
 	}
 }
 
-// Validate loads the suite in file and returns its mistakes, nil if it has none.
+// Validate loads the suite in file and returns its mistakes, or nil if it has none.
 func Validate(file string, options ...Option) error {
 	s, _, diags := newConfig(options).load(file)
 	if diags.HasErrors() {
@@ -108,8 +108,8 @@ func newConfig(options []Option) *config {
 	return c
 }
 
-// load reads and compiles a suite. The suite is nil if it could not be read; the
-// plan must not be run if there are errors.
+// load reads and compiles a suite. The suite is nil if it cannot be read; the plan
+// must not be run if the diagnostics contain errors.
 func (c *config) load(file string) (*suite.Suite, *plan.Plan, source.Diagnostics) {
 	s, diags := suite.Load(file, suite.Options{Env: os.Environ(), Vars: c.vars})
 	if s == nil {
@@ -123,7 +123,7 @@ func (c *config) load(file string) (*suite.Suite, *plan.Plan, source.Diagnostics
 	diags = append(diags, more...)
 	for _, sv := range p.Files[0].Servers {
 		if c.inProcess(sv.Name) != "" {
-			sv.WaitForReady = "" // it examines a process or an address
+			sv.WaitForReady = "" // a probe only applies to a process or an address
 		}
 	}
 	for _, name := range s.UnusedVars {
@@ -143,14 +143,14 @@ func (c *config) load(file string) (*suite.Suite, *plan.Plan, source.Diagnostics
 	return s, p, diags
 }
 
-// describe is the text of diagnostics, without the secrets of the suite.
+// describe returns diagnostics as text, without the secrets of the suite.
 func describe(s *suite.Suite, diags source.Diagnostics) string {
 	if len(diags) == 0 {
 		return ""
 	}
 	diags.Sort()
 	var b bytes.Buffer
-	_ = diags.Print(&b, source.Style{}) // into memory
+	_ = diags.Print(&b, source.Style{}) // writing to memory cannot fail
 	return "\n" + strings.TrimRight(newRedactor(s).String(b.String()), "\n")
 }
 
@@ -162,8 +162,9 @@ func newRedactor(s *suite.Suite) *secret.Redactor {
 	return r
 }
 
-// dial opens transports: those of [InProcess], and processes and addresses for the
-// other servers. ctx is passed to the functions of InProcess.
+// dial returns a dialer that opens the transports of [InProcess], and connects to
+// processes and addresses for the other servers. ctx is passed to the functions of
+// InProcess.
 func (c *config) dial(ctx context.Context) connect.Dialer {
 	return func(handshake context.Context, s *plan.Server, o connect.Options) (wire.Transport, error) {
 		name := c.inProcess(s.Name)
@@ -179,7 +180,7 @@ func (c *config) dial(ctx context.Context) connect.Dialer {
 	}
 }
 
-// opened calls a function of [InProcess].
+// opened calls a function that was passed to [InProcess].
 func opened(ctx context.Context, open func(context.Context) (io.ReadWriteCloser, error)) (rwc io.ReadWriteCloser, err error) {
 	if open == nil {
 		return nil, errors.New("the function is nil")
@@ -196,7 +197,8 @@ func opened(ctx context.Context, open func(context.Context) (io.ReadWriteCloser,
 	return rwc, err
 }
 
-// panicPlace is the line that panicked, for a deferred function that recovers.
+// panicPlace returns the file and line that panicked. A deferred function that
+// recovers calls it.
 func panicPlace() string {
 	callers := make([]uintptr, 16)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
@@ -208,8 +210,8 @@ func panicPlace() string {
 	}
 }
 
-// inProcess returns the name or pattern that [InProcess] was called with for a
-// server, "" if it was not.
+// inProcess returns the name or pattern passed to [InProcess] that matches server,
+// or "" if there is none.
 func (c *config) inProcess(server string) string {
 	for _, name := range slices.Sorted(maps.Keys(c.servers)) {
 		if suite.MatchName(name, server) {
@@ -219,7 +221,7 @@ func (c *config) inProcess(server string) string {
 	return ""
 }
 
-// execute runs the plan and, in its order, a subtest for each case.
+// execute runs the plan, and a subtest for each case in the order of the plan.
 func execute(t *testing.T, s *suite.Suite, p *plan.Plan, dial connect.Dialer) {
 	t.Helper()
 	redactor := newRedactor(s)
@@ -256,9 +258,9 @@ func execute(t *testing.T, s *suite.Suite, p *plan.Plan, dial connect.Dialer) {
 	}
 }
 
-// stoppable returns a context that ends before the deadline of the test binary,
-// and at SIGINT and SIGTERM, so that teardown can happen. After a signal stop
-// ends the process as the signal would have done.
+// stoppable returns a context that is canceled before the deadline of the test
+// binary and by SIGINT and SIGTERM, so that teardown can run. After a signal, stop
+// raises the signal again, which ends the process.
 func stoppable(t *testing.T) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	release := func() {}
@@ -274,7 +276,7 @@ func stoppable(t *testing.T) (ctx context.Context, stop func()) {
 		select {
 		case sig := <-signals:
 			caught <- sig
-			signal.Stop(signals) // another one ends the process
+			signal.Stop(signals) // a second signal ends the process
 			cancel(&run.Interrupted{Signal: fmt.Sprintf("the signal %q", sig), Code: run.ExitCancelled})
 		case <-done:
 		}
@@ -292,10 +294,11 @@ func stoppable(t *testing.T) (ctx context.Context, stop func()) {
 	}
 }
 
-// cleanupTime is how long before the deadline of the test binary a run is stopped.
+// cleanupTime is the time reserved for teardown before the deadline of the test
+// binary.
 const cleanupTime = 5 * time.Second
 
-// connection is closed only once: a transport closes both of its directions.
+// connection closes its stream only once: a transport closes both directions.
 type connection struct {
 	io.Reader
 	io.Writer

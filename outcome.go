@@ -14,14 +14,14 @@ import (
 
 // outcomes collects the results of a run for the subtests that wait for them.
 type outcomes struct {
-	test string // the name of the parent
+	test string // name of the parent test
 
 	mu       sync.Mutex
 	changed  *sync.Cond
 	cases    map[int]outcome // finished and not yet reported
-	failed   bool            // a case
-	problems []string        // outside every case
-	warnings []string        // outside every case
+	failed   bool            // whether any case failed
+	problems []string        // problems outside every case
+	warnings []string        // warnings outside every case
 	over     bool
 }
 
@@ -67,8 +67,8 @@ func (o *outcomes) Event(e result.Event, r *result.Run) {
 	}
 }
 
-// describeCase returns the status of a case and what its subtest prints: why it
-// did not pass, or its warnings.
+// describeCase returns the status of a case and the text that its subtest prints:
+// the reason of a failure, or the warnings.
 func describeCase(test string, c *result.Case, r *result.Run) outcome {
 	o := outcome{status: c.Status}
 	switch {
@@ -85,7 +85,7 @@ func describeCase(test string, c *result.Case, r *result.Run) outcome {
 	return o
 }
 
-// end says that nothing follows.
+// end marks the run as finished.
 func (o *outcomes) end() { o.update(func() { o.over = true }) }
 
 func (o *outcomes) update(fn func()) {
@@ -95,8 +95,7 @@ func (o *outcomes) update(fn func()) {
 	o.changed.Broadcast()
 }
 
-// report waits for the case at the place i of the plan and passes its result on
-// to its subtest.
+// report waits for the i-th case of the plan and passes its result to its subtest.
 func (o *outcomes) report(t *testing.T, i int) {
 	t.Helper()
 	found, ok := o.wait(i)
@@ -124,8 +123,8 @@ func (o *outcomes) wait(i int) (found outcome, ok bool) {
 	}
 }
 
-// outside waits for the end of the run and returns its problems and warnings
-// outside every case.
+// outside waits for the end of the run and returns the problems and warnings that
+// do not belong to a case.
 func (o *outcomes) outside() (problems, warnings []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

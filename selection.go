@@ -11,11 +11,11 @@ import (
 	"mcptest/internal/shellwords"
 )
 
-// selection predicts which subtests package testing will run, so that the run
-// leaves out the others. Where it is not certain it selects: a case without a
-// subtest costs time, a subtest without a case has no result.
+// selection predicts which subtests package testing will run, so that the run can
+// skip the other cases. If it is not certain, it selects the case: a case without a
+// subtest costs time, but a subtest without a case has no result.
 type selection struct {
-	parent    []string // the elements of the parent's name
+	parent    []string // elements of the parent test's name
 	run, skip [][]*regexp.Regexp
 }
 
@@ -24,7 +24,8 @@ func newSelection(parent string) selection {
 	return selection{strings.Split(parent, "/"), patterns(testFlag("run")), patterns(testFlag("skip"))}
 }
 
-// testFlag returns the value of a flag of the test binary, "" if there is none.
+// testFlag returns the value of a flag of the test binary, or "" if it is not
+// defined.
 func testFlag(name string) string {
 	if f := flag.Lookup("test." + name); f != nil {
 		return f.Value.String()
@@ -32,15 +33,15 @@ func testFlag(name string) string {
 	return ""
 }
 
-// has reports whether the subtest of a name is run.
+// has reports whether package testing will run the subtest called name.
 func (s selection) has(name string) bool {
 	elements := append(s.parent[:len(s.parent):len(s.parent)], strings.Split(name, "/")...)
 	return (len(s.run) == 0 || matches(s.run, elements, false)) && !matches(s.skip, elements, true)
 }
 
-// matches reports whether each element matches its regular expression in one of
-// the alternatives. With whole, an alternative must not have more expressions
-// than there are elements.
+// matches reports whether each element matches its regular expression in one of the
+// alternatives. If whole is set, an alternative must not have more expressions than
+// there are elements.
 func matches(alternatives [][]*regexp.Regexp, elements []string, whole bool) bool {
 	for _, list := range alternatives {
 		ok := !whole || len(list) <= len(elements)
@@ -54,9 +55,8 @@ func matches(alternatives [][]*regexp.Regexp, elements []string, whole bool) boo
 	return false
 }
 
-// patterns splits the value of -run or -skip: alternatives are separated by |,
-// and expressions by /, outside of brackets. An expression that is not understood
-// is nil.
+// patterns splits the value of -run or -skip. Outside of brackets, alternatives are
+// separated by | and expressions by /. An expression that cannot be parsed is nil.
 func patterns(value string) (out [][]*regexp.Regexp) {
 	if value == "" {
 		return nil
@@ -66,7 +66,7 @@ func patterns(value string) (out [][]*regexp.Regexp) {
 	add := func(to int) {
 		expr := subtestName(value[from:to])
 		re, err := regexp.Compile(expr)
-		if err != nil || strings.Contains(expr, "#") { // the number of an equal name
+		if err != nil || strings.Contains(expr, "#") { // may be the suffix of a duplicate name
 			re = nil
 		}
 		list = append(list, re)
@@ -95,7 +95,7 @@ func patterns(value string) (out [][]*regexp.Regexp) {
 	return append(out, list)
 }
 
-// subtestNames are the names of the cases as package testing writes them.
+// subtestNames returns the names of the cases as package testing writes them.
 func subtestNames(p *plan.Plan) []string {
 	out := make([]string, p.Len())
 	for i := range out {
@@ -120,7 +120,7 @@ func subtestName(name string) string {
 	return b.String()
 }
 
-// rerun is the command that runs one test, or subtest, again.
+// rerun returns the command that runs one test or subtest again.
 func rerun(names ...string) string {
 	elements := strings.Split(subtestName(strings.Join(names, "/")), "/")
 	for i, e := range elements {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// InEnviron returns the secrets among the entries of an environment, each
-// NAME=value. Hooks and steps get all of it, and servers what they inherit; what
-// any of them prints of it must not be shown.
+// InEnviron returns the secrets among the entries of an environment (NAME=value).
+// Hooks and steps get all of it and servers a part, and the output of any of them
+// could contain the secrets.
 func InEnviron(env []string) []string {
 	var out []string
 	for _, kv := range env {
@@ -19,9 +19,9 @@ func InEnviron(env []string) []string {
 	return out
 }
 
-// onDisk reports whether v names a file, or would in a folder that is there:
-// SSH_AUTH_SOCK holds a path. A secret that begins with a slash does not begin
-// with a folder's name.
+// onDisk reports whether v is the path of a file, or of one that could be created
+// in an existing folder, as in SSH_AUTH_SOCK. It distinguishes paths from secrets
+// that begin with a slash.
 func onDisk(v string) bool {
 	v = strings.TrimSpace(v)
 	if !filepath.IsAbs(v) {

@@ -2,10 +2,10 @@ package suite
 
 import "strings"
 
-// What people mean who know other programs' files. The hints are those of keys
-// that a suite has not.
+// Hints for users of other tools: the AdviseKey methods return a hint for a key
+// that the block does not have.
 
-// AdviseKey knows the keys of a client's configuration file.
+// AdviseKey returns hints for keys of client configuration files.
 func (*Server) AdviseKey(key string) string {
 	switch key {
 	case "args":
@@ -18,7 +18,7 @@ func (*Server) AdviseKey(key string) string {
 	return ""
 }
 
-// AdviseKey knows the keys of other files of servers and of tests.
+// AdviseKey returns hints for keys of other tools' server and test files.
 func (*document) AdviseKey(key string) string {
 	switch key {
 	case "mcpServers":
@@ -31,7 +31,7 @@ func (*document) AdviseKey(key string) string {
 	return ""
 }
 
-// AdviseKey knows the keys of a server that people look for in the options.
+// AdviseKey returns hints for server keys written in run_options.
 func (*RunOptions) AdviseKey(key string) string {
 	switch key {
 	case "connect_timeout", "protocol", "inherit_env", "tolerate":
@@ -40,10 +40,10 @@ func (*RunOptions) AdviseKey(key string) string {
 	return ""
 }
 
-// AdviseKey knows what other test tools call the keys of a test.
+// AdviseKey returns hints for the keys that other test tools use.
 func (*Common) AdviseKey(key string) string { return adviseTestKey(key) }
 
-// AdviseKey knows the keys of the other blocks.
+// AdviseKey returns hints for keys of the other blocks.
 func (*toolsEntry) AdviseKey(key string) string {
 	switch key {
 	case "method":
@@ -56,7 +56,7 @@ func (*toolsEntry) AdviseKey(key string) string {
 	return adviseTestKey(key)
 }
 
-// AdviseKey knows other words for a request's params.
+// AdviseKey returns hints for other names of a request's params.
 func (*protocolEntry) AdviseKey(key string) string {
 	if key == "tool" {
 		return "tools are called in tools:"
@@ -67,7 +67,7 @@ func (*protocolEntry) AdviseKey(key string) string {
 	return key
 }
 
-// AdviseKey knows what other test tools call the keys of a test.
+// AdviseKey returns hints for the keys that other test tools use.
 func (*FlowStep) AdviseKey(key string) string {
 	switch key {
 	case "save", "extract", "store":
@@ -76,7 +76,7 @@ func (*FlowStep) AdviseKey(key string) string {
 	return adviseTestKey(key)
 }
 
-// AdviseKey knows other words for what a step does.
+// AdviseKey returns hints for other names of a step's action.
 func (*stepFields) AdviseKey(key string) string {
 	switch key {
 	case "command", "cmd", "exec", "script":
@@ -87,8 +87,8 @@ func (*stepFields) AdviseKey(key string) string {
 	return ""
 }
 
-// adviseTestKey returns the key that is meant by one of another test tool, or
-// a hint when there is none.
+// adviseTestKey returns the key that corresponds to a key of another test tool, or
+// a hint if there is none.
 func adviseTestKey(key string) string {
 	switch strings.ToLower(key) {
 	case "arguments", "input", "inputs", "params", "parameters", "with", "arg", "args":

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// check finds what can only be seen in the whole.
+// check reports mistakes that can only be found once all files are read.
 func (l *loader) check() {
 	s, root := l.suite, l.docs[0].root
 	servers := root.Get("servers")
@@ -79,7 +79,7 @@ func (l *loader) checkServer(sv *Server) {
 	path := sv.Path()
 	switch {
 	case sv.Command == nil && sv.URL == "" && l.reported(path):
-		// A misspelt key says more than the one that is missing for it.
+		// A misspelled key was reported; don't report the missing one too.
 	case sv.Command == nil && !sv.Has("url"):
 		report(l.dec, sv.Pos, path, "needs command: (a program to start) or url: (a server to connect to)", "")
 	case sv.Command == nil && sv.URL == "":
@@ -111,7 +111,7 @@ func (l *loader) checkServer(sv *Server) {
 	}
 }
 
-// checkVariant checks a variant as a server. What is wrong in its server, too, is
+// checkVariant checks a variant like a server. Mistakes that its server has too are
 // not reported again.
 func (l *loader) checkVariant(sv *Server) {
 	all := l.dec
@@ -121,7 +121,7 @@ func (l *loader) checkVariant(sv *Server) {
 	l.dec = all
 }
 
-// stepSecrets notes the credentials that the suite hands to its steps.
+// stepSecrets records the credentials that the suite passes to its steps.
 func (l *loader) stepSecrets() {
 	for _, st := range slices.Concat(l.suite.Setup, l.suite.SetupPerTest, l.suite.Teardown) {
 		for _, e := range st.Env.Entries {
@@ -131,7 +131,7 @@ func (l *loader) stepSecrets() {
 	}
 }
 
-// arguments notes the credentials on a command line.
+// arguments records the credentials on a command line.
 func (l *loader) arguments(n *source.Node, more ...string) {
 	if n == nil {
 		return
@@ -140,7 +140,7 @@ func (l *loader) arguments(n *source.Node, more ...string) {
 	for _, item := range n.Items {
 		words = append(words, item.Text)
 	}
-	if n.IsScalar() { // roughly: package plan splits it as it is to be split
+	if n.IsScalar() { // approximate: package plan splits the command exactly
 		for _, word := range strings.Fields(n.Text) {
 			words = append(words, strings.Trim(word, "'\""))
 		}
@@ -207,8 +207,7 @@ func (l *loader) header(key string, h *Header, path string) {
 	h.Value = v
 }
 
-// auth checks the rules of each way to authenticate, and takes note of the
-// secrets.
+// auth checks the rules of each way to authenticate and records the secrets.
 func (l *loader) auth(sv *Server, path string) {
 	a := sv.Auth
 	switch {
@@ -237,7 +236,7 @@ func (l *loader) secretFromEnv(name string, pos source.Pos, path string) {
 	l.addSecret(v, pos, path)
 }
 
-// reported tells whether a mistake was found at or below a path.
+// reported reports whether a mistake was found at or below a path.
 func (l *loader) reported(path string) bool {
 	return slices.ContainsFunc(l.dec.Diagnostics(), func(d source.Diagnostic) bool {
 		return d.Severity == source.Error && (d.Path == path || strings.HasPrefix(d.Path, path+".") || strings.HasPrefix(d.Path, path+"["))

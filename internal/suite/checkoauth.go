@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// oauthKeys says which keys a grant must have and which it knows.
+// oauthKeys lists the required and the allowed keys of each grant.
 var oauthKeys = map[string]struct{ needs, knows []string }{
 	"client_credentials": {
 		needs: []string{"client_id", "client_secret_env"},
@@ -49,8 +49,8 @@ func (l *loader) oauth(o *OAuth, n *source.Node, path string) {
 	l.oauthAddresses(o, n, path)
 }
 
-// oauthClient checks that the keys about the client go together, for grants
-// whose authorization server is found at the server under test.
+// oauthClient checks combinations of the client's keys, for grants that discover
+// the authorization server through the server under test.
 func (l *loader) oauthClient(o *OAuth, n *source.Node, path string) {
 	if o.Grant == "client_credentials" {
 		return
@@ -68,7 +68,7 @@ func (l *loader) oauthClient(o *OAuth, n *source.Node, path string) {
 	}
 }
 
-// oauthAddresses checks the addresses to which secrets, codes and tokens go.
+// oauthAddresses checks the addresses that receive secrets, codes and tokens.
 func (l *loader) oauthAddresses(o *OAuth, n *source.Node, path string) {
 	for _, a := range []struct{ key, value string }{
 		{"issuer", o.Issuer}, {"token_endpoint", o.TokenEndpoint}, {"client_metadata_url", o.ClientMetadataURL},
@@ -93,8 +93,8 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// isOAuthKey tells keys of another grant from unknown ones, which the decoder
-// reports.
+// isOAuthKey reports whether key belongs to any grant. The decoder reports the
+// others.
 func isOAuthKey(key string) bool {
 	return key == "redirect_port" || key == "headless" || key == "client_metadata_url" || key == "token_endpoint" ||
 		key == "issuer" || key == "client_id" || key == "client_secret_env" || key == "scope"

@@ -11,21 +11,21 @@ import (
 	"mcptest/internal/source"
 )
 
-// maxRetries bounds how often a test is tried again.
+// maxRetries is the largest number of retries of a test.
 const maxRetries = 100
 
-// checker finds what a test's keys say together.
+// checker checks combinations of a test's keys.
 type checker struct{ d *source.Decoder }
 
-// subject is the key of each block that says what to invoke.
+// subject lists the keys that select what a test of each block invokes.
 var subject = map[Block][]string{
 	Tools: {"tool"}, Resources: {"uri"}, Prompts: {"prompt"}, Protocol: {"method", "raw"},
 }
 
-// subjects are those of all blocks: a step may use any of them.
+// subjects lists the subjects of all blocks: a step may use any of them.
 var subjects = []string{"tool", "uri", "prompt", "method", "raw"}
 
-// goesWith says which subjects a key of an invocation belongs to.
+// goesWith lists the subjects that each key of an invocation can be combined with.
 var goesWith = map[string][]string{
 	"args": {"tool", "prompt"}, "params": {"method"}, "notification": {"method"},
 }
@@ -88,8 +88,8 @@ func (c checker) step(s *FlowStep, n *source.Node, captures map[string]source.Po
 	}
 }
 
-// invocation checks that exactly one thing is invoked, and that the keys
-// next to it belong to it.
+// invocation checks that exactly one subject is given, and that the other keys can
+// be combined with it.
 func (c checker) invocation(n *source.Node, path string, known []string, call Invocation, orSteps bool) {
 	var has []string
 	for _, key := range known {
@@ -105,7 +105,7 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 			}
 		}
 	case len(has) == 0 && misplaced(n, known):
-		// The key that is there says more than the one that is missing for it.
+		// A misspelled key was reported; don't report the missing one too.
 	case len(has) == 0:
 		msg := "missing key " + quotedOr(known) + ": what to invoke"
 		if orSteps {
@@ -139,16 +139,16 @@ func (c checker) invocation(n *source.Node, path string, known []string, call In
 	}
 }
 
-// needsNoCall reports whether a test expects something of what the server offers,
-// and of nothing else.
+// needsNoCall reports whether all targets of a test describe what the server
+// offers, so that it needs no call.
 func needsNoCall(n *source.Node) bool {
 	roots := examined(n.Get("expect"))
 	other := func(root string) bool { return root != "surface" && root != "server" }
 	return slices.Contains(roots, "surface") && !slices.ContainsFunc(roots, other)
 }
 
-// examined returns the roots of the targets of an expect: value; "" for one that
-// has a mistake.
+// examined returns the roots of the targets of an expect: value; "" for an invalid
+// target.
 func examined(n *source.Node) (roots []string) {
 	if n == nil {
 		return nil
@@ -176,7 +176,7 @@ func examined(n *source.Node) (roots []string) {
 }
 
 // misplaced reports whether a test without a subject has the subject of another
-// block, or a misspelt one, which has been reported.
+// block or a misspelled one; both were reported.
 func misplaced(n *source.Node, known []string) bool {
 	return slices.ContainsFunc(n.Fields, func(f source.Field) bool {
 		return slices.Contains(subjects, f.Key.Text) || slices.Contains(known, source.Nearest(f.Key.Text, subjects))
@@ -244,7 +244,7 @@ func checkCount(n *source.Node, path, key string, v *int, lo, hi int, d *source.
 		return
 	}
 	if k := at.Typed().Kind; *v == 0 && k != source.KindInt {
-		return // it is no number, which has been reported
+		return // not a number: reported already
 	}
 	d.Errorf(at, path+"."+key, "expected a number from %d to %d, got %d", lo, hi, *v).Code = "range"
 }

@@ -34,7 +34,7 @@ type checkEntry struct {
 	Skip *Reason `yaml:"skip"`
 }
 
-// checkTest makes a test of an entry.
+// checkTest converts an entry of check: to a test.
 func checkTest(t *Test, n *source.Node, d *source.Decoder) {
 	e, before := checkEntry{}, d.Count()
 	d.Decode(n, t.Path, &e)

@@ -15,8 +15,8 @@ import (
 	"mcptest/internal/suite/interpolate"
 )
 
-// loaderVars are variables that change how programs are loaded or what an
-// interpreter runs first; a file that came with a suite must not set them.
+// loaderVars are variables that change how programs are loaded or which code an
+// interpreter runs first. A .env file that comes with a suite must not set them.
 var loaderVars = []string{
 	"NODE_OPTIONS", "NODE_PATH", "NODE_REPL_EXTERNAL_MODULE", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PYTHONINSPECT",
 	"PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS",
@@ -30,9 +30,9 @@ func isLoaderVar(name string) bool {
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") || slices.Contains(loaderVars, name)
 }
 
-// readDotEnv reads .env next to the suite, or the given files. A missing .env
-// is fine, and so is a directory of that name (Python environments are called
-// so); a missing file that was asked for is not.
+// readDotEnv reads .env next to the suite, or the given files. A missing .env is
+// ignored, and so is a directory of that name (often a Python environment); a
+// missing file in files is an error.
 func (l *loader) readDotEnv(dir string, files []string) []Var {
 	var out []Var
 	if len(files) == 0 {
@@ -80,7 +80,7 @@ func (l *loader) envFile(name, flag string, out []Var) []Var {
 	return out
 }
 
-// checkEnvName reports a key of env: that no program could be given.
+// checkEnvName reports a key of env: that cannot be an environment variable.
 func checkEnvName(d *source.Decoder, pos source.Pos, path, name, value string) {
 	switch {
 	case name == "":

@@ -4,8 +4,8 @@ import (
 	"mcptest/internal/source"
 )
 
-// One struct a block, so that each has its own set of keys; the generated
-// schema reads them too.
+// Each block has its own struct, because each has its own keys. The schema
+// generator reads them too.
 type (
 	toolsEntry struct {
 		Pos    source.Pos

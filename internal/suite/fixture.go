@@ -42,7 +42,7 @@ func (l *HookList) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 type Hook struct {
 	Pos     source.Pos
 	Path    string
-	Command *source.Node // text, not interpolated: words are split first
+	Command *source.Node // text before interpolation: it is split into words first
 	Context bool
 	Timeout *time.Duration
 	Scope   *interpolate.Scope
@@ -58,8 +58,8 @@ type contextHook struct {
 	Timeout *time.Duration `yaml:"timeout"`
 }
 
-// DecodeNode reads a command string or the map form, which must say
-// mode: context.
+// DecodeNode reads a command string, or the map form, which must have mode:
+// context.
 func (h *Hook) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	h.Pos, h.Path = n.Pos, path
 	switch n.Kind {
@@ -118,14 +118,14 @@ type Step struct {
 	Env source.Map[scalar] `yaml:"env"`
 	// Working directory; that of the file it is written in when left out.
 	Cwd string `yaml:"cwd"`
-	// node is what was written, for the positions of keys.
+	// node is the step as written, for the positions of keys.
 	node *source.Node
 }
 
 // stepFields has the tags of Step without its DecodeNode.
 type stepFields Step
 
-// DecodeNode reads the keys and remembers where they are.
+// DecodeNode reads the keys and records their positions.
 func (s *Step) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	d.Decode(n, path, (*stepFields)(s))
 	s.Path, s.node = path, n
@@ -159,5 +159,5 @@ func (s *Step) KeyPos(key string) source.Pos {
 // Has reports whether the step has a key.
 func (s *Step) Has(key string) bool { return s.node != nil && s.node.Get(key) != nil }
 
-// Node returns what was written.
+// Node returns the step as written.
 func (s *Step) Node() *source.Node { return s.node }

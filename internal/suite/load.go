@@ -14,30 +14,30 @@ import (
 	"mcptest/internal/upstream/recording"
 )
 
-// Options are the outside facts that loading depends on.
+// Options are the external inputs of Load.
 type Options struct {
-	Env          []string          // the process environment, as os.Environ
-	EnvFiles     []string          // read in place of .env next to the suite
+	Env          []string          // the process environment, as in os.Environ
+	EnvFiles     []string          // read instead of .env next to the suite
 	Vars         map[string]string // override variables; values are read as YAML scalars
-	Random       *recording.Random // of all suites of a run; nil: the suite has values of its own
+	Random       *recording.Random // of all suites of a run; nil: each suite generates its own
 	AllowOutside bool              // imports may leave the root suite's directory
-	// BaseDir is what file names in messages are relative to; the working
-	// directory when empty.
+	// BaseDir is the directory that file names in messages are relative to; the
+	// working directory if empty.
 	BaseDir string
 }
 
-// loader holds what is known while the files of one suite are read.
+// loader is the state of reading the files of one suite.
 type loader struct {
 	opts  Options
 	suite *Suite
 	dec   *source.Decoder
 	docs  []*loadedDoc
-	seen  map[string]bool // files that were read, symbolic links resolved
-	stack []string        // files being read, for import cycles
+	seen  map[string]bool // files that were read, with symbolic links resolved
+	stack []string        // files being read, to detect import cycles
 	vars  map[string]*source.Node
 	decls map[string]*variableDecl
 	env   *dotenv.Environ
-	// recorded are the values of ${random.KEY} in recordings, once one was used.
+	// recorded are the values of ${random.KEY} in recordings; nil until one is used.
 	recorded map[string]string
 }
 
@@ -47,15 +47,15 @@ type loadedDoc struct {
 	root  *source.Node
 	scope *interpolate.Scope
 	doc   document
-	// filled is root with the placeholders of everything but tests expanded.
+	// filled is root with placeholders expanded, except those in tests.
 	filled *source.Node
-	// blocks keeps the order of the lists of tests.
+	// blocks keeps the lists of tests in order.
 	blocks []source.Field
 }
 
-// Load reads the suite at path and everything it imports. The Suite is nil
-// when nothing useful could be read; otherwise it holds what could be decoded,
-// so that package plan can find further mistakes.
+// Load reads the suite at path and everything it imports. The Suite is nil if
+// nothing useful could be read. Otherwise it contains everything that could be
+// decoded, so that package plan can find more mistakes.
 func Load(path string, o Options) (*Suite, source.Diagnostics) {
 	l := &loader{
 		opts: o, dec: new(source.Decoder), seen: map[string]bool{},
@@ -92,13 +92,13 @@ func Load(path string, o Options) (*Suite, source.Diagnostics) {
 	l.merge()
 	l.check()
 	ds := l.dec.Diagnostics()
-	l.suite.EnvRead, l.suite.EnvMissing = l.env.Settle()
+	l.suite.EnvRead, l.suite.EnvMissing = l.env.StopRecording()
 	l.forget()
 	return l.suite, ds
 }
 
-// forget drops what the suite's scopes would otherwise keep alive: they hold the
-// loader to look up variables.
+// forget releases what the suite's scopes would otherwise keep alive: they refer to
+// the loader to look up variables.
 func (l *loader) forget() {
 	l.docs, l.seen, l.dec = nil, nil, nil
 	for _, v := range l.decls {
@@ -106,8 +106,8 @@ func (l *loader) forget() {
 	}
 }
 
-// read parses one file and, depth first, what it imports. from is where it
-// was asked for.
+// read parses a file and, depth first, its imports. from is the position of the
+// import.
 func (l *loader) read(abs string, from source.Pos, path string) {
 	id := resolved(abs)
 	for i, p := range l.stack {
@@ -124,7 +124,7 @@ func (l *loader) read(abs string, from source.Pos, path string) {
 		}
 	}
 	if l.seen[id] {
-		return // imported twice from different files: read once
+		return // imported by two files: read only once
 	}
 	l.seen[id] = true
 	root, file := l.parse(abs, from, path)
@@ -144,7 +144,7 @@ func (l *loader) read(abs string, from source.Pos, path string) {
 	}
 }
 
-// parse reads one file; the node is nil when it is no suite at all.
+// parse reads one file. It returns a nil node if the file is not a suite.
 func (l *loader) parse(abs string, from source.Pos, path string) (*source.Node, *source.File) {
 	file, diags := source.Read(abs, l.shown(abs))
 	if file == nil {
@@ -234,8 +234,7 @@ func why(err error) string {
 	return err.Error()
 }
 
-// shown is a path as messages write it: relative when it is below the base
-// directory.
+// shown returns a path for messages: relative if it is below the base directory.
 func (l *loader) shown(abs string) string {
 	base := l.opts.BaseDir
 	if base == "" {

@@ -15,7 +15,7 @@ import (
 // rootOnly are the keys that an imported file may not have.
 var rootOnly = []string{"name", "default_server", "defaultTest", "run_options", "coverage", "upstreams"}
 
-// decode expands and decodes everything of one file but its tests.
+// decode expands and decodes one file, except its tests.
 func (l *loader) decode(d *loadedDoc) {
 	fields := make([]source.Field, 0, len(d.root.Fields))
 	for _, f := range d.root.Fields {
@@ -25,12 +25,12 @@ func (l *loader) decode(d *loadedDoc) {
 			if f.Value.Kind != source.KindList {
 				break
 			}
-			// The schema is the decoder's; the tests themselves come later.
+			// Tests are decoded later; here only the type of the list is checked.
 			empty := *f.Value
 			empty.Items = nil
 			f.Value = &empty
 		case "variables":
-			// Resolved already.
+			// Already resolved.
 		case "hooks":
 			f.Value = l.expandHooks(d, f.Value)
 		case "servers":
@@ -62,8 +62,8 @@ func (l *loader) decode(d *loadedDoc) {
 	}
 }
 
-// scriptValues warns of values that become code: a placeholder in the script of
-// a shell's -c.
+// scriptValues warns about a placeholder in the script of a shell's -c, because its
+// value is executed as code.
 func scriptValues(dec *source.Decoder, argv *source.Node, path string) {
 	var words []string
 	for _, item := range items(argv) {
@@ -84,8 +84,8 @@ func scriptValues(dec *source.Decoder, argv *source.Node, path string) {
 	}
 }
 
-// expandServers interpolates servers but for a command written as a string,
-// which is split into words first.
+// expandServers interpolates the keys of servers, except a command written as a
+// string, which is split into words first.
 func (l *loader) expandServers(d *loadedDoc, n *source.Node) *source.Node {
 	var servers func(n *source.Node, at string) *source.Node
 	servers = func(n *source.Node, at string) *source.Node {
@@ -108,8 +108,8 @@ func (l *loader) expandServers(d *loadedDoc, n *source.Node) *source.Node {
 	return servers(n, "servers")
 }
 
-// expandHooks interpolates what is no command: those are split into words
-// first.
+// expandHooks interpolates the keys of hooks, except commands, which are split into
+// words first.
 func (l *loader) expandHooks(d *loadedDoc, n *source.Node) *source.Node {
 	hook := func(n *source.Node, path string) *source.Node {
 		return eachField(n, func(f source.Field) *source.Node {
@@ -136,7 +136,8 @@ func (l *loader) expandHooks(d *loadedDoc, n *source.Node) *source.Node {
 	})
 }
 
-// eachField returns a map with its values replaced; other nodes stay.
+// eachField returns a map with each value replaced by fn. It returns other nodes
+// unchanged.
 func eachField(n *source.Node, fn func(f source.Field) *source.Node) *source.Node {
 	if n == nil || n.Kind != source.KindMap {
 		return n
@@ -149,8 +150,8 @@ func eachField(n *source.Node, fn func(f source.Field) *source.Node) *source.Nod
 	return &out
 }
 
-// merge puts the documents together: lists append, root first; maps merge by
-// key and a clash is an error naming both places.
+// merge combines the documents. Lists are appended, root first. Maps are merged by
+// key; a duplicate key is an error that names both places.
 func (l *loader) merge() {
 	s, root := l.suite, &l.docs[0].doc
 	s.Name = root.Name
@@ -222,7 +223,7 @@ func (l *loader) servers(d *loadedDoc, seen map[string]source.Pos) {
 	}
 }
 
-// addVariants adds the variants of a server to the suite, as servers of their own.
+// addVariants adds the variants of a server to the suite as separate servers.
 func (l *loader) addVariants(base *Server) {
 	for _, e := range base.Variants.Entries {
 		path := source.PathKey(base.Path()+".variants", e.Key)
@@ -250,7 +251,7 @@ func (l *loader) addVariants(base *Server) {
 	}
 }
 
-// hooks gives a file's hooks its scope and its limit.
+// hooks adds the scope and the time limit of a file to its hooks.
 func hooks(d *loadedDoc, list HookList) HookList {
 	for _, h := range list {
 		h.Scope = d.scope
@@ -272,7 +273,7 @@ func steps(d *loadedDoc, list []*Step) []*Step {
 	return out
 }
 
-// entries collects a file's tests, block by block as written.
+// entries collects a file's tests, in the order of its blocks.
 func (l *loader) entries(d *loadedDoc) {
 	for _, f := range d.blocks {
 		for i, n := range items(f.Value) {

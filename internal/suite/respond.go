@@ -5,13 +5,13 @@ import (
 	"mcptest/internal/source"
 )
 
-// SamplingAnswer answers sampling/createMessage: {text: …}, or a whole
-// result, sent as it is.
+// SamplingAnswer is an answer to sampling/createMessage: {text: …}, or a complete
+// result that is sent unchanged.
 type SamplingAnswer struct {
 	Pos    source.Pos
 	Text   string
 	Model  string
-	Result jsonv.Value // absent when Text is used
+	Result jsonv.Value // absent if Text is set
 }
 
 // samplingText is the short form of an answer.
@@ -49,14 +49,15 @@ func (a SamplingAnswer) JSON() jsonv.Value {
 	return jsonv.ObjectOf("role", "assistant", "content", jsonv.ObjectOf("type", "text", "text", a.Text), "model", model, "stopReason", "endTurn")
 }
 
-// ElicitationAnswer answers elicitation/create.
+// ElicitationAnswer is an answer to elicitation/create.
 type ElicitationAnswer struct {
 	Pos source.Pos
 	// accept, decline or cancel.
 	Action string
-	// Content is the form's content; absent when there is none.
+	// Content is the content of the form; absent if there is none.
 	Content jsonv.Value
-	// Defaults is set by `content: defaults`: the schema's defaults are filled in.
+	// Defaults is set by `content: defaults`: the form is filled with the defaults
+	// of the schema.
 	Defaults bool
 }
 
@@ -88,8 +89,7 @@ func (a *ElicitationAnswer) DecodeNode(n *source.Node, path string, d *source.De
 	}
 }
 
-// JSON returns the result to send for a request with these params, as MCP's
-// ElicitResult.
+// JSON returns the result (MCP's ElicitResult) for a request with these params.
 func (a ElicitationAnswer) JSON(params jsonv.Value) jsonv.Value {
 	out := []jsonv.Member{{Key: "action", Value: jsonv.String(a.Action)}}
 	switch {

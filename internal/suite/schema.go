@@ -2,12 +2,12 @@ package suite
 
 import "reflect"
 
-// SchemaTypes returns the structs that hold the keys of the language, by the
-// names that the published schema gives them. They are what the generator of
-// the schema and of the reference starts from: source.Fields lists their keys,
-// the comments of the fields in this package describe them. Structs that these
-// lead to through their fields are not in the list; types with DecodeNode, which
-// have no keys of their own or several forms, are described by the generator.
+// SchemaTypes returns the structs that define the keys of the language, by their
+// names in the published schema. The generators of the schema and of the reference
+// start from them: source.Fields lists the keys, and the comments of the fields in
+// this package describe them. Structs that are reachable through fields are not
+// listed. The generator describes types with DecodeNode, which have no keys or
+// several forms.
 func SchemaTypes() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"suite":              reflect.TypeFor[document](),

@@ -9,14 +9,14 @@ import (
 
 // Server is one entry of `servers:`: exactly one of Command and URL.
 type Server struct {
-	Pos   source.Pos   // of its key
+	Pos   source.Pos   // position of its key
 	Name  string       // its key
-	File  *source.File // the file it is written in; relative paths start there
+	File  *source.File // the file that declares it; relative paths start there
 	Scope *interpolate.Scope
-	Args  []string // of a variant: appended to those of Command
-	// node is what was written, for the positions of keys.
+	Args  []string // of a variant: appended to Command
+	// node is the server as written, for the positions of keys.
 	node *source.Node
-	base *Server // whose variant it is
+	base *Server // the server that this is a variant of
 
 	// The program and its arguments: a list, or a string split by POSIX rules. Started directly, never by a shell.
 	Command *source.Node `yaml:"command"`
@@ -66,10 +66,11 @@ func (s *Server) KeyPos(key string) source.Pos {
 	return s.Pos
 }
 
-// Has reports whether a key is written.
+// Has reports whether the server has a key.
 func (s *Server) Has(key string) bool { return s.node.Get(key) != nil }
 
-// Header is a header value or the name of an environment variable.
+// Header is a header value, or the name of an environment variable that contains
+// it.
 type Header struct {
 	Pos   source.Pos
 	Value string
@@ -96,7 +97,7 @@ func (h *Header) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	h.Env = m.Env
 }
 
-// Auth says how to authenticate.
+// Auth defines how to authenticate.
 type Auth struct {
 	Pos source.Pos
 	// The environment variable that holds a bearer token.
@@ -137,7 +138,7 @@ type TLS struct {
 	Insecure bool `yaml:"insecure"`
 }
 
-// InheritEnv says which of our environment's names a server gets.
+// InheritEnv selects the environment variables that a server inherits.
 type InheritEnv struct {
 	Pos   source.Pos
 	All   bool
@@ -167,11 +168,12 @@ type Respond struct {
 	Elicitation Answers[ElicitationAnswer] `yaml:"elicitation"`
 	// The roots of roots/list.
 	Roots []Root `yaml:"roots"`
-	// HasRoots tells an empty list from none.
+	// HasRoots distinguishes an empty list from a missing one.
 	HasRoots bool
 }
 
-// respondKeys has the tags of Respond; decoding notes whether roots was there.
+// respondKeys has the tags of Respond; decoding also records whether roots was
+// present.
 type respondKeys struct {
 	Pos         source.Pos
 	Sampling    Answers[SamplingAnswer]    `yaml:"sampling"`
@@ -190,7 +192,7 @@ func (r *Respond) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	}
 }
 
-// Answers is one answer for every request, or a list used in order.
+// Answers is one answer to every request, or a list used in order.
 type Answers[T any] struct {
 	Pos     source.Pos
 	List    []T

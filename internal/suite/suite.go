@@ -14,7 +14,7 @@ type Suite struct {
 	Name  string
 	File  *source.File // the root file
 	Dir   string       // absolute directory of the root file
-	Files []string     // every file read, or looked for, absolute, root first
+	Files []string     // absolute paths of all files read or missing, root first
 
 	Servers       []*Server
 	DefaultServer string
@@ -27,27 +27,27 @@ type Suite struct {
 	SetupPerTest  []*Step
 	Teardown      []*Step
 	Options       RunOptions
-	Coverage      *Coverage // nil: it is not measured for this suite
+	Coverage      *Coverage // nil: not measured for this suite
 	Upstreams     source.Map[*upstream.Declaration]
 
 	// Variables are the resolved `variables:`, for context hooks.
 	Variables []Variable
 	// Random are the values of ${random.KEY} that the suite uses, by key.
 	Random map[string]string
-	// Secrets are values that no output may show.
+	// Secrets are values that must not appear in any output.
 	Secrets []string
-	// DotEnv is what .env (or --env-file) holds, in order; values that the
-	// real environment overrides included.
+	// DotEnv holds the variables of .env (or --env-file) in order, including those
+	// that the environment overrides.
 	DotEnv []Var
-	// EnvRead are the variables of the environment and of .env that the files
-	// took values from, by name; EnvMissing are those that were not set.
+	// EnvRead are the variables of the environment and of .env whose values the
+	// files use, by name; EnvMissing are the names that were not set.
 	EnvRead    []Var
 	EnvMissing []string
-	// Partial is set when a file or server could not be read: names that seem
-	// to be missing may be declared there.
+	// Partial is set if a file or server could not be read: names that seem to be
+	// missing may be declared there.
 	Partial bool
-	// UnusedVars are names given by --var that the suite neither declares nor
-	// uses; VarNames are those it declares.
+	// UnusedVars are the names given by --var that the suite neither declares nor
+	// uses; VarNames are the declared ones.
 	UnusedVars, VarNames []string
 }
 
@@ -64,7 +64,7 @@ func (s *Suite) Server(name string) *Server {
 // Var is one environment entry.
 type Var = dotenv.Var
 
-// Entry is one test, not yet interpolated.
+// Entry is a test before interpolation.
 type Entry struct {
 	Block Block
 	Node  *source.Node
@@ -75,8 +75,8 @@ type Entry struct {
 // Block names the list that holds the test.
 type Block string
 
-// The blocks. The first four share one entry shape and differ in what they
-// invoke; the entries of the others are short forms of tests without a call.
+// Blocks of tests. Entries of the first four have the same shape and differ in what
+// they invoke; entries of the others are short forms of tests without a call.
 const (
 	Tools     Block = "tools"
 	Resources Block = "resources"
@@ -131,8 +131,8 @@ type document struct {
 	RunOptions RunOptions `yaml:"run_options"`
 }
 
-// Coverage is the least share, in percent, of what a server offers that the tests
-// of a suite have to examine.
+// Coverage holds the minimum share, in percent, of what a server offers that the
+// tests of a suite must examine.
 type Coverage struct {
 	// Tools that a test calls with an assertion on the result.
 	Tools *int `yaml:"tools"`
@@ -148,14 +148,14 @@ type Coverage struct {
 	Annotations *int `yaml:"annotations"`
 }
 
-// Minimums returns the least shares by key; nil means none.
+// Minimums returns the minimum shares by key; nil means no minimum.
 func (c *Coverage) Minimums() map[string]*int {
 	return map[string]*int{
 		"tools": c.Tools, "arguments": c.Arguments, "enum_values": c.EnumValues, "resources": c.Resources, "prompts": c.Prompts, "annotations": c.Annotations,
 	}
 }
 
-// RunOptions say how the tests of a file are run.
+// RunOptions define how the tests of a file are run.
 type RunOptions struct {
 	Pos source.Pos
 	// Calls in flight per server: auto (one at a time, in file order), false (the whole file one at a time), or a number, which promises that the tests are independent.
@@ -171,7 +171,7 @@ type RunOptions struct {
 	// Fail tests whose arguments are unknown to the tool's inputSchema, missing or of another type; otherwise that is a warning.
 	StrictArgs bool `yaml:"strict_args"`
 
-	node *source.Node // what was written
+	node *source.Node // as written
 }
 
 // Parallel is `auto`, `false` or a number of calls in flight.
@@ -201,10 +201,10 @@ func (p *Parallel) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	}
 }
 
-// scalar is a string, number or boolean kept as it was written.
+// scalar is the text of a string, number or boolean, as written.
 type scalar string
 
-// DecodeNode takes any scalar but null.
+// DecodeNode reads any scalar except null.
 func (s *scalar) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	switch n.Kind {
 	case source.KindString, source.KindInt, source.KindFloat, source.KindBool:

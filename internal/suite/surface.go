@@ -2,8 +2,8 @@ package suite
 
 import "mcptest/internal/source"
 
-// surfaceEntry is one entry of `surface:`: a test without a call, whose assertions
-// have the target surface.
+// surfaceEntry is one entry of `surface:`: a test without a call that examines the
+// target surface.
 type surfaceEntry struct {
 	Pos source.Pos
 	// The test's name; "surface of" and the server when left out.
@@ -16,7 +16,8 @@ type surfaceEntry struct {
 	FailOn string `yaml:"fail_on" enum:"breaking|trust|review|any"`
 	// How many tokens the tools may take in the context of a model.
 	Tokens *tokenBudget `yaml:"tokens"`
-	// Over what the server must offer the same.
+	// The transports or protocol versions over which the server must offer the
+	// same.
 	SameAs *sameAs `yaml:"same_as"`
 	// Words to select tests by.
 	Tags []string `yaml:"tags"`
@@ -24,7 +25,7 @@ type surfaceEntry struct {
 	Skip *Reason `yaml:"skip"`
 }
 
-// tokenBudget are the keys of `tokens:`, which are those of the matcher.
+// tokenBudget holds the keys of `tokens:`, which are those of the matcher.
 type tokenBudget struct {
 	Pos source.Pos
 	// The most tokens that all tools together may take (an estimate: a quarter of the bytes of their definitions).
@@ -37,7 +38,7 @@ type tokenBudget struct {
 	Lock string `yaml:"lock"`
 }
 
-// sameAs are the keys of `same_as:`, which are those of the matcher.
+// sameAs holds the keys of `same_as:`, which are those of the matcher.
 type sameAs struct {
 	Pos source.Pos
 	// Transports of the server's address, or of its variants.
@@ -46,7 +47,7 @@ type sameAs struct {
 	Protocol []string `yaml:"protocol"`
 }
 
-// surfaceTest makes a test of an entry.
+// surfaceTest converts an entry of surface: to a test.
 func surfaceTest(t *Test, n *source.Node, d *source.Decoder) {
 	var e surfaceEntry
 	before := d.Count()
@@ -96,7 +97,7 @@ func surfaceTest(t *Test, n *source.Node, d *source.Decoder) {
 	t.Expect = list
 }
 
-// mapping is a map of keys and values in turn.
+// mapping returns a map node of alternating keys and values.
 func mapping(pos source.Pos, nodes ...*source.Node) *source.Node {
 	out := &source.Node{Pos: pos, Kind: source.KindMap}
 	for i := 0; i < len(nodes); i += 2 {

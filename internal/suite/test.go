@@ -26,30 +26,30 @@ type Defaults struct {
 	// Metrics added to each test's own, by name.
 	DerivedMetrics *source.Node `yaml:"derivedMetrics"`
 
-	node *source.Node // what was written
+	node *source.Node // as written
 }
 
-// Test is one test as written, after interpolation.
+// Test is a test as written, after interpolation.
 type Test struct {
 	Pos   source.Pos
 	Block Block
 	Path  string
 	Node  *source.Node
 	Common
-	// InvalidArgs: the arguments are wrong on purpose.
+	// InvalidArgs is set if the arguments are wrong on purpose.
 	InvalidArgs bool
-	Call        Invocation // the zero value when Steps is used, or nothing is called
+	Call        Invocation // zero if Steps is used, or nothing is called
 	Steps       []*FlowStep
 }
 
-// About says what a test is for. Nothing depends on it; a run copies it into the
+// About documents the purpose of a test. It has no effect; a run copies it into the
 // record.
 type About struct {
 	// Why the test exists; shown in reports.
 	Description string `yaml:"description"`
 }
 
-// Common are the keys every test has.
+// Common holds the keys that every test has.
 type Common struct {
 	// The test's name, unique in the suite.
 	Name  string `yaml:"name,required"`
@@ -94,7 +94,7 @@ type Common struct {
 	Transform *source.Node `yaml:"transform"`
 }
 
-// Repeat runs a test several times.
+// Repeat configures repeated runs of a test.
 type Repeat struct {
 	Pos source.Pos
 	// The number of runs.
@@ -103,7 +103,7 @@ type Repeat struct {
 	PassRate *float64 `yaml:"pass_rate"`
 }
 
-// Wait waits for a notification after a call.
+// Wait configures waiting for a notification after a call.
 type Wait struct {
 	Pos source.Pos
 	// The notification's method.
@@ -112,8 +112,8 @@ type Wait struct {
 	Timeout *time.Duration `yaml:"timeout"`
 }
 
-// Invocation is one thing to invoke. Which keys may be used depends on the
-// block; a flow's step may use any one of them.
+// Invocation is one request. The allowed keys depend on the block; a step of a flow
+// may use any of them.
 type Invocation struct {
 	// The tool to call; a name with a slash that is no tool of the server is sent as a method.
 	Tool string `yaml:"tool"`
@@ -133,8 +133,8 @@ type Invocation struct {
 	Raw *source.Node `yaml:"raw"`
 }
 
-// Calls reports whether something is invoked: a test that only examines what the
-// server offers makes no call.
+// Calls reports whether the test sends something. A test that only examines what
+// the server offers does not.
 func (c *Invocation) Calls() bool {
 	return c.Tool != "" || c.URI != "" || c.Prompt != "" || c.Method != "" || c.Raw != nil
 }
@@ -188,16 +188,15 @@ func (s *Names) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	notEmpty(n, path, d)
 }
 
-// notEmpty refuses a server's name without characters, which would pass for
-// no name at all.
+// notEmpty reports an empty server name, which would otherwise count as no name.
 func notEmpty(n *source.Node, path string, d *source.Decoder) {
 	if n.Kind == source.KindString && n.Text == "" {
 		d.Errorf(n, path, "a server's name is empty")
 	}
 }
 
-// Reason is the text of `skip:`; `skip: true` has none to give, and false
-// skips nothing.
+// Reason is the text of `skip:`. `skip: true` has no text, and `skip: false` does
+// not skip.
 type Reason struct {
 	Set  bool
 	Text string

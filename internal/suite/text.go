@@ -2,16 +2,15 @@ package suite
 
 import "mcptest/internal/source"
 
-// Text is a string that knows where it was written.
+// Text is a string with its source position.
 type Text struct {
 	Pos  source.Pos
 	Text string
-	Bad  bool // it was no text, which has been reported
+	Bad  bool // not text; reported already
 }
 
-// DecodeNode reads text; other scalars are a mistake, because a list of words
-// would silently change type. A value put in place of a placeholder may be any
-// scalar.
+// DecodeNode reads text. Other scalars are a mistake, because a list of words would
+// silently change type; but the value of a placeholder may be any scalar.
 func (t *Text) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	t.Pos = n.Pos
 	if _, ok := n.AsText(); !ok {
@@ -20,7 +19,7 @@ func (t *Text) DecodeNode(n *source.Node, path string, d *source.Decoder) {
 	d.Decode(n, path, &t.Text)
 }
 
-// Texts returns the strings alone.
+// Texts returns the strings of list.
 func Texts(list []Text) []string {
 	out := make([]string, len(list))
 	for i, t := range list {
@@ -29,7 +28,7 @@ func Texts(list []Text) []string {
 	return out
 }
 
-// report adds an error at a place that need not be a whole node.
+// report adds an error at a position, which need not be that of a whole node.
 func report(d *source.Decoder, pos source.Pos, path, msg, hint string) {
 	d.Add(source.Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint})
 }

@@ -15,8 +15,8 @@ import (
 	"mcptest/internal/suite/interpolate"
 )
 
-// variableDecl is one entry of `variables:`: a scalar, or a map that takes it
-// from the environment.
+// variableDecl is one entry of `variables:`: a scalar, or a map that names an
+// environment variable.
 type variableDecl struct {
 	Pos   source.Pos
 	Node  *source.Node
@@ -69,15 +69,14 @@ type Variable struct {
 	Name   string
 	Value  *source.Node
 	Secret bool
-	// FromEnv is the environment variable that it is read from, or "".
+	// FromEnv is the environment variable that provides the value, or "".
 	FromEnv string
 }
 
-// reservedNames are taken by ${…} itself.
+// reservedNames have a special meaning in ${…}.
 var reservedNames = []string{"CONFIG_DIR", "case", "steps"}
 
-// declare notes the variables of a document; a name declared twice is a
-// mistake.
+// declare records the variables of a document and reports duplicate names.
 func (l *loader) declare(d *loadedDoc) {
 	n := d.root.Get("variables")
 	if n == nil || n.Kind != source.KindMap {
@@ -106,8 +105,8 @@ func (l *loader) declare(d *loadedDoc) {
 	}
 }
 
-// resolveVariables fills the table that `${name}` reads. A variable's own text
-// may use other variables, the environment and CONFIG_DIR.
+// resolveVariables computes the values of `${name}`. The text of a variable may use
+// other variables, the environment and CONFIG_DIR.
 func (l *loader) resolveVariables() {
 	for _, name := range slices.Sorted(maps.Keys(l.decls)) {
 		l.variable(name)
@@ -128,7 +127,7 @@ func (l *loader) resolveVariables() {
 	}
 }
 
-// variable resolves a variable the first time it is asked for.
+// variable returns the value of a variable. The first call resolves it.
 func (l *loader) variable(name string) (*source.Node, bool) {
 	v, declared := l.decls[name]
 	if !declared {
@@ -161,7 +160,7 @@ func (l *loader) variable(name string) (*source.Node, bool) {
 	return value, true
 }
 
-// outside notes a variable that no file declares: one of --var, or random.KEY.
+// outside adds a variable that no file declares: one of --var, or random.KEY.
 func (l *loader) outside(name string) {
 	text, given := l.opts.Vars[name]
 	if key, random := strings.CutPrefix(name, "random."); random && key != "" {
@@ -196,9 +195,9 @@ func (l *loader) recordings() map[string]string {
 	return l.recorded
 }
 
-// valueOf is the value of a declared variable, nil when it has none; from is
-// the environment variable it came from. What comes from outside the file is
-// taken as it is, never expanded.
+// valueOf returns the value of a declared variable, or nil if it has none; from is
+// the environment variable that provides it. Values from outside the file are not
+// expanded.
 func (l *loader) valueOf(name string, v *variableDecl) (value *source.Node, from string) {
 	path := source.PathKey("variables", name)
 	if text, ok := l.opts.Vars[name]; ok {
@@ -230,7 +229,7 @@ func (l *loader) valueOf(name string, v *variableDecl) (value *source.Node, from
 	return scope.Expand(value, path, interpolate.Bindings{}, l.dec), ""
 }
 
-// credential notes a value as secret when its name says that it is one.
+// credential records a value as a secret if its name suggests that it is one.
 func (l *loader) credential(name, value string) {
 	if name != "" && len(value) >= secret.MinLength && secret.Name(name) {
 		l.suite.Secrets = append(l.suite.Secrets, value)
@@ -250,8 +249,7 @@ func (l *loader) addSecret(value string, pos source.Pos, path string) {
 	}
 }
 
-// flagValue reads the value of --var: a number, boolean or null as YAML has
-// them, everything else as text.
+// flagValue parses the value of --var: a YAML number, boolean or null, or text.
 func flagValue(text string) *source.Node {
 	n, diags := source.Parse(&source.File{Name: "--var", Data: []byte(text)})
 	if n == nil || len(diags) > 0 || !n.IsScalar() {
@@ -262,8 +260,8 @@ func flagValue(text string) *source.Node {
 	return &out
 }
 
-// usedNames notes which names the suite's placeholders use, and takes the
-// values of credentials among them for secrets.
+// usedNames records the names that the suite's placeholders use, and the values of
+// credentials among them as secrets.
 func (l *loader) usedNames() {
 	used := map[string]bool{}
 	for _, d := range l.docs {
@@ -285,7 +283,7 @@ func (l *loader) usedNames() {
 	l.suite.VarNames = slices.Sorted(maps.Keys(l.decls))
 }
 
-// names lists what ${…} may be.
+// names returns the names that ${…} can use.
 func (l *loader) names() []string {
 	out := l.env.Names()
 	for name := range l.decls {

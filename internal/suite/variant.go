@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// Variant is one entry of `variants:` of a server: what differs from it.
+// Variant is one entry of `variants:` of a server: the differences from the server.
 type Variant struct {
 	Pos source.Pos
 
@@ -34,7 +34,7 @@ type Variant struct {
 	Transport string `yaml:"transport" enum:"auto|streamable-http|sse"`
 }
 
-// AdviseKey knows the keys of a server that are the same for all its variants.
+// AdviseKey returns a hint for keys of a server that all its variants share.
 func (*Variant) AdviseKey(key string) string {
 	for _, f := range source.Fields(reflect.TypeFor[Server]()) {
 		if f.Name == key {
@@ -44,15 +44,15 @@ func (*Variant) AdviseKey(key string) string {
 	return ""
 }
 
-// ProcessKeys and URLKeys are the keys that only a server with a command, or only
-// one with an address, has.
+// ProcessKeys and URLKeys are the keys that only servers with a command, or only
+// servers with an address, can have.
 var (
 	ProcessKeys = []string{"cwd", "env", "inherit_env"}
 	URLKeys     = []string{"headers", "auth", "tls", "transport", "retry_http"}
 )
 
-// variant merges a variant into its server: lists are appended, maps merged and
-// other values replaced.
+// variant merges a variant into its server: it appends lists, merges maps and
+// replaces other values.
 func (s *Server) variant(e source.Entry[*Variant]) *Server {
 	v, written := e.Value, s.node.Get("variants").Get(e.Key)
 	out := *s
@@ -62,7 +62,8 @@ func (s *Server) variant(e source.Entry[*Variant]) *Server {
 		out.Command, out.URL = v.Command, v.URL
 	}
 	out.Args = v.Args
-	// The server's keys for the other kind of transport don't concern the variant.
+	// Keys of the server for the other kind of transport do not apply to the
+	// variant.
 	drop := []string{"variants"}
 	if moved {
 		drop = append(drop, "command", "url")
@@ -96,8 +97,8 @@ func (s *Server) variant(e source.Entry[*Variant]) *Server {
 	return &out
 }
 
-// overlay returns the entries of a map with those of another one on top. Names
-// with the same key are the same.
+// overlay returns the entries of base, with those of top replacing or following
+// them. Names with the same key are equal.
 func overlay[T any](base, top source.Map[T], key func(name string) string) source.Map[T] {
 	var out source.Map[T]
 	for _, e := range base.Entries {
@@ -109,8 +110,8 @@ func overlay[T any](base, top source.Map[T], key func(name string) string) sourc
 	return out
 }
 
-// withQuery sets parameters of an address; one that can't be parsed stays as it
-// is, and package plan reports it.
+// withQuery sets query parameters of an address. It returns an address that cannot
+// be parsed unchanged; package plan reports it.
 func withQuery(address string, query source.Map[scalar]) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || len(query.Entries) == 0 {
@@ -124,7 +125,7 @@ func withQuery(address string, query source.Map[scalar]) string {
 	return u.String()
 }
 
-// Path is where a server is written.
+// Path returns the path of a server in the suite.
 func (s *Server) Path() string {
 	if s.base != nil {
 		return source.PathKey(s.base.Path()+".variants", strings.TrimPrefix(s.Name, s.base.Name+"@"))
@@ -132,8 +133,8 @@ func (s *Server) Path() string {
 	return source.PathKey("servers", s.Name)
 }
 
-// MatchName reports whether a name is the one that is written, or matches it as
-// a pattern: "*" stands for any text.
+// MatchName reports whether name is equal to written or matches it as a pattern, in
+// which "*" matches any text.
 func MatchName(written, name string) bool {
 	parts := strings.Split(written, "*")
 	last := len(parts) - 1
@@ -150,8 +151,7 @@ func MatchName(written, name string) bool {
 	return ok && strings.HasSuffix(name, parts[last])
 }
 
-// ServerHint says what may have been meant by a server's name, or pattern, that
-// no server has.
+// ServerHint returns a hint for a name, or pattern, that matches no server.
 func (s *Suite) ServerHint(name string) string {
 	var names, variants, patterns []string
 	for _, sv := range s.Servers {

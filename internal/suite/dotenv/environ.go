@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// Environ looks names up in the real environment, then in .env. It notes which.
+// Environ looks up names in the process environment, then in .env, and records them.
 type Environ struct {
 	real, dotenv map[string]string
-	asked        map[string]bool // by name; nil once the suite is loaded
+	asked        map[string]bool // names looked up; nil after the suite is loaded
 }
 
-// NewEnviron returns the entries of an environment, each NAME=value, and those of .env.
+// NewEnviron returns an Environ for an environment (NAME=value) and the variables of
+// .env.
 func NewEnviron(env []string, dotenv []Var) *Environ {
 	e := &Environ{real: make(map[string]string, len(env)), dotenv: make(map[string]string, len(dotenv)), asked: map[string]bool{}}
 	for _, kv := range env {
@@ -27,7 +28,8 @@ func NewEnviron(env []string, dotenv []Var) *Environ {
 	return e
 }
 
-// foldName is how the system compares names of environment variables.
+// foldName returns the form in which the operating system compares names of
+// environment variables.
 func foldName(name string) string {
 	if runtime.GOOS == "windows" {
 		return strings.ToUpper(name)
@@ -48,9 +50,9 @@ func (e *Environ) Get(name string) (string, bool) {
 	return v, ok
 }
 
-// Settle lists what was asked for so far, and lists no more: tests are
-// expanded by several goroutines.
-func (e *Environ) Settle() (read []Var, missing []string) {
+// StopRecording returns the names looked up so far and stops recording them, because
+// several goroutines expand tests.
+func (e *Environ) StopRecording() (read []Var, missing []string) {
 	asked := e.asked
 	e.asked = nil
 	for _, name := range slices.Sorted(maps.Keys(asked)) {

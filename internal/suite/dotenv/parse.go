@@ -14,7 +14,7 @@ type Var struct {
 
 // Parse reads a file. isName decides which names are allowed.
 func Parse(f *source.File, isName func(string) bool) ([]Var, source.Diagnostics) {
-	// The file of the positions has no text: no message may show a line of it.
+	// The file of the positions has no text, so that no message shows a line of it.
 	p := parser{
 		file: &source.File{Name: f.Name, Path: f.Path}, line: 1, isName: isName,
 		text: strings.TrimPrefix(string(f.Data), "\ufeff"),
@@ -24,7 +24,7 @@ func Parse(f *source.File, isName func(string) bool) ([]Var, source.Diagnostics)
 
 type parser struct {
 	file   *source.File
-	text   string // what is left
+	text   string // the rest of the text
 	line   int
 	isName func(string) bool
 	diags  source.Diagnostics
@@ -58,7 +58,7 @@ func (p *parser) vars() []Var {
 	return out
 }
 
-// entry reads one line, or several when a quoted value has line breaks.
+// entry reads one line, or several if a quoted value contains line breaks.
 func (p *parser) entry() (Var, bool) {
 	at := p.line
 	line := strings.TrimSpace(p.peekLine())

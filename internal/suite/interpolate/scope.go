@@ -10,36 +10,35 @@ import (
 	"mcptest/internal/source"
 )
 
-// Scope resolves the names that `${…}` may use in one file. It is not changed
-// after loading, so it may be used from several goroutines.
+// Scope resolves the names that `${…}` can use in one file. It is not changed after
+// loading, so it is safe for concurrent use.
 type Scope struct {
 	Dir string // CONFIG_DIR
-	// Variable returns a variable; known with a nil value means that it is
-	// declared and its mistake has been reported.
+	// Variable returns a variable; if known is true and the value nil, it is declared
+	// and its mistake has been reported.
 	Variable func(name string) (v *source.Node, known bool)
 	// Env returns an environment variable.
 	Env func(name string) (string, bool)
-	// Names lists what could have been meant, for "did you mean".
+	// Names returns all names, for suggestions.
 	Names func() []string
 }
 
-// Bindings are values that only a part of a suite has: those of a `cases:`
-// row (Case) and of a flow's earlier steps (Steps). Absent means that there
-// are none here.
+// Bindings are values that are only available in parts of a suite: those of a
+// `cases:` row (Case) and of a flow's earlier steps (Steps). They are absent if there
+// are none.
 type Bindings struct {
 	Case  jsonv.Value
 	Steps jsonv.Value
-	// Table is the CSV file that the row comes from, empty for other rows.
+	// Table is the CSV file that contains the row; empty for other rows.
 	Table string
-	// AnySteps stands for every ${steps.…} as long as their values are not
-	// known, which is before the run; AnyCase for every ${case.…} when there
-	// is no row to look at.
+	// AnySteps is used for every ${steps.…} before the run, while the values are
+	// unknown; AnyCase for every ${case.…} if there is no row.
 	AnySteps, AnyCase *source.Node
 }
 
-// Expand replaces every `${…}` in the scalars below n. A scalar that is
-// exactly one placeholder takes the value's type. Values are put in as they
-// are: a "${" that a value brings along stays text. Mistakes are added to d.
+// Expand replaces every `${…}` in the scalars below n. A scalar that is exactly one
+// placeholder takes the value's type. Placeholders inside values are not replaced.
+// Mistakes are added to d.
 func (s *Scope) Expand(n *source.Node, path string, b Bindings, d *source.Decoder) *source.Node {
 	if n == nil {
 		return nil
@@ -53,7 +52,7 @@ func (s *Scope) Expand(n *source.Node, path string, b Bindings, d *source.Decode
 	})
 }
 
-// expansion is one call of Expand.
+// expansion is the state of one call of Expand.
 type expansion struct {
 	scope *Scope
 	b     Bindings
@@ -62,8 +61,8 @@ type expansion struct {
 	path  string
 	// reported counts mistakes, and values whose mistake was reported before.
 	reported int
-	blanks   int // placeholders inside of text that stood for the empty text
-	// origin is that of the scalar's values so far.
+	blanks   int // placeholders inside text whose value is empty
+	// origin is the origin of the scalar's values so far.
 	origin source.Origin
 }
 
@@ -93,7 +92,7 @@ func (e *expansion) scalar(n *source.Node) *source.Node {
 	return out
 }
 
-// text puts parts together as text.
+// text joins parts as text.
 func (e *expansion) text(n *source.Node, parts []placeholder.Part) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -115,8 +114,8 @@ func (e *expansion) text(n *source.Node, parts []placeholder.Part) string {
 	return b.String()
 }
 
-// value returns what a placeholder stands for; nil when that is not known,
-// which has been reported.
+// value returns the value of a placeholder, or nil if it is unknown, which has been
+// reported.
 func (e *expansion) value(n *source.Node, p placeholder.Part) *source.Node {
 	if member, ok := strings.CutPrefix(p.Name, "steps."); ok {
 		return e.step(n, p, member)
@@ -173,7 +172,8 @@ func (e *expansion) step(n *source.Node, p placeholder.Part, member string) *sou
 	return e.fromServer(e.member(n, p, "flow", member, e.b.Steps))
 }
 
-// fromServer notes where a value of a step, and all that is in it, comes from.
+// fromServer marks a value of a step, and everything in it, as coming from the
+// server.
 func (e *expansion) fromServer(n *source.Node) *source.Node {
 	e.origin = source.FromServer
 	if n != nil {
@@ -188,15 +188,15 @@ func (e *expansion) fromServer(n *source.Node) *source.Node {
 	return n
 }
 
-// Placed is text from outside the file: unquoted, because whoever set it could
-// not choose.
+// Placed converts text from outside the file to a scalar. It counts as unquoted,
+// because its author could not quote it.
 func Placed(n *source.Node, text string) *source.Node {
 	out := n.WithText(text)
 	out.Quoted = false
 	return out
 }
 
-// fallback is the value of a placeholder's default.
+// fallback returns the default of a placeholder.
 func (e *expansion) fallback(n *source.Node, p placeholder.Part) *source.Node {
 	if placeholder.Whole(p.Default) {
 		return e.value(n, p.Default[0])
@@ -204,8 +204,7 @@ func (e *expansion) fallback(n *source.Node, p placeholder.Part) *source.Node {
 	return Placed(n, e.text(n, p.Default))
 }
 
-// member finds case.a.b or steps.a[0].b. A key that has dots itself is found
-// under its whole name.
+// member resolves case.a.b or steps.a[0].b. It also finds a key that contains dots.
 func (e *expansion) member(n *source.Node, p placeholder.Part, in, path string, v jsonv.Value) *source.Node {
 	for path != "" {
 		next, key, rest := stepInto(v, path)
@@ -221,7 +220,7 @@ func (e *expansion) member(n *source.Node, p placeholder.Part, in, path string, 
 	return source.FromJSON(v, n.Pos)
 }
 
-// stepInto goes one step along a path; key is what was looked for.
+// stepInto takes one step along a path; key is the key it looks up.
 func stepInto(v jsonv.Value, path string) (next jsonv.Value, key, rest string) {
 	if v.Kind() == jsonv.KindArray && path[0] == '[' {
 		if inside, after, ok := strings.Cut(path[1:], "]"); ok {

@@ -7,9 +7,9 @@ import (
 	"mcptest/internal/placeholder"
 )
 
-// IsName reports whether s may be between the braces in front of ":-":
-// letters, digits, _, - and dots, beginning with a letter or _. What begins
-// with case. or steps. may continue with any name of a column or of a member.
+// IsName reports whether s can be the name in a placeholder, which is followed by
+// ":-" or "}": letters, digits, _, - and dots, beginning with a letter or _. After
+// case. or steps., any name of a column or member is valid.
 func IsName(s string) bool {
 	if member, ok := cutRoot(s); ok {
 		return member != "" && !strings.ContainsAny(member, "{}\n")
@@ -25,7 +25,7 @@ func IsName(s string) bool {
 	return s != ""
 }
 
-// cutRoot returns the path behind case. or steps.
+// cutRoot returns the path after case. or steps.
 func cutRoot(name string) (member string, ok bool) {
 	if member, ok = strings.CutPrefix(name, "case."); ok {
 		return member, true
@@ -33,7 +33,7 @@ func cutRoot(name string) (member string, ok bool) {
 	return strings.CutPrefix(name, "steps.")
 }
 
-// splitTemplate cuts text at its placeholders and checks their names.
+// splitTemplate splits text at its placeholders and checks their names.
 func splitTemplate(text string) ([]placeholder.Part, *placeholder.Error) {
 	parts, bad := placeholder.Parse(text)
 	placeholder.Each(parts, func(p placeholder.Part) {
