@@ -71,7 +71,7 @@ func (c *compiler) keys(n *source.Node, path, what string, known, required []str
 			continue
 		}
 		complete = false
-		if !slices.Contains(meant, key) { // a misspelt key says more than the one that is missing for it
+		if !slices.Contains(meant, key) { // a misspelled key says more than the one that is missing for it
 			c.errorf(n, path, "", "missing key %s", quote(key))
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/suite/interpolate"
 )
 
-// entry wraps suite.Entry for what plan does with it.
+// entry is a suite.Entry with the methods of this package.
 type entry struct{ suite.Entry }
 
 // built is one entry compiled for one row.
@@ -24,8 +24,8 @@ type built struct {
 	servers []*Server
 }
 
-// build compiles one entry for one row (absent when it has no cases). In a
-// flow, values of earlier steps are not known yet: see flow.go.
+// build compiles an entry for one row, which is absent if the test has no cases. In
+// a flow, the values of earlier steps are not known yet: see flow.go.
 func (c *compiler) build(e entry, row jsonv.Value) built {
 	b := interpolate.Bindings{Case: row, Table: c.table}
 	if steps := e.Node.Get("steps"); steps != nil && len(interpolate.Placeholders(e.Node, "steps.")) > 0 {
@@ -56,7 +56,7 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	}
 	c.ops(st, out, e, b)
 	if len(servers) == 0 && out.Flow && len(out.Ops) > 0 && out.Ops[0].Server != nil {
-		// Every step names its server; the test belongs to the first.
+		// Every step names its server; the case is assigned to the first.
 		servers, out.Server = []*Server{out.Ops[0].Server}, out.Ops[0].Server
 	}
 	out.Tree = c.tree(st)
@@ -68,11 +68,11 @@ func (c *compiler) buildWith(e entry, b interpolate.Bindings) built {
 	return built{out: out, test: st, servers: servers}
 }
 
-// errors counts the mistakes found so far.
+// errors returns the number of mistakes found so far.
 func (c *compiler) errors() int { return c.dec.Count() }
 
-// expand fills in the entry's placeholders. Only a flow's steps and what it
-// expects may use the values of steps.
+// expand replaces the entry's placeholders. Only the steps and the expectations of
+// a flow may use the values of steps.
 func (e entry) expand(b interpolate.Bindings, d *source.Decoder) *source.Node {
 	if e.Node.Kind != source.KindMap {
 		return e.Node
@@ -94,8 +94,8 @@ func (e entry) expand(b interpolate.Bindings, d *source.Decoder) *source.Node {
 	return &out
 }
 
-// call fills the placeholders of an invocation's parts from the written node,
-// for a test that is not a flow. Keys are those that have placeholders.
+// call replaces the placeholders in the parts of an invocation, for a test that is
+// not a flow. keys are the parts that contain placeholders.
 func (e entry) call(call *suite.Invocation, keys []string, b interpolate.Bindings, d *source.Decoder) {
 	for _, key := range keys {
 		path := source.PathKey(e.Path, key)
@@ -142,7 +142,7 @@ func skipReason(st *suite.Test) string {
 	return cmp.Or(st.Skip.Text, "skipped by the suite")
 }
 
-// serversOf resolves the servers a test runs on.
+// serversOf resolves the servers that a test runs on.
 func (c *compiler) serversOf(st *suite.Test, n *source.Node) (out []*Server) {
 	names := st.Server
 	path := st.Path + ".server"
@@ -201,8 +201,8 @@ func stepsHaveServers(st *suite.Test) bool {
 	return len(st.Steps) > 0
 }
 
-// limits fills in timeout and retries: flag, test, defaultTest, then (for the
-// timeout, see place) server, run_options.
+// limits sets timeout and retries. The order of precedence is: flag, test,
+// defaultTest and, for the timeout (see place), server, run_options.
 func (c *compiler) limits(st *suite.Test, out *Case) {
 	dt := c.suite.DefaultTest
 	if dt != nil && !st.UsesDefaults() {
@@ -231,8 +231,8 @@ func (c *compiler) limits(st *suite.Test, out *Case) {
 	}
 }
 
-// place puts a case on a server (nil: each of its steps names one) and fills
-// in what depends on it.
+// place assigns a case to a server (nil if each of its steps names one) and sets
+// the fields that depend on it.
 func (c *compiler) place(out *Case, sv *Server) {
 	out.Server = sv
 	switch {
@@ -250,20 +250,20 @@ func (c *compiler) place(out *Case, sv *Server) {
 	out.Alone = out.Exclusive || c.file.Options.Whole
 }
 
-// expectations compiles an `expect:` value. A schema in it may refer to files
-// below the suite's directory by a relative path; nothing else is ever read.
+// expectations compiles an `expect:` value. A schema in it may refer to files below
+// the suite's directory by a relative path; other files are never read.
 func (c *compiler) expectations(n *source.Node, path string) expect.Expect {
 	return expecter(c, n).Expect(n, path, c.dec)
 }
 
-// rematched is an assertion with another matcher, which n is; ok is false
-// after a mistake.
+// rematched returns a copy of an assertion with the matcher in n; ok is false after
+// a mistake.
 func (c *compiler) rematched(a *expect.Assertion, n *source.Node, path string) (out *expect.Assertion, ok bool) {
 	out = expecter(c, n).Rematched(a, n, path, c.dec)
 	return out, out != nil
 }
 
-// tree merges the test's items with the baseline.
+// tree merges the test's items with those of defaultTest.
 func (c *compiler) tree(st *suite.Test) *expect.Tree {
 	own := expect.Parts{Threshold: st.Threshold}
 	if st.Expect != nil {
@@ -272,13 +272,13 @@ func (c *compiler) tree(st *suite.Test) *expect.Tree {
 	return c.merged(st, own, true)
 }
 
-// merged is tree for items that are compiled already.
+// merged is tree for compiled items.
 func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.Tree {
 	if st.DerivedMetrics != nil {
 		own.Metrics = expect.CompileMetrics(st.DerivedMetrics, st.Path+".derivedMetrics", c.dec)
 	}
 	var base expect.Parts
-	if st.UsesDefaults() && (st.Call.Calls() || len(st.Steps) > 0) { // they are about the response
+	if st.UsesDefaults() && (st.Call.Calls() || len(st.Steps) > 0) { // these expectations examine the response
 		base = c.base
 	}
 	tree := expect.Merge(own, base)
@@ -295,9 +295,9 @@ func (c *compiler) merged(st *suite.Test, own expect.Parts, check bool) *expect.
 	return tree
 }
 
-// listens reports whether a case needs its sessions alone, on any
-// server: it has a test scope, scripts the client's side, or examines what
-// can't be distinguished between calls in flight.
+// listens reports whether a case must not share its sessions on any server: it has
+// per-test hooks or fixtures, scripts the client's side, or examines messages that
+// cannot be attributed to one of several concurrent calls.
 func (c *compiler) listens(out *Case) bool {
 	if c.file.Serial || c.set.Alone || out.Respond != nil || out.Routes != nil || out.LogLevel != "" || c.file.Options.RestartPolicy == PerTest {
 		return true

@@ -12,8 +12,8 @@ import (
 	"mcptest/internal/suite/interpolate"
 )
 
-// argv reads a command: a list of text, or one string split by POSIX rules
-// before anything is substituted.
+// argv reads a command: a list of text, or a string that is split by POSIX rules
+// before placeholders are replaced.
 func (c *compiler) argv(n *source.Node, scope *interpolate.Scope, path string) []string {
 	switch n.Kind {
 	case source.KindList:
@@ -39,8 +39,8 @@ func (c *compiler) argv(n *source.Node, scope *interpolate.Scope, path string) [
 	return nil
 }
 
-// shellScript is the place of a shell's script among the words of a command, -1
-// where there is none.
+// shellScript returns the index of a shell's script among the words of a command,
+// or -1.
 func shellScript(words []shellwords.Word) int {
 	texts := make([]string, len(words))
 	for i, w := range words {
@@ -53,8 +53,8 @@ func shellScript(words []shellwords.Word) int {
 	return -1
 }
 
-// words splits a command string and then fills in its placeholders, so that a
-// value never changes the number of words.
+// words splits a command string and then replaces its placeholders, so that values
+// do not change the number of words.
 func (c *compiler) words(n *source.Node, scope *interpolate.Scope, path, hint string) []string {
 	words, err := shellwords.Split(n.Text)
 	if err != nil {
@@ -100,8 +100,8 @@ func (c *compiler) words(n *source.Node, scope *interpolate.Scope, path, hint st
 	return out
 }
 
-// path is a path as written in a file, whose folder it is relative to; "" is
-// that folder.
+// path resolves a path relative to the directory of the file that it is written in;
+// "" is that directory.
 func (c *compiler) path(written string, in *source.File) string {
 	if filepath.IsAbs(written) {
 		return written
@@ -113,7 +113,8 @@ func (c *compiler) path(written string, in *source.File) string {
 	return filepath.Join(dir, filepath.FromSlash(written))
 }
 
-// self replaces the word mcptest at the start of a command by this program.
+// self replaces the word mcptest at the start of a command with the path of this
+// program.
 func (c *compiler) self(argv []string) []string {
 	if len(argv) > 0 && argv[0] == "mcptest" && c.set.Self != "" {
 		argv[0] = c.set.Self

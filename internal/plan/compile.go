@@ -14,27 +14,27 @@ import (
 // Settings are the choices made outside the suites: flags and environment.
 type Settings struct {
 	Filters  []string // substring of the name, or "re:" and a regular expression; any may match
-	Tags     []string // a test needs one of them
-	SkipTags []string // a test with one of them is left out
-	Servers  []string // only tests on these servers
-	// Names selects by exact case name (--last-failed); nil: all.
+	Tags     []string // a test needs at least one of them
+	SkipTags []string // a test with any of them is skipped
+	Servers  []string // only tests on these servers are selected
+	// Names selects cases by exact name (--last-failed); nil selects all.
 	Names map[string]bool
 
 	Timeout      time.Duration // 0: not set
-	WaitForReady time.Duration // in place of what servers say; 0: not set
+	WaitForReady time.Duration // overrides that of servers; 0: not set
 	Retries      *int
 	Parallel     int // 0: not set
 	FailFast     bool
 	Env          []string // the process environment
 	AllowOutside bool
-	CI           bool // refuse `only`
-	// Alone gives every case its sessions alone, so that requests to upstreams are known
-	// to be its own.
+	CI           bool // reject `only`
+	// Alone prevents cases from sharing sessions, so that requests to upstreams can be
+	// attributed to a case.
 	Alone bool
-	// Self is the path of this program: a command that begins with the word
-	// mcptest starts it, regardless of PATH.
+	// Self is the path of this program. A command that begins with the word mcptest
+	// starts it, regardless of PATH.
 	Self string
-	// ViolationKinds are the names that `tolerate:` knows.
+	// ViolationKinds are the names allowed in `tolerate:`.
 	ViolationKinds []string
 }
 
@@ -44,20 +44,20 @@ type compiler struct {
 	suite *suite.Suite
 	file  *File
 	dec   *source.Decoder
-	base  expect.Parts // what defaultTest adds to every test
-	// schemas are compiled once, however many rows and tests use them.
+	base  expect.Parts // items that defaultTest adds to every test
+	// schemas caches compiled schemas for all rows and tests.
 	schemas *expect.SchemaCache
-	// probe is a decoder for trying things out, kept while nothing was wrong:
-	// a new one has to look at the types again.
+	// probe is a decoder for tentative decoding. It is reused until it has
+	// diagnostics, because a new one analyzes the types again.
 	probe *source.Decoder
-	// table is the CSV file whose first row is compiled now.
+	// table is the CSV file whose first row is being compiled.
 	table string
 }
 
-// Compile compiles the suites for one run. The diagnostics hold every mistake
-// of every suite; with an error among them the plan must not be run. The
-// suites are taken over: their Entries, which hold the tests as written, are
-// gone afterwards, so that a large suite is not kept twice.
+// Compile compiles the suites for one run. The diagnostics contain every mistake of
+// every suite; if there is an error, the plan must not be run. Compile takes
+// ownership of the suites: it removes their Entries, so that a large suite is not
+// kept in memory twice.
 func Compile(suites []*suite.Suite, set Settings) (*Plan, source.Diagnostics) {
 	p := &Plan{}
 	var diags source.Diagnostics
@@ -82,7 +82,7 @@ func Compile(suites []*suite.Suite, set Settings) (*Plan, source.Diagnostics) {
 	for i, f := range p.Files {
 		p.refs = sel.selectFrom(p.refs, i, f)
 	}
-	return p, append(diags, sel.misspelt(p)...)
+	return p, append(diags, sel.misspelled(p)...)
 }
 
 func (c *compiler) compile() *File {
@@ -112,7 +112,7 @@ func (c *compiler) compile() *File {
 		f.cases += t.count()
 		names.add(t)
 		c.checkOnly(t)
-		t.settle()
+		t.release()
 	}
 	if s.File.Path != "" {
 		var ds source.Diagnostics
@@ -122,7 +122,7 @@ func (c *compiler) compile() *File {
 	return f
 }
 
-// checkOnly notes a test that says only:, and refuses it in CI.
+// checkOnly records a test with only:, and rejects it in CI.
 func (c *compiler) checkOnly(t *template) {
 	for row := range t.rowCount() {
 		if !t.onlyAt(row) {
@@ -165,7 +165,8 @@ func (c *compiler) options() {
 	}
 }
 
-// parallelWithoutEffect warns of a number of calls in flight that a file can't have.
+// parallelWithoutEffect warns if the number of calls in flight has no effect in a
+// file.
 func (c *compiler) parallelWithoutEffect() {
 	why := "its hooks for each test, or setup_per_test, run its tests one after another"
 	switch o := c.suite.Options.Parallel; {
@@ -206,14 +207,14 @@ func (c *compiler) defaults() {
 	}
 }
 
-// unknownServer reports a server's name, or a pattern, that no server has; or a
-// pattern where one name is expected.
+// unknownServer reports a name or pattern that matches no server, or a pattern
+// where one name is expected.
 func (c *compiler) unknownServer(pos source.Pos, path, name string) {
 	found := c.file.Matching(name)
 	switch {
 	case len(found) > 0:
 		report(c.dec, pos, path, fmt.Sprintf("expected the name of one server, got the pattern %q", name), "such as "+found[0].Name)
-	case c.suite.Partial: // it may be in what could not be read
+	case c.suite.Partial: // it may be declared in a file that could not be read
 	case strings.Contains(name, "*"):
 		report(c.dec, pos, path, fmt.Sprintf("no server matches %q", name), c.suite.ServerHint(name))
 	default:

@@ -14,7 +14,7 @@ import (
 // fixtureCompiler compiles hooks and fixture steps.
 type fixtureCompiler struct{ c *compiler }
 
-// compileFixtures compiles all of a file.
+// compileFixtures compiles all hooks and fixture steps of a file.
 func compileFixtures(c *compiler) {
 	s, f, x := c.suite, c.file, fixtureCompiler{c}
 	f.BeforeAll = x.hooks("beforeAll", s.Hooks.BeforeAll)
@@ -85,7 +85,7 @@ func stepName(st *Step) string {
 
 func (x fixtureCompiler) runStep(st *Step, s *suite.Step) {
 	st.Argv = x.c.self(suite.Texts(s.Run))
-	// What is no list of text has been reported as such.
+	// A value that is not a list of text was reported already.
 	if n := s.Node().Get("run"); n.Kind == source.KindList && (len(n.Items) == 0 || n.Items[0].Kind == source.KindString && len(st.Argv) > 0 && st.Argv[0] == "") {
 		report(x.c.dec, s.KeyPos("run"), s.Path+".run", "the command is empty", "")
 	}
@@ -99,7 +99,7 @@ func (x fixtureCompiler) callStep(st *Step, s *suite.Step) {
 	server, servers := x.c.file.Default, x.c.file.Servers
 	if st.unnamed = s.Call.Server == ""; st.unnamed && server == nil && st.Phase == "setup_per_test" && len(servers) > 0 &&
 		!slices.ContainsFunc(servers, func(v *Server) bool { return !v.variantOf(servers[0]) }) {
-		server = servers[0] // replaced by the one that each test uses
+		server = servers[0] // replaced by the server that each test uses
 	}
 	if !st.unnamed {
 		if server = x.c.file.Server(s.Call.Server); server == nil {

@@ -12,12 +12,12 @@ import (
 	"mcptest/internal/suite/interpolate"
 )
 
-// The value of ${steps.…} is only known during the run. Until then a flow
-// is compiled with samples in its place: a mistake is one when it is found
-// with a sample of every type, so that `timeout: ${steps.t}` is right and a
-// misspelt key next to it is not.
+// The value of ${steps.…} is only known during the run. Until then, a flow is
+// compiled with samples of every type. A mistake is reported only if every sample
+// causes it, so that `timeout: ${steps.t}` is valid and a misspelled key next to it
+// is not.
 
-// samples are values of every type that a captured value may have.
+// samples returns a value of each type that a captured value may have.
 func samples() []*source.Node {
 	return []*source.Node{
 		{Kind: source.KindString, Text: "1s", Quoted: true},
@@ -30,11 +30,10 @@ func samples() []*source.Node {
 	}
 }
 
-// sampled compiles a test some of whose values are not known; put puts a sample
-// in their place.
+// sampled compiles a test with unknown values; put replaces them with a sample.
 func (c *compiler) sampled(e entry, b interpolate.Bindings, put func(*interpolate.Bindings, *source.Node)) built {
 	var best built
-	var found source.Diagnostics // with the best sample
+	var found source.Diagnostics // for the best sample
 	common := map[source.Pos]int{}
 	listens := false
 	list := samples()
@@ -90,7 +89,7 @@ func errorPlaces(ds source.Diagnostics) map[source.Pos]bool {
 	return out
 }
 
-// ops compiles what a test invokes.
+// ops compiles the operations of a test.
 func (c *compiler) ops(st *suite.Test, out *Case, e entry, b interpolate.Bindings) {
 	if out.Flow {
 		c.flowOps(st, out, e, b)
@@ -125,7 +124,7 @@ func (c *compiler) flowOps(st *suite.Test, out *Case, e entry, b interpolate.Bin
 	}
 }
 
-// checkCaptured reports values of steps that no step before captures.
+// checkCaptured reports placeholders for values that no earlier step captures.
 func (c *compiler) checkCaptured(n *source.Node, path string, captured map[string]bool) {
 	for _, p := range interpolate.Placeholders(n, "steps.") {
 		name := firstName(p.Member)
@@ -169,8 +168,8 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 	return op
 }
 
-// fillStep completes a step from what was written, so that every placeholder
-// in it is replaced once, even if the values contain others.
+// fillStep returns a function that completes a step from its source, so that every
+// placeholder in it is replaced once, even if values contain placeholders.
 func (c *compiler) fillStep(e entry, path string, written *source.Node, row jsonv.Value, server *Server) func(jsonv.Value) (*Op, source.Diagnostics) {
 	return func(steps jsonv.Value) (*Op, source.Diagnostics) {
 		cc := *c
@@ -186,7 +185,7 @@ func (c *compiler) fillStep(e entry, path string, written *source.Node, row json
 	}
 }
 
-// fillTree completes what a flow expects of its last step.
+// fillTree returns a function that completes the expectations of a flow.
 func (c *compiler) fillTree(e entry, st *suite.Test, written *source.Node, row jsonv.Value) func(jsonv.Value) (*expect.Tree, source.Diagnostics) {
 	test := *st
 	test.Node = nil

@@ -9,12 +9,12 @@ import (
 	"mcptest/internal/source"
 )
 
-// report adds an error at a place that need not be a whole node.
+// report adds an error at a position, which need not be that of a whole node.
 func report(d *source.Decoder, pos source.Pos, path, msg, hint string) {
 	d.Add(source.Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint})
 }
 
-// nearOr is a hint: the nearest name, or all of them.
+// nearOr returns a hint: the most similar name, or all names.
 func nearOr(word string, names []string) string {
 	if hint := source.DidYouMean(word, names); hint != "" {
 		return hint
@@ -29,7 +29,7 @@ func contains(list []string, s string) bool { return slices.Contains(list, s) }
 
 func hasSlash(s string) bool { return strings.Contains(s, "/") }
 
-// firstName is the part of a dotted name before its first dot or bracket.
+// firstName returns the part of a dotted name before its first dot or bracket.
 func firstName(s string) string {
 	if i := strings.IndexAny(s, ".["); i >= 0 {
 		return s[:i]

@@ -5,13 +5,12 @@ import (
 	"mcptest/internal/source"
 )
 
-// NeedsLogin reports whether a person has to have logged in to the server: its
-// grant is one that a run does not go through by itself.
+// NeedsLogin reports whether a user must log in to the server before a run.
 func (s *Server) NeedsLogin() bool {
 	return s.Auth != nil && s.Auth.OAuth != nil && s.Auth.OAuth.Grant != "client_credentials" && !s.Auth.OAuth.Headless
 }
 
-// LoginCommand is the command that logs in to the server.
+// LoginCommand returns the command that logs in to the server.
 func (s *Server) LoginCommand() string {
 	words := []string{"mcptest", "login"}
 	if s.def == nil {
@@ -28,9 +27,9 @@ func (s *Server) LoginCommand() string {
 	return shellwords.QuoteAll(words)
 }
 
-// NeedLogin asks missing about every server that the selected cases and their
-// fixtures use and that a person has to have logged in to, and reports what it
-// says; "" is no complaint.
+// NeedLogin calls missing for each server that requires a login and that the
+// selected cases or their fixtures use. It reports the messages that missing
+// returns, except "".
 func NeedLogin(p *Plan, missing func(*Server) string) source.Diagnostics {
 	var diags source.Diagnostics
 	seen := map[*Server]bool{}
@@ -49,8 +48,8 @@ func NeedLogin(p *Plan, missing func(*Server) string) source.Diagnostics {
 	return diags
 }
 
-// needs lists the servers that the selected cases and their files' fixtures
-// use, some of them more than once.
+// needs returns the servers that the selected cases and their files' fixtures use.
+// The list may contain duplicates.
 func (p *Plan) needs() []*Server {
 	var out []*Server
 	last := ref{file: -1}

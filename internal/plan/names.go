@@ -11,30 +11,30 @@ import (
 	"mcptest/internal/source"
 )
 
-// NameHash replaces a case's name in a selection by names, where the name may
-// not be written down.
+// NameHash replaces a case's name in a selection by names, if the name must not be
+// stored.
 func NameHash(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// nameCheck refuses two cases of one name in a suite: filters, reports and
-// --last-failed select by it. It keeps hashes, because a file of rows has as
-// many names as rows; of two names with one hash the earlier is built again
-// and compared.
+// nameCheck reports two cases of a suite with the same name: filters, reports and
+// --last-failed identify cases by name. It stores hashes, because a file of rows
+// can have very many names; after a collision it builds the earlier name again and
+// compares the two.
 type nameCheck struct {
 	f     *File
 	d     *source.Decoder
 	seed  maphash.Seed
 	seen  map[uint64]uint32 // hash → ordinal of the first case
-	other map[string]uint32 // names whose hash another name has
+	other map[string]uint32 // names whose hash collides with that of another name
 }
 
 func newNameCheck(f *File, d *source.Decoder) *nameCheck {
 	return &nameCheck{f: f, d: d, seed: maphash.MakeSeed(), seen: map[uint64]uint32{}, other: map[string]uint32{}}
 }
 
-// add looks at the names of a template, the last one of the file so far.
+// add checks the names of a template, which is the last one of the file so far.
 func (n *nameCheck) add(t *template) {
 	at := uint32(t.first)
 	found := 0
@@ -50,7 +50,8 @@ func (n *nameCheck) add(t *template) {
 	}
 }
 
-// note remembers a name; twice means that the case first has it already.
+// note records a name. twice reports whether the case with the ordinal first has it
+// already.
 func (n *nameCheck) note(name string, at uint32) (first uint32, twice bool) {
 	h := maphash.String(n.seed, name)
 	first, known := n.seen[h]
@@ -68,7 +69,7 @@ func (n *nameCheck) note(name string, at uint32) (first uint32, twice bool) {
 	return 0, false
 }
 
-// find returns the template, row and server of a case's ordinal.
+// find returns the template, row and server of the case with an ordinal.
 func (n *nameCheck) find(at uint32) (t *template, row, server int) {
 	ts := n.f.templates
 	i := sort.Search(len(ts), func(i int) bool { return ts[i].first > int(at) }) - 1

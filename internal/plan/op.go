@@ -56,7 +56,7 @@ func newOp(block suite.Block, call suite.Invocation, server *Server, n *source.N
 	return op
 }
 
-// orEmpty returns arguments as JSON; a tool gets an empty object for none.
+// orEmpty returns arguments as JSON; the default for a tool is an empty object.
 func orEmpty(args *source.Node) jsonv.Value {
 	if args == nil {
 		return jsonv.Object()
@@ -64,8 +64,8 @@ func orEmpty(args *source.Node) jsonv.Value {
 	return args.JSON()
 }
 
-// named returns params with a name or address, and arguments unless absent. It is
-// called for each row, so it makes no value for what it only writes.
+// named returns params with a name or URI, and arguments unless they are absent. It
+// is called for each row, so it writes JSON without building a value first.
 func named(key, name string, args jsonv.Value) []byte {
 	out := append(make([]byte, 0, 64), `{"`+key+`":`...)
 	out = jsonv.AppendString(out, name)

@@ -26,10 +26,10 @@ type Plan struct {
 // Len returns the number of selected cases.
 func (p *Plan) Len() int { return len(p.refs) }
 
-// Written is the number of cases before any was left out.
+// Written returns the number of cases before selection.
 func (p *Plan) Written() int { return p.written }
 
-// Case builds the i-th case. It may be called from several goroutines.
+// Case builds the i-th case. It is safe for concurrent use.
 func (p *Plan) Case(i int) *Case {
 	r := p.refs[i]
 	f := p.Files[r.file]
@@ -38,7 +38,7 @@ func (p *Plan) Case(i int) *Case {
 	return c
 }
 
-// Name is the i-th case's name, without building the case.
+// Name returns the name of the i-th case, without building the case.
 func (p *Plan) Name(i int) string {
 	r := p.refs[i]
 	return p.Files[r.file].templates[r.template].caseName(int(r.row), int(r.server))
@@ -47,15 +47,15 @@ func (p *Plan) Name(i int) string {
 // FileOf returns the index in Files of the i-th case.
 func (p *Plan) FileOf(i int) int { return int(p.refs[i].file) }
 
-// ServerOf returns the server of the i-th case without building it; nil for
-// a case that has none.
+// ServerOf returns the server of the i-th case without building the case, or nil if
+// it has none.
 func (p *Plan) ServerOf(i int) *Server {
 	r := p.refs[i]
 	return p.Files[r.file].templates[r.template].serverAt(int(r.row), int(r.server))
 }
 
-// Arrange selects the cases at the given places, in that order. Cases of one file
-// must stay together.
+// Arrange selects the cases with the given indexes, in that order. Cases of one
+// file must be contiguous.
 func (p *Plan) Arrange(places []int) {
 	refs := make([]ref, len(places))
 	for i, at := range places {
@@ -64,8 +64,8 @@ func (p *Plan) Arrange(places []int) {
 	p.refs = refs
 }
 
-// ref is one expanded case: which row of which template on which of its
-// servers. It is kept small because there may be very many.
+// ref is one expanded case: a template, a row and a server. It is small because
+// there may be very many.
 type ref struct {
 	file, template, row int32
 	server              int32
@@ -75,11 +75,11 @@ type ref struct {
 type File struct {
 	Suite   *suite.Suite
 	Name    string // the suite's name
-	Path    string // as shown
+	Path    string // as in messages
 	Dir     string // absolute
 	Servers []*Server
-	Default *Server // nil when there is none
-	// Upstreams are the APIs that doubles replace.
+	Default *Server // may be nil
+	// Upstreams are the APIs that test doubles replace.
 	Upstreams []*upstream.Upstream
 
 	BeforeAll, AfterAll, BeforeEach, AfterEach []*Hook
@@ -93,16 +93,16 @@ type File struct {
 	// case at a time, in file order.
 	Serial bool
 
-	Snapshots *snapshot.File // nil: the suite has no file
+	Snapshots *snapshot.File // nil if the suite has no file
 
 	inputs    inputs
 	templates []*template
 	cases     int  // of all templates
-	only      bool // a test says only:
+	only      bool // whether a test has only:
 }
 
-// inputs are files that were read, or looked for. Cases that are built during the
-// run may add schemas.
+// inputs are files that were read or missing. Cases that are built during the run
+// may add schemas.
 type inputs struct {
 	mu    sync.Mutex
 	paths []string
@@ -122,7 +122,7 @@ func (f *File) Inputs() []string {
 	return slices.Clone(f.inputs.paths)
 }
 
-// Server returns the file's server of that name, or nil.
+// Server returns the file's server called name, or nil.
 func (f *File) Server(name string) *Server {
 	for _, s := range f.Servers {
 		if s.Name == name {
@@ -132,7 +132,7 @@ func (f *File) Server(name string) *Server {
 	return nil
 }
 
-// Matching returns the file's servers of a name, which may be a pattern.
+// Matching returns the file's servers that a name or pattern matches.
 func (f *File) Matching(name string) (out []*Server) {
 	if sv := f.Server(name); sv != nil {
 		return []*Server{sv}
@@ -148,10 +148,10 @@ func (f *File) Matching(name string) (out []*Server) {
 // Options are a file's run options with every default filled in.
 type Options struct {
 	Parallel      int  // calls in flight per server
-	Whole         bool // parallel: false, the whole file one at a time
+	Whole         bool // parallel: false, one case at a time in the whole file
 	RestartPolicy string
 	FailFast      bool
-	StrictArgs    bool // arguments that do not fit an inputSchema fail the test
+	StrictArgs    bool // arguments that do not match an inputSchema fail the test
 }
 
 // The restart policies.
@@ -165,19 +165,19 @@ const (
 type Server struct {
 	Name string
 	Pos  source.Pos
-	// Key is equal for entries whose resolved definition is equal: they may
-	// share a process or session.
+	// Key is equal for entries with equal resolved definitions: they may share a
+	// process or session.
 	Key string
 
 	Argv []string // nil for a server with a URL
-	// Added are arguments that differ from run to run.
+	// Added are arguments that differ between runs.
 	Added []string
-	// Change changes the command before it is started, such as the network that it runs
-	// in; nil: it is not changed.
+	// Change modifies the command before it is started, such as its network; it may be
+	// nil.
 	Change func(*exec.Cmd)
 	Dir    string
 	Env    []string
-	// Withheld names what is set here and not passed on to the process.
+	// Withheld names the variables that are set here and not passed to the process.
 	Withheld []string
 
 	URL       string
@@ -189,12 +189,12 @@ type Server struct {
 	// ClientSecret is the value of auth.oauth.client_secret_env.
 	ClientSecret string
 
-	Client         string // the name to connect with; empty: that of the program
+	Client         string // client name for the handshake; "": mcptest's
 	Protocol       string // auto or a revision
 	ConnectTimeout time.Duration
 	Timeout        time.Duration // 0: not set
 	WaitForReady   string
-	ProbeTime      time.Duration // of a probe in WaitForReady; 0: within ConnectTimeout
+	ProbeTime      time.Duration // limit of the probe in WaitForReady; 0: ConnectTimeout
 	Sessions       int
 	Tolerate       map[string]bool
 	ValidateOutput bool
@@ -204,7 +204,8 @@ type Server struct {
 	def *suite.Server // for positions
 }
 
-// variantOf reports whether two servers are the same one or variants of one.
+// variantOf reports whether two servers are the same or variants of the same
+// server.
 func (s *Server) variantOf(other *Server) bool {
 	a, _, _ := strings.Cut(s.Name, "@")
 	b, _, _ := strings.Cut(other.Name, "@")
@@ -214,7 +215,7 @@ func (s *Server) variantOf(other *Server) bool {
 // Header is one HTTP header to send.
 type Header struct{ Name, Value string }
 
-// Case is one test to run, with nothing optional left.
+// Case is one test to run, with all defaults filled in.
 type Case struct {
 	Index  int
 	File   *File
@@ -223,10 +224,10 @@ type Case struct {
 	Block  suite.Block
 	Tags   []string
 	About  suite.About
-	Server *Server // of the first op; nil when it could not be resolved
+	Server *Server // of the first op; nil if it could not be resolved
 
 	Ops  []*Op
-	Tree *expect.Tree // judges the last op
+	Tree *expect.Tree // evaluates the last op
 
 	Timeout  time.Duration
 	Retries  int
@@ -234,82 +235,82 @@ type Case struct {
 	Skip     string // reason; empty: run it
 	Respond  *suite.Respond
 	LogLevel string
-	// Headers are those of the calls over HTTP.
+	// Headers are the HTTP headers of the calls.
 	Headers http.Header
-	// Routes are added to those of upstreams, by name; nil: there are none.
+	// Routes are added to those of the named upstreams; nil if there are none.
 	Routes map[string][]*upstream.Route
-	// InvalidArgs: the arguments are wrong on purpose.
+	// InvalidArgs is set if the arguments are wrong on purpose.
 	InvalidArgs bool
-	// Flow is set when the test was written with steps.
+	// Flow is set if the test has steps.
 	Flow bool
-	// Exclusive: nothing else may be in flight on the case's servers.
+	// Exclusive is set if no other call may be in flight on the case's servers.
 	Exclusive bool
-	// Alone: a violation that carries no request's id fails this case. The
-	// plan decides it, never a flag, so that verdicts don't change with
-	// the number of calls in flight.
+	// Alone is set if a violation without a request's id fails this case. The plan
+	// decides this and no flag, so that results do not depend on the number of
+	// calls in flight.
 	Alone bool
-	// Row is the row of `cases:`, absent when there is none.
+	// Row is the row of `cases:`; absent if there is none.
 	Row jsonv.Value
-	// FillTree completes Tree when the flow's own expect uses values of its
-	// steps; nil when there are none.
+	// FillTree completes Tree if the flow's own expect uses values of its steps;
+	// otherwise it is nil.
 	FillTree func(steps jsonv.Value) (*expect.Tree, source.Diagnostics)
 
-	limit   time.Duration // the timeout, when it does not depend on the server
+	limit   time.Duration // the timeout, if it does not depend on the server
 	listens bool          // Exclusive on every server
 }
 
-// Repeat says how often a case is run and which share must pass.
+// Repeat defines how often a case is run and the share that must pass.
 type Repeat struct {
 	Times int
 	Rate  float64
 }
 
-// Op is one request of a case. One without Method and Raw sends nothing: the test
-// examines only what the server offers.
+// Op is one request of a case. An Op without Method and Raw sends nothing: the test
+// only examines what the server offers.
 type Op struct {
 	Name   string  // of a flow's step
 	Server *Server // of this request
-	pinned bool    // the step names its server
+	pinned bool    // whether the step names its server
 	Pos    source.Pos
 
 	Method string
 	Params []byte // a JSON value as sent, nil for none
 	// Subject is the tool, resource or prompt, for display and HTTP headers.
 	Subject string
-	// MaybeMethod: the tool's name has a slash; unless the server lists
-	// such a tool, Subject is sent as a method with Args as its params.
+	// MaybeMethod is set if the tool's name has a slash. If the server lists no
+	// such tool, Subject is sent as a method with Args as its params.
 	MaybeMethod  bool
 	Args         []byte
-	Raw          []byte // literal bytes in place of a request
+	Raw          []byte // literal bytes instead of a request
 	Notification bool
 
-	Tree    *expect.Tree // a flow step's own items; nil otherwise
+	Tree    *expect.Tree // items of a flow step; otherwise nil
 	Capture []Capture
 	Respond *suite.Respond
 
-	Timeout     time.Duration // 0: the case's
+	Timeout     time.Duration // 0: that of the case
 	CancelAfter time.Duration
 	Wait        *Wait
 
-	// Fill completes an op whose values come from earlier steps; nil when
-	// there are none. The result is a new Op.
+	// Fill returns a completed copy of an op that uses values of earlier steps;
+	// otherwise it is nil.
 	Fill func(steps jsonv.Value) (*Op, source.Diagnostics)
 }
 
 // Calls reports whether the operation sends something.
 func (op *Op) Calls() bool { return op.Method != "" || op.Raw != nil }
 
-// Capture keeps a value of an answer.
+// Capture captures a value of a response.
 type Capture struct {
 	Name   string
 	Target *expect.Target
 	Pos    source.Pos
 }
 
-// Wait waits for a notification.
+// Wait configures waiting for a notification.
 type Wait struct {
 	Notification string
-	Timeout      time.Duration // 0: the case's
+	Timeout      time.Duration // 0: that of the case
 }
 
 // Hook is one hook, split into words.
@@ -337,11 +338,11 @@ type Step struct {
 	Env            []string
 	Dir            string
 	Pos            source.Pos
-	unnamed        bool // Call names no server
+	unnamed        bool // whether Call names no server
 }
 
-// For is the step before a test on a server: a call that names no server goes to
-// the variant of the default server that the test uses.
+// For returns the step for a test on a server: a call that names no server uses the
+// test's variant of the default server.
 func (s *Step) For(server *Server) *Step {
 	if !s.unnamed || server == nil || !server.variantOf(s.Call.Server) {
 		return s

@@ -9,12 +9,12 @@ import (
 	"mcptest/internal/suite/interpolate"
 )
 
-// rowCheck finds the mistakes that a row's values make, at no more cost than
-// the parts of the test that mention the row.
+// rowCheck finds mistakes caused by a row's values. It only compiles the parts of
+// the test that use the row.
 type rowCheck struct {
 	t *template
-	c compiler // a copy whose mistakes go elsewhere
-	// needs are the members that args and params take from a row.
+	c compiler // a copy with a different decoder
+	// needs are the members of the row that args and params use.
 	needs []interpolate.Placeholder
 }
 
@@ -23,7 +23,7 @@ func (t *template) newRowCheck() *rowCheck {
 	for _, key := range t.varies.call {
 		n := t.entry.Node.Get(key)
 		if key != "args" && key != "params" || interpolate.Whole(n) {
-			r.needs = nil // the type of a value counts
+			r.needs = nil // the type of a value matters
 			break
 		}
 		r.needs = append(r.needs, interpolate.Placeholders(n, "case.")...)
@@ -34,8 +34,8 @@ func (t *template) newRowCheck() *rowCheck {
 	return r
 }
 
-// row checks one row; mistakes go to dec. The first one is known to be right
-// except for what the template could not know.
+// row checks one row and reports mistakes to dec. The template checked most of the
+// first row.
 func (r *rowCheck) row(i int, v jsonv.Value, dec *source.Decoder) {
 	t := r.t
 	r.c.dec = dec
@@ -59,7 +59,7 @@ func (r *rowCheck) row(i int, v jsonv.Value, dec *source.Decoder) {
 	}
 }
 
-// lacks reports whether a row does not have all values.
+// lacks reports whether a row lacks a required value.
 func lacks(needs []interpolate.Placeholder, row jsonv.Value) bool {
 	return slices.ContainsFunc(needs, func(p interpolate.Placeholder) bool {
 		_, ok := p.Lookup(row)
@@ -77,7 +77,8 @@ func (r *rowCheck) name(v jsonv.Value) {
 	}
 }
 
-// add notes what a row's case is selected by. Each different list is kept once.
+// add returns the data for selecting a row's case. Each distinct list is stored
+// once.
 func (s *metaSets) add(b built) rowMeta {
 	if s.known == nil {
 		s.known = map[string]uint32{}

@@ -10,33 +10,33 @@ import (
 	"mcptest/internal/suite/interpolate"
 )
 
-// rowExpect compiles what a test expects of one row: what does not mention
-// the row is compiled once.
+// rowExpect compiles the expectations of a test for each row. Parts without values
+// of the row are compiled only once.
 type rowExpect struct {
 	c     *compiler
 	entry entry
 	test  *suite.Test
 	node  *source.Node // as written
 	path  string
-	list  *source.Node // of the assertions
+	list  *source.Node // of assertions
 	fixed []expect.Item
 	vary  []rowItem
 	gate  *expect.Gate
-	// proto is the tree of the first row, with the items of the baseline.
+	// proto is the tree of the first row, including the items of defaultTest.
 	proto *expect.Tree
-	// whole: more than single items mention the row.
+	// whole is set if the row occurs outside single items.
 	whole bool
-	// check: the merged tree can be wrong although its items are right.
+	// check is set if the merged tree can be invalid although its items are valid.
 	check bool
 }
 
-// rowItem is an item that mentions the row.
+// rowItem is an item that uses values of the row.
 type rowItem struct {
-	at int // in the list
-	// matcher is set when nothing but the matcher mentions the row.
+	at int // index in the list
+	// matcher is set if only the matcher uses the row.
 	matcher *source.Node
 	// exact is the value of that matcher if it is `exact:` with a scalar, and needs
-	// what it takes from the row.
+	// are the values of the row that it uses.
 	exact *source.Node
 	needs []interpolate.Placeholder
 }
@@ -89,12 +89,12 @@ func newRowItem(at int, n *source.Node, first *expect.Item) rowItem {
 	return r
 }
 
-// fits reports whether a row surely has no mistake, without compiling anything.
+// fits reports whether a row is certainly valid, without compiling anything.
 func (r *rowExpect) fits(v jsonv.Value) bool {
 	return !r.whole && !r.check && !slices.ContainsFunc(r.vary, func(i rowItem) bool { return i.exact == nil || lacks(i.needs, v) })
 }
 
-// tree compiles the tree of one row; mistakes go to the compiler's decoder.
+// tree compiles the tree of one row and reports mistakes to the compiler's decoder.
 func (r *rowExpect) tree(c *compiler, v jsonv.Value) *expect.Tree {
 	test := *r.test
 	b := interpolate.Bindings{Case: v}
@@ -113,8 +113,8 @@ func (r *rowExpect) tree(c *compiler, v jsonv.Value) *expect.Tree {
 	return c.tree(&test)
 }
 
-// items are the items of one row's tree, those of the baseline at the end. It
-// fails when one that mentions the row has a mistake, without reporting it.
+// items returns the items of one row's tree, ending with those of defaultTest. It
+// returns false, without reporting a mistake, if an item that uses the row has one.
 func (r *rowExpect) items(c *compiler, b interpolate.Bindings) ([]expect.Item, bool) {
 	items := slices.Clone(r.proto.Items)
 	for i := range r.vary {

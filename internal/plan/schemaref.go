@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/suite"
 )
 
-// expecter compiles what a node expects.
+// expecter returns the compiler of the expectations in a node.
 func expecter(c *compiler, n *source.Node) expect.Compiler {
 	return expect.Compiler{Schemas: c.schemas, LoadSchema: func(_ source.Pos, uri string) ([]byte, error) {
 		return schemaFile(c, n, uri)
@@ -39,7 +39,7 @@ func schemaFile(c *compiler, in *source.Node, uri string) ([]byte, error) {
 	return file.Data, nil
 }
 
-// writtenFileURL reports whether a file: URL is written anywhere below n.
+// writtenFileURL reports whether n contains a file: URL.
 func writtenFileURL(n *source.Node) bool {
 	found := false
 	n.MapScalars(func(sc *source.Node) *source.Node {

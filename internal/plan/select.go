@@ -10,11 +10,11 @@ import (
 	"mcptest/internal/suite"
 )
 
-// selector decides which cases are run.
+// selector selects the cases to run.
 type selector struct {
 	set     Settings
 	match   []func(string) bool
-	hit     []bool // by filter: it matched a name
+	hit     []bool // by filter: whether it matched a name
 	anyOnly bool
 }
 
@@ -40,10 +40,10 @@ func newSelector(set Settings) (*selector, source.Diagnostics) {
 	return s, diags
 }
 
-// byName reports whether names have to be built to select.
+// byName reports whether the selection depends on names.
 func (s *selector) byName() bool { return len(s.match) > 0 || s.set.Names != nil }
 
-// most is how many cases may be selected.
+// most returns an upper bound of the number of selected cases.
 func (s *selector) most(p *Plan) int {
 	if s.byName() || s.anyOnly {
 		return 0

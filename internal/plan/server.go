@@ -91,8 +91,8 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 	return out
 }
 
-// bearer turns auth.bearer_token_env into a header. A variable that is not set
-// was reported when the suite was loaded.
+// bearer converts auth.bearer_token_env to a header. An unset variable was reported
+// when the suite was loaded.
 func (s *serverCompiler) bearer() {
 	if s.sv.Auth == nil || s.sv.Auth.BearerTokenEnv == "" {
 		return
@@ -102,8 +102,8 @@ func (s *serverCompiler) bearer() {
 	}
 }
 
-// envValue looks a variable up where interpolation does: the environment wins
-// over .env.
+// envValue looks up a variable like interpolation does: first in the environment,
+// then in .env.
 func (s *serverCompiler) envValue(name string) (string, bool) {
 	for _, kv := range slices.Backward(s.c.set.Env) {
 		if n, v, _ := strings.Cut(kv, "="); n == name {
@@ -118,7 +118,7 @@ func (s *serverCompiler) envValue(name string) (string, bool) {
 	return "", false
 }
 
-// caFile resolves tls.ca_file against the file it is written in.
+// caFile resolves tls.ca_file relative to the file it is written in.
 func (s *serverCompiler) caFile() {
 	c, sv := s.c, s.sv
 	if sv.TLS == nil || sv.TLS.CAFile == "" {
@@ -137,8 +137,8 @@ func (s *serverCompiler) caFile() {
 	s.out.TLS = &t
 }
 
-// transport reports a transport that does not go with the pinned version: HTTP+SSE
-// is a session.
+// transport reports a transport that does not support the pinned version: HTTP+SSE
+// requires a session.
 func (s *serverCompiler) transport() {
 	if s.sv.Transport == "sse" && protocol.VersionOf(s.sv.Protocol).Stateless {
 		s.report("transport", "protocol "+s.sv.Protocol+" is not spoken over HTTP+SSE",
@@ -146,7 +146,7 @@ func (s *serverCompiler) transport() {
 	}
 }
 
-// refuse reports keys that a server of the other kind has.
+// refuse reports keys that only the other kind of server can have.
 func (s *serverCompiler) refuse(other string, keys ...string) {
 	for _, key := range keys {
 		if s.sv.Has(key) {
@@ -155,8 +155,8 @@ func (s *serverCompiler) refuse(other string, keys ...string) {
 	}
 }
 
-// waitForReady checks the form of wait_for_ready: how long to wait, or what to
-// ask.
+// waitForReady checks the syntax of wait_for_ready: a duration or an address to
+// probe.
 func (s *serverCompiler) waitForReady() {
 	w := s.sv.WaitForReady
 	if w == "" {
@@ -174,8 +174,7 @@ func (s *serverCompiler) waitForReady() {
 		fmt.Sprintf("expected a duration or an address to ask, got %q", w), "such as 10s, http://127.0.0.1:8080/healthz or tcp://127.0.0.1:8080")
 }
 
-// serverKey is the resolved definition as text, without the places where it is
-// written.
+// serverKey returns the resolved definition as text, without source positions.
 func serverKey(s *Server) string {
 	var auth suite.Auth
 	var oauth suite.OAuth
@@ -199,23 +198,23 @@ func serverKey(s *Server) string {
 	return string(b)
 }
 
-// minimalNames are inherited by every server: what programs need to run at
-// all, and nothing that tends to hold secrets.
+// minimalNames are inherited by every server. Programs need them to run, and they
+// do not usually contain secrets.
 var minimalNames = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "TERM",
 	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
 	"PROGRAMFILES", "PROGRAMDATA", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 }
 
-// ServerEnv is the environment of a server that no suite declares: what one
-// with these names under inherit_env gets.
+// ServerEnv returns the environment of a server that no suite declares. names
+// corresponds to inherit_env.
 func ServerEnv(env, names []string) (passed, withheld []string) {
 	return serverEnv(env, &suite.Suite{}, &suite.Server{InheritEnv: &suite.InheritEnv{Names: names}})
 }
 
-// serverEnv puts a server's environment together: inherited names, .env for
-// the names it lists, the suite's env, its own env. withheld are the names that
-// are set here and not passed on.
+// serverEnv builds a server's environment: inherited names, .env for the names it
+// lists, the suite's env, then its own env. withheld are the names that are set in
+// env and not passed on.
 func serverEnv(env []string, s *suite.Suite, sv *suite.Server) (passed, withheld []string) {
 	var b envBuilder
 	inherit := sv.InheritEnv
@@ -255,7 +254,7 @@ func serverEnv(env []string, s *suite.Suite, sv *suite.Server) (passed, withheld
 	return b.list(), withheld
 }
 
-// hookEnv is the environment of hooks and steps.
+// hookEnv returns the environment of hooks and steps.
 func hookEnv(env []string, s *suite.Suite) []string {
 	var b envBuilder
 	for _, v := range s.DotEnv {
@@ -272,7 +271,8 @@ func hookEnv(env []string, s *suite.Suite) []string {
 	return b.list()
 }
 
-// envBuilder keeps the last value of each name, in order of first mention.
+// envBuilder keeps the last value of each name, in the order in which names first
+// occur.
 type envBuilder struct {
 	names  []string
 	values map[string]string

@@ -6,38 +6,36 @@ import (
 	"time"
 )
 
-// MaxShards is the largest number of shards that a plan is split into.
+// MaxShards is the largest number of shards.
 const MaxShards = 1000
 
-// Costs are what the cases of a file took when they last ran.
+// Costs are the durations of the last run of a file's cases.
 type Costs struct {
-	// Around is the time of the file's own bracket.
+	// Around is the duration of the file's setup and teardown.
 	Around time.Duration
-	// Cases are the times by case name. A name that is missing is taken to
-	// cost what the known ones do on average.
+	// Cases are the durations by case name. A missing case is assumed to take the
+	// average of the others.
 	Cases map[string]time.Duration
 }
 
-// least is what a case costs in addition to its calls. It keeps cases that take no
-// time at all from all going to the same shard.
+// least is the overhead of a case. It prevents all cases with a duration of zero
+// from going to the same shard.
 const least = 50 * time.Microsecond
 
-// unit is what is never split: one case, or all cases of a file that has to
-// stay whole.
+// unit is one case, or all cases of a file that must not be split.
 type unit struct {
 	first, cases int // in refs
 	cost         time.Duration
 }
 
-// Shard keeps the cases of one of total shards and returns their places in the
-// plan as it was, ascending. Index counts from 1; 1 of 1 keeps everything.
-// Costs are by the index of the file in Files; nil when nothing is known.
+// Shard keeps the cases of one of total shards and returns their indexes in the
+// original plan, in ascending order. index counts from 1; 1 of 1 keeps everything.
+// costs has the indexes of Files; it is nil if nothing is known.
 //
-// The split depends on nothing but the plan and the costs, so every shard that
-// computes it from the same data gets the same: each case is in exactly one.
-// The cases that cost most are dealt out first, each to the shard that has
-// least to do; with nothing known that is dealing in turn. A file that is
-// Bound stays whole.
+// The split depends only on the plan and the costs, so every shard computes the
+// same one from the same data, and each case is in exactly one shard. The most
+// expensive cases are assigned first, each to the shard with the lowest total;
+// without costs they are assigned in turn. A file that is Bound is not split.
 func (p *Plan) Shard(index, total int, costs []Costs) []int {
 	units := p.units(costs)
 	slices.SortStableFunc(units, func(a, b unit) int { return cmp.Compare(b.cost, a.cost) })
@@ -62,11 +60,11 @@ func (p *Plan) Shard(index, total int, costs []Costs) []int {
 	return places
 }
 
-// units are what is dealt out, in plan order.
+// units returns the units to assign, in plan order.
 func (p *Plan) units(costs []Costs) []unit {
 	cost := p.costs(costs)
 	var out []unit
-	whole := map[int]int{} // file → its place in out
+	whole := map[int]int{} // file → its index in out
 	for i := range p.refs {
 		n := p.FileOf(i)
 		at, begun := whole[n]
@@ -87,8 +85,8 @@ func (p *Plan) units(costs []Costs) []unit {
 	return out
 }
 
-// costs are the costs of the cases, in plan order; all the same when nothing
-// is known of any.
+// costs returns the costs of the cases in plan order; they are all equal if no
+// duration is known.
 func (p *Plan) costs(known []Costs) []time.Duration {
 	out := make([]time.Duration, len(p.refs))
 	var sum time.Duration
@@ -114,12 +112,11 @@ func (p *Plan) costs(known []Costs) []time.Duration {
 	return out
 }
 
-// Bound reports whether the file's cases belong into one shard. They do when
-// the suite says that the file runs as a whole (parallel: false), and when the
-// file has a bracket of its own (beforeAll, setup, teardown, afterAll), which
-// may stand for one state of the world that all its cases share. A suite that
-// says parallel: n promises that its cases are independent: they are split, and
-// each shard opens the bracket for itself. Flags don't matter here.
+// Bound reports whether all cases of the file belong in one shard. That is the case
+// if the suite runs the file as a whole (parallel: false), and if the file has
+// beforeAll, setup, teardown or afterAll, which may prepare state that all cases
+// share. A suite with parallel: n promises that its cases are independent: they are
+// split, and each shard runs the file's setup. Flags have no influence.
 func (f *File) Bound() bool {
 	if f.Options.Whole {
 		return true

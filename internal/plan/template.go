@@ -12,48 +12,48 @@ import (
 	"mcptest/internal/suite/interpolate"
 )
 
-// template is one written test: it builds a case for each of its rows and
-// servers.
+// template is a test as written. It builds a case for each of its rows and servers.
 type template struct {
 	c     *compiler
-	entry entry // its node is dropped where nothing has to be built from it
+	entry entry // its node is nil if nothing is built from it
 	pos   source.Pos
 	name  string     // as written, for tests whose rows don't change it
-	namer source.Pos // of the name
-	only  source.Pos // of only:, zero when the test does not say so
+	namer source.Pos // position of the name
+	only  source.Pos // position of only:, zero if absent
 
-	proto   *Case       // the case of the first row on the first server
-	test    *suite.Test // of the first row; nil where the entry's node is
-	servers []*Server   // of every row, unless rows say it themselves
+	proto   *Case       // for the first row on the first server
+	test    *suite.Test // for the first row; nil if the entry's node is nil
+	servers []*Server   // for every row, unless meta is set
 	tags    []string
 
 	rows   *rows.Rows // nil: no cases
 	varies varies
-	expect *rowExpect // set when rows change what is expected
-	meta   []rowMeta  // set when rows change what cases are selected by
+	expect *rowExpect // set if the expectations use the row
+	meta   []rowMeta  // set if servers, tags or only use the row
 	sets   metaSets
 	// first is the ordinal of the template's first case in its file.
 	first int
 }
 
-// varies says which parts of a test mention its row.
+// varies records which parts of a test use its row.
 type varies struct {
 	name, expect bool
-	// call are the keys of what is invoked: tool, args and so on.
+	// call lists the keys of the invocation that use the row: tool, args and so on.
 	call []string
-	// all: another part, for which the whole test is built again.
+	// all is set if another part uses it: the whole test is then built for each
+	// row.
 	all bool
 }
 
 func (v varies) any() bool { return v.name || v.expect || v.all || len(v.call) > 0 }
 
-// rowMeta is what has to be known of a row without building its case.
+// rowMeta is the data for selecting a row without building its case.
 type rowMeta struct {
-	servers, tags uint32 // in metaSets
+	servers, tags uint32 // indexes in metaSets
 	only          bool
 }
 
-// metaSets holds each different list once.
+// metaSets holds each distinct list once.
 type metaSets struct {
 	servers [][]*Server
 	tags    [][]string
@@ -67,7 +67,7 @@ func (t *template) rowCount() int {
 	return t.rows.Len()
 }
 
-// serversAt returns the servers of a row; empty when it has none.
+// serversAt returns the servers of a row, which can be none.
 func (t *template) serversAt(row int) []*Server {
 	if t.meta != nil {
 		return t.sets.servers[t.meta[row].servers]
@@ -75,7 +75,7 @@ func (t *template) serversAt(row int) []*Server {
 	return t.servers
 }
 
-// serverCount is how many cases a row makes.
+// serverCount returns the number of cases of a row.
 func (t *template) serverCount(row int) int { return max(1, len(t.serversAt(row))) }
 
 func (t *template) serverAt(row, i int) *Server {
@@ -99,7 +99,7 @@ func (t *template) onlyAt(row int) bool {
 	return !t.only.IsZero()
 }
 
-// count is the number of the template's cases.
+// count returns the number of the template's cases.
 func (t *template) count() int {
 	if t.meta == nil {
 		return t.rowCount() * max(1, len(t.servers))
@@ -111,8 +111,8 @@ func (t *template) count() int {
 	return n
 }
 
-// template compiles one entry, and looks at every row of it to find the
-// mistakes that only its values make.
+// template compiles one entry and checks each of its rows, to find mistakes caused
+// by their values.
 func (c *compiler) template(se suite.Entry) *template {
 	e := entry{se}
 	t := &template{c: c, entry: e, pos: e.Node.Pos, namer: e.Node.Pos}
@@ -130,7 +130,7 @@ func (c *compiler) template(se suite.Entry) *template {
 	}
 	var b built
 	if t.rows != nil && t.rows.Len() == 0 {
-		// The rows could not be read; what does not depend on them is looked at.
+		// The rows could not be read: check what does not depend on them.
 		b = c.sampled(e, interpolate.Bindings{}, func(b *interpolate.Bindings, n *source.Node) { b.AnyCase, b.AnySteps = n, n })
 	} else {
 		if t.rows != nil {
@@ -163,7 +163,7 @@ func (c *compiler) rows(n *source.Node, e entry) *rows.Rows {
 	return out
 }
 
-// dependence notes which parts of the test mention its row.
+// dependence records which parts of the test use its row.
 func (t *template) dependence() {
 	flow := t.entry.Node.Get("steps") != nil
 	for _, f := range t.entry.Node.Fields {
@@ -184,8 +184,8 @@ func (t *template) dependence() {
 	}
 }
 
-// settle drops what is not needed any more once every mistake was looked for.
-func (t *template) settle() {
+// release drops nodes that are not needed after all mistakes were reported.
+func (t *template) release() {
 	if !t.varies.any() {
 		t.entry.Node, t.test = nil, nil
 	} else {
@@ -193,8 +193,8 @@ func (t *template) settle() {
 	}
 }
 
-// caseName is a case's full name: "name [row] @server". The server is named if
-// there are several, or if it is a variant.
+// caseName returns a case's full name: "name [row] @server". It includes the server
+// if there are several, or if it is a variant.
 func (t *template) caseName(row, server int) string {
 	var v jsonv.Value
 	if t.varies.name {
@@ -203,8 +203,8 @@ func (t *template) caseName(row, server int) string {
 	return t.nameWith(v, row, server)
 }
 
-// nameWith is caseName for a row that is parsed; v may be absent when the
-// name as written does not mention the row.
+// nameWith is caseName for a parsed row; v may be absent if the name does not use
+// the row.
 func (t *template) nameWith(v jsonv.Value, row, server int) string {
 	name := t.name
 	switch {
@@ -222,7 +222,7 @@ func (t *template) nameWith(v jsonv.Value, row, server int) string {
 	return name
 }
 
-// row parses a row; absent when the test has no cases.
+// row parses a row. It returns an absent value if the test has no cases.
 func (t *template) row(i int) jsonv.Value {
 	if t.rows == nil {
 		return jsonv.Value{}
@@ -230,7 +230,7 @@ func (t *template) row(i int) jsonv.Value {
 	return t.rows.At(i)
 }
 
-// build makes the case of one row on one server.
+// build builds the case of one row on one server.
 func (t *template) build(row, server int) *Case {
 	v := t.row(row)
 	c := t.buildRow(v)
@@ -241,8 +241,8 @@ func (t *template) build(row, server int) *Case {
 	return c
 }
 
-// buildRow makes the case of one row on its first server. Mistakes were
-// reported when the rows were checked.
+// buildRow builds the case of one row on its first server. Mistakes were reported
+// when the rows were checked.
 func (t *template) buildRow(v jsonv.Value) *Case {
 	if !t.varies.any() {
 		c := *t.proto
@@ -269,8 +269,8 @@ func (t *template) buildRow(v jsonv.Value) *Case {
 	return &c
 }
 
-// moveTo puts a case on another of its test's servers: each operation that names no
-// server of its own goes there.
+// moveTo moves a case to another server of its test: all operations except those
+// whose step names a server.
 func (out *Case) moveTo(to *Server, c *compiler) {
 	from := out.Server
 	out.Ops = slices.Clone(out.Ops)
@@ -294,7 +294,7 @@ func (out *Case) moveTo(to *Server, c *compiler) {
 	c.place(out, to)
 }
 
-// checkRows looks at every row but the first, which was the template's.
+// checkRows checks every row except the first, which template checked.
 func (t *template) checkRows() {
 	if !t.varies.any() {
 		return
@@ -319,7 +319,7 @@ func (t *template) checkRows() {
 			if d.Severity == source.Error {
 				bad++
 			} else if i > 0 {
-				continue // said once, for the first row
+				continue // reported once, for the first row
 			}
 			t.c.dec.Add(d)
 		}

@@ -8,12 +8,13 @@ import (
 	"mcptest/internal/source"
 )
 
-// maxSearched is how many cases are searched for what a filter may have meant.
+// maxSearched is the largest number of cases whose names are searched for
+// suggestions.
 const maxSearched = 10_000
 
-// misspelt warns of tags and filters that fit no test of the suites, in any
-// selection.
-func (s *selector) misspelt(p *Plan) source.Diagnostics {
+// misspelled warns about tags and filters that match no test of the suites, whether
+// selected or not.
+func (s *selector) misspelled(p *Plan) source.Diagnostics {
 	var diags source.Diagnostics
 	warn := func(flag, msg, value string, known []string) {
 		diags = append(diags, source.Diagnostic{
@@ -49,7 +50,7 @@ func (s *selector) misspelt(p *Plan) source.Diagnostics {
 	return diags
 }
 
-// tags lists the tags of all tests, sorted.
+// tags returns the tags of all tests, sorted.
 func (p *Plan) tags() []string {
 	var out []string
 	for _, f := range p.Files {
@@ -67,8 +68,8 @@ func (p *Plan) tags() []string {
 	return slices.Compact(out)
 }
 
-// wordsUnless returns the names of all cases and the words in them, or found
-// when one of the names matches.
+// wordsUnless returns the names of all cases and the words in them. It returns
+// found instead if a name matches.
 func (p *Plan) wordsUnless(match func(string) bool) (words []string, found bool) {
 	searched := 0
 	for _, f := range p.Files {

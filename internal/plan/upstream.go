@@ -10,8 +10,8 @@ func (c *compiler) upstreamOptions() upstream.Options {
 	return upstream.Options{Dir: c.suite.Dir, AllowOutside: c.set.AllowOutside}
 }
 
-// upstreams compiles the upstreams of the file. Its servers are not shared with
-// other files then: their doubles are not.
+// upstreams compiles the upstreams of the file. If there are any, other files
+// cannot share its servers, because the test doubles belong to this file.
 func (c *compiler) upstreams() {
 	f := c.file
 	f.Upstreams = traffic.Upstreams(c.suite, c.upstreamOptions(), c.dec)
@@ -22,7 +22,7 @@ func (c *compiler) upstreams() {
 	}
 }
 
-// traffic compiles the routes and headers of a test on these servers.
+// traffic compiles the routes and headers of a test.
 func (c *compiler) traffic(st *suite.Test, servers []*Server, out *Case) {
 	program := ""
 	for _, sv := range servers {

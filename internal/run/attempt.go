@@ -41,12 +41,12 @@ type attempt struct {
 
 	steps    jsonv.Value        // captured values of a flow
 	obs      expect.Observation // of the last call
-	hint     func() string      // begins the message if that call failed
+	hint     func() string      // prefix of the message if that call failed
 	examined []examined         // for the coverage of the run
-	free     func()             // returns the memory budget of the last call; nil: none
+	free     func()             // returns the memory budget of the last call; may be nil
 }
 
-// calls opens the sessions, makes the calls, and judges the responses.
+// calls opens the sessions, makes the calls and evaluates the responses.
 func (a *attempt) calls(ctx context.Context) {
 	if !a.open(ctx) {
 		return
@@ -57,7 +57,8 @@ func (a *attempt) calls(ctx context.Context) {
 	a.finish()
 }
 
-// open gets the session of every server of the case before the case's time starts.
+// open opens a session to every server of the case before the case's time limit
+// starts.
 func (a *attempt) open(ctx context.Context) bool {
 	a.sessions = map[*pool.Server]*mcp.Session{}
 	a.marks = map[*mcp.Session]tail.Mark{}
@@ -91,7 +92,7 @@ func (a *attempt) use(s *pool.Server, sess *mcp.Session) {
 	}
 }
 
-// notOpened is the verdict if a session can't be opened.
+// notOpened sets the status of a case whose session cannot be opened.
 func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 	if fixture.GivenUp(ctx) {
 		a.out.fail(result.Skip, interruptedReason)
@@ -103,7 +104,8 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 	var oe *wire.OpenError
 	if errors.As(err, &oe) {
 		c.Stderr = strings.Join(oe.StderrTail, "\n")
-		// Its output often says why: a question of a package manager, a banner.
+		// The output of the server often explains the failure: a question of a
+		// package manager, a banner.
 		for _, v := range oe.Violations[:min(3, len(oe.Violations))] {
 			c.Violations = append(c.Violations, result.Violation{Kind: v.Kind, Message: v.Msg, Excerpt: v.Excerpt, Offset: v.Offset, Tolerated: v.Tolerated})
 		}
@@ -114,16 +116,17 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 	}
 }
 
-// needsList reports whether the list of tools has to be complete before the case's
-// calls: nothing else may be in flight, arguments that are headers must be known,
-// or it must be known whether the call is of a tool or a method.
+// needsList reports whether the list of tools must be complete before the case's
+// calls: if no other request may be in flight, if arguments that are sent as
+// headers must be known, or if the list decides whether the call is a tool call or
+// a method.
 func needsList(c *plan.Case, sess *mcp.Session) bool {
 	return c.Exclusive || sess.Era() == protocol.EraStateless && sess.Stderr() == nil ||
 		slices.ContainsFunc(c.Ops, func(op *plan.Op) bool { return op.MaybeMethod })
 }
 
-// slot is the session the case uses: in a serial file always the first, which
-// fixture steps call.
+// slot returns the slot the case uses. In a serial file that is always the first,
+// which fixture steps use too.
 func (a *attempt) slot(s *pool.Server) *pool.Slot {
 	if a.file.file.Serial {
 		return s.First()
@@ -147,14 +150,14 @@ func (a *attempt) server(op *plan.Op) *pool.Server {
 	return a.file.run.pool.ForCase(a.c, op.Server, a.file.file)
 }
 
-// finish collects what belongs to no call, and decides the verdict.
+// finish collects the results that belong to no call and decides the status.
 func (a *attempt) finish() {
 	servers := a.scope.Lease.Servers
 	for _, s := range servers {
 		switch sess := a.sessions[s]; {
 		case sess == nil:
 		case a.c.Alone:
-			s.Settle(sess)
+			s.AwaitIdle(sess)
 			a.out.violations(s, sess.TakeViolations())
 		default:
 			s.ReportViolations(sess)
@@ -174,19 +177,18 @@ func (a *attempt) finish() {
 	}
 }
 
-// beginWatch starts to collect the requests to upstreams. What the server did before
-// does not belong to a case that examines them.
+// beginWatch starts collecting the requests to upstreams. Earlier requests of the
+// server do not belong to the case.
 func (a *attempt) beginWatch() {
 	if len(a.file.file.Upstreams) > 0 && a.c.Exclusive {
 		for s, sess := range a.sessions {
-			s.Settle(sess)
+			s.AwaitIdle(sess)
 		}
 	}
 	a.watch = doubles.Begin(a.c.Name, a.scope.Lease.Doubles(), a.c.Routes, a.c.Exclusive)
 }
 
-// recordRequests records the requests to upstreams. Those that nothing answered fail the
-// case.
+// recordRequests records the requests to upstreams. Unanswered ones fail the case.
 func (a *attempt) recordRequests() {
 	requests, problems := a.watch.Record(a.file.run.start)
 	a.out.c.Upstream = requests

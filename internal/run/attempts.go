@@ -8,21 +8,21 @@ import (
 	"mcptest/internal/result"
 )
 
-// attempts are the retries or repetitions of one case. Every one has a test scope
-// of its own, so the phases and warnings of every one are kept.
+// attempts are the retries or repetitions of one case. Each runs its own hooks and
+// fixtures, so the phases and warnings of all of them are kept.
 type attempts struct {
-	word     string // what one is called: try, run
+	word     string // what an attempt is called: try or run
 	done     []result.Attempt
 	warnings []attemptWarning
 }
 
-// attemptWarning is a warning and the attempts that gave it, from 1.
+// attemptWarning is a warning and the numbers of the attempts with it, from 1.
 type attemptWarning struct {
 	text string
 	by   []int
 }
 
-// add takes the result of the next attempt.
+// add adds the result of the next attempt.
 func (t *attempts) add(c *result.Case) {
 	t.done = append(t.done, result.Attempt{Status: c.Status, DurationMS: c.DurationMS, Message: c.Message, Phases: c.Phases})
 	for _, w := range c.Warnings {
@@ -43,8 +43,8 @@ func (t *attempts) warn(text string) {
 	}
 }
 
-// apply puts into c what is known of all attempts; the rest of c is that of the
-// shown one, from 0.
+// apply adds the phases and warnings of all attempts to c, the result of the
+// attempt with the index shown.
 func (t *attempts) apply(c *result.Case, shown int) {
 	c.Attempts = t.done
 	c.Attempts[shown].Phases = nil // the case has them

@@ -7,28 +7,28 @@ import (
 	"mcptest/internal/mcp"
 )
 
-// budgetBytes is what the trees of large answers may take at the same time, as
-// estimated before they are built.
+// budgetBytes limits the estimated size of all trees of large responses that exist
+// at the same time.
 const budgetBytes = 80 << 20
 
 // smallAnswer is the size of an exchange below which its tree is not counted.
 const smallAnswer = 256 << 10
 
-// valueBytes is the size of a value of a tree, with its share of the array or
-// object around it. The worst case is an array of one number.
+// valueBytes is the size of a value in a tree, including its share of the
+// surrounding array or object. The worst case is an array with one number.
 const valueBytes = 72
 
 // byteBudget is a weighted semaphore that limits the memory of the trees of large
-// answers: a tree that does not fit waits until another one was judged. The zero
-// value is ready.
+// responses: a tree that exceeds the limit waits until another one has been
+// evaluated. The zero value is ready to use.
 type byteBudget struct {
 	mu    sync.Mutex
 	freed sync.Cond
 	taken int64
 }
 
-// Acquire waits until n bytes are free and returns the function that releases
-// them. More than the whole budget counts as the whole budget.
+// Acquire waits until n bytes are free and returns a function that releases them. A
+// larger n than the whole budget counts as the whole budget.
 func (b *byteBudget) Acquire(n int64) (release func()) {
 	if n == 0 {
 		return func() {}
@@ -68,6 +68,7 @@ func treeBytes(x *mcp.Exchange, waited []mcp.Message) int64 {
 			values += jsonv.CountValues(list[i].Raw)
 		}
 	}
-	// The parser's copy of the text, and one of a string that is compared.
+	// The second term is the parser's copy of the text and the copy of a compared
+	// string.
 	return int64(values)*valueBytes + 2*int64(size)
 }

@@ -20,8 +20,8 @@ import (
 	"mcptest/internal/suite"
 )
 
-// operations makes the case's calls one after another and judges them. The case's
-// time limit covers all of them together.
+// operations makes the case's calls in order and evaluates the responses. The
+// case's time limit covers all calls.
 func (a *attempt) operations(ctx context.Context) {
 	ctx, cancel := mcp.WithLimit(ctx, "timeout", a.c.Timeout)
 	defer cancel()
@@ -105,7 +105,7 @@ func stepName(op *plan.Op, i int) string {
 	return fmt.Sprintf("step %d (%s)", i+1, callName(op))
 }
 
-// call makes one call and observes it. It returns false if there was no response,
+// call makes one call and observes it. It returns false if there is no response,
 // which ends the case.
 func (a *attempt) call(ctx context.Context, op *plan.Op, i int) (*mcp.Exchange, bool) {
 	a.forget()
@@ -160,15 +160,15 @@ func (a *attempt) forget() {
 	}
 }
 
-// endedBefore reports whether a server ended by itself before it read the request:
-// that end does not belong to this case. In a serial file it does, because what
-// the fixtures did to the process is lost.
+// endedBefore reports whether a server exited by itself before it read the request.
+// Its exit then does not fail this case, except in a serial file, where the effects
+// of the fixtures on the process are lost.
 func endedBefore(x *mcp.Exchange) bool {
 	var closed *wire.ClosedError
 	return x.Unread && errors.As(x.Cause, &closed) && !closed.Ours
 }
 
-// mustNotCall fails a test whose tool a client has to drop from the list.
+// mustNotCall fails a test of a tool that a client must ignore.
 func (a *attempt) mustNotCall(sess *mcp.Session, s *pool.Server, op *plan.Op) bool {
 	if op.Method != "tools/call" || sess.Era() != protocol.EraStateless || sess.Stderr() != nil {
 		return false
@@ -205,8 +205,9 @@ func (a *attempt) send(ctx context.Context, sess *mcp.Session, s *pool.Server, o
 	return sess.Do(ctx, call)
 }
 
-// usesProgress reports whether the server should report progress on a call: the
-// case examines progress, or all notifications, or waits for one of them.
+// usesProgress reports whether the server should report progress on a call: if the
+// case examines progress or all notifications, or waits for a progress
+// notification.
 func usesProgress(c *plan.Case, op *plan.Op) bool {
 	if !c.Exclusive {
 		return false
@@ -221,8 +222,8 @@ func usesProgress(c *plan.Case, op *plan.Op) bool {
 	return uses.Progress || uses.Notifications || op.Wait != nil && op.Wait.Notification == "notifications/progress"
 }
 
-// wait waits for a notification after the call. It returns what the server sent
-// after the response.
+// wait waits for a notification after the call. It returns the messages that the
+// server sent after the response.
 func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark mcp.Mark, x *mcp.Exchange) ([]mcp.Message, bool) {
 	if op.Wait.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -253,7 +254,8 @@ func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark
 	return after, true
 }
 
-// answered turns a missing response into the case's verdict.
+// answered sets the status of the case if there is no response, and reports whether
+// to continue.
 func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bool {
 	if x.Cause == nil {
 		return true
@@ -277,7 +279,7 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 	return false
 }
 
-// unanswered is the verdict on a case one of whose requests got no response.
+// unanswered sets the status of a case with a request that got no response.
 func (a *attempt) unanswered(x *mcp.Exchange) {
 	msg := x.Cause.Error()
 	var input *mcp.InputError
@@ -306,8 +308,8 @@ func (a *attempt) unanswered(x *mcp.Exchange) {
 	}
 }
 
-// silenceAllowed reports whether raw bytes without a response may be judged all the
-// same: they requested none, or the test says what it expects instead.
+// silenceAllowed reports whether raw bytes without a response are valid: if they
+// contain no request, or the test expects the missing response.
 func silenceAllowed(op *plan.Op, tree *expect.Tree, x *mcp.Exchange) bool {
 	asks := protocol.Asks(op.Raw)
 	switch {

@@ -21,9 +21,9 @@ type caseRun struct {
 	file *fileRun
 	c    *plan.Case
 	out  *result.Case
-	// snapshots of the case; nil: the suite has no file for them.
+	// snapshots of the case; nil if the suite has no snapshot file.
 	snapshots *snapshot.Test
-	notReady  bool // its server was not ready in time, in one of the attempts
+	notReady  bool // its server was not ready in time, in any attempt
 }
 
 // execute runs the case.
@@ -38,9 +38,9 @@ func (cr *caseRun) execute(ctx context.Context) {
 	}
 }
 
-// retry runs a case until it passes, at most once more than its retries. A
-// pass after a failure is flaky. An attempt that did not begin, that a hook
-// skipped or that a signal ended does not change the result of the one before it.
+// retry runs a case until it passes or its retries are used up. A pass after a
+// failure is flaky. An attempt that did not begin, that a hook skipped or that a
+// signal ended does not change the result of the previous one.
 func (cr *caseRun) retry(ctx context.Context) {
 	out, blank := cr.out, *cr.out
 	all := attempts{word: "try"}
@@ -72,10 +72,10 @@ func (cr *caseRun) retry(ctx context.Context) {
 	}
 }
 
-// repeat runs a case several times and requires a share of passes. The details
-// shown are those of the first run that failed, or of the last one. A run that
-// a hook skips ends it: the case has failed if one before it failed, and is
-// skipped otherwise, because the share is not known.
+// repeat runs a case several times and requires a share of passes. The details are
+// those of the first failed run, or of the last run. If a hook skips a run, repeat
+// stops: the case has failed if an earlier run failed; otherwise it is skipped,
+// because the share is unknown.
 func (cr *caseRun) repeat(ctx context.Context) {
 	out, blank := cr.out, *cr.out
 	var shown *result.Case
@@ -111,7 +111,7 @@ func (cr *caseRun) repeat(ctx context.Context) {
 		if out.Status == result.Pass {
 			out.Status, out.Message = result.Skip, interruptedReason
 		}
-	case expect.Reaches(rate, rep.Rate): // inclusive, with the tolerance all thresholds have
+	case expect.Reaches(rate, rep.Rate): // inclusive, with the same tolerance as other thresholds
 		out.Status, out.Message = result.Pass, ""
 	default:
 		if out.Status == result.Pass {
@@ -121,8 +121,9 @@ func (cr *caseRun) repeat(ctx context.Context) {
 	}
 }
 
-// attempt runs the case once, inside its test scope, into out. It returns false
-// if the run was halted while the case waited for its servers.
+// attempt runs the case once, with its per-test hooks and fixtures, and stores the
+// result in out. It returns false if the run was halted while the case waited for
+// its servers.
 func (cr *caseRun) attempt(ctx context.Context, out *result.Case) bool {
 	f := cr.file
 	out.StartMS = f.run.since(f.run.start)
@@ -169,7 +170,7 @@ func scriptOf(c *plan.Case) *respond.Script {
 	return respond.New(c.Respond)
 }
 
-// repro is a shell line that runs one case again.
+// repro returns a shell command that runs one case again.
 func repro(f *plan.File, c *plan.Case, flags []string) string {
 	line := "mcptest run " + shellwords.Quote(f.Path) + " --filter " + shellwords.Quote("re:^"+pattern(c.Name)+"$")
 	if len(flags) > 0 {
@@ -178,8 +179,8 @@ func repro(f *plan.File, c *plan.Case, flags []string) string {
 	return line
 }
 
-// pattern matches a name exactly. What a terminal does not show, or would act
-// on, is written as RE2 writes it, so the line can be printed.
+// pattern returns a regular expression that matches a name exactly. It escapes
+// control and invisible characters like RE2, so that the command can be printed.
 func pattern(name string) string {
 	var b strings.Builder
 	for _, r := range regexp.QuoteMeta(name) {

@@ -8,19 +8,19 @@ import (
 	"mcptest/internal/run/fixture"
 )
 
-// SavedState is what a file needs again when a later run ends what this one began:
-// which file it was, and what its hooks handed over.
+// SavedState is the data of a file that a later TeardownOnly run needs: its path
+// and the environment patch of its hooks.
 type SavedState struct {
 	File string      `json:"file"` // absolute path
 	Env  jsonv.Value `json:"env"`  // an object, or null
 	Vars jsonv.Value `json:"vars"`
 }
 
-// setupOnlyReason is why no case is run with SetupOnly.
+// setupOnlyReason is the skip reason of all cases with SetupOnly.
 const setupOnlyReason = "not run: --setup-only"
 
-// setupOnly runs beforeAll and setup of every file and leaves running what they
-// started. If one of them fails, all of it is ended again, in reverse order.
+// setupOnly runs beforeAll and setup of every file and leaves the started processes
+// running. If a step fails, setupOnly ends everything in reverse order.
 func (r *runner) setupOnly(ctx context.Context) {
 	var begun []*fileRun
 	ok := true
@@ -41,9 +41,10 @@ func (r *runner) setupOnly(ctx context.Context) {
 	}
 }
 
-// detach hands over what the files started; false: it has to be ended here.
+// detach hands over the processes that the files started. If it returns false, they
+// must be ended by this run.
 func (r *runner) detach(begun []*fileRun) bool {
-	// The servers that setup called end with this program, which has their pipes.
+	// The servers that setup called end with this program, which holds their pipes.
 	// If detaching fails, teardown may call them again.
 	r.pool.RecycleAll(r.cleanup.Ctx)
 	var saved []SavedState

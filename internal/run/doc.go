@@ -1,5 +1,5 @@
-// Package run executes a plan: it leases sessions to cases, runs hooks and
-// fixtures around them, and sends what happened as events.
+// Package run executes a plan: it leases sessions to cases, runs hooks and fixtures around
+// them, and sends the results as events.
 //
 // Run is the entry point.
 //
@@ -9,14 +9,14 @@
 //	                                     │
 //	         case: lease ▶ beforeEach ▶ setup_per_test ▶ calls ▶ judge ▶ afterEach ▶ release
 //
-// Servers and sessions are in package pool, hooks and steps in package fixture.
+// Package pool manages servers and sessions; package fixture runs hooks and steps.
 //
 // Invariants:
-//   - every planned case ends in exactly one CaseFinished, also after an
-//     interruption, a failed setup or fail-fast;
-//   - a scope that was opened is closed: afterEach runs if beforeEach began,
-//     teardown if setup began, afterAll if the file was begun; also after a panic,
-//     which ends only the hook, step or case it is in;
-//   - a case with a test scope has its sessions for itself;
+//   - every planned case ends in exactly one CaseFinished, also after an interruption, a
+//     failed setup or fail-fast;
+//   - cleanup always runs: afterEach if beforeEach began, teardown if setup began,
+//     afterAll if the file began; also after a panic, which ends only the hook, step or case
+//     in which it occurs;
+//   - a case with per-test hooks or fixtures does not share its sessions;
 //   - when Run returns, every process it started has ended, unless it was detached.
 package run

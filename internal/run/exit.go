@@ -7,18 +7,20 @@ import (
 	"mcptest/internal/result"
 )
 
-// Exit codes of a run, from the most to the least important after a signal.
+// Exit codes of a run, other than those of signals; code defines their precedence.
 const (
 	ExitPassed  = 0
 	ExitInvalid = 2 // setup failed
 	ExitFailed  = 1
 	ExitReady   = 3 // timed out waiting for a server to become ready
 	ExitFault   = 4 // an internal error
-	// ExitCancelled ends a run whose context was cancelled, but not by a signal.
+	// ExitCancelled is the exit code of a run whose context was canceled without a
+	// signal.
 	ExitCancelled = 130
 )
 
-// exit collects what determines the exit code, and whether the run goes on.
+// exit collects the data that determines the exit code and whether to start further
+// cases.
 type exit struct {
 	mu    sync.Mutex
 	state exitState
@@ -42,12 +44,12 @@ func (e *exit) update(fn func(*exitState)) exitState {
 	return e.state
 }
 
-// halt keeps further cases from being started; the first reason counts.
+// halt prevents further cases from starting; the first reason is kept.
 func (e *exit) halt(reason string) {
 	e.update(func(s *exitState) { s.halted = cmp.Or(s.halted, reason) })
 }
 
-// code is the exit code of a run that was not interrupted.
+// code returns the exit code of a run that was not interrupted.
 func (e *exit) code() int {
 	switch s := e.update(func(*exitState) {}); {
 	case s.setupFailed:

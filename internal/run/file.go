@@ -21,9 +21,9 @@ type fileRun struct {
 	fixtures   *fixture.Runner
 	scope      fixture.Scope
 
-	begun      bool     // afterAll is owed
-	setupBegun bool     // teardown is owed
-	refused    *verdict // why no case is dispatched
+	begun      bool     // afterAll must run
+	setupBegun bool     // teardown must run
+	refused    *verdict // why no case is run
 	broken     string   // why setup failed
 	backwards  bool     // files are ended in reverse order
 
@@ -32,10 +32,10 @@ type fileRun struct {
 	stopWarm   context.CancelFunc
 
 	counts    counts
-	snapshots *snapshot.Run // nil: the suite has no file for them
+	snapshots *snapshot.Run // nil if the suite has no snapshot file
 }
 
-// verdict is a status and why.
+// verdict is a status with its reason.
 type verdict struct {
 	status  result.Status
 	message string
@@ -52,7 +52,8 @@ func newFileRun(r *runner, f *plan.File, index, first, end int) *fileRun {
 	return out
 }
 
-// execute goes through the file's phases. Everything that was begun is ended.
+// execute runs the phases of the file. Every phase that began is followed by its
+// cleanup.
 func (f *fileRun) execute(ctx context.Context) {
 	if reason, stopped := f.run.halted(ctx); stopped {
 		f.giveUp(verdict{result.Skip, reason})
@@ -67,7 +68,7 @@ func (f *fileRun) execute(ctx context.Context) {
 	f.finish(ctx)
 }
 
-// begin runs beforeAll and setup; a failure is in f.refused.
+// begin runs beforeAll and setup; it stores a failure in f.refused.
 func (f *fileRun) begin(ctx context.Context) {
 	if len(f.file.BeforeAll)+len(f.file.Setup) == 0 && f.run.opts.Phase == All {
 		f.warm(ctx)
@@ -100,8 +101,8 @@ func (f *fileRun) begin(ctx context.Context) {
 	}
 }
 
-// addresses starts the doubles that the programs of the file use, and returns their
-// addresses as environment.
+// addresses starts the doubles that the programs of the file use and returns their
+// addresses as environment variables.
 func (f *fileRun) addresses() (fixture.Patch, error) {
 	group := f.run.pool.SharedDoubles(f.file)
 	if group == nil {
@@ -111,8 +112,8 @@ func (f *fileRun) addresses() (fixture.Patch, error) {
 	return fixture.Patch{Env: env}, err
 }
 
-// warm starts the servers of a file's cases in the background, so that they are
-// ready when the first case needs them.
+// warm starts the servers of the cases in the background, so that they are ready
+// for the first case.
 func (f *fileRun) warm(ctx context.Context) {
 	if f.file.Options.RestartPolicy == plan.PerTest {
 		return
@@ -135,9 +136,9 @@ func (f *fileRun) warm(ctx context.Context) {
 	}
 }
 
-// setup runs the file's setup steps. A failure refuses every case.
+// setup runs the file's setup steps. If a step fails, no case is run.
 func (f *fileRun) setup(ctx context.Context) {
-	if f.file.Options.RestartPolicy == plan.PerTest { // each test gets sessions of its own
+	if f.file.Options.RestartPolicy == plan.PerTest { // each test has its own sessions
 		defer func() { f.run.pool.Recycle(f.run.cleanup.Ctx, f.fixtures.SetupServers()...) }()
 	}
 	for _, s := range f.file.Setup {
@@ -164,8 +165,8 @@ func (f *fileRun) refuse(status result.Status, message string) {
 	f.refused = &verdict{status, message}
 }
 
-// finish ends what begin began: teardown, afterAll, the servers that no later
-// file uses, the background steps.
+// finish cleans up after begin: teardown, afterAll, the servers that no later file
+// uses, and the background steps.
 func (f *fileRun) finish(ctx context.Context) {
 	if f.stopWarm != nil {
 		f.stopWarm()
@@ -181,7 +182,7 @@ func (f *fileRun) finish(ctx context.Context) {
 		r.protect(func() { f.afterAll(ctx) })
 	}
 	r.protect(func() {
-		// After a signal servers leave time to the background steps.
+		// After a signal, servers and background steps share the remaining time.
 		ctx, cancel := r.cleanup.Part(min(2, f.scope.Background.Len()+1))
 		defer cancel()
 		r.pool.CloseFile(ctx, f.file, f.pending())
@@ -206,9 +207,9 @@ func (f *fileRun) pending() []*plan.File {
 	return out
 }
 
-// teardown runs the teardown steps. A failing step is a warning, after which
-// only steps with `always: true` are run. A step with `always: false` keeps
-// the state for inspection if something failed.
+// teardown runs the teardown steps. A failing step is a warning; after it, only
+// steps with `always: true` run. Steps with `always: false` do not run after a
+// failure, to keep the state for inspection.
 func (f *fileRun) teardown() {
 	clean := f.run.cleanup
 	stepFailed := false
@@ -240,7 +241,7 @@ func (f *fileRun) teardown() {
 	}
 }
 
-// afterAll always runs; a failure is reported, never fatal.
+// afterAll always runs. Its failures are reported, but do not stop the run.
 func (f *fileRun) afterAll(ctx context.Context) {
 	if len(f.file.AfterAll) == 0 {
 		return
@@ -266,7 +267,7 @@ func (f *fileRun) send(list ...result.Phase) {
 	}
 }
 
-// verdict is what afterAll hooks get: the outcome of the file's cases.
+// verdict returns the outcome of the file's cases, for afterAll hooks.
 func (f *fileRun) verdict(ctx context.Context) verdict {
 	failed := f.counts.failed()
 	switch {
@@ -309,5 +310,5 @@ func (c *counts) of(s result.Status) int {
 	return c.n[s]
 }
 
-// failed is the number of cases that failed or could not be tested.
+// failed returns the number of cases that failed or could not be tested.
 func (c *counts) failed() int { return c.of(result.Fail) + c.of(result.Error) }

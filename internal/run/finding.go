@@ -7,19 +7,18 @@ import (
 	"mcptest/internal/result"
 )
 
-// maxAlike is how many findings of one kind about one server are listed; a server
-// that writes a line of noise with each answer would otherwise hide everything
-// else.
+// maxAlike limits the findings of one kind about one server. A server that writes a
+// line of noise with each response would otherwise hide everything else.
 const maxAlike = 20
 
-// findings counts what was reported of each kind.
+// findings counts reported findings by kind.
 type findings struct {
 	mu    sync.Mutex
 	count map[alike]int
 	order []alike
 }
 
-// alike is what makes findings look the same to a reader.
+// alike identifies findings that look the same to a reader.
 type alike struct {
 	server, file   string
 	line           int

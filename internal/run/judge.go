@@ -17,7 +17,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// judge evaluates the case's own tree on the last call.
+// judge evaluates the assertions of the case on the last call.
 func (a *attempt) judge(ctx context.Context) {
 	tree := a.c.Tree
 	if a.c.FillTree != nil {
@@ -33,7 +33,7 @@ func (a *attempt) judge(ctx context.Context) {
 		return
 	}
 	env := a.env(ctx, last, "")
-	// The step's own items had to pass before: a failed call that they accept was
+	// The step's own items have passed, so a failed call that they accept counts as
 	// examined.
 	env.Examined = last.Tree != nil
 	v := tree.Evaluate(context.WithoutCancel(ctx), &a.obs, env)
@@ -55,8 +55,8 @@ func (a *attempt) judge(ctx context.Context) {
 	}
 }
 
-// judgeStep judges one step of a flow and keeps its captures. A step must
-// pass before the next one is made.
+// judgeStep evaluates one step of a flow and keeps its captures. It returns false
+// if the step failed, which ends the flow.
 func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 	name := stepName(op, i)
 	uses := op.Tree != nil && op.Tree.Uses().Surface
@@ -97,9 +97,9 @@ func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 	return true
 }
 
-// judgeArguments warns of arguments that the tool does not declare, or fails the
-// case with strict_args. A call that was rejected as the test expects is a
-// negative test: its arguments are not judged.
+// judgeArguments warns about arguments that the tool does not declare, or fails the
+// case with strict_args. It ignores a call that was rejected as the test expects,
+// because negative tests send wrong arguments on purpose.
 func (a *attempt) judgeArguments(op *plan.Op, wrong []string) {
 	if len(wrong) == 0 || a.rejected() && a.out.c.Status == "" {
 		return
@@ -112,7 +112,7 @@ func (a *attempt) judgeArguments(op *plan.Op, wrong []string) {
 	a.out.warn(text)
 }
 
-// warnUnseen warns of assertions that passed without examining all of their
+// warnUnseen warns about assertions that passed without examining all of their
 // values.
 func (a *attempt) warnUnseen(prefix string, items []expect.ItemResult) {
 	for i := range items {
@@ -123,10 +123,10 @@ func (a *attempt) warnUnseen(prefix string, items []expect.ItemResult) {
 	}
 }
 
-// declareSecret keeps a captured value out of all reports if its name, or its
-// name in the response, is that of a credential.
+// declareSecret masks a captured value in all reports if its name, or its name in
+// the response, is that of a credential.
 func (a *attempt) declareSecret(cp plan.Capture, val jsonv.Value) {
-	const least = 4 // a shorter value is hardly a secret, and part of much else
+	const least = 4 // a shorter value is unlikely to be a secret and occurs in other text
 	declare := a.file.run.deps.Secret
 	if declare == nil || val.Kind() != jsonv.KindString || len(val.Text()) < least {
 		return
@@ -136,7 +136,7 @@ func (a *attempt) declareSecret(cp plan.Capture, val jsonv.Value) {
 	}
 }
 
-// failStep fails a case at one of its steps, and shows where that is written.
+// failStep fails a case at one of its steps, with the step's position.
 func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 	a.out.fail(result.Fail, name+": "+msg)
 	r := result.Assertion{Name: name, Message: msg, Line: pos.Line, Column: pos.Col}
@@ -144,7 +144,8 @@ func (a *attempt) failStep(name string, pos source.Pos, msg string) {
 	a.out.c.Assertions = append(a.out.c.Assertions, r)
 }
 
-// env is what matchers may use; step comes before the names of snapshots.
+// env returns the environment of matchers; step is the prefix of the names of
+// snapshots.
 func (a *attempt) env(ctx context.Context, op *plan.Op, step string) *expect.Env {
 	env := &expect.Env{Dir: a.file.file.Dir, Exec: a.exec, Surface: a.surfaceCheck(ctx, a.server(op)), Others: othersOfCheck(a)}
 	if a.snapshots != nil {
@@ -168,7 +169,7 @@ func (a *attempt) exec(ctx context.Context, argv []string, stdin []byte) ([]byte
 	return r.Stdout.Bytes(), nil
 }
 
-// assertions returns the record of items; file is the case's.
+// assertions returns the records of items; file is that of the case.
 func assertions(items []expect.ItemResult, scored bool, file string) []result.Assertion {
 	out := make([]result.Assertion, 0, len(items))
 	for i := range items {
@@ -195,8 +196,8 @@ func assertions(items []expect.ItemResult, scored bool, file string) []result.As
 	return out
 }
 
-// place is the file of an assertion, unless it is the case's, and its line if it
-// failed.
+// place returns the file of an assertion, if it differs from the case's, and the
+// line if the assertion failed.
 func place(pos source.Pos, pass bool, caseFile string) (file, line string) {
 	if pos.File == nil {
 		return "", ""

@@ -15,28 +15,28 @@ import (
 	"mcptest/internal/surface"
 )
 
-// measurement is the coverage of a run. A nil one measures nothing.
+// measurement is the coverage of a run. A nil measurement measures nothing.
 type measurement struct {
 	mu      sync.Mutex
-	servers map[string]*measured // by the key of their definition
+	servers map[string]*measured // by plan.Server.Key
 }
 
-// measured is what is known of one server.
+// measured is the coverage of one server.
 type measured struct {
 	coverage.Use
 	def     *plan.Server
 	minimum map[string]*int
 	offer   *surface.Offer
-	unknown string // why there is no offer
+	unknown string // why offer is nil
 }
 
-// newMeasurement returns nil unless the coverage is to be measured.
+// newMeasurement returns nil unless coverage is measured.
 func newMeasurement(p *plan.Plan, wanted bool) *measurement {
 	if !wanted && !slices.ContainsFunc(p.Files, func(f *plan.File) bool { return f.Suite != nil && f.Suite.Coverage != nil }) {
 		return nil
 	}
 	m := &measurement{servers: map[string]*measured{}}
-	for i := range p.Len() { // also those of tests that will be skipped
+	for i := range p.Len() { // including tests that will be skipped
 		if s := p.ServerOf(i); s != nil {
 			m.server(s, p.Files[p.FileOf(i)])
 		}
@@ -63,7 +63,7 @@ func (m *measurement) server(def *plan.Server, file *plan.File) *measured {
 	return s
 }
 
-// survey asks the servers that end with a file what they offer.
+// survey requests what the servers that end with a file offer.
 func (m *measurement) survey(ctx context.Context, f *fileRun) {
 	if m == nil || ctx.Err() != nil {
 		return
@@ -89,7 +89,7 @@ func (m *measurement) survey(ctx context.Context, f *fileRun) {
 	}
 }
 
-// record compares what was used with what was offered.
+// record compares the used items with the offered ones.
 func (m *measurement) record(partial string) *result.Coverage {
 	out := &result.Coverage{Partial: partial, Servers: []result.ServerCoverage{}}
 	for _, s := range m.servers {
@@ -115,8 +115,9 @@ func (m *measurement) record(partial string) *result.Coverage {
 	return out
 }
 
-// reportCoverage sends the coverage at the end of a run, and what is missing from
-// the minimums of the suites. A shard does not judge: its part is too small.
+// reportCoverage sends the coverage at the end of a run, and findings for minimums
+// that were not reached. Minimums are not checked in a shard, because it is only a
+// part of the run.
 func (r *runner) reportCoverage(ctx context.Context) {
 	if r.coverage == nil || r.opts.Phase != All {
 		return
@@ -141,7 +142,7 @@ func (r *runner) reportCoverage(ctx context.Context) {
 	}
 }
 
-// examined is what one operation of an attempt adds to the coverage.
+// examined is the coverage data of one operation of an attempt.
 type examined struct {
 	server *measured
 	method string
@@ -150,8 +151,8 @@ type examined struct {
 	lists  []coverage.Assertion
 }
 
-// measure notes an operation, which got a response, and the assertions on it. It
-// counts when the attempt ends with a verdict.
+// measure records an operation that got a response, and the assertions on it. count
+// adds it when the attempt ends.
 func measure(a *attempt, op *plan.Op, x *mcp.Exchange, items []result.Assertion) {
 	m := a.file.run.coverage
 	if m == nil {
@@ -195,7 +196,7 @@ func (e *examined) target(text, matcher string) {
 	}
 }
 
-// count adds what the attempt examined, unless it got no response.
+// count adds the coverage of the attempt, unless it got no response.
 func count(a *attempt) {
 	if s := a.out.c.Status; s != result.Pass && s != result.Fail {
 		return

@@ -20,7 +20,7 @@ import (
 	"mcptest/internal/surface/assert"
 )
 
-// observe builds what the case's trees examine.
+// observe builds the observation that the case's assertions examine.
 func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session, op *plan.Op, x *mcp.Exchange, waited []mcp.Message) {
 	a.obs = expect.Observation{DurationMS: ms(x.Elapsed), ResponseBytes: len(x.Response), Steps: a.steps, Server: sess.ServerInfo(), Upstream: a.watch.Requests()}
 	o := &a.obs
@@ -58,7 +58,7 @@ func (a *attempt) observe(ctx context.Context, s *pool.Server, sess *mcp.Session
 }
 
 // observeSurface adds what the server of an operation offers. It returns false if
-// that could not be found out, which ends the case.
+// the lists cannot be requested, which ends the case.
 func (a *attempt) observeSurface(ctx context.Context, op *plan.Op) bool {
 	s, began := a.server(op), time.Now()
 	if a.file.file.Serial {
@@ -80,7 +80,7 @@ func (a *attempt) observeSurface(ctx context.Context, op *plan.Op) bool {
 	return false
 }
 
-// surfaceCheck judges what a server offers for the matchers lock, tokens and
+// surfaceCheck returns the function that evaluates the matchers lock, tokens and
 // same-as.
 func (a *attempt) surfaceCheck(ctx context.Context, s *pool.Server) func(context.Context, *assert.Check, jsonv.Value) assert.Verdict {
 	return func(_ context.Context, c *assert.Check, offer jsonv.Value) assert.Verdict {
@@ -99,7 +99,7 @@ func (a *attempt) surfaceCheck(ctx context.Context, s *pool.Server) func(context
 	}
 }
 
-// otherSurfaces asks in the other ways that the matcher check, or same-as, needs.
+// otherSurfaces requests the surfaces that same-as or check compares with.
 func (a *attempt) otherSurfaces(ctx context.Context, check bool) (out []assert.Other, err error) {
 	for _, o := range a.others {
 		if o.check != check {
@@ -121,7 +121,8 @@ func (a *attempt) otherSurfaces(ctx context.Context, check bool) (out []assert.O
 	return out, nil
 }
 
-// othersOfCheck asks for the surfaces of other clients and servers, by their names.
+// othersOfCheck returns a function that requests the surfaces of other clients and
+// servers, by name.
 func othersOfCheck(a *attempt) func(context.Context) (map[string]jsonv.Value, error) {
 	return func(ctx context.Context) (map[string]jsonv.Value, error) {
 		out := map[string]jsonv.Value{}
@@ -133,7 +134,8 @@ func othersOfCheck(a *attempt) func(context.Context) (map[string]jsonv.Value, er
 	}
 }
 
-// observeMessages adds what the server sent in addition to its response.
+// observeMessages adds the messages that the server sent in addition to its
+// response.
 func observeMessages(o *expect.Observation, list []mcp.Message) {
 	for _, m := range list {
 		if m.Kind == mcp.KindAnswer {
@@ -157,8 +159,8 @@ func observeMessages(o *expect.Observation, list []mcp.Message) {
 	}
 }
 
-// checkResponse checks a response against what the protocol requires of it, and its
-// structuredContent against what the tool declared.
+// checkResponse checks a response against the protocol, and its structuredContent
+// against the tool's outputSchema.
 func (a *attempt) checkResponse(ctx context.Context, s *pool.Server, version, method, subject string, x *mcp.Exchange) {
 	res := a.obs.Result
 	report := check.Response(version, method, x, res)
@@ -172,7 +174,8 @@ func (a *attempt) checkResponse(ctx context.Context, s *pool.Server, version, me
 	}
 }
 
-// rejected reports whether the server rejected the last call, in either form.
+// rejected reports whether the last call was rejected, by an error response or by
+// isError.
 func (a *attempt) rejected() bool {
 	return !a.obs.Error.IsAbsent() || a.obs.Result.Lookup("isError").Bool()
 }

@@ -15,7 +15,7 @@ type outcome struct {
 	problems []string // violations that fail the case
 }
 
-// fail sets the verdict unless there is a worse one.
+// fail sets the status unless it is already a more severe one.
 func (o *outcome) fail(status result.Status, msg string) {
 	if o.c.Status == result.Error || o.c.Status == result.Skip {
 		return
@@ -27,8 +27,8 @@ func (o *outcome) fail(status result.Status, msg string) {
 
 func (o *outcome) warn(msgs ...string) { o.c.Warnings = append(o.c.Warnings, msgs...) }
 
-// phases adds hooks and steps. Their warnings become the case's, which every report
-// shows.
+// phases adds hooks and steps. Their warnings become warnings of the case, which
+// all reports show.
 func (o *outcome) phases(list ...result.Phase) {
 	for _, ph := range list {
 		for _, w := range ph.Warnings {
@@ -39,7 +39,8 @@ func (o *outcome) phases(list ...result.Phase) {
 	}
 }
 
-// violations fail the case, except for those that the suite tolerates.
+// violations adds violations that fail the case, except those that the suite
+// tolerates.
 func (o *outcome) violations(s *pool.Server, list []protocol.Violation) {
 	for _, v := range list {
 		tolerated := s.Tolerates(v)
@@ -59,7 +60,7 @@ func (o *outcome) violations(s *pool.Server, list []protocol.Violation) {
 	}
 }
 
-// decide sets the verdict if nothing has yet: a failure if there were violations,
+// decide sets the status if it is not set yet: a failure if there are violations,
 // otherwise a pass.
 func (o *outcome) decide() {
 	if o.c.Status == "" && len(o.problems) > 0 {

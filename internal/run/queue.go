@@ -10,15 +10,14 @@ import (
 	"mcptest/internal/result"
 )
 
-// queue has the cases of one server in file order, and as many workers as calls
-// may be in flight.
+// queue holds the cases of one server in file order, and the number of its workers.
 type queue struct {
 	cases   []int32
 	next    atomic.Int64
 	workers int
 }
 
-// pop returns the next case of the queue.
+// pop removes and returns the next case of the queue.
 func (q *queue) pop() (int, bool) {
 	i := q.next.Add(1) - 1
 	if i >= int64(len(q.cases)) {
@@ -68,7 +67,7 @@ func (f *fileRun) queues() []*queue {
 }
 
 // giveUp ends every case of the file without running it. A case that the suite
-// skips keeps its own reason.
+// skips keeps its reason.
 func (f *fileRun) giveUp(v verdict) {
 	for i := f.first; i < f.end; i++ {
 		f.conclude(i, func(c *caseRun) {
@@ -80,8 +79,8 @@ func (f *fileRun) giveUp(v verdict) {
 	}
 }
 
-// conclude gives the i-th case its verdict by fn and sends it. A panic ends this
-// case only.
+// conclude runs fn to determine the result of the i-th case and sends it. A panic
+// ends only this case.
 func (f *fileRun) conclude(i int, fn func(*caseRun)) {
 	out := &result.Case{Index: i, Name: fmt.Sprintf("test %d", i+1), File: f.file.Path, Assertions: []result.Assertion{}}
 	cr := &caseRun{file: f, out: out}
@@ -130,7 +129,7 @@ func (cr *caseRun) unlessSkipped(ctx context.Context) {
 	}
 }
 
-// describe fills in what is known of a case before it is run.
+// describe sets the fields of a case that are known before it is run.
 func (f *fileRun) describe(c *plan.Case, out *result.Case) {
 	*out = result.Case{
 		Index: c.Index, Name: c.Name, File: f.file.Path, Line: c.Pos.Line, Column: c.Pos.Col,

@@ -9,7 +9,8 @@ import (
 	"mcptest/internal/result"
 )
 
-// exchangeRecord is the record of one exchange and of what was waited for after it.
+// exchangeRecord returns the record of an exchange and of the notifications that
+// were waited for.
 func (r *runner) exchangeRecord(x *mcp.Exchange, step string, waited ...mcp.Message) result.Exchange {
 	out := result.Exchange{
 		Step: step, Method: x.Method, Request: string(x.Request), Response: same(x.Response),
@@ -38,8 +39,8 @@ func (r *runner) exchangeRecord(x *mcp.Exchange, step string, waited ...mcp.Mess
 	return out
 }
 
-// same returns the text of a frame. A large one is not copied, because a frame of
-// an exchange never changes.
+// same returns the text of a frame. It does not copy a large frame, because the
+// frames of an exchange are immutable.
 func same(frame []byte) string {
 	if len(frame) < smallAnswer {
 		return string(frame)

@@ -25,84 +25,86 @@ import (
 // Options are the data of a run.
 type Options struct {
 	Tool result.Tool
-	// Command repeats the run, for reports.
+	// Command is the command that repeats the run, for reports.
 	Command string
-	// RerunFlags are the flags that a line which repeats one test needs in addition
-	// to the test's name.
+	// RerunFlags are the flags that a command for one test needs in addition to the
+	// test's name.
 	RerunFlags []string
-	// Shard says which part of a larger run the plan is; nil: it is all of it.
+	// Shard identifies the plan as a part of a larger run; may be nil.
 	Shard *result.Shard
 	Dir   string   // Run.Dir of the record
-	Notes []string // go into the record first
-	// Coverage is measured if this is set or a suite demands it. CoveragePartial says
-	// why the plan is not all of the suites, so that no minimum is judged.
+	Notes []string // written to the record first
+	// Coverage enables measuring coverage, which a suite can demand too.
+	// CoveragePartial is the reason why the plan does not contain all tests, so that
+	// minimums are not checked.
 	Coverage        bool
 	CoveragePartial string
 	// Live requests CaseStarted events.
 	Live bool
 
-	// Grace is how long a server or background step has to end by itself; zero:
+	// Grace is the time that a server or background step has to exit; zero fields:
 	// proc's defaults.
 	Grace proc.Grace
-	// Limits of the wire; zero fields are defaults.
+	// Limits of the wire; zero fields: the defaults.
 	Limits wire.Limits
-	// Tokens is the file that stores logins of people.
+	// Tokens is the file with stored user logins.
 	Tokens string
 
-	// Snapshots says what is done with values that are not stored.
+	// Snapshots defines what happens to values without a stored snapshot.
 	Snapshots snapshot.Mode
 
-	// Phase is the part of the plan that is run; the zero value: all of it.
+	// Phase is the part of the plan to run; the zero value runs everything.
 	Phase Phase
 	// LogDir is the folder for the output of background steps. SetupOnly needs it:
 	// pipes would end with the runner.
 	LogDir string
-	// LeftUp: an earlier run left its processes running in the current folder.
+	// LeftUp is set if an earlier run left its processes running in the current
+	// folder.
 	LeftUp bool
-	// Saved is, for TeardownOnly, what the earlier run passed to Detach.
+	// Saved is the data that the earlier run passed to Detach, for TeardownOnly.
 	Saved []SavedState
 }
 
-// Deps are the seams between a run and the outside. Fields without a default must
-// be set.
+// Deps are the dependencies of a run. Fields without a default must be set.
 type Deps struct {
-	// Send takes the events; it may be called from several goroutines.
+	// Send sends the events; it must be safe for concurrent use.
 	Send func(result.Event)
-	// Secret declares values that no output may show; nil: there is no output.
+	// Secret declares values that must not appear in any output; may be nil.
 	Secret func(values ...string)
-	// Redactor masks secrets in snapshots; nil: there are none.
+	// Redactor masks secrets in snapshots; may be nil.
 	Redactor *secret.Redactor
-	// Log gets what reports leave out, such as the output of hooks and steps; nil:
-	// it is discarded. It must redact.
+	// Log receives details that reports omit, such as the output of hooks and
+	// steps; nil discards them. It must redact secrets.
 	Log *slog.Logger
-	// OnCaseDone, unless nil, sees every case before it counts and may change its
-	// verdict, as a baseline of known failures does. It is called from several
-	// goroutines.
+	// OnCaseDone, if not nil, is called with every case before it is counted and
+	// may change its status, as a baseline of known failures does. It must be safe
+	// for concurrent use.
 	OnCaseDone func(c *result.Case)
-	// FinalFindings, unless nil, is called once, after the last case and before the
-	// exit code is determined, for findings about the run as a whole.
+	// FinalFindings, if not nil, is called once after the last case, before the
+	// exit code is determined. It returns findings about the whole run.
 	FinalFindings func() []result.Finding
-	// Upstreams are what doubles need; their Report is that of the run.
+	// Upstreams are the dependencies of test doubles; Report is replaced by that of
+	// the run.
 	Upstreams doubles.Deps
 	// Dial opens the transport of a server; nil: connect.Dial.
 	Dial connect.Dialer
 	// Exec runs a hook or a step in the foreground; nil: proc.Run.
 	Exec func(ctx context.Context, s proc.Spec) proc.Result
-	// Registry tracks every process group. If it is nil, the run uses its own,
+	// Registry tracks every process group. If it is nil, the run creates one
 	// without a watchdog and a subreaper.
 	Registry *proc.Registry
-	// KillOrphans ends the processes that are left at the very end and returns
-	// them; nil: none are.
+	// KillOrphans ends the remaining processes at the end of the run and returns
+	// them; may be nil.
 	KillOrphans func(ctx context.Context) []proc.Leftover
-	// Eras has hints on the eras of servers, and takes those for the next run; nil:
-	// there are none.
+	// Eras provides hints on the eras of servers and stores those for the next run;
+	// may be nil.
 	Eras *connect.Eras
-	// Warm, unless nil, keeps sessions for the next run. The processes of KillOrphans
-	// must not be theirs.
+	// Warm, if not nil, keeps sessions for the next run. KillOrphans must not end
+	// their processes.
 	Warm *Warm
-	// Detach is called in place of KillOrphans when Phase is SetupOnly and the setup
-	// of every file succeeded: its caller takes over the process groups that Registry
-	// tracks. If it fails, the run ends them after all.
+	// Detach is called instead of KillOrphans if Phase is SetupOnly and the setup of
+	// every file succeeded. It takes over the process groups that Registry tracks. If
+	// it fails, the run ends them.
 	Detach func(files []SavedState) error
 }
 
@@ -125,7 +127,7 @@ func NewWarm() *Warm { return pool.NewWarm() }
 // Interrupted is the cause of a run's context that a signal ended.
 type Interrupted = fixture.Interrupted
 
-// runner is the state of one run.
+// runner is the state of a run.
 type runner struct {
 	opts     Options
 	deps     Deps
@@ -137,12 +139,12 @@ type runner struct {
 	findings findings
 	exit     exit
 	executed []*fileRun
-	coverage *measurement // nil: it is not measured
+	coverage *measurement // nil: not measured
 }
 
-// Run executes the plan and returns the exit code. When ctx is cancelled with
-// an *Interrupted cause, no further case is started, running calls are given up,
-// and cleanup takes ten seconds at most.
+// Run executes the plan and returns the exit code. If ctx is canceled with an
+// *Interrupted cause, no further case is started, running calls are canceled, and
+// cleanup takes at most ten seconds.
 func Run(ctx context.Context, p *plan.Plan, opts Options, deps Deps) int {
 	r := newRunner(ctx, p, opts, deps)
 	defer r.cleanup.Close()
@@ -197,8 +199,8 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 	return r
 }
 
-// files returns the plan's files that have a case to run; if no case is to be run,
-// all of them.
+// files returns the plan's files that have selected cases, or all files if no case
+// is selected.
 func (r *runner) files() []*fileRun {
 	var out []*fileRun
 	first := 0
@@ -265,7 +267,7 @@ func (r *runner) finish(ctx context.Context) int {
 	return e.ExitCode
 }
 
-// killOrphans ends the processes that are left, and reports them by name.
+// killOrphans ends the remaining processes and reports them by name.
 func (r *runner) killOrphans() {
 	if r.deps.KillOrphans == nil {
 		return
@@ -282,7 +284,7 @@ func (r *runner) killOrphans() {
 	}
 }
 
-// report sends something that belongs to no case.
+// report reports a finding that belongs to no case.
 func (r *runner) report(f result.Finding) {
 	if f.Severity == "error" {
 		r.exit.update(func(s *exitState) { s.badFinding = true })
@@ -292,8 +294,8 @@ func (r *runner) report(f result.Finding) {
 	}
 }
 
-// protect runs fn. A panic in it is reported and does not keep the run from ending
-// what it began; it is returned as text.
+// protect runs fn. It reports a panic in fn and returns it as text, so that cleanup
+// continues.
 func (r *runner) protect(fn func()) (fault string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -306,7 +308,7 @@ func (r *runner) protect(fn func()) (fault string) {
 	return ""
 }
 
-// since is the time from t until now in milliseconds.
+// since returns the time since t in milliseconds.
 func (r *runner) since(t time.Time) float64 { return ms(time.Since(t)) }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -11,9 +11,9 @@ import (
 	"mcptest/internal/run/fixture"
 )
 
-// inScope runs a case between its per-test hooks and fixtures, on servers of
-// its own if the suite has restart_policy: per_test. afterEach runs whenever
-// beforeEach began, even if it failed.
+// inScope runs a case between its per-test hooks and fixtures. With restart_policy:
+// per_test, it has its own servers. afterEach runs whenever beforeEach began, even
+// if it failed.
 func (a *attempt) inScope(ctx context.Context) {
 	f := a.file
 	own, begun := fixture.Patch{}, true
@@ -70,8 +70,8 @@ func (a *attempt) setup(ctx context.Context) bool {
 	return true
 }
 
-// afterEach runs the hooks after the test; own is what its before-hooks handed
-// over. A serial file runs one case at a time, so f.afterPatch needs no lock.
+// afterEach runs the hooks after the test; own is the patch of its before-hooks. A
+// serial file runs one case at a time, so f.afterPatch needs no lock.
 func (a *attempt) afterEach(own fixture.Patch) {
 	f := a.file
 	if len(f.file.AfterEach) == 0 {
@@ -90,7 +90,7 @@ func (a *attempt) afterEach(own fixture.Patch) {
 	}
 }
 
-// lastLine is the end of a hook's output, for a message of one line.
+// lastLine returns the last line of a hook's output, for a message.
 func lastLine(output string) string {
 	output = strings.TrimSpace(output)
 	if output == "" {
@@ -99,8 +99,8 @@ func lastLine(output string) string {
 	return fmt.Sprintf(" (it wrote %q)", output[strings.LastIndexByte(output, '\n')+1:])
 }
 
-// guard turns a panic into the case's verdict, so that what comes after fn is
-// still done.
+// guard runs fn and reports a panic as an error of the case, so that cleanup
+// continues.
 func (a *attempt) guard(fn func()) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -17,7 +17,8 @@ import (
 
 const updateFlag = " --update-snapshots"
 
-// snapshotsOf returns the snapshots of a case; nil if its suite has no file.
+// snapshotsOf returns the snapshots of a case, or nil if its suite has no snapshot
+// file.
 func (f *fileRun) snapshotsOf(c *plan.Case) *snapshot.Test {
 	if f.snapshots == nil {
 		return nil
@@ -32,7 +33,7 @@ func (r *runner) redact(s string) string {
 	return r.deps.Redactor.String(s)
 }
 
-// compare compares what a target selected with its snapshot.
+// compare compares a selected value with its snapshot.
 func (a *attempt) compare(name string, o *snapshot.Options, s expect.Subject) snapshot.Comparison {
 	f := a.file.file
 	masked, unused := o.Mask(s.Target, a.redacted(s), f.Dir)
@@ -41,8 +42,8 @@ func (a *attempt) compare(name string, o *snapshot.Options, s expect.Subject) sn
 	return c
 }
 
-// redacted is a value without secrets. What the exchanges show to be a
-// credential is masked everywhere in it, as in reports.
+// redacted returns a value without secrets. Credentials that the exchanges reveal
+// are masked everywhere in it, as in reports.
 func (a *attempt) redacted(s expect.Subject) jsonv.Value {
 	r := a.file.run.deps.Redactor
 	if r == nil {
@@ -72,8 +73,8 @@ func (a *attempt) redacted(s expect.Subject) jsonv.Value {
 	return jsonv.String(clean) // masking broke the JSON, for example of a number
 }
 
-// saveSnapshots writes what the tests that passed found, and reports what no
-// test uses.
+// saveSnapshots writes the snapshots of the tests that passed and reports unused
+// ones.
 func (r *runner) saveSnapshots(ctx context.Context) {
 	stopped := ctx.Err() != nil
 	for _, f := range r.executed {
@@ -102,7 +103,7 @@ func (r *runner) saveSnapshots(ctx context.Context) {
 	}
 }
 
-// stale says which snapshots no test uses.
+// stale returns a finding about snapshots that no test uses.
 func (f *fileRun) stale(list []snapshot.Stale) result.Finding {
 	const most = 5
 	var names []string

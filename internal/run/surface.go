@@ -8,12 +8,12 @@ import (
 	"mcptest/internal/plan"
 )
 
-// otherWay is another way to reach the server of a case, which the matcher
-// same-as compares, or another client or server, which the matcher check asks for.
+// otherWay is another way to reach the server of a case, for the matcher same-as,
+// or another client or server, for the matcher check.
 type otherWay struct {
-	over   string // 2025-06-18
+	over   string // such as 2025-06-18
 	server *plan.Server
-	err    error // the server can't be reached in that way
+	err    error // the server cannot be reached in this way
 	check  bool
 }
 

@@ -254,7 +254,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		}
 	}
 	for at := range l.fields {
-		// A misspelt key says more than the one that is missing for it.
+		// A misspelled key says more than the one that is missing for it.
 		if f := &l.fields[at]; f.required && seen&(1<<at) == 0 && !slices.Contains(more, at) && !slices.Contains(meant, f.name) {
 			d.Errorf(n, path, "missing key %q", f.name).Code = "missing-key"
 		}

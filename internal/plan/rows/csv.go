@@ -10,10 +10,10 @@ import (
 	"mcptest/internal/source"
 )
 
-// csvRows reads a CSV file (RFC 4180) whose first line names the columns: an
-// unquoted field is a JSON scalar where it is one, a quoted one is text. Not
-// with encoding/csv, which changes line ends in quoted fields, and would cost
-// more each time a single row is parsed.
+// csvRows reads a CSV file (RFC 4180) whose first line names the columns. An
+// unquoted field is a JSON scalar if it can be parsed as one; a quoted field is
+// text. It does not use encoding/csv, which changes line breaks in quoted fields
+// and would make parsing a single row more expensive.
 func (r *reader) csvRows(file *source.File) {
 	r.into.text, r.into.file = file.Data, file
 	p := csvParser{data: file.Data}
@@ -49,7 +49,7 @@ func (r *reader) csvRows(file *source.File) {
 	}
 }
 
-// csvField parses one field of a record that is known to be right.
+// csvField parses one field of a valid record.
 func csvField(text []byte, column int) jsonv.Value {
 	p := csvParser{data: text}
 	for ; ; column-- {
@@ -63,7 +63,7 @@ func csvField(text []byte, column int) jsonv.Value {
 	}
 }
 
-// csvRow parses one record that is known to be right.
+// csvRow parses one valid record.
 func csvRow(text []byte, header []string) jsonv.Value {
 	p := csvParser{data: text}
 	row := make([]jsonv.Member, 0, len(header))
@@ -95,7 +95,7 @@ func csvValue(field string, quoted bool) jsonv.Value {
 	return jsonv.String(field)
 }
 
-// mayBeScalar reports by its first letter whether a field can be a JSON number,
+// mayBeScalar reports whether the first letter of a field is that of a JSON number,
 // boolean or null.
 func mayBeScalar(field string) bool {
 	s := strings.TrimLeft(field, " \t")
@@ -114,10 +114,10 @@ func unquoteCSV(field string) string {
 	return strings.ReplaceAll(field[1:len(field)-1], `""`, `"`)
 }
 
-// csvParser walks over records without building anything.
+// csvParser finds the bounds of records without building values.
 type csvParser struct {
 	data    []byte
-	at, end int // end: of the last record, without its line break
+	at, end int // end of the last record, without its line break
 }
 
 func (p *csvParser) done() bool { return p.at >= len(p.data) }
@@ -140,8 +140,7 @@ func (p *csvParser) newline() {
 	}
 }
 
-// skip walks over one record and counts its fields; msg says what is wrong at
-// p.at.
+// skip skips one record and counts its fields; msg describes a mistake at p.at.
 func (p *csvParser) skip() (fields int, msg string) {
 	for {
 		if msg = p.field(); msg != "" {
@@ -184,7 +183,7 @@ func (p *csvParser) header() (names []string, msg string) {
 	}
 }
 
-// field walks over one field; a mistake leaves p.at where it is.
+// field skips one field. After a mistake, p.at is its position.
 func (p *csvParser) field() (msg string) {
 	if p.done() || p.data[p.at] != '"' {
 		for i := p.at; i < len(p.data); i++ {

@@ -16,22 +16,22 @@ import (
 	"mcptest/internal/suite"
 )
 
-// Rows are the rows of `cases:`. They are kept as text and parsed when
-// wanted, so that 100,000 rows cost little more than their bytes: those of a
-// CSV or JSON Lines file are cut out of it, others are written as JSON.
+// Rows are the rows of `cases:`. They are kept as text and parsed on demand, so
+// that 100,000 rows cost little more than their bytes. Rows of a CSV or JSON Lines
+// file are slices of the file; other rows are encoded as JSON.
 type Rows struct {
 	text   []byte
 	spans  []span
-	csv    []string     // the columns, when text is CSV
-	named  int          // the column called name, -1 for none
-	file   *source.File // when text is the file's
-	places []source.Pos // of rows that are not cut out of a file
+	csv    []string     // column names, if text is CSV
+	named  int          // index of the column called name, or -1
+	file   *source.File // set if text is the text of a file
+	places []source.Pos // positions of rows that are not slices of a file
 }
 
 // span is the position of a row in text.
 type span struct{ start, end uint32 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (r *Rows) Len() int { return len(r.spans) }
 
 // At parses one row.
@@ -42,12 +42,12 @@ func (r *Rows) At(i int) jsonv.Value {
 	}
 	v, err := jsonv.Parse(text)
 	if err != nil {
-		return jsonv.Object() // the text was parsed before
+		return jsonv.Object() // cannot happen: the text was parsed before
 	}
 	return v
 }
 
-// Pos is where a row was written.
+// Pos returns the source position of a row.
 func (r *Rows) Pos(i int) source.Pos {
 	switch {
 	case r.file != nil:
@@ -65,7 +65,7 @@ func (r *Rows) addJSON(v jsonv.Value, pos source.Pos) {
 	r.places = append(r.places, pos)
 }
 
-// Label names a row: its name, or its number from 1.
+// Label returns the label of a row: its name, or its number from 1.
 func (r *Rows) Label(i int) string {
 	if r.csv == nil {
 		return r.labelJSON(i)
@@ -77,7 +77,7 @@ func (r *Rows) Label(i int) string {
 	return Label(i, jsonv.Object(jsonv.Member{Key: keyName, Value: field}))
 }
 
-// labelJSON is Label for a row of JSON, which is not parsed for it.
+// labelJSON is Label for a row of JSON, without parsing the whole row.
 func (r *Rows) labelJSON(i int) string {
 	var name []byte
 	_ = jsonv.EachMember(r.text[r.spans[i].start:r.spans[i].end], func(key string, val []byte) error {
@@ -93,10 +93,10 @@ func (r *Rows) labelJSON(i int) string {
 	return Label(i, jsonv.Object(jsonv.Member{Key: keyName, Value: v}))
 }
 
-// keyName is the column that names a row.
+// keyName is the column with the labels of rows.
 const keyName = "name"
 
-// Label is [Rows.Label] for a row that is parsed.
+// Label is [Rows.Label] for a parsed row.
 func Label(i int, v jsonv.Value) string {
 	if name, ok := v.Get(keyName); ok {
 		switch name.Kind() {
@@ -113,7 +113,7 @@ func Label(i int, v jsonv.Value) string {
 	return strconv.Itoa(i + 1)
 }
 
-// Table is the name of the CSV file that the rows are from, "" for others.
+// Table returns the name of the rows' CSV file, or "".
 func (r *Rows) Table() string {
 	if r.csv == nil {
 		return ""
@@ -121,19 +121,19 @@ func (r *Rows) Table() string {
 	return r.file.Name
 }
 
-// Options say which files may be read, and where mistakes go.
+// Options configure Read.
 type Options struct {
 	Dec          *source.Decoder
-	Dir          string // of the suite
+	Dir          string // directory of the suite
 	AllowOutside bool
-	Opened       func(path string) // gets the file that is read; may be nil
+	Opened       func(path string) // called with the name of the file; may be nil
 }
 
-// MaxBad is how many rows with mistakes are shown; more are not read.
+// MaxBad is the number of invalid rows that are reported before reading stops.
 const MaxBad = 20
 
-// Read reads `cases:`: a list of maps, or the path of a file. written is the
-// node before its placeholders were replaced.
+// Read reads `cases:`: a list of maps, or the path of a file. written is the node
+// before its placeholders were replaced.
 func Read(n, written *source.Node, path string, o Options) *Rows {
 	r := &reader{Options: o, into: &Rows{}}
 	switch text, isText := n.AsText(); {
@@ -152,7 +152,7 @@ type reader struct {
 	into *Rows
 }
 
-// report adds an error at a place that need not be a whole node.
+// report adds an error at a position, which need not be that of a whole node.
 func (r *reader) report(pos source.Pos, path, msg, hint string) {
 	r.Dec.Add(source.Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint})
 }
@@ -218,8 +218,8 @@ func (r *reader) fileRows(n, written *source.Node, path string) {
 	}
 }
 
-// shown is a row file's name in messages: relative to the same folder as the
-// suite's.
+// shown returns the name of a row file for messages, relative to the same directory
+// as the suite's.
 func shown(n *source.Node, name string) string {
 	if n.Pos.File == nil || filepath.IsAbs(name) {
 		return name
@@ -227,7 +227,8 @@ func shown(n *source.Node, name string) string {
 	return filepath.ToSlash(filepath.Join(filepath.Dir(n.Pos.File.Name), name))
 }
 
-// textFile reports whether a file is UTF-8, and where it is not.
+// textFile reports whether a file is UTF-8. If not, it reports the position of the
+// first invalid byte.
 func (r *reader) textFile(file *source.File) bool {
 	if utf8.Valid(file.Data) {
 		return true
@@ -245,7 +246,7 @@ func (r *reader) textFile(file *source.File) bool {
 	return false
 }
 
-// jsonRows reads JSON Lines: one object a line, blank lines left out.
+// jsonRows reads JSON Lines: one object per line; blank lines are ignored.
 func (r *reader) jsonRows(file *source.File) {
 	r.into.text, r.into.file = file.Data, file
 	bad, start := 0, 0

@@ -26,7 +26,8 @@ func Upstreams(s *suite.Suite, o upstream.Options, dec *source.Decoder) (out []*
 	return out
 }
 
-// distinct reports that a server would get the addresses of two upstreams in one place.
+// distinct reports two upstreams whose addresses are passed to a server in the same
+// place.
 func distinct(u *upstream.Upstream, earlier []*upstream.Upstream, dec *source.Decoder) {
 	for _, o := range earlier {
 		both := ""
@@ -71,7 +72,7 @@ func Routes(st *suite.Test, s *suite.Suite, o upstream.Options, dec *source.Deco
 }
 
 // Headers compiles the headers of the calls of a test. program is the first of its
-// servers that is none over HTTP; env looks a variable up.
+// servers that is not an HTTP server; env looks up a variable.
 func Headers(st *suite.Test, program string, env func(name string) (string, bool), dec *source.Decoder) http.Header {
 	var out http.Header
 	for i, e := range st.Headers.Entries {

@@ -1,4 +1,3 @@
-// Package traffic compiles what a suite says about the HTTP around its tests: the
-// upstreams behind the servers, the routes that tests add to them, and the headers
-// of calls.
+// Package traffic compiles the HTTP settings of a suite: the upstreams behind the
+// servers, the routes that tests add to them, and the headers of calls.
 package traffic

@@ -16,27 +16,29 @@ import (
 	"mcptest/internal/upstream"
 )
 
-// Deps are what the doubles of a run need from the outside.
+// Deps are the dependencies of the doubles of a run.
 type Deps struct {
-	// Fallback returns what answers the requests to an upstream that have no route;
-	// nil: there is nothing.
+	// Fallback returns the handler of requests to an upstream that have no route;
+	// it may be nil.
 	Fallback func(u *upstream.Upstream) upstream.Fallback
-	// Network makes the network of a program whose upstreams need more than an address:
-	// via: proxy, isolate: network. of is the server; "" for the programs of a file.
+	// Network creates the network of a program whose upstreams need more than an
+	// address (via: proxy, isolate: network). of is the server, or "" for the programs
+	// of a file.
 	Network func(of string, list []*upstream.Double, report func(result.Finding)) (Network, error)
-	// Report takes a finding that belongs to no case.
+	// Report reports a finding that belongs to no case.
 	Report func(result.Finding)
 }
 
-// Network is what a program gets in place of the network of this machine.
+// Network is the network that a program uses instead of that of this machine.
 type Network struct {
-	Environ []string // NAME=value: the proxy, and what makes the program trust it
-	// Change makes the command of a program start in a network of its own; may be nil.
+	Environ []string // NAME=value: the proxy, and settings that make the program trust it
+	// Change makes the command of a program start in a separate network; may be
+	// nil.
 	Change func(*exec.Cmd)
 	Stop   func()
 }
 
-// Group are the doubles of one server, or of the programs of a file. The nil Group
+// Group holds the doubles of one server, or of the programs of a file. A nil Group
 // has none.
 type Group struct {
 	deps      Deps
@@ -56,8 +58,8 @@ type groupState struct {
 	folder  string            // of the copies
 }
 
-// New returns the doubles of a server, or of a file if of is empty. They start when
-// they are first needed. It returns nil if there are no upstreams.
+// New returns the doubles of a server, or of a file if of is empty. They are
+// started on first use. It returns nil if there are no upstreams.
 func New(deps Deps, list []*upstream.Upstream, of string) *Group {
 	if len(list) == 0 {
 		return nil
@@ -65,7 +67,7 @@ func New(deps Deps, list []*upstream.Upstream, of string) *Group {
 	return &Group{deps: deps, of: of, upstreams: list}
 }
 
-// start starts the doubles once, and returns what is known about them.
+// start starts the doubles on the first call and returns their state.
 func (g *Group) start() groupState {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -79,7 +81,7 @@ func (g *Group) start() groupState {
 
 func (g *Group) open(s *groupState) error {
 	s.copies = map[string]string{}
-	var needs *upstream.Upstream // more than an address
+	var needs *upstream.Upstream // the first upstream that needs more than an address
 	for _, u := range g.upstreams {
 		var fallback upstream.Fallback
 		if g.deps.Fallback != nil {
@@ -135,7 +137,7 @@ func (s *groupState) copyFile(d *upstream.Double) (err error) {
 	return nil
 }
 
-// value is what a program gets for an upstream.
+// value returns the value that a program gets for an upstream.
 func (s *groupState) value(d *upstream.Double) string {
 	u := d.Upstream
 	switch {
@@ -147,7 +149,8 @@ func (s *groupState) value(d *upstream.Double) string {
 	return d.URL()
 }
 
-// environ is the environment of programs that use the doubles, as NAME=value.
+// environ returns the environment variables of programs that use the doubles, as
+// NAME=value.
 func (s *groupState) environ() []string {
 	out := slices.Clone(s.network.Environ)
 	for _, d := range s.doubles {
@@ -158,7 +161,7 @@ func (s *groupState) environ() []string {
 	return out
 }
 
-// Environ starts the doubles and returns what programs get in their environment, as
+// Environ starts the doubles and returns the environment variables of programs as
 // an object.
 func (g *Group) Environ() (jsonv.Value, error) {
 	s := g.start()
@@ -203,7 +206,7 @@ func (g *Group) Prepare(def *plan.Server) (ready *plan.Server, done func(), err 
 	}, nil
 }
 
-// withEnv returns env with further entries, which win.
+// withEnv returns env with more appended; later entries override earlier ones.
 func withEnv(env, more []string) []string {
 	out := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _ := cut(kv)
@@ -232,7 +235,7 @@ func (g *Group) Close() {
 	}
 }
 
-// Unused returns a finding for each upstream that no request came to in any group,
+// Unused returns a finding for each upstream that got no request in any group
 // although tests ran.
 func Unused(groups []*Group) (out []result.Finding) {
 	var tested []*upstream.Upstream
@@ -291,7 +294,7 @@ func (g *Group) report(u *upstream.Upstream, x upstream.Exchange) {
 	g.deps.Report(f)
 }
 
-// tests names the tests that a request may belong to.
+// tests lists the tests that a request may belong to.
 func tests(names []string) string {
 	list := make([]string, 0, 4)
 	for i, name := range names {

@@ -22,8 +22,9 @@ type watched struct {
 	routes   []*upstream.Route // of the test
 }
 
-// Begin starts to collect the requests to the doubles of the test's servers. routes
-// are those of the test, by upstream; they need a test that is alone.
+// Begin starts collecting the requests to the doubles of the test's servers. routes
+// are those of the test, by upstream; they require that no other test runs at the
+// same time.
 func Begin(test string, groups []*Group, routes map[string][]*upstream.Route, alone bool) *Watch {
 	w := &Watch{alone: alone}
 	for i, g := range groups {
@@ -37,16 +38,16 @@ func Begin(test string, groups []*Group, routes map[string][]*upstream.Route, al
 	return w
 }
 
-// Answered notes whether the test has the response of its last call: requests that
-// come then are late.
+// Answered sets whether the test has got the response to its last call; later
+// requests are late.
 func (w *Watch) Answered(yes bool) {
 	for _, one := range w.list {
 		one.watch.Answered(yes)
 	}
 }
 
-// Requests returns what the target upstream shows: for each upstream the requests
-// that came before the response.
+// Requests returns the value of the target upstream: for each upstream, the
+// requests before the response.
 func (w *Watch) Requests() jsonv.Value {
 	if len(w.list) == 0 {
 		return jsonv.Value{}
@@ -85,8 +86,8 @@ func (w *Watch) End() {
 	}
 }
 
-// Record returns the requests so far for the record, with times since start, and why
-// the test fails because of them.
+// Record returns the requests so far, with times since start, and the problems with
+// them that fail the test.
 func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, problems []string) {
 	var all []upstream.Exchange
 	for _, one := range w.list {
@@ -117,8 +118,8 @@ func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, prob
 	return requests, problems
 }
 
-// unused describes the routes of the test that answered no request: a test that needs
-// none of its routes does not test what it says.
+// unused returns a problem for each route of the test that got no request, because a
+// test with an unused route does not test what its author intended.
 func (w *Watch) unused() (problems []string) {
 	seen := map[*upstream.Route][]upstream.Exchange{}
 	used := map[*upstream.Route]bool{}

@@ -13,7 +13,7 @@ import (
 type Lease struct {
 	Servers   []*Server
 	exclusive bool
-	apart     *gate // of doubles that several servers use
+	apart     *gate // set if several servers share the doubles
 }
 
 // Lease waits for the servers of a case.
@@ -56,9 +56,9 @@ func (l *Lease) Release() {
 	}
 }
 
-// gate is a readers-writer lock that is granted in the order of the requests. In
-// contrast to sync.RWMutex, waiting for it lets the simulated time of
-// testing/synctest pass. The zero value is free.
+// gate is a readers-writer lock that is granted in the order of requests. Unlike
+// sync.RWMutex, it is durably blocking in testing/synctest, so that simulated time
+// can advance. The zero value is unlocked.
 type gate struct {
 	mu     sync.Mutex
 	shared int // holders
@@ -91,7 +91,8 @@ func (g *gate) release(exclusive bool) {
 	g.grant()
 }
 
-// grant serves the queue as far as possible. The caller holds the lock.
+// grant grants the lock to as many waiting requests as possible. The caller holds
+// the mutex.
 func (g *gate) grant() {
 	for len(g.queue) > 0 && !g.alone && (g.shared == 0 || !g.queue[0].exclusive) {
 		w := g.queue[0]

@@ -11,21 +11,21 @@ import (
 	"mcptest/internal/surface"
 )
 
-// offered is what a server offers in one session, as far as it is known.
+// offered is what a server offers in one session, as known so far.
 type offered struct {
-	mu    sync.Mutex // also while the lists are requested
+	mu    sync.Mutex // held while the lists are requested
 	offer *surface.Offer
-	calls int64    // how many calls the server had answered before
-	since mcp.Mark // what the server had sent before
+	calls int64    // number of calls the server had answered by then
+	since mcp.Mark // position in the messages of the server at that time
 }
 
-// Called notes that a call of a test or fixture has ended: it may have changed
+// Called records the end of a call of a test or fixture, which may have changed
 // what the server offers.
 func (s *Server) Called() { s.calls.Add(1) }
 
-// Offer returns what the server offers in a session. The lists are requested when
-// they are first needed, and again if a call has ended since, in any session of
-// the server, or if it has sent a list_changed notification.
+// Offer returns what the server offers in a session. The lists are requested on
+// first use, and again after a call in any session of the server or a list_changed
+// notification.
 func (s *Server) Offer(ctx context.Context, sess *mcp.Session) (*surface.Offer, error) {
 	var o *offered
 	s.update(func(st *state) {
@@ -51,8 +51,8 @@ func (s *Server) Offer(ctx context.Context, sess *mcp.Session) (*surface.Offer, 
 	return offer, err
 }
 
-// pages requests pages of lists. report gets the problems of the exchanges: no
-// test has them, because what was read is used by several.
+// pages returns a function that requests pages of lists. It passes violations to
+// report and not to a test, because several tests use the lists.
 func pages(sess *mcp.Session, report func([]protocol.Violation)) surface.Request {
 	return func(ctx context.Context, method string, params jsonv.Value) (jsonv.Value, error) {
 		call := mcp.Call{Method: method, Own: true}

@@ -11,17 +11,17 @@ import (
 	"mcptest/internal/run/respond"
 )
 
-// Deps are what a pool needs of the run.
+// Deps are the dependencies of a pool.
 type Deps struct {
 	Opener *connect.Opener
 	Send   func(result.Event)
-	// Doubles are those of upstreams.
+	// Doubles are the dependencies of test doubles.
 	Doubles doubles.Deps
-	// Report takes a finding that belongs to no case.
+	// Report reports a finding that belongs to no case.
 	Report func(result.Finding)
-	// Protect runs fn and reports a panic in it, which it returns as text.
+	// Protect runs fn. It reports a panic in fn and returns it as text.
 	Protect func(fn func()) (fault string)
-	Warm    *Warm // nil: every session ends with the run
+	Warm    *Warm // nil: sessions are not kept after the run
 }
 
 // Pool holds the servers of a run: one [Server] for each resolved definition and
@@ -31,20 +31,20 @@ type Pool struct {
 	run  context.Context // ends when the run is interrupted
 
 	mu      sync.Mutex
-	order   []*Server // of first use, for a stable order of reports
+	order   []*Server // in order of first use, which is the order in reports
 	servers map[string]*Server
 	known   map[use]*Server // finds a server without building its long key
 	shared  map[*plan.File]*shared
 }
 
-// use is what a server is asked for.
+// use identifies the way a server is used.
 type use struct {
 	def  *plan.Server
 	caps respond.Capabilities
 	file *plan.File
 }
 
-// New returns an empty pool. When run ends, servers are no longer waited for.
+// New returns an empty pool. When run ends, the pool stops waiting for servers.
 func New(run context.Context, deps Deps) *Pool {
 	return &Pool{deps: deps, run: run, servers: map[string]*Server{}, known: map[use]*Server{}, shared: map[*plan.File]*shared{}}
 }
@@ -88,7 +88,7 @@ func (p *Pool) ForCase(c *plan.Case, def *plan.Server, file *plan.File) *Server 
 	return s
 }
 
-// Recycle ends the sessions of servers; new ones are opened when needed.
+// Recycle ends the sessions of servers; they are reopened on demand.
 func (p *Pool) Recycle(ctx context.Context, servers ...*Server) {
 	for _, s := range servers {
 		for _, slot := range s.slots {
@@ -108,7 +108,7 @@ func (p *Pool) CloseFile(ctx context.Context, file *plan.File, later []*plan.Fil
 // Close ends every server.
 func (p *Pool) Close(ctx context.Context) { p.close(ctx, func(*Server) bool { return true }) }
 
-// close ends the matching servers in parallel, and reports them in the order of
+// close ends the matching servers in parallel and reports them in the order of
 // first use.
 func (p *Pool) close(ctx context.Context, match func(*Server) bool) {
 	p.mu.Lock()
@@ -131,7 +131,7 @@ func (p *Pool) close(ctx context.Context, match func(*Server) bool) {
 	}
 }
 
-// report sends the end of sessions.
+// report reports the end of sessions.
 func (p *Pool) report(ends []ending) {
 	for _, e := range ends {
 		for _, f := range e.findings {

@@ -19,7 +19,7 @@ import (
 	"mcptest/internal/run/respond"
 )
 
-// Server is one server definition in use: its sessions, and its list of tools.
+// Server is a server definition in use, with its sessions and its list of tools.
 type Server struct {
 	Def   *plan.Server
 	Tools *Tools
@@ -28,7 +28,7 @@ type Server struct {
 	caps respond.Capabilities
 	file *plan.File // of first use
 	gate gate
-	// doubles of its upstreams; with apart, other servers use them too.
+	// doubles of its upstreams; if apart is set, other servers use them too.
 	doubles *doubles.Group
 	apart   *gate
 	slots   []*Slot
@@ -39,12 +39,12 @@ type Server struct {
 	state state
 }
 
-// state is what the sessions of a server have shown about it.
+// state is what is known from the sessions of a server.
 type state struct {
 	next       int  // the slot of the next case
 	starts     int  // how often it was started
-	ignoresEOF bool // a session did not end when its input was closed
-	alwaysBusy bool // a session was not idle when it was to be closed
+	ignoresEOF bool // a session did not end after its input was closed
+	alwaysBusy bool // a session was not idle when it should have been closed
 	stateful   bool // a case may have left state in the session
 	offers     map[*mcp.Session]*offered
 }
@@ -60,7 +60,7 @@ func (s *Server) update(fn func(*state)) state {
 // First returns the first slot: the one that fixture steps call.
 func (s *Server) First() *Slot { return s.slots[0] }
 
-// Next returns the slot of the next case: each in turn.
+// Next returns the slot of the next case, in rotation.
 func (s *Server) Next() *Slot {
 	if len(s.slots) == 1 {
 		return s.slots[0]
@@ -69,8 +69,8 @@ func (s *Server) Next() *Slot {
 	return s.slots[st.next%len(s.slots)]
 }
 
-// Request returns an operation as a call. A tool whose name has a slash and that
-// the server does not list is a method.
+// Request converts an operation to a call. A tool whose name has a slash is sent as
+// a method unless the server lists it.
 func (s *Server) Request(ctx context.Context, op *plan.Op) mcp.Call {
 	call := mcp.Call{Method: op.Method, Params: op.Params, CancelAfter: op.CancelAfter}
 	if op.MaybeMethod {
@@ -103,8 +103,8 @@ func (s *Server) CheckArguments(ctx context.Context, tool string, params []byte)
 	return check.Arguments(schema, v.Lookup("arguments"))
 }
 
-// ToolViolation describes what is wrong with the entry of a tool in tools/list.
-// Only a server whose output is validated is asked for the list.
+// ToolViolation describes the mistake in a tool's entry in tools/list, or returns
+// "". It only requests the list if the server's output is validated.
 func (s *Server) ToolViolation(ctx context.Context, tool string) string {
 	if !s.Def.ValidateOutput {
 		return ""
@@ -112,23 +112,22 @@ func (s *Server) ToolViolation(ctx context.Context, tool string) string {
 	return s.Tools.violation(ctx, tool)
 }
 
-// Settle waits until the end of a server that is about to end is known: before
-// its input is closed, and before an exclusive test ends.
-func (s *Server) Settle(sess *mcp.Session) {
+// AwaitIdle waits until a session is idle, so that the exit of a server that is about
+// to exit is noticed before its input is closed and before an exclusive test ends.
+func (s *Server) AwaitIdle(sess *mcp.Session) {
 	if s.update(func(*state) {}).alwaysBusy || sess.AwaitIdle(s.pool.run) {
 		return
 	}
 	s.update(func(st *state) { st.alwaysBusy = true })
 }
 
-// skipGrace reports whether the server gets no time to end by itself when its
-// input is closed: after a signal, and if it did not use that time before.
+// skipGrace reports whether to end the server without a grace period after closing
+// its input: after a signal, and if it ignored the end of its input before.
 func (s *Server) skipGrace() bool {
 	return s.update(func(*state) {}).ignoresEOF || s.pool.run.Err() != nil
 }
 
-// stopped notes how a session ended, and returns how often the server was
-// started.
+// stopped records how a session ended and returns how often the server was started.
 func (s *Server) stopped(how proc.How) (starts int) {
 	return s.update(func(st *state) {
 		st.ignoresEOF = st.ignoresEOF || how == proc.ByTerm || how == proc.ByKill
@@ -161,10 +160,10 @@ func (s *Server) report(list []protocol.Violation) {
 	}
 }
 
-// ReportLost notes that an exchange failed. It reports that a server over HTTP
-// forgot its session: tests other than the one that noticed it may depend on it.
+// ReportLost records a failed exchange. If an HTTP server has lost its session,
+// ReportLost reports that, because it may affect other tests.
 func (s *Server) ReportLost(x *mcp.Exchange) {
-	if x.Cause != nil { // its response may still come
+	if x.Cause != nil { // the response may still arrive
 		s.update(func(st *state) { st.stateful = true })
 	}
 	var lost *wire.SessionLostError
@@ -178,13 +177,13 @@ func (s *Server) warn(kind, msg string) {
 	s.pool.deps.Report(s.about(result.Finding{Kind: kind, Severity: "warning", Message: msg}))
 }
 
-// about adds the server and where the suite declares it.
+// about adds the server and its position in the suite to a finding.
 func (s *Server) about(f result.Finding) result.Finding {
 	f.Server, f.File, f.Line = s.Def.Name, s.Def.Pos.File.Name, s.Def.Pos.Line
 	return f
 }
 
-// Findings returns violations as findings about the run.
+// Findings converts violations to findings about the run.
 func (s *Server) Findings(list []protocol.Violation) []result.Finding {
 	var out []result.Finding
 	for _, v := range list {
@@ -199,18 +198,19 @@ func (s *Server) Findings(list []protocol.Violation) []result.Finding {
 	return out
 }
 
-// Tolerates reports whether the suite accepts a violation.
+// Tolerates reports whether the suite tolerates a violation.
 func (s *Server) Tolerates(v protocol.Violation) bool { return v.Tolerated || s.Def.Tolerate[v.Kind] }
 
-// Acceptance ends the message about a violation with how to accept it.
+// Acceptance returns the end of a violation's message, which explains how to
+// tolerate it.
 func Acceptance(kind string) string {
 	if kind == protocol.ServerCrashed {
-		return "" // must be repaired
+		return "" // cannot be tolerated
 	}
 	return "; to accept it for now: tolerate: [" + kind + "]"
 }
 
-// record begins what reports show of the server.
+// record returns the record of the server for reports.
 func (s *Server) record(starts int) result.Server {
 	d := s.Def
 	out := result.Server{Name: d.Name, File: d.Pos.File.Name, Transport: "stdio", Target: strings.Join(d.Argv, " "), Starts: starts}

@@ -17,26 +17,26 @@ import (
 	"mcptest/internal/result"
 )
 
-// Slot is one session of a server, opened when it is first needed.
+// Slot is one session of a server, opened on first use.
 type Slot struct {
 	server *Server
 
-	mu        sync.Mutex // also while the session is opened and closed
+	mu        sync.Mutex // held while the session is opened and closed
 	sess      *mcp.Session
 	err       error // why it can't be opened (again)
 	restarted bool
 	info      result.Server
-	past      []ending // sessions that ended before
+	past      []ending // sessions that have ended
 }
 
-// ending is what is reported of a session that is over.
+// ending is the record of a session that has ended.
 type ending struct {
 	server   result.Server
 	findings []result.Finding
 }
 
-// Session returns the slot's session, and opens it if there is none. A server
-// that died or hangs is started again once.
+// Session returns the slot's session and opens it if necessary. A server that has
+// died or hangs is restarted once.
 func (s *Slot) Session(ctx context.Context) (*mcp.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,8 +71,8 @@ func (s *Slot) Restarted() bool {
 }
 
 // retire ends a session that is dead, or stuck for the given reason, so that
-// another one can replace it; the second time it is an error. The caller holds
-// the lock.
+// another one can replace it. The second time it returns an error. The caller holds
+// the mutex.
 func (s *Slot) retire(ctx context.Context, stuck error) error {
 	why, verb := stuck, "hung"
 	if stuck == nil {
@@ -125,7 +125,7 @@ func (s *Slot) open(ctx context.Context) error {
 	return nil
 }
 
-// failed reports a server that could not be started.
+// failed reports that the server could not be started.
 func (s *Slot) failed(err error) error {
 	s.info.Exit = err.Error()
 	var oe *wire.OpenError
@@ -145,14 +145,14 @@ func (s *Slot) close(ctx context.Context) ending {
 	sess, sv := s.sess, s.server
 	s.sess = nil
 	sv.update(func(st *state) { delete(st.offers, sess) })
-	sv.Settle(sess)
+	sv.AwaitIdle(sess)
 	dead := sess.Err()
 	if sv.skipGrace() {
 		sess.SkipGrace()
 	}
 	stopped := sess.Close(ctx)
 	end := ending{server: s.info}
-	// Session order is nondeterministic; the count is stable.
+	// The order of sessions is not deterministic, but the count is.
 	end.server.Starts = sv.stopped(stopped.How)
 	if sess.Stderr() != nil { // a process, or the recording of one
 		end.server.Exit = stopped.Exit.String()
@@ -176,8 +176,8 @@ func (s *Slot) close(ctx context.Context) ending {
 	return end
 }
 
-// end ends the slot's session. The next one is opened as the first was, unless
-// err says why there is none.
+// end ends the slot's session. The next call of Session opens a new one, or returns
+// err if it is not nil.
 func (s *Slot) end(ctx context.Context, err error) []ending {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,8 +14,7 @@ import (
 
 var errEnded = errors.New("no reason is known")
 
-// endsWith returns which servers end with a file: those that none of the later
-// files uses.
+// endsWith returns a function that reports whether no later file uses a server.
 func endsWith(file *plan.File, later []*plan.File) func(*Server) bool {
 	needed := map[string]bool{}
 	for _, next := range later {
@@ -34,7 +33,7 @@ func endsWith(file *plan.File, later []*plan.File) func(*Server) bool {
 	}
 }
 
-// Ending returns the servers that were started and end with a file.
+// Ending returns the started servers that no later file uses.
 func (p *Pool) Ending(file *plan.File, later []*plan.File) (out []*Server) {
 	ends := endsWith(file, later)
 	p.mu.Lock()
@@ -47,9 +46,9 @@ func (p *Pool) Ending(file *plan.File, later []*plan.File) (out []*Server) {
 	return out
 }
 
-// Survey asks a server whose tests are over what it offers. It uses a session of
-// the tests, or a new one if each test had its own. What is wrong with the
-// responses is not reported: no test asked for them.
+// Survey requests what a server offers after its tests. It uses a session of the
+// tests, or a new one if each test had its own. It ignores violations, because no
+// test made these requests.
 func (s *Server) Survey(ctx context.Context) (*surface.Offer, error) {
 	sess, err := s.idle(ctx)
 	if err != nil {
@@ -61,7 +60,8 @@ func (s *Server) Survey(ctx context.Context) (*surface.Offer, error) {
 	return surface.Fetch(ctx, sess.ServerInfo(), surface.Limits{Items: limits.Items, Pages: limits.Pages}, pages(sess, func([]protocol.Violation) {}))
 }
 
-// idle returns a session of the server. One that ended is not replaced.
+// idle returns a session of the server. It does not replace a session that has
+// ended.
 func (s *Server) idle(ctx context.Context) (*mcp.Session, error) {
 	for _, slot := range s.slots {
 		slot.mu.Lock()

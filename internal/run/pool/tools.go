@@ -13,27 +13,27 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// listTime is how long tests wait for the list of tools, all of them together.
-// The first wait begins when the server has answered something else.
+// listTime limits the time that all tests together wait for the list of tools. It
+// starts with the first wait after the server has answered another request.
 const listTime = time.Second
 
 var errListLate = fmt.Errorf("tools/list was not answered within %s of the first answer", listTime)
 
-// Tools is the list of a server's tools, from tools/list. It is fetched once, in
-// parallel with the first call.
+// Tools is a server's list of tools. It is fetched once, in parallel with the first
+// call.
 type Tools struct {
 	once   sync.Once
-	done   chan struct{} // closed when the list is complete, or never will be
+	done   chan struct{} // closed when the list is complete or given up
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	clock  sync.Once // of the first wait
 
-	// The rest is written before done is closed.
+	// The following fields are written before done is closed.
 	err        error
 	schemas    map[string]*check.OutputSchema // every tool; nil for one without a schema
-	violations map[string]string              // of tools whose entry breaks the protocol
+	violations map[string]string              // of tools with an invalid entry
 	inputs     map[string]jsonv.Value         // the inputSchema of every tool
-	dropped    map[string]string              // tools that a client must not use, and why
+	dropped    map[string]string              // tools that a client must ignore, with the reason
 }
 
 func newTools() *Tools {
@@ -73,15 +73,15 @@ func (t *Tools) fetch(s *Server, sess *mcp.Session) {
 	})
 }
 
-// stop gives up a list that is still on its way.
+// stop gives up a list that is still being fetched.
 func (t *Tools) stop() {
 	t.cancel(nil)
 	t.once.Do(func() { close(t.done) })
 }
 
-// Wait waits until the list is complete or was given up, or the run ends. It does
-// not end with the time of a test, which is for the test's calls: what is checked
-// may not depend on how much of it was left.
+// Wait waits until the list is complete or given up, or the run ends. The time
+// limit of a test, which applies to its calls, does not end the wait, so that the
+// checks do not depend on the time left.
 func (t *Tools) Wait(ctx context.Context) {
 	t.clock.Do(func() { time.AfterFunc(listTime, func() { t.cancel(errListLate) }) })
 	select {
@@ -94,7 +94,7 @@ func (t *Tools) Wait(ctx context.Context) {
 	}
 }
 
-// complete waits, and reports whether the list may be read.
+// complete waits for the list and reports whether it is available.
 func (t *Tools) complete(ctx context.Context) bool {
 	t.Wait(ctx)
 	return t.isDone()
@@ -109,8 +109,8 @@ func (t *Tools) isDone() bool {
 	}
 }
 
-// Has reports whether the server lists a tool of that name; known is false if
-// there is no list.
+// Has reports whether the server lists a tool called name; known is false if there
+// is no list.
 func (t *Tools) Has(ctx context.Context, name string) (has, known bool) {
 	if !t.complete(ctx) {
 		return false, false
@@ -119,7 +119,7 @@ func (t *Tools) Has(ctx context.Context, name string) (has, known bool) {
 	return has, t.err == nil && t.schemas != nil
 }
 
-// schema returns what a tool promises to answer, nil for nothing.
+// schema returns a tool's outputSchema, or nil.
 func (t *Tools) schema(ctx context.Context, name string) *check.OutputSchema {
 	if !t.complete(ctx) {
 		return nil
@@ -127,7 +127,7 @@ func (t *Tools) schema(ctx context.Context, name string) *check.OutputSchema {
 	return t.schemas[name]
 }
 
-// input returns a tool's inputSchema, absent if the list is not known.
+// input returns a tool's inputSchema; absent if the list is not available.
 func (t *Tools) input(ctx context.Context, name string) jsonv.Value {
 	if !t.complete(ctx) {
 		return jsonv.Value{}
@@ -135,7 +135,7 @@ func (t *Tools) input(ctx context.Context, name string) jsonv.Value {
 	return t.inputs[name]
 }
 
-// violation describes what is wrong with the entry of a tool in the list.
+// violation describes the mistake in a tool's entry in the list, or returns "".
 func (t *Tools) violation(ctx context.Context, name string) string {
 	if !t.complete(ctx) {
 		return ""
@@ -143,8 +143,8 @@ func (t *Tools) violation(ctx context.Context, name string) string {
 	return t.violations[name]
 }
 
-// Unusable says why a client must not call a tool. It does not wait: where
-// arguments are headers, the list was waited for before.
+// Unusable returns the reason why a client must not call a tool, or "". It does not
+// wait: if arguments are sent as headers, the caller has waited for the list.
 func (t *Tools) Unusable(name string) string {
 	if !t.isDone() {
 		return ""
@@ -152,8 +152,8 @@ func (t *Tools) Unusable(name string) string {
 	return t.dropped[name]
 }
 
-// read reads every page of tools/list. Problems of the exchanges are reported
-// for the run: no test made them.
+// read reads every page of tools/list. Violations are findings of the run, because
+// no test made the requests.
 func (t *Tools) read(ctx context.Context, s *Server, sess *mcp.Session) error {
 	schemas := map[string]*check.OutputSchema{}
 	t.violations, t.inputs = map[string]string{}, map[string]jsonv.Value{}
@@ -210,7 +210,7 @@ func readPage(ctx context.Context, s *Server, sess *mcp.Session, params []byte) 
 
 // page adds the tools of one page.
 func (t *Tools) page(s *Server, tools jsonv.Value, most int) error {
-	page := map[string]bool{} // a repeated page is reported by its cursor
+	page := map[string]bool{} // a repeated page is detected by its cursor
 	for _, tool := range tools.Elems() {
 		name := tool.Lookup("name")
 		violation := check.Tool(tool)

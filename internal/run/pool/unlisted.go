@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// lister says where a server lists what a method asks for.
+// lister describes the list that contains the target of a method.
 type lister struct{ capability, key, what string }
 
 var listers = map[string]lister{
@@ -19,9 +19,9 @@ var listers = map[string]lister{
 	"resources/read": {"resources", "uri", "resource"},
 }
 
-// Unlisted begins the message of a test that failed because the server has
-// nothing of the requested name; "" if it has, or if that is not known. Prompts
-// and resources are listed now: tests that pass cost the server no request.
+// Unlisted returns the beginning of the message of a test that failed because the
+// server lists no such name, or "". Prompts and resources are only listed after a
+// failure, so that passing tests cause no extra requests.
 func (s *Server) Unlisted(ctx context.Context, sess *mcp.Session, method, name string) string {
 	l, ok := listers[method]
 	if !ok {
@@ -42,7 +42,7 @@ func (s *Server) Unlisted(ctx context.Context, sess *mcp.Session, method, name s
 	case near != "":
 		msg += source.Aside(source.Suggest(near))
 	case l.what == "resource":
-		return "" // it may be one of a template
+		return "" // it may match a template
 	}
 	return msg + ": "
 }

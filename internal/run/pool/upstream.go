@@ -7,14 +7,14 @@ import (
 )
 
 // shared are the doubles of the programs of a file and of its servers with an
-// address. The gate is held by the cases that use such servers.
+// address. Cases that use such servers hold the gate.
 type shared struct {
 	doubles *doubles.Group
 	gate    gate
 }
 
 // sharedBy returns the doubles that a file shares; nil if it has no upstreams. The
-// caller holds the lock.
+// caller holds the mutex.
 func (p *Pool) sharedBy(file *plan.File) *shared {
 	if len(file.Upstreams) == 0 {
 		return nil
@@ -55,7 +55,7 @@ func (p *Pool) UnusedUpstreams() []result.Finding {
 	for _, s := range p.order {
 		groups = append(groups, s.doubles)
 	}
-	for _, sh := range p.shared { // their order does not matter: they are there for the requests of programs
+	for _, sh := range p.shared { // the order does not matter: these doubles serve programs
 		groups = append(groups, sh.doubles)
 	}
 	return doubles.Unused(groups)

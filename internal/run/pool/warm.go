@@ -9,14 +9,13 @@ import (
 	"mcptest/internal/plan"
 )
 
-// Warm keeps sessions between runs, so that the next one need not start their
-// servers. Only sessions with processes in which no case can have left anything
-// are kept: what a test can see of an earlier run is what the server itself
-// remembers. A nil Warm keeps nothing.
+// Warm keeps sessions between runs, so that the next run need not start their
+// servers. It only keeps sessions with processes in which no case can have left
+// state, other than what the server itself remembers. A nil Warm keeps nothing.
 type Warm struct {
 	mu       sync.Mutex
 	sessions map[string][]*mcp.Session // by definition and capabilities
-	stamps   map[string]string         // by definition: what else its processes depend on
+	stamps   map[string]string         // by definition: fingerprint of everything else its processes depend on
 }
 
 // NewWarm returns an empty Warm.
@@ -24,8 +23,8 @@ func NewWarm() *Warm {
 	return &Warm{sessions: map[string][]*mcp.Session{}, stamps: map[string]string{}}
 }
 
-// Keep sets the servers whose sessions are kept, and ends the sessions of all
-// others, and of those whose stamp is another than before.
+// Keep sets the servers whose sessions are kept. It ends the sessions of other
+// servers and those whose stamp has changed.
 func (w *Warm) Keep(ctx context.Context, servers []*plan.Server, stamp func(*plan.Server) string) {
 	var ended []*mcp.Session
 	w.mu.Lock()
@@ -51,7 +50,7 @@ func (w *Warm) Keep(ctx context.Context, servers []*plan.Server, stamp func(*pla
 	wg.Wait()
 }
 
-// separator ends a definition in the key of a session.
+// separator follows the definition in the key of a session.
 const separator = "\x00"
 
 func definition(key string) string {
@@ -72,7 +71,7 @@ func (w *Warm) keeps(s *Server) bool {
 	return ok && s.file.Options.RestartPolicy == plan.PerRun
 }
 
-// take returns a session that an earlier run left, nil if there is none.
+// take returns a session of an earlier run, or nil.
 func (w *Warm) take(s *Server) *mcp.Session {
 	if w == nil {
 		return nil
@@ -97,8 +96,8 @@ func (w *Warm) put(s *Server, sess *mcp.Session) {
 	w.sessions[key] = append(w.sessions[key], sess)
 }
 
-// leavesState reports whether a case may change what later requests of its session
-// mean: it sets a log level, or sends what is not a plain call.
+// leavesState reports whether a case may affect later requests of its session: it
+// sets a log level, or sends something other than a plain call.
 func leavesState(c *plan.Case) bool {
 	if c.LogLevel != "" || c.Block == "protocol" {
 		return true
@@ -112,7 +111,7 @@ func leavesState(c *plan.Case) bool {
 }
 
 // reusable reports whether the next run may use the session. The caller holds the
-// lock.
+// mutex.
 func (s *Slot) reusable(ctx context.Context) bool {
 	sv := s.server
 	st := sv.update(func(*state) {})
@@ -120,7 +119,7 @@ func (s *Slot) reusable(ctx context.Context) bool {
 		s.sess.AwaitIdle(ctx) && s.sess.Alive() && s.sess.CheckAlive(ctx) == nil
 }
 
-// park leaves the session to the next run. The caller holds the lock.
+// park keeps the session for the next run. The caller holds the mutex.
 func (s *Slot) park() ending {
 	sess, sv := s.sess, s.server
 	s.sess = nil

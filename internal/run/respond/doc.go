@@ -1,3 +1,3 @@
-// Package respond is the client's side of a session: the capabilities that it
-// declares, and the scripted answers to what a server requests.
+// Package respond implements the client's side of a session: the capabilities that
+// it declares, and the scripted answers to requests of the server.
 package respond

@@ -11,8 +11,9 @@ import (
 	"mcptest/internal/suite"
 )
 
-// Capabilities are what the client declares: what the suite scripts, and no
-// more, because a server may wait for an answer to everything that is declared.
+// Capabilities are the capabilities that the client declares. Only those that the
+// suite scripts are declared, because a server may wait for an answer to the
+// others.
 type Capabilities struct{ sampling, elicitation, roots bool }
 
 // Key is equal for equal capabilities.
@@ -45,7 +46,7 @@ func (c Capabilities) JSON() jsonv.Value {
 	return jsonv.Object(ms...)
 }
 
-// CapabilitiesOf unites what scripts need.
+// CapabilitiesOf returns the union of the capabilities that scripts need.
 func CapabilitiesOf(scripts ...*suite.Respond) Capabilities {
 	var c Capabilities
 	for _, r := range scripts {
@@ -59,8 +60,8 @@ func CapabilitiesOf(scripts ...*suite.Respond) Capabilities {
 	return c
 }
 
-// CapabilitiesFor are those of the session that a case uses on a server: the
-// server's script, the case's, and its steps' on that server.
+// CapabilitiesFor returns the capabilities of the session of a case: those that the
+// scripts of the server, the case and its steps on that server need.
 func CapabilitiesFor(c *plan.Case, s *plan.Server) Capabilities {
 	if c.Respond == nil && s.Respond == nil && !c.Flow {
 		return Capabilities{}
@@ -74,20 +75,21 @@ func CapabilitiesFor(c *plan.Case, s *plan.Server) Capabilities {
 	return CapabilitiesOf(scripts...)
 }
 
-// Script answers the server's requests during one case. Ordered answers are
-// used one after another across all its calls.
+// Script answers the server's requests during one case. Ordered answers are used in
+// order across all its calls.
 type Script struct {
 	mu       sync.Mutex
 	sampling []suite.SamplingAnswer
 	elicit   []suite.ElicitationAnswer
 	roots    []suite.Root
 	hasRoots bool
-	// An answer that is not a list serves every request.
+	// A single answer is used for every request.
 	sampleEach, elicitEach bool
 	asked                  map[string]bool // methods that the server requested
 }
 
-// New takes each kind of answer from the first script that has it.
+// New returns a script that uses, for each kind of answer, the first of scripts
+// that has it.
 func New(scripts ...*suite.Respond) *Script {
 	s := &Script{asked: map[string]bool{}}
 	for _, r := range scripts {
@@ -107,7 +109,7 @@ func New(scripts ...*suite.Respond) *Script {
 	return s
 }
 
-// Answer is the mcp.Answerer of the script.
+// Answer implements mcp.Answerer.
 func (s *Script) Answer(_ context.Context, method string, params []byte) ([]byte, *protocol.RPCError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,8 +132,8 @@ func (s *Script) Answer(_ context.Context, method string, params []byte) ([]byte
 	return nil, &protocol.RPCError{Code: protocol.CodeMethodNotFound, Message: "the suite has no (further) answer to " + method}
 }
 
-// Unrequested lists the keys of scripted answers that the server never requested
-// from any of the scripts, each with its method.
+// Unrequested returns the keys of scripted answers that the server never requested
+// from any of the scripts, with their methods.
 func Unrequested(written []*suite.Respond, scripts []*Script) []string {
 	asked := map[string]bool{}
 	for _, s := range scripts {
