@@ -4,8 +4,7 @@
 //	# a comment
 //	export NAME = plain text, up to a blank and #   # like this one
 //	SINGLE='taken literally, line breaks included'
-//	DOUBLE="with \
-// \\r \\t \\" \\\\ \\$ and \\` as escapes"
+//	DOUBLE="with \n \r \t \" \\ \$ and \` as escapes"
 //
 // Placeholders are not expanded, so that a password may contain a "$". The package
 // exists because error messages must not repeat the content of the file.
