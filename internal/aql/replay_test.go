@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,12 +19,12 @@ import (
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live"
 	"mcptest/internal/aql/live/guard"
-	"mcptest/internal/aql/record"
+	"mcptest/internal/aql/live/tape"
+	"mcptest/internal/cassette"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
-	"mcptest/internal/source"
 	"mcptest/internal/testkit"
 )
 
@@ -35,22 +38,53 @@ type recorded struct {
 // recordRun runs live and keeps what passed.
 func recordRun(t testing.TB, ctx context.Context, o guard.Options) recorded {
 	t.Helper()
-	var tape bytes.Buffer
 	if o.Spread == 0 {
 		o.Spread = time.Millisecond
 	}
-	o.Record, o.RunID, o.Target, o.Repeat = &tape, "a1b2c3", "the adapter", "call it"
+	o.RunID, o.Target, o.Repeat = "a1b2c3", "the adapter", "call it"
+	file := filepath.Join(t.TempDir(), "run")
+	o.Record = create(t, file, o)
 	e, err := live.Collect(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return recorded{o, tape.Bytes(), evidence.Mask(e.JSON(), o.Secrets).String()}
+	if err := o.Record.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recorded{o, data, evidence.Mask(e.JSON(), o.Secrets).String()}
+}
+
+func create(t testing.TB, file string, o guard.Options) *cassette.Writer {
+	t.Helper()
+	w, err := tape.Create(file, cassette.Header{Transport: cassette.Stdio}, tape.About{Target: o.Target, Repeat: o.Repeat, RunID: o.RunID}, o.Secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// openTape opens a recording with some content, in a file run.jsonl.
+func openTape(t testing.TB, data []byte) (*tape.Recording, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "run.jsonl")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := tape.Open(file)
+	if err == nil {
+		t.Cleanup(func() { _ = rec.Close() })
+	}
+	return rec, err
 }
 
 // replay plays a recording back.
 func (r recorded) replay(t testing.TB) (string, error) {
 	t.Helper()
-	rec, err := record.Read(&source.File{Name: "run.jsonl", Data: r.tape})
+	rec, err := openTape(t, r.tape)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,30 +263,58 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 	r.again(t)
 }
 
+// The messages of a recording are those of a server, for all readers of cassettes.
+func TestRecordingHasTheMessages(t *testing.T) {
+	r := recordRun(t, context.Background(), guard.Options{Dial: library(t, demo.Options{}), Mode: guard.ModeWrite})
+	rec, err := openTape(t, r.tape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, err := rec.Calls()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := map[string]int64{}
+	for _, call := range calls {
+		if call.Response == nil {
+			t.Errorf("line %d, %s %s: no response", call.Request.Line, call.Method, call.Name)
+		}
+		answered[call.Method]++
+	}
+	bundle, _ := jsonv.Parse([]byte(r.bundle))
+	sent, _ := bundle.Lookup("x_live", "calls").Int64()
+	if answered["tools/call"] < sent || sent < 100 || answered["initialize"] < 2 || rec.Protocol == "" {
+		t.Errorf("%v of %d calls, protocol %q", answered, sent, rec.Protocol)
+	}
+}
+
 // A recording answers nothing but what was asked when it was made.
 func TestReplayOfSomethingElse(t *testing.T) {
 	r := recordRun(t, context.Background(), guard.Options{Dial: library(t, demo.Options{}), Mode: guard.ModeSafe})
 	lines := bytes.SplitAfter(r.tape, []byte("\n"))
-	without := func(i int) []byte {
-		return bytes.Join(append(append([][]byte{}, lines[:i]...), lines[i+1:]...), nil)
-	}
+	first := slices.IndexFunc(lines, func(l []byte) bool { return bytes.Contains(l, []byte(`"tools/call"`)) })
+	without := func(n int) []byte { return bytes.Join(slices.Delete(slices.Clone(lines), first, first+n), nil) }
+	at := func(i int) string { return fmt.Sprintf("run.jsonl:%d: ", first+i) }
 	for name, c := range map[string]struct {
 		change func(o *guard.Options)
 		tape   []byte
 		want   string
 	}{
 		"another mode":          {func(o *guard.Options) { o.Mode = guard.ModeWrite }, r.tape, "the recording has no answer to"},
-		"a line is missing":     {nil, without(20), "run.jsonl:21: the recording has no answer to"},
-		"a line is there twice": {nil, bytes.Replace(r.tape, lines[20], append(append([]byte{}, lines[20]...), lines[20]...), 1), "run.jsonl:22:"},
+		"a line is missing":     {nil, without(1), at(2) + "the recording was changed: expected 2 messages before this line, got 1;"},
+		"a call is missing":     {nil, without(3), at(1) + "the recording has no answer to"},
+		"a line is there twice": {nil, bytes.Join(slices.Insert(slices.Clone(lines), first, lines[first]), nil), at(4) + "the recording was changed"},
 		"fewer calls":           {func(o *guard.Options) { o.MaxCalls = 10 }, r.tape, "record the run again"},
 		"cut short":             {nil, bytes.Join(lines[:50], nil), "run.jsonl:50: the recording is not complete"},
-		"half a line":           {nil, r.tape[:len(r.tape)-30], "the line cannot be read"},
-		"another version":       {nil, bytes.Replace(r.tape, []byte(`"version":1`), []byte(`"version":9`), 1), "run.jsonl:1: the recording has version 9"},
-		"a bundle":              {nil, []byte(r.bundle), "run.jsonl:1: not a recording of a live run"},
+		"half a line":           {nil, r.tape[:len(r.tape)-30], "the recording is not complete"},
+		"another version":       {nil, bytes.Replace(r.tape, []byte(`"mcptest_cassette":1`), []byte(`"mcptest_cassette":9`), 1), "run.jsonl:1: the cassette has version 9"},
+		"a bundle":              {nil, []byte(r.bundle), "run.jsonl:1: not a cassette"},
+		"the format before":     {nil, []byte("{\"recording\":\"mcpaql-conformance live\",\"version\":1}\n{\"end\":true}\n"), "record the run again with --record"},
+		"a run of suites":       {nil, bytes.Replace(r.tape, []byte(`"note":`), []byte(`"x":`), 1), "run.jsonl:1: the cassette is not one of a live run"},
 		"nothing":               {nil, nil, "run.jsonl: the file is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rec, err := record.Read(&source.File{Name: "run.jsonl", Data: c.tape})
+			rec, err := openTape(t, c.tape)
 			if err == nil {
 				o := guard.Options{Replay: rec, RunID: rec.RunID, Mode: guard.ModeSafe}
 				if c.change != nil {
@@ -263,7 +325,7 @@ func TestReplayOfSomethingElse(t *testing.T) {
 					t.Error("there is evidence all the same")
 				}
 			}
-			var wrong *record.Error
+			var wrong *cassette.Error
 			if !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %s", err, c.want)
 			}
@@ -271,21 +333,18 @@ func TestReplayOfSomethingElse(t *testing.T) {
 	}
 }
 
-// brokenFile takes some bytes and no more.
-type brokenFile struct{ left int }
-
-func (f *brokenFile) Write(p []byte) (int, error) {
-	if f.left -= len(p); f.left < 0 {
-		return 0, errors.New("no space left on device")
-	}
-	return len(p), nil
-}
-
 // A recording that cannot be written does not cost the evidence.
 func TestRecordingThatCannotBeWritten(t *testing.T) {
-	e, err := live.Collect(context.Background(), guard.Options{Spread: time.Millisecond, Dial: library(t, demo.Options{}), Record: &brokenFile{10_000}})
-	var wrong *live.RecordError
-	if e == nil || !errors.As(err, &wrong) || !strings.Contains(err.Error(), "no space left") {
+	o := guard.Options{Spread: time.Millisecond, Dial: library(t, demo.Options{}), RunID: "a1b2c3"}
+	o.Record = create(t, filepath.Join(t.TempDir(), "run"), o)
+	if err := o.Record.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e, err := live.Collect(context.Background(), o)
+	if e == nil || err != nil {
 		t.Errorf("%v", err)
+	}
+	if err := o.Record.Close(); err == nil {
+		t.Error("the recording lacks the run, and no error says so")
 	}
 }

@@ -135,17 +135,14 @@ func (c *call) live() int {
 		case o.Mode == guard.ModePlan:
 			return c.livePlan(ctx, o)
 		}
-		return c.liveRun(ctx, o, dir)
+		return c.liveRun(ctx, o, t, dir)
 	})
 }
 
-func (c *call) liveRun(ctx context.Context, o guard.Options, dir string) int {
-	tape, ok := c.startRecording()
-	if !ok {
+func (c *call) liveRun(ctx context.Context, o guard.Options, t *target, dir string) int {
+	var ok bool
+	if o.Record, ok = c.startRecording(t, o); !ok {
 		return verdict.ExitConfig
-	}
-	if tape != nil {
-		o.Record, o.Recorded = tape, c.recordedOptions()
 	}
 	j := newJournal(dir, o.Target, o.RunID)
 	o.Journal = j
@@ -162,7 +159,7 @@ func (c *call) liveRun(ctx context.Context, o guard.Options, dir string) int {
 	e, err := live.Collect(ctx, o)
 	status.Clear()
 	j.end(e == nil || e.Live.Lookup("leftovers").Len() == 0)
-	code := c.wasRecorded(tape, err)
+	code := c.wasRecorded(o.Record)
 	return max(code, c.liveReport(o, e, err, odd))
 }
 

@@ -11,19 +11,20 @@ import (
 
 	"mcptest/internal/aql/live"
 	"mcptest/internal/aql/live/guard"
-	"mcptest/internal/aql/record"
+	"mcptest/internal/aql/live/tape"
 	"mcptest/internal/aql/verdict"
+	"mcptest/internal/cassette"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/source"
 )
 
 // recordingName is the file of a recording in a folder.
-const recordingName = "live.jsonl"
+const recordingName = "live" + cassette.Suffix
 
 // recordOptions are the options that write a run down, and play it back.
 func recordOptions() []option {
 	return []option{
-		{long: "record", value: "path", doc: "record every request and answer, as JSON lines, to a file or into a folder"},
+		{long: "record", value: "path", doc: "record every request and response in a cassette: a file, or a folder"},
 		{long: "replay", value: "path", doc: "replay a recording without the adapter, with the recorded options"},
 	}
 }
@@ -62,9 +63,9 @@ func recordingFile(name string) string {
 	return name
 }
 
-// startRecording opens the file of --record; nil without the option, false
+// startRecording begins the cassette of --record; nil without the option, false
 // after a mistake.
-func (c *call) startRecording() (*os.File, bool) {
+func (c *call) startRecording(t *target, o guard.Options) (*cassette.Writer, bool) {
 	name, given := c.flags["record"]
 	if !given {
 		return nil, true
@@ -74,26 +75,26 @@ func (c *call) startRecording() (*os.File, bool) {
 	if file != name {
 		err = os.MkdirAll(filepath.Dir(file), 0o777)
 	}
-	var f *os.File
 	if err == nil {
 		err = parentThere(file)
 	}
-	if err == nil {
-		f, err = os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	h := cassette.Header{Program: o.Program, Transport: cassette.Stdio, Server: cassette.Server{Command: t.argv}}
+	if t.url != "" {
+		h.Transport, h.Server.URL = cassette.StreamableHTTP, t.shown()
 	}
-	if err == nil && !isDevice(f) {
-		err = f.Chmod(0o600) // it may have been there
+	var w *cassette.Writer
+	if err == nil {
+		w, err = tape.Create(file, h, tape.About{Target: o.Target, Repeat: o.Repeat, RunID: o.RunID, Options: c.recordedOptions()}, o.Secrets)
+	}
+	var wrong *cassette.Error
+	if errors.As(err, &wrong) {
+		err = errors.New(wrong.Says)
 	}
 	if err != nil {
 		c.problem("--record: cannot write %s: %s", file, cmdutil.Reason(err))
 		return nil, false
 	}
-	return f, true
-}
-
-func isDevice(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && !info.Mode().IsRegular()
+	return w, true
 }
 
 // recordFits reports whether --record belongs to what is asked for.
@@ -123,15 +124,17 @@ func (c *call) replay() int {
 	if !c.replayFits() || !c.writable() {
 		return verdict.ExitConfig
 	}
-	f := c.read(recordingFile(c.flags["replay"]))
-	if f == nil {
-		return verdict.ExitConfig
-	}
-	rec, err := record.Read(f)
-	if err != nil {
+	rec, err := tape.Open(recordingFile(c.flags["replay"]))
+	var wrong *cassette.Error
+	switch {
+	case errors.As(err, &wrong):
 		c.problem("--replay: %s", err)
 		return verdict.ExitConfig
+	case err != nil:
+		c.problem("cannot read %s: %s", c.flags["replay"], cmdutil.Reason(err))
+		return verdict.ExitConfig
 	}
+	defer rec.Close()
 	if !c.takeOptions(rec) {
 		return verdict.ExitConfig
 	}
@@ -141,7 +144,6 @@ func (c *call) replay() int {
 	}
 	o.Dial, o.Replay, o.RunID, o.Target, o.Repeat, o.Values = nil, rec, rec.RunID, rec.Target, rec.Repeat, rec.Values
 	e, err := live.Collect(context.Background(), o)
-	var wrong *record.Error
 	if errors.As(err, &wrong) {
 		c.problem("--replay: %s", wrong)
 		return verdict.ExitConfig
@@ -171,7 +173,7 @@ func (c *call) replayFits() bool {
 
 // takeOptions sets the options that a recording was made with. One that was
 // given and differs is a mistake where it shapes requests.
-func (c *call) takeOptions(rec *record.Recording) bool {
+func (c *call) takeOptions(rec *tape.Recording) bool {
 	ok := true
 	for _, flag := range slices.Concat(shapingFlags, reportFlags) {
 		var had []string
@@ -238,21 +240,17 @@ func shownRecorded(flag, before string, recorded bool) string {
 	return "--" + flag + " " + shownOption(before)
 }
 
-// wasRecorded notes a recording that could not be written; it returns the
-// exit code.
-func (c *call) wasRecorded(f *os.File, err error) int {
-	var wrong *live.RecordError
-	if f == nil {
+// wasRecorded ends a recording, and notes that it could not be written; it
+// returns the exit code.
+func (c *call) wasRecorded(w *cassette.Writer) int {
+	if w == nil {
 		return 0
 	}
-	if closed := f.Close(); errors.As(err, &wrong) {
-		c.problem("--record: cannot write %s: %s", f.Name(), cmdutil.Reason(wrong.Err))
-	} else if closed != nil {
-		c.problem("--record: cannot write %s: %s", f.Name(), cmdutil.Reason(closed))
-	} else {
-		return 0
+	if err := w.Close(); err != nil {
+		c.problem("--record: cannot write %s: %s", recordingFile(c.flags["record"]), cmdutil.Reason(err))
+		return verdict.ExitConfig
 	}
-	return verdict.ExitConfig
+	return 0
 }
 
 // openValues reads the file of --values; false after a mistake.

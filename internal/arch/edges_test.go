@@ -122,12 +122,12 @@ var edges = map[string][]string{
 	"internal/aql":           {"internal/aql/evidence", "internal/aql/reference", "internal/aql/rule", "internal/aql/verdict", "internal/jsonv"},
 	"internal/aql/fixtures":  {"internal/aql", "internal/aql/evidence", "internal/aql/rule", "internal/aql/verdict", "internal/jsonv", "internal/source"},
 	"internal/aql/semantic":  {"internal/aql/evidence", "internal/aql/reference", "internal/judge", "internal/jsonv"},
-	"internal/aql/record":    {"internal/aql/evidence", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/proc", "internal/secret", "internal/source"},
 	// A live run, from below: what the adapter describes, the calls and the data
 	// that they may touch, the tests.
 	"internal/aql/live/catalog": {"internal/aql/evidence", "internal/aql/reference", "internal/aql/rule", "internal/jsonv"},
+	"internal/aql/live/tape":    {"internal/aql/evidence", "internal/cassette", "internal/display", "internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/secret"},
 	"internal/aql/live/guard": {
-		"internal/aql/live/catalog", "internal/aql/evidence", "internal/aql/record", "internal/aql/reference", "internal/aql/rule", "internal/aql/semantic",
+		"internal/aql/live/catalog", "internal/aql/live/tape", "internal/aql/evidence", "internal/cassette", "internal/aql/reference", "internal/aql/rule", "internal/aql/semantic",
 		"internal/jsonv", "internal/mcp", "internal/mcp/protocol", "internal/source",
 	},
 	"internal/aql/live/probe": {
@@ -135,7 +135,7 @@ var edges = map[string][]string{
 		"internal/judge", "internal/jsonv", "internal/mcp",
 	},
 	"internal/aql/live": {
-		"internal/aql/live/probe", "internal/aql/live/guard", "internal/aql/live/catalog", "internal/aql/evidence", "internal/aql/record",
+		"internal/aql/live/probe", "internal/aql/live/guard", "internal/aql/live/catalog", "internal/aql/live/tape", "internal/aql/evidence",
 		"internal/aql/reference", "internal/aql/rule", "internal/aql/semantic", "internal/jsonv", "internal/mcp", "internal/source",
 	},
 	// The demo adapter is a server; only the command line and tests run it.
@@ -203,7 +203,7 @@ var edges = map[string][]string{
 		"internal/secret", "internal/shellwords", "internal/snapshot", "internal/source", "internal/suite", "internal/term", "internal/upstream/proxy", "schemas",
 	},
 	"internal/aqlcli": {
-		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/aql/evidence", "internal/aql/fixtures", "internal/aql/live", "internal/aql/live/guard", "internal/aql/record",
+		"internal/cmdutil", "internal/gen", "internal/report", "internal/report/render", "internal/run", "internal/aql", "internal/aql/demo", "internal/aql/evidence", "internal/aql/fixtures", "internal/aql/live", "internal/aql/live/guard", "internal/aql/live/tape", "internal/cassette",
 		"internal/aql/rule", "internal/aql/semantic", "internal/aql/verdict", "internal/judge", "internal/mcp", "internal/mcp/wire", "internal/mcpserver",
 		"internal/proc", "internal/shellwords", "internal/result", "internal/secret", "internal/jsonv", "internal/source", "internal/term", "internal/osfile",
 	},

@@ -57,6 +57,9 @@ func (c *Cassette) Calls() ([]*Call, error) {
 	var out []*Call
 	for i := range c.Frames {
 		f := &c.Frames[i]
+		if f.Note != nil && f.Dir == "" && f.End == nil && f.Stderr == "" {
+			continue
+		}
 		s := sessions[f.Session]
 		if s == nil {
 			s = &session{streams: map[int]*Call{}, asked: map[string]*Call{}, scan: protocol.NewScanner()}

@@ -19,10 +19,13 @@ const (
 	MaskSecrets = "secrets"
 	// MaskSessions replaces the ids of HTTP sessions by session-1, session-2, …
 	MaskSessions = "session-ids"
+	// MaskForms replaces secrets by other texts of the same form, equal ones by
+	// equal ones. The program that records does it.
+	MaskForms = "forms"
 )
 
 // masks are what this program knows.
-var masks = map[string]bool{MaskSecrets: true, MaskSessions: true}
+var masks = map[string]bool{MaskSecrets: true, MaskSessions: true, MaskForms: true}
 
 // Transports of a cassette.
 const (
@@ -45,6 +48,9 @@ type Header struct {
 	// Volatile are paths into the parameters of requests that are ignored when
 	// requests are compared, such as arguments.now.
 	Volatile []string `json:"volatile,omitempty"`
+	// Note is what the program that recorded needs for its own replay. Others
+	// ignore it.
+	Note json.RawMessage `json:"note,omitempty"`
 }
 
 // Server describes the recorded server to people; nothing of it is executed.
@@ -83,8 +89,11 @@ type Frame struct {
 	// Omitted is the size of a message over the limit, of which Data is only the
 	// beginning.
 	Omitted int64
-	Stderr  string // what a process wrote to standard error before the next frame
-	End     *End   // the stream, or without one the session, ended
+	Stderr  string          // what a process wrote to standard error before the next frame
+	End     *End            // the stream, or without one the session, ended
+	Note    json.RawMessage // see [Header.Note]
+	// Masked says that no secret is left in Data and Note.
+	Masked bool
 
 	Line   int   // in the file, from 1; filled in by the reader
 	offset int64 // of the line, if the data stayed in the file
@@ -131,6 +140,7 @@ type line struct {
 	Event   *Event          `json:"event,omitempty"`
 	End     *End            `json:"end,omitempty"`
 	Stderr  string          `json:"stderr,omitempty"`
+	Note    json.RawMessage `json:"note,omitempty"`
 	Omitted int64           `json:"omitted,omitempty"`
 	Message json.RawMessage `json:"message,omitempty"`
 	Text    *string         `json:"text,omitempty"`

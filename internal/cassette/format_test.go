@@ -102,7 +102,7 @@ func TestBadCassettes(t *testing.T) {
 		{head + "nonsense\n", ":2: the line cannot be read"},
 		{head + `{"session":0,"dir":"to-server"}` + "\n", ":2: the line cannot be read: session must be greater than zero"},
 		{head + `{"session":1,"dir":"up"}` + "\n", `:2: the line cannot be read: unknown dir "up"`},
-		{head + `{"session":1}` + "\n", ":2: the line cannot be read: a line needs dir, end or stderr"},
+		{head + `{"session":1}` + "\n", ":2: the line cannot be read: a line needs dir, end, stderr or note"},
 		{head + `{"session":1,"at_ms":-1,"dir":"to-server"}` + "\n", ":2: the line cannot be read: at_ms must be"},
 	} {
 		_, err := cassette.Read("f", strings.NewReader(row.text), int64(len(row.text)))

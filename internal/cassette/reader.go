@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -199,12 +200,12 @@ func parseFrame(text []byte) (*Frame, error) {
 		return nil, errors.New("stream and omitted must not be negative")
 	case l.Dir != "" && l.Dir != ToServer && l.Dir != FromServer:
 		return nil, fmt.Errorf("unknown dir %q: expected %s or %s", l.Dir, ToServer, FromServer)
-	case l.Dir == "" && l.End == nil && l.Stderr == "":
-		return nil, errors.New("a line needs dir, end or stderr")
+	case l.Dir == "" && l.End == nil && l.Stderr == "" && l.Note == nil:
+		return nil, errors.New("a line needs dir, end, stderr or note")
 	}
 	f := &Frame{
-		Session: l.Session, At: time.Duration(ms * float64(time.Millisecond)), Dir: l.Dir, Stream: l.Stream, HTTP: l.HTTP, Event: l.Event,
-		Stderr: l.Stderr, End: l.End, Omitted: l.Omitted,
+		Session: l.Session, At: time.Duration(math.Round(ms*1000)) * time.Microsecond, Dir: l.Dir, Stream: l.Stream, HTTP: l.HTTP, Event: l.Event,
+		Stderr: l.Stderr, End: l.End, Note: l.Note, Omitted: l.Omitted,
 	}
 	switch {
 	case l.Message != nil:

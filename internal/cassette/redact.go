@@ -2,6 +2,7 @@ package cassette
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"mcptest/internal/osfile"
@@ -34,7 +35,12 @@ func Redact(path string, c *Cassette, redact *secret.Redactor) (changed int, err
 	if err := each(c, learn); err != nil {
 		return 0, err
 	}
-	w.header.Masks = []string{MaskSecrets, MaskSessions}
+	for _, m := range []string{MaskSecrets, MaskSessions} {
+		if !slices.Contains(c.Masks, m) {
+			w.header.Masks = append(w.header.Masks, m)
+		}
+	}
+	w.header.Note = w.mask(c.Note)
 	w.header.Server = clean(c.Server, redact)
 	w.header.Server.Info = w.mask(c.Server.Info)
 	w.begin()

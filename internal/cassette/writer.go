@@ -60,13 +60,14 @@ func Create(path string, h Header, redact *secret.Redactor) (*Writer, error) {
 	if err := f.Chmod(0o600); err != nil { // of the file that was there
 		return nil, errors.Join(err, f.Close())
 	}
-	now := time.Now()
-	h.Version, h.Masks = Version, []string{MaskSecrets, MaskSessions}
-	if h.Recorded.IsZero() {
-		h.Recorded = now.UTC().Truncate(time.Second)
+	start := h.Recorded
+	h.Version, h.Masks = Version, append([]string{MaskSecrets, MaskSessions}, h.Masks...)
+	if start.IsZero() {
+		start = time.Now()
+		h.Recorded = start.UTC().Truncate(time.Second)
 	}
-	h.Server = clean(h.Server, redact)
-	return &Writer{redact: redact, start: now, f: f, header: h, ids: map[string]string{}}, nil
+	h.Server, h.Note = clean(h.Server, redact), redact.Bytes(h.Note)
+	return &Writer{redact: redact, start: start, f: f, header: h, ids: map[string]string{}}, nil
 }
 
 // Replaceable reports why the file at path must not be replaced by a cassette.
@@ -94,6 +95,9 @@ func clean(s Server, redact *secret.Redactor) Server {
 	return s
 }
 
+// Start returns when the recording began, which the times of frames count from.
+func (w *Writer) Start() time.Time { return w.start }
+
 // Session begins a session and returns its number.
 func (w *Writer) Session() int {
 	w.mu.Lock()
@@ -119,7 +123,9 @@ func (w *Writer) append(f *Frame) error {
 	if f.Omitted > 0 {
 		data = data[:min(len(data), omittedHead)]
 	}
-	data = w.mask(data)
+	if !f.Masked {
+		data, f.Note = w.mask(data), w.mask(f.Note)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if f.Event != nil && f.Event.Type == "endpoint" {
@@ -169,7 +175,7 @@ func (w *Writer) line(f *Frame) *line {
 	ms := float64(f.At.Microseconds()) / 1000
 	l := &line{
 		Session: f.Session, At: json.Number(strconv.FormatFloat(ms, 'f', -1, 64)), Dir: f.Dir, Stream: f.Stream,
-		Stderr: w.redact.String(f.Stderr), Omitted: f.Omitted, Event: f.Event,
+		Stderr: w.redact.String(f.Stderr), Omitted: f.Omitted, Event: f.Event, Note: f.Note,
 	}
 	if f.HTTP != nil {
 		h := *f.HTTP

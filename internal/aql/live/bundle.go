@@ -83,7 +83,7 @@ func (b bundle) live() jsonv.Value {
 	o.Text("target", b.run.Options.Target)
 	o.Text("repeat", b.run.Options.Repeat)
 	wire.Text("protocolVersion", b.run.Caller.Session.Protocol())
-	wire.Set("serverInfo", b.run.Caller.Session.ServerInfo().Lookup("serverInfo"))
+	wire.Set("serverInfo", b.run.Caller.Session.ServerInfo())
 	o.Set("mcp", wire.Value())
 	o.List("tools", evidence.Each(b.run.Catalog.Tools, func(t catalog.Tool) jsonv.Value { return jsonv.String(t.Name) }))
 	b.asked(&o)

@@ -36,7 +36,7 @@ func (dy discovery) discover() error {
 	dy.run.Phase("introspection", 0, 0)
 	dy.operationList()
 	if len(dy.run.Catalog.Operations) == 0 {
-		dy.run.Evidence.Version = dy.run.Caller.Session.ServerInfo().Lookup("serverInfo", "version").Text()
+		dy.run.Evidence.Version = dy.run.Caller.Session.ServerInfo().Lookup("version").Text()
 	}
 	dy.typeList()
 	dy.details()
@@ -165,7 +165,7 @@ func (dy discovery) operationList() {
 	}
 	proto := r.Data().Lookup("_protocol")
 	dy.run.Evidence.SpecVersion = proto.Lookup("version").Text()
-	info := dy.run.Caller.Session.ServerInfo().Lookup("serverInfo")
+	info := dy.run.Caller.Session.ServerInfo()
 	dy.run.Evidence.Implementation, dy.run.Evidence.Version = info.Lookup("name").Text(), info.Lookup("version").Text()
 	seen := map[string]bool{}
 	for _, v := range read.Value.Lookup("operations").Elems() {

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live/guard"
 	"mcptest/internal/aql/live/probe"
-	"mcptest/internal/aql/record"
+	"mcptest/internal/aql/live/tape"
 	"mcptest/internal/display"
 	"mcptest/internal/mcp"
 )
@@ -41,23 +41,16 @@ func (e *NoAdapterError) Unwrap() error { return e.Err }
 // Collect looks at a running adapter and returns the evidence, with x_live
 // filled in. What the adapter does wrong is evidence; an error means that
 // there was no adapter to look at (*NoAdapterError), or that the options
-// make no sense, or, with evidence, a *BrokenRunError. A *RecordingError says
-// that the recording is of another run, a *RecordError, with evidence, that it
-// could not be written. When ctx ends early the evidence holds what was seen until
+// make no sense, or, with evidence, a *BrokenRunError. A *cassette.Error says
+// that the recording is of another run. When ctx ends early the evidence holds what was seen until
 // then, and what was created has been removed all the same.
 func Collect(ctx context.Context, o guard.Options) (*evidence.Evidence, error) {
 	c := guard.New(o)
-	c.Caller.Tape = record.Open(record.Options{
-		Dial: o.Dial, Record: o.Record, Replay: o.Replay, Recorded: o.Recorded, Program: o.Program, Target: o.Target, Repeat: o.Repeat,
-		RunID: c.Options.RunID, Secrets: o.Secrets, Values: o.Values,
-	}, c.Started)
+	c.Caller.Tape = tape.New(tape.Options{Dial: o.Dial, Record: o.Record, Replay: o.Replay, Program: o.Program, Secrets: o.Secrets, Values: o.Values})
 	c.Started = c.Caller.Tape.Now()
 	e, err := collect(ctx, c)
-	if taped := c.Caller.Tape.Close(); taped != nil {
-		if o.Replay != nil {
-			return nil, taped
-		}
-		err = errors.Join(err, &RecordError{taped})
+	if wrong := c.Caller.Tape.Close(); wrong != nil {
+		return nil, wrong
 	}
 	return e, err
 }
@@ -91,15 +84,6 @@ func collect(ctx context.Context, c *guard.Run) (*evidence.Evidence, error) {
 	bundle{c}.finish()
 	return c.Evidence, err
 }
-
-// RecordError says that a run could not be recorded.
-type RecordError struct{ Err error }
-
-// Error says why.
-func (e *RecordError) Error() string { return "the run could not be recorded: " + e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *RecordError) Unwrap() error { return e.Err }
 
 // BrokenRunError says that this program failed in the middle of a run. The
 // evidence next to it holds what was seen until then.

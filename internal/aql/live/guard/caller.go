@@ -9,7 +9,7 @@ import (
 
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live/catalog"
-	"mcptest/internal/aql/record"
+	"mcptest/internal/aql/live/tape"
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -31,8 +31,8 @@ var errOutOfBudget = errors.New("the run's budget is exhausted")
 type caller struct {
 	run        *Run
 	Ctx        context.Context
-	Tape       record.Backend
-	Session    record.Session
+	Tape       *tape.Tape
+	Session    *tape.Session
 	Calls      int               // tools/call requests sent
 	timeouts   int               // one after the other
 	silent     map[string]int    // operation → calls without an answer

@@ -2,11 +2,11 @@ package guard
 
 import (
 	"context"
-	"io"
 	"time"
 
-	"mcptest/internal/aql/record"
+	"mcptest/internal/aql/live/tape"
 	"mcptest/internal/aql/semantic"
+	"mcptest/internal/cassette"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
 	"mcptest/internal/source"
@@ -58,14 +58,12 @@ type Options struct {
 	Secrets     []string        // never written down, see [Mask]
 	Asking      semantic.Asking // of models, for the semantic evaluation
 
-	// Record gets everything that passes between the run and the adapter, as
-	// JSON lines; Recorded goes along with it, see Recording.Options. The run
-	// then has no model.
-	Record   io.Writer
-	Recorded map[string][]string
+	// Record gets everything that passes between the run and the adapter. The
+	// run then has no model.
+	Record *cassette.Writer
 	// Replay answers instead of an adapter: Dial is not called, nothing waits.
 	// Mode and the other options must be those of the recorded run.
-	Replay *record.Recording
+	Replay *tape.Recording
 
 	// ValuesFile is the file that Values came from, nil when there is none.
 	// Warn gets what is odd about them, with the place; it may be nil.

@@ -6,7 +6,7 @@ import (
 
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live/catalog"
-	"mcptest/internal/aql/record"
+	"mcptest/internal/aql/live/tape"
 	"mcptest/internal/aql/rule"
 	"mcptest/internal/jsonv"
 )
@@ -25,7 +25,7 @@ func New(o Options) *Run {
 	c.Steady = &steadiness{run: c, Masks: map[string]Mask{}, failures: map[string]bool{}}
 	c.Options, c.Evidence, c.Started = &o, &evidence.Evidence{ExpectedLevel: rule.LevelOne}, time.Now()
 	c.Accepted, c.Gates, c.Base, c.Skipped = map[string]map[string]bool{}, map[string]bool{}, map[string]Reply{}, map[string]string{}
-	c.Caller.Tape = record.Direct(o.Dial)
+	c.Caller.Tape = tape.New(tape.Options{Dial: o.Dial})
 	for _, t := range rule.Tests() {
 		if t.Live {
 			c.Rows.Tests[t.ID] = &Row{id: t.ID}

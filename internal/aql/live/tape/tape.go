@@ -1,0 +1,248 @@
+package tape
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"mcptest/internal/aql/evidence"
+	"mcptest/internal/cassette"
+	"mcptest/internal/jsonv"
+	"mcptest/internal/mcp"
+)
+
+// Options say how a run reaches its adapter.
+type Options struct {
+	Dial    func(ctx context.Context, variant string) (*mcp.Session, error)
+	Record  *cassette.Writer // see [Create]; nil: the run is not recorded
+	Replay  *Recording       // answers instead of the adapter; nil: the adapter does
+	Program string           // this one, with its version
+
+	Secrets []string
+	Values  jsonv.Value
+}
+
+// Tape is everything between a run and the outside: sessions, time, and the ends
+// of contexts.
+type Tape struct {
+	o       Options
+	started time.Time
+	now     time.Duration // when the latest event was over, since started
+	next    int           // event of the replay
+	err     *cassette.Error
+	veil    *disguise
+	contexts
+}
+
+// New returns the tape of a run.
+func New(o Options) *Tape {
+	t := &Tape{o: o, started: time.Now(), veil: newDisguise(o.Secrets, o.Values)}
+	switch {
+	case o.Replay != nil:
+		t.started, t.veil = o.Replay.Recorded, newDisguise(nil, jsonv.Value{})
+	case o.Record != nil:
+		t.started = o.Record.Start()
+	}
+	return t
+}
+
+// Now returns when the latest event was over.
+func (t *Tape) Now() time.Time { return t.started.Add(t.now) }
+
+// live runs an event that takes time, and writes it. The function returns how
+// long it took.
+func (t *Tape) live(e *event, do func() time.Duration) {
+	t.begin()
+	e.begin = max(time.Since(t.started).Truncate(time.Microsecond), 1)
+	e.over = e.begin + do().Truncate(time.Microsecond)
+	e.Ends = t.over()
+	t.now = e.over
+	t.write(e)
+}
+
+// write writes the messages of an event, and the event. The writer keeps an error
+// for its Close.
+func (t *Tape) write(e *event) {
+	if t.o.Record == nil {
+		return
+	}
+	e.Messages = len(e.frames)
+	note, err := json.Marshal(e)
+	if err != nil {
+		note = []byte(`{}`) // which ends a replay
+	}
+	for _, f := range append(e.frames, cassette.Frame{At: max(e.over, 1), Note: note}) {
+		f.Session, f.Masked = max(e.session, 1), true
+		_ = t.o.Record.Write(f)
+	}
+}
+
+// take returns the next event of the replay if it is of a kind, nil otherwise.
+// Pauses are skipped, unless they are asked for.
+func (t *Tape) take(kind string) *event {
+	for t.err == nil && t.next < len(t.o.Replay.events) {
+		e := t.o.Replay.events[t.next]
+		if e.Event != kind && e.Event != pausing && e.Event != valuing {
+			return nil
+		}
+		t.next++
+		t.now = e.over
+		t.end(e.Ends, true)
+		if e.Event == kind {
+			return e
+		}
+		t.end(e.Ends, false)
+	}
+	return nil
+}
+
+// fail ends a replay: the run is not the one that was recorded. Without an event
+// it is at the next one.
+func (t *Tape) fail(e *event, format string, args ...any) error {
+	rec := t.o.Replay
+	if e == nil {
+		e = rec.events[min(t.next, len(rec.events)-1)]
+	}
+	again := "; record the run again"
+	if rec.Program != t.o.Program {
+		again = fmt.Sprintf("; it was made by %s, and this is %s: record the run again", rec.Program, t.o.Program)
+	}
+	if t.err == nil {
+		t.err = rec.wrong(e.line, format+"%s", append(args, again)...)
+	}
+	t.cancel(t.err)
+	return t.err
+}
+
+// Context returns a context that ends with its parent, but only where an event
+// begins or is going on. In a replay it ends where it did.
+func (t *Tape) Context(parent context.Context) context.Context {
+	ctx := t.add(parent, t.o.Replay == nil)
+	if t.err != nil {
+		t.cancel(t.err)
+	}
+	return ctx
+}
+
+// Pause waits, and returns false when the context ended before. A replay does not
+// wait.
+func (t *Tape) Pause(ctx context.Context, d time.Duration) bool {
+	if t.o.Replay != nil {
+		if t.next < len(t.o.Replay.events) && t.o.Replay.events[t.next].Event == pausing {
+			t.end(t.take(pausing).Ends, false)
+		}
+	} else if d > 0 {
+		t.live(&event{Event: pausing}, func() time.Duration {
+			begin, timer := time.Now(), time.NewTimer(d)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+			}
+			return time.Since(begin)
+		})
+	}
+	return ctx.Err() == nil
+}
+
+// Introspected passes on the parameters that are never written down, and the
+// values of the user. It is called when introspection is over.
+func (t *Tape) Introspected(sensitive map[string]bool, values jsonv.Value) {
+	t.veil.sensitive = sensitive
+	if t.o.Replay == nil && values.Len() > 0 {
+		t.write(&event{Event: valuing, over: t.now, Values: t.veil.value(values)})
+	}
+}
+
+// Close ends a run. The error is that of a replay that is not of this run.
+func (t *Tape) Close() error {
+	if t.o.Replay == nil {
+		t.write(&event{Event: ending, over: t.now})
+		return nil
+	}
+	if t.err == nil && t.take(ending) == nil {
+		return t.fail(nil, "the run ended before the recording did")
+	}
+	if t.err != nil {
+		return t.err
+	}
+	return nil
+}
+
+// Dial opens a session; nil without an error means that there is no such launch.
+func (t *Tape) Dial(ctx context.Context, variant string) (*Session, error) {
+	s := &Session{t: t}
+	if t.o.Replay != nil {
+		e := t.take(opening)
+		if e == nil || e.Variant != variant {
+			return nil, t.fail(e, "the run starts the adapter here, and the recording does not")
+		}
+		t.end(e.Ends, false)
+		s.e = e
+	} else {
+		s.e = &event{Event: opening, Variant: variant}
+		var err error
+		t.live(s.e, func() time.Duration {
+			begin := time.Now()
+			s.s, err = t.o.Dial(ctx, variant)
+			t.opened(s, err)
+			return time.Since(begin)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case s.e.Failed != nil:
+		return nil, s.e.Failed
+	case s.e.None:
+		return nil, nil
+	}
+	return s, nil
+}
+
+// opened fills in what a live session is.
+func (t *Tape) opened(s *Session, err error) {
+	e := s.e
+	switch {
+	case err != nil:
+		e.Failed = &failure{Says: t.veil.mask.String(err.Error())}
+	case s.s == nil:
+		e.None = true
+	default:
+		e.Protocol = s.s.Protocol()
+		e.Server = evidence.MaskTexts(s.s.ServerInfo().Lookup("serverInfo"), t.veil.mask)
+		if t.o.Record != nil {
+			e.session = t.o.Record.Session()
+			t.messages(e, s.s.Handshake())
+		}
+	}
+}
+
+// messages adds the frames of a live exchange.
+func (t *Tape) messages(e *event, x *mcp.Exchange) {
+	if t.o.Record == nil || x == nil {
+		return
+	}
+	add := func(at time.Duration, dir cassette.Direction, raw []byte) {
+		if raw != nil {
+			e.frames = append(e.frames, cassette.Frame{At: at, Dir: dir, Data: t.veil.message(raw, dir == cassette.ToServer)})
+		}
+	}
+	over := e.begin + x.Elapsed.Truncate(time.Microsecond)
+	add(e.begin, cassette.ToServer, x.Request)
+	for _, m := range x.During {
+		dir := cassette.FromServer
+		if m.Kind == mcp.KindAnswer {
+			dir = cassette.ToServer
+		}
+		add(over, dir, m.Raw)
+	}
+	add(over, cassette.FromServer, x.Response)
+	e.Answered = x.Response != nil
+	if x.Cause != nil {
+		e.Failed = &failure{errors.As(x.Cause, new(*mcp.TimeoutError)), t.veil.mask.String(x.Cause.Error())}
+	}
+}
