@@ -26,6 +26,8 @@ type peer struct {
 	says func(n int) string
 	// last is what tells how the last test went; nil is says.
 	last func(n int) string
+	// leaves: it exits before the server does.
+	leaves bool
 }
 
 // job is one suite.
@@ -99,6 +101,15 @@ func peersIn(tb testing.TB, t *tools) []peer {
 			says: func(int) string { return "PASS" },
 		},
 		{
+			// Without --reuse-server it starts one server for each test.
+			name: "mcp-assert " + version(tb, modules, "@blackwell-systems/mcp-assert-linux-x64"), suite: assertSuite,
+			argv: func(dir string, _ job) []string {
+				return []string{filepath.Join(modules, "@blackwell-systems/mcp-assert-linux-x64/bin/mcp-assert"), "run", "--reuse-server", "--suite", dir}
+			},
+			says: func(n int) string { return fmt.Sprintf("%d assertions, %d passed", n, n) },
+			last: func(n int) string { return fmt.Sprintf("PASS  echo %d ", n) },
+		},
+		{
 			name: "mcp-aegis " + version(tb, modules, "mcp-aegis"), suite: aegisSuite,
 			argv: func(dir string, _ job) []string {
 				return []string{
@@ -146,6 +157,17 @@ out: {"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":%q}]}}
 `, i, i, j.args(i), i, j.want(i))
 	}
 	put(tb, dir, "echo_test.yaml", b.String())
+}
+
+// assertSuite writes one file for each test; they run in the order of names.
+func assertSuite(tb testing.TB, dir string, j job) {
+	args, _ := json.Marshal(j.argv[1:])
+	for i := 1; i <= j.n; i++ {
+		put(tb, dir, fmt.Sprintf("echo-%04d.yaml", i), fmt.Sprintf(`name: "echo %d"
+server: {command: %q, args: %s}
+assert: {tool: echo, args: %s, expect: {equals: %q}}
+`, i, j.argv[0], args, j.args(i), j.want(i)))
+	}
 }
 
 func aegisSuite(tb testing.TB, dir string, j job) {

@@ -28,7 +28,7 @@ func TestPeers(t *testing.T) {
 		proveIt(t, tl, &all[i])
 	}
 	n := rounds(t)
-	var lines []string
+	var lines, goals []string
 	for _, k := range []struct {
 		server string
 		job
@@ -42,9 +42,10 @@ func TestPeers(t *testing.T) {
 		verdict, exit := compare(t, all, k.job, n)
 		lines = append(lines, row(k.n, k.server, "last verdict", verdict), row(k.n, k.server, "exit", exit))
 		fmt.Print(strings.Join(lines[len(lines)-2:], ""))
+		goals = append(goals, goalsOf(all, k.n, k.server, "last verdict", verdict), goalsOf(all, k.n, k.server, "exit", exit))
 	}
 	table := tableHead(all) + strings.Join(lines, "")
-	fmt.Print("\n" + table)
+	fmt.Print("\n" + table + "\n" + strings.Join(goals, ""))
 	if how == "write" {
 		if err := writeTable("../../docs/spec/peers.md", table); err != nil {
 			t.Fatal(err)
@@ -53,7 +54,8 @@ func TestPeers(t *testing.T) {
 }
 
 // proveIt fails the test unless a peer makes exactly the calls it is asked
-// for, and sees an answer that is not the expected one.
+// for, and sees an answer that is not the expected one. It notes whether the
+// peer exits before the server does.
 func proveIt(t *testing.T, tl *tools, p *peer) {
 	t.Helper()
 	dir := t.TempDir()
@@ -71,6 +73,56 @@ func proveIt(t *testing.T, tl *tools, p *peer) {
 	if _, out, passed := p.run(t, dir, j); passed {
 		t.Fatalf("%s passes a suite with a wrong expectation:\n%s", p.name, out)
 	}
+	dir = t.TempDir()
+	mark := filepath.Join(dir, "server")
+	j = job{n: 1, prefix: "Echo: ", argv: []string{tl.node, tl.everything, "stdio", mark}}
+	p.suite(t, dir, j)
+	passing(t, p, dir, j)
+	if p.leaves = runs(t, mark); p.leaves {
+		fmt.Println(p.name, "exits while the server still runs")
+	}
+}
+
+// runs reports whether a process has this argument.
+func runs(t *testing.T, arg string) bool {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no list of processes in /proc: %v", err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		data, _ := os.ReadFile(file) // the process may have ended
+		return slices.Contains(strings.Split(string(data), "\x00"), arg)
+	})
+}
+
+// goalsOf compares one line of the table with the goals: the part of the time
+// of the fastest peer, and for the time to the exit of the fastest peer that
+// leaves no server running.
+func goalsOf(all []peer, n int, server, until string, f figures) string {
+	fastest := func(ratios []float64) (at int) {
+		for i := 2; i < len(all); i++ {
+			if (until != "exit" || !all[i].leaves) && (at == 0 || ratios[i] > ratios[at]) {
+				at = i
+			}
+		}
+		return at
+	}
+	line := func(ours peer, ratios []float64, most float64) string {
+		at, verdict := fastest(ratios), "met"
+		if at == 0 {
+			return "" // every peer leaves the server
+		}
+		if ratios[at] > most {
+			verdict = "MISSED"
+		}
+		return fmt.Sprintf("goal: %d tests, %s, until the %s: %s takes %.2f of the time of %s (at most %.2f): %s\n",
+			n, server, until, ours.name, ratios[at], all[at].name, most, verdict)
+	}
+	if n < 1000 {
+		return line(all[0], f.one, 1)
+	}
+	return line(all[0], f.one, .85) + line(all[1], f.eight, .6)
 }
 
 // figures are the median of each program, in milliseconds, and the medians of
@@ -220,7 +272,7 @@ func checkTable(table string) error {
 
 // tableLike is a table of the command's form.
 func tableLike() string {
-	names := []peer{ourselves(&tools{}, 1), ourselves(&tools{}, 8), {name: "mcp-autotest 0"}, {name: "mcp-aegis 0"}, {name: "promptfoo 0"}}
+	names := []peer{ourselves(&tools{}, 1), ourselves(&tools{}, 8), {name: "mcp-autotest 0"}, {name: "mcp-assert 0"}, {name: "mcp-aegis 0"}, {name: "promptfoo 0"}}
 	like := tableHead(names)
 	for _, k := range []struct {
 		n      int
@@ -231,6 +283,29 @@ func tableLike() string {
 		like += row(k.n, k.server, "last verdict", zero) + row(k.n, k.server, "exit", zero)
 	}
 	return like
+}
+
+func TestGoals(t *testing.T) {
+	t.Parallel()
+	all := []peer{{name: "one"}, {name: "eight"}, {name: "slow"}, {name: "quick", leaves: true}}
+	f := figures{one: []float64{1, 1, .8, 1.1}, eight: []float64{1, 1, .5, .7}}
+	for _, tc := range []struct {
+		n     int
+		until string
+		want  string
+	}{
+		{1, "last verdict", "one takes 1.10 of the time of quick (at most 1.00): MISSED"},
+		{1, "exit", "one takes 0.80 of the time of slow (at most 1.00): met"},
+		{1000, "last verdict", "eight takes 0.70 of the time of quick (at most 0.60): MISSED"},
+		{1000, "exit", "one takes 0.80 of the time of slow (at most 0.85): met"},
+	} {
+		if got := goalsOf(all, tc.n, "s", tc.until, f); !strings.Contains(got, tc.want) || strings.Count(got, "goal: ") != 1+tc.n/1000 {
+			t.Errorf("%d tests, until the %s: got %q, want %q", tc.n, tc.until, got, tc.want)
+		}
+	}
+	if got := goalsOf(all[:2], 1, "s", "exit", f); got != "" {
+		t.Errorf("without a peer: %q", got)
+	}
 }
 
 // form writes every figure but a whole number as N, and seconds as
