@@ -1,5 +1,7 @@
 package result
 
+import "iter"
+
 // Case is the outcome of one test: one expanded entry of a suite.
 type Case struct {
 	Index  int    `json:"-"` // place in the plan, from 0
@@ -90,9 +92,30 @@ type Attempt struct {
 	Status     Status  `json:"status"`
 	DurationMS float64 `json:"duration_ms"`
 	Message    string  `json:"message,omitempty"`
-	// Phases are its hooks and steps; the case itself has those of the try
-	// that it shows.
-	Phases []Phase `json:"phases,omitempty"`
+	// Phases are its hooks and steps, Exchanges its requests; the case itself
+	// has those of the try that it shows.
+	Phases    []Phase    `json:"phases,omitempty"`
+	Exchanges []Exchange `json:"exchanges,omitempty"` // of the first tries that did not pass
+}
+
+// traffic yields the exchanges of the case and of its attempts, each with the
+// status of what it belongs to.
+func (c *Case) traffic() iter.Seq2[*Exchange, Status] {
+	return func(yield func(*Exchange, Status) bool) {
+		for i := range c.Exchanges {
+			if !yield(&c.Exchanges[i], c.Status) {
+				return
+			}
+		}
+		for i := range c.Attempts {
+			a := &c.Attempts[i]
+			for j := range a.Exchanges {
+				if !yield(&a.Exchanges[j], a.Status) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Repeat sums up the executions of a case with repeat.

@@ -19,7 +19,6 @@ import (
 type cleaner struct {
 	secrets *secret.Redactor
 	limits  Limits
-	frame   int // limit for the frames of the case at hand
 	// inKey says of which servers the last excerpt was a line of a private
 	// key: each line that is printed is an excerpt of its own.
 	inKey map[string]bool
@@ -160,10 +159,6 @@ func (k *cleaner) phase(p *Phase) {
 }
 
 func (k *cleaner) testCase(c *Case) {
-	k.frame = k.limits.FailFrame
-	if c.Status == Pass {
-		k.frame = k.limits.PassFrame
-	}
 	c.Status = known(c.Status)
 	// First what came over the wire: what is found there must not be shown
 	// by the rest of the case either.
@@ -210,6 +205,14 @@ func (k *cleaner) testCase(c *Case) {
 	for i := range c.Phases {
 		k.phase(&c.Phases[i])
 	}
+}
+
+// frames is the limit for a frame of a case with this status.
+func (k *cleaner) frames(s Status) int {
+	if s == Pass {
+		return k.limits.PassFrame
+	}
+	return k.limits.FailFrame
 }
 
 // known returns s if it is one of the four verdicts; anything else is a fault

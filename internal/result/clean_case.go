@@ -14,8 +14,7 @@ import (
 // the name of a credential joins the secrets of the run.
 func (k *cleaner) exchanges(c *Case) {
 	var found secret.Found
-	for i := range c.Exchanges {
-		x := &c.Exchanges[i]
+	for x := range c.traffic() {
 		k.ms(&x.DurationMS)
 		for _, p := range frames(x) {
 			*p = k.secrets.Collect(*p, &found)
@@ -35,15 +34,14 @@ func (k *cleaner) exchanges(c *Case) {
 		k.secrets.Learn(found.Named...)
 		k.secrets = k.secrets.With(found.All()...)
 	}
-	for i := range c.Exchanges {
-		x := &c.Exchanges[i]
+	for x, status := range c.traffic() {
 		k.text(&x.Step, &x.Method, &x.Error)
 		cut := false
 		for _, p := range frames(x) {
 			if !found.Empty() {
 				*p = k.secrets.String(*p)
 			}
-			shorter, was := shorten(display.ShowInvalid(*p), k.frame)
+			shorter, was := shorten(display.ShowInvalid(*p), k.frames(status))
 			*p, cut = shorter, cut || was
 		}
 		x.Truncated = x.Truncated || cut
@@ -57,7 +55,7 @@ func (k *cleaner) exchanges(c *Case) {
 	}
 	for i := range c.Upstream {
 		u := &c.Upstream[i]
-		u.Body, _ = shorten(display.ShowInvalid(k.secrets.String(u.Body)), k.frame)
+		u.Body, _ = shorten(display.ShowInvalid(k.secrets.String(u.Body)), k.frames(c.Status))
 		k.texts(u, &u.Body)
 		k.values(u.Headers)
 	}

@@ -50,6 +50,7 @@ func TestWhatAnAnswerGivesAway(t *testing.T) {
 				Target: "text", Message: "not " + tc.value, Actual: `"` + tc.value + `"`, Diff: []string{"-x", "+" + tc.value}, Notes: []string{"found " + tc.value},
 			}},
 			Exchanges: []result.Exchange{{Request: `{"q":1}`, Response: tc.response}, {Request: `{"session":"` + tc.value + `"}`}},
+			Attempts:  []result.Attempt{{Status: result.Fail, Exchanges: []result.Exchange{{Request: "{}", Response: tc.response, Error: "no " + tc.value}}}, {}},
 			Stderr:    "no session " + tc.value,
 		}, r)
 		if strings.Contains(got, tc.value) {

@@ -103,7 +103,7 @@ func drawCase(t *rapid.T, index int) *result.Case {
 		}),
 		Flaky: rapid.Bool().Draw(t, "flaky"),
 		Attempts: few(t, "attempts", func() result.Attempt {
-			return result.Attempt{Status: statuses.Draw(t, "status"), DurationMS: millis.Draw(t, "ms"), Message: s("message"), Phases: few(t, "phases", func() result.Phase { return drawPhase(t) })}
+			return result.Attempt{Status: statuses.Draw(t, "status"), DurationMS: millis.Draw(t, "ms"), Message: s("message"), Phases: few(t, "phases", func() result.Phase { return drawPhase(t) }), Exchanges: few(t, "exchanges", func() result.Exchange { return drawExchange(t) })}
 		}),
 		AfterRestart: rapid.Bool().Draw(t, "restart"),
 		Violations: few(t, "violations", func() result.Violation {

@@ -224,8 +224,8 @@ func (m *merger) cases(n int, p Part) error {
 		for i := range c.Phases {
 			c.Phases[i].StartMS += late
 		}
-		for i := range c.Exchanges {
-			c.Exchanges[i].StartMS += late
+		for x := range c.traffic() {
+			x.StartMS += late
 		}
 		for i := range c.Attempts {
 			for j := range c.Attempts[i].Phases {

@@ -13,8 +13,13 @@ import (
 type attempts struct {
 	word     string // what an attempt is called: try or run
 	done     []result.Attempt
+	kept     int // how many have their exchanges
 	warnings []attemptWarning
 }
+
+// framesMost is of how many attempts that did not pass the exchanges are kept: a
+// case may be repeated a thousand times.
+const framesMost = 5
 
 // attemptWarning is a warning and the numbers of the attempts with it, from 1.
 type attemptWarning struct {
@@ -24,7 +29,12 @@ type attemptWarning struct {
 
 // add adds the result of the next attempt.
 func (t *attempts) add(c *result.Case) {
-	t.done = append(t.done, result.Attempt{Status: c.Status, DurationMS: c.DurationMS, Message: c.Message, Phases: c.Phases})
+	a := result.Attempt{Status: c.Status, DurationMS: c.DurationMS, Message: c.Message, Phases: c.Phases}
+	if failed := c.Status == result.Fail || c.Status == result.Error; failed && t.kept < framesMost {
+		a.Exchanges = c.Exchanges
+		t.kept++
+	}
+	t.done = append(t.done, a)
 	for _, w := range c.Warnings {
 		t.warn(w)
 	}
@@ -47,7 +57,7 @@ func (t *attempts) warn(text string) {
 // attempt with the index shown.
 func (t *attempts) apply(c *result.Case, shown int) {
 	c.Attempts = t.done
-	c.Attempts[shown].Phases = nil // the case has them
+	c.Attempts[shown].Phases, c.Attempts[shown].Exchanges = nil, nil // the case has them
 	c.Warnings = nil
 	for _, w := range t.warnings {
 		if len(w.by) < len(t.done) {

@@ -31,6 +31,30 @@ func TestWarningsOfAttempts(t *testing.T) {
 	}
 }
 
+// The exchanges of attempts that did not pass are kept, of the first five; the
+// case has those of the shown one.
+func TestExchangesOfAttempts(t *testing.T) {
+	all := attempts{word: "try"}
+	for i := range 9 {
+		c := &result.Case{Status: result.Fail, Exchanges: []result.Exchange{{Request: "{}"}}}
+		if i == 1 {
+			c.Status = result.Pass
+		}
+		all.add(c)
+	}
+	out := &result.Case{}
+	all.apply(out, 3)
+	var with []int
+	for i, a := range out.Attempts {
+		if len(a.Exchanges) > 0 {
+			with = append(with, i)
+		}
+	}
+	if want := []int{0, 2, 4, 5}; !slices.Equal(with, want) {
+		t.Errorf("attempts %v have exchanges, want %v", with, want)
+	}
+}
+
 func TestExitCodePrecedence(t *testing.T) {
 	for _, tt := range []struct {
 		state exitState

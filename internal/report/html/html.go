@@ -43,6 +43,7 @@ var htmlTemplates = sync.OnceValue(func() *template.Template {
 // htmlPage is the view of a run that the templates of the page receive.
 type htmlPage struct {
 	Run       *result.Run
+	Variants  []*explain.Variant
 	Style     template.CSS
 	Script    template.JS
 	HasCharts bool
@@ -65,10 +66,14 @@ func Write(w io.Writer, r *result.Run, _ render.Options) error {
 	if err != nil {
 		return err
 	}
+	variants, err := explain.Variants(r)
+	if err != nil {
+		return err
+	}
 	style, _ := htmlFiles.ReadFile("page/report.css")
 	script, _ := htmlFiles.ReadFile("page/report.js")
 	p := &htmlPage{
-		Run: r, Style: template.CSS(style), Script: template.JS(script), HasCharts: len(st.bars) > 0 || len(st.metrics) > 0,
+		Run: r, Variants: variants, Style: template.CSS(style), Script: template.JS(script), HasCharts: len(st.bars) > 0 || len(st.metrics) > 0,
 		stats: st, printer: render.NewPrinter(nil, r, render.Options{}),
 	}
 	bw := bufio.NewWriterSize(w, 64<<10)

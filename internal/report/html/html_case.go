@@ -112,9 +112,22 @@ func (t testView) assertions(failed []result.Assertion, explained bool) (out []a
 // reachable by the keyboard.
 func scrolls(text string) bool { return len(text) > 1000 || strings.Count(text, "\n") > 18 }
 
-// Other reports whether the record shows another try than the one at i: of that it
-// has only the message and the hooks.
+// Try is the try at i as a test of its own.
+func (t testView) Try(i int) testView {
+	a := &t.Attempts[i]
+	c := &result.Case{Status: a.Status, Message: a.Message, Phases: a.Phases, Exchanges: a.Exchanges, StartMS: a.Exchanges[0].StartMS}
+	if len(a.Phases) > 0 {
+		c.StartMS = min(c.StartMS, a.Phases[0].StartMS)
+	}
+	return testView{c, t.page}
+}
+
+// Other reports whether the frames of the try at i are missing: the record
+// shows another one, and has none of this.
 func (t testView) Other(i int) bool {
+	if len(t.Attempts[i].Exchanges) > 0 {
+		return false
+	}
 	shown := slices.IndexFunc(t.Attempts, func(a result.Attempt) bool { return len(a.Phases) == 0 && a.DurationMS == t.DurationMS })
 	if shown < 0 { // not written by a run
 		shown = len(t.Attempts) - 1

@@ -97,12 +97,50 @@ func TestStepMarks(t *testing.T) {
 	}
 }
 
-// TestOtherTries: of a try that is not the shown one the record has little, and the
-// page says so.
+// TestOtherTries: a try that is not the shown one has its own timeline; if the
+// record lacks its frames, the page says so.
 func TestOtherTries(t *testing.T) {
-	text := page(t, &result.Case{Name: "flaky", Status: result.Pass, DurationMS: 3, Attempts: []result.Attempt{{Status: result.Fail, DurationMS: 2}, {Status: result.Pass, DurationMS: 3}}})
-	if n := strings.Count(text, "The record has only the message and the hooks of this try."); n != 1 {
+	first := result.Attempt{Status: result.Fail, DurationMS: 2}
+	flaky := func() string {
+		return page(t, &result.Case{Name: "flaky", Status: result.Pass, DurationMS: 3, Attempts: []result.Attempt{first, {Status: result.Pass, DurationMS: 3}}})
+	}
+	if n := strings.Count(flaky(), "The record has no frames of this try."); n != 1 {
 		t.Errorf("said of %d tries, expected 1", n)
+	}
+	first.Phases = []result.Phase{{Phase: "beforeEach", Name: "reset", Status: result.Pass, StartMS: 8}}
+	first.Exchanges = []result.Exchange{{Method: "tools/call", Request: `{"method":"tools/call","id":7}`, Response: `{"id":7,"result":{}}`, StartMS: 10, DurationMS: 2}}
+	text := flaky()
+	for _, want := range []string{"beforeEach reset", ">&#43;2.0 ms<", "tools/call · 30 B", ">&#43;4.0 ms<", "result · 20 B"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(text, "The record has no frames") {
+		t.Error("the page says that frames are missing")
+	}
+}
+
+// TestVariants: the page has the totals of each variant of a server.
+func TestVariants(t *testing.T) {
+	r := &result.Run{
+		Servers: []result.Server{{Name: "api@old"}, {Name: "api@new"}},
+		Cases: result.Slice{
+			{Name: "a", Server: "api@old", Status: result.Pass, DurationMS: 2},
+			{Name: "a", Server: "api@new", Status: result.Fail},
+			{Name: "b", Server: "api@new", Status: result.Pass, DurationMS: 1},
+		},
+	}
+	var b bytes.Buffer
+	if err := Write(&b, r, render.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`<a href="#variants">`, `old</th><td class="num">1</td><td class="num">1</td><td class="num">0</td>`, `new</th><td class="num">2</td><td class="num">1</td><td class="num n-fail">1</td>`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(page(t, &result.Case{Name: "a"}), "Variants") {
+		t.Error("a run without variants has a table of them")
 	}
 }
 
