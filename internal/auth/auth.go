@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -175,10 +176,5 @@ func insufficientScope(resp *http.Response) bool {
 	if err != nil {
 		return false
 	}
-	for _, c := range challenges {
-		if c.Params["error"] == "insufficient_scope" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(challenges, func(c oauthex.Challenge) bool { return c.Params["error"] == "insufficient_scope" })
 }

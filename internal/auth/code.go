@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,10 +34,7 @@ func newCode(c Config, client *http.Client) (*code, error) {
 	if err := checkClient(c); err != nil {
 		return nil, err
 	}
-	port := c.RedirectPort
-	if port == 0 {
-		port = defaultPort
-	}
+	port := cmp.Or(c.RedirectPort, defaultPort)
 	redirect := fmt.Sprintf("http://127.0.0.1:%d/callback", port)
 	g := &code{client: client}
 	config := handlerConfig(c, client, redirect)

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,10 +28,7 @@ func byDevice(ctx context.Context, c Config, client *http.Client, guard protecti
 	if err := deviceClient(ctx, c, client, e, l); err != nil {
 		return err
 	}
-	secret := c.ClientSecret
-	if secret == "" {
-		secret = l.ClientSecret
-	}
+	secret := cmp.Or(c.ClientSecret, l.ClientSecret)
 	c.Secret(l.secrets()...)
 	l.TokenEndpoint = e.Token
 	if l.Scopes = c.Scopes; len(l.Scopes) == 0 {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,9 +42,7 @@ func newStored(c Config, client *http.Client) (*stored, error) {
 	if c.Store == nil {
 		return nil, errors.New("there is no place for tokens")
 	}
-	if c.LoginCommand == "" {
-		c.LoginCommand = "mcptest login " + c.Resource
-	}
+	c.LoginCommand = cmp.Or(c.LoginCommand, "mcptest login "+c.Resource)
 	return &stored{c: c, client: client}, nil
 }
 
@@ -163,10 +162,7 @@ func (g *stored) refresh(ctx context.Context, used string) error {
 // is spelt out here.
 func (g *stored) exchange(ctx context.Context, l *Login) error {
 	g.secrets(l)
-	secret := l.ClientSecret
-	if secret == "" {
-		secret = g.c.ClientSecret
-	}
+	secret := cmp.Or(l.ClientSecret, g.c.ClientSecret)
 	style := oauth2.AuthStyleInParams
 	if l.InHeader && secret != "" {
 		style = oauth2.AuthStyleInHeader

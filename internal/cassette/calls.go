@@ -194,12 +194,9 @@ func answers(data []byte, id string) bool {
 		return false
 	}
 	elems, _ := jsonv.Elements(data)
-	for _, e := range elems {
-		if string(protocol.MemberOf(e, "id")) == id && protocol.MemberOf(e, "method") == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(elems, func(e []byte) bool {
+		return string(protocol.MemberOf(e, "id")) == id && protocol.MemberOf(e, "method") == nil
+	})
 }
 
 // owner returns the call that a frame of the server follows from; nil if the

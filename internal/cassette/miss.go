@@ -1,6 +1,7 @@
 package cassette
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -77,10 +78,7 @@ func differences(changes []jsonv.Change) string {
 			parts = append(parts, fmt.Sprintf("%d more", len(changes)-i))
 			break
 		}
-		path := ch.Path
-		if path == "" {
-			path = "the parameters"
-		}
+		path := cmp.Or(ch.Path, "the parameters")
 		switch ch.Kind {
 		case jsonv.Added:
 			parts = append(parts, fmt.Sprintf("%s is not recorded (it is %s)", path, ch.Got.Short(80)))

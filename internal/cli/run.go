@@ -276,10 +276,7 @@ func (f *runFlags) selected(p *plan.Plan) []string {
 	if have == all {
 		return nil
 	}
-	why := f.chosen()
-	if why == "" {
-		why = "only: in the suite"
-	}
+	why := cmp.Or(f.chosen(), "only: in the suite")
 	return []string{fmt.Sprintf("%d of %s selected: %s", have, display.Count(all, "test"), why)}
 }
 

@@ -158,11 +158,7 @@ func (c *Choice) Run(ctx context.Context, offer jsonv.Value, ask func(context.Co
 
 // offered is the list of a surface.
 func offered(surface jsonv.Value) List {
-	l := List{Program: surface.Lookup("server", "serverInfo", "name").Text()}
-	for _, t := range surface.Lookup("tools").Elems() {
-		l.Tools = append(l.Tools, t)
-	}
-	return l
+	return List{Program: surface.Lookup("server", "serverInfo", "name").Text(), Tools: surface.Lookup("tools").List()}
 }
 
 // Others are the names of clients to connect with as well, since some servers

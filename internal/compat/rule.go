@@ -224,11 +224,7 @@ func elems(v jsonv.Value) []jsonv.Value {
 	if v.Kind() != jsonv.KindArray {
 		return []jsonv.Value{v}
 	}
-	out := make([]jsonv.Value, 0, v.Len())
-	for _, e := range v.Elems() {
-		out = append(out, e)
-	}
-	return out
+	return v.List()
 }
 
 func (r Rules) profile(name string) (Profile, bool) {

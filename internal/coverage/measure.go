@@ -99,9 +99,7 @@ func (m *meter) tools() {
 // enumerates.
 func enum(prop jsonv.Value) (out []jsonv.Value) {
 	for _, p := range []jsonv.Value{prop, prop.Lookup("items")} {
-		for _, v := range p.Lookup("enum").Elems() {
-			out = append(out, v)
-		}
+		out = append(out, p.Lookup("enum").List()...)
 		for _, key := range []string{"oneOf", "anyOf"} {
 			for _, one := range p.Lookup(key).Elems() {
 				if v, ok := one.Get("const"); ok {

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -114,10 +115,5 @@ func (e *examination) failed(name string, err error) bool {
 
 // authorization reports whether a header with credentials is sent.
 func (e *examination) authorization() bool {
-	for _, h := range e.server.Headers {
-		if strings.EqualFold(h.Name, "Authorization") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.server.Headers, func(h plan.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
 }

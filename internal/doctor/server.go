@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -192,9 +193,7 @@ func (e *examination) lists(ctx context.Context) bool {
 
 // twice finds names that occur more than once.
 func twice(items []jsonv.Value, key string) []string {
-	if key == "" {
-		key = "name"
-	}
+	key = cmp.Or(key, "name")
 	seen := map[string]int{}
 	var out []string
 	for _, it := range items {

@@ -238,12 +238,7 @@ func lastKey(target string) string {
 }
 
 func same(values []jsonv.Value) bool {
-	for _, v := range values[1:] {
-		if !jsonv.Equal(values[0], v) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values[1:], func(v jsonv.Value) bool { return !jsonv.Equal(values[0], v) })
 }
 
 // changing names members whose numbers are other ones the next time.

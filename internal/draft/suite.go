@@ -103,12 +103,7 @@ func (t *Test) values(of func(Answer) jsonv.Value) []jsonv.Value {
 
 // all reports whether something holds for every answer.
 func (t *Test) all(holds func(Answer) bool) bool {
-	for _, a := range t.Answers {
-		if !holds(a) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.Answers, func(a Answer) bool { return !holds(a) })
 }
 
 // Arguments makes arguments that an input schema asks for; the server may still

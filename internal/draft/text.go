@@ -2,6 +2,7 @@ package draft
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -78,12 +79,7 @@ func (l *loosener) text(target string, texts []string) {
 }
 
 func sameTexts(texts []string) bool {
-	for _, t := range texts {
-		if t != texts[0] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(texts, func(t string) bool { return t != texts[0] })
 }
 
 // word finds words and the blanks between them.
@@ -133,12 +129,7 @@ func (l *loosener) pattern(texts []string) (string, bool) {
 
 // overlaps reports whether one of the spans has a byte from start to end.
 func overlaps(spans [][]int, start, end int) bool {
-	for _, s := range spans {
-		if s[0] < end && start < s[1] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(spans, func(s []int) bool { return s[0] < end && start < s[1] })
 }
 
 func (l *loosener) steadyWord(w string) bool {
@@ -192,10 +183,5 @@ func (l *loosener) secret(s string) bool { return l.suite.Mask != nil && l.suite
 
 // local reports whether a text means this machine.
 func (l *loosener) local(s string) bool {
-	for _, place := range l.suite.Local {
-		if place != "" && strings.Contains(s, place) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.suite.Local, func(place string) bool { return place != "" && strings.Contains(s, place) })
 }

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -64,10 +65,7 @@ func numberOrText(want, v jsonv.Value) []string {
 func changeLines(changes []jsonv.Change) []string {
 	lines := make([]string, 0, min(len(changes), maxLines))
 	for _, ch := range changes[:min(len(changes), maxLines)] {
-		path := display.Truncate(ch.Path, shownInLine)
-		if path == "" {
-			path = "the value"
-		}
+		path := cmp.Or(display.Truncate(ch.Path, shownInLine), "the value")
 		switch ch.Kind {
 		case jsonv.Added:
 			lines = append(lines, path+": not expected, got "+show(ch.Got, shownKey))

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"cmp"
 	"fmt"
 
 	"mcptest/internal/display"
@@ -78,9 +79,7 @@ type subsetDiff struct {
 
 func (d *subsetDiff) add(path, format string, args ...any) {
 	if d.n++; len(d.lines) < maxLines {
-		if path == "" {
-			path = "the value"
-		}
+		path = cmp.Or(path, "the value")
 		d.lines = append(d.lines, display.Truncate(path, shownInLine)+": "+fmt.Sprintf(format, args...))
 	}
 }

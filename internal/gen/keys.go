@@ -313,11 +313,7 @@ func typesOf(v jsonv.Value) []string {
 	case jsonv.KindString:
 		return []string{t.Text()}
 	case jsonv.KindArray:
-		var types []string
-		for _, item := range t.Elems() {
-			types = append(types, item.Text())
-		}
-		return types
+		return t.Texts()
 	}
 	return nil
 }

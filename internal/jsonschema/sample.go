@@ -84,10 +84,7 @@ func typeOf(schema jsonv.Value) string {
 }
 
 func (s *sampler) object(schema jsonv.Value, depth int) jsonv.Value {
-	var required []string
-	for _, r := range schema.Lookup("required").Elems() {
-		required = append(required, r.Text())
-	}
+	required := schema.Lookup("required").Texts()
 	var out []jsonv.Member
 	for name, prop := range schema.Lookup("properties").Members() {
 		if i := slices.Index(required, name); i >= 0 {

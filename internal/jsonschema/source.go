@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -128,9 +129,7 @@ func (s *sources) explainLoad(load *jsonschema.LoadURLError) *Error {
 	ptr, written := s.findRef(func(ref, resolved string) bool {
 		return strings.TrimSuffix(resolved, "#") == load.URL || ref == load.URL
 	})
-	if written == "" {
-		written = load.URL
-	}
+	written = cmp.Or(written, load.URL)
 	if strings.HasSuffix(ptr, "/$schema") {
 		return &Error{Pointer: ptr, Msg: fmt.Sprintf("unknown metaschema %q", written)}
 	}
@@ -151,9 +150,7 @@ func (s *sources) missingTarget(target string) *Error {
 		raw, err := url.PathUnescape(f)
 		return err == nil && raw != "" && strings.HasSuffix(fragment, raw)
 	})
-	if written == "" {
-		written = "#" + fragment
-	}
+	written = cmp.Or(written, "#"+fragment)
 	return &Error{Pointer: ptr, Msg: fmt.Sprintf("%q points to nothing", written)}
 }
 

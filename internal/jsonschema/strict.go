@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -104,7 +105,7 @@ func (w *strictWalk) schema(v jsonv.Value, uri, ptr string, draft int) {
 		case !ok && strings.HasPrefix(key, "x-"):
 			continue
 		case !ok:
-			w.fault(uri, at, key, w.names(), "unknown keyword %q", key)
+			w.fault(uri, at, key, slices.Sorted(maps.Keys(w.keywords)), "unknown keyword %q", key)
 		case draft < k.since || k.until != 0 && draft > k.until:
 			w.fault(uri, at, "", nil, "the draft of this schema has no keyword %q", key)
 		case key == "format" && val.Kind() == jsonv.KindString && !slices.Contains(Formats, val.Text()):
@@ -137,15 +138,6 @@ func (w *strictWalk) reference(from, ref string) {
 	fragment := to.Fragment
 	to.Fragment, to.RawFragment = "", ""
 	w.document(to.String(), fragment)
-}
-
-func (w *strictWalk) names() []string {
-	names := make([]string, 0, len(w.keywords))
-	for name := range w.keywords {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func (w *strictWalk) fault(uri, ptr, word string, known []string, format string, args ...any) {

@@ -3,6 +3,7 @@ package jsonv
 import (
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -230,6 +231,24 @@ func (v Value) Elems() iter.Seq2[int, Value] {
 			}
 		}
 	}
+}
+
+// List returns the elements of an array; nil for every other kind.
+func (v Value) List() []Value {
+	if v.kind != KindArray || v.c == nil {
+		return nil
+	}
+	return slices.Clone(v.c.vals)
+}
+
+// Texts returns the texts of the elements of an array, "" for an element of
+// another kind.
+func (v Value) Texts() []string {
+	var out []string
+	for _, e := range v.Elems() {
+		out = append(out, e.Text())
+	}
+	return out
 }
 
 // Members yields the members of an object in order, duplicates included;

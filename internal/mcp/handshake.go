@@ -94,10 +94,7 @@ func commonRevision(data []byte) string {
 	if err != nil {
 		return ""
 	}
-	var theirs []string
-	for _, e := range v.Lookup("supported").Elems() {
-		theirs = append(theirs, e.Text())
-	}
+	theirs := v.Lookup("supported").Texts()
 	for _, r := range protocol.SessionVersions() {
 		if slices.Contains(theirs, r) {
 			return r

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,9 +57,7 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 	if o.ConnectTimeout <= 0 {
 		o.ConnectTimeout = defaultConnectTimeout
 	}
-	if o.Client.Name == "" {
-		o.Client.Name = "mcptest"
-	}
+	o.Client.Name = cmp.Or(o.Client.Name, "mcptest")
 	s := newSession(t, o)
 	n := &negotiator{conn: s.conn, send: s.send, http: s.http, o: &s.o}
 	fail := func(phase string, cause error) (*Session, error) {
@@ -133,9 +132,7 @@ func recall(e, first *wire.OpenError) {
 	if len(e.Violations) == 0 {
 		e.Violations = first.Violations
 	}
-	if e.LastLine == "" {
-		e.LastLine = first.LastLine
-	}
+	e.LastLine = cmp.Or(e.LastLine, first.LastLine)
 	if len(e.StderrTail) == 0 {
 		e.StderrTail = first.StderrTail
 	}

@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"cmp"
 	"slices"
 
 	"mcptest/internal/jsonv"
@@ -37,7 +38,7 @@ func askNames(n *source.Node) []string {
 	for _, item := range n.Items {
 		ask := item.Get("ask")
 		for _, one := range eachAsk(ask) {
-			if name := askName(one); !contains(names, name) {
+			if name := askName(one); !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -109,9 +110,7 @@ func (c compiler) ask(n *source.Node, path string) *question {
 		return nil
 	}
 	q := &question{as: k.As, needs: k.kind(), optional: k.Optional}
-	if q.as == "" {
-		q.as = q.needs
-	}
+	q.as = cmp.Or(q.as, q.needs)
 	switch q.needs {
 	case "sampling":
 		q.method, q.params = "sampling/createMessage", c.sampling(k.Sampling, path+".sampling")

@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"cmp"
 	"encoding/base64"
 	"strings"
 
@@ -170,9 +171,7 @@ func (c compiler) message(n *source.Node, path string) *template {
 	if m.Content == nil {
 		return literal(jsonv.Object())
 	}
-	if m.Role == "" {
-		m.Role = "user"
-	}
+	m.Role = cmp.Or(m.Role, "user")
 	return messageOf(m.Role, c.block(m.Content, path+".content"))
 }
 

@@ -2,6 +2,7 @@ package mock
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,7 +47,7 @@ func ParseFault(text string) (Fault, error) {
 		word, _, _ := strings.Cut(k.form, ":")
 		words = append(words, word)
 	}
-	if !contains(words, kind) {
+	if !slices.Contains(words, kind) {
 		if hint := source.DidYouMean(kind, words); hint != "" {
 			return Fault{}, fmt.Errorf("unknown fault %q (%s)", text, hint)
 		}

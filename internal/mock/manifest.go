@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -110,9 +111,7 @@ func (m *Manifest) decode(n *source.Node, path string, d *source.Decoder) {
 	var k manifestKeys
 	d.Decode(n, path, &k)
 	m.Name, m.Title, m.Version, m.Instructions = k.Name, k.Title, k.Version, k.Instructions
-	if m.Version == "" {
-		m.Version = "1.0.0"
-	}
+	m.Version = cmp.Or(m.Version, "1.0.0")
 	m.protocols = protocols(k.Protocols, path+".protocols", d)
 	m.capabilities = object(k.Capabilities, path+".capabilities", d)
 	m.state = object(k.State, path+".state", d)
@@ -215,7 +214,7 @@ func protocols(n *source.Node, path string, d *source.Decoder) []string {
 		}
 	}
 	for i, w := range want {
-		if !contains(known, w) && i < len(n.Items) {
+		if !slices.Contains(known, w) && i < len(n.Items) {
 			diag := d.Errorf(n.Items[i], source.PathIndex(path, i), "unknown protocol revision %q", w)
 			diag.Hint = "known: " + strings.Join(known, ", ")
 		}
@@ -229,7 +228,7 @@ func protocols(n *source.Node, path string, d *source.Decoder) []string {
 // sessionProtocols are the revisions of the manifest that have sessions.
 func (m *Manifest) sessionProtocols() []string {
 	sessions := protocol.SessionVersions()
-	return slices.DeleteFunc(slices.Clone(m.protocols), func(r string) bool { return !contains(sessions, r) })
+	return slices.DeleteFunc(slices.Clone(m.protocols), func(r string) bool { return !slices.Contains(sessions, r) })
 }
 
 // tool returns the tool of that name, nil for none.
@@ -239,13 +238,4 @@ func (m *Manifest) tool(name string) *tool {
 		return nil
 	}
 	return m.tools[at]
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }

@@ -236,10 +236,7 @@ func (s *Session) assign(sc *scope, st *step) {
 const maxPushed = 100_000
 
 func pushed(list, v jsonv.Value) jsonv.Value {
-	items := make([]jsonv.Value, 0, list.Len()+1)
-	for _, item := range list.Elems() {
-		items = append(items, item)
-	}
+	items := list.List()
 	if len(items) >= maxPushed {
 		items = items[1:]
 	}

@@ -3,6 +3,7 @@ package mock
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/source"
@@ -16,7 +17,7 @@ func Presets() []string { return []string{"echo", "everything", "evil"} }
 
 // PresetFile returns the text of a built-in manifest: an example to start from.
 func PresetFile(name string) (*source.File, error) {
-	if !contains(Presets(), name) {
+	if !slices.Contains(Presets(), name) {
 		if hint := source.DidYouMean(name, Presets()); hint != "" {
 			return nil, fmt.Errorf("unknown preset %q (%s)", name, hint)
 		}

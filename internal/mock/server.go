@@ -119,7 +119,7 @@ func (s *Session) InputSchema(name string) jsonv.Value {
 func (s *Session) initialize(sc *scope) jsonv.Value {
 	m, params := s.server.m, sc.params
 	protocol := params.Lookup("protocolVersion").Text()
-	if spoken := m.sessionProtocols(); !contains(spoken, protocol) && len(spoken) > 0 {
+	if spoken := m.sessionProtocols(); !slices.Contains(spoken, protocol) && len(spoken) > 0 {
 		protocol = spoken[0]
 	}
 	if sc.req.Caller == nil {
@@ -181,12 +181,7 @@ func (m *Manifest) completes() bool {
 			return true
 		}
 	}
-	for _, t := range m.templates {
-		if len(t.complete) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.templates, func(t *resourceTemplate) bool { return len(t.complete) > 0 })
 }
 
 var (

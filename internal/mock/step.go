@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -170,9 +171,7 @@ func (c compiler) log(n *source.Node, path string) *logMessage {
 		Data   *source.Node `yaml:"data,required"`
 	}
 	c.d.Decode(n, path, &m)
-	if m.Level == "" {
-		m.Level = "info"
-	}
+	m.Level = cmp.Or(m.Level, "info")
 	return &logMessage{level: m.Level, logger: m.Logger, data: c.compile(m.Data, path+".data")}
 }
 

@@ -3,6 +3,7 @@ package proc
 import (
 	"cmp"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -122,11 +123,7 @@ func (l *Registry) unregister(ref Ref, report func(*Watchdog, Ref)) {
 func (l *Registry) Live() []Ref {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var list []entry
-	for _, e := range l.live {
-		list = append(list, e)
-	}
-	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.seq, b.seq) })
+	list := slices.SortedFunc(maps.Values(l.live), func(a, b entry) int { return cmp.Compare(a.seq, b.seq) })
 	out := make([]Ref, len(list))
 	for i, e := range list {
 		out[i] = e.ref

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"io"
 	"os/exec"
 	"time"
@@ -88,12 +89,8 @@ type Grace struct {
 const defaultGrace = 2 * time.Second
 
 func (g Grace) withDefaults() Grace {
-	if g.Stdin == 0 {
-		g.Stdin = defaultGrace
-	}
-	if g.Term == 0 {
-		g.Term = defaultGrace
-	}
+	g.Stdin = cmp.Or(g.Stdin, defaultGrace)
+	g.Term = cmp.Or(g.Term, defaultGrace)
 	return g
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -204,10 +205,7 @@ func (s *Sink) wrap(err error) error {
 	if err == nil {
 		return nil
 	}
-	name := s.path
-	if name == "" {
-		name = "standard output"
-	}
+	name := cmp.Or(s.path, "standard output")
 	var pe *fs.PathError
 	if errors.As(err, &pe) { // its path is the temporary file's
 		err = pe.Err

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -70,9 +71,7 @@ func (o *outcome) decide() {
 		}
 		o.c.Status, o.c.Message = result.Fail, oneLine(msg)
 	}
-	if o.c.Status == "" {
-		o.c.Status = result.Pass
-	}
+	o.c.Status = cmp.Or(o.c.Status, result.Pass)
 }
 
 func oneLine(s string) string {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"math/big"
 	"strings"
 )
@@ -76,13 +77,9 @@ func resolveNumber(s string) (Kind, string, scalarNote) {
 	if !hasPoint && exponent == "" {
 		return KindInt, sign + whole, noteNone
 	}
-	if whole == "" {
-		whole = "0"
-	}
+	whole = cmp.Or(whole, "0")
 	if hasPoint {
-		if fraction == "" {
-			fraction = "0"
-		}
+		fraction = cmp.Or(fraction, "0")
 		whole += "." + fraction
 	}
 	return KindFloat, sign + whole + exponent, noteNone

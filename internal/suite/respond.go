@@ -1,6 +1,8 @@
 package suite
 
 import (
+	"cmp"
+
 	"mcptest/internal/jsonv"
 	"mcptest/internal/source"
 )
@@ -42,10 +44,7 @@ func (a SamplingAnswer) JSON() jsonv.Value {
 	if !a.Result.IsAbsent() {
 		return a.Result
 	}
-	model := a.Model
-	if model == "" {
-		model = "mcptest"
-	}
+	model := cmp.Or(a.Model, "mcptest")
 	return jsonv.ObjectOf("role", "assistant", "content", jsonv.ObjectOf("type", "text", "text", a.Text), "model", model, "stopReason", "endTurn")
 }
 

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"mcptest/internal/placeholder"
@@ -285,13 +284,7 @@ func (l *loader) usedNames() {
 
 // names returns the names that ${…} can use.
 func (l *loader) names() []string {
-	out := l.env.Names()
-	for name := range l.decls {
-		out = append(out, name)
-	}
-	for name := range l.opts.Vars {
-		out = append(out, name)
-	}
-	sort.Strings(out)
+	out := slices.AppendSeq(slices.AppendSeq(l.env.Names(), maps.Keys(l.decls)), maps.Keys(l.opts.Vars))
+	slices.Sort(out)
 	return append(slices.Compact(out), "CONFIG_DIR")
 }

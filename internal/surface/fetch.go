@@ -71,9 +71,7 @@ func Pages(ctx context.Context, method, member string, limits Limits, request Re
 		if !ok || page.Kind() != jsonv.KindArray {
 			return nil, &ListError{fmt.Sprintf("the result has no list %s (it is %s)", member, page.Kind())}
 		}
-		for _, item := range page.Elems() {
-			out = append(out, item)
-		}
+		out = append(out, page.List()...)
 		cursor := res.Lookup("nextCursor")
 		switch more := cursor.Kind() == jsonv.KindString; {
 		case len(out) > limits.Items:

@@ -172,10 +172,10 @@ func listsOf(v jsonv.Value) (server string, handshake jsonv.Value, lists map[Kin
 	lists = map[Kind][]jsonv.Value{}
 	switch {
 	case v.Kind() == jsonv.KindArray:
-		if bad := slices.IndexFunc(elems(v), func(e jsonv.Value) bool { return e.Kind() != jsonv.KindObject }); bad >= 0 {
+		if bad := slices.IndexFunc(v.List(), func(e jsonv.Value) bool { return e.Kind() != jsonv.KindObject }); bad >= 0 {
 			return "", handshake, nil, fmt.Errorf("element %d of the list is no tool: expected an object, got %s", bad, v.At(bad).Kind().WithArticle())
 		}
-		lists[Tool] = elems(v)
+		lists[Tool] = v.List()
 		return "", handshake, lists, nil
 	case strings.HasPrefix(v.Lookup("schema").Text(), "mcptest.run/"):
 		return recordLists(v)
@@ -194,7 +194,7 @@ func listsOf(v jsonv.Value) (server string, handshake jsonv.Value, lists map[Kin
 			return "", handshake, nil, fmt.Errorf("%s: expected a list, got %s", l.Member, list.Kind().WithArticle())
 		}
 		found = true
-		lists[l.Kind] = elems(list)
+		lists[l.Kind] = list.List()
 	}
 	if !found {
 		return "", handshake, nil, errNoLists
@@ -206,14 +206,6 @@ func listsOf(v jsonv.Value) (server string, handshake jsonv.Value, lists map[Kin
 		handshake = h
 	}
 	return "", handshake, lists, nil
-}
-
-func elems(v jsonv.Value) []jsonv.Value {
-	out := make([]jsonv.Value, 0, v.Len())
-	for _, e := range v.Elems() {
-		out = append(out, e)
-	}
-	return out
 }
 
 // recordLists takes the lists from the exchanges of a run: the pages of the
@@ -240,7 +232,7 @@ func recordLists(run jsonv.Value) (server string, handshake jsonv.Value, lists m
 				continue
 			}
 			seen[page], found, server = true, true, test.Lookup("server").Text()
-			lists[l.Kind] = append(lists[l.Kind], elems(list)...)
+			lists[l.Kind] = append(lists[l.Kind], list.List()...)
 		}
 	}
 	if !found {

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"cmp"
 	"io"
 	"strings"
 	"sync"
@@ -51,9 +52,7 @@ func NewStatusWith(w io.Writer, o StatusOptions) *Status {
 	if s.columns == nil {
 		s.columns = func() int { return 80 }
 	}
-	if s.every == 0 {
-		s.every = 100 * time.Millisecond
-	}
+	s.every = cmp.Or(s.every, 100*time.Millisecond)
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -2,6 +2,7 @@ package tee
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -66,9 +67,7 @@ func (p *Proxy) Listen(ctx context.Context, addr string, ready func(url string))
 	if err != nil {
 		host, port = "", addr
 	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
+	host = cmp.Or(host, "127.0.0.1")
 	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
 	if err != nil {
 		return err

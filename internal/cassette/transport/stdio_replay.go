@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -108,9 +109,7 @@ func (t *replay) Send(_ context.Context, out wire.Outgoing) error {
 		return &wire.BrokenError{Err: errClosed}
 	}
 	m := message{raw: append([]byte(nil), out.Raw...), stream: out.Stream}
-	if m.stream == "" {
-		m.stream = out.ID
-	}
+	m.stream = cmp.Or(m.stream, out.ID)
 	t.queue = append(t.queue, m)
 	t.change.Signal()
 	return nil

@@ -99,9 +99,7 @@ func (r *Report) listed(method string, params, result jsonv.Value) bool {
 		}
 		_, seen := r.Lists[l.Kind]
 		if elems := result.Lookup(l.Member); elems.Kind() == jsonv.KindArray && (!seen || !params.Lookup("cursor").IsAbsent()) {
-			for _, e := range elems.Elems() {
-				r.Lists[l.Kind] = append(r.Lists[l.Kind], e)
-			}
+			r.Lists[l.Kind] = append(r.Lists[l.Kind], elems.List()...)
 		}
 		return true
 	}

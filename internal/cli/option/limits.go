@@ -1,6 +1,7 @@
 package option
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -111,9 +112,7 @@ func (f *LimitFlags) Wire() wire.Limits {
 		Message: int(f.message), Values: f.values, Drain: int64(f.skip), During: int(f.kept), DuringCount: f.keptCount, Requests: f.requests,
 		Redirects: f.redirects, Rounds: f.rounds, Items: f.items, Pages: f.pages, Stderr: int(f.stderr),
 	}
-	if l.Redirects == 0 {
-		l.Redirects = -1
-	}
+	l.Redirects = cmp.Or(l.Redirects, -1)
 	return l
 }
 

@@ -326,9 +326,7 @@ func (f *TargetFlags) OfSuite(s cmdutil.Streams, redactor *secret.Redactor) (*pl
 	if f.Protocol != mcp.Auto {
 		out.Protocol = f.Protocol
 	}
-	if out.Timeout == 0 {
-		out.Timeout = f.Timeout
-	}
+	out.Timeout = cmp.Or(out.Timeout, f.Timeout)
 	return &out, nil
 }
 

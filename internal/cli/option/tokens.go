@@ -1,6 +1,8 @@
 package option
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/auth"
@@ -42,10 +44,7 @@ func noToken(path string, lost error) func(*plan.Server) string {
 			return "the stored logins can't be read: " + lost.Error()
 		}
 		c := connect.OAuth(sv)
-		client := c.ClientID
-		if client == "" {
-			client = c.ClientMetadataURL
-		}
+		client := cmp.Or(c.ClientID, c.ClientMetadataURL)
 		switch l, err := store.Find(auth.Query{Server: c.Resource, Issuer: c.Issuer, Client: client}); {
 		case err != nil:
 			return err.Error()

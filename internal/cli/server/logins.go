@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,10 +43,7 @@ func (f *loginFlags) listLogins(s cmdutil.Streams, args []string) error {
 		return err
 	}
 	for _, l := range all {
-		client := l.Client
-		if client == "" {
-			client = "registered automatically"
-		}
+		client := cmp.Or(l.Client, "registered automatically")
 		if _, err = fmt.Fprintf(s.Out, "%s\n  issuer %s, client %s\n", term.Escape(l.Server), term.Escape(l.Issuer), term.Escape(client)); err != nil {
 			return err
 		}

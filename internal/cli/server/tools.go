@@ -255,11 +255,7 @@ func typeOf(prop jsonv.Value) string {
 		}
 		return t.Text()
 	case jsonv.KindArray:
-		var names []string
-		for _, e := range t.Elems() {
-			names = append(names, e.Text())
-		}
-		return strings.Join(names, "|")
+		return strings.Join(t.Texts(), "|")
 	}
 	if !prop.Lookup("enum").IsAbsent() {
 		return "enum"

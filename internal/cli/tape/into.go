@@ -1,6 +1,7 @@
 package tape
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -49,10 +50,7 @@ func (f *recordFlags) configure(s cmdutil.Streams, name string) error {
 	if s.Self == "" {
 		return option.Fail(option.ExitInternal, "--into: the path of this program is not known")
 	}
-	out := f.output
-	if out == "" {
-		out = name + "-cassettes"
-	}
+	out := cmp.Or(f.output, name+"-cassettes")
 	if out, err = filepath.Abs(out); err != nil {
 		return option.Fail(option.ExitInternal, "--output: %v", err)
 	}

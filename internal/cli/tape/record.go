@@ -1,6 +1,7 @@
 package tape
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -116,9 +117,7 @@ type recording struct {
 // begin creates the cassette.
 func (f *recordFlags) begin(h cassette.Header, redactor *secret.Redactor) (*recording, error) {
 	r := &recording{path: f.output}
-	if r.path == "" {
-		r.path = "recording" + cassette.Suffix
-	}
+	r.path = cmp.Or(r.path, "recording"+cassette.Suffix)
 	if info, err := os.Stat(r.path); err == nil && info.IsDir() || strings.HasSuffix(r.path, string(filepath.Separator)) {
 		if err := os.MkdirAll(r.path, 0o700); err != nil {
 			return nil, option.Fail(option.ExitInvalid, "--output: %v", err)

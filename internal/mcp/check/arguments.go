@@ -78,9 +78,7 @@ func (c *argumentCheck) value(path string, schema, v jsonv.Value) {
 	case jsonv.KindString:
 		types = []string{t.Text()}
 	case jsonv.KindArray:
-		for _, one := range t.Elems() {
-			types = append(types, one.Text())
-		}
+		types = t.Texts()
 	}
 	if len(types) > 0 && !slices.ContainsFunc(types, func(name string) bool { return isType(v, name) }) {
 		c.add(strconv.Quote(path) + " is " + v.Short(40) + ", not of the type " + strings.Join(types, " or "))

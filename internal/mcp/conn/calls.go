@@ -2,6 +2,7 @@ package conn
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -137,13 +138,8 @@ func (c *callTable) forget(k *call) {
 // requestsInFlight lists the calls in flight, oldest first, except those that the
 // server never read.
 func (c *callTable) requestsInFlight() []wire.InFlight {
-	ids := make([]int64, 0, len(c.pending))
-	for id := range c.pending {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	out := make([]wire.InFlight, 0, len(ids)+len(c.raws))
-	for _, id := range ids {
+	out := make([]wire.InFlight, 0, len(c.pending)+len(c.raws))
+	for _, id := range slices.Sorted(maps.Keys(c.pending)) {
 		if k := c.pending[id]; !k.x.Unread {
 			out = append(out, wire.InFlight{Method: k.x.Method, ID: idText(id)})
 		}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -101,12 +102,8 @@ func NewHTTP(address string, o HTTPOptions) (Transport, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, &OpenError{Phase: "start", Cause: fmt.Errorf("%q is not an http or https address", address)}
 	}
-	if o.Kind == "" {
-		o.Kind = HTTPAuto
-	}
-	if o.UserAgent == "" {
-		o.UserAgent = "mcptest"
-	}
+	o.Kind = cmp.Or(o.Kind, HTTPAuto)
+	o.UserAgent = cmp.Or(o.UserAgent, "mcptest")
 	t := &HTTP{o: o, url: u, lim: o.Limits.WithDefaults()}
 	t.base = http.Header{}
 	if u.User != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -228,14 +229,9 @@ func losesSession(status int, body []byte) bool {
 // deniesSession recognizes, in lower case, what servers say of a session that
 // they do not know.
 func deniesSession(text string) bool {
-	for _, words := range []string{
+	return slices.ContainsFunc([]string{
 		"no valid session", "invalid session", "invalid or missing session", "missing or invalid session",
 		"unknown session", "session not found", "no such session", "session expired", "session has been terminated",
 		"server not initialized",
-	} {
-		if strings.Contains(text, words) {
-			return true
-		}
-	}
-	return false
+	}, func(words string) bool { return strings.Contains(text, words) })
 }

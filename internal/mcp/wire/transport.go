@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -154,9 +155,7 @@ func (l Limits) WithDefaults() Limits {
 	def(&l.Items, 10_000)
 	def(&l.Pages, 1_000)
 	def(&l.Stderr, tail.DefaultLimit)
-	if l.Redirects == 0 {
-		l.Redirects = 5
-	}
+	l.Redirects = cmp.Or(l.Redirects, 5)
 	if l.Drain <= 0 {
 		l.Drain = 1 << 30
 	}

@@ -3,6 +3,7 @@ package tail
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"sync"
 )
 
@@ -151,10 +152,5 @@ func (w *LineWatch) Ready() bool {
 
 // Over reports whether all streams have ended.
 func (w *LineWatch) Over() bool {
-	for _, t := range w.logs {
-		if !t.Over() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(w.logs, func(t *Tail) bool { return !t.Over() })
 }

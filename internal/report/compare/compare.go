@@ -84,7 +84,7 @@ type testKey struct {
 
 // Runs compares two runs.
 func Runs(before, after *result.Run, o Options) (*Comparison, error) {
-	o = o.withDefaults()
+	o = Options{Slower: cmp.Or(o.Slower, 1.5), MS: cmp.Or(o.MS, 50), Score: cmp.Or(o.Score, 0.01)}
 	c := &Comparison{Schema: "mcptest.comparison/v1", Before: before.Summary, After: after.Summary, RunFailures: []RunFailure{}}
 	for _, list := range []*[]Change{&c.NewlyFailing, &c.Fixed, &c.StillFailing, &c.Slower, &c.Faster, &c.Scores, &c.Skipped, &c.Added, &c.Removed} {
 		*list = []Change{}
@@ -124,19 +124,6 @@ func Runs(before, after *result.Run, o Options) (*Comparison, error) {
 	c.runs(before, after, names)
 	c.Regression = len(c.NewlyFailing) > 0 || len(c.RunFailures) > 0 || c.Incomplete != ""
 	return c, nil
-}
-
-func (o Options) withDefaults() Options {
-	if o.Slower == 0 {
-		o.Slower = 1.5
-	}
-	if o.MS == 0 {
-		o.MS = 50
-	}
-	if o.Score == 0 {
-		o.Score = 0.01
-	}
-	return o
 }
 
 func (c *Comparison) test(was *earlier, t *result.Case, o Options) {

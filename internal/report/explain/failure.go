@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -146,10 +147,7 @@ func assertion(p *render.Printer, indent int, c *result.Case, a *result.Assertio
 	for _, n := range a.Notes {
 		p.Line(indent, p.Faint("note: "), render.OneLine(n, render.LongestLine))
 	}
-	file := a.File
-	if file == "" {
-		file = c.File
-	}
+	file := cmp.Or(a.File, c.File)
 	if a.Line > 0 {
 		sourceLine(p, indent, file, a.Line, a.Column, a.Source)
 	}

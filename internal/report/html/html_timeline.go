@@ -122,10 +122,7 @@ func (t testView) exchange(x *result.Exchange, i int) stage {
 		s.Title += fmt.Sprintf(" · HTTP %d", x.HTTP.Status)
 	}
 	s.Title += " · " + render.Duration(x.DurationMS)
-	start := x.StartMS
-	if start == 0 { // a record of an earlier version: count from the call
-		start = t.StartMS
-	}
+	start := cmp.Or(x.StartMS, t.StartMS) // a record of an earlier version: count from the call
 	add := func(ms float64, arrow, raw string) {
 		if raw != "" {
 			s.Moments = append(s.Moments, moment{ms: start + ms, At: t.since(start + ms), Arrow: arrow, Label: frameLabel(raw), Content: indented(raw)})

@@ -2,6 +2,7 @@ package pretty
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/display"
@@ -138,10 +139,5 @@ func list(p *render.Printer, r *result.Run) error {
 }
 
 func ofSuite(ph *result.Phase, suites []result.Suite) bool {
-	for _, s := range suites {
-		if s.File == ph.File {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(suites, func(s result.Suite) bool { return s.File == ph.File })
 }

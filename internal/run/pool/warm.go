@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -102,12 +103,9 @@ func leavesState(c *plan.Case) bool {
 	if c.LogLevel != "" || c.Block == "protocol" {
 		return true
 	}
-	for _, op := range c.Ops {
-		if op.Raw != nil || op.MaybeMethod || op.Notification || op.CancelAfter > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.Ops, func(op *plan.Op) bool {
+		return op.Raw != nil || op.MaybeMethod || op.Notification || op.CancelAfter > 0
+	})
 }
 
 // reusable reports whether the next run may use the session. The caller holds the

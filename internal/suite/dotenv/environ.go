@@ -67,12 +67,5 @@ func (e *Environ) StopRecording() (read []Var, missing []string) {
 
 // Names returns all names.
 func (e *Environ) Names() []string {
-	out := make([]string, 0, len(e.real)+len(e.dotenv))
-	for k := range e.real {
-		out = append(out, k)
-	}
-	for k := range e.dotenv {
-		out = append(out, k)
-	}
-	return out
+	return slices.AppendSeq(slices.Collect(maps.Keys(e.real)), maps.Keys(e.dotenv))
 }

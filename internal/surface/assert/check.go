@@ -1,6 +1,7 @@
 package assert
 
 import (
+	"cmp"
 	"strings"
 
 	"mcptest/internal/source"
@@ -60,9 +61,7 @@ func Decode(matcher string, n *source.Node, path string, d *source.Decoder) *Che
 		if c.Lock.File == "" && d.Count() == before {
 			d.Errorf(n, path, "the name of the lock file is empty")
 		}
-		if c.Lock.FailOn == "" {
-			c.Lock.FailOn = "any"
-		}
+		c.Lock.FailOn = cmp.Or(c.Lock.FailOn, "any")
 	case "tokens":
 		c.Tokens = new(Tokens)
 		d.Decode(n, path, c.Tokens)

@@ -56,9 +56,7 @@ func (c *Check) Run(ctx context.Context, offer jsonv.Value, env Env) Verdict {
 func surfaceOf(offer jsonv.Value, env Env) *surface.Surface {
 	lists := map[surface.Kind][]jsonv.Value{}
 	for _, l := range surface.Lists() {
-		for _, def := range offer.Lookup(l.Member).Elems() {
-			lists[l.Kind] = append(lists[l.Kind], def)
-		}
+		lists[l.Kind] = offer.Lookup(l.Member).List()
 	}
 	return surface.New(env.Server, offer.Lookup("server"), lists, env.Mask, nil)
 }

@@ -1,7 +1,6 @@
 package contain
 
 import (
-	"cmp"
 	"slices"
 
 	"mcptest/internal/jsonv"
@@ -298,13 +297,4 @@ func (b *branch) excluded() []jsonv.Value {
 
 func contains(list []jsonv.Value, v jsonv.Value) bool {
 	return slices.ContainsFunc(list, func(e jsonv.Value) bool { return jsonv.Equal(e, v) })
-}
-
-func sortedNames(m map[string]bool) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.SortFunc(out, cmp.Compare)
-	return out
 }

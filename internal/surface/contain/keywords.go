@@ -238,19 +238,10 @@ func (r *reader) dependencies(keyword string) {
 func (r *reader) declared() {
 	r.n.open = r.n.open || r.has("patternProperties") || r.has("additionalProperties") || r.has("unevaluatedProperties")
 	r.n.declares = r.has("properties")
-	r.n.declared = append(r.v.Lookup("properties").Keys(), texts(r.v.Lookup("required"))...)
+	r.n.declared = append(r.v.Lookup("properties").Keys(), r.v.Lookup("required").Texts()...)
 	for _, keyword := range []string{"dependentRequired", "dependentSchemas", "dependencies"} {
 		for k, v := range r.v.Lookup(keyword).Members() {
-			r.n.declared = append(append(r.n.declared, k), texts(v)...)
+			r.n.declared = append(append(r.n.declared, k), v.Texts()...)
 		}
 	}
-}
-
-// texts are the texts of a list.
-func texts(list jsonv.Value) []string {
-	var out []string
-	for _, e := range list.Elems() {
-		out = append(out, e.Text())
-	}
-	return out
 }

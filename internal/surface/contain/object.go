@@ -1,6 +1,7 @@
 package contain
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -78,7 +79,7 @@ func (g *objectGoal) mentioned() {
 			}
 		}
 	}
-	g.names = sortedNames(names)
+	g.names = slices.Sorted(maps.Keys(names))
 }
 
 // wishes are what negated atoms ask of some property.
@@ -242,7 +243,7 @@ func (g *objectGoal) build(members map[string][]lit) answer {
 		present[k] = true
 	}
 	doubt := false
-	for _, k := range sortedNames(present) {
+	for _, k := range slices.Sorted(maps.Keys(present)) {
 		switch got := g.property(k, members[k]); got.st {
 		case empty:
 			return answer{}
@@ -303,5 +304,5 @@ func (g *objectGoal) order(values map[string]jsonv.Value) []string {
 	for k := range values {
 		names[k] = true
 	}
-	return sortedNames(names)
+	return slices.Sorted(maps.Keys(names))
 }

@@ -217,7 +217,7 @@ func dialectal(v jsonv.Value) string {
 		case slices.Contains(oneSchema, k):
 			in = append(in, e)
 		case slices.Contains(schemaList, k):
-			in = elems(e)
+			in = e.List()
 		}
 		for _, s := range in {
 			if found := dialectal(s); found != "" {

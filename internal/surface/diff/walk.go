@@ -50,7 +50,7 @@ func beyondSafe(v jsonv.Value) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(elems(v), beyondSafe)
+	return slices.ContainsFunc(v.List(), beyondSafe)
 }
 
 func put(doc jsonv.Value, at []string, to jsonv.Value) jsonv.Value {
@@ -171,7 +171,7 @@ func (w *walker) properties(old, new jsonv.Value, at string) {
 	for _, name := range keysOf(a, b) {
 		was, is := a.Lookup(name), b.Lookup(name)
 		here := jsonv.AppendPointer(at+"/properties", name)
-		needed := func(v jsonv.Value) bool { return slices.Contains(textsOf(v.Lookup("required")), name) }
+		needed := func(v jsonv.Value) bool { return slices.Contains(v.Lookup("required").Texts(), name) }
 		switch {
 		case was.IsAbsent() && needed(new) && !needed(old):
 			extra := ""
@@ -198,7 +198,7 @@ func (w *walker) properties(old, new jsonv.Value, at string) {
 
 // requires is the list of required properties with or without one of them.
 func (w *walker) requires(old jsonv.Value, at, name string, with bool) set {
-	list := slices.DeleteFunc(elems(old.Lookup("required")), func(e jsonv.Value) bool { return e.Text() == name })
+	list := slices.DeleteFunc(old.Lookup("required").List(), func(e jsonv.Value) bool { return e.Text() == name })
 	if with {
 		list = append(list, jsonv.String(name))
 	}
@@ -207,7 +207,7 @@ func (w *walker) requires(old jsonv.Value, at, name string, with bool) set {
 }
 
 func (w *walker) required(old, new jsonv.Value, at string) {
-	was, is := textsOf(old.Lookup("required")), textsOf(new.Lookup("required"))
+	was, is := old.Lookup("required").Texts(), new.Lookup("required").Texts()
 	a, b := old.Lookup("properties"), new.Lookup("properties")
 	for _, name := range is {
 		if !slices.Contains(was, name) && (!a.Lookup(name).IsAbsent() || b.Lookup(name).IsAbsent()) {
@@ -221,14 +221,6 @@ func (w *walker) required(old, new jsonv.Value, at string) {
 			e.sets = []set{w.requires(old, at, name, false)}
 		}
 	}
-}
-
-func textsOf(v jsonv.Value) []string {
-	var out []string
-	for _, e := range v.Elems() {
-		out = append(out, e.Text())
-	}
-	return out
 }
 
 // subject names the place that a pointer leads to: argument filter.labels[].
@@ -263,7 +255,7 @@ func enumChange(a, b jsonv.Value) string {
 	missing := func(from, in jsonv.Value) string {
 		var out []string
 		for _, e := range from.Elems() {
-			if !slices.ContainsFunc(elems(in), func(v jsonv.Value) bool { return jsonv.Equal(v, e) }) {
+			if !slices.ContainsFunc(in.List(), func(v jsonv.Value) bool { return jsonv.Equal(v, e) }) {
 				out = append(out, e.Short(40))
 			}
 		}
@@ -288,12 +280,4 @@ func enumChange(a, b jsonv.Value) string {
 		return "lists its values in another order"
 	}
 	return strings.Join(parts, ", and ")
-}
-
-func elems(v jsonv.Value) []jsonv.Value {
-	out := make([]jsonv.Value, 0, v.Len())
-	for _, e := range v.Elems() {
-		out = append(out, e)
-	}
-	return out
 }
