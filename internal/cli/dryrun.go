@@ -128,12 +128,12 @@ func (d *dryRunner) test(c *plan.Case) {
 	d.bracket(4, times, times*tries, c.File.BeforeEach, c.File.SetupPerTest, nil)
 	for _, op := range c.Ops {
 		d.line(4, "%s", dryOp(op, len(c.Ops) > 1, c.Server))
-		d.execs = d.execs || op.Tree != nil && op.Tree.Uses().Exec
+		d.execs = d.execs || op.Tree != nil && op.Tree.Uses().Execs()
 		if op.Server != nil {
 			d.servers[op.Server.Key] = true
 		}
 	}
-	d.execs = d.execs || c.Tree.Uses().Exec
+	d.execs = d.execs || c.Tree.Uses().Execs()
 	d.bracket(4, times, times*tries, nil, nil, c.File.AfterEach)
 	d.calls += len(c.Ops) * times
 	d.most += len(c.Ops) * times * tries

@@ -20,6 +20,8 @@ type Compiler struct {
 	LoadSchema func(from source.Pos, uri string) ([]byte, error)
 	// Schemas keeps compiled schemas for reuse; nil keeps none.
 	Schemas *SchemaCache
+	// Upstreams are the names that may follow upstream in a target.
+	Upstreams []string
 }
 
 // compiler is one compilation: the mistakes go to d.

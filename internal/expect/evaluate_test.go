@@ -1,7 +1,6 @@
 package expect_test
 
 import (
-	"strings"
 	"testing"
 
 	"mcptest/internal/expect"
@@ -176,41 +175,35 @@ expect:
 }
 
 func TestUses(t *testing.T) {
-	for target, want := range map[string]expect.Uses{
-		"result.x":       {Result: true},
-		"text":           {Result: true, Text: true},
-		"structured.a":   {Result: true, Structured: true},
-		"error.code":     {},
-		"notifications":  {Notifications: true},
-		"logs[0]":        {Logs: true},
-		"progress":       {Progress: true},
-		"requests":       {Requests: true},
-		"duration_ms":    {},
-		"response_bytes": {ResponseBytes: true},
-		"http.status":    {HTTP: true},
-		"http.headers.x": {HTTP: true},
-		"stderr":         {Stderr: true},
-		"server.x":       {Server: true},
-		"steps.x":        {Steps: true},
+	for _, c := range []struct {
+		target                             string
+		exclusive, progress, http, surface bool
+	}{
+		{"result.x", false, false, false, false},
+		{"text", false, false, false, false},
+		{"notifications", true, true, false, false},
+		{"logs[0]", true, false, false, false},
+		{"progress", true, true, false, false},
+		{"requests", true, false, false, false},
+		{"upstream", true, false, false, false},
+		{"duration_ms", false, false, false, false},
+		{"http.status", false, false, true, false},
+		{"http.headers.x", false, false, true, false},
+		{"stderr", true, false, false, false},
+		{"surface.tools", false, false, false, true},
 	} {
-		flat := tree(t, "expect: [{target: '"+target+"', matcher: {exists: true}}]").Uses()
-		inSet := tree(t, "expect: [{assert-set: {assertions: [{target: '"+target+"', matcher: {exists: true}}]}}]").Uses()
-		if flat != want || inSet != want {
-			t.Errorf("%s: %+v %+v", target, flat, inSet)
-		}
-		exclusive := strings.Contains("notifications logs[0] progress requests stderr", target)
-		if flat.Exclusive() != exclusive {
-			t.Errorf("%s: exclusive %v", target, flat.Exclusive())
+		flat := tree(t, "expect: [{target: '"+c.target+"', matcher: {exists: true}}]").Uses()
+		inSet := tree(t, "expect: [{assert-set: {assertions: [{target: '"+c.target+"', matcher: {exists: true}}]}}]").Uses()
+		for _, u := range []expect.Uses{flat, inSet} {
+			if u.Exclusive() != c.exclusive || u.Progress() != c.progress || u.HTTP() != c.http || u.Surface() != c.surface || u.Execs() {
+				t.Errorf("%s: %b", c.target, u)
+			}
 		}
 	}
 	for _, matcher := range []string{"exec: [x]", "not: {exec: [x]}", "all-of: [{exists: true}, {each: {exec: [x]}}]"} {
-		if !tree(t, "expect: [{target: text, matcher: {"+matcher+"}}]").Uses().Exec {
-			t.Errorf("%s: Exec is not set", matcher)
+		if u := tree(t, "expect: [{target: text, matcher: {"+matcher+"}}]").Uses(); !u.Execs() || u.Exclusive() {
+			t.Errorf("%s: %b", matcher, u)
 		}
-	}
-	a, b := expect.Uses{Logs: true}, expect.Uses{HTTP: true, Exec: true}
-	if got := a.Add(b); got != (expect.Uses{Logs: true, HTTP: true, Exec: true}) {
-		t.Errorf("%+v", got)
 	}
 }
 

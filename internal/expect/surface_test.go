@@ -58,7 +58,7 @@ func TestSurfaceTargets(t *testing.T) {
 		{"surface.tools[*].x", "not: {each: {exact: 3}}", ""},
 	} {
 		tree := tree(t, "expect: [{target: '"+tt.target+"', matcher: {"+tt.matcher+"}}]")
-		if !tree.Uses().Surface {
+		if !tree.Uses().Surface() {
 			t.Errorf("%s: Uses does not say so", tt.target)
 		}
 		v := tree.Evaluate(context.Background(), &expect.Observation{Surface: offer}, nil)

@@ -1,6 +1,7 @@
 package expect
 
 import (
+	"slices"
 	"strings"
 
 	"mcptest/internal/expect/jsonpath"
@@ -26,10 +27,9 @@ func (t *Target) String() string { return t.src }
 // Root returns the name of the target's root: result, http.status, ….
 func (t *Target) Root() string { return t.root.Name }
 
-// CompileTarget compiles a target. It returns nil when a mistake was reported
-// to d.
-func CompileTarget(n *source.Node, path string, d *source.Decoder) *Target {
-	return newCompiler(Compiler{}, d).target(n, path)
+// Target compiles a target. It returns nil when a mistake was reported to d.
+func (o Compiler) Target(n *source.Node, path string, d *source.Decoder) *Target {
+	return newCompiler(o, d).target(n, path)
 }
 
 func (c *compiler) target(n *source.Node, path string) *Target {
@@ -42,7 +42,28 @@ func (c *compiler) target(n *source.Node, path string) *Target {
 		c.errorIn(n, err.Offset, path, err.Hint, "%s", err.Msg)
 		return nil
 	}
-	return t
+	return c.upstream(t, n, path)
+}
+
+// upstream returns the target, nil if it is at an upstream that does not exist.
+func (c *compiler) upstream(t *Target, n *source.Node, path string) *Target {
+	if t.root.part != partUpstream || len(t.steps) == 0 || t.steps[0].Kind != jsonpath.Name {
+		return t
+	}
+	name := t.steps[0].Name
+	at := strings.Index(t.src, t.root.Name) + len(t.root.Name)
+	at += max(strings.Index(t.src[at:], name), 0)
+	switch {
+	case len(c.Upstreams) == 0:
+		c.errorIn(n, at, path, "declare it under upstreams:", "the suite has no upstreams")
+	case !slices.Contains(c.Upstreams, name):
+		c.errorIn(n, at, path, source.Known(name, c.Upstreams), "no upstream is called %q", name)
+	case len(t.steps) > 1 && t.steps[1].Kind == jsonpath.Name && t.steps[1].Name != "requests":
+		c.errorIn(n, at+len(name)+1, path, source.Suggest(t.root.Name+t.steps[0].String()+".requests"), "an upstream has no %q", t.steps[1].Name)
+	default:
+		return t
+	}
+	return nil
 }
 
 // TargetError is a mistake in a target's text.

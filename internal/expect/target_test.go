@@ -279,7 +279,7 @@ func TestText(t *testing.T) {
 func TestCompileTargetPosition(t *testing.T) {
 	n := node(t, `target: "result.content[x]"`)
 	var d source.Decoder
-	if got := expect.CompileTarget(n.Get("target"), "target", &d); got != nil {
+	if got := (expect.Compiler{}).Target(n.Get("target"), "target", &d); got != nil {
 		t.Error("accepted")
 	}
 	ds := d.Diagnostics()

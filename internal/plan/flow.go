@@ -131,7 +131,7 @@ func (c *compiler) checkCaptured(n *source.Node, path string, captured map[strin
 		if captured[name] || captured[p.Member] {
 			continue
 		}
-		hint := nearOr(name, slices.Sorted(maps.Keys(captured)))
+		hint := source.Known(name, slices.Sorted(maps.Keys(captured)))
 		report(c.dec, p.Node.In(p.Offset), path, fmt.Sprintf("no earlier step captures %q", name), hint)
 	}
 }
@@ -163,7 +163,7 @@ func (c *compiler) step(s *suite.FlowStep, n *source.Node, server *Server) *Op {
 		if cp.Value == nil {
 			continue
 		}
-		op.Capture = append(op.Capture, Capture{Name: cp.Key, Pos: cp.Value.Pos, Target: expect.CompileTarget(cp.Value, path, c.dec)})
+		op.Capture = append(op.Capture, Capture{Name: cp.Key, Pos: cp.Value.Pos, Target: expecter(c, cp.Value).Target(cp.Value, path, c.dec)})
 	}
 	return op
 }

@@ -14,17 +14,6 @@ func report(d *source.Decoder, pos source.Pos, path, msg, hint string) {
 	d.Add(source.Diagnostic{Pos: pos, Path: path, Msg: msg, Hint: hint})
 }
 
-// nearOr returns a hint: the most similar name, or all names.
-func nearOr(word string, names []string) string {
-	if hint := source.DidYouMean(word, names); hint != "" {
-		return hint
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "known: " + strings.Join(names, ", ")
-}
-
 func contains(list []string, s string) bool { return slices.Contains(list, s) }
 
 func hasSlash(s string) bool { return strings.Contains(s, "/") }

@@ -83,7 +83,7 @@ func compileServer(c *compiler, sv *suite.Server) *Server {
 	for i, t := range sv.Tolerate {
 		if !slices.Contains(c.set.ViolationKinds, t.Text) && !t.Bad && !t.Pos.IsZero() {
 			report(c.dec, t.Pos, source.PathIndex(s.path+".tolerate", i), fmt.Sprintf("%q is no kind of protocol violation", t.Text),
-				nearOr(t.Text, c.set.ViolationKinds))
+				source.Known(t.Text, c.set.ViolationKinds))
 		}
 		out.Tolerate[t.Text] = true
 	}

@@ -214,12 +214,12 @@ func usesProgress(c *plan.Case, op *plan.Op) bool {
 	}
 	uses := c.Tree.Uses()
 	if op.Tree != nil {
-		uses = uses.Add(op.Tree.Uses())
+		uses |= op.Tree.Uses()
 	}
 	for _, cp := range op.Capture {
-		uses = uses.Add(cp.Target.Uses())
+		uses |= cp.Target.Uses()
 	}
-	return uses.Progress || uses.Notifications || op.Wait != nil && op.Wait.Notification == "notifications/progress"
+	return uses.Progress() || op.Wait != nil && op.Wait.Notification == "notifications/progress"
 }
 
 // wait waits for a notification after the call. It returns the messages that the
@@ -314,7 +314,7 @@ func silenceAllowed(op *plan.Op, tree *expect.Tree, x *mcp.Exchange) bool {
 	asks := protocol.Asks(op.Raw)
 	switch {
 	case errors.As(x.Cause, new(*wire.HTTPError)):
-		return asks == protocol.AsksNothing || tree != nil && tree.Uses().HTTP
+		return asks == protocol.AsksNothing || tree != nil && tree.Uses().HTTP()
 	case errors.As(x.Cause, new(*mcp.TimeoutError)):
 		return asks == protocol.AsksNothing || asks == protocol.AsksUnclearly && tree != nil && tree.WantsNoResult()
 	}

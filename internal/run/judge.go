@@ -29,7 +29,7 @@ func (a *attempt) judge(ctx context.Context) {
 		tree = filled
 	}
 	last := a.c.Ops[len(a.c.Ops)-1]
-	if tree.Uses().Surface && !a.observeSurface(ctx, last) {
+	if tree.Uses().Surface() && !a.observeSurface(ctx, last) {
 		return
 	}
 	env := a.env(ctx, last, "")
@@ -59,9 +59,9 @@ func (a *attempt) judge(ctx context.Context) {
 // if the step failed, which ends the flow.
 func (a *attempt) judgeStep(ctx context.Context, op *plan.Op, i int) bool {
 	name := stepName(op, i)
-	uses := op.Tree != nil && op.Tree.Uses().Surface
+	uses := op.Tree != nil && op.Tree.Uses().Surface()
 	for _, cp := range op.Capture {
-		uses = uses || cp.Target.Uses().Surface
+		uses = uses || cp.Target.Uses().Surface()
 	}
 	if uses && !a.observeSurface(ctx, op) {
 		return false

@@ -2,6 +2,7 @@ package source
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -94,6 +95,14 @@ func lower(r rune) rune {
 // DidYouMean returns the hint that names the candidate nearest to word, "" when
 // none is near.
 func DidYouMean(word string, candidates []string) string { return Suggest(Nearest(word, candidates)) }
+
+// Known returns the hint for a word that is none of some names: the nearest, or all.
+func Known(word string, names []string) string {
+	if hint := DidYouMean(word, names); hint != "" || len(names) == 0 {
+		return hint
+	}
+	return "known: " + strings.Join(names, ", ")
+}
 
 // Suggest returns the hint that names a word, "" for none.
 func Suggest(near string) string {

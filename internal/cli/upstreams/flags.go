@@ -1,12 +1,14 @@
 package upstreams
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cli/option"
+	"mcptest/internal/source"
 )
 
 // Flags are the flags of a run for upstreams.
@@ -68,11 +70,8 @@ func (f *Flags) of(name string) string {
 func (f *Flags) unknown(names []string) error {
 	for _, name := range f.Record {
 		if !slices.Contains(names, name) {
-			known := "the suites have no upstreams"
-			if len(names) > 0 {
-				known = "known: " + strings.Join(names, ", ")
-			}
-			return option.Fail(option.ExitInvalid, "--record-upstream: no upstream is called %q (%s)", name, known)
+			hint := cmp.Or(source.Known(name, names), "the suites have no upstreams")
+			return option.Fail(option.ExitInvalid, "--record-upstream: no upstream is called %q%s", name, source.Aside(hint))
 		}
 	}
 	return nil

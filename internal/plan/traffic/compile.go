@@ -56,11 +56,7 @@ func Routes(st *suite.Test, s *suite.Suite, o upstream.Options, dec *source.Deco
 	for _, e := range st.Upstream.Entries {
 		path := source.PathKey(st.Path+".upstream", e.Key)
 		if names := s.Upstreams.Keys(); !slices.Contains(names, e.Key) {
-			hint := source.DidYouMean(e.Key, names)
-			if hint == "" && len(names) > 0 {
-				hint = "known: " + strings.Join(names, ", ")
-			}
-			dec.Add(source.Diagnostic{Pos: e.Pos, Path: path, Msg: "no upstream is called " + strconv.Quote(e.Key), Hint: hint})
+			dec.Add(source.Diagnostic{Pos: e.Pos, Path: path, Msg: "no upstream is called " + strconv.Quote(e.Key), Hint: source.Known(e.Key, names)})
 			continue
 		}
 		if out == nil {
