@@ -11,22 +11,21 @@ import (
 	"mcptest/internal/proc"
 )
 
-// aliveTime is how long a server whose call timed out may take to answer a
-// ping.
+// aliveTime limits the wait for the response to a ping after a call timed out.
 const aliveTime = 2 * time.Second
 
-// UnresponsiveError says that a server answers nothing any more.
+// UnresponsiveError reports that a server no longer responds.
 type UnresponsiveError struct{ After time.Duration }
 
 func (e *UnresponsiveError) Error() string {
 	return fmt.Sprintf("the server answered nothing for %s after a call had timed out, not even a ping", e.After)
 }
 
-// CheckAlive finds out whether the server of a call that timed out still answers:
-// it asks for a sign of life when nothing came since. The error is a
-// *UnresponsiveError; nil means that the session can be used, or that nothing can be
-// said because calls of others are in flight. Servers over HTTP are never stuck:
-// each of their answers is a connection of its own.
+// CheckAlive checks whether the server of a call that timed out still responds:
+// unless a message has arrived since, it sends a ping. The error is a
+// *UnresponsiveError. Nil means that the session can be used, or that the state is
+// unknown because other calls are in flight. Servers over HTTP never count as
+// unresponsive, because each response has its own connection.
 func (s *Session) CheckAlive(ctx context.Context) error {
 	if s.http != nil || s.conn.Busy() || !s.conn.Unresponsive() {
 		return nil
@@ -35,22 +34,21 @@ func (s *Session) CheckAlive(ctx context.Context) error {
 	defer cancel()
 	c := Call{Method: "ping", Own: true}
 	if s.conn.Agreed().Stateless {
-		c.Method = protocol.MethodDiscover // there is no ping any more
+		c.Method = protocol.MethodDiscover // this version has no ping
 	}
-	s.send.once(limited, c, conn.Delivery{}) // an error is an answer, too
+	s.send.once(limited, c, conn.Delivery{}) // an error response is a response, too
 	if ctx.Err() != nil || !s.conn.Unresponsive() {
 		return nil
 	}
 	return &UnresponsiveError{aliveTime}
 }
 
-// idleTime is how long a server that is at work is watched before it is taken
-// for one that always is.
+// idleTime is how long AwaitIdle waits for a busy server to become idle.
 const idleTime = 500 * time.Millisecond
 
-// AwaitIdle waits until the server is idle or has ended, so that an end which is
-// under way is known to [Session.Err] and [Session.TakeViolations]. It returns
-// false for a server that did not come to rest.
+// AwaitIdle waits until the server is idle or has ended, so that [Session.Err] and
+// [Session.TakeViolations] report an exit that is in progress. It returns false for a
+// server that did not become idle.
 func (s *Session) AwaitIdle(ctx context.Context) bool {
 	p := s.Facts().Process
 	if p == nil || !s.Alive() {

@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// begins opens the server in the way that is asked for.
+// begins opens the server as the options require.
 func (n *negotiator) begins(ctx context.Context) (protocol.Version, string, error) {
 	switch d := protocol.VersionOf(n.o.Protocol); {
 	case d.Stateless:
@@ -27,11 +27,11 @@ func (n *negotiator) begins(ctx context.Context) (protocol.Version, string, erro
 	return n.detect(ctx)
 }
 
-// detect finds out which era the server is of and opens it (MCP 2026-07-28
-// versioning). It is that of requests only if server/discover is answered with
-// a list of revisions that has one we speak; otherwise it is that of sessions.
-// The connection is used only if the answer came before initialize was sent:
-// a server that was asked both may have settled on either era.
+// detect determines the era of the server and opens it (MCP 2026-07-28 versioning).
+// The era is that of requests only if the response to server/discover lists a
+// supported revision; otherwise it is that of sessions. The connection is only used
+// if the response arrived before initialize was sent: a server that got both requests
+// may have selected either era.
 func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, error) {
 	if n.conn.Facts().Kind == wire.HTTPSSE {
 		return n.handshake(ctx)
@@ -46,7 +46,7 @@ func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, erro
 		probe <- n.send.once(pctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: protocol.Newest(protocol.EraStateless), Handed: handed})
 	})
 	if n.isStdio() {
-		<-sent // initialize must not come before it
+		<-sent // initialize must be sent after it
 	}
 	if x := n.awaitProbe(ctx, probe); x != nil {
 		return n.probed(ctx, x)
@@ -54,7 +54,7 @@ func (n *negotiator) detect(ctx context.Context) (protocol.Version, string, erro
 	return n.askBoth(ctx, probe, asked)
 }
 
-// probed goes on after an answer to the probe.
+// probed continues after a response to the probe.
 func (n *negotiator) probed(ctx context.Context, x *Exchange) (protocol.Version, string, error) {
 	d, err := n.versionIn(x)
 	var refused *unsupportedError
@@ -79,7 +79,7 @@ func (n *negotiator) probed(ctx context.Context, x *Exchange) (protocol.Version,
 	case x.Result != nil && errors.Is(err, errLegacyOnly) && n.isStdio():
 		return failed("initialize", n.fresh(err))
 	}
-	n.forgive(x)
+	n.dropProbeViolations(x)
 	probe := err
 	d, phase, err := n.handshake(ctx)
 	note := ""
@@ -103,12 +103,12 @@ func (n *negotiator) probed(ctx context.Context, x *Exchange) (protocol.Version,
 	return d, phase, err
 }
 
-// failed is the result of a detection that failed in a phase.
+// failed returns the result of a detection that failed in a phase.
 func failed(phase string, err error) (protocol.Version, string, error) {
 	return protocol.Version{}, phase, err
 }
 
-// fresh asks for another connection, by initialize, where there can be one.
+// fresh requests another connection, opened with initialize, if one can be made.
 func (n *negotiator) fresh(why error) error {
 	if n.o.Redial == nil || !n.isStdio() {
 		return why
@@ -116,15 +116,15 @@ func (n *negotiator) fresh(why error) error {
 	return &freshError{era: protocol.EraSession, why: why}
 }
 
-// isStdio reports whether the era is that of a process.
+// isStdio reports whether the server is a process.
 func (n *negotiator) isStdio() bool {
 	return n.http == nil
 }
 
-// forgive drops what an answer to the probe did wrong: a server that does not
-// know the request owes it nothing. An answer to an id that was never sent is
-// taken for the probe's only when the probe got no other.
-func (n *negotiator) forgive(probe *Exchange) {
+// dropProbeViolations drops the violations of the response to the probe, because a
+// server that does not know the request need not follow its rules. A response to an
+// id that was never sent counts as that to the probe only if there is no other.
+func (n *negotiator) dropProbeViolations(probe *Exchange) {
 	n.conn.DropViolations(func(v protocol.Violation) bool {
 		switch v.Kind {
 		case protocol.NullID, protocol.MissingID, protocol.IDType, protocol.BadError:
@@ -136,38 +136,39 @@ func (n *negotiator) forgive(probe *Exchange) {
 	})
 }
 
-// adoptDiscover takes the answer to server/discover as the handshake.
+// adoptDiscover uses the response to server/discover as the handshake.
 func (n *negotiator) adoptDiscover(x *Exchange) {
 	v, _ := handshakeResult(x, n.o.tolerated)
 	n.hello, n.server = x, v
 	n.require("server/discover", jsonv.KindObject, "capabilities")
-	// The serverInfo is in the _meta here. It is copied to where the answer to
-	// initialize has it, so that one suite can test servers of both eras.
+	// In this era, serverInfo is in _meta. It is copied to its position in the result
+	// of initialize, so that a suite can test servers of both eras.
 	if who := v.Lookup("_meta", protocol.MetaServer); v.Kind() == jsonv.KindObject && v.Lookup("serverInfo").IsAbsent() && !who.IsAbsent() {
 		n.server = v.With("serverInfo", who)
 	}
 }
 
-// discover sends server/discover as a revision has it.
+// discover sends server/discover in the format of a revision.
 func (n *negotiator) discover(ctx context.Context, d protocol.Version) *Exchange {
 	return n.send.once(ctx, Call{Method: protocol.MethodDiscover}, conn.Delivery{Version: d})
 }
 
 var errLegacyOnly = errors.New("server/discover lists only revisions that begin with initialize")
 
-// noCommonError is an answer that lists no revision that is spoken here.
+// noCommonError reports a response that lists no supported revision.
 type noCommonError struct{ list string }
 
 func (e *noCommonError) Error() string {
 	return "server/discover lists the protocol revisions " + e.list + ", none of which is spoken here (known: " + strings.Join(protocol.Versions(), ", ") + ")"
 }
 
-// unsupportedError is an answer that only a server of the era of requests gives.
+// unsupportedError reports an error response that only servers of the era of requests
+// send.
 type unsupportedError struct {
 	rpc   *protocol.RPCError
-	pick  protocol.Version // a revision both speak
-	final bool             // there is none, and no session either
-	list  string           // what the server supports, as it says
+	pick  protocol.Version // a revision that both support
+	final bool             // there is no common revision, and the server has no sessions
+	list  string           // the server's list of revisions
 }
 
 func (e *unsupportedError) Error() string {
@@ -177,7 +178,7 @@ func (e *unsupportedError) Error() string {
 	return "the server refused server/discover: " + e.rpc.Error()
 }
 
-// versionIn reads the answer to server/discover.
+// versionIn parses the response to server/discover.
 func (n *negotiator) versionIn(x *Exchange) (protocol.Version, error) {
 	switch {
 	case x.Cause != nil:
@@ -207,7 +208,8 @@ func (n *negotiator) versionIn(x *Exchange) (protocol.Version, error) {
 	return protocol.Version{}, errLegacyOnly
 }
 
-// refusal tells an error of the era of requests from any other.
+// refusal converts an error response: an error of the era of requests is an
+// *unsupportedError.
 func refusal(rpc *protocol.RPCError) error {
 	v, err := jsonv.Parse(rpc.Data)
 	if rpc.Code != protocol.CodeUnsupportedVersion || err != nil || v.Lookup("supported").Kind() != jsonv.KindArray {
@@ -219,7 +221,7 @@ func refusal(rpc *protocol.RPCError) error {
 	return e
 }
 
-// pinned opens a server of the era of requests without asking which it is of.
+// pinned opens a server of the era of requests without detection.
 func (n *negotiator) pinned(ctx context.Context, d protocol.Version) (protocol.Version, string, error) {
 	if n.conn.Facts().Kind == wire.HTTPSSE {
 		return failed("protocol", fmt.Errorf("protocol revision %s is not spoken over HTTP+SSE: leave out the revision or the transport", d.Name))
@@ -227,7 +229,7 @@ func (n *negotiator) pinned(ctx context.Context, d protocol.Version) (protocol.V
 	x := n.discover(ctx, d)
 	got, err := n.versionIn(x)
 	var refused *unsupportedError
-	if errors.As(err, &refused) && refused.pick == d { // some refuse the first request to see whether it is repeated
+	if errors.As(err, &refused) && refused.pick == d { // some servers reject the first request to see whether it is repeated
 		x = n.discover(ctx, d)
 		got, err = n.versionIn(x)
 	}

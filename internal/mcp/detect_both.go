@@ -12,43 +12,42 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// How long an answer to server/discover is awaited. None of these decides the
-// era: they only say when initialize is sent, too, and how much later than its
-// answer that to server/discover may come.
+// Limits of the wait for the response to server/discover. They do not decide the era,
+// only when initialize is sent too, and how long after its response the one to
+// server/discover may arrive.
 const (
-	// probeStart is for a server that has shown no sign of life, and for one
-	// over HTTP; half of the connect timeout where that is less.
+	// probeStart applies before the first output of a process, and to HTTP; it is at
+	// most half of the connect timeout.
 	probeStart = 10 * time.Second
-	// probeOutput counts from the first output of a process.
+	// probeOutput starts with the first output of a process.
 	probeOutput = 2 * time.Second
-	// probeGrace and probeGraceHTTP count from the answer to initialize.
+	// probeGrace and probeGraceHTTP start with the response to initialize.
 	probeGrace     = time.Second
 	probeGraceHTTP = 3 * time.Second
-	// probeLogin is how often a login that is under way is looked at.
+	// probeLogin is the interval at which a login in progress is checked.
 	probeLogin = 100 * time.Millisecond
 )
 
-// freshError says of which era a server is, and that this connection can't be
-// used for it.
+// freshError reports the era of a server for which this connection cannot be used.
 type freshError struct {
 	era    protocol.Era
-	silent bool // server/discover was not answered
+	silent bool // no response to server/discover
 	why    error
-	note   string // added to the error of the other connection
+	note   string // appended to the error of the other connection
 }
 
 func (e *freshError) Error() string { return "a fresh connection is needed (" + e.why.Error() + ")" }
 func (e *freshError) Unwrap() error { return e.why }
 
-// silentProbeError says that only initialize was answered.
+// silentProbeError reports that the server only responded to initialize.
 type silentProbeError struct{ waited time.Duration }
 
 func (e *silentProbeError) Error() string {
 	return "initialize was answered; server/discover was not, within " + wire.Duration(e.waited)
 }
 
-// awaitProbe waits for the answer to the probe; nil means that it is time to
-// send initialize, too.
+// awaitProbe waits for the response to the probe. It returns nil when initialize must
+// be sent too.
 func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange) *Exchange {
 	if n.o.Redial == nil {
 		return <-probe
@@ -72,8 +71,7 @@ func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange) *Ex
 	}
 }
 
-// probePatience is for how long to wait before asking again; 0 when the probe
-// has been awaited for long enough.
+// probePatience returns how long to wait before the next check, or 0 after the limit.
 func (n *negotiator) probePatience(start time.Time, most time.Duration) time.Duration {
 	if n.http != nil {
 		heard, busy := n.http.LastHeard()
@@ -95,13 +93,13 @@ func (n *negotiator) probePatience(start time.Time, most time.Duration) time.Dur
 	case n.o.Hint == protocol.EraStateless:
 		return left
 	case first.IsZero():
-		return min(left, probeOutput) // the first output may come any moment
+		return min(left, probeOutput) // the first output may arrive soon
 	default:
 		return min(most, probeOutput) - time.Since(first)
 	}
 }
 
-// firstOutput is when a process first wrote anything; zero: it has not.
+// firstOutput returns the time of the first output of a process, or zero.
 func (n *negotiator) firstOutput() time.Time {
 	first := n.conn.Output().First
 	if tail := n.conn.Facts().Stderr; tail != nil {
@@ -112,7 +110,7 @@ func (n *negotiator) firstOutput() time.Time {
 	return first
 }
 
-// askBoth sends initialize while server/discover has no answer, to find out
+// askBoth sends initialize while there is no response to server/discover, to find out
 // whether the server is up. It always ends the connection.
 func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked time.Time) (protocol.Version, string, error) {
 	hello := make(chan *Exchange, 1)
@@ -154,7 +152,7 @@ func (n *negotiator) askBoth(ctx context.Context, probe <-chan *Exchange, asked 
 	}
 }
 
-// probedLate reads an answer to the probe that came after initialize was sent.
+// probedLate handles a response to the probe that arrived after initialize was sent.
 func (n *negotiator) probedLate(ctx context.Context, x *Exchange, initialize string) (protocol.Version, string, error) {
 	_, err := n.versionIn(x)
 	var refused *unsupportedError
@@ -174,7 +172,8 @@ func (n *negotiator) probedLate(ctx context.Context, x *Exchange, initialize str
 	return failed("initialize", &freshError{era: protocol.EraSession, why: err})
 }
 
-// undetected says of a server whose time ran out what it was asked.
+// undetected adds the requests that were sent to the error of a server that did not
+// respond in time.
 func (n *negotiator) undetected(err error, initialize string) error {
 	if !errors.As(err, new(*TimeoutError)) {
 		return err
@@ -188,8 +187,7 @@ func (n *negotiator) undetected(err error, initialize string) error {
 	return fmt.Errorf("%w; protocol: pins the revision, so that only one of the two is sent, and mcptest doctor examines the server", err)
 }
 
-// rpcIn finds the JSON-RPC error that an error is, or that an HTTP status came
-// with.
+// rpcIn returns the JSON-RPC error in an error, or in the body of an HTTP error.
 func rpcIn(err error) *protocol.RPCError {
 	var rpc *protocol.RPCError
 	var he *wire.HTTPError
@@ -202,8 +200,8 @@ func rpcIn(err error) *protocol.RPCError {
 	return nil
 }
 
-// listsRequests reports whether a refusal of initialize lists a revision of the
-// era of requests that is spoken here.
+// listsRequests reports whether an error response to initialize lists a supported
+// revision of the era of requests.
 func listsRequests(rpc *protocol.RPCError) bool {
 	if rpc == nil || rpc.Code != protocol.CodeUnsupportedVersion {
 		return false

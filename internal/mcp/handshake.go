@@ -14,21 +14,21 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// negotiator finds out which protocol version a connection has, and shakes
-// hands.
+// negotiator determines the protocol version of a connection and performs the
+// handshake.
 type negotiator struct {
 	conn *conn.Conn
 	send *sender
 	http *wire.HTTP // nil for a stream
 	o    *Options
 
-	hello  *Exchange   // the handshake, once there was one
+	hello  *Exchange   // the handshake; nil before it
 	server jsonv.Value // its result
 }
 
-// handshake sends initialize and settles the revision (MCP 2025-11-25
-// lifecycle). With "auto" a server that refuses the newest revision and lists
-// those it has is asked once more.
+// handshake sends initialize and negotiates the revision (MCP 2025-11-25 lifecycle).
+// With "auto", it retries once if the server rejects the newest revision and lists
+// the supported ones.
 func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, error) {
 	want := n.o.Protocol
 	if !n.o.pins() {
@@ -74,7 +74,7 @@ func (n *negotiator) handshake(ctx context.Context) (protocol.Version, string, e
 	return d, "", nil
 }
 
-// require notes a member that the result of the handshake must have and has not.
+// require adds a violation if the result of the handshake lacks a required member.
 func (n *negotiator) require(request string, kind jsonv.Kind, path ...string) bool {
 	got := n.server.Lookup(path...)
 	if got.Kind() == kind {
@@ -87,8 +87,8 @@ func (n *negotiator) require(request string, kind jsonv.Kind, path ...string) bo
 	return false
 }
 
-// commonRevision finds the newest revision we speak in the data of an
-// "unsupported protocol version" error.
+// commonRevision returns the newest common revision in the data of an "unsupported
+// protocol version" error.
 func commonRevision(data []byte) string {
 	v, err := jsonv.Parse(data)
 	if err != nil {
@@ -103,8 +103,8 @@ func commonRevision(data []byte) string {
 	return ""
 }
 
-// handshakeResult reads the result of a handshake. What only shows below the
-// top level of the answer is added to the exchange.
+// handshakeResult parses the result of a handshake. It adds violations below the top
+// level to the exchange.
 func handshakeResult(x *Exchange, tolerated func(kind string) bool) (jsonv.Value, error) {
 	v, found, err := x.Parse(jsonv.Options{})
 	for _, d := range found {
@@ -114,5 +114,5 @@ func handshakeResult(x *Exchange, tolerated func(kind string) bool) (jsonv.Value
 	return v.Lookup("result"), err
 }
 
-// tolerated reports whether violations of a kind are.
+// tolerated reports whether violations of a kind are tolerated.
 func (o *Options) tolerated(kind string) bool { return o.Tolerate != nil && o.Tolerate(kind) }

@@ -10,16 +10,15 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// renew begins a new session after the server said that it lost the one the
-// call was made in (MCP 2025-11-25 transports, session management). The call
-// itself is not repeated. A server that loses two sessions in a row without an
-// answer between them gets no third.
+// renew opens a new session after the server has lost the one of a call (MCP
+// 2025-11-25 transports, session management). It does not repeat the call. If a
+// server loses two sessions without a response in between, there is no third one.
 func (s *Session) renew(ctx context.Context, lost *wire.SessionLostError) {
 	s.renewing.Lock()
 	defer s.renewing.Unlock()
 	switch {
 	case s.http.Replaced(lost):
-		lost.Renewed = true // somebody else's call has noticed it before
+		lost.Renewed = true // another call has renewed it
 		return
 	case s.renewals > 0 && s.good.Load() == s.renewedAt:
 		lost.Err = errors.New("the one before was lost at once, too")

@@ -8,8 +8,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// identity is what the client says of itself, in initialize or with each
-// request.
+// identity is the client's description of itself, in initialize or in each request.
 type identity struct {
 	client       Implementation
 	capabilities jsonv.Value // an object
@@ -42,8 +41,8 @@ func (i *identity) clientInfo() jsonv.Value {
 	return jsonv.Object(append(info, jsonv.Member{Key: "version", Value: jsonv.String(i.client.Version)})...)
 }
 
-// metaOf builds the members that each request of a stateless revision has in
-// its _meta.
+// metaOf returns the members that a stateless revision requires in the _meta of each
+// request.
 func (i *identity) metaOf(d protocol.Version) jsonv.Value {
 	return jsonv.Object(
 		jsonv.Member{Key: protocol.MetaVersion, Value: jsonv.String(d.Name)},
@@ -52,8 +51,8 @@ func (i *identity) metaOf(d protocol.Version) jsonv.Value {
 	)
 }
 
-// withMeta adds _meta to the params of a request. What the author wrote there
-// stays.
+// withMeta adds _meta to the params of a request. It keeps members that the author
+// wrote.
 func (i *identity) withMeta(d protocol.Version, params []byte, logLevel string) []byte {
 	if params != nil && protocol.KindOf(protocol.TrimSpace(params)) != jsonv.KindObject {
 		return params // sent unchanged
@@ -82,7 +81,7 @@ func (i *identity) withMeta(d protocol.Version, params []byte, logLevel string) 
 	return v.With("_meta", meta).Append(nil)
 }
 
-// metaText is metaOf as text, made once.
+// metaText returns metaOf as text, computed once.
 func (i *identity) metaText(d protocol.Version) []byte {
 	i.metaOnce.Do(func() { i.metaRaw = i.metaOf(d).Append(nil) })
 	return i.metaRaw

@@ -20,39 +20,38 @@ type Implementation struct {
 	Version string
 }
 
-// Options say how a session is opened.
+// Options configure a session.
 type Options struct {
-	// Protocol is "auto", a revision, which the server must then agree to, or ""
-	// for whichever revision the server answers initialize with.
+	// Protocol is "auto"; a revision, which the server must accept; or "", which
+	// accepts the revision in the server's response to initialize.
 	Protocol string
-	// Era is what is known of the server from before; "auto" then does not ask.
+	// Era is the era of the server, if it is known; "auto" then skips detection.
 	Era protocol.Era
-	// Hint is what [Session.EraHint] said of the server in an earlier run. It
-	// changes how long "auto" takes, never what comes of it.
+	// Hint is the [Session.EraHint] of an earlier run. It affects the duration of
+	// "auto", but never its result.
 	Hint protocol.Era
-	// Redial makes another connection, where asking for the era spoilt the first
-	// (a process that ended, or one that was asked for both eras). With nil
-	// initialize is sent only after an answer to server/discover.
+	// Redial opens another connection, if the detection of the era made the first one
+	// unusable (the process exited, or got requests of both eras). If it is nil,
+	// initialize is sent only after a response to server/discover.
 	Redial         func(ctx context.Context) (wire.Transport, error)
-	Client         Implementation // who we say we are
-	Capabilities   jsonv.Value    // what we declare; absent declares none
-	Answer         Answerer       // answers requests of the server; nil: -32601 at once (ping always works)
+	Client         Implementation // name and version of the client
+	Capabilities   jsonv.Value    // capabilities of the client; absent declares none
+	Answer         Answerer       // answers requests of the server; nil: -32601 immediately (ping always works)
 	ConnectTimeout time.Duration  // of the handshake over each connection, default 60s
 	Limits         wire.Limits
 	Tolerate       func(kind string) bool // marks violations as tolerated; may be nil
 
-	spoilt *freshError // why there is another connection
+	redialed *freshError // why the first connection could not be used
 }
 
-// defaultConnectTimeout bounds the handshake.
+// defaultConnectTimeout limits the handshake.
 const defaultConnectTimeout = 60 * time.Second
 
-// Auto is the value of Options.Protocol that takes whichever revision the
-// server answers with, as long as we speak it.
+// Auto is the value of Options.Protocol that negotiates any supported revision.
 const Auto = "auto"
 
-// Open starts a session over t and shakes hands. On failure the transport is
-// closed and the error is an [*OpenError].
+// Open starts a session over t and performs the handshake. On failure, the transport
+// is closed and the error is an [*OpenError].
 func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 	if o.ConnectTimeout <= 0 {
 		o.ConnectTimeout = defaultConnectTimeout
@@ -79,7 +78,7 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 	d, phase, err := n.begins(ctx)
 	var fresh *freshError
 	if errors.As(err, &fresh) {
-		return s.again(whole, fresh, n)
+		return s.reopen(whole, fresh, n)
 	}
 	if err != nil {
 		return fail(phase, err)
@@ -101,23 +100,23 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 
 const methodInitialized = "notifications/initialized"
 
-// again opens the server over another connection, as a server of the era that
-// the first one showed.
-func (s *Session) again(ctx context.Context, why *freshError, n *negotiator) (*Session, error) {
-	spoilt := s.openError("initialize", why, n)
+// reopen opens the server over another connection, with the era that the first one
+// revealed.
+func (s *Session) reopen(ctx context.Context, why *freshError, n *negotiator) (*Session, error) {
+	first := s.openError("initialize", why, n)
 	s.SkipGrace()
 	s.Close(context.WithoutCancel(ctx))
 	t, err := s.o.Redial(ctx)
 	if err != nil {
-		spoilt.Cause = fmt.Errorf("%w; then: %w", why, err)
-		return nil, spoilt
+		first.Cause = fmt.Errorf("%w; then: %w", why, err)
+		return nil, first
 	}
 	o := s.o
-	o.Era, o.Redial, o.spoilt = why.era, nil, why
+	o.Era, o.Redial, o.redialed = why.era, nil, why
 	fresh, err := Open(ctx, t, o)
 	var failed *wire.OpenError
 	if errors.As(err, &failed) {
-		recall(failed, spoilt)
+		addFirst(failed, first)
 		if why.note != "" {
 			failed.Cause = fmt.Errorf("%w%s", failed.Cause, why.note)
 		}
@@ -125,10 +124,10 @@ func (s *Session) again(ctx context.Context, why *freshError, n *negotiator) (*S
 	return fresh, err
 }
 
-// recall adds what was seen of the server over the first connection to e, the
-// error of the second, where that has nothing of its own to show: the second
-// has less time left, too little for a server that starts slowly.
-func recall(e, first *wire.OpenError) {
+// addFirst adds details of the first connection to e, the error of the second, unless
+// that has its own: the second connection has less time, which may be too little for
+// a server that starts slowly.
+func addFirst(e, first *wire.OpenError) {
 	if len(e.Violations) == 0 {
 		e.Violations = first.Violations
 	}
@@ -146,21 +145,21 @@ func recall(e, first *wire.OpenError) {
 	}
 }
 
-// Restarted says why the server had to be connected to twice to find out of
-// which era it is, where it did not answer server/discover: a *ClosedError when
-// it ended. Nil when there was no need.
+// Restarted returns why a second connection was needed to detect the era, if the
+// server did not respond to server/discover: a *ClosedError if it exited. Otherwise
+// it returns nil.
 func (s *Session) Restarted() error {
-	if f := s.o.spoilt; f != nil && (f.silent || errors.As(f, new(*wire.ClosedError))) {
+	if f := s.o.redialed; f != nil && (f.silent || errors.As(f, new(*wire.ClosedError))) {
 		return f.why
 	}
 	return nil
 }
 
-// EraHint is what makes finding the era of the same server faster next time, as
-// [Options.Hint]: EraSession when it left server/discover unanswered,
-// EraRequests when it answered only after initialize had been sent.
+// EraHint returns the [Options.Hint] that speeds up the detection in the next run:
+// EraSession if the server did not respond to server/discover, EraRequests if it
+// responded after initialize had been sent.
 func (s *Session) EraHint() protocol.Era {
-	switch f := s.o.spoilt; {
+	switch f := s.o.redialed; {
 	case f != nil && f.silent:
 		return protocol.EraSession
 	case f != nil && f.era == protocol.EraStateless, s.o.Hint == protocol.EraStateless && s.Era() == protocol.EraStateless:
@@ -169,10 +168,10 @@ func (s *Session) EraHint() protocol.Era {
 	return protocol.EraUnknown
 }
 
-// pins reports whether the server must agree to one revision.
+// pins reports whether the server must accept one revision.
 func (o *Options) pins() bool { return o.Protocol != "" && o.Protocol != Auto }
 
-// openError describes a failure before the transport is closed.
+// openError describes a failure. It is called before the transport is closed.
 func (s *Session) openError(phase string, cause error, n *negotiator) *wire.OpenError {
 	out := s.conn.Output()
 	e := &wire.OpenError{Phase: phase, Cause: cause, Silent: out.None}

@@ -22,7 +22,7 @@ func TestSecondStartRecallsTheFirst(t *testing.T) {
 		LastLine: "Listening", StderrTail: []string{"oops"}, Violations: []protocol.Violation{{Kind: protocol.StrayOutput, Excerpt: "Listening"}},
 	}
 	second := &wire.OpenError{Phase: "initialize", Cause: &TimeoutError{Method: "initialize", After: 4 * time.Second, Limit: "connect_timeout 4s"}}
-	recall(second, first)
+	addFirst(second, first)
 	const want = "initialize timed out after 4s (limit: connect_timeout 4s); when it was started first, the server closed its standard output"
 	if got := second.Cause.Error(); got != want {
 		t.Errorf("cause %q, want %q", got, want)
@@ -31,7 +31,7 @@ func TestSecondStartRecallsTheFirst(t *testing.T) {
 		t.Errorf("not recalled: %+v", second)
 	}
 	own := &wire.OpenError{Cause: io.EOF, LastLine: "mine", StderrTail: []string{"mine"}, Violations: []protocol.Violation{{Kind: protocol.BadJSONRPC}}}
-	recall(own, first)
+	addFirst(own, first)
 	if own.Cause != io.EOF || own.LastLine != "mine" || own.StderrTail[0] != "mine" || own.Violations[0].Kind != protocol.BadJSONRPC {
 		t.Errorf("what the second start showed is lost: %+v", own)
 	}

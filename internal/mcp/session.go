@@ -17,25 +17,25 @@ import (
 	"mcptest/internal/proc/tail"
 )
 
-// The types of package conn that callers of a session use.
+// Types of package conn that callers of a session use.
 type (
 	// Call is one request to the server.
 	Call = conn.Call
-	// Exchange is what happened to one call.
+	// Exchange is the record of one call.
 	Exchange = conn.Exchange
 	// Message is a notification or request of the server, or the answer to one.
 	Message = conn.Message
-	// Mark is a place in the order of messages.
+	// Mark is a position in the order of messages.
 	Mark = conn.Mark
 	// Answerer answers a request of the server.
 	Answerer = conn.Answerer
-	// Limit is the setting that a [TimeoutError] names.
+	// Limit is the time limit in a [TimeoutError].
 	Limit = conn.Limit
-	// TimeoutError ends a call that had no answer in time.
+	// TimeoutError ends a call that got no response in time.
 	TimeoutError = conn.TimeoutError
-	// CancelledError ends a call that was given up.
+	// CancelledError ends a call that was canceled.
 	CancelledError = conn.CancelledError
-	// TooManyValuesError ends a call whose answer is over the limit of values.
+	// TooManyValuesError ends a call whose response has too many values.
 	TooManyValuesError = conn.TooManyValuesError
 )
 
@@ -51,8 +51,8 @@ func WithLimit(ctx context.Context, name string, d time.Duration) (context.Conte
 	return conn.WithLimit(ctx, name, d)
 }
 
-// Session is one connection to a server that has been opened with [Open]. Its
-// methods may be used by several goroutines at a time.
+// Session is a connection to a server that was opened with [Open]. It is safe for
+// concurrent use.
 type Session struct {
 	conn  *conn.Conn
 	send  *sender
@@ -64,7 +64,7 @@ type Session struct {
 	server jsonv.Value
 
 	renewing  sync.Mutex   // see renew
-	good      atomic.Int64 // answers over HTTP
+	good      atomic.Int64 // responses over HTTP
 	renewals  int
 	renewedAt int64
 }
@@ -80,20 +80,20 @@ func newSession(t wire.Transport, o Options) *Session {
 	return s
 }
 
-// sender sends single requests in the form that their protocol version has.
+// sender sends single requests in the format of their protocol version.
 type sender struct {
 	conn       *conn.Conn
 	who        *identity
 	idempotent func(context.Context, []byte) bool
 }
 
-// once sends a request and waits.
+// once sends a request and waits for its response.
 func (s *sender) once(ctx context.Context, c Call, d conn.Delivery) *Exchange {
 	s.complete(&c, &d)
 	return s.conn.Do(ctx, c, d)
 }
 
-// complete adds what the protocol version of the request requires.
+// complete adds what the protocol version requires of a request.
 func (s *sender) complete(c *Call, d *conn.Delivery) {
 	if !d.Version.Known() {
 		d.Version = s.conn.Agreed()
@@ -104,38 +104,38 @@ func (s *sender) complete(c *Call, d *conn.Delivery) {
 	d.Idempotent = s.idempotent
 }
 
-// Protocol returns the name of the version both sides agreed on, "" before that.
+// Protocol returns the name of the negotiated version, or "" before the handshake.
 func (s *Session) Protocol() string { return s.conn.Agreed().Name }
 
-// ProtocolVersion returns the version both sides agreed on.
+// ProtocolVersion returns the negotiated version.
 func (s *Session) ProtocolVersion() protocol.Version { return s.conn.Agreed() }
 
 // Era returns the era of the server.
 func (s *Session) Era() protocol.Era { return s.conn.Agreed().Era() }
 
-// ServerInfo returns the whole result of the handshake. That of server/discover
-// has its serverInfo at the top, too, where the result of initialize has it.
+// ServerInfo returns the whole result of the handshake. The result of server/discover
+// also has serverInfo at the top level, like that of initialize.
 func (s *Session) ServerInfo() jsonv.Value { return s.server }
 
 // Handshake returns the exchange the session began with.
 func (s *Session) Handshake() *Exchange { return s.hello }
 
-// Stderr returns what the server wrote on standard error; nil over HTTP.
+// Stderr returns the standard error output of the server; nil over HTTP.
 func (s *Session) Stderr() *tail.Tail { return s.Facts().Stderr }
 
-// Facts says what is at the other end.
+// Facts describes the server's end of the connection.
 func (s *Session) Facts() wire.Facts { return s.conn.Facts() }
 
-// Alive reports whether calls can still be answered.
+// Alive reports whether the session can still be used.
 func (s *Session) Alive() bool { return s.conn.Alive() }
 
 // Done is closed when the session has ended.
 func (s *Session) Done() <-chan struct{} { return s.conn.Done() }
 
-// Err returns why the session ended, a *ClosedError; nil while it lives.
+// Err returns why the session ended, as a *ClosedError; nil while it is open.
 func (s *Session) Err() error { return s.conn.Err() }
 
-// Mark returns the present place in the order of received messages.
+// Mark returns the current position in the order of received messages.
 func (s *Session) Mark() Mark { return s.conn.Mark() }
 
 // Messages is [conn.Conn.Messages].
@@ -175,8 +175,8 @@ func (s *Session) SkipGrace() { s.conn.SkipGrace() }
 // Close is [conn.Conn.Close].
 func (s *Session) Close(ctx context.Context) proc.Stopped { return s.conn.Close(ctx) }
 
-// Do sends a request and waits for its answer, for the end of ctx, or for the
-// end of the session. It always returns an exchange.
+// Do sends a request and waits for its response, the end of ctx or the end of the
+// session. It always returns an exchange.
 func (s *Session) Do(ctx context.Context, c Call) *Exchange {
 	d := s.conn.Agreed()
 	if d.Stateless {

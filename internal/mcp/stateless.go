@@ -12,9 +12,9 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// rounds sends a request, and again with what the server asked for, until it
-// is answered (MCP 2026-07-28, multi round-trip requests). The exchanges
-// before the last are its Hops.
+// rounds sends a request and repeats it with the input that the server requests,
+// until there is a result (MCP 2026-07-28, multi round-trip requests). The earlier
+// exchanges are the Hops of the last.
 func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 	x := s.tools.call(ctx, c)
 	if x.Cause != nil || !bytes.Contains(x.Result, inputRequired) {
@@ -56,7 +56,7 @@ func (s *Session) rounds(ctx context.Context, c Call) *Exchange {
 
 var inputRequired = []byte(`"input_required"`)
 
-// gather joins the exchanges of one call.
+// gather combines the exchanges of one call.
 func gather(hops []*Exchange, x *Exchange) *Exchange {
 	if len(hops) == 0 {
 		return x
@@ -75,14 +75,14 @@ func gather(hops []*Exchange, x *Exchange) *Exchange {
 	return x
 }
 
-// input is what an input_required result asks for.
+// input is the content of an input_required result.
 type input struct {
 	keys     []string
 	requests map[string][]byte
-	state    []byte // requestState as JSON text, nil for none
+	state    []byte // requestState as JSON text, or nil
 }
 
-// inputOf reads a result. Nil without a fault means that it is no request for
+// inputOf parses a result. If it returns nil and "", the result does not request
 // input.
 func inputOf(x *Exchange) (*input, string) {
 	if x.Cause != nil || x.Result == nil || string(protocol.MemberOf(x.Result, "resultType")) != string(inputRequired) {
@@ -116,8 +116,8 @@ func inputOf(x *Exchange) (*input, string) {
 	return in, fault
 }
 
-// inputs answers what the server asked, in its order, and records both with
-// the exchange.
+// inputs answers the requests of the server in order, and records them and the
+// answers in the exchange.
 func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Answerer, call string) ([]byte, error) {
 	if len(in.keys) == 0 {
 		return nil, nil
@@ -159,8 +159,8 @@ func (s *Session) inputs(ctx context.Context, in *input, x *Exchange, answer Ans
 	return append(out, '}'), nil
 }
 
-// retryParams are the params of a call with what the server asked for. The
-// state goes back byte for byte, and only where there was one.
+// retryParams returns the params of a call with the requested input. The state, if
+// any, is returned byte for byte.
 func retryParams(params, responses, state []byte) []byte {
 	if bytes.Contains(params, []byte(`"inputResponses"`)) || bytes.Contains(params, []byte(`"requestState"`)) {
 		if v, err := jsonv.Parse(params); err == nil && v.Kind() == jsonv.KindObject {
@@ -176,8 +176,7 @@ func retryParams(params, responses, state []byte) []byte {
 	return params
 }
 
-// InputError ends a call for which the server wants something that is not
-// available.
+// InputError ends a call for which the server requests unavailable input.
 type InputError struct {
 	Method string
 	Msg    string

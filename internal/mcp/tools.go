@@ -12,9 +12,8 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// toolTable is what a session knows of the server's tools from tools/list:
-// arguments to repeat as headers, tools that must not be used, and those that
-// can be called twice without harm.
+// toolTable holds the data of tools/list that a session uses: arguments to repeat as
+// headers, tools that must not be used, and idempotent tools.
 type toolTable struct {
 	send  *sender
 	do    func(context.Context, Call) *Exchange // Session.Do
@@ -22,20 +21,20 @@ type toolTable struct {
 	pages int // of a list
 
 	mu         sync.Mutex
-	known      bool // a list was read to its end
+	known      bool // a complete list was read
 	headers    map[string][]protocol.ParamHeader
 	dropped    map[string]string // Name → why
 	idempotent map[string]bool
 }
 
-// unusable are the tools with an invalid x-mcp-header, and why.
+// unusable returns the tools with an invalid x-mcp-header, with the reasons.
 func (t *toolTable) unusable() map[string]string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return maps.Clone(t.dropped)
 }
 
-// learn reads an answer to tools/list.
+// learn reads a response to tools/list.
 func (t *toolTable) learn(x *Exchange, d protocol.Version) {
 	v, err := jsonv.Parse(x.Result)
 	if err != nil {
@@ -67,12 +66,12 @@ func (t *toolTable) learn(x *Exchange, d protocol.Version) {
 	}
 }
 
-// maxKnownTools bounds the table.
+// maxKnownTools limits the size of the table.
 const maxKnownTools = 10_000
 
-// call sends a request with the headers that repeat its arguments. A call
-// that was refused because the tool's schema was not known yet is sent again
-// once it is: a refusal of headers comes before anything is done.
+// call sends a request with the headers that repeat its arguments. A call that was
+// rejected because the tool's schema was not known is repeated with the schema,
+// because servers check headers before executing the call.
 func (t *toolTable) call(ctx context.Context, c Call) *Exchange {
 	if c.Method != "tools/call" || t.stdio {
 		return t.send.once(ctx, c, conn.Delivery{})
@@ -98,7 +97,7 @@ func (t *toolTable) call(ctx context.Context, c Call) *Exchange {
 	return gather([]*Exchange{x}, t.send.once(ctx, c, conn.Delivery{Mirror: mirror}))
 }
 
-// list reads tools/list to its end.
+// list reads the complete tools/list.
 func (t *toolTable) list(ctx context.Context) bool {
 	var params []byte
 	seen := map[string]bool{}
@@ -120,13 +119,11 @@ func (t *toolTable) list(ctx context.Context) bool {
 	return false
 }
 
-// listTime bounds how long a tools/list is waited for that decides whether a
-// call is sent again.
+// listTime limits the wait for a tools/list that decides whether a call is repeated.
 const listTime = time.Second
 
-// repeatable reports whether a tools/call may be sent twice. Where no list of
-// tools has said so, the server is asked: whether a call is repeated must not
-// depend on what was sent before it.
+// repeatable reports whether a tools/call may be sent twice. If the list of tools is
+// not known, it is requested, so that the result does not depend on earlier requests.
 func (t *toolTable) repeatable(ctx context.Context, params []byte) bool {
 	name := protocol.TextOf(protocol.MemberOf(params, "name"))
 	if yes, known := t.idempotence(name); known {
@@ -149,8 +146,8 @@ func (t *toolTable) repeatable(ctx context.Context, params []byte) bool {
 	return false
 }
 
-// idempotence is what tools/list said of a tool; known is false when it may
-// still say something.
+// idempotence returns whether tools/list declares a tool as idempotent; known is
+// false if the list may be requested.
 func (t *toolTable) idempotence(name string) (yes, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

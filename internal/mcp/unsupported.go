@@ -13,15 +13,15 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// askTime bounds the question which revision a server does speak, when it does
-// not speak the one that was pinned.
+// askTime limits the request for the supported revisions of a server that rejects the
+// pinned one.
 const askTime = 3 * time.Second
 
-// UnsupportedVersionError says that a server does not speak the revision that was pinned.
+// UnsupportedVersionError reports that a server does not support the pinned revision.
 type UnsupportedVersionError struct {
 	Want string
-	Has  []string // what it speaks instead; nil when it did not say
-	Err  error    // how it refused
+	Has  []string // supported revisions; nil if unknown
+	Err  error    // the error of the server
 }
 
 // Error names both revisions.
@@ -33,11 +33,11 @@ func (e *UnsupportedVersionError) Error() string {
 	return s + ": " + e.Err.Error()
 }
 
-// Unwrap returns how the server refused.
+// Unwrap returns the error of the server.
 func (e *UnsupportedVersionError) Unwrap() error { return e.Err }
 
-// deniesRequest reports whether an HTTP answer is that of a server to which the
-// request means nothing, rather than one that is down, busy or locked.
+// deniesRequest reports whether an HTTP response shows that the server does not know
+// the request, rather than that it is down, busy or requires authorization.
 func deniesRequest(err error) bool {
 	var he *wire.HTTPError
 	if !errors.As(err, &he) {
@@ -50,8 +50,8 @@ func deniesRequest(err error) bool {
 	return false
 }
 
-// unsupportedVersion explains that a server refused the pinned revision d, and asks it
-// for those of the other era.
+// unsupportedVersion describes the rejection of the pinned revision d, and requests
+// the revisions of the other era.
 func (n *negotiator) unsupportedVersion(ctx context.Context, d protocol.Version, x *Exchange, refused error) *UnsupportedVersionError {
 	e := &UnsupportedVersionError{Want: d.Name, Err: refused}
 	if v, err := jsonv.Parse(x.Result); err == nil && d.Stateless {
@@ -81,8 +81,8 @@ func (n *negotiator) unsupportedVersion(ctx context.Context, d protocol.Version,
 	return e
 }
 
-// refusedInitialize is how opening ends on a server that refused initialize.
-// When a revision was pinned it may be that the server is of the other era.
+// refusedInitialize returns the result of Open if the server rejected initialize. A
+// server that rejects a pinned revision may be of the other era.
 func (n *negotiator) refusedInitialize(ctx context.Context, refused error) (protocol.Version, string, error) {
 	d := protocol.VersionOf(n.o.Protocol)
 	if d.Known() && (n.hello.Error != nil || deniesRequest(refused)) {
@@ -93,7 +93,7 @@ func (n *negotiator) refusedInitialize(ctx context.Context, refused error) (prot
 	return failed("initialize", refused)
 }
 
-// revisionsIn are the texts of a list, as they may be shown.
+// revisionsIn returns the texts of a list, escaped for display.
 func revisionsIn(list jsonv.Value) []string {
 	const most = 8
 	var out []string

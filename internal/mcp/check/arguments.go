@@ -9,8 +9,9 @@ import (
 	"mcptest/internal/source"
 )
 
-// Arguments lists the arguments that are unknown to an inputSchema, missing, or of
-// another type. The rest of the schema is for the server to check.
+// Arguments lists the arguments that an inputSchema does not declare, that are
+// missing, or that have another type. It ignores the rest of the schema, which the
+// server checks.
 func Arguments(schema, args jsonv.Value) []string {
 	if args.IsAbsent() {
 		args = jsonv.Object()
@@ -20,7 +21,7 @@ func Arguments(schema, args jsonv.Value) []string {
 	return c.problems
 }
 
-// maxArguments is how many problems of one call are reported.
+// maxArguments limits the reported problems of one call.
 const maxArguments = 10
 
 type argumentCheck struct{ problems []string }
@@ -59,7 +60,7 @@ func (c *argumentCheck) object(path string, schema, v jsonv.Value) {
 }
 
 // allowsMore reports whether an object may have members that properties does not
-// name. A schema that does not mention them is taken to mean those it names.
+// list. Unless a schema says otherwise, it may not.
 func allowsMore(schema jsonv.Value) bool {
 	for _, key := range []string{"patternProperties", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "propertyNames", "unevaluatedProperties"} {
 		if _, has := schema.Get(key); has {

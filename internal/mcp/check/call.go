@@ -9,8 +9,8 @@ import (
 	"mcptest/internal/mcp"
 )
 
-// Response checks the response to a request: its HTTP status and its result,
-// which is absent when the server answered with an error.
+// Response checks the response to a request: its HTTP status and its result, which is
+// absent in an error response.
 func Response(version, method string, x *mcp.Exchange, res jsonv.Value) Report {
 	var r Report
 	if msg := status(x); msg != "" {
@@ -26,8 +26,8 @@ func Response(version, method string, x *mcp.Exchange, res jsonv.Value) Report {
 	return r
 }
 
-// ToolCall checks the response of a tools/call that is not parsed yet. schema is
-// what the tool declared, nil for nothing.
+// ToolCall parses and checks the response to a tools/call. schema is the tool's
+// outputSchema; it may be nil.
 func ToolCall(ctx context.Context, version, tool string, schema *OutputSchema, x *mcp.Exchange) Report {
 	if len(x.Response) == 0 {
 		return Report{}
@@ -44,8 +44,8 @@ func ToolCall(ctx context.Context, version, tool string, schema *OutputSchema, x
 	return r
 }
 
-// status describes a good response over HTTP that came with another status than
-// 200, "" for any other response.
+// status describes a response over HTTP that is valid except for a status other than
+// 200, or returns "".
 func status(x *mcp.Exchange) string {
 	if x.HTTP == nil || x.Response == nil || x.HTTP.Status <= http.StatusOK || x.HTTP.Status >= http.StatusMultipleChoices {
 		return ""

@@ -13,11 +13,11 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// schemaTime is how long one validation against an outputSchema may take.
+// schemaTime limits one validation against an outputSchema.
 const schemaTime = time.Second
 
-// OutputSchema is what a tool declares of its structuredContent. It is compiled
-// when it is first needed.
+// OutputSchema is a tool's schema of its structuredContent. It is compiled on first
+// use.
 type OutputSchema struct {
 	doc  jsonv.Value
 	once sync.Once
@@ -25,9 +25,8 @@ type OutputSchema struct {
 	err  error
 }
 
-// NewOutputSchema returns the schema that a tool declares, nil for a tool
-// without one. A doc that is not an object is a violation of [Tool] and declares
-// nothing.
+// NewOutputSchema returns the schema that a tool declares, or nil for a tool without
+// one. A doc that is not an object is a violation of [Tool], and counts as no schema.
 func NewOutputSchema(doc jsonv.Value) *OutputSchema {
 	if doc.Kind() != jsonv.KindObject {
 		return nil
@@ -35,8 +34,8 @@ func NewOutputSchema(doc jsonv.Value) *OutputSchema {
 	return &OutputSchema{doc: doc}
 }
 
-// Check validates the structuredContent of a tool's result. A result that says
-// isError, and a call that was answered with an error, need not have one.
+// Check validates the structuredContent of a tool's result. It is optional in a
+// result with isError and in an error response.
 func (o *OutputSchema) Check(ctx context.Context, tool string, res jsonv.Value) Report {
 	if o == nil || res.IsAbsent() || res.Lookup("isError").Bool() {
 		return Report{}
@@ -72,10 +71,10 @@ func (o *OutputSchema) Check(ctx context.Context, tool string, res jsonv.Value) 
 	return broken(got.Short(200), "%s", msg)
 }
 
-// contradiction returns where the text of a result says something else than
-// its structuredContent, or "". A server that gives both should give the same
-// (MCP 2025-06-18, structured content); text that leaves members out, or is a
-// member itself, is no contradiction.
+// contradiction returns the place where the text of a result contradicts its
+// structuredContent, or "". A server that returns both should return the same data
+// (MCP 2025-06-18, structured content); text that omits members or is one of the
+// members does not contradict.
 func contradiction(res jsonv.Value) string {
 	structured, ok := res.Get("structuredContent")
 	content := res.Lookup("content")

@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// Report is what a response has wrong.
+// Report lists the problems of a response.
 type Report struct {
 	Violations []protocol.Violation
 	Warnings   []string
@@ -19,14 +19,14 @@ func (r *Report) add(more Report) {
 	r.Warnings = append(r.Warnings, more.Warnings...)
 }
 
-// Result checks the result of a method against what MCP requires of it
-// (server/tools, server/resources, server/prompts of every protocol version).
-// asTask says that the request asked for a task, so that one is an answer to it.
+// Result checks the result of a method against the requirements of MCP (server/tools,
+// server/resources, server/prompts of every protocol version). asTask is set if the
+// request allowed a task as its result.
 func Result(version, method string, res jsonv.Value, asTask bool) Report {
 	c := checker{version: protocol.VersionOf(version), res: res}
 	c.meta("_meta", res)
 	if t := res.Lookup("resultType"); !t.IsAbsent() && t.Text() != "complete" {
-		return c.Report // another kind of answer
+		return c.Report // another kind of result
 	}
 	c.caching(method, res)
 	switch method {
@@ -40,14 +40,14 @@ func Result(version, method string, res jsonv.Value, asTask bool) Report {
 	return c.Report
 }
 
-// checker collects what is wrong with a result.
+// checker collects the problems of a result.
 type checker struct {
 	version protocol.Version
 	res     jsonv.Value
 	Report
 }
 
-// maxOfEach bounds the violations of a result, and its warnings.
+// maxOfEach limits the violations of a result, and its warnings.
 const maxOfEach = 5
 
 func (c *checker) violation(format string, args ...any) {
@@ -56,7 +56,7 @@ func (c *checker) violation(format string, args ...any) {
 	}
 }
 
-// warning is for what a client can go on without.
+// warning adds a problem that a client can ignore.
 func (c *checker) warning(format string, args ...any) {
 	if len(c.Warnings) < maxOfEach {
 		c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
@@ -72,7 +72,7 @@ func (c *checker) toolResult(res jsonv.Value, asTask bool) {
 		c.violation("structuredContent is %s, not an object", structured.Kind().WithArticle())
 	}
 	if _, ok := res.Get("content"); !ok && asTask && res.Lookup("task", "taskId").Kind() == jsonv.KindString {
-		return // a call that was asked for as a task is answered with the task
+		return // a call requested as a task returns the task
 	}
 	c.each(res, "content", c.block)
 }
@@ -133,7 +133,7 @@ func (c *checker) block(at string, v jsonv.Value) {
 	}
 }
 
-// contents checks what a resource holds.
+// contents checks the contents of a resource.
 func (c *checker) contents(at string, v jsonv.Value) {
 	if v.Kind() != jsonv.KindObject {
 		c.violation("%s is %s, not an object", at, v.Kind().WithArticle())

@@ -2,7 +2,7 @@ package check
 
 import "mcptest/internal/jsonv"
 
-// ToolsPage lists the violations of a page of tools/list as a whole.
+// ToolsPage returns the violations of a page of tools/list as a whole.
 func ToolsPage(res jsonv.Value) []string {
 	var out []string
 	if tools := res.Lookup("tools"); tools.IsAbsent() {
@@ -10,15 +10,15 @@ func ToolsPage(res jsonv.Value) []string {
 	} else if tools.Kind() != jsonv.KindArray {
 		out = append(out, "tools is "+tools.Kind().WithArticle()+", not an array")
 	}
-	// The schema does not allow null either, but many servers write it for the end
-	// of the list, and every client reads it as that.
+	// The schema does not allow null, but many servers send it at the end of the
+	// list, and every client accepts it.
 	if c, ok := res.Get("nextCursor"); ok && c.Kind() != jsonv.KindString && c.Kind() != jsonv.KindNull {
 		out = append(out, "nextCursor is "+c.Kind().WithArticle()+", not a string")
 	}
 	return out
 }
 
-// Tool describes the violation of an entry of tools/list, "" for none.
+// Tool describes the violation of an entry of tools/list, or returns "".
 func Tool(tool jsonv.Value) string {
 	if tool.Kind() != jsonv.KindObject {
 		return "a tool is " + tool.Kind().WithArticle() + ", not an object"

@@ -42,7 +42,7 @@ func (c *checker) annotations(at string, v jsonv.Value) {
 	}
 }
 
-// caching checks the members that say how long a result may be kept.
+// caching checks the members that limit how long a result may be cached.
 func (c *checker) caching(method string, res jsonv.Value) {
 	switch method {
 	case "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read":

@@ -20,13 +20,13 @@ func (r *receiver) batch(raw []byte, f wire.Frame) {
 			r.broken(raw, f, err)
 		default: // a log line such as "[info] listening"
 			r.notes.stray(raw, f)
-			r.notes.settle("", nil)
+			r.notes.assign("", nil)
 		}
 		return
 	}
 	if !r.looksLikeBatch(parts) {
 		r.notes.stray(raw, f)
-		r.notes.settle("", nil)
+		r.notes.assign("", nil)
 		return
 	}
 	if !r.state.agreed().Batches {
@@ -35,31 +35,32 @@ func (r *receiver) batch(raw []byte, f wire.Frame) {
 		r.notes.flag(protocol.Batch, "an empty batch", raw, f)
 	}
 	if k := r.calls.rawWaiter(nil); k != nil && k.raw.batch {
-		r.notes.settle(k.x.ID, k)
+		r.notes.assign(k.x.ID, k)
 		k.x.Response = raw
 		r.calls.complete(k, f.At)
 		return
 	}
-	r.notes.settle(r.answeredBy(parts))
+	r.notes.assign(r.answeredBy(parts))
 	for _, part := range parts {
 		f.Raw = part
 		if len(part) == 0 || part[0] != '{' {
 			r.notes.stray(part, f)
-			r.notes.settle("", nil)
+			r.notes.assign("", nil)
 			continue
 		}
-		_ = r.scan.Scan(part) // valid, as the whole is
+		_ = r.scan.Scan(part) // valid, because the whole array is
 		r.message(part, f)
 	}
 }
 
-// mayBeBatch reports whether a line could have been an array of messages.
+// mayBeBatch reports whether a line may be an array of messages.
 func mayBeBatch(raw []byte) bool {
 	rest := bytes.TrimLeft(raw[1:], " \t")
 	return len(rest) == 0 || rest[0] == '{' || rest[0] == '['
 }
 
-// answeredBy finds the call in flight that the first answer of a batch is for.
+// answeredBy returns the call in flight that the first response of a batch belongs
+// to.
 func (r *receiver) answeredBy(parts [][]byte) (string, *call) {
 	if len(r.notes.found) == 0 {
 		return "", nil
@@ -75,7 +76,7 @@ func (r *receiver) answeredBy(parts [][]byte) (string, *call) {
 	return "", nil
 }
 
-// looksLikeBatch tells an array of messages from a list that was printed.
+// looksLikeBatch distinguishes an array of messages from a printed list.
 func (r *receiver) looksLikeBatch(parts [][]byte) bool {
 	for _, p := range parts {
 		if len(p) > 0 && p[0] == '{' {

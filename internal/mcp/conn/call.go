@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// begin numbers a call, builds its frame and registers it.
+// begin assigns an id to a call, builds its frame and registers it.
 func (c *Conn) begin(req Call, x *Exchange) (*call, error) {
 	calls := c.state.calls
 	k := calls.newCall(x)
@@ -26,7 +26,7 @@ func (c *Conn) begin(req Call, x *Exchange) (*call, error) {
 	return k, nil
 }
 
-// finish sends a call that was begun and waits for its end.
+// finish sends a registered call and waits for its end.
 func (c *Conn) finish(ctx context.Context, req Call, d Delivery, k *call, x *Exchange) {
 	if !d.Version.Known() {
 		d.Version = c.Agreed()
@@ -36,7 +36,7 @@ func (c *Conn) finish(ctx context.Context, req Call, d Delivery, k *call, x *Exc
 		Raw: x.Request, Method: req.Method, ID: x.ID, Params: req.Params, Header: req.Header, Protocol: d.Version.Name, CancelAfter: req.CancelAfter,
 		Mirror: d.Mirror, Idempotent: d.Idempotent,
 	}
-	if ctx.Err() != nil { // no caller waits: the server must not begin
+	if ctx.Err() != nil { // the caller has stopped waiting: don't start the work
 		c.giveUp(k, GaveUp(ctx, x), false)
 	} else if err := c.write(ctx, k, out); err != nil {
 		c.notSent(ctx, k, err)
@@ -46,8 +46,8 @@ func (c *Conn) finish(ctx context.Context, req Call, d Delivery, k *call, x *Exc
 	c.state.calls.release(k)
 }
 
-// answered waits until the call is complete, and completes it with its cause
-// when the wait is given up.
+// answered waits until the call is complete. If the wait is canceled, it completes
+// the call with the cause.
 func (c *Conn) answered(ctx context.Context, k *call, cancelAfter time.Duration) {
 	until, _ := ctx.Deadline()
 	var cancel <-chan time.Time
@@ -71,8 +71,8 @@ func (c *Conn) answered(ctx context.Context, k *call, cancelAfter time.Duration)
 	}
 }
 
-// giveUp completes a call with cause unless its answer was faster, and tells
-// the server when it may still be working on it.
+// giveUp completes a call with cause unless its response has arrived. If tell is set,
+// it sends the server a cancellation.
 func (c *Conn) giveUp(k *call, cause error, tell bool) {
 	if !c.in.giveUp(k, cause, c.Facts().Process) {
 		<-k.ready
@@ -84,8 +84,7 @@ func (c *Conn) giveUp(k *call, cause error, tell bool) {
 	}
 }
 
-// cancelTime is how long a call that is given up waits for the notification of
-// that to be written.
+// cancelTime limits the wait for writing the notification that cancels a call.
 const cancelTime = 250 * time.Millisecond
 
 func (c *Conn) cancel(id string, cause error) {
@@ -97,7 +96,7 @@ func (c *Conn) cancel(id string, cause error) {
 	_ = c.Notify(ctx, "notifications/cancelled", params)
 }
 
-// write sends a request and notes whether the server may have read any of it.
+// write sends a request and records whether the server may have read any of it.
 func (c *Conn) write(ctx context.Context, k *call, out wire.Outgoing) error {
 	if k.handed != nil {
 		defer k.handed()
@@ -118,7 +117,8 @@ func (c *Conn) notSent(ctx context.Context, k *call, err error) {
 		return
 	}
 	if errors.As(err, new(*wire.BrokenError)) {
-		// The server most likely died: its end says more than a broken pipe.
+		// The server has probably exited: its exit is a better cause than a broken
+		// pipe.
 		wait := time.NewTimer(wire.ExitWait + wire.ExitWait/2)
 		defer wait.Stop()
 		select {

@@ -13,18 +13,18 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// callTable owns the calls of a session: those in flight, those that are complete
-// and not yet woken, and the ids of those that were given up. Its state changes
-// only in its methods, which need Session.mu, except newCall, release and gave.
+// callTable manages the calls of a session: those in flight, those that are complete
+// but not signaled yet, and the ids of canceled ones. Its methods are the only access
+// to its state and require Session.mu, except newCall, release and gave.
 type callTable struct {
 	free    sync.Pool    // of *call
-	sent    atomic.Int64 // requests that were given an id
+	sent    atomic.Int64 // requests that got an id
 	lastRaw atomic.Int64
 
 	pending map[int64]*call
 	raws    []*call
 	late    lateIDs
-	woken   []*call // complete, to be signalled by wake
+	woken   []*call // complete, to be signaled by wake
 }
 
 func newCallTable() *callTable {
@@ -33,16 +33,16 @@ func newCallTable() *callTable {
 	return c
 }
 
-// begin puts a request in flight under the next id.
+// begin registers a request under its id.
 func (c *callTable) begin(k *call) { c.pending[k.id] = k }
 
-// beginRaw puts bytes that are sent unchanged in flight.
+// beginRaw registers bytes that are sent unchanged.
 func (c *callTable) beginRaw(k *call) {
 	k.raw.stream = "raw:" + idText(c.lastRaw.Add(1))
 	c.raws = append(c.raws, k)
 }
 
-// giveUp takes a call out of those in flight whose answer may still come.
+// giveUp removes a call whose response may still arrive.
 func (c *callTable) giveUp(k *call) {
 	c.forget(k)
 	if k.raw == nil {
@@ -50,10 +50,10 @@ func (c *callTable) giveUp(k *call) {
 	}
 }
 
-// find returns the request in flight with an id, nil for none.
+// find returns the request in flight with an id, or nil.
 func (c *callTable) find(id int64) *call { return c.pending[id] }
 
-// only returns the request in flight when there is exactly one, else nil.
+// only returns the request in flight if there is exactly one, otherwise nil.
 func (c *callTable) only() (only *call) {
 	if len(c.pending) != 1 {
 		return nil
@@ -73,20 +73,20 @@ func (c *callTable) each(f func(k *call)) {
 	}
 }
 
-// inFlight is the number of calls in flight.
+// inFlight returns the number of calls in flight.
 func (c *callTable) inFlight() int { return len(c.pending) + len(c.raws) }
 
-// call is a request in flight. It is pooled; what outlives it is the Exchange.
+// call is a request in flight. It is pooled; the Exchange outlives it.
 type call struct {
 	id        int64
 	x         *Exchange
 	ready     chan struct{} // signalled once, after the exchange is complete
 	answer    Answerer
-	handed    func() // see Call.handed
-	token     []byte // progress token as JSON text, nil when none was given
+	handed    func() // see Delivery.Handed
+	token     []byte // progress token as JSON text; may be nil
 	kept      int    // bytes of messages in x.During
 	raw       *rawCall
-	listening bool // a subscription: what comes on its stream is for everybody
+	listening bool // a subscription: messages on its stream belong to all calls
 	own       bool // Call.Own
 	written   bool // the server may have read it, at least in part
 }
@@ -97,14 +97,14 @@ func (c *callTable) newCall(x *Exchange) *call {
 	return k
 }
 
-// release gives back a call whose signal was taken, or that was never seen by
-// the reader.
+// release returns a call to the pool after its signal was received, or if the reader
+// never saw it.
 func (c *callTable) release(k *call) {
 	*k = call{ready: k.ready}
 	c.free.Put(k)
 }
 
-// keep lists a message with the call, within the limits.
+// keep adds a message to the call, within the limits.
 func (k *call) keep(m Message, l *wire.Limits) {
 	x := k.x
 	if k.kept+len(m.Raw) > l.During || len(x.During) >= l.DuringCount || l.TooManyValues(m.Raw) {
@@ -116,7 +116,7 @@ func (k *call) keep(m Message, l *wire.Limits) {
 	x.During = append(x.During, m)
 }
 
-// isWaiting reports whether a call has no answer yet.
+// isWaiting reports whether a call has no response yet.
 func (c *callTable) isWaiting(k *call) bool {
 	if k.raw != nil {
 		return slices.Contains(c.raws, k)
@@ -124,7 +124,7 @@ func (c *callTable) isWaiting(k *call) bool {
 	return c.pending[k.id] == k
 }
 
-// forget takes a call out of those in flight.
+// forget removes a call.
 func (c *callTable) forget(k *call) {
 	if k.raw == nil {
 		delete(c.pending, k.id)
@@ -135,7 +135,7 @@ func (c *callTable) forget(k *call) {
 	}
 }
 
-// requestsInFlight lists the calls in flight, oldest first, except those that the
+// requestsInFlight returns the calls in flight, oldest first, except those that the
 // server never read.
 func (c *callTable) requestsInFlight() []wire.InFlight {
 	out := make([]wire.InFlight, 0, len(c.pending)+len(c.raws))
@@ -152,7 +152,7 @@ func (c *callTable) requestsInFlight() []wire.InFlight {
 	return out
 }
 
-// finishAll completes every call in flight without an answer.
+// finishAll completes every call in flight without a response.
 func (c *callTable) finishAll(why *wire.ClosedError) {
 	now := time.Now()
 	c.each(func(k *call) {
@@ -160,14 +160,14 @@ func (c *callTable) finishAll(why *wire.ClosedError) {
 		k.x.Elapsed = now.Sub(k.x.Start)
 		c.woken = append(c.woken, k)
 		if k.raw == nil {
-			c.late.add(k.id) // its answer may be on the way
+			c.late.add(k.id) // its response may still arrive
 		}
 	})
 	clear(c.pending)
 	c.raws = nil
 }
 
-// wake signals the calls that are complete.
+// wake signals the complete calls.
 func (c *callTable) wake() {
 	for i, k := range c.woken {
 		c.woken[i] = nil
@@ -176,14 +176,14 @@ func (c *callTable) wake() {
 	c.woken = c.woken[:0]
 }
 
-// complete takes a call out of those in flight; wake releases its caller.
+// complete removes a call and records its end; wake signals its caller.
 func (c *callTable) complete(k *call, at time.Time) {
 	k.x.Elapsed = at.Sub(k.x.Start)
 	c.forget(k)
 	c.woken = append(c.woken, k)
 }
 
-// callOf finds a call in flight by its id as JSON text.
+// callOf returns the call in flight with an id given as JSON text.
 func (c *callTable) callOf(id string) *call {
 	n, ok := protocol.OwnID([]byte(id))
 	if ok {
@@ -199,13 +199,13 @@ func (c *callTable) callOf(id string) *call {
 	return nil
 }
 
-// answers reports whether the id is that of a call in flight.
+// answers reports whether the message has the id of a call in flight.
 func (c *callTable) answers(e *protocol.Envelope) bool {
 	n, ok := protocol.OwnID(e.ID)
 	return ok && c.pending[n] != nil
 }
 
-// justDone finds a call that is complete while its caller does not know yet.
+// justDone returns a call that is complete but not signaled yet.
 func (c *callTable) justDone(n int64) *call {
 	for _, k := range c.woken {
 		if k.raw == nil && k.id == n {
@@ -215,14 +215,14 @@ func (c *callTable) justDone(n int64) *call {
 	return nil
 }
 
-// rawCall is what is known of bytes that were sent unchanged.
+// rawCall is the state of bytes that were sent unchanged.
 type rawCall struct {
-	stream string // what the transport calls it
-	id     []byte // the id they seem to carry, nil when none
+	stream string // id of the exchange in the transport
+	id     []byte // the id they seem to contain; may be nil
 	batch  bool
 }
 
-// rawWaiter finds the raw call that waits for an id; with no id, the oldest.
+// rawWaiter returns the raw call that waits for an id; without an id, the oldest.
 func (c *callTable) rawWaiter(id []byte) *call {
 	for _, k := range c.raws {
 		if id == nil || k.raw.id != nil && bytes.Equal(k.raw.id, id) {
@@ -232,7 +232,7 @@ func (c *callTable) rawWaiter(id []byte) *call {
 	return nil
 }
 
-// anyRaw finds the raw call that takes an answer that no other call waits for.
+// anyRaw returns the raw call that gets a response that no other call waits for.
 func (c *callTable) anyRaw() *call {
 	if len(c.raws) == 0 {
 		return nil
@@ -240,8 +240,8 @@ func (c *callTable) anyRaw() *call {
 	return c.raws[0]
 }
 
-// awaited reports whether a call is in flight that somebody waits for: not one
-// of our own, nor one that the server never read.
+// awaited reports whether a caller waits for a call in flight, other than mcptest's
+// own calls and those that the server never read.
 func (c *callTable) awaited() bool {
 	for _, k := range c.pending {
 		if !k.own && !k.listening && !k.x.Unread {
@@ -252,29 +252,29 @@ func (c *callTable) awaited() bool {
 }
 
 // leftUnread marks the requests in flight that the process had not read when it
-// ended. Session.sending is held where the process has ended.
+// exited. The caller holds Session.sending if the process has exited.
 func (c *callTable) leftUnread(why *wire.ClosedError) {
 	lines := bytes.Split(why.Unread, []byte("\n"))
-	begun := lines[len(lines)-1] // a line that could not be written to its end
+	begun := lines[len(lines)-1] // a line that was only written in part
 	c.each(func(k *call) {
 		k.x.Unread = why.Exited && !k.written || len(begun) > 0 && bytes.HasPrefix(k.x.Request, begun) ||
 			slices.ContainsFunc(lines, func(l []byte) bool { return bytes.Equal(l, k.x.Request) })
 	})
 }
 
-// gave reports whether id is that of a request of this session.
+// gave reports whether id belongs to a request of this session.
 func (c *callTable) gave(id int64) bool {
 	n := protocol.RequestNumber(id)
 	return n >= 1 && n <= c.sent.Load()
 }
 
-// lateIDs remembers calls that were given up: their answers may still come.
+// lateIDs are the ids of canceled calls: their responses may still arrive.
 type lateIDs struct {
 	set   map[int64]struct{}
 	order []int64
 }
 
-// maxLate bounds how many are remembered.
+// maxLate limits their number.
 const maxLate = 4096
 
 func (l *lateIDs) add(id int64) {
@@ -289,7 +289,7 @@ func (l *lateIDs) add(id int64) {
 	}
 }
 
-// take reports whether id is one of them, once.
+// take removes id and reports whether it was present.
 func (l *lateIDs) take(id int64) bool {
 	_, ok := l.set[id]
 	delete(l.set, id)

@@ -12,21 +12,20 @@ import (
 	"mcptest/internal/proc"
 )
 
-// Options say how a connection treats what the server sends.
+// Options configure a connection.
 type Options struct {
 	Answer       Answerer               // answers requests of the server; nil: -32601 (ping always works)
-	Capabilities jsonv.Value            // what the client declares; absent declares none
+	Capabilities jsonv.Value            // client capabilities; absent declares none
 	Limits       wire.Limits            // zero fields are defaults
 	Tolerate     func(kind string) bool // marks violations as tolerated; may be nil
 }
 
-// Conn is one JSON-RPC connection to a server. Its methods may be used by
-// several goroutines at a time.
+// Conn is one JSON-RPC connection to a server. It is safe for concurrent use.
 type Conn struct {
 	t     wire.Transport
-	await wire.Awaiter // nil if the transport can't read on the goroutine of a caller
+	await wire.Awaiter // nil if the transport cannot read on the goroutine of a caller
 
-	ctx  context.Context // ends with the connection: the server's requests run under it
+	ctx  context.Context // canceled at the end of the connection; the server's requests use it
 	stop context.CancelFunc
 	wg   sync.WaitGroup // goroutines that answer the server
 
@@ -35,7 +34,8 @@ type Conn struct {
 	in      *receiver
 }
 
-// New returns a connection over t. Nothing is delivered before [Conn.Start].
+// New returns a connection over t. Nothing is delivered before [Conn.Start] is
+// called.
 func New(t wire.Transport, o Options) *Conn {
 	o.Limits = o.Limits.WithDefaults()
 	c := &Conn{t: t}
@@ -52,25 +52,25 @@ func New(t wire.Transport, o Options) *Conn {
 // Start begins delivery.
 func (c *Conn) Start() error { return c.t.Start(c.in) }
 
-// Agree sets the protocol version of what follows.
+// Agree sets the protocol version of the following messages.
 func (c *Conn) Agree(d protocol.Version) { c.state.version.Store(&d) }
 
-// Agreed returns the version both sides agreed on, a zero row before that.
+// Agreed returns the negotiated version, or a zero row before the handshake.
 func (c *Conn) Agreed() protocol.Version { return c.state.agreed() }
 
 // Go runs f on a goroutine that Close waits for.
 func (c *Conn) Go(f func()) { c.wg.Go(f) }
 
-// Delivery says how a call is sent, as the protocol requires it.
+// Delivery is the protocol-specific way to send a call.
 type Delivery struct {
-	Version    protocol.Version                              // sent as this version has it; zero: the one agreed on
+	Version    protocol.Version                              // format of the message; zero: the negotiated version
 	Mirror     http.Header                                   // Mcp-Param-* headers
-	Handed     func()                                        // called when the transport has taken the request; may be nil
+	Handed     func()                                        // called when the transport has accepted the request; may be nil
 	Idempotent func(ctx context.Context, params []byte) bool // see [wire.Outgoing]
 }
 
-// Do sends a request and waits for its answer, for the end of ctx, or for the
-// end of the connection. It always returns an exchange.
+// Do sends a request and waits for its response, the end of ctx or the end of the
+// connection. It always returns an exchange.
 func (c *Conn) Do(ctx context.Context, req Call, d Delivery) *Exchange {
 	x := &Exchange{Method: req.Method}
 	k, err := c.begin(req, x)
@@ -95,53 +95,53 @@ func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 	return nil
 }
 
-// Facts says what is at the other end.
+// Facts describes the server's end of the connection.
 func (c *Conn) Facts() wire.Facts { return c.t.Facts() }
 
-// Output says what a process wrote to its standard output.
+// Output describes the standard output of the process.
 func (c *Conn) Output() Output {
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
 	return Output{First: c.in.first, None: c.in.notes.stdio && len(c.in.last) == 0, LastOdd: c.in.lastOdd()}
 }
 
-// Output is what is worth knowing of the standard output of a process that
-// could not be used as a server.
+// Output describes the standard output of a process that could not be used as a
+// server.
 type Output struct {
-	First   time.Time // when the first line came, over HTTP the first message
+	First   time.Time // time of the first line; over HTTP, of the first message
 	None    bool      // a process wrote nothing
-	LastOdd string    // the last line if it was no message
+	LastOdd string    // the last line, if it was not a message
 }
 
 // Done is closed when the connection has ended.
 func (c *Conn) Done() <-chan struct{} { return c.state.ended }
 
-// Err returns why the connection ended, a *ClosedError; nil while it lives.
+// Err returns why the connection ended, as a *ClosedError; nil while it is open.
 func (c *Conn) Err() error { return c.state.err() }
 
 // Unresponsive reports whether a call timed out and no message has come since.
 func (c *Conn) Unresponsive() bool { return c.state.unresponsive() }
 
-// Busy reports whether somebody waits for a call in flight.
+// Busy reports whether a caller waits for a call in flight.
 func (c *Conn) Busy() bool { return c.state.busy() }
 
-// Alive reports whether calls can still be answered.
+// Alive reports whether the connection can still be used.
 func (c *Conn) Alive() bool { return c.state.over() == nil }
 
-// SkipGrace has Close send SIGTERM to the server's process soon after its input
-// ended: it is not expected to end by itself.
+// SkipGrace makes Close send SIGTERM to the server's process soon after closing its
+// input, because the process is not expected to exit by itself.
 func (c *Conn) SkipGrace() {
 	if t, ok := c.t.(interface{ SkipGrace() }); ok {
 		t.SkipGrace()
 	}
 }
 
-// Close ends the connection: calls in flight end with a *ClosedError, the
-// server's requests are given up, the transport is closed. It returns what
-// became of the process. It may be called more than once.
+// Close ends the connection: calls in flight end with a *ClosedError, the server's
+// requests are canceled, the transport is closed. It returns how the process ended.
+// It may be called more than once.
 func (c *Conn) Close(ctx context.Context) proc.Stopped {
 	if c.state.close() {
-		c.SkipGrace() // it has not answered, or answers no more: it does not get a grace period
+		c.SkipGrace() // it has never responded, or no longer does: no grace period
 	}
 	c.stop()
 	stopped := c.t.Close(ctx)

@@ -9,38 +9,37 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// Call is one request to the server, sent unchanged: nothing is checked.
+// Call is one request to the server. It is sent unchanged, without validation.
 type Call struct {
 	Method        string
-	Params        []byte        // JSON text, usually an object; nil sends none
+	Params        []byte        // JSON text, usually an object; nil: no params
 	Answer        Answerer      // answers requests of the server during this call; nil: the session's
-	CancelAfter   time.Duration // give the call up after this time, as a client does; 0 never
-	ProgressToken bool          // ask for progress: adds _meta.progressToken unless Params has one
+	CancelAfter   time.Duration // cancel the call after this time, like a client; 0: never
+	ProgressToken bool          // request progress: adds _meta.progressToken unless Params has one
 	Header        http.Header   // HTTP only
-	LogLevel      string        // asks for log messages during this call; stateless revisions only
-	Own           bool          // no test waits for it: a crash meanwhile is not put down to it
+	LogLevel      string        // request log messages during this call; stateless revisions only
+	Own           bool          // no test waits for it: a crash is not attributed to it
 }
 
-// Exchange is what happened to one call. It is complete when it is returned
-// and never changes afterwards. Byte slices are not shared with anything that
-// changes.
+// Exchange is the record of one call. It is complete when it is returned and never
+// changes afterwards; its byte slices are immutable.
 type Exchange struct {
 	Method       string
 	ID           string // the id as JSON text
-	Request      []byte // frame sent, nil when none was
-	Response     []byte // frame received, nil when none was
-	Result       []byte // sub-slice of Response, nil when absent
-	Error        []byte // sub-slice of Response, nil when absent (or null next to a result)
+	Request      []byte // frame sent, or nil
+	Response     []byte // frame received, or nil
+	Result       []byte // sub-slice of Response, nil if absent
+	Error        []byte // sub-slice of Response, nil if absent (or null next to a result)
 	During       []Message
-	Dropped      int                  // messages that came during the call and were not kept (Limits.During, DuringCount)
+	Dropped      int                  // number of messages over the limits (Limits.During, DuringCount)
 	DroppedBytes int64                // their bytes
-	Violations   []protocol.Violation // that belong to this call, in order
+	Violations   []protocol.Violation // of this call, in order
 	Start        time.Time
-	Elapsed      time.Duration  // from before the request was written until the answer was read
-	Cause        error          // why there is no usable answer; nil when there is one
-	Unread       bool           // the session had ended before the server read the request: it may be sent to another
+	Elapsed      time.Duration  // from before the request was written until the response was read
+	Cause        error          // why there is no usable response; otherwise nil
+	Unread       bool           // the session ended before the server read the request, which may be sent again
 	HTTP         *wire.HTTPInfo // nil on stdio
-	Hops         []*Exchange    // the ones before this that belong to the same call, each with its own request and answer
+	Hops         []*Exchange    // earlier exchanges of the same call, each with a request and a response
 }
 
 // Cause is one of *TimeoutError, *CancelledError, *ClosedError, *SendError,
@@ -49,8 +48,7 @@ type Exchange struct {
 // Answered reports whether a response to the call was received and is usable.
 func (x *Exchange) Answered() bool { return x.Cause == nil && x.Response != nil }
 
-// RPCError returns the error member of the answer as far as it can be read,
-// nil when there is none.
+// RPCError returns the error member of the response as far as it can be read, or nil.
 func (x *Exchange) RPCError() *protocol.RPCError {
 	if x.Error == nil {
 		return nil
@@ -58,8 +56,8 @@ func (x *Exchange) RPCError() *protocol.RPCError {
 	return protocol.ParseRPCError(x.Error)
 }
 
-// Parse reads the whole answer and returns it with the violations that only
-// show below its top level: duplicate keys and lone surrogates.
+// Parse parses the whole response and returns it with the violations below its top
+// level: duplicate keys and lone surrogates.
 func (x *Exchange) Parse(o jsonv.Options) (jsonv.Value, []protocol.Violation, error) {
 	v, out, err := parseDeep(x.Response, o)
 	for i := range out {
@@ -68,8 +66,7 @@ func (x *Exchange) Parse(o jsonv.Options) (jsonv.Value, []protocol.Violation, er
 	return v, out, err
 }
 
-// parseDeep reads a message and returns it with the violations that only show
-// below its top level.
+// parseDeep parses a message and returns it with the violations below its top level.
 func parseDeep(raw []byte, o jsonv.Options) (jsonv.Value, []protocol.Violation, error) {
 	v, notes, err := jsonv.ParseWith(raw, o)
 	var out []protocol.Violation
@@ -78,13 +75,13 @@ func parseDeep(raw []byte, o jsonv.Options) (jsonv.Value, []protocol.Violation, 
 		switch n.Kind {
 		case jsonv.DuplicateKey:
 			if countSlash(n.Pointer) < 2 {
-				continue // seen by the session
+				continue // reported by the session
 			}
 			kind, what = protocol.DuplicateKey, "the same key twice"
 		case jsonv.LoneSurrogate:
 			kind, what = protocol.LoneSurrogate, "half of a surrogate pair in a string"
 		default:
-			continue // invalid UTF-8 was seen by the session
+			continue // invalid UTF-8 was reported by the session
 		}
 		out = append(out, protocol.Violation{
 			Kind: kind, Msg: what + " at " + n.Pointer, Excerpt: protocol.Excerpt(raw[max(0, min(n.Offset-20, len(raw))):]),
@@ -102,7 +99,7 @@ func countSlash(s string) (n int) {
 	return n
 }
 
-// maxCallViolations bounds Exchange.Violations.
+// maxCallViolations limits Exchange.Violations.
 const maxCallViolations = 100
 
 // violate adds a violation, within a limit.
@@ -115,5 +112,5 @@ func (x *Exchange) violate(v protocol.Violation) {
 	}
 }
 
-// Violate adds a violation of the response to an exchange that is complete.
+// Violate adds a violation to a complete exchange.
 func Violate(x *Exchange, v protocol.Violation) { x.violate(v) }

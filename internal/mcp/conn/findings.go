@@ -9,14 +9,14 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// findings are the violations of the frame that is being read.
+// findings collects the violations of the frame that is being read.
 type findings struct {
 	stdio bool
 	found []protocol.Violation
-	log   *violationLog // takes those that belong to no call in flight
+	log   *violationLog // for violations that belong to no call in flight
 }
 
-// flag notes a violation of the frame that is being read; settle files it.
+// flag adds a violation of the frame that is being read; assign assigns it to a call.
 func (n *findings) flag(kind, msg string, excerpt []byte, f wire.Frame) {
 	n.found = append(n.found, protocol.Violation{
 		Kind: kind, Msg: msg, Excerpt: protocol.Excerpt(excerpt), Offset: f.Offset, At: f.At,
@@ -24,7 +24,7 @@ func (n *findings) flag(kind, msg string, excerpt []byte, f wire.Frame) {
 	})
 }
 
-// framing notes what is wrong around a message.
+// framing adds violations around a message.
 func (n *findings) framing(c protocol.Cleaned, f wire.Frame) {
 	if c.BOM {
 		n.flag(protocol.BOM, "a byte order mark before the message", f.Raw, f)
@@ -41,10 +41,10 @@ func (n *findings) framing(c protocol.Cleaned, f wire.Frame) {
 	}
 }
 
-// stray notes a line that is no JSON message.
+// stray adds a violation for a line that is not a JSON message.
 func (n *findings) stray(raw []byte, f wire.Frame) {
 	if f.Unterminated {
-		return // said by framing
+		return // reported by framing
 	}
 	what := "a line"
 	if f.Whole {
@@ -60,12 +60,12 @@ func (n *findings) stray(raw []byte, f wire.Frame) {
 	n.flag(protocol.StrayOutput, msg, raw, f)
 }
 
-// maxDeepNotification is how large a message of the server's own is read whole
-// to be checked.
+// maxDeepNotification is the size up to which a notification or request of the server
+// is checked below its top level.
 const maxDeepNotification = 256 << 10
 
-// deep notes what only shows below the top level of a notification or a
-// request of the server.
+// deep adds the violations below the top level of a notification or a request of the
+// server.
 func (n *findings) deep(limits *wire.Limits, raw []byte, f wire.Frame) {
 	if len(raw) > maxDeepNotification || limits.TooManyValues(raw) {
 		return
@@ -77,9 +77,9 @@ func (n *findings) deep(limits *wire.Limits, raw []byte, f wire.Frame) {
 	}
 }
 
-// settle files the violations of a frame: with its call if that is in flight,
-// else with the session.
-func (n *findings) settle(id string, k *call) {
+// assign assigns the violations of a frame to its call if that is in flight,
+// otherwise to the session.
+func (n *findings) assign(id string, k *call) {
 	for i := range n.found {
 		n.found[i].ID = id
 		if k != nil {

@@ -13,27 +13,27 @@ import (
 	"mcptest/internal/proc"
 )
 
-// receiver reads what the server sends, files it with the calls in flight, the
-// journal and the violations, and has the server's requests answered. It holds
-// the lock of the state while it reads a frame.
+// receiver reads the messages of the server and assigns them to calls in flight, the
+// journal and the violations. It starts the answers to the server's requests. It
+// holds the lock of the state while it reads a frame.
 type receiver struct {
 	state    *state
 	calls    *callTable // of state
 	notes    findings
 	answers  *responder
-	own      Answerer // for what no call answers
+	own      Answerer // used unless a call has its own
 	limits   wire.Limits
 	declares func(capability ...string) bool // of the client
 	sending  *sync.RWMutex                   // see Conn
-	stop     func()                          // ends what runs for the connection
+	stop     func()                          // stops the goroutines of the connection
 
 	// Guarded by the lock of the state.
 	scan      *protocol.Scanner
 	multiline multilineJSON
 	long      *longMessage
 	last      []byte      // beginning of the last line
-	first     time.Time   // when the first line came
-	heard     time.Time   // when the latest line came
+	first     time.Time   // time of the first line
+	heard     time.Time   // time of the latest line
 	stream    string      // Frame.Stream of the frame that is being read
 	early     *time.Timer // see orphan
 }
@@ -45,7 +45,8 @@ func newReceiver(s *state, o Options, stdio bool) *receiver {
 	}
 }
 
-// lastKept is how much of the last line is kept for a cause of death.
+// lastKept limits the part of the last line that is kept to explain the end of a
+// process.
 const lastKept = 512
 
 // OnFrame implements [wire.Receiver].
@@ -61,7 +62,7 @@ func (r *receiver) OnFrame(f wire.Frame) (kept bool) {
 	if len(c.Raw) == 0 {
 		if c.BOM || c.NUL {
 			r.notes.framing(c, f)
-			r.notes.settle("", nil)
+			r.notes.assign("", nil)
 		}
 		return false
 	}
@@ -69,7 +70,7 @@ func (r *receiver) OnFrame(f wire.Frame) (kept bool) {
 	if c.Raw[0] != '{' && c.Raw[0] != '[' && !r.multiline.active() {
 		r.notes.framing(c, f)
 		r.notes.stray(c.Raw, f)
-		r.notes.settle("", nil)
+		r.notes.assign("", nil)
 		return false
 	}
 	if kept = len(c.Raw) >= wire.LargeFrame; !kept {
@@ -79,7 +80,7 @@ func (r *receiver) OnFrame(f wire.Frame) (kept bool) {
 	return kept
 }
 
-// line reads a line that may be a message or a piece of one. c.Raw is ours.
+// line reads a line that may be a message or a part of one. The receiver owns c.Raw.
 func (r *receiver) line(c protocol.Cleaned, f wire.Frame) {
 	p := &r.multiline
 	if p.active() {
@@ -96,7 +97,7 @@ func (r *receiver) line(c protocol.Cleaned, f wire.Frame) {
 			if c.Raw[0] != '{' && c.Raw[0] != '[' {
 				r.notes.framing(c, f)
 				r.notes.stray(c.Raw, f)
-				r.notes.settle("", nil)
+				r.notes.assign("", nil)
 				return
 			}
 		}
@@ -114,7 +115,7 @@ func (r *receiver) selfContained(raw []byte) bool {
 	return raw[0] == '{' && r.scan.Scan(raw) == nil && r.scan.Has&(protocol.HasVersion|protocol.HasMethod|protocol.HasResult|protocol.HasError) != 0
 }
 
-// object reads a line that begins like an object.
+// object reads a line that begins with "{".
 func (r *receiver) object(raw []byte, f wire.Frame) {
 	err := r.scan.Scan(raw)
 	if err == nil {
@@ -128,8 +129,8 @@ func (r *receiver) object(raw []byte, f wire.Frame) {
 	r.broken(raw, f, err)
 }
 
-// broken deals with a line that is not valid JSON. If it names a call in
-// flight it is the only answer that call will get.
+// broken handles a line that is not valid JSON. If it contains the id of a call in
+// flight, it is the only response that call will get.
 func (r *receiver) broken(raw []byte, f wire.Frame, err error) {
 	id, k := r.meant(raw, raw)
 	what := "a line"
@@ -142,21 +143,21 @@ func (r *receiver) broken(raw []byte, f wire.Frame, err error) {
 	if !f.Unterminated {
 		r.notes.flag(protocol.BadJSON, what+" that is not valid JSON: "+protocol.SyntaxText(err), excerptAround(raw, err), f)
 	}
-	r.notes.settle(id, k)
+	r.notes.assign(id, k)
 	if k != nil && !f.Unterminated {
 		r.unusable(k, raw, f.At, protocol.BadJSON, "the answer is not valid JSON: "+protocol.SyntaxText(err))
 	}
 }
 
-// unusable completes a call whose answer can't be used.
+// unusable completes a call whose response cannot be used.
 func (r *receiver) unusable(k *call, raw []byte, at time.Time, kind, msg string) {
 	k.x.Response = raw
 	k.x.Cause = &wire.ProtocolError{Method: k.x.Method, Kind: kind, Msg: msg}
 	r.calls.complete(k, at)
 }
 
-// meant finds the call in flight that a damaged answer names, by the members
-// of head as far as they can be read, or by an id at the end of tail.
+// meant returns the call in flight that a damaged response belongs to: by the
+// readable members of head, or by an id at the end of tail.
 func (r *receiver) meant(head, tail []byte) (string, *call) {
 	_ = r.scan.Scan(head)
 	e := r.scan.Envelope
@@ -183,7 +184,7 @@ func excerptAround(raw []byte, err error) []byte {
 	return raw
 }
 
-// multilineDone reads a message that was spread over several lines.
+// multilineDone reads a message that consists of several lines.
 func (r *receiver) multilineDone() {
 	p := r.multiline
 	raw := protocol.TrimSpace(p.buf)
@@ -201,8 +202,7 @@ func (r *receiver) multilineDone() {
 	r.message(raw, f)
 }
 
-// giveUp completes a call with cause. It returns false if its response was
-// faster.
+// giveUp completes a call with cause. It returns false if its response has arrived.
 func (r *receiver) giveUp(k *call, cause error, p *proc.Process) bool {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
@@ -223,7 +223,7 @@ func (r *receiver) giveUp(k *call, cause error, p *proc.Process) bool {
 	return true
 }
 
-// dropMultiline gives up on a message that was begun over several lines.
+// dropMultiline abandons an incomplete message of several lines.
 func (r *receiver) dropMultiline() {
 	if !r.multiline.active() {
 		return
@@ -234,7 +234,7 @@ func (r *receiver) dropMultiline() {
 	r.notes.found = nil
 	r.notes.flag(protocol.BadJSON, fmt.Sprintf("JSON that begins here and is not complete after %d lines", p.lines), protocol.TrimSpace(p.buf),
 		wire.Frame{Offset: p.offset, At: p.at})
-	r.notes.settle("", nil)
+	r.notes.assign("", nil)
 	r.notes.found = held
 }
 
@@ -295,7 +295,7 @@ func (r *receiver) OnViolation(id string, v protocol.Violation) {
 
 // OnEnd implements [wire.Receiver].
 func (r *receiver) OnEnd(why *wire.ClosedError) {
-	if why.Exited { // what is being written fails now: then it is known what the server never read
+	if why.Exited { // wait for writes in progress to fail, to know what the server did not read
 		r.sending.Lock()
 		defer r.sending.Unlock()
 	}
@@ -326,8 +326,8 @@ func (r *receiver) OnEnd(why *wire.ClosedError) {
 	r.stop()
 }
 
-// lastOdd is the last line of standard output, "" when it was a message or the
-// server has no standard output (HTTP). The caller holds the lock of the state.
+// lastOdd returns the last line of standard output, or "" if it was a message or
+// there is no standard output (HTTP). The caller holds the lock of the state.
 func (r *receiver) lastOdd() string {
 	if last := r.last; r.notes.stdio && len(last) > 0 && (last[0] != '{' || !r.selfContained(last)) {
 		return protocol.Excerpt(last)

@@ -17,13 +17,12 @@ const (
 	journalLatest  = 64 << 10 // bytes of one message kept for its method
 )
 
-// journal keeps the latest messages of a session, whether a call was in flight
-// or not, and those who wait for one.
+// journal keeps the latest messages of a session, and the callers that wait for one.
 type journal struct {
 	next    Mark
 	ring    []entry // oldest first
 	bytes   int
-	latest  map[string]entry // last notification of each method, should the ring have lost it
+	latest  map[string]entry // last notification of each method, which may be missing in ring
 	waiters []*waiter
 }
 
@@ -83,15 +82,15 @@ func (j *journal) find(method string, since Mark) (Message, bool) {
 	return Message{}, false
 }
 
-// Mark returns the present place in the order of received messages.
+// Mark returns the current position in the order of received messages.
 func (c *Conn) Mark() Mark {
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
 	return c.state.journal.next
 }
 
-// Messages returns the messages received (and answers given) since a mark that
-// are still kept: the last 1,024 of them, 1 MiB at most.
+// Messages returns the messages received and answers sent since a mark, as far as
+// they are kept: the last 1,024 of them, 1 MiB at most.
 func (c *Conn) Messages(since Mark) []Message {
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
@@ -104,9 +103,8 @@ func (c *Conn) Messages(since Mark) []Message {
 	return out
 }
 
-// Wait returns the first notification of a method that came after the mark,
-// waiting for it until ctx ends. The error is a *TimeoutError, a
-// *CancelledError or a *ClosedError.
+// Wait returns the first notification of a method after the mark, and waits for it
+// until ctx ends. The error is a *TimeoutError, a *CancelledError or a *ClosedError.
 func (c *Conn) Wait(ctx context.Context, method string, since Mark) (Message, error) {
 	c.state.mu.Lock()
 	if m, ok := c.state.journal.find(method, since); ok {
@@ -138,7 +136,7 @@ func (c *Conn) Wait(ctx context.Context, method string, since Mark) (Message, er
 			return Message{}, err
 		}
 	}
-	return <-w.got, nil // it came in the same moment
+	return <-w.got, nil // it arrived at the same moment
 }
 
 // violationLog keeps the violations that belong to no call in flight.
@@ -162,11 +160,10 @@ func (l *violationLog) add(v protocol.Violation) {
 	l.dropped[v.Kind]++
 }
 
-// TakeViolations returns the violations that belong to no [Exchange], in the
-// order they came, since the last time it was asked. One with an ID belongs to
-// that call and came after the call was over (a second answer). Beyond
-// Limits.Violations they are counted, in one violation of kind "flood" for
-// each kind.
+// TakeViolations returns the violations since the last call that belong to no
+// [Exchange], in order. A violation with an ID belongs to that call, but was found
+// after its end (a second response). Violations over Limits.Violations are counted,
+// in one violation of kind "flood" for each kind.
 func (c *Conn) TakeViolations() []protocol.Violation {
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()
@@ -184,8 +181,8 @@ func (c *Conn) TakeViolations() []protocol.Violation {
 	return out
 }
 
-// DropViolations removes those that belong to no [Exchange] and for which drop
-// returns true.
+// DropViolations removes the violations that belong to no [Exchange] and for which
+// drop returns true.
 func (c *Conn) DropViolations(drop func(protocol.Violation) bool) {
 	c.state.mu.Lock()
 	defer c.state.mu.Unlock()

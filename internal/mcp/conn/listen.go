@@ -8,10 +8,9 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// Listen opens a subscription and returns when the server has acknowledged it,
-// with the acknowledgement in During and no answer: that comes when the
-// subscription ends. Its notifications go to the calls in flight and to Wait,
-// as those of a session do.
+// Listen opens a subscription and returns when the server has acknowledged it. The
+// acknowledgement is in During; there is no response before the subscription ends.
+// Its notifications go to the calls in flight and to Wait, like those of a session.
 func (c *Conn) Listen(ctx context.Context, req Call, d Delivery) *Exchange {
 	x := &Exchange{Method: req.Method}
 	k, err := c.begin(req, x)
@@ -40,7 +39,7 @@ func (c *Conn) Listen(ctx context.Context, req Call, d Delivery) *Exchange {
 		m, err := c.Wait(wctx, protocol.ListenAcknowledged, mark)
 		select {
 		case <-over:
-			return x // refused, or over at once
+			return x // rejected, or ended immediately
 		default:
 		}
 		if err != nil {

@@ -2,14 +2,14 @@ package conn
 
 import "mcptest/internal/mcp/wire"
 
-// MessageKind says what a [Message] is.
+// MessageKind is the kind of a [Message].
 type MessageKind uint8
 
 // Kinds of messages that accompany the response to a call.
 const (
 	KindNotification MessageKind = iota // from the server
 	KindRequest                         // from the server
-	KindAnswer                          // ours, to a request of the server
+	KindAnswer                          // of the client, to a request of the server
 )
 
 // String returns "notification", "request" or "answer".
@@ -24,15 +24,15 @@ func (k MessageKind) String() string {
 	}
 }
 
-// Message is a notification or request of the server, or our answer to one.
+// Message is a notification or request of the server, or the client's answer to one.
 type Message struct {
 	wire.Frame
 	Kind   MessageKind
-	Method string // of the request, for an answer too
+	Method string // for an answer, that of the request
 	ID     string // the id as JSON text ("7", `"abc"`); empty for notifications
 	Params []byte // sub-slice of Raw; for an answer its result or error
-	Shared bool   // several calls were in flight, each of them lists the message
+	Shared bool   // several calls were in flight; each of them contains the message
 }
 
-// Mark is a place in the order of messages a session has received.
+// Mark is a position in the order of the messages of a session.
 type Mark uint64

@@ -7,9 +7,9 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// multilineJSON collects a message that was written over several lines. Servers that
-// print indented JSON do that; each line on its own would be noise, together
-// they are one answer and one violation.
+// multilineJSON collects a message that was written in several lines, by a server
+// that prints indented JSON. Together the lines are one response and one violation,
+// instead of noise.
 type multilineJSON struct {
 	buf    []byte
 	lines  int
@@ -22,8 +22,8 @@ func (p *multilineJSON) active() bool { return p.lines > 0 }
 
 func (p *multilineJSON) reset() { *p = multilineJSON{} }
 
-// opens reports whether line can be the first of several: JSON that is
-// complete but for closing brackets.
+// opens reports whether line can be the first of several: JSON that only lacks
+// closing brackets.
 func (p *multilineJSON) opens(line []byte) bool {
 	if len(line) == 0 || line[0] != '{' && line[0] != '[' {
 		return false
@@ -32,7 +32,7 @@ func (p *multilineJSON) opens(line []byte) bool {
 	return ok && depth > 0
 }
 
-// continues reports whether line can follow.
+// continues reports whether line can be the next one.
 func (p *multilineJSON) continues(line []byte, limit int) bool {
 	if len(p.buf)+len(line) > limit {
 		return false
@@ -59,9 +59,9 @@ func (p *multilineJSON) add(line []byte, offset int64, at time.Time) bool {
 	return p.depth == 0
 }
 
-// brackets follows the nesting of a piece of JSON that starts outside of
-// strings at the given depth. It fails inside a string, as no string goes over
-// a line end, and where more is closed than was opened.
+// brackets returns the nesting depth after a piece of JSON that starts outside of
+// strings at the given depth. It fails if the piece ends inside a string, because
+// strings cannot contain line breaks, or closes more brackets than are open.
 func brackets(b []byte, depth int) (int, bool) {
 	for i := 0; i < len(b); i++ {
 		switch b[i] {

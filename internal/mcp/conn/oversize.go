@@ -7,9 +7,9 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// longMessage is an over-long message that is being skipped.
+// longMessage is a message over the size limit that is being skipped.
 type longMessage struct {
-	foreign bool // a notification or request: no call waits for it
+	foreign bool // a notification or request, which no call waits for
 	settled bool
 }
 
@@ -51,7 +51,7 @@ func (r *receiver) tooLong(l wire.OversizeMessage, f wire.Frame, excerpt []byte,
 		msg = fmt.Sprintf("a message of %s, over the limit of %s", wire.ByteSize(l.Size), wire.ByteSize(int64(l.Limit)))
 	}
 	r.notes.flag(protocol.Oversize, msg, excerpt[:min(len(excerpt), protocol.MaxExcerpt+1)], f)
-	r.notes.settle(id, k)
+	r.notes.assign(id, k)
 	if k != nil {
 		r.unusable(k, nil, f.At, protocol.Oversize, "the answer is "+msg)
 	}

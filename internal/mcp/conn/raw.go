@@ -8,11 +8,10 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// SendRaw sends bytes unchanged, as one line (a trailing line end of raw
-// is not doubled), and waits for the first frame in answer: one that carries
-// the id that raw seems to have, or else one that no other call waits for. A
-// JSON-RPC error with the id null is a regular answer to bytes that can't be
-// read.
+// SendRaw sends bytes unchanged, as one line (with one line end, even if raw has
+// one), and waits for the first response: one with the id that raw seems to contain,
+// or one that no other call waits for. A JSON-RPC error with the id null is a valid
+// response to bytes that cannot be parsed.
 func (c *Conn) SendRaw(ctx context.Context, raw []byte) *Exchange {
 	raw = bytes.Clone(bytes.TrimSuffix(bytes.TrimSuffix(raw, []byte("\n")), []byte("\r")))
 	x := &Exchange{Method: "raw", Request: raw}

@@ -10,18 +10,18 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// notification files a notification with the calls in flight: progress with
-// the call whose token it carries, anything else with every call in flight.
+// notification assigns a notification to calls in flight: progress to the call with
+// its token, others to every call.
 func (r *receiver) notification(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	if !r.checkMethod(e, raw, f) {
-		r.notes.settle("", nil)
+		r.notes.assign("", nil)
 		return
 	}
 	m := r.messageOf(KindNotification, raw, e, f)
 	switch m.Method {
 	case "notifications/progress":
 		if k := r.progressCall(e, f); k != nil {
-			r.notes.settle(k.x.ID, k)
+			r.notes.assign(k.x.ID, k)
 			k.keep(m, &r.limits)
 			r.state.journal.add(m)
 			return
@@ -29,7 +29,7 @@ func (r *receiver) notification(raw []byte, e *protocol.Envelope, f wire.Frame) 
 	case "notifications/cancelled":
 		r.answers.cancel(string(protocol.MemberOf(e.Params, "requestId")))
 	}
-	r.notes.settle("", nil)
+	r.notes.assign("", nil)
 	if id := protocol.SubscriptionOf(m.Params); m.Stream == "" && r.calls.callOf(string(id)) != nil {
 		m.Stream = string(id)
 	}
@@ -41,8 +41,8 @@ func (r *receiver) messageOf(kind MessageKind, raw []byte, e *protocol.Envelope,
 	return Message{Frame: f, Kind: kind, Method: protocol.TextOf(e.Method), ID: string(e.ID), Params: e.Params}
 }
 
-// share lists a message with the call on whose stream it came, or with every
-// call in flight.
+// share adds a message to the call on whose stream it arrived, or to every call in
+// flight.
 func (r *receiver) share(m Message) {
 	if k := r.calls.callOf(m.Stream); k != nil && (!k.listening || m.Method == protocol.ListenAcknowledged) {
 		k.keep(m, &r.limits)
@@ -58,8 +58,8 @@ func (r *receiver) share(m Message) {
 	r.state.journal.add(m)
 }
 
-// checkMethod notes wrong types of the members of a request or notification.
-// It reports whether the message can be used.
+// checkMethod adds violations for members of a request or notification that have the
+// wrong type. It reports whether the message can be used.
 func (r *receiver) checkMethod(e *protocol.Envelope, raw []byte, f wire.Frame) bool {
 	if protocol.KindOf(e.Method) != jsonv.KindString {
 		r.notes.flag(protocol.BadMessage, `"method" is `+protocol.KindOf(e.Method).WithArticle()+", not a string", raw, f)
@@ -74,7 +74,7 @@ func (r *receiver) checkMethod(e *protocol.Envelope, raw []byte, f wire.Frame) b
 	return true
 }
 
-// progressCall finds the call of a progress notification.
+// progressCall returns the call of a progress notification.
 func (r *receiver) progressCall(e *protocol.Envelope, f wire.Frame) *call {
 	token := protocol.MemberOf(e.Params, "progressToken")
 	if token == nil {
@@ -97,14 +97,14 @@ func (r *receiver) progressCall(e *protocol.Envelope, f wire.Frame) *call {
 		r.notes.flag(protocol.ProgressToken, fmt.Sprintf("progressToken is %s, the request had %s", protocol.Excerpt(token), protocol.Excerpt(near.token)), e.Params, f)
 		return near
 	}
-	// A token of a call that is over may still be on its way.
+	// A notification for a completed call may still arrive.
 	if !r.state.tokens.has(string(token)) {
 		r.notes.flag(protocol.ProgressToken, "progressToken is "+protocol.Excerpt(token)+", which no request had", e.Params, f)
 	}
 	return nil
 }
 
-// tokenSet remembers the latest progress tokens.
+// tokenSet holds the latest progress tokens.
 type tokenSet struct{ kept []string }
 
 func (t *tokenSet) has(token string) bool { return slices.Contains(t.kept, token) }
@@ -116,12 +116,12 @@ func (t *tokenSet) add(token string) {
 	t.kept = append(t.kept, token)
 }
 
-// request answers a request of the server on a goroutine of its own.
+// request answers a request of the server on a new goroutine.
 func (r *receiver) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	if n, ok := protocol.OwnID(e.ID); ok {
 		if k := r.calls.find(n); k != nil && bytes.Equal(raw, k.x.Request) {
 			r.notes.flag(protocol.Echo, "the server sent our own request back", raw, f)
-			r.notes.settle(k.x.ID, k)
+			r.notes.assign(k.x.ID, k)
 			r.unusable(k, raw, f.At, protocol.Echo, "the server sent the request itself back instead of an answer")
 			return
 		}
@@ -142,7 +142,7 @@ func (r *receiver) request(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		r.notes.flag(protocol.Flood, fmt.Sprintf("more than %d requests of the server at once: not answered", r.limits.Requests), raw, f)
 		usable = false
 	}
-	r.notes.settle("", nil)
+	r.notes.assign("", nil)
 	m := r.messageOf(KindRequest, raw, e, f)
 	r.share(m)
 	if !usable || r.state.closing || r.state.closed != nil {

@@ -9,12 +9,12 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// Answerer answers a request of the server. The result is JSON text. Both nil
-// means that the method is not known: -32601. It runs on its own goroutine and
-// ends when ctx does; then nothing is sent.
+// Answerer answers a request of the server. The result is JSON text. If result and
+// error are nil, the method is unknown: -32601. It runs on a separate goroutine and
+// returns when ctx ends; then nothing is sent.
 type Answerer func(ctx context.Context, method string, params []byte) (result []byte, rpcErr *protocol.RPCError)
 
-// responder answers requests of the server, each on a goroutine of its own.
+// responder answers requests of the server, each on its own goroutine.
 type responder struct {
 	ctx    context.Context // of the connection
 	wg     *sync.WaitGroup // its goroutines
@@ -25,14 +25,14 @@ type responder struct {
 	byID map[string]context.CancelFunc // being answered; guarded by the lock of the state
 }
 
-// busy reports whether a request with the id is being answered, and whether as
-// many are as is allowed. The caller holds the lock of the state, here and in
-// start and cancel.
+// busy reports whether a request with the id is being answered, and whether the limit
+// of concurrent answers is reached. The caller holds the lock of the state, here and
+// in start and cancel.
 func (a *responder) busy(id string) (same, full bool) {
 	return a.byID[id] != nil, len(a.byID) >= a.limits.Requests
 }
 
-// start has a request answered, for the calls with the ids.
+// start starts answering a request; to are the calls it belongs to.
 func (a *responder) start(m Message, answer Answerer, to []int64) {
 	ctx, cancel := context.WithCancel(a.ctx)
 	a.byID[m.ID] = cancel
@@ -42,7 +42,7 @@ func (a *responder) start(m Message, answer Answerer, to []int64) {
 	})
 }
 
-// reply finds the answer to a request of the server, records it and sends it.
+// reply gets the answer to a request of the server, records it and sends it.
 func (a *responder) reply(ctx context.Context, m Message, answer Answerer, to []int64) {
 	var result []byte
 	var rpcErr *protocol.RPCError
@@ -74,10 +74,10 @@ func (a *responder) reply(ctx context.Context, m Message, answer Answerer, to []
 	a.state.journal.add(own)
 	a.state.mu.Unlock()
 	out := wire.Outgoing{Raw: raw, ID: m.ID, Protocol: a.state.agreed().Name}
-	_ = a.send(ctx, out) // a server that does not take it shows that by its end
+	_ = a.send(ctx, out) // if the server does not read it, it will end
 }
 
-// cancel ends the answer to a request that the server has given up.
+// cancel cancels the answer to a request that the server has canceled.
 func (a *responder) cancel(id string) {
 	if cancel := a.byID[id]; cancel != nil {
 		cancel()

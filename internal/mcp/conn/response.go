@@ -10,13 +10,13 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// message reads one valid JSON object whose members are in r.scan.
+// message handles one valid JSON object, whose members are in r.scan.
 func (r *receiver) message(raw []byte, f wire.Frame) {
 	e := &r.scan.Envelope
 	r.state.silent = false
 	if e.Has&^protocol.HasVersion == 0 || e.Has&(protocol.HasMethod|protocol.HasResult|protocol.HasError|protocol.HasID) == 0 {
 		r.notes.stray(raw, f)
-		r.notes.settle("", nil)
+		r.notes.assign("", nil)
 		return
 	}
 	if e.Has&protocol.HasVersion == 0 {
@@ -42,7 +42,7 @@ func (r *receiver) message(raw []byte, f wire.Frame) {
 	}
 }
 
-// response files an answer with its call, or says why there is none.
+// response assigns a response to its call, or explains why there is none.
 func (r *receiver) response(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	if k := r.calls.rawWaiter(e.ID); k != nil {
 		r.answer(k, raw, e, f)
@@ -63,11 +63,13 @@ func (r *receiver) response(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	r.oddID(raw, e, f)
 }
 
-// noCall deals with an answer to an id that could be ours and waits no more.
+// noCall handles a response to an id that may be the client's, but of no call in
+// flight.
 func (r *receiver) noCall(n int64, raw []byte, e *protocol.Envelope, f wire.Frame) {
 	switch {
 	case r.calls.late.take(n):
-		// The call was given up: an answer that crossed that is no violation.
+		// The call was canceled: its response was sent before the server knew, which
+		// is valid.
 	case r.calls.gave(n):
 		r.notes.flag(protocol.DuplicateID, "a second answer to id "+idText(n), raw, f)
 	case r.calls.anyRaw() != nil:
@@ -83,10 +85,10 @@ func (r *receiver) noCall(n int64, raw []byte, e *protocol.Envelope, f wire.Fram
 	if r.calls.gave(n) {
 		id, k = idText(n), r.calls.justDone(n)
 	}
-	r.notes.settle(id, k)
+	r.notes.assign(id, k)
 }
 
-// oddID deals with an answer whose id is none that we write.
+// oddID handles a response with an id that the client never writes.
 func (r *receiver) oddID(raw []byte, e *protocol.Envelope, f wire.Frame) {
 	var k *call
 	n, ok := protocol.EvidentID(e.ID)
@@ -119,15 +121,15 @@ func (r *receiver) oddID(raw []byte, e *protocol.Envelope, f wire.Frame) {
 		id, k = idText(n), r.calls.justDone(n)
 		r.calls.late.take(n)
 	}
-	r.notes.settle(id, k)
+	r.notes.assign(id, k)
 }
 
-// orphanGrace is how long an answer without an id waits for a better one.
+// orphanGrace is how long a response without an id waits for a better one.
 const orphanGrace = 500 * time.Millisecond
 
-// orphan remembers an answer that names no call. When exactly one call is in
-// flight and gets no other answer within a grace, this one was meant for it:
-// better that than to wait for the timeout.
+// orphan records a response that matches no call. If exactly one call is in flight
+// and gets no other response within orphanGrace, this one is used, which is better
+// than a timeout.
 func (r *receiver) orphan(raw []byte, f wire.Frame) {
 	only := r.calls.only()
 	if only == nil || r.early != nil {
@@ -153,7 +155,7 @@ func (r *receiver) answer(k *call, raw []byte, e *protocol.Envelope, f wire.Fram
 	x.Response = raw
 	if r.limits.TooManyValues(raw) {
 		x.Cause = &TooManyValuesError{Method: x.Method, Limit: r.limits.Values}
-		r.notes.settle(x.ID, k)
+		r.notes.assign(x.ID, k)
 		r.calls.complete(k, f.At)
 		return
 	}
@@ -167,11 +169,11 @@ func (r *receiver) answer(k *call, raw []byte, e *protocol.Envelope, f wire.Fram
 		}
 	}
 	r.checkAnswer(x, e, f)
-	r.notes.settle(x.ID, k)
+	r.notes.assign(x.ID, k)
 	r.calls.complete(k, f.At)
 }
 
-// checkAnswer notes what is wrong with the result and the error of an answer.
+// checkAnswer checks the result and the error of a response.
 func (r *receiver) checkAnswer(x *Exchange, e *protocol.Envelope, f wire.Frame) {
 	switch both := protocol.HasResult | protocol.HasError; e.Has & both {
 	case both:
@@ -211,7 +213,8 @@ func resultAndError(e *protocol.Envelope) string {
 	return "an answer with both a result and an error"
 }
 
-// errorFault says what is wrong with an error member (JSON-RPC 2.0 section 5.1).
+// errorFault describes the mistake in an error member (JSON-RPC 2.0 section 5.1), or
+// returns "".
 func errorFault(raw []byte) string {
 	if protocol.KindOf(raw) != jsonv.KindObject {
 		return "the error is " + protocol.KindOf(raw).WithArticle() + ", not an object"
@@ -239,15 +242,15 @@ func errorFault(raw []byte) string {
 	return ""
 }
 
-// extTasks is the extension that has calls answered with a task.
+// extTasks is the extension in which a call can return a task.
 const extTasks = "io.modelcontextprotocol/tasks"
 
 var resultTypeKey = []byte(`"resultType"`)
 
-// resultTypeFault says what is wrong with the resultType of an answer, "" for
-// nothing. A value that is not known, or of something that this client did not
-// declare, must be treated as invalid (MCP 2026-07-28). No revision before
-// gives the member another meaning, so the check holds for all of them.
+// resultTypeFault describes the mistake in the resultType of a response, or returns
+// "". A value that is unknown, or belongs to something that this client did not
+// declare, must be treated as invalid (MCP 2026-07-28). No earlier revision gives the
+// member another meaning, so all of them are checked.
 func (r *receiver) resultTypeFault(x *Exchange) string {
 	if !bytes.Contains(x.Result, resultTypeKey) {
 		return ""
@@ -270,14 +273,13 @@ func (r *receiver) resultTypeFault(x *Exchange) string {
 	return "resultType is " + protocol.Excerpt(t)
 }
 
-// knowsTasks reports whether the server may answer with a task.
+// knowsTasks reports whether the server may return a task.
 func (r *receiver) knowsTasks(x *Exchange) bool {
 	return x.AsksTask() || r.declares("extensions", extTasks) || r.declares("tasks")
 }
 
-// AsksTask reports whether the request asks for a task (params.task of
-// 2025-11-25), or declares that its sender knows them (the extension of
-// 2026-07-28).
+// AsksTask reports whether the request asks for a task (params.task of 2025-11-25),
+// or declares support for tasks (the extension of 2026-07-28).
 func (x *Exchange) AsksTask() bool {
 	params := protocol.MemberOf(x.Request, "params")
 	if protocol.KindOf(protocol.MemberOf(params, "task")) == jsonv.KindObject {

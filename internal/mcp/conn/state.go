@@ -13,10 +13,10 @@ import (
 	"mcptest/internal/proc/tail"
 )
 
-// state is what the callers and the receiver of a connection share. Callers
-// use its methods, which lock mu; the receiver holds mu while it reads a frame.
+// state is shared by the callers and the receiver of a connection. Callers use its
+// methods, which lock mu; the receiver holds mu while it reads a frame.
 type state struct {
-	version atomic.Pointer[protocol.Version] // nil until the handshake is over
+	version atomic.Pointer[protocol.Version] // nil before the end of the handshake
 	ended   chan struct{}
 
 	mu      sync.Mutex
@@ -26,14 +26,14 @@ type state struct {
 	tokens  tokenSet
 	closing bool
 	closed  *wire.ClosedError
-	silent  bool // a call timed out, and no message has come since
+	silent  bool // a call timed out, and no message has arrived since
 }
 
 func newState(o Options) *state {
 	return &state{ended: make(chan struct{}), calls: newCallTable(), log: violationLog{limit: o.Limits.Violations, tolerate: o.Tolerate}}
 }
 
-// agreed is the version both sides agreed on, a zero row before that.
+// agreed returns the negotiated version, or a zero row before the handshake.
 func (s *state) agreed() protocol.Version {
 	if v := s.version.Load(); v != nil {
 		return *v
@@ -41,7 +41,7 @@ func (s *state) agreed() protocol.Version {
 	return protocol.Version{}
 }
 
-// over is the cause of a call on a connection that is over, nil before that.
+// over returns the cause for calls after the end of the connection, or nil before it.
 func (s *state) over() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *state) overLocked() error {
 	return nil
 }
 
-// begin puts a call in flight.
+// begin registers a call.
 func (s *state) begin(k *call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,8 +77,8 @@ func (s *state) begin(k *call) error {
 	return nil
 }
 
-// close ends every call in flight. It reports whether the server has not
-// answered, or answers no more.
+// close ends every call in flight. It reports whether the server has never responded,
+// or no longer does.
 func (s *state) close() (unresponsive bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *state) close() (unresponsive bool) {
 	return s.silent || s.closed != nil
 }
 
-// unresponsive reports whether a call timed out, no message has come since, and
+// unresponsive reports whether a call timed out, no message has arrived since, and
 // the connection is open.
 func (s *state) unresponsive() bool {
 	s.mu.Lock()
@@ -98,14 +98,14 @@ func (s *state) unresponsive() bool {
 	return s.silent && s.overLocked() == nil
 }
 
-// busy reports whether somebody waits for a call in flight.
+// busy reports whether a caller waits for a call in flight.
 func (s *state) busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.calls.raws) > 0 || s.calls.awaited()
 }
 
-// err is why the connection ended, nil while it lives.
+// err returns why the connection ended, or nil while it is open.
 func (s *state) err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *state) err() error {
 	return s.closed
 }
 
-// crashed notes a crash that no call is to blame for. The caller holds mu.
+// crashed records a crash that no call caused. The caller holds mu.
 func (s *state) crashed(msg string, stderr []string) {
 	s.log.add(protocol.Violation{
 		Kind: protocol.ServerCrashed, Msg: msg, Excerpt: protocol.Excerpt([]byte(cmp.Or(tail.Cause(stderr), strings.Join(stderr[max(0, len(stderr)-3):], " | ")))), At: time.Now(),
@@ -123,10 +123,10 @@ func (s *state) crashed(msg string, stderr []string) {
 	})
 }
 
-// crashedAtEnd notes a server that crashed after its input was closed. Whether
-// it was closed before or after the crash is chance, which may not decide; and
-// being asked to end is no reason for a segmentation fault. A status says less:
-// some servers always end with another than 0.
+// crashedAtEnd records a server that crashed after its input was closed. The result
+// must not depend on the order of the two events, and closing the input does not
+// excuse a segmentation fault. An exit status is ignored, because some servers always
+// exit with a status other than 0.
 func (s *state) crashedAtEnd(exit proc.Exit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

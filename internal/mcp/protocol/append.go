@@ -7,9 +7,9 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// AppendRequest builds a request frame, with a progress token where progress is
-// set or params has one. Line ends in params, which can only be
-// white space in JSON, become spaces: they would end the frame.
+// AppendRequest appends a request frame, with a progress token if progress is set or
+// params has one. It replaces line breaks in params with spaces, because they would
+// end the frame; in JSON they can only be white space.
 func AppendRequest(id, method string, params []byte, progress bool) (raw, token []byte) {
 	if progress || bytes.Contains(params, progressKey) {
 		params, token = withToken(params, id, progress)
@@ -41,8 +41,8 @@ func appendLine(dst, b []byte) []byte {
 
 var progressKey = []byte(`"progressToken"`)
 
-// withToken returns params with a progress token, and the token. One that is
-// there already stays.
+// withToken returns params with a progress token, and the token. It keeps an existing
+// one.
 func withToken(params []byte, id string, add bool) (out, token []byte) {
 	meta := MemberOf(params, "_meta")
 	if token = MemberOf(meta, "progressToken"); token != nil || !add {
@@ -63,7 +63,7 @@ func withToken(params []byte, id string, add bool) (out, token []byte) {
 	return v.With("_meta", m.With("progressToken", n)).Append(nil), []byte(id)
 }
 
-// AppendNotification builds a notification frame.
+// AppendNotification appends a notification frame.
 func AppendNotification(raw []byte, method string, params []byte) []byte {
 	raw = append(raw, `{"jsonrpc":"2.0","method":`...)
 	raw = jsonv.AppendString(raw, method)
@@ -74,7 +74,8 @@ func AppendNotification(raw []byte, method string, params []byte) []byte {
 	return append(raw, '}')
 }
 
-// AppendResponse builds an answer frame and returns where its result or error begins.
+// AppendResponse appends a response frame and returns the offset of its result or
+// error.
 func AppendResponse(raw, id, result []byte, e *RPCError) (out []byte, at int) {
 	raw = append(raw, `{"jsonrpc":"2.0","id":`...)
 	raw = append(raw, id...)
@@ -96,7 +97,7 @@ func AppendResponse(raw, id, result []byte, e *RPCError) (out []byte, at int) {
 	return append(raw, '}', '}'), at
 }
 
-// PrependMember puts a member at the beginning of an object.
+// PrependMember adds a member at the beginning of an object.
 func PrependMember(object []byte, key string, val []byte) []byte {
 	object = TrimSpace(object)
 	rest := []byte("}")

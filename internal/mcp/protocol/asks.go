@@ -2,7 +2,7 @@ package protocol
 
 import "bytes"
 
-// Asking says whether bytes that are sent expect a response.
+// Asking is the kind of response that sent bytes expect.
 type Asking uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	AsksNothing
 )
 
-// Asks says whether bytes that are sent unchanged ask for an answer.
+// Asks reports whether bytes that are sent unchanged contain a request.
 func Asks(raw []byte) Asking {
 	raw = TrimSpace(raw)
 	sc := NewScanner()
@@ -23,7 +23,7 @@ func Asks(raw []byte) Asking {
 	case len(raw) > 0 && raw[0] == '[':
 		return AsksAnswer // a batch
 	case err != nil:
-		for line := range bytes.Lines(raw) { // stdio takes each line for a message
+		for line := range bytes.Lines(raw) { // on stdio, each line is a message
 			if len(line) < len(raw) && Asks(line) == AsksAnswer {
 				return AsksAnswer
 			}

@@ -20,10 +20,11 @@ const (
 	HasError
 )
 
-// Envelope is a JSON-RPC message taken apart: spans of the frame, not copies.
+// Envelope holds the members of a JSON-RPC message: sub-slices of the frame, not
+// copies.
 type Envelope struct {
-	Has       Members // which of the members below there are
-	Duplicate Members // members that occurred more than once; the last one counts
+	Has       Members // the members that are present
+	Duplicate Members // members that occur more than once; the last one counts
 	Version   []byte
 	ID        []byte
 	Method    []byte
@@ -35,14 +36,14 @@ type Envelope struct {
 // IsResponse reports whether the message is the response to a request.
 func (e *Envelope) IsResponse() bool { return e.Has&(HasResult|HasError) != 0 }
 
-// Scanner fills an envelope. It is reused so that a scan allocates nothing
-// but what jsonv does for keys.
+// Scanner fills an envelope. It is reusable; a scan only allocates what jsonv needs
+// for keys.
 type Scanner struct {
 	Envelope
 	visit func(string, []byte) error
 }
 
-// NewScanner returns a scanner that has scanned nothing.
+// NewScanner returns a new scanner.
 func NewScanner() *Scanner {
 	s := &Scanner{}
 	s.visit = s.member
@@ -72,7 +73,7 @@ func (s *Scanner) member(key string, val []byte) error {
 	return nil
 }
 
-// Scan takes raw apart. The error is a *jsonv.SyntaxError.
+// Scan parses the members of raw. The error is a *jsonv.SyntaxError.
 func (s *Scanner) Scan(raw []byte) error {
 	s.Envelope = Envelope{}
 	return jsonv.EachMember(raw, s.visit)
@@ -92,19 +93,19 @@ func (m Members) String() string {
 	return out
 }
 
-// ByteOrderMark is that of UTF-8.
+// ByteOrderMark is the byte order mark of UTF-8.
 var ByteOrderMark = []byte("\xef\xbb\xbf")
 
-// Cleaned is a line without what surrounded the message.
+// Cleaned is a line without the bytes around the message.
 type Cleaned struct {
 	Raw  []byte
-	BOM  bool // a byte order mark was cut
-	NUL  bool // NUL bytes were cut
+	BOM  bool // a byte order mark was removed
+	NUL  bool // NUL bytes were removed
 	UTF8 bool // Raw is valid UTF-8
 }
 
-// Clean cuts what may surround a message in a line: white space, a byte order
-// mark and NUL bytes.
+// Clean removes what may surround a message in a line: white space, a byte order mark
+// and NUL bytes.
 func Clean(line []byte) Cleaned {
 	c := Cleaned{Raw: line, UTF8: true}
 	for {

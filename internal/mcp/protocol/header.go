@@ -11,8 +11,8 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// HeaderValue writes text as a header: unchanged when it is plain ASCII that
-// survives a header, else in base64 between =?base64? and ?=.
+// HeaderValue encodes text as a header value: unchanged if it is plain ASCII that a
+// header preserves, otherwise in base64 between =?base64? and ?=.
 func HeaderValue(s string) string {
 	if plainHeader(s) {
 		return s
@@ -36,14 +36,14 @@ func plainHeader(s string) bool {
 	return !(len(s) >= len(pre)+len(post) && s[:len(pre)] == pre && s[len(s)-len(post):] == post)
 }
 
-// ParamHeader is an argument that is repeated as Mcp-Param-Name.
+// ParamHeader is an argument that is repeated as a header Mcp-Param-Name.
 type ParamHeader struct {
 	Path []string
 	Name string
 }
 
-// ParamHeaders finds the annotations of a schema, and the first thing that is
-// wrong with them.
+// ParamHeaders returns the x-mcp-header annotations of a schema, and the first
+// mistake in them.
 func ParamHeaders(schema jsonv.Value) ([]ParamHeader, string) {
 	w := headerWalk{seen: map[string]bool{}}
 	w.properties(schema, nil)
@@ -61,7 +61,7 @@ type headerWalk struct {
 	all   int
 }
 
-// maxSchemaDepth bounds the walk through a schema.
+// maxSchemaDepth limits the depth of the search in a schema.
 const maxSchemaDepth = 100
 
 func (w *headerWalk) properties(schema jsonv.Value, path []string) {
@@ -105,8 +105,8 @@ func (w *headerWalk) annotation(h, typ jsonv.Value, path []string) {
 	}
 }
 
-// elsewhere finds annotations that no argument can be found for: below items, a
-// composition, a condition.
+// elsewhere finds annotations that do not belong to an argument: below items, a
+// composition or a condition.
 func (w *headerWalk) elsewhere(v jsonv.Value, schema bool, depth int) {
 	if depth > maxSchemaDepth || w.fault != "" {
 		return

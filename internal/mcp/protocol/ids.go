@@ -5,14 +5,14 @@ import (
 	"strconv"
 )
 
-// idStep is the distance between two ids at the middle: the n-th request has an
-// id between n*idStep and n*idStep+idStep-1, so its first digits say which it is.
+// idStep is the average distance between two ids: the n-th request has an id between
+// n*idStep and n*idStep+idStep-1, so its first digits are the number of the request.
 const idStep = 1000
 
-// IDAt is the id of the n-th request of a session, from 1. A server that does
-// not look at the ids it is sent, but counts for itself or adds one to the last,
-// must not get them right by chance. They are the same in every session, so
-// that two runs of a suite write the same bytes.
+// IDAt returns the id of the n-th request of a session, counting from 1. The ids are
+// irregular, so that a server that ignores the ids of requests and counts by itself
+// does not guess them. They are the same in every session, so that two runs of a
+// suite send the same bytes.
 func IDAt(n int64) int64 {
 	// The finalizer of splitmix64 (Steele, Lea, Flood 2014).
 	z := uint64(n) * 0x9e3779b97f4a7c15
@@ -21,8 +21,8 @@ func IDAt(n int64) int64 {
 	return n*idStep + int64((z^z>>31)%idStep)
 }
 
-// RequestNumber is the number of the request with the id, 0 for an id that
-// [IDAt] does not give.
+// RequestNumber returns the number of the request with the id, or 0 for an id that
+// [IDAt] does not return.
 func RequestNumber(id int64) int64 {
 	if n := id / idStep; n >= 1 && IDAt(n) == id {
 		return n
@@ -30,8 +30,8 @@ func RequestNumber(id int64) int64 {
 	return 0
 }
 
-// OwnID reads an id as we write it: a positive integer without sign, fraction
-// or exponent.
+// OwnID parses an id in the form that the client writes: a positive integer without
+// sign, fraction or exponent.
 func OwnID(raw []byte) (int64, bool) {
 	if len(raw) == 0 || len(raw) > 18 || raw[0] == '0' {
 		return 0, false
@@ -46,8 +46,8 @@ func OwnID(raw []byte) (int64, bool) {
 	return n, true
 }
 
-// EvidentID guesses which of our ids is meant by one of another form: "3",
-// 3.0, 3e0, [3].
+// EvidentID guesses the client's id that is meant by another form: "3", 3.0, 3e0,
+// [3].
 func EvidentID(raw []byte) (int64, bool) {
 	raw = bytes.Trim(raw, "[] ")
 	if len(raw) > 1 && raw[0] == '"' {
@@ -60,7 +60,8 @@ func EvidentID(raw []byte) (int64, bool) {
 	return int64(f), true
 }
 
-// LastID finds `"id":N` at the end of a message, where several libraries put it.
+// LastID returns the value of `"id":N` at the end of a message, where several
+// libraries write it.
 func LastID(tail []byte) []byte {
 	i := bytes.LastIndex(tail, []byte(`"id"`))
 	if i < 0 {

@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// KindOf names the JSON type of valid JSON text.
+// KindOf returns the JSON type of valid JSON text.
 func KindOf(raw []byte) jsonv.Kind {
 	if len(raw) == 0 {
 		return jsonv.KindAbsent
@@ -29,7 +29,7 @@ func KindOf(raw []byte) jsonv.Kind {
 	}
 }
 
-// TextOf returns the content of a JSON string, "" for anything else.
+// TextOf returns the content of a JSON string, or "" for another value.
 func TextOf(raw []byte) string {
 	if len(raw) < 2 || raw[0] != '"' {
 		return ""
@@ -56,7 +56,7 @@ func IsInteger(raw []byte) bool {
 	return err == nil && f == float64(int64(f))
 }
 
-// MemberOf returns the last member key of an object, nil when missing.
+// MemberOf returns the last member key of an object, or nil.
 func MemberOf(raw []byte, key string) []byte {
 	var out []byte
 	if err := jsonv.EachMember(raw, func(k string, val []byte) error {
@@ -70,7 +70,7 @@ func MemberOf(raw []byte, key string) []byte {
 	return out
 }
 
-// TrimSpace cuts the white space JSON knows; bytes.TrimSpace knows more.
+// TrimSpace removes the white space of JSON; bytes.TrimSpace removes more.
 func TrimSpace(b []byte) []byte {
 	for len(b) > 0 && isSpace(b[0]) {
 		b = b[1:]
@@ -83,7 +83,7 @@ func TrimSpace(b []byte) []byte {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// SyntaxText is the message of a jsonv error with its place in the line.
+// SyntaxText returns the message of a jsonv error with its position in the line.
 func SyntaxText(err error) string {
 	var s *jsonv.SyntaxError
 	if errors.As(err, &s) {

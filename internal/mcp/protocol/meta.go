@@ -12,13 +12,13 @@ const (
 	MetaServer       = "io.modelcontextprotocol/serverInfo"
 )
 
-// AsksInput reports whether a server may answer the method by asking for input.
+// AsksInput reports whether the response to a method may ask for input.
 func AsksInput(method string) bool {
 	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
 }
 
-// CapabilityOf returns the capability that a client must declare to be asked a
-// method, "" for none.
+// CapabilityOf returns the capability that a client must declare to receive requests
+// of a method, or "".
 func CapabilityOf(method string) string {
 	switch method {
 	case "elicitation/create":
@@ -31,7 +31,7 @@ func CapabilityOf(method string) string {
 	return ""
 }
 
-// MethodDiscover asks a server which protocol versions it supports.
+// MethodDiscover requests the protocol versions that a server supports.
 const MethodDiscover = "server/discover"
 
 // The subscriptions of a stateless revision.
@@ -40,7 +40,7 @@ const (
 	ListenAcknowledged = "notifications/subscriptions/acknowledged"
 )
 
-// SubscriptionOf finds the subscription a notification belongs to, nil for none.
+// SubscriptionOf returns the subscription that a notification belongs to, or nil.
 func SubscriptionOf(params []byte) []byte {
 	if !bytes.Contains(params, []byte(MetaSubscription)) {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// ParseRPCError reads the error member of an answer as far as it is usable.
+// ParseRPCError parses the error member of a response as far as possible.
 func ParseRPCError(raw []byte) *RPCError {
 	e := &RPCError{}
 	_ = jsonv.EachMember(raw, func(k string, val []byte) error {
@@ -29,11 +29,11 @@ func ParseRPCError(raw []byte) *RPCError {
 	return e
 }
 
-// RPCError is the error member of a JSON-RPC answer.
+// RPCError is the error member of a JSON-RPC response.
 type RPCError struct {
 	Code    int64
 	Message string
-	Data    []byte // JSON, nil when absent
+	Data    []byte // JSON, nil if absent
 }
 
 // Error returns the message with its code.

@@ -2,12 +2,12 @@ package protocol
 
 import "mcptest/internal/jsonv"
 
-// Version is one protocol version. The table of versions is the only place that
-// names versions; code asks for what a version has.
+// Version is one protocol version. The table of versions is the only place that names
+// versions; other code uses the properties of a version.
 type Version struct {
 	Name string // such as "2025-11-25"; empty for a version that is not in the table
 
-	// What a session needs to know.
+	// Properties for sessions.
 	Batches, // a frame may be an array of messages
 	VersionHeader, // each HTTP request has an MCP-Protocol-Version header
 	Tasks, // a client may request a call as a task; later versions have an extension for it
@@ -15,10 +15,10 @@ type Version struct {
 
 	Old bool // clients may drop support for it
 
-	// What package check requires of a response.
+	// Properties for package check.
 	PartMeta, // parts of a result have a _meta, and annotations a lastModified
 	AnyStructured, // structuredContent may be any value, not only an object
-	CacheHints bool // lists and resources say how long they may be kept
+	CacheHints bool // lists and resources contain cache hints
 }
 
 // versions holds every supported version, newest first.
@@ -30,7 +30,7 @@ var versions = []Version{
 	{Name: "2024-11-05", Old: true},
 }
 
-// VersionOf returns the row of a version, a zero row for one that is not supported.
+// VersionOf returns the row of a version, or a zero row if it is not supported.
 func VersionOf(name string) Version {
 	for _, v := range versions {
 		if v.Name == name {
@@ -73,8 +73,7 @@ func namesOf(e Era) (out []string) {
 // Newest returns the newest version of an era.
 func Newest(e Era) Version { return VersionOf(namesOf(e)[0]) }
 
-// NewestCommon returns the newest version of an era that is in a list, a zero
-// row for none.
+// NewestCommon returns the newest version of an era that is in a list, or a zero row.
 func NewestCommon(list jsonv.Value, e Era) Version {
 	for _, name := range namesOf(e) {
 		for _, v := range list.Elems() {
@@ -86,7 +85,8 @@ func NewestCommon(list jsonv.Value, e Era) Version {
 	return Version{}
 }
 
-// Era is one of the two ways in which servers work.
+// Era is one of the two generations of the protocol: with sessions, or with
+// independent requests.
 type Era uint8
 
 // Eras.

@@ -8,16 +8,16 @@ import (
 	"mcptest/internal/display"
 )
 
-// Violation is 1 protocol violation by the server. It never ends a
-// session by itself.
+// Violation is one protocol violation by the server. It never ends a session by
+// itself.
 type Violation struct {
 	Kind      string // a name of ViolationKinds
-	Msg       string // what is wrong, in one sentence
+	Msg       string // description in one sentence
 	Excerpt   string // the offending bytes, escaped, at most 200 bytes
 	Offset    int64  // byte offset of the offending frame in the server's output
-	ID        string // id of the call it belongs to, as JSON text; empty when it belongs to none
+	ID        string // id of the call it belongs to, as JSON text, or empty
 	At        time.Time
-	Tolerated bool // Options.Tolerate named the kind
+	Tolerated bool // Options.Tolerate accepted the kind
 }
 
 // String returns e.g. `stray-output at byte 120: the server wrote a log line to stdout…: "hello"`.
@@ -29,8 +29,8 @@ func (v Violation) String() string {
 	return s
 }
 
-// ViolationKind describes one kind of violation. The table is closed: every
-// Violation.Kind is the Name of a row.
+// ViolationKind describes one kind of violation. Every Violation.Kind is the Name of
+// a row of the table.
 type ViolationKind struct {
 	Name  string
 	Doc   string // one sentence for users
@@ -106,15 +106,14 @@ var ViolationKinds = []ViolationKind{
 	{ServerCrashed, "The server exited with a signal or a non-zero status while no test was waiting for a response.", "1.0"},
 }
 
-// MaxExcerpt bounds Violation.Excerpt, in bytes.
+// MaxExcerpt limits Violation.Excerpt, in bytes.
 const MaxExcerpt = 200
 
-// Excerpt escapes b so that it can be shown anywhere on one line, as
-// display.Escape does, and doubles each backslash. At most 200 bytes; a cut is
-// shown as "…".
+// Excerpt escapes b so that it can be shown on one line, as display.Escape does, and
+// doubles each backslash. It returns at most 200 bytes; "…" marks omitted text.
 func Excerpt(b []byte) string {
 	out, cut := make([]byte, 0, min(len(b), MaxExcerpt)), 0
-	var last rune // the character before, when it is shown
+	var last rune // the previous character, if it is shown
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
 		var piece []byte
