@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -273,6 +272,45 @@ func TestActionReports(t *testing.T) {
 	}
 }
 
+// Names with spaces and characters of the shell reach the program as they are,
+// what a server prints is no command, and each job of a matrix has a comment.
+func TestActionWithOddNames(t *testing.T) {
+	r := newRunner(t, map[string]string{
+		"suite": "my tests/a $(touch x) 'b'.yaml\n\nother tests\n", "reporters": "junit=my $HOME.xml\n\n", "args": "--skip-tag \"not 'this'\"\n--no-progress",
+		"working-directory": "sub folder", "comment": "true",
+	})
+	work := filepath.Join(r.work, "sub folder")
+	put(t, filepath.Join(work, "my tests", "a $(touch x) 'b'.yaml"), suiteWithFailure)
+	put(t, filepath.Join(work, "other tests", "mcptest.yaml"), `servers:
+  s: {command: [sh, -c, 'printf "\n  ::error file=forged::\n  ::add-mask::PASSED\n" >&2']}
+tools:
+  - {name: never, tool: echo}
+`)
+	api := &comments{bodies: map[int]string{}}
+	server := httptest.NewServer(api)
+	defer server.Close()
+	r.env["GITHUB_API_URL"] = server.URL
+	r.values["github.event.pull_request.number"] = "7"
+	for _, index := range []string{"0", "1", "1"} {
+		r.values["strategy.job-index"] = index
+		if code := r.run(); code != 1 {
+			t.Fatalf("exit code %d\n%s", code, r.log.String())
+		}
+	}
+	if log := r.log.String(); strings.Contains(log, "::error file=forged") || strings.Contains(log, "::add-mask::") || !strings.Contains(log, ":error file=forged") {
+		t.Errorf("the runner obeys the server, or the log lacks what it printed:\n%s", log)
+	}
+	if len(api.bodies) != 2 {
+		t.Errorf("%d comments for two jobs", len(api.bodies))
+	}
+	if _, err := os.Stat(filepath.Join(work, "my $HOME.xml")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(work, "x")); err == nil {
+		t.Error("a name was executed")
+	}
+}
+
 func TestActionExitCodes(t *testing.T) {
 	passing := regexp.MustCompile(`(?s)  - name: fails.*`).ReplaceAllString(suiteWithFailure, "")
 	for _, test := range []struct {
@@ -330,88 +368,5 @@ func TestActionInstallsTheVersionOfItsTag(t *testing.T) {
 				t.Errorf("npm did not install %s\n%s", test.npm, r.log.String())
 			}
 		})
-	}
-}
-
-// The component of GitLab: inputs are replaced in the text, then the scripts of
-// the job run in one shell.
-func TestComponentRuns(t *testing.T) {
-	slowTest(t)
-	program, err := compile(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile("templates/mcptest.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	header, body, found := strings.Cut(string(text), "\n---\n")
-	var spec struct {
-		Spec struct {
-			Inputs map[string]struct{ Default string }
-		}
-	}
-	if err := yaml.Unmarshal([]byte(header), &spec); err != nil || !found {
-		t.Fatal(err)
-	}
-	values := map[string]string{}
-	for name, input := range spec.Spec.Inputs {
-		values[name] = input.Default
-	}
-	maps.Copy(values, map[string]string{"suite": "tests", "args": "--filter answers", "job": "mcp"})
-	used := map[string]bool{}
-	body = regexp.MustCompile(`\$\[\[ inputs\.([a-z]+) \]\]`).ReplaceAllStringFunc(body, func(m string) string {
-		name := strings.TrimSuffix(strings.TrimPrefix(m, "$[[ inputs."), " ]]")
-		if _, ok := values[name]; !ok {
-			t.Errorf("there is no input %s", name)
-		}
-		used[name] = true
-		return values[name]
-	})
-	if len(used) != len(values) {
-		t.Errorf("the job uses the inputs %v of %v", used, values)
-	}
-	var jobs map[string]struct {
-		Before    []string `yaml:"before_script"`
-		Script    []string
-		Artifacts struct {
-			Paths   []string
-			Reports map[string]string
-		}
-	}
-	if err := yaml.Unmarshal([]byte(body), &jobs); err != nil {
-		t.Fatal(err)
-	}
-	work, bin := t.TempDir(), t.TempDir()
-	put(t, filepath.Join(work, "tests", "mcptest.yaml"), suiteWithFailure)
-	put(t, filepath.Join(bin, "npm"), `#!/bin/sh
-[ "$*" = "install --global --prefix $CI_PROJECT_DIR/.mcptest/npm --no-audit --no-fund mcptest@latest" ] || exit 1
-mkdir -p "$CI_PROJECT_DIR/.mcptest/npm/bin"
-ln -s "$PROGRAM" "$CI_PROJECT_DIR/.mcptest/npm/bin/mcptest"
-`)
-	if err := os.Chmod(filepath.Join(bin, "npm"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	job := jobs["mcp"]
-	cmd := exec.Command("sh", "-ec", strings.Join(append(job.Before, job.Script...), "\n"))
-	cmd.Dir = work
-	path, err := filepath.Abs(program.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Env = append(os.Environ(), "CI=true", "CI_PROJECT_DIR="+work, "PROGRAM="+path, "PATH="+bin+":"+os.Getenv("PATH"))
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	for _, name := range job.Artifacts.Reports {
-		job.Artifacts.Paths = append(job.Artifacts.Paths, name)
-	}
-	if len(job.Artifacts.Paths) != 4 {
-		t.Errorf("artifacts %v", job.Artifacts.Paths)
-	}
-	for _, name := range job.Artifacts.Paths {
-		if info, err := os.Stat(filepath.Join(work, name)); err != nil || info.Size() == 0 {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }

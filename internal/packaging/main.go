@@ -36,6 +36,9 @@ func run(args []string) error {
 		return writeSBOM(*sbom, *out)
 	}
 	b := builder{version: *version, home: *home, out: *out, source: "packaging"}
+	if err := b.clear(); err != nil {
+		return err
+	}
 	if *dist == "" {
 		return b.compiledHere()
 	}
@@ -49,6 +52,23 @@ type builder struct {
 	out     string
 	source  string // the folder packaging of the project
 	written []string
+}
+
+// clear removes the packages of an earlier build, whose platforms or version may
+// be other ones: npm refuses to install all packages of the folder then.
+func (b *builder) clear() error {
+	for _, pattern := range []string{"mcptest-*.tgz", "mcptest-*.whl", "mcptest.rb"} {
+		old, err := filepath.Glob(filepath.Join(b.out, pattern))
+		if err != nil {
+			return err
+		}
+		for _, path := range old {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // compiledHere builds the packages of this platform.

@@ -65,6 +65,8 @@ func TestPackagesOfARelease(t *testing.T) {
 	t.Chdir("../..")
 	dist := fakeDist(t)
 	first, second := t.TempDir(), t.TempDir()
+	old := filepath.Join(second, "mcptest-linux-x64-0.0.0-dev.tgz")
+	put(t, old, "of an earlier build")
 	for _, out := range []string{first, second} {
 		if err := run([]string{"-dist", dist, "-out", out, "-release-url", "https://host.test/v1.2.3"}); err != nil {
 			t.Fatal(err)
@@ -81,6 +83,10 @@ func TestPackagesOfARelease(t *testing.T) {
 	again, err := os.ReadFile(filepath.Join(second, "checksums.txt"))
 	if err != nil || string(again) != string(sums) {
 		t.Errorf("the same programs gave other packages: %v\n%s\n%s", err, sums, again)
+	}
+
+	if _, err := os.Stat(old); !os.IsNotExist(err) {
+		t.Errorf("the package of an earlier build is still there: %v", err)
 	}
 
 	wheel, err := zip.OpenReader(filepath.Join(first, "mcptest-1.2.3-py3-none-win_arm64.whl"))
