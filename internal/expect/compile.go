@@ -11,20 +11,20 @@ import (
 	"mcptest/internal/source"
 )
 
-// Compiler compiles what is expected. The zero value is ready.
+// Compiler compiles expectations. The zero value is ready to use.
 type Compiler struct {
-	// LoadSchema reads a JSON Schema that another one refers to. uri is
-	// absolute and without a fragment: relative references are resolved
-	// against the file: URL of the suite file, then of the schema file they
-	// be in; from is the place of the matcher's schema. nil refuses every such reference.
+	// LoadSchema reads a JSON Schema that another one refers to. uri is absolute and has
+	// no fragment: relative references are resolved against the file: URL of the suite
+	// file or of the schema file that contains them. from is the position of the
+	// matcher's schema. If LoadSchema is nil, every such reference is a mistake.
 	LoadSchema func(from source.Pos, uri string) ([]byte, error)
-	// Schemas keeps compiled schemas for reuse; nil keeps none.
+	// Schemas caches compiled schemas; may be nil.
 	Schemas *SchemaCache
-	// Upstreams are the names that may follow upstream in a target.
+	// Upstreams are the names of upstreams that targets can use.
 	Upstreams []string
 }
 
-// compiler is one compilation: the mistakes go to d.
+// compiler is the state of one compilation; mistakes are added to d.
 type compiler struct {
 	Compiler
 	d    *source.Decoder
@@ -46,15 +46,14 @@ func (c *compiler) errorIn(n *source.Node, offset int, path, hint, format string
 	diag.Hint, diag.Pos = hint, n.In(offset)
 }
 
-// keys checks a map's keys and hands each known one to use. It reports
-// whether the node is a map with all required keys; what names the thing for
-// messages.
+// keys checks a map's keys and calls use for each known one. It reports whether the
+// node is a map with all required keys; what describes the map in messages.
 func (c *compiler) keys(n *source.Node, path, what string, known, required []string, use func(key string, k, v *source.Node)) bool {
 	if n.Kind != source.KindMap {
 		c.errorf(n, path, "", "expected %s, got %s", what, describe(n))
 		return false
 	}
-	var meant []string // known keys that an unknown one was close to
+	var meant []string // known keys similar to unknown ones
 	for _, f := range n.Fields {
 		if slices.Contains(known, f.Key.Text) {
 			use(f.Key.Text, f.Key, f.Value)
@@ -73,14 +72,14 @@ func (c *compiler) keys(n *source.Node, path, what string, known, required []str
 			continue
 		}
 		complete = false
-		if !slices.Contains(meant, key) { // a misspelled key says more than the one that is missing for it
+		if !slices.Contains(meant, key) { // a misspelled key was reported; don't report the missing one too
 			c.errorf(n, path, "", "missing key %s", quote(key))
 		}
 	}
 	return complete
 }
 
-// text returns a node's text, or reports that it has none.
+// text returns a node's text, or reports a mistake.
 func (c *compiler) text(n *source.Node, path, what string) (string, bool) {
 	if text, ok := n.AsText(); ok {
 		return text, true
@@ -93,7 +92,7 @@ func (c *compiler) text(n *source.Node, path, what string) (string, bool) {
 	return "", false
 }
 
-// list returns a node's items, or reports that it has none.
+// list returns a node's items, or reports a mistake.
 func (c *compiler) list(n *source.Node, path, what string) ([]*source.Node, bool) {
 	if n.Kind != source.KindList {
 		c.errorf(n, path, "", "expected a list of %s, got %s", what, describe(n))
@@ -106,7 +105,7 @@ func (c *compiler) list(n *source.Node, path, what string) ([]*source.Node, bool
 	return n.Items, true
 }
 
-// number returns a node's number, which is finite.
+// number returns a node's number, which must be finite.
 func (c *compiler) number(n *source.Node, path string) (float64, bool) {
 	n = n.Typed()
 	if n.Kind != source.KindInt && n.Kind != source.KindFloat {
@@ -151,10 +150,10 @@ func (c *compiler) boolean(n *source.Node, path string) (value, ok bool) {
 	return n.Text == "true", true
 }
 
-// index writes a list index behind a path.
+// index appends a list index to a path.
 func index(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
 
-// join writes a key behind a path.
+// join appends a key to a path.
 func join(path, key string) string {
 	if path == "" {
 		return key

@@ -7,30 +7,30 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Subject is what a matcher judges: the value a target selected.
+// Subject is the value that a matcher evaluates, selected by a target.
 type Subject struct {
 	// Target is the target as written, for messages and exec matchers.
 	Target string
-	// Value is absent exactly when Miss is set.
+	// Value is absent if and only if Miss is set.
 	Value jsonv.Value
-	// Miss says why there is no value.
+	// Miss describes why there is no value.
 	Miss *Miss
-	// Present says whether the target has something, defaults left aside. It
-	// is what absent and exists judge.
+	// Present reports whether the target exists, ignoring defaults. The matchers
+	// absent and exists evaluate it.
 	Present bool
-	// Elsewhere names the place a fallback took the value from.
+	// Elsewhere is the place where a fallback found the value.
 	Elsewhere string
 
-	// Lacking are the elements of a surface that have nothing at the target. Only
-	// each counts them.
+	// Lacking lists the elements of a surface that do not have the target. Only each
+	// counts them.
 	Lacking []*Miss
 
 	notes []string
 	name  string // of the assertion
 }
 
-// Eval selects the target's value. Where there is none, the value is absent
-// and the Miss says why.
+// Eval selects the target's value. If there is none, the value is absent and the Miss
+// describes why.
 func (t *Target) Eval(o *Observation) (jsonv.Value, *Miss) {
 	s := t.subject(o)
 	return s.Value, s.Miss
@@ -60,8 +60,8 @@ func (t *Target) subject(o *Observation) Subject {
 	return t.walk(base, t.steps, t.root.Name)
 }
 
-// notFailed is the subject of a target at error or refusal when there is none:
-// null at the root, nothing below it.
+// notFailed returns the subject of a target at error or refusal if there is no error:
+// null at the root, absent below it.
 func (t *Target) notFailed(o *Observation, null jsonv.Value) Subject {
 	if len(t.steps) == 0 {
 		return Subject{Target: t.src, Value: null}
@@ -73,8 +73,8 @@ func (t *Target) notFailed(o *Observation, null jsonv.Value) Subject {
 	return Subject{Target: t.src, Miss: &Miss{Target: t.src, Prefix: t.root.Name, why: "there is no " + t.root.Name + ": " + why}}
 }
 
-// resultSubject adds what only result has: isError that reads false, and the
-// fallback into structuredContent and text.
+// resultSubject adds the rules of result: isError defaults to false, and missing
+// members are looked up in structuredContent and text.
 func (t *Target) resultSubject(o *Observation, result jsonv.Value) Subject {
 	if t.isErrorFlag() {
 		if _, has := result.Get(keyIsError); !has && result.Kind() == jsonv.KindObject {
@@ -111,13 +111,13 @@ func (t *Target) resultSubject(o *Observation, result jsonv.Value) Subject {
 	}
 	s := t.walk(result, t.steps, t.root.Name)
 	if name == "structured" || name == "text" || name == "error" || name == "refusal" {
-		s.Miss.Near = name // a root of its own
+		s.Miss.Near = name // suggest the root called name
 	}
 	s.Miss.lookElsewhere(name, lacking[1:])
 	return s
 }
 
-// headerSubject matches a header's name in any case.
+// headerSubject selects a header, ignoring case.
 func (t *Target) headerSubject(headers jsonv.Value) Subject {
 	name := t.steps[0].Name
 	for key, v := range headers.Members() {
@@ -128,7 +128,7 @@ func (t *Target) headerSubject(headers jsonv.Value) Subject {
 	return t.walk(headers, t.steps, t.root.Name)
 }
 
-// walk follows steps from v, which is at prefix.
+// walk follows steps from v, whose path is prefix.
 func (t *Target) walk(v jsonv.Value, steps []jsonpath.Step, prefix string) Subject {
 	for i := range steps {
 		if steps[i].Kind >= jsonpath.All {
@@ -143,9 +143,9 @@ func (t *Target) walk(v jsonv.Value, steps []jsonpath.Step, prefix string) Subje
 	return Subject{Target: t.src, Value: v, Present: true}
 }
 
-// walkPlural follows the steps from the first one that selects several values
-// on. Elements that lack what a later step asks for are left out (RFC 9535
-// section 2.1.2); when all of them lack it, the target is missing.
+// walkPlural follows the steps from the first one that selects several values. It
+// omits elements without the next key (RFC 9535 section 2.1.2); if all are omitted,
+// the target is missing.
 func (t *Target) walkPlural(v jsonv.Value, steps []jsonpath.Step, i int, prefix string) Subject {
 	at := prefix + jsonpath.String(steps[:i])
 	if !steps[i].SelectsIn(v) {

@@ -11,20 +11,20 @@ import (
 	"mcptest/internal/source"
 )
 
-// Verdict is what a tree says about an observation.
+// Verdict is the result of evaluating a tree.
 type Verdict struct {
 	Pass    bool
-	Message string // one line: why it failed
-	// Score is the combined score, set exactly when Scored.
+	Message string // one line: the reason of a failure
+	// Score is the combined score; set if and only if Scored is true.
 	Score *float64
-	// Scored is set when the test has a threshold. Without it the weights of
-	// Items mean nothing (those inside of sets do).
+	// Scored is set if the test has a threshold. Otherwise the weights of Items have
+	// no effect, except inside sets.
 	Scored  bool
 	Items   []ItemResult
 	Metrics []MetricResult
-	// Implicit is set when nothing was expected but that the call succeeds.
+	// Implicit is set if the only expectation was that the call succeeds.
 	Implicit bool
-	Notes    []string // what the reader should know besides
+	Notes    []string // additional information for the reader
 }
 
 // ItemResult is the result of one item.
@@ -33,15 +33,15 @@ type ItemResult struct {
 	Name            string
 	Target, Matcher string // of an assertion
 	Pass, Set       bool
-	// Score is 1 or 0 (graded matchers: in between); of a set its internal
+	// Score is 1 or 0, or between them for graded matchers; that of a set is its
 	// weighted pass-fraction.
 	Score, Weight    float64
 	Threshold        *float64 // of a set
-	Message          string   // one line: why it failed, starting with the target
+	Message          string   // one line: the reason of a failure, starting with the target
 	Expected, Actual string
 	Diff, Notes      []string
-	// Unseen says what an assertion that passed did not look at: elements that
-	// were left out, a list without any.
+	// Unseen lists what an assertion that passed did not examine: omitted elements,
+	// an empty list.
 	Unseen []string
 	Items  []ItemResult // of a set
 }
@@ -52,11 +52,11 @@ type MetricResult struct {
 	Name      string
 	Value     float64
 	Threshold *float64
-	Passed    *bool // set when there is a threshold
+	Passed    *bool // nil without a threshold
 	Notes     []string
 }
 
-// Evaluate judges an observation. A nil env has nothing.
+// Evaluate evaluates an observation. env may be nil.
 func (t *Tree) Evaluate(ctx context.Context, o *Observation, env *Env) Verdict {
 	if env == nil {
 		env = &Env{}
@@ -72,7 +72,7 @@ func (t *Tree) Evaluate(ctx context.Context, o *Observation, env *Env) Verdict {
 		}
 		why = append(why, o.failure()+", and no assertion examines "+form+" or refusal; if that is expected: - {target: refusal, matcher: {exists: true}}")
 	}
-	// What the failed call makes fail besides is not worth a second reason.
+	// Failures caused by the failed call are not a second reason.
 	if msg := t.judgeItems(&v, callFailed); msg != "" && len(why) == 0 {
 		why = append(why, msg)
 	}
@@ -86,8 +86,8 @@ func (t *Tree) Evaluate(ctx context.Context, o *Observation, env *Env) Verdict {
 	return v
 }
 
-// examines reports whether some item looks at the failure of the call, in the
-// form that it has: then it is something the author thought of.
+// examines reports whether an item examines the failure of the call, so that the
+// author expected it.
 func (t *Tree) examines(o *Observation) bool {
 	if o.hasError() {
 		return anyItem(t.Items, (*Assertion).examinesError)
@@ -95,7 +95,7 @@ func (t *Tree) examines(o *Observation) bool {
 	return anyItem(t.Items, (*Assertion).examinesFlag)
 }
 
-// WantsNoResult reports whether some item wants the whole result to be absent.
+// WantsNoResult reports whether an item requires that there is no result.
 func (t *Tree) WantsNoResult() bool {
 	return anyItem(t.Items, func(a *Assertion) bool {
 		k, ok := a.Matcher.(*check)
@@ -125,7 +125,7 @@ func (a *Assertion) examinesFlag() bool {
 }
 
 // judgeItems applies the threshold, or the rule that every item must pass, and
-// returns why that fails.
+// returns the reason of a failure.
 func (t *Tree) judgeItems(v *Verdict, callFailed bool) string {
 	if t.Threshold == nil {
 		return failures(v.Items)
@@ -146,7 +146,7 @@ func (t *Tree) judgeItems(v *Verdict, callFailed bool) string {
 	return msg
 }
 
-// failures sums up failing items in one line, "" when there is none.
+// failures summarizes failing items in one line, or returns "".
 func failures(items []ItemResult) string {
 	failing, first := 0, ""
 	for i := range items {
@@ -206,7 +206,7 @@ func (a *Assertion) evaluate(ctx context.Context, o *Observation, env *Env, r *I
 	out := a.Matcher.Match(ctx, s, env)
 	r.Pass, r.Score, r.Notes = out.Pass, out.Score, out.Notes
 	if len(s.Lacking) > 0 && a.MatcherName == rowEach.Name {
-		s.notes = nil // it counted them
+		s.notes = nil // each has counted them
 	}
 	if len(s.notes) > 0 {
 		r.Notes = append(r.Notes, s.notes...)
@@ -227,8 +227,8 @@ func (a *Assertion) evaluate(ctx context.Context, o *Observation, env *Env, r *I
 	a.noteErrorText(o, s, r)
 }
 
-// noteErrorText adds what the server said when a check of isError fails, or
-// something is missing from a flagged result: the flag alone helps no one.
+// noteErrorText adds the server's error text if a check of isError fails, or if a
+// result with isError lacks a value.
 func (a *Assertion) noteErrorText(o *Observation, s Subject, r *ItemResult) {
 	if !o.flagged() || !a.Target.isErrorFlag() && (s.Miss == nil || a.Target.root.part == partError) {
 		return
@@ -238,14 +238,14 @@ func (a *Assertion) noteErrorText(o *Observation, s Subject, r *ItemResult) {
 	}
 }
 
-// evaluateMetrics computes the metrics in order and returns why those with a
-// threshold fail.
+// evaluateMetrics computes the metrics in order and returns the reasons of those
+// below their threshold.
 func (t *Tree) evaluateMetrics(v *Verdict) (why []string) {
 	if len(t.Metrics) == 0 {
 		return nil
 	}
 	v.Metrics = make([]MetricResult, len(t.Metrics))
-	unknown := make([]string, len(t.Metrics)) // why a metric's value means nothing
+	unknown := make([]string, len(t.Metrics)) // why a metric has no value
 	for i := range t.Metrics {
 		m, r := &t.Metrics[i], &v.Metrics[i]
 		r.Pos, r.Name, r.Threshold = m.Pos, m.Name, m.Threshold
@@ -282,7 +282,7 @@ func (t *Tree) evaluateMetrics(v *Verdict) (why []string) {
 	return why
 }
 
-// lookupScore finds a named score among items, items of sets and metrics.
+// lookupScore returns a named score of items, items of sets or metrics.
 func lookupScore(ref string, items []ItemResult, metrics []MetricResult) (float64, bool) {
 	for i := range items {
 		if items[i].Name == ref {

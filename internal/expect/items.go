@@ -11,7 +11,7 @@ import (
 // Item is one entry of an expect list: an assertion or an assert-set.
 type Item struct {
 	Pos    source.Pos
-	Path   string // where in the document: tools[0].expect[1]
+	Path   string // position in the document: tools[0].expect[1]
 	Name   string // "" when it has none
 	Weight float64
 	// Exactly one of these is set.
@@ -19,23 +19,23 @@ type Item struct {
 	Set       *Set
 }
 
-// Assertion is a target and what it must be.
+// Assertion is a target and the matcher of its value.
 type Assertion struct {
 	Target  *Target
 	Matcher Matcher
 	// MatcherName is the matcher's name in the table.
 	MatcherName string
-	// Message is the author's own words for a failure.
+	// Message is the author's message for a failure.
 	Message string
 }
 
-// Set is a bundle of assertions that counts as one item.
+// Set is a group of assertions that counts as one item.
 type Set struct {
-	Threshold float64 // of the internal weighted pass-fraction; 1 when none is written
+	Threshold float64 // of the weighted pass-fraction; default 1
 	Items     []Item  // assertions; sets do not nest
 }
 
-// Gate is a limit on the call's duration, outside of every score.
+// Gate is a limit on the call's duration; it is not part of any score.
 type Gate struct {
 	Pos   source.Pos
 	MaxMS float64
@@ -47,9 +47,9 @@ type Expect struct {
 	MaxDuration *Gate
 }
 
-// CompileExpect compiles an `expect:` value: a list of assertions and
-// assert-sets, or {assertions, max_duration_ms}. Mistakes go to d. A nil node
-// expects nothing.
+// CompileExpect compiles an `expect:` value: a list of assertions and assert-sets, or
+// {assertions, max_duration_ms}. Mistakes are added to d. A nil node has no
+// expectations.
 func CompileExpect(n *source.Node, path string, d *source.Decoder) Expect {
 	return Compiler{}.Expect(n, path, d)
 }
@@ -122,7 +122,7 @@ func (c *compiler) items(n *source.Node, path string, inSet bool) []Item {
 // setKeys are the spellings of the key that marks an assert-set.
 var setKeys = [...]string{"assert-set", "assert_set"}
 
-// setOf returns the set's key when an entry is an assert-set.
+// setOf returns the set's key if an entry is an assert-set.
 func setOf(entry *source.Node) *source.Field {
 	if entry.Kind != source.KindMap {
 		return nil
@@ -169,8 +169,8 @@ func (c *compiler) assertion(n *source.Node, path string) *Item {
 	return &item
 }
 
-// Exactly returns an assertion that wants another value; nil unless the
-// matcher is exact.
+// Exactly returns a copy of the assertion with another value, or nil if the matcher
+// is not exact.
 func (a *Assertion) Exactly(want jsonv.Value) *Assertion {
 	k, ok := a.Matcher.(*check)
 	if !ok {
@@ -179,7 +179,7 @@ func (a *Assertion) Exactly(want jsonv.Value) *Assertion {
 	if _, ok = k.m.(exactly); !ok {
 		return nil
 	}
-	made := &struct { // in one piece
+	made := &struct { // one allocation
 		Assertion
 		check
 	}{Assertion: *a, check: check{row: k.row, m: exactly{want}}}
@@ -188,8 +188,8 @@ func (a *Assertion) Exactly(want jsonv.Value) *Assertion {
 	return &made.Assertion
 }
 
-// Rematched returns an assertion with another matcher, which n is; nil when a
-// mistake was reported to d. path is the assertion's.
+// Rematched returns a copy of an assertion with the matcher in n, or nil after a
+// mistake, which is added to d. path is that of the assertion.
 func (o Compiler) Rematched(a *Assertion, n *source.Node, path string, d *source.Decoder) *Assertion {
 	k := newCompiler(o, d).matcher(n, join(path, "matcher"))
 	if k == nil {
@@ -240,7 +240,7 @@ func (c *compiler) set(entry *source.Node, path string) *Item {
 	return &item
 }
 
-// name compiles a name that metrics can refer to.
+// name compiles a name for references of metrics.
 func (c *compiler) name(n *source.Node, path string) (string, bool) {
 	s, ok := c.text(n, path, "a name")
 	if ok && s == "" {
@@ -250,7 +250,7 @@ func (c *compiler) name(n *source.Node, path string) (string, bool) {
 	return s, ok
 }
 
-// checkWeights reports a scored level whose weights cannot form a score.
+// checkWeights reports weights of a scored level that cannot form a score.
 func (c *compiler) checkWeights(items []Item, n *source.Node, path, level string) {
 	total := 0.0
 	for i := range items {

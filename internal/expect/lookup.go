@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// row returns the table's row of a matcher, nil when there is none.
+// row returns the table's row of a matcher, or nil.
 func (c *compiler) row(name string) *Row { return named(c.rows, name) }
 
 func named(rows []Row, name string) *Row {
@@ -20,8 +20,8 @@ func named(rows []Row, name string) *Row {
 	return nil
 }
 
-// matcher compiles a map with one key, the matcher's name. It returns nil when
-// a mistake was reported.
+// matcher compiles a map with one key, the matcher's name. It returns nil after a
+// mistake.
 func (c *compiler) matcher(n *source.Node, path string) *check {
 	const hint = `a matcher is a map with one key: {contains: "rust"}`
 	if n.Kind != source.KindMap {
@@ -114,8 +114,8 @@ var misnomers = map[string]string{
 func Matchers() []Row {
 	rows := slices.Clone(table[:])
 	for i := range rows {
-		// The table's schemas are parsed by its test; a mistake would leave
-		// the argument unconstrained.
+		// A test of the table parses the schemas; an invalid one would allow every
+		// argument.
 		rows[i].ArgSchema, _ = jsonv.Parse([]byte(rows[i].schema))
 	}
 	return rows

@@ -25,7 +25,7 @@ var rowCheck = Row{
 	},
 }
 
-// accepted is the matcher check.
+// accepted implements the matcher check.
 type accepted struct{ choice *compat.Choice }
 
 func (m accepted) Match(ctx context.Context, s Subject, env *Env) Outcome {
@@ -46,7 +46,7 @@ func (m accepted) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	return o
 }
 
-// Checks returns the choices of the matchers check of the tree.
+// Checks returns the arguments of the check matchers in the tree.
 func (t *Tree) Checks() (found []*compat.Choice) {
 	anyItem(t.Items, func(a *Assertion) bool {
 		if k, ok := a.Matcher.(*check); ok {

@@ -53,7 +53,7 @@ func (m negation) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	return Outcome{Pass: true, Unseen: o.Unseen}
 }
 
-// shownSubject shows a subject that may be missing.
+// shownSubject formats a subject that may be missing.
 func shownSubject(s Subject) string {
 	if s.Miss != nil {
 		return "nothing"
@@ -88,8 +88,8 @@ func compileCombination(how combination) func(*compiler, *source.Node, string) M
 	}
 }
 
-// combined is a list of matchers. It follows the logic of three values, unfit
-// being the unknown one.
+// combined implements a list of matchers in three-valued logic, in which unfit is the
+// unknown value.
 type combined struct {
 	how   combination
 	parts []*check
@@ -99,8 +99,8 @@ func (m combined) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	var failing []Outcome
 	var passing []*check
 	unfits := 0
-	var notes, unseen []string // unseen: of parts that passed; of all, for none-of
-	seen := false              // by a part that passed
+	var notes, unseen []string // unseen: of parts that passed; for none-of, of all parts
+	seen := false              // whether a part that passed has examined everything
 	for _, k := range m.parts {
 		o := k.Match(ctx, s, env)
 		notes = append(notes, o.Notes...)
@@ -144,7 +144,7 @@ func (m combined) all(failing []Outcome, unfits int) Outcome {
 		o = Outcome{Msg: fmt.Sprintf("%d of %d matchers fail, the first: %s", len(failing), len(m.parts), o.Msg), Diff: messages(failing)}
 	}
 	o.Unfit = unfits == len(failing)
-	o.Score, o.graded = 0, false // a part's grade is not the whole's
+	o.Score, o.graded = 0, false // the score of a part is not that of the whole
 	return o
 }
 
@@ -187,7 +187,7 @@ func messages(outcomes []Outcome) []string {
 	return lines
 }
 
-// runsPrograms reports whether a matcher or one inside of it runs a program.
+// runsPrograms reports whether a matcher, or one nested in it, runs a program.
 func runsPrograms(m Matcher) bool {
 	switch m := m.(type) {
 	case execMatcher:

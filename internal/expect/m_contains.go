@@ -86,13 +86,13 @@ func compileContainsMany(fold, all bool) func(*compiler, *source.Node, string) M
 	}
 }
 
-// containee is one thing to be contained.
+// containee is one value to search for.
 type containee struct {
 	value jsonv.Value
-	text  string // how a scalar is looked for in texts
+	text  string // the form of a scalar in texts
 	fold  bool
-	isKey bool // a scalar: may be looked for in texts
-	blank bool // empty, and not because the author wrote that
+	isKey bool // a scalar, which is searched for in texts too
+	blank bool // empty, although the author did not write an empty text
 }
 
 func compileContainee(c *compiler, n *source.Node, path string, fold bool) *containee {
@@ -107,8 +107,7 @@ func compileContainee(c *compiler, n *source.Node, path string, fold bool) *cont
 	return &m
 }
 
-// in reports whether v contains m; ok is false when v is of a kind that
-// cannot contain it.
+// in reports whether v contains m; ok is false if the kind of v cannot contain it.
 func (m *containee) in(v jsonv.Value) (found, ok bool) {
 	switch v.Kind() {
 	case jsonv.KindString:
@@ -136,7 +135,7 @@ func (m *containee) in(v jsonv.Value) (found, ok bool) {
 	return false, false
 }
 
-// isElement reports whether a list's element is what is looked for.
+// isElement reports whether a list's element is the value.
 func (m *containee) isElement(e jsonv.Value) bool {
 	if m.fold && e.Kind() == jsonv.KindString && m.isKey {
 		return textdiff.FoldCase(e.Text()) == m.text
@@ -147,7 +146,7 @@ func (m *containee) isElement(e jsonv.Value) bool {
 	return jsonv.Equal(m.value, e)
 }
 
-// unfit is the outcome for a value that is not of a kind to contain m.
+// unfit returns the outcome for a value whose kind cannot contain m.
 func (m *containee) unfit(v jsonv.Value) Outcome {
 	if m.blank && v.Kind() == jsonv.KindString {
 		return blankNeedle(v)
@@ -155,13 +154,13 @@ func (m *containee) unfit(v jsonv.Value) Outcome {
 	return unfit(m.wants(), v)
 }
 
-// blankNeedle is the outcome for a text that was to be found in another one and
-// that a row, a step or the environment left empty: it is in any text.
+// blankNeedle returns the outcome for a search text that a row, a step or the
+// environment left empty: every text contains it.
 func blankNeedle(v jsonv.Value) Outcome {
 	return Outcome{Unfit: true, Msg: "the value to look for is empty, which any text would match: got " + got(v), Expected: "a value to look for"}
 }
 
-// wants says what kinds of values may contain m.
+// wants describes the kinds of values that can contain m.
 func (m *containee) wants() string {
 	switch {
 	case m.isKey:
@@ -200,7 +199,7 @@ func (m contains) Match(_ context.Context, s Subject, _ *Env) Outcome {
 	}
 }
 
-// nearMiss points out a difference in case only.
+// nearMiss returns a note if the value only differs in case.
 func (m *containee) nearMiss(v jsonv.Value) []string {
 	if m.fold || !m.isKey {
 		return nil

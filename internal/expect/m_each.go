@@ -112,8 +112,8 @@ func (m elements) everyOutcome(failing []string, fails, unfits, total int) Outco
 	}
 	o := Outcome{
 		Msg: fmt.Sprintf("%s %s not pass, the first: %s", countOf(fails, total), verb, failing[0]),
-		// One element that was judged to fail decides; only when none was
-		// is the whole undecided.
+		// One failed element decides; the result is only undecided if every failure
+		// was unfit.
 		Unfit:    unfits == fails,
 		Expected: "every element " + m.words(),
 	}
@@ -125,7 +125,8 @@ func (m elements) everyOutcome(failing []string, fails, unfits, total int) Outco
 
 func (m elements) words() string { return "passes " + m.desc() }
 
-// members yields an object's members or a list's elements with their paths.
+// members returns an iterator over an object's members or a list's elements with
+// their paths.
 func members(v jsonv.Value) iter.Seq2[string, jsonv.Value] {
 	return func(yield func(string, jsonv.Value) bool) {
 		for i, e := range v.Elems() {

@@ -34,8 +34,8 @@ func (m exactly) Match(_ context.Context, s Subject, _ *Env) Outcome {
 	return o
 }
 
-// difference says in one line, and in detail where that helps, how a value
-// differs from what was wanted.
+// difference describes in one line, and in lines of detail if useful, how a value
+// differs from the expected one.
 func difference(want, v jsonv.Value) (msg string, lines []string) {
 	switch {
 	case want.Kind() != v.Kind():
@@ -49,8 +49,8 @@ func difference(want, v jsonv.Value) (msg string, lines []string) {
 	return "expected " + show(want, shownInLine) + ", got " + show(v, shownInLine), nil
 }
 
-// numberOrText is the note for a value that has the wanted spelling and another
-// type, which happens to numbers in tables and in texts.
+// numberOrText returns a note about a value with the expected spelling but another
+// type, which is common in CSV files and texts.
 func numberOrText(want, v jsonv.Value) []string {
 	switch {
 	case want.Kind() == jsonv.KindNumber && v.Kind() == jsonv.KindString && v.Text() == want.Literal():
@@ -61,7 +61,7 @@ func numberOrText(want, v jsonv.Value) []string {
 	return nil
 }
 
-// changeLines writes structural differences, one a line.
+// changeLines formats structural differences, one per line.
 func changeLines(changes []jsonv.Change) []string {
 	lines := make([]string, 0, min(len(changes), maxLines))
 	for _, ch := range changes[:min(len(changes), maxLines)] {
@@ -78,7 +78,7 @@ func changeLines(changes []jsonv.Change) []string {
 	return lines
 }
 
-// wantGot writes two different values side by side.
+// wantGot formats two different values next to each other.
 func wantGot(want, v jsonv.Value) string {
 	if want.Kind() == jsonv.KindString && v.Kind() == jsonv.KindString {
 		return "expected " + textdiff.Pair(want.Text(), v.Text(), ", got ")
@@ -89,7 +89,7 @@ func wantGot(want, v jsonv.Value) string {
 	return "expected " + show(want, shownKey) + ", got " + show(v, shownKey)
 }
 
-// changesMessage sums up lines of differences; n counts all of them.
+// changesMessage summarizes lines of differences; n is the number of all differences.
 func changesMessage(lines []string, n int) (string, []string) {
 	if n == 1 {
 		return lines[0], nil

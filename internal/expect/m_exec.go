@@ -21,7 +21,7 @@ var rowExec = Row{
 	schema: `{"type":"array","minItems":1,"items":{"type":"string"}}`, compile: compileExec,
 }
 
-// Limits of a judging program.
+// Limits of a program of the exec matcher.
 const (
 	execTime   = 10 * time.Second
 	execOutput = 1 << 20
@@ -80,8 +80,8 @@ func safeWords(c *compiler, items []*source.Node, argv []string, path string) bo
 	return true
 }
 
-// programAt is the index of the word that names the program: a launcher such as
-// env runs the one that follows its options and assignments.
+// programAt returns the index of the word that names the program. A launcher such as
+// env runs the word after its options and assignments.
 func programAt(words []string) int {
 	launchers := []string{"env", "nice", "nohup", "npx", "setsid", "stdbuf", "sudo", "time", "timeout", "xargs"}
 	at := 0
@@ -91,7 +91,7 @@ func programAt(words []string) int {
 			next++
 		}
 		if filepath.Base(words[at]) == "timeout" {
-			next++ // its duration
+			next++ // the duration argument
 		}
 		if next >= len(words) {
 			break
@@ -101,9 +101,9 @@ func programAt(words []string) int {
 	return at
 }
 
-// ScriptAt is the index of the script among the words of a command: after -c,
-// which a shell also takes together with others of its options (-lc, -xc), or
-// after an interpreter's -e (perl: -ne). -1: there is none.
+// ScriptAt returns the index of the script among the words of a command: after -c,
+// which a shell also accepts combined with other options (-lc, -xc), or after an
+// interpreter's -e (perl: -ne). It returns -1 if there is no script.
 func ScriptAt(words []string) int {
 	if len(words) == 0 {
 		return -1
@@ -123,7 +123,7 @@ func ScriptAt(words []string) int {
 	return -1
 }
 
-// The options that a script follows.
+// Options that are followed by a script.
 var (
 	shellScript = regexp.MustCompile(`^-[A-Za-z]*c$`)
 	jsScript    = regexp.MustCompile(`^(-e|-p|-pe|--eval|--print)$`)
@@ -131,7 +131,7 @@ var (
 	phpScript   = regexp.MustCompile(`^-r$`)
 )
 
-// execMatcher lets a program judge.
+// execMatcher lets a program evaluate the value.
 type execMatcher struct{ argv []string }
 
 func (m execMatcher) Match(ctx context.Context, s Subject, env *Env) Outcome {
@@ -153,8 +153,7 @@ func (m execMatcher) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	return Outcome{Unfit: true, Msg: "the program " + name + " could not judge: " + problem}
 }
 
-// execAnswer reads what a program answered; the text says what is wrong with
-// it.
+// execAnswer parses the output of a program; the text describes a mistake in it.
 func execAnswer(out []byte, err error) (Outcome, string) {
 	switch {
 	case err != nil:

@@ -187,7 +187,7 @@ func compileEmpty(c *compiler, n *source.Node, path string) Matcher {
 	})
 }
 
-// presence judges whether a target has something.
+// presence checks whether a target exists.
 type presence struct{ want bool }
 
 func compilePresence(exists bool) func(*compiler, *source.Node, string) Matcher {

@@ -133,8 +133,8 @@ func compileApprox(c *compiler, n *source.Node, path string) Matcher {
 	})
 }
 
-// within reports whether two numbers are at most tolerance apart, allowing for
-// the error of their binary forms: 0.4 is within 0.1 of 0.3.
+// within reports whether the difference of two numbers is at most tolerance. It
+// allows for the error of their binary representations: 0.4 is within 0.1 of 0.3.
 func within(a, b, tolerance float64) bool {
 	const ulps = 0x1p-50
 	diff := math.Abs(a - b)

@@ -18,7 +18,7 @@ var rowRegex = Row{
 	schema: `{"type":"string"}`, compile: compileRegex,
 }
 
-// maxRegexSubject is how much of a text one expression is matched against.
+// maxRegexSubject limits the part of a text that one expression is matched against.
 const maxRegexSubject = 1 << 20
 
 func compileRegex(c *compiler, n *source.Node, path string) Matcher {
@@ -40,7 +40,7 @@ func compileRegex(c *compiler, n *source.Node, path string) Matcher {
 	})
 }
 
-// regexError reports a bad expression at its offending part.
+// regexError reports the mistake in an expression at its position.
 func regexError(c *compiler, n *source.Node, path string, err error) {
 	var bad *syntax.Error
 	if !errors.As(err, &bad) {
@@ -77,7 +77,7 @@ func matchRegex(re *regexp.Regexp, v jsonv.Value) Outcome {
 	for cut > 0 && !utf8.RuneStart(text[cut]) {
 		cut--
 	}
-	// A match that touches the cut might not be one in the whole text.
+	// A match that ends at the cut may not be one in the whole text.
 	if loc := re.FindStringIndex(text[:cut]); loc != nil && loc[1] < cut {
 		return passed
 	}

@@ -28,7 +28,7 @@ var rowIsJSON = Row{
 	schema: `{"anyOf":[{"type":"boolean"},{"type":"object"}]}`, compile: compileIsJSON,
 }
 
-// schemaTime is how long one validation may take.
+// schemaTime limits one validation.
 const schemaTime = time.Second
 
 func compileSchemaMatcher(c *compiler, n *source.Node, path string) Matcher {
@@ -96,7 +96,7 @@ func serverRef(n *source.Node) *source.Node {
 	return nil
 }
 
-// schemaError reports a fault of a schema at the keyword it is about.
+// schemaError reports a mistake in a schema at its keyword.
 func schemaError(c *compiler, n *source.Node, path string, bad *jsonschema.Error) {
 	where, key, at, msg := n, n, path, bad.Msg
 	if uri, ptr, other := strings.Cut(bad.Pointer, "#"); other && uri != "" {
@@ -111,8 +111,8 @@ func schemaError(c *compiler, n *source.Node, path string, bad *jsonschema.Error
 	}
 }
 
-// meant suggests a known word for an unknown one: a near one, or the shortest
-// that it begins, such as minimum for min.
+// meant suggests a known word for an unknown one: a similar one, or the shortest of
+// which it is an extension, such as min for minimum.
 func meant(word string, known []string) string {
 	near := source.Aside(source.DidYouMean(word, known))
 	if near != "" || word == "" {
@@ -127,8 +127,8 @@ func meant(word string, known []string) string {
 	return source.Aside(source.Suggest(shortest))
 }
 
-// fileURI is the file: URL of the file that a place is in, which relative
-// references of a schema are resolved against.
+// fileURI returns the file: URL of the file of a position, which relative references
+// of a schema are resolved against.
 func fileURI(pos source.Pos) string {
 	if pos.File == nil || pos.File.Path == "" {
 		return ""
@@ -140,8 +140,8 @@ func fileURI(pos source.Pos) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// follow walks a JSON Pointer's tokens through nodes as far as they lead. It
-// returns the last node, the node that names it (a map's key), and its path.
+// follow follows the tokens of a JSON Pointer through nodes as far as possible. It
+// returns the last node, its key (in a map), and its path.
 func follow(n *source.Node, tokens []string, path string) (value, key *source.Node, at string) {
 	value, key, at = n, n, path
 	for _, token := range tokens {
@@ -176,7 +176,7 @@ func fieldOf(n *source.Node, key string) int {
 	return -1
 }
 
-// schemaMatcher validates, and knows the suite's line of each keyword.
+// schemaMatcher validates values. It knows the suite's line of each keyword.
 type schemaMatcher struct {
 	schema *jsonschema.Schema
 	lines  map[string]int // by JSON Pointer
@@ -214,7 +214,7 @@ func (m *schemaMatcher) validate(ctx context.Context, v jsonv.Value) Outcome {
 	return o
 }
 
-// line writes one violation: items[0].id: want integer, got string (line 14).
+// line formats one violation: items[0].id: want integer, got string (line 14).
 func (m *schemaMatcher) line(v jsonschema.Violation) string {
 	out := oneLine(v.Msg, maxLine)
 	if v.InstancePath != "" {
@@ -234,8 +234,8 @@ func compileIsJSON(c *compiler, n *source.Node, path string) Matcher {
 		c.errorf(n, path, "", "expected true or a JSON Schema, got %s", describe(n))
 		return nil
 	}
-	// {schema: …} says the same as … : schema is no keyword, and ignoring it
-	// would let everything pass.
+	// {schema: …} looks like a wrapped schema: schema is not a keyword, and ignoring
+	// it would accept every value.
 	if inner := n.Get("schema"); inner != nil && len(n.Fields) == 1 {
 		n, path = inner, join(path, "schema")
 	}
@@ -271,7 +271,7 @@ func (m isJSON) Match(ctx context.Context, s Subject, _ *Env) Outcome {
 	return m.schema.validate(ctx, v)
 }
 
-// notJSON says where a text stops to be JSON.
+// notJSON describes where a text is not valid JSON.
 func notJSON(text []byte, err error) string {
 	var bad *jsonv.SyntaxError
 	if !errors.As(err, &bad) {
@@ -281,8 +281,8 @@ func notJSON(text []byte, err error) string {
 	return fmt.Sprintf("is not JSON: line %d, column %d: %s, at %s", line, col, oneLine(bad.Msg, maxLine), textdiff.Window(string(text), min(bad.Offset, len(text))))
 }
 
-// wanted judges a yes-or-no matcher whose argument may be false; fail gets to
-// know what the value is.
+// wanted evaluates a yes-or-no matcher whose argument may be false. fail gets the
+// actual property of the value.
 func wanted(want, is bool, fail func(is bool) Outcome) Outcome {
 	if want == is {
 		return passed

@@ -46,7 +46,7 @@ func (m snapshotMatcher) Match(_ context.Context, s Subject, env *Env) Outcome {
 	return o
 }
 
-// checkSnapshots reports items whose snapshots have one name; first has the item
+// checkSnapshots reports items with the same snapshot name; first is the first item
 // of each name.
 func checkSnapshots(c *compiler, items []Item, first map[string]*Item) {
 	for i := range items {

@@ -25,7 +25,7 @@ func compileSubset(c *compiler, n *source.Node, _ string) Matcher {
 	})
 }
 
-// isSubset reports whether v has at least want.
+// isSubset reports whether v has all members and elements of want.
 func isSubset(want, v jsonv.Value) bool {
 	if want.Kind() != v.Kind() {
 		return false
@@ -52,7 +52,7 @@ func isSubset(want, v jsonv.Value) bool {
 	return jsonv.Equal(want, v)
 }
 
-// subsetOutcome says what v lacks of want; rows are the matchers that somebody
+// subsetOutcome describes what v lacks of want; rows are the matchers that an author
 // may have nested in it.
 func subsetOutcome(want, v jsonv.Value, rows []Row) Outcome {
 	if want.Kind() != v.Kind() || want.Kind() < jsonv.KindArray {
@@ -69,12 +69,12 @@ func subsetOutcome(want, v jsonv.Value, rows []Row) Outcome {
 	return o
 }
 
-// subsetDiff collects what is lacking.
+// subsetDiff collects the missing parts.
 type subsetDiff struct {
 	rows   []Row
 	lines  []string
 	n      int
-	nested bool // something wanted looks like a matcher
+	nested bool // an expected value looks like a matcher
 }
 
 func (d *subsetDiff) add(path, format string, args ...any) {
@@ -108,7 +108,7 @@ func (d *subsetDiff) compare(path string, want, v jsonv.Value) {
 	}
 }
 
-// looksNested notes that a value that was not found has the form of a matcher.
+// looksNested records whether a missing value has the form of a matcher.
 func (d *subsetDiff) looksNested(want jsonv.Value) {
 	d.nested = d.nested || want.Kind() == jsonv.KindObject && want.Len() == 1 && named(d.rows, want.Keys()[0]) != nil
 }

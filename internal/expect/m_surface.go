@@ -45,7 +45,7 @@ func compileSurface(name string) func(*compiler, *source.Node, string) Matcher {
 	}
 }
 
-// offered judges what a server offers.
+// offered evaluates what a server offers.
 type offered struct{ *assert.Check }
 
 func (m offered) Match(ctx context.Context, s Subject, env *Env) Outcome {
@@ -59,8 +59,8 @@ func (m offered) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	return Outcome{Pass: v.Problem == "", Msg: v.Problem, Diff: v.Lines, Unseen: v.Notes}
 }
 
-// SameAs returns the ways to reach the server that a matcher of the tree
-// compares; nil for none.
+// SameAs returns the ways to reach the server that the tree's same-as matcher
+// compares, or nil.
 func (t *Tree) SameAs() (found *assert.SameAs) {
 	anyItem(t.Items, func(a *Assertion) bool {
 		if k, ok := a.Matcher.(*check); ok {

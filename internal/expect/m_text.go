@@ -45,7 +45,7 @@ func compileAffix(verb string, has func(s, affix string) bool) func(*compiler, *
 	}
 }
 
-// affixOf shows the beginning or the end of a text.
+// affixOf returns the beginning or the end of a text for messages.
 func affixOf(s string, end bool) string {
 	if end {
 		return textdiff.Window(s, len(s))
@@ -60,7 +60,7 @@ var rowLevenshtein = Row{
 	compile: compileLevenshtein,
 }
 
-// The cost of a comparison is at most the product of these, about.
+// The cost of a comparison is roughly the product of these limits.
 const (
 	maxEditDistance = 1000
 	maxEditLength   = 100_000
@@ -107,7 +107,7 @@ func (m levenshtein) match(v jsonv.Value) Outcome {
 			return passed
 		}
 	}
-	// The real distance is worth knowing where it is cheap to find.
+	// Compute the exact distance if that is cheap.
 	if const1 := 500; len(m.runes) <= const1 && v.Len() <= const1 {
 		d, _ := editDistance(m.runes, []rune(v.Text()), const1)
 		distance = fmt.Sprint(d)
@@ -118,9 +118,9 @@ func (m levenshtein) match(v jsonv.Value) Outcome {
 	}
 }
 
-// editDistance returns the Levenshtein distance of a and b, and false when it
-// is more than limit. It looks only at the band of cells that a distance of
-// limit can reach.
+// editDistance returns the Levenshtein distance of a and b, and false if it exceeds
+// limit. It only computes the diagonal band of cells that a distance of limit can
+// reach.
 func editDistance(a, b []rune, limit int) (int, bool) {
 	if abs(len(a)-len(b)) > limit {
 		return limit + 1, false
@@ -143,7 +143,7 @@ func editDistance(a, b []rune, limit int) (int, bool) {
 			if a[i-1] != b[j-1] {
 				above := row[j]
 				if j == i+limit {
-					above = far // outside of the band of the row before
+					above = far // outside of the previous row's band
 				}
 				cost = 1 + min(diagonal, above, row[j-1])
 			}

@@ -48,9 +48,9 @@ func unorderedOutcome(want jsonv.Value, lacking, extra []jsonv.Value) Outcome {
 	return o
 }
 
-// multisetDiff returns the elements of want that have no partner in v, and
-// those of v without one. Equality being transitive, any pairing of equal
-// elements is a largest one; hashes only spare comparisons.
+// multisetDiff returns the elements of want without a partner in v, and those of v
+// without one in want. Equality is transitive, so every maximal pairing of equal
+// elements has the same size; hashes only save comparisons.
 func multisetDiff(want, v jsonv.Value) (lacking, extra []jsonv.Value) {
 	buckets := make(map[uint64][]jsonv.Value, v.Len())
 	h := jsonv.NewHasher()
@@ -67,7 +67,7 @@ func multisetDiff(want, v jsonv.Value) (lacking, extra []jsonv.Value) {
 	if want.Len()-len(lacking) == v.Len() {
 		return lacking, nil
 	}
-	// What is left in the buckets has lost its order; take it from v.
+	// The buckets have lost the order of the rest; restore it from v.
 	for _, e := range v.Elems() {
 		if takeEqual(buckets, h.Of(e), e) {
 			extra = append(extra, e)
@@ -76,7 +76,7 @@ func multisetDiff(want, v jsonv.Value) (lacking, extra []jsonv.Value) {
 	return lacking, extra
 }
 
-// takeEqual removes one element that equals w from a bucket.
+// takeEqual removes one element equal to w from a bucket.
 func takeEqual(buckets map[uint64][]jsonv.Value, k uint64, w jsonv.Value) bool {
 	bucket := buckets[k]
 	for i := range bucket {

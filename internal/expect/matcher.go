@@ -7,28 +7,26 @@ import (
 	"mcptest/internal/source"
 )
 
-// Matcher judges a value. Matchers are compiled from the rows of [Matchers].
+// Matcher evaluates a value. Matchers are compiled from the rows of [Matchers].
 type Matcher interface {
 	Match(ctx context.Context, s Subject, env *Env) Outcome
 }
 
-// Outcome is a matcher's judgement.
+// Outcome is the result of a matcher.
 type Outcome struct {
 	Pass bool
-	// Unfit is set when the value could not be judged at all: it is missing,
-	// or of a kind the matcher does not know. Such a matcher fails, and so
-	// does its negation.
+	// Unfit is set if the value could not be evaluated: it is missing, or of a kind
+	// that the matcher does not support. Both the matcher and its negation then fail.
 	Unfit bool
-	// Score is 1 or 0, but for graded matchers, which say how good a value
-	// is between 0 and 1.
+	// Score is 1 or 0, or between them for graded matchers.
 	Score float64
-	Msg   string // why it failed, in one line, without the target
-	// Expected and Actual are shown side by side; shortened.
+	Msg   string // the reason of a failure in one line, without the target
+	// Expected and Actual are shown next to each other, shortened.
 	Expected, Actual string
 	Diff             []string // lines of a text diff (' ', '-', '+'), or one line for each difference
-	Notes            []string // what the reader should know besides
-	// Unseen says what was left out, or that there was nothing to look at: why
-	// a pass may mean little. A negation takes it over from what failed.
+	Notes            []string // additional information for the reader
+	// Unseen lists what was omitted, or reports that there was nothing to examine, so
+	// that a pass may mean little. A negation copies it from the failed matcher.
 	Unseen []string
 
 	graded bool
@@ -39,15 +37,15 @@ type Row struct {
 	Name    string
 	Aliases []string // the name in snake_case, where that differs
 	Doc     string   // one line
-	// Example is the matcher as YAML; a value that passes it and one that
-	// does not follow as JSON, "" standing for a missing target.
+	// Example is the matcher as YAML. Passes and Fails are values in JSON that pass
+	// and fail; "" is a missing target.
 	Example, Passes, Fails string
 	// ArgSchema is the JSON Schema of the argument. Nested matchers are
 	// {"$ref": "#/$defs/matcher"}.
 	ArgSchema jsonv.Value
 
 	schema string
-	// transparent matchers get to see missing targets; the others fail.
+	// transparent matchers evaluate missing targets; all others fail.
 	transparent bool
 	compile     func(c *compiler, n *source.Node, path string) Matcher
 }
@@ -57,12 +55,13 @@ type check struct {
 	row   *Row
 	m     Matcher
 	shown string // desc, "" when it is made on demand
-	// argument has an isError key, for matchers that look at a whole result.
+	// namesIsError is set if the argument has an isError key, for matchers of a whole
+	// result.
 	namesIsError bool
 	execs        bool
 }
 
-// desc is the matcher as messages show it: contains "rust".
+// desc returns the matcher as messages show it: contains "rust".
 func (k *check) desc() string {
 	if m, ok := k.m.(exactly); ok && k.shown == "" {
 		return k.row.Name + " " + show(m.want, shownInLine)
@@ -70,7 +69,7 @@ func (k *check) desc() string {
 	return k.shown
 }
 
-// Match judges a value and completes what the matcher left out.
+// Match evaluates a value and completes the fields that the matcher did not set.
 func (k *check) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	if s.Miss != nil && !k.row.transparent {
 		return s.missed(k.desc())
@@ -91,12 +90,12 @@ func (k *check) Match(ctx context.Context, s Subject, env *Env) Outcome {
 	return o
 }
 
-// missed is the outcome of a matcher that needs a value where there is none.
+// missed returns the outcome of a matcher that needs a value if there is none.
 func (s *Subject) missed(expected string) Outcome {
 	return Outcome{Unfit: true, Msg: s.Miss.Reason(), Expected: expected, Actual: "nothing"}
 }
 
-// matchFunc is a matcher that needs nothing but the value.
+// matchFunc is a matcher that only needs the value.
 type matchFunc func(v jsonv.Value) Outcome
 
 // Match calls f.
@@ -104,10 +103,10 @@ func (f matchFunc) Match(_ context.Context, s Subject, _ *Env) Outcome { return 
 
 var passed = Outcome{Pass: true}
 
-// failed is the outcome of a matcher that does not hold.
+// failed returns the outcome of a matcher that failed.
 func failed(msg string) Outcome { return Outcome{Msg: msg} }
 
-// unfit is the outcome of a matcher that cannot judge the value.
+// unfit returns the outcome of a matcher that cannot evaluate the value.
 func unfit(want string, v jsonv.Value) Outcome {
 	return Outcome{Unfit: true, Msg: "expected " + want + ", got " + got(v)}
 }

@@ -14,12 +14,12 @@ type Metric struct {
 	Name      string
 	Average   bool // weighted_average; else weighted_sum
 	Terms     []Term
-	Threshold *float64 // gates the test; any finite number
+	Threshold *float64 // any finite number; below it the test fails
 
-	baseline bool // came from the suite's baseline
+	baseline bool // from defaultTest
 }
 
-// Term is one reference of a metric.
+// Term is one term of a metric.
 type Term struct {
 	Pos    source.Pos
 	Path   string
@@ -27,15 +27,14 @@ type Term struct {
 	Weight float64
 }
 
-// The two ways to aggregate, as they are written.
+// Kinds of aggregation, as written in a suite.
 const (
 	keySum     = "weighted_sum"
 	keyAverage = "weighted_average"
 )
 
-// CompileMetrics compiles a `derivedMetrics:` value. Mistakes go to d;
-// references are checked by [Tree.Check], which knows the names. A nil node
-// has no metrics.
+// CompileMetrics compiles a `derivedMetrics:` value. Mistakes are added to d;
+// [Tree.Check], which knows the names, checks references. A nil node has no metrics.
 func CompileMetrics(n *source.Node, path string, d *source.Decoder) []Metric {
 	c := newCompiler(Compiler{}, d)
 	if n == nil || n.Kind == source.KindNull && n.Text == "" {
@@ -134,8 +133,7 @@ func (c *compiler) term(n *source.Node, path string, m *Metric) bool {
 	return complete && valid
 }
 
-// checkTotal reports weights that no average can be formed with, or whose sum
-// is no number.
+// checkTotal reports weights without a valid average, or whose sum is not finite.
 func (c *compiler) checkTotal(n *source.Node, path string, m *Metric) bool {
 	total := 0.0
 	for _, t := range m.Terms {

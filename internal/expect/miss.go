@@ -11,30 +11,30 @@ import (
 	"mcptest/internal/source"
 )
 
-// Miss says why a target selects nothing.
+// Miss describes why a target selects nothing.
 type Miss struct {
 	Target string // as written
-	Prefix string // the deepest part of it that exists; "" when not even its root does
-	Near   string // what was probably meant; "" when nothing is near
+	Prefix string // the deepest part of it that exists; "" if its root does not
+	Near   string // suggestion, or ""
 
-	why string // in words, without the target
-	// unknown says that what the target is a part of is not there, such as the
-	// result: what it does not have, it cannot be said to lack.
+	why string // the reason, without the target
+	// unknown is set if the parent of the target, such as the result, does not exist,
+	// so that it cannot lack the target.
 	unknown bool
-	ofAll   int // how many elements of a list lack it, for targets with [*] or [a:b]
+	ofAll   int // number of elements of a list that lack it, for targets with [*] or [a:b]
 }
 
-// place is somewhere else a key was looked for.
+// place is another place where a key was searched for.
 type place struct {
 	name  string
 	value jsonv.Value
 }
 
-// String returns the whole message: the target, what is not there, what is
-// there instead, and what was probably meant.
+// String returns the whole message: the target, the missing part, what exists
+// instead, and a suggestion.
 func (m *Miss) String() string { return m.Target + ": " + m.Reason() }
 
-// Reason is String without the target.
+// Reason returns the message without the target.
 func (m *Miss) Reason() string {
 	out := m.why
 	if m.ofAll > 1 {
@@ -43,7 +43,8 @@ func (m *Miss) Reason() string {
 	return out + source.Aside(source.Suggest(m.Near))
 }
 
-// newMiss describes that the first of steps leads nowhere from v at prefix.
+// newMiss describes that the first of steps does not exist in v, whose path is
+// prefix.
 func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss {
 	m := &Miss{Target: target, Prefix: prefix}
 	s := steps[0]
@@ -60,7 +61,7 @@ func newMiss(target, prefix string, v jsonv.Value, steps []jsonpath.Step) *Miss 
 	return m
 }
 
-// wants says what a step needs, as the end of a sentence.
+// wants describes what a step needs, as the end of a sentence.
 func wants(s jsonpath.Step) string {
 	switch s.Kind {
 	case jsonpath.Name:
@@ -71,8 +72,8 @@ func wants(s jsonpath.Step) string {
 	return "not a list"
 }
 
-// instead guesses the path that was meant when a step does not fit the kind
-// of the value: an element's key, or the only list in an object.
+// instead guesses the intended path if a step does not apply to the kind of the
+// value: an element's key, or the only list in an object.
 func instead(prefix string, v jsonv.Value, s jsonpath.Step) string {
 	if s.Kind == jsonpath.Name && v.Kind() == jsonv.KindArray {
 		if _, ok := v.At(0).Get(s.Name); ok {
@@ -95,7 +96,7 @@ func instead(prefix string, v jsonv.Value, s jsonpath.Step) string {
 	return ""
 }
 
-// lookElsewhere adds the other places where the key was looked for.
+// lookElsewhere adds the other places where the key was searched for.
 func (m *Miss) lookElsewhere(name string, looked []place) {
 	for _, p := range looked {
 		if p.value.IsAbsent() {
@@ -112,7 +113,7 @@ func (m *Miss) lookElsewhere(name string, looked []place) {
 	}
 }
 
-// Limits of what is listed of a server's keys.
+// Limits of the list of a server's keys.
 const (
 	maxKeysShown    = 12
 	maxKeysSearched = 500
@@ -130,7 +131,7 @@ func someKeys(v jsonv.Value) []string {
 	return keys
 }
 
-// haveKeys lists an object's keys, shortened: type, text and 3 more.
+// haveKeys formats an object's keys, shortened: type, text and 3 more.
 func haveKeys(v jsonv.Value) string {
 	if v.Kind() != jsonv.KindObject {
 		return "no keys: it is " + shape(v)
@@ -155,7 +156,7 @@ func haveKeys(v jsonv.Value) string {
 	return b.String()
 }
 
-// plainKey shows a key without quotes where it reads well without them.
+// plainKey formats a key, without quotes if it is readable without them.
 func plainKey(key string) string {
 	if p := jsonpath.Key(key); p[0] == '.' && len(key) <= shownKey {
 		return key

@@ -7,11 +7,11 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Root is something a target can start with.
+// Root is the beginning of a target.
 type Root struct {
 	Name string
 	Doc  string
-	// Leaf says what the value is when nothing can follow it: "a number".
+	// Leaf describes a value that has no members: "a number".
 	Leaf string
 	part part
 }
@@ -40,7 +40,7 @@ const (
 	partUpstream
 )
 
-// roots is the table of roots, in the order in which they are explained.
+// roots is the table of roots, in the order of the documentation.
 var roots = []Root{
 	{"result", "the call's JSON-RPC result; an absent result.isError reads as false, and a member that the result lacks is looked up in structuredContent, then in text that is a JSON object", "", partResult},
 	{"error", "the JSON-RPC error (code, message, data); null if there is none", "", partError},
@@ -75,16 +75,16 @@ func rootNames() []string {
 
 func rootsHint() string { return "a target starts with " + display.Alternatives(rootNames(), "or") }
 
-// Names of result members, MCP schema, CallToolResult and Result.
+// Names of result members in the MCP schema (CallToolResult and Result).
 const (
 	keyIsError    = "isError"
 	keyContent    = "content"
 	keyStructured = "structuredContent"
 )
 
-// protocolKey reports whether MCP defines the key for the result of a tool
-// call in some revision: such a key is never looked up anywhere else, since a
-// tool's own data could then replace what the protocol demands.
+// protocolKey reports whether any revision of MCP defines the key in the result of a
+// tool call. Such a key is never searched for elsewhere, because a tool's own data
+// could then replace what the protocol requires.
 func protocolKey(name string) bool {
 	switch name {
 	case keyContent, keyIsError, keyStructured, "_meta", "nextCursor", "resultType",
@@ -94,15 +94,15 @@ func protocolKey(name string) bool {
 	return false
 }
 
-// derived holds what an observation computed once.
+// derived caches derived values of an observation.
 type derived struct {
 	textDone, jsonDone bool
 	text, json         jsonv.Value
 	textNote           string
 }
 
-// base returns the root's value. Where there is none, the value is absent and
-// the string says why.
+// base returns the root's value. If there is none, the value is absent and the string
+// describes why.
 func (o *Observation) base(p part) (jsonv.Value, string) {
 	switch p {
 	case partResult:
@@ -136,7 +136,7 @@ func (o *Observation) base(p part) (jsonv.Value, string) {
 	return o.outer(p)
 }
 
-// outer returns the parts that lie outside of the call's own answer.
+// outer returns the parts that are not in the response to the call.
 func (o *Observation) outer(p part) (jsonv.Value, string) {
 	const noHTTP = "there was no HTTP response"
 	switch p {
@@ -165,10 +165,11 @@ func (o *Observation) result() (jsonv.Value, string) {
 	return jsonv.Value{}, "there is no result"
 }
 
-// unanswered says why there is neither a result nor an error.
+// unanswered is the reason if there is neither a result nor an error.
 const unanswered = "the call was not answered"
 
-// refusal is the JSON-RPC error or the result with isError: true in one form.
+// refusal returns the JSON-RPC error, or the result with isError: true, in a common
+// form.
 func (o *Observation) refusal() (jsonv.Value, string) {
 	switch {
 	case o.hasError():
@@ -256,8 +257,8 @@ func (o *Observation) joinText() (jsonv.Value, string) {
 	return jsonv.String(strings.Join(parts, "\n")), ""
 }
 
-// textJSON returns the object that the result's only content block, a text
-// block, holds as JSON. It is absent when there is none.
+// textJSON returns the JSON object in the result's only content block, if that is a
+// text block. Otherwise it is absent.
 func (o *Observation) textJSON() jsonv.Value {
 	if o.cache.jsonDone {
 		return o.cache.json

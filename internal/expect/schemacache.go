@@ -9,23 +9,22 @@ import (
 	"mcptest/internal/source"
 )
 
-// SchemaCache keeps compiled JSON Schemas, so that a schema that many tests
-// use is compiled and held once. It belongs to one goroutine while compiling;
-// what was compiled with it may be used by several.
+// SchemaCache caches compiled JSON Schemas, so that a schema used by many tests is
+// compiled and stored once. It belongs to one goroutine during compilation; compiled
+// schemas are safe for concurrent use.
 type SchemaCache struct {
 	mu      sync.Mutex
 	schemas map[string]*jsonschema.Schema
 	lines   map[placedSchema]map[string]int
 }
 
-// placedSchema is a schema at a place of a suite.
+// placedSchema is a schema at a position in a suite.
 type placedSchema struct {
 	pos  source.Pos
 	text string
 }
 
-// maxCached bounds what a cache holds of each kind; a suite with more
-// different schemas than this gains nothing from keeping them.
+// maxCached limits the number of cached entries of each kind.
 const maxCached = 10_000
 
 // NewSchemaCache returns an empty cache.
@@ -33,8 +32,8 @@ func NewSchemaCache() *SchemaCache {
 	return &SchemaCache{schemas: map[string]*jsonschema.Schema{}, lines: map[placedSchema]map[string]int{}}
 }
 
-// schemaOf returns the compiled schema of a text, compiling it when it is new.
-// A nil cache keeps nothing.
+// schemaOf returns the compiled schema of a text, and compiles it if it is not
+// cached. A nil cache stores nothing.
 func (c *SchemaCache) schemaOf(key string, compile func() (*jsonschema.Schema, error)) (*jsonschema.Schema, error) {
 	if c == nil {
 		return compile()
@@ -74,7 +73,7 @@ func (c *SchemaCache) linesOf(n *source.Node, text string) map[string]int {
 	return lines
 }
 
-// maxSchemaLines bounds the index of a large schema.
+// maxSchemaLines limits the line index of a large schema.
 const maxSchemaLines = 2000
 
 // indexLines adds the line of each keyword below pointer.

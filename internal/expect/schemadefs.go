@@ -6,14 +6,14 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// SchemaDefs returns JSON Schema definitions (2020-12) of everything this
+// SchemaDefs returns JSON Schema definitions (2020-12) of everything that this
 // package compiles, as the members of a "$defs" object: matcher, assertion,
-// assert-set, expect, derived-metrics, threshold, and json-type, which they
-// need. References among them are "#/$defs/…".
+// assert-set, expect, derived-metrics, threshold, and json-type, which they use.
+// References between them are "#/$defs/…".
 func SchemaDefs() jsonv.Value {
 	member := func(key string, v jsonv.Value) jsonv.Member { return jsonv.Member{Key: key, Value: v} }
 	return jsonv.Object(
-		// null is here too: type: null is not always written in quotes.
+		// null is included because authors may write type: null without quotes.
 		member("json-type", fixed(`{"enum":["`+strings.Join(jsonTypes, `","`)+`",null]}`)),
 		member("matcher", matcherSchema()),
 		member("assertion", fixed(`{"type":"object","required":["target","matcher"],"additionalProperties":false,"properties":{
@@ -47,7 +47,7 @@ func SchemaDefs() jsonv.Value {
 	)
 }
 
-// matcherSchema is the schema of a map with one matcher.
+// matcherSchema returns the schema of a map with one matcher.
 func matcherSchema() jsonv.Value {
 	rows := Matchers()
 	props := make([]jsonv.Member, 0, len(rows))
@@ -62,8 +62,8 @@ func matcherSchema() jsonv.Value {
 		With("properties", jsonv.Object(props...))
 }
 
-// fixed parses a schema that is written in this file; a mistake shows as an
-// absent value in the tests.
+// fixed parses a schema literal of this file; an invalid one is an absent value,
+// which the tests detect.
 func fixed(text string) jsonv.Value {
 	v, _ := jsonv.Parse([]byte(text))
 	return v

@@ -2,14 +2,14 @@ package expect
 
 import "math"
 
-// Reaches is the inclusive comparison of scores with thresholds, for tests,
-// sets, metrics and rates. A value may lie below by 1e-9 of the larger one:
-// sums like 0.1+0.2 miss the decimal they stand for by less.
+// Reaches compares scores with thresholds (inclusive) for tests, sets, metrics and
+// rates. The value may be below the threshold by 1e-9 of the larger one, to allow for
+// the rounding errors of sums like 0.1+0.2.
 func Reaches(value, threshold float64) bool {
 	return value >= threshold-1e-9*math.Max(math.Abs(value), math.Abs(threshold))
 }
 
-// tally is a weighted pass-fraction in the making.
+// tally accumulates a weighted pass-fraction.
 type tally struct{ passing, total float64 }
 
 func (t *tally) add(pass bool, weight float64) {
@@ -19,8 +19,8 @@ func (t *tally) add(pass bool, weight float64) {
 	}
 }
 
-// score is the weight of what passed over all weight, between 0 and 1. Without
-// any weight nothing can have passed.
+// score returns the passing weight divided by the total weight, between 0 and 1. It
+// is 0 if the total is 0.
 func (t *tally) score() float64 {
 	if t.total <= 0 {
 		return 0
@@ -28,7 +28,7 @@ func (t *tally) score() float64 {
 	return t.passing / t.total
 }
 
-// fraction is the weighted pass-fraction of evaluated items.
+// fraction returns the weighted pass-fraction of evaluated items.
 func fraction(items []Item, results []ItemResult) float64 {
 	var t tally
 	for i := range items {
@@ -37,7 +37,7 @@ func fraction(items []Item, results []ItemResult) float64 {
 	return t.score()
 }
 
-// unit is a pass as a score.
+// unit returns the score of a pass or failure.
 func unit(pass bool) float64 {
 	if pass {
 		return 1

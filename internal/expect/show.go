@@ -10,20 +10,20 @@ import (
 	"mcptest/internal/source"
 )
 
-// How much of a value messages show, in characters. Together with the limits
-// on lines they bound a verdict's size, regardless of the server.
+// Limits of shown values, in characters. With the limits on lines, they bound a
+// verdict's size, regardless of the server.
 const (
 	shownKey    = 40   // one key, or a short literal
 	shownInLine = 120  // a value inside a sentence
-	shownSaid   = 400  // what the server says about its own failure
+	shownSaid   = 400  // the server's description of its failure
 	shownAlone  = 2000 // Expected and Actual
 	maxLine     = 240  // one line of a diff
-	maxMessage  = 1000 // one message in all
+	maxMessage  = 1000 // one whole message
 	maxLines    = 40   // lines of a diff
 )
 
-// show shows a value as JSON in at most about limit characters, and says how
-// long a text is that had to be cut.
+// show formats a value as JSON in about limit characters, and adds the length of a
+// shortened text.
 func show(v jsonv.Value, limit int) string {
 	out := v.Short(limit)
 	if v.Kind() == jsonv.KindString && strings.HasSuffix(out, "…") {
@@ -32,8 +32,8 @@ func show(v jsonv.Value, limit int) string {
 	return out
 }
 
-// got names a value's kind and shows it: text "abc", number 3, a list of 2
-// elements [1,2].
+// got formats a value with its kind: text "abc", number 3, a list of 2 elements
+// [1,2].
 func got(v jsonv.Value) string {
 	switch v.Kind() {
 	case jsonv.KindNull:
@@ -44,8 +44,8 @@ func got(v jsonv.Value) string {
 	return kindWord(v.Kind()) + " " + show(v, shownInLine)
 }
 
-// shape says what a value is in a few words, without its content where that
-// may be long: text "abc", a list of 2 elements, an object with the keys a, b.
+// shape describes a value in a few words, without long content: text "abc", a list of
+// 2 elements, an object with the keys a, b.
 func shape(v jsonv.Value) string {
 	switch v.Kind() {
 	case jsonv.KindArray:
@@ -64,7 +64,7 @@ func shape(v jsonv.Value) string {
 	return kindWord(v.Kind()) + " " + show(v, shownKey)
 }
 
-// kindWord is a kind in the words of messages.
+// kindWord returns the name of a kind in messages.
 func kindWord(k jsonv.Kind) string {
 	switch k {
 	case jsonv.KindString:
@@ -77,7 +77,7 @@ func kindWord(k jsonv.Kind) string {
 	return k.String()
 }
 
-// describe says what a node is, for load errors: text "heavy", a list.
+// describe describes a node, for load errors: text "heavy", a list.
 func describe(n *source.Node) string {
 	switch n.Kind {
 	case source.KindNull:
@@ -95,16 +95,16 @@ func describe(n *source.Node) string {
 	return n.Kind.String() + " " + display.Truncate(n.Text, shownKey)
 }
 
-// quote puts text in quotes, as JSON does.
+// quote puts text in quotes, like JSON.
 func quote(s string) string { return string(jsonv.AppendString(nil, s)) }
 
-// quoteKey is quote for a text of unknown length.
+// quoteKey is quote for text of any length.
 func quoteKey(s string) string { return quote(display.Truncate(s, shownKey)) }
 
-// countOf writes a share of elements: 1 of 3 elements.
+// countOf formats a share of elements: 1 of 3 elements.
 func countOf(n, total int) string { return fmt.Sprintf("%d of %s", n, display.Count(total, "element")) }
 
-// bound cuts a list of lines and each of its lines.
+// bound shortens a list of lines and each of its lines.
 func bound(lines []string) []string {
 	more := len(lines) - maxLines
 	if more > 0 {
@@ -119,13 +119,12 @@ func bound(lines []string) []string {
 	return lines
 }
 
-// oneLine makes text fit for a sentence: no line breaks, bounded.
+// oneLine removes line breaks from text and shortens it, for a sentence.
 func oneLine(s string, limit int) string {
 	return display.Truncate(display.OneLine(display.Truncate(s, 4*limit)), limit)
 }
 
-// fmtPair writes two different numbers with as many decimals as it takes to
-// tell them apart.
+// fmtPair formats two different numbers with enough decimals to distinguish them.
 func fmtPair(a, b float64) (string, string) {
 	for digits := 3; digits <= 12; digits++ {
 		x := strconv.FormatFloat(roundTo(a, digits), 'f', -1, 64)

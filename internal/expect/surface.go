@@ -12,8 +12,8 @@ import (
 	"mcptest/internal/surface"
 )
 
-// checkSurface reports a target at surface whose first step leads nowhere.
-// offsets are those of its steps.
+// checkSurface reports a target at surface whose first step cannot exist. offsets are
+// the offsets of its steps.
 func (t *Target) checkSurface(offsets []int) *TargetError {
 	if t.root.part != partSurface || len(t.steps) == 0 {
 		return nil
@@ -52,13 +52,13 @@ func (t *Target) surfaceSubject(o *surface.Offer) Subject {
 	return t.walk(o.Value(), t.steps, t.root.Name)
 }
 
-// unknown is the subject of a target that can't be evaluated.
+// unknown returns the subject of a target that cannot be evaluated.
 func (t *Target) unknown(why string) Subject {
 	return Subject{Target: t.src, Miss: &Miss{Target: t.src, why: why, unknown: true}}
 }
 
 // listSubject evaluates a target in a list of definitions. A name selects the
-// definition of that name.
+// definition with that name.
 func (t *Target) listSubject(l surface.List, defs []jsonv.Value) Subject {
 	at, steps := t.root.Name+"."+l.Member, t.steps[1:]
 	if len(steps) == 0 || steps[0].Kind != jsonpath.Name {
@@ -82,7 +82,7 @@ func (t *Target) listSubject(l surface.List, defs []jsonv.Value) Subject {
 	return t.unknown(fmt.Sprintf("%s lists %d definitions with the %s %s", l.Method, len(found), l.Key, quoteKey(steps[0].Name)))
 }
 
-// unlisted says that a list has no definition of a name.
+// unlisted describes that a list has no definition of a name.
 func unlisted(target, at string, l surface.List, steps []jsonpath.Step, names []jsonv.Value) *Miss {
 	var all []string
 	byName := make([]jsonv.Member, len(names))
@@ -105,8 +105,8 @@ func unlisted(target, at string, l surface.List, steps []jsonpath.Step, names []
 	return m
 }
 
-// strict follows steps from v as walk does, and keeps the elements that lack
-// what a step asks for.
+// strict follows steps from v like walk, and also returns the elements that lack a
+// step.
 func (t *Target) strict(l surface.List, v jsonv.Value, steps []jsonpath.Step, at string) Subject {
 	s := t.walk(v, steps, at)
 	if !t.plural {
@@ -121,8 +121,8 @@ func (t *Target) strict(l surface.List, v jsonv.Value, steps []jsonpath.Step, at
 	return s
 }
 
-// lack collects the elements under v that have nothing at the end of steps. key
-// names the elements of the list in messages.
+// lack collects the elements below v that do not have the end of steps. key
+// identifies the elements of the list in messages.
 func lack(target, key string, v jsonv.Value, steps []jsonpath.Step, at string, out *[]*Miss) {
 	for i, s := range steps {
 		if s.Kind < jsonpath.All {

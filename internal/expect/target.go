@@ -8,26 +8,26 @@ import (
 	"mcptest/internal/source"
 )
 
-// Target is a compiled path to what an assertion looks at: a root of
-// [Roots] followed by names, ["quoted"] names, [0], [-1], [*] and [a:b], with
-// the meaning RFC 9535 gives these forms.
+// Target is a compiled path to the value that an assertion examines: a root of
+// [Roots] followed by names, ["quoted"] names, [0], [-1], [*] and [a:b], as defined
+// by RFC 9535.
 type Target struct {
 	src    string // as written
 	root   *Root
 	steps  []jsonpath.Step
-	plural bool // has [*] or [a:b]: selects a list
-	// fallback allows what the result does not have to be looked up in
+	plural bool // has [*] or [a:b]: selects several values
+	// fallback is set if members that the result lacks are looked up in
 	// structuredContent and in text that is JSON.
 	fallback bool
 }
 
-// String returns the target as it was written.
+// String returns the target as written.
 func (t *Target) String() string { return t.src }
 
 // Root returns the name of the target's root: result, http.status, ….
 func (t *Target) Root() string { return t.root.Name }
 
-// Target compiles a target. It returns nil when a mistake was reported to d.
+// Target compiles a target. It returns nil after a mistake, which is added to d.
 func (o Compiler) Target(n *source.Node, path string, d *source.Decoder) *Target {
 	return newCompiler(o, d).target(n, path)
 }
@@ -45,7 +45,7 @@ func (c *compiler) target(n *source.Node, path string) *Target {
 	return c.upstream(t, n, path)
 }
 
-// upstream returns the target, nil if it is at an upstream that does not exist.
+// upstream returns the target, or nil if its upstream does not exist.
 func (c *compiler) upstream(t *Target, n *source.Node, path string) *Target {
 	if t.root.part != partUpstream || len(t.steps) == 0 || t.steps[0].Kind != jsonpath.Name {
 		return t
@@ -69,7 +69,7 @@ func (c *compiler) upstream(t *Target, n *source.Node, path string) *Target {
 // TargetError is a mistake in a target's text.
 type TargetError = jsonpath.Error
 
-// ParseTarget compiles a target from its text.
+// ParseTarget compiles the text of a target.
 func ParseTarget(text string) (*Target, *TargetError) {
 	steps, offsets, err := jsonpath.Parse(text)
 	if err != nil {
@@ -100,8 +100,7 @@ func ParseTarget(text string) (*Target, *TargetError) {
 	return t, nil
 }
 
-// resolveRoot sets the root from the first steps and returns how many it
-// took.
+// resolveRoot sets the root from the first steps and returns their number.
 func (t *Target) resolveRoot(steps []jsonpath.Step, offsets []int) (int, *TargetError) {
 	first := steps[0]
 	if first.Kind != jsonpath.Name {
@@ -131,7 +130,7 @@ func (t *Target) resolveRoot(steps []jsonpath.Step, offsets []int) (int, *Target
 	return 0, e
 }
 
-// otherRoots are names that other test tools use for a root.
+// otherRoots maps the names of roots in other test tools.
 var otherRoots = map[string]string{
 	"duration": "duration_ms", "latency": "duration_ms", "latency_ms": "duration_ms", "time": "duration_ms", "elapsed": "duration_ms",
 	"status": "http.status", "status_code": "http.status", "headers": "http.headers",
@@ -153,7 +152,7 @@ func (t *Target) resolveHTTP(steps []jsonpath.Step, offsets []int) (int, *Target
 	return 0, e
 }
 
-// instead ends the message about a path below a root that is a leaf.
+// instead returns the end of the message about a path below a leaf.
 func (r *Root) instead() string {
 	if r.part == partText {
 		return "; index structured or result instead"

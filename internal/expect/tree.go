@@ -4,7 +4,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// Tree is everything one test expects, its own and the baseline's. It is
+// Tree holds the expectations of one test, including those of defaultTest. It is
 // immutable after [Merge].
 type Tree struct {
 	Items       []Item
@@ -13,17 +13,16 @@ type Tree struct {
 	Metrics     []Metric
 }
 
-// Parts is what one place of a suite contributes to a tree: a test, or the
-// baseline of all tests.
+// Parts are the expectations from one place of a suite: a test, or defaultTest.
 type Parts struct {
 	Expect    Expect
 	Threshold *float64
 	Metrics   []Metric
 }
 
-// Merge puts a test's own parts and the baseline's together: the test's items
-// come first, its threshold and gate win, and its metrics replace baseline
-// metrics of the same name, which otherwise come after its own.
+// Merge combines a test's own parts with those of defaultTest: the test's items come
+// first, its threshold and gate take precedence, and its metrics replace those of
+// defaultTest with the same name; the others follow.
 func Merge(own, base Parts) *Tree {
 	t := &Tree{
 		Items:       joined(own.Expect.Items, base.Expect.Items),
@@ -62,9 +61,9 @@ func indexMetric(metrics []Metric, name string) int {
 	return -1
 }
 
-// Check reports what only shows in the merged tree: weights that form no
-// score, references that can never resolve, names that mean two things. path
-// is the test's place in the document.
+// Check reports mistakes that are only visible in the merged tree: weights that form
+// no score, references that cannot be resolved, ambiguous names. path is the test's
+// position in the document.
 func (t *Tree) Check(path string, d *source.Decoder) {
 	c := newCompiler(Compiler{}, d)
 	checkSnapshots(c, t.Items, map[string]*Item{})
@@ -76,7 +75,7 @@ func (t *Tree) Check(path string, d *source.Decoder) {
 	}
 }
 
-// at is a node that stands for a place.
+// at returns a node for a position.
 func at(pos source.Pos) *source.Node { return &source.Node{Pos: pos} }
 
 func (t *Tree) checkMetric(c *compiler, i int) {
@@ -109,7 +108,7 @@ func (t *Tree) checkMetric(c *compiler, i int) {
 	}
 }
 
-// named returns the items of a name, those inside sets included.
+// named returns the items called name, including those inside sets.
 func (t *Tree) named(name string) []*Item {
 	var found []*Item
 	for i := range t.Items {
@@ -129,7 +128,7 @@ func (t *Tree) named(name string) []*Item {
 	return found
 }
 
-// unknownRef says that the metric i refers to a name that is nowhere.
+// unknownRef reports that the metric i refers to an unknown name.
 func (t *Tree) unknownRef(ref string, i int) string {
 	var names []string
 	for j := range t.Items {

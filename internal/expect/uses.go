@@ -1,12 +1,12 @@
 package expect
 
-// Uses is the set of roots that a tree looks at, and whether it runs programs. The
+// Uses is the set of roots that a tree examines, and whether it runs programs. The
 // union of two is u | v.
 type Uses uint32
 
 const execs Uses = 1 << 31
 
-// has reports whether one of some roots is used.
+// has reports whether any of some roots is used.
 func (u Uses) has(parts ...part) bool {
 	for _, p := range parts {
 		if u&(1<<p) != 0 {
@@ -16,8 +16,8 @@ func (u Uses) has(parts ...part) bool {
 	return false
 }
 
-// Exclusive reports whether the test must hold its session alone: what it
-// looks at cannot be distinguished from what other calls cause.
+// Exclusive reports whether the test must not share its session, because it examines
+// messages that cannot be attributed to one of several calls.
 func (u Uses) Exclusive() bool {
 	return u.has(partNotifications, partLogs, partProgress, partRequests, partStderr, partUpstream)
 }
@@ -34,7 +34,7 @@ func (u Uses) Surface() bool { return u.has(partSurface) }
 // Execs reports whether programs are run.
 func (u Uses) Execs() bool { return u&execs != 0 }
 
-// Uses returns what the tree looks at.
+// Uses returns the roots that the tree examines.
 func (t *Tree) Uses() Uses { return usesOf(t.Items) }
 
 func usesOf(items []Item) (u Uses) {
@@ -51,5 +51,5 @@ func usesOf(items []Item) (u Uses) {
 	return u
 }
 
-// Uses returns what a target looks at.
+// Uses returns the root that a target examines.
 func (t *Target) Uses() Uses { return 1 << t.root.part }

@@ -1,3 +1,3 @@
-// Package format checks texts against named formats: dates, addresses, URIs.
-// The matcher format and the documentation read its one sorted table.
+// Package format checks texts against named formats such as dates, addresses and
+// URIs. The matcher format and the documentation use its sorted table.
 package format

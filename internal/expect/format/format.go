@@ -12,8 +12,8 @@ import (
 	"mcptest/internal/jsonschema"
 )
 
-// MaxBytes is the longest text a format is checked on; none of them makes sense
-// beyond it.
+// MaxBytes is the longest text that is checked; longer texts are invalid in every
+// format.
 const MaxBytes = 1 << 20
 
 // Format is one named text format.
@@ -63,7 +63,7 @@ func Names() []string {
 	return names
 }
 
-// Find returns a format, nil when there is none of that name.
+// Find returns the format called name, or nil.
 func Find(name string) *Format {
 	for i := range table {
 		if table[i].Name == name {
@@ -87,7 +87,7 @@ func allDigits(s string) bool {
 	return s != ""
 }
 
-// isDuration follows RFC 3339 appendix A: units in order, weeks alone.
+// isDuration implements RFC 3339 appendix A: units in order, weeks only alone.
 func isDuration(s string) bool {
 	rest, ok := strings.CutPrefix(s, "P")
 	if !ok {
@@ -103,8 +103,8 @@ func isDuration(s string) bool {
 	return unitsInOrder(date, "YMD") && unitsInOrder(clock, "HMS")
 }
 
-// unitsInOrder reports whether s is digits and units that follow one another
-// in units without a gap, such as 1H30M.
+// unitsInOrder reports whether s consists of digits and units, which must be
+// consecutive in units, such as 1H30M.
 func unitsInOrder(s, units string) bool {
 	next := -1
 	for s != "" {
@@ -149,8 +149,8 @@ func isURI(s string) bool {
 	return err == nil && u.IsAbs() && isURIReference(s)
 }
 
-// isURIReference checks what url.Parse is lax about: the characters, and that
-// every % starts an escape.
+// isURIReference also checks what url.Parse ignores: the characters, and that every %
+// starts an escape.
 func isURIReference(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {

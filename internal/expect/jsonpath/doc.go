@@ -1,4 +1,4 @@
-// Package jsonpath reads the paths that targets are made of, and follows them: names,
-// ["quoted"] names, [0], [-1], [*] and [a:b], with the meaning RFC 9535 gives
-// these forms. A path never fails on a value: it selects nothing.
+// Package jsonpath parses and follows the paths of targets: names, ["quoted"] names,
+// [0], [-1], [*] and [a:b], as defined by RFC 9535. A path never fails on a value: it
+// selects nothing.
 package jsonpath

@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Limits of a path's text: no path a person writes comes near them.
+// Limits of a path's text, far above the needs of handwritten paths.
 const (
 	maxBytes = 4096
 	maxSteps = 128
@@ -25,7 +25,7 @@ type Step struct {
 	Name string
 	From int // of an index, or the first bound of a slice
 	to   int
-	has  [2]bool // which slice bounds were written
+	has  [2]bool // the bounds of a slice that are given
 	By   []Step  // the path to the name or index, in a placeholder
 }
 
@@ -36,29 +36,29 @@ type Kind uint8
 const (
 	Name Kind = iota
 	Index
-	Computed // a name or index that another path leads to
+	Computed // a name or index computed by another path
 	All
 	Slice
 )
 
 // Error is a mistake in a path's text.
 type Error struct {
-	Offset    int // in bytes, of the offending part
+	Offset    int // of the mistake, in bytes
 	Msg, Hint string
 }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Msg }
 
-// Parse reads a path, which may begin with $. The offsets are those of the steps
+// Parse parses a path, which may begin with $. offsets are the offsets of the steps
 // in text.
 func Parse(text string) (steps []Step, offsets []int, err *Error) {
 	p := parser{text: text}
 	return p.parse()
 }
 
-// Prefix reads the path at the beginning of text as placeholders have it, and
-// returns its length. It takes one value, so that nothing in it selects several;
+// Prefix parses the path at the beginning of text in the syntax of placeholders and
+// returns its length. Such a path selects one value, so [*] and slices are invalid;
 // brackets may contain a path, and names may begin with a digit or contain $.
 func Prefix(text string) (steps []Step, n int, err *Error) {
 	p := parser{text: text, depth: 1}
@@ -66,11 +66,11 @@ func Prefix(text string) (steps []Step, n int, err *Error) {
 	return steps, p.i, err
 }
 
-// parser reads the segments of a path.
+// parser parses the segments of a path.
 type parser struct {
 	text  string
 	i     int
-	depth int // of paths in brackets; 0 in a target, which has none
+	depth int // nesting of paths in brackets; always 0 in a target
 }
 
 func (p *parser) parse() (steps []Step, offsets []int, err *Error) {
@@ -116,7 +116,7 @@ func (p *parser) segment(first bool) (Step, *Error) {
 	}
 }
 
-// unexpected reports the character at the parser's place.
+// unexpected reports the character at the current position.
 func (p *parser) unexpected(hint string) *Error {
 	if p.i >= len(p.text) {
 		return &Error{Offset: len(p.text), Msg: "the path ends too early", Hint: hint}
@@ -283,8 +283,8 @@ func (p *parser) spaces() {
 	}
 }
 
-// quoted reads a quoted key with RFC 9535's escapes, the parser standing on
-// the opening quote.
+// quoted parses a quoted key with RFC 9535's escapes. The current position is the
+// opening quote.
 func (p *parser) quoted(q byte) (string, *Error) {
 	open := p.i
 	p.i++
@@ -361,7 +361,7 @@ func (p *parser) hex4(at int) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// String writes a step in its shortest form.
+// String returns the shortest form of a step.
 func (s Step) String() string {
 	switch s.Kind {
 	case Index:
@@ -382,7 +382,7 @@ func (s Step) String() string {
 	return Key(s.Name)
 }
 
-// Key writes a key as a path's segment: .name or ["odd name"].
+// Key formats a key as a path segment: .name or ["odd name"].
 func Key(name string) string {
 	plain := name != ""
 	for i, r := range name {

@@ -6,7 +6,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Follow takes one step that selects at most one value.
+// Follow follows a step that selects at most one value.
 func (s *Step) Follow(v jsonv.Value) (jsonv.Value, bool) {
 	if s.Kind == Name {
 		return v.Get(s.Name)
@@ -15,7 +15,7 @@ func (s *Step) Follow(v jsonv.Value) (jsonv.Value, bool) {
 	return v, !v.IsAbsent()
 }
 
-// String writes steps as a path: .content[0]["odd key"].
+// String formats steps as a path: .content[0]["odd key"].
 func String(steps []Step) string {
 	var b strings.Builder
 	for _, s := range steps {
@@ -24,13 +24,13 @@ func String(steps []Step) string {
 	return b.String()
 }
 
-// SelectsIn reports whether a step that selects several values has something
-// to select from in v, be it nothing.
+// SelectsIn reports whether v has a kind that a step with several values applies to,
+// even if it selects none.
 func (s *Step) SelectsIn(v jsonv.Value) bool {
 	return v.Kind() == jsonv.KindArray || s.Kind == All && v.Kind() == jsonv.KindObject
 }
 
-// AppendAll appends what a step selects in v.
+// AppendAll appends the values that a step selects in v.
 func (s *Step) AppendAll(dst []jsonv.Value, v jsonv.Value) []jsonv.Value {
 	if s.Kind == Slice {
 		from, to := s.bounds(v.Len())
@@ -48,7 +48,7 @@ func (s *Step) AppendAll(dst []jsonv.Value, v jsonv.Value) []jsonv.Value {
 	return dst
 }
 
-// SelectsAt reports whether a step selects the element i of a list of n.
+// SelectsAt reports whether a step selects the element i of a list with n elements.
 func (s *Step) SelectsAt(i, n int) bool {
 	switch s.Kind {
 	case Index:
@@ -60,8 +60,8 @@ func (s *Step) SelectsAt(i, n int) bool {
 	return s.Kind == All
 }
 
-// bounds returns the part of a list of n elements that a slice selects (RFC
-// 9535 section 2.3.4.2.2, step 1).
+// bounds returns the range of a list with n elements that a slice selects (RFC 9535
+// section 2.3.4.2.2, step 1).
 func (s *Step) bounds(n int) (from, to int) {
 	to = n
 	if s.has[0] {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// FoldCase maps texts that differ only in case to one text: every character
-// becomes the smallest one of its simple case-folding orbit (Unicode
-// CaseFolding.txt, status C and S), so that ſ, s and S are the same.
+// FoldCase maps texts that differ only in case to the same text: every character
+// becomes the smallest one of its simple case-folding orbit (Unicode CaseFolding.txt,
+// status C and S), so that ſ, s and S are equal.
 func FoldCase(s string) string {
 	ascii := true
 	for i := range len(s) {

@@ -12,8 +12,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// Limits of a text diff: the work, not only the output, must not depend on
-// what a server sends.
+// Limits of a text diff: neither the work nor the output may depend on the data of a
+// server.
 const (
 	maxDiffBytes = 64 << 10
 	maxDiffLines = 2000
@@ -21,8 +21,8 @@ const (
 	maxLines     = 40 // of a diff
 )
 
-// Difference says how two different texts differ: a unified diff when one
-// has several lines, else the place of the first difference.
+// Difference describes how two different texts differ: with a unified diff if one has
+// several lines, otherwise with the position of the first difference.
 func Difference(want, v string) (string, []string) {
 	if !strings.Contains(want, "\n") && !strings.Contains(v, "\n") {
 		return "expected " + Pair(want, v, ", got "), nil
@@ -33,7 +33,7 @@ func Difference(want, v string) (string, []string) {
 	return fmt.Sprintf("the texts differ from line %d on: expected %s", n+1, Pair(a, b, ", got ")), unified(want, v)
 }
 
-// lineAt returns the line of a text that holds a byte offset.
+// lineAt returns the line of a text that contains a byte offset.
 func lineAt(s string, at int) string {
 	from := strings.LastIndexByte(s[:at], '\n') + 1
 	if n := strings.IndexByte(s[from:], '\n'); n >= 0 {
@@ -42,8 +42,8 @@ func lineAt(s string, at int) string {
 	return s[from:]
 }
 
-// Pair shows two texts, or the parts around their first difference when
-// they are long.
+// Pair formats two texts, or the parts around their first difference if they are
+// long.
 func Pair(want, v, between string) string {
 	const whole = 80
 	if len(want) <= whole && len(v) <= whole {
@@ -57,8 +57,8 @@ func Pair(want, v, between string) string {
 	return out
 }
 
-// lookAlike spells out where two texts begin to differ when that may not be
-// seen: letters of other scripts, combining marks, blanks that are none.
+// lookAlike describes the first different characters of two texts if they look alike:
+// letters of other scripts, combining marks, unusual spaces.
 func lookAlike(want, v string) string {
 	at := commonPrefix(want, v)
 	plain := func(s string) bool { return at == len(s) || s[at] < utf8.RuneSelf }
@@ -75,8 +75,8 @@ func lookAlike(want, v string) string {
 	return fmt.Sprintf(" (character %d on, spelled out: expected %s, got %s)", utf8.RuneCountInString(want[:at])+1, spelt(want), spelt(v))
 }
 
-// commonPrefix returns how many bytes two texts have in common, whole
-// characters only.
+// commonPrefix returns the length of the common prefix of two texts, in bytes of
+// whole characters.
 func commonPrefix(a, b string) int {
 	n := min(len(a), len(b))
 	i := 0
@@ -92,7 +92,7 @@ func commonPrefix(a, b string) int {
 // unified returns the lines of a unified diff, without its file names.
 func unified(want, v string) []string {
 	if !strings.HasSuffix(want, "\n") && !strings.HasSuffix(v, "\n") {
-		want, v = want+"\n", v+"\n" // spares remarks on a missing one
+		want, v = want+"\n", v+"\n" // avoids remarks about a missing newline at the end
 	}
 	want, v, skipped := trimCommon(want, v)
 	whole := len(want) + len(v)
@@ -108,7 +108,7 @@ func unified(want, v string) []string {
 		if strings.HasPrefix(line, "--- expected") || strings.HasPrefix(line, "+++ actual") {
 			continue
 		}
-		if len(lines) == maxLines-1 { // the last one is for what is not shown
+		if len(lines) == maxLines-1 { // the last line describes what is omitted
 			rest++
 			continue
 		}
@@ -125,7 +125,8 @@ func unified(want, v string) []string {
 	return lines
 }
 
-// hunkAt corrects a hunk's line numbers by the lines that were cut before it.
+// hunkAt adds the number of lines that were removed before a hunk to its line
+// numbers.
 func hunkAt(line string, skipped int) string {
 	var a, an, b, bn int
 	if !strings.HasPrefix(line, "@@ ") {
@@ -137,8 +138,8 @@ func hunkAt(line string, skipped int) string {
 	return line
 }
 
-// trimCommon cuts the lines that both texts begin with, but for some context,
-// and returns how many those are.
+// trimCommon removes the common first lines of both texts, except some context, and
+// returns their number.
 func trimCommon(want, v string) (string, string, int) {
 	at := strings.LastIndexByte(want[:commonPrefix(want, v)], '\n') + 1
 	for range diffContext {
@@ -149,8 +150,8 @@ func trimCommon(want, v string) (string, string, int) {
 	return want[at:], v[at:], strings.Count(want[:at], "\n")
 }
 
-// firstLines cuts a text to what a diff looks at, at a line's end where there
-// is one.
+// firstLines shortens a text to the part that a diff uses, at the end of a line if
+// possible.
 func firstLines(s string) string {
 	if len(s) > maxDiffBytes {
 		s = s[:maxDiffBytes]
@@ -169,7 +170,7 @@ func firstLines(s string) string {
 	return s
 }
 
-// Window shows the part of a text around a byte offset, in quotes.
+// Window returns the part of a text around a byte offset, in quotes.
 func Window(s string, at int) string {
 	const before, after = 24, 64
 	from, to := at, at
