@@ -201,7 +201,7 @@ deep:
 	MCPTEST_DEEP=1 $(GO) test -count=1 -timeout 30m -run '^Test($(DEEP_TESTS))$$' $(DEEP_PACKAGES:%=./internal/%)
 
 ## releases: compares the releases of real servers with each other (docs/spec/releases.md; 20 minutes, network); FOLDER keeps what was read
-.PHONY: releases locks
+.PHONY: releases locks replays
 FOLDER ?= $(or $(TMPDIR),/tmp)/mcptest-releases
 releases:
 	@tools/releases '$(FOLDER)'
@@ -210,10 +210,14 @@ releases:
 locks:
 	@tools/locks '$(FOLDER)-locks' 20
 
+## replays: records 20 real servers, replays them without the servers and compares (docs/spec/cassettes.md; network, jq)
+replays:
+	@tools/replays '$(FOLDER)-locks'
+
 ## faults: the built program on every fault (docs/spec/faults.md)
 .PHONY: faults
 faults:
-	@$(FLAKY) MCPTEST_FAULTS=1 $(GO) test -count=1 -timeout 20m ./internal/faults -run '^Test(Faults|Page|Table)$$'
+	@$(FLAKY) MCPTEST_FAULTS=1 $(GO) test -count=1 -timeout 20m ./internal/faults -run '^Test(Faults|ReplayOfFaults|Page|Table)$$'
 
 ## faults-table: writes the table of faults to dist/faults.md
 .PHONY: faults-table

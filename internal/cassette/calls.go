@@ -1,8 +1,8 @@
 package cassette
 
 import (
-	"bytes"
 	"slices"
+	"strings"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
@@ -43,6 +43,8 @@ type session struct {
 	last    *Call
 	streams map[int]*Call
 	asked   map[string]*Call // by the id of the server's request
+	texts   []*Frame         // since the last message: what is not a message
+	texted  *Call            // which these were filed with
 	scan    *protocol.Scanner
 }
 
@@ -78,6 +80,19 @@ func (c *Cassette) Calls() ([]*Call, error) {
 		out = append(out, s.calls[before:]...)
 	}
 	return out, nil
+}
+
+// Refused reports whether a server refused a request for how HTTP carried it: for
+// its headers, its session, or the server's load.
+func (c *Cassette) Refused(call *Call) bool {
+	switch {
+	case call.Head == nil || call.Head.Status < 400:
+		return false
+	case call.Response == nil:
+		return true
+	}
+	data, err := c.Data(call.Response)
+	return err == nil && protocol.ParseRPCError(protocol.MemberOf(data, "error")).Code == protocol.CodeHeaderMismatch
 }
 
 // Exchange returns the request and the response of a call. The response is
@@ -154,6 +169,9 @@ func (s *session) fromServer(f *Frame, data []byte) {
 		call = &Call{Session: f.Session}
 		s.begin(call)
 	}
+	if call = s.text(f, e, data, call); e.Has > 0 || len(data) == 0 {
+		s.texts, s.texted = nil, nil
+	}
 	if f.HTTP != nil {
 		if on := s.streams[f.Stream]; on != nil && on.Head == nil {
 			if on.Head = f.HTTP; f.HTTP.Status >= 300 && on.open && !f.Has() {
@@ -169,7 +187,7 @@ func (s *session) fromServer(f *Frame, data []byte) {
 	}
 	call.Frames = append(call.Frames, f)
 	switch {
-	case call.open && (e.IsResponse() && bytes.Equal(e.ID, []byte(call.ID)) || answers(data, call.ID)):
+	case call.open && (e.IsResponse() && call.hasID(e) || answers(data, call.ID) || f.Omitted > 0 && call.namedIn(f, data)):
 		call.Response = f
 		s.close(call)
 	case call.open && f.HTTP != nil && f.HTTP.Status >= 300:
@@ -188,6 +206,53 @@ func (s *session) close(call *Call) {
 	}
 }
 
+// text files what is not a message, such as the lines of one that is spread over
+// several: together, and with the call whose id is in it.
+func (s *session) text(f *Frame, e *protocol.Envelope, data []byte, other *Call) *Call {
+	if e.Has > 0 || len(data) == 0 {
+		return other
+	}
+	call := s.texted
+	for _, open := range slices.Backward(s.open) {
+		if open.namedIn(f, data) {
+			call = open
+			break
+		}
+	}
+	if call == nil {
+		call = other
+	}
+	if s.texted != nil && s.texted != call {
+		s.texted.Frames = slices.DeleteFunc(s.texted.Frames, func(f *Frame) bool { return slices.Contains(s.texts, f) })
+		call.Frames = append(call.Frames, s.texts...)
+	}
+	if s.texted = call; len(s.texts) < maxTexts {
+		s.texts = append(s.texts, f)
+	}
+	return call
+}
+
+// maxTexts bounds the lines that are filed with the id that follows them.
+const maxTexts = 100
+
+// hasID reports whether a message answers a call, or is the same request sent
+// back. Wrong servers write the id in another way.
+func (call *Call) hasID(e *protocol.Envelope) bool {
+	switch {
+	case call.ID == "" || len(e.ID) == 0:
+		return false
+	case e.Has&protocol.HasMethod != 0 && protocol.TextOf(e.Method) != call.Method:
+		return false
+	}
+	return string(e.ID) == call.ID || strings.TrimSuffix(strings.Trim(string(e.ID), `"[] `), ".0") == call.ID
+}
+
+// namedIn reports whether a message that is not JSON, or not whole, has the id of
+// a call.
+func (call *Call) namedIn(f *Frame, data []byte) bool {
+	return idIn(data, call.ID) != nil || idIn([]byte(f.Tail), call.ID) != nil
+}
+
 // answers reports whether a batch contains the response with an id.
 func answers(data []byte, id string) bool {
 	if len(data) == 0 || data[0] != '[' || id == "" {
@@ -204,10 +269,12 @@ func answers(data []byte, id string) bool {
 func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
 	on := s.streams[f.Stream]
 	switch {
-	case e.IsResponse():
-		for _, call := range slices.Backward(s.open) { // a request may be sent again with its id
-			if bytes.Equal(e.ID, []byte(call.ID)) {
-				return call
+	case e.Has&protocol.HasID != 0:
+		for _, calls := range [][]*Call{s.open, s.calls} { // a request may be sent again with its id, or answered twice
+			for _, call := range slices.Backward(calls) {
+				if call.hasID(e) {
+					return call
+				}
 			}
 		}
 	case protocol.TextOf(e.Method) == "notifications/progress":
@@ -220,7 +287,8 @@ func (s *session) owner(f *Frame, e *protocol.Envelope) *Call {
 	}
 	// What is carried on the stream of a request follows from it, unless the stream
 	// is one for everything.
-	if on != nil && (on.Verb == "" && on.Method != protocol.MethodListen || f.HTTP != nil || f.Event != nil && f.Event.Type != "" && f.Event.Type != "message") {
+	if on != nil && (on.Verb == "" && on.Method != protocol.MethodListen || f.HTTP != nil || f.Event != nil && f.Event.Type != "" && f.Event.Type != "message" ||
+		f.End != nil && on.Head == nil) {
 		return on
 	}
 	for i := len(s.open) - 1; i >= 0; i-- {

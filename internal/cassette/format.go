@@ -87,11 +87,14 @@ type Frame struct {
 	// it is so large that it stays in the file (see [Cassette.Data]).
 	Data []byte
 	// Omitted is the size of a message over the limit, of which Data is only the
-	// beginning.
+	// beginning; Tail is its end if that names the request.
 	Omitted int64
-	Stderr  string          // what a process wrote to standard error before the next frame
-	End     *End            // the stream, or without one the session, ended
-	Note    json.RawMessage // see [Header.Note]
+	Tail    string
+	// Unterminated: the output of a process ended before the end of this line.
+	Unterminated bool
+	Stderr       string          // what a process wrote to standard error before the next frame
+	End          *End            // the stream, or without one the session, ended
+	Note         json.RawMessage // see [Header.Note]
 	// Masked says that no secret is left in Data and Note.
 	Masked bool
 
@@ -142,6 +145,8 @@ type line struct {
 	Stderr  string          `json:"stderr,omitempty"`
 	Note    json.RawMessage `json:"note,omitempty"`
 	Omitted int64           `json:"omitted,omitempty"`
+	Tail    string          `json:"tail,omitempty"`
+	Cut     bool            `json:"unterminated,omitempty"`
 	Message json.RawMessage `json:"message,omitempty"`
 	Text    *string         `json:"text,omitempty"`
 	Bytes   []byte          `json:"bytes,omitempty"`

@@ -56,6 +56,25 @@ func NewPlayer(c *Cassette, volatile []string, redact *secret.Redactor) (*Player
 	return p, nil
 }
 
+// LeaveOutRefusals removes the requests of [Cassette.Refused]: whoever serves the
+// recording decides on these itself.
+func (p *Player) LeaveOutRefusals() {
+	p.calls = slices.DeleteFunc(p.calls, p.c.Refused)
+	for key, list := range p.byKey {
+		p.byKey[key] = slices.DeleteFunc(list, p.c.Refused)
+	}
+}
+
+// More reports whether there is an unused recording of a message.
+func (c *Client) More(raw []byte) bool {
+	p := c.p
+	data := p.redact.Bytes(raw)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := p.key(protocol.TextOf(protocol.MemberOf(data, "method")), data)
+	return slices.ContainsFunc(p.byKey[key], func(call *Call) bool { return !call.used })
+}
+
 // Cassette returns the recording.
 func (p *Player) Cassette() *Cassette { return p.c }
 

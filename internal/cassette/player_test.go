@@ -17,17 +17,10 @@ func answer(id int, text string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":%q}`, id, text)
 }
 
-// player records a session in which the same requests have different responses, and
-// overlapping calls.
-func player(t *testing.T, volatile ...string) *cassette.Player {
+// played opens a player on a recording of one session.
+func played(t *testing.T, volatile []string, frames ...cassette.Frame) *cassette.Player {
 	t.Helper()
-	path := write(t,
-		to(call(1, `{"do":"inc"}`)), from(answer(1, "1 of first")), to(call(2, `{"do":"get","now":1}`)), from(answer(2, "get of first")),
-		to(call(3, `{"do":"inc"}`)), from(answer(3, "2 of first")), to(call(4, `{"do":"get","now":1}`)), from(answer(4, "last of first")),
-		to(call(5, `{"key":"a [redacted] z"}`)), to(call(6, `{"do":"slow"}`)), from(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":5}}`),
-		from(answer(6, "slow")), from(answer(5, "key")),
-	)
-	c, err := cassette.Open(path)
+	c, err := cassette.Open(write(t, frames...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,6 +30,18 @@ func player(t *testing.T, volatile ...string) *cassette.Player {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// player records a session in which the same requests have different responses, and
+// overlapping calls.
+func player(t *testing.T, volatile ...string) *cassette.Player {
+	t.Helper()
+	return played(t, volatile,
+		to(call(1, `{"do":"inc"}`)), from(answer(1, "1 of first")), to(call(2, `{"do":"get","now":1}`)), from(answer(2, "get of first")),
+		to(call(3, `{"do":"inc"}`)), from(answer(3, "2 of first")), to(call(4, `{"do":"get","now":1}`)), from(answer(4, "last of first")),
+		to(call(5, `{"key":"a [redacted] z"}`)), to(call(6, `{"do":"slow"}`)), from(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":5}}`),
+		from(answer(6, "slow")), from(answer(5, "key")),
+	)
 }
 
 // response sends a message and returns the recorded response with its live id.
@@ -61,17 +66,8 @@ func TestPlayerTellsMethodsApart(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":%q}}}`, id, method, version)
 	}
-	path := write(t, to(request(1, "prompts/list", "")), from(answer(1, "prompts")), to(request(2, "tools/list", "")), from(answer(2, "tools")),
+	p := played(t, nil, to(request(1, "prompts/list", "")), from(answer(1, "prompts")), to(request(2, "tools/list", "")), from(answer(2, "tools")),
 		to(request(3, "tools/list", "2026-07-28")), from(answer(3, "tools without a session")))
-	c, err := cassette.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	p, err := cassette.NewPlayer(c, nil, secret.NewRedactor())
-	if err != nil {
-		t.Fatal(err)
-	}
 	client := p.Client(1)
 	for _, row := range []struct{ method, version, want string }{
 		{"tools/list", "2026-07-28", "tools without a session"}, {"tools/list", "", `"tools"`}, {"prompts/list", "", "prompts"},
@@ -86,18 +82,8 @@ func TestPlayerTellsMethodsApart(t *testing.T) {
 // the live client may not cancel it, and would wait for its response.
 func TestPlayerAvoidsCancelledLists(t *testing.T) {
 	list := func(id int) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`, id) }
-	path := write(t, to(list(1)), to(list(2)), from(answer(1, "first")),
-		to(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`), from(answer(2, "late")))
-	c, err := cassette.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	p, err := cassette.NewPlayer(c, nil, secret.NewRedactor())
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := p.Client(1)
+	client := played(t, nil, to(list(1)), to(list(2)), from(answer(1, "first")),
+		to(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`), from(answer(2, "late"))).Client(1)
 	for id := 7; id < 9; id++ {
 		got, miss := client.Take([]byte(list(id)))
 		if miss != nil || len(got.Frames) != 1 {
@@ -142,5 +128,31 @@ func TestPlayerIgnoresVolatilePaths(t *testing.T) {
 	p := player(t, "arguments.now")
 	if got := response(t, p, p.Client(1), call(9, `{"do":"get","now":77}`)); !strings.Contains(got, "get of first") {
 		t.Error(got)
+	}
+}
+
+// What names a call belongs to it, also if it is not JSON, not whole, or its second
+// response; two calls are open, and the other one is later.
+func TestPlayerFilesOddResponses(t *testing.T) {
+	long := from(`{"jsonrpc":"2.0","id":1,"result":{"text":"xxx`)
+	long.Omitted = 20 << 20
+	last := from(`{"jsonrpc":"2.0","result":{"text":"xxx`)
+	last.Omitted, last.Tail = 20<<20, cassette.TailOf([]byte(`xxx"},"id":1}`+"\n"))
+	for name, odd := range map[string][]cassette.Frame{
+		"NUL": {from("\x00" + answer(1, "x"))}, "too large": {long}, "too large, the id last": {last}, "twice": {from(answer(1, "x")), from(answer(1, "y"))},
+	} {
+		frames := append([]cassette.Frame{to(call(1, `{"n":1}`)), to(call(2, `{"n":2}`))}, odd...)
+		p := played(t, nil, append(frames, from(answer(2, "z")))...)
+		calls := p.Calls()
+		if n := len(calls[0].Frames); n != len(odd) {
+			t.Errorf("%s: the call has %d frames, expected %d", name, n, len(odd))
+		}
+		if name != "NUL" && calls[0].Response == nil {
+			t.Errorf("%s: no response", name)
+		}
+		got := string(calls[0].Rewrite([]byte(`"},"id":1}`), cassette.Live{ID: "99"}))
+		if got != `"},"id":99}` {
+			t.Errorf("%s: the end has the id %s", name, got)
+		}
 	}
 }

@@ -205,7 +205,7 @@ func parseFrame(text []byte) (*Frame, error) {
 	}
 	f := &Frame{
 		Session: l.Session, At: time.Duration(math.Round(ms*1000)) * time.Microsecond, Dir: l.Dir, Stream: l.Stream, HTTP: l.HTTP, Event: l.Event,
-		Stderr: l.Stderr, End: l.End, Note: l.Note, Omitted: l.Omitted,
+		Stderr: l.Stderr, End: l.End, Note: l.Note, Omitted: l.Omitted, Tail: l.Tail, Unterminated: l.Cut,
 	}
 	switch {
 	case l.Message != nil:

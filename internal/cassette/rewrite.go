@@ -3,6 +3,7 @@ package cassette
 import (
 	"bytes"
 	"regexp"
+	"strings"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
@@ -37,10 +38,8 @@ func (call *Call) Rewrite(data []byte, live Live) []byte {
 		return rewriteText(data, call.ID, live.ID)
 	}
 	switch {
-	case s.IsResponse():
-		if string(s.ID) == call.ID {
-			return replaceIn(data, s.ID, live.ID)
-		}
+	case s.Has&protocol.HasID != 0 && call.hasID(&s.Envelope):
+		return replaceIn(data, s.ID, strings.Replace(string(s.ID), call.ID, live.ID, 1))
 	case protocol.TextOf(s.Method) == "notifications/progress":
 		if token := protocol.MemberOf(s.Params, "progressToken"); call.Token != "" && string(token) == call.Token {
 			return replaceIn(data, token, live.Token)
@@ -63,9 +62,22 @@ func replaceIn(data, part []byte, with string) []byte {
 	return data
 }
 
+// idIn returns the place of an id in a piece of a message that is not JSON on its
+// own; nil if it is not there.
+func idIn(data []byte, id string) []int {
+	return regexp.MustCompile(`"id"\s*:\s*` + regexp.QuoteMeta(id) + `(?:[\s,}]|$)`).FindIndex(data)
+}
+
+var tail = regexp.MustCompile(`[,{]\s*"id"\s*:\s*("[^"\\]{1,200}"|-?\d{1,20})\s*\}\s*$`)
+
+// TailOf returns the end of a message if that is its id; "" if not.
+func TailOf(data []byte) string {
+	return string(tail.Find(data[max(0, len(data)-300):]))
+}
+
 // rewriteText replaces the id in a piece of a message that is not JSON on its own.
 func rewriteText(data []byte, id, with string) []byte {
-	at := regexp.MustCompile(`"id"\s*:\s*` + regexp.QuoteMeta(id) + `(?:[\s,}]|$)`).FindIndex(data)
+	at := idIn(data, id)
 	if at == nil {
 		return data
 	}

@@ -23,8 +23,8 @@ import (
 // larger one the beginning and the size are written.
 const MaxMessage = 256 << 20
 
-// omittedHead is how much is kept of a message that is not written whole.
-const omittedHead = 4 << 10
+// OmittedHead is how much is kept of a message that is not written whole.
+const OmittedHead = 4 << 10
 
 // headerWait is how many frames wait for the protocol version, which is in the
 // header.
@@ -118,10 +118,10 @@ func (w *Writer) Write(f Frame) error {
 func (w *Writer) append(f *Frame) error {
 	data := f.Data
 	if len(data) > MaxMessage && f.Omitted == 0 {
-		f.Omitted = int64(len(data))
+		f.Omitted, f.Tail = int64(len(data)), TailOf(data)
 	}
 	if f.Omitted > 0 {
-		data = data[:min(len(data), omittedHead)]
+		data = data[:min(len(data), OmittedHead)]
 	}
 	if !f.Masked {
 		data, f.Note = w.mask(data), w.mask(f.Note)
@@ -134,8 +134,11 @@ func (w *Writer) append(f *Frame) error {
 	if w.failed != nil {
 		return w.failed
 	}
-	l := w.line(f)
-	w.buf = appendLine(w.buf[:0], l, data, f.Data != nil)
+	w.buf = appendLine(w.buf[:0], w.line(f), data, f.Data != nil)
+	if len(w.buf) > maxLine { // because of what is escaped in a text
+		f.Omitted = int64(len(f.Data))
+		w.buf = appendLine(w.buf[:0], w.line(f), data[:min(len(data), OmittedHead)], true)
+	}
 	if cap(w.buf) > 4<<20 {
 		defer func() { w.buf = nil }()
 	}
@@ -175,7 +178,7 @@ func (w *Writer) line(f *Frame) *line {
 	ms := float64(f.At.Microseconds()) / 1000
 	l := &line{
 		Session: f.Session, At: json.Number(strconv.FormatFloat(ms, 'f', -1, 64)), Dir: f.Dir, Stream: f.Stream,
-		Stderr: w.redact.String(f.Stderr), Omitted: f.Omitted, Event: f.Event, Note: f.Note,
+		Stderr: w.redact.String(f.Stderr), Omitted: f.Omitted, Tail: f.Tail, Cut: f.Unterminated, Event: f.Event, Note: f.Note,
 	}
 	if f.HTTP != nil {
 		h := *f.HTTP

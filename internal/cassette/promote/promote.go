@@ -25,7 +25,7 @@ func Fill(su *draft.Suite, c *cassette.Cassette) error {
 	}
 	tests := map[string]*draft.Test{}
 	for _, call := range calls {
-		if call.Request == nil || call.ID == "" || asOverhead(call.Method) {
+		if call.Request == nil || call.ID == "" || asOverhead(call.Method) || c.Refused(call) {
 			continue
 		}
 		request, response, err := c.Exchange(call)

@@ -38,7 +38,7 @@ type Server struct {
 func New(c *cassette.Cassette, o Options) (*Server, error) {
 	s := &Server{c: c, o: o, redact: secret.NewRedactor()}
 	var err error
-	if s.shared, err = cassette.NewPlayer(c, nil, s.redact); err != nil {
+	if s.shared, err = s.player(); err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{c.Protocol: true}
@@ -81,11 +81,20 @@ func (s *Server) begin() (*cassette.Client, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sessions++
-	player, err := cassette.NewPlayer(s.c, nil, s.redact)
+	player, err := s.player()
 	if err != nil {
 		return nil, err
 	}
 	return player.Client(s.sessions), nil
+}
+
+func (s *Server) player() (*cassette.Player, error) {
+	p, err := cassette.NewPlayer(s.c, nil, s.redact)
+	if err != nil {
+		return nil, err
+	}
+	p.LeaveOutRefusals()
+	return p, nil
 }
 
 // session is one connection. Over HTTP a request without a session has a

@@ -158,7 +158,7 @@ func (s *Stream) feed(c chunk, record func(cassette.Frame) error) error {
 		return nil
 	}
 	line := s.rest
-	s.rest = nil
+	s.rest, s.head.Unterminated = nil, s.events == nil
 	return s.line(line, c.frame.At, record)
 }
 

@@ -6,5 +6,5 @@
 // same code and finds the same violations.
 //
 // Entry points: [Folder] holds the cassettes of a run, one for each server;
-// [Stdio] and [HTTP] record one connection, [ReplayStdio] and [ReplayHTTP] answer one.
+// [Stdio] and [HTTP] record one connection, [ReplayStdio] answers one.
 package transport

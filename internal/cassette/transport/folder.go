@@ -187,20 +187,24 @@ func (f *Folder) Dial(_ context.Context, s *plan.Server, o connect.Options) (wir
 		return nil, why
 	}
 	h := wire.HTTPOptions{Kind: s.Transport, Limits: o.Limits, Retries: s.RetryHTTP, UserAgent: o.UserAgent}
+	replayed := newHTTPReplay(p, n)
 	if s.Auth != nil {
-		h.Auth = sameAgain{}
+		h.Auth = sameAgain{replayed}
 	}
-	h.Wrap = func(http.RoundTripper) http.RoundTripper { return ReplayHTTP(p, n) }
+	h.Wrap = func(http.RoundTripper) http.RoundTripper { return replayed }
 	return wire.NewHTTP(s.URL, h)
 }
 
 // sameAgain stands for the credentials of the recorded client: what was sent again
-// after a challenge is sent again.
-type sameAgain struct{}
+// after a challenge is sent again, and nothing else.
+type sameAgain struct{ replay *httpReplay }
 
 func (sameAgain) Authorize(context.Context, *http.Request) error { return nil }
 
-func (sameAgain) Challenged(context.Context, *http.Response) (bool, error) { return true, nil }
+func (a sameAgain) Challenged(_ context.Context, resp *http.Response) (bool, error) {
+	body, err := takeBody(resp.Request)
+	return err == nil && a.replay.client.More(body), err
+}
 
 // Players returns what is replayed, in the order of the names.
 func (f *Folder) Players() []*cassette.Player {

@@ -46,7 +46,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	x.write(cassette.Frame{Dir: cassette.ToServer, HTTP: &cassette.HTTP{Method: req.Method, Header: h}, Data: body})
 	resp, err := r.base.RoundTrip(req)
 	if err != nil {
-		x.end(err)
+		x.end(err, false)
 		return nil, err
 	}
 	x.begin(resp)
@@ -124,21 +124,24 @@ func (x *exchange) Read(b []byte) (int, error) {
 		}
 	}
 	if err != nil {
-		x.end(err)
+		x.end(err, err == io.EOF)
 	}
 	return n, err
 }
 
 // Close records that the client has enough of the body.
 func (x *exchange) Close() error {
-	x.end(nil)
+	x.end(nil, false)
 	return x.body.Close()
 }
 
-// end records how the exchange ended: by an error of the connection, or by the
-// client.
-func (x *exchange) end(err error) {
+// end records how the exchange ended: with the whole response, by an error of the
+// connection, or by the client.
+func (x *exchange) end(err error, whole bool) {
 	x.over.Do(func() {
+		if x.events != nil && x.events.size > cassette.OmittedHead {
+			x.write(cassette.Frame{Dir: cassette.FromServer, Data: x.events.begun(), Omitted: x.events.size})
+		}
 		if x.head != nil {
 			f := cassette.Frame{Dir: cassette.FromServer, HTTP: x.head, Data: x.whole}
 			if x.size > int64(len(x.whole)) {
@@ -147,7 +150,7 @@ func (x *exchange) end(err error) {
 			x.write(f)
 		}
 		e := &cassette.End{Client: err == nil || x.ctx.Err() != nil}
-		if err != nil && err != io.EOF && !e.Client {
+		if err != nil && !whole && !e.Client {
 			e.Reason = err.Error()
 		}
 		x.write(cassette.Frame{End: e})

@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"mcptest/internal/cassette"
-	"mcptest/internal/mcp/protocol"
 )
 
 // httpReplay answers the requests of one HTTP client from a cassette.
@@ -21,17 +20,17 @@ type httpReplay struct {
 
 	mu      sync.Mutex
 	change  sync.Cond
-	met     [][]byte // answers to requests of the server, and cancellations
+	met     map[string]int // what the client has sent that calls wait for, by [awaited]
 	streams map[streamKey]*feed
 }
 
 // streamKey identifies a recorded HTTP exchange.
 type streamKey struct{ session, stream int }
 
-// ReplayHTTP returns a transport that answers as the recorded server did. Number
+// newHTTPReplay returns a transport that answers as the recorded server did. Number
 // counts the connections, from 1.
-func ReplayHTTP(p *cassette.Player, number int) http.RoundTripper {
-	t := &httpReplay{player: p, client: p.Client(number), streams: map[streamKey]*feed{}}
+func newHTTPReplay(p *cassette.Player, number int) *httpReplay {
+	t := &httpReplay{player: p, client: p.Client(number), met: map[string]int{}, streams: map[streamKey]*feed{}}
 	t.change.L = &t.mu
 	return t
 }
@@ -107,8 +106,13 @@ func (t *httpReplay) broken(ctx context.Context, call *cassette.Call) error {
 
 // events answers the GET of an event stream.
 func (t *httpReplay) events(req *http.Request) (*http.Response, error) {
-	call := t.client.TakeStream(req.Header.Get("Last-Event-Id"))
-	if call == nil {
+	last := req.Header.Get("Last-Event-Id")
+	call := t.client.TakeStream(last)
+	switch {
+	case call == nil && last != "": // the recorded client gave up before it took the stream up again
+		<-req.Context().Done()
+		return nil, req.Context().Err()
+	case call == nil:
 		return response(req, &cassette.HTTP{Status: http.StatusMethodNotAllowed}, http.NoBody), nil
 	}
 	return t.call(req, call, nil)
@@ -129,14 +133,14 @@ func (t *httpReplay) feed(session, stream int) *feed {
 func (t *httpReplay) reached(raw []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if isAnswer(raw) || protocol.TextOf(protocol.MemberOf(raw, "method")) == "notifications/cancelled" {
-		t.met = append(t.met, bytes.Clone(raw))
+	if key := awaited(raw, ""); key != "" {
+		t.met[key]++
 		t.change.Broadcast()
 	}
 }
 
 // await waits until the client has sent what a recorded message stands for.
-func (t *httpReplay) await(ctx context.Context, recorded []byte, live cassette.Live) bool {
+func (t *httpReplay) await(ctx context.Context, key string) bool {
 	stop := context.AfterFunc(ctx, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -146,11 +150,9 @@ func (t *httpReplay) await(ctx context.Context, recorded []byte, live cassette.L
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for ctx.Err() == nil {
-		for i, raw := range t.met {
-			if meets(raw, recorded, live) {
-				t.met = append(t.met[:i], t.met[i+1:]...)
-				return true
-			}
+		if t.met[key] > 0 {
+			t.met[key]--
+			return true
 		}
 		t.change.Wait()
 	}
@@ -185,7 +187,7 @@ func (x *exchangeReplay) play(ctx context.Context) {
 		}
 		switch {
 		case f.Dir == cassette.ToServer:
-			if !x.t.await(ctx, data, x.live) {
+			if !x.t.await(ctx, awaited(data, x.live.ID)) {
 				return
 			}
 		case f.Dir == "":

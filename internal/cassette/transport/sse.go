@@ -16,6 +16,19 @@ type splitter struct {
 	data    []byte
 	lines   int
 	any     bool
+	size    int64 // of the event so far
+}
+
+// begun returns the beginning of an event that is not complete.
+func (s *splitter) begun() []byte {
+	data := append(s.data[:len(s.data):len(s.data)], bytes.TrimPrefix(s.line[:min(len(s.line), cassette.OmittedHead)], []byte("data: "))...)
+	return data[:min(len(data), cassette.OmittedHead)]
+}
+
+// add keeps a part of a line, up to the size of a message.
+func (s *splitter) add(part []byte) {
+	s.size += int64(len(part))
+	s.line = append(s.line, part[:min(len(part), max(0, cassette.MaxMessage+1-len(s.data)-len(s.line)))]...)
 }
 
 // feed takes the next bytes and calls emit for each complete event. Data is nil
@@ -28,11 +41,11 @@ func (s *splitter) feed(b []byte, emit func(e cassette.Event, data []byte)) {
 		s.afterCR = false
 		end := bytes.IndexAny(b, "\r\n")
 		if end < 0 {
-			s.line = append(s.line, b...)
+			s.add(b)
 			return
 		}
 		s.afterCR = b[end] == '\r'
-		s.line = append(s.line, b[:end]...)
+		s.add(b[:end])
 		b = b[end+1:]
 		s.field(emit)
 		s.line = s.line[:0]
@@ -51,7 +64,7 @@ func (s *splitter) field(emit func(e cassette.Event, data []byte)) {
 			}
 			emit(s.event, data)
 		}
-		s.event, s.data, s.lines, s.any = cassette.Event{}, nil, 0, false
+		s.event, s.data, s.lines, s.any, s.size = cassette.Event{}, nil, 0, false, 0
 		return
 	}
 	name, value, _ := bytes.Cut(bytes.TrimPrefix(s.line, []byte("\xef\xbb\xbf")), []byte(":"))

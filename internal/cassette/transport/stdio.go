@@ -122,15 +122,15 @@ type recordingSink struct {
 }
 
 func (s *recordingSink) OnFrame(f wire.Frame) bool {
-	s.t.log.write(cassette.Frame{Dir: cassette.FromServer, Data: f.Raw})
+	s.t.log.write(cassette.Frame{Dir: cassette.FromServer, Data: f.Raw, Unterminated: f.Unterminated})
 	return s.Receiver.OnFrame(f)
 }
 
 func (s *recordingSink) OnOversize(m wire.OversizeMessage) {
 	if !m.Done {
-		s.long = append(s.long[:0], m.Head[:min(len(m.Head), 4<<10)]...)
+		s.long = append(s.long[:0], m.Head[:min(len(m.Head), cassette.OmittedHead)]...)
 	} else {
-		s.t.log.write(cassette.Frame{Dir: cassette.FromServer, Data: s.long, Omitted: m.Size})
+		s.t.log.write(cassette.Frame{Dir: cassette.FromServer, Data: s.long, Omitted: m.Size, Tail: cassette.TailOf(m.Tail)})
 	}
 	s.Receiver.OnOversize(m)
 }

@@ -3,6 +3,7 @@ package transport
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,6 +36,7 @@ type replay struct {
 	// Of the goroutine.
 	sink    wire.Receiver
 	waiting []*playing
+	met     map[string]int // what the client has sent that calls wait for, by [awaited]
 	ending  *cassette.End
 	over    bool
 	done    chan struct{}
@@ -62,7 +64,7 @@ func ReplayStdio(p *cassette.Player, number int, command []string, l wire.Limits
 	}
 	l = l.WithDefaults()
 	t := &replay{
-		player: p, client: p.Client(number), number: number, limits: l, done: make(chan struct{}),
+		player: p, client: p.Client(number), number: number, limits: l, done: make(chan struct{}), met: map[string]int{},
 		facts: wire.Facts{Kind: "stdio", Command: command, Stderr: tail.New(int64(l.Stderr))},
 	}
 	t.change.L = &t.mu
@@ -219,38 +221,43 @@ func (t *replay) answer(m message) {
 // reached goes on with the calls that waited for a message of the client. It
 // reports whether the message is the answer to a request of the server.
 func (t *replay) reached(raw []byte) bool {
-	answer := isAnswer(raw)
-	var due []*playing
-	rest := t.waiting[:0]
-	for _, p := range t.waiting {
-		if t.meets(raw, p) {
-			due = append(due, p)
-		} else {
-			rest = append(rest, p)
+	key := awaited(raw, "")
+	if key == "" {
+		return false
+	}
+	t.met[key]++
+	for i, p := range t.waiting {
+		if t.key(p) == key {
+			t.waiting = slices.Delete(t.waiting, i, i+1)
+			t.play(p)
+			break
 		}
 	}
-	t.waiting = rest
-	for _, p := range due {
-		p.rest = p.rest[1:]
-		t.play(p)
-	}
-	return answer
+	return isAnswer(raw)
 }
 
-func (t *replay) meets(raw []byte, p *playing) bool {
+// key is what a call waits for.
+func (t *replay) key(p *playing) string {
 	recorded, err := t.player.Cassette().Data(p.rest[0])
-	return err == nil && meets(raw, recorded, p.live)
+	if err != nil {
+		return ""
+	}
+	return awaited(recorded, p.live.ID)
 }
 
-// meets reports whether a message is the one that a recorded message to the
-// server stands for: the answer to the same request of the server, or the
-// cancellation of the call.
-func meets(raw, recorded []byte, live cassette.Live) bool {
-	if isAnswer(recorded) {
-		return isAnswer(raw) && string(protocol.MemberOf(raw, "id")) == string(protocol.MemberOf(recorded, "id"))
+// awaited is equal for a message of the client and the recorded one that it is
+// compared with: an answer to the same request of the server, or the cancellation of the
+// same call. Of a recorded cancellation id is the live one; "" for other messages.
+func awaited(raw []byte, id string) string {
+	switch {
+	case isAnswer(raw):
+		return "answer " + string(protocol.MemberOf(raw, "id"))
+	case protocol.TextOf(protocol.MemberOf(raw, "method")) != "notifications/cancelled":
+		return ""
+	case id == "":
+		id = string(protocol.MemberOf(protocol.MemberOf(raw, "params"), "requestId"))
 	}
-	return protocol.TextOf(protocol.MemberOf(raw, "method")) == "notifications/cancelled" &&
-		string(protocol.MemberOf(protocol.MemberOf(raw, "params"), "requestId")) == live.ID
+	return "cancelled " + id
 }
 
 // isAnswer reports whether a message of the client answers a request of the server.
@@ -260,39 +267,50 @@ func isAnswer(raw []byte) bool {
 
 // play delivers the frames of a call up to where the client has to act.
 func (t *replay) play(p *playing) {
-	for _, f := range p.rest {
-		if f.Dir == cassette.ToServer {
-			break
-		}
-		_, _ = t.facts.Stderr.Write([]byte(f.Stderr)) // before the response: whoever waits for that looks at it then
-	}
-	for i, f := range p.rest {
+	t.stderr(p.rest)
+	for len(p.rest) > 0 {
+		f := p.rest[0]
 		switch {
 		case t.over:
 			return
 		case f.Dir == cassette.ToServer:
-			p.rest = p.rest[i:]
-			t.waiting = append(t.waiting, p)
-			t.sink.OnDrained()
-			return
+			key := t.key(p)
+			if t.met[key] == 0 {
+				t.waiting = append(t.waiting, p)
+				t.sink.OnDrained()
+				return
+			}
+			t.met[key]--
+			t.stderr(p.rest[1:])
 		case f.End != nil && f.Stream == 0:
 			if !f.End.Client {
 				t.over, t.ending = true, f.End
 				return
 			}
 		case f.Dir == cassette.FromServer && (f.Has() || f.Omitted > 0):
-			last := i+1 == len(p.rest)
-			t.deliver(f, p, !last && p.rest[i+1].End != nil)
-			if last || p.rest[i+1].At-f.At > sameRead {
+			t.deliver(f, p)
+			if len(p.rest) == 1 || p.rest[1].At-f.At > sameRead {
 				t.sink.OnDrained()
 			}
 		}
+		p.rest = p.rest[1:]
 	}
 	t.sink.OnDrained()
 }
 
+// stderr writes what a process wrote to standard error up to the next message of the
+// client: before the response, because whoever waits for that looks at it then.
+func (t *replay) stderr(frames []*cassette.Frame) {
+	for _, f := range frames {
+		if f.Dir == cassette.ToServer {
+			return
+		}
+		_, _ = t.facts.Stderr.Write([]byte(f.Stderr))
+	}
+}
+
 // deliver passes on one frame.
-func (t *replay) deliver(f *cassette.Frame, p *playing, final bool) {
+func (t *replay) deliver(f *cassette.Frame, p *playing) {
 	data, err := t.player.Cassette().Data(f)
 	if err != nil {
 		t.sink.OnFailure(p.live.ID, err, nil)
@@ -304,10 +322,9 @@ func (t *replay) deliver(f *cassette.Frame, p *playing, final bool) {
 		size := max(f.Omitted, int64(len(data)))
 		m := wire.OversizeMessage{At: now, Size: size, Head: data, Limit: t.limits.Message}
 		t.sink.OnOversize(m)
-		m.Done, m.Head, m.Tail = true, nil, data[max(0, len(data)-4<<10):]
+		m.Done, m.Head, m.Tail = true, nil, p.call.Rewrite([]byte(f.Tail), p.live)
 		t.sink.OnOversize(m)
 		return
 	}
-	cut := final && (len(data) == 0 || jsonv.Valid(data) != nil)
-	t.sink.OnFrame(wire.Frame{Dir: wire.FromServer, At: now, Raw: data, Unterminated: cut})
+	t.sink.OnFrame(wire.Frame{Dir: wire.FromServer, At: now, Raw: data, Unterminated: f.Unterminated})
 }

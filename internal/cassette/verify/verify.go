@@ -46,7 +46,7 @@ func compared(c *cassette.Cassette, again bool, mask func(string) string, send f
 	}
 	r := &Report{Lists: map[surface.Kind][]jsonv.Value{}}
 	for _, call := range calls {
-		if call.Request == nil || call.ID == "" || call.Method == "" || call.Method == "ping" {
+		if call.Request == nil || call.ID == "" || call.Method == "" || call.Method == "ping" || c.Refused(call) {
 			continue
 		}
 		skip := func(why string) {
