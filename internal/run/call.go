@@ -298,6 +298,10 @@ func (a *attempt) unanswered(x *mcp.Exchange) {
 	if x.Unread {
 		msg += " before it read the request"
 	}
+	var timeout *mcp.TimeoutError
+	if errors.As(x.Cause, &timeout) {
+		msg += a.watch.Open(timeout.At)
+	}
 	a.out.fail(result.Error, msg)
 	var closed *wire.ClosedError
 	if errors.As(x.Cause, &closed) {

@@ -8,6 +8,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,6 +28,8 @@ type Exchange struct {
 	Late bool
 	// Tests are those that were running.
 	Tests []string
+	// Done is when the response was sent, or the connection closed; zero before.
+	Done time.Time
 }
 
 // Double answers the requests for one upstream on a loopback port.
@@ -132,7 +135,9 @@ type Watch struct {
 	routes []*Route
 	scope  *Scope
 
-	seen     []*Exchange // guarded by the double's lock
+	// Guarded by the double's lock:
+	seen     []*Exchange // the requests of the test
+	shared   []*Exchange // those of this or another test
 	answered bool
 }
 
@@ -159,6 +164,19 @@ func (w *Watch) Seen() (list []Exchange) {
 	w.double.update(func(*doubleState) {
 		for _, x := range w.seen {
 			list = append(list, *x)
+		}
+	})
+	return list
+}
+
+// Open returns the requests, perhaps of other tests, without a complete response at
+// a time.
+func (w *Watch) Open(at time.Time) (list []Exchange) {
+	w.double.update(func(*doubleState) {
+		for _, x := range slices.Concat(w.seen, w.shared) {
+			if x.Request.Time.Before(at) && (x.Done.IsZero() || x.Done.After(at)) {
+				list = append(list, *x)
+			}
 		}
 	})
 	return list
@@ -197,12 +215,14 @@ func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.IsAbs() {
 		q.Host = r.URL.Host
 	}
-	d.send(w, r, d.Answer(q))
+	res, x := d.Answer(q)
+	defer d.update(func(*doubleState) { x.Done = time.Now() })
+	d.send(w, r, res)
 }
 
 // Answer returns the response to a request and attributes it to the test that it
-// belongs to.
-func (d *Double) Answer(q *Request) *Response {
+// belongs to. The exchange is guarded by the lock.
+func (d *Double) Answer(q *Request) (*Response, *Exchange) {
 	x := &Exchange{Request: q}
 	var watch *Watch
 	var routes []*Route
@@ -221,6 +241,10 @@ func (d *Double) Answer(q *Request) *Response {
 			routes = watch.routes
 			x.Late = watch.answered
 			watch.seen = append(watch.seen, x)
+		default:
+			for _, w := range s.watches {
+				w.shared = append(w.shared, x)
+			}
 		}
 	})
 	res := d.find(q, x, routes)
@@ -234,7 +258,7 @@ func (d *Double) Answer(q *Request) *Response {
 	if watch == nil || !watch.alone || copied.Late {
 		d.report(copied)
 	}
-	return res
+	return res, x
 }
 
 // find looks for the response to a request.

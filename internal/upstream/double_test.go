@@ -161,8 +161,8 @@ func TestFallbackIsLast(t *testing.T) {
 	}, func(upstream.Exchange) {})
 	defer d.Close()
 	for path, want := range map[string]int{"/a": 200, "/b": 299, "/no": 404} {
-		if got := d.Answer(request("GET", path, "")).Status; got != want {
-			t.Errorf("%s: %d", path, got)
+		if res, _ := d.Answer(request("GET", path, "")); res.Status != want {
+			t.Errorf("%s: %d", path, res.Status)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestMatching(t *testing.T) {
 	} {
 		d := double(t, "- {match: "+tt.match+", reply: {}}", nil)
 		w := d.Begin("test", nil, true)
-		res := d.Answer(tt.q)
+		res, _ := d.Answer(tt.q)
 		switch x := w.Seen()[0]; {
 		case tt.want == "" && (x.Unmatched != "" || res.Status != 200):
 			t.Errorf("%s: %s", tt.match, x.Unmatched)

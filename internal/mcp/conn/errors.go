@@ -31,9 +31,10 @@ func WithLimit(ctx context.Context, name string, d time.Duration) (context.Conte
 type TimeoutError struct {
 	Method  string
 	After   time.Duration
-	Limit   string // e.g. "timeout 3s"; empty when the context did not say
-	Sending bool   // the request could not be written: the server does not read
-	Waiting int    // unread bytes of the server, after a second without a message
+	At      time.Time // when the time was over
+	Limit   string    // e.g. "timeout 3s"; empty when the context did not say
+	Sending bool      // the request could not be written: the server does not read
+	Waiting int       // unread bytes of the server, after a second without a message
 }
 
 // Error returns e.g. "tools/call timed out after 3s (limit: timeout 3s)".
@@ -60,14 +61,18 @@ func (e *TimeoutError) Unwrap() error { return context.DeadlineExceeded }
 
 // gaveUp returns the cause of a call whose context ended.
 func gaveUp(ctx context.Context, x *Exchange, sending bool) error {
-	after, cause := time.Since(x.Start), context.Cause(ctx)
+	at, cause := time.Now(), context.Cause(ctx)
+	after := at.Sub(x.Start)
+	if d, ok := ctx.Deadline(); ok && d.Before(at) {
+		at = d
+	}
 	var limit *Limit
 	if errors.As(cause, &limit) {
 		// The limit may have started before this request and cover more than it.
-		return &TimeoutError{Method: x.Method, After: max(after, limit.For), Limit: limit.Error(), Sending: sending}
+		return &TimeoutError{Method: x.Method, After: max(after, limit.For), At: at, Limit: limit.Error(), Sending: sending}
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &TimeoutError{Method: x.Method, After: after, Sending: sending}
+		return &TimeoutError{Method: x.Method, After: after, At: at, Sending: sending}
 	}
 	return &CancelledError{Method: x.Method, After: after, Cause: cause}
 }

@@ -1,6 +1,7 @@
 package doubles
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -73,6 +74,19 @@ func (w *Watch) Requests() jsonv.Value {
 		out = out.With(name, jsonv.Object(jsonv.Member{Key: "requests", Value: jsonv.Array(requests...)}))
 	}
 	return out
+}
+
+// Open describes the requests without a complete response at a time; "" if there are
+// none.
+func (w *Watch) Open(at time.Time) string {
+	var b strings.Builder
+	for _, one := range w.list {
+		for _, x := range one.watch.Open(at) {
+			q := x.Request
+			fmt.Fprintf(&b, "; upstream %q had not answered %s %s%s for %s", q.Upstream, q.Method, q.Host, q.Path, at.Sub(q.Time).Round(time.Millisecond))
+		}
+	}
+	return b.String()
 }
 
 func sortByTime(list []upstream.Exchange) {
