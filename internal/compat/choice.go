@@ -54,14 +54,14 @@ func DecodeChoice(n *source.Node, path string, d *source.Decoder) *Choice {
 		if f := readBeside(item, source.PathIndex(path+".rules", i), name, d); f != nil {
 			var ds source.Diagnostics
 			rules, ds = rules.Load(f)
-			addAll(d, ds)
+			d.Add(ds...)
 		}
 	}
 	if c.Baseline != "" {
 		if f := readBeside(n.Get("baseline"), path+".baseline", c.Baseline, d); f != nil {
 			var ds source.Diagnostics
 			c.base, ds = LoadBaseline(f, rules)
-			addAll(d, ds)
+			d.Add(ds...)
 		}
 	}
 	for i, name := range c.For {
@@ -95,12 +95,6 @@ func readBeside(n *source.Node, path, name string, d *source.Decoder) *source.Fi
 		return nil
 	}
 	return f
-}
-
-func addAll(d *source.Decoder, ds source.Diagnostics) {
-	for _, one := range ds {
-		d.Add(one)
-	}
 }
 
 // maxNotices bounds the findings that become warnings of a test.

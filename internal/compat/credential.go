@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"mcptest/internal/jsonv"
 	"mcptest/internal/secret"
 )
 
@@ -14,19 +13,14 @@ import (
 // without digits, such as user:password, are left out.
 func credentialValues(l List) []place {
 	mask := secret.NewRedactor()
-	var out []place
-	for _, p := range l.texts(read) {
-		if strings.HasSuffix(p.pointer, "/name") {
-			continue
-		}
+	return faulty(l.texts(read), func(p place) string {
 		var found secret.Found
 		mask.Collect(p.value.Text(), &found)
-		if slices.ContainsFunc(found.All(), mixed) {
-			p.value = jsonv.String(secret.Mask)
-			out = append(out, p)
+		if strings.HasSuffix(p.pointer, "/name") || !slices.ContainsFunc(found.All(), mixed) {
+			return ""
 		}
-	}
-	return out
+		return secret.Mask
+	})
 }
 
 // mixed reports whether a value has at least 12 characters, and capitals, small

@@ -47,14 +47,7 @@ var flags = strings.NewReplacer(
 // hiddenCharacters finds characters that show nothing or change the order of
 // the text around them. Joiners inside words and emoji are part of them.
 func hiddenCharacters(l List) []place {
-	var out []place
-	for _, p := range l.texts(every) {
-		if escape := hiddenIn(flags.Replace(p.value.Text())); escape != "" {
-			p.value = jsonv.String(escape)
-			out = append(out, p)
-		}
-	}
-	return out
+	return faulty(l.texts(every), func(p place) string { return hiddenIn(flags.Replace(p.value.Text())) })
 }
 
 // hiddenIn returns the first hidden character of a text as an escape sequence.
@@ -81,8 +74,7 @@ func confusableNames(l List) []place {
 	names := l.each("/name", func(t jsonv.Value) jsonv.Value { return t.Lookup("name") })
 	names = append(names, l.parameters(func(name string, _ jsonv.Value) jsonv.Value { return jsonv.String(name) })...)
 	scripts := []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee}
-	var out []place
-	for _, p := range names {
+	return slices.DeleteFunc(names, func(p place) bool {
 		used := map[int]bool{}
 		styled, letters, alike := false, 0, 0
 		for _, r := range p.value.Text() {
@@ -97,11 +89,8 @@ func confusableNames(l List) []place {
 			}
 			styled = styled || r >= 0xff01 && r <= 0xff5e || r >= 0x1d400 && r <= 0x1d7ff
 		}
-		if styled || len(used) > 1 || letters > 1 && alike == letters {
-			out = append(out, p)
-		}
-	}
-	return out
+		return !styled && len(used) < 2 && (letters < 2 || alike < letters)
+	})
 }
 
 var base64Run = lazy(`[A-Za-z0-9+/_-]{32,}={0,2}`)

@@ -142,10 +142,14 @@ func WriteJSON(w io.Writer, r Report) error {
 	if notes == nil {
 		notes = []string{}
 	}
+	return writeJSON(w, map[string]any{"clients": clients, "findings": findings, "notes": notes})
+}
+
+func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(map[string]any{"clients": clients, "findings": findings, "notes": notes})
+	return enc.Encode(v)
 }
 
 // WriteMarkdown writes a report as tables.
@@ -258,10 +262,7 @@ func WriteRules(w io.Writer, rules Rules) error {
 	for i, r := range rules.Rules {
 		out[i] = listed{r.ID, r.Profile, r.Effect, r.Level, r.Basis, r.Source, r.Seen, r.Versions, r.Expires, r.Message, r.Fix}
 	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(out)
+	return writeJSON(w, out)
 }
 
 // WriteRule explains one of the rules.

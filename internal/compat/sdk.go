@@ -13,15 +13,14 @@ import (
 // although it is valid JSON Schema, or is valid in other engines. Definitions
 // that no reference names are never compiled.
 func uncompilableOutputs(l List) []place {
-	var out []place
 	all := l.subschemas("outputSchema")
-	for _, p := range all {
-		if fault := ajvFault(p.value); fault != "" && referenced(all, p) {
-			p.value = jsonv.String(fault)
-			out = append(out, p)
+	return faulty(all, func(p place) string {
+		fault := ajvFault(p.value)
+		if fault == "" || !referenced(all, p) {
+			return ""
 		}
-	}
-	return out
+		return fault
+	})
 }
 
 func ajvFault(s jsonv.Value) string {
@@ -64,46 +63,31 @@ func referenced(all []place, p place) bool {
 // notDraft2020 finds input schemas that are invalid in draft 2020-12, also those
 // that declare another draft.
 func notDraft2020(l List) []place {
-	var out []place
-	for _, p := range l.schema("inputSchema") {
-		if p.value.Kind() != jsonv.KindObject {
-			continue
-		}
+	return faulty(l.schema("inputSchema"), func(p place) string {
 		schema := p.value
+		if schema.Kind() != jsonv.KindObject {
+			return ""
+		}
 		if !schema.Lookup("$schema").IsAbsent() {
 			schema = schema.With("$schema", jsonv.String("https://json-schema.org/draft/2020-12/schema"))
 		}
-		if fault := invalid(schema); fault != nil {
-			p.value = jsonv.String(fault.Error())
-			out = append(out, p)
-		}
-	}
-	return out
+		return invalid(schema, func(*jsonschema.Error) bool { return false })
+	})
 }
 
 func invalidInputs(l List) []place {
-	var out []place
-	for _, p := range l.schema("inputSchema") {
-		// Draft 07 says no more than that an enum should not be empty.
-		if fault := invalid(p.value); fault != nil && (!strings.HasSuffix(fault.Pointer, "/enum") || len(fault.Rest) > 0) {
-			p.value = jsonv.String(fault.Error())
-			out = append(out, p)
-		}
-	}
-	return out
+	return faulty(l.schema("inputSchema"), func(p place) string {
+		return invalid(p.value, func(fault *jsonschema.Error) bool {
+			// Draft 07 says no more than that an enum should not be empty.
+			return strings.HasSuffix(fault.Pointer, "/enum") && len(fault.Rest) == 0
+		})
+	})
 }
 
 // invalidOutputs finds what Ajv refuses in an outputSchema. The SDK does not
 // compare the schema with its metaschema.
 func invalidOutputs(l List) []place {
-	var out []place
-	for _, p := range l.schema("outputSchema") {
-		if fault := invalid(p.value); fault != nil && !ajvAccepts(fault) {
-			p.value = jsonv.String(fault.Error())
-			out = append(out, p)
-		}
-	}
-	return out
+	return faulty(l.schema("outputSchema"), func(p place) string { return invalid(p.value, ajvAccepts) })
 }
 
 func ajvAccepts(fault *jsonschema.Error) bool {
@@ -119,13 +103,13 @@ func ajvAccepts(fault *jsonschema.Error) bool {
 	return true
 }
 
-// invalid returns why a schema does not compile. One that is too large for us
-// may be valid.
-func invalid(schema jsonv.Value) *jsonschema.Error {
+// invalid returns why a schema does not compile, "" for one that does or whose
+// fault is accepted. One that is too large for us may be valid.
+func invalid(schema jsonv.Value, accepted func(*jsonschema.Error) bool) string {
 	_, err := jsonschema.Compile(schema, jsonschema.Options{})
 	var fault *jsonschema.Error
-	if errors.As(err, &fault) && !fault.Limit {
-		return fault
+	if errors.As(err, &fault) && !fault.Limit && !accepted(fault) {
+		return fault.Error()
 	}
-	return nil
+	return ""
 }

@@ -85,6 +85,18 @@ var selectors = map[string]func(List, Profile) []place{
 	},
 }
 
+// faulty keeps the places in which fault finds something, with that as their
+// value.
+func faulty(places []place, fault func(place) string) []place {
+	var out []place
+	for _, p := range places {
+		if text := fault(p); text != "" {
+			out = append(out, place{p.tool, p.pointer, jsonv.String(text)})
+		}
+	}
+	return out
+}
+
 // each selects one value of each tool; an absent one is left out.
 func (l List) each(pointer string, value func(jsonv.Value) jsonv.Value) []place {
 	var out []place

@@ -106,6 +106,21 @@ func AppendJSONEscape(dst []byte, r rune) []byte {
 	return fmt.Appendf(dst, `\u%04x`, r)
 }
 
+// JSON returns a JSON text with its hidden characters as \u escapes. Outside of
+// strings JSON has none but line feeds, which stay.
+func JSON(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if r != '\n' && Hidden(r) {
+			b.Write(AppendJSONEscape(nil, r))
+			continue
+		}
+		_, n := utf8.DecodeRuneInString(s[i:]) // r does not say which byte was no UTF-8
+		b.WriteString(s[i : i+n])
+	}
+	return b.String()
+}
+
 // ShowInvalid returns s with the bytes that are not UTF-8 written as \xff, and
 // halves of surrogate pairs (which are not UTF-8 either) as \ud800.
 func ShowInvalid(s string) string {

@@ -46,3 +46,16 @@ func TestEscape(t *testing.T) {
 		}
 	}
 }
+
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"{\n  \"a\": \"é 😀 \ufffd\"\n}": "{\n  \"a\": \"é 😀 \ufffd\"\n}",
+		"\"\u202e\x7f\U000e0041\"":      `"\u202e\u007f\udb40\udc41"`,
+		"\"\xff\xed\xa0\x80\"":          "\"\xff\xed\xa0\x80\"",
+	} {
+		if got := display.JSON(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}

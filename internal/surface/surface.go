@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -147,11 +148,7 @@ func info(handshake jsonv.Value) jsonv.Value {
 	if who.Kind() == jsonv.KindObject {
 		who = who.Without("version")
 	}
-	return jsonv.Object(
-		jsonv.Member{Key: "capabilities", Value: handshake.Lookup("capabilities")},
-		jsonv.Member{Key: "instructions", Value: handshake.Lookup("instructions")},
-		jsonv.Member{Key: "serverInfo", Value: who},
-	)
+	return jsonv.ObjectOf("capabilities", handshake.Lookup("capabilities"), "instructions", handshake.Lookup("instructions"), "serverInfo", who)
 }
 
 // canon rewrites values in canonical form.
@@ -173,10 +170,9 @@ func (c canon) value(v jsonv.Value) jsonv.Value {
 			last[c.text(k)] = e
 		}
 		out := make([]jsonv.Member, 0, len(last))
-		for k, e := range last {
-			out = append(out, jsonv.Member{Key: k, Value: c.value(e)})
+		for _, k := range slices.Sorted(maps.Keys(last)) {
+			out = append(out, jsonv.Member{Key: k, Value: c.value(last[k])})
 		}
-		slices.SortFunc(out, func(a, b jsonv.Member) int { return cmp.Compare(a.Key, b.Key) })
 		return jsonv.Object(out...)
 	}
 	return v

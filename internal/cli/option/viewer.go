@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -193,7 +192,7 @@ func (l *Viewer) JSONText(prefix string, v jsonv.Value) string {
 	if jsonv.Valid(masked) != nil {
 		masked = l.maskLeaves(v).Indent(prefix, "  ")
 	}
-	return ASCIISafe(string(masked))
+	return display.JSON(string(masked))
 }
 
 // maskLeaves masks the scalars of a value one by one: a mask in place of a
@@ -220,21 +219,4 @@ func (l *Viewer) maskLeaves(v jsonv.Value) jsonv.Value {
 		return jsonv.Object(out...)
 	}
 	return v
-}
-
-// ASCIISafe writes invisible characters of a JSON text as \u escapes. Outside
-// of strings JSON has none but line feeds.
-func ASCIISafe(s string) string {
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == '\n' || r != utf8.RuneError && !display.Hidden(r):
-			b.WriteRune(r)
-		case r == utf8.RuneError:
-			b.WriteByte(s[i]) // each byte that is not UTF-8 is one
-		default:
-			b.Write(display.AppendJSONEscape(nil, r))
-		}
-	}
-	return b.String()
 }

@@ -12,6 +12,7 @@ import (
 	"mcptest/internal/auth"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/secret"
 	"mcptest/internal/term"
@@ -35,7 +36,7 @@ func (f *loginFlags) listLogins(s cmdutil.Streams, args []string) error {
 		for _, l := range all {
 			out = append(out, loginJSON(l))
 		}
-		_, err = fmt.Fprintln(s.Out, option.ASCIISafe(string(jsonv.Array(out...).Indent("", "  "))))
+		_, err = fmt.Fprintln(s.Out, display.JSON(string(jsonv.Array(out...).Indent("", "  "))))
 		return err
 	}
 	if len(all) == 0 {
@@ -72,16 +73,15 @@ func validity(l auth.Login) string {
 }
 
 func loginJSON(l auth.Login) jsonv.Value {
-	text := func(k, v string) jsonv.Member { return jsonv.Member{Key: k, Value: jsonv.String(v)} }
-	m := []jsonv.Member{text("server", l.Server), text("issuer", l.Issuer), text("client_id", l.ClientID)}
+	var scopes, expires jsonv.Value
 	if len(l.Scopes) > 0 {
-		m = append(m, jsonv.Member{Key: "scopes", Value: jsonv.From(l.Scopes)})
+		scopes = jsonv.From(l.Scopes)
 	}
 	if !l.Expiry.IsZero() {
-		m = append(m, text("expires", l.Expiry.UTC().Format(time.RFC3339)))
+		expires = jsonv.String(l.Expiry.UTC().Format(time.RFC3339))
 	}
-	m = append(m, jsonv.Member{Key: "refreshed", Value: jsonv.Bool(l.RefreshToken != "")}, text("obtained", l.Obtained.UTC().Format(time.RFC3339)))
-	return jsonv.Object(m...)
+	return jsonv.ObjectOf("server", l.Server, "issuer", l.Issuer, "client_id", l.ClientID, "scopes", scopes, "expires", expires,
+		"refreshed", l.RefreshToken != "", "obtained", l.Obtained.UTC().Format(time.RFC3339))
 }
 
 // NewLogoutCmd is the command `mcptest logout`.

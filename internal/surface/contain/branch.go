@@ -1,6 +1,7 @@
 package contain
 
 import (
+	"maps"
 	"slices"
 
 	"mcptest/internal/jsonv"
@@ -21,13 +22,7 @@ type branch struct {
 
 func (b *branch) clone() *branch {
 	c := *b
-	c.has, c.keys = make(map[int]bool, len(b.has)), make(map[string]bool, len(b.keys))
-	for k := range b.has {
-		c.has[k] = true
-	}
-	for k := range b.keys {
-		c.keys[k] = true
-	}
+	c.has, c.keys = maps.Clone(b.has), maps.Clone(b.keys)
 	c.atoms, c.either = slices.Clone(b.atoms), slices.Clone(b.either)
 	return &c
 }

@@ -1,7 +1,6 @@
 package contain
 
 import (
-	"iter"
 	"math/big"
 	"slices"
 	"strconv"
@@ -70,12 +69,7 @@ func hasID(v jsonv.Value, depth int) bool {
 			return true
 		}
 	}
-	for _, e := range v.Elems() {
-		if hasID(e, depth+1) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.List(), func(e jsonv.Value) bool { return hasID(e, depth+1) })
 }
 
 // node reads the schema at a pointer. A node exists before its keywords are
@@ -157,22 +151,12 @@ func (r *reader) read() {
 	if r.has("default") {
 		r.n.hints = append(r.n.hints, r.v.Lookup("default"))
 	}
-	r.n.hints = slices.AppendSeq(r.n.hints, values(r.v.Lookup("examples")))
+	r.n.hints = append(r.n.hints, r.v.Lookup("examples").List()...)
 	r.scalars()
 	r.logic()
 	r.arrays()
 	r.objects()
 	r.declared()
-}
-
-func values(v jsonv.Value) iter.Seq[jsonv.Value] {
-	return func(yield func(jsonv.Value) bool) {
-		for _, e := range v.Elems() {
-			if !yield(e) {
-				return
-			}
-		}
-	}
 }
 
 // ref follows a reference within the document.
@@ -206,9 +190,6 @@ func ratOf(v jsonv.Value) *big.Rat {
 	if i := strings.IndexAny(lit, "eE"); i >= 0 && len(strings.TrimLeft(lit[i+1:], "+-0")) > 2 {
 		return nil
 	}
-	r, ok := new(big.Rat).SetString(lit)
-	if !ok {
-		return nil
-	}
+	r, _ := new(big.Rat).SetString(lit)
 	return r
 }

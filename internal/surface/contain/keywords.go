@@ -19,7 +19,7 @@ func (r *reader) scalars() {
 		}
 	}
 	if r.has("enum") {
-		r.add(opEnum, tAll).values = slices.Collect(values(r.v.Lookup("enum")))
+		r.add(opEnum, tAll).values = r.v.Lookup("enum").List()
 	}
 	if r.has("const") {
 		r.add(opEnum, tAll).values = []jsonv.Value{r.v.Lookup("const")}

@@ -197,10 +197,7 @@ func (g *objectGoal) grant(wishes []wish, members map[string][]lit) answer {
 	}
 	best := answer{}
 	for _, name := range wishes[0].names {
-		next := make(map[string][]lit, len(members)+1)
-		for k, v := range members {
-			next[k] = v
-		}
+		next := maps.Clone(members)
 		next[name] = append(slices.Clone(next[name]), wishes[0].extra...)
 		best = better(best, g.grant(wishes[1:], next))
 		if best.st == found {
@@ -238,12 +235,8 @@ func (g *objectGoal) build(members map[string][]lit) answer {
 		return answer{}
 	}
 	values := map[string]jsonv.Value{}
-	present := map[string]bool{}
-	for k := range members {
-		present[k] = true
-	}
 	doubt := false
-	for _, k := range slices.Sorted(maps.Keys(present)) {
+	for _, k := range slices.Sorted(maps.Keys(members)) {
 		switch got := g.property(k, members[k]); got.st {
 		case empty:
 			return answer{}
@@ -265,7 +258,7 @@ func (g *objectGoal) build(members map[string][]lit) answer {
 		}
 	}
 	var out []jsonv.Member
-	for _, k := range g.order(values) {
+	for _, k := range slices.Sorted(maps.Keys(values)) {
 		out = append(out, jsonv.Member{Key: k, Value: values[k]})
 	}
 	if got := g.b.try(jsonv.Object(out...)); got.st != empty {
@@ -297,12 +290,4 @@ func (g *objectGoal) fill(values map[string]jsonv.Value) status {
 		return unknown
 	}
 	return failed
-}
-
-func (g *objectGoal) order(values map[string]jsonv.Value) []string {
-	names := map[string]bool{}
-	for k := range values {
-		names[k] = true
-	}
-	return slices.Sorted(maps.Keys(names))
 }

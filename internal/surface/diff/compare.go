@@ -381,20 +381,7 @@ func filled(template string) string {
 func (c *comparer) call(name string, args jsonv.Value) string {
 	line := "mcptest call " + shellwords.Quote(name)
 	if args.Len() > 0 {
-		line += " --args-json " + shellwords.Quote(printable(args))
+		line += " --args-json " + shellwords.Quote(display.JSON(args.String()))
 	}
 	return line + c.o.Target
-}
-
-// printable is JSON in which hidden characters are escapes.
-func printable(v jsonv.Value) string {
-	var b []byte
-	for _, r := range v.String() {
-		if display.Hidden(r) {
-			b = display.AppendJSONEscape(b, r)
-		} else {
-			b = append(b, string(r)...)
-		}
-	}
-	return string(b)
 }

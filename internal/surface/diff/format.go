@@ -21,7 +21,7 @@ func Write(w io.Writer, format string, changes []Change, version string) error {
 	case "md":
 		writeMarkdown(&b, changes)
 	case "json":
-		writeJSON(&b, asJSON(changes))
+		b.WriteString(display.JSON(string(asJSON(changes).Indent("", "  "))) + "\n")
 	case "sarif":
 		rules, list := findings(changes)
 		return gate.WriteSARIF(w, gate.Program{Name: "mcptest", Version: version}, rules, list)
@@ -110,29 +110,10 @@ func writeMarkdown(b *strings.Builder, changes []Change) {
 	}
 }
 
-func writeJSON(b *strings.Builder, v jsonv.Value) {
-	for _, r := range string(v.Indent("", "  ")) {
-		if r != '\n' && display.Hidden(r) {
-			b.Write(display.AppendJSONEscape(nil, r))
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('\n')
-}
-
-func object(pairs ...any) jsonv.Value {
-	var out []jsonv.Member
-	for i := 0; i+1 < len(pairs); i += 2 {
-		out = append(out, jsonv.Member{Key: pairs[i].(string), Value: jsonv.From(pairs[i+1])})
-	}
-	return jsonv.Object(out...)
-}
-
 func asJSON(changes []Change) jsonv.Value {
 	list := make([]jsonv.Value, 0, len(changes))
 	for _, ch := range changes {
-		v := object("class", string(ch.Class), "kind", string(ch.Kind), "name", ch.Name, "pointer", ch.Pointer, "message", ch.Message)
+		v := jsonv.ObjectOf("class", string(ch.Class), "kind", string(ch.Kind), "name", ch.Name, "pointer", ch.Pointer, "message", ch.Message)
 		if ch.Server != "" {
 			v = v.With("server", jsonv.String(ch.Server))
 		}
@@ -145,7 +126,7 @@ func asJSON(changes []Change) jsonv.Value {
 	for _, c := range Classes() {
 		sums = append(sums, string(c), count(changes, c))
 	}
-	return object("changes", jsonv.Array(list...), "summary", object(sums...))
+	return jsonv.ObjectOf("changes", jsonv.Array(list...), "summary", jsonv.ObjectOf(sums...))
 }
 
 // findings are the changes as those of a quality gate.

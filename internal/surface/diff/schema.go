@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/surface/contain"
 )
@@ -245,7 +246,7 @@ func (p *schemaPair) together(what string) string {
 // show prints a witness: a call, or the structured content of a response.
 func (p *schemaPair) show(v jsonv.Value) string {
 	if p.output {
-		return "structuredContent " + printable(v)
+		return "structuredContent " + display.JSON(v.String())
 	}
 	return p.c.call(p.tool, v)
 }
