@@ -171,8 +171,8 @@ var edges = map[string][]string{
 	"internal/cli/option": {
 		"internal/upstream/recording",
 		"internal/auth", "internal/cmdutil", "internal/connect", "internal/display", "internal/history", "internal/inspect", "internal/jsonv", "internal/mcp",
-		"internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/run", "internal/secret", "internal/shellwords", "internal/source", "internal/suite",
-		"internal/term",
+		"internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/report", "internal/run", "internal/secret", "internal/shellwords", "internal/source",
+		"internal/suite", "internal/surface/diff", "internal/term",
 	},
 	"internal/cli/server": {
 		"internal/auth", "internal/cli/option", "internal/cmdutil", "internal/compat", "internal/connect", "internal/display", "internal/doctor", "internal/gate",
@@ -185,7 +185,7 @@ var edges = map[string][]string{
 	"internal/cassette/promote": {"internal/cassette", "internal/draft", "internal/mcp/protocol", "internal/secret", "internal/jsonv"},
 	"internal/cassette/serve":   {"internal/cassette", "internal/mcp/protocol", "internal/mcpserver", "internal/secret", "internal/jsonv"},
 	"internal/cli/tape": {
-		"internal/cassette", "internal/cassette/serve", "internal/cassette/promote", "internal/cassette/tee", "internal/cassette/verify", "internal/mcp/protocol", "internal/mcpserver", "internal/report", "internal/scaffold", "internal/jsonv", "internal/surface", "internal/surface/diff", "internal/cli/option", "internal/clientconfig", "internal/cmdutil", "internal/display", "internal/proc",
+		"internal/cassette", "internal/cassette/serve", "internal/cassette/promote", "internal/cassette/tee", "internal/cassette/verify", "internal/mcp/protocol", "internal/mcpserver", "internal/scaffold", "internal/jsonv", "internal/surface", "internal/surface/diff", "internal/cli/option", "internal/clientconfig", "internal/cmdutil", "internal/display", "internal/proc",
 		"internal/secret", "internal/suite", "internal/term",
 	},
 	"internal/cli/playback": {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -107,28 +108,16 @@ func (f *compareFlags) judge(c *compare.Comparison) {
 }
 
 func writeComparison(s cmdutil.Streams, c *compare.Comparison, format, output, color string, verbose bool) error {
-	o := render.Options{Verbose: verbose}
-	if output == "" {
-		profile, err := term.Detect(s.Out, s.Env, color)
-		if err != nil {
-			return option.Fail(option.ExitInvalid, "%v", err)
+	if _, err := term.Detect(s.Out, s.Env, color); err != nil {
+		return option.Fail(option.ExitInvalid, "%v", err)
+	}
+	spec := report.Spec{Path: output, Format: report.Format{Write: func(w io.Writer, _ *result.Run, o render.Options) error {
+		if format == "json" {
+			return c.WriteJSON(w)
 		}
-		o.Palette = term.NewPalette(profile)
-	}
-	sink, err := report.OpenSink(output, s.Out)
-	if err != nil {
-		return option.Fail(option.ExitInternal, "%v", err)
-	}
-	if format == "json" {
-		err = c.WriteJSON(sink)
-	} else {
-		err = c.WriteText(sink, o)
-	}
-	if err != nil {
-		sink.Abort()
-		return option.Fail(option.ExitInternal, "%v", err)
-	}
-	if err := sink.Commit(); err != nil && !isBrokenPipe(err) {
+		return c.WriteText(w, o)
+	}}}
+	if err := writeReport(s, spec, nil, render.Options{Verbose: verbose}, color); err != nil && !isBrokenPipe(err) {
 		return option.Fail(option.ExitInternal, "%v", err)
 	}
 	return nil

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -144,7 +142,7 @@ func (f *downFlags) plan(s cmdutil.Streams, st *detach.State, redactor *secret.R
 	f.EnvFiles, f.Vars, f.AllowOutside = st.EnvFiles, st.Vars, st.AllowOutside
 	var paths []string
 	for _, k := range st.Files {
-		paths = append(paths, shorter(k.File))
+		paths = append(paths, option.Shown(k.File))
 	}
 	suites, diags, err := f.Load(paths, s.Env)
 	if err != nil {
@@ -162,16 +160,6 @@ func (f *downFlags) plan(s cmdutil.Streams, st *detach.State, redactor *secret.R
 		return nil, option.Fail(option.ExitInvalid, "teardown was not run: the suites have changed; fix them and try again, or skip it: mcptest down --no-teardown")
 	}
 	return p, nil
-}
-
-// shorter is a path relative to the current folder, where that is below it.
-func shorter(path string) string {
-	if wd, err := os.Getwd(); err == nil {
-		if rel, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(rel) {
-			return rel
-		}
-	}
-	return path
 }
 
 // kill stops the processes of an environment, names what it stopped, and

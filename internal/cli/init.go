@@ -21,7 +21,6 @@ import (
 	"mcptest/internal/inspect"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/plan"
-	"mcptest/internal/report"
 	"mcptest/internal/result"
 	"mcptest/internal/run"
 	"mcptest/internal/scaffold"
@@ -93,7 +92,7 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) er
 	if err != nil {
 		return option.Fail(option.ExitInternal, "%v", err)
 	}
-	if err := f.free(); err != nil {
+	if err := option.Free(f.output, f.force); err != nil {
 		return err
 	}
 	s.Env = slices.Clone(s.Env)
@@ -139,22 +138,6 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) er
 	})
 }
 
-// free reports that the output may be written.
-func (f *initFlags) free() error {
-	info, err := os.Lstat(f.output)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return option.Fail(option.ExitInvalid, "%v", err)
-	case info.IsDir():
-		return option.Fail(option.ExitInvalid, "--output: %s is a directory, not a file", f.output)
-	case !f.force:
-		return option.Fail(option.ExitInvalid, "%s already exists; --force overwrites it, --output writes another file", f.output)
-	}
-	return nil
-}
-
 // initializer writes one suite.
 type initializer struct {
 	*option.Viewer
@@ -172,7 +155,7 @@ func (i *initializer) write(ctx context.Context) error {
 		}
 	}
 	_ = os.Remove(i.temp)
-	if err := i.f.free(); err != nil { // it may have appeared meanwhile
+	if err := option.Free(i.f.output, i.f.force); err != nil { // it may have appeared meanwhile
 		return err
 	}
 	if err := i.save(); err != nil {
@@ -197,18 +180,7 @@ func (i *initializer) write(ctx context.Context) error {
 }
 
 func (i *initializer) save() error {
-	sink, err := report.OpenSink(i.f.output, nil)
-	if err != nil {
-		return option.Fail(option.ExitInternal, "%v", err)
-	}
-	if _, err := sink.Write(i.draft.Suite.YAML()); err != nil {
-		sink.Abort()
-		return option.Fail(option.ExitInternal, "%v", err)
-	}
-	if err := sink.Commit(); err != nil {
-		return option.Fail(option.ExitInternal, "%v", err)
-	}
-	return nil
+	return option.WriteFile(i.f.output, nil, i.draft.Suite.YAML())
 }
 
 // summarize says what was written and what to do with it.

@@ -10,7 +10,6 @@ import (
 	"mcptest/internal/draft"
 	"mcptest/internal/scaffold"
 	"mcptest/internal/secret"
-	"mcptest/internal/shellwords"
 )
 
 // server is what the flags say about the server.
@@ -84,15 +83,9 @@ func (f *initFlags) argv(cmd *cobra.Command, args []string) ([]string, error) {
 	if f.command == "" {
 		return argv, nil
 	}
-	words, err := shellwords.Split(f.command)
-	if err != nil {
-		return nil, option.Fail(option.ExitInvalid, "--command: %v", err)
+	argv, err = option.Words("--command", f.command)
+	if err == nil && len(argv) == 0 {
+		err = option.Fail(option.ExitInvalid, "--command: the line is empty")
 	}
-	for _, w := range words {
-		argv = append(argv, w.Text)
-	}
-	if len(argv) == 0 {
-		return nil, option.Fail(option.ExitInvalid, "--command: the line is empty")
-	}
-	return argv, nil
+	return argv, err
 }

@@ -249,6 +249,18 @@ func HTTPURL(what, address string, redactor *secret.Redactor) (*url.URL, error) 
 	return u, nil
 }
 
+// Words splits the command line in a flag.
+func Words(flag, line string) (argv []string, err error) {
+	words, err := shellwords.Split(line)
+	if err != nil {
+		return nil, Fail(ExitInvalid, "%s: %v", flag, err)
+	}
+	for _, w := range words {
+		argv = append(argv, w.Text)
+	}
+	return argv, nil
+}
+
 // SplitHeader splits the argument of -H.
 func SplitHeader(h string) (name, value string, err error) {
 	name, value, ok := strings.Cut(h, ":")

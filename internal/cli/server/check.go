@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -127,16 +125,16 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	}
 	f.all = rules
 	known := append([]string{"all"}, rules.Clients()...)
-	if err := oneOf("--for", f.profiles, known); err != nil {
+	if err := option.OneOf("--for", f.profiles, known); err != nil {
 		return rules, err
 	}
-	if err := oneOf("--only", f.groups, compat.Groups()); err != nil {
+	if err := option.OneOf("--only", f.groups, compat.Groups()); err != nil {
 		return rules, err
 	}
-	if err := oneOf("--fail-on", []string{f.failOn}, []string{"error", "warning", "advice"}); err != nil {
+	if err := option.OneOf("--fail-on", []string{f.failOn}, []string{"error", "warning", "advice"}); err != nil {
 		return rules, err
 	}
-	if err := oneOf("--format", []string{f.format}, []string{"text", "json", "md", "sarif", "github", "svg"}); err != nil {
+	if err := option.OneOf("--format", []string{f.format}, []string{"text", "json", "md", "sarif", "github", "svg"}); err != nil {
 		return rules, err
 	}
 	if f.explain != "" {
@@ -146,16 +144,6 @@ func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 		return rules, option.Fail(option.ExitInvalid, "%v", err)
 	}
 	return rules, nil
-}
-
-// oneOf reports the first of the values that is not allowed.
-func oneOf(flag string, values, allowed []string) error {
-	for _, v := range values {
-		if !slices.Contains(allowed, v) {
-			return option.Fail(option.ExitInvalid, "%s must be one of %s, not %q%s", flag, strings.Join(allowed, ", "), v, source.Aside(source.DidYouMean(v, allowed)))
-		}
-	}
-	return nil
 }
 
 func (f *checkFlags) readBaseline(s cmdutil.Streams) (*compat.Baseline, error) {

@@ -12,7 +12,6 @@ import (
 	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/secret"
-	"mcptest/internal/shellwords"
 	"mcptest/internal/surface"
 	"mcptest/internal/surface/checkout"
 	"mcptest/internal/surface/diff"
@@ -21,7 +20,7 @@ import (
 // diffFlags are the flags of `mcptest diff`.
 type diffFlags struct {
 	target                    option.TargetFlags
-	changes                   diffOutput
+	changes                   option.ChangeFlags
 	oldURL, oldCommand, build string
 }
 
@@ -52,7 +51,7 @@ could not be written, 6 changes that --fail-on names.`,
 			if err != nil {
 				return err
 			}
-			if err := f.changes.validate(f.target.JSON); err != nil {
+			if err := f.changes.Check(f.target.JSON); err != nil {
 				return err
 			}
 			return f.run(cmd, s, own, argv)
@@ -63,7 +62,7 @@ could not be written, 6 changes that --fail-on names.`,
 	fl.StringVar(&f.oldURL, "old-url", "", "compare with the server at this `address` instead of OLD")
 	fl.StringVar(&f.oldCommand, "old-command", "", "compare with the server that this `command` starts instead of OLD; quote it as one argument")
 	fl.StringVar(&f.build, "build", "", "shell `command` that builds git:REF, in its folder")
-	f.changes.add(cmd, "breaking")
+	f.changes.Add(cmd, "breaking")
 	cmd.MarkFlagsMutuallyExclusive("old-url", "old-command")
 	return cmd
 }
@@ -90,7 +89,7 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 	for _, kind := range diff.NotCompared(list[0], list[1]) {
 		fmt.Fprintf(s.Err, "warning: only one side lists %ss: they are not compared\n", strings.ReplaceAll(string(kind), "-", " "))
 	}
-	return f.changes.print(s, diff.Compare(option.Background(cmd.Context()), list[0], list[1], diff.Options{
+	return f.changes.Print(s, diff.Compare(option.Background(cmd.Context()), list[0], list[1], diff.Options{
 		Target: usage(&new.flags, new.argv), InNew: new.path != "" && !strings.HasPrefix(new.path, "git:"),
 	}))
 }
@@ -102,13 +101,8 @@ func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
 	switch {
 	case f.oldURL+f.oldCommand != "":
 		old.flags.URL, old.flags.Server, old.flags.Configs = f.oldURL, "", nil
-		words, err := shellwords.Split(f.oldCommand)
-		if err != nil {
-			return old, new, option.Fail(option.ExitInvalid, "--old-command: %v", err)
-		}
-		old.argv = nil
-		for _, w := range words {
-			old.argv = append(old.argv, w.Text)
+		if old.argv, err = option.Words("--old-command", f.oldCommand); err != nil {
+			return old, new, err
 		}
 	case len(own) == 0:
 		return old, new, option.Fail(option.ExitInvalid, "missing OLD: a lock file, another file or folder, git:REF, --old-url or --old-command")

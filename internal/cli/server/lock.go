@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,7 +27,7 @@ const defaultLock = "mcptest.lock.yaml"
 // lockFlags are the flags of `mcptest lock`.
 type lockFlags struct {
 	target    option.TargetFlags
-	changes   diffOutput
+	changes   option.ChangeFlags
 	out       string
 	check     bool
 	allowInCI bool
@@ -61,7 +60,7 @@ the lists are not stable.`,
 			if err != nil {
 				return err
 			}
-			if err := f.changes.validate(f.target.JSON); err != nil {
+			if err := f.changes.Check(f.target.JSON); err != nil {
 				return err
 			}
 			if f.again.Sessions < 1 || f.again.Sessions > 100 {
@@ -77,7 +76,7 @@ the lists are not stable.`,
 	fl.BoolVar(&f.allowInCI, "allow-update-in-ci", false, "change the lock file although CI is set")
 	fl.IntVar(&f.again.Sessions, "sessions", 1, "read the lists in `n` sessions")
 	fl.BoolVar(&f.again.AfterCalls, "after-calls", false, "read the lists once more after calls of the tools that declare to read only and require no arguments")
-	f.changes.add(cmd, "any")
+	f.changes.Add(cmd, "any")
 	return cmd
 }
 
@@ -145,7 +144,7 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 		}
 	}
 	if f.check || len(changes) > 0 {
-		err = f.changes.print(s, changes)
+		err = f.changes.Print(s, changes)
 	}
 	if code > 0 {
 		err = &option.ExitError{Code: code}
@@ -292,36 +291,4 @@ func surfaceError(s cmdutil.Streams, color string, err error) error {
 		return option.Fail(option.ExitInvalid, "%s in the lock file", display.Count(n, "error"))
 	}
 	return option.Fail(option.ExitInvalid, "%s", err.Error())
-}
-
-// diffOutput are the flags that say how changes are printed and which of them
-// fail.
-type diffOutput struct {
-	format, failOn string
-}
-
-func (o *diffOutput) add(cmd *cobra.Command, failOn string) {
-	cmd.Flags().StringVarP(&o.format, "format", "f", "text", "`format` of the changes: "+strings.Join(diff.Formats(), ", "))
-	cmd.Flags().StringVar(&o.failOn, "fail-on", failOn, "exit 6 for changes of this `class` and those before it: breaking, trust, review, any")
-}
-
-func (o *diffOutput) validate(json bool) error {
-	if json {
-		o.format = "json"
-	}
-	if err := oneOf("--format", []string{o.format}, diff.Formats()); err != nil {
-		return err
-	}
-	return oneOf("--fail-on", []string{o.failOn}, []string{"breaking", "trust", "review", "any"})
-}
-
-// print writes the changes; its error is that of --fail-on.
-func (o *diffOutput) print(s cmdutil.Streams, changes []diff.Change) error {
-	if err := diff.Write(s.Out, o.format, changes, cmdutil.Version()); err != nil {
-		return option.Fail(option.ExitInternal, "write the changes: %s", cmdutil.Reason(err))
-	}
-	if slices.ContainsFunc(changes, func(c diff.Change) bool { return diff.Fails(c.Class, o.failOn) }) {
-		return &option.ExitError{Code: option.ExitGate}
-	}
-	return nil
 }

@@ -37,7 +37,7 @@ func (f *tableFlags) add(cmd *cobra.Command) {
 }
 
 func (f *tableFlags) validate(t *option.TargetFlags, own []string) error {
-	if err := oneOf("--format", []string{f.format}, []string{"text", "json", "md"}); err != nil {
+	if err := option.OneOf("--format", []string{f.format}, []string{"text", "json", "md"}); err != nil {
 		return err
 	}
 	t.JSON = t.JSON || f.format == "json"

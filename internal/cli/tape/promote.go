@@ -2,10 +2,7 @@ package tape
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +14,6 @@ import (
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
-	"mcptest/internal/report"
 	"mcptest/internal/scaffold"
 	"mcptest/internal/secret"
 	"mcptest/internal/term"
@@ -68,7 +64,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	case len(argv) > 0 && f.url != "":
 		return option.Fail(option.ExitInvalid, "expected at most one server: --url URL, or -- command args…")
 	}
-	if err := free(f.output, f.force); err != nil {
+	if err := option.Free(f.output, f.force); err != nil {
 		return err
 	}
 	c, err := open(s, own[0])
@@ -104,7 +100,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	if len(su.Tests) == 0 {
 		return option.Fail(option.ExitInvalid, "%s has no request that a test can make again", c.File)
 	}
-	if err := write(s, f.output, su.YAML()); err != nil {
+	if err := option.WriteFile(f.output, s.Out, su.YAML()); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.Err, "mcptest: %s from %s, %s left out\n", display.Count(len(su.Tests), "test"), term.Escape(c.File), display.Count(len(su.Omitted), "request"))
@@ -146,39 +142,4 @@ func (f *promoteFlags) server(c *cassette.Cassette, argv []string) (scaffold.Ser
 func info(c *cassette.Cassette) []string {
 	v, _ := jsonv.Parse(c.Server.Info)
 	return []string{v.Lookup("name").Text(), v.Lookup("version").Text()}
-}
-
-// free reports that the output may be written.
-func free(path string, force bool) error {
-	if path == "-" || path == "" {
-		return nil
-	}
-	info, err := os.Lstat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return option.Fail(option.ExitInvalid, "%v", err)
-	case info.IsDir():
-		return option.Fail(option.ExitInvalid, "--output: %s is a directory, not a file", path)
-	case !force:
-		return option.Fail(option.ExitInvalid, "%s already exists; --force overwrites it, --output writes another file", path)
-	}
-	return nil
-}
-
-// write writes a file whole or not at all.
-func write(s cmdutil.Streams, path string, data []byte) error {
-	sink, err := report.OpenSink(path, s.Out)
-	if err != nil {
-		return option.Fail(option.ExitInvalid, "%v", err)
-	}
-	if _, err := sink.Write(data); err != nil {
-		sink.Abort()
-		return option.Fail(option.ExitInternal, "%v", err)
-	}
-	if err := sink.Commit(); err != nil {
-		return option.Fail(option.ExitInternal, "%v", err)
-	}
-	return nil
 }

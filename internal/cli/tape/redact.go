@@ -35,7 +35,7 @@ Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or t
 			if err := option.EnvSet(s.Env, "--secret-env", names...); err != nil {
 				return err
 			}
-			if err := free(output, force); err != nil {
+			if err := option.Free(output, force); err != nil {
 				return err
 			}
 			c, err := open(s, args[0])

@@ -3,8 +3,7 @@ package tape
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
+	"maps"
 
 	"github.com/spf13/cobra"
 
@@ -13,44 +12,16 @@ import (
 	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/display"
+	"mcptest/internal/jsonv"
 	"mcptest/internal/surface"
 	"mcptest/internal/surface/diff"
 	"mcptest/internal/term"
 )
 
-// changeFlags say how differences are written, and which of them fail.
-type changeFlags struct{ format, failOn string }
-
-func (f *changeFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&f.format, "format", "f", "text", "format of the differences: `"+strings.Join(diff.Formats(), "`, ")+"")
-	cmd.Flags().StringVar(&f.failOn, "fail-on", "breaking", "exit 6 for differences of this `class` and those before it: breaking, trust, review, any")
-}
-
-func (f *changeFlags) check() error {
-	switch {
-	case !slices.Contains(diff.Formats(), f.format):
-		return option.Fail(option.ExitInvalid, "--format: expected one of %s, got %q", strings.Join(diff.Formats(), ", "), f.format)
-	case !slices.Contains([]string{"breaking", "trust", "review", "any"}, f.failOn):
-		return option.Fail(option.ExitInvalid, "--fail-on: expected breaking, trust, review or any, got %q", f.failOn)
-	}
-	return nil
-}
-
-// write writes the differences and decides on the exit code.
-func (f *changeFlags) write(s cmdutil.Streams, changes []diff.Change) error {
-	if err := diff.Write(s.Out, f.format, changes, cmdutil.Version()); err != nil {
-		return option.Fail(option.ExitInternal, "write the differences: %s", cmdutil.Reason(err))
-	}
-	if slices.ContainsFunc(changes, func(c diff.Change) bool { return diff.Fails(c.Class, f.failOn) }) {
-		return &option.ExitError{Code: option.ExitGate}
-	}
-	return nil
-}
-
 // verifyFlags are the flags of `mcptest cassette verify`.
 type verifyFlags struct {
-	changeFlags
-	target option.TargetFlags
+	changes option.ChangeFlags
+	target  option.TargetFlags
 }
 
 func newVerifyCmd(s cmdutil.Streams) *cobra.Command {
@@ -74,13 +45,10 @@ Exit codes: 0 nothing that --fail-on names, 1 the server failed, 2 invalid comma
 			if err != nil {
 				return err
 			}
-			if f.target.JSON {
-				f.format = "json"
-			}
 			if len(own) == 0 {
 				return option.Fail(option.ExitInvalid, "missing FILE: the cassette")
 			}
-			if err := f.check(); err != nil {
+			if err := f.changes.Check(f.target.JSON); err != nil {
 				return err
 			}
 			c, err := open(s, own[0])
@@ -92,7 +60,7 @@ Exit codes: 0 nothing that --fail-on names, 1 the server failed, 2 invalid comma
 		},
 	}
 	f.target.Add(cmd)
-	f.add(cmd)
+	f.changes.Add(cmd, "breaking")
 	return cmd
 }
 
@@ -107,11 +75,7 @@ func (f *verifyFlags) verify(ctx context.Context, s cmdutil.Streams, l *option.V
 		if err != nil {
 			return l.Failed(ctx, "", err)
 		}
-		for kind := range offer.Lists {
-			if _, recorded := r.Lists[kind]; !recorded {
-				delete(offer.Lists, kind)
-			}
-		}
+		keepCommon(offer.Lists, r.Lists)
 		old := surface.New("server", r.Handshake, r.Lists, l.Redactor.String, nil)
 		now := surface.New("server", l.Conn.Session().ServerInfo(), offer.Lists, l.Redactor.String, nil)
 		changes = append(changes, diff.Compare(ctx, []*surface.Surface{old}, []*surface.Surface{now}, diff.Options{Target: option.Where(l.Server)})...)
@@ -123,11 +87,11 @@ func (f *verifyFlags) verify(ctx context.Context, s cmdutil.Streams, l *option.V
 		changes[i].Message = l.Redactor.String(changes[i].Message)
 	}
 	fmt.Fprintf(s.Err, "%s sent, %s not sent\n", display.Count(r.Sent, "request"), display.Count(len(r.Skipped), "request"))
-	return f.write(s, changes)
+	return f.changes.Print(s, changes)
 }
 
 func newDiffCmd(s cmdutil.Streams) *cobra.Command {
-	var f changeFlags
+	var f option.ChangeFlags
 	var volatile []string
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
@@ -139,7 +103,7 @@ Exit codes: 0 nothing that --fail-on names, 2 invalid command line or cassette, 
 		Example: `  mcptest cassette diff before.cassette.ndjson after.cassette.ndjson --fail-on review`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+			if err := f.Check(false); err != nil {
 				return err
 			}
 			old, err := open(s, args[0])
@@ -152,29 +116,21 @@ Exit codes: 0 nothing that --fail-on names, 2 invalid command line or cassette, 
 				return err
 			}
 			defer now.Close()
-			return f.diff(cmd.Context(), s, old, now, volatile)
+			return compare(cmd.Context(), s, &f, old, now, volatile)
 		},
 	}
 	cmd.Flags().StringArrayVar(&volatile, "volatile", nil, "ignore this `path` into the parameters of requests, such as arguments.now; may be repeated")
-	f.add(cmd)
+	f.Add(cmd, "breaking")
 	return cmd
 }
 
-func (f *changeFlags) diff(ctx context.Context, s cmdutil.Streams, old, now *cassette.Cassette, volatile []string) error {
+func compare(ctx context.Context, s cmdutil.Streams, f *option.ChangeFlags, old, now *cassette.Cassette, volatile []string) error {
 	was, is, unused, err := verify.Recordings(old, now, volatile)
 	if err != nil {
 		return option.Fail(option.ExitInvalid, "%v", err)
 	}
-	for kind := range was.Lists {
-		if _, both := is.Lists[kind]; !both {
-			delete(was.Lists, kind)
-		}
-	}
-	for kind := range is.Lists {
-		if _, both := was.Lists[kind]; !both {
-			delete(is.Lists, kind)
-		}
-	}
+	keepCommon(was.Lists, is.Lists)
+	keepCommon(is.Lists, was.Lists)
 	changes := append(was.Changes, diff.Compare(ctx,
 		[]*surface.Surface{surface.New("server", was.Handshake, was.Lists, nil, nil)},
 		[]*surface.Surface{surface.New("server", is.Handshake, is.Lists, nil, nil)}, diff.Options{})...)
@@ -185,5 +141,13 @@ func (f *changeFlags) diff(ctx context.Context, s cmdutil.Streams, old, now *cas
 		fmt.Fprintln(s.Err, term.Escape("only in "+now.File+": "+request))
 	}
 	fmt.Fprintf(s.Err, "%s compared, %s not compared\n", display.Count(was.Sent, "request"), display.Count(len(was.Skipped), "request"))
-	return f.write(s, changes)
+	return f.Print(s, changes)
+}
+
+// keepCommon removes the lists that the other side does not have.
+func keepCommon(lists, others map[surface.Kind][]jsonv.Value) {
+	maps.DeleteFunc(lists, func(kind surface.Kind, _ []jsonv.Value) bool {
+		_, both := others[kind]
+		return !both
+	})
 }

@@ -178,14 +178,14 @@ func (t *Traffic) Findings(secrets *secret.Redactor, tests []string) []result.Fi
 	for _, path := range t.order {
 		saved, err := t.records[path].Check(recording.Options{Path: path, Secrets: secrets})
 		if err == nil && saved.Wrong {
-			out = append(out, result.Finding{Kind: "recording-not-written", Severity: "error", File: shown(path), Message: "the recording was not written: " + saved.Unsaved})
+			out = append(out, result.Finding{Kind: "recording-not-written", Severity: "error", File: option.Shown(path), Message: "the recording was not written: " + saved.Unsaved})
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(t.files)) {
 		for _, name := range t.files[path].Tests() {
 			if tests != nil && !slices.Contains(tests, name) {
 				out = append(out, result.Finding{
-					Kind: "unused-recording", Severity: "warning", File: shown(path),
+					Kind: "unused-recording", Severity: "warning", File: option.Shown(path),
 					Message: fmt.Sprintf("the recording has exchanges of the test %q, which does not exist: if it was renamed, record again", name),
 				})
 			}
@@ -203,30 +203,20 @@ func (t *Traffic) Save(w io.Writer, secrets *secret.Redactor, code int, whole bo
 	for _, path := range t.order {
 		saved, err := t.records[path].Save(recording.Options{Path: path, Secrets: secrets, Random: t.random[path], Keep: !whole || code != option.ExitPassed})
 		if err != nil {
-			fmt.Fprintln(w, "mcptest: "+term.Escape(fmt.Sprintf("cannot write the recording %s: %v", shown(path), err)))
+			fmt.Fprintln(w, "mcptest: "+term.Escape(fmt.Sprintf("cannot write the recording %s: %v", option.Shown(path), err)))
 			code = option.ExitInternal
 			continue
 		}
 		if saved.Wrong {
 			code = cmp.Or(code, option.ExitFailed)
 		}
-		lines := strings.Split(saved.Note(shown(path)), "\n")
+		lines := strings.Split(saved.Note(option.Shown(path)), "\n")
 		for i := range lines {
 			lines[i] = term.Escape(lines[i])
 		}
 		fmt.Fprintln(w, "mcptest: "+strings.Join(lines, "\n"))
 	}
 	return code
-}
-
-// shown is a path as messages show it.
-func shown(path string) string {
-	if dir, err := os.Getwd(); err == nil {
-		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-			return rel
-		}
-	}
-	return path
 }
 
 // network makes the network of a server.

@@ -1,0 +1,54 @@
+package option
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcptest/internal/cmdutil"
+	"mcptest/internal/source"
+	"mcptest/internal/surface/diff"
+)
+
+// ChangeFlags are the flags that say how changes of a server are printed and which
+// of them fail.
+type ChangeFlags struct{ format, failOn string }
+
+// Add defines the flags. failOn is the default of --fail-on.
+func (f *ChangeFlags) Add(cmd *cobra.Command, failOn string) {
+	cmd.Flags().StringVarP(&f.format, "format", "f", "text", "`format` of the changes: "+strings.Join(diff.Formats(), ", "))
+	cmd.Flags().StringVar(&f.failOn, "fail-on", failOn, "exit 6 for changes of this `class` and those before it: breaking, trust, review, any")
+}
+
+// Check reports values that there are not. With json the format is JSON.
+func (f *ChangeFlags) Check(json bool) error {
+	if json {
+		f.format = "json"
+	}
+	if err := OneOf("--format", []string{f.format}, diff.Formats()); err != nil {
+		return err
+	}
+	return OneOf("--fail-on", []string{f.failOn}, []string{"breaking", "trust", "review", "any"})
+}
+
+// Print writes the changes; its error is that of --fail-on.
+func (f *ChangeFlags) Print(s cmdutil.Streams, changes []diff.Change) error {
+	if err := diff.Write(s.Out, f.format, changes, cmdutil.Version()); err != nil {
+		return Fail(ExitInternal, "write the changes: %s", cmdutil.Reason(err))
+	}
+	if slices.ContainsFunc(changes, func(c diff.Change) bool { return diff.Fails(c.Class, f.failOn) }) {
+		return &ExitError{Code: ExitGate}
+	}
+	return nil
+}
+
+// OneOf reports the first of the values of a flag that is not allowed.
+func OneOf(flag string, values, allowed []string) error {
+	for _, v := range values {
+		if !slices.Contains(allowed, v) {
+			return Fail(ExitInvalid, "%s must be one of %s, not %q%s", flag, strings.Join(allowed, ", "), v, source.Aside(source.DidYouMean(v, allowed)))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package option
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"mcptest/internal/report"
+)
+
+// Free reports why --output must not be written: the path exists, and there is no
+// --force.
+func Free(path string, force bool) error {
+	if path == "-" || path == "" {
+		return nil
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return Fail(ExitInvalid, "%v", err)
+	case info.IsDir():
+		return Fail(ExitInvalid, "--output: %s is a directory, not a file", path)
+	case !force:
+		return Fail(ExitInvalid, "%s already exists; --force overwrites it, --output writes another file", path)
+	}
+	return nil
+}
+
+// Shown is a path as messages show it: relative to the current folder, if it is
+// below that.
+func Shown(path string) string {
+	if dir, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return path
+}
+
+// WriteFile writes a file whole or not at all; - is stdout.
+func WriteFile(path string, stdout io.Writer, data []byte) error {
+	sink, err := report.OpenSink(path, stdout)
+	if err != nil {
+		return Fail(ExitInvalid, "%v", err)
+	}
+	_, _ = sink.Write(data) // Commit returns its error
+	if err := sink.Commit(); err != nil {
+		return Fail(ExitInternal, "%v", err)
+	}
+	return nil
+}
