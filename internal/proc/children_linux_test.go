@@ -1,9 +1,12 @@
 package proc
 
 import (
-	"os"
 	"os/exec"
+	"runtime"
 	"slices"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -16,37 +19,40 @@ func pids(list []procInfo) []int {
 	return out
 }
 
-// The kernel's lists and the whole process table name the same children.
-func TestChildrenAreThoseOfTheTable(t *testing.T) {
+// An orphan is in the list of our first thread, whichever thread started its
+// parent.
+func TestOrphansAreChildren(t *testing.T) {
+	r, err := Adopt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
 	var want []int
 	for range 3 {
-		cmd := exec.Command("cat")
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			in.Close()
-			cmd.Wait()
-		})
-		want = append(want, cmd.Process.Pid)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			runtime.LockOSThread() // and end the thread with the goroutine
+			out, err := exec.Command("sh", "-c", "sleep 60 >&- 2>&- & echo $!").Output()
+			pid, _ := strconv.Atoi(strings.TrimSpace(string(out)))
+			if err != nil || pid == 0 {
+				t.Errorf("%v, pid %d", err, pid)
+				return
+			}
+			want = append(want, pid)
+		}()
+		<-done
 	}
-	self := os.Getpid()
-	var table []procInfo
-	for _, p := range processes() {
-		if p.Ppid == self {
-			table = append(table, p)
-		}
-	}
-	for name, got := range map[string][]int{"children": pids(children()), "childrenFast": pids(childrenFast()), "the table": pids(table)} {
+	for name, got := range map[string][]int{"children": pids(children()), "childrenFast": pids(childrenFast())} {
 		for _, pid := range want {
 			if !slices.Contains(got, pid) {
-				t.Errorf("%s: %v lacks our child %d", name, got, pid)
+				t.Errorf("%s: %v lacks the orphan %d", name, got, pid)
 			}
 		}
+	}
+	for _, pid := range want {
+		syscall.Kill(pid, syscall.SIGKILL)
+		syscall.Wait4(pid, nil, 0, nil)
 	}
 }
 

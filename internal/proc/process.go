@@ -169,6 +169,7 @@ func (p *Process) Unread() []byte {
 
 // wait reaps the process, then lets its output come in for WaitDelay at most.
 func (p *Process) wait() {
+	awaitExit(p.Pid())
 	state, err := p.cmd.Process.Wait()
 	p.exit = exitOf(state, err)
 	close(p.exited)

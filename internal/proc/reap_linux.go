@@ -1,9 +1,32 @@
 package proc
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
 
 // reap takes the status of a dead child that no one else waits for.
 func reap(pid int) {
 	var ws syscall.WaitStatus
 	_, _ = syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
+}
+
+// awaitExit waits until a child has ended. Process.Wait would keep a thread
+// for as long, and one of the scheduler's places until that is taken from it,
+// which delays other work by up to 10 ms.
+func awaitExit(pid int) {
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	if err != nil {
+		return // a kernel before 5.10
+	}
+	f := os.NewFile(uintptr(fd), "pidfd")
+	defer f.Close()
+	if raw, err := f.SyscallConn(); err == nil {
+		_ = raw.Read(func(fd uintptr) bool {
+			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+			return n > 0 || err != nil && err != unix.EINTR
+		})
+	}
 }

@@ -270,10 +270,10 @@ func (r *Reaper) Close() error {
 	return nil
 }
 
-// children lists our own children. The lists that the kernel keeps for each
-// thread (proc_pid_task(5)) can miss one while others come and go, so two looks
-// have to agree; the whole process table, which costs a hundred times as much,
-// is read only when they do not or when the kernel has no such lists.
+// children lists our own children. The kernel's list (proc_pid_task(5)) can miss
+// one while others come and go, so two looks have to agree; the whole process
+// table, which costs a hundred times as much, is read only when they do not or
+// when the kernel has no such list.
 func children() []procInfo {
 	last, ok := childIDs()
 	for range 4 {
@@ -315,26 +315,22 @@ func infos(ids []int) []procInfo {
 	return out
 }
 
-// childIDs looks once at the kernel's lists; false: there are none.
+// childIDs looks once at the kernel's list of our first thread; false: there is
+// none. All that we adopt is there, and all that was there before the program
+// began. Those of another thread were started by it. The lists of all threads
+// are not read because the kernel would have to forget them when we end.
 func childIDs() ([]int, bool) {
-	threads, err := os.ReadDir("/proc/self/task")
+	self := strconv.Itoa(os.Getpid())
+	data, err := readProc("/proc/self/task/" + self + "/children")
 	if err != nil {
 		return nil, false
 	}
 	var out []int
-	read := false
-	for _, t := range threads {
-		data, err := readProc("/proc/self/task/" + t.Name() + "/children")
-		if err != nil {
-			continue // a thread that has ended
-		}
-		read = true
-		for _, s := range strings.Fields(string(data)) {
-			if pid, err := strconv.Atoi(s); err == nil {
-				out = append(out, pid)
-			}
+	for _, s := range strings.Fields(string(data)) {
+		if pid, err := strconv.Atoi(s); err == nil {
+			out = append(out, pid)
 		}
 	}
 	slices.Sort(out)
-	return out, read
+	return out, true
 }

@@ -22,7 +22,6 @@ type Watchdog struct {
 	cmd  *exec.Cmd
 	pipe *os.File
 	err  error
-	gone chan struct{}
 	mark string // in the environment of all that is to be killed
 }
 
@@ -48,12 +47,8 @@ func StartWatchdog(exe string, args ...string) (*Watchdog, error) {
 		w.Close()
 		return nil, fmt.Errorf("start the watchdog: %w", err)
 	}
-	g := &Watchdog{cmd: cmd, pipe: w, gone: make(chan struct{}), mark: newMark()}
+	g := &Watchdog{cmd: cmd, pipe: w, mark: newMark()}
 	g.send("mark " + g.mark + "\n")
-	go func() {
-		_ = cmd.Wait()
-		close(g.gone)
-	}()
 	return g, nil
 }
 
@@ -107,7 +102,7 @@ func (g *Watchdog) Close() error {
 	g.send("bye\n")
 	g.cmd.Process.Kill()
 	g.pipe.Close()
-	<-g.gone
+	_ = g.cmd.Wait() // an error if it was closed before
 	return g.Err()
 }
 
