@@ -321,12 +321,12 @@ func (s syntaxPlace) unclosed(want, begin string) Explanation {
 }
 
 // unquoted is the hint for a bracket that ends a plain text too early: that of
-// a placeholder, or of a path.
+// a placeholder, of a path template, or of a target.
 func (s syntaxPlace) unquoted() string {
 	before, after := s.before(), s.after()
 	last, _ := utf8.DecodeLastRuneInString(before)
 	switch {
-	case strings.HasPrefix(after, "{") && last == '$':
+	case strings.HasPrefix(after, "{{"), strings.HasPrefix(after, "{") && !unicode.IsSpace(last) && !strings.ContainsRune("}]\"'", last):
 	case strings.HasPrefix(after, "[") && (last == '_' || unicode.IsLetter(last) || unicode.IsDigit(last)):
 	default:
 		return ""
@@ -349,7 +349,7 @@ func (s syntaxPlace) unquoted() string {
 		}
 	}
 	text := strings.TrimSpace(before[start:] + after[:end])
-	return "inside { } and [ ], quote text that holds ${…} or [ ]: " + quote(display.Truncate(text, shownText))
+	return "inside { } and [ ], quote text that contains {…} or […]: " + quote(display.Truncate(text, shownText))
 }
 
 // noName: "&" and "*" must be followed by a name.
