@@ -19,49 +19,49 @@ const (
 	Anthropic = "anthropic"
 )
 
-// Options say which model is asked, and how much. Zero values are the
-// defaults named with each field.
+// Options select a model and limit its use. Zero values are the defaults listed with
+// each field.
 type Options struct {
 	API       string // OpenAI
-	URL       string // the address below which /chat/completions or /v1/messages is
+	URL       string // base address of /chat/completions or /v1/messages
 	Model     string
-	Key       string        // sent as the API wants it; "" sends none
+	Key       string        // sent as the API requires; "" sends none
 	MaxCalls  int           // 200 requests, retries included
-	MaxTokens int           // 200,000, as the endpoint counts them; estimated where it does not
+	MaxTokens int           // 200,000, as counted by the endpoint, or estimated
 	Timeout   time.Duration // of one request, 60 s
 	Wait      func(ctx context.Context, d time.Duration) error
 	HTTP      *http.Client
 }
 
-// Client asks one model. It is safe for concurrent use.
+// Client sends requests to one model. It is safe for concurrent use.
 type Client struct {
 	o Options
 
 	mu     sync.Mutex
 	calls  int
 	tokens int
-	left   map[string]bool // optional parameters that the endpoint does not take
+	left   map[string]bool // optional parameters that the endpoint rejects
 }
 
-// Why a question has no answer although the endpoint can be reached. Another
-// question may fare better.
+// Errors of a question although the endpoint can be reached. Other questions may
+// succeed.
 var (
-	// ErrRefused says that the model, or a filter before it, refused.
+	// ErrRefused reports that the model, or a filter before it, refused to answer.
 	ErrRefused = errors.New("the model refused to answer")
-	// ErrUnusable says that an answer came that is no turn of a conversation.
+	// ErrUnusable reports a response that is not a turn of a conversation.
 	ErrUnusable = errors.New("the model's answer cannot be used")
 )
 
-// ErrCap says that the caps on calls or tokens are reached.
+// ErrCap reports that the limit of calls or tokens is reached.
 var ErrCap = errors.New("the cap on model calls or tokens is reached")
 
-// StatusError is an answer of the endpoint that is no completion.
+// StatusError is an error response of the endpoint.
 type StatusError struct {
 	Status int
-	Body   string // its beginning, one line
+	Body   string // its beginning, in one line
 }
 
-// Error names the status and what the endpoint said.
+// Error returns the status and the endpoint's message.
 func (e *StatusError) Error() string {
 	s := strings.TrimSpace(fmt.Sprintf("the model's endpoint answered %d %s", e.Status, http.StatusText(e.Status)))
 	if e.Body != "" {
@@ -113,7 +113,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// CheckURL says what is wrong with an endpoint's address; nil for a good one.
+// CheckURL returns an error if address cannot be that of an endpoint.
 func CheckURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -125,13 +125,13 @@ func CheckURL(address string) error {
 	return nil
 }
 
-// Kind is "model".
+// Kind returns "model".
 func (c *Client) Kind() string { return "model" }
 
 // Model returns the model's name.
 func (c *Client) Model() string { return c.o.Model }
 
-// Used returns the requests sent and the tokens they took.
+// Used returns the number of requests and of the tokens they used.
 func (c *Client) Used() (calls, tokens int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,7 +147,7 @@ type Tool struct {
 // Call is one call that the model made.
 type Call struct {
 	ID, Name  string
-	Arguments jsonv.Value // as far as they are JSON, else absent
+	Arguments jsonv.Value // absent if they are not JSON
 }
 
 // Message is one turn of a conversation.
@@ -155,16 +155,16 @@ type Message struct {
 	Role  string // "user", "assistant" or "tool"
 	Text  string
 	Calls []Call // of an assistant
-	ID    string // of a tool's answer: the call it answers
+	ID    string // of a tool's result: the call it belongs to
 }
 
-// Chat sends a conversation and returns the model's turn. The model is asked
-// to be as repeatable as it can: temperature 0 and a fixed seed.
+// Chat sends a conversation and returns the model's turn. It requests the most
+// repeatable answers: temperature 0 and a fixed seed.
 func (c *Client) Chat(ctx context.Context, system string, turns []Message, tools []Tool) (Message, error) {
 	return c.chat(ctx, system, turns, tools, draw{seed: 1})
 }
 
-// draw is how a model chooses its words.
+// draw holds the sampling parameters of a request.
 type draw struct {
 	seed        int
 	temperature float64
@@ -182,8 +182,8 @@ func (c *Client) chat(ctx context.Context, system string, turns []Message, tools
 	return read(data)
 }
 
-// address is the endpoint's address with a path below it. Its query, which
-// some endpoints need, stays.
+// address returns the endpoint's address with a path appended. It keeps the query,
+// which some endpoints need.
 func (c *Client) address(path string) string {
 	u, err := url.Parse(c.o.URL)
 	if err != nil {

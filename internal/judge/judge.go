@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// Judge is who judges: a model (Client) or a program (Program).
+// Judge evaluates answers: a model (Client) or a program (Program).
 type Judge interface {
-	// Kind is "model" or "program".
+	// Kind returns "model" or "program".
 	Kind() string
-	// Model names the model, or the program with its arguments.
+	// Model returns the name of the model, or the program with its arguments.
 	Model() string
-	// Key identifies a judgement, for caches; "" says that another judgement
-	// of the same may differ, so that it must not be kept.
+	// Key identifies an evaluation, for caches. It is "" if the result may differ the
+	// next time and must not be cached.
 	Key(k Case, votes int) string
-	// Judge gives a verdict that more than half of the votes agree on. An
-	// error says that there is none; it is never a verdict.
+	// Judge returns the verdict of more than half of the votes. An error means that
+	// there is no verdict.
 	Judge(ctx context.Context, k Case, votes int) (Verdict, error)
 }
 
@@ -31,37 +31,36 @@ const (
 	Unsure        = "unsure"
 )
 
-// Case is what is to be judged. Calls is a JSON list of {operation, params}.
+// Case is the input of an evaluation. Calls is a JSON list of {operation, params}.
 type Case struct{ Question, Facts, Answer, Calls string }
 
-// Verdict is the outcome of the votes.
+// Verdict is the result of the votes.
 type Verdict struct {
 	Verdict string
 	Reason  string
-	Votes   []string // one verdict a vote
+	Votes   []string // one verdict per vote
 }
 
-// Valid reports whether a verdict, from a cache for example, is one.
+// Valid reports whether a verdict, for example from a cache, is valid.
 func (v Verdict) Valid() bool {
 	return v.Verdict == Understood || v.Verdict == NotUnderstood || v.Verdict == Unsure
 }
 
-// ErrNoVerdict says that a judge answered, and not with a verdict.
+// ErrNoVerdict reports that a judge answered without a verdict.
 var ErrNoVerdict = errors.New("the judge gave no usable verdict")
 
 const verdictTries = 3
 
-// Key identifies a judgement: the model and where it is, the rubric, the
-// number of votes and the prompt.
+// Key identifies an evaluation by the model and its address, the rubric, the number
+// of votes and the prompt.
 func (c *Client) Key(k Case, votes int) string {
 	data, _ := json.Marshal([]string{c.o.API, c.o.URL, c.o.Model, RubricVersion, rubric, fmt.Sprint(votes), prompt(k)})
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// Judge has the model judge a case as often as votes says. Several votes are
-// drawn with some freedom and a seed each: the same words every time would be
-// one vote.
+// Judge requests votes evaluations of a case. Several votes use a higher temperature
+// and different seeds, because equal answers would count as one vote.
 func (c *Client) Judge(ctx context.Context, k Case, votes int) (Verdict, error) {
 	text := prompt(k)
 	return poll(votes, func(n int) (verdict, reason string, err error) {
@@ -73,10 +72,9 @@ func (c *Client) Judge(ctx context.Context, k Case, votes int) (Verdict, error) 
 	})
 }
 
-// poll asks for every vote. A verdict needs more than half of the votes that
-// were asked for; votes that differ are unsure. A vote that cannot be had
-// ends the poll, unless the judge merely answered badly; what it cannot change
-// any more counts.
+// poll collects the votes. A verdict needs more than half of them; otherwise the
+// result is unsure. An error ends the poll, unless the judge's answer was merely
+// unusable; votes that cannot change the result are counted.
 func poll(votes int, ask func(n int) (verdict, reason string, err error)) (Verdict, error) {
 	votes = max(votes, 1)
 	var out Verdict
@@ -112,8 +110,9 @@ func poll(votes int, ask func(n int) (verdict, reason string, err error)) (Verdi
 	return out, nil
 }
 
-// vote asks once, and again when the answer is not what was asked for. What
-// it said is not shown to it again: it may have repeated what it judges.
+// vote requests one vote, and again if the answer does not have the requested form.
+// The retry does not include the unusable answer, which may repeat the text to
+// evaluate.
 func (c *Client) vote(ctx context.Context, text string, k Case, d draw) (verdict, reason string, err error) {
 	var bad error
 	for range verdictTries {
@@ -137,8 +136,8 @@ func (c *Client) vote(ctx context.Context, text string, k Case, d draw) (verdict
 	return "", "", fmt.Errorf("%w: %w", ErrNoVerdict, bad)
 }
 
-// thought is an answer without the thinking aloud before it, which some
-// local models do, and without the fence that many put round JSON.
+// thought removes the reasoning before an answer, which some local models add, and
+// the code fence that many add around JSON.
 func thought(s string) string {
 	s = strings.TrimSpace(s)
 	if i := strings.LastIndex(s, "</think>"); i >= 0 && strings.HasPrefix(s, "<think>") {

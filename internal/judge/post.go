@@ -16,18 +16,18 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Bounds of one exchange.
+// Limits of one exchange.
 const (
 	maxAnswerBytes = 4 << 20
 	maxTries       = 4
-	slowTries      = 2 // of requests whose time ran out
+	slowTries      = 2 // of requests that timed out
 	maxWait        = 20 * time.Second
 	answerTokens   = 4096
-	leastMasked    = 8 // bytes: a shorter key is masked in errors only, where it destroys nothing
+	leastMasked    = 8 // bytes: a shorter key is only masked in errors, where that is harmless
 	shownColumns   = 300
 )
 
-// post sends a request, again when the endpoint refuses it for now.
+// post sends a request and retries it after temporary failures.
 func (c *Client) post(ctx context.Context, address string, body object) (jsonv.Value, error) {
 	var last error
 	slow := 0
@@ -51,7 +51,7 @@ func (c *Client) post(ctx context.Context, address string, body object) (jsonv.V
 			return jsonv.Value{}, context.Cause(ctx)
 		}
 		if c.learn(err, body) {
-			try-- // ends: each time there is one parameter less
+			try-- // ends, because each retry has one parameter less
 			continue
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -70,13 +70,12 @@ func (c *Client) post(ctx context.Context, address string, body object) (jsonv.V
 	return jsonv.Value{}, last
 }
 
-// optional are the parameters that an endpoint may refuse, and what is
-// in for one.
+// optional lists the parameters that an endpoint may reject, with their replacements.
 var optional = []struct{ name, instead string }{{"temperature", ""}, {"seed", ""}, {"max_tokens", "max_completion_tokens"}}
 
-// learn reports whether an endpoint refused a parameter that it can do
-// without, and remembers it. Models that reason take no temperature, and some
-// call the bound of an answer by another name.
+// learn reports whether an endpoint rejected an optional parameter, and records it.
+// Reasoning models do not support temperature, and some have another name for the
+// limit of an answer.
 func (c *Client) learn(err error, body object) bool {
 	var status *StatusError
 	if !errors.As(err, &status) || status.Status != http.StatusBadRequest {
@@ -93,7 +92,7 @@ func (c *Client) learn(err error, body object) bool {
 	return false
 }
 
-// without is a request without the parameters that the endpoint refused.
+// without returns a request without the rejected parameters.
 func (c *Client) without(body object) object {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,8 +124,8 @@ func (c *Client) spend() bool {
 	return true
 }
 
-// count adds the tokens that an endpoint counted, or a guess from the bytes
-// where it counts none.
+// count adds the tokens that the endpoint reports, or an estimate from the number of
+// bytes.
 func (c *Client) count(usage jsonv.Value, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,8 +140,8 @@ func (c *Client) count(usage jsonv.Value, size int) {
 	c.tokens += counted
 }
 
-// once sends a request. size is that of the answer; wait is negative when
-// trying again is of no use.
+// once sends a request. size is that of the response; wait is negative if a retry is
+// useless.
 func (c *Client) once(ctx context.Context, address string, data []byte) (v jsonv.Value, size int, wait time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
@@ -158,7 +157,7 @@ func (c *Client) once(ctx context.Context, address string, data []byte) (v jsonv
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswerBytes+1))
 	if resp.StatusCode != http.StatusOK {
-		return v, 0, again(resp), &StatusError{resp.StatusCode, c.shown(said(body))}
+		return v, 0, retryAfter(resp), &StatusError{resp.StatusCode, c.shown(errorText(body))}
 	}
 	switch {
 	case len(body) > maxAnswerBytes:
@@ -177,7 +176,7 @@ func (c *Client) once(ctx context.Context, address string, data []byte) (v jsonv
 	return v, len(body), 0, nil
 }
 
-// head sets what an endpoint requires in addition to the body.
+// head sets the headers that an endpoint requires.
 func (c *Client) head(h http.Header) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Accept", "application/json")
@@ -192,9 +191,9 @@ func (c *Client) head(h http.Header) {
 	}
 }
 
-// again is how long to wait before a refused request is sent again, negative
-// when that is of no use, 0 when the endpoint does not say.
-func again(resp *http.Response) time.Duration {
+// retryAfter returns how long to wait before a retry: negative if it is useless, 0 if
+// the endpoint does not specify it.
+func retryAfter(resp *http.Response) time.Duration {
 	switch s := resp.StatusCode; {
 	case s == http.StatusTooManyRequests, s == http.StatusRequestTimeout, s >= 500:
 	default:
@@ -210,9 +209,9 @@ func again(resp *http.Response) time.Duration {
 	return 0
 }
 
-// said is what an endpoint's error says: its message where it has the usual
-// form, else the whole body.
-func said(body []byte) string {
+// errorText returns the message of an endpoint's error, or the whole body if it does
+// not have the usual form.
+func errorText(body []byte) string {
 	v, err := jsonv.Parse(body)
 	if err != nil {
 		return string(body)
@@ -230,8 +229,8 @@ func said(body []byte) string {
 	return text
 }
 
-// unreached says why there was no answer, without the address: its user and
-// its query may be secrets.
+// unreached describes why there was no response, without the address, whose user and
+// query may be secrets.
 func (c *Client) unreached(host string, err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -240,7 +239,7 @@ func (c *Client) unreached(host string, err error) error {
 	return fmt.Errorf("ask the model at %s: %w", host, err)
 }
 
-// masked is an answer without the key, should an endpoint repeat it.
+// masked returns a response with the key masked.
 func (c *Client) masked(body []byte) []byte {
 	if len(c.o.Key) < leastMasked {
 		return body
@@ -248,7 +247,7 @@ func (c *Client) masked(body []byte) []byte {
 	return bytes.ReplaceAll(body, []byte(c.o.Key), []byte("[key]"))
 }
 
-// shown is the beginning of what an endpoint said, without the key.
+// shown returns the beginning of a response, with the key masked.
 func (c *Client) shown(s string) string {
 	if c.o.Key != "" {
 		s = strings.ReplaceAll(s, c.o.Key, "[key]")

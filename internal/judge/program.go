@@ -9,44 +9,43 @@ import (
 	"time"
 )
 
-// Bounds of one judgement of a program.
+// Limits of one evaluation by a program.
 const (
-	programTime   = 2 * time.Minute // it may well ask a model itself
+	programTime   = 2 * time.Minute // it may call a model itself
 	programOutput = 1 << 20
 )
 
-// Program is a judge that is a program of the user's. For every vote it is
-// started anew, reads one JSON object on its standard input
+// Program is a judge implemented by a program of the user. It is started for every vote, reads one
+// JSON object from its standard input
 //
 //	{"rubric": "2", "vote": 1, "votes": 3, "question": "…", "facts": "…", "answer": "…", "calls": [{"operation": "…", "params": {…}}]}
 //
-// and writes one on its standard output:
+// and writes one to its standard output:
 //
 //	{"verdict": "understood" | "not_understood" | "unsure", "reason": "…", "quote": "…"}
 //
-// reason and quote may be left out; a quote has to be in the answer or the
-// calls. Anything else, and an exit code other than 0, is an error.
+// reason and quote are optional; a quote must occur in the answer or the calls. Other output, and
+// an exit code other than 0, is an error.
 type Program struct {
 	Argv []string
-	// Run runs the program with a text on its standard input and returns what
-	// it wrote.
+	// Run runs the program with the given standard input and returns its output.
 	Run func(ctx context.Context, argv []string, stdin []byte) ([]byte, error)
-	// Timeout bounds one vote: 2 min.
+	// Timeout limits one vote; default 2 min.
 	Timeout time.Duration
-	// Shown is the program and its arguments as they may be written down.
+	// Shown is the program and its arguments, without secrets.
 	Shown string
 }
 
-// Kind is "program".
+// Kind returns "program".
 func (p *Program) Kind() string { return "program" }
 
-// Model names the program.
+// Model returns the program and its arguments.
 func (p *Program) Model() string { return p.Shown }
 
-// Key is "": a program may change its mind at any time.
+// Key returns "": a program may return different verdicts.
 func (p *Program) Key(Case, int) string { return "" }
 
-// programCase is what a program reads.
+// programCase is the input of a program.
 type programCase struct {
 	Rubric string `json:"rubric"`
 	Vote   int    `json:"vote"`

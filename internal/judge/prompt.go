@@ -13,8 +13,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// RubricVersion names the rubric that verdicts were made by. A recorded
-// verdict says which one it was.
+// RubricVersion is the version of the rubric. It is recorded with each verdict.
 const RubricVersion = "2"
 
 const rubric = `You judge whether an answer shows that its author understood how to use a software adapter.
@@ -28,13 +27,13 @@ contradict the facts or would not work, "unsure" when neither is clear.
 Answer with one JSON object and nothing else, no other words before or behind it:
 {"verdict": "understood" | "not_understood" | "unsure", "reason": "at most 300 characters", "quote": "words copied from the answer or the calls that show it"}`
 
-// Bounds of what a judge says.
+// Limits of a judge's answer.
 const (
 	maxReason  = 300
-	leastQuote = 4 // letters; fewer are found in any answer
+	leastQuote = 4 // letters; shorter quotations occur in any answer
 )
 
-// casing is a case as judges get it.
+// casing is the form of a case that judges receive.
 type casing struct {
 	Question string          `json:"question"`
 	Facts    string          `json:"facts"`
@@ -42,21 +41,21 @@ type casing struct {
 	Calls    json.RawMessage `json:"calls"`
 }
 
-// line is a case as one line of JSON. No character in it ends a line or looks
-// like markup: those are escaped.
+// line returns a case as one line of JSON. It escapes line breaks and characters that
+// look like markup.
 func (k Case) line() []byte {
 	c := casing{k.Question, k.Facts, k.Answer, json.RawMessage("[]")}
 	if json.Valid([]byte(k.Calls)) {
 		c.Calls = json.RawMessage(k.Calls)
 	}
 	data, err := json.Marshal(c)
-	if err != nil { // a text and valid JSON always can be
+	if err != nil { // cannot happen: the fields are text and valid JSON
 		return []byte("{}")
 	}
 	return bytes.ReplaceAll(data, []byte("\u0085"), []byte(`\u0085`))
 }
 
-// prompt puts a case between marker lines that nothing in it contains.
+// prompt puts a case between marker lines that it does not contain.
 func prompt(k Case) string {
 	data := k.line()
 	sum := sha256.Sum256(data)
@@ -64,8 +63,8 @@ func prompt(k Case) string {
 	return fmt.Sprintf("%s BEGIN\n%s\n%s END\nJudge the answer in the JSON object between the marker lines.", mark, data, mark)
 }
 
-// readVerdict reads what a judge said: one JSON object and nothing else. A
-// model has to quote what it judges (quoted); a program may.
+// readVerdict parses the answer of a judge, which must be a single JSON object. A
+// model must quote the evaluated answer (quoted); a program may.
 func readVerdict(s string, k Case, quoted bool) (verdict, reason string, err error) {
 	v, notes, err := jsonv.ParseWith([]byte(s), jsonv.Options{MaxDepth: 8, MaxNodes: 100})
 	switch {
@@ -97,7 +96,7 @@ func readVerdict(s string, k Case, quoted bool) (verdict, reason string, err err
 	return verdict, reason, occurs(v.Lookup("quote").Text(), k)
 }
 
-// occurs says why a quotation proves nothing; nil when it does.
+// occurs returns an error if a quotation is not evidence for a verdict.
 func occurs(quote string, k Case) error {
 	q, answer, calls := flat(quote), flat(k.Answer), flat(k.Calls)
 	switch {

@@ -11,7 +11,7 @@ import (
 
 type object = map[string]any
 
-// openAIRequest is a chat completion.
+// openAIRequest returns a chat completion request.
 func openAIRequest(model, system string, turns []Message, tools []Tool, d draw) object {
 	messages := []any{object{"role": "system", "content": system}}
 	for _, t := range turns {
@@ -39,8 +39,8 @@ func openAIRequest(model, system string, turns []Message, tools []Tool, d draw) 
 	return req
 }
 
-// argumentText is a call's arguments in the conversation:
-// endpoints refuse any that are no object.
+// argumentText returns a call's arguments for the conversation: endpoints reject
+// arguments that are not an object.
 func argumentText(v jsonv.Value) string {
 	if v.Kind() != jsonv.KindObject {
 		return "{}"
@@ -84,8 +84,7 @@ func openAIAnswer(v jsonv.Value) (Message, error) {
 	return out, nil
 }
 
-// without says that an answer lacks what it is there for, and what it says
-// instead.
+// without returns the error for a response without the expected key, with an excerpt.
 func without(key string, v jsonv.Value) error {
 	why := v.Lookup("error", "message").Text()
 	if why == "" {
@@ -99,8 +98,8 @@ func without(key string, v jsonv.Value) error {
 
 func refused(why string) error { return fmt.Errorf("%w: %s", ErrRefused, clip(why)) }
 
-// cutOff is the error of an answer that ended at the bound of its length
-// before it said anything.
+// cutOff returns the error of an answer that reached its length limit without
+// content.
 func cutOff(m Message) error {
 	if strings.TrimSpace(m.Text) == "" && len(m.Calls) == 0 {
 		return fmt.Errorf("%w: it was cut off at %d tokens before it said anything", ErrUnusable, answerTokens)
@@ -108,12 +107,12 @@ func cutOff(m Message) error {
 	return nil
 }
 
-// clip is the beginning of a foreign text, one line.
+// clip returns the beginning of a foreign text in one line.
 func clip(s string) string {
 	return display.Truncate(display.OneLine(s), shownColumns)
 }
 
-// anthropicRequest is a message. The wire form has no seed.
+// anthropicRequest returns a messages request. The format has no seed.
 func anthropicRequest(model, system string, turns []Message, tools []Tool, d draw) object {
 	var messages []any
 	for _, t := range turns {
@@ -128,7 +127,7 @@ func anthropicRequest(model, system string, turns []Message, tools []Tool, d dra
 		for _, c := range t.Calls {
 			content = append(content, object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": json.RawMessage(argumentText(c.Arguments))})
 		}
-		// Answers to several calls of one turn are one message of the user.
+		// Results of several calls of one turn are one message of the user.
 		if last := len(messages) - 1; t.Role == "tool" && last >= 0 && messages[last].(object)["role"] == "user" {
 			m := messages[last].(object)
 			m["content"] = append(m["content"].([]any), content...)

@@ -14,9 +14,9 @@ import (
 	"mcptest/internal/source"
 )
 
-// Format is one way to write a record.
+// Format is a report format.
 type Format struct {
-	Name string // as given to --reporter
+	Name string // as in --reporter
 	Ext  string // usual file name extension, with the dot
 	Doc  string // one line for help and reference
 	// Write writes the whole report. It returns the first error of w or of
@@ -24,8 +24,8 @@ type Format struct {
 	Write func(w io.Writer, r *result.Run, o render.Options) error
 }
 
-// Formats is the table of all formats, in the order in which help lists them.
-// It is not to be changed.
+// Formats is the table of all formats, in the order in which help lists them. It must
+// not be changed.
 var Formats = []Format{
 	{"pretty", ".txt", "every test and its outcome, with failures explained at the end (the default)", pretty.Write},
 	{"minimal", ".txt", "one line per failure, then the summary", pretty.WriteMinimal},
@@ -43,7 +43,7 @@ var Formats = []Format{
 	{"otlp", ".json", "OpenTelemetry spans as OTLP JSON", ci.WriteOTLP},
 }
 
-// Find returns the format of a name.
+// Find returns the format called name.
 func Find(name string) (Format, error) {
 	var names []string
 	for _, f := range Formats {
@@ -54,7 +54,7 @@ func Find(name string) (Format, error) {
 	}
 	near := source.Nearest(name, names)
 	for _, f := range Formats {
-		if near == "" && f.Ext == filepath.Ext(name) { // the path of a file alone
+		if near == "" && f.Ext == filepath.Ext(name) { // a path without a format
 			near = f.Name + "=" + name
 		}
 	}

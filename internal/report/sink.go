@@ -15,13 +15,13 @@ import (
 	"mcptest/internal/osfile"
 )
 
-// Spec is one report that was asked for.
+// Spec is one requested report.
 type Spec struct {
 	Format Format
 	Path   string // "": standard output
 }
 
-// ParseSpec reads `name` or `name=path`; the path "-" is standard output.
+// ParseSpec parses `name` or `name=path`; the path "-" is standard output.
 func ParseSpec(s string) (Spec, error) {
 	name, path, has := strings.Cut(s, "=")
 	f, err := Find(strings.TrimSpace(name))
@@ -37,8 +37,7 @@ func ParseSpec(s string) (Spec, error) {
 	return Spec{f, path}, nil
 }
 
-// ParseSpecs reads several, and refuses two that would write to the same
-// place.
+// ParseSpecs parses several specs and rejects two with the same destination.
 func ParseSpecs(args []string) ([]Spec, error) {
 	var out []Spec
 	taken := map[string]string{}
@@ -48,7 +47,7 @@ func ParseSpecs(args []string) ([]Spec, error) {
 			return nil, err
 		}
 		if direct, _, err := target(s.Path); err == nil && direct {
-			out = append(out, s) // a device or a pipe takes what several write
+			out = append(out, s) // several reports may be written to a device or a pipe
 			continue
 		}
 		at := osfile.Place(s.Path)
@@ -64,27 +63,26 @@ func ParseSpecs(args []string) ([]Spec, error) {
 	return out, nil
 }
 
-// Sink is where one report goes. What is written to a file appears under its
-// name as a whole when Commit is called, or not at all: it goes to a
-// temporary file in the same folder, which is synced and renamed. A symbolic
-// link to a file is refused, because the rename would replace it and writing
-// through it would change a file that was not named. Devices and pipes are written
-// directly, and so is what this process has open already (/dev/stderr).
+// Sink is the destination of one report. A file appears under its name only when
+// Commit is called: a Sink writes to a temporary file in the same folder, syncs it
+// and renames it. It rejects a symbolic link to a file, because the rename would
+// replace the link, and writing through it would change a file that the user did not
+// name. It writes directly to devices, pipes and files that this process has already
+// open (/dev/stderr).
 //
-// Every error names the path.
+// Every error contains the path.
 type Sink struct {
 	path   string // "" for standard output
 	buf    *bufio.Writer
 	file   *os.File    // nil for standard output
-	next   *osfile.New // nil when written directly
+	next   *osfile.New // nil if written directly
 	live   bool
 	err    error
 	closed bool
 }
 
-// OpenLiveSink opens a sink for a report that is read while it grows, and
-// that is worth having when the program is killed: it is written to its own
-// name immediately, piece by piece, and not as a whole at the end.
+// OpenLiveSink opens a sink for a report that is read while it grows, and that is
+// useful if the program is killed: it writes directly to the named file.
 func OpenLiveSink(path string, stdout io.Writer) (*Sink, error) {
 	s := &Sink{path: path, live: true}
 	if path == "" || path == "-" {
@@ -106,8 +104,8 @@ func OpenLiveSink(path string, stdout io.Writer) (*Sink, error) {
 	return s, nil
 }
 
-// OpenSink opens a sink for path, "" or "-" meaning stdout. Problems of the
-// folder show here, before a run has cost time.
+// OpenSink opens a sink for path; "" and "-" mean stdout. It reports problems of the
+// folder before the run starts.
 func OpenSink(path string, stdout io.Writer) (*Sink, error) {
 	if path == "" || path == "-" {
 		return &Sink{buf: bufio.NewWriterSize(stdout, 64<<10)}, nil
@@ -120,8 +118,8 @@ func OpenSink(path string, stdout io.Writer) (*Sink, error) {
 	return s, nil
 }
 
-// Temp is the name of the file that is written until Commit; empty when there
-// is none. A caller that may be killed before has to remove it.
+// Temp returns the name of the temporary file, or "" if there is none. A caller that
+// may be killed before Commit must remove it.
 func (s *Sink) Temp() string {
 	if s.next == nil {
 		return ""
@@ -129,8 +127,8 @@ func (s *Sink) Temp() string {
 	return s.next.Name()
 }
 
-// target looks at what is to be written: whether it is written directly, and
-// with which mode it is made anew otherwise.
+// target examines the destination: whether to write directly, and the mode of the new
+// file otherwise.
 func target(path string) (direct bool, mode fs.FileMode, err error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -158,19 +156,18 @@ func target(path string) (direct bool, mode fs.FileMode, err error) {
 	return false, info.Mode().Perm(), nil
 }
 
-// opened reports whether a path is the name of a file this process has open.
+// opened reports whether path names a file that this process has open.
 func opened(path string) bool {
 	return path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }
 
-// openDirect opens a device or a pipe. A file that others write to is appended
-// to.
+// openDirect opens a device or a pipe. It appends to a file that others write to.
 func openDirect(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		return os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	}
-	// Opening a pipe waits until a process reads from it, without a limit.
+	// Opening a pipe waits without a limit until a process reads from it.
 	for end := time.Now().Add(readerTime); ; time.Sleep(20 * time.Millisecond) {
 		file, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 		if err == nil || !errors.Is(err, syscall.ENXIO) {
@@ -182,7 +179,7 @@ func openDirect(path string) (*os.File, error) {
 	}
 }
 
-// readerTime is how long a pipe may be without a reader.
+// readerTime is how long to wait for a reader of a pipe.
 const readerTime = 2 * time.Second
 
 func (s *Sink) open() error {
@@ -207,13 +204,13 @@ func (s *Sink) wrap(err error) error {
 	}
 	name := cmp.Or(s.path, "standard output")
 	var pe *fs.PathError
-	if errors.As(err, &pe) { // its path is the temporary file's
+	if errors.As(err, &pe) { // its path is that of the temporary file
 		err = pe.Err
 	}
 	return fmt.Errorf("write the report %s: %w", name, err)
 }
 
-// Write adds to the report.
+// Write appends to the report.
 func (s *Sink) Write(p []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
@@ -228,8 +225,7 @@ func (s *Sink) Write(p []byte) (int, error) {
 	return n, s.err
 }
 
-// Flush passes on what is buffered, for reports that are read while they
-// grow.
+// Flush writes buffered data, for reports that are read while they grow.
 func (s *Sink) Flush() error {
 	if s.err == nil {
 		s.err = s.wrap(s.buf.Flush())
@@ -237,8 +233,8 @@ func (s *Sink) Flush() error {
 	return s.err
 }
 
-// Commit makes the report appear under its name. It returns the first error
-// of the sink; after an error nothing is left behind.
+// Commit makes the report appear under its name. It returns the first error of the
+// sink; after an error it leaves no files behind.
 func (s *Sink) Commit() error {
 	if s.closed {
 		return s.err
@@ -259,7 +255,7 @@ func (s *Sink) Commit() error {
 	return s.err
 }
 
-// Abort drops what was written to a file. It does nothing after Commit.
+// Abort removes the temporary file. It does nothing after Commit.
 func (s *Sink) Abort() {
 	if s.closed {
 		return

@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// fold is what a Run needs to know while events still come in.
+// fold is the state of a Run while it receives events.
 type fold struct {
-	seen    map[string]int // server key → place in Run.Servers
+	seen    map[string]int // server key → index in Run.Servers
 	metrics map[string][]reported
 }
 
-// reported is the value of a metric in one case. The values are kept until
-// the end, so that the mean is summed in plan order and does not depend on
-// the order in which parallel cases ended.
+// reported is the value of a metric in one case. The values are kept until the end,
+// so that the mean is summed in plan order and does not depend on the order in which
+// parallel cases ended.
 type reported struct {
 	index, place int32
 	value        float64
 }
 
-// Apply folds one event into the record. The cases themselves are not kept
-// here but counted: storing them is up to the Recorder.
+// Apply applies one event to the record. It counts cases, but does not store them:
+// that is the Recorder's task.
 func (r *Run) Apply(e Event) {
 	switch e := e.(type) {
 	case RunStarted:
@@ -84,8 +84,8 @@ func (r *Run) count(c *Case) {
 	}
 }
 
-// server merges what an event says about a server into its entry. What a
-// later event leaves out stays as it was.
+// server merges the data of an event about a server into its entry. Empty fields do
+// not change the entry.
 func (r *Run) server(s Server, up bool) {
 	key := s.File + "\x00" + s.Name
 	i, ok := r.fold.seen[key]
@@ -108,7 +108,7 @@ func (r *Run) server(s Server, up bool) {
 	have.Target = cmp.Or(s.Target, have.Target)
 	have.Protocol = cmp.Or(s.Protocol, have.Protocol)
 	have.ServerInfo = cmp.Or(s.ServerInfo, have.ServerInfo)
-	have.StartMS = cmp.Or(have.StartMS, s.StartMS) // the first start is the one to compare
+	have.StartMS = cmp.Or(have.StartMS, s.StartMS) // the first start is used for comparisons
 	have.Exit = cmp.Or(s.Exit, have.Exit)
 	have.Stderr = cmp.Or(s.Stderr, have.Stderr)
 	have.Insecure = have.Insecure || s.Insecure
@@ -117,8 +117,8 @@ func (r *Run) server(s Server, up bool) {
 	}
 }
 
-// finish computes what needs every case, and puts in a fixed order what
-// parallel servers report in any order.
+// finish computes the values that depend on all cases, and sorts what parallel
+// servers report in any order.
 func (r *Run) finish() {
 	r.Rollups = rollups(r.fold.metrics)
 	slices.SortStableFunc(r.Servers, func(a, b Server) int {
@@ -128,7 +128,7 @@ func (r *Run) finish() {
 	r.fold = fold{}
 }
 
-// rollups lists the metrics in the order in which the plan first has them.
+// rollups returns the metrics in plan order.
 func rollups(metrics map[string][]reported) []Rollup {
 	type entry struct {
 		Rollup
@@ -155,8 +155,8 @@ func rollups(metrics map[string][]reported) []Rollup {
 	return out
 }
 
-// Close releases what holds the cases (a Spool's file). The record must not
-// be read afterwards.
+// Close releases the storage of the cases (a Spool's file). The record must not be
+// read afterwards.
 func (r *Run) Close() error {
 	if c, ok := r.Cases.(io.Closer); ok {
 		return c.Close()

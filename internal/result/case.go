@@ -4,50 +4,48 @@ import "iter"
 
 // Case is the outcome of one test: one expanded entry of a suite.
 type Case struct {
-	Index  int    `json:"-"` // place in the plan, from 0
+	Index  int    `json:"-"` // index in the plan, from 0
 	Name   string `json:"name"`
 	Status Status `json:"status"`
-	// DurationMS is the time of the call or calls, without hooks.
+	// DurationMS is the duration of the calls, without hooks.
 	DurationMS float64 `json:"duration_ms"`
-	StartMS    float64 `json:"start_ms"` // since the run began
+	StartMS    float64 `json:"start_ms"` // since the start of the run
 	File       string  `json:"file"`
 	Line       int     `json:"line"`
 	Column     int     `json:"column,omitempty"`
-	// Source is the suite's line Line, kept so that a stored record can
-	// still show it.
+	// Source is the text of the suite's line Line, so that a stored record can show
+	// it.
 	Source string   `json:"source,omitempty"`
 	Suite  string   `json:"suite,omitempty"`
 	Block  string   `json:"block,omitempty"` // tools, resources, prompts, protocol
 	Server string   `json:"server,omitempty"`
-	Call   string   `json:"call,omitempty"` // what was invoked: "tools/call echo"
+	Call   string   `json:"call,omitempty"` // the call: "tools/call echo"
 	Tags   []string `json:"tags,omitempty"`
-	// Description says why the test exists, in the words of its author.
+	// Description is the author's description of the test.
 	Description string `json:"description,omitempty"`
 
-	// Message says in one line why the case did not pass, or why it was
-	// skipped.
+	// Message is the reason, in one line, why the case did not pass or was skipped.
 	Message    string      `json:"message,omitempty"`
 	Assertions []Assertion `json:"assertions"`
-	// Implicit is set when nothing was asserted: the call returned, and no
-	// more was looked at.
+	// Implicit is set if there were no assertions: the call returned a response.
 	Implicit       bool     `json:"implicit,omitempty"`
 	Score          *float64 `json:"score,omitempty"`
 	Threshold      *float64 `json:"threshold,omitempty"`
 	DerivedMetrics []Metric `json:"derived_metrics,omitempty"`
 
 	Flaky    bool      `json:"flaky,omitempty"`
-	Attempts []Attempt `json:"attempts,omitempty"` // every try, when there was more than one
+	Attempts []Attempt `json:"attempts,omitempty"` // all tries, if there were several
 	Repeat   *Repeat   `json:"repeat,omitempty"`
-	// KnownFailure is set when the case failed as a baseline expects; its
-	// status is then Skip.
+	// KnownFailure is set if the case failed as a baseline expects; its status is
+	// then Skip.
 	KnownFailure *KnownFailure     `json:"known_failure,omitempty"`
 	AfterRestart bool              `json:"after_restart,omitempty"`
 	Violations   []Violation       `json:"violations,omitempty"`
 	Warnings     []string          `json:"warnings,omitempty"`
 	Phases       []Phase           `json:"phases,omitempty"` // beforeEach, setup_per_test, afterEach
 	Exchanges    []Exchange        `json:"exchanges,omitempty"`
-	Upstream     []UpstreamRequest `json:"upstream,omitempty"` // what the server requested of upstreams
-	Stderr       string            `json:"stderr,omitempty"`   // what the server wrote during the case, when it did not pass
+	Upstream     []UpstreamRequest `json:"upstream,omitempty"` // the server's requests to upstreams
+	Stderr       string            `json:"stderr,omitempty"`   // output of the server during the case, if it did not pass
 	Repro        string            `json:"repro,omitempty"`
 }
 
@@ -58,23 +56,23 @@ type Assertion struct {
 	Target  string `json:"target,omitempty"`
 	Matcher string `json:"matcher,omitempty"`
 	Pass    bool   `json:"pass"`
-	// Score and Weight are present only where they count: in a test with a
-	// threshold or a metric, and inside sets.
+	// Score and Weight are present only if they matter: in a test with a threshold or
+	// a metric, and inside sets.
 	Score     *float64 `json:"score,omitempty"`
 	Weight    *float64 `json:"weight,omitempty"`
 	Threshold *float64 `json:"threshold,omitempty"`
 	Message   string   `json:"message,omitempty"`
 	Expected  string   `json:"expected,omitempty"`
 	Actual    string   `json:"actual,omitempty"`
-	// Diff holds the lines of a comparison. Those of a text start with ' ',
-	// '-' (expected) or '+' (actual). Those of a structure are plain: each
-	// names a path and says in words what is other there.
+	// Diff holds the lines of a comparison. Lines of a text diff start with ' ', '-'
+	// (expected) or '+' (actual). Lines of a structural diff contain a path and a
+	// description of the difference.
 	Diff       []string    `json:"diff,omitempty"`
 	Notes      []string    `json:"notes,omitempty"`
-	File       string      `json:"file,omitempty"` // when it is not the case's file
+	File       string      `json:"file,omitempty"` // if it is not the case's file
 	Line       int         `json:"line,omitempty"`
 	Column     int         `json:"column,omitempty"`
-	Source     string      `json:"source,omitempty"` // the suite's line, on failure
+	Source     string      `json:"source,omitempty"` // the suite's line, if the assertion failed
 	Assertions []Assertion `json:"assertions,omitempty"`
 }
 
@@ -92,14 +90,14 @@ type Attempt struct {
 	Status     Status  `json:"status"`
 	DurationMS float64 `json:"duration_ms"`
 	Message    string  `json:"message,omitempty"`
-	// Phases are its hooks and steps, Exchanges its requests; the case itself
-	// has those of the try that it shows.
+	// Phases are its hooks and steps, Exchanges its requests. Those of the displayed
+	// try are in the case itself.
 	Phases    []Phase    `json:"phases,omitempty"`
 	Exchanges []Exchange `json:"exchanges,omitempty"` // of the first tries that did not pass
 }
 
-// traffic yields the exchanges of the case and of its attempts, each with the
-// status of what it belongs to.
+// traffic returns an iterator over the exchanges of the case and of its attempts,
+// each with the status of its owner.
 func (c *Case) traffic() iter.Seq2[*Exchange, Status] {
 	return func(yield func(*Exchange, Status) bool) {
 		for i := range c.Exchanges {
@@ -118,20 +116,20 @@ func (c *Case) traffic() iter.Seq2[*Exchange, Status] {
 	}
 }
 
-// Repeat sums up the executions of a case with repeat.
+// Repeat summarizes the runs of a case with repeat.
 type Repeat struct {
 	Times  int     `json:"times"`
 	Passed int     `json:"passed"`
 	Rate   float64 `json:"rate"` // required share, 0 to 1
 }
 
-// KnownFailure is what a case did that a baseline expects to fail.
+// KnownFailure is the actual result of a case that a baseline expects to fail.
 type KnownFailure struct {
 	Status Status `json:"status"` // fail or error
 	Reason string `json:"reason,omitempty"`
 }
 
-// Violation is a breach of the protocol seen during the case.
+// Violation is a violation of the protocol during the case.
 type Violation struct {
 	Kind      string `json:"kind"` // a name of mcp.ViolationKinds
 	Message   string `json:"message"`
@@ -140,21 +138,22 @@ type Violation struct {
 	Tolerated bool   `json:"tolerated,omitempty"`
 }
 
-// Exchange is one request of a case with everything that came back.
+// Exchange is one request of a case with the messages that belong to it.
 type Exchange struct {
 	Step       string        `json:"step,omitempty"` // name of the flow's step
 	Method     string        `json:"method,omitempty"`
 	Request    string        `json:"request"`            // the frame as sent, shortened on pass
 	Response   string        `json:"response,omitempty"` // the frame as received, shortened on pass
 	During     []Message     `json:"during,omitempty"`
-	StartMS    float64       `json:"start_ms,omitempty"` // since the run began
+	StartMS    float64       `json:"start_ms,omitempty"` // since the start of the run
 	DurationMS float64       `json:"duration_ms"`
 	HTTP       *HTTPExchange `json:"http,omitempty"`
-	Error      string        `json:"error,omitempty"` // why there was no answer
+	Error      string        `json:"error,omitempty"` // why there is no response
 	Truncated  bool          `json:"truncated,omitempty"`
 }
 
-// Message is a notification, a request of the server, or our answer to one.
+// Message is a notification, a request of the server, or the client's response to
+// one.
 type Message struct {
 	Dir string  `json:"dir"` // "from-server" or "to-server"
 	MS  float64 `json:"ms"`  // since the request was sent
@@ -164,20 +163,20 @@ type Message struct {
 // UpstreamRequest is one request of a server to an upstream during a case.
 type UpstreamRequest struct {
 	Upstream string            `json:"upstream"`
-	StartMS  float64           `json:"start_ms"` // since the run began
+	StartMS  float64           `json:"start_ms"` // since the start of the run
 	Method   string            `json:"method"`
 	URL      string            `json:"url"` // path and query
 	Headers  map[string]string `json:"headers,omitempty"`
 	Body     string            `json:"body,omitempty"`
-	Status   int               `json:"status,omitempty"` // of the response; 0: there was none
-	Route    string            `json:"route,omitempty"`  // what answered it: its place in the suite, or fallback
-	// Unmatched: nothing answered it.
+	Status   int               `json:"status,omitempty"` // of the response; 0 if there was none
+	Route    string            `json:"route,omitempty"`  // the route that answered it: its position in the suite, or fallback
+	// Unmatched is set if nothing answered the request.
 	Unmatched bool `json:"unmatched,omitempty"`
-	// Late: it came after the server had responded.
+	// Late is set if it arrived after the server had responded.
 	Late bool `json:"late,omitempty"`
 }
 
-// HTTPExchange is what HTTP adds to an exchange.
+// HTTPExchange is the HTTP data of an exchange.
 type HTTPExchange struct {
 	Status   int               `json:"status"`
 	Headers  map[string]string `json:"headers,omitempty"`

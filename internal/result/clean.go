@@ -12,21 +12,22 @@ import (
 	"mcptest/internal/secret"
 )
 
-// cleaner makes one event fit for the record: secrets are masked, bytes that
-// are not UTF-8 are made visible, long texts are cut, times are rounded to
-// microseconds. It changes structs in place and copies slices and maps that
-// may be shared with the plan.
+// cleaner prepares an event for the record: it masks secrets, makes bytes visible
+// that are not UTF-8, shortens long texts and rounds times to microseconds. It
+// changes structs in place and copies slices and maps that may be shared with the
+// plan.
 type cleaner struct {
 	secrets *secret.Redactor
 	limits  Limits
-	// inKey says of which servers the last excerpt was a line of a private
-	// key: each line that is printed is an excerpt of its own.
+	// inKey records by server whether the last excerpt was a line of a private key:
+	// each printed line is a separate excerpt.
 	inKey map[string]bool
-	// shown are values of credentials as messages of this case show them.
+	// shown are values of credentials, in the form in which messages of this case
+	// show them.
 	shown []string
 }
 
-// clean returns the event as it goes into the record.
+// clean returns the event for the record.
 func (k cleaner) clean(e Event) Event {
 	switch e := e.(type) {
 	case RunStarted:
@@ -89,8 +90,8 @@ func (k *cleaner) coverage(c *Coverage) {
 	}
 }
 
-// text cleans fields. No text is longer than the limit: a server may put ten
-// megabytes into a message as well as into an answer.
+// text cleans fields. It limits their length, because a server may put ten megabytes
+// into a message.
 func (k *cleaner) text(fields ...*string) {
 	for _, f := range fields {
 		if *f != "" {
@@ -99,8 +100,8 @@ func (k *cleaner) text(fields ...*string) {
 	}
 }
 
-// texts cleans every string of a struct but one, so that a field that is added
-// later is cleaned, too.
+// texts cleans every string of a struct except one, so that fields that are added
+// later are cleaned too.
 func (k *cleaner) texts(structure any, but *string) {
 	v := reflect.ValueOf(structure).Elem()
 	for i := range v.NumField() {
@@ -110,14 +111,14 @@ func (k *cleaner) texts(structure any, but *string) {
 	}
 }
 
-// tail is text for fields of which the end says most.
+// tail is text for fields whose end is the most useful part.
 func (k *cleaner) tail(f *string) {
 	if *f != "" {
 		*f = shortenHead(display.ShowInvalid(cutText(k.secrets, display.WithoutColors(*f))), k.limits.Text)
 	}
 }
 
-// list cleans strings of a slice that others may hold too.
+// list cleans the strings of a slice that may be shared.
 func (k *cleaner) list(p *[]string) {
 	copied := false
 	for i, s := range *p {
@@ -133,8 +134,7 @@ func (k *cleaner) list(p *[]string) {
 	}
 }
 
-// ms rounds a time in milliseconds to whole microseconds: more digits are
-// noise and make the record long.
+// ms rounds a time in milliseconds to whole microseconds, to keep the record short.
 func (k *cleaner) ms(p *float64) { *p = finite(math.Round(*p*1000) / 1000) }
 
 func (k *cleaner) server(s *Server) {
@@ -160,8 +160,8 @@ func (k *cleaner) phase(p *Phase) {
 
 func (k *cleaner) testCase(c *Case) {
 	c.Status = known(c.Status)
-	// First what came over the wire: what is found there must not be shown
-	// by the rest of the case either.
+	// Clean the exchanges first: credentials found there are masked in the rest of
+	// the case.
 	k.exchanges(c)
 	k.assertions(c.Assertions)
 	for _, shown := range k.shown {
@@ -173,7 +173,7 @@ func (k *cleaner) testCase(c *Case) {
 	k.texts(c, &c.Stderr)
 	c.Repro = anyInPattern(c.Repro)
 	k.tail(&c.Stderr)
-	if f := c.KnownFailure; f != nil { // its reason comes from a file that is shared by cases
+	if f := c.KnownFailure; f != nil { // cases share the reason, which comes from a file
 		f = &KnownFailure{known(f.Status), f.Reason}
 		k.text(&f.Reason)
 		c.KnownFailure = f
@@ -207,7 +207,7 @@ func (k *cleaner) testCase(c *Case) {
 	}
 }
 
-// frames is the limit for a frame of a case with this status.
+// frames returns the limit for a frame of a case with this status.
 func (k *cleaner) frames(s Status) int {
 	if s == Pass {
 		return k.limits.PassFrame
@@ -215,8 +215,8 @@ func (k *cleaner) frames(s Status) int {
 	return k.limits.FailFrame
 }
 
-// known returns s if it is one of the four verdicts; anything else is a fault
-// of the program and must not pass for a success.
+// known returns s if it is one of the four statuses; anything else is an internal
+// error and must not count as success.
 func known(s Status) Status {
 	switch s {
 	case Pass, Fail, Error, Skip:
@@ -225,7 +225,7 @@ func known(s Status) Status {
 	return Error
 }
 
-// shorten cuts s to at most limit bytes and says how much went.
+// shorten limits s to limit bytes and adds the number of omitted ones.
 func shorten(s string, limit int) (string, bool) {
 	if len(s) <= limit {
 		return s, false
@@ -237,7 +237,7 @@ func shorten(s string, limit int) (string, bool) {
 	return fmt.Sprintf("%s… (%d of %d bytes)", s[:n], n, len(s)), true
 }
 
-// shortenHead cuts the beginning of s.
+// shortenHead removes the beginning of s.
 func shortenHead(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -249,8 +249,8 @@ func shortenHead(s string, limit int) string {
 	return fmt.Sprintf("(the last %d of %d bytes) …%s", len(s)-n, len(s), s[n:])
 }
 
-// anyInPattern lets the pattern of a line that repeats a test match any
-// text where a secret was masked in the test's name.
+// anyInPattern makes the pattern of a repro command match any text where a secret is
+// masked in the test's name.
 func anyInPattern(line string) string {
 	from := strings.Index(line, " --filter ")
 	to := strings.LastIndex(line, "$'")

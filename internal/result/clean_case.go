@@ -8,10 +8,9 @@ import (
 	"mcptest/internal/secret"
 )
 
-// exchanges cleans what came over the wire. A credential that is recognized
-// there by its name or its form is masked in all of the case, where it may
-// be alone: in a message, a diff, the request of the next step. What has
-// the name of a credential joins the secrets of the run.
+// exchanges cleans the exchanges. A credential that is recognized there by its name
+// or form is masked in the whole case: in a message, a diff, the request of the next
+// step. Values with the name of a credential are added to the secrets of the run.
 func (k *cleaner) exchanges(c *Case) {
 	var found secret.Found
 	for x := range c.traffic() {
@@ -61,7 +60,7 @@ func (k *cleaner) exchanges(c *Case) {
 	}
 }
 
-// values cleans the values of a map that is the case's own.
+// values cleans the values of a map that belongs to the case.
 func (k *cleaner) values(all map[string]string) {
 	for name, value := range all {
 		k.text(&value)
@@ -69,7 +68,7 @@ func (k *cleaner) values(all map[string]string) {
 	}
 }
 
-// frames are the texts of an exchange as they were on the wire.
+// frames returns the texts of an exchange that are frames.
 func frames(x *Exchange) []*string {
 	all := make([]*string, 0, 2+len(x.During))
 	all = append(all, &x.Request, &x.Response)
@@ -100,7 +99,7 @@ func (k *cleaner) headers(all map[string]string, found *secret.Found) map[string
 	return out
 }
 
-// credentials notes the values of assertions that look at a credential.
+// credentials adds the values of assertions that examine a credential.
 func (k *cleaner) credentials(as []Assertion, found *secret.Found) {
 	for i := range as {
 		a := &as[i]
@@ -144,8 +143,8 @@ func (k *cleaner) assertions(as []Assertion) {
 	}
 }
 
-// unshown returns text with a shown value masked, its quotes kept. A short
-// value without quotes is left: it may be a number that stands for much else.
+// unshown returns text with a shown value masked, but not its quotes. A short value
+// without quotes is not masked, because it may be an unrelated number.
 func unshown(text, shown string) string {
 	if _, ok := quoted(shown); ok {
 		return strings.ReplaceAll(text, shown, `"`+secret.Mask+`"`)
@@ -156,8 +155,8 @@ func unshown(text, shown string) string {
 	return strings.ReplaceAll(text, shown, secret.Mask)
 }
 
-// lineWithoutCredential masks the value that a line of a structure's diff
-// shows of a credential: password: want "a", got "b".
+// lineWithoutCredential masks the value of a credential in a line of a structural
+// diff: password: want "a", got "b".
 func lineWithoutCredential(line string) string {
 	path, rest, ok := strings.Cut(line, ": ")
 	if !ok || !secret.HoldsAt(path) {
@@ -171,8 +170,8 @@ func lineWithoutCredential(line string) string {
 	return path + ": " + rest[:at] + `"` + secret.Mask + `"`
 }
 
-// excerpt cleans a piece of what a server wrote. It may begin and end
-// anywhere, within a private key too.
+// excerpt cleans a part of a server's output, which may begin and end anywhere, even
+// within a private key.
 func (k *cleaner) excerpt(server string, f *string) {
 	if *f == "" {
 		return
@@ -191,12 +190,11 @@ func (k *cleaner) excerpt(server string, f *string) {
 	*f, _ = shorten(display.ShowInvalid(k.secrets.Cut(*f)), k.limits.Text)
 }
 
-// leftOut ends the line that is where the middle of a long output was
-// dropped.
+// leftOut is the end of the line that replaces the middle of a long output.
 const leftOut = " bytes left out]\n"
 
-// cutText masks the secrets of an output of which the beginning, or a part in
-// the middle, may be missing.
+// cutText masks the secrets of an output whose beginning, or a part in the middle,
+// may be missing.
 func cutText(r *secret.Redactor, s string) string {
 	head, end, ok := strings.Cut(s, leftOut)
 	if !ok {

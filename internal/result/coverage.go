@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What coverage measures, in the order of reports.
+// Measured parts of a surface, in the order of reports.
 const (
 	Tools       = "tools"
 	Arguments   = "arguments"
@@ -18,17 +18,17 @@ const (
 	Annotations = "annotations"
 )
 
-// Measured are the parts of a surface that coverage measures.
+// Measured returns the parts of a surface that coverage measures.
 func Measured() []string {
 	return []string{Tools, Arguments, EnumValues, Resources, Prompts, Annotations}
 }
 
-// CoverageFinding is the kind of a finding about too little coverage.
+// CoverageFinding is the kind of a finding about insufficient coverage.
 const CoverageFinding = "coverage"
 
-// Coverage says how much of what the servers of a run offer its tests examined.
+// Coverage is the share of what the servers of a run offer that its tests examined.
 type Coverage struct {
-	// Partial says why not all tests count; minimums are then not judged.
+	// Partial is the reason why not all tests count; minimums are then not checked.
 	Partial string           `json:"partial,omitempty"`
 	Servers []ServerCoverage `json:"servers"`
 }
@@ -36,19 +36,20 @@ type Coverage struct {
 // ServerCoverage is the coverage of one server.
 type ServerCoverage struct {
 	Server string `json:"server"`
-	File   string `json:"file,omitempty"` // where the server is declared
-	// Unknown says why it is not known what the server offers.
+	File   string `json:"file,omitempty"` // the file that declares the server
+	// Unknown is the reason why it is unknown what the server offers.
 	Unknown string `json:"unknown,omitempty"`
-	// Tokens that the definitions of all tools take in the context of a model, an estimate.
+	// Tokens is an estimate of the tokens of all tools' definitions in the context of
+	// a model.
 	Tokens int       `json:"tokens,omitempty"`
 	Parts  []Covered `json:"parts,omitempty"`
-	// Unasserted are tools, resources and prompts that tests called without an
+	// Unasserted are tools, resources and prompts that tests used without an
 	// assertion on the result. They count as missing.
 	Unasserted []string   `json:"unasserted,omitempty"`
 	Skeletons  []Skeleton `json:"skeletons,omitempty"`
 }
 
-// Covered counts one part of a surface.
+// Covered is the coverage of one part of a surface.
 type Covered struct {
 	Of      string `json:"of"` // tools, arguments, enum_values, resources, prompts, annotations
 	Covered int    `json:"covered"`
@@ -58,14 +59,14 @@ type Covered struct {
 	Missing []string `json:"missing,omitempty"`
 }
 
-// Skeleton is the draft of a test of something that has none.
+// Skeleton is the draft of a test for an untested item.
 type Skeleton struct {
 	Of   string `json:"of"`
 	Name string `json:"name"`
 	YAML string `json:"yaml"` // an entry of the block Of
 }
 
-// percent is the share that is covered; all of nothing is covered.
+// percent returns the covered share; an empty part is fully covered.
 func (c *Covered) percent() float64 {
 	if c.Total == 0 {
 		return 100
@@ -73,7 +74,7 @@ func (c *Covered) percent() float64 {
 	return 100 * float64(c.Covered) / float64(c.Total)
 }
 
-// Findings are the minimums that are not reached.
+// Findings returns a finding for each minimum that is not reached.
 func (c *Coverage) Findings() (out []Finding) {
 	if c == nil || c.Partial != "" {
 		return nil
@@ -100,8 +101,8 @@ func (c *Coverage) Findings() (out []Finding) {
 	return out
 }
 
-// mergeCoverage puts together what the shards of a run covered; nil if none of
-// them measured it.
+// mergeCoverage merges the coverage of the shards of a run; nil if none of them
+// measured it.
 func mergeCoverage(parts []Part) *Coverage {
 	var out *Coverage
 	for _, p := range parts {
@@ -129,7 +130,8 @@ func mergeCoverage(parts []Part) *Coverage {
 	return out
 }
 
-// with adds what another shard covered. What is unknown to one shard is unknown.
+// with adds the coverage of another shard. If it is unknown in one shard, the sum is
+// unknown.
 func (s ServerCoverage) with(o *ServerCoverage) ServerCoverage {
 	out := ServerCoverage{Server: s.Server, File: s.File, Unknown: cmp.Or(s.Unknown, o.Unknown), Tokens: max(s.Tokens, o.Tokens)}
 	missing := map[[2]string]bool{}

@@ -10,11 +10,10 @@ import (
 	"mcptest/internal/display"
 )
 
-// marshal returns the JSON form of v without a line feed. What RFC 8259 allows
-// but a terminal or a CI log would act on is written as an escape: DEL, C1,
-// bidirectional controls and other invisible characters, and the second # of
-// "##". Bytes that are not UTF-8 become U+FFFD; a Recorder has made them
-// visible before.
+// marshal returns the JSON of v without a line feed. It escapes characters that are
+// valid in JSON but interpreted by a terminal or a CI log: DEL, C1, bidirectional
+// controls and other invisible characters, and the second # of "##". Bytes that are
+// not UTF-8 become U+FFFD; a Recorder has made them visible before.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -25,7 +24,7 @@ func marshal(v any) ([]byte, error) {
 	return escapeUnseen(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// listed returns c with a list of assertions, so that "assertions" is a list
+// listed returns c with a non-nil list of assertions, so that "assertions" is a list
 // in every record.
 func listed(c *Case) *Case {
 	if c.Assertions != nil {
@@ -36,8 +35,8 @@ func listed(c *Case) *Case {
 	return &out
 }
 
-// unmarshalCase decodes a case and checks its verdicts, because everything
-// that is printed depends on them.
+// unmarshalCase decodes a case and validates its statuses, because all reports depend
+// on them.
 func unmarshalCase(text []byte, c *Case) error {
 	if err := json.Unmarshal(text, c); err != nil {
 		return plainError("", err)
@@ -66,8 +65,8 @@ func (s Status) check() error {
 	return fmt.Errorf("status %q: must be pass, fail, error or skip", string(s))
 }
 
-// escapeUnseen writes the characters of a JSON text that can only be inside
-// its strings, and that a terminal should not get, as escapes.
+// escapeUnseen escapes invisible and control characters in JSON text, in which they
+// can only occur inside strings.
 func escapeUnseen(text []byte) []byte {
 	var out []byte
 	start := 0
@@ -94,7 +93,7 @@ func escapeUnseen(text []byte) []byte {
 	return append(out, text[start:]...)
 }
 
-// finite returns the nearest number that JSON can express; NaN becomes 0.
+// finite returns the nearest number that JSON can represent; NaN becomes 0.
 func finite(f float64) float64 {
 	switch {
 	case f != f:

@@ -2,11 +2,11 @@ package result
 
 import "time"
 
-// Event is one finished fact about a run. Events are sent by package run in
-// the order in which things ended.
+// Event is a completed step of a run. Package run sends events in the order in which
+// the steps ended.
 type Event interface{ event() }
 
-// RunStarted opens the stream.
+// RunStarted is the first event.
 type RunStarted struct {
 	Tool     Tool      `json:"tool"`
 	Suites   []Suite   `json:"suites"`
@@ -18,47 +18,47 @@ type RunStarted struct {
 	Shard    *Shard    `json:"shard,omitempty"`
 }
 
-// ServerUp says that a server answered its handshake (or needed none).
+// ServerUp reports that a server completed its handshake (or needed none).
 type ServerUp struct {
 	Server Server `json:"server"`
 }
 
-// ServerDown says that a server ended or was stopped.
+// ServerDown reports that a server exited or was stopped.
 type ServerDown struct {
 	Server Server `json:"server"`
 }
 
-// PhaseFinished carries a hook or fixture step outside the cases.
+// PhaseFinished reports a hook or fixture step outside the cases.
 type PhaseFinished struct {
 	Phase Phase `json:"phase"`
 }
 
-// CaseStarted says that a case is being worked on (for live displays only;
-// it changes nothing in the record).
+// CaseStarted reports that a case has started (for live displays only; it does not
+// change the record).
 type CaseStarted struct {
 	Index int    `json:"index"`
 	Name  string `json:"name"`
 }
 
-// CaseFinished carries a whole case. There is exactly one per planned case.
+// CaseFinished reports a complete case. There is exactly one per planned case.
 type CaseFinished struct{ Case *Case }
 
-// FindingSeen carries a finding.
+// FindingSeen reports a finding.
 type FindingSeen struct {
 	Finding Finding `json:"finding"`
 }
 
-// CoverageMeasured carries the coverage of the run.
+// CoverageMeasured reports the coverage of the run.
 type CoverageMeasured struct {
 	Coverage *Coverage `json:"coverage"`
 }
 
-// Noted carries a note about the whole run.
+// Noted reports a note about the whole run.
 type Noted struct {
 	Note string `json:"note"`
 }
 
-// RunFinished closes the stream.
+// RunFinished is the last event.
 type RunFinished struct {
 	DurationMS  float64 `json:"duration_ms"`
 	ExitCode    int     `json:"exit_code"`
@@ -76,7 +76,7 @@ func (CoverageMeasured) event() {}
 func (Noted) event()            {}
 func (RunFinished) event()      {}
 
-// Listener receives every event after it was folded. It is never called
+// Listener receives every event after it was applied. It is never called
 // concurrently, so it must not block for long.
 type Listener interface {
 	Event(e Event, r *Run)

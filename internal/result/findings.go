@@ -1,10 +1,10 @@
 package result
 
-// FindingKind says what a kind of finding means.
+// FindingKind describes a kind of finding.
 type FindingKind struct{ Name, Doc string }
 
-// FindingKinds are the kinds that are no protocol violations, in the order of
-// the documentation.
+// FindingKinds are the kinds other than protocol violations, in the order of the
+// documentation.
 var FindingKinds = []FindingKind{
 	{"unused-recording", "a cassette contains requests that no test of a replayed run sent (run --replay). The message names the first of them. Or a recording of an upstream has exchanges of a test that no longer exists: a warning"},
 	{"leftover-process", "a process was still running at the end and was stopped. The message names it and, if known, the hook, step or server that started it: a warning"},

@@ -9,9 +9,9 @@ import (
 	"iter"
 )
 
-// WriteJSON writes the record in its JSON form, the members in the order of
-// Run and "tests" after the summary. The cases are written one by one as they
-// are read. With indent the text is meant for people: two blanks a level.
+// WriteJSON writes the record as JSON, with the members in the order of Run and
+// "tests" after the summary. The cases are written one by one as they are read. With
+// indent, the text is indented by two spaces per level.
 func WriteJSON(w io.Writer, r *Run, indent bool) error {
 	jw := &jsonWriter{w: bufio.NewWriterSize(w, 64<<10), indent: indent}
 	jw.byte('{')
@@ -45,7 +45,7 @@ type member struct {
 	omit  bool
 }
 
-// members lists the top level of the JSON form in order.
+// members returns the top-level members of the JSON in order.
 func (r *Run) members() []member {
 	servers := r.Servers
 	if servers == nil {
@@ -74,7 +74,7 @@ func (r *Run) members() []member {
 	}
 }
 
-// jsonWriter writes the members of one object. It remembers the first error.
+// jsonWriter writes the members of one object and keeps the first error.
 type jsonWriter struct {
 	w       *bufio.Writer
 	indent  bool
@@ -150,7 +150,7 @@ func (jw *jsonWriter) cases(cases Cases) {
 	jw.byte(']')
 }
 
-// encoded yields the JSON form of the cases. A Spool has it already.
+// encoded returns an iterator over the JSON of the cases. A Spool stores it already.
 func encoded(cases Cases) iter.Seq2[int, rawCase] {
 	if s, ok := cases.(*Spool); ok {
 		return s.raw(nil)

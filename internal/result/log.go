@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// The names of the events in a log. Members a program does not know are to be
-// skipped, and so are events it does not know.
+// Names of the events in a log. Readers must ignore unknown members and events.
 const (
 	evRunStarted   = "run_started"
 	evServerUp     = "server_up"
@@ -29,8 +28,7 @@ const (
 )
 
 // marshalEvent returns an event as one line of JSON without the line feed. A
-// test_finished event contains the case as it is in the record, and its place
-// in the plan.
+// test_finished event contains the case as in the record, and its index in the plan.
 func marshalEvent(e Event) ([]byte, error) {
 	var name string
 	var body any = e
@@ -75,8 +73,8 @@ func marshalEvent(e Event) ([]byte, error) {
 	return append([]byte(eventHead+name+`",`), text[1:]...), nil
 }
 
-// LogWriter is a Listener that writes each event as one line of JSON, at once,
-// so that the log of a run that is killed ends with the last whole event.
+// LogWriter is a Listener that writes each event immediately as one line of JSON, so
+// that the log of a killed run ends with the last complete event.
 type LogWriter struct {
 	w   io.Writer
 	err error
@@ -85,7 +83,7 @@ type LogWriter struct {
 // NewLogWriter returns a LogWriter on w.
 func NewLogWriter(w io.Writer) *LogWriter { return &LogWriter{w: w} }
 
-// Event writes one line.
+// Event writes one event.
 func (l *LogWriter) Event(e Event, _ *Run) {
 	if l.err != nil {
 		return
@@ -97,11 +95,11 @@ func (l *LogWriter) Event(e Event, _ *Run) {
 	l.err = err
 }
 
-// Err returns the first error of writing, after which nothing is written.
+// Err returns the first write error, after which nothing is written.
 func (l *LogWriter) Err() error { return l.err }
 
-// WriteLog writes the log of a run that is over: the events that fold into
-// the record, in the order of the plan.
+// WriteLog writes the log of a finished run: the events that result in the record, in
+// plan order.
 func WriteLog(w io.Writer, r *Run) error {
 	bw := bufio.NewWriterSize(w, 64<<10)
 	l := NewLogWriter(bw)
@@ -138,11 +136,10 @@ func WriteLog(w io.Writer, r *Run) error {
 	return bw.Flush()
 }
 
-// Fold reads an ndjson log and folds its events into a record: the one that
-// was made by the run that wrote the log. Errors say the line. A log that
-// ends before the run does gives the record so far, with a finding that says
-// so and the exit code 1; one that ends in order and has lost a test is
-// refused. Close the Run when done.
+// Fold reads an ndjson log and applies its events, which results in the record of the
+// logged run. Errors contain the line. A log that ends before the run results in the
+// record so far, with a finding and the exit code 1; a complete log with a missing
+// test is an error. The caller must close the Run.
 func Fold(log io.Reader) (*Run, error) {
 	f := folder{spool: NewSpool("")}
 	f.run = &Run{Schema: Schema, Cases: f.spool}
@@ -171,7 +168,7 @@ func (f *folder) read(log io.Reader) error {
 		if text := bytes.TrimSpace(line); len(text) > 0 {
 			if bad := f.line(text); bad != nil {
 				if err == io.EOF && f.started && !bytes.HasSuffix(line, []byte("\n")) {
-					break // cut in the middle of a line
+					break // the log ends in the middle of a line
 				}
 				return fmt.Errorf("line %d: %w", n, bad)
 			}
@@ -214,7 +211,7 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// logLine has the members of every event.
+// logLine has the members of all events.
 type logLine struct {
 	Event  string `json:"event"`
 	Schema string `json:"schema"`
@@ -229,7 +226,7 @@ type logLine struct {
 	RunFinished
 }
 
-// line folds one event.
+// line applies one event.
 func (f *folder) line(text []byte) error {
 	var l logLine
 	if err := json.Unmarshal(text, &l); err != nil {
@@ -281,8 +278,8 @@ func (f *folder) test(l *logLine) error {
 	return nil
 }
 
-// event folds the events that come between the start and the end of a run and
-// are no tests. Unknown events are skipped.
+// event applies the events between the start and the end of a run, other than tests.
+// It ignores unknown events.
 func (f *folder) event(l *logLine) error {
 	var e Event
 	missing := ""
@@ -332,8 +329,8 @@ func checkSchema(got string) error {
 	return fmt.Errorf("schema %q: this program reads %q", got, Schema)
 }
 
-// plainError says in plain words what encoding/json says in Go's. The name is
-// that of the member that was decoded, empty for a whole document.
+// plainError replaces messages of encoding/json that use Go terms. name is the
+// decoded member, or empty for a whole document.
 func plainError(name string, err error) error {
 	var te *json.UnmarshalTypeError
 	if errors.As(err, &te) {

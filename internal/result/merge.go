@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Note says in one line which part of a run a shard is.
+// Note describes in one line which part of a run a shard is.
 func (s *Shard) Note() string {
 	if len(s.Places) == 0 {
 		return fmt.Sprintf("shard %d of %d has no test: the %s in the others", s.Index, s.Total, are(s.Tests))
@@ -27,18 +27,18 @@ func are(tests int) string {
 
 // Part is the record of one shard.
 type Part struct {
-	Name string // for messages: the file it was read from
+	Name string // the file it was read from, for messages
 	Run  *Run
 }
 
-// Merge puts the records of all shards of one run together, as if it had been
-// one run: cases in plan order, counts and roll-ups computed anew, the exit
-// code that of the shard that ended worst. Times count from the start of the
-// shard that began first, by the clocks of the machines.
+// Merge merges the records of all shards into the record of one run: cases are in
+// plan order, counts and roll-ups are computed again, and the exit code is the worst
+// of the shards. Times are relative to the start of the first shard, by the clocks of
+// the machines.
 //
-// The error names every part that does not fit: a shard that is missing, there
-// twice, unfinished, of other suites, or no shard at all. The parts are only
-// read; close the Run when done.
+// The error lists every unsuitable part: a missing, duplicate or unfinished shard,
+// one of other suites, or a record that is not a shard. Merge does not change the
+// parts; the caller must close the Run.
 func Merge(parts []Part) (*Run, error) {
 	if len(parts) == 0 {
 		return nil, errors.New("no records to put together")
@@ -57,7 +57,7 @@ func Merge(parts []Part) (*Run, error) {
 	return m.run, nil
 }
 
-// fit reports what keeps the parts from being the shards of one run.
+// fit returns an error if the parts are not the shards of one run.
 func fit(parts []Part) error {
 	var errs []error
 	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -96,7 +96,7 @@ func fit(parts []Part) error {
 	return errors.Join(errs...)
 }
 
-// alike reports what keeps two shards from being of the same run.
+// alike returns an error if two shards do not belong to the same run.
 func alike(a, b Part) error {
 	x, y := a.Run.Shard, b.Run.Shard
 	switch {
@@ -121,7 +121,7 @@ func files(r *Run) string {
 	return strings.Join(out, ", ")
 }
 
-// lacking says which shards are not there; "" when all are.
+// lacking describes the missing shards, or returns "".
 func lacking(have map[int]string, total int) string {
 	var out []string
 	for i := 1; i <= total; i++ {
@@ -146,7 +146,7 @@ type merger struct {
 	spool *Spool
 	parts []Part
 	began time.Time // of the first shard
-	owner []int32   // place → number of its part, from 1
+	owner []int32   // index in the plan → number of its part, from 1
 	flaky []string
 }
 
@@ -195,12 +195,12 @@ func (m *merger) merge() error {
 
 const splitDiffers = "the shards were not split by the same recorded times; give each of them the same .mcptest folder"
 
-// late is how long after the first shard a part began, in milliseconds.
+// late returns how long after the first shard a part began, in milliseconds.
 func (m *merger) late(p Part) float64 {
 	return float64(p.Run.Started.Sub(m.began).Microseconds()) / 1000
 }
 
-// cases takes over the cases of one part.
+// cases adds the cases of one part.
 func (m *merger) cases(n int, p Part) error {
 	shard, late, next := p.Run.Shard, m.late(p), 0
 	for c, err := range p.Run.Cases.All() {
@@ -243,8 +243,7 @@ func (m *merger) cases(n int, p Part) error {
 	return nil
 }
 
-// servers folds the servers of all parts; a server was started as often as
-// all shards started it.
+// servers merges the servers of all parts and adds up their starts.
 func (m *merger) servers() {
 	starts := map[[2]string]int{}
 	for _, p := range m.parts {
@@ -257,7 +256,7 @@ func (m *merger) servers() {
 	}
 }
 
-// phases takes over hooks and steps in the order of the clock.
+// phases merges hooks and steps in the order of their times.
 func (m *merger) phases() {
 	var all []Phase
 	for _, p := range m.parts {
@@ -272,11 +271,11 @@ func (m *merger) phases() {
 	}
 }
 
-// findings takes over findings. What every shard says of the suites is said
-// once, and flaky tests are counted together.
+// findings merges findings. A finding about the suites that every shard reports is
+// added once, and flaky tests are counted together.
 func (m *merger) findings() {
-	said := map[Finding]int{} // how often one shard said it at most
-	gated := false            // a shard was to fail on flaky tests
+	said := map[Finding]int{} // largest number of occurrences in one shard
+	gated := false            // a shard was configured to fail on flaky tests
 	for _, p := range m.parts {
 		here := map[Finding]int{}
 		for _, f := range p.Run.Findings {
@@ -326,12 +325,12 @@ func (m *merger) notes() {
 	}
 }
 
-// ExitGate is the exit code of a run whose tests passed and whose coverage is
-// too low.
+// ExitGate is the exit code of a run whose tests passed but whose coverage is too
+// low.
 const ExitGate = 6
 
-// worse returns the exit code that wins when both hold: a signal, then 2, 1,
-// 3, 4, then the others.
+// worse returns the exit code that takes precedence: a signal, then 2, 1, 3, 4, then
+// the others.
 func worse(a, b int) int {
 	rank := func(code int) int {
 		if code > 128 {
@@ -354,8 +353,7 @@ func worse(a, b int) int {
 // flakyKind is the kind of FlakyFinding.
 const flakyKind = "flaky"
 
-// FlakyFinding makes a run fail because of tests that passed only when they
-// were tried again.
+// FlakyFinding returns the finding that fails a run because of flaky tests.
 func FlakyFinding(names []string) Finding {
 	total, more := len(names), ""
 	if total > 10 {

@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// Read reads a record in either form: the JSON of WriteJSON or the log of a
-// LogWriter. Close the Run when done.
+// Read reads a record in either format: the JSON of WriteJSON or the log of a
+// LogWriter. The caller must close the Run.
 func Read(rd io.Reader) (*Run, error) {
 	br := bufio.NewReaderSize(rd, 64<<10)
 	head, _ := br.Peek(len(eventHead) + 64)
@@ -21,9 +21,9 @@ func Read(rd io.Reader) (*Run, error) {
 	return ReadJSON(br)
 }
 
-// ReadJSON reads a record that WriteJSON wrote. The text is read in one pass;
-// the cases are checked and kept in a Spool, so a record of any number of
-// tests can be read. Errors say the line. Close the Run when done.
+// ReadJSON reads a record written by WriteJSON. It reads the text in one pass and
+// stores the cases in a Spool, so that a record can have any number of tests. Errors
+// contain the line. The caller must close the Run.
 func ReadJSON(rd io.Reader) (*Run, error) {
 	spool := NewSpool("")
 	lines := &lineCounter{r: rd, line: 1}
@@ -35,12 +35,12 @@ func ReadJSON(rd io.Reader) (*Run, error) {
 	return r.run, nil
 }
 
-// recordReader reads the members of a record one by one, and the elements of
-// "tests" without keeping more than one of them.
+// recordReader reads the members of a record one by one, and keeps only one element
+// of "tests" at a time.
 type recordReader struct {
 	run     *Run
 	spool   *Spool
-	counted Run // of the tests, to compare with the record's summary
+	counted Run // computed from the tests, to compare with the record's summary
 	lines   *lineCounter
 	dec     *json.Decoder
 }
@@ -95,10 +95,10 @@ func (r *recordReader) record() error {
 	return nil
 }
 
-// line returns the line that was reached, and forgets the text before it.
+// line returns the current line, and discards the text before it.
 func (r *recordReader) line() int { return r.lines.at(r.dec.InputOffset()) }
 
-// failure is an error of the text or of reading it, with its line.
+// failure returns a syntax or read error with its line.
 func (r *recordReader) failure(err error) error {
 	switch {
 	case r.lines.err != nil:
@@ -150,7 +150,7 @@ func (r *recordReader) tests() error {
 	return nil
 }
 
-// sameCounts compares a record's summary with what was counted.
+// sameCounts compares a record's summary with the counted tests.
 func sameCounts(said, counted Summary) error {
 	for _, c := range []struct {
 		what       string
@@ -169,14 +169,14 @@ func sameCounts(said, counted Summary) error {
 	return nil
 }
 
-// lineCounter tells on which line an offset of the text is. It keeps the text
-// from the offset that was asked for last to what has been read.
+// lineCounter returns the line of an offset in the text. It keeps the text from the
+// last offset to the end of what was read.
 type lineCounter struct {
 	r    io.Reader
 	kept []byte
 	from int64 // offset of kept
 	line int   // at from
-	err  error // why the text could not be read
+	err  error // read error
 }
 
 func (l *lineCounter) Read(p []byte) (int, error) {
@@ -192,7 +192,7 @@ func (l *lineCounter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// at returns the line of an offset that is not before the last one.
+// at returns the line of an offset, which must not be less than the last one.
 func (l *lineCounter) at(offset int64) int {
 	passed := l.kept[:min(max(offset-l.from, 0), int64(len(l.kept)))]
 	l.line += bytes.Count(passed, []byte("\n"))
@@ -201,5 +201,5 @@ func (l *lineCounter) at(offset int64) int {
 	return l.line
 }
 
-// last returns the line of the end of the text.
+// last returns the last line of the text.
 func (l *lineCounter) last() int { return l.at(l.from + int64(len(l.kept))) }

@@ -8,8 +8,8 @@ import (
 	"mcptest/internal/secret"
 )
 
-// Recorder is the one door through which events get into a record. Send may
-// be called from any goroutine; the calls are taken one after another.
+// Recorder adds events to a record. Send is safe for concurrent use; the calls are
+// serialized.
 type Recorder struct {
 	mu        sync.Mutex
 	redactor  *secret.Redactor
@@ -21,7 +21,7 @@ type Recorder struct {
 	err       error
 }
 
-// RecorderOptions are the parts of a Recorder. The zero value works.
+// RecorderOptions configure a Recorder. The zero value is valid.
 type RecorderOptions struct {
 	Redactor  *secret.Redactor // nil: secret.NewRedactor()
 	Spool     *Spool           // nil: NewSpool("")
@@ -29,12 +29,12 @@ type RecorderOptions struct {
 	Listeners []Listener
 }
 
-// Limits say how many bytes of a frame are kept in the record. Frames are
-// cut after they were redacted, at a rune boundary, and the exchange is
-// marked as truncated. Zero means the default, a negative number no limit.
+// Limits limit the bytes of a frame in the record. Frames are redacted first and then
+// shortened at a rune boundary, and the exchange is marked as truncated. Zero means
+// the default, a negative number no limit.
 type Limits struct {
-	PassFrame int // request, response or message of a case that passed; default 2 KiB
-	FailFrame int // the same of any other case; default 256 KiB
+	PassFrame int // request, response or message of a passed case; default 2 KiB
+	FailFrame int // those of other cases; default 256 KiB
 	Text      int // any other text; default 64 KiB
 }
 
@@ -60,10 +60,9 @@ func (r *Recorder) clean(e Event) Event {
 	return cleaner{secrets: r.redactor, limits: r.limits, inKey: r.inKey}.clean(e)
 }
 
-// Send takes an event: what it holds is redacted and shortened in place,
-// folded into the record, stored, and shown to the listeners in the order of
-// RecorderOptions. The event, a *Case in it included, belongs to the recorder
-// from then on.
+// Send redacts and shortens an event in place, applies it to the record, stores it,
+// and calls the listeners in the order of RecorderOptions. The recorder takes
+// ownership of the event, including a *Case in it.
 func (r *Recorder) Send(e Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,7 +70,7 @@ func (r *Recorder) Send(e Event) {
 	switch e := e.(type) {
 	case CaseFinished:
 		if err := r.spool.Put(e.Case); err != nil {
-			r.fail(err) // a second case of one index: the first one is kept
+			r.fail(err) // a second case with the same index: the first one is kept
 			return
 		}
 	case RunFinished:
@@ -89,14 +88,14 @@ func (r *Recorder) apply(e Event) {
 	}
 }
 
-// Run returns the record. It is complete after RunFinished was sent, and must
-// not be read before that by anyone but a listener.
+// Run returns the record. It is complete after RunFinished was sent; before that,
+// only a listener may read it.
 func (r *Recorder) Run() *Run { return r.run }
 
-// Redactor returns the redactor, to which secrets may be added at any time.
+// Redactor returns the redactor. Secrets may be added to it at any time.
 func (r *Recorder) Redactor() *secret.Redactor { return r.redactor }
 
-// Err returns the first fault in what was sent, nil when there was none.
+// Err returns the first error in the events, or nil.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

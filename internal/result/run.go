@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Schema names the JSON form of a Run.
+// Schema is the name of the JSON format of a Run.
 const Schema = "mcptest.run/v1"
 
-// Status is the verdict of a case or of a phase.
+// Status is the status of a case or of a phase.
 type Status string
 
-// The four verdicts. Error means that no answer was obtained (a server that
-// could not be started, a timeout, a crash, a broken transport); everything
-// that was answered and found wanting is Fail.
+// Statuses. Error means that there was no response (a server that could not be
+// started, a timeout, a crash, a broken transport); Fail means that a response did
+// not meet the expectations.
 const (
 	Pass  Status = "pass"
 	Fail  Status = "fail"
@@ -21,7 +21,7 @@ const (
 	Skip  Status = "skip"
 )
 
-// Run is the record of one run. Cases are kept apart, because they may be
+// Run is the record of one run. Cases are stored separately because there may be
 // many: see Cases.
 type Run struct {
 	Schema     string    `json:"schema"`
@@ -29,19 +29,19 @@ type Run struct {
 	Suites     []Suite   `json:"suites,omitempty"`
 	Started    time.Time `json:"started"`
 	DurationMS float64   `json:"duration_ms"`
-	// ExitCode is what the program that made the record ended with, but for
-	// reports that could not be written.
+	// ExitCode is the exit code of the program that made the record, except for
+	// failures to write reports.
 	ExitCode int `json:"exit_code"`
 	// Interrupted is the name of the signal that ended the run ("SIGINT").
 	Interrupted string `json:"interrupted,omitempty"`
-	// Parallel is the number of calls in flight per server, 1 when serial.
+	// Parallel is the number of calls in flight per server, or 1.
 	Parallel int `json:"parallel,omitempty"`
-	// Command is the command line to repeat the run, quoted for a shell.
+	// Command is the command that repeats the run, quoted for a shell.
 	Command string `json:"command,omitempty"`
-	// Dir is the folder that paths are relative to, as seen from the root of
-	// the repository, with slashes; empty when it is the root, or not known.
+	// Dir is the folder that paths are relative to, relative to the root of the
+	// repository, with slashes; empty if it is the root or unknown.
 	Dir string `json:"dir,omitempty"`
-	// Shard says which part of a run this is; nil: all of it.
+	// Shard identifies the record as a part of a run; may be nil.
 	Shard *Shard `json:"shard,omitempty"`
 
 	Summary  Summary   `json:"summary"`
@@ -50,9 +50,9 @@ type Run struct {
 	Rollups  []Rollup  `json:"metric_rollups,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
 	Servers  []Server  `json:"servers"`
-	// Coverage is measured only on demand.
+	// Coverage is measured only on request.
 	Coverage *Coverage `json:"coverage,omitempty"`
-	// Notes are things to know about the whole run ("an empty shard").
+	// Notes contain information about the whole run ("an empty shard").
 	Notes []string `json:"notes,omitempty"`
 
 	fold fold // working state of Apply
@@ -74,12 +74,12 @@ type Suite struct {
 type Shard struct {
 	Index int `json:"index"` // from 1
 	Total int `json:"total"`
-	// Tests is the number of tests of all shards together.
+	// Tests is the number of tests of all shards.
 	Tests int `json:"tests"`
 	// Digest is equal for shards of the same files and selection.
 	Digest string `json:"digest"`
-	// Places are the positions of the tests among those of all shards, from 0,
-	// ascending: one for each test of this record.
+	// Places are the indexes of this shard's tests among those of all shards, from 0,
+	// in ascending order.
 	Places []int `json:"places"`
 }
 
@@ -95,16 +95,16 @@ type Summary struct {
 	Warnings int `json:"warnings,omitempty"`
 }
 
-// Rollup is one derived metric over all the cases that reported it.
+// Rollup is one derived metric over all cases with it.
 type Rollup struct {
 	Name  string  `json:"name"`
 	Mean  float64 `json:"mean"`
 	Count int     `json:"count"`
 }
 
-// Finding is something seen during the run that belongs to no single case:
-// a protocol violation outside every call, a process left behind, a server
-// that crashed between calls, a warning of the loader.
+// Finding is a problem during the run that belongs to no single case: a protocol
+// violation outside every call, a leftover process, a server that crashed between
+// calls, a warning of the loader.
 type Finding struct {
 	// Kind is a violation kind of package mcp, or "leftover-process",
 	// "server-restarted", "teardown", "load-warning", …
@@ -117,14 +117,13 @@ type Finding struct {
 	Line     int    `json:"line,omitempty"`
 }
 
-// Kinds of findings that say that not all of a run is in its record.
+// Kinds of findings about an incomplete record.
 const (
-	Incomplete = "incomplete-record" // the record itself was cut off
+	Incomplete = "incomplete-record" // the record itself is truncated
 	Stopped    = "interrupted"       // a signal ended the run
 )
 
-// Unfinished returns why the record does not hold the verdicts of a whole
-// run; "" when it does.
+// Unfinished returns why the record is not that of a complete run, or "".
 func (r *Run) Unfinished() string {
 	for _, f := range r.Findings {
 		if f.Kind == Incomplete || f.Kind == Stopped {
@@ -137,7 +136,7 @@ func (r *Run) Unfinished() string {
 	return ""
 }
 
-// Server is one server entry that the run used.
+// Server is one server that the run used.
 type Server struct {
 	Name       string   `json:"name"`
 	File       string   `json:"file,omitempty"`
@@ -145,21 +144,21 @@ type Server struct {
 	Target     string   `json:"target"`    // command line or URL, redacted
 	Protocol   string   `json:"protocol,omitempty"`
 	ServerInfo *Info    `json:"server_info,omitempty"`
-	StartMS    float64  `json:"start_ms,omitempty"` // spawn to the end of the handshake
+	StartMS    float64  `json:"start_ms,omitempty"` // from the start of the process to the end of the handshake
 	Starts     int      `json:"starts,omitempty"`
 	Exit       string   `json:"exit,omitempty"`
-	Stderr     string   `json:"stderr,omitempty"` // its last lines, when something went wrong
+	Stderr     string   `json:"stderr,omitempty"` // its last lines, after a problem
 	Insecure   bool     `json:"insecure,omitempty"`
 	Tolerated  []string `json:"tolerated,omitempty"`
 }
 
-// Info is how a server names itself.
+// Info is a server's name and version.
 type Info struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
 }
 
-// Phase is a hook or a fixture step outside the cases, or inside one.
+// Phase is a hook or a fixture step, inside or outside a case.
 type Phase struct {
 	// Phase is beforeAll, setup, beforeEach, setup_per_test, afterEach,
 	// teardown or afterAll.
@@ -171,15 +170,15 @@ type Phase struct {
 	StartMS    float64  `json:"start_ms"` // since the run began
 	DurationMS float64  `json:"duration_ms"`
 	Message    string   `json:"message,omitempty"`
-	Output     string   `json:"output,omitempty"` // tail of what it printed, on failure
+	Output     string   `json:"output,omitempty"` // end of the output, if it failed
 	Warnings   []string `json:"warnings,omitempty"`
 	File       string   `json:"file,omitempty"`
 	Line       int      `json:"line,omitempty"`
 	Source     string   `json:"source,omitempty"`
 }
 
-// Cases is a sequence of cases in plan order. It may be read several times;
-// the *Case given to the loop body is valid until the next step only.
+// Cases is a sequence of cases in plan order. It may be read several times; the *Case
+// passed to the loop body is only valid until the next iteration.
 type Cases interface {
 	Len() int
 	All() iter.Seq2[*Case, error]

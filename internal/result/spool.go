@@ -10,48 +10,47 @@ import (
 	"sync"
 )
 
-// Spool is Cases that are put in any order and read in plan order. The cases
-// are kept in their JSON form, in memory while there are few and in a
-// temporary file once there are many; a case then costs 16 bytes of memory.
-// The file has no name from the moment it is made (where the system allows
-// that), so nothing is left behind by a process that is killed.
+// Spool holds cases that are put in any order and read in plan order. It stores their
+// JSON, in memory while there are few and in a temporary file if there are many; a
+// case then needs 16 bytes of memory. If the system allows it, the file is unlinked
+// immediately, so that a killed process leaves nothing behind.
 //
-// A file that can't be made or written is no failure of the run: the cases
-// stay in memory, and Err tells why. Spool is safe for concurrent use.
+// If the file cannot be created or written, the cases stay in memory, and Err returns
+// the reason. Spool is safe for concurrent use.
 type Spool struct {
 	mu      sync.Mutex
 	dir     string
-	index   []entry // by place in the plan
+	index   []entry // by index in the plan
 	count   int
-	buf     []byte   // what is not in the file yet
+	buf     []byte   // data that is not in the file yet
 	flushed int64    // size of the file
 	file    *os.File // nil while everything fits in memory
-	remove  string   // the file's name, when it still has one
-	err     error    // why nothing more goes into the file
+	remove  string   // the file's name, if it still has one
+	err     error    // why the file is no longer used
 }
 
-// entry says where a case is. Size 0: the case did not end yet.
+// entry is the position of a case. Size 0: the case has not ended yet.
 type entry struct {
 	offset int64
 	size   uint32
 	status uint8
 }
 
-// memory is how many bytes of cases are kept before they go to the file, and
-// how many are read from it at once.
+// memory is the size of the cases that are kept in memory, and of one read from the
+// file.
 const (
 	memory = 256 << 10
 	window = 64 << 10
 )
 
-// maxCase bounds the JSON form of one case, maxCases their number.
+// maxCase limits the JSON of one case, maxCases the number of cases.
 const (
 	maxCase  = 1 << 30
 	maxCases = 5_000_000
 )
 
-// NewSpool returns an empty spool. Dir is where its file is made when there
-// are too many cases for memory; "" is the system's folder for such files.
+// NewSpool returns an empty spool. dir is the folder of its file; "" is the system's
+// folder for temporary files.
 func NewSpool(dir string) *Spool { return &Spool{dir: dir} }
 
 // Put stores a case under its index. There may be one per index.
@@ -83,8 +82,8 @@ func (s *Spool) Put(c *Case) error {
 	return nil
 }
 
-// flush moves the buffer to the file. After a failure the buffer is still
-// whole: it is written at a fixed place, which then does not count.
+// flush writes the buffer to the file. After a failure, the buffer is unchanged, and
+// the next flush overwrites the same part of the file.
 func (s *Spool) flush() error {
 	if s.file == nil {
 		f, err := os.CreateTemp(s.dir, "mcptest-run-*.tmp")
@@ -92,7 +91,7 @@ func (s *Spool) flush() error {
 			return fmt.Errorf("make a file for the results: %w", err)
 		}
 		s.file = f
-		if os.Remove(f.Name()) != nil { // Windows keeps open files
+		if os.Remove(f.Name()) != nil { // Windows does not remove open files
 			s.remove = f.Name()
 		}
 	}
@@ -111,14 +110,14 @@ func (s *Spool) Len() int {
 	return s.count
 }
 
-// Err returns why the cases had to stay in memory, nil when they did not.
+// Err returns why the cases had to stay in memory, or nil.
 func (s *Spool) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// Close gives the file back. The cases can't be read afterwards.
+// Close removes the file. The cases cannot be read afterwards.
 func (s *Spool) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +167,7 @@ type rawCase struct {
 	err  error
 }
 
-// raw yields index and JSON form of the cases of some statuses.
+// raw returns an iterator over index and JSON of the cases with some statuses.
 func (s *Spool) raw(statuses []Status) iter.Seq2[int, rawCase] {
 	var wanted [5]bool
 	for _, st := range statuses {
@@ -198,7 +197,7 @@ func (s *Spool) raw(statuses []Status) iter.Seq2[int, rawCase] {
 	}
 }
 
-// windowReader is the part of the file that one reader has at hand.
+// windowReader is the part of the file that one reader has buffered.
 type windowReader struct {
 	buf  []byte
 	from int64
@@ -241,8 +240,8 @@ func statusCode(s Status) uint8 {
 	return 4 // Error
 }
 
-// Select yields the cases of the given statuses in order, and skips the
-// others as cheaply as the sequence can; no status means every case.
+// Select returns an iterator over the cases with the given statuses in order,
+// skipping the others as cheaply as possible; no status means every case.
 func Select(cases Cases, statuses ...Status) iter.Seq2[*Case, error] {
 	if cases == nil {
 		return func(func(*Case, error) bool) {}

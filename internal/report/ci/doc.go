@@ -1,9 +1,10 @@
-// Package ci writes the reports that other programs read: JUnit, TAP, Markdown
-// for step summaries, GitHub annotations, GitLab Code Quality, SARIF and
-// OpenTelemetry spans.
+// Package ci writes the reports that other programs read: JUnit, TAP, Markdown for
+// step summaries, GitHub annotations, GitLab Code Quality, SARIF and OpenTelemetry
+// spans.
 //
 // Invariants:
-//   - a report fails whenever the run did: run-level failures are entries too;
+//   - a report contains a failure if the run failed: run-level failures are entries
+//     too;
 //   - cases are written one by one, so a long run is never in memory as a whole;
-//   - paths are those of the repository where the format is for a code host.
+//   - paths are relative to the repository if the format is for a code host.
 package ci

@@ -12,8 +12,8 @@ import (
 	"mcptest/internal/term"
 )
 
-// githubMost is how many annotations are written. GitHub shows ten of a kind
-// for a step; more than this is noise in the log.
+// githubMost limits the number of annotations. GitHub shows ten of each kind for a
+// step; more only make the log longer.
 const githubMost = 50
 
 // WriteGitHub writes workflow commands: an annotation on the suite's line for
@@ -58,7 +58,7 @@ func WriteGitHub(w io.Writer, r *result.Run, o render.Options) error {
 type github struct {
 	render.Out
 	n   int
-	dir string // of the paths, in the repository
+	dir string // directory of the paths in the repository
 }
 
 // warnings annotates flaky tests and the warnings of the run.
@@ -95,7 +95,7 @@ func (g *github) warnings(r *result.Run) error {
 	return nil
 }
 
-// What a workflow command decodes in its text and in its properties.
+// Escapes that workflow commands decode in their text and properties.
 var (
 	commandData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

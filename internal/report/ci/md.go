@@ -13,16 +13,16 @@ import (
 	"mcptest/internal/term"
 )
 
-// How much a Markdown report shows: a step summary of GitHub may have 1 MiB.
+// Limits of a Markdown report: GitHub accepts step summaries of up to 1 MiB.
 const (
 	mdFailures = 50
 	mdTests    = 500
 	mdText     = 12_000 // bytes of one explanation
 )
 
-// WriteMarkdown writes GitHub Flavored Markdown, for step summaries and
-// comments. Foreign text is written in code spans and fenced blocks
-// only, where nothing is a link, a mention, a heading or HTML.
+// WriteMarkdown writes GitHub Flavored Markdown, for step summaries and comments.
+// Foreign text is only written in code spans and fenced blocks, which contain no
+// links, mentions, headings or HTML.
 func WriteMarkdown(w io.Writer, r *result.Run, o render.Options) error {
 	all, err := explain.Sections(r)
 	if err != nil {
@@ -55,7 +55,7 @@ type markdown struct {
 	x   *explain.Explainer
 }
 
-// ticks is the longest run of backticks in s.
+// ticks returns the length of the longest run of backticks in s.
 func ticks(s string) (most int) {
 	n := 0
 	for i := range len(s) {

@@ -17,10 +17,9 @@ import (
 	"mcptest/internal/term"
 )
 
-// The parts of the OpenTelemetry protocol's JSON form that are written:
-// protobuf's JSON mapping with ids in hexadecimal, enumerations as numbers and
-// 64-bit integers as text (opentelemetry.io/docs/specs/otlp, "JSON Protobuf
-// Encoding").
+// The parts of the OpenTelemetry protocol that the report uses, in protobuf's JSON
+// mapping with ids in hexadecimal, enumerations as numbers and 64-bit integers as
+// text (opentelemetry.io/docs/specs/otlp, "JSON Protobuf Encoding").
 type (
 	otlpSpan struct {
 		TraceID      string      `json:"traceId"`
@@ -99,7 +98,7 @@ func integer(key string, value int) otlpAttr {
 
 func yes(key string) otlpAttr { return otlpAttr{key, map[string]any{"boolValue": true}} }
 
-// nano is a time of the run as nanoseconds since 1970.
+// nano converts a time of the run to nanoseconds since 1970.
 func (t *trace) nano(ms float64) string {
 	if t.start.Year() < 1970 || t.start.Year() > 2200 {
 		return strconv.FormatInt(int64(max(ms, 0)*1e6), 10)
@@ -107,7 +106,7 @@ func (t *trace) nano(ms float64) string {
 	return strconv.FormatInt(t.start.UnixNano()+int64(ms*1e6), 10)
 }
 
-// traceSpan is a span to be written. Its id follows from its identity.
+// traceSpan is a span. Its id is computed from its identity.
 type traceSpan struct {
 	parent, identity, name string
 	kind                   int
@@ -174,8 +173,8 @@ func (t *trace) phase(ph *result.Phase, parent, identity string) {
 	})
 }
 
-// testCase writes a test with the names of the semantic conventions for tests
-// where they have one.
+// testCase writes a test, with the names of the semantic conventions for tests where
+// they exist.
 func (t *trace) testCase(c *result.Case, parent string) {
 	identity := fmt.Sprint("case ", c.Index)
 	attrs := []otlpAttr{
@@ -212,8 +211,8 @@ func (t *trace) testCase(c *result.Case, parent string) {
 	}
 }
 
-// exchange writes a call. The record does not say when a call started, so the
-// calls of a test follow one another without gaps.
+// exchange writes a call. The record does not contain the start of a call, so the
+// calls of a test are written without gaps.
 func (t *trace) exchange(c *result.Case, x *result.Exchange, parent, identity string, at float64) {
 	method := cmp.Or(x.Method, "raw")
 	name := method
@@ -244,7 +243,7 @@ func (t *trace) exchange(c *result.Case, x *result.Exchange, parent, identity st
 	})
 }
 
-// requestID is the id of a request as text, "" when it cannot be read.
+// requestID returns the id of a request as text, or "".
 func requestID(raw string) string {
 	if len(raw) > 1<<20 {
 		return ""

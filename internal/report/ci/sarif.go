@@ -14,8 +14,8 @@ import (
 	"mcptest/internal/term"
 )
 
-// The parts of SARIF 2.1.0 (OASIS) that are written. Names and structure are
-// the standard's.
+// The parts of SARIF 2.1.0 (OASIS) that the report uses, with the names of the
+// standard.
 type (
 	sarifText struct {
 		Text string `json:"text"`
@@ -70,8 +70,8 @@ type (
 func WriteSARIF(w io.Writer, r *result.Run, _ render.Options) error {
 	s := &sarif{w: render.NewJSON(w), dir: r.Dir, rules: map[string]int{}}
 	x := explain.NewExplainer(r, render.Options{})
-	// Results refer to rules by their index in a list that precedes them, so
-	// the failures are read twice.
+	// Results refer to rules by their index in a list that precedes them, so the
+	// failures are read twice.
 	s.dry = true
 	if err := s.results(r, x); err != nil {
 		return err
@@ -101,8 +101,8 @@ func WriteSARIF(w io.Writer, r *result.Run, _ render.Options) error {
 
 type sarif struct {
 	w     render.JSONWriter
-	dir   string // of the paths, in the repository
-	dry   bool   // only collect the rules
+	dir   string // directory of the paths in the repository
+	dry   bool   // only collect rules
 	rules map[string]int
 	list  []sarifRule
 }
@@ -178,8 +178,8 @@ func level(s result.Status) string {
 	return "note"
 }
 
-// sarifFailure is a result to be written. Rule and identity make its
-// fingerprint.
+// sarifFailure is a result. Its fingerprint is computed from the rule and the
+// identity.
 type sarifFailure struct {
 	rule, ruleText, level, message string
 	file                           string
@@ -222,7 +222,7 @@ func (s *sarif) result(f sarifFailure) {
 	s.w.Item(res)
 }
 
-// artifact is a file as a URI, relative to the sources unless it is absolute.
+// artifact returns a file as a URI, relative to the sources unless it is absolute.
 func artifact(file string) sarifArtifact {
 	file = strings.ReplaceAll(file, `\`, "/")
 	u := url.URL{Path: term.Escape(file)}
@@ -230,7 +230,7 @@ func artifact(file string) sarifArtifact {
 	case strings.HasPrefix(file, "/"):
 		u.Scheme = "file"
 		return sarifArtifact{URI: u.String()}
-	case len(file) > 2 && file[1] == ':': // a drive
+	case len(file) > 2 && file[1] == ':': // a Windows drive
 		u.Scheme, u.Path = "file", "/"+u.Path
 		return sarifArtifact{URI: u.String()}
 	}

@@ -59,7 +59,7 @@ func WriteTAP(w io.Writer, r *result.Run, _ render.Options) error {
 	}
 	p := render.NewPrinter(nil, r, render.Options{})
 	t.Put("# ", explain.Summary(p, r), "\n")
-	if r.Interrupted != "" { // a reader takes no notice of what follows, so it comes last
+	if r.Interrupted != "" { // readers ignore what follows, so it comes last
 		t.Put("Bail out! ", render.OneLine("interrupted ("+r.Interrupted+")", render.LongestLine), "\n")
 	}
 	return t.Flush()
@@ -92,7 +92,7 @@ func (t *tap) cases(r *result.Run) error {
 
 func (t *tap) comment(text string) { t.Put("# ", render.OneLine(text, render.LongestLine), "\n") }
 
-// tapEscaper escapes what starts a directive, and the escape itself.
+// tapEscaper escapes the character that starts a directive, and the escape character.
 var tapEscaper = strings.NewReplacer(`\`, `\\`, "#", `\#`)
 
 func tapText(s string) string { return tapEscaper.Replace(render.OneLine(s, render.LongestLine)) }
@@ -106,7 +106,7 @@ func (t *tap) point(ok bool, name, directive string) {
 	t.Put(fmt.Sprintf("%s %d - ", word, t.n), tapText(name), directive, "\n")
 }
 
-// fact is a line of a YAML block. The value is JSON, which is YAML too.
+// fact is a line of a YAML block. The value is JSON, which is valid YAML.
 type fact struct {
 	name  string
 	value jsonv.Value
@@ -130,8 +130,8 @@ func (t *tap) yaml(facts []fact) {
 	t.Put("  ...\n")
 }
 
-// caseFacts are the lines of the YAML block below a test point; a test that
-// passed has none unless it has a score or a remark.
+// caseFacts returns the lines of the YAML block below a test point. A passed test
+// only has them for a score or a remark.
 func caseFacts(c *result.Case) (facts []fact) {
 	add := func(name string, v jsonv.Value) { facts = append(facts, fact{name, v}) }
 	text := func(name, s string) {
@@ -187,7 +187,7 @@ func caseFacts(c *result.Case) (facts []fact) {
 	return numbered(facts)
 }
 
-// numbered makes repeated keys different: a YAML mapping has each key once.
+// numbered makes repeated keys unique, as a YAML mapping requires.
 func numbered(facts []fact) []fact {
 	seen := map[string]int{}
 	for i := range facts {

@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// Change is how one test differs between two runs.
+// Change is the difference of one test between two runs.
 type Change struct {
 	Name        string        `json:"name"`
 	File        string        `json:"file"`
@@ -27,21 +27,21 @@ type Change struct {
 	AfterScore  *float64      `json:"after_score,omitempty"`
 }
 
-// MetricChange is how the mean of a metric differs.
+// MetricChange is the difference of the mean of a metric.
 type MetricChange struct {
 	Name   string   `json:"name"`
 	Before *float64 `json:"before,omitempty"`
 	After  *float64 `json:"after,omitempty"`
 }
 
-// Comparison is what differs between two runs. Tests match by file and name,
-// and by their order if several have the same name. The path of a file may
-// differ if the runs were started in different folders.
+// Comparison is the difference between two runs. Tests match by file and name, and by
+// their order if several have the same name. The path of a file may differ if the
+// runs were started in different folders.
 type Comparison struct {
 	Schema       string         `json:"schema"` // "mcptest.comparison/v1"
 	Before       result.Summary `json:"before"`
 	After        result.Summary `json:"after"`
-	NewlyFailing []Change       `json:"newly_failing"` // do not pass, and passed, were skipped, did not exist, or failed for less
+	NewlyFailing []Change       `json:"newly_failing"` // did not pass now, but passed before, were skipped or did not exist, or failed for a lesser reason
 	Fixed        []Change       `json:"fixed"`         // did not pass, and pass now
 	StillFailing []Change       `json:"still_failing"`
 	Slower       []Change       `json:"slower"`
@@ -51,7 +51,7 @@ type Comparison struct {
 	Added        []Change       `json:"added"`   // new, and do not fail
 	Removed      []Change       `json:"removed"`
 	Metrics      []MetricChange `json:"metrics"`
-	// Incomplete says why the later record is not a complete verdict: it was
+	// Incomplete is the reason why the later record is not a complete verdict: it was
 	// truncated, its run was interrupted, or it has no tests. That counts as a
 	// regression.
 	Incomplete string `json:"incomplete,omitempty"`
@@ -60,14 +60,14 @@ type Comparison struct {
 	Regression  bool         `json:"regression"`
 }
 
-// Options set the thresholds from which a difference counts.
+// Options set the thresholds of differences.
 type Options struct {
 	Slower float64 // factor from which a test counts as slower; 0: 1.5
-	MS     float64 // and the least difference in milliseconds; 0: 50
-	Score  float64 // least change of a score; 0: 0.01
+	MS     float64 // minimum difference in milliseconds; 0: 50
+	Score  float64 // minimum change of a score; 0: 0.01
 }
 
-// earlier is what is kept of a test of the older run.
+// earlier is the data of a test of the older run.
 type earlier struct {
 	status     result.Status
 	violations []string // kinds
@@ -164,7 +164,7 @@ func (c *Comparison) test(was *earlier, t *result.Case, o Options) {
 	}
 }
 
-// violated lists the kinds of violations that made a test fail.
+// violated returns the kinds of violations that made a test fail.
 func violated(t *result.Case) (kinds []string) {
 	for _, v := range t.Violations {
 		if !v.Tolerated {
@@ -174,8 +174,8 @@ func violated(t *result.Case) (kinds []string) {
 	return kinds
 }
 
-// worse reports whether a test that failed before now fails for another reason:
-// it gets no response, or the server breaks the protocol in another way.
+// worse reports whether a test that failed before now fails for a more severe reason:
+// it gets no response, or the server violates the protocol in another way.
 func worse(was *earlier, t *result.Case) bool {
 	return was.status == result.Fail && t.Status == result.Error ||
 		slices.ContainsFunc(violated(t), func(kind string) bool { return !slices.Contains(was.violations, kind) })
@@ -233,7 +233,7 @@ func (c *Comparison) WriteText(w io.Writer, o render.Options) error {
 	return p.Flush()
 }
 
-// missing counts what ran before and did not run now.
+// missing describes the tests that ran before and did not run now.
 func (c *Comparison) missing() (text string) {
 	if n := len(c.Skipped); n > 0 {
 		text += fmt.Sprintf(", %d no longer run", n)
@@ -290,7 +290,7 @@ func metricTable(p *render.Printer, list []MetricChange) {
 	}
 }
 
-// table2 writes the counts of both runs.
+// countTable writes the counts of both runs.
 func countTable(p *render.Printer, c *Comparison) {
 	p.Line(2, p.Faint("             before    after"))
 	row := func(name string, a, b int) {

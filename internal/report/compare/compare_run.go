@@ -14,9 +14,9 @@ import (
 	"mcptest/internal/term"
 )
 
-// RunFailure is a reason for which a run failed that belongs to no test: a
-// hook or step before the tests, a finding, or an exit code that nothing else
-// in the record explains.
+// RunFailure is a reason for the failure of a run that belongs to no test: a hook or
+// step before the tests, a finding, or an exit code that nothing else in the record
+// explains.
 type RunFailure struct {
 	Kind    string `json:"kind"`
 	Name    string `json:"name,omitempty"`
@@ -26,7 +26,7 @@ type RunFailure struct {
 	Line    int    `json:"line,omitempty"`
 }
 
-// runFailures lists why a run failed apart from its tests.
+// runFailures returns the failures of a run apart from its tests.
 func runFailures(r *result.Run) (out []RunFailure) {
 	for i := range r.Phases {
 		if ph := &r.Phases[i]; explain.Failed(ph.Status) && explain.BeforeTests(ph) {
@@ -54,8 +54,8 @@ func withoutNumbers(message string) string {
 	})
 }
 
-// runs finds the reasons for which only the later run failed. names maps its
-// files to those of the earlier run.
+// runs finds the failures of only the later run. names maps its files to those of the
+// earlier run.
 func (c *Comparison) runs(before, after *result.Run, names map[string]string) {
 	key := func(f RunFailure, file string) RunFailure {
 		if f.Name != "" { // a failed hook or step is the same failure even if its message differs
@@ -82,7 +82,7 @@ func (c *Comparison) runs(before, after *result.Run, names map[string]string) {
 	}
 }
 
-// runFailures writes why only the later run failed.
+// listRunFailures writes the failures of only the later run.
 func listRunFailures(p *render.Printer, list []RunFailure) {
 	if len(list) == 0 {
 		return
@@ -103,11 +103,10 @@ func listRunFailures(p *render.Printer, list []RunFailure) {
 	}
 }
 
-// renamed finds the suite files of one run among those of another, which may
-// have been started in another folder. A file that both know by the same name
-// is itself; any other is the one file that shares the longest end of its
-// path, if there is exactly one. The result maps names of after to names of
-// before.
+// renamed maps the suite files of one run to those of another, which may have been
+// started in another folder. A file with the same name in both is the same; otherwise
+// it is the file with the longest common path suffix, if there is exactly one. The
+// result maps names of after to names of before.
 func renamed(before, after *result.Run) map[string]string {
 	names := func(r *result.Run) []string {
 		var out []string
@@ -147,7 +146,7 @@ func renamed(before, after *result.Run) map[string]string {
 	return out
 }
 
-// sharedEnd counts the last elements that two paths have in common.
+// sharedEnd counts the common last elements of two paths.
 func sharedEnd(a, b string) (n int) {
 	as, bs := strings.Split(path.Clean(filepath.ToSlash(a)), "/"), strings.Split(path.Clean(filepath.ToSlash(b)), "/")
 	for n < len(as) && n < len(bs) && as[len(as)-1-n] == bs[len(bs)-1-n] {

@@ -8,28 +8,28 @@ import (
 	"mcptest/internal/result"
 )
 
-// rowsExplained is how many rows of a test with the same failed assertions are
+// rowsExplained limits the rows of a test with the same failed assertions that are
 // explained in full. Their values differ, so one example is not enough.
 const rowsExplained = 3
 
-// Causes finds failures that have a cause in common, so that it is explained once.
+// Causes groups failures with a common cause, so that it is explained once.
 type Causes struct {
 	known   map[string]*Cause
-	Verbose bool // every row is explained
+	Verbose bool // explain every row
 }
 
-// Cause is what several failures have in common: the message of tests that got
-// no response or were not called, or the failed assertions of the rows of a
-// test or of a test that runs on several servers.
+// Cause is a common cause of several failures: the message of tests that got no
+// response or were not called, or the failed assertions of the rows of a test or of a
+// test that runs on several servers.
 type Cause struct {
-	Last     string   // the name of the last that was explained
-	Messages []string // of those that were explained
-	Others   int      // how many were not explained
-	Rows     bool     // the values may differ from one to the next
+	Last     string   // name of the last explained failure
+	Messages []string // of the explained failures
+	Others   int      // number of failures that were not explained
+	Rows     bool     // the values may differ between failures
 }
 
-// Of returns the cause of a failure, nil if it shares none, and whether the
-// failure must be explained. If not, it is counted in cause.others.
+// Of returns the cause of a failure, or nil if it is not shared, and whether the
+// failure must be explained. If not, it is counted in Cause.Others.
 func (cs *Causes) Of(c *result.Case) (found *Cause, explain bool) {
 	key, rows := sameMessage(c), false
 	if key == "" && !cs.Verbose {
@@ -55,7 +55,7 @@ func (cs *Causes) Of(c *result.Case) (found *Cause, explain bool) {
 	return found, false
 }
 
-// sameMessage is the key of failures with the same message and no details, ""
+// sameMessage returns the key of failures with the same message and no details, or ""
 // for a case with assertions, violations or a score.
 func sameMessage(c *result.Case) string {
 	if c.Message == "" || len(Failing(c.Assertions)) > 0 || len(c.Violations) > 0 || c.Score != nil {
@@ -63,15 +63,14 @@ func sameMessage(c *result.Case) string {
 	}
 	server, variant := SplitVariant(c.Server)
 	message := c.Message
-	if variant != "" { // the variants of a server are one cause
+	if variant != "" { // all variants of a server share a cause
 		message = strings.ReplaceAll(message, c.Server, server)
 	}
 	return string(c.Status) + "\x00" + server + "\x00" + message
 }
 
-// sameAssertions is the key of rows of a test, or of runs of a test on several
-// servers, in which the same assertions failed; "" if something other than
-// assertions failed.
+// sameAssertions returns the key of rows of a test, or of runs of a test on several
+// servers, in which the same assertions failed; "" if there are other failures.
 func sameAssertions(c *result.Case) string {
 	var b strings.Builder
 	assertionPlaces(&b, c.Assertions)
@@ -98,8 +97,8 @@ func assertionPlaces(b *strings.Builder, as []result.Assertion) {
 	}
 }
 
-// Many failures are explained in groups and up to a limit, so that the summary of
-// a run in which everything broke can be found.
+// Limits of explained failures, so that the summary remains visible if everything
+// failed.
 const (
 	MostFailures = 100
 	MostNames    = 10

@@ -10,33 +10,33 @@ import (
 	"mcptest/internal/term"
 )
 
-// How much of what is missing is shown, unless the report is verbose.
+// Limits of the missing items that are shown, unless the report is verbose.
 const (
 	mostMissing   = 12
 	mostSkeletons = 3
 )
 
-// Coverage is what reports say about the coverage of one server.
+// Coverage is the coverage of one server, as text.
 type Coverage struct {
 	Server string
 	Line   string // tools 8/10 · arguments 21/40
-	// Missing are lines about what no test examines.
+	// Missing lists what no test examines.
 	Missing []string
-	// Skeleton are drafts of tests as YAML; "" if nothing is missing.
+	// Skeleton contains drafts of tests as YAML; "" if nothing is missing.
 	Skeleton string
 }
 
-// String is the coverage in one line.
+// String returns the coverage in one line.
 func (c *Coverage) String() string { return "coverage of " + c.Server + ": " + c.Line }
 
-// missingWords say what it means that a part of a surface is missing.
+// missingWords describe the missing items of each part of a surface.
 var missingWords = map[string]string{
 	result.Tools: "tools without a test", result.Arguments: "arguments never sent", result.EnumValues: "values never sent",
 	result.Resources: "resources without a test", result.Prompts: "prompts without a test", result.Annotations: "hints without an assertion",
 }
 
-// Coverages are the coverages of a run, one a server; none if it was not
-// measured. Their texts are escaped.
+// Coverages returns the coverage of each server, or nothing if it was not measured.
+// The texts are escaped.
 func Coverages(r *result.Run, verbose bool) (out []Coverage) {
 	if r.Coverage == nil {
 		return nil
@@ -75,7 +75,7 @@ func Coverages(r *result.Run, verbose bool) (out []Coverage) {
 	return out
 }
 
-// some lists the first of the names.
+// some returns the first of the names.
 func some(names []string, verbose bool) string {
 	most, more := len(names), ""
 	if !verbose && most > mostMissing {
@@ -99,7 +99,7 @@ func skeleton(s *result.ServerCoverage, verbose bool) string {
 		}
 		for line := range strings.Lines(term.EscapeLines(k.YAML)) {
 			if !strings.HasPrefix(line, "  ") {
-				b.WriteString("  ") // no draft: it must not look like a line of the report
+				b.WriteString("  ") // the line must not look like one of the report
 			}
 			b.WriteString(line)
 		}

@@ -11,8 +11,8 @@ import (
 	"mcptest/internal/term"
 )
 
-// exchanges writes the frames: all of them when verbose, and otherwise the
-// one that got no answer.
+// exchanges writes all frames if verbose, otherwise those of the call without a
+// response.
 func exchanges(p *render.Printer, c *result.Case) {
 	for i := range c.Exchanges {
 		x := &c.Exchanges[i]
@@ -23,8 +23,8 @@ func exchanges(p *render.Printer, c *result.Case) {
 	}
 }
 
-// exchange writes the frames of a call, and why there was no response unless
-// the headline says so.
+// exchange writes the frames of a call, and the reason for a missing response unless
+// the headline contains it.
 func exchange(p *render.Printer, indent int, x *result.Exchange, headline string) {
 	p.Line(indent, p.Faint(ExchangeTitle(x)))
 	writeFrame(p, indent, "→ ", x.Request)
@@ -43,7 +43,7 @@ func exchange(p *render.Printer, indent int, x *result.Exchange, headline string
 	}
 }
 
-// ExchangeTitle is what was asked, how HTTP answered, and how long it took.
+// ExchangeTitle returns the request, the HTTP status and the duration.
 func ExchangeTitle(x *result.Exchange) string {
 	title := "exchange  "
 	if x.Step != "" {
@@ -59,7 +59,7 @@ func ExchangeTitle(x *result.Exchange) string {
 	return title + "  (" + render.Duration(x.DurationMS) + ")"
 }
 
-// frame writes a frame behind an arrow, indented when it is JSON and verbose.
+// writeFrame writes a frame after an arrow. Verbose output indents JSON.
 func writeFrame(p *render.Printer, indent int, arrow, raw string) {
 	if !p.Verbose {
 		p.Line(indent, p.Faint(arrow), render.OneLine(raw, render.LongestExcerpt))
@@ -78,7 +78,8 @@ func writeFrame(p *render.Printer, indent int, arrow, raw string) {
 	}
 }
 
-// ExchangeLines returns the messages of an exchange, one a line, with arrows for their direction.
+// ExchangeLines returns the messages of an exchange, one per line, with arrows for
+// their direction.
 func ExchangeLines(x *result.Exchange) string {
 	var b strings.Builder
 	line := func(arrow, raw string) {

@@ -10,8 +10,8 @@ import (
 	"mcptest/internal/term"
 )
 
-// Explainer explains failures in plain text, for formats that embed such a
-// text. It is escaped like the pretty report.
+// Explainer describes failures in plain text, for formats that embed it. It is
+// escaped like the pretty report.
 type Explainer struct {
 	buf bytes.Buffer
 	p   *render.Printer
@@ -37,7 +37,7 @@ func (x *Explainer) Phase(ph *result.Phase) string {
 }
 
 func (x *Explainer) take(indent int) string {
-	_ = x.p.Flush() // into memory
+	_ = x.p.Flush() // writing to memory cannot fail
 	text := x.buf.String()
 	x.buf.Reset()
 	if indent > 0 {
@@ -47,8 +47,8 @@ func (x *Explainer) take(indent int) string {
 	return strings.TrimRight(text, "\n")
 }
 
-// PseudoTest is a run-level failure: a hook or step that belongs to no test, or
-// a finding. Formats that know only tests show it as one.
+// PseudoTest is a run-level failure: a hook or step that belongs to no test, or a
+// finding. Formats that only have tests show it as a test.
 type PseudoTest struct {
 	Kind    string // the phase's or the finding's
 	Name    string
@@ -62,8 +62,8 @@ type PseudoTest struct {
 	MS      float64
 }
 
-// PseudoTests lists the run-level failures. A teardown step or an afterAll hook
-// is never one of them: a failed cleanup must not fail the run in CI.
+// PseudoTests returns the run-level failures, except teardown steps and afterAll
+// hooks, because a failed cleanup must not fail the run in CI.
 func PseudoTests(r *result.Run, x *Explainer) (out []PseudoTest) {
 	for i := range r.Phases {
 		if ph := &r.Phases[i]; Failed(ph.Status) && BeforeTests(ph) {
@@ -87,7 +87,7 @@ func PseudoTests(r *result.Run, x *Explainer) (out []PseudoTest) {
 	return out
 }
 
-// MessageLine is the message with the server and the excerpt, in one line.
+// MessageLine returns the message with the server and the excerpt, in one line.
 func (e *PseudoTest) MessageLine() string {
 	return FindingLine(result.Finding{Server: e.Server, Message: cmp.Or(e.Message, e.Name), Excerpt: e.excerpt})
 }
@@ -95,8 +95,7 @@ func (e *PseudoTest) MessageLine() string {
 // Failed reports whether a status counts as a failure.
 func Failed(s result.Status) bool { return s == result.Fail || s == result.Error }
 
-// Location is the line of the suite to look at first: that of the first failed
-// assertion, or of the case.
+// Location returns the line of the first failed assertion, or of the case.
 func Location(c *result.Case) (file string, line, column int) {
 	for i := range c.Assertions {
 		if a := &c.Assertions[i]; !a.Pass && a.Line > 0 {
@@ -109,7 +108,7 @@ func Location(c *result.Case) (file string, line, column int) {
 	return c.File, c.Line, c.Column
 }
 
-// Reason is the message of a case that did not pass, never empty.
+// Reason returns the message of a case that did not pass. It is never empty.
 func Reason(c *result.Case) string {
 	if c.Message != "" {
 		return c.Message

@@ -40,7 +40,7 @@ func Case(p *render.Printer, c *result.Case) {
 		}
 		text := render.OneLine(a.Message, render.LongestLine)
 		if a.Message == c.Message {
-			text = "" // the headline
+			text = "" // it is in the headline
 		}
 		p.Line(3, p.Glyph(a.Status), " ", p.Faint("try, "+render.Duration(a.DurationMS)), "  ", text)
 	}
@@ -67,8 +67,8 @@ func Case(p *render.Printer, c *result.Case) {
 	}
 }
 
-// ServerStderr is what the server wrote during the case, or, if the server could not
-// be started, what it wrote then.
+// ServerStderr writes the server's standard error output during the case, or during
+// its start if that failed.
 func ServerStderr(p *render.Printer, c *result.Case) string {
 	text := c.Stderr
 	for i := range p.Run.Servers {
@@ -89,7 +89,7 @@ func ServerStderr(p *render.Printer, c *result.Case) string {
 	return text
 }
 
-// CaseLocation describes what was called, on which server, and from which line.
+// CaseLocation returns the call, the server and the line of a case.
 func CaseLocation(p *render.Printer, c *result.Case) string {
 	parts := []string{render.Place(c.File, c.Line, 0)}
 	if c.Server != "" {
@@ -107,7 +107,7 @@ func CaseLocation(p *render.Printer, c *result.Case) string {
 	return strings.Join(parts, " · ")
 }
 
-// Failing returns the assertions that failed, at the top level.
+// Failing returns the failed assertions at the top level.
 func Failing(as []result.Assertion) (out []result.Assertion) {
 	for _, a := range as {
 		if !a.Pass {
@@ -117,8 +117,8 @@ func Failing(as []result.Assertion) (out []result.Assertion) {
 	return out
 }
 
-// Alone reports whether the case's message is that of its only failed
-// assertion, which is then not repeated.
+// Alone reports whether the case's message is that of its only failed assertion,
+// which is then not repeated.
 func Alone(c *result.Case, failed []result.Assertion) bool {
 	if len(failed) != 1 || failed[0].Set || c.Message == "" {
 		return false
@@ -161,8 +161,8 @@ func assertion(p *render.Printer, indent int, c *result.Case, a *result.Assertio
 	}
 }
 
-// sayable is the length up to which a message that contains both values is
-// easier to read than the values on separate lines.
+// sayable is the length up to which a message with both values is easier to read than
+// separate lines.
 const sayable = 80
 
 // Wording returns the message of an assertion without the target, which the
@@ -187,7 +187,7 @@ func MessageHasValues(a *result.Assertion) bool {
 	return a.Expected != "" && a.Actual != "" && strings.Contains(a.Message, a.Expected) && strings.Contains(a.Message, a.Actual)
 }
 
-// Label is the name of an assertion, or its target and matcher.
+// Label returns the name of an assertion, or its target and matcher.
 func Label(a *result.Assertion) string {
 	var parts []string
 	if a.Name != "" {
@@ -205,7 +205,7 @@ func Label(a *result.Assertion) string {
 	return strings.TrimSuffix(strings.Join(parts, " "), ":")
 }
 
-// Weighed adds score, threshold and weight, where they count.
+// Weighed returns score, threshold and weight, if they matter.
 func Weighed(p *render.Printer, a *result.Assertion) string {
 	var parts []string
 	if a.Score != nil && (a.Set || a.Threshold != nil) {
@@ -231,7 +231,7 @@ func diff(p *render.Printer, indent int, lines []string) {
 	cut, rest := 0, ""
 	if len(lines) > render.DiffLines && !p.Verbose {
 		if last := lines[len(lines)-1]; strings.HasPrefix(last, "…") {
-			rest, lines = last, lines[:len(lines)-1] // what the record itself leaves out
+			rest, lines = last, lines[:len(lines)-1] // the record itself is shortened
 		}
 		cut = len(lines) - render.DiffLines
 		lines = lines[:render.DiffLines]
@@ -254,8 +254,7 @@ func diff(p *render.Printer, indent int, lines []string) {
 	}
 }
 
-// sourceLine writes the place in the suite, its line and a caret under the
-// column.
+// sourceLine writes the position in the suite, its line and a caret under the column.
 func sourceLine(p *render.Printer, indent int, file string, line, column int, text string) {
 	if file == "" || line == 0 {
 		return
@@ -263,7 +262,7 @@ func sourceLine(p *render.Printer, indent int, file string, line, column int, te
 	p.Line(indent, p.Paint(term.Accent, render.Place(file, line, column)))
 	number := fmt.Sprint(line)
 	width := render.LongestLine
-	if p.Width > 0 { // a caret below a line that the terminal wraps points at nothing
+	if p.Width > 0 { // in a wrapped line, the caret would be in the wrong place
 		width = p.Width - indent - len(number) - 3
 	}
 	shown, caret := SuiteLine(text, column, width)
@@ -276,8 +275,8 @@ func sourceLine(p *render.Printer, indent int, file string, line, column int, te
 	}
 }
 
-// SuiteLine is a line of the suite without its indentation, cut to a width
-// around a column, and where the caret goes: -1 for nowhere.
+// SuiteLine returns a line of the suite without its indentation, shortened to a width
+// around a column, and the position of the caret, or -1.
 func SuiteLine(text string, column, width int) (shown string, caret int) {
 	text = strings.TrimRight(text, "\r\n\t ")
 	indent := len(text) - len(strings.TrimLeft(text, " \t"))
@@ -289,7 +288,7 @@ func SuiteLine(text string, column, width int) (shown string, caret int) {
 	return term.Escape(shown), caret
 }
 
-// scores explains a combined score and metrics that gate.
+// writeScores explains a combined score and the metrics with a threshold.
 func writeScores(p *render.Printer, c *result.Case) {
 	if c.Score != nil && c.Threshold != nil {
 		st := term.Good
@@ -313,7 +312,7 @@ func writeScores(p *render.Printer, c *result.Case) {
 	}
 }
 
-// others counts the assertions that passed, or lists them when verbose.
+// otherAssertions counts the passed assertions, or lists them if verbose.
 func otherAssertions(p *render.Printer, c *result.Case, failed int) {
 	passed := len(c.Assertions) - failed
 	if passed == 0 {
@@ -366,10 +365,10 @@ func Phase(p *render.Printer, indent int, ph *result.Phase) {
 	}
 }
 
-// Repro is the command that runs the case alone.
+// Repro returns the command that runs only this case.
 func Repro(c *result.Case) string { return term.Escape(c.Repro) }
 
-// AssertionReason is the message of an assertion, or else its expected and actual
+// AssertionReason returns the message of an assertion, or its expected and actual
 // values.
 func AssertionReason(a *result.Assertion) string {
 	const most = 200

@@ -6,8 +6,8 @@ import (
 	"mcptest/internal/result"
 )
 
-// Folded are the findings of a run in their order, equal ones as a single one
-// whose excerpt, or else message, says how many they were.
+// Folded returns the findings of a run in their order. Equal ones are combined; the
+// excerpt, or the message, contains their number.
 func Folded(all []result.Finding) []result.Finding {
 	count := map[result.Finding]int{}
 	for _, f := range all {
@@ -31,7 +31,7 @@ func Folded(all []result.Finding) []result.Finding {
 	return out
 }
 
-// FindingLine is a finding in one line: server, message and excerpt.
+// FindingLine returns a finding in one line: server, message and excerpt.
 func FindingLine(f result.Finding) string {
 	if f.Excerpt == "" {
 		return OnServer(f)
@@ -39,7 +39,7 @@ func FindingLine(f result.Finding) string {
 	return OnServer(f) + ": " + f.Excerpt
 }
 
-// OnServer is the message of a finding behind the name of its server.
+// OnServer returns the message of a finding, preceded by the name of its server.
 func OnServer(f result.Finding) string {
 	if f.Server == "" {
 		return f.Message

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// InRepository is a path of a record as it is called in the repository: code
-// hosts know no other names. dir is Run.Dir; an absolute path stays.
+// InRepository converts a path of a record to its path in the repository, which code
+// hosts need. dir is Run.Dir; an absolute path is unchanged.
 func InRepository(dir, file string) string {
 	if dir == "" || file == "" || path.IsAbs(file) || filepath.IsAbs(file) {
 		return file

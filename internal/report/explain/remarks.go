@@ -10,8 +10,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// Resent counts the times that requests of a test were sent again, because
-// the server asked to (HTTP 429 and 503).
+// Resent counts the retries of requests of a test after HTTP 429 and 503.
 func Resent(c *result.Case) (n int) {
 	for i := range c.Exchanges {
 		if h := c.Exchanges[i].HTTP; h != nil && h.Attempts > 1 {
@@ -21,7 +20,7 @@ func Resent(c *result.Case) (n int) {
 	return n
 }
 
-// times says how often: once, 2 times.
+// times returns "once" or "2 times".
 func times(n int) string {
 	if n == 1 {
 		return "once"
@@ -29,7 +28,7 @@ func times(n int) string {
 	return display.Count(n, "time")
 }
 
-// Remarks are the notes on the line of a test: flaky, tolerated violations, …
+// Remarks returns the remarks on the line of a test: flaky, tolerated violations, …
 func Remarks(p *render.Printer, c *result.Case) string {
 	var parts []string
 	add := func(st term.Style, format string, args ...any) {
@@ -71,7 +70,7 @@ func Remarks(p *render.Printer, c *result.Case) string {
 	return "  " + strings.Join(parts, p.Faint(", "))
 }
 
-// PassedOn is the number of the try that passed.
+// PassedOn returns the number of the try that passed.
 func PassedOn(c *result.Case) int {
 	for i, a := range c.Attempts {
 		if a.Status == result.Pass {

@@ -9,8 +9,8 @@ import (
 	"mcptest/internal/term"
 )
 
-// Headline is the message of a case without what its first failed assertion
-// says, where that is explained below.
+// Headline returns the message of a case without the text of its first failed
+// assertion, if that is explained below.
 func Headline(c *result.Case, failed []result.Assertion) string {
 	if len(failed) == 0 || failed[0].Message == "" || Alone(c, failed) {
 		return c.Message
@@ -25,15 +25,15 @@ func Headline(c *result.Case, failed []result.Assertion) string {
 	return strings.TrimSuffix(strings.TrimSuffix(head, ", the first: "), ": ") + tail
 }
 
-// response shows what the server answered last.
+// response shows the last response.
 func response(p *render.Printer, c *result.Case, failed []result.Assertion) {
 	if text, kind := UnseenResponse(p, c, failed); text != "" {
 		p.Value(3, "response  "+kind, term.Plain, text)
 	}
 }
 
-// UnseenResponse is the last response of a failed case, "" when the explanation
-// of the failure has it already. Verbose output has the whole exchange.
+// UnseenResponse returns the last response of a failed case, or "" if the explanation
+// of the failure contains it. Verbose output has the whole exchange.
 func UnseenResponse(p *render.Printer, c *result.Case, failed []result.Assertion) (text, kind string) {
 	text, kind = lastResponse(c)
 	quoted := text
@@ -46,7 +46,7 @@ func UnseenResponse(p *render.Printer, c *result.Case, failed []result.Assertion
 	return text, kind
 }
 
-// explained is what the failed assertions show of a response.
+// explained returns the parts of a response that the failed assertions show.
 func explained(message string, failed []result.Assertion) string {
 	var b strings.Builder
 	b.WriteString(message)
@@ -57,14 +57,14 @@ func explained(message string, failed []result.Assertion) string {
 	return b.String()
 }
 
-// mostParsed is the size up to which a response is looked into.
+// mostParsed limits the size of a response that is parsed.
 const mostParsed = 1 << 20
 
 // errorKind is the kind of a response that is a JSON-RPC error.
 const errorKind = "error  "
 
-// lastResponse is the last response of a case: the text of a tool's result, or
-// the result or error as JSON. kind says what it is where the text does not.
+// lastResponse returns the last response of a case: the text of a tool's result, or
+// the result or error as JSON. kind describes it if the text does not.
 func lastResponse(c *result.Case) (text, kind string) {
 	raw := ""
 	for i := range c.Exchanges {
@@ -88,7 +88,7 @@ func lastResponse(c *result.Case) (text, kind string) {
 		return string(frame.Result), ""
 	}
 	if content.Structured != nil {
-		if len(content.Content) == 1 && json.Valid([]byte(content.Content[0].Text)) { // the same as text
+		if len(content.Content) == 1 && json.Valid([]byte(content.Content[0].Text)) { // equal to the text
 			return string(content.Structured), "structured  "
 		}
 		return string(frame.Result), ""

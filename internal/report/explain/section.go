@@ -4,8 +4,7 @@ import (
 	"mcptest/internal/result"
 )
 
-// Section is a run of cases that belong to one suite, in the order of the
-// plan, with what a format that names totals first needs to know.
+// Section is a run of cases that belong to one suite, in plan order, with its totals.
 type Section struct {
 	name, File             string
 	Total, Failed, Errored int
@@ -20,7 +19,7 @@ type named struct {
 	Value float64
 }
 
-// Sections reads the cases once and returns the suites they belong to.
+// Sections reads the cases once and returns their suites.
 func Sections(r *result.Run) ([]*Section, error) {
 	var out []*Section
 	metric := map[string]*[]float64{}
@@ -63,10 +62,10 @@ func Sections(r *result.Run) ([]*Section, error) {
 	return out, nil
 }
 
-// Passed is the number of cases that passed.
+// Passed returns the number of cases that passed.
 func (s *Section) Passed() int { return s.Total - s.Failed - s.Errored - s.Skipped }
 
-// Status is the worst status of the cases.
+// Status returns the worst status of the cases.
 func (s *Section) Status() result.Status {
 	switch {
 	case s.Errored > 0:
@@ -95,7 +94,7 @@ func (s *Section) add(c *result.Case) {
 	}
 }
 
-// Title is the name of a section for people.
+// Title returns the title of a section.
 func (s *Section) Title() string {
 	switch {
 	case s.name != "":
@@ -106,8 +105,8 @@ func (s *Section) Title() string {
 	return "tests"
 }
 
-// BySection yields each case with the section it belongs to; sections must be
-// what sections returned for the same record.
+// BySection calls fn for each case with its section; all must be the result of
+// Sections for the same record.
 func BySection(r *result.Run, all []*Section, fn func(s *Section, first bool, c *result.Case) error) error {
 	at, n := 0, 0
 	for c, err := range result.Select(r.Cases) {
@@ -125,8 +124,8 @@ func BySection(r *result.Run, all []*Section, fn func(s *Section, first bool, c 
 	return nil
 }
 
-// SuiteFile is the file of the suite a case belongs to: its own may be one
-// that the suite imports.
+// SuiteFile returns the file of the suite of a case. The case may be in a file that
+// the suite imports.
 func SuiteFile(c *result.Case, suites []result.Suite) string {
 	for _, s := range suites {
 		if s.Name == c.Suite {

@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// Summary is the last line: the verdict, then the counts.
+// Summary returns the last line: the verdict, then the counts.
 func Summary(p *render.Printer, r *result.Run) string {
 	word, st := Verdict(r)
 	s := r.Summary
@@ -38,7 +38,7 @@ func Summary(p *render.Printer, r *result.Run) string {
 	return text + p.Faint(" · "+render.Duration(r.DurationMS))
 }
 
-// Counts writes how many tests ended in which way: 3 passed, 1 failed.
+// Counts returns the number of tests by status: 3 passed, 1 failed.
 func Counts(p *render.Printer, passed, failed, errored, skipped int) string {
 	parts := []string{counted(p, term.Good, passed, "passed")}
 	add := func(st term.Style, n int, text string) {
@@ -52,7 +52,7 @@ func Counts(p *render.Printer, passed, failed, errored, skipped int) string {
 	return strings.Join(parts, ", ")
 }
 
-// findingsFail says which kinds of findings make a run fail in which every test
+// findingsFail describes the findings that make a run fail although every test
 // passed.
 func findingsFail(r *result.Run, n int) string {
 	var kinds []string
@@ -100,8 +100,8 @@ func ErrorFindings(r *result.Run) (n int) {
 	return n
 }
 
-// Verdict is the run's outcome in one word. It follows the exit code, so that
-// text and code always agree.
+// Verdict returns the run's outcome in one word. It is derived from the exit code, so
+// that they always agree.
 func Verdict(r *result.Run) (string, term.Style) {
 	switch {
 	case r.Interrupted != "":

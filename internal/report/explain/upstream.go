@@ -10,10 +10,10 @@ import (
 	"mcptest/internal/term"
 )
 
-// upstreamRequests is how many requests to upstreams are shown.
+// upstreamRequests limits the requests to upstreams that are shown.
 const upstreamRequests = 10
 
-// Upstream writes what the server requested of upstreams, a line for each request.
+// Upstream writes the server's requests to upstreams, one per line.
 func Upstream(p *render.Printer, indent int, c *result.Case) {
 	for i := range c.Upstream {
 		if i == upstreamRequests && !p.Verbose {
@@ -24,7 +24,7 @@ func Upstream(p *render.Printer, indent int, c *result.Case) {
 	}
 }
 
-// UpstreamLine is one request to an upstream: GET /user → 200 (api).
+// UpstreamLine returns one request to an upstream: GET /user → 200 (api).
 func UpstreamLine(u *result.UpstreamRequest) string {
 	status := "closed"
 	if u.Status > 0 {

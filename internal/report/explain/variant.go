@@ -7,15 +7,14 @@ import (
 	"mcptest/internal/result"
 )
 
-// Variant is the result of the tests on one variant of a server.
+// Variant holds the totals of one variant of a server.
 type Variant struct {
 	Server, Name string
 	Totals       Section
 }
 
-// Variants returns the totals of each variant, those of one server together, in
-// the order in which the plan first has them. It is empty for runs without
-// variants, whose cases are not read.
+// Variants returns the totals of each variant, grouped by server, in plan order. It
+// is empty for runs without variants, whose cases are not read.
 func Variants(r *result.Run) ([]*Variant, error) {
 	if !slices.ContainsFunc(r.Servers, func(s result.Server) bool { return strings.Contains(s.Name, "@") }) {
 		return nil, nil
@@ -47,8 +46,8 @@ func Variants(r *result.Run) ([]*Variant, error) {
 	return out, nil
 }
 
-// SplitVariant takes the name of a variant of a server apart; variant is empty for
-// other servers.
+// SplitVariant splits the name of a variant of a server; variant is empty for other
+// servers.
 func SplitVariant(name string) (server, variant string) {
 	server, variant, _ = strings.Cut(name, "@")
 	return server, variant

@@ -9,26 +9,26 @@ import (
 	"mcptest/internal/term"
 )
 
-// Warning is a warning: of tests, the first of which is named, or of the run.
+// Warning is a warning of one or more tests, or of the run.
 type Warning struct {
 	Text string
 	Name string // of the first test; the kind of a finding
 	File string
 	Line int
-	Test bool // a test warns of it, not the run
-	More int  // further tests that warn of the same
+	Test bool // belongs to tests, not to the run
+	More int  // number of further tests with the same warning
 }
 
-// OfPhase reports whether a finding only repeats that a run-level hook or step
-// failed.
+// OfPhase reports whether a finding only repeats the failure of a run-level hook or
+// step.
 func OfPhase(f result.Finding) bool {
 	return f.Severity == "warning" && (f.Kind == "teardown" || f.Kind == "afterAll")
 }
 
-// MostWarnings bounds the warnings in a short format.
+// MostWarnings limits the warnings in a short format.
 const MostWarnings = 20
 
-// MessageLine is the warning in one line.
+// MessageLine returns the warning in one line.
 func (w *Warning) MessageLine() string {
 	text := w.Name + ": " + w.Text
 	if w.More > 0 {
@@ -37,9 +37,9 @@ func (w *Warning) MessageLine() string {
 	return text
 }
 
-// Warnings lists the warnings of tests, equal ones once, and those of the run,
-// except for failed run-level hooks and steps, which formats show as such. The
-// cases of a record without warnings are not read.
+// Warnings returns the warnings of tests and of the run, without duplicates and
+// failed run-level hooks and steps, which formats show separately. The cases of a
+// record without warnings are not read.
 func Warnings(r *result.Run) (list []*Warning, err error) {
 	for _, f := range r.Findings {
 		if f.Severity == "warning" && !OfPhase(f) {
@@ -83,8 +83,8 @@ func EachWarning(p *render.Printer, r *result.Run, write func(w *Warning)) error
 	return nil
 }
 
-// PhaseWord labels a failed hook or step: one that runs after the tests does not
-// change the verdict.
+// PhaseWord returns the label of a failed hook or step. One that runs after the tests
+// does not change the verdict.
 func PhaseWord(ph *result.Phase) (st term.Style, word string) {
 	switch {
 	case !BeforeTests(ph):

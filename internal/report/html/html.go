@@ -21,9 +21,9 @@ import (
 //go:embed page
 var htmlFiles embed.FS
 
-// htmlTemplates parses the templates of the page when a page is first written.
-// They escape for HTML; a template passes text of servers and suites through
-// line, lines, short or long as well, which make hidden characters visible.
+// htmlTemplates parses the templates of the page on first use. They escape for HTML;
+// a template also passes text of servers and suites through line, lines, short or
+// long, which make hidden characters visible.
 var htmlTemplates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"line": term.Escape, "lines": term.EscapeLines, "truncate": display.Truncate,
@@ -40,23 +40,23 @@ var htmlTemplates = sync.OnceValue(func() *template.Template {
 	}).ParseFS(htmlFiles, "page/*.html"))
 })
 
-// htmlPage is the view of a run that the templates of the page receive.
+// htmlPage is the data of the page's templates.
 type htmlPage struct {
 	Run       *result.Run
 	Variants  []*explain.Variant
 	Style     template.CSS
 	Script    template.JS
 	HasCharts bool
-	InSuite   bool // tests of a suite were written
+	InSuite   bool // the list is in the tests of a suite
 	stats     *stats
 	printer   *render.Printer // for its wording
 }
 
-// Write writes a page that needs no network and no other file. Without
-// JavaScript everything can be read; the script adds search, filters and
-// copying. The page's policy allows only its own style and script, so markup
-// that got past the escaping would still not run. Tests are written one by one:
-// a page of many tests needs no more memory than one of few.
+// Write writes a page that needs no network and no other file. All content is
+// readable without JavaScript; the script adds search, filters and copying. The
+// page's policy allows only its own style and script, so that markup which the
+// escaping missed could not run. Tests are written one by one: memory use does not
+// depend on their number.
 func Write(w io.Writer, r *result.Run, _ render.Options) error {
 	st, err := survey(r)
 	if err != nil {
@@ -104,14 +104,14 @@ func (p *htmlPage) writeTests(all []*explain.Section, write func(name string, da
 }
 
 type suiteView struct {
-	After       bool // another suite
+	After       bool // a new suite begins
 	Title, File string
 	Total       int
 	MS          float64
 }
 
-// Policy is the page's content security policy: it allows the style and the
-// script of the page and nothing else.
+// Policy returns the page's content security policy, which only allows the style and
+// the script of the page.
 func (p *htmlPage) Policy() template.HTML {
 	hash := func(s string) string {
 		sum := sha256.Sum256([]byte(s))
@@ -121,7 +121,7 @@ func (p *htmlPage) Policy() template.HTML {
 		"; script-src " + hash(string(p.Script)) + `; base-uri 'none'; form-action 'none'">`)
 }
 
-// Title names what was tested.
+// Title returns the name of what was tested.
 func (p *htmlPage) Title() string {
 	switch n := len(p.Run.Suites); {
 	case n == 1:
@@ -132,45 +132,45 @@ func (p *htmlPage) Title() string {
 	return "Test run"
 }
 
-// Verdict is the verdict in sentence case: "Failed", "Interrupted (sigint)".
+// Verdict returns the verdict in sentence case: "Failed", "Interrupted (sigint)".
 func (p *htmlPage) Verdict() string {
 	word, _ := explain.Verdict(p.Run)
 	return word[:1] + strings.ToLower(word[1:])
 }
 
-// VerdictClass is the style of the verdict.
+// VerdictClass returns the CSS class of the verdict.
 func (p *htmlPage) VerdictClass() string {
 	_, st := explain.Verdict(p.Run)
 	return map[term.Style]string{term.Good: "good", term.Bad: "bad", term.Warn: "warn"}[st]
 }
 
-// Tool names the program that wrote the record.
+// Tool returns the name of the program that wrote the record.
 func (p *htmlPage) Tool() string {
 	return strings.TrimSpace(p.Run.Tool.Name + " " + p.Run.Tool.Version)
 }
 
-// Many reports whether the page has so many tests that it is written with
-// fewer elements, so that it opens fast.
+// Many reports whether the page has so many tests that it uses fewer elements, to
+// open quickly.
 func (p *htmlPage) Many() bool { return p.Run.Summary.Total > 500 }
 
-// FailedPhases is how many hooks and steps failed.
+// FailedPhases returns the number of failed hooks and steps.
 func (p *htmlPage) FailedPhases() int { return explain.FailedPhases(p.Run) }
 
-// ErrorFindings is how many findings made the run fail.
+// ErrorFindings returns the number of findings that made the run fail.
 func (p *htmlPage) ErrorFindings() int { return explain.ErrorFindings(p.Run) }
 
-// HasFailures reports whether there is something to list under "What failed".
+// HasFailures reports whether the section "What failed" has content.
 func (p *htmlPage) HasFailures() bool {
 	return len(p.stats.failures) > 0 || explain.FailedPhases(p.Run) > 0
 }
 
-// Findings are the findings of the run, equal ones once.
+// Findings returns the findings of the run without duplicates.
 func (p *htmlPage) Findings() []result.Finding { return explain.Folded(p.Run.Findings) }
 
-// Coverages says what the tests examine of what each server offers.
+// Coverages returns the coverage of each server.
 func (p *htmlPage) Coverages() []explain.Coverage { return explain.Coverages(p.Run, true) }
 
-// Ratio is the bar that shows the shares of the outcomes.
+// Ratio returns the bar with the shares of the outcomes.
 func (p *htmlPage) Ratio() (bars []shape) {
 	s := p.Run.Summary
 	x := 0.0
@@ -184,10 +184,10 @@ func (p *htmlPage) Ratio() (bars []shape) {
 	return bars
 }
 
-// Failures lists why the tests failed, equal causes once.
+// Failures returns the causes of failures, without duplicates.
 func (p *htmlPage) Failures() []failureLink { return p.stats.failures }
 
-// Unlisted is how many failures are missing from Failures.
+// Unlisted returns the number of failures that are not in Failures.
 func (p *htmlPage) Unlisted() int { return p.stats.dropped }
 
 func statusGlyph(st result.Status) string {
@@ -203,7 +203,7 @@ func statusClass(st result.Status) string {
 	return "error"
 }
 
-// phaseOrigin says where a hook or step is defined, and its kind.
+// phaseOrigin returns the position and kind of a hook or step.
 func phaseOrigin(ph *result.Phase) string {
 	return strings.TrimPrefix(render.Place(ph.File, ph.Line, 0)+" · "+term.Escape(ph.Kind), " · ")
 }

@@ -11,33 +11,33 @@ import (
 	"mcptest/internal/result"
 )
 
-// openMost is up to how many failures are shown unfolded.
+// openMost is the number of failures that are shown expanded.
 const openMost = 30
 
-// testView is the view of a test that its template receives.
+// testView is the data of a test's template.
 type testView struct {
 	*result.Case
 	page *htmlPage
 }
 
-// Open reports whether the test is shown unfolded.
+// Open reports whether the test is shown expanded.
 func (t testView) Open() bool {
 	s := t.page.Run.Summary
 	return explain.Failed(t.Status) && s.Failed+s.Errored <= openMost
 }
 
-// Many is the page's Many.
+// Many returns the page's Many.
 func (t testView) Many() bool { return t.page.Many() }
 
-// Location describes where the test is and what it calls.
+// Location returns the position of the test and its call.
 func (t testView) Location() string { return explain.CaseLocation(t.page.printer, t.Case) }
 
-// ServerStderr is what the server wrote to stderr.
+// ServerStderr returns the server's standard error output.
 func (t testView) ServerStderr() string {
 	return strings.TrimRight(explain.ServerStderr(t.page.printer, t.Case), "\n")
 }
 
-// LongMessage is the message if the heading cannot show all of it.
+// LongMessage returns the message if the heading cannot show all of it.
 func (t testView) LongMessage() string {
 	if strings.Contains(strings.TrimSpace(t.Message), "\n") || len(t.Message) > render.LongestLine {
 		return t.Message
@@ -45,7 +45,7 @@ func (t testView) LongMessage() string {
 	return ""
 }
 
-// Metrics are the score and the derived metrics.
+// Metrics returns the score and the derived metrics.
 func (t testView) Metrics() []result.Metric {
 	if t.Score == nil {
 		return t.DerivedMetrics
@@ -56,7 +56,7 @@ func (t testView) Metrics() []result.Metric {
 
 func missed(m result.Metric) bool { return m.Passed != nil && !*m.Passed }
 
-// Passed lists the assertions that passed, a line each.
+// Passed returns the passed assertions, one per line.
 func (t testView) Passed() string {
 	var lines []string
 	for i := range t.Assertions {
@@ -79,7 +79,7 @@ type assertionView struct {
 	Inner                []assertionView
 }
 
-// Failed are the failed assertions.
+// Failed returns the failed assertions.
 func (t testView) Failed() []assertionView {
 	failed := explain.Failing(t.Assertions)
 	return t.assertions(failed, explain.Alone(t.Case, failed))
@@ -108,11 +108,11 @@ func (t testView) assertions(failed []result.Assertion, explained bool) (out []a
 	return out
 }
 
-// scrolls reports whether a block is so long that it scrolls, and so has to be
-// reachable by the keyboard.
+// scrolls reports whether a block is so long that it scrolls and therefore must be
+// reachable by keyboard.
 func scrolls(text string) bool { return len(text) > 1000 || strings.Count(text, "\n") > 18 }
 
-// Try is the try at i as a test of its own.
+// Try returns the i-th try as a separate test.
 func (t testView) Try(i int) testView {
 	a := &t.Attempts[i]
 	c := &result.Case{Status: a.Status, Message: a.Message, Phases: a.Phases, Exchanges: a.Exchanges, StartMS: a.Exchanges[0].StartMS}
@@ -122,14 +122,14 @@ func (t testView) Try(i int) testView {
 	return testView{c, t.page}
 }
 
-// Other reports whether the frames of the try at i are missing: the record
-// shows another one, and has none of this.
+// Other reports whether the frames of the i-th try are missing in the record, which
+// only has those of another try.
 func (t testView) Other(i int) bool {
 	if len(t.Attempts[i].Exchanges) > 0 {
 		return false
 	}
 	shown := slices.IndexFunc(t.Attempts, func(a result.Attempt) bool { return len(a.Phases) == 0 && a.DurationMS == t.DurationMS })
-	if shown < 0 { // not written by a run
+	if shown < 0 { // the record was not written by a run
 		shown = len(t.Attempts) - 1
 	}
 	return i != shown

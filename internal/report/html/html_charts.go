@@ -26,7 +26,7 @@ type figure struct {
 
 type keyEntry struct{ Swatch, Text string }
 
-// coordinate is a length that is written with one decimal.
+// coordinate is a length formatted with one decimal.
 type coordinate float64
 
 func (c coordinate) String() string { return fmt.Sprintf("%.1f", float64(c)) }
@@ -57,7 +57,7 @@ func lineAt(class string, x1, y1, x2, y2 float64) shape {
 
 func (f *figure) add(shapes ...shape) { f.Shapes = append(f.Shapes, shapes...) }
 
-// Figures are the drawings for which the run has data.
+// Figures returns the charts for which the run has data.
 func (p *htmlPage) Figures() []*figure {
 	all := []*figure{p.stats.durations(), p.stats.slowestTests(), p.stats.scoreChart(), p.stats.metricChart(), p.timeline()}
 	return slices.DeleteFunc(all, func(f *figure) bool { return f == nil })
@@ -68,7 +68,7 @@ const (
 	chartHeight = 170.0
 )
 
-// durations is a histogram over steps of 1, 2 and 5.
+// durations returns a histogram with steps of 1, 2 and 5.
 func (s *stats) durations() *figure {
 	if len(s.bars) == 0 {
 		return nil
@@ -100,7 +100,7 @@ func (s *stats) durations() *figure {
 	}
 }
 
-// steps are the edges 1, 2, 5, 10, … around a range, at most a dozen.
+// steps returns the edges 1, 2, 5, 10, … around a range, at most a dozen.
 func steps(low, high float64) []float64 {
 	edge := func(i int) float64 { return []float64{1, 2, 5}[(i%3+3)%3] * math.Pow(10, math.Floor(float64(i)/3)) }
 	first := -3
@@ -131,8 +131,7 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }
 
-// histogram draws bars between labeled edges, one for each class stacked on
-// the one before.
+// histogram draws bars between labeled edges, with the classes stacked.
 func histogram(labels, classes []string, counts ...[]int) (out []shape) {
 	totals, most := make([]int, len(counts[0])), 1
 	for _, c := range counts {
@@ -171,7 +170,7 @@ func histogram(labels, classes []string, counts ...[]int) (out []shape) {
 	return out
 }
 
-// slowestTests is a list of bars that are links.
+// slowestTests returns a list of bars that are links.
 func (s *stats) slowestTests() *figure {
 	if len(s.slowest) < 2 {
 		return nil
@@ -190,7 +189,7 @@ func (s *stats) slowestTests() *figure {
 	return f
 }
 
-// scoreChart is a histogram of the scores from 0 to 1.
+// scoreChart returns a histogram of the scores from 0 to 1.
 func (s *stats) scoreChart() *figure {
 	if s.scored == 0 {
 		return nil
@@ -208,7 +207,7 @@ func (s *stats) scoreChart() *figure {
 	}
 }
 
-// dotsMost is how many values of a metric are drawn.
+// dotsMost limits the values of a metric that are drawn.
 const dotsMost = 300
 
 // metricChart draws the values of each metric, their mean and the highest
@@ -252,7 +251,7 @@ func (m *metricRow) draw(y float64) shape {
 	return shape{Kind: "group", Text: fmt.Sprintf("%s: mean %s over %s", term.Escape(m.name), render.Number(m.mean), n), Children: shapes}
 }
 
-// lanesMost bounds the lanes of one server.
+// lanesMost limits the lanes of one server.
 const lanesMost = 16
 
 // lane is a row of the timeline.
@@ -262,7 +261,7 @@ type lane struct {
 	bars   []timeBar
 }
 
-// lanes puts tests that ran side by side into rows of their own.
+// lanes assigns concurrent tests to different rows.
 func (s *stats) lanes() []lane {
 	bars := slices.Clone(s.bars)
 	slices.SortStableFunc(bars, func(a, b timeBar) int { return cmp.Or(cmp.Compare(a.server, b.server), cmp.Compare(a.start, b.start)) })
@@ -289,7 +288,7 @@ func (s *stats) lanes() []lane {
 	return out
 }
 
-// timeline draws when each test ran, a group of lanes for each server.
+// timeline draws the time of each test, with a group of lanes for each server.
 func (p *htmlPage) timeline() *figure {
 	if len(p.stats.bars) == 0 {
 		return nil
@@ -366,7 +365,7 @@ func (l *lane) draw(y, h float64, at func(float64) float64) (out []shape) {
 		name := term.Escape(b.name)
 		out = append(out, shape{Kind: "link", Test: b.index, Text: name, Title: name + ", " + render.Duration(b.ms), Children: []shape{rect(class, x, y, w, h)}})
 	}
-	for _, class := range []string{"pass", "fail", "error"} { // failures are drawn over what passed
+	for _, class := range []string{"pass", "fail", "error"} { // failures are drawn over passed tests
 		if paths[class].Len() > 0 {
 			out = append(out, shape{Kind: "area", Class: class, Text: paths[class].String()})
 		}
@@ -374,7 +373,7 @@ func (l *lane) draw(y, h float64, at func(float64) float64) (out []shape) {
 	return out
 }
 
-// ticks5 are four to ten round times from 0 to end.
+// ticks5 returns four to ten round times from 0 to end.
 func ticks5(end float64) []float64 {
 	step := math.Pow(10, math.Floor(math.Log10(end)))
 	for _, f := range []float64{0.1, 0.2, 0.5, 1} {

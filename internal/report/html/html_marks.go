@@ -11,15 +11,15 @@ import (
 // the response).
 type markedLine struct{ Class, Text string }
 
-// markMost bounds the values whose differences are marked, and the lines.
+// markMost limits the values whose differences are marked, and the lines.
 const (
 	markMost      = 64 << 10
 	markLinesMost = 2000
 )
 
-// marked compares the expected with the actual JSON of a failed assertion member
-// by member; nil if the matcher does not compare structures, or if the record
-// has only a part of a value.
+// marked compares the expected with the actual JSON of a failed assertion member by
+// member. It returns nil if the matcher does not compare structures, or if the record
+// only contains a part of a value.
 func marked(a *result.Assertion) []markedLine {
 	partial := a.Matcher == "subset" // more members are allowed
 	if !partial && a.Matcher != "exact" && a.Matcher != "snapshot" || len(a.Expected)+len(a.Actual) > markMost {

@@ -28,7 +28,7 @@ type timeBar struct {
 	start, ms float64
 	status    result.Status
 	server    int
-	name      string // kept while there are few
+	name      string // only kept while there are few
 }
 
 // metricRow is a metric with its values in the order of the plan.
@@ -44,20 +44,20 @@ type failureLink struct {
 	Name, Message, Location string
 	Status                  result.Status
 	Others                  int
-	Rows                    bool     // the others are rows of the same test
-	Servers                 []string // on which the same failure was seen, if several; at most serversMost
-	repeated                bool     // on one of the servers, or there may be more of them
+	Rows                    bool     // the other failures are rows of the same test
+	Servers                 []string // servers with the same failure, if several; at most serversMost
+	repeated                bool     // repeated on one of the servers, or there may be more of them
 	server                  string
 }
 
-// OnEach reports whether the others are the same test on another server each.
+// OnEach reports whether the other failures are the same test on different servers.
 func (f failureLink) OnEach() bool { return f.Rows && !f.repeated }
 
 const (
 	slowestMost = 8
-	causesMost  = 25  // failures listed at the top; the list of tests has them all
+	causesMost  = 25  // failures listed at the top; the list of tests contains all
 	serversMost = 12  // listed with a failure
-	namedBars   = 600 // up to so many tests a bar of the timeline is a link
+	namedBars   = 600 // up to this number of tests, the bars of the timeline are links
 )
 
 func survey(r *result.Run) (*stats, error) {
@@ -133,7 +133,7 @@ func (s *stats) time(c *result.Case, servers map[string]int, few bool) {
 func (s *stats) fail(c *result.Case, all *explain.Causes, links map[*explain.Cause]int) {
 	why, first := all.Of(c)
 	if i, ok := links[why]; ok && !first {
-		s.failures[i].again(c.Server)
+		s.failures[i].add(c.Server)
 		return
 	}
 	if len(s.failures) == causesMost {
@@ -147,8 +147,8 @@ func (s *stats) fail(c *result.Case, all *explain.Causes, links map[*explain.Cau
 	s.failures = append(s.failures, failureLink{c.Index, c.Name, explain.Reason(c), render.Place(file, line, column), c.Status, 0, why != nil && why.Rows, nil, false, c.Server})
 }
 
-// again counts another test that failed for the same reason.
-func (f *failureLink) again(server string) {
+// add adds another test that failed for the same reason.
+func (f *failureLink) add(server string) {
 	f.Others++
 	switch {
 	case server == f.server && f.Servers == nil || slices.Contains(f.Servers, server) || len(f.Servers) >= serversMost:

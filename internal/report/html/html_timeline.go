@@ -15,7 +15,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// lane of a moment: who acted.
+// Lanes of a moment: the side that acted.
 const (
 	toServer   = "→"
 	fromServer = "←"
@@ -26,24 +26,24 @@ const (
 // moment is a line of a test's timeline: a frame, a hook or step, or the reason
 // why there was no response.
 type moment struct {
-	ms      float64 // since the run began
-	At      string  // since the test began
+	ms      float64 // since the start of the run
+	At      string  // since the start of the test
 	Arrow   string
 	Label   string
-	Class   string // "", or the class of what went wrong
-	Content string // shown when the line is unfolded
+	Class   string // "", or the class of a problem
+	Content string // shown when the line is expanded
 }
 
 // stage is a part of a test's timeline: the hooks before the calls, one call, or
 // the hooks after them. The stages of a test become tabs, up to tabsMost.
 type stage struct {
-	Mark       result.Status // of a step, "" if the record does not have it
+	Mark       result.Status // of a step; "" if the record lacks it
 	Tab, Title string
 	Truncated  bool
 	Moments    []moment
 }
 
-// tabsMost is up to how many stages become tabs.
+// tabsMost is the number of stages up to which they become tabs.
 const tabsMost = 12
 
 // stacked reports whether stages are shown one below the other.
@@ -72,7 +72,7 @@ func (t testView) marks(calls []stage) {
 	}
 }
 
-// Stages are the timeline of the test.
+// Stages returns the timeline of the test.
 func (t testView) Stages() (out []stage) {
 	var before, after stage
 	before.Tab, before.Title = "before", "before the call"
@@ -169,8 +169,7 @@ func (t testView) addUpstream(s *stage, i int) {
 	slices.SortStableFunc(s.Moments, func(a, b moment) int { return cmp.Compare(a.ms, b.ms) })
 }
 
-// since is the time from the beginning of the test, "" if the record does not
-// have it.
+// since returns the time since the start of the test, or "" if the record lacks it.
 func (t testView) since(ms float64) string {
 	if ms < t.StartMS {
 		return ""
@@ -178,10 +177,10 @@ func (t testView) since(ms float64) string {
 	return "+" + render.Duration(ms-t.StartMS)
 }
 
-// labelMost bounds the label of a frame that is not JSON-RPC.
+// labelMost limits the label of a frame that is not JSON-RPC.
 const labelMost = 80
 
-// frameLabel names a frame: its method, or what kind of response it is, and its size.
+// frameLabel returns the method of a frame, or the kind of response, and its size.
 func frameLabel(raw string) string {
 	var f struct {
 		Method string          `json:"method"`
@@ -215,10 +214,10 @@ func frameLabel(raw string) string {
 	return render.OneLine(label, labelMost) + fmt.Sprintf(" · %d B", len(raw))
 }
 
-// indentMost is the size up to which a frame is indented.
+// indentMost limits the size of frames that are indented.
 const indentMost = 64 << 10
 
-// indented is a frame as it was on the wire, JSON indented.
+// indented returns a frame with indented JSON.
 func indented(raw string) string {
 	var b bytes.Buffer
 	if len(raw) <= indentMost && json.Indent(&b, []byte(raw), "", "  ") == nil {

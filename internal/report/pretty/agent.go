@@ -23,9 +23,9 @@ const (
 	agentSame     = 3
 )
 
-// WriteAgent writes the report for a program that reads text: the verdict in
-// the first line, then the failures as "key: value" lines. A cause that
-// many tests share is explained once.
+// WriteAgent writes the report for a program that reads text: the verdict in the
+// first line, then the failures as "key: value" lines. A cause that many tests share
+// is explained once.
 func WriteAgent(w io.Writer, r *result.Run, o render.Options) error {
 	p := render.NewPrinter(w, r, render.Options{Verbose: o.Verbose})
 	p.Line(0, agentVerdict(r))
@@ -115,7 +115,8 @@ func agentTests(p *render.Printer, r *result.Run) error {
 	return nil
 }
 
-// sameCause names a failure whose cause was explained, with what differs in a row.
+// sameCause writes a failure whose cause was explained, with the differences of a
+// row.
 func sameCause(p *render.Printer, head string, c *result.Case, why *explain.Cause) {
 	text := head + " (cause as for " + term.Escape(why.Last) + ")"
 	if why.Rows && !slices.Contains(why.Messages, c.Message) {
@@ -152,7 +153,7 @@ func agentVerdict(r *result.Run) string {
 	return text
 }
 
-// fact writes one `key: text` line, nothing for an empty text.
+// agentFact writes one `key: text` line, or nothing for an empty text.
 func agentFact(p *render.Printer, key, text string) {
 	if text != "" {
 		p.Line(2, key, ": ", text)
@@ -229,7 +230,7 @@ func agentAssertions(p *render.Printer, failed []result.Assertion, left *int) {
 	}
 }
 
-// lastLines writes the end of a text, one fact a line.
+// lastLines writes the end of a text, one fact per line.
 func lastLines(p *render.Printer, key, text string) {
 	text = strings.TrimRight(text, "\r\n ")
 	if text == "" {

@@ -14,7 +14,7 @@ import (
 
 // The list of tests: one line each, under the name of their suite.
 
-// suiteTitle is the heading under which a case is listed.
+// suiteTitle returns the heading of a case.
 func suiteTitle(p *render.Printer, c *result.Case, suites []result.Suite) string {
 	name, file := c.Suite, c.File
 	for _, s := range suites {
@@ -25,8 +25,8 @@ func suiteTitle(p *render.Printer, c *result.Case, suites []result.Suite) string
 	return titleOf(p, name, file)
 }
 
-// fileTitle is the heading that a phase outside the tests belongs under; ""
-// when its file is that of no suite, but one that suites import.
+// fileTitle returns the heading of a phase outside the tests, or "" if its file is
+// not a suite but imported by suites.
 func fileTitle(p *render.Printer, ph *result.Phase, suites []result.Suite) string {
 	for _, s := range suites {
 		if s.File == ph.File {
@@ -48,7 +48,7 @@ func titleOf(p *render.Printer, name, file string) string {
 	return p.Paint(term.Strong, term.Escape(name)) + p.Faint("  "+term.Escape(file))
 }
 
-// listCase writes the line of a case. Why it did not pass is explained once,
+// listCase writes the line of a case. The reason of a failure is explained once,
 // below the list.
 func listCase(p *render.Printer, c *result.Case) {
 	name := term.Escape(c.Name)
@@ -78,8 +78,7 @@ func listCase(p *render.Printer, c *result.Case) {
 	listPassed(p, c)
 }
 
-// casePhase writes the line of a hook or step of a test, and what one that
-// failed wrote.
+// casePhase writes the line of a hook or step of a test, and its output if it failed.
 func casePhase(p *render.Printer, ph *result.Phase, of string) {
 	p.Line(6, p.Glyph(ph.Status), " ", p.Faint(of+term.Escape(ph.Phase)+": "), term.Escape(ph.Name), p.Took(ph.DurationMS))
 	if text := strings.TrimSpace(ph.Output); text != "" {
@@ -100,8 +99,8 @@ func listPhase(p *render.Printer, ph *result.Phase) {
 	}
 }
 
-// list writes all tests of a record under their suites, the phases of a file
-// round its tests.
+// list writes all tests of a record under their suites, with the phases of a file
+// before and after its tests.
 func list(p *render.Printer, r *result.Run) error {
 	written := make([]bool, len(r.Phases))
 	phases := func(wanted func(*result.Phase) bool) {

@@ -16,42 +16,42 @@ import (
 	"mcptest/internal/term"
 )
 
-// LiveOptions are the parts of a Live.
+// LiveOptions configure a Live.
 type LiveOptions struct {
-	Out     io.Writer // where finished tests are listed
+	Out     io.Writer // finished tests are listed here
 	Palette term.Palette
 	Width   int // columns of Out; 0: not a terminal
-	// Status is the progress line (on stderr); nil for none.
+	// Status is the progress line (on stderr); may be nil.
 	Status *term.Status
 	// StatusPalette are the colors of the progress line.
 	StatusPalette term.Palette
-	// InOrder lists the tests in the order of the plan, holding back those
-	// that ended early: for logs. On a terminal they are listed as they end.
+	// InOrder lists the tests in plan order, delaying those that end early: for logs.
+	// On a terminal they are listed as they end.
 	InOrder bool
-	Quiet   bool             // list nothing, only keep the progress line
+	Quiet   bool             // only show the progress line
 	Verbose bool             // as in Options
 	Now     func() time.Time // nil: time.Now
-	// Gather is how long a finished test may wait for others to be written
-	// together with; one that ends that long after the last is written at
-	// once. 0: each is.
+	// Gather is how long a finished test may be delayed to be written together with
+	// others. A test that ends that long after the last write is written immediately.
+	// 0: no delay.
 	Gather time.Duration
 }
 
-// Live is the Listener that shows a run while it goes on: every finished test
-// is listed, and a progress line shows the running tests. The end of
-// the report is the pretty format with Options.Listed.
+// Live is a Listener that shows the progress of a run: it lists every finished test,
+// and shows the running tests in a progress line. The pretty format with
+// Options.Listed writes the end of the report.
 //
-// Event is for the recorder; the clock that repaints the progress line is a
-// goroutine of its own, which Close ends.
+// The recorder calls Event. A separate goroutine, which Close ends, repaints the
+// progress line.
 type Live struct {
 	o    LiveOptions
 	p    *render.Printer
-	buf  bytes.Buffer // behind p
+	buf  bytes.Buffer // target of p
 	err  error
 	stop chan struct{}
 	done sync.WaitGroup
 
-	mu       sync.Mutex // guards what follows, against the clock
+	mu       sync.Mutex // guards the following fields, which the clock reads
 	total    int
 	summary  result.Summary
 	started  time.Time
@@ -61,22 +61,22 @@ type Live struct {
 	listed bool // a heading was written
 	title  string
 	suites []result.Suite
-	next   int           // index of the next case, when in order
-	held   map[int]ready // cases that ended early, when in order
+	next   int           // index of the next case, if InOrder
+	held   map[int]ready // cases that ended early, if InOrder
 	slow   slowest
 
 	gathered []byte    // not written yet
-	wrote    time.Time // when something was
+	wrote    time.Time // time of the last write
 	later    *time.Timer
 }
 
-// task is a case that is being worked on.
+// task is a running case.
 type task struct {
 	name  string
 	since time.Time
 }
 
-// ready is the text of a case that waits for those before it.
+// ready is the text of a case that waits for earlier ones.
 type ready struct {
 	title, text string
 }
@@ -87,7 +87,7 @@ type slowest struct {
 	ms   float64
 }
 
-// NewLive returns a Live. Close it when the run is over.
+// NewLive returns a Live. Close it after the run.
 func NewLive(o LiveOptions) *Live {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -100,8 +100,8 @@ func NewLive(o LiveOptions) *Live {
 	return l
 }
 
-// clock repaints the progress line between events: the time goes on while a
-// server is silent.
+// clock repaints the progress line between events, to update the time while a server
+// is silent.
 func (l *Live) clock() {
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
@@ -125,7 +125,7 @@ func (l *Live) repaint() {
 	l.o.Status.Set(line)
 }
 
-// Event shows one event.
+// Event handles one event.
 func (l *Live) Event(e result.Event, r *result.Run) {
 	l.mu.Lock()
 	switch e := e.(type) {
@@ -164,7 +164,7 @@ func (l *Live) start(e result.RunStarted) {
 	l.write()
 }
 
-// testCase lists a case now, or when those before it have ended.
+// testCase lists a case now, or after the earlier ones.
 func (l *Live) testCase(c *result.Case) {
 	if l.o.Quiet {
 		return
@@ -179,7 +179,7 @@ func (l *Live) testCase(c *result.Case) {
 	l.release(false)
 }
 
-// release lists the held cases that are next; all of them at the end.
+// release lists the held cases that are next, or all of them at the end.
 func (l *Live) release(all bool) {
 	for {
 		t, ok := l.held[l.next]
@@ -224,7 +224,7 @@ func (l *Live) phase(ph *result.Phase) {
 	l.write()
 }
 
-// take returns what the printer wrote.
+// take returns the printer's output.
 func (l *Live) take() string {
 	l.p.Flush()
 	text := l.buf.String()
@@ -232,8 +232,8 @@ func (l *Live) take() string {
 	return text
 }
 
-// write shows what the printer wrote immediately. It does not count as a test: the
-// first of those is never held back.
+// write writes the printer's output immediately. It does not count as a test, so the
+// first test is not delayed.
 func (l *Live) write() {
 	l.gathered = append(l.gathered, l.take()...)
 	wrote := l.wrote
@@ -241,8 +241,8 @@ func (l *Live) write() {
 	l.wrote = wrote
 }
 
-// print writes the text of a test, now or together with those that follow: with
-// fast servers a write for each costs more than judging it.
+// print writes the text of a test, now or together with the next ones: with fast
+// servers, a write for each costs more than evaluating it.
 func (l *Live) print(text string) {
 	l.gathered = append(l.gathered, text...)
 	if wait := l.o.Gather - l.o.Now().Sub(l.wrote); wait <= 0 {
@@ -256,7 +256,7 @@ func (l *Live) print(text string) {
 	}
 }
 
-// flush writes what was gathered. The caller holds mu.
+// flush writes the gathered text. The caller holds mu.
 func (l *Live) flush() {
 	if l.later != nil {
 		l.later.Stop()
@@ -268,14 +268,14 @@ func (l *Live) flush() {
 	l.gathered, l.wrote = l.gathered[:0], l.o.Now()
 }
 
-// Err returns the first error of writing, after which nothing is listed.
+// Err returns the first write error, after which nothing is listed.
 func (l *Live) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
 }
 
-// Close takes the progress line away and stops its clock.
+// Close removes the progress line and stops its clock.
 func (l *Live) Close() {
 	select {
 	case <-l.stop:
@@ -290,8 +290,8 @@ func (l *Live) Close() {
 	l.o.Status.Clear()
 }
 
-// progress composes the line: how far, what went wrong, how long, how long
-// still, and what is being waited for.
+// progress returns the progress line: completed tests, failures, elapsed and
+// remaining time, and the current test.
 func (l *Live) progress() string {
 	if l.finished || l.started.IsZero() {
 		return ""
@@ -321,7 +321,7 @@ func (l *Live) progress() string {
 	return strings.Join(parts, pal.Paint(term.Faint, " · "))
 }
 
-// current names the case that has been running longest, and for how long.
+// current returns the case that has been running longest, and for how long.
 func (l *Live) current() string {
 	var oldest task
 	for _, i := range slices.Sorted(maps.Keys(l.running)) {
@@ -342,7 +342,7 @@ func (l *Live) current() string {
 	return text
 }
 
-// eta guesses the time left from the rate so far, once that says something.
+// eta estimates the remaining time from the rate so far, if that is meaningful.
 func (l *Live) eta(elapsed time.Duration) string {
 	done, left := l.summary.Total-l.summary.Skipped, l.total-l.summary.Total
 	if done < 3 || left <= 0 || elapsed < 2*time.Second {

@@ -14,9 +14,9 @@ import (
 	"mcptest/internal/term"
 )
 
-// WriteMatrix writes tests by servers: a row for each test, a column for each
-// server, and below them what a server has in sum. Tests of a list of servers
-// share a row; without lists there is one column a server that is used.
+// WriteMatrix writes tests by servers: a row for each test, a column for each server,
+// and below them the totals of each server. Tests with a list of servers have one
+// row; without lists there is one column for each used server.
 func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
 	m := &matrix{Printer: render.NewPrinter(w, r, o), column: map[string]int{}, findings: map[string]int{}}
 	for _, f := range r.Findings {
@@ -63,16 +63,16 @@ func WriteMatrix(w io.Writer, r *result.Run, o render.Options) error {
 type matrix struct {
 	*render.Printer
 	servers []matrixServer
-	column  map[string]int // server → place in servers
-	// findings counts those of each server that made the run fail.
+	column  map[string]int // server → index in servers
+	// findings counts the findings of each server that made the run fail.
 	findings map[string]int
 	rows     []matrixRow
-	name     int   // cells of the first column
-	widths   []int // cells of the others
+	name     int   // width of the first column
+	widths   []int // widths of the others
 	differ   int
 }
 
-// matrixServer is a column and its sums.
+// matrixServer is a column and its totals.
 type matrixServer struct {
 	name          string
 	passed, total int
@@ -82,14 +82,14 @@ type matrixServer struct {
 	metrics       map[string]*result.Rollup
 }
 
-// matrixRow is a test, or the title of a suite when it has no cells.
+// matrixRow is a test, or the title of a suite if it has no cells.
 type matrixRow struct {
 	name  string
 	cells []matrixCell
 }
 
 type matrixCell struct {
-	status result.Status // "" for a test that is not run on this server
+	status result.Status // "" if the test does not run on this server
 	score  *float64
 }
 
@@ -168,9 +168,9 @@ func (m *matrix) measure() {
 	}
 }
 
-// group puts the columns of the variants of a server next to each other.
+// group groups the columns of the variants of a server.
 func (m *matrix) group() {
-	order := make([]int, len(m.servers)) // the columns as they were
+	order := make([]int, len(m.servers)) // original order of the columns
 	first := map[string]int{}
 	for i := range order {
 		order[i] = i
@@ -203,8 +203,8 @@ func (m *matrix) group() {
 	}
 }
 
-// serverName is the title of a column: of variants only what differs, because
-// their server is in the line above.
+// serverName returns the title of a column: only the variant if there is one, because
+// the server is in the line above.
 func (m *matrix) serverName(i int) string {
 	if _, variant := explain.SplitVariant(m.servers[i].name); variant != "" {
 		return term.Escape("@" + variant)
@@ -280,7 +280,7 @@ func (m *matrix) row(row *matrixRow) {
 	})
 }
 
-// sums writes what each server has in sum.
+// sums writes the totals of each server.
 func (m *matrix) sums() {
 	if len(m.servers) == 0 {
 		return
@@ -314,8 +314,8 @@ func (m *matrix) sums() {
 	line("time in calls", func(s *matrixServer) string { return render.Duration(s.ms) })
 }
 
-// rollupTable writes the metrics of the run: name, mean and count, and the mean
-// on each server where there are several.
+// rollupTable writes the metrics of the run: name, mean and count, and the mean on
+// each server if there are several.
 func (m *matrix) rollupTable() {
 	if len(m.Run.Rollups) == 0 {
 		return

@@ -10,8 +10,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// WriteMinimal writes one line for everything that made the run fail, one for
-// each warning, and the summary.
+// WriteMinimal writes one line for each failure and each warning, and the summary.
 func WriteMinimal(w io.Writer, r *result.Run, o render.Options) error {
 	p := render.NewPrinter(w, r, o)
 	entry := func(st term.Style, word string, parts ...string) {

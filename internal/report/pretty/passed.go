@@ -10,15 +10,14 @@ import (
 	"mcptest/internal/term"
 )
 
-// How much of the exchanges of a test that passed verbose output shows.
+// Limits of the exchanges of a passed test in verbose output.
 const (
 	passedExchanges = 20
 	passedMessages  = 10
 )
 
-// passed writes below the line of a test that passed what verbose output
-// promises: what was checked, and what went over the wire, a line for each
-// frame.
+// listPassed writes the details of a passed test for verbose output: its assertions,
+// and a line for each frame.
 func listPassed(p *render.Printer, c *result.Case) {
 	if c.Status != result.Pass {
 		return // explained with the failures

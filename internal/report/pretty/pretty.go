@@ -12,8 +12,8 @@ import (
 	"mcptest/internal/term"
 )
 
-// Write writes the report for people: the list of tests (unless a Live
-// has shown it), then what went wrong, then the summary in the last line.
+// Write writes the report for people: the list of tests (unless a Live has shown it),
+// the failures, and the summary in the last line.
 func Write(w io.Writer, r *result.Run, o render.Options) error {
 	p := render.NewPrinter(w, r, o)
 	if !o.Listed {
@@ -45,7 +45,7 @@ func Write(w io.Writer, r *result.Run, o render.Options) error {
 	return p.Flush()
 }
 
-// listCoverage writes what the tests examine of what the servers offer.
+// listCoverage writes the coverage of the servers.
 func listCoverage(p *render.Printer, r *result.Run) {
 	all := explain.Coverages(r, p.Verbose)
 	if len(all) > 0 {
@@ -77,7 +77,7 @@ func banner(p *render.Printer, r *result.Run) {
 	p.Line(0, p.Faint(strings.Join(parts, " · ")))
 }
 
-// failedPhases comes first: a failed setup is the cause of the failures below.
+// listFailedPhases comes first: a failed setup causes the failures below.
 func listFailedPhases(p *render.Printer, r *result.Run) {
 	first := true
 	for i := range r.Phases {
@@ -94,16 +94,16 @@ func listFailedPhases(p *render.Printer, r *result.Run) {
 	}
 }
 
-// group is a failure with those that have the same cause.
+// group is a failure with others that have the same cause.
 type group struct {
 	first  *result.Case
 	others []*result.Case // the first few
-	more   int            // others beyond these
+	more   int            // number of others beyond these
 	rows   bool           // they are rows of one test
 }
 
-// failures explains the cases that did not pass. Those that have a cause in
-// common are grouped.
+// listFailures explains the cases that did not pass. Those with a common cause are
+// grouped.
 func listFailures(p *render.Printer, r *result.Run) error {
 	var groups []*group
 	known, all := map[*explain.Cause]*group{}, explain.Causes{Verbose: p.Verbose}
@@ -147,8 +147,8 @@ func listFailures(p *render.Printer, r *result.Run) error {
 	return nil
 }
 
-// sameWay lists the failures of a group that are not explained, with what
-// differs in rows.
+// sameWay lists the failures of a group that are not explained, with the differences
+// of rows.
 func sameWay(p *render.Printer, g *group) {
 	if len(g.others) == 0 {
 		return
@@ -170,12 +170,12 @@ func sameWay(p *render.Printer, g *group) {
 	}
 }
 
-// findings lists the findings, which belong to no test.
+// listFindings writes the findings.
 func listFindings(p *render.Printer, r *result.Run) {
 	var last result.Finding // without its excerpt
 	for _, f := range explain.Folded(r.Findings) {
 		if explain.OfPhase(f) {
-			continue // reported with its hook or step
+			continue // shown with its hook or step
 		}
 		excerpt := f.Excerpt
 		if f.Excerpt = ""; f == last && excerpt != "" {
@@ -203,7 +203,7 @@ func listFindings(p *render.Printer, r *result.Run) {
 	}
 }
 
-// listVariants sums up the tests on the variants of each server.
+// listVariants writes the totals of the variants of each server.
 func listVariants(p *render.Printer, r *result.Run) error {
 	all, err := explain.Variants(r)
 	if err != nil || len(all) == 0 {
@@ -225,7 +225,7 @@ func listVariants(p *render.Printer, r *result.Run) error {
 	return nil
 }
 
-// servers lists the servers if verbose; otherwise those whose certificate was not
+// listServers lists all servers if verbose; otherwise those whose certificate was not
 // verified or whose stderr is not shown with a test.
 func listServers(p *render.Printer, r *result.Run) {
 	first := true
@@ -273,7 +273,7 @@ func server(p *render.Printer, s *result.Server) {
 	}
 }
 
-// rollups writes the table of metrics over the run.
+// listRollups writes the table of metrics of the run.
 func listRollups(p *render.Printer, r *result.Run) {
 	if len(r.Rollups) == 0 {
 		return

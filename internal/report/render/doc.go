@@ -1,9 +1,9 @@
-// Package render is what all report formats share: their options (Options), the
-// writers of text, lines and JSON (Out, Printer, JSONWriter) and the wording of
-// numbers, durations and places (Number, Duration, Place).
+// Package render is shared by all report formats: their options (Options), the
+// writers of text, lines and JSON (Out, Printer, JSONWriter) and the formatting of
+// numbers, durations and positions (Number, Duration, Place).
 //
 // Invariants:
-//   - foreign text becomes part of a line through OneLine, Block, Value or
-//     Message, which escape and limit it;
+//   - foreign text is added to a line by OneLine, Block, Value or Message, which
+//     escape and limit it;
 //   - a writer keeps the first error and returns it from Flush.
 package render

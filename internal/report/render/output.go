@@ -14,10 +14,10 @@ type Out struct {
 	err error // of the data
 }
 
-// NewOut returns an Out in front of w.
+// NewOut returns an Out that writes to w.
 func NewOut(w io.Writer) Out { return Out{w: bufio.NewWriter(w)} }
 
-// Put writes texts one after the other.
+// Put writes texts.
 func (o *Out) Put(parts ...string) {
 	for _, s := range parts {
 		_, _ = o.w.WriteString(s) // Flush returns the error
@@ -27,17 +27,17 @@ func (o *Out) Put(parts ...string) {
 // Fail makes Flush return an error.
 func (o *Out) Fail(err error) { o.err = cmp.Or(o.err, err) }
 
-// Flush passes on what was written, and returns the first error.
+// Flush writes buffered data and returns the first error.
 func (o *Out) Flush() error { return cmp.Or(o.err, o.w.Flush()) }
 
-// JSONWriter writes a JSON document piece by piece: the report of a long run
-// is never in memory as a whole.
+// JSONWriter writes a JSON document in parts, so that the report of a long run is
+// never in memory as a whole.
 type JSONWriter struct {
 	Out
-	items int // of the array that is being written
+	items int // of the current array
 }
 
-// NewJSON returns a JSONWriter in front of w.
+// NewJSON returns a JSONWriter that writes to w.
 func NewJSON(w io.Writer) JSONWriter { return JSONWriter{Out: NewOut(w)} }
 
 // Value writes a value on one line. The text in it must be escaped already.

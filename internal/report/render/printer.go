@@ -16,16 +16,15 @@ type Printer struct {
 	Out
 	Options
 	Run         *result.Run
-	StderrShown map[*result.Server]bool // written together with a test
+	StderrShown map[*result.Server]bool // shown with a test
 }
 
-// NewPrinter returns a Printer of a run in front of w.
+// NewPrinter returns a Printer of a run that writes to w.
 func NewPrinter(w io.Writer, r *result.Run, o Options) *Printer {
 	return &Printer{Out: NewOut(w), Run: r, Options: o}
 }
 
-// Line writes one line, indented by so many blanks. The parts must have been
-// escaped.
+// Line writes one line with the given indentation. The parts must be escaped.
 func (p *Printer) Line(indent int, parts ...string) {
 	text := strings.TrimRight(strings.Join(parts, ""), " ")
 	if text != "" {
@@ -43,16 +42,16 @@ func (p *Printer) Heading(text string) {
 	p.Line(0, p.Paint(term.Strong, text))
 }
 
-// Paint styles a text as the palette of the report has it; Faint does so for
-// what matters less.
+// Paint styles a text with the palette of the report.
 func (p *Printer) Paint(st term.Style, s string) string { return p.Palette.Paint(st, s) }
 
 // Faint paints secondary text.
 func (p *Printer) Faint(s string) string { return p.Paint(term.Faint, s) }
 
-// Block writes foreign text of several lines behind a gutter, so that none of
-// them starts with what a CI system takes for a command. At most so many
-// lines are written, the first and the last ones when tail is set; verbose writes all.
+// Block writes foreign text of several lines after a gutter, so that no line begins
+// with a command of a CI system. It writes at most the given number of lines: the
+// first ones, or, with tail, some of the first and the last ones. Verbose output has
+// all lines.
 func (p *Printer) Block(indent int, text string, most int, tail bool) {
 	text = strings.TrimRight(term.EscapeLines(text), "\n ")
 	lines := strings.Split(text, "\n")
@@ -61,7 +60,7 @@ func (p *Printer) Block(indent int, text string, most int, tail bool) {
 		cut = 0
 	}
 	if cut > 0 && tail {
-		first := most / 4 // a cause is often in the first lines
+		first := most / 4 // the cause is often in the first lines
 		lines = slices.Replace(lines, first, first+cut+1, fmt.Sprintf("[%s left out]", display.Count(cut+1, "line")))
 	} else {
 		lines = lines[:len(lines)-cut]
@@ -74,10 +73,10 @@ func (p *Printer) Block(indent int, text string, most int, tail bool) {
 	}
 }
 
-// LongestLine is how many cells of one line of foreign text are shown.
+// LongestLine limits the shown width of a line of foreign text.
 const LongestLine = 400
 
-// Fit truncates overlong lines.
+// Fit shortens long lines.
 func (p *Printer) Fit(s string, indent int) string {
 	if p.Verbose || len(s) <= LongestLine {
 		return s
@@ -85,13 +84,13 @@ func (p *Printer) Fit(s string, indent int) string {
 	return display.Truncate(s, LongestLine-indent)
 }
 
-// Glyph is the mark of a verdict.
+// Glyph returns the symbol of a status.
 func (p *Printer) Glyph(s result.Status) string {
 	st, mark := VerdictStyle(s)
 	return p.Paint(st, mark)
 }
 
-// VerdictStyle is the color and the mark of a status.
+// VerdictStyle returns the style and the symbol of a status.
 func VerdictStyle(s result.Status) (term.Style, string) {
 	switch s {
 	case result.Pass:
@@ -104,7 +103,7 @@ func VerdictStyle(s result.Status) (term.Style, string) {
 	return term.Broken, "!"
 }
 
-// Duration writes milliseconds with as many digits as are worth reading.
+// Duration formats milliseconds with a reasonable precision.
 func Duration(ms float64) string {
 	switch {
 	case ms < 10:
@@ -121,14 +120,14 @@ func Duration(ms float64) string {
 	return fmt.Sprintf("%d h %02d min", s/3600, s/60%60)
 }
 
-// Number writes a score or a metric.
+// Number formats a score or a metric.
 func Number(f float64) string {
 	s := fmt.Sprintf("%.3f", f)
 	s = strings.TrimRight(s, "0")
 	return strings.TrimSuffix(s, ".")
 }
 
-// Place writes file:line:column, as far as known, escaped.
+// Place formats file:line:column, as far as known, escaped.
 func Place(file string, line, column int) string {
 	s := term.Escape(file)
 	if line > 0 {
@@ -140,12 +139,12 @@ func Place(file string, line, column int) string {
 	return s
 }
 
-// OneLine escapes foreign text for the middle of a line and cuts it.
+// OneLine escapes foreign text for the middle of a line and shortens it.
 func OneLine(s string, most int) string {
 	return display.Truncate(term.Escape(strings.TrimRight(s, "\r\n ")), most)
 }
 
-// How much of a failure is shown when the report is not verbose.
+// Limits of a failure's details if the report is not verbose.
 const (
 	DiffLines      = 30
 	StderrLines    = 24
@@ -153,7 +152,7 @@ const (
 	LongestExcerpt = 240
 )
 
-// Message writes a message of one line or more in a color.
+// Message writes a message of one or more lines in a color.
 func (p *Printer) Message(indent int, st term.Style, text string) {
 	text = strings.Trim(term.EscapeLines(text), "\n ")
 	for i, l := range strings.Split(text, "\n") {
@@ -164,7 +163,7 @@ func (p *Printer) Message(indent int, st term.Style, text string) {
 	}
 }
 
-// Value writes a value behind its name, or below it if it has several lines.
+// Value writes a value after its name, or below it if it has several lines.
 func (p *Printer) Value(indent int, name string, st term.Style, text string) {
 	if text == "" {
 		return
@@ -177,7 +176,7 @@ func (p *Printer) Value(indent int, name string, st term.Style, text string) {
 	p.Block(indent, text, valueLines, false)
 }
 
-// Colon puts a colon behind a text that is there.
+// Colon prepends a colon to a text that is not empty.
 func Colon(s string) string {
 	if s == "" {
 		return ""
@@ -185,8 +184,8 @@ func Colon(s string) string {
 	return s + ":"
 }
 
-// Across is how many cells a line of the list has behind an indentation. The
-// list is an overview; what is truncated here is printed in full below.
+// Across returns the width of a line of the list after its indentation. The list is
+// an overview; shortened text is printed in full below.
 func (p *Printer) Across(indent int) int {
 	if p.Width > indent+20 && !p.Verbose {
 		return p.Width - indent
@@ -194,8 +193,8 @@ func (p *Printer) Across(indent int) int {
 	return LongestLine
 }
 
-// Took writes a duration in brackets; a slow one is highlighted, and a test
-// that never started has none.
+// Took formats a duration in brackets. It highlights slow ones, and returns "" for a
+// test that never started.
 func (p *Printer) Took(ms float64) string {
 	if ms == 0 {
 		return ""
