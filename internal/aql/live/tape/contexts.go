@@ -3,7 +3,6 @@ package tape
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"mcptest/internal/mcp"
@@ -11,17 +10,11 @@ import (
 
 // contexts are those of a run. They end with an event only, before it or during
 // it, so that it is known where.
-type contexts struct {
-	mu   sync.Mutex
-	list []*tied
-	busy bool // an event is going on
-	ends []end
-}
+type contexts []*tied
 
 type tied struct {
-	parent context.Context
+	parent context.Context // nil: it has ended
 	cancel context.CancelCauseFunc
-	due    bool
 }
 
 // end is the end of a context, before an event or during it.
@@ -33,77 +26,55 @@ type end struct {
 	For     string `json:"for,omitempty"`
 }
 
-// add returns a context; follow says that it ends with its parent.
-func (c *contexts) add(parent context.Context, follow bool) context.Context {
+// add returns a context.
+func (c *contexts) add(parent context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(parent))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	n := len(c.list)
-	c.list = append(c.list, &tied{parent: parent, cancel: cancel})
-	if follow {
-		context.AfterFunc(parent, func() {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			if c.list[n].due = true; c.busy {
-				c.endDue(false)
-			}
-		})
-	}
+	*c = append(*c, &tied{parent, cancel})
 	return ctx
 }
 
-// endDue ends the contexts whose parents have ended. The caller holds mu.
-func (c *contexts) endDue(before bool) {
-	for n, one := range c.list {
-		if !one.due {
-			continue
-		}
-		cause := context.Cause(one.parent)
+// during runs an event, and returns the contexts that ended before or during it.
+func (c contexts) during(do func()) (ends []end) {
+	ended := func(n int, before bool) {
+		cause := context.Cause(c[n].parent)
 		e := end{Context: n, Before: before, Says: cause.Error()}
 		var limit *mcp.Limit
 		if errors.As(cause, &limit) {
 			e.Limit, e.For = limit.Name, limit.For.String()
 		}
-		c.ends = append(c.ends, e)
-		one.due = false
-		one.cancel(cause)
+		c[n].parent = nil
+		c[n].cancel(cause)
+		ends = append(ends, e)
 	}
-}
-
-// begin begins an event.
-func (c *contexts) begin() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.endDue(true)
-	c.busy = true
-}
-
-// over ends an event, and returns the contexts that ended with it.
-func (c *contexts) over() []end {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	ends := c.ends
-	c.ends, c.busy = nil, false
+	stops := map[int]func() bool{}
+	for n, one := range c {
+		switch parent := one.parent; {
+		case parent == nil:
+		case parent.Err() != nil:
+			ended(n, true)
+		default:
+			stops[n] = context.AfterFunc(parent, func() { one.cancel(context.Cause(parent)) })
+		}
+	}
+	do()
+	for n, stop := range stops {
+		if !stop() {
+			ended(n, false)
+		}
+	}
 	return ends
 }
 
-// end ends the contexts that ended before or during a recorded event.
-func (c *contexts) end(ends []end, before bool) {
+// replay ends the contexts that ended before or during a recorded event.
+func (c contexts) replay(ends []end, before bool) {
 	for _, e := range ends {
-		if e.Before != before || e.Context < 0 || e.Context >= len(c.list) {
+		if e.Before != before || e.Context < 0 || e.Context >= len(c) {
 			continue
 		}
 		cause := errors.New(e.Says)
 		if d, err := time.ParseDuration(e.For); err == nil && e.Limit != "" {
 			cause = &mcp.Limit{Name: e.Limit, For: d}
 		}
-		c.list[e.Context].cancel(cause)
-	}
-}
-
-// cancel ends all contexts.
-func (c *contexts) cancel(cause error) {
-	for _, one := range c.list {
-		one.cancel(cause)
+		c[e.Context].cancel(cause)
 	}
 }

@@ -29,7 +29,7 @@ func (s *Session) Do(ctx context.Context, call mcp.Call) (x *mcp.Exchange) {
 	if t.o.Replay != nil {
 		var err error
 		if e, err = s.recorded(call); err == nil {
-			t.end(e.Ends, false)
+			t.replay(e.Ends, false)
 			x, err = t.exchange(e)
 		}
 		if err != nil {
@@ -156,13 +156,9 @@ func sameParams(a, b []byte) bool {
 
 // shownCall names a request in a message.
 func shownCall(method string, params []byte) string {
-	v, err := jsonv.Parse(params)
-	if err != nil || method != "tools/call" {
-		return method
+	v, _ := jsonv.Parse(params)
+	if args := v.Lookup("arguments"); !args.IsAbsent() {
+		method += " " + args.String()
 	}
-	args := v.Lookup("arguments")
-	if op := args.Lookup("operation").Text(); op != "" {
-		return display.Truncate(op+" "+args.Lookup("params").String(), 200)
-	}
-	return display.Truncate(v.Lookup("name").Text()+" "+args.String(), 200)
+	return display.Truncate(method, 200)
 }

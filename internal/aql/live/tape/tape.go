@@ -54,10 +54,10 @@ func (t *Tape) Now() time.Time { return t.started.Add(t.now) }
 // live runs an event that takes time, and writes it. The function returns how
 // long it took.
 func (t *Tape) live(e *event, do func() time.Duration) {
-	t.begin()
-	e.begin = max(time.Since(t.started).Truncate(time.Microsecond), 1)
-	e.over = e.begin + do().Truncate(time.Microsecond)
-	e.Ends = t.over()
+	e.Ends = t.during(func() {
+		e.begin = max(time.Since(t.started).Truncate(time.Microsecond), 1)
+		e.over = e.begin + do().Truncate(time.Microsecond)
+	})
 	t.now = e.over
 	t.write(e)
 }
@@ -89,11 +89,11 @@ func (t *Tape) take(kind string) *event {
 		}
 		t.next++
 		t.now = e.over
-		t.end(e.Ends, true)
+		t.replay(e.Ends, true)
 		if e.Event == kind {
 			return e
 		}
-		t.end(e.Ends, false)
+		t.replay(e.Ends, false)
 	}
 	return nil
 }
@@ -112,16 +112,18 @@ func (t *Tape) fail(e *event, format string, args ...any) error {
 	if t.err == nil {
 		t.err = rec.wrong(e.line, format+"%s", append(args, again)...)
 	}
-	t.cancel(t.err)
+	for _, one := range t.contexts {
+		one.cancel(t.err)
+	}
 	return t.err
 }
 
 // Context returns a context that ends with its parent, but only where an event
 // begins or is going on. In a replay it ends where it did.
 func (t *Tape) Context(parent context.Context) context.Context {
-	ctx := t.add(parent, t.o.Replay == nil)
+	ctx := t.add(parent)
 	if t.err != nil {
-		t.cancel(t.err)
+		t.contexts[len(t.contexts)-1].cancel(t.err)
 	}
 	return ctx
 }
@@ -131,7 +133,7 @@ func (t *Tape) Context(parent context.Context) context.Context {
 func (t *Tape) Pause(ctx context.Context, d time.Duration) bool {
 	if t.o.Replay != nil {
 		if t.next < len(t.o.Replay.events) && t.o.Replay.events[t.next].Event == pausing {
-			t.end(t.take(pausing).Ends, false)
+			t.replay(t.take(pausing).Ends, false)
 		}
 	} else if d > 0 {
 		t.live(&event{Event: pausing}, func() time.Duration {
@@ -179,7 +181,7 @@ func (t *Tape) Dial(ctx context.Context, variant string) (*Session, error) {
 		if e == nil || e.Variant != variant {
 			return nil, t.fail(e, "the run starts the adapter here, and the recording does not")
 		}
-		t.end(e.Ends, false)
+		t.replay(e.Ends, false)
 		s.e = e
 	} else {
 		s.e = &event{Event: opening, Variant: variant}
