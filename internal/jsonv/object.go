@@ -206,3 +206,26 @@ func (d *dupFinder) hashed(keys []string) int {
 	}
 	return -1
 }
+
+// Map returns an array or object with what fn returns for each element, whose key
+// is "", or member. Members that become absent are left out. Any other value is
+// returned as it is.
+func (v Value) Map(fn func(key string, e Value) (string, Value)) Value {
+	switch v.kind {
+	case KindArray:
+		out := make([]Value, 0, v.Len())
+		for _, e := range v.Elems() {
+			_, e = fn("", e)
+			out = append(out, e)
+		}
+		return Array(out...)
+	case KindObject:
+		out := make([]Member, 0, v.Len())
+		for k, e := range v.Members() {
+			k, e = fn(k, e)
+			out = append(out, Member{k, e})
+		}
+		return Object(out...)
+	}
+	return v
+}

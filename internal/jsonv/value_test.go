@@ -260,3 +260,24 @@ func TestJoin(t *testing.T) {
 		t.Error(path)
 	}
 }
+func TestMap(t *testing.T) {
+	v, err := jsonv.Parse([]byte(`{"a":[1,{"b":2}],"c":3,"d":4}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var twice func(v jsonv.Value) jsonv.Value
+	twice = func(v jsonv.Value) jsonv.Value {
+		if n, ok := v.Int64(); ok {
+			return jsonv.Int(2 * n)
+		}
+		return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
+			if k == "c" {
+				return k, jsonv.Value{}
+			}
+			return strings.ToUpper(k), twice(e)
+		})
+	}
+	if got := twice(v).String(); got != `{"A":[2,{"B":4}],"D":8}` {
+		t.Errorf("%s", got)
+	}
+}

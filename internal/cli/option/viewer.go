@@ -205,18 +205,6 @@ func (l *Viewer) maskLeaves(v jsonv.Value) jsonv.Value {
 		if s := l.Redactor.String(v.Literal()); s != v.Literal() {
 			return jsonv.String(s)
 		}
-	case jsonv.KindArray:
-		var out []jsonv.Value
-		for _, e := range v.Elems() {
-			out = append(out, l.maskLeaves(e))
-		}
-		return jsonv.Array(out...)
-	case jsonv.KindObject:
-		var out []jsonv.Member
-		for k, e := range v.Members() {
-			out = append(out, jsonv.Member{Key: l.Redactor.String(k), Value: l.maskLeaves(e)})
-		}
-		return jsonv.Object(out...)
 	}
-	return v
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) { return l.Redactor.String(k), l.maskLeaves(e) })
 }

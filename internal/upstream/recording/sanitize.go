@@ -196,15 +196,10 @@ func (s *sanitizer) value(name string, v jsonv.Value) jsonv.Value {
 			return jsonv.Int(0)
 		}
 	case jsonv.KindArray:
-		elems := make([]jsonv.Value, 0, v.Len())
-		for _, e := range v.Elems() {
-			elems = append(elems, s.value(name, e))
-		}
-		return jsonv.Array(elems...)
+		return v.Map(func(_ string, e jsonv.Value) (string, jsonv.Value) { return "", s.value(name, e) })
 	case jsonv.KindObject:
-		members := make([]jsonv.Member, 0, v.Len())
 		named, _ := v.Get("name") // {"name": "password", "value": …}
-		for k, e := range v.Members() {
+		return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
 			under := k
 			if holdsMember(name) && e.Kind() != jsonv.KindNumber && !secret.Holds(k) && !slices.Contains(descriptive, strings.ToLower(k)) {
 				under = name // {"credentials": {"value": …}}
@@ -212,9 +207,8 @@ func (s *sanitizer) value(name string, v jsonv.Value) jsonv.Value {
 			if strings.EqualFold(k, "value") && holdsMember(named.Text()) {
 				under = named.Text()
 			}
-			members = append(members, jsonv.Member{Key: s.plain(k), Value: s.value(under, e)})
-		}
-		return jsonv.Object(members...)
+			return s.plain(k), s.value(under, e)
+		})
 	}
 	return v
 }

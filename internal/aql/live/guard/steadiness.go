@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -156,23 +157,12 @@ func (st *steadiness) Differs(op *catalog.Operation, base, r Reply) bool {
 
 // WithoutVolatile returns a value without its volatile members.
 func WithoutVolatile(v jsonv.Value) jsonv.Value {
-	switch v.Kind() {
-	case jsonv.KindArray:
-		out := make([]jsonv.Value, 0, v.Len())
-		for _, e := range v.Elems() {
-			out = append(out, WithoutVolatile(e))
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
+		if VolatileKey().MatchString(k) {
+			return k, jsonv.Value{}
 		}
-		return jsonv.Array(out...)
-	case jsonv.KindObject:
-		var out evidence.Object
-		for k, e := range v.Members() {
-			if !VolatileKey().MatchString(k) {
-				out = append(out, jsonv.Member{Key: k, Value: WithoutVolatile(e)})
-			}
-		}
-		return out.Value()
-	}
-	return v
+		return k, WithoutVolatile(e)
+	})
 }
 
 // isoDate is what D 4.7.2 asks of dates: ISO 8601.
@@ -212,14 +202,7 @@ func (st *steadiness) checkDates(op *catalog.Operation, r Reply) {
 }
 
 // SortedKeys lists a set in order.
-func SortedKeys[V any](m map[string]V) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
-}
+func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // DateName matches the names of members that hold dates.
 var DateName = evidence.Pattern(`(_at|_date|timestamp)$`)

@@ -85,18 +85,6 @@ type walk struct {
 // secret.
 func (w *walk) value(v jsonv.Value, covered bool) jsonv.Value {
 	switch v.Kind() {
-	case jsonv.KindArray:
-		out := make([]jsonv.Value, 0, v.Len())
-		for _, e := range v.Elems() {
-			out = append(out, w.value(e, covered))
-		}
-		return jsonv.Array(out...)
-	case jsonv.KindObject:
-		var out evidence.Object
-		for k, e := range v.Members() {
-			out = append(out, jsonv.Member{Key: w.now(k, w.mask.String(k)), Value: w.value(e, covered || w.sensitive[k] || e.Kind() == jsonv.KindString && evidence.SecretKey(k))})
-		}
-		return out.Value()
 	case jsonv.KindString:
 		return jsonv.String(w.now(v.Text(), w.text(v.Text(), covered)))
 	case jsonv.KindNumber:
@@ -107,7 +95,10 @@ func (w *walk) value(v jsonv.Value, covered bool) jsonv.Value {
 			}
 		}
 	}
-	return v
+	return v.Map(func(k string, e jsonv.Value) (string, jsonv.Value) {
+		secret := v.Kind() == jsonv.KindObject && (w.sensitive[k] || e.Kind() == jsonv.KindString && evidence.SecretKey(k))
+		return w.now(k, w.mask.String(k)), w.value(e, covered || secret)
+	})
 }
 
 // now notes whether a text was replaced, and returns what it is now.
