@@ -260,6 +260,7 @@ func TestJoin(t *testing.T) {
 		t.Error(path)
 	}
 }
+
 func TestMap(t *testing.T) {
 	v, err := jsonv.Parse([]byte(`{"a":[1,{"b":2}],"c":3,"d":4}`))
 	if err != nil {
