@@ -17,3 +17,5 @@ func (p *Process) idle() bool {
 
 // awaitExit does nothing: Process.Wait waits.
 func awaitExit(int) {}
+
+func nap(d time.Duration) { time.Sleep(d) }

@@ -3,6 +3,7 @@ package proc
 import (
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,4 +30,11 @@ func awaitExit(pid int) {
 			return n > 0 || err != nil && err != unix.EINTR
 		})
 	}
+}
+
+// nap is a short time.Sleep, which the poller of Go's runtime would round up to a
+// millisecond.
+func nap(d time.Duration) {
+	t := syscall.NsecToTimespec(d.Nanoseconds())
+	_ = syscall.Nanosleep(&t, nil)
 }

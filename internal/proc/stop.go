@@ -149,6 +149,10 @@ func backoff(d time.Duration, try func() bool) bool {
 		if left <= 0 {
 			return false
 		}
-		time.Sleep(min(pause, left))
+		if pause = min(pause, left); pause < time.Millisecond {
+			nap(pause)
+		} else {
+			time.Sleep(pause)
+		}
 	}
 }

@@ -57,7 +57,7 @@ func readProc(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer syscall.Close(fd)
-	data := make([]byte, 0, 1<<10)
+	data := make([]byte, 0, 2<<10)
 	for {
 		if len(data) == cap(data) {
 			data = append(data, 0)[:len(data)]

@@ -27,7 +27,7 @@ type Watchdog struct {
 
 // StartWatchdog starts exe, which is this program, with args, which must end up
 // in WatchdogMain with its standard input. It runs in a session of its own, in the root directory,
-// without an environment, and holds none of the runner's files. Where the
+// with one scheduler thread as its whole environment, and holds none of the runner's files. Where the
 // system ends the groups by itself (Windows) nothing is started.
 func StartWatchdog(exe string, args ...string) (*Watchdog, error) {
 	if !needsWatchdog {
@@ -42,7 +42,7 @@ func StartWatchdog(exe string, args ...string) (*Watchdog, error) {
 	if runtime.GOOS == "linux" {
 		path = "/proc/self/exe" // gives the process another name, so that killall spares it
 	}
-	cmd := &exec.Cmd{Path: path, Args: append([]string{exe}, args...), Dir: "/", Env: []string{}, Stdin: r, SysProcAttr: sessionAttr()}
+	cmd := &exec.Cmd{Path: path, Args: append([]string{exe}, args...), Dir: "/", Env: []string{"GOMAXPROCS=1"}, Stdin: r, SysProcAttr: sessionAttr()}
 	if err := cmd.Start(); err != nil {
 		w.Close()
 		return nil, fmt.Errorf("start the watchdog: %w", err)
