@@ -89,8 +89,7 @@ func Read(name string, src io.ReaderAt, size int64) (*Cassette, error) {
 		} else {
 			err = c.readFrame(text, n, offset)
 		}
-		var wrong *Error
-		if errors.As(err, &wrong) && !whole && n > 1 {
+		if wrong, ok := errors.AsType[*Error](err); ok && !whole && n > 1 {
 			wrong.Says = "the last line is cut off and is ignored: the recording did not end in the ordinary way"
 			c.Warning = wrong
 			return c, nil

@@ -116,8 +116,8 @@ func (t *Tap) finish(c chunk, err error) bool {
 type Stream struct {
 	tap    *Tap
 	head   cassette.Frame
-	events *events // nil: each line is a frame
-	rest   []byte  // of the worker: an incomplete line
+	events *cassette.Events // nil: each line is a frame
+	rest   []byte           // of the worker: an incomplete line
 }
 
 // Lines returns a direction of a connection on which each line is a frame. head
@@ -126,7 +126,7 @@ func (t *Tap) Lines(head cassette.Frame) *Stream { return &Stream{tap: t, head: 
 
 // Events returns a body of text/event-stream.
 func (t *Tap) Events(head cassette.Frame) *Stream {
-	return &Stream{tap: t, head: head, events: &events{}}
+	return &Stream{tap: t, head: head, events: &cassette.Events{}}
 }
 
 // Write takes a copy of a piece of the stream. It never waits for the recorder.
@@ -139,7 +139,17 @@ func (s *Stream) End() { s.tap.put(chunk{from: s, end: true}) }
 
 // feed records the frames that a piece completes.
 func (s *Stream) feed(c chunk, record func(cassette.Frame) error) error {
-	data := c.frame.Data
+	data, f := c.frame.Data, s.head
+	f.At = c.frame.At
+	if s.events != nil {
+		var err error
+		s.events.Feed(data, func(e cassette.Event, text []byte) {
+			if f.Event, f.Data = &e, text; err == nil {
+				err = record(f)
+			}
+		})
+		return err
+	}
 	for {
 		line, rest, found := bytes.Cut(data, []byte("\n"))
 		if !found {
@@ -150,29 +160,14 @@ func (s *Stream) feed(c chunk, record func(cassette.Frame) error) error {
 		if len(s.rest) > 0 {
 			line, s.rest = append(s.rest, line...), nil
 		}
-		if err := s.line(line, c.frame.At, record); err != nil {
+		f.Data = line
+		if err := record(f); err != nil {
 			return err
 		}
 	}
 	if !c.end || len(s.rest) == 0 {
 		return nil
 	}
-	line := s.rest
-	s.rest, s.head.Unterminated = nil, s.events == nil
-	return s.line(line, c.frame.At, record)
-}
-
-// line records a line, or the event that it completes.
-func (s *Stream) line(line []byte, at time.Duration, record func(cassette.Frame) error) error {
-	f := s.head
-	f.At = at
-	if s.events == nil {
-		f.Data = line
-		return record(f)
-	}
-	if !s.events.line(bytes.TrimSuffix(line, []byte("\r"))) {
-		return nil
-	}
-	f.Event, f.Data = s.events.take()
+	f.Data, s.rest, f.Unterminated = s.rest, nil, true
 	return record(f)
 }

@@ -81,7 +81,7 @@ type exchange struct {
 	head   *cassette.HTTP // not written yet
 
 	body   io.ReadCloser
-	events *splitter // nil: the body is one message
+	events *cassette.Events // nil: the body is one message
 	whole  []byte
 	size   int64
 	over   sync.Once
@@ -97,7 +97,7 @@ func (x *exchange) begin(resp *http.Response) {
 	x.head = &cassette.HTTP{Status: resp.StatusCode, Header: resp.Header.Clone()}
 	media, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	if strings.EqualFold(strings.TrimSpace(media), "text/event-stream") {
-		x.events = &splitter{}
+		x.events = &cassette.Events{}
 		x.write(cassette.Frame{Dir: cassette.FromServer, HTTP: x.head})
 		x.head = nil
 	}
@@ -110,7 +110,7 @@ func (x *exchange) Read(b []byte) (int, error) {
 	switch {
 	case n == 0:
 	case x.events != nil:
-		x.events.feed(b[:n], func(e cassette.Event, data []byte) {
+		x.events.Feed(b[:n], func(e cassette.Event, data []byte) {
 			f := cassette.Frame{Dir: cassette.FromServer, Data: data}
 			if e != (cassette.Event{}) {
 				f.Event = &e
@@ -139,8 +139,10 @@ func (x *exchange) Close() error {
 // connection, or by the client.
 func (x *exchange) end(err error, whole bool) {
 	x.over.Do(func() {
-		if x.events != nil && x.events.size > cassette.OmittedHead {
-			x.write(cassette.Frame{Dir: cassette.FromServer, Data: x.events.begun(), Omitted: x.events.size})
+		if x.events != nil {
+			if begun, size := x.events.Begun(); size > cassette.OmittedHead {
+				x.write(cassette.Frame{Dir: cassette.FromServer, Data: begun, Omitted: size})
+			}
 		}
 		if x.head != nil {
 			f := cassette.Frame{Dir: cassette.FromServer, HTTP: x.head, Data: x.whole}
