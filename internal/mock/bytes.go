@@ -60,6 +60,7 @@ func (c compiler) rawBytes(n *source.Node, path string) *rawBytes {
 	return out
 }
 
+// decodeBase64 reads data that has no placeholder.
 func decodeBase64(n *source.Node, path string, d *source.Decoder) []byte {
 	if n.Kind != source.KindString {
 		d.WrongType(n, path, "base64 text")

@@ -149,16 +149,14 @@ func (s *Session) readResource(ctx context.Context, sc *scope) *mcpserver.Reply 
 
 // contents is what a reading answers for a text of a response, or by itself.
 func (r reading) answer(sc *scope, res *response) jsonv.Value {
-	members := []jsonv.Member{{Key: "uri", Value: sc.uri}, {Key: "mimeType", Value: r.mime}}
-	switch {
-	case r.blob != nil:
-		members = append(members, jsonv.Member{Key: "blob", Value: jsonv.String(r.blob.text(sc))})
-	case res.text != nil:
-		members = append(members, jsonv.Member{Key: "text", Value: jsonv.String(res.text.text(sc))})
-	default:
+	key, data := "text", res.text
+	if r.blob != nil {
+		key, data = "blob", r.blob
+	}
+	if data == nil {
 		return jsonv.ObjectOf("contents", jsonv.Array())
 	}
-	return jsonv.ObjectOf("contents", jsonv.Array(jsonv.Object(members...)))
+	return jsonv.ObjectOf("contents", jsonv.Array(jsonv.ObjectOf("uri", sc.uri, "mimeType", r.mime, key, data.text(sc))))
 }
 
 // answer is the result of prompts/get.

@@ -2,7 +2,6 @@ package mock
 
 import (
 	"cmp"
-	"encoding/base64"
 	"strings"
 
 	"mcptest/internal/jsonv"
@@ -133,15 +132,8 @@ func (c compiler) checkResource(n *source.Node, path string) {
 
 // checkBase64 looks at data that has no placeholder.
 func (c compiler) checkBase64(n *source.Node, path string) {
-	if n.Kind != source.KindString {
-		c.d.WrongType(n, path, "base64 text")
-		return
-	}
-	if strings.Contains(n.Text, "${") {
-		return
-	}
-	if _, err := base64.StdEncoding.DecodeString(n.Text); err != nil {
-		c.d.Errorf(n, path, "this is not base64: %v", err)
+	if !strings.Contains(n.Text, "${") {
+		decodeBase64(n, path, c.d)
 	}
 }
 

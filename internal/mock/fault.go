@@ -21,7 +21,7 @@ type Fault struct {
 }
 
 // faultKinds are the forms of --fault.
-var faultKinds = []struct{ form, doc string }{
+var faultKinds = [][2]string{
 	{"none", "no fault"},
 	{"hang", "calls are never answered; handshake, lists and ping are"},
 	{"wedged", "from the first call on nothing is answered, and the process ignores the end of its input"},
@@ -30,13 +30,7 @@ var faultKinds = []struct{ form, doc string }{
 }
 
 // FaultKinds lists the forms of a fault with a description each.
-func FaultKinds() [][2]string {
-	var out [][2]string
-	for _, k := range faultKinds {
-		out = append(out, [2]string{k.form, k.doc})
-	}
-	return out
-}
+func FaultKinds() [][2]string { return slices.Clone(faultKinds) }
 
 // ParseFault reads none, hang, wedged, slow:<ms> or recover-after:<n>. The
 // error says what is wrong and, where a word is near, what was meant.
@@ -44,7 +38,7 @@ func ParseFault(text string) (Fault, error) {
 	kind, arg, hasArg := strings.Cut(text, ":")
 	var words []string
 	for _, k := range faultKinds {
-		word, _, _ := strings.Cut(k.form, ":")
+		word, _, _ := strings.Cut(k[0], ":")
 		words = append(words, word)
 	}
 	if !slices.Contains(words, kind) {
@@ -77,7 +71,7 @@ func ParseFault(text string) (Fault, error) {
 func forms() string {
 	var all []string
 	for _, k := range faultKinds {
-		all = append(all, k.form)
+		all = append(all, k[0])
 	}
 	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }

@@ -3,6 +3,7 @@ package mock
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"mcptest/internal/jsonv"
@@ -119,10 +120,8 @@ func (s *Session) hang(ctx context.Context) *mcpserver.Reply {
 
 // sleep reports whether the time passed before ctx was done.
 func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false
@@ -144,15 +143,14 @@ func toolFailure(format string, args ...any) *mcpserver.Reply {
 
 func (s *Session) setLevel(sc *scope) *mcpserver.Reply {
 	level := sc.params.Lookup("level").Text()
-	for i, l := range logLevels {
-		if l == level {
-			s.mu.Lock()
-			s.level = i
-			s.mu.Unlock()
-			return answer(jsonv.Object())
-		}
+	i := slices.Index(logLevels, level)
+	if i < 0 {
+		return failure(protocol.CodeInvalidParams, "unknown log level %q", level)
 	}
-	return failure(protocol.CodeInvalidParams, "unknown log level %q", level)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.level = i
+	return answer(jsonv.Object())
 }
 
 func (s *Session) subscribe(sc *scope) *mcpserver.Reply {

@@ -205,14 +205,8 @@ func protocols(n *source.Node, path string, d *source.Decoder) []string {
 	}
 	var want []string
 	d.Decode(n, path, &want)
-	var out []string
-	for _, r := range known { // newest first, however they are written
-		for _, w := range want {
-			if w == r {
-				out = append(out, r)
-			}
-		}
-	}
+	// Newest first, however they are written.
+	out := slices.DeleteFunc(slices.Clone(known), func(r string) bool { return !slices.Contains(want, r) })
 	for i, w := range want {
 		if !slices.Contains(known, w) && i < len(n.Items) {
 			diag := d.Errorf(n.Items[i], source.PathIndex(path, i), "unknown protocol revision %q", w)

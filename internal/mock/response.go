@@ -277,22 +277,11 @@ func (w *condition) holds(s *scope) bool {
 	if w == nil {
 		return true
 	}
-	for _, e := range w.has {
-		if e.eval(s).IsAbsent() {
-			return false
-		}
-	}
-	for _, e := range w.hasNot {
-		if !e.eval(s).IsAbsent() {
-			return false
-		}
-	}
-	for _, name := range w.client {
-		if !s.declared(name) {
-			return false
-		}
-	}
-	return within(w.args, s.args) && within(w.state, s.root("state"))
+	missing := func(e expr) bool { return e.eval(s).IsAbsent() }
+	exists := func(e expr) bool { return !missing(e) }
+	undeclared := func(name string) bool { return !s.declared(name) }
+	return !slices.ContainsFunc(w.has, missing) && !slices.ContainsFunc(w.hasNot, exists) && !slices.ContainsFunc(w.client, undeclared) &&
+		within(w.args, s.args) && within(w.state, s.root("state"))
 }
 
 // within reports whether got has everything that want has. Objects may have

@@ -176,12 +176,8 @@ func (m *Manifest) hasTasks() bool {
 }
 
 func (m *Manifest) completes() bool {
-	for _, p := range m.prompts {
-		if len(p.complete) > 0 {
-			return true
-		}
-	}
-	return slices.ContainsFunc(m.templates, func(t *resourceTemplate) bool { return len(t.complete) > 0 })
+	return slices.ContainsFunc(m.prompts, func(p *prompt) bool { return len(p.complete) > 0 }) ||
+		slices.ContainsFunc(m.templates, func(t *resourceTemplate) bool { return len(t.complete) > 0 })
 }
 
 var (

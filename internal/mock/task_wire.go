@@ -144,11 +144,7 @@ func (t *task) detail() jsonv.Value {
 	case t.status == needInput:
 		var open []jsonv.Member
 		for _, q := range t.open {
-			params := jsonv.Object()
-			if q.Params != nil {
-				params = parsed(q.Params)
-			}
-			open = append(open, jsonv.Member{Key: q.Key, Value: jsonv.ObjectOf("method", q.Method, "params", params)})
+			open = append(open, jsonv.Member{Key: q.Key, Value: jsonv.ObjectOf("method", q.Method, "params", paramsOf(q))})
 		}
 		out = append(out, jsonv.Member{Key: "inputRequests", Value: jsonv.Object(open...)})
 	case t.status == completed:
@@ -158,6 +154,14 @@ func (t *task) detail() jsonv.Value {
 		out = append(out, jsonv.Member{Key: "error", Value: jsonv.ObjectOf("code", e.Code, "message", e.Message, "data", parsed(e.Data))})
 	}
 	return jsonv.Object(out...)
+}
+
+// paramsOf are the params of a question, an empty object if it has none.
+func paramsOf(q mcpserver.Question) jsonv.Value {
+	if q.Params == nil {
+		return jsonv.Object()
+	}
+	return parsed(q.Params)
 }
 
 // aboutTasks answers the methods of tasks, nil for a method that the client's
@@ -239,11 +243,7 @@ func (t *task) result(ctx context.Context, sc *scope) *mcpserver.Reply {
 		}
 		qs := slices.Clone(open)
 		for i, q := range qs {
-			params := jsonv.Object()
-			if q.Params != nil {
-				params = parsed(q.Params)
-			}
-			qs[i].Params = params.With("_meta", related).Append(nil)
+			qs[i].Params = paramsOf(q).With("_meta", related).Append(nil)
 		}
 		got, err := sc.req.AskAll(ctx, qs)
 		var rpc *protocol.RPCError

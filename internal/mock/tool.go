@@ -100,8 +100,7 @@ func compileSchema(n *source.Node, path string, d *source.Decoder) *jsonschema.S
 		return s
 	}
 	at, msg := n, err.Error()
-	var se *jsonschema.Error
-	if errors.As(err, &se) {
+	if se, ok := errors.AsType[*jsonschema.Error](err); ok {
 		msg = se.Msg
 		tokens, perr := jsonv.ParsePointer(se.Pointer)
 		for _, token := range tokens {

@@ -174,8 +174,7 @@ func call(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value) 
 	refused(l, x)
 	if err := inspect.ExchangeError(x); err != nil {
 		err = l.Conn.Unlisted(ctx, err, "tools", tool)
-		var rpc *protocol.RPCError
-		if errors.As(err, &rpc) && rpc.Data != nil {
+		if rpc, ok := errors.AsType[*protocol.RPCError](err); ok && rpc.Data != nil {
 			defer fmt.Fprintln(l.Streams.Err, "  data: "+l.Text(string(rpc.Data)))
 		}
 		return l.Failed(ctx, "tools/call "+tool, err)
@@ -272,20 +271,13 @@ func meanwhile(l *option.Viewer, x *mcp.Exchange) {
 
 // callJSON prints everything about a call as one object.
 func callJSON(ctx context.Context, l *option.Viewer, x *mcp.Exchange, warnings []string) error {
-	var out []jsonv.Member
-	add := func(key string, v jsonv.Value) { out = append(out, jsonv.Member{Key: key, Value: v}) }
-	bad := inspect.ExchangeError(x) != nil
-	if v, err := jsonv.Parse(x.Result); x.Result != nil && err == nil {
-		add("result", v)
-		bad = bad || v.Lookup("isError").Bool()
-	}
-	if v, err := jsonv.Parse(x.Error); x.Error != nil && err == nil {
-		add("error", v)
-	}
+	result, _ := jsonv.Parse(x.Result) // absent if there is none
+	problem, _ := jsonv.Parse(x.Error)
+	bad := inspect.ExchangeError(x) != nil || result.Lookup("isError").Bool()
+	var cause jsonv.Value
 	if x.Cause != nil {
-		add("cause", jsonv.String(x.Cause.Error()))
+		cause = jsonv.String(x.Cause.Error())
 	}
-	add("elapsed_ms", jsonv.Float(float64(x.Elapsed.Microseconds())/1000))
 	var during []jsonv.Value
 	for _, m := range x.During {
 		params, err := jsonv.Parse(m.Params)
@@ -294,18 +286,18 @@ func callJSON(ctx context.Context, l *option.Viewer, x *mcp.Exchange, warnings [
 		}
 		during = append(during, jsonv.ObjectOf("kind", m.Kind.String(), "method", m.Method, "params", params))
 	}
-	add("during", jsonv.Array(during...))
 	var violations []jsonv.Value
 	for _, v := range x.Violations {
 		violations = append(violations, jsonv.ObjectOf("kind", v.Kind, "message", v.Msg, "excerpt", v.Excerpt, "tolerated", v.Tolerated))
 	}
-	add("violations", jsonv.Array(violations...))
 	var warned []jsonv.Value
 	for _, w := range warnings {
 		warned = append(warned, jsonv.String(w))
 	}
-	add("warnings", jsonv.Array(warned...))
-	if err := l.PrintJSON(l.Streams.Out, jsonv.Object(out...)); err != nil {
+	err := l.PrintJSON(l.Streams.Out, jsonv.ObjectOf(
+		"result", result, "error", problem, "cause", cause, "elapsed_ms", float64(x.Elapsed.Microseconds())/1000,
+		"during", jsonv.Array(during...), "violations", jsonv.Array(violations...), "warnings", jsonv.Array(warned...)))
+	if err != nil {
 		return err
 	}
 	if x.Cause != nil {

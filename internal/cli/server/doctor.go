@@ -65,8 +65,7 @@ func diagnose(ctx context.Context, l *option.Viewer, o doctor.Options) error {
 		fmt.Fprintln(l.Streams.Out, l.Palette.Paint(term.Faint, l.Text(option.Where(l.Server))))
 	}
 	d := doctor.Examine(ctx, o)
-	var sig *run.Interrupted
-	if errors.As(context.Cause(ctx), &sig) {
+	if sig, ok := errors.AsType[*run.Interrupted](context.Cause(ctx)); ok {
 		return &option.ExitError{Code: sig.Code, Message: sig.Error()}
 	}
 	if err := conclude(l, d); err != nil {

@@ -285,8 +285,7 @@ func usage(f *option.TargetFlags, argv []string) string {
 // surfaceError reports a file that can't be read as a surface, mistakes of lock
 // files with their lines.
 func surfaceError(s cmdutil.Streams, color string, err error) error {
-	var ds source.Diagnostics
-	if errors.As(err, &ds) {
+	if ds, ok := errors.AsType[source.Diagnostics](err); ok {
 		n, _ := option.PrintDiagnostics(s, color, ds)
 		return option.Fail(option.ExitInvalid, "%s in the lock file", display.Count(n, "error"))
 	}

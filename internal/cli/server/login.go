@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,19 +160,10 @@ func (f *loginFlags) config(s cmdutil.Streams, target string, redactor *secret.R
 	if f.device {
 		c.Grant = auth.DeviceCode
 	}
-	for _, o := range []struct {
-		to    *string
-		value string
-	}{{&c.ClientID, f.clientID}, {&c.Issuer, f.issuer}, {&c.ClientMetadataURL, f.metadataURL}} {
-		if o.value != "" {
-			*o.to = o.value
-		}
-	}
+	c.ClientID, c.Issuer = cmp.Or(f.clientID, c.ClientID), cmp.Or(f.issuer, c.Issuer)
+	c.ClientMetadataURL, c.RedirectPort = cmp.Or(f.metadataURL, c.ClientMetadataURL), cmp.Or(f.port, c.RedirectPort)
 	if f.scope != "" {
 		c.Scopes = strings.Fields(f.scope)
-	}
-	if f.port != 0 {
-		c.RedirectPort = f.port
 	}
 	if f.secretEnv != "" {
 		if c.ClientSecret = cmdutil.LookupEnv(s.Env, f.secretEnv); c.ClientSecret == "" {

@@ -53,17 +53,15 @@ A suite uses it like any other server, with nothing installed:
 			if err != nil {
 				return err
 			}
-			ctx := cmd.Context()
-			if ctx == nil {
-				ctx = context.Background()
-			}
+			ctx, stop := signal.NotifyContext(option.Background(cmd.Context()), os.Interrupt, syscall.SIGTERM)
+			defer stop()
 			server := mock.New(m, mock.Options{Fault: f, Stderr: s.Err})
 			defer server.Close()
 			if http != "" {
 				if !listenable(http) {
 					return option.Fail(option.ExitInvalid, "--http: expected a port from 0 to 65535, or host:port, got %q", http)
 				}
-				return serveMockHTTP(ctx, s, server, http)
+				return serveMockHTTP(ctx, s, server, http, stop)
 			}
 			return serveMock(ctx, s, server)
 		},
@@ -142,9 +140,7 @@ func listenable(addr string) bool {
 }
 
 // serveMockHTTP serves until it is stopped, or a response ends the process.
-func serveMockHTTP(ctx context.Context, s cmdutil.Streams, server *mock.Server, addr string) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
+func serveMockHTTP(ctx context.Context, s cmdutil.Streams, server *mock.Server, addr string, stop func()) error {
 	web := mcpserver.NewHTTPServer(func() mcpserver.Handler { return server.Session() })
 	go func() {
 		select {
@@ -168,8 +164,6 @@ func serveMockHTTP(ctx context.Context, s cmdutil.Streams, server *mock.Server, 
 // serveMock serves until the client hangs up. Ctrl-C is no failure: it is how
 // a user stops a server.
 func serveMock(ctx context.Context, s cmdutil.Streams, server *mock.Server) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	code, err := server.ServeStdio(ctx, s.In, s.Out)
 	switch {
 	case err != nil && !errors.Is(err, context.Canceled):

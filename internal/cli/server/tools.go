@@ -1,9 +1,11 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -216,10 +218,7 @@ func showPrompts(ctx context.Context, l *option.Viewer) error {
 
 // firstLine is the title or the beginning of the description.
 func firstLine(v jsonv.Value) string {
-	text := v.Lookup("description").Text()
-	if text == "" {
-		text = v.Lookup("title").Text()
-	}
+	text := cmp.Or(v.Lookup("description").Text(), v.Lookup("title").Text())
 	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
 	if more {
 		line = strings.TrimSpace(line) + " …"
@@ -229,13 +228,10 @@ func firstLine(v jsonv.Value) string {
 
 // signature lists a schema's properties: name*: type for a required one.
 func signature(schema jsonv.Value) string {
-	required := map[string]bool{}
-	for _, r := range schema.Lookup("required").Elems() {
-		required[r.Text()] = true
-	}
+	required := schema.Lookup("required").Texts()
 	var out []string
 	for key, prop := range schema.Lookup("properties").Members() {
-		if required[key] {
+		if slices.Contains(required, key) {
 			key += "*"
 		}
 		if t := typeOf(prop); t != "" {
