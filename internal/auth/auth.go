@@ -126,8 +126,7 @@ func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
 
 // explain says what was being done, where the error does not say it better.
 func explain(doing string, err error) error {
-	var login *LoginError
-	if errors.As(err, &login) {
+	if login, ok := errors.AsType[*LoginError](err); ok {
 		return login
 	}
 	return fmt.Errorf("%s: %w", doing, err)

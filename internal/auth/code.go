@@ -161,8 +161,7 @@ func headless(ctx context.Context, client *http.Client, start, redirect string) 
 // bare is an error of a request without its address, which holds the state of
 // the login.
 func bare(err error) error {
-	var ue *url.Error
-	if errors.As(err, &ue) {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
 		return ue.Err
 	}
 	return err

@@ -177,8 +177,7 @@ func byRedirect(ctx context.Context, c Config, client *http.Client, r *refusal, 
 		return err
 	}
 	err = handler.Authorize(ctx, r.Request, r.Response)
-	var said *oauth2.RetrieveError
-	if errors.As(err, &said) {
+	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return fmt.Errorf("the authorization server gave no token: %s", plainError(said))
 	}
 	return err

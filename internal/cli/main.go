@@ -39,8 +39,7 @@ func Main(args []string, s cmdutil.Streams) int {
 	if err == nil {
 		return option.ExitPassed
 	}
-	var ee *option.ExitError
-	if errors.As(err, &ee) {
+	if ee, ok := errors.AsType[*option.ExitError](err); ok {
 		if ee.Message != "" {
 			fmt.Fprintln(s.Err, "mcptest: "+term.Escape(secret.NewRedactor().String(ee.Message)))
 		}

@@ -117,8 +117,7 @@ func readRecord(in io.Reader, name string) (*result.Run, error) {
 		in = file
 	}
 	run, err := result.Read(in)
-	var unreadable *fs.PathError
-	if errors.As(err, &unreadable) {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, option.Fail(option.ExitInvalid, "%s: %s", name, cmdutil.Reason(err))
 	}
 	if err != nil {

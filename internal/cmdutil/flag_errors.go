@@ -25,8 +25,7 @@ func UsageError(stderr io.Writer, cmd *cobra.Command, err error) {
 // FlagError rewords an error of pflag and suggests the flag that was meant. It
 // is for cobra's SetFlagErrorFunc.
 func FlagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return nearFlag(cmd, unknown)
 	}
 	var bad *pflag.InvalidValueError

@@ -7,8 +7,7 @@ import (
 
 // Reason says why a file could not be used, without repeating its name.
 func Reason(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	}
 	switch {

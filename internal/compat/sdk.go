@@ -107,8 +107,7 @@ func ajvAccepts(fault *jsonschema.Error) bool {
 // fault is accepted. One that is too large for us may be valid.
 func invalid(schema jsonv.Value, accepted func(*jsonschema.Error) bool) string {
 	_, err := jsonschema.Compile(schema, jsonschema.Options{})
-	var fault *jsonschema.Error
-	if errors.As(err, &fault) && !fault.Limit && !accepted(fault) {
+	if fault, ok := errors.AsType[*jsonschema.Error](err); ok && !fault.Limit && !accepted(fault) {
 		return fault.Error()
 	}
 	return ""

@@ -44,8 +44,7 @@ func Explain(sv *plan.Server, tokens string, err error) error {
 	if errors.As(err, new(*NotReadyError)) {
 		msg = err.Error()
 	}
-	var oe *wire.OpenError
-	if errors.As(err, &oe) && len(oe.Violations) > 0 && oe.Violations[0].Excerpt != "" {
+	if oe, ok := errors.AsType[*wire.OpenError](err); ok && len(oe.Violations) > 0 && oe.Violations[0].Excerpt != "" {
 		msg += "; before that it wrote " + oe.Violations[0].Excerpt
 	}
 	if hint != "" {

@@ -79,12 +79,10 @@ func NotReady(err error) bool {
 // comingUp reports whether a failure is that of a server that may still be
 // starting: the port is closed, or a proxy in front of it answers with an error.
 func comingUp(err error) bool {
-	var he *wire.HTTPError
-	if errors.As(err, &he) {
+	if he, ok := errors.AsType[*wire.HTTPError](err); ok {
 		return he.Info.Status == http.StatusNotFound || he.Info.Status >= 500
 	}
-	var login *auth.LoginError
-	if errors.As(err, &login) {
+	if _, ok := errors.AsType[*auth.LoginError](err); ok {
 		return false
 	}
 	var ce *wire.ConnectError

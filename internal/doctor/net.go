@@ -82,8 +82,7 @@ func (n *netCheck) dns(ctx context.Context) bool {
 }
 
 func dnsText(err error) string {
-	var de *net.DNSError
-	if errors.As(err, &de) {
+	if de, ok := errors.AsType[*net.DNSError](err); ok {
 		return de.Err
 	}
 	return err.Error()

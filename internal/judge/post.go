@@ -232,8 +232,7 @@ func errorText(body []byte) string {
 // unreached describes why there was no response, without the address, whose user and
 // query may be secrets.
 func (c *Client) unreached(host string, err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	return fmt.Errorf("ask the model at %s: %w", host, err)

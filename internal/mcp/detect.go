@@ -228,8 +228,7 @@ func (n *negotiator) pinned(ctx context.Context, d protocol.Version) (protocol.V
 	}
 	x := n.discover(ctx, d)
 	got, err := n.versionIn(x)
-	var refused *unsupportedError
-	if errors.As(err, &refused) && refused.pick == d { // some servers reject the first request to see whether it is repeated
+	if refused, ok := errors.AsType[*unsupportedError](err); ok && refused.pick == d { // some servers reject the first request to see whether it is repeated
 		x = n.discover(ctx, d)
 		got, err = n.versionIn(x)
 	}

@@ -76,8 +76,7 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 	ctx, cancel := WithLimit(ctx, "connect_timeout", o.ConnectTimeout)
 	defer cancel()
 	d, phase, err := n.begins(ctx)
-	var fresh *freshError
-	if errors.As(err, &fresh) {
+	if fresh, ok := errors.AsType[*freshError](err); ok {
 		return s.reopen(whole, fresh, n)
 	}
 	if err != nil {
@@ -89,8 +88,7 @@ func Open(ctx context.Context, t wire.Transport, o Options) (*Session, error) {
 		return s, nil
 	}
 	if err := s.Notify(ctx, methodInitialized, nil); err != nil {
-		var limit *Limit
-		if errors.As(context.Cause(ctx), &limit) {
+		if limit, ok := errors.AsType[*Limit](context.Cause(ctx)); ok {
 			err = &TimeoutError{Method: methodInitialized, After: limit.For, Limit: limit.Error()}
 		}
 		return fail("initialize", err)
@@ -114,8 +112,7 @@ func (s *Session) reopen(ctx context.Context, why *freshError, n *negotiator) (*
 	o := s.o
 	o.Era, o.Redial, o.redialed = why.era, nil, why
 	fresh, err := Open(ctx, t, o)
-	var failed *wire.OpenError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*wire.OpenError](err); ok {
 		addFirst(failed, first)
 		if why.note != "" {
 			failed.Cause = fmt.Errorf("%w%s", failed.Cause, why.note)
@@ -139,8 +136,7 @@ func addFirst(e, first *wire.OpenError) {
 	if errors.As(e.Cause, new(*TimeoutError)) && errors.As(first.Cause, &closed) {
 		e.Cause = fmt.Errorf("%w; when it was started first, %v", e.Cause, closed) //nolint:errorlint // one cause
 	}
-	var none *noCommonError
-	if errors.As(first.Cause, &none) {
+	if none, ok := errors.AsType[*noCommonError](first.Cause); ok {
 		e.Cause = fmt.Errorf("%w; and %w", none, e.Cause)
 	}
 }
@@ -175,8 +171,7 @@ func (o *Options) pins() bool { return o.Protocol != "" && o.Protocol != Auto }
 func (s *Session) openError(phase string, cause error, n *negotiator) *wire.OpenError {
 	out := s.conn.Output()
 	e := &wire.OpenError{Phase: phase, Cause: cause, Silent: out.None}
-	var closed *wire.ClosedError
-	if errors.As(cause, &closed) {
+	if closed, ok := errors.AsType[*wire.ClosedError](cause); ok {
 		e.Exited, e.Exit, e.StderrTail, e.LastLine = closed.Exited, closed.Exit, closed.Stderr, closed.LastLine
 	} else {
 		e.LastLine = out.LastOdd

@@ -220,8 +220,7 @@ func whyNot(path string) (msg, hint string) {
 // spawnError explains why the system refused to start a file that is there.
 func spawnError(s Spec, cmd *exec.Cmd, err error) *StartError {
 	e := &StartError{Name: s.Name, Program: s.Argv[0], Dir: cmd.Dir, Looked: []string{cmd.Path}, Msg: "the system refused " + cmd.Path, Err: err}
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		e.Err = errno
 	}
 	switch {

@@ -203,8 +203,7 @@ func (s *Sink) wrap(err error) error {
 		return nil
 	}
 	name := cmp.Or(s.path, "standard output")
-	var pe *fs.PathError
-	if errors.As(err, &pe) { // its path is that of the temporary file
+	if pe, ok := errors.AsType[*fs.PathError](err); ok { // its path is that of the temporary file
 		err = pe.Err
 	}
 	return fmt.Errorf("write the report %s: %w", name, err)

@@ -332,8 +332,7 @@ func checkSchema(got string) error {
 // plainError replaces messages of encoding/json that use Go terms. name is the
 // decoded member, or empty for a whole document.
 func plainError(name string, err error) error {
-	var te *json.UnmarshalTypeError
-	if errors.As(err, &te) {
+	if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		path := strings.Trim(name+"."+te.Field, ".")
 		if path == "" {
 			return fmt.Errorf("unexpected %s", te.Value)

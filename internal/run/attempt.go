@@ -101,8 +101,7 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 	c := a.out.c
 	a.out.fail(result.Error, fmt.Sprintf("server %q: %v", s.Def.Name, err))
 	a.notReady = a.notReady || connect.NotReady(err)
-	var oe *wire.OpenError
-	if errors.As(err, &oe) {
+	if oe, ok := errors.AsType[*wire.OpenError](err); ok {
 		c.Stderr = strings.Join(oe.StderrTail, "\n")
 		// The output of the server often explains the failure: a question of a
 		// package manager, a banner.
@@ -110,8 +109,7 @@ func (a *attempt) notOpened(ctx context.Context, s *pool.Server, err error) {
 			c.Violations = append(c.Violations, result.Violation{Kind: v.Kind, Message: v.Msg, Excerpt: v.Excerpt, Offset: v.Offset, Tolerated: v.Tolerated})
 		}
 	}
-	var closed *wire.ClosedError
-	if errors.As(err, &closed) && c.Stderr == "" {
+	if closed, ok := errors.AsType[*wire.ClosedError](err); ok && c.Stderr == "" {
 		c.Stderr = strings.Join(closed.Stderr, "\n")
 	}
 }

@@ -264,8 +264,7 @@ func (a *attempt) answered(ctx context.Context, op *plan.Op, x *mcp.Exchange) bo
 		a.out.fail(result.Skip, interruptedReason)
 		return false
 	}
-	var cancelled *mcp.CancelledError
-	if errors.As(x.Cause, &cancelled) && op.CancelAfter > 0 && cancelled.Cause == nil {
+	if cancelled, ok := errors.AsType[*mcp.CancelledError](x.Cause); ok && op.CancelAfter > 0 && cancelled.Cause == nil {
 		return true // the suite cancels it; the observation has neither result nor error
 	}
 	tree := a.c.Tree
@@ -298,13 +297,11 @@ func (a *attempt) unanswered(x *mcp.Exchange) {
 	if x.Unread {
 		msg += " before it read the request"
 	}
-	var timeout *mcp.TimeoutError
-	if errors.As(x.Cause, &timeout) {
+	if timeout, ok := errors.AsType[*mcp.TimeoutError](x.Cause); ok {
 		msg += a.watch.Open(timeout.At)
 	}
 	a.out.fail(result.Error, msg)
-	var closed *wire.ClosedError
-	if errors.As(x.Cause, &closed) {
+	if closed, ok := errors.AsType[*wire.ClosedError](x.Cause); ok {
 		a.out.c.Stderr = strings.Join(closed.Stderr, "\n")
 		if closed.LastLine != "" {
 			a.out.warn("last line of the server's output: " + closed.LastLine)

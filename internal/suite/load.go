@@ -227,8 +227,7 @@ func why(err error) string {
 	case os.IsPermission(err):
 		return "no permission to read it"
 	}
-	var pe *os.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err.Error()
 	}
 	return err.Error()

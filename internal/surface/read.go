@@ -37,8 +37,7 @@ func Read(path string, mask func(string) string) ([]*Surface, error) {
 }
 
 func fileError(path string, err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	return fmt.Errorf("%s: %w", path, err)
@@ -156,8 +155,7 @@ func parseJSON(path string) (jsonv.Value, []byte, error) {
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	v, err := jsonv.Parse(data)
-	var syntax *jsonv.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*jsonv.SyntaxError](err); ok {
 		line, col := jsonv.Position(data, syntax.Offset)
 		return jsonv.Value{}, nil, fmt.Errorf("%s:%d:%d: not JSON: %s", path, line, col, syntax.Msg)
 	}

@@ -102,8 +102,7 @@ func (f *TargetFlags) With(cmd *cobra.Command, s cmdutil.Streams, argv []string,
 // Failed is the error of a server that did not do what it was asked, with the
 // lines that help; after a signal it is the error of the signal.
 func (l *Viewer) Failed(ctx context.Context, what string, err error) error {
-	var sig *run.Interrupted
-	if errors.As(context.Cause(ctx), &sig) {
+	if sig, ok := errors.AsType[*run.Interrupted](context.Cause(ctx)); ok {
 		return &ExitError{Code: sig.Code, Message: sig.Error()}
 	}
 	msg, hint := err.Error(), ""
@@ -127,8 +126,7 @@ func (l *Viewer) Failed(ctx context.Context, what string, err error) error {
 	if hint != "" {
 		fmt.Fprintln(l.Streams.Err, "  hint: "+term.Escape(hint))
 	}
-	var late *connect.NotReadyError
-	if errors.As(err, &late) {
+	if _, ok := errors.AsType[*connect.NotReadyError](err); ok {
 		return &ExitError{Code: ExitReady}
 	}
 	return &ExitError{Code: ExitFailed}

@@ -111,8 +111,7 @@ func (c *Conn) write(ctx context.Context, k *call, out wire.Outgoing) error {
 
 // notSent completes a call whose request could not be written.
 func (c *Conn) notSent(ctx context.Context, k *call, err error) {
-	var full *wire.NotReadError
-	if errors.As(err, &full) && ctx.Err() != nil {
+	if _, ok := errors.AsType[*wire.NotReadError](err); ok && ctx.Err() != nil {
 		c.giveUp(k, gaveUp(ctx, k.x, true), false)
 		return
 	}

@@ -66,8 +66,7 @@ func gaveUp(ctx context.Context, x *Exchange, sending bool) error {
 	if d, ok := ctx.Deadline(); ok && d.Before(at) {
 		at = d
 	}
-	var limit *Limit
-	if errors.As(cause, &limit) {
+	if limit, ok := errors.AsType[*Limit](cause); ok {
 		// The limit may have started before this request and cover more than it.
 		return &TimeoutError{Method: x.Method, After: max(after, limit.For), At: at, Limit: limit.Error(), Sending: sending}
 	}

@@ -177,8 +177,7 @@ func (r *receiver) meant(head, tail []byte) (string, *call) {
 }
 
 func excerptAround(raw []byte, err error) []byte {
-	var s *jsonv.SyntaxError
-	if errors.As(err, &s) && s.Offset > 100 {
+	if s, ok := errors.AsType[*jsonv.SyntaxError](err); ok && s.Offset > 100 {
 		return raw[min(s.Offset-100, len(raw)):]
 	}
 	return raw
@@ -213,8 +212,7 @@ func (r *receiver) giveUp(k *call, cause error, p *proc.Process) bool {
 	r.calls.giveUp(k)
 	k.x.Cause = cause
 	k.x.Elapsed = time.Since(k.x.Start)
-	var timeout *TimeoutError
-	if errors.As(cause, &timeout) {
+	if timeout, ok := errors.AsType[*TimeoutError](cause); ok {
 		r.state.silent = true
 		if p != nil && r.long == nil && time.Since(r.heard) > time.Second {
 			timeout.Waiting = p.OutputWaiting()

@@ -85,8 +85,7 @@ func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\
 
 // SyntaxText returns the message of a jsonv error with its position in the line.
 func SyntaxText(err error) string {
-	var s *jsonv.SyntaxError
-	if errors.As(err, &s) {
+	if s, ok := errors.AsType[*jsonv.SyntaxError](err); ok {
 		return s.Msg + " at byte " + strconv.Itoa(s.Offset) + " of the line"
 	}
 	return err.Error()

@@ -95,8 +95,7 @@ type OpenError struct {
 
 // Error returns the cause with its phase in one line; Detail has the rest.
 func (e *OpenError) Error() string {
-	var closed *ClosedError
-	if errors.As(e.Cause, &closed) && closed.Exited && len(closed.InFlight) > 0 {
+	if closed, ok := errors.AsType[*ClosedError](e.Cause); ok && closed.Exited && len(closed.InFlight) > 0 {
 		return fmt.Sprintf("the server %s before answering %s", ended(closed.Exit), closed.InFlight[0].Method) + lastWords(closed)
 	}
 	s := e.Cause.Error()

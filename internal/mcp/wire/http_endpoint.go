@@ -29,8 +29,7 @@ func (t *HTTP) fallBack(ctx context.Context, refused error) (*endpointStream, er
 	if err == nil {
 		return s, nil
 	}
-	var wrong *EndpointError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*EndpointError](err); ok {
 		return nil, fmt.Errorf("%w; %w", refused, wrong)
 	}
 	return nil, refused

@@ -139,8 +139,7 @@ func (s *stream) Send(ctx context.Context, out Outgoing) error {
 	if err == nil {
 		return nil
 	}
-	var full *NotReadError
-	if errors.As(err, &full) {
+	if _, ok := errors.AsType[*NotReadError](err); ok {
 		return err
 	}
 	return &BrokenError{Err: err, Partly: errors.As(err, new(*partlyError))}

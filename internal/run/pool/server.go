@@ -166,8 +166,7 @@ func (s *Server) ReportLost(x *mcp.Exchange) {
 	if x.Cause != nil { // the response may still arrive
 		s.update(func(st *state) { st.stateful = true })
 	}
-	var lost *wire.SessionLostError
-	if errors.As(x.Cause, &lost) {
+	if lost, ok := errors.AsType[*wire.SessionLostError](x.Cause); ok {
 		s.warn("session-lost", lost.Error())
 	}
 }

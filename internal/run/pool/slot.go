@@ -128,8 +128,7 @@ func (s *Slot) open(ctx context.Context) error {
 // failed reports that the server could not be started.
 func (s *Slot) failed(err error) error {
 	s.info.Exit = err.Error()
-	var oe *wire.OpenError
-	if errors.As(err, &oe) {
+	if oe, ok := errors.AsType[*wire.OpenError](err); ok {
 		s.info.Exit = oe.Error()
 		s.info.Stderr = strings.Join(oe.StderrTail, "\n")
 		for _, v := range oe.Violations {
