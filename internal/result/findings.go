@@ -18,6 +18,7 @@ var FindingKinds = []FindingKind{
 	{"flaky", "tests passed only after a retry, with --fail-on-flaky"},
 	{CoverageFinding, "the tests examine less of what a server offers than the suite's coverage demands; if nothing else failed, the exit code is 6"},
 	{"unmatched-upstream-request", "an upstream got a request that no route answers, and that belongs to no single test; a warning with unmatched: 404"},
+	{"missing-request-value", "the response of a route needs a value that the request does not have, and the request belongs to no single test"},
 	{"late-upstream-request", "an upstream got a request after the response of the test: a warning"},
 	{"unused-upstream", "an upstream got no request in the whole run: the server takes the address from another place, or ignores proxies: a warning"},
 	{"undeclared-host", "a server wanted to connect to a host or port that no upstream stands for; the proxy answered 502"},

@@ -276,8 +276,13 @@ func (c *compiler) template(text string, r *Route, pos source.Pos, path string) 
 		return t
 	}
 	for i := 1; i < len(t); i += 2 {
-		if name, ok := strings.CutPrefix(t[i], "path."); ok && !r.path.has(name) {
+		root, name, _ := strings.Cut(t[i], ".")
+		switch {
+		case root == "path" && !r.path.has(name):
 			c.report(pos, path, "the path of the route has no variable {"+name+"}", "it is "+r.path.text)
+		case root == "query" && slices.ContainsFunc(r.query, func(q condition) bool { return q.absent && q.name == name }),
+			root == "body" && !r.body.IsAbsent() && member(r.body, name).IsAbsent():
+			c.report(pos, path, "the route is for requests without {{"+t[i]+"}}", "")
 		}
 	}
 	return t

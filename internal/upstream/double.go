@@ -24,6 +24,8 @@ type Exchange struct {
 	Route   string // what answered it: where the route is in the suite, or the fallback
 	// Unmatched says why nothing answered it; "" if something did.
 	Unmatched string
+	// Missing names the value of the request that the response needed and did not find.
+	Missing string
 	// Late: it came after the response of the test.
 	Late bool
 	// Tests are those that were running.
@@ -287,7 +289,14 @@ func (d *Double) find(q *Request, x *Exchange, routes []*Route) *Response {
 			continue
 		}
 		note(r.Path, "")
-		return r.replies[min(n, len(r.replies)-1)].response(values{q, vars})
+		v := &values{request: q, vars: vars}
+		res := r.replies[min(n, len(r.replies)-1)].response(v)
+		if v.missing == "" {
+			return res
+		}
+		msg := fmt.Sprintf("%s: the response needs {{%s}}, which the request %s %s does not have", r.Path, v.missing, q.Method, q.Path)
+		d.update(func(*doubleState) { x.Missing = msg })
+		return plain(http.StatusNotImplemented, msg)
 	}
 	if d.fallback != nil {
 		if res, ok := d.fallback(q); ok {

@@ -41,7 +41,7 @@ func TestReplies(t *testing.T) {
 - {match: {path: /v1/text}, reply: {text: hello}}
 - {match: {path: /v1/base64}, reply: {base64: aGk=}}
 - {match: {path: /v1/none}, reply: {status: 204}}
-- {match: {path: "/v1/users/{id}"}, reply: {json: {id: "{{path.id}}", n: "{{body.n}}", all: "{{body}}", q: "q={{query.q}}", h: "{{header.x-id}}", no: "{{body.none}}", m: "{{method}}"}}}
+- {match: {path: "/v1/users/{id}"}, reply: {json: {id: "{{path.id}}", n: "{{body.n}}", all: "{{body}}", q: "q={{query.q}}", h: "{{header.x-id}}", m: "{{method}}"}}}
 - {match: {path: "/v1/echo/{id}"}, reply: {text: "id {{path.id}}!"}}
 - {match: {path: /v1/chunks}, reply: {chunks: [one, two], interval: 1ms}}
 - match: {path: /v1/sse}
@@ -55,7 +55,7 @@ func TestReplies(t *testing.T) {
 		{"GET", "/base64", "", "200 application/octet-stream hi"},
 		{"GET", "/none", "", "204  "},
 		{"HEAD", "/text", "", "200 text/plain; charset=utf-8 "},
-		{"PUT", "/users/a%20b?q=1", `{"n":2}`, `200 application/json {"id":"a b","n":2,"all":{"n":2},"q":"q=1","h":"seven","no":null,"m":"PUT"}`},
+		{"PUT", "/users/a%20b?q=1", `{"n":2}`, `200 application/json {"id":"a b","n":2,"all":{"n":2},"q":"q=1","h":"seven","m":"PUT"}`},
 		{"GET", "/echo/7", "", "200 text/plain; charset=utf-8 id 7!"},
 		{"GET", "/chunks", "", "200 text/plain; charset=utf-8 onetwo"},
 		{"GET", "/sse", "", "200 text/event-stream event: message\nid: 7\ndata: {\"a\":1}\n\ndata: x\ndata: y\n\n"},
@@ -67,6 +67,27 @@ func TestReplies(t *testing.T) {
 	} {
 		if got, err := get(t, tt.method, d.URL()+tt.path, tt.body); err != nil || got != tt.want {
 			t.Errorf("%s %s: %q, %v", tt.method, tt.path, got, err)
+		}
+	}
+}
+
+// A response that needs what the request does not have is a problem.
+func TestMissingValues(t *testing.T) {
+	for _, reply := range []string{
+		`text: "a {{query.nope}}"`, `json: {a: [{b: "{{query.nope}}"}]}`, `headers: {x: "{{query.nope}}"}`, `chunks: [a, "{{query.nope}}"]`, `sse: [{data: "{{query.nope}}"}]`,
+	} {
+		d := double(t, `- {match: {path: /v1/a}, reply: {`+reply+`}}`, nil)
+		w := d.Begin("test", nil, true)
+		got, err := get(t, "GET", d.URL()+"/a?nop=1&b=", "")
+		if err != nil || !strings.HasPrefix(got, "501 ") {
+			t.Errorf("%s: %s, %v", reply, got, err)
+		}
+		want := `upstreams.api.routes[0]: the response needs {{query.nope}}, which the request GET /v1/a does not have`
+		if x := w.Seen()[0]; x.Missing != want || x.Route != "upstreams.api.routes[0]" {
+			t.Errorf("%s: %q", reply, x.Missing)
+		}
+		if got, _ := get(t, "GET", d.URL()+"/a?nope=", ""); !strings.HasPrefix(got, "200 ") || w.Seen()[1].Missing != "" {
+			t.Errorf("%s, empty value: %s", reply, got)
 		}
 	}
 }

@@ -76,10 +76,19 @@ func (t template) fixed() bool { return len(t) <= 1 }
 type values struct {
 	request *Request
 	vars    map[string]string
+	missing string // one that the request does not have
 }
 
-// of returns a value of the request; absent if there is none.
-func (v values) of(name string) jsonv.Value {
+// of returns a value of the request.
+func (v *values) of(name string) jsonv.Value {
+	value := v.find(name)
+	if value.IsAbsent() {
+		v.missing = name
+	}
+	return value
+}
+
+func (v *values) find(name string) jsonv.Value {
 	root, rest, _ := strings.Cut(name, ".")
 	switch root {
 	case "method":
@@ -97,18 +106,22 @@ func (v values) of(name string) jsonv.Value {
 			return jsonv.String(v.request.Header.Get(rest))
 		}
 	case "body":
-		body := v.request.Parsed()
-		for rest != "" {
-			var key string
-			key, rest, _ = strings.Cut(rest, ".")
-			body = body.Lookup(key)
-		}
-		return body
+		return member(v.request.Parsed(), rest)
 	}
 	return jsonv.Value{}
 }
 
-func (t template) fill(v values) string {
+// member returns a.b of a body; all of it if the path is empty.
+func member(body jsonv.Value, path string) jsonv.Value {
+	for path != "" {
+		var key string
+		key, path, _ = strings.Cut(path, ".")
+		body = body.Lookup(key)
+	}
+	return body
+}
+
+func (t template) fill(v *values) string {
 	var b strings.Builder
 	for i, part := range t {
 		if i%2 == 0 {
@@ -126,19 +139,18 @@ func (t template) fill(v values) string {
 }
 
 // fillJSON replaces the values of the request in the texts of a JSON value. A text
-// that is nothing but one value keeps its type; null if the request lacks it.
-func fillJSON(n *source.Node, v values) jsonv.Value {
+// that is nothing but one value keeps its type.
+func fillJSON(n *source.Node, v *values) jsonv.Value {
 	return n.MapScalars(func(sc *source.Node) *source.Node {
 		if sc.Kind != source.KindString || !strings.Contains(sc.Text, "{{") {
 			return sc
 		}
 		t, _ := parseTemplate(sc.Text)
 		if len(t) == 3 && t[0] == "" && t[2] == "" {
-			value := v.of(t[1])
-			if value.IsAbsent() {
-				value = jsonv.Null()
+			if value := v.of(t[1]); !value.IsAbsent() {
+				return source.FromJSON(value, sc.Pos)
 			}
-			return source.FromJSON(value, sc.Pos)
+			return sc
 		}
 		out := sc.WithText(t.fill(v))
 		out.Quoted = true
@@ -147,7 +159,7 @@ func fillJSON(n *source.Node, v values) jsonv.Value {
 }
 
 // response makes the response to one request.
-func (r *reply) response(v values) *Response {
+func (r *reply) response(v *values) *Response {
 	out := &Response{
 		Status: r.status, Header: http.Header{}, Body: r.body,
 		Delay: r.delay, Interval: r.interval, Ending: r.ending, Truncate: r.truncate,

@@ -275,13 +275,12 @@ func Unused(groups []*Group) (out []result.Finding) {
 func (g *Group) report(u *upstream.Upstream, x upstream.Exchange) {
 	f := result.Finding{Server: g.of, File: u.Pos.File.Name, Line: u.Pos.Line, Severity: "warning"}
 	switch {
+	case x.Missing != "":
+		f.Kind, f.Severity, f.Message = "missing-request-value", "error", x.Missing+during(x.Tests)
 	case x.Unmatched != "":
-		f.Kind, f.Message = "unmatched-upstream-request", x.Unmatched
+		f.Kind, f.Message = "unmatched-upstream-request", x.Unmatched+during(x.Tests)
 		if !u.Allowed {
 			f.Severity = "error"
-		}
-		if len(x.Tests) > 0 {
-			f.Message += " (while " + tests(x.Tests) + " running)"
 		}
 	case x.Late:
 		f.Kind, f.Message = "late-upstream-request", fmt.Sprintf("upstream %q got %s %s after the response of the test", u.Name, x.Request.Method, x.Request.Path)
@@ -294,8 +293,11 @@ func (g *Group) report(u *upstream.Upstream, x upstream.Exchange) {
 	g.deps.Report(f)
 }
 
-// tests lists the tests that a request may belong to.
-func tests(names []string) string {
+// during lists the tests that a request may belong to.
+func during(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
 	list := make([]string, 0, 4)
 	for i, name := range names {
 		if i == 3 {
@@ -305,7 +307,7 @@ func tests(names []string) string {
 		list = append(list, fmt.Sprintf("%q", name))
 	}
 	if len(names) == 1 {
-		return "the test " + list[0] + " was"
+		return " (while the test " + list[0] + " was running)"
 	}
-	return "the tests " + strings.Join(list, ", ") + " were"
+	return " (while the tests " + strings.Join(list, ", ") + " were running)"
 }

@@ -18,7 +18,7 @@ import (
 )
 
 const declared = `
-env: {stands_for: "https://a.example/v1", into: {env: A_URL}, routes: [{match: {path: /v1/x}, reply: {text: env}}]}
+env: {stands_for: "https://a.example/v1", into: {env: A_URL}, routes: [{match: {path: /v1/x}, reply: {text: env}}, {match: {path: /v1/lacks}, reply: {text: "{{query.q}}"}}]}
 arg: {stands_for: "https://b.example", into: {arg: --host, value: "{host}"}, unmatched: 404}
 file: {stands_for: "https://c.example", into: {env: C_FILE, file: config.yaml}}
 header: {stands_for: "https://d.example", into: {header: X-Api}}
@@ -111,21 +111,23 @@ func TestFindings(t *testing.T) {
 	w := doubles.Begin("test", []*doubles.Group{g, g}, nil, true)
 	get("/x")
 	get("/none")
+	get("/lacks")
 	w.Answered(true)
 	get("/x")
 	requests, problems := w.Record(time.Now())
-	if len(requests) != 3 || !requests[1].Unmatched || !requests[2].Late || len(problems) != 1 || !strings.Contains(problems[0], "GET /v1/none") {
+	if len(requests) != 4 || !requests[1].Unmatched || !requests[3].Late || len(problems) != 2 || !strings.Contains(problems[0], "GET /v1/none") || !strings.Contains(problems[1], "{{query.q}}") {
 		t.Errorf("%+v %q", requests, problems)
 	}
-	if n := w.Requests().Lookup("env", "requests").Len(); n != 2 || w.Requests().Lookup("arg", "requests").Len() != 0 {
+	if n := w.Requests().Lookup("env", "requests").Len(); n != 3 || w.Requests().Lookup("arg", "requests").Len() != 0 {
 		t.Errorf("%d requests", n)
 	}
 	w.End()
 	get("/x") // between two tests
 	shared := doubles.Begin("test", []*doubles.Group{g}, nil, false)
 	get("/none")
+	get("/lacks")
 	shared.End()
-	want := "warning late-upstream-request, warning late-upstream-request, error unmatched-upstream-request"
+	want := "warning late-upstream-request, warning late-upstream-request, error unmatched-upstream-request, error missing-request-value"
 	if got := strings.Join(found, ", "); got != want {
 		t.Errorf("%s\nexpected %s", got, want)
 	}

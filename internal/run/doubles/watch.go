@@ -1,6 +1,7 @@
 package doubles
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,8 +109,8 @@ func (w *Watch) Record(start time.Time) (requests []result.UpstreamRequest, prob
 		list := one.watch.Seen()
 		all = append(all, list...)
 		for _, x := range list {
-			if w.alone && x.Unmatched != "" && !x.Late && !one.upstream.Allowed {
-				problems = append(problems, x.Unmatched)
+			if problem := cmp.Or(x.Missing, x.Unmatched); w.alone && problem != "" && !x.Late && (x.Missing != "" || !one.upstream.Allowed) {
+				problems = append(problems, problem)
 			}
 		}
 	}
