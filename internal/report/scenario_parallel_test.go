@@ -59,6 +59,12 @@ func finishParallel(c *result.Case, i int, server string) {
 			c.Assertions = []result.Assertion{passed("result.isError", "exact"), {Target: "text", Matcher: "similar", Score: float(score), Weight: float(1), Message: "text: 12 of 22 words are as expected", Line: c.Line + 5, Column: 9, Source: "        - {target: text, matcher: {similar: {to: summary.txt, min: 0.6}}}"}}
 		}
 	}
+	if server == "node" && i < 3 {
+		c.Upstream = []result.UpstreamRequest{{Upstream: "db", Method: "GET", URL: "/orders?q=a|`b`", Status: 200, StartMS: c.StartMS + 1}}
+		for range 11 * (i % 2) {
+			c.Upstream = append(c.Upstream, result.UpstreamRequest{Upstream: "db", Method: "POST", URL: "/orders", Unmatched: true, StartMS: c.StartMS + 2})
+		}
+	}
 	switch {
 	case i == 2 && server == "rust":
 		c.Status, c.Message = result.Fail, `error.code: want -32602, got -32603`

@@ -10,7 +10,6 @@ import (
 	"mcptest/internal/report/explain"
 	"mcptest/internal/report/render"
 	"mcptest/internal/result"
-	"mcptest/internal/term"
 )
 
 // Limits of a Markdown report: GitHub accepts step summaries of up to 1 MiB.
@@ -18,6 +17,8 @@ const (
 	mdFailures = 50
 	mdTests    = 500
 	mdText     = 12_000 // bytes of one explanation
+	mdAsked    = 100    // tests with requests to upstreams
+	mdRequests = 10     // of each of them
 )
 
 // WriteMarkdown writes GitHub Flavored Markdown, for step summaries and comments.
@@ -353,35 +354,4 @@ func (m *markdown) servers() {
 		m.row(cell(s.Name), cell(self), cell(s.Transport), cell(s.Protocol), start, cell(strings.Join(remarks, ", ")))
 	}
 	m.Put("\n")
-}
-
-func (m *markdown) tests(all []*explain.Section) error {
-	if len(all) == 0 {
-		return nil
-	}
-	n := 0
-	m.Put("<details><summary>All tests</summary>\n\n")
-	m.table("", "Test", "Server", "Time:", "Score:", "Remarks")
-	p := render.NewPrinter(nil, m.run, render.Options{})
-	for c, err := range result.Select(m.run.Cases) {
-		if err != nil {
-			return err
-		}
-		if n++; n > mdTests && !m.Verbose {
-			break
-		}
-		score, remarks := "", strings.TrimSpace(explain.Remarks(p, c))
-		if c.Score != nil {
-			score = render.Number(*c.Score)
-		}
-		if c.Status == result.Skip {
-			remarks = explain.Reason(c)
-		}
-		m.row(statusIcon[c.Status], cell(c.Name), cell(c.Server), render.Duration(c.DurationMS), score, cell(term.Escape(remarks)))
-	}
-	if n > mdTests && !m.Verbose {
-		m.Put(fmt.Sprintf("\n… and %s.\n", display.Count(m.run.Cases.Len()-mdTests, "more test")))
-	}
-	m.Put("\n</details>\n\n")
-	return nil
 }

@@ -1,0 +1,67 @@
+package ci
+
+import (
+	"fmt"
+	"strings"
+
+	"mcptest/internal/display"
+	"mcptest/internal/report/explain"
+	"mcptest/internal/report/render"
+	"mcptest/internal/result"
+	"mcptest/internal/term"
+)
+
+func (m *markdown) tests(all []*explain.Section) error {
+	if len(all) == 0 {
+		return nil
+	}
+	n := 0
+	var asked []*result.Case // by the server, of upstreams
+	m.Put("<details><summary>All tests</summary>\n\n")
+	m.table("", "Test", "Server", "Time:", "Score:", "Remarks")
+	p := render.NewPrinter(nil, m.run, render.Options{})
+	for c, err := range result.Select(m.run.Cases) {
+		if err != nil {
+			return err
+		}
+		if n++; n > mdTests && !m.Verbose {
+			break
+		}
+		if len(c.Upstream) > 0 && len(asked) < mdAsked {
+			asked = append(asked, c)
+		}
+		score, remarks := "", strings.TrimSpace(explain.Remarks(p, c))
+		if c.Score != nil {
+			score = render.Number(*c.Score)
+		}
+		if c.Status == result.Skip {
+			remarks = explain.Reason(c)
+		}
+		m.row(statusIcon[c.Status], cell(c.Name), cell(c.Server), render.Duration(c.DurationMS), score, cell(term.Escape(remarks)))
+	}
+	if n > mdTests && !m.Verbose {
+		m.Put(fmt.Sprintf("\n… and %s.\n", display.Count(m.run.Cases.Len()-mdTests, "more test")))
+	}
+	m.Put("\n</details>\n\n")
+	m.requests(asked)
+	return nil
+}
+
+// requests lists what servers requested of upstreams. A test that failed also has
+// it in its explanation.
+func (m *markdown) requests(tests []*result.Case) {
+	if len(tests) == 0 {
+		return
+	}
+	m.Put("<details><summary>Requests to upstreams</summary>\n\n")
+	m.table("Test", "Request")
+	for _, c := range tests {
+		for i := range c.Upstream[:min(len(c.Upstream), mdRequests)] {
+			m.row(cell(c.Name), cell(explain.UpstreamLine(&c.Upstream[i])))
+		}
+		if more := len(c.Upstream) - mdRequests; more > 0 {
+			m.row(cell(c.Name), "… and "+display.Count(more, "more request"))
+		}
+	}
+	m.Put("\n</details>\n\n")
+}
