@@ -22,48 +22,48 @@ const (
 	DeviceCode        = "device_code"
 )
 
-// Config says how to get a token.
+// Config defines how to get a token.
 type Config struct {
 	Grant             string // one of the grants above
 	Resource          string // address of the server under test
 	ClientID          string
 	ClientSecret      string
 	TokenEndpoint     string // ClientCredentials
-	Issuer            string // the authorization server; it must be the one that is found
-	ClientMetadataURL string // AuthorizationCode: identifies the client where the server takes such documents
+	Issuer            string // the authorization server; it must be the discovered one
+	ClientMetadataURL string // AuthorizationCode: identifies the client to servers that support such documents
 	Scopes            []string
 	RedirectPort      int // AuthorizationCode; 0: defaultPort when Headless, else any free one
 	Headless          bool
-	Store             *Store // where the logins of people are kept; not with Headless and ClientCredentials
-	LoginCommand      string // what to run when somebody has to log in
+	Store             *Store // stores user logins; not used with Headless and ClientCredentials
+	LoginCommand      string // the command that logs in
 	TLS               *tls.Config
 	Transport         http.RoundTripper      // to authorization servers; nil: over the network
-	Secret            func(values ...string) // is passed every token; may be nil
+	Secret            func(values ...string) // is called with every token; may be nil
 }
 
-// Authorizer adds a token to requests and gets another one when a server asks
-// for it. It may be used by several goroutines at a time.
+// Authorizer adds a token to requests and gets another one if a server requires it.
+// It is safe for concurrent use.
 type Authorizer struct {
 	grant  grant
 	secret func(...string)
 
 	mu      sync.Mutex // one login at a time
-	current string     // the access token last used
+	current string     // the last used access token
 }
 
-// grant is one way to a token.
+// grant is one way to get a token.
 type grant interface {
-	// token returns the present token, refreshed when it has to be; nil when
-	// there is none yet.
+	// token returns the current token, refreshed if necessary; nil if there is none
+	// yet.
 	token(ctx context.Context) (*oauth2.Token, error)
-	// renew gets a token for a request that was refused.
+	// renew gets a token for a request that was rejected.
 	renew(ctx context.Context, resp *http.Response) error
 }
 
 // requestTime limits each request to an authorization server.
 const requestTime = 30 * time.Second
 
-// New checks the configuration. Nothing is sent before the first request.
+// New validates the configuration. Nothing is sent before the first request.
 func New(c Config) (*Authorizer, error) {
 	client := newClient(c)
 	a := &Authorizer{secret: c.Secret}
@@ -87,7 +87,7 @@ func New(c Config) (*Authorizer, error) {
 	return a, nil
 }
 
-// newClient is what authorization servers are talked to with.
+// newClient returns the HTTP client for authorization servers.
 func newClient(c Config) *http.Client {
 	if c.Transport == nil {
 		c.Transport = &http.Transport{
@@ -97,7 +97,7 @@ func newClient(c Config) *http.Client {
 	return &http.Client{Timeout: requestTime, CheckRedirect: sameOrigin, Transport: c.Transport}
 }
 
-// sameOrigin refuses redirects that leave the origin: what is posted holds
+// sameOrigin rejects redirects that leave the origin, because requests contain
 // credentials.
 func sameOrigin(req *http.Request, via []*http.Request) error {
 	switch first := via[0].URL; {
@@ -109,7 +109,7 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Authorize puts the token on a request, when there is one.
+// Authorize adds the token, if there is one, to a request.
 func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -124,7 +124,8 @@ func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
 	return nil
 }
 
-// explain says what was being done, where the error does not say it better.
+// explain adds the current operation to an error, unless the error is clear without
+// it.
 func explain(doing string, err error) error {
 	if login, ok := errors.AsType[*LoginError](err); ok {
 		return login
@@ -132,7 +133,7 @@ func explain(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// keep declares a token before it is used.
+// keep declares a token as a secret before it is used.
 func (a *Authorizer) keep(t *oauth2.Token) {
 	if t.AccessToken == a.current {
 		return
@@ -144,8 +145,8 @@ func (a *Authorizer) keep(t *oauth2.Token) {
 	}
 }
 
-// Challenged gets a token for a request that was answered with 401, or with
-// 403 because of its scopes. It reports whether to send the request again.
+// Challenged gets a token after a response with status 401, or 403 because of missing
+// scopes. It reports whether to send the request again.
 func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (again bool, err error) {
 	if resp.StatusCode == http.StatusForbidden && !insufficientScope(resp) {
 		return false, nil
@@ -153,7 +154,7 @@ func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (again
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if _, used, _ := strings.Cut(resp.Request.Header.Get("Authorization"), " "); a.current != "" && used != a.current {
-		return true, nil // another request has got a token meanwhile
+		return true, nil // another request has got a token
 	}
 	if err := a.grant.renew(ctx, resp); err != nil {
 		return false, explain("log in", err)
@@ -168,8 +169,8 @@ func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (again
 	return true, nil
 }
 
-// insufficientScope reports whether a 403 asks for more scopes (RFC 6750,
-// section 3.1).
+// insufficientScope reports whether a 403 requires more scopes (RFC 6750, section
+// 3.1).
 func insufficientScope(resp *http.Response) bool {
 	challenges, err := oauthex.ParseWWWAuthenticate(resp.Header.Values("WWW-Authenticate"))
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// code is the grant authorization_code with PKCE (MCP 2025-11-25,
-// authorization), logged in without a browser.
+// code implements the grant authorization_code with PKCE (MCP 2025-11-25,
+// authorization), without a browser.
 type code struct {
 	handler *auth.AuthorizationCodeHandler
 	client  *http.Client
@@ -27,7 +27,7 @@ type code struct {
 const (
 	defaultPort = 33418
 	maxHops     = 10      // redirects of a login
-	maxPage     = 1 << 20 // bytes read of a page on the way
+	maxPage     = 1 << 20 // bytes read of an intermediate page
 )
 
 func newCode(c Config, client *http.Client) (*code, error) {
@@ -47,7 +47,7 @@ func newCode(c Config, client *http.Client) (*code, error) {
 	return g, err
 }
 
-// checkClient refuses what could send a secret to the wrong place.
+// checkClient rejects configurations that could send a secret to the wrong server.
 func checkClient(c Config) error {
 	if c.ClientSecret != "" && c.Issuer == "" {
 		return fmt.Errorf("%s with a client secret needs issuer: the server under test never chooses where the secret goes", c.Grant)
@@ -58,8 +58,8 @@ func checkClient(c Config) error {
 	return nil
 }
 
-// handlerConfig is the login by redirects as the SDK does it, without the parts
-// that tell a person from a headless run.
+// handlerConfig returns the SDK's configuration of a login by redirects, in the parts
+// that interactive and headless logins share.
 func handlerConfig(c Config, client *http.Client, redirect string) *auth.AuthorizationCodeHandlerConfig {
 	config := &auth.AuthorizationCodeHandlerConfig{RedirectURL: redirect, Client: client, RequestRefreshToken: true}
 	if c.ClientMetadataURL != "" {
@@ -79,8 +79,8 @@ func handlerConfig(c Config, client *http.Client, redirect string) *auth.Authori
 	return config
 }
 
-// scopes are those to ask for: what the user wrote, or else what was found. A
-// later login is a step up and adds what the server asks for.
+// scopes returns the scopes to request: those of the user, or the discovered ones.
+// Later logins add the scopes that the server requires.
 func (g *code) scopes(written, found []string) []string {
 	if len(written) == 0 {
 		return found
@@ -106,13 +106,13 @@ func (g *code) token(ctx context.Context) (*oauth2.Token, error) {
 }
 
 func (g *code) renew(ctx context.Context, resp *http.Response) error {
-	// The token source lives as long as the session, not as this request.
+	// The token source must outlive this request.
 	err := g.handler.Authorize(ctx, resp.Request, resp)
 	if err == nil {
 		g.steps++
 		return nil
 	}
-	// The SDK takes metadata of another resource for none, and fails later.
+	// The SDK ignores metadata of another resource and fails later.
 	var foreign *foreignMetadataError
 	if _, why := protectionOf(ctx, g.client, resp.Request.URL.String(), resp); errors.As(why, &foreign) {
 		return foreign
@@ -120,8 +120,8 @@ func (g *code) renew(ctx context.Context, resp *http.Response) error {
 	return err
 }
 
-// headless follows the redirects of a login to the redirect address, as a user
-// does who agrees to everything without being asked.
+// headless follows the redirects of a login to the redirect address, without user
+// interaction.
 func headless(ctx context.Context, client *http.Client, start, redirect string) (*auth.AuthorizationResult, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -158,7 +158,7 @@ func headless(ctx context.Context, client *http.Client, start, redirect string) 
 	return nil, fmt.Errorf("the login redirects more than %d times", maxHops)
 }
 
-// bare is an error of a request without its address, which holds the state of
+// bare returns an error of a request without its address, which contains the state of
 // the login.
 func bare(err error) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
@@ -167,8 +167,8 @@ func bare(err error) error {
 	return err
 }
 
-// answer reads the parameters of the redirect address (RFC 6749, section
-// 4.1.2; RFC 9207 for iss).
+// answer parses the parameters of the redirect address (RFC 6749, section 4.1.2; RFC
+// 9207 for iss).
 func answer(q url.Values) (*auth.AuthorizationResult, error) {
 	if e := q.Get("error"); e != "" {
 		return nil, fmt.Errorf("the authorization server refused the login: %s %s", e, q.Get("error_description"))

@@ -13,12 +13,12 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// credentials is the grant client_credentials (RFC 6749, section 4.4): the
-// token is got before the first request, without a prompt.
+// credentials implements the grant client_credentials (RFC 6749, section 4.4). It
+// gets the token before the first request.
 type credentials struct {
 	c      Config
 	client *http.Client
-	config *clientcredentials.Config // nil until the token endpoint is known
+	config *clientcredentials.Config // nil until the token endpoint is discovered
 	source oauth2.TokenSource
 }
 
@@ -37,20 +37,20 @@ func (g *credentials) token(ctx context.Context) (*oauth2.Token, error) {
 		return nil, err
 	}
 	if g.source == nil {
-		// Tokens outlive the request that needed them first; requestTime
-		// of the client bounds each one.
+		// Tokens outlive the first request; the client's requestTime limits each
+		// token request.
 		g.source = g.config.TokenSource(context.WithValue(context.WithoutCancel(ctx), oauth2.HTTPClient, g.client))
 	}
 	return g.source.Token()
 }
 
-// renew drops the token that was refused; the next request gets another.
+// renew drops the rejected token; the next request gets another one.
 func (g *credentials) renew(context.Context, *http.Response) error {
 	g.source = nil
 	return nil
 }
 
-// discover settles the token endpoint and how to authenticate there.
+// discover determines the token endpoint and the authentication method.
 func (g *credentials) discover(ctx context.Context) error {
 	if g.config != nil {
 		return nil
@@ -74,8 +74,8 @@ func (g *credentials) discover(ctx context.Context) error {
 	return nil
 }
 
-// authStyle is how the secret is sent: in a header unless only the body will
-// do (RFC 8414, token_endpoint_auth_methods_supported).
+// authStyle returns how to send the secret: in a header, unless the server only
+// accepts the body (RFC 8414, token_endpoint_auth_methods_supported).
 func authStyle(methods []string) oauth2.AuthStyle {
 	switch {
 	case len(methods) == 0 || slices.Contains(methods, "client_secret_basic"):

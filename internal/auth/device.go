@@ -15,8 +15,8 @@ import (
 // deviceGrant is the name of the device grant on the wire (RFC 8628).
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
 
-// byDevice logs in with the device grant: a person enters a short code in a
-// browser of any machine, while this one asks again and again.
+// byDevice logs in with the device grant: the user enters a short code in a browser
+// on any machine, while this program polls.
 func byDevice(ctx context.Context, c Config, client *http.Client, guard protection, p Person, l *Login) error {
 	e, err := endpointsOf(ctx, client, l.Issuer)
 	switch {
@@ -44,7 +44,7 @@ func byDevice(ctx context.Context, c Config, client *http.Client, guard protecti
 	opts := []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("resource", l.Resource)}
 	begin := opts
 	if secret != "" {
-		// The package oauth2 does not authenticate the client here.
+		// Package oauth2 does not authenticate the client here.
 		begin = append(slices.Clone(opts), oauth2.SetAuthURLParam("client_secret", secret))
 	}
 	if l.InHeader = secret != "" && authStyle(e.Methods) == oauth2.AuthStyleInHeader; l.InHeader {
@@ -73,8 +73,8 @@ func byDevice(ctx context.Context, c Config, client *http.Client, guard protecti
 	return nil
 }
 
-// deviceClient settles who the client is: the one of the user, or one that is
-// registered now (RFC 7591).
+// deviceClient determines the client: the one in the configuration, or one that it
+// registers (RFC 7591).
 func deviceClient(ctx context.Context, c Config, client *http.Client, e endpoints, l *Login) error {
 	if l.ClientID = clientKey(c); l.ClientID != "" {
 		return nil
@@ -84,7 +84,8 @@ func deviceClient(ctx context.Context, c Config, client *http.Client, e endpoint
 	}
 	got, err := oauthex.RegisterClient(ctx, e.Registration, &oauthex.ClientRegistrationMetadata{
 		ClientName: "mcptest", GrantTypes: []string{deviceGrant, "refresh_token"}, TokenEndpointAuthMethod: "none",
-		// Servers that know RFC 7591 only want one, though nothing is redirected.
+		// Servers that only implement RFC 7591 require one, although there is no
+		// redirect.
 		RedirectURIs: []string{"http://127.0.0.1/callback"},
 	}, client)
 	if err != nil {
@@ -94,7 +95,7 @@ func deviceClient(ctx context.Context, c Config, client *http.Client, e endpoint
 	return nil
 }
 
-// deviceError is what the authorization server said.
+// deviceError converts an error of the authorization server.
 func deviceError(doing string, err error) error {
 	var said *oauth2.RetrieveError
 	if !errors.As(err, &said) {

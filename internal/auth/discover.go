@@ -15,17 +15,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// protection is what a server under test says about who guards it.
+// protection is the metadata of a server under test about its authorization.
 type protection struct {
-	resource string   // what to ask a token for (RFC 8707)
+	resource string   // resource to request a token for (RFC 8707)
 	issuers  []string // its authorization servers; never empty
-	scopes   []string // it suggests these
-	guessed  bool     // it has no metadata
+	scopes   []string // suggested scopes
+	guessed  bool     // the server has no metadata
 }
 
-// protectionOf reads the protected resource metadata of a server (RFC 9728):
-// where its refusal says, at its path, at the root. A server without any is its
-// own authorization server (MCP 2025-03-26).
+// protectionOf reads the protected resource metadata of a server (RFC 9728): at the
+// address in its 401 response, at its path, at the root. A server without metadata is
+// its own authorization server (MCP 2025-03-26).
 func protectionOf(ctx context.Context, client *http.Client, server string, refusal *http.Response) (protection, error) {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -76,17 +76,16 @@ func protectionOf(ctx context.Context, client *http.Client, server string, refus
 	return out, nil
 }
 
-// foreignMetadataError says that the metadata of a server names another
-// resource, so that a token for it would not be one for the server (RFC 9728,
-// section 3.3).
+// foreignMetadataError reports metadata of a server that names another resource, so
+// that a token for it would not be valid for the server (RFC 9728, section 3.3).
 type foreignMetadataError struct{ at, resources string }
 
 func (e *foreignMetadataError) Error() string {
 	return "the server's resource metadata at " + e.at + " is not about the server under test: its resource is " + e.resources
 }
 
-// foreignMetadata reads why the SDK refused some metadata; nil when it was for
-// another reason.
+// foreignMetadata returns why the SDK rejected metadata of another resource, or nil
+// for other errors.
 func foreignMetadata(at string, err error) *foreignMetadataError {
 	if err == nil {
 		return nil
@@ -98,8 +97,8 @@ func foreignMetadata(at string, err error) *foreignMetadataError {
 	return &foreignMetadataError{at, resources}
 }
 
-// issuer is the authorization server to use: the one the user named, which must
-// be one of the server's, or else its first.
+// issuer returns the authorization server to use: the configured one, which must be
+// one of the server's, or else its first.
 func (p protection) issuer(named string) (string, error) {
 	if named == "" {
 		return p.issuers[0], nil
@@ -110,7 +109,8 @@ func (p protection) issuer(named string) (string, error) {
 	return "", fmt.Errorf("the server's authorization server is %s, not %s", strings.Join(p.issuers, " or "), named)
 }
 
-// endpoints are what an issuer says of itself (RFC 8414, RFC 8628, RFC 7591).
+// endpoints are the endpoints in the metadata of an issuer (RFC 8414, RFC 8628, RFC
+// 7591).
 type endpoints struct {
 	Issuer       string   `json:"issuer"`
 	Token        string   `json:"token_endpoint"`
@@ -120,9 +120,9 @@ type endpoints struct {
 	Scopes       []string `json:"scopes_supported"`
 }
 
-// endpointsOf asks an issuer for its endpoints. The SDK does the same for a
-// login by redirects; it knows no device endpoint and wants PKCE, which the
-// device grant has not.
+// endpointsOf requests the endpoints of an issuer. The SDK does that too for a login
+// by redirects, but it does not support device endpoints, and requires PKCE, which
+// the device grant does not use.
 func endpointsOf(ctx context.Context, client *http.Client, issuer string) (endpoints, error) {
 	u, err := url.Parse(issuer)
 	if err != nil {
@@ -179,7 +179,7 @@ func readEndpoints(ctx context.Context, client *http.Client, at string) (e endpo
 	return e, true, nil
 }
 
-// safe reports whether what is sent to an address can't be read on the way.
+// safe reports whether requests to an address are encrypted or local.
 func safe(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

@@ -1,27 +1,26 @@
-// Package auth gets OAuth tokens for servers under test, and puts them on
-// requests. The login by redirects (discovery by RFC 9728 and RFC 8414, PKCE,
-// resource indicators of RFC 8707, registration) and its step-up are those of
-// the official Go SDK, the device grant (RFC 8628) that of golang.org/x/oauth2;
-// what is here is which grant does what, what a server may not decide, and the
-// file in which logins of people are kept.
+// Package auth gets OAuth tokens for servers under test and adds them to requests. It
+// uses the official Go SDK for the login by redirects (discovery by RFC 9728 and RFC
+// 8414, PKCE, resource indicators of RFC 8707, registration) and its step-up, and
+// golang.org/x/oauth2 for the device grant (RFC 8628). The package itself selects the
+// grant, restricts what a server may decide, and stores user logins.
 //
-// Entry points: [New] makes an [Authorizer] of a [Config]; it fits
-// mcp.HTTPOptions.Auth. [LogIn] asks a [Person] and keeps the [Login] in a
-// [Store], from which an Authorizer takes it later.
+// Entry points: [New] makes an [Authorizer] of a [Config], for mcp.HTTPOptions.Auth.
+// [LogIn] asks a [Person] and stores the [Login] in a [Store], for later use by an
+// Authorizer.
 //
 // Invariants:
-//   - A secret of the client goes only to a token endpoint that the user named
-//     or that belongs to the issuer the user named. The server under test never
-//     chooses. Such a secret is never written to the store.
-//   - Every token is declared with Config.Secret before it is used, so that no
-//     output shows it; no error quotes the answer of a token endpoint.
-//   - The store is one file of mode 0600. It is replaced in one step, and
-//     changed by one process at a time: a refresh happens with the file locked,
-//     because a refresh token may be good only once.
-//   - A token goes to the address somebody logged in to, and nowhere else.
-//   - Every wait ends: with the context of the request, and with requestTime;
-//     that of [LogIn] with its context.
-//   - An Authorizer opens no browser and prompts for nothing. Redirects of a headless
-//     login are followed to the redirect address, which is never requested, and
-//     no further than maxHops.
+//   - A secret of the client is only sent to a token endpoint that the user
+//     configured or that belongs to the issuer that the user configured. The server
+//     under test never chooses. Such a secret is never written to the store.
+//   - Every token is passed to Config.Secret before it is used, so that it is masked
+//     in all output; no error quotes the response of a token endpoint.
+//   - The store is one file of mode 0600. It is replaced atomically, and changed by
+//     one process at a time: a refresh locks the file, because a refresh token may be
+//     valid only once.
+//   - A token is only sent to the address that the user logged in to.
+//   - Every wait is limited: by the context of the request and requestTime; that of
+//     [LogIn] by its context.
+//   - An Authorizer opens no browser and prompts for nothing. A headless login
+//     follows at most maxHops redirects, up to the redirect address, which it never
+//     requests.
 package auth

@@ -14,18 +14,18 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// Person is asked to log in.
+// Person interacts with the user during a login.
 type Person struct {
-	// Open is handed the address of a login by redirects, for a browser.
+	// Open opens the address of a login by redirects in a browser.
 	Open func(address string)
-	// Enter is handed the short code of the device grant and where to enter
-	// it; complete is that address with the code in it, or empty.
+	// Enter shows the short code of the device grant and the address to enter it;
+	// complete is the address that includes the code, or empty.
 	Enter func(code, address, complete string, ends time.Time)
 }
 
-// LogIn has a person log in to c.Resource with the grant AuthorizationCode or
-// DeviceCode, and keeps what comes of it in c.Store. It waits as long as ctx
-// lives. An error of the authorization server is reported in its own words.
+// LogIn lets a user log in to c.Resource with the grant AuthorizationCode or
+// DeviceCode, and stores the login in c.Store. It waits until ctx ends. An error
+// message of the authorization server is returned unchanged.
 func LogIn(ctx context.Context, c Config, p Person) (Login, error) {
 	if c.Secret == nil {
 		c.Secret = func(...string) {}
@@ -46,7 +46,7 @@ func LogIn(ctx context.Context, c Config, p Person) (Login, error) {
 		return Login{}, refusal.noNeed()
 	}
 	if c.Grant == AuthorizationCode {
-		guard.issuers = guard.issuers[:1] // the one that the SDK takes
+		guard.issuers = guard.issuers[:1] // the SDK uses the first
 	}
 	issuer, err := guard.issuer(c.Issuer)
 	if err != nil {
@@ -72,16 +72,16 @@ func LogIn(ctx context.Context, c Config, p Person) (Login, error) {
 	return l, c.Store.Put(ctx, l)
 }
 
-// refusal is how the server answered a request without credentials. It looks
-// like a 401 where it was none, so that a login may be tried all the same.
+// refusal is the server's response to a request without credentials. A response
+// without a challenge is treated like a 401, so that a login can be attempted.
 type refusal struct {
 	*http.Response
-	asked  bool // it was one
+	asked  bool // it was a challenge
 	status int
 }
 
-// noNeed is the error of a server that neither asked for a login nor says who
-// would give one.
+// noNeed returns the error for a server that neither requires a login nor has
+// metadata.
 func (r *refusal) noNeed() error {
 	if r.status >= 200 && r.status < 300 {
 		return fmt.Errorf("the server needs no login: it answered a request without credentials with HTTP %d; nothing is to be done", r.status)
@@ -89,8 +89,8 @@ func (r *refusal) noNeed() error {
 	return fmt.Errorf("the server asks for no login: it answered a request without credentials with HTTP %d, where 401 asks for one; is the address right?", r.status)
 }
 
-// plainly says in words what a client's library says of an answer that is not
-// what an authorization server gives.
+// plainly rewrites a library's error about an invalid response of the authorization
+// server.
 func plainly(err error) error {
 	s := err.Error()
 	for _, step := range []struct{ said, means string }{
@@ -111,8 +111,8 @@ func plainly(err error) error {
 	return err
 }
 
-// knock sends the first request of a session without credentials, to learn
-// who guards the server.
+// knock sends the first request of a session without credentials, to discover the
+// authorization server.
 func knock(ctx context.Context, client *http.Client, server string) (*refusal, error) {
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
 		`"clientInfo":{"name":"mcptest-login","version":"1"}}}`
@@ -145,8 +145,8 @@ func knock(ctx context.Context, client *http.Client, server string) (*refusal, e
 	return out, nil
 }
 
-// byRedirect logs in with the grant authorization_code: a browser is sent to
-// the authorization server and comes back to an address of this machine.
+// byRedirect logs in with the grant authorization_code: a browser opens the
+// authorization server, which redirects to a local address.
 func byRedirect(ctx context.Context, c Config, client *http.Client, r *refusal, p Person, l *Login) error {
 	back, err := listenBack(ctx, c.RedirectPort)
 	if err != nil {

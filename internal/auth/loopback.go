@@ -16,16 +16,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 )
 
-// comeback listens on this machine for the redirect that ends a login (RFC 8252,
+// comeback is a local HTTP server for the redirect that ends a login (RFC 8252,
 // section 7.3).
 type comeback struct {
 	address string
 	server  *http.Server
 	answers chan url.Values
-	states  chan string // the state that the next answer must have
+	states  chan string // expected state of the next response
 }
 
-// listenBack listens on a loopback port, any free one for 0.
+// listenBack listens on a loopback port; 0 selects any free one.
 func listenBack(ctx context.Context, port int) (*comeback, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
@@ -42,8 +42,8 @@ func listenBack(ctx context.Context, port int) (*comeback, error) {
 	return c, nil
 }
 
-// callback takes the answer of the login that is waited for. Anybody can send a
-// request to this port, so one with another state changes nothing.
+// callback handles the redirect of the current login. Any program can send a request
+// to this port, so requests with another state are ignored.
 func (c *comeback) callback(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -77,7 +77,7 @@ func page(w http.ResponseWriter, status int, text string) {
 	_, _ = fmt.Fprintf(w, "<!doctype html><title>mcptest</title><p>%s</p>\n", html.EscapeString(text))
 }
 
-// wait hands the address of the login over and waits for its end.
+// wait opens the address of the login and waits for its end.
 func (c *comeback) wait(ctx context.Context, start string, open func(string)) (*auth.AuthorizationResult, error) {
 	u, err := url.Parse(start)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
@@ -93,7 +93,7 @@ func (c *comeback) wait(ctx context.Context, start string, open func(string)) (*
 	}
 }
 
-// close lets the last page be read and stops listening.
+// close waits until the last page was delivered and stops listening.
 func (c *comeback) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

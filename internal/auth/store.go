@@ -18,36 +18,36 @@ import (
 	"mcptest/internal/osfile"
 )
 
-// Login is what is kept of one login of a person: the tokens, and what it takes
-// to refresh them. Only one Login of a server, an issuer and a client is kept.
+// Login is a stored user login: its tokens, and the data needed to refresh them. The
+// store keeps one Login for each server, issuer and client.
 type Login struct {
-	Server string `json:"server"` // address of the server under test, as ServerKey has it
+	Server string `json:"server"` // address of the server under test, as returned by ServerKey
 	Issuer string `json:"issuer"`
-	Client string `json:"client,omitempty"` // as the user named it; "" for one that registered itself
+	Client string `json:"client,omitempty"` // the configured client; "" for a registered one
 
-	Resource      string   `json:"resource"` // what the token is for (RFC 8707)
+	Resource      string   `json:"resource"` // resource of the token (RFC 8707)
 	ClientID      string   `json:"client_id"`
-	ClientSecret  string   `json:"client_secret,omitempty"` // of a client that registered itself; no other is kept
+	ClientSecret  string   `json:"client_secret,omitempty"` // of a client that was registered; others are not stored
 	TokenEndpoint string   `json:"token_endpoint"`
-	InHeader      bool     `json:"secret_in_header,omitempty"` // how the secret is sent
+	InHeader      bool     `json:"secret_in_header,omitempty"` // the secret is sent in a header
 	Scopes        []string `json:"scopes,omitempty"`
 
 	AccessToken  string    `json:"access_token"`
 	TokenType    string    `json:"token_type,omitempty"`
 	RefreshToken string    `json:"refresh_token,omitempty"`
-	Expiry       time.Time `json:"expiry,omitzero"` // of the access token; zero: not said
+	Expiry       time.Time `json:"expiry,omitzero"` // of the access token; zero: unknown
 	Obtained     time.Time `json:"obtained"`
 }
 
-// Query says which login is looked for. An empty Client or Issuer fits any.
+// Query selects a login. An empty Client or Issuer matches any.
 type Query struct{ Server, Issuer, Client string }
 
 func (q Query) fits(l Login) bool {
 	return l.Server == ServerKey(q.Server) && (q.Issuer == "" || sameIssuer(q.Issuer, l.Issuer)) && (q.Client == "" || q.Client == l.Client)
 }
 
-// ServerKey is an address without what does not tell servers apart: user
-// information, fragment, the case of the host, a default port.
+// ServerKey normalizes an address: without user information, fragment and default
+// port, with the host in lower case.
 func ServerKey(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -66,14 +66,14 @@ func ServerKey(address string) string {
 
 func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
-// Store is the file that keeps logins: JSON that only its owner may read,
-// replaced as a whole, changed by one process at a time.
+// Store is the file with user logins: JSON that only its owner may read, replaced
+// atomically, changed by one process at a time.
 type Store struct{ path string }
 
-// OpenStore names the file. It need not exist.
+// OpenStore returns the store in a file, which need not exist.
 func OpenStore(path string) *Store { return &Store{path: path} }
 
-// DefaultStore is where logins are kept unless the user says otherwise.
+// DefaultStore returns the default path of the store.
 func DefaultStore() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -87,13 +87,13 @@ func (s *Store) Path() string { return s.path }
 
 const storeSchema = "mcptest.tokens/v1"
 
-// contents is the file.
+// contents is the format of the file.
 type contents struct {
 	Schema string  `json:"schema"`
 	Logins []Login `json:"logins"`
 }
 
-// maxStore bounds the file.
+// maxStore limits the size of the file.
 const maxStore = 16 << 20
 
 // List returns every login, the latest of each server first.
@@ -125,8 +125,8 @@ func (s *Store) List() ([]Login, error) {
 	return c.Logins, nil
 }
 
-// Find returns the login that fits, nil when there is none. Of several the one
-// of a client that registered itself wins, then the latest.
+// Find returns the login that matches the query, or nil. If several match, it prefers
+// that of a registered client, then the latest.
 func (s *Store) Find(q Query) (*Login, error) {
 	all, err := s.List()
 	if err != nil {
@@ -145,7 +145,7 @@ func find(all []Login, q Query) *Login {
 	return best
 }
 
-// Put keeps a login in place of an earlier one of the same server, issuer and
+// Put stores a login. It replaces an earlier one with the same server, issuer and
 // client.
 func (s *Store) Put(ctx context.Context, l Login) error {
 	l.Server = ServerKey(l.Server)
@@ -159,7 +159,7 @@ func replace(all []Login, l Login) []Login {
 	return append(slices.DeleteFunc(all, same), l)
 }
 
-// Remove forgets the logins that fit and returns them.
+// Remove removes the logins for which fits returns true and returns them.
 func (s *Store) Remove(ctx context.Context, fits func(Login) bool) (gone []Login, err error) {
 	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -177,11 +177,12 @@ func (s *Store) Remove(ctx context.Context, fits func(Login) bool) (gone []Login
 	return gone, err
 }
 
-// lockTime is how long another process may hold the file: a refresh within.
+// lockTime limits the wait for another process that has locked the file, for example
+// for a refresh.
 const lockTime = requestTime + 10*time.Second
 
-// update changes the file while no other process does. When change fails
-// nothing is written.
+// update changes the file while holding its lock. If change fails, nothing is
+// written.
 func (s *Store) update(ctx context.Context, change func([]Login) ([]Login, error)) error {
 	dir := filepath.Dir(s.path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -204,7 +205,7 @@ func (s *Store) update(ctx context.Context, change func([]Login) ([]Login, error
 	return s.write(all)
 }
 
-// write replaces the file in one step.
+// write replaces the file atomically.
 func (s *Store) write(all []Login) error {
 	data, err := json.MarshalIndent(contents{storeSchema, all}, "", "  ")
 	if err == nil {

@@ -15,24 +15,24 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// LoginError says that a person has to log in.
+// LoginError reports that the user must log in.
 type LoginError struct {
 	Server  string
 	Why     string // "there is no token for it yet"
 	Command string // "mcptest login https://…"
 }
 
-// Error names the command that helps.
+// Error includes the command that logs in.
 func (e *LoginError) Error() string {
 	return fmt.Sprintf("somebody has to log in to %s: %s; run: %s", e.Server, e.Why, e.Command)
 }
 
-// stored uses the tokens of an earlier login, and refreshes them. It never asks
-// anybody.
+// stored uses the tokens of an earlier login and refreshes them. It never interacts
+// with the user.
 type stored struct {
 	c      Config
 	client *http.Client
-	login  *Login // as it was read last
+	login  *Login // as read last
 }
 
 func newStored(c Config, client *http.Client) (*stored, error) {
@@ -50,7 +50,7 @@ func (g *stored) query() Query {
 	return Query{Server: g.c.Resource, Issuer: g.c.Issuer, Client: clientKey(g.c)}
 }
 
-// clientKey is how the user named the client.
+// clientKey returns the configured client.
 func clientKey(c Config) string {
 	if c.ClientID != "" {
 		return c.ClientID
@@ -62,7 +62,7 @@ func (g *stored) need(format string, args ...any) error {
 	return &LoginError{Server: ServerKey(g.c.Resource), Why: fmt.Sprintf(format, args...), Command: g.c.LoginCommand}
 }
 
-// expirySlack is how long before its end a token counts as expired.
+// expirySlack is how long before its expiry a token counts as expired.
 const expirySlack = 10 * time.Second
 
 func (l *Login) expired() bool {
@@ -91,8 +91,7 @@ func (g *stored) token(ctx context.Context) (*oauth2.Token, error) {
 	return g.login.token(), nil
 }
 
-// renew replaces a token that the server refused. More scopes are a person's to
-// grant.
+// renew replaces a token that the server rejected. Additional scopes require a login.
 func (g *stored) renew(ctx context.Context, resp *http.Response) error {
 	if resp.StatusCode == http.StatusForbidden {
 		want := ""
@@ -131,10 +130,10 @@ func union(a, b []string) []string {
 	return out
 }
 
-// refresh gets a token in place of one that no longer serves, with the file
-// locked: of two processes one refreshes, and the other finds what it got. A
-// refresh that has begun is completed, because the authorization server may
-// take each refresh token only once.
+// refresh replaces a token that is no longer valid, with the file locked: if two
+// processes need it, one refreshes the token, and the other uses the result. A
+// refresh that has started is always completed, because the authorization server may
+// accept each refresh token only once.
 func (g *stored) refresh(ctx context.Context, used string) error {
 	ctx = context.WithoutCancel(ctx)
 	return g.c.Store.update(ctx, func(all []Login) ([]Login, error) {
@@ -143,7 +142,7 @@ func (g *stored) refresh(ctx context.Context, used string) error {
 		case l == nil:
 			return nil, g.need("its token is gone from %s", g.c.Store.Path())
 		case l.AccessToken != used && !l.expired():
-			g.login = l // somebody else has refreshed it
+			g.login = l // another process has refreshed it
 			return all, nil
 		case l.RefreshToken == "":
 			return nil, g.need("the token has run out or is not accepted any more, and it can't be refreshed")
@@ -157,9 +156,9 @@ func (g *stored) refresh(ctx context.Context, used string) error {
 	})
 }
 
-// exchange trades the refresh token (RFC 6749, section 6). The package oauth2
-// leaves out the resource, which MCP wants on every token request, so the grant
-// is spelt out here.
+// exchange exchanges the refresh token (RFC 6749, section 6). Package oauth2 omits
+// the resource, which MCP requires in every token request, so the request is built
+// here.
 func (g *stored) exchange(ctx context.Context, l *Login) error {
 	g.secrets(l)
 	secret := cmp.Or(l.ClientSecret, g.c.ClientSecret)
@@ -186,7 +185,7 @@ func (g *stored) exchange(ctx context.Context, l *Login) error {
 	return nil
 }
 
-// secrets declares what a login holds before any of it is sent.
+// secrets declares the secrets of a login before any of them is sent.
 func (g *stored) secrets(l *Login) {
 	if g.c.Secret != nil {
 		g.c.Secret(l.secrets()...)
@@ -203,7 +202,7 @@ func (l *Login) secrets() []string {
 	return out
 }
 
-// take notes a new token. A refresh token stays when no other came with it.
+// take stores a new token. Without a new refresh token, the old one remains.
 func (l *Login) take(t *oauth2.Token) {
 	l.AccessToken, l.TokenType, l.Expiry, l.Obtained = t.AccessToken, t.TokenType, t.Expiry.UTC().Truncate(time.Second), time.Now().UTC().Truncate(time.Second)
 	if t.Expiry.IsZero() {
@@ -217,8 +216,8 @@ func (l *Login) take(t *oauth2.Token) {
 	}
 }
 
-// plainError is what an authorization server said, without the body of its
-// answer, which may repeat what was sent.
+// plainError returns the error of an authorization server without its body, which may
+// repeat parts of the request.
 func plainError(e *oauth2.RetrieveError) string {
 	s := e.ErrorCode
 	if s == "" && e.Response != nil {

@@ -16,16 +16,16 @@ import (
 	"mcptest/internal/proc"
 )
 
-// Options are what a transport needs in addition to the server's definition.
+// Options are the parameters of a transport in addition to the server's definition.
 type Options struct {
 	Registry *proc.Registry
 	Limits   wire.Limits
 	Grace    proc.Grace
 
 	UserAgent string // HTTP
-	Tokens    string // the file that stores logins of people
-	// Secret receives the values that no output may show (OAuth tokens); it may
-	// be nil.
+	Tokens    string // the file with user logins
+	// Secret receives values that must not appear in any output (OAuth tokens); it
+	// may be nil.
 	Secret func(values ...string)
 	// Wrap is [wire.HTTPOptions.Wrap].
 	Wrap func(http.RoundTripper) http.RoundTripper
@@ -78,8 +78,8 @@ func OAuth(s *plan.Server) auth.Config {
 	}
 }
 
-// TLSConfig returns which certificates of a server to trust; nil means the
-// system's defaults.
+// TLSConfig returns the TLS configuration of a server; nil means the system's
+// defaults.
 func TLSConfig(s *plan.Server) (*tls.Config, error) {
 	if s.TLS == nil {
 		return nil, nil

@@ -1,7 +1,7 @@
-// Package connect opens sessions with the servers of a plan: the transport and
-// its credentials, the wait until a server is ready, and what is remembered of
-// its protocol era. It also explains why a session could not be opened.
+// Package connect opens sessions with the servers of a plan: it opens the transport
+// with its credentials, waits until a server is ready, and records its protocol era.
+// It also explains why a session could not be opened.
 //
-// [Opener.Open] is the entry point of a run; the commands that examine one
-// server by hand use [Dial] and [Retry].
+// [Opener.Open] is the entry point of a run; commands that examine a single server
+// use [Dial] and [Retry].
 package connect

@@ -12,9 +12,8 @@ import (
 	"mcptest/internal/plan"
 )
 
-// Eras remembers the protocol era of each server: for this run, and as hints for
-// the next one. A hint makes detection faster and changes nothing else. The nil
-// *Eras remembers nothing.
+// Eras stores the protocol era of each server: for this run, and as hints for the
+// next one. A hint only makes detection faster. A nil *Eras stores nothing.
 type Eras struct {
 	mu    sync.Mutex
 	known map[string]protocol.Era // by Server.Key
@@ -22,13 +21,12 @@ type Eras struct {
 	hints map[string]protocol.Era // by hintKey
 }
 
-// NewEras starts with the hints of an earlier run.
+// NewEras returns an Eras with the hints of an earlier run.
 func NewEras(hints map[string]protocol.Era) *Eras {
 	return &Eras{known: map[string]protocol.Era{}, old: hints, hints: maps.Clone(hints)}
 }
 
-// Hints returns the hints for the next run, and whether they differ from those
-// that [NewEras] was given.
+// Hints returns the hints for the next run, and whether they have changed.
 func (e *Eras) Hints() (hints map[string]protocol.Era, changed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -46,8 +44,8 @@ func (e *Eras) Of(s *plan.Server) (known, hint protocol.Era) {
 	return e.known[s.Key], e.hints[hintKey(s)]
 }
 
-// Found keeps the era of a session. A hint is kept only if the session detected
-// the era itself.
+// Found stores the era of a session. It only stores a hint if the session detected
+// the era.
 func (e *Eras) Found(s *plan.Server, sess *mcp.Session, detected bool) {
 	if e == nil {
 		return
@@ -65,8 +63,8 @@ func (e *Eras) Found(s *plan.Server, sess *mcp.Session, detected bool) {
 	}
 }
 
-// hintKey identifies a server in a file without showing its arguments, which may
-// contain secrets.
+// hintKey identifies a server without revealing its arguments, which may contain
+// secrets.
 func hintKey(s *plan.Server) string {
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{s.URL, s.Dir}, s.Argv...), "\x00")))
 	return hex.EncodeToString(sum[:8])

@@ -23,7 +23,7 @@ import (
 	"mcptest/internal/shellwords"
 )
 
-// explained is an error with a message that says what to do about it.
+// explained is an error with a hint in its message.
 type explained struct {
 	msg string
 	err error
@@ -32,7 +32,7 @@ type explained struct {
 func (e *explained) Error() string { return e.msg }
 func (e *explained) Unwrap() error { return e.err }
 
-// Explain adds to the error of [Opener.Open] what can be done about it.
+// Explain adds a hint to an error of [Opener.Open].
 func Explain(sv *plan.Server, tokens string, err error) error {
 	if refused := explainUnauthorized(sv, tokens, err); refused != nil {
 		return refused
@@ -57,10 +57,10 @@ func Explain(sv *plan.Server, tokens string, err error) error {
 	return &explained{msg, err}
 }
 
-// explainUnauthorized adds a hint on how to configure credentials to the error of
-// a server that refused a request without any (HTTP 401); it returns nil for any
-// other error. A stored login to the address is never used implicitly: the verdict
-// of a suite would depend on who runs it, and the suite would act as that person.
+// explainUnauthorized adds a hint on how to configure credentials to the error of a
+// server that rejected a request without any (HTTP 401); it returns nil for any other
+// error. A stored login is never used implicitly: the result of a suite would depend
+// on who runs it, and the suite would act as that user.
 func explainUnauthorized(sv *plan.Server, tokens string, err error) error {
 	var he *wire.HTTPError
 	if u, bad := url.Parse(sv.URL); bad != nil || u.User != nil || sv.Auth != nil || !errors.As(err, &he) || he.Info.Status != http.StatusUnauthorized ||
@@ -76,9 +76,8 @@ func explainUnauthorized(sv *plan.Server, tokens string, err error) error {
 	return fmt.Errorf("%w; no credentials were sent: add auth: {bearer_token_env: NAME}, or %s with mcptest login", err, block)
 }
 
-// Diagnose explains why a server can't be reached or initialized, and what to do
-// about it. The message is that of the error if there is no better one; the hint
-// may be empty.
+// Diagnose explains why a server cannot be reached or initialized. The message is
+// that of the error if there is no better one; the hint may be empty.
 func Diagnose(sv *plan.Server, err error) (message, hint string) {
 	message, hint = diagnose(sv, err)
 	names := missingEnv(sv, err)
@@ -89,14 +88,14 @@ func Diagnose(sv *plan.Server, err error) (message, hint string) {
 	if len(names) > 1 {
 		verb = " are"
 	}
-	if sv.Pos.File.Name == "" { // started by hand
+	if sv.Pos.File.Name == "" { // a server of the command line
 		remedy = "--env " + strings.Join(names, " --env ")
 	}
 	return message, strings.Join(names, ", ") + verb + " set here but not passed to the server; add " + remedy
 }
 
-// missingEnv returns the environment variables that a server which did not start
-// mentions in its output, and that are not passed to it.
+// missingEnv returns the environment variables that a server which failed to start
+// mentions in its output, and that it does not inherit.
 func missingEnv(sv *plan.Server, err error) []string {
 	var oe *wire.OpenError
 	if !errors.As(err, &oe) {

@@ -17,7 +17,7 @@ import (
 	"mcptest/internal/proc/tail"
 )
 
-// Dialer opens the transport of a server, as [Dial] does.
+// Dialer opens the transport of a server, like [Dial].
 type Dialer func(ctx context.Context, s *plan.Server, o Options) (wire.Transport, error)
 
 // Opener opens sessions with servers.
@@ -29,13 +29,13 @@ type Opener struct {
 }
 
 // Open starts or connects to a server and performs the handshake; caps are the
-// capabilities that the client declares. If the suite has wait_for_ready, Open
-// first waits until a probe succeeds, or tries an address again for that time.
+// capabilities of the client. If the suite has wait_for_ready, Open first waits until
+// a probe succeeds, or retries an address for that time.
 func (o *Opener) Open(ctx context.Context, s *plan.Server, caps jsonv.Value) (*mcp.Session, error) {
 	wait, err := time.ParseDuration(s.WaitForReady)
 	switch {
 	case s.WaitForReady == "" || err == nil && s.URL == "":
-		// A process is ready once it was started: what remains is the handshake.
+		// A process is ready once it has started; only the handshake remains.
 		return o.handshake(ctx, s, caps, s.ConnectTimeout+wait, probe.Probe{})
 	case err != nil:
 		p, err := probe.Parse(s.WaitForReady)
@@ -52,8 +52,8 @@ func (o *Opener) Open(ctx context.Context, s *plan.Server, caps jsonv.Value) (*m
 	return sess, err
 }
 
-// handshake dials, waits for the probe, and initializes the session. Detecting
-// the era of the server may take a second connection, which has the same limit.
+// handshake dials, waits for the probe, and initializes the session. Detecting the
+// era of the server may need a second connection, with the same time limit.
 func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value, limit time.Duration, p probe.Probe) (*mcp.Session, error) {
 	dial := func(ctx context.Context) (wire.Transport, error) {
 		whole, cancel := mcp.WithLimit(ctx, "connect_timeout", limit+s.ProbeTime)
@@ -86,9 +86,9 @@ func (o *Opener) handshake(ctx context.Context, s *plan.Server, caps jsonv.Value
 }
 
 // StartedTwice explains that a server had to be started (or connected to) twice,
-// because it ended during the detection of its era, or did not respond to it.
-// Only a server that ended with the request in flight may have ended because of
-// it, and even that is not certain.
+// because it exited during the detection of its era, or did not respond to it. A
+// server that exited with the request in flight may have exited because of it, but
+// that is not certain.
 func StartedTwice(why error, version string) string {
 	var died *wire.ClosedError
 	if !errors.As(why, &died) {

@@ -14,13 +14,13 @@ import (
 	"mcptest/internal/proc/probe"
 )
 
-// readyPause is the time between two attempts to reach a server.
+// readyPause is the pause between two attempts.
 const readyPause = 200 * time.Millisecond
 
 // NotReadyError reports that a server did not become ready in time.
 type NotReadyError struct {
 	Limit  time.Duration // of wait_for_ready
-	Waited time.Duration // longer than the limit if one attempt took longer
+	Waited time.Duration // longer than Limit if one attempt took longer
 	Err    error         // of the last attempt
 }
 
@@ -32,9 +32,9 @@ func (e *NotReadyError) Error() string {
 // Unwrap returns the last attempt's error.
 func (e *NotReadyError) Unwrap() error { return e.Err }
 
-// Retry calls open again while its error is that of a server that may still be
-// starting, until the given time is over. After an attempt that was not answered,
-// the next ones are limited to the time that remains.
+// Retry calls open until it succeeds, its error is not that of a starting server, or
+// the given time is over. After an attempt without a response, the next ones are
+// limited to the remaining time.
 func Retry(ctx context.Context, wait time.Duration, open func(context.Context) error) error {
 	began := time.Now()
 	until := began.Add(wait)
@@ -70,14 +70,14 @@ func attemptUntil(ctx context.Context, until time.Time, bound bool, open func(co
 // hangs reports whether the server accepted the connection but did not respond.
 func hangs(err error) bool { return errors.As(err, new(*mcp.TimeoutError)) }
 
-// NotReady reports whether err means that a server did not become ready in time,
-// in contrast to one that failed.
+// NotReady reports whether err means that a server did not become ready in time, as
+// opposed to one that failed.
 func NotReady(err error) bool {
 	return errors.As(err, new(*NotReadyError)) || errors.As(err, new(*probe.NotReadyError))
 }
 
-// comingUp reports whether a failure is that of a server that may still be
-// starting: the port is closed, or a proxy in front of it answers with an error.
+// comingUp reports whether a server with this error may still be starting: the port
+// is closed, or a proxy in front of it responds with an error.
 func comingUp(err error) bool {
 	if he, ok := errors.AsType[*wire.HTTPError](err); ok {
 		return he.Info.Status == http.StatusNotFound || he.Info.Status >= 500
@@ -89,8 +89,8 @@ func comingUp(err error) bool {
 	return errors.As(err, &ce) && ce.Info == nil
 }
 
-// waitForProbe waits until a probe succeeds: for the time of the flag if it is set,
-// otherwise until ctx ends.
+// waitForProbe waits until a probe succeeds, limited by the flag if it is set,
+// otherwise by ctx.
 func waitForProbe(ctx context.Context, flag time.Duration, p probe.Probe, process *proc.Process) error {
 	if flag > 0 {
 		var cancel context.CancelFunc

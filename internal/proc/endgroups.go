@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// Ended is what was found and done when a group of another process, or one
-// that lingered, was ended.
+// Ended is the result of ending a process group that another process started, or that
+// remained.
 type Ended struct {
 	Ref Ref
-	// Members were found alive in it, what had left the group among them;
-	// empty = it was gone, or its process id belongs to another process by now.
+	// Members are the processes that were alive, including those that left the group;
+	// empty if the group had ended, or its process id belongs to another process.
 	Members []Leftover
-	How     How // ByItself when it was gone
-	// Alive lists what even SIGKILL did not end (another user's processes).
+	How     How // ByItself if it had ended
+	// Alive lists processes that SIGKILL did not end (those of other users).
 	Alive []Leftover
 }
 
-// ending is a group that is being ended. A process once found in it is remembered
-// by its process id and start time: one that left the group can no longer be
-// attributed to it when its parent has died.
+// ending is a group that is being ended. It records its processes by process id and
+// start time, because one that left the group can no longer be attributed to it after
+// its parent has died.
 type ending struct {
 	Ended
 	known map[int]procInfo
 }
 
-// living lists the processes of the group that are alive, and remembers new ones.
+// living returns the living processes of the group, and records new ones.
 func (g *ending) living(table []procInfo) []procInfo {
 	out := membersIn(table, g.Ref)
 	in := map[int]bool{}
@@ -56,8 +56,8 @@ func (g *ending) living(table []procInfo) []procInfo {
 	return out
 }
 
-// startOf is when a process of the table started; not every system has that in
-// its table.
+// startOf returns the start time of a process; the process table does not contain it
+// on every system.
 func startOf(p procInfo) string {
 	if p.Start != "" {
 		return p.Start
@@ -65,9 +65,9 @@ func startOf(p procInfo) string {
 	return startTime(p.Pid)
 }
 
-// endGroups asks all groups to end, in the order given, waits for them
-// together, and kills the rest. They need not be children of this process. What left
-// its group and descends from it is asked and killed too.
+// endGroups asks all groups to exit, in the given order, waits for all of them, and
+// kills the rest. They need not be children of this process. Descendants that left
+// their group are included.
 func endGroups(ctx context.Context, refs []Ref, term time.Duration) []Ended {
 	if len(refs) == 0 {
 		return nil // reading the process table is expensive
@@ -91,7 +91,7 @@ func endGroups(ctx context.Context, refs []Ref, term time.Duration) []Ended {
 	for pause := time.Millisecond; len(open) > 0; pause = min(2*pause, 50*time.Millisecond) {
 		for _, g := range open {
 			g.How = ByKill
-			g.signal(processes(), killGroup, killOne) // again: it may have forked meanwhile
+			g.signal(processes(), killGroup, killOne) // again: it may have forked
 		}
 		moment, done := context.WithTimeout(last, pause)
 		open = stillOpen(moment, open)
@@ -110,7 +110,7 @@ func endGroups(ctx context.Context, refs []Ref, term time.Duration) []Ended {
 	return out
 }
 
-// signal reaches the group and what has left it.
+// signal signals the group and the processes that left it.
 func (g *ending) signal(table []procInfo, group func(Ref), one func(procInfo)) {
 	list := g.living(table)
 	group(g.Ref)
@@ -121,7 +121,7 @@ func (g *ending) signal(table []procInfo, group func(Ref), one func(procInfo)) {
 	}
 }
 
-// look returns the groups that have a living member.
+// look returns the groups with a living member.
 func look(list []*ending) []*ending {
 	table := processes()
 	var out []*ending
@@ -133,8 +133,8 @@ func look(list []*ending) []*ending {
 	return out
 }
 
-// stillOpen waits until none of the groups has a living member and returns
-// those that have.
+// stillOpen waits until no group has a living member, and returns the groups that
+// still have one.
 func stillOpen(ctx context.Context, open []*ending) []*ending {
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		if open = look(open); len(open) == 0 {

@@ -5,22 +5,21 @@ import (
 	"os"
 )
 
-// Exit is how a process ended.
+// Exit is the exit status of a process.
 type Exit struct {
-	Code   int    // exit status; -1 when a signal ended it or nothing is known
-	Signal string // "killed", "segmentation fault"; "" when it exited
-	Err    error  // set when the outcome could not be read
+	Code   int    // exit status; -1 after a signal or if unknown
+	Signal string // "killed", "segmentation fault"; "" if it exited
+	Err    error  // set if the status could not be read
 }
 
 // Success reports whether the program exited with status 0.
 func (e Exit) Success() bool { return e.Code == 0 && e.Signal == "" && e.Err == nil }
 
-// Failed reports whether the program ended by a signal or with another status
-// than 0.
+// Failed reports whether a signal ended the program, or its exit status is not 0.
 func (e Exit) Failed() bool { return e.Err == nil && !e.Success() }
 
-// Fault reports whether a signal ended the program that the system sends for its
-// own mistakes, or that it sends to itself when it gives up (abort).
+// Fault reports whether the program was ended by a signal of the system for an error
+// such as a segmentation fault, or by abort.
 func (e Exit) Fault() bool {
 	switch e.Signal {
 	case "segmentation fault", "bus error", "illegal instruction", "floating point exception", "bad system call",
@@ -30,7 +29,7 @@ func (e Exit) Fault() bool {
 	return false
 }
 
-// String is "exit status 3", "signal: killed" or the reason why it is unknown.
+// String returns "exit status 3", "signal: killed" or the reason why it is unknown.
 func (e Exit) String() string {
 	switch {
 	case e.Err != nil:

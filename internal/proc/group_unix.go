@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// sessionAttr puts the child into a session and group of its own.
+// sessionAttr makes the child the leader of a new session and group.
 func sessionAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// group is the set of processes one Start began.
+// group is the processes of one Start.
 type group struct {
 	ref Ref
 }
 
 func newGroup(_ *exec.Cmd, ref Ref) *group { return &group{ref: ref} }
 
-// term asks every process of the group to end. SIGCONT lets a stopped one
-// hear it.
+// term asks every process of the group to exit. SIGCONT lets a stopped one handle the
+// signal.
 func (g *group) term() { termGroup(g.ref) }
 
 func (g *group) signal(sig os.Signal) {
@@ -30,8 +30,7 @@ func (g *group) signal(sig os.Signal) {
 	}
 }
 
-// termGroup also signals the process itself: one that was adopted may lead no
-// group.
+// termGroup also signals the process itself: an adopted process may not lead a group.
 func termGroup(ref Ref) { signalGroup(ref, syscall.SIGTERM) }
 
 func signalGroup(ref Ref, sig syscall.Signal) {
@@ -44,12 +43,12 @@ func signalGroup(ref Ref, sig syscall.Signal) {
 	syscall.Kill(-ref.Pid, syscall.SIGCONT)
 }
 
-// termOne asks a process to end that has left its group.
+// termOne asks a process that left its group to exit.
 func termOne(p procInfo) { signalOne(p, syscall.SIGTERM) }
 
 func killOne(p procInfo) { signalOne(p, syscall.SIGKILL) }
 
-// signalOne signals a process if it is still the one that was found.
+// signalOne signals a process if it is still the same one.
 func signalOne(p procInfo, sig syscall.Signal) {
 	if p.Pid > 1 && startTime(p.Pid) == p.Start {
 		syscall.Kill(p.Pid, sig)
@@ -59,10 +58,10 @@ func signalOne(p procInfo, sig syscall.Signal) {
 
 func (g *group) kill() { killGroup(g.ref) }
 
-// alive tells cheaply whether the group has members, zombies included.
+// alive reports whether the group has members, including zombies. It is cheap.
 func (g *group) alive() bool { return !errors.Is(syscall.Kill(-g.ref.Pid, 0), syscall.ESRCH) }
 
-// goneWithin waits for the group to have no living member.
+// goneWithin waits until the group has no living member.
 func (g *group) goneWithin(d time.Duration) bool {
 	return backoff(d, func() bool { return !g.alive() || len(groupMembers(g.ref)) == 0 })
 }
@@ -73,13 +72,13 @@ func (g *group) release() {}
 
 func (g *group) close() {}
 
-// killGroup sends SIGKILL to what is left of a group, after making sure that
-// it is still the group that was started.
+// killGroup sends SIGKILL to the rest of a group if it is still the group that was
+// started.
 func killGroup(ref Ref) {
 	if ref.Pid <= 1 || !sameGroup(ref) {
 		return
 	}
-	rest := groupMembers(ref) // before: the dead have no children
+	rest := groupMembers(ref) // before killing: dead processes have no children
 	syscall.Kill(-ref.Pid, syscall.SIGKILL)
 	for _, m := range rest {
 		if m.Pgrp != ref.Pid {
@@ -88,8 +87,8 @@ func killGroup(ref Ref) {
 	}
 }
 
-// sameGroup reports whether the id still means the group that was started: while
-// a process has this id, it must be the one that was started then.
+// sameGroup reports whether the id still belongs to the group that was started: a
+// process with this id must have the same start time.
 func sameGroup(ref Ref) bool {
 	now := startTime(ref.Pid)
 	return now == "" || ref.Start == "" || now == ref.Start
@@ -105,7 +104,7 @@ func signalName(state *os.ProcessState) string {
 // interruptRead makes a Read that waits for a pipe return.
 func interruptRead(f *os.File) { f.SetReadDeadline(time.Unix(1, 0)) }
 
-// readNow reads what is in the pipe without waiting.
+// readNow reads from the pipe without waiting.
 func readNow(f *os.File, p []byte) (n int, ok bool) {
 	f.SetReadDeadline(time.Time{})
 	raw, err := f.SyscallConn()

@@ -19,11 +19,11 @@ func sessionAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// group is a job object that holds the process and what it starts.
+// group is a job object with the process and its descendants.
 type group struct {
 	ref Ref
 	mu  sync.Mutex
-	job windows.Handle // 0 = none could be made, or closed
+	job windows.Handle // 0: not created, or closed
 }
 
 func newGroup(_ *exec.Cmd, ref Ref) *group {
@@ -117,7 +117,7 @@ func (g *group) members() []Leftover {
 	return leftovers(list)
 }
 
-// release lets the processes live on when the handle is closed.
+// release keeps the processes running after the handle is closed.
 func (g *group) release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -137,7 +137,7 @@ func (g *group) close() {
 	}
 }
 
-// killGroup ends a process that is not in one of our jobs, and its descendants.
+// killGroup ends a process that is not in a job of this program, and its descendants.
 func killGroup(ref Ref) {
 	for _, m := range groupMembers(ref) {
 		terminate(m.Pid)
@@ -153,10 +153,10 @@ func terminate(pid int) {
 	windows.CloseHandle(h)
 }
 
-// termOne does nothing: only a group has a polite signal here.
+// termOne does nothing: on Windows only a group can be asked to exit.
 func termOne(procInfo) {}
 
-// killOne ends a process if it is still the one that was found.
+// killOne ends a process if it is still the same one.
 func killOne(p procInfo) {
 	if startTime(p.Pid) == p.Start {
 		terminate(p.Pid)
@@ -172,7 +172,7 @@ func signalName(*os.ProcessState) string { return "" }
 
 func ignoreSignals() {}
 
-// interruptRead closes the pipe: a wait on it can't be ended otherwise here.
+// interruptRead closes the pipe, because Windows has no other way to end a read.
 func interruptRead(f *os.File) { f.Close() }
 
 func readNow(*os.File, []byte) (int, bool) { return 0, false }

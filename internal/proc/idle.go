@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// AwaitIdle waits until the process has ended, or has nothing to do: a process
-// that is about to end is still at work. It returns false when the process was
-// busy for the whole time d, and when ctx ended. Only Linux shows what a
-// process does; elsewhere AwaitIdle gives one that is ending a moment to end.
+// AwaitIdle waits until the process has exited or is idle: a process that is about to
+// exit is still busy. It returns false if the process was busy for the whole duration
+// d, or ctx ended. Only Linux shows whether a process is busy; elsewhere AwaitIdle
+// waits for a short time.
 func (p *Process) AwaitIdle(ctx context.Context, d time.Duration) bool {
 	return backoff(d, func() bool {
 		select {

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// idle reports whether every thread of the process sleeps, and of those of its
-// descendants that share its standard output: behind a shell or npx they are
-// the server. A thread that ran between two looks has been counted by the
-// kernel, so one that woke another up is not missed. One thread may run now and
-// then, if a third look finds that no other did: that of Go's runtime which
-// watches the others does for 10 ms after the last of them began to wait.
+// idle reports whether every thread of the process sleeps, including those of
+// descendants with the same standard output: behind a shell or npx they are the
+// server. The kernel counts how often a thread has run, so a thread that ran between
+// two checks is noticed. One thread may run occasionally, if a third check finds that
+// no other did: the monitor thread of Go's runtime runs for 10 ms after the last
+// thread began to wait.
 func (p *Process) idle() bool {
 	out, _ := os.Readlink(fdPath(p.ref.Pid, "1"))
 	before := map[string]string{}
@@ -35,8 +35,8 @@ func (p *Process) idle() bool {
 	return false
 }
 
-// asleep looks at the threads of a process and its descendants, and notes how
-// often each of them has run.
+// asleep checks the threads of a process and its descendants, and records how often
+// each of them has run.
 func asleep(seen map[string]string, pid int, out string) bool {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
 	threads, err := os.ReadDir(dir)
@@ -64,16 +64,14 @@ func asleep(seen map[string]string, pid int, out string) bool {
 	return true
 }
 
-// sleepState reports whether a thread waits for something, or was stopped
-// (proc_pid_status(5)).
+// sleepState reports whether a thread waits or is stopped (proc_pid_status(5)).
 func sleepState(status []byte) bool {
 	_, rest, _ := bytes.Cut(status, []byte("\nState:\t"))
 	return len(rest) > 0 && strings.IndexByte("STt", rest[0]) >= 0
 }
 
-// partOf reports whether a child has the given standard output, or is ending:
-// then its files are closed already. Its first thread can be a zombie before
-// the others have ended, which is when its parent is notified.
+// partOf reports whether a child has the given standard output, or is exiting and has
+// closed its files. Its first thread can be a zombie before the others have ended.
 func partOf(pid int, out string) bool {
 	own, err := os.Readlink(fdPath(pid, "1"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// endTime is what a process that is about to end gets for it.
+// endTime is the time given to a process that is about to exit.
 const endTime = 20 * time.Millisecond
 
 func (p *Process) idle() bool {

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// proxies are programs that listen in the name of a container or a service that
-// a client of theirs started.
+// proxies are programs that listen on behalf of a container or a service that their
+// client started.
 var proxies = []string{"docker-proxy", "rootlesskit", "rootlessport", "pasta", "pasta.avx2", "slirp4netns", "conmon", "gvproxy", "systemd"}
 
-// ForeignListener names the process that listens at a loopback address if it
-// does not belong to p's run: neither in its group nor with the run's mark. It is "" when
-// that is not known: for a process of another user, and for one that may listen
-// for a container that p started.
+// ForeignListener returns the name of the process that listens at a loopback address if
+// it does not belong to p's run: it is neither in its group nor has the run's mark. It
+// returns "" if that is unknown: for a process of another user, and for one that may
+// listen for a container that p started.
 func ForeignListener(p *Process, addr *net.TCPAddr) (owner string) {
 	sockets := listeners(addr)
 	if !addr.IP.IsLoopback() || len(sockets) == 0 {
@@ -55,8 +55,8 @@ func holds(pid int, files []string) bool {
 	})
 }
 
-// listeners are the sockets that listen at an address, as links to files name
-// them (proc_pid_net(5)).
+// listeners returns the sockets that listen at an address, in the form of links to
+// open files (proc_pid_net(5)).
 func listeners(addr *net.TCPAddr) (out []string) {
 	const local, state, inode, listen = 1, 3, 9, "0A"
 	var want []string
@@ -74,8 +74,8 @@ func listeners(addr *net.TCPAddr) (out []string) {
 	return out
 }
 
-// kernelHex is an address as the kernel prints it: words of 32 bits in the byte
-// order of the machine.
+// kernelHex formats an address like the kernel: words of 32 bits in the byte order of
+// the machine.
 func kernelHex(ip net.IP) (s string) {
 	for ; len(ip) > 0; ip = ip[4:] {
 		s += fmt.Sprintf("%08X", binary.NativeEndian.Uint32(ip))

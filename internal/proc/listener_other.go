@@ -4,5 +4,5 @@ package proc
 
 import "net"
 
-// ForeignListener is not known here.
+// ForeignListener is not implemented on this system.
 func ForeignListener(*Process, *net.TCPAddr) string { return "" }

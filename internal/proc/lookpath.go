@@ -13,15 +13,15 @@ import (
 	"syscall"
 )
 
-// StartError says why a program could not be started: what was looked for, and
-// where.
+// StartError reports why a program could not be started, and where it was searched
+// for.
 type StartError struct {
 	Name    string   // of the Spec
 	Program string   // as written, Argv[0]
 	Dir     string   // working directory, absolute; "" = the runner's own
-	Looked  []string // the places that were looked at
+	Looked  []string // the searched places
 	Msg     string   // "not found in PATH"
-	Hint    string   // what to do about it; "" = nothing to say
+	Hint    string   // may be ""
 	Err     error
 }
 
@@ -39,7 +39,7 @@ func (e *StartError) Error() string {
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// command resolves the program and makes the exec.Cmd.
+// command resolves the program and returns the exec.Cmd.
 func command(s Spec) (*exec.Cmd, error) {
 	fail := &StartError{Name: s.Name}
 	if len(s.Argv) == 0 || s.Argv[0] == "" {
@@ -80,7 +80,7 @@ func command(s Spec) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// workDir returns the directory as an absolute path, "" for the runner's own.
+// workDir returns the directory as an absolute path, or "" for that of the runner.
 func workDir(dir string) (string, error) {
 	if dir == "" {
 		return "", nil
@@ -101,7 +101,7 @@ func workDir(dir string) (string, error) {
 	return abs, nil
 }
 
-// withPWD keeps PWD true in an environment that has one.
+// withPWD updates PWD in an environment that contains it.
 func withPWD(env []string, dir string) []string {
 	if dir == "" || runtime.GOOS == "windows" {
 		return env
@@ -115,7 +115,8 @@ func withPWD(env []string, dir string) []string {
 	return out
 }
 
-// find looks for the program; on failure it fills in fail and returns "".
+// find searches for the program; if it fails, it sets the fields of fail and returns
+// "".
 func find(fail *StartError, dir string, env []string) string {
 	name := fail.Program
 	if name == filepath.Base(name) && name != "." && name != ".." {
@@ -186,8 +187,7 @@ func findInPath(fail *StartError, dir string, env []string) string {
 	return ""
 }
 
-// shellOnly are the commands that exist only inside a shell and that people
-// write in hooks.
+// shellOnly are commands that only exist in a shell, but are often written in hooks.
 var shellOnly = []string{"cd", "export", "source", ".", "alias", "eval", "exec", "set", "ulimit", "umask", "unset", "trap"}
 
 func hintFor(program, dir string) string {
@@ -203,7 +203,7 @@ func hintFor(program, dir string) string {
 	return ""
 }
 
-// whyNot explains why the file at path can't be executed.
+// whyNot explains why the file at path cannot be executed.
 func whyNot(path string) (msg, hint string) {
 	st, err := os.Stat(path)
 	switch {
@@ -217,7 +217,7 @@ func whyNot(path string) (msg, hint string) {
 	return path + " is not executable", "chmod +x " + path
 }
 
-// spawnError explains why the system refused to start a file that is there.
+// spawnError explains why the system cannot start an existing file.
 func spawnError(s Spec, cmd *exec.Cmd, err error) *StartError {
 	e := &StartError{Name: s.Name, Program: s.Argv[0], Dir: cmd.Dir, Looked: []string{cmd.Path}, Msg: "the system refused " + cmd.Path, Err: err}
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
@@ -242,8 +242,8 @@ func spawnError(s Spec, cmd *exec.Cmd, err error) *StartError {
 	return e
 }
 
-// interpreter is what a script names on its first line, a carriage return at
-// its end included.
+// interpreter returns the interpreter in the first line of a script, including a
+// carriage return at its end.
 func interpreter(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

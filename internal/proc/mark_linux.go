@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// markName is the variable that all processes of a run carry.
+// markName is the environment variable of all processes of a run.
 const markName = "MCPTEST_RUN"
 
-// newMark returns a mark that no other run has.
+// newMark returns a unique mark.
 func newMark() string {
 	return fmt.Sprintf("%s=%d-%x", markName, os.Getpid(), rand.Uint64())
 }
 
-// killMarked ends every process that carries the mark: those that left their
-// group and session, and those whose start was under way when the runner died,
-// which no other list has. It goes on until several looks have found none.
-// Groups in let are let live: they were released.
+// killMarked ends every process with the mark: those that left their group and
+// session, and those that were being started when the runner died and are in no other
+// list. It repeats the search until it finds none several times. It does not end the
+// groups in let, which were released.
 func killMarked(mark string, let map[int]bool) {
 	if mark == "" {
 		return
@@ -36,13 +36,12 @@ func killMarked(mark string, let map[int]bool) {
 				syscall.Kill(p.Pid, syscall.SIGKILL)
 			}
 		}
-		time.Sleep(15 * time.Millisecond) // a start may not have got to its exec yet
+		time.Sleep(15 * time.Millisecond) // a process may not have reached its exec yet
 	}
 }
 
-// strays lists the living processes that carry the mark, as groups to be ended:
-// each once, with what descends from it. Those in skip are left out, and so
-// are this process and those it descends from.
+// strays returns the living processes with the mark as groups to end, each once,
+// including its descendants. It omits those in skip, this process and its ancestors.
 func strays(mark string, skip map[int]bool) []Ref {
 	if mark == "" {
 		return nil
@@ -77,9 +76,9 @@ func strays(mark string, skip map[int]bool) []Ref {
 	return out
 }
 
-// hasMark reports whether a process was started with the mark in its
-// environment, alone or with the number of a name behind it. What it did to its
-// environment since does not show.
+// hasMark reports whether a process was started with the mark in its environment,
+// with or without the number of a name. Later changes of its environment are not
+// visible.
 func hasMark(pid int, mark string) bool {
 	return slices.ContainsFunc(environ(pid), func(kv []byte) bool {
 		rest, ok := bytes.CutPrefix(kv, []byte(mark))
@@ -87,7 +86,7 @@ func hasMark(pid int, mark string) bool {
 	})
 }
 
-// markBehind is what follows prefix in the mark of a process, or "".
+// markBehind returns the rest of the mark of a process after prefix, or "".
 func markBehind(pid int, prefix string) string {
 	for _, kv := range environ(pid) {
 		if rest, ok := bytes.CutPrefix(kv, []byte(prefix)); ok {

@@ -4,12 +4,12 @@ package proc
 
 import "os"
 
-// groupMembers lists the living processes of a group; see membersIn.
+// groupMembers returns the living processes of a group; see membersIn.
 func groupMembers(ref Ref) []procInfo { return membersIn(processes(), ref) }
 
-// membersIn lists the living processes of a group: its leader, those with its
-// group or session id, and all that descend from them. Members that became our
-// children and died are reaped on the way.
+// membersIn returns the living processes of a group: its leader, processes with its
+// group or session id, and their descendants. It reaps dead members that are children
+// of this process.
 func membersIn(table []procInfo, ref Ref) []procInfo {
 	if ref.Pid <= 1 || !sameGroup(ref) {
 		return nil

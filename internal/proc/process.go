@@ -13,39 +13,39 @@ import (
 	"mcptest/internal/proc/tail"
 )
 
-// Process is a running program and the group it leads. Whoever started it must
-// call Stop in the end, also when it ended by itself: only then what it left
-// behind is looked for. All methods may be called from any goroutine.
+// Process is a running program and the process group it leads. The caller of Start
+// must call Stop, even if the process has exited, because only Stop finds what it
+// left running. All methods are safe for concurrent use.
 type Process struct {
 	spec  Spec
 	cmd   *exec.Cmd
 	ref   Ref
-	mark  string // in its environment; "" = none
+	mark  string // in its environment; may be ""
 	group *group
 
-	stdin   *stdinPipe // nil without a pipe
+	stdin   *stdinPipe // nil if not a pipe
 	unread  []byte     // set before done is closed
 	wire    *wire      // nil when stdout is captured
-	out     *tail.Tail // nil when stdout is a pipe for the owner
+	out     *tail.Tail // nil if stdout is a pipe
 	err     *tail.Tail
 	streams []*stream
 
-	exited chan struct{} // the process itself is reaped; exit is set
-	done   chan struct{} // and its output is complete, or given up
+	exited chan struct{} // closed after the process is reaped; exit is then set
+	done   chan struct{} // closed after its output is complete or was given up
 	exit   Exit
 
-	mu         sync.Mutex // held for the length of a stop
+	mu         sync.Mutex // held during a stop
 	stopped    *Stopped
 	released   bool
-	detach     func() bool // ends the watch on the context
+	detach     func() bool // stops watching the context
 	registered sync.Once   // ends the registration
 }
 
-// Start starts a program as the leader of a group of its own. When ctx is done
-// before the program has ended, the whole group is killed; give a long-lived
-// program a context that lives as long, and end it with Stop.
+// Start starts a program as the leader of a new process group. If ctx is done before
+// the program has exited, the whole group is killed; a long-lived program needs a
+// context that lives as long, and Stop.
 //
-// The error is a *StartError, or the cause of ctx when ctx was done already.
+// The error is a *StartError, or the cause of ctx if ctx was already done.
 func Start(ctx context.Context, s Spec) (*Process, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -92,7 +92,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	return p, nil
 }
 
-// startFiles are the ends of the pipes while a program is being started.
+// startFiles are the ends of the pipes during the start of a program.
 type startFiles struct{ child, own []*os.File }
 
 func (f *startFiles) pipe(childReads bool) (child, own *os.File, err error) {
@@ -121,7 +121,7 @@ func (f *startFiles) closeAll() {
 	}
 }
 
-// open makes the three standard streams.
+// open opens the three standard streams.
 func (p *Process) open(files *startFiles) error {
 	s := p.spec
 	if s.PipeStdin || s.Stdin != nil {
@@ -155,9 +155,9 @@ func (p *Process) open(files *startFiles) error {
 	return nil
 }
 
-// Unread is what the process had not read of its standard input when it ended,
-// 1 MiB at most. It is known on Linux, from when Done is closed, unless another
-// process of its group lived on.
+// Unread returns the part of standard input that the process had not read when it
+// exited, at most 1 MiB. It is available on Linux after Done is closed, unless
+// another process of its group is alive.
 func (p *Process) Unread() []byte {
 	select {
 	case <-p.done:
@@ -167,7 +167,7 @@ func (p *Process) Unread() []byte {
 	}
 }
 
-// wait reaps the process, then lets its output come in for WaitDelay at most.
+// wait reaps the process, then waits for its output for at most WaitDelay.
 func (p *Process) wait() {
 	awaitExit(p.Pid())
 	state, err := p.cmd.Process.Wait()
@@ -176,7 +176,7 @@ func (p *Process) wait() {
 	p.detach()
 	if p.stdin != nil {
 		if !p.group.alive() {
-			p.unread = p.stdin.rest() // before it is gone; no other reader is left
+			p.unread = p.stdin.rest() // read it while this is the last reader
 		}
 		p.stdin.Close()
 	}
@@ -187,7 +187,7 @@ func (p *Process) wait() {
 	close(p.done)
 }
 
-// drain waits until all captured streams have ended, for WaitDelay at most.
+// drain waits until all captured streams have ended, for at most WaitDelay.
 func (p *Process) drain() {
 	limit := time.NewTimer(WaitDelay)
 	defer limit.Stop()
@@ -206,17 +206,17 @@ func (p *Process) drain() {
 	}
 }
 
-// Name is what messages call the process.
+// Name returns the name of the process in messages.
 func (p *Process) Name() string { return p.spec.Name }
 
-// Pid is the process id, which is the id of its group too.
+// Pid returns the process id, which is also that of its group.
 func (p *Process) Pid() int { return p.ref.Pid }
 
-// Ref identifies the group in a Registry or a Snapshot.
+// Ref returns the group's identity in a Registry or a Snapshot.
 func (p *Process) Ref() Ref { return p.ref }
 
-// Stdin is the pipe to the program; nil without Spec.PipeStdin. Closing it
-// twice is no error; a write after the program ended is one.
+// Stdin returns the pipe to the program; nil without Spec.PipeStdin. Closing it twice
+// is not an error; a write after the program exited is.
 func (p *Process) Stdin() io.WriteCloser {
 	if !p.spec.PipeStdin {
 		return nil
@@ -224,9 +224,9 @@ func (p *Process) Stdin() io.WriteCloser {
 	return p.stdin
 }
 
-// Stdout is the program's standard output, with Spec.PipeStdout; nil otherwise.
-// It must be read by one goroutine until io.EOF, which comes within WaitDelay of the
-// end of the process: a grandchild that still holds the pipe can't block it.
+// Stdout returns the program's standard output if Spec.PipeStdout is set; nil
+// otherwise. One goroutine must read it until io.EOF, which follows the exit of the
+// process within WaitDelay, even if a grandchild still holds the pipe.
 func (p *Process) Stdout() io.Reader {
 	if p.wire == nil {
 		return nil
@@ -234,8 +234,8 @@ func (p *Process) Stdout() io.Reader {
 	return p.wire
 }
 
-// OutputWaiting is how many bytes of standard output have been written and not
-// been read yet. It is known on Linux, with Spec.PipeStdout.
+// OutputWaiting returns the number of unread bytes of standard output. It is
+// available on Linux with Spec.PipeStdout.
 func (p *Process) OutputWaiting() int {
 	if p.wire == nil {
 		return 0
@@ -243,7 +243,7 @@ func (p *Process) OutputWaiting() int {
 	return p.wire.waiting()
 }
 
-// Output is the captured standard output; an empty Tail with Spec.PipeStdout.
+// Output returns the captured standard output; an empty Tail with Spec.PipeStdout.
 func (p *Process) Output() *tail.Tail {
 	if p.out == nil {
 		return tail.New(1)
@@ -251,10 +251,10 @@ func (p *Process) Output() *tail.Tail {
 	return p.out
 }
 
-// Stderr is the captured standard error.
+// Stderr returns the captured standard error.
 func (p *Process) Stderr() *tail.Tail { return p.err }
 
-// Logs are the captured streams, each once.
+// Logs returns the captured streams, each once.
 func (p *Process) Logs() []*tail.Tail {
 	if p.out == nil || p.out == p.err {
 		return []*tail.Tail{p.err}
@@ -262,16 +262,16 @@ func (p *Process) Logs() []*tail.Tail {
 	return []*tail.Tail{p.out, p.err}
 }
 
-// Exited is closed as soon as the process itself has ended and Exit is known.
-// Output may still be on its way; see Done.
+// Exited is closed as soon as the process itself has exited and Exit is available.
+// Output may be incomplete; see Done.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Done is closed when the process has ended and its output is complete, or
-// WaitDelay later when others still hold its pipes.
+// Done is closed when the process has exited and its output is complete, or WaitDelay
+// later if others still hold its pipes.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit is how the process ended. Before Exited it is the zero value with an
-// error that says the process still runs.
+// Exit returns the exit status of the process. Before Exited is closed, the status
+// contains an error.
 func (p *Process) Exit() Exit {
 	select {
 	case <-p.exited:
@@ -281,9 +281,8 @@ func (p *Process) Exit() Exit {
 	}
 }
 
-// Signal passes a signal on to the whole group. On Windows every signal is the
-// polite one of Stop.
+// Signal sends a signal to the whole group. On Windows every signal is CTRL_BREAK.
 func (p *Process) Signal(sig os.Signal) { p.group.signal(sig) }
 
-// Kill sends SIGKILL to the whole group at once and does not wait.
+// Kill sends SIGKILL to the whole group and does not wait.
 func (p *Process) Kill() { p.group.kill() }

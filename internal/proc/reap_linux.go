@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reap takes the status of a dead child that no one else waits for.
+// reap reaps a dead child that no other goroutine waits for.
 func reap(pid int) {
 	var ws syscall.WaitStatus
 	_, _ = syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
 }
 
-// awaitExit waits until a child has ended. Process.Wait would keep a thread
-// for as long, and one of the scheduler's places until that is taken from it,
-// which delays other work by up to 10 ms.
+// awaitExit waits until a child has exited. Process.Wait would block a thread, and
+// one of the scheduler's processors until it is retaken, which delays other work by
+// up to 10 ms.
 func awaitExit(pid int) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {

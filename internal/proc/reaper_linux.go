@@ -15,17 +15,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reaper is this process as the adopter of orphans: what a server leaves behind
-// becomes our child when its parent dies, even a daemon that left its group. A
-// nil Reaper does nothing.
+// Reaper adopts orphans: a process that a server leaves running becomes a child of
+// this process when its parent dies, even a daemon that left its group. A nil Reaper
+// does nothing.
 type Reaper struct {
 	session int
-	before  map[int]string // children we had already, by start time
+	before  map[int]string // children at the time of Adopt, by start time
 
 	mu    sync.Mutex
 	owned map[int]string // children that os/exec waits for, by start time
-	ended map[int]string // those that were owned; os/exec may not have reaped them yet
-	dead  map[int]bool   // zombies seen by the last look
+	ended map[int]string // formerly owned; os/exec may not have reaped them yet
+	dead  map[int]bool   // zombies found by the last check
 	let   map[int]bool   // released
 
 	stop chan struct{}
@@ -34,10 +34,9 @@ type Reaper struct {
 
 const reapEvery = time.Second
 
-// Adopt makes this process the subreaper of its descendants
-// (PR_SET_CHILD_SUBREAPER, prctl(2)) until Close. While it is open, every Start
-// must have a Registry made with it; other children of os/exec are recognized by
-// our own session and left alone.
+// Adopt makes this process the subreaper of its descendants (PR_SET_CHILD_SUBREAPER,
+// prctl(2)) until Close. Until then, every Start needs a Registry with the Reaper;
+// other children of os/exec are recognized by this process's session and ignored.
 //
 // Adopted processes that die are reaped about once a second.
 func Adopt() (*Reaper, error) {
@@ -74,8 +73,8 @@ func (r *Reaper) loop() {
 	}
 }
 
-// reapDead reaps adopted zombies that were there at the last look already: a
-// child that somebody waits for is gone by then.
+// reapDead reaps adopted zombies that the last check found too: a child that another
+// goroutine waits for has been reaped by then.
 func (r *Reaper) reapDead() {
 	list := childrenFast()
 	r.mu.Lock()
@@ -97,7 +96,7 @@ func (r *Reaper) reapDead() {
 	maps.DeleteFunc(r.ended, func(pid int, _ string) bool { return !here[pid] })
 }
 
-// adopted lists our children that this program did not start, zombies included.
+// adopted returns the children that this program did not start, including zombies.
 func (r *Reaper) adopted() []procInfo {
 	var out []procInfo
 	list := children()
@@ -111,8 +110,8 @@ func (r *Reaper) adopted() []procInfo {
 	return out
 }
 
-// foreign reports whether a child is somebody else's to wait for: it was started
-// here, or was ours already, or was released.
+// foreign reports whether a child must not be reaped here: this program started it,
+// had it before Adopt, or released it.
 func (r *Reaper) foreign(p procInfo) bool {
 	return p.Session == r.session || r.let[p.Pid] ||
 		r.owned[p.Pid] == p.Start || r.ended[p.Pid] == p.Start || r.before[p.Pid] == p.Start
@@ -139,9 +138,9 @@ func (r *Reaper) disown(ref Ref) {
 	}
 }
 
-// kill sends SIGKILL to what was adopted and to all that descends from it, for
-// we may be gone before it would become ours, and waits for nothing. What is
-// forked meanwhile is found by the next look.
+// kill sends SIGKILL to adopted processes and all their descendants, because this
+// process may end before they would be adopted. It does not wait. The next check
+// finds processes that are forked in between.
 func (r *Reaper) kill() {
 	if r == nil {
 		return
@@ -162,7 +161,7 @@ func (r *Reaper) kill() {
 	}
 }
 
-// descendants lists the living processes of in and all that descend from them.
+// descendants returns the living processes of in and all their descendants.
 func descendants(table []procInfo, in map[int]bool) []int {
 	var out []int
 	for more := true; more; {
@@ -181,14 +180,14 @@ func descendants(table []procInfo, in map[int]bool) []int {
 	return out
 }
 
-// Sweep kills the processes that were adopted and still live after a grace, of
-// which there is none when ctx is done, names them, and reaps them. Killing one can bring us its children: it goes on until there
-// are none, for killTime at most.
+// Sweep kills the adopted processes that are alive after a grace period (none if ctx is done), and
+// reaps and returns them. Their children may be adopted then, so it repeats until there are none,
+// for at most killTime.
 func (r *Reaper) Sweep(ctx context.Context) []Leftover {
 	return r.sweep(ctx, func(int) string { return "" })
 }
 
-// sweep is Sweep, with what knows the name of what a process came from.
+// sweep is Sweep with a function that returns the name of a process's origin.
 func (r *Reaper) sweep(ctx context.Context, nameOf func(pid int) string) []Leftover {
 	if r == nil {
 		return nil
@@ -219,7 +218,7 @@ func (r *Reaper) sweep(ctx context.Context, nameOf func(pid int) string) []Lefto
 	return out
 }
 
-// strays lists what was adopted, lives and is not in one of the groups.
+// strays returns the adopted living processes that are not in any of the groups.
 func (r *Reaper) strays(groups []Ref) []Ref {
 	if r == nil {
 		return nil
@@ -235,7 +234,7 @@ func (r *Reaper) strays(groups []Ref) []Ref {
 	return out
 }
 
-// release lets live what was adopted.
+// release keeps the adopted processes running.
 func (r *Reaper) release() {
 	if r == nil {
 		return
@@ -249,7 +248,7 @@ func (r *Reaper) release() {
 	}
 }
 
-// Close gives up adopting. What was adopted stays our child.
+// Close stops adopting. Adopted processes remain children.
 func (r *Reaper) Close() error {
 	if r == nil {
 		return nil
@@ -270,10 +269,10 @@ func (r *Reaper) Close() error {
 	return nil
 }
 
-// children lists our own children. The kernel's list (proc_pid_task(5)) can miss
-// one while others come and go, so two looks have to agree; the whole process
-// table, which costs a hundred times as much, is read only when they do not or
-// when the kernel has no such list.
+// children returns the children of this process. The kernel's list (proc_pid_task(5))
+// can miss one while others start and exit, so two results must agree. Otherwise, or
+// if the kernel has no such list, it reads the whole process table, which is a
+// hundred times as expensive.
 func children() []procInfo {
 	last, ok := childIDs()
 	for range 4 {
@@ -296,7 +295,7 @@ func children() []procInfo {
 	return out
 }
 
-// childrenFast is one look; the next one makes good what it missed.
+// childrenFast reads the list once; the next read finds what it missed.
 func childrenFast() []procInfo {
 	ids, ok := childIDs()
 	if !ok {
@@ -315,10 +314,10 @@ func infos(ids []int) []procInfo {
 	return out
 }
 
-// childIDs looks once at the kernel's list of our first thread; false: there is
-// none. All that we adopt is there, and all that was there before the program
-// began. Those of another thread were started by it. The lists of all threads
-// are not read because the kernel would have to forget them when we end.
+// childIDs reads the kernel's list of the first thread's children; false means that
+// there is none. The list contains all adopted children and those from before the
+// program started. Children of other threads were started by this program. Reading
+// the lists of all threads would slow down the exit of this process.
 func childIDs() ([]int, bool) {
 	self := strconv.Itoa(os.Getpid())
 	data, err := readProc("/proc/self/task/" + self + "/children")

@@ -4,13 +4,13 @@ package proc
 
 import "context"
 
-// Reaper adopts orphans on Linux; here it does nothing.
+// Reaper adopts orphans on Linux; on this system it does nothing.
 type Reaper struct{}
 
 // Adopt returns nil: only Linux lets a process adopt orphans.
 func Adopt() (*Reaper, error) { return nil, nil }
 
-// Sweep finds nothing here.
+// Sweep does nothing.
 func (r *Reaper) Sweep(context.Context) []Leftover { return nil }
 
 func (r *Reaper) sweep(context.Context, func(int) string) []Leftover { return nil }

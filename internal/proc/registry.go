@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// Registry contains the process groups of a run. It reports them to a watchdog,
-// and Close ends those that are left. One Registry serves a whole run; every Spec
-// refers to it. A nil *Registry contains nothing.
+// Registry contains the process groups of a run. It reports them to a watchdog, and
+// Close ends the remaining ones. One Registry serves a whole run; every Spec refers
+// to it. A nil *Registry contains nothing.
 type Registry struct {
 	watchdog *Watchdog
 	reaper   *Reaper
@@ -22,8 +22,8 @@ type Registry struct {
 	seq  int
 	live map[int]entry
 	over bool // KillAll was called
-	// names are those of all that was started, in order; numbers are their
-	// places, from 1.
+	// names are the names of all started programs, in order; numbers are their
+	// indexes, from 1.
 	names   []string
 	numbers map[string]int
 }
@@ -39,7 +39,7 @@ func NewRegistry(g *Watchdog, r *Reaper) *Registry {
 	return &Registry{watchdog: g, reaper: r, live: map[int]entry{}, numbers: map[string]int{}}
 }
 
-// add registers a group that has been started.
+// add registers a started group.
 func (l *Registry) add(ref Ref) {
 	if l == nil {
 		return
@@ -51,13 +51,13 @@ func (l *Registry) add(ref Ref) {
 	over := l.over
 	l.mu.Unlock()
 	l.watchdog.Add(ref)
-	if over { // its start was under way
+	if over { // it was being started
 		killGroup(ref)
 	}
 }
 
-// mark is NAME=value for the environment of a process: what the watchdog looks
-// for, followed by a number for the name of the Spec. "" without a watchdog.
+// mark returns the environment variable NAME=value that the watchdog searches for,
+// with a number for the name of the Spec; "" without a watchdog.
 func (l *Registry) mark(name string) string {
 	mark := l.runMark()
 	if mark == "" {
@@ -74,7 +74,7 @@ func (l *Registry) mark(name string) string {
 	return mark + "." + strconv.Itoa(n)
 }
 
-// runMark is what the marks of all that is kept begin with.
+// runMark returns the common prefix of the marks of the run.
 func (l *Registry) runMark() string {
 	if l == nil || l.watchdog == nil {
 		return ""
@@ -82,7 +82,7 @@ func (l *Registry) runMark() string {
 	return l.watchdog.mark
 }
 
-// nameOf is the name of the Spec that a marked process came from, or "".
+// nameOf returns the name of the Spec of a marked process, or "".
 func (l *Registry) nameOf(pid int) string {
 	mark := l.runMark()
 	if mark == "" {
@@ -100,10 +100,10 @@ func (l *Registry) nameOf(pid int) string {
 	return l.names[n-1]
 }
 
-// remove unregisters a group whose processes are known to have ended.
+// remove unregisters a group whose processes have ended.
 func (l *Registry) remove(ref Ref) { l.unregister(ref, (*Watchdog).Remove) }
 
-// release unregisters a group that is to keep running, with what left it.
+// release unregisters a group that keeps running, and the processes that left it.
 func (l *Registry) release(ref Ref) { l.unregister(ref, (*Watchdog).Release) }
 
 func (l *Registry) unregister(ref Ref, report func(*Watchdog, Ref)) {
@@ -119,7 +119,7 @@ func (l *Registry) unregister(ref Ref, report func(*Watchdog, Ref)) {
 	l.reaper.disown(ref)
 }
 
-// Live lists the groups that have not ended, in the order they were started.
+// Live returns the groups that have not ended, in the order they were started.
 func (l *Registry) Live() []Ref {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,7 +131,7 @@ func (l *Registry) Live() []Ref {
 	return out
 }
 
-// closed reports whether KillAll was called: nothing may be started any more.
+// closed reports whether KillAll was called, so that nothing may be started.
 func (l *Registry) closed() bool {
 	if l == nil {
 		return false
@@ -141,8 +141,8 @@ func (l *Registry) closed() bool {
 	return l.over
 }
 
-// KillAll sends SIGKILL to every group and every adopted process and waits for
-// nothing: the answer to a second Ctrl-C. Nothing can be started afterwards.
+// KillAll sends SIGKILL to every group and every adopted process without waiting,
+// after a second Ctrl-C. Nothing can be started afterwards.
 func (l *Registry) KillAll() {
 	l.mu.Lock()
 	l.over = true
@@ -153,9 +153,9 @@ func (l *Registry) KillAll() {
 	l.reaper.kill()
 }
 
-// Sweep ends what still lives: first the groups (SIGTERM, g.Term, SIGKILL, the
-// youngest first), then processes that left their group and were adopted. It
-// returns what had to be ended. The watchdog watches on.
+// Sweep ends living processes: first the groups (SIGTERM, g.Term, SIGKILL, the
+// youngest first), then adopted processes that left their group. It returns the
+// processes it ended. The watchdog continues.
 func (l *Registry) Sweep(ctx context.Context, g Grace) []Leftover {
 	live := l.Live()
 	slices.Reverse(live)
@@ -167,7 +167,7 @@ func (l *Registry) Sweep(ctx context.Context, g Grace) []Leftover {
 	return append(left, l.reaper.sweep(ctx, l.nameOf)...)
 }
 
-// Close is Sweep, and the end of adopting and of the watchdog.
+// Close calls Sweep and closes the Reaper and the watchdog.
 func (l *Registry) Close(ctx context.Context, g Grace) []Leftover {
 	left := l.Sweep(ctx, g)
 	l.reaper.Close()
@@ -175,8 +175,8 @@ func (l *Registry) Close(ctx context.Context, g Grace) []Leftover {
 	return left
 }
 
-// KeepFile names a file that the watchdog removes when the runner dies before
-// drop is called: one that is being written and has no name of its own yet.
+// KeepFile makes the watchdog remove a file if the runner dies before drop is called,
+// such as an incomplete temporary file.
 func (l *Registry) KeepFile(path string) (drop func()) { return l.keep("file", path) }
 
 // KeepDir is KeepFile for a folder, which is removed as RemoveDir does.
@@ -191,8 +191,8 @@ func (l *Registry) keep(what, path string) (drop func()) {
 	return func() { l.watchdog.send("kept " + quoted + "\n") }
 }
 
-// RemoveDir removes a folder with all that is in it, and the one above when
-// nothing is left there but a .gitignore.
+// RemoveDir removes a folder with its content, and its parent if that only contains a
+// .gitignore.
 func RemoveDir(dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err

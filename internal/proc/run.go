@@ -11,24 +11,24 @@ import (
 type Result struct {
 	Name string
 	Exit Exit
-	// Stdout and Stderr are what the program wrote; never nil. With
-	// Spec.LogFile both are the same Tail.
+	// Stdout and Stderr are the program's output; never nil. With Spec.LogFile both
+	// are the same Tail.
 	Stdout, Stderr *tail.Tail
-	// StartErr is set when the program could not be started: a *StartError.
+	// StartErr is set if the program could not be started: a *StartError.
 	StartErr error
-	// Cause is set when the context ended before the program did: the
-	// context's cause, for example context.DeadlineExceeded.
+	// Cause is set if the context ended before the program did: the context's cause,
+	// for example context.DeadlineExceeded.
 	Cause error
-	// Forced: it did not end by SIGTERM when its time was over.
+	// Forced is set if SIGTERM did not end it.
 	Forced    bool
 	Leftovers []Leftover
-	// Held: what it left running holds its output open, so that the end of it
-	// was waited for, for WaitDelay.
+	// Held is set if a process that it left running holds its output open, so that
+	// Run waited for WaitDelay.
 	Held     bool
 	Duration time.Duration
 }
 
-// Err is nil when the program ran and exited with status 0.
+// Err returns nil if the program ran and exited with status 0.
 func (r Result) Err() error {
 	switch {
 	case r.StartErr != nil:
@@ -41,7 +41,7 @@ func (r Result) Err() error {
 	return nil
 }
 
-// ExitError says that a program ended without success.
+// ExitError reports a signal or an exit status other than 0.
 type ExitError struct {
 	Name string
 	Exit Exit
@@ -49,15 +49,15 @@ type ExitError struct {
 
 func (e *ExitError) Error() string { return e.Name + ": " + e.Exit.String() }
 
-// runTerm is what a program gets between SIGTERM and SIGKILL when its time is
-// over, so that it can remove its temporary files.
+// runTerm is the time between SIGTERM and SIGKILL after a timeout, for removing
+// temporary files.
 const runTerm = 500 * time.Millisecond
 
-// Run starts a program and waits until it has ended. When ctx is done, its
-// whole group gets SIGTERM and half a second later SIGKILL. What the program
-// left running in its group when it ended by itself is killed and named in
-// Leftovers, unless Spec.KeepChildren says to leave it. PipeStdin and PipeStdout are
-// ignored: the pipes would have no reader.
+// Run starts a program and waits until it has exited. If ctx is done, its whole group
+// gets SIGTERM and half a second later SIGKILL. Processes that remain in the group
+// after the program exited are killed and listed in Leftovers, unless
+// Spec.KeepChildren is set. PipeStdin and PipeStdout are ignored: the pipes would
+// have no reader.
 func Run(ctx context.Context, s Spec) Result {
 	s.PipeStdin, s.PipeStdout = false, false
 	if s.OutputLimit <= 0 {
@@ -81,7 +81,7 @@ func Run(ctx context.Context, s Spec) Result {
 		r.Cause = context.Cause(ctx)
 	}
 	if r.Cause == nil && s.KeepChildren && p.group.alive() && len(p.group.members()) > 0 {
-		<-p.Done() // its output is read on until the group ends
+		<-p.Done() // its output is read until the group ends
 		r.Held = !p.out.Over() || !p.err.Over()
 	} else {
 		st := p.Stop(context.WithoutCancel(ctx), Grace{Term: runTerm})

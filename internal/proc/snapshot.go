@@ -5,24 +5,23 @@ import (
 	"slices"
 )
 
-// Snapshot names groups that live on without the runner; it is written as JSON
-// into a state file and ended later by another runner.
+// Snapshot lists groups that outlive the runner. It is written as JSON into a state
+// file, and another runner ends the groups later.
 type Snapshot struct {
 	Groups []Ref `json:"groups"`
-	// Mark is what every process of the run carries in its environment, as
-	// NAME=value; "" where the system does not show the environment of others.
+	// Mark is the environment variable (NAME=value) of every process of the run; ""
+	// if the system does not show the environment of other processes.
 	Mark string `json:"mark,omitempty"`
 }
 
-// strayLooks bounds how often what carries the mark is looked for: a process
-// may fork while it is being ended.
+// strayLooks limits the number of searches for the mark: a process may fork while it
+// is being ended.
 const strayLooks = 5
 
-// Kill ends the groups, the youngest first: SIGTERM, g.Term, SIGKILL; then, in
-// the same way, what carries the mark, which has left the groups or was started
-// after the snapshot was taken. A group whose process id belongs to another
-// process by now (its start time differs, or the system was booted again) is
-// left alone.
+// Kill ends the groups, the youngest first: SIGTERM, g.Term, SIGKILL. It then ends
+// other processes with the mark, which left the groups or were started after the
+// snapshot. It ignores a group whose process id belongs to another process (its start
+// time differs, or the system was rebooted).
 func (s Snapshot) Kill(ctx context.Context, g Grace) []Ended {
 	groups := slices.Clone(s.Groups)
 	slices.Reverse(groups)
@@ -44,7 +43,7 @@ func (s Snapshot) Kill(ctx context.Context, g Grace) []Ended {
 	return out
 }
 
-// Alive lists the groups of the snapshot that still have processes.
+// Alive returns the groups that still have processes.
 func (s Snapshot) Alive() []Ref {
 	var out []Ref
 	for _, ref := range s.Groups {
@@ -55,8 +54,8 @@ func (s Snapshot) Alive() []Ref {
 	return out
 }
 
-// Snapshot names everything that lives: the groups, and the processes that left
-// their group and were adopted.
+// Snapshot returns everything that is alive: the groups, and adopted processes that
+// left their group.
 func (l *Registry) Snapshot() Snapshot {
 	s := Snapshot{Mark: l.runMark()}
 	for _, ref := range l.Live() {
@@ -68,9 +67,8 @@ func (l *Registry) Snapshot() Snapshot {
 	return s
 }
 
-// Release hands over everything that lives, and returns what Snapshot would
-// have. Close ends none of it afterwards, nor does the watchdog. Call
-// Process.Release too where a Process exists.
+// Release returns a Snapshot and gives up everything in it: neither Close nor the
+// watchdog ends it. Call Process.Release too for existing Processes.
 func (l *Registry) Release() Snapshot {
 	s := l.Snapshot()
 	for _, ref := range append(l.Live(), s.Groups...) {

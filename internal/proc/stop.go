@@ -7,20 +7,19 @@ import (
 )
 
 const (
-	// leftoverGrace is what the rest of a group, or a process that left it, gets
-	// to end by itself after its leader; only what is there after it counts as
-	// left over. A watchdog that ends with its parent needs a moment to see that.
+	// leftoverGrace is the time for the rest of a group, or a process that left it,
+	// to exit after its leader; only processes that are alive after it are leftovers.
+	// Helpers that monitor their parent need a moment to notice its exit.
 	leftoverGrace = time.Second
-	// killTime bounds the wait for processes that got SIGKILL: one that hangs
-	// in the kernel must not hang the runner.
+	// killTime limits the wait for processes after SIGKILL: one that hangs in the
+	// kernel must not block the runner.
 	killTime = 5 * time.Second
 )
 
-// Stop ends the process and its group: close standard input, wait, SIGTERM to
-// the group, wait, SIGKILL to the group, reap it, and SIGKILL to what of
-// the group is left. Each wait ends at once when the process ends. When ctx is
-// done the remaining waits are skipped. A second call returns what the first
-// found.
+// Stop ends the process and its group: it closes standard input, waits, sends SIGTERM
+// to the group, waits, sends SIGKILL to the group, reaps it, and sends SIGKILL to the
+// rest of the group. Each wait ends when the process exits. If ctx is done, the
+// remaining waits are skipped. A second call returns the result of the first.
 func (p *Process) Stop(ctx context.Context, g Grace) Stopped {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,7 +40,7 @@ func (p *Process) Stop(ctx context.Context, g Grace) Stopped {
 	return st
 }
 
-// end walks through the polite steps until the process has ended.
+// end performs the steps of a stop until the process has exited.
 func (p *Process) end(ctx context.Context, g Grace) How {
 	select {
 	case <-p.exited:
@@ -65,7 +64,7 @@ func (p *Process) end(ctx context.Context, g Grace) How {
 	return ByKill
 }
 
-// waitFor waits for ch for at most d; it reports whether it was closed.
+// waitFor waits at most d for ch and reports whether it was closed.
 func waitFor(ctx context.Context, ch <-chan struct{}, d time.Duration) bool {
 	if d > 0 {
 		timer := time.NewTimer(d)
@@ -85,8 +84,8 @@ func waitFor(ctx context.Context, ch <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// sweep kills what is left of the group after its leader has ended, and names
-// what did not end by itself.
+// sweep kills the rest of the group after its leader has exited, and returns the
+// processes that did not exit by themselves.
 func (p *Process) sweep() []Leftover {
 	select {
 	case <-p.exited:
@@ -105,7 +104,7 @@ func (p *Process) sweep() []Leftover {
 	return left
 }
 
-// finish waits for the last output, ends the reading and unregisters the group.
+// finish waits for the last output, stops reading and unregisters the group.
 func (p *Process) finish() {
 	waitFor(context.Background(), p.done, 2*WaitDelay)
 	for _, st := range p.streams {
@@ -115,16 +114,16 @@ func (p *Process) finish() {
 	case <-p.exited:
 		p.group.close()
 		p.registered.Do(func() { p.spec.Registry.remove(p.ref) })
-	default: // it could not be killed and stays in the registry
+	default: // it could not be killed and remains in the registry
 	}
 }
 
 var errReleased = errors.New("the process was released or has been stopped")
 
-// Release gives up the group, for example to a state file made from the Ref it
-// returns: the end of the context, of the runner and of its Registry no longer
-// ends it. It needs Spec.LogFile to go on writing when the
-// runner is gone; standard input, when it is a pipe, ends with the runner.
+// Release gives up the group, for example to a state file with the Ref it returns:
+// the end of the context, the runner or its Registry no longer ends it. The process
+// needs Spec.LogFile to continue writing after the runner has exited; a standard
+// input that is a pipe ends with the runner.
 func (p *Process) Release() (Ref, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,7 +137,7 @@ func (p *Process) Release() (Ref, error) {
 	return p.ref, nil
 }
 
-// backoff polls try with growing pauses until it is true or d is over.
+// backoff calls try with growing pauses until it returns true or d is over.
 func backoff(d time.Duration, try func() bool) bool {
 	deadline := time.Now().Add(d)
 	for pause := 100 * time.Microsecond; ; pause = min(2*pause, 20*time.Millisecond) {

@@ -22,17 +22,17 @@ type stdinPipe struct {
 
 func (s *stdinPipe) Write(p []byte) (int, error) { return s.f.Write(p) }
 
-// SetWriteDeadline bounds how long a Write waits for the reader.
+// SetWriteDeadline limits how long a Write waits for the reader.
 func (s *stdinPipe) SetWriteDeadline(t time.Time) error { return s.f.SetWriteDeadline(t) }
 
-// Close ends the input. It also ends a Write that waits for the reader.
+// Close closes the input. It interrupts a Write that waits for the reader.
 func (s *stdinPipe) Close() error {
 	s.once.Do(func() { s.f.Close() })
 	return nil
 }
 
 func (s *stdinPipe) copyFrom(r io.Reader) {
-	_, _ = io.Copy(s.f, r) // a program need not read its input: the error says nothing
+	_, _ = io.Copy(s.f, r) // a program need not read its input
 	s.Close()
 }
 
@@ -42,7 +42,7 @@ type stream struct {
 	tail  *tail.Tail
 	lines *tail.Splitter
 	copy  io.Writer // may be nil
-	log   bool      // a file that is followed, not a pipe
+	log   bool      // a followed file, not a pipe
 	ended chan struct{}
 }
 
@@ -54,8 +54,7 @@ func newStream(f *os.File, kept *tail.Tail, onLine func(string)) *stream {
 	return st
 }
 
-// pump drains the stream. Its goroutine ends at the end of the pipe or when
-// the file is closed.
+// pump drains the stream until the end of the pipe, or until the file is closed.
 func (st *stream) pump(exited <-chan struct{}) {
 	defer close(st.ended)
 	defer st.f.Close()
@@ -88,10 +87,11 @@ func (st *stream) pump(exited <-chan struct{}) {
 	st.tail.Finish()
 }
 
-// logPoll is how often a log file is looked at for more.
+// logPoll is the interval at which a log file is checked for more data.
 const logPoll = 25 * time.Millisecond
 
-// idle waits for more in a followed file; it reports whether the writer is gone.
+// idle waits for more data in a followed file; it reports whether the writer has
+// exited.
 func (st *stream) idle(exited <-chan struct{}) bool {
 	timer := time.NewTimer(logPoll)
 	defer timer.Stop()
@@ -103,13 +103,13 @@ func (st *stream) idle(exited <-chan struct{}) bool {
 	}
 }
 
-// giveUp ends the reading of a stream that somebody else holds open.
+// giveUp stops reading a stream that another process holds open.
 func (st *stream) giveUp() {
 	st.f.Close()
 	waitFor(context.Background(), st.ended, WaitDelay) // its line callback may hang
 }
 
-// openLog lets the program write to a file and follows it.
+// openLog redirects the output to a file and follows it.
 func (p *Process) openLog(files *startFiles) error {
 	if p.spec.PipeStdout {
 		return errors.New("LogFile and PipeStdout exclude each other")
@@ -137,11 +137,11 @@ func (p *Process) openLog(files *startFiles) error {
 	return nil
 }
 
-// wire is standard output as the owner reads it. After expire it hands over
-// what is in the pipe and then ends, whoever still holds the other end.
+// wire is the owner's end of standard output. After expire it returns the data in the
+// pipe and then io.EOF, even if other processes hold the other end.
 type wire struct {
 	f     *os.File
-	over  bool          // the reader has seen the end; its own
+	over  bool          // the reader has reached the end; only used by the reader
 	ended chan struct{} // closed then
 
 	mu      sync.Mutex
@@ -163,7 +163,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	expired := w.expired
 	w.mu.Unlock()
 	if !expired && errors.Is(err, os.ErrDeadlineExceeded) {
-		return n, err // the reader's own deadline: nothing has ended
+		return n, err // the reader's own deadline
 	}
 	if expired && !errors.Is(err, io.EOF) {
 		if n, ok := readNow(w.f, p); ok {
@@ -178,7 +178,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SetReadDeadline lets the reader look up from a read at a time of its own.
+// SetReadDeadline lets the reader interrupt a read.
 func (w *wire) SetReadDeadline(t time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -188,14 +188,14 @@ func (w *wire) SetReadDeadline(t time.Time) error {
 	return w.f.SetReadDeadline(t)
 }
 
-// finish is called by the reader when it has seen the end.
+// finish is called by the reader at the end.
 func (w *wire) finish() {
 	w.over = true
 	w.f.Close()
 	close(w.ended)
 }
 
-// expire makes a Read that waits return; see readNow for what is still there.
+// expire makes a Read that waits return; see readNow for the remaining data.
 func (w *wire) expire() {
 	w.mu.Lock()
 	w.expired = true

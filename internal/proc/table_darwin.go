@@ -19,7 +19,7 @@ func infoOf(k *unix.KinfoProc) procInfo {
 	}
 }
 
-// startTime says when a process started; "" when there is none.
+// startTime returns the start time of a process, or "".
 func startTime(pid int) string {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(k.Proc.P_pid) != pid {
@@ -40,8 +40,8 @@ func processes() []procInfo {
 	return out
 }
 
-// commandLine is unknown here beyond the name in the table.
+// commandLine returns the process id: the command line is not available.
 func commandLine(pid int) string { return fmt.Sprintf("[%d]", pid) }
 
-// reap does nothing: orphans go to launchd.
+// reap does nothing: launchd adopts orphans.
 func reap(int) { _ = os.Getpid }

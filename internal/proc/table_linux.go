@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// bootID tells boots apart: clock ticks since boot mean nothing without it.
+// bootID identifies the boot that clock ticks count from.
 var bootID = sync.OnceValue(func() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -18,7 +18,7 @@ var bootID = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(b))
 })
 
-// startTime says when a process started; "" when there is none.
+// startTime returns the start time of a process, or "".
 func startTime(pid int) string {
 	p, ok := readStat(pid)
 	if !ok {
@@ -49,8 +49,8 @@ func readStat(pid int) (procInfo, bool) {
 	}, true
 }
 
-// readProc reads a file of /proc. os.ReadFile does four times as many system
-// calls, because it offers the file to the poller first.
+// readProc reads a file of /proc. os.ReadFile makes four times as many system calls,
+// because it registers the file with the poller first.
 func readProc(name string) ([]byte, error) {
 	fd, err := retry(func() (int, error) { return syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {
@@ -100,7 +100,7 @@ func processes() []procInfo {
 	return out
 }
 
-// commandLine is how a process was called, or its name in brackets.
+// commandLine returns the command line of a process, or its name in brackets.
 func commandLine(pid int) string {
 	base := "/proc/" + strconv.Itoa(pid)
 	data, _ := os.ReadFile(base + "/cmdline")

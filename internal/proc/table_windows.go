@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// startTime is the creation time of a process; "" when there is none.
+// startTime returns the creation time of a process, or "".
 func startTime(pid int) string {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {
@@ -37,9 +37,9 @@ func processes() []procInfo {
 
 func groupMembers(ref Ref) []procInfo { return membersIn(processes(), ref) }
 
-// membersIn lists a process and its descendants while it lives. A parent id
-// is not cleared here when the parent ends, so descendants of a process that is
-// gone are not looked for: the id may be another's.
+// membersIn returns a process and its descendants while it is alive. Windows keeps
+// the parent id after the parent's exit, so descendants of an exited process are
+// ignored: the id may be that of another process.
 func membersIn(table []procInfo, ref Ref) []procInfo {
 	if ref.Pid <= 0 || ref.Start == "" || startTime(ref.Pid) != ref.Start {
 		return nil

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unreadMost is how much of an input that was left unread is looked at, in bytes.
+// unreadMost limits the part of an unread input that is examined, in bytes.
 const unreadMost = 1 << 20
 
-// rest takes what is left in the pipe.
+// rest returns the remaining data in the pipe.
 func (s *stdinPipe) rest() []byte {
 	raw, err := s.f.SyscallConn()
 	if err != nil {
@@ -18,7 +18,7 @@ func (s *stdinPipe) rest() []byte {
 	}
 	var out []byte
 	_ = raw.Control(func(fd uintptr) {
-		// A pipe's other end can be had from the kernel's list of our files.
+		// The kernel's list of open files gives access to the other end of a pipe.
 		r, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return
@@ -36,7 +36,7 @@ func (s *stdinPipe) rest() []byte {
 	return out
 }
 
-// waiting counts the bytes in the pipe.
+// waiting returns the number of bytes in the pipe.
 func (w *wire) waiting() (n int) {
 	if raw, err := w.f.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
@@ -44,8 +44,8 @@ func (w *wire) waiting() (n int) {
 	return n
 }
 
-// ReaderGone reports whether no process can read what is written to a pipe
-// or socket any more. It is known on Linux.
+// ReaderGone reports whether no process can read from a pipe or socket any more. It
+// is available on Linux.
 func ReaderGone(f *os.File) (gone bool) {
 	raw, err := f.SyscallConn()
 	if err != nil {

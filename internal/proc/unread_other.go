@@ -4,11 +4,11 @@ package proc
 
 import "os"
 
-// rest is not known on this system.
+// rest is not available on this system.
 func (s *stdinPipe) rest() []byte { return nil }
 
-// waiting is not known on this system.
+// waiting is not available on this system.
 func (w *wire) waiting() int { return 0 }
 
-// ReaderGone is not known on this system.
+// ReaderGone is not available on this system.
 func ReaderGone(*os.File) bool { return false }

@@ -13,22 +13,21 @@ import (
 	"time"
 )
 
-// Watchdog is a second process that outlives the runner by a moment: it reads
-// the names of the living groups from a pipe and kills them when the pipe
-// closes without a goodbye, that is when the runner was killed. A nil Watchdog
-// does nothing.
+// Watchdog is a second process that outlives the runner briefly: it reads the living
+// groups from a pipe and kills them if the pipe is closed without a goodbye, because
+// the runner was killed. A nil Watchdog does nothing.
 type Watchdog struct {
 	mu   sync.Mutex
 	cmd  *exec.Cmd
 	pipe *os.File
 	err  error
-	mark string // in the environment of all that is to be killed
+	mark string // in the environment of all processes to kill
 }
 
-// StartWatchdog starts exe, which is this program, with args, which must end up
-// in WatchdogMain with its standard input. It runs in a session of its own, in the root directory,
-// with one scheduler thread as its whole environment, and holds none of the runner's files. Where the
-// system ends the groups by itself (Windows) nothing is started.
+// StartWatchdog starts exe, which is this program, with args, which must lead to a
+// call of WatchdogMain with its standard input. The process has its own session, runs
+// in the root directory, inherits no files, and has only GOMAXPROCS=1 in its
+// environment. If the system ends the groups by itself (Windows), it starts nothing.
 func StartWatchdog(exe string, args ...string) (*Watchdog, error) {
 	if !needsWatchdog {
 		return nil, nil
@@ -40,7 +39,7 @@ func StartWatchdog(exe string, args ...string) (*Watchdog, error) {
 	defer r.Close()
 	path := exe
 	if runtime.GOOS == "linux" {
-		path = "/proc/self/exe" // gives the process another name, so that killall spares it
+		path = "/proc/self/exe" // changes the process name, so that killall does not match it
 	}
 	cmd := &exec.Cmd{Path: path, Args: append([]string{exe}, args...), Dir: "/", Env: []string{"GOMAXPROCS=1"}, Stdin: r, SysProcAttr: sessionAttr()}
 	if err := cmd.Start(); err != nil {
@@ -52,21 +51,21 @@ func StartWatchdog(exe string, args ...string) (*Watchdog, error) {
 	return g, nil
 }
 
-// Add names a group to be killed when the runner dies.
+// Add registers a group to kill if the runner dies.
 func (g *Watchdog) Add(ref Ref) { g.tell("add", ref) }
 
-// Remove forgets a group that has ended. Processes that left it may live; the
-// mark finds them.
+// Remove unregisters a group that has ended. Processes that left it are found by the
+// mark.
 func (g *Watchdog) Remove(ref Ref) { g.tell("del", ref) }
 
-// Release forgets a group that is to live on, with all that left it.
+// Release unregisters a group that keeps running, and the processes that left it.
 func (g *Watchdog) Release(ref Ref) { g.tell("let", ref) }
 
 func (g *Watchdog) tell(verb string, ref Ref) {
 	g.send(fmt.Sprintf("%s %d %s\n", verb, ref.Pid, ref.Start))
 }
 
-// send writes one line; a watchdog that does not read must not hang the runner.
+// send writes one line. It does not block if the watchdog does not read.
 func (g *Watchdog) send(line string) {
 	if g == nil {
 		return
@@ -82,7 +81,7 @@ func (g *Watchdog) send(line string) {
 	}
 }
 
-// Err tells why the watchdog can no longer be relied on; nil while it can.
+// Err returns why the watchdog no longer works; nil while it does.
 func (g *Watchdog) Err() error {
 	if g == nil {
 		return nil
@@ -92,9 +91,8 @@ func (g *Watchdog) Err() error {
 	return g.err
 }
 
-// Close says goodbye: the watchdog ends at once and kills nothing. It is not
-// waited for any longer than it takes to end it: after a short run it may still
-// be starting.
+// Close says goodbye: the watchdog exits and kills nothing. Close does not wait for a
+// watchdog that is still starting.
 func (g *Watchdog) Close() error {
 	if g == nil {
 		return nil
@@ -113,15 +111,15 @@ func (g *Watchdog) ref() Ref {
 	return Ref{Pid: g.cmd.Process.Pid, Start: startTime(g.cmd.Process.Pid)}
 }
 
-// WatchdogMain is what the watchdog process runs, with its standard input: it
-// returns after a goodbye, or after it has killed all groups it was notified of
-// because the input ended without one.
+// WatchdogMain is the main function of the watchdog process; r is its standard input.
+// It returns after a goodbye, or after it has killed all groups because the input
+// ended without one.
 func WatchdogMain(r io.Reader) {
 	ignoreSignals()
 	mark := ""
 	let := map[int]bool{} // groups that were released
 	groups := map[string]Ref{}
-	files := map[string]func(string) error{} // by quoted path: how it is removed
+	files := map[string]func(string) error{} // by quoted path: how to remove it
 	in := bufio.NewScanner(r)
 	for in.Scan() {
 		verb, rest, _ := strings.Cut(in.Text(), " ")
@@ -153,7 +151,7 @@ func WatchdogMain(r io.Reader) {
 		killGroup(ref)
 	}
 	killMarked(mark, let)
-	for quoted, remove := range files { // now that no process writes there
+	for quoted, remove := range files { // no process writes there any more
 		if path, err := strconv.Unquote(quoted); err == nil {
 			_ = remove(path)
 		}

@@ -2,21 +2,21 @@ package source
 
 import "fmt"
 
-// maxDiagnostics is where collecting stops: no one reads on, and a file made
-// to be wrong everywhere must not cost more than it weighs.
+// maxDiagnostics limits the number of diagnostics, so that the work for a completely
+// invalid file is bounded.
 const maxDiagnostics = 10_000
 
-// collector gathers diagnostics up to the limit and owns up to the rest.
+// collector gathers diagnostics up to the limit and counts the rest.
 type collector struct {
 	diags   Diagnostics
 	dropped int
-	first   Diagnostic // of the dropped, with the severity of the worst
+	first   Diagnostic // first dropped diagnostic, with the most severe severity
 }
 
 func (c *collector) full() bool { return len(c.diags) >= maxDiagnostics }
 
-// add keeps a diagnostic and returns where it is kept, so that details can be
-// filled in; the pointer is good until the next add.
+// add adds a diagnostic and returns a pointer to it for further details; the pointer
+// is valid until the next add.
 func (c *collector) add(d Diagnostic) *Diagnostic {
 	if c.full() {
 		return c.drop(d.Pos, d.Severity)
@@ -25,7 +25,7 @@ func (c *collector) add(d Diagnostic) *Diagnostic {
 	return &c.diags[len(c.diags)-1]
 }
 
-// drop counts a diagnostic that there is no room for.
+// drop counts a diagnostic over the limit.
 func (c *collector) drop(pos Pos, sev Severity) *Diagnostic {
 	if c.dropped == 0 {
 		c.first = Diagnostic{Pos: pos, Severity: sev}
@@ -35,7 +35,7 @@ func (c *collector) drop(pos Pos, sev Severity) *Diagnostic {
 	return new(Diagnostic)
 }
 
-// all returns what was kept, and a last entry that counts what was not.
+// all returns the diagnostics, and a last entry that counts the dropped ones.
 func (c *collector) all() Diagnostics {
 	if c.dropped == 0 {
 		return c.diags

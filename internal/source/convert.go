@@ -10,21 +10,21 @@ import (
 	yaml "go.yaml.in/yaml/v4"
 )
 
-// converter turns the YAML library's nodes into ours: it resolves scalars,
-// aliases and merge keys, and checks what the library leaves unchecked.
+// converter converts the YAML library's nodes to Nodes: it resolves scalars, aliases
+// and merge keys, and makes checks that the library does not.
 type converter struct {
 	f       *File
 	found   collector
 	slab    []Node
-	written int                   // nodes really in the file
+	written int                   // nodes in the file itself
 	added   int                   // nodes that aliases repeat
 	inKey   bool                  // converting the key of a map
-	refused bool                  // aliases expand to too much: stop following them
+	refused bool                  // aliases expand to too many nodes: they are no longer followed
 	anchors map[*yaml.Node]anchor // anchored values that are complete or in progress
 	tabs    tabLines
 }
 
-// extent is how large a value is when all its aliases are written out.
+// extent is the size of a value with all aliases expanded.
 type extent struct {
 	nodes int // saturates at math.MaxInt32
 	depth int // 1 for a scalar
@@ -46,8 +46,8 @@ func (c *converter) document(doc *yaml.Node) *Node {
 	return root
 }
 
-// secondDocument reads to the end of the file: what follows the
-// first document is a mistake, never silently ignored.
+// secondDocument reads to the end of the file, because anything after the first
+// document is a mistake.
 func (c *converter) secondDocument(l *yaml.Loader) {
 	var next yaml.Node
 	err := load(l, &next)
@@ -63,8 +63,8 @@ func (c *converter) secondDocument(l *yaml.Loader) {
 	c.found.add(d)
 }
 
-// pos is where a node begins. The library puts an empty value at the end of a
-// file without a last line break on a line that the file doesn't have.
+// pos returns the start of a node. The library places an empty value at the end of a
+// file without a last line break on a line that does not exist.
 func (c *converter) pos(n *yaml.Node) Pos {
 	if n.Line > c.f.Lines() {
 		return c.f.At(len(c.f.Data))
@@ -72,7 +72,7 @@ func (c *converter) pos(n *yaml.Node) Pos {
 	return Pos{File: c.f, Line: n.Line, Col: n.Column}
 }
 
-// errorf reports an error at a place of the YAML tree.
+// errorf reports an error at a position of the YAML tree.
 func (c *converter) errorf(n *yaml.Node, code, hint, format string, args ...any) *Diagnostic {
 	if c.found.full() {
 		return c.found.drop(c.pos(n), Error)
@@ -144,8 +144,8 @@ func (e *extent) include(child extent) {
 	e.depth = max(e.depth, child.depth+1)
 }
 
-// alias returns the aliased value at its place of use: its own position, with
-// a note of where it was used. Children are shared, not copied.
+// alias returns the aliased value at its place of use: with its own position and a
+// reference to the alias. Children are shared, not copied.
 func (c *converter) alias(y *yaml.Node, depth int) (*Node, extent) {
 	one := extent{nodes: 1, depth: 1}
 	a, known := c.anchors[y.Alias]
@@ -167,12 +167,11 @@ func (c *converter) alias(y *yaml.Node, depth int) (*Node, extent) {
 	}
 	n := c.new()
 	n.Pos = c.pos(y)
-	n.via = &use{pos: n.Pos} // stands for nothing, and that has been reported
+	n.via = &use{pos: n.Pos} // the alias is broken, which was reported
 	return n, one
 }
 
-// allow books the nodes an alias adds, and reports whether they are still
-// within reason.
+// allow counts the nodes of an alias and reports whether they are within the limit.
 func (c *converter) allow(nodes int) bool {
 	c.added = min(c.added+nodes, math.MaxInt32)
 	return c.added <= maxAliasFree || c.added <= maxAliasNodes && c.added <= maxAliasRatio*c.written
@@ -180,7 +179,7 @@ func (c *converter) allow(nodes int) bool {
 
 const tagHint = `leave the tag out; if the "!" is part of the text, put the text in quotes`
 
-// checkTag refuses tags that would make a list or map something else.
+// checkTag rejects tags that would change the type of a list or map.
 func (c *converter) checkTag(y *yaml.Node, want string) {
 	if y.Style&yaml.TaggedStyle != 0 && y.Tag != want && y.Tag != "!" {
 		c.errorf(y, "tag", tagHint, "unknown tag %s", y.Tag)
@@ -213,7 +212,7 @@ func (c *converter) scalar(n *Node, y *yaml.Node) {
 	c.note(y, note)
 }
 
-// note warns of a scalar that is text here and a number to other readers.
+// note warns about a scalar that is text here and a number to other readers.
 func (c *converter) note(y *yaml.Node, note scalarNote) {
 	if note == noteNone || c.inKey {
 		return // a key is always text

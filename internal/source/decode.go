@@ -11,11 +11,11 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Decode fills the struct that into points to from a node, strictly, and
-// returns every mistake it found, sorted. What has no mistake is filled in
-// even when other parts have some.
+// Decode strictly decodes a node into the struct that into points to and returns
+// every mistake it found, sorted. Valid parts are decoded even if others have
+// mistakes.
 //
-// Fields say their key with a tag and are otherwise left alone:
+// Fields are selected by a tag; fields without a tag are not changed:
 //
 //	Pos     source.Pos                          // the node's position; embedded or not
 //	Name    string        `yaml:"name,required"`
@@ -27,8 +27,8 @@ import (
 //	Raw     *source.Node  `yaml:"raw"`          // any value, with its positions
 //	Common                `yaml:",inline"`      // a struct whose keys are among these
 //
-// Further types: bool, the int and uint types, float64, structs, pointers,
-// slices, map[string]T, and types with DecodeNode. null is a mistake but for
+// Other supported types: bool, the int and uint types, float64, structs, pointers,
+// slices, map[string]T, and types with DecodeNode. null is a mistake except for
 // pointers, *Node, jsonv.Value and DecodeNode.
 func Decode(n *Node, into any) Diagnostics {
 	var d Decoder
@@ -38,34 +38,35 @@ func Decode(n *Node, into any) Diagnostics {
 	return ds
 }
 
-// An Unmarshaler decodes itself; it is how one key takes a string or a list.
-// It reports mistakes to d and decodes parts of itself with d.Decode.
+// An Unmarshaler decodes itself, for example a key that is a string or a list. It
+// reports mistakes to d and decodes parts of itself with d.Decode.
 type Unmarshaler interface {
 	DecodeNode(n *Node, path string, d *Decoder)
 }
 
-// A Decoder collects the mistakes of one decoding. The zero value is ready.
+// A Decoder collects the mistakes of one decoding. The zero value is ready to use.
 type Decoder struct {
 	found  collector
 	layout map[reflect.Type]*layout
-	uses   []*use // aliases that lead to what is being decoded
+	uses   []*use // aliases that lead to the current node
 	depth  int
 }
 
-// Diagnostics returns what was found so far, in the order of finding.
+// Diagnostics returns the diagnostics so far, in the order in which they were
+// reported.
 func (d *Decoder) Diagnostics() Diagnostics { return d.found.all() }
 
-// Count is how many mistakes and warnings were reported so far, those that
-// there was no room for among them. Asking costs nothing.
+// Count returns the number of reported mistakes and warnings, including those over
+// the limit. It is cheap.
 func (d *Decoder) Count() int { return len(d.found.diags) + d.found.dropped }
 
-// Errorf reports a mistake at a node. The result may be given a Hint, Code or
-// Related; it is valid until the next report.
+// Errorf reports a mistake at a node. The caller may set Hint, Code or Related of the
+// result until the next report.
 func (d *Decoder) Errorf(n *Node, path, format string, args ...any) *Diagnostic {
 	return d.report(n, path, Error, format, args)
 }
 
-// Warnf is Errorf for what is allowed but probably not meant.
+// Warnf is Errorf for valid values that are probably not intended.
 func (d *Decoder) Warnf(n *Node, path, format string, args ...any) *Diagnostic {
 	return d.report(n, path, Warning, format, args)
 }
@@ -92,15 +93,15 @@ func (d *Decoder) report(n *Node, path string, sev Severity, format string, args
 	return d.found.add(diag)
 }
 
-// Add reports finished diagnostics.
+// Add reports complete diagnostics.
 func (d *Decoder) Add(ds ...Diagnostic) {
 	for _, diag := range ds {
 		d.found.add(diag)
 	}
 }
 
-// AddNew reports those of finished diagnostics that were not reported in the same
-// words at the same place.
+// AddNew reports the diagnostics whose message was not reported at the same position
+// before.
 func (d *Decoder) AddNew(ds ...Diagnostic) {
 	known := func(n Diagnostic) bool {
 		return slices.ContainsFunc(d.found.diags, func(o Diagnostic) bool { return o.Pos == n.Pos && o.Msg == n.Msg })
@@ -108,8 +109,8 @@ func (d *Decoder) AddNew(ds ...Diagnostic) {
 	d.Add(slices.DeleteFunc(ds, known)...)
 }
 
-// Decode fills what into points to from a node, and reports mistakes to d.
-// path is the place of the node in the document. A nil node changes nothing.
+// Decode decodes a node into the value that into points to and reports mistakes to d.
+// path is the position of the node in the document. A nil node changes nothing.
 func (d *Decoder) Decode(n *Node, path string, into any) {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
@@ -227,8 +228,8 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		return
 	}
 	var seen uint64
-	var more []int     // keys beyond the 64th
-	var meant []string // names that an unknown key was close to
+	var more []int     // indexes of keys after the 64th
+	var meant []string // names similar to unknown keys
 	for _, f := range n.Fields {
 		at, ok := l.byName[f.Key.Text]
 		if !ok {
@@ -243,7 +244,7 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		key := &l.fields[at]
 		into := v.FieldByIndex(key.index)
 		if key.text && key.enum == nil && f.Value.Kind == KindString && f.Value.via == nil {
-			into.SetString(f.Value.Text) // the most common field by far: no path is built for it
+			into.SetString(f.Value.Text) // most fields are strings: don't build a path
 			continue
 		}
 		below := PathKey(path, f.Key.Text)
@@ -254,15 +255,15 @@ func (d *Decoder) structure(n *Node, path string, v reflect.Value) {
 		}
 	}
 	for at := range l.fields {
-		// A misspelled key says more than the one that is missing for it.
+		// A misspelled key was reported; don't report the missing one too.
 		if f := &l.fields[at]; f.required && seen&(1<<at) == 0 && !slices.Contains(more, at) && !slices.Contains(meant, f.name) {
 			d.Errorf(n, path, "missing key %q", f.name).Code = "missing-key"
 		}
 	}
 }
 
-// KeyAdviser is a type of a map that knows what people mean who write a key it
-// has not: the key they want, or a hint of several words, "" for none.
+// KeyAdviser is implemented by types that know common mistakes: AdviseKey returns the
+// key to use instead of an unknown one, or a hint of several words, or "".
 type KeyAdviser interface{ AdviseKey(key string) string }
 
 func advice(v reflect.Value, key string) string {
@@ -274,14 +275,13 @@ func advice(v reflect.Value, key string) string {
 	return ""
 }
 
-// unknownKey reports a key that no field has, with the key or the hint that an
-// adviser gave, with the nearest name, or with all names when there are few enough to read. It
-// returns the near name, "" when there is none.
+// unknownKey reports an unknown key, with the adviser's key or hint, the most similar name, or
+// all names if there are few. It returns the similar name, or "".
 func (d *Decoder) unknownKey(key *Node, path string, names []string, hint string) string {
 	diag := d.Errorf(key, path, "unknown key %s", quote(display.Truncate(key.Text, shownText)))
 	diag.Code = "unknown-key"
 	if d.found.full() {
-		return "" // looking for near names is the costly part
+		return "" // searching for similar names is expensive
 	}
 	if strings.Contains(hint, " ") {
 		diag.Hint = hint
@@ -302,8 +302,8 @@ func (d *Decoder) unknownKey(key *Node, path string, names []string, hint string
 	return ""
 }
 
-// UnknownKey reports a key of a map that is not among names, in the words
-// that Decode uses. It is for Unmarshalers that look at maps themselves.
+// UnknownKey reports a key of a map that is not among names, with the same message as
+// Decode. It is for Unmarshalers that decode maps themselves.
 func (d *Decoder) UnknownKey(key *Node, path string, names []string) {
 	d.unknownKey(key, path, names, "")
 }
@@ -331,8 +331,8 @@ func (d *Decoder) enum(n *Node, path string, v reflect.Value, allowed []string) 
 	}
 }
 
-// unsupported is a mistake in our program, shown rather than hidden: the
-// types that are decoded are fixed, so any test that decodes one finds it.
+// unsupported reports a programming error: the decoded types are fixed, so every test
+// that decodes one finds it.
 func (d *Decoder) unsupported(n *Node, path string, t reflect.Type) {
 	d.Errorf(n, path, "internal error: can't decode into %v", t).Code = "internal"
 }

@@ -9,10 +9,10 @@ import (
 	"mcptest/internal/display"
 )
 
-// Severity says whether a diagnostic stops the work.
+// Severity is the severity of a diagnostic: only errors prevent a run.
 type Severity int
 
-// The zero value is an error: whoever forgets to say so is strict.
+// The zero value is Error.
 const (
 	Error Severity = iota
 	Warning
@@ -26,35 +26,35 @@ func (s Severity) String() string {
 	return "error"
 }
 
-// Related is a second place that helps to understand a diagnostic.
+// Related is a second position that helps to understand a diagnostic.
 type Related struct {
 	Pos Pos
 	Msg string
 }
 
-// A Diagnostic is one mistake in the user's text, in the user's words.
+// A Diagnostic is one mistake in the user's text.
 type Diagnostic struct {
 	Pos      Pos
-	Path     string // where in the document, such as tools[2].expect[0].matcher; may be empty
+	Path     string // position in the document, such as tools[2].expect[0].matcher; may be empty
 	Msg      string // what is wrong
-	Hint     string // what to do about it; may be empty
-	Code     string // a short stable name for machines; may be empty
+	Hint     string // suggested correction; may be empty
+	Code     string // short stable name for programs; may be empty
 	Severity Severity
 	Related  []Related
 }
 
-// Errorf returns an error at a place. Set Hint, Code or Related on the result.
+// Errorf returns an error at a position. Set Hint, Code or Related on the result.
 func Errorf(pos Pos, path, format string, args ...any) Diagnostic {
 	return Diagnostic{Pos: pos, Path: path, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Warnf returns a warning at a place.
+// Warnf returns a warning at a position.
 func Warnf(pos Pos, path, format string, args ...any) Diagnostic {
 	return Diagnostic{Pos: pos, Path: path, Msg: fmt.Sprintf(format, args...), Severity: Warning}
 }
 
-// String returns the diagnostic's first line: file:line:col: error: path: msg.
-// Control characters in it are escaped.
+// String returns the diagnostic's first line: file:line:col: error: path: msg. It
+// escapes control characters.
 func (d Diagnostic) String() string {
 	var b strings.Builder
 	if at := d.Pos.String(); at != "" {
@@ -68,8 +68,8 @@ func (d Diagnostic) String() string {
 	return b.String()
 }
 
-// Diagnostics is a list of mistakes. As a Go error it lists them all; use
-// [Diagnostics.Err] to get an error that is nil when there is none.
+// Diagnostics is a list of diagnostics. As a Go error it lists all of them; use
+// [Diagnostics.Err] to get an error that is nil if there is none.
 type Diagnostics []Diagnostic
 
 // Error returns the first line of every diagnostic.
@@ -81,8 +81,7 @@ func (ds Diagnostics) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Err returns the diagnostics as an error when one of them is an error, and
-// nil otherwise.
+// Err returns the diagnostics as an error if any of them is an error, otherwise nil.
 func (ds Diagnostics) Err() error {
 	if ds.HasErrors() {
 		return ds
@@ -90,7 +89,7 @@ func (ds Diagnostics) Err() error {
 	return nil
 }
 
-// HasErrors reports whether one of the diagnostics is more than a warning.
+// HasErrors reports whether any of the diagnostics is an error.
 func (ds Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(ds, func(d Diagnostic) bool { return d.Severity == Error })
 }
@@ -98,15 +97,12 @@ func (ds Diagnostics) HasErrors() bool {
 // Add appends diagnostics.
 func (ds *Diagnostics) Add(d ...Diagnostic) { *ds = append(*ds, d...) }
 
-// maxRelated is how many related places a diagnostic keeps when repeats of it
-// are folded into one.
+// maxRelated limits the related positions of a diagnostic after merging duplicates.
 const maxRelated = 5
 
-// Sort puts the diagnostics in reading order: files in the order in which the
-// list first names them, then by line and column, errors before warnings.
-// The same message at the same place is kept once, which happens when a
-// mistake sits in a value that aliases use again; the related places of the
-// repeats are kept.
+// Sort sorts the diagnostics: files in the order in which they first occur, then by
+// line and column, errors before warnings. It removes duplicates, which occur if
+// aliases repeat a value with a mistake, and keeps their related positions.
 func (ds *Diagnostics) Sort() {
 	rank := map[*File]int{}
 	for _, d := range *ds {
@@ -131,7 +127,7 @@ func (ds *Diagnostics) Sort() {
 	for _, d := range *ds {
 		id := identity{d.Pos, d.Msg, d.Severity}
 		if d.Pos.IsZero() {
-			id.msg = d.Path + "\x00" + d.Msg // without a place only the path tells them apart
+			id.msg = d.Path + "\x00" + d.Msg // without a position only the path distinguishes them
 		}
 		at, seen := first[id]
 		if !seen {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A FieldInfo describes one key of a struct that Decode fills, for whoever
-// writes schemas and reference pages.
+// A FieldInfo describes one key of a struct that Decode decodes, for generators of
+// schemas and reference pages.
 type FieldInfo struct {
 	Name     string // the key
 	Required bool
@@ -17,9 +17,8 @@ type FieldInfo struct {
 	Enum     []string // of the tag enum:"a|b", nil without one
 }
 
-// Fields returns the keys of a struct type (or a pointer to one) in the order
-// of its fields, those of inlined structs at their place. It is nil for other
-// types.
+// Fields returns the keys of a struct type (or a pointer to one) in the order of its
+// fields, including those of inlined structs. It returns nil for other types.
 func Fields(t reflect.Type) []FieldInfo {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -39,7 +38,7 @@ func Fields(t reflect.Type) []FieldInfo {
 	return out
 }
 
-// layout is what the tags of a struct type say, read once per Decoder.
+// layout holds the tags of a struct type, parsed once per Decoder.
 type layout struct {
 	fields []layoutField
 	byName map[string]int
@@ -52,7 +51,7 @@ type layoutField struct {
 	index    []int
 	required bool
 	enum     []string
-	text     bool // a string that decodes unchanged
+	text     bool // a string field
 }
 
 func (d *Decoder) layoutOf(t reflect.Type) *layout {

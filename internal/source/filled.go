@@ -1,11 +1,10 @@
 package source
 
-// Filled returns a scalar as a value that was put in place of a placeholder.
-// Whoever wrote the value could not know which type its place wants, so Decode
-// is lenient with it in two ways: where text is wanted a number or boolean is
-// taken as its text, and where a number or boolean is wanted unquoted text is
-// read by the core schema, as if it stood there plain. JSON is the value as it
-// is. Lists and maps are returned as they are.
+// Filled returns a scalar as the value of a placeholder. The author of the value may
+// not know which type its context requires, so Decode is lenient: where text is
+// required, it accepts a number or boolean as its text, and where a number or boolean
+// is required, it parses unquoted text by the core schema. JSON returns the original
+// value. Lists and maps are returned unchanged.
 func (n *Node) Filled() *Node {
 	if n == nil || !n.IsScalar() || n.style == styleFilled {
 		return n
@@ -16,8 +15,8 @@ func (n *Node) Filled() *Node {
 	return &out
 }
 
-// AsText returns the text of a string, or of a number or boolean that was
-// filled in.
+// AsText returns the text of a string, or of a number or boolean that is the value of
+// a placeholder.
 func (n *Node) AsText() (text string, ok bool) {
 	switch n.Kind {
 	case KindString:
@@ -28,16 +27,16 @@ func (n *Node) AsText() (text string, ok bool) {
 	return "", false
 }
 
-// Unknown returns a scalar whose value could not be found out, which has been
-// reported: whoever decodes it, or finds fault with it, adds nothing.
+// Unknown returns a scalar whose value could not be determined, which has been
+// reported: mistakes of the node are not reported again.
 func (n *Node) Unknown() *Node {
 	out := *n
 	out.via = &use{pos: n.Pos}
 	return &out
 }
 
-// Typed returns the number or boolean that unquoted text which was filled in
-// stands for, and every other node as it is.
+// Typed parses the unquoted text of a placeholder's value as a number or boolean. It
+// returns other nodes unchanged.
 func (n *Node) Typed() *Node {
 	if n.style != styleFilled || n.Kind != KindString || n.Quoted {
 		return n

@@ -9,19 +9,19 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// plainText is text that YAML reads as text without quotes, in a list or map
-// written on one line too.
+// plainText matches text that YAML reads as text without quotes, even in a flow list
+// or map.
 var plainText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9]+(ms|s|m|h)$|^\.\.$|^(\.{0,2}/|\.?[A-Za-z_$])[A-Za-z0-9_./$()*+<>=@^~-]*( [A-Za-z0-9_./$()*+<>=@^~-]+)*$`)
 })
 
-// reservedWords are not text without quotes, in one version of YAML or another.
+// reservedWords are not text without quotes in some version of YAML.
 var reservedWords = map[string]bool{
 	"null": true, "true": true, "false": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true,
 	".inf": true, ".nan": true,
 }
 
-// Flow writes a value as YAML on one line, its strings with text.
+// Flow formats a value as YAML on one line, its strings with text.
 func Flow(v jsonv.Value, text func(string) string) string {
 	var items []string
 	switch v.Kind() {
@@ -41,8 +41,7 @@ func Flow(v jsonv.Value, text func(string) string) string {
 	return v.String()
 }
 
-// FlowText writes a string as YAML, in quotes where it would not be read as
-// text.
+// FlowText formats a string as YAML, in quotes if necessary.
 func FlowText(s string) string {
 	if plainText().MatchString(s) && !reservedWords[strings.ToLower(s)] {
 		return s

@@ -2,8 +2,8 @@ package source
 
 import "mcptest/internal/jsonv"
 
-// JSON returns the value as JSON: maps keep their order, numbers their
-// digits. A nil node is an absent value.
+// JSON returns the value as JSON with the order of maps and the digits of numbers. A
+// nil node is an absent value.
 func (n *Node) JSON() jsonv.Value {
 	if n == nil {
 		return jsonv.Value{}
@@ -34,8 +34,8 @@ func (n *Node) JSON() jsonv.Value {
 	return jsonv.Null()
 }
 
-// FromJSON returns the value as nodes that are all at pos. An absent value
-// is a nil node. Where an object names a key twice the last one counts.
+// FromJSON returns the value as nodes with the position pos. An absent value is a nil
+// node. If an object contains a key twice, the last one counts.
 func FromJSON(v jsonv.Value, pos Pos) *Node {
 	n := &Node{Pos: pos}
 	switch v.Kind() {

@@ -2,12 +2,12 @@ package source
 
 import "reflect"
 
-// Map is a map that keeps the order in which it was written.
+// Map is a map that keeps its written order.
 type Map[T any] struct {
 	Entries []Entry[T]
 }
 
-// Entry is one key of a Map. Pos is the place of the key.
+// Entry is one key of a Map. Pos is the position of the key.
 type Entry[T any] struct {
 	Key   string
 	Pos   Pos
@@ -37,7 +37,7 @@ func (m Map[T]) Keys() []string {
 	return keys
 }
 
-// ElemType returns T, for whoever describes the type by reflection.
+// ElemType returns T, for use with reflection.
 func (m Map[T]) ElemType() reflect.Type { return reflect.TypeFor[T]() }
 
 // DecodeNode implements Unmarshaler.

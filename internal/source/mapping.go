@@ -6,14 +6,14 @@ import (
 	"mcptest/internal/display"
 )
 
-// manyFields is where finding a key by looking through the list becomes
-// slower than an index.
+// manyFields is the number of fields from which an index is faster than a linear
+// search.
 const manyFields = 12
 
-// fieldSet collects the fields of one map and knows which keys it has.
+// fieldSet collects the fields of one map and indexes its keys.
 type fieldSet struct {
 	fields []Field
-	merged []bool // by field: came through <<, so an explicit key replaces it
+	merged []bool // by field: merged by <<, so that an explicit key replaces it
 	index  map[string]int
 }
 
@@ -53,9 +53,9 @@ func (s *fieldSet) add(f Field, merged bool) {
 
 func (s *fieldSet) isMerged(i int) bool { return s.merged != nil && s.merged[i] }
 
-// mapping fills in a map's fields. Explicit keys win over merged ones
-// regardless of where the << is; of several merged maps the earlier wins, as the
-// merge key's definition has it (https://yaml.org/type/merge.html).
+// mapping converts a map's fields. Explicit keys take precedence over merged ones
+// regardless of the position of <<, and earlier merged maps over later ones, as the
+// merge key's definition requires (https://yaml.org/type/merge.html).
 func (c *converter) mapping(n *Node, y *yaml.Node, depth int, inFlow bool, e *extent) {
 	set := fieldSet{fields: make([]Field, 0, len(y.Content)/2)}
 	var merge *yaml.Node // the first <<
@@ -100,8 +100,8 @@ func isMerge(k *yaml.Node) bool {
 		k.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
 }
 
-// checkKey sees to it that a key is text, as every key in JSON is. A key that
-// is not stays in the map under its spelling, so that the rest is checked.
+// checkKey reports a key that is not text, as JSON requires. The key remains in the
+// map under its spelling, so that the rest is checked.
 func (c *converter) checkKey(key *Node, y *yaml.Node) {
 	switch key.Kind {
 	case KindString:
@@ -156,7 +156,7 @@ func (c *converter) merge(set *fieldSet, y *yaml.Node, depth int, inFlow bool, e
 	}
 }
 
-// usedBy notes on a merged value which alias brought it here.
+// usedBy records on a merged value the alias that it comes from.
 func (c *converter) usedBy(n *Node, via *use) *Node {
 	if via == nil || n.via != nil {
 		return n

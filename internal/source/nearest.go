@@ -6,16 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxNearest is the longest word that is compared: longer words are not misspelled often
-// ones, and the comparison takes time in proportion to the square.
+// maxNearest limits the length of compared words, because the cost of a comparison is
+// quadratic.
 const maxNearest = 64
 
-// Nearest returns the candidate that word is most likely a misspelling of, or
-// "" when none is near: one edit for words of up to four letters, two up to
-// eight, three beyond. An edit inserts, deletes or replaces a letter or swaps
-// two adjacent letters (the optimal string alignment distance); a different case of
-// the whole word always counts as near. Of equally near candidates the first
-// one wins.
+// Nearest returns the candidate that word is most likely a misspelling of, or "" if
+// none is similar: one edit for words of up to four letters, two up to eight, three
+// beyond. An edit inserts, deletes or replaces a letter or swaps two adjacent letters
+// (the optimal string alignment distance); a different case of the whole word always
+// counts as similar. The first of equally similar candidates is returned.
 func Nearest(word string, candidates []string) string {
 	if word == "" || utf8.RuneCountInString(word) > maxNearest {
 		return ""
@@ -36,7 +35,7 @@ func Nearest(word string, candidates []string) string {
 		} else {
 			d = min(d, folded+1)
 		}
-		// A short word's edits must leave most of it standing.
+		// Most of a short word must remain unchanged.
 		if d < bestDistance && d < max(len(from), len(to)) {
 			best, bestDistance = c, d
 		}
@@ -81,7 +80,7 @@ func distance(a, b []rune, fold bool) int {
 	return prev[len(b)]
 }
 
-// lower folds what keys differ in: ASCII case, and _ for -.
+// lower folds common differences of keys: ASCII case, and _ for -.
 func lower(r rune) rune {
 	switch {
 	case 'A' <= r && r <= 'Z':
@@ -92,11 +91,10 @@ func lower(r rune) rune {
 	return r
 }
 
-// DidYouMean returns the hint that names the candidate nearest to word, "" when
-// none is near.
+// DidYouMean returns a hint with the most similar candidate, or "".
 func DidYouMean(word string, candidates []string) string { return Suggest(Nearest(word, candidates)) }
 
-// Known returns the hint for a word that is none of some names: the nearest, or all.
+// Known returns the hint for an unknown name: the most similar name, or all names.
 func Known(word string, names []string) string {
 	if hint := DidYouMean(word, names); hint != "" || len(names) == 0 {
 		return hint
@@ -104,7 +102,7 @@ func Known(word string, names []string) string {
 	return "known: " + strings.Join(names, ", ")
 }
 
-// Suggest returns the hint that names a word, "" for none.
+// Suggest returns the hint for a name, or "" if it is empty.
 func Suggest(near string) string {
 	if near == "" {
 		return ""
@@ -112,7 +110,7 @@ func Suggest(near string) string {
 	return "did you mean " + strconv.Quote(near) + "?"
 }
 
-// Aside puts a hint in parentheses behind a message; without a hint it is "".
+// Aside formats a hint in parentheses to follow a message, or returns "".
 func Aside(hint string) string {
 	if hint == "" {
 		return ""

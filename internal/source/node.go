@@ -2,7 +2,7 @@ package source
 
 import "mcptest/internal/display"
 
-// Kind is what a value is, after the core schema has been applied.
+// Kind is the kind of a value, after applying the core schema.
 type Kind uint8
 
 // The kinds of a Node.
@@ -18,8 +18,8 @@ const (
 
 var kindNames = [...]string{"null", "boolean", "number", "number", "text", "list", "map"}
 
-// String returns the word messages use for the kind: null, boolean, number,
-// text, list or map.
+// String returns the name of the kind in messages: null, boolean, number, text, list
+// or map.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -27,36 +27,35 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// A Node is one value of a document and where it was written. Nodes are not
-// changed after Parse and may be shared between several places.
+// A Node is one value of a document with its position. Nodes are immutable after
+// Parse and may be shared.
 //
-// A scalar's Text is the value, not the spelling: true and false for a
-// boolean, a JSON number literal for an int (0x1F becomes 31) or a float (.5
-// becomes 0.5), the unquoted text for a string, and for null "null", or ""
-// when nothing was written.
+// A scalar's Text is the value, not the spelling: true and false for a boolean, a
+// JSON number literal for an int (0x1F becomes 31) or a float (.5 becomes 0.5), the
+// unquoted text for a string, and for null "null", or "" if nothing was written.
 type Node struct {
 	Pos    Pos
 	Text   string
 	Items  []*Node // of a list
 	Fields []Field // of a map, in written order, keys unique
 	Kind   Kind
-	Quoted bool // written in quotes or as a block (| or >), so certainly meant as text
-	Blank  bool // a placeholder in it stood for the empty text
+	Quoted bool // written in quotes or as a block (| or >), so certainly text
+	Blank  bool // a placeholder in it was replaced with an empty text
 
-	// Origin is who chose the value.
+	// Origin is the origin of the value.
 	Origin Origin
 
 	style style
-	via   *use // set when the node was reached through an alias
+	via   *use // set if the node was reached through an alias
 }
 
-// Origin says who chose a value, for places where it would become code.
+// Origin is the origin of a value, to protect places where it would become code.
 type Origin uint8
 
 // The origins of a Node.
 const (
 	Written     Origin = iota // by the author, unchanged
-	Substituted               // it holds a value that a placeholder stood for
+	Substituted               // contains the value of a placeholder
 	FromServer                // that value comes from the server under test
 )
 
@@ -66,7 +65,7 @@ type Field struct {
 	Value *Node
 }
 
-// style is how a scalar was written, for Node.In.
+// style is the syntax of a scalar, for Node.In.
 type style uint8
 
 const (
@@ -76,14 +75,14 @@ const (
 	styleDouble
 	styleLiteral
 	styleFolded
-	styleFilled // put in place of a placeholder
+	styleFilled // the value of a placeholder
 )
 
 // IsScalar reports whether the node is neither a list nor a map.
 func (n *Node) IsScalar() bool { return n.Kind < KindList }
 
-// Get returns the value of a map's key, nil when the node is not a map or has
-// no such key.
+// Get returns the value of a map's key, or nil if the node is not a map or lacks the
+// key.
 func (n *Node) Get(key string) *Node {
 	if n == nil {
 		return nil
@@ -96,17 +95,16 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// WithText returns a string node with other text at the same place, for use
-// in [Node.MapScalars].
+// WithText returns a string node with other text at the same position, for use in
+// [Node.MapScalars].
 func (n *Node) WithText(text string) *Node {
 	return &Node{Pos: n.Pos, Kind: KindString, Text: text, Quoted: n.Quoted, via: n.via}
 }
 
-// MapScalars returns the tree with every scalar value (not the keys) replaced
-// by what fn returns for it. fn may return its argument, another scalar, or a
-// whole list or map. Nothing is changed in place: unchanged parts are shared
-// and n itself is returned when all of it is unchanged. What several aliases
-// share is mapped once for all of them.
+// MapScalars returns the tree with every scalar value (not the keys) replaced by the
+// result of fn, which may be its argument, another scalar, or a list or map. It
+// changes nothing in place: unchanged parts are shared, and n itself is returned if
+// nothing changed. Values shared by aliases are mapped once.
 func (n *Node) MapScalars(fn func(*Node) *Node) *Node {
 	m := scalarMapper{fn: fn}
 	return m.node(n)
@@ -114,7 +112,7 @@ func (n *Node) MapScalars(fn func(*Node) *Node) *Node {
 
 type scalarMapper struct {
 	fn   func(*Node) *Node
-	done map[*Node]*Node // what aliases stand for, so that sharing survives
+	done map[*Node]*Node // mapped alias targets, to keep them shared
 }
 
 func (m *scalarMapper) node(n *Node) *Node {
@@ -181,19 +179,19 @@ func (m *scalarMapper) once(n *Node) *Node {
 	return m.fn(n)
 }
 
-// A use is one place where an alias puts a value.
+// A use is a place where an alias is used.
 type use struct {
 	pos Pos   // of the alias
-	of  *Node // the node at its anchor, nil when the alias is broken
+	of  *Node // the node at its anchor; nil if the alias is broken
 }
 
-// broken reports a node in place of an alias that stands for nothing. Parse
-// has said so; whoever finds the node has nothing to add.
+// broken reports whether the node replaces a broken alias, which Parse has reported;
+// mistakes of the node are not reported again.
 func (n *Node) broken() bool { return n.via != nil && n.via.of == nil }
 
 func (u *use) withTarget(of *Node) *use { return &use{pos: u.pos, of: of} }
 
-// describe says what a node is, for messages: text "heavy", number 5, a list.
+// describe describes a node for messages: text "heavy", number 5, a list.
 func (n *Node) describe() string {
 	switch n.Kind {
 	case KindNull:

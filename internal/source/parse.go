@@ -15,28 +15,26 @@ import (
 	"mcptest/internal/source/syntax"
 )
 
-// Limits of one document. They stop a file that would cost more than it could
-// be worth, long before it hurts; no hand-written suite comes near them.
+// Limits of one document, far above the needs of handwritten suites.
 const (
 	MaxSize  = 10 << 20  // bytes of a file
 	MaxDepth = 100       // lists and maps inside each other
-	MaxNodes = 1_000_000 // values, keys, comments, anchors and tags, counted from above
+	MaxNodes = 1_000_000 // values, keys, comments, anchors and tags; an upper bound is counted
 
-	// Values that aliases repeat, counted as if they were written out: up to
-	// maxAliasFree is always fine, then no more than maxAliasRatio times what
-	// is really written, and never more than maxAliasNodes.
+	// Limits of values repeated by aliases, counted as if they were expanded: up to
+	// maxAliasFree is always valid; above that, the limit is maxAliasRatio times the
+	// written values, and at most maxAliasNodes.
 	maxAliasFree  = 10_000
 	maxAliasRatio = 100
 	maxAliasNodes = 1_000_000
 )
 
-// Parse reads the one YAML document of a file. The node is nil when the
-// diagnostics say that there is none to be had; a node may come together with
-// errors (duplicate keys, say), so that a reader can go on and find more.
+// Parse parses the YAML document of a file. The node is nil if the document cannot be
+// parsed; it may be returned together with errors (such as duplicate keys), so that
+// the caller can find more mistakes.
 //
-// Accepted: UTF-8 with or without a byte order mark, LF, CR LF or CR. The
-// first syntax error ends the parse; every other kind of mistake is found in
-// the same pass.
+// Parse accepts UTF-8 with or without a byte order mark, and LF, CR LF or CR. It
+// stops at the first syntax error; it finds all other mistakes in the same pass.
 func Parse(f *File) (*Node, Diagnostics) {
 	if d, bad := checkBytes(f); bad {
 		return nil, Diagnostics{d}
@@ -67,9 +65,8 @@ func Parse(f *File) (*Node, Diagnostics) {
 	return root, ds
 }
 
-// load reads the next document. A panic of the YAML library would be a
-// mistake of the library; it becomes an error about the file, because a tool
-// that reads other people's files must not fall over one of them.
+// load reads the next document. A panic of the YAML library is converted to an error
+// about the file, because a tool that reads other people's files must not crash.
 func load(l *yaml.Loader, into *yaml.Node) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -98,7 +95,7 @@ func syntaxError(f *File, err error) Diagnostic {
 	return f.explained(e)
 }
 
-// explained turns an explanation into a diagnostic.
+// explained converts an explanation to a diagnostic.
 func (f *File) explained(e syntax.Explanation) Diagnostic {
 	at := func(p syntax.Pos) Pos { return Pos{File: f, Line: p.Line, Col: p.Col} }
 	d := Diagnostic{Pos: at(e.Pos), Msg: e.Msg, Hint: e.Hint, Code: cmp.Or(e.Code, "syntax")}
@@ -112,7 +109,7 @@ func (f *File) explained(e syntax.Explanation) Diagnostic {
 	return d
 }
 
-// depthLimit makes the YAML library stop at our depth, while scanning.
+// depthLimit makes the YAML library stop at MaxDepth while scanning.
 type depthLimit struct{}
 
 var errTooDeep = fmt.Errorf("nested more than %d deep", MaxDepth)
@@ -124,10 +121,10 @@ func (depthLimit) CheckDepth(depth int, _ *yaml.DepthContext) error {
 	return nil
 }
 
-// CheckAlias is for values the library builds; it builds none for us.
+// CheckAlias is unused: it applies to values that the library builds.
 func (depthLimit) CheckAlias(int, int) error { return nil }
 
-// isEmptyDocument reports a document marker with nothing behind it.
+// isEmptyDocument reports whether nothing follows a document marker.
 func isEmptyDocument(doc *yaml.Node) bool {
 	if len(doc.Content) == 0 {
 		return true
@@ -150,8 +147,8 @@ func emptyFile(f *File, text []byte) Diagnostic {
 	return d
 }
 
-// checkBytes refuses what is not text in UTF-8, with the place of the first
-// bad byte. It runs before anything else looks at the data.
+// checkBytes rejects data that is not UTF-8 text, with the position of the first
+// invalid byte. It runs before all other checks.
 func checkBytes(f *File) (Diagnostic, bool) {
 	if len(f.Data) > MaxSize {
 		return tooLarge(f, int64(len(f.Data))), true
@@ -187,9 +184,9 @@ func checkBytes(f *File) (Diagnostic, bool) {
 	return Diagnostic{}, false
 }
 
-// badControl reports a character that YAML forbids, or (U+0085, U+2028,
-// U+2029) that YAML 1.1 readers take for a line break and YAML 1.2 readers
-// don't, so that it would silently change.
+// badControl reports a character that YAML forbids, or (U+0085, U+2028, U+2029) that
+// is a line break in YAML 1.1 but not in YAML 1.2, so that its meaning would silently
+// change.
 func badControl(f *File, offset int, r rune) Diagnostic {
 	d := errorAt(f.At(offset), "a control character (U+%04X) in the text", r)
 	d.Code = "encoding"
@@ -207,7 +204,7 @@ func badControl(f *File, offset int, r rune) Diagnostic {
 	return d
 }
 
-// checkEncoding names the encodings that editors produce by accident.
+// checkEncoding reports encodings that editors produce by accident.
 func checkEncoding(f *File) (Diagnostic, bool) {
 	name := ""
 	switch data := f.Data; {
@@ -227,9 +224,9 @@ func checkEncoding(f *File) (Diagnostic, bool) {
 	return d, true
 }
 
-// checkNodes bounds the number of nodes from above by counting what can begin
-// one, so that a file of nothing but commas is refused before a tree of a
-// gigabyte is built for it.
+// checkNodes estimates an upper bound of the number of nodes by counting the
+// characters that can begin one, so that a file of commas is rejected before it
+// becomes a tree of a gigabyte.
 func checkNodes(f *File, text []byte) (Diagnostic, bool) {
 	count := 0
 	for i, c := range text {

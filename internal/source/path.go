@@ -6,8 +6,8 @@ import (
 	"mcptest/internal/display"
 )
 
-// PathKey extends a document path by a map key: tools + name is tools.name. A
-// key that would not read well after a dot is put in brackets and quotes.
+// PathKey appends a map key to a document path: tools + name is tools.name. A key
+// that is not a plain word is written in brackets and quotes.
 func PathKey(path, key string) string {
 	if !isPlainKey(key) {
 		return path + "[" + quote(key) + "]"
@@ -18,7 +18,7 @@ func PathKey(path, key string) string {
 	return path + "." + key
 }
 
-// PathIndex extends a document path by a list index, counted from 0.
+// PathIndex appends a list index, counted from 0, to a document path.
 func PathIndex(path string, i int) string {
 	return path + "[" + strconv.Itoa(i) + "]"
 }

@@ -12,9 +12,9 @@ import (
 	"mcptest/internal/display"
 )
 
-// Style says how [Diagnostics.Print] decorates its parts. Each function gets
-// the finished text of a part and returns it with color; nil leaves it
-// plain. The zero Style is plain text of ordinary width.
+// Style configures how [Diagnostics.Print] colors its parts. Each function gets the
+// text of a part and returns it with color; it may be nil. The zero Style is plain
+// text of default width.
 type Style struct {
 	Pos     func(string) string // file:line:col
 	Error   func(string) string // the word "error"
@@ -41,9 +41,9 @@ const (
 	shownText    = 60 // columns of a quoted text in a message
 )
 
-// Print writes every diagnostic with its source line, a caret below the
-// place, its hint and its related places. Control characters from the file or
-// a message are written as escapes. The error is w's.
+// Print writes every diagnostic with its source line, a caret below the position, its
+// hint and its related positions. It escapes control characters. The error is that of
+// w.
 func (ds Diagnostics) Print(w io.Writer, style Style) error {
 	p := printer{style: style, width: defaultWidth}
 	if style.Width > 0 {
@@ -78,9 +78,8 @@ const (
 	markedEach = 1024
 )
 
-// columnOffset returns the byte offset of a column in a line. Lines of
-// megabytes exist, and so do files with a thousand mistakes on one: the
-// offset of every so many columns is kept for those.
+// columnOffset returns the byte offset of a column in a line. For long lines with
+// many mistakes, it caches offsets at regular intervals.
 func (p *printer) columnOffset(pos Pos, line []byte) int {
 	col, at := pos.Col-1, 0
 	if len(line) > longLine {
@@ -158,8 +157,8 @@ func (p *printer) at(pos Pos) {
 	}
 }
 
-// text writes a message; its own line breaks are kept and indented, so that
-// no part of it can pass for one of our lines.
+// text writes a message. It keeps and indents line breaks, so that no part of it
+// looks like a line of Print.
 func (p *printer) text(s, indent string) {
 	for i, line := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
 		if i > 0 {
@@ -170,7 +169,7 @@ func (p *printer) text(s, indent string) {
 	}
 }
 
-// excerpt writes the line and the caret, and nothing when there is no line.
+// excerpt writes the line and the caret, or nothing if there is no line.
 func (p *printer) excerpt(pos Pos, indent string) {
 	if pos.File == nil || pos.Line < 1 || pos.Col < 1 {
 		return
@@ -184,9 +183,9 @@ func (p *printer) excerpt(pos Pos, indent string) {
 	p.b.WriteString(indent + strings.Repeat(" ", caret) + paint(p.style.Caret, "^") + "\n")
 }
 
-// Window is a line as Print shows it: printable, and at most width columns wide
-// around a column of it (counted in runes from 1). It returns where the caret
-// goes, from 0.
+// Window returns a line as Print shows it: printable, and at most width columns wide
+// around a column (counted in runes from 1). It also returns the position of the
+// caret, from 0.
 func Window(line string, column, width int) (text string, caret int) {
 	at := 0
 	for ; column > 1 && at < len(line); column-- {
@@ -196,17 +195,17 @@ func Window(line string, column, width int) (text string, caret int) {
 	return cut([]byte(line), at, max(width, minWidth))
 }
 
-// cut makes a line fit to be shown: at most width columns wide around the
-// byte at, with … where it was cut and everything printable. It returns
-// the display column (from 0) of the caret.
+// cut shortens a line for display: at most width columns around the byte at, with …
+// for omitted parts and all characters printable. It returns the display column (from
+// 0) of the caret.
 func cut(line []byte, at, width int) (text string, caret int) {
-	// A rune is shown in one column or more, so that no more than width runes
-	// on either side can matter; a line of megabytes costs nothing.
+	// Every rune takes at least one column, so at most width runes on either side
+	// matter, even in a line of megabytes.
 	start, end := window(line, at, width)
 	left, right := expand(line[start:at]), expand(line[at:end])
 	cutLeft, cutRight := start > 0, end < len(line) // already by the window
 	right = strings.TrimRight(right, " ")
-	// The place gets at least a third of the width behind it.
+	// The position gets at least a third of the width after it.
 	room := width - min(displaywidth.String(right), width/3)
 	if cutLeft || displaywidth.String(left) > room {
 		left = "…" + lastColumns(left, room-1)
@@ -244,11 +243,11 @@ func lastColumns(s string, width int) string {
 	return s
 }
 
-// expand makes a piece of a source line printable, tabs as an arrow.
+// expand makes a part of a source line printable, with tabs as arrows.
 func expand(b []byte) string {
 	return display.Escape(strings.ReplaceAll(string(b), "\t", shownTab))
 }
 
-// quote puts user text in double quotes for a message; what it does with
-// hidden characters display.Escape would do later anyway.
+// quote puts user text in double quotes for a message. display.Escape would escape
+// hidden characters later anyway.
 func quote(s string) string { return strconv.Quote(s) }

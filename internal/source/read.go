@@ -11,11 +11,10 @@ import (
 	"time"
 )
 
-// Read reads a file that is to be shown under name. The size is looked at
-// first, so that a huge file is refused without being read; what is not a
-// regular file (a directory, a device that never ends) is refused too, except
-// for a pipe, which is read up to the limit. The file is nil when there are
-// diagnostics.
+// Read reads a file, which messages call name. It rejects a large file by its size
+// without reading it, and anything that is not a regular file (a directory, an
+// endless device), except a pipe, which it reads up to the limit. The file is nil if
+// there are diagnostics.
 func Read(path, name string) (*File, Diagnostics) {
 	f := &File{Name: name, Path: path}
 	if abs, err := filepath.Abs(path); err == nil {
@@ -46,7 +45,7 @@ func Read(path, name string) (*File, Diagnostics) {
 	return f, nil
 }
 
-// readFile reads a regular file, which may have grown since it was looked at.
+// readFile reads a regular file, which may have grown.
 func readFile(path string, size int64) ([]byte, error) {
 	in, err := os.Open(path)
 	if err != nil {
@@ -56,13 +55,13 @@ func readFile(path string, size int64) ([]byte, error) {
 	return readUpTo(in, size, MaxSize+1)
 }
 
-// writerTime is how long a pipe may take to give all that it has.
+// writerTime limits the time for reading a pipe.
 const writerTime = 10 * time.Second
 
 var errNoWriter = errors.New("no process writes to this pipe")
 
-// readPipe reads a named pipe without waiting for ever for somebody who writes
-// to it, as opening one usually does. Until then it reads as empty.
+// readPipe reads a named pipe without blocking until a process opens it for writing.
+// Without a writer it is empty.
 func readPipe(path string) ([]byte, error) {
 	in, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -84,8 +83,7 @@ func readPipe(path string) ([]byte, error) {
 	return nil, errNoWriter
 }
 
-// readUpTo reads at most limit bytes into a slice that is large enough from the
-// beginning when size is true.
+// readUpTo reads at most limit bytes into a slice allocated for size.
 func readUpTo(in io.Reader, size, limit int64) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(int(size) + bytes.MinRead)
@@ -93,8 +91,8 @@ func readUpTo(in io.Reader, size, limit int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// unreadable says why a file can't be read without repeating its path, which
-// the position already shows.
+// unreadable describes why a file cannot be read, without its path, which the
+// position contains.
 func unreadable(name string, err error) Diagnostic {
 	d := Diagnostic{Pos: Pos{File: &File{Name: name}}, Code: "unreadable"}
 	var path *fs.PathError

@@ -6,24 +6,23 @@ import (
 	"strings"
 )
 
-// A scalarNote tells why a plain scalar that looks like something else was
-// read as text.
+// A scalarNote describes why a plain scalar that looks like another type is text.
 type scalarNote uint8
 
 const (
 	noteNone        scalarNote = iota
 	noteLeadingZero            // 017: octal in YAML 1.1, decimal in YAML 1.2
-	noteNotFinite              // .inf, .nan: floats that JSON can't hold
+	noteNotFinite              // .inf, .nan: floats that JSON cannot represent
 	noteHugeRadix              // 0x… too long to convert
 )
 
-// maxRadixDigits bounds the conversion of 0x and 0o literals to decimal,
-// which takes time in proportion to the square of the digits.
+// maxRadixDigits limits the conversion of 0x and 0o literals to decimal, whose cost
+// is quadratic.
 const maxRadixDigits = 1024
 
-// resolvePlain applies the core schema (YAML 1.2.2 section 10.3.2) to a plain
-// scalar and returns its kind and value. Where YAML 1.1 and 1.2 readers
-// disagree, or JSON has no such value, the scalar is text.
+// resolvePlain applies the core schema (YAML 1.2.2 section 10.3.2) to a plain scalar
+// and returns its kind and value. If YAML 1.1 and 1.2 readers disagree, or JSON has
+// no such value, the scalar is text.
 func resolvePlain(s string) (Kind, string, scalarNote) {
 	switch s {
 	case "":
@@ -85,7 +84,7 @@ func resolveNumber(s string) (Kind, string, scalarNote) {
 	return KindFloat, sign + whole + exponent, noteNone
 }
 
-// splitNumber takes an unsigned decimal number apart; the exponent keeps its e.
+// splitNumber splits an unsigned decimal number; the exponent includes its e.
 func splitNumber(s string) (whole, fraction, exponent string, ok bool) {
 	whole = digits(s)
 	tail := s[len(whole):]
@@ -133,11 +132,10 @@ func digits(s string) string {
 	return s
 }
 
-// isFloatLiteral reports whether a JSON number literal is written with a
-// fraction or an exponent.
+// isFloatLiteral reports whether a JSON number literal has a fraction or an exponent.
 func isFloatLiteral(s string) bool { return strings.ContainsAny(s, ".eE") }
 
-// looksBoolean returns the boolean that YAML 1.1 reads the text as.
+// looksBoolean returns the boolean value of a text in YAML 1.1.
 func looksBoolean(s string) (value, ok bool) {
 	switch strings.ToLower(s) {
 	case "yes", "on", "y", "true":

@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/display"
 )
 
-// wrongType reports that a node is not of the kind wanted, in words.
+// wrongType reports a node of another kind.
 func (d *Decoder) wrongType(n *Node, path, want string) *Diagnostic {
 	diag := d.Errorf(n, path, "expected %s, got %s", want, n.describe())
 	diag.Code = "type"
@@ -22,8 +22,8 @@ func (d *Decoder) wrongType(n *Node, path, want string) *Diagnostic {
 	return diag
 }
 
-// WrongType reports a node of another kind: expected a list or a map, got text
-// "x". want comes with its article. The result may be given a Hint.
+// WrongType reports a node of another kind: expected a list or a map, got text "x".
+// want includes its article. The caller may set the Hint of the result.
 func (d *Decoder) WrongType(n *Node, path, want string) *Diagnostic {
 	return d.wrongType(n, path, want)
 }
@@ -71,7 +71,7 @@ func (d *Decoder) boolean(n *Node, path string, v reflect.Value) {
 	}
 }
 
-// wantNumber reports a node that is no number of the wanted kind.
+// wantNumber reports a node that is not a valid number.
 func (d *Decoder) wantNumber(n *Node, path, want string) {
 	diag := d.wrongType(n, path, want)
 	if n.Kind != KindString {
@@ -166,9 +166,9 @@ func (d *Decoder) duration(n *Node, path string, v reflect.Value) {
 	v.SetInt(int64(got))
 }
 
-// ParseDuration reads a duration as suites write it: numbers with units
-// (ns, us, ms, s, m, h) in any order, such as 30s, 1.5s or 1m30s. It is never
-// negative. The error is a phrase to follow a colon.
+// ParseDuration parses a duration of a suite: numbers with units (ns, us, ms, s, m,
+// h) in any order, such as 30s, 1.5s or 1m30s. It is never negative. The error is a
+// phrase to follow a colon.
 func ParseDuration(s string) (time.Duration, error) {
 	trimmed := strings.TrimSpace(s)
 	if trimmed == "" {
@@ -189,8 +189,8 @@ func ParseDuration(s string) (time.Duration, error) {
 	return 0, errors.New("it is not a number with a unit")
 }
 
-// listText writes a text that should have been a list as the items of one: it
-// is split at commas, or else into words unless something in it is quoted.
+// listText formats a text that should have been a list as the items of one: split at
+// commas, or into words unless it contains quotes.
 func listText(n *Node) string {
 	items := strings.Fields(n.Text)
 	switch {
@@ -205,7 +205,7 @@ func listText(n *Node) string {
 	return strings.Join(items, ", ")
 }
 
-// hintText writes a scalar for a hint.
+// hintText formats a scalar for a hint.
 func hintText(n *Node) string {
 	if n.Kind == KindString && (n.Quoted || strings.ContainsAny(n.Text, ",[]{}:#&*!|>'\"%@` ")) {
 		return quote(display.Truncate(n.Text, shownText))

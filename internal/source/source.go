@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// A File is the text that positions point into. Name, Path and Data are set
-// by whoever made it and not changed afterwards; use it by pointer.
+// A File is the text that positions refer to. Name, Path and Data must not change
+// after its creation; use it by pointer.
 type File struct {
-	Name string // as shown in messages
+	Name string // name in messages
 	Path string // absolute; empty for text that has no file
 	Data []byte
 
@@ -24,8 +24,8 @@ type File struct {
 
 var utf8BOM = []byte("\xef\xbb\xbf")
 
-// lineStarts finds the lines once. A line ends at LF, CR LF or a lone CR, as
-// in YAML 1.2.2 section 5.4. The first line starts behind a byte order mark.
+// lineStarts finds the lines on first use. A line ends with LF, CR LF or CR, as in
+// YAML 1.2.2 section 5.4. The first line starts after a byte order mark.
 func (f *File) lineStarts() []int {
 	f.once.Do(func() {
 		first := 0
@@ -45,8 +45,8 @@ func (f *File) lineStarts() []int {
 	return f.starts
 }
 
-// Line returns line n (from 1) without its line break, or "" when there is
-// no such line.
+// Line returns line n (from 1) without its line break, or "" if there is no such
+// line.
 func (f *File) Line(n int) string {
 	return string(f.line(n))
 }
@@ -66,12 +66,12 @@ func (f *File) line(n int) []byte {
 	return bytes.TrimRight(f.Data[starts[n-1]:end], "\r\n")
 }
 
-// Lines returns the number of lines; text after the last line break counts
-// as a line, even when it is empty.
+// Lines returns the number of lines, including the one after the last line break,
+// which may be empty.
 func (f *File) Lines() int { return len(f.lineStarts()) }
 
-// At returns the position of a byte offset. Offsets outside the data are
-// moved to its nearest end.
+// At returns the position of a byte offset. Offsets outside the data are moved to its
+// nearest end.
 func (f *File) At(offset int) Pos {
 	starts := f.lineStarts()
 	offset = min(max(offset, starts[0]), len(f.Data))
@@ -82,9 +82,9 @@ func (f *File) At(offset int) Pos {
 	return Pos{File: f, Line: i + 1, Col: utf8.RuneCount(f.Data[starts[i]:offset]) + 1}
 }
 
-// offset is the inverse of At: the byte offset of a line and column, or -1
-// when the file has no such place. The column just behind a line's last
-// character is a place.
+// offset is the inverse of At: it returns the byte offset of a line and column, or -1
+// if the file has no such position. The column after a line's last character is
+// valid.
 func (f *File) offset(line, col int) int {
 	if f == nil || col < 1 {
 		return -1
@@ -104,19 +104,18 @@ func (f *File) offset(line, col int) int {
 	return f.lineStarts()[line-1] + at
 }
 
-// A Pos is a place in a file. Line and Col count from 1, Col in code points.
-// The zero Pos means that the place is not known; a Pos with a File only
-// means the file as a whole.
+// A Pos is a position in a file. Line and Col count from 1, Col in code points. The
+// zero Pos is unknown; a Pos with only a File is the whole file.
 type Pos struct {
 	File *File
 	Line int
 	Col  int
 }
 
-// IsZero reports whether nothing is known about the place.
+// IsZero reports whether the position is unknown.
 func (p Pos) IsZero() bool { return p == Pos{} }
 
-// String returns file:line:col, as much of it as is known.
+// String returns file:line:col, as far as known.
 func (p Pos) String() string {
 	var b strings.Builder
 	if p.File != nil {
@@ -135,12 +134,12 @@ func (p Pos) String() string {
 	return b.String()
 }
 
-// compareIn orders two places of the same file.
+// compareIn compares two positions in the same file.
 func (p Pos) compareIn(q Pos) int {
 	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Col, q.Col))
 }
 
-// errorAt makes an error without a path, which is what Parse reports.
+// errorAt returns an error without a path, for Parse.
 func errorAt(pos Pos, format string, args ...any) Diagnostic {
 	return Diagnostic{Pos: pos, Msg: fmt.Sprintf(format, args...)}
 }

@@ -8,17 +8,17 @@ import (
 	"mcptest/internal/source/syntax"
 )
 
-// tabLines finds tabs used as indentation that the YAML library lets pass: a
-// line that continues a plain scalar may begin with any white space, so that
+// tabLines finds tabs used as indentation that the YAML library accepts: a line that
+// continues a plain scalar may begin with any white space, so that
 //
 //	a: x
 //	  <tab>- y
 //
-// quietly reads as the text "x - y". Lines inside quotes, blocks and flow
-// collections (JSON indented with tabs is fine) are not meant.
+// is read as the text "x - y". Lines inside quotes, blocks and flow collections (JSON
+// indented with tabs) are valid.
 type tabLines struct {
-	suspects []int      // numbers of lines that begin with white space that has a tab
-	prev     *yaml.Node // the last node that began before the line looked at
+	suspects []int      // lines that begin with white space containing a tab
+	prev     *yaml.Node // the last node that began before the current line
 	prevFlow bool
 }
 

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// checkLimit bounds one look, so that a host that swallows packets is asked
-// again; a slow first answer still fits.
+// checkLimit limits one check, so that a host that drops packets is tried again; it
+// allows for a slow first response.
 const checkLimit = 10 * time.Second
 
 func checkTCP(ctx context.Context, addr string) (net.Addr, error) {
@@ -26,9 +26,8 @@ func checkTCP(ctx context.Context, addr string) (net.Addr, error) {
 	return conn.RemoteAddr(), nil
 }
 
-// checkHTTP asks once. 200-399 is ready, so a redirect is an answer and is
-// never followed, to wherever it points; the body, which may be a stream
-// without an end, is not read. No proxy is used.
+// checkHTTP sends one request. Status 200-399 is ready; redirects are not followed.
+// It does not read the body, which may be an endless stream, and uses no proxy.
 func (p Probe) checkHTTP(ctx context.Context) (net.Addr, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
@@ -71,7 +70,7 @@ var (
 	errMute   = errors.New("it accepts connections, but no answer came")
 )
 
-// short drops the parts of a network error that repeat the address.
+// short removes the parts of a network error that repeat the address.
 func short(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return errSilent

@@ -17,18 +17,18 @@ import (
 	"mcptest/internal/proc/tail"
 )
 
-// Kind is what a Probe looks at.
+// Kind is the kind of a Probe.
 type Kind uint8
 
 // The kinds of probes.
 const (
 	TCP Kind = iota + 1
 	HTTP
-	Path // a path on an origin that At gives
+	Path // a path; At adds the origin
 	Log
 )
 
-// Probe checks whether something is ready. The zero value is no probe.
+// Probe checks whether something is ready. The zero value means no probe.
 type Probe struct {
 	kind Kind
 	raw  string
@@ -47,8 +47,8 @@ func (e *Error) Error() string { return e.Msg }
 
 const probeForms = "write tcp://host:port, http://…, https://…, /path or log:/regex/"
 
-// Parse reads `tcp://host:port`, `http://…`, `https://…`, `/path` or
-// `log:/regex/` (RE2). The error is a *Error.
+// Parse parses `tcp://host:port`, `http://…`, `https://…`, `/path` or `log:/regex/`
+// (RE2). The error is an *Error.
 func Parse(s string) (Probe, error) {
 	p := Probe{raw: s}
 	bad := func(format string, args ...any) (Probe, error) {
@@ -93,20 +93,19 @@ func Parse(s string) (Probe, error) {
 	return p, nil
 }
 
-// String is the probe as it was written.
+// String returns the probe as written.
 func (p Probe) String() string { return p.raw }
 
-// Kind is what the probe looks at; 0 for the zero Probe.
+// Kind returns the kind of the probe; 0 for the zero Probe.
 func (p Probe) Kind() Kind { return p.kind }
 
-// Absolute reports whether the probe names its place by itself (tcp://, http://,
-// https://): then it must not succeed before the program it waits for has been
-// started, or something else owns the port.
+// Absolute reports whether the probe contains an address (tcp://, http://, https://).
+// It must not succeed before the program has been started; otherwise another program
+// uses the port.
 func (p Probe) Absolute() bool { return p.kind == TCP || p.kind == HTTP }
 
-// At puts the path of a Path onto an origin such as http://127.0.0.1:8080
-// (what follows the authority in it is ignored). Other probes are returned as
-// they are.
+// At adds the path of a Path probe to an origin such as http://127.0.0.1:8080, whose
+// path is ignored. Other probes are returned unchanged.
 func (p Probe) At(origin string) (Probe, error) {
 	if p.kind != Path {
 		return p, nil
@@ -119,9 +118,8 @@ func (p Probe) At(origin string) (Probe, error) {
 	return p, nil
 }
 
-// With returns the probe with what its requests need: how to trust the server
-// (nil: as the system does), and headers. It changes nothing for a probe that
-// makes no HTTP request.
+// With returns the probe with the TLS configuration (nil: the system's) and the
+// headers of its requests. It has no effect on a probe without HTTP.
 func (p Probe) With(trust *tls.Config, header http.Header) Probe {
 	p.tls, p.header = trust, header
 	return p
@@ -131,7 +129,7 @@ func (p Probe) With(trust *tls.Config, header http.Header) Probe {
 type NotReadyError struct {
 	Probe  string
 	Waited time.Duration
-	Last   error // why the last look failed; nil for a log
+	Last   error // error of the last check; nil for a log
 	Cause  error // of the context
 }
 
@@ -150,7 +148,7 @@ type DiedError struct {
 	Name  string
 	Probe string
 	Exit  proc.Exit
-	Lines []string // the last lines it wrote, at most 20
+	Lines []string // its last lines of output, at most 20
 }
 
 func (e *DiedError) Error() string {
@@ -173,7 +171,7 @@ var (
 	errNoLog    = errors.New("the probe reads a log and there is none")
 )
 
-// Check looks once; nil = ready. A log probe looks at what the logs hold now.
+// Check checks once; nil means ready. A log probe checks the current content of logs.
 func (p Probe) Check(ctx context.Context, logs ...*tail.Tail) error {
 	switch p.kind {
 	case TCP, HTTP:
@@ -193,7 +191,7 @@ func (p Probe) Check(ctx context.Context, logs ...*tail.Tail) error {
 	return errNoOrigin
 }
 
-// ask looks once over the network; it returns the address that answered.
+// ask checks once over the network and returns the address that responded.
 func (p Probe) ask(ctx context.Context) (net.Addr, error) {
 	if p.kind == TCP {
 		return checkTCP(ctx, p.addr)
@@ -201,8 +199,7 @@ func (p Probe) ask(ctx context.Context) (net.Addr, error) {
 	return p.checkHTTP(ctx)
 }
 
-// ForeignError reports that another program answers at the address of the one
-// that was waited for.
+// ForeignError reports that another program responds at the probe's address.
 type ForeignError struct{ Probe, Owner string }
 
 func (e *ForeignError) Error() string {

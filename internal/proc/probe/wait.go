@@ -10,14 +10,14 @@ import (
 	"mcptest/internal/proc/tail"
 )
 
-// Watch is what a Probe looks at while it waits.
+// Watch configures a wait.
 type Watch struct {
-	// Process ends the waiting when it ends; nil = there is none.
+	// Process ends the wait when it exits; may be nil.
 	Process *proc.Process
-	// Owned: an answer from another program than Process is an error, where
-	// that is known.
+	// Owned makes a response of a program other than Process an error, if that can be
+	// determined.
 	Owned bool
-	// Logs are what a log probe reads; nil = the output of Process.
+	// Logs are the logs of a log probe; nil means the output of Process.
 	Logs []*tail.Tail
 }
 
@@ -40,10 +40,10 @@ const (
 	lastPause  = 500 * time.Millisecond
 )
 
-// Wait looks again and again, with pauses that grow from 10 ms to 500 ms, until
-// the probe is ready (nil), ctx is done (*NotReadyError), the process of w has
-// ended (*DiedError), the output that a log probe reads has (*NoMatchError), or
-// another program answers (*ForeignError).
+// Wait checks repeatedly, with pauses that grow from 10 ms to 500 ms, until the probe
+// is ready (nil), ctx is done (*NotReadyError), the process of w has exited
+// (*DiedError), the output that a log probe reads has ended (*NoMatchError), or
+// another program responds (*ForeignError).
 func (p Probe) Wait(ctx context.Context, w Watch) error {
 	if p.kind == Log {
 		return p.waitLog(ctx, w)
@@ -55,7 +55,7 @@ func (p Probe) Wait(ctx context.Context, w Watch) error {
 	alive, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if w.Process != nil {
-		go func() { // a look that hangs ends with the process
+		go func() { // a check that hangs ends with the process
 			select {
 			case <-w.died():
 				cancel()
@@ -72,8 +72,7 @@ func (p Probe) Wait(ctx context.Context, w Watch) error {
 			}
 			return nil
 		}
-		// A look that was cut short before it found anything out says less than
-		// the one before it.
+		// An interrupted check is less informative than the previous one.
 		if ctx.Err() == nil || last == nil || !errors.Is(err, errSilent) {
 			last = err
 		}
@@ -90,8 +89,8 @@ func (p Probe) Wait(ctx context.Context, w Watch) error {
 	}
 }
 
-// foreign names the program that listens at an address when it is known not to
-// be of the process; "" otherwise.
+// foreign returns the name of the program that listens at an address if it does not
+// belong to the process; otherwise "".
 func (w Watch) foreign(addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !w.Owned || w.Process == nil || !ok {
@@ -100,7 +99,7 @@ func (w Watch) foreign(addr net.Addr) string {
 	return proc.ForeignListener(w.Process, tcp)
 }
 
-// dead makes the error for a process that ended.
+// dead returns the error for a process that has exited.
 func (w Watch) dead(p Probe) error {
 	e := &DiedError{Name: w.Process.Name(), Probe: p.raw, Exit: w.Process.Exit()}
 	for _, t := range w.logs() {
@@ -110,8 +109,8 @@ func (w Watch) dead(p Probe) error {
 	return e
 }
 
-// ended is the error for output that has ended: of a program that has ended as
-// well, or of one that closed it.
+// ended returns the error for output that has ended, because the program has exited
+// or has closed it.
 func (w Watch) ended(ctx context.Context, p Probe) error {
 	if w.Process == nil {
 		return &NoMatchError{Probe: p.raw}
@@ -130,8 +129,8 @@ func (w Watch) ended(ctx context.Context, p Probe) error {
 	return &NoMatchError{Probe: p.raw}
 }
 
-// waitLog waits for a line; whole lines are seen as they come, an unfinished
-// one at the next look.
+// waitLog waits for a line. It checks complete lines as they arrive, and an
+// incomplete one at the next check.
 func (p Probe) waitLog(ctx context.Context, w Watch) error {
 	logs := w.logs()
 	if len(logs) == 0 {
@@ -141,7 +140,7 @@ func (p Probe) waitLog(ctx context.Context, w Watch) error {
 	f := tail.WatchLines(p.re, logs)
 	defer f.Close()
 	for pause := firstPause; ; pause = min(pause*3/2, lastPause) {
-		over := f.Over() // before: what comes in between is seen
+		over := f.Over() // read before the check, so that later output is noticed
 		if f.Ready() {
 			return nil
 		}

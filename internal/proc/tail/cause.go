@@ -7,10 +7,9 @@ import (
 	"mcptest/internal/display"
 )
 
-// Ends returns the beginning and the end of what is kept, n lines in all, with
-// a line between them that says how many are left out. Where that would leave
-// out the line that says why the program failed, it is there as well: a stack
-// trace puts many others after it.
+// Ends returns the beginning and the end of the kept output, n lines in total, with a
+// line between them that counts the omitted ones. If the line with the cause of a
+// failure would be omitted, it is included: a stack trace prints many lines after it.
 func (t *Tail) Ends(n int) []string { return Ends(t.String(), n) }
 
 // Ends is [Tail.Ends] for a text.
@@ -45,8 +44,8 @@ func leftOut(lines []string, n int) []string {
 	return append(lines, fmt.Sprintf("[%d lines left out]", n))
 }
 
-// Cause is the line of a program's standard error that says why it failed, ""
-// when none can be distinguished from the others.
+// Cause returns the line of a program's standard error that explains its failure, or
+// "" if none is recognized.
 func Cause(lines []string) string {
 	if at := causeAt(lines); at >= 0 {
 		return strings.TrimSpace(lines[at])
@@ -57,8 +56,8 @@ func Cause(lines []string) string {
 	return ""
 }
 
-// causeAt is the last line that begins as runtimes begin their last words; -1
-// when there is none.
+// causeAt returns the index of the last line that begins like a runtime's fatal
+// error, or -1.
 func causeAt(lines []string) int {
 	for i := len(lines) - 1; i >= 0; i-- {
 		head, rest, ok := strings.Cut(strings.TrimSpace(lines[i]), ":")

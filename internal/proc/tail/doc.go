@@ -1,4 +1,4 @@
-// Package tail keeps what a program writes in a fixed amount of memory: its
+// Package tail keeps the output of a program in a fixed amount of memory: its
 // beginning and its end, the lines that match an expression, and the line that
-// says why the program failed.
+// explains a failure.
 package tail

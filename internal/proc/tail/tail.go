@@ -10,31 +10,31 @@ import (
 	"mcptest/internal/display"
 )
 
-// Tail keeps the beginning and the end of a stream in a fixed amount of memory
-// and counts what it had to drop between them. The zero value is not usable;
-// see New. All methods may be called at any time from any goroutine.
+// Tail keeps the beginning and the end of a stream in a fixed amount of memory and
+// counts the bytes dropped between them. The zero value is not usable; see New. All
+// methods are safe for concurrent use.
 type Tail struct {
 	mu       sync.Mutex
 	headCap  int
 	ringCap  int
 	head     []byte
-	ring     []byte // grows to ringCap, then is written round
-	at       int    // where the next byte goes once the ring is full
+	ring     []byte // grows to ringCap, then is overwritten
+	at       int    // position of the next byte once the ring is full
 	total    int64
 	first    time.Time // of the first byte
 	changed  chan struct{}
-	over     bool // nothing more will come
+	over     bool // the stream has ended
 	watchers []*lineMatch
 }
 
-// DefaultLimit is how many bytes a Tail keeps by default.
+// DefaultLimit is the number of bytes that a Tail keeps by default.
 const DefaultLimit = 64 << 10
 
-// Mark is a place in a stream: the number of bytes that came before it.
+// Mark is a position in a stream, in bytes.
 type Mark int64
 
-// New returns a Tail that keeps up to limit bytes: a quarter from the
-// beginning and the rest from the end. A limit of 0 or less is DefaultLimit.
+// New returns a Tail that keeps up to limit bytes: a quarter from the beginning and
+// the rest from the end. A limit of 0 or less means DefaultLimit.
 func New(limit int64) *Tail {
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -43,8 +43,8 @@ func New(limit int64) *Tail {
 	return &Tail{headCap: head, ringCap: int(limit) - head}
 }
 
-// Write takes the next bytes of the stream. It never fails and never blocks on
-// anything but the readers of the same Tail.
+// Write appends to the stream. It never fails, and only blocks while the Tail is
+// being read.
 func (t *Tail) Write(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -72,7 +72,7 @@ func (t *Tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// keep puts bytes into the ring.
+// keep appends bytes to the ring.
 func (t *Tail) keep(p []byte) {
 	if len(p) > t.ringCap {
 		p = p[len(p)-t.ringCap:]
@@ -97,7 +97,7 @@ func appendWithin(b, p []byte, most int) []byte {
 	return append(b, p...)
 }
 
-// Finish notes that nothing more will come.
+// Finish marks the end of the stream.
 func (t *Tail) Finish() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,21 +111,21 @@ func (t *Tail) Over() bool {
 	return t.over
 }
 
-// Total is the number of bytes that came.
+// Total returns the number of bytes written.
 func (t *Tail) Total() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.total
 }
 
-// First is when the first byte came; zero: none has.
+// First returns the time of the first byte, or zero.
 func (t *Tail) First() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.first
 }
 
-// Dropped is the number of bytes that came and are no longer kept.
+// Dropped returns the number of bytes that are no longer kept.
 func (t *Tail) Dropped() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,22 +141,21 @@ func (t *Tail) end() []byte {
 	return append(out, t.ring[:t.at]...)
 }
 
-// Bytes returns what is kept, without a mark where bytes were dropped.
+// Bytes returns the kept bytes, without a mark for dropped ones.
 func (t *Tail) Bytes() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return append(bytes.Clone(t.head), t.end()...)
 }
 
-// String returns what is kept; where bytes were dropped it says how many, on a
-// line of its own.
+// String returns the kept output; a separate line counts the dropped bytes, if any.
 func (t *Tail) String() string { return t.Since(0) }
 
-// Mark is the present end of the stream.
+// Mark returns the current end of the stream.
 func (t *Tail) Mark() Mark { return Mark(t.Total()) }
 
-// Since returns what came after m, as far as it is kept; where bytes were
-// dropped it says how many, on a line of its own.
+// Since returns the output after m, as far as it is kept; a separate line counts the
+// dropped bytes, if any.
 func (t *Tail) Since(m Mark) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -180,8 +179,8 @@ func (t *Tail) Since(m Mark) string {
 	return b.String()
 }
 
-// Lines returns the last n lines that are kept, without their line ends and
-// colors, the oldest first; an unfinished last line counts. Empty when nothing came.
+// Lines returns the last n kept lines without line ends and colors, the oldest first,
+// including an incomplete last line.
 func (t *Tail) Lines(n int) []string {
 	text := strings.TrimSuffix(display.WithoutColors(t.String()), "\n")
 	if text == "" || n <= 0 {
@@ -194,7 +193,7 @@ func (t *Tail) Lines(n int) []string {
 	return lines[max(0, len(lines)-n):]
 }
 
-// Changed returns a channel that is closed when the next bytes come.
+// Changed returns a channel that is closed when more bytes are written.
 func (t *Tail) Changed() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,17 +7,17 @@ import (
 	"sync"
 )
 
-// maxLine bounds the line that is held back until its end comes.
+// maxLine limits the length of an incomplete line that is kept.
 const maxLine = 64 << 10
 
-// Splitter cuts a stream into lines; the part after the last line end is held
-// until more comes. A line over maxLine comes in pieces.
+// Splitter splits a stream into lines; it keeps an incomplete line until it is
+// complete. Lines over maxLine are split.
 type Splitter struct {
 	rest []byte
 	Emit func(line []byte)
 }
 
-// Feed takes the next bytes of the stream.
+// Feed adds the next bytes of the stream.
 func (l *Splitter) Feed(p []byte) {
 	for {
 		i := bytes.IndexByte(p, '\n')
@@ -42,7 +42,7 @@ func (l *Splitter) Feed(p []byte) {
 	l.rest = append(l.rest, p...)
 }
 
-// Flush passes on the rest, which has no line end.
+// Flush passes on the incomplete last line.
 func (l *Splitter) Flush() {
 	if len(l.rest) > 0 {
 		l.Emit(bytes.TrimSuffix(l.rest, []byte("\r")))
@@ -50,8 +50,8 @@ func (l *Splitter) Flush() {
 	}
 }
 
-// lineMatch looks for an expression in each line of a stream as it passes, so
-// that a flood between two looks can't hide a match.
+// lineMatch matches an expression against each line of a stream as it is written, so
+// that a flood of output cannot hide a match.
 type lineMatch struct {
 	re    *regexp.Regexp
 	lines Splitter
@@ -60,8 +60,8 @@ type lineMatch struct {
 	hit   bool
 }
 
-// watch looks for re in what t keeps and in what comes; found is closed once,
-// guarded by once, on the first match. The returned func ends it.
+// watch matches re against the kept and future output of t; found is closed on the
+// first match, guarded by once. The returned func stops it.
 func (t *Tail) watch(re *regexp.Regexp, once *sync.Once, found chan struct{}) *lineMatch {
 	m := &lineMatch{re: re, once: once, found: found}
 	m.lines.Emit = m.try
@@ -87,7 +87,7 @@ func (t *Tail) unwatch(m *lineMatch) {
 	}
 }
 
-// tryRest looks at the unfinished last line, such as a prompt.
+// tryRest matches the incomplete last line, such as a prompt.
 func (t *Tail) tryRest(m *lineMatch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,15 +109,15 @@ func (m *lineMatch) try(line []byte) {
 	}
 }
 
-// LineWatch looks for a line that matches an expression in several streams.
+// LineWatch waits for a line that matches an expression in several streams.
 type LineWatch struct {
 	logs  []*Tail
 	match []*lineMatch
 	found chan struct{}
 }
 
-// WatchLines begins to look for re in what logs keep and in what comes. Close
-// ends it.
+// WatchLines starts matching re against the kept and future output of logs, until
+// Close.
 func WatchLines(re *regexp.Regexp, logs []*Tail) *LineWatch {
 	w := &LineWatch{logs: logs, found: make(chan struct{})}
 	once := new(sync.Once)
@@ -134,10 +134,10 @@ func (w *LineWatch) Close() {
 	}
 }
 
-// Found is closed when a whole line matches.
+// Found is closed when a complete line matches.
 func (w *LineWatch) Found() <-chan struct{} { return w.found }
 
-// Ready reports whether a line matches, unfinished last lines included.
+// Ready reports whether a line matches, including incomplete last lines.
 func (w *LineWatch) Ready() bool {
 	for i, t := range w.logs {
 		t.tryRest(w.match[i])

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Offset returns where in src the byte of text at an offset is written. The
-// scalar begins at src[at] and is plain (form 0), quoted (' or ") or a block
-// (|). It is not found if src does not spell text.
+// Offset returns the offset in src of the byte at an offset of text. The scalar
+// begins at src[at] and is plain (form 0), quoted (' or ") or a block (|). It returns
+// false if src is not a spelling of text.
 func Offset(src []byte, at int, form byte, text string, offset int) (int, bool) {
 	t := trace{src: src, at: SkipProperties(src, at), want: text, until: offset}
 	var found bool
@@ -23,7 +23,7 @@ func Offset(src []byte, at int, form byte, text string, offset int) (int, bool) 
 	return t.at, found
 }
 
-// SkipProperties moves past the anchor and tag in front of a value.
+// SkipProperties returns the offset after the anchor and tag of a value.
 func SkipProperties(src []byte, at int) int {
 	for at < len(src) && (src[at] == '&' || src[at] == '!') {
 		for at < len(src) && !IsBlank(src[at]) {
@@ -39,17 +39,17 @@ func SkipProperties(src []byte, at int) int {
 // IsBlank reports whether c is white space of YAML.
 func IsBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// trace walks source bytes and the text they mean in parallel. It gives
-// up when the source does not spell the text.
+// trace follows the source and the text in parallel. It stops if the source is not a
+// spelling of the text.
 type trace struct {
 	src   []byte
 	at    int    // in src
 	want  string // the whole text
-	done  int    // bytes of want that src[:at] has spelled
+	done  int    // number of bytes of want that src[:at] spells
 	until int
 }
 
-// emit consumes size source bytes that mean text.
+// emit consumes size source bytes that spell text.
 func (t *trace) emit(text string, size int) bool {
 	if !strings.HasPrefix(t.want[t.done:], text) {
 		return false
@@ -98,18 +98,18 @@ func (t *trace) flow(quote byte) bool {
 			return false
 		}
 		if t.at == before {
-			return true // the offset lies inside what begins here
+			return true // the offset is inside this unit
 		}
 	}
 }
 
-// skipFold reports whether a line continuation, which means nothing, is
-// here, so that the place is behind it.
+// skipFold skips a line continuation, which spells nothing, so that the position is
+// after it.
 func (t *trace) skipFold() bool {
 	return bytes.HasPrefix(t.src[t.at:], []byte("\\\n")) || bytes.HasPrefix(t.src[t.at:], []byte("\\\r\n"))
 }
 
-// blank follows white space: as it is within a line, folded across lines.
+// blank follows white space, which is folded across lines.
 func (t *trace) blank() bool {
 	end, breaks := t.at, 0
 	for end < len(t.src) && IsBlank(t.src[end]) {
@@ -127,8 +127,8 @@ func (t *trace) blank() bool {
 	return t.emit(strings.Repeat("\n", breaks-1), end-t.at)
 }
 
-// escape follows one backslash sequence of a double-quoted scalar. What it
-// means is read off the wanted text; only its length has to be known.
+// escape follows one escape sequence of a double-quoted scalar. The expected text
+// gives its meaning, so only its length is needed.
 func (t *trace) escape() bool {
 	if t.at+1 >= len(t.src) {
 		return false
@@ -156,8 +156,8 @@ func (t *trace) emitRune(size int) bool {
 	return length > 0 && t.at+size <= len(t.src) && t.emit(t.want[t.done:t.done+length], size)
 }
 
-// literal follows a | block: a header line, then lines with a common
-// indentation, which the first line with text sets.
+// literal follows a | block: a header line, then lines with a common indentation,
+// which is that of the first line with text.
 func (t *trace) literal() bool {
 	if t.at >= len(t.src) || t.src[t.at] != '|' {
 		return false
@@ -168,7 +168,7 @@ func (t *trace) literal() bool {
 		explicit = -1
 	}
 	if explicit >= 0 {
-		return false // relative to the parent's indentation, which is not known here
+		return false // relative to the parent's indentation, which is unknown here
 	}
 	t.at += rest
 	indent := firstIndent(t.src[t.at:])
@@ -197,7 +197,7 @@ func (t *trace) literal() bool {
 	}
 }
 
-// nextLine returns the first line without its break, and its size with it.
+// nextLine returns the first line without its line break, and its size including it.
 func nextLine(src []byte) (line string, size int) {
 	end := bytes.IndexAny(src, "\r\n")
 	if end < 0 {

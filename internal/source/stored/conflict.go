@@ -7,8 +7,8 @@ import (
 	"mcptest/internal/source"
 )
 
-// Conflict returns the mistake of a file that has an unresolved merge conflict;
-// again is the command that writes the file.
+// Conflict reports an unresolved merge conflict in a file; again is the command that
+// writes the file.
 func Conflict(f *source.File, again string) (d source.Diagnostic, found bool) {
 	line := conflictLine(f.Data)
 	if line == 0 {

@@ -1,4 +1,4 @@
-// Package stored is for the YAML files that the program writes itself and that
-// people keep in version control: lock files and snapshots. It writes values as
-// blocks that a reviewer can read, and finds what a merge leaves in them.
+// Package stored writes the generated YAML files that users keep in version control:
+// lock files and snapshots. It writes values as blocks that are easy to review, and
+// detects merge conflicts.
 package stored

@@ -9,20 +9,19 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Writer writes values as YAML blocks, one value per line. The zero value is
-// ready.
+// Writer writes values as YAML blocks, one value per line. The zero value is ready to
+// use.
 type Writer struct {
 	b bytes.Buffer
-	// Compact begins a map or list inside of a list on the line of its dash, and
-	// writes every text of several lines with a line for each of its lines, also
-	// those that need blanks at their ends or escapes.
+	// Compact starts a map or list inside a list on the line of its dash, and writes
+	// every text of several lines on several lines, even if it requires quotes.
 	Compact bool
 }
 
-// Bytes returns what was written.
+// Bytes returns the text so far.
 func (w *Writer) Bytes() []byte { return w.b.Bytes() }
 
-// Raw writes text as it is.
+// Raw writes text unchanged.
 func (w *Writer) Raw(text string) { w.b.WriteString(text) }
 
 // Line writes one line.
@@ -35,8 +34,8 @@ func (w *Writer) Member(level int, key string, v jsonv.Value) {
 	w.value(level, Text(key)+":", v)
 }
 
-// value writes a value after head, which is a key with its colon or the dash of
-// a list.
+// value writes a value after head, which is a key with its colon or the dash of a
+// list.
 func (w *Writer) value(level int, head string, v jsonv.Value) {
 	start := w.b.Len()
 	compact := w.Compact && head == "-" && v.Len() > 0 && v.Kind() > jsonv.KindString
@@ -87,8 +86,8 @@ func (w *Writer) block(level int, head, s string) {
 	}
 }
 
-// folded writes a text in double quotes. A backslash at the end of a line
-// continues it on the next one, whose blanks at the beginning do not count.
+// folded writes a text in double quotes on several lines: after a backslash at the
+// end of a line, the leading blanks of the next one are ignored.
 func (w *Writer) folded(level int, head, s string) {
 	w.b.WriteString(strings.Repeat("  ", level) + head + ` "`)
 	first := true
@@ -105,8 +104,7 @@ func (w *Writer) folded(level int, head, s string) {
 	w.b.WriteString("\"\n")
 }
 
-// fitsBlock reports whether a text keeps its meaning in a block scalar and has
-// nothing that must be escaped.
+// fitsBlock reports whether a text can be written as a block scalar without escapes.
 func (w *Writer) fitsBlock(s string) bool {
 	if s == "" || strings.HasSuffix(s, "\n") || strings.ContainsRune(" \n\t", rune(s[0])) {
 		return false
@@ -124,9 +122,8 @@ func (w *Writer) fitsBlock(s string) bool {
 	return true
 }
 
-// Text writes a text as a YAML scalar: plain where every YAML reader takes it
-// for the same text, otherwise in double quotes with hidden characters as
-// escapes.
+// Text formats a text as a YAML scalar: plain if every YAML reader reads it as the
+// same text, otherwise in double quotes with hidden characters escaped.
 func Text(s string) string {
 	if plainText(s) {
 		return s

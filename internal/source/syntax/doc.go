@@ -1,3 +1,3 @@
-// Package syntax explains the mistakes that the YAML library finds in plain
-// words, at the place where a person has to look. Explain is the entry point.
+// Package syntax explains the syntax errors of the YAML library in plain words, at
+// the position to correct. Explain is the entry point.
 package syntax

@@ -12,34 +12,33 @@ import (
 
 const shownText = 60 // columns of a quoted text in a message
 
-// Text is what was read, by its lines from 1, without line ends.
+// Text holds the lines of a text, from 1, without line ends.
 type Text struct {
 	Line  func(n int) []byte
 	Lines int
 }
 
-// Pos is a place in a text, from line 1 and column 1; the zero value is none.
+// Pos is a position in a text, from line 1 and column 1; the zero value is none.
 type Pos struct{ Line, Col int }
 
-// Problem is a mistake in the words of the YAML library: where it stopped, where
-// what it was reading began, and what that was ("while scanning a tag").
+// Problem is an error of the YAML library: where it stopped, where the construct that
+// it was reading began, and the description of that ("while scanning a tag").
 type Problem struct {
 	Msg, Doing string
 	At, Start  Pos
 }
 
-// Explanation is a mistake in plain words.
+// Explanation is an explained syntax error.
 type Explanation struct {
 	Pos             Pos
 	Msg, Hint, Code string
-	// Begin is where what is wrong begins, if BeginMsg is set.
+	// Begin is the start of the construct, if BeginMsg is set.
 	Begin    Pos
 	BeginMsg string
 }
 
-// Explain says in plain words what the library found. What it calls "did not
-// find expected key" has half a dozen everyday causes; the line itself tells
-// which one it is.
+// Explain explains an error of the library. An error such as "did not find expected
+// key" has half a dozen common causes, which the line itself reveals.
 func Explain(t Text, p Problem) Explanation {
 	s := syntaxPlace{f: t, at: t.place(p.At), start: t.place(p.Start), doing: p.Doing}
 	e := s.explain(p.Msg)
@@ -49,14 +48,13 @@ func Explain(t Text, p Problem) Explanation {
 	return e
 }
 
-// Tab explains a tab at a place where it is indentation.
+// Tab explains a tab that is used as indentation.
 func Tab(pos Pos) Explanation {
 	return Explanation{Pos: pos, Msg: "a tab is used as indentation", Code: "tab", Hint: "indent with spaces"}
 }
 
-// place corrects a place of the library. The end of the file is a line of its
-// own to it, and points at nothing: the end of the last line with text is where
-// to look.
+// place corrects a position of the library. At the end of the file, it uses a line
+// that does not exist; the end of the last line with text is better.
 func (t Text) place(pos Pos) Pos {
 	if pos.Line <= 0 {
 		return Pos{}
@@ -76,16 +74,16 @@ func (t Text) place(pos Pos) Pos {
 
 func quote(s string) string { return strconv.Quote(s) }
 
-// syntaxPlace is where the library stopped (at) and where the thing it was
-// reading began (start, may be zero).
+// syntaxPlace is where the library stopped (at) and where the construct began (start,
+// may be zero).
 type syntaxPlace struct {
 	f     Text
 	at    Pos
 	start Pos
-	doing string // in the library's words, such as "while scanning a tag"
+	doing string // of the library, such as "while scanning a tag"
 }
 
-// before and after return the line's text on either side of the place.
+// before and after return the line's text on either side of the position.
 func (s syntaxPlace) before() string { return s.split(true) }
 func (s syntaxPlace) after() string  { return s.split(false) }
 
@@ -102,8 +100,8 @@ func (s syntaxPlace) split(before bool) string {
 	return string(line[at:])
 }
 
-// next returns the character at the place, "the end of the line" or "the end
-// of the file", as words.
+// next describes the character at the position, or returns "the end of the line" or
+// "the end of the file".
 func (s syntaxPlace) next() string {
 	rest := s.after()
 	if rest == "" {
@@ -118,7 +116,7 @@ func (s syntaxPlace) next() string {
 	return quote(string(r))
 }
 
-// firstOnLine reports whether only white space comes before the place.
+// firstOnLine reports whether only white space precedes the position.
 func (s syntaxPlace) firstOnLine() bool { return strings.TrimSpace(s.before()) == "" }
 
 func (s syntaxPlace) explain(msg string) Explanation {
@@ -161,7 +159,7 @@ func (s syntaxPlace) explain(msg string) Explanation {
 	return s.explainScalar(msg)
 }
 
-// explainScalar handles what can be wrong inside scalars, tags and directives.
+// explainScalar explains errors in scalars, tags and directives.
 func (s syntaxPlace) explainScalar(msg string) Explanation {
 	if name, ok := strings.CutPrefix(msg, "unknown anchor '"); ok {
 		name = strings.TrimSuffix(name, "' referenced")
@@ -197,8 +195,7 @@ func (s syntaxPlace) explainScalar(msg string) Explanation {
 	return Explanation{Msg: "not valid YAML: " + plainWords(msg)}
 }
 
-// plainWords rewrites the library's turns of phrase for the rare messages
-// that have no explanation of their own.
+// plainWords rewrites the library's rare messages without an explanation.
 func plainWords(msg string) string {
 	return strings.NewReplacer(
 		"did not find expected", "expected",
@@ -215,7 +212,7 @@ func plainWords(msg string) string {
 	).Replace(msg)
 }
 
-// explainTab recognizes the library's several ways to stumble over a tab.
+// explainTab recognizes the library's various errors caused by a tab.
 func (s syntaxPlace) explainTab(msg string) (Explanation, bool) {
 	about := strings.Contains(msg, "tab")
 	if !about && msg != "found character that cannot start any token" {
@@ -233,7 +230,7 @@ func (s syntaxPlace) explainTab(msg string) (Explanation, bool) {
 	return Explanation{}, false
 }
 
-// strayColon: a ": " where no key may be.
+// strayColon explains a ": " where no key is allowed.
 func (s syntaxPlace) strayColon() Explanation {
 	if strings.Contains(s.before(), ": ") {
 		return Explanation{Msg: `unexpected ":" inside a value`, Hint: "put the value in quotes if the colon is part of it"}
@@ -258,7 +255,7 @@ func (s syntaxPlace) strayColon() Explanation {
 	}
 }
 
-// keyLine explains a line that ought to begin with a key and doesn't.
+// keyLine explains a line that should begin with a key.
 func (s syntaxPlace) keyLine(n int) (Explanation, bool) {
 	line := string(s.f.Line(n))
 	text := strings.TrimSpace(line)
@@ -284,7 +281,7 @@ func indentation(line string) int {
 	return len(line) - len(strings.TrimLeftFunc(line, unicode.IsSpace))
 }
 
-// noKey: inside a block map something that is no key.
+// noKey explains a line in a block map that is not a key.
 func (s syntaxPlace) noKey() Explanation {
 	if !s.firstOnLine() {
 		before := strings.TrimSpace(s.before())
@@ -305,7 +302,7 @@ func (s syntaxPlace) noKey() Explanation {
 	return Explanation{Msg: "this line is not lined up with the keys above it", Begin: s.start, BeginMsg: "the map begins here"}
 }
 
-// noItem: inside a block list something that is no item.
+// noItem explains a line in a block list that is not an item.
 func (s syntaxPlace) noItem() Explanation {
 	if s.firstOnLine() {
 		return Explanation{
@@ -320,8 +317,8 @@ func (s syntaxPlace) unclosed(want, begin string) Explanation {
 	return Explanation{Msg: "expected " + want + ", got " + s.next(), Begin: s.start, BeginMsg: begin, Hint: s.unquoted()}
 }
 
-// unquoted is the hint for a bracket that ends a plain text too early: that of
-// a placeholder, of a path template, or of a target.
+// unquoted returns the hint for a bracket that ends a plain text too early: that of a
+// placeholder, a path template, or a target.
 func (s syntaxPlace) unquoted() string {
 	before, after := s.before(), s.after()
 	last, _ := utf8.DecodeLastRuneInString(before)
@@ -352,7 +349,7 @@ func (s syntaxPlace) unquoted() string {
 	return "inside { } and [ ], quote text that contains {…} or […]: " + quote(display.Truncate(text, shownText))
 }
 
-// noName: "&" and "*" must be followed by a name.
+// noName explains "&" and "*" without a name.
 func (s syntaxPlace) noName() Explanation {
 	mark := "*"
 	if line := string(s.f.Line(s.start.Line)); s.start.Col >= 1 && s.start.Col <= len(line) && line[s.start.Col-1] == '&' {
