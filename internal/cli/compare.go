@@ -95,7 +95,7 @@ func (f *compareFlags) run(s cmdutil.Streams, args []string) error {
 	return nil
 }
 
-// judge adds what --fail-on counts as a regression.
+// judge adds the regressions of --fail-on.
 func (f *compareFlags) judge(c *compare.Comparison) {
 	for what, list := range map[string][]compare.Change{"slower": c.Slower, "removed": c.Removed, "skipped": c.Skipped} {
 		c.Regression = c.Regression || slices.Contains(f.failOn, what) && len(list) > 0

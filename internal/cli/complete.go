@@ -13,8 +13,8 @@ import (
 	"mcptest/internal/report"
 )
 
-// completeFlags completes the flags of all commands whose values are one of a
-// few words or a name in a suite.
+// completeFlags completes the flags of all commands whose values are words of a list
+// or names in a suite.
 func completeFlags(s cmdutil.Streams, root *cobra.Command) {
 	var reporters []string
 	for _, f := range report.Formats {
@@ -41,7 +41,7 @@ func completeFlags(s cmdutil.Streams, root *cobra.Command) {
 		if cmd.Flags().Lookup("reporter") != nil {
 			_ = cmd.RegisterFlagCompletionFunc("reporter", func(_ *cobra.Command, _ []string, given string) ([]string, cobra.ShellCompDirective) {
 				if strings.Contains(given, "=") {
-					return nil, cobra.ShellCompDirectiveDefault // the path behind it
+					return nil, cobra.ShellCompDirectiveDefault // the path after it
 				}
 				return reporters, cobra.ShellCompDirectiveNoFileComp
 			})

@@ -13,18 +13,18 @@ import (
 	"mcptest/internal/suite"
 )
 
-// completion is what cobra asks when the shell asks for words.
+// completion is the type of cobra's completion functions.
 type completion = func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective)
 
-// filesOf offers files by the ends of their names, and folders.
+// filesOf completes the names of folders and of files with certain endings.
 func filesOf(endings ...string) completion {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return endings, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
 
-// completeSuite completes the arguments and flags of a command that reads suites
-// or records: files, and names in the suites of the command line so far.
+// completeSuite completes the arguments and flags of a command that reads suites or
+// records: files, and names in the suites of the command line.
 func completeSuite(s cmdutil.Streams, cmd *cobra.Command) {
 	suites, records := filesOf("yaml", "yml"), filesOf("json", "ndjson")
 	flag := func(name string, c completion) {
@@ -48,8 +48,8 @@ func completeSuite(s cmdutil.Streams, cmd *cobra.Command) {
 	flag("skip-tag", namesOf(s, tagNames))
 }
 
-// namesOf offers names in suites, also after a comma. Mistakes in a suite are not
-// reported; what can be read of it is offered.
+// namesOf completes names in suites, also after a comma. It ignores mistakes in a
+// suite and completes the names that can be read.
 func namesOf(s cmdutil.Streams, of func(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) map[string]bool) completion {
 	return func(cmd *cobra.Command, args []string, given string) ([]string, cobra.ShellCompDirective) {
 		const plain = cobra.ShellCompDirectiveNoFileComp
@@ -60,7 +60,7 @@ func namesOf(s cmdutil.Streams, of func(s cmdutil.Streams, f *option.SuiteFlags,
 		f.Vars, _ = fl.GetStringArray("var")
 		f.AllowOutside, _ = fl.GetBool("allow-outside")
 		if cmd.Name() != "run" {
-			args = nil // they are no suites
+			args = nil // they are not suites
 		}
 		paths, err := f.Paths(args)
 		if err != nil {
@@ -91,7 +91,7 @@ func serverNames(_ cmdutil.Streams, _ *option.SuiteFlags, suites []*suite.Suite)
 	return names
 }
 
-// tagsLooked bounds the tests whose tags are offered: the shell waits.
+// tagsLooked limits the number of tests whose tags are read, because the shell waits.
 const tagsLooked = 2000
 
 func tagNames(s cmdutil.Streams, f *option.SuiteFlags, suites []*suite.Suite) map[string]bool {

@@ -1,13 +1,13 @@
-// Package cli is the command line of mcptest; Main is its entry point. It turns
-// arguments into calls of the other packages, and their outcomes into text and
-// exit codes; it decides nothing about suites, verdicts or reports itself.
+// Package cli is the command line of mcptest; Main is its entry point. It converts
+// arguments to calls of the other packages, and their results to text and exit codes;
+// suites, verdicts and reports are the task of other packages.
 //
-// Each command is in a file of its own. A command gets everything it touches
-// through Streams, so tests run it in process.
+// Each command has its own file. Commands access their environment only through
+// Streams, so that tests can run them in process.
 //
 // Invariants:
-//   - only Main decides exit codes, by the table in main.go;
+//   - only Main determines exit codes, by the table in main.go;
 //   - text from files and servers is escaped before it reaches a terminal;
-//   - standard output holds the result of the command, everything else goes to
-//     standard error.
+//   - standard output contains the result of the command, and standard error
+//     everything else.
 package cli

@@ -21,7 +21,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// stateFile is the state of an environment, as messages name it.
+// stateFile is the path of the state of an environment in messages.
 const stateFile = detach.Dir + "/state.json"
 
 type downFlags struct {
@@ -96,14 +96,14 @@ func (f *downFlags) run(ctx context.Context, s cmdutil.Streams) error {
 	return option.Fail(option.ExitInvalid, "%s can't be used (%v): its processes were stopped; teardown and afterAll were not run", stateFile, st.Damage)
 }
 
-// teardown runs teardown and afterAll; open is the number of hooks and steps
-// that did not pass.
+// teardown runs teardown and afterAll; open is the number of hooks and steps that did
+// not pass.
 func (f *downFlags) teardown(ctx context.Context, s cmdutil.Streams, st *detach.State, w *cmdutil.World, log *slog.Logger, redactor *secret.Redactor) (code, open int, err error) {
 	p, err := f.plan(s, st, redactor)
 	if err != nil {
 		return 0, 0, err
 	}
-	tokens, _ := option.TokenPath("", s) // without one only what needs a login fails
+	tokens, _ := option.TokenPath("", s) // only servers that need a login fail without it
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: []result.Listener{phaseLines{s, &open}}})
 	defer rec.Close()
 	tool := result.Tool{Name: "mcptest", Version: cmdutil.Version()}
@@ -113,8 +113,8 @@ func (f *downFlags) teardown(ctx context.Context, s cmdutil.Streams, st *detach.
 	return code, open, nil
 }
 
-// stop stops the processes and, if none is left, removes the state. A signal may
-// have interrupted teardown.
+// stop stops the processes and, if none is left, removes the state. A signal may have
+// interrupted teardown.
 func (f *downFlags) stop(s cmdutil.Streams, st *detach.State, code, open int) error {
 	alive := kill(s, st)
 	signalled := code != option.ExitPassed && code != option.ExitFailed
@@ -137,7 +137,7 @@ func (f *downFlags) stop(s cmdutil.Streams, st *detach.State, code, open int) er
 	return nil
 }
 
-// plan reads the suites again, in the same way as for setup.
+// plan reads the suites again, like setup.
 func (f *downFlags) plan(s cmdutil.Streams, st *detach.State, redactor *secret.Redactor) (*plan.Plan, error) {
 	f.EnvFiles, f.Vars, f.AllowOutside = st.EnvFiles, st.Vars, st.AllowOutside
 	var paths []string
@@ -153,7 +153,7 @@ func (f *downFlags) plan(s cmdutil.Streams, st *detach.State, redactor *secret.R
 	}
 	set := f.Settings(s)
 	set.CI = false // no test is run
-	// None is selected: what is wanted are the files.
+	// Select no tests: only the files are needed.
 	set.Names = map[string]bool{}
 	p, more := plan.Compile(suites, set)
 	if errs, _ := f.Print(s, append(diags, more...)); errs > 0 || len(suites) < len(paths) {
@@ -162,8 +162,8 @@ func (f *downFlags) plan(s cmdutil.Streams, st *detach.State, redactor *secret.R
 	return p, nil
 }
 
-// kill stops the processes of an environment, names what it stopped, and
-// returns how many are still alive.
+// kill stops the processes of an environment, prints their names, and returns the
+// number of processes that are still alive.
 func kill(s cmdutil.Streams, st *detach.State) (alive int) {
 	ctx, cancel := option.CleanupContext()
 	defer cancel()
@@ -205,13 +205,14 @@ func (p phaseLines) Event(e result.Event, _ *result.Run) {
 			fmt.Fprintln(p.s.Out, term.EscapeLines(ph.Output))
 		}
 	case result.FindingSeen:
-		if e.Finding.Kind != "teardown" { // its phase says so already
+		if e.Finding.Kind != "teardown" { // its phase was printed already
 			fmt.Fprintln(p.s.Err, "mcptest: "+term.Escape(e.Finding.Message))
 		}
 	}
 }
 
-// leaveRunning has a run of --setup-only leave its processes to a later down.
+// leaveRunning configures a run with --setup-only, so that its processes keep running
+// until `mcptest down`.
 func leaveRunning(up *detach.State, world *cmdutil.World, opts *run.Options, deps *run.Deps) {
 	opts.Phase, opts.LogDir = run.SetupOnly, up.Folder
 	dropDir := world.KeepDir(up.Folder)
@@ -219,13 +220,14 @@ func leaveRunning(up *detach.State, world *cmdutil.World, opts *run.Options, dep
 		if err := up.Detach(files, world.Registry.Snapshot()); err != nil {
 			return err
 		}
-		dropDir() // from here on the state file knows the processes
+		dropDir() // now the state file has the processes
 		world.Registry.Release()
 		return nil
 	}
 }
 
-// finishSetup lists what was left running; if nothing was, it removes the state.
+// finishSetup lists the processes that were left running, or removes the state if
+// there are none.
 func finishSetup(s cmdutil.Streams, up *detach.State) {
 	defer up.Release()
 	if !up.Detached {

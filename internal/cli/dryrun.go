@@ -13,8 +13,8 @@ import (
 	"mcptest/internal/term"
 )
 
-// dryRun prints what would be run, in its order: brackets, servers, tests,
-// calls; and what that would cost. Nothing is started.
+// dryRun prints what a run would execute, in order (setup, servers, tests, calls),
+// and the number of calls. It starts nothing.
 func dryRun(w io.Writer, p *plan.Plan) error {
 	return masked(w, p, func(b *bufio.Writer) {
 		d := dryRunner{b: b, servers: map[string]bool{}}
@@ -32,11 +32,11 @@ func dryRun(w io.Writer, p *plan.Plan) error {
 	})
 }
 
-// dryRunner counts what it shows.
+// dryRunner counts the items it prints.
 type dryRunner struct {
 	b                        *bufio.Writer
 	servers                  map[string]bool // by key
-	fresh                    int             // servers started once more for each test
+	fresh                    int             // servers restarted for each test
 	calls, most, hooks, runs int
 	skipped                  int
 	execs                    bool
@@ -72,8 +72,8 @@ func (d *dryRunner) close(p *plan.Plan, n int) {
 	}
 }
 
-// bracket shows hooks and steps in the order in which they would run; times is
-// how often they run, most how often with retries.
+// bracket prints hooks and steps in the order in which they would run; times is the
+// number of runs, most the number with retries.
 func (d *dryRunner) bracket(indent, times, most int, before []*plan.Hook, steps []*plan.Step, after []*plan.Hook) {
 	for _, h := range before {
 		d.line(indent, "%s %s", h.Phase, h.Command)
@@ -165,7 +165,7 @@ func dryOp(op *plan.Op, flow bool, server *plan.Server) string {
 	return strings.TrimSpace(text)
 }
 
-// total says what a run would do.
+// total prints the totals.
 func (d *dryRunner) total(tests int) {
 	parts := []string{display.Count(tests-d.skipped, "test")}
 	calls := display.Count(d.calls, "call")
@@ -190,7 +190,7 @@ func (d *dryRunner) total(tests int) {
 	d.line(0, "Nothing was started. A run would take: %s.", strings.Join(slices.Clip(parts), ", "))
 }
 
-// masked hides the secrets of a plan's suites in what fn writes.
+// masked masks the secrets of a plan's suites in the output of fn.
 func masked(w io.Writer, p *plan.Plan, fn func(b *bufio.Writer)) error {
 	redactor := secret.NewRedactor()
 	for _, f := range p.Files {
@@ -206,7 +206,7 @@ func masked(w io.Writer, p *plan.Plan, fn func(b *bufio.Writer)) error {
 	return err
 }
 
-// listTests prints the names of the selected tests, one a line.
+// listTests prints the names of the selected tests, one per line.
 func listTests(w io.Writer, p *plan.Plan) error {
 	return masked(w, p, func(b *bufio.Writer) {
 		for i := range p.Len() {

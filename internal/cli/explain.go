@@ -48,7 +48,7 @@ word, list all of them.`,
 	}
 }
 
-// topics are what explain knows about.
+// topics returns all topics of explain.
 func topics() ([]gen.Topic, error) {
 	schema, err := jsonv.Parse(schemas.V1)
 	if err != nil {
@@ -64,8 +64,8 @@ func topics() ([]gen.Topic, error) {
 	return append(all, otherWords...), nil
 }
 
-// otherWords are words of suites and responses that no table of the language
-// contains.
+// otherWords are words of suites and responses that are not in any table of the
+// language.
 var otherWords = []gen.Topic{
 	{
 		Kind: "word", Name: "isError", Title: "word isError", Doc: "The member of a tools/call result by which a tool reports an error. A test fails if a tool sets it and no assertion examines it.",
@@ -81,7 +81,7 @@ var otherWords = []gen.Topic{
 	},
 }
 
-// indices are the places in lists that a path has.
+// indices matches the list indexes in a path.
 var indices = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\[\d*\]`)
 })
@@ -99,7 +99,7 @@ func explain(s cmdutil.Streams, words []string) error {
 	var unknown []string
 	for _, word := range words {
 		found := gen.Find(all, word)
-		if len(found) == 0 { // a path as a message has it
+		if len(found) == 0 { // a path as in a message
 			found = gen.Find(all, indices().ReplaceAllString(word, ""))
 		}
 		if len(found) == 0 {

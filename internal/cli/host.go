@@ -7,10 +7,10 @@ import (
 	"mcptest/internal/cmdutil"
 )
 
-// host is what runs need of the process: the registry of what they start, signals,
-// and an output that can't block the end.
+// host provides what runs need from the process: the registry of child processes,
+// signals, and an output that cannot block the end.
 type host struct {
-	ctx     context.Context // ends at a signal
+	ctx     context.Context // canceled by a signal
 	world   *cmdutil.World
 	streams cmdutil.Streams
 	close   func()

@@ -100,8 +100,8 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) er
 		s.Env = append(s.Env, v.Name+"="+v.Value)
 		d.Hidden = append(d.Hidden, v.Value)
 	}
-	// The server is reached as the suite will reach it, so a suite is written
-	// that has nothing but the server.
+	// Connect to the server like the suite will: write a temporary suite that only
+	// contains the server.
 	temp, err := os.CreateTemp(filepath.Dir(f.output), ".mcptest-init-*.yaml")
 	if errors.Is(err, fs.ErrNotExist) {
 		return option.Fail(option.ExitInvalid, "directory %s does not exist; %s was not written", filepath.Dir(f.output), f.output)
@@ -115,7 +115,7 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) er
 		return option.Fail(option.ExitInternal, "write %s: %v", temp.Name(), err)
 	}
 	var target option.TargetFlags
-	target.Add(&cobra.Command{}) // the defaults of every flag
+	target.Add(&cobra.Command{}) // sets the defaults of all flags
 	target.Configs, target.Server, target.Color = []string{temp.Name()}, d.Suite.Server.Name, f.color
 	target.Timeout, target.ConnectTimeout = f.timeout, f.connectTimeout
 	ctx, l, end, err := target.Prepare(cmd, s, nil, func(o *inspect.Options) { o.Violations = func([]protocol.Violation) {} })
@@ -129,7 +129,7 @@ func (f *initFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams) er
 	}
 	l.Redactor.Add(d.Hidden...)
 	l.Server.Timeout = f.timeout
-	l.Server.Pos = source.Pos{File: &source.File{}} // hints name flags, not keys of the file that is removed
+	l.Server.Pos = source.Pos{File: &source.File{}} // hints then name flags instead of keys of the temporary file
 	i := &initializer{Viewer: l, f: f, draft: d, temp: temp.Name()}
 	return option.Guarded(l.World, l.Streams.Err, func() error {
 		defer closeDoubles()
@@ -146,8 +146,8 @@ type initializer struct {
 	temp  string
 }
 
-// write observes the server twice, writes the suite, observes the server again
-// now that the file exists, and runs the suite until it passes.
+// write observes the server twice, writes the suite, observes the server again now
+// that the file exists, and runs the suite until it passes.
 func (i *initializer) write(ctx context.Context) error {
 	for range 2 {
 		if err := i.observe(ctx); err != nil {
@@ -155,13 +155,13 @@ func (i *initializer) write(ctx context.Context) error {
 		}
 	}
 	_ = os.Remove(i.temp)
-	if err := option.Free(i.f.output, i.f.force); err != nil { // it may have appeared meanwhile
+	if err := option.Free(i.f.output, i.f.force); err != nil { // the file may have been created since the first check
 		return err
 	}
 	if err := i.save(); err != nil {
 		return err
 	}
-	// A run will make this folder: a server that lists folders is to see it now.
+	// A run will create this folder: a server that lists folders must see it now.
 	if _, err := history.Folder(filepath.Dir(i.f.output)); err != nil {
 		return option.Fail(option.ExitInternal, "%v", err)
 	}
@@ -183,7 +183,7 @@ func (i *initializer) save() error {
 	return option.WriteFile(i.f.output, nil, i.draft.Suite.YAML())
 }
 
-// summarize says what was written and what to do with it.
+// summarize prints what was written and the next steps.
 func (i *initializer) summarize(passed int) {
 	out := func(format string, args ...any) {
 		fmt.Fprintln(i.Streams.Out, term.Escape(i.Redactor.String(fmt.Sprintf(format, args...))))
@@ -252,11 +252,11 @@ func (i *initializer) observe(ctx context.Context) error {
 	return nil
 }
 
-// maxTrials bounds how often the suite is run until it passes.
+// maxTrials limits the number of runs until the suite passes.
 const maxTrials = 6
 
-// runUntilPassed runs the suite, adapting it each time, until it passes. It
-// returns how many tests passed.
+// runUntilPassed runs the suite and adapts it until it passes. It returns the number
+// of passed tests.
 func (i *initializer) runUntilPassed(ctx context.Context) (passed int, err error) {
 	for range maxTrials {
 		rec, code, err := i.trial(ctx)

@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/secret"
 )
 
-// server is what the flags say about the server.
+// server returns the server that the flags define.
 func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams) (scaffold.Server, error) {
 	none := scaffold.Server{}
 	argv, err := f.argv(cmd, args)
@@ -49,7 +49,7 @@ func (f *initFlags) server(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	return sv, err
 }
 
-// doubles are the upstreams of the suite.
+// doubles returns the upstreams of the suite.
 func (f *initFlags) doubles(s cmdutil.Streams) ([]*draft.Upstream, error) {
 	list, diags, err := upstreams.Drafts(f.upstreams)
 	if errs, _ := option.PrintDiagnostics(s, f.color, diags); errs > 0 && err == nil {
@@ -58,7 +58,7 @@ func (f *initFlags) doubles(s cmdutil.Streams) ([]*draft.Upstream, error) {
 	return list, err
 }
 
-// argv is the server's command; nil for a server with an address.
+// argv returns the server's command; nil for a server with an address.
 func (f *initFlags) argv(cmd *cobra.Command, args []string) ([]string, error) {
 	var t option.TargetFlags
 	_, argv, err := t.Split(cmd, args, 0)

@@ -16,8 +16,8 @@ import (
 	"mcptest/internal/upstream/proxy"
 )
 
-// Main is the command line of mcptest, without the program's name. It returns
-// the exit code.
+// Main runs the command line of mcptest; args do not include the program's name. It
+// returns the exit code.
 func Main(args []string, s cmdutil.Streams) int {
 	if cmdutil.Watchdog(args, s) {
 		return option.ExitPassed
@@ -45,7 +45,7 @@ func Main(args []string, s cmdutil.Streams) int {
 		}
 		return ee.Code
 	}
-	// What cobra itself refuses: unknown commands and flags, wrong arguments.
+	// An error of cobra: unknown commands and flags, wrong arguments.
 	cmdutil.UsageError(s.Err, cmd, err)
 	return option.ExitInvalid
 }
@@ -68,7 +68,7 @@ It reports what clients hide: raw messages, stray output, wrong ids, leaked proc
 	root.SetHelpFunc(option.LimitsApart(root.HelpFunc()))
 	root.AddCommand(newRunCmd(s))
 	if len(s.Args) > 0 && s.Args[0] == "run" {
-		return root // the flags of all other commands take longer than a test
+		return root // adding the flags of all other commands takes longer than a test
 	}
 	root.AddCommand(newDownCmd(s), newValidateCmd(s), newInitCmd(s), newExplainCmd(s), newSchemaCmd(s), newReportCmd(s), newCompareCmd(s), server.NewMockCmd(s), tape.NewRecordCmd(s), tape.NewServeCmd(s), tape.NewCassetteCmd(s),
 		server.NewLoginCmd(s), server.NewLogoutCmd(s),

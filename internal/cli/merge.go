@@ -89,7 +89,7 @@ func (f *mergeFlags) merge(s cmdutil.Streams, args []string) error {
 	return nil
 }
 
-// readParts reads the records; drop gives back what holds their cases.
+// readParts reads the records; drop releases their cases.
 func readParts(in io.Reader, names []string) (parts []result.Part, drop func(), err error) {
 	drop = func() {
 		for _, p := range parts {
@@ -106,7 +106,7 @@ func readParts(in io.Reader, names []string) (parts []result.Part, drop func(), 
 	return parts, drop, nil
 }
 
-// readRecord reads the record in a file; - is in.
+// readRecord reads the record in a file; - means in.
 func readRecord(in io.Reader, name string) (*result.Run, error) {
 	if name != "-" {
 		file, err := os.Open(name)

@@ -27,8 +27,8 @@ import (
 	"mcptest/internal/term"
 )
 
-// specs reads the --reporter flags. The pretty report goes to standard output
-// unless another one does, or --quiet is given.
+// specs parses the --reporter flags. The pretty report goes to standard output unless
+// another one does, or --quiet is set.
 func (f *runFlags) specs() ([]report.Spec, error) {
 	if len(f.reporters) == 0 && f.output != "" {
 		f.reporters = []string{"pretty"}
@@ -44,12 +44,12 @@ func (f *runFlags) specs() ([]report.Spec, error) {
 	return append(specs, report.Spec{Format: pretty}), err
 }
 
-// onScreen reports whether a report is the one that continues what was listed
-// while the run went on.
+// onScreen reports whether a report continues the list of tests printed during the
+// run.
 func onScreen(sp report.Spec) bool { return sp.Format.Name == "pretty" && sp.Path == "" }
 
-// reportSpecs reads the values of a flag that names reports; output is where
-// a single one goes that has no file of its own.
+// reportSpecs parses the values of a flag with report names; output is the file of a
+// single report without its own path.
 func reportSpecs(flag string, names []string, output string) ([]report.Spec, error) {
 	if output != "" && len(names) > 1 {
 		return nil, option.Fail(option.ExitInvalid, "--output works with a single report only; use %s name=FILE", flag)
@@ -64,7 +64,7 @@ func reportSpecs(flag string, names []string, output string) ([]report.Spec, err
 	return specs, nil
 }
 
-// spare refuses a report that would take the place of a suite's own file.
+// spare returns an error if a report would overwrite a suite file.
 func spare(specs []report.Spec, suites []*suite.Suite) error {
 	for _, spec := range specs {
 		for _, su := range suites {
@@ -76,8 +76,7 @@ func spare(specs []report.Spec, suites []*suite.Suite) error {
 	return nil
 }
 
-// finish writes the reports; one that can't be written does not keep the
-// others back.
+// finish writes the reports; a failure does not prevent the others.
 func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []report.Spec, logs liveLogs, code int) error {
 	record := rec.Run()
 	var msgs []string
@@ -110,7 +109,7 @@ func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []repor
 			note("step summary", stepSummary(cmdutil.LookupEnv(s.Env, "GITHUB_STEP_SUMMARY"), record))
 		}
 	}
-	if i := slices.IndexFunc(specs, onScreen); i >= 0 { // last, because it names the files
+	if i := slices.IndexFunc(specs, onScreen); i >= 0 { // last, because it lists the files
 		write(i, render.Options{Verbose: f.verbose, Listed: true, Written: written})
 	}
 	if f.open {
@@ -128,7 +127,7 @@ func (f *runFlags) finish(s cmdutil.Streams, rec *result.Recorder, specs []repor
 	return &option.ExitError{Code: code}
 }
 
-// htmlFile is the file of the HTML report, "" if none is written.
+// htmlFile returns the file of the HTML report, or "".
 func htmlFile(specs []report.Spec) string {
 	for _, sp := range specs {
 		if sp.Format.Name == "html" {
@@ -138,7 +137,7 @@ func htmlFile(specs []report.Spec) string {
 	return ""
 }
 
-// openReport shows a file in the user's browser.
+// openReport opens a file in the user's browser.
 func openReport(s cmdutil.Streams, path string) {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -148,15 +147,14 @@ func openReport(s cmdutil.Streams, path string) {
 	}
 }
 
-// liveLogs are the ndjson reports, by their place among the reports: they are
-// written while the run goes on.
+// liveLogs are the ndjson reports by their index: they are written during the run.
 type liveLogs map[int]*liveLog
 
 // liveLog is one ndjson report.
 type liveLog struct {
 	*result.LogWriter
 	sink *report.Sink
-	err  error // of opening it
+	err  error // of opening the file
 }
 
 func (l *liveLog) close() error {
@@ -166,8 +164,8 @@ func (l *liveLog) close() error {
 	return errors.Join(l.Err(), l.sink.Commit())
 }
 
-// openLogs opens the ndjson reports and returns their listeners. One that
-// can't be opened is reported at the end, like every report.
+// openLogs opens the ndjson reports and returns their listeners. Errors are reported
+// at the end, as for every report.
 func openLogs(s cmdutil.Streams, specs []report.Spec) (liveLogs, []result.Listener) {
 	logs := liveLogs{}
 	var listeners []result.Listener
@@ -186,8 +184,8 @@ func openLogs(s cmdutil.Streams, specs []report.Spec) (liveLogs, []result.Listen
 	return logs, listeners
 }
 
-// stepSummary appends the run as Markdown to the file GitHub shows with a
-// step; "" is no file. Others may have written to it before us.
+// stepSummary appends the run as Markdown to GitHub's step summary file, if path is
+// not empty. The file may have other content.
 func stepSummary(path string, r *result.Run) error {
 	if path == "" {
 		return nil
@@ -203,8 +201,7 @@ func stepSummary(path string, r *result.Run) error {
 	return errors.Join(md.Write(file, r, render.Options{}), file.Close())
 }
 
-// readVerdicts reads the baseline. Mistakes in it are printed and end the
-// command.
+// readVerdicts reads the baseline. Mistakes in it are printed and end the command.
 func (f *runFlags) readVerdicts(s cmdutil.Streams, p *plan.Plan) (*history.Verdicts, error) {
 	if f.baseline == "" {
 		return history.NewVerdicts(p, nil, f.failOnFlaky), nil
@@ -223,8 +220,8 @@ func (f *runFlags) readVerdicts(s cmdutil.Streams, p *plan.Plan) (*history.Verdi
 	return history.NewVerdicts(p, b, f.failOnFlaky), nil
 }
 
-// namesToRun is the selection of --last-failed: nil, for every test, when
-// none is known to have failed.
+// namesToRun returns the selection of --last-failed: nil, for every test, if no
+// failed test is known.
 func (f *runFlags) namesToRun(s cmdutil.Streams, suites []*suite.Suite) map[string]bool {
 	if !f.lastFailed {
 		return nil
@@ -236,8 +233,8 @@ func (f *runFlags) namesToRun(s cmdutil.Streams, suites []*suite.Suite) map[stri
 	return names
 }
 
-// keep stores what the next run uses. In CI there is no next run, and shards
-// that are split by other durations would not fit together.
+// keep stores data for the next run. In CI there is no next run, and shards split by
+// different durations would not match.
 func (f *runFlags) keep(s cmdutil.Streams, suites []*suite.Suite, times history.Stopwatch, eras *connect.Eras, hide *secret.Redactor, log *slog.Logger) {
 	if option.InCI(s.Env) {
 		return
@@ -251,9 +248,9 @@ func (f *runFlags) keep(s cmdutil.Streams, suites []*suite.Suite, times history.
 	}
 }
 
-// erasDir is the folder for the detected eras of a run: that of the first
-// suite; "" if it was not read from a file, or if the run must connect in the same
-// way on every machine.
+// erasDir returns the folder for the detected eras of a run, which is that of the
+// first suite; "" if it was not read from a file, or if the run must connect in the
+// same way on every machine.
 func (f *runFlags) erasDir(suites []*suite.Suite) string {
 	if f.cassettes.Used() || len(suites) == 0 || suites[0].File == nil {
 		return ""
@@ -261,7 +258,7 @@ func (f *runFlags) erasDir(suites []*suite.Suite) string {
 	return filepath.Dir(suites[0].File.Path)
 }
 
-// live is the listener that shows the run while it goes on.
+// live returns the listener that shows the progress of the run.
 func (f *runFlags) live(s cmdutil.Streams, specs []report.Spec) (*pretty.Live, *term.Status) {
 	var status *term.Status
 	if !f.noProgress && !f.quiet && f.logLevel != "debug" && !option.InCI(s.Env) {
@@ -279,7 +276,7 @@ func (f *runFlags) live(s cmdutil.Streams, specs []report.Spec) (*pretty.Live, *
 	return pretty.NewLive(o), status
 }
 
-// gather is how long the line of a finished test may wait for the next one.
+// gather limits the delay of a finished test's line.
 const gather = 20 * time.Millisecond
 
 func isBrokenPipe(err error) bool {

@@ -56,12 +56,12 @@ type runFlags struct {
 	cassettes                        playback.Flags
 	upstreams                        upstreams.Flags
 	traffic                          *upstreams.Traffic
-	part                             *result.Shard // nil: all of the plan
+	part                             *result.Shard // nil: the whole plan
 
 	watching bool
-	host     *host                // of the runs of --watch; nil: each run has its own
+	host     *host                // shared by the runs of --watch; nil: each run has its own
 	warm     *run.Warm            // nil: servers end with the run
-	loaded   func(files []string) // gets the files that were read; may be nil
+	loaded   func(files []string) // called with the files that were read; may be nil
 }
 
 func newRunCmd(s cmdutil.Streams) *cobra.Command {
@@ -229,7 +229,7 @@ func (f *runFlags) plan(cmd *cobra.Command, args []string, s cmdutil.Streams) (*
 	return p, suites, nil
 }
 
-// knownServers refuses a --server that no suite declares.
+// knownServers returns an error if no suite declares a --server.
 func (f *runFlags) knownServers(suites []*suite.Suite) error {
 	var all suite.Suite
 	for _, s := range suites {
@@ -243,12 +243,12 @@ func (f *runFlags) knownServers(suites []*suite.Suite) error {
 	return nil
 }
 
-// selects reports whether a flag chooses among the tests.
+// selects reports whether a flag selects tests.
 func (f *runFlags) selects() bool {
 	return len(f.filters)+len(f.tags)+len(f.skipTags)+len(f.servers) > 0
 }
 
-// chosen are the flags that select tests, as they were written.
+// chosen returns the flags that select tests, as written.
 func (f *runFlags) chosen() string {
 	var parts []string
 	add := func(flag string, values []string) {
@@ -266,8 +266,8 @@ func (f *runFlags) chosen() string {
 	return strings.Join(parts, " ")
 }
 
-// selected says that not all tests of the suites were run, so that the report
-// of a part does not look like one of the whole.
+// selected returns a note if not all tests of the suites were run, so that the report
+// is not mistaken for that of the whole.
 func (f *runFlags) selected(p *plan.Plan) []string {
 	have, all := p.Len(), p.Written()
 	if f.part != nil {
@@ -280,9 +280,9 @@ func (f *runFlags) selected(p *plan.Plan) []string {
 	return []string{fmt.Sprintf("%d of %s selected: %s", have, display.Count(all, "test"), why)}
 }
 
-// again are the flags without which a test would not be the same when it is
-// run alone.
-func (f *runFlags) again() []string {
+// rerunFlags returns the flags that affect a test and must be repeated to run it
+// alone.
+func (f *runFlags) rerunFlags() []string {
 	var out []string
 	for _, v := range f.Vars {
 		out = append(out, "--var", v)
@@ -299,7 +299,7 @@ func (f *runFlags) again() []string {
 	return out
 }
 
-// selection says what was looked for, when nothing was found.
+// selection describes the selection, if it matches no test.
 func (f *runFlags) selection(p *plan.Plan) string {
 	n := p.Written()
 	if n == 0 {
@@ -348,7 +348,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	rec := result.NewRecorder(result.RecorderOptions{Redactor: redactor, Listeners: append(listeners, live, times)})
 	defer rec.Close()
 	opts := run.Options{
-		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + shellwords.QuoteAll(s.Args), RerunFlags: f.again(),
+		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + shellwords.QuoteAll(s.Args), RerunFlags: f.rerunFlags(),
 		Shard: f.part, Dir: option.RepositoryDir(s.Env), Notes: notes, Live: status.Live(),
 		Limits: f.limits.Wire(), Tokens: f.tokenFile, LeftUp: detach.Running(), Snapshots: f.snapshots(s.Env),
 		Coverage: f.coverage, CoveragePartial: strings.Join(f.selected(p), ""),
@@ -359,7 +359,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	}
 	tapes.Connect(&deps)
 	if f.warm != nil && watch.KeepServers(ctx, f.warm, p) {
-		deps.Warm, deps.KillOrphans = f.warm, nil // the servers are meant to be left
+		deps.Warm, deps.KillOrphans = f.warm, nil // the servers must keep running
 	}
 	if up != nil {
 		leaveRunning(up, world, &opts, &deps)
@@ -376,7 +376,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	})
 }
 
-// blame is where the mistakes are: in the files, or in the flags alone.
+// blame returns where the mistakes are: in the files, or only in the flags.
 func blame(diags source.Diagnostics, files string) string {
 	for _, d := range diags {
 		if d.Severity == source.Error && (len(d.Path) < 2 || d.Path[:2] != "--") {

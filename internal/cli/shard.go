@@ -14,27 +14,27 @@ import (
 	"mcptest/internal/suite"
 )
 
-// shardPick says which part of a run is wanted. The zero value is all of it.
+// shardPick selects the shard to run. The zero value selects everything.
 type shardPick struct {
 	index, total int    // from 1
-	from         string // the variables it was read from; "" is the flag
-	warning      string // variables that say something, but not enough
+	from         string // the variables it was read from; "" means the flag
+	warning      string // about incomplete variables
 }
 
-// shardVars are the pairs of variables by which an engine says which part of
-// a job this is. The first pair that is there counts.
+// shardVars are the pairs of variables in which CI systems provide the shard of a
+// job. The first complete pair is used.
 var shardVars = []struct {
 	index, total string
-	base         int // what the first index is
+	base         int // index of the first shard
 }{
-	{"MCPTEST_SHARD_INDEX", "MCPTEST_SHARD_TOTAL", 0}, // for engines that set no variables, as GitHub
+	{"MCPTEST_SHARD_INDEX", "MCPTEST_SHARD_TOTAL", 0}, // for systems without variables, such as GitHub
 	{"TEST_SHARD_INDEX", "TEST_TOTAL_SHARDS", 0},      // Bazel
 	{"JOB_COMPLETION_INDEX", "MCPTEST_SHARD_TOTAL", 0},
 	{"CI_NODE_INDEX", "CI_NODE_TOTAL", 1}, // GitLab
 }
 
-// readShard reads --shard, then the variables. 1 of 1 is no shard, unless the
-// flag asks for it: a record that is to be merged must say that it is one.
+// readShard reads --shard, then the variables. 1 of 1 is not a shard unless the flag
+// is set, because a record for merging must contain its shard.
 func readShard(flag string, env []string) (shardPick, error) {
 	if flag != "" {
 		i, n, _ := strings.Cut(flag, "/")
@@ -53,7 +53,7 @@ func readShard(flag string, env []string) (shardPick, error) {
 		case n == "" && v.index == "JOB_COMPLETION_INDEX":
 			return shardPick{warning: "JOB_COMPLETION_INDEX is set, but the number of shards is not; all tests run (set MCPTEST_SHARD_TOTAL to the Job's completions)"}, nil
 		case v.index == "CI_NODE_INDEX" && strings.HasSuffix(cmdutil.LookupEnv(env, "CI_JOB_NAME"), "]"):
-			// parallel: matrix sets them too, for jobs that are to run everything.
+			// GitLab's parallel: matrix sets them too, for jobs that run everything.
 			return shardPick{}, nil
 		}
 		index, err := strconv.Atoi(i)
@@ -70,8 +70,8 @@ func readShard(flag string, env []string) (shardPick, error) {
 	return shardPick{}, nil
 }
 
-// split keeps the part of the plan that this shard is, and returns what the
-// record says of it; nil when the plan is run as a whole.
+// split reduces the plan to this shard and returns the shard for the record; nil if
+// the whole plan is run.
 func (f *runFlags) split(s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite) (*result.Shard, error) {
 	pick, err := readShard(f.shard, s.Env)
 	if err != nil {
@@ -101,8 +101,7 @@ func (f *runFlags) split(s cmdutil.Streams, p *plan.Plan, suites []*suite.Suite)
 	return out, nil
 }
 
-// advertise touches the file by which Bazel learns that a test program knows
-// of shards.
+// advertise touches the file that informs Bazel that the program supports sharding.
 func advertise(env []string) error {
 	path := cmdutil.LookupEnv(env, "TEST_SHARD_STATUS_FILE")
 	if path == "" {

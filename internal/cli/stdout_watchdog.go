@@ -11,27 +11,27 @@ import (
 	"mcptest/internal/term"
 )
 
-// unreadTime is how long after a signal standard output may block; one write may
-// then take a third of it. While a write blocks no test can end and no cleanup
-// can be reported.
+// unreadTime limits how long standard output may block after a signal; a single write
+// may take a third of it. While a write blocks, no test can end and no cleanup can be
+// reported.
 const unreadTime = 6 * time.Second
 
-// output is a writer that knows when the write in progress began.
+// output is a writer that records when the current write began.
 type output struct {
 	to    io.Writer
-	since atomic.Int64 // UnixNano at which the write in progress began; 0: there is none
+	since atomic.Int64 // UnixNano at which the current write began; 0: none
 }
 
-// Write passes p on.
+// Write writes p to the underlying writer.
 func (o *output) Write(p []byte) (int, error) {
 	o.since.Store(time.Now().UnixNano())
 	defer o.since.Store(0)
 	return o.to.Write(p)
 }
 
-// watchOutput returns a writer in place of out, and ends the process by kill if a
-// write to it blocks when limit has passed since ctx was interrupted. A terminal
-// is not watched: a user who stopped it can continue it. stop ends the watch.
+// watchOutput returns a writer that replaces out. It ends the process with kill if a
+// write blocks after limit has passed since ctx was interrupted. It does not watch a
+// terminal, because a user who stopped it can continue it. stop ends the watch.
 func watchOutput(ctx context.Context, out io.Writer, limit time.Duration, kill func(code int)) (watched io.Writer, stop func()) {
 	if term.IsTerminal(out) {
 		return out, func() {}

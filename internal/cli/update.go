@@ -5,7 +5,7 @@ import (
 	"mcptest/internal/snapshot"
 )
 
-// checkUpdate refuses --update-snapshots where nothing may or will be stored.
+// checkUpdate returns an error if --update-snapshots is not allowed or has no effect.
 func (f *runFlags) checkUpdate(env []string) error {
 	switch {
 	case f.allowInCI && !f.updateSnapshots && f.cassettes.Record == "" && !f.upstreams.Recording():
@@ -18,7 +18,7 @@ func (f *runFlags) checkUpdate(env []string) error {
 	return nil
 }
 
-// snapshots says what the run does with values that are not stored.
+// snapshots returns how the run handles values without a stored snapshot.
 func (f *runFlags) snapshots(env []string) snapshot.Mode {
 	switch {
 	case f.updateSnapshots:

@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/cmdutil"
 )
 
-// versionLine is what `version` and --version print.
+// versionLine returns the output of `version` and --version.
 func versionLine() string {
 	return fmt.Sprintf("mcptest %s %s/%s %s", cmdutil.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }

@@ -15,7 +15,7 @@ import (
 	"mcptest/internal/watch"
 )
 
-// watch repeats the run when files change, and at the press of a key.
+// watch repeats the run after file changes and key presses.
 func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) error {
 	if err := f.watchable(s.Env); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 	warm := run.NewWarm()
 	var last error
 	watch.Loop(h.ctx, watch.Options{Keys: keys, Out: h.streams.Err, Files: files, Find: find, Run: func(ctx context.Context, r watch.Request, loaded func([]string)) (written []string) {
-		again := *f // as on the command line: each run reads everything anew
+		again := *f // each run starts with the flags of the command line
 		again.host, again.warm = h, warm
 		again.loaded = func(files []string) {
 			written = slices.DeleteFunc(slices.Clone(files), func(name string) bool { return !strings.HasSuffix(name, ".snap.yaml") })
@@ -74,7 +74,7 @@ func (f *runFlags) watch(cmd *cobra.Command, args []string, s cmdutil.Streams) e
 	return nil
 }
 
-// watchable refuses --watch where a run is not repeated.
+// watchable returns an error if the run cannot be repeated.
 func (f *runFlags) watchable(env []string) error {
 	switch {
 	case option.InCI(env):

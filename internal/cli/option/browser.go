@@ -8,8 +8,8 @@ import (
 	"mcptest/internal/cmdutil"
 )
 
-// OpenBrowser shows an address in the user's browser: the one that BROWSER
-// names, or the system's. It reports whether there is one to ask.
+// OpenBrowser opens an address in the user's browser: that of the variable BROWSER,
+// or the system's. It reports whether there is a browser.
 func OpenBrowser(s cmdutil.Streams, address string) bool {
 	var argv []string
 	switch named := strings.Fields(cmdutil.LookupEnv(s.Env, "BROWSER")); {
@@ -20,7 +20,7 @@ func OpenBrowser(s cmdutil.Streams, address string) bool {
 	case runtime.GOOS == "darwin":
 		argv = []string{"open"}
 	case cmdutil.LookupEnv(s.Env, "DISPLAY") == "" && cmdutil.LookupEnv(s.Env, "WAYLAND_DISPLAY") == "":
-		return false // nothing to show a window on
+		return false // no display
 	default:
 		argv = []string{"xdg-open"}
 	}
@@ -29,6 +29,6 @@ func OpenBrowser(s cmdutil.Streams, address string) bool {
 	if err := cmd.Start(); err != nil {
 		return false
 	}
-	go func() { _ = cmd.Wait() }() // it may live as long as it likes
+	go func() { _ = cmd.Wait() }() // it may keep running
 	return true
 }

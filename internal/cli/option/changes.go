@@ -11,8 +11,7 @@ import (
 	"mcptest/internal/surface/diff"
 )
 
-// ChangeFlags are the flags that say how changes of a server are printed and which
-// of them fail.
+// ChangeFlags define how changes of a server are printed and which of them fail.
 type ChangeFlags struct{ format, failOn string }
 
 // Add defines the flags. failOn is the default of --fail-on.
@@ -21,7 +20,7 @@ func (f *ChangeFlags) Add(cmd *cobra.Command, failOn string) {
 	cmd.Flags().StringVar(&f.failOn, "fail-on", failOn, "exit 6 for changes of this `class` and those before it: breaking, trust, review, any")
 }
 
-// Check reports values that there are not. With json the format is JSON.
+// Check reports invalid values. With json the format is JSON.
 func (f *ChangeFlags) Check(json bool) error {
 	if json {
 		f.format = "json"
@@ -32,7 +31,7 @@ func (f *ChangeFlags) Check(json bool) error {
 	return OneOf("--fail-on", []string{f.failOn}, []string{"breaking", "trust", "review", "any"})
 }
 
-// Print writes the changes; its error is that of --fail-on.
+// Print prints the changes; its error is that of --fail-on.
 func (f *ChangeFlags) Print(s cmdutil.Streams, changes []diff.Change) error {
 	if err := diff.Write(s.Out, f.format, changes, cmdutil.Version()); err != nil {
 		return Fail(ExitInternal, "write the changes: %s", cmdutil.Reason(err))
@@ -43,7 +42,7 @@ func (f *ChangeFlags) Print(s cmdutil.Streams, changes []diff.Change) error {
 	return nil
 }
 
-// OneOf reports the first of the values of a flag that is not allowed.
+// OneOf reports the first value of a flag that is not allowed.
 func OneOf(flag string, values, allowed []string) error {
 	for _, v := range values {
 		if !slices.Contains(allowed, v) {

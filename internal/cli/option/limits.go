@@ -13,7 +13,8 @@ import (
 	"mcptest/internal/mcp/wire"
 )
 
-// LimitFlags limit what a server can make the program read, keep and follow.
+// LimitFlags limit how much data of a server the program reads and keeps, and how
+// many requests it follows.
 type LimitFlags struct {
 	message, skip, kept, stderr sizeFlag
 	keptCount, requests         int
@@ -21,7 +22,7 @@ type LimitFlags struct {
 	items, pages, values        int
 }
 
-// limit is one flag: a size or a number, and its bounds.
+// limit is one flag: a size or a number, with its range.
 type limit struct {
 	name, usage string
 	size        *sizeFlag
@@ -64,11 +65,11 @@ func (f *LimitFlags) Add(cmd *cobra.Command) {
 	}
 }
 
-// limitFlag annotates the flags that help shows apart, after the others.
+// limitFlag annotates the flags that help lists in a separate section.
 const limitFlag = "limit"
 
-// LimitsApart returns a help function that lists the limits in a section of
-// their own, because few readers need them and they are a third of all flags.
+// LimitsApart returns a help function that lists the limits in a separate section,
+// because few readers need them and they are a third of all flags.
 func LimitsApart(help func(*cobra.Command, []string)) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) {
 		limits := pflag.NewFlagSet("limits", pflag.ContinueOnError)
@@ -86,13 +87,13 @@ func LimitsApart(help func(*cobra.Command, []string)) func(*cobra.Command, []str
 	}
 }
 
-// Bounds of the sizes: an excerpt of a message must fit, and a buffer.
+// Limits of the sizes: large enough for an excerpt of a message, and for a buffer.
 const (
 	leastSize = 1 << 10
 	mostSize  = 1 << 31
 )
 
-// Check refuses limits that no message could meet.
+// Check rejects limits that are too small for any message.
 func (f *LimitFlags) Check() error {
 	for _, l := range f.all() {
 		switch {
@@ -106,7 +107,7 @@ func (f *LimitFlags) Check() error {
 	return nil
 }
 
-// Wire is the limits as transports take them.
+// Wire converts the limits for transports.
 func (f *LimitFlags) Wire() wire.Limits {
 	l := wire.Limits{
 		Message: int(f.message), Values: f.values, Drain: int64(f.skip), During: int(f.kept), DuringCount: f.keptCount, Requests: f.requests,
@@ -119,18 +120,18 @@ func (f *LimitFlags) Wire() wire.Limits {
 // sizeFlag is a number of bytes: 65536, 64KiB (1024 bytes each), 64KB (1000).
 type sizeFlag int64
 
-// sizeUnit is the name of a number of bytes.
+// sizeUnit is a unit of sizes.
 type sizeUnit struct {
 	name  string
 	bytes int64
 }
 
-// sizeUnits are the units, the longer names first.
+// sizeUnits returns the units, longer names first.
 func sizeUnits() []sizeUnit {
 	return []sizeUnit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"GB", 1_000_000_000}, {"MB", 1_000_000}, {"KB", 1_000}, {"B", 1}}
 }
 
-// Set reads a size.
+// Set parses a size.
 func (f *sizeFlag) Set(text string) error {
 	number, unit := text, int64(1)
 	for _, u := range sizeUnits() {
@@ -147,7 +148,7 @@ func (f *sizeFlag) Set(text string) error {
 	return nil
 }
 
-// String writes a size with the largest unit that fits.
+// String formats a size with the largest unit that divides it.
 func (f *sizeFlag) String() string {
 	for _, u := range sizeUnits() {
 		if n := int64(*f); n >= u.bytes && n%u.bytes == 0 {
@@ -157,5 +158,5 @@ func (f *sizeFlag) String() string {
 	return "0"
 }
 
-// Type names the value in usage texts.
+// Type returns the type in usage texts.
 func (f *sizeFlag) Type() string { return "size" }

@@ -11,7 +11,8 @@ import (
 	"mcptest/internal/term"
 )
 
-// Guarded runs fn. A panic in it stops every process and is exit code 4.
+// Guarded runs fn. After a panic it stops every process and returns an error with
+// exit code 4.
 func Guarded(w *cmdutil.World, stderr io.Writer, fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -28,8 +29,7 @@ var logLevels = map[string]slog.Level{
 	"error": slog.LevelError, "warn": slog.LevelWarn, "info": slog.LevelInfo, "debug": slog.LevelDebug,
 }
 
-// OpenLog returns the log of a run, on standard error and through the
-// redactor.
+// OpenLog returns the log of a run, which writes redacted text to standard error.
 func OpenLog(w io.Writer, level string, redactor *secret.Redactor) (*slog.Logger, func(), error) {
 	lv, ok := logLevels[level]
 	if !ok {

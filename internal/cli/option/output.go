@@ -10,8 +10,7 @@ import (
 	"mcptest/internal/report"
 )
 
-// Free reports why --output must not be written: the path exists, and there is no
-// --force.
+// Free returns an error if --output exists and --force is not set.
 func Free(path string, force bool) error {
 	if path == "-" || path == "" {
 		return nil
@@ -30,8 +29,8 @@ func Free(path string, force bool) error {
 	return nil
 }
 
-// Shown is a path as messages show it: relative to the current folder, if it is
-// below that.
+// Shown returns a path for messages: relative to the current folder if it is below
+// that.
 func Shown(path string) string {
 	if dir, err := os.Getwd(); err == nil {
 		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
@@ -41,7 +40,7 @@ func Shown(path string) string {
 	return path
 }
 
-// WriteFile writes a file whole or not at all; - is stdout.
+// WriteFile writes a file atomically; - is stdout.
 func WriteFile(path string, stdout io.Writer, data []byte) error {
 	sink, err := report.OpenSink(path, stdout)
 	if err != nil {

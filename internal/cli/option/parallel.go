@@ -5,15 +5,15 @@ import (
 	"strconv"
 )
 
-// Parallel is the value of --parallel: calls in flight on each server; 0
-// when the flag was not given. It takes what `run_options: {parallel: …}`
-// takes, but for false, which is a promise that only a suite can make.
+// Parallel is the value of --parallel: calls in flight on each server; 0 if the flag
+// is not set. It accepts the values of `run_options: {parallel: …}` except false,
+// which only a suite can set.
 type Parallel int
 
-// maxParallel is the most calls in flight, of the key and the flag alike.
+// maxParallel is the largest value of the key and the flag.
 const maxParallel = 1024
 
-// Set reads a number from 1 to maxParallel, or auto: one at a time.
+// Set parses a number from 1 to maxParallel, or auto: one at a time.
 func (p *Parallel) Set(text string) error {
 	if text == "auto" {
 		*p = 1
@@ -27,7 +27,7 @@ func (p *Parallel) Set(text string) error {
 	return nil
 }
 
-// String returns the number, "" when the flag was not given.
+// String returns the number, or "" if the flag is not set.
 func (p *Parallel) String() string {
 	if *p == 0 {
 		return ""
@@ -35,5 +35,5 @@ func (p *Parallel) String() string {
 	return strconv.Itoa(int(*p))
 }
 
-// Type names the value in the help.
+// Type returns the type in the help.
 func (p *Parallel) Type() string { return "n" }

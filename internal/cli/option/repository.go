@@ -8,9 +8,9 @@ import (
 	"mcptest/internal/cmdutil"
 )
 
-// RepositoryDir is the working directory as seen from the root of the
-// repository it is in, with slashes: "" when it is the root, or in none. CI
-// systems name the root; elsewhere it is the folder that holds .git.
+// RepositoryDir returns the working directory relative to the root of its repository,
+// with slashes: "" if it is the root or in no repository. CI systems provide the
+// root; elsewhere it is the folder with .git.
 func RepositoryDir(env []string) string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -32,8 +32,8 @@ func RepositoryDir(env []string) string {
 	}
 }
 
-// belowRoot is dir as seen from root; not ok when it isn't there. Both may be
-// reached through links.
+// belowRoot returns dir relative to root; ok is false if it is not below root. Both
+// may contain symbolic links.
 func belowRoot(root, dir string) (below string, ok bool) {
 	if root == "" {
 		return "", false

@@ -22,7 +22,8 @@ import (
 	"mcptest/internal/upstream/recording"
 )
 
-// SuiteFlags say which suites are read and how; run and validate share them.
+// SuiteFlags select the suites to read and how to read them; run and validate share
+// them.
 type SuiteFlags struct {
 	Configs      []string
 	EnvFiles     []string
@@ -30,10 +31,10 @@ type SuiteFlags struct {
 	AllowOutside bool
 	Color        string
 
-	Secrets []string         // of the suites that were loaded
-	Folder  func(dir string) // is passed each folder before suites are looked for in it; may be nil
+	Secrets []string         // of the loaded suites
+	Folder  func(dir string) // called with each folder before it is searched for suites; may be nil
 	Random  recording.Random // the values of ${random.KEY} in them
-	order   map[string]int   // the files that were read, in the order they were named
+	order   map[string]int   // files that were read, in the order of the command line
 }
 
 // Add defines the flags.
@@ -46,7 +47,7 @@ func (f *SuiteFlags) Add(cmd *cobra.Command) {
 	fl.StringVar(&f.Color, "color", "auto", "colors: auto, always or never")
 }
 
-// DefaultSuites are looked for when no path is given.
+// DefaultSuites are the default file names of suites.
 var DefaultSuites = []string{"mcptest.yaml", "mcptest.yml"}
 
 // Paths resolves arguments to suite files.
@@ -83,7 +84,7 @@ func (f *SuiteFlags) Paths(args []string) ([]string, error) {
 	return out, nil
 }
 
-// suitesBelow finds the suites of a folder, sorted by path.
+// suitesBelow returns the suites in a folder, sorted by path.
 func (f *SuiteFlags) suitesBelow(dir string) ([]string, error) {
 	var out []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -108,7 +109,7 @@ func (f *SuiteFlags) suitesBelow(dir string) ([]string, error) {
 	return out, err
 }
 
-// Load reads the suites; every mistake of all of them is in the diagnostics.
+// Load reads the suites; the diagnostics contain every mistake in all of them.
 func (f *SuiteFlags) Load(paths []string, env []string) ([]*suite.Suite, source.Diagnostics, error) {
 	vars := map[string]string{}
 	for _, kv := range f.Vars {
@@ -139,7 +140,7 @@ func (f *SuiteFlags) Load(paths []string, env []string) ([]*suite.Suite, source.
 	return suites, append(diags, unusedVars(suites)...), nil
 }
 
-// note remembers the order in which files are to be reported.
+// note records the order in which files are reported.
 func (f *SuiteFlags) note(paths ...string) {
 	if f.order == nil {
 		f.order = map[string]int{}
@@ -151,8 +152,8 @@ func (f *SuiteFlags) note(paths ...string) {
 	}
 }
 
-// Print writes diagnostics, those of the suite named first first, secrets
-// masked.
+// Print prints diagnostics with secrets masked, in the order of the suites on the
+// command line.
 func (f *SuiteFlags) Print(s cmdutil.Streams, diags source.Diagnostics) (errors, warnings int) {
 	rank := func(d source.Diagnostic) int {
 		if d.Pos.File == nil {
@@ -167,8 +168,8 @@ func (f *SuiteFlags) Print(s cmdutil.Streams, diags source.Diagnostics) (errors,
 	return PrintDiagnostics(s, f.Color, diags, f.Secrets...)
 }
 
-// unusedVars warns of names given by --var that no suite knows: a misspelt one
-// would change nothing.
+// unusedVars warns about names of --var that no suite uses, because a misspelled one
+// would have no effect.
 func unusedVars(suites []*suite.Suite) source.Diagnostics {
 	var diags source.Diagnostics
 	if len(suites) == 0 {
@@ -192,7 +193,7 @@ func unusedVars(suites []*suite.Suite) source.Diagnostics {
 	return diags
 }
 
-// Settings are the plan's settings that both commands share.
+// Settings returns the plan's settings that both commands share.
 func (f *SuiteFlags) Settings(s cmdutil.Streams) plan.Settings {
 	set := plan.Settings{Env: s.Env, AllowOutside: f.AllowOutside, CI: InCI(s.Env), Self: s.Self}
 	for _, k := range protocol.ViolationKinds {
@@ -202,8 +203,8 @@ func (f *SuiteFlags) Settings(s cmdutil.Streams) plan.Settings {
 	return set
 }
 
-// PrintDiagnostics writes them to the error stream, secrets masked, and says how
-// many there are of each severity.
+// PrintDiagnostics prints diagnostics to the error stream, with secrets masked, and
+// returns their number by severity.
 func PrintDiagnostics(s cmdutil.Streams, color string, diags source.Diagnostics, secrets ...string) (errors, warnings int) {
 	if len(diags) == 0 {
 		return 0, 0
@@ -231,8 +232,9 @@ func PrintDiagnostics(s cmdutil.Streams, color string, diags source.Diagnostics,
 	return errors, warnings
 }
 
-// AllowUpdate refuses to write a file that belongs in version control if CI is
-// set: what says what is not done then, command is what does it elsewhere.
+// AllowUpdate returns an error if a file that belongs in version control must not be
+// written because CI is set: what describes the skipped action, command performs it
+// elsewhere.
 func AllowUpdate(env []string, allowInCI bool, what, command string) error {
 	if allowInCI || !InCI(env) {
 		return nil
@@ -240,8 +242,8 @@ func AllowUpdate(env []string, allowInCI bool, what, command string) error {
 	return Fail(ExitPolicy, "%s because CI is set: run %s on your machine and commit the file, or pass --allow-update-in-ci", what, command)
 }
 
-// InCI reports whether the environment is one of continuous integration: CI is
-// set, and to something else than a no.
+// InCI reports whether the environment is that of a CI system: CI is set to a value
+// other than a negative one.
 func InCI(env []string) bool {
 	switch strings.ToLower(cmdutil.LookupEnv(env, "CI")) {
 	case "", "0", "false", "no", "off":

@@ -27,8 +27,8 @@ import (
 	"mcptest/internal/term"
 )
 
-// TargetFlags say which server a command connects to: an address, a
-// command after --, or a server of a suite.
+// TargetFlags select the server that a command connects to: an address, a command
+// after --, or a server of a suite.
 type TargetFlags struct {
 	SuiteFlags
 	HTTPFlags
@@ -38,13 +38,13 @@ type TargetFlags struct {
 	ConnectTimeout time.Duration
 	JSON           bool
 	tokenFile      string
-	lost           error // why there is no tokenFile
+	lost           error // why tokenFile is empty
 	waitForReady   time.Duration
 	limits         LimitFlags
-	compiledOnce   bool // the warnings of the suite were printed
+	compiledOnce   bool // whether the warnings of the suite were printed
 }
 
-// HTTPFlags are an address and how to connect to it.
+// HTTPFlags are an address and its connection settings.
 type HTTPFlags struct {
 	URL, BearerEnv, CAFile, Transport, Protocol string
 	Headers                                     []string
@@ -63,8 +63,7 @@ func (f *HTTPFlags) Add(cmd *cobra.Command) {
 	fl.StringVar(&f.Protocol, "protocol", "auto", "protocol `revision` to speak, or auto")
 }
 
-// TargetUse is how a command that takes a server is called, behind its own
-// arguments.
+// TargetUse is the usage of a command that takes a server, after its own arguments.
 const TargetUse = " (--url URL | --server NAME | -- command args…)"
 
 // Add defines the flags.
@@ -82,7 +81,7 @@ func (f *TargetFlags) Add(cmd *cobra.Command) {
 	f.SuiteFlags.Add(cmd)
 }
 
-// Split tells a command's own arguments from the server's command behind --.
+// Split separates a command's own arguments from the server's command after --.
 func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, argv []string, err error) {
 	own = args
 	if n := cmd.ArgsLenAtDash(); n >= 0 {
@@ -100,7 +99,7 @@ func (f *TargetFlags) Split(cmd *cobra.Command, args []string, limit int) (own, 
 	return own, argv, nil
 }
 
-// resolve makes the server's definition, and declares what no output may show.
+// resolve returns the server's definition and declares its secrets.
 func (f *TargetFlags) resolve(s cmdutil.Streams, argv []string, redactor *secret.Redactor) (*plan.Server, error) {
 	f.tokenFile, f.lost = TokenPath(f.tokenFile, s)
 	given := 0
@@ -147,7 +146,7 @@ func (f *TargetFlags) httpOnly() bool {
 	return len(f.Headers) > 0 || f.BearerEnv != "" || f.CAFile != "" || f.Insecure || f.Transport != wire.HTTPAuto
 }
 
-// bare is a definition with the settings of the flags.
+// bare returns a definition with the settings of the flags.
 func (f *TargetFlags) bare() *plan.Server {
 	return &plan.Server{
 		Name: "server", Pos: source.Pos{File: &source.File{}}, Transport: f.Transport, Protocol: f.Protocol,
@@ -155,8 +154,8 @@ func (f *TargetFlags) bare() *plan.Server {
 	}
 }
 
-// local is a server that the command starts: in this folder, with the environment that
-// a suite gives it.
+// local returns a server that the command starts in the current folder, with the
+// environment that a suite would give it.
 func (f *TargetFlags) local(s cmdutil.Streams, argv []string) (*plan.Server, error) {
 	if argv[0] == "" {
 		return nil, Fail(ExitInvalid, "the server's command is empty")
@@ -215,8 +214,7 @@ func (f *TargetFlags) remote(s cmdutil.Streams, redactor *secret.Redactor) (*pla
 	return sv, nil
 }
 
-// loggedIn uses the token of an earlier login to this address, when there is
-// one.
+// loggedIn uses the token of an earlier login to this address, if there is one.
 func (f *TargetFlags) loggedIn(s cmdutil.Streams, sv *plan.Server) {
 	if f.tokenFile == "" {
 		return
@@ -230,7 +228,7 @@ func (f *TargetFlags) loggedIn(s cmdutil.Streams, sv *plan.Server) {
 	}
 }
 
-// EnvSet refuses variables of a flag that the environment lacks.
+// EnvSet returns an error if the environment lacks a variable of a flag.
 func EnvSet(env []string, flag string, names ...string) error {
 	for _, name := range names {
 		if cmdutil.LookupEnv(env, name) == "" {
@@ -249,7 +247,7 @@ func HTTPURL(what, address string, redactor *secret.Redactor) (*url.URL, error) 
 	return u, nil
 }
 
-// Words splits the command line in a flag.
+// Words splits the command line in the value of a flag.
 func Words(flag, line string) (argv []string, err error) {
 	words, err := shellwords.Split(line)
 	if err != nil {
@@ -271,7 +269,7 @@ func SplitHeader(h string) (name, value string, err error) {
 	return name, value, nil
 }
 
-// compiled is the suite file of --config.
+// compiled returns the suite file of --config.
 func (f *TargetFlags) compiled(s cmdutil.Streams, redactor *secret.Redactor) (*plan.File, error) {
 	paths, err := f.Paths(nil)
 	if err != nil {
@@ -299,8 +297,7 @@ func (f *TargetFlags) compiled(s cmdutil.Streams, redactor *secret.Redactor) (*p
 	return p.Files[0], nil
 }
 
-// Servers are the names of the servers of the suite that --server matches, or of
-// all.
+// Servers returns the names of the suite's servers that --server matches, or of all.
 func (f *TargetFlags) Servers(s cmdutil.Streams) (names []string, err error) {
 	file, err := f.compiled(s, secret.NewRedactor())
 	if err != nil {
@@ -315,8 +312,8 @@ func (f *TargetFlags) Servers(s cmdutil.Streams) (names []string, err error) {
 	return names, nil
 }
 
-// OfSuite takes the definition from a suite: the server of that name, or the
-// default one.
+// OfSuite returns the definition of a server in a suite: the named one, or the
+// default.
 func (f *TargetFlags) OfSuite(s cmdutil.Streams, redactor *secret.Redactor) (*plan.Server, error) {
 	file, err := f.compiled(s, redactor)
 	if err != nil {
@@ -350,7 +347,7 @@ func noServer(file *plan.File, name string) string {
 	return file.Path + what + source.Aside(file.Suite.ServerHint(name))
 }
 
-// Where is the target for people: the address, or the command.
+// Where describes the target: the address, or the command.
 func Where(sv *plan.Server) string {
 	if sv.URL != "" {
 		return sv.URL
@@ -358,7 +355,7 @@ func Where(sv *plan.Server) string {
 	return shellwords.QuoteAll(sv.Argv)
 }
 
-// Palette is that of a stream.
+// Palette returns the colors of standard output.
 func (f *TargetFlags) Palette(s cmdutil.Streams) (term.Palette, error) {
 	profile, err := term.Detect(s.Out, s.Env, f.Color)
 	if err != nil {
@@ -367,7 +364,7 @@ func (f *TargetFlags) Palette(s cmdutil.Streams) (term.Palette, error) {
 	return term.NewPalette(profile), nil
 }
 
-// Background is the context of commands that are run without one.
+// Background returns the context of commands that are run without one.
 func Background(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()
@@ -375,7 +372,8 @@ func Background(ctx context.Context) context.Context {
 	return ctx
 }
 
-// CleanupContext limits the ending of processes that another run started.
+// CleanupContext returns a context that limits the ending of processes of another
+// run.
 func CleanupContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), 10*time.Second)
 }

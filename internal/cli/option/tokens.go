@@ -11,7 +11,8 @@ import (
 	"mcptest/internal/plan"
 )
 
-// tokenFileEnv names the file of tokens where no flag does.
+// tokenFileEnv is the variable with the path of the token file, unless a flag sets
+// it.
 const tokenFileEnv = "MCPTEST_TOKEN_FILE"
 
 // AddTokenFile defines --token-file.
@@ -19,7 +20,7 @@ func AddTokenFile(cmd *cobra.Command, to *string) {
 	cmd.Flags().StringVar(to, "token-file", "", "`file` that stores the tokens of logins (default: $"+tokenFileEnv+", or mcptest/tokens.json in your configuration directory)")
 }
 
-// TokenPath is where logins are kept.
+// TokenPath returns the path of the file with user logins.
 func TokenPath(flag string, s cmdutil.Streams) (string, error) {
 	if flag != "" {
 		return flag, nil
@@ -34,9 +35,9 @@ func TokenPath(flag string, s cmdutil.Streams) (string, error) {
 	return path, nil
 }
 
-// noToken says why a server that a person has to log in to can't be used, ""
-// when it can. lost is why there is no file of tokens: who needs no login
-// needs none, and may have no home directory (cron, a container).
+// noToken returns a function that returns why a server that requires a login cannot
+// be used, or "". lost is the reason why there is no token file: a program without a
+// home directory (cron, a container) may not need one.
 func noToken(path string, lost error) func(*plan.Server) string {
 	store := auth.OpenStore(path)
 	return func(sv *plan.Server) string {
@@ -55,7 +56,8 @@ func noToken(path string, lost error) func(*plan.Server) string {
 	}
 }
 
-// NeedLogins refuses a run that lacks a login: a broken environment.
+// NeedLogins returns an error for a run without a required login: the environment is
+// invalid.
 func (f *SuiteFlags) NeedLogins(s cmdutil.Streams, p *plan.Plan, tokens string, lost error) error {
 	if diags := plan.NeedLogin(p, noToken(tokens, lost)); diags.HasErrors() {
 		f.Print(s, diags)

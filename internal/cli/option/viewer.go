@@ -28,7 +28,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// Viewer shows what one server answers: masked, and escaped for the terminal.
+// Viewer prints the responses of one server: masked, and escaped for the terminal.
 type Viewer struct {
 	Streams  cmdutil.Streams
 	Flags    *TargetFlags
@@ -37,11 +37,11 @@ type Viewer struct {
 	Palette  term.Palette
 	Server   *plan.Server
 	Conn     *inspect.Conn
-	shown    int // violations that were shown
+	shown    int // number of printed violations
 }
 
-// Prepare resolves the target and makes what a connection needs, with options
-// that opts change. The caller calls end when it is done.
+// Prepare resolves the target and prepares a connection, with options that opts
+// modify. The caller must call end.
 func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []string, opts ...func(*inspect.Options)) (ctx context.Context, l *Viewer, end func(), err error) {
 	l = &Viewer{Streams: s, Flags: f, Redactor: secret.NewRedactor()}
 	if l.Palette, err = f.Palette(s); err != nil {
@@ -70,7 +70,7 @@ func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 	return ctx, l, func() {
 		l.Conn.Close()
 		if !InCI(s.Env) {
-			_ = history.KeepEras(".", o.Eras) // it is only a hint for the next command
+			_ = history.KeepEras(".", o.Eras) // only a hint for the next command
 		}
 		l.World.Close()
 		stop()
@@ -78,8 +78,8 @@ func (f *TargetFlags) Prepare(cmd *cobra.Command, s cmdutil.Streams, argv []stri
 	}, nil
 }
 
-// With opens a session, calls fn, shows the violations, and ends everything
-// that was started.
+// With opens a session, calls fn, prints the violations, and ends all started
+// processes.
 func (f *TargetFlags) With(cmd *cobra.Command, s cmdutil.Streams, argv []string, fn func(context.Context, *Viewer) error, opts ...func(*inspect.Options)) error {
 	ctx, l, end, err := f.Prepare(cmd, s, argv, opts...)
 	if err != nil {
@@ -99,8 +99,8 @@ func (f *TargetFlags) With(cmd *cobra.Command, s cmdutil.Streams, argv []string,
 	})
 }
 
-// Failed is the error of a server that did not do what it was asked, with the
-// lines that help; after a signal it is the error of the signal.
+// Failed returns the error of a failed request to a server, with helpful details;
+// after a signal it returns that of the signal.
 func (l *Viewer) Failed(ctx context.Context, what string, err error) error {
 	if sig, ok := errors.AsType[*run.Interrupted](context.Cause(ctx)); ok {
 		return &ExitError{Code: sig.Code, Message: sig.Error()}
@@ -111,7 +111,7 @@ func (l *Viewer) Failed(ctx context.Context, what string, err error) error {
 	}
 	msg = l.Redactor.String(msg)
 	if first, rest, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(rest, first+": ") {
-		msg = rest // the phase and the request have one name
+		msg = rest // the phase and the request have the same name
 	}
 	if what != "" && !strings.HasPrefix(msg, what) {
 		msg = what + ": " + msg
@@ -132,7 +132,7 @@ func (l *Viewer) Failed(ctx context.Context, what string, err error) error {
 	return &ExitError{Code: ExitFailed}
 }
 
-// detail are the further lines of an error, masked.
+// detail returns further lines of an error, masked.
 func (l *Viewer) detail(err error) (lines []string) {
 	for _, line := range inspect.Detail(err) {
 		lines = append(lines, l.Redactor.String(line))
@@ -140,8 +140,8 @@ func (l *Viewer) detail(err error) (lines []string) {
 	return lines
 }
 
-// loginHint says how to authorize, when the server refused a request without
-// credentials.
+// loginHint returns a hint on how to authorize if the server rejected a request
+// without credentials.
 func (l *Viewer) loginHint(err error) string {
 	var he *wire.HTTPError
 	if !errors.As(err, &he) || he.Info.Status != http.StatusUnauthorized || l.Server.Auth != nil ||
@@ -151,10 +151,10 @@ func (l *Viewer) loginHint(err error) string {
 	return "mcptest login " + shellwords.Quote(auth.ServerKey(l.Server.URL)) + " logs in; --bearer-token-env NAME sends a token you have"
 }
 
-// maxShown bounds the violations that are shown.
+// maxShown limits the printed violations.
 const maxShown = 20
 
-// violations are shown on the error stream: the command continues after them.
+// violations prints violations to the error stream; the command continues.
 func (l *Viewer) violations(list []protocol.Violation) {
 	for _, v := range list {
 		if l.shown++; l.shown > maxShown {
@@ -176,14 +176,15 @@ func (l *Viewer) Block(indent, s string) string {
 	return indent + strings.ReplaceAll(s, "\n", "\n"+indent) + "\n"
 }
 
-// PrintJSON writes a value, secrets masked and what a terminal would hide or
-// obey written as \u escapes, which changes nothing for a reader of JSON.
+// PrintJSON prints a value with secrets masked. It writes control and invisible
+// characters as \u escapes, which are equivalent in JSON.
 func (l *Viewer) PrintJSON(w io.Writer, v jsonv.Value) error {
 	_, err := io.WriteString(w, l.JSONText("", v)+"\n")
 	return err
 }
 
-// JSONText is v as indented JSON, masked; lines after the first start with prefix.
+// JSONText returns v as indented JSON, masked; lines after the first start with
+// prefix.
 func (l *Viewer) JSONText(prefix string, v jsonv.Value) string {
 	plain := v.Indent(prefix, "  ")
 	masked := l.Redactor.Bytes(plain)
@@ -193,8 +194,8 @@ func (l *Viewer) JSONText(prefix string, v jsonv.Value) string {
 	return display.JSON(string(masked))
 }
 
-// maskLeaves masks the scalars of a value one by one: a mask in place of a
-// number would not be JSON.
+// maskLeaves masks the scalars of a value one by one, because replacing a number with
+// a mask would make the JSON invalid.
 func (l *Viewer) maskLeaves(v jsonv.Value) jsonv.Value {
 	switch v.Kind() {
 	case jsonv.KindString:

@@ -18,7 +18,7 @@ import (
 	"mcptest/internal/secret"
 )
 
-// Flags are the flags of a run that is recorded or replayed.
+// Flags are the flags for recording or replaying a run.
 type Flags struct {
 	Record, Replay string // folders
 	volatile       []string
@@ -35,7 +35,7 @@ func (c *Flags) Add(cmd *cobra.Command) {
 // Used reports whether the run is recorded or replayed.
 func (c *Flags) Used() bool { return c.Record != "" || c.Replay != "" }
 
-// Check reports flags that make no sense, or that CI forbids.
+// Check rejects invalid combinations of flags, and those that CI forbids.
 func (c *Flags) Check(env []string, allowInCI, setupOnly bool) error {
 	switch {
 	case c.Record != "" && c.Replay != "":
@@ -50,15 +50,15 @@ func (c *Flags) Check(env []string, allowInCI, setupOnly bool) error {
 	return nil
 }
 
-// Cassettes are those of one run; nil for a run without.
+// Cassettes are the cassettes of a run; nil without the flags.
 type Cassettes struct {
 	*transport.Folder
 	flags *Flags
-	whole bool // all tests are run, so that each recorded request should be sent
+	whole bool // all tests are run, so that every recorded request should be sent
 }
 
-// Open opens the cassettes of a plan; nil without the flags. For a replay it
-// removes from the plan what only prepares servers, and adds to the notes of the record.
+// Open opens the cassettes of a plan; nil without the flags. For a replay, it removes
+// steps from the plan that only prepare servers, and adds notes for the record.
 func (c *Flags) Open(s cmdutil.Streams, p *plan.Plan, redact *secret.Redactor, notes []string) (*Cassettes, []string, error) {
 	o := transport.Options{Program: "mcptest " + cmdutil.Version(), Redact: redact, Volatile: c.volatile}
 	out := &Cassettes{flags: c, whole: len(notes) == 0}
@@ -88,7 +88,7 @@ func (c *Flags) Open(s cmdutil.Streams, p *plan.Plan, redact *secret.Redactor, n
 	return out, append(notes, note), nil
 }
 
-// Connect makes a run use the cassettes.
+// Connect connects a run to the cassettes.
 func (c *Cassettes) Connect(deps *run.Deps) {
 	switch {
 	case c == nil:
@@ -110,7 +110,7 @@ func (c *Cassettes) Connect(deps *run.Deps) {
 	}
 }
 
-// unusedFinding names the recorded requests that were not sent.
+// unusedFinding lists the recorded requests that were not sent.
 func unusedFinding(p *cassette.Player, unused []*cassette.Call) result.Finding {
 	var lines []string
 	for i, call := range unused {
@@ -127,7 +127,7 @@ func unusedFinding(p *cassette.Player, unused []*cassette.Call) result.Finding {
 	}
 }
 
-// Finish closes the cassettes and says what was recorded.
+// Finish closes the cassettes and prints what was recorded.
 func (c *Cassettes) Finish(w io.Writer) error {
 	if c == nil {
 		return nil

@@ -22,7 +22,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// NewCallCmd is the command `mcptest call`.
+// NewCallCmd returns the command `mcptest call`.
 func NewCallCmd(s cmdutil.Streams) *cobra.Command {
 	var f option.TargetFlags
 	var a argFlags
@@ -87,7 +87,7 @@ func (a *argFlags) add(cmd *cobra.Command, typed bool) {
 	cmd.Flags().StringVar(&a.json, "args-json", "", "all arguments as a JSON `object`, @FILE, or - for standard input")
 }
 
-// object puts the arguments together: --args-json first, then each --arg.
+// object returns the arguments: those of --args-json, then each --arg.
 func (a *argFlags) object(s cmdutil.Streams, onlyText bool) (jsonv.Value, error) {
 	out := jsonv.Object()
 	if a.json != "" {
@@ -119,7 +119,7 @@ func (a *argFlags) object(s cmdutil.Streams, onlyText bool) (jsonv.Value, error)
 	return out, nil
 }
 
-// argValue reads one value: any JSON when raw, else a JSON scalar or text.
+// argValue parses one value: JSON if raw, otherwise a JSON scalar or text.
 func argValue(text string, raw, onlyText bool) (jsonv.Value, error) {
 	if onlyText {
 		return jsonv.String(text), nil
@@ -156,7 +156,7 @@ func (a *argFlags) whole(s cmdutil.Streams) (jsonv.Value, error) {
 	return v, nil
 }
 
-// call calls a tool and prints its answer.
+// call calls a tool and prints the result.
 func call(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value) error {
 	params := jsonv.ObjectOf("name", tool, "arguments", args)
 	stop := func() {}
@@ -169,7 +169,7 @@ func call(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value) 
 	if l.Flags.JSON {
 		return callJSON(ctx, l, x, warnings)
 	}
-	meanwhile(l, x)
+	printMessages(l, x)
 	warn(l, warnings)
 	refused(l, x)
 	if err := inspect.ExchangeError(x); err != nil {
@@ -190,11 +190,11 @@ func call(ctx context.Context, l *option.Viewer, tool string, args jsonv.Value) 
 		err := errors.New("the tool returned an error (isError)")
 		return option.Fail(option.ExitFailed, "%s", l.Text(l.Conn.Unlisted(ctx, err, "tools", tool).Error()))
 	}
-	return broke(l)
+	return violationError(l)
 }
 
-// printResult prints content block by block. Structured content is shown when
-// no text says the same.
+// printResult prints content block by block. It prints structured content unless a
+// text has the same data.
 func printResult(l *option.Viewer, res jsonv.Value) error {
 	var b strings.Builder
 	structured, said := res.Lookup("structuredContent"), false
@@ -214,7 +214,7 @@ func printResult(l *option.Viewer, res jsonv.Value) error {
 	return err
 }
 
-// followProgress shows progress as it comes, until stop is called.
+// followProgress prints progress notifications as they arrive, until stop is called.
 func followProgress(ctx context.Context, l *option.Viewer) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	mark := l.Conn.Session().Mark()
@@ -251,8 +251,9 @@ func progressText(params []byte) string {
 	return s
 }
 
-// meanwhile shows what came before the response; progress was shown already.
-func meanwhile(l *option.Viewer, x *mcp.Exchange) {
+// printMessages prints the messages before the response, except progress, which was
+// printed already.
+func printMessages(l *option.Viewer, x *mcp.Exchange) {
 	for _, m := range x.During {
 		switch {
 		case m.Kind == mcp.KindNotification && m.Method == "notifications/progress":
@@ -269,7 +270,7 @@ func meanwhile(l *option.Viewer, x *mcp.Exchange) {
 	}
 }
 
-// callJSON prints everything about a call as one object.
+// callJSON prints all data of a call as one object.
 func callJSON(ctx context.Context, l *option.Viewer, x *mcp.Exchange, warnings []string) error {
 	result, _ := jsonv.Parse(x.Result) // absent if there is none
 	problem, _ := jsonv.Parse(x.Error)
@@ -306,7 +307,7 @@ func callJSON(ctx context.Context, l *option.Viewer, x *mcp.Exchange, warnings [
 	if bad {
 		return &option.ExitError{Code: option.ExitFailed}
 	}
-	return broke(l)
+	return violationError(l)
 }
 
 // warn shows warnings.
@@ -316,8 +317,8 @@ func warn(l *option.Viewer, warnings []string) {
 	}
 }
 
-// broke is the error of a server that violated the protocol, nil if it did not.
-func broke(l *option.Viewer) error {
+// violationError returns the error of a server that violated the protocol, or nil.
+func violationError(l *option.Viewer) error {
 	if l.Conn.ReportRemaining(); !l.Conn.Violated() {
 		return nil
 	}

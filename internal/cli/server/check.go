@@ -31,10 +31,10 @@ type checkFlags struct {
 	list     bool
 	all      compat.Rules // before --for and --only
 
-	unreached error // of a server that did not respond, while others did
+	unreached error // error of a server that did not respond, although others did
 }
 
-// NewCheckCmd is the command `mcptest check`.
+// NewCheckCmd returns the command `mcptest check`.
 func NewCheckCmd(s cmdutil.Streams) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
@@ -105,7 +105,7 @@ func (f *checkFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []stri
 	return f.report(cmd.Context(), s, lists, rules, base)
 }
 
-// chosenRules reads the rules and keeps those of --for and --only.
+// chosenRules reads the rules and selects those of --for and --only.
 func (f *checkFlags) chosenRules(s cmdutil.Streams) (compat.Rules, error) {
 	rules, err := compat.Builtin()
 	if err != nil {
@@ -164,7 +164,7 @@ func (f *checkFlags) readBaseline(s cmdutil.Streams) (*compat.Baseline, error) {
 	return b, nil
 }
 
-// report checks lists and prints the outcome.
+// report checks lists and prints the result.
 func (f *checkFlags) report(ctx context.Context, s cmdutil.Streams, lists []compat.List, rules compat.Rules, base *compat.Baseline) error {
 	rep, err := compat.Check(option.Background(ctx), lists, rules, time.Now())
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"mcptest/internal/surface"
 )
 
-// lists reads the lists of a file, or fetches those of servers.
+// lists reads the lists of a file, or requests those of servers.
 func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []string, rules compat.Rules) (lists []compat.List, err error) {
 	servers := []string{f.target.Server}
 	switch {
@@ -68,7 +68,7 @@ func (f *checkFlags) lists(cmd *cobra.Command, s cmdutil.Streams, own, argv []st
 	return lists, nil
 }
 
-// readLists reads the lists of a file or folder, or of standard input: -.
+// readLists reads the lists of a file or folder, or of standard input (-).
 func readLists(stdin io.Reader, path string) ([]compat.List, error) {
 	if path != "-" {
 		return readFiles(path)
@@ -114,7 +114,7 @@ func readFiles(file string) (lists []compat.List, err error) {
 	return lists, nil
 }
 
-// ofServer fetches the lists of a server, one for each name to connect with.
+// ofServer requests the lists of a server, once for each client name.
 func (f *checkFlags) ofServer(cmd *cobra.Command, s cmdutil.Streams, name string, argv []string, rules compat.Rules) (lists []compat.List, err error) {
 	clients := f.clients(rules)
 	for _, client := range slices.Sorted(maps.Keys(clients)) {
@@ -135,8 +135,8 @@ func (f *checkFlags) ofServer(cmd *cobra.Command, s cmdutil.Streams, name string
 	return lists, nil
 }
 
-// clients are the names to connect with, and the profiles whose client has that
-// name: "" and nil unless --for names clients.
+// clients returns the client names to connect with, and the profiles of each: "" and
+// nil unless --for names clients.
 func (f *checkFlags) clients(rules compat.Rules) map[string][]string {
 	if len(f.profiles) == 0 || slices.Contains(f.profiles, "all") {
 		return map[string][]string{"": nil}
@@ -164,7 +164,7 @@ func (f *checkFlags) fetch(ctx context.Context, l *option.Viewer) (list compat.L
 	return list, nil
 }
 
-// listOf takes the tools of a surface.
+// listOf returns the tools of a surface.
 func listOf(s *surface.Surface) compat.List {
 	l := compat.List{
 		Server: s.Server, Program: s.Info.Lookup("serverInfo", "name").Text(),
@@ -182,7 +182,7 @@ func listOf(s *surface.Surface) compat.List {
 	return l
 }
 
-// readLock adds what is locked to the lists.
+// readLock adds the tools of the lock file to the lists.
 func (f *checkFlags) readLock(s cmdutil.Streams, lists []compat.List) error {
 	locked, err := surface.Read(f.lock, nil)
 	if err != nil {

@@ -57,8 +57,7 @@ func orJSON(ctx context.Context, l *option.Viewer, method string, v jsonv.Value,
 	return l.PrintJSON(l.Streams.Out, v)
 }
 
-// content is one content block for people: text as it is, and of everything
-// else what it is.
+// content describes one content block: text is unchanged, other blocks are described.
 func content(l *option.Viewer, c jsonv.Value) string {
 	switch c.Lookup("type").Text() {
 	case "text":
@@ -73,7 +72,7 @@ func content(l *option.Viewer, c jsonv.Value) string {
 	return l.JSONText("", c) + "\n"
 }
 
-// resource is the contents of one resource.
+// resource describes the contents of one resource.
 func resource(l *option.Viewer, r jsonv.Value) string {
 	if text := r.Lookup("text"); text.Kind() == jsonv.KindString {
 		return note(l, "%s %s", inspect.Name(r, "uri"), r.Lookup("mimeType").Text()) + l.Block("", text.Text())
@@ -93,7 +92,7 @@ func showBlob(l *option.Viewer, data, of jsonv.Value) string {
 	return fmt.Sprintf("%d bytes of %s", len(raw), cmp.Or(kind, "no type"))
 }
 
-// note is a line about what the server sent.
+// note formats a line about the response.
 func note(l *option.Viewer, format string, args ...any) string {
 	return l.Palette.Paint(term.Faint, l.Text(strings.TrimSpace(fmt.Sprintf("["+format, args...)))+"]") + "\n"
 }

@@ -24,7 +24,7 @@ type diffFlags struct {
 	oldURL, oldCommand, build string
 }
 
-// NewDiffCmd is the command `mcptest diff`.
+// NewDiffCmd returns the command `mcptest diff`.
 func NewDiffCmd(s cmdutil.Streams) *cobra.Command {
 	var f diffFlags
 	cmd := &cobra.Command{
@@ -67,8 +67,7 @@ could not be written, 6 changes that --fail-on names.`,
 	return cmd
 }
 
-// side is one of the two things that are compared: a path or git:REF, or a
-// server.
+// side is one side of a comparison: a path or git:REF, or a server.
 type side struct {
 	path  string
 	flags option.TargetFlags
@@ -94,7 +93,7 @@ func (f *diffFlags) run(cmd *cobra.Command, s cmdutil.Streams, own, argv []strin
 	}))
 }
 
-// sides reads the command line.
+// sides parses the command line.
 func (f *diffFlags) sides(own, argv []string) (old, new side, err error) {
 	live := f.target.URL != "" || f.target.Server != "" || len(f.target.Configs) > 0 || len(argv) > 0
 	old, new = side{flags: f.target, argv: argv}, side{flags: f.target, argv: argv}
@@ -152,7 +151,8 @@ func (f *diffFlags) surfaces(cmd *cobra.Command, s cmdutil.Streams, x side) ([]*
 	return out, err
 }
 
-// atRef builds a commit in a temporary folder and starts the server there.
+// atRef checks out a commit into a temporary folder, builds it and starts the server
+// there.
 func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x side) ([]*surface.Surface, error) {
 	ctx, l, end, err := x.flags.Prepare(cmd, s, x.argv)
 	if err != nil {
@@ -192,7 +192,7 @@ func (f *diffFlags) atRef(cmd *cobra.Command, s cmdutil.Streams, ref string, x s
 }
 
 // inWorkingTree returns the first word of a command that is an absolute path below
-// the current folder, "" for none.
+// the current folder, or "".
 func inWorkingTree(argv []string) string {
 	here, err := os.Getwd()
 	for _, w := range argv {

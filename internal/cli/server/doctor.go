@@ -20,7 +20,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// NewDoctorCmd is the command `mcptest doctor`.
+// NewDoctorCmd returns the command `mcptest doctor`.
 func NewDoctorCmd(s cmdutil.Streams) *cobra.Command {
 	var f option.TargetFlags
 	cmd := &cobra.Command{
@@ -77,7 +77,7 @@ func diagnose(ctx context.Context, l *option.Viewer, o doctor.Options) error {
 	return nil
 }
 
-// stillWaiting shows what a server that has not responded yet wrote to stderr.
+// stillWaiting prints the stderr output of a server that has not responded yet.
 func stillWaiting(l *option.Viewer, after time.Duration, process bool, stderr []string) {
 	fmt.Fprintf(l.Streams.Err, "mcptest: no response for %v; waiting until connect-timeout (%v)\n", after, l.Server.ConnectTimeout)
 	if process && len(stderr) == 0 {
@@ -88,7 +88,7 @@ func stillWaiting(l *option.Viewer, after time.Duration, process bool, stderr []
 	}
 }
 
-// printLayer writes a layer for people.
+// printLayer formats a layer.
 func printLayer(l *option.Viewer, y doctor.Layer) string {
 	style := map[doctor.State]term.Style{doctor.OK: term.Good, doctor.Warn: term.Warn, doctor.Fail: term.Bad}[y.State]
 	var b strings.Builder
@@ -107,7 +107,7 @@ func printLayer(l *option.Viewer, y doctor.Layer) string {
 	return b.String()
 }
 
-// spent is a duration in milliseconds, or seconds when there are many.
+// spent formats a duration in milliseconds, or in seconds if it is long.
 func spent(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:

@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// elicitFlag says how `call` answers a server that asks the user something.
+// elicitFlag defines how `call` answers elicitation requests of a server.
 type elicitFlag struct {
 	json    string
 	content jsonv.Value
@@ -32,13 +32,13 @@ func (e *elicitFlag) check() error {
 	return nil
 }
 
-// options declare elicitation and answer it.
+// options declares elicitation and answers it.
 func (e *elicitFlag) options(o *inspect.Options) {
 	o.Capabilities = jsonv.ObjectOf("elicitation", jsonv.Object())
 	o.Answer = func(_ context.Context, method string, _ []byte) ([]byte, *protocol.RPCError) {
 		switch {
 		case method != "elicitation/create":
-			return nil, nil // not declared, so not known
+			return nil, nil // not declared, so not supported
 		case e.json == "":
 			return []byte(`{"action":"decline"}`), nil
 		}
@@ -46,8 +46,8 @@ func (e *elicitFlag) options(o *inspect.Options) {
 	}
 }
 
-// refused says what would have served the requests of a server that were
-// declined or refused.
+// refused prints which flags would have answered the declined or rejected requests of
+// the server.
 func refused(l *option.Viewer, x *mcp.Exchange) {
 	hinted := map[string]bool{}
 	for _, m := range x.During {

@@ -34,7 +34,7 @@ type lockFlags struct {
 	again     inspect.Again
 }
 
-// NewLockCmd is the command `mcptest lock`.
+// NewLockCmd returns the command `mcptest lock`.
 func NewLockCmd(s cmdutil.Streams) *cobra.Command {
 	var f lockFlags
 	cmd := &cobra.Command{
@@ -80,7 +80,7 @@ the lists are not stable.`,
 	return cmd
 }
 
-// names are the servers that the flags name: those of a suite that match a
+// names returns the servers that the flags select: those of a suite that match a
 // pattern, or all of them if there is a folder for their lock files.
 func (f *lockFlags) names(s cmdutil.Streams, argv []string) ([]string, error) {
 	all := f.target.Server == "" && len(f.target.Configs) > 0 && surface.LockPath(f.out, "server") != f.out
@@ -90,8 +90,8 @@ func (f *lockFlags) names(s cmdutil.Streams, argv []string) ([]string, error) {
 	return []string{f.target.Server}, nil
 }
 
-// run writes or compares the lock files of servers. One that fails does not keep
-// the others from their turn; if it has a lock file, it is missing on the new side.
+// run writes or compares the lock files of servers. It continues after a server
+// fails; if that server has a lock file, it is missing on the new side.
 func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) error {
 	names, err := f.names(s, argv)
 	if err != nil {
@@ -152,8 +152,8 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 	return err
 }
 
-// read reads the lists of a server, and lists what differs when they are read
-// again. Its error was reported.
+// read reads the lists of a server, and returns the changes when they are read again.
+// It has reported its error.
 func (f *lockFlags) read(ctx context.Context, l *option.Viewer, o diff.Options) (live *surface.Surface, unstable []diff.Change, err error) {
 	err = l.Conn.Readings(ctx, f.again, func(reading string, offer *surface.Offer) {
 		if live == nil {
@@ -169,8 +169,8 @@ func (f *lockFlags) read(ctx context.Context, l *option.Viewer, o diff.Options) 
 	return live, unstable, nil
 }
 
-// orphans lists what the lock files of variants that do not exist any more have;
-// without --check it names the files.
+// orphans returns the changes for lock files of removed variants; without --check it
+// prints the files.
 func (f *lockFlags) orphans(cmd *cobra.Command, s cmdutil.Streams, names []string) (changes []diff.Change) {
 	if len(names) < 2 {
 		return nil
@@ -236,8 +236,8 @@ func (f *lockFlags) write(ctx context.Context, s cmdutil.Streams, path string, l
 	return nil
 }
 
-// fetchSurface requests all lists of a server, all pages of them. Its error was
-// reported.
+// fetchSurface requests all pages of all lists of a server. It has reported its
+// error.
 func fetchSurface(ctx context.Context, l *option.Viewer) (*surface.Surface, error) {
 	offer, err := l.Conn.Complete(ctx)
 	if err != nil {
@@ -246,8 +246,8 @@ func fetchSurface(ctx context.Context, l *option.Viewer) (*surface.Surface, erro
 	return surfaceOf(l, offer.Lists), nil
 }
 
-// surfaceOf is the surface of a server with these lists; what is odd about them
-// is printed.
+// surfaceOf returns the surface of a server with these lists; it prints warnings
+// about them.
 func surfaceOf(l *option.Viewer, lists map[surface.Kind][]jsonv.Value) *surface.Surface {
 	name := l.Server.Name
 	if l.Flags.Server == "" && len(l.Flags.Configs) == 0 {
@@ -266,8 +266,7 @@ func warnOf(s cmdutil.Streams, list ...*surface.Surface) {
 	}
 }
 
-// usage is how a command reaches the server that these flags name; "" if they
-// name none.
+// usage returns the flags and arguments that select the same server, or "".
 func usage(f *option.TargetFlags, argv []string) string {
 	words := append([]string{"--"}, argv...)
 	switch {
@@ -282,8 +281,8 @@ func usage(f *option.TargetFlags, argv []string) string {
 	return " " + shellwords.QuoteAll(words)
 }
 
-// surfaceError reports a file that can't be read as a surface, mistakes of lock
-// files with their lines.
+// surfaceError reports a file that cannot be read as a surface, with the lines of
+// mistakes in lock files.
 func surfaceError(s cmdutil.Streams, color string, err error) error {
 	if ds, ok := errors.AsType[source.Diagnostics](err); ok {
 		n, _ := option.PrintDiagnostics(s, color, ds)

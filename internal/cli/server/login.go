@@ -35,10 +35,10 @@ type loginFlags struct {
 	tokenFile                     string
 }
 
-// loginTime is how long a person may take.
+// loginTime limits the duration of a login.
 const loginTime = 10 * time.Minute
 
-// NewLoginCmd is the command `mcptest login`.
+// NewLoginCmd returns the command `mcptest login`.
 func NewLoginCmd(s cmdutil.Streams) *cobra.Command {
 	var f loginFlags
 	cmd := &cobra.Command{
@@ -128,7 +128,7 @@ func granted(l auth.Login) string {
 	return s
 }
 
-// person shows on the error stream what the user has to do to log in.
+// person prints to the error stream what the user must do to log in.
 func (f *loginFlags) person(s cmdutil.Streams) auth.Person {
 	return auth.Person{
 		Open: func(address string) {
@@ -150,7 +150,7 @@ func (f *loginFlags) person(s cmdutil.Streams) auth.Person {
 	}
 }
 
-// config says how to log in: as the suite has it, and as the flags have it.
+// config returns the configuration of a login from the suite and the flags.
 func (f *loginFlags) config(s cmdutil.Streams, target string, redactor *secret.Redactor) (auth.Config, error) {
 	sv, err := f.server(s, target, redactor)
 	if err != nil {
@@ -183,7 +183,7 @@ func (f *loginFlags) config(s cmdutil.Streams, target string, redactor *secret.R
 	return c, nil
 }
 
-// server is the one to log in to.
+// server returns the server to log in to.
 func (f *loginFlags) server(s cmdutil.Streams, target string, redactor *secret.Redactor) (*plan.Server, error) {
 	if strings.Contains(target, "://") {
 		u, err := option.HTTPURL("login", target, redactor)

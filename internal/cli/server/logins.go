@@ -18,7 +18,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// listLogins prints what is kept, without the tokens.
+// listLogins prints the stored logins, without the tokens.
 func (f *loginFlags) listLogins(s cmdutil.Streams, args []string) error {
 	if len(args) > 0 {
 		return option.Fail(option.ExitInvalid, "login --list: unexpected argument %q", args[0])
@@ -56,7 +56,7 @@ func (f *loginFlags) listLogins(s cmdutil.Streams, args []string) error {
 	return nil
 }
 
-// validity says how long a login serves.
+// validity describes how long a login is valid.
 func validity(l auth.Login) string {
 	left := time.Until(l.Expiry).Round(time.Second)
 	switch renewed := l.RefreshToken != ""; {
@@ -84,7 +84,7 @@ func loginJSON(l auth.Login) jsonv.Value {
 		"refreshed", l.RefreshToken != "", "obtained", l.Obtained.UTC().Format(time.RFC3339))
 }
 
-// NewLogoutCmd is the command `mcptest logout`.
+// NewLogoutCmd returns the command `mcptest logout`.
 func NewLogoutCmd(s cmdutil.Streams) *cobra.Command {
 	var f loginFlags
 	var all bool

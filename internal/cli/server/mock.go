@@ -22,7 +22,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// NewMockCmd makes the command that serves a manifest.
+// NewMockCmd returns the command that serves a manifest.
 func NewMockCmd(s cmdutil.Streams) *cobra.Command {
 	var from, preset, fault, http string
 	var show bool
@@ -161,8 +161,8 @@ func serveMockHTTP(ctx context.Context, s cmdutil.Streams, server *mock.Server, 
 	}
 }
 
-// serveMock serves until the client hangs up. Ctrl-C is no failure: it is how
-// a user stops a server.
+// serveMock serves until the client disconnects. Ctrl-C is not an error: it is how a
+// user stops a server.
 func serveMock(ctx context.Context, s cmdutil.Streams, server *mock.Server) error {
 	code, err := server.ServeStdio(ctx, s.In, s.Out)
 	switch {

@@ -20,8 +20,7 @@ import (
 	"mcptest/internal/surface/readme"
 )
 
-// tableFlags are the flags of `mcptest tools` that are about the table in a
-// Markdown file.
+// tableFlags are the flags of `mcptest tools` for the table in a Markdown file.
 type tableFlags struct {
 	format, check, write string
 	allowInCI            bool
@@ -51,8 +50,8 @@ func (f *tableFlags) validate(t *option.TargetFlags, own []string) error {
 	return nil
 }
 
-// table prints the table of the tools, or compares it with the one in a file,
-// or updates that.
+// table prints the table of the tools, compares it with the one in a file, or updates
+// that.
 func (f *tableFlags) table(ctx context.Context, l *option.Viewer) error {
 	tools, err := listAll(ctx, l, "tools/list", "tools")
 	if err != nil {
@@ -92,7 +91,7 @@ func (f *tableFlags) table(ctx context.Context, l *option.Viewer) error {
 	return nil
 }
 
-// replaceText replaces a file, which keeps its permissions. A link is followed.
+// replaceText replaces a file but keeps its permissions. It follows a symbolic link.
 func replaceText(path string, data []byte) error {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {

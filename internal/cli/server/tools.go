@@ -19,9 +19,9 @@ import (
 	"mcptest/internal/term"
 )
 
-// The commands that list what a server has: tools, resources, prompts.
+// The commands that list what a server offers: tools, resources, prompts.
 
-// NewToolsCmd is the command `mcptest tools`.
+// NewToolsCmd returns the command `mcptest tools`.
 func NewToolsCmd(s cmdutil.Streams) *cobra.Command {
 	var f option.TargetFlags
 	var table tableFlags
@@ -71,7 +71,8 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line or mark
 	})
 }
 
-// command completes a command that takes at most one name and a server.
+// command adds the flags and the RunE of a command with at most one name and a
+// server.
 func command(f *option.TargetFlags, cmd *cobra.Command, s cmdutil.Streams, fn func(ctx context.Context, l *option.Viewer, own []string) error) *cobra.Command {
 	f.Add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -84,7 +85,7 @@ func command(f *option.TargetFlags, cmd *cobra.Command, s cmdutil.Streams, fn fu
 	return cmd
 }
 
-// NewResourcesCmd is the command `mcptest resources`.
+// NewResourcesCmd returns the command `mcptest resources`.
 func NewResourcesCmd(s cmdutil.Streams) *cobra.Command {
 	var f option.TargetFlags
 	cmd := &cobra.Command{
@@ -104,7 +105,7 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 	})
 }
 
-// NewPromptsCmd is the command `mcptest prompts`.
+// NewPromptsCmd returns the command `mcptest prompts`.
 func NewPromptsCmd(s cmdutil.Streams) *cobra.Command {
 	var f option.TargetFlags
 	var a argFlags
@@ -142,7 +143,7 @@ Exit codes: 0 the server responded, 1 it did not, 2 invalid command line.`,
 	return cmd
 }
 
-// list reads every page of a list; its error was reported.
+// listAll reads every page of a list; it has reported its error.
 func listAll(ctx context.Context, l *option.Viewer, method, key string) ([]jsonv.Value, error) {
 	items, err := l.Conn.List(ctx, method, key)
 	if err != nil {
@@ -170,7 +171,7 @@ func showResources(ctx context.Context, l *option.Viewer) error {
 	if err != nil {
 		return err
 	}
-	// Templates came later and many servers have none: that is no failure.
+	// Many servers do not implement templates: that is not an error.
 	var templates []jsonv.Value
 	if x := l.Conn.Do(ctx, "resources/templates/list", jsonv.Value{}); inspect.ExchangeError(x) == nil {
 		if templates, err = listAll(ctx, l, "resources/templates/list", "resourceTemplates"); err != nil {
@@ -216,7 +217,7 @@ func showPrompts(ctx context.Context, l *option.Viewer) error {
 	return table(l, "prompt", []string{"PROMPT", "ARGUMENTS", "DESCRIPTION"}, rows)
 }
 
-// firstLine is the title or the beginning of the description.
+// firstLine returns the title or the beginning of the description.
 func firstLine(v jsonv.Value) string {
 	text := cmp.Or(v.Lookup("description").Text(), v.Lookup("title").Text())
 	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
@@ -226,7 +227,7 @@ func firstLine(v jsonv.Value) string {
 	return line
 }
 
-// signature lists a schema's properties: name*: type for a required one.
+// signature formats a schema's properties; name*: type is a required one.
 func signature(schema jsonv.Value) string {
 	required := schema.Lookup("required").Texts()
 	var out []string
@@ -259,11 +260,11 @@ func typeOf(prop jsonv.Value) string {
 	return ""
 }
 
-// longestCell bounds a cell of a table that is not the last one, in columns.
+// longestCell limits the width of a cell of a table, except in the last column.
 const longestCell = 60
 
-// table prints rows below their headings; the last column gets what is left of
-// a terminal's width.
+// table prints rows below their headings; the last column gets the rest of the
+// terminal's width.
 func table(l *option.Viewer, what string, head []string, rows [][]string) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintf(l.Streams.Out, "no %ss\n", what)

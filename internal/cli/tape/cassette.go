@@ -13,7 +13,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// NewCassetteCmd is the command `mcptest cassette`.
+// NewCassetteCmd returns the command `mcptest cassette`.
 func NewCassetteCmd(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cassette",

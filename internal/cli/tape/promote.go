@@ -90,7 +90,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	su := d.Suite
 	su.Recorded = true
 	su.From = display.OneLine(redactor.String(strings.Join(info(c), " ")))
-	// The masked secrets of the cassette are as unknown as those of today.
+	// The masked secrets of the cassette are unknown, like current ones.
 	su.Mask = func(text string) string {
 		return strings.ReplaceAll(redactor.String(text), secret.Mask, "(a secret)")
 	}
@@ -107,8 +107,7 @@ func (f *promoteFlags) run(cmd *cobra.Command, args []string, s cmdutil.Streams)
 	return nil
 }
 
-// server is the server of the suite: the one that is given, else the recorded
-// one.
+// server returns the server of the suite: the given one, or the recorded one.
 func (f *promoteFlags) server(c *cassette.Cassette, argv []string) (scaffold.Server, error) {
 	sv := scaffold.Server{Argv: argv, URL: f.url, BearerEnv: f.bearerEnv, Env: f.env, Output: f.output}
 	if f.url != "" {
@@ -138,7 +137,7 @@ func (f *promoteFlags) server(c *cassette.Cassette, argv []string) (scaffold.Ser
 	return sv, nil
 }
 
-// info is the recorded name and version of the server.
+// info returns the recorded name and version of the server.
 func info(c *cassette.Cassette) []string {
 	v, _ := jsonv.Parse(c.Server.Info)
 	return []string{v.Lookup("name").Text(), v.Lookup("version").Text()}

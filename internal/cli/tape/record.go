@@ -32,7 +32,7 @@ type recordFlags struct {
 	undo, quiet, allowInCI             bool
 }
 
-// NewRecordCmd is the command `mcptest record`.
+// NewRecordCmd returns the command `mcptest record`.
 func NewRecordCmd(s cmdutil.Streams) *cobra.Command {
 	var f recordFlags
 	cmd := &cobra.Command{
@@ -145,7 +145,7 @@ func (r *recording) record(x cassette.Frame) error {
 	return r.w.Write(x)
 }
 
-// end closes the cassette and says what is in it.
+// end closes the cassette and prints a summary.
 func (r *recording) end(stderr io.Writer, quiet bool) {
 	lost, err := r.tap.Close()
 	if closing := r.w.Close(); err == nil {
@@ -186,7 +186,7 @@ func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.R
 	world := cmdutil.NewWorld(s, log)
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, passedSignals()...)
-	pipe := make(chan os.Signal, 1) // never read: a write to a closed pipe is to be an error
+	pipe := make(chan os.Signal, 1) // never read: a write to a closed pipe must return an error
 	signal.Notify(pipe, syscall.SIGPIPE)
 	exit, err := tee.Stdio{
 		Server: proc.Spec{Argv: argv, Env: s.Env, Registry: world.Registry}, In: s.In, Out: s.Out, Err: s.Err, Signals: signals, Tap: r.tap,
@@ -202,8 +202,8 @@ func (f *recordFlags) stdio(s cmdutil.Streams, argv []string, redactor *secret.R
 	return nil
 }
 
-// passedSignals are the signals that a server gets in place of the proxy. A
-// SIGHUP that is ignored (nohup) stays ignored.
+// passedSignals returns the signals that are forwarded to the server. An ignored
+// SIGHUP (nohup) remains ignored.
 func passedSignals() []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -212,7 +212,7 @@ func passedSignals() []os.Signal {
 	return list
 }
 
-// exitCode is the exit code of a server, as a shell reports it.
+// exitCode returns the exit code of a server like a shell.
 func exitCode(e proc.Exit) int {
 	if e.Signal == "" {
 		return max(e.Code, 0)
@@ -225,7 +225,7 @@ func exitCode(e proc.Exit) int {
 	return 128
 }
 
-// proxy is the reverse proxy in front of an address.
+// proxy runs the reverse proxy in front of an address.
 func (f *recordFlags) proxy(cmd *cobra.Command, s cmdutil.Streams, redactor *secret.Redactor) error {
 	target, err := option.HTTPURL("--url", f.url, redactor)
 	if err != nil {

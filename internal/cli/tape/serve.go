@@ -18,7 +18,7 @@ import (
 	"mcptest/internal/term"
 )
 
-// NewServeCmd is the command `mcptest serve`.
+// NewServeCmd returns the command `mcptest serve`.
 func NewServeCmd(s cmdutil.Streams) *cobra.Command {
 	var file, http, miss, pace string
 	cmd := &cobra.Command{
@@ -88,7 +88,7 @@ func serveStdio(ctx context.Context, s cmdutil.Streams, server *serve.Server) er
 	return nil
 }
 
-// open reads a cassette, and warns of one that is cut off.
+// open reads a cassette and warns if it is incomplete.
 func open(s cmdutil.Streams, file string) (*cassette.Cassette, error) {
 	c, err := cassette.Open(file)
 	if err != nil {

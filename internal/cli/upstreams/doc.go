@@ -1,5 +1,5 @@
-// Package upstreams connects a run to what is behind the doubles of upstreams:
-// recordings, the real APIs, and the networks of servers.
+// Package upstreams connects the test doubles of a run to recordings, the real APIs,
+// and the networks of servers.
 //
 //	Flags.Open → *Traffic → Traffic.Deps → the run → Traffic.Save
 //

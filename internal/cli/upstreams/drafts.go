@@ -40,7 +40,7 @@ func Drafts(values []string) ([]*draft.Upstream, source.Diagnostics, error) {
 	return out, diags, nil
 }
 
-// Double starts the doubles of a server and gives it their addresses.
+// Double starts the doubles of a server and passes their addresses to it.
 func Double(server *plan.Server) (end func(), err error) {
 	group := doubles.New(doubles.Deps{Report: func(result.Finding) {}}, server.Upstreams, server.Name)
 	ready, started, err := group.Prepare(server)

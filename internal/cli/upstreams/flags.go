@@ -11,13 +11,13 @@ import (
 	"mcptest/internal/source"
 )
 
-// Flags are the flags of a run for upstreams.
+// Flags are the upstream flags of a run.
 type Flags struct {
 	Record []string // names of upstreams
 	mode   string
 }
 
-// The modes: what answers a request that no route matches.
+// Modes: what responds to a request that no route matches.
 const (
 	modeLive   = "live"   // the real API
 	modeRecord = "record" // the real API, and its responses are stored
@@ -34,7 +34,7 @@ func (f *Flags) Add(cmd *cobra.Command) {
 	fl.StringVar(&f.mode, "upstream-mode", modeReplay, "what answers requests without a route: live (the real API), record (the real API, and store its responses), replay (the recording) or off (nothing) `mode`")
 }
 
-// Check refuses modes that do not exist, and recording in CI.
+// Check rejects unknown modes, and recording in CI.
 func (f *Flags) Check(env []string, allowInCI bool) error {
 	if !slices.Contains(modes, f.mode) {
 		return option.Fail(option.ExitInvalid, "--upstream-mode must be %s, %s, %s or %s, not %q", modeLive, modeRecord, modeReplay, modeOff, f.mode)
@@ -66,7 +66,7 @@ func (f *Flags) of(name string) string {
 	return f.mode
 }
 
-// unknown returns a mistake if a name of --record-upstream is no upstream.
+// unknown returns an error if a name of --record-upstream is not an upstream.
 func (f *Flags) unknown(names []string) error {
 	for _, name := range f.Record {
 		if !slices.Contains(names, name) {
