@@ -13,6 +13,7 @@ import (
 // introspection shows not to apply is not asked for, and what is missing is
 // named with the way to provide it.
 func TestLevelOneIsAchievable(t *testing.T) {
+	t.Parallel()
 	const dated = `[{"name":"Book","kind":"object","fields":[{"name":"id","type":"string","required":true},{"name":"created_at","type":"string","required":true}]}]`
 	withDates := shelf()
 	withDates.types = dated
@@ -61,6 +62,7 @@ func TestLevelOneIsAchievable(t *testing.T) {
 
 // Seconds since 1970 are no date of ISO 8601.
 func TestEpochNumbersAreNoDates(t *testing.T) {
+	t.Parallel()
 	for created, want := range map[string]verdict.Result{`1767225600`: verdict.Failed, `1767225600000`: verdict.Failed, `"2026-01-01T00:00:00Z"`: verdict.Pass, `17`: verdict.Skipped} {
 		s := shelf()
 		s.ops = append(s.ops, smallOp{"get_state", "READ", `[]`, data(`{"created_at":` + created + `}`)})

@@ -17,6 +17,7 @@ func overHTTP(d demo.Defect) bool {
 
 // The page of defects is made from the table that the matrix test proves.
 func TestPageOfDefectsIsCurrent(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	b.WriteString("# Defects of the demo adapter\n\n")
 	b.WriteString("<!-- Generated from the table in internal/aql/demo. To change it, change the table and run: go test ./internal/aql -update -->\n\n")

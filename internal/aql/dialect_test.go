@@ -29,6 +29,7 @@ func permissions() small {
 // Parameters are read however an adapter writes them down, each deviation is
 // reported once, and the real defects are found.
 func TestDialectsOfDetails(t *testing.T) {
+	t.Parallel()
 	rewrite := func(use func(detail jsonv.Value, params []jsonv.Value) jsonv.Value) func(string, string) string {
 		return func(_, standard string) string {
 			d := parsed(standard)
@@ -127,6 +128,7 @@ func member(v jsonv.Value) (out []jsonv.Member) {
 // Parameters that cannot be read are the first line of the report, and no row
 // rests on them.
 func TestUnreadableParameters(t *testing.T) {
+	t.Parallel()
 	for _, parameters := range []string{`7`, `"see the manual"`, `[7]`, `[{"label":"tool_name"}]`, `{"tool_name":7}`} {
 		var called []string
 		s := permissions()
@@ -164,6 +166,7 @@ func TestUnreadableParameters(t *testing.T) {
 
 // Operation lists are read in other shapes too.
 func TestDialectsOfLists(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		list func(string) string
 		says string

@@ -36,6 +36,7 @@ func categories(r *verdict.Report) map[string]verdict.Result {
 }
 
 func TestLevelsAndTiersChooseRows(t *testing.T) {
+	t.Parallel()
 	e := level2(t)
 	for _, c := range []struct {
 		o    aql.Options
@@ -60,6 +61,7 @@ func TestLevelsAndTiersChooseRows(t *testing.T) {
 // A category filter leaves level and summary alone, and takes the exit code
 // from what it shows.
 func TestCategoryFilter(t *testing.T) {
+	t.Parallel()
 	e := level2(t)
 	e.RoundTrips[0].Fields[0].Value = jsonv.Int(1)
 	e.EndpointModes = nil
@@ -78,6 +80,7 @@ func TestCategoryFilter(t *testing.T) {
 }
 
 func TestRollUp(t *testing.T) {
+	t.Parallel()
 	e := level2(t)
 	e.Accepted = nil // a WARN in a MUST category
 	r := aql.Evaluate(e, aql.Options{Level: 2})
@@ -99,6 +102,7 @@ func TestRollUp(t *testing.T) {
 
 // What the prototype passes on absence is not demonstrated under strict.
 func TestNothingProvesNothing(t *testing.T) {
+	t.Parallel()
 	empty := &evidence.Evidence{}
 	r := aql.Evaluate(empty, aql.Options{})
 	want := map[string]verdict.Result{rule.Introspection: verdict.Failed, rule.Parameters: verdict.Pass, rule.ErrorQuality: verdict.Pass, rule.RoundTrip: verdict.Pass}
@@ -125,6 +129,7 @@ func TestNothingProvesNothing(t *testing.T) {
 }
 
 func TestNotApplicableIsNotWithoutEvidence(t *testing.T) {
+	t.Parallel()
 	e := level2(t)
 	e.OperationDetails = e.OperationDetails[1:2] // no required parameter
 	e.OperationDetails[0] = e.OperationDetails[0].With("parameters", jsonv.Array())
@@ -154,6 +159,7 @@ func TestNotApplicableIsNotWithoutEvidence(t *testing.T) {
 }
 
 func TestIdenticalFindingsAreToldOnce(t *testing.T) {
+	t.Parallel()
 	e := level2(t)
 	for range 300 {
 		e.OperationDetails = append(e.OperationDetails, jsonv.Int(7))
@@ -166,6 +172,7 @@ func TestIdenticalFindingsAreToldOnce(t *testing.T) {
 }
 
 func TestTierResults(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]verdict.TierResults{
 		"level2.json":                {Structural: verdict.Pass, Semantic: verdict.Pass},
 		"semantic-warn.json":         {Structural: verdict.Failed, Semantic: verdict.Pass},
@@ -186,6 +193,7 @@ func TestTierResults(t *testing.T) {
 
 // The judge replaces the phrases under strict only, and never the calls.
 func TestJudgeOverrulesPhrases(t *testing.T) {
+	t.Parallel()
 	e := level2(t)
 	s := &e.Semantics[0]
 	s.PhraseGroups = [][]string{{"not in the answer"}}
@@ -203,6 +211,7 @@ func TestJudgeOverrulesPhrases(t *testing.T) {
 }
 
 func TestEchoIsNoLeak(t *testing.T) {
+	t.Parallel()
 	e := level2(t)
 	c := &e.ErrorTests[0]
 	c.MustMention = nil

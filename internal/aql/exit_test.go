@@ -15,6 +15,7 @@ import (
 
 // Exit code 0 and a level above 0 are for what was proved.
 func TestNothingPassesWithoutEvidence(t *testing.T) {
+	t.Parallel()
 	noDetails := shelf()
 	noDetails.detail = func(string, string) string { return "null" }
 	oneDetail := shelf()
@@ -61,6 +62,7 @@ func TestNothingPassesWithoutEvidence(t *testing.T) {
 
 // The mode that only reads cannot show what a MUST category asks for.
 func TestSafeModeProvesNoRoundTrip(t *testing.T) {
+	t.Parallel()
 	e := collect(t, guard.Options{Dial: library(t, demo.Options{})})
 	for failOn, want := range map[verdict.FailOn]int{"": 2, verdict.FailOnIncomplete: 2, verdict.FailOnWarn: 0, verdict.FailOnFail: 0} {
 		r := aql.Evaluate(e, aql.Options{Rules: rule.Strict, FailOn: failOn})

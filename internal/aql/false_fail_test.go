@@ -12,6 +12,7 @@ import (
 // A conformant adapter is not failed for what the run itself made up, or for
 // what the specification leaves open.
 func TestNoFalseFailures(t *testing.T) {
+	t.Parallel()
 	foreign := func(params jsonv.Value, refuse func(jsonv.Value) string) string {
 		if why := refuse(params); why != "" {
 			return why

@@ -16,6 +16,7 @@ import (
 // An operation that cannot be called at all is named, however many others
 // fail alike.
 func TestUncallableOperationsAreNamed(t *testing.T) {
+	t.Parallel()
 	s := shelf()
 	fails := func(jsonv.Value) string { return failure("INTERNAL_ERROR", "It went wrong.") }
 	for i := range 5 {
@@ -37,6 +38,7 @@ func TestUncallableOperationsAreNamed(t *testing.T) {
 
 // What a report says of messages and parameters is true.
 func TestStatementsAreTrue(t *testing.T) {
+	t.Parallel()
 	texts := shelf()
 	texts.answer = func(op string, args jsonv.Value, usual func() string) string {
 		if op == "get_book" && args.Lookup("params", "book_id").IsAbsent() {
@@ -72,6 +74,7 @@ func TestStatementsAreTrue(t *testing.T) {
 
 // Routing is looked at where operations have no details too.
 func TestRoutingWithoutDetails(t *testing.T) {
+	t.Parallel()
 	for _, anywhere := range []bool{false, true} {
 		s := shelf()
 		s.tools = []string{"mcp_aql_read", "mcp_aql_create", "mcp_aql_update", "mcp_aql_delete"}
@@ -96,6 +99,7 @@ func TestRoutingWithoutDetails(t *testing.T) {
 
 // A line that repeats a call is printed only when it has the whole call.
 func TestIncompleteCallsAreNotRepeated(t *testing.T) {
+	t.Parallel()
 	for defect, o := range map[string]guard.Options{
 		"limits-open":    {Mode: guard.ModeWrite, Stress: true},
 		"confirm-reused": {Mode: guard.ModeWrite, Confirm: true},

@@ -51,6 +51,7 @@ func rows(r *verdict.Report) map[string]verdict.Result {
 }
 
 func TestPassingFixturesPassBothRuleSets(t *testing.T) {
+	t.Parallel()
 	for _, f := range allFixtures(t)[:2] {
 		for _, set := range []rule.Set{rule.Reference, rule.Strict} {
 			r := aql.Evaluate(readBundle(t, f.Name, f.Data), aql.Options{Level: f.Level, Rules: set})
@@ -62,6 +63,7 @@ func TestPassingFixturesPassBothRuleSets(t *testing.T) {
 }
 
 func TestEveryRuleHasAFixture(t *testing.T) {
+	t.Parallel()
 	have := map[string]bool{}
 	for _, f := range allFixtures(t) {
 		if have[f.Name] {
@@ -83,6 +85,7 @@ func TestEveryRuleHasAFixture(t *testing.T) {
 // Each fixture breaks its rule and no other, and only the row of that rule
 // differs from the bundle it was made from.
 func TestFixtureFlipsExactlyItsRow(t *testing.T) {
+	t.Parallel()
 	rules := map[string]rule.Rule{}
 	for _, r := range rule.All() {
 		rules[r.ID] = r
@@ -138,6 +141,7 @@ func TestFixtureFlipsExactlyItsRow(t *testing.T) {
 }
 
 func TestVerifyComparesExitCodes(t *testing.T) {
+	t.Parallel()
 	for _, f := range allFixtures(t) {
 		if v := fixtures.Verify(&source.File{Name: f.Name, Data: f.Data}, f.Rules); !v.OK() {
 			t.Errorf("%s: expected %d, got %d (%s)", v.Name, v.Expected, v.Got, v.Problems.Error())

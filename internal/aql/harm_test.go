@@ -46,6 +46,7 @@ func whatOthersOwn(t *testing.T, o demo.Options, lo guard.Options) (diff string,
 // No call of a run sets off an operation that acts on everything when it is
 // not reported on what.
 func TestNoHazardIsSetOff(t *testing.T) {
+	t.Parallel()
 	for i, h := range demo.Hazards() {
 		for j, adapter := range []string{demo.ModeAll, demo.ModeSingle} {
 			for k, mode := range []string{guard.ModeWrite, guard.ModeFull} {
@@ -72,6 +73,7 @@ const randomRuns = 50
 
 // No defect of an adapter makes a run change what others own.
 func TestRandomRunsHarmNothing(t *testing.T) {
+	t.Parallel()
 	// Defects that a run cannot help: reading a book changes it.
 	unfit := []string{"reading-writes"}
 	for seed := range uint64(randomRuns) {
@@ -130,6 +132,7 @@ func interfering(t *testing.T, o demo.Options, happens func(op string, rest func
 // What differs at the end of a run and is not the run's own is the first line
 // of the report, and the exit code is 1.
 func TestChangesOfOthersAreTold(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ tool, args, says string }{
 		"removed": {"mcp_aql_delete", `{"operation":"delete_shelf","params":{"shelf_id":"shelf_4"}}`, "list_shelves no longer shows shelf_4"},
 		"changed": {"mcp_aql_update", `{"operation":"update_book","params":{"book_id":"book_1","input":{"author":"N. N."}}}`, "list_books shows book_1 with another author"},
@@ -158,6 +161,7 @@ func TestChangesOfOthersAreTold(t *testing.T) {
 
 // A log that every call adds to, and a counter of reads, change by themselves.
 func TestWhatChangesByItselfIsNoHarm(t *testing.T) {
+	t.Parallel()
 	n := 0
 	dial := interfering(t, demo.Options{}, func(op string, rest func(tool, args string)) {
 		if n++; strings.HasPrefix(op, "list_") || strings.HasPrefix(op, "get_") {
@@ -195,6 +199,7 @@ func TestWhatChangesByItselfIsNoHarm(t *testing.T) {
 // What a probe without the run's mark made is removed where its list shows
 // it, and reported where nothing does; nothing more of it is created then.
 func TestUnmarkedThings(t *testing.T) {
+	t.Parallel()
 	careless := func(o demo.Options, answer string) (*evidence.Evidence, string) {
 		o.State = t.TempDir() + "/library.json"
 		a, err := demo.New(o)
@@ -243,6 +248,7 @@ func TestUnmarkedThings(t *testing.T) {
 // An adapter that forgets what it had when it is started anew, and gives the
 // same identifiers again, loses nothing of others.
 func TestIdentifiersGivenAgain(t *testing.T) {
+	t.Parallel()
 	starts := 0
 	var theirs *demo.Adapter
 	dial := func(ctx context.Context, variant string) (*mcp.Session, error) {

@@ -14,6 +14,7 @@ import (
 // Large and deep bundles take time in proportion to their size, minified
 // ones with a finding in every case too.
 func TestLargeBundles(t *testing.T) {
+	t.Parallel()
 	repeat := func(n int, format string) string {
 		parts := make([]string, n)
 		for i := range parts {

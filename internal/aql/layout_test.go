@@ -61,6 +61,7 @@ func odd(t *testing.T) *evidence.Evidence {
 }
 
 func TestLayouts(t *testing.T) {
+	t.Parallel()
 	for name, r := range map[string]*verdict.Report{
 		"pass":   aql.Evaluate(level2(t), aql.Options{Level: 2}),
 		"odd":    aql.Evaluate(odd(t), aql.Options{Level: 2}),
@@ -76,6 +77,7 @@ func TestLayouts(t *testing.T) {
 
 // The keys that the specification's report has come first, in its order.
 func TestKeyOrder(t *testing.T) {
+	t.Parallel()
 	v, err := jsonv.Parse(aql.Evaluate(level2(t), aql.Options{}).JSON())
 	if err != nil {
 		t.Fatal(err)
@@ -95,6 +97,7 @@ func TestKeyOrder(t *testing.T) {
 // Nothing of the evidence gets control characters or markup into a report
 // for people.
 func TestForeignTextsAreTamed(t *testing.T) {
+	t.Parallel()
 	r := aql.Evaluate(odd(t), aql.Options{Level: 2})
 	if bad := regexp.MustCompile(`[\x00-\x09\x0b-\x1f\x7f]`).Find(append(r.Text(), r.Markdown()...)); bad != nil {
 		t.Errorf("control character %q", bad)
@@ -107,6 +110,7 @@ func TestForeignTextsAreTamed(t *testing.T) {
 }
 
 func TestOtherToolsReports(t *testing.T) {
+	t.Parallel()
 	foreign := `{"implementation":"x","version":"1","specVersion":"1.0.0-draft","requestedLevel":1,"conformanceLevel":1,
 	 "summary":{"total":2,"passed":1,"warned":1,"failed":0,"skipped":0},
 	 "categories":[{"name":"Introspection Fidelity","required":true,"result":"PASS","tests":[{"name":"Parameter Accuracy","result":"PASS"},{"name":"Completeness","result":"WARN"}]}]}`
@@ -132,6 +136,7 @@ func TestOtherToolsReports(t *testing.T) {
 }
 
 func TestBadges(t *testing.T) {
+	t.Parallel()
 	at := func(e *evidence.Evidence, level int) string {
 		return aql.Evaluate(e, aql.Options{Level: level}).BadgeMarkdown()
 	}
@@ -153,6 +158,7 @@ func TestBadges(t *testing.T) {
 }
 
 func TestDiff(t *testing.T) {
+	t.Parallel()
 	good := aql.Evaluate(level2(t), aql.Options{Level: 2})
 	e := level2(t)
 	e.FieldSelection = false
@@ -172,6 +178,7 @@ func TestDiff(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	for _, topic := range []string{"Required parameters are enforced", "REQUIRED", "required.case", "error quality", "leaks"} {
 		text, ok := rule.Explain(topic)
 		if !ok || !strings.Contains(text, "S 3.") {
@@ -192,6 +199,7 @@ func TestExplain(t *testing.T) {
 }
 
 func TestTableOfRules(t *testing.T) {
+	t.Parallel()
 	tests, seen := map[string]bool{}, map[string]bool{}
 	for _, x := range rule.Tests() {
 		tests[x.ID] = true
@@ -214,6 +222,7 @@ func TestTableOfRules(t *testing.T) {
 
 // The printed reference has every rule and every row exactly once.
 func TestRulesMarkdownIsComplete(t *testing.T) {
+	t.Parallel()
 	page := rule.Markdown()
 	for _, r := range rule.All() {
 		if row := "| `" + r.ID + "` |"; strings.Count(page, row) != 1 {

@@ -19,6 +19,7 @@ var leakFragments = strings.Fields("TypeError RangeError EvalError [object Objec
 // The hints only save time: with them a text has the leak that it has
 // without them.
 func TestHintsOfLeaksHideNothing(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.SampledFrom(leakFragments), 1, 8).Draw(t, "parts")
 		s := strings.Join(parts, rapid.SampledFrom([]string{" ", "", "\n", "\n    "}).Draw(t, "between"))
@@ -38,6 +39,7 @@ func TestHintsOfLeaksHideNothing(t *testing.T) {
 }
 
 func TestStrictLeaks(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"TypeError: x is not a function": "leaks.language", "got [object Object]": "leaks.language", "#<Bed> has no rows": "leaks.language",
 		"failed\n    at read (/x/beds.js:3:9)": "leaks.stack", "Traceback (most recent call last):": "leaks.stack",
@@ -53,6 +55,7 @@ func TestStrictLeaks(t *testing.T) {
 }
 
 func TestDateTime(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]bool{
 		"2026-05-01T10:00:00Z": true, "2026-05-01t10:00:00z": true, "2026-05-01 10:00:00+02": true, "2026-05-01\u00a010:00:00-0230": true,
 		"2026-05-01T10:00:00.123+02:30": true, "2026-05-01T10:00:00": false, "2026-05-01T10:00Z": false, "2026-05-01  10:00:00Z": false,
@@ -69,6 +72,7 @@ func TestDateTime(t *testing.T) {
 }
 
 func TestUnicodeWords(t *testing.T) {
+	t.Parallel()
 	if got := unicodeWords("Größe: ΑΒΓ_1, naïve!"); got != "größe αβγ_1 naïve" {
 		t.Errorf("unicode words: %q", got)
 	}

@@ -15,10 +15,11 @@ import (
 
 // An adapter that is silent in its other endpoint mode costs that mode only.
 func TestSecondLaunchThatHangs(t *testing.T) {
+	t.Parallel()
 	dial := dialer(t, func(variant string) mcpserver.Handler {
 		return spoiled(t, demo.Options{Mode: "crude"}, func(_ int, req *mcpserver.Request, _ func() *mcpserver.Reply) *mcpserver.Reply {
 			if variant != "" {
-				<-t.Context().Done()
+				<-time.After(hang)
 			}
 			return nil
 		})
@@ -32,6 +33,7 @@ func TestSecondLaunchThatHangs(t *testing.T) {
 // A mistake of this program in the middle of a run loses nothing of what was
 // seen, and what was created is removed.
 func TestPanicKeepsTheEvidence(t *testing.T) {
+	t.Parallel()
 	state := t.TempDir() + "/library.json"
 	for _, phase := range []string{"introspection", "requests", "round trips"} {
 		e, err := live.Collect(context.Background(), guard.Options{

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"mcptest/internal/aql/demo"
@@ -63,6 +64,7 @@ func itemsIn(t *testing.T, state string) (items map[string][]map[string]any, mar
 // A create that is still at work when the run ends, or when its call is given
 // up, is found all the same.
 func TestLateCreatesAreRemoved(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		timeout time.Duration
 		ends    bool
@@ -73,31 +75,33 @@ func TestLateCreatesAreRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			state := t.TempDir() + "/library.json"
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			var creates atomic.Int64
-			dial := dialer(t, func(string) mcpserver.Handler {
-				return spoiled(t, demo.Options{State: state}, func(_ int, req *mcpserver.Request, answer func() *mcpserver.Reply) *mcpserver.Reply {
-					if bytes.Contains(req.Params, []byte(`"create_book"`)) && creates.Add(1) == 2 {
-						if c.ends {
-							cancel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				var creates atomic.Int64
+				dial := dialer(t, func(string) mcpserver.Handler {
+					return spoiled(t, demo.Options{State: state}, func(_ int, req *mcpserver.Request, answer func() *mcpserver.Reply) *mcpserver.Reply {
+						if bytes.Contains(req.Params, []byte(`"create_book"`)) && creates.Add(1) == 2 {
+							if c.ends {
+								cancel()
+							}
+							<-time.After(400 * time.Millisecond)
+							return answer()
 						}
-						time.Sleep(400 * time.Millisecond)
-						return answer()
-					}
-					return nil
+						return nil
+					})
 				})
+				e, err := live.Collect(ctx, guard.Options{Spread: time.Millisecond, Dial: dial, Mode: guard.ModeWrite, CallTimeout: c.timeout})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if creates.Load() < 2 {
+					t.Fatal("nothing was created: the test proves nothing")
+				}
+				if left := markedIn(t, state); len(left) > 0 {
+					t.Errorf("left: %v, cleaned %s", left, e.Live.Lookup("cleanup"))
+				}
 			})
-			e, err := live.Collect(ctx, guard.Options{Spread: time.Millisecond, Dial: dial, Mode: guard.ModeWrite, CallTimeout: c.timeout})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if creates.Load() < 2 {
-				t.Fatal("nothing was created: the test proves nothing")
-			}
-			if left := markedIn(t, state); len(left) > 0 {
-				t.Errorf("left: %v, cleaned %s", left, e.Live.Lookup("cleanup"))
-			}
 		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 // A name in an option that fits nothing is refused where it forbids, and
 // reported where it offers.
 func TestUnknownNamesInOptions(t *testing.T) {
+	t.Parallel()
 	for _, o := range []guard.Options{{Deny: []string{"delete_bok"}}, {AppendOnly: []string{"update_bok:title"}}} {
 		var log bytes.Buffer
 		o.Dial = library(t, demo.Options{Log: &log})
@@ -41,6 +42,7 @@ func TestUnknownNamesInOptions(t *testing.T) {
 // Operations that are named like actions are not called in safe mode, and
 // warned of.
 func TestNamesOfActions(t *testing.T) {
+	t.Parallel()
 	acting := strings.Fields("kill_process get_and_delete_book list_books_and_purge rm_book reboot_server pay_invoice write_file format_disk forgetBook mark_read")
 	reading := strings.Fields("list_deleted_books get_run book_count_by_year")
 	const first = `{\"name\":\"list_books\"`
@@ -92,6 +94,7 @@ func TestNamesOfActions(t *testing.T) {
 
 // The report lists what a run leaves behind.
 func TestLeftoversInTheReport(t *testing.T) {
+	t.Parallel()
 	dial := dialer(t, func(variant string) mcpserver.Handler {
 		if variant != "" {
 			return nil

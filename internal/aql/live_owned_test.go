@@ -17,6 +17,7 @@ import (
 // An answer to a create that names something older does not make it the
 // run's own: it is neither changed nor removed.
 func TestAnswersThatNameOlderThings(t *testing.T) {
+	t.Parallel()
 	first := func(id string) string { return `{"id":"` + id + `","title":"Dune","shelf_id":"shelf_1"}` }
 	for name, spoil := range map[string]func(answer func() *mcpserver.Reply) *mcpserver.Reply{
 		"answers what exists and creates nothing": func(func() *mcpserver.Reply) *mcpserver.Reply {
@@ -81,6 +82,7 @@ func TestAnswersThatNameOlderThings(t *testing.T) {
 
 // A create that the run leaves out is reported with the reason that is true.
 func TestWhyCreatesAreLeftOut(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		deny []string
 		edit func(string) string
@@ -125,6 +127,7 @@ func TestWhyCreatesAreLeftOut(t *testing.T) {
 
 // What a delete refuses because it is gone already is not left behind.
 func TestWhatIsGoneIsNotLeftBehind(t *testing.T) {
+	t.Parallel()
 	for _, code := range []string{"BOOK_NOT_FOUND", "GONE"} {
 		dial := dialer(t, func(variant string) mcpserver.Handler {
 			if variant != "" {

@@ -60,6 +60,7 @@ func clever(messages jsonv.Value) string {
 }
 
 func TestSemanticEvaluation(t *testing.T) {
+	t.Parallel()
 	var log strings.Builder
 	e := collect(t, guard.Options{Dial: library(t, demo.Options{Log: &log}), Mode: guard.ModeSafe, Asking: semantic.Asking{Model: model(t, clever)}})
 	if len(e.Semantics) != 4 {
@@ -79,6 +80,7 @@ func TestSemanticEvaluation(t *testing.T) {
 
 // A model may ask for anything; nothing but reading is done.
 func TestModelsCallsAreRehearsed(t *testing.T) {
+	t.Parallel()
 	var log strings.Builder
 	reckless := model(t, func(m jsonv.Value) string {
 		switch m.Len() {
@@ -101,6 +103,7 @@ func TestModelsCallsAreRehearsed(t *testing.T) {
 // What is sent back to a model whose call was malformed says what was wrong
 // with it, word for word, and nothing of it reaches the adapter.
 func TestMalformedCallsAreAnswered(t *testing.T) {
+	t.Parallel()
 	const (
 		noObject = `{"success":false,"error":{"code":"VALIDATION_INVALID_TYPE","message":"The arguments of the call have to be one JSON object, and they are none, or too long."}}`
 		noName   = `{"success":false,"error":{"code":"VALIDATION_MISSING_PARAM","message":"The arguments of the call have to name an operation, a text."}}`
@@ -165,6 +168,7 @@ func (c *memory) Put(k string, v judge.Verdict) {
 }
 
 func TestJudgedAnswers(t *testing.T) {
+	t.Parallel()
 	asked := 0
 	judging := model(t, func(m jsonv.Value) string {
 		asked++
@@ -196,6 +200,7 @@ func semanticRows(r *verdict.Report) (rows []verdict.TestResult, c verdict.Categ
 // A model that cannot be asked costs the semantic rows and nothing else, and
 // each row says why.
 func TestModelOutOfReach(t *testing.T) {
+	t.Parallel()
 	for answer, want := range map[string]string{`{}`: "no choices", `{"choices":`: "not JSON", `{"choices":[{"message":{"refusal":"I would rather not."}}]}`: "I would rather not."} {
 		e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Asking: semantic.Asking{Model: model(t, func(jsonv.Value) string { return answer })}})
 		r := judgeLive(e)
@@ -214,6 +219,7 @@ func TestModelOutOfReach(t *testing.T) {
 // A cap on calls ends the questions cleanly: what was answered counts, the
 // rest is skipped.
 func TestModelCalls(t *testing.T) {
+	t.Parallel()
 	calls := 0
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		calls++
@@ -232,6 +238,7 @@ func TestModelCalls(t *testing.T) {
 // What the introspection does not list, what --deny-op names and what hides
 // an operation among parameters never reaches the adapter.
 func TestModelsCallsStayWithinThePolicy(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string]string{
 		"undocumented":      `{"operation":"zz_drop_everything","params":{}}`,
 		"denied":            `{"operation":"list_books","params":{"title":"zz_seen"}}`,

@@ -18,6 +18,7 @@ import (
 // A create that writes over something older makes it carry the run's mark. It
 // is not the run's own for that, on whichever page of its list it stood.
 func TestOlderThingsOnLaterPages(t *testing.T) {
+	t.Parallel()
 	state := t.TempDir() + "/library.json"
 	a, err := demo.New(demo.Options{State: state})
 	if err != nil {
@@ -76,6 +77,7 @@ func TestOlderThingsOnLaterPages(t *testing.T) {
 
 // Where a delete was refused, nothing more is created that would be left.
 func TestNothingIsCreatedAfterARefusedDelete(t *testing.T) {
+	t.Parallel()
 	for _, code := range []string{"PERMISSION_DENIED", "FORBIDDEN"} {
 		t.Run(code, func(t *testing.T) {
 			var refused, after, before atomic.Int64

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,17 +71,42 @@ func library(t testing.TB, o demo.Options) func(context.Context, string) (*mcp.S
 }
 
 // collect runs live against a dialer, and reads the bundle as it is written.
-func collect(t testing.TB, o guard.Options) *evidence.Evidence {
+// The clock is synctest's, so that limits of time cost none; a run that asks a
+// model over HTTP needs the real one.
+func collect(t *testing.T, o guard.Options) *evidence.Evidence {
+	t.Helper()
+	e, _ := collectTimed(t, o)
+	return e
+}
+
+// collectTimed is collect that also returns how long the run took by its clock.
+func collectTimed(t *testing.T, o guard.Options) (e *evidence.Evidence, took time.Duration) {
 	t.Helper()
 	if o.Spread == 0 {
 		o.Spread = time.Millisecond
 	}
-	e, err := live.Collect(context.Background(), o)
+	var err error
+	run := func(*testing.T) {
+		begin := time.Now()
+		e, err = live.Collect(context.Background(), o)
+		took = time.Since(begin)
+	}
+	if o.Asking.Model == nil {
+		synctest.Test(t, func(t *testing.T) {
+			run(t)
+			<-time.After(2 * hang) // every handler has ended
+		})
+	} else {
+		run(t)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return readBundle(t, "live.json", e.JSON().Indent("", " "))
+	return readBundle(t, "live.json", e.JSON().Indent("", " ")), took
 }
+
+// hang is how long handlers that hang do so, by the clock of synctest.
+const hang = time.Hour
 
 func judgeLive(e *evidence.Evidence) *verdict.Report {
 	return aql.Evaluate(e, aql.Options{Level: 2, Rules: rule.Strict})
@@ -109,6 +135,7 @@ func rowsByID(r *verdict.Report) map[string]verdict.TestResult {
 }
 
 func TestConformantAdapter(t *testing.T) {
+	t.Parallel()
 	e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Mode: guard.ModeWrite})
 	for _, level := range []int{1, 2} {
 		r := aql.Evaluate(e, aql.Options{Level: level, Rules: rule.Strict})
@@ -145,6 +172,7 @@ func TestConformantAdapter(t *testing.T) {
 }
 
 func TestSafeModeCallsNothingAboveRiskZero(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	e := collect(t, guard.Options{Dial: library(t, demo.Options{Log: &log})})
 	onlyReads(t, log.String())
@@ -190,6 +218,7 @@ func onlyReads(t *testing.T, log string) {
 
 // An adapter that is wrong about itself is not harmed either.
 func TestSafeModeReadsOnlyWhateverIsDeclared(t *testing.T) {
+	t.Parallel()
 	for j, mode := range []string{demo.ModeAll, demo.ModeSingle} {
 		for i, d := range demo.Defects() {
 			if raceEnabled && i%8 != 0 || !testkit.Deep() && i%8 != 4*j {
@@ -206,6 +235,7 @@ func TestSafeModeReadsOnlyWhateverIsDeclared(t *testing.T) {
 
 // What existed before a run is as it was after it, in every mode.
 func TestNothingOfOthersIsTouched(t *testing.T) {
+	t.Parallel()
 	for j, mode := range []string{guard.ModeWrite, guard.ModeFull} {
 		for i, d := range append(demo.Defects(), demo.Defect{}) {
 			telling := []string{"consistency", "confirmation", "deleted", "routing", "required"}
@@ -254,6 +284,7 @@ func shared(t testing.TB, o demo.Options) func(context.Context, string) (*mcp.Se
 
 // Each defect changes its rows and no others.
 func TestDefectsFlipTheirRows(t *testing.T) {
+	t.Parallel()
 	look := func(t *testing.T, feature string, http bool, defects ...string) map[string]verdict.TestResult {
 		o := demo.Options{Defects: defects}
 		dial := library
@@ -304,6 +335,7 @@ func TestDefectsFlipTheirRows(t *testing.T) {
 
 // A library with any of the features conforms too.
 func TestFeaturesConform(t *testing.T) {
+	t.Parallel()
 	for _, f := range demo.Features() {
 		for _, confirm := range []bool{true, false} {
 			if !confirm && f.Name != "confirm" {
@@ -335,6 +367,7 @@ func TestFeaturesConform(t *testing.T) {
 }
 
 func TestSeventyFiveOperations(t *testing.T) {
+	t.Parallel()
 	begin := time.Now()
 	e := collect(t, guard.Options{Dial: library(t, demo.Options{Operations: 75}), Mode: guard.ModeWrite, MaxCalls: 20000})
 	if r := judgeLive(e); r.AchievedLevel != 2 || r.Coverage.OperationsTotal != 75 {
@@ -350,6 +383,7 @@ func TestSeventyFiveOperations(t *testing.T) {
 
 // What the normative document demands fails when the user says so.
 func TestNormative(t *testing.T) {
+	t.Parallel()
 	for defect, id := range map[string]string{"update-flat": "input", "unknown-warned": "unknown", "limits-code": ""} {
 		e := collect(t, guard.Options{Dial: library(t, demo.Options{Defects: []string{defect}}), Mode: guard.ModeWrite})
 		mild := aql.Evaluate(e, aql.Options{Level: 2, Rules: rule.Strict})
@@ -372,6 +406,7 @@ func TestNormative(t *testing.T) {
 // A bundle of what was called alone passes the prototype's rules, and claims
 // nothing about the rest.
 func TestProbedBundle(t *testing.T) {
+	t.Parallel()
 	for _, probed := range []bool{false, true} {
 		if probed {
 			e := collect(t, guard.Options{Dial: library(t, demo.Options{}), Mode: guard.ModeWrite, Probed: true})
@@ -398,6 +433,7 @@ func TestProbedBundle(t *testing.T) {
 
 // A run in full mode ends what it started, and tells of what it cannot end.
 func TestExecutionsAreEnded(t *testing.T) {
+	t.Parallel()
 	for defect, want := range map[string]string{"": "", "execution-endless": "", "abort-refused": "it could not be aborted: PERMISSION_DENIED"} {
 		o := demo.Options{Features: []string{"executions"}}
 		if defect != "" {

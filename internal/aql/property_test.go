@@ -106,6 +106,7 @@ func aboutAnswers(row string) bool {
 
 // Under strict, taking evidence away never makes a row that failed pass.
 func TestRemovingEvidenceNeverTurnsFailIntoPass(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEvidence(t)
 		o := aql.Options{Level: 2, Rules: rule.Strict}
@@ -123,6 +124,7 @@ func TestRemovingEvidenceNeverTurnsFailIntoPass(t *testing.T) {
 
 // The same for every fixture and every part, one at a time.
 func TestRemovingOnePartOfEveryFixture(t *testing.T) {
+	t.Parallel()
 	o := aql.Options{Level: 2, Rules: rule.Strict}
 	for _, f := range allFixtures(t) {
 		e := readBundle(t, f.Name, f.Data)
@@ -147,6 +149,7 @@ func TestRemovingOnePartOfEveryFixture(t *testing.T) {
 // A row whose rules weigh the same in both sets has the same result in both
 // wherever strict has evidence to look at.
 func TestRuleSetsAgreeWhereTheTableSaysSo(t *testing.T) {
+	t.Parallel()
 	differs := map[string]bool{}
 	for _, r := range rule.All() {
 		if r.Reference != r.Strict {
@@ -181,6 +184,7 @@ func TestRuleSetsAgreeWhereTheTableSaysSo(t *testing.T) {
 
 // A report reads back as itself, for any evidence.
 func TestReportsReadBack(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		e := drawEvidence(t)
 		e.Implementation = rapid.String().Draw(t, "implementation")

@@ -27,6 +27,7 @@ func read(bundle string) (*evidence.Evidence, source.Diagnostics) {
 }
 
 func TestMistakesHaveLineColumnAndPointer(t *testing.T) {
+	t.Parallel()
 	for bundle, want := range map[string][]string{
 		``:                {`b.json:1:1: error: not JSON: the file is empty`},
 		`[]`:              {`b.json:1:1: error: a bundle is a JSON object, this is a list of 0`},
@@ -94,6 +95,7 @@ func TestMistakesHaveLineColumnAndPointer(t *testing.T) {
 
 // A bundle with thirty mistakes of all kinds tells thirty places, each once.
 func TestThirtyMistakes(t *testing.T) {
+	t.Parallel()
 	_, ds := read(`{
   "implementation": 1, "version": [], "spec_version": {}, "expected_level": "2", "expected_exit_code": false,
   "introspection": {"operation_details": {}},
@@ -131,6 +133,7 @@ func TestThirtyMistakes(t *testing.T) {
 }
 
 func TestPayloadsMayBeAnything(t *testing.T) {
+	t.Parallel()
 	for _, v := range []string{`null`, `true`, `7`, `"x"`, `[]`, `[null]`, `{}`, `{"success":1}`} {
 		bundle := strings.ReplaceAll(`{
   "introspection": {"operations_list": V, "types_list": V, "operation_details": [V, {"name": V, "parameters": V}, {"parameters": [V, {"name": V, "required": V}]}]},
@@ -158,6 +161,7 @@ func TestPayloadsMayBeAnything(t *testing.T) {
 }
 
 func TestByteOrderMarkAndNullMembers(t *testing.T) {
+	t.Parallel()
 	e, ds := read("\ufeff" + `{"implementation":"x","endpoint_modes":null,"capabilities":null,"error_tests":null,"introspection":null}`)
 	if len(ds) > 0 || e.Implementation != "x" {
 		t.Errorf("got %q, %v", e.Implementation, lines(ds))
@@ -171,6 +175,7 @@ func TestByteOrderMarkAndNullMembers(t *testing.T) {
 // Of a key written twice the last value counts and nothing is merged; half a
 // surrogate pair is not the same as another half.
 func TestOddTextsSurvive(t *testing.T) {
+	t.Parallel()
 	e, _ := read(`{"accepted_parameters":{"a":["x"],"b":[],"a":["y"]},
 	  "round_trip_tests":[{"name":"\ud800","expected_fields":{"data.x":"\ud800"},"read_response":{"success":true,"data":{"x":"\ud801"}}}]}`)
 	if want := []evidence.Accepted{{Operation: "a", Parameters: []string{"y"}}, {Operation: "b"}}; !cmp.Equal(e.Accepted, want) {
@@ -186,6 +191,7 @@ func TestOddTextsSurvive(t *testing.T) {
 }
 
 func TestEvidenceBecomesABundleAgain(t *testing.T) {
+	t.Parallel()
 	for _, f := range allFixtures(t) {
 		e := readBundle(t, f.Name, f.Data)
 		again := readBundle(t, f.Name, e.JSON().Append(nil))

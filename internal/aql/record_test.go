@@ -14,6 +14,7 @@ import (
 // A report is a record of a run, row by row: the sums agree, and what does
 // not block conformance fails no case.
 func TestReportAsRun(t *testing.T) {
+	t.Parallel()
 	for name, r := range map[string]*verdict.Report{
 		"odd":    aql.Evaluate(odd(t), aql.Options{Level: 2}),
 		"strict": aql.Evaluate(odd(t), aql.Options{Level: 2, Rules: rule.Strict}),

@@ -26,6 +26,7 @@ func cpuTime(t *testing.T) time.Duration {
 // Error tests are judged in time that grows with their number, and looking
 // for leaks in them costs little compared with reading them.
 func TestManyErrorTests(t *testing.T) {
+	t.Parallel()
 	if raceEnabled {
 		t.Skip("what is measured is not the detector")
 	}

@@ -62,6 +62,7 @@ func reread(t *testing.T, e *evidence.Evidence) *evidence.Evidence {
 // A judge that fails leaves rows that are not decided: the phrase rules, by
 // which all answers pass, do not step in.
 func TestJudgeOutOfReach(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		err   error
 		asked int
@@ -114,6 +115,7 @@ func TestJudgeOutOfReach(t *testing.T) {
 // The truth table of the two tiers, with the calls held against the
 // introspection for any verdict of a judge.
 func TestTiers(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		text, verdict    string
 		discovery, error verdict.Result // the rows that expect a call, and that expect none
@@ -137,6 +139,7 @@ func TestTiers(t *testing.T) {
 // Verdicts come back with the bundle and are used again, until the judge is
 // another one, or is to be asked anew.
 func TestRejudge(t *testing.T) {
+	t.Parallel()
 	e := answers(t, "")
 	first := always(judge.Understood)
 	semantic.JudgeAnswers(context.Background(), e, semantic.Asking{Judge: first, Votes: 3})
@@ -191,6 +194,7 @@ func TestRejudge(t *testing.T) {
 
 // What a model said of an answer that was changed since is not used.
 func TestVerdictsBelongToTheirAnswer(t *testing.T) {
+	t.Parallel()
 	asked := 0
 	m := model(t, func(jsonv.Value) string {
 		asked++
@@ -224,6 +228,7 @@ func TestVerdictsBelongToTheirAnswer(t *testing.T) {
 // A bundle that somebody wrote by hand has neither questions nor facts: the
 // judge gets what it expects.
 func TestJudgingBundlesOfOthers(t *testing.T) {
+	t.Parallel()
 	e := level2(t)
 	var seen judge.Case
 	j := &scripted{name: "p", say: func(_ int, k judge.Case) (string, error) {
@@ -252,6 +257,7 @@ func jsonvParse(t *testing.T, data []byte) jsonv.Value {
 // What a model floods a run with is bounded before it is kept, sent on or
 // judged.
 func TestFloods(t *testing.T) {
+	t.Parallel()
 	calls := strings.Repeat(`{"id":"c","type":"function","function":{"name":"mcp_aql_read","arguments":"{\"operation\":\"introspect\",\"params\":{\"query\":\"types\"}}"}},`, 3000)
 	long := `{"id":"l","function":{"name":"mcp_aql_read","arguments":` + jsonv.String(`{"operation":"introspect","params":{"query":"`+strings.Repeat("x", 200_000)+`"}}`).String() + `}}`
 	biggest := 0

@@ -14,6 +14,7 @@ import (
 // the answer: anywhere in the normalized JSON by the reference rules, as a
 // whole name by the strict ones.
 func TestExpectedParameters(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		params, answer, want string
 		reference, strict    verdict.Result

@@ -17,6 +17,7 @@ import (
 // What a bundle contains besides its subject is no evidence, and a leak is one
 // in every position.
 func TestStrictLooksAtWhatCounts(t *testing.T) {
+	t.Parallel()
 	leak := func(code, message string) jsonv.Value {
 		return jsonv.From(map[string]any{"success": false, "error": map[string]any{"code": code, "message": message}})
 	}
@@ -115,6 +116,7 @@ func TestStrictLooksAtWhatCounts(t *testing.T) {
 // One case does not speak for every operation: what has none is named, and
 // the evidence is not complete. The reference rules count cases alone.
 func TestEveryOperationNeedsItsCase(t *testing.T) {
+	t.Parallel()
 	e := level2(t)
 	e.UnknownParameter = e.UnknownParameter[:1] // of list_beds
 	r := aql.Evaluate(e, aql.Options{Level: 2, Rules: rule.Strict})
@@ -144,6 +146,7 @@ func TestEveryOperationNeedsItsCase(t *testing.T) {
 // A live run names what it could have called and has no case of; what the
 // policy forbade is reported, and is no gap.
 func TestLiveGaps(t *testing.T) {
+	t.Parallel()
 	gap := func(policy string) *verdict.Report {
 		e := level2(t)
 		last := e.MissingRequired[len(e.MissingRequired)-1]
@@ -166,6 +169,7 @@ func TestLiveGaps(t *testing.T) {
 
 // One cause in many answers of one operation is one finding.
 func TestFormsAreGrouped(t *testing.T) {
+	t.Parallel()
 	e := level2(t)
 	var calls []string
 	for i := range 50 {

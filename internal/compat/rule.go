@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"mcptest/internal/jsonschema"
@@ -101,14 +102,15 @@ type Rules struct {
 //go:embed rules.yaml
 var builtin []byte
 
-// Builtin returns the rules that come with the program.
-func Builtin() (Rules, error) {
+// Builtin returns the rules that come with the program. They are compiled once:
+// every check of a suite asks for them.
+var Builtin = sync.OnceValues(func() (Rules, error) {
 	r, ds := Rules{}.load(&source.File{Name: "rules.yaml", Data: builtin}, func(Rule, Rules) error { return nil })
 	if ds.HasErrors() {
 		return Rules{}, fmt.Errorf("built-in rules: %s", ds[0].Msg)
 	}
 	return r, nil
-}
+})
 
 // Load adds the profiles and rules of a file, unless it contains a mistake. Each
 // rule is applied to its examples.
