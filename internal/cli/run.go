@@ -296,7 +296,7 @@ func (f *runFlags) rerunFlags() []string {
 	if f.timeout > 0 {
 		out = append(out, "--timeout", f.timeout.String())
 	}
-	return out
+	return append(out, f.cassettes.Again()...)
 }
 
 // selection describes the selection, if it matches no test.

@@ -194,6 +194,8 @@ func ParseDuration(s string) (time.Duration, error) {
 func listText(n *Node) string {
 	items := strings.Fields(n.Text)
 	switch {
+	case n.Kind == KindString && len(items) > 1 && strings.ContainsAny(n.Text, "|<>;&"):
+		return "sh, -c, " + quote(display.Truncate(n.Text, shownText)) // a command line for a shell
 	case n.Kind != KindString || strings.ContainsAny(n.Text, "'\"") || strings.Contains(n.Text, "${") && len(items) < 2:
 		return hintText(n)
 	case strings.Contains(n.Text, ","):

@@ -97,6 +97,8 @@ func adviseTestKey(key string) string {
 		return "expect"
 	case "retry":
 		return "retries"
+	case "setup", "before", "before_each", "beforeeach":
+		return "steps before each test are listed in setup_per_test: of the suite"
 	case "capture", "save", "extract", "store":
 		return "a step of a flow captures values: steps: [{tool: …, capture: {name: target}}]"
 	case "parametrize", "parameterize", "parameters_from", "data", "rows", "examples", "table", "dataset":

@@ -24,6 +24,18 @@ type Flags struct {
 	volatile       []string
 }
 
+// Again returns the flags that a run of one test needs to replay it again.
+func (c *Flags) Again() []string {
+	if c.Replay == "" {
+		return nil
+	}
+	out := []string{"--replay", c.Replay}
+	for _, path := range c.volatile {
+		out = append(out, "--volatile", path)
+	}
+	return out
+}
+
 // Add declares the flags.
 func (c *Flags) Add(cmd *cobra.Command) {
 	fl := cmd.Flags()
