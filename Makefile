@@ -1,6 +1,5 @@
-# What is done with this tree. `make test` needs Go and Node.js, nothing else;
-# the checks that need more (a C compiler for the race detector) are under
-# `make check`, and .ci/run installs what they need.
+# `make test` only requires Go and Node.js. `make check` has the checks that
+# require other tools (a C compiler for the race detector); .ci/run installs them.
 
 GO      ?= go
 NPM     ?= npm
@@ -11,23 +10,22 @@ READERS := testdata/consumers
 JUDGE   := testdata/conformance
 PEERS   := testdata/peers
 
-# npm ci, three times at most: what fails is mostly the network.
+# npm ci, with up to three tries: most failures are those of the network.
 NPM_CI  := n=1; until $(NPM) ci --loglevel=error; do [ $$n -lt 3 ] || exit 1; echo "make: npm ci failed (try $$n of 3), again in 10 s" >&2; n=$$((n + 1)); sleep 10; done
-# Before a test that is random: prints what passed only when it was tried again
-# (internal/flaky), and adds it to the file that MCPTEST_FLAKY names.
+# Prefix of random tests: prints the tests that passed only after a retry
+# (internal/flaky), and appends them to the file in MCPTEST_FLAKY.
 FLAKY   := notes=$$(mktemp) && trap 'cat "$$notes"; [ -z "$$MCPTEST_FLAKY" ] || cat "$$notes" >>"$$MCPTEST_FLAKY"; rm -f "$$notes"' EXIT && MCPTEST_FLAKY="$$notes"
 
 # Extra flags for go test, e.g.  make test TESTFLAGS='-count=1 -v'
 TESTFLAGS ?=
-# How often each pair of `make bench` is measured.
+# Number of measurements of each pair of `make bench`.
 ROUNDS    ?= 7
-# The seed of property tests, for runs that must not depend on chance; without
-# it each run draws its own.
+# Seed of property tests, for reproducible runs; the default is a random seed.
 SEED      ?=
-# How many random runs `make soak` makes, and from which seed (default: the clock).
+# Number of random runs of `make soak`, and their seed (default: the time).
 SOAK_RUNS ?= 1000
 SOAK_SEED ?=
-# Which benchmarks and fuzz targets, and for how long each.
+# Benchmarks and fuzz targets to run, and the time for each.
 BENCH     ?= .
 BENCHTIME ?= 1s
 FUZZ      ?= ^Fuzz
@@ -36,7 +34,7 @@ FUZZTIME  ?= 20s
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 PACKAGES = $(shell $(GO) list ./...)
-# The packages with property tests, which alone know the flag of the seed.
+# The packages with property tests: only they have the flag of the seed.
 RANDOM = $(shell $(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | grep pgregory.net/rapid | cut -d' ' -f1)
 RACE = MCPTEST_REQUIRE_SERVERS=1 CGO_ENABLED=1 $(GO) test -race -timeout 30m \
 	-skip '^(TestBigRunsRenderFast|TestHugeTexts)$$' $(TESTFLAGS)
@@ -81,8 +79,8 @@ release:
 
 ## test: install the npm test servers, vet, unit and end-to-end tests
 # MCPTEST_REQUIRE_SERVERS turns "skip, the server is not installed" into a failure.
-# Tests with many inputs take a part of them here, and all in `make deep`. vet has
-# already run when go test starts.
+# Tests with many inputs use a part of them here, and all in `make deep`. go test
+# need not run vet again.
 .PHONY: test
 test: servers vet
 	@echo "==> go test ./... (unit and end-to-end; one line a package as it finishes)"
@@ -139,12 +137,12 @@ lint:
 	@echo "==> golangci-lint"
 	@$(TOOL) golangci-lint run ./...
 
-## generate: write the generated files anew
+## generate: regenerate the generated files
 .PHONY: generate
 generate:
 	$(GO) generate ./...
 
-## drift: fail when go.mod or a generated file is not what the code says
+## drift: fail if go.mod or a generated file is out of date
 .PHONY: drift
 drift:
 	@echo "==> go.mod"
@@ -176,7 +174,7 @@ cross:
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./...; \
 	done
 
-## bench: what a test, a start, a load and memory cost, beside the least they can (docs/spec/performance.md)
+## bench: cost of a test, a start, a load and memory, compared with the minimum (docs/spec/performance.md)
 .PHONY: bench
 bench: servers
 	MCPTEST_BENCH=1 MCPTEST_BENCH_ROUNDS='$(ROUNDS)' MCPTEST_REQUIRE_SERVERS=1 $(GO) test -count=1 -timeout 30m -v -run '^TestCost$$' ./internal/bench
@@ -191,35 +189,35 @@ bench-peers: servers $(PEERS)/node_modules/.installed
 gobench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' -benchmem ./...
 
-# Tests that `make test` runs in part: packages, and their names.
+# Tests that `make test` runs in part: packages and names.
 DEEP_PACKAGES := aql aqlcli gen report result surface/contain
 DEEP_TESTS    := RandomRunsHarmNothing|NoHazardIsSetOff|SafeModeReadsOnlyWhateverIsDeclared|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs
 
-## deep: the tests that `make test` runs on a part of their inputs, on all of them
+## deep: run the tests that `make test` runs in part on all their inputs
 .PHONY: deep
 deep:
 	MCPTEST_DEEP=1 $(GO) test -count=1 -timeout 30m -run '^Test($(DEEP_TESTS))$$' $(DEEP_PACKAGES:%=./internal/%)
 
-## releases: compares the releases of real servers with each other (docs/spec/releases.md; 20 minutes, network); FOLDER keeps what was read
+## releases: compare the releases of real servers (docs/spec/releases.md; 20 minutes, network); FOLDER keeps the results
 .PHONY: releases locks replays
 FOLDER ?= $(or $(TMPDIR),/tmp)/mcptest-releases
 releases:
 	@tools/releases '$(FOLDER)'
 
-## locks: locks 20 real servers 20 times over each transport (docs/spec/releases.md; network)
+## locks: lock 20 real servers 20 times over each transport (docs/spec/releases.md; network)
 locks:
 	@tools/locks '$(FOLDER)-locks' 20
 
-## replays: records 20 real servers, replays them without the servers and compares (docs/spec/cassettes.md; network, jq)
+## replays: record 20 real servers, replay them without the servers and compare (docs/spec/cassettes.md; network, jq)
 replays:
 	@tools/replays '$(FOLDER)-locks'
 
-## faults: the built program on every fault (docs/spec/faults.md)
+## faults: test the program with every fault (docs/spec/faults.md)
 .PHONY: faults
 faults:
 	@$(FLAKY) MCPTEST_FAULTS=1 $(GO) test -count=1 -timeout 20m ./internal/faults -run '^Test(Faults|ReplayOfFaults|Page|Table)$$'
 
-## faults-table: writes the table of faults to dist/faults.md
+## faults-table: write the table of faults to dist/faults.md
 .PHONY: faults-table
 faults-table:
 	@mkdir -p dist
@@ -231,12 +229,12 @@ soak:
 	@$(FLAKY) MCPTEST_SOAK='$(SOAK_RUNS)' MCPTEST_SOAK_SEED='$(SOAK_SEED)' $(GO) test -count=1 -timeout 4h -v -run '^TestSoak$$' ./internal/faults
 	@$(FLAKY) MCPTEST_SOAK='$(SOAK_RUNS)' MCPTEST_SOAK_SEED='$(SOAK_SEED)' $(GO) test -count=1 -timeout 4h -v -run '^TestInterruptedRunsLeaveNothing$$' ./internal/cli
 
-## fuzz: each fuzz target for FUZZTIME (20s); FUZZ=regexp picks some
+## fuzz: each fuzz target for FUZZTIME (20s); FUZZ=regexp selects some
 .PHONY: fuzz
 fuzz:
 	@GO='$(GO)' tools/fuzz '$(FUZZ)' '$(FUZZTIME)'
 
-## clean: remove what a build and the npm install made
+## clean: remove the files of builds and npm install
 .PHONY: clean
 clean:
 	rm -rf bin $(SERVERS)/node_modules $(UPSTREAMS)/node_modules $(READERS)/node_modules $(JUDGE)/node_modules $(PEERS)/node_modules

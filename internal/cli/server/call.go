@@ -30,19 +30,19 @@ func NewCallCmd(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call TOOL" + option.TargetUse,
 		Short: "Call one tool of a server",
-		Long: `Call one tool and show what comes back, and on standard error what comes meanwhile: progress, log messages,
-requests of the server, and every protocol violation.
+		Long: `Call one tool and print the result. Messages that arrive before it are printed to standard error: progress, log
+messages, requests of the server, and every protocol violation.
 
-A server that asks the user something (elicitation) is answered with --elicit, and declined without it. Sampling and
-roots are not declared and refused; a suite's respond: can serve them.
+--elicit answers the server's questions to the user (elicitation); without it they are declined. The capabilities
+sampling and roots are not declared; use respond: in a suite to answer such requests.
 
-Arguments: --arg name=value reads the value as a number, true, false, null or "text" where it is one, and as plain
-text otherwise; --arg name:=JSON takes any JSON; --args-json takes an object, @FILE or - for standard input.
+Arguments: --arg name=value parses the value as a number, true, false, null or "text" if possible, otherwise as plain
+text; --arg name:=JSON accepts any JSON; --args-json accepts an object, @FILE or - for standard input.
 
-Every check of a test of run is made: the answer is held against the tool's outputSchema, too.
+The checks are those of a test, including the validation of the result against the tool's outputSchema.
 
-Exit codes: 0 when the tool answered, 1 when it answered with an error, or the server failed or broke the protocol, 2 for a
-mistake in the command line.`,
+Exit codes: 0 the tool returned a result, 1 it returned an error, or the server failed or violated the protocol,
+2 invalid command line.`,
 		Example: `  mcptest call get-sum --arg a=2 --arg b=3 -- npx -y @modelcontextprotocol/server-everything
   mcptest call search --arg query='open issues' --arg limit=5 --url http://localhost:8080/mcp
   mcptest call create --args-json '{"item": {"id": 1}}' --server api --config suite.yaml --json`,

@@ -40,14 +40,14 @@ func NewCheckCmd(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE|-]" + option.TargetUse,
 		Short: "Predict which clients and directories accept a server's tools",
-		Long: `Check the definitions of a server's tools against what MCP clients and app directories accept, offline.
+		Long: `Check offline whether MCP clients and app directories accept the definitions of a server's tools.
 FILE is a tools/list response (- reads standard input), a lock file, a folder of lock files or a result file; otherwise the server is started,
-or connected to, and its tools are listed. With --config all servers of the suite are checked, or those that --server
-names, which may be a pattern. Each client that --for names is asked for by its own name if it has one, since some
-servers list other tools to it. No tool is called, and nothing is sent anywhere else.
+or connected to, and its tools are listed. --config checks all servers of the suite, or those that match --server,
+which may be a pattern. For each client in --for with a known client name, the tools are listed under that name,
+because some servers list other tools for it. No tool is called, and no other host is contacted.
 
 The first line is one verdict per client: ✓ accepts every tool, ! degraded, ✗ loses a tool or the whole server.
-Advice never fails the check, and directories fail it only if --for or --only names them.
+Advice never fails the check. Directories fail it only if they are selected with --for or --only.
 
 Exit codes: 0 nothing at the level of --fail-on, 1 the server did not respond, 2 invalid command line or file,
 6 a finding at the level of --fail-on.`,

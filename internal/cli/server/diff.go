@@ -30,19 +30,19 @@ func NewDiffCmd(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff OLD [NEW] [--url URL | --server NAME | -- command args…]",
 		Short: "Compare what two versions of a server offer",
-		Long: `Compare two versions of what a server offers, and say what each change means for clients:
-  breaking  a call that was valid is rejected now, or a response that was impossible is allowed now; an example shows it
+		Long: `Compare two versions of what a server offers, and classify each change by its effect on clients:
+  breaking  a valid call is now rejected, or a formerly impossible response is now allowed; an example is printed
   trust     a relaxed hint, hidden characters or new addresses in texts, or a definition under a new name
-  review    changed texts, and schema changes that could be proved neither breaking nor safe
-  safe      proved to accept everything that was accepted before; a new tool or optional argument
+  review    changed texts, and schema changes that could not be proved to be breaking or safe
+  safe      changes that are proved to accept all earlier calls; a new tool or optional argument
 
 OLD and NEW are lock files, results of tools/list as JSON, records of mcptest, folders with lock files or toolsnaps, or
 git:REF: that commit, checked out into a temporary folder, built with --build, and started with the command after --.
-Without NEW the server that --url, --server or the command after -- names is compared. --old-url or --old-command name a
-server instead of OLD.
+Without NEW, OLD is compared with the server of --url, --server or the command after --. --old-url or --old-command
+select a server instead of OLD.
 
-Exit codes: 0 nothing that --fail-on names, 1 a server or a build failed, 2 invalid command line or file, 4 the changes
-could not be written, 6 changes that --fail-on names.`,
+Exit codes: 0 no change selected by --fail-on, 1 a server or a build failed, 2 invalid command line or file, 4 the changes
+could not be written, 6 changes selected by --fail-on.`,
 		Example: `  mcptest diff mcptest.lock.yaml -- node dist/server.js
   mcptest diff git:main --build 'npm ci && npm run build' -- node dist/server.js
   mcptest diff --old-command 'npx -y some-server@1.0.0' -- npx -y some-server@1.1.0`,

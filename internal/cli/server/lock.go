@@ -41,13 +41,13 @@ func NewLockCmd(s cmdutil.Streams) *cobra.Command {
 		Use:   "lock" + option.TargetUse,
 		Short: "Write what a server offers to a lock file, or compare with it",
 		Long: `Write the complete definitions of a server's tools, resources, resource templates and prompts to a lock file,
-which belongs into version control. With --check nothing is written: the server is compared with the lock file, and
-the changes are printed as diff prints them.
---server 'api@*' is all variants of a server in a suite, and --config alone all its servers, if --out is a folder: each
-gets a file. With --check a server that does not start, but has a lock file, is missing on the new side.
-The lists are read twice in a session. If they differ, or with --sessions and --after-calls elsewhere, unless the
-server announced it with list_changed, they are not stable: the differences are printed, and nothing is written.
-Secrets are masked; a hash in their place shows changes. With CI=true the file is not changed without --allow-update-in-ci.
+which belongs in version control. --check writes nothing: it compares the server with the lock file and prints the
+changes like mcptest diff.
+--server 'api@*' selects all variants of a server in a suite, and --config alone all its servers; --out must then be
+a folder, which gets a file for each. With --check, a server that has a lock file but does not start counts as removed.
+The lists are read twice in a session, and again with --sessions and --after-calls. If they differ and the server did
+not send list_changed, they are not stable: the differences are printed, and nothing is written.
+Secrets are replaced with a hash, which reveals changes. With CI=true the file is not changed without --allow-update-in-ci.
 
 Exit codes: 0 the lock file was written, or --check found no change, 1 the server failed, or its lists are ambiguous,
 2 invalid command line or lock file, 4 the file could not be written, 5 refused in CI, 6 --check found a change, or

@@ -31,12 +31,12 @@ func newPromoteCmd(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "promote FILE [-o SUITE] [--url URL | -- command args…]",
 		Short: "Write a suite from the recorded calls",
-		Long: `Write a suite that makes the recorded requests again: calls of tools, resources, prompts and lists, each with its
+		Long: `Write a suite that repeats the recorded requests: calls of tools, resources, prompts and lists, each with its
 recorded arguments. Assertions expect the recorded responses and are marked "review". Values that differ between equal
 requests, look like a time or an id, or name a directory of this machine are matched loosely; secrets are not written.
 
 The server of the suite is the recorded one, unless another one is given. It is not started. Requests with a masked
-secret, and those that depend on what a client answers, are left out and named in the suite.
+secret, and those that depend on what a client answers, are omitted and listed in the suite.
 
 Exit codes: 0 the suite was written, 2 invalid command line or cassette, or the file already exists.`,
 		Example: `  mcptest cassette promote bug.cassette.ndjson -o bug.mcptest.yaml

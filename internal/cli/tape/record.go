@@ -38,7 +38,7 @@ func NewRecordCmd(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record [-o FILE] (-- command args… | --http ADDR --url URL | --into CLIENT NAME)",
 		Short: "Record what passes between a client and a server",
-		Long: `Pass everything on between a real client and a server, unchanged, and record it in a cassette.
+		Long: `Forward all messages between a real client and a server unchanged, and record them in a cassette.
 
 With a command after --, the client starts mcptest in place of the server: standard input, output and error,
 signals and the exit code are passed on. With --http, mcptest is a reverse proxy for the server at --url.
@@ -46,7 +46,7 @@ signals and the exit code are passed on. With --http, mcptest is a reverse proxy
 kept next to the file; --undo restores it. Servers with an address are recorded with --http.
 
 Secrets are masked before anything is written, in both directions. If FILE is a folder (--into always uses one),
-each start of the server gets a file of its own. If recording fails, the exchange continues.
+each start of the server gets a separate file. If recording fails, the exchange continues.
 
 Exit codes: that of the server (128 + the number of a signal); 2 invalid command line, configuration or output,
 5 refused because CI is set.`,

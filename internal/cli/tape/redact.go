@@ -21,9 +21,9 @@ func newRedactCmd(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "redact FILE [-o FILE]",
 		Short: "Mask secrets in a cassette again",
-		Long: `Write a cassette again with secrets masked as this version of mcptest does it, in both directions: what looks like a
-token, the members with the names of credentials, the values of credentials in the environment, and those of the variables
-of --secret-env. FILE itself stays as it is.
+		Long: `Rewrite a cassette with all secrets masked that this version of mcptest recognizes, in both directions: texts that look
+like a token, members with the names of credentials, and the values of credentials in the environment and of the
+variables in --secret-env. FILE itself is not changed.
 
 Exit codes: 0 the cassette was written, 2 invalid command line or cassette, or the output already exists.`,
 		Example: `  mcptest cassette redact bug.cassette.ndjson --secret-env CUSTOMER -o shared.cassette.ndjson`,

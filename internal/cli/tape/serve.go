@@ -24,12 +24,12 @@ func NewServeCmd(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve --cassette FILE",
 		Short: "Serve a cassette to a client, over stdio or HTTP",
-		Long: `Answer a client as the recorded server did. The protocol version is a recorded one; a client that requires another
-one is refused. Requests match by method and parameters; identical requests get their recorded responses in order, and
-then the last one again. Notifications come with their request, and the requests of the server are sent to the client.
+		Long: `Respond to a client like the recorded server. The protocol version must be a recorded one; a client that requires
+another one is rejected. Requests match by method and parameters; identical requests get their recorded responses in order, and
+then the last one again. Notifications are sent with their request, and the requests of the server are sent to the client.
 Nothing in the cassette is executed.
 
-Exit codes: 0 the client ended the connection or a signal came, 1 the address cannot be used, 2 invalid command line or
+Exit codes: 0 the client closed the connection, or a signal stopped the server, 1 the address cannot be used, 2 invalid command line or
 cassette.`,
 		Example: `  mcptest serve --cassette bug.cassette.ndjson
   mcptest serve --cassette bug.cassette.ndjson --http 8090`,

@@ -29,16 +29,16 @@ func newVerifyCmd(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify FILE" + option.TargetUse,
 		Short: "Send the recorded requests to another build of the server",
-		Long: `Send the recorded requests to a server, in order and with the recorded arguments, and classify what differs from the
-recorded responses, and from the recorded lists as mcptest diff does:
-  breaking  an error in place of a result, a missing member, another type, or a definition that rejects valid calls
+		Long: `Send the recorded requests to a server, in order and with the recorded arguments, and classify the differences from
+the recorded responses; recorded lists are compared like in mcptest diff:
+  breaking  an error instead of a result, a missing member, another type, or a definition that rejects valid calls
   review    another value or text
   safe      a new member
 
-The calls have their effects again: verify a build that may change its data. Requests with a masked secret are not sent.
+The calls have their effects again: use a build that may change its data. Requests with a masked secret are not sent.
 
-Exit codes: 0 nothing that --fail-on names, 1 the server failed, 2 invalid command line or cassette, 6 differences that
---fail-on names.`,
+Exit codes: 0 no difference selected by --fail-on, 1 the server failed, 2 invalid command line or cassette, 6 differences
+selected by --fail-on.`,
 		Example: `  mcptest cassette verify bug.cassette.ndjson -- node dist/server.js`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			own, argv, err := f.target.Split(cmd, args, 1)
@@ -96,10 +96,10 @@ func newDiffCmd(s cmdutil.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Compare the responses of two cassettes",
-		Long: `Compare what two cassettes recorded of the same requests, and classify what differs as mcptest cassette verify does.
+		Long: `Compare the responses in two cassettes to the same requests, and classify the differences like mcptest cassette verify.
 Requests match by method and parameters, identical ones in order. Requests that only one cassette has are listed.
 
-Exit codes: 0 nothing that --fail-on names, 2 invalid command line or cassette, 6 differences that --fail-on names.`,
+Exit codes: 0 no difference selected by --fail-on, 2 invalid command line or cassette, 6 differences selected by --fail-on.`,
 		Example: `  mcptest cassette diff before.cassette.ndjson after.cassette.ndjson --fail-on review`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
