@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,9 +33,7 @@ func client(url string) error {
 	if os.Getenv(detectEnv) != "" {
 		server["protocol"] = "auto"
 	}
-	for k, v := range tests.server {
-		server[k] = v
-	}
+	maps.Copy(server, tests.server)
 	suite := object{"servers": object{"judge": server}}
 	for block, list := range tests.blocks {
 		suite[block] = list

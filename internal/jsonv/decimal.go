@@ -1,6 +1,7 @@
 package jsonv
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -133,32 +134,17 @@ func (d decimal) sign() int {
 
 func (d decimal) compare(o decimal) int {
 	s, t := d.sign(), o.sign()
-	if s != t {
-		if s < t {
-			return -1
-		}
-		return 1
+	if s != t || s == 0 {
+		return cmp.Compare(s, t)
 	}
-	if s == 0 {
-		return 0
-	}
-	c := d.comparePoint(o)
-	if c == 0 {
-		c = strings.Compare(d.digits, o.digits)
-	}
-	return c * s
+	return s * cmp.Or(d.comparePoint(o), strings.Compare(d.digits, o.digits))
 }
 
 func (d decimal) comparePoint(o decimal) int {
-	switch {
-	case d.bigPoint != "" || o.bigPoint != "":
+	if d.bigPoint != "" || o.bigPoint != "" {
 		return compareIntegers(d.pointText(), o.pointText())
-	case d.point < o.point:
-		return -1
-	case d.point > o.point:
-		return 1
 	}
-	return 0
+	return cmp.Compare(d.point, o.point)
 }
 
 func (d decimal) pointText() string {
@@ -179,13 +165,7 @@ func compareIntegers(a, b string) int {
 	case bNeg:
 		return 1
 	}
-	if len(a) != len(b) {
-		if len(a) < len(b) {
-			return -1
-		}
-		return 1
-	}
-	return strings.Compare(a, b)
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
 // canonical returns a text that is the same for equal numbers only.

@@ -1,6 +1,7 @@
 package jsonv
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -77,13 +78,7 @@ func compareLiterals(a, b string) int {
 		x, errX := strconv.ParseInt(a, 10, 64)
 		y, errY := strconv.ParseInt(b, 10, 64)
 		if errX == nil && errY == nil {
-			switch {
-			case x < y:
-				return -1
-			case x > y:
-				return 1
-			}
-			return 0
+			return cmp.Compare(x, y)
 		}
 	}
 	return parseDecimal(a).compare(parseDecimal(b))

@@ -63,11 +63,9 @@ func (s *Session) AwaitIdle(ctx context.Context) bool {
 		return true
 	}
 	// A process that has ended closes its output within proc.WaitDelay.
-	wait := time.NewTimer(wire.ExitWait + 2*proc.WaitDelay)
-	defer wait.Stop()
 	select {
 	case <-s.Done():
-	case <-wait.C:
+	case <-time.After(wire.ExitWait + 2*proc.WaitDelay):
 	}
 	return true
 }

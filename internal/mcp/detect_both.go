@@ -61,12 +61,10 @@ func (n *negotiator) awaitProbe(ctx context.Context, probe <-chan *Exchange) *Ex
 		if wait <= 0 {
 			return nil
 		}
-		t := time.NewTimer(wait)
 		select {
 		case x := <-probe:
-			t.Stop()
 			return x
-		case <-t.C:
+		case <-time.After(wait):
 		}
 	}
 }

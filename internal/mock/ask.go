@@ -105,7 +105,7 @@ func (c compiler) ask(n *source.Node, path string) *question {
 	}
 	var k askKeys
 	c.d.Decode(n, path, &k)
-	if count := len(slices.DeleteFunc([]*source.Node{k.Sampling, k.Elicitation, k.Roots}, func(n *source.Node) bool { return n == nil })); count != 1 {
+	if given(k.Sampling, k.Elicitation, k.Roots) != 1 {
 		c.d.Errorf(n, path, "must have exactly one of sampling, elicitation and roots")
 		return nil
 	}

@@ -1,6 +1,7 @@
 package mock
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -54,6 +55,11 @@ func snake(key string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// given counts the nodes that are there.
+func given(nodes ...*source.Node) int {
+	return len(slices.DeleteFunc(nodes, func(n *source.Node) bool { return n == nil }))
 }
 
 // prepend returns the map with a member set in front.

@@ -70,13 +70,7 @@ func (k resourceKeys) members() []jsonv.Member {
 
 func (k resourceKeys) reading(n *source.Node, path string, c compiler) reading {
 	r := reading{mime: k.MimeType.JSON()}
-	count := 0
-	for _, given := range []*source.Node{k.Text, k.Blob, k.Response} {
-		if given != nil {
-			count++
-		}
-	}
-	if count != 1 && n.Kind == source.KindMap {
+	if given(k.Text, k.Blob, k.Response) != 1 && n.Kind == source.KindMap {
 		c.d.Errorf(n, path, "must have exactly one of text, blob and response")
 	}
 	if k.Text != nil {

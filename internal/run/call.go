@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -245,13 +246,7 @@ func (a *attempt) wait(ctx context.Context, sess *mcp.Session, op *plan.Op, mark
 	for _, m := range x.During {
 		seen[string(m.Raw)] = true
 	}
-	var after []mcp.Message
-	for _, m := range sess.Messages(mark) {
-		if !seen[string(m.Raw)] {
-			after = append(after, m)
-		}
-	}
-	return after, true
+	return slices.DeleteFunc(sess.Messages(mark), func(m mcp.Message) bool { return seen[string(m.Raw)] }), true
 }
 
 // answered sets the status of the case if there is no response, and reports whether

@@ -1,6 +1,10 @@
 package transport
 
-import "mcptest/internal/plan"
+import (
+	"slices"
+
+	"mcptest/internal/plan"
+)
 
 // WithoutPrograms removes what only prepares servers, for a run that needs none:
 // run: steps, hooks without context, and what is waited for. It returns how many
@@ -9,12 +13,7 @@ import "mcptest/internal/plan"
 func WithoutPrograms(p *plan.Plan) (steps, hooks int) {
 	for _, f := range p.Files {
 		for _, list := range []*[]*plan.Hook{&f.BeforeAll, &f.AfterAll, &f.BeforeEach, &f.AfterEach} {
-			var kept []*plan.Hook
-			for _, h := range *list {
-				if h.Context {
-					kept = append(kept, h)
-				}
-			}
+			kept := slices.DeleteFunc(slices.Clone(*list), func(h *plan.Hook) bool { return !h.Context })
 			hooks += len(*list) - len(kept)
 			*list = kept
 		}

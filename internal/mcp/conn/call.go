@@ -118,15 +118,13 @@ func (c *Conn) notSent(ctx context.Context, k *call, err error) {
 	if errors.As(err, new(*wire.BrokenError)) {
 		// The server has probably exited: its exit is a better cause than a broken
 		// pipe.
-		wait := time.NewTimer(wire.ExitWait + wire.ExitWait/2)
-		defer wait.Stop()
 		select {
 		case <-k.ready:
 			return
 		case <-ctx.Done():
 			c.giveUp(k, gaveUp(ctx, k.x, true), false)
 			return
-		case <-wait.C:
+		case <-time.After(wire.ExitWait + wire.ExitWait/2):
 		}
 		why := &wire.ClosedError{Reason: "the server closed its standard input", Err: err}
 		if tail := c.Facts().Stderr; tail != nil {

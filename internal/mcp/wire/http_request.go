@@ -162,10 +162,8 @@ func (r *httpRequest) again(ctx context.Context, resp *http.Response) bool {
 	r.asks = nil
 	r.tries = append(r.tries, HTTPTry{resp.StatusCode, wait})
 	drain(resp.Body)
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(wait):
 	case <-ctx.Done():
 	}
 	return true // with an ended context the next attempt says why

@@ -78,10 +78,8 @@ func (p *sseParser) pause() time.Duration {
 
 // pause waits; it reports false when the context ended first.
 func (t *HTTP) pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false
@@ -246,11 +244,9 @@ func (t *HTTP) listen(caller context.Context) {
 	}) {
 		return
 	}
-	limit := time.NewTimer(listenTime)
-	defer limit.Stop()
 	select {
 	case <-answered:
-	case <-limit.C:
+	case <-time.After(listenTime):
 	case <-caller.Done():
 	}
 }

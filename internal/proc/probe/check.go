@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -41,9 +42,7 @@ func (p Probe) checkHTTP(ctx context.Context) (net.Addr, error) {
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
 	req.Header.Set("Accept", "*/*")
-	for name, values := range p.header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, p.header)
 	if host := req.Header.Get("Host"); host != "" {
 		req.Host = host
 	}

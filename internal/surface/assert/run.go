@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,15 +68,10 @@ func (l *Lock) run(ctx context.Context, live *surface.Surface, env Env) Verdict 
 		return Verdict{Problem: problem}
 	}
 	changes := diff.Compare(ctx, []*surface.Surface{locked}, []*surface.Surface{live}, diff.Options{Target: env.Usage})
-	var bad []diff.Change
-	for _, ch := range changes {
-		if diff.Fails(ch.Class, l.FailOn) {
-			bad = append(bad, ch)
-		}
-	}
+	bad := slices.ContainsFunc(changes, func(ch diff.Change) bool { return diff.Fails(ch.Class, l.FailOn) })
 	accept := "; to accept: " + command(l.File, env)
 	switch {
-	case len(bad) > 0:
+	case bad:
 		return Verdict{Problem: "it differs from " + shown + ": " + diff.Summary(changes) + accept, Lines: lines(changes)}
 	case len(changes) > 0:
 		return Verdict{Notes: []string{"it differs from " + shown + ": " + diff.Summary(changes) + accept}}
