@@ -193,7 +193,7 @@ func (x *evaluation) compare(d jsonv.Value, at *place, suffix string, left *[]st
 	for _, a := range x.accepted[name] {
 		accepted[a] = true
 	}
-	for k, p := range evidence.ParameterList(d) {
+	for k, p := range d.Lookup("parameters").Elems() {
 		if n := p.Lookup("name"); n.Kind() == jsonv.KindString {
 			documented[n.Text()] = true
 			switch {

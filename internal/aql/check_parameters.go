@@ -39,7 +39,7 @@ func (x *evaluation) required() {
 			continue
 		}
 		x.gapUnreadable(i)
-		for k, p := range evidence.ParameterList(d) {
+		for k, p := range d.Lookup("parameters").Elems() {
 			if !reference.Truthy(p.Lookup("required")) {
 				continue
 			}
@@ -240,7 +240,7 @@ func (x *evaluation) defaults() {
 
 func (j *judgement) documentsDefault() bool {
 	for _, d := range j.details() {
-		for _, p := range evidence.ParameterList(d) {
+		for _, p := range d.Lookup("parameters").Elems() {
 			if !p.Lookup("default").IsAbsent() {
 				return true
 			}
@@ -257,7 +257,7 @@ func (x *evaluation) snakeCase() {
 	x.incomplete = "there are no operation details"
 	for i, d := range x.details() {
 		x.gapUnreadable(i)
-		for k, p := range evidence.ParameterList(d) {
+		for k, p := range d.Lookup("parameters").Elems() {
 			x.cases++
 			name := reference.Text(p.Lookup("name"))
 			if evidence.SnakeCase().MatchString(name) {

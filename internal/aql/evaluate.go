@@ -86,9 +86,7 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		for _, d := range e.Live.Lookup("changed").Elems() {
 			r.Changed = append(r.Changed, d.Lookup("says").Text())
 		}
-		for _, u := range e.Live.Lookup("unchecked").Elems() {
-			r.Unchecked = append(r.Unchecked, u.Text())
-		}
+		r.Unchecked = e.Live.Lookup("unchecked").Texts()
 	}
 	unproved := notProved(e, strict)
 	r.Complete = !slices.ContainsFunc(unproved, func(n verdict.Inapplicable) bool { return n.Category != rule.Level2 })

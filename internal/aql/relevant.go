@@ -3,7 +3,6 @@ package aql
 import (
 	"strconv"
 
-	"mcptest/internal/aql/evidence"
 	"mcptest/internal/jsonv"
 )
 
@@ -32,7 +31,7 @@ func (j *judgement) indexNames() {
 		if name.Kind() == jsonv.KindString {
 			j.detailed[name.Text()] = true
 		}
-		for _, p := range evidence.ParameterList(d) {
+		for _, p := range d.Lookup("parameters").Elems() {
 			key := [2]string{name.Text(), p.Lookup("name").Text()}
 			if _, known := j.described[key]; !known {
 				j.described[key] = p

@@ -9,7 +9,6 @@ import (
 
 	"mcptest/internal/aql/verdict"
 	"mcptest/internal/cmdutil"
-	"mcptest/internal/osfile"
 	"mcptest/internal/result"
 	"mcptest/internal/source"
 )
@@ -130,21 +129,7 @@ func readLimited(r io.Reader) ([]byte, error) {
 	return data, err
 }
 
-// emit writes a result to a file, or to the standard output for "" and "-".
-// A file is written whole or not at all.
-func (c *call) emit(name string, data []byte) int {
-	if name == "" || name == "-" {
-		if _, err := c.Out.Write(data); err != nil {
-			c.problem("cannot write to the standard output: %s", cmdutil.Reason(err))
-			return verdict.ExitConfig
-		}
-		return 0
-	}
-	if err := osfile.Replace(name, data, 0o644); err != nil {
-		c.problem("--output: cannot write %s: %s", name, cmdutil.Reason(err))
-		return verdict.ExitConfig
-	}
-	return 0
-}
+// emit writes a result to the file that --output names.
+func (c *call) emit(name string, data []byte) int { return c.emitTo("output", name, data) }
 
 func tool() result.Tool { return result.Tool{Name: aqlName, Version: cmdutil.Version()} }

@@ -104,11 +104,15 @@ func parentThere(name string) error {
 	return nil
 }
 
-// emitTo writes a result to the file that an option other than --output
-// names, or to the standard output.
+// emitTo writes a result to the file that an option names, or to the standard
+// output for "" and "-". A file is written whole or not at all.
 func (c *call) emitTo(flag, name string, data []byte) int {
 	if name == "" || name == "-" {
-		return c.emit(name, data)
+		if _, err := c.Out.Write(data); err != nil {
+			c.problem("cannot write to the standard output: %s", cmdutil.Reason(err))
+			return verdict.ExitConfig
+		}
+		return 0
 	}
 	if err := osfile.Replace(name, data, 0o644); err != nil {
 		c.problem("--%s: cannot write %s: %s", flag, name, cmdutil.Reason(err))

@@ -144,7 +144,7 @@ func (a *Adapter) tool(name, category string) jsonv.Value {
 		member("operation", jsonv.Object(str("type", "string"))), member("params", jsonv.Object(str("type", "object"))),
 		member("operations", jsonv.Object(str("type", "array"))))))
 	if !a.is("tool-schema") {
-		schema = schema.With("required", texts([]string{"operation"}))
+		schema = schema.With("required", jsonv.From([]string{"operation"}))
 	}
 	readOnly := category == "READ" || category == "DELETE" && a.is("tool-hints")
 	destructive := !readOnly && category != "CREATE"

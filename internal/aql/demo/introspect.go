@@ -105,7 +105,7 @@ func (a *Adapter) detail(op *operation) jsonv.Value {
 		member("parameters", jsonv.Array(params...)),
 		member("returns", jsonv.Object(str("name", op.returns[0]), str("kind", op.returns[1]))))
 	if a.has("executions") && op.verb == "execute" {
-		v = v.With("lifecycle", jsonv.Object(member("states", texts([]string{pending, running, completed, "failed", cancelled})), member("supports_cancel", jsonv.Bool(true)), member("supports_retry", jsonv.Bool(false))))
+		v = v.With("lifecycle", jsonv.Object(member("states", jsonv.From([]string{pending, running, completed, "failed", cancelled})), member("supports_cancel", jsonv.Bool(true)), member("supports_retry", jsonv.Bool(false))))
 	}
 	if !op.example.IsAbsent() {
 		v = v.With("examples", jsonv.Array(op.example))
@@ -124,11 +124,7 @@ func (a *Adapter) detail(op *operation) jsonv.Value {
 func (a *Adapter) describe(p param) jsonv.Value {
 	v := jsonv.Object(str("name", p.name), str("type", p.typ), member("required", jsonv.Bool(p.required)), str("description", p.doc))
 	if len(p.enum) > 0 && p.typ != "Genre" && p.listed == "" {
-		var list []jsonv.Value
-		for _, e := range p.enum {
-			list = append(list, jsonv.String(e))
-		}
-		v = v.With("enum", jsonv.Array(list...))
+		v = v.With("enum", jsonv.From(p.enum))
 	}
 	if p.max > p.min {
 		v = v.With("minimum", jsonv.Int(int64(p.min))).With("maximum", jsonv.Int(int64(p.max)))
@@ -188,19 +184,11 @@ func (a *Adapter) typeList() jsonv.Value {
 	for _, t := range a.types() {
 		v := jsonv.Object(str("name", t.name), str("kind", t.kind), str("description", t.doc))
 		if a.is("types-inline") && t.kind == "enum" {
-			v = v.With("values", texts(t.values))
+			v = v.With("values", jsonv.From(t.values))
 		}
 		list = append(list, v)
 	}
 	return jsonv.Object(member("types", jsonv.Array(list...)))
-}
-
-func texts(in []string) jsonv.Value {
-	var list []jsonv.Value
-	for _, s := range in {
-		list = append(list, jsonv.String(s))
-	}
-	return jsonv.Array(list...)
 }
 
 func (a *Adapter) typeDetail(name string) jsonv.Value {
@@ -211,7 +199,7 @@ func (a *Adapter) typeDetail(name string) jsonv.Value {
 		v := jsonv.Object(str("name", t.name), str("kind", t.kind), str("description", t.doc))
 		switch {
 		case t.kind == "enum" && !a.is("type-detail-bare"):
-			return v.With("values", texts(t.values))
+			return v.With("values", jsonv.From(t.values))
 		case t.kind == "object":
 			var fields []jsonv.Value
 			for _, f := range t.fields {

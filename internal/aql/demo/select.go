@@ -37,9 +37,7 @@ func (a *Adapter) selectFields(r *resource, item, fields jsonv.Value) (jsonv.Val
 			names = names[1:]
 		}
 	}
-	for _, f := range fields.Elems() {
-		names = append(names, f.Text())
-	}
+	names = append(names, fields.Texts()...)
 	out := jsonv.Object()
 	for _, name := range names {
 		head, rest, nested := strings.Cut(name, ".")

@@ -1,8 +1,6 @@
 package demo
 
 import (
-	"slices"
-
 	"mcptest/internal/jsonv"
 )
 
@@ -68,14 +66,7 @@ func (a *Adapter) merge(into jsonv.Value, name string, v jsonv.Value, deep bool)
 		}
 		return into.With(name, old)
 	case v.Kind() == jsonv.KindArray && old.Kind() == jsonv.KindArray && a.is("update-appends"):
-		var all []jsonv.Value
-		for _, e := range old.Elems() {
-			all = append(all, e)
-		}
-		for _, e := range v.Elems() {
-			all = append(all, e)
-		}
-		return into.With(name, jsonv.Array(slices.Clip(all)...))
+		return into.With(name, jsonv.Array(append(old.List(), v.List()...)...))
 	}
 	return into.With(name, v)
 }

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -74,33 +73,6 @@ func EveryText(v jsonv.Value, use func(string)) {
 		for k, e := range v.Members() {
 			use(k)
 			EveryText(e, use)
-		}
-	}
-}
-
-// ParameterList is what a detail says about its parameters: the values of
-// the list, of any kind; nothing when there is no list.
-func ParameterList(detail jsonv.Value) iter.Seq2[int, jsonv.Value] {
-	return func(yield func(int, jsonv.Value) bool) {
-		list := detail.Lookup("parameters")
-		if list.Kind() != jsonv.KindArray {
-			return
-		}
-		for i, p := range list.Elems() {
-			if !yield(i, p) {
-				return
-			}
-		}
-	}
-}
-
-// Elements yields the elements of a list.
-func Elements(list jsonv.Value) func(yield func(jsonv.Value) bool) {
-	return func(yield func(jsonv.Value) bool) {
-		for _, v := range list.Elems() {
-			if !yield(v) {
-				return
-			}
 		}
 	}
 }

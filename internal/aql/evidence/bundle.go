@@ -31,9 +31,7 @@ func (r *Reader) top(o jsonv.Value, e *Evidence) {
 	e.OperationsList, _ = in.Get("operations_list")
 	e.TypesList, _ = in.Get("types_list")
 	details, _ := r.Member(in, at, "operation_details", jsonv.KindArray, false)
-	for _, d := range details.Elems() {
-		e.OperationDetails = append(e.OperationDetails, d)
-	}
+	e.OperationDetails = details.List()
 
 	acc, at := r.Member(o, "", "accepted_parameters", jsonv.KindObject, false)
 	for _, m := range reference.Members(acc) {

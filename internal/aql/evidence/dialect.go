@@ -171,18 +171,14 @@ func (r *Reading) need(p, required jsonv.Value) jsonv.Value {
 	}
 	if types := p.Lookup("type"); types.Kind() == jsonv.KindArray {
 		r.deviates("the type of a parameter is a list")
-		var names []string
-		for _, t := range types.Elems() {
-			names = append(names, t.Text())
-		}
-		p = p.With("type", jsonv.String(strings.Join(names, " | ")))
+		p = p.With("type", jsonv.String(strings.Join(types.Texts(), " | ")))
 	}
 	if p.Lookup("required").Kind() == jsonv.KindBool {
 		return p
 	}
 	if required.Kind() == jsonv.KindArray {
 		r.deviates("the names of required parameters are in a separate list")
-		listed := slices.ContainsFunc(slices.Collect(Elements(required)), func(v jsonv.Value) bool { return v.Text() == p.Lookup("name").Text() })
+		listed := slices.Contains(required.Texts(), p.Lookup("name").Text())
 		return p.With("required", jsonv.Bool(listed))
 	}
 	for _, key := range []string{"required", "is_required", "isRequired", "mandatory", "optional"} {

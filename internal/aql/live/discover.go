@@ -111,7 +111,7 @@ func (dy discovery) assignTools() error {
 		if m == nil {
 			continue
 		}
-		prefixes[m[1]] = true
+		prefixes[evidence.Quoted(m[1])] = true
 		if m[2] == "" {
 			dy.run.Catalog.Single = t.Name
 		} else {
@@ -119,12 +119,7 @@ func (dy discovery) assignTools() error {
 		}
 	}
 	if len(prefixes) > 1 {
-		var list []string
-		for p := range prefixes {
-			list = append(list, evidence.Quoted(p))
-		}
-		slices.Sort(list)
-		return &NoAdapterError{Reason: "there are tools of several adapters: --prefix chooses one of " + strings.Join(list, ", ")}
+		return &NoAdapterError{Reason: "there are tools of several adapters: --prefix chooses one of " + strings.Join(guard.SortedKeys(prefixes), ", ")}
 	}
 	dy.run.Catalog.Reader = dy.run.Catalog.Families["READ"]
 	for _, t := range dy.run.Catalog.Tools {
@@ -283,7 +278,7 @@ func (dy discovery) readDetail(op *catalog.Operation) {
 		op.Category = strings.ToUpper(op.Detail.Lookup("semantic_category").Text())
 	}
 	dy.run.Catalog.Route(op)
-	for _, p := range evidence.ParameterList(op.Detail) {
+	for _, p := range op.Detail.Lookup("parameters").Elems() {
 		lp := catalog.Parameter{
 			Name: p.Lookup("name").Text(), Type: p.Lookup("type").Text(), Doc: p.Lookup("description").Text(),
 			Required: p.Lookup("required").Bool(), Sensitive: p.Lookup("sensitive").Bool(), Schema: p,

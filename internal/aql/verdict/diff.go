@@ -39,9 +39,9 @@ type Diff struct {
 // category are distinguished by their order.
 func Compare(before, after *Report) Diff {
 	d := Diff{Before: before, After: after}
-	old, now := rowIndex(before), rowIndex(after)
-	seen := map[rowKey]bool{}
-	for _, k := range rowKeys(after) {
+	keys, old := rowsOf(before)
+	newKeys, now := rowsOf(after)
+	for _, k := range newKeys {
 		row := now[k]
 		c := RowChange{Category: k.category, Test: k.test, After: row.Result, Detail: row.Detail}
 		if was, ok := old[k]; ok {
@@ -52,11 +52,10 @@ func Compare(before, after *Report) Diff {
 				c.Change = Worse
 			}
 		}
-		seen[k] = true
 		d.Rows = append(d.Rows, c)
 	}
-	for _, k := range rowKeys(before) {
-		if !seen[k] {
+	for _, k := range keys {
+		if _, still := now[k]; !still {
 			d.Rows = append(d.Rows, RowChange{Category: k.category, Test: k.test, Before: old[k].Result, Change: Gone})
 		}
 	}
@@ -83,37 +82,24 @@ type rowKey struct {
 	n              int
 }
 
-func rowKeys(r *Report) (out []rowKey) {
+// rowsOf takes a row that does not apply for one that was skipped.
+func rowsOf(r *Report) (keys []rowKey, rows map[rowKey]TestResult) {
+	rows = map[rowKey]TestResult{}
 	n := map[rowKey]int{}
+	add := func(k rowKey, t TestResult) { keys, rows[k] = append(keys, k), t }
 	for _, c := range r.Categories {
 		for _, t := range c.Tests {
 			k := rowKey{category: c.Name, test: t.Name}
 			n[k]++
-			out = append(out, rowKey{c.Name, t.Name, n[k]})
+			add(rowKey{c.Name, t.Name, n[k]}, t)
 		}
 	}
 	for _, x := range r.NotApplicable {
-		out = append(out, rowKey{x.Category, x.Test, 1})
+		add(rowKey{x.Category, x.Test, 1}, TestResult{Name: x.Test, Result: Skipped, Detail: x.Reason})
 	}
-	return out
+	return keys, rows
 }
 
-// rowIndex takes a row that does not apply for one that was skipped.
-func rowIndex(r *Report) map[rowKey]TestResult {
-	out, i := map[rowKey]TestResult{}, 0
-	keys := rowKeys(r)
-	for _, c := range r.Categories {
-		for _, t := range c.Tests {
-			out[keys[i]] = t
-			i++
-		}
-	}
-	for _, x := range r.NotApplicable {
-		out[keys[i]] = TestResult{Name: x.Test, Result: Skipped, Detail: x.Reason}
-		i++
-	}
-	return out
-}
 
 // Regressed says whether something got worse.
 func (d Diff) Regressed() bool {

@@ -53,9 +53,7 @@ func readReport(r *evidence.Reader, o jsonv.Value, out *Report) {
 	out.Bundle = r.Text(o, "", "bundle", false)
 	out.Alerts = r.Texts(o, "", "alerts")
 	out.Ended = r.Text(o, "", "ended", false)
-	for key, list := range map[string]*[]string{"leftovers": &out.Leftovers, "changed": &out.Changed, "unchecked": &out.Unchecked} {
-		r.List(o, "", key, jsonv.KindString, func(l jsonv.Value, _ string) { *list = append(*list, l.Text()) })
-	}
+	out.Leftovers, out.Changed, out.Unchecked = r.Texts(o, "", "leftovers"), r.Texts(o, "", "changed"), r.Texts(o, "", "unchecked")
 	cov, at := r.Member(o, "", "coverage", jsonv.KindObject, false)
 	out.Coverage = Coverage{r.Integer(cov, at, "operations_total", 0), r.Integer(cov, at, "probed", 0), r.Integer(cov, at, "skipped_by_policy", 0), r.Integer(cov, at, "not_generatable", 0)}
 }

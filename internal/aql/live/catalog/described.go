@@ -70,7 +70,7 @@ func contradicts(p Parameter, kind string) error {
 func (mk *Maker) describedObject(p Parameter, tag string, depth int) (jsonv.Value, error) {
 	out, required := jsonv.Object(), p.Schema.Lookup("required")
 	for name, v := range p.Schema.Lookup("properties").Members() {
-		needed := slices.ContainsFunc(slices.Collect(evidence.Elements(required)), func(e jsonv.Value) bool { return e.Text() == name })
+		needed := slices.Contains(required.Texts(), name)
 		if !needed && !v.Lookup("required").Bool() && required.Kind() == jsonv.KindArray {
 			continue
 		}

@@ -297,8 +297,5 @@ func (w *watcher) stillListed(d difference) {
 	if slices.ContainsFunc(w.run.Cleaner.Leftovers, func(v jsonv.Value) bool { return jsonv.Equal(v.Lookup("id"), d.id) }) {
 		return
 	}
-	note := evidence.Object{evidence.TextMember("operation", d.list.op.Name)}
-	note.Set("id", d.id)
-	note.Text("reason", "the run made it, and the list still shows it")
-	w.run.Cleaner.Leftovers = append(w.run.Cleaner.Leftovers, note.Value())
+	w.run.Cleaner.leave(d.list.op, "id", d.id, "the run made it, and the list still shows it")
 }

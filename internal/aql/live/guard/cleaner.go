@@ -79,14 +79,17 @@ func (cr *cleaner) findLost() {
 	}
 }
 
+// leave notes something that the run leaves behind: an id, or the call that may
+// have created it.
+func (cr *cleaner) leave(op *catalog.Operation, key string, v any, reason string) {
+	cr.Leftovers = append(cr.Leftovers, jsonv.ObjectOf("operation", op.Name, key, v, "reason", reason))
+}
+
 // RemoveOne removes one thing, or notes why it is left behind.
 func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation, t CreatedThing) {
-	note := evidence.Object{evidence.TextMember("operation", op.Name)}
-	note.Set("id", t.Id)
 	if remove == nil {
 		_, why := cr.run.Gate.removal(op)
-		note.Set("reason", jsonv.String(why))
-		cr.Leftovers = append(cr.Leftovers, note.Value())
+		cr.leave(op, "id", t.Id, why)
 		return
 	}
 	params := jsonv.Object()
@@ -110,15 +113,14 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 		_, gone = cr.run.Lister.Fate(op, t, cr.run.Maker.RunIDs())
 	}
 	if gone {
-		cr.Cleaned = append(cr.Cleaned, note.Value())
+		cr.Cleaned = append(cr.Cleaned, jsonv.ObjectOf("operation", op.Name, "id", t.Id))
 		if cr.run.Options.Journal != nil {
 			_ = cr.run.Options.Journal.Deleted(cr.run.Catalog.IdKey(remove), t.Id)
 		}
 		return
 	}
 	cr.RefusedDelete(remove, r)
-	note.Set("reason", jsonv.String(r.Brief()))
-	cr.Leftovers = append(cr.Leftovers, note.Value())
+	cr.leave(op, "id", t.Id, r.Brief())
 }
 
 // RefusedDelete notes that what the run creates of a resource stays: a delete

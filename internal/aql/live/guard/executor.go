@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live/catalog"
 	"mcptest/internal/jsonv"
 )
@@ -189,7 +188,7 @@ func (ex *executor) endExecutions() {
 			}
 			reason = "it could not be aborted: " + r.Brief()
 		}
-		ex.run.Cleaner.Leftovers = append(ex.run.Cleaner.Leftovers, jsonv.Object(evidence.TextMember("operation", x.starts.Name), jsonv.Member{Key: "id", Value: x.id}, evidence.TextMember("reason", reason)))
+		ex.run.Cleaner.leave(x.starts, "id", x.id, reason)
 	}
 	ex.run.Keeper.Ledger.executions = nil
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/live/catalog"
 	"mcptest/internal/jsonv"
 )
@@ -67,12 +66,10 @@ func (kp *keeper) disown(op *catalog.Operation, r Reply) {
 	}
 	for _, id := range ids {
 		kp.Ledger.ever[op.Resource] = append(kp.Ledger.ever[op.Resource], id)
-		kp.run.Cleaner.Leftovers = append(kp.run.Cleaner.Leftovers, jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "id", Value: id},
-			evidence.TextMember("reason", "it does not carry the run's mark, so it was not removed")))
+		kp.run.Cleaner.leave(op, "id", id, "it does not carry the run's mark, so it was not removed")
 	}
 	if len(ids) == 0 {
-		kp.run.Cleaner.Leftovers = append(kp.run.Cleaner.Leftovers, jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(r.Number))},
-			evidence.TextMember("reason", "the answer does not say what was created, and no list shows it")))
+		kp.run.Cleaner.leave(op, "call", r.Number, "the answer does not say what was created, and no list shows it")
 	}
 	kp.run.Cleaner.stays[op.Resource] = "what " + op.Name + " created was not found again, so more of it would remain"
 }
@@ -86,8 +83,7 @@ func (cr *cleaner) findDoubtful() {
 		cr.run.Keeper.keepCreated(d.op, d.params, d.answer)
 		if len(cr.doubtful) > before {
 			cr.doubtful = cr.doubtful[:before]
-			cr.Leftovers = append(cr.Leftovers, jsonv.Object(evidence.TextMember("operation", d.op.Name), jsonv.Member{Key: "call", Value: jsonv.Int(int64(d.answer.Number))},
-				evidence.TextMember("reason", "what was created could no longer be read")))
+			cr.leave(d.op, "call", d.answer.Number, "what was created could no longer be read")
 		}
 	}
 }
@@ -170,8 +166,7 @@ func (kp *keeper) verifyAgain() {
 			if kp.ownership(op, t) == owned {
 				kp.Ledger.Add(op.Resource, t)
 			} else if _, gone := kp.run.Lister.Fate(op, t, kp.run.Maker.RunIDs()); !gone {
-				kp.run.Cleaner.Leftovers = append(kp.run.Cleaner.Leftovers, jsonv.Object(evidence.TextMember("operation", op.Name), jsonv.Member{Key: "id", Value: t.Id},
-					evidence.TextMember("reason", "the adapter was restarted, and no longer shows it with the run's mark")))
+				kp.run.Cleaner.leave(op, "id", t.Id, "the adapter was restarted, and no longer shows it with the run's mark")
 			}
 		}
 		delete(before, op.Resource)

@@ -72,7 +72,7 @@ func (p executionProbe) checkState(starter *catalog.Operation, who string, r gua
 	case state.Lookup(catalog.ExecutionKey).Kind() != jsonv.KindString || status.Kind() != jsonv.KindString:
 		p.run.Rows.Fail("execute.state", r, "%s answers without execution_id and status", who)
 	case slices.Contains(guard.CoreStates, status.Text()):
-	case !slices.ContainsFunc(slices.Collect(evidence.Elements(starter.Detail.Lookup("lifecycle", "states"))), func(v jsonv.Value) bool { return v.Text() == status.Text() }):
+	case !slices.Contains(starter.Detail.Lookup("lifecycle", "states").Texts(), status.Text()):
 		p.run.Rows.Fail("execute.status", r, "%s answers the status %s, which is no core state and not under lifecycle.states of %s", who, evidence.Quoted(display.Truncate(status.Text(), 40)), starter.Name)
 	}
 }
@@ -187,11 +187,9 @@ func (p executionProbe) steps() {
 	}
 	p.run.Rows.Count("execution-steps")
 	answer := base.Data()
-	texts := answer.Lookup("factors").Kind() == jsonv.KindArray
-	for v := range evidence.Elements(answer.Lookup("factors")) {
-		texts = texts && v.Kind() == jsonv.KindString
-	}
-	if answer.Lookup("continue").Kind() != jsonv.KindBool || !texts {
+	factors := answer.Lookup("factors")
+	odd := slices.ContainsFunc(factors.List(), func(v jsonv.Value) bool { return v.Kind() != jsonv.KindString })
+	if answer.Lookup("continue").Kind() != jsonv.KindBool || factors.Kind() != jsonv.KindArray || odd {
 		p.run.Rows.Fail("execution-steps.directive", base, "%s answers without continue (true or false) and factors (a list of texts)", op.Name)
 	}
 }

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"mcptest/internal/aql/evidence"
@@ -187,24 +188,10 @@ func (pr featureProbe) probeBatch() {
 // onlyFields says that an object holds what was asked for and nothing but
 // identifiers next to it.
 func onlyFields(v jsonv.Value, want []string) bool {
-	if v.Kind() != jsonv.KindObject {
-		return false
-	}
-	for _, w := range want {
-		if _, ok := v.Get(w); !ok {
-			return false
-		}
-	}
-	for k := range v.Members() {
-		asked := k == "id" || strings.HasSuffix(k, "_id")
-		for _, w := range want {
-			asked = asked || k == w
-		}
-		if !asked {
-			return false
-		}
-	}
-	return true
+	keys := v.Keys()
+	lacks := func(w string) bool { return !slices.Contains(keys, w) }
+	other := func(k string) bool { return k != "id" && !strings.HasSuffix(k, "_id") && !slices.Contains(want, k) }
+	return v.Kind() == jsonv.KindObject && !slices.ContainsFunc(want, lacks) && !slices.ContainsFunc(keys, other)
 }
 
 // probeConsistency asks again what was asked at the beginning.

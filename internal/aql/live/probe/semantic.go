@@ -101,10 +101,7 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 	}
 	parts := []jsonv.Value{call.Arguments}
 	if batch := call.Arguments.Lookup("operations"); !batch.IsAbsent() {
-		parts = nil
-		for _, part := range batch.Elems() {
-			parts = append(parts, part)
-		}
+		parts = batch.List()
 		if _, both := call.Arguments.Get("operation"); both {
 			parts = append(parts, call.Arguments)
 		}

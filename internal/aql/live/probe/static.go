@@ -77,10 +77,7 @@ func (pr Description) hidden(t catalog.Tool) {
 			}
 		}
 	}
-	for _, v := range t.Schema.Lookup("properties", "operation", "enum").Elems() {
-		mentioned = append(mentioned, v.Text())
-	}
-	for _, name := range mentioned {
+	for _, name := range append(mentioned, t.Schema.Lookup("properties", "operation", "enum").Texts()...) {
 		if len(pr.Run.Catalog.Operations) > 0 && pr.Run.Catalog.Op(name) == nil {
 			pr.Run.Rows.Fail("consistency.hidden", guard.Reply{}, "%s names the operation %s, which is not listed", t.Name, evidence.Quoted(display.Truncate(name, 60)))
 		}
