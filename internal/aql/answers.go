@@ -2,6 +2,7 @@ package aql
 
 import (
 	"fmt"
+	"slices"
 
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/verdict"
@@ -80,12 +81,7 @@ func withoutNote(response jsonv.Value) jsonv.Value {
 
 // whole says that an answer was kept as it came, and is one at all.
 func (a answer) whole() bool {
-	for _, key := range []string{"no_answer", "jsonrpc_error", "x_truncated"} {
-		if !a.response.Lookup(key).IsAbsent() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"no_answer", "jsonrpc_error", "x_truncated"}, func(key string) bool { return !a.response.Lookup(key).IsAbsent() })
 }
 
 // failed says that an answer is a failure, or a JSON-RPC error.

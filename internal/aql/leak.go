@@ -2,6 +2,7 @@ package aql
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,12 +20,7 @@ type leakPattern struct {
 }
 
 func (p *leakPattern) may(s string) bool {
-	for _, h := range p.hints {
-		if strings.Contains(s, h) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.hints, func(h string) bool { return strings.Contains(s, h) })
 }
 
 var leakPatterns = sync.OnceValue(func() (out []leakPattern) {

@@ -3,6 +3,7 @@ package aql
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"mcptest/internal/aql/evidence"
 	"mcptest/internal/aql/reference"
@@ -16,7 +17,6 @@ var (
 	protocolVersion = evidence.Pattern(`^\d+\.\d+\.\d+(-[a-zA-Z0-9.-]+)?$`)
 	errorCode       = evidence.Pattern(`^[A-Z][A-Z0-9_]*$`)
 	timeOfDay       = evidence.Pattern(`^(\d\d):(\d\d):(\d\d(?:\.\d+)?)([zZ]|([+-])(\d\d)(?::?(\d\d))?)$`)
-	calendarDate    = evidence.Pattern(`^(\d\d\d\d)-(\d\d)-(\d\d)$`)
 )
 
 var (
@@ -238,19 +238,8 @@ func isDateTime(s string) bool {
 }
 
 func isDate(s string) bool {
-	m := calendarDate().FindStringSubmatch(s)
-	if m == nil {
-		return false
-	}
-	year, month, day := digits(m[1]), digits(m[2]), digits(m[3])
-	if month < 1 || month > 12 || day < 1 {
-		return false
-	}
-	days := [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[month-1]
-	if month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-		days = 29
-	}
-	return day <= days
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
 }
 
 func isTime(s string) bool {

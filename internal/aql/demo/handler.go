@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"mcptest/internal/jsonv"
@@ -101,12 +102,7 @@ func (a *Adapter) bare(args jsonv.Value) *mcpserver.Reply {
 }
 
 func (a *Adapter) hasTool(name string) bool {
-	for _, t := range a.tools() {
-		if t.Lookup("name").Text() == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.tools(), func(t jsonv.Value) bool { return t.Lookup("name").Text() == name })
 }
 
 func (a *Adapter) tools() []jsonv.Value {

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -40,24 +41,17 @@ func Truthy(v jsonv.Value) bool {
 // Identical is JavaScript's === between two values that came out of
 // different JSON texts: lists and objects are never identical.
 func Identical(a, b jsonv.Value) bool {
-	if a.Kind() != b.Kind() {
-		return false
-	}
 	switch a.Kind() {
-	case jsonv.KindAbsent, jsonv.KindNull:
-		return true
-	case jsonv.KindBool:
-		return a.Bool() == b.Bool()
+	case jsonv.KindArray, jsonv.KindObject:
+		return false
 	case jsonv.KindNumber:
-		return Number(a) == Number(b)
-	case jsonv.KindString:
-		return a.Text() == b.Text()
+		return b.Kind() == jsonv.KindNumber && Number(a) == Number(b)
 	}
-	return false
+	return jsonv.Equal(a, b)
 }
 
 // FormatNumber prints a number as JavaScript does (ECMA-262 section
-// 6.1.6.1.20).
+// 6.1.6.1.20), which encoding/json does, too.
 func FormatNumber(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -67,31 +61,10 @@ func FormatNumber(f float64) string {
 	case math.IsInf(f, -1):
 		return "-Infinity"
 	case f == 0:
-		return "0"
-	case f < 0:
-		return "-" + FormatNumber(-f)
+		return "0" // -0, too
 	}
-	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', -1, 64), "e")
-	digits := strings.Replace(mantissa, ".", "", 1)
-	e, _ := strconv.Atoi(exponent)
-	k, n := len(digits), e+1
-	switch {
-	case k <= n && n <= 21:
-		return digits + strings.Repeat("0", n-k)
-	case 0 < n && n <= 21:
-		return digits[:n] + "." + digits[n:]
-	case -6 < n && n <= 0:
-		return "0." + strings.Repeat("0", -n) + digits
-	}
-	sign := "+"
-	if e < 0 {
-		sign, e = "-", -e
-	}
-	tail := "e" + sign + strconv.Itoa(e)
-	if k == 1 {
-		return digits + tail
-	}
-	return digits[:1] + "." + digits[1:] + tail
+	text, _ := json.Marshal(f)
+	return string(text)
 }
 
 // Text is JavaScript's String(value); absent is "undefined".
@@ -176,17 +149,8 @@ func compareKeys(a, b jsonv.Member) int {
 
 // arrayIndex reads a canonical array index, "0" to "4294967294".
 func arrayIndex(s string) (int64, bool) {
-	if s == "" || len(s) > 10 || s[0] == '0' && s != "0" {
-		return 0, false
-	}
-	var n int64
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int64(s[i]-'0')
-	}
-	return n, n <= math.MaxUint32-1
+	n, err := strconv.ParseUint(s, 10, 32)
+	return int64(n), err == nil && (s == "0" || s[0] != '0') && n < math.MaxUint32
 }
 
 // Stringify is JSON.stringify(value) for a value that came from JSON; of
@@ -208,7 +172,7 @@ func appendStringified(dst []byte, v jsonv.Value) []byte {
 		}
 		return append(dst, FormatNumber(f)...)
 	case jsonv.KindString:
-		return appendQuoted(dst, v.Text())
+		return jsonv.AppendString(dst, v.Text())
 	case jsonv.KindArray:
 		dst = append(dst, '[')
 		for i, e := range v.Elems() {
@@ -224,7 +188,7 @@ func appendStringified(dst []byte, v jsonv.Value) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(appendQuoted(dst, m.Key), ':')
+			dst = append(jsonv.AppendString(dst, m.Key), ':')
 			dst = appendStringified(dst, m.Value)
 		}
 		return append(dst, '}')
@@ -232,56 +196,12 @@ func appendStringified(dst []byte, v jsonv.Value) []byte {
 	return dst
 }
 
-// appendQuoted quotes a text as JSON.stringify does (ECMA-262 section
-// 25.5.2.3): lone surrogates and control characters are escaped, nothing
-// else is.
-func appendQuoted(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for i := 0; i < len(s); {
-		c := s[i]
-		if u, ok := surrogate(s[i:]); ok {
-			dst = append(dst, '\\', 'u', 'd', hex[u>>8&15], hex[u>>4&15], hex[u&15])
-			i += 3
-			continue
-		}
-		i++
-		switch {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c >= 0x20:
-			dst = append(dst, c)
-		case c == '\b':
-			dst = append(dst, '\\', 'b')
-		case c == '\t':
-			dst = append(dst, '\\', 't')
-		case c == '\n':
-			dst = append(dst, '\\', 'n')
-		case c == '\f':
-			dst = append(dst, '\\', 'f')
-		case c == '\r':
-			dst = append(dst, '\\', 'r')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-	}
-	return append(dst, '"')
-}
-
-// surrogate reads a lone surrogate, kept in texts as three bytes (WTF-8).
-func surrogate(s string) (uint16, bool) {
-	if len(s) < 3 || s[0] != 0xed || s[1] < 0xa0 || s[1] > 0xbf || s[2]&0xc0 != 0x80 {
-		return 0, false
-	}
-	return 0xd000 | uint16(s[1]&0x3f)<<6 | uint16(s[2]&0x3f), true
-}
-
 // units returns a text as the UTF-16 code units that JavaScript counts.
 func units(s string) []uint16 {
 	out := make([]uint16, 0, len(s))
 	for i := 0; i < len(s); {
-		if u, ok := surrogate(s[i:]); ok {
-			out = append(out, u)
+		if u, ok := jsonv.SurrogateAt(s[i:]); ok {
+			out = append(out, uint16(u))
 			i += 3
 			continue
 		}
@@ -381,15 +301,8 @@ func Blank(r rune) bool {
 // Contains is message.includes(part): a substring of a text, or an element
 // of a list that is exactly that text.
 func Contains(message jsonv.Value, part string) bool {
-	switch message.Kind() {
-	case jsonv.KindString:
+	if message.Kind() == jsonv.KindString {
 		return strings.Contains(message.Text(), part)
-	case jsonv.KindArray:
-		for _, e := range message.Elems() {
-			if e.Kind() == jsonv.KindString && e.Text() == part {
-				return true
-			}
-		}
 	}
-	return false
+	return slices.ContainsFunc(message.List(), func(e jsonv.Value) bool { return e.Kind() == jsonv.KindString && e.Text() == part })
 }

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcptest/internal/display"
@@ -100,18 +101,11 @@ func rowsOf(r *Report) (keys []rowKey, rows map[rowKey]TestResult) {
 	return keys, rows
 }
 
-
 // Regressed says whether something got worse.
 func (d Diff) Regressed() bool {
-	if d.After.ConformanceLevel < d.Before.ConformanceLevel || d.Before.AchievedLevel >= 0 && d.After.AchievedLevel >= 0 && d.After.AchievedLevel < d.Before.AchievedLevel {
-		return true
-	}
-	for _, r := range d.Rows {
-		if r.Change == Worse || r.Change == Gone {
-			return true
-		}
-	}
-	return false
+	known := d.Before.AchievedLevel >= 0 && d.After.AchievedLevel >= 0
+	return d.After.ConformanceLevel < d.Before.ConformanceLevel || known && d.After.AchievedLevel < d.Before.AchievedLevel ||
+		slices.ContainsFunc(d.Rows, func(r RowChange) bool { return r.Change == Worse || r.Change == Gone })
 }
 
 // Text lists the differences, worst first, and counts the rest.

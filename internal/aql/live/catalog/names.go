@@ -44,12 +44,7 @@ func SameResource(a, b string) bool {
 	if a == b {
 		return true
 	}
-	for _, s := range singulars(a) {
-		if slices.Contains(singulars(b), s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(singulars(a), func(s string) bool { return slices.Contains(singulars(b), s) })
 }
 
 func singulars(s string) []string {

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -127,9 +126,8 @@ func (cr *cleaner) RemoveOne(ctx context.Context, op, remove *catalog.Operation,
 // of something of its own was refused for no fault of the call. Nothing more
 // of the kind is created.
 func (cr *cleaner) RefusedDelete(op *catalog.Operation, r Reply) {
-	if r.Heard() && !r.OK() && !slices.ContainsFunc([]string{"NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_"}, func(family string) bool {
-		return strings.HasPrefix(r.Code(), family)
-	}) && cr.stays[op.Resource] == "" {
+	blamed := r.of("NOT_FOUND", "VALIDATION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_", "TOKEN_")
+	if r.Heard() && !r.OK() && !blamed && cr.stays[op.Resource] == "" {
 		cr.stays[op.Resource] = op.Name + " was refused, so what is created would remain: " + r.Brief()
 	}
 }

@@ -61,13 +61,12 @@ func (r Reply) Message() string {
 
 // Documented says that a failure has a code of the registry's families.
 func (r Reply) Documented() bool {
-	code := r.Code()
-	for _, family := range []string{"NOT_FOUND", "VALIDATION_", "PERMISSION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_REQUIRED", "TOKEN_", "INVALID_QUERY_TYPE"} {
-		if strings.HasPrefix(code, family) {
-			return true
-		}
-	}
-	return false
+	return r.of("NOT_FOUND", "VALIDATION_", "PERMISSION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_REQUIRED", "TOKEN_", "INVALID_QUERY_TYPE")
+}
+
+// of says that a failure has a code of one of some families.
+func (r Reply) of(families ...string) bool {
+	return slices.ContainsFunc(families, func(family string) bool { return strings.HasPrefix(r.Code(), family) })
 }
 
 // UnknownParameter says that an answer refuses a parameter, or warns of it,
