@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
@@ -19,25 +20,28 @@ import (
 	"time"
 
 	"mcptest/internal/cli/option"
+	"mcptest/internal/cli/upstreams"
 	"mcptest/internal/cmdutil"
 	"mcptest/internal/connect"
-	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
 	"mcptest/internal/run"
 	"mcptest/internal/secret"
-	"mcptest/internal/snapshot"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
+	"mcptest/internal/upstream/recording"
 )
 
 // An Option changes how a suite is loaded or run.
 type Option func(*config)
 
 type config struct {
-	vars    map[string]string
-	servers map[string]func(context.Context) (io.ReadWriteCloser, error)
+	vars      map[string]string
+	servers   map[string]func(context.Context) (io.ReadWriteCloser, error)
+	upstreams upstreams.Flags
+	update    bool // snapshots
+	part      bool // perhaps not all cases are selected
 }
 
 // Var sets a variable of the suite, as --var does. The value is read as a YAML
@@ -57,6 +61,19 @@ func InProcess(name string, open func(ctx context.Context) (io.ReadWriteCloser, 
 	return func(c *config) { c.servers[name] = open }
 }
 
+// UpdateSnapshots stores the values that snapshots compare with, and removes those that
+// no case uses, as --update-snapshots does. It is refused in CI.
+func UpdateSnapshots() Option {
+	return func(c *config) { c.update = true }
+}
+
+// RecordUpstreams passes requests without a route on to the real APIs of these upstreams
+// and stores their responses without secrets, as --record-upstream does. It is refused
+// in CI.
+func RecordUpstreams(names ...string) Option {
+	return func(c *config) { c.upstreams.Record = append(c.upstreams.Record, names...) }
+}
+
 // Test runs the suite in file, each case as a subtest of t. The name of a subtest
 // is the name of the case. A case that fails, or that could not be tested, fails
 // its subtest; mistakes of the suite, a failed setup and problems outside every
@@ -67,8 +84,12 @@ func InProcess(name string, open func(ctx context.Context) (io.ReadWriteCloser, 
 // teardown still happens.
 func Test(t *testing.T, file string, options ...Option) {
 	t.Helper()
-	c := newConfig(options)
-	s, p, diags := c.load(file)
+	c, selected := newConfig(options), newSelection(t.Name())
+	if (c.update || c.upstreams.Recording()) && option.InCI(os.Environ()) {
+		t.Fatal("UpdateSnapshots and RecordUpstreams are refused because CI is set: run the test on your machine and commit the files")
+	}
+	c.part = selected.part()
+	s, p, traffic, diags := c.load(file)
 	if text := describe(s, diags); diags.HasErrors() {
 		t.Fatal(text)
 	} else if text != "" {
@@ -78,7 +99,6 @@ func Test(t *testing.T, file string, options ...Option) {
 		t.Fatalf("%s contains no tests", file)
 	}
 	names := subtestNames(p)
-	selected := newSelection(t.Name())
 	var places []int
 	for i, name := range names {
 		if selected.has(name) {
@@ -87,13 +107,13 @@ func Test(t *testing.T, file string, options ...Option) {
 	}
 	p.Arrange(places)
 	if len(places) > 0 {
-		execute(t, s, p, c.dial(t.Context()))
+		c.execute(t, s, p, traffic)
 	}
 }
 
 // Validate loads the suite in file and returns its mistakes, or nil if it has none.
 func Validate(file string, options ...Option) error {
-	s, _, diags := newConfig(options).load(file)
+	s, _, _, diags := newConfig(options).load(file)
 	if diags.HasErrors() {
 		return errors.New(describe(s, diags))
 	}
@@ -110,17 +130,20 @@ func newConfig(options []Option) *config {
 
 // load reads and compiles a suite. The suite is nil if it cannot be read; the plan
 // must not be run if the diagnostics contain errors.
-func (c *config) load(file string) (*suite.Suite, *plan.Plan, source.Diagnostics) {
-	s, diags := suite.Load(file, suite.Options{Env: os.Environ(), Vars: c.vars})
+func (c *config) load(file string) (*suite.Suite, *plan.Plan, *upstreams.Traffic, source.Diagnostics) {
+	random := &recording.Random{Rewritten: func(name string) bool { return c.upstreams.Records(name) && !c.part }}
+	s, diags := suite.Load(file, suite.Options{Env: os.Environ(), Vars: c.vars, Random: random})
 	if s == nil {
-		return nil, nil, diags
+		return nil, nil, nil, diags
 	}
-	set := plan.Settings{Env: os.Environ(), CI: option.InCI(os.Environ()), ViolationKinds: []string{"output-schema"}, FailFast: testFlag("failfast") == "true"}
-	for _, k := range protocol.ViolationKinds {
-		set.ViolationKinds = append(set.ViolationKinds, k.Name)
+	traffic, wrong, err := c.upstreams.Open([]*suite.Suite{s})
+	if err != nil {
+		wrong = append(wrong, source.Diagnostic{Path: "RecordUpstreams", Severity: source.Error, Msg: strings.TrimPrefix(err.Error(), "--record-upstream: ")})
 	}
+	set := new(option.SuiteFlags).Settings(cmdutil.Streams{Env: os.Environ()})
+	set.Alone, set.FailFast = traffic.Alone, testFlag("failfast") == "true"
 	p, more := plan.Compile([]*suite.Suite{s}, set)
-	diags = append(diags, more...)
+	diags = slices.Concat(diags, wrong, more)
 	for _, sv := range p.Files[0].Servers {
 		if c.inProcess(sv.Name) != "" {
 			sv.WaitForReady = "" // a probe only applies to a process or an address
@@ -140,7 +163,7 @@ func (c *config) load(file string) (*suite.Suite, *plan.Plan, source.Diagnostics
 			})
 		}
 	}
-	return s, p, diags
+	return s, p, traffic, diags
 }
 
 // describe returns diagnostics as text, without the secrets of the suite.
@@ -222,7 +245,7 @@ func (c *config) inProcess(server string) string {
 }
 
 // execute runs the plan, and a subtest for each case in the order of the plan.
-func execute(t *testing.T, s *suite.Suite, p *plan.Plan, dial connect.Dialer) {
+func (c *config) execute(t *testing.T, s *suite.Suite, p *plan.Plan, traffic *upstreams.Traffic) {
 	t.Helper()
 	redactor := newRedactor(s)
 	seen := newOutcomes(t.Name())
@@ -231,16 +254,23 @@ func execute(t *testing.T, s *suite.Suite, p *plan.Plan, dial connect.Dialer) {
 	ctx, stop := stoppable(t)
 	defer stop()
 	opts := run.Options{
-		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: rerun(t.Name()), Snapshots: snapshot.Add,
+		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: rerun(t.Name()), Snapshots: option.Snapshots(os.Environ(), c.update),
 	}
-	if p.Len() < p.Written() {
+	whole := p.Len() == p.Written()
+	if !whole {
 		opts.CoveragePartial = "not all tests were run"
 	}
-	if option.InCI(os.Environ()) {
-		opts.Snapshots = snapshot.Check
+	deps := run.Deps{Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Dial: c.dial(t.Context())}
+	self, err := exec.LookPath("mcptest") // which makes networks; the test binary can't
+	if err != nil {
+		self = "mcptest"
 	}
+	traffic.Connect(&deps, p, self, whole)
+	var recorded bytes.Buffer
+	lost := false
 	go func() {
-		run.Run(ctx, p, opts, run.Deps{Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Dial: dial})
+		code := run.Run(ctx, p, opts, deps)
+		lost = traffic.Save(&recorded, code) != code
 		seen.end()
 	}()
 	for i := range p.Len() {
@@ -250,6 +280,12 @@ func execute(t *testing.T, s *suite.Suite, p *plan.Plan, dial connect.Dialer) {
 		})
 	}
 	problems, warnings := seen.outside()
+	switch {
+	case lost:
+		t.Error(recorded.String())
+	case recorded.Len() > 0:
+		t.Log(recorded.String())
+	}
 	for _, text := range warnings {
 		t.Log(text)
 	}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +30,29 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"mcptest": func() { os.Exit(cli.Main(os.Args[1:], cmdutil.System())) },
+		"fetcher": fetcher,
 	})
+}
+
+// fetcher is a server over stdio with a tool that gets a path from API_URL.
+func fetcher() {
+	s := sdk.NewServer(&sdk.Implementation{Name: "fetcher", Version: "1"}, nil)
+	type fetch struct {
+		Path string `json:"path"`
+	}
+	sdk.AddTool(s, &sdk.Tool{Name: "fetch"}, func(_ context.Context, _ *sdk.CallToolRequest, f fetch) (*sdk.CallToolResult, any, error) {
+		if strings.HasPrefix(f.Path, "/") {
+			f.Path = os.Getenv("API_URL") + f.Path
+		}
+		res, err := http.Get(f.Path)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer res.Body.Close()
+		text, err := io.ReadAll(res.Body)
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(text)}}}, nil, err
+	})
+	_ = s.Run(context.Background(), &sdk.StdioTransport{})
 }
 
 // numbers is a server of the official SDK in this process. It notes the calls.
@@ -98,7 +123,47 @@ func TestSuite(t *testing.T) {
 			}
 		}()
 	}
+	if os.Getenv("GOAPI_UPDATE") != "" {
+		options = append(options, mcptest.UpdateSnapshots(), mcptest.RecordUpstreams("api"))
+	}
 	mcptest.Test(t, file, options...)
+}
+
+// Recordings, proxies and snapshots behave as with the command.
+func TestUpstreams(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/goapi/upstreams")); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		fmt.Fprintf(w, "answer %d to %s", asked, r.URL.Query().Get("n"))
+	}))
+	defer api.Close()
+	suite := filepath.Join(dir, "suite.yaml")
+	for _, step := range []struct {
+		env    []string
+		passed bool
+		want   string
+	}{
+		{[]string{"API=" + api.URL}, false, "cannot read the recording api.yaml: there is no such file"},
+		{[]string{"API=" + api.URL, "GOAPI_UPDATE=1", "CI=1"}, false, "refused because CI is set"},
+		{[]string{"API=" + api.URL, "GOAPI_UPDATE=1"}, true, "recording api.yaml: 1 exchange"},
+		{[]string{"API=http://127.0.0.1:9"}, true, ""},
+		{[]string{"API=https://other.example"}, false, "error: stands_for: this is a recording of"},
+	} {
+		out, verdicts, passed := runSuite(t, suite, step.env, "-test.run", "^TestSuite$")
+		if passed != step.passed || !strings.Contains(out, step.want) || passed && (verdicts["fetches"] != "pass" || verdicts["through_a_proxy"] != "pass") {
+			t.Errorf("%s: %v\n%s", step.env, verdicts, out)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "api.yaml")); asked != 1 || !strings.Contains(string(text), "\nrandom:\n") {
+		t.Errorf("%d requests, %v\n%s", asked, err, text)
+	}
+	if stored, err := filepath.Glob(filepath.Join(dir, "__snapshots__", "*")); len(stored) != 1 {
+		t.Errorf("snapshots %q, %v", stored, err)
+	}
 }
 
 // runSuite runs TestSuite with flags, and returns its output and the verdicts of
@@ -298,6 +363,7 @@ func TestValidate(t *testing.T) {
 		{"examples/hello.yml", []mcptest.Option{mcptest.InProcess("ech*", open)}, nil},
 		{"testdata/goapi/none.yaml", nil, []string{"none.yaml"}},
 		{"testdata/goapi/suite.yaml", []mcptest.Option{mcptest.Var("wrod", "x")}, []string{`called "wrod"`, `did you mean "word"?`}},
+		{"testdata/goapi/suite.yaml", []mcptest.Option{mcptest.RecordUpstreams("hub")}, []string{`RecordUpstreams: no upstream is called "hub" (the suites have no upstreams)`}},
 		{"testdata/goapi/suite.yaml", []mcptest.Option{mcptest.InProcess("apis", open)}, []string{`no server called "apis"`, `did you mean "api"?`}},
 	} {
 		err := mcptest.Validate(test.file, test.options...)

@@ -3,6 +3,7 @@ package mcptest
 import (
 	"flag"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -31,6 +32,11 @@ func testFlag(name string) string {
 		return f.Value.String()
 	}
 	return ""
+}
+
+// part reports whether the flags may select only some of the subtests.
+func (s selection) part() bool {
+	return len(s.skip) > 0 || slices.ContainsFunc(s.run, func(list []*regexp.Regexp) bool { return len(list) > len(s.parent) })
 }
 
 // has reports whether package testing will run the subtest called name.

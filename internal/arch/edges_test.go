@@ -171,7 +171,7 @@ var edges = map[string][]string{
 	"internal/cli/option": {
 		"internal/upstream/recording",
 		"internal/auth", "internal/cmdutil", "internal/connect", "internal/display", "internal/history", "internal/inspect", "internal/jsonv", "internal/mcp",
-		"internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/report", "internal/run", "internal/secret", "internal/shellwords", "internal/source",
+		"internal/mcp/protocol", "internal/mcp/wire", "internal/plan", "internal/proc", "internal/report", "internal/run", "internal/secret", "internal/snapshot", "internal/shellwords", "internal/source",
 		"internal/suite", "internal/surface/diff", "internal/term",
 	},
 	"internal/cli/server": {
@@ -193,7 +193,7 @@ var edges = map[string][]string{
 	},
 	"internal/watch": {"internal/plan", "internal/run", "internal/suite", "internal/term"},
 	"internal/cli/upstreams": {
-		"internal/cli/option", "internal/draft", "internal/plan", "internal/result", "internal/run/doubles", "internal/secret", "internal/source", "internal/suite", "internal/term",
+		"internal/cli/option", "internal/draft", "internal/plan", "internal/result", "internal/run", "internal/run/doubles", "internal/secret", "internal/source", "internal/suite", "internal/term",
 		"internal/upstream", "internal/upstream/proxy", "internal/upstream/recording",
 	},
 	"internal/cli": {

@@ -350,13 +350,14 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 	opts := run.Options{
 		Tool: result.Tool{Name: "mcptest", Version: cmdutil.Version()}, Command: "mcptest " + shellwords.QuoteAll(s.Args), RerunFlags: f.rerunFlags(),
 		Shard: f.part, Dir: option.RepositoryDir(s.Env), Notes: notes, Live: status.Live(),
-		Limits: f.limits.Wire(), Tokens: f.tokenFile, LeftUp: detach.Running(), Snapshots: f.snapshots(s.Env),
+		Limits: f.limits.Wire(), Tokens: f.tokenFile, LeftUp: detach.Running(), Snapshots: option.Snapshots(s.Env, f.updateSnapshots),
 		Coverage: f.coverage, CoveragePartial: strings.Join(f.selected(p), ""),
 	}
 	deps := run.Deps{
 		Send: rec.Send, Secret: redactor.Add, Redactor: redactor, Log: log, Registry: world.Registry, KillOrphans: world.Sweep,
-		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.traffic.Final(f.verdicts.Findings, redactor, p, len(f.selected(p)) == 0), Eras: history.Eras(f.erasDir(suites)), Upstreams: f.traffic.Deps(s.Self),
+		OnCaseDone: f.verdicts.CaseDone, FinalFindings: f.verdicts.Findings, Eras: history.Eras(f.erasDir(suites)),
 	}
+	f.traffic.Connect(&deps, p, s.Self, len(f.selected(p)) == 0)
 	tapes.Connect(&deps)
 	if f.warm != nil && watch.KeepServers(ctx, f.warm, p) {
 		deps.Warm, deps.KillOrphans = f.warm, nil // the servers must keep running
@@ -372,7 +373,7 @@ func (f *runFlags) execute(ctx context.Context, s cmdutil.Streams, p *plan.Plan,
 		if up != nil {
 			finishSetup(s, up)
 		}
-		return cmp.Or(lost, f.finish(s, rec, specs, logs, f.traffic.Save(s.Err, redactor, code, len(f.selected(p)) == 0)))
+		return cmp.Or(lost, f.finish(s, rec, specs, logs, f.traffic.Save(s.Err, code)))
 	})
 }
 

@@ -1,9 +1,6 @@
 package cli
 
-import (
-	"mcptest/internal/cli/option"
-	"mcptest/internal/snapshot"
-)
+import "mcptest/internal/cli/option"
 
 // checkUpdate returns an error if --update-snapshots is not allowed or has no effect.
 func (f *runFlags) checkUpdate(env []string) error {
@@ -16,15 +13,4 @@ func (f *runFlags) checkUpdate(env []string) error {
 		return option.AllowUpdate(env, f.allowInCI, "the snapshots are not updated", "mcptest run --update-snapshots")
 	}
 	return nil
-}
-
-// snapshots returns how the run handles values without a stored snapshot.
-func (f *runFlags) snapshots(env []string) snapshot.Mode {
-	switch {
-	case f.updateSnapshots:
-		return snapshot.Update
-	case option.InCI(env):
-		return snapshot.Check
-	}
-	return snapshot.Add
 }

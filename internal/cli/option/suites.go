@@ -16,6 +16,7 @@ import (
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/plan"
 	"mcptest/internal/secret"
+	"mcptest/internal/snapshot"
 	"mcptest/internal/source"
 	"mcptest/internal/suite"
 	"mcptest/internal/term"
@@ -240,6 +241,17 @@ func AllowUpdate(env []string, allowInCI bool, what, command string) error {
 		return nil
 	}
 	return Fail(ExitPolicy, "%s because CI is set: run %s on your machine and commit the file, or pass --allow-update-in-ci", what, command)
+}
+
+// Snapshots returns how a run handles values without a stored snapshot.
+func Snapshots(env []string, update bool) snapshot.Mode {
+	switch {
+	case update:
+		return snapshot.Update
+	case InCI(env):
+		return snapshot.Check
+	}
+	return snapshot.Add
 }
 
 // InCI reports whether the environment is that of a CI system: CI is set to a value

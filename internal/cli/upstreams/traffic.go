@@ -15,6 +15,7 @@ import (
 	"mcptest/internal/cli/option"
 	"mcptest/internal/plan"
 	"mcptest/internal/result"
+	"mcptest/internal/run"
 	"mcptest/internal/run/doubles"
 	"mcptest/internal/secret"
 	"mcptest/internal/source"
@@ -36,6 +37,9 @@ type Traffic struct {
 	files  map[string]*recording.File
 	owners map[string]string            // names of upstreams
 	random map[string]map[string]string // the values of ${random.KEY}
+
+	secrets *secret.Redactor
+	whole   bool // all tests are selected
 
 	mu      sync.Mutex
 	records map[string]*recording.Recorder // by absolute path
@@ -108,13 +112,27 @@ func (t *Traffic) open(s *suite.Suite, name string, u *upstream.Declaration) sou
 	return diags
 }
 
-// Deps are what the doubles of the run need. self is this program.
-func (t *Traffic) Deps(self string) doubles.Deps {
-	return doubles.Deps{
+// Connect makes a run of the plan use the upstreams. self is the program mcptest, whole
+// says that all tests are selected.
+func (t *Traffic) Connect(deps *run.Deps, p *plan.Plan, self string, whole bool) {
+	t.secrets, t.whole = deps.Redactor, whole
+	deps.Upstreams = doubles.Deps{
 		Fallback: t.fallback,
 		Network: func(of string, list []*upstream.Double, report func(result.Finding)) (doubles.Network, error) {
 			return network(self, of, list, report)
 		},
+	}
+	others := deps.FinalFindings
+	deps.FinalFindings = func() (list []result.Finding) {
+		if others != nil {
+			list = others()
+		}
+		var tests []string
+		// Each test is built for its name, which takes longer than all the rest.
+		for i := 0; whole && len(t.files) > 0 && i < p.Len(); i++ {
+			tests = append(tests, p.Case(i).Name)
+		}
+		return append(list, t.findings(tests)...)
 	}
 }
 
@@ -158,35 +176,15 @@ func (t *Traffic) failed(u *upstream.Upstream, f recording.Failure) {
 	})
 }
 
-// Final returns what finds the problems of the whole run, after those of others. whole
-// says that all tests are selected.
-func (t *Traffic) Final(others func() []result.Finding, secrets *secret.Redactor, p *plan.Plan, whole bool) func() []result.Finding {
-	return func() []result.Finding {
-		var tests []string
-		// Each test is built for its name, which takes longer than all the rest.
-		for i := 0; whole && t.replays() && i < p.Len(); i++ {
-			tests = append(tests, p.Case(i).Name)
-		}
-		return append(others(), t.Findings(secrets, tests)...)
-	}
-}
-
-// replays reports whether recordings were read.
-func (t *Traffic) replays() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.files) > 0
-}
-
-// Findings returns what went wrong with the real APIs and the recordings. tests are the
+// findings returns what went wrong with the real APIs and the recordings. tests are the
 // names of all tests; nil if only some were selected.
-func (t *Traffic) Findings(secrets *secret.Redactor, tests []string) []result.Finding {
+func (t *Traffic) findings(tests []string) []result.Finding {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out := t.seen
 	slices.Sort(t.order)
 	for _, path := range t.order {
-		saved, err := t.records[path].Check(recording.Options{Path: path, Secrets: secrets})
+		saved, err := t.records[path].Check(recording.Options{Path: path, Secrets: t.secrets})
 		if err == nil && saved.Wrong {
 			out = append(out, result.Finding{Kind: "recording-not-written", Severity: "error", File: option.Shown(path), Message: "the recording was not written: " + saved.Unsaved})
 		}
@@ -205,13 +203,13 @@ func (t *Traffic) Findings(secrets *secret.Redactor, tests []string) []result.Fi
 }
 
 // Save writes the recordings, says on w what they hold, and returns the exit code of
-// the run. code is the one before, whole says that all tests were selected.
-func (t *Traffic) Save(w io.Writer, secrets *secret.Redactor, code int, whole bool) int {
+// the run. code is the one before.
+func (t *Traffic) Save(w io.Writer, code int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	slices.Sort(t.order)
 	for _, path := range t.order {
-		saved, err := t.records[path].Save(recording.Options{Path: path, Secrets: secrets, Random: t.random[path], Keep: !whole || code != option.ExitPassed})
+		saved, err := t.records[path].Save(recording.Options{Path: path, Secrets: t.secrets, Random: t.random[path], Keep: !t.whole || code != option.ExitPassed})
 		if err != nil {
 			fmt.Fprintln(w, "mcptest: "+term.Escape(fmt.Sprintf("cannot write the recording %s: %v", option.Shown(path), err)))
 			code = option.ExitInternal
