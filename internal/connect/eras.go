@@ -13,21 +13,30 @@ import (
 )
 
 // Eras stores the protocol era of each server: for this run, and as hints for the
-// next one. A hint only makes detection faster. A nil *Eras stores nothing.
+// next one. A hint only makes detection and the end faster. A nil *Eras stores nothing.
 type Eras struct {
 	mu    sync.Mutex
 	known map[string]protocol.Era // by Server.Key
-	old   map[string]protocol.Era
-	hints map[string]protocol.Era // by hintKey
+	old   map[string]Hint
+	hints map[string]Hint // by hintKey
 }
 
-// NewEras returns an Eras with the hints of an earlier run.
-func NewEras(hints map[string]protocol.Era) *Eras {
-	return &Eras{known: map[string]protocol.Era{}, old: hints, hints: maps.Clone(hints)}
+// Hint is what an earlier run found out about a server.
+type Hint struct {
+	Era protocol.Era // EraUnknown: it is detected without delay
+	// IgnoresEOF is set if the process did not end when its input was closed.
+	IgnoresEOF bool
+}
+
+// NewEras returns an Eras with the hints of an earlier run; nil is none.
+func NewEras(hints map[string]Hint) *Eras {
+	e := &Eras{known: map[string]protocol.Era{}, old: hints, hints: map[string]Hint{}}
+	maps.Copy(e.hints, hints)
+	return e
 }
 
 // Hints returns the hints for the next run, and whether they have changed.
-func (e *Eras) Hints() (hints map[string]protocol.Era, changed bool) {
+func (e *Eras) Hints() (hints map[string]Hint, changed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return maps.Clone(e.hints), !maps.Equal(e.old, e.hints)
@@ -41,7 +50,39 @@ func (e *Eras) Of(s *plan.Server) (known, hint protocol.Era) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.known[s.Key], e.hints[hintKey(s)]
+	return e.known[s.Key], e.hints[hintKey(s)].Era
+}
+
+// IgnoresEOF reports whether the server did not end when its input was closed, in
+// this run or an earlier one.
+func (e *Eras) IgnoresEOF(s *plan.Server) bool {
+	if e == nil {
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.hints[hintKey(s)].IgnoresEOF
+}
+
+// Ended stores whether the server ignored the end of its input.
+func (e *Eras) Ended(s *plan.Server, ignoredEOF bool) {
+	if e != nil {
+		e.update(s, func(h *Hint) { h.IgnoresEOF = ignoredEOF })
+	}
+}
+
+// update changes the hint of a server.
+func (e *Eras) update(s *plan.Server, fn func(*Hint)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	key := hintKey(s)
+	hint := e.hints[key]
+	fn(&hint)
+	if hint == (Hint{}) {
+		delete(e.hints, key)
+	} else {
+		e.hints[key] = hint
+	}
 }
 
 // Found stores the era of a session. It only stores a hint if the session detected
@@ -50,17 +91,12 @@ func (e *Eras) Found(s *plan.Server, sess *mcp.Session, detected bool) {
 	if e == nil {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.known[s.Key] = sess.Era()
-	if !detected {
-		return
-	}
-	if hint := sess.EraHint(); hint != protocol.EraUnknown {
-		e.hints[hintKey(s)] = hint
-	} else {
-		delete(e.hints, hintKey(s))
-	}
+	e.update(s, func(h *Hint) {
+		e.known[s.Key] = sess.Era()
+		if detected {
+			h.Era = sess.EraHint()
+		}
+	})
 }
 
 // hintKey identifies a server without revealing its arguments, which may contain

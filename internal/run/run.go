@@ -10,7 +10,6 @@ import (
 
 	"mcptest/internal/connect"
 	"mcptest/internal/mcp"
-	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcp/wire"
 	"mcptest/internal/plan"
 	"mcptest/internal/proc"
@@ -177,7 +176,7 @@ func newRunner(ctx context.Context, p *plan.Plan, opts Options, deps Deps) *runn
 		deps.Dial = connect.Dial
 	}
 	if deps.Eras == nil {
-		deps.Eras = connect.NewEras(map[string]protocol.Era{})
+		deps.Eras = connect.NewEras(nil)
 	}
 	if deps.Registry == nil {
 		own := proc.NewRegistry(nil, nil)

@@ -41,7 +41,7 @@ func newFake(ctx context.Context) *fake {
 
 func (f *fake) deps(warm *pool.Warm) pool.Deps {
 	return pool.Deps{
-		Opener: &connect.Opener{Dial: f.dial, Eras: connect.NewEras(map[string]protocol.Era{})},
+		Opener: &connect.Opener{Dial: f.dial, Eras: connect.NewEras(nil)},
 		Send: func(e result.Event) {
 			if _, ok := e.(result.ServerDown); ok {
 				f.downs++

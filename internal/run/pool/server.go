@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp"
@@ -122,16 +123,23 @@ func (s *Server) AwaitIdle(sess *mcp.Session) {
 }
 
 // skipGrace reports whether to end the server without a grace period after closing
-// its input: after a signal, and if it ignored the end of its input before.
+// its input: after a signal, and if it ignored the end of its input before, in this
+// run or an earlier one.
 func (s *Server) skipGrace() bool {
-	return s.update(func(*state) {}).ignoresEOF || s.pool.run.Err() != nil
+	return s.update(func(*state) {}).ignoresEOF || s.pool.run.Err() != nil || s.pool.deps.Opener.Eras.IgnoresEOF(s.Def)
 }
 
+// patience is how long a server had time to end if it really ignored the end of its
+// input. Without a grace period it had less.
+const patience = time.Second
+
 // stopped records how a session ended and returns how often the server was started.
-func (s *Server) stopped(how proc.How) (starts int) {
-	return s.update(func(st *state) {
-		st.ignoresEOF = st.ignoresEOF || how == proc.ByTerm || how == proc.ByKill
-	}).starts
+func (s *Server) stopped(end proc.Stopped) (starts int) {
+	ignored := end.How == proc.ByTerm || end.How == proc.ByKill
+	if end.How == proc.ByEOF || ignored && end.Took >= patience {
+		s.pool.deps.Opener.Eras.Ended(s.Def, ignored)
+	}
+	return s.update(func(st *state) { st.ignoresEOF = st.ignoresEOF || ignored }).starts
 }
 
 var errClosed = errors.New("the run is over")

@@ -152,7 +152,7 @@ func (s *Slot) close(ctx context.Context) ending {
 	stopped := sess.Close(ctx)
 	end := ending{server: s.info}
 	// The order of sessions is not deterministic, but the count is.
-	end.server.Starts = sv.stopped(stopped.How)
+	end.server.Starts = sv.stopped(stopped)
 	if sess.Stderr() != nil { // a process, or the recording of one
 		end.server.Exit = stopped.Exit.String()
 	}
