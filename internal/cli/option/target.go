@@ -355,6 +355,21 @@ func Where(sv *plan.Server) string {
 	return shellwords.QuoteAll(sv.Argv)
 }
 
+// Usage returns the flags and arguments that select the same server, or "".
+func (f *TargetFlags) Usage(argv []string) string {
+	words := append([]string{"--"}, argv...)
+	switch {
+	case len(argv) > 0:
+	case f.URL != "":
+		words = []string{"--url", f.URL}
+	case f.Server != "":
+		words = []string{"--server", f.Server, "--config", cmp.Or(strings.Join(f.Configs, ""), DefaultSuites[0])}
+	default:
+		return ""
+	}
+	return " " + shellwords.QuoteAll(words)
+}
+
 // Palette returns the colors of standard output.
 func (f *TargetFlags) Palette(s cmdutil.Streams) (term.Palette, error) {
 	profile, err := term.Detect(s.Out, s.Env, f.Color)

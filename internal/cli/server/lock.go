@@ -104,7 +104,7 @@ func (f *lockFlags) run(cmd *cobra.Command, s cmdutil.Streams, argv []string) er
 	for _, name := range names {
 		target := f.target
 		target.Server = name
-		options := diff.Options{Target: usage(&target, argv), ByName: len(names) > 1}
+		options := diff.Options{Target: target.Usage(argv), ByName: len(names) > 1}
 		err := target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error {
 			live, unstable, err := f.read(ctx, l, options)
 			if err != nil {
@@ -264,21 +264,6 @@ func warnOf(s cmdutil.Streams, list ...*surface.Surface) {
 			fmt.Fprintln(s.Err, "warning: "+display.Escape(w))
 		}
 	}
-}
-
-// usage returns the flags and arguments that select the same server, or "".
-func usage(f *option.TargetFlags, argv []string) string {
-	words := append([]string{"--"}, argv...)
-	switch {
-	case len(argv) > 0:
-	case f.URL != "":
-		words = []string{"--url", f.URL}
-	case f.Server != "":
-		words = []string{"--server", f.Server, "--config", cmp.Or(strings.Join(f.Configs, ""), option.DefaultSuites[0])}
-	default:
-		return ""
-	}
-	return " " + shellwords.QuoteAll(words)
 }
 
 // surfaceError reports a file that cannot be read as a surface, with the lines of

@@ -9,6 +9,7 @@ import (
 	"mcptest/internal/cassette"
 	"mcptest/internal/cli/option"
 	"mcptest/internal/cmdutil"
+	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
 	"mcptest/internal/term"
 )
@@ -76,7 +77,7 @@ func show(s cmdutil.Streams, c *cassette.Cassette) error {
 		}
 		more := ""
 		if n := len(call.Frames); n > 1 {
-			more = fmt.Sprintf(", %d more messages", n-1)
+			more = ", " + display.Count(n-1, "more message")
 		}
 		line("line %-5d session %d  %s %s  %s%s", call.Request.Line, call.Session, call.Method+call.Verb, call.Name, outcome, more)
 	}

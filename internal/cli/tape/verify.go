@@ -56,7 +56,7 @@ selected by --fail-on.`,
 				return err
 			}
 			defer c.Close()
-			return f.target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error { return f.verify(ctx, s, l, c) })
+			return f.target.With(cmd, s, argv, func(ctx context.Context, l *option.Viewer) error { return f.verify(ctx, s, l, c, f.target.Usage(argv)) })
 		},
 	}
 	f.target.Add(cmd)
@@ -64,7 +64,7 @@ selected by --fail-on.`,
 	return cmd
 }
 
-func (f *verifyFlags) verify(ctx context.Context, s cmdutil.Streams, l *option.Viewer, c *cassette.Cassette) error {
+func (f *verifyFlags) verify(ctx context.Context, s cmdutil.Streams, l *option.Viewer, c *cassette.Cassette, target string) error {
 	r, err := verify.Run(ctx, c, l.Conn.Result, l.Redactor.String)
 	if err != nil {
 		return l.Failed(ctx, "", err)
@@ -78,7 +78,7 @@ func (f *verifyFlags) verify(ctx context.Context, s cmdutil.Streams, l *option.V
 		keepCommon(offer.Lists, r.Lists)
 		old := surface.New("server", r.Handshake, r.Lists, l.Redactor.String, nil)
 		now := surface.New("server", l.Conn.Session().ServerInfo(), offer.Lists, l.Redactor.String, nil)
-		changes = append(changes, diff.Compare(ctx, []*surface.Surface{old}, []*surface.Surface{now}, diff.Options{Target: option.Where(l.Server)})...)
+		changes = append(changes, diff.Compare(ctx, []*surface.Surface{old}, []*surface.Surface{now}, diff.Options{Target: target})...)
 	}
 	for _, skipped := range r.Skipped {
 		fmt.Fprintln(s.Err, "not sent: "+l.Text(skipped))
