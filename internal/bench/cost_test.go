@@ -84,6 +84,7 @@ type server struct {
 	few, many int
 
 	aim, gate, cpuGate limits
+	exitAim, cpuAim    limits // of a start
 }
 
 // perTest measures what one more test costs.
@@ -129,11 +130,11 @@ func perTest(tb testing.TB, t *tools) []measurement {
 // start measures a program that starts a server, makes one test and ends.
 func start(tb testing.TB, t *tools) []measurement {
 	list := []server{
-		{name: "echo", argv: []string{t.echo}, aim: limits{over: 15}, gate: limits{over: 60, ratio: 10}, cpuGate: limits{over: 60, ratio: 8}},
-		{name: "go-sdk", argv: []string{t.sdk}, aim: limits{over: 15}, gate: limits{over: 60, ratio: 8}, cpuGate: limits{over: 60, ratio: 6}},
+		{name: "echo", argv: []string{t.echo}, aim: limits{over: 6}, exitAim: limits{over: 9}, cpuAim: limits{most: 15}, gate: limits{over: 30, ratio: 8}, cpuGate: limits{over: 40, ratio: 7}},
+		{name: "go-sdk", argv: []string{t.sdk}, aim: limits{over: 6}, exitAim: limits{over: 9}, gate: limits{over: 30, ratio: 6}, cpuGate: limits{over: 40, ratio: 5}},
 	}
 	if t.everything != "" {
-		list = append(list, server{name: "server-everything", argv: []string{t.node, t.everything, "stdio"}, prefix: "Echo: ", aim: limits{ratio: 1.1}, gate: limits{ratio: 2.2, over: 400}})
+		list = append(list, server{name: "server-everything", argv: []string{t.node, t.everything, "stdio"}, prefix: "Echo: ", aim: limits{ratio: 1.1}, exitAim: limits{ratio: 1.1}, gate: limits{ratio: 2.2, over: 400}})
 	} else if os.Getenv("MCPTEST_REQUIRE_SERVERS") != "" {
 		tb.Error("server-everything is not installed: make servers")
 	}
@@ -143,7 +144,7 @@ func start(tb testing.TB, t *tools) []measurement {
 		path := t.write(tb, "one-"+s.name+".yml", written(1, s.prefix, s.argv...))
 		m := measurement{
 			name:  "start and one test, " + s.name,
-			parts: []part{{": to the verdict", "ms", s.aim, s.gate}, {": to the exit", "ms", s.aim, s.gate}, {": CPU time", "ms", limits{}, s.cpuGate}},
+			parts: []part{{": to the verdict", "ms", s.aim, s.gate}, {": to the exit", "ms", s.exitAim, s.gate}, {": CPU time", "ms", s.cpuAim, s.cpuGate}},
 			ours:  func() []float64 { return times(t.run(tb, path)) },
 			floor: func() []float64 { return times(t.calls(tb, 1, 1, "eof", argument(s.prefix), s.argv)) },
 		}
@@ -162,7 +163,7 @@ func start(tb testing.TB, t *tools) []measurement {
 func memory(tb testing.TB, t *tools) []measurement {
 	peak := func(name, path string, most float64) measurement {
 		return measurement{
-			name: "peak memory, " + name, parts: []part{{unit: "MiB", aim: limits{most: most}, gate: limits{most: 2 * most}}},
+			name: "peak memory, " + name, parts: []part{{unit: "MiB", aim: limits{most: most}, gate: limits{most: 1.5 * most}}},
 			ours: func() []float64 { return []float64{t.run(tb, path).RSS / 1024} },
 		}
 	}
@@ -173,7 +174,7 @@ func memory(tb testing.TB, t *tools) []measurement {
 	thousand, big := t.fromCases(tb, 1000, 1, t.echo), t.fromCases(tb, 100_000, 1, t.echo)
 	return []measurement{
 		peak("20 written tests", t.write(tb, "w20.yml", written(20, "", t.echo)), 0),
-		peak("1,000 written tests", t.write(tb, "w1000.yml", written(1000, "", t.echo)), 0),
+		peak("1,000 written tests", t.write(tb, "w1000.yml", written(1000, "", t.echo)), 23.8), // 25 MB
 		peak("10,000 tests from cases:", t.fromCases(tb, 10_000, 1, t.echo), 50),
 		{
 			name: "100,000 tests from cases: (floor: 1,000 of them)",
