@@ -16,6 +16,7 @@ import (
 // An adapter that does not end when its input ends, or when it is asked to,
 // is ended, and what it started with it.
 func TestAdapterThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
 	prog := conformance(t)
 	for name, script := range map[string]string{
 		"ignores the end of its input":  `%s demo-adapter; echo $$ > %s; sleep 600`,
@@ -59,6 +60,7 @@ func alive(pid string) bool {
 // A run that is killed at any moment leaves nothing marked that live --clean
 // does not find, for every kind of resource.
 func TestKilledRunIsCleanedUp(t *testing.T) {
+	t.Parallel()
 	prog := conformance(t)
 	found, rounds := 0, testkit.Count(6, 20) // each feature at least once
 	r := rand.New(rand.NewPCG(7, uint64(rounds)))

@@ -225,6 +225,7 @@ var deviations = map[string]func(*testing.T){
 
 // Every line of the guide's table has a test, and every test a line.
 func TestDeviationsFromThePrototype(t *testing.T) {
+	t.Parallel()
 	guide, err := os.ReadFile("../../docs/guides/mcpaql.md")
 	if err != nil {
 		t.Fatal(err)
@@ -245,6 +246,7 @@ func TestDeviationsFromThePrototype(t *testing.T) {
 }
 
 func TestAQLExitCodesAndOutput(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "results.json")
 	for name, want := range map[string]int{"level1.json": 0, "level2.json": 0, "semantic-warn.json": 2, "result-error-code.json": 1} {
 		r := runAQL(t, "", "test", aqlFixture(t, name), "-l", "2", "-f", "json", "-o", out)
@@ -277,6 +279,7 @@ func runtimeMode(t *testing.T, name string) os.FileMode {
 }
 
 func TestAQLFailOnWarn(t *testing.T) {
+	t.Parallel()
 	b := aqlFixture(t, "completeness-unaccepted.json")
 	runAQL(t, "", "test", b).wants(t, 0)
 	runAQL(t, "", "test", b, "--fail-on", "warn").wants(t, 2)
@@ -284,6 +287,7 @@ func TestAQLFailOnWarn(t *testing.T) {
 }
 
 func TestAQLBadgeAndDiff(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	good, bad, svg := filepath.Join(dir, "good.json"), filepath.Join(dir, "bad.json"), filepath.Join(dir, "b.svg")
 	runAQL(t, "", "test", aqlFixture(t, "level2.json"), "-l", "2", "-f", "json", "-o", good).wants(t, 0)
@@ -308,6 +312,7 @@ func TestAQLBadgeAndDiff(t *testing.T) {
 }
 
 func TestAQLHelpAndExplain(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{
 		{"help"},
 		{"-h"},
@@ -342,6 +347,7 @@ func TestAQLHelpAndExplain(t *testing.T) {
 
 // The bundle printed in the guide is well-formed and passes.
 func TestAQLGuideBundle(t *testing.T) {
+	t.Parallel()
 	guide, err := os.ReadFile("../../docs/guides/mcpaql.md")
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 // A journal that cannot be kept ends the run before anything is created.
 func TestJournalThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	prog, dir := conformance(t), t.TempDir()
 	file, log := filepath.Join(dir, "file"), filepath.Join(dir, "log")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -46,6 +47,7 @@ func TestJournalThatCannotBeWritten(t *testing.T) {
 // --clean takes nothing away from a run that is going, and all from one that
 // was killed.
 func TestCleanLeavesRunsAlone(t *testing.T) {
+	t.Parallel()
 	prog, dir := conformance(t), t.TempDir()
 	server := exec.Command(prog, "demo-adapter", "--http", "127.0.0.1:0")
 	stderr, err := server.StderrPipe()
@@ -98,6 +100,7 @@ func TestCleanLeavesRunsAlone(t *testing.T) {
 // A run that its own budget or a signal ends removes what it created, and
 // blames the adapter for nothing.
 func TestEndedRunsCleanUp(t *testing.T) {
+	t.Parallel()
 	for name, budget := range map[string]string{"budget": "3s", "signal": "10m"} {
 		t.Run(name, func(t *testing.T) {
 			prog, dir := conformance(t), t.TempDir()

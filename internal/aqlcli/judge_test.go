@@ -152,6 +152,7 @@ func TestLiveJudgeOfItsOwn(t *testing.T) {
 
 // A program judges what a model answers to a running adapter.
 func TestLiveJudgeProgram(t *testing.T) {
+	t.Parallel()
 	e, prog, dir := newEndpoint(t), conformance(t), t.TempDir()
 	script := filepath.Join(dir, "judge.sh")
 	if err := os.WriteFile(script, []byte("cat >>\"$0.log\"\necho '{\"verdict\":\"unsure\",\"reason\":\"as ever\"}'\n"), 0o600); err != nil {

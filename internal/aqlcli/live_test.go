@@ -46,6 +46,7 @@ func runProgram(t *testing.T, name string, args ...string) (out, errs string, co
 }
 
 func TestLiveAgainstTheDemoAdapter(t *testing.T) {
+	t.Parallel()
 	prog, dir := conformance(t), t.TempDir()
 	bundle, log := filepath.Join(dir, "out.json"), filepath.Join(dir, "calls.jsonl")
 	target := prog + " demo-adapter --log " + log
@@ -81,6 +82,7 @@ func TestLiveAgainstTheDemoAdapter(t *testing.T) {
 
 // The line that a finding is repeated with works as it is printed.
 func TestFindingsCanBeRepeated(t *testing.T) {
+	t.Parallel()
 	prog := conformance(t)
 	out, _, code := runProgram(t, prog, "live", "--stdio", prog+" demo-adapter --defect leaks-sql")
 	if code != 1 {
@@ -121,6 +123,7 @@ func TestRepeatLinesHoldTheOptions(t *testing.T) {
 }
 
 func TestLiveMistakes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args []string
 		want string
@@ -145,6 +148,7 @@ func TestLiveMistakes(t *testing.T) {
 
 // The same adapter over HTTP gets the same rows.
 func TestLiveOverHTTP(t *testing.T) {
+	t.Parallel()
 	prog := conformance(t)
 	server := exec.Command(prog, "demo-adapter", "--http", "127.0.0.1:0")
 	stderr, err := server.StderrPipe()
@@ -168,6 +172,7 @@ func TestLiveOverHTTP(t *testing.T) {
 // The commands that the page of defects names show what it says: one defect
 // of each command is run as written there.
 func TestDefectsUnderTheirCommands(t *testing.T) {
+	t.Parallel()
 	prog := conformance(t)
 	rows := func(extra []string, served bool, adapter ...string) map[string]string {
 		args := append([]string{"live", "--level", "2", "-f", "json", "--journal", t.TempDir()}, extra...)

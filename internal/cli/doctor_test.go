@@ -65,6 +65,7 @@ func (d diagnosis) text() string {
 const wholeURL = "http:ok auth:ok handshake:ok protocol:ok list:ok schemas:warn messages:ok"
 
 func TestDoctorOfAddresses(t *testing.T) {
+	t.Parallel()
 	healthy := httptest.NewServer(sdkHandler("stateful"))
 	t.Cleanup(healthy.Close)
 	secure := httptest.NewUnstartedServer(sdkHandler("stateless"))

@@ -154,6 +154,7 @@ func (m *machine) files(names ...string) {
 }
 
 func TestGitHubWorkflow(t *testing.T) {
+	t.Parallel()
 	w := ciFile(t, "github.yml")[0]
 	jobs := w.at("jobs")
 	for name := range jobs.v.(map[string]any) {
@@ -214,6 +215,7 @@ func TestGitHubWorkflow(t *testing.T) {
 }
 
 func TestGitLabFile(t *testing.T) {
+	t.Parallel()
 	w := ciFile(t, "gitlab.yml")[0]
 	stages := w.at("stages").texts()
 	jobs := []string{"times", "mcptest", "mcptest-report"}
@@ -260,6 +262,7 @@ func TestGitLabFile(t *testing.T) {
 }
 
 func TestKubernetesJob(t *testing.T) {
+	t.Parallel()
 	docs := ciFile(t, "kubernetes.yaml")
 	kinds := map[string]string{"PersistentVolumeClaim": "v1", "Job": "batch/v1"}
 	for _, d := range docs {

@@ -32,6 +32,7 @@ func TestFixtureExamples(t *testing.T) {
 	ci := os.Getenv("CI") == "true"
 	for _, ex := range fixtureExamples {
 		t.Run(filepath.Dir(ex.file)+"/"+filepath.Base(ex.file), func(t *testing.T) {
+			t.Parallel()
 			for _, tool := range ex.needs {
 				if _, err := exec.LookPath(tool); err != nil {
 					if ci {
@@ -40,17 +41,18 @@ func TestFixtureExamples(t *testing.T) {
 					t.Skipf("SKIPPED: %s is not installed, so %s was not run", tool, ex.file)
 				}
 			}
+			var env []string
 			if ci && filepath.Dir(ex.file) == "fixtures-postgres" {
-				t.Setenv("ISSUES_REQUIRE_POSTGRES", "1")
+				env = append(env, "ISSUES_REQUIRE_POSTGRES=1")
 			}
 			for _, name := range ex.ports {
-				t.Setenv(name, freePort(t))
+				env = append(env, name+"="+freePort(t))
 			}
 			dir, err := filepath.Abs("../../examples")
 			if err != nil {
 				t.Fatal(err)
 			}
-			rec, code, out := runExample(t, dir, ex.file)
+			rec, code, out := runExample(t, dir, ex.file, env...)
 			if code != 0 || len(rec.Tests) != ex.tests {
 				t.Fatalf("exit %d, %d tests\n%s", code, len(rec.Tests), out)
 			}
@@ -68,16 +70,15 @@ func TestFixtureExamples(t *testing.T) {
 
 // The database example runs without PostgreSQL too.
 func TestDatabaseExampleOnSQLite(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it builds a program")
 	}
-	t.Setenv("ISSUES_SQLITE", "1")
-	t.Setenv("ISSUES_PORT", freePort(t))
 	dir, err := filepath.Abs("../../examples")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, code, out := runExample(t, dir, "fixtures-postgres/mcptest.yaml")
+	rec, code, out := runExample(t, dir, "fixtures-postgres/mcptest.yaml", "ISSUES_SQLITE=1", "ISSUES_PORT="+freePort(t))
 	if code != 0 || len(rec.Tests) != 5 || rec.Tests[4].Status != "skip" {
 		t.Fatalf("exit %d\n%s", code, out)
 	}

@@ -136,6 +136,7 @@ func TestGitLabFileForAdapters(t *testing.T) {
 
 // The recipe of the guide does the same by hand.
 func TestRecipeForGeneratedAdapters(t *testing.T) {
+	t.Parallel()
 	guide, err := os.ReadFile("../../docs/guides/mcpaql.md")
 	if err != nil {
 		t.Fatal(err)

@@ -32,11 +32,11 @@ type record struct {
 
 // runExample runs a suite as its reader would and returns the record and the
 // exit code.
-func runExample(t *testing.T, dir, file string) (record, int, []byte) {
+func runExample(t *testing.T, dir, file string, env ...string) (record, int, []byte) {
 	t.Helper()
 	cmd := exec.Command("mcptest", "run", "--reporter", "json", file)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CI=", "NO_COLOR=1", "TMPDIR="+t.TempDir())
+	cmd.Env = append(append(os.Environ(), "CI=", "NO_COLOR=1", "TMPDIR="+t.TempDir()), env...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()

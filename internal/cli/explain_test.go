@@ -39,6 +39,7 @@ func schemaKeys(v jsonv.Value, ofMatcher bool, into map[string]bool) {
 // explain says something about every word that a user can write in a suite or
 // meet in a report, and what it says is more than the word.
 func TestExplainKnowsEveryWord(t *testing.T) {
+	t.Parallel()
 	schema, err := jsonv.Parse(schemas.V1)
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 // A bare path is asked with the headers of the default server, and trusts what
 // the server's own connections trust.
 func TestPathProbeUsesTheServersSettings(t *testing.T) {
+	t.Parallel()
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/health" || r.Header.Get("X-Key") != "k" {
 			w.WriteHeader(http.StatusForbidden)

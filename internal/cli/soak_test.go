@@ -48,6 +48,7 @@ func soakRuns(t *testing.T) (runs int, seed uint64) {
 // with the right exit code, and have torn down what was set up. A run that
 // goes wrong is repeated twice, and counts there.
 func TestInterruptedRunsLeaveNothing(t *testing.T) {
+	t.Parallel()
 	hearHangup()
 	runs, seed := soakRuns(t)
 	exits := map[string]int{}

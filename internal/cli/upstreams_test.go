@@ -13,6 +13,7 @@ import (
 // TestUpstreamFaults runs every fault of an API against five servers: each call ends
 // in time, the servers survive, and nothing is left behind.
 func TestUpstreamFaults(t *testing.T) {
+	t.Parallel()
 	needServers(t)
 	needUpstreams(t)
 	temp := t.TempDir()

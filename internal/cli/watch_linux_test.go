@@ -94,6 +94,7 @@ tools:
 
 // A person at a terminal changes files and presses keys.
 func TestWatchTerminal(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	save := func(expected string) {
 		path := filepath.Join(dir, "mcptest.yaml")
@@ -158,6 +159,7 @@ func TestWatchTerminal(t *testing.T) {
 // Servers live on between runs, unless their program changes; without a terminal
 // files are watched all the same.
 func TestWatchKeepsServers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // a program
@@ -204,6 +206,7 @@ func TestWatchKeepsServers(t *testing.T) {
 // Files that are missing, new or deleted, and the scripts of hooks and steps, start
 // a run as well.
 func TestWatchFindsFiles(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
 	write := func(name, text string) {
