@@ -118,8 +118,7 @@ func were(n int, what string) string {
 	return fmt.Sprintf("%d %ss were", n, what)
 }
 
-// disagreements counts the answers that one tier takes and the other does
-// not.
+// disagreements counts the answers that one tier accepts and the other rejects.
 func disagreements(rows []verdict.TestResult) (n int) {
 	for _, r := range rows {
 		if r.Tiers != nil && r.Result != verdict.Skipped && (r.Tiers.Structural == verdict.Pass) != (r.Tiers.Semantic == verdict.Pass) {
@@ -129,8 +128,8 @@ func disagreements(rows []verdict.TestResult) (n int) {
 	return n
 }
 
-// tierResult is the verdict of one tier: of the findings of a rule, or of
-// all the others.
+// tierResult returns the verdict of one tier: that of the findings of a rule, or of
+// all others.
 func tierResult(r verdict.TestResult, id string, only bool) verdict.Result {
 	if r.Result == verdict.Skipped {
 		return verdict.Skipped

@@ -88,14 +88,14 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		}
 		r.Unchecked = e.Live.Lookup("unchecked").Texts()
 	}
-	unproved := notProved(e, strict)
-	r.Complete = !slices.ContainsFunc(unproved, func(n verdict.Inapplicable) bool { return n.Category != rule.Level2 })
+	missing := missingEvidence(e, strict)
+	r.Complete = !slices.ContainsFunc(missing, func(n verdict.Inapplicable) bool { return n.Category != rule.Level2 })
 	if len(r.Changed) == 0 {
 		r.AchievedLevel = achieved(strict, o.Level, r.Complete)
 	}
 	switch {
 	case o.Rules == rule.Strict:
-		r.ConformanceLevel, r.NotProved = r.AchievedLevel, unproved
+		r.ConformanceLevel, r.NotProved = r.AchievedLevel, missing
 	case verdict.ExitCode(all) != verdict.ExitFailed:
 		r.ConformanceLevel = o.Level
 	}
@@ -105,15 +105,14 @@ func Evaluate(e *evidence.Evidence, o Options) *verdict.Report {
 		r.NotProved = slices.DeleteFunc(r.NotProved, other)
 		r.Categories = slices.DeleteFunc(slices.Clone(all), func(c verdict.CategoryResult) bool { return c.Name != o.Category })
 	}
-	r.ExitCode = r.Exit(o.FailOn, len(unproved) > 0)
+	r.ExitCode = r.Exit(o.FailOn, len(missing) > 0)
 	return r
 }
 
-// notProved lists what the strict rules lack evidence of: rows of MUST
-// categories and of the features of level 2 that rest on none, those that
-// promise a case of each operation or parameter and lack one, and runs that
-// left something out.
-func notProved(e *evidence.Evidence, strict []verdict.CategoryResult) (out []verdict.Inapplicable) {
+// missingEvidence returns the requirements of the strict rules that have no evidence:
+// rows of MUST categories and of the features of level 2 without any case, rows that
+// require a case of each operation or parameter and lack one, and incomplete runs.
+func missingEvidence(e *evidence.Evidence, strict []verdict.CategoryResult) (out []verdict.Inapplicable) {
 	for _, c := range strict {
 		if !c.Required && c.Name != rule.Level2 {
 			continue

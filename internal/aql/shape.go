@@ -81,12 +81,12 @@ func (p *probe) add(rule string, at *place, v jsonv.Value, format string, args .
 // objectShape is an object with known members.
 type objectShape struct {
 	fields []fieldShape
-	// closed is the rule that a member broke that is not in fields, "" when
-	// others are free; special names rules for some of them.
+	// closed is the rule that unknown members violate, "" if they are allowed;
+	// special contains the rules for some of them.
 	closed  string
 	special map[string]string
-	// metadata is the rule that a further member breaks whose name begins
-	// with an underscore, "" when it is like any other.
+	// metadata is the rule that unknown members violate whose names begin with an
+	// underscore; "" if closed applies to them.
 	metadata string
 }
 

@@ -189,19 +189,19 @@ func (f *Folder) Dial(_ context.Context, s *plan.Server, o connect.Options) (wir
 	h := wire.HTTPOptions{Kind: s.Transport, Limits: o.Limits, Retries: s.RetryHTTP, UserAgent: o.UserAgent}
 	replayed := newHTTPReplay(p, n)
 	if s.Auth != nil {
-		h.Auth = sameAgain{replayed}
+		h.Auth = replayedAuth{replayed}
 	}
 	h.Wrap = func(http.RoundTripper) http.RoundTripper { return replayed }
 	return wire.NewHTTP(s.URL, h)
 }
 
-// sameAgain stands for the credentials of the recorded client: what was sent again
-// after a challenge is sent again, and nothing else.
-type sameAgain struct{ replay *httpReplay }
+// replayedAuth replaces the credentials of the recorded client: it repeats exactly
+// the requests that the client repeated after a challenge.
+type replayedAuth struct{ replay *httpReplay }
 
-func (sameAgain) Authorize(context.Context, *http.Request) error { return nil }
+func (replayedAuth) Authorize(context.Context, *http.Request) error { return nil }
 
-func (a sameAgain) Challenged(_ context.Context, resp *http.Response) (bool, error) {
+func (a replayedAuth) Challenged(_ context.Context, resp *http.Response) (bool, error) {
 	body, err := takeBody(resp.Request)
 	return err == nil && a.replay.client.More(body), err
 }

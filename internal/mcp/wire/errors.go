@@ -11,25 +11,25 @@ import (
 	"mcptest/internal/proc/tail"
 )
 
-// ClosedError says why a session is over. Calls in flight at that time and all
-// later ones end with it.
+// ClosedError reports why a session has ended. Calls in flight at that time and all
+// later ones return it.
 type ClosedError struct {
 	Reason   string     // "the server exited", "the server closed its standard output", "the session was closed", …
-	Exited   bool       // the process is known to have ended: Exit is valid
+	Exited   bool       // the process has exited: Exit is valid
 	Exit     proc.Exit  //
 	Stderr   []string   // beginning and end of standard error, 20 lines
 	LastLine string     // last line of standard output, escaped and shortened
 	InFlight []InFlight // requests that were waiting, oldest first
 	Err      error      // the transport's error, if that is what ended it
-	Ours     bool       // we closed it
+	Ours     bool       // the client closed it
 
-	Unread []byte // what the process left unread of its input, where that is known
+	Unread []byte // the input that the process did not read, if known
 }
 
-// InFlight names a request that waits for its answer.
+// InFlight is a request that waits for its response.
 type InFlight struct{ Method, ID string }
 
-// Error says in one line why the session ended and what was waiting.
+// Error describes in one line why the session ended and which requests were waiting.
 func (e *ClosedError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Reason)
@@ -61,7 +61,7 @@ func (e *ClosedError) Error() string {
 	return b.String() + lastWords(e)
 }
 
-// lastWords is what the process said on standard error about its end.
+// lastWords returns the error that the process wrote to standard error.
 func lastWords(e *ClosedError) string {
 	cause := tail.Cause(e.Stderr)
 	if !e.Exited || e.Ours || cause == "" {
@@ -77,29 +77,29 @@ func lastWords(e *ClosedError) string {
 // Unwrap returns the transport's error.
 func (e *ClosedError) Unwrap() error { return e.Err }
 
-// Detail returns the lines that help to find out why the server ended: the end
-// of its standard error and the last line of its standard output.
+// Detail returns lines that help to find the reason: the end of standard error and
+// the last line of standard output.
 func (e *ClosedError) Detail() string { return detail(e.Stderr, e.LastLine) }
 
-// OpenError says why no session came to be.
+// OpenError reports why a session could not be opened.
 type OpenError struct {
 	Phase      string // "start" (the process or connection), "initialize", "protocol" (no common revision)
 	Cause      error
-	Exited     bool // the process ended: Exit is valid
+	Exited     bool // the process exited: Exit is valid
 	Exit       proc.Exit
 	StderrTail []string // beginning and end of standard error, 20 lines
 	LastLine   string   // last line of standard output, escaped and shortened
 	Violations []protocol.Violation
-	Silent     bool // a process that wrote nothing to standard output
+	Silent     bool // a process without any standard output
 }
 
-// Error returns the cause with its phase in one line; Detail has the rest.
+// Error returns the cause with its phase in one line; see also Detail.
 func (e *OpenError) Error() string {
 	if closed, ok := errors.AsType[*ClosedError](e.Cause); ok && closed.Exited && len(closed.InFlight) > 0 {
 		return fmt.Sprintf("the server %s before answering %s", ended(closed.Exit), closed.InFlight[0].Method) + lastWords(closed)
 	}
 	s := e.Cause.Error()
-	if !strings.HasPrefix(s, e.Phase) { // many causes name their request themselves
+	if !strings.HasPrefix(s, e.Phase) { // many causes contain their request
 		s = e.Phase + ": " + s
 	}
 	if e.Exited && !errors.As(e.Cause, new(*ClosedError)) {
@@ -108,7 +108,7 @@ func (e *OpenError) Error() string {
 	return s
 }
 
-// ended is how a process ended, as the verb of a sentence.
+// ended describes how a process ended, as the verb of a sentence.
 func ended(x proc.Exit) string {
 	if x.Err == nil && x.Signal == "" {
 		return fmt.Sprintf("exited with status %d", x.Code)
@@ -119,8 +119,8 @@ func ended(x proc.Exit) string {
 // Unwrap returns the cause.
 func (e *OpenError) Unwrap() error { return e.Cause }
 
-// Detail returns the lines that help to find out why: violations seen so far,
-// the end of standard error, the last line of standard output.
+// Detail returns lines that help to find the reason: violations so far, the end of
+// standard error, the last line of standard output.
 func (e *OpenError) Detail() string {
 	var b strings.Builder
 	for i, v := range e.Violations {
@@ -147,11 +147,11 @@ func detail(stderr []string, last string) string {
 	return b.String()
 }
 
-// BrokenError is what Send returns when nothing can be sent any more. The end
-// of the other direction, with the reason, usually follows.
+// BrokenError is returned by Send if nothing can be sent any more. The end of the
+// other direction, with the reason, usually follows.
 type BrokenError struct {
 	Err    error
-	Partly bool // some of the message was written before
+	Partly bool // a part of the message was written
 }
 
 // Error returns the transport's error.
@@ -160,11 +160,11 @@ func (e *BrokenError) Error() string { return "the server's input is closed: " +
 // Unwrap returns the transport's error.
 func (e *BrokenError) Unwrap() error { return e.Err }
 
-// ProtocolError ends a call that can get no usable answer any more because of
-// what the server sent: an answer over the size limit, our own request back.
+// ProtocolError ends a call that cannot get a usable response because of a message
+// from the server: a response over the size limit, or the client's own request.
 type ProtocolError struct {
 	Method string
-	Kind   string // of the violation that ended it
+	Kind   string // of the violation that caused it
 	Msg    string
 }
 

@@ -2,7 +2,7 @@ package wire
 
 import "time"
 
-// Dir tells which way a frame went.
+// Dir is the direction of a frame.
 type Dir uint8
 
 // Directions of a frame.
@@ -19,9 +19,9 @@ func (d Dir) String() string {
 	return "from-server"
 }
 
-// Frame is one message exactly as it was on the wire, without its delimiter.
-// A frame that is handed to a [wire.Receiver] borrows the reader's buffer: whoever wants
-// it after the call returned copies Raw.
+// Frame is one message as transmitted, without its delimiter. A frame passed to a
+// [wire.Receiver] borrows the reader's buffer: Raw must be copied to be used after the
+// call.
 type Frame struct {
 	Dir    Dir
 	At     time.Time
@@ -30,5 +30,5 @@ type Frame struct {
 	Stream string // id of the request on whose own response stream it came; "" on a shared stream (stdio)
 
 	Unterminated bool // the stream ended before the delimiter
-	Whole        bool // not a line: newlines in it mean nothing (HTTP)
+	Whole        bool // not a line: it may contain newlines (HTTP)
 }

@@ -21,26 +21,25 @@ import (
 
 // Kinds of HTTP transport, as HTTPOptions.Kind names them.
 const (
-	HTTPAuto       = "auto"            // Streamable HTTP, else HTTP+SSE where the server knows only that
+	HTTPAuto       = "auto"            // Streamable HTTP, or HTTP+SSE if the server only supports that
 	StreamableHTTP = "streamable-http" // one endpoint (MCP 2025-03-26 and later)
 	HTTPSSE        = "sse"             // two endpoints (MCP 2024-11-05)
 )
 
-// HTTPOptions say how to reach a server over HTTP.
+// HTTPOptions configure an HTTP transport.
 type HTTPOptions struct {
 	Kind      string      // HTTPAuto (or ""), StreamableHTTP or HTTPSSE
 	Header    http.Header // sent with every request
-	TLS       *tls.Config // nil: the system's authorities
+	TLS       *tls.Config // nil: the system's certificate authorities
 	UserAgent string      // default "mcptest"
 	Limits    Limits
-	// Retries is how often a request that was answered with 429 or 503 is sent
-	// again. Nil: twice, where the server says when (Retry-After), and never a
+	// Retries limits how often a request that was answered with 429 or 503 is sent
+	// again. Nil means twice, if the server sends Retry-After, and never for a
 	// tools/call unless the tool declares idempotentHint.
 	Retries *int
-	// Auth answers challenges; nil: a 401 is an error like any other.
+	// Auth handles challenges; nil: a 401 is an error.
 	Auth Authorizer
-	// Wrap, unless nil, returns what exchanges requests for responses in place of
-	// the connections that it is given.
+	// Wrap, if not nil, returns the RoundTripper that replaces the given one.
 	Wrap func(http.RoundTripper) http.RoundTripper
 }
 
@@ -48,24 +47,24 @@ type HTTPOptions struct {
 type Authorizer interface {
 	// Authorize is called before each request; it may set headers.
 	Authorize(ctx context.Context, req *http.Request) error
-	// Challenged is called with a 401 or 403 answer, whose body it must not
-	// keep. It reports whether the request is worth sending again.
+	// Challenged is called with a 401 or 403 response, whose body it must not keep.
+	// It reports whether to send the request again.
 	Challenged(ctx context.Context, resp *http.Response) (again bool, err error)
 }
 
-// Bounds of HTTP.
+// Limits of HTTP.
 const (
 	bodyExcerpt    = 2 << 10
 	maxIdleConns   = 64
-	drainTime      = 500 * time.Millisecond // for the rest of a stream after its answer
-	drainBytes     = 64 << 10               // of a body that is not read
-	deleteTime     = 2 * time.Second        // for the end of the session
+	drainTime      = 500 * time.Millisecond // for reading the rest of a stream after its response
+	drainBytes     = 64 << 10               // of a body that is discarded
+	deleteTime     = 2 * time.Second        // for ending the session
 	maxHeaderBytes = 1 << 20
 	dialTime       = 30 * time.Second
 )
 
-// HTTP speaks HTTP with one server: Streamable HTTP in both eras, or
-// HTTP+SSE. A request is sent and its answer read by the caller of Send.
+// HTTP communicates with one server over HTTP: Streamable HTTP in both eras, or
+// HTTP+SSE. The caller of Send sends a request and reads its response.
 type HTTP struct {
 	o    HTTPOptions
 	url  *url.URL
@@ -74,14 +73,14 @@ type HTTP struct {
 	rt   http.RoundTripper // pool, unless it is wrapped
 	sink Receiver
 	base http.Header // sent with every POST
-	// Made once, for every request.
+	// Created once, for every request.
 	address string
 	proto   *http.Request
 
-	heard atomic.Int64 // when a response or a token last came, in Unix nanoseconds
-	busy  atomic.Int32 // logins and ordered pauses that are under way
+	heard atomic.Int64 // time of the last response or token, in Unix nanoseconds
+	busy  atomic.Int32 // number of logins and requested pauses in progress
 
-	ctx  context.Context // ends with the transport
+	ctx  context.Context // canceled at the end of the transport
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
@@ -94,9 +93,9 @@ type HTTP struct {
 	closed   bool
 }
 
-// NewHTTP returns a transport over HTTP. Nothing is sent before the first
-// message. The address is http or https; user information in it becomes an
-// Authorization header.
+// NewHTTP returns a transport over HTTP. Nothing is sent before the first message.
+// The address is http or https; user information in it is sent as an Authorization
+// header.
 func NewHTTP(address string, o HTTPOptions) (Transport, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -137,7 +136,8 @@ func NewHTTP(address string, o HTTPOptions) (Transport, error) {
 	return t, nil
 }
 
-// proxyOf asks the environment once: every request goes to the same origin.
+// proxyOf reads the proxy from the environment once, because every request goes to
+// the same origin.
 func proxyOf(u *url.URL) func(*http.Request) (*url.URL, error) {
 	proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u})
 	if proxy == nil && err == nil {
@@ -163,17 +163,17 @@ func (t *HTTP) Facts() Facts {
 	return f
 }
 
-// Send posts one message. For a call it returns when the answer was read, or
-// earlier when the call was given up; a failure goes to Receiver.OnFailure.
+// Send posts one message. For a call it returns after the response was read, or
+// earlier if the call was canceled; it reports a failure to Receiver.OnFailure.
 func (t *HTTP) Send(ctx context.Context, out Outgoing) error {
 	if out.Stream == "" {
 		out.Stream = out.ID
 		if out.Method == "" {
-			out.Stream = "" // an answer of the client: nothing is awaited
+			out.Stream = "" // an answer of the client has no response
 		}
 	}
 	if protocol.VersionOf(out.Protocol).Stateless && out.Method == "notifications/cancelled" {
-		return nil // the end of the response stream has said it
+		return nil // the end of the response stream has reported it
 	}
 	old, err := t.oldStream(ctx, out)
 	if err == nil && old == nil {
@@ -194,7 +194,7 @@ func (t *HTTP) Send(ctx context.Context, out Outgoing) error {
 	return nil
 }
 
-// oldStream returns the HTTP+SSE connection where there is, or must be, one.
+// oldStream returns the HTTP+SSE connection if there is, or must be, one.
 func (t *HTTP) oldStream(ctx context.Context, out Outgoing) (*endpointStream, error) {
 	t.mu.Lock()
 	old := t.old
@@ -205,8 +205,8 @@ func (t *HTTP) oldStream(ctx context.Context, out Outgoing) (*endpointStream, er
 	return t.connectOld(ctx)
 }
 
-// requestContext is a context for one request that outlives its caller: what
-// is left of a stream after the answer is read in the background.
+// requestContext returns a context for one request that outlives its caller, because
+// the rest of a stream is read in the background.
 func (t *HTTP) requestContext(ctx context.Context, cancelAfter time.Duration) (context.Context, func() bool, context.CancelFunc) {
 	rctx, cancel := context.WithCancel(t.ctx)
 	detach := context.AfterFunc(ctx, cancel)
@@ -218,15 +218,15 @@ func (t *HTTP) requestContext(ctx context.Context, cancelAfter time.Duration) (c
 	return rctx, detach, cancel
 }
 
-// usualHeaders are those of every message of a session that has none of its
-// own. They are never changed.
+// usualHeaders are the headers of messages without their own headers. They are never
+// modified.
 type usualHeaders struct {
 	session, protocol string
 	header            http.Header
 }
 
-// headers are those of one message. They may be shared: who changes them takes
-// a copy.
+// headers returns the headers of one message. They may be shared and must be copied
+// before a modification.
 func (t *HTTP) headers(out *Outgoing) http.Header {
 	v := protocol.VersionOf(out.Protocol)
 	if out.Header != nil || out.Mirror != nil || out.Method == "initialize" || v.Stateless {
@@ -244,7 +244,7 @@ func (t *HTTP) headers(out *Outgoing) http.Header {
 	return u.header
 }
 
-// build makes the headers of one message.
+// build returns new headers of one message.
 func (t *HTTP) build(out *Outgoing) http.Header {
 	h := make(http.Header, len(t.base)+len(out.Header)+8)
 	h["Content-Type"] = jsonType
@@ -281,15 +281,13 @@ var (
 	acceptSSE  = []string{"text/event-stream"}
 )
 
-// LastHeard says when the server last answered, and whether it is waited for
-// something else than an answer of the server: a login, or a pause that it asked
-// for.
+// LastHeard returns the time of the last response, and whether the client is waiting
+// for something other than a response: a login, or a pause that the server requested.
 func (t *HTTP) LastHeard() (at time.Time, busy bool) {
 	return time.Unix(0, t.heard.Load()), t.busy.Load() > 0
 }
 
-// pausing notes that it is not the server that is waited for, until the function
-// it returns is called.
+// pausing marks such a wait, until the function it returns is called.
 func (t *HTTP) pausing() (over func()) {
 	t.busy.Add(1)
 	return func() {
@@ -298,7 +296,7 @@ func (t *HTTP) pausing() (over func()) {
 	}
 }
 
-// Close ends the session with DELETE and every stream.
+// Close ends the session with DELETE and closes every stream.
 func (t *HTTP) Close(ctx context.Context) proc.Stopped {
 	t.mu.Lock()
 	again, session := t.closed, t.session
@@ -313,7 +311,7 @@ func (t *HTTP) Close(ctx context.Context) proc.Stopped {
 	return proc.Stopped{}
 }
 
-// endSession asks the server to forget the session. It may refuse (405).
+// endSession requests the end of the session. The server may reject that (405).
 func (t *HTTP) endSession(ctx context.Context, session string) {
 	ctx, cancel := context.WithTimeout(ctx, deleteTime)
 	defer cancel()
@@ -338,7 +336,7 @@ func (t *HTTP) plain(ctx context.Context, verb string, u *url.URL, h http.Header
 	return t.roundTrip(ctx, &httpRequest{verb: verb, url: u, header: h})
 }
 
-// begun notes what a message settles for the ones after it.
+// begun stores what a message changes for later ones.
 func (t *HTTP) begun(ctx context.Context, out *Outgoing, resp *http.Response) {
 	switch out.Method {
 	case "initialize":
@@ -377,7 +375,7 @@ func statelessHeaders(h http.Header, out *Outgoing) {
 	}
 }
 
-// Replaced reports whether another session was begun since the one that was lost.
+// Replaced reports whether a new session was opened since the lost one.
 func (t *HTTP) Replaced(lost *SessionLostError) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

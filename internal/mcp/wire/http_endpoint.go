@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// EndpointError says why an event stream that a server opened is not one of
-// HTTP+SSE: its first event has to name the address to post to.
+// EndpointError reports an event stream that is not one of HTTP+SSE: its first event
+// must contain the address to post to.
 type EndpointError struct {
 	Err  error
 	Info *HTTPInfo // of the stream
 }
 
-// Error says what is wrong with the stream.
+// Error describes what is wrong with the stream.
 func (e *EndpointError) Error() string { return "the event stream of HTTP+SSE: " + e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *EndpointError) Unwrap() error { return e.Err }
 
-// fallBack opens HTTP+SSE on a server that refused Streamable HTTP. Where it
-// has an event stream, the error says what is wrong with that, too.
+// fallBack opens HTTP+SSE on a server that rejected Streamable HTTP. If it has an
+// invalid event stream, the error includes that.
 func (t *HTTP) fallBack(ctx context.Context, refused error) (*endpointStream, error) {
 	s, err := t.connectOld(ctx)
 	if err == nil {
@@ -35,23 +35,23 @@ func (t *HTTP) fallBack(ctx context.Context, refused error) (*endpointStream, er
 	return nil, refused
 }
 
-// tellTime is how long before its caller's time is up the wait for the endpoint
-// event ends, at most, so that there is time to say what was waited for.
-const tellTime = 250 * time.Millisecond
+// errorTime is how long before its caller's deadline the wait for the endpoint event
+// ends, to leave time for a precise error.
+const errorTime = 250 * time.Millisecond
 
-// deadline ends the wait for the endpoint event.
+// deadline limits the wait for the endpoint event.
 type deadline struct {
-	timer *time.Timer // nil: there is none
+	timer *time.Timer // nil if there is none
 	began time.Time
 	over  atomic.Bool
 }
 
-// lateness cancels shortly before the time of ctx is up.
+// lateness cancels shortly before the deadline of ctx.
 func lateness(ctx context.Context, cancel context.CancelFunc) *deadline {
 	d := &deadline{began: time.Now()}
 	if until, ok := ctx.Deadline(); ok {
 		left := time.Until(until)
-		d.timer = time.AfterFunc(left-min(left/10, tellTime), func() {
+		d.timer = time.AfterFunc(left-min(left/10, errorTime), func() {
 			d.over.Store(true)
 			cancel()
 		})
@@ -65,7 +65,7 @@ func (d *deadline) stop() {
 	}
 }
 
-// explain says that no endpoint event came, and how the wait for it ended.
+// explain returns the error of a wait that ended without an endpoint event.
 func (d *deadline) explain(others int, err error) error {
 	came := "no endpoint event came"
 	if others > 0 {

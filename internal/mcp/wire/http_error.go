@@ -12,11 +12,11 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// HTTPError ends a call whose HTTP exchange gave no answer: a status, a content
-// type or a body that hold none.
+// HTTPError ends a call whose HTTP response is not a JSON-RPC response, because of
+// its status, content type or body.
 type HTTPError struct {
 	Method     string // of the message
-	Note       string // what is wrong besides the status; empty for a status of 400 and above
+	Note       string // what is wrong in addition to the status; empty for a status of 400 and above
 	RPC        *protocol.RPCError
 	RetryAfter time.Duration
 	Info       *HTTPInfo // never nil
@@ -66,13 +66,13 @@ func (e *HTTPError) Detail() string {
 	return b.String()
 }
 
-// ConnectError ends a call whose HTTP exchange broke: no connection, TLS, a
-// reset, an answer that is no HTTP.
+// ConnectError ends a call whose HTTP exchange failed: no connection, TLS, a reset, a
+// response that is not HTTP.
 type ConnectError struct {
 	Method string
 	URL    string
 	Err    error
-	Info   *HTTPInfo // nil when no response began
+	Info   *HTTPInfo // nil if there was no response
 }
 
 // Error returns e.g. "initialize: POST http://127.0.0.1:1/mcp: connection refused".
@@ -87,8 +87,7 @@ func (e *ConnectError) Error() string {
 // Unwrap returns the network's error.
 func (e *ConnectError) Unwrap() error { return e.Err }
 
-// connectText says what a network error means, with a hint for whoever has to
-// fix it.
+// connectText describes a network error, with a hint on how to fix it.
 func connectText(err error) string {
 	s := err.Error()
 	switch {
@@ -105,16 +104,16 @@ func connectText(err error) string {
 	return protocol.Excerpt([]byte(s))
 }
 
-// StreamError ends a call whose event stream ended, or broke, without an answer.
+// StreamError ends a call whose event stream ended or failed before the response.
 type StreamError struct {
 	Method  string
-	Events  int   // seen on the stream
-	Resumed int   // how often it was resumed
-	Err     error // nil: it ended in order
+	Events  int   // number of events on the stream
+	Resumed int   // number of times it was resumed
+	Err     error // nil: it ended normally
 	Info    *HTTPInfo
 }
 
-// Error says that there was no answer on the stream, and how it ended.
+// Error describes how the stream ended.
 func (e *StreamError) Error() string {
 	how := "ended"
 	if e.Err != nil {
@@ -140,18 +139,18 @@ func events(n int) string {
 	return fmt.Sprintf("%d events", n)
 }
 
-// SessionLostError ends a call to which the server answered that it does not
-// know the session (HTTP 404, or 400 that says so). The session begins anew; the call is not
-// repeated, because it may have been carried out.
+// SessionLostError ends a call to which the server responded that it does not know the
+// session (HTTP 404, or 400 with such a message). A new session is opened; the call is not
+// repeated, because it may have been executed.
 type SessionLostError struct {
 	Method  string
-	Renewed bool  // a new session was begun
-	Err     error // why not, when it was not
+	Renewed bool  // a new session was opened
+	Err     error // why no new session was opened
 	Info    *HTTPInfo
 	session string
 }
 
-// Error says what became of the session and of the call.
+// Error describes the outcome for the session and the call.
 func (e *SessionLostError) Error() string {
 	s := fmt.Sprintf("%s: the server has lost the session (HTTP %d)", e.Method, e.Info.Status)
 	if e.Info.Status != http.StatusNotFound {
@@ -166,10 +165,10 @@ func (e *SessionLostError) Error() string {
 	return s
 }
 
-// Unwrap returns why no new session was begun.
+// Unwrap returns why no new session was opened.
 func (e *SessionLostError) Unwrap() error { return e.Err }
 
-// infoOf finds what is known of the exchange behind an error.
+// infoOf returns the HTTP data of an error.
 func infoOf(err error) *HTTPInfo {
 	var he *HTTPError
 	var ce *ConnectError
@@ -191,9 +190,8 @@ func infoOf(err error) *HTTPInfo {
 	return nil
 }
 
-// notStreamable reports whether the answer to initialize is that of a server
-// which may know HTTP+SSE only (MCP 2025-11-25 transports, backwards
-// compatibility).
+// notStreamable reports whether the response to initialize may be that of a server
+// which only supports HTTP+SSE (MCP 2025-11-25 transports, backwards compatibility).
 func notStreamable(err error) bool {
 	var he *HTTPError
 	if !errors.As(err, &he) {
@@ -206,11 +204,10 @@ func notStreamable(err error) bool {
 	return false
 }
 
-// losesSession reports whether an HTTP response to a request that carried a
-// session id says that the session is gone. In a revision with sessions 404
-// means that with any body (MCP 2025-11-25 transports, session
-// management); only a body that names another reason, an unknown method, is
-// believed. Servers that were started again also answer 400 in words.
+// losesSession reports whether an HTTP response to a request with a session id means
+// that the session is gone. In a revision with sessions, 404 means that (MCP
+// 2025-11-25 transports, session management), unless the body has another reason, an
+// unknown method. Restarted servers may also respond with 400 and a message.
 func losesSession(status int, body []byte) bool {
 	rpc := rpcErrorOf(body)
 	switch status {
@@ -226,8 +223,8 @@ func losesSession(status int, body []byte) bool {
 	return false
 }
 
-// deniesSession recognizes, in lower case, what servers say of a session that
-// they do not know.
+// deniesSession matches messages, in lower case, that servers send for unknown
+// sessions.
 func deniesSession(text string) bool {
 	return slices.ContainsFunc([]string{
 		"no valid session", "invalid session", "invalid or missing session", "missing or invalid session",

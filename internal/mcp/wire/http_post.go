@@ -14,8 +14,8 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// post sends one message to the endpoint and delivers what comes back. The
-// error is nil when the call is complete or its caller has given it up.
+// post sends one message to the endpoint and delivers the response. The error is nil
+// if the call is complete or its caller has canceled it.
 func (t *HTTP) post(ctx context.Context, out Outgoing) error {
 	rctx, detach, cancel := t.requestContext(ctx, out.CancelAfter)
 	x := &httpExchange{t: t, out: &out, ctx: rctx, cancel: cancel, release: detach}
@@ -28,14 +28,14 @@ func (t *HTTP) post(ctx context.Context, out Outgoing) error {
 	return err
 }
 
-// httpExchange is one POST and the reading of its answer.
+// httpExchange is one POST and its response.
 type httpExchange struct {
 	t       *HTTP
 	out     *Outgoing
 	ctx     context.Context
-	until   time.Time // the caller's limit, zero for none
+	until   time.Time // the caller's deadline, or zero
 	cancel  context.CancelFunc
-	release func() bool // the caller's context no longer ends this one
+	release func() bool // detaches the exchange from the caller's context
 	info    *HTTPInfo
 
 	handedOver bool // the rest is read in the background
@@ -69,7 +69,7 @@ func (x *httpExchange) run() error {
 	media := mediaType(x.info.ContentType)
 	switch coding := resp.Header.Get("Content-Encoding"); {
 	case coding != "" && !strings.EqualFold(coding, "identity"):
-		// net/http has taken off what it asked for itself.
+		// net/http has removed the encoding that it requested.
 		drain(resp.Body)
 		return x.refuse(fmt.Sprintf("the body has the content encoding %s, which is not read: only gzip is, and only where no Accept-Encoding is set", quoteType(coding)), nil)
 	case media == "text/event-stream" && ok(resp.StatusCode):
@@ -94,19 +94,19 @@ func (t *HTTP) mayRepeat(r *httpRequest, out *Outgoing) {
 	}
 }
 
-// broken explains a request without a response.
+// broken returns the error of a request without a response.
 func (x *httpExchange) broken(err error) error {
 	if x.ctx.Err() != nil && x.t.ctx.Err() == nil {
-		return errGivenUp // given up: this is not read
+		return errGivenUp // canceled: the error is ignored
 	}
 	return &ConnectError{Method: x.out.Method, URL: x.t.address, Err: err, Info: x.info}
 }
 
-// accepted reads the response to a notification or an answer of the client.
+// accepted handles the response to a notification or an answer of the client.
 func (x *httpExchange) accepted(resp *http.Response) error {
 	if ok(resp.StatusCode) {
 		if mediaType(x.info.ContentType) == "text/event-stream" {
-			_ = resp.Body.Close() // no response can be on it
+			_ = resp.Body.Close() // it cannot contain a response
 		} else {
 			drain(resp.Body)
 		}
@@ -125,7 +125,7 @@ func (x *httpExchange) refuse(note string, rpc *protocol.RPCError) error {
 	return e
 }
 
-// whole reads a response that is one body.
+// whole reads a response that is a single body.
 func (x *httpExchange) whole(resp *http.Response, json bool, session string) error {
 	defer resp.Body.Close()
 	b := bodies.Get().(*bytes.Buffer)
@@ -168,14 +168,14 @@ func (x *httpExchange) oversize(head []byte, limit int64) error {
 	return nil
 }
 
-// body delivers a body that holds the answer, or says why it does not.
+// body delivers a body that contains the response, or returns an error.
 func (x *httpExchange) body(b *bytes.Buffer, json bool, session string) error {
 	raw := protocol.TrimSpace(b.Bytes())
 	good, call := ok(x.info.Status), x.out.ID != ""
 	answers := len(raw) > 0 && raw[0] == '{' && call && bytes.Equal(protocol.MemberOf(raw, "id"), []byte(x.out.ID))
 	switch {
 	case !good && answers && protocol.MemberOf(raw, "result") != nil && protocol.MemberOf(raw, "error") == nil:
-		// A client that believes the status never sees this result.
+		// A client that checks the status never sees this result.
 		x.info.Body = bytes.Clone(raw[:min(len(raw), bodyExcerpt)])
 		return x.refuse("an answer of this status can't hold a result", nil)
 	case session != "" && x.out.Method != "" && x.out.Method != "initialize" && losesSession(x.info.Status, raw):
@@ -220,7 +220,7 @@ func quoteType(s string) string {
 	return `"` + protocol.Excerpt([]byte(s)) + `"`
 }
 
-// bodies are buffers for bodies that are read whole.
+// bodies are buffers for complete bodies.
 var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // head reads the beginning of a body.
@@ -230,7 +230,7 @@ func head(b io.ReadCloser) []byte {
 	return protocol.TrimSpace(out)
 }
 
-// rpcErrorOf finds a JSON-RPC error in a body, nil when there is none.
+// rpcErrorOf returns the JSON-RPC error in a body, or nil.
 func rpcErrorOf(body []byte) *protocol.RPCError {
 	e := protocol.MemberOf(body, "error")
 	if protocol.KindOf(e).String() != "object" {
@@ -248,8 +248,8 @@ func isJSON(media string) bool {
 	return media == "application/json" || strings.HasSuffix(media, "+json")
 }
 
-// errGivenUp ends an exchange whose caller waits no more.
+// errGivenUp ends an exchange whose caller has stopped waiting.
 var errGivenUp = errors.New("given up")
 
-// errAnswered ends the reading of a stream whose call is complete.
+// errAnswered stops reading a stream whose call is complete.
 var errAnswered = errors.New("answered")

@@ -14,37 +14,37 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// httpRequest is a request that may have to be sent more than once.
+// httpRequest is a request that may be sent more than once.
 type httpRequest struct {
 	verb   string
 	url    *url.URL
 	header http.Header
-	body   []byte // nil for none
+	body   []byte // may be nil
 
 	retries  int       // after 429 and 503
-	blindly  bool      // also when the server does not say when
-	asks     *Outgoing // non-nil: only when this call is one that may be sent twice
-	until    time.Time // the caller's limit; zero when the context knows it
+	blindly  bool      // also without Retry-After
+	asks     *Outgoing // non-nil: only if this call may be sent twice
+	until    time.Time // the caller's deadline; zero if the context has it
 	attempts int
 	tries    []HTTPTry
-	notAgain string // why a refusal was the last answer
+	notAgain string // why there was no further retry
 }
 
-// HTTPTry is an attempt that was answered with 429 or 503 and repeated.
+// HTTPTry is an attempt that failed with 429 or 503 and was repeated.
 type HTTPTry struct {
 	Status int
-	Wait   time.Duration // before the next one
+	Wait   time.Duration // before the next attempt
 }
 
-// Bounds of repeating a request.
+// Limits of retries.
 const (
 	retryDefault = 2
-	retryPause   = time.Second      // when the server does not say
-	retryLongest = 30 * time.Second // a longer Retry-After is not waited for
+	retryPause   = time.Second      // without Retry-After
+	retryLongest = 30 * time.Second // a longer Retry-After prevents a retry
 )
 
-// roundTrip sends a request, follows redirects within the origin, answers a
-// challenge once, and repeats it as the policy of 429 and 503 says.
+// roundTrip sends a request, follows redirects within the origin, handles a challenge
+// once, and retries after 429 and 503 according to the policy.
 func (t *HTTP) roundTrip(ctx context.Context, r *httpRequest) (*http.Response, error) {
 	challenged := false
 	for u, hops := r.url, 0; ; {
@@ -72,7 +72,7 @@ func (t *HTTP) roundTrip(ctx context.Context, r *httpRequest) (*http.Response, e
 				return resp, nil
 			}
 			challenged = true
-			r.attempts-- // attempts are counted for a server that was busy
+			r.attempts-- // only attempts on a busy server are counted
 			drain(resp.Body)
 		case s == 429 || s == 503:
 			over := t.pausing()
@@ -114,14 +114,14 @@ func (t *HTTP) once(ctx context.Context, r *httpRequest, u *url.URL) (*http.Resp
 	return resp, err
 }
 
-// open returns the body from its beginning. It is a reader that net/http knows
-// to be in memory: with any other it sends header and body in two writes.
+// open returns the body from its beginning, as a reader type that net/http recognizes
+// as being in memory: otherwise it sends header and body in two writes.
 func (r *httpRequest) open() (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(r.body)), nil
 }
 
-// redirected returns where to send the request instead, nil to take the answer
-// as it is. Credentials never leave the origin, so no request does.
+// redirected returns the address of a redirect, or nil to use the response.
+// Credentials never leave the origin, so no request does.
 func redirected(r *httpRequest, from *url.URL, resp *http.Response, hops, limit int) (*url.URL, error) {
 	where := resp.Header.Get("Location")
 	if where == "" {
@@ -146,8 +146,8 @@ func redirected(r *httpRequest, from *url.URL, resp *http.Response, hops, limit 
 	return next, nil
 }
 
-// again decides whether a request that was refused for now is repeated, and
-// waits until then.
+// again reports whether to retry a request after a temporary error, and waits until
+// then.
 func (r *httpRequest) again(ctx context.Context, resp *http.Response) bool {
 	if len(r.tries) >= r.retries {
 		return false
@@ -166,10 +166,10 @@ func (r *httpRequest) again(ctx context.Context, resp *http.Response) bool {
 	case <-time.After(wait):
 	case <-ctx.Done():
 	}
-	return true // with an ended context the next attempt says why
+	return true // if the context has ended, the next attempt reports it
 }
 
-// unwise is why a request is not repeated after a pause, "" when it is.
+// unwise returns why a request is not retried, or "".
 func (r *httpRequest) unwise(ctx context.Context, wait time.Duration, said bool) string {
 	until := r.until
 	if until.IsZero() {
@@ -188,7 +188,7 @@ func (r *httpRequest) unwise(ctx context.Context, wait time.Duration, said bool)
 	return ""
 }
 
-// retryAfter reads seconds or a date (RFC 9110 section 10.2.3).
+// retryAfter parses seconds or a date (RFC 9110 section 10.2.3).
 func retryAfter(v string, now time.Time) (time.Duration, bool) {
 	v = strings.TrimSpace(v)
 	if n, err := strconv.ParseUint(v, 10, 31); err == nil {
@@ -200,8 +200,8 @@ func retryAfter(v string, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// drain reads what little may be left of a body, so that the connection can be
-// used again, and closes it.
+// drain reads the rest of a body if it is short, so that the connection can be
+// reused, and closes it.
 func drain(b io.ReadCloser) {
 	_, _ = io.CopyN(io.Discard, b, drainBytes)
 	_ = b.Close()

@@ -13,8 +13,8 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// endpointStream is a connection of HTTP+SSE (MCP 2024-11-05): one stream for
-// everything the server sends, whose first event names the address to post to.
+// endpointStream is a connection of HTTP+SSE (MCP 2024-11-05): one stream for all
+// messages of the server, whose first event contains the address to post to.
 type endpointStream struct {
 	post *url.URL
 	info *HTTPInfo
@@ -85,8 +85,8 @@ func (s *endpointStream) await(t *HTTP, body io.Reader, p *sseParser, late *dead
 	return wrong
 }
 
-// endpoint resolves the address to post to. It must be on the same origin: the
-// server must not choose where credentials go.
+// endpoint resolves the address to post to. It must have the same origin: the server
+// must not choose where credentials are sent.
 func endpoint(base *url.URL, text string) (*url.URL, error) {
 	u, err := base.Parse(strings.TrimSpace(text))
 	if err != nil {
@@ -99,11 +99,11 @@ func endpoint(base *url.URL, text string) (*url.URL, error) {
 	return u, nil
 }
 
-// postOld posts one message; what comes back comes on the stream.
+// postOld posts one message; the response arrives on the stream.
 func (t *HTTP) postOld(ctx context.Context, s *endpointStream, out Outgoing) error {
 	if out.Stream != "" {
-		// The answer may be faster than the status of the POST, so a call shows
-		// the response that carries the stream.
+		// The response may arrive before the status of the POST, so a call shows the
+		// HTTP response of the stream.
 		t.sink.OnHTTP(out.Stream, s.info)
 	}
 	rctx, detach, cancel := t.requestContext(ctx, 0)
@@ -117,7 +117,7 @@ func (t *HTTP) postOld(ctx context.Context, s *endpointStream, out Outgoing) err
 			return context.Cause(ctx)
 		}
 		if errors.Is(err, context.Canceled) {
-			return nil // the session is being closed, which says more
+			return nil // the session is being closed, which is the better error
 		}
 		return &ConnectError{Method: out.Method, URL: s.post.String(), Err: err}
 	}

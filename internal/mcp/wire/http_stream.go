@@ -12,23 +12,23 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// Bounds of event streams.
+// Limits of event streams.
 const (
 	eventBuffer   = 16 << 10
-	resumePause   = time.Second      // before a stream is taken up again, unless the server says
-	resumeLongest = 30 * time.Second // of what a server may say
-	resumeTries   = 5                // in a row, without an event between them
-	listenTime    = 2 * time.Second  // that the first call waits for the stream of the session
+	resumePause   = time.Second      // before a stream is resumed, unless the server specifies it
+	resumeLongest = 30 * time.Second // largest pause that a server can specify
+	resumeTries   = 5                // consecutive attempts without an event
+	listenTime    = 2 * time.Second  // how long the first call waits for the stream of the session
 )
 
-// eventBuffers are reading buffers of event streams.
+// eventBuffers are read buffers of event streams.
 var eventBuffers = sync.Pool{New: func() any { b := make([]byte, eventBuffer); return &b }}
 
-// stream reads the event stream that answers a POST, and takes it up again
-// when it ends too early and the server gave its events ids.
+// stream reads the event stream of a response, and resumes it if it ends too early
+// and the server's events have ids.
 func (x *httpExchange) stream(body io.ReadCloser) error {
 	p := newSSEParser(x.t.lim.Message)
-	once := protocol.VersionOf(x.out.Protocol).Stateless // such streams can't be taken up again
+	once := protocol.VersionOf(x.out.Protocol).Stateless // such streams cannot be resumed
 	for idle := 0; ; {
 		before := x.events
 		err := x.read(body, p)
@@ -52,7 +52,7 @@ func (x *httpExchange) stream(body io.ReadCloser) error {
 	}
 }
 
-// resume asks for the rest of the stream after the time the server wants.
+// resume requests the rest of the stream after the pause that the server specifies.
 func (x *httpExchange) resume(p *sseParser) (io.ReadCloser, error) {
 	if !x.t.pause(x.ctx, p.pause()) {
 		return nil, errGivenUp
@@ -68,7 +68,7 @@ func (x *httpExchange) resume(p *sseParser) (io.ReadCloser, error) {
 	return resp.Body, nil
 }
 
-// pause is how long to wait before the next connection.
+// pause returns how long to wait before the next connection.
 func (p *sseParser) pause() time.Duration {
 	if !p.wants {
 		return resumePause
@@ -76,7 +76,7 @@ func (p *sseParser) pause() time.Duration {
 	return min(p.retry, resumeLongest)
 }
 
-// pause waits; it reports false when the context ended first.
+// pause waits; it returns false if the context ends first.
 func (t *HTTP) pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -86,8 +86,8 @@ func (t *HTTP) pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// read delivers the events of one body until the call is complete
-// (errAnswered; the rest is read in the background) or the body ends.
+// read delivers the events of one body until the call is complete (errAnswered; the
+// rest is read in the background) or the body ends.
 func (x *httpExchange) read(body io.ReadCloser, p *sseParser) error {
 	buf := eventBuffers.Get().(*[]byte)
 	for {
@@ -100,7 +100,7 @@ func (x *httpExchange) read(body io.ReadCloser, p *sseParser) error {
 			}
 		}
 		if over := p.unfinished(); x.ctx.Err() == nil && (over > x.t.lim.Drain || err != nil && over > 0) {
-			// It has no end, or never got one: in any case it was too long.
+			// The event is too long, even if it never ends.
 			x.events++
 			x.t.event(sseEvent{Over: over}, x.out, time.Now(), x.info)
 			x.t.sink.OnDrained()
@@ -114,7 +114,7 @@ func (x *httpExchange) read(body io.ReadCloser, p *sseParser) error {
 	}
 }
 
-// feed delivers what the bytes complete.
+// feed delivers the events that the bytes complete.
 func (x *httpExchange) feed(p *sseParser, b []byte) {
 	at := time.Now()
 	p.feed(b, func(ev sseEvent) {
@@ -124,8 +124,8 @@ func (x *httpExchange) feed(p *sseParser, b []byte) {
 	x.t.sink.OnDrained()
 }
 
-// rest reads what follows the answer: it shows whether the server sends more
-// than it should, and lets the connection be used again.
+// rest reads what follows the response, to detect unexpected messages and to make the
+// connection reusable.
 func (x *httpExchange) rest(body io.ReadCloser, p *sseParser, buf *[]byte, err error) {
 	done := func() {
 		_ = body.Close()
@@ -152,7 +152,7 @@ func (x *httpExchange) rest(body io.ReadCloser, p *sseParser, buf *[]byte, err e
 	}
 }
 
-// spawn runs f on a goroutine that Close waits for; false after Close.
+// spawn runs f on a goroutine that Close waits for; it returns false after Close.
 func (t *HTTP) spawn(f func()) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,11 +163,11 @@ func (t *HTTP) spawn(f func()) bool {
 	return true
 }
 
-// event delivers one event. out is the request whose stream it is, nil for a
-// stream of the session.
+// event delivers one event. out is the request of the stream; nil for a stream of the
+// session.
 func (t *HTTP) event(ev sseEvent, out *Outgoing, at time.Time, info *HTTPInfo) {
 	if ev.Type != "" && ev.Type != "message" {
-		return // other types are for other protocols
+		return // other types belong to other protocols
 	}
 	f := Frame{Dir: FromServer, At: at, Raw: ev.Data, Whole: true}
 	method := ""
@@ -185,7 +185,7 @@ func (t *HTTP) event(ev sseEvent, out *Outgoing, at time.Time, info *HTTPInfo) {
 	}
 }
 
-// events opens an event stream by GET.
+// events opens an event stream with GET.
 func (t *HTTP) events(ctx context.Context, u *url.URL, lastID string) (*http.Response, error) {
 	h := http.Header{"Accept": acceptSSE}
 	t.mu.Lock()
@@ -209,10 +209,10 @@ func (t *HTTP) events(ctx context.Context, u *url.URL, lastID string) (*http.Res
 	return resp, nil
 }
 
-// listen reads the stream of the session, where the server offers one, until
-// the session ends. A server that has none (405) is no fault. It returns when
-// the server has answered, or is slow to: what a server sends while there is no
-// stream yet is lost, so no call may come earlier.
+// listen reads the stream of the session, if the server offers one, until the session
+// ends. A server without one (405) is valid. It returns after the server has
+// responded, or after a short time: messages sent before the stream is open are lost,
+// so no call may be sent earlier.
 func (t *HTTP) listen(caller context.Context) {
 	answered := make(chan struct{})
 	settled := sync.OnceFunc(func() { close(answered) })
@@ -251,8 +251,8 @@ func (t *HTTP) listen(caller context.Context) {
 	}
 }
 
-// readAll delivers the events of a stream that belongs to no call and returns
-// how many there were.
+// readAll delivers the events of a stream that belongs to no call and returns their
+// number.
 func (t *HTTP) readAll(body io.ReadCloser, p *sseParser) (n int) {
 	defer body.Close()
 	buf := eventBuffers.Get().(*[]byte)

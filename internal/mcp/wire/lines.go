@@ -9,45 +9,45 @@ import (
 
 // Sizes of the reader's buffer, in bytes.
 const (
-	readBuffer = 32 << 10  // at rest
-	keepBuffer = 1 << 20   // a larger one is given back after use
-	LargeFrame = 256 << 10 // a frame from this size on is handed over, not copied
-	longTail   = 4 << 10   // kept of the end of an over-long line
+	readBuffer = 32 << 10  // initial size
+	keepBuffer = 1 << 20   // a larger buffer is released after use
+	LargeFrame = 256 << 10 // a frame of at least this size is handed over, not copied
+	longTail   = 4 << 10   // kept of the end of a long line
 )
 
-// errEndless ends a stream whose one line passed Limits.Drain.
+// errEndless ends a stream with a line longer than Limits.Drain.
 var errEndless = errors.New("endless line without a newline")
 
-// LineReceiver takes the lines of a LineReader.
+// LineReceiver receives the lines of a LineReader.
 type LineReceiver interface {
 	OnFrame(f Frame) (kept bool)
 	OnOversize(l OversizeMessage)
 }
 
-// LineReader cuts a stream into lines. Its memory is bounded by the limit of
-// one line: what is longer is skipped and reported.
+// LineReader splits a stream into lines. Its memory is bounded by the limit of one
+// line: longer lines are skipped and reported.
 type LineReader struct {
 	src   io.Reader
 	limit int   // bytes of one line
-	drain int64 // bytes of one over-long line before errEndless
+	drain int64 // bytes of one long line before errEndless
 
 	buf     []byte
 	r, w    int   // buf[r:w] is unread
-	scanned int   // buf[r:scanned] holds no newline
+	scanned int   // buf[r:scanned] contains no newline
 	off     int64 // stream offset of buf[r]
 
-	oversize OversizeMessage // Size > 0 while an over-long line is being skipped
+	oversize OversizeMessage // Size > 0 while a long line is being skipped
 	tail     []byte
 }
 
-// NewLineReader returns a reader of lines of at most limit bytes. It skips a
-// longer line up to drain bytes.
+// NewLineReader returns a reader of lines with at most limit bytes. It skips a longer
+// line of up to drain bytes.
 func NewLineReader(src io.Reader, limit int, drain int64) *LineReader {
 	return &LineReader{src: src, limit: limit, drain: drain}
 }
 
-// ReadLines reads once and passes on every line that is complete. It returns the
-// reader's error; io.EOF after the rest was passed on as an unterminated line.
+// ReadLines reads once and delivers every complete line. It returns the reader's
+// error; it returns io.EOF after delivering the rest as an unterminated line.
 func (l *LineReader) ReadLines(to LineReceiver) error {
 	l.makeRoom()
 	n, err := l.src.Read(l.buf[l.w:])
@@ -63,7 +63,7 @@ func (l *LineReader) ReadLines(to LineReceiver) error {
 	return err
 }
 
-// makeRoom leaves space behind w.
+// makeRoom makes space after w.
 func (l *LineReader) makeRoom() {
 	switch {
 	case l.r == l.w && len(l.buf) > keepBuffer, l.buf == nil:
@@ -77,8 +77,8 @@ func (l *LineReader) makeRoom() {
 		l.r = 0
 	default:
 		size := 2 * len(l.buf)
-		// One byte over the limit proves that the line is too long, two more
-		// allow for its line end.
+		// One byte over the limit shows that the line is too long; two more allow for
+		// its line end.
 		if most := l.limit + 3; size > most && len(l.buf) < most {
 			size = most
 		}
@@ -88,7 +88,7 @@ func (l *LineReader) makeRoom() {
 	}
 }
 
-// cut passes on the complete lines of the buffer.
+// cut delivers the complete lines of the buffer.
 func (l *LineReader) cut(to LineReceiver, at time.Time) error {
 	for {
 		i := bytes.IndexByte(l.buf[l.scanned:l.w], '\n')
@@ -120,7 +120,7 @@ func (l *LineReader) cut(to LineReceiver, at time.Time) error {
 	}
 }
 
-// abandon leaves the buffer to whoever kept a line of it.
+// abandon gives up the buffer, because a receiver kept a line of it.
 func (l *LineReader) abandon() {
 	rest := l.buf[l.r:l.w]
 	l.buf = make([]byte, max(readBuffer, len(rest)))
@@ -129,7 +129,7 @@ func (l *LineReader) abandon() {
 	l.r = 0
 }
 
-// tooLong deals with a rest that has no newline yet.
+// tooLong handles a rest without a newline.
 func (l *LineReader) tooLong(to LineReceiver, at time.Time) error {
 	rest := l.buf[l.r:l.w]
 	if l.oversize.Size == 0 {
@@ -137,7 +137,7 @@ func (l *LineReader) tooLong(to LineReceiver, at time.Time) error {
 			return nil
 		}
 		l.beginLong(to, rest, l.off, at)
-		// The large buffer is not needed to skip the rest.
+		// Skipping the rest does not need the large buffer.
 		l.buf = nil
 		l.makeRoomFor(len(rest))
 		return nil
@@ -166,7 +166,7 @@ func (l *LineReader) beginLong(to LineReceiver, head []byte, start int64, at tim
 	to.OnOversize(m)
 }
 
-// skip counts b as part of the over-long line and remembers the line's end.
+// skip counts b as part of the long line and keeps the line's end.
 func (l *LineReader) skip(b []byte) {
 	l.oversize.Size += int64(len(b))
 	if len(b) >= longTail {
@@ -187,7 +187,7 @@ func (l *LineReader) endLong(to LineReceiver, last []byte, at time.Time) {
 	to.OnOversize(m)
 }
 
-// finish passes on what follows the last newline.
+// finish delivers what follows the last newline.
 func (l *LineReader) finish(to LineReceiver) {
 	rest := l.buf[l.r:l.w]
 	start := l.off
@@ -200,6 +200,6 @@ func (l *LineReader) finish(to LineReceiver) {
 	if len(rest) == 0 {
 		return
 	}
-	l.buf = nil // the frame may be kept
+	l.buf = nil // the receiver may keep the frame
 	to.OnFrame(Frame{Dir: FromServer, At: time.Now(), Raw: rest, Offset: start, Unterminated: true})
 }

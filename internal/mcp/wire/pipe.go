@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// pipeSize is how much an in-process pipe holds before a writer blocks.
+// pipeSize is the capacity of an in-process pipe.
 const pipeSize = 256 << 10
 
 // NewPipe returns the two ends of an in-process connection: a transport for a
@@ -25,8 +25,8 @@ func (p *pipeEnd) Close() error {
 	return p.r.Close()
 }
 
-// half is one direction of an in-process connection. After Close a reader gets
-// what was written before and then io.EOF; a writer gets io.ErrClosedPipe.
+// half is one direction of an in-process connection. After Close, a reader gets the
+// written data and then io.EOF; a writer gets io.ErrClosedPipe.
 type half struct {
 	mu     sync.Mutex
 	change sync.Cond

@@ -9,25 +9,25 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// sseEvent is one event of a text/event-stream. Data borrows memory of the
-// parser and is valid until feed goes on.
+// sseEvent is one event of a text/event-stream. Data refers to memory of the parser
+// and is valid until feed continues.
 type sseEvent struct {
 	Type string // "" is "message"
 	Data []byte
-	Over int64 // bytes of data of an event over the limit; Data is then empty
+	Over int64 // bytes of data over the limit; Data is then empty
 }
 
-// sseParser reads text/event-stream (WHATWG HTML, "server-sent events"): any
-// of the three line ends, comments, a byte order mark, several data lines. It
-// keeps at most limit bytes of one event.
+// sseParser parses text/event-stream (WHATWG HTML, "server-sent events"): any of the
+// three line ends, comments, a byte order mark, several data lines. It keeps at most
+// limit bytes of one event.
 type sseParser struct {
 	limit  int
 	lastID string        // last event id, "" for none
-	retry  time.Duration // what the server wants between two connections
-	wants  bool          // retry was given
+	retry  time.Duration // the server's pause between two connections
+	wants  bool          // retry was set
 
-	line    []byte // an unfinished line
-	dropped int64  // bytes of the unfinished line that were not kept
+	line    []byte // an incomplete line
+	dropped int64  // bytes of the incomplete line that were not kept
 	data    []byte
 	single  []byte // the only data line so far, not copied
 	lines   int    // data lines of the event
@@ -35,20 +35,20 @@ type sseParser struct {
 	typ     string
 	id      string
 	hasID   bool
-	begun   bool // the byte order mark is behind us
-	afterCR bool // the last byte was CR: a LF that follows belongs to it
+	begun   bool // the byte order mark has been handled
+	afterCR bool // the last byte was CR: a following LF belongs to it
 }
 
-// maxEventType is how much of an event's type is kept.
+// maxEventType limits the part of an event's type that is kept.
 const maxEventType = 256
 
-// maxEventID bounds an id that we would have to send back in a header.
+// maxEventID limits an id that the client sends back in a header.
 const maxEventID = 4 << 10
 
 func newSSEParser(limit int) *sseParser { return &sseParser{limit: limit} }
 
-// feed reads the next bytes of the stream and calls emit for each event that
-// is complete. An event that is not ended by an empty line is never emitted.
+// feed parses the next bytes of the stream and calls emit for each complete event. An
+// event that does not end with an empty line is never emitted.
 func (p *sseParser) feed(b []byte, emit func(sseEvent)) {
 	for len(b) > 0 {
 		if p.afterCR {
@@ -86,8 +86,8 @@ func (p *sseParser) feed(b []byte, emit func(sseEvent)) {
 	p.own()
 }
 
-// unfinished is the size of the event that has been begun when that is over
-// the limit already, else 0.
+// unfinished returns the size of the current event if that exceeds the limit,
+// otherwise 0.
 func (p *sseParser) unfinished() int64 {
 	if p.over > 0 || p.dropped > 0 && bytes.HasPrefix(p.line, []byte("data")) {
 		return p.over + int64(len(p.line)) + p.dropped
@@ -95,7 +95,7 @@ func (p *sseParser) unfinished() int64 {
 	return 0
 }
 
-// hold keeps a piece of a line that is not complete.
+// hold keeps a part of an incomplete line.
 func (p *sseParser) hold(seg []byte) {
 	room := max(0, p.limit+len("data: ")+len(protocol.ByteOrderMark)-len(p.line))
 	keep := min(room, len(seg))
@@ -103,7 +103,7 @@ func (p *sseParser) hold(seg []byte) {
 	p.dropped += int64(len(seg) - keep)
 }
 
-// own copies a data line that lies in memory which is about to change.
+// own copies a data line before its memory changes.
 func (p *sseParser) own() {
 	if p.single != nil {
 		p.data = append(p.data[:0], p.single...)
@@ -111,7 +111,7 @@ func (p *sseParser) own() {
 	}
 }
 
-// field reads one line.
+// field parses one line.
 func (p *sseParser) field(line []byte, dropped int64, emit func(sseEvent)) {
 	if !p.begun {
 		p.begun = true
@@ -139,8 +139,8 @@ func (p *sseParser) field(line []byte, dropped int64, emit func(sseEvent)) {
 	}
 }
 
-// headerSafe reports whether an id can be sent in a header. One with NUL is to
-// be ignored; other control characters can't be distinguished from an attack.
+// headerSafe reports whether an id can be sent in a header. The specification ignores
+// ids with NUL; other control characters may be an attack.
 func headerSafe(b []byte) bool {
 	for _, c := range b {
 		if c < 0x20 && c != '\t' || c == 0x7f {
@@ -172,7 +172,7 @@ func (p *sseParser) addData(value []byte, dropped int64) {
 	p.data = append(append(p.data, '\n'), value...)
 }
 
-// dispatch ends an event. One without data is none, but its id counts.
+// dispatch ends an event. One without data is ignored, except its id.
 func (p *sseParser) dispatch(emit func(sseEvent)) {
 	if p.hasID {
 		p.lastID = p.id

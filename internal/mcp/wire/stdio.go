@@ -9,23 +9,23 @@ import (
 	"mcptest/internal/proc"
 )
 
-// Times around the end of a server process.
+// Time limits for the exit of a server process.
 const (
-	// ExitWait is how long a closed standard output waits for the exit status
-	// of the process, and a failed write for the end of the stream.
+	// ExitWait limits the wait for the exit status after standard output was closed,
+	// and for the end of the stream after a failed write.
 	ExitWait = time.Second
-	// killWait is how long Close waits for the reader after the process was
-	// stopped. proc ends standard output shortly after the process, whoever
-	// still holds it: only a process that can't be killed makes this wait.
+	// killWait limits how long Close waits for the reader after the process was
+	// stopped. proc closes standard output shortly after the exit, even if other
+	// processes hold it, so this only takes time for a process that cannot be killed.
 	killWait = 2 * proc.WaitDelay
-	// StderrLines is how much of standard error a cause of death quotes.
+	// StderrLines is the number of lines of standard error in an error.
 	StderrLines = 20
-	// shortGrace is how long a server gets, after SkipGrace, between the end of
-	// its input and SIGTERM.
+	// shortGrace is, after SkipGrace, the time between closing a server's input and
+	// SIGTERM.
 	shortGrace = 150 * time.Millisecond
 )
 
-// StdioOptions are what a stdio transport needs besides the process.
+// StdioOptions are the parameters of a stdio transport in addition to the process.
 type StdioOptions struct {
 	Limits Limits
 	Grace  proc.Grace // of Close; zero is proc's default
@@ -40,9 +40,9 @@ type Stdio struct {
 	skipGrace atomic.Bool
 }
 
-// NewStdio starts a server process and returns the transport over its standard
-// input and output. Its standard error is kept by proc and never a failure.
-// The error is an [*OpenError] of phase "start".
+// NewStdio starts a server process and returns the transport over its standard input
+// and output. proc keeps its standard error, which is never an error. The error is an
+// [*OpenError] of phase "start".
 func NewStdio(ctx context.Context, spec proc.Spec, o StdioOptions) (Transport, error) {
 	spec.Stdin, spec.PipeStdin, spec.PipeStdout = nil, true, true
 	p, err := proc.Start(ctx, spec)
@@ -55,7 +55,7 @@ func NewStdio(ctx context.Context, spec proc.Spec, o StdioOptions) (Transport, e
 	return t, nil
 }
 
-// cause explains the end of the stream: it waits a moment for the exit status.
+// cause explains the end of the stream; it waits briefly for the exit status.
 func (t *Stdio) cause(err error) *ClosedError {
 	c := &ClosedError{Reason: "the server closed its standard output"}
 	if err != io.EOF && !t.isClosing() {
@@ -84,8 +84,8 @@ func (t *Stdio) cause(err error) *ClosedError {
 // SkipGrace implements [mcp.Session.SkipGrace].
 func (t *Stdio) SkipGrace() { t.skipGrace.Store(true) }
 
-// Close stops the process with proc's stop protocol: end of input, a grace,
-// SIGTERM to the group, a grace, SIGKILL.
+// Close stops the process like proc: it closes the input, waits, sends SIGTERM to the
+// group, waits, sends SIGKILL.
 func (t *Stdio) Close(ctx context.Context) proc.Stopped {
 	t.closeWrite()
 	t.hurry()

@@ -11,17 +11,18 @@ import (
 	"mcptest/internal/proc"
 )
 
-// Times of the reading side of a stream.
+// Time limits of reading a stream.
 const (
-	// awaitSlice is how long a caller reads for itself before it leaves that
-	// to the background reader: for an answer that takes longer, a hand-off
-	// costs nothing that matters, and the caller can watch its context.
+	// awaitSlice is how long a caller reads before it hands over to the background
+	// reader: for a slower response the cost of a hand-over does not matter, and the
+	// caller can watch its context.
 	awaitSlice = 20 * time.Millisecond
-	// idleDelay is how long the role stays free after the last answer, in case the
-	// next call comes soon and reads for itself.
+	// idleDelay is how long the role remains free after the last response, in case
+	// the next call comes soon and reads by itself.
 	idleDelay = 2 * time.Millisecond
-	// crowdReads is for how many reads the background stays after it saw
-	// several calls in flight: handing the role around costs more than a wake-up.
+	// crowdReads is the number of reads for which the background keeps the role after
+	// it saw several calls in flight: passing on the role costs more than waking a
+	// caller.
 	crowdReads = 16
 )
 
@@ -29,27 +30,26 @@ type readDeadliner interface{ SetReadDeadline(time.Time) error }
 
 // stream is a transport of lines over a reader and a writer.
 //
-// Who reads: the token in role belongs to whoever may call lines.read. While
-// one call is in flight its caller takes it (Await) and needs no other
-// goroutine. While several are, or none for more than idleDelay, a background
-// goroutine has it.
+// The goroutine that holds the token in role may call lines.read. While one call is
+// in flight, its caller takes the token (Await) and needs no other goroutine. While
+// several are, or none for more than idleDelay, a background goroutine holds it.
 type stream struct {
 	lines *LineReader
 	out   *LineWriter
-	rc    io.Closer // the reading end; nil when it can't be closed
+	rc    io.Closer // the read end; may be nil
 	wc    io.Closer
 	facts Facts
 	sink  Receiver
-	why   func(readErr error) *ClosedError // what the end of the stream means
+	why   func(readErr error) *ClosedError // explains the end of the stream
 
 	deadline readDeadliner // nil: always the background reader
-	until    time.Time     // when the read deadline strikes; guarded by role
+	until    time.Time     // the current read deadline; guarded by role
 	armed    bool          // a read deadline is set; guarded by role
-	crowd    int           // reads until callers may read for themselves again; guarded by role
+	crowd    int           // reads until callers may read again; guarded by role
 	role     chan struct{}
 	idle     *time.Timer   // runs takeOver
-	vacated  atomic.Uint32 // how often the role was put down
-	seen     atomic.Uint32 // of vacated, when idle last looked
+	vacated  atomic.Uint32 // number of times the role was released
+	seen     atomic.Uint32 // value of vacated when idle last fired
 	watched  atomic.Bool   // idle is set
 	urgent   atomic.Bool   // take over immediately: the stream is being closed
 
@@ -81,8 +81,8 @@ func newStream(r io.Reader, w io.WriteCloser, l Limits) *stream {
 	return s
 }
 
-// NewStream returns a transport of newline-delimited messages over r and w,
-// which it closes.
+// NewStream returns a transport of newline-delimited messages over r and w, which
+// Close closes.
 func NewStream(r io.ReadCloser, w io.WriteCloser, l Limits) Transport {
 	s := newStream(r, w, l)
 	s.facts.Kind = "in-process"
@@ -101,8 +101,8 @@ func (s *stream) Start(sink Receiver) error {
 }
 
 // takeOver makes the background read if no goroutine has for idleDelay. While calls
-// come quickly it only looks from time to time: setting a timer for each of
-// them would cost more than the rest of a call.
+// come quickly, it only checks from time to time: setting a timer for each call would
+// be more expensive than the rest of the call.
 func (s *stream) takeOver() {
 	if n := s.vacated.Load(); s.seen.Swap(n) != n && !s.urgent.Load() {
 		s.idle.Reset(idleDelay)
@@ -116,7 +116,7 @@ func (s *stream) takeOver() {
 	default:
 	}
 	s.watched.Store(false)
-	// Whoever put the role down just now may have relied on the timer.
+	// The goroutine that has just released the role may have relied on the timer.
 	select {
 	case <-s.role:
 		s.background()
@@ -124,7 +124,7 @@ func (s *stream) takeOver() {
 	}
 }
 
-// hurry has the role taken by the background as soon as it is free.
+// hurry makes the background take the role as soon as it is free.
 func (s *stream) hurry() {
 	s.urgent.Store(true)
 	if s.idle != nil {
@@ -157,7 +157,7 @@ func (s *stream) Await(done <-chan struct{}, until time.Time) bool {
 		s.crowd = crowdReads
 		go s.background()
 		return false
-	case answered > 0 || len(done) > 0: // it came before there was a role to take: nothing more comes
+	case answered > 0 || len(done) > 0: // it arrived before the role was taken: there is no more to read
 		s.vacate()
 		s.notAlone()
 		return false
@@ -167,8 +167,8 @@ func (s *stream) Await(done <-chan struct{}, until time.Time) bool {
 	if !until.IsZero() && until.Before(last) {
 		last = until
 	}
-	// The deadline that is set may be earlier than last, not later: it is
-	// moved only when it is near, as that is a system-wide timer.
+	// The current deadline may be earlier than last, but not later. It is only
+	// changed when it is near, because it is a system-wide timer.
 	if s.until.After(last) || s.until.Sub(now) < last.Sub(now)/2 {
 		s.setRead(last)
 	}
@@ -191,7 +191,7 @@ func (s *stream) Await(done <-chan struct{}, until time.Time) bool {
 	}
 }
 
-// background reads until a caller may read for itself, or the stream ends.
+// background reads until a caller may read, or the stream ends.
 func (s *stream) background() {
 	if s.armed {
 		s.setRead(time.Time{})
@@ -204,7 +204,7 @@ func (s *stream) background() {
 		case s.crowd > 0:
 			s.crowd--
 		default:
-			// The role goes first: the caller that wakes up may call again at once.
+			// Release the role first: the woken caller may call again immediately.
 			s.vacate()
 			s.sink.OnDrained()
 			s.notAlone()
@@ -214,7 +214,7 @@ func (s *stream) background() {
 	}
 }
 
-// vacate puts the role down.
+// vacate releases the role.
 func (s *stream) vacate() {
 	s.vacated.Add(1)
 	s.role <- struct{}{}
@@ -226,8 +226,8 @@ func (s *stream) vacate() {
 	}
 }
 
-// notAlone starts the background for a caller that found the role taken just
-// before it was put down.
+// notAlone starts the background for a caller that found the role taken just before
+// it was released.
 func (s *stream) notAlone() {
 	if calls, _ := s.sink.InFlight(); calls == 0 {
 		return
@@ -249,10 +249,9 @@ func (s *stream) setRead(t time.Time) {
 	}
 }
 
-// readOnce reads once and delivers. At the end of the stream it returns false;
-// the role is gone then for good. What was answered by the last read is not
-// flushed but woken with the end: a caller that has that answer must not find a
-// session that looks alive.
+// readOnce reads once and delivers the lines. At the end of the stream it returns
+// false and keeps the role. Responses of the last read are signaled together with the
+// end, so that their callers don't find a session that looks alive.
 func (s *stream) readOnce() bool {
 	err := s.lines.ReadLines(s.sink)
 	if err != nil && isTimeout(err) && !s.isClosing() {
@@ -277,13 +276,13 @@ func (s *stream) isClosing() bool {
 	return s.closing
 }
 
-// end finds out what the end of the stream means and tells the sink.
+// end determines the cause of the end of the stream and passes it to the sink.
 func (s *stream) end(err error) {
 	s.sink.OnEnd(s.why(err))
 	close(s.ended)
 }
 
-// closeRead makes the reader stop soon, whoever it is.
+// closeRead makes the current reader stop soon.
 func (s *stream) closeRead() {
 	s.mu.Lock()
 	s.closing = true
@@ -294,10 +293,10 @@ func (s *stream) closeRead() {
 	if s.rc != nil {
 		_ = s.rc.Close()
 	}
-	s.hurry() // some reader must see the end
+	s.hurry() // a reader must notice the end
 }
 
-// closeWrite ends the server's input.
+// closeWrite closes the server's input.
 func (s *stream) closeWrite() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -309,10 +308,10 @@ func (s *stream) closeWrite() {
 	}
 }
 
-// closeGrace is how long the peer of a closed stream has to end its side.
+// closeGrace is the time for the peer of a closed stream to close its side.
 const closeGrace = 2 * time.Second
 
-// Close ends our side, gives the peer a moment to end its own, and returns
+// Close closes this side, waits briefly for the peer to close its own, and returns
 // when nothing reads any more.
 func (s *stream) Close(ctx context.Context) proc.Stopped {
 	s.closeWrite()
@@ -321,7 +320,7 @@ func (s *stream) Close(ctx context.Context) proc.Stopped {
 	return proc.Stopped{}
 }
 
-// awaitEnd waits for the end of the stream, by force after the grace.
+// awaitEnd waits for the end of the stream, and forces it after the grace period.
 func (s *stream) awaitEnd(ctx context.Context, grace time.Duration) {
 	if s.sink == nil { // never started
 		s.closeRead()

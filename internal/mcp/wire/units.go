@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ByteSize writes a size for people.
+// ByteSize formats a size for people.
 func ByteSize(n int64) string {
 	switch {
 	case n >= 1<<20 && n%(1<<20) == 0:
@@ -19,7 +19,7 @@ func ByteSize(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Duration writes a duration for people: 3.0012s is 3s, 60s is 1m, 12.345ms is
+// Duration formats a duration for people: 3.0012s is 3s, 60s is 1m, 12.345ms is
 // 12.3ms.
 func Duration(d time.Duration) string {
 	switch {

@@ -9,20 +9,21 @@ import (
 	"time"
 )
 
-// writeSlice is how long a write may block its caller before it is finished by
-// a goroutine of its own, while the caller watches its context.
+// writeSlice is how long a write may block its caller before a separate goroutine
+// completes it, while the caller watches its context.
 const writeSlice = 50 * time.Millisecond
 
-// errWriteClosed is what a write gets after close.
+// errWriteClosed is the error of a write after close.
 var errWriteClosed = errors.New("the input of the server is closed")
 
-// NotReadError says that a message could not be written in time: the pipe is full.
+// NotReadError reports that a message could not be written in time because the pipe
+// is full.
 type NotReadError struct{ cause error }
 
 func (e *NotReadError) Error() string { return "the server does not read its input" }
 func (e *NotReadError) Unwrap() error { return e.cause }
 
-// partlyError says that a write failed after some of the message was written.
+// partlyError reports that a write failed after a part of the message was written.
 type partlyError struct{ error }
 
 func (e *partlyError) Unwrap() error { return e.error }
@@ -39,18 +40,18 @@ type tryWriter interface{ TryWrite(b []byte) bool }
 
 type writeDeadliner interface{ SetWriteDeadline(time.Time) error }
 
-// LineWriter writes whole lines. A line that was begun is always completed,
-// even if the context of its sender ends, so that the stream stays
-// readable; a sender never waits longer than its context.
+// LineWriter writes whole lines. A line that has been started is always completed,
+// even if the context of its sender ends, so that the stream remains valid; a sender
+// never waits longer than its context.
 type LineWriter struct {
 	w      io.Writer
-	sem    chan struct{} // held by whoever writes; handed over with a half-written line
+	sem    chan struct{} // held by the writer; handed over with a partly written line
 	closed chan struct{}
 	buf    []byte
-	broken error // of an earlier write; guarded by sem
+	broken error // error of an earlier write; guarded by sem
 
-	deadline writeDeadliner // nil when the writer has none
-	until    time.Time      // the deadline that is set
+	deadline writeDeadliner // may be nil
+	until    time.Time      // the current deadline
 	try      tryWriter
 }
 
@@ -69,7 +70,7 @@ func (l *LineWriter) WriteLine(ctx context.Context, raw []byte) error {
 	return l.WriteBytes(ctx, raw, true)
 }
 
-// WriteBytes writes raw, and a newline where asked for, in one piece.
+// WriteBytes writes raw in one piece, with a newline if newline is set.
 func (l *LineWriter) WriteBytes(ctx context.Context, raw []byte, newline bool) error {
 	select {
 	case l.sem <- struct{}{}:
@@ -110,8 +111,8 @@ func (l *LineWriter) WriteBytes(ctx context.Context, raw []byte, newline bool) e
 	return l.handOver(ctx, len(l.buf)-len(rest), bytes.Clone(rest))
 }
 
-// sliced makes sure that a write that begins now ends within about a slice.
-// The deadline is moved only when it is near: that is a system-wide timer.
+// sliced limits a write to about one slice. The deadline is only changed when it is
+// near, because it is a system-wide timer.
 func (l *LineWriter) sliced(b []byte) []byte {
 	if now := time.Now(); l.until.Sub(now) < writeSlice/2 {
 		l.until = now.Add(writeSlice)
@@ -120,7 +121,7 @@ func (l *LineWriter) sliced(b []byte) []byte {
 	return b
 }
 
-// handOver lets a goroutine write rest, which then owns the semaphore.
+// handOver lets a goroutine write rest; it then owns the semaphore.
 func (l *LineWriter) handOver(ctx context.Context, written int, rest []byte) error {
 	done := make(chan error, 1)
 	go func() {

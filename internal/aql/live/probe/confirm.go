@@ -43,7 +43,7 @@ func (p confirmationProbe) probeConfirmation(op *catalog.Operation) {
 	if token == "" {
 		return
 	}
-	if other := p.another(op, params); !other.IsAbsent() {
+	if other := p.otherTarget(op, params); !other.IsAbsent() {
 		if r := with(other, token); r.OK() {
 			p.run.Rows.Fail("confirmation.scope", r, "%s accepts the token of another call", op.Name)
 		}
@@ -60,9 +60,9 @@ func (p confirmationProbe) probeConfirmation(op *catalog.Operation) {
 	}
 }
 
-// another is parameters that differ from some in what they name; absent when
-// there are none that may be sent.
-func (p confirmationProbe) another(op *catalog.Operation, params jsonv.Value) jsonv.Value {
+// otherTarget returns parameters that name a different item; it returns an absent
+// value if there is none that may be sent.
+func (p confirmationProbe) otherTarget(op *catalog.Operation, params jsonv.Value) jsonv.Value {
 	id := op.IdParam()
 	create := p.run.Catalog.Creator(op)
 	if id == nil || create == nil || p.run.Gate.Barred(create) != "" {
@@ -80,7 +80,7 @@ func (p confirmationProbe) another(op *catalog.Operation, params jsonv.Value) js
 	return jsonv.Value{}
 }
 
-// confirmationRow says why the row has no cases.
+// confirmationRow records why the row has no cases.
 func (p confirmationProbe) confirmationRow() {
 	t := p.run.Rows.Tests["confirmation"]
 	switch {
