@@ -11,8 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcptest/internal/cmdutil"
-	"mcptest/internal/secret"
-	"mcptest/internal/term"
 	"mcptest/internal/upstream/proxy"
 )
 
@@ -40,9 +38,7 @@ func Main(args []string, s cmdutil.Streams) int {
 		return option.ExitPassed
 	}
 	if ee, ok := errors.AsType[*option.ExitError](err); ok {
-		if ee.Message != "" {
-			fmt.Fprintln(s.Err, "mcptest: "+term.Escape(secret.NewRedactor().String(ee.Message)))
-		}
+		option.PrintError(s.Err, err)
 		return ee.Code
 	}
 	// An error of cobra: unknown commands and flags, wrong arguments.

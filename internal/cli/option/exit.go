@@ -1,6 +1,13 @@
 package option
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"mcptest/internal/secret"
+	"mcptest/internal/term"
+)
 
 // Exit codes of mcptest. If several apply, the first of this list takes precedence: a
 // signal (128 + its number), 2, 1, 3, 4, 7.
@@ -27,4 +34,11 @@ func (e *ExitError) Error() string { return e.Message }
 // Fail returns an error that ends a command with an exit code and a message.
 func Fail(code int, format string, args ...any) error {
 	return &ExitError{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// PrintError prints the message of a run that returned an error.
+func PrintError(w io.Writer, err error) {
+	if e := new(ExitError); errors.As(err, &e) && e.Message != "" {
+		fmt.Fprintln(w, "mcptest: "+term.Escape(secret.NewRedactor().String(e.Message)))
+	}
 }

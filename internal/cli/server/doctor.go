@@ -134,8 +134,7 @@ func conclude(l *option.Viewer, d doctor.Diagnosis) error {
 func diagnosisJSON(target string, d doctor.Diagnosis) jsonv.Value {
 	var layers []jsonv.Value
 	for _, l := range d.Layers {
-		v := jsonv.Object().With("layer", jsonv.String(l.Name)).With("status", jsonv.String(string(l.State))).
-			With("ms", jsonv.Float(float64(l.Took.Microseconds())/1000)).With("message", jsonv.String(l.Message))
+		v := jsonv.ObjectOf("layer", l.Name, "status", string(l.State), "ms", float64(l.Took.Microseconds())/1000, "message", l.Message)
 		if len(l.Details) > 0 {
 			v = v.With("details", jsonv.From(l.Details))
 		}
@@ -144,7 +143,7 @@ func diagnosisJSON(target string, d doctor.Diagnosis) jsonv.Value {
 		}
 		layers = append(layers, v)
 	}
-	out := jsonv.Object().With("target", jsonv.String(target)).With("ok", jsonv.Bool(d.Count(doctor.Fail) == 0)).With("layers", jsonv.Array(layers...))
+	out := jsonv.ObjectOf("target", target, "ok", d.Count(doctor.Fail) == 0, "layers", jsonv.Array(layers...))
 	if d.Stopped != "" {
 		out = out.With("stopped_at", jsonv.String(d.Stopped))
 	}

@@ -3,6 +3,8 @@ package explain
 import (
 	"bytes"
 	"cmp"
+	"path"
+	"path/filepath"
 	"strings"
 
 	"mcptest/internal/report/render"
@@ -120,4 +122,13 @@ func Reason(c *result.Case) string {
 		return "the server did not respond"
 	}
 	return "failed"
+}
+
+// InRepository converts a path of a record to its path in the repository, which code
+// hosts need. dir is Run.Dir; an absolute path is unchanged.
+func InRepository(dir, file string) string {
+	if dir == "" || file == "" || path.IsAbs(file) || filepath.IsAbs(file) {
+		return file
+	}
+	return path.Join(dir, strings.ReplaceAll(file, `\`, "/"))
 }
