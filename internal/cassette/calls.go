@@ -187,7 +187,7 @@ func (s *session) fromServer(f *Frame, data []byte) {
 	}
 	call.Frames = append(call.Frames, f)
 	switch {
-	case call.open && (e.IsResponse() && call.hasID(e) || answers(data, call.ID) || f.Omitted > 0 && call.namedIn(f, data)):
+	case call.open && (e.IsResponse() && call.hasID(e) || answers(data, call.ID) || f.Omitted > 0 && !f.Unterminated && call.namedIn(f, data)):
 		call.Response = f
 		s.close(call)
 	case call.open && f.HTTP != nil && f.HTTP.Status >= 300:

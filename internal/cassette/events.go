@@ -17,10 +17,12 @@ type Events struct {
 	size    int64 // of the event so far
 }
 
-// Begun returns the beginning and the size of an event that is not complete.
-func (s *Events) Begun() (data []byte, size int64) {
-	data = append(s.data[:len(s.data):len(s.data)], bytes.TrimPrefix(s.line[:min(len(s.line), OmittedHead)], []byte("data: "))...)
-	return data[:min(len(data), OmittedHead)], s.size
+// Begun returns what is recorded of a large event that is not complete; false if
+// there is none.
+func (s *Events) Begun() (Frame, bool) {
+	data := append(s.data[:len(s.data):len(s.data)], bytes.TrimPrefix(s.line[:min(len(s.line), OmittedHead)], []byte("data: "))...)
+	f := Frame{Dir: FromServer, Data: data[:min(len(data), OmittedHead)], Omitted: s.size, Unterminated: len(s.line) > 0}
+	return f, s.size > OmittedHead
 }
 
 // add keeps a part of a line, up to the size of a message.

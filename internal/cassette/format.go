@@ -90,7 +90,8 @@ type Frame struct {
 	// beginning; Tail is its end if that names the request.
 	Omitted int64
 	Tail    string
-	// Unterminated: the output of a process ended before the end of this line.
+	// Unterminated: the output of a process, or a stream, ended before the end of
+	// this line.
 	Unterminated bool
 	Stderr       string          // what a process wrote to standard error before the next frame
 	End          *End            // the stream, or without one the session, ended

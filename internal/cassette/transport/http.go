@@ -140,8 +140,8 @@ func (x *exchange) Close() error {
 func (x *exchange) end(err error, whole bool) {
 	x.over.Do(func() {
 		if x.events != nil {
-			if begun, size := x.events.Begun(); size > cassette.OmittedHead {
-				x.write(cassette.Frame{Dir: cassette.FromServer, Data: begun, Omitted: size})
+			if f, ok := x.events.Begun(); ok {
+				x.write(f)
 			}
 		}
 		if x.head != nil {

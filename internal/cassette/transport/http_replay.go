@@ -193,6 +193,8 @@ func (x *exchangeReplay) play(ctx context.Context) {
 		case f.Dir == "":
 		case !sse:
 			to.write(grown(x.call.Rewrite(data, x.live), f.Omitted))
+		case f.Unterminated:
+			to.write(bytes.TrimRight(appendEvent(nil, f.Event, grown(x.call.Rewrite(data, x.live), f.Omitted), true), "\n"))
 		default:
 			to.write(appendEvent(nil, f.Event, grown(x.call.Rewrite(data, x.live), f.Omitted), f.Has()))
 		}
