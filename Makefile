@@ -107,7 +107,7 @@ servers: $(SERVERS)/node_modules/.installed $(UPSTREAMS)/node_modules/.installed
 	@cd $* && $(NPM_CI)
 	@touch $@
 
-## conformance: the official MCP conformance suite judges mcptest as a client and its mock as a server
+## conformance: the official MCP conformance suite judges mcptest as a client, and its mock as a server and as a cassette
 .PHONY: conformance
 conformance: $(JUDGE)/node_modules/.installed
 	$(GO) run ./internal/conformance
@@ -198,8 +198,8 @@ gobench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' -benchmem ./...
 
 # Tests that `make test` runs in part: packages and names.
-DEEP_PACKAGES := aql aqlcli gen report result surface/contain
-DEEP_TESTS    := RandomRunsHarmNothing|NoHazardIsSetOff|SafeModeReadsOnlyWhateverIsDeclared|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs
+DEEP_PACKAGES := aql aqlcli cassette/tee cli gen report result surface/contain
+DEEP_TESTS    := RandomRunsHarmNothing|NoHazardIsSetOff|SafeModeReadsOnlyWhateverIsDeclared|NothingOfOthersIsTouched|ReplayGivesTheSameBundle|LargeBundles|KilledRunIsCleanedUp|MatcherArguments|BigRunsRenderFast|ManyCases|RandomPairs|LargeMessages|MillionFrames
 
 ## deep: run the tests that `make test` runs in part on all their inputs
 .PHONY: deep

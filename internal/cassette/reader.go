@@ -9,8 +9,11 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
+
+	"mcptest/internal/jsonv"
 )
 
 // inMemory is the size of a line up to which its message is kept in memory.
@@ -76,7 +79,7 @@ func Read(name string, src io.ReaderAt, size int64) (*Cassette, error) {
 		case err == io.EOF && n > 1:
 			return c, nil
 		case err == io.EOF:
-			return nil, c.wrong(0, "the file is empty: it is not a cassette")
+			return nil, c.wrong(0, "the file is empty: it is not a cassette, or its recording was killed before the handshake")
 		case errors.Is(err, errLong):
 			return nil, c.wrong(n, "the line is longer than %d MiB", maxLine>>20)
 		case err != nil:
@@ -109,6 +112,9 @@ func readLine(in *bufio.Reader) (text []byte, whole bool, err error) {
 		part, err := in.ReadSlice('\n')
 		if len(text)+len(part) > maxLine {
 			return nil, false, errLong
+		}
+		if len(text)+len(part) > cap(text) { // twice as long each time
+			text = slices.Grow(text, max(len(text), len(part)))
 		}
 		text = append(text, part...)
 		switch {
@@ -180,10 +186,31 @@ func (c *Cassette) readFrame(text []byte, n int, offset int64) error {
 	return nil
 }
 
+// parseLine reads the members of a line. A message is not copied, because it can be
+// large.
+func parseLine(text []byte) (*line, error) {
+	l, rest := &line{}, []byte{'{'}
+	err := jsonv.EachMember(text, func(key string, val []byte) error {
+		if key == "message" {
+			l.Message = val
+			return nil
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(append(jsonv.AppendString(rest, key), ':'), val...)
+		return nil
+	})
+	if err == nil {
+		err = json.Unmarshal(append(rest, '}'), l)
+	}
+	return l, err
+}
+
 // parseFrame reads one line.
 func parseFrame(text []byte) (*Frame, error) {
-	var l line
-	if err := json.Unmarshal(text, &l); err != nil {
+	l, err := parseLine(text)
+	if err != nil {
 		return nil, err
 	}
 	ms, err := l.At.Float64()

@@ -8,10 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"mcptest/internal/testkit"
 )
 
 // program runs this test binary as mcptest and returns what it cost.
@@ -70,4 +74,49 @@ tools:
 			t.Errorf("%v: %d MB, %v a row", args, peak, took/n)
 		}
 	}
+}
+
+// A response of 8 MB, or 100 MB in the long form of the test, is recorded, replayed,
+// served and compared whole, in memory that is bounded by its size.
+func TestLargeMessages(t *testing.T) {
+	t.Parallel()
+	size := testkit.Count(8, 100)
+	dir, server, limit := t.TempDir(), []string{"--", "big", strconv.Itoa(size)}, []string{"--timeout", "5m", "--max-message-size", "300MiB"}
+	suite := fmt.Sprintf(`servers: {big: {command: [big, "%d"]}}
+tools:
+  - {name: big, tool: big, expect: [{target: text, matcher: {ends-with: "a \"big\" text\n"}}]}
+`, size)
+	if err := os.WriteFile(filepath.Join(dir, "suite.yaml"), []byte(suite), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do := func(want string, args ...string) string {
+		t.Helper()
+		out, peak, took := program(t, dir, args...)
+		t.Logf("%d MB, %v: %s", peak, took, strings.Join(args, " "))
+		if !strings.Contains(out, want) {
+			t.Errorf("%v: %.300s; expected %q", args, out, want)
+		}
+		if peak > 100+20*size {
+			t.Errorf("%v: %d MB", args, peak)
+		}
+		return out
+	}
+	call := slices.Concat([]string{"call", "big"}, limit, []string{"--"})
+	direct := do("big", append(call, server[1:]...)...)
+	if len(direct) < size<<20*9/10 {
+		t.Fatalf("%d bytes", len(direct))
+	}
+	record := do("big", slices.Concat(call, []string{"mcptest", "record", "-q", "-o", "big.ndjson"}, server)...)
+	served := do("big", append(call, "mcptest", "serve", "--cassette", "big.ndjson")...)
+	if record != direct || served != direct {
+		t.Errorf("%d bytes from the server, %d through the recorder, %d from the cassette", len(direct), len(record), len(served))
+	}
+	do("tools/call big", "cassette", "show", "big.ndjson")
+	do("no changes", slices.Concat([]string{"cassette", "verify", "big.ndjson"}, limit, server)...)
+	do("no changes", "cassette", "diff", "big.ndjson", "big.ndjson")
+	do("", "cassette", "redact", "big.ndjson", "-o", "redacted.ndjson")
+	do("no changes", "cassette", "diff", "big.ndjson", "redacted.ndjson")
+	do("tool: big", "cassette", "promote", "big.ndjson")
+	do("1 passed", slices.Concat([]string{"run", "suite.yaml", "--record", "rec"}, limit)...)
+	do("1 passed", slices.Concat([]string{"run", "suite.yaml", "--replay", "rec"}, limit)...)
 }

@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		"toolsets":    toolsetsMain,
 		"everything":  everythingMain,
 		"serving":     servingMain,
+		"big":         bigMain,
 		"soak-helper": soakHelper,
 		"oauthserver": oauthServerMain,
 		"browser":     browserMain,

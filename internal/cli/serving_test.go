@@ -6,7 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
+
+	"mcptest/internal/mcp/protocol"
 )
 
 // servingMain runs `serving SERVER… -- COMMAND…`: it starts the server, takes
@@ -42,4 +45,32 @@ func servingMain() {
 	_ = server.Process.Signal(os.Interrupt)
 	_ = server.Wait()
 	os.Exit(code)
+}
+
+// bigMain runs `big MB`: a server with one tool, whose result has a text of that
+// size. It keeps nothing of it.
+func bigMain() {
+	size, _ := strconv.Atoi(os.Args[1])
+	in, out := bufio.NewScanner(os.Stdin), bufio.NewWriter(os.Stdout)
+	for in.Scan() {
+		id := protocol.MemberOf(in.Bytes(), "id")
+		reply := `{"jsonrpc":"2.0","id":` + string(id) + `,"result":`
+		switch method := protocol.TextOf(protocol.MemberOf(in.Bytes(), "method")); {
+		case id == nil:
+			continue
+		case method == "initialize":
+			out.WriteString(reply + `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"big","version":"1"}}}` + "\n")
+		case method == "tools/list":
+			out.WriteString(reply + `{"tools":[{"name":"big","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}}` + "\n")
+		case method == "tools/call":
+			out.WriteString(reply + `{"content":[{"type":"text","text":"`)
+			for n := 0; n < size<<20; n += len(`a "big" text\n`) {
+				out.WriteString(`a \"big\" text\n`)
+			}
+			out.WriteString(`"}]}}` + "\n")
+		default:
+			out.WriteString(`{"jsonrpc":"2.0","id":` + string(id) + `,"error":{"code":-32601,"message":"no such method"}}` + "\n")
+		}
+		out.Flush()
+	}
 }

@@ -21,7 +21,8 @@ type judge struct {
 	temp    string
 	self    string
 	mcptest string
-	detect  bool // the client finds out the revision
+	detect  bool   // the client finds out the revision
+	note    string // how the side differs from the usual one
 	bad     int
 }
 
@@ -32,11 +33,11 @@ func (j *judge) all(ctx context.Context) error {
 	if err := j.build(ctx); err != nil {
 		return err
 	}
-	server, url, err := j.serve(ctx)
+	url, stop, err := j.start(ctx, "mock", "--preset", "everything", "--http", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
+	defer stop()
 	for _, revision := range revisions {
 		required, err := j.required(ctx, revision)
 		if err != nil {
@@ -49,7 +50,7 @@ func (j *judge) all(ctx context.Context) error {
 			}
 		}
 		j.detect = false
-		if err := j.side(ctx, revision, "server", required["Server"], "--url", url); err != nil {
+		if err := j.served(ctx, revision, url, required["Server"]); err != nil {
 			return err
 		}
 	}
@@ -57,6 +58,29 @@ func (j *judge) all(ctx context.Context) error {
 		return fmt.Errorf("%d scenarios are not as they have to be", j.bad)
 	}
 	return nil
+}
+
+// served judges the server at url through a proxy that records it, and then what
+// answers from the recording.
+func (j *judge) served(ctx context.Context, revision, url string, required []string) error {
+	tape := filepath.Join(j.temp, revision+".cassette.ndjson")
+	proxy, stop, err := j.start(ctx, "record", "--http", "127.0.0.1:0", "--url", url, "-o", tape)
+	if err != nil {
+		return err
+	}
+	err = j.side(ctx, revision, "server", required, "--url", proxy)
+	stop()
+	if err != nil {
+		return err
+	}
+	again, stop, err := j.start(ctx, "serve", "--cassette", tape, "--http", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer stop()
+	j.note = "from a cassette"
+	defer func() { j.note = "" }()
+	return j.side(ctx, revision, "server", required, "--url", again)
 }
 
 // build makes both programs, so that starting them costs nothing later.
@@ -70,27 +94,29 @@ func (j *judge) build(ctx context.Context) error {
 	return nil
 }
 
-// serve starts the mock and returns its address.
-func (j *judge) serve(ctx context.Context) (*exec.Cmd, string, error) {
-	cmd := exec.CommandContext(ctx, j.mcptest, "mock", "--preset", "everything", "--http", "127.0.0.1:0")
+// start starts mcptest as a server over HTTP. It returns its address and what ends it.
+func (j *judge) start(ctx context.Context, args ...string) (url string, stop func(), err error) {
+	cmd := exec.CommandContext(ctx, j.mcptest, args...)
 	out, err := cmd.StderrPipe()
 	if err != nil {
-		return nil, "", fmt.Errorf("start the mock: %w", err)
+		return "", nil, fmt.Errorf("start mcptest %s: %w", args[0], err)
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, "", fmt.Errorf("start the mock: %w", err)
+		return "", nil, fmt.Errorf("start mcptest %s: %w", args[0], err)
 	}
+	stop = func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() }
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if url := regexp.MustCompile(`http://\S+`).FindString(lines.Text()); url != "" {
+		if urls := regexp.MustCompile(`http://[^\s;]+`).FindAllString(lines.Text(), -1); urls != nil {
 			go func() {
 				for lines.Scan() { // what it logs is of no interest, and must not fill the pipe
 				}
 			}()
-			return cmd, url, nil
+			return urls[len(urls)-1], stop, nil
 		}
 	}
-	return nil, "", errors.New("the mock did not say where it listens")
+	stop()
+	return "", nil, fmt.Errorf("mcptest %s did not say where it listens", args[0])
 }
 
 // conformance is a command of the suite, by the Node.js that is pinned with it
@@ -139,6 +165,8 @@ func (j *judge) side(ctx context.Context, revision, side string, required []stri
 	who := side
 	if j.detect {
 		who += " (protocol: auto)"
+	} else if j.note != "" {
+		who += " (" + j.note + ")"
 	}
 	results := filepath.Join(j.temp, revision+"-"+who)
 	cmd := j.conformance(ctx, append([]string{side, "--requirements", revision, "-o", results}, args...)...)

@@ -89,13 +89,13 @@ var word = once(`\s+|\S+`)
 // steady, are left open; false when the texts have little in common.
 func (l *loosener) pattern(texts []string) (string, bool) {
 	var split [][]string
-	loose := volatile().FindAllStringIndex(texts[0], -1)
 	for _, t := range texts {
 		if len(t) > maxPattern || !utf8.ValidString(t) || l.secret(t) {
 			return "", false
 		}
 		split = append(split, word().FindAllString(t, -1))
 	}
+	loose := volatile().FindAllStringIndex(texts[0], -1)
 	var b strings.Builder
 	b.WriteString(`\A`)
 	kept, open, at := 0, 0, 0

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"mcptest/internal/cassette"
+	"mcptest/internal/jsonv"
 	"mcptest/internal/mcp/protocol"
 	"mcptest/internal/mcpserver"
 	"mcptest/internal/secret"
@@ -29,6 +30,7 @@ type Server struct {
 	redact   *secret.Redactor
 	versions []string // that were recorded, newest first
 	shared   *cassette.Player
+	schemas  map[string]jsonv.Value // of the inputs of tools
 
 	mu       sync.Mutex
 	sessions int
@@ -36,7 +38,7 @@ type Server struct {
 
 // New prepares a cassette.
 func New(c *cassette.Cassette, o Options) (*Server, error) {
-	s := &Server{c: c, o: o, redact: secret.NewRedactor()}
+	s := &Server{c: c, o: o, redact: secret.NewRedactor(), schemas: map[string]jsonv.Value{}}
 	var err error
 	if s.shared, err = s.player(); err != nil {
 		return nil, err
@@ -59,6 +61,10 @@ func New(c *cassette.Cassette, o Options) (*Server, error) {
 		if result := protocol.MemberOf(response, "result"); result != nil {
 			seen[protocol.TextOf(protocol.MemberOf(result, "protocolVersion"))] = true
 			seen[protocol.TextOf(protocol.MemberOf(meta, protocol.MetaVersion))] = true
+			tools, _ := jsonv.Elements(protocol.MemberOf(result, "tools"))
+			for _, tool := range tools {
+				s.schemas[protocol.TextOf(protocol.MemberOf(tool, "name"))], _ = jsonv.Parse(protocol.MemberOf(tool, "inputSchema"))
+			}
 		}
 	}
 	s.versions = slices.DeleteFunc(protocol.Versions(), func(v string) bool { return !seen[v] })
@@ -115,6 +121,10 @@ type taken struct {
 
 // Versions implements [mcpserver.VersionedHandler].
 func (x *session) Versions() []string { return x.s.versions }
+
+// InputSchema implements [mcpserver.SchemaProvider]: the server checks the headers
+// of a call as the recorded one did.
+func (x *session) InputSchema(tool string) jsonv.Value { return x.s.schemas[tool] }
 
 // Admit implements [mcpserver.RequestFilter]: recordings are chosen in the order
 // of the requests, which are then answered at the same time.
