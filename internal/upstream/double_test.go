@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"mcptest/internal/testkit"
 	"mcptest/internal/upstream"
 )
 
@@ -120,9 +121,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%s: %q", path, got)
 			}
 		})
-		for len(w.Seen()) == 0 {
-			time.Sleep(time.Millisecond)
-		}
+		testkit.Wait(t, "the request", func() bool { return len(w.Seen()) > 0 })
 		w.End()
 	}
 	d.Close()

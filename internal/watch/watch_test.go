@@ -27,21 +27,23 @@ func TestDebounce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := make(chan fsnotify.Event)
 		f := newFiles(events, func(string) error { return nil })
-		pending := func() bool { synctest.Wait(); return len(f.changed) > 0 }
+		after := func(d time.Duration) (pending bool) {
+			time.Sleep(d)
+			synctest.Wait()
+			return len(f.changed) > 0
+		}
 		for range 5 {
 			events <- fsnotify.Event{}
-			time.Sleep(quiet - time.Millisecond)
-			if pending() {
+			if after(quiet - time.Millisecond) {
 				t.Fatal("a change while events come")
 			}
 		}
-		time.Sleep(time.Millisecond)
-		if !pending() {
+		if !after(time.Millisecond) {
 			t.Fatal("no change after the last event")
 		}
 		<-f.changed
 		// Events that never end do not put it off forever.
-		for began := time.Now(); !pending(); time.Sleep(quiet / 2) {
+		for began := time.Now(); !after(quiet / 2); {
 			if time.Since(began) > 2*most {
 				t.Fatal("endless events: no change")
 			}
