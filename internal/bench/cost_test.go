@@ -141,7 +141,8 @@ func start(tb testing.TB, t *tools) []measurement {
 	times := func(s sample) []float64 { return []float64{s.Verdict / 1000, s.Wall / 1000, s.CPU / 1000} }
 	var out []measurement
 	for _, s := range list {
-		path := t.write(tb, "one-"+s.name+".yml", written(1, s.prefix, s.argv...))
+		// In a folder of its own: the durations of all suites next to it are read.
+		path := t.write(tb, "start-"+s.name+"/one.yml", written(1, s.prefix, s.argv...))
 		m := measurement{
 			name:  "start and one test, " + s.name,
 			parts: []part{{": to the verdict", "ms", s.aim, s.gate}, {": to the exit", "ms", s.exitAim, s.gate}, {": CPU time", "ms", s.cpuAim, s.cpuGate}},
@@ -173,8 +174,8 @@ func memory(tb testing.TB, t *tools) []measurement {
 	}
 	thousand, big := t.fromCases(tb, 1000, 1, t.echo), t.fromCases(tb, 100_000, 1, t.echo)
 	return []measurement{
-		peak("20 written tests", t.write(tb, "w20.yml", written(20, "", t.echo)), 0),
-		peak("1,000 written tests", t.write(tb, "w1000.yml", written(1000, "", t.echo)), 23.8), // 25 MB
+		peak("20 written tests", t.write(tb, "memory/w20.yml", written(20, "", t.echo)), 0),
+		peak("1,000 written tests", t.write(tb, "memory/w1000.yml", written(1000, "", t.echo)), 23.8), // 25 MB
 		peak("10,000 tests from cases:", t.fromCases(tb, 10_000, 1, t.echo), 50),
 		{
 			name: "100,000 tests from cases: (floor: 1,000 of them)",

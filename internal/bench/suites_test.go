@@ -71,6 +71,9 @@ func (t *tools) fromCases(tb testing.TB, n, parallel int, command ...string) (pa
 func (t *tools) write(tb testing.TB, name, text string) string {
 	tb.Helper()
 	path := filepath.Join(t.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		tb.Fatal(err)
+	}
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		tb.Fatal(err)
 	}
