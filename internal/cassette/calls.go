@@ -8,9 +8,8 @@ import (
 	"mcptest/internal/mcp/protocol"
 )
 
-// Call is what a client sent once, with everything that followed from it: the
-// response, notifications and requests of the server, and what the client
-// answered to those.
+// Call is one message of a client with everything that belongs to it: the response,
+// notifications and requests of the server, and the client's answers to those.
 type Call struct {
 	Session int
 	Stream  int    // the HTTP exchange that it began; 0 on stdio
@@ -206,8 +205,8 @@ func (s *session) close(call *Call) {
 	}
 }
 
-// text files what is not a message, such as the lines of one that is spread over
-// several: together, and with the call whose id is in it.
+// text assigns lines that are not messages, such as those of a message on several
+// lines: together, and to the call whose id they contain.
 func (s *session) text(f *Frame, e *protocol.Envelope, data []byte, other *Call) *Call {
 	if e.Has > 0 || len(data) == 0 {
 		return other

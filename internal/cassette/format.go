@@ -12,8 +12,8 @@ const Version = 1
 // Suffix ends the names of cassette files.
 const Suffix = ".cassette.ndjson"
 
-// Masks that a cassette can declare. A reader refuses a cassette with any other,
-// because it could not compare a request with what is left of the recorded one.
+// Masks that a cassette can declare. A reader rejects a cassette with any other mask,
+// because it could not compare requests with the recorded ones.
 const (
 	// MaskSecrets replaces secrets by secret.Mask.
 	MaskSecrets = "secrets"
@@ -48,8 +48,7 @@ type Header struct {
 	// Volatile are paths into the parameters of requests that are ignored when
 	// requests are compared, such as arguments.now.
 	Volatile []string `json:"volatile,omitempty"`
-	// Note is what the program that recorded needs for its own replay. Others
-	// ignore it.
+	// Note is data of the recording program for its own replay. Others ignore it.
 	Note json.RawMessage `json:"note,omitempty"`
 }
 
@@ -96,7 +95,7 @@ type Frame struct {
 	Stderr       string          // what a process wrote to standard error before the next frame
 	End          *End            // the stream, or without one the session, ended
 	Note         json.RawMessage // see [Header.Note]
-	// Masked says that no secret is left in Data and Note.
+	// Masked is set if Data and Note contain no secrets.
 	Masked bool
 
 	Line   int   // in the file, from 1; filled in by the reader
@@ -118,7 +117,7 @@ type Event struct {
 	Retry int    `json:"retry_ms,omitempty"`
 }
 
-// End says why a stream or session ended.
+// End is the reason why a stream or session ended.
 type End struct {
 	Reason string   `json:"reason,omitempty"` // "" for the ordinary end
 	Client bool     `json:"client,omitempty"` // it was the client who ended it
@@ -153,7 +152,7 @@ type line struct {
 	Bytes   []byte          `json:"bytes,omitempty"`
 }
 
-// Error says what is wrong with a cassette.
+// Error describes what is wrong with a cassette.
 type Error struct {
 	File string
 	Line int // 0: none

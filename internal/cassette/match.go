@@ -22,7 +22,7 @@ func versionOf(data []byte) string {
 	return v.Text()
 }
 
-// params returns what is compared of a message.
+// params returns the part of a message that is compared.
 func (p *Player) params(data []byte) jsonv.Value {
 	v, err := jsonv.Parse(data)
 	if err != nil {

@@ -92,8 +92,9 @@ type Client struct {
 // Client begins a connection. n is its number, from 1.
 func (p *Player) Client(n int) *Client { return &Client{p: p, n: n} }
 
-// maxHistory is how many earlier requests decide between recordings of the same
-// request, and maxCandidates how many of those are looked at.
+// maxHistory is the number of earlier requests that are compared to choose between
+// recordings of the same request, and maxCandidates the number of recordings that are
+// compared.
 const (
 	maxHistory    = 32
 	maxCandidates = 64

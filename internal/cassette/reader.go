@@ -30,8 +30,8 @@ type Cassette struct {
 	Header
 	File   string
 	Frames []Frame
-	// Warning says what is wrong with a cassette that can be used nevertheless:
-	// its last line is cut off. Nil for none.
+	// Warning returns a warning if the last line of the cassette is incomplete;
+	// otherwise nil.
 	Warning *Error
 
 	src io.ReaderAt

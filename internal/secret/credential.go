@@ -249,8 +249,8 @@ func (c confidence) quoted(v, name string) bool {
 	return chance(v)
 }
 
-// bare judges a value without quotes after a name and the byte that follows
-// the name: in code and prose, most of that text is no value.
+// bare evaluates an unquoted value after a name and the byte that follows the name:
+// in code and prose, most of that text is not a value.
 func (c confidence) bare(v, name string, after byte) bool {
 	if placeholder(v) || after == '"' || after == '\'' || after == '\\' || strings.ContainsAny(v, "()[]<>$") {
 		return false
@@ -268,7 +268,7 @@ func (c confidence) bare(v, name string, after byte) bool {
 	return (shouted || flag) && len(v) >= MinLength || chance(v)
 }
 
-// placeholder reports whether v stands for a value, or says what it is like.
+// placeholder reports whether v is a placeholder or a description of a value.
 func placeholder(v string) bool {
 	for _, p := range []string{"${", "$(", "{{", "<", "%s", "%v", "***", "…", "[red"} {
 		if strings.HasPrefix(v, p) {

@@ -51,7 +51,7 @@ func (f *Found) add(v string, named bool) {
 	}
 }
 
-// maxSeen is the length up to which a value is looked for as a whole.
+// maxSeen is the length up to which a value is searched for as a whole.
 const maxSeen = 4 << 10
 
 // appendPieces adds the pieces of v that look drawn by chance.

@@ -2,7 +2,7 @@ package secret
 
 import "strings"
 
-// certainty says how much a name tells about its value.
+// certainty is how likely a name is that of a credential.
 type certainty uint8
 
 const (

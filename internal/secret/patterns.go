@@ -6,8 +6,8 @@ type pattern struct {
 	prefix string // at least one byte; what follows a shorter one than three is free
 	fold   bool   // the prefix is in lower case, and upper case is the same
 	named  bool   // found by a name, which is absent where the value is shown alone
-	// find is given the place i of the prefix and the place j after it, and
-	// returns the secret's place, an empty one when there is none.
+	// find gets the offset i of the prefix and the offset j after it, and returns the
+	// bounds of the secret, which are empty if there is none.
 	find func(s string, i, j int) (start, end int)
 }
 
@@ -27,8 +27,8 @@ func (p *pattern) at(s string, i int) bool {
 	return true
 }
 
-// patterns is the table of what is recognized without being declared. The
-// forms of the tokens are those their issuers document for secret scanning.
+// patterns is the table of tokens that are recognized without a declaration, in the
+// formats that their issuers document for secret scanning.
 var patterns = []pattern{
 	// Private keys in PEM (RFC 7468), with real or escaped line ends.
 	{prefix: "BEGIN ", find: privateKey},

@@ -86,7 +86,7 @@ func (r *Redactor) Learn(values ...string) {
 	}
 }
 
-// parts are what is looked for of a declared value: itself, and its long lines.
+// parts are the texts to search for: a declared value and its long lines.
 func parts(v string) []string {
 	trimmed := strings.TrimSpace(v)
 	if trimmed == "" || trimmed == Mask {
@@ -108,8 +108,8 @@ func parts(v string) []string {
 // is returned as it is, without a copy.
 func (r *Redactor) String(s string) string { return r.Collect(s, nil) }
 
-// Collect is String that also notes what was recognized without being
-// declared. A nil f notes nothing.
+// Collect is String that also records in f what was recognized without a declaration.
+// f may be nil.
 func (r *Redactor) Collect(s string, f *Found) string {
 	if r.base != nil {
 		s = r.base.Collect(s, f)

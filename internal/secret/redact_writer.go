@@ -20,7 +20,7 @@ type redactingWriter struct {
 	held []byte
 }
 
-// maxHeld bounds what is held back for a line or a key that does not end.
+// maxHeld limits the text that is held back for an incomplete line or key.
 const maxHeld = 1 << 20
 
 func (w *redactingWriter) Write(p []byte) (int, error) {

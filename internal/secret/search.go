@@ -109,8 +109,7 @@ type place struct {
 	named      bool
 }
 
-// mask returns s with the secrets replaced, and notes in f what was not
-// declared.
+// mask returns s with the secrets replaced, and records undeclared ones in f.
 func (t *searcher) mask(s string, f *Found) string {
 	if len(s) < MinLength+2 && t.short[strings.TrimSpace(s)] {
 		return Mask

@@ -14,7 +14,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Limits of what is stored as it is. Larger values are stored as a checksum.
+// Limits of values that are stored unchanged. Larger values are stored as a checksum.
 const (
 	maxText   = 16 << 10  // a text
 	maxWord   = 1 << 10   // a text in base64, such as an image

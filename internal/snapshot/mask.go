@@ -9,7 +9,8 @@ import (
 // mask replaces text that differs from run to run by its name in angle brackets.
 type mask struct {
 	name string
-	// re finds what is replaced: its last group, or all of it if it has none.
+	// re matches the text to replace: its last group, or the whole match if it has
+	// none.
 	re     *regexp.Regexp
 	accept func(found string) bool // nil: everything that re finds
 }

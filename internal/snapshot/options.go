@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// Options are what a suite says about one snapshot.
+// Options are the settings of one snapshot in a suite.
 type Options struct {
 	Name   string // "" if the suite gives none
 	masks  []mask

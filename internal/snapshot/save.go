@@ -16,7 +16,7 @@ import (
 	"mcptest/internal/source"
 )
 
-// Saved is what Save did.
+// Saved is the result of Save.
 type Saved struct {
 	New, Changed, Removed int
 	// Withheld counts values that were not stored because their tests failed.
@@ -114,7 +114,7 @@ func (f *File) lock() (unlock func(), err error) {
 	return unlock, err
 }
 
-// Note says what was done to the file called name; "" if nothing was.
+// Note describes the changes to the file called name; "" if there were none.
 func (s Saved) Note(name string) string {
 	var parts []string
 	for _, p := range []struct {

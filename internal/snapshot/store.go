@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Mode says what a run does with values that are not stored.
+// Mode is how a run handles values that are not stored.
 type Mode uint8
 
 // The modes of a run.
@@ -18,8 +18,7 @@ const (
 	Update             // new and changed values are stored, unused ones are removed
 )
 
-// Run is what one run does to a snapshot file. It may be used by several
-// goroutines.
+// Run is the state of a snapshot file during one run. It is safe for concurrent use.
 type Run struct {
 	file *File
 	mode Mode

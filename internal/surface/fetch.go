@@ -15,7 +15,7 @@ type Request func(ctx context.Context, method string, params jsonv.Value) (jsonv
 // Limits bound how much of a list is read.
 type Limits struct{ Items, Pages int }
 
-// Offer is what a server answered when it was asked for all its lists.
+// Offer is a server's responses to the requests for all its lists.
 type Offer struct {
 	Handshake jsonv.Value // the result of initialize or server/discover
 	Lists     map[Kind][]jsonv.Value

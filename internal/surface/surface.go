@@ -15,7 +15,7 @@ import (
 	"mcptest/internal/secret"
 )
 
-// Kind says what a definition defines.
+// Kind is the kind of a definition.
 type Kind string
 
 // The kinds, in the order of lock files.
@@ -80,7 +80,7 @@ func (s *Surface) Find(k Kind, name string) (Item, bool) {
 	return s.Items[i], true
 }
 
-// Counts says how many definitions there are: 3 tools, 1 prompt.
+// Counts describes the number of definitions: 3 tools, 1 prompt.
 func (s *Surface) Counts() string {
 	count := map[Kind]int{}
 	for _, it := range s.Items {

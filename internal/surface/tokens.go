@@ -9,7 +9,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// TokenCount says how Tokens counts, for output.
+// TokenCount describes how Tokens counts, for output.
 const TokenCount = "estimate: bytes/4"
 
 // Tokens estimates how many tokens a definition takes in the context of a model:

@@ -9,7 +9,7 @@ import (
 	xterm "golang.org/x/term"
 )
 
-// Profile says how much color a stream can show.
+// Profile is the color support of a stream.
 type Profile uint8
 
 // The profiles. Only the sixteen basic colors are ever used, because they

@@ -89,7 +89,7 @@ func (s *Status) Set(line string) {
 	}
 }
 
-// Flush paints the wanted line at once.
+// Flush paints the wanted line immediately.
 func (s *Status) Flush() {
 	if !s.Live() {
 		return

@@ -29,7 +29,7 @@ type Files struct {
 	known map[string]state // by absolute path
 }
 
-// state is what is known of the content of a file; the zero value: there is none.
+// state identifies the content of a file; the zero value means that there is none.
 type state struct {
 	modified time.Time
 	size     int64

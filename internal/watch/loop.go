@@ -11,7 +11,7 @@ import (
 	"mcptest/internal/display"
 )
 
-// Request is what the next run is to do.
+// Request describes the next run.
 type Request struct {
 	Filter  string // in place of the filters of the command line, unless empty
 	Update  bool   // store snapshots
@@ -23,7 +23,7 @@ type Options struct {
 	// Run runs the tests. It calls loaded with the files that it has read, before it
 	// starts anything, and returns the files that it has written.
 	Run func(ctx context.Context, r Request, loaded func(files []string)) (written []string)
-	// Keys are the keys that are pressed; nil: there is no keyboard.
+	// Keys receives the pressed keys; nil without a keyboard.
 	Keys <-chan rune
 	// Out shows the keys and what happens.
 	Out   io.Writer
@@ -59,7 +59,7 @@ func Loop(ctx context.Context, o Options) {
 	}
 }
 
-// prompt says what is waited for.
+// prompt describes what the loop waits for.
 func (o *Options) prompt(r Request) {
 	if r.Filter != "" {
 		fmt.Fprintf(o.Out, "only tests with %q; ", r.Filter)

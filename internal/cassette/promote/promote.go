@@ -81,7 +81,7 @@ func test(call *cassette.Call, params jsonv.Value) (t *draft.Test, why string) {
 	return nil, "no test is made of this method"
 }
 
-// unusable says why a test cannot make a request again.
+// unusable returns why a test cannot repeat a request.
 func unusable(call *cassette.Call, params, response jsonv.Value) string {
 	result := response.Lookup("result")
 	kind := result.Lookup("resultType").Text()

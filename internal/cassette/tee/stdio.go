@@ -26,9 +26,9 @@ const clientPoll = 250 * time.Millisecond
 // bufferSize is the capacity of a pipe on Linux.
 const bufferSize = 64 << 10
 
-// Run passes everything on until the server ends. A server that the client has
-// left is stopped. It returns how the server ended; the error says why it could
-// not be started.
+// Run forwards all data until the server exits. It stops a server that the client has
+// left. It returns how the server exited; the error is the reason why it could not be
+// started.
 func (s Stdio) Run(ctx context.Context) (proc.Exit, error) {
 	spec := s.Server
 	spec.PipeStdin, spec.PipeStdout, spec.CopyStderr = true, true, s.Err

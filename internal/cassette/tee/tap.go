@@ -11,7 +11,7 @@ import (
 // queueLimit is how many bytes may wait to be recorded.
 const queueLimit = 256 << 20
 
-// Tap records copies of frames, one after the other, on a goroutine of its own.
+// Tap records copies of frames, in order, on a separate goroutine.
 type Tap struct {
 	record func(cassette.Frame) error
 	start  time.Time
@@ -73,7 +73,7 @@ func (t *Tap) put(c chunk) {
 	t.ready.Signal()
 }
 
-// take waits for what is in the queue; nil: it is closed and empty.
+// take waits for data in the queue; nil means that it is closed and empty.
 func (t *Tap) take() []chunk {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -68,7 +68,7 @@ func newFolder(dir string, p *plan.Plan, o Options) *Folder {
 	return f
 }
 
-// fileName replaces what is not allowed in names of files everywhere.
+// fileName replaces characters that some system does not allow in file names.
 func fileName(server string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 0x20 || strings.ContainsRune(`/\:*?"<>|%`, r) {

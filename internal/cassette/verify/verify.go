@@ -106,7 +106,7 @@ func (r *Report) listed(method string, params, result jsonv.Value) bool {
 	return false
 }
 
-// unsendable says why a request cannot be sent again, or not be compared.
+// unsendable returns why a request cannot be repeated or compared.
 func unsendable(call *cassette.Call, params jsonv.Value, again bool) string {
 	switch {
 	case call.Response == nil:

@@ -17,7 +17,7 @@ import (
 	"mcptest/internal/surface/diff"
 )
 
-// Env is what a check needs in addition to what the server offers.
+// Env is the data of a check in addition to what the server offers.
 type Env struct {
 	Server string // its name in the suite
 	Dir    string // of the suite
@@ -25,7 +25,7 @@ type Env struct {
 	Shown string
 	Usage string // how a command reaches the server, beginning with a space
 	Mask  func(string) string
-	// Others are what the server offers when it is reached in other ways.
+	// Others are what the server offers over other transports or protocol versions.
 	Others []Other
 }
 

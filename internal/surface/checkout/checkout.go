@@ -10,7 +10,7 @@ import (
 	"mcptest/internal/proc"
 )
 
-// Options are what the programs that are started need.
+// Options are the parameters of the programs that are started.
 type Options struct {
 	Env      []string
 	Registry *proc.Registry

@@ -20,7 +20,7 @@ type demand struct {
 	own  bool // no other demand of the same group may use the position
 }
 
-// arrayGoal is what must hold for an array.
+// arrayGoal is the conditions on an array.
 type arrayGoal struct {
 	b      *branch
 	lo, hi int
@@ -111,7 +111,7 @@ func (g *arrayGoal) place(demands []demand, at []int) answer {
 	return best
 }
 
-// at is what must hold for the element at a position.
+// at returns the conditions on the element at an index.
 func (g *arrayGoal) at(i int) []lit {
 	goal := slices.Clone(g.every)
 	for _, a := range g.items {

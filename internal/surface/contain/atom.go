@@ -46,7 +46,7 @@ func typeOf(v jsonv.Value) types {
 	return tNull
 }
 
-// op is what an atom asserts.
+// op is the kind of assertion of an atom.
 type op uint8
 
 const (

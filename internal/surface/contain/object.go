@@ -8,7 +8,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// objectGoal is what must hold for an object.
+// objectGoal is the conditions on an object.
 type objectGoal struct {
 	b          *branch
 	names      []string // that the schemas mention
@@ -82,7 +82,7 @@ func (g *objectGoal) mentioned() {
 	g.names = slices.Sorted(maps.Keys(names))
 }
 
-// wishes are what negated atoms ask of some property.
+// wishes are the requirements of negated atoms on some property.
 func (g *objectGoal) wishes() []wish {
 	var out []wish
 	for _, a := range g.b.of(opAdditional, true) {
@@ -169,7 +169,7 @@ func (g *objectGoal) fresh(i int) []string {
 
 func (g *objectGoal) nameFits(name string) truth { return g.b.s.holds(g.keys, jsonv.String(name), 0) }
 
-// at is what must hold for the property of a name.
+// at returns the conditions on the property called name.
 func (g *objectGoal) at(name string) []lit {
 	var goal []lit
 	for _, a := range g.props {

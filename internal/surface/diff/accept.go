@@ -72,7 +72,7 @@ func (c *comparer) rejected(old, new surface.Item) []string {
 	return out
 }
 
-// doubt says why clients may not accept a new definition, empty for a good one.
+// doubt returns why clients may not accept a new definition, or "".
 func doubt(it surface.Item) string {
 	lists := surface.Lists()
 	key := lists[slices.IndexFunc(lists, func(l surface.List) bool { return l.Kind == it.Kind })].Key
@@ -90,7 +90,7 @@ func doubt(it surface.Item) string {
 	return ""
 }
 
-// taskSupport is what a tool says of tasks, with the default of MCP.
+// taskSupport returns a tool's support of tasks, with the default of MCP.
 func taskSupport(execution jsonv.Value) string {
 	return cmp.Or(execution.Lookup("taskSupport").Text(), "forbidden")
 }

@@ -13,7 +13,7 @@ import (
 	"mcptest/internal/surface"
 )
 
-// Class says what a change means for clients.
+// Class is the effect of a change on clients.
 type Class string
 
 // The classes, the most serious one first.

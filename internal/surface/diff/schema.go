@@ -175,8 +175,8 @@ func (p *schemaPair) edit(e edit, whole contain.Verdict) {
 	p.c.add(class, p.root+e.at, witness, "%s%s", e.message, note)
 }
 
-// reservation says why an edit that rejects no declared argument must be looked
-// at nevertheless. It is empty for most.
+// reservation returns why an edit that rejects no declared argument must be reviewed
+// nevertheless, or "".
 func (p *schemaPair) reservation(e edit) string {
 	if e.at == "/$schema" && p.oldS.Draft() != p.newS.Draft() {
 		if k := cmp.Or(dialectal(p.old), dialectal(p.new)); k != "" {
