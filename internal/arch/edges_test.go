@@ -66,7 +66,7 @@ var edges = map[string][]string{
 	"internal/mcpserver": {"internal/mcp/protocol", "internal/mcp/wire", "internal/jsonv"},
 	"internal/auth":      {"internal/osfile"},
 	// Test doubles of the APIs behind a server.
-	"internal/upstream":           {"internal/jsonv", "internal/source"},
+	"internal/upstream":           {"internal/jsonv", "internal/secret", "internal/source"},
 	"internal/upstream/recording": {"internal/upstream", "internal/jsonv", "internal/source", "internal/source/stored", "internal/secret", "internal/osfile"},
 	"internal/upstream/proxy":     {"internal/testkit"},
 	// Recorded traffic: the file, and what matches requests with it.

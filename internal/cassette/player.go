@@ -216,7 +216,7 @@ func (c *Client) context(call *Call) int {
 	return n
 }
 
-// lenient compares more slowly: a mask in a recording stands for any text, and
+// lenient compares more slowly: a mask in a recording matches any text, and
 // the handshake of another client is taken for that of the recorded one.
 func (c *Client) lenient(method string, data []byte) *Call {
 	live := c.p.params(data)

@@ -254,7 +254,7 @@ func (p *docPage) run(argv ...string) (out, code string) {
 var varying = regexp.MustCompile(`\d+(\.\d+)?( ?(ms|s)\b)|devel[-0-9a-f]*`)
 
 // compare holds what a page shows against what the script before it printed.
-// A line "…" stands for any number of lines.
+// A line "…" matches any number of lines.
 func (p *docPage) compare(b docBlock) {
 	masked := func(s string) string {
 		lines := strings.Split(strings.TrimSpace(s), "\n")

@@ -13,7 +13,7 @@ import (
 )
 
 // talk is how a server over standard input and output misbehaves: at one
-// moment, in one way. $ID in say stands for the id of the request, $OK for a
+// moment, in one way. $ID in say is replaced by the id of the request, $OK for a
 // correct answer line.
 type talk struct {
 	at    string // "": the first test's tools/call; start, end of input, or a method

@@ -77,7 +77,7 @@ func (v Value) appendIndent(dst []byte, line, indent string) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// plainByte reports whether c stands for itself in a JSON string.
+// plainByte reports whether c is written as itself in a JSON string.
 func plainByte(c byte) bool { return c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf }
 
 // AppendString appends s as a JSON string in quotes. It escapes what RFC 8259

@@ -105,7 +105,7 @@ func TestSettledVotes(t *testing.T) {
 }
 
 // obedient is a judge that follows any instruction that reaches it outside
-// the markers, and otherwise looks at the answer alone. It stands for a
+// the markers, and otherwise looks at the answer alone. It represents a
 // model that holds to its rubric and nothing more.
 func obedient(body jsonv.Value) string {
 	text := body.Lookup("messages").At(1).Lookup("content").Text()

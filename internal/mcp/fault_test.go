@@ -66,7 +66,7 @@ func (s *faulty) answer(id string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"result":` + goodResult + "}\n"
 }
 
-// fault is one row of the table. $ID in say stands for the id of the call,
+// fault is one row of the table. $ID in say is replaced by the id of the call,
 // $OK for a correct answer line; say is written in one piece.
 type fault struct {
 	name    string
@@ -75,7 +75,7 @@ type fault struct {
 	call    string                     // kinds of violations the exchange must have
 	session string                     // kinds the session must have
 	cause   string                     // part of the cause; empty: none
-	result  string                     // raw result; "good" stands for goodResult
+	result  string                     // raw result; "good" means goodResult
 	dead    bool                       // the session is over afterwards
 	timeout time.Duration
 	limits  wire.Limits

@@ -33,7 +33,7 @@ func (c compiler) content(n *source.Node, path string) *template {
 	return t.settle()
 }
 
-// block compiles one content block. Text stands for a text block, and the type
+// block compiles one content block. Text is short for a text block, and the type
 // may be left out where a key gives it away: {text: …}, {resource: …}.
 func (c compiler) block(n *source.Node, path string) *template {
 	if n.IsScalar() {
@@ -138,7 +138,7 @@ func (c compiler) checkBase64(n *source.Node, path string) {
 }
 
 // messages compiles the messages of a prompt: maps of role and content, where
-// text stands for a text block of the user.
+// text is short for a text block of the user.
 func (c compiler) messages(n *source.Node, path string) *template {
 	if n.Kind != source.KindList {
 		c.d.WrongType(n, path, "a list of messages")

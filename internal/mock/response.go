@@ -44,7 +44,7 @@ type responseKeys struct {
 	Steps *source.Node `yaml:"steps"`
 	// One text block; a map or list is written as JSON.
 	Text *source.Node `yaml:"text"`
-	// Content blocks; text stands for a text block.
+	// Content blocks; text is short for a text block.
 	Content *source.Node `yaml:"content"`
 	// structuredContent; its JSON is the text block too when neither text nor content is given.
 	Structured *source.Node `yaml:"structured"`

@@ -127,7 +127,7 @@ func TestSinkRefusals(t *testing.T) {
 	}
 }
 
-// TestSinkOnFullDisk: the device that is always full stands for a disk.
+// TestSinkOnFullDisk: the device that is always full represents a disk.
 func TestSinkOnFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full")

@@ -61,7 +61,7 @@ func (v *decoding) seam(at int) int {
 }
 
 // decode undoes the escapes of s, each of which begins with one of marks. escape
-// returns what the escape at the start of a text stands for and its length, 0 if
+// returns what the escape at the start of a text represents and its length, 0 if
 // it is none.
 func decode(s, marks string, escape func(s string) (text string, n int)) decoding {
 	d := decoding{seams: []seam{{}}}

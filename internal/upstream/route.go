@@ -7,6 +7,7 @@ import (
 
 	"mcptest/internal/display"
 	"mcptest/internal/jsonv"
+	"mcptest/internal/secret"
 	"mcptest/internal/source"
 )
 
@@ -85,23 +86,7 @@ func (c *condition) miss(got []string) string {
 
 // glob compares a text with a pattern in which * is any text.
 func glob(pattern, s string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == s
-	}
-	first, last := parts[0], parts[len(parts)-1]
-	if len(s) < len(first)+len(last) || !strings.HasPrefix(s, first) || !strings.HasSuffix(s, last) {
-		return false
-	}
-	s = s[len(first) : len(s)-len(last)]
-	for _, part := range parts[1 : len(parts)-1] {
-		i := strings.Index(s, part)
-		if i < 0 {
-			return false
-		}
-		s = s[i+len(part):]
-	}
-	return true
+	return secret.Matches(strings.ReplaceAll(pattern, "*", secret.Mask), s)
 }
 
 // distance says how far a request is from a route, and in which respects.

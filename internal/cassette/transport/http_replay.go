@@ -118,7 +118,7 @@ func (t *httpReplay) events(req *http.Request) (*http.Response, error) {
 	return t.call(req, call, nil)
 }
 
-// feed returns the stream that stands for a recorded exchange.
+// feed returns the stream that replaces a recorded exchange.
 func (t *httpReplay) feed(session, stream int) *feed {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,7 +139,7 @@ func (t *httpReplay) reached(raw []byte) {
 	}
 }
 
-// await waits until the client has sent what a recorded message stands for.
+// await waits until the client has sent what a recorded message represents.
 func (t *httpReplay) await(ctx context.Context, key string) bool {
 	stop := context.AfterFunc(ctx, func() {
 		t.mu.Lock()

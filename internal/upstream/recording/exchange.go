@@ -161,7 +161,7 @@ func appendCanonical(dst []byte, v jsonv.Value) []byte {
 }
 
 // matches reports whether a request is the one that was recorded. A mask in the
-// recording stands for any text.
+// recording matches any text.
 func (e *exchange) matches(keys []string) bool {
 	if len(e.keys) != len(keys) {
 		return false

@@ -20,7 +20,7 @@ type Player struct {
 	next map[string]int // by key: how many responses were given
 }
 
-// Player returns a player for one attempt of a test; "" stands for requests that
+// Player returns a player for one attempt of a test; "" means requests that
 // no test is known to have caused.
 func (f *File) Player(test string) *Player {
 	return &Player{file: f, test: test, next: map[string]int{}}

@@ -42,7 +42,7 @@ type raw struct {
 // maxRecording is how many bytes of bodies a recorder keeps.
 const maxRecording = 64 << 20
 
-// NewRecorder returns a recorder for an upstream that stands for an address.
+// NewRecorder returns a recorder for an upstream that replaces the API at an address.
 func NewRecorder(name, standsFor string) *Recorder {
 	return &Recorder{upstream: name, standsFor: standsFor}
 }
