@@ -1,0 +1,112 @@
+package cli_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Clients of the SDKs get the same from a served cassette as from the server, over
+// stdio and over HTTP.
+func TestClientsOfCassettes(t *testing.T) {
+	needServers(t)
+	script, err := filepath.Abs("../../testdata/servers/client.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := []string{"node", filepath.Join(filepath.Dir(script), "node_modules/@modelcontextprotocol/server-everything/dist/index.js")}
+	typescript := func(version string) func(t *testing.T, target ...string) string {
+		return func(t *testing.T, target ...string) string {
+			t.Helper()
+			out, err := exec.Command("node", append([]string{script, version}, target...)...).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(out)
+		}
+	}
+	for name, client := range map[string]func(t *testing.T, target ...string) string{
+		"typescript 1": typescript("1"), "typescript 2": typescript("2"), "go": goClient,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "c.cassette.ndjson")
+			direct := client(t, append([]string{"stdio", "mcptest", "record", "-q", "-o", file, "--"}, server...)...)
+			if strings.Count(direct, "\n") < 100 {
+				t.Fatal(direct)
+			}
+			if served := client(t, "stdio", "mcptest", "serve", "--cassette", file); served != direct {
+				t.Errorf("from the server:\n%s\nfrom the cassette:\n%s", direct, served)
+			}
+			web := exec.Command("mcptest", "serve", "--cassette", file, "--http", "127.0.0.1:0")
+			said, err := web.StderrPipe()
+			if err == nil {
+				err = web.Start()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = web.Process.Kill(); _ = web.Wait() }()
+			line, err := bufio.NewReader(said).ReadString('\n')
+			_, url, ok := strings.Cut(strings.TrimSpace(line), "listening on ")
+			if !ok {
+				t.Fatal(line, err)
+			}
+			if served := client(t, "http", url); served != direct {
+				t.Errorf("from the server:\n%s\nfrom the cassette over HTTP:\n%s", direct, served)
+			}
+		})
+	}
+}
+
+// goClient is a client of the Go SDK that asks for the same as client.mjs.
+func goClient(t *testing.T, target ...string) string {
+	t.Helper()
+	var transport mcp.Transport = &mcp.StreamableClientTransport{Endpoint: target[1]}
+	if target[0] == "stdio" {
+		transport = &mcp.CommandTransport{Command: exec.Command(target[1], target[2:]...)}
+	}
+	ctx := context.Background()
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "consumer", Version: "1"}, nil).Connect(ctx, transport, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []any
+	add := func(v any, err error) {
+		if err != nil {
+			v = err.Error()
+		}
+		got = append(got, v)
+	}
+	got = append(got, s.InitializeResult())
+	tools, err := s.ListTools(ctx, nil)
+	add(tools, err)
+	resources, err := s.ListResources(ctx, nil)
+	add(resources, err)
+	prompts, err := s.ListPrompts(ctx, nil)
+	add(prompts, err)
+	for _, call := range []*mcp.CallToolParams{
+		{Name: "echo", Arguments: map[string]any{"message": "hi"}},
+		{Name: "get-sum", Arguments: map[string]any{"a": 2, "b": 3}},
+		{Name: "get-tiny-image"},
+		{Name: "no-such-tool"},
+		{Name: "echo", Arguments: map[string]any{"message": "hi"}},
+	} {
+		result, err := s.CallTool(ctx, call)
+		add(result, err)
+	}
+	read, err := s.ReadResource(ctx, &mcp.ReadResourceParams{URI: "demo://resource/static/document/architecture.md"})
+	add(read, err)
+	_ = s.Close()
+	text, err := json.MarshalIndent(got, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
