@@ -119,7 +119,7 @@ func TestFailures(t *testing.T) {
 		}, 4, "read the model's answer"},
 		"no choices": {judge.Options{}, func(_ int, w http.ResponseWriter) { io.WriteString(w, `{}`) }, 1, "no choices"},
 		"too much":   {judge.Options{}, func(_ int, w http.ResponseWriter) { io.WriteString(w, strings.Repeat("x", 5<<20)) }, 1, "over 4 MiB"},
-		"too slow":   {judge.Options{Timeout: 30 * time.Millisecond}, func(int, http.ResponseWriter) { <-time.After(150 * time.Millisecond) }, 2, "deadline"},
+		"too slow":   {judge.Options{Timeout: time.Second}, func(int, http.ResponseWriter) { <-time.After(3 * time.Second) }, 2, "deadline"},
 		"capped":     {judge.Options{MaxCalls: 2}, func(_ int, w http.ResponseWriter) { w.WriteHeader(503) }, 2, judge.ErrCap.Error()},
 		"one refusal": {judge.Options{}, func(_ int, w http.ResponseWriter) {
 			io.WriteString(w, `{"choices":[{"message":{"refusal":"I will not."}}]}`)

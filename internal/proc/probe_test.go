@@ -97,7 +97,7 @@ func TestProbeTCP(t *testing.T) {
 	if p.Check(bg) == nil {
 		t.Error("ready without a listener")
 	}
-	err = p.Wait(soon(t, 60*time.Millisecond), probe.Watch{})
+	err = p.Wait(soon(t, time.Second), probe.Watch{})
 	var nr *probe.NotReadyError
 	if !errors.As(err, &nr) || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("got %v", err)
@@ -158,7 +158,7 @@ func TestProbeSilentServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	within(t, time.Second, func() {
+	within(t, 5*time.Second, func() {
 		err = parse(t, "http://"+l.Addr().String()).Wait(soon(t, 100*time.Millisecond), probe.Watch{})
 	})
 	if err == nil {
