@@ -71,6 +71,8 @@ func steps(t *rapid.T, b *strings.Builder, key string, calls *int) {
 		if rapid.Bool().Draw(t, "call") {
 			*calls++
 			fmt.Fprintf(b, "  - call: {tool: echo, args: {message: \"%s %d\"}}\n", key, i)
+		} else if key == "setup" && rapid.IntRange(0, 3).Draw(t, "background") == 0 {
+			b.WriteString("  - {run: [/bin/sleep, \"60\"], background: true, env: {MARKER_NAME: marker-background}}\n")
 		} else {
 			fmt.Fprintf(b, "  - run: [marker-%s, \"marker %d\"]\n    env: {MARKER_NAME: marker-value}\n", key, i)
 		}
