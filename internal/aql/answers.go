@@ -21,7 +21,7 @@ type answer struct {
 	operation         string
 }
 
-// otherAnswers are the answers that are not among the error tests: those of
+// otherAnswers returns the answers that are not among the error tests: those of
 // the other tests, and every further one of a live run's transcript. What is
 // reported elsewhere is left out: that no answer came, or a JSON-RPC error in the
 // place of one.
@@ -71,7 +71,7 @@ func (j *judgement) otherAnswers() (out []answer) {
 	return out
 }
 
-// withoutNote is an answer without what a live run writes into its copy.
+// withoutNote returns an answer without what a live run writes into its copy.
 func withoutNote(response jsonv.Value) jsonv.Value {
 	for _, key := range []string{"_conformance", "x_note"} {
 		response = response.Without(key)
@@ -79,17 +79,17 @@ func withoutNote(response jsonv.Value) jsonv.Value {
 	return response
 }
 
-// whole says that an answer was kept as it came, and is one at all.
+// whole reports whether an answer was kept as it came, and is one at all.
 func (a answer) whole() bool {
 	return !slices.ContainsFunc([]string{"no_answer", "jsonrpc_error", "x_truncated"}, func(key string) bool { return !a.response.Lookup(key).IsAbsent() })
 }
 
-// failed says that an answer is a failure, or a JSON-RPC error.
+// failed reports whether an answer is a failure, or a JSON-RPC error.
 func (a answer) failed() bool {
 	return evidence.Refused(a.response) || !a.response.Lookup("jsonrpc_error").IsAbsent()
 }
 
-// batch says that an answer is to a batch, whose form is a row of its own.
+// batch reports whether an answer is to a batch, whose form is a row of its own.
 func (a answer) batch() bool {
 	return !a.request.Lookup("operations").IsAbsent() || !a.response.Lookup("results").IsAbsent()
 }

@@ -246,7 +246,7 @@ func (x *evaluation) batchCounts(at *place, answer jsonv.Value) {
 	}
 }
 
-// holds says that a constraint was enforced with a message.
+// holds reports whether a constraint was enforced with a message.
 func holds(c evidence.ConstraintCase) bool {
 	return evidence.Refused(c.Response) && c.Response.Lookup("error", "message").Kind() == jsonv.KindString
 }

@@ -95,7 +95,7 @@ func listedOperations(e *evidence.Evidence) iter.Seq2[jsonv.Value, *place] {
 	}
 }
 
-// extension says that a finding is about a member of a detail that the
+// extension reports whether a finding is about a member of a detail that the
 // specification does not define there.
 func extension(f verdict.Finding) bool {
 	return strings.HasPrefix(f.Rule, "details.") && strings.HasSuffix(f.Rule, "members")

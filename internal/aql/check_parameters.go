@@ -12,7 +12,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// shows says that an answer is a success that evidence can rest on.
+// shows reports whether an answer is a success that evidence can rest on.
 func (j *judgement) shows(answer jsonv.Value) bool {
 	return evidence.Succeeded(answer) && (j.set == rule.Reference || evidence.WrappedFailure(answer) == "")
 }

@@ -227,7 +227,7 @@ func (x *evaluation) calls(c evidence.SemanticCase, at *place, occurs func(strin
 // escapeSequence is an escape sequence of JSON, whose letters are no words.
 var escapeSequence = evidence.Pattern(`\\(u[0-9a-f]{4}|.)`)
 
-// serializedParams is the JSON text of a call's parameters; under the strict
+// serializedParams returns the JSON text of a call's parameters; under the strict
 // rules without escape sequences, so that words stay whole.
 func (x *evaluation) serializedParams(t evidence.ToolCall) string {
 	s := "{}"

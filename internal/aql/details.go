@@ -35,7 +35,7 @@ func (j *judgement) details() iter.Seq2[int, jsonv.Value] {
 	}
 }
 
-// allRead says that the parameters of every listed operation are known, so
+// allRead reports whether the parameters of every listed operation are known, so
 // that something can be said of all of them.
 func (j *judgement) allRead() bool {
 	for name := range j.listed {

@@ -135,7 +135,7 @@ func missingEvidence(e *evidence.Evidence, strict []verdict.CategoryResult) (out
 	return out
 }
 
-// achieved is the level that the strict rules grant.
+// achieved returns the level that the strict rules grant.
 func achieved(strict []verdict.CategoryResult, level int, complete bool) int {
 	if !complete {
 		return 0
@@ -242,7 +242,7 @@ func judge(e *evidence.Evidence, o Options) ([]verdict.CategoryResult, *judgemen
 	return out, j
 }
 
-// alerts are the first lines of the report.
+// alerts returns the first lines of the report.
 func (j *judgement) alerts() (out []string) {
 	if n := len(j.unreadable); n > 0 {
 		out = append(out, fmt.Sprintf("The parameters of %d of %s cannot be read: %s. Nothing that depends on them was judged.", n, display.Count(max(len(j.listed), len(j.read)), "operation"), evidence.Several(j.unreadable)))

@@ -39,12 +39,12 @@ func (x *evaluation) take(found []verdict.Finding, keep func(verdict.Finding) bo
 	}
 }
 
-// sound says that a payload's findings do not make it invalid.
+// sound reports whether a payload's findings do not make it invalid.
 func (j *judgement) sound(found []verdict.Finding) bool {
 	return !slices.ContainsFunc(found, func(f verdict.Finding) bool { return j.weight(f.Rule) == rule.Fail })
 }
 
-// weight is what breaking a rule costs in this judgement.
+// weight returns what breaking a rule costs in this judgement.
 func (j *judgement) weight(id string) rule.Weight {
 	r := rule.ByID()[id]
 	w := r.Weight(j.set)

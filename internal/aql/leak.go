@@ -81,7 +81,7 @@ func (c cleanTexts) leakIn(s string, request jsonv.Value) (rule, part string) {
 	return rule, part
 }
 
-// leaksNothing says that a text is clean for every question.
+// leaksNothing reports whether a text is clean for every question.
 func leaksNothing(s string) bool {
 	rule, _ := leakIn(s, jsonv.Value{})
 	return rule == ""
@@ -107,7 +107,7 @@ func leakIn(s string, request jsonv.Value) (rule, part string) {
 	return rule, part
 }
 
-// repeats says that a text occurs in one of the texts of the request.
+// repeats reports whether a text occurs in one of the texts of the request.
 func repeats(request jsonv.Value, part string) bool {
 	found := false
 	evidence.EveryText(request, func(s string) { found = found || strings.Contains(s, strings.TrimSpace(part)) })

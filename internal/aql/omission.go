@@ -34,17 +34,17 @@ func (j *judgement) readSkipped() {
 	}
 }
 
-// skips says that a live run left an operation out.
+// skips reports whether a live run left an operation out.
 func (j *judgement) skips(op string) bool { _, left := j.skipped[op]; return left }
 
-// callable says that the run could have called an operation: it left it out,
+// callable reports whether the run could have called an operation: it left it out,
 // if at all, because it was ended before.
 func (j *judgement) callable(op string) bool {
 	reason, left := j.skipped[op]
 	return !left || reason != "" && reason == j.e.Live.Lookup("ended").Text()
 }
 
-// passedOver says that a live run left an operation, or one parameter for one
+// passedOver reports whether a live run left an operation, or one parameter for one
 // test, out; the report then speaks of it instead of holding it against the
 // adapter.
 func (j *judgement) passedOver(test, op, param string) bool {

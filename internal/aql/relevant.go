@@ -10,7 +10,7 @@ import (
 // introspection says: a test of an operation that does not exist shows
 // nothing.
 
-// knows says that an operation is listed or has a detail. Where nothing is
+// knows reports whether an operation is listed or has a detail. Where nothing is
 // listed at all, nothing can be said against it.
 func (j *judgement) knows(op string) bool {
 	return j.detailed[op] || j.listed[op] || len(j.detailed) == 0 && len(j.listed) == 0

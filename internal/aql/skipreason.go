@@ -25,7 +25,7 @@ func Leftover(l jsonv.Value) string {
 	return s + ": " + l.Lookup("reason").Text()
 }
 
-// excused says that a live run could not look at a category, through nothing
+// excused reports whether a live run could not look at a category, through nothing
 // that the adapter did wrong: it was cut short, or there is nothing that it
 // may create.
 func (j *judgement) excused(category string) bool {

@@ -33,7 +33,7 @@ type flagValue struct {
 // says it where there is one.
 func (v *flagValue) String() string { return "" }
 
-// Type is what help calls the value.
+// Type returns what help calls the value.
 func (v *flagValue) Type() string { return v.value }
 
 // Set takes a value. A wrong one is a problem of the call and does not end the
@@ -129,7 +129,7 @@ func oneOf(words ...string) func(string) (string, error) {
 	}
 }
 
-// choice is an option with a fixed set of values, which help lists.
+// choice returns an option with a fixed set of values, which help lists.
 func choice(long, short, value, doc string, words []string) option {
 	return option{long: long, short: short, value: value, doc: doc + "; one of " + strings.Join(words, ", "), check: oneOf(words...)}
 }

@@ -126,7 +126,7 @@ func (c *call) writeJudged(f *source.File, e *evidence.Evidence) int {
 	return c.emitTo("bundle", name, append(bundle.Indent("", "  "), '\n'))
 }
 
-// judged is the exit code of --require-judge.
+// judged returns the exit code of --require-judge.
 func (c *call) judged(e *evidence.Evidence) int {
 	if c.flags["require-judge"] == "" {
 		return 0

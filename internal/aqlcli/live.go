@@ -229,7 +229,7 @@ func progressLine(p guard.Progress) string {
 	return fmt.Sprintf("%s · %d calls · %s", s, p.Calls, p.Elapsed.Round(time.Second))
 }
 
-// noAdapter says why there was nothing to test.
+// noAdapter returns why there was nothing to test.
 func (c *call) noAdapter(err error) int {
 	c.problem("%s", err)
 	var open *wire.OpenError

@@ -20,7 +20,7 @@ const aqlName = "mcpaql-conformance"
 // mistake in the command line, such as a device file.
 const maxAQLFile = 256 << 20
 
-// Main is the command line of mcpaql-conformance, without the program's name.
+// Main returns the command line of mcpaql-conformance, without the program's name.
 // It returns the exit code: 0 passed, 1 a MUST category failed, 2 a SHOULD
 // category warned, 3 an invalid command line or file.
 func Main(args []string, streams cmdutil.Streams) int {

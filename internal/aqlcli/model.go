@@ -24,7 +24,7 @@ const (
 	judgeExec    = "exec:"
 )
 
-// modelOptions are the options of the model that a live run asks.
+// modelOptions returns the options of the model that a live run asks.
 func modelOptions() []option {
 	return append([]option{
 		{long: "model", value: "name", doc: "test at level 2 whether this model understands the adapter; without it the semantic rows are SKIP"},
@@ -34,7 +34,7 @@ func modelOptions() []option {
 	}, judgeOptions()...)
 }
 
-// judgeOptions are the options of the judge, which test has too.
+// judgeOptions returns the options of the judge, which test has too.
 func judgeOptions() []option {
 	return []option{
 		{

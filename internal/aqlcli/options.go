@@ -29,7 +29,7 @@ func rulesOption() option {
 	return choice("rules", "", "rules", "rule set (default reference, and strict for a bundle of a live run)", rule.Sets())
 }
 
-// normativeOption is an option of all that judge by the strict rules.
+// normativeOption returns an option of all that judge by the strict rules.
 func normativeOption() option {
 	return option{long: "normative", doc: "strict rules: fail what the normative document calls a MUST, even where documents disagree"}
 }
@@ -54,7 +54,7 @@ func positive(s string) (string, error) {
 	return s, nil
 }
 
-// optionsOfLive are the options of live, which recordings hold by name.
+// optionsOfLive returns the options of live, which recordings hold by name.
 func optionsOfLive() []option {
 	return slices.Concat(targetOptions(), []option{
 		choice("mode", "", "mode", "what may be called (default safe: only operations that read)", guard.Modes()),

@@ -21,7 +21,7 @@ import (
 // recordingName is the file of a recording in a folder.
 const recordingName = "live" + cassette.Suffix
 
-// recordOptions are the options that write a run down, and play it back.
+// recordOptions returns the options that write a run down, and play it back.
 func recordOptions() []option {
 	return []option{
 		{long: "record", value: "path", doc: "record every request and response in a cassette: a file, or a folder"},
@@ -43,7 +43,7 @@ var reportFlags = []string{"level", "normative", "fail-on"}
 // shapingFlags and reportFlags.
 var replayFlags = []string{"replay", "output", "format", "bundle"}
 
-// recordedOptions are the options of a run as its recording holds them.
+// recordedOptions returns the options of a run as its recording holds them.
 func (c *call) recordedOptions() map[string][]string {
 	out := map[string][]string{}
 	for _, flag := range slices.Concat(shapingFlags, reportFlags) {
@@ -54,7 +54,7 @@ func (c *call) recordedOptions() map[string][]string {
 	return out
 }
 
-// recordingFile is the file that --record or --replay names.
+// recordingFile returns the file that --record or --replay names.
 func recordingFile(name string) string {
 	info, err := os.Stat(name)
 	if err == nil && info.IsDir() || strings.HasSuffix(name, "/") || strings.HasSuffix(name, string(os.PathSeparator)) {
@@ -200,7 +200,7 @@ func (c *call) takeOptions(rec *tape.Recording) bool {
 	return ok
 }
 
-// shapingDefault is what an option is when it is not given.
+// shapingDefault returns what an option is when it is not given.
 func shapingDefault(flag string) string {
 	switch flag {
 	case "mode":

@@ -20,7 +20,7 @@ import (
 	"mcptest/internal/shellwords"
 )
 
-// targetOptions are the options that say which adapter is meant.
+// targetOptions returns the options that say which adapter is meant.
 func targetOptions() []option {
 	return []option{
 		{long: "stdio", value: "command", doc: "start the adapter with this command, words as in a shell, and connect over stdio"},
@@ -174,7 +174,7 @@ func (t *target) end() {
 	}
 }
 
-// secretValues are the values of --env whose names sound like secrets, and
+// secretValues returns the values of --env whose names sound like secrets, and
 // of every --pass-env: what is in the environment already has no other reason
 // to be named.
 func (c *call) secretValues() (values []string) {
@@ -220,7 +220,7 @@ func (t *target) dial(ctx context.Context, variant string) (*mcp.Session, error)
 	return mcp.Open(ctx, tr, mcp.Options{Client: mcp.Implementation{Name: aqlName, Version: cmdutil.Version()}})
 }
 
-// shown is the adapter without secrets: no environment, no headers, nothing
+// shown returns the adapter without secrets: no environment, no headers, nothing
 // of an address that could be one.
 func (t *target) shown() string {
 	if t.url == "" {
@@ -266,7 +266,7 @@ func (c *call) repeat(t *target) string {
 	return words
 }
 
-// variable is the name of a variable for the value of a header.
+// variable returns the name of a variable for the value of a header.
 func variable(header string) string {
 	return strings.ToUpper(strings.Map(func(r rune) rune {
 		if r == '-' || r == ' ' {

@@ -108,7 +108,7 @@ func (a *Adapter) is(defect string) bool { return a.defects[defect] }
 
 func (a *Adapter) has(feature string) bool { return a.features[feature] }
 
-// clock is the adapter's own time: it moves by a minute with every change,
+// clock returns the adapter's own time: it moves by a minute with every change,
 // so that the same calls get the same answers.
 func (a *Adapter) clock() string {
 	t := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC).Add(time.Duration(a.next) * time.Minute)

@@ -18,7 +18,7 @@ func success(data jsonv.Value, warnings []jsonv.Value) jsonv.Value {
 	return v
 }
 
-// fail is the envelope of a failure.
+// fail returns the envelope of a failure.
 func (a *Adapter) fail(f *failure) jsonv.Value {
 	e := jsonv.Object(str("code", f.code), str("message", f.message))
 	if len(f.details) > 0 {

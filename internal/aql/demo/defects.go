@@ -115,7 +115,7 @@ func Defects() []Defect {
 	}, featureDefects())
 }
 
-// featureDefects are the defects of what Features adds.
+// featureDefects returns the defects of what Features adds.
 func featureDefects() []Defect {
 	return []Defect{
 		with("kinds", defect("kinds-drop", "create_item forgets the note of maps.", "create-read")),

@@ -110,7 +110,7 @@ func (a *Adapter) goOn(x *execution, ended bool) {
 	}
 }
 
-// directive is the answer to a step (D 8.7.1).
+// directive returns the answer to a step (D 8.7.1).
 func (a *Adapter) directive() jsonv.Value {
 	if a.is("step-bare") {
 		return jsonv.Object(member("recorded", jsonv.Bool(true)))

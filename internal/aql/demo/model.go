@@ -64,7 +64,7 @@ type operation struct {
 	example                   jsonv.Value
 }
 
-// does is what the operation really is.
+// does returns what the operation really is.
 func (o *operation) does() string {
 	switch o.verb {
 	case "create", "update", "delete", "execute":
@@ -217,7 +217,7 @@ func (a *Adapter) addCollection(r *resource) {
 	add(&operation{name: "delete_" + r.name, category: "DELETE", verb: "delete", doc: "Removes a " + r.name + " for good.", params: named, returns: [2]string{"Removal", "object"}})
 }
 
-// naming are the parameters that say which one of a resource is meant.
+// naming returns the parameters that say which one of a resource is meant.
 func (a *Adapter) naming(r *resource) (out []param) {
 	if r.kind != "" {
 		out = append(out, *r.field(r.kind))
@@ -232,7 +232,7 @@ func (a *Adapter) naming(r *resource) (out []param) {
 	return out
 }
 
-// cursors are the parameters of paging by cursors (PG 2.1).
+// cursors returns the parameters of paging by cursors (PG 2.1).
 func cursors() []param {
 	return []param{
 		{name: "first", typ: "integer", doc: "How many to answer from the beginning, or after a cursor; more than 100 are taken for 100.", min: 1, max: 100},
@@ -242,7 +242,7 @@ func cursors() []param {
 	}
 }
 
-// controls are the parameters that all lists have in common.
+// controls returns the parameters that all lists have in common.
 func (a *Adapter) controls(r *resource) []param {
 	limit := param{name: "limit", typ: "integer", doc: "How many to answer at most.", min: 1, max: 100, def: jsonv.Int(20)}
 	if a.is("controls-differ") && r.name == "shelf" {

@@ -6,7 +6,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// presetsOf are the fields that the presets of a resource contain (FS 3.1).
+// presetsOf returns the fields that the presets of a resource contain (FS 3.1).
 func presetsOf(r *resource) map[string][]string {
 	var minimal, standard, full []string
 	for i, f := range r.fields {

@@ -8,13 +8,13 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Refused says that an answer is a failure.
+// Refused reports whether an answer is a failure.
 func Refused(answer jsonv.Value) bool {
 	s := answer.Lookup("success")
 	return s.Kind() == jsonv.KindBool && !s.Bool()
 }
 
-// Succeeded says that an answer is a success.
+// Succeeded reports whether an answer is a success.
 func Succeeded(answer jsonv.Value) bool {
 	return answer.Lookup("success").Bool()
 }
@@ -28,7 +28,7 @@ func Message(answer jsonv.Value) jsonv.Value {
 	return m
 }
 
-// Names says that a text has a name in it as a word of its own.
+// Names reports whether a text has a name in it as a word of its own.
 func Names(s, name string) bool {
 	if name == "" {
 		return false
@@ -53,7 +53,7 @@ func WordRune(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// Named says that one of the texts or keys inside a value names a name.
+// Named reports whether one of the texts or keys inside a value names a name.
 func Named(v jsonv.Value, name string) bool {
 	found := false
 	EveryText(v, func(s string) { found = found || Names(s, name) })

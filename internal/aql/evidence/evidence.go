@@ -353,7 +353,7 @@ func TextList(in []string) jsonv.Value { return jsonv.Array(Each(in, jsonv.Strin
 // TextMember returns a member whose value is a text.
 func TextMember(k, v string) jsonv.Member { return jsonv.Member{Key: k, Value: jsonv.String(v)} }
 
-// IsLive says that evidence was collected by a live run of this program.
+// IsLive reports whether evidence was collected by a live run of this program.
 func (e *Evidence) IsLive() bool { return e.Live.Lookup("tests").Kind() == jsonv.KindArray }
 
 // ProbeName is the parameter that no adapter has.
@@ -363,7 +363,7 @@ const ProbeName = "zz_conformance_probe"
 // and without the documented default.
 const DefaultEquivalent = "_conformance.default_equivalent"
 
-// Comparable says that a field is one of what was read, and not of the
+// Comparable reports whether a field is one of what was read, and not of the
 // envelope around it.
 func (f Field) Comparable() bool { return f.Path == "data" || strings.HasPrefix(f.Path, "data.") }
 

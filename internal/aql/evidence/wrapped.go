@@ -57,7 +57,7 @@ func onlyMembers(v jsonv.Value, names []string) bool {
 	return true
 }
 
-// onlyTexts are the texts that an answer consists of: data itself, its one
+// onlyTexts returns the texts that an answer consists of: data itself, its one
 // member, or the first block of an MCP result inside it.
 func onlyTexts(data jsonv.Value) (out []string) {
 	block := data.Lookup("content").At(0)

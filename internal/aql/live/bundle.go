@@ -74,7 +74,7 @@ func (b bundle) keepProbed() {
 	b.run.Evidence.Live = b.run.Evidence.Live.With("partial", jsonv.Bool(true))
 }
 
-// live is the bundle's x_live object.
+// live returns the bundle's x_live object.
 func (b bundle) live() jsonv.Value {
 	var o, wire evidence.Object
 	o.Text("tool", b.run.Options.Program)
@@ -167,7 +167,7 @@ type OperationPlan struct {
 	Skipped                   string
 }
 
-// planned is the plan of a mode, see Plan.
+// planned returns the plan of a mode, see Plan.
 func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value) {
 	b.run.Options.Mode = mode
 	values := jsonv.Object()
@@ -201,7 +201,7 @@ func (b bundle) planned(mode string) (plan []OperationPlan, template jsonv.Value
 	return plan, values
 }
 
-// planValue is a value for a required parameter, without calling anything:
+// planValue returns a value for a required parameter, without calling anything:
 // what the run would look up is given by name.
 func (b bundle) planValue(op *catalog.Operation, p catalog.Parameter) (jsonv.Value, error) {
 	if v, ok := b.run.Options.Values.Lookup(op.Name).Get(p.Name); ok {

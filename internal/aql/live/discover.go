@@ -249,7 +249,7 @@ func (dy discovery) details() {
 	}
 }
 
-// holdsDetail says that an entry of the operation list has the parameters too.
+// holdsDetail reports whether an entry of the operation list has the parameters too.
 func holdsDetail(info jsonv.Value) bool {
 	return slices.ContainsFunc(evidence.ParameterListKeys, func(key string) bool { return !info.Lookup(key).IsAbsent() })
 }

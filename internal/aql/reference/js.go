@@ -212,7 +212,7 @@ func units(s string) []uint16 {
 	return out
 }
 
-// unitText is the text of one UTF-16 code unit.
+// unitText returns the text of one UTF-16 code unit.
 func unitText(u uint16) string {
 	if u < 0xd800 || u > 0xdfff {
 		return string(rune(u))

@@ -69,7 +69,7 @@ func explainRule(r Rule) string {
 		r.ID, r.Requirement, r.Section, r.Reference, r.Strict, r.Says, r.Fix)
 }
 
-// Markdown is the reference documentation of the rules.
+// Markdown returns the reference documentation of the rules.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("# MCP-AQL conformance rules\n\n")

@@ -60,7 +60,7 @@ func (r *Rule) Weight(s Set) Weight {
 	return r.Reference
 }
 
-// Normative says that the normative document itself asks for it.
+// Normative reports whether the normative document itself asks for it.
 func (r *Rule) Normative() bool {
 	return strings.HasPrefix(r.Section, "D ") || strings.Contains(r.Section, ", D ")
 }

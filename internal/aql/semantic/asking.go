@@ -45,7 +45,7 @@ func (p *Patience) Saw(err error) error {
 	return err
 }
 
-// Over says why nothing more is asked; nil when it is.
+// Over returns why nothing more is asked; nil when it is.
 func (p *Patience) Over() error {
 	if p.row >= maxInRow {
 		return p.last

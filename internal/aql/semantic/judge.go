@@ -21,7 +21,7 @@ type Judged struct {
 	Failed int // answers without a verdict of this judge
 }
 
-// JudgeAnswers is the part of tier 2 that asks a judge: it stores a verdict,
+// JudgeAnswers returns the part of tier 2 that asks a judge: it stores a verdict,
 // or why there is none, with every answer of the evidence. A verdict that the
 // same judge gave to the same is kept, unless o.Again says otherwise. Without
 // a judge nothing happens.
@@ -94,7 +94,7 @@ const (
 	judgedParams = 2000
 )
 
-// judgeCase is what a judge gets to see. A bundle that says neither question
+// judgeCase returns what a judge gets to see. A bundle that says neither question
 // nor facts, such as one written by hand, has them made from what it expects.
 func judgeCase(s *evidence.SemanticCase) llm.Case {
 	calls, _ := json.Marshal(evidence.Each(s.ToolCalls[:min(len(s.ToolCalls), MaxTurns*MaxTurnCalls)], func(t evidence.ToolCall) jsonv.Value {
@@ -129,7 +129,7 @@ func judgeCase(s *evidence.SemanticCase) llm.Case {
 	return k
 }
 
-// JudgeNote is what a live bundle says about who judged it.
+// JudgeNote returns what a live bundle says about who judged it.
 func JudgeNote(j llm.Judge) jsonv.Value {
 	o := evidence.Object{evidence.TextMember("kind", j.Kind()), evidence.TextMember("name", j.Model())}
 	if c, ok := j.(*llm.Client); ok {
@@ -140,7 +140,7 @@ func JudgeNote(j llm.Judge) jsonv.Value {
 	return o.Value()
 }
 
-// WithVerdicts is a bundle with the verdicts of evidence that was read from
+// WithVerdicts returns a bundle with the verdicts of evidence that was read from
 // it and judged. Everything else in it stays as it is.
 func WithVerdicts(bundle jsonv.Value, e *evidence.Evidence) (jsonv.Value, error) {
 	var tests []jsonv.Value

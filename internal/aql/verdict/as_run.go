@@ -62,7 +62,7 @@ func (r *Report) AsRun(tool result.Tool) *result.Run {
 	return run
 }
 
-// lastOf is the last case of a category, or the last one of all.
+// lastOf returns the last case of a category, or the last one of all.
 func lastOf(cases result.Slice, category string) int {
 	at := len(cases) - 1
 	for i, k := range cases {

@@ -101,7 +101,7 @@ func rowsOf(r *Report) (keys []rowKey, rows map[rowKey]TestResult) {
 	return keys, rows
 }
 
-// Regressed says whether something got worse.
+// Regressed reports whether something got worse.
 func (d Diff) Regressed() bool {
 	known := d.Before.AchievedLevel >= 0 && d.After.AchievedLevel >= 0
 	return d.After.ConformanceLevel < d.Before.ConformanceLevel || known && d.After.AchievedLevel < d.Before.AchievedLevel ||

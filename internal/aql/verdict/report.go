@@ -102,7 +102,7 @@ type Finding struct {
 // Coverage says how much of the listed operations the evidence covers.
 type Coverage struct{ OperationsTotal, Probed, SkippedByPolicy, NotGeneratable int }
 
-// Claim is the sentence by which an implementation may state its level (S
+// Claim returns the sentence by which an implementation may state its level (S
 // 2.3), "" when it achieved none.
 func (r *Report) Claim() string {
 	if r.AchievedLevel < rule.LevelOne {
@@ -125,7 +125,7 @@ const maxGroups = 4
 // cause: quoted names, words with underscores, numbers.
 var varying = evidence.Pattern(`"(?:[^"\\]|\\.)*"|\w*_\w*|\d+`)
 
-// Cause is what findings of one cause say alike.
+// Cause returns what findings of one cause say alike.
 func Cause(says string) string { return varying().ReplaceAllString(says, "…") }
 
 // Narrate puts findings in one line. Findings of one cause are mentioned
@@ -177,7 +177,7 @@ func Narrate(found []Finding) string {
 	return b.String()
 }
 
-// Warns says whether a row of the report warns.
+// Warns reports whether a row of the report warns.
 func (r *Report) Warns() bool {
 	for _, c := range r.Categories {
 		for _, t := range c.Tests {
@@ -189,7 +189,7 @@ func (r *Report) Warns() bool {
 	return false
 }
 
-// failed says whether a MUST category failed.
+// failed reports whether a MUST category failed.
 func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Categories, func(c CategoryResult) bool { return c.Required && c.Result == Failed })
 }
@@ -232,7 +232,7 @@ func FailOns() []string {
 	return []string{string(FailOnIncomplete), string(FailOnWarn), string(FailOnFail)}
 }
 
-// Exit is the exit code of what the report shows.
+// Exit returns the exit code of what the report shows.
 func (r *Report) Exit(on FailOn, incomplete bool) int {
 	code := ExitCode(r.Categories)
 	if code == ExitFailed || len(r.Changed) > 0 {

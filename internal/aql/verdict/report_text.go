@@ -97,7 +97,7 @@ func (r *Report) Markdown() []byte {
 	return []byte(b.String())
 }
 
-// warning is the first line of a report whose live run left other data than
+// warning returns the first line of a report whose live run left other data than
 // it found, "" where it did not.
 func (r *Report) warning() string {
 	if len(r.Changed) == 0 {
@@ -106,7 +106,7 @@ func (r *Report) warning() string {
 	return "DATA CHANGED that this run did not create: " + strings.Join(r.Changed, "; ")
 }
 
-// levels are the lines about levels. The strict report begins with the level
+// levels returns the lines about levels. The strict report begins with the level
 // that was achieved, which is 0 as long as evidence is missing; what did not
 // fail at the requested level is no level by itself. The reference layout is
 // the specification's.
@@ -130,7 +130,7 @@ func (r *Report) levels() [][2]string {
 	return [][2]string{{"Achieved level", achieved}, requested}
 }
 
-// closing is what the report says below the rows. A report of another tool
+// closing returns what the report says below the rows. A report of another tool
 // says nothing there.
 func (r *Report) closing() []string {
 	if r.Rules == "" || r.AchievedLevel < 0 {

@@ -4,7 +4,7 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// Sample is the object that an answer is about: the first of a list, or the
+// Sample returns the object that an answer is about: the first of a list, or the
 // data itself.
 func Sample(data jsonv.Value) jsonv.Value {
 	if list := Items(data, ListDepth); len(list) > 0 {

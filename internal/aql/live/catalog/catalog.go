@@ -27,12 +27,12 @@ func (cat *Catalog) Partner(verb, category, resource string) *Operation {
 	return nil
 }
 
-// Creator is the CREATE operation of an operation's resource; nil when there is none.
+// Creator returns the CREATE operation of an operation's resource; nil when there is none.
 func (cat *Catalog) Creator(op *Operation) *Operation {
 	return cat.Partner("create", "CREATE", op.Resource)
 }
 
-// Discriminators are the parameters, in addition to the identifier, that name a
+// Discriminators returns the parameters, in addition to the identifier, that name a
 // resource: an enum that create and delete both require.
 func (cat *Catalog) Discriminators(create, remove *Operation) (names []string) {
 	if remove == nil {
@@ -82,7 +82,7 @@ func (cat *Catalog) LinkEnums() {
 	}
 }
 
-// With is what names a thing in addition to its identifier, taken from the parameters
+// With returns what names a thing in addition to its identifier, taken from the parameters
 // it was created with.
 func (cat *Catalog) With(create, remove *Operation, params jsonv.Value) jsonv.Value {
 	out := jsonv.Object()
@@ -105,7 +105,7 @@ func (cat *Catalog) Exact(verb, category, resource string) *Operation {
 	return nil
 }
 
-// AtMostOne says that there is at most one of an operation's resource: it is
+// AtMostOne reports whether there is at most one of an operation's resource: it is
 // read and deleted without being named, and not listed.
 func (cat *Catalog) AtMostOne(op *Operation) bool {
 	get, remove := cat.Exact("get", "READ", op.Resource), cat.Exact("delete", "DELETE", op.Resource)
@@ -149,7 +149,7 @@ func (cat *Catalog) Op(name string) *Operation {
 	return nil
 }
 
-// IdKey is the parameter by which the resource of an operation is deleted.
+// IdKey returns the parameter by which the resource of an operation is deleted.
 func (cat *Catalog) IdKey(op *Operation) string {
 	if d := cat.Partner("delete", "DELETE", op.Resource); d != nil && d.IdParam() != nil {
 		return d.IdParam().Name
@@ -157,12 +157,12 @@ func (cat *Catalog) IdKey(op *Operation) string {
 	return "id"
 }
 
-// IdKeys are the members that may hold a resource's identifier.
+// IdKeys returns the members that may hold a resource's identifier.
 func (cat *Catalog) IdKeys(op *Operation) []string {
 	return []string{cat.IdKey(op), "id", op.Resource + "_id"}
 }
 
-// ItemKeys are the members that may name an item of a list, the likeliest
+// ItemKeys returns the members that may name an item of a list, the likeliest
 // first.
 func (cat *Catalog) ItemKeys(op *Operation) []string {
 	if create := cat.Creator(op); create != nil {

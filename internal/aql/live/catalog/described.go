@@ -25,7 +25,7 @@ var listedWords = []func() *regexp.Regexp{
 
 var givesExamples = evidence.Pattern(`(?i)\be\.g\.|\bsuch as\b|\bexamples?\b|\blike\b`)
 
-// describedWord is a word that the description of a text parameter lists, ""
+// describedWord returns a word that the description of a text parameter lists, ""
 // when it lists none.
 func describedWord(p Parameter) string {
 	if givesExamples().MatchString(p.Doc) {
@@ -55,7 +55,7 @@ var givenToken = evidence.Pattern(`(?i)(^|_)(confirmation|continuation|resume|pa
 // ErrGivenValue reports a parameter for which no value can be made up.
 var ErrGivenValue = errors.New("only the adapter knows its value; --values provides one")
 
-// contradicts says why no value is made up for a parameter.
+// contradicts returns why no value is made up for a parameter.
 func contradicts(p Parameter, kind string) error {
 	switch {
 	case kind == "string" && givenToken().MatchString(p.Name):
@@ -66,7 +66,7 @@ func contradicts(p Parameter, kind string) error {
 	return nil
 }
 
-// describedObject is an object with the members that a parameter documents.
+// describedObject returns an object with the members that a parameter documents.
 func (mk *Maker) describedObject(p Parameter, tag string, depth int) (jsonv.Value, error) {
 	out, required := jsonv.Object(), p.Schema.Lookup("required")
 	for name, v := range p.Schema.Lookup("properties").Members() {

@@ -11,7 +11,7 @@ import (
 // maxKinds bounds the kinds of one resource that are created.
 const maxKinds = 8
 
-// Kinds are the values of the discriminators that are worth a try, each an
+// Kinds returns the values of the discriminators that are worth a try, each an
 // object; one empty object for a resource that has none.
 func (mk *Maker) Kinds(create, remove *Operation) []jsonv.Value {
 	names := mk.catalog.Discriminators(create, remove)
@@ -33,7 +33,7 @@ func (mk *Maker) Kinds(create, remove *Operation) []jsonv.Value {
 	return out
 }
 
-// Common says that a thing is named as requests are by themselves: it is of
+// Common reports whether a thing is named as requests are by themselves: it is of
 // the kind that values are made for.
 func (mk *Maker) Common(op *Operation, with jsonv.Value) bool {
 	for name, v := range with.Members() {

@@ -10,7 +10,7 @@ import (
 // RunIDs is this run, as the one that left something.
 func (mk *Maker) RunIDs() []string { return []string{mk.runID} }
 
-// Carries says that a text begins with the mark of a run. Case and separators
+// Carries reports whether a text begins with the mark of a run. Case and separators
 // do not count: patterns of names allow few of them, and adapters change both.
 func Carries(item jsonv.Value, runs []string) bool {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "")
@@ -36,7 +36,7 @@ func Marker(runID string) string {
 // MarkerPrefix begins the names of everything that a live run creates.
 const MarkerPrefix = "zz_conf_"
 
-// CanMark says that what an operation creates can carry the run's mark, in
+// CanMark reports whether what an operation creates can carry the run's mark, in
 // one of the texts that it is created with.
 func (mk *Maker) CanMark(op *Operation) bool {
 	for _, p := range op.Params {

@@ -21,7 +21,7 @@ var (
 		"uninstall discard shred overwrite")
 )
 
-// ActsByName is the risk of an operation that is declared READ and named like
+// ActsByName returns the risk of an operation that is declared READ and named like
 // something else, 0 for any other. A verb counts at the beginning of a name
 // and behind "and" or "then"; elsewhere it may be a noun.
 func (o *Operation) ActsByName() int {
@@ -45,7 +45,7 @@ func (o *Operation) ActsByName() int {
 	return risk
 }
 
-// nameWords are the words of a name however it is written: delete_book,
+// nameWords returns the words of a name however it is written: delete_book,
 // delete-book, deleteBook.
 func nameWords(name string) []string {
 	var b strings.Builder

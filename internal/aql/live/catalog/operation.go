@@ -54,7 +54,7 @@ type NamedType struct {
 var controlVerbs = strings.Fields("abort cancel stop kill terminate end interrupt pause suspend resume retry restart complete finish " +
 	"approve confirm reject deny accept decline authorize grant revoke commit rollback undo redo verify resolve dismiss")
 
-// ExecutionParam is the parameter that names an execution; nil when the
+// ExecutionParam returns the parameter that names an execution; nil when the
 // operation is about none.
 func (o *Operation) ExecutionParam() *Parameter {
 	for i, p := range o.Params {
@@ -65,23 +65,23 @@ func (o *Operation) ExecutionParam() *Parameter {
 	return nil
 }
 
-// Starts says that an operation begins something, and does not act on what is
+// Starts reports whether an operation begins something, and does not act on what is
 // going on.
 func (o *Operation) Starts() bool {
 	return o.Category == "EXECUTE" && o.ExecutionParam() == nil && ReservedOperations[o.Name] == "" && !slices.Contains(controlVerbs, o.Verb) && !slices.Contains(removalVerbs, o.Verb) || o.Name == "execute_agent"
 }
 
-// Controls says that an operation acts on something that is going on, which
+// Controls reports whether an operation acts on something that is going on, which
 // has to be the run's own.
 func (o *Operation) Controls() bool {
 	return o.Name == StepOperation || o.Category == "EXECUTE" && !o.Starts() && (o.ExecutionParam() != nil || o.IdParam() != nil)
 }
 
-// Creates says that an operation makes something that has to be removed. A
+// Creates reports whether an operation makes something that has to be removed. A
 // step belongs to its execution.
 func (o *Operation) Creates() bool { return o.Category == "CREATE" && o.Name != StepOperation }
 
-// Changes says that an operation changes or removes what is there, by any of
+// Changes reports whether an operation changes or removes what is there, by any of
 // its claims.
 func (o *Operation) Changes() bool {
 	for _, category := range o.categories() {
@@ -92,7 +92,7 @@ func (o *Operation) Changes() bool {
 	return o.Verb == "update" || o.Verb == "delete"
 }
 
-// Stem is the resource that a parameter's name speaks of: book of book_id, ""
+// Stem returns the resource that a parameter's name speaks of: book of book_id, ""
 // when it speaks of none.
 func Stem(param string) string {
 	s, ok := strings.CutSuffix(param, "_id")
@@ -102,21 +102,21 @@ func Stem(param string) string {
 	return s
 }
 
-// startsExecution says that an operation's documentation promises an execution
+// startsExecution reports whether an operation's documentation promises an execution
 // of its own for every call.
 func (o *Operation) startsExecution() bool {
 	return o.Name == "execute_agent" || o.Starts() &&
 		(o.Detail.Lookup("lifecycle").Kind() == jsonv.KindObject || strings.Contains(strings.ToLower(o.Detail.Lookup("returns").String()), "execution"))
 }
 
-// ActsUnnamed says that an EXECUTE operation may act on anything: nothing that
+// ActsUnnamed reports whether an EXECUTE operation may act on anything: nothing that
 // the run made can be named to it, and it is not said to begin something of
 // its own.
 func (o *Operation) ActsUnnamed() bool {
 	return (o.Category == "EXECUTE" || o.Name == StepOperation) && o.ExecutionParam() == nil && o.IdParam() == nil && !o.startsExecution()
 }
 
-// CursorPair is the parameter that a cursor parameter requires, "" for
+// CursorPair returns the parameter that a cursor parameter requires, "" for
 // any other parameter.
 func CursorPair(name string) string {
 	switch name {
@@ -128,21 +128,21 @@ func CursorPair(name string) string {
 	return ""
 }
 
-// Cursors says that an operation pages by cursors, forward at least.
+// Cursors reports whether an operation pages by cursors, forward at least.
 func (o *Operation) Cursors() bool { return o.Param("first") != nil && o.Param("after") != nil }
 
-// Alone says that an optional parameter is left out where several are sent at
+// Alone reports whether an optional parameter is left out where several are sent at
 // once: pages go in one direction.
 func (o *Operation) Alone(p Parameter) bool {
 	return o.Cursors() && (CursorPair(p.Name) != "" || p.Name == "first" || p.Name == "last")
 }
 
-// Bare says that an operation has no required parameter.
+// Bare reports whether an operation has no required parameter.
 func (o *Operation) Bare() bool {
 	return !slices.ContainsFunc(o.Params, func(p Parameter) bool { return p.Required })
 }
 
-// IsIdentifier says that a parameter names one of an operation's resources.
+// IsIdentifier reports whether a parameter names one of an operation's resources.
 func (o *Operation) IsIdentifier(p Parameter) bool {
 	if !p.Required || o.Category == "CREATE" {
 		return false
@@ -156,7 +156,7 @@ func (o *Operation) IsIdentifier(p Parameter) bool {
 	return false
 }
 
-// IdParam is the parameter that says which resource is meant.
+// IdParam returns the parameter that says which resource is meant.
 func (o *Operation) IdParam() *Parameter {
 	for i, p := range o.Params {
 		if o.IsIdentifier(p) {

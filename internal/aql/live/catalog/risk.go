@@ -110,7 +110,7 @@ func orNotKnown(category string) string {
 	return category
 }
 
-// dangerLevel is the level that a detail declares, by number or by name (DL
+// dangerLevel returns the level that a detail declares, by number or by name (DL
 // 2.1); 0 when it declares none.
 func dangerLevel(op *Operation) int {
 	v := op.Detail.Lookup("danger", "level")

@@ -75,7 +75,7 @@ func splitTop(s string, sep byte) []string {
 	return append(out, s[from:])
 }
 
-// basicKind is the JSON type that a simple type text means, "" when it
+// basicKind returns the JSON type that a simple type text means, "" when it
 // is none of the known ones.
 func basicKind(name string) string {
 	switch name {
@@ -95,7 +95,7 @@ func basicKind(name string) string {
 	return ""
 }
 
-// JsonKind is the one JSON type that values of a parameter have, "" when
+// JsonKind returns the one JSON type that values of a parameter have, "" when
 // there are several or it is not known.
 func (cat *Catalog) JsonKind(p Parameter) string {
 	t := ParseType(p.Type)
@@ -121,12 +121,12 @@ func (cat *Catalog) JsonKind(p Parameter) string {
 	return ""
 }
 
-// freeObject says that an object's members are not prescribed.
+// freeObject reports whether an object's members are not prescribed.
 func (cat *Catalog) freeObject(p Parameter) bool {
 	return basicKind(ParseType(p.Type).name) == "object" && p.Schema.Lookup("properties").IsAbsent()
 }
 
-// TakesObject says that an operation creates something with a nested object.
+// TakesObject reports whether an operation creates something with a nested object.
 func (cat *Catalog) TakesObject(op *Operation) bool {
 	return op.Category == "CREATE" && slices.ContainsFunc(op.Params, cat.freeObject)
 }

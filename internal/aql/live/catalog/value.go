@@ -60,7 +60,7 @@ func (mk *Maker) Value(op *Operation, p Parameter, tag string) (jsonv.Value, err
 	return v, nil
 }
 
-// placeholder says that an example's value is a placeholder.
+// placeholder reports whether an example's value is a placeholder.
 func placeholder(v jsonv.Value) bool {
 	s := strings.TrimSpace(v.Text())
 	return v.Kind() == jsonv.KindString && (s == "" || strings.Contains(s, "…") || strings.Contains(s, "...") ||
@@ -159,7 +159,7 @@ func (mk *Maker) makeNamed(n *NamedType, p Parameter, tag string, depth int) (js
 	return mk.makeText("string", p, tag)
 }
 
-// enumValue is an entry of an enum's values: the value, or an object that
+// enumValue returns an entry of an enum's values: the value, or an object that
 // holds it.
 func enumValue(v jsonv.Value) jsonv.Value {
 	if v.Kind() == jsonv.KindObject {
@@ -243,7 +243,7 @@ func (mk *Maker) makeText(typ string, p Parameter, tag string) (jsonv.Value, err
 	return jsonv.String(s), nil
 }
 
-// markSpellings are a marked text as patterns of names allow it, the plainest
+// markSpellings returns a marked text as patterns of names allow it, the plainest
 // first; carries knows all of them.
 func markSpellings(s string) []string {
 	bare := strings.ReplaceAll(s, "_", "")
@@ -295,7 +295,7 @@ func (cat *Catalog) Fits(p Parameter, v jsonv.Value) string {
 	return ""
 }
 
-// hasKind says that a value has a JSON type, of which integer is one.
+// hasKind reports whether a value has a JSON type, of which integer is one.
 func hasKind(want string, v jsonv.Value) bool {
 	if want == "integer" {
 		return v.Kind() == jsonv.KindNumber && v.Float64() == math.Trunc(v.Float64())

@@ -120,7 +120,7 @@ func (b *builder) required(op *catalog.Operation, p catalog.Parameter) (jsonv.Va
 	return b.run.Maker.Value(op, p, p.Name)
 }
 
-// someInput is an object with one field that the resource has.
+// someInput returns an object with one field that the resource has.
 func (b *builder) someInput(op *catalog.Operation) jsonv.Value {
 	if create := b.run.Catalog.Creator(op); create != nil {
 		for _, p := range create.Params {
@@ -173,7 +173,7 @@ func (b *builder) ownThing(op *catalog.Operation, fits func(CreatedThing) bool) 
 	return CreatedThing{}, errNoResource
 }
 
-// Fresh is the required parameters anew: a delete has used up what the last
+// Fresh returns the required parameters anew: a delete has used up what the last
 // ones named.
 func (b *builder) Fresh(op *catalog.Operation) jsonv.Value {
 	params, _ := b.Params(op)

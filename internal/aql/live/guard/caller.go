@@ -126,7 +126,7 @@ func (a *caller) SendNow(ctx context.Context, r Reply) Reply {
 // lastingTime is how long a create is waited for after the run was ended.
 const lastingTime = 5 * time.Second
 
-// lasting is a context that outlives its parent for a while: a create in
+// lasting returns a context that outlives its parent for a while: a create in
 // flight is not given up with the run, because its answer says what there is
 // to remove.
 func lasting(parent context.Context) (context.Context, func()) {
@@ -285,7 +285,7 @@ func (a *caller) restart(r Reply) {
 	a.run.Keeper.verifyAgain()
 }
 
-// Ending says why a run ended early, "" when it did not.
+// Ending returns why a run ended early, "" when it did not.
 func (a *caller) Ending() string {
 	switch {
 	case a.Dead != "":
@@ -325,10 +325,10 @@ func (a *caller) Introspect(params ...jsonv.Member) Reply {
 	return a.Send(a.run.Catalog.Reader, jsonv.ObjectOf("operation", "introspect", "params", jsonv.Object(params...)))
 }
 
-// Redact is a value as it may be written down.
+// Redact returns a value as it may be written down.
 func (a *caller) Redact(v jsonv.Value) jsonv.Value { return evidence.RedactKeys(v, a.Sensitive) }
 
-// Noted is an answer as it may be written down.
+// Noted returns an answer as it may be written down.
 func (a *caller) Noted(r Reply) jsonv.Value { return a.Redact(r.Response()) }
 
 // After so many calls without an answer, one after the other, an adapter is

@@ -42,19 +42,19 @@ type difference struct {
 	says string
 }
 
-// reads says that all of a resource is known from its lists.
+// reads reports whether all of a resource is known from its lists.
 func (s *census) reads(resource string) bool {
 	return slices.ContainsFunc(s.lists, func(l *listing) bool {
 		return l.op.Verb == "list" && l.partial == "" && catalog.SameResource(l.op.Resource, resource)
 	})
 }
 
-// knows says that an identifier of a resource stood in a list.
+// knows reports whether an identifier of a resource stood in a list.
 func (s *census) knows(resource string, id jsonv.Value) bool {
 	return slices.ContainsFunc(s.lists, func(l *listing) bool { return l.ids[id.String()] && catalog.SameResource(l.op.Resource, resource) })
 }
 
-// resembles says that what others own has an identifier that contains another
+// resembles reports whether what others own has an identifier that contains another
 // one, or is the same but for case: an adapter may take one for the other.
 func (s *census) resembles(resource string, id jsonv.Value, keys func(*catalog.Operation) []string) bool {
 	mine := strings.ToLower(reference.Text(id))
@@ -152,7 +152,7 @@ func (l *listing) enter(kind string, keys []string, item jsonv.Value, place int)
 	}
 }
 
-// itemID is what names an item, absent when nothing does.
+// itemID returns what names an item, absent when nothing does.
 func itemID(keys []string, item jsonv.Value) jsonv.Value {
 	for _, key := range keys {
 		if v := item.Lookup(key); v.Kind() == jsonv.KindString || v.Kind() == jsonv.KindNumber {

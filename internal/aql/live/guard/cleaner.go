@@ -132,7 +132,7 @@ func (cr *cleaner) RefusedDelete(op *catalog.Operation, r Reply) {
 	}
 }
 
-// staying says why nothing more of a resource may be created, or "".
+// staying returns why nothing more of a resource may be created, or "".
 func (cr *cleaner) staying(create *catalog.Operation) string {
 	for resource, why := range cr.stays {
 		if catalog.SameResource(resource, create.Resource) {

@@ -42,7 +42,7 @@ type executor struct {
 	run *Run
 }
 
-// StateReader is the operation that answers the state of an execution.
+// StateReader returns the operation that answers the state of an execution.
 func (ex *executor) StateReader() *catalog.Operation {
 	for _, op := range ex.run.Catalog.Operations {
 		if op.Category == "READ" && op.ExecutionParam() != nil && ex.run.Gate.Barred(op) == "" &&
@@ -53,7 +53,7 @@ func (ex *executor) StateReader() *catalog.Operation {
 	return nil
 }
 
-// Aborter is the operation that ends an execution.
+// Aborter returns the operation that ends an execution.
 func (ex *executor) Aborter() *catalog.Operation {
 	for _, verb := range []string{"abort", "cancel"} {
 		for _, op := range ex.run.Catalog.Operations {
@@ -193,7 +193,7 @@ func (ex *executor) endExecutions() {
 	ex.run.Keeper.Ledger.executions = nil
 }
 
-// Only is an operation's required parameters, of a certain execution.
+// Only returns an operation's required parameters, of a certain execution.
 func (ex *executor) Only(op *catalog.Operation, x *execution) jsonv.Value {
 	params := jsonv.ObjectOf(op.ExecutionParam().Name, x.id)
 	for _, p := range op.Params {

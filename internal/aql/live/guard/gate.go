@@ -27,7 +27,7 @@ const (
 	whyUndefined = "it names nothing of this run, and a call against its documentation may do anything"
 )
 
-// refuses says why arguments of a tool may not be sent, or "".
+// refuses returns why arguments of a tool may not be sent, or "".
 func (g *gate) refuses(args jsonv.Value) string {
 	batch := args.Lookup("operations")
 	for _, one := range batch.Elems() {
@@ -90,7 +90,7 @@ func (g *gate) change(op *catalog.Operation, params jsonv.Value) string {
 	return ""
 }
 
-// owns says that parameters name a thing of the run, of its own kind.
+// owns reports whether parameters name a thing of the run, of its own kind.
 func (g *gate) owns(op *catalog.Operation, id, params jsonv.Value) bool {
 	return slices.ContainsFunc(g.run.Keeper.Ledger.named(op.Resource, id), func(t CreatedThing) bool {
 		for name, v := range t.With.Members() {
@@ -163,13 +163,13 @@ func (g *gate) execute(op *catalog.Operation, params jsonv.Value) string {
 	return ""
 }
 
-// names says that a parameter's value is a thing of the run: of the
+// names reports whether a parameter's value is a thing of the run: of the
 // operation's resource, or of the one that the parameter speaks of.
 func (g *gate) names(op *catalog.Operation, param string, v jsonv.Value) bool {
 	return len(g.run.Keeper.Ledger.named(op.Resource, v))+len(g.run.Keeper.Ledger.named(catalog.Stem(param), v)) > 0
 }
 
-// userNamed says that a value is the user's own word.
+// userNamed reports whether a value is the user's own word.
 func (g *gate) userNamed(op *catalog.Operation, param string, v jsonv.Value) bool {
 	for _, at := range []string{op.Name, "*"} {
 		if own, ok := g.run.Options.Values.Lookup(at).Get(param); ok && jsonv.Equal(own, v) {
@@ -179,7 +179,7 @@ func (g *gate) userNamed(op *catalog.Operation, param string, v jsonv.Value) boo
 	return false
 }
 
-// Forbidden says why arguments may not be sent, or "".
+// Forbidden returns why arguments may not be sent, or "".
 func (g *gate) Forbidden(args jsonv.Value) string {
 	if reason := g.run.Caller.Poison[args.Lookup("operation").Text()]; reason != "" {
 		return reason
@@ -187,7 +187,7 @@ func (g *gate) Forbidden(args jsonv.Value) string {
 	return g.run.Gate.refuses(args)
 }
 
-// Barred says why an operation may not be called at all, or "".
+// Barred returns why an operation may not be called at all, or "".
 func (g *gate) Barred(op *catalog.Operation) string {
 	named := catalog.MatchesAny(op.Name, g.run.Options.Allow)
 	if catalog.MatchesAny(op.Name, g.run.Options.Deny) {
@@ -228,7 +228,7 @@ func (g *gate) Barred(op *catalog.Operation) string {
 	return ""
 }
 
-// Remover is the operation that removes what a create makes, nil when there
+// Remover returns the operation that removes what a create makes, nil when there
 // is none that may be called.
 func (g *gate) Remover(op *catalog.Operation) *catalog.Operation {
 	remove, _ := g.removal(op)

@@ -173,7 +173,7 @@ func (kp *keeper) verifyAgain() {
 	}
 }
 
-// knownBefore says that an identifier stood in a list before the run created
+// knownBefore reports whether an identifier stood in a list before the run created
 // anything.
 func (kp *keeper) knownBefore(op *catalog.Operation, id jsonv.Value) bool {
 	return !id.IsAbsent() && kp.run.Watcher.Census.knows(op.Resource, id)
@@ -197,7 +197,7 @@ func (kp *keeper) NamedIDs(op *catalog.Operation, params jsonv.Value, r Reply) (
 	return ids
 }
 
-// occupied says why the one resource cannot be created by this run, or "":
+// occupied returns why the one resource cannot be created by this run, or "":
 // what is there is left alone.
 func (kp *keeper) occupied(op *catalog.Operation) string {
 	if !kp.run.Catalog.AtMostOne(op) || len(kp.Ledger.Things[op.Resource]) > 0 {

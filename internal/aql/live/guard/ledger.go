@@ -29,7 +29,7 @@ func (l *ledger) Add(resource string, t CreatedThing) bool {
 	return true
 }
 
-// made says that the run created something of this identifier, whether it is
+// made reports whether the run created something of this identifier, whether it is
 // there still or not.
 func (l *ledger) made(resource string, id jsonv.Value) bool {
 	for res, ids := range l.ever {

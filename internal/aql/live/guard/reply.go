@@ -42,13 +42,13 @@ func (r Reply) Sent() bool { return r.Number > 0 && !r.limited && !r.cut }
 // Heard reports whether an answer came.
 func (r Reply) Heard() bool { return r.Sent() && !r.Silent }
 
-// Code is the error code of a failure.
+// Code returns the error code of a failure.
 func (r Reply) Code() string { return r.Envelope.Lookup("error", "code").Text() }
 
-// Data is the data of a success.
+// Data returns the data of a success.
 func (r Reply) Data() jsonv.Value { return r.Envelope.Lookup("data") }
 
-// Message is the text of a failure, of a JSON-RPC error too.
+// Message returns the text of a failure, of a JSON-RPC error too.
 func (r Reply) Message() string {
 	switch e := r.Envelope.Lookup("error"); {
 	case r.rpc != nil:
@@ -59,17 +59,17 @@ func (r Reply) Message() string {
 	return r.Envelope.Lookup("error", "message").Text()
 }
 
-// Documented says that a failure has a code of the registry's families.
+// Documented reports whether a failure has a code of the registry's families.
 func (r Reply) Documented() bool {
 	return r.of("NOT_FOUND", "VALIDATION_", "PERMISSION_", "CONFLICT_", "RATE_LIMIT", "CONFIRMATION_REQUIRED", "TOKEN_", "INVALID_QUERY_TYPE")
 }
 
-// of says that a failure has a code of one of some families.
+// of reports whether a failure has a code of one of some families.
 func (r Reply) of(families ...string) bool {
 	return slices.ContainsFunc(families, func(family string) bool { return strings.HasPrefix(r.Code(), family) })
 }
 
-// UnknownParameter says that an answer refuses a parameter, or warns of it,
+// UnknownParameter reports whether an answer refuses a parameter, or warns of it,
 // as one that does not exist.
 func (r Reply) UnknownParameter(name string) bool {
 	if r.OK() {
@@ -79,7 +79,7 @@ func (r Reply) UnknownParameter(name string) bool {
 	return r.Code() == "VALIDATION_UNKNOWN_PARAM" || (strings.Contains(m, "unknown") || strings.Contains(m, "unexpected") || strings.Contains(m, "unrecogni")) && evidence.Names(r.Message(), name)
 }
 
-// Response is the answer as evidence: the envelope, or what came instead.
+// Response returns the answer as evidence: the envelope, or what came instead.
 func (r Reply) Response() jsonv.Value {
 	v := r.Envelope
 	switch {
@@ -121,7 +121,7 @@ func (r Reply) Brief() string {
 	return "no result envelope"
 }
 
-// denied says that a call was refused because of who made it.
+// denied reports whether a call was refused because of who made it.
 func (r Reply) denied() bool {
 	return slices.ContainsFunc([]string{"PERMISSION", "FORBIDDEN", "DENIED", "UNAUTHORIZED"}, func(word string) bool {
 		return strings.Contains(strings.ToUpper(r.Code()), word)

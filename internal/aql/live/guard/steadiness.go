@@ -48,7 +48,7 @@ func (m Mask) Learn(a, b jsonv.Value) {
 	}
 }
 
-// hides says that a difference is none that counts.
+// hides reports whether a difference is none that counts.
 func (m Mask) hides(ch jsonv.Change) bool {
 	if ch.Kind == jsonv.Changed && sameText(ch, clockText) {
 		return true
@@ -66,13 +66,13 @@ func (m Mask) hides(ch jsonv.Change) bool {
 	return false
 }
 
-// sameText says that two texts differ in nothing but what a pattern finds.
+// sameText reports whether two texts differ in nothing but what a pattern finds.
 func sameText(ch jsonv.Change, but func() *regexp.Regexp) bool {
 	without := func(v jsonv.Value) string { return but().ReplaceAllString(v.Text(), "0") }
 	return ch.Want.Kind() == jsonv.KindString && ch.Got.Kind() == jsonv.KindString && without(ch.Want) == without(ch.Got)
 }
 
-// Alike says that two answers are the same but for what differs by itself.
+// Alike reports whether two answers are the same but for what differs by itself.
 func (m Mask) Alike(a, b Reply) bool {
 	_, differs := m.Difference(a, b)
 	return !differs
@@ -95,7 +95,7 @@ type steadiness struct {
 	failures map[string]bool // kinds of error tests already kept
 }
 
-// maskOf is what is known to differ by itself in the answers of an operation.
+// maskOf returns what is known to differ by itself in the answers of an operation.
 func (st *steadiness) maskOf(op *catalog.Operation) Mask {
 	if st.Masks[op.Name] == nil {
 		st.Masks[op.Name] = Mask{}
@@ -144,7 +144,7 @@ func (st *steadiness) again(op *catalog.Operation, r Reply) bool {
 // Controls is how often a difference is looked at again.
 const Controls = 2
 
-// Differs says that an answer is another one than the baseline, and goes on
+// Differs reports whether an answer is another one than the baseline, and goes on
 // being so when both calls are repeated.
 func (st *steadiness) Differs(op *catalog.Operation, base, r Reply) bool {
 	for range Controls {
@@ -168,7 +168,7 @@ func WithoutVolatile(v jsonv.Value) jsonv.Value {
 // isoDate is what D 4.7.2 asks of dates: ISO 8601.
 var isoDate = evidence.Pattern(`^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)?)?$`)
 
-// epoch says that a number counts the seconds, or parts of them, since 1970.
+// epoch reports whether a number counts the seconds, or parts of them, since 1970.
 func epoch(v jsonv.Value) bool {
 	n, whole := v.Int64()
 	return v.Kind() == jsonv.KindNumber && whole && n >= 100_000_000

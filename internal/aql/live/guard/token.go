@@ -9,14 +9,14 @@ import (
 	"mcptest/internal/jsonv"
 )
 
-// TokenParameters are the names that the documents give the parameter that
+// TokenParameters returns the names that the documents give the parameter that
 // carries a token; they disagree (OPS 7.5.3, DL 4.3).
 func TokenParameters() []string { return []string{"confirmation_token", "_confirmation"} }
 
 // ConfirmationRequired is the error code of an operation that has to be confirmed.
 const ConfirmationRequired = "CONFIRMATION_REQUIRED"
 
-// Token is the token of a refusal, and when it expires.
+// Token returns the token of a refusal, and when it expires.
 func (r Reply) Token() (token, expires string) {
 	for _, at := range []jsonv.Value{r.Envelope.Lookup("error", "details"), r.Envelope.Lookup("confirmation")} {
 		for _, key := range []string{"confirmation_token", "token"} {

@@ -75,7 +75,7 @@ func (l *listing) lost(later *listing) (keys []string) {
 	return keys
 }
 
-// lostMore says that a later look shows less: a list of the newest entries
+// lostMore reports whether a later look shows less: a list of the newest entries
 // loses one for each that is added.
 func (l *listing) lostMore(later *listing) bool {
 	return len(l.lost(later)) > len(later.lost(l))
@@ -114,7 +114,7 @@ func (w *watcher) certain(found []difference) []difference {
 	})
 }
 
-// ours says that a list shows something of the run. What was there before is
+// ours reports whether a list shows something of the run. What was there before is
 // not the run's own when it shows the mark: a change of the run has hit it.
 func (w *watcher) ours(d difference) bool {
 	return !d.item.IsAbsent() && (w.run.Keeper.Ledger.made(d.list.op.Resource, d.id) || catalog.Carries(d.item, w.run.Maker.RunIDs()) && !w.Census.knows(d.list.op.Resource, d.id))

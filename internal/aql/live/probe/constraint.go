@@ -50,7 +50,7 @@ func (pr cycleProbe) readOnly(y *guard.Cycle) {
 	}
 }
 
-// disclosed says that introspection calls a field read-only.
+// disclosed reports whether introspection calls a field read-only.
 func (pr cycleProbe) disclosed(y *guard.Cycle, name string) bool {
 	said := func(text string) bool { return readOnlyWords().MatchString(text) && evidence.Names(text, name) }
 	if said(y.Update.Detail.Lookup("description").Text()) || slices.ContainsFunc(y.Update.Params, func(p catalog.Parameter) bool {
@@ -115,7 +115,7 @@ func (pr cycleProbe) appendOnly(y *guard.Cycle) {
 	}
 }
 
-// saidOf says that the documentation of a field has certain words.
+// saidOf reports whether the documentation of a field has certain words.
 func (pr cycleProbe) saidOf(y *guard.Cycle, name string, words func() *regexp.Regexp) bool {
 	for _, op := range []*catalog.Operation{y.Create, y.Update} {
 		if p := op.Param(name); p != nil && words().MatchString(p.Doc) {
@@ -135,7 +135,7 @@ func (pr cycleProbe) saidOf(y *guard.Cycle, name string, words func() *regexp.Re
 	return false
 }
 
-// resourceType is the type of the resource, as the operations that answer it
+// resourceType returns the type of the resource, as the operations that answer it
 // name it; nil when none of them does.
 func (pr cycleProbe) resourceType(y *guard.Cycle) *catalog.NamedType {
 	for _, op := range []*catalog.Operation{y.Get, y.Create, y.Update} {

@@ -11,7 +11,7 @@ import (
 // Paging by cursors (PG): four parameters that only go together in pairs, and
 // a pageInfo in the answer.
 
-// companions are the parameters that a parameter requires, and the
+// companions returns the parameters that a parameter requires, and the
 // value that it can have at all: a cursor comes from an answer.
 func (pr operationProbe) companions(op *catalog.Operation, p catalog.Parameter, params jsonv.Value, base guard.Reply) (jsonv.Value, bool) {
 	pair := catalog.CursorPair(p.Name)

@@ -43,7 +43,7 @@ func (pr operationProbe) defaults(op *catalog.Operation, base guard.Reply) {
 	}
 }
 
-// observable says that another value of a parameter changes the answer.
+// observable reports whether another value of a parameter changes the answer.
 func (pr operationProbe) observable(op *catalog.Operation, p catalog.Parameter, def jsonv.Value, base guard.Reply) bool {
 	var other []jsonv.Value
 	if v, given := pr.run.Options.Values.Lookup(op.Name).Get(p.Name); given {

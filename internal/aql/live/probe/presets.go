@@ -68,7 +68,7 @@ func (pr featureProbe) presetsOf(op *catalog.Operation) {
 	}
 }
 
-// nestedPath is the path of a scalar inside an object of an answer.
+// nestedPath returns the path of a scalar inside an object of an answer.
 func nestedPath(v jsonv.Value) string {
 	for k, e := range v.Members() {
 		if keys := catalog.ScalarKeys(e); e.Kind() == jsonv.KindObject && len(keys) > 0 && e.Len() > 1 && !strings.Contains(k+keys[0], ".") && !strings.HasPrefix(k, "_") {

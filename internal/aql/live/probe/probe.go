@@ -233,7 +233,7 @@ func (pr operationProbe) unknownParameters(op *catalog.Operation, base guard.Rep
 	}
 }
 
-// topLevelRead says that the adapter takes parameters next to params: only then
+// topLevelRead reports whether the adapter takes parameters next to params: only then
 // is an unknown one there its concern (D 4.6.1).
 func (pr operationProbe) topLevelRead() bool {
 	if !pr.run.TopLevelTried {
@@ -263,7 +263,7 @@ func (pr operationProbe) notFound(op *catalog.Operation) {
 // internalFailure is a code by which an adapter says that it failed itself.
 var internalFailure = evidence.Pattern(`(?i)internal|unexpected|exception|unhandled|server_error|^error$|^unknown(_error)?$`)
 
-// refusesMadeUp says that a refusal is about a value that the run made up,
+// refusesMadeUp reports whether a refusal is about a value that the run made up,
 // which the documentation does not promise to accept. It is neither a success nor a failure.
 func (pr operationProbe) refusesMadeUp(op *catalog.Operation, r guard.Reply, params jsonv.Value) bool {
 	if !r.Refused() || r.Code() == "" || internalFailure().MatchString(r.Code()) || r.Code() == "VALIDATION_INVALID_TYPE" {

@@ -185,7 +185,7 @@ func (pr featureProbe) probeBatch() {
 	}
 }
 
-// onlyFields says that an object holds what was asked for and nothing but
+// onlyFields reports whether an object holds what was asked for and nothing but
 // identifiers next to it.
 func onlyFields(v jsonv.Value, want []string) bool {
 	keys := v.Keys()
@@ -289,7 +289,7 @@ func (p requestProbe) probeSession() {
 	}
 }
 
-// sortedOperations is the list without regard to its order, which
+// sortedOperations returns the list without regard to its order, which
 // consistency looks at.
 func sortedOperations(answer jsonv.Value) jsonv.Value {
 	var o evidence.Object

@@ -125,7 +125,7 @@ func (pr semanticProbe) rehearse(call llm.Call) string {
 	return display.Truncate(pr.run.Caller.Noted(r).String(), 20_000)
 }
 
-// rehearsed is the answer to a model's call that was not sent.
+// rehearsed returns the answer to a model's call that was not sent.
 func rehearsed(code, message string) string {
 	return jsonv.ObjectOf(
 		"success", false, "error", jsonv.Object(evidence.TextMember("code", code), evidence.TextMember("message", message)),

@@ -67,7 +67,7 @@ func (pr cycleProbe) updates(y *guard.Cycle) {
 	pr.readOnly(y)
 }
 
-// unsteady are the fields that an update did not set, and that differ after it
+// unsteady returns the fields that an update did not set, and that differ after it
 // because they change by themselves, or are made from the field that was set.
 func (pr cycleProbe) unsteady(y *guard.Cycle, before, after, value jsonv.Value) map[string]bool {
 	out, differ := map[string]bool{}, false

@@ -46,7 +46,7 @@ func (pr operationProbe) wrongValues(op *catalog.Operation) {
 	}
 }
 
-// clamped says that too large a page was asked for and the largest one was
+// clamped reports whether too large a page was asked for and the largest one was
 // answered, as PG 5.3 has it.
 func clamped(op *catalog.Operation, p catalog.Parameter, v jsonv.Value, r guard.Reply) bool {
 	_, high := catalog.Bounds(p)

@@ -128,7 +128,7 @@ func (w *walk) text(s string, covered bool) string {
 	return w.mask.String(s)
 }
 
-// isSecret says that the value under the key of a secret is one.
+// isSecret reports whether the value under the key of a secret is one.
 func (w *walk) isSecret(s string) bool {
 	if w.ours && !w.given[s] {
 		w.made[s] = true
